@@ -1,0 +1,339 @@
+// linnet bench: speed, held against what this machine can do in the same minute.
+//
+// DRAM bandwidth and clocks of shared machines wander, so the plain read bandwidth and the int8 peak are measured just before and just
+// after every repetition; a repetition whose two limits differ by more than a tenth says nothing and is made again.
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+
+#include "cli.h"
+
+namespace linnet::cli {
+namespace {
+
+constexpr double kSteady = 0.10;
+constexpr size_t kBigEnough = size_t{1} << 30;  // weights of this size are read themselves, smaller ones would sit in caches
+
+// Memory that is read for the bandwidth: the weights, or a buffer with pages like theirs.
+class ReadTarget {
+ public:
+  ReadTarget() = default;
+  ReadTarget(const ReadTarget&) = delete;
+  ReadTarget& operator=(const ReadTarget&) = delete;
+  ~ReadTarget() {
+    if (small_pages_ != MAP_FAILED) munmap(small_pages_, view_.bytes);
+  }
+  bool prepare(const Engine& engine);
+  linnet_view view() const { return view_; }
+
+ private:
+  linnet_view view_ = {};
+  Memory huge_pages_;
+  void* small_pages_ = MAP_FAILED;
+};
+
+bool ReadTarget::prepare(const Engine& engine) {
+  view_ = engine.loaded.file;
+  if (view_.bytes >= kBigEnough) return true;
+  const size_t bytes = measure_bytes(machine());
+  void* data = nullptr;
+  if (engine.loaded.mapped) {  // the page cache: small pages
+    small_pages_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (small_pages_ == MAP_FAILED) return false;
+    madvise(small_pages_, bytes, MADV_NOHUGEPAGE);
+    data = small_pages_;
+  } else {
+    if (!huge_pages_.alloc(bytes)) return false;
+    data = huge_pages_.data;
+  }
+  std::memset(data, 1, bytes);  // memory that was never written is one page of zeros
+  view_ = {data, bytes};
+  return true;
+}
+
+struct Work {  // of one repetition
+  double seconds = 0, tokens = 0, bytes = 0, ops = 0;
+};
+
+struct Rep {
+  Work work;
+  double read_gb_s, int8_tops;  // mean of before and after
+};
+
+struct Result {
+  uint64_t size = 0;        // depth or prompt
+  std::vector<Rep> reps;
+  size_t dropped = 0;
+  double spread = 0;        // largest difference of the limits before and after, of the repetitions kept
+};
+
+class Bench {
+ public:
+  Bench(const Args& args, const Settings& settings, Engine& engine) : args_(args), settings_(settings), engine_(engine) {}
+  bool prepare() { return target_.prepare(engine_) || (failed(args_, "no memory to measure the read bandwidth with"), false); }
+  bool decode(uint64_t depth, uint64_t gen, size_t reps, Result* out);
+  bool prefill(uint64_t tokens, size_t reps, Result* out);
+
+ private:
+  bool limits(linnet_measurement* out);
+  // Calls rep until `reps` steady repetitions are there, at most three times as often.
+  bool repeat(const char* what, size_t reps, double linnet_measurement::*limit, const std::function<bool(Work*)>& rep, Result* out);
+  bool run_prefill(const std::vector<int32_t>& tokens);
+  std::vector<int32_t> random_tokens(uint64_t n);
+
+  const Args& args_;
+  const Settings& settings_;
+  Engine& engine_;
+  ReadTarget target_;
+  uint64_t random_ = 1;
+};
+
+bool Bench::limits(linnet_measurement* out) {
+  *out = {};
+  out->size = sizeof *out;
+  linnet_error err = {};
+  const linnet_view view = target_.view();
+  if (linnet_measure(&settings_.profile, engine_.params.n_threads, view.data, view.bytes, out, &err) == LINNET_OK) return true;
+  failed(args_, err);
+  return false;
+}
+
+bool Bench::repeat(const char* what, size_t reps, double linnet_measurement::*limit, const std::function<bool(Work*)>& rep, Result* out) {
+  std::vector<std::pair<double, Rep>> unsteady;
+  linnet_measurement before = {}, after = {};
+  Progress bar(what);
+  if (!limits(&before)) return false;
+  for (size_t i = 0; i < 3 * reps && out->reps.size() < reps; ++i) {
+    Work work;
+    if (!rep(&work) || !limits(&after)) return false;
+    const double a = before.*limit, b = after.*limit, change = std::max(a, b) > 0 ? 1 - std::min(a, b) / std::max(a, b) : 0;
+    const Rep done = {work, (before.read_gb_s + after.read_gb_s) / 2, (before.int8_tops + after.int8_tops) / 2};
+    if (change <= kSteady) {
+      out->reps.push_back(done);
+      out->spread = std::max(out->spread, change);
+    } else {
+      unsteady.emplace_back(change, done);
+    }
+    before = after;
+    Progress::callback(&bar, out->reps.size(), reps);
+  }
+  out->dropped = unsteady.size();
+  if (!out->reps.empty()) return true;
+  // The machine never held still: show what was measured, and how far its limits moved.
+  for (const auto& [change, done] : unsteady) {
+    out->reps.push_back(done);
+    out->spread = std::max(out->spread, change);
+  }
+  return true;
+}
+
+std::vector<int32_t> Bench::random_tokens(uint64_t n) {
+  std::vector<int32_t> tokens(n);
+  for (int32_t& token : tokens) {
+    random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+    token = static_cast<int32_t>((random_ >> 33) % engine_.desc.n_vocab);
+  }
+  return tokens;
+}
+
+bool Bench::run_prefill(const std::vector<int32_t>& tokens) {
+  linnet_error err = {};
+  if (linnet_prefill(engine_.session, 0, tokens.data(), tokens.size(), &err) == LINNET_OK) return true;
+  failed(args_, err);
+  return false;
+}
+
+bool Bench::decode(uint64_t depth, uint64_t gen, size_t reps, Result* out) {
+  out->size = depth;
+  const std::vector<int32_t> past = random_tokens(std::max<uint64_t>(depth, 1));  // a first token is needed to draw from
+  const std::vector<int32_t> last(1, past.back());
+  linnet_truncate(engine_.session, 0, 0);
+  if (!run_prefill(past)) return false;
+  const auto rep = [&](Work* work) {
+    linnet_error err = {};
+    linnet_truncate(engine_.session, 0, past.size() - 1);
+    if (!run_prefill(last)) return false;
+    linnet_stats stats = {};
+    stats.size = sizeof stats;
+    const double start = seconds_now();
+    for (uint64_t i = 0; i < gen; ++i) {
+      int32_t token = 0;
+      if (linnet_decode(engine_.session, 0, &token, &err) != LINNET_OK) {
+        failed(args_, err);
+        return false;
+      }
+      linnet_stats_get(engine_.session, &stats);
+      work->bytes += static_cast<double>(stats.decode_bytes);
+    }
+    work->seconds = seconds_now() - start;
+    work->tokens = static_cast<double>(gen);
+    return true;
+  };
+  Work warm;
+  return rep(&warm) && repeat("decode", reps, &linnet_measurement::read_gb_s, rep, out);
+}
+
+bool Bench::prefill(uint64_t n, size_t reps, Result* out) {
+  out->size = n;
+  const std::vector<int32_t> tokens = random_tokens(n);
+  const auto rep = [&](Work* work) {
+    linnet_truncate(engine_.session, 0, 0);
+    const double start = seconds_now();
+    if (!run_prefill(tokens)) return false;
+    work->seconds = seconds_now() - start;
+    work->tokens = static_cast<double>(n);
+    work->ops = static_cast<double>(engine_.desc.matrix_ops) * static_cast<double>(n) + static_cast<double>(engine_.desc.head_ops);
+    return true;
+  };
+  Work warm;
+  return rep(&warm) && repeat("prefill", reps, &linnet_measurement::int8_tops, rep, out);
+}
+
+double median_of(const Result& r, const std::function<double(const Rep&)>& figure) {
+  std::vector<double> values;
+  for (const Rep& rep : r.reps) values.push_back(figure(rep));
+  return median(values);
+}
+double tokens_per_s(const Rep& r) { return r.work.tokens / r.work.seconds; }
+double bytes_per_token(const Rep& r) { return r.work.bytes / r.work.tokens; }
+double gb_s(const Rep& r) { return r.work.bytes / r.work.seconds * 1e-9; }
+double tops(const Rep& r) { return r.work.ops / r.work.seconds * 1e-12; }
+double share_of_read(const Rep& r) { return gb_s(r) / r.read_gb_s; }
+double share_of_peak(const Rep& r) { return tops(r) / r.int8_tops; }
+
+// Median of a figure over all repetitions of several results.
+double overall(const std::vector<Result>& a, const std::vector<Result>& b, double Rep::*figure) {
+  std::vector<double> values;
+  for (const std::vector<Result>* results : {&a, &b})
+    for (const Result& r : *results)
+      for (const Rep& rep : r.reps) values.push_back(rep.*figure);
+  return median(values);
+}
+
+struct Report {
+  const Args& args;
+  const Engine& engine;
+  std::string model;
+  bool synthetic;
+  std::vector<Result> decode, prefill;
+
+  bool integer_weights() const { return std::strncmp(engine.desc.weights, "i8", 2) == 0; }
+  const char* isa() const { return linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)); }
+  const char* kv() const { return linnet_format_name(static_cast<linnet_format>(engine.params.kv_format)); }
+  void print_json() const;
+  void print_text() const;
+};
+
+void Report::print_json() const {
+  Json json;
+  json.object().field("model", model).field("random_weights", synthetic).field("isa", isa()).field("threads", engine.params.n_threads)
+      .field("weights", engine.desc.weights).field("kv", kv()).field("weight_bytes", engine.desc.weight_bytes)
+      .field("read_gb_s", overall(decode, prefill, &Rep::read_gb_s)).field("int8_tops", overall(decode, prefill, &Rep::int8_tops));
+  const auto common = [&](const Result& r) {
+    json.field("reps", static_cast<uint64_t>(r.reps.size())).field("dropped", static_cast<uint64_t>(r.dropped))
+        .field("steady", r.spread <= kSteady).field("spread", r.spread).end();
+  };
+  json.key("decode").array();
+  for (const Result& r : decode) {
+    json.object().field("depth", r.size).field("tokens_per_s", median_of(r, tokens_per_s)).field("ms_per_token", 1000 / median_of(r, tokens_per_s))
+        .field("bytes_per_token", static_cast<uint64_t>(median_of(r, bytes_per_token))).field("gb_s", median_of(r, gb_s))
+        .field("read_gb_s", median_of(r, [](const Rep& rep) { return rep.read_gb_s; })).field("share_of_read", median_of(r, share_of_read));
+    common(r);
+  }
+  json.end().key("prefill").array();
+  for (const Result& r : prefill) {
+    json.object().field("tokens", r.size).field("tokens_per_s", median_of(r, tokens_per_s))
+        .field("ms", 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s)).field("tops", median_of(r, tops))
+        .field("int8_tops", median_of(r, [](const Rep& rep) { return rep.int8_tops; })).key("share_of_int8_peak");
+    if (integer_weights()) json.value(median_of(r, share_of_peak)); else json.null();
+    common(r);
+  }
+  json.end().end().print();
+}
+
+void print_reps(const Result& r) {
+  std::printf("  %zu reps", r.reps.size());
+  if (r.dropped > 0 && r.spread <= kSteady) std::printf(", %zu dropped: the machine's limits moved", r.dropped);
+  if (r.spread > kSteady) std::printf(", UNSTEADY: the machine's limits moved by up to %.0f %%", 100 * r.spread);
+  std::printf("\n");
+}
+
+void Report::print_text() const {
+  std::printf("%s%s, %s weights (%s), %s KV cache, %s, %u thread%s\n", model.c_str(), synthetic ? " (random weights)" : "", engine.desc.weights,
+              human_bytes(engine.desc.weight_bytes).c_str(), kv(), isa(), engine.params.n_threads, engine.params.n_threads == 1 ? "" : "s");
+  std::printf("this machine, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", overall(decode, prefill, &Rep::read_gb_s),
+              overall(decode, prefill, &Rep::int8_tops));
+  for (const Result& r : decode) {
+    std::printf("decode   depth %-6llu %9.2f tokens/s %9.2f ms/token  %8s/token %7.1f GB/s = %3.0f %% of the plain read",
+                static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s),
+                human_bytes(static_cast<uint64_t>(median_of(r, bytes_per_token))).c_str(), median_of(r, gb_s), 100 * median_of(r, share_of_read));
+    print_reps(r);
+  }
+  for (const Result& r : prefill) {
+    std::printf("prefill  %5llu tokens %9.1f tokens/s %9.1f ms        %7.3f TOPS", static_cast<unsigned long long>(r.size),
+                median_of(r, tokens_per_s), 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s), median_of(r, tops));
+    if (integer_weights()) std::printf(" = %3.0f %% of the int8 peak", 100 * median_of(r, share_of_peak));
+    print_reps(r);
+  }
+}
+
+int run(const Args& args) {
+  const bool synthetic = args.given("--synthetic");
+  if (synthetic == args.given("-m")) return usage_error(args, "give either -m MODEL or --synthetic SHAPE");
+  const std::string model = synthetic ? args.text("--synthetic") : args.text("-m");
+  const std::vector<uint64_t> prompts = args.counts("--prompt"), depths = args.counts("--depth");
+  const uint64_t gen = args.count("--gen");
+  const size_t reps = args.count("--reps");
+
+  Settings settings;
+  Engine engine;
+  on_interrupt_cancel(nullptr);
+  if (!read_settings(args, &settings) || !engine.open(args, synthetic ? "synthetic:" + model : model, settings)) return kExitError;
+  uint64_t need = *std::max_element(prompts.begin(), prompts.end());
+  for (const uint64_t depth : depths) need = std::max(need, std::max<uint64_t>(depth, 1) + gen);
+  linnet_session_params& s = settings.session;
+  if (s.n_context == 0) s.n_context = static_cast<uint32_t>(need);
+  if (s.n_context < need) return usage_error(args, "--context %u is too small: prompt, depth and gen need %llu", s.n_context, static_cast<unsigned long long>(need));
+  if (!engine.start(args, s)) return kExitError;
+  on_interrupt_cancel(engine.session);
+
+  Bench bench(args, settings, engine);
+  if (!bench.prepare()) return kExitError;
+  Report report{args, engine, model, synthetic || model.rfind("synthetic:", 0) == 0, {}, {}};
+  for (const uint64_t depth : depths)
+    if (gen > 0 && !bench.decode(depth, gen, reps, &report.decode.emplace_back())) return kExitError;
+  for (const uint64_t prompt : prompts)
+    if (prompt > 0 && !bench.prefill(prompt, reps, &report.prefill.emplace_back())) return kExitError;
+  on_interrupt_cancel(nullptr);
+  if (args.json()) report.print_json();
+  else report.print_text();
+  return kExitOk;
+}
+
+}  // namespace
+
+Command bench_command() {
+  Option model = model_option();
+  model.required = false;
+  return {"bench", "speed of decode and prefill, beside the limits of this machine", "", 0, 0,
+          "Medians. Before and after each repetition the plain read bandwidth and the int8 peak of the same threads are measured; repetitions whose\n"
+          "limits moved by more than 10 % are made again. Bytes of a decoded token: packed matrices, scales and KV cache. Operations of a prefill:\n"
+          "2*m*n*k of the matrices, the LM head for one row, attention not counted. 0 leaves a part out.\n\n"
+          "example: linnet bench --synthetic llama-3.2-1b --weights i8g128 --threads 2",
+          join(
+              {
+                  model,
+                  {"--synthetic", "SHAPE", Kind::kText, "random weights in the shape of a known model instead of -m"},
+                  {"--prompt", "N,...", Kind::kCounts, "tokens to prefill", "512", 0, 16777216},
+                  {"--gen", "N", Kind::kCount, "tokens to decode", "64", 0, 1000000},
+                  {"--depth", "N,...", Kind::kCounts, "tokens in the KV cache before decoding", "0", 0, 16777216},
+                  {"--reps", "N", Kind::kCount, "repetitions", "5", 1, 1000},
+              },
+              join(engine_options(), session_options())),
+          run};
+}
+
+}  // namespace linnet::cli

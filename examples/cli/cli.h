@@ -1,0 +1,273 @@
+// What all subcommands of the `linnet` tool share: option tables, arguments, JSON, progress, opening models.
+// The tool stands on linnet.h and linnet::convert alone; it is the C API made visible.
+#pragma once
+#include <convert.h>
+#include <linnet.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace linnet::cli {
+
+inline constexpr int kExitOk = 0, kExitError = 1, kExitUsage = 2;
+
+// ---- options (options.cpp) -----------------------------------------------------------------------------------------------
+
+enum class Kind {
+  kFlag,    // no argument
+  kText,    // anything
+  kTexts,   // may be given several times
+  kCount,   // a whole number in [min, max]
+  kReal,    // a decimal number in [min, max]
+  kIds,     // token ids with commas: 1,2,3
+  kCounts,  // whole numbers with commas, each in [min, max]
+  kFormat,  // f32, f16, bf16, i8, i8g128, ...
+  kIsa,     // auto, scalar, avx2, ...
+  kLoad,    // map or copy
+  kLayout,  // packed or plain
+};
+
+// One row of a subcommand's table: parsing, checking and --help all come from it.
+struct Option {
+  const char* name;      // "--temp", or "-n, --n-tokens" where there is a short form
+  const char* argument;  // what --help calls the value; nullptr for a flag
+  Kind kind;
+  const char* help;
+  const char* fallback = nullptr;  // used when the option is not given
+  double min = 0, max = 4294967295.0;
+  bool required = false;
+};
+using Options = std::vector<Option>;
+
+class Args;
+struct Command {
+  const char* name;
+  const char* summary;     // one line
+  const char* positional;  // as shown in usage, "" for none
+  int min_positional, max_positional;
+  const char* details;     // shown by --help below the options
+  Options options;
+  int (*run)(const Args&);
+};
+
+class Args {
+ public:
+  explicit Args(const Command& command) : command_(command) {}
+  // Fills the object; on a usage error prints a sentence that names the argument and returns false.
+  bool parse(int argc, char** argv);
+
+  bool given(const char* name) const { return values_.count(&find(name)) != 0; }
+  bool flag(const char* name) const { return given(name); }
+  bool has(const char* name) const { return given(name) || find(name).fallback; }
+  // These need no check: parse() has refused what is not a number, an id list, ... in its range. 0 or empty where there is neither a value nor a
+  // fallback.
+  std::string text(const char* name) const;
+  std::vector<std::string> texts(const char* name) const;
+  uint64_t count(const char* name) const;
+  double real(const char* name) const;
+  std::vector<int32_t> ids(const char* name) const;
+  std::vector<uint64_t> counts(const char* name) const;
+  linnet_format format(const char* name) const;
+  uint32_t isa(const char* name) const;
+
+  bool json() const { return flag("--json"); }
+  bool help() const { return flag("--help"); }
+  const std::vector<std::string>& positional() const { return positional_; }
+  const Command& command() const { return command_; }
+
+ private:
+  const Option* lookup(std::string_view name) const;
+  const Option& find(const char* name) const;
+  bool accept(const Option& option, const std::string& value);
+
+  const Command& command_;
+  std::map<const Option*, std::vector<std::string>> values_;
+  std::vector<std::string> positional_;
+};
+
+void print_help(const Command& command);
+// Options of several subcommands: `a` followed by `b`.
+Options join(Options a, const Options& b);
+Option model_option();      // -m
+Option weights_option();    // --weights
+Options engine_options();   // --weights, --load, --isa, --threads, --profile
+Options session_options();  // --kv, --context, --chunk
+Options all_options();      // all of these
+
+// Whole-text number parsing; false if anything is left over or the value does not fit.
+bool parse_count(std::string_view text, uint64_t* out);
+bool parse_real(std::string_view text, double* out);
+bool parse_ids(std::string_view text, std::vector<int32_t>* out);
+bool parse_isa(std::string_view text, uint32_t* out);
+
+// "linnet run: <text>" on stderr; they return the exit code.
+[[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);
+[[gnu::format(printf, 2, 3)]] int failed(const Args& args, const char* format, ...);
+int failed(const Args& args, const linnet_error& err);
+
+// ---- output (output.cpp) ---------------------------------------------------------------------------------------------------
+
+// Writes JSON text; commas are put where they belong. Strings are escaped, bytes that are no UTF-8 become U+FFFD, numbers that JSON
+// has no way to say become null.
+class Json {
+ public:
+  Json& object() { return open('{'); }
+  Json& array() { return open('['); }
+  Json& end();
+  Json& key(std::string_view name);
+  Json& value(std::string_view text);
+  Json& value(const char* text) { return value(std::string_view(text ? text : "")); }
+  Json& value(double number);
+  Json& value(uint64_t number);
+  Json& value(int64_t number);
+  Json& value(uint32_t number) { return value(uint64_t{number}); }
+  Json& value(int32_t number) { return value(int64_t{number}); }
+  Json& value(bool b);
+  Json& null();
+  template <class T>
+  Json& value(const std::vector<T>& items) {
+    array();
+    for (const T& item : items) value(item);
+    return end();
+  }
+  template <class T>
+  Json& field(std::string_view name, const T& v) {
+    key(name);
+    return value(v);
+  }
+  void print() const;  // with a newline
+
+ private:
+  Json& open(char bracket);
+  void separate();
+  std::string text_;
+  std::vector<char> open_;   // closing brackets that are due
+  bool comma_ = false;       // the next value follows another
+};
+
+// Reads one JSON string ("...", nothing behind it but blanks); false and a reason if it is not one.
+bool parse_json_string(std::string_view line, std::string* out, const char** why);
+
+std::string human_bytes(uint64_t bytes);  // "1.24 GB"
+double seconds_now();
+double median(std::vector<double> values);  // 0 of none
+bool read_stream(std::FILE* file, std::string* out);
+bool read_text_file(const Args& args, const std::string& path, std::string* out);  // prints what is wrong
+
+// A bar on stderr while a model is packed, on terminals only. Also the place where Ctrl-C stops a conversion.
+class Progress {
+ public:
+  explicit Progress(const char* what);
+  ~Progress();
+  static int callback(void* progress, uint64_t done, uint64_t total);
+
+ private:
+  const char* what_;
+  bool terminal_, shown_ = false;
+  double last_ = 0;
+};
+
+// ---- this machine (machine.cpp) ------------------------------------------------------------------------------------------------
+
+struct Cache {
+  uint32_t level;
+  std::string type;  // "Data", "Instruction", "Unified"
+  uint64_t bytes;
+  std::string shared_cpus;
+};
+struct Machine {
+  std::string cpu;
+  uint32_t cpus = 1;            // that this process may use
+  uint32_t cores = 1;           // physical ones among them
+  double cpu_quota = 0;         // CPUs' worth of time that the control group grants; 0 = no limit
+  uint64_t memory_bytes = 0, available_bytes = 0;
+  uint64_t memory_limit = 0;    // of the control group; 0 = none
+  std::vector<Cache> caches;    // of the first CPU
+};
+Machine machine();
+// Threads when the user names none: the physical cores this process may use, within its CPU quota.
+uint32_t default_threads();
+uint64_t peak_rss_bytes();
+// Bytes that a measurement of the read bandwidth goes over: 1 GiB, less on small machines.
+size_t measure_bytes(const Machine& m);
+
+// ---- settings and models (open_model.cpp, profile_file.cpp) ------------------------------------------------------------------------
+
+// What a device profile may say; 0 or empty = not said.
+struct ProfileFile {
+  std::string name;
+  uint32_t isa = 0, threads = 0, context = 0, chunk = 0, spin = 0;
+  linnet_format kv = LINNET_FORMAT_DEFAULT, weights = LINNET_FORMAT_DEFAULT;
+};
+// Strict: a flat YAML mapping of known keys. On failure *why begins with "file:line:column: ".
+bool read_profile(const std::string& path, ProfileFile* out, std::string* why);
+
+// The common options with the profile below them; a field that an option of the command line names wins.
+struct Settings {
+  ProfileFile profile_file;
+  linnet_profile profile = {sizeof(linnet_profile), LINNET_ISA_AUTO, 0};
+  linnet_session_params session = {};
+  linnet_format weights = LINNET_I8G128;
+  linnet_load load = LINNET_LOAD_MAP;
+};
+bool read_settings(const Args& args, Settings* out);  // prints what is wrong
+
+// Memory of linnet_mem_alloc, given back at the end.
+struct Memory {
+  void* data = nullptr;
+  size_t bytes = 0;
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { linnet_mem_free(data, bytes); }
+  bool alloc(size_t n);
+};
+
+// A model and, once opened, a session on it. The calls print what is wrong and return false.
+struct Engine {
+  convert::Loaded loaded;
+  Memory model_memory, session_memory;
+  linnet_model* model = nullptr;
+  linnet_session* session = nullptr;
+  linnet_model_desc desc = {};
+  linnet_session_params params = {};
+
+  Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+  ~Engine();
+  bool open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only = false);
+  bool start(const Args& args, const linnet_session_params& params);
+  uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes; }
+};
+
+// flags of linnet_tokenize; `no_add` names the option that keeps BOS away, --no-parse-special is always called that.
+uint32_t token_flags(const Args& args, const char* no_add);
+bool tokenize(const Args& args, const Engine& engine, std::string_view text, uint32_t flags, std::vector<int32_t>* out);
+bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, std::string* out);
+bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens);  // each in the vocabulary
+
+// ---- Ctrl-C (interrupt.cpp) ------------------------------------------------------------------------------------------------------------
+
+// From now on SIGINT and SIGTERM cancel what `session` (may be NULL) does; a second one ends the process the usual way.
+void on_interrupt_cancel(linnet_session* session);
+bool interrupted();
+
+// ---- subcommands -------------------------------------------------------------------------------------------------------------------------
+
+Command convert_command();
+Command run_command();
+Command tokenize_command();
+Command detokenize_command();
+Command logits_command();
+Command eval_command();
+Command bench_command();
+Command plan_command();
+Command inspect_command();
+Command devices_command();
+
+}  // namespace linnet::cli

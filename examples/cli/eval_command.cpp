@@ -1,0 +1,171 @@
+// linnet eval: perplexity of a text, and how far one model's predictions are from another's.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "cli.h"
+
+namespace linnet::cli {
+namespace {
+
+struct Sums {
+  uint64_t n = 0;         // predictions
+  double nll = 0;         // natural logarithm
+  double other_nll = 0;   // of --against
+  double kl = 0, kl_max = 0;
+  uint64_t same_top = 0;
+};
+
+size_t best(const float* x, size_t n) { return static_cast<size_t>(std::max_element(x, x + n) - x); }
+
+// log(sum(exp(x)))
+double log_sum(const float* x, size_t n) {
+  const double top = x[best(x, n)];
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += std::exp(x[i] - top);
+  return top + std::log(sum);
+}
+
+// KL(p || q) in nats, p and q given as logits.
+double divergence(const float* p, double p_norm, const float* q, double q_norm, size_t n) {
+  double kl = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const double log_p = p[i] - p_norm;
+    kl += std::exp(log_p) * (log_p - (q[i] - q_norm));
+  }
+  return kl;
+}
+
+// One position: `logits` predicted the token `next`; other is NULL without --against.
+void score(const float* logits, const float* other, size_t n_vocab, int32_t next, Sums* sums) {
+  const double norm = log_sum(logits, n_vocab);
+  sums->nll += norm - logits[next];
+  ++sums->n;
+  if (!other) return;
+  const double other_norm = log_sum(other, n_vocab);
+  sums->other_nll += other_norm - other[next];
+  const double kl = divergence(other, other_norm, logits, norm, n_vocab);
+  sums->kl += kl;
+  sums->kl_max = std::max(sums->kl_max, kl);
+  sums->same_top += best(logits, n_vocab) == best(other, n_vocab);
+}
+
+bool prefill(const Args& args, const Engine& engine, const int32_t* tokens, size_t n) {
+  linnet_error err = {};
+  if (linnet_prefill(engine.session, 0, tokens, n, &err) == LINNET_OK) return true;
+  failed(args, err);
+  return false;
+}
+
+// One window: every token but the first is predicted from those before it.
+bool eval_window(const Args& args, const Engine& engine, const Engine* other, const int32_t* tokens, size_t n, Sums* sums) {
+  linnet_truncate(engine.session, 0, 0);
+  if (other) linnet_truncate(other->session, 0, 0);
+  const size_t step = engine.params.n_logits;
+  for (size_t at = 0; at + 1 < n; at += step) {
+    const size_t rows = std::min(step, n - 1 - at);
+    if (!prefill(args, engine, tokens + at, rows) || (other && !prefill(args, *other, tokens + at, rows))) return false;
+    for (size_t row = 0; row < rows; ++row) {
+      const uint32_t back = static_cast<uint32_t>(rows - 1 - row);
+      const float *a = nullptr, *b = nullptr;
+      size_t n_vocab = 0;
+      linnet_logits(engine.session, 0, back, &a, &n_vocab);
+      if (other) linnet_logits(other->session, 0, back, &b, &n_vocab);
+      if (!a || (other && !b)) {
+        failed(args, "no logits for token %zu", at + row);
+        return false;
+      }
+      score(a, b, n_vocab, tokens[at + row + 1], sums);
+    }
+  }
+  return true;
+}
+
+void report(const Args& args, const Engine& engine, const Engine* other, const Sums& sums, size_t window) {
+  const double n = static_cast<double>(sums.n);
+  if (args.json()) {
+    Json json;
+    json.object().field("perplexity", std::exp(sums.nll / n)).field("tokens", sums.n).field("nll_sum", sums.nll)
+        .field("window", static_cast<uint64_t>(window)).field("weights", engine.desc.weights);
+    if (other)
+      json.field("kl_mean", sums.kl / n).field("kl_max", sums.kl_max).field("top1_agreement", static_cast<double>(sums.same_top) / n)
+          .field("against_perplexity", std::exp(sums.other_nll / n)).field("against_weights", other->desc.weights);
+    json.end().print();
+    return;
+  }
+  std::printf("perplexity %.6g over %llu predicted tokens (windows of %zu tokens, weights %s)\n", std::exp(sums.nll / n),
+              static_cast<unsigned long long>(sums.n), window, engine.desc.weights);
+  if (other)
+    std::printf("against %s weights: perplexity %.6g, KL divergence %.4g nats on average (at most %.4g), same likeliest token %.2f %%\n",
+                other->desc.weights, std::exp(sums.other_nll / n), sums.kl / n, sums.kl_max, 100 * static_cast<double>(sums.same_top) / n);
+}
+
+int run(const Args& args) {
+  if ((args.given("--against-weights") || args.given("--against-kv")) && !args.given("--against"))
+    return usage_error(args, "--against-weights and --against-kv need --against");
+  std::string text;
+  Settings settings;
+  Engine engine, against;
+  on_interrupt_cancel(nullptr);
+  if (!read_settings(args, &settings) || !read_text_file(args, args.positional()[0], &text) || !engine.open(args, args.text("-m"), settings))
+    return kExitError;
+  const bool compare = args.given("--against");
+  Settings other = settings;
+  other.weights = args.format("--against-weights");
+  other.session.kv_format = args.format("--against-kv");
+  if (compare && !against.open(args, args.text("--against"), other)) return kExitError;
+  if (compare && against.desc.n_vocab != engine.desc.n_vocab)
+    return failed(args, "the models' vocabularies differ: %u and %u tokens", engine.desc.n_vocab, against.desc.n_vocab);
+
+  std::vector<int32_t> tokens;
+  if (!tokenize(args, engine, text, token_flags(args, "--raw"), &tokens)) return kExitError;
+  if (tokens.size() < 2) return failed(args, "%s: too short, there is nothing to predict", args.positional()[0].c_str());
+  linnet_session_params& s = settings.session;
+  if (s.n_context == 0) s.n_context = engine.desc.n_context;
+  const size_t window = std::min<size_t>(s.n_context, tokens.size());
+  if (window < 2) return usage_error(args, "--context must be at least 2 here");
+  s.n_context = static_cast<uint32_t>(window);
+  // Rows of logits are the only memory here that grows with the vocabulary: 32 rows keep it small.
+  s.n_logits = s.n_chunk = std::min<uint32_t>({s.n_chunk ? s.n_chunk : 256, s.n_context, engine.desc.n_vocab > 65536 ? 32u : 256u});
+  other.session.n_context = s.n_context;
+  other.session.n_logits = other.session.n_chunk = s.n_chunk;
+  if (!engine.start(args, s) || (compare && !against.start(args, other.session))) return kExitError;
+  on_interrupt_cancel(engine.session);
+
+  Sums sums;
+  {
+    Progress bar("evaluating");
+    // Windows overlap by one token, so that each token but the first of the text is predicted exactly once.
+    for (size_t at = 0; at + 1 < tokens.size(); at += window - 1) {
+      if (!eval_window(args, engine, compare ? &against : nullptr, tokens.data() + at, std::min(window, tokens.size() - at), &sums))
+        return kExitError;
+      Progress::callback(&bar, at, tokens.size());
+    }
+  }
+  on_interrupt_cancel(nullptr);
+  report(args, engine, compare ? &against : nullptr, sums, window);
+  return kExitOk;
+}
+
+}  // namespace
+
+Command eval_command() {
+  return {"eval", "perplexity of a text file; against a second model: KL divergence and top-1 agreement", "TEXTFILE", 1, 1,
+          "The text is tokenized with the special tokens (BOS) that the model asks for and cut into windows of --context tokens (default: what the\n"
+          "model was trained for, so a shorter text is one window). In a window each token is predicted from those before it; windows overlap by\n"
+          "one token, so that every token but the first is predicted once: perplexity = exp(nll_sum / tokens). KL is KL(M2 || M) in nats.\n\n"
+          "example: linnet eval -m model.gguf text.txt --against original-folder",
+          join(
+              {
+                  model_option(),
+                  {"--against", "M2", Kind::kText, "model to compare with; both must share the vocabulary"},
+                  {"--against-weights", "FMT", Kind::kFormat, "its weights, where it is packed on the way in", "f32"},
+                  {"--against-kv", "FMT", Kind::kFormat, "its KV cache", "f32"},
+                  {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
+                  {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
+              },
+              join(engine_options(), session_options())),
+          run};
+}
+
+}  // namespace linnet::cli

@@ -1,0 +1,68 @@
+// The `linnet` tool: one subcommand per file beside this one.
+#include <cstdio>
+#include <cstring>
+
+#include "cli.h"
+
+using namespace linnet::cli;
+
+namespace {
+
+using MakeCommand = Command (*)();
+constexpr MakeCommand kCommands[] = {convert_command, run_command,   tokenize_command, detokenize_command, logits_command,
+                                     eval_command,    bench_command, plan_command,     inspect_command,    devices_command};
+
+void print_overview(std::FILE* to) {
+  std::fprintf(to, "usage: linnet COMMAND [options]\n\n%s\n\ncommands:\n", linnet_build_info());
+  for (const MakeCommand make : kCommands) {
+    const Command command = make();
+    std::fprintf(to, "  %-11s %s\n", command.name, command.summary);
+  }
+  std::fprintf(to, "\n'linnet COMMAND --help' shows its options; every command knows --json.\n");
+}
+
+int dispatch(const Command& command, int argc, char** argv) {
+  Args args(command);
+  if (!args.parse(argc, argv)) return kExitUsage;
+  if (args.help()) {
+    print_help(command);
+    return kExitOk;
+  }
+  return command.run(args);
+}
+
+// A full disk or a closed pipe must not look like success.
+int finish(int code) {
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && code == kExitOk) {
+    std::fprintf(stderr, "linnet: the output could not be written\n");
+    return kExitError;
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    print_overview(stderr);
+    return kExitUsage;
+  }
+  const char* name = argv[1];
+  if (!std::strcmp(name, "--help") || !std::strcmp(name, "-h") || !std::strcmp(name, "help")) {
+    print_overview(stdout);
+    return finish(kExitOk);
+  }
+  if (!std::strcmp(name, "--version")) {
+    std::printf("%s\n", linnet_build_info());
+    return finish(kExitOk);
+  }
+  for (const MakeCommand make : kCommands) {
+    Command command = make();
+    if (std::strcmp(name, command.name)) continue;
+    command.options.push_back({"--json", nullptr, Kind::kFlag, "print JSON"});
+    command.options.push_back({"-h, --help", nullptr, Kind::kFlag, "show this text"});
+    return finish(dispatch(command, argc - 2, argv + 2));
+  }
+  std::fprintf(stderr, "linnet: unknown command '%s'\n'linnet --help' lists the commands.\n", name);
+  return kExitUsage;
+}

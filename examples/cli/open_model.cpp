@@ -1,0 +1,142 @@
+// From the common options to a model and a session that run.
+#include <cstdio>
+
+#include "cli.h"
+
+namespace linnet::cli {
+
+bool read_settings(const Args& args, Settings* out) {
+  ProfileFile& file = out->profile_file;
+  if (args.given("--profile")) {
+    std::string why;
+    if (!read_profile(args.text("--profile"), &file, &why)) {
+      failed(args, "%s", why.c_str());
+      return false;
+    }
+  }
+  out->profile.isa = args.given("--isa") ? args.isa("--isa") : file.isa;
+
+  linnet_session_params& s = out->session;
+  s.size = sizeof s;
+  s.kv_format = args.given("--kv") || !file.kv ? args.format("--kv") : file.kv;
+  s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : file.context;
+  s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : file.chunk;
+  s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : file.threads ? file.threads : default_threads();
+  s.spin = file.spin;
+  out->weights = args.given("--weights") || !file.weights ? args.format("--weights") : file.weights;
+  out->load = args.text("--load") == "copy" ? LINNET_LOAD_COPY : LINNET_LOAD_MAP;
+  return true;
+}
+
+bool Memory::alloc(size_t n) {
+  data = linnet_mem_alloc(n);
+  bytes = data ? n : 0;
+  return data != nullptr;
+}
+
+Engine::~Engine() {
+  linnet_session_fini(session);
+  linnet_model_fini(model);
+  convert::unload(&loaded);
+}
+
+bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
+  linnet_error err = {};
+  {
+    Progress bar("packing");
+    convert::Options options;
+    options.weights = settings.weights == LINNET_FORMAT_DEFAULT ? LINNET_I8G128 : settings.weights;
+    options.vocab_only = vocab_only;
+    options.progress = Progress::callback;
+    options.user = &bar;
+    if (convert::load(path, settings.load, options, &loaded, &err) != LINNET_OK) {
+      failed(args, err);
+      return false;
+    }
+  }
+  linnet_need need = {};
+  if (linnet_model_need(loaded.file, &settings.profile, &need, &err) != LINNET_OK) {
+    failed(args, err);
+    return false;
+  }
+  if (!model_memory.alloc(need.bytes)) {
+    failed(args, "no memory for the model's %zu bytes", need.bytes);
+    return false;
+  }
+  if (linnet_model_init(&model, model_memory.data, model_memory.bytes, loaded.file, &settings.profile, &err) != LINNET_OK) {
+    model = nullptr;
+    failed(args, err);
+    return false;
+  }
+  desc.size = sizeof desc;
+  linnet_model_info(model, &desc);
+  return true;
+}
+
+bool Engine::start(const Args& args, const linnet_session_params& wanted) {
+  params = wanted;
+  linnet_error err = {};
+  linnet_need need = {};
+  if (linnet_session_need(model, &params, &need, &err) != LINNET_OK) {
+    failed(args, err);
+    return false;
+  }
+  if (!session_memory.alloc(need.bytes)) {
+    failed(args, "no memory for the session's %zu bytes (a smaller --context needs less)", need.bytes);
+    return false;
+  }
+  if (linnet_session_init(&session, session_memory.data, session_memory.bytes, model, &params, &err) != LINNET_OK) {
+    session = nullptr;
+    failed(args, err);
+    return false;
+  }
+  return true;
+}
+
+uint32_t token_flags(const Args& args, const char* no_add) {
+  uint32_t flags = 0;
+  if (args.flag(no_add)) flags |= LINNET_NO_ADD_SPECIAL;
+  if (args.flag("--no-parse-special")) flags |= LINNET_NO_PARSE_SPECIAL;
+  return flags;
+}
+
+bool tokenize(const Args& args, const Engine& engine, std::string_view text, uint32_t flags, std::vector<int32_t>* out) {
+  linnet_error err = {};
+  size_t scratch_bytes = 0, n = 0;
+  if (linnet_tokenize_need(engine.model, text.size(), &scratch_bytes) != LINNET_OK) {
+    failed(args, "%s", engine.desc.has_tokenizer ? "the text is too long" : "the model has no tokenizer: only --tokens works with it");
+    return false;
+  }
+  std::vector<char> scratch(scratch_bytes + 1);
+  out->resize(text.size() + 8);
+  if (linnet_tokenize(engine.model, text.data(), text.size(), flags, scratch.data(), scratch_bytes, out->data(), out->size(), &n, &err) !=
+      LINNET_OK) {
+    failed(args, err);
+    return false;
+  }
+  out->resize(n);
+  return true;
+}
+
+bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, std::string* out) {
+  linnet_error err = {};
+  size_t n = 0;
+  const linnet_status sized = linnet_detokenize(engine.model, tokens.data(), tokens.size(), nullptr, 0, &n, &err);
+  if (sized == LINNET_TOO_SMALL || sized == LINNET_OK) {
+    out->resize(n);
+    if (linnet_detokenize(engine.model, tokens.data(), tokens.size(), out->data(), n, &n, &err) == LINNET_OK) return true;
+  }
+  failed(args, err);
+  return false;
+}
+
+bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens) {
+  for (const int32_t id : tokens)
+    if (id < 0 || static_cast<uint32_t>(id) >= engine.desc.n_vocab) {
+      failed(args, "token id %d is outside the model's vocabulary of %u", id, engine.desc.n_vocab);
+      return false;
+    }
+  return true;
+}
+
+}  // namespace linnet::cli

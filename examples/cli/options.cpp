@@ -1,0 +1,314 @@
+// The argument parser: everything it knows about an option comes from the option's row.
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli.h"
+
+namespace linnet::cli {
+namespace {
+
+// Calls fn(name) for "-m" and "--model" of "-m, --model".
+template <class Fn>
+void for_each_name(const Option& option, const Fn& fn) {
+  std::string_view names = option.name;
+  while (!names.empty()) {
+    const size_t comma = names.find(", ");
+    fn(names.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    names.remove_prefix(comma + 2);
+  }
+}
+
+// Calls fn(item) for the items between commas; false as soon as fn is.
+template <class Fn>
+bool for_each_item(std::string_view list, const Fn& fn) {
+  for (;;) {
+    const size_t comma = list.find(',');
+    if (!fn(list.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+std::string isa_names() {
+  std::string names = "auto";
+  for (int i = LINNET_ISA_SCALAR; linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
+    names += std::string(", ") + linnet_isa_name(static_cast<linnet_isa>(i));
+  return names;
+}
+
+std::string format_names() {
+  std::string names;
+  for (int i = 1; linnet_format_name(static_cast<linnet_format>(i)); ++i)
+    names += (i > 1 ? ", " : "") + std::string(linnet_format_name(static_cast<linnet_format>(i)));
+  return names;
+}
+
+std::string range_text(const char* what, const Option& option) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%s from %.10g to %.10g", what, option.min, option.max);
+  return text;
+}
+
+bool in_range(const Option& option, double v) { return v >= option.min && v <= option.max; }
+
+// "" if `value` is one that the option takes, else what it takes.
+std::string expected(const Option& option, const std::string& value) {
+  uint64_t n = 0;
+  double d = 0;
+  uint32_t isa = 0;
+  std::vector<int32_t> ids;
+  const auto is_count = [&](std::string_view item) { return parse_count(item, &n) && in_range(option, static_cast<double>(n)); };
+  switch (option.kind) {
+    case Kind::kFlag: case Kind::kText: case Kind::kTexts: return "";
+    case Kind::kCount: return is_count(value) ? "" : range_text("a whole number", option);
+    case Kind::kReal: return parse_real(value, &d) && in_range(option, d) ? "" : range_text("a number", option);
+    case Kind::kIds: return parse_ids(value, &ids) ? "" : "token ids with commas between them";
+    case Kind::kCounts: return for_each_item(value, is_count) ? "" : range_text("whole numbers with commas between them, each", option);
+    case Kind::kFormat: return linnet_format_from_name(value.c_str()) != LINNET_FORMAT_DEFAULT ? "" : "one of " + format_names();
+    case Kind::kIsa: return parse_isa(value, &isa) ? "" : "one of " + isa_names();
+    case Kind::kLoad: return value == "map" || value == "copy" ? "" : "map or copy";
+    case Kind::kLayout: return value == "packed" || value == "plain" ? "" : "packed or plain";
+  }
+  return "";
+}
+
+void complain(const char* command, const char* format, va_list list) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "linnet %s: ", command);
+  std::vfprintf(stderr, format, list);
+  std::fputc('\n', stderr);
+}
+
+}  // namespace
+
+bool parse_count(std::string_view text, uint64_t* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool parse_real(std::string_view text, double* out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool parse_ids(std::string_view text, std::vector<int32_t>* out) {
+  out->clear();
+  return for_each_item(text, [&](std::string_view item) {
+    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
+    while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
+    uint64_t id = 0;
+    if (!parse_count(item, &id) || id > INT32_MAX) return false;
+    out->push_back(static_cast<int32_t>(id));
+    return true;
+  });
+}
+
+bool parse_isa(std::string_view text, uint32_t* out) {
+  *out = LINNET_ISA_AUTO;
+  if (text == "auto") return true;
+  for (int i = LINNET_ISA_SCALAR; const char* name = linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
+    if (text == name) {
+      *out = static_cast<uint32_t>(i);
+      return true;
+    }
+  return false;
+}
+
+const Option* Args::lookup(std::string_view name) const {
+  const Option* found = nullptr;
+  for (const Option& option : command_.options)
+    for_each_name(option, [&](std::string_view n) {
+      if (n == name) found = &option;
+    });
+  return found;
+}
+
+const Option& Args::find(const char* name) const {
+  static const Option kNone{"", nullptr, Kind::kText, ""};
+  const Option* option = lookup(name);
+  return option ? *option : kNone;
+}
+
+bool Args::accept(const Option& option, const std::string& value) {
+  if (const std::string want = expected(option, value); !want.empty()) {
+    usage_error(*this, "option '%s' takes %s, not '%s'", option.name, want.c_str(), value.c_str());
+    return false;
+  }
+  std::vector<std::string>& values = values_[&option];
+  if (option.kind != Kind::kTexts) values.clear();  // the last one counts, so that scripts can append
+  values.push_back(value);
+  return true;
+}
+
+bool Args::parse(int argc, char** argv) {
+  bool options_end = false;
+  for (int i = 0; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    if (options_end || arg.size() < 2 || arg[0] != '-') {
+      positional_.emplace_back(arg);
+      continue;
+    }
+    if (arg == "--") {
+      options_end = true;
+      continue;
+    }
+    const size_t equals = arg.substr(0, 2) == "--" ? arg.find('=') : std::string_view::npos;
+    const std::string_view name = arg.substr(0, equals);
+    const Option* option = lookup(name);
+    if (!option) {
+      usage_error(*this, "unknown option '%.*s'", static_cast<int>(name.size()), name.data());
+      return false;
+    }
+    if (option->kind == Kind::kFlag) {
+      if (equals != std::string_view::npos) {
+        usage_error(*this, "option '%s' takes no value", option->name);
+        return false;
+      }
+      values_[option] = {""};
+      continue;
+    }
+    if (equals == std::string_view::npos && i + 1 >= argc) {
+      usage_error(*this, "option '%s' needs a value: %s", option->name, option->argument);
+      return false;
+    }
+    if (!accept(*option, equals != std::string_view::npos ? std::string(arg.substr(equals + 1)) : std::string(argv[++i]))) return false;
+  }
+  if (help()) return true;
+  const int n = static_cast<int>(positional_.size());
+  if (n > command_.max_positional) {
+    usage_error(*this, "unexpected argument '%s'", positional_[static_cast<size_t>(command_.max_positional)].c_str());
+    return false;
+  }
+  if (n < command_.min_positional) {
+    usage_error(*this, "missing argument: %s", command_.positional);
+    return false;
+  }
+  for (const Option& option : command_.options)
+    if (option.required && !values_.count(&option)) {
+      usage_error(*this, "option '%s %s' is missing", option.name, option.argument);
+      return false;
+    }
+  return true;
+}
+
+std::string Args::text(const char* name) const {
+  const Option& option = find(name);
+  const auto it = values_.find(&option);
+  return it != values_.end() ? it->second.back() : option.fallback ? option.fallback : "";
+}
+
+std::vector<std::string> Args::texts(const char* name) const {
+  const auto it = values_.find(&find(name));
+  return it != values_.end() ? it->second : std::vector<std::string>();
+}
+
+uint64_t Args::count(const char* name) const {
+  uint64_t n = 0;
+  return parse_count(text(name), &n) ? n : 0;
+}
+
+double Args::real(const char* name) const {
+  double d = 0;
+  return parse_real(text(name), &d) ? d : 0;
+}
+
+std::vector<int32_t> Args::ids(const char* name) const {
+  std::vector<int32_t> out;
+  return parse_ids(text(name), &out) ? out : std::vector<int32_t>();
+}
+
+std::vector<uint64_t> Args::counts(const char* name) const {
+  std::vector<uint64_t> out;
+  for_each_item(text(name), [&](std::string_view item) {
+    uint64_t n = 0;
+    if (parse_count(item, &n)) out.push_back(n);
+    return true;
+  });
+  return out;
+}
+
+linnet_format Args::format(const char* name) const { return linnet_format_from_name(text(name).c_str()); }
+
+uint32_t Args::isa(const char* name) const {
+  uint32_t isa = LINNET_ISA_AUTO;
+  parse_isa(text(name), &isa);
+  return isa;
+}
+
+void print_help(const Command& command) {
+  std::printf("usage: linnet %s%s%s [options]\n\n%s\n\noptions:\n", command.name, *command.positional ? " " : "", command.positional,
+              command.summary);
+  for (const Option& option : command.options) {
+    std::string left = std::string("  ") + option.name;
+    if (option.argument) left += std::string(" ") + option.argument;
+    std::printf("%-28s %s", left.c_str(), left.size() > 28 ? "\n                             " : "");
+    std::printf("%s", option.help);
+    if (option.fallback) std::printf(" (default %s)", option.fallback);
+    std::printf("\n");
+  }
+  if (*command.details) std::printf("\n%s\n", command.details);
+}
+
+Options join(Options a, const Options& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+Option model_option() {
+  return {"-m, --model", "M",     Kind::kText, "packed or plain GGUF file, Hugging Face folder, or synthetic:SHAPE (random weights)",
+          nullptr,       0,       0,           true};
+}
+
+Option weights_option() {
+  return {"--weights", "FMT", Kind::kFormat, "format of weights that are packed on the way in: f32, f16, bf16, i8, i8g128, i8g64, i8g32",
+          "i8g128"};
+}
+
+Options engine_options() {
+  return {
+      weights_option(),
+      {"--load", "HOW", Kind::kLoad, "packed files: map (starts at once) or copy into memory", "map"},
+      {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, scalar, avx2, avx512", "auto"},
+      {"--threads", "N", Kind::kCount, "threads that compute (default: the cores this process may use)", nullptr, 1, 256},
+      {"--profile", "FILE", Kind::kText, "device profile (YAML); options given here win over it"},
+  };
+}
+
+Options session_options() {
+  return {
+      {"--kv", "FMT", Kind::kFormat, "format of the KV cache: f32, f16, i8", "i8"},
+      {"--context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
+      {"--chunk", "N", Kind::kCount, "rows computed at a time in prefill, changes no result (default: 256)", nullptr, 1, 4096},
+  };
+}
+
+Options all_options() { return join({model_option()}, join(engine_options(), session_options())); }
+
+int usage_error(const Args& args, const char* format, ...) {
+  va_list list;
+  va_start(list, format);
+  complain(args.command().name, format, list);
+  va_end(list);
+  std::fprintf(stderr, "'linnet %s --help' shows how it is used.\n", args.command().name);
+  return kExitUsage;
+}
+
+int failed(const Args& args, const char* format, ...) {
+  va_list list;
+  va_start(list, format);
+  complain(args.command().name, format, list);
+  va_end(list);
+  return kExitError;
+}
+
+int failed(const Args& args, const linnet_error& err) {
+  return failed(args, "%s", err.text[0] ? err.text : linnet_status_text(static_cast<linnet_status>(err.code)));
+}
+
+}  // namespace linnet::cli

@@ -1,0 +1,91 @@
+// linnet tokenize and detokenize.
+#include <cstdio>
+#include <cstdlib>
+
+#include "cli.h"
+
+namespace linnet::cli {
+namespace {
+
+void print_ids(const std::vector<int32_t>& ids) {
+  Json json;
+  json.value(ids);
+  json.print();
+}
+
+// One JSON string a line in, one array of ids a line out, each as soon as it is done.
+int tokenize_lines(const Args& args, const Engine& engine, uint32_t flags) {
+  char* line = nullptr;
+  size_t cap = 0, number = 0;
+  std::string text;
+  std::vector<int32_t> ids;
+  int code = kExitOk;
+  for (ssize_t n; code == kExitOk && (n = getline(&line, &cap, stdin)) > 0;) {
+    ++number;
+    const char* why = nullptr;
+    if (!parse_json_string({line, static_cast<size_t>(n)}, &text, &why)) {
+      code = failed(args, "line %zu: %s", number, why);
+    } else if (!tokenize(args, engine, text, flags, &ids)) {
+      code = kExitError;
+    } else {
+      print_ids(ids);
+      if (std::fflush(stdout) != 0) code = kExitError;
+    }
+  }
+  std::free(line);
+  if (code == kExitOk && std::ferror(stdin)) code = failed(args, "stdin could not be read");
+  return code;
+}
+
+int run_tokenize(const Args& args) {
+  const bool lines = args.flag("--lines");
+  if (lines && !args.positional().empty()) return usage_error(args, "--lines reads stdin; it takes no TEXT");
+  Engine engine;
+  if (!engine.open(args, args.text("-m"), Settings(), true)) return kExitError;
+  const uint32_t flags = token_flags(args, "--no-add-special");
+  if (lines) return tokenize_lines(args, engine, flags);
+  std::string text;
+  std::vector<int32_t> ids;
+  if (!args.positional().empty()) text = args.positional()[0];
+  else if (!read_stream(stdin, &text)) return failed(args, "stdin could not be read");
+  if (!tokenize(args, engine, text, flags, &ids)) return kExitError;
+  print_ids(ids);
+  return kExitOk;
+}
+
+int run_detokenize(const Args& args) {
+  std::vector<int32_t> ids;
+  if (!parse_ids(args.positional()[0], &ids)) return usage_error(args, "IDS are numbers with commas between them, not '%s'", args.positional()[0].c_str());
+  Engine engine;
+  std::string text;
+  if (!engine.open(args, args.text("-m"), Settings(), true) || !detokenize(args, engine, ids, &text)) return kExitError;
+  if (args.json()) {
+    Json().object().field("text", text).end().print();
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fputc('\n', stdout);
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+Command tokenize_command() {
+  return {"tokenize", "print a text's token ids as a JSON array", "[TEXT]", 0, 1,
+          "Without TEXT, all of stdin is the text. M may also be a folder that holds only tokenizer files.\n\n"
+          "example: linnet tokenize -m model.gguf \"Hello, world\"",
+          {
+              model_option(),
+              {"--no-add-special", nullptr, Kind::kFlag, "add no special tokens (BOS, EOS)"},
+              {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
+              {"--lines", nullptr, Kind::kFlag, "one JSON string a line on stdin, one JSON array of ids a line out"},
+          },
+          run_tokenize};
+}
+
+Command detokenize_command() {
+  return {"detokenize", "print the text of token ids", "IDS", 1, 1, "example: linnet detokenize -m model.gguf 1,403,407", {model_option()},
+          run_detokenize};
+}
+
+}  // namespace linnet::cli

@@ -1,0 +1,477 @@
+// AVX2 with FMA and F16C, bit-equal to scalar.cpp. Sixteen lanes are a pair of registers: lanes 0-7 and 8-15.
+#if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
+#error "avx2.cpp needs -mavx2 -mfma -mf16c"
+#endif
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels.h"
+
+namespace linnet {
+namespace {
+
+#define UNROLL _Pragma("GCC unroll 16")
+#define INLINE inline __attribute__((always_inline))
+
+struct V {
+  __m256 a, b;
+};
+struct Vi {
+  __m256i a, b;
+};
+
+alignas(32) const int32_t kTail[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+// Lanes of a row's tail: the first n of 16, n <= 16.
+INLINE Vi lanes(uint32_t n) {
+  const int32_t* p = kTail + 16 - n;
+  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
+}
+// The first n of 16 floats (n may be more than 16), zeros beyond; nothing past them is touched.
+INLINE V load(const float* p, uint32_t n = 16) {
+  if (n >= 16) return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+  const Vi k = lanes(n);
+  return {_mm256_maskload_ps(p, k.a), _mm256_maskload_ps(p + 8, k.b)};
+}
+INLINE void store(float* p, V v, uint32_t n = 16) {
+  if (n >= 16) {
+    _mm256_storeu_ps(p, v.a);
+    _mm256_storeu_ps(p + 8, v.b);
+    return;
+  }
+  const Vi k = lanes(n);
+  _mm256_maskstore_ps(p, k.a, v.a);
+  _mm256_maskstore_ps(p + 8, k.b, v.b);
+}
+INLINE V all(float f) { return {_mm256_set1_ps(f), _mm256_set1_ps(f)}; }
+INLINE V add(V x, V y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
+INLINE V sub(V x, V y) { return {_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)}; }
+INLINE V mul(V x, V y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
+INLINE V div(V x, V y) { return {_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)}; }
+INLINE V fma(V x, V y, V z) { return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)}; }
+INLINE V fms(V x, V y, V z) { return {_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b)}; }
+// x > y ? x : y, and x < y ? x : y: the second operand where one is NaN.
+INLINE V larger(V x, V y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
+INLINE V smaller(V x, V y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
+INLINE V keep(V x, Vi mask) { return {_mm256_and_ps(x.a, _mm256_castsi256_ps(mask.a)), _mm256_and_ps(x.b, _mm256_castsi256_ps(mask.b))}; }
+
+INLINE float tree_sum(V v) {
+  const __m256 a = _mm256_add_ps(v.a, v.b);
+  const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+  return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
+}
+INLINE float tree_max(V v) {
+  const __m256 a = _mm256_max_ps(v.a, v.b);
+  const __m128 b = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 c = _mm_max_ps(b, _mm_movehl_ps(b, b));
+  return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
+}
+
+// ---- rows -------------------------------------------------------------------------------------------------------------------
+
+uint32_t amax_bits(const float* x, uint32_t n) {
+  const __m256i abs = _mm256_set1_epi32(0x7FFFFFFF);
+  __m256i max = _mm256_setzero_si256();
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(x + i, n - i);
+    max = _mm256_max_epi32(max, _mm256_and_si256(_mm256_castps_si256(v.a), abs));
+    max = _mm256_max_epi32(max, _mm256_and_si256(_mm256_castps_si256(v.b), abs));
+  }
+  __m128i m = _mm_max_epi32(_mm256_castsi256_si128(max), _mm256_extracti128_si256(max, 1));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4E));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xB1));
+  return static_cast<uint32_t>(_mm_cvtsi128_si32(m));
+}
+
+// The instruction's rounding is the caller's MXCSR: to nearest even.
+INLINE Vi round_clamped(V v, V lo, V hi) {
+  v = smaller(larger(v, lo), hi);
+  return {_mm256_cvtps_epi32(v.a), _mm256_cvtps_epi32(v.b)};
+}
+// Sixteen int32 of the int16 range to bytes, saturating as signed or as unsigned.
+INLINE __m128i narrow(Vi v, bool is_signed) {
+  const __m256i h = _mm256_permute4x64_epi64(_mm256_packs_epi32(v.a, v.b), 0xD8);
+  const __m128i lo = _mm256_castsi256_si128(h), hi = _mm256_extracti128_si256(h, 1);
+  return is_signed ? _mm_packs_epi16(lo, hi) : _mm_packus_epi16(lo, hi);
+}
+
+void codes(const float* x, uint32_t n, float inv, int8_t* q) {
+  const V vi = all(inv), lo = all(-127.0f), hi = all(127.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __m128i c = narrow(round_clamped(mul(load(x + i, n - i), vi), lo, hi), true);
+    if (n - i >= 16) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(q + i), c);
+    } else {
+      alignas(16) int8_t tail[16];
+      _mm_store_si128(reinterpret_cast<__m128i*>(tail), c);
+      for (uint32_t j = 0; j < n - i; ++j) q[i + j] = tail[j];
+    }
+  }
+}
+
+uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, float* scale, int32_t* sum128) {
+  const V lo = all(-127.0f), hi = all(127.0f);
+  uint32_t finite = 1;
+  for (uint32_t g = 0, from = 0; from < k; ++g, from += group) {
+    const uint32_t n = k - from < group ? k - from : group;
+    uint32_t amax_u = amax_bits(x + from, n);
+    const bool ok = amax_u < 0x7F800000u;
+    if (!ok) finite = amax_u = 0;
+    float amax;
+    __builtin_memcpy(&amax, &amax_u, 4);
+    const V inv = all(amax > 1e-30f ? 127.0f / amax : 0.0f);
+    __m256i sum = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < (n + 31) / 32 * 32; i += 16) {  // stores run to the next multiple of 32
+      const V v = ok && i < n ? load(x + from + i, n - i) : all(0.0f);
+      const Vi c = round_clamped(mul(v, inv), lo, hi);
+      sum = _mm256_add_epi32(sum, _mm256_add_epi32(c.a, c.b));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(q + from + i), narrow(c, true));
+    }
+    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
+    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1));
+    scale[g] = amax / 127.0f;
+    sum128[g] = -128 * _mm_cvtsi128_si32(s);
+  }
+  return finite;
+}
+
+void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y) {
+  V ss = all(0.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(x + i, n - i);
+    ss = fma(v, v, ss);  // lanes past the row add +0 to a sum of squares: no change
+  }
+  const V r = all(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(mul(load(x + i, n - i), r), load(w + i, n - i)), n - i);
+}
+
+// exp_one of scalar.cpp, sixteen at a time.
+INLINE V exp16(V x) {
+  const V low = all(-87.33f), round = all(12582912.0f);
+  const V t = smaller(all(88.37f), larger(low, x));
+  const V z = fma(t, all(0x1.715476p+0f), round);
+  const V n = sub(z, round);
+  V r = fma(n, all(-0x1.62e400p-1f), t);
+  r = fma(n, all(-0x1.7f7d1cp-20f), r);
+  V p = all(0x1.6a2242p-10f);
+  p = fma(p, r, all(0x1.123b0ep-7f));
+  p = fma(p, r, all(0x1.5558f8p-5f));
+  p = fma(p, r, all(0x1.555490p-3f));
+  p = fma(p, r, all(0x1.fffffcp-2f));
+  p = fma(p, r, all(1.0f));
+  p = fma(p, r, all(1.0f));
+  const __m256i bias = _mm256_set1_epi32(0x3F800000);
+  const V scale = {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(z.a), 23), bias)),
+                   _mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(z.b), 23), bias))};
+  const Vi in_range = {_mm256_castps_si256(_mm256_cmp_ps(x.a, low.a, _CMP_NLT_UQ)), _mm256_castps_si256(_mm256_cmp_ps(x.b, low.b, _CMP_NLT_UQ))};
+  return keep(mul(p, scale), in_range);
+}
+
+void exp_row(float* x, uint32_t n) {
+  for (uint32_t i = 0; i < n; i += 16) store(x + i, exp16(load(x + i, n - i)), n - i);
+}
+
+void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(g + i, n - i);
+    const V e = exp16({_mm256_xor_ps(v.a, sign), _mm256_xor_ps(v.b, sign)});
+    store(y + i, mul(div(v, add(all(1.0f), e)), load(u + i, n - i)), n - i);
+  }
+}
+
+void add_row(float* y, const float* x, uint32_t n) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, add(load(y + i, n - i), load(x + i, n - i)), n - i);
+}
+
+void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, fma(load(x + i, n - i), all(b), mul(load(y + i, n - i), all(a))), n - i);
+}
+
+void scale_row(float* y, uint32_t n, float a) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(load(y + i, n - i), all(a)), n - i);
+}
+
+// Each of the first 8 lanes twice, over sixteen.
+INLINE V twice(const float* p, uint32_t n) {
+  const __m256 v = n >= 8 ? _mm256_loadu_ps(p) : _mm256_maskload_ps(p, lanes(n).a);
+  return {_mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)), _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7))};
+}
+
+void rope_row(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) {
+  if (!interleaved) {
+    for (uint32_t i = 0; i < n_pairs; i += 16) {
+      const uint32_t n = n_pairs - i;
+      const V a = load(x + i, n), b = load(x + n_pairs + i, n), c = load(cos + i, n), s = load(sin + i, n);
+      store(x + i, fms(a, c, mul(b, s)), n);
+      store(x + n_pairs + i, fma(b, c, mul(a, s)), n);
+    }
+    return;
+  }
+  for (uint32_t i = 0; i < n_pairs; i += 8) {
+    const uint32_t n = n_pairs - i;
+    const V ab = load(x + 2 * i, n < 8 ? 2 * n : 16), c = twice(cos + i, n), s = twice(sin + i, n);
+    const V ba = {_mm256_permute_ps(ab.a, 0xB1), _mm256_permute_ps(ab.b, 0xB1)}, t = mul(ba, s);
+    store(x + 2 * i, {_mm256_fmaddsub_ps(ab.a, c.a, t.a), _mm256_fmaddsub_ps(ab.b, c.b, t.b)}, n < 8 ? 2 * n : 16);  // even lanes subtract
+  }
+}
+
+// ---- attention --------------------------------------------------------------------------------------------------------------
+
+void softmax_block(float* s, uint32_t n, uint32_t n_pad, float scale, float* p, float* m, float* l) {
+  const V vs = all(scale), nothing = all(-__builtin_inff());
+  V max = nothing, sum = all(0.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = mul(load(s + i, n - i), vs);
+    store(s + i, v, n - i);
+    V c = v;
+    if (n - i < 16) {
+      const Vi k = lanes(n - i);
+      c = {_mm256_blendv_ps(nothing.a, v.a, _mm256_castsi256_ps(k.a)), _mm256_blendv_ps(nothing.b, v.b, _mm256_castsi256_ps(k.b))};
+    }
+    max = larger(c, max);
+  }
+  *m = tree_max(max);
+  const V vm = all(*m);
+  uint32_t i = 0;
+  for (; i < n; i += 16) {
+    V e = exp16(sub(load(s + i, n - i), vm));
+    if (n - i < 16) e = keep(e, lanes(n - i));
+    store(p + i, e);  // n_pad is a multiple of 16
+    sum = add(sum, e);
+  }
+  for (; i < n_pad; i += 16) store(p + i, all(0.0f));
+  *l = tree_sum(sum);
+}
+
+float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) {
+  V max = all(0.0f);
+  for (uint32_t i = 0; i < n; i += 16) max = larger(mul(load(e + i), load(v_scale + i)), max);
+  const float amax = tree_max(max);
+  const V inv = all(amax > 1e-30f ? 16383.0f / amax : 0.0f);
+  const __m256i low7 = _mm256_set1_epi32(127);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const Vi c = round_clamped(mul(mul(load(e + i), load(v_scale + i)), inv), all(0.0f), all(16383.0f));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(hi + i), narrow({_mm256_srli_epi32(c.a, 7), _mm256_srli_epi32(c.b, 7)}, false));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(lo + i), narrow({_mm256_and_si256(c.a, low7), _mm256_and_si256(c.b, low7)}, false));
+  }
+  return amax / 16383.0f;
+}
+
+INLINE __m256i load32(const int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+INLINE __m256i broadcast4(const void* p) {
+  int32_t v;
+  __builtin_memcpy(&v, p, 4);
+  return _mm256_set1_epi32(v);
+}
+// acc += dot of 4 unsigned bytes of u with 4 signed bytes of s, per lane. Exact while a pair of products stays below 2^15:
+// here u is at most 128 and |s| at most 127, or u at most 127 and |s| at most 128.
+INLINE void dot4(__m256i& acc, __m256i u, __m256i s) {
+  acc = _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
+}
+
+// R rows by one panel of 16 channels.
+template <int R>
+void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale, float* acc,
+             size_t acc_stride) {
+  __m256i dh[R][2], dl[R][2];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) dh[r][j] = dl[r][j] = _mm256_setzero_si256();
+  for (uint32_t i = 0; i < n_pages; ++i) {
+    for (uint32_t t = 0; t < 4; ++t) {
+      const int8_t* v = pages[i] + offset + t * 64;
+      const __m256i v0 = load32(v), v1 = load32(v + 32);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m256i h = broadcast4(hi + r * 256 + i * 16 + t * 4), l = broadcast4(lo + r * 256 + i * 16 + t * 4);
+        dot4(dh[r][0], h, v0);
+        dot4(dh[r][1], h, v1);
+        dot4(dl[r][0], l, v0);
+        dot4(dl[r][1], l, v1);
+      }
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) {
+    const __m256i sum = _mm256_add_epi32(_mm256_slli_epi32(dh[r][j], 7), dl[r][j]);
+    _mm256_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + j * 8, _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(p_scale[r])));
+  }
+}
+
+void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
+             const float* p_scale, float* acc, size_t acc_stride) {
+  for (uint32_t r = 0; r < rows;) {
+    const uint32_t step = rows - r >= 2 ? 2 : 1;
+    for (uint32_t d = 0; d < d_panels; ++d)
+      (step == 2 ? pv_tile<2> : pv_tile<1>)(hi + r * size_t{256}, lo + r * size_t{256}, pages, n_pages, d * size_t{256}, p_scale + r,
+                                            acc + r * acc_stride + d * size_t{16}, acc_stride);
+    r += step;
+  }
+}
+
+// ---- matrices ---------------------------------------------------------------------------------------------------------------
+
+INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) {
+  float* y = a.y + row * a.y_stride + panel * size_t{16};
+  const V r = a.bias ? add(acc, load(a.bias + panel * size_t{16})) : acc;
+  store(y, a.accumulate ? add(load(y), r) : r);
+}
+
+// R rows by one panel over the whole k. |w| is the unsigned side, x with the sign of w the signed one.
+// scale_step: bytes from one group's weight scales to the next, 0 for format i8.
+template <int R, bool kF16>
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
+  const uint32_t kpad = (a.k + 31) / 32 * 32;
+  alignas(32) float acc[R][16];
+  UNROLL for (int r = 0; r < R; ++r) store(acc[r], all(0.0f));
+  for (uint32_t g = 0, from = 0; g < a.x_groups; ++g) {
+    const uint32_t to = kpad - from < a.x_group ? kpad : from + a.x_group;
+    __m256i dot[R][2];
+    UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
+    for (; from < to; from += 4) {
+      UNROLL for (int j = 0; j < 2; ++j) {
+        const __m256i wv = load32(w + from * size_t{16} + j * 32), u = _mm256_abs_epi8(wv);
+        UNROLL for (int r = 0; r < R; ++r) dot4(dot[r][j], u, _mm256_sign_epi8(broadcast4(x + static_cast<size_t>(r) * a.x_stride + from), wv));
+      }
+    }
+    const char* at = w_scale + g * scale_step;
+    V ws;
+    if (kF16)
+      ws = {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))),
+            _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16)))};
+    else
+      ws = load(reinterpret_cast<const float*>(at));
+    UNROLL for (int r = 0; r < R; ++r) {
+      const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
+      store(acc[r], fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups + g])), load(acc[r])));
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, load(acc[r]));
+}
+
+template <bool kF16>
+void gemm_int(const GemmArgs* args, size_t scale_step) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t left = a.m - row, rows = left < 4 ? left : 4;
+      (rows == 4 ? int_tile<4, kF16> : rows == 3 ? int_tile<3, kF16> : rows == 2 ? int_tile<2, kF16> : int_tile<1, kF16>)(a, row, panel, scale_step);
+      row += rows;
+    }
+  }
+}
+
+void gemm_i8(const GemmArgs* a) { gemm_int<false>(a, 0); }
+void gemm_i8_f32(const GemmArgs* a) { gemm_int<false>(a, 64); }
+void gemm_i8_f16(const GemmArgs* a) { gemm_int<true>(a, 32); }
+
+struct F32 {
+  static constexpr size_t kBytes = 4;
+  static INLINE V load16(const char* p) { return load(reinterpret_cast<const float*>(p)); }
+};
+struct F16 {
+  static constexpr size_t kBytes = 2;
+  static INLINE V load16(const char* p) {
+    return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
+            _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
+  }
+};
+INLINE __m256 from_bf16(const char* p) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), 16));
+}
+struct Bf16 {
+  static constexpr size_t kBytes = 2;
+  static INLINE V load16(const char* p) { return {from_bf16(p), from_bf16(p + 16)}; }
+};
+
+// One chain of fmaf over k per output; R * P pairs of chains hide its latency.
+template <class W, int R, int P>
+void float_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
+  const char* w = static_cast<const char*>(a.w) + panel * a.w_stride;
+  V acc[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = all(0.0f);
+  for (uint32_t i = 0; i < a.k; ++i) {
+    UNROLL for (int p = 0; p < P; ++p) {
+      const V wv = W::load16(w + static_cast<size_t>(p) * a.w_stride + i * 16 * W::kBytes);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m256 s = _mm256_castsi256_ps(broadcast4(x + static_cast<size_t>(r) * a.x_stride + i * size_t{4}));
+        acc[r][p] = fma({s, s}, wv, acc[r][p]);
+      }
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+}
+
+template <class W>
+void gemm_float(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels;) {
+    const uint32_t panels = a.m < 4 && a.n_panels - panel >= 4 ? 4 : 1;
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t rows = panels == 1 && a.m - row >= 4 ? 4 : 1;
+      (rows == 4 ? float_tile<W, 4, 1> : panels == 4 ? float_tile<W, 1, 4> : float_tile<W, 1, 1>)(a, row, panel);
+      row += rows;
+    }
+    panel += panels;
+  }
+}
+
+// ---- for benches --------------------------------------------------------------------------------------------------------------
+
+uint64_t peak_int8(uint64_t n) {
+  __m256i acc[8], t[8];
+  const __m256i u = _mm256_set1_epi8(3), s = _mm256_set1_epi8(-5), one = _mm256_set1_epi16(1);
+  UNROLL for (int i = 0; i < 8; ++i) acc[i] = _mm256_set1_epi32(i);
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 8; ++j)
+      asm volatile("vpmaddubsw %2, %3, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0" : "+x"(acc[j]), "=&x"(t[0]) : "x"(s), "x"(u), "x"(one));
+  UNROLL for (int i = 0; i < 8; ++i) asm volatile("" ::"x"(acc[i]));
+  return n * 8 * 32;
+}
+
+uint64_t read_all(const void* p, size_t bytes) {
+  const int8_t* c = static_cast<const int8_t*>(p);
+  __m256i sum[8];
+  UNROLL for (int i = 0; i < 8; ++i) sum[i] = _mm256_setzero_si256();
+  for (size_t at = 0; at < bytes; at += 256) UNROLL for (int i = 0; i < 8; ++i) sum[i] = _mm256_xor_si256(sum[i], load32(c + at + i * 32));
+  UNROLL for (int i = 1; i < 8; ++i) sum[0] = _mm256_xor_si256(sum[0], sum[i]);
+  alignas(32) uint64_t v[4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(v), sum[0]);
+  return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+const GemmKernel kGemm[] = {
+    {LINNET_F32, 1, gemm_float<F32>},   {LINNET_F16, 1, gemm_float<F16>},  {LINNET_BF16, 1, gemm_float<Bf16>},  {LINNET_I8, 1, gemm_i8},
+    {LINNET_I8G128, 1, gemm_i8_f32},    {LINNET_I8G64, 1, gemm_i8_f32},    {LINNET_I8G32, 1, gemm_i8_f16},
+};
+
+}  // namespace
+
+const KernelTable avx2_table = {
+    .isa = LINNET_ISA_AVX2,
+    .required = kCpuAvx2 | kCpuFma | kCpuF16c,
+    .gemm = kGemm,
+    .n_gemm = sizeof kGemm / sizeof kGemm[0],
+    .quantize_row = quantize_row,
+    .amax_bits = amax_bits,
+    .codes = codes,
+    .rmsnorm_row = rmsnorm_row,
+    .silu_mul_row = silu_mul_row,
+    .add_row = add_row,
+    .rope_row = rope_row,
+    .softmax_block = softmax_block,
+    .planes = planes,
+    .attn_pv = attn_pv,
+    .merge_row = merge_row,
+    .scale_row = scale_row,
+    .exp_row = exp_row,
+    .gather_row = nullptr,
+    .peak_int8 = peak_int8,
+    .read_all = read_all,
+};
+
+}  // namespace linnet

@@ -1,0 +1,127 @@
+#include "registry.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "../runtime/format.h"
+
+namespace linnet {
+namespace {
+
+static_assert(kMaxFormat < sizeof(Kernels::gemm) / sizeof(GemmKernel));
+
+// Weakest first. A new tier is one line here, one in isa_flags.cmake and its file.
+const KernelTable* const kTiers[] = {
+    &scalar_table,
+#if LINNET_HAVE_AVX2
+    &avx2_table,
+#endif
+#if LINNET_HAVE_AVX512
+    &avx512_table,
+#endif
+};
+constexpr uint32_t kTierCount = sizeof kTiers / sizeof kTiers[0];
+
+const char* const kIsaNames[] = {"auto", "scalar", "avx2", "avx512"};
+constexpr uint32_t kIsaCount = sizeof kIsaNames / sizeof kIsaNames[0];
+
+const char* const kCpuBitNames[] = {"avx2", "fma", "f16c", "avx512f/bw/vl/dq", "avx512vnni"};
+
+bool allowed(const KernelTable& t, uint32_t mask) { return mask == 0 || (mask >> t.isa & 1u); }
+
+template <class T>
+void take(T& to, T from) {
+  if (from) to = from;
+}
+
+void overlay(const KernelTable& from, Kernels* out) {
+  KernelTable& t = out->t;
+  t.isa = from.isa;
+  t.required = from.required;
+  take(t.quantize_row, from.quantize_row);
+  take(t.amax_bits, from.amax_bits);
+  take(t.codes, from.codes);
+  take(t.rmsnorm_row, from.rmsnorm_row);
+  take(t.silu_mul_row, from.silu_mul_row);
+  take(t.add_row, from.add_row);
+  take(t.rope_row, from.rope_row);
+  take(t.softmax_block, from.softmax_block);
+  take(t.planes, from.planes);
+  take(t.attn_pv, from.attn_pv);
+  take(t.merge_row, from.merge_row);
+  take(t.scale_row, from.scale_row);
+  take(t.exp_row, from.exp_row);
+  take(t.gather_row, from.gather_row);
+  take(t.peak_int8, from.peak_int8);
+  take(t.read_all, from.read_all);
+  for (uint32_t i = 0; i < from.n_gemm; ++i) out->gemm[from.gemm[i].w] = from.gemm[i];
+}
+
+Status refuse_forced(uint32_t isa, uint32_t mask, uint64_t cpu, Error* err) {
+  for (const KernelTable* t : kTiers) {
+    if (t->isa != isa) continue;
+    if (!allowed(*t, mask)) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "' is forbidden by isa_mask ", mask);
+    return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "': this CPU or operating system has no ", cpu_bit_name(t->required & ~cpu));
+  }
+  return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "' is not in this build");
+}
+
+}  // namespace
+
+uint64_t cpu_bits() {
+  uint64_t out = 0;
+#if defined(__x86_64__)
+  uint32_t a, b, c, d;
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return 0;
+  const bool osxsave = c >> 27 & 1, avx = c >> 28 & 1, fma = c >> 12 & 1, f16c = c >> 29 & 1;
+  if (!osxsave || !avx) return 0;
+  uint32_t saved, saved_high;  // which registers the operating system saves
+  asm("xgetbv" : "=a"(saved), "=d"(saved_high) : "c"(0));
+  if ((saved & 0x6u) != 0x6u) return 0;
+  if (fma) out |= kCpuFma;
+  if (f16c) out |= kCpuF16c;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return out;
+  if (b >> 5 & 1) out |= kCpuAvx2;
+  const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
+  if ((saved & 0xE6u) == 0xE6u && (b & f_dq_bw_vl) == f_dq_bw_vl) {
+    out |= kCpuAvx512;
+    if (c >> 11 & 1) out |= kCpuAvx512Vnni;
+  }
+#endif
+  return out;
+}
+
+const char* cpu_bit_name(uint64_t bits) {
+  for (const char* name : kCpuBitNames) {
+    if (bits & 1) return name;
+    bits >>= 1;
+  }
+  return "";
+}
+
+const char* isa_name(uint32_t isa) { return isa < kIsaCount ? kIsaNames[isa] : nullptr; }
+
+const KernelTable* kernel_tier(uint32_t i) { return i < kTierCount ? kTiers[i] : nullptr; }
+
+Status kernels_resolve(uint32_t isa, uint32_t mask, Kernels* out, Error* err) {
+  if (isa >= kIsaCount) return fail(err, LINNET_BAD_ARG, "isa ", isa, ": there are ", kIsaCount - 1, " tiers");
+  const uint64_t cpu = cpu_bits();
+  const KernelTable* best = nullptr;
+  for (const KernelTable* t : kTiers)
+    if (allowed(*t, mask) && !(t->required & ~cpu) && (isa == LINNET_ISA_AUTO || t->isa == isa)) best = t;
+  if (!best) {
+    if (isa != LINNET_ISA_AUTO) return refuse_forced(isa, mask, cpu, err);
+    return fail(err, LINNET_UNSUPPORTED, "isa_mask ", mask, " allows no tier that this build has and this CPU runs");
+  }
+  *out = Kernels{};
+  overlay(scalar_table, out);
+  for (const KernelTable* t : kTiers) {
+    if (t != &scalar_table && t->isa <= best->isa && allowed(*t, mask) && !(t->required & ~cpu)) overlay(*t, out);
+  }
+  out->t.isa = best->isa;
+  out->t.required = best->required;
+  return LINNET_OK;
+}
+
+}  // namespace linnet

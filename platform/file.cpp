@@ -1,0 +1,117 @@
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace linnet {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+const char* errno_text(int e) {
+  switch (e) {
+    case ENOENT: return "no such file or folder";
+    case EACCES: case EPERM: return "permission denied";
+    case EISDIR: return "is a folder";
+    case ENOMEM: return "out of memory";
+    case EMFILE: case ENFILE: return "too many open files";
+    case ENODEV: return "cannot be mapped";
+    case ENOTDIR: return "a part of the path is not a folder";
+    case ENAMETOOLONG: return "name too long";
+    case ELOOP: return "too many links";
+    case EIO: return "input/output error";
+    default: return "system error";
+  }
+}
+
+Status system_error(Error* err, const char* path, const char* what) {
+  const int e = errno;
+  return fail(err, LINNET_IO, path, ": ", what, ": ", errno_text(e), " (errno ", e, ")");
+}
+
+Status read_whole(int fd, const char* path, void* to, size_t bytes, Error* err) {
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t n = read(fd, static_cast<uint8_t*>(to) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return system_error(err, path, "cannot read");
+    if (n == 0) return fail(err, LINNET_IO, path, ": became shorter while it was read, at byte ", done, " of ", bytes);
+    done += static_cast<size_t>(n);
+  }
+  return LINNET_OK;
+}
+
+Status map_open(int fd, const char* path, linnet_load how, linnet_view* out, Error* err) {
+  struct stat st;
+  if (fstat(fd, &st) != 0) return system_error(err, path, "cannot stat");
+  if (!S_ISREG(st.st_mode)) return fail(err, LINNET_IO, path, ": is not a regular file");
+  if (st.st_size <= 0) return fail(err, LINNET_BAD_FILE, path, ": is empty");
+  if (static_cast<uint64_t>(st.st_size) > SIZE_MAX / 2) return fail(err, LINNET_IO, path, ": too large for this address space");
+  const size_t bytes = static_cast<size_t>(st.st_size);
+  if (how == LINNET_LOAD_MAP) {
+    void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) return system_error(err, path, "cannot map");
+    *out = {p, bytes};
+    return LINNET_OK;
+  }
+  void* p = memory_alloc(bytes);
+  if (!p) return fail(err, LINNET_IO, path, ": no memory for ", bytes, " bytes");
+  if (const Status s = read_whole(fd, path, p, bytes, err); s != LINNET_OK) {
+    memory_free(p, bytes);
+    return s;
+  }
+  *out = {p, bytes};
+  return LINNET_OK;
+}
+
+}  // namespace
+
+Status file_map(const char* path, linnet_load how, linnet_view* out, Error* err) {
+  if (how != LINNET_LOAD_MAP && how != LINNET_LOAD_COPY) return fail(err, LINNET_BAD_ARG, "load: unknown value ", static_cast<int>(how));
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block us
+  if (fd < 0) return system_error(err, path, "cannot open");
+  const Status s = map_open(fd, path, how, out, err);
+  close(fd);
+  return s;
+}
+
+void file_unmap(linnet_view* view) {
+  if (view->data) munmap(const_cast<void*>(view->data), view->bytes);
+  *view = {nullptr, 0};
+}
+
+void* memory_alloc(size_t bytes) {
+  if (bytes == 0 || bytes > SIZE_MAX - kHugePage) return nullptr;
+  // A mapping of its own; large ones begin at a huge page so that the system can use them from the first byte on.
+  if (bytes < kHugePage) {
+    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? nullptr : p;
+  }
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), whole = bytes + kHugePage;
+  void* p = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+  const uintptr_t from = reinterpret_cast<uintptr_t>(p), start = (from + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t end = (start + bytes + page - 1) / page * page;
+  if (start > from) munmap(p, start - from);
+  if (from + whole > end) munmap(reinterpret_cast<void*>(end), from + whole - end);
+#ifdef MADV_HUGEPAGE
+  madvise(reinterpret_cast<void*>(start), bytes, MADV_HUGEPAGE);  // a hint; the memory serves without it too
+#endif
+  return reinterpret_cast<void*>(start);
+}
+
+void memory_free(void* mem, size_t bytes) {
+  if (mem) munmap(mem, bytes);
+}
+
+uint64_t clock_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+}  // namespace linnet

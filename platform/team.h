@@ -1,0 +1,47 @@
+// Threads of work: run(fn) calls fn(arg, id, n) once on each of n threads that are alive together, the caller being thread 0, and
+// returns when all are done; barrier.wait(n) lets them wait for each other inside. Spinning is bounded, then threads sleep.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "../runtime/arena.h"
+#include "../runtime/status.h"
+
+namespace linnet {
+
+struct alignas(64) Barrier {
+  std::atomic<uint32_t> arrived{0};
+  alignas(64) std::atomic<uint32_t> phase{0};
+  std::atomic<uint32_t> sleepers{0};
+  uint32_t spin = 0;  // pauses before a thread sleeps
+  void wait(uint32_t n);
+};
+
+// n: threads that really run, at most the team's (OpenMP may grant fewer).
+using TeamFn = void (*)(void* arg, uint32_t id, uint32_t n);
+
+inline constexpr size_t kThreadStackBytes = size_t{256} << 10;
+
+struct TeamThread;
+struct Team {
+  Barrier barrier;  // for fn
+  Barrier done;     // own threads: end of a round
+  std::atomic<uint32_t> round{0}, sleepers{0};
+  bool quit = false;
+  uint32_t n = 1, kind = 0, n_started = 0;  // kind: linnet_threads, never DEFAULT
+  TeamThread* threads = nullptr;            // (n), own threads
+  uint8_t* stacks = nullptr;                // (n - 1, kThreadStackBytes)
+  TeamFn fn = nullptr;
+  void* arg = nullptr;
+
+  void layout_in(Arena& arena, uint32_t n, uint32_t kind);
+  Status start(uint32_t n, uint32_t kind, uint32_t spin, Error* err);
+  void run(TeamFn fn, void* arg);
+  void stop();
+};
+
+// linnet_threads -> a kind that this build has; LINNET_THREADS_DEFAULT picks one.
+Status team_kind(uint32_t threads, uint32_t* kind, Error* err);
+
+}  // namespace linnet

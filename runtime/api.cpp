@@ -1,0 +1,434 @@
+// The only extern "C" file: checks arguments, calls inward.
+#include <cstring>
+
+#include "../kernels_cpu/registry.h"
+#include "../platform/file.h"
+#include "../platform/fp.h"
+#include "../platform/team.h"
+#include "session.h"
+
+using namespace linnet;
+
+namespace {
+
+#define LINNET_NEED_ARG(p) \
+  if (!(p)) return fail(err, LINNET_BAD_ARG, __func__, ": " #p " is NULL")
+
+// A caller's struct of another version: fields beyond its size read as 0.
+template <class T>
+Status read_params(const T* in, const char* what, T* out, Error* err) {
+  *out = {};
+  if (in) {
+    if (in->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, what, ": size is ", in->size);
+    std::memcpy(out, in, in->size < sizeof *out ? in->size : sizeof *out);
+  }
+  out->size = sizeof *out;
+  return LINNET_OK;
+}
+
+// The reverse for structs that we fill.
+template <class T>
+Status write_out(const T& in, T* out) {
+  if (!out || out->size < sizeof(uint32_t)) return LINNET_BAD_ARG;
+  const uint32_t size = out->size < sizeof in ? out->size : sizeof in;
+  std::memcpy(out, &in, size);
+  out->size = size;
+  return LINNET_OK;
+}
+
+Status check_seq(uint32_t seq, Error* err) {
+  return seq == 0 ? LINNET_OK : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequence 0 only");
+}
+
+Status check_memory(const void* mem, Error* err) {
+  return reinterpret_cast<uintptr_t>(mem) % kAlign == 0 ? LINNET_OK : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
+}
+
+Status arena_row(const Arena& arena, uint32_t i, const char** purpose, size_t* bytes, Error* err) {
+  if (i >= arena.n_rows()) return fail(err, LINNET_BAD_ARG, "memory table: row ", i, " of ", arena.n_rows());
+  *purpose = arena.row(i).purpose;
+  *bytes = arena.row(i).bytes;
+  return LINNET_OK;
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t linnet_version(void) { return LINNET_VERSION; }
+
+const char* linnet_build_info(void) {
+#define LINNET_TEXT_(x) #x
+#define LINNET_TEXT(x) LINNET_TEXT_(x)
+  return "linnet " LINNET_TEXT(LINNET_VERSION_MAJOR) "." LINNET_TEXT(LINNET_VERSION_MINOR) "." LINNET_TEXT(LINNET_VERSION_PATCH)
+#if defined(__clang__)
+      ", clang " __clang_version__
+#else
+      ", gcc " __VERSION__
+#endif
+#if LINNET_HAVE_OPENMP
+      ", OpenMP"
+#endif
+      ;
+}
+
+const char* linnet_status_text(linnet_status status) {
+  switch (status) {
+    case LINNET_OK: return "LINNET_OK";
+    case LINNET_BAD_ARG: return "LINNET_BAD_ARG";
+    case LINNET_BAD_FILE: return "LINNET_BAD_FILE";
+    case LINNET_BAD_PROFILE: return "LINNET_BAD_PROFILE";
+    case LINNET_UNSUPPORTED: return "LINNET_UNSUPPORTED";
+    case LINNET_TOO_SMALL: return "LINNET_TOO_SMALL";
+    case LINNET_CONTEXT_FULL: return "LINNET_CONTEXT_FULL";
+    case LINNET_BAD_STATE: return "LINNET_BAD_STATE";
+    case LINNET_IO: return "LINNET_IO";
+    case LINNET_DEVICE: return "LINNET_DEVICE";
+    case LINNET_CANCELLED: return "LINNET_CANCELLED";
+    case LINNET_NOT_FINITE: return "LINNET_NOT_FINITE";
+  }
+  return "unknown status";
+}
+
+/* ---- helpers outside the core */
+
+linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err) {
+  LINNET_NEED_ARG(path);
+  LINNET_NEED_ARG(out);
+  return file_map(path, how, out, err);
+}
+void linnet_file_unmap(linnet_view* view) {
+  if (view) file_unmap(view);
+}
+void* linnet_mem_alloc(size_t bytes) { return memory_alloc(bytes); }
+void linnet_mem_free(void* mem, size_t bytes) { memory_free(mem, bytes); }
+
+/* ---- formats and tiers */
+
+const char* linnet_isa_name(linnet_isa isa) {
+  switch (isa) {
+    case LINNET_ISA_AUTO: return "auto";
+    case LINNET_ISA_SCALAR: return "scalar";
+    case LINNET_ISA_AVX2: return "avx2";
+    case LINNET_ISA_AVX512: return "avx512";
+  }
+  return nullptr;
+}
+
+linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  linnet_profile p;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  Kernels kernels;
+  LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
+  *out = kernels.t.isa;
+  return LINNET_OK;
+}
+
+const char* linnet_format_name(linnet_format format) { return format_name(format); }
+linnet_format linnet_format_from_name(const char* name) { return name ? format_from_name(name) : LINNET_FORMAT_DEFAULT; }
+
+linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, const void* data, size_t bytes, linnet_measurement* out,
+                             linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  if (n_threads == 0 || n_threads > 256) return fail(err, LINNET_BAD_ARG, "measure: n_threads is ", n_threads, ", must be 1..256");
+  linnet_profile p;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  struct Job {
+    Kernels kernels;
+    const uint8_t* data;
+    size_t pages;
+    uint64_t rounds;
+    uint64_t done[256], seen[256];
+  } job{};
+  LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &job.kernels, err));
+  Team team;
+  uint32_t kind = 0;
+  LINNET_TRY(team_kind(LINNET_THREADS_DEFAULT, &kind, err));
+  Arena count;
+  team.layout_in(count, n_threads, kind);
+  void* mem = count.used() ? memory_alloc(count.used()) : nullptr;
+  if (count.used() && !mem) return fail(err, LINNET_IO, "measure: no memory for ", n_threads, " threads");
+  if (mem) {
+    Arena arena(mem, count.used());
+    team.layout_in(arena, n_threads, kind);
+  }
+  if (const Status s = team.start(n_threads, kind, 20000, err); s != LINNET_OK) {
+    memory_free(mem, count.used());
+    return s;
+  }
+  linnet_measurement m{};
+  m.isa = job.kernels.t.isa;
+  job.data = static_cast<const uint8_t*>(data);
+  job.pages = data ? bytes / 4096 : 0;
+  for (int rep = 0; rep < 5 && job.pages; ++rep) {
+    const uint64_t start = clock_ns();
+    team.run(
+        [](void* arg, uint32_t id, uint32_t n) {
+          Job& j = *static_cast<Job*>(arg);
+          const size_t from = j.pages * id / n, to = j.pages * (id + 1) / n;
+          j.seen[id] = j.kernels.t.read_all(j.data + from * 4096, (to - from) * 4096);
+        },
+        &job);
+    const double gb_s = static_cast<double>(job.pages) * 4096 / static_cast<double>(clock_ns() - start);
+    if (gb_s > m.read_gb_s) m.read_gb_s = gb_s;
+  }
+  // Rounds that take about 10 ms, found by this thread alone: on a busy machine it takes milliseconds until a team is together.
+  constexpr uint64_t kTrialRounds = 20000;
+  uint64_t trial_ns = UINT64_MAX;
+  for (int rep = 0; rep < 3; ++rep) {
+    const uint64_t start = clock_ns();
+    job.kernels.t.peak_int8(kTrialRounds);
+    const uint64_t ns = clock_ns() - start + 1;
+    if (ns < trial_ns) trial_ns = ns;
+  }
+  job.rounds = kTrialRounds * 10000000 / trial_ns + 1;
+  for (int rep = 0; rep < 5; ++rep) {
+    const uint64_t start = clock_ns();
+    team.run(
+        [](void* arg, uint32_t id, uint32_t) {
+          Job& j = *static_cast<Job*>(arg);
+          j.done[id] = j.kernels.t.peak_int8(j.rounds);
+        },
+        &job);
+    const uint64_t ns = clock_ns() - start + 1;
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < n_threads; ++i) macs += job.done[i];
+    const double tops = 2 * static_cast<double>(macs) / static_cast<double>(ns) / 1000;
+    if (tops > m.int8_tops) m.int8_tops = tops;
+  }
+  team.stop();
+  memory_free(mem, count.used());
+  if (write_out(m, out) != LINNET_OK) return fail(err, LINNET_BAD_ARG, "measure: out->size is not set");
+  return LINNET_OK;
+}
+
+/* ---- model */
+
+linnet_status linnet_model_need(linnet_view file, const linnet_profile* profile, linnet_need* out, linnet_error* err) {
+  LINNET_NEED_ARG(file.data);
+  LINNET_NEED_ARG(out);
+  linnet_profile p;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  return model_need(file, p, out, err);
+}
+
+linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile* profile, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_NEED_ARG(mem);
+  LINNET_NEED_ARG(file.data);
+  LINNET_TRY(check_memory(mem, err));
+  linnet_profile p;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  return model_init(out, mem, bytes, file, p, err);
+}
+
+linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* out) {
+  if (!model) return LINNET_BAD_ARG;
+  const ModelSpec& s = model->spec;
+  linnet_model_desc d{};
+  d.n_layers = s.n_layers;
+  d.d_model = s.d_model;
+  d.n_heads = s.n_heads;
+  d.n_kv_heads = s.n_kv_heads;
+  d.head_dim = s.head_dim;
+  d.d_ff = s.d_ff;
+  d.n_vocab = s.n_vocab;
+  d.n_context = s.n_context;
+  d.has_tokenizer = model->tokenizer.blob != nullptr;
+  d.bos_id = d.has_tokenizer ? model->tokenizer.bos_id : -1;
+  d.eos_id = d.has_tokenizer ? model->tokenizer.eos_id : -1;
+  d.isa = model->kernels.t.isa;
+  d.n_params = model->n_params;
+  d.weight_bytes = model->weight_bytes;
+  d.decode_bytes = model->decode_bytes;
+  d.matrix_ops = model->matrix_ops;
+  d.head_ops = model->head_ops;
+  d.architecture = s.architecture;
+  d.name = model->name;
+  d.weights = s.n_layers ? format_name(model->main_format) : "";
+  return write_out(d, out);
+}
+
+void linnet_model_fini(linnet_model* model) { (void)model; }  // nothing of it lives outside the caller's memory
+
+linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const char** purpose, size_t* bytes) {
+  if (!model || !purpose || !bytes) return LINNET_BAD_ARG;
+  return arena_row(model->arena, i, purpose, bytes, nullptr);
+}
+
+/* ---- tokenizer */
+
+namespace {
+Status need_tokenizer(const linnet_model* model, Error* err) {
+  return model->tokenizer.blob ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, "this model has no tokenizer; use token ids");
+}
+}  // namespace
+
+linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes) {
+  if (!model || !scratch_bytes) return LINNET_BAD_ARG;
+  LINNET_TRY(need_tokenizer(model, nullptr));
+  *scratch_bytes = tokenize_scratch_bytes(model->tokenizer, text_bytes);
+  return LINNET_OK;
+}
+
+linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch, size_t scratch_bytes,
+                              int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(n_tokens);
+  if (text_bytes) LINNET_NEED_ARG(text);
+  if (cap) LINNET_NEED_ARG(out);
+  if (flags & ~uint32_t{LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL}) return fail(err, LINNET_BAD_ARG, "tokenize: flags are ", flags);
+  LINNET_TRY(need_tokenizer(model, err));
+  const size_t need = tokenize_scratch_bytes(model->tokenizer, text_bytes);
+  if (scratch_bytes < need || (need && !scratch)) return fail(err, LINNET_TOO_SMALL, "tokenize: scratch of ", scratch_bytes, " bytes, needs ", need);
+  return tokenize(model->tokenizer, std::string_view(text, text_bytes), flags, scratch, scratch_bytes, out, cap, n_tokens, err);
+}
+
+linnet_status linnet_detokenize(const linnet_model* model, const int32_t* tokens, size_t n_tokens, char* out, size_t cap, size_t* n_bytes,
+                                linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(n_bytes);
+  if (n_tokens) LINNET_NEED_ARG(tokens);
+  if (cap) LINNET_NEED_ARG(out);
+  LINNET_TRY(need_tokenizer(model, err));
+  for (size_t i = 0; i < n_tokens; ++i)
+    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= model->spec.n_vocab)
+      return fail(err, LINNET_BAD_ARG, "detokenize: token ", tokens[i], " at ", i, " is outside 0..", model->spec.n_vocab - 1);
+  return detokenize(model->tokenizer, tokens, n_tokens, out, cap, n_bytes, err);
+}
+
+linnet_status linnet_token_text(const linnet_model* model, int32_t token, char* out, size_t cap, size_t* n_bytes) {
+  if (!model || !n_bytes || (cap && !out)) return LINNET_BAD_ARG;
+  LINNET_TRY(need_tokenizer(model, nullptr));
+  if (token < 0 || static_cast<uint32_t>(token) >= model->spec.n_vocab) return LINNET_BAD_ARG;
+  const std::string_view bytes = token_bytes(model->tokenizer, token, false);
+  *n_bytes = bytes.size();
+  if (bytes.size() > cap) return LINNET_TOO_SMALL;
+  if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+  return LINNET_OK;
+}
+
+/* ---- session */
+
+linnet_status linnet_session_need(const linnet_model* model, const linnet_session_params* params, linnet_need* out, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(out);
+  linnet_session_params p;
+  LINNET_TRY(session_params(*model, params, &p, err));
+  Arena arena;
+  session_layout(arena, *model, p);
+  if (!arena.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
+  *out = {arena.used(), kAlign};
+  return LINNET_OK;
+}
+
+linnet_status linnet_session_plan(const linnet_model* model, const linnet_session_params* params, uint32_t i, const char** purpose, size_t* bytes,
+                                  linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(purpose);
+  LINNET_NEED_ARG(bytes);
+  linnet_session_params p;
+  LINNET_TRY(session_params(*model, params, &p, err));
+  Arena arena;
+  session_layout(arena, *model, p);
+  if (!arena.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
+  return arena_row(arena, i, purpose, bytes, err);
+}
+
+linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params,
+                                  linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_NEED_ARG(mem);
+  LINNET_NEED_ARG(model);
+  LINNET_TRY(check_memory(mem, err));
+  return session_init(out, mem, bytes, model, params, err);
+}
+
+void linnet_session_fini(linnet_session* session) {
+  if (session) session->team.stop();
+}
+
+linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes) {
+  if (!session || !purpose || !bytes) return LINNET_BAD_ARG;
+  return arena_row(session->arena, i, purpose, bytes, nullptr);
+}
+
+linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens) {
+  if (!session || !n_tokens || seq != 0) return LINNET_BAD_ARG;
+  *n_tokens = session->kv.length;
+  return LINNET_OK;
+}
+
+linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep) {
+  if (!session || seq != 0 || keep > session->kv.length) return LINNET_BAD_ARG;
+  session_truncate(*session, static_cast<uint32_t>(keep));
+  return LINNET_OK;
+}
+
+linnet_status linnet_prefill(linnet_session* session, uint32_t seq, const int32_t* tokens, size_t n, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(tokens);
+  LINNET_TRY(check_seq(seq, err));
+  return session_prefill(*session, tokens, n, err);
+}
+
+linnet_status linnet_sample(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(token);
+  LINNET_TRY(check_seq(seq, err));
+  return session_sample(*session, token, err);
+}
+
+linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(token);
+  LINNET_TRY(check_seq(seq, err));
+  return session_decode(*session, token, err);
+}
+
+linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_token_fn fn, void* user,
+                              linnet_stop* why, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(why);
+  LINNET_TRY(check_seq(seq, err));
+  linnet_generate_params p;
+  LINNET_TRY(read_params(params, "generate", &p, err));
+  return session_generate(*session, p, fn, user, why, err);
+}
+
+void linnet_cancel(linnet_session* session) {
+  if (session) session->cancel.store(1, std::memory_order_relaxed);
+}
+
+linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab) {
+  if (!session || !logits || !n_vocab || seq != 0) return LINNET_BAD_ARG;
+  if (session->n_logit_rows == 0) return LINNET_BAD_STATE;
+  if (back >= session->n_logit_rows) return LINNET_BAD_ARG;
+  *logits = session->logits + (session->n_logit_rows - 1 - back) * session->logits_stride;
+  *n_vocab = session->model->spec.n_vocab;
+  return LINNET_OK;
+}
+
+linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling* sampling, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  linnet_sampling checked;
+  LINNET_TRY(sampling_check(sampling, &checked, err));
+  session->sampler.params = checked;
+  session->sampler.n_draws = 0;
+  return LINNET_OK;
+}
+
+linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out) {
+  return session ? write_out(session->stats, out) : LINNET_BAD_ARG;
+}
+
+void linnet_stats_reset(linnet_session* session) {
+  if (!session) return;
+  linnet_stats& s = session->stats;
+  s.prefill_tokens = s.prefill_ns = s.decode_tokens = s.decode_ns = 0;
+  s.first_token_ns = s.last_token_ns = s.max_token_ns = s.decode_bytes = 0;
+  session->last_sample_ns = 0;
+}
+
+}  // extern "C"

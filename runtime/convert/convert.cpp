@@ -1,0 +1,376 @@
+#include "convert.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "../../kernels_cpu/pack.h"
+#include "../architectures.h"
+#include "source.h"
+#include "writer.h"
+
+namespace linnet::convert {
+namespace {
+
+constexpr std::string_view kSynthetic = "synthetic:";
+
+bool is_synthetic(const std::string& src) { return src.compare(0, kSynthetic.size(), kSynthetic) == 0; }
+bool is_folder(const std::string& path) {
+  struct stat st;
+  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+// ---- the plan: which tensors, in which order, under which keys --------------------------------------------------------------
+
+// Every tensor that the spec asks for, once and of its shape, in order of use.
+Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Error* err) {
+  const ModelSpec& spec = source.spec;
+  const auto slot = [&](Role role, uint32_t layer) { return static_cast<size_t>(layer) * kRoleCount + role; };
+  std::vector<const SourceTensor*> found(slot(kTokenEmbd, spec.n_layers + 1));
+  for (const SourceTensor& t : source.tensors) {
+    const TensorRole& r = kRoles[t.role];
+    if (!r.present(spec) || t.layer >= (r.per_layer ? spec.n_layers : 1))
+      return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "' has no place in this model of ", spec.n_layers, " layers");
+    if (t.n != r.n(spec) || t.k != r.k(spec))
+      return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': shape ", t.n, " x ", t.k, ", not ", r.n(spec), " x ", r.k(spec));
+    const SourceTensor*& place = found[slot(t.role, t.layer)];
+    if (place) return fail(err, LINNET_BAD_FILE, "tensors '", place->source_name, "' and '", t.source_name, "' are the same");
+    place = &t;
+  }
+  const auto take = [&](Role role, uint32_t layer) {
+    if (!kRoles[role].present(spec)) return LINNET_OK;
+    char name[kRoleNameBytes];
+    role_name(role, layer, name);
+    const SourceTensor* t = found[slot(role, layer)];
+    if (!t) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing");
+    out->push_back(t);
+    return LINNET_OK;
+  };
+  LINNET_TRY(take(kTokenEmbd, 0));
+  LINNET_TRY(take(kRopeFreqs, 0));
+  for (uint32_t layer = 0; layer < spec.n_layers; ++layer)
+    for (uint32_t role = 0; role < kRoleCount; ++role)
+      if (kRoles[role].per_layer) LINNET_TRY(take(static_cast<Role>(role), layer));
+  LINNET_TRY(take(kOutputNorm, 0));
+  return take(kOutput, 0);
+}
+
+// GGUF stores q and k of some families with the rows of each head reordered, so that rotated channels are neighbours.
+SourceTensor pairs_from_halves(const SourceTensor& t, uint32_t head_dim) {
+  SourceTensor out = t;
+  out.exact_rows = nullptr;
+  out.panel = nullptr;
+  out.rows = [rows = t.rows, head_dim, k = t.k](uint32_t first, uint32_t count, float* to, Error* err) {
+    for (uint32_t i = first; i < first + count; ++i, to += k) {
+      const uint32_t in_head = i % head_dim;
+      LINNET_TRY(rows(i - in_head + in_head / 2 + in_head % 2 * (head_dim / 2), 1, to, err));
+    }
+    return LINNET_OK;
+  };
+  return out;
+}
+
+// A plain file follows the conventions of GGUF's family where those differ from the source's.
+Status to_gguf_conventions(Source* source, Error* err) {
+  ModelSpec& spec = source->spec;
+  const Architecture* a = architecture_by_hf(spec.architecture);
+  if (spec.n_layers == 0 || !a) return LINNET_OK;
+  if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
+    if (spec.rope_dim != spec.head_dim)
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim, " cannot be reordered to pairs");
+    for (SourceTensor& t : source->tensors)
+      if (t.role == kAttnQ || t.role == kAttnK || t.role == kAttnQBias || t.role == kAttnKBias) t = pairs_from_halves(t, spec.head_dim);
+    spec.rope_kind = kRopePairs;
+  }
+  if (spec.rope_kind != a->rope_gguf)
+    return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' does not rotate pairs of kind ", spec.rope_kind);
+  if (spec.rope_scaling == kRopeScaleLlama3) {
+    if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
+    SourceTensor t;
+    t.role = kRopeFreqs;
+    t.n = spec.rope_dim / 2;
+    t.k = 1;
+    t.source_name = "rope_freqs.weight";
+    t.rows = [divisors = llama3_divisors(spec)](uint32_t first, uint32_t count, float* to, Error*) {
+      for (uint32_t i = 0; i < count; ++i) to[i] = static_cast<float>(divisors[first + i]);
+      return LINNET_OK;
+    };
+    source->tensors.push_back(t);
+    spec.rope_freqs = 1;
+    spec.rope_scaling = kRopeScaleNone;
+  }
+  return LINNET_OK;
+}
+
+void put_tokenizer(const Source& source, bool plain, GgufBuilder* b) {
+  const TokenizerBlob& t = source.tokenizer;
+  if (t.bytes.empty()) {
+    if (plain) b->text("tokenizer.ggml.model", "no_vocab");
+    return;
+  }
+  std::vector<std::string> tokens = t.tokens;
+  std::vector<int32_t> types = t.types;
+  std::vector<float> scores = t.scores;
+  if (plain) {  // other tools want as many tokens as the model has logits
+    constexpr int32_t kUnused = 5;
+    types.resize(tokens.size(), 1);
+    for (size_t i = tokens.size(); i < source.spec.n_vocab; ++i) tokens.push_back("[PAD" + std::to_string(i) + "]");
+    types.resize(tokens.size(), kUnused);
+    if (!scores.empty()) scores.resize(tokens.size(), -1e4f);
+  }
+  b->text("tokenizer.ggml.model", t.gguf_model);
+  if (!t.gguf_pre.empty()) b->text("tokenizer.ggml.pre", t.gguf_pre);
+  b->texts("tokenizer.ggml.tokens", tokens);
+  if (!types.empty()) b->i32s("tokenizer.ggml.token_type", types);
+  if (!scores.empty()) b->f32s("tokenizer.ggml.scores", scores);
+  if (!t.merges.empty()) b->texts("tokenizer.ggml.merges", t.merges);
+  if (t.bos_id >= 0) b->u32("tokenizer.ggml.bos_token_id", static_cast<uint32_t>(t.bos_id));
+  if (t.eos_id >= 0) b->u32("tokenizer.ggml.eos_token_id", static_cast<uint32_t>(t.eos_id));
+  if (t.unk_id >= 0) b->u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(t.unk_id));
+  b->boolean("tokenizer.ggml.add_bos_token", t.add_bos);
+  b->boolean("tokenizer.ggml.add_eos_token", t.add_eos);
+}
+
+void put_metadata(const Source& source, const Options& options, GgufBuilder* b) {
+  const ModelSpec& s = source.spec;
+  const Architecture* a = architecture_by_hf(s.architecture);
+  const std::string arch = a ? a->gguf : s.architecture, p = arch + ".";
+  b->text("general.architecture", arch);
+  if (!source.name.empty()) b->text("general.name", source.name);
+  if (s.n_layers > 0) {
+    if (options.plain) b->u32("general.file_type", options.weights == LINNET_F32 ? 0 : options.weights == LINNET_F16 ? 1 : 32);
+    b->u32(p + "context_length", s.n_context);
+    b->u32(p + "embedding_length", s.d_model);
+    b->u32(p + "block_count", s.n_layers);
+    b->u32(p + "feed_forward_length", s.d_ff);
+    b->u32(p + "attention.head_count", s.n_heads);
+    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
+    b->f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(s.norm_eps));
+    b->u32(p + "attention.key_length", s.head_dim);
+    b->u32(p + "attention.value_length", s.head_dim);
+    b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
+    b->u32(p + "rope.dimension_count", s.rope_dim);
+    if (s.rope_scaling == kRopeScaleLinear) {
+      b->text(p + "rope.scaling.type", "linear");
+      b->f32(p + "rope.scaling.factor", static_cast<float>(s.rope_factor));
+    }
+    b->u32(p + "vocab_size", s.n_vocab);
+  }
+  if (!options.plain) {
+    b->u32(kLayoutKey, kLayoutVersion);
+    for (size_t i = 0; i < kSpecFieldCount; ++i) {
+      const SpecField& f = kSpecFields[i];
+      const char* at = reinterpret_cast<const char*>(&s) + f.offset;
+      const std::string key = std::string("linnet.spec.") + f.name;
+      uint32_t u;
+      double d;
+      if (f.type == SpecType::kU32) std::memcpy(&u, at, sizeof u), b->u32(key, u);
+      if (f.type == SpecType::kF64) std::memcpy(&d, at, sizeof d), b->f64(key, d);
+      if (f.type == SpecType::kText) b->text(key, at);
+    }
+  }
+  put_tokenizer(source, options.plain, b);
+}
+
+// ---- tensors ----------------------------------------------------------------------------------------------------------------
+
+uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == LINNET_BF16 ? kGgmlBF16 : kGgmlF32; }
+
+void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
+  char name[kRoleNameBytes];
+  role_name(t.role, t.layer, name);
+  if (!kRoles[t.role].matrix) return b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
+  const FormatRow& row = format_row(options.weights);
+  if (options.plain) return b->tensor(name, {t.k, t.n}, plain_type(options.weights), uint64_t{t.n} * t.k * row.bytes);
+  const uint64_t bytes = packed_bytes(options.weights, t.n, t.k);
+  b->u64s(std::string("linnet.tensor.") + name, {options.weights, t.n, t.k, row.w_group});
+  b->tensor(std::string("linnet.") + name, {bytes}, kGgmlI8, bytes);
+}
+
+Status not_finite(const SourceTensor& t, Error* err) {
+  return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "' holds a weight that is infinite or not a number (or too large for the format)");
+}
+
+// Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
+Status write_packed(const SourceTensor& t, Format format, Output* out, Error* err) {
+  const bool integer = format_row(format).integer;
+  const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * format_row(format).scale_bytes);
+  const bool exact = format == LINNET_I8G32 && t.exact_rows && t.k % 32 == 0;
+  const uint32_t n_panels = static_cast<uint32_t>(padded_n(t.n) / kPanel);
+  std::vector<uint8_t> scales(n_panels * scale_bytes);
+  std::vector<float> rows;
+  std::vector<int8_t> codes;
+  std::vector<uint16_t> code_scales;
+  if (exact) codes.resize(size_t{kPanel} * t.k), code_scales.resize(codes.size() / 32);
+  else if (!(t.panel && integer)) rows.resize(size_t{kPanel} * t.k);
+  for (uint32_t p = 0; p < n_panels; ++p) {
+    const uint32_t first = p * kPanel, count = t.n - first < kPanel ? t.n - first : kPanel;
+    uint8_t *to = nullptr, *to_scales = scales.data() + p * scale_bytes;
+    LINNET_TRY(out->claim(static_cast<size_t>(panel_bytes(format, t.k)), &to, err));
+    if (t.panel && integer) {
+      t.panel(format, p, to, to_scales);
+    } else if (exact) {
+      LINNET_TRY(t.exact_rows(first, count, {codes.data(), code_scales.data()}, err));
+      pack_panel_exact(codes.data(), code_scales.data(), count, t.k, to, to_scales);
+    } else {
+      LINNET_TRY(t.rows(first, count, rows.data(), err));
+      if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
+    }
+  }
+  LINNET_TRY(out->pad(err));
+  LINNET_TRY(out->write(scales.data(), scales.size(), err));
+  return out->pad(err);
+}
+
+Status write_plain(const SourceTensor& t, Format format, Output* out, Error* err) {
+  const uint32_t step = t.k >= 4096 ? 1 : 4096 / t.k;
+  std::vector<float> rows(size_t{step} * t.k);
+  for (uint32_t first = 0; first < t.n; first += step) {
+    const uint32_t count = t.n - first < step ? t.n - first : step;
+    LINNET_TRY(t.rows(first, count, rows.data(), err));
+    const size_t n = size_t{count} * t.k, bytes = format_row(format).bytes;
+    uint8_t* to = nullptr;
+    LINNET_TRY(out->claim(n * bytes, &to, err));
+    for (size_t i = 0; i < n; ++i) {
+      const uint16_t half = format == LINNET_F16 ? f32_to_f16(rows[i]) : format == LINNET_BF16 ? f32_to_bf16(rows[i]) : uint16_t{0};
+      const float stored = format == LINNET_F16 ? f16_to_f32(half) : format == LINNET_BF16 ? bf16_to_f32(half) : rows[i];
+      if (!std::isfinite(stored)) return not_finite(t, err);
+      std::memcpy(to + i * bytes, format == LINNET_F32 ? static_cast<const void*>(&stored) : &half, bytes);
+    }
+  }
+  return out->pad(err);
+}
+
+// ---- the whole file -----------------------------------------------------------------------------------------------------------
+
+Status open_source(const std::string& src, const Options& options, Source* out, Error* err) {
+  if (options.vocab_only) {
+    if (is_synthetic(src)) return fail(err, LINNET_BAD_ARG, src, ": a synthetic model has no vocabulary");
+    if (!is_folder(src)) {
+      LINNET_TRY(vocab_from_gguf(src, out, err));
+    } else {
+      LINNET_TRY(tokenizer_from_folder(src, &out->tokenizer, err));
+      std::memcpy(out->spec.architecture, "vocab", 6);
+    }
+    if (out->tokenizer.bytes.empty()) return fail(err, LINNET_BAD_FILE, src, ": no tokenizer");
+    out->spec.n_vocab = static_cast<uint32_t>(out->tokenizer.tokens.size());
+  } else if (is_synthetic(src)) {
+    LINNET_TRY(source_synthetic(src.substr(kSynthetic.size()), options.seed, out, err));
+  } else if (is_folder(src)) {
+    LINNET_TRY(source_from_folder(src, out, err));
+  } else {
+    LINNET_TRY(source_from_gguf(src, out, err));
+  }
+  LINNET_TRY(spec_check(out->spec, err, src.c_str()));
+  if (out->tokenizer.tokens.size() > out->spec.n_vocab)
+    return fail(err, LINNET_BAD_FILE, src, ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
+  return options.plain ? to_gguf_conventions(out, err) : LINNET_OK;
+}
+
+struct Destination {
+  const std::string* path = nullptr;  // or memory
+  Image* image = nullptr;
+};
+
+Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
+  Options options = asked;
+  if (options.weights == LINNET_FORMAT_DEFAULT) options.weights = options.plain ? LINNET_F16 : LINNET_I8G128;
+  if (!format_known(static_cast<uint32_t>(options.weights))) return fail(err, LINNET_BAD_ARG, "weights: unknown format ", int{options.weights});
+  if (options.plain && format_row(options.weights).integer)
+    return fail(err, LINNET_BAD_ARG, "a plain GGUF takes f32, f16 or bf16, not ", format_name(options.weights));
+  Source source;
+  std::vector<const SourceTensor*> tensors;
+  LINNET_TRY(open_source(src, options, &source, err));
+  LINNET_TRY(in_order(source, &tensors, err));
+
+  GgufBuilder builder;
+  put_metadata(source, options, &builder);
+  const bool blob = !options.plain && !source.tokenizer.bytes.empty();
+  if (blob) builder.tensor(kTokenizerTensor, {source.tokenizer.bytes.size()}, kGgmlI8, source.tokenizer.bytes.size());
+  for (const SourceTensor* t : tensors) plan_tensor(*t, options, &builder);
+
+  Output out(options, builder.file_bytes());
+  LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
+  const std::string header = builder.header();
+  LINNET_TRY(out.write(header.data(), header.size(), err));
+  if (blob) {
+    LINNET_TRY(out.write(source.tokenizer.bytes.data(), source.tokenizer.bytes.size(), err));
+    LINNET_TRY(out.pad(err));
+  }
+  for (const SourceTensor* t : tensors) {
+    if (!kRoles[t->role].matrix) LINNET_TRY(write_plain(*t, LINNET_F32, &out, err));
+    else LINNET_TRY(options.plain ? write_plain(*t, options.weights, &out, err) : write_packed(*t, options.weights, &out, err));
+  }
+  return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
+}
+
+// Whether writing `path` would replace a file that is being read.
+bool is_part_of(const std::string& path, const std::string& src) {
+  struct stat out, in;
+  if (is_synthetic(src) || stat(path.c_str(), &out) != 0) return false;
+  std::vector<std::string> files;
+  if (!is_folder(src)) {
+    files = gguf_parts(src);
+  } else if (DIR* folder = opendir(src.c_str())) {
+    while (const dirent* e = readdir(folder)) files.push_back(src + "/" + e->d_name);
+    closedir(folder);
+  }
+  for (const std::string& f : files)
+    if (stat(f.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
+  return false;
+}
+
+}  // namespace
+
+linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err) {
+  if (out_path.empty()) return fail(err, LINNET_BAD_ARG, "output: the path is empty");
+  if (is_part_of(out_path, src)) return fail(err, LINNET_BAD_ARG, "output '", out_path, "' is a file of the source");
+  return convert(src, options, {&out_path, nullptr}, err);
+}
+
+linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err) {
+  return convert(src, options, {nullptr, out}, err);
+}
+
+void image_free(Image* image) {
+  linnet_mem_free(image->data, image->alloc_bytes);
+  *image = {};
+}
+
+linnet_status load(const std::string& path, linnet_load how, const Options& options, Loaded* out, linnet_error* err) {
+  *out = {};
+  if (!is_synthetic(path) && !is_folder(path)) {
+    linnet_view file = {};
+    LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &file, err));
+    const auto gguf = std::make_unique<Gguf>();
+    const Status opened = gguf_open(file.data, file.bytes, path.c_str(), gguf.get(), err);
+    const bool packed = opened == LINNET_OK && is_packed(*gguf);
+    if (packed && how == LINNET_LOAD_MAP) {
+      out->file = file;
+      out->mapped = true;
+      return LINNET_OK;
+    }
+    linnet_file_unmap(&file);
+    LINNET_TRY(opened);
+    if (packed) {
+      LINNET_TRY(linnet_file_map(path.c_str(), how, &out->file, err));
+      out->mapped = true;
+      return LINNET_OK;
+    }
+  }
+  LINNET_TRY(convert_to_memory(path, options, &out->image, err));
+  out->file = out->image.view();
+  return LINNET_OK;
+}
+
+void unload(Loaded* loaded) {
+  if (loaded->mapped) linnet_file_unmap(&loaded->file);
+  image_free(&loaded->image);
+  *loaded = {};
+}
+
+std::vector<std::string> shapes() { return synthetic_shapes(); }
+
+}  // namespace linnet::convert

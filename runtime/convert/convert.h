@@ -1,0 +1,70 @@
+// linnet::convert: published models in, packed GGUF out. Host side: uses the heap, JSON and the C++ library; the core does not.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "linnet.h"
+
+namespace linnet::convert {
+
+struct Options {
+  linnet_format weights = LINNET_I8G128;  // of matrices; vectors stay f32
+  bool plain = false;                     // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
+  uint64_t seed = 1;                      // synthetic sources
+  bool vocab_only = false;                // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
+                                          // holds only tokenizer files, or any GGUF with a vocabulary
+  // Called now and then with bytes written so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left).
+  int (*progress)(void* user, uint64_t done, uint64_t total) = nullptr;
+  void* user = nullptr;
+};
+
+// A packed model in memory, as a file would hold it.
+struct Image {
+  void* data = nullptr;
+  size_t bytes = 0;      // of the file
+  size_t alloc_bytes = 0;
+  linnet_view view() const { return {data, bytes}; }
+};
+
+// src: an HF folder, a GGUF file, or "synthetic:SHAPE".
+// Writes out_path by way of a temporary file in the same folder: fsync, rename, fsync of the folder. Any failure leaves no new file.
+linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err);
+linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err);
+void image_free(Image* image);
+
+// What `linnet run -m PATH` does: a packed GGUF is mapped (or copied), anything else is packed in memory.
+struct Loaded {
+  linnet_view file = {};
+  Image image;
+  bool mapped = false;
+};
+linnet_status load(const std::string& path, linnet_load how, const Options& options, Loaded* out, linnet_error* err);
+void unload(Loaded* loaded);
+
+// What a model is, without packing it: for people and scripts, nothing that runs depends on it.
+struct TensorInfo {
+  std::string name, format;     // "blk.0.attn_q.weight", "i8g128"
+  std::vector<uint64_t> shape;  // outputs first
+  uint64_t bytes = 0;
+};
+struct SpecInfo {
+  std::string name, value;
+  bool is_text = false;
+};
+struct Description {
+  std::string kind;  // "packed GGUF", "GGUF", "Hugging Face folder", "synthetic"
+  std::string name, architecture;
+  std::string tokenizer;       // kind of the vocabulary, "" = none
+  uint64_t n_tokens = 0;       // of the vocabulary
+  uint64_t tensor_bytes = 0;
+  std::string unsupported;     // why linnet cannot run this model, "" = it can; then spec is empty
+  std::vector<SpecInfo> spec;
+  std::vector<TensorInfo> tensors;  // in the order of the file
+};
+linnet_status describe(const std::string& path, Description* out, linnet_error* err);
+
+// Names for `--synthetic`.
+std::vector<std::string> shapes();
+
+}  // namespace linnet::convert

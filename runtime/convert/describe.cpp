@@ -1,0 +1,137 @@
+// What `linnet inspect` shows: headers and specs are read, no weights.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "convert.h"
+#include "source.h"
+
+namespace linnet::convert {
+namespace {
+
+std::string spec_value(const ModelSpec& spec, const SpecField& field) {
+  const char* at = reinterpret_cast<const char*>(&spec) + field.offset;
+  if (field.type == SpecType::kText) return at;
+  if (field.type == SpecType::kU32) {
+    uint32_t u;
+    std::memcpy(&u, at, sizeof u);
+    return std::to_string(u);
+  }
+  double d;
+  char text[40];
+  std::memcpy(&d, at, sizeof d);
+  std::snprintf(text, sizeof text, "%.9g", d);
+  return text;
+}
+
+void put_spec(const ModelSpec& spec, Description* out) {
+  for (size_t i = 0; i < kSpecFieldCount; ++i)
+    out->spec.push_back({kSpecFields[i].name, spec_value(spec, kSpecFields[i]), kSpecFields[i].type == SpecType::kText});
+}
+
+uint64_t type_bytes(const std::string& type) {
+  return type == "F64" ? 8 : type == "F32" || type == "f32" ? 4 : type == "F16" || type == "BF16" ? 2 : 1;
+}
+
+void put_source(const Source& source, Description* out) {
+  out->name = source.name;
+  out->architecture = source.spec.architecture;
+  out->tokenizer = source.tokenizer.bytes.empty() ? "" : source.tokenizer.gguf_model;
+  out->n_tokens = source.tokenizer.tokens.size();
+  put_spec(source.spec, out);
+  for (const SourceTensor& t : source.tensors) {
+    TensorInfo info{t.source_name, t.source_type, {t.n}, uint64_t{t.n} * t.k * type_bytes(t.source_type)};
+    if (kRoles[t.role].matrix) info.shape.push_back(t.k);
+    out->tensors.push_back(info);
+    out->tensor_bytes += info.bytes;
+  }
+}
+
+std::string text_key(const Gguf& file, std::string_view name) {
+  GgufValue v;
+  return file.key(name, &v) && v.type == kGgufString ? std::string(v.text) : "";
+}
+
+// The format and shape that a packed matrix has behind its raw bytes.
+bool packed_shape(const Gguf& file, std::string_view name, TensorInfo* info) {
+  constexpr std::string_view kPrefix = "linnet.";
+  GgufValue v;
+  uint64_t row[4];
+  if (name.substr(0, kPrefix.size()) != kPrefix) return false;
+  name.remove_prefix(kPrefix.size());
+  if (!file.key("linnet.tensor." + std::string(name), &v) || v.type != kGgufArray || v.array_type != kGgufU64 || v.count != 4) return false;
+  std::memcpy(row, v.raw.data(), sizeof row);
+  const char* format = row[0] <= kMaxFormat ? format_name(static_cast<Format>(row[0])) : nullptr;
+  info->name = name;
+  info->format = format ? format : "format " + std::to_string(row[0]);
+  info->shape = {row[1], row[2]};
+  return true;
+}
+
+void put_tensors(const Gguf& file, Description* out) {
+  std::vector<GgufTensor> tensors(file.n_tensors);
+  for (uint32_t i = 0; i < file.n_tensors; ++i) file.tensor_entry(i, &tensors[i]);
+  std::sort(tensors.begin(), tensors.end(), [](const GgufTensor& a, const GgufTensor& b) { return a.offset < b.offset; });
+  for (const GgufTensor& t : tensors) {
+    TensorInfo info;
+    if (!packed_shape(file, t.name, &info)) {
+      const char* type = ggml_type(t.type).name;
+      info.name = t.name;
+      info.format = type ? type : "type " + std::to_string(t.type);
+      for (uint32_t d = t.n_dims; d-- > 0;) info.shape.push_back(t.dims[d]);
+    }
+    info.bytes = t.bytes;
+    out->tensor_bytes += t.bytes;
+    out->tensors.push_back(info);
+  }
+}
+
+Status describe_gguf(const std::string& path, Description* out, Error* err) {
+  linnet_view view = {};
+  LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &view, err));
+  const auto file = std::make_unique<Gguf>();
+  const Status opened = gguf_open(view.data, view.bytes, path.c_str(), file.get(), err);
+  if (opened == LINNET_OK) {
+    const bool packed = is_packed(*file);
+    Error why = {};
+    out->kind = packed ? "packed GGUF" : "GGUF";
+    out->name = text_key(*file, "general.name");
+    out->architecture = text_key(*file, "general.architecture");
+    out->tokenizer = text_key(*file, "tokenizer.ggml.model");
+    GgufValue tokens;
+    if (file->key("tokenizer.ggml.tokens", &tokens) && tokens.type == kGgufArray) out->n_tokens = tokens.count;
+    put_tensors(*file, out);
+    ModelSpec spec = {};
+    Source source;
+    const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);
+    if (readable == LINNET_OK) put_spec(packed ? spec : source.spec, out);
+    else out->unsupported = why.text;
+  }
+  linnet_file_unmap(&view);
+  return opened;
+}
+
+}  // namespace
+
+linnet_status describe(const std::string& path, Description* out, linnet_error* err) {
+  constexpr std::string_view kSynthetic = "synthetic:";
+  struct stat st;
+  *out = {};
+  Source source;
+  if (path.compare(0, kSynthetic.size(), kSynthetic) == 0) {
+    out->kind = "synthetic";
+    LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
+  } else if (stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
+    out->kind = "Hugging Face folder";
+    LINNET_TRY(source_from_folder(path, &source, err));
+  } else {
+    return describe_gguf(path, out, err);
+  }
+  put_source(source, out);
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

@@ -1,0 +1,97 @@
+// A Hugging Face folder as a Source: config.json + safetensors + tokenizer files.
+#include <cstring>
+
+#include "../architectures.h"
+#include "hf_config.h"
+#include "json.h"
+#include "safetensors.h"
+#include "source.h"
+
+namespace linnet::convert {
+namespace {
+
+std::string tensor_name(Role role, uint32_t layer) {
+  char name[kRoleNameBytes];
+  hf_tensor_name(role, layer, name);
+  return name;
+}
+
+// The folder's own name, or "" for "." and "/".
+std::string base_name(std::string path) {
+  while (!path.empty() && path.back() == '/') path.pop_back();
+  path.erase(0, path.find_last_of('/') + 1);
+  return path == "." || path == ".." ? "" : path;
+}
+
+Status add_tensor(const SafetensorsTensors& tensors, Role role, uint32_t layer, const std::shared_ptr<void>& keep, Source* out, Error* err) {
+  const TensorRole& want = kRoles[role];
+  const std::string name = tensor_name(role, layer);
+  const uint32_t n = want.n(out->spec), k = want.matrix ? want.k(out->spec) : 1;
+  const std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{n, k} : std::vector<uint64_t>{n};
+  const auto at = tensors.find(name);
+  if (at == tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape ", shape_text(shape));
+  const SafetensorsTensor& found = at->second;
+  if (found.shape != shape)
+    return fail(err, LINNET_BAD_FILE, found.file, ": tensor '", name, "' has shape ", shape_text(found.shape), ", config.json asks for ", shape_text(shape));
+  if (found.format == LINNET_FORMAT_DEFAULT)
+    return fail(err, LINNET_UNSUPPORTED, found.file, ": tensor '", name, "': dtype ", found.dtype, " is not supported, only F32, F16 and BF16");
+
+  SourceTensor& tensor = out->tensors.emplace_back();
+  tensor.role = role;
+  tensor.layer = layer;
+  tensor.n = n;
+  tensor.k = k;
+  tensor.source_name = name;
+  tensor.source_type = found.dtype;
+  tensor.rows = [found, keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
+    safetensors_read(found, uint64_t{first} * k, uint64_t{count} * k, rows);
+    return LINNET_OK;
+  };
+  return LINNET_OK;
+}
+
+// Every tensor of the files must be one that the model computes with, or known to be harmless.
+Status check_unused(const SafetensorsTensors& tensors, const ModelSpec& spec, Error* err) {
+  for (const auto& [name, tensor] : tensors) {
+    Role role = kRoleCount;
+    uint32_t layer = 0;
+    const HfName known = hf_tensor_role(name, &role, &layer);
+    if (known == HfName::kIgnored) continue;
+    if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
+    if (layer >= spec.n_layers) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
+    if (kRoles[role].present(spec)) continue;
+    if (role != kOutput) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
+    // Tied, and written all the same: a copy changes nothing.
+    const auto embd = tensors.find(tensor_name(kTokenEmbd, 0));
+    if (embd == tensors.end() || embd->second.shape != tensor.shape || embd->second.dtype != tensor.dtype ||
+        std::memcmp(embd->second.data, tensor.data, static_cast<size_t>(tensor.bytes)) != 0)
+      return fail(err, LINNET_BAD_FILE, tensor.file, ": '", name, "' differs from '", tensor_name(kTokenEmbd, 0),
+                  "', though config.json says tie_word_embeddings true");
+  }
+  return LINNET_OK;
+}
+
+}  // namespace
+
+Status source_from_folder(const std::string& folder, Source* out, Error* err) {
+  *out = {};
+  std::string config;
+  bool found = false;
+  LINNET_TRY(read_file(folder + "/config.json", kConfigMaxBytes, &config, &found, err));
+  if (!found) return fail(err, LINNET_BAD_FILE, "no config.json in ", folder);
+  LINNET_TRY(spec_from_config(config, "config.json", &out->spec, err));
+  out->name = base_name(folder);
+
+  SafetensorsTensors tensors;
+  LINNET_TRY(safetensors_open_folder(folder, &tensors, &out->keep, err));
+  for (uint32_t r = 0; r < kRoleCount; r++) {
+    const Role role = static_cast<Role>(r);
+    if (!kRoles[r].present(out->spec)) continue;
+    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
+      LINNET_TRY(add_tensor(tensors, role, layer, out->keep, out, err));
+  }
+  LINNET_TRY(check_unused(tensors, out->spec, err));
+  return tokenizer_from_folder(folder, &out->tokenizer, err);
+}
+
+}  // namespace linnet::convert

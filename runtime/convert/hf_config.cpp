@@ -1,0 +1,270 @@
+#include "hf_config.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "../architectures.h"
+#include "json.h"
+
+namespace linnet::convert {
+namespace {
+
+using nlohmann::json;
+
+// Keys that are read below.
+constexpr std::string_view kRead[] = {
+    "architectures", "attention_bias", "head_dim", "hidden_size", "intermediate_size", "layer_types", "max_position_embeddings", "mlp_bias",
+    "model_type", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "rms_norm_eps", "rope_parameters", "rope_scaling",
+    "rope_theta", "sliding_window", "tie_word_embeddings", "use_sliding_window", "vocab_size"};
+
+// Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
+constexpr std::string_view kHarmless[] = {
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "attention_dropout", "auto_map", "bad_words_ids", "begin_suppress_tokens",
+    "bos_token_id", "chunk_size_feed_forward", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
+    "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "forced_bos_token_id", "forced_eos_token_id", "id2label", "initializer_range", "is_decoder", "is_llama_config", "label2id",
+    "length_penalty", "max_length", "max_window_layers", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
+    "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
+    "problem_type", "remove_invalid_values", "repetition_penalty", "return_dict", "return_dict_in_generate", "sep_token_id",
+    "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p",
+    "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
+    "unsloth_version", "use_bfloat16", "use_cache"};
+
+// Keys that linnet supports at one value only (as JSON text); absent and null are that value too.
+struct OnlyAt {
+  std::string_view key, value;
+};
+constexpr OnlyAt kOnlyAt[] = {
+    {"add_cross_attention", "false"}, {"hidden_act", "\"silu\""}, {"is_encoder_decoder", "false"}, {"partial_rotary_factor", "1.0"},
+    {"pruned_heads", "{}"},           {"rope_interleaved", "false"}, {"use_mrope", "false"}};
+
+// Sizes, all at least 1; those that no file needs to name have a default.
+struct Size {
+  const char* key;
+  uint32_t ModelSpec::*field;
+};
+constexpr Size kSizes[] = {{"num_hidden_layers", &ModelSpec::n_layers},       {"hidden_size", &ModelSpec::d_model},
+                           {"num_attention_heads", &ModelSpec::n_heads},      {"num_key_value_heads", &ModelSpec::n_kv_heads},
+                           {"head_dim", &ModelSpec::head_dim},                {"intermediate_size", &ModelSpec::d_ff},
+                           {"vocab_size", &ModelSpec::n_vocab},               {"max_position_embeddings", &ModelSpec::n_context}};
+
+template <size_t N>
+bool listed(const std::string_view (&list)[N], std::string_view key) {
+  return std::find(std::begin(list), std::end(list), key) != std::end(list);
+}
+
+class ConfigReader {
+ public:
+  ConfigReader(const json& config, const char* label, Error* err) : config_(config), label_(label), err_(err) {}
+
+  Status read(ModelSpec* spec) {
+    LINNET_TRY(pick_architecture());
+    LINNET_TRY(check_keys());
+    *spec = {};
+    std::strncpy(spec->architecture, arch_->name, sizeof spec->architecture - 1);
+    LINNET_TRY(read_sizes(spec));
+    LINNET_TRY(read_norm_and_biases(spec));
+    LINNET_TRY(read_rope(spec));
+    LINNET_TRY(check_attention(*spec));
+    return spec_check(*spec, err_, label_);
+  }
+
+ private:
+  template <class... Parts>
+  Status refuse(Status code, const Parts&... parts) {
+    return fail(err_, code, label_, ": ", parts...);
+  }
+  Status wrong(std::string_view key, const json& value, std::string_view wanted) {
+    return refuse(LINNET_BAD_FILE, "'", key, "' is ", json_show(value), ", not ", wanted);
+  }
+  Status missing(std::string_view key) { return refuse(LINNET_BAD_FILE, "'", key, "' is missing"); }
+
+  Status pick_architecture() {
+    if (!config_.is_object()) return refuse(LINNET_BAD_FILE, "holds ", json_show(config_), ", not an object");
+    std::string hf_class, type;
+    if (const json* classes = json_member(config_, "architectures"); classes && !classes->is_null()) {
+      if (!classes->is_array() || classes->size() != 1 || !classes->front().is_string())
+        return wrong("architectures", *classes, "a list of one class name");
+      hf_class = *classes->front().get_ptr<const json::string_t*>();
+    }
+    if (get_string(config_, "model_type", &type) == Got::kWrong) return wrong("model_type", *json_member(config_, "model_type"), "a string");
+    if (type.empty() && hf_class.empty()) return missing("model_type");
+    arch_ = type.empty() ? architecture_by_hf_class(hf_class) : architecture_by_hf(type);
+    if (!arch_) return refuse(LINNET_UNSUPPORTED, "architecture '", type.empty() ? hf_class : type, "' is not supported");
+    // The same layers under another head (classification, embedding) are another model.
+    if (!hf_class.empty() && hf_class != arch_->hf_class)
+      return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", arch_->hf_class, "' of this architecture is");
+    return LINNET_OK;
+  }
+
+  Status check_keys() {
+    for (const auto& [key, value] : *config_.get_ptr<const json::object_t*>()) {
+      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key)) continue;
+      const OnlyAt* only = nullptr;
+      for (const OnlyAt& row : kOnlyAt)
+        if (row.key == key) only = &row;
+      if (!only) return refuse(LINNET_UNSUPPORTED, "key '", key, "' (", json_show(value), ") is not supported");
+      LINNET_TRY(check_only(*only, value));
+    }
+    return LINNET_OK;
+  }
+  Status check_only(const OnlyAt& only, const json& value) {
+    if (value == json::parse(only.value)) return LINNET_OK;
+    return refuse(LINNET_UNSUPPORTED, "'", only.key, "' ", json_show(value), " is not supported, only ", only.value);
+  }
+
+  // Numbers, within the range of the spec's field. What is absent or null leaves the field as it is.
+  Status read_number(const json& from, const char* key, uint32_t ModelSpec::*field, ModelSpec* spec) {
+    const json* value = json_member(from, key);
+    if (!value || value->is_null()) return LINNET_OK;
+    const SpecField& row = spec_row(*spec, spec->*field);
+    const double min = std::max(1.0, row.min);
+    uint32_t number = 0;
+    if (get_u32(from, key, &number) != Got::kFound || number < min || number > row.max)
+      return wrong(key, *value, "an integer from " + json(min).dump() + " to " + json(row.max).dump());
+    spec->*field = number;
+    return LINNET_OK;
+  }
+  Status read_number(const json& from, const char* key, double ModelSpec::*field, ModelSpec* spec) {
+    const json* value = json_member(from, key);
+    if (!value || value->is_null()) return LINNET_OK;
+    const SpecField& row = spec_row(*spec, spec->*field);
+    double number = 0;
+    if (get_double(from, key, &number) != Got::kFound || !(number >= row.min && number <= row.max))
+      return wrong(key, *value, "a number from " + json(row.min).dump() + " to " + json(row.max).dump());
+    spec->*field = number;
+    return LINNET_OK;
+  }
+  template <class T>
+  static const SpecField& spec_row(const ModelSpec& spec, const T& field) {
+    const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&spec);
+    size_t i = 0;
+    while (kSpecFields[i].offset != offset) i++;  // every field has its row
+    return kSpecFields[i];
+  }
+  Status read_flag(const char* key, bool absent, bool* out) {
+    *out = absent;
+    return get_bool(config_, key, out) == Got::kWrong ? wrong(key, *json_member(config_, key), "true or false") : LINNET_OK;
+  }
+
+  Status read_sizes(ModelSpec* spec) {
+    spec->n_context = arch_->absent.n_context;
+    spec->head_dim = json_member(config_, "head_dim") ? 0 : arch_->absent.head_dim;
+    spec->n_kv_heads = json_member(config_, "num_key_value_heads") ? 0 : arch_->absent.n_kv_heads;
+    for (const Size& s : kSizes) LINNET_TRY(read_number(config_, s.key, s.field, spec));
+    if (spec->n_kv_heads == 0) spec->n_kv_heads = spec->n_heads;
+    if (spec->head_dim == 0 && spec->n_heads > 0) {
+      if (spec->d_model % spec->n_heads != 0)
+        return refuse(LINNET_BAD_FILE, "'hidden_size' ", spec->d_model, " is not a multiple of 'num_attention_heads' ", spec->n_heads);
+      spec->head_dim = spec->d_model / spec->n_heads;
+    }
+    for (const Size& s : kSizes)
+      if (spec->*s.field == 0) return missing(s.key);
+    if (spec->n_heads % spec->n_kv_heads != 0)
+      return refuse(LINNET_BAD_FILE, "'num_attention_heads' ", spec->n_heads, " is not a multiple of 'num_key_value_heads' ", spec->n_kv_heads);
+    if (spec->head_dim % 2 != 0) return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
+    return LINNET_OK;
+  }
+
+  Status read_norm_and_biases(ModelSpec* spec) {
+    spec->norm_eps = arch_->absent.norm_eps;
+    LINNET_TRY(read_number(config_, "rms_norm_eps", &ModelSpec::norm_eps, spec));
+    bool attention_bias, mlp_bias, tied;
+    LINNET_TRY(read_flag("attention_bias", false, &attention_bias));
+    LINNET_TRY(read_flag("mlp_bias", false, &mlp_bias));
+    LINNET_TRY(read_flag("tie_word_embeddings", arch_->absent.tied, &tied));
+    const auto has = [](Has rule, bool key) { return rule == Has::kAlways || (rule == Has::kByKey && key); };
+    spec->qkv_bias = has(arch_->qkv_bias, attention_bias);
+    spec->out_bias = has(arch_->out_bias, attention_bias);
+    spec->mlp_bias = has(arch_->mlp_bias, mlp_bias);
+    spec->qk_norm = arch_->qk_norm;
+    spec->tied = tied;
+    spec->activation = kActSilu;
+    return LINNET_OK;
+  }
+
+  Status read_rope(ModelSpec* spec) {
+    spec->rope_kind = arch_->rope_hf;
+    spec->rope_dim = spec->head_dim;
+    spec->rope_base = arch_->absent.rope_base;
+    spec->rope_scaling = kRopeScaleNone;
+    spec->rope_factor = spec->rope_low = spec->rope_high = 1;
+    LINNET_TRY(read_number(config_, "rope_theta", &ModelSpec::rope_base, spec));
+    const json* rope = nullptr;
+    for (const char* key : {"rope_scaling", "rope_parameters"}) {
+      const json* found = json_member(config_, key);
+      if (!found || found->is_null()) continue;
+      if (!found->is_object()) return wrong(key, *found, "an object");
+      if (rope && *rope != *found) return refuse(LINNET_BAD_FILE, "'rope_scaling' and 'rope_parameters' contradict each other");
+      rope = found;
+    }
+    return rope ? read_rope_object(*rope, spec) : LINNET_OK;
+  }
+
+  Status read_rope_object(const json& rope, ModelSpec* spec) {
+    std::string type = "default";
+    for (const char* key : {"type", "rope_type"})  // the newer key counts where both are there
+      if (get_string(rope, key, &type) == Got::kWrong) return wrong(key, *json_member(rope, key), "a string");
+    if (type != "default" && type != "linear" && type != "llama3")
+      return refuse(LINNET_UNSUPPORTED, "rope scaling '", type, "' is not supported yet");
+    for (const auto& [key, value] : *rope.get_ptr<const json::object_t*>()) {
+      static constexpr std::string_view kKnown[] = {"type", "rope_type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor",
+                                                    "original_max_position_embeddings"};
+      if (value.is_null() || listed(kKnown, key)) continue;
+      if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
+      LINNET_TRY(check_only({"partial_rotary_factor", "1.0"}, value));
+    }
+    const bool base_on_top = json_member(config_, "rope_theta") != nullptr;
+    const double base = spec->rope_base;
+    LINNET_TRY(read_number(rope, "rope_theta", &ModelSpec::rope_base, spec));
+    if (base_on_top && base != spec->rope_base) return refuse(LINNET_BAD_FILE, "'rope_theta' is there twice, with two values");
+    if (type == "default") return LINNET_OK;
+    spec->rope_scaling = type == "linear" ? kRopeScaleLinear : kRopeScaleLlama3;
+    LINNET_TRY(read_required(rope, "factor", &ModelSpec::rope_factor, spec));
+    if (type == "linear") return LINNET_OK;
+    LINNET_TRY(read_required(rope, "low_freq_factor", &ModelSpec::rope_low, spec));
+    LINNET_TRY(read_required(rope, "high_freq_factor", &ModelSpec::rope_high, spec));
+    LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::rope_original, spec));
+    if (spec->rope_low >= spec->rope_high) return refuse(LINNET_BAD_FILE, "'high_freq_factor' must be above 'low_freq_factor'");
+    return LINNET_OK;
+  }
+  template <class T>
+  Status read_required(const json& from, const char* key, T ModelSpec::*field, ModelSpec* spec) {
+    const json* value = json_member(from, key);
+    return !value || value->is_null() ? missing(key) : read_number(from, key, field, spec);
+  }
+
+  // Every layer must see the whole context: sliding windows are not there yet.
+  Status check_attention(const ModelSpec& spec) {
+    if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
+      if (!types->is_array() || types->size() != spec.n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
+      for (const json& type : *types)
+        if (type != "full_attention") return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported yet");
+    }
+    uint32_t window = json_member(config_, "sliding_window") ? 0 : arch_->absent.window;
+    bool on = true;
+    LINNET_TRY(read_flag("use_sliding_window", !arch_->window_by_switch, &on));
+    if (get_u32(config_, "sliding_window", &window) == Got::kWrong) return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
+    if (on && window > 0 && window < spec.n_context)
+      return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " below 'max_position_embeddings' ", spec.n_context, " is not supported yet");
+    return LINNET_OK;
+  }
+
+  const json& config_;
+  const char* label_;
+  Error* err_;
+  const Architecture* arch_ = nullptr;
+};
+
+}  // namespace
+
+Status spec_from_config(std::string_view text, const char* label, ModelSpec* out, Error* err) {
+  json config;
+  LINNET_TRY(json_parse(text, label, &config, err));
+  return ConfigReader(config, label, err).read(out);
+}
+
+}  // namespace linnet::convert

@@ -1,0 +1,16 @@
+// config.json of a Hugging Face folder -> ModelSpec.
+#pragma once
+#include <string_view>
+
+#include "../spec.h"
+
+namespace linnet::convert {
+
+inline constexpr size_t kConfigMaxBytes = size_t{16} << 20;
+
+// Reads what published files hold (rope_theta, rope_scaling, torch_dtype) and what newer transformers write (rope_parameters, layer_types,
+// dtype); absent keys mean what transformers takes for them. A key that linnet does not know is an error by name, because it may change
+// the arithmetic. label names the file in error texts.
+Status spec_from_config(std::string_view text, const char* label, ModelSpec* out, Error* err);
+
+}  // namespace linnet::convert

@@ -1,0 +1,189 @@
+#include "json.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace linnet::convert {
+namespace {
+
+using nlohmann::json;
+
+// Builds the value while nlohmann's parser, which itself needs no stack, reports what it sees. Returning false stops the parser.
+class Builder {
+ public:
+  Builder(const char* label, std::string_view text, json* root, Error* err) : label_(label), text_(text), root_(root), err_(err) {}
+  Status status() const { return status_; }
+
+  bool null() { return add(json(nullptr)) != nullptr; }
+  bool boolean(bool v) { return add(json(v)) != nullptr; }
+  bool number_integer(json::number_integer_t v) { return add(json(v)) != nullptr; }
+  bool number_unsigned(json::number_unsigned_t v) { return add(json(v)) != nullptr; }
+  bool number_float(json::number_float_t v, const json::string_t&) { return add(json(v)) != nullptr; }
+  bool string(json::string_t& v) { return add(json(std::move(v))) != nullptr; }
+  bool binary(json::binary_t&) { return refuse("binary values are not JSON"); }
+  bool start_object(size_t) { return open(json(json::value_t::object)); }
+  bool start_array(size_t) { return open(json(json::value_t::array)); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+
+  bool key(json::string_t& name) {
+    const auto [at, is_new] = open_.back()->get_ptr<json::object_t*>()->try_emplace(name);
+    if (!is_new) return refuse("duplicate key '", name, "'");
+    slot_ = &at->second;
+    return true;
+  }
+
+  bool parse_error(size_t position, const std::string&, const json::exception&) {  // position: bytes read, the bad one included
+    return invalid_at(position > 0 ? std::min(position - 1, text_.size()) : 0);
+  }
+  bool invalid_at(size_t offset) {
+    uint32_t line = 1, column = 1;
+    for (const char c : text_.substr(0, offset)) {
+      column = c == '\n' ? 1 : column + 1;
+      line += c == '\n';
+    }
+    refuse("not valid JSON at line ", line, ", column ", column);
+    if (err_) err_->line = line;
+    return false;
+  }
+
+ private:
+  template <class... Parts>
+  bool refuse(const Parts&... parts) {
+    status_ = fail(err_, LINNET_BAD_FILE, label_, ": ", parts...);
+    return false;
+  }
+  // Where the next value belongs: the root, the slot of the key just read, or a new element of the open array.
+  json* add(json&& value) {
+    if (++n_values_ > kJsonMaxValues) {
+      refuse("more than ", kJsonMaxValues, " values");
+      return nullptr;
+    }
+    if (open_.empty()) {
+      *root_ = std::move(value);
+      return root_;
+    }
+    if (auto* array = open_.back()->get_ptr<json::array_t*>()) return &array->emplace_back(std::move(value));
+    *slot_ = std::move(value);
+    return slot_;
+  }
+  bool open(json&& value) {
+    if (open_.size() == kJsonMaxDepth) return refuse("nested deeper than ", kJsonMaxDepth);
+    json* const at = add(std::move(value));
+    if (at) open_.push_back(at);
+    return at != nullptr;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  const char* label_;
+  std::string_view text_;
+  json* root_;
+  Error* err_;
+  std::vector<json*> open_;  // objects and arrays around the next value, outermost first
+  json* slot_ = nullptr;
+  size_t n_values_ = 0;
+  Status status_ = LINNET_OK;
+};
+
+Got found_or(const json* value, bool fits) { return !value ? Got::kMissing : value->is_null() ? Got::kNull : fits ? Got::kFound : Got::kWrong; }
+
+}  // namespace
+
+Status json_parse(std::string_view text, const char* label, json* out, Error* err) {
+  *out = nullptr;
+  if (text.size() > kJsonMaxBytes) return fail(err, LINNET_BAD_FILE, label, ": ", text.size(), " bytes of JSON, the limit is ", kJsonMaxBytes);
+  Builder builder(label, text, out, err);
+  // The parser takes a zero byte for the end of its input and would not see what follows; no JSON text holds one.
+  const size_t zero = text.find('\0');
+  const bool parsed =
+      zero != text.npos ? builder.invalid_at(zero) : json::sax_parse(text.data(), text.data() + text.size(), &builder);
+  if (parsed) return LINNET_OK;
+  *out = nullptr;
+  return builder.status();
+}
+
+Status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, Error* err) {
+  out->clear();
+  if (found) *found = true;
+  struct stat st;
+  if (stat(path.c_str(), &st) != 0) {
+    if (found && (errno == ENOENT || errno == ENOTDIR)) {
+      *found = false;
+      return LINNET_OK;
+    }
+    return fail(err, LINNET_IO, path, ": ", std::strerror(errno));
+  }
+  if (!S_ISREG(st.st_mode)) return fail(err, LINNET_IO, path, ": not a regular file");  // a pipe would block
+  const uint64_t bytes = static_cast<uint64_t>(st.st_size);
+  if (bytes > max_bytes) return fail(err, LINNET_BAD_FILE, path, ": ", bytes, " bytes, the limit for this file is ", max_bytes);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), [](std::FILE* f) { return f ? std::fclose(f) : 0; });
+  if (!file) return fail(err, LINNET_IO, path, ": ", std::strerror(errno));
+  out->resize(static_cast<size_t>(bytes));
+  const size_t got = std::fread(out->data(), 1, out->size(), file.get());
+  if (got != out->size()) return fail(err, LINNET_IO, path, ": read ", got, " of ", bytes, " bytes");
+  return LINNET_OK;
+}
+
+const json* json_member(const json& from, std::string_view key) {
+  const auto* object = from.get_ptr<const json::object_t*>();
+  if (!object) return nullptr;
+  const auto at = object->find(key);
+  return at == object->end() ? nullptr : &at->second;
+}
+
+Got get_u32(const json& from, std::string_view key, uint32_t* out) {
+  const json* value = json_member(from, key);
+  const auto* number = value ? value->get_ptr<const json::number_unsigned_t*>() : nullptr;
+  const bool fits = number && *number <= std::numeric_limits<uint32_t>::max();
+  if (fits) *out = static_cast<uint32_t>(*number);
+  return found_or(value, fits);
+}
+
+Got get_i64(const json& from, std::string_view key, int64_t* out) {
+  const json* value = json_member(from, key);
+  const auto* positive = value ? value->get_ptr<const json::number_unsigned_t*>() : nullptr;
+  const auto* number = value ? value->get_ptr<const json::number_integer_t*>() : nullptr;  // both types are integers for get_ptr
+  const bool fits = number && (!positive || *positive <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
+  if (fits) *out = *number;
+  return found_or(value, fits);
+}
+
+Got get_double(const json& from, std::string_view key, double* out) {
+  const json* value = json_member(from, key);
+  const bool fits = value && value->is_number();
+  if (fits) *out = value->get<double>();
+  return found_or(value, fits);
+}
+
+Got get_bool(const json& from, std::string_view key, bool* out) {
+  const json* value = json_member(from, key);
+  const auto* flag = value ? value->get_ptr<const json::boolean_t*>() : nullptr;
+  if (flag) *out = *flag;
+  return found_or(value, flag != nullptr);
+}
+
+Got get_string(const json& from, std::string_view key, std::string* out) {
+  const json* value = json_member(from, key);
+  const auto* text = value ? value->get_ptr<const json::string_t*>() : nullptr;
+  if (text) *out = *text;
+  return found_or(value, text != nullptr);
+}
+
+std::string json_show(const json& value) {
+  if (value.is_array()) return "an array";
+  if (value.is_object()) return "an object";
+  if (const auto* text = value.get_ptr<const json::string_t*>()) return '"' + (text->size() > 60 ? text->substr(0, 60) + "..." : *text) + '"';
+  return value.dump();
+}
+
+}  // namespace linnet::convert

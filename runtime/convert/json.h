@@ -1,0 +1,35 @@
+// JSON of model folders, read with nlohmann/json under limits: depth, size, number of values, duplicate keys, invalid UTF-8 and trailing
+// bytes are refused by name; nothing throws. A byte order mark at the start is skipped, a number that no double holds is refused.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "../status.h"
+
+namespace linnet::convert {
+
+inline constexpr size_t kJsonMaxDepth = 64;
+inline constexpr size_t kJsonMaxBytes = size_t{256} << 20;
+inline constexpr size_t kJsonMaxValues = size_t{8} << 20;  // in all, objects and arrays included: the largest vocabularies have 2 million
+
+// label names the file in error texts. On failure *out is null; where the place is known, err->line is set.
+Status json_parse(std::string_view text, const char* label, nlohmann::json* out, Error* err);
+// Reads a whole file of at most max_bytes. LINNET_IO if it cannot be read, LINNET_BAD_FILE if it is larger. *found (may be NULL) = false and
+// LINNET_OK where there is no such file.
+Status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, Error* err);
+
+// Checked access. Under JSON_NOEXCEPTION nlohmann's own at(), get<T>() and operator[] abort on what they do not like: use these for
+// anything that comes from a file. *out is written only if the answer is kFound; `from` may be any value, it need not be an object.
+enum class Got { kFound, kMissing, kNull, kWrong };  // kWrong: another type, or a number out of range
+const nlohmann::json* json_member(const nlohmann::json& from, std::string_view key);  // nullptr where there is none
+Got get_u32(const nlohmann::json& from, std::string_view key, uint32_t* out);         // 64.0 is kWrong: not an integer
+Got get_i64(const nlohmann::json& from, std::string_view key, int64_t* out);
+Got get_double(const nlohmann::json& from, std::string_view key, double* out);         // integers too
+Got get_bool(const nlohmann::json& from, std::string_view key, bool* out);
+Got get_string(const nlohmann::json& from, std::string_view key, std::string* out);
+// A value for an error text: 12, "text" (shortened), an array, an object.
+std::string json_show(const nlohmann::json& value);
+
+}  // namespace linnet::convert

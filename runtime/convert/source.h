@@ -1,0 +1,57 @@
+// Source: a model as it was published (HF folder, GGUF) or made up (synthetic): its spec and a way to read the rows of each tensor as
+// floats, a few at a time, so that a model larger than memory converts.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../format.h"
+#include "../spec.h"
+#include "tokenizer_build.h"
+
+namespace linnet::convert {
+
+// Blocks of 32 weights with one f16 scale (Q8_0): taken over exactly when the target is i8g32.
+struct ExactRows {
+  int8_t* codes;      // (n_rows, k)
+  uint16_t* scales;   // (n_rows, k / 32) f16 bits
+};
+
+struct SourceTensor {
+  Role role = kTokenEmbd;
+  uint32_t layer = 0;
+  uint32_t n = 0, k = 0;  // k = 1 for vectors
+  std::string source_name, source_type;  // for `inspect` and error texts
+  // rows [first, first + count) as floats, (count, k) -> out. Any order of calls.
+  std::function<Status(uint32_t first, uint32_t count, float* out, Error* err)> rows;
+  // Optional: the same rows as codes and scales of 32; k is a multiple of 32.
+  std::function<Status(uint32_t first, uint32_t count, const ExactRows& out, Error* err)> exact_rows;
+  // Optional: panel `panel` of an integer format, as pack_panel would lay it out.
+  std::function<void(Format format, uint32_t panel, uint8_t* codes, uint8_t* scales)> panel;
+};
+
+struct Source {
+  ModelSpec spec = {};
+  std::string name;           // general.name
+  std::vector<SourceTensor> tensors;
+  TokenizerBlob tokenizer;
+  std::shared_ptr<void> keep; // what the closures read from (mappings)
+};
+
+// config.json + *.safetensors (shards through model.safetensors.index.json).
+Status source_from_folder(const std::string& folder, Source* out, Error* err);
+// A plain GGUF, split files too (-00001-of-00003.gguf; give the first).
+Status source_from_gguf(const std::string& path, Source* out, Error* err);
+// The tokenizer of any GGUF, model or vocabulary only; tokens are its whole vocabulary.
+Status vocab_from_gguf(const std::string& path, Source* out, Error* err);
+// The files that `path` names: itself, and the other parts where it is a part of a split GGUF.
+std::vector<std::string> gguf_parts(const std::string& path);
+// A well-known shape with random weights (seeded, of a spread that keeps activations sane; the same weights in every format): "llama-3.2-1b", ...
+Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
+std::vector<std::string> synthetic_shapes();
+
+// What the llama3 scaling divides each pair's frequency by, (rope_dim / 2): GGUF files hold this as rope_freqs.weight.
+std::vector<double> llama3_divisors(const ModelSpec& spec);
+
+}  // namespace linnet::convert

@@ -1,0 +1,173 @@
+// Well-known shapes with random weights: what a model of this size costs, without downloading it. Weights are codes -128..127 times one
+// scale per output, so every format holds the same model (f16 and bf16 up to their rounding), and integer panels are filled directly.
+#include <cmath>
+#include <cstring>
+
+#include "../architectures.h"
+#include "source.h"
+
+namespace linnet::convert {
+namespace {
+
+struct Shape {
+  const char *name, *architecture;
+  uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context, tied;
+  double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
+};
+// From the published config.json of each model.
+constexpr Shape kShapes[] = {
+    {"llama-3.2-1b", "llama", 16, 2048, 32, 8, 64, 8192, 128256, 131072, 1, 1e-5, 500000, 32},
+    {"llama-3.2-3b", "llama", 28, 3072, 24, 8, 128, 8192, 128256, 131072, 1, 1e-5, 500000, 32},
+    {"llama-3.1-8b", "llama", 32, 4096, 32, 8, 128, 14336, 128256, 131072, 0, 1e-5, 500000, 8},
+    {"llama-2-7b", "llama", 32, 4096, 32, 32, 128, 11008, 32000, 4096, 0, 1e-5, 10000, 0},
+    {"mistral-7b", "mistral", 32, 4096, 32, 8, 128, 14336, 32768, 32768, 0, 1e-5, 1000000, 0},  // v0.3, which has no window
+    {"qwen2.5-0.5b", "qwen2", 24, 896, 14, 2, 64, 4864, 151936, 32768, 1, 1e-6, 1000000, 0},
+    {"qwen2.5-1.5b", "qwen2", 28, 1536, 12, 2, 128, 8960, 151936, 131072, 1, 1e-6, 1000000, 0},
+    {"qwen2.5-3b", "qwen2", 36, 2048, 16, 2, 128, 11008, 151936, 32768, 1, 1e-6, 1000000, 0},
+    {"qwen2.5-7b", "qwen2", 28, 3584, 28, 4, 128, 18944, 152064, 131072, 0, 1e-6, 1000000, 0},
+    {"qwen3-0.6b", "qwen3", 28, 1024, 16, 8, 128, 3072, 151936, 40960, 1, 1e-6, 1000000, 0},
+    {"qwen3-1.7b", "qwen3", 28, 2048, 16, 8, 128, 6144, 151936, 40960, 1, 1e-6, 1000000, 0},
+    {"qwen3-4b", "qwen3", 36, 2560, 32, 8, 128, 9728, 151936, 40960, 1, 1e-6, 1000000, 0},
+    {"tinyllama-1.1b", "llama", 22, 2048, 32, 4, 64, 5632, 32000, 2048, 0, 1e-5, 10000, 0},
+    {"smollm2-135m", "llama", 30, 576, 9, 3, 64, 1536, 49152, 8192, 1, 1e-5, 100000, 0},
+    {"smollm2-360m", "llama", 32, 960, 15, 5, 64, 2560, 49152, 8192, 1, 1e-5, 100000, 0},
+    {"smollm2-1.7b", "llama", 24, 2048, 32, 32, 64, 8192, 49152, 8192, 1, 1e-5, 130000, 0},
+    {"stories260k", "llama", 5, 64, 8, 4, 8, 172, 512, 512, 1, 1e-5, 10000, 0},
+    {"stories15m", "llama", 6, 288, 6, 6, 48, 768, 32000, 256, 1, 1e-5, 10000, 0},
+};
+
+// Number i of stream `seed` (splitmix64: Steele, Lea and Flood 2014).
+uint64_t mix(uint64_t seed, uint64_t i) {
+  uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+// In [0, 1).
+double unit(uint64_t seed, uint64_t i) { return static_cast<double>(mix(seed, i) >> 11) * 0x1p-53; }
+
+// A random matrix (n, k); its panel p depends on the seed and p alone.
+struct Weights {
+  uint64_t seed;
+  uint32_t n, k;
+  double spread;  // standard deviation of the weights
+
+  // One scale per output, with the digits of an f16 so that every format holds it: 0.75 to 1.25 of what gives `spread`.
+  float scale(uint32_t row) const {
+    constexpr double kCodeSpread = 73.9;  // of codes spread evenly over -128..127
+    return f16_to_f32(f32_to_f16(static_cast<float>(spread / kCodeSpread * (0.75 + 0.5 * unit(~seed, row)))));
+  }
+  // [kpad/4][16][4]; what is past k and n is zero.
+  void codes(uint32_t p, uint8_t* to) const {
+    const size_t words = align_up(k, kPadK) * kPanel / 8;
+    const uint64_t stream = mix(seed, p);
+    for (size_t i = 0; i < words; ++i) {
+      const uint64_t w = mix(stream, i);
+      std::memcpy(to + i * 8, &w, 8);
+    }
+    const uint32_t rows = n - p * kPanel < kPanel ? n - p * kPanel : kPanel;
+    if (rows == kPanel && k % kPadK == 0) return;
+    for (size_t i = 0; i < words * 8; ++i)
+      if (i / 64 * 4 + i % 4 >= k || i / 4 % kPanel >= rows) to[i] = 0;
+  }
+  void panel(Format f, uint32_t p, uint8_t* to, uint8_t* scales) const {
+    codes(p, to);
+    const uint32_t rows = n - p * kPanel < kPanel ? n - p * kPanel : kPanel;
+    float by_row[kPanel] = {};
+    for (uint32_t r = 0; r < rows; ++r) by_row[r] = scale(p * kPanel + r);
+    for (uint64_t g = 0; g < n_w_groups(f, k); ++g)
+      for (uint32_t r = 0; r < kPanel; ++r) {
+        const uint64_t at = g * kPanel + r;
+        const uint16_t half = f32_to_f16(by_row[r]);
+        if (format_row(f).scale_bytes == 2) std::memcpy(scales + at * 2, &half, 2);
+        else std::memcpy(scales + at * 4, &by_row[r], 4);
+      }
+  }
+  Status rows(uint32_t first, uint32_t count, float* out) const {
+    std::vector<uint8_t> panel;
+    for (uint32_t row = first; row < first + count; ++row, out += k) {
+      if (panel.empty() || row % kPanel == 0) {
+        panel.resize(align_up(k, kPadK) * kPanel);
+        codes(row / kPanel, panel.data());
+      }
+      const float s = scale(row);
+      for (size_t i = 0; i < k; ++i) out[i] = static_cast<float>(static_cast<int8_t>(panel[i / 4 * 64 + row % kPanel * 4 + i % 4])) * s;
+    }
+    return LINNET_OK;
+  }
+};
+
+// Spreads that keep activations near 1 and logits near a standard deviation of 3, whatever the depth.
+double spread_of(Role role, const ModelSpec& spec) {
+  const double flat = 1 / std::sqrt(static_cast<double>(kRoles[role].k(spec)));
+  if (role == kTokenEmbd || role == kOutput) return 3 * flat;
+  if (role == kAttnOut || role == kFfnDown) return flat / std::sqrt(2.0 * spec.n_layers);
+  return flat;
+}
+
+SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint64_t seed) {
+  SourceTensor t;
+  char name[kRoleNameBytes];
+  role_name(role, layer, name);
+  t.role = role;
+  t.layer = layer;
+  t.n = kRoles[role].n(spec);
+  t.k = kRoles[role].k(spec);
+  t.source_name = name;
+  t.source_type = "random";
+  const uint64_t stream = mix(mix(seed, role), layer);
+  if (kRoles[role].matrix) {
+    const Weights w{stream, t.n, t.k, spread_of(role, spec)};
+    t.rows = [w](uint32_t first, uint32_t count, float* out, Error*) { return w.rows(first, count, out); };
+    t.panel = [w](Format f, uint32_t p, uint8_t* to, uint8_t* scales) { w.panel(f, p, to, scales); };
+  } else {  // norms near 1, biases near 0
+    const bool bias = std::strstr(kRoles[role].name, ".bias") != nullptr;
+    t.rows = [stream, bias](uint32_t first, uint32_t count, float* out, Error*) {
+      for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<float>((bias ? -0.1 : 0.9) + 0.2 * unit(stream, first + i));
+      return LINNET_OK;
+    };
+  }
+  return t;
+}
+
+}  // namespace
+
+std::vector<std::string> synthetic_shapes() {
+  std::vector<std::string> names;
+  for (const Shape& s : kShapes) names.push_back(s.name);
+  return names;
+}
+
+Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err) {
+  const Shape* s = nullptr;
+  for (const Shape& row : kShapes)
+    if (shape == row.name) s = &row;
+  if (!s) {
+    std::string known;
+    for (const std::string& name : synthetic_shapes()) known += (known.empty() ? "" : ", ") + name;
+    return fail(err, LINNET_BAD_ARG, "synthetic: no shape '", shape, "'; known: ", known);
+  }
+  const Architecture* a = architecture_by_hf(s->architecture);
+  if (!a) return fail(err, LINNET_UNSUPPORTED, "synthetic: no architecture '", s->architecture, "'");
+  *out = {};
+  ModelSpec& spec = out->spec;
+  std::strncpy(spec.architecture, s->architecture, sizeof spec.architecture - 1);
+  spec.n_layers = s->n_layers, spec.d_model = s->d_model, spec.n_heads = s->n_heads, spec.n_kv_heads = s->n_kv_heads;
+  spec.head_dim = spec.rope_dim = s->head_dim, spec.d_ff = s->d_ff, spec.n_vocab = s->n_vocab, spec.n_context = s->n_context;
+  spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
+  spec.rope_factor = spec.rope_low = spec.rope_high = 1;
+  spec.qkv_bias = a->qkv_bias == Has::kAlways, spec.qk_norm = a->qk_norm;
+  if (s->llama3_factor > 0) {
+    spec.rope_scaling = kRopeScaleLlama3;
+    spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;
+  }
+  out->name = "random weights of the shape of " + shape;
+  for (uint32_t r = 0; r < kRoleCount; ++r) {
+    const auto role = static_cast<Role>(r);
+    for (uint32_t layer = 0; kRoles[r].present(spec) && layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer)
+      out->tensors.push_back(make_tensor(role, layer, spec, seed));
+  }
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

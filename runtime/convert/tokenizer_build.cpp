@@ -1,0 +1,452 @@
+#include "tokenizer_build.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+
+#include "../tokenizer/unicode.h"
+#include "json.h"
+#include "tokenizer_parts.h"
+
+namespace linnet::convert {
+namespace {
+
+// Letters of byte-level tokens: printable Latin-1 bytes stand for themselves, the others follow from U+0100 on.
+bool stands_for_itself(uint32_t byte) { return (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD && byte < 0x100); }
+
+// What a byte-level token decodes to; false if a letter stands for no byte.
+bool decode_letters(std::string_view spelled, std::string* out) {
+  out->clear();
+  for (size_t i = 0; i < spelled.size();) {
+    const tok::Char c = tok::next_char(spelled.data() + i, spelled.size() - i);
+    const int byte = byte_of_letter(c.code);
+    if (byte < 0) return false;
+    out->push_back(static_cast<char>(byte));
+    i += c.bytes;
+  }
+  return true;
+}
+
+// "<0x0A>" -> 10, else -1.
+int byte_of_spelling(std::string_view s) {
+  if (s.size() != 6 || s.compare(0, 3, "<0x") != 0 || s[5] != '>') return -1;
+  int value = 0;
+  for (const char c : {s[3], s[4]}) {
+    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (digit < 0) return -1;
+    value = value * 16 + digit;
+  }
+  return value;
+}
+
+bool is_one_char(std::string_view s) { return !s.empty() && tok::next_char(s.data(), s.size()).bytes == s.size(); }
+
+// Names that end an answer in published chat formats.
+constexpr std::string_view kEndNames[] = {"<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|im_end|>", "<|end|>", "<|endoftext|>",
+                                          "<end_of_turn>", "<EOT>", "<|return|>", "<|end_of_sentence|>"};
+
+class Builder {
+ public:
+  Builder(const TokenizerParts& parts, TokenizerBlob* out, Error* err) : p_(parts), out_(out), err_(err), types_(parts.types) {}
+
+  Status run() {
+    LINNET_TRY(check());
+    LINNET_TRY(texts());
+    if (p_.scores.empty()) {
+      merges_ = p_.merges;
+      for (uint32_t i = 0; i < merges_.size(); ++i) ranks_.push_back(i);
+    } else {
+      LINNET_TRY(merges_of_scores());
+    }
+    merge_table();
+    word_table();
+    LINNET_TRY(added_lists());
+    write_blob();
+    describe();
+    // The writer and the checker of the tables must agree.
+    Tokenizer t;
+    return tokenizer_open(out_->bytes.data(), out_->bytes.size(), n_tokens(), &t, err_);
+  }
+
+ private:
+  uint32_t n_tokens() const { return static_cast<uint32_t>(p_.tokens.size()); }
+  bool spm() const { return p_.kind == tok::kSpm; }
+
+  Status check() {
+    if (p_.tokens.empty() || p_.tokens.size() > tok::kMaxTokens)
+      return fail(err_, LINNET_BAD_FILE, p_.label, ": ", p_.tokens.size(), " tokens, must be 1 to ", tok::kMaxTokens);
+    for (uint32_t i = 0; i < n_tokens(); ++i)
+      if (p_.tokens[i].size() > kMaxTokenBytes)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": token ", i, " has ", p_.tokens[i].size(), " bytes, more than ", kMaxTokenBytes);
+    for (uint32_t i = 0; i < p_.scores.size(); ++i)
+      if (!std::isfinite(p_.scores[i])) return fail(err_, LINNET_BAD_FILE, p_.label, ": the score of token ", i, " is not finite");
+    if (p_.before.size() > tok::kMaxAround || p_.after.size() > tok::kMaxAround)
+      return fail(err_, LINNET_UNSUPPORTED, p_.label, ": more than ", tok::kMaxAround, " special tokens before or after a text");
+    return LINNET_OK;
+  }
+
+  // What each token decodes to, and the bytes' tokens.
+  Status texts() {
+    std::fill(std::begin(byte_ids_), std::end(byte_ids_), -1);
+    texts_.resize(n_tokens());
+    for (const AddedToken& a : p_.added) types_[a.id] = a.special ? (types_[a.id] == kUnknownType ? kUnknownType : kControlType) : kUserType;
+    for (uint32_t i = 0; i < n_tokens(); ++i) {
+      const std::string& spelled = p_.tokens[i];
+      const int32_t type = types_[i];
+      if (spm()) {
+        const int byte = type == kByteType ? byte_of_spelling(spelled) : -1;
+        if (type == kByteType && byte < 0) return fail(err_, LINNET_BAD_FILE, p_.label, ": byte token ", i, " is spelled '", spelled, "'");
+        texts_[i] = byte >= 0 ? std::string(1, static_cast<char>(byte)) : with_spaces(spelled);
+        if (byte >= 0) byte_ids_[byte] = static_cast<int32_t>(i);
+      } else if (type != kNormal || !decode_letters(spelled, &texts_[i])) {
+        texts_[i] = spelled;
+      } else if (texts_[i].size() == 1) {
+        byte_ids_[static_cast<uint8_t>(texts_[i][0])] = static_cast<int32_t>(i);
+      }
+    }
+    // What normalising puts in front of a token is part of it: the space in front of "<s>" was taken with it, and comes back.
+    for (const AddedToken& a : p_.added)
+      if (a.normalized && spm()) texts_[a.id] = normal_text(a.text);
+    // An added token may be a vocabulary entry, too, which then has to encode its byte.
+    for (const AddedToken& a : p_.added) {
+      std::string decoded;
+      if (!spm() && !a.special && decode_letters(p_.tokens[a.id], &decoded) && decoded.size() == 1 && byte_ids_[static_cast<uint8_t>(decoded[0])] < 0)
+        byte_ids_[static_cast<uint8_t>(decoded[0])] = static_cast<int32_t>(a.id);
+    }
+    return LINNET_OK;
+  }
+
+  // Reachable by merging plain text. Keeping control tokens out is what keeps a text from forging them.
+  bool mergeable(uint32_t id) const { return types_[id] == kNormal || types_[id] == kUserType || types_[id] == kUnusedType; }
+
+  // SentencePiece merges any two neighbours whose joint text is a piece, best score first. All pairs that make a piece, ahead of time.
+  Status merges_of_scores() {
+    std::unordered_map<std::string_view, uint32_t> symbols;
+    std::vector<uint32_t> pieces;
+    for (uint32_t i = 0; i < n_tokens(); ++i)
+      if (types_[i] == kNormal && p_.tokens[i].find(' ') == std::string::npos && symbols.try_emplace(texts_[i], i).second) pieces.push_back(i);
+    // Characters that only stand inside pieces become symbols of their own.
+    std::vector<float> levels;
+    for (const uint32_t id : pieces) {
+      levels.push_back(p_.scores[id]);
+      const std::string_view text = texts_[id];
+      if (text.size() > kMaxAddedBytes) return fail(err_, LINNET_UNSUPPORTED, p_.label, ": piece ", id, " has ", text.size(), " bytes, more than ", kMaxAddedBytes);
+      for (size_t i = 0; i < text.size();) {
+        const tok::Char c = tok::next_char(text.data() + i, text.size() - i);
+        if (c.bytes < text.size() && symbols.find(text.substr(i, c.bytes)) == symbols.end()) {
+          texts_.emplace_back(text.substr(i, c.bytes));
+          symbols.try_emplace(texts_.back(), static_cast<uint32_t>(texts_.size() - 1));
+        }
+        i += c.bytes;
+      }
+    }
+    std::sort(levels.begin(), levels.end(), std::greater<float>());
+    levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+    for (const uint32_t id : pieces) {
+      const std::string_view text = texts_[id];
+      const auto rank = std::lower_bound(levels.begin(), levels.end(), p_.scores[id], std::greater<float>()) - levels.begin();
+      for (size_t i = 0; i < text.size();) {
+        i += tok::next_char(text.data() + i, text.size() - i).bytes;
+        if (i >= text.size()) break;
+        const auto left = symbols.find(text.substr(0, i)), right = symbols.find(text.substr(i));
+        if (left == symbols.end() || right == symbols.end()) continue;
+        merges_.push_back({left->second, right->second, id});
+        ranks_.push_back(static_cast<uint32_t>(rank));
+      }
+    }
+    return LINNET_OK;
+  }
+
+  void merge_table() {
+    const auto plain = [this](uint32_t id) { return id >= n_tokens() || mergeable(id); };
+    std::unordered_map<uint64_t, size_t> last;  // of merges named twice the last one counts, as in the reference
+    std::vector<size_t> order;
+    for (size_t i = 0; i < merges_.size(); ++i) {
+      const Merge& m = merges_[i];
+      if (!plain(m.left) || !plain(m.right) || !plain(m.result)) continue;
+      const auto [at, is_new] = last.try_emplace(uint64_t{m.left} << 32 | m.right, order.size());
+      if (is_new) order.push_back(i);
+      else order[at->second] = i;
+    }
+    for (uint64_t slots = order.empty() ? 0 : order.size() * 5 / 3 + 1;; slots += slots / 4 + 1) {
+      merge_slots_.assign(slots, {tok::kEmpty, 0, 0, 0});
+      merge_probe_ = 0;
+      for (const size_t i : order) {
+        const Merge& m = merges_[i];
+        const uint32_t home = tok::home_slot(tok::pair_hash(m.left, m.right), static_cast<uint32_t>(slots));
+        uint32_t at = home, tries = 1;
+        for (; merge_slots_[at].left != tok::kEmpty; ++tries) at = at + 1 == slots ? 0 : at + 1;
+        merge_slots_[at] = {m.left, m.right, ranks_[i], m.result};
+        merge_probe_ = std::max(merge_probe_, tries);
+      }
+      if (merge_probe_ <= tok::kMaxProbe) return;
+    }
+  }
+
+  void word_table() {
+    std::vector<uint32_t> ids;
+    for (uint32_t i = 0; i < texts_.size(); ++i) {
+      const bool plain = i >= n_tokens() || types_[i] == kNormal;
+      if (!plain || texts_[i].empty()) continue;
+      // The text that is looked up has no ' ' of its own (it stands for U+2581), so a token spelled with one is out of reach.
+      const bool reachable = !spm() || i >= n_tokens() || p_.tokens[i].find(' ') == std::string::npos;
+      if (spm() ? reachable && is_one_char(texts_[i]) : p_.ignore_merges) ids.push_back(i);
+    }
+    for (uint64_t slots = ids.empty() ? 0 : ids.size() * 5 / 3 + 1;; slots += slots / 4 + 1) {
+      word_slots_.assign(slots, 0);
+      word_probe_ = max_word_ = 0;
+      for (const uint32_t id : ids) {
+        uint32_t at = tok::home_slot(tok::text_hash(texts_[id]), static_cast<uint32_t>(slots)), tries = 1;
+        for (; word_slots_[at]; ++tries) at = at + 1 == slots ? 0 : at + 1;
+        word_slots_[at] = id + 1;
+        word_probe_ = std::max(word_probe_, tries);
+        max_word_ = std::max(max_word_, static_cast<uint32_t>(texts_[id].size()));
+      }
+      if (word_probe_ <= tok::kMaxProbe) return;
+    }
+  }
+
+  // An added token as it stands in a normalised text.
+  std::string normal_text(const std::string& text) const {
+    if (spm()) return (p_.prefixed_added ? " " : "") + with_spaces(text);
+    if (!p_.nfc) return text;
+    std::string out(3 * text.size(), '\0');
+    std::vector<uint32_t> work(3 * text.size());
+    out.resize(tok::nfc(text.data(), text.size(), out.data(), work.data()));
+    return out;
+  }
+
+  Status added_lists() {
+    for (const bool normal : {false, true}) {
+      std::vector<std::pair<std::string, const AddedToken*>> list;
+      for (const AddedToken& a : p_.added)
+        if (a.normalized == normal) list.emplace_back(normal ? normal_text(a.text) : a.text, &a);
+      std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (size_t i = 0; i < list.size(); ++i) {
+        const auto& [text, a] = list[i];
+        if (text.empty() || text.size() > kMaxAddedBytes)
+          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ", kMaxAddedBytes);
+        if (i && list[i - 1].first == text)
+          return fail(err_, LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ", a->id, " are both '", text, "'");
+        added_[normal].push_back({static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
+                                  (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) |
+                                      (a->rstrip ? tok::kAddedRightStrip : 0u)});
+        added_text_ += text;
+      }
+    }
+    return LINNET_OK;
+  }
+
+  bool ends_generation(uint32_t id) const {
+    if (static_cast<int32_t>(id) == p_.eos_id || std::find(p_.eog.begin(), p_.eog.end(), id) != p_.eog.end()) return true;
+    return types_[id] != kNormal && std::find(std::begin(kEndNames), std::end(kEndNames), p_.tokens[id]) != std::end(kEndNames);
+  }
+
+  template <class T>
+  void section(tok::SectionId id, const T* data, size_t count) {
+    std::vector<uint8_t>& bytes = out_->bytes;
+    bytes.resize(static_cast<size_t>(align_up(bytes.size(), 8)));
+    header_.section[id] = {static_cast<uint32_t>(bytes.size()), static_cast<uint32_t>(count)};
+    const auto* from = reinterpret_cast<const uint8_t*>(data);
+    bytes.insert(bytes.end(), from, from + count * sizeof(T));
+  }
+
+  void write_blob() {
+    std::vector<uint32_t> text_at{0};
+    std::string text;
+    for (const std::string& s : texts_) {
+      text += s;
+      text_at.push_back(static_cast<uint32_t>(text.size()));
+    }
+    std::vector<uint8_t> flags(n_tokens());
+    for (uint32_t i = 0; i < n_tokens(); ++i) {
+      const int32_t type = types_[i];
+      flags[i] = static_cast<uint8_t>((type == kControlType ? tok::kControl : 0) | (type == kUserType ? tok::kUserDefined : 0) |
+                                      (type == kByteType ? tok::kByte : 0) | (type == kUnknownType ? tok::kUnknown : 0) |
+                                      (ends_generation(i) ? tok::kEog : 0));
+    }
+    out_->bytes.assign(sizeof header_, 0);
+    section(tok::kTextAt, text_at.data(), text_at.size());
+    section(tok::kText, text.data(), text.size());
+    section(tok::kTokenFlags, flags.data(), flags.size());
+    section(tok::kByteIds, byte_ids_, 256);
+    section(tok::kMerges, merge_slots_.data(), merge_slots_.size());
+    section(tok::kWords, word_slots_.data(), word_slots_.size());
+    section(tok::kAddedRaw, added_[0].data(), added_[0].size());
+    section(tok::kAddedNormal, added_[1].data(), added_[1].size());
+    section(tok::kAddedText, added_text_.data(), added_text_.size());
+    out_->bytes.resize(static_cast<size_t>(align_up(out_->bytes.size(), 8)));
+
+    header_.magic = tok::kMagic;
+    header_.version = tok::kVersion;
+    header_.bytes = static_cast<uint32_t>(out_->bytes.size());
+    header_.kind = p_.kind;
+    header_.split = p_.split;
+    header_.prefix = p_.prefix;
+    header_.flags = (p_.nfc ? tok::kNfc : 0u) | (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
+                    (p_.strip_space ? tok::kStripSpace : 0u);
+    header_.n_tokens = n_tokens();
+    header_.n_symbols = static_cast<uint32_t>(texts_.size());
+    header_.bos_id = p_.bos_id;
+    header_.eos_id = p_.eos_id;
+    header_.unk_id = p_.unk_id;
+    header_.n_before = static_cast<uint32_t>(p_.before.size());
+    header_.n_after = static_cast<uint32_t>(p_.after.size());
+    std::copy(p_.before.begin(), p_.before.end(), header_.before);
+    std::copy(p_.after.begin(), p_.after.end(), header_.after);
+    header_.merge_probe = merge_probe_;
+    header_.word_probe = word_probe_;
+    header_.max_word = max_word_;
+    std::memcpy(out_->bytes.data(), &header_, sizeof header_);
+  }
+
+  // The standard keys for other tools.
+  void describe() {
+    out_->gguf_model = spm() ? "llama" : "gpt2";
+    out_->gguf_pre = p_.gguf_pre;
+    out_->tokens = p_.tokens;
+    out_->types = types_;
+    out_->bos_id = p_.bos_id;
+    out_->eos_id = p_.eos_id;
+    out_->unk_id = p_.unk_id;
+    out_->add_bos = !p_.before.empty();
+    out_->add_eos = !p_.after.empty();
+    if (!spm()) {
+      for (const Merge& m : p_.merges) out_->merges.push_back(p_.tokens[m.left] + " " + p_.tokens[m.right]);
+    } else if (!p_.scores.empty()) {
+      out_->scores = p_.scores;
+    } else {  // the first merge that makes a token gives it the score that SentencePiece would merge it by
+      out_->scores.assign(n_tokens(), 0.0f);
+      for (size_t i = p_.merges.size(); i-- > 0;) out_->scores[p_.merges[i].result] = -static_cast<float>(i + 1);
+    }
+  }
+
+  const TokenizerParts& p_;
+  TokenizerBlob* out_;
+  Error* err_;
+  std::vector<int32_t> types_;
+  std::deque<std::string> texts_;  // of symbols; a deque, since symbols are added while views into it are held
+  std::vector<Merge> merges_;
+  std::vector<uint32_t> ranks_;     // of merges_
+  std::vector<tok::MergeSlot> merge_slots_;
+  std::vector<uint32_t> word_slots_;
+  uint32_t merge_probe_ = 0, word_probe_ = 0, max_word_ = 0;
+  int32_t byte_ids_[256];
+  std::vector<tok::Added> added_[2];
+  std::string added_text_;
+  tok::Header header_ = {};
+};
+
+Status read_side(const std::string& folder, const char* name, std::string* out, Error* err) {
+  bool found = false;
+  return read_file(folder + "/" + name, kMaxTokenizerFile, out, &found, err);
+}
+
+}  // namespace
+
+int byte_of_letter(uint32_t code) {
+  if (code < 0x100) return stands_for_itself(code) ? static_cast<int>(code) : -1;
+  const uint32_t i = code - 0x100;  // 0..0x20, 0x7F..0xA0, 0xAD in this order
+  return i < 0x21 ? static_cast<int>(i) : i < 0x21 + 0x22 ? static_cast<int>(0x7F + i - 0x21) : i == 0x21 + 0x22 ? 0xAD : -1;
+}
+
+std::string with_spaces(std::string_view spelled) {
+  std::string out;
+  for (size_t i = 0; i < spelled.size();) {
+    const bool meta = spelled.compare(i, 3, "\xE2\x96\x81") == 0;
+    out.push_back(meta ? ' ' : spelled[i]);
+    i += meta ? 3 : 1;
+  }
+  return out;
+}
+
+Status vocabulary(const TokenizerParts& parts, Vocabulary* out, Error* err) {
+  out->clear();
+  for (uint32_t i = 0; i < parts.tokens.size(); ++i) {
+    const auto [at, is_new] = out->try_emplace(parts.tokens[i], i);
+    if (!is_new) return fail(err, LINNET_BAD_FILE, parts.label, ": tokens ", at->second, " and ", i, " are both '", parts.tokens[i], "'");
+  }
+  return LINNET_OK;
+}
+
+namespace {
+bool find_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, Merge* out) {
+  const auto l = vocabulary.find(left), r = vocabulary.find(right);
+  if (l == vocabulary.end() || r == vocabulary.end()) return false;
+  const auto whole = vocabulary.find(std::string(left) + std::string(right));
+  if (whole == vocabulary.end()) return false;
+  *out = {l->second, r->second, whole->second};
+  return true;
+}
+}  // namespace
+
+Status add_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, TokenizerParts* parts, Error* err) {
+  Merge m;
+  if (!find_merge(vocabulary, left, right, &m))
+    return fail(err, LINNET_BAD_FILE, parts->label, ": merge ", parts->merges.size(), " '", left, " ", right, "' names what is no token");
+  parts->merges.push_back(m);
+  return LINNET_OK;
+}
+
+Status add_merge(const Vocabulary& vocabulary, std::string_view line, TokenizerParts* parts, Error* err) {
+  if (line.size() > 2 * kMaxTokenBytes) return fail(err, LINNET_BAD_FILE, parts->label, ": merge ", parts->merges.size(), " has ", line.size(), " bytes");
+  for (size_t space = line.find(' '); space != line.npos; space = line.find(' ', space + 1)) {
+    Merge m;
+    if (!find_merge(vocabulary, line.substr(0, space), line.substr(space + 1), &m)) continue;
+    parts->merges.push_back(m);
+    return LINNET_OK;
+  }
+  return fail(err, LINNET_BAD_FILE, parts->label, ": merge ", parts->merges.size(), " '", line, "' is not two tokens that make a third");
+}
+
+Status add_added(AddedToken token, TokenizerParts* parts, Error* err) {
+  if (token.id > parts->tokens.size())
+    return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has id ", token.id, ", the next free id is ", parts->tokens.size());
+  if (token.id == parts->tokens.size()) {
+    parts->tokens.push_back(token.text);
+    parts->types.push_back(token.special ? kControlType : kUserType);
+    if (!parts->scores.empty()) parts->scores.push_back(0.0f);
+  } else if (parts->tokens[token.id] != token.text) {
+    return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has the id ", token.id, " of '", parts->tokens[token.id], "'");
+  }
+  parts->is_added.resize(parts->tokens.size());
+  if (parts->is_added[token.id]) return LINNET_OK;
+  parts->is_added[token.id] = true;
+  parts->added.push_back(std::move(token));
+  return LINNET_OK;
+}
+
+Status build_tokenizer(const TokenizerParts& parts, TokenizerBlob* out, Error* err) {
+  TokenizerBlob blob;
+  LINNET_TRY(Builder(parts, &blob, err).run());
+  *out = std::move(blob);
+  return LINNET_OK;
+}
+
+Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err) {
+  *out = {};
+  SideTexts sides;
+  LINNET_TRY(read_side(folder, "tokenizer_config.json", &sides.tokenizer_config, err));
+  LINNET_TRY(read_side(folder, "generation_config.json", &sides.generation_config, err));
+  LINNET_TRY(read_side(folder, "config.json", &sides.config, err));
+  std::string text;
+  bool found = false;
+  LINNET_TRY(read_file(folder + "/tokenizer.json", kMaxTokenizerFile, &text, &found, err));
+  if (found) {
+    LINNET_TRY(read_side(folder, "tokenizer.model", &sides.spm, err));
+    return tokenizer_from_json(text, sides, out, err);
+  }
+  for (const char* prefix : {"", "gpt2_"}) {
+    const std::string base = folder + "/" + prefix;
+    LINNET_TRY(read_file(base + "vocab.json", kMaxTokenizerFile, &text, &found, err));
+    if (!found) continue;
+    std::string merges;
+    LINNET_TRY(read_file(base + "merges.txt", kMaxTokenizerFile, &merges, nullptr, err));
+    return tokenizer_from_vocab(text, merges, *prefix != '\0', sides, out, err);
+  }
+  LINNET_TRY(read_file(folder + "/tokenizer.model", kMaxTokenizerFile, &text, &found, err));
+  return found ? tokenizer_from_spm(text, sides, out, err) : LINNET_OK;
+}
+
+}  // namespace linnet::convert

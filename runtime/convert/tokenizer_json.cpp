@@ -1,0 +1,494 @@
+// tokenizer.json, vocab.json with merges.txt, and the configuration files beside them.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "json.h"
+#include "tokenizer_parts.h"
+
+namespace linnet::convert {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFile = "tokenizer.json";
+constexpr std::string_view kMeta = "\xE2\x96\x81";  // U+2581
+constexpr size_t kMaxEos = 64;
+
+// The regular expressions that split.cpp knows, as the models write them.
+struct KnownSplit {
+  std::string_view pattern;
+  tok::Split split;
+  const char* gguf_pre;
+};
+constexpr KnownSplit kSplits[] = {
+    {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", tok::kSplitGpt2, "gpt-2"},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     tok::kSplitLlama3, "llama-bpe"},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
+     tok::kSplitQwen2, "qwen2"},
+};
+
+bool is_null(const json* v) { return !v || v->is_null(); }
+const std::string* text_of(const json* v) { return v ? v->get_ptr<const std::string*>() : nullptr; }
+
+// The part of a tokenizer.json that is looked at, for the error texts.
+template <class... Parts>
+Status bad(Error* err, const Parts&... parts) {
+  return fail(err, LINNET_BAD_FILE, kFile, ": ", parts...);
+}
+Status unknown(Error* err, const char* field, const json& value) {
+  return fail(err, LINNET_UNSUPPORTED, kFile, ": ", field, " is not supported: ", value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+// A field that may be missing or null, then *out stays as it is. where: "file: field".
+Status read_bool(const json& from, const char* where, const char* key, bool* out, Error* err) {
+  if (get_bool(from, key, out) != Got::kWrong) return LINNET_OK;
+  return fail(err, LINNET_BAD_FILE, where, ".", key, " is ", json_show(*json_member(from, key)), ", not true or false");
+}
+Status read_text(const json& from, const char* where, const char* key, std::string* out, Error* err) {
+  if (get_string(from, key, out) != Got::kWrong) return LINNET_OK;
+  return fail(err, LINNET_BAD_FILE, where, ".", key, " is ", json_show(*json_member(from, key)), ", not a string");
+}
+
+Status read_vocab(const json* vocab, const char* label, const char* field, TokenizerParts* parts, Error* err) {
+  const auto* object = vocab ? vocab->get_ptr<const json::object_t*>() : nullptr;
+  if (!object) return fail(err, LINNET_BAD_FILE, label, ": ", field, " is ", vocab ? json_show(*vocab) : "missing", ", not an object of ids");
+  if (object->empty() || object->size() > tok::kMaxTokens)
+    return fail(err, LINNET_BAD_FILE, label, ": ", field, " has ", object->size(), " tokens, must be 1 to ", tok::kMaxTokens);
+  parts->tokens.assign(object->size(), std::string());
+  std::vector<bool> seen(object->size());
+  for (const auto& [text, value] : *object) {
+    const auto* id = value.get_ptr<const json::number_unsigned_t*>();
+    if (!id || *id >= object->size())
+      return fail(err, LINNET_BAD_FILE, label, ": ", field, " gives '", text, "' the id ", json_show(value), ", ids must be 0 to ", object->size() - 1);
+    if (seen[*id]) return fail(err, LINNET_BAD_FILE, label, ": ", field, " gives the id ", *id, " twice, to '", text, "' and '", parts->tokens[*id], "'");
+    seen[*id] = true;
+    parts->tokens[*id] = text;
+  }
+  parts->types.assign(parts->tokens.size(), kNormal);
+  return LINNET_OK;
+}
+
+Status read_added_flags(const json& from, const char* where, AddedToken* out, Error* err) {
+  LINNET_TRY(read_text(from, where, "content", &out->text, err));
+  if (out->text.empty()) return fail(err, LINNET_BAD_FILE, where, ".content is missing or empty");
+  bool single_word = false;
+  LINNET_TRY(read_bool(from, where, "single_word", &single_word, err));
+  LINNET_TRY(read_bool(from, where, "lstrip", &out->lstrip, err));
+  LINNET_TRY(read_bool(from, where, "rstrip", &out->rstrip, err));
+  LINNET_TRY(read_bool(from, where, "special", &out->special, err));
+  out->normalized = !out->special;  // the format's default
+  LINNET_TRY(read_bool(from, where, "normalized", &out->normalized, err));
+  if (single_word) return fail(err, LINNET_UNSUPPORTED, where, ".single_word of '", out->text, "' is not supported");
+  return LINNET_OK;
+}
+
+Status read_added(const json* list, TokenizerParts* parts, Error* err) {
+  if (is_null(list)) return LINNET_OK;
+  const auto* array = list->get_ptr<const json::array_t*>();
+  if (!array) return bad(err, "added_tokens is ", json_show(*list), ", not an array");
+  std::vector<AddedToken> added;
+  for (const json& entry : *array) {
+    AddedToken token;
+    if (get_u32(entry, "id", &token.id) != Got::kFound) return bad(err, "added_tokens has an entry without an id: ", json_show(entry));
+    LINNET_TRY(read_added_flags(entry, "tokenizer.json: added_tokens", &token, err));
+    added.push_back(std::move(token));
+  }
+  std::stable_sort(added.begin(), added.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  for (AddedToken& token : added) LINNET_TRY(add_added(std::move(token), parts, err));
+  return LINNET_OK;
+}
+
+Status read_merges(const json* merges, TokenizerParts* parts, Error* err) {
+  const auto* array = merges ? merges->get_ptr<const json::array_t*>() : nullptr;
+  if (!array) return bad(err, "model.merges is ", merges ? json_show(*merges) : "missing", ", not an array");
+  Vocabulary by_text;
+  LINNET_TRY(vocabulary(*parts, &by_text, err));
+  parts->merges.reserve(array->size());
+  for (const json& merge : *array) {
+    if (const std::string* line = text_of(&merge)) {
+      LINNET_TRY(add_merge(by_text, *line, parts, err));
+      continue;
+    }
+    const auto* pair = merge.get_ptr<const json::array_t*>();
+    const std::string* left = pair && pair->size() == 2 ? text_of(&(*pair)[0]) : nullptr;
+    const std::string* right = left ? text_of(&(*pair)[1]) : nullptr;
+    if (!right) return bad(err, "model.merges[", parts->merges.size(), "] is ", json_show(merge), ", not a string or two");
+    LINNET_TRY(add_merge(by_text, *left, *right, parts, err));
+  }
+  return LINNET_OK;
+}
+
+Status read_model(const json& root, TokenizerParts* parts, Error* err) {
+  const json* model = json_member(root, "model");
+  if (!model || !model->is_object()) return bad(err, "model is ", model ? json_show(*model) : "missing", ", not an object");
+  const json* const kind = json_member(*model, "type");
+  // Old files do not say: a BPE model has merges.
+  if (kind ? !text_of(kind) || *text_of(kind) != "BPE" : !json_member(*model, "merges"))
+    return fail(err, LINNET_UNSUPPORTED, kFile, ": model.type ", kind ? json_show(*kind) : "without merges", " is not supported, only BPE");
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    std::string text;
+    LINNET_TRY(read_text(*model, "tokenizer.json: model", key, &text, err));
+    if (!text.empty()) return unknown(err, "a subword prefix or suffix", *json_member(*model, key));
+  }
+  double dropout = 0;
+  if (get_double(*model, "dropout", &dropout) == Got::kWrong || dropout != 0) return unknown(err, "model.dropout", *json_member(*model, "dropout"));
+  LINNET_TRY(read_vocab(json_member(*model, "vocab"), kFile, "model.vocab", parts, err));
+  bool byte_fallback = false;
+  LINNET_TRY(read_bool(*model, "tokenizer.json: model", "byte_fallback", &byte_fallback, err));
+  LINNET_TRY(read_bool(*model, "tokenizer.json: model", "fuse_unk", &parts->fuse_unk, err));
+  LINNET_TRY(read_bool(*model, "tokenizer.json: model", "ignore_merges", &parts->ignore_merges, err));
+  std::string unk;
+  LINNET_TRY(read_text(*model, "tokenizer.json: model", "unk_token", &unk, err));
+  for (uint32_t i = 0; i < parts->tokens.size(); ++i) {
+    const std::string& s = parts->tokens[i];
+    if (!unk.empty() && s == unk) {
+      parts->unk_id = static_cast<int32_t>(i);
+      parts->types[i] = kUnknownType;
+    } else if (byte_fallback && s.size() == 6 && s.compare(0, 3, "<0x") == 0 && s[5] == '>') {
+      parts->types[i] = kByteType;
+    }
+  }
+  return LINNET_OK;
+}
+
+bool type_is(const json& value, const char* type) {
+  const std::string* t = text_of(json_member(value, "type"));
+  return t && *t == type;
+}
+
+// A Sequence's members under `key`, or the value itself as the only one.
+std::vector<const json*> members(const json& value, const char* key) {
+  std::vector<const json*> out;
+  const json* const list = type_is(value, "Sequence") ? json_member(value, key) : nullptr;
+  if (const auto* array = list ? list->get_ptr<const json::array_t*>() : nullptr)
+    for (const json& v : *array) out.push_back(&v);
+  else out.push_back(&value);
+  return out;
+}
+
+bool replaces_space(const json& value, std::string_view from, std::string_view to) {
+  const json* const pattern = json_member(value, "pattern");
+  const std::string* const what = pattern ? text_of(json_member(*pattern, "String")) : nullptr;
+  const std::string* const with = text_of(json_member(value, "content"));
+  return type_is(value, "Replace") && what && *what == from && with && *with == to;
+}
+
+// null, NFC, or SentencePiece's Prepend and Replace.
+Status read_normalizer(const json* value, bool* replaces, TokenizerParts* parts, Error* err) {
+  if (is_null(value)) return LINNET_OK;
+  for (const json* step : members(*value, "normalizers")) {
+    const std::string* const prepend = text_of(json_member(*step, "prepend"));
+    if (type_is(*step, "NFC") && !*replaces) {
+      parts->nfc = true;
+    } else if (type_is(*step, "Prepend") && prepend && *prepend == kMeta && !*replaces) {
+      parts->prefix = tok::kPrefixSegment;
+      parts->prefixed_added = true;
+    } else if (replaces_space(*step, " ", kMeta)) {
+      *replaces = true;
+    } else {
+      return unknown(err, "normalizer", *value);
+    }
+  }
+  return LINNET_OK;
+}
+
+Status read_split(const json& step, const json& whole, TokenizerParts* parts, Error* err) {
+  const json* const pattern = json_member(step, "pattern");
+  const std::string* const regex = pattern ? text_of(json_member(*pattern, "Regex")) : nullptr;
+  const std::string* const behavior = text_of(json_member(step, "behavior"));
+  bool invert = false;
+  LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "invert", &invert, err));
+  if (!regex || !behavior || *behavior != "Isolated" || invert) return unknown(err, "pre_tokenizer", whole);
+  for (const KnownSplit& known : kSplits)
+    if (*regex == known.pattern) {
+      parts->split = known.split;
+      parts->gguf_pre = known.gguf_pre;
+      return LINNET_OK;
+    }
+  return fail(err, LINNET_UNSUPPORTED, kFile, ": the pre_tokenizer's pattern is not supported: ", *regex);
+}
+
+Status read_metaspace(const json& step, const json& whole, TokenizerParts* parts, Error* err) {
+  std::string replacement(kMeta), scheme;
+  bool split = true, add_prefix_space = true;
+  LINNET_TRY(read_text(step, "tokenizer.json: pre_tokenizer", "replacement", &replacement, err));
+  LINNET_TRY(read_text(step, "tokenizer.json: pre_tokenizer", "prepend_scheme", &scheme, err));
+  LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "split", &split, err));
+  LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "add_prefix_space", &add_prefix_space, err));
+  if (scheme.empty()) scheme = add_prefix_space ? "always" : "never";
+  if (replacement != kMeta || split || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
+  if (scheme == "always") parts->prefix = tok::kPrefixAlways;
+  else if (scheme == "first") parts->prefix = tok::kPrefixFirst;
+  else if (scheme != "never") return unknown(err, "pre_tokenizer", whole);
+  return LINNET_OK;
+}
+
+// ByteLevel, alone or behind Split or Digits; Metaspace; or nothing. Sets kind and split.
+Status read_pre_tokenizer(const json* value, bool replaces, TokenizerParts* parts, Error* err) {
+  parts->kind = tok::kSpm;
+  parts->gguf_pre = "default";
+  if (is_null(value)) return replaces ? LINNET_OK : unknown(err, "a BPE without pre_tokenizer and normalizer", json(nullptr));
+  const std::vector<const json*> steps = members(*value, "pretokenizers");
+  if (steps.size() == 1 && type_is(*steps[0], "Metaspace")) return read_metaspace(*steps[0], *value, parts, err);
+  const json* const last = steps.empty() ? nullptr : steps.back();
+  if (!last || steps.size() > 2 || !type_is(*last, "ByteLevel") || replaces || parts->prefix != tok::kPrefixNever)
+    return unknown(err, "pre_tokenizer", *value);
+  parts->kind = tok::kByteLevel;
+  bool use_regex = true, add_prefix_space = true, individual = false;
+  LINNET_TRY(read_bool(*last, "tokenizer.json: pre_tokenizer", "use_regex", &use_regex, err));
+  LINNET_TRY(read_bool(*last, "tokenizer.json: pre_tokenizer", "add_prefix_space", &add_prefix_space, err));
+  if (add_prefix_space) return unknown(err, "pre_tokenizer", *value);
+  if (steps.size() == 1 && use_regex) {
+    parts->split = tok::kSplitGpt2;
+    parts->gguf_pre = "gpt-2";
+    return LINNET_OK;
+  }
+  if (steps.size() == 2 && type_is(*steps[0], "Split") && !use_regex) return read_split(*steps[0], *value, parts, err);
+  if (steps.size() == 2 && type_is(*steps[0], "Digits") && use_regex) {
+    LINNET_TRY(read_bool(*steps[0], "tokenizer.json: pre_tokenizer", "individual_digits", &individual, err));
+    if (individual) {
+      parts->split = tok::kSplitDigitsGpt2;
+      parts->gguf_pre = "smollm";
+      return LINNET_OK;
+    }
+  }
+  return unknown(err, "pre_tokenizer", *value);
+}
+
+Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
+  if (is_null(value)) return LINNET_OK;
+  if (parts->kind == tok::kByteLevel) return type_is(*value, "ByteLevel") ? LINNET_OK : unknown(err, "decoder", *value);
+  for (const json* step : members(*value, "decoders")) {
+    if (type_is(*step, "Strip")) {
+      std::string content;
+      uint32_t start = 0, stop = 0;
+      LINNET_TRY(read_text(*step, "tokenizer.json: decoder", "content", &content, err));
+      if (get_u32(*step, "start", &start) != Got::kFound || get_u32(*step, "stop", &stop) != Got::kFound || content != " " || start != 1 || stop != 0)
+        return unknown(err, "decoder", *value);
+      parts->strip_space = true;
+    } else if (!replaces_space(*step, kMeta, " ") && !type_is(*step, "ByteFallback") && !type_is(*step, "Fuse")) {
+      return unknown(err, "decoder", *value);
+    }
+  }
+  return LINNET_OK;
+}
+
+// The ids of a TemplateProcessing's special token.
+Status template_token(const json& processor, const std::string& name, const TokenizerParts& parts, std::vector<int32_t>* out, Error* err) {
+  const json* const tokens = json_member(processor, "special_tokens");
+  const json* const token = tokens ? json_member(*tokens, name) : nullptr;
+  const json* const ids = token ? json_member(*token, "ids") : nullptr;
+  const auto* array = ids ? ids->get_ptr<const json::array_t*>() : nullptr;
+  if (!array) return bad(err, "post_processor has no ids for '", name, "'");
+  for (const json& id : *array) {
+    const auto* v = id.get_ptr<const json::number_unsigned_t*>();
+    if (!v || *v >= parts.tokens.size()) return bad(err, "post_processor: id ", json_show(id), " of '", name, "' is no token");
+    if (out->size() > tok::kMaxAround) break;  // too many, which build_tokenizer says
+    out->push_back(static_cast<int32_t>(*v));
+  }
+  return LINNET_OK;
+}
+
+Status read_post_processor(const json* value, TokenizerParts* parts, Error* err) {
+  if (is_null(value)) return LINNET_OK;
+  for (const json* step : members(*value, "processors")) {
+    if (type_is(*step, "ByteLevel")) continue;  // concerns offsets only
+    const json* const single = json_member(*step, "single");
+    const auto* items = single ? single->get_ptr<const json::array_t*>() : nullptr;
+    if (!type_is(*step, "TemplateProcessing") || !items) return unknown(err, "post_processor", *value);
+    bool text_seen = false;
+    for (const json& item : *items) {
+      const json* const special = json_member(item, "SpecialToken");
+      const std::string* const name = special ? text_of(json_member(*special, "id")) : nullptr;
+      if (name) {
+        LINNET_TRY(template_token(*step, *name, *parts, text_seen ? &parts->after : &parts->before, err));
+      } else if (json_member(item, "Sequence") && !text_seen) {
+        text_seen = true;
+      } else {
+        return unknown(err, "post_processor", *value);
+      }
+    }
+    if (!text_seen) return unknown(err, "post_processor", *value);
+  }
+  return LINNET_OK;
+}
+
+}  // namespace
+
+Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, TokenizerBlob* out, Error* err) {
+  json root;
+  LINNET_TRY(json_parse(text, kFile, &root, err));
+  if (!root.is_object()) return bad(err, "is ", json_show(root), ", not an object");
+  Sides sides;
+  LINNET_TRY(read_sides(side_texts, &sides, err));
+  TokenizerParts parts;
+  parts.label = kFile;
+  bool replaces = false;
+  LINNET_TRY(read_model(root, &parts, err));
+  LINNET_TRY(read_added(json_member(root, "added_tokens"), &parts, err));
+  for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
+  LINNET_TRY(read_normalizer(json_member(root, "normalizer"), &replaces, &parts, err));
+  LINNET_TRY(read_pre_tokenizer(json_member(root, "pre_tokenizer"), replaces, &parts, err));
+  if (parts.kind == tok::kSpm && parts.nfc) return unknown(err, "normalizer", *json_member(root, "normalizer"));
+  LINNET_TRY(read_decoder(json_member(root, "decoder"), &parts, err));
+  LINNET_TRY(read_merges(json_member(*json_member(root, "model"), "merges"), &parts, err));
+  if (parts.kind == tok::kSpm && !side_texts.spm.empty()) LINNET_TRY(respell(side_texts.spm, &parts, err));
+  LINNET_TRY(read_post_processor(json_member(root, "post_processor"), &parts, err));
+  LINNET_TRY(apply_sides(sides, &parts, err));
+  return build_tokenizer(parts, out, err);
+}
+
+Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& side_texts, TokenizerBlob* out, Error* err) {
+  constexpr const char* label = "vocab.json";
+  json root;
+  LINNET_TRY(json_parse(vocab, label, &root, err));
+  Sides sides;
+  LINNET_TRY(read_sides(side_texts, &sides, err));
+  TokenizerParts parts;
+  parts.label = label;
+  std::string_view name = sides.tokenizer_class;
+  if (name.size() > 4 && name.substr(name.size() - 4) == "Fast") name.remove_suffix(4);
+  gpt2 = gpt2 || name == "GPT2Tokenizer";
+  if (!gpt2 && name != "Qwen2Tokenizer")
+    return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: tokenizer_class '", sides.tokenizer_class,
+                "' does not say how vocab.json splits texts; known are GPT2Tokenizer and Qwen2Tokenizer");
+  if (sides.add_prefix_space == 1) return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: add_prefix_space is not supported");
+  const KnownSplit& known = kSplits[gpt2 ? 0 : 2];
+  parts.split = known.split;
+  parts.gguf_pre = known.gguf_pre;
+  parts.nfc = !gpt2;
+  LINNET_TRY(read_vocab(&root, label, "the vocabulary", &parts, err));
+  for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
+  Vocabulary by_text;
+  LINNET_TRY(vocabulary(parts, &by_text, err));
+  if (const auto end = by_text.find("<|endoftext|>"); gpt2 && sides.added.empty() && end != by_text.end()) {
+    // What GPT2Tokenizer takes for granted.
+    AddedToken token;
+    token.id = end->second;
+    token.text = "<|endoftext|>";
+    token.special = true;
+    LINNET_TRY(add_added(token, &parts, err));
+    if (!sides.has_tokenizer_config) parts.bos_id = parts.eos_id = static_cast<int32_t>(token.id);
+  }
+  parts.label = "merges.txt";
+  for (size_t line = 0; !merges.empty(); ++line) {
+    const size_t end = std::min(merges.find('\n'), merges.size());
+    std::string_view text = merges.substr(0, end);
+    merges.remove_prefix(std::min(end + 1, merges.size()));
+    if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+    if (text.empty() || (line == 0 && text.substr(0, 8) == "#version")) continue;
+    LINNET_TRY(add_merge(by_text, text, &parts, err));
+  }
+  parts.label = label;
+  LINNET_TRY(apply_sides(sides, &parts, err));
+  if (sides.add_bos == 1 && parts.bos_id >= 0) parts.before = {parts.bos_id};
+  if (sides.add_eos == 1 && parts.eos_id >= 0) parts.after = {parts.eos_id};
+  return build_tokenizer(parts, out, err);
+}
+
+// ---- files beside it ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// "<s>" or {"content": "<s>"}; null and missing leave *out empty.
+Status read_token_name(const json& config, const char* key, std::string* out, Error* err) {
+  const json* value = json_member(config, key);
+  if (value && value->is_object()) value = json_member(*value, "content");
+  if (is_null(value)) return LINNET_OK;
+  const std::string* text = text_of(value);
+  if (!text) return fail(err, LINNET_BAD_FILE, "tokenizer_config.json: ", key, " is ", json_show(*value), ", not a token");
+  *out = *text;
+  return LINNET_OK;
+}
+
+Status read_tristate(const json& config, const char* key, int* out, Error* err) {
+  bool value = false;
+  const Got got = get_bool(config, key, &value);
+  if (got == Got::kFound) *out = value;
+  if (got == Got::kWrong)
+    return fail(err, LINNET_BAD_FILE, "tokenizer_config.json: ", key, " is ", json_show(*json_member(config, key)), ", not true or false");
+  return LINNET_OK;
+}
+
+Status read_tokenizer_config(const std::string& text, Sides* out, Error* err) {
+  constexpr const char* label = "tokenizer_config.json";
+  json config;
+  LINNET_TRY(json_parse(text, label, &config, err));
+  if (!config.is_object()) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(config), ", not an object");
+  out->has_tokenizer_config = true;
+  get_string(config, "tokenizer_class", &out->tokenizer_class);
+  LINNET_TRY(read_token_name(config, "bos_token", &out->bos_token, err));
+  LINNET_TRY(read_token_name(config, "eos_token", &out->eos_token, err));
+  LINNET_TRY(read_tristate(config, "add_bos_token", &out->add_bos, err));
+  LINNET_TRY(read_tristate(config, "add_eos_token", &out->add_eos, err));
+  LINNET_TRY(read_tristate(config, "legacy", &out->legacy, err));
+  LINNET_TRY(read_tristate(config, "add_prefix_space", &out->add_prefix_space, err));
+  const json* const added = json_member(config, "added_tokens_decoder");
+  if (is_null(added)) return LINNET_OK;
+  const auto* object = added->get_ptr<const json::object_t*>();
+  if (!object) return fail(err, LINNET_BAD_FILE, label, ": added_tokens_decoder is ", json_show(*added), ", not an object");
+  for (const auto& [key, value] : *object) {
+    AddedToken token;
+    uint64_t id = key.empty() || key.size() > 9 ? UINT64_MAX : 0;
+    for (const char c : key)
+      if (id != UINT64_MAX) id = c >= '0' && c <= '9' ? id * 10 + static_cast<uint64_t>(c - '0') : UINT64_MAX;
+    if (id == UINT64_MAX) return fail(err, LINNET_BAD_FILE, label, ": added_tokens_decoder has '", key, "' for an id");
+    token.id = static_cast<uint32_t>(id);
+    LINNET_TRY(read_added_flags(value, "tokenizer_config.json: added_tokens_decoder", &token, err));
+    out->added.push_back(std::move(token));
+  }
+  std::sort(out->added.begin(), out->added.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  return LINNET_OK;
+}
+
+// bos_token_id and eos_token_id (a number or a list) of generation_config.json and config.json.
+Status read_model_ids(const std::string& text, const char* label, Sides* out, Error* err) {
+  json config;
+  LINNET_TRY(json_parse(text, label, &config, err));
+  int64_t bos = -1;
+  if (get_i64(config, "bos_token_id", &bos) == Got::kFound && out->bos_id < 0) out->bos_id = bos;
+  const json* const eos = json_member(config, "eos_token_id");
+  if (is_null(eos)) return LINNET_OK;
+  const json::array_t one{*eos};
+  const auto* list = eos->get_ptr<const json::array_t*>();
+  for (const json& id : list ? *list : one) {
+    const auto* value = id.get_ptr<const json::number_integer_t*>();
+    if (!value || out->eos_ids.size() >= kMaxEos)
+      return fail(err, LINNET_BAD_FILE, label, ": eos_token_id is ", json_show(*eos), ", not a token id or a list of at most ", kMaxEos);
+    out->eos_ids.push_back(*value);
+  }
+  return LINNET_OK;
+}
+
+}  // namespace
+
+Status read_sides(const SideTexts& texts, Sides* out, Error* err) {
+  if (!texts.tokenizer_config.empty()) LINNET_TRY(read_tokenizer_config(texts.tokenizer_config, out, err));
+  if (!texts.generation_config.empty()) LINNET_TRY(read_model_ids(texts.generation_config, "generation_config.json", out, err));
+  if (!texts.config.empty()) LINNET_TRY(read_model_ids(texts.config, "config.json", out, err));
+  return LINNET_OK;
+}
+
+Status apply_sides(const Sides& sides, TokenizerParts* parts, Error* err) {
+  Vocabulary by_text;
+  LINNET_TRY(vocabulary(*parts, &by_text, err));
+  const auto is_token = [parts](int64_t id) { return id >= 0 && id < static_cast<int64_t>(parts->tokens.size()); };
+  const auto find = [&by_text](const std::string& text) {
+    const auto at = text.empty() ? by_text.end() : by_text.find(text);
+    return at == by_text.end() ? -1 : static_cast<int32_t>(at->second);
+  };
+  if (parts->bos_id < 0) parts->bos_id = find(sides.bos_token);
+  if (parts->eos_id < 0) parts->eos_id = find(sides.eos_token);
+  // A config that names no BOS means that there is none, whatever the model's own numbers say.
+  if (parts->bos_id < 0 && !sides.has_tokenizer_config && is_token(sides.bos_id)) parts->bos_id = static_cast<int32_t>(sides.bos_id);
+  if (parts->bos_id < 0 && !parts->before.empty()) parts->bos_id = parts->before[0];
+  for (const int64_t id : sides.eos_ids) {
+    if (!is_token(id)) continue;  // the model's vocabulary may be larger than the tokenizer's
+    if (parts->eos_id < 0) parts->eos_id = static_cast<int32_t>(id);
+    parts->eog.push_back(static_cast<uint32_t>(id));
+  }
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

@@ -1,0 +1,204 @@
+#include "writer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace linnet::convert {
+namespace {
+
+constexpr uint32_t kAlignment = 64;
+constexpr size_t kFlushBytes = size_t{4} << 20;
+constexpr uint64_t kProgressBytes = uint64_t{16} << 20;
+
+template <class T>
+void put(std::string* to, T v) {
+  to->append(reinterpret_cast<const char*>(&v), sizeof v);
+}
+void put_text(std::string* to, std::string_view s) {
+  put(to, uint64_t{s.size()});
+  to->append(s);
+}
+template <class T>
+void put_array(std::string* to, uint32_t type, const std::vector<T>& v) {
+  put(to, type);
+  put(to, uint64_t{v.size()});
+  to->append(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(T));
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status io_error(Error* err, const char* what, const std::string& path) {
+  const int e = errno;
+  return fail(err, LINNET_IO, "cannot ", what, " '", path, "': ", std::strerror(e));
+}
+
+}  // namespace
+
+GgufBuilder::GgufBuilder() { u32("general.alignment", kAlignment); }
+
+void GgufBuilder::key(std::string_view name, uint32_t type) {
+  put_text(&keys_, name);
+  put(&keys_, type);
+  ++n_keys_;
+}
+void GgufBuilder::u32(std::string_view name, uint32_t v) { key(name, kGgufU32), put(&keys_, v); }
+void GgufBuilder::f32(std::string_view name, float v) { key(name, kGgufF32), put(&keys_, v); }
+void GgufBuilder::f64(std::string_view name, double v) { key(name, kGgufF64), put(&keys_, v); }
+void GgufBuilder::boolean(std::string_view name, bool v) { key(name, kGgufBool), put(&keys_, static_cast<uint8_t>(v)); }
+void GgufBuilder::text(std::string_view name, std::string_view v) { key(name, kGgufString), put_text(&keys_, v); }
+void GgufBuilder::u64s(std::string_view name, const std::vector<uint64_t>& v) { key(name, kGgufArray), put_array(&keys_, kGgufU64, v); }
+void GgufBuilder::i32s(std::string_view name, const std::vector<int32_t>& v) { key(name, kGgufArray), put_array(&keys_, kGgufI32, v); }
+void GgufBuilder::f32s(std::string_view name, const std::vector<float>& v) { key(name, kGgufArray), put_array(&keys_, kGgufF32, v); }
+void GgufBuilder::texts(std::string_view name, const std::vector<std::string>& v) {
+  key(name, kGgufArray);
+  put(&keys_, uint32_t{kGgufString});
+  put(&keys_, uint64_t{v.size()});
+  for (const std::string& s : v) put_text(&keys_, s);
+}
+
+void GgufBuilder::tensor(std::string_view name, const std::vector<uint64_t>& dims, uint32_t type, uint64_t bytes) {
+  put_text(&tensors_, name);
+  put(&tensors_, static_cast<uint32_t>(dims.size()));
+  for (const uint64_t d : dims) put(&tensors_, d);
+  put(&tensors_, type);
+  put(&tensors_, data_bytes_);
+  ++n_tensors_;
+  data_bytes_ += align_up(bytes, kAlignment);
+}
+
+uint64_t GgufBuilder::header_bytes() const { return align_up(4 + 4 + 8 + 8 + keys_.size() + tensors_.size(), kAlignment); }
+
+std::string GgufBuilder::header() const {
+  std::string h = "GGUF";
+  put(&h, uint32_t{3});
+  put(&h, n_tensors_);
+  put(&h, n_keys_);
+  h += keys_;
+  h += tensors_;
+  h.resize(header_bytes(), '\0');
+  return h;
+}
+
+Output::~Output() {
+  if (fd_ >= 0) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  linnet_mem_free(memory_, static_cast<size_t>(total_));
+}
+
+Status Output::open_file(const std::string& path, Error* err) {
+  struct stat st;
+  // rename() would put a file where a device or folder is.
+  if (stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) return fail(err, LINNET_BAD_ARG, "output '", path, "' exists and is no regular file");
+  path_ = path;
+  for (int attempt = 0; fd_ < 0; ++attempt) {
+    temporary_ = path + ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(attempt);
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd_ < 0 && (errno != EEXIST || attempt == 100)) {
+      const Status s = io_error(err, "create", temporary_);
+      temporary_.clear();
+      return s;
+    }
+  }
+  // A disk without room is found out now, not after minutes of packing; a file system that cannot tell goes on.
+  if (fallocate(fd_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(total_)) != 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
+    const int e = errno;
+    return fail(err, LINNET_IO, "cannot write '", path, "' (", total_, " bytes): ", std::strerror(e));
+  }
+  buffer_.resize(kFlushBytes);
+  return LINNET_OK;
+}
+
+Status Output::open_memory(Error* err) {
+  memory_ = static_cast<uint8_t*>(linnet_mem_alloc(static_cast<size_t>(total_)));
+  if (!memory_) return fail(err, LINNET_TOO_SMALL, "no memory for a model of ", total_, " bytes");
+  return LINNET_OK;
+}
+
+Status Output::progress(Error* err) {
+  if (!options_.progress || (done_ - reported_ < kProgressBytes && done_ != total_ && reported_)) return LINNET_OK;
+  reported_ = done_;
+  if (options_.progress(options_.user, done_, total_)) return fail(err, LINNET_CANCELLED, "convert: cancelled");
+  return LINNET_OK;
+}
+
+Status Output::flush(Error* err) {
+  for (size_t at = 0; at < buffered_;) {
+    const ssize_t n = ::write(fd_, buffer_.data() + at, buffered_ - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      if (n == 0) errno = EIO;
+      return io_error(err, "write", path_);
+    }
+    at += static_cast<size_t>(n);
+  }
+  buffered_ = 0;
+  return LINNET_OK;
+}
+
+Status Output::claim(size_t bytes, uint8_t** to, Error* err) {
+  if (!fits(done_, bytes, total_)) return fail(err, LINNET_BAD_STATE, "convert: more bytes than planned");
+  LINNET_TRY(progress(err));
+  if (memory_) {
+    *to = memory_ + done_;
+  } else {
+    if (bytes > buffer_.size() - buffered_) LINNET_TRY(flush(err));
+    if (bytes > buffer_.size()) buffer_.resize(bytes);
+    *to = buffer_.data() + buffered_;
+    buffered_ += bytes;
+  }
+  done_ += bytes;
+  return LINNET_OK;
+}
+
+Status Output::write(const void* data, size_t bytes, Error* err) {
+  for (size_t at = 0; at < bytes;) {
+    const size_t n = bytes - at < kFlushBytes ? bytes - at : kFlushBytes;
+    uint8_t* to = nullptr;
+    LINNET_TRY(claim(n, &to, err));
+    std::memcpy(to, static_cast<const uint8_t*>(data) + at, n);
+    at += n;
+  }
+  return LINNET_OK;
+}
+
+Status Output::pad(Error* err) {
+  static constexpr uint8_t kZeros[kAlignment] = {};
+  return write(kZeros, static_cast<size_t>(align_up(done_, kAlignment) - done_), err);
+}
+
+Status Output::commit_file(Error* err) {
+  if (done_ != total_) return fail(err, LINNET_BAD_STATE, "convert: ", done_, " bytes, not the planned ", total_);
+  LINNET_TRY(progress(err));
+  LINNET_TRY(flush(err));
+  if (fsync(fd_) != 0) return io_error(err, "fsync", path_);
+  const int closing = fd_;
+  fd_ = -1;
+  if (close(closing) != 0) return io_error(err, "close", path_);
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) return io_error(err, "rename to", path_);
+  temporary_.clear();
+  // The new name itself must survive a power cut.
+  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder >= 0) {
+    fsync(folder);
+    close(folder);
+  }
+  return LINNET_OK;
+}
+
+Status Output::commit_memory(Image* out, Error* err) {
+  if (done_ != total_) return fail(err, LINNET_BAD_STATE, "convert: ", done_, " bytes, not the planned ", total_);
+  LINNET_TRY(progress(err));
+  *out = {memory_, static_cast<size_t>(total_), static_cast<size_t>(total_)};
+  memory_ = nullptr;
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

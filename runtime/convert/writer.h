@@ -1,0 +1,70 @@
+// Writing a GGUF file: GgufBuilder puts the header together, Output takes the bytes in order, to a file or to memory.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../gguf.h"
+#include "../status.h"
+#include "convert.h"
+
+namespace linnet::convert {
+
+// Keys and tensors in the order of the calls. Every tensor begins at a multiple of 64, and the file ends at one.
+class GgufBuilder {
+ public:
+  GgufBuilder();
+  void u32(std::string_view key, uint32_t v);
+  void f32(std::string_view key, float v);
+  void f64(std::string_view key, double v);
+  void boolean(std::string_view key, bool v);
+  void text(std::string_view key, std::string_view v);
+  void u64s(std::string_view key, const std::vector<uint64_t>& v);
+  void i32s(std::string_view key, const std::vector<int32_t>& v);
+  void f32s(std::string_view key, const std::vector<float>& v);
+  void texts(std::string_view key, const std::vector<std::string>& v);
+  // dims[0] is the fastest. bytes: of the data.
+  void tensor(std::string_view name, const std::vector<uint64_t>& dims, uint32_t type, uint64_t bytes);
+
+  std::string header() const;       // up to the first tensor's data
+  uint64_t file_bytes() const { return header_bytes() + data_bytes_; }
+
+ private:
+  uint64_t header_bytes() const;
+  void key(std::string_view name, uint32_t type);
+  std::string keys_, tensors_;
+  uint64_t n_keys_ = 0, n_tensors_ = 0, data_bytes_ = 0;
+};
+
+// Takes exactly `total` bytes in order. Without commit() nothing stays behind: a file is written under a temporary name in the folder of
+// its final one and removed again, memory is freed.
+class Output {
+ public:
+  Output(const Options& options, uint64_t total) : options_(options), total_(total) {}
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  ~Output();
+
+  Status open_file(const std::string& path, Error* err);
+  Status open_memory(Error* err);
+  // The next `bytes` bytes of the output, to be filled before the next call. *to may hold anything.
+  Status claim(size_t bytes, uint8_t** to, Error* err);
+  Status write(const void* data, size_t bytes, Error* err);
+  Status pad(Error* err);  // zeros up to a multiple of 64
+  Status commit_file(Error* err);
+  Status commit_memory(Image* out, Error* err);
+
+ private:
+  Status flush(Error* err);
+  Status progress(Error* err);
+  const Options& options_;
+  uint64_t total_, done_ = 0, reported_ = 0;
+  int fd_ = -1;
+  std::string path_, temporary_;
+  std::vector<uint8_t> buffer_;  // files: bytes not written yet
+  size_t buffered_ = 0;
+  uint8_t* memory_ = nullptr;
+};
+
+}  // namespace linnet::convert

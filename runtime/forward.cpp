@@ -1,0 +1,148 @@
+// The decoder. Every thread of the session's team runs forward_rows(); each operation does the thread's share, and sync() stands where one
+// thread reads what others wrote.
+#include "forward.h"
+
+#include "../platform/fp.h"
+#include "rope.h"
+
+namespace linnet {
+namespace {
+
+struct Pass {
+  linnet_session& s;
+  const Batch& batch;
+  uint32_t not_finite = 0;
+  uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
+};
+
+// The activations' buffers as rows quantised for `w`'s format; q of no use (nullptr) for float weights.
+QuantRows quant_rows(const Activations& a, const Matrix& w) {
+  const FormatRow& f = format_row(w.format);
+  if (!f.integer) return {};
+  return {a.codes, a.scales, a.sums, quant_stride(w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
+}
+
+QuantRows rows_from(const QuantRows& q, uint32_t first) {
+  return {q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group, q.groups};
+}
+
+struct Decoder {
+  const Worker& w;
+  const Ops& ops;
+  const ModelSpec& spec;
+  Activations a;
+  KvView kv;
+  RopeView rope;
+  uint32_t m;
+  float eps, scale;
+
+  // Each returns what the next matrix reads: quantised rows if its format is an integer one.
+  QuantRows norm(const float* weight, const Matrix& next) {
+    QuantRows q = quant_rows(a, next);
+    ops.norm(w, a.x, a.d_stride, weight, eps, m, spec.d_model, a.normed, q.q ? &q : nullptr);
+    ops.sync(w);
+    return q;
+  }
+
+  // Attention of one layer for rows `first`..m; keys and values of all rows are appended.
+  void attention(const Layer& l, uint32_t layer, uint32_t first) {
+    const uint32_t n = m - first, n_kv = spec.n_kv_heads, dim = spec.head_dim;
+    float* q = a.wide;                         // (m, n_heads * head_dim)
+    float* k = q + m * a.q_stride;             // (m, n_kv_heads * head_dim)
+    float* v = k + m * a.kv_stride;
+    const QuantRows in = norm(l.attn_norm, l.q), in_q = rows_from(in, first);
+    ops.gemm(w, l.k, a.normed, a.d_stride, &in, m, l.k_bias, false, k, a.kv_stride);
+    ops.gemm(w, l.v, a.normed, a.d_stride, &in, m, l.v_bias, false, v, a.kv_stride);
+    ops.gemm(w, l.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, l.q_bias, false, q, a.q_stride);
+    ops.sync(w);
+
+    const RopeView rope_q = {rope.cos + size_t{first} * rope.n_pairs, rope.sin + size_t{first} * rope.n_pairs, rope.n_pairs, rope.interleaved};
+    ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, l.q_norm, eps, rope_q);
+    ops.rope(w, k, a.kv_stride, m, n_kv, dim, l.k_norm, eps, rope);
+    ops.sync(w);
+    ops.kv_append(w, kv, layer, k, v, a.kv_stride, a.positions, m);
+    ops.sync(w);
+    if (n == 0) return;
+
+    ops.attention(w, kv, layer, q, a.q_stride, spec.n_heads, a.positions + first, n, scale, q, a.q_stride);
+    ops.sync(w);
+    QuantRows heads = quant_rows(a, l.out);
+    if (heads.q) {
+      ops.quantize(w, q, a.q_stride, n, l.out.k, &heads);
+      ops.sync(w);
+    }
+    ops.gemm(w, l.out, q, a.q_stride, &heads, n, l.out_bias, true, a.x + first * a.d_stride, a.d_stride);
+    ops.sync(w);
+  }
+
+  void feed_forward(const Layer& l) {
+    float* gate = a.wide;                      // (m, d_ff)
+    float* up = gate + m * a.ff_stride;
+    const QuantRows in = norm(l.ffn_norm, l.gate);
+    ops.gemm(w, l.gate, a.normed, a.d_stride, &in, m, l.gate_bias, false, gate, a.ff_stride);
+    ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, l.up_bias, false, up, a.ff_stride);
+    ops.sync(w);
+    QuantRows hidden = quant_rows(a, l.down);
+    ops.act_mul(w, gate, up, a.ff_stride, m, spec.d_ff, gate, hidden.q ? &hidden : nullptr);
+    ops.sync(w);
+    ops.gemm(w, l.down, gate, a.ff_stride, &hidden, m, l.down_bias, true, a.x, a.d_stride);
+    ops.sync(w);
+  }
+};
+
+void forward_rows(Pass& pass, const Worker& w) {
+  linnet_session& s = pass.s;
+  const linnet_model& model = *s.model;
+  const ModelSpec& spec = model.spec;
+  const Ops& ops = *model.ops;
+  const Activations& a = s.act;
+  const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2, n_logits = pass.batch.n_logits;
+  const float scale = 1.0f / __builtin_sqrtf(static_cast<float>(spec.head_dim));
+  Decoder d{w, ops, spec, a, s.kv.view(), {a.cos, a.sin, n_pairs, spec.rope_kind == kRopePairs}, pass.batch.m, static_cast<float>(spec.norm_eps), scale};
+
+  for (uint32_t i = w.id; i < d.m; i += w.n) {
+    a.positions[i] = pass.batch.position + i;
+    rope_fill(model.inv_freq, n_pairs, a.positions[i], a.cos + size_t{i} * n_pairs, a.sin + size_t{i} * n_pairs);
+  }
+  ops.embed(w, model.embedding, pass.batch.tokens, d.m, a.x, a.d_stride);
+  ops.sync(w);
+
+  for (uint32_t i = 0; i < spec.n_layers; ++i) {
+    // After the last layer's keys and values only the rows that get logits are of use.
+    const uint32_t first = i + 1 < spec.n_layers ? 0 : d.m - n_logits;
+    if (w.id == 0) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
+    d.attention(model.layers[i], i, first);
+    if (pass.stop) return;  // every thread has passed a sync since thread 0 wrote it
+    if (first) {
+      d.a.x += first * a.d_stride;
+      d.m -= first;
+    }
+    if (d.m) d.feed_forward(model.layers[i]);
+  }
+  if (!n_logits) return;
+  const QuantRows in = d.norm(model.output_norm, model.head);
+  ops.gemm(w, model.head, a.normed, a.d_stride, &in, n_logits, nullptr, false, s.logits, s.logits_stride);
+}
+
+}  // namespace
+
+Status forward(linnet_session& s, const Batch& batch, Error* err) {
+  Pass pass{s, batch};
+  s.team.run(
+      [](void* arg, uint32_t id, uint32_t n) {
+        Pass& p = *static_cast<Pass*>(arg);
+        const FpGuard guard;
+        const Worker w{id, n, &p.s.model->kernels, [](void* barrier, uint32_t k) { static_cast<Barrier*>(barrier)->wait(k); }, &p.s.team.barrier,
+                       p.s.act.scratch + id * p.s.act.scratch_stride, &p.not_finite};
+        forward_rows(p, w);
+      },
+      &pass);
+  if (pass.stop) return fail(err, LINNET_CANCELLED, "cancelled");
+  const KernelTable& t = s.model->kernels.t;
+  for (uint32_t i = 0; i < batch.n_logits && !pass.not_finite; ++i)  // float formats have no other check
+    if (t.amax_bits(s.logits + i * s.logits_stride, s.model->spec.n_vocab) >= 0x7F800000u) pass.not_finite = 1;
+  if (pass.not_finite) return fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at a position in ", batch.position, "..", batch.position + batch.m - 1);
+  return LINNET_OK;
+}
+
+}  // namespace linnet

@@ -1,0 +1,350 @@
+/* linnet.h: the whole C ABI of linnet, and its manual. What is not in here is not API.
+ *
+ * linnet runs decoder-only language models inside memory that the app gives it.
+ *
+ *   linnet_view file;   linnet_file_map("model.gguf", LINNET_LOAD_MAP, &file, &err);
+ *   linnet_need need;   linnet_model_need(file, NULL, &need, &err);
+ *   void* mem = linnet_mem_alloc(need);              (or any memory of the app's own)
+ *   linnet_model* m;    linnet_model_init(&m, mem, need.bytes, file, NULL, &err);
+ *   ... the same two steps for a session, then linnet_prefill / linnet_generate ...
+ *
+ * Objects
+ *   Model    immutable after init; may serve any number of sessions and threads.
+ *   Session  one conversation's KV cache, buffers and sampler; used by one thread at a time.
+ *            Only linnet_cancel may be called from any other thread or from a signal handler.
+ *
+ * Memory   `*_need` returns the exact number of bytes, `*_init` places everything in the memory it is given and refuses
+ *            one byte less. That memory, and the mapped file, must outlive the object and must not move. From init
+ *            to fini no call allocates. (With LINNET_THREADS_OPENMP the OpenMP runtime may allocate the first time a new
+ *            application thread calls in; LINNET_THREADS_OWN never does.) fini frees nothing of the caller's.
+ * Errors   every fallible call returns a linnet_status; `err` (may be NULL) gets a sentence that names the file, field and
+ *            value. A call that fails leaves its object as it was. The library never prints, exits, aborts or throws.
+ * Params   every params struct begins with `size` (= sizeof of it as the app was compiled); 0 in any other field means
+ *            the default; fields beyond `size` read as 0. A NULL params pointer means all defaults.
+ * Units    sizes in bytes end in _bytes, times in nanoseconds end in _ns, counts begin with n_. Text is UTF-8, lengths in
+ *            bytes, never NUL-terminated unless said. Token ids are int32_t in [0, n_vocab).
+ * Exact    with integer weights (i8, i8g128, i8g64, i8g32) and any KV format, logits on the CPU are the same bytes for every
+ *            instruction set, thread count, prefill chunk and split of a prompt into calls. Float weights (f32, f16, bf16)
+ *            keep this rule too.
+ */
+#ifndef LINNET_H
+#define LINNET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define LINNET_API __attribute__((visibility("default")))
+#else
+#define LINNET_API
+#endif
+
+#define LINNET_VERSION_MAJOR 0
+#define LINNET_VERSION_MINOR 1
+#define LINNET_VERSION_PATCH 0
+/* major << 16 | minor << 8 | patch */
+#define LINNET_VERSION (((uint32_t)LINNET_VERSION_MAJOR << 16) | ((uint32_t)LINNET_VERSION_MINOR << 8) | LINNET_VERSION_PATCH)
+
+/* ---- status, errors ------------------------------------------------------------------------------------------------ */
+
+/* Numbers are never reused. 0 is success, errors are negative. */
+typedef enum linnet_status {
+  LINNET_OK = 0,
+  LINNET_BAD_ARG = -1,      /* an argument is NULL, out of range or contradicts another */
+  LINNET_BAD_FILE = -2,     /* a file is malformed; err->text names field and value */
+  LINNET_BAD_PROFILE = -3,  /* a profile field is unknown or out of range */
+  LINNET_UNSUPPORTED = -4,  /* well-formed, but linnet has no such format, architecture, tokenizer or instruction set */
+  LINNET_TOO_SMALL = -5,    /* memory or output buffer too small; err->text or the size output says how much is needed */
+  LINNET_CONTEXT_FULL = -6, /* the tokens do not fit the session's context */
+  LINNET_BAD_STATE = -7,    /* the call is not possible now, e.g. logits before any prefill */
+  LINNET_IO = -8,           /* the operating system refused a file operation */
+  LINNET_DEVICE = -9,       /* an accelerator failed; only fini is allowed afterwards */
+  LINNET_CANCELLED = -10,   /* linnet_cancel stopped the call; the session is as before the call */
+  LINNET_NOT_FINITE = -11   /* an activation became infinite or NaN; the session is as before the call */
+} linnet_status;
+
+/* Caller-owned error text; filled by a failing call, untouched by a successful one. `text` is NUL-terminated. */
+typedef struct linnet_error {
+  int32_t code;   /* the linnet_status that was returned */
+  uint32_t line;  /* line in a text file, 1-based; 0 where there is none */
+  char text[248];
+} linnet_error;
+
+/* LINNET_VERSION of the library that is linked. */
+LINNET_API uint32_t linnet_version(void);
+/* One line: version, compiler, tiers that are built in. Static storage. */
+LINNET_API const char* linnet_build_info(void);
+/* "LINNET_OK", "LINNET_BAD_ARG", ...; never NULL. Static storage. */
+LINNET_API const char* linnet_status_text(linnet_status status);
+
+/* ---- helpers outside the core: mapping files, allocating memory ------------------------------------------------------- */
+
+/* Bytes that somebody else owns. */
+typedef struct linnet_view {
+  const void* data;
+  size_t bytes;
+} linnet_view;
+
+typedef enum linnet_load {
+  LINNET_LOAD_MAP = 0, /* map the file read-only: starts in milliseconds. If another process shrinks the file later, touching
+                          the lost part is SIGBUS: use LINNET_LOAD_COPY for files that others may write. */
+  LINNET_LOAD_COPY = 1 /* read the whole file into anonymous memory (huge pages where the system gives them) */
+} linnet_load;
+
+/* Maps or copies a whole file. On success the caller owns *out and gives it back with linnet_file_unmap. Any thread.
+ * LINNET_IO names the path and what the system said. */
+LINNET_API linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err);
+LINNET_API void linnet_file_unmap(linnet_view* view); /* sets *view to {NULL, 0}; an empty view is fine */
+
+/* Zeroed memory aligned to at least 64 bytes, on huge pages where the system gives them; NULL if there is none.
+ * For objects made by the *_init calls; any other memory that is aligned to 64 bytes serves as well. */
+LINNET_API void* linnet_mem_alloc(size_t bytes);
+LINNET_API void linnet_mem_free(void* mem, size_t bytes); /* the same `bytes` as at alloc; NULL is fine */
+
+/* ---- device profile -------------------------------------------------------------------------------------------------- */
+
+/* Number formats. Weights: f32 f16 bf16 i8 i8g128 i8g64 i8g32. KV cache: f32 f16 bf16 i8. Values are stored in files. */
+typedef enum linnet_format {
+  LINNET_FORMAT_DEFAULT = 0,
+  LINNET_F32 = 1,
+  LINNET_F16 = 2,
+  LINNET_BF16 = 3,
+  LINNET_I8 = 4,     /* weights: one f32 scale per output; KV: K f16 scale per token and 32 channels, V f32 per token and head */
+  LINNET_I8G128 = 5, /* one f32 scale per output and 128 inputs */
+  LINNET_I8G64 = 6,  /* one f32 scale per output and 64 inputs */
+  LINNET_I8G32 = 7   /* one f16 scale per output and 32 inputs (Q8_0 imports exactly) */
+} linnet_format;
+
+/* CPU instruction tiers, weakest first. */
+typedef enum linnet_isa {
+  LINNET_ISA_AUTO = 0, /* the strongest tier that this CPU has */
+  LINNET_ISA_SCALAR = 1,
+  LINNET_ISA_AVX2 = 2,  /* AVX2 + FMA + F16C */
+  LINNET_ISA_AVX512 = 3 /* AVX-512 F/BW/VL/DQ + VNNI */
+} linnet_isa;
+
+typedef enum linnet_threads {
+  LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_OPENMP where it is built in, else LINNET_THREADS_OWN */
+  LINNET_THREADS_OPENMP = 1,
+  LINNET_THREADS_OWN = 2 /* pthreads made at session init, their stacks in the session's memory */
+} linnet_threads;
+
+/* What the device is. Plain data: an app may fill it by hand. */
+typedef struct linnet_profile {
+  uint32_t size;
+  uint32_t isa;      /* linnet_isa; a tier that the CPU lacks is LINNET_UNSUPPORTED */
+  uint32_t isa_mask; /* bit i allows tier i (1 << LINNET_ISA_AVX2, ...); 0 = all */
+} linnet_profile;
+
+/* Name of a tier ("avx512") or NULL past the last one. */
+LINNET_API const char* linnet_isa_name(linnet_isa isa);
+/* The strongest tier that this build has and this CPU runs, after `profile` (may be NULL). LINNET_UNSUPPORTED where a forced
+ * tier is not to be had. */
+LINNET_API linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, linnet_error* err);
+typedef struct linnet_measurement {
+  uint32_t size;     /* set by the caller */
+  uint32_t isa;      /* linnet_isa that was measured */
+  double read_gb_s;  /* best plain read of `data` by all threads, 10^9 bytes per second; 0 without data */
+  double int8_tops;  /* register-only loop of the tier's int8 dot instruction, all threads, 10^12 operations (2 per multiply-add) */
+} linnet_measurement;
+
+/* Measures this machine: the two limits that decode and prefill are held against. Reads `data` (at least 1 MiB for a sane figure; NULL
+ * = none) a few times, takes about 0.1 s plus the reads; makes and ends its own threads, so it may allocate. The machine should be idle. */
+LINNET_API linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, const void* data, size_t bytes,
+                                        linnet_measurement* out, linnet_error* err);
+/* Name of a format ("i8g128") or NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */
+LINNET_API const char* linnet_format_name(linnet_format format);
+LINNET_API linnet_format linnet_format_from_name(const char* name);
+
+/* ---- model ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct linnet_model linnet_model; /* lives inside the caller's memory */
+
+typedef struct linnet_need {
+  size_t bytes; /* exact */
+  size_t align; /* alignment of the memory: 64 */
+} linnet_need;
+
+/* What a model is. Strings live as long as the model. */
+typedef struct linnet_model_desc {
+  uint32_t size; /* set by the caller */
+  uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff;
+  uint32_t n_vocab;        /* logits per row */
+  uint32_t n_context;      /* positions the model was trained for */
+  uint32_t has_tokenizer;  /* 0: only token ids */
+  int32_t bos_id, eos_id;  /* -1 = none */
+  uint32_t isa;            /* linnet_isa that serves this model */
+  uint64_t n_params;       /* weights, padding not counted */
+  uint64_t weight_bytes;   /* matrices with their scales as packed, vectors included */
+  uint64_t decode_bytes;   /* weight bytes that one decoded token reads: every matrix but the embedding rows not asked for */
+  uint64_t matrix_ops;     /* 2*n*k summed over the matrices of the layers: operations per prefilled token */
+  uint64_t head_ops;       /* 2*n*k of the LM head: operations per row of logits */
+  const char* architecture; /* "llama", "qwen2", ... */
+  const char* name;         /* general.name of the file, "" if absent */
+  const char* weights;      /* format of most weights, "i8g128" */
+} linnet_model_desc;
+
+/* Bytes that linnet_model_init takes for this file. `file` is a packed GGUF (made by `linnet convert`). profile may be NULL.
+ * LINNET_BAD_FILE / LINNET_UNSUPPORTED name what is wrong. Any thread; reads only metadata. */
+LINNET_API linnet_status linnet_model_need(linnet_view file, const linnet_profile* profile, linnet_need* out, linnet_error* err);
+/* Makes a model inside mem[0, bytes). Weights stay in `file`, which must outlive the model; metadata and tokenizer tables are
+ * copied, then checked. LINNET_TOO_SMALL if bytes < need; mem aligned to 64. */
+LINNET_API linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile* profile,
+                                           linnet_error* err);
+/* Fills the fields of *out that fit out->size. */
+LINNET_API linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* out);
+/* Ends the model's life; no session may use it any more. NULL is fine. */
+LINNET_API void linnet_model_fini(linnet_model* model);
+
+/* ---- tokenizer (reads the model only: any number of threads) ------------------------------------------------------------ */
+
+enum {
+  LINNET_NO_ADD_SPECIAL = 1,  /* do not add BOS/EOS */
+  LINNET_NO_PARSE_SPECIAL = 2 /* special tokens written out in the text are plain text: use it for what users type */
+};
+
+/* Scratch bytes that linnet_tokenize takes for a text of `text_bytes`. */
+LINNET_API linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes);
+/* Text to token ids. Writes at most `cap` ids to out; *n_tokens is always the full count, LINNET_TOO_SMALL if it passes cap (out may
+ * be NULL with cap 0). At most text_bytes + 8 ids. Invalid UTF-8 is encoded byte by byte where the tokenizer can, never rejected. Time is
+ * linear in the text (up to a logarithm within one word). scratch: any alignment. */
+LINNET_API linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch,
+                                         size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err);
+/* Token ids to text (special tokens written out), as the tokenizer's own decoder does: a SentencePiece text loses its leading space.
+ * *n_bytes is always the full length; LINNET_TOO_SMALL if it passes cap. No terminating NUL. */
+LINNET_API linnet_status linnet_detokenize(const linnet_model* model, const int32_t* tokens, size_t n_tokens, char* out, size_t cap,
+                                           size_t* n_bytes, linnet_error* err);
+/* The raw bytes of one token inside a running text; may be a part of a UTF-8 character. */
+LINNET_API linnet_status linnet_token_text(const linnet_model* model, int32_t token, char* out, size_t cap, size_t* n_bytes);
+
+/* ---- session ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct linnet_session linnet_session; /* lives inside the caller's memory */
+
+typedef struct linnet_session_params {
+  uint32_t size;
+  uint32_t n_context;   /* positions to hold, 1..2^24; default min(model's n_context, 4096) */
+  uint32_t n_chunk;     /* rows computed at a time in prefill, 1..4096; default min(256, n_context); changes no result */
+  uint32_t kv_format;   /* linnet_format: f32 f16 bf16 i8; default i8 */
+  uint32_t n_threads;   /* threads that compute, the caller's included, 1..256; default 1 */
+  uint32_t threads;     /* linnet_threads */
+  uint32_t spin;        /* waits of this many pauses before a thread sleeps between steps; default 20000; 1 = sleep at once */
+  uint32_t n_logits;    /* rows of logits kept by prefill, 1..n_chunk: the last n of a call; default 1 */
+} linnet_session_params;
+
+/* How the next token is drawn. Order: penalties, top-k, temperature, top-p, min-p. */
+typedef struct linnet_sampling {
+  uint32_t size;
+  float temperature;       /* 0 = greedy (largest logit after penalties, ties to the lowest id); 0..100 */
+  uint32_t top_k;          /* keep the k largest; 0 = all */
+  float top_p;             /* keep the smallest set whose probability reaches p; 0 or >= 1 = all (Holtzman et al. 2019, nucleus sampling) */
+  float min_p;             /* keep tokens of at least min_p times the largest probability; 0 = all (Nguyen et al. 2024) */
+  float repeat_penalty;    /* logits of seen tokens: divided by it if > 0, else multiplied; 0 or 1 = off (Keskar et al. 2019, CTRL) */
+  float presence_penalty;  /* subtracted once from the logit of a seen token */
+  float frequency_penalty; /* subtracted per occurrence */
+  uint32_t penalty_last_n; /* tokens looked back for the three penalties, prompt included; default 64, at most 1024 */
+  uint64_t seed;           /* the same seed gives the same text on every machine, see linnet_sampling_set */
+} linnet_sampling;
+
+typedef enum linnet_stop {
+  LINNET_STOP_NONE = 0,
+  LINNET_STOP_EOS = 1,      /* an end-of-generation token was drawn (it is not passed on) */
+  LINNET_STOP_LENGTH = 2,   /* max_tokens reached */
+  LINNET_STOP_CONTEXT = 3,  /* the context is full */
+  LINNET_STOP_CALLBACK = 4, /* the callback returned non-zero */
+  LINNET_STOP_CANCEL = 5,   /* linnet_cancel */
+  LINNET_STOP_STRING = 6    /* a stop string appeared (it is not passed on) */
+} linnet_stop;
+
+typedef struct linnet_stats {
+  uint32_t size;             /* set by the caller */
+  uint32_t n_threads;
+  uint64_t prefill_tokens;   /* since init or linnet_stats_reset */
+  uint64_t prefill_ns;
+  uint64_t decode_tokens;    /* rows computed by linnet_decode and linnet_generate */
+  uint64_t decode_ns;
+  uint64_t first_token_ns;   /* TTFT: start of the last prefill after an idle session to its first sampled token */
+  uint64_t last_token_ns;    /* time between the last two sampled tokens */
+  uint64_t max_token_ns;     /* the longest of those */
+  uint64_t decode_bytes;     /* bytes that the last decoded token read: packed matrices, scales, KV */
+  uint64_t memory_bytes;     /* of the session */
+} linnet_stats;
+
+/* Called on the caller's thread for every token that linnet_generate draws. `utf8` holds the text that became certain: whole
+ * characters only, held back while it may be part of a stop string; n_bytes may be 0. The last call of a generation may carry
+ * token -1 with the text that was still held back. Non-zero stops the generation. The callback must not use the session,
+ * linnet_cancel excepted. */
+typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
+
+/* Bytes that linnet_session_init takes. Any thread. */
+LINNET_API linnet_status linnet_session_need(const linnet_model* model, const linnet_session_params* params, linnet_need* out,
+                                             linnet_error* err);
+/* Makes a session inside mem[0, bytes), mem aligned to 64. The model must outlive it. Starts the threads. */
+LINNET_API linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model,
+                                             const linnet_session_params* params, linnet_error* err);
+LINNET_API void linnet_session_fini(linnet_session* session); /* joins the threads; NULL is fine */
+
+/* Row i of the session's memory table: what the bytes are for ("kv", "activations", ...). LINNET_BAD_ARG past the last row.
+ * The rows sum up to need.bytes. For a model: "weights" is what the mapped file holds and is not part of need. */
+LINNET_API linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes);
+LINNET_API linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const char** purpose, size_t* bytes);
+/* The same table before there is a session: exact bytes by purpose, summing up to need.bytes. */
+LINNET_API linnet_status linnet_session_plan(const linnet_model* model, const linnet_session_params* params, uint32_t i,
+                                             const char** purpose, size_t* bytes, linnet_error* err);
+
+/* In all calls below `seq` names the sequence; 0 is the only one yet. */
+
+/* Number of tokens in the sequence. */
+LINNET_API linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens);
+/* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty.
+ * Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. */
+LINNET_API linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep);
+
+/* Appends n >= 1 tokens and computes the logits of the last row (or rows, n_logits). All or nothing: on CONTEXT_FULL,
+ * CANCELLED or NOT_FINITE the sequence is as before. Cancel is answered within one layer of one chunk. */
+LINNET_API linnet_status linnet_prefill(linnet_session* session, uint32_t seq, const int32_t* tokens, size_t n, linnet_error* err);
+/* Draws a token from the logits of the last row (linnet_sampling_set) into *token, appends it and computes the next logits.
+ * LINNET_BAD_STATE if there are no logits. The drawn token may be EOS: the caller decides. */
+LINNET_API linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
+/* Draws a token without appending it. */
+LINNET_API linnet_status linnet_sample(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
+
+typedef struct linnet_generate_params {
+  uint32_t size;
+  uint32_t max_tokens;          /* default: what is left of the context */
+  uint32_t ignore_eos;          /* 1: go on after end-of-generation tokens */
+  uint32_t n_stop;              /* stop strings, at most 16, each of 1..255 bytes */
+  const char* const* stop;      /* NUL-terminated; read only during the call */
+} linnet_generate_params;
+
+/* Draws tokens until something named in *why stops it. Needs logits (after prefill). Each drawn token but a final EOS is
+ * passed to `fn` (may be NULL) and appended, so that logits are there to go on with. A cancel leaves out of the sequence the
+ * token that was passed on last; to go on, prefill it. */
+LINNET_API linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_token_fn fn,
+                                         void* user, linnet_stop* why, linnet_error* err);
+/* Stops the running prefill, decode or generate of this session soon. Any thread or signal handler: one atomic store. A cancel
+ * that meets no running call stops the next one. */
+LINNET_API void linnet_cancel(linnet_session* session);
+
+/* Logits, float[n_vocab], of the row `back` rows before the last (0 = last; less than the rows computed by the last call and
+ * n_logits). Borrowed until the next call on the session. LINNET_BAD_STATE if there are none. */
+LINNET_API linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab);
+
+/* Sets how tokens are drawn and restarts the generator. NULL = greedy.
+ * Drawing is the same on every machine: candidates are ordered by logit (descending), then id; weights are
+ * e^((logit - largest) / temperature) with linnet's own exponential, summed as doubles in that order; the number drawn is
+ * (splitmix64(seed, i) >> 11) / 2^53 for the i-th draw, and the first candidate whose running sum passes number * total wins.
+ * splitmix64(seed, i): z = seed + (i + 1) * 0x9E3779B97F4A7C15 through the finaliser of Steele, Lea and Flood 2014. */
+LINNET_API linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling* sampling, linnet_error* err);
+
+LINNET_API linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out);
+LINNET_API void linnet_stats_reset(linnet_session* session);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,49 @@
+// Model: immutable after init. Weights stay in the caller's file; spec, tables of views and tokenizer tables lie in the caller's memory.
+#pragma once
+#include "../kernels_cpu/registry.h"
+#include "arena.h"
+#include "ops.h"
+#include "spec.h"
+#include "tensor.h"
+#include "tokenizer/tokenizer.h"
+
+namespace linnet {
+
+// One decoder layer. Matrices are (outputs, inputs); biases and norm weights are padded with zeros to a multiple of 16.
+struct Layer {
+  const float* attn_norm;  // (d_model)
+  Matrix q, k, v;          // (n_heads * head_dim, d_model), (n_kv_heads * head_dim, d_model) twice
+  Matrix out;              // (d_model, n_heads * head_dim)
+  const float *q_bias, *k_bias, *v_bias, *out_bias;  // or nullptr
+  const float *q_norm, *k_norm;                      // (head_dim) or nullptr
+  const float* ffn_norm;   // (d_model)
+  Matrix gate, up;         // (d_ff, d_model)
+  Matrix down;             // (d_model, d_ff)
+  const float *gate_bias, *up_bias, *down_bias;
+};
+
+}  // namespace linnet
+
+// The type that linnet.h leaves opaque.
+struct linnet_model {
+  linnet::ModelSpec spec;
+  const linnet::Ops* ops;
+  linnet::Kernels kernels;
+  linnet::Matrix embedding, head;  // (n_vocab, d_model); the same when tied
+  const float* output_norm;        // (d_model)
+  linnet::Layer* layers;           // (n_layers)
+  double* inv_freq;                // (rope_dim / 2)
+  linnet::Tokenizer tokenizer;     // blob == nullptr: none
+  uint8_t* tokenizer_blob;
+  char name[128];
+  uint64_t n_params, weight_bytes, decode_bytes, matrix_ops, head_ops;
+  linnet::Format main_format;
+  linnet::Arena arena;             // its table of purposes
+};
+
+namespace linnet {
+
+Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err);
+Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err);
+
+}  // namespace linnet

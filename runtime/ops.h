@@ -1,0 +1,60 @@
+// Ops: the dozen operations that a backend fills; the one seam between model code and a device. forward.cpp calls them in
+// order, on every thread of the session's team at once: each thread does its share, and op_sync lets results be seen. A
+// backend with its own queue (CUDA) runs them on a team of one, where sync costs nothing.
+#pragma once
+#include <cstdint>
+
+#include "tensor.h"
+
+namespace linnet {
+
+struct Kernels;
+struct KvView;
+
+// One thread of the team inside a forward pass.
+struct Worker {
+  uint32_t id, n;            // 0 <= id < n
+  const Kernels* kernels;    // CPU backend
+  void (*sync_fn)(void* team, uint32_t n);
+  void* team;
+  uint8_t* scratch;          // of this thread, attention_scratch_bytes long
+  uint32_t* not_finite;      // set to 1 (atomically) when an activation is infinite or NaN
+};
+
+// RoPE of every row of the batch, made once per forward and used by all layers.
+struct RopeView {
+  const float* cos;  // (m, n_pairs)
+  const float* sin;
+  uint32_t n_pairs, interleaved;
+};
+
+struct Ops {
+  // All threads wait for each other.
+  void (*sync)(const Worker&);
+  // y(m, k) = rows `tokens` of the embedding (n_vocab, k).
+  void (*embed)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);
+  // y = RMSNorm(x) * weight for m rows of n; quantised too where q != nullptr.
+  void (*norm)(const Worker&, const float* x, size_t stride, const float* weight, float eps, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // Quantises m rows of k.
+  void (*quantize)(const Worker&, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q);
+  // y(m, n) = x * W^T (+ bias); accumulate: y += . Reads q for integer formats, x (stride x_stride floats) for float ones.
+  void (*gemm)(const Worker&, const Matrix& w, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
+               float* y, size_t y_stride);
+  // Per head: optional RMSNorm with weight[head_dim], then RoPE, in place on x (m, n_heads * head_dim, stride).
+  void (*rope)(const Worker&, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const float* norm_weight, float eps,
+               const RopeView& rope);
+  // Appends k, v (m, n_kv_heads * head_dim) of one layer at positions[i].
+  void (*kv_append)(const Worker&, const KvView& kv, uint32_t layer, const float* k, const float* v, size_t stride, const uint32_t* positions,
+                    uint32_t m);
+  // out(m, n_heads * head_dim) = attention of q over positions 0..positions[i].
+  void (*attention)(const Worker&, const KvView& kv, uint32_t layer, const float* q, size_t q_stride, uint32_t n_heads, const uint32_t* positions,
+                    uint32_t m, float scale, float* out, size_t out_stride);
+  // y = silu(gate) * up, quantised too where q != nullptr. y may be gate.
+  void (*act_mul)(const Worker&, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+};
+
+extern const Ops cpu_ops;
+// Bytes of Worker::scratch.
+size_t cpu_scratch_bytes(const KvView& kv, uint32_t n_heads);
+
+}  // namespace linnet

@@ -1,0 +1,24 @@
+// Drawing a token from logits: the order of steps and of sums is part of the ABI (linnet_sampling_set), so that a seed gives the same text on
+// every machine.
+#pragma once
+#include "../status.h"
+
+namespace linnet {
+
+inline constexpr uint32_t kMaxPenaltyTokens = 1024;
+
+struct Sampler {
+  linnet_sampling params;
+  uint64_t n_draws;
+  // exp of a row in place, the kernels' own.
+  void (*exp_row)(float* x, uint32_t n);
+  uint64_t* order;  // (n_vocab) sort keys: logit descending, then id
+  float* logits;    // (n_vocab) copy that penalties and temperature change
+};
+
+// Defaults and ranges; names the field.
+Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* err);
+// history: the sequence's tokens, the last `n_history` of them count for penalties (after penalty_last_n).
+int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history);
+
+}  // namespace linnet

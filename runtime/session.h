@@ -1,0 +1,68 @@
+// Session: one conversation's KV cache, activation buffers, sampler and threads, all in the caller's memory.
+#pragma once
+#include <atomic>
+
+#include "../platform/team.h"
+#include "kv.h"
+#include "model.h"
+#include "sampling/sampling.h"
+
+namespace linnet {
+
+// Buffers of a forward pass over at most n_chunk rows (C). Strides are row lengths rounded up to 16 floats.
+struct Activations {
+  float *x, *normed;       // (C, d_model)
+  float* wide;             // (C, q + k + v) and later (C, gate + up): the same memory
+  size_t d_stride, q_stride, kv_stride, ff_stride;
+  int8_t* codes;           // (C, quant_stride(longest input))
+  float* scales;           // (C, groups of the longest input)
+  int32_t* sums;
+  float *cos, *sin;        // (C, rope_dim / 2)
+  uint32_t* positions;     // (C)
+  uint8_t* scratch;        // (n_threads, scratch_stride)
+  size_t scratch_stride;
+};
+
+inline constexpr size_t kPendingBytes = 4096;  // text of linnet_generate that is held back
+inline constexpr uint32_t kMaxStops = 16, kMaxStopBytes = 255;
+
+}  // namespace linnet
+
+// The type that linnet.h leaves opaque.
+struct linnet_session {
+  const linnet_model* model;
+  linnet_session_params params;  // defaults filled in
+  linnet::Team team;
+  linnet::KvCache kv;
+  linnet::Activations act;
+  linnet::Sampler sampler;
+  float* logits;             // (n_logits, logits_stride)
+  size_t logits_stride;
+  uint32_t n_logit_rows;     // valid rows of the last call; 0 = none
+  int32_t* history;          // (n_context) tokens of the sequence
+  char *pending, *utf8;      // (kPendingBytes), (3 * kPendingBytes)
+  std::atomic<uint32_t> cancel;
+  linnet_stats stats;
+  uint64_t ttft_start_ns, last_sample_ns;
+  bool ttft_pending;
+  linnet::Arena arena;       // its table of purposes
+};
+
+namespace linnet {
+
+// Checks params against the model and fills in the defaults.
+Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err);
+// The one layout function: counts on an Arena without memory, places on a real one.
+linnet_session* session_layout(Arena& arena, const linnet_model& model, const linnet_session_params& params);
+Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params, Error* err);
+
+Status session_prefill(linnet_session& s, const int32_t* tokens, size_t n, Error* err);
+Status session_sample(linnet_session& s, int32_t* token, Error* err);
+// Draws a token and appends it.
+Status session_decode(linnet_session& s, int32_t* token, Error* err);
+// Appends one token as a row of decoding; the context has room for it.
+Status session_append(linnet_session& s, int32_t token, Error* err);
+Status session_generate(linnet_session& s, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err);
+void session_truncate(linnet_session& s, uint32_t keep);
+
+}  // namespace linnet

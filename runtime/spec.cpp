@@ -1,0 +1,261 @@
+#include "spec.h"
+
+namespace linnet {
+namespace {
+
+using enum SpecType;
+
+#define FIELD(name, type, min, max) {#name, type, static_cast<uint16_t>(offsetof(ModelSpec, name)), min, max}
+
+// Names are put together without a heap; they are cut, never overrun.
+struct Name {
+  char text[128];
+  size_t n = 0;
+  Name& add(const char* s) {
+    while (*s && n + 1 < sizeof text) text[n++] = *s++;
+    text[n] = '\0';
+    return *this;
+  }
+  std::string_view view() const { return {text, n}; }
+};
+
+bool always(const ModelSpec& s) { return s.n_layers > 0; }
+uint32_t one(const ModelSpec&) { return 1; }
+uint32_t d_model(const ModelSpec& s) { return s.d_model; }
+uint32_t d_ff(const ModelSpec& s) { return s.d_ff; }
+uint32_t n_vocab(const ModelSpec& s) { return s.n_vocab; }
+uint32_t head_dim(const ModelSpec& s) { return s.head_dim; }
+uint32_t q_dim(const ModelSpec& s) { return s.n_heads * s.head_dim; }
+uint32_t kv_dim(const ModelSpec& s) { return s.n_kv_heads * s.head_dim; }
+uint32_t rope_pairs(const ModelSpec& s) { return s.rope_dim / 2; }
+bool untied(const ModelSpec& s) { return s.n_layers > 0 && !s.tied; }
+bool has_freqs(const ModelSpec& s) { return s.rope_freqs; }
+bool has_qkv_bias(const ModelSpec& s) { return s.qkv_bias; }
+bool has_out_bias(const ModelSpec& s) { return s.out_bias; }
+bool has_mlp_bias(const ModelSpec& s) { return s.mlp_bias; }
+bool has_qk_norm(const ModelSpec& s) { return s.qk_norm; }
+
+uint32_t get_u32(const ModelSpec& s, const SpecField& f) {
+  uint32_t v;
+  std::memcpy(&v, reinterpret_cast<const char*>(&s) + f.offset, sizeof v);
+  return v;
+}
+double get_f64(const ModelSpec& s, const SpecField& f) {
+  double v;
+  std::memcpy(&v, reinterpret_cast<const char*>(&s) + f.offset, sizeof v);
+  return v;
+}
+
+Status read_field(const Gguf& file, const SpecField& f, ModelSpec* out, Error* err) {
+  Name key;
+  key.add("linnet.spec.").add(f.name);
+  GgufValue v;
+  if (!file.key(key.view(), &v)) return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "' is missing");
+  char* to = reinterpret_cast<char*>(out) + f.offset;
+  if (f.type == kU32 && v.type == kGgufU32) {
+    const auto u = static_cast<uint32_t>(v.u);
+    std::memcpy(to, &u, sizeof u);
+  } else if (f.type == kF64 && v.type == kGgufF64) {
+    std::memcpy(to, &v.f, sizeof v.f);
+  } else if (f.type == kText && v.type == kGgufString) {
+    if (v.text.size() >= sizeof out->architecture || std::memchr(v.text.data(), 0, v.text.size()))
+      return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': a text of ", v.text.size(), " bytes is too long or holds a NUL");
+    std::memcpy(to, v.text.data(), v.text.size());
+  } else {
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': value type ", v.type, " is not the field's");
+  }
+  return LINNET_OK;
+}
+
+// u64[4] of linnet.tensor.<name>.
+Status read_shape(const Gguf& file, std::string_view key, uint64_t* out, Error* err) {
+  GgufValue v;
+  if (!file.key(key, &v)) return fail(err, LINNET_BAD_FILE, file.label, ": key '", key, "' is missing");
+  if (v.type != kGgufArray || v.array_type != kGgufU64 || v.count != 4)
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key, "': not an array of four u64");
+  std::memcpy(out, v.raw.data(), 4 * sizeof *out);
+  return LINNET_OK;
+}
+
+// The bytes of a tensor, readable up to their rounding to 64.
+Status read_place(const Gguf& file, const GgufTensor& t, uint32_t type, uint64_t bytes, Error* err) {
+  if (t.type != type || t.n_dims != 1)
+    return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': not ", ggml_type(type).name, " of one dimension");
+  if (t.bytes != bytes) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': ", t.bytes, " bytes, not ", bytes);
+  if (reinterpret_cast<uintptr_t>(t.data) % 64)
+    return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': its place in memory, offset ", t.offset, ", is not aligned to 64");
+  if (!fits(t.offset, align_up(t.bytes, 64), file.bytes))
+    return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': the file ends before its padding to 64 bytes");
+  return LINNET_OK;
+}
+
+}  // namespace
+
+const SpecField kSpecFields[] = {
+    FIELD(architecture, kText, 1, 31),
+    FIELD(n_layers, kU32, 0, 1024),
+    FIELD(d_model, kU32, 1, 65536),
+    FIELD(n_heads, kU32, 1, 1024),
+    FIELD(n_kv_heads, kU32, 1, 1024),
+    FIELD(head_dim, kU32, 1, 1024),
+    FIELD(d_ff, kU32, 1, 1 << 20),
+    FIELD(n_vocab, kU32, 1, 1 << 22),
+    FIELD(n_context, kU32, 1, 1 << 24),
+    FIELD(norm_eps, kF64, 1e-12, 1),
+    FIELD(rope_kind, kU32, kRopeNone, kRopePairs),
+    FIELD(rope_dim, kU32, 0, 1024),
+    FIELD(rope_base, kF64, 1, 1e12),
+    FIELD(rope_scaling, kU32, kRopeScaleNone, kRopeScaleLlama3),
+    FIELD(rope_factor, kF64, 1e-3, 1e6),
+    FIELD(rope_low, kF64, 0, 1e6),
+    FIELD(rope_high, kF64, 0, 1e6),
+    FIELD(rope_original, kU32, 0, 1 << 24),
+    FIELD(rope_freqs, kU32, 0, 1),
+    FIELD(activation, kU32, kActSilu, kActSilu),
+    FIELD(qkv_bias, kU32, 0, 1),
+    FIELD(out_bias, kU32, 0, 1),
+    FIELD(mlp_bias, kU32, 0, 1),
+    FIELD(qk_norm, kU32, 0, 1),
+    FIELD(tied, kU32, 0, 1),
+};
+const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
+
+const TensorRole kRoles[kRoleCount] = {
+    // name, per_layer, matrix, n, k, present; in the order of Role
+    {"token_embd.weight", false, true, n_vocab, d_model, always},
+    {"output_norm.weight", false, false, d_model, one, always},
+    {"output.weight", false, true, n_vocab, d_model, untied},
+    {"rope_freqs.weight", false, false, rope_pairs, one, has_freqs},
+    {"attn_norm.weight", true, false, d_model, one, always},
+    {"attn_q.weight", true, true, q_dim, d_model, always},
+    {"attn_k.weight", true, true, kv_dim, d_model, always},
+    {"attn_v.weight", true, true, kv_dim, d_model, always},
+    {"attn_output.weight", true, true, d_model, q_dim, always},
+    {"attn_q.bias", true, false, q_dim, one, has_qkv_bias},
+    {"attn_k.bias", true, false, kv_dim, one, has_qkv_bias},
+    {"attn_v.bias", true, false, kv_dim, one, has_qkv_bias},
+    {"attn_output.bias", true, false, d_model, one, has_out_bias},
+    {"attn_q_norm.weight", true, false, head_dim, one, has_qk_norm},
+    {"attn_k_norm.weight", true, false, head_dim, one, has_qk_norm},
+    {"ffn_norm.weight", true, false, d_model, one, always},
+    {"ffn_gate.weight", true, true, d_ff, d_model, always},
+    {"ffn_up.weight", true, true, d_ff, d_model, always},
+    {"ffn_down.weight", true, true, d_model, d_ff, always},
+    {"ffn_gate.bias", true, false, d_ff, one, has_mlp_bias},
+    {"ffn_up.bias", true, false, d_ff, one, has_mlp_bias},
+    {"ffn_down.bias", true, false, d_model, one, has_mlp_bias},
+};
+
+Status spec_check(const ModelSpec& s, Error* err, const char* label) {
+  for (size_t i = 0; i < kSpecFieldCount; ++i) {
+    const SpecField& f = kSpecFields[i];
+    if (s.n_layers == 0 && s.n_vocab >= 1) break;  // a vocabulary has no decoder
+    if (f.type == kU32) {
+      if (const uint32_t v = get_u32(s, f); v < f.min || v > f.max)
+        return fail(err, LINNET_BAD_FILE, label, ": ", f.name, " = ", v, " is outside ", static_cast<uint64_t>(f.min), " to ",
+                    static_cast<uint64_t>(f.max));
+    } else if (f.type == kF64) {
+      if (const double v = get_f64(s, f); !(v >= f.min && v <= f.max)) return fail(err, LINNET_BAD_FILE, label, ": ", f.name, " is out of range");
+    }
+  }
+  if (s.architecture[0] == '\0' || !std::memchr(s.architecture, 0, sizeof s.architecture))
+    return fail(err, LINNET_BAD_FILE, label, ": architecture is empty or too long");
+  if (s.n_vocab < 1 || s.n_vocab > 1u << 22) return fail(err, LINNET_BAD_FILE, label, ": n_vocab = ", s.n_vocab, " is outside 1 to ", 1u << 22);
+  if (s.n_layers == 0) return LINNET_OK;
+  if (s.n_heads % s.n_kv_heads)
+    return fail(err, LINNET_BAD_FILE, label, ": n_heads = ", s.n_heads, " is no multiple of n_kv_heads = ", s.n_kv_heads);
+  if (s.n_heads * s.head_dim > 131072u)
+    return fail(err, LINNET_BAD_FILE, label, ": n_heads * head_dim = ", s.n_heads * s.head_dim, " is more than ", 131072);
+  if (s.rope_dim % 2 || s.rope_dim > s.head_dim || (s.rope_kind != kRopeNone && s.rope_dim == 0))
+    return fail(err, LINNET_BAD_FILE, label, ": rope_dim = ", s.rope_dim, " is odd, 0 or more than head_dim = ", s.head_dim);
+  if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high > s.rope_low) || !(s.rope_low > 0)))
+    return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
+                ") and rope_high > rope_low > 0");
+  if (s.rope_freqs && s.rope_kind == kRopeNone) return fail(err, LINNET_BAD_FILE, label, ": rope_freqs = 1 without RoPE");
+  return LINNET_OK;
+}
+
+bool is_packed(const Gguf& file) {
+  GgufValue v;
+  return file.key(kLayoutKey, &v);
+}
+
+Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
+  *out = {};
+  GgufValue version;
+  if (!file.key(kLayoutKey, &version))
+    return fail(err, LINNET_UNSUPPORTED, file.label, ": a plain GGUF file, not packed for linnet: run `linnet convert` on it");
+  if (version.type != kGgufU32 || version.u == 0) return fail(err, LINNET_BAD_FILE, file.label, ": ", kLayoutKey, ": not a u32 of at least 1");
+  if (version.u > kLayoutVersion)
+    return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", version.u, ": made by a newer linnet; this one reads up to ",
+                kLayoutVersion);
+  for (size_t i = 0; i < kSpecFieldCount; ++i) LINNET_TRY(read_field(file, kSpecFields[i], out, err));
+  constexpr std::string_view kPrefix = "linnet.spec.";
+  for (uint32_t i = 0; i < file.n_keys; ++i) {
+    std::string_view key;
+    GgufValue v;
+    file.key_entry(i, &key, &v);
+    if (key.size() <= kPrefix.size() || std::memcmp(key.data(), kPrefix.data(), kPrefix.size()) != 0) continue;
+    bool known = false;
+    for (size_t f = 0; f < kSpecFieldCount && !known; ++f) {
+      const std::string_view name = kSpecFields[f].name;
+      known = name.size() == key.size() - kPrefix.size() && std::memcmp(name.data(), key.data() + kPrefix.size(), name.size()) == 0;
+    }
+    if (!known) return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key, "' is unknown: made by a newer linnet");
+  }
+  return spec_check(*out, err, file.label);
+}
+
+void role_name(Role role, uint32_t layer, char* out) {
+  Name name;
+  if (kRoles[role].per_layer) {
+    char digits[12];
+    size_t at = sizeof digits - 1;
+    digits[at] = '\0';
+    do digits[--at] = static_cast<char>('0' + layer % 10);
+    while (layer /= 10);
+    name.add("blk.").add(digits + at).add(".");
+  }
+  name.add(kRoles[role].name);
+  std::memcpy(out, name.text, name.n + 1);  // the longest name has 31 bytes
+}
+
+Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err) {
+  *out = {};
+  const TensorRole& r = kRoles[role];
+  if (!r.present(spec)) return LINNET_OK;
+  char name[kRoleNameBytes];
+  role_name(role, layer, name);
+  Name key, tensor;
+  key.add("linnet.tensor.").add(name);
+  tensor.add("linnet.").add(name);
+  uint64_t shape[4] = {};  // format, n, k, group
+  LINNET_TRY(read_shape(file, key.view(), shape, err));
+  if (shape[0] > UINT32_MAX || !format_known(static_cast<uint32_t>(shape[0])))
+    return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key.view(), "': unknown format ", shape[0], ": made by a newer linnet");
+  const auto format = static_cast<Format>(shape[0]);
+  const uint32_t n = r.n(spec), k = r.k(spec);
+  if (shape[1] != n || shape[2] != k || shape[3] != format_row(format).w_group)
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': n, k, group = ", shape[1], ", ", shape[2], ", ", shape[3], ", not ", n,
+                ", ", k, ", ", format_row(format).w_group);
+  GgufTensor t;
+  if (!file.tensor(tensor.view(), &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", tensor.view(), "' is missing");
+  LINNET_TRY(read_place(file, t, kGgmlI8, packed_bytes(format, n, k), err));
+  *out = {format, n, k, t.data, format_row(format).integer ? t.data + scales_offset(format, n, k) : nullptr};
+  return LINNET_OK;
+}
+
+Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err) {
+  *out = nullptr;
+  const TensorRole& r = kRoles[role];
+  if (!r.present(spec)) return LINNET_OK;
+  char name[kRoleNameBytes];
+  role_name(role, layer, name);
+  GgufTensor t;
+  if (!file.tensor(name, &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", name, "' is missing");
+  LINNET_TRY(read_place(file, t, kGgmlF32, uint64_t{r.n(spec)} * sizeof(float), err));
+  *out = reinterpret_cast<const float*>(t.data);
+  return LINNET_OK;
+}
+
+}  // namespace linnet

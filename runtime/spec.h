@@ -1,0 +1,90 @@
+// ModelSpec: every choice a decoder makes, as data. kSpecFields lists all of them once; reading, writing, checking and
+// printing go over that list. A packed file stores them as `linnet.spec.<name>`.
+//
+// A packed file is a GGUF of alignment 64 with these keys and tensors beside the standard ones:
+//   linnet.layout_version        u32, kLayoutVersion; a newer one is refused
+//   linnet.spec.<field>          u32, f64 or string, all of kSpecFields
+//   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
+//   linnet.<role name>           I8[packed_bytes(format, n, k)]: panels, then scales, as format.h lays them out
+//   <role name>                  F32[n]: vectors, under their GGUF names
+//   linnet.tokenizer             I8[...]: the tokenizer's tables (tokenizer/tokenizer.h); absent without a tokenizer
+// The file's size is a multiple of 64, so every tensor may be read up to its 64-byte rounding; the rounding is zeros.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "gguf.h"
+#include "status.h"
+#include "tensor.h"
+
+namespace linnet {
+
+inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr char kLayoutKey[] = "linnet.layout_version";
+inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
+
+enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };          // which channels make a pair
+enum RopeScaling : uint32_t { kRopeScaleNone = 0, kRopeScaleLinear = 1, kRopeScaleLlama3 = 2 };
+enum Activation : uint32_t { kActSilu = 0 };                                           // of the gate: SwiGLU
+
+struct ModelSpec {
+  char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
+  uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context;  // n_layers = 0: only a vocabulary (n_vocab)
+  double norm_eps;
+  uint32_t rope_kind;       // RopeKind
+  uint32_t rope_dim;        // channels rotated, even, <= head_dim
+  double rope_base;
+  uint32_t rope_scaling;    // RopeScaling
+  double rope_factor;       // linear and llama3
+  double rope_low, rope_high;
+  uint32_t rope_original;   // llama3: positions before scaling
+  uint32_t rope_freqs;      // 1: the vector kRopeFreqs divides the frequency of each pair (after the scaling above)
+  uint32_t activation;      // Activation
+  uint32_t qkv_bias, out_bias, mlp_bias;  // 0 or 1
+  uint32_t qk_norm;         // 1: RMSNorm per head of q and k before RoPE
+  uint32_t tied;            // 1: the LM head is the token embedding
+};
+
+enum class SpecType : uint8_t { kU32, kF64, kText };
+struct SpecField {
+  const char* name;
+  SpecType type;
+  uint16_t offset;
+  double min, max;  // inclusive
+};
+extern const SpecField kSpecFields[];
+extern const size_t kSpecFieldCount;
+
+// Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.
+Status spec_check(const ModelSpec& spec, Error* err, const char* label = "model");
+// Whether this GGUF was made by `linnet convert` (of any version).
+bool is_packed(const Gguf& file);
+// From `linnet.spec.*` of a packed file, checked; all fields must be there, an unknown one is LINNET_UNSUPPORTED (made by a newer linnet).
+// A file without linnet.layout_version is LINNET_UNSUPPORTED: it has to be converted.
+Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
+
+// The matrices and vectors of a decoder, named as in GGUF. Layer tensors exist once per layer as blk.<i>.<name>.
+struct TensorRole {
+  const char* name;        // "attn_q.weight"; layer tensors without "blk.<i>."
+  bool per_layer, matrix;  // vectors are f32
+  uint32_t (*n)(const ModelSpec&);  // outputs, or length of a vector
+  uint32_t (*k)(const ModelSpec&);  // inputs; 1 for vectors
+  bool (*present)(const ModelSpec&);
+};
+enum Role : uint32_t {
+  kTokenEmbd, kOutputNorm, kOutput, kRopeFreqs,
+  kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm,
+  kFfnNorm, kFfnGate, kFfnUp, kFfnDown, kFfnGateBias, kFfnUpBias, kFfnDownBias,
+  kRoleCount
+};
+extern const TensorRole kRoles[kRoleCount];
+inline constexpr size_t kRoleNameBytes = 64;
+// "blk.3.attn_q.weight" into out (kRoleNameBytes).
+void role_name(Role role, uint32_t layer, char* out);
+
+// One matrix or vector of a packed file, checked against the spec: format, n, k, byte count, place, alignment in memory. The pointers are
+// into the file. A role that is not present in the spec gives an empty matrix or nullptr, and LINNET_OK.
+Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err);
+Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err);
+
+}  // namespace linnet

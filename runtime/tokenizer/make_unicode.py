@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Writes unicode_class.inc, unicode_nfc.inc (beside this file) and tests/data/nfc_cases.txt from Python's unicodedata.
+
+Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11): PCRE2 10.42, which the tests compare the splitters with, knows the
+same version.
+"""
+import pathlib
+import random
+import sys
+import unicodedata as ud
+
+LAST = 0x10FFFF
+HERE = pathlib.Path(__file__).resolve().parent
+CASES = HERE.parent.parent / "tests" / "data" / "nfc_cases.txt"
+WHITE_SPACE = {9, 10, 11, 12, 13, 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000}
+
+
+def is_surrogate(c):
+    return 0xD800 <= c <= 0xDFFF
+
+
+def char_class(c):
+    """0 other, 1 letter, 2 number, 3 white space"""
+    if c in WHITE_SPACE:
+        return 3
+    return {"L": 1, "N": 2}.get(ud.category(chr(c))[0], 0)
+
+
+def two_level(values, block):
+    """values (one per code point) -> (index per block, unique blocks); trailing blocks of zeros are cut off."""
+    n = len(values)
+    while n and values[n - 1] == 0:
+        n -= 1
+    n = (n + block - 1) // block * block
+    seen, blocks, index = {}, [], []
+    for i in range(0, n, block):
+        b = tuple(values[i:i + block])
+        if b not in seen:
+            seen[b] = len(blocks)
+            blocks.append(b)
+        index.append(seen[b])
+    assert len(blocks) < 65536
+    return index, blocks
+
+
+def array(name, ctype, items, per_line=24):
+    rows = [", ".join(str(x) for x in items[i:i + per_line]) for i in range(0, len(items), per_line)]
+    return f"constexpr {ctype} {name}[{len(items)}] = {{\n" + ",\n".join("  " + r for r in rows) + "};\n"
+
+
+def index_type(index):
+    return "uint8_t" if max(index) < 256 else "uint16_t"
+
+
+def write_class():
+    values = [char_class(c) for c in range(LAST + 1)]
+    index, blocks = two_level(values, 128)
+    packed = [sum(b[i + j] << (2 * j) for j in range(4)) for b in blocks for i in range(0, 128, 4)]
+    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit. Two bits per code point, blocks of 128.\n"
+    text += array("kClassIndex", index_type(index), index) + array("kClassBits", "uint8_t", packed)
+    (HERE / "unicode_class.inc").write_text(text)
+
+
+def canonical_pair(c):
+    d = ud.decomposition(chr(c))
+    return tuple(int(x, 16) for x in d.split()) if d and not d.startswith("<") else None
+
+
+def write_nfc():
+    pairs = {c: canonical_pair(c) for c in range(LAST + 1) if canonical_pair(c)}
+    composed = sorted(((p[0], p[1], c) for c, p in pairs.items() if len(p) == 2 and ud.normalize("NFC", chr(c)) == chr(c)))
+    seconds = {b for _, b, _ in composed} | set(range(0x1161, 0x1176)) | set(range(0x11A8, 0x11C3))
+    kinds, values = {(0, 0): 0}, []
+    for c in range(LAST + 1):
+        if is_surrogate(c):
+            values.append(0)
+            continue
+        s = chr(c)
+        check = 2 if ud.normalize("NFC", s) != s else 1 if c in seconds else 0
+        values.append(kinds.setdefault((ud.combining(s), check), len(kinds)))
+        # What normalize.cpp sizes its buffers by.
+        nfd = ud.normalize("NFD", s)
+        assert len(nfd.encode()) <= 3 * len(s.encode()) and 2 * len(nfd) <= 3 * len(s.encode())
+    for a, b, c in composed:
+        assert len(chr(c).encode()) <= len((chr(a) + chr(b)).encode())
+    index, blocks = two_level(values, 64)
+    order = sorted(pairs)
+    place = {c: i for i, c in enumerate(order)}
+    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit.\n"
+    text += "// Per code point a kind (blocks of 64); per kind: combining class, then what the NFC quick check says: 0 yes, 1 maybe, 2 no.\n"
+    text += array("kNfcIndex", index_type(index), index) + array("kNfcKind", "uint8_t", [v for b in blocks for v in b])
+    text += "constexpr struct { uint8_t combining, check; } kNfcKinds[] = {\n  " + ", ".join("{%d, %d}" % k for k in kinds) + "};\n"
+    text += "// Canonical decompositions in order: code point << 42 | first << 21 | second (0: a singleton). Hangul is computed.\n"
+    text += array("kDecompose", "uint64_t", ["0x%x" % (c << 42 | pairs[c][0] << 21 | (pairs[c] + (0,))[1]) for c in order], 7)
+    text += "// Entries of kDecompose that compose, in order of (first, second).\n"
+    text += array("kCompose", "uint16_t", [place[c] for _, _, c in composed])
+    (HERE / "unicode_nfc.inc").write_text(text)
+    return pairs, seconds
+
+
+def write_cases(pairs, seconds):
+    """One case a line: code points of the source, ';', code points of its NFC."""
+    rng = random.Random(14)
+    marks = [c for c in range(0x300, LAST + 1) if not is_surrogate(c) and ud.combining(chr(c))]
+    decomposed = sorted(pairs)
+    hangul = list(range(0x1100, 0x1113)) + list(range(0x1161, 0x1176)) + list(range(0x11A7, 0x11C4)) + [0xAC00, 0xAC01, 0xAC1C, 0xD7A3]
+    starters = [0x41, 0x61, 0x65, 0x6F, 0x75, 0x3B1, 0x3B9, 0x915, 0x9C7, 0xB47, 0x1025, 0x11131, 0x1D157, 0x20, 0x4E00]
+    cases = [[c] for c in decomposed if rng.random() < 0.2] + [[c] for c in sorted(seconds)]
+    for _ in range(1500):
+        n = rng.randint(1, 7)
+        pools = (starters, marks, decomposed, hangul, sorted(seconds))
+        cases.append([rng.choice(pools[rng.choice((0, 1, 1, 2, 3, 4))]) for _ in range(n)])
+    cases.append([0x61] + [rng.choice(marks) for _ in range(100)])
+    lines = []
+    for case in cases:
+        nfc = ud.normalize("NFC", "".join(map(chr, case)))
+        lines.append(" ".join("%x" % c for c in case) + ";" + " ".join("%x" % ord(c) for c in nfc))
+    CASES.write_text("\n".join(lines) + "\n")
+
+
+def main():
+    if ud.unidata_version != "14.0.0":
+        sys.exit("needs Unicode 14.0.0, this Python has " + ud.unidata_version)
+    write_class()
+    write_cases(*write_nfc())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,29 @@
+// Where test data made by others lies: $LINNET_DATA, or ../shared/data beside the checkout. Empty where there is none.
+#pragma once
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+inline std::string data_dir() {
+  struct stat st;
+  if (const char* env = std::getenv("LINNET_DATA")) return env;
+  return stat("../shared/data", &st) == 0 ? "../shared/data" : "";
+}
+// "" and a line "skipped: ..." where the file is not there.
+inline std::string data_path(const std::string& relative) {
+  const std::string dir = data_dir(), path = dir + "/" + relative;
+  struct stat st;
+  if (!dir.empty() && stat(path.c_str(), &st) == 0) return path;
+  std::printf("skipped: no test data %s (set LINNET_DATA to the folder that holds it)\n", relative.c_str());
+  return "";
+}
+inline std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}

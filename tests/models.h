@@ -1,0 +1,201 @@
+// Models and sessions for tests, over the public ABI alone.
+#pragma once
+#include <linnet.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/convert/convert.h"
+#include "tests/data.h"
+
+namespace test {
+
+using Tokens = std::vector<int32_t>;
+using Row = std::vector<float>;
+
+inline void check(linnet_status status, const linnet_error& err) {
+  INFO(linnet_status_text(status) << ": " << (status == LINNET_OK ? "" : err.text));
+  REQUIRE(status == LINNET_OK);
+}
+
+// Memory of exactly the size asked for, so that ASan sees a byte too far.
+struct Memory {
+  void* p = nullptr;
+  explicit Memory(size_t bytes) : p(std::aligned_alloc(64, (bytes + 63) / 64 * 64)) { std::memset(p, 0xA5, bytes); }
+  ~Memory() { std::free(p); }
+  Memory(const Memory&) = delete;
+};
+
+struct Model {
+  linnet::convert::Image image;  // packed; tests may damage it before open()
+  std::unique_ptr<Memory> memory;
+  linnet_model* m = nullptr;
+  linnet_model_desc desc{};
+
+  Model(const std::string& src, linnet_format weights, uint32_t isa = 0, bool open_now = true) {
+    linnet::convert::Options options;
+    options.weights = weights;
+    linnet_error err{};
+    check(linnet::convert::convert_to_memory(src, options, &image, &err), err);
+    if (open_now) open(isa);
+  }
+  void open(uint32_t isa) {
+    linnet_error err{};
+    linnet_profile profile{};
+    profile.size = sizeof profile;
+    profile.isa = isa;
+    linnet_need need{};
+    check(linnet_model_need(image.view(), &profile, &need, &err), err);
+    memory = std::make_unique<Memory>(need.bytes);
+    check(linnet_model_init(&m, memory->p, need.bytes, image.view(), &profile, &err), err);
+    desc.size = sizeof desc;
+    REQUIRE(linnet_model_info(m, &desc) == LINNET_OK);
+  }
+  ~Model() {
+    linnet_model_fini(m);
+    linnet::convert::image_free(&image);
+  }
+  Model(const Model&) = delete;
+};
+
+inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint32_t chunk = 0, uint32_t n_logits = 0, uint32_t context = 0) {
+  linnet_session_params p{};
+  p.size = sizeof p;
+  p.kv_format = kv;
+  p.n_threads = threads;
+  p.n_chunk = chunk;
+  p.n_logits = n_logits;
+  p.n_context = context;
+  return p;
+}
+
+struct Session {
+  std::unique_ptr<Memory> memory;
+  size_t bytes = 0;
+  linnet_session* s = nullptr;
+  const Model& model;
+
+  Session(const Model& of, const linnet_session_params& p) : model(of) {
+    linnet_error err{};
+    linnet_need need{};
+    check(linnet_session_need(of.m, &p, &need, &err), err);
+    bytes = need.bytes;
+    memory = std::make_unique<Memory>(bytes);
+    check(linnet_session_init(&s, memory->p, bytes, of.m, &p, &err), err);
+  }
+  ~Session() { linnet_session_fini(s); }
+  Session(const Session&) = delete;
+
+  void prefill(const Tokens& t) {
+    linnet_error err{};
+    check(linnet_prefill(s, 0, t.data(), t.size(), &err), err);
+  }
+  int32_t decode() {
+    linnet_error err{};
+    int32_t token = -1;
+    check(linnet_decode(s, 0, &token, &err), err);
+    return token;
+  }
+  Row logits(uint32_t back = 0) const {
+    const float* p = nullptr;
+    size_t n = 0;
+    REQUIRE(linnet_logits(s, 0, back, &p, &n) == LINNET_OK);
+    return Row(p, p + n);
+  }
+  size_t length() const {
+    size_t n = 0;
+    REQUIRE(linnet_length(s, 0, &n) == LINNET_OK);
+    return n;
+  }
+};
+
+// Logits of every token, from one prefill call.
+inline std::vector<Row> all_logits(const Model& model, const Tokens& tokens, uint32_t kv, uint32_t threads = 1) {
+  const uint32_t n = static_cast<uint32_t>(tokens.size());
+  Session session(model, params(kv, threads, n, n, n));
+  session.prefill(tokens);
+  std::vector<Row> rows;
+  for (uint32_t i = 0; i < n; ++i) rows.push_back(session.logits(n - 1 - i));
+  return rows;
+}
+
+inline double log_sum_exp(const Row& x) {
+  double top = static_cast<double>(x[0]), sum = 0;
+  for (const float v : x) top = std::max(top, static_cast<double>(v));
+  for (const float v : x) sum += std::exp(static_cast<double>(v) - top);
+  return top + std::log(sum);
+}
+// KL(p || q) in nats of two rows of logits.
+inline double kl(const Row& p, const Row& q) {
+  const double zp = log_sum_exp(p), zq = log_sum_exp(q);
+  double sum = 0;
+  for (size_t i = 0; i < p.size(); ++i) {
+    const double lp = static_cast<double>(p[i]) - zp;
+    sum += std::exp(lp) * (lp - (static_cast<double>(q[i]) - zq));
+  }
+  return sum;
+}
+inline double mean_kl(const std::vector<Row>& p, const std::vector<Row>& q) {
+  double sum = 0;
+  for (size_t i = 0; i < p.size(); ++i) sum += kl(p[i], q[i]);
+  return sum / static_cast<double>(p.size());
+}
+// Largest |a - b| over the largest |a|.
+inline double max_error(const std::vector<Row>& a, const std::vector<Row>& b) {
+  double error = 0, top = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t j = 0; j < a[i].size(); ++j) {
+      top = std::max(top, std::fabs(static_cast<double>(a[i][j])));
+      error = std::max(error, std::fabs(static_cast<double>(a[i][j]) - static_cast<double>(b[i][j])));
+    }
+  return error / top;
+}
+inline bool same_bytes(const Row& a, const Row& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * 4) == 0; }
+
+// Mean negative log-likelihood of tokens 1..n-1.
+inline double mean_nll(const std::vector<Row>& logits, const Tokens& tokens) {
+  double sum = 0;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) sum += log_sum_exp(logits[i]) - static_cast<double>(logits[i][static_cast<size_t>(tokens[i + 1])]);
+  return sum / static_cast<double>(tokens.size() - 1);
+}
+
+inline Tokens tokenize(const Model& model, const std::string& text, uint32_t flags = 0) {
+  linnet_error err{};
+  size_t need = 0, n = 0;
+  REQUIRE(linnet_tokenize_need(model.m, text.size(), &need) == LINNET_OK);
+  std::vector<char> scratch(need + 1);
+  Tokens out(text.size() + 8);
+  check(linnet_tokenize(model.m, text.data(), text.size(), flags, scratch.data(), need, out.data(), out.size(), &n, &err), err);
+  out.resize(n);
+  return out;
+}
+inline std::string detokenize(const Model& model, const Tokens& tokens) {
+  linnet_error err{};
+  size_t n = 0;
+  const linnet_status sized = linnet_detokenize(model.m, tokens.data(), tokens.size(), nullptr, 0, &n, &err);
+  REQUIRE((sized == LINNET_OK || sized == LINNET_TOO_SMALL));
+  std::string text(n, '\0');
+  check(linnet_detokenize(model.m, tokens.data(), tokens.size(), text.data(), n, &n, &err), err);
+  return text;
+}
+
+// Tiers that this machine runs, weakest first.
+inline std::vector<linnet_isa> tiers() {
+  std::vector<linnet_isa> out;
+  for (const linnet_isa isa : {LINNET_ISA_SCALAR, LINNET_ISA_AVX2, LINNET_ISA_AVX512}) {
+    linnet_profile p{};
+    p.size = sizeof p;
+    p.isa = isa;
+    linnet_isa picked = LINNET_ISA_AUTO;
+    linnet_error err{};
+    if (linnet_isa_pick(&p, &picked, &err) == LINNET_OK) out.push_back(picked);
+    else std::printf("skipped: tier %s: %s\n", linnet_isa_name(isa), err.text);
+  }
+  return out;
+}
+
+}  // namespace test

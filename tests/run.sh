@@ -1,0 +1,67 @@
+#!/bin/sh
+# Everything that must pass before a change is in: tests/run.sh [--full]
+# Installs what the tests need, then: Clang with all warnings as errors and the fuzzers, ASan + UBSan, TSan, and the release build last, so
+# that the output ends with its summary. --full fuzzes longer and runs the tests of the Clang build too.
+set -u
+full=
+case ${1:-} in
+--full) full=1 ;;
+"") ;;
+*) echo "usage: tests/run.sh [--full]" >&2; exit 2 ;;
+esac
+cd "$(dirname "$0")/.." || exit 1
+
+. platform/packages.sh
+IFS='
+'
+# shellcheck disable=SC2086 # one word per line
+set -- $LINNET_BUILD_PACKAGES
+unset IFS
+need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "pkg-config|test of the installed package" \
+  "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
+  "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" || exit 1
+
+jobs=$(nproc)
+same_addresses= # TSan of older compilers cannot live with much address randomisation
+setarch "$(uname -m)" -R true 2>/dev/null && same_addresses="setarch $(uname -m) -R"
+failed=
+stage() { # name, command...
+  name=$1
+  shift
+  start=$(date +%s)
+  echo "== $name"
+  "$@" || { failed="$failed, $name"; echo "== FAILED: $name"; }
+  echo "== $name: $(($(date +%s) - start)) s"
+}
+build() { # preset, more options for CMake...
+  preset=$1
+  shift
+  mkdir -p build
+  cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON "$@" >"build/$preset.log" 2>&1 && cmake --build --preset "$preset" -j "$jobs" >>"build/$preset.log" 2>&1 || {
+    grep -E -A8 'error|Error|FAILED' "build/$preset.log" | head -n 80
+    echo "build/$preset.log has everything"
+    return 1
+  }
+}
+tests() { # preset, more options for ctest...
+  preset=$1
+  shift
+  $same_addresses ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
+}
+
+stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 60)"
+stage "fuzz" tests fuzz -L fuzz
+[ -z "$full" ] || stage "tests: Clang" tests fuzz -LE fuzz
+stage "build: GCC, ASan + UBSan" build dev
+stage "tests: ASan + UBSan" tests dev
+stage "build: GCC, TSan" build tsan
+stage "tests: TSan" tests tsan
+echo "== skipped in the tests above:"
+grep -h '^skipped: ' build/*/Testing/Temporary/LastTest.log 2>/dev/null | sort -u || true
+stage "build: release" build release
+if [ -n "$failed" ]; then
+  echo "== FAILED before the release tests: ${failed#, }"
+fi
+echo "== tests: release"
+tests release || failed="$failed, release"
+[ -z "$failed" ]

@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+"""The command line as scripts and people see it: test_cli.py LINNET. Standard library only.
+
+Runs on a tiny random model (tiny_model.py); what needs the published model under $LINNET_DATA or ../shared/data is skipped without it.
+"""
+import json
+import math
+import os
+import pathlib
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import tiny_model
+
+LINNET = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "linnet"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = pathlib.Path(os.environ.get("LINNET_DATA") or ROOT.parent / "shared" / "data")
+COMMANDS = ["convert", "run", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices"]
+
+
+def linnet(*args, stdin=None, code=0):
+    """Runs the tool and checks its exit code; an error must leave a sentence on stderr and nothing of a traceback."""
+    done = subprocess.run([LINNET, *map(str, args)], input=stdin, capture_output=True, timeout=300)
+    out, err = done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "replace")
+    assert done.returncode == code, f"{args}: exit code {done.returncode}, not {code}\n{err}\n{out[:500]}"
+    if code:
+        assert err.startswith("linnet"), f"{args}: no sentence on stderr: {err!r}"
+    return out if code == 0 else err
+
+
+def linnet_json(*args, **more):
+    return json.loads(linnet(*args, "--json", **more))
+
+
+def read_npy(path):
+    raw = pathlib.Path(path).read_bytes()
+    assert raw[:8] == b"\x93NUMPY\x01\x00" and (10 + struct.unpack("<H", raw[8:10])[0]) % 64 == 0
+    start = 10 + struct.unpack("<H", raw[8:10])[0]
+    head = eval(raw[10:start], {})  # noqa: S307 - the header is a Python literal that the tool has just written
+    assert head["descr"] == "<f4" and not head["fortran_order"]
+    rows, columns = head["shape"]
+    values = struct.unpack(f"<{rows * columns}f", raw[start:])
+    return [values[i * columns:(i + 1) * columns] for i in range(rows)]
+
+
+class Tiny(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="linnet-test-"))
+        cls.folder = tiny_model.make(cls.dir / "tiny")
+        cls.packed = cls.dir / "tiny.gguf"
+        cls.converted = linnet_json("convert", cls.folder, "-o", cls.packed)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.dir)
+
+    # ---- help and usage -------------------------------------------------------------------------------------------------
+
+    def test_help(self):
+        overview = linnet("--help")
+        for command in COMMANDS:
+            self.assertIn(f"\n  {command} ", overview)
+            text = linnet(command, "--help")
+            self.assertTrue(text.startswith(f"usage: linnet {command}"), text)
+            self.assertIn("--json", text)
+            self.assertIn(f"example: linnet {command}", text)
+            self.assertLess(max(map(len, text.split("\n"))), 200)
+        self.assertIn("0.1.0", linnet("--version"))
+
+    def test_usage_errors(self):
+        for args, word in [
+            ((), "usage"), (("fly",), "fly"), (("run",), "--model"), (("run", "--tmep", "0"), "--tmep"),
+            (("run", "-m", "x", "-n", "abc"), "abc"), (("run", "-m", "x", "-n", "0"), "0"), (("run", "-m", "x", "-n", "12x"), "12x"),
+            (("run", "-m", "x", "-n", "-5"), "-5"), (("run", "-m", "x", "-n", "99999999999999999999"), "99999999999999999999"),
+            (("run", "-m", "x", "--temp", "warm"), "warm"), (("run", "-m", "x", "--temp", "nan"), "nan"), (("run", "-m", "x", "--top-p", "1.5"), "1.5"),
+            (("run", "-m", "x", "--tokens", "1,,2"), "1,,2"), (("run", "-m", "x", "--tokens", "1,-2"), "1,-2"),
+            (("run", "-m", "x", "--isa", "sse9"), "sse9"), (("run", "-m", "x", "--kv", "i3"), "i3"), (("run", "-m", "x", "--ignore-eos=1"), "--ignore-eos"),
+            (("run", "-m"), "-m"), (("run", "-m", "x", "stray"), "stray"), (("run", "-m", "x", "--threads", "0"), "0"),
+            (("run", "-m", "x", "-p", "a", "--tokens", "1"), "--tokens"), (("run", "-m", "x", "-p", "a", "--stop", ""), "stop"),
+            (("convert", "x"), "--out"), (("convert", "-o", "y"), "SRC"), (("convert", "x", "-o", "y", "--layout", "tall"), "tall"),
+            (("convert", "x", "-o", "y", "--layout", "plain", "--weights", "i8"), "plain"), (("detokenize", "-m", "x", "1,a"), "1,a"),
+            (("detokenize", "-m", "x"), "IDS"), (("logits", "-m", "x", "-o", "y"), "--tokens"), (("eval", "-m", "x"), "TEXTFILE"),
+            (("bench",), "--synthetic"), (("bench", "--synthetic", "x", "-m", "y"), "either"), (("bench", "-m", "x", "--depth", "0;1"), "0;1"),
+            (("inspect",), "M"), (("tokenize", "-m", "x", "a", "b"), "b"), (("devices", "--check"), "--check"),
+        ]:
+            with self.subTest(args=args):
+                if args:
+                    self.assertIn(word, linnet(*args, code=2))
+                else:
+                    self.assertEqual(subprocess.run([LINNET], capture_output=True).returncode, 2)
+
+    def test_bad_input(self):
+        junk, empty, cut = self.dir / "junk.gguf", self.dir / "empty.gguf", self.dir / "cut.gguf"
+        junk.write_bytes(b"not a model at all, not at all")
+        empty.write_bytes(b"")
+        cut.write_bytes(self.packed.read_bytes()[:5000])
+        for args, word in [
+            (("run", "-m", self.dir / "absent", "-p", "x"), "absent"), (("run", "-m", junk, "-p", "x"), "junk.gguf"),
+            (("run", "-m", empty, "-p", "x"), "empty"), (("run", "-m", cut, "-p", "x"), "cut.gguf"), (("inspect", junk), "junk.gguf"),
+            (("run", "-m", "synthetic:no-such-shape", "-p", "x"), "no-such-shape"), (("run", "-m", self.packed, "-p", ""), None),
+            (("run", "-m", self.packed, "--tokens", "1,259"), "259"), (("run", "-m", self.packed, "-p", "x", "--typical-p", "0.5"), "typical-p"),
+            (("run", "-m", self.packed, "-p", "x" * 50, "--context", "10"), "context"), (("run", "-m", self.packed, "-p", "x", "--profile", junk), "junk.gguf:1:"),
+            (("convert", self.dir / "absent", "-o", self.dir / "o.gguf"), "absent"), (("convert", self.folder, "-o", self.dir / "no" / "o.gguf"), "no"),
+            (("logits", "-m", self.packed, "--tokens", "1", "-o", self.dir / "no" / "l.npy"), "l.npy"), (("eval", "-m", self.packed, self.dir / "absent"), "absent"),
+            (("detokenize", "-m", self.packed, "1,400"), "400"), (("tokenize", "-m", junk, "x"), "junk.gguf"),
+        ]:
+            with self.subTest(args=args):
+                if word is None:
+                    continue  # an empty prompt is <s> here, and fine
+                self.assertIn(word, linnet(*args, code=1))
+        self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "", "-n", 1, "--temp", 0, "--ignore-eos")["prompt_tokens"], 1)
+        self.assertFalse((self.dir / "o.gguf").exists())
+
+    # ---- tokens ----------------------------------------------------------------------------------------------------------------
+
+    def ids(self, text, bos=True):
+        return [1] * bos + [tiny_model.BYTE_ID[b] for b in text.encode()]
+
+    def test_tokenize(self):
+        for model in (self.packed, self.folder):
+            self.assertEqual(json.loads(linnet("tokenize", "-m", model, "Hi, Jürgen")), self.ids("Hi, Jürgen"))
+        self.assertEqual(json.loads(linnet("tokenize", "-m", self.packed, "--no-add-special", "a b")), self.ids("a b", bos=False))
+        self.assertEqual(json.loads(linnet("tokenize", "-m", self.packed, "--json", "--", "-dash")), self.ids("-dash"))
+        self.assertEqual(json.loads(linnet("tokenize", "-m", self.packed, "a</s>b")), self.ids("a") + [2] + self.ids("b", bos=False))
+        self.assertEqual(json.loads(linnet("tokenize", "-m", self.packed, "--no-parse-special", "a</s>b")), self.ids("a</s>b"))
+        self.assertEqual(json.loads(linnet("tokenize", "-m", self.packed, stdin=b"from\nstdin\n")), self.ids("from\nstdin\n"))
+        only = self.dir / "only-tokenizer"
+        only.mkdir()
+        shutil.copy(self.folder / "tokenizer.json", only)
+        self.assertEqual(json.loads(linnet("tokenize", "-m", only, "x")), self.ids("x"))
+
+    def test_tokenize_lines(self):
+        texts = ["plain", "", "tab\tquote\"back\\slash\nline", "\u20ac \U0001F600 \u0000 end", "</s>"]
+        lines = [json.dumps(t) for t in texts] + ['"\\ud83d\\ude00\\u00e9\\/"', ' "blanks around" ', json.dumps("raw \u20ac", ensure_ascii=False)]
+        want = [json.loads(line) for line in lines]
+        out = linnet("tokenize", "-m", self.packed, "--lines", "--no-add-special", "--no-parse-special", stdin="\n".join(lines).encode())
+        self.assertEqual([json.loads(line) for line in out.strip().split("\n")], [self.ids(t, bos=False) for t in want])
+        for bad in [b"bare", b'"open', b'"a" b', b'"\\x"', b'"\\ud83d"', b'"\\ude00"', b'"\xff"', b'"\x01"', b"[1]", b"", b'"\\u12g4"']:
+            with self.subTest(bad=bad):
+                err = linnet("tokenize", "-m", self.packed, "--lines", stdin=b'"good"\n' + bad + b"\n", code=1)
+                self.assertIn("line 2", err)
+
+    def test_detokenize(self):
+        text = "Zoë \U0001F600\n"
+        ids = ",".join(map(str, self.ids(text, bos=False)))
+        self.assertEqual(linnet("detokenize", "-m", self.packed, ids), text + "\n")
+        self.assertEqual(linnet_json("detokenize", "-m", self.packed, ids)["text"], text)
+        half = str(tiny_model.BYTE_ID[0xE2])  # a part of a character is no UTF-8; JSON must stay valid
+        self.assertEqual(linnet_json("detokenize", "-m", self.packed, half)["text"], "\ufffd")
+
+    # ---- models ------------------------------------------------------------------------------------------------------------------
+
+    def test_convert_and_inspect(self):
+        self.assertEqual(self.converted["bytes"], self.packed.stat().st_size)
+        self.assertEqual((self.converted["weights"], self.converted["layout"]), ("i8g128", "packed"))
+        plain = self.dir / "plain.gguf"
+        linnet("convert", self.folder, "-o", plain, "--layout", "plain")
+        kinds = {self.packed: "packed GGUF", plain: "GGUF", self.folder: "Hugging Face folder"}
+        config = json.loads((self.folder / "config.json").read_text())
+        for path, kind in kinds.items():
+            info = linnet_json("inspect", path)
+            self.assertEqual(info["kind"], kind)
+            self.assertEqual(info["spec"]["n_layers"], config["num_hidden_layers"])
+            self.assertEqual(info["spec"]["n_vocab"], config["vocab_size"])
+            self.assertEqual(info["tensor_bytes"], sum(t["bytes"] for t in info["tensors"]))
+            self.assertGreater(len(info["tensors"]), 10)
+            self.assertIn(kind, linnet("inspect", path))
+        packed = {t["name"]: t for t in linnet_json("inspect", self.packed)["tensors"]}
+        self.assertEqual(packed["blk.0.ffn_gate.weight"]["format"], "i8g128")
+        self.assertEqual(packed["blk.0.ffn_gate.weight"]["shape"], [config["intermediate_size"], config["hidden_size"]])
+        self.assertEqual([p.name for p in self.dir.glob("*.tmp*")], [])
+        # The same text from the folder, from its plain GGUF and from a packed float file.
+        packed32 = self.dir / "f32.gguf"
+        linnet("convert", plain, "-o", packed32, "--weights", "f32")
+        runs = [linnet_json("run", "-m", m, "-p", "Hello", "-n", 8, "--temp", 0, "--weights", "f32", "--kv", "f32", "--ignore-eos")["tokens"]
+                for m in (self.folder, plain, packed32)]
+        self.assertEqual(runs[0], runs[1])
+        self.assertEqual(runs[0], runs[2])
+
+    def test_synthetic(self):
+        out = self.dir / "synthetic.gguf"
+        err = linnet("convert", "--synthetic", "no-such-shape", "-o", out, code=1)
+        self.assertIn("no-such-shape", err)
+        self.assertFalse(out.exists())
+
+    def test_plan(self):
+        plan = linnet_json("plan", "-m", self.packed, "--context", 100)
+        self.assertEqual(plan["total"], sum(plan["purposes"].values()))
+        self.assertGreater(plan["purposes"]["weights"], 0)
+        self.assertTrue(plan["weights_mapped"])
+        self.assertEqual(plan["arena_bytes"], plan["total"] - plan["purposes"]["weights"])
+        more = linnet_json("plan", "-m", self.packed, "--context", 200)
+        self.assertGreater(more["purposes"]["kv"], plan["purposes"]["kv"])
+        self.assertIn("total", linnet("plan", "-m", self.packed))
+        run = linnet_json("run", "-m", self.packed, "-p", "x", "-n", 3, "--context", 100, "--ignore-eos")
+        self.assertEqual(run["arena_bytes"], plan["arena_bytes"])
+
+    # ---- running -------------------------------------------------------------------------------------------------------------------
+
+    def test_run(self):
+        run = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--temp", 0, "--ignore-eos")
+        self.assertEqual((len(run["tokens"]), run["prompt_tokens"], run["stop"]), (12, 6, "length"))
+        for key in ("ttft_ms", "tokens_per_s", "arena_bytes", "peak_rss_bytes"):
+            self.assertGreater(run[key], 0)
+        args = ("run", "-m", self.packed, "-n", 12, "--temp", 0, "--ignore-eos")
+        self.assertEqual(linnet_json(*args, stdin=b"Hello\n")["tokens"], run["tokens"])
+        self.assertEqual(linnet_json(*args, "--tokens", ",".join(map(str, self.ids("Hello"))))["tokens"], run["tokens"])
+        raw = linnet_json(*args, "-p", "Hello", "--raw")
+        self.assertEqual(raw["prompt_tokens"], 5)
+        # INT8 gives the same tokens however the work is cut.
+        for more in (("--threads", 1), ("--threads", 3), ("--chunk", 1), ("--chunk", 2), ("--isa", "scalar"), ("--load", "copy")):
+            self.assertEqual(linnet_json(*args, "-p", "Hello", *more)["tokens"], run["tokens"], more)
+        text = linnet(*args, "-p", "Hello", "--echo")
+        self.assertTrue(text.startswith("Hello"))
+
+    def test_sampling(self):
+        args = ("run", "-m", self.packed, "-p", "Hello", "-n", 16, "--ignore-eos", "--temp", 1)
+        a, b, c = (linnet_json(*args, "--seed", s) for s in (7, 7, 8))
+        self.assertEqual(a["tokens"], b["tokens"])
+        self.assertNotEqual(a["tokens"], c["tokens"])
+        self.assertEqual(linnet_json(*args, "--seed", 9, "--top-k", 1)["tokens"], linnet_json(*args, "--temp", 0)["tokens"])
+        clock = linnet_json(*args)
+        self.assertEqual(clock["tokens"], linnet_json(*args, "--seed", clock["seed"])["tokens"])
+
+    def test_stop(self):
+        run = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 24, "--temp", 1, "--seed", 3, "--ignore-eos", "--raw")
+        at = next(i for i, c in enumerate(run["text"]) if i > 2 and 32 < ord(c) < 127 and c not in run["text"][:i])
+        stop = run["text"][at]
+        cut = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 24, "--temp", 1, "--seed", 3, "--ignore-eos", "--raw", "--stop", "never there", "--stop", stop)
+        self.assertEqual((cut["stop"], cut["text"]), ("string", run["text"][:at]))
+
+    def test_cancel(self):
+        process = subprocess.Popen([LINNET, "run", "-m", str(self.packed), "-p", "Hello", "-n", "16000000", "--context", "16000", "--ignore-eos", "--temp", "0", "--json"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn(json.loads(out)["stop"], ("cancel", "length"))
+
+    def test_logits(self):
+        ids = self.ids("Hello, world")
+        rows = {}
+        for chunk in (1, 5, 256):
+            out = self.dir / f"logits-{chunk}.npy"
+            info = linnet_json("logits", "-m", self.packed, "--tokens", ",".join(map(str, ids)), "-o", out, "--chunk", chunk)
+            self.assertEqual((info["n_tokens"], info["n_vocab"]), (len(ids), 259))
+            rows[chunk] = out.read_bytes()
+        self.assertEqual(rows[1], rows[5])
+        self.assertEqual(rows[1], rows[256])
+        values = read_npy(out)
+        self.assertEqual((len(values), len(values[0])), (len(ids), 259))
+        best = max(range(259), key=lambda i: (values[-1][i], -i))
+        self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "Hello, world", "-n", 1, "--temp", 0, "--ignore-eos")["tokens"], [best])
+
+    def test_eval(self):
+        text = self.dir / "text.txt"
+        text.write_text("The quick brown fox jumps over the lazy dog.")
+        ids = self.ids(text.read_text())
+        out = self.dir / "eval.npy"
+        linnet("logits", "-m", self.folder, "--tokens", ",".join(map(str, ids)), "-o", out, "--weights", "f32", "--kv", "f32")
+        nll = 0.0
+        for row, following in zip(read_npy(out), ids[1:]):
+            top = max(row)
+            nll += top + math.log(sum(math.exp(x - top) for x in row)) - row[following]
+        result = linnet_json("eval", "-m", self.folder, text, "--weights", "f32", "--kv", "f32")
+        self.assertEqual(result["tokens"], len(ids) - 1)
+        self.assertAlmostEqual(result["nll_sum"], nll, delta=1e-5 * nll)
+        self.assertAlmostEqual(result["perplexity"], math.exp(nll / (len(ids) - 1)), delta=1e-3 * result["perplexity"])
+        windows = linnet_json("eval", "-m", self.folder, text, "--weights", "f32", "--kv", "f32", "--context", 10)
+        self.assertEqual((windows["tokens"], windows["window"]), (len(ids) - 1, 10))
+        same = linnet_json("eval", "-m", self.folder, text, "--weights", "f32", "--kv", "f32", "--against", self.folder)
+        self.assertEqual((same["kl_mean"], same["top1_agreement"]), (0, 1))
+        against = linnet_json("eval", "-m", self.packed, text, "--against", self.folder)
+        self.assertTrue(0 < against["kl_mean"] < 0.05, against)
+        self.assertAlmostEqual(against["against_perplexity"], result["perplexity"], delta=1e-3 * result["perplexity"])
+        self.assertIn("KL divergence", linnet("eval", "-m", self.packed, text, "--against", self.folder))
+
+    def test_bench(self):
+        bench = linnet_json("bench", "-m", self.packed, "--prompt", "16,8", "--gen", 4, "--depth", "0,16", "--reps", 2, "--threads", 1)
+        self.assertEqual([d["depth"] for d in bench["decode"]], [0, 16])
+        self.assertEqual([p["tokens"] for p in bench["prefill"]], [16, 8])
+        for key in ("read_gb_s", "int8_tops"):
+            self.assertGreater(bench[key], 0)
+        for d in bench["decode"]:
+            self.assertGreater(min(d["tokens_per_s"], d["bytes_per_token"], d["share_of_read"]), 0)
+        self.assertGreater(bench["decode"][1]["bytes_per_token"], bench["decode"][0]["bytes_per_token"])
+        self.assertEqual((bench["threads"], bench["weights"], bench["kv"]), (1, "i8g128", "i8"))
+
+    # ---- machine and profile -----------------------------------------------------------------------------------------------------------
+
+    def test_devices(self):
+        devices = linnet_json("devices")
+        self.assertIn(devices["isa"], [t["name"] for t in devices["tiers"] if t["runs"]])
+        self.assertGreaterEqual(devices["cpus"], devices["cores"])
+        self.assertGreater(devices["memory_bytes"], 0)
+        self.assertIn("picked", linnet("devices"))
+
+    def test_profile(self):
+        sample = ROOT / "configs" / "generic-x86-64.yaml"
+        if os.uname().machine == "x86_64":
+            linnet("devices", "--check", sample)
+        good = self.dir / "good.yaml"
+        good.write_text("name: 'a device'\nisa: scalar\nthreads: 1\nkv: f16\ncontext: 77\nchunk: 9\nspin: 5\nweights: i8g32\n")
+        self.assertTrue(linnet_json("devices", "--check", good)["ok"])
+        run = linnet_json("run", "-m", self.folder, "-p", "x", "-n", 200, "--ignore-eos", "--profile", good)
+        self.assertEqual((run["isa"], run["threads"], run["weights"], len(run["tokens"])), ("scalar", 1, "i8g32", 75))
+        run = linnet_json("run", "-m", self.folder, "-p", "x", "-n", 200, "--ignore-eos", "--profile", good, "--context", 50, "--threads", 2, "--weights", "i8")
+        self.assertEqual((run["threads"], run["weights"], len(run["tokens"])), (2, "i8", 48))
+        for text, place, word in [
+            ("colour: red\n", "1:1", "colour"), ("threads: many\n", "1:10", "many"), ("threads: '2'\n", "1:10", "2"), ("threads: 0\n", "1:10", "0"),
+            ("name: a\nname: b\n", "2:1", "twice"), ("isa: sse9\n", "1:6", "sse9"), ("kv: i3\n", "1:5", "i3"), ("name: 5\n", "1:7", "5"), ("name: yes: no\n", "1:", ""),
+            ("name: &a x\n", "1:7", "anchor"), ("name: x\nisa: *a\n", "2:6", "alias"), ("name: !!str x\n", "1:7", "tag"), ("name: [a]\n", "1:7", "list"),
+            ("name: {a: b}\n", "1:7", "nested"), ("- a\n", "1:1", "list"), ("just text\n", "1:1", ""), ("", "1:1", ""), ("name: x\n---\nname: y\n", "2:1", "second"),
+            ("name: 'x\n", "", ""), ("\tname: x\n", "1:", ""), ("&m\nname: x\n", "1:1", "anchor"), ("name: \xff\n", "", ""), ("name:\n", "1:", "name"), ("chunk: 4097\n", "1:8", "4097"),
+        ]:
+            with self.subTest(text=text):
+                bad = self.dir / "bad.yaml"
+                bad.write_bytes(text.encode("latin-1"))
+                err = linnet("devices", "--check", bad, code=1)
+                self.assertIn("bad.yaml:" + place, err)
+                self.assertIn(word, err)
+        bad.write_bytes(b"name: " + b"x" * 70000)
+        self.assertIn("64 KiB", linnet("devices", "--check", bad, code=1))
+
+
+@unittest.skipUnless((DATA / "models" / "stories260K").is_dir(), "no stories260K (set LINNET_DATA to the folder that holds models/)")
+class Stories(unittest.TestCase):
+    folder = DATA / "models" / "stories260K"
+    gguf = DATA / "models" / "stories260Ktok512.gguf"
+
+    def test_greedy_text(self):
+        want = (self.folder / "greedy_200.txt").read_text()
+        for model in (self.folder, self.gguf):
+            got = linnet("run", "-m", model, "-p", "Once upon a time", "-n", 200, "--temp", 0, "--weights", "f32", "--kv", "f32", "--echo")
+            n = min(len(got.rstrip()), len(want.rstrip()))
+            self.assertGreater(n, 400)
+            self.assertEqual(got[:n], want[:n])
+
+    def test_perplexity(self):
+        golden = json.loads((self.folder / "golden.json").read_text())
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as text:
+            text.write(golden["text"])
+            text.flush()
+            self.assertEqual(json.loads(linnet("tokenize", "-m", self.folder, golden["text"])), golden["ids"])
+            result = linnet_json("eval", "-m", self.folder, text.name, "--weights", "f32", "--kv", "f32")
+            self.assertEqual(result["tokens"], len(golden["ids"]) - 1)
+            self.assertAlmostEqual(result["perplexity"], 4.9536, delta=1e-4)
+            self.assertAlmostEqual(result["nll_sum"], golden["nll_sum"], delta=1e-3)
+            int8 = linnet_json("eval", "-m", self.folder, text.name, "--against", self.folder)
+            self.assertLess(int8["kl_mean"], 5e-3)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)

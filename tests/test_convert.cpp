@@ -1,0 +1,661 @@
+// Converting: GGUF and synthetic models into packed files and plain ones, and what is refused on the way.
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <csignal>
+#include <map>
+#include <memory>
+
+#include "kernels_cpu/pack.h"
+#include "runtime/convert/convert.h"
+#include "runtime/convert/source.h"
+#include "tests/data.h"
+#include "tests/gguf_file.h"
+
+using namespace linnet;
+using namespace linnet::convert;
+using test::GgufFile;
+using test::le;
+using test::tiny_model;
+
+namespace {
+
+// A folder that goes away with what is in it.
+struct Folder {
+  std::string path;
+  Folder() {
+    const char* base = std::getenv("TMPDIR");
+    std::string name = std::string(base ? base : "/tmp") + "/linnet-test-XXXXXX";
+    path = mkdtemp(name.data());
+  }
+  ~Folder() {
+    for (const std::string& f : files()) unlink((path + "/" + f).c_str());
+    rmdir(path.c_str());
+  }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    DIR* d = opendir(path.c_str());
+    while (const dirent* e = readdir(d))
+      if (e->d_name[0] != '.') names.push_back(e->d_name);
+    closedir(d);
+    return names;
+  }
+  std::string put(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path + "/" + name, std::ios::binary) << bytes;
+    return path + "/" + name;
+  }
+  std::string at(const std::string& name) const { return path + "/" + name; }
+};
+
+// A packed model in memory, opened.
+struct Packed {
+  Image image;
+  std::unique_ptr<Gguf> g = std::make_unique<Gguf>();
+  ModelSpec spec = {};
+  linnet_error err = {};
+  linnet_status status;
+  Packed(const std::string& src, linnet_format weights) {
+    Options o;
+    o.weights = weights;
+    status = convert_to_memory(src, o, &image, &err);
+    if (status == LINNET_OK) status = gguf_open(image.data, image.bytes, "packed", g.get(), &err);
+    if (status == LINNET_OK) status = spec_read(*g, &spec, &err);
+  }
+  ~Packed() { image_free(&image); }
+  std::vector<float> row(Role role, uint32_t layer, uint32_t i) {
+    Matrix m;
+    linnet_error e = {};
+    const linnet_status s = find_matrix(*g, role, layer, spec, &m, &e);
+    INFO(e.text);
+    REQUIRE(s == LINNET_OK);
+    std::vector<float> y(m.k);
+    unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
+    return y;
+  }
+};
+
+using Rows = std::map<std::pair<uint32_t, uint32_t>, std::vector<float>>;  // (role, layer) -> (n, k)
+Rows rows_of(const Source& source) {
+  Rows rows;
+  for (const SourceTensor& t : source.tensors) {
+    std::vector<float>& v = rows[{t.role, t.layer}];
+    v.resize(size_t{t.n} * t.k);
+    linnet_error err = {};
+    REQUIRE(t.rows(0, t.n, v.data(), &err) == LINNET_OK);
+  }
+  return rows;
+}
+
+// The value that a format keeps of x, when `group` holds all values that share its scale.
+float stored(linnet_format f, float x, const std::vector<float>& group) {
+  if (f == LINNET_F32) return x;
+  if (f == LINNET_F16) return f16_to_f32(f32_to_f16(x));
+  if (f == LINNET_BF16) return bf16_to_f32(f32_to_bf16(x));
+  float amax = 0;
+  for (const float v : group) amax = std::fmax(amax, std::fabs(v));
+  float scale = amax / 127.0f;
+  if (f == LINNET_I8G32) scale = f16_to_f32(f32_to_f16(scale));
+  return scale == 0 ? 0 : std::fmin(127.0f, std::fmax(-127.0f, std::rint(x / scale))) * scale;
+}
+
+void import_refused(const GgufFile& f, linnet_status status, const std::vector<std::string>& words) {
+  const Folder folder;
+  const std::string path = folder.put("m.gguf", f.bytes());
+  Source source;
+  linnet_error err = {};
+  const linnet_status got = source_from_gguf(path, &source, &err);
+  CAPTURE(err.text, words);
+  CHECK(got == status);
+  CHECK(std::string(err.text).find("m.gguf") != std::string::npos);
+  for (const std::string& w : words) CHECK(std::string(err.text).find(w) != std::string::npos);
+}
+template <class Change>
+void import_refused_after(Change change, linnet_status status, const std::vector<std::string>& words) {
+  GgufFile f = tiny_model();
+  change(f);
+  import_refused(f, status, words);
+}
+
+// Source of a tiny GGUF with a change, or a failed test.
+template <class Change>
+Source imported(Change change, const std::string& arch = "llama") {
+  const Folder folder;
+  GgufFile f = tiny_model(kGgmlF32, 1, arch);
+  change(f);
+  Source source;
+  linnet_error err = {};
+  const linnet_status s = source_from_gguf(folder.put("m.gguf", f.bytes()), &source, &err);
+  INFO(err.text);
+  REQUIRE(s == LINNET_OK);
+  return source;
+}
+
+constexpr linnet_status kBad = LINNET_BAD_FILE, kNot = LINNET_UNSUPPORTED;
+constexpr linnet_format kAllFormats[] = {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_I8G128, LINNET_I8G64, LINNET_I8G32};
+
+// Every weight of a packed model against its source, quantised here.
+void check_packed(const std::string& src) {
+  for (const linnet_format f : kAllFormats) {
+    CAPTURE(src, format_name(f));
+    Source source;
+    linnet_error err = {};
+    const bool folder = src.find(".gguf") == std::string::npos;
+    REQUIRE((folder ? source_from_folder(src, &source, &err) : source_from_gguf(src, &source, &err)) == LINNET_OK);
+    Packed p(src, f);
+    INFO(p.err.text);
+    REQUIRE(p.status == LINNET_OK);
+    const Rows rows = rows_of(source);
+    size_t wrong = 0;
+    for (const SourceTensor& t : source.tensors) {
+      const std::vector<float>& want = rows.at({t.role, t.layer});
+      if (!kRoles[t.role].matrix) {
+        const float* v = nullptr;
+        REQUIRE(find_vector(*p.g, t.role, t.layer, p.spec, &v, &err) == LINNET_OK);
+        wrong += std::memcmp(v, want.data(), want.size() * 4) != 0;
+        continue;
+      }
+      const size_t group = format_row(f).integer && format_row(f).w_group ? format_row(f).w_group : t.k;
+      for (uint32_t i = 0; i < t.n; ++i) {
+        const std::vector<float> got = p.row(t.role, t.layer, i);
+        for (size_t from = 0; from < t.k; from += group) {
+          const auto begin = want.begin() + static_cast<ptrdiff_t>(size_t{i} * t.k + from);
+          const std::vector<float> g(begin, begin + static_cast<ptrdiff_t>(std::min(group, t.k - from)));
+          for (size_t j = 0; j < g.size(); ++j) wrong += got[from + j] != stored(f, g[j], g);
+        }
+      }
+    }
+    CHECK(wrong == 0);
+    CHECK(p.image.bytes % 64 == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("convert: every weight of a packed file is its source's, quantised") {
+  check_packed("tests/golden/qwen2");
+  if (const std::string path = data_path("models/stories260Ktok512.gguf"); !path.empty()) check_packed(path);
+}
+
+TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 bit for bit") {
+  const Folder folder;
+  for (const uint32_t type : {kGgmlQ8_0, kGgmlQ4_0, kGgmlQ4_1, kGgmlQ5_0, kGgmlQ5_1, kGgmlQ4_K, kGgmlQ5_K, kGgmlQ6_K, kGgmlF16, kGgmlBF16}) {
+    GgufFile f = tiny_model(type);
+    const std::string path = folder.put("q.gguf", f.bytes());
+    CAPTURE(ggml_type(type).name);
+    Packed exact(path, LINNET_F32), packed(path, LINNET_I8G32);
+    INFO(exact.err.text << packed.err.text);
+    REQUIRE(exact.status == LINNET_OK);
+    REQUIRE(packed.status == LINNET_OK);
+    const std::string data = f.tensor("blk.0.ffn_up.weight")->data;
+    if (type != kGgmlQ8_0) continue;
+    Matrix m;
+    linnet_error err = {};
+    REQUIRE(find_matrix(*packed.g, kFfnUp, 0, packed.spec, &m, &err) == LINNET_OK);
+    size_t wrong = 0;
+    for (uint32_t i = 0; i < 256; ++i)
+      for (uint32_t j = 0; j < 256; ++j) {
+        const char* block = data.data() + (i * 8 + j / 32) * 34;
+        const auto* codes = static_cast<const int8_t*>(m.panels) + size_t{i} / 16 * 16 * 256;
+        wrong += codes[j / 4 * 64 + i % 16 * 4 + j % 4] != block[2 + j % 32];
+        wrong += std::memcmp(static_cast<const uint16_t*>(m.scales) + (size_t{i} / 16 * 8 + j / 32) * 16 + i % 16, block, 2) != 0;
+      }
+    CHECK(wrong == 0);
+    for (uint32_t i = 0; i < 256; i += 37) CHECK(exact.row(kFfnUp, 0, i) == packed.row(kFfnUp, 0, i));
+  }
+}
+
+TEST_CASE("convert: a weight that is no number is refused with its tensor's name") {
+  const Folder folder;
+  for (const uint16_t bits : {uint16_t{0x7C00}, uint16_t{0x7E00}, uint16_t{0xFC00}})
+    for (const linnet_format f : {LINNET_I8G32, LINNET_I8G128, LINNET_F32}) {
+      GgufFile g = tiny_model(kGgmlQ8_0);
+      std::memcpy(g.tensor("blk.0.ffn_up.weight")->data.data() + 34 * 5, &bits, 2);
+      Packed p(folder.put("nan.gguf", g.bytes()), f);
+      CAPTURE(p.err.text);
+      CHECK(p.status == LINNET_BAD_FILE);
+      CHECK(std::string(p.err.text).find("'blk.0.ffn_up.weight'") != std::string::npos);
+    }
+  GgufFile g = tiny_model();
+  std::memcpy(g.tensor("output_norm.weight")->data.data() + 8, "\0\0\x80\x7f", 4);
+  Packed p(folder.put("inf.gguf", g.bytes()), LINNET_I8);
+  CHECK(p.status == LINNET_BAD_FILE);
+  CHECK(std::string(p.err.text).find("'output_norm.weight'") != std::string::npos);
+}
+
+TEST_CASE("GGUF import: metadata") {
+  Source s = imported([](GgufFile&) {});
+  CHECK(s.name == "tiny");
+  CHECK((s.spec.n_layers == 1 && s.spec.d_model == 256 && s.spec.n_heads == 4 && s.spec.n_kv_heads == 2 && s.spec.head_dim == 64));
+  CHECK((s.spec.d_ff == 256 && s.spec.n_vocab == 48 && s.spec.n_context == 64 && s.spec.tied == 1 && s.spec.rope_kind == kRopePairs));
+  CHECK((s.spec.rope_base == 10000 && s.spec.rope_dim == 64 && s.spec.rope_scaling == kRopeScaleNone && s.spec.qkv_bias == 0));
+  CHECK(s.spec.norm_eps == static_cast<double>(1e-5f));
+  CHECK(std::string(s.spec.architecture) == "llama");
+  s = imported([](GgufFile& f) {
+    f.u32("llama.attention.key_length", 64);
+    f.f32("llama.rope.freq_base", 5e5f);
+    f.text("llama.rope.scaling.type", "linear");
+    f.f32("llama.rope.scaling.factor", 4);
+    f.u32("llama.attention.sliding_window", 64);  // as long as the context: no window
+    f.u32("llama.expert_count", 0);
+    f.tensors.push_back({"output.weight", {256, 48}, kGgmlF16, test::tensor_data(kGgmlF16, 256 * 48, 9)});
+  });
+  CHECK((s.spec.rope_base == 5e5 && s.spec.rope_scaling == kRopeScaleLinear && s.spec.rope_factor == 4 && s.spec.tied == 0));
+  s = imported([](GgufFile& f) { f.text("llama.rope.scaling.type", "none"), f.f32("llama.rope.scaling.factor", 4); });
+  CHECK(s.spec.rope_scaling == kRopeScaleNone);
+  s = imported([](GgufFile&) {}, "qwen2");
+  CHECK((s.spec.rope_kind == kRopeHalves && s.spec.qkv_bias == 1 && s.spec.qk_norm == 0));
+  s = imported([](GgufFile&) {}, "qwen3");
+  CHECK((s.spec.rope_kind == kRopeHalves && s.spec.qkv_bias == 0 && s.spec.qk_norm == 1));
+}
+
+TEST_CASE("GGUF import: llama3 divisors become its parameters, others stay") {
+  ModelSpec spec = {};
+  spec.rope_dim = 64, spec.rope_base = 5e5, spec.rope_factor = 32, spec.rope_low = 1, spec.rope_high = 4, spec.rope_original = 8192;
+  const std::vector<double> divisors = llama3_divisors(spec);
+  CHECK((divisors.front() == 1 && divisors.back() == 32));
+  const auto with = [&](double change) {
+    std::string data;
+    for (const double d : divisors) data += le(static_cast<float>(d == 1 || d == 32 ? d : d * change));
+    return imported([&](GgufFile& f) {
+      f.f32("llama.rope.freq_base", 5e5f);
+      f.tensors.push_back({"rope_freqs.weight", {32}, kGgmlF32, data});
+    });
+  };
+  const Source same = with(1 + 1e-6), other = with(1.01);
+  CHECK((same.spec.rope_scaling == kRopeScaleLlama3 && same.spec.rope_freqs == 0 && same.spec.rope_factor == 32 && same.spec.rope_original == 8192));
+  CHECK((other.spec.rope_scaling == kRopeScaleNone && other.spec.rope_freqs == 1));
+  const Rows rows = rows_of(other);
+  CHECK(rows.at({kRopeFreqs, 0}).size() == 32);
+  CHECK(rows_of(same).count({kRopeFreqs, 0}) == 0);
+}
+
+TEST_CASE("GGUF import: what linnet does not know is refused by name") {
+  import_refused_after([](GgufFile& f) { f.remove("general.architecture"); }, kBad, {"general.architecture"});
+  import_refused(tiny_model(kGgmlF32, 1, "gemma2"), kNot, {"architecture 'gemma2'"});
+  import_refused_after([](GgufFile& f) { f.text("general.type", "adapter"); }, kNot, {"general.type", "adapter"});
+  import_refused_after([](GgufFile& f) { f.f32("llama.logit_scale", 0.5f); }, kNot, {"llama.logit_scale", "0.5"});
+  import_refused_after([](GgufFile& f) { f.u32("llama.expert_count", 8); }, kNot, {"llama.expert_count", "8"});
+  import_refused_after([](GgufFile& f) { f.u32("llama.attention.sliding_window", 16); }, kNot, {"sliding_window = 16"});
+  import_refused_after([](GgufFile& f) { f.text("llama.rope.scaling.type", "yarn"); }, kNot, {"rope.scaling.type", "yarn"});
+  import_refused_after([](GgufFile& f) { f.u32("llama.attention.value_length", 32); }, kNot, {"value_length = 32"});
+  import_refused_after([](GgufFile& f) { f.u32(kLayoutKey, 1); }, kNot, {"packed by linnet already"});
+  for (const char* key : {"block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count",
+                          "attention.layer_norm_rms_epsilon"})
+    import_refused_after([&](GgufFile& f) { f.remove(std::string("llama.") + key); }, kBad, {std::string("llama.") + key + "' is missing"});
+  const auto set = [](const char* key, uint32_t v) { return [=](GgufFile& f) { f.key(key)->value = le(uint32_t{kGgufU32}) + le(v); }; };
+  import_refused_after(set("llama.block_count", 0), kBad, {"block_count"});
+  import_refused_after(set("llama.block_count", 2), kBad, {"'blk.1.attn_norm.weight' is missing"});
+  import_refused_after(set("llama.block_count", 1u << 31), kBad, {"n_layers = 2147483648"});
+  import_refused_after(set("llama.attention.head_count", 3), kBad, {"256", "3"});
+  import_refused_after(set("llama.attention.head_count_kv", 3), kBad, {"n_kv_heads = 3"});
+  import_refused_after(set("llama.embedding_length", 512), kBad, {"512"});
+  import_refused_after([](GgufFile& f) { f.key("llama.block_count")->value = le(uint32_t{kGgufI32}) + le(int32_t{-1}); }, kBad, {"block_count", "-1"});
+  import_refused_after([](GgufFile& f) { f.key("llama.attention.layer_norm_rms_epsilon")->value = le(uint32_t{kGgufF32}) + le(NAN); }, kBad, {"norm_eps"});
+  import_refused_after([](GgufFile& f) { f.f32("llama.rope.freq_base", -1); }, kBad, {"rope_base"});
+  import_refused_after([](GgufFile& f) { f.u32("llama.rope.dimension_count", 65); }, kBad, {"rope_dim = 65"});
+  import_refused_after([](GgufFile& f) { f.remove("blk.0.ffn_up.weight"); }, kBad, {"'blk.0.ffn_up.weight' is missing"});
+  import_refused_after([](GgufFile& f) { f.remove("token_embd.weight"); }, kBad, {"'token_embd.weight' is missing"});
+  import_refused_after([](GgufFile& f) { f.tensors.push_back({"blk.0.extra.weight", {1}, kGgmlF32, "1234"}); }, kNot, {"'blk.0.extra.weight'"});
+  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_q.weight")->name = "blk.0.attn_qkv.weight"; }, kBad, {"'blk.0.attn_q.weight' is missing"});
+  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_k.weight")->dims = {128, 256}; }, kBad, {"'blk.0.attn_k.weight'", "128 x 256", "256 x 128"});
+  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->dims = {16, 16}; }, kBad, {"'blk.0.attn_norm.weight'", "16 x 16"});
+  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->type = 26; }, kNot, {"'blk.0.attn_norm.weight'", "I32"});
+  import_refused_after([](GgufFile& f) { f.tensors.push_back({"blk.0.attn_q.bias", {256}, kGgmlF32, test::tensor_data(kGgmlF32, 256, 1)}); }, kBad,
+                       {"'blk.0.attn_k.bias' is missing"});
+}
+
+TEST_CASE("GGUF import: a model in parts") {
+  const Folder folder;
+  const GgufFile whole = tiny_model(kGgmlQ8_0, 2);
+  const auto part = [&](uint16_t i, size_t from, size_t to) {
+    GgufFile f = whole;
+    if (i) f.keys.clear();
+    f.tensors.assign(whole.tensors.begin() + static_cast<ptrdiff_t>(from), whole.tensors.begin() + static_cast<ptrdiff_t>(to));
+    f.u16("split.no", i);
+    f.u16("split.count", 3);
+    f.raw("split.tensors.count", kGgufI32, le(static_cast<int32_t>(whole.tensors.size())));
+    return f;
+  };
+  const std::string one = "m-00001-of-00003.gguf", two = "m-00002-of-00003.gguf", three = "m-00003-of-00003.gguf";
+  const auto put_all = [&] {
+    folder.put(one, part(0, 0, 5).bytes());
+    folder.put(two, part(1, 5, 9).bytes());
+    folder.put(three, part(2, 9, whole.tensors.size()).bytes());
+  };
+  const auto refused = [&](const std::string& name, linnet_status status, const std::vector<std::string>& words) {
+    Source s;
+    linnet_error err = {};
+    const linnet_status got = source_from_gguf(folder.at(name), &s, &err);
+    CAPTURE(err.text, words);
+    CHECK(got == status);
+    for (const std::string& w : words) CHECK(std::string(err.text).find(w) != std::string::npos);
+    put_all();
+  };
+  put_all();
+  {
+    Source parts, single;
+    linnet_error err = {};
+    const linnet_status s = source_from_gguf(folder.at(one), &parts, &err);
+    INFO(err.text);
+    REQUIRE(s == LINNET_OK);
+    REQUIRE(source_from_gguf(folder.put("whole.gguf", whole.bytes()), &single, &err) == LINNET_OK);
+    CHECK(rows_of(parts) == rows_of(single));
+  }
+  unlink(folder.at(two).c_str());
+  refused(one, LINNET_IO, {two});
+  folder.put(two, part(2, 5, 9).bytes());
+  refused(one, kBad, {two, "split.no", "2", "1"});
+  folder.put(two, whole.bytes());
+  refused(one, kBad, {two, "split.count", "missing"});
+  folder.put(two, part(1, 4, 9).bytes());
+  refused(one, kBad, {two, "another part"});
+  folder.put(two, part(1, 5, 8).bytes());
+  refused(one, kBad, {"split.tensors.count"});
+  folder.put(two, part(1, 5, 9).bytes().substr(0, 300));
+  refused(one, kBad, {two});
+  folder.put("first.gguf", part(0, 0, 5).bytes());
+  refused("first.gguf", kBad, {"first.gguf", "3 parts"});
+  refused("m-00000-of-00003.gguf", kBad, {"part 0 of 3"});
+  refused("m-00004-of-00003.gguf", kBad, {"part 4 of 3"});
+  refused("m-00001-of-99999.gguf", kBad, {"99999"});
+}
+
+namespace {
+// Exports `src` as a plain GGUF of f32 and reads it back.
+Source plain_again(const std::string& src, const std::string& path) {
+  Options o;
+  o.plain = true;
+  o.weights = LINNET_F32;
+  linnet_error err = {};
+  linnet_status s = convert_to_file(src, path, o, &err);
+  INFO(err.text);
+  REQUIRE(s == LINNET_OK);
+  Source out;
+  s = source_from_gguf(path, &out, &err);
+  INFO(err.text);
+  REQUIRE(s == LINNET_OK);
+  return out;
+}
+}  // namespace
+
+TEST_CASE("convert: a plain export holds the same model") {
+  const Folder folder;
+  Source source;
+  linnet_error err = {};
+  for (const char* src : {"tests/golden/qwen2", "tests/golden/qwen3", "tests/golden/llama", "tests/golden/llama-mha-linear", "tests/golden/smollm2"}) {
+    CAPTURE(src);
+    REQUIRE(source_from_folder(src, &source, &err) == LINNET_OK);
+    const Source again = plain_again(src, folder.at("plain.gguf"));
+    const Rows a = rows_of(source), b = rows_of(again);
+    CHECK(a.size() == b.size());
+    const uint32_t d = source.spec.head_dim;
+    for (const auto& [key, rows] : a) {
+      const bool reorder = source.spec.rope_kind != again.spec.rope_kind && (key.first == kAttnQ || key.first == kAttnK);
+      const std::vector<float>& got = b.at(key);
+      REQUIRE(rows.size() == got.size());
+      const size_t k = kRoles[key.first].k(source.spec);
+      size_t wrong = 0;
+      for (size_t i = 0; i < rows.size() / k; ++i) {  // pair j of a head: rows j and j + d/2 there, 2j and 2j + 1 here
+        const size_t j = i % d % (d / 2), to = reorder ? i - i % d + 2 * j + (i % d >= d / 2) : i;
+        wrong += std::memcmp(&rows[i * k], &got[to * k], k * sizeof(float)) != 0;
+      }
+      CHECK(wrong == 0);
+    }
+    ModelSpec x = source.spec, y = again.spec;
+    x.rope_kind = y.rope_kind;
+    x.norm_eps = static_cast<double>(static_cast<float>(x.norm_eps));
+    for (size_t i = 0; i < kSpecFieldCount; ++i) {
+      CAPTURE(kSpecFields[i].name);
+      const size_t at = kSpecFields[i].offset, n = kSpecFields[i].type == SpecType::kU32 ? 4 : kSpecFields[i].type == SpecType::kF64 ? 8 : 32;
+      CHECK(std::memcmp(reinterpret_cast<char*>(&x) + at, reinterpret_cast<char*>(&y) + at, n) == 0);
+    }
+  }
+  if (const std::string data = data_path("models/stories260K"), gguf = data_path("models/stories260Ktok512.gguf"); !data.empty() && !gguf.empty()) {
+    REQUIRE(source_from_gguf(gguf, &source, &err) == LINNET_OK);
+    Rows a = rows_of(source), b = rows_of(plain_again(data, folder.at("plain.gguf")));
+    a.erase({kOutput, 0});  // that file repeats the tied embedding
+    CHECK(a == b);
+  }
+}
+
+TEST_CASE("convert: synthetic models are the same in every format, and for every run") {
+  Packed f32("synthetic:stories260k", LINNET_F32), again("synthetic:stories260k", LINNET_F32);
+  INFO(f32.err.text);
+  REQUIRE(f32.status == LINNET_OK);
+  CHECK((f32.image.bytes == again.image.bytes && std::memcmp(f32.image.data, again.image.data, f32.image.bytes) == 0));
+  for (const linnet_format f : {LINNET_I8, LINNET_I8G128, LINNET_I8G64, LINNET_I8G32}) {
+    Packed p("synthetic:stories260k", f);
+    REQUIRE(p.status == LINNET_OK);
+    for (const Role role : {kTokenEmbd, kAttnQ, kFfnDown})
+      for (uint32_t i = 0; i < kRoles[role].n(p.spec); i += 5) REQUIRE(p.row(role, 0, i) == f32.row(role, 0, i));
+    Matrix m;
+    REQUIRE(find_matrix(*p.g, kFfnUp, 0, p.spec, &m, &p.err) == LINNET_OK);  // n = 172: the last panel has rows past n, all zero
+    const auto* last = static_cast<const int8_t*>(m.panels) + 10 * 16 * 64;
+    size_t not_zero = 0;
+    for (size_t i = 0; i < 16 * 64; ++i) not_zero += i / 4 % 16 >= 12 && last[i];
+    CHECK(not_zero == 0);
+  }
+  double sum = 0, squares = 0;
+  for (uint32_t i = 0; i < 512; ++i)
+    for (const float v : f32.row(kTokenEmbd, 0, i)) sum += static_cast<double>(v), squares += static_cast<double>(v) * static_cast<double>(v);
+  CHECK(std::fabs(sum / 32768) < 0.01);
+  CHECK(std::fabs(std::sqrt(squares / 32768) - 3.0 / 8) < 0.02);
+  CHECK(f32.row(kAttnQ, 0, 0) != f32.row(kAttnQ, 1, 0));
+  CHECK(f32.row(kAttnQ, 0, 0) != f32.row(kAttnQ, 0, 16));
+  Options o;
+  Image image;
+  linnet_error err = {};
+  CHECK(convert_to_memory("synthetic:nosuch", o, &image, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(err.text).find("'nosuch'") != std::string::npos);
+  for (const std::string& name : shapes()) {
+    Source s;
+    CHECK(source_synthetic(name, 1, &s, &err) == LINNET_OK);
+    CHECK(spec_check(s.spec, &err) == LINNET_OK);
+  }
+}
+
+// ---- files ------------------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Progress {
+  uint64_t calls = 0, done = 0, total = 0, stop_at = UINT64_MAX;
+  bool back = false;
+  static int on(void* self, uint64_t done, uint64_t total) {
+    auto* p = static_cast<Progress*>(self);
+    p->back |= done < p->done || done > total || (p->calls && total != p->total);
+    p->done = done, p->total = total;
+    return ++p->calls >= p->stop_at;
+  }
+};
+}  // namespace
+
+TEST_CASE("convert: progress, cancel, and what becomes of the file") {
+  const Folder folder;
+  const std::string out = folder.at("out.gguf");
+  linnet_error err = {};
+  Progress progress;
+  Options o;
+  o.progress = Progress::on;
+  o.user = &progress;
+  REQUIRE(convert_to_file("synthetic:stories15m", out, o, &err) == LINNET_OK);
+  CHECK((progress.calls >= 2 && progress.done == progress.total && !progress.back));
+  CHECK(folder.files() == std::vector<std::string>{"out.gguf"});
+  const std::string before = slurp(out);
+  CHECK(before.size() == progress.total);
+  Image image;
+  REQUIRE(convert_to_memory("synthetic:stories15m", Options{}, &image, &err) == LINNET_OK);
+  CHECK((image.bytes == before.size() && std::memcmp(image.data, before.data(), image.bytes) == 0));
+  image_free(&image);
+  for (const uint64_t call : {uint64_t{1}, uint64_t{2}, progress.calls}) {
+    Progress stop;
+    stop.stop_at = call;
+    o.user = &stop;
+    o.seed = 2;
+    CHECK(convert_to_file("synthetic:stories15m", out, o, &err) == LINNET_CANCELLED);
+    CHECK(folder.files() == std::vector<std::string>{"out.gguf"});
+    CHECK(slurp(out) == before);  // what was there is untouched
+    stop = {};
+    stop.stop_at = call;
+    CHECK(convert_to_memory("synthetic:stories15m", o, &image, &err) == LINNET_CANCELLED);
+  }
+  const GgufFile broken = [] {
+    GgufFile f = tiny_model();
+    std::memcpy(f.tensor("blk.0.ffn_down.weight")->data.data() + 1000, "\0\0\xc0\x7f", 4);
+    return f;
+  }();
+  CHECK(convert_to_file(folder.put("nan.gguf", broken.bytes()), folder.at("new.gguf"), Options{}, &err) == LINNET_BAD_FILE);
+  CHECK(access(folder.at("new.gguf").c_str(), F_OK) != 0);
+  CHECK(folder.files().size() == 2);
+}
+
+TEST_CASE("convert: a full disk, and a kill, leave no file under the final name") {
+  const Folder folder;
+  const std::string out = folder.at("out.gguf");
+  const auto in_child = [](auto body) {
+    const pid_t pid = fork();
+    if (pid == 0) _exit(body());
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return status;
+  };
+  const int full = in_child([&] {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1 << 20, 1 << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    linnet_error err = {};
+    const linnet_status s = convert_to_file("synthetic:stories15m", out, Options{}, &err);
+    return s == LINNET_IO && std::string(err.text).find(out) != std::string::npos ? 7 : 1;
+  });
+  CHECK((WIFEXITED(full) && WEXITSTATUS(full) == 7));
+  CHECK(folder.files().empty());
+  const int killed = in_child([&] {
+    Options o;
+    o.progress = [](void*, uint64_t done, uint64_t total) { return done > total / 2 ? raise(SIGKILL) : 0; };
+    linnet_error err = {};
+    convert_to_file("synthetic:stories15m", out, o, &err);
+    return 1;
+  });
+  CHECK((WIFSIGNALED(killed) && WTERMSIG(killed) == SIGKILL));
+  CHECK(access(out.c_str(), F_OK) != 0);
+  linnet_error err = {};
+  CHECK(convert_to_file("synthetic:stories260k", out, Options{}, &err) == LINNET_OK);  // what the kill left is in nobody's way
+}
+
+TEST_CASE("convert: outputs that are refused") {
+  const Folder folder;
+  linnet_error err = {};
+  const std::string model = folder.put("m.gguf", tiny_model().bytes()), before = slurp(model);
+  CHECK(convert_to_file(model, model, Options{}, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(err.text).find(model) != std::string::npos);
+  REQUIRE(link(model.c_str(), folder.at("same.gguf").c_str()) == 0);
+  CHECK(convert_to_file(model, folder.at("same.gguf"), Options{}, &err) == LINNET_BAD_ARG);
+  CHECK(slurp(model) == before);
+  CHECK(convert_to_file(model, folder.path, Options{}, &err) == LINNET_BAD_ARG);
+  CHECK(convert_to_file(model, "/dev/null", Options{}, &err) == LINNET_BAD_ARG);
+  CHECK(convert_to_file(model, "", Options{}, &err) == LINNET_BAD_ARG);
+  CHECK(convert_to_file(model, folder.at("no/such/folder.gguf"), Options{}, &err) == LINNET_IO);
+  CHECK(convert_to_file(folder.at("none.gguf"), folder.at("out.gguf"), Options{}, &err) == LINNET_IO);
+  Options o;
+  o.plain = true;
+  o.weights = LINNET_I8;
+  CHECK(convert_to_file(model, folder.at("out.gguf"), o, &err) == LINNET_BAD_ARG);
+  o.weights = static_cast<linnet_format>(99);
+  CHECK(convert_to_file(model, folder.at("out.gguf"), o, &err) == LINNET_BAD_ARG);
+  CHECK(folder.files().size() == 2);
+}
+
+TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory") {
+  const Folder folder;
+  linnet_error err = {};
+  const std::string plain = folder.put("plain.gguf", tiny_model().bytes()), packed = folder.at("packed.gguf");
+  REQUIRE(convert_to_file(plain, packed, Options{}, &err) == LINNET_OK);
+  const std::string bytes = slurp(packed);
+  for (const std::string& path : {plain, packed})
+    for (const linnet_load how : {LINNET_LOAD_MAP, LINNET_LOAD_COPY}) {
+      Loaded l;
+      REQUIRE(load(path, how, Options{}, &l, &err) == LINNET_OK);
+      CHECK(l.mapped == (path == packed));
+      CHECK((l.file.bytes == bytes.size() && std::memcmp(l.file.data, bytes.data(), bytes.size()) == 0));
+      unload(&l);
+      CHECK(l.file.data == nullptr);
+    }
+  Loaded l;
+  REQUIRE(load("synthetic:stories260k", LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_OK);
+  unload(&l);
+  CHECK(load(folder.put("text.txt", "no model at all, but long enough"), LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text).find("text.txt: no GGUF file") != std::string::npos);
+  CHECK(load(folder.at("none"), LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_IO);
+  CHECK(load(folder.path, LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_BAD_FILE);  // a folder without config.json
+}
+
+// ---- packed files -------------------------------------------------------------------------------------------------------------
+
+namespace {
+// A tiny packed file with bytes changed behind the first place where `after` stands.
+linnet_status need_of(const std::string& after, const std::string& bytes, std::string* text, size_t cut = 0) {
+  const Folder folder;
+  Image image;
+  linnet_error err = {};
+  REQUIRE(convert_to_memory(folder.put("m.gguf", tiny_model().bytes()), Options{}, &image, &err) == LINNET_OK);
+  const std::string_view whole(static_cast<const char*>(image.data), image.bytes);
+  const size_t at = whole.find(after);
+  REQUIRE(at != std::string_view::npos);
+  std::memcpy(static_cast<char*>(image.data) + at + after.size(), bytes.data(), bytes.size());
+  linnet_need need = {};
+  linnet_view view = image.view();
+  view.bytes -= cut;
+  linnet_status s = linnet_model_need(view, nullptr, &need, &err);
+  if (s == LINNET_OK) {
+    void* mem = linnet_mem_alloc(need.bytes);
+    linnet_model* m = nullptr;
+    s = linnet_model_init(&m, mem, need.bytes, view, nullptr, &err);
+    if (s == LINNET_OK) linnet_model_fini(m);
+    linnet_mem_free(mem, need.bytes);
+  }
+  *text = s == LINNET_OK ? "" : err.text;
+  image_free(&image);
+  return s;
+}
+}  // namespace
+
+TEST_CASE("packed files: what does not fit the spec is refused by name") {
+  std::string text;
+  CHECK(need_of("GGUF", "", &text) == LINNET_OK);
+  INFO(text);
+  const auto refused = [&](const std::string& after, const std::string& bytes, linnet_status status, const std::string& word) {
+    const linnet_status s = need_of(after, bytes, &text);
+    CAPTURE(after, text, word);
+    CHECK(s == status);
+    CHECK(text.find(word) != std::string::npos);
+  };
+  const std::string u32 = le(uint32_t{kGgufU32}), u64s = le(uint32_t{kGgufArray}) + le(uint32_t{kGgufU64}) + le(uint64_t{4});
+  const auto shape = [&](uint64_t f, uint64_t n, uint64_t k, uint64_t g) { return u64s + le(f) + le(n) + le(k) + le(g); };
+  refused("linnet.layout_version", u32 + le(2u), kNot, "newer linnet");
+  refused("linnet.layout_version", u32 + le(0u), kBad, "linnet.layout_version");
+  refused("linnet.spec.n_layers", u32 + le(2u), kBad, "blk.1.attn_norm.weight");
+  refused("linnet.spec.n_layers", u32 + le(2000u), kBad, "n_layers = 2000");
+  refused("linnet.spec.n_layers", le(uint32_t{kGgufI32}), kBad, "linnet.spec.n_layers");
+  refused("linnet.spec.tie", "x", kBad, "linnet.spec.tied");
+  refused("llama.rope", "", LINNET_OK, "");
+  refused("linnet.spec.d_model", u32 + le(128u), kBad, "attn_norm.weight");
+  refused("linnet.spec.norm_eps", le(uint32_t{kGgufF64}) + le(static_cast<double>(NAN)), kBad, "norm_eps");
+  refused("linnet.spec.rope_kind", u32 + le(3u), kBad, "rope_kind = 3");
+  refused("linnet.spec.activation", u32 + le(1u), kBad, "activation = 1");
+  refused("linnet.spec.tied", u32 + le(0u), kBad, "output.weight");
+  refused("linnet.tensor.blk.0.attn_q.weight", shape(5, 256, 256, 128), LINNET_OK, "");
+  refused("linnet.tensor.blk.0.attn_q.weight", shape(99, 256, 256, 128), kNot, "unknown format 99");
+  refused("linnet.tensor.blk.0.attn_q.weight", shape(uint64_t{5} << 32, 256, 256, 128), kNot, "unknown format");
+  refused("linnet.tensor.blk.0.attn_q.weight", shape(6, 256, 256, 64), kBad, "linnet.blk.0.attn_q.weight");
+  refused("linnet.tensor.blk.0.attn_q.weight", shape(5, 240, 256, 128), kBad, "240, 256, 128, not 256");
+  refused("linnet.tensor.blk.0.attn_q.weight", shape(5, 256, 256, 64), kBad, "256, 256, 64");
+  refused("linnet.tensor.blk.0.attn_q.weigh", "x", kBad, "linnet.tensor.blk.0.attn_q.weight' is missing");
+  refused("\x19\0\0\0\0\0\0\0linnet.blk.0.ffn_up.weigh", "x", kBad, "");
+  CHECK(need_of("GGUF", "", &text, 64) == LINNET_BAD_FILE);
+  // An unknown field of the spec: one name takes the place of a key that linnet does not read.
+  refused("\x14", "\0\0\0\0\0\0\0linnet.spec.newfield", kNot, "newer linnet");
+}

@@ -1,0 +1,99 @@
+// The same bytes for every instruction set, thread count, chunk, and way to cut a prompt into calls.
+#include <random>
+
+#include "tests/models.h"
+
+using namespace test;
+
+namespace {
+
+Tokens random_tokens(uint32_t n, uint32_t n_vocab, uint32_t seed) {
+  std::mt19937 random(seed);
+  Tokens t;
+  for (uint32_t i = 0; i < n; ++i) t.push_back(static_cast<int32_t>(random() % n_vocab));
+  return t;
+}
+
+// Logits of the last `keep` rows of a prompt cut into calls of `call` tokens.
+std::vector<Row> run(const Model& model, const Tokens& tokens, const linnet_session_params& p, size_t call) {
+  Session s(model, p);
+  std::vector<Row> rows;
+  for (size_t at = 0; at < tokens.size(); at += call) {
+    const Tokens part(tokens.begin() + static_cast<long>(at), tokens.begin() + static_cast<long>(std::min(at + call, tokens.size())));
+    s.prefill(part);
+    if (at + call >= tokens.size() || call == 1) rows.push_back(s.logits());
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and decode") {
+  const char* const names[] = {"llama", "llama-mha-linear", "mistral", "qwen3", "smollm2"};
+  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32};
+  const uint32_t kvs[] = {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16};
+  size_t compared = 0;
+  for (size_t which = 0; which < 5; ++which) {
+    const std::string src = std::string("tests/golden/") + names[which];
+    const linnet_format f = weights[which];
+    for (const uint32_t kv : kvs) {
+      if (kv != LINNET_I8 && which > 1 && f != LINNET_F32) continue;
+      const uint32_t n = 300;  // past the first attention block of 256
+      const Model oracle(src, f, LINNET_ISA_SCALAR);
+      const Tokens tokens = random_tokens(n, oracle.desc.n_vocab, 7);
+      const auto want = run(oracle, tokens, params(kv, 1, n, 1, n), 1);  // one decode after the other
+      for (const linnet_isa isa : tiers()) {
+        const Model model(src, f, isa);
+        REQUIRE(model.desc.isa == static_cast<uint32_t>(isa));  // the forced tier is the one that runs
+        for (const uint32_t threads : {1u, 2u, 3u})
+          for (const uint32_t chunk : {1u, 7u, 64u, n}) {
+            auto p = params(kv, threads, chunk, 1, n);
+            p.threads = threads == 3 ? LINNET_THREADS_OWN : LINNET_THREADS_DEFAULT;
+            const auto got = run(model, tokens, p, n);
+            INFO(names[which] << " " << linnet_format_name(f) << " kv " << kv << " isa " << linnet_isa_name(isa) << " threads " << threads << " chunk " << chunk);
+            REQUIRE(same_bytes(got.back(), want.back()));
+            ++compared;
+          }
+        if (isa == LINNET_ISA_SCALAR && kv != LINNET_I8) continue;
+        const auto decoded = run(model, tokens, params(kv, 2, 64, 1, n), 1);
+        for (uint32_t i = 0; i < n; ++i) REQUIRE(same_bytes(decoded[i], want[i]));
+        REQUIRE(same_bytes(run(model, tokens, params(kv, 1, 64, 1, n), 97).back(), want.back()));
+      }
+    }
+  }
+  std::printf("%zu runs compared byte for byte\n", compared);
+}
+
+TEST_CASE("every row of a prefill equals the row of a decode") {
+  const Model model("tests/golden/qwen2", LINNET_I8G64);
+  const Tokens tokens = random_tokens(280, model.desc.n_vocab, 3);
+  const auto rows = all_logits(model, tokens, LINNET_I8, 2);
+  const auto want = run(model, tokens, params(LINNET_I8, 1, 1, 1, 280), 1);
+  for (size_t i = 0; i < rows.size(); ++i) REQUIRE(same_bytes(rows[i], want[i]));
+}
+
+TEST_CASE("negative control: one code of one weight changes the bytes") {
+  Model model("tests/golden/llama", LINNET_I8G128), other("tests/golden/llama", LINNET_I8G128, 0, false);
+  const Tokens tokens = random_tokens(40, model.desc.n_vocab, 5);
+  uint8_t* bytes = static_cast<uint8_t*>(other.image.data);
+  bytes[other.image.bytes - 4096] = static_cast<uint8_t>(bytes[other.image.bytes - 4096] ^ 0x40);
+  other.open(0);
+  CHECK_FALSE(same_bytes(run(model, tokens, params(), 40).back(), run(other, tokens, params(), 40).back()));
+}
+
+TEST_CASE("truncate and go on gives the bytes of a fresh session") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  const Tokens tokens = random_tokens(200, model.desc.n_vocab, 11), wrong = random_tokens(90, model.desc.n_vocab, 12);
+  std::mt19937 random(13);
+  for (int round = 0; round < 20; ++round) {
+    const size_t keep = random() % 150;
+    Session s(model, params(LINNET_I8, 1 + static_cast<uint32_t>(round) % 2, 32, 1, 300)), fresh(model, params(LINNET_I8, 1, 64, 1, 300));
+    if (keep) s.prefill(Tokens(tokens.begin(), tokens.begin() + static_cast<long>(keep)));
+    s.prefill(wrong);
+    REQUIRE(linnet_truncate(s.s, 0, keep) == LINNET_OK);
+    s.prefill(Tokens(tokens.begin() + static_cast<long>(keep), tokens.end()));
+    fresh.prefill(tokens);
+    REQUIRE(same_bytes(s.logits(), fresh.logits()));
+    REQUIRE(s.length() == 200);
+  }
+}

@@ -1,0 +1,202 @@
+// Whole models against what others computed: Hugging Face transformers (tests/golden), and the published stories260K.
+#include <nlohmann/json.hpp>
+
+#include "runtime/gguf.h"
+#include "runtime/spec.h"
+#include "tests/models.h"
+
+using namespace test;
+using linnet::Matrix;
+
+namespace {
+
+struct Golden {
+  Tokens tokens, greedy;
+  std::vector<Row> logits;  // (n_tokens, n_vocab)
+};
+
+Golden read_golden(const std::string& name) {
+  Golden g;
+  const auto json = nlohmann::json::parse(slurp("tests/golden/" + name + "/golden.json"));
+  g.tokens = json["tokens"].get<Tokens>();
+  g.greedy = json["greedy"].get<Tokens>();
+  const std::string npy = slurp("tests/golden/" + name + "/golden_logits.npy");
+  REQUIRE(npy.substr(1, 5) == "NUMPY");
+  const size_t header = 10 + static_cast<unsigned char>(npy[8]) + 256u * static_cast<unsigned char>(npy[9]);
+  const size_t n_vocab = (npy.size() - header) / 4 / g.tokens.size();
+  for (size_t i = 0; i < g.tokens.size(); ++i) {
+    Row row(n_vocab);
+    std::memcpy(row.data(), npy.data() + header + i * n_vocab * 4, n_vocab * 4);
+    g.logits.push_back(row);
+  }
+  return g;
+}
+
+const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2"};
+
+// The mutable bytes of a packed matrix.
+struct Packed {
+  uint8_t* panels;
+  float* scales;
+  Matrix m;
+};
+Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
+  auto gguf = std::make_unique<linnet::Gguf>();
+  linnet_error err{};
+  check(linnet::gguf_open(model.image.data, model.image.bytes, "image", gguf.get(), &err), err);
+  linnet::ModelSpec spec;
+  check(linnet::spec_read(*gguf, &spec, &err), err);
+  Matrix m;
+  check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
+  return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m};
+}
+
+}  // namespace
+
+TEST_CASE("f32 logits equal those of transformers") {
+  for (const char* name : kNames) {
+    const Golden g = read_golden(name);
+    const Model model(std::string("tests/golden/") + name, LINNET_F32);
+    const auto logits = all_logits(model, g.tokens, LINNET_F32);
+    REQUIRE(logits.size() == g.logits.size());
+    REQUIRE(logits[0].size() == g.logits[0].size());
+    const double error = max_error(g.logits, logits);
+    std::printf("golden %-17s f32 error %.2e of the largest logit\n", name, error);
+    INFO(name);
+    CHECK(error < 1e-4);
+
+    Session session(model, params(LINNET_F32));
+    session.prefill(g.tokens);
+    Tokens greedy;
+    for (size_t i = 0; i < g.greedy.size(); ++i) greedy.push_back(session.decode());
+    CHECK(greedy == g.greedy);
+  }
+}
+
+TEST_CASE("negative control: a row of weights 2 % off fails the f32 check") {
+  for (const char* name : kNames) {
+    const Golden g = read_golden(name);
+    Model model(std::string("tests/golden/") + name, LINNET_F32, 0, false);
+    const Packed up = packed_matrix(model, linnet::kFfnUp, 1);
+    float* panel = reinterpret_cast<float*>(up.panels);  // [k][16]: output 0 of the first panel
+    for (uint32_t k = 0; k < up.m.k; ++k) panel[k * 16] *= 1.02f;
+    model.open(0);
+    INFO(name);
+    CHECK(max_error(g.logits, all_logits(model, g.tokens, LINNET_F32)) > 1e-4);
+  }
+}
+
+TEST_CASE("f16, bf16 and integer weights stay near") {
+  const struct {
+    linnet_format weights, kv;
+    double kl;
+  } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4},  {LINNET_BF16, LINNET_BF16, 5e-4}, {LINNET_I8, LINNET_I8, 1e-2},
+               {LINNET_I8G128, LINNET_I8, 5e-3}, {LINNET_I8G64, LINNET_I8, 5e-3},  {LINNET_I8G32, LINNET_I8, 5e-3}};
+  for (const char* name : kNames) {
+    const Golden g = read_golden(name);
+    for (const auto& kind : kinds) {
+      const Model model(std::string("tests/golden/") + name, kind.weights);
+      const double mean = mean_kl(g.logits, all_logits(model, g.tokens, kind.kv));
+      std::printf("golden %-17s weights %-6s kv %-4s KL %.2e\n", name, linnet_format_name(kind.weights), linnet_format_name(kind.kv), mean);
+      INFO(name << " " << linnet_format_name(kind.weights));
+      CHECK(mean < kind.kl);
+    }
+  }
+}
+
+TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off is caught") {
+  for (const char* name : kNames) {
+    const Golden g = read_golden(name);
+    const std::string src = std::string("tests/golden/") + name;
+    const Model clean(src, LINNET_I8G32);
+    const auto want = all_logits(clean, g.tokens, LINNET_I8);
+
+    Model swapped(src, LINNET_I8G128, 0, false);  // scales of the first two panels' outputs change places, in every layer's up and down
+    for (uint32_t layer = 0; layer < clean.desc.n_layers; ++layer)
+      for (const linnet::Role role : {linnet::kFfnUp, linnet::kFfnDown, linnet::kAttnV}) {
+        const Packed w = packed_matrix(swapped, role, layer);
+        for (uint32_t i = 0; i < 8; ++i) std::swap(w.scales[i], w.scales[15 - i]);
+      }
+    swapped.open(0);
+    const double kl_swapped = mean_kl(g.logits, all_logits(swapped, g.tokens, LINNET_I8));
+    INFO(name << " swapped scales: KL " << kl_swapped);
+    CHECK(kl_swapped > 5e-3);
+
+    // 2 % on one matrix lies below INT8's own noise, so the bits are what catches it.
+    Model off(src, LINNET_I8G32, 0, false);
+    const Packed w = packed_matrix(off, linnet::kFfnUp, 1);
+    uint16_t* half = reinterpret_cast<uint16_t*>(w.scales);
+    half[0] = linnet::f32_to_f16(linnet::f16_to_f32(half[0]) * 1.02f);
+    off.open(0);
+    const auto got = all_logits(off, g.tokens, LINNET_I8);
+    bool same = true;
+    for (size_t i = 0; i < want.size(); ++i) same = same && same_bytes(want[i], got[i]);
+    CHECK_FALSE(same);
+  }
+}
+
+TEST_CASE("stories260K: published greedy text, perplexity, HF folder equals GGUF") {
+  const std::string folder = data_path("models/stories260K"), gguf = data_path("models/stories260Ktok512.gguf");
+  if (folder.empty() || gguf.empty()) return;
+  const Model hf(folder, LINNET_F32), other(gguf, LINNET_F32);
+
+  const auto json = nlohmann::json::parse(slurp(folder + "/golden.json"));
+  const Tokens ids = json["ids"].get<Tokens>();
+  CHECK(tokenize(hf, json["text"].get<std::string>()) == ids);
+  CHECK(tokenize(other, json["text"].get<std::string>()) == ids);
+
+  const auto logits = all_logits(hf, ids, LINNET_F32);
+  const double perplexity = std::exp(mean_nll(logits, ids)), want = std::exp(json["nll_sum"].get<double>() / static_cast<double>(ids.size() - 1));
+  std::printf("stories260K f32 perplexity %.6f, published %.6f\n", perplexity, want);
+  CHECK(std::fabs(perplexity - want) < 1e-4);
+  Row last;
+  std::istringstream lines(slurp(folder + "/logits_last_golden.txt"));
+  for (float v; lines >> v;) last.push_back(v);
+  CHECK(max_error({last}, {logits.back()}) < 1e-4);
+
+  // The GGUF has the channels of q and k in another order, so sums differ in their last bits.
+  const double apart = max_error(logits, all_logits(other, ids, LINNET_F32));
+  std::printf("stories260K HF folder and GGUF: logits %.1e apart\n", apart);
+  CHECK(apart < 1e-5);
+
+  for (const Model* m : {&hf, &other}) {
+    Session s(*m, params(LINNET_F32));
+    s.prefill(tokenize(*m, ""));  // BOS
+    Tokens drawn;
+    for (int i = 0; i < 200; ++i) drawn.push_back(s.decode());
+    std::string text = slurp(folder + "/greedy_200.txt");
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    CHECK(detokenize(*m, drawn) == text);
+  }
+}
+
+TEST_CASE("stories260K: INT8 perplexity within 1 % of f32, and a damaged model is not") {
+  const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt");
+  if (folder.empty() || sample.empty()) return;
+  const std::string text = slurp(sample);
+  auto perplexity = [&](const Model& m, uint32_t kv) {
+    Tokens ids = tokenize(m, text);
+    double sum = 0, n = 0;
+    for (size_t at = 0; at + 1 < ids.size(); at += 511) {  // windows of the trained context
+      Tokens window(1, ids[0]);
+      for (size_t i = at + (at == 0); i < std::min(at + 512, ids.size()); ++i) window.push_back(ids[i]);
+      if (window.size() < 2) break;
+      sum += mean_nll(all_logits(m, window, kv), window) * static_cast<double>(window.size() - 1);
+      n += static_cast<double>(window.size() - 1);
+    }
+    return std::exp(sum / n);
+  };
+  const double f32 = perplexity(Model(folder, LINNET_F32), LINNET_F32);
+  for (const linnet_format f : {LINNET_I8, LINNET_I8G128, LINNET_I8G64, LINNET_I8G32}) {
+    const double i8 = perplexity(Model(folder, f), LINNET_I8);
+    std::printf("stories260K perplexity f32 %.4f, %s %.4f (%+.3f %%)\n", f32, linnet_format_name(f), i8, (i8 / f32 - 1) * 100);
+    CHECK(std::fabs(i8 / f32 - 1) < 0.01);
+  }
+  Model damaged(folder, LINNET_I8G64, 0, false);
+  for (uint32_t layer = 0; layer < 5; ++layer) {
+    const Packed w = packed_matrix(damaged, linnet::kFfnDown, layer);
+    for (uint32_t i = 0; i < 16; ++i) std::swap(w.scales[i], w.scales[16 + i]);  // two groups of the first panel
+  }
+  damaged.open(0);
+  CHECK(std::fabs(perplexity(damaged, LINNET_I8) / f32 - 1) > 0.01);
+}

@@ -1,0 +1,726 @@
+// The Hugging Face side of convert: JSON, config.json, safetensors, folders.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#define JSON_NOEXCEPTION  // as the library is compiled: both must have the same inline functions
+#include <nlohmann/json.hpp>
+
+#include "data.h"
+#include "runtime/architectures.h"
+#include "runtime/convert/hf_config.h"
+#include "runtime/convert/json.h"
+#include "runtime/convert/safetensors.h"
+#include "runtime/convert/source.h"
+
+using namespace linnet;
+using namespace linnet::convert;
+namespace fs = std::filesystem;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// expr is a Status and hands its error text to `e`.
+template <class Call>
+void check_refused(const char* expr, const Call& call, Status status, const std::string& what) {
+  INFO(expr);
+  Error err = {};
+  REQUIRE(call(&err) == status);
+  CHECK(err.code == status);
+  CHECK_THAT(std::string(err.text), Contains(what));
+}
+template <class Call>
+void check_accepted(const char* expr, const Call& call) {
+  Error err = {};
+  const Status status = call(&err);
+  INFO(expr << ": " << err.text);
+  REQUIRE(status == LINNET_OK);
+}
+#define REFUSED(expr, status, what) check_refused(#expr, [&](Error* e) { return expr; }, status, what)
+#define ACCEPTED(...) check_accepted(#__VA_ARGS__, [&](Error* e) { return __VA_ARGS__; })
+
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (fs::temp_directory_path() / "linnet-test-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~TempFolder() { fs::remove_all(path); }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path + "/" + name, std::ios::binary) << text; }
+  std::string path;
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  REQUIRE(at != text.npos);
+  return text.replace(at, from.size(), to);
+}
+
+// A safetensors file of this header and n bytes of data: 0, 1, 2, ...
+std::string file_of(const std::string& header, size_t n_data) {
+  const uint64_t bytes = header.size();
+  std::string file(reinterpret_cast<const char*>(&bytes), 8);
+  file += header;
+  for (size_t i = 0; i < n_data; i++) file += static_cast<char>(i);
+  return file;
+}
+
+Status parse_bytes(const std::string& file, Error* e) {
+  SafetensorsTensors tensors;
+  // An allocation of its own, so that the address sanitizer sees a read past the end.
+  const std::vector<char> exact(file.begin(), file.end());
+  return safetensors_parse(exact.data(), exact.size(), "m.safetensors", &tensors, e);
+}
+Status parse(const std::string& header, size_t n_data, Error* e) { return parse_bytes(file_of(header, n_data), e); }
+
+std::string read_value(const Source& source, Role role, uint32_t layer, uint32_t row, uint32_t column) {
+  for (const SourceTensor& t : source.tensors) {
+    if (t.role != role || t.layer != layer) continue;
+    std::vector<float> out(t.k);
+    Error err;
+    if (t.rows(row, 1, out.data(), &err) != LINNET_OK) return err.text;
+    char text[40];
+    std::snprintf(text, sizeof text, "%a", static_cast<double>(out[column]));
+    return text;
+  }
+  return "no such tensor";
+}
+
+}  // namespace
+
+// ---- JSON ------------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("JSON: the test suite of parsers") {
+  const std::string folder = data_path("vectors/JSONTestSuite/parsing");
+  if (folder.empty()) return;
+  size_t n = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    INFO(name);
+    nlohmann::json value;
+    Error err = {};
+    const Status status = json_parse(slurp(entry.path().string()), name.c_str(), &value, &err);
+    if (name[0] == 'y') {
+      // The suite allows duplicate keys; we do not.
+      const bool duplicates = name.starts_with("y_object_duplicated_key");
+      CHECK(status == (duplicates ? LINNET_BAD_FILE : LINNET_OK));
+      if (duplicates) CHECK_THAT(std::string(err.text), Contains("duplicate key 'a'"));
+    } else if (name[0] == 'n') {
+      CHECK(status == LINNET_BAD_FILE);
+    }
+    if (status != LINNET_OK) {
+      CHECK_THAT(std::string(err.text), Contains(name));
+      CHECK(value.is_null());
+    }
+    n++;
+  }
+  std::printf("JSONTestSuite: %zu texts\n", n);
+  CHECK(n == 318);
+}
+
+TEST_CASE("JSON: limits and error places") {
+  nlohmann::json v;
+  const auto parse_json = [&v](const std::string& text, Error* e) { return json_parse(text, "x.json", &v, e); };
+  REFUSED(parse_json("", e), LINNET_BAD_FILE, "x.json: not valid JSON at line 1, column 1");
+  REFUSED(parse_json("{\"a\": 1,\n \"b\": nul}", e), LINNET_BAD_FILE, "line 2, column 10");
+  REFUSED(parse_json("{} {}", e), LINNET_BAD_FILE, "line 1, column 4");
+  REFUSED(parse_json(std::string("{}\0{}", 5), e), LINNET_BAD_FILE, "line 1, column 3");
+  REFUSED(parse_json("[NaN]", e), LINNET_BAD_FILE, "line 1, column 2");
+  REFUSED(parse_json("[1e999]", e), LINNET_BAD_FILE, "line 1");
+  REFUSED(parse_json("[\"\xff\"]", e), LINNET_BAD_FILE, "line 1, column 3");
+  REFUSED(parse_json("{\"a\": {\"k\": 1, \"k\": 1}}", e), LINNET_BAD_FILE, "x.json: duplicate key 'k'");
+  ACCEPTED(parse_json(std::string(64, '[') + std::string(64, ']'), e));
+  REFUSED(parse_json(std::string(65, '[') + std::string(65, ']'), e), LINNET_BAD_FILE, "nested deeper than 64");
+  REFUSED(parse_json(std::string(1 << 20, '['), e), LINNET_BAD_FILE, "nested deeper than 64");
+  std::string many = "[0";
+  for (size_t i = 1; i < kJsonMaxValues; i++) many += ",0";
+  REFUSED(parse_json(many + "]", e), LINNET_BAD_FILE, "more than 8388608 values");
+  Error err = {};
+  CHECK(json_parse("{\n\n?", "x.json", &v, &err) == LINNET_BAD_FILE);
+  CHECK(err.line == 3);
+  CHECK(json_parse("?", "x.json", &v, nullptr) == LINNET_BAD_FILE);
+  // What is taken: escapes, large integers exactly, deep enough values.
+  ACCEPTED(parse_json(R"({"s": "\u00e9\ud83d\ude00\u0000", "n": 18446744073709551615, "m": -9223372036854775808})", e));
+  std::string s;
+  REQUIRE(get_string(v, "s", &s) == Got::kFound);
+  CHECK(s == std::string("\xc3\xa9\xf0\x9f\x98\x80\0", 7));
+  CHECK(json_show(*json_member(v, "n")) == "18446744073709551615");
+}
+
+TEST_CASE("JSON: checked getters") {
+  nlohmann::json v;
+  ACCEPTED(json_parse(R"({"zero": 0, "max": 4294967295, "over": 4294967296, "minus": -1, "float": 2.0, "text": "a", "null": null, "yes": true,
+                         "huge": 18446744073709551615, "list": [1]})", "x", &v, e));
+  uint32_t u = 7;
+  CHECK(get_u32(v, "zero", &u) == Got::kFound);
+  CHECK(u == 0);
+  CHECK(get_u32(v, "max", &u) == Got::kFound);
+  CHECK(u == 4294967295u);
+  for (const char* key : {"over", "minus", "float", "text", "yes", "huge", "list"}) CHECK(get_u32(v, key, &u) == Got::kWrong);
+  CHECK(get_u32(v, "null", &u) == Got::kNull);
+  CHECK(get_u32(v, "none", &u) == Got::kMissing);
+  CHECK(u == 4294967295u);
+  int64_t i = 7;
+  CHECK(get_i64(v, "minus", &i) == Got::kFound);
+  CHECK(i == -1);
+  CHECK(get_i64(v, "over", &i) == Got::kFound);
+  CHECK(i == 4294967296);
+  for (const char* key : {"huge", "float", "text"}) CHECK(get_i64(v, key, &i) == Got::kWrong);
+  double d = 7;
+  CHECK(get_double(v, "minus", &d) == Got::kFound);
+  CHECK(d == -1);
+  CHECK(get_double(v, "float", &d) == Got::kFound);
+  CHECK(d == 2);
+  CHECK(get_double(v, "text", &d) == Got::kWrong);
+  bool b = false;
+  CHECK(get_bool(v, "yes", &b) == Got::kFound);
+  CHECK(b);
+  CHECK(get_bool(v, "zero", &b) == Got::kWrong);
+  std::string s;
+  CHECK(get_string(v, "text", &s) == Got::kFound);
+  CHECK(s == "a");
+  CHECK(get_string(v, "yes", &s) == Got::kWrong);
+  // Values that are no objects have no members.
+  CHECK(get_string(*json_member(v, "list"), "a", &s) == Got::kMissing);
+  CHECK(json_member(*json_member(v, "text"), "a") == nullptr);
+}
+
+TEST_CASE("read_file") {
+  const TempFolder folder;
+  folder.write("f", "12345");
+  std::string text;
+  bool found = false;
+  ACCEPTED(read_file(folder.path + "/f", 5, &text, &found, e));
+  CHECK(text == "12345");
+  CHECK(found);
+  REFUSED(read_file(folder.path + "/f", 4, &text, &found, e), LINNET_BAD_FILE, "5 bytes, the limit for this file is 4");
+  REFUSED(read_file(folder.path, 9, &text, &found, e), LINNET_IO, "not a regular file");
+  ACCEPTED(read_file(folder.path + "/none", 5, &text, &found, e));
+  CHECK(!found);
+  REFUSED(read_file(folder.path + "/none", 5, &text, nullptr, e), LINNET_IO, "none: ");
+}
+
+// ---- architectures and config.json ----------------------------------------------------------------------------------------------
+
+TEST_CASE("architectures") {
+  for (const char* name : {"llama", "mistral", "qwen2", "qwen3"}) {
+    REQUIRE(architecture_by_hf(name));
+    CHECK(architecture_by_hf(name)->name == std::string(name));
+    CHECK(architecture_by_hf_class(architecture_by_hf(name)->hf_class) == architecture_by_hf(name));
+  }
+  CHECK(architecture_by_hf("gpt2") == nullptr);
+  CHECK(architecture_by_gguf("mistral") == nullptr);
+  CHECK(architecture_by_gguf("llama") == architecture_by_hf("llama"));
+  CHECK(architecture_by_gguf("qwen3") == architecture_by_hf("qwen3"));
+
+  char name[kRoleNameBytes];
+  for (uint32_t r = 0; r < kRoleCount; r++) {
+    for (const uint32_t layer : {0u, 10u, 1023u}) {
+      hf_tensor_name(static_cast<Role>(r), layer, name);
+      INFO(name);
+      Role role = kRoleCount;
+      uint32_t back = 77;
+      CHECK(hf_tensor_role(name, &role, &back) == (r == kRopeFreqs ? HfName::kUnknown : HfName::kKnown));
+      if (r == kRopeFreqs) continue;
+      CHECK(role == r);
+      CHECK(back == (kRoles[r].per_layer ? layer : 0));
+    }
+  }
+  Role role;
+  uint32_t layer;
+  CHECK(hf_tensor_role("model.layers.3.self_attn.rotary_emb.inv_freq", &role, &layer) == HfName::kIgnored);
+  for (const char* odd : {"", "model.layers.", "model.layers.3", "model.layers.3.", "model.layers.x.mlp.up_proj.weight", "mlp.up_proj.weight",
+                          "model.layers.03.mlp.up_proj.weight", "model.layers.99999999999.mlp.up_proj.weight", "model.layers.0.lm_head.weight",
+                          "model.layers.-1.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.weight.", "lm_head.bias"}) {
+    INFO(odd);
+    CHECK(hf_tensor_role(odd, &role, &layer) == HfName::kUnknown);
+  }
+}
+
+namespace {
+
+using Keys = std::map<std::string, std::string>;  // key -> JSON text; "" leaves the key out
+
+std::string config_text(const Keys& changes) {
+  Keys all = {{"architectures", R"(["LlamaForCausalLM"])"}, {"model_type", R"("llama")"}, {"hidden_size", "64"}, {"intermediate_size", "172"},
+              {"num_hidden_layers", "2"}, {"num_attention_heads", "8"}, {"num_key_value_heads", "4"}, {"vocab_size", "512"}};
+  for (const auto& [key, value] : changes) all[key] = value;
+  std::string text;
+  for (const auto& [key, value] : all)
+    if (!value.empty()) text += (text.empty() ? "{\"" : ",\n \"") + key + "\": " + value;
+  return text + "}";
+}
+Status config(const Keys& changes, ModelSpec* spec, Error* e) { return spec_from_config(config_text(changes), "config.json", spec, e); }
+Keys family(const char* model_type, const char* hf_class) {
+  return {{"model_type", '"' + std::string(model_type) + '"'}, {"architectures", "[\"" + std::string(hf_class) + "\"]"}};
+}
+
+}  // namespace
+
+TEST_CASE("config: what absent keys mean") {
+  ModelSpec s;
+  ACCEPTED(config({}, &s, e));
+  CHECK(s.architecture == std::string("llama"));
+  CHECK((s.n_layers == 2 && s.d_model == 64 && s.n_heads == 8 && s.n_kv_heads == 4 && s.head_dim == 8 && s.d_ff == 172 && s.n_vocab == 512));
+  CHECK(s.n_context == 2048);
+  CHECK(s.norm_eps == 1e-6);
+  CHECK((s.rope_kind == kRopeHalves && s.rope_dim == 8 && s.rope_base == 10000 && s.rope_scaling == kRopeScaleNone && s.rope_freqs == 0));
+  CHECK((s.qkv_bias == 0 && s.out_bias == 0 && s.mlp_bias == 0 && s.qk_norm == 0 && s.tied == 0 && s.activation == kActSilu));
+  ACCEPTED(config({{"num_key_value_heads", ""}}, &s, e));
+  CHECK(s.n_kv_heads == 8);
+  ACCEPTED(config({{"num_key_value_heads", "null"}, {"head_dim", "null"}, {"architectures", ""}}, &s, e));
+  CHECK((s.n_kv_heads == 8 && s.head_dim == 8));
+  ACCEPTED(config({{"model_type", ""}}, &s, e));
+  ACCEPTED(config({{"attention_bias", "true"}, {"mlp_bias", "true"}, {"tie_word_embeddings", "true"}, {"head_dim", "10"}}, &s, e));
+  CHECK((s.qkv_bias == 1 && s.out_bias == 1 && s.mlp_bias == 1 && s.tied == 1 && s.head_dim == 10));
+  // Qwen2 has biases without a key, Qwen3 norms and a head size of its own.
+  Keys keys = family("qwen2", "Qwen2ForCausalLM");
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.qkv_bias == 1 && s.out_bias == 0 && s.qk_norm == 0 && s.n_context == 32768));
+  keys = family("qwen3", "Qwen3ForCausalLM");
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.qkv_bias == 0 && s.out_bias == 0 && s.qk_norm == 1 && s.head_dim == 128));
+}
+
+TEST_CASE("config: RoPE in the published and the newer style") {
+  ModelSpec a, b;
+  ACCEPTED(config({{"rope_theta", "500000.0"}, {"torch_dtype", R"("bfloat16")"}, {"rope_scaling", R"({"factor": 32.0, "low_freq_factor": 1.0,
+      "high_freq_factor": 4.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"})"}}, &a, e));
+  CHECK((a.rope_base == 500000 && a.rope_scaling == kRopeScaleLlama3 && a.rope_factor == 32 && a.rope_low == 1 && a.rope_high == 4));
+  CHECK(a.rope_original == 8192);
+  ACCEPTED(config({{"dtype", R"("bfloat16")"}, {"layer_types", R"(["full_attention", "full_attention"])"}, {"rope_parameters",
+      R"({"rope_theta": 500000, "factor": 32, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192,
+          "rope_type": "llama3"})"}}, &b, e));
+  CHECK(std::memcmp(&a, &b, sizeof a) == 0);
+  ACCEPTED(config({{"rope_scaling", R"({"type": "linear", "factor": 2})"}}, &a, e));
+  CHECK((a.rope_scaling == kRopeScaleLinear && a.rope_factor == 2 && a.rope_base == 10000));
+  ACCEPTED(config({{"rope_parameters", R"({"rope_type": "default", "rope_theta": 1e6, "partial_rotary_factor": 1})"}}, &a, e));
+  CHECK((a.rope_scaling == kRopeScaleNone && a.rope_base == 1e6));
+
+  const auto scaling = [&a](const char* text, Error* e) { return config({{"rope_scaling", text}}, &a, e); };
+  for (const std::string type : {"dynamic", "yarn", "longrope", "su"})
+    REFUSED(scaling(("{\"rope_type\": \"" + type + "\", \"factor\": 2.0}").c_str(), e), LINNET_UNSUPPORTED,
+            "config.json: rope scaling '" + type + "' is not supported yet");
+  REFUSED(scaling(R"({"rope_type": "linear", "beta_fast": 2})", e), LINNET_UNSUPPORTED, "rope parameter 'beta_fast' (2) is not supported");
+  REFUSED(scaling(R"({"rope_type": "linear"})", e), LINNET_BAD_FILE, "'factor' is missing");
+  REFUSED(scaling(R"({"rope_type": "linear", "factor": "2"})", e), LINNET_BAD_FILE, "'factor' is \"2\", not a number");
+  REFUSED(scaling(R"({"rope_type": "linear", "factor": -2})", e), LINNET_BAD_FILE, "'factor' is -2, not a number from");
+  REFUSED(scaling(R"({"rope_type": "linear", "factor": 2, "partial_rotary_factor": 0.5})", e), LINNET_UNSUPPORTED, "'partial_rotary_factor' 0.5");
+  REFUSED(scaling(R"({"rope_type": 3})", e), LINNET_BAD_FILE, "'rope_type' is 3, not a string");
+  REFUSED(scaling(R"([1])", e), LINNET_BAD_FILE, "'rope_scaling' is an array, not an object");
+  constexpr const char* kLlama3 =
+      R"({"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 32})";
+  ACCEPTED(scaling(kLlama3, e));
+  REFUSED(scaling(replaced(kLlama3, "32", "0").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 0");
+  REFUSED(scaling(replaced(kLlama3, "32", "32.5").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 32.5");
+  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4, ", "").c_str(), e), LINNET_BAD_FILE, "'high_freq_factor' is missing");
+  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 1").c_str(), e), LINNET_BAD_FILE, "must be above");
+  REFUSED(config({{"rope_theta", "1e4"}, {"rope_parameters", R"({"rope_theta": 2e4})"}}, &a, e), LINNET_BAD_FILE, "'rope_theta' is there twice");
+  REFUSED(config({{"rope_scaling", "{\"type\": \"default\"}"}, {"rope_parameters", "{}"}}, &a, e), LINNET_BAD_FILE, "contradict");
+}
+
+TEST_CASE("config: refused by name") {
+  ModelSpec s;
+  const auto one = [&s](const char* key, const char* value, Error* e) { return config({{key, value}}, &s, e); };
+  REFUSED(config({{"model_type", "\"gpt2\""}, {"architectures", ""}}, &s, e), LINNET_UNSUPPORTED, "config.json: architecture 'gpt2' is not supported");
+  REFUSED(config({{"model_type", ""}, {"architectures", "[\"GPT2LMHeadModel\"]"}}, &s, e), LINNET_UNSUPPORTED, "architecture 'GPT2LMHeadModel'");
+  REFUSED(config({{"model_type", ""}, {"architectures", ""}}, &s, e), LINNET_BAD_FILE, "'model_type' is missing");
+  REFUSED(one("model_type", "3", e), LINNET_BAD_FILE, "'model_type' is 3, not a string");
+  REFUSED(one("architectures", "[\"LlamaForSequenceClassification\"]", e), LINNET_UNSUPPORTED, "class 'LlamaForSequenceClassification'");
+  REFUSED(one("architectures", "[]", e), LINNET_BAD_FILE, "'architectures' is an array, not a list of one class name");
+  REFUSED(spec_from_config("[1]", "config.json", &s, e), LINNET_BAD_FILE, "config.json: holds an array, not an object");
+  REFUSED(spec_from_config("{", "config.json", &s, e), LINNET_BAD_FILE, "config.json: not valid JSON at line 1");
+
+  // Keys that change the arithmetic.
+  REFUSED(one("quantization_config", "{}", e), LINNET_UNSUPPORTED, "key 'quantization_config' (an object) is not supported");
+  REFUSED(one("num_experts", "8", e), LINNET_UNSUPPORTED, "key 'num_experts' (8) is not supported");
+  REFUSED(one("logits_scaling", "0.5", e), LINNET_UNSUPPORTED, "key 'logits_scaling' (0.5)");
+  REFUSED(one("hidden_act", "\"gelu\"", e), LINNET_UNSUPPORTED, "'hidden_act' \"gelu\" is not supported, only \"silu\"");
+  REFUSED(one("rope_interleaved", "true", e), LINNET_UNSUPPORTED, "'rope_interleaved' true is not supported, only false");
+  REFUSED(one("partial_rotary_factor", "0.5", e), LINNET_UNSUPPORTED, "'partial_rotary_factor' 0.5");
+  REFUSED(one("layer_types", R"(["full_attention", "sliding_attention"])", e), LINNET_UNSUPPORTED, "layer type \"sliding_attention\"");
+  REFUSED(one("layer_types", R"(["full_attention"])", e), LINNET_BAD_FILE, "'layer_types'");
+  ACCEPTED(config({{"hidden_act", "\"silu\""}, {"rope_interleaved", "false"}, {"partial_rotary_factor", "1"}, {"pretraining_tp", "2"},
+                   {"attention_dropout", "0.1"}, {"use_cache", "true"}, {"something_new", "null"}}, &s, e));
+
+  // Windows: only those that hide nothing.
+  Keys mistral = family("mistral", "MistralForCausalLM");
+  REFUSED(config(mistral, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 4096 below 'max_position_embeddings' 131072");
+  mistral["sliding_window"] = "null";
+  ACCEPTED(config(mistral, &s, e));
+  CHECK(s.architecture == std::string("mistral"));
+  mistral["sliding_window"] = "4096";
+  mistral["max_position_embeddings"] = "4096";
+  ACCEPTED(config(mistral, &s, e));
+  mistral["max_position_embeddings"] = "4097";
+  REFUSED(config(mistral, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 4096");
+  mistral["sliding_window"] = "-1";
+  REFUSED(config(mistral, &s, e), LINNET_BAD_FILE, "'sliding_window' is -1");
+  Keys qwen = family("qwen2", "Qwen2ForCausalLM");
+  qwen["sliding_window"] = "32";
+  ACCEPTED(config(qwen, &s, e));
+  qwen["use_sliding_window"] = "true";
+  REFUSED(config(qwen, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 32 below");
+
+  // Hostile numbers, each in every size.
+  for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size",
+                          "vocab_size", "max_position_embeddings"}) {
+    for (const char* value : {"0", "-8", "4294967295", "4294967304", "1e3", "8.0", "\"8\"", "true", "[8]", "{}", "1e300"}) {
+      INFO(key << " = " << value);
+      REFUSED(one(key, value, e), LINNET_BAD_FILE, "config.json: '" + std::string(key) + "' is ");
+    }
+  }
+  for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"})
+    for (const char* value : {"", "null"}) REFUSED(one(key, value, e), LINNET_BAD_FILE, "config.json: '" + std::string(key) + "' is missing");
+  REFUSED(one("hidden_size", "65", e), LINNET_BAD_FILE, "'hidden_size' 65 is not a multiple of 'num_attention_heads' 8");
+  REFUSED(one("num_key_value_heads", "3", e), LINNET_BAD_FILE, "'num_attention_heads' 8 is not a multiple of 'num_key_value_heads' 3");
+  REFUSED(one("head_dim", "7", e), LINNET_BAD_FILE, "'head_dim' 7 is odd");
+  for (const char* value : {"0", "-1e-5", "\"1e-5\"", "2"}) REFUSED(one("rms_norm_eps", value, e), LINNET_BAD_FILE, "'rms_norm_eps' is ");
+  for (const char* value : {"0", "-1", "\"1e4\"", "1e300"}) REFUSED(one("rope_theta", value, e), LINNET_BAD_FILE, "'rope_theta' is ");
+  for (const char* key : {"tie_word_embeddings", "attention_bias", "mlp_bias", "use_sliding_window"})
+    REFUSED(one(key, "1", e), LINNET_BAD_FILE, "'" + std::string(key) + "' is 1, not true or false");
+}
+
+// ---- safetensors ------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Two tensors: a, 2 x 3 of F16, then b, 4 of F32: 12 + 16 bytes.
+constexpr const char* kHeader =
+    R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[4],"data_offsets":[12,28]},"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}})";
+
+}  // namespace
+
+TEST_CASE("safetensors: what is read") {
+  SafetensorsTensors t;
+  const std::string file = file_of(std::string(kHeader) + "   ", 28);
+  ACCEPTED(safetensors_parse(file.data(), file.size(), "m.safetensors", &t, e));
+  REQUIRE(t.size() == 2);
+  CHECK((t["a"].format == LINNET_F16 && t["a"].bytes == 12 && t["a"].shape == std::vector<uint64_t>{2, 3}));
+  CHECK((t["b"].format == LINNET_F32 && t["b"].bytes == 16 && t["b"].dtype == "F32" && t["b"].file == "m.safetensors"));
+  CHECK(reinterpret_cast<const char*>(t["b"].data) == file.data() + file.size() - 16);
+
+  // Values in all three types, at any alignment.
+  const float values[] = {1.5f, -2.0f, 65504.0f, -6.103515625e-5f};
+  std::string data;
+  for (const float v : values) data.append(reinterpret_cast<const char*>(&v), 4);
+  for (const float v : values) {
+    const uint16_t half = f32_to_f16(v);
+    data.append(reinterpret_cast<const char*>(&half), 2);
+  }
+  for (const uint16_t bits : std::initializer_list<uint16_t>{0x3FC0, 0xC000, 0x477F, 0xB880}) data.append(reinterpret_cast<const char*>(&bits), 2);
+  const char* header = R"({"f":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"h":{"dtype":"F16","shape":[2,2],"data_offsets":[16,24]},
+                          "s":{"dtype":"BF16","shape":[4,1],"data_offsets":[24,32]}})";
+  for (size_t pad = 0; pad < 4; pad++) {
+    const std::string typed = file_of(header + std::string(pad, ' '), 0) + data;
+    t.clear();
+    ACCEPTED(safetensors_parse(typed.data(), typed.size(), "m", &t, e));
+    float out[4];
+    safetensors_read(t["f"], 0, 4, out);
+    CHECK(std::equal(out, out + 4, values));
+    safetensors_read(t["h"], 0, 4, out);
+    CHECK(std::equal(out, out + 4, values));
+    safetensors_read(t["s"], 1, 3, out);
+    CHECK((out[0] == -2.0f && out[1] == 65280.0f && out[2] == -6.103515625e-5f));
+  }
+  ACCEPTED(parse(R"({"s":{"dtype":"F32","shape":[],"data_offsets":[0,4]}})", 4, e));  // a scalar
+  ACCEPTED(parse(R"({"s":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1, e));
+  ACCEPTED(parse("{}", 0, e));
+}
+
+TEST_CASE("safetensors: hostile headers") {
+  const auto changed = [](const char* from, const char* to, Error* e) { return parse(replaced(kHeader, from, to), 28, e); };
+  ACCEPTED(parse(kHeader, 28, e));
+
+  // Length of the header.
+  const auto length = [](uint64_t bytes, Error* e) {
+    std::string file = file_of(kHeader, 28);
+    std::memcpy(file.data(), &bytes, 8);
+    return parse_bytes(file, e);
+  };
+  REFUSED(length(std::strlen(kHeader) + 29, e), LINNET_BAD_FILE, "ends outside the file, which has");
+  REFUSED(length(100'000'000, e), LINNET_BAD_FILE, "m.safetensors: a header of 100000000 bytes ends outside the file");
+  REFUSED(length(100'000'001, e), LINNET_BAD_FILE, "m.safetensors: a header of 100000001 bytes is over the limit of 100000000");
+  REFUSED(length(UINT64_MAX, e), LINNET_BAD_FILE, "a header of 18446744073709551615 bytes is over the limit");
+  REFUSED(length(0, e), LINNET_BAD_FILE, "does not begin with '{'");
+
+  // No JSON, or not of this shape.
+  REFUSED(parse("hello", 0, e), LINNET_BAD_FILE, "does not begin with '{'");
+  REFUSED(parse(" {}", 0, e), LINNET_BAD_FILE, "does not begin with '{'");
+  REFUSED(parse("{\"a\":", 0, e), LINNET_BAD_FILE, "m.safetensors: not valid JSON at line 1, column 6");
+  REFUSED(parse("{}x", 0, e), LINNET_BAD_FILE, "not valid JSON");
+  REFUSED(parse(R"({"a":3})", 0, e), LINNET_BAD_FILE, "tensor 'a': 3 is not an object");
+  REFUSED(parse(R"({"__metadata__":3})", 0, e), LINNET_BAD_FILE, "'__metadata__' is 3, not an object");
+  REFUSED(parse(R"({"__metadata__":{"a":[]}})", 0, e), LINNET_BAD_FILE, "'__metadata__': 'a' is an array, not a string");
+  REFUSED(changed("\"a\":", "\"b\":", e), LINNET_BAD_FILE, "duplicate key 'b'");
+  REFUSED(changed("\"dtype\":\"F16\"", "\"dtype\":\"F16\",\"dtype\":\"F16\"", e), LINNET_BAD_FILE, "duplicate key 'dtype'");
+  REFUSED(changed("\"dtype\":\"F16\"", "\"dtype\":\"F16\",\"strides\":[1]", e), LINNET_BAD_FILE, "tensor 'a': unknown field 'strides'");
+
+  // dtype and size.
+  REFUSED(changed("\"F16\"", "\"Q9\"", e), LINNET_BAD_FILE, "tensor 'a': unknown dtype 'Q9'");
+  REFUSED(changed("\"F16\"", "16", e), LINNET_BAD_FILE, "tensor 'a': 'dtype' is missing or no string");
+  REFUSED(changed("\"dtype\":\"F16\",", "", e), LINNET_BAD_FILE, "tensor 'a': 'dtype' is missing");
+  REFUSED(changed("\"F16\"", "\"F32\"", e), LINNET_BAD_FILE, "tensor 'a': 'data_offsets' [0, 12] hold 12 bytes, but shape [2, 3] of F32 takes 24");
+  REFUSED(changed("[2,3]", "[2,4]", e), LINNET_BAD_FILE, "but shape [2, 4] of F16 takes 16");
+  REFUSED(changed("[2,3]", "[2,0]", e), LINNET_BAD_FILE, "tensor 'a': shape [2, 0] has a zero");
+  REFUSED(changed("[2,3]", "[4294967296,4294967296]", e), LINNET_BAD_FILE, "shape [4294967296, 4294967296] overflows");
+  REFUSED(changed("[2,3]", "[1152921504606846976,6]", e), LINNET_BAD_FILE, "overflows");
+  REFUSED(changed("[2,3]", "[1,1,1,1,1,1,1,2,3]", e), LINNET_BAD_FILE, "tensor 'a': 9 dimensions, the limit is 8");
+  ACCEPTED(changed("[2,3]", "[1,1,1,1,1,1,2,3]", e));
+  for (const char* shape : {"[2,-3]", "[2,3.0]", "[2,\"3\"]", "6", "{}", "[[2,3]]", "null"})
+    REFUSED(changed("[2,3]", shape, e), LINNET_BAD_FILE, "tensor 'a': 'shape' is not a list of sizes");
+  REFUSED(changed("\"shape\":[2,3],", "", e), LINNET_BAD_FILE, "tensor 'a': 'shape' is not a list");
+  REFUSED(changed("\"F16\",\"shape\":[2,3]", "\"F4\",\"shape\":[5]", e), LINNET_BAD_FILE, "shape [5] of F4 ends within a byte");
+
+  // Offsets.
+  REFUSED(changed("[0,12]", "[12,0]", e), LINNET_BAD_FILE, "tensor 'a': 'data_offsets' [12, 0] are reversed");
+  for (const char* span : {"[0]", "[0,12,12]", "[-1,11]", "[0.0,12]", "12", "null"})
+    REFUSED(changed("[0,12]", span, e), LINNET_BAD_FILE, "tensor 'a': 'data_offsets' is not a list of two offsets");
+  REFUSED(changed("[0,12]", "[2,14]", e), LINNET_BAD_FILE, "tensor 'a' leaves a gap after 'the header': it begins at 2, not 0");
+  REFUSED(changed("[12,28]", "[16,32]", e), LINNET_BAD_FILE, "tensor 'b' leaves a gap after 'a': it begins at 16, not 12");
+  REFUSED(changed("[12,28]", "[10,26]", e), LINNET_BAD_FILE, "tensor 'b' overlaps 'a': it begins at 10 before 12");
+  REFUSED(changed("[12,28]", "[0,16]", e), LINNET_BAD_FILE, "overlaps");
+  REFUSED(parse(kHeader, 27, e), LINNET_BAD_FILE, "tensor 'b' ends at 28, but the file holds 27 bytes of data");
+  REFUSED(parse(kHeader, 29, e), LINNET_BAD_FILE, "the tensors end at 28, but the file holds 29 bytes of data");
+  REFUSED(changed("[12,28]", "[18446744073709551600,18446744073709551616]", e), LINNET_BAD_FILE, "'b': 'data_offsets' is not a list of two");
+  REFUSED(changed("[12,28]", "[18446744073709551599,18446744073709551615]", e), LINNET_BAD_FILE, "leaves a gap");
+
+  // Names that hold anything; a name too long for the message.
+  REFUSED(parse(R"({"\u0000\n":3})", 0, e), LINNET_BAD_FILE, "tensor '\x3f\x3f': 3");
+  REFUSED(parse("{\"" + std::string(5000, 'n') + "\":3}", 0, e), LINNET_BAD_FILE, "m.safetensors: tensor 'nnn");
+
+  // Cut anywhere.
+  const std::string whole = file_of(kHeader, 28);
+  for (size_t n = 0; n < whole.size(); n++) {
+    INFO("cut at " << n);
+    REFUSED(parse_bytes(whole.substr(0, n), e), LINNET_BAD_FILE, "m.safetensors: ");
+  }
+}
+
+TEST_CASE("safetensors: hostile indexes") {
+  SafetensorsIndex index;
+  const auto map = [&index](const std::string& value, Error* e) {
+    return safetensors_index("{\"metadata\": {}, \"weight_map\": {\"a\": " + value + "}}", "model.safetensors.index.json", &index, e);
+  };
+  ACCEPTED(map("\"model-00001-of-00002.safetensors\"", e));
+  CHECK(index.at("a") == "model-00001-of-00002.safetensors");
+  for (const char* name : {"\"../m.safetensors\"", "\"/etc/m.safetensors\"", "\"sub/m.safetensors\"", "\"sub\\\\m.safetensors\"", "\"\"", "\".\"",
+                           "\"..\"", "\"..safetensors\"", "\".safetensors\"", "\"m.bin\"", "\"m.safetensors\\u0000.safetensors\"", "3", "null"}) {
+    INFO(name);
+    REFUSED(map(name, e), LINNET_BAD_FILE, "is not the plain name of a .safetensors file");
+  }
+  REFUSED(map("\"../m.safetensors\"", e), LINNET_BAD_FILE, "model.safetensors.index.json: tensor 'a': \"../m.safetensors\"");
+  for (const char* text : {"{}", "[]", "3", R"({"weight_map": {}})", R"({"weight_map": []})", R"({"weight_map": null})"})
+    REFUSED(safetensors_index(text, "i", &index, e), LINNET_BAD_FILE, "i: 'weight_map' is missing, empty or no object");
+  REFUSED(safetensors_index(R"({"weight_map": {"a": "b", "a": "b"}})", "i", &index, e), LINNET_BAD_FILE, "duplicate key 'a'");
+}
+
+// ---- folders ------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using Shapes = std::map<std::string, std::string>;  // tensor -> "2,3"
+using Files = std::map<std::string, Shapes>;
+
+// Files of F32 tensors that count up from 0.
+void write_tensors(const TempFolder& folder, const std::string& file, const Shapes& shapes, const std::map<std::string, std::string>& dtypes = {}) {
+  std::string header, data;
+  for (const auto& [name, shape] : shapes) {
+    const auto at = dtypes.find(name);
+    const std::string dtype = at == dtypes.end() ? "F32" : at->second;
+    size_t n = dtype == "F64" ? 8 : 4;
+    for (std::istringstream in(shape); in.good(); in.get()) {
+      size_t side;
+      in >> side;
+      n *= side;
+    }
+    header += (header.empty() ? "{\"" : ",\"") + name + "\":{\"dtype\":\"" + dtype + "\",\"shape\":[" + shape + "],\"data_offsets\":[" +
+              std::to_string(data.size()) + "," + std::to_string(data.size() + n) + "]}";
+    for (size_t i = 0; i < n / 4; i++) {
+      const float v = static_cast<float>(i);
+      data.append(reinterpret_cast<const char*>(&v), 4);
+    }
+  }
+  folder.write(file, file_of(header + "}", 0) + data);
+}
+
+// One layer: d_model 4, 2 heads and 1 KV head of 2, d_ff 6, 5 tokens, untied.
+const Keys kTinyConfig = {{"hidden_size", "4"}, {"intermediate_size", "6"}, {"num_hidden_layers", "1"}, {"num_attention_heads", "2"},
+                          {"num_key_value_heads", "1"}, {"vocab_size", "5"}};
+const std::string kLayer = "model.layers.0.";
+const Shapes kTinyShapes = {{"model.embed_tokens.weight", "5,4"}, {"model.norm.weight", "4"}, {"lm_head.weight", "5,4"},
+                            {kLayer + "input_layernorm.weight", "4"}, {kLayer + "post_attention_layernorm.weight", "4"},
+                            {kLayer + "self_attn.q_proj.weight", "4,4"}, {kLayer + "self_attn.k_proj.weight", "2,4"},
+                            {kLayer + "self_attn.v_proj.weight", "2,4"}, {kLayer + "self_attn.o_proj.weight", "4,4"},
+                            {kLayer + "mlp.gate_proj.weight", "6,4"}, {kLayer + "mlp.up_proj.weight", "6,4"}, {kLayer + "mlp.down_proj.weight", "4,6"}};
+
+void write_config(const TempFolder& folder, const Keys& changes) {
+  Keys keys = kTinyConfig;
+  for (const auto& [key, value] : changes) keys[key] = value;
+  folder.write("config.json", config_text(keys));
+}
+void write_index(const TempFolder& folder, const std::map<std::string, std::string>& weight_map) {
+  std::string text;
+  for (const auto& [name, file] : weight_map) text += (text.empty() ? "\"" : ",\"") + name + "\":\"" + file + "\"";
+  folder.write("model.safetensors.index.json", "{\"weight_map\":{" + text + "}}");
+}
+// Changes one tensor's shape ("" leaves it out).
+Shapes with(const std::string& name, const std::string& shape) {
+  Shapes shapes = kTinyShapes;
+  shapes[name] = shape;
+  if (shape.empty()) shapes.erase(name);
+  return shapes;
+}
+
+}  // namespace
+
+TEST_CASE("folder: stories260K") {
+  const std::string folder = data_path("models/stories260K");
+  if (folder.empty()) return;
+  Source s;
+  ACCEPTED(source_from_folder(folder, &s, e));
+  CHECK(s.name == "stories260K");
+  CHECK((s.spec.n_layers == 5 && s.spec.d_model == 64 && s.spec.n_heads == 8 && s.spec.n_kv_heads == 4 && s.spec.head_dim == 8));
+  CHECK((s.spec.d_ff == 172 && s.spec.n_vocab == 512 && s.spec.n_context == 512 && s.spec.norm_eps == 1e-5 && s.spec.rope_base == 10000));
+  CHECK((s.spec.tied == 1 && s.spec.rope_kind == kRopeHalves));
+  CHECK(s.tensors.size() == 2 + 5 * 9);
+  // As Python reads them from the file.
+  CHECK(read_value(s, kTokenEmbd, 0, 0, 0) == "-0x1.2dd2ap-2");
+  CHECK(read_value(s, kTokenEmbd, 0, 0, 1) == "0x1.1fb0c8p-1");
+  CHECK(read_value(s, kTokenEmbd, 0, 511, 63) == "-0x1.b2359ap-2");
+  CHECK(read_value(s, kFfnDown, 4, 0, 0) == "-0x1.88801cp-5");
+  CHECK(read_value(s, kFfnDown, 4, 63, 171) == "-0x1.cba716p-9");
+  CHECK(read_value(s, kFfnDown, 4, 10, 5) == "0x1.edfeaep-6");
+  CHECK(read_value(s, kAttnK, 2, 3, 7) == "-0x1.1694dp-1");
+  CHECK(read_value(s, kOutputNorm, 0, 63, 0) == "0x1.b530dep+0");
+}
+
+TEST_CASE("folder: the golden models") {
+  const std::map<std::string, size_t> n_tensors = {
+      {"llama", 3 + 2 * 9}, {"llama-mha-linear", 2 + 4 * (9 + 7)}, {"mistral", 3 + 2 * 9}, {"qwen2", 2 + 2 * (9 + 3)},
+      {"qwen3", 3 + 3 * (9 + 2)}, {"smollm2", 2 + 2 * 9}};
+  for (const auto& row : n_tensors) {
+    const std::string& name = row.first;
+    const size_t n = row.second;
+    INFO(name);
+    Source s;
+    ACCEPTED(source_from_folder("tests/golden/" + name, &s, e));
+    CHECK(s.tensors.size() == n);
+    CHECK(s.name == name);
+    CHECK(s.spec.architecture == (name == "smollm2" || name[0] == 'l' ? "llama" : name));
+    CHECK(s.tensors[0].source_type == (name == "smollm2" ? "BF16" : "F32"));
+    for (const SourceTensor& t : s.tensors) {
+      std::vector<float> first(t.k), last(t.k);
+      ACCEPTED(t.rows(0, 1, first.data(), e));
+      ACCEPTED(t.rows(t.n - 1, 1, last.data(), e));
+      CHECK(std::isfinite(first[0]));
+      CHECK(std::isfinite(last[t.k - 1]));
+    }
+  }
+}
+
+TEST_CASE("folder: tensors") {
+  const TempFolder folder;
+  Source s;
+  const auto load = [&](const Shapes& shapes, Error* e, const std::map<std::string, std::string>& dtypes = {}) {
+    write_tensors(folder, "model.safetensors", shapes, dtypes);
+    return source_from_folder(folder.path, &s, e);
+  };
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "no config.json in " + folder.path);
+  write_config(folder, {});
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "no model.safetensors and no model.safetensors.index.json");
+  folder.write("pytorch_model.bin", "x");
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_UNSUPPORTED, "pytorch_model.bin is not read, since a pickle may run code: save the model as safetensors");
+  ACCEPTED(load(kTinyShapes, e));
+  CHECK(s.tensors.size() == kTinyShapes.size());
+  CHECK(s.tokenizer.bytes.empty());
+  for (const SourceTensor& t : s.tensors) {
+    if (t.role != kFfnDown) continue;
+    CHECK((t.n == 4 && t.k == 6 && t.source_name == "model.layers.0.mlp.down_proj.weight" && t.source_type == "F32"));
+    float rows[12];
+    ACCEPTED(t.rows(2, 2, rows, e));
+    for (int i = 0; i < 12; i++) CHECK(rows[i] == static_cast<float>(12 + i));
+  }
+  folder.write("model.safetensors", "");
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "model.safetensors: is empty");
+
+  for (const auto& row : kTinyShapes) {
+    const std::string &name = row.first, &shape = row.second;
+    INFO(name);
+    REFUSED(load(with(name, ""), e), LINNET_BAD_FILE, "tensor '" + name + "' is missing; config.json asks for it with shape [" + shape[0]);
+    REFUSED(load(with(name, shape + ",1"), e), LINNET_BAD_FILE, "model.safetensors: tensor '" + name + "' has shape [");
+  }
+  REFUSED(load(with(kLayer + "mlp.down_proj.weight", "6,4"), e), LINNET_BAD_FILE, "has shape [6, 4], config.json asks for [4, 6]");
+  REFUSED(load(with("lm_head.bias", "5"), e), LINNET_UNSUPPORTED, "unknown tensor 'lm_head.bias'");
+  REFUSED(load(with(kLayer + "self_attn.q_norm.weight", "2"), e), LINNET_BAD_FILE, "has no place in the model of config.json");
+  REFUSED(load(with(kLayer + "self_attn.q_proj.bias", "4"), e), LINNET_BAD_FILE, "self_attn.q_proj.bias' has no place");
+  REFUSED(load(with("model.layers.1.input_layernorm.weight", "4"), e), LINNET_BAD_FILE, "but config.json has 1 layers");
+  ACCEPTED(load(with(kLayer + "self_attn.rotary_emb.inv_freq", "1"), e));
+  // Types are asked about only where a tensor is needed.
+  REFUSED(load(kTinyShapes, e, {{"model.norm.weight", "F64"}}), LINNET_UNSUPPORTED, "'model.norm.weight': dtype F64 is not supported, only F32, F16 and BF16");
+  REFUSED(load(kTinyShapes, e, {{"model.norm.weight", "I32"}}), LINNET_UNSUPPORTED, "'model.norm.weight': dtype I32");
+  ACCEPTED(load(with(kLayer + "self_attn.rotary_emb.inv_freq", "1"), e, {{kLayer + "self_attn.rotary_emb.inv_freq", "F64"}}));
+
+  // Tied: the LM head may be left out, or be a copy.
+  write_config(folder, {{"tie_word_embeddings", "true"}});
+  ACCEPTED(load(with("lm_head.weight", ""), e));
+  CHECK(s.tensors.size() == kTinyShapes.size() - 1);
+  ACCEPTED(load(kTinyShapes, e));
+  CHECK(s.tensors.size() == kTinyShapes.size() - 1);
+  REFUSED(load(with("lm_head.weight", "4,5"), e), LINNET_BAD_FILE, "'lm_head.weight' differs from 'model.embed_tokens.weight', though config.json says");
+  std::string bytes = slurp(folder.path + "/model.safetensors");
+  write_tensors(folder, "model.safetensors", kTinyShapes);
+  bytes = slurp(folder.path + "/model.safetensors");
+  bytes[bytes.find('}', bytes.rfind("data_offsets")) + 3 + 4] ^= 1;  // a value of lm_head.weight, the first tensor
+  folder.write("model.safetensors", bytes);
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "'lm_head.weight' differs");
+}
+
+TEST_CASE("folder: shards") {
+  const TempFolder folder;
+  write_config(folder, {});
+  Shapes first = kTinyShapes, second;
+  for (const char* name : {"lm_head.weight", "model.norm.weight"}) second.insert(first.extract(name));
+  std::map<std::string, std::string> map;
+  for (const auto& [name, shape] : first) map[name] = "one.safetensors";
+  for (const auto& [name, shape] : second) map[name] = "two.safetensors";
+  write_tensors(folder, "one.safetensors", first);
+  write_tensors(folder, "two.safetensors", second);
+  folder.write("model.safetensors", "not read where there is an index");
+  Source s;
+  const auto load = [&](std::map<std::string, std::string> weight_map, Error* e) {
+    write_index(folder, weight_map);
+    return source_from_folder(folder.path, &s, e);
+  };
+  const auto changed = [&map](const std::string& name, const std::string& file) {
+    auto weight_map = map;
+    weight_map[name] = file;
+    if (file.empty()) weight_map.erase(name);
+    return weight_map;
+  };
+  ACCEPTED(load(map, e));
+  CHECK(s.tensors.size() == kTinyShapes.size());
+  CHECK(read_value(s, kOutput, 0, 1, 2) == "0x1.8p+2");
+
+  REFUSED(load(changed("lm_head.weight", "three.safetensors"), e), LINNET_IO, "three.safetensors");
+  REFUSED(load(changed("lm_head.weight", "one.safetensors"), e), LINNET_BAD_FILE,
+          "model.safetensors.index.json: tensor 'lm_head.weight' is in 'two.safetensors', not in 'one.safetensors'");
+  REFUSED(load(changed("more", "one.safetensors"), e), LINNET_BAD_FILE, "tensor 'more' is not in 'one.safetensors'");
+  REFUSED(load(changed("lm_head.weight", ""), e), LINNET_BAD_FILE, "tensor 'lm_head.weight' of 'two.safetensors' is not listed");
+  REFUSED(load(changed("lm_head.weight", "../two.safetensors"), e), LINNET_BAD_FILE, "is not the plain name");
+  write_tensors(folder, "two.safetensors", kTinyShapes);
+  REFUSED(load(map, e), LINNET_BAD_FILE, "two.safetensors: tensor 'model.embed_tokens.weight' is in 'one.safetensors' too");
+  folder.write("two.safetensors", "short");
+  REFUSED(load(map, e), LINNET_BAD_FILE, "two.safetensors: the file has 5 bytes, too short for a header");
+  fs::create_directory(folder.path + "/dir.safetensors");
+  REFUSED(load(changed("lm_head.weight", "dir.safetensors"), e), LINNET_IO, "dir.safetensors");
+  folder.write("model.safetensors.index.json", "{");
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "model.safetensors.index.json: not valid JSON");
+}

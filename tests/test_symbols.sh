@@ -1,0 +1,56 @@
+#!/bin/sh
+# What the core library's archive may define and may ask for: test_symbols.sh liblinnet.a
+set -eu
+lib=$1
+bad=0
+complain() { # what, list
+  if [ -n "$2" ]; then
+    echo "$1:"
+    echo "$2" | sed 's/^/  /'
+    bad=1
+  fi
+}
+
+# 1. Only linnet's own names are global.
+defined=$(nm -g --defined-only "$lib" | awk 'NF == 3 { print $3 }' | sort -u)
+complain "global symbols that are not linnet's" "$(echo "$defined" | c++filt | grep -vE '^(linnet_|(typeinfo (name )?for |vtable for |guard variable for )?([a-z ]+ )?linnet::)' || true)"
+
+# 2. What it takes from outside: memory and string primitives, files, clock, threads. No abort, exit, printf, heap, exceptions; of libm only
+# fmaf, which has one right result.
+allowed='^(_GLOBAL_OFFSET_TABLE_|__errno_location|__stack_chk_fail|__tls_get_addr
+|mem(cpy|move|set|cmp|chr)|str(n?len|cmp|chr)|bcmp|fmaf
+|open(64)?|close|read|fstat(64)?|mmap(64)?|munmap|madvise|sysconf|clock_gettime|syscall|getauxval|sched_(yield|getaffinity|setaffinity)
+|pthread_[a-z_]+|GOMP_[a-z_]+|omp_[a-z_]+|__kmpc_[a-z_]+)$'
+undefined=$(nm -g --undefined-only "$lib" | awk 'NF == 2 && $1 ~ /^[Uwv]$/ { print $2 }' | sort -u)
+outside=$(printf '%s\n' "$undefined" | grep -vxF "$defined" || true)
+complain "symbols taken from outside that are not on the list" "$(echo "$outside" | grep -vE "$(echo "$allowed" | tr -d '\n')" | c++filt || true)"
+
+# 3. A tier's object defines exactly one global, its table, and nothing weak: a weak copy compiled with AVX-512 could end up in a scalar build.
+# 4. No other object holds instructions of a tier: they would run on a CPU that has none.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(cd "$work" && ar x "$(realpath "$lib" 2>/dev/null || echo "$lib")")
+for object in "$work"/*.o; do
+  name=$(basename "$object")
+  case $name in
+  avx* | neon* | scalar*)
+    globals=$(nm -g --defined-only "$object" | awk '{ print $2, $3 }' | c++filt)
+    [ "$(echo "$globals" | wc -l)" = 1 ] || complain "$name has more than one global symbol" "$globals"
+    complain "$name has weak symbols" "$(nm "$object" | awk '$(NF - 1) ~ /^[WVuvw]$/ { print $NF }' | c++filt)"
+    ;;
+  esac
+  case $name in
+  avx* | neon*) ;;
+  *)
+    if [ "$(uname -m)" = x86_64 ]; then
+      complain "$name uses AVX registers" "$(objdump -d --no-show-raw-insn "$object" | grep -E '%[yz]mm' | head -3 || true)"
+    fi
+    ;;
+  esac
+done
+
+# 5. "A few hundred kilobytes": code and constants of the whole library.
+bytes=$(size -t "$lib" | awk 'END { print $1 }')
+echo "liblinnet.a: $(echo "$defined" | grep -c '^linnet_') linnet_ functions, $bytes bytes of code and constants, takes from outside:" $outside
+[ "$bytes" -lt 700000 ] || complain "larger than its limit of 700000 bytes" "$bytes"
+exit $bad

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Puts a tiny model with a tokenizer into a folder: tiny_model.py OUT
+
+The weights are those of tests/golden/llama, the tokenizer is byte-level: GPT-2's splitter, no merges (the vocabulary of 259 has
+no room for any), ids 0..2 are <unk> <s> </s>, and then one token a byte.
+"""
+import json
+import shutil
+import sys
+from pathlib import Path
+
+
+def byte_characters():
+    """GPT-2's printable stand-in for every byte, by byte."""
+    plain = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    out, extra = {}, 0
+    for b in range(256):
+        if b in plain:
+            out[b] = chr(b)
+        else:
+            out[b] = chr(256 + extra)
+            extra += 1
+    return out
+
+
+BYTE_ID = {b: 3 + i for i, b in enumerate(sorted(byte_characters(), key=lambda b: ord(byte_characters()[b])))}
+
+
+def tokenizer():
+    chars = byte_characters()
+    vocab = {"<unk>": 0, "<s>": 1, "</s>": 2}
+    vocab.update({chars[b]: i for b, i in BYTE_ID.items()})
+    special = [{"id": i, "content": t, "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+               for t, i in list(vocab.items())[:3]]
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    return {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": special, "normalizer": None,
+        "pre_tokenizer": byte_level, "decoder": byte_level,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+            "pair": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+            "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}},
+        "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None, "end_of_word_suffix": None,
+                  "fuse_unk": False, "byte_fallback": False, "vocab": vocab, "merges": []},
+    }
+
+
+def make(out):
+    source = Path(__file__).parent / "golden" / "llama"
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    for name in ("config.json", "generation_config.json", "model.safetensors"):
+        shutil.copy(source / name, out / name)
+    (out / "tokenizer.json").write_text(json.dumps(tokenizer()), encoding="utf-8")
+    return out
+
+
+if __name__ == "__main__":
+    make(sys.argv[1])
