@@ -32,12 +32,9 @@ if [ -n "$model" ]; then
 fi
 
 shape=qwen2.5-0.5b
-echo "== no model was given: random weights in the shape of $shape (the text means nothing, the speed is real)"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-"$linnet" convert --synthetic $shape -o "$work/random.gguf"
-echo "== token ids that the random weights generate: linnet run --tokens 1,2,3,4,5 -n 16 --temp 0 --ignore-eos --json"
-"$linnet" run -m "$work/random.gguf" --tokens 1,2,3,4,5 -n 16 --temp 0 --ignore-eos --json
-echo "== linnet bench: speed beside the limits of this machine"
-"$linnet" bench -m "$work/random.gguf" --reps 3
+echo "== no model was given: random weights in the shape of $shape (what they say means nothing, their speed is real)"
+echo "== linnet run -m synthetic:$shape --tokens 1,2,3,4,5 -n 16 --seed 1 --ignore-eos --json"
+"$linnet" run -m synthetic:$shape --tokens 1,2,3,4,5 -n 16 --seed 1 --ignore-eos --json
+echo "== linnet bench --synthetic $shape: speed beside the limits of this machine"
+"$linnet" bench --synthetic $shape --reps 3
 echo "== next: examples/quickstart.sh FOLDER_OR_GGUF \"your prompt\""

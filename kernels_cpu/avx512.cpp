@@ -282,38 +282,54 @@ inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, 
 
 // R rows by P panels over the whole k. The unsigned side are the weights with their sign bit flipped (code + 128); the sums
 // start at -128 * sum(x), which takes that back. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
+// One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
+// where few rows would wait for each other. Four panels (P = 4) are for many rows, with the weights in the cache: sixteen sums.
 template <int R, int P, bool kF16>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+  constexpr int kChains = R * P <= 2 ? 2 : 1;
   const __m512i flip = _mm512_set1_epi8(-128);
-  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
-  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+  const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
-  const int32_t* x_sum = a.x_sum128 + row * size_t{a.x_groups};
-  const uint32_t kpad = (a.k + 31) / 32 * 32;
+  const float* x_scale = a.x_scale + row * groups;
+  const int32_t* x_sum = a.x_sum128 + row * groups;
+  // Three rows and more push each other out of the first-level cache while weights stream through: fetch these past it, early.
+  // Not for a lone panel, a KV page: what lies behind it is not wanted.
+  const size_t ahead = a.n_panels > 1 ? 4096 : 0;
   __m512 acc[R][P];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = _mm512_setzero_ps();
-  for (uint32_t g = 0, from = 0; g < a.x_groups; ++g) {
-    const uint32_t to = kpad - from < a.x_group ? kpad : from + a.x_group;
-    __m512i dot[R][P];
-    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dot[r][p] = _mm512_set1_epi32(x_sum[static_cast<size_t>(r) * a.x_groups + g]);
-    for (; from < to; from += 4) {
-      __m512i u[P];
-      UNROLL for (int p = 0; p < P; ++p)
-        u[p] = _mm512_xor_si512(_mm512_loadu_si512(w + static_cast<size_t>(p) * a.w_stride + from * size_t{16}), flip);
-      UNROLL for (int r = 0; r < R; ++r) {
-        const __m512i s = broadcast4(x + static_cast<size_t>(r) * a.x_stride + from);
-        UNROLL for (int p = 0; p < P; ++p) dot4(dot[r][p], u[p], s);
+  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
+    const uint32_t group = left < a.x_group ? left : a.x_group;
+    left -= group;
+    __m512i dot[R][P][kChains];
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
+      dot[r][p][0] = _mm512_set1_epi32(x_sum[static_cast<size_t>(r) * groups]);
+      if (kChains == 2) dot[r][p][kChains - 1] = _mm512_setzero_si512();
+    }
+    for (const int8_t* end = x + group; x != end; x += 16, w += 256) {
+      UNROLL for (int i = 0; i < 4; ++i) {
+        if (P == 1 && R >= 3) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, _MM_HINT_NTA);
+        __m512i u[P];
+        UNROLL for (int p = 0; p < P; ++p) u[p] = _mm512_xor_si512(_mm512_loadu_si512(w + static_cast<size_t>(p) * w_stride + i * 64), flip);
+        UNROLL for (int r = 0; r < R; ++r) {
+          const __m512i s = broadcast4(x + static_cast<size_t>(r) * x_stride + i * 4);
+          UNROLL for (int p = 0; p < P; ++p) dot4(dot[r][p][i % kChains], u[p], s);
+        }
       }
     }
     UNROLL for (int p = 0; p < P; ++p) {
-      const char* at = w_scale + static_cast<size_t>(p) * a.w_scale_stride + g * scale_step;
+      const char* at = w_scale + static_cast<size_t>(p) * a.w_scale_stride;
       const __m512 ws = kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
       UNROLL for (int r = 0; r < R; ++r) {
-        const __m512 s = _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * a.x_groups + g]));
-        acc[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][p]), s, acc[r][p]);
+        if (kChains == 2) dot[r][p][0] = _mm512_add_epi32(dot[r][p][0], dot[r][p][kChains - 1]);
+        const __m512 s = _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * groups]));
+        acc[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][p][0]), s, acc[r][p]);
       }
     }
+    w_scale += scale_step;
+    ++x_scale;
+    ++x_sum;
   }
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
     store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
@@ -322,22 +338,19 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
 template <bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
-  static constexpr Tile kTiles[3][9] = {
-      {nullptr, int_tile<1, 1, kF16>, int_tile<2, 1, kF16>, int_tile<3, 1, kF16>, int_tile<4, 1, kF16>, int_tile<5, 1, kF16>,
-       int_tile<6, 1, kF16>, int_tile<7, 1, kF16>, int_tile<8, 1, kF16>},
-      {nullptr, int_tile<1, 2, kF16>, int_tile<2, 2, kF16>, int_tile<3, 2, kF16>, int_tile<4, 2, kF16>, int_tile<5, 2, kF16>,
-       int_tile<6, 2, kF16>, int_tile<7, 2, kF16>, int_tile<8, 2, kF16>},
-      {nullptr, int_tile<1, 4, kF16>, int_tile<2, 4, kF16>, int_tile<3, 4, kF16>, int_tile<4, 4, kF16>}};
+  static constexpr Tile kOne[9] = {nullptr,          int_tile<1, 1, kF16>, int_tile<2, 1, kF16>, int_tile<3, 1, kF16>, int_tile<4, 1, kF16>,
+                                   int_tile<5, 1, kF16>, int_tile<6, 1, kF16>, int_tile<7, 1, kF16>, int_tile<8, 1, kF16>};
+  static constexpr Tile kFour[5] = {nullptr, int_tile<1, 4, kF16>, int_tile<2, 4, kF16>, int_tile<3, 4, kF16>, int_tile<4, 4, kF16>};
   const GemmArgs& a = *args;
   for (uint32_t panel = 0; panel < a.n_panels;) {
-    const uint32_t left = a.n_panels - panel;
-    const uint32_t shape = a.m <= 4 && left >= 4 ? 2 : left >= 2 ? 1 : 0;
+    const bool four = a.m > 8 && a.n_panels - panel >= 4;
+    const uint32_t most = four ? 4 : 8;
     for (uint32_t row = 0; row < a.m;) {
-      const uint32_t rows = a.m - row < 8 ? a.m - row : 8;
-      kTiles[shape][rows](a, row, panel, scale_step);
+      const uint32_t rows = a.m - row < most ? a.m - row : most;
+      (four ? kFour : kOne)[rows](a, row, panel, scale_step);
       row += rows;
     }
-    panel += 1u << shape;
+    panel += four ? 4 : 1;
   }
 }
 

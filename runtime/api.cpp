@@ -259,11 +259,10 @@ linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const c
 
 /* ---- tokenizer */
 
-namespace {
-Status need_tokenizer(const linnet_model* model, Error* err) {
+// static, not in a nameless namespace: inside extern "C" that would still be a global symbol
+static Status need_tokenizer(const linnet_model* model, Error* err) {
   return model->tokenizer.blob ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, "this model has no tokenizer; use token ids");
 }
-}  // namespace
 
 linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes) {
   if (!model || !scratch_bytes) return LINNET_BAD_ARG;

@@ -95,20 +95,25 @@ inline std::string tensor_data(uint32_t type, uint64_t n, uint32_t seed) {
   return out;
 }
 
-// One layer, d_model 256, 4 heads of 64, 2 of them KV, d_ff 256, 48 tokens, tied.
-inline GgufFile tiny_model(uint32_t matrix_type = linnet::kGgmlF32, uint32_t n_layers = 1, const std::string& arch = "llama") {
+// The smallest numbers that every block type allows: 4 heads of 64, 2 of them KV.
+struct TinySize {
+  uint32_t d_model = 256, n_heads = 4, n_kv_heads = 2, d_ff = 256, n_vocab = 48;
+};
+// A tied model without a tokenizer.
+inline GgufFile tiny_model(uint32_t matrix_type = linnet::kGgmlF32, uint32_t n_layers = 1, const std::string& arch = "llama", const TinySize& size = {}) {
   GgufFile f;
   f.text("general.architecture", arch);
   f.text("general.name", "tiny");
   f.u32(arch + ".block_count", n_layers);
   f.u32(arch + ".context_length", 64);
-  f.u32(arch + ".embedding_length", 256);
-  f.u32(arch + ".feed_forward_length", 256);
-  f.u32(arch + ".attention.head_count", 4);
-  f.u32(arch + ".attention.head_count_kv", 2);
+  f.u32(arch + ".embedding_length", size.d_model);
+  f.u32(arch + ".feed_forward_length", size.d_ff);
+  f.u32(arch + ".attention.head_count", size.n_heads);
+  f.u32(arch + ".attention.head_count_kv", size.n_kv_heads);
   f.f32(arch + ".attention.layer_norm_rms_epsilon", 1e-5f);
   linnet::ModelSpec s = {};
-  s.n_layers = n_layers, s.d_model = 256, s.n_heads = 4, s.n_kv_heads = 2, s.head_dim = s.rope_dim = 64, s.d_ff = 256, s.n_vocab = 48, s.tied = 1;
+  s.n_layers = n_layers, s.d_model = size.d_model, s.n_heads = size.n_heads, s.n_kv_heads = size.n_kv_heads;
+  s.head_dim = s.rope_dim = size.d_model / size.n_heads, s.d_ff = size.d_ff, s.n_vocab = size.n_vocab, s.tied = 1;
   s.qkv_bias = arch == "qwen2", s.qk_norm = arch == "qwen3";
   for (uint32_t layer = 0; layer < n_layers; ++layer)
     for (uint32_t r = 0; r < linnet::kRoleCount; ++r) {

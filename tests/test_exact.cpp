@@ -38,7 +38,8 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
     const linnet_format f = weights[which];
     for (const uint32_t kv : kvs) {
       if (kv != LINNET_I8 && which > 1 && f != LINNET_F32) continue;
-      const uint32_t n = 300;  // past the first attention block of 256
+      const uint32_t n = 270;  // past the first attention block of 256
+      const bool full = which < 2 && kv == LINNET_I8;  // the whole grid; the others take its corners
       const Model oracle(src, f, LINNET_ISA_SCALAR);
       const Tokens tokens = random_tokens(n, oracle.desc.n_vocab, 7);
       const auto want = run(oracle, tokens, params(kv, 1, n, 1, n), 1);  // one decode after the other
@@ -47,6 +48,7 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
         REQUIRE(model.desc.isa == static_cast<uint32_t>(isa));  // the forced tier is the one that runs
         for (const uint32_t threads : {1u, 2u, 3u})
           for (const uint32_t chunk : {1u, 7u, 64u, n}) {
+            if (!full && (threads == 2 || chunk == 1 || chunk == 64)) continue;
             auto p = params(kv, threads, chunk, 1, n);
             p.threads = threads == 3 ? LINNET_THREADS_OWN : LINNET_THREADS_DEFAULT;
             const auto got = run(model, tokens, p, n);
@@ -54,7 +56,7 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
             REQUIRE(same_bytes(got.back(), want.back()));
             ++compared;
           }
-        if (isa == LINNET_ISA_SCALAR && kv != LINNET_I8) continue;
+        if (!full) continue;
         const auto decoded = run(model, tokens, params(kv, 2, 64, 1, n), 1);
         for (uint32_t i = 0; i < n; ++i) REQUIRE(same_bytes(decoded[i], want[i]));
         REQUIRE(same_bytes(run(model, tokens, params(kv, 1, 64, 1, n), 97).back(), want.back()));

@@ -205,6 +205,7 @@ TEST_CASE("read_file") {
   ACCEPTED(read_file(folder.path + "/none", 5, &text, &found, e));
   CHECK(!found);
   REFUSED(read_file(folder.path + "/none", 5, &text, nullptr, e), LINNET_IO, "none: ");
+  REFUSED(read_file(folder.path + "/" + std::string(250, 'x') + "/none", 5, &text, nullptr, e), LINNET_IO, "xxx/none: No such file");
 }
 
 // ---- architectures and config.json ----------------------------------------------------------------------------------------------
@@ -527,7 +528,6 @@ TEST_CASE("safetensors: hostile indexes") {
 namespace {
 
 using Shapes = std::map<std::string, std::string>;  // tensor -> "2,3"
-using Files = std::map<std::string, Shapes>;
 
 // Files of F32 tensors that count up from 0.
 void write_tensors(const TempFolder& folder, const std::string& file, const Shapes& shapes, const std::map<std::string, std::string>& dtypes = {}) {
@@ -675,9 +675,8 @@ TEST_CASE("folder: tensors") {
   ACCEPTED(load(kTinyShapes, e));
   CHECK(s.tensors.size() == kTinyShapes.size() - 1);
   REFUSED(load(with("lm_head.weight", "4,5"), e), LINNET_BAD_FILE, "'lm_head.weight' differs from 'model.embed_tokens.weight', though config.json says");
-  std::string bytes = slurp(folder.path + "/model.safetensors");
   write_tensors(folder, "model.safetensors", kTinyShapes);
-  bytes = slurp(folder.path + "/model.safetensors");
+  std::string bytes = slurp(folder.path + "/model.safetensors");
   bytes[bytes.find('}', bytes.rfind("data_offsets")) + 3 + 4] ^= 1;  // a value of lm_head.weight, the first tensor
   folder.write("model.safetensors", bytes);
   REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "'lm_head.weight' differs");

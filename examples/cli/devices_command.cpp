@@ -84,7 +84,7 @@ void print_text(const Machine& m, const std::vector<Tier>& all, const char* pick
   if (m.cpu_quota > 0) std::printf(", limited to %.2f CPUs of time", m.cpu_quota);
   std::printf("; %u thread%s by default\n", threads, threads == 1 ? "" : "s");
   for (const Cache& c : m.caches)
-    std::printf("        L%u %s %s, CPUs %s\n", c.level, c.type.c_str(), human_bytes(c.bytes).c_str(), c.shared_cpus.c_str());
+    std::printf("        L%u %s %llu KiB, CPUs %s\n", c.level, c.type.c_str(), static_cast<unsigned long long>(c.bytes >> 10), c.shared_cpus.c_str());
   std::printf("memory  %s, %s available", human_bytes(m.memory_bytes).c_str(), human_bytes(m.available_bytes).c_str());
   if (m.memory_limit) std::printf(", limited to %s", human_bytes(m.memory_limit).c_str());
   std::printf("\n");

@@ -91,12 +91,13 @@ void report(const Args& args, const Engine& engine, const Output& out, size_t n_
         .field("weights", engine.desc.weights).end().print();
     return;
   }
+  const std::string how = args.real("--temp") > 0 ? "seed " + std::to_string(seed) : "greedy";
   std::fputc('\n', stdout);
   std::fflush(stdout);
   std::fprintf(stderr,
-               "\n%zu prompt tokens, %zu generated (%s), seed %llu\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
+               "\n%zu prompt tokens, %zu generated (%s), %s\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
                "memory: %s of linnet's own beside the weights, %s peak of the process\n",
-               n_prompt, out.tokens.size(), stop_name(why), static_cast<unsigned long long>(seed), ttft_ms, per_s, prompt_per_s,
+               n_prompt, out.tokens.size(), stop_name(why), how.c_str(), ttft_ms, per_s, prompt_per_s,
                linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)), stats.n_threads, stats.n_threads == 1 ? "" : "s",
                human_bytes(engine.arena_bytes()).c_str(), human_bytes(peak_rss_bytes()).c_str());
 }

@@ -114,6 +114,8 @@ Status json_parse(std::string_view text, const char* label, json* out, Error* er
 
 Status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, Error* err) {
   out->clear();
+  // The end of a long path, so that the reason behind it is not cut off.
+  const std::string shown = path.size() > 120 ? "..." + path.substr(path.size() - 117) : path;
   if (found) *found = true;
   struct stat st;
   if (stat(path.c_str(), &st) != 0) {
@@ -121,16 +123,16 @@ Status read_file(const std::string& path, size_t max_bytes, std::string* out, bo
       *found = false;
       return LINNET_OK;
     }
-    return fail(err, LINNET_IO, path, ": ", std::strerror(errno));
+    return fail(err, LINNET_IO, shown, ": ", std::strerror(errno));
   }
-  if (!S_ISREG(st.st_mode)) return fail(err, LINNET_IO, path, ": not a regular file");  // a pipe would block
+  if (!S_ISREG(st.st_mode)) return fail(err, LINNET_IO, shown, ": not a regular file");  // a pipe would block
   const uint64_t bytes = static_cast<uint64_t>(st.st_size);
-  if (bytes > max_bytes) return fail(err, LINNET_BAD_FILE, path, ": ", bytes, " bytes, the limit for this file is ", max_bytes);
+  if (bytes > max_bytes) return fail(err, LINNET_BAD_FILE, shown, ": ", bytes, " bytes, the limit for this file is ", max_bytes);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), [](std::FILE* f) { return f ? std::fclose(f) : 0; });
-  if (!file) return fail(err, LINNET_IO, path, ": ", std::strerror(errno));
+  if (!file) return fail(err, LINNET_IO, shown, ": ", std::strerror(errno));
   out->resize(static_cast<size_t>(bytes));
   const size_t got = std::fread(out->data(), 1, out->size(), file.get());
-  if (got != out->size()) return fail(err, LINNET_IO, path, ": read ", got, " of ", bytes, " bytes");
+  if (got != out->size()) return fail(err, LINNET_IO, shown, ": read ", got, " of ", bytes, " bytes");
   return LINNET_OK;
 }
 

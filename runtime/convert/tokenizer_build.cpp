@@ -158,6 +158,20 @@ class Builder {
     return LINNET_OK;
   }
 
+  // See kWordwise. Runs of unknown characters must not be cut either, so the space has to be a symbol.
+  bool wordwise() const {
+    if (!spm()) return false;
+    for (const tok::MergeSlot& slot : merge_slots_) {
+      if (slot.left == tok::kEmpty) continue;
+      const std::string& s = texts_[slot.result];
+      for (size_t i = 1; i < s.size(); ++i)
+        if (s[i] == ' ' && s[i - 1] != ' ') return false;
+    }
+    for (const uint32_t word : word_slots_)
+      if (word && texts_[word - 1] == " ") return true;
+    return false;
+  }
+
   void merge_table() {
     const auto plain = [this](uint32_t id) { return id >= n_tokens() || mergeable(id); };
     std::unordered_map<uint64_t, size_t> last;  // of merges named twice the last one counts, as in the reference
@@ -285,7 +299,7 @@ class Builder {
     header_.split = p_.split;
     header_.prefix = p_.prefix;
     header_.flags = (p_.nfc ? tok::kNfc : 0u) | (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
-                    (p_.strip_space ? tok::kStripSpace : 0u);
+                    (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u);
     header_.n_tokens = n_tokens();
     header_.n_symbols = static_cast<uint32_t>(texts_.size());
     header_.bos_id = p_.bos_id;

@@ -30,7 +30,8 @@ enum Flag : uint32_t {
   kIgnoreMerges = 2,  // a word that is a token is not split
   kFuseUnk = 4,       // a run of unknown characters is one unknown token
   kStripSpace = 8,    // detokenize leaves out one leading space
-  kKnownFlags = 15,
+  kWordwise = 16,     // SPM: no merge makes a space behind another character, so a text may be cut in front of its runs of spaces
+  kKnownFlags = 31,
 };
 enum TokenFlag : uint8_t { kControl = 1, kUserDefined = 2, kByte = 4, kUnknown = 8, kEog = 16 };
 

@@ -107,6 +107,33 @@ void put_unknown(const Tables& t, std::string_view text, bool* last_unknown, IdS
   *last_unknown = true;
 }
 
+void encode_spm_word(const Tables& t, const char* text, size_t n, const BpeWork& work, IdSink* out) {
+  const uint32_t bytes_from = t.header->n_symbols;  // ids of characters that are no symbol: no merge has them
+  size_t cells = 0;
+  for (size_t i = 0; i < n;) {
+    const Char c = next_char(text + i, n - i);
+    const int32_t symbol = t.word({text + i, c.bytes});
+    // What an unknown character is is read from the text again below; its id tells the length.
+    work.cells[cells++] = (symbol >= 0 ? static_cast<uint32_t>(symbol) : bytes_from + c.bytes) | kOne;
+    i += c.bytes;
+  }
+  Merger merger(t, work, cells);
+  merger.run();
+  bool last_unknown = false;
+  size_t at = 0;  // in text
+  for (size_t i = 0; i < cells; i += merger.length(i)) {
+    const uint32_t id = merger.id(i);
+    const size_t bytes = id < bytes_from ? t.symbol_text(id).size() : id - bytes_from;
+    if (id < t.header->n_tokens) {
+      out->push(static_cast<int32_t>(id));
+      last_unknown = false;
+    } else {
+      put_unknown(t, {text + at, bytes}, &last_unknown, out);
+    }
+    at += bytes;
+  }
+}
+
 }  // namespace
 
 void encode_bytes(const Tables& t, const char* word, size_t n, const BpeWork& work, IdSink* out) {
@@ -122,34 +149,14 @@ void encode_bytes(const Tables& t, const char* word, size_t n, const BpeWork& wo
 }
 
 void encode_spm(const Tables& t, const char* text, size_t n, const BpeWork& work, IdSink* out) {
-  const uint32_t bytes_from = t.header->n_symbols;  // cells of lone bytes: no id has them, so they never merge
-  size_t cells = 0;
-  for (size_t i = 0; i < n;) {
-    const Char c = next_char(text + i, n - i);
-    if (const int32_t symbol = t.word({text + i, c.bytes}); symbol >= 0) {
-      work.cells[cells++] = static_cast<uint32_t>(symbol) | kOne;
-    } else {
-      // The character stays in one cell: what it is is read from the text again below. Its length is in the id.
-      work.cells[cells++] = (bytes_from + c.bytes) | kOne;
-    }
-    i += c.bytes;
+  // Short words stay in the cache; the result is the same.
+  size_t from = 0;
+  for (size_t i = 1; t.has(kWordwise) && i < n; ++i) {
+    if (text[i] != ' ' || text[i - 1] == ' ') continue;
+    encode_spm_word(t, text + from, i - from, work, out);
+    from = i;
   }
-  Merger merger(t, work, cells);
-  merger.run();
-  bool last_unknown = false;
-  size_t at = 0;  // in text
-  for (size_t i = 0; i < cells; i += merger.length(i)) {
-    const uint32_t id = merger.id(i);
-    if (id < t.header->n_tokens) {
-      out->push(static_cast<int32_t>(id));
-      last_unknown = false;
-      at += t.symbol_text(id).size();
-    } else {
-      const size_t bytes = id < bytes_from ? t.symbol_text(id).size() : id - bytes_from;
-      put_unknown(t, {text + at, bytes}, &last_unknown, out);
-      at += bytes;
-    }
-  }
+  if (from < n) encode_spm_word(t, text + from, n - from, work, out);
 }
 
 }  // namespace linnet::tok

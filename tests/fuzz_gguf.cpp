@@ -1,0 +1,135 @@
+// libFuzzer: any bytes as a GGUF file. What opens is walked; packed files become models, plain ones are imported.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtime/convert/convert.h"
+#include "runtime/convert/source.h"
+#include "tests/gguf_file.h"
+
+using namespace linnet;
+
+namespace {
+
+void require(bool ok) {
+  if (!ok) std::abort();
+}
+
+// The input as a file that has a path.
+struct MemoryFile {
+  int fd = memfd_create("fuzz", 0);
+  explicit MemoryFile(std::string_view bytes) { require(write(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())); }
+  ~MemoryFile() { close(fd); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
+};
+
+void walk(const Gguf& g) {
+  GgufValue v, same;
+  GgufTensor t, again;
+  for (uint32_t i = 0; i < g.n_keys; ++i) {
+    std::string_view name, text;
+    g.key_entry(i, &name, &v);
+    require(g.key(name, &same) && same.type == v.type && same.count == v.count);
+    size_t pos = 0, n = 0;
+    while (gguf_next_string(v, &pos, &text)) ++n;
+    require(v.array_type != kGgufString || n == v.count);
+  }
+  for (uint32_t i = 0; i < g.n_tensors; ++i) {
+    g.tensor_entry(i, &t);
+    require(g.tensor(t.name, &again) && again.data == t.data);
+    require(t.data >= g.data && t.bytes <= g.bytes && t.offset <= g.bytes - t.bytes);
+  }
+}
+
+void make_model(linnet_view file, Error* err) {
+  linnet_need need = {};
+  if (linnet_model_need(file, nullptr, &need, err) != LINNET_OK) return;
+  void* mem = nullptr;
+  require(posix_memalign(&mem, 64, need.bytes) == 0);
+  linnet_model* model = nullptr;
+  if (linnet_model_init(&model, mem, need.bytes, file, nullptr, err) == LINNET_OK) linnet_model_fini(model);
+  std::free(mem);
+}
+
+void import(std::string_view bytes, Error* err) {
+  const MemoryFile file(bytes);
+  convert::Source source;
+  if (convert::source_from_gguf(file.path(), &source, err) != LINNET_OK) return;
+  std::vector<float> row;
+  for (const convert::SourceTensor& t : source.tensors) {
+    row.resize(t.k);
+    require(t.rows(0, 1, row.data(), err) == LINNET_OK && t.rows(t.n - 1, 1, row.data(), err) == LINNET_OK);
+  }
+}
+
+// A plain model and a packed one, so that a run that starts from nothing gets past the first checks.
+const std::vector<std::string>& seeds() {
+  static const std::vector<std::string> kept = [] {
+    std::vector<std::string> all;
+    for (const char* arch : {"llama", "qwen2", "qwen3"}) {
+      all.push_back(test::tiny_model(kGgmlF16, 1, arch, {4, 1, 1, 4, 4}).bytes());
+      convert::Image image;
+      require(convert::convert_to_memory(MemoryFile(all.back()).path(), {}, &image, nullptr) == LINNET_OK);
+      all.emplace_back(static_cast<const char*>(image.data), image.bytes);
+      convert::image_free(&image);
+    }
+    test::GgufFile vocabulary = test::tiny_model(kGgmlF16, 1, "llama", {4, 1, 1, 4, 4});
+    vocabulary.text("tokenizer.ggml.model", "llama");
+    vocabulary.raw("tokenizer.ggml.tokens", kGgufArray,
+                   test::le(uint32_t{kGgufString}) + test::le(uint64_t{4}) + test::lstr("<unk>") + test::lstr("<s>") + test::lstr("a") + test::lstr("aa"));
+    vocabulary.raw("tokenizer.ggml.scores", kGgufArray, test::le(uint32_t{kGgufF32}) + test::le(uint64_t{4}) + std::string(16, '\0'));
+    vocabulary.raw("tokenizer.ggml.token_type", kGgufArray,
+                   test::le(uint32_t{kGgufI32}) + test::le(uint64_t{4}) + test::le(2) + test::le(3) + test::le(1) + test::le(1));
+    all.push_back(vocabulary.bytes());
+    return all;
+  }();
+  return kept;
+}
+
+}  // namespace
+
+// Without files to begin with, libFuzzer would stay below 4 KiB.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  static char longest[] = "-max_len=32768";
+  static std::vector<char*> args(*argv, *argv + *argc);
+  args.insert(args.begin() + 1, longest);
+  *argc = static_cast<int>(args.size());
+  args.push_back(nullptr);
+  *argv = args.data();
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t bytes, size_t max_bytes);
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t bytes, size_t max_bytes, unsigned seed) {
+  const std::string& good = seeds()[seed % seeds().size()];
+  if (seed / 16 % 16 == 0 && good.size() <= max_bytes) bytes = good.copy(reinterpret_cast<char*>(data), max_bytes);
+  // Mostly a few bytes in place: whatever changes the length of the header moves all tensors out of place.
+  constexpr size_t kWindow = 24;
+  if (bytes <= kWindow || seed / 256 % 4 == 0) return LLVMFuzzerMutate(data, bytes, max_bytes);
+  const size_t at = (seed / 1024 * 2654435761u) % (bytes - kWindow);
+  LLVMFuzzerMutate(data + at, kWindow, kWindow);
+  return bytes;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  // A copy of exactly that size at 64: one byte too far is seen, and packed files find the alignment they need.
+  void* mem = nullptr;
+  require(posix_memalign(&mem, 64, bytes ? bytes : 1) == 0);
+  if (bytes) std::memcpy(mem, data, bytes);
+  static Gguf g;
+  Error err = {};
+  if (gguf_open(mem, bytes, "fuzz", &g, &err) == LINNET_OK) {
+    walk(g);
+    if (is_packed(g)) make_model({mem, bytes}, &err);
+    else import({static_cast<const char*>(mem), bytes}, &err);
+  } else {
+    require(err.code < 0 && err.text[0] != '\0');
+  }
+  std::free(mem);
+  return 0;
+}

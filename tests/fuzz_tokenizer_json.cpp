@@ -1,0 +1,46 @@
+// libFuzzer: the bytes are a tokenizer.json, or (first byte odd) a tokenizer.model. What is accepted has to encode and decode.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "runtime/convert/tokenizer_parts.h"
+#include "runtime/tokenizer/tokenizer.h"
+
+using namespace linnet;
+
+namespace {
+
+void require(bool ok) {
+  if (!ok) std::abort();
+}
+
+void use(const convert::TokenizerBlob& blob) {
+  std::vector<uint64_t> memory(blob.bytes.size() / 8 + 1);
+  std::memcpy(memory.data(), blob.bytes.data(), blob.bytes.size());
+  Tokenizer t;
+  require(tokenizer_open(memory.data(), blob.bytes.size(), 1u << 22, &t, nullptr) == LINNET_OK);
+  const std::string_view text = "ab abc  the\n\xC3\xA9\xFF<s> </s><unk>'ll 123 \xE2\x96\x81x";
+  std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
+  for (const uint32_t flags : {0u, 3u}) {
+    int32_t ids[512];
+    size_t n = 0, bytes = 0;
+    char out[256];
+    require(tokenize(t, text, flags, scratch.data(), scratch.size(), ids, 512, &n, nullptr) == LINNET_OK);
+    require(n <= 3 * text.size() + 8);
+    detokenize(t, ids, n, out, sizeof out, &bytes, nullptr);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  if (bytes == 0) return 0;
+  const std::string_view input(reinterpret_cast<const char*>(data) + 1, bytes - 1);
+  convert::TokenizerBlob blob;
+  Error err = {};
+  const Status status = data[0] % 2 ? convert::tokenizer_from_spm(input, {}, &blob, &err) : convert::tokenizer_from_json(input, {}, &blob, &err);
+  if (status == LINNET_OK) use(blob);
+  else require(err.text[0] != '\0');
+  return 0;
+}

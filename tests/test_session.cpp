@@ -1,0 +1,387 @@
+// Sessions as an app uses them: sampling, generate and its stops, cancel, errors that leave the session as it was.
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "runtime/sampling/sampling.h"
+#include "kernels_cpu/registry.h"
+#include "tests/models.h"
+
+using namespace test;
+
+namespace {
+
+const Tokens kPrompt = {1, 5, 9, 13, 17, 21};
+
+linnet_sampling sampling(float temperature, uint64_t seed) {
+  linnet_sampling s{};
+  s.size = sizeof s;
+  s.temperature = temperature;
+  s.seed = seed;
+  return s;
+}
+void set(const Session& s, const linnet_sampling& p) {
+  linnet_error err{};
+  check(linnet_sampling_set(s.s, &p, &err), err);
+}
+
+struct Collected {
+  Tokens tokens;
+  std::string text;
+  int stop_after = -1;
+  bool whole = true;  // every piece is whole characters
+};
+int collect(void* user, int32_t token, const char* utf8, size_t n) {
+  Collected& c = *static_cast<Collected*>(user);
+  if (token >= 0) c.tokens.push_back(token);
+  if (n) {
+    const unsigned char first = static_cast<unsigned char>(utf8[0]);
+    if (first >= 0x80 && first < 0xC0) c.whole = false;
+    c.text.append(utf8, n);
+  }
+  return c.stop_after >= 0 && static_cast<int>(c.tokens.size()) >= c.stop_after;
+}
+
+linnet_stop generate(const Session& s, uint32_t max, Collected* c, const std::vector<const char*>& stops = {}, bool ignore_eos = true) {
+  linnet_generate_params g{};
+  g.size = sizeof g;
+  g.max_tokens = max;
+  g.ignore_eos = ignore_eos;
+  g.stop = stops.data();
+  g.n_stop = static_cast<uint32_t>(stops.size());
+  linnet_stop why = LINNET_STOP_NONE;
+  linnet_error err{};
+  check(linnet_generate(s.s, 0, &g, collect, c, &why, &err), err);
+  return why;
+}
+
+// The sampler alone, over logits of our own.
+struct Bare {
+  linnet::Kernels kernels;
+  std::vector<uint64_t> order;
+  Row scratch;
+  linnet::Sampler s{};
+  explicit Bare(size_t n, const linnet_sampling& p) : order(n), scratch(n) {
+    linnet_error err{};
+    check(linnet::kernels_resolve(0, 0, &kernels, &err), err);
+    check(linnet::sampling_check(&p, &s.params, &err), err);
+    s.exp_row = kernels.t.exp_row;
+    s.order = order.data();
+    s.logits = scratch.data();
+  }
+  int32_t draw(const Row& logits, const Tokens& history = {}) {
+    return linnet::sample(s, logits.data(), static_cast<uint32_t>(logits.size()), history.data(), history.size());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("greedy takes the largest logit, ties to the lowest id") {
+  Bare b(5, sampling(0, 0));
+  CHECK(b.draw({1, 7, 3, 7, 2}) == 1);
+  CHECK(b.draw({-5, -9, -1, -1, -1}) == 2);
+}
+
+TEST_CASE("draws follow the probabilities that top-k, top-p and min-p leave") {
+  const Row logits = {std::log(0.4f), std::log(0.1f), std::log(0.3f), std::log(0.05f), std::log(0.15f)};
+  const struct {
+    uint32_t k;
+    float p, min_p;
+    std::vector<double> want;
+  } cases[] = {{0, 0, 0, {0.4, 0.1, 0.3, 0.05, 0.15}},
+               {2, 0, 0, {0.4 / 0.7, 0, 0.3 / 0.7, 0, 0}},
+               {0, 0.6f, 0, {0.4 / 0.7, 0, 0.3 / 0.7, 0, 0}},
+               {0, 0, 0.3f, {0.4 / 0.85, 0, 0.3 / 0.85, 0, 0.15 / 0.85}},
+               {4, 0.99f, 0.2f, {0.4 / 0.95, 0.1 / 0.95, 0.3 / 0.95, 0, 0.15 / 0.95}}};
+  for (const auto& c : cases) {
+    auto p = sampling(1, 7);
+    p.top_k = c.k;
+    p.top_p = c.p;
+    p.min_p = c.min_p;
+    Bare b(5, p);
+    const int n = 40000;
+    std::vector<int> count(5);
+    for (int i = 0; i < n; ++i) ++count[static_cast<size_t>(b.draw(logits))];
+    for (size_t i = 0; i < 5; ++i) {
+      INFO("k " << c.k << " p " << c.p << " min_p " << c.min_p << " token " << i << " " << count[i]);
+      if (c.want[i] == 0) CHECK(count[i] == 0);
+      else CHECK(std::fabs(count[i] / double{n} - c.want[i]) < 0.012);  // 5 standard deviations of the widest
+    }
+  }
+}
+
+TEST_CASE("the generator is the documented one") {
+  // splitmix64 of seed 0: the published first outputs.
+  auto p = sampling(1, 0);
+  Bare b(1024, p);
+  const Row flat(1024, 0.0f);
+  const uint64_t published[] = {0xE220A8397B1DCDAFu, 0x6E789E6AA1B965F4u, 0x06C45D188009454Fu};
+  for (const uint64_t u : published) CHECK(b.draw(flat) == static_cast<int32_t>(u >> 54));  // 1024 equal candidates: the top ten bits
+}
+
+TEST_CASE("penalties push seen tokens down") {
+  auto p = sampling(0, 0);
+  p.repeat_penalty = 2;
+  CHECK(Bare(3, p).draw({4, 3, -1}, {0}) == 1);
+  CHECK(Bare(3, p).draw({-1, -1.5f, -9}, {0}) == 1);  // negative logits are multiplied
+  p = sampling(0, 0);
+  p.frequency_penalty = 1;
+  CHECK(Bare(3, p).draw({4, 3, 1}, {0}) == 0);       // 3 against 3: the lower id
+  CHECK(Bare(3, p).draw({4, 3, 1}, {0, 0}) == 1);
+  p = sampling(0, 0);
+  p.presence_penalty = 2;
+  p.penalty_last_n = 1;
+  CHECK(Bare(3, p).draw({4, 3, 1}, {0, 2}) == 0);    // token 0 is further back than one
+}
+
+TEST_CASE("parameters out of range are refused by name and change nothing") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  const Session s(model, params());
+  linnet_error err{};
+  auto bad = sampling(-1, 0);
+  CHECK(linnet_sampling_set(s.s, &bad, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(err.text).find("temperature") != std::string::npos);
+  bad = sampling(NAN, 0);
+  CHECK(linnet_sampling_set(s.s, &bad, &err) == LINNET_BAD_ARG);
+  auto p = params(99);
+  linnet_need need{};
+  CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_UNSUPPORTED);
+  p = params(0, 1000);
+  CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_BAD_ARG);
+  int32_t token = 0;
+  const float* logits = nullptr;
+  size_t n = 0;
+  CHECK(linnet_decode(s.s, 0, &token, &err) == LINNET_BAD_STATE);
+  CHECK(linnet_logits(s.s, 0, 0, &logits, &n) == LINNET_BAD_STATE);
+  CHECK(linnet_prefill(s.s, 1, kPrompt.data(), 1, &err) == LINNET_BAD_ARG);
+  const int32_t outside[] = {1, 100000};
+  CHECK(linnet_prefill(s.s, 0, outside, 2, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(err.text).find("100000") != std::string::npos);
+  CHECK(s.length() == 0);
+  CHECK(linnet_prefill(nullptr, 0, kPrompt.data(), 1, &err) == LINNET_BAD_ARG);
+}
+
+TEST_CASE("params of an older app are shorter structs") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  auto p = params(LINNET_F32, 77, 0, 0, 64);
+  p.size = offsetof(linnet_session_params, n_threads);  // the fields from n_threads on do not exist there
+  linnet_need need{}, same{};
+  linnet_error err{};
+  check(linnet_session_need(model.m, &p, &need, &err), err);
+  const auto q = params(LINNET_F32, 1, 0, 0, 64);
+  check(linnet_session_need(model.m, &q, &same, &err), err);
+  CHECK(need.bytes == same.bytes);
+}
+
+TEST_CASE("the same seed gives the same tokens on every tier") {
+  std::set<Tokens> all;
+  for (const linnet_isa isa : tiers())
+    for (const uint32_t threads : {1u, 2u}) {
+      const Model model("tests/golden/smollm2", LINNET_I8G64, isa);
+      Session s(model, params(LINNET_I8, threads));
+      set(s, sampling(1.0f, 99));
+      s.prefill(kPrompt);
+      Collected c;
+      CHECK(generate(s, 60, &c) == LINNET_STOP_LENGTH);
+      all.insert(c.tokens);
+    }
+  CHECK(all.size() == 1);
+}
+
+TEST_CASE("generate stops for the reason it names") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  Session s(model, params(LINNET_I8, 1, 0, 0, 40));
+  s.prefill(kPrompt);
+  Collected c;
+  CHECK(generate(s, 4, &c) == LINNET_STOP_LENGTH);
+  CHECK(c.tokens.size() == 4);
+  CHECK(s.length() == kPrompt.size() + 4);
+  c.stop_after = 7;
+  CHECK(generate(s, 20, &c) == LINNET_STOP_CALLBACK);
+  CHECK(c.tokens.size() == 7);
+  c.stop_after = -1;
+  CHECK(generate(s, 0, &c) == LINNET_STOP_CONTEXT);
+  CHECK(s.length() == 40);
+  int32_t token = -1;
+  linnet_error err{};
+  CHECK(linnet_decode(s.s, 0, &token, &err) == LINNET_CONTEXT_FULL);
+  CHECK(linnet_prefill(s.s, 0, kPrompt.data(), 1, &err) == LINNET_CONTEXT_FULL);
+  CHECK(s.length() == 40);
+}
+
+TEST_CASE("stop strings are held back and cut out") {
+  const std::string folder = data_path("models/stories260K");
+  if (folder.empty()) return;
+  const Model model(folder, LINNET_I8G64);
+  Session s(model, params());
+  const Tokens prompt = tokenize(model, "Once upon a time");
+  s.prefill(prompt);
+  Collected all;
+  CHECK(generate(s, 60, &all) == LINNET_STOP_LENGTH);
+  CHECK(all.text.size() > 100);
+  // Every stop of a few characters out of that text ends it right before its first occurrence.
+  for (size_t at = 3; at + 6 < all.text.size(); at += 9) {
+    const std::string stop = all.text.substr(at, 6);
+    REQUIRE(linnet_truncate(s.s, 0, 0) == LINNET_OK);
+    s.prefill(prompt);
+    Collected c;
+    CHECK(generate(s, 60, &c, {"zzzz", stop.c_str()}) == LINNET_STOP_STRING);
+    CHECK(c.text == all.text.substr(0, all.text.find(stop)));
+  }
+  // A stop that never comes delays nothing for good.
+  REQUIRE(linnet_truncate(s.s, 0, 0) == LINNET_OK);
+  s.prefill(prompt);
+  Collected c;
+  const std::string tail = all.text.substr(all.text.size() - 4) + "~never~";
+  CHECK(generate(s, 60, &c, {tail.c_str()}) == LINNET_STOP_LENGTH);
+  CHECK(c.text == all.text);
+}
+
+TEST_CASE("pieces are whole characters whatever the tokens are") {
+  const std::string folder = data_path("models/stories260K");
+  if (folder.empty()) return;
+  const Model model(folder, LINNET_I8G64);
+  Session s(model, params());
+  set(s, sampling(50.0f, 3));  // nearly uniform: byte tokens in any order
+  s.prefill(tokenize(model, "x"));
+  Collected c;
+  generate(s, 400, &c);
+  CHECK(c.whole);
+  size_t bad = 0;  // the text is valid UTF-8
+  for (size_t i = 0; i < c.text.size();) {
+    const unsigned char b = static_cast<unsigned char>(c.text[i]);
+    const size_t n = b < 0x80 ? 1 : b < 0xE0 ? 2 : b < 0xF0 ? 3 : 4;
+    if ((b >= 0x80 && b < 0xC2) || i + n > c.text.size()) ++bad;
+    for (size_t j = 1; j < n && i + j < c.text.size(); ++j) bad += (static_cast<unsigned char>(c.text[i + j]) & 0xC0) != 0x80;
+    i += n;
+  }
+  CHECK(bad == 0);
+}
+
+TEST_CASE("cancel rolls prefill back; what follows has the same bytes") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  std::mt19937 random(17);
+  Tokens tokens;
+  for (int i = 0; i < 1500; ++i) tokens.push_back(static_cast<int32_t>(random() % model.desc.n_vocab));
+  auto p = params(LINNET_I8, 2, 32, 1, 2000);
+  Session s(model, p), plain(model, p);
+  s.prefill(kPrompt);
+  plain.prefill(kPrompt);
+  const Row before = s.logits();
+  linnet_cancel(s.s);  // no call is running: it stops the next one
+  linnet_error err{};
+  CHECK(linnet_prefill(s.s, 0, tokens.data(), tokens.size(), &err) == LINNET_CANCELLED);
+  CHECK(s.length() == kPrompt.size());
+  CHECK(same_bytes(s.logits(), before));
+  int cancelled = 0;
+  for (int round = 0; round < 30; ++round) {
+    std::atomic<bool> go{false};
+    const unsigned wait = static_cast<unsigned>(random() % 3000);
+    std::thread other([&] {
+      while (!go) {
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(wait));
+      linnet_cancel(s.s);
+    });
+    go = true;
+    const linnet_status status = linnet_prefill(s.s, 0, tokens.data(), tokens.size(), &err);
+    other.join();
+    if (status == LINNET_CANCELLED) {
+      ++cancelled;
+      CHECK(s.length() == kPrompt.size());
+    } else {
+      CHECK(status == LINNET_OK);
+      // The cancel came too late and stops the next call; use it up.
+      const linnet_status next = linnet_prefill(s.s, 0, kPrompt.data(), 1, &err);
+      CHECK((next == LINNET_CANCELLED || next == LINNET_OK));
+      REQUIRE(linnet_truncate(s.s, 0, kPrompt.size()) == LINNET_OK);
+    }
+  }
+  std::printf("%d of 30 prefills cancelled\n", cancelled);
+  CHECK(cancelled > 0);
+  s.prefill(tokens);
+  plain.prefill(tokens);
+  CHECK(same_bytes(s.logits(), plain.logits()));
+}
+
+TEST_CASE("an activation that is not finite gives a status and leaves the sequence") {
+  const Model model("tests/golden/llama", LINNET_F32);
+  Model broken("tests/golden/llama", LINNET_F32, 0, false);
+  float* last = reinterpret_cast<float*>(static_cast<char*>(broken.image.data) + broken.image.bytes) - 16 * 40;
+  for (int i = 0; i < 16; ++i) last[i] = INFINITY;
+  broken.open(0);
+  for (const uint32_t kv : {LINNET_F32, LINNET_I8}) {
+    Session s(broken, params(kv));
+    linnet_error err{};
+    CHECK(linnet_prefill(s.s, 0, kPrompt.data(), kPrompt.size(), &err) == LINNET_NOT_FINITE);
+    CHECK(s.length() == 0);
+  }
+}
+
+TEST_CASE("flush-to-zero of the host app changes nothing and stays set") {
+  const Model model("tests/golden/llama", LINNET_F32);
+  Session s(model, params(LINNET_F32, 2)), other(model, params(LINNET_F32, 1));
+  s.prefill(kPrompt);
+#if defined(__x86_64__)
+  const unsigned before = __builtin_ia32_stmxcsr(), odd = before | 0x8040 | 0x6000;  // FTZ, DAZ, round to zero
+  __builtin_ia32_ldmxcsr(odd);
+  linnet_error err{};
+  const linnet_status status = linnet_prefill(other.s, 0, kPrompt.data(), kPrompt.size(), &err);
+  const unsigned after = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(before);
+  CHECK((after & 0xFFC0) == (odd & 0xFFC0));
+  check(status, err);
+  CHECK(same_bytes(s.logits(), other.logits()));
+#else
+  std::printf("skipped: MXCSR is x86's\n");
+#endif
+}
+
+TEST_CASE("two sessions share a model from two threads") {
+  const Model model("tests/golden/qwen2", LINNET_I8G128);
+  Tokens results[2];
+  std::vector<std::thread> threads;
+  for (Tokens& result : results)
+    threads.emplace_back([&] {
+      auto p = params(LINNET_I8, 2);
+      p.threads = LINNET_THREADS_OWN;
+      linnet_need need{};
+      linnet_session* s = nullptr;
+      if (linnet_session_need(model.m, &p, &need, nullptr) != LINNET_OK) return;
+      Memory memory(need.bytes);
+      if (linnet_session_init(&s, memory.p, need.bytes, model.m, &p, nullptr) != LINNET_OK) return;
+      linnet_prefill(s, 0, kPrompt.data(), kPrompt.size(), nullptr);
+      for (int i = 0; i < 30; ++i) {
+        int32_t token = -1;
+        linnet_decode(s, 0, &token, nullptr);
+        result.push_back(token);
+      }
+      linnet_session_fini(s);
+    });
+  for (auto& t : threads) t.join();
+  CHECK(results[0].size() == 30);
+  CHECK(results[0] == results[1]);
+}
+
+TEST_CASE("stats and version") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  Session s(model, params());
+  s.prefill(kPrompt);
+  for (int i = 0; i < 5; ++i) s.decode();
+  linnet_stats stats{};
+  stats.size = sizeof stats;
+  REQUIRE(linnet_stats_get(s.s, &stats) == LINNET_OK);
+  CHECK(stats.prefill_tokens == kPrompt.size());
+  CHECK(stats.decode_tokens == 5);
+  CHECK(stats.first_token_ns > 0);
+  CHECK(stats.first_token_ns >= stats.prefill_ns);
+  CHECK(stats.last_token_ns > 0);
+  CHECK(stats.max_token_ns >= stats.last_token_ns);
+  CHECK(stats.decode_bytes > model.desc.decode_bytes);
+  linnet_stats_reset(s.s);
+  REQUIRE(linnet_stats_get(s.s, &stats) == LINNET_OK);
+  CHECK(stats.decode_tokens == 0);
+  CHECK(linnet_version() == LINNET_VERSION);
+  CHECK(std::string(linnet_status_text(LINNET_TOO_SMALL)) == "LINNET_TOO_SMALL");
+}

@@ -1,0 +1,208 @@
+// What the tokenizer tests share: loading, encoding, and small tokenizers made here.
+#pragma once
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "data.h"
+#include "runtime/convert/tokenizer_build.h"
+#include "runtime/convert/tokenizer_parts.h"
+#include "runtime/tokenizer/blob.h"
+#include "runtime/tokenizer/tokenizer.h"
+#include "runtime/tokenizer/unicode.h"
+
+using namespace linnet;
+using linnet::convert::SideTexts;
+using linnet::convert::TokenizerBlob;
+using nlohmann::json;
+using Ids = std::vector<int32_t>;
+
+
+struct Loaded {
+  TokenizerBlob blob;
+  std::vector<uint64_t> memory;  // aligned copy of the blob
+  Tokenizer t;
+};
+
+inline void open_blob(Loaded* out) {
+  out->memory.assign((out->blob.bytes.size() + 7) / 8, 0);
+  std::memcpy(out->memory.data(), out->blob.bytes.data(), out->blob.bytes.size());
+  Error err = {};
+  const Status status = tokenizer_open(out->memory.data(), out->blob.bytes.size(), 1u << 22, &out->t, &err);
+  INFO(err.text);
+  REQUIRE(status == LINNET_OK);
+}
+
+// nullptr where the data is not there.
+inline std::unique_ptr<Loaded> load_folder(const std::string& relative) {
+  const std::string path = data_path(relative);
+  if (path.empty()) return nullptr;
+  auto out = std::make_unique<Loaded>();
+  Error err = {};
+  const Status status = convert::tokenizer_from_folder(path, &out->blob, &err);
+  INFO(relative << ": " << err.text);
+  REQUIRE(status == LINNET_OK);
+  REQUIRE(!out->blob.bytes.empty());
+  open_blob(out.get());
+  return out;
+}
+inline Status read_gguf(const std::string& path, TokenizerBlob* out, Error* err) {
+  const std::string bytes = slurp(path);
+  const auto file = std::make_unique<Gguf>();
+  const Status status = gguf_open(bytes.data(), bytes.size(), path.c_str(), file.get(), err);
+  return status == LINNET_OK ? convert::tokenizer_from_gguf(*file, out, err) : status;
+}
+inline std::unique_ptr<Loaded> load_gguf(const std::string& relative) {
+  const std::string path = data_path(relative);
+  if (path.empty()) return nullptr;
+  auto out = std::make_unique<Loaded>();
+  Error err = {};
+  const Status status = read_gguf(path, &out->blob, &err);
+  INFO(relative << ": " << err.text);
+  REQUIRE(status == LINNET_OK);
+  open_blob(out.get());
+  return out;
+}
+
+inline Ids encode(const Tokenizer& t, std::string_view text, uint32_t flags = 0) {
+  const size_t need = tokenize_scratch_bytes(t, text.size());
+  const auto scratch = std::make_unique<uint8_t[]>(need + 1);
+  size_t n = 0;
+  Status status = tokenize(t, text, flags, scratch.get() + 1, need, nullptr, 0, &n, nullptr);
+  if (status != (n ? LINNET_TOO_SMALL : LINNET_OK)) FAIL("status " << status << " for no room");
+  Ids ids(n);
+  size_t again = 0;
+  status = tokenize(t, text, flags, scratch.get(), need, ids.data(), n, &again, nullptr);
+  if (status != LINNET_OK || again != n) FAIL("status " << status << ", " << again << " tokens, " << n << " before");
+  return ids;
+}
+inline std::string decode(const Tokenizer& t, const Ids& ids) {
+  size_t n = 0;
+  Status status = detokenize(t, ids.data(), ids.size(), nullptr, 0, &n, nullptr);
+  if (status != (n ? LINNET_TOO_SMALL : LINNET_OK)) FAIL("status " << status << " for no room");
+  std::string text(n, '\0');
+  status = detokenize(t, ids.data(), ids.size(), text.data(), n, &n, nullptr);
+  if (status != LINNET_OK) FAIL("status " << status);
+  return text;
+}
+
+// Rust's String::from_utf8_lossy: one U+FFFD for each longest start of a character that does not go on.
+inline std::string lossy(const std::string& s) {
+  std::string out;
+  for (size_t i = 0; i < s.size();) {
+    const tok::Char c = tok::next_char(s.data() + i, s.size() - i);
+    if (c.code != tok::kBadByte) {
+      out.append(s, i, c.bytes);
+      i += c.bytes;
+      continue;
+    }
+    // The start may be one to three bytes: those that some continuation would make good.
+    size_t n = 1;
+    for (; n < 3 && i + n < s.size(); ++n) {
+      bool possible = false;
+      for (const char* rest : {"\x80", "\xBF", "\x80\x80", "\xBF\xBF"}) {
+        const std::string whole = s.substr(i, n + 1) + rest;
+        possible = possible || tok::next_char(whole.data(), whole.size()).bytes == whole.size();
+      }
+      if (!possible) break;
+    }
+    out += "\xEF\xBF\xBD";
+    i += n;
+  }
+  return out;
+}
+
+// ---- small tokenizers made here -------------------------------------------------------------------------------------------
+
+
+inline std::string put_utf8(uint32_t c) {
+  std::string s;
+  const auto put = [&s](uint32_t b) { s.push_back(static_cast<char>(b)); };
+  if (c < 0x80) put(c);
+  else if (c < 0x800) put(0xC0 | c >> 6), put(0x80 | (c & 0x3F));
+  else if (c < 0x10000) put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+  else put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F)), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+  return s;
+}
+inline std::string letter_of_byte(int byte) {
+  for (uint32_t c = 0; c < 0x200; ++c)
+    if (convert::byte_of_letter(c) == byte) return put_utf8(c);
+  return "";
+}
+
+// 256 bytes, then tokens made by merges.
+inline json byte_level_json(const std::vector<std::pair<std::string, std::string>>& merges, const std::vector<json>& added = {}) {
+  json vocab = json::object(), lines = json::array();
+  for (int b = 0; b < 256; ++b) vocab[letter_of_byte(b)] = b;
+  for (const auto& [left, right] : merges) {
+    if (!vocab.contains(left + right)) vocab[left + right] = vocab.size();
+    lines.push_back(left + " " + right);
+  }
+  json list = json::array();
+  for (json a : added) {
+    a["id"] = vocab.size() + list.size();
+    list.push_back(a);
+  }
+  return {{"added_tokens", list},
+          {"normalizer", nullptr},
+          {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}},
+          {"post_processor", nullptr},
+          {"decoder", {{"type", "ByteLevel"}}},
+          {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", lines}}}};
+}
+inline const std::vector<std::pair<std::string, std::string>> kMerges = {
+    {"a", "a"}, {"aa", "aa"}, {"aaaa", "aaaa"}, {"t", "h"}, {"th", "e"}, {"Ġ", "the"}, {"e", "r"}, {"Ġ", "Ġ"}, {"ĠĠ", "ĠĠ"}, {"a", "b"}, {"b", "a"}};
+
+inline Status build(const json& tokenizer, Loaded* out, Error* err, const SideTexts& sides = {}) {
+  return convert::tokenizer_from_json(tokenizer.dump(), sides, &out->blob, err);
+}
+inline std::unique_ptr<Loaded> built(const json& tokenizer, const SideTexts& sides = {}) {
+  auto out = std::make_unique<Loaded>();
+  Error err = {};
+  const Status status = build(tokenizer, out.get(), &err, sides);
+  INFO(err.text);
+  REQUIRE(status == LINNET_OK);
+  open_blob(out.get());
+  return out;
+}
+
+// A SentencePiece-like tokenizer.json: <unk>, <s>, </s>, 256 bytes, then pieces.
+inline json spm_json() {
+  json vocab = {{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
+  char name[8];
+  for (int b = 0; b < 256; ++b) {
+    std::snprintf(name, sizeof name, "<0x%02X>", b);
+    vocab[name] = 3 + b;
+  }
+  for (const char* piece : {"▁", "a", "b", "c", "é", "▁a", "ab", "▁ab", "bc", "▁▁", "▁▁▁▁"}) vocab[piece] = vocab.size();
+  const auto added = [](int id, const char* text) {
+    return json{{"id", id}, {"content", text}, {"single_word", false}, {"lstrip", false}, {"rstrip", false}, {"normalized", false}, {"special", true}};
+  };
+  return {{"added_tokens", {added(0, "<unk>"), added(1, "<s>"), added(2, "</s>")}},
+          {"normalizer",
+           {{"type", "Sequence"},
+            {"normalizers", {{{"type", "Prepend"}, {"prepend", "▁"}}, {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}}}}},
+          {"pre_tokenizer", nullptr},
+          {"post_processor",
+           {{"type", "TemplateProcessing"},
+            {"single", {{{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
+            {"special_tokens", {{"<s>", {{"id", "<s>"}, {"ids", {1}}, {"tokens", {"<s>"}}}}}}}},
+          {"decoder",
+           {{"type", "Sequence"},
+            {"decoders",
+             {{{"type", "Replace"}, {"pattern", {{"String", "▁"}}}, {"content", " "}},
+              {{"type", "ByteFallback"}},
+              {{"type", "Fuse"}},
+              {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
+          {"model",
+           {{"type", "BPE"}, {"unk_token", "<unk>"}, {"fuse_unk", true}, {"byte_fallback", true}, {"vocab", vocab},
+            {"merges", {"▁ a", "a b", "▁a b", "b c", "▁ ▁", "▁▁ ▁▁"}}}}};
+}
+
+inline json added_token(const char* text, bool special, bool lstrip = false, bool rstrip = false, bool normalized = false) {
+  return {{"content", text}, {"special", special}, {"lstrip", lstrip}, {"rstrip", rstrip}, {"normalized", normalized}, {"single_word", false}};
+}

@@ -1,0 +1,423 @@
+// Rules of tokenizers, and what is refused: malformed files, hostile tables.
+#include "test_tokenizer.h"
+
+// ---- flags, sizes ---------------------------------------------------------------------------------------------------------
+
+TEST_CASE("room and scratch are held to the byte") {
+  const auto l = built(byte_level_json(kMerges));
+  const std::string text = "aaaa the ber\n";
+  const Ids whole = encode(l->t, text);
+  REQUIRE(whole.size() > 4);
+  for (size_t cap = 0; cap <= whole.size(); ++cap) {
+    Ids out(whole.size() + 1, -7);
+    std::vector<uint8_t> scratch(tokenize_scratch_bytes(l->t, text.size()));
+    size_t n = 0;
+    Error err = {};
+    CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size(), out.data(), cap, &n, &err) == (cap < whole.size() ? LINNET_TOO_SMALL : LINNET_OK));
+    CHECK(n == whole.size());
+    CHECK(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(cap), whole.begin()));
+    CHECK(out[cap] == -7);
+    CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size() - 1, out.data(), cap, &n, &err) == LINNET_TOO_SMALL);
+  }
+  for (size_t cap = 0; cap <= text.size(); ++cap) {
+    std::string out(text.size() + 1, '#');
+    size_t n = 0;
+    CHECK(detokenize(l->t, whole.data(), whole.size(), out.data(), cap, &n, nullptr) == (cap < text.size() ? LINNET_TOO_SMALL : LINNET_OK));
+    CHECK(n == text.size());
+    CHECK(out.substr(0, cap) == text.substr(0, cap));
+    CHECK(out[cap] == '#');
+  }
+  size_t n = 0;
+  Error err = {};
+  const Ids beyond{1, 100000};
+  CHECK(detokenize(l->t, beyond.data(), 2, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(err.text).find("100000") != std::string::npos);
+  uint8_t scratch[64];
+  CHECK(tokenize(l->t, "a", 64, scratch, sizeof scratch, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
+  CHECK(encode(l->t, "").empty());
+  CHECK(decode(l->t, {}).empty());
+  CHECK(token_bytes(l->t, -1, false).empty());
+  CHECK(token_bytes(l->t, 100000, false).empty());
+  CHECK(!token_is_eog(l->t, 100000));
+}
+
+TEST_CASE("users cannot forge special tokens") {
+  const auto l = built(byte_level_json(kMerges, {added_token("<|end|>", true), added_token("<tool>", false)}));
+  const int32_t first_added = static_cast<int32_t>(l->t.n_tokens) - 2;
+  CHECK(encode(l->t, "a<|end|><tool>b") == Ids{'a', first_added, first_added + 1, 'b'});
+  const Ids plain = encode(l->t, "a<|end|><tool>b", LINNET_NO_PARSE_SPECIAL);
+  CHECK(std::count(plain.begin(), plain.end(), first_added) == 0);
+  CHECK(std::count(plain.begin(), plain.end(), first_added + 1) == 1);  // not special: it still matches
+  CHECK(decode(l->t, plain) == "a<|end|><tool>b");
+  CHECK(token_is_eog(l->t, first_added));
+  CHECK(!token_is_eog(l->t, first_added + 1));
+
+  // Merges that would spell one out are left out, and so is the whole word under ignore_merges.
+  json forged = byte_level_json({{"<", "|"}, {"<|", ">"}});
+  forged["added_tokens"] = {added_token("<|>", true)};
+  forged["added_tokens"][0]["id"] = 257;
+  for (const bool ignore_merges : {false, true}) {
+    forged["model"]["ignore_merges"] = ignore_merges;
+    const auto f = built(forged);
+    CHECK(encode(f->t, "<|>") == Ids{257});
+    CHECK(encode(f->t, "<|>", LINNET_NO_PARSE_SPECIAL) == Ids{256, '>'});
+  }
+  const auto spm = built(spm_json());
+  CHECK(encode(spm->t, "ab</s>") == Ids{1, 266, 2});
+  const Ids typed = encode(spm->t, "ab</s><0x41>", LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL);
+  CHECK(typed.size() == 1 + 4 + 6);
+  CHECK(decode(spm->t, typed) == "ab</s><0x41>");
+}
+
+TEST_CASE("added tokens: longest match, white space around them") {
+  const auto l = built(byte_level_json({}, {added_token("<a>", true), added_token("<a><b>", true), added_token("<l>", true, true, false),
+                                            added_token("<r>", true, false, true), added_token("<a", true)}));
+  const int32_t a = 256, ab = 257, left = 258, right = 259, open = 260;
+  CHECK(encode(l->t, "<a><b>") == Ids{ab});
+  CHECK(encode(l->t, "<a><c>") == Ids{a, '<', 'c', '>'});
+  CHECK(encode(l->t, "<a<a>") == Ids{open, a});
+  CHECK(encode(l->t, "<") == Ids{'<'});
+  CHECK(encode(l->t, "x \xC2\xA0\n<l> y") == Ids{'x', left, ' ', 'y'});
+  CHECK(encode(l->t, "x <r> \xE3\x80\x80 y") == Ids{'x', ' ', right, 'y'});
+  CHECK(encode(l->t, "<r>  <l>") == Ids{right, left});
+  CHECK(encode(l->t, " <l> <l>") == Ids{left, left});
+}
+
+TEST_CASE("prefix rules of SentencePiece texts") {
+  json base = spm_json();
+  const int32_t space = 259, meta_a = 264;
+  CHECK(encode(built(base)->t, "a</s>a") == Ids{1, meta_a, 2, meta_a});
+  CHECK(encode(built(base)->t, " a") == Ids{1, space, meta_a});
+  CHECK(encode(built(base)->t, "▁a") == Ids{1, space, meta_a});
+  base["normalizer"] = nullptr;
+  const std::map<std::string, std::vector<Ids>> want = {
+      {"always", {{1, meta_a, 2, meta_a}, {1, meta_a}, {1, 2, meta_a}}},
+      {"first", {{1, meta_a, 2, 260}, {1, meta_a}, {1, 2, 260}}},
+      {"never", {{1, 260, 2, 260}, {1, meta_a}, {1, 2, 260}}}};
+  for (const auto& [scheme, ids] : want) {
+    base["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}, {"split", false}};
+    const auto l = built(base);
+    INFO(scheme);
+    CHECK(encode(l->t, "a</s>a") == ids[0]);
+    CHECK(encode(l->t, " a") == ids[1]);
+    CHECK(encode(l->t, "</s>a") == ids[2]);
+  }
+  // Unknown characters: bytes, or one <unk> for a run.
+  CHECK(encode(built(spm_json())->t, "aé\xFFñ") == Ids{1, meta_a, 263, 3 + 0xFF, 3 + 0xC3, 3 + 0xB1});
+  base = spm_json();
+  base["model"]["byte_fallback"] = false;
+  CHECK(encode(built(base)->t, "aññb") == Ids{1, meta_a, 0, 261});
+}
+
+TEST_CASE("ends of generation and names of special tokens") {
+  json tokenizer = byte_level_json({}, {added_token("<bos>", true), added_token("<stop>", true), added_token("<|im_end|>", true), added_token("<x>", true)});
+  SideTexts sides;
+  sides.tokenizer_config = R"({"bos_token": {"content": "<bos>"}, "eos_token": "<stop>"})";
+  sides.generation_config = R"({"eos_token_id": [259, 257]})";
+  const auto l = built(tokenizer, sides);
+  CHECK(l->t.bos_id == 256);
+  CHECK(l->t.eos_id == 257);
+  CHECK(encode(l->t, "").empty());  // nothing says that BOS is added
+  for (int32_t id = 250; id < 260; ++id) CHECK(token_is_eog(l->t, id) == (id >= 257));
+  sides.tokenizer_config = "";
+  sides.generation_config = R"({"eos_token_id": 259, "bos_token_id": 256})";
+  const auto m = built(tokenizer, sides);
+  CHECK(m->t.eos_id == 259);
+  CHECK(m->t.bos_id == 256);
+}
+
+// ---- malformed files --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// The status of a tokenizer.json, whose error text must hold `says`.
+void refused(Status want, const json& tokenizer, const char* says, const SideTexts& sides = {}) {
+  Loaded l;
+  Error err = {};
+  const Status status = build(tokenizer, &l, &err, sides);
+  INFO(err.text << " -- must say: " << says);
+  CHECK(status == want);
+  CHECK(std::string(err.text).find(says) != std::string::npos);
+  CHECK(l.blob.bytes.empty());
+}
+// The base with the value at a JSON pointer replaced.
+json with(json base, const char* pointer, json value) {
+  base[json::json_pointer(pointer)] = std::move(value);
+  return base;
+}
+
+}  // namespace
+
+TEST_CASE("malformed tokenizer.json is refused by name") {
+  const json base = byte_level_json(kMerges, {added_token("<|end|>", true)});
+  const Status bad = LINNET_BAD_FILE;
+  refused(bad, json::array(), "not an object");
+  refused(bad, with(base, "/model", 7), "model is 7");
+  refused(bad, with(base, "/model/vocab", json::array()), "model.vocab");
+  refused(bad, with(base, "/model/vocab", json::object()), "model.vocab has 0 tokens");
+  refused(bad, with(base, "/model/vocab/a", "x"), "'a' the id \"x\"");
+  refused(bad, with(base, "/model/vocab/a", -1), "'a' the id -1");
+  refused(bad, with(base, "/model/vocab/a", 1.5), "'a' the id 1.5");
+  refused(bad, with(base, "/model/vocab/a", 4000000000u), "'a' the id 4000000000");
+  refused(bad, with(base, "/model/vocab/a", 98), "the id 98 twice");
+  refused(bad, with(base, "/model/merges", "x"), "model.merges");
+  refused(bad, with(base, "/model/merges/1", 3), "model.merges[1] is 3");
+  refused(bad, with(base, "/model/merges/1", {"a", "b", "c"}), "model.merges[1]");
+  refused(bad, with(base, "/model/merges/1", {"a", 1}), "model.merges[1]");
+  refused(bad, with(base, "/model/merges/1", "nospace"), "merge 1 'nospace'");
+  refused(bad, with(base, "/model/merges/1", "q zz"), "merge 1 'q zz'");
+  refused(bad, with(base, "/model/merges/1", {"q", "zz"}), "merge 1 'q zz'");
+  refused(bad, with(base, "/model/ignore_merges", "yes"), "model.ignore_merges is \"yes\"");
+  refused(bad, with(base, "/added_tokens", 1), "added_tokens is 1");
+  refused(bad, with(base, "/added_tokens/0/id", "7"), "without an id");
+  refused(bad, with(base, "/added_tokens/0/id", 999), "has id 999, the next free id is");
+  refused(bad, with(base, "/added_tokens/0/id", 97), "the id 97 of 'a'");
+  refused(bad, with(base, "/added_tokens/0/content", ""), "content is missing or empty");
+  refused(bad, with(base, "/added_tokens/0/content", 5), "added_tokens.content is 5");
+  refused(bad, with(base, "/added_tokens/0/content", "the"), "are both 'the'");
+  refused(bad, with(base, "/added_tokens/0/lstrip", 1), "added_tokens.lstrip is 1");
+  refused(LINNET_UNSUPPORTED, with(base, "/added_tokens/0/single_word", true), "single_word of '<|end|>'");
+  refused(LINNET_UNSUPPORTED, with(base, "/added_tokens/0/content", std::string(600, 'x')), "600 bytes");
+  refused(LINNET_UNSUPPORTED, with(base, "/model/type", "Unigram"), "\"Unigram\"");
+  refused(LINNET_UNSUPPORTED, with(base, "/model/dropout", 0.1), "model.dropout");
+  refused(LINNET_UNSUPPORTED, with(base, "/model/end_of_word_suffix", "</w>"), "</w>");
+  refused(LINNET_UNSUPPORTED, with(base, "/normalizer", {{"type", "NFKC"}}), "normalizer is not supported: {\"type\":\"NFKC\"}");
+  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", {{"type", "Whitespace"}}), "{\"type\":\"Whitespace\"}");
+  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", nullptr), "pre_tokenizer");
+  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer/add_prefix_space", true), "add_prefix_space");
+  refused(LINNET_UNSUPPORTED, with(base, "/decoder", {{"type", "WordPiece"}}), "WordPiece");
+  refused(LINNET_UNSUPPORTED, with(base, "/post_processor", {{"type", "BertProcessing"}}), "BertProcessing");
+  refused(bad, with(spm_json(), "/post_processor/special_tokens", json::object()), "no ids for '<s>'");
+  refused(bad, with(spm_json(), "/post_processor/special_tokens/<s>/ids/0", 5000), "id 5000 of '<s>'");
+  const json split = {{"type", "Sequence"},
+                      {"pretokenizers",
+                       {{{"type", "Split"}, {"pattern", {{"Regex", "\\p{L}+|\\d"}}}, {"behavior", "Isolated"}, {"invert", false}},
+                        {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}}}}};
+  refused(LINNET_UNSUPPORTED, with(base, "/pre_tokenizer", split), "pattern is not supported: \\p{L}+|\\d");
+  refused(LINNET_UNSUPPORTED, with(with(base, "/pre_tokenizer", split), "/pre_tokenizer/pretokenizers/0/behavior", "Removed"), "Removed");
+
+  const auto side = [](const char* config, const char* generation) { return SideTexts{config, generation, "", ""}; };
+  refused(bad, base, "tokenizer_config.json: eos_token is 5", side(R"({"eos_token": 5})", ""));
+  refused(bad, base, "added_tokens_decoder has 'x' for an id", side(R"({"added_tokens_decoder": {"x": {"content": "y"}}})", ""));
+  refused(bad, base, "added_tokens_decoder.special is 1", side(R"({"added_tokens_decoder": {"3": {"content": "y", "special": 1}}})", ""));
+  refused(bad, base, "generation_config.json: eos_token_id is \"x\"", side("", R"({"eos_token_id": "x"})"));
+  refused(bad, base, "tokenizer_config.json: not valid JSON", side("{", ""));
+  Loaded l;
+  Error err = {};
+  CHECK(convert::tokenizer_from_json("{\"model\":", {}, &l.blob, &err) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text).find("tokenizer.json") == 0);
+  CHECK(convert::tokenizer_from_folder("tests/no such folder", &l.blob, &err) == LINNET_OK);
+  CHECK(l.blob.bytes.empty());
+}
+
+TEST_CASE("vocab.json without a known tokenizer class is refused by name") {
+  const json base = byte_level_json(kMerges);
+  const std::string vocab = base["model"]["vocab"].dump();
+  Error err = {};
+  TokenizerBlob blob;
+  SideTexts sides;
+  CHECK(convert::tokenizer_from_vocab(vocab, "", false, sides, &blob, &err) == LINNET_UNSUPPORTED);
+  sides.tokenizer_config = R"({"tokenizer_class": "CodeGenTokenizer"})";
+  CHECK(convert::tokenizer_from_vocab(vocab, "", false, sides, &blob, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("CodeGenTokenizer") != std::string::npos);
+  sides.tokenizer_config = R"({"tokenizer_class": "Qwen2TokenizerFast"})";
+  CHECK(convert::tokenizer_from_vocab(vocab, "#version: 0.2\na a\r\nt h\n", false, sides, &blob, &err) == LINNET_OK);
+  CHECK(blob.merges == std::vector<std::string>{"a a", "t h"});
+  CHECK(blob.gguf_pre == "qwen2");
+  CHECK(convert::tokenizer_from_vocab(vocab, "a a\nt q\n", false, sides, &blob, &err) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text).find("merges.txt: merge 1 't q'") == 0);
+}
+
+TEST_CASE("GGUF vocabularies of later issues are refused by name") {
+  for (const auto& [file, pre] : std::map<std::string, std::string>{{"deepseek-llm", "'deepseek-llm'"}, {"mpt", "'mpt'"}}) {
+    const std::string path = data_path("tokenizers/ggml-vocab/ggml-vocab-" + file + ".gguf");
+    if (path.empty()) continue;
+    TokenizerBlob blob;
+    Error err = {};
+    CHECK(read_gguf(path, &blob, &err) == LINNET_UNSUPPORTED);
+    CHECK(std::string(err.text).find(pre) != std::string::npos);
+  }
+  if (const std::string path = data_path("tokenizers/t5-small"); !path.empty()) {
+    TokenizerBlob blob;
+    Error err = {};
+    CHECK(convert::tokenizer_from_folder(path, &blob, &err) == LINNET_UNSUPPORTED);
+  }
+}
+
+// ---- tokenizer.model ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string varint(uint64_t v) {
+  std::string s;
+  for (; v >= 0x80; v >>= 7) s.push_back(static_cast<char>(v | 0x80));
+  s.push_back(static_cast<char>(v));
+  return s;
+}
+std::string field(uint32_t number, uint64_t value) { return varint(number << 3) + varint(value); }
+std::string field(uint32_t number, const std::string& bytes) { return varint(number << 3 | 2) + varint(bytes.size()) + bytes; }
+std::string piece(const std::string& text, float score, uint64_t type) {
+  std::string number(4, '\0');
+  std::memcpy(number.data(), &score, 4);
+  return field(1, field(1, text) + varint(2 << 3 | 5) + number + field(3, type));
+}
+std::string spm_model(const std::string& trainer = field(3, 2), const std::string& normalizer = field(4, 0)) {
+  std::string out = piece("<unk>", 0, 2) + piece("<s>", 0, 3) + piece("</s>", 0, 3) + piece("<u>", 0, 4);
+  char name[8];
+  for (int b = 0; b < 256; ++b) {
+    std::snprintf(name, sizeof name, "<0x%02X>", b);
+    out += piece(name, 0, 6);
+  }
+  // 'z' stands in a piece without being one; "ab" and "bc" have equal scores: the left pair goes first.
+  float score = -1;
+  for (const char* text : {"ab", "bc", "abc", "▁a", "az", "azz", "▁▁"}) out += piece(text, text[0] == 'b' ? -1.0f : score--, 1);
+  for (const char* text : {"▁", "a", "b", "c"}) out += piece(text, score--, 1);
+  return out + field(2, trainer) + field(3, normalizer);
+}
+Status read_spm(const std::string& model, Loaded* out, Error* err, const SideTexts& sides = {}) {
+  return convert::tokenizer_from_spm(model, sides, &out->blob, err);
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer.model: merges by score") {
+  Loaded l;
+  Error err = {};
+  const Status status = read_spm(spm_model(), &l, &err);
+  INFO(err.text);
+  REQUIRE(status == LINNET_OK);
+  open_blob(&l);
+  const int32_t ab = 260, bc = 261, abc = 262, az = 264, azz = 265, space = 267, b = 269, c = 270;
+  const auto plain = [&l](const char* text) { return encode(l.t, text, LINNET_NO_ADD_SPECIAL); };
+  CHECK(plain("abc") == Ids{space, abc});
+  CHECK(plain("bbc") == Ids{space, b, bc});
+  CHECK(plain("abab") == Ids{space, ab, ab});
+  CHECK(plain("zc") == Ids{space, 4 + 'z', c});                       // left over: a byte
+  CHECK(plain("caz") == Ids{space, c, az});                           // though 'z' is no piece
+  CHECK(plain("cazz<u>b") == Ids{space, c, azz, 3, b});               // no space behind a user-defined piece
+  CHECK(encode(l.t, "b</s>b") == Ids{1, space, b, 2, space, b});
+  CHECK(decode(l.t, plain("b  b")) == "b  b");
+  CHECK(l.blob.add_bos);
+  CHECK(!l.blob.add_eos);
+
+  SideTexts sides;
+  sides.tokenizer_config = R"({"add_bos_token": false, "add_eos_token": true, "legacy": false,
+                               "added_tokens_decoder": {"271": {"content": "<new>", "special": true}}})";
+  REQUIRE(read_spm(spm_model(), &l, &err, sides) == LINNET_OK);
+  open_blob(&l);
+  CHECK(encode(l.t, "b<new>b") == Ids{space, b, 271, b, 2});
+}
+
+TEST_CASE("malformed tokenizer.model is refused by name") {
+  const auto refused_spm = [](Status want, const std::string& model, const char* says) {
+    Loaded l;
+    Error err = {};
+    const Status status = read_spm(model, &l, &err);
+    INFO(err.text << " -- must say: " << says);
+    CHECK(status == want);
+    CHECK(std::string(err.text).find(says) != std::string::npos);
+  };
+  refused_spm(LINNET_UNSUPPORTED, "", "model_type 1 (Unigram)");
+  refused_spm(LINNET_UNSUPPORTED, spm_model(field(3, 1)), "model_type 1 (Unigram)");
+  refused_spm(LINNET_UNSUPPORTED, spm_model(field(3, 2), ""), "remove_extra_whitespaces");
+  refused_spm(LINNET_UNSUPPORTED, spm_model(field(3, 2), field(4, 0) + field(1, "nmt_nfkc") + field(2, "map")), "normalizer 'nmt_nfkc'");
+  refused_spm(LINNET_UNSUPPORTED, spm_model(field(3, 2) + field(24, 1)), "treat_whitespace_as_suffix");
+  refused_spm(LINNET_BAD_FILE, spm_model(field(3, 2) + field(41, 9999)), "9999");
+  refused_spm(LINNET_BAD_FILE, piece("x", 0, 9) + spm_model(), "piece 0 has type 9");
+  refused_spm(LINNET_BAD_FILE, piece("<0xZZ>", 0, 6) + spm_model(), "byte token 0 is spelled '<0xZZ>'");
+  refused_spm(LINNET_BAD_FILE, piece("x", INFINITY, 1) + spm_model(), "score of token 0");
+  refused_spm(LINNET_BAD_FILE, "\x0A\x7F", "no protobuf message");
+  refused_spm(LINNET_BAD_FILE, field(1, "\x0A\x7F"), "a piece is no protobuf message");
+  refused_spm(LINNET_BAD_FILE, std::string(20, '\xFF'), "no protobuf message");
+  const std::string whole = spm_model();
+  size_t accepted = 0;
+  for (size_t n = 0; n < whole.size(); ++n) {
+    Loaded l;
+    Error err = {};
+    const auto cut = std::make_unique<char[]>(n);
+    std::memcpy(cut.get(), whole.data(), n);
+    accepted += convert::tokenizer_from_spm({cut.get(), n}, {}, &l.blob, &err) == LINNET_OK;
+  }
+  CHECK(accepted == 0);  // without its last part, the file asks for what is not supported
+}
+
+// ---- hostile tables -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Opens a blob that may hold anything, in memory of exactly its size, and uses what opens.
+bool survives(const std::vector<uint8_t>& bytes) {
+  const auto memory = std::make_unique<uint64_t[]>((bytes.size() + 7) / 8);
+  uint8_t* const blob = reinterpret_cast<uint8_t*>(memory.get());
+  std::memcpy(blob, bytes.data(), bytes.size());
+  Tokenizer t;
+  Error err = {};
+  if (tokenizer_open(blob, bytes.size(), 4096, &t, &err) != LINNET_OK) return err.text[0] != '\0';
+  const std::string text = "aaaaaaaab the  <|end|> \n\xFF\xC3\xA9▁abc <s> </s>e\u0301 'LL 1234567";
+  for (const uint32_t flags : {0, 3}) {
+    std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
+    Ids ids(8);
+    size_t n = 0;
+    tokenize(t, text, flags, scratch.data(), scratch.size(), ids.data(), ids.size(), &n, &err);
+  }
+  Ids all(t.n_tokens);
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i] = static_cast<int32_t>(i);
+    token_is_eog(t, all[i]);
+  }
+  std::string out(64, '\0');
+  size_t n = 0;
+  detokenize(t, all.data(), all.size(), out.data(), out.size(), &n, &err);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("hostile tables are refused or harmless") {
+  const auto bytes = built(byte_level_json(kMerges, {added_token("<|end|>", true, true, true), added_token("<|e", false)}));
+  json nfc = with(byte_level_json(kMerges), "/normalizer", {{"type", "NFC"}});
+  nfc["model"]["ignore_merges"] = true;
+  const auto words = built(nfc), spm = built(spm_json());
+  std::mt19937 rng(7);
+  size_t opened = 0, tried = 0;
+  for (const Loaded* l : {bytes.get(), words.get(), spm.get()}) {
+    const std::vector<uint8_t>& good = l->blob.bytes;
+    REQUIRE(survives(good));
+    for (size_t n = 0; n < good.size(); n += n < 400 ? 1 : 7) {
+      std::vector<uint8_t> cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n));
+      Tokenizer t;
+      std::vector<uint64_t> aligned(n / 8 + 1);
+      std::memcpy(aligned.data(), cut.data(), n);
+      if (tokenizer_open(aligned.data(), n, 4096, &t, nullptr) == LINNET_OK) FAIL("opens when cut to " << n);
+      if (n < 12) continue;
+      const uint32_t size = static_cast<uint32_t>(n);
+      std::memcpy(cut.data() + offsetof(tok::Header, bytes), &size, 4);  // and when the header agrees
+      if (!survives(cut)) FAIL("no error text when cut to " << n);
+    }
+    for (int round = 0; round < 6000; ++round, ++tried) {
+      std::vector<uint8_t> flipped = good;
+      for (uint32_t k = 1 + static_cast<uint32_t>(rng() % 3); k; --k) {
+        const size_t in_header = sizeof(tok::Header), at = rng() % (rng() % 2 ? in_header : flipped.size());
+        if (rng() % 2) {
+          flipped[at] = static_cast<uint8_t>(rng());
+        } else {  // a whole word
+          const uint32_t values[] = {0, 1, 0xFFFFFFFF, 0x7FFFFFFF, static_cast<uint32_t>(rng() % 600), static_cast<uint32_t>(flipped.size())};
+          std::memcpy(flipped.data() + at / 4 * 4, &values[rng() % 6], 4);
+        }
+      }
+      if (!survives(flipped)) FAIL("no error text");
+      Tokenizer t;
+      std::vector<uint64_t> aligned(flipped.size() / 8 + 1);
+      std::memcpy(aligned.data(), flipped.data(), flipped.size());
+      opened += tokenizer_open(aligned.data(), flipped.size(), 4096, &t, nullptr) == LINNET_OK;
+    }
+  }
+  std::printf("hostile tokenizer tables: %zu, of which %zu open\n", tried, opened);
+  CHECK(opened > tried / 20);
+  CHECK(opened < tried / 2);
+  Tokenizer t;
+  Error err = {};
+  CHECK(tokenizer_open(bytes->memory.data(), bytes->blob.bytes.size(), bytes->t.n_tokens - 1, &t, &err) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text).find(std::to_string(bytes->t.n_tokens)) != std::string::npos);
+  CHECK(tokenizer_open(reinterpret_cast<uint8_t*>(bytes->memory.data()) + 4, 400, 4096, &t, &err) == LINNET_BAD_ARG);
+}
