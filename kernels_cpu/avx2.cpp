@@ -27,21 +27,19 @@ INLINE Vi lanes(uint32_t n) {
   const int32_t* p = kTail + 16 - n;
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
 }
-// The first n of 16 floats (n may be more than 16), zeros beyond; nothing past them is touched.
+// The first n of 16 floats (n may be more than 16), zeros beyond; nothing past them is touched. Tails go through a copy: they are
+// rare, and emulators differ over masked loads.
 INLINE V load(const float* p, uint32_t n = 16) {
-  if (n >= 16) return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
-  const Vi k = lanes(n);
-  return {_mm256_maskload_ps(p, k.a), _mm256_maskload_ps(p + 8, k.b)};
+  alignas(32) float tail[16] = {};
+  if (n < 16) p = static_cast<const float*>(__builtin_memcpy(tail, p, n * sizeof(float)));
+  return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
 }
 INLINE void store(float* p, V v, uint32_t n = 16) {
-  if (n >= 16) {
-    _mm256_storeu_ps(p, v.a);
-    _mm256_storeu_ps(p + 8, v.b);
-    return;
-  }
-  const Vi k = lanes(n);
-  _mm256_maskstore_ps(p, k.a, v.a);
-  _mm256_maskstore_ps(p + 8, k.b, v.b);
+  alignas(32) float tail[16];
+  float* to = n < 16 ? tail : p;
+  _mm256_storeu_ps(to, v.a);
+  _mm256_storeu_ps(to + 8, v.b);
+  if (n < 16) __builtin_memcpy(p, tail, n * sizeof(float));
 }
 INLINE V all(float f) { return {_mm256_set1_ps(f), _mm256_set1_ps(f)}; }
 INLINE V add(V x, V y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
@@ -196,7 +194,7 @@ void scale_row(float* y, uint32_t n, float a) {
 
 // Each of the first 8 lanes twice, over sixteen.
 INLINE V twice(const float* p, uint32_t n) {
-  const __m256 v = n >= 8 ? _mm256_loadu_ps(p) : _mm256_maskload_ps(p, lanes(n).a);
+  const __m256 v = n >= 8 ? _mm256_loadu_ps(p) : load(p, n).a;
   return {_mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)), _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7))};
 }
 
@@ -266,8 +264,8 @@ INLINE __m256i broadcast4(const void* p) {
   __builtin_memcpy(&v, p, 4);
   return _mm256_set1_epi32(v);
 }
-// acc += dot of 4 unsigned bytes of u with 4 signed bytes of s, per lane. Exact while a pair of products stays below 2^15:
-// here u is at most 128 and |s| at most 127, or u at most 127 and |s| at most 128.
+// acc += dot of 4 unsigned bytes of u with 4 signed bytes of s, per lane. `pmaddubsw` saturates, but u is at most 127 here, so
+// a pair of products stays below 2^15.
 INLINE void dot4(__m256i& acc, __m256i u, __m256i s) {
   acc = _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
 }
@@ -316,51 +314,87 @@ INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) {
   store(y, a.accumulate ? add(load(y), r) : r);
 }
 
-// R rows by one panel over the whole k. |w| is the unsigned side, x with the sign of w the signed one.
+// Bytes 0 and 2 of every four as int16 pairs, and bytes 1 and 3. `pmaddwd` of such pairs is exact for all codes; `pmaddubsw`
+// would need the sign of w moved to x for every row, which measured slower.
+INLINE __m256i even_bytes(__m256i v) { return _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8); }
+INLINE __m256i odd_bytes(__m256i v) { return _mm256_srai_epi16(v, 8); }
+
+// acc += pairwise dot of int16. As intrinsics, GCC 12 keeps more sums alive than there are registers.
+INLINE void dot2(__m256i& acc, __m256i w, __m256i x) {
+  __m256i t;
+  asm("vpmaddwd %2, %3, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(x), "x"(w));
+}
+
+// R rows by `panels` (at most 4) panels over the whole k; x is widened once per group for all panels.
 // scale_step: bytes from one group's weight scales to the next, 0 for format i8.
 template <int R, bool kF16>
-void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels, size_t scale_step) {
+  alignas(32) float acc[4][R][16];
+  alignas(32) int32_t x_even[R][32], x_odd[R][32];  // of one group: a pair of int16 per k-group
   const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
   const float* x_scale = a.x_scale + row * size_t{a.x_groups};
-  const uint32_t kpad = (a.k + 31) / 32 * 32;
-  alignas(32) float acc[R][16];
-  UNROLL for (int r = 0; r < R; ++r) store(acc[r], all(0.0f));
-  for (uint32_t g = 0, from = 0; g < a.x_groups; ++g) {
-    const uint32_t to = kpad - from < a.x_group ? kpad : from + a.x_group;
-    __m256i dot[R][2];
-    UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
-    for (; from < to; from += 4) {
-      UNROLL for (int j = 0; j < 2; ++j) {
-        const __m256i wv = load32(w + from * size_t{16} + j * 32), u = _mm256_abs_epi8(wv);
-        UNROLL for (int r = 0; r < R; ++r) dot4(dot[r][j], u, _mm256_sign_epi8(broadcast4(x + static_cast<size_t>(r) * a.x_stride + from), wv));
+  for (uint32_t p = 0; p < panels; ++p)
+    for (int r = 0; r < R; ++r) store(acc[p][r], all(0.0f));
+  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
+    const uint32_t group = left < a.x_group ? left : a.x_group, steps = group / 4;
+    left -= group;
+    for (uint32_t i = 0; i < steps; i += 8) {
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m256i v = load32(x + static_cast<size_t>(r) * a.x_stride + i * 4);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(x_even[r] + i), even_bytes(v));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(x_odd[r] + i), odd_bytes(v));
       }
     }
-    const char* at = w_scale + g * scale_step;
-    V ws;
-    if (kF16)
-      ws = {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))),
-            _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16)))};
-    else
-      ws = load(reinterpret_cast<const float*>(at));
-    UNROLL for (int r = 0; r < R; ++r) {
-      const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
-      store(acc[r], fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups + g])), load(acc[r])));
+    for (uint32_t p = 0; p < panels; ++p) {
+      const int8_t* wp = w + p * a.w_stride;
+      __m256i dot[R][2];
+      UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
+      for (uint32_t i = 0; i < steps; ++i, wp += 64) {
+        const __m256i w0 = load32(wp), w1 = load32(wp + 32);
+        const __m256i e0 = even_bytes(w0), o0 = odd_bytes(w0), e1 = even_bytes(w1), o1 = odd_bytes(w1);
+        UNROLL for (int r = 0; r < R; ++r) {
+          const __m256i e = _mm256_set1_epi32(x_even[r][i]), o = _mm256_set1_epi32(x_odd[r][i]);
+          dot2(dot[r][0], e0, e);
+          dot2(dot[r][1], e1, e);
+          dot2(dot[r][0], o0, o);
+          dot2(dot[r][1], o1, o);
+        }
+      }
+      const char* at = w_scale + p * a.w_scale_stride;
+      V ws;
+      if (kF16)
+        ws = {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))),
+              _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16)))};
+      else
+        ws = load(reinterpret_cast<const float*>(at));
+      UNROLL for (int r = 0; r < R; ++r) {
+        const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
+        store(acc[p][r], fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups])), load(acc[p][r])));
+      }
     }
+    x += group;
+    w += group * size_t{16};
+    w_scale += scale_step;
+    ++x_scale;
   }
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, load(acc[r]));
+  for (uint32_t p = 0; p < panels; ++p)
+    for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel + p, load(acc[p][r]));
 }
 
 template <bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   const GemmArgs& a = *args;
-  for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
+  for (uint32_t panel = 0; panel < a.n_panels;) {
+    // Few rows: memory in one straight line. Many: four panels share the widened x.
+    const uint32_t panels = a.m > 4 && a.n_panels - panel >= 4 ? 4 : 1;
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t left = a.m - row, rows = left < 4 ? left : 4;
-      (rows == 4 ? int_tile<4, kF16> : rows == 3 ? int_tile<3, kF16> : rows == 2 ? int_tile<2, kF16> : int_tile<1, kF16>)(a, row, panel, scale_step);
+      (rows == 4 ? int_tile<4, kF16> : rows == 3 ? int_tile<3, kF16> : rows == 2 ? int_tile<2, kF16> : int_tile<1, kF16>)(a, row, panel, panels, scale_step);
       row += rows;
     }
+    panel += panels;
   }
 }
 
@@ -422,15 +456,15 @@ void gemm_float(const GemmArgs* args) {
 
 // ---- for benches --------------------------------------------------------------------------------------------------------------
 
+// The shortest exact sequence for signed codes: `pmaddwd` and an addition, 16 multiply-adds.
 uint64_t peak_int8(uint64_t n) {
-  __m256i acc[8], t[8];
-  const __m256i u = _mm256_set1_epi8(3), s = _mm256_set1_epi8(-5), one = _mm256_set1_epi16(1);
-  UNROLL for (int i = 0; i < 8; ++i) acc[i] = _mm256_set1_epi32(i);
+  __m256i acc[10], t;
+  const __m256i u = _mm256_set1_epi16(3), s = _mm256_set1_epi16(-5);
+  UNROLL for (int i = 0; i < 10; ++i) acc[i] = _mm256_set1_epi32(i);
   for (uint64_t i = 0; i < n; ++i)
-    UNROLL for (int j = 0; j < 8; ++j)
-      asm volatile("vpmaddubsw %2, %3, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0" : "+x"(acc[j]), "=&x"(t[0]) : "x"(s), "x"(u), "x"(one));
-  UNROLL for (int i = 0; i < 8; ++i) asm volatile("" ::"x"(acc[i]));
-  return n * 8 * 32;
+    UNROLL for (int j = 0; j < 10; ++j) asm volatile("vpmaddwd %2, %3, %1\n\tvpaddd %1, %0, %0" : "+x"(acc[j]), "=&x"(t) : "x"(s), "x"(u));
+  UNROLL for (int i = 0; i < 10; ++i) asm volatile("" ::"x"(acc[i]));
+  return n * 10 * 16;
 }
 
 uint64_t read_all(const void* p, size_t bytes) {

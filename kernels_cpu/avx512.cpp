@@ -428,7 +428,10 @@ uint64_t read_all(const void* p, size_t bytes) {
   UNROLL for (int i = 0; i < 8; ++i) sum[i] = _mm512_setzero_si512();
   for (size_t at = 0; at < bytes; at += 512) UNROLL for (int i = 0; i < 8; ++i) sum[i] = _mm512_xor_si512(sum[i], _mm512_loadu_si512(c + at + i * 64));
   UNROLL for (int i = 1; i < 8; ++i) sum[0] = _mm512_xor_si512(sum[0], sum[i]);
-  return static_cast<uint64_t>(_mm512_reduce_add_epi64(sum[0]));
+  uint64_t v[8], all = 0;
+  _mm512_storeu_si512(v, sum[0]);
+  UNROLL for (int i = 0; i < 8; ++i) all ^= v[i];
+  return all;
 }
 
 const GemmKernel kGemm[] = {

@@ -355,12 +355,12 @@ linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, c
 
 linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens) {
   if (!session || !n_tokens || seq != 0) return LINNET_BAD_ARG;
-  *n_tokens = session->kv.length;
+  *n_tokens = session_length(*session);
   return LINNET_OK;
 }
 
 linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep) {
-  if (!session || seq != 0 || keep > session->kv.length) return LINNET_BAD_ARG;
+  if (!session || seq != 0 || keep > session_length(*session)) return LINNET_BAD_ARG;
   session_truncate(*session, static_cast<uint32_t>(keep));
   return LINNET_OK;
 }

@@ -65,8 +65,8 @@ void fill(linnet_session& f, Arena& arena, const linnet_model& model, const linn
   f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
   f.sampler.logits = arena.take<float>("sampling", spec.n_vocab);
   f.history = arena.take<int32_t>("history", p.n_context);
-  f.pending = arena.take<char>("text", kPendingBytes);
-  f.utf8 = arena.take<char>("text", 3 * kPendingBytes);
+  f.held = arena.take<char>("text", kHeldBytes);
+  f.utf8 = arena.take<char>("text", 3 * kHeldBytes);
   f.team.layout_in(arena, p.n_threads, p.threads);
 }
 
@@ -76,26 +76,26 @@ struct TextOut {
   const linnet_generate_params& params;
   linnet_token_fn fn;
   void* user;
-  size_t n = 0;  // bytes in s.pending
+  size_t n = 0;  // bytes in s.held
 
-  // Bytes at the end of pending that may be the beginning of a stop string.
+  // Bytes at the end of s.held that may be the beginning of a stop string.
   size_t held() const {
     size_t most = 0;
     for (uint32_t i = 0; i < params.n_stop; ++i) {
       const size_t len = std::strlen(params.stop[i]);
       for (size_t k = len - 1 < n ? len - 1 : n; k > most; --k)
-        if (std::memcmp(s.pending + n - k, params.stop[i], k) == 0) {
+        if (std::memcmp(s.held + n - k, params.stop[i], k) == 0) {
           most = k;
           break;
         }
     }
     return most;
   }
-  // Length of a stop string that pending ends with, or 0.
+  // Length of a stop string that s.held ends with, or 0.
   size_t stop_match() const {
     for (uint32_t i = 0; i < params.n_stop; ++i) {
       const size_t len = std::strlen(params.stop[i]);
-      if (len <= n && std::memcmp(s.pending + n - len, params.stop[i], len) == 0) return len;
+      if (len <= n && std::memcmp(s.held + n - len, params.stop[i], len) == 0) return len;
     }
     return 0;
   }
@@ -103,12 +103,12 @@ struct TextOut {
   bool emit(int32_t token, size_t count, bool all) {
     size_t in = 0, out = 0;
     while (in < count) {
-      const unsigned char c = static_cast<unsigned char>(s.pending[in]);
+      const unsigned char c = static_cast<unsigned char>(s.held[in]);
       const size_t want = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
       size_t have = want ? 1 : 0;
-      while (have < want && in + have < count && continues(c, have, static_cast<unsigned char>(s.pending[in + have]))) ++have;
+      while (have < want && in + have < count && continues(c, have, static_cast<unsigned char>(s.held[in + have]))) ++have;
       if (want && have == want) {
-        std::memcpy(s.utf8 + out, s.pending + in, want);
+        std::memcpy(s.utf8 + out, s.held + in, want);
         out += want;
         in += want;
       } else if (want && in + have == count && !all) {
@@ -119,7 +119,7 @@ struct TextOut {
         in += have ? have : 1;
       }
     }
-    std::memmove(s.pending, s.pending + in, n - in);
+    std::memmove(s.held, s.held + in, n - in);
     n -= in;
     return fn && (token >= 0 || out) && fn(user, token, s.utf8, out) != 0;
   }
@@ -137,8 +137,8 @@ struct TextOut {
 // Adds a token's bytes one by one. *why becomes STOP_STRING or STOP_CALLBACK where they end the generation.
 void pass_token(TextOut& text, int32_t token, std::string_view bytes, linnet_stop* why) {
   for (const char c : bytes) {
-    if (text.n == kPendingBytes && text.emit(-1, text.n - text.held(), false)) *why = LINNET_STOP_CALLBACK;
-    text.s.pending[text.n++] = c;
+    if (text.n == kHeldBytes && text.emit(-1, text.n - text.held(), false)) *why = LINNET_STOP_CALLBACK;
+    text.s.held[text.n++] = c;
     if (const size_t stop = text.stop_match()) {
       text.n -= stop;
       text.emit(token, text.n, true);
@@ -225,70 +225,64 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   return LINNET_OK;
 }
 
+uint32_t session_length(const linnet_session& s) { return s.kv.length + s.pending; }
+
 void session_truncate(linnet_session& s, uint32_t keep) {
+  if (keep == session_length(s)) return;
+  s.pending = 0;
   s.kv.truncate(keep);
   s.n_logit_rows = 0;
 }
 
-Status session_prefill(linnet_session& s, const int32_t* tokens, size_t n, Error* err) {
-  const uint32_t before = s.kv.length;
-  if (n == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
-  for (size_t i = 0; i < n; ++i)
-    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= s.model->spec.n_vocab)
-      return fail(err, LINNET_BAD_ARG, "prefill: token ", tokens[i], " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
-  if (n > s.params.n_context - before)
-    return fail(err, LINNET_CONTEXT_FULL, "prefill: ", n, " tokens after ", before, " do not fit the context of ", s.params.n_context);
-  const uint64_t start = clock_ns();
-  if (!s.ttft_pending) {
-    s.ttft_pending = true;
-    s.ttft_start_ns = start;
-  }
-  const uint32_t total = static_cast<uint32_t>(n), n_logits = total < s.params.n_logits ? total : s.params.n_logits;
-  const uint32_t rows_before = s.n_logit_rows;
-  s.kv.reserve(before + total);  // the pool holds n_context positions
+namespace {
+
+// Computes `n` tokens that stand in history after the KV cache's length, with logits for the last n_logits. All or nothing.
+Status compute(linnet_session& s, uint32_t n, uint32_t n_logits, Error* err) {
+  const uint32_t before = s.kv.length, rows_before = s.n_logit_rows;
+  s.kv.reserve(before + n);  // the pool holds n_context positions
   Status status = LINNET_OK;
-  bool overwritten = false;
-  for (uint32_t done = 0; done < total && status == LINNET_OK;) {
-    // The last n_logits rows must be in one chunk, so the chunk before it may be cut short.
-    uint32_t m = total - done < s.params.n_chunk ? total - done : s.params.n_chunk;
-    const uint32_t left = total - done - m;
-    if (left && left < n_logits) m = total - done - n_logits;
-    const bool last = done + m == total;
-    overwritten = last;
-    status = forward(s, {tokens + done, m, before + done, last ? n_logits : 0}, err);
+  bool last = false;
+  for (uint32_t done = 0; done < n && status == LINNET_OK;) {
+    // The rows that get logits must be in one chunk, so the chunk before it may be cut short.
+    uint32_t m = n - done < s.params.n_chunk ? n - done : s.params.n_chunk;
+    const uint32_t left = n - done - m;
+    if (left && left < n_logits) m = n - done - n_logits;
+    last = done + m == n;
+    status = forward(s, {s.history + before + done, m, before + done, last ? n_logits : 0}, err);
     done += m;
   }
   if (status != LINNET_OK) {
     s.kv.truncate(before);
-    s.n_logit_rows = overwritten && status != LINNET_CANCELLED ? 0 : rows_before;
+    // A cancelled pass never came to the logits.
+    s.n_logit_rows = last && status != LINNET_CANCELLED ? 0 : rows_before;
     return status;
   }
-  std::memcpy(s.history + before, tokens, n * sizeof *tokens);
-  s.kv.length = before + total;
+  s.kv.length = before + n;
   s.n_logit_rows = n_logits;
-  s.stats.prefill_tokens += n;
-  s.stats.prefill_ns += clock_ns() - start;
   return LINNET_OK;
 }
 
-Status session_decode(linnet_session& s, int32_t* token, Error* err) {
-  // Room first, so that a full context costs no draw of the generator.
-  if (s.kv.length == s.params.n_context) return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", s.params.n_context, " is full");
-  const uint64_t draws = s.sampler.n_draws;
-  int32_t drawn = -1;
-  LINNET_TRY(session_sample(s, &drawn, err));
-  if (const Status status = session_append(s, drawn, err); status != LINNET_OK) {
-    s.sampler.n_draws = draws;
-    return status;
-  }
-  *token = drawn;
+// One token after the KV cache's length, as a row of decoding.
+Status compute_one(linnet_session& s, Error* err) {
+  const uint64_t start = clock_ns();
+  LINNET_TRY(compute(s, 1, 1, err));
+  ++s.stats.decode_tokens;
+  s.stats.decode_ns += clock_ns() - start;
+  s.stats.decode_bytes = s.model->decode_bytes + uint64_t{s.kv.n_used_pages} * s.kv.layout.n_layers * s.kv.layout.page_bytes;
   return LINNET_OK;
 }
 
-Status session_sample(linnet_session& s, int32_t* token, Error* err) {
-  if (s.n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "sample: no logits; prefill first");
+// The logits after the last token, where that is still to be computed.
+Status catch_up(linnet_session& s, Error* err) {
+  if (!s.pending) return LINNET_OK;
+  LINNET_TRY(compute_one(s, err));
+  s.pending = 0;
+  return LINNET_OK;
+}
+
+int32_t draw(linnet_session& s) {
   const FpGuard guard;
-  *token = sample(s.sampler, s.logits + (s.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, s.history, s.kv.length);
+  const int32_t token = sample(s.sampler, s.logits + (s.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, s.history, s.kv.length);
   const uint64_t now = clock_ns();
   if (s.ttft_pending) {
     s.stats.first_token_ns = now - s.ttft_start_ns;
@@ -298,57 +292,81 @@ Status session_sample(linnet_session& s, int32_t* token, Error* err) {
     if (s.stats.last_token_ns > s.stats.max_token_ns) s.stats.max_token_ns = s.stats.last_token_ns;
   }
   s.last_sample_ns = now;
+  return token;
+}
+
+}  // namespace
+
+Status session_prefill(linnet_session& s, const int32_t* tokens, size_t n, Error* err) {
+  const uint32_t before = session_length(s);
+  if (n == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
+  for (size_t i = 0; i < n; ++i)
+    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= s.model->spec.n_vocab)
+      return fail(err, LINNET_BAD_ARG, "prefill: token ", tokens[i], " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
+  if (n > s.params.n_context - before)
+    return fail(err, LINNET_CONTEXT_FULL, "prefill: ", n, " tokens after ", before, " do not fit the context of ", s.params.n_context);
+  const uint64_t start = clock_ns();
+  const uint32_t n_new = static_cast<uint32_t>(n);
+  std::memcpy(s.history + before, tokens, n * sizeof *tokens);
+  LINNET_TRY(compute(s, n_new + s.pending, n_new < s.params.n_logits ? n_new : s.params.n_logits, err));
+  s.pending = 0;
+  if (!s.ttft_pending) {
+    s.ttft_pending = true;
+    s.ttft_start_ns = start;
+  }
+  s.stats.prefill_tokens += n;
+  s.stats.prefill_ns += clock_ns() - start;
   return LINNET_OK;
 }
 
-Status session_append(linnet_session& s, int32_t token, Error* err) {
-  const uint32_t before = s.kv.length;
-  const uint64_t start = clock_ns();
-  s.kv.reserve(before + 1);
-  if (const Status status = forward(s, {&token, 1, before, 1}, err); status != LINNET_OK) {
-    s.kv.truncate(before);
-    if (status != LINNET_CANCELLED) s.n_logit_rows = 0;
+Status session_sample(linnet_session& s, int32_t* token, Error* err) {
+  LINNET_TRY(catch_up(s, err));
+  if (s.n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "sample: no logits; prefill first");
+  *token = draw(s);
+  return LINNET_OK;
+}
+
+Status session_decode(linnet_session& s, int32_t* token, Error* err) {
+  // Room first, so that a full context costs no draw of the generator.
+  if (session_length(s) == s.params.n_context) return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", s.params.n_context, " is full");
+  const uint64_t draws = s.sampler.n_draws;
+  int32_t drawn = -1;
+  LINNET_TRY(session_sample(s, &drawn, err));
+  s.history[s.kv.length] = drawn;
+  if (const Status status = compute_one(s, err); status != LINNET_OK) {
+    s.sampler.n_draws = draws;
     return status;
   }
-  s.history[before] = token;
-  s.kv.length = before + 1;
-  s.n_logit_rows = 1;
-  ++s.stats.decode_tokens;
-  s.stats.decode_ns += clock_ns() - start;
-  s.stats.decode_bytes = s.model->decode_bytes + uint64_t{s.kv.n_used_pages} * s.kv.layout.n_layers * s.kv.layout.page_bytes;
+  *token = drawn;
   return LINNET_OK;
 }
 
 Status session_generate(linnet_session& s, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err) {
   LINNET_TRY(check_generate(s, params, err));
-  if (s.n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
+  if (s.n_logit_rows == 0 && !s.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
   const Tokenizer& tokenizer = s.model->tokenizer;
   TextOut text{s, params, fn, user};
+  Status status = LINNET_OK;
   *why = LINNET_STOP_NONE;
   for (uint32_t i = 0; *why == LINNET_STOP_NONE; ++i) {
     if (params.max_tokens && i == params.max_tokens) {
       *why = LINNET_STOP_LENGTH;
-    } else if (s.kv.length == s.params.n_context) {
+    } else if (session_length(s) == s.params.n_context) {
       *why = LINNET_STOP_CONTEXT;
+    } else if (status = catch_up(s, err); status != LINNET_OK) {
+      *why = status == LINNET_CANCELLED ? LINNET_STOP_CANCEL : LINNET_STOP_NONE;
+      break;
+    } else if (const int32_t token = draw(s); !params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
+      *why = LINNET_STOP_EOS;
     } else {
-      int32_t token = -1;
-      LINNET_TRY(session_sample(s, &token, err));
-      if (!params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
-        *why = LINNET_STOP_EOS;
-        break;
-      }
+      // In the sequence at once, computed when its logits are needed: the last token of a generation costs nothing.
+      s.history[s.kv.length] = token;
+      s.pending = 1;
       pass_token(text, token, tokenizer.blob ? token_bytes(tokenizer, token, false) : std::string_view(), why);
-      const Status status = session_append(s, token, err);
-      if (status == LINNET_CANCELLED) {
-        *why = LINNET_STOP_CANCEL;  // the token was passed on but is not in the sequence: its logits are not known
-        s.n_logit_rows = 0;
-        break;
-      }
-      LINNET_TRY(status);
     }
   }
   text.emit(-1, text.n, true);
-  return LINNET_OK;
+  return status == LINNET_CANCELLED ? LINNET_OK : status;
 }
 
 }  // namespace linnet

@@ -23,7 +23,7 @@ struct Activations {
   size_t scratch_stride;
 };
 
-inline constexpr size_t kPendingBytes = 4096;  // text of linnet_generate that is held back
+inline constexpr size_t kHeldBytes = 4096;  // text of linnet_generate that is held back
 inline constexpr uint32_t kMaxStops = 16, kMaxStopBytes = 255;
 
 }  // namespace linnet
@@ -40,7 +40,8 @@ struct linnet_session {
   size_t logits_stride;
   uint32_t n_logit_rows;     // valid rows of the last call; 0 = none
   int32_t* history;          // (n_context) tokens of the sequence
-  char *pending, *utf8;      // (kPendingBytes), (3 * kPendingBytes)
+  uint32_t pending;          // 1: history[kv.length] is a token of the sequence that linnet_generate left to be computed
+  char *held, *utf8;      // (kHeldBytes), (3 * kHeldBytes)
   std::atomic<uint32_t> cancel;
   linnet_stats stats;
   uint64_t ttft_start_ns, last_sample_ns;
@@ -60,9 +61,8 @@ Status session_prefill(linnet_session& s, const int32_t* tokens, size_t n, Error
 Status session_sample(linnet_session& s, int32_t* token, Error* err);
 // Draws a token and appends it.
 Status session_decode(linnet_session& s, int32_t* token, Error* err);
-// Appends one token as a row of decoding; the context has room for it.
-Status session_append(linnet_session& s, int32_t token, Error* err);
 Status session_generate(linnet_session& s, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err);
+uint32_t session_length(const linnet_session& s);
 void session_truncate(linnet_session& s, uint32_t keep);
 
 }  // namespace linnet

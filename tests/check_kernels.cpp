@@ -83,7 +83,10 @@ class Entry {
     if (good || failed_) return;
     failed_ = true;
     std::printf("%-7s %-22s FAILED, case %u: ", tier_, name_, cases_);
-    std::printf(format, args...);
+    if constexpr (sizeof...(args) == 0)
+      std::fputs(format, stdout);
+    else
+      std::printf(format, args...);
     std::printf("\n");
   }
   // Equal bytes; NaN equals NaN where nan_ok (their payload is nobody's promise).

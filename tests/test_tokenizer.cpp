@@ -167,7 +167,7 @@ TEST_CASE("merging equals the plain algorithm on random vocabularies") {
     for (size_t i = 0; i < merges.size(); ++i) rank[merges[i]] = i;
     for (int word = 0; word < 20; ++word) {
       std::string text;
-      for (size_t n = 1 + rng() % (word == 0 ? 2000 : 60); n; --n) text.push_back(static_cast<char>('a' + rng() % (round % 3 + 1)));
+      for (size_t n = 1 + rng() % (word == 0 ? 2000 : 60); n; --n) text.push_back("abc"[rng() % static_cast<size_t>(round % 3 + 1)]);
       std::vector<std::string> parts;
       for (const char c : text) parts.emplace_back(1, c);
       for (;;) {

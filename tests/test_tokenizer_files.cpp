@@ -54,7 +54,7 @@ TEST_CASE("users cannot forge special tokens") {
 
   // Merges that would spell one out are left out, and so is the whole word under ignore_merges.
   json forged = byte_level_json({{"<", "|"}, {"<|", ">"}});
-  forged["added_tokens"] = {added_token("<|>", true)};
+  forged["added_tokens"] = json::array({added_token("<|>", true)});
   forged["added_tokens"][0]["id"] = 257;
   for (const bool ignore_merges : {false, true}) {
     forged["model"]["ignore_merges"] = ignore_merges;
@@ -354,7 +354,7 @@ bool survives(const std::vector<uint8_t>& bytes) {
   Error err = {};
   if (tokenizer_open(blob, bytes.size(), 4096, &t, &err) != LINNET_OK) return err.text[0] != '\0';
   const std::string text = "aaaaaaaab the  <|end|> \n\xFF\xC3\xA9▁abc <s> </s>e\u0301 'LL 1234567";
-  for (const uint32_t flags : {0, 3}) {
+  for (const uint32_t flags : {0u, 3u}) {
     std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
     Ids ids(8);
     size_t n = 0;
@@ -383,7 +383,7 @@ TEST_CASE("hostile tables are refused or harmless") {
   for (const Loaded* l : {bytes.get(), words.get(), spm.get()}) {
     const std::vector<uint8_t>& good = l->blob.bytes;
     REQUIRE(survives(good));
-    for (size_t n = 0; n < good.size(); n += n < 400 ? 1 : 7) {
+    for (size_t n = 1; n < good.size(); n += n < 400 ? 1 : 7) {
       std::vector<uint8_t> cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n));
       Tokenizer t;
       std::vector<uint64_t> aligned(n / 8 + 1);

@@ -57,21 +57,6 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
   return take(kOutput, 0);
 }
 
-// GGUF stores q and k of some families with the rows of each head reordered, so that rotated channels are neighbours.
-SourceTensor pairs_from_halves(const SourceTensor& t, uint32_t head_dim) {
-  SourceTensor out = t;
-  out.exact_rows = nullptr;
-  out.panel = nullptr;
-  out.rows = [rows = t.rows, head_dim, k = t.k](uint32_t first, uint32_t count, float* to, Error* err) {
-    for (uint32_t i = first; i < first + count; ++i, to += k) {
-      const uint32_t in_head = i % head_dim;
-      LINNET_TRY(rows(i - in_head + in_head / 2 + in_head % 2 * (head_dim / 2), 1, to, err));
-    }
-    return LINNET_OK;
-  };
-  return out;
-}
-
 // A plain file follows the conventions of GGUF's family where those differ from the source's.
 Status to_gguf_conventions(Source* source, Error* err) {
   ModelSpec& spec = source->spec;
@@ -80,8 +65,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
   if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
     if (spec.rope_dim != spec.head_dim)
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim, " cannot be reordered to pairs");
-    for (SourceTensor& t : source->tensors)
-      if (t.role == kAttnQ || t.role == kAttnK || t.role == kAttnQBias || t.role == kAttnKBias) t = pairs_from_halves(t, spec.head_dim);
+    for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
     spec.rope_kind = kRopePairs;
   }
   if (spec.rope_kind != a->rope_gguf)

@@ -330,6 +330,24 @@ Status recognise_llama3(Source* source, Error* err) {
   return LINNET_OK;
 }
 
+// Row i of the new order is row `from(i)` of the old one, in each head.
+template <class From>
+void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
+  if (t->role != kAttnQ && t->role != kAttnK && t->role != kAttnQBias && t->role != kAttnKBias) return;
+  const auto old_row = [=](uint32_t i) { return i - i % head_dim + from(i % head_dim); };
+  t->panel = nullptr;
+  t->rows = [=, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* out, Error* err) {
+    for (uint32_t i = 0; i < count; ++i) LINNET_TRY(rows(old_row(first + i), 1, out + size_t{i} * k, err));
+    return LINNET_OK;
+  };
+  if (t->exact_rows)
+    t->exact_rows = [=, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      for (uint32_t i = 0; i < count; ++i)
+        LINNET_TRY(rows(old_row(first + i), 1, {out.codes + size_t{i} * k, out.scales + size_t{i} * (k / 32)}, err));
+      return LINNET_OK;
+    };
+}
+
 bool is_text_key(const Gguf& g, const char* key, std::string* out) {
   GgufValue v;
   if (!g.key(key, &v) || v.type != kGgufString) return false;
@@ -346,6 +364,13 @@ std::vector<std::string> gguf_parts(const std::string& path) {
   std::vector<std::string> names;
   for (uint32_t i = 1; i <= parts; ++i) names.push_back(part_name(stem, i, parts));
   return names;
+}
+
+void pairs_from_halves(SourceTensor* t, uint32_t head_dim) {
+  reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i / 2 + i % 2 * half; });
+}
+void halves_from_pairs(SourceTensor* t, uint32_t head_dim) {
+  reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i % half * 2 + i / half; });
 }
 
 std::vector<double> llama3_divisors(const ModelSpec& spec) {
@@ -376,6 +401,13 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   for (uint32_t r = 0; r < kRoleCount; ++r)
     for (uint32_t layer = 0; r != kRopeFreqs && kRoles[r].present(out->spec) && layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); ++layer, ++used)
       LINNET_TRY(add_tensor(*files, static_cast<Role>(r), layer, out, err));
+  // Back to the order of the model's checkpoint, so that a folder and the GGUF made from it are the same model to the bit: sums over the
+  // channels of a head run in that order, and the KV cache shares scales among neighbours.
+  const Architecture* a = architecture_by_hf(out->spec.architecture);
+  if (a->rope_hf == kRopeHalves && out->spec.rope_kind == kRopePairs && out->spec.rope_dim == out->spec.head_dim) {
+    for (SourceTensor& t : out->tensors) halves_from_pairs(&t, out->spec.head_dim);
+    out->spec.rope_kind = kRopeHalves;
+  }
   if (used != files->tensors.size())
     for (const auto& [name, where] : files->tensors) {
       bool known = name == "rope_freqs.weight";

@@ -51,6 +51,11 @@ std::vector<std::string> gguf_parts(const std::string& path);
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
 std::vector<std::string> synthetic_shapes();
 
+// GGUF stores q and k of some families with the rows of each head reordered, so that the channels that RoPE rotates together are neighbours:
+// row i and row i + head_dim / 2 of a head become rows 2i and 2i + 1. These give one order from the other, for q, k and their biases alone.
+void pairs_from_halves(SourceTensor* t, uint32_t head_dim);
+void halves_from_pairs(SourceTensor* t, uint32_t head_dim);
+
 // What the llama3 scaling divides each pair's frequency by, (rope_dim / 2): GGUF files hold this as rope_freqs.weight.
 std::vector<double> llama3_divisors(const ModelSpec& spec);
 

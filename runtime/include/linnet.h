@@ -322,8 +322,9 @@ typedef struct linnet_generate_params {
 } linnet_generate_params;
 
 /* Draws tokens until something named in *why stops it. Needs logits (after prefill). Each drawn token but a final EOS is
- * passed to `fn` (may be NULL) and appended, so that logits are there to go on with. A cancel leaves out of the sequence the
- * token that was passed on last; to go on, prefill it. */
+ * passed to `fn` (may be NULL) and is in the sequence then, also after a cancel. The last one is computed when a later call needs
+ * it; linnet_logits gives the row that it was drawn from. On an error *why is LINNET_STOP_NONE and the sequence holds the
+ * tokens passed so far. */
 LINNET_API linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_token_fn fn,
                                          void* user, linnet_stop* why, linnet_error* err);
 /* Stops the running prefill, decode or generate of this session soon. Any thread or signal handler: one atomic store. A cancel
