@@ -163,7 +163,8 @@ INLINE V exp16(V x) {
   const __m256i bias = _mm256_set1_epi32(0x3F800000);
   const V scale = {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(z.a), 23), bias)),
                    _mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(z.b), 23), bias))};
-  const Vi in_range = {_mm256_castps_si256(_mm256_cmp_ps(x.a, low.a, _CMP_NLT_UQ)), _mm256_castps_si256(_mm256_cmp_ps(x.b, low.b, _CMP_NLT_UQ))};
+  const Vi in_range = {_mm256_castps_si256(_mm256_cmp_ps(x.a, low.a, _CMP_NLT_UQ)),
+                       _mm256_castps_si256(_mm256_cmp_ps(x.b, low.b, _CMP_NLT_UQ))};
   return keep(mul(p, scale), in_range);
 }
 
@@ -195,7 +196,8 @@ void scale_row(float* y, uint32_t n, float a) {
 // Each of the first 8 lanes twice, over sixteen.
 INLINE V twice(const float* p, uint32_t n) {
   const __m256 v = n >= 8 ? _mm256_loadu_ps(p) : load(p, n).a;
-  return {_mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)), _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7))};
+  return {_mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)),
+          _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7))};
 }
 
 void rope_row(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) {
@@ -272,8 +274,8 @@ INLINE void dot4(__m256i& acc, __m256i u, __m256i s) {
 
 // R rows by one panel of 16 channels.
 template <int R>
-void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale, float* acc,
-             size_t acc_stride) {
+void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale,
+             float* acc, size_t acc_stride) {
   __m256i dh[R][2], dl[R][2];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) dh[r][j] = dl[r][j] = _mm256_setzero_si256();
   for (uint32_t i = 0; i < n_pages; ++i) {
@@ -391,7 +393,10 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
     const uint32_t panels = a.m > 4 && a.n_panels - panel >= 4 ? 4 : 1;
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t left = a.m - row, rows = left < 4 ? left : 4;
-      (rows == 4 ? int_tile<4, kF16> : rows == 3 ? int_tile<3, kF16> : rows == 2 ? int_tile<2, kF16> : int_tile<1, kF16>)(a, row, panel, panels, scale_step);
+      (rows == 4   ? int_tile<4, kF16>
+       : rows == 3 ? int_tile<3, kF16>
+       : rows == 2 ? int_tile<2, kF16>
+                   : int_tile<1, kF16>)(a, row, panel, panels, scale_step);
       row += rows;
     }
     panel += panels;
@@ -437,7 +442,8 @@ void float_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
       }
     }
   }
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
+      finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
 template <class W>
@@ -479,8 +485,8 @@ uint64_t read_all(const void* p, size_t bytes) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>},   {LINNET_F16, 1, gemm_float<F16>},  {LINNET_BF16, 1, gemm_float<Bf16>},  {LINNET_I8, 1, gemm_i8},
-    {LINNET_I8G128, 1, gemm_i8_f32},    {LINNET_I8G64, 1, gemm_i8_f32},    {LINNET_I8G32, 1, gemm_i8_f16},
+    {LINNET_F32, 1, gemm_float<F32>}, {LINNET_F16, 1, gemm_float<F16>}, {LINNET_BF16, 1, gemm_float<Bf16>}, {LINNET_I8, 1, gemm_i8},
+    {LINNET_I8G128, 1, gemm_i8_f32},  {LINNET_I8G64, 1, gemm_i8_f32},   {LINNET_I8G32, 1, gemm_i8_f16},
 };
 
 }  // namespace

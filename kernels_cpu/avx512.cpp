@@ -235,8 +235,8 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
 
 // R rows by P panels of 16 channels. P is the unsigned side, V the signed one.
 template <int R, int P>
-void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale, float* acc,
-             size_t acc_stride) {
+void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale,
+             float* acc, size_t acc_stride) {
   __m512i dh[R][P], dl[R][P];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dh[r][p] = dl[r][p] = _mm512_setzero_si512();
   for (uint32_t i = 0; i < n_pages; ++i) {
@@ -253,7 +253,8 @@ void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, u
   }
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
     const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(dh[r][p], 7), dl[r][p]);
-    _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16, _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p_scale[r])));
+    _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16,
+                     _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p_scale[r])));
   }
 }
 
@@ -265,9 +266,13 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
     float* out = acc + r * acc_stride;
     uint32_t d = 0;
     for (; d + 2 <= d_panels; d += 2)
-      (step == 4 ? pv_tile<4, 2> : step == 2 ? pv_tile<2, 2> : pv_tile<1, 2>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
+      (step == 4   ? pv_tile<4, 2>
+       : step == 2 ? pv_tile<2, 2>
+                   : pv_tile<1, 2>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
     if (d < d_panels)
-      (step == 4 ? pv_tile<4, 1> : step == 2 ? pv_tile<2, 1> : pv_tile<1, 1>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
+      (step == 4   ? pv_tile<4, 1>
+       : step == 2 ? pv_tile<2, 1>
+                   : pv_tile<1, 1>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
     r += step;
   }
 }
@@ -311,7 +316,8 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
       UNROLL for (int i = 0; i < 4; ++i) {
         if (P == 1 && R >= 3) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, _MM_HINT_NTA);
         __m512i u[P];
-        UNROLL for (int p = 0; p < P; ++p) u[p] = _mm512_xor_si512(_mm512_loadu_si512(w + static_cast<size_t>(p) * w_stride + i * 64), flip);
+        UNROLL for (int p = 0; p < P; ++p) u[p] =
+            _mm512_xor_si512(_mm512_loadu_si512(w + static_cast<size_t>(p) * w_stride + i * 64), flip);
         UNROLL for (int r = 0; r < R; ++r) {
           const __m512i s = broadcast4(x + static_cast<size_t>(r) * x_stride + i * 4);
           UNROLL for (int p = 0; p < P; ++p) dot4(dot[r][p][i % kChains], u[p], s);
@@ -332,14 +338,21 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     ++x_sum;
   }
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
-    store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+      store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
 template <bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
-  static constexpr Tile kOne[9] = {nullptr,          int_tile<1, 1, kF16>, int_tile<2, 1, kF16>, int_tile<3, 1, kF16>, int_tile<4, 1, kF16>,
-                                   int_tile<5, 1, kF16>, int_tile<6, 1, kF16>, int_tile<7, 1, kF16>, int_tile<8, 1, kF16>};
+  static constexpr Tile kOne[9] = {nullptr,
+                                   int_tile<1, 1, kF16>,
+                                   int_tile<2, 1, kF16>,
+                                   int_tile<3, 1, kF16>,
+                                   int_tile<4, 1, kF16>,
+                                   int_tile<5, 1, kF16>,
+                                   int_tile<6, 1, kF16>,
+                                   int_tile<7, 1, kF16>,
+                                   int_tile<8, 1, kF16>};
   static constexpr Tile kFour[5] = {nullptr, int_tile<1, 4, kF16>, int_tile<2, 4, kF16>, int_tile<3, 4, kF16>, int_tile<4, 4, kF16>};
   const GemmArgs& a = *args;
   for (uint32_t panel = 0; panel < a.n_panels;) {
@@ -391,7 +404,7 @@ void float_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
     }
   }
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
-    store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+      store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
 template <class W>
@@ -426,7 +439,8 @@ uint64_t read_all(const void* p, size_t bytes) {
   const char* c = static_cast<const char*>(p);
   __m512i sum[8];
   UNROLL for (int i = 0; i < 8; ++i) sum[i] = _mm512_setzero_si512();
-  for (size_t at = 0; at < bytes; at += 512) UNROLL for (int i = 0; i < 8; ++i) sum[i] = _mm512_xor_si512(sum[i], _mm512_loadu_si512(c + at + i * 64));
+  for (size_t at = 0; at < bytes; at += 512)
+    UNROLL for (int i = 0; i < 8; ++i) sum[i] = _mm512_xor_si512(sum[i], _mm512_loadu_si512(c + at + i * 64));
   UNROLL for (int i = 1; i < 8; ++i) sum[0] = _mm512_xor_si512(sum[0], sum[i]);
   uint64_t v[8], all = 0;
   _mm512_storeu_si512(v, sum[0]);
@@ -435,8 +449,8 @@ uint64_t read_all(const void* p, size_t bytes) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>},   {LINNET_F16, 1, gemm_float<F16>},  {LINNET_BF16, 1, gemm_float<Bf16>},  {LINNET_I8, 1, gemm_i8},
-    {LINNET_I8G128, 1, gemm_i8_f32},    {LINNET_I8G64, 1, gemm_i8_f32},    {LINNET_I8G32, 1, gemm_i8_f16},
+    {LINNET_F32, 1, gemm_float<F32>}, {LINNET_F16, 1, gemm_float<F16>}, {LINNET_BF16, 1, gemm_float<Bf16>}, {LINNET_I8, 1, gemm_i8},
+    {LINNET_I8G128, 1, gemm_i8_f32},  {LINNET_I8G64, 1, gemm_i8_f32},   {LINNET_I8G32, 1, gemm_i8_f16},
 };
 
 }  // namespace

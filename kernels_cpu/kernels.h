@@ -28,8 +28,8 @@ struct GemmArgs {
   const void* w_scale;      // f32 or f16 [w_groups][16] per panel
   size_t w_scale_stride;    // bytes between the scales of two panels
   float* y;
-  size_t y_stride;          // floats between rows
-  const float* bias;        // [n_panels * 16] or NULL
+  size_t y_stride;    // floats between rows
+  const float* bias;  // [n_panels * 16] or NULL
   uint32_t m, n_panels, k;
   uint32_t accumulate;
 };

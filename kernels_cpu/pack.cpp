@@ -101,8 +101,9 @@ bool pack_float(const float* rows, size_t stride, uint32_t n_rows, size_t k, T* 
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales) {
   switch (f) {
     case LINNET_F32:
-      return pack_float(rows, stride, n_rows, k, static_cast<float*>(panel), [](float v) { return v; },
-                        [](float v) { return (bits(v) & 0x7FFFFFFFu) < 0x7F800000u; });
+      return pack_float(
+          rows, stride, n_rows, k, static_cast<float*>(panel), [](float v) { return v; },
+          [](float v) { return (bits(v) & 0x7FFFFFFFu) < 0x7F800000u; });
     case LINNET_F16:
       return pack_float(rows, stride, n_rows, k, static_cast<uint16_t*>(panel), f32_to_f16,
                         [](uint16_t v) { return (v & 0x7FFFu) < 0x7C00u; });
@@ -145,7 +146,8 @@ void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, ui
   const size_t groups = n_w_groups(f, k);
   for (size_t i = 0; i < k; ++i) {
     const size_t at = (panel * groups + (info.w_group ? i / info.w_group : 0)) * kPanel + r;
-    const float scale = info.scale_bytes == 2 ? f16_to_f32(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at];
+    const float scale =
+        info.scale_bytes == 2 ? f16_to_f32(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at];
     y[i] = static_cast<float>(w[i / 4 * 64 + r * 4 + i % 4]) * scale;
   }
 }

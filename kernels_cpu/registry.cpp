@@ -62,7 +62,8 @@ Status refuse_forced(uint32_t isa, uint32_t mask, uint64_t cpu, Error* err) {
   for (const KernelTable* t : kTiers) {
     if (t->isa != isa) continue;
     if (!allowed(*t, mask)) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "' is forbidden by isa_mask ", mask);
-    return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "': this CPU or operating system has no ", cpu_bit_name(t->required & ~cpu));
+    return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "': this CPU or operating system has no ",
+                cpu_bit_name(t->required & ~cpu));
   }
   return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "' is not in this build");
 }

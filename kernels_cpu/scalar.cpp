@@ -303,12 +303,8 @@ uint64_t read_all(const void* p, size_t bytes) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<float>},
-    {LINNET_F16, 1, gemm_float<uint16_t>},
-    {LINNET_BF16, 1, gemm_float<Bf16>},
-    {LINNET_I8, 1, gemm_int<false, false>},
-    {LINNET_I8G128, 1, gemm_int<true, false>},
-    {LINNET_I8G64, 1, gemm_int<true, false>},
+    {LINNET_F32, 1, gemm_float<float>},      {LINNET_F16, 1, gemm_float<uint16_t>},     {LINNET_BF16, 1, gemm_float<Bf16>},
+    {LINNET_I8, 1, gemm_int<false, false>},  {LINNET_I8G128, 1, gemm_int<true, false>}, {LINNET_I8G64, 1, gemm_int<true, false>},
     {LINNET_I8G32, 1, gemm_int<true, true>},
 };
 

@@ -84,7 +84,8 @@ struct Bench {
   double read_rate() {  // bytes/s
     const size_t share = kPool / team.size() / 4096 * 4096;
     std::atomic<uint64_t> sink{0};
-    return static_cast<double>(share * team.size()) / team.run([&](uint32_t id) { sink.fetch_add(k.t.read_all(pool + id * share, share)); });
+    return static_cast<double>(share * team.size()) /
+           team.run([&](uint32_t id) { sink.fetch_add(k.t.read_all(pool + id * share, share)); });
   }
   double peak_rate() {  // multiply-adds/s; 5 ms or so
     std::atomic<uint64_t> done{0};
@@ -114,7 +115,9 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
   std::vector<int32_t> sum(xs.size());
   for (float& v : xf) v = b.rng.unit();
   if (row.integer) {
-    for (uint32_t r = 0; r < m; ++r) b.k.t.quantize_row(xf.data() + size_t{r} * k, k, row.x_group, reinterpret_cast<int8_t*>(x.data() + r * stride), xs.data() + r * groups, sum.data() + r * groups);
+    for (uint32_t r = 0; r < m; ++r)
+      b.k.t.quantize_row(xf.data() + size_t{r} * k, k, row.x_group, reinterpret_cast<int8_t*>(x.data() + r * stride),
+                         xs.data() + r * groups, sum.data() + r * groups);
   } else {
     std::memcpy(x.data(), xf.data(), x.size());
   }
@@ -145,14 +148,16 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
   std::vector<double> seconds, shares, limits;
   const bool by_read = m < 8;
   for (uint32_t i = 0; i < b.reps; ++i) {
-    const double before = by_read ? b.read_rate() : b.peak_rate() * 2, s = b.team.run(job), after = by_read ? b.read_rate() : b.peak_rate() * 2;
+    const double before = by_read ? b.read_rate() : b.peak_rate() * 2, s = b.team.run(job),
+                 after = by_read ? b.read_rate() : b.peak_rate() * 2;
     seconds.push_back(s / static_cast<double>(copies));
     limits.push_back((before + after) / 2);
     shares.push_back((by_read ? moved : ops) / s / limits.back());
   }
   const double s = median(seconds), best = *std::max_element(shares.begin(), shares.end());
-  std::printf("%-7s %u thr  %-7s %6u x %-6u m %-4u %10.1f us %9.1f GOP/s %7.2f GB/s   %s %.3f (best %.3f) of %.1f %s\n", isa_name(b.k.t.isa), b.team.size(), format_name(f), n, k, m,
-              s * 1e6, ops / static_cast<double>(copies) / s * 1e-9, static_cast<double>(bytes) / s * 1e-9, by_read ? "read share" : "peak share", median(shares), best, median(limits) * 1e-9,
+  std::printf("%-7s %u thr  %-7s %6u x %-6u m %-4u %10.1f us %9.1f GOP/s %7.2f GB/s   %s %.3f (best %.3f) of %.1f %s\n",
+              isa_name(b.k.t.isa), b.team.size(), format_name(f), n, k, m, s * 1e6, ops / static_cast<double>(copies) / s * 1e-9,
+              static_cast<double>(bytes) / s * 1e-9, by_read ? "read share" : "peak share", median(shares), best, median(limits) * 1e-9,
               by_read ? "GB/s" : "GOP/s");
   std::fflush(stdout);
 }
@@ -214,9 +219,7 @@ int run_bench(const char* isa, uint32_t threads, uint32_t reps, uint64_t seed) {
   }
   madvise(pool, kPool, MADV_HUGEPAGE);
   std::memset(pool, 1, kPool);
-  const struct {
-    uint32_t n, k;
-  } shapes[] = {{2048, 2048}, {8192, 2048}, {2048, 8192}, {896, 4864}, {4864, 896}};
+  const struct { uint32_t n, k; } shapes[] = {{2048, 2048}, {8192, 2048}, {2048, 8192}, {896, 4864}, {4864, 896}};
   for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) {
     if (isa ? std::strcmp(isa, isa_name(t->isa)) != 0 : t->isa == LINNET_ISA_SCALAR) continue;
     Kernels kernels;

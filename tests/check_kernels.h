@@ -1,14 +1,24 @@
-// Shared by check_kernels.cpp (every kernel against scalar.cpp, and scalar.cpp against doubles) and bench_kernels.cpp (the
-// same kernels timed).
+// Shared by check_kernels.cpp (every kernel against scalar.cpp), check_scalar.cpp (scalar.cpp against doubles) and
+// bench_kernels.cpp (the same kernels timed).
 #pragma once
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "kernels_cpu/kernels.h"
 #include "runtime/format.h"
 
 namespace check {
+
+using namespace linnet;
+
+inline uint32_t g_cases = 60;  // random cases per entry
+inline uint32_t g_passed, g_failed, g_skipped;
 
 // splitmix64.
 struct Rng {
@@ -24,9 +34,156 @@ struct Rng {
   float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 40) - (1 << 23)) * 0x1p-23f; }  // -1..1
 };
 
+// ---- buffers between guard pages ------------------------------------------------------------------------------------------------
+
+class Guarded {
+ public:
+  explicit Guarded(size_t max_bytes) {
+    page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    room_ = (max_bytes + page_ - 1) / page_ * page_;
+    base_ = static_cast<uint8_t*>(mmap(nullptr, room_ + 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (base_ == MAP_FAILED || mprotect(base_, page_, PROT_NONE) || mprotect(base_ + page_ + room_, page_, PROT_NONE)) {
+      std::fprintf(stderr, "check_kernels: no memory for buffers\n");
+      std::exit(1);
+    }
+  }
+  Guarded(const Guarded&) = delete;
+  // `bytes` that end at the guard page, or begin after the other one; filled with a pattern.
+  template <class T>
+  T* take(size_t count, bool at_front = false) {
+    const size_t bytes = count * sizeof(T);
+    if (bytes > room_) {
+      std::fprintf(stderr, "check_kernels: a test buffer of %zu bytes is too small for %zu\n", room_, bytes);
+      std::exit(1);
+    }
+    uint8_t* p = base_ + page_ + (at_front ? 0 : room_ - bytes);
+    std::memset(p, 0xA5, bytes);
+    return reinterpret_cast<T*>(p);
+  }
+
+ private:
+  size_t page_ = 0, room_ = 0;
+  uint8_t* base_ = nullptr;
+};
+
+struct Buffers {
+  Guarded x{1 << 20}, w{1 << 20}, s{1 << 18}, xs{1 << 16}, sum{1 << 16}, bias{1 << 14}, a{1 << 18}, b{1 << 18}, c{1 << 18}, d{1 << 18};
+};
+inline Buffers& buffers() {
+  static Buffers b;
+  return b;
+}
+
+// ---- reporting ------------------------------------------------------------------------------------------------------------------
+
+// One (tier, entry): cases counted, the first failure told.
+class Entry {
+ public:
+  Entry(const char* tier, const char* name, const char* what = "") : tier_(tier), name_(name), what_(what) {}
+  Entry(const Entry&) = delete;
+  ~Entry() {
+    if (failed_) {
+      ++g_failed;
+    } else {
+      ++g_passed;
+      std::printf("%-7s %-22s ok, %u cases %s\n", tier_, name_, cases_, what_);
+    }
+  }
+  bool ok() const { return !failed_; }
+  template <class... Args>
+  void expect(bool good, const char* format, Args... args) {
+    ++cases_;
+    if (good || failed_) return;
+    failed_ = true;
+    std::printf("%-7s %-22s FAILED, case %u: ", tier_, name_, cases_);
+    if constexpr (sizeof...(args) == 0)
+      std::fputs(format, stdout);
+    else
+      std::printf(format, args...);
+    std::printf("\n");
+  }
+  // Equal bytes; NaN equals NaN where nan_ok (their payload is nobody's promise).
+  template <class T, class... Args>
+  void same(const T* want, const T* got, size_t n, const char* format, Args... args) {
+    ++cases_;
+    if (failed_ || std::memcmp(want, got, n * sizeof(T)) == 0) return;
+    for (size_t i = 0; i < n; ++i) {
+      if (std::memcmp(want + i, got + i, sizeof(T)) == 0 || (want[i] != want[i] && got[i] != got[i])) continue;
+      failed_ = true;
+      std::printf("%-7s %-22s FAILED, case %u: ", tier_, name_, cases_);
+      std::printf(format, args...);
+      std::printf(": [%zu] is %.9g, not %.9g\n", i, static_cast<double>(got[i]), static_cast<double>(want[i]));
+      return;
+    }
+  }
+
+ private:
+  const char *tier_, *name_, *what_;
+  uint32_t cases_ = 0;
+  bool failed_ = false;
+};
+
+// ---- values ---------------------------------------------------------------------------------------------------------------------
+
+inline uint32_t random_size(Rng& rng) {
+  static const uint32_t kHostile[] = {1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 384, 1000};
+  return rng.below(3) ? kHostile[rng.below(sizeof kHostile / sizeof kHostile[0])] : rng.pick(1, 700);
+}
+
+// Ordinary numbers, with zeros, denormals, huge and tiny ones mixed in as `style` says.
+inline void fill_floats(float* x, size_t n, Rng& rng) {
+  const uint32_t style = rng.below(6);
+  for (size_t i = 0; i < n; ++i) {
+    const float u = rng.unit();
+    if (style == 0)
+      x[i] = u * 1e18f;
+    else if (style == 1)
+      x[i] = u * 1e-18f;
+    else if (style == 2)
+      x[i] = rng.below(4) ? 0.0f : u * 1e-40f;
+    else if (style == 3)
+      x[i] = rng.below(8) ? u : -0.0f;
+    else
+      x[i] = u * 4.0f;
+  }
+  if (style == 5 && n) x[rng.below(static_cast<uint32_t>(n))] = 3e3f;
+}
+
+inline void spoil(float* x, size_t n, Rng& rng) {
+  static const float kBad[] = {INFINITY, -INFINITY, NAN, -NAN};
+  x[rng.below(static_cast<uint32_t>(n))] = kBad[rng.below(4)];
+}
+
+// ---- cases --------------------------------------------------------------------------------------------------------------------
+
+struct GemmCase {
+  linnet_format f;
+  uint32_t m, n_panels, k, x_stride_extra;
+  bool bias, accumulate;
+  GemmArgs a;
+};
+
+void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c);
+inline size_t y_floats(const GemmArgs& a) { return (a.m - 1) * a.y_stride + size_t{a.n_panels} * 16; }
+
+inline void start_y(const GemmArgs& a, float* y) {
+  for (size_t i = 0; i < y_floats(a); ++i) y[i] = static_cast<float>(i % 97) - 48.0f;
+}
+
+struct PvCase {
+  uint32_t rows, n_pages, d_panels;
+  const uint8_t *hi, *lo;
+  const int8_t* pages[16];
+  const float* scale;
+};
+
+void make_pv_case(Rng& rng, PvCase* c);
+
 // One format's matrix W (n, k) packed with random codes (all 256 of them) or floats.
 uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng& rng);
 
+void check_gather(const char* tier, const KernelTable& t, Rng& rng);
+void check_scalar(const KernelTable& scalar, Rng& rng);
 int run_bench(const char* isa, uint32_t threads, uint32_t reps, uint64_t seed);
 
 }  // namespace check

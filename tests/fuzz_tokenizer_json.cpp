@@ -39,8 +39,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, bytes - 1);
   convert::TokenizerBlob blob;
   Error err = {};
-  const Status status = data[0] % 2 ? convert::tokenizer_from_spm(input, {}, &blob, &err) : convert::tokenizer_from_json(input, {}, &blob, &err);
-  if (status == LINNET_OK) use(blob);
-  else require(err.text[0] != '\0');
+  const Status status =
+      data[0] % 2 ? convert::tokenizer_from_spm(input, {}, &blob, &err) : convert::tokenizer_from_json(input, {}, &blob, &err);
+  if (status == LINNET_OK)
+    use(blob);
+  else
+    require(err.text[0] != '\0');
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "runtime/convert/ggml_types.h"
+#include "runtime/format.h"
 #include "tests/data.h"
 #include "tests/gguf_file.h"
 
@@ -256,4 +257,17 @@ TEST_CASE("GGML types: values are those of the gguf package, bit for bit") {
   }
   CHECK(types == 11);
   CHECK(!convert::ggml_readable(kGgmlI8));
+}
+
+TEST_CASE("GGML types: every f16 number") {
+  std::vector<uint16_t> bits(65536);
+  for (uint32_t i = 0; i < 65536; ++i) bits[i] = static_cast<uint16_t>(i);
+  std::vector<float> out(65536);
+  convert::ggml_values(kGgmlF16, reinterpret_cast<const uint8_t*>(bits.data()), out.size(), out.data());
+  size_t wrong = 0;
+  for (uint32_t i = 0; i < 65536; ++i) {
+    const float want = f16_to_f32(bits[i]);
+    wrong += want == want ? std::memcmp(&want, &out[i], 4) != 0 : out[i] == out[i];
+  }
+  CHECK(wrong == 0);
 }

@@ -1,10 +1,10 @@
 // Tokenizers against vectors of the reference tokenizers, splitters against PCRE2, NFC against Python's, time.
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include "test_tokenizer.h"
+
 #include <pcre2.h>
 
 #include <ctime>
-
-#include "test_tokenizer.h"
 
 namespace {
 
@@ -47,8 +47,9 @@ void golden(const char* name, const char* folder, uint32_t flags) {
     const Ids want = v["ids"], plain = v["ids_plain"];
     const Ids got = encode(loaded->t, text, flags), got_plain = encode(loaded->t, text, flags | LINNET_NO_ADD_SPECIAL);
     const std::string back = lossy(decode(loaded->t, plain));
-    score.check(got == want && got_plain == plain && back == decoded,
-                v["text"].dump() + "\n  got  " + show(got) + "\n  want " + show(want) + "\n  decoded " + json(back).dump() + "\n  want    " + v["decoded"].dump());
+    score.check(got == want && got_plain == plain && back == decoded, v["text"].dump() + "\n  got  " + show(got) + "\n  want " +
+                                                                          show(want) + "\n  decoded " + json(back).dump() + "\n  want    " +
+                                                                          v["decoded"].dump());
   }
   score.finish();
 }
@@ -69,8 +70,8 @@ void hf_vectors(const Tokenizer& t, const char* file, const char* name, bool cle
     const std::string text = v["text"];
     const Ids want = v["ids"], got = encode(t, text);
     const std::string back = cleaned ? clean_up(lossy(decode(t, want))) : lossy(decode(t, want));
-    score.check(got == want && back == v["decoded"],
-                label + "\n  got  " + show(got) + "\n  want " + show(want) + "\n  decoded " + json(back).dump() + "\n  want    " + v["decoded"].dump());
+    score.check(got == want && back == v["decoded"], label + "\n  got  " + show(got) + "\n  want " + show(want) + "\n  decoded " +
+                                                         json(back).dump() + "\n  want    " + v["decoded"].dump());
   }
   score.finish();
 }
@@ -124,7 +125,8 @@ TEST_CASE("vectors of ggml-vocab") {
 
 TEST_CASE("the tokenizer of one model is the same from every kind of file") {
   const auto text = [](const std::string& path) { return path.empty() ? std::string() : slurp(path); };
-  const std::string prose = text(data_path("vectors/text/german.txt")) + text(data_path("vectors/text/tinystories_sample.txt")).substr(0, 2000) + "\n\t  ½ \xC3\x28 日本";
+  const std::string prose = text(data_path("vectors/text/german.txt")) +
+                            text(data_path("vectors/text/tinystories_sample.txt")).substr(0, 2000) + "\n\t  ½ \xC3\x28 日本";
   std::vector<std::unique_ptr<Loaded>> llama, stories;
   if (const std::string model = data_path("tokenizers/llama2/tokenizer.model"); !model.empty()) {
     llama.push_back(std::make_unique<Loaded>());
@@ -194,16 +196,21 @@ TEST_CASE("any bytes come back") {
     std::string text;
     for (size_t n = rng() % 40; n; --n) {
       const uint32_t kind = rng() % 4;
-      if (kind == 0) text.push_back(static_cast<char>(rng()));
-      else if (kind == 1) text += put_utf8(rng() % 0x800);
-      else if (kind == 2) text.push_back("ab \n'stheé<|"[rng() % 12]);
-      else text += std::string(rng() % 5, ' ');
+      if (kind == 0)
+        text.push_back(static_cast<char>(rng()));
+      else if (kind == 1)
+        text += put_utf8(rng() % 0x800);
+      else if (kind == 2)
+        text.push_back("ab \n'stheé<|"[rng() % 12]);
+      else
+        text += std::string(rng() % 5, ' ');
     }
     std::string spaced = convert::with_spaces(text);
     for (const Loaded* l : {bytes.get(), gpt2.get()})
       if (l && decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL)) != text) FAIL("byte level: " << json(lossy(text)).dump());
     for (const Loaded* l : {spm.get(), llama.get()})
-      if (l && decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL)) != spaced) FAIL("spm: " << json(lossy(text)).dump());
+      if (l && decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL)) != spaced)
+        FAIL("spm: " << json(lossy(text)).dump());
     if (!qwen2) continue;
     std::string normal(3 * text.size(), '\0');
     std::vector<uint32_t> work(3 * text.size());
@@ -228,8 +235,10 @@ double seconds(const Tokenizer& t, const std::string& text, int runs) {
 
 TEST_CASE("time grows with the text, not with its square") {
   std::string prose;
-  if (const std::string path = data_path("vectors/text/frankenstein.txt"); !path.empty()) prose = slurp(path);
-  else prose = "the quick brown fox, it's 42 years\n";
+  if (const std::string path = data_path("vectors/text/frankenstein.txt"); !path.empty())
+    prose = slurp(path);
+  else
+    prose = "the quick brown fox, it's 42 years\n";
   while (prose.size() < 1000000) prose += prose;
   std::string marks = "a", mixed;
   std::mt19937 rng(5);
@@ -284,7 +293,8 @@ class Regex {
   }
   // Bytes of the match that begins at `at`, 0 if there is none.
   size_t match(std::string_view text, size_t at) const {
-    const int n = pcre2_match(code_, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK, match_, nullptr);
+    const int n = pcre2_match(code_, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, PCRE2_ANCHORED | PCRE2_NO_UTF_CHECK,
+                              match_, nullptr);
     return n > 0 ? pcre2_get_ovector_pointer(match_)[1] - at : 0;
   }
 
@@ -350,8 +360,10 @@ TEST_CASE("classes of all code points equal PCRE2's") {
   for (uint32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c >= 0xD800 && c < 0xE000) continue;
     const std::string s = put_utf8(c);
-    const auto want = letter.match(s, 0) ? tok::CharClass::kLetter : number.match(s, 0) ? tok::CharClass::kNumber
-                      : space.match(s, 0) && c != kOnlyPcreSpace ? tok::CharClass::kSpace : tok::CharClass::kOther;
+    const auto want = letter.match(s, 0)                         ? tok::CharClass::kLetter
+                      : number.match(s, 0)                       ? tok::CharClass::kNumber
+                      : space.match(s, 0) && c != kOnlyPcreSpace ? tok::CharClass::kSpace
+                                                                 : tok::CharClass::kOther;
     wrong += tok::char_class(c) != want;
   }
   CHECK(wrong == 0);
@@ -368,9 +380,10 @@ TEST_CASE("splitters equal the models' regular expressions in PCRE2") {
            words_of(tok::kSplitDigitsGpt2, text) == digit_words(number, gpt2, text);
   };
   std::mt19937 rng(6);
-  const std::vector<std::string> pool = {"'", "'s", "'S", "'re", "'RE", "'Ll", "'\u017F", "'t", "l", "a", "Z", "é", "ß", "中", "한", "ع", "1", "23", "٣", "½", "Ⅳ",
-                                         " ", "  ", "\t", "\n", "\r", "\r\n", "\u00A0", "\u3000", "\u0085", "\u2028", "\v", "!", "...", "-", "😀", "\u0301",
-                                         "\u200D", "_", "\x01", "v", "e", "m", "d"};
+  const std::vector<std::string> pool = {"'",   "'s", "'S", "'re",    "'RE",    "'Ll",    "'\u017F", "'t",     "l",      "a",  "Z",
+                                         "é",   "ß",  "中", "한",     "ع",      "1",      "23",      "٣",      "½",      "Ⅳ",  " ",
+                                         "  ",  "\t", "\n", "\r",     "\r\n",   "\u00A0", "\u3000",  "\u0085", "\u2028", "\v", "!",
+                                         "...", "-",  "😀",  "\u0301", "\u200D", "_",      "\x01",    "v",      "e",      "m",  "d"};
   size_t strings = 0, wrong = 0;
   for (; strings < 200000; ++strings) {
     std::string text;

@@ -21,7 +21,6 @@ using linnet::convert::TokenizerBlob;
 using nlohmann::json;
 using Ids = std::vector<int32_t>;
 
-
 struct Loaded {
   TokenizerBlob blob;
   std::vector<uint64_t> memory;  // aligned copy of the blob
@@ -118,14 +117,17 @@ inline std::string lossy(const std::string& s) {
 
 // ---- small tokenizers made here -------------------------------------------------------------------------------------------
 
-
 inline std::string put_utf8(uint32_t c) {
   std::string s;
   const auto put = [&s](uint32_t b) { s.push_back(static_cast<char>(b)); };
-  if (c < 0x80) put(c);
-  else if (c < 0x800) put(0xC0 | c >> 6), put(0x80 | (c & 0x3F));
-  else if (c < 0x10000) put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
-  else put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F)), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+  if (c < 0x80)
+    put(c);
+  else if (c < 0x800)
+    put(0xC0 | c >> 6), put(0x80 | (c & 0x3F));
+  else if (c < 0x10000)
+    put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+  else
+    put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F)), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
   return s;
 }
 inline std::string letter_of_byte(int byte) {
@@ -154,8 +156,9 @@ inline json byte_level_json(const std::vector<std::pair<std::string, std::string
           {"decoder", {{"type", "ByteLevel"}}},
           {"model", {{"type", "BPE"}, {"vocab", vocab}, {"merges", lines}}}};
 }
-inline const std::vector<std::pair<std::string, std::string>> kMerges = {
-    {"a", "a"}, {"aa", "aa"}, {"aaaa", "aaaa"}, {"t", "h"}, {"th", "e"}, {"Ġ", "the"}, {"e", "r"}, {"Ġ", "Ġ"}, {"ĠĠ", "ĠĠ"}, {"a", "b"}, {"b", "a"}};
+inline const std::vector<std::pair<std::string, std::string>> kMerges = {{"a", "a"},   {"aa", "aa"}, {"aaaa", "aaaa"}, {"t", "h"},
+                                                                         {"th", "e"},  {"Ġ", "the"}, {"e", "r"},       {"Ġ", "Ġ"},
+                                                                         {"ĠĠ", "ĠĠ"}, {"a", "b"},   {"b", "a"}};
 
 inline Status build(const json& tokenizer, Loaded* out, Error* err, const SideTexts& sides = {}) {
   return convert::tokenizer_from_json(tokenizer.dump(), sides, &out->blob, err);
@@ -180,12 +183,14 @@ inline json spm_json() {
   }
   for (const char* piece : {"▁", "a", "b", "c", "é", "▁a", "ab", "▁ab", "bc", "▁▁", "▁▁▁▁"}) vocab[piece] = vocab.size();
   const auto added = [](int id, const char* text) {
-    return json{{"id", id}, {"content", text}, {"single_word", false}, {"lstrip", false}, {"rstrip", false}, {"normalized", false}, {"special", true}};
+    return json{{"id", id},        {"content", text},     {"single_word", false}, {"lstrip", false},
+                {"rstrip", false}, {"normalized", false}, {"special", true}};
   };
   return {{"added_tokens", {added(0, "<unk>"), added(1, "<s>"), added(2, "</s>")}},
           {"normalizer",
            {{"type", "Sequence"},
-            {"normalizers", {{{"type", "Prepend"}, {"prepend", "▁"}}, {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}}}}},
+            {"normalizers",
+             {{{"type", "Prepend"}, {"prepend", "▁"}}, {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}}}}}},
           {"pre_tokenizer", nullptr},
           {"post_processor",
            {{"type", "TemplateProcessing"},
@@ -199,10 +204,15 @@ inline json spm_json() {
               {{"type", "Fuse"}},
               {{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
           {"model",
-           {{"type", "BPE"}, {"unk_token", "<unk>"}, {"fuse_unk", true}, {"byte_fallback", true}, {"vocab", vocab},
+           {{"type", "BPE"},
+            {"unk_token", "<unk>"},
+            {"fuse_unk", true},
+            {"byte_fallback", true},
+            {"vocab", vocab},
             {"merges", {"▁ a", "a b", "▁a b", "b c", "▁ ▁", "▁▁ ▁▁"}}}}};
 }
 
 inline json added_token(const char* text, bool special, bool lstrip = false, bool rstrip = false, bool normalized = false) {
-  return {{"content", text}, {"special", special}, {"lstrip", lstrip}, {"rstrip", rstrip}, {"normalized", normalized}, {"single_word", false}};
+  return {{"content", text},  {"special", special},       {"lstrip", lstrip},
+          {"rstrip", rstrip}, {"normalized", normalized}, {"single_word", false}};
 }

@@ -13,7 +13,8 @@ TEST_CASE("room and scratch are held to the byte") {
     std::vector<uint8_t> scratch(tokenize_scratch_bytes(l->t, text.size()));
     size_t n = 0;
     Error err = {};
-    CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size(), out.data(), cap, &n, &err) == (cap < whole.size() ? LINNET_TOO_SMALL : LINNET_OK));
+    CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size(), out.data(), cap, &n, &err) ==
+          (cap < whole.size() ? LINNET_TOO_SMALL : LINNET_OK));
     CHECK(n == whole.size());
     CHECK(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(cap), whole.begin()));
     CHECK(out[cap] == -7);
@@ -90,10 +91,9 @@ TEST_CASE("prefix rules of SentencePiece texts") {
   CHECK(encode(built(base)->t, " a") == Ids{1, space, meta_a});
   CHECK(encode(built(base)->t, "▁a") == Ids{1, space, meta_a});
   base["normalizer"] = nullptr;
-  const std::map<std::string, std::vector<Ids>> want = {
-      {"always", {{1, meta_a, 2, meta_a}, {1, meta_a}, {1, 2, meta_a}}},
-      {"first", {{1, meta_a, 2, 260}, {1, meta_a}, {1, 2, 260}}},
-      {"never", {{1, 260, 2, 260}, {1, meta_a}, {1, 2, 260}}}};
+  const std::map<std::string, std::vector<Ids>> want = {{"always", {{1, meta_a, 2, meta_a}, {1, meta_a}, {1, 2, meta_a}}},
+                                                        {"first", {{1, meta_a, 2, 260}, {1, meta_a}, {1, 2, 260}}},
+                                                        {"never", {{1, 260, 2, 260}, {1, meta_a}, {1, 2, 260}}}};
   for (const auto& [scheme, ids] : want) {
     base["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}, {"split", false}};
     const auto l = built(base);
@@ -102,6 +102,11 @@ TEST_CASE("prefix rules of SentencePiece texts") {
     CHECK(encode(l->t, " a") == ids[1]);
     CHECK(encode(l->t, "</s>a") == ids[2]);
   }
+  // A piece that goes on behind a space: the text must not be cut in front of it.
+  base = spm_json();
+  base["model"]["vocab"]["a▁"] = 270;
+  base["model"]["merges"].insert(base["model"]["merges"].begin(), "a ▁");
+  CHECK(encode(built(base)->t, "a a") == Ids{1, space, 270, 260});
   // Unknown characters: bytes, or one <unk> for a run.
   CHECK(encode(built(spm_json())->t, "aé\xFFñ") == Ids{1, meta_a, 263, 3 + 0xFF, 3 + 0xC3, 3 + 0xB1});
   base = spm_json();
@@ -110,7 +115,8 @@ TEST_CASE("prefix rules of SentencePiece texts") {
 }
 
 TEST_CASE("ends of generation and names of special tokens") {
-  json tokenizer = byte_level_json({}, {added_token("<bos>", true), added_token("<stop>", true), added_token("<|im_end|>", true), added_token("<x>", true)});
+  json tokenizer = byte_level_json(
+      {}, {added_token("<bos>", true), added_token("<stop>", true), added_token("<|im_end|>", true), added_token("<x>", true)});
   SideTexts sides;
   sides.tokenizer_config = R"({"bos_token": {"content": "<bos>"}, "eos_token": "<stop>"})";
   sides.generation_config = R"({"eos_token_id": [259, 257]})";
@@ -210,6 +216,19 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
   CHECK(l.blob.bytes.empty());
 }
 
+TEST_CASE("the fuzzer's seeds are good files") {
+  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "spm.model"}) {
+    const std::string text = slurp(std::string("tests/data/fuzz_tokenizer_json/") + name).substr(1);
+    Loaded l;
+    Error err = {};
+    const bool is_json = std::string(name).find(".json") != std::string::npos;
+    const Status status =
+        is_json ? convert::tokenizer_from_json(text, {}, &l.blob, &err) : convert::tokenizer_from_spm(text, {}, &l.blob, &err);
+    INFO(name << ": " << err.text);
+    CHECK(status == LINNET_OK);
+  }
+}
+
 TEST_CASE("vocab.json without a known tokenizer class is refused by name") {
   const json base = byte_level_json(kMerges);
   const std::string vocab = base["model"]["vocab"].dump();
@@ -292,9 +311,9 @@ TEST_CASE("tokenizer.model: merges by score") {
   CHECK(plain("abc") == Ids{space, abc});
   CHECK(plain("bbc") == Ids{space, b, bc});
   CHECK(plain("abab") == Ids{space, ab, ab});
-  CHECK(plain("zc") == Ids{space, 4 + 'z', c});                       // left over: a byte
-  CHECK(plain("caz") == Ids{space, c, az});                           // though 'z' is no piece
-  CHECK(plain("cazz<u>b") == Ids{space, c, azz, 3, b});               // no space behind a user-defined piece
+  CHECK(plain("zc") == Ids{space, 4 + 'z', c});          // left over: a byte
+  CHECK(plain("caz") == Ids{space, c, az});              // though 'z' is no piece
+  CHECK(plain("cazz<u>b") == Ids{space, c, azz, 3, b});  // no space behind a user-defined piece
   CHECK(encode(l.t, "b</s>b") == Ids{1, space, b, 2, space, b});
   CHECK(decode(l.t, plain("b  b")) == "b  b");
   CHECK(l.blob.add_bos);
@@ -373,6 +392,76 @@ bool survives(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
+TEST_CASE("each field of the tables is checked") {
+  const auto bytes = built(byte_level_json(kMerges, {added_token("<b>", true), added_token("<a>", true)})), spm = built(spm_json());
+  const auto header = [](std::vector<uint8_t>& blob) { return reinterpret_cast<tok::Header*>(blob.data()); };
+  // Element i of a section; changed by `change`, the blob must be refused and say why.
+  const auto refused_table = [&](const Loaded& l, const char* says, const auto& change, Status want = LINNET_BAD_FILE) {
+    std::vector<uint64_t> aligned(l.blob.bytes.size() / 8 + 1);
+    std::vector<uint8_t> blob = l.blob.bytes;
+    change(blob);
+    std::memcpy(aligned.data(), blob.data(), blob.size());
+    Tokenizer t;
+    Error err = {};
+    const Status status = tokenizer_open(aligned.data(), blob.size(), 4096, &t, &err);
+    INFO(err.text << " -- must say: " << says);
+    CHECK(status == want);
+    CHECK(std::string(err.text).find(says) != std::string::npos);
+  };
+  const auto set = [&](tok::SectionId id, size_t byte, uint32_t value) {
+    return [&header, id, byte, value](std::vector<uint8_t>& blob) {
+      std::memcpy(blob.data() + header(blob)->section[id].at + byte, &value, 4);
+    };
+  };
+  const auto in_header = [](size_t byte, uint32_t value) {
+    return [byte, value](std::vector<uint8_t>& blob) { std::memcpy(blob.data() + byte, &value, 4); };
+  };
+  using tok::Header;
+  refused_table(*bytes, "magic", in_header(offsetof(Header, magic), 1));
+  refused_table(*bytes, "version 2", in_header(offsetof(Header, version), 2), LINNET_UNSUPPORTED);
+  refused_table(*bytes, "the header says 77", in_header(offsetof(Header, bytes), 77));
+  refused_table(*bytes, "kind", in_header(offsetof(Header, kind), 3));
+  refused_table(*bytes, "split", in_header(offsetof(Header, split), 5));
+  refused_table(*bytes, "split", in_header(offsetof(Header, split), 0));
+  refused_table(*bytes, "prefix", in_header(offsetof(Header, prefix), 1));
+  refused_table(*spm, "prefix", in_header(offsetof(Header, prefix), 4));
+  refused_table(*bytes, "flags", in_header(offsetof(Header, flags), 32));
+  refused_table(*bytes, "n_tokens", in_header(offsetof(Header, n_tokens), 0));
+  refused_table(*bytes, "5000 tokens, the model's vocabulary has 4096", in_header(offsetof(Header, n_tokens), 5000));
+  refused_table(*bytes, "n_symbols", in_header(offsetof(Header, n_symbols), bytes->t.n_tokens + 1));
+  refused_table(*bytes, "special token 4000", in_header(offsetof(Header, eos_id), 4000));
+  refused_table(*spm, "n_before", in_header(offsetof(Header, n_before), 5));
+  refused_table(*spm, "token before a text", in_header(offsetof(Header, before), 4000));
+  refused_table(*bytes, "merge_probe", in_header(offsetof(Header, merge_probe), 5000));
+  refused_table(*bytes, "word_probe", in_header(offsetof(Header, word_probe), 1));
+  for (uint32_t i = 0; i < tok::kSectionCount; ++i) {
+    refused_table(*bytes, "section", in_header(offsetof(Header, section) + i * sizeof(tok::Section), 0xFFFFFFF8));
+    refused_table(*bytes, "section", in_header(offsetof(Header, section) + i * sizeof(tok::Section), 4));
+    refused_table(*bytes, "section", in_header(offsetof(Header, section) + i * sizeof(tok::Section) + 4, 0xFFFFFFFF));
+  }
+  refused_table(*bytes, "text offset", set(tok::kTextAt, 0, 1));
+  refused_table(*bytes, "text offset", set(tok::kTextAt, 20, 100000));
+  refused_table(*bytes, "text offset", set(tok::kTextAt, 4 * bytes->t.n_tokens, 100000));
+  refused_table(*bytes, "byte token", set(tok::kByteIds, 40, 4000));
+  refused_table(*bytes, "added token 4000", set(tok::kAddedRaw, offsetof(tok::Added, id), 4000));
+  refused_table(*bytes, "text of added token", set(tok::kAddedRaw, offsetof(tok::Added, text_bytes), 100));
+  refused_table(*bytes, "text of added token", set(tok::kAddedRaw, offsetof(tok::Added, text_bytes), 0));
+  refused_table(*bytes, "flags of added token", set(tok::kAddedRaw, offsetof(tok::Added, flags), 8));
+  refused_table(*bytes, "order of added token", set(tok::kAddedText, 0, 0x7A7A7A7A));
+  refused_table(*spm, "word", set(tok::kWords, 0, 4000));
+  const auto merge = [&](uint32_t tok::MergeSlot::*member, uint32_t value) {
+    return [&header, member, value](std::vector<uint8_t>& blob) {
+      auto* slots = reinterpret_cast<tok::MergeSlot*>(blob.data() + header(blob)->section[tok::kMerges].at);
+      while (slots->left == tok::kEmpty) ++slots;
+      slots->*member = value;
+    };
+  };
+  refused_table(*bytes, "merge", merge(&tok::MergeSlot::left, 4000));
+  refused_table(*bytes, "merge", merge(&tok::MergeSlot::right, 4000));
+  refused_table(*bytes, "merge", merge(&tok::MergeSlot::result, 4000));
+  refused_table(*spm, "length of the result of merge", merge(&tok::MergeSlot::result, 0));
+}
+
 TEST_CASE("hostile tables are refused or harmless") {
   const auto bytes = built(byte_level_json(kMerges, {added_token("<|end|>", true, true, true), added_token("<|e", false)}));
   json nfc = with(byte_level_json(kMerges), "/normalizer", {{"type", "NFC"}});
@@ -401,7 +490,8 @@ TEST_CASE("hostile tables are refused or harmless") {
         if (rng() % 2) {
           flipped[at] = static_cast<uint8_t>(rng());
         } else {  // a whole word
-          const uint32_t values[] = {0, 1, 0xFFFFFFFF, 0x7FFFFFFF, static_cast<uint32_t>(rng() % 600), static_cast<uint32_t>(flipped.size())};
+          const uint32_t values[] = {
+              0, 1, 0xFFFFFFFF, 0x7FFFFFFF, static_cast<uint32_t>(rng() % 600), static_cast<uint32_t>(flipped.size())};
           std::memcpy(flipped.data() + at / 4 * 4, &values[rng() % 6], 4);
         }
       }

@@ -140,6 +140,7 @@ void put_metadata(const Source& source, const Options& options, GgufBuilder* b) 
       b->text(p + "rope.scaling.type", "linear");
       b->f32(p + "rope.scaling.factor", static_cast<float>(s.rope_factor));
     }
+    if (s.rope_original) b->u32(p + "rope.scaling.original_context_length", s.rope_original);
     b->u32(p + "vocab_size", s.n_vocab);
   }
   if (!options.plain) {

@@ -246,6 +246,7 @@ class MetadataReader {
     if (factor == 0 || factor == 1) factor = old_factor;
     if (factor != 0 && factor != 1) s->rope_scaling = kRopeScaleLinear, s->rope_factor = factor;
     s->rope_freqs = has("rope_freqs.weight");
+    if (s->rope_freqs) LINNET_TRY(number("rope.scaling.original_context_length", false, &s->rope_original));
     return LINNET_OK;
   }
 
@@ -319,7 +320,9 @@ Status recognise_llama3(Source* source, Error* err) {
   ModelSpec guess = spec;
   guess.rope_freqs = 0;
   guess.rope_scaling = kRopeScaleLlama3;
-  guess.rope_low = 1, guess.rope_high = 4, guess.rope_original = 8192;
+  guess.rope_low = 1, guess.rope_high = 4;
+  if (guess.rope_original == 0) guess.rope_original = 8192;  // linnet writes it, others do not
+  spec.rope_original = 0;
   guess.rope_factor = static_cast<double>(stored.back());  // the slowest pair has all of it
   if (spec.rope_scaling != kRopeScaleNone || !(guess.rope_factor > 1)) return LINNET_OK;
   const std::vector<double> divisors = llama3_divisors(guess);

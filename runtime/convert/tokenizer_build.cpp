@@ -42,9 +42,13 @@ int byte_of_spelling(std::string_view s) {
 
 bool is_one_char(std::string_view s) { return !s.empty() && tok::next_char(s.data(), s.size()).bytes == s.size(); }
 
+constexpr size_t kMaxLoose = 16;  // slots per entry, where a hostile file makes all entries collide
+constexpr size_t kMaxMerges = size_t{16} << 20;
+constexpr uint64_t kMaxAllText = uint64_t{256} << 20;  // bytes of all tokens
+
 // Names that end an answer in published chat formats.
-constexpr std::string_view kEndNames[] = {"<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|im_end|>", "<|end|>", "<|endoftext|>",
-                                          "<end_of_turn>", "<EOT>", "<|return|>", "<|end_of_sentence|>"};
+constexpr std::string_view kEndNames[] = {"<|eot_id|>",    "<|eom_id|>",    "<|end_of_text|>", "<|im_end|>", "<|end|>",
+                                          "<|endoftext|>", "<end_of_turn>", "<EOT>",           "<|return|>", "<|end_of_sentence|>"};
 
 class Builder {
  public:
@@ -59,8 +63,8 @@ class Builder {
     } else {
       LINNET_TRY(merges_of_scores());
     }
-    merge_table();
-    word_table();
+    LINNET_TRY(merge_table());
+    LINNET_TRY(word_table());
     LINNET_TRY(added_lists());
     write_blob();
     describe();
@@ -76,6 +80,10 @@ class Builder {
   Status check() {
     if (p_.tokens.empty() || p_.tokens.size() > tok::kMaxTokens)
       return fail(err_, LINNET_BAD_FILE, p_.label, ": ", p_.tokens.size(), " tokens, must be 1 to ", tok::kMaxTokens);
+    uint64_t all_text = 0;
+    for (const std::string& token : p_.tokens) all_text += token.size();
+    if (all_text > kMaxAllText)
+      return fail(err_, LINNET_UNSUPPORTED, p_.label, ": ", all_text, " bytes of tokens, more than ", kMaxAllText);
     for (uint32_t i = 0; i < n_tokens(); ++i)
       if (p_.tokens[i].size() > kMaxTokenBytes)
         return fail(err_, LINNET_UNSUPPORTED, p_.label, ": token ", i, " has ", p_.tokens[i].size(), " bytes, more than ", kMaxTokenBytes);
@@ -90,7 +98,8 @@ class Builder {
   Status texts() {
     std::fill(std::begin(byte_ids_), std::end(byte_ids_), -1);
     texts_.resize(n_tokens());
-    for (const AddedToken& a : p_.added) types_[a.id] = a.special ? (types_[a.id] == kUnknownType ? kUnknownType : kControlType) : kUserType;
+    for (const AddedToken& a : p_.added)
+      types_[a.id] = a.special ? (types_[a.id] == kUnknownType ? kUnknownType : kControlType) : kUserType;
     for (uint32_t i = 0; i < n_tokens(); ++i) {
       const std::string& spelled = p_.tokens[i];
       const int32_t type = types_[i];
@@ -111,7 +120,8 @@ class Builder {
     // An added token may be a vocabulary entry, too, which then has to encode its byte.
     for (const AddedToken& a : p_.added) {
       std::string decoded;
-      if (!spm() && !a.special && decode_letters(p_.tokens[a.id], &decoded) && decoded.size() == 1 && byte_ids_[static_cast<uint8_t>(decoded[0])] < 0)
+      if (!spm() && !a.special && decode_letters(p_.tokens[a.id], &decoded) && decoded.size() == 1 &&
+          byte_ids_[static_cast<uint8_t>(decoded[0])] < 0)
         byte_ids_[static_cast<uint8_t>(decoded[0])] = static_cast<int32_t>(a.id);
     }
     return LINNET_OK;
@@ -125,13 +135,15 @@ class Builder {
     std::unordered_map<std::string_view, uint32_t> symbols;
     std::vector<uint32_t> pieces;
     for (uint32_t i = 0; i < n_tokens(); ++i)
-      if (types_[i] == kNormal && p_.tokens[i].find(' ') == std::string::npos && symbols.try_emplace(texts_[i], i).second) pieces.push_back(i);
+      if (types_[i] == kNormal && p_.tokens[i].find(' ') == std::string::npos && symbols.try_emplace(texts_[i], i).second)
+        pieces.push_back(i);
     // Characters that only stand inside pieces become symbols of their own.
     std::vector<float> levels;
     for (const uint32_t id : pieces) {
       levels.push_back(p_.scores[id]);
       const std::string_view text = texts_[id];
-      if (text.size() > kMaxAddedBytes) return fail(err_, LINNET_UNSUPPORTED, p_.label, ": piece ", id, " has ", text.size(), " bytes, more than ", kMaxAddedBytes);
+      if (text.size() > kMaxAddedBytes)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": piece ", id, " has ", text.size(), " bytes, more than ", kMaxAddedBytes);
       for (size_t i = 0; i < text.size();) {
         const tok::Char c = tok::next_char(text.data() + i, text.size() - i);
         if (c.bytes < text.size() && symbols.find(text.substr(i, c.bytes)) == symbols.end()) {
@@ -151,6 +163,8 @@ class Builder {
         if (i >= text.size()) break;
         const auto left = symbols.find(text.substr(0, i)), right = symbols.find(text.substr(i));
         if (left == symbols.end() || right == symbols.end()) continue;
+        if (merges_.size() == kMaxMerges)
+          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": more than ", kMaxMerges, " pairs of pieces make a piece");
         merges_.push_back({left->second, right->second, id});
         ranks_.push_back(static_cast<uint32_t>(rank));
       }
@@ -172,7 +186,7 @@ class Builder {
     return false;
   }
 
-  void merge_table() {
+  Status merge_table() {
     const auto plain = [this](uint32_t id) { return id >= n_tokens() || mergeable(id); };
     std::unordered_map<uint64_t, size_t> last;  // of merges named twice the last one counts, as in the reference
     std::vector<size_t> order;
@@ -180,8 +194,10 @@ class Builder {
       const Merge& m = merges_[i];
       if (!plain(m.left) || !plain(m.right) || !plain(m.result)) continue;
       const auto [at, is_new] = last.try_emplace(uint64_t{m.left} << 32 | m.right, order.size());
-      if (is_new) order.push_back(i);
-      else order[at->second] = i;
+      if (is_new)
+        order.push_back(i);
+      else
+        order[at->second] = i;
     }
     for (uint64_t slots = order.empty() ? 0 : order.size() * 5 / 3 + 1;; slots += slots / 4 + 1) {
       merge_slots_.assign(slots, {tok::kEmpty, 0, 0, 0});
@@ -194,11 +210,12 @@ class Builder {
         merge_slots_[at] = {m.left, m.right, ranks_[i], m.result};
         merge_probe_ = std::max(merge_probe_, tries);
       }
-      if (merge_probe_ <= tok::kMaxProbe) return;
+      if (merge_probe_ <= tok::kMaxProbe) return LINNET_OK;
+      if (slots > kMaxLoose * order.size()) return fail(err_, LINNET_BAD_FILE, p_.label, ": the merges all collide in a hash table");
     }
   }
 
-  void word_table() {
+  Status word_table() {
     std::vector<uint32_t> ids;
     for (uint32_t i = 0; i < texts_.size(); ++i) {
       const bool plain = i >= n_tokens() || types_[i] == kNormal;
@@ -217,7 +234,8 @@ class Builder {
         word_probe_ = std::max(word_probe_, tries);
         max_word_ = std::max(max_word_, static_cast<uint32_t>(texts_[id].size()));
       }
-      if (word_probe_ <= tok::kMaxProbe) return;
+      if (word_probe_ <= tok::kMaxProbe) return LINNET_OK;
+      if (slots > kMaxLoose * ids.size()) return fail(err_, LINNET_BAD_FILE, p_.label, ": the tokens all collide in a hash table");
     }
   }
 
@@ -240,12 +258,13 @@ class Builder {
       for (size_t i = 0; i < list.size(); ++i) {
         const auto& [text, a] = list[i];
         if (text.empty() || text.size() > kMaxAddedBytes)
-          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ", kMaxAddedBytes);
+          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ",
+                      kMaxAddedBytes);
         if (i && list[i - 1].first == text)
           return fail(err_, LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ", a->id, " are both '", text, "'");
-        added_[normal].push_back({static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
-                                  (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) |
-                                      (a->rstrip ? tok::kAddedRightStrip : 0u)});
+        added_[normal].push_back(
+            {static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
+             (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) | (a->rstrip ? tok::kAddedRightStrip : 0u)});
         added_text_ += text;
       }
     }
@@ -342,7 +361,7 @@ class Builder {
   std::vector<int32_t> types_;
   std::deque<std::string> texts_;  // of symbols; a deque, since symbols are added while views into it are held
   std::vector<Merge> merges_;
-  std::vector<uint32_t> ranks_;     // of merges_
+  std::vector<uint32_t> ranks_;  // of merges_
   std::vector<tok::MergeSlot> merge_slots_;
   std::vector<uint32_t> word_slots_;
   uint32_t merge_probe_ = 0, word_probe_ = 0, max_word_ = 0;
@@ -404,7 +423,8 @@ Status add_merge(const Vocabulary& vocabulary, std::string_view left, std::strin
 }
 
 Status add_merge(const Vocabulary& vocabulary, std::string_view line, TokenizerParts* parts, Error* err) {
-  if (line.size() > 2 * kMaxTokenBytes) return fail(err, LINNET_BAD_FILE, parts->label, ": merge ", parts->merges.size(), " has ", line.size(), " bytes");
+  if (line.size() > 2 * kMaxTokenBytes)
+    return fail(err, LINNET_BAD_FILE, parts->label, ": merge ", parts->merges.size(), " has ", line.size(), " bytes");
   for (size_t space = line.find(' '); space != line.npos; space = line.find(' ', space + 1)) {
     Merge m;
     if (!find_merge(vocabulary, line.substr(0, space), line.substr(space + 1), &m)) continue;
@@ -416,13 +436,15 @@ Status add_merge(const Vocabulary& vocabulary, std::string_view line, TokenizerP
 
 Status add_added(AddedToken token, TokenizerParts* parts, Error* err) {
   if (token.id > parts->tokens.size())
-    return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has id ", token.id, ", the next free id is ", parts->tokens.size());
+    return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has id ", token.id, ", the next free id is ",
+                parts->tokens.size());
   if (token.id == parts->tokens.size()) {
     parts->tokens.push_back(token.text);
     parts->types.push_back(token.special ? kControlType : kUserType);
     if (!parts->scores.empty()) parts->scores.push_back(0.0f);
   } else if (parts->tokens[token.id] != token.text) {
-    return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has the id ", token.id, " of '", parts->tokens[token.id], "'");
+    return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has the id ", token.id, " of '",
+                parts->tokens[token.id], "'");
   }
   parts->is_added.resize(parts->tokens.size());
   if (parts->is_added[token.id]) return LINNET_OK;

@@ -12,11 +12,11 @@ namespace linnet::convert {
 struct TokenizerBlob {
   std::vector<uint8_t> bytes;  // empty: the source has no tokenizer
   // For the standard GGUF keys of the file that is written (tokenizer.ggml.*), so that other tools can list them.
-  std::string gguf_model, gguf_pre;         // "gpt2" or "llama"; "llama-bpe", "qwen2", "gpt-2", ...
-  std::vector<std::string> tokens;          // by id, as GGUF spells them
-  std::vector<float> scores;                // "llama" only
-  std::vector<int32_t> types;               // GGUF token types: 1 normal, 2 unknown, 3 control, 4 user defined, 6 byte
-  std::vector<std::string> merges;          // "gpt2" only: "left right"
+  std::string gguf_model, gguf_pre;  // "gpt2" or "llama"; "llama-bpe", "qwen2", "gpt-2", ...
+  std::vector<std::string> tokens;   // by id, as GGUF spells them
+  std::vector<float> scores;         // "llama" only
+  std::vector<int32_t> types;        // GGUF token types: 1 normal, 2 unknown, 3 control, 4 user defined, 6 byte
+  std::vector<std::string> merges;   // "gpt2" only: "left right"
   int32_t bos_id = -1, eos_id = -1, unk_id = -1;
   bool add_bos = false, add_eos = false;
 };

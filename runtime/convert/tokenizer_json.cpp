@@ -24,8 +24,8 @@ constexpr KnownSplit kSplits[] = {
     {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", tok::kSplitGpt2, "gpt-2"},
     {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
      tok::kSplitLlama3, "llama-bpe"},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-     tok::kSplitQwen2, "qwen2"},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)", tok::kSplitQwen2,
+     "qwen2"},
 };
 
 bool is_null(const json* v) { return !v || v->is_null(); }
@@ -37,7 +37,8 @@ Status bad(Error* err, const Parts&... parts) {
   return fail(err, LINNET_BAD_FILE, kFile, ": ", parts...);
 }
 Status unknown(Error* err, const char* field, const json& value) {
-  return fail(err, LINNET_UNSUPPORTED, kFile, ": ", field, " is not supported: ", value.dump(-1, ' ', false, json::error_handler_t::replace));
+  return fail(err, LINNET_UNSUPPORTED, kFile, ": ", field,
+              " is not supported: ", value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 // A field that may be missing or null, then *out stays as it is. where: "file: field".
@@ -52,7 +53,8 @@ Status read_text(const json& from, const char* where, const char* key, std::stri
 
 Status read_vocab(const json* vocab, const char* label, const char* field, TokenizerParts* parts, Error* err) {
   const auto* object = vocab ? vocab->get_ptr<const json::object_t*>() : nullptr;
-  if (!object) return fail(err, LINNET_BAD_FILE, label, ": ", field, " is ", vocab ? json_show(*vocab) : "missing", ", not an object of ids");
+  if (!object)
+    return fail(err, LINNET_BAD_FILE, label, ": ", field, " is ", vocab ? json_show(*vocab) : "missing", ", not an object of ids");
   if (object->empty() || object->size() > tok::kMaxTokens)
     return fail(err, LINNET_BAD_FILE, label, ": ", field, " has ", object->size(), " tokens, must be 1 to ", tok::kMaxTokens);
   parts->tokens.assign(object->size(), std::string());
@@ -60,8 +62,11 @@ Status read_vocab(const json* vocab, const char* label, const char* field, Token
   for (const auto& [text, value] : *object) {
     const auto* id = value.get_ptr<const json::number_unsigned_t*>();
     if (!id || *id >= object->size())
-      return fail(err, LINNET_BAD_FILE, label, ": ", field, " gives '", text, "' the id ", json_show(value), ", ids must be 0 to ", object->size() - 1);
-    if (seen[*id]) return fail(err, LINNET_BAD_FILE, label, ": ", field, " gives the id ", *id, " twice, to '", text, "' and '", parts->tokens[*id], "'");
+      return fail(err, LINNET_BAD_FILE, label, ": ", field, " gives '", text, "' the id ", json_show(value), ", ids must be 0 to ",
+                  object->size() - 1);
+    if (seen[*id])
+      return fail(err, LINNET_BAD_FILE, label, ": ", field, " gives the id ", *id, " twice, to '", text, "' and '", parts->tokens[*id],
+                  "'");
     seen[*id] = true;
     parts->tokens[*id] = text;
   }
@@ -132,7 +137,8 @@ Status read_model(const json& root, TokenizerParts* parts, Error* err) {
     if (!text.empty()) return unknown(err, "a subword prefix or suffix", *json_member(*model, key));
   }
   double dropout = 0;
-  if (get_double(*model, "dropout", &dropout) == Got::kWrong || dropout != 0) return unknown(err, "model.dropout", *json_member(*model, "dropout"));
+  if (get_double(*model, "dropout", &dropout) == Got::kWrong || dropout != 0)
+    return unknown(err, "model.dropout", *json_member(*model, "dropout"));
   LINNET_TRY(read_vocab(json_member(*model, "vocab"), kFile, "model.vocab", parts, err));
   bool byte_fallback = false;
   LINNET_TRY(read_bool(*model, "tokenizer.json: model", "byte_fallback", &byte_fallback, err));
@@ -163,7 +169,8 @@ std::vector<const json*> members(const json& value, const char* key) {
   const json* const list = type_is(value, "Sequence") ? json_member(value, key) : nullptr;
   if (const auto* array = list ? list->get_ptr<const json::array_t*>() : nullptr)
     for (const json& v : *array) out.push_back(&v);
-  else out.push_back(&value);
+  else
+    out.push_back(&value);
   return out;
 }
 
@@ -218,9 +225,12 @@ Status read_metaspace(const json& step, const json& whole, TokenizerParts* parts
   LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "add_prefix_space", &add_prefix_space, err));
   if (scheme.empty()) scheme = add_prefix_space ? "always" : "never";
   if (replacement != kMeta || split || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
-  if (scheme == "always") parts->prefix = tok::kPrefixAlways;
-  else if (scheme == "first") parts->prefix = tok::kPrefixFirst;
-  else if (scheme != "never") return unknown(err, "pre_tokenizer", whole);
+  if (scheme == "always")
+    parts->prefix = tok::kPrefixAlways;
+  else if (scheme == "first")
+    parts->prefix = tok::kPrefixFirst;
+  else if (scheme != "never")
+    return unknown(err, "pre_tokenizer", whole);
   return LINNET_OK;
 }
 
@@ -264,7 +274,8 @@ Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
       std::string content;
       uint32_t start = 0, stop = 0;
       LINNET_TRY(read_text(*step, "tokenizer.json: decoder", "content", &content, err));
-      if (get_u32(*step, "start", &start) != Got::kFound || get_u32(*step, "stop", &stop) != Got::kFound || content != " " || start != 1 || stop != 0)
+      if (get_u32(*step, "start", &start) != Got::kFound || get_u32(*step, "stop", &stop) != Got::kFound || content != " " || start != 1 ||
+          stop != 0)
         return unknown(err, "decoder", *value);
       parts->strip_space = true;
     } else if (!replaces_space(*step, kMeta, " ") && !type_is(*step, "ByteFallback") && !type_is(*step, "Fuse")) {
@@ -339,7 +350,8 @@ Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, T
   return build_tokenizer(parts, out, err);
 }
 
-Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& side_texts, TokenizerBlob* out, Error* err) {
+Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& side_texts, TokenizerBlob* out,
+                            Error* err) {
   constexpr const char* label = "vocab.json";
   json root;
   LINNET_TRY(json_parse(vocab, label, &root, err));

@@ -10,15 +10,15 @@
 
 namespace linnet::convert {
 
-inline constexpr size_t kMaxTokenBytes = 4096;   // longest spelling of a token
-inline constexpr size_t kMaxAddedBytes = 512;    // longest token that is looked for in texts
+inline constexpr size_t kMaxTokenBytes = 4096;  // longest spelling of a token
+inline constexpr size_t kMaxAddedBytes = 512;   // longest token that is looked for in texts
 inline constexpr size_t kMaxTokenizerFile = size_t{128} << 20;
 
 enum TokenType : int32_t { kNormal = 1, kUnknownType = 2, kControlType = 3, kUserType = 4, kUnusedType = 5, kByteType = 6 };  // as in GGUF
 
 struct AddedToken {
   uint32_t id = 0;
-  std::string text;         // as written out
+  std::string text;  // as written out
   bool special = false, lstrip = false, rstrip = false;
   bool normalized = false;  // found in the normalised text, not in the text as it is
 };
@@ -33,16 +33,16 @@ struct TokenizerParts {
   tok::Split split = tok::kSplitNone;
   tok::Prefix prefix = tok::kPrefixNever;
   bool nfc = false, ignore_merges = false, fuse_unk = false, strip_space = false;
-  bool prefixed_added = false;        // normalising an added token puts the space of kPrefixSegment in front of it, too
-  std::vector<std::string> tokens;    // by id, as the file spells them: byte-level ones in GPT-2's letters for bytes, SPM ones with U+2581
-  std::vector<int32_t> types;         // TokenType
-  std::vector<float> scores;          // not empty: merges follow from them
-  std::vector<Merge> merges;          // best first
-  std::vector<AddedToken> added;      // by add_added
-  std::vector<bool> is_added;         // by id
-  std::vector<int32_t> before, after; // ids put around a text
+  bool prefixed_added = false;         // normalising an added token puts the space of kPrefixSegment in front of it, too
+  std::vector<std::string> tokens;     // by id, as the file spells them: byte-level ones in GPT-2's letters for bytes, SPM ones with U+2581
+  std::vector<int32_t> types;          // TokenType
+  std::vector<float> scores;           // not empty: merges follow from them
+  std::vector<Merge> merges;           // best first
+  std::vector<AddedToken> added;       // by add_added
+  std::vector<bool> is_added;          // by id
+  std::vector<int32_t> before, after;  // ids put around a text
   int32_t bos_id = -1, eos_id = -1, unk_id = -1;
-  std::vector<uint32_t> eog;          // ids that end a generation, eos_id and well-known names aside
+  std::vector<uint32_t> eog;  // ids that end a generation, eos_id and well-known names aside
   std::string gguf_pre;
 };
 
@@ -78,7 +78,8 @@ Status apply_sides(const Sides& sides, TokenizerParts* parts, Error* err);
 
 // tokenizer.json; vocab.json and merges.txt (prefix "" or "gpt2_" names the files); tokenizer.model.
 Status tokenizer_from_json(std::string_view text, const SideTexts& sides, TokenizerBlob* out, Error* err);
-Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& sides, TokenizerBlob* out, Error* err);
+Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& sides, TokenizerBlob* out,
+                            Error* err);
 Status tokenizer_from_spm(std::string_view model, const SideTexts& sides, TokenizerBlob* out, Error* err);
 
 // Published copies of tokenizer.json exist in which U+00A0 has become a plain space, so that its tokens are never found. Where the

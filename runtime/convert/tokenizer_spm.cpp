@@ -14,8 +14,8 @@ constexpr const char* kFile = "tokenizer.model";
 
 struct Field {
   uint32_t number = 0;
-  uint64_t value = 0;       // of varints and fixed-size fields
-  std::string_view bytes;   // of strings and messages
+  uint64_t value = 0;      // of varints and fixed-size fields
+  std::string_view bytes;  // of strings and messages
 };
 
 class Message {
@@ -28,11 +28,20 @@ class Message {
     const uint64_t number = key >> 3;
     *out = {};
     switch (key & 7) {
-      case 0: out->value = varint(); break;
-      case 1: out->value = in_.read<uint64_t>(); break;
-      case 2: out->bytes = in_.view(varint()); break;
-      case 5: out->value = in_.read<uint32_t>(); break;
-      default: good_ = false;
+      case 0:
+        out->value = varint();
+        break;
+      case 1:
+        out->value = in_.read<uint64_t>();
+        break;
+      case 2:
+        out->bytes = in_.view(varint());
+        break;
+      case 5:
+        out->value = in_.read<uint32_t>();
+        break;
+      default:
+        good_ = false;
     }
     if (number == 0 || number > 0x1FFFFFFF) good_ = false;
     out->number = static_cast<uint32_t>(number);
@@ -95,22 +104,46 @@ Status read_specs(std::string_view bytes, bool trainer, SpmSpec* spec, Error* er
   while (message.next(&f)) {
     if (trainer) {
       switch (f.number) {
-        case 3: spec->model_type = f.value; break;
-        case 24: spec->whitespace_suffix = f.value != 0; break;
-        case 35: spec->byte_fallback = f.value != 0; break;
-        case 40: spec->unk_id = static_cast<int32_t>(f.value); break;
-        case 41: spec->bos_id = static_cast<int32_t>(f.value); break;
-        case 42: spec->eos_id = static_cast<int32_t>(f.value); break;
-        default: break;
+        case 3:
+          spec->model_type = f.value;
+          break;
+        case 24:
+          spec->whitespace_suffix = f.value != 0;
+          break;
+        case 35:
+          spec->byte_fallback = f.value != 0;
+          break;
+        case 40:
+          spec->unk_id = static_cast<int32_t>(f.value);
+          break;
+        case 41:
+          spec->bos_id = static_cast<int32_t>(f.value);
+          break;
+        case 42:
+          spec->eos_id = static_cast<int32_t>(f.value);
+          break;
+        default:
+          break;
       }
     } else {
       switch (f.number) {
-        case 1: spec->normalizer = f.bytes; break;
-        case 2: spec->has_charsmap = !f.bytes.empty(); break;
-        case 3: spec->dummy_prefix = f.value != 0; break;
-        case 4: spec->remove_extra = f.value != 0; break;
-        case 5: spec->escape = f.value != 0; break;
-        default: break;
+        case 1:
+          spec->normalizer = f.bytes;
+          break;
+        case 2:
+          spec->has_charsmap = !f.bytes.empty();
+          break;
+        case 3:
+          spec->dummy_prefix = f.value != 0;
+          break;
+        case 4:
+          spec->remove_extra = f.value != 0;
+          break;
+        case 5:
+          spec->escape = f.value != 0;
+          break;
+        default:
+          break;
       }
     }
   }
@@ -194,7 +227,8 @@ struct GgufReader {
   Status strings(const char* key, uint64_t limit, GgufValue* out) const {
     if (!file.key(key, out) || out->type != kGgufArray || out->array_type != kGgufString)
       return fail(err, LINNET_BAD_FILE, file.label, ": ", key, " is missing or not an array of strings");
-    if (out->count > limit) return fail(err, LINNET_BAD_FILE, file.label, ": ", key, " has ", out->count, " elements, the limit is ", limit);
+    if (out->count > limit)
+      return fail(err, LINNET_BAD_FILE, file.label, ": ", key, " has ", out->count, " elements, the limit is ", limit);
     return LINNET_OK;
   }
 };
@@ -205,9 +239,9 @@ struct KnownPre {
   bool nfc, ignore_merges, add_bos;  // what the models of this name do, which GGUF has no keys for (add_bos: the default)
 };
 constexpr KnownPre kPres[] = {
-    {"gpt-2", tok::kSplitGpt2, false, false, false},       {"llama-bpe", tok::kSplitLlama3, false, true, true},
-    {"llama3", tok::kSplitLlama3, false, true, true},      {"llama-v3", tok::kSplitLlama3, false, true, true},
-    {"qwen2", tok::kSplitQwen2, true, false, false},       {"smollm", tok::kSplitDigitsGpt2, false, false, false},
+    {"gpt-2", tok::kSplitGpt2, false, false, false},  {"llama-bpe", tok::kSplitLlama3, false, true, true},
+    {"llama3", tok::kSplitLlama3, false, true, true}, {"llama-v3", tok::kSplitLlama3, false, true, true},
+    {"qwen2", tok::kSplitQwen2, true, false, false},  {"smollm", tok::kSplitDigitsGpt2, false, false, false},
 };
 
 Status gguf_byte_level(const GgufReader& in, bool* add_bos, TokenizerParts* parts) {
@@ -304,7 +338,8 @@ Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err) {
   std::string model;
   LINNET_TRY(in.text("tokenizer.ggml.model", &model));
   if (model.empty() || model == "none" || model == "no_vocab") return LINNET_OK;
-  if (model != "gpt2" && model != "llama") return fail(err, LINNET_UNSUPPORTED, file.label, ": tokenizer.ggml.model '", model, "' is not supported");
+  if (model != "gpt2" && model != "llama")
+    return fail(err, LINNET_UNSUPPORTED, file.label, ": tokenizer.ggml.model '", model, "' is not supported");
   TokenizerParts parts;
   parts.label = file.label;
   GgufValue tokens;

@@ -15,9 +15,9 @@ namespace linnet::tok {
 inline constexpr uint32_t kMagic = 0x4b544e4c;  // "LNTK"
 inline constexpr uint32_t kVersion = 1;
 inline constexpr uint32_t kMaxTokens = 1u << 21;
-inline constexpr uint32_t kMaxProbe = 4096;      // slots looked at for one key
-inline constexpr uint32_t kMaxAround = 4;        // special tokens put before a text, and after it
-inline constexpr uint32_t kMaxText = 1u << 27;   // bytes of one text
+inline constexpr uint32_t kMaxProbe = 4096;     // slots looked at for one key
+inline constexpr uint32_t kMaxAround = 4;       // special tokens put before a text, and after it
+inline constexpr uint32_t kMaxText = 1u << 27;  // bytes of one text
 
 enum Kind : uint32_t { kByteLevel = 1, kSpm = 2 };
 // How a text is cut into words before BPE.

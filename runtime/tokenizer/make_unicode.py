@@ -87,7 +87,8 @@ def write_nfc():
     order = sorted(pairs)
     place = {c: i for i, c in enumerate(order)}
     text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit.\n"
-    text += "// Per code point a kind (blocks of 64); per kind: combining class, then what the NFC quick check says: 0 yes, 1 maybe, 2 no.\n"
+    text += "// Per code point a kind (blocks of 64); per kind: combining class, then what the NFC quick check says:\n"
+    text += "// 0 yes, 1 maybe, 2 no.\n"
     text += array("kNfcIndex", index_type(index), index) + array("kNfcKind", "uint8_t", [v for b in blocks for v in b])
     text += "constexpr struct { uint8_t combining, check; } kNfcKinds[] = {\n  " + ", ".join("{%d, %d}" % k for k in kinds) + "};\n"
     text += "// Canonical decompositions in order: code point << 42 | first << 21 | second (0: a singleton). Hangul is computed.\n"

@@ -31,8 +31,10 @@ const uint64_t* find_decomposition(uint32_t code) {
     const size_t middle = (low + high) / 2;
     const uint32_t there = static_cast<uint32_t>(kDecompose[middle] >> (2 * kCodeBits));
     if (there == code) return &kDecompose[middle];
-    if (there < code) low = middle + 1;
-    else high = middle;
+    if (there < code)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return nullptr;
 }
@@ -50,8 +52,10 @@ uint32_t compose_pair(uint32_t first, uint32_t second) {
     const size_t middle = (low + high) / 2;
     const uint64_t entry = kDecompose[kCompose[middle]];
     if ((entry & mask) == want) return static_cast<uint32_t>(entry >> (2 * kCodeBits));
-    if ((entry & mask) < want) low = middle + 1;
-    else high = middle;
+    if ((entry & mask) < want)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return 0;
 }
@@ -156,7 +160,7 @@ size_t nfc(const char* text, size_t n, char* out, uint32_t* work) {
   size_t done = 0;   // input that is written
   size_t begin = 0;  // the last character that joins nothing before it
   size_t bytes = 0;
-  bool change = false;        // something since `begin` is not plainly NFC
+  bool change = false;  // something since `begin` is not plainly NFC
   uint32_t last_class = 0;
   for (size_t i = 0; i <= n;) {
     Char c{kBadByte, 1};

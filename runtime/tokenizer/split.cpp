@@ -116,11 +116,16 @@ CharClass char_class(uint32_t code) {
 
 size_t word_bytes(Split split, const char* text, size_t at, size_t n) {
   switch (split) {
-    case kSplitGpt2: return gpt2_word(text, at, n, false);
-    case kSplitDigitsGpt2: return gpt2_word(text, at, n, true);
-    case kSplitLlama3: return llama3_word(text, at, n, 3);
-    case kSplitQwen2: return llama3_word(text, at, n, 1);
-    case kSplitNone: break;
+    case kSplitGpt2:
+      return gpt2_word(text, at, n, false);
+    case kSplitDigitsGpt2:
+      return gpt2_word(text, at, n, true);
+    case kSplitLlama3:
+      return llama3_word(text, at, n, 3);
+    case kSplitQwen2:
+      return llama3_word(text, at, n, 1);
+    case kSplitNone:
+      break;
   }
   return n - at;
 }

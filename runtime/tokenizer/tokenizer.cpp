@@ -22,7 +22,8 @@ Status bad(Error* err, const char* field, uint64_t value) {
 Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err) {
   if (h.magic != kMagic) return fail(err, LINNET_BAD_FILE, "tokenizer tables: magic is ", h.magic, ", not ", kMagic);
   if (h.version != kVersion)
-    return fail(err, LINNET_UNSUPPORTED, "tokenizer tables: version ", h.version, ", this linnet reads ", kVersion, ": convert the model again");
+    return fail(err, LINNET_UNSUPPORTED, "tokenizer tables: version ", h.version, ", this linnet reads ", kVersion,
+                ": convert the model again");
   if (h.bytes != bytes) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes, the header says ", h.bytes);
   if (h.kind != kByteLevel && h.kind != kSpm) return bad(err, "kind", h.kind);
   if (h.split > kSplitDigitsGpt2 || (h.split == kSplitNone) != (h.kind == kSpm)) return bad(err, "split", h.split);
@@ -31,13 +32,15 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
   if (h.n_tokens == 0 || h.n_tokens > kMaxTokens) return bad(err, "n_tokens", h.n_tokens);
   if (h.n_tokens > n_vocab)
     return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", h.n_tokens, " tokens, the model's vocabulary has ", n_vocab);
-  if (h.n_symbols < h.n_tokens || h.n_symbols > 2 * kMaxTokens || (h.kind == kByteLevel && h.n_symbols > h.n_tokens)) return bad(err, "n_symbols", h.n_symbols);
+  if (h.n_symbols < h.n_tokens || h.n_symbols > 2 * kMaxTokens || (h.kind == kByteLevel && h.n_symbols > h.n_tokens))
+    return bad(err, "n_symbols", h.n_symbols);
   if (h.merge_probe > kMaxProbe) return bad(err, "merge_probe", h.merge_probe);
   if (h.word_probe > kMaxProbe) return bad(err, "word_probe", h.word_probe);
   const auto is_id = [&h](int32_t id) { return id >= 0 && static_cast<uint32_t>(id) < h.n_tokens; };
   for (const int32_t id : {h.bos_id, h.eos_id, h.unk_id})
     if (id != -1 && !is_id(id)) return fail(err, LINNET_BAD_FILE, "tokenizer tables: special token ", id, " is out of range");
-  if (h.n_before > kMaxAround || h.n_after > kMaxAround) return bad(err, "n_before or n_after", h.n_before > h.n_after ? h.n_before : h.n_after);
+  if (h.n_before > kMaxAround || h.n_after > kMaxAround)
+    return bad(err, "n_before or n_after", h.n_before > h.n_after ? h.n_before : h.n_after);
   for (uint32_t i = 0; i < kMaxAround; ++i) {
     if (i < h.n_before && !is_id(h.before[i])) return bad(err, "token before a text", static_cast<uint32_t>(h.before[i]));
     if (i < h.n_after && !is_id(h.after[i])) return bad(err, "token after a text", static_cast<uint32_t>(h.after[i]));
@@ -122,8 +125,10 @@ const Added* longest_added(const Tables& t, SectionId list, std::string_view tex
       uint32_t end = high;
       while (from < end) {
         const uint32_t middle = from + (end - from) / 2;
-        if (static_cast<uint8_t>(t.added_text[added[middle].text_at + depth]) < byte) from = middle + 1;
-        else end = middle;
+        if (static_cast<uint8_t>(t.added_text[added[middle].text_at + depth]) < byte)
+          from = middle + 1;
+        else
+          end = middle;
       }
       return from;
     };
@@ -250,7 +255,8 @@ class Encoder {
 
 Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenizer* out, Error* err) {
   using namespace tok;
-  if (!blob || reinterpret_cast<uintptr_t>(blob) % 8 != 0) return fail(err, LINNET_BAD_ARG, "tokenizer tables must lie at a multiple of 8 bytes");
+  if (!blob || reinterpret_cast<uintptr_t>(blob) % 8 != 0)
+    return fail(err, LINNET_BAD_ARG, "tokenizer tables must lie at a multiple of 8 bytes");
   if (bytes < sizeof(Header)) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes are too few for a header");
   Tokenizer view;
   view.blob = static_cast<const uint8_t*>(blob);
@@ -276,13 +282,16 @@ size_t tokenize_scratch_bytes(const Tokenizer& t, size_t text_bytes) {
   return bytes > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(bytes);
 }
 
-Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flags, void* scratch, size_t scratch_bytes, int32_t* out, size_t cap,
-                size_t* n_tokens, Error* err) {
+Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flags, void* scratch, size_t scratch_bytes, int32_t* out,
+                size_t cap, size_t* n_tokens, Error* err) {
   using namespace tok;
-  if (text.size() > kMaxText) return fail(err, LINNET_BAD_ARG, "a text of ", text.size(), " bytes; at most ", kMaxText, " are taken at once");
-  if (flags & ~uint32_t{LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL}) return fail(err, LINNET_BAD_ARG, "unknown tokenize flags ", flags);
+  if (text.size() > kMaxText)
+    return fail(err, LINNET_BAD_ARG, "a text of ", text.size(), " bytes; at most ", kMaxText, " are taken at once");
+  if (flags & ~uint32_t{LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL})
+    return fail(err, LINNET_BAD_ARG, "unknown tokenize flags ", flags);
   const size_t need = tokenize_scratch_bytes(tokenizer, text.size());
-  if (scratch_bytes < need || !scratch) return fail(err, LINNET_TOO_SMALL, "tokenize needs ", need, " bytes of scratch, has ", scratch_bytes);
+  if (scratch_bytes < need || !scratch)
+    return fail(err, LINNET_TOO_SMALL, "tokenize needs ", need, " bytes of scratch, has ", scratch_bytes);
   const Tables t(tokenizer);
   IdSink sink{out, cap};
   const bool around = !(flags & LINNET_NO_ADD_SPECIAL);

@@ -32,7 +32,7 @@ inline Char next_char(const char* p, size_t n) {
 }
 
 enum class CharClass : uint8_t { kOther = 0, kLetter = 1, kNumber = 2, kSpace = 3 };  // \p{L}, \p{N}, White_Space
-CharClass char_class(uint32_t code);  // kBadByte is kOther
+CharClass char_class(uint32_t code);                                                  // kBadByte is kOther
 
 // Bytes of the word that begins at `at` < n, what the model's regular expression would match there. Linear over a whole text.
 size_t word_bytes(Split split, const char* text, size_t at, size_t n);
