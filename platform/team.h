@@ -21,7 +21,11 @@ struct alignas(64) Barrier {
 // n: threads that really run, at most the team's (OpenMP may grant fewer).
 using TeamFn = void (*)(void* arg, uint32_t id, uint32_t n);
 
+#if defined(__SANITIZE_THREAD__)
+inline constexpr size_t kThreadStackBytes = size_t{2} << 20;  // ThreadSanitizer keeps its own data there
+#else
 inline constexpr size_t kThreadStackBytes = size_t{256} << 10;
+#endif
 
 struct TeamThread;
 struct Team {

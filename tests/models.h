@@ -168,7 +168,7 @@ inline Tokens tokenize(const Model& model, const std::string& text, uint32_t fla
   size_t need = 0, n = 0;
   REQUIRE(linnet_tokenize_need(model.m, text.size(), &need) == LINNET_OK);
   std::vector<char> scratch(need + 1);
-  Tokens out(text.size() + 8);
+  Tokens out(3 * text.size() + 8);
   check(linnet_tokenize(model.m, text.data(), text.size(), flags, scratch.data(), need, out.data(), out.size(), &n, &err), err);
   out.resize(n);
   return out;

@@ -108,7 +108,7 @@ bool tokenize(const Args& args, const Engine& engine, std::string_view text, uin
     return false;
   }
   std::vector<char> scratch(scratch_bytes + 1);
-  out->resize(text.size() + 8);
+  out->resize(3 * text.size() + 8);
   if (linnet_tokenize(engine.model, text.data(), text.size(), flags, scratch.data(), scratch_bytes, out->data(), out->size(), &n, &err) !=
       LINNET_OK) {
     failed(args, err);
