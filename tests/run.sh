@@ -18,6 +18,7 @@ IFS='
 set -- $LINNET_BUILD_PACKAGES
 unset IFS
 need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "pkg-config|test of the installed package" \
+  "libdnnl-dev|oneDNN, the reference of the matrix kernels" \
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
   "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" || exit 1
 

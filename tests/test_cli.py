@@ -118,6 +118,16 @@ class Tiny(unittest.TestCase):
         self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "", "-n", 1, "--temp", 0, "--ignore-eos")["prompt_tokens"], 1)
         self.assertFalse((self.dir / "o.gguf").exists())
 
+    @unittest.skipUnless(pathlib.Path("/dev/full").is_char_device(), "no /dev/full")
+    def test_full_disk(self):
+        for args in (("tokenize", "-m", self.packed, "x"), ("run", "-m", self.packed, "-p", "x", "-n", "4", "--temp", "0"), ("devices", "--json")):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([LINNET, *map(str, args)], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 1, args)
+            self.assertIn(b"output", done.stderr)
+        self.assertIn("No space", linnet("logits", "-m", self.packed, "--tokens", "1,2,3", "-o", "/dev/full", code=1))
+        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+
     # ---- tokens ----------------------------------------------------------------------------------------------------------------
 
     def ids(self, text, bos=True):

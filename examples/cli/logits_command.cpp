@@ -1,4 +1,6 @@
 // linnet logits: the logits of every position, as a NumPy file.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -76,7 +78,8 @@ int run(const Args& args) {
   }
   on_interrupt_cancel(nullptr);
   if (!ok) {
-    std::remove(path.c_str());
+    struct stat st = {};
+    if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode)) std::remove(path.c_str());  // half a file would be read as a whole one
     return kExitError;
   }
   if (args.json()) {

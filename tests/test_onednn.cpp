@@ -1,0 +1,123 @@
+// linnet's matrix kernels against oneDNN, an implementation by others: f32 within rounding, int8 dots exactly.
+#include <random>
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "kernels_cpu/pack.h"
+#include "kernels_cpu/registry.h"
+#include "runtime/tensor.h"
+#include "tests/models.h"
+
+namespace {
+
+using dt = dnnl::memory::data_type;
+using tag = dnnl::memory::format_tag;
+
+// y(m, n) = x(m, k) * w(n, k)^T by oneDNN; types of x and w, and of y.
+void reference(dt in, dt out, int m, int n, int k, const void* x, const void* w, void* y) {
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  dnnl::stream stream(engine);
+  const dnnl::memory::desc xd({m, k}, in, tag::ab), wd({k, n}, in, tag::ba), yd({m, n}, out, tag::ab);
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl::matmul matmul(dnnl::matmul::primitive_desc(engine, xd, wd, yd));
+#else
+  const dnnl::matmul matmul(dnnl::matmul::primitive_desc(dnnl::matmul::desc(xd, wd, yd), engine));
+#endif
+  matmul.execute(stream, {{DNNL_ARG_SRC, dnnl::memory(xd, engine, const_cast<void*>(x))},
+                          {DNNL_ARG_WEIGHTS, dnnl::memory(wd, engine, const_cast<void*>(w))},
+                          {DNNL_ARG_DST, dnnl::memory(yd, engine, y)}});
+  stream.wait();
+}
+
+struct Shape {
+  int m, n, k;
+};
+const Shape kShapes[] = {{1, 16, 32}, {7, 33, 100}, {16, 48, 128}, {5, 17, 61}};
+
+// Packs w(n, k) and runs one tier's kernel. y(m, padded n).
+struct Packed {
+  std::vector<uint8_t> bytes;
+  Packed(linnet_format f, const std::vector<float>& w, int n, int k) : bytes(linnet::packed_bytes(f, static_cast<uint64_t>(n), static_cast<uint64_t>(k)) + 64) {
+    const uint32_t un = static_cast<uint32_t>(n), uk = static_cast<uint32_t>(k);
+    for (uint32_t p = 0; p * 16 < un; ++p)
+      REQUIRE(linnet::pack_panel(f, w.data() + size_t{p} * 16 * uk, uk, std::min(16u, un - p * 16), uk, at() + p * linnet::panel_bytes(f, uk),
+                                 at() + linnet::scales_offset(f, un, uk) + p * 16 * linnet::n_w_groups(f, uk) * linnet::format_row(f).scale_bytes));
+  }
+  uint8_t* at() { return bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64; }
+};
+
+linnet::GemmArgs args(linnet_format f, Packed& w, const Shape& s, std::vector<float>* y) {
+  const uint32_t n = static_cast<uint32_t>(s.n), k = static_cast<uint32_t>(s.k), padded = static_cast<uint32_t>(linnet::padded_n(n));
+  y->assign(size_t{padded} * static_cast<uint32_t>(s.m), 0.0f);
+  linnet::GemmArgs a{};
+  a.w = w.at();
+  a.w_stride = linnet::panel_bytes(f, k);
+  a.w_scale = w.at() + linnet::scales_offset(f, n, k);
+  a.w_scale_stride = linnet::n_w_groups(f, k) * 16 * linnet::format_row(f).scale_bytes;
+  a.y = y->data();
+  a.y_stride = padded;
+  a.m = static_cast<uint32_t>(s.m);
+  a.n_panels = padded / 16;
+  a.k = k;
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("f32 products equal oneDNN's within rounding") {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  for (const linnet_isa isa : test::tiers())
+    for (const Shape& s : kShapes) {
+      linnet::Kernels kernels;
+      REQUIRE(linnet::kernels_resolve(isa, 0, &kernels, nullptr) == LINNET_OK);
+      std::vector<float> x(static_cast<size_t>(s.m * s.k)), w(static_cast<size_t>(s.n * s.k)), want(static_cast<size_t>(s.m * s.n)), y;
+      for (float& v : x) v = normal(random);
+      for (float& v : w) v = normal(random);
+      reference(dt::f32, dt::f32, s.m, s.n, s.k, x.data(), w.data(), want.data());
+      Packed packed(LINNET_F32, w, s.n, s.k);
+      linnet::GemmArgs a = args(LINNET_F32, packed, s, &y);
+      a.x = x.data();
+      a.x_stride = static_cast<size_t>(s.k) * 4;
+      kernels.gemm[LINNET_F32].run(&a);
+      for (int i = 0; i < s.m; ++i)
+        for (int j = 0; j < s.n; ++j)
+          REQUIRE(std::fabs(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] - want[static_cast<size_t>(i * s.n + j)]) < 1e-4f);
+    }
+}
+
+TEST_CASE("int8 dots equal oneDNN's exactly") {
+  std::mt19937 random(2);
+  for (const linnet_isa isa : test::tiers())
+    for (const Shape& s : kShapes) {
+      linnet::Kernels kernels;
+      REQUIRE(linnet::kernels_resolve(isa, 0, &kernels, nullptr) == LINNET_OK);
+      const uint32_t k = static_cast<uint32_t>(s.k), m = static_cast<uint32_t>(s.m);
+      const size_t stride = linnet::quant_stride(k);
+      std::vector<int8_t> x(static_cast<size_t>(s.m * s.k)), w(static_cast<size_t>(s.n * s.k)), codes(m * stride);
+      std::vector<float> weights(w.size()), scale(m, 1.0f), y;
+      std::vector<int32_t> want(static_cast<size_t>(s.m * s.n)), sum128(m, 0);
+      for (int8_t& v : x) v = static_cast<int8_t>(static_cast<int>(random() % 255) - 127);
+      for (int8_t& v : w) v = static_cast<int8_t>(static_cast<int>(random() % 255) - 127);
+      for (int j = 0; j < s.n; ++j) w[static_cast<size_t>(j * s.k)] = 127;  // so that every output's scale is 1 and its codes are these
+      for (size_t i = 0; i < w.size(); ++i) weights[i] = w[i];
+      for (uint32_t i = 0; i < m; ++i)
+        for (uint32_t j = 0; j < k; ++j) {
+          codes[i * stride + j] = x[i * k + j];
+          sum128[i] -= 128 * x[i * k + j];
+        }
+      reference(dt::s8, dt::s32, s.m, s.n, s.k, x.data(), w.data(), want.data());
+      Packed packed(LINNET_I8, weights, s.n, s.k);
+      linnet::GemmArgs a = args(LINNET_I8, packed, s, &y);
+      a.x = codes.data();
+      a.x_stride = stride;
+      a.x_scale = scale.data();
+      a.x_sum128 = sum128.data();
+      a.x_groups = 1;  // k <= 128
+      a.x_group = 128;
+      kernels.gemm[LINNET_I8].run(&a);
+      for (int i = 0; i < s.m; ++i)
+        for (int j = 0; j < s.n; ++j)
+          REQUIRE(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] == static_cast<float>(want[static_cast<size_t>(i * s.n + j)]));
+    }
+}
