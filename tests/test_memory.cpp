@@ -8,9 +8,6 @@
 
 #include "tests/models.h"
 
-static std::atomic<bool> armed{false};
-static std::atomic<long> n_allocations{0};
-
 // AddressSanitizer and ThreadSanitizer bring their own malloc: there the interposer would fight with them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define INTERPOSED 0
@@ -24,6 +21,9 @@ static std::atomic<long> n_allocations{0};
 #endif
 
 #if INTERPOSED
+static std::atomic<bool> armed{false};
+static std::atomic<long> n_allocations{0};
+
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
