@@ -11,11 +11,9 @@ namespace {
 struct Share {
   uint32_t from, to;
 };
-// [0, count) in steps of `unit` (the last may be short), one contiguous share per thread.
-Share share(const Worker& w, uint32_t count, uint32_t unit) {
-  const uint64_t units = div_up(count, unit);
-  const uint64_t from = units * w.id / w.n * unit, to = units * (w.id + 1) / w.n * unit;
-  return {static_cast<uint32_t>(from < count ? from : count), static_cast<uint32_t>(to < count ? to : count)};
+// [0, count), one contiguous share per thread.
+Share share(const Worker& w, uint32_t count) {
+  return {static_cast<uint32_t>(uint64_t{count} * w.id / w.n), static_cast<uint32_t>(uint64_t{count} * (w.id + 1) / w.n)};
 }
 
 void quantize_rows(const Worker& w, const float* x, size_t x_stride, Share rows, uint32_t k, QuantRows* q) {
@@ -28,27 +26,49 @@ void quantize_rows(const Worker& w, const float* x, size_t x_stride, Share rows,
 void sync(const Worker& w) { w.sync_fn(w.team, w.n); }
 
 void embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride) {
-  const Share rows = share(w, m, 1);
+  const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i)
     w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, static_cast<uint32_t>(tokens[i]), y + i * y_stride);
 }
 
 void norm(const Worker& w, const float* x, size_t stride, const float* weight, float eps, uint32_t m, uint32_t n, float* y, QuantRows* q) {
-  const Share rows = share(w, m, 1);
+  const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) w.kernels->t.rmsnorm_row(x + i * stride, weight, n, eps, y + i * stride);
   if (q) quantize_rows(w, y, stride, rows, n, q);
 }
 
 void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q) {
-  quantize_rows(w, x, x_stride, share(w, m, 1), k, q);
+  quantize_rows(w, x, x_stride, share(w, m), k, q);
 }
+
+// Threads take pieces of a matrix as they get done, since one core's memory may be slower than another's. Matrices take turns with the
+// counters: fewer than kTickets / 2 of them stand between two syncs, so the one reset here is used by nobody now.
+struct Pieces {
+  const Worker& w;
+  uint32_t count, size, next, *ticket;
+
+  Pieces(const Worker& worker, uint32_t n_panels) : w(worker), count(n_panels), size(n_panels), next(0), ticket(nullptr) {
+    if (w.n == 1) return;
+    const uint32_t turn = w.n_gemm++;
+    ticket = w.tickets + turn % kTickets;
+    if (w.id == 0) __atomic_store_n(w.tickets + (turn + kTickets / 2) % kTickets, 0u, __ATOMIC_RELAXED);
+    const uint32_t fine = n_panels / (w.n * 4);  // about four pieces a thread, whole groups of four panels where there are enough
+    size = fine >= 4 ? fine / 4 * 4 : n_panels >= 8 * w.n ? 4 : 1;
+  }
+  bool take(Share* out) {
+    const uint32_t at = ticket ? __atomic_fetch_add(ticket, size, __ATOMIC_RELAXED) : next;
+    next = count;
+    if (at >= count) return false;
+    *out = {at, count - at < size ? count : at + size};
+    return true;
+  }
+};
 
 void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
           float* y, size_t y_stride) {
+  if (m == 0) return;
   const FormatRow& row = format_row(mat.format);
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(mat.n) / kPanel);
-  const Share panels = share(w, n_panels, n_panels >= 16 * w.n ? 4 : 1);  // whole groups of four where there are enough
-  if (panels.from == panels.to || m == 0) return;
   GemmArgs a{};
   if (row.integer) {
     a.x = q->q;
@@ -58,26 +78,29 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
     a.x_groups = q->groups;
     a.x_group = q->group;
     a.w_scale_stride = n_w_groups(mat.format, mat.k) * kPanel * row.scale_bytes;
-    a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels.from * a.w_scale_stride;
   } else {
     a.x = x;
     a.x_stride = x_stride * sizeof(float);
   }
   a.w_stride = panel_bytes(mat.format, mat.k);
-  a.w = static_cast<const uint8_t*>(mat.panels) + panels.from * a.w_stride;
-  a.y = y + panels.from * kPanel;
   a.y_stride = y_stride;
-  a.bias = bias ? bias + panels.from * kPanel : nullptr;
   a.m = m;
-  a.n_panels = panels.to - panels.from;
   a.k = mat.k;
   a.accumulate = accumulate;
-  w.kernels->gemm[mat.format].run(&a);
+  Pieces pieces(w, n_panels);
+  for (Share panels; pieces.take(&panels);) {
+    a.w = static_cast<const uint8_t*>(mat.panels) + panels.from * a.w_stride;
+    a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels.from * a.w_scale_stride;
+    a.y = y + panels.from * kPanel;
+    a.bias = bias ? bias + panels.from * kPanel : nullptr;
+    a.n_panels = panels.to - panels.from;
+    w.kernels->gemm[mat.format].run(&a);
+  }
 }
 
 void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const float* norm_weight, float eps,
           const RopeView& view) {
-  const Share items = share(w, m * n_heads, 1);
+  const Share items = share(w, m * n_heads);
   for (uint32_t i = items.from; i < items.to; ++i) {
     const uint32_t row = i / n_heads;
     float* head = x + row * stride + size_t{i % n_heads} * head_dim;
@@ -88,7 +111,7 @@ void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads
 }
 
 void act_mul(const Worker& w, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
-  const Share rows = share(w, m, 1);
+  const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) w.kernels->t.silu_mul_row(gate + i * stride, up + i * stride, n, y + i * stride);
   if (q) quantize_rows(w, y, stride, rows, n, q);
 }

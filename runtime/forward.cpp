@@ -12,6 +12,7 @@ struct Pass {
   linnet_session& s;
   const Batch& batch;
   uint32_t not_finite = 0;
+  uint32_t tickets[kTickets] = {};
   uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
 };
 
@@ -133,7 +134,7 @@ Status forward(linnet_session& s, const Batch& batch, Error* err) {
         Pass& p = *static_cast<Pass*>(arg);
         const FpGuard guard;
         const Worker w{id, n, &p.s.model->kernels, [](void* barrier, uint32_t k) { static_cast<Barrier*>(barrier)->wait(k); }, &p.s.team.barrier,
-                       p.s.act.scratch + id * p.s.act.scratch_stride, &p.not_finite};
+                       p.s.act.scratch + id * p.s.act.scratch_stride, &p.not_finite, p.tickets, 0};
         forward_rows(p, w);
       },
       &pass);

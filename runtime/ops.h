@@ -19,7 +19,10 @@ struct Worker {
   void* team;
   uint8_t* scratch;          // of this thread, attention_scratch_bytes long
   uint32_t* not_finite;      // set to 1 (atomically) when an activation is infinite or NaN
+  uint32_t* tickets;         // (kTickets) zeros at the start of a pass, shared by the team: who computes which panels of a matrix
+  mutable uint32_t n_gemm;   // matrices begun by this thread; all threads begin the same ones in the same order
 };
+inline constexpr uint32_t kTickets = 16;
 
 // RoPE of every row of the batch, made once per forward and used by all layers.
 struct RopeView {

@@ -40,7 +40,7 @@ build() { # preset, option for CMake, targets (default all)
   shift 2
   mkdir -p build
   cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON "$option" >"build/$preset.log" 2>&1 &&
-    cmake --build --preset "$preset" -j "$jobs" --target "${@:-all}" >>"build/$preset.log" 2>&1 || {
+    cmake --build --preset "$preset" -j "$jobs" --target "${@:-all}" -- -k 0 >>"build/$preset.log" 2>&1 || {
     grep -E -A8 'error|Error|FAILED' "build/$preset.log" | head -n 80
     echo "build/$preset.log has everything"
     return 1
