@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Asks linnet the held-out requests: score.py [--linnet BINARY] [--model FILE_OR_FOLDER] [--weights LIST] [--kv LIST] [--limit N]
+
+Every turn of every held-out conversation is asked with what came before it as the data has it; the answer counts as right when it is
+the same tool with the same arguments, or, where no tool is due, no tool. linnet itself answers (linnet chat --json, greedy).
+--requests takes other requests: lines {"user", "call", "also"}, two-turn ones with lists, calls null where no tool is due.
+"""
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+
+
+def call_of(text):
+    """(name, arguments) of an answer, None for a sentence, False for a call that is no call."""
+    if not text.startswith("{"):
+        return None
+    try:
+        d = json.loads(text)
+        return (d["name"], d["arguments"])
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def heldout(path):
+    """(history, acceptable calls, expected text) of every turn."""
+    for line in open(path, encoding="utf-8"):
+        messages = json.loads(line)["messages"]
+        for k, m in enumerate(messages):
+            if m["role"] == "assistant" and messages[k - 1]["role"] == "user":
+                yield messages[:k], [call_of(m["content"])], m["content"]
+
+
+def requests(path):
+    for line in open(path, encoding="utf-8"):
+        d = json.loads(line)
+        users, calls = (d["user"], d["calls"]) if isinstance(d["user"], list) else ([d["user"]], [d["call"]])
+        history = []
+        for user, call in zip(users, calls):
+            history = history + [{"role": "user", "content": user}]
+            text = json.dumps(call, separators=(",", ":"), ensure_ascii=False)
+            yield history, [c and (c["name"], c["arguments"]) for c in [call, *d.get("also", [])]], text
+            # What a tool that did its work says, so that the second turn has something to follow.
+            history = history + [{"role": "assistant", "content": text}, {"role": "tool", "content": '{"ok":true}'}, {"role": "assistant", "content": "Okay."}]
+
+
+def ask(linnet, model, weights, kv, cases, threads):
+    command = [linnet, "chat", "-m", model, "--json", "--temp", "0", "-n", "200", "--threads", str(threads)]
+    command += ["--weights", weights] if weights else []
+    command += ["--kv", kv] if kv else []
+    lines = "".join(json.dumps(history, ensure_ascii=False) + "\n" for history, _, _ in cases)
+    r = subprocess.run(command, input=lines.encode(), stdout=subprocess.PIPE, check=False)
+    answers = [json.loads(line)["text"] for line in r.stdout.splitlines()]
+    if r.returncode or len(answers) != len(cases):
+        sys.exit(f"linnet chat failed after {len(answers)} answers (exit {r.returncode})")
+    return answers
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--linnet", default=str(ROOT / "build/release/linnet"))
+    p.add_argument("--model", default=str(ROOT / "examples/assistant/model"))
+    p.add_argument("--data", default=str(HERE / "heldout.jsonl"))
+    p.add_argument("--requests", help="a file of other requests instead of --data")
+    p.add_argument("--weights", default="", help="formats with commas; empty: as the file is packed")
+    p.add_argument("--kv", default="", help="formats with commas")
+    p.add_argument("--limit", type=int, default=0, help="only the first N turns")
+    p.add_argument("--threads", type=int, default=2)
+    p.add_argument("--failures", type=int, default=0, help="print the first N wrong answers")
+    p.add_argument("--json", action="store_true")
+    p.add_argument("--least", type=float, default=0, help="fail below this share of right tool calls, in per cent")
+    a = p.parse_args()
+    cases = list(requests(a.requests) if a.requests else heldout(a.data))
+    cases = cases[:a.limit] if a.limit else cases
+    rows, low = [], 100.0
+    for weights in a.weights.split(","):
+        for kv in a.kv.split(","):
+            answers = ask(a.linnet, a.model, weights, kv, cases, a.threads)
+            right = {True: 0, False: 0}
+            total = {True: 0, False: 0}
+            shown = 0
+            for (history, accepted, text), answer in zip(cases, answers):
+                tool = accepted[0] is not None
+                ok = call_of(answer) in accepted
+                total[tool] += 1
+                right[tool] += ok
+                if not ok and shown < a.failures:
+                    shown += 1
+                    print(f"asked   {' | '.join(m['content'] for m in history if m['role'] == 'user')}\nanswer  {answer}\nwanted  {text}\n")
+            row = {"weights": weights or "file", "kv": kv or "default", "tool_calls": total[True], "tool_calls_right": round(100 * right[True] / max(1, total[True]), 2),
+                   "others": total[False], "others_right": round(100 * right[False] / max(1, total[False]), 2)}
+            low = min(low, row["tool_calls_right"])
+            rows.append(row)
+            print(json.dumps(row) if a.json else f"{row['weights']:7} weights, {row['kv']:7} KV: tool calls {row['tool_calls_right']:.2f} % of {row['tool_calls']}, no tool where none is due {row['others_right']:.2f} % of {row['others']}", flush=True)
+    return 1 if low < a.least else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

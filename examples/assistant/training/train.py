@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""Trains the assistant's model on the CPU: train.py --data FOLDER --out FOLDER [--minutes M]
+
+FOLDER/train.jsonl and heldout.jsonl come from make_data.py. Writes a Hugging Face folder (config.json, tokenizer.json,
+linnet_chat.json, model.safetensors in bf16), loss.svg and training.json (seed, hashes, versions, losses).
+Needs: torch, tokenizers, safetensors, numpy.
+
+The network is a Llama: RMSNorm, RoPE, grouped-query attention, SwiGLU, tied embeddings. Hidden matrices are optimised by Muon
+(Jordan et al. 2024), the rest by AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101); the learning rate falls linearly to zero at the end.
+Requests are cut into tokens at random (BPE dropout, Provilkov et al. 2020, arXiv:1910.13267), so that a word never seen is no surprise.
+"""
+import argparse
+import hashlib
+import json
+import math
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import tokenizers
+import torch
+import torch.nn.functional as F
+from safetensors.torch import save_file
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+CONFIG = dict(vocab_size=2048, hidden_size=256, intermediate_size=512, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+              max_position_embeddings=1024, rope_theta=10000.0, rms_norm_eps=1e-5)
+SPECIAL = ["<|end|>", "<|user|>", "<|assistant|>", "<|tool|>"]
+END = 0
+CHAT = {role: {"prefix": f"<|{role}|>", "suffix": "<|end|>"} for role in ("user", "assistant", "tool")}
+# What the loss counts: the answers; a little of the rest, so that the model is one of the whole text.
+WEIGHT = {"user": 0.1, "assistant": 1.0, "tool": 0.05}
+
+
+def sha256(path):
+    with open(path, "rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+def conversations(path):
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            yield json.loads(line)["messages"]
+
+
+def make_tokenizer(path, sample=60000):
+    """Byte-level BPE; digits stand alone, so that every number is spelt the same way."""
+    tok = Tokenizer(models.BPE())
+    tok.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
+    tok.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(vocab_size=CONFIG["vocab_size"], special_tokens=SPECIAL, initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), show_progress=False)
+
+    def texts():
+        for k, messages in enumerate(conversations(path)):
+            if k == sample:
+                return
+            for m in messages:
+                yield m["content"]
+    tok.train_from_iterator(texts(), trainer)
+    return tok
+
+
+def encode(tok, path, dropout):
+    """All conversations as (ids, loss weights): uint16 and float32 arrays. A prefix is one token, a suffix another."""
+    plain = tok
+    dropped = Tokenizer.from_str(tok.to_str())
+    dropped.model.dropout = dropout or None
+    prefix = {role: tok.token_to_id(CHAT[role]["prefix"]) for role in CHAT}
+    out, block = [], []
+
+    def flush():
+        users = iter(dropped.encode_batch_fast([m["content"] for c in block for m in c if m["role"] == "user"]))
+        others = iter(plain.encode_batch_fast([m["content"] for c in block for m in c if m["role"] != "user"]))
+        for c in block:
+            ids, weights = [], []
+            for m in c:
+                content = next(users if m["role"] == "user" else others).ids
+                ids += [prefix[m["role"]], *content, END]
+                w = WEIGHT[m["role"]]
+                weights += [0.0] + [w] * (len(content) + 1)  # roles are given, not guessed
+            # Only where a model could know does it learn: every target is weighted, the first token is never a target.
+            out.append((np.array(ids[:CONFIG["max_position_embeddings"]], dtype=np.uint16), np.array(weights[:CONFIG["max_position_embeddings"]], dtype=np.float32)))
+        block.clear()
+
+    for c in conversations(path):
+        block.append(c)
+        if len(block) == 5000:
+            flush()
+    flush()
+    return out
+
+
+class Layer(torch.nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        d, ff, h, kv, hd = c["hidden_size"], c["intermediate_size"], c["num_attention_heads"], c["num_key_value_heads"], c["head_dim"]
+        self.h, self.kv, self.hd = h, kv, hd
+        self.norm1, self.norm2 = torch.nn.Parameter(torch.ones(d)), torch.nn.Parameter(torch.ones(d))
+        self.qkv = torch.nn.Parameter(torch.randn((h + 2 * kv) * hd, d) * d ** -0.5)
+        self.o = torch.nn.Parameter(torch.randn(d, h * hd) * (h * hd) ** -0.5 / math.sqrt(2 * c["num_hidden_layers"]))
+        self.gate_up = torch.nn.Parameter(torch.randn(2 * ff, d) * d ** -0.5)
+        self.down = torch.nn.Parameter(torch.randn(d, ff) * ff ** -0.5 / math.sqrt(2 * c["num_hidden_layers"]))
+
+    def forward(self, x, cos, sin, mask, eps):  # x: (batch, tokens, d)
+        b, t, d = x.shape
+        q, k, v = F.linear(norm(x, self.norm1, eps), self.qkv).split([self.h * self.hd, self.kv * self.hd, self.kv * self.hd], dim=-1)
+        q, k, v = (y.view(b, t, -1, self.hd).transpose(1, 2) for y in (q, k, v))
+        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+        k, v = (y.repeat_interleave(self.h // self.kv, 1) for y in (k, v))
+        if t <= 256:  # written out: on short sequences three times as fast backward as PyTorch's CPU kernel
+            a = torch.softmax((q @ k.transpose(2, 3)) * self.hd ** -0.5 + mask[:t, :t], dim=-1) @ v
+        else:
+            a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + F.linear(a.transpose(1, 2).reshape(b, t, -1), self.o)
+        gate, up = F.linear(norm(x, self.norm2, eps), self.gate_up).chunk(2, dim=-1)
+        return x + F.linear(F.silu(gate) * up, self.down)
+
+
+def norm(x, weight, eps):
+    return F.rms_norm(x, (x.shape[-1],), None, eps) * weight.to(x.dtype)
+
+
+def rotate(x, cos, sin):
+    a, b = x.chunk(2, dim=-1)
+    return x * cos + torch.cat((-b, a), dim=-1) * sin
+
+
+class Net(torch.nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.c = c
+        self.embed = torch.nn.Parameter(torch.randn(c["vocab_size"], c["hidden_size"]) * 0.05)
+        self.layers = torch.nn.ModuleList(Layer(c) for _ in range(c["num_hidden_layers"]))
+        self.norm = torch.nn.Parameter(torch.ones(c["hidden_size"]))
+        angle = torch.outer(torch.arange(c["max_position_embeddings"]).float(), c["rope_theta"] ** -(torch.arange(0, c["head_dim"], 2).float() / c["head_dim"])).repeat(1, 2)
+        self.register_buffer("cos", angle.cos(), persistent=False)
+        self.register_buffer("sin", angle.sin(), persistent=False)
+
+    def forward(self, ids, positions):
+        """Logits at `positions`, indices into the flattened (batch, tokens) ids."""
+        t = ids.shape[1]
+        dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
+        cos, sin = self.cos[:t].to(dtype), self.sin[:t].to(dtype)
+        mask = torch.full((256, 256), float("-inf"), dtype=dtype).triu(1)
+        x = F.embedding(ids, self.embed).to(dtype)
+        for layer in self.layers:
+            x = layer(x, cos, sin, mask, self.c["rms_norm_eps"])
+        x = norm(x, self.norm, self.c["rms_norm_eps"])
+        return F.linear(x.flatten(0, 1)[positions], self.embed)
+
+    def hf_state(self):
+        """Tensors under the names of a Hugging Face Llama."""
+        c, s = self.c, {"model.embed_tokens.weight": self.embed, "model.norm.weight": self.norm}
+        heads = [c["num_attention_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"]]
+        for i, layer in enumerate(self.layers):
+            p = f"model.layers.{i}."
+            s.update(zip((p + f"self_attn.{x}_proj.weight" for x in "qkv"), layer.qkv.split(heads)))
+            s.update(zip((p + "mlp.gate_proj.weight", p + "mlp.up_proj.weight"), layer.gate_up.chunk(2)))
+            s.update({p + "self_attn.o_proj.weight": layer.o, p + "mlp.down_proj.weight": layer.down, p + "input_layernorm.weight": layer.norm1, p + "post_attention_layernorm.weight": layer.norm2})
+        return {k: v.detach().to(torch.bfloat16).contiguous().clone() for k, v in s.items()}
+
+
+def batches(data, tokens, rng):
+    """Conversations of like length together, about `tokens` a batch, in random order. Yields ids, targets, weights."""
+    order = sorted(range(len(data)), key=lambda i: (len(data[i][0]), rng.random()))
+    groups, group = [], []
+    for i in order:
+        if group and (len(group) + 1) * len(data[i][0]) > tokens:
+            groups.append(group)
+            group = []
+        group.append(i)
+    groups.append(group)
+    rng.shuffle(groups)
+    for group in groups:
+        n = max(len(data[i][0]) for i in group)
+        ids = np.zeros((len(group), n), dtype=np.int64)
+        weights = np.zeros((len(group), n), dtype=np.float32)
+        for row, i in enumerate(group):
+            ids[row, :len(data[i][0])] = data[i][0]
+            weights[row, :len(data[i][1])] = data[i][1]
+        yield torch.from_numpy(ids), torch.from_numpy(weights)
+
+
+def loss_of(net, ids, weights):
+    """Weighted mean of -log p over the tokens that count."""
+    targets, w = ids[:, 1:].flatten(), weights[:, 1:].flatten()
+    flat = torch.arange(ids.numel()).view(ids.shape)[:, :-1].flatten()
+    keep = w > 0
+    logits = net(ids, flat[keep]).float()
+    return (F.cross_entropy(logits, targets[keep], reduction="none") * w[keep]).sum() / w[keep].sum()
+
+
+def evaluate(net, data):
+    """Mean -log p over the answers' tokens."""
+    net.eval()
+    total = count = 0.0
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        for ids, weights in batches(data, 16384, random.Random(0)):
+            weights = (weights == 1).float()
+            n = weights[:, 1:].sum().item()
+            total += loss_of(net, ids, weights).item() * n
+            count += n
+    net.train()
+    return total / count
+
+
+def svg(path, points, held):
+    """The loss curve as a picture, without a plotting library. points, held: (tokens seen, loss)."""
+    width, height, left, bottom = 720, 360, 60, 40
+    xmax = max(x for x, _ in points)
+    lo, hi = math.log10(min(y for _, y in points + held) * 0.8), math.log10(max(y for _, y in points) * 1.1)
+
+    def place(x, y):
+        return f"{left + (width - left - 20) * x / xmax:.1f},{(height - bottom) - (height - bottom - 20) * (math.log10(y) - lo) / (hi - lo):.1f}"
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">', f'<rect width="{width}" height="{height}" fill="white"/>']
+    for y in (5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01):
+        if lo < math.log10(y) < hi:
+            a = place(0, y)
+            out.append(f'<path d="M{a} L{place(xmax, y)}" stroke="#ddd"/><text x="{left - 8}" y="{float(a.split(",")[1]) + 4}" text-anchor="end">{y}</text>')
+    for k in range(0, 6):
+        x = float(place(xmax * k / 5, 1).split(",")[0])
+        out.append(f'<text x="{x}" y="{height - bottom + 18}" text-anchor="middle">{xmax * k / 5 / 1e6:.1f}M</text>')
+    out.append(f'<text x="{(width + left) / 2}" y="{height - 6}" text-anchor="middle">tokens seen</text><text x="{left}" y="14">loss per token of the answers, nats (log scale)</text>')
+    for curve, colour in ((points, "#4477aa"), (held, "#cc3311")):
+        out.append(f'<polyline fill="none" stroke="{colour}" stroke-width="1.6" points="{" ".join(place(x, y) for x, y in curve)}"/>')
+    out.append(f'<text x="{width - 180}" y="40" fill="#4477aa">training (weighted)</text><text x="{width - 180}" y="56" fill="#cc3311">held-out wordings</text></svg>')
+    Path(path).write_text("\n".join(out) + "\n")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--data", type=Path, default=Path("build/assistant"))
+    p.add_argument("--out", type=Path, default=Path("build/assistant/checkpoint"))
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--steps", type=int, default=0, help="stop after so many steps; 0: one pass over the data")
+    p.add_argument("--batch", type=int, default=8192, help="tokens per step")
+    p.add_argument("--lr", type=float, default=0.02, help="Muon's learning rate; AdamW's is a fifth of it")
+    p.add_argument("--dropout", type=float, default=0.08, help="BPE dropout of the requests")
+    p.add_argument("--threads", type=int, default=2)
+    a = p.parse_args()
+    torch.manual_seed(a.seed)
+    torch.set_num_threads(a.threads)
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # one order of the random cuts
+    rng = random.Random(a.seed)
+    a.out.mkdir(parents=True, exist_ok=True)
+    begin = time.time()
+
+    tok = make_tokenizer(a.data / "train.jsonl")
+    tok.save(str(a.out / "tokenizer.json"))
+    data = encode(tok, a.data / "train.jsonl", a.dropout)
+    held = encode(tok, a.data / "heldout.jsonl", 0)
+    total = sum(len(ids) for ids, _ in data)
+    print(f"{len(data)} conversations, {total} tokens; held out {len(held)}; {time.time() - begin:.0f} s", flush=True)
+
+    net = Net(CONFIG)
+    count = sum(x.numel() for x in net.parameters())
+    hidden = [x for n, x in net.named_parameters() if x.ndim == 2 and n != "embed"]
+    rest = [x for n, x in net.named_parameters() if x.ndim == 1 or n == "embed"]
+    optimizers = [torch.optim.Muon(hidden, lr=a.lr, weight_decay=0.01), torch.optim.AdamW(rest, lr=a.lr / 5, betas=(0.9, 0.98), weight_decay=0.0)]
+    groups = list(batches(data, a.batch, rng))
+    steps = a.steps or len(groups)
+    print(f"{count} parameters, {steps} steps", flush=True)
+
+    curve, held_curve, seen, smooth = [], [], 0, None
+    for step in range(steps):
+        ids, weights = groups[step % len(groups)]
+        scale = min(1.0, (step + 1) / 100, max(0.0, (steps - step) / (0.6 * steps)))
+        for o, lr in zip(optimizers, (a.lr, a.lr / 5)):
+            for g in o.param_groups:
+                g["lr"] = lr * scale
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = loss_of(net, ids, weights)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        for o in optimizers:
+            o.step()
+            o.zero_grad(set_to_none=True)
+        seen += ids.numel()
+        smooth = loss.item() if smooth is None else 0.95 * smooth + 0.05 * loss.item()
+        if step % 20 == 19:
+            curve.append((seen, smooth))
+        if step % 250 == 249 or step == steps - 1:
+            held_curve.append((seen, evaluate(net, held)))
+            print(f"step {step + 1} tokens {seen} loss {smooth:.4f} held-out {held_curve[-1][1]:.4f} {time.time() - begin:.0f} s", flush=True)
+            save_file(net.hf_state(), a.out / "model.safetensors", metadata={"format": "pt"})
+
+    with open(a.out / "config.json", "w") as f:
+        json.dump({"architectures": ["LlamaForCausalLM"], "model_type": "llama", **CONFIG, "hidden_act": "silu", "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": True,
+                   "bos_token_id": None, "eos_token_id": END, "torch_dtype": "bfloat16"}, f, indent=1)
+        f.write("\n")
+    with open(a.out / "linnet_chat.json", "w") as f:
+        json.dump(CHAT, f, indent=1)
+        f.write("\n")
+    if len(curve) > 1:
+        svg(a.out / "loss.svg", curve, held_curve)
+    with open(a.out / "training.json", "w") as f:
+        json.dump({"seed": a.seed, "train_sha256": sha256(a.data / "train.jsonl"), "heldout_sha256": sha256(a.data / "heldout.jsonl"), "parameters": count, "conversations": len(data),
+                   "tokens": total, "steps": steps, "batch_tokens": a.batch, "lr": a.lr, "bpe_dropout": a.dropout, "loss": round(smooth, 5), "heldout_loss": round(held_curve[-1][1], 5),
+                   "minutes": round((time.time() - begin) / 60, 1), "threads": a.threads,
+                   "versions": {"python": sys.version.split()[0], "torch": torch.__version__, "tokenizers": tokenizers.__version__, "numpy": np.__version__}}, f, indent=1)
+        f.write("\n")
+
+
+if __name__ == "__main__":
+    main()
