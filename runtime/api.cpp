@@ -308,6 +308,27 @@ linnet_status linnet_token_text(const linnet_model* model, int32_t token, char* 
   return LINNET_OK;
 }
 
+/* ---- chat */
+
+const char* linnet_role_name(linnet_role role) { return chat_role_name(role); }
+
+linnet_status linnet_chat_format(const linnet_model* model, linnet_role role, const char** prefix, const char** suffix, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(prefix);
+  LINNET_NEED_ARG(suffix);
+  if (!chat_role_name(role)) return fail(err, LINNET_BAD_ARG, "chat: there is no role ", int{role});
+  const ChatFormat::Text& t = model->chat.role[role];
+  if (!t.present)
+    return model->chat.role[LINNET_ROLE_USER].present
+               ? fail(err, LINNET_UNSUPPORTED, "chat: the model was not trained for messages of role '", chat_role_name(role), "'")
+           : model->chat.has_template
+               ? fail(err, LINNET_UNSUPPORTED, "chat: the model has a Jinja template (", kChatTemplateKey, "), which linnet does not run yet, and no linnet.chat.* keys")
+               : fail(err, LINNET_UNSUPPORTED, "chat: the model file has no chat format (linnet.chat.* keys)");
+  *prefix = t.prefix;
+  *suffix = t.suffix;
+  return LINNET_OK;
+}
+
 /* ---- session */
 
 linnet_status linnet_session_need(const linnet_model* model, const linnet_session_params* params, linnet_need* out, linnet_error* err) {

@@ -167,6 +167,7 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   Loader loader{gguf, m, err};
   LINNET_TRY(load_weights(loader));
   copy_name(gguf, m->name);
+  LINNET_TRY(chat_read(gguf, &m->chat, err));
   if (sizes.tokenizer_bytes) {
     m->tokenizer_blob = p.tokenizer;
     std::memcpy(m->tokenizer_blob, tokenizer.data, sizes.tokenizer_bytes);  // copied first, then checked: the file may change under us

@@ -2,6 +2,7 @@
 #pragma once
 #include "../kernels_cpu/registry.h"
 #include "arena.h"
+#include "chat.h"
 #include "ops.h"
 #include "spec.h"
 #include "tensor.h"
@@ -36,6 +37,7 @@ struct linnet_model {
   linnet::Tokenizer tokenizer;     // blob == nullptr: none
   uint8_t* tokenizer_blob;
   char name[128];
+  linnet::ChatFormat chat;
   uint64_t n_params, weight_bytes, decode_bytes, matrix_ops, head_ops;
   linnet::Format main_format;
   linnet::Arena arena;             // its table of purposes

@@ -4,6 +4,8 @@
 // A packed file is a GGUF of alignment 64 with these keys and tensors beside the standard ones:
 //   linnet.layout_version        u32, kLayoutVersion; a newer one is refused
 //   linnet.spec.<field>          u32, f64 or string, all of kSpecFields
+//   linnet.chat.<role>.prefix    string of at most kMaxChatText bytes, and .suffix: the text around a message (chat.h); absent where the model
+//                                has no such role
 //   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
 //   linnet.<role name>           I8[packed_bytes(format, n, k)]: panels, then scales, as format.h lays them out
 //   <role name>                  F32[n]: vectors, under their GGUF names

@@ -251,6 +251,23 @@ bool tokenize(const Args& args, const Engine& engine, std::string_view text, uin
 bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, std::string* out);
 bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens);  // each in the vocabulary
 
+// ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
+
+struct Answer {
+  bool silent = false;  // otherwise the text goes to stdout as it comes
+  std::vector<int32_t> tokens;
+  std::string text;
+  linnet_stop why = LINNET_STOP_NONE;
+  bool broken = false;  // nobody reads stdout any more
+  static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
+};
+// Prefill, then at most n tokens, after --stop and --ignore-eos. A cancel in either is a clean end.
+linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, Answer* out, linnet_error* err);
+Options sampling_options(const char* temperature);  // --temp ... --stop, --ignore-eos
+bool read_sampling(const Args& args, linnet_sampling* out);  // prints what is wrong
+// Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.
+void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw);
+
 // ---- Ctrl-C (interrupt.cpp) ------------------------------------------------------------------------------------------------------------
 
 // From now on SIGINT and SIGTERM cancel what `session` (may be NULL) does; a second one ends the process the usual way.
@@ -261,6 +278,7 @@ bool interrupted();
 
 Command convert_command();
 Command run_command();
+Command chat_command();
 Command tokenize_command();
 Command detokenize_command();
 Command logits_command();

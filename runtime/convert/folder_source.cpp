@@ -1,5 +1,6 @@
 // A Hugging Face folder as a Source: config.json + safetensors + tokenizer files.
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "../architectures.h"
 #include "hf_config.h"
@@ -71,6 +72,38 @@ Status check_unused(const SafetensorsTensors& tensors, const ModelSpec& spec, Er
   return LINNET_OK;
 }
 
+// linnet_chat.json: {"user": {"prefix": "...", "suffix": "..."}, "assistant": {...}, "tool": {...}}; linnet's own, as Hugging Face folders only
+// have Jinja templates (tokenizer_config.json or chat_template.jinja), which are carried over unread.
+Status read_chat(const std::string& folder, Source* out, Error* err) {
+  constexpr const char* label = "linnet_chat.json";
+  std::string text;
+  bool found = false;
+  LINNET_TRY(read_file(folder + "/chat_template.jinja", kConfigMaxBytes, &out->chat_template, &found, err));
+  LINNET_TRY(read_file(folder + "/tokenizer_config.json", kConfigMaxBytes, &text, &found, err));
+  nlohmann::json config;
+  if (found && out->chat_template.empty()) {
+    LINNET_TRY(json_parse(text, "tokenizer_config.json", &config, err));
+    get_string(config, "chat_template", &out->chat_template);  // some have a list of named templates: of no use here
+  }
+  LINNET_TRY(read_file(folder + "/" + label, kConfigMaxBytes, &text, &found, err));
+  if (!found) return LINNET_OK;
+  LINNET_TRY(json_parse(text, label, &config, err));
+  if (!config.is_object()) return fail(err, LINNET_BAD_FILE, label, ": not an object");
+  for (const auto& [name, texts] : config.items()) {
+    uint32_t role = 0;
+    while (role < kRoleKinds && name != chat_role_name(role)) ++role;
+    if (role == kRoleKinds) return fail(err, LINNET_BAD_FILE, label, ": unknown role '", name, "'");
+    for (const bool suffix : {false, true}) {
+      const char* key = suffix ? "suffix" : "prefix";
+      std::string value;
+      if (get_string(texts, key, &value) != Got::kFound) return fail(err, LINNET_BAD_FILE, label, ": ", name, ".", key, " is missing or no string");
+      LINNET_TRY(chat_set(&out->chat, role, suffix, value, label, err));
+    }
+    if (texts.size() != 2) return fail(err, LINNET_BAD_FILE, label, ": ", name, " has keys other than prefix and suffix");
+  }
+  return chat_check(out->chat, label, err);
+}
+
 }  // namespace
 
 Status source_from_folder(const std::string& folder, Source* out, Error* err) {
@@ -91,6 +124,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
       LINNET_TRY(add_tensor(tensors, role, layer, out->keep, out, err));
   }
   LINNET_TRY(check_unused(tensors, out->spec, err));
+  LINNET_TRY(read_chat(folder, out, err));
   return tokenizer_from_folder(folder, &out->tokenizer, err);
 }
 

@@ -395,6 +395,8 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   LINNET_TRY(MetadataReader(*files, err).read(&out->spec));
   const Gguf& g = files->first();
   is_text_key(g, "general.name", &out->name);
+  is_text_key(g, kChatTemplateKey, &out->chat_template);
+  LINNET_TRY(chat_read(g, &out->chat, err));
   size_t used = 0;
   if (out->spec.rope_freqs) {
     LINNET_TRY(add_tensor(*files, kRopeFreqs, 0, out, err));

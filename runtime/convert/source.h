@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../chat.h"
 #include "../format.h"
 #include "../spec.h"
 #include "tokenizer_build.h"
@@ -36,6 +37,8 @@ struct Source {
   std::string name;           // general.name
   std::vector<SourceTensor> tensors;
   TokenizerBlob tokenizer;
+  ChatFormat chat = {};       // linnet_chat.json of a folder, linnet.chat.* of a GGUF
+  std::string chat_template;  // Jinja, carried over as it is
   std::shared_ptr<void> keep; // what the closures read from (mappings)
 };
 

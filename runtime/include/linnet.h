@@ -221,6 +221,19 @@ LINNET_API linnet_status linnet_detokenize(const linnet_model* model, const int3
 /* The raw bytes of one token inside a running text; may be a part of a UTF-8 character. */
 LINNET_API linnet_status linnet_token_text(const linnet_model* model, int32_t token, char* out, size_t cap, size_t* n_bytes);
 
+/* ---- chat --------------------------------------------------------------------------------------------------------------- */
+
+typedef enum linnet_role { LINNET_ROLE_SYSTEM = 0, LINNET_ROLE_USER = 1, LINNET_ROLE_ASSISTANT = 2, LINNET_ROLE_TOOL = 3 } linnet_role;
+
+/* Name of a role ("user") or NULL if there is no such role. */
+LINNET_API const char* linnet_role_name(linnet_role role);
+/* What the model was trained to see around a message of this role: a conversation is prefix + text + suffix of each message, an answer is
+ * generated behind the assistant's prefix until an end-of-generation token. Tokenize prefix and suffix with special tokens parsed and the
+ * text of others with LINNET_NO_PARSE_SPECIAL. The strings live as long as the model; either may be "" but not both.
+ * LINNET_UNSUPPORTED: the file has no format for this role (keys linnet.chat.<role>.prefix and .suffix), or only a Jinja template. */
+LINNET_API linnet_status linnet_chat_format(const linnet_model* model, linnet_role role, const char** prefix, const char** suffix,
+                                            linnet_error* err);
+
 /* ---- session ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct linnet_session linnet_session; /* lives inside the caller's memory */

@@ -80,8 +80,7 @@ def encode(tok, path, dropout):
                 content = next(users if m["role"] == "user" else others).ids
                 ids += [prefix[m["role"]], *content, END]
                 w = WEIGHT[m["role"]]
-                weights += [0.0] + [w] * (len(content) + 1)  # roles are given, not guessed
-            # Only where a model could know does it learn: every target is weighted, the first token is never a target.
+                weights += [WEIGHT["tool"]] + [w] * (len(content) + 1)  # whose turn comes next is hardly worth learning
             out.append((np.array(ids[:CONFIG["max_position_embeddings"]], dtype=np.uint16), np.array(weights[:CONFIG["max_position_embeddings"]], dtype=np.float32)))
         block.clear()
 
