@@ -21,7 +21,7 @@ import tiny_model
 LINNET = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "linnet"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("LINNET_DATA") or ROOT.parent / "shared" / "data")
-COMMANDS = ["convert", "run", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices"]
+COMMANDS = ["convert", "run", "chat", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices"]
 
 
 def linnet(*args, stdin=None, code=0):
@@ -342,6 +342,76 @@ class Tiny(unittest.TestCase):
 
 
 @unittest.skipUnless((DATA / "models" / "stories260K").is_dir(), "no stories260K (set LINNET_DATA to the folder that holds models/)")
+class Chat(unittest.TestCase):
+    """The chat format from linnet_chat.json to the prompt; what the answers mean is test_assistant.py's."""
+    FORMAT = {"user": {"prefix": "[U]", "suffix": "\n"}, "assistant": {"prefix": "[A]", "suffix": "</s>"}, "tool": {"prefix": "[T]", "suffix": ""}}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="linnet-test-"))
+        cls.folder = tiny_model.make(cls.dir / "tiny")
+        linnet("convert", cls.folder, "-o", cls.dir / "bare.gguf")
+        (cls.folder / "linnet_chat.json").write_text(json.dumps(cls.FORMAT))
+        cls.packed = cls.dir / "chat.gguf"
+        linnet("convert", cls.folder, "-o", cls.packed)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.dir)
+
+    def messages(self, *conversations, code=0, more=()):
+        lines = "".join(json.dumps([{"role": r, "content": c} for r, c in conversation]) + "\n" for conversation in conversations)
+        out = linnet("chat", "-m", self.packed, "--json", "-n", 8, "--ignore-eos", *more, stdin=lines.encode(), code=code)
+        return out if code else [json.loads(line) for line in out.splitlines()]
+
+    def test_prompt(self):
+        """The tokens are those of the same text given to `linnet run`, except that special tokens in a message are plain text."""
+        answer = self.messages([("user", "hi"), ("assistant", "yo"), ("tool", "1"), ("user", "x")])[0]
+        text = "[U]hi\n[A]yo</s>[T]1[U]x\n[A]"
+        run = linnet_json("run", "-m", self.packed, "-p", text, "-n", 8, "--temp", 0, "--ignore-eos")
+        self.assertEqual((answer["tokens"], answer["prompt_tokens"]), (run["tokens"], run["prompt_tokens"]))
+        self.assertEqual(self.messages([("user", "</s>")])[0]["prompt_tokens"], 1 + 3 + 4 + 1 + 3)
+
+    def test_same_beginning(self):
+        """What a conversation shares with the one before is not computed again, and changes no token."""
+        a, b = [("user", "what is it")], [("user", "what was it")]
+        together = self.messages(a, b, a)
+        self.assertEqual([t["tokens"] for t in together], [self.messages(c)[0]["tokens"] for c in (a, b, a)])
+        self.assertLess(together[1]["prompt_tokens"], together[0]["prompt_tokens"])
+
+    def test_lines(self):
+        lines = linnet("chat", "-m", self.packed, "-n", 4, "--ignore-eos", stdin=b"hi\n\n/tool 1\n/reset\nhi\n/exit\nnever\n").split("\n")
+        self.assertEqual(len(lines), 4)
+        self.assertEqual(lines[0], lines[2])
+        self.assertEqual(lines[0], linnet("chat", "-m", self.packed, "-n", 4, "--ignore-eos", "-p", "hi").split("\n")[0])
+        for layout in ("plain", "packed"):
+            linnet("convert", self.folder, "-o", self.dir / f"{layout}.gguf", "--layout", layout, *(["--weights", "f32"] if layout == "plain" else []))
+            self.assertEqual(linnet_json("inspect", self.dir / f"{layout}.gguf")["chat"], ["user", "assistant", "tool"])
+
+    def test_refusals(self):
+        def refused(word, *args, stdin=b""):
+            self.assertIn(word, linnet("chat", *args, stdin=stdin, code=1))
+        bare = self.dir / "bare.gguf"
+        refused("chat format", "-m", bare, "-p", "x")
+        refused("role 'system'", "-m", self.packed, "-p", "x", "--system", "y")
+        for line, word in [(b"{", "line 1: not a JSON array"), (b"[]", "line 1: not a JSON array"), (b'["x"]', "'role' and 'content'"), (b'[{"role": "user"}]', "content"),
+                           (b'[{"role": "user", "content": 1}]', "content"), (b'[{"role": "king", "content": "x"}]', "'king'"), (b'[{"role": "system", "content": "x"}]', "'system'"),
+                           (b"[" * 100000, "not a JSON array"), (b'[{"role": "user", "content": "' + b"x" * (1 << 20) + b'"}]', "longer than")]:
+            refused(word, "-m", self.packed, "--json", stdin=line + b"\n")
+        refused("/foo", "-m", self.packed, stdin=b"/foo\n")
+        refused("context", "-m", self.packed, "--context", 16, stdin=b"a long message that does not fit\n")
+        folder = tiny_model.make(self.dir / "jinja")
+        (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{{ messages }}"}))
+        refused("Jinja", "-m", folder, "-p", "x")
+        for broken, word in [({"user": {"prefix": "x", "suffix": "y"}}, "'assistant'"), ({"king": {}}, "'king'"), ({"user": {"prefix": "x"}}, "user.suffix"), ({"user": 1}, "user.prefix"),
+                             ({"user": {"prefix": "x" * 128, "suffix": ""}}, "128"), ({"user": {"prefix": "", "suffix": ""}, "assistant": {"prefix": "x", "suffix": ""}}, "empty"),
+                             ({"user": {"prefix": "a\0b", "suffix": ""}}, "NUL"), ({"user": {"prefix": "x", "suffix": "", "mid": ""}}, "other than"), ([], "not an object")]:
+            (folder / "linnet_chat.json").write_text(json.dumps(broken))
+            with self.subTest(broken=broken):
+                refused(word, "-m", folder, "-p", "x")
+                self.assertIn("linnet_chat.json", linnet("convert", folder, "-o", self.dir / "o.gguf", code=1))
+
+
 class Stories(unittest.TestCase):
     folder = DATA / "models" / "stories260K"
     gguf = DATA / "models" / "stories260Ktok512.gguf"

@@ -17,6 +17,7 @@ void print_json(const std::string& path, const convert::Description& d) {
   Json json;
   json.object().field("path", path).field("kind", d.kind).field("name", d.name).field("architecture", d.architecture);
   json.field("tokenizer", d.tokenizer).field("vocabulary", d.n_tokens).field("tensor_bytes", d.tensor_bytes);
+  json.field("chat", d.chat).field("chat_template", d.chat_template);
   if (!d.unsupported.empty()) json.field("unsupported", d.unsupported);
   json.key("spec").object();
   for (const convert::SpecInfo& s : d.spec) {
@@ -37,6 +38,10 @@ void print_text(const std::string& path, const convert::Description& d) {
   std::printf("\n%zu tensors, %s; ", d.tensors.size(), human_bytes(d.tensor_bytes).c_str());
   if (d.n_tokens > 0) std::printf("tokenizer %s, %llu tokens\n", d.tokenizer.c_str(), static_cast<unsigned long long>(d.n_tokens));
   else std::printf("no tokenizer\n");
+  std::string roles;
+  for (const std::string& role : d.chat) roles += " " + role;
+  if (!roles.empty()) std::printf("chat format:%s\n", roles.c_str());
+  else if (d.chat_template) std::printf("chat format: only a Jinja template, which linnet does not run yet\n");
   if (!d.unsupported.empty()) std::printf("linnet cannot run it: %s\n", d.unsupported.c_str());
   for (const convert::SpecInfo& s : d.spec) std::printf("  %-16s %s\n", s.name.c_str(), s.value.c_str());
   size_t width = 20;

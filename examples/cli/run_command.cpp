@@ -42,7 +42,7 @@ uint32_t context_for(const Args& args, const Engine& engine, size_t n_prompt, ui
 int run(const Args& args) {
   if (args.given("--tokens") && args.given("-p")) return usage_error(args, "give either -p or --tokens");
   linnet_sampling draw = {};
-  if (!read_sampling(args, &draw)) return kExitError;
+  if (const int code = read_sampling(args, &draw); code != kExitOk) return code;
   Settings settings;
   Engine engine;
   on_interrupt_cancel(nullptr);

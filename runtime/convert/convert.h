@@ -57,6 +57,8 @@ struct Description {
   std::string name, architecture;
   std::string tokenizer;       // kind of the vocabulary, "" = none
   uint64_t n_tokens = 0;       // of the vocabulary
+  std::vector<std::string> chat;  // roles of the chat format, none without one
+  bool chat_template = false;  // there is a Jinja template, which linnet does not run
   uint64_t tensor_bytes = 0;
   std::string unsupported;     // why linnet cannot run this model, "" = it can; then spec is empty
   std::vector<SpecInfo> spec;

@@ -36,12 +36,19 @@ uint64_t type_bytes(const std::string& type) {
   return type == "F64" ? 8 : type == "F32" || type == "f32" ? 4 : type == "F16" || type == "BF16" ? 2 : 1;
 }
 
+void put_chat(const ChatFormat& chat, bool has_template, Description* out) {
+  for (uint32_t r = 0; r < kRoleKinds; ++r)
+    if (chat.role[r].present) out->chat.push_back(chat_role_name(r));
+  out->chat_template = has_template;
+}
+
 void put_source(const Source& source, Description* out) {
   out->name = source.name;
   out->architecture = source.spec.architecture;
   out->tokenizer = source.tokenizer.bytes.empty() ? "" : source.tokenizer.gguf_model;
   out->n_tokens = source.tokenizer.tokens.size();
   put_spec(source.spec, out);
+  put_chat(source.chat, !source.chat_template.empty(), out);
   for (const SourceTensor& t : source.tensors) {
     TensorInfo info{t.source_name, t.source_type, {t.n}, uint64_t{t.n} * t.k * type_bytes(t.source_type)};
     if (kRoles[t.role].matrix) info.shape.push_back(t.k);
@@ -104,6 +111,8 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
     GgufValue tokens;
     if (file->key("tokenizer.ggml.tokens", &tokens) && tokens.type == kGgufArray) out->n_tokens = tokens.count;
     put_tensors(*file, out);
+    ChatFormat chat;
+    if (chat_read(*file, &chat, &why) == LINNET_OK) put_chat(chat, chat.has_template, out);
     ModelSpec spec = {};
     Source source;
     const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);

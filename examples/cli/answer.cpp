@@ -1,0 +1,109 @@
+// Generating: what `linnet run` and `linnet chat` share.
+#include <chrono>
+#include <cstdio>
+
+#include "cli.h"
+
+namespace linnet::cli {
+
+int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes) {
+  Answer& out = *static_cast<Answer*>(answer);
+  if (token >= 0) out.tokens.push_back(token);
+  out.text.append(utf8 ? utf8 : "", n_bytes);
+  if (!out.silent && n_bytes > 0) {
+    std::fwrite(utf8, 1, n_bytes, stdout);
+    out.broken = std::fflush(stdout) != 0;
+  }
+  return out.broken;
+}
+
+linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, Answer* out, linnet_error* err) {
+  const std::vector<std::string> stop_texts = args.texts("--stop");
+  std::vector<const char*> stops;
+  for (const std::string& s : stop_texts) stops.push_back(s.c_str());
+  linnet_generate_params params = {};
+  params.size = sizeof params;
+  params.max_tokens = n;
+  params.ignore_eos = args.flag("--ignore-eos");
+  params.n_stop = static_cast<uint32_t>(stops.size());
+  params.stop = stops.data();
+  linnet_status status = linnet_prefill(engine.session, 0, prompt, n_prompt, err);
+  if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->why, err);
+  if (status != LINNET_CANCELLED) return status;
+  out->why = LINNET_STOP_CANCEL;
+  return LINNET_OK;
+}
+
+int read_sampling(const Args& args, linnet_sampling* out) {
+  if (args.given("--typical-p")) return failed(args, "typical-p is not supported yet");
+  for (const std::string& s : args.texts("--stop"))
+    if (s.empty() || s.size() > 255) return usage_error(args, "a stop string has 1 to 255 bytes");
+  *out = {};
+  out->size = sizeof *out;
+  out->temperature = static_cast<float>(args.real("--temp"));
+  out->top_k = static_cast<uint32_t>(args.count("--top-k"));
+  out->top_p = static_cast<float>(args.real("--top-p"));
+  out->min_p = static_cast<float>(args.real("--min-p"));
+  out->repeat_penalty = static_cast<float>(args.real("--repeat-penalty"));
+  out->presence_penalty = static_cast<float>(args.real("--presence-penalty"));
+  out->frequency_penalty = static_cast<float>(args.real("--frequency-penalty"));
+  out->penalty_last_n = static_cast<uint32_t>(args.count("--repeat-last-n"));
+  out->seed = args.given("--seed") ? args.count("--seed")
+                                   : static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) & 0xFFFFFFFFu;
+  return kExitOk;
+}
+
+Options sampling_options(const char* temperature) {
+  return {
+      {"--temp", "T", Kind::kReal, "temperature; 0 = always the likeliest token", temperature, 0, 100},
+      {"--top-k", "K", Kind::kCount, "draw from the K likeliest; 0 = all", "40"},
+      {"--top-p", "P", Kind::kReal, "draw from the smallest set of this probability; 1 = all", "0.95", 0, 1},
+      {"--min-p", "P", Kind::kReal, "drop tokens below P times the likeliest; 0 = none", "0.05", 0, 1},
+      {"--typical-p", "P", Kind::kReal, "not supported yet", nullptr, 0, 1},
+      {"--repeat-penalty", "F", Kind::kReal, "on logits of tokens seen; 1 = off", "1", 0, 100},
+      {"--presence-penalty", "F", Kind::kReal, "subtracted from logits of tokens seen", "0", -100, 100},
+      {"--frequency-penalty", "F", Kind::kReal, "the same, per occurrence", "0", -100, 100},
+      {"--repeat-last-n", "N", Kind::kCount, "tokens that the penalties look back", "64", 1, 1024},
+      {"--seed", "S", Kind::kCount, "of the sampler (default: from the clock, printed)", nullptr, 0, 18446744073709549568.0},
+      {"--stop", "TEXT", Kind::kTexts, "stop before this text; may be given up to 16 times"},
+      {"--ignore-eos", nullptr, Kind::kFlag, "go on after end-of-generation tokens"},
+  };
+}
+
+void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw) {
+  linnet_stats stats = {};
+  stats.size = sizeof stats;
+  linnet_stats_get(engine.session, &stats);
+  const auto stop_name = [&] {
+    switch (out.why) {
+      case LINNET_STOP_EOS: return "eos";
+      case LINNET_STOP_STRING: return "string";
+      case LINNET_STOP_CANCEL: return "cancel";
+      case LINNET_STOP_CALLBACK: return "callback";
+      default: return "length";  // a full context too
+    }
+  };
+  const double per_s = stats.decode_ns ? static_cast<double>(stats.decode_tokens) / (static_cast<double>(stats.decode_ns) * 1e-9) : 0;
+  const double prompt_per_s = stats.prefill_ns ? static_cast<double>(stats.prefill_tokens) / (static_cast<double>(stats.prefill_ns) * 1e-9) : 0;
+  const double ttft_ms = static_cast<double>(stats.first_token_ns) * 1e-6;
+  if (args.json()) {
+    Json().object().field("tokens", out.tokens).field("text", out.text).field("prompt_tokens", static_cast<uint64_t>(n_prompt))
+        .field("ttft_ms", ttft_ms).field("tokens_per_s", per_s).field("prompt_tokens_per_s", prompt_per_s)
+        .field("max_token_ms", static_cast<double>(stats.max_token_ns) * 1e-6).field("arena_bytes", engine.arena_bytes())
+        .field("peak_rss_bytes", peak_rss_bytes()).field("stop", stop_name()).field("seed", draw.seed)
+        .field("isa", linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa))).field("threads", stats.n_threads)
+        .field("weights", engine.desc.weights).end().print();
+    return;
+  }
+  const std::string how = draw.temperature > 0 ? "seed " + std::to_string(draw.seed) : "greedy";
+  std::fputc('\n', stdout);
+  std::fflush(stdout);
+  std::fprintf(stderr,
+               "\n%zu prompt tokens, %zu generated (%s), %s\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
+               "memory: %s of linnet's own beside the weights, %s peak of the process\n",
+               n_prompt, out.tokens.size(), stop_name(), how.c_str(), ttft_ms, per_s, prompt_per_s,
+               linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)), stats.n_threads, stats.n_threads == 1 ? "" : "s",
+               human_bytes(engine.arena_bytes()).c_str(), human_bytes(peak_rss_bytes()).c_str());
+}
+
+}  // namespace linnet::cli

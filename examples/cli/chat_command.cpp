@@ -1,0 +1,237 @@
+// linnet chat: a conversation with a model whose file holds a chat format.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+
+namespace linnet::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxLine = size_t{1} << 20;  // bytes of one line of input
+
+// The tokens of a conversation, and how many of them the session holds already.
+class Conversation {
+ public:
+  Conversation(const Args& args, Engine& engine) : args_(args), engine_(engine) {}
+
+  // Empties the conversation; what the session computed stays until other tokens come.
+  bool begin() {
+    tokens_.clear();
+    std::vector<int32_t> bos;
+    if (!tokenize(args_, engine_, "", 0, &bos)) return false;
+    // Only what stands before a text; an EOS behind it has no place here.
+    if (!bos.empty() && bos.front() == engine_.desc.bos_id) tokens_.push_back(bos.front());
+    return true;
+  }
+
+  bool add(linnet_role role, std::string_view text) { return edge(role, false) && piece(text, LINNET_NO_PARSE_SPECIAL) && edge(role, true); }
+
+  size_t size() const { return tokens_.size(); }
+  void resize(size_t n) { tokens_.resize(n); }
+
+  // The assistant's turn: computes what is new, generates. On an error the conversation is as before.
+  linnet_status answer(uint32_t n, Answer* out, size_t* n_new, linnet_error* err) {
+    const size_t before = tokens_.size();
+    if (!edge(LINNET_ROLE_ASSISTANT, false)) return LINNET_BAD_STATE;
+    size_t same = static_cast<size_t>(std::mismatch(tokens_.begin(), tokens_.end(), held_.begin(), held_.end()).first - tokens_.begin());
+    same = std::min(same, tokens_.size() - 1);  // the last row gives the logits
+    linnet_truncate(engine_.session, 0, same);
+    linnet_stats_reset(engine_.session);
+    *n_new = tokens_.size() - same;
+    const linnet_status status = generate(args_, engine_, tokens_.data() + same, *n_new, n, out, err);
+    size_t length = 0;
+    linnet_length(engine_.session, 0, &length);
+    held_ = tokens_;
+    held_.insert(held_.end(), out->tokens.begin(), out->tokens.end());
+    held_.resize(std::min(length, held_.size()));
+    if (status != LINNET_OK) {
+      tokens_.resize(before);
+      return status;
+    }
+    tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end());
+    return edge(LINNET_ROLE_ASSISTANT, true) ? LINNET_OK : LINNET_BAD_STATE;
+  }
+
+ private:
+  bool edge(linnet_role role, bool suffix) {
+    const char* text[2];
+    linnet_error err = {};
+    if (linnet_chat_format(engine_.model, role, &text[0], &text[1], &err) == LINNET_OK) return piece(text[suffix], 0);
+    failed(args_, err);
+    return false;
+  }
+  bool piece(std::string_view text, uint32_t flags) {
+    std::vector<int32_t> ids;
+    if (!tokenize(args_, engine_, text, flags | LINNET_NO_ADD_SPECIAL, &ids)) return false;
+    tokens_.insert(tokens_.end(), ids.begin(), ids.end());
+    return true;
+  }
+
+  const Args& args_;
+  Engine& engine_;
+  std::vector<int32_t> tokens_, held_;
+};
+
+enum class Line { kRead, kEnd, kBad };
+
+// One line without its newline; kBad (said on stderr) if it is too long or cannot be read.
+Line read_line(const Args& args, std::string* out) {
+  out->clear();
+  for (int c; (c = std::getc(stdin)) != EOF && c != '\n';) {
+    out->push_back(static_cast<char>(c));
+    if (out->size() <= kMaxLine) continue;
+    failed(args, "a line of input is longer than %zu bytes", kMaxLine);
+    return Line::kBad;
+  }
+  if (std::ferror(stdin) && !interrupted()) {
+    failed(args, "stdin could not be read");
+    return Line::kBad;
+  }
+  return out->empty() && (std::feof(stdin) || std::ferror(stdin)) ? Line::kEnd : Line::kRead;
+}
+
+bool role_of(const std::string& name, linnet_role* out) {
+  for (uint32_t r = 0; linnet_role_name(static_cast<linnet_role>(r)); ++r)
+    if (name == linnet_role_name(static_cast<linnet_role>(r))) {
+      *out = static_cast<linnet_role>(r);
+      return true;
+    }
+  return false;
+}
+
+// [{"role": "user", "content": "..."}, ...] into an empty conversation.
+bool add_messages(const Args& args, const std::string& line, size_t number, Conversation* conversation) {
+  const json messages = json::parse(line, nullptr, false);
+  if (!messages.is_array() || messages.empty()) return failed(args, "line %zu: not a JSON array of messages", number), false;
+  if (!conversation->begin() || (args.given("--system") && !conversation->add(LINNET_ROLE_SYSTEM, args.text("--system")))) return false;
+  for (const json& m : messages) {
+    const auto text = [&](const char* key) -> const std::string* {
+      const auto at = m.is_object() ? m.find(key) : m.end();
+      return m.is_object() && at != m.end() && at->is_string() ? at->get_ptr<const std::string*>() : nullptr;
+    };
+    const std::string *role = text("role"), *content = text("content");
+    linnet_role r = LINNET_ROLE_USER;
+    if (!role || !content) return failed(args, "line %zu: a message has no text 'role' and 'content'", number), false;
+    if (!role_of(*role, &r)) return failed(args, "line %zu: unknown role '%.40s'", number, role->c_str()), false;
+    if (!conversation->add(r, *content)) return false;
+  }
+  return true;
+}
+
+struct Chat {
+  const Args& args;
+  Engine& engine;
+  const linnet_sampling& draw;
+  Conversation& conversation;
+  uint32_t n;
+
+  // One answer; false after printing what is wrong.
+  bool answer(bool report) {
+    Answer out;
+    out.silent = args.json();
+    size_t n_new = 0;
+    linnet_error err = {};
+    if (linnet_sampling_set(engine.session, &draw, &err) != LINNET_OK) return failed(args, err), false;
+    on_interrupt_cancel(engine.session);
+    const linnet_status status = conversation.answer(n, &out, &n_new, &err);
+    if (status != LINNET_OK) {
+      if (err.code) failed(args, err);
+      return false;
+    }
+    if (report) report_answer(args, engine, out, n_new, draw);
+    else std::putchar('\n');
+    if (!report && !out.broken && out.why == LINNET_STOP_CONTEXT) std::fprintf(stderr, "(the context is full: /reset begins anew)\n");
+    return std::fflush(stdout) == 0 && !out.broken;
+  }
+
+  bool restart() { return conversation.begin() && (!args.given("--system") || conversation.add(LINNET_ROLE_SYSTEM, args.text("--system"))); }
+
+  int json_lines() {
+    std::string line;
+    for (size_t number = 1;; ++number) {
+      const Line read = read_line(args, &line);
+      if (read != Line::kRead) return read == Line::kEnd ? kExitOk : kExitError;
+      if (!add_messages(args, line, number, &conversation) || !answer(true)) return kExitError;
+    }
+  }
+
+  int lines() {
+    const bool terminal = isatty(STDIN_FILENO);
+    if (terminal) std::fprintf(stderr, "Each line is a message. /tool TEXT gives a tool's result, /reset begins anew, /exit or Ctrl-D ends.\n");
+    if (!restart()) return kExitError;
+    std::string line;
+    for (;;) {
+      if (terminal) std::fputs("> ", stderr);
+      const Line read = read_line(args, &line);
+      if (read != Line::kRead) return read == Line::kEnd ? kExitOk : kExitError;
+      if (line.empty()) continue;
+      if (line == "/exit") return kExitOk;
+      if (line == "/reset") {
+        if (!restart()) return kExitError;
+        continue;
+      }
+      const bool tool = line.compare(0, 6, "/tool ") == 0;
+      if (line[0] == '/' && !tool) {
+        failed(args, "there is no '%.40s'; /tool TEXT, /reset and /exit are known", line.c_str());
+        if (!terminal) return kExitError;
+        continue;
+      }
+      const size_t before = conversation.size();
+      const bool answered = conversation.add(tool ? LINNET_ROLE_TOOL : LINNET_ROLE_USER, tool ? line.substr(6) : line) && answer(false);
+      if (interrupted()) return kExitOk;
+      if (answered) continue;
+      if (!terminal) return kExitError;
+      conversation.resize(before);
+    }
+  }
+};
+
+int run(const Args& args) {
+  Settings settings;
+  Engine engine;
+  linnet_sampling draw = {};
+  on_interrupt_cancel(nullptr);
+  if (const int code = read_sampling(args, &draw); code != kExitOk) return code;
+  if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
+  const char *prefix = nullptr, *suffix = nullptr;
+  linnet_error err = {};
+  for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
+    if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, err);
+  if (settings.session.n_context == 0) settings.session.n_context = std::min(engine.desc.n_context, 4096u);
+  if (!engine.start(args, settings.session)) return kExitError;
+
+  Conversation conversation(args, engine);
+  Chat chat{args, engine, draw, conversation, static_cast<uint32_t>(args.count("-n"))};
+  int code = kExitError;
+  if (!args.given("-p")) code = args.json() ? chat.json_lines() : chat.lines();
+  else if (chat.restart() && conversation.add(LINNET_ROLE_USER, args.text("-p")) && chat.answer(true)) code = kExitOk;
+  on_interrupt_cancel(nullptr);
+  return code;
+}
+
+}  // namespace
+
+Command chat_command() {
+  return {"chat", "talk with a model whose file holds a chat format", "", 0, 0,
+          "Each line of stdin is a message, each answer is streamed to stdout. A line '/tool TEXT' is a tool's result, '/reset' begins anew, '/exit' ends.\n"
+          "With --json each line of stdin is a whole conversation, a JSON array of {\"role\", \"content\"}, and each line of stdout the answer to it with its\n"
+          "speed; what two conversations have in common at their beginning is computed once. With -p one message is answered.\n"
+          "Files that only have a Jinja template are refused by name.\n\n"
+          "example: linnet chat -m examples/assistant/model/linnet-assistant.gguf -p \"set a timer for ten minutes\"",
+          join(
+              {
+                  model_option(),
+                  {"-p, --prompt", "TEXT", Kind::kText, "one message; without it they come from stdin"},
+                  {"--system", "TEXT", Kind::kText, "a system message at the beginning"},
+                  {"-n, --n-tokens", "N", Kind::kCount, "tokens of an answer at most", "512", 1, 16777216},
+              },
+              join(sampling_options("0"), join(engine_options(), session_options()))),
+          run};
+}
+
+}  // namespace linnet::cli

@@ -1,0 +1,29 @@
+// The chat format: the text that a model was trained to see around the messages of a conversation. A file holds it as
+// linnet.chat.<role>.prefix and .suffix, packed or plain; other models' Jinja templates are not run.
+#pragma once
+#include "gguf.h"
+#include "status.h"
+
+namespace linnet {
+
+inline constexpr uint32_t kRoleKinds = 4;  // linnet_role
+inline constexpr size_t kMaxChatText = 127;
+inline constexpr char kChatTemplateKey[] = "tokenizer.chat_template";  // Jinja, under GGUF's own name
+
+struct ChatFormat {
+  struct Text {
+    char prefix[kMaxChatText + 1], suffix[kMaxChatText + 1];
+    bool present;
+  } role[kRoleKinds];
+  bool has_template;  // the file has a Jinja template
+};
+
+const char* chat_role_name(uint32_t role);  // nullptr past the last one
+// One text of a role, checked: length, no NUL. `label` names where it comes from in error texts.
+Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view text, const char* label, Error* err);
+// Roles must have both texts (one may be empty), and an assistant where there is any role.
+Status chat_check(const ChatFormat& chat, const char* label, Error* err);
+// From the keys of a file; a file without them gives an empty format and LINNET_OK.
+Status chat_read(const Gguf& file, ChatFormat* out, Error* err);
+
+}  // namespace linnet
