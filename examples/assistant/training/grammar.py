@@ -259,6 +259,8 @@ class Gen:
 
     def typed(self, text):
         """Capitals and punctuation as people type them."""
+        if self.chance(0.02):
+            return text.upper()
         kind = self.below(4)
         if kind <= 1:
             text = text[:1].upper() + text[1:]
@@ -328,6 +330,12 @@ def duration(g):
                        ("a minute and a half", {"minutes": 1, "seconds": 30}), ("a couple of minutes", {"minutes": 2}), ("a couple minutes", {"minutes": 2}), ("an hour", {"hours": 1}),
                        ("a minute", {"minutes": 1}), ("a couple of hours", {"hours": 2}), ("an hour and a quarter", {"hours": 1, "minutes": 15}), ("a quarter hour", {"minutes": 15}),
                        ("one minute thirty", {"minutes": 1, "seconds": 30}), ("an hour and ten minutes", {"hours": 1, "minutes": 10}), ("a dozen minutes", {"minutes": 12})])
+    if g.chance(0.04):  # as typed: 1h 15m, 90s
+        a, b = g.pick([("hours", "minutes"), ("hours", "minutes"), ("minutes", "seconds")])
+        n, m = g.number(1, 12 if a == "hours" else 90), g.number(1, 59)
+        if g.chance(0.5):
+            return f"{n}{g.pick(['', '', ' '])}{g.pick([a[0], a[0], {'hours': 'hr', 'minutes': 'min'}[a]])}", {a: n}
+        return f"{n}{a[0]}{g.pick(['', ' '])}{m:02d}{g.pick([b[0], b[0], ''])}", {a: n, b: m}
     kind = g.rng.random()
     if kind < 0.09:
         n = g.number(2, 12)

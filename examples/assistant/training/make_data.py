@@ -61,7 +61,7 @@ class World:
         return options[-1] if options else None
 
 
-def exchange(g, intent, prev, messages, drop_result=False):
+def exchange(g, intent, prev, messages, drop_result):
     """Appends one request and its answer; returns what the next turn may refer to."""
     v = {"prev": prev}
     text = g.fill(g.pick(intent.held if g.held else intent.patterns), intent.slots, v)
@@ -86,10 +86,13 @@ def conversation(g, world):
     for _ in range(topics):
         intent, prev = world.opener(g), {}
         for turn in range(3):
-            # An app may show the call and ask on without giving a result: then only the last turn lacks nothing.
-            prev = exchange(g, intent, prev, messages, drop_result=not g.held and g.chance(0.04) and intent.name.split(".")[0] not in ("math", "units", "music"))
+            more = turn < 2 and g.chance(0.3)
+            # Requests are what has to be learnt: most calls of training stand without result and sentence, as in an app that shows them and asks
+            # on. Sums, conversions and music may be asked on about with the result in mind.
+            drop = not g.held and g.chance(0.6) and not (more and intent.name.split(".")[0] in ("math", "units", "music"))
+            prev = exchange(g, intent, prev, messages, drop)
             names.append(intent.name)
-            if "error" in prev["result"] or not g.chance(0.3):
+            if "error" in prev["result"] or not more:
                 break
             intent = world.follower(g, intent)
             if intent is None:
@@ -121,7 +124,7 @@ def write(path, n, seed, held, world):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--train", type=int, default=200000, help="training conversations")
+    p.add_argument("--train", type=int, default=440000, help="training conversations")
     p.add_argument("--heldout", type=int, default=1600, help="held-out conversations")
     p.add_argument("--out", type=Path, default=Path("build/assistant"))
     p.add_argument("--seed", type=int, default=1)

@@ -3,12 +3,14 @@
 
 Every turn of every held-out conversation is asked with what came before it as the data has it; the answer counts as right when it is
 the same tool with the same arguments, or, where no tool is due, no tool. linnet itself answers (linnet chat --json, greedy).
+Beside it stands the perplexity of the held-out conversations as one text, from linnet eval (needs no chat; roles and results count too).
 --requests takes other requests: lines {"user", "call", "also"}, two-turn ones with lists, calls null where no tool is due.
 """
 import argparse
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -60,10 +62,20 @@ def ask(linnet, model, weights, kv, cases, threads):
     return answers
 
 
+def perplexity(linnet, model, weights, kv, data, threads):
+    """Of the conversations one after the other, in the chat format of training."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as text:
+        for line in open(data, encoding="utf-8"):
+            text.write("".join(f"<|{m['role']}|>{m['content']}<|end|>" for m in json.loads(line)["messages"]))
+        text.flush()
+        command = [linnet, "eval", "-m", model, text.name, "--json", "--threads", str(threads)] + (["--weights", weights] if weights else []) + (["--kv", kv] if kv else [])
+        return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)["perplexity"]
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     p.add_argument("--linnet", default=str(ROOT / "build/release/linnet"))
-    p.add_argument("--model", default=str(ROOT / "examples/assistant/model"))
+    p.add_argument("--model", default=str(HERE.parent / "model/checkpoint"), help="the bf16 checkpoint, packed on the way in, or a packed file")
     p.add_argument("--data", default=str(HERE / "heldout.jsonl"))
     p.add_argument("--requests", help="a file of other requests instead of --data")
     p.add_argument("--weights", default="", help="formats with commas; empty: as the file is packed")
@@ -94,8 +106,10 @@ def main():
             row = {"weights": weights or "file", "kv": kv or "default", "tool_calls": total[True], "tool_calls_right": round(100 * right[True] / max(1, total[True]), 2),
                    "others": total[False], "others_right": round(100 * right[False] / max(1, total[False]), 2)}
             low = min(low, row["tool_calls_right"])
+            if not a.requests and not a.limit:
+                row["perplexity"] = round(perplexity(a.linnet, a.model, weights, kv, a.data, a.threads), 4)
             rows.append(row)
-            print(json.dumps(row) if a.json else f"{row['weights']:7} weights, {row['kv']:7} KV: tool calls {row['tool_calls_right']:.2f} % of {row['tool_calls']}, no tool where none is due {row['others_right']:.2f} % of {row['others']}", flush=True)
+            print(json.dumps(row) if a.json else f"{row['weights']:7} weights, {row['kv']:7} KV: tool calls {row['tool_calls_right']:.2f} % of {row['tool_calls']}, no tool where none is due {row['others_right']:.2f} % of {row['others']}" + (f", perplexity {row['perplexity']}" if "perplexity" in row else ""), flush=True)
     return 1 if low < a.least else 0
 
 

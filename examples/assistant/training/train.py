@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the assistant's model on the CPU: train.py --data FOLDER --out FOLDER [--minutes M]
+"""Trains the assistant's model on the CPU: train.py --data FOLDER --out FOLDER
 
 FOLDER/train.jsonl and heldout.jsonl come from make_data.py. Writes a Hugging Face folder (config.json, tokenizer.json,
 linnet_chat.json, model.safetensors in bf16), loss.svg and training.json (seed, hashes, versions, losses).
@@ -31,8 +31,9 @@ CONFIG = dict(vocab_size=2048, hidden_size=256, intermediate_size=512, num_hidde
 SPECIAL = ["<|end|>", "<|user|>", "<|assistant|>", "<|tool|>"]
 END = 0
 CHAT = {role: {"prefix": f"<|{role}|>", "suffix": "<|end|>"} for role in ("user", "assistant", "tool")}
-# What the loss counts: the answers; a little of the rest, so that the model is one of the whole text.
-WEIGHT = {"user": 0.1, "assistant": 1.0, "tool": 0.05}
+# The loss counts the answers with weight 1. In a part of the conversations it counts the rest too, so that the model is one of the whole
+# text; in the others that is left out, which saves its logits.
+OTHERS, OTHERS_SHARE = 0.3, 0.25
 
 
 def sha256(path):
@@ -63,7 +64,7 @@ def make_tokenizer(path, sample=60000):
     return tok
 
 
-def encode(tok, path, dropout):
+def encode(tok, path, dropout, rng):
     """All conversations as (ids, loss weights): uint16 and float32 arrays. A prefix is one token, a suffix another."""
     plain = tok
     dropped = Tokenizer.from_str(tok.to_str())
@@ -75,12 +76,12 @@ def encode(tok, path, dropout):
         users = iter(dropped.encode_batch_fast([m["content"] for c in block for m in c if m["role"] == "user"]))
         others = iter(plain.encode_batch_fast([m["content"] for c in block for m in c if m["role"] != "user"]))
         for c in block:
-            ids, weights = [], []
+            ids, weights, rest = [], [], OTHERS if rng.random() < OTHERS_SHARE else 0.0
             for m in c:
                 content = next(users if m["role"] == "user" else others).ids
                 ids += [prefix[m["role"]], *content, END]
-                w = WEIGHT[m["role"]]
-                weights += [WEIGHT["tool"]] + [w] * (len(content) + 1)  # whose turn comes next is hardly worth learning
+                w = 1.0 if m["role"] == "assistant" else rest
+                weights += [rest] + [w] * (len(content) + 1)
             out.append((np.array(ids[:CONFIG["max_position_embeddings"]], dtype=np.uint16), np.array(weights[:CONFIG["max_position_embeddings"]], dtype=np.float32)))
         block.clear()
 
@@ -163,15 +164,18 @@ class Net(torch.nn.Module):
 
 
 def batches(data, tokens, rng):
-    """Conversations of like length together, about `tokens` a batch, in random order. Yields ids, targets, weights."""
-    order = sorted(range(len(data)), key=lambda i: (len(data[i][0]), rng.random()))
-    groups, group = [], []
-    for i in order:
-        if group and (len(group) + 1) * len(data[i][0]) > tokens:
-            groups.append(group)
-            group = []
-        group.append(i)
-    groups.append(group)
+    """Conversations of like length together, at most `tokens` a batch with padding, in random order. Yields ids, weights."""
+    order = list(range(len(data)))
+    rng.shuffle(order)
+    groups = []
+    for at in range(0, len(order), 20000):
+        group = []
+        for i in sorted(order[at:at + 20000], key=lambda i: len(data[i][0])):
+            if group and (len(group) + 1) * len(data[i][0]) > tokens:
+                groups.append(group)
+                group = []
+            group.append(i)
+        groups.append(group)
     rng.shuffle(groups)
     for group in groups:
         n = max(len(data[i][0]) for i in group)
@@ -184,12 +188,12 @@ def batches(data, tokens, rng):
 
 
 def loss_of(net, ids, weights):
-    """Weighted mean of -log p over the tokens that count."""
+    """Weighted sum of -log p over the tokens that count."""
     targets, w = ids[:, 1:].flatten(), weights[:, 1:].flatten()
     flat = torch.arange(ids.numel()).view(ids.shape)[:, :-1].flatten()
     keep = w > 0
     logits = net(ids, flat[keep]).float()
-    return (F.cross_entropy(logits, targets[keep], reduction="none") * w[keep]).sum() / w[keep].sum()
+    return (F.cross_entropy(logits, targets[keep], reduction="none") * w[keep]).sum()
 
 
 def evaluate(net, data):
@@ -199,9 +203,8 @@ def evaluate(net, data):
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         for ids, weights in batches(data, 16384, random.Random(0)):
             weights = (weights == 1).float()
-            n = weights[:, 1:].sum().item()
-            total += loss_of(net, ids, weights).item() * n
-            count += n
+            total += loss_of(net, ids, weights).item()
+            count += weights[:, 1:].sum().item()
     net.train()
     return total / count
 
@@ -235,9 +238,10 @@ def main():
     p.add_argument("--out", type=Path, default=Path("build/assistant/checkpoint"))
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--steps", type=int, default=0, help="stop after so many steps; 0: one pass over the data")
-    p.add_argument("--batch", type=int, default=8192, help="tokens per step")
+    p.add_argument("--batch", type=int, default=4096, help="tokens per step")
+    p.add_argument("--parts", type=int, default=2, help="of like length each, that make a step")
     p.add_argument("--lr", type=float, default=0.02, help="Muon's learning rate; AdamW's is a fifth of it")
-    p.add_argument("--dropout", type=float, default=0.08, help="BPE dropout of the requests")
+    p.add_argument("--dropout", type=float, default=0.04, help="BPE dropout of the requests")
     p.add_argument("--threads", type=int, default=2)
     a = p.parse_args()
     torch.manual_seed(a.seed)
@@ -249,8 +253,8 @@ def main():
 
     tok = make_tokenizer(a.data / "train.jsonl")
     tok.save(str(a.out / "tokenizer.json"))
-    data = encode(tok, a.data / "train.jsonl", a.dropout)
-    held = encode(tok, a.data / "heldout.jsonl", 0)
+    data = encode(tok, a.data / "train.jsonl", a.dropout, rng)
+    held = encode(tok, a.data / "heldout.jsonl", 0, random.Random(0))
     total = sum(len(ids) for ids, _ in data)
     print(f"{len(data)} conversations, {total} tokens; held out {len(held)}; {time.time() - begin:.0f} s", flush=True)
 
@@ -259,29 +263,34 @@ def main():
     hidden = [x for n, x in net.named_parameters() if x.ndim == 2 and n != "embed"]
     rest = [x for n, x in net.named_parameters() if x.ndim == 1 or n == "embed"]
     optimizers = [torch.optim.Muon(hidden, lr=a.lr, weight_decay=0.01), torch.optim.AdamW(rest, lr=a.lr / 5, betas=(0.9, 0.98), weight_decay=0.0)]
-    groups = list(batches(data, a.batch, rng))
-    steps = a.steps or len(groups)
+    groups = list(batches(data, a.batch // a.parts, rng))
+    steps = a.steps or len(groups) // a.parts
     print(f"{count} parameters, {steps} steps", flush=True)
 
     curve, held_curve, seen, smooth = [], [], 0, None
     for step in range(steps):
-        ids, weights = groups[step % len(groups)]
         scale = min(1.0, (step + 1) / 100, max(0.0, (steps - step) / (0.6 * steps)))
         for o, lr in zip(optimizers, (a.lr, a.lr / 5)):
             for g in o.param_groups:
                 g["lr"] = lr * scale
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            loss = loss_of(net, ids, weights)
-        loss.backward()
+        # Parts of different lengths make one step, so that it is not about long conversations or short ones alone.
+        parts = [groups[(step * a.parts + i) % len(groups)] for i in range(a.parts)]
+        total_weight = sum(w[:, 1:].sum() for _, w in parts)
+        loss = 0.0
+        for ids, weights in parts:
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                part = loss_of(net, ids, weights) / total_weight
+            part.backward()
+            loss += part.item()
+            seen += ids.numel()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         for o in optimizers:
             o.step()
             o.zero_grad(set_to_none=True)
-        seen += ids.numel()
-        smooth = loss.item() if smooth is None else 0.95 * smooth + 0.05 * loss.item()
+        smooth = loss if smooth is None else 0.95 * smooth + 0.05 * loss
         if step % 20 == 19:
             curve.append((seen, smooth))
-        if step % 250 == 249 or step == steps - 1:
+        if step % 500 == 499 or step == steps - 1:
             held_curve.append((seen, evaluate(net, held)))
             print(f"step {step + 1} tokens {seen} loss {smooth:.4f} held-out {held_curve[-1][1]:.4f} {time.time() - begin:.0f} s", flush=True)
             save_file(net.hf_state(), a.out / "model.safetensors", metadata={"format": "pt"})
@@ -297,7 +306,7 @@ def main():
         svg(a.out / "loss.svg", curve, held_curve)
     with open(a.out / "training.json", "w") as f:
         json.dump({"seed": a.seed, "train_sha256": sha256(a.data / "train.jsonl"), "heldout_sha256": sha256(a.data / "heldout.jsonl"), "parameters": count, "conversations": len(data),
-                   "tokens": total, "steps": steps, "batch_tokens": a.batch, "lr": a.lr, "bpe_dropout": a.dropout, "loss": round(smooth, 5), "heldout_loss": round(held_curve[-1][1], 5),
+                   "tokens": total, "steps": steps, "batch_tokens": a.batch, "parts": a.parts, "lr": a.lr, "bpe_dropout": a.dropout, "loss": round(smooth, 5), "heldout_loss": round(held_curve[-1][1], 5),
                    "minutes": round((time.time() - begin) / 60, 1), "threads": a.threads,
                    "versions": {"python": sys.version.split()[0], "torch": torch.__version__, "tokenizers": tokenizers.__version__, "numpy": np.__version__}}, f, indent=1)
         f.write("\n")

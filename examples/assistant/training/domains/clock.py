@@ -160,7 +160,7 @@ def clock(g):
         return text, of24(h, m), True
     if k < 0.14:
         h = g.between(5, 9)
-        return f"0{h}:{m:02d}", of24(h, m), False
+        return f"0{h}{g.pick([':', ':', ''])}{m:02d}", of24(h, m), False
     if k < 0.42:
         half = g.pick(["am", "pm"])
         return with_half(g, h, m, half), of24(h % 12 + (12 if half == "pm" else 0), m), True
