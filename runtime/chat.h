@@ -6,7 +6,6 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kRoleKinds = 4;  // linnet_role
 inline constexpr size_t kMaxChatText = 127;
 inline constexpr char kChatTemplateKey[] = "tokenizer.chat_template";  // Jinja, under GGUF's own name
 
@@ -14,7 +13,7 @@ struct ChatFormat {
   struct Text {
     char prefix[kMaxChatText + 1], suffix[kMaxChatText + 1];
     bool present;
-  } role[kRoleKinds];
+  } role[LINNET_ROLE_COUNT];
   bool has_template;  // the file has a Jinja template
 };
 

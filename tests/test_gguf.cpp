@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "runtime/chat.h"
 #include "runtime/convert/ggml_types.h"
 #include "runtime/format.h"
 #include "tests/data.h"
@@ -270,4 +271,54 @@ TEST_CASE("GGML types: every f16 number") {
     wrong += want == want ? std::memcmp(&want, &out[i], 4) != 0 : out[i] == out[i];
   }
   CHECK(wrong == 0);
+}
+
+// ---- the chat format (chat.h) ----------------------------------------------------------------------------------------------
+
+TEST_CASE("chat format: keys are read, checked and refused by name") {
+  const auto read = [](const GgufFile& f, ChatFormat* chat, std::string* why) {
+    const Opened o(f);
+    REQUIRE(o.status == LINNET_OK);
+    linnet_error err = {};
+    const Status s = chat_read(*o.g, chat, &err);
+    *why = err.text;
+    return s;
+  };
+  ChatFormat chat;
+  std::string why;
+  CHECK(read(good(), &chat, &why) == LINNET_OK);
+  for (const ChatFormat::Text& t : chat.role) CHECK_FALSE(t.present);
+  CHECK_FALSE(chat.has_template);
+
+  GgufFile f = good();
+  f.text(kChatTemplateKey, "{{ messages }}");
+  f.text("linnet.chat.user.prefix", "<u>");
+  f.text("linnet.chat.user.suffix", "");
+  f.text("linnet.chat.assistant.prefix", std::string(kMaxChatText, 'a'));
+  f.text("linnet.chat.assistant.suffix", "\n");
+  REQUIRE(read(f, &chat, &why) == LINNET_OK);
+  CHECK(chat.has_template);
+  CHECK(std::string(chat.role[LINNET_ROLE_USER].prefix) == "<u>");
+  CHECK(std::string(chat.role[LINNET_ROLE_USER].suffix).empty());
+  CHECK(std::string(chat.role[LINNET_ROLE_ASSISTANT].prefix) == std::string(kMaxChatText, 'a'));
+  CHECK_FALSE(chat.role[LINNET_ROLE_TOOL].present);
+
+  const auto refused_chat = [&](const char* key, std::optional<std::string> value, const char* word) {
+    GgufFile g = f;
+    if (value) g.key(key)->value = *value;
+    else g.remove(key);
+    CAPTURE(key, why);
+    CHECK(read(g, &chat, &why) == LINNET_BAD_FILE);
+    CHECK(why.find(word) != std::string::npos);
+  };
+  const std::string text = le(uint32_t{kGgufString});
+  refused_chat("linnet.chat.user.suffix", std::nullopt, "'user'");
+  refused_chat("linnet.chat.user.prefix", le(uint32_t{kGgufU32}) + le(uint32_t{1}), "no string");
+  refused_chat("linnet.chat.user.prefix", text + lstr(""), "both empty");
+  refused_chat("linnet.chat.user.prefix", text + lstr(std::string(kMaxChatText + 1, 'x')), "128 bytes");
+  refused_chat("linnet.chat.user.prefix", text + lstr(std::string("a\0b", 3)), "NUL");
+  f.remove("linnet.chat.assistant.prefix");
+  f.remove("linnet.chat.assistant.suffix");
+  CHECK(read(f, &chat, &why) == LINNET_BAD_FILE);
+  CHECK(why.find("'assistant'") != std::string::npos);
 }

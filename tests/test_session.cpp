@@ -160,6 +160,14 @@ TEST_CASE("parameters out of range are refused by name and change nothing") {
   CHECK(std::string(err.text).find("100000") != std::string::npos);
   CHECK(s.length() == 0);
   CHECK(linnet_prefill(nullptr, 0, kPrompt.data(), 1, &err) == LINNET_BAD_ARG);
+  const char *prefix = "before", *suffix = "before";
+  CHECK(linnet_chat_format(model.m, LINNET_ROLE_USER, &prefix, &suffix, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("no chat format") != std::string::npos);
+  CHECK(linnet_chat_format(model.m, LINNET_ROLE_COUNT, &prefix, &suffix, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_chat_format(model.m, LINNET_ROLE_USER, nullptr, &suffix, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_chat_format(nullptr, LINNET_ROLE_USER, &prefix, &suffix, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(prefix) + suffix == "beforebefore");
+  CHECK(linnet_role_name(LINNET_ROLE_COUNT) == nullptr);
 }
 
 TEST_CASE("params of an older app are shorter structs") {

@@ -158,7 +158,7 @@ void put_metadata(const Source& source, const Options& options, GgufBuilder* b) 
   }
   put_tokenizer(source, options.plain, b);
   if (!source.chat_template.empty()) b->text(kChatTemplateKey, source.chat_template);
-  for (uint32_t r = 0; r < kRoleKinds; ++r) {
+  for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
     if (!source.chat.role[r].present) continue;
     const std::string key = std::string("linnet.chat.") + chat_role_name(r);
     b->text(key + ".prefix", source.chat.role[r].prefix);

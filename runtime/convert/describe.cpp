@@ -37,7 +37,7 @@ uint64_t type_bytes(const std::string& type) {
 }
 
 void put_chat(const ChatFormat& chat, bool has_template, Description* out) {
-  for (uint32_t r = 0; r < kRoleKinds; ++r)
+  for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r)
     if (chat.role[r].present) out->chat.push_back(chat_role_name(r));
   out->chat_template = has_template;
 }

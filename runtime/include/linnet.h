@@ -223,7 +223,13 @@ LINNET_API linnet_status linnet_token_text(const linnet_model* model, int32_t to
 
 /* ---- chat --------------------------------------------------------------------------------------------------------------- */
 
-typedef enum linnet_role { LINNET_ROLE_SYSTEM = 0, LINNET_ROLE_USER = 1, LINNET_ROLE_ASSISTANT = 2, LINNET_ROLE_TOOL = 3 } linnet_role;
+typedef enum linnet_role {
+  LINNET_ROLE_SYSTEM = 0,
+  LINNET_ROLE_USER = 1,
+  LINNET_ROLE_ASSISTANT = 2,
+  LINNET_ROLE_TOOL = 3,
+  LINNET_ROLE_COUNT /* of roles; none itself */
+} linnet_role;
 
 /* Name of a role ("user") or NULL if there is no such role. */
 LINNET_API const char* linnet_role_name(linnet_role role);
