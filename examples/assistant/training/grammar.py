@@ -7,6 +7,7 @@ A pattern is a line of text:
     => k=v, k=v  at the end: further values that this wording stands for
 Random choices use Random.random() alone, whose sequence Python promises to keep for a seed.
 """
+import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import Callable
@@ -14,7 +15,8 @@ from typing import Callable
 
 @dataclass
 class Intent:
-    """Requests of one kind. `patterns` are for training; `held` are wordings that training never sees.
+    """Requests of one kind. `patterns` are its wordings and `held` a few that are built quite differently; hold_out() makes them those of
+    training and those that training never sees.
 
     call(v) gives (tool name, arguments) or None for an answer without a tool; v holds the slots' values that the chosen
     wording used, and v["prev"] the values of the turn before where this intent follows one.
@@ -295,6 +297,31 @@ def split_alternatives(p, i):
             parts.append(p[start:i])
             start = i + 1
         i += 1
+
+
+def forms(pattern):
+    """In how many ways a pattern can be worded, its slots not counted."""
+    p, i, n = pattern.partition("=>")[0], 0, 1
+    while i < len(p):
+        if p[i] in "([":
+            parts, end = split_alternatives(p, i)
+            n *= sum(map(forms, parts)) + (p[i] == "[")
+            i = end
+        else:
+            i += 1
+    return n
+
+
+def hold_out(intent, share=1 / 20, most=30):
+    """Splits an intent's wordings: which of those with few forms training never sees is drawn by their hash (so a new wording moves no other).
+    Wordings with many forms are the common ones and belong to training, as do those in both lists: a slot alone, whose words the held-out set
+    draws differently."""
+    both = set(intent.patterns) & set(intent.held)
+    pool = [p for p in dict.fromkeys(intent.patterns + intent.held) if p not in both]
+    rank = {p: int.from_bytes(hashlib.sha256(f"{intent.name}/{p}".encode()).digest()[:4], "big") / 2**32 for p in pool if forms(p) <= most or p in intent.held}
+    held = {p for p in rank if rank[p] < share} or set(sorted(rank, key=rank.get)[:1])
+    intent.patterns = [p for p in pool if p not in held] + sorted(both)
+    intent.held = [p for p in pool if p in held] + sorted(both)
 
 
 def arguments(v, *keys):

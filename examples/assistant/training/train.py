@@ -10,11 +10,14 @@ The network is a Llama: RMSNorm, RoPE, grouped-query attention, SwiGLU, tied emb
 Requests are cut into tokens at random (BPE dropout, Provilkov et al. 2020, arXiv:1910.13267), so that a word never seen is no surprise.
 """
 import argparse
+import collections
 import hashlib
+import itertools
 import json
 import math
 import os
 import random
+import re
 import sys
 import time
 from pathlib import Path
@@ -24,12 +27,14 @@ import tokenizers
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 CONFIG = dict(vocab_size=2048, hidden_size=256, intermediate_size=512, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
               max_position_embeddings=1024, rope_theta=10000.0, rms_norm_eps=1e-5)
 SPECIAL = ["<|end|>", "<|user|>", "<|assistant|>", "<|tool|>"]
 END = 0
+SPACED_WORDS = 400
+TOOLS = Path(__file__).resolve().parent.parent / "tools.json"
 CHAT = {role: {"prefix": f"<|{role}|>", "suffix": "<|end|>"} for role in ("user", "assistant", "tool")}
 # The loss counts the answers with weight 1. In a part of the conversations it counts the rest too, so that the model is one of the whole
 # text; in the others that is left out, which saves its logits.
@@ -48,19 +53,27 @@ def conversations(path):
 
 
 def make_tokenizer(path, sample=60000):
-    """Byte-level BPE; digits stand alone, so that every number is spelt the same way."""
+    """Byte-level BPE, made in two steps so that a word is cut alike wherever it stands and copying it into a call is copying tokens: pieces are
+    learnt from words without the space before them, then the commonest words get a token with the space. Digits stand alone: a number is spelt
+    one way. The beginning of a call, up to its arguments, is one token per tool."""
+    calls = [f'{{"name":"{tool["function"]["name"]}","arguments":{{' for tool in json.loads(TOOLS.read_text())]
+    digits, bytes_ = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    texts = [m["content"].split('"arguments":{')[-1] for messages in itertools.islice(conversations(path), sample) for m in messages]
     tok = Tokenizer(models.BPE())
-    tok.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)])
+    tok.pre_tokenizer = pre_tokenizers.Sequence([digits, pre_tokenizers.Split(Regex(" "), "isolated"), bytes_])
     tok.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(vocab_size=CONFIG["vocab_size"], special_tokens=SPECIAL, initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), show_progress=False)
-
-    def texts():
-        for k, messages in enumerate(conversations(path)):
-            if k == sample:
-                return
-            for m in messages:
-                yield m["content"]
-    tok.train_from_iterator(texts(), trainer)
+    tok.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=CONFIG["vocab_size"] - SPACED_WORDS - len(calls), special_tokens=SPECIAL, show_progress=False,
+                                                       initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet())))
+    tok.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_])
+    d = json.loads(tok.to_str())
+    vocab, space = d["model"]["vocab"], "\u0120"
+    count = collections.Counter(w for t in texts for w in re.findall(r"(?<= )[A-Za-z]+", t) if w in vocab)
+    for w, _ in sorted(count.items(), key=lambda x: (-x[1], x[0]))[:SPACED_WORDS]:
+        vocab[space + w] = len(vocab)
+        d["model"]["merges"].append([space, w])
+    tok = Tokenizer.from_str(json.dumps(d))
+    tok.add_tokens([AddedToken(c, normalized=False) for c in calls])
+    assert tok.get_vocab_size() == CONFIG["vocab_size"]
     return tok
 
 
@@ -164,7 +177,7 @@ class Net(torch.nn.Module):
 
 
 def batches(data, tokens, rng):
-    """Conversations of like length together, at most `tokens` a batch with padding, in random order. Yields ids, weights."""
+    """Conversations of like length together, at most `tokens` a batch with padding, in random order: lists of indices."""
     order = list(range(len(data)))
     rng.shuffle(order)
     groups = []
@@ -177,14 +190,18 @@ def batches(data, tokens, rng):
             group.append(i)
         groups.append(group)
     rng.shuffle(groups)
-    for group in groups:
-        n = max(len(data[i][0]) for i in group)
-        ids = np.zeros((len(group), n), dtype=np.int64)
-        weights = np.zeros((len(group), n), dtype=np.float32)
-        for row, i in enumerate(group):
-            ids[row, :len(data[i][0])] = data[i][0]
-            weights[row, :len(data[i][1])] = data[i][1]
-        yield torch.from_numpy(ids), torch.from_numpy(weights)
+    return groups
+
+
+def tensors(data, group):
+    """(ids, weights) of a batch, padded."""
+    n = max(len(data[i][0]) for i in group)
+    ids = np.zeros((len(group), n), dtype=np.int64)
+    weights = np.zeros((len(group), n), dtype=np.float32)
+    for row, i in enumerate(group):
+        ids[row, :len(data[i][0])] = data[i][0]
+        weights[row, :len(data[i][1])] = data[i][1]
+    return torch.from_numpy(ids), torch.from_numpy(weights)
 
 
 def loss_of(net, ids, weights):
@@ -201,7 +218,8 @@ def evaluate(net, data):
     net.eval()
     total = count = 0.0
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
-        for ids, weights in batches(data, 16384, random.Random(0)):
+        for group in batches(data, 16384, random.Random(0)):
+            ids, weights = tensors(data, group)
             weights = (weights == 1).float()
             total += loss_of(net, ids, weights).item()
             count += weights[:, 1:].sum().item()
@@ -238,10 +256,11 @@ def main():
     p.add_argument("--out", type=Path, default=Path("build/assistant/checkpoint"))
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--steps", type=int, default=0, help="stop after so many steps; 0: one pass over the data")
-    p.add_argument("--batch", type=int, default=4096, help="tokens per step")
-    p.add_argument("--parts", type=int, default=2, help="of like length each, that make a step")
+    p.add_argument("--batch", type=int, default=6144, help="tokens per step")
+    p.add_argument("--parts", type=int, default=3, help="of like length each, that make a step")
     p.add_argument("--lr", type=float, default=0.02, help="Muon's learning rate; AdamW's is a fifth of it")
-    p.add_argument("--dropout", type=float, default=0.04, help="BPE dropout of the requests")
+    p.add_argument("--dropout", type=float, default=0.0, help="BPE dropout of the requests")
+    p.add_argument("--decay", type=float, default=0.8, help="share of the steps over which the learning rate falls to zero")
     p.add_argument("--threads", type=int, default=2)
     a = p.parse_args()
     torch.manual_seed(a.seed)
@@ -259,22 +278,24 @@ def main():
     print(f"{len(data)} conversations, {total} tokens; held out {len(held)}; {time.time() - begin:.0f} s", flush=True)
 
     net = Net(CONFIG)
+    for layer in net.layers:
+        layer.forward = torch.compile(layer.forward, dynamic=True)
     count = sum(x.numel() for x in net.parameters())
     hidden = [x for n, x in net.named_parameters() if x.ndim == 2 and n != "embed"]
     rest = [x for n, x in net.named_parameters() if x.ndim == 1 or n == "embed"]
     optimizers = [torch.optim.Muon(hidden, lr=a.lr, weight_decay=0.01), torch.optim.AdamW(rest, lr=a.lr / 5, betas=(0.9, 0.98), weight_decay=0.0)]
-    groups = list(batches(data, a.batch // a.parts, rng))
+    groups = batches(data, a.batch // a.parts, rng)
     steps = a.steps or len(groups) // a.parts
     print(f"{count} parameters, {steps} steps", flush=True)
 
     curve, held_curve, seen, smooth = [], [], 0, None
     for step in range(steps):
-        scale = min(1.0, (step + 1) / 100, max(0.0, (steps - step) / (0.6 * steps)))
+        scale = min(1.0, (step + 1) / 100, (steps - step) / (a.decay * steps))
         for o, lr in zip(optimizers, (a.lr, a.lr / 5)):
             for g in o.param_groups:
                 g["lr"] = lr * scale
         # Parts of different lengths make one step, so that it is not about long conversations or short ones alone.
-        parts = [groups[(step * a.parts + i) % len(groups)] for i in range(a.parts)]
+        parts = [tensors(data, groups[(step * a.parts + i) % len(groups)]) for i in range(a.parts)]
         total_weight = sum(w[:, 1:].sum() for _, w in parts)
         loss = 0.0
         for ids, weights in parts:
