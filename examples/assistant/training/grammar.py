@@ -9,6 +9,7 @@ Random choices use Random.random() alone, whose sequence Python promises to keep
 """
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -256,18 +257,19 @@ class Gen:
             text = self.mishear(text)
         if self.chance(0.04):
             text = self.typo(text)
-        text = clean(text)
-        return self.typed(text) if self.chance(0.45) else text.replace("'", "") if self.chance(0.03) else text
+        if self.chance(0.55):
+            text = clean(text)
+            return text.replace("'", "") if self.chance(0.03) else text
+        if self.chance(0.3):  # names as they are written
+            text = re.sub(f"[^ ]+{GLUE}", lambda m: re.sub(f"(^|{GLUE})([a-z])(?=[a-z]{{2}})", lambda x: x[1] + x[2].upper(), m[0]), text)
+        return self.typed(clean(text))
 
     def typed(self, text):
         """Capitals and punctuation as people type them."""
-        if self.chance(0.02):
+        if self.chance(0.01):
             return text.upper()
-        kind = self.below(4)
-        if kind <= 1:
+        if self.chance(0.6):
             text = text[:1].upper() + text[1:]
-        if kind == 2:
-            text = " ".join(w if w in ("a", "the", "in", "of", "to", "for", "and") else w[:1].upper() + w[1:] for w in text.split()) if self.chance(0.25) else text
         text = text.replace(" i ", " I ").replace("i'm ", "I'm ")
         question = text.lower().startswith(("what", "how", "is ", "are ", "when", "which", "who", "where", "can ", "could ", "would ", "do ", "does ", "will "))
         return text + (self.pick(["?", "?", ""]) if question else self.pick([".", ".", "", "!"]))

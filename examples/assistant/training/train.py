@@ -54,8 +54,8 @@ def conversations(path):
 
 def make_tokenizer(path, sample=60000):
     """Byte-level BPE, made in two steps so that a word is cut alike wherever it stands and copying it into a call is copying tokens: pieces are
-    learnt from words without the space before them, then the commonest words get a token with the space. Digits stand alone: a number is spelt
-    one way. The beginning of a call, up to its arguments, is one token per tool."""
+    learnt from words without the space before them, then the commonest words that arguments seldom hold get a token with the space. Digits stand alone:
+    a number is spelt one way. The beginning of a call, up to its arguments, is one token per tool."""
     calls = [f'{{"name":"{tool["function"]["name"]}","arguments":{{' for tool in json.loads(TOOLS.read_text())]
     digits, bytes_ = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     texts = [m["content"].split('"arguments":{')[-1] for messages in itertools.islice(conversations(path), sample) for m in messages]
@@ -67,8 +67,10 @@ def make_tokenizer(path, sample=60000):
     tok.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_])
     d = json.loads(tok.to_str())
     vocab, space = d["model"]["vocab"], "\u0120"
-    count = collections.Counter(w for t in texts for w in re.findall(r"(?<= )[A-Za-z]+", t) if w in vocab)
-    for w, _ in sorted(count.items(), key=lambda x: (-x[1], x[0]))[:SPACED_WORDS]:
+    copied = collections.Counter(w for t in texts if t.endswith("}}") for w in re.findall("[A-Za-z]+", t))
+    spaced = collections.Counter(w for t in texts for w in re.findall(r"(?<= )[A-Za-z]+", t) if w in vocab)
+    rare = [(n, w) for w, n in spaced.items() if copied[w] < 0.15 * n]
+    for _, w in sorted(rare, key=lambda x: (-x[0], x[1]))[:SPACED_WORDS]:
         vocab[space + w] = len(vocab)
         d["model"]["merges"].append([space, w])
     tok = Tokenizer.from_str(json.dumps(d))
