@@ -67,6 +67,8 @@ NUCLEI = "a e i o u a e i o u ai ea ee oa oo ou ow ay ie".split()
 CODAS = "b d g k l m n p r s t x ck ll ng nd nt rd rk rm rn rt sh ss st th ve se ne te".split() + [""] * 14
 ENDINGS = ["y", "er", "ing", "ie", "a", "o", "el", "en", "ly", "ow", "et", "le", "ed"]
 
+RUDE = re.compile("fuck|fuk|shit|cunt|kunt|dick|cock|tit|cum|slut|whor|rape|fag|nig|pis|poo|porn|puss|twat|wank|sex|bitch|jew|gook|spic|ass")
+
 UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 
@@ -123,7 +125,8 @@ class Gen:
     def invented(self):
         """A word that does not exist, of one or two syllables."""
         w = "".join(self.pick(ONSETS) + self.pick(NUCLEI) + self.pick(CODAS) for _ in range(self.pick([1, 1, 2])))
-        return w + self.pick(ENDINGS) if self.chance(0.3) else w
+        w += self.pick(ENDINGS) if self.chance(0.3) else ""
+        return self.invented() if RUDE.search(w) else w
 
     def word(self, lexicon):
         """One entry of a lexicon; in training, one in five of an open lexicon is invented (one or two words)."""
@@ -211,7 +214,7 @@ class Gen:
     def dress(self, text, polite):
         """Politeness, fillers, asides, mishearing, typing: the same request as other people would utter it."""
         w = text.split()
-        question = w[0] in ("what", "what's", "whats", "how", "is", "are", "when", "which", "who", "where", "do", "does", "why", "did", "can", "could", "will", "i", "i'm", "am", "there's", "it's", "my", "the", "and", "we", "we're", "we've", "our", "there", "let's", "every", "everything", "so", "too", "no", "not", "this", "that", "you", "they", "nobody", "he", "she", "would", "never", "a", "an")
+        question = w[0] in ("what", "what's", "whats", "how", "is", "are", "when", "which", "who", "where", "do", "does", "why", "did", "can", "could", "will", "i", "i'm", "am", "there's", "it's", "my", "the", "and", "we", "we're", "we've", "our", "there", "let's", "every", "everything", "so", "too", "no", "not", "this", "that", "you", "they", "nobody", "he", "she", "would", "never", "a", "an", "must", "need", "got", "don't", "gotta", "forgot")
         if polite and not question and self.chance(0.3):
             text = self.pick(POLITE) + " " + text
         if self.chance(0.18):
@@ -271,6 +274,10 @@ class Gen:
         if self.chance(0.6):
             text = text[:1].upper() + text[1:]
         text = text.replace(" i ", " I ").replace("i'm ", "I'm ")
+        if self.chance(0.5):
+            text = re.sub(r"^(no|nope|nah|yes|yeah|hey|hi|hello|ok|okay|oh|so|well|sorry|actually|right|alright|wait|thanks|great|please|um|uh)(?= \S)", r"\1,", text, flags=re.I)
+        if self.chance(0.4):
+            text = re.sub(r"(?<=\w) (please|thanks|thank you|would you|will you|mate|dear|buddy)$", r", \1", text)
         question = text.lower().startswith(("what", "how", "is ", "are ", "when", "which", "who", "where", "can ", "could ", "would ", "do ", "does ", "will "))
         return text + (self.pick(["?", "?", ""]) if question else self.pick([".", ".", "", "!"]))
 

@@ -63,7 +63,9 @@ class World:
 def exchange(g, intent, prev, messages, drop_result):
     """Appends one request and its answer; returns what the next turn may refer to."""
     v = {"prev": prev}
-    text = g.fill(g.pick(intent.held if g.held else intent.patterns), intent.slots, v)
+    # Of training, the wordings that a domain lists first (the plain ones) a little more often.
+    wordings = intent.held if g.held else intent.patterns
+    text = g.fill(g.pick(wordings) if g.held else wordings[int(len(wordings) * g.rng.random() ** 1.4)], intent.slots, v)
     messages.append({"role": "user", "content": g.utter(text, polite=not intent.name.startswith("talk."))})
     called = intent.call(v)
     if called is None:

@@ -12,12 +12,14 @@ DRY = Lexicon("""bread, rice, pasta, flour, sugar, salt, cereal, oatmeal, spaghe
     mayo, hot sauce, barbecue sauce, salsa, pesto, hummus, white bread, rye bread, sourdough bread, pizza dough, puff pastry, brown rice, basmati rice, noodles, cake mix, pancake mix, chewing gum, gum, candy, trail mix,
     whole wheat bread, instant coffee,
     decaf coffee, dried fruit, dog food, cat food, bird seed, cat litter, fish food, rabbit food, garlic powder, chili powder, bay leaf, tuna, canned tuna, canned corn, tomato soup, chicken soup, gravy, stuffing, ice cream,
-    vanilla ice cream, nutella""",
+    vanilla ice cream, nutella,
+    marmite, vegemite, custard, porridge oats, digestive biscuits, golden syrup, atta, dal, toor dal, basmati, turmeric, garam masala, jaggery, rusks, mac and cheese, macaroni and cheese, salt and vinegar crisps,
+        cookies and cream ice cream, stock cubes, miso paste, kimchi, weetabix, cornflakes""",
               """tahini, saffron, pancetta cubes, ramen, porridge, nutmeg, agave syrup, lentil soup, bulgur, matcha, marzipan, wasabi""")
 FRESH = Lexicon("""butter, cheese, cream cheese, cottage cheese, cheddar, mozzarella, parmesan, feta, goat cheese, swiss cheese, grated cheese, yogurt, greek yogurt, chicken, chicken breast, ground beef, beef, pork, bacon, ham, turkey,
     salami, steak, salmon, cod, fish, minced meat,
     lamb, tofu, lettuce, spinach, broccoli, cauliflower, cabbage, celery, kale, garlic, ginger, parsley, cilantro, mint, rosemary, dill, asparagus, corn, zucchini, sweet corn, salad, fruit, vegetables, meat, margarine, sliced turkey,
-    roast beef, smoked salmon, pizza, frozen pizza, eggplant,
+    roast beef, smoked salmon, yoghurt, minced beef, mince, gammon, paneer, curd, ghee, coriander, aubergine, snags, half and half, beetroot, sweetcorn, pizza, frozen pizza, eggplant,
     potato salad, coleslaw, watermelon, pineapple, cucumber, celery root, tomato salad, rhubarb, frozen spinach, fresh basil, lunch meat, cake, apple pie, guacamole""",
                 """brie, arugula, tempeh, gouda, prosciutto, fennel, halloumi, quiche, pak choi""")
 PLURALS = Lexicon("""eggs, apples, bananas, oranges, lemons, limes, onions, potatoes, tomatoes, carrots, peppers, red peppers, mushrooms, cucumbers, grapes, strawberries, blueberries, raspberries, cherries, pears, plums, mangoes,
@@ -27,12 +29,14 @@ PLURALS = Lexicon("""eggs, apples, bananas, oranges, lemons, limes, onions, pota
     wraps, donuts, brownies, granola bars, chocolate bars, chicken wings, chicken thighs, hot dogs, sausages, burgers, pork chops, shrimps, fish sticks, fish fingers, french fries, waffles, ice pops, chocolate chips, marshmallows,
     tea bags, coffee filters, coffee pods, canned tomatoes,
     cherry tomatoes, spring onions, red onions, leeks, melons, grapefruits, kiwis, apricots, pine nuts, batteries, double a batteries, light bulbs, candles, paper towels, napkins, tissues, trash bags, garbage bags, freezer bags,
-    sandwich bags, sponges, dishwasher tablets, diapers, baby wipes,
+    sandwich bags, sponges, crisps, biscuits, nappies, courgettes, prawns, tea towels, hoover bags, tim tams, jaffa cakes, chapatis, rotis, samosas, papadums, capsicums, chillies, plasters, lollies, oatcakes, scones,
+        jelly babies, bin bags, baked potatoes, dishwasher tablets, diapers, baby wipes,
     razors, razor blades, cotton balls, cotton swabs, band aids, vitamins, painkillers, toothbrushes, paper plates, plastic cups, straws, matches, envelopes, stamps, pens, pencils, notebooks, screws, nails, dog treats, cat treats,
     flowers, roses, tulips, wet wipes, rubber gloves, birthday candles, balloons,
     contact lenses, allergy pills, pads, tampons, lunch boxes, socks, coat hangers, clothes pins, picture hooks, poop bags, egg noodles, lasagna sheets, taco shells, bread rolls, frozen berries""",
                   """artichokes, turnips, parsnips, nectarines, papayas, pistachios, capers, meatballs, dumplings, anchovies, coasters, thumbtacks, eclairs, scallops, tea lights, figs, hinges, crumpets""")
-HOUSE = Lexicon("""toilet paper, toothpaste, shampoo, conditioner, soap, hand soap, dish soap, laundry detergent, detergent, fabric softener, bleach, aluminum foil, tin foil, plastic wrap, cling film, parchment paper, baking paper,
+HOUSE = Lexicon("""toilet paper, toothpaste, loo roll, fairy liquid, washing up powder, cotton wool, bug repellent, toilet cleaner, shampoo, conditioner, soap, hand soap, dish soap, laundry detergent, detergent,
+    fabric softener, bleach, aluminum foil, tin foil, plastic wrap, cling film, parchment paper, baking paper,
     wrapping paper, printer paper, shaving cream, deodorant, sunscreen, lotion, body lotion,
     hand cream, face wash, mouthwash, dental floss, hair gel, hairspray, body wash, shower gel, aspirin, ibuprofen, cough syrup, nail polish, lip balm, mascara, window cleaner, glass cleaner, oven cleaner, floor cleaner, drain cleaner,
     washing powder, stain remover, air freshener, bug spray, duct tape, masking tape,
@@ -149,6 +153,11 @@ def amount(g, kind, w):
     if kind in ("dry", "fresh") and g.chance(0.12):
         t = g.pick([f"{g.say_number(g.number(100, 900, 50))} grams of {w}", f"half a pound of {w}", f"half a kilo of {w}", f"{g.say_number(g.number(2, 16))} ounces of {w}"])
         return t, t
+    if kind != "house" and g.chance(0.07):
+        n, u = g.pick([(g.number(100, 900, 50), "g"), (g.number(1, 5), "kg"), (g.number(1, 8), "lb"), (g.number(2, 5), "kilos"), (g.number(2, 6), "pounds")] if kind != "drinks" else [(g.number(250, 750, 250), "ml"),
+            (g.number(1, 4), "l"), (g.number(2, 4), "liters"), (g.number(2, 4), "litres")])
+        t = f"{n}{g.pick(['', ' ', ' ']) if len(u) < 3 else ' '}{u} {g.pick(['of ', 'of ', ''])}{w}"
+        return t, t
     c = g.pick(CONTAINERS[kind])
     if g.chance(0.5):
         big = g.pick(["", "", "", "", "big ", "large ", "small "]) if c in ("bottle", "carton", "can", "pack", "bag", "box", "jar", "tube", "package") else ""
@@ -252,6 +261,21 @@ def one_task(g):
                        f"remind {p} about the {g.pick(['bill', 'meeting', 'party'])}"])
 
 
+def to_buy(g):
+    """Something to buy as a task: where the wording is that of a reminder."""
+    kind, lexicon = g.pick(KINDS)
+    w = g.word(lexicon)
+    how = g.pick(["", "", "", "some ", "more ", "the "]) if kind != "thing" else g.pick(["a", "a", "the "])
+    w = f"{g.pick(['buy', 'buy', 'get', 'pick up', 'order', 'grab'])} {a(w) if how == 'a' else how + w}"
+    return w, [w]
+
+
+def echoed(g):
+    """A good said twice: "batteries we need batteries"."""
+    w = stuff(g)[0]
+    return g.pick([f"{w} we need {w}", f"{w} i need {w}", f"{w} yes {w}", f"{w} we're out of {w}", f"{w} add {w}"]), [w]
+
+
 def tasks(g):
     pairs = distinct(g, g.pick([1, 1, 1, 1, 2]), lambda: (one_task(g),) * 2)
     kept = [p[1] for p in pairs]
@@ -324,6 +348,8 @@ def named_things(g):
     def make():
         if p < 0.62:
             w = g.word(GEAR)
+            if w.endswith("s") and not w.endswith("ss") and w not in ("paris", "jaws", "star wars", "compass", "swim trunks", "ski pants", "jeans") and g.chance(0.12):
+                return (f"{count(g)} {w}",) * 2
             if w in SINGULAR and g.chance(0.5):
                 return g.pick([a(w), "the " + w, "my " + w]), w
             return w, w
@@ -397,6 +423,21 @@ def earlier(g):
     return " and ".join((the + w).replace("the the", "the") for w in chosen), chosen
 
 
+def ticked(g):
+    """That something on the list of the turn before is had or done."""
+    name = getattr(g, "last_list", "shopping")
+    here = g.__dict__.get("lists", {}).get(name, []) or sample(g, name, 1)
+    w = g.pick(here)
+    if name == "to-do":
+        past = inflect(w, 0) if w in TASKS.train + TASKS.held or w.split()[0] in ("fix", "clean", "check", "call", "text", "email", "visit") else None
+        said = g.pick([f"i {past}", f"i already {past}", f"i've already {inflect(w, 1)}", f"{w} is done", f"done {inflect(w, 2)}"]) if past else f"{w} is done"
+    elif name == "shopping":
+        said = g.pick(["i got ", "got ", "i've got ", "i bought ", "we already have ", "i already got ", "we've got "]) + g.pick(["the ", ""]) + w
+    else:
+        said = g.pick(["i got ", "i've got ", "i already have ", "got "]) + w
+    return said.replace("the the ", "the "), [w]
+
+
 def added(g, v, args):
     c = contents(g, args["list"], 3)
     c.extend(w for w in args["items"] if w not in c)
@@ -406,7 +447,7 @@ def added(g, v, args):
 
 def removed(g, v, args):
     c = contents(g, args["list"], 3)
-    if not v.get("prev"):
+    if not v.get("prev") or any(k in v for k in ("gone", "dotask", "onething", "done")):
         if g.chance(0.1):
             return missing(g.pick(args["items"]), args["list"])
     else:
@@ -470,7 +511,7 @@ def say_cleared(g, v, args, result):
     return sentence(result["error"]) if "error" in result else f"Cleared your {args['list']} list."
 
 
-ITEM_SLOTS = ("items", "bare", "mass", "plural", "gone", "one", "tasks", "listed", "onetask", "topic", "command", "past", "done", "doing", "things", "onething", "earlier")
+ITEM_SLOTS = ("dotask", "tobuy", "echoed", "ticked", "items", "bare", "mass", "plural", "gone", "one", "tasks", "listed", "onetask", "topic", "command", "past", "done", "doing", "things", "onething", "earlier")
 
 
 def to_list(tool, name=None):
@@ -486,11 +527,15 @@ def to_list(tool, name=None):
 
 SLOTS = {
     "items": items, "bare": bare, "mass": of_lexicon(DRINKS, DRY, FRESH, HOUSE), "plural": of_lexicon(PLURALS), "gone": removable, "one": asked,
-    "tasks": tasks, "listed": listed_tasks, "onetask": one_listed_task, "topic": topic, "command": lambda g: (lambda w: (w, [w]))(g.pick(COMMANDS)), "past": inflected(0), "done": inflected(1), "doing": inflected(2),
+    "tobuy": to_buy, "dotask": lambda g: (lambda w: (w, [w]))(one_task(g)), "ticked": ticked, "echoed": echoed, "tasks": tasks, "listed": listed_tasks, "onetask": one_listed_task, "topic": topic,
+    "command": lambda g: (lambda w: (w, [w]))(g.pick(COMMANDS)), "past": inflected(0), "done": inflected(1), "doing": inflected(2),
     "things": named_things, "onething": named_one, "list": list_name, "alist": lambda g: (lambda w: (a(w), w))(g.word(LISTS)), "other": some_list, "earlier": earlier,
 }
 
 MACROS = {
+    "BUYLIST": "(the shopping list|my shopping list|the list|shopping list|my list|the grocery list|list|grocery list|our list|the groceries|groceries|the shopping)",
+    "DOLIST": "(my to do list|to do list|the to do list|my to-do list|my todo list|todo list|my to-dos|my to dos|my todos|my tasks|the todo list|my to-do's)",
+    "THELIST": "(the {list} list|my {list} list|{list} list|our {list} list)",
     "SHOPS": "(the shopping list|my shopping list|our shopping list|the grocery list|my grocery list|our grocery list|the groceries list)",  # said by name
     "SHOP": "(the shopping list|my shopping list|the grocery list|my grocery list|our shopping list|our grocery list|the list|my list|our list|the groceries list)",  # or just "the list"
     "GROC": "(the groceries|my groceries|the shopping|our groceries|our shopping)",
@@ -505,7 +550,7 @@ MACROS = {
 def lines(patterns):
     out = []
     for p in patterns:
-        for k in ("ANYTODO", "SHOPS", "SHOP", "GROC", "TODO", "NAMED", "OWN", "STORE"):
+        for k in ("BUYLIST", "DOLIST", "THELIST", "ANYTODO", "SHOPS", "SHOP", "GROC", "TODO", "NAMED", "OWN", "STORE"):
             p = p.replace(k, MACROS[k])
         out.append(p)
     return out
@@ -513,13 +558,16 @@ def lines(patterns):
 
 ADDS = ("lists.add", "lists.add.task", "lists.add.named", "lists.more", "lists.more.task", "lists.more.named")
 READS = ("lists.read", "lists.read.task", "lists.read.named", "lists.read.other", "lists.read.again")
-REMOVES = ("lists.remove", "lists.remove.task", "lists.remove.named", "lists.remove.that", "lists.undo")
+REMOVES = ("lists.remove.more", "lists.putback", "lists.remove", "lists.remove.task", "lists.remove.named", "lists.remove.that", "lists.undo")
 
 INTENTS = [
     Intent(
         "lists.add", weight=3,
         patterns=lines([
             "add {items} to SHOP", "add {items} to SHOP", "add {items} to GROC", "(put|write|get|place|stick|pop) {items} (on|onto) SHOP", "(throw|chuck|toss|jot|note|enter) {items} (on|onto|down on) SHOP", "put {items} down on SHOP",
+            "add {items} to BUYLIST", "(put|stick|pop|chuck|bung|whack|get) {items} on BUYLIST", "{items} (on|to|for) BUYLIST", "add {items} (in|on|into) BUYLIST", "(put|write) {items} (in|into|down in|to) BUYLIST",
+            "{items} (shopping list|grocery list|groceries)", "(shopping list|grocery list|shopping|groceries|my shopping list) {items}", "we're out of {bare} (put|stick|get|pop) (it|some|them) on (the list|the shopping list|my list)",
+            "out of {bare} (put|stick|chuck) (it|some) on the list", "we need {bare} put (it|that|some) on the list", "{echoed}", "oh and {echoed}", "oh {echoed}",
             "include {items} (in|on) SHOP", "put {items} in with GROC",
             "add {items}", "add {items} [to buy]", "add {items} for me to buy", "add to SHOP {items}", "put on SHOP {items}", "on SHOP put {items}", "on SHOP add {items}", "to SHOP add {items}", "SHOPS add {items}",
             "(shopping list|grocery list) {items}", "(shopping list|grocery list|groceries) add {items}",
@@ -539,12 +587,12 @@ INTENTS = [
             "we used up [all] the {bare}", "i (just used|used|just finished|took) the last of the {mass}", "i just finished the {mass}", "i (ate|used|took) the last of the {plural}",
             "(someone|somebody|my husband|my wife|he|she) (finished|used up) [all] the {mass}", "(the kids|someone|they) (ate|finished) all the {plural}", "that was the last of the {bare}", "the last {plural} are gone",
             "we need more {bare}", "i need [some] more {bare}", "(get|buy) [some] more {bare}", "more {bare} [please]", "we need new {plural}", "time to buy {items}", "it's time to buy more {bare}",
-            "don't let me forget to (buy|get|pick up) {items}", "don't let me forget {items} at STORE", "don't forget to (buy|get) {items}", "don't forget {items} (at|from) STORE", "remember to (buy|get|pick up) {items}",
-            "remind me to (buy|get|pick up|grab) {items}", "remind me to (get|buy|pick up) {items} (from|at) STORE", "remind me that we need {items}", "remind me we're out of {bare}",
-            "make sure (we|i) (get|buy) {items}", "help me remember to buy {items}", "i mustn't forget to buy {items}", "i can't forget to (buy|get) {items}", "next time i'm at STORE i need {items}",
+            "don't let me forget {items} at STORE", "don't forget {items} (at|from) STORE", 
+            
+            "make sure (we|i) (get|buy) {items}", "next time i'm at STORE i need {items}",
             "when i go to STORE i need {items}", "while i'm at STORE i need {items}", "while we're at STORE we need {items}", "when i'm at STORE i want to get {items}", "at STORE i need {items}", "from STORE i need {items}",
             "at STORE {items}",
-            "(note|write|jot|put|take) down {items}", "(put|write|note) {items} down", "put {items} down for STORE", "note {items} for GROC", "make a note that we need {items}", "make a note to buy {items}", "new item {items}",
+            "(note|write|jot|put|take) down {items}", "(put|write|note) {items} down", "put {items} down for STORE", "note {items} for GROC", "make a note that we need {items}", "new item {items}",
             "new on SHOP {items}", "another thing for SHOP {items}", "one thing for SHOP {items}", "some things for SHOP {items}", "something else for SHOP {items}",
             "we're missing {bare}", "i'm missing {bare}", "{mass} is missing on SHOP", "{plural} are missing on SHOP", "i forgot {items} put (it|them|that) on SHOP", "we forgot {items} add (it|them|that) to SHOP",
             "the fridge is empty we need {items}", "for (dinner|breakfast|lunch|the cake|the party|the soup|tonight|the weekend) we need {items}", "i'm (cooking|baking) and i need {items}", "the recipe needs {items}",
@@ -555,6 +603,31 @@ INTENTS = [
             "update SHOP with {items}", "log {items} on SHOP",
             "oh we need {items}", "oh and we need {items}", "yeah we need {items}", "you know what we need {items}", "tell SHOP we need {items}", "SHOP needs {items}", "let me have {items} on SHOP", "i think we need {items}",
             "i think we're out of {bare}", "looks like we're out of {bare}", "looks like we need {items}", "i want some {bare} from STORE", "i should get {items}", "stock up on {bare}", "we should stock up on {bare}",
+            "(i|we) used up the last of the {mass} (put|get|stick|pop) some [more] on (the list|the shopping list|my list)", "i used up the {mass} (put|stick) some [more] on SHOP", "(i've|we've) just finished the {mass}",
+            "just finished the {mass}", "the {mass} is finished put it on SHOP", "the {mass} is gone add (it|some) to SHOP", "the {plural} are gone add (them|some|more) to SHOP",
+            "there's no {mass} left (put|stick|get) (it|some) on (the list|the shopping list)", "there are no {plural} left put (them|some) on SHOP", "no {bare} left (add|put|stick) some (to|on) the list",
+            "the {mass} (ran out|has run out|has gone off|went bad|went off|is nearly out|is over|got over)", "the {plural} (ran out|have run out|have gone off|went bad|are over|got over)",
+            "{mass} is (finished|over|all gone|nearly gone|running out|almost out|low)", "{plural} are (finished|over|all gone|nearly gone|running out|low)", "(we're|i'm) short of {bare}", "short of {bare}", "running short of {bare}",
+            "(nearly|almost|all|completely) out of {bare}", "nearly out of {bare} stick it on the list", "getting low on {bare}", "low on {bare} add (it|some|them) to SHOP", "ran out of {bare}", "i've gone and run out of {bare}",
+            "we seem to be out of {bare}", "i noticed we're out of {bare}", "turns out we're out of {bare}", "(i see|oh no|damn|oops|ugh) we're out of {bare}", "not much {mass} left", "not many {plural} left",
+            "(only a bit of|hardly any|barely any) {mass} left", "there's only one {mass} left put it on SHOP", "(gotta|must|need to|have to|got to|should) (buy|get|pick up|grab) {items}",
+            "(i|we) (gotta|have got to|must|better) (get|buy) {items}", "(we're|i'm) (gonna|going to) need {items}", "(i'll|we'll) need {items} [from STORE]", "(i|we) could do with {items}", "could do with [some] more {bare}",
+            "(could use|gonna need|going to need|really need) {items}", "we are in need of {items}", "i wanna buy {items}", "wanna get {items} at STORE", "some {bare} please on SHOP", "a few more {plural} for SHOP", "add item {items}",
+            "add the item {items} to SHOP", "add the following to SHOP {items}", "add these to SHOP {items}", "add these things {items}", "add all of these to SHOP {items}", "on the shopping list {items}", "list add {items}",
+            "shopping list please {items}", "for the groceries {items}", "put me down for {items} on SHOP", "put {items} down on the list", "get {items} down on SHOP", "get {items} added to SHOP",
+            "i'm making (pancakes|lasagna|a curry|a salad|soup|chili|tacos) so (add|put) {items} (to|on) SHOP", "i'm making (pancakes|lasagna|a curry|soup|tacos) so i need {items}",
+            "we're having (guests|people over|a barbecue) so we need {items}", "for tonight's dinner i need {items}", "(mum|mom|my mum|nan|grandma|the kids|he|she) (wants|want|needs|need) {items} on SHOP",
+            "(mum|mom|my wife|my husband|dad) (says|said) we need {items}", "(mum|mom|my wife|dad) wants you to add {items} to SHOP", "my wife asked for {items} put (it|them|that) on the list", "we forgot {items}",
+            "i forgot to put {items} on SHOP", "i forgot to add {items}", "did i say {items} add (it|them) to SHOP", "don't forget {bare} on SHOP", "let's not forget {items} for SHOP", "not to forget {items} put (it|that) on SHOP",
+            "make sure there's {bare} on SHOP", "make sure {bare} is on SHOP", "see that {bare} gets on SHOP", "SHOP please add {items}", "hey add {items} to my groceries", "i'd like to add {items} to SHOP",
+            "i want to add {items} to SHOP", "i wanna add {items} to my list", "i'd like to put {items} on SHOP", "can we put {items} on SHOP", "can we add {items} to SHOP", "can i add {items} to SHOP",
+            "could we have {items} on SHOP", "may i have {items} on SHOP", "can i get {items} added to SHOP", "is it possible to add {items} to SHOP", "when we're next at STORE we need {items}", "next time we shop we need {items}",
+            "next shop i need {items}", "from the shop {items}", "for the weekly shop {items}", "put {items} on the weekly shop", "(sling|slap|lob|shove|drop|tack|scribble) {items} (on|onto) SHOP", "{items} for the shop",
+            "{items} onto the shopping list",
+            "{items} for the groceries", "{items} groceries list", "could you note {items} for shopping", "put {items} with the shopping", "{items} when we go shopping", "{items} next time i'm at STORE",
+            "get me {items} from STORE", "get us {items} at STORE", "grab me {items} at STORE", "{mass} we need some", "{plural} we need some", "{bare} we're out", "{bare} we're nearly out", "{bare} we ran out",
+            "we need {items} badly", "we need {items} for (tomorrow|dinner|breakfast|school|the party|the weekend)", "i need {items} for (dinner|the cake|my lunch|school)",
+            "{items} for (tomorrow|dinner) put (it|them) on the list", "need {items} for dinner",
         ]),
         held=lines([
             "have {items} added to SHOP", "SHOP should have {items} on it", "SHOP is missing {bare}", "make {items} part of SHOP", "there should be {items} on SHOP", "all of the {mass} is gone", "nobody bought {bare}",
@@ -566,6 +639,9 @@ INTENTS = [
         "lists.add.task", weight=2.2,
         patterns=lines([
             "add {listed} to TODO", "add {listed} to TODO", "(put|write|get|place|stick|pop|note) {listed} (on|onto) TODO", "add to TODO {listed}", "put on TODO {listed}", "on TODO put {listed}", "to TODO add {listed}",
+            "remind me to {tobuy}", "(don't let me forget|don't forget|remember|help me remember|make a note|i need to remember|i mustn't forget|i can't forget|i must remember) to {tobuy}", "add {tobuy} to TODO", "put {tobuy} on TODO",
+            "add {tobuy} to DOLIST", "(reminder|set a reminder|add a reminder|put in a reminder) to {tobuy}", "add {listed} to DOLIST", "(put|stick|pop|chuck|bung|get) {listed} on DOLIST", "{listed} (on|to|for) DOLIST",
+            "{listed} to do list", "(todo|to-do|my to do list|todo list|to-do list) {listed}", "remind me {tasks}", "remind {tasks}", "(add|new) (todo|to do|to-do) {tasks}", "(put|write) {listed} (in|into|down on) DOLIST",
             "(to do list|todo list|task list) {listed}", "(to do list|todo list|task list|tasks) add {listed}", "{listed} (on|to|onto) TODO", "{listed} goes on TODO",
             "{listed} should be on TODO", "{listed} has to go on TODO", "i want {listed} on TODO", "i'd like {listed} on TODO", "i need {listed} on TODO", "can {listed} go on TODO", "throw {listed} on TODO", "include {listed} in TODO",
             "save {listed} to TODO", "TODO needs {listed}", "update TODO with {listed}", "for TODO {listed}", "log {listed} in TODO",
@@ -596,6 +672,23 @@ INTENTS = [
             "add {tasks} as a task", "add {tasks} as a to do", "save a reminder to {tasks}",
             "{tasks} remind me", "{tasks} don't let me forget", "{tasks} put (it|that) on my to do list", "{tasks} add that to my tasks", "{tasks} is something i have to do put it on my list", "one thing i have to do is {tasks}",
             "add {doing} to TODO", "remind me about {doing}", "don't let me forget about {doing}",
+            "(i've got to|i gotta|gotta|got to|need to|have to|must) {tasks} (put|stick|pop|chuck) (it|that) on (the list|my list|my to do list)", "(need to|gotta|have to) {tasks} add (it|that) to DOLIST",
+            "(need to|have to|gotta) {tasks} (remind me|don't let me forget|make a note)", "i've got to {tasks} (remind me|write it down|make a note of it|note that down)", "i've got to remember to {tasks}", "gotta remember to {tasks}",
+            "must remember to {tasks}", "need to remember to {tasks}", "mustn't forget to {tasks}", "can't forget to {tasks}", "not to forget {tasks}", "i'll forget to {tasks} if you don't remind me",
+            "i'll never remember to {tasks} so write it down", "before i forget i (need|have) to {tasks}", "before i forget put {tasks} on my list", "before i forget to {tasks} put it on my list",
+            "i nearly forgot i have to {tasks} put it on DOLIST", "remind me to {tasks} (sometime|at some point|one of these days|when i get a chance|when i have time|some time)", "remind me at some point to {tasks}",
+            "remind me i've got to {tasks}", "remind me that i've got to {tasks}", "remind me i gotta {tasks}", "remind me that i should {tasks}", "remind us that we have to {tasks}", "(nudge|prompt|tell|poke|ping) me to {tasks}",
+            "set me a reminder to {tasks}", "(pop|put|stick|drop|whack) (a|in a) reminder [in] to {tasks}", "give me a nudge to {tasks}", "(could|can) i (get|have) a reminder to {tasks}", "i could use a reminder to {tasks}",
+            "make me a reminder to {tasks}", "i want you to remind me to {tasks}", "you have to remind me to {tasks}", "you must remind me to {tasks}", "remember for me to {tasks}", "please do not let me forget to {tasks}",
+            "do not let me forget to {tasks}", "never let me forget to {tasks}", "don't allow me to forget to {tasks}", "(memo|mental note|memo to self|note for me|quick note|note to me|a little reminder|reminder for me) {tasks}",
+            "(memo|mental note|quick note|note to myself) to {tasks}", "put a note to {tasks}", "write a note to {tasks}", "write me a note to {tasks}", "remind me for {topic}", "remind me {topic}", "reminder for {topic}",
+            "reminder {topic}", "make a note about {topic}", "don't forget {topic}", "{topic} on DOLIST", "{topic} remind me", "add {topic} to DOLIST", "put down {tasks}", "put {tasks} down",
+            "put {tasks} on (my|the) list of things to do", "add {tasks} to (my|the) list of things to do", "on my list of things to do put {tasks}", "add another task {tasks}", "another to do {tasks}", "add to do {tasks}",
+            "add this to my to do list {tasks}", "add the following task {tasks}", "{tasks} needs to go on DOLIST", "{tasks} has to be on DOLIST", "{tasks} add (it|that) to DOLIST", "{tasks} stick (it|that) on DOLIST",
+            "{tasks} that goes on DOLIST", "{tasks} needs doing put it on my list", "also on my plate {tasks} put it on DOLIST",
+            "(mum|mom|my wife|my husband|my boss) (wants|asked|told) me to {tasks} (put|stick) it on (my list|the list|my to do list)", "my (mum|wife|boss|husband) keeps telling me to {tasks} put it on DOLIST",
+            "i was told to {tasks} remind me", "i said i'd {tasks} remind me", "i'm supposed to {tasks} put it on DOLIST", "i'm supposed to {tasks} remind me", "we've got to {tasks} put it on DOLIST", "we need to {tasks} remind us",
+            "someone needs to {tasks} put that on DOLIST", "i never get round to it {tasks} put it on my list",
         ]),
         held=lines([
             "have {listed} added to TODO", "make {listed} part of TODO", "TODO should have {listed} on it", "there should be {listed} on TODO", "see that i don't forget to {tasks}", "let me not forget to {tasks}",
@@ -607,6 +700,8 @@ INTENTS = [
         "lists.add.named", weight=1.5,
         patterns=lines([
             "add {things} to NAMED", "add {things} to NAMED", "add {things} to NAMED", "(put|write|get|place|stick|pop|jot|note) {things} (on|onto) NAMED", "add to OWN {things}", "put on OWN {things}", "on NAMED put {things}",
+            "add {things} to THELIST", "(put|stick|pop|chuck|bung|whack|throw) {things} on THELIST", "{things} (on|to|for) THELIST", "add {things} (on|in|into) THELIST", "(put|write) {things} (in|into|down on) THELIST",
+            "{things} {list} list", "THELIST {things}", "THELIST (add|put) {things}",
             "to NAMED add {things}", "NAMED add {things}", "{list} list {things}", "{list} list add {things}", "{things} to NAMED", "{things} on NAMED", "{things} should go on NAMED", "{things} for the {list} list",
             "{things} should (be|go) on NAMED", "{things} must go on NAMED", "can {things} go on NAMED", "i want {things} on NAMED", "i'd like {things} on NAMED", "i need {things} on NAMED", "we need {things} on NAMED",
             "include {things} in NAMED", "throw {things} on NAMED", "save {things} to NAMED", "NAMED needs {things}", "update NAMED with {things}", "log {things} in NAMED", "for OWN {things}", "new on OWN {things}",
@@ -618,6 +713,12 @@ INTENTS = [
             "remember {things} for NAMED",
             "make a note of {things} on NAMED", "add {things} to NAMED too", "also put {things} on NAMED", "also add {things} to NAMED", "i'd also like {things} on NAMED", "on the {list} list i need {things}",
             "on my {list} list i want {things}", "extend NAMED by {things}", "enter {things} on NAMED", "enter {things} in NAMED",
+            "i forgot {things} put (it|them|that) on NAMED", "oh {things} put that on NAMED", "i want to add {things} to NAMED", "i'd like to add {things} to NAMED", "i wanna put {things} on NAMED", "can we add {things} to NAMED",
+            "can i add {things} to NAMED", "could you get {things} on NAMED", "don't let me forget {things} for OWN", "NAMED could use {things}", "NAMED also needs {things}",
+            "(slap|shove|sling|tack|drop|scribble) {things} (on|onto) NAMED", "get {things} down on NAMED", "get {things} on NAMED", "{things} onto NAMED", "{things} needs to go on NAMED", "{things} goes on NAMED",
+            "we'll need {things} put (it|them|that) on NAMED", "i'll need {things} add (it|them) to NAMED", "i'd love {things} put it on NAMED", "add the following to OWN {things}", "add to THELIST {things}", "on THELIST {things}",
+            "new for OWN {things}", "for THELIST add {things}", "(start|make|create|begin) {alist} list and (put|add) {things} [on it|to it]", "(make|create) {alist} list {things}", "new {list} list with {things}",
+            "i need {alist} list with {things} on it", "give me {alist} list with {things} on it",
         ]),
         held=lines([
             "have {things} added to NAMED", "NAMED should have {things} on it", "make {things} part of NAMED", "there should be {things} on NAMED", "let {things} be on NAMED", "how about {things} for NAMED",
@@ -628,6 +729,8 @@ INTENTS = [
         "lists.remove", weight=1.6,
         patterns=lines([
             "(remove|delete|take|cross|strike|scratch|erase|drop|clear|check|tick|get) {gone} (off|off of) SHOP", "(remove|delete|take|erase|drop) {gone} from SHOP", "(take|cross|check|tick|strike|scratch|wipe) {gone} off SHOP",
+            "(take|remove|delete|cross|scratch) {gone} (off|from) BUYLIST", "{gone} off (the|my) (shopping list|grocery list)", "(scratch|strike|cross|tick|check|drop|wipe|erase) {gone} from SHOP",
+            "i got {gone} [already] (cross|tick|take|check) (it|them|that) off", "we don't need {gone} anymore (take|cross) (it|them|that) off [SHOP]", "we don't need {gone} [anymore] take (it|them) off GROC",
             "take {gone} off", "(cross|check|tick|strike|scratch) {gone} off", "cross off {gone}", "check off {gone}", "tick off {gone}", "take off {gone}", "cross out {gone}",
             "(remove|delete|erase) {gone}", "(remove|delete) {gone} from GROC", "get rid of {gone} on SHOP", "off SHOP {gone}", "{gone} off SHOP", "{gone} can (come|go) off SHOP", "{gone} can be removed from SHOP",
             "SHOP remove {gone}", "shopping list remove {gone}", "from SHOP remove {gone}", "from SHOP take {gone}", "{gone} off the list", "no {bare} on SHOP please", "no need for {gone} [anymore|any more]",
@@ -645,6 +748,17 @@ INTENTS = [
             "already got {gone}", "already have {bare}",
             "cancel {gone} on SHOP", "take {gone} back off SHOP", "{gone} must come off SHOP", "{gone} should not be on SHOP", "{gone} shouldn't be on SHOP", "the {mass} doesn't belong on SHOP", "the {plural} don't belong on SHOP",
             "i want {gone} off SHOP", "i'd like {gone} off SHOP", "i want you to take {gone} off SHOP", "no more {bare} on SHOP", "there should be no {bare} on SHOP", "wipe {gone} from SHOP", "strike off {gone}",
+            "(nix|ditch|scrap|bin|lose|axe|kill|chuck|scrub|ax) {gone} (from|off) SHOP", "(nix|scrap|ditch) {gone} [on SHOP]", "(cross|tick|check|strike) off {gone} (on|from) SHOP", "tick {gone} on SHOP", "tick off {gone} on SHOP",
+            "knock {gone} off SHOP", "whip {gone} off SHOP", "(already|just) (got|bought|picked up|grabbed) {gone}", "(already|just) got {gone} (cross|take|tick) (it|them|that) off", "bought {gone} (cross|take|tick) (it|them|that) off",
+            "grabbed {gone}", "i grabbed {gone}", "i just grabbed {gone} take (it|them) off the list", "(we've|i've) (already got|got enough|got plenty of|still got|still got some) {bare}",
+            "we've already got {bare} (take|cross) (it|them) off SHOP", "there's (plenty of|enough|still) {mass} in the (fridge|cupboard|freezer|pantry) take it off SHOP", "found {bare} in the (cupboard|fridge) so take (it|them) off",
+            "turns out we (have|still have|already have) {bare}", "turns out we don't need {gone}", "no need (for|to buy|to get) {gone} take (it|them) off SHOP", "no need to buy {gone} [anymore|any more]",
+            "don't need {gone} [anymore|any more]", "don't need {bare} take (it|them) off the list", "{gone} already in the (cart|trolley|basket)", "{gone} (is|are) in the (trolley|basket)",
+            "i put {gone} in the (basket|trolley)", "{gone} got it", "{gone} got that", "{gone} check", "{gone} no longer needed", "{gone} not needed [anymore]", "{gone} take (it|that) off",
+            "(mum|my mum|my wife|my husband|someone|my flatmate|my roommate) (already|has already) (got|bought|brought) {gone} so take (it|that|them) off", "i went to STORE and got {gone}", "i was at STORE and got {gone}",
+            "when i was at STORE i got {gone}", "i don't want {gone} after all", "i'd rather not have {gone} on SHOP", "why is {one} on SHOP take it off", "i didn't mean to add {gone} to SHOP", "i didn't want {gone} on SHOP",
+            "{gone} was a mistake take (it|that) off SHOP", "SHOP doesn't need {gone}", "SHOP minus {gone}", "SHOP without {gone}", "can you unadd {gone} from SHOP",
+            "list remove {gone}", "list delete {gone}", "get {gone} off SHOP", "(pull|yank|pluck) {gone} off SHOP", "{gone} out of SHOP", "cut {gone} from SHOP", "please no {bare} on SHOP",
         ]),
         held=lines([
             "have {gone} removed from SHOP", "let {gone} go from SHOP", "the {mass} is no longer needed", "we won't need {gone} anymore", "SHOP can do without {bare}", "somebody has already bought {gone}", "enough {bare} at home",
@@ -655,33 +769,50 @@ INTENTS = [
         "lists.remove.task", weight=1.1,
         patterns=lines([
             "(remove|delete|take|cross|strike|scratch|erase|drop|clear|check|tick) {onetask} (off|off of) TODO", "(remove|delete|erase|drop) {onetask} from TODO", "(take|cross|check|tick|strike|scratch) {onetask} off ANYTODO",
+            "(take|remove|delete|cross|scratch|tick|check) {onetask} (off|from) DOLIST", "(tick|check|cross|strike) off {onetask} (on|from) DOLIST", "{onetask} off (my|the) (to do list|todo list)",
+            "(scratch|strike|wipe|erase|drop) {onetask} from DOLIST", "{topic} is done", "{topic} done", "i did {topic}", "done with {topic}",
             "(cross|check|tick) off {onetask}", "mark {onetask} as (done|finished|complete|completed)", "mark {onetask} done", "mark {onetask} off TODO", "mark {onetask} as done on TODO", "check {onetask} off", "cross {onetask} off",
             "tick {onetask} off",
-            "{onetask} is done", "{onetask} is finished", "{onetask} done", "the task {onetask} is done", "the task to {onetask} is done", "task done {onetask}", "{onetask} off TODO", "{onetask} can come off TODO",
-            "TODO remove {onetask}", "from TODO remove {onetask}", "delete the task {onetask}", "remove the task {onetask}", "(delete|remove|cancel) the task to {onetask}",
+            "{onetask} is done", "{onetask} is finished", "{onetask} done", "the task {onetask} is done", "the task to {dotask} is done", "task done {onetask}", "{onetask} off TODO", "{onetask} can come off TODO",
+            "TODO remove {onetask}", "from TODO remove {onetask}", "delete the task {onetask}", "remove the task {onetask}", "(delete|remove|cancel) the task to {dotask}",
             "i {past} cross it off", "i {past} (cross|take|check|tick) (it|that) off [ANYTODO]", "i've {done} (cross|take|check|tick) (it|that) off [ANYTODO]", "i already {past} take it off ANYTODO", "i already {past}",
             "i've already {done}", "i just {past} cross that off", "i've just {done} take it off the list", "i have {done} so cross it off", "i {past} so you can take it off", "we {past} cross it off",
             "we've {done} cross it off ANYTODO", "i {past} remove it from TODO", "i {past} delete the task",
             "i {past} you can delete it from TODO", "i'm done {doing}", "i'm finished {doing}", "i finished {doing}", "i've finished {doing}", "done {doing}", "finished {doing}", "i'm done {doing} cross it off", "cross off {doing}",
-            "i managed to {onetask} cross it off", "i don't (have|need) to {onetask} [anymore|any more|any longer]", "we don't (have|need) to {onetask} [anymore|any more]", "i no longer (have|need) to {onetask}",
-            "no need to {onetask} [anymore|any more]",
+            "i managed to {dotask} cross it off", "i don't (have|need) to {dotask} [anymore|any more|any longer]", "we don't (have|need) to {dotask} [anymore|any more]", "i no longer (have|need) to {dotask}",
+            "no need to {dotask} [anymore|any more]",
             "get rid of {onetask} on TODO", "i took care of it {onetask} is done", "my husband {past} so cross it off", "my wife {past} so take it off ANYTODO", "{doing} is done", "{onetask} take it off ANYTODO", "{onetask} cross it off",
+            "(nix|ditch|scrap|bin|lose|axe|scrub) {onetask} (from|off|on) DOLIST", "tick {onetask} on DOLIST", "mark {onetask} as done on my list", "mark {onetask} complete", "mark {topic} as done", "set {onetask} to done",
+            "complete {onetask} on DOLIST", "{onetask} completed", "{onetask} sorted", "{onetask} is sorted", "{onetask} is taken care of", "{onetask} has been done", "{topic} (is finished|has been done|is sorted|is taken care of)",
+            "that's {topic} done", "finished {topic}", "finished with {topic}", "i'm done with {topic}", "i've done {topic}", "i finished {topic}", "i just finished {topic} cross it off", "i did {topic} (take|cross|tick) it off",
+            "already {done}", "{past} already", "i actually {past} already", "i {past} already", "i {past} yesterday so take it off", "i {past} this morning", "i {past} so tick it off", "i've {done} tick it off DOLIST",
+            "we {past} already", "we've already {done}", "i finally {past}", "i have finally {done}", "don't need to {dotask} (anymore|any more|after all)", "no need to {dotask} take it off", "no longer need to {dotask}",
+            "i don't have to {dotask} after all", "i won't {dotask} after all take it off", "i'm not going to {dotask} anymore delete it", "forget about {doing}", "never mind {doing}",
+            
+            "(my wife|my husband|mum|dad|he|she|my brother|my sister) already {past}", "somebody already {past} so take it off",
+            "my (wife|husband|sister) has already {done}", "get {onetask} off DOLIST", "knock {onetask} off DOLIST", "list remove {onetask}", "to do list remove {onetask}", "task {onetask} done",
         ]),
         held=lines([
-            "have {onetask} removed from TODO", "i have managed to {onetask} so mark it as done", "let {onetask} go from TODO", "{onetask} is no longer something i have to do", "see {onetask} as done",
-            "i was able to {onetask} check it off", "i want {onetask} gone from TODO", "i'm through with {doing} so take it off",
+            "have {onetask} removed from TODO", "i have managed to {dotask} so mark it as done", "let {onetask} go from TODO", "{onetask} is no longer something i have to do", "see {onetask} as done",
+            "i was able to {dotask} check it off", "i want {onetask} gone from TODO", "i'm through with {doing} so take it off",
         ]),
         slots=SLOTS, call=to_list("remove_from_list", "to-do"), result=removed, say=say_removed),
     Intent(
         "lists.remove.named", weight=0.7,
         patterns=lines([
             "(remove|delete|take|cross|strike|scratch|erase|drop|check|tick) {onething} (off|off of) NAMED", "(remove|delete) {onething} from NAMED", "(remove|delete|take) the {onething} from NAMED",
+            "(take|remove|delete|cross|scratch|strike|wipe|tick) {onething} (off|from) THELIST", "(take|remove|delete|scratch|strike) the {onething} (off|from) THELIST", "{onething} off THELIST",
             "(take|cross|check|tick) {onething} off NAMED", "take the {onething} off NAMED", "cross off {onething} on NAMED", "{onething} off NAMED", "{onething} can come off NAMED", "NAMED remove {onething}",
             "{list} list remove {onething}", "from NAMED remove {onething}",
             "get rid of {onething} on NAMED", "i don't need {onething} on NAMED", "i don't want {onething} on NAMED [anymore]", "i packed the {onething} take it off NAMED", "i got {onething} cross it off NAMED",
             "i've got {onething} take it off NAMED", "i have {onething} remove it from NAMED", "i bought {onething} cross it off NAMED", "mark {onething} as done on NAMED", "{onething} shouldn't be on NAMED", "no {onething} on NAMED",
             "you can take {onething} off NAMED",
             "off OWN {onething}", "forget {onething} on NAMED", "wipe {onething} off NAMED", "i want {onething} off NAMED", "we don't need {onething} on NAMED", "{onething} must come off NAMED", "leave {onething} off NAMED",
+            "(nix|ditch|scrap|bin|lose|axe|scrub|chuck) {onething} (from|off) NAMED", "(tick|check|cross) off {onething} on THELIST", "we've got {onething} cross it off NAMED", "already packed the {onething} take it off NAMED",
+            "i've packed the {onething} tick it off NAMED", "i already have {onething} take it off NAMED", "{onething} is (packed|done|sorted) take it off NAMED", "{onething} no longer on NAMED", "THELIST remove {onething}",
+            "THELIST delete {onething}", "cut {onething} from NAMED", "get {onething} off NAMED", "knock {onething} off NAMED", "no need for {onething} on NAMED", "i changed my mind about {onething} on NAMED",
+            "NAMED without {onething}", "i didn't mean to put {onething} on NAMED", "{onething} doesn't belong on NAMED", "why is {onething} on NAMED take it off", "strike off {onething} from NAMED", "tick {onething} on NAMED",
+            "mark {onething} off NAMED",
         ]),
         held=lines(["have {onething} removed from NAMED", "let {onething} go from NAMED", "i want {onething} gone from NAMED", "make sure {onething} is not on NAMED"]),
         slots=SLOTS, call=to_list("remove_from_list"), result=removed, say=say_removed),
@@ -689,6 +820,8 @@ INTENTS = [
         "lists.read", weight=1.7,
         patterns=lines([
             "what's on SHOP", "what is on SHOP", "what's on SHOP [right now|at the moment|so far]", "what do (i|we) have on SHOP", "what have (i|we) got on SHOP", "what does SHOP say", "what did (i|we) put on SHOP", "what's in SHOP",
+            "what's on BUYLIST", "(read|show|check|open|tell me) BUYLIST", "what do (i|we) need from the (shops|shop|store)", "(shopping|grocery) list (now|please|again)", "is {one} on BUYLIST", "are {plural} on BUYLIST",
+            "anything on BUYLIST", "what is in BUYLIST", "what have (i|we) got to (buy|get)", "what do i need to buy", "what's still on BUYLIST", "read me BUYLIST", "show me BUYLIST",
             "(read|show|tell|give) me SHOP", "(read|show|check|list|open|pull up|bring up|display) SHOP", "read (out|back) SHOP", "read SHOP (out|aloud|to me|back to me|out loud)", "read me what's on SHOP", "tell me what's on SHOP",
             "let me hear SHOP", "let me see SHOP", "i want to (hear|see) SHOP", "i need SHOP", "i'd like to hear SHOP", "go over SHOP [with me]", "go through SHOP [with me]", "list everything on SHOP", "list the items on SHOP",
             "name the things on SHOP", "say SHOP", "shopping list", "grocery list", "shopping list please", "the shopping list please", "(shopping|grocery) list read", "read groceries", "my groceries please", "groceries list please",
@@ -707,6 +840,16 @@ INTENTS = [
             "i'm going to STORE do we need anything", "i'm going shopping what do we need", "i'm about to go shopping read me the list", "i'm in STORE read me the list", "i forgot what i need to buy", "i forgot what's on SHOP",
             "i can't remember what's on SHOP", "remind me what's on SHOP", "remind me what i need to buy", "remind me what we need from STORE", "what was on SHOP again", "what was i going to buy", "what else do we need [from STORE]",
             "what else is on SHOP", "SHOP contents", "contents of SHOP", "items on SHOP", "status of SHOP",
+            "what's left to buy", "anything left to buy", "what do i gotta (buy|get)", "what've (i|we) got to get", "what am i (getting|buying) [at STORE]", "what are we (getting|buying) [at STORE]", "what all is on SHOP",
+            "what all do (i|we) need [to buy]", "what all do we need from STORE", "(run|talk|walk|take) me through SHOP", "run SHOP by me", "(rattle off|recite|repeat|reel off) SHOP", "give me the rundown of SHOP", "hit me with SHOP",
+            "fill me in on SHOP", "remind me of SHOP", "what's the shopping list", "what is my shopping list", "what's SHOP looking like", "how's SHOP looking", "whats my list say", "can i see SHOP", "can i hear SHOP",
+            "may i hear SHOP", "could i get SHOP", "have we got anything on SHOP", "have we got {one} on SHOP", "have i got {one} on SHOP", "did (we|i) already add {one}", "did i put {one} on", "did i remember to add {one}",
+            "did (mum|mom|anyone|someone|my wife) add {one} [to SHOP]", "have i already added {one}", "did i already put {one} on SHOP", "is {one} on there", "is {one} down on SHOP", "see whether {one} is on SHOP", "was {one} on SHOP",
+            "do we need more {bare}", "should i (buy|get) {bare}", "should we get {bare}", "are {plural} on there", "is there {one} on SHOP", "i'm at STORE read me SHOP", "i'm at STORE what was i meant to get",
+            "what was i meant to (buy|get)", "what did (mum|mom|my wife|my husband|she|he) want from STORE", "what did we say we need [from STORE]", "what did we need again", "what was it i needed from STORE",
+            "what groceries have we got on the list", "off to STORE what do we need", "heading to STORE what's on the list", "just got to STORE what's on the list", "going shopping what do i need", "how many things do we need to buy",
+            "how many things do i have to buy", "what have i added to SHOP", "what did i add to SHOP", "what did i tell you to put on SHOP", "shopping list contents", "full shopping list",
+            "whole shopping list please", "everything on SHOP please", "say what's on SHOP", "what exactly is on SHOP", "groceries what do we need", "shopping what do we need", "list what's on it => list=shopping",
         ]),
         held=lines([
             "what have i put down to buy", "give me the things on SHOP one by one", "how does SHOP look", "what would you say is on SHOP", "which groceries are missing", "i need to know what's on SHOP",
@@ -717,6 +860,8 @@ INTENTS = [
         "lists.read.task", weight=1.2,
         patterns=lines([
             "what's on TODO", "what is on TODO", "what's on TODO (right now|today|at the moment)", "what do i have on TODO", "what have i got on TODO", "what does TODO say", "what did i put on TODO", "what's in TODO",
+            "what's on DOLIST", "(read|show|check|open|tell me|read me|show me) DOLIST", "what's left on (my to-dos|my to dos|my to do list|my todo list|the to do list) [today]", "what's left on TODO", "DOLIST (now|please|again)",
+            "anything on DOLIST", "what have i got to do [today]", "what's left to do today",
             "(read|show|tell|give) me TODO", "(read|show|check|list|open|pull up|bring up|display) TODO", "read (out|back) TODO", "read TODO (out|aloud|to me|back to me|out loud)", "tell me what's on TODO", "let me hear TODO",
             "let me see TODO", "i want to hear TODO",
             "go over TODO [with me]", "go through TODO [with me]", "list everything on TODO", "list my tasks", "what are my tasks", "what are my to dos", "to do list", "to do list please", "todo list", "tasks please", "my tasks",
@@ -731,6 +876,16 @@ INTENTS = [
             "was i supposed to {onetask}", "did i want to {onetask}", "did i have to {onetask}", "check if {onetask} is on TODO", "what have i not done yet", "what haven't i done yet",
             "i forgot what i have to do", "i can't remember what i have to do", "remind me what i have to do", "remind me what's on TODO", "remind me of my tasks", "what else do i have to do", "what else is on TODO",
             "what did i forget to do", "am i forgetting (something|anything)", "did i forget (something|anything)", "status of my tasks", "tell me my tasks", "tell me what i have to do", "tell me what i need to do today",
+            "what do i gotta do [today]", "what've i got to do", "what all do i have to do [today]", "what all is on TODO", "what's next on DOLIST", "what comes next on TODO", "what's the next thing on TODO",
+            "what's still open on TODO", "what's outstanding on TODO", "what's pending on TODO", "any pending tasks", "what are my pending tasks", "(run|talk|walk|take) me through TODO", "run TODO by me",
+            "(rattle off|recite|repeat|reel off) TODO", "give me the rundown of TODO", "hit me with TODO", "remind me of TODO", "what's TODO looking like", "how's TODO looking", "how am i doing on TODO", "can i see TODO",
+            "can i hear TODO", "could i get TODO", "have i got anything to do", "have i got anything on TODO", "have i got any tasks [left]", "got any tasks for me", "what jobs have i got [to do]",
+            "what chores (have i got|do i have|are left)", "any chores left", "any jobs left", "what was i meant to do", "what was it i had to do", "what was i supposed to do today", "what did i ask you to remind me of",
+            "what did i want to be reminded of", "what am i meant to remember", "what did i put down to do", "have i put {onetask} on TODO", "did i write down to {onetask}", "have i already added {onetask}", "was {onetask} on TODO",
+            "have i got to {onetask}", "do i need to {onetask}", "did i ask you to remind me to {onetask}", "did i remember to add {onetask} to TODO", "what haven't i finished [yet]", "what do i still need to do",
+            "what else have i got to do", "how many to dos do i have", "how many jobs are left", "how much have i got to do", "what tasks do i have today", "what are today's tasks", "today's tasks", "say what's on TODO",
+            "everything on TODO please", "the whole to do list", "tasks list", "list of tasks", "list my to dos", "list out my tasks", "tell me what's left on TODO", "what did i promise to do", "is my to do list long",
+            "is there much on TODO", "what do i need to do",
         ]),
         held=lines([
             "how does TODO look", "what have i put down to do", "give me my tasks one by one", "i need to know what's on TODO", "which jobs are still left for me", "can i hear what i have to do", "what would you say is on TODO",
@@ -741,6 +896,7 @@ INTENTS = [
         "lists.read.named", weight=1.0,
         patterns=lines([
             "what's on NAMED", "what is on NAMED", "what's on NAMED (right now|so far|at the moment)", "what do i have on NAMED", "what do we have on NAMED", "what have (i|we) got on NAMED", "what does NAMED say",
+            "what's on THELIST", "(read|show|check|open|tell me|read me|show me) THELIST", "what is in THELIST", "THELIST (now|please|again)", "anything on THELIST", "what's left on THELIST", "is {onething} on THELIST",
             "what did (i|we) put on NAMED", "what's in NAMED", "(read|show|tell|give) me NAMED", "(read|show|check|list|open|pull up|bring up|display) NAMED", "read (out|back) NAMED", "read NAMED (out|aloud|to me|back to me|out loud)",
             "tell me what's on NAMED",
             "let me hear NAMED", "let me see NAMED", "i want to (hear|see) NAMED", "go over NAMED [with me]", "go through NAMED [with me]", "list everything on NAMED", "list the items on NAMED", "{list} list please", "{list} list",
@@ -749,6 +905,10 @@ INTENTS = [
             "is {onething} on NAMED", "are {plural} on NAMED", "is the {onething} on NAMED", "did i put {onething} on NAMED", "did i add {onething} to NAMED", "do i have {onething} on NAMED", "check if {onething} is on NAMED",
             "check NAMED for {onething}", "what else is on NAMED", "what items are on NAMED", "remind me what's on NAMED", "i forgot what's on NAMED", "what was on NAMED again", "do we have {alist} list", "do i have {alist} list",
             "is there {alist} list", "contents of NAMED", "items on NAMED",
+            "(run|talk|walk|take) me through NAMED", "(rattle off|recite|repeat|reel off) NAMED", "run NAMED by me", "what's NAMED looking like", "how's NAMED looking", "what's NAMED", "can i see NAMED", "can i hear NAMED",
+            "could i get NAMED", "what all is on NAMED", "remind me of NAMED", "give me the rundown of NAMED", "have i got {onething} on NAMED", "have we got {onething} on NAMED", "did i already put {onething} on NAMED",
+            "was {onething} on NAMED", "is {onething} down on NAMED", "see whether {onething} is on NAMED", "did i remember to put {onething} on NAMED", "say what's on NAMED", "what did i add to NAMED", "have i got anything on NAMED",
+            "everything on NAMED please", "the whole {list} list", "what's missing from NAMED", "what do i still need from NAMED", "what's next on NAMED",
         ]),
         held=lines(["how does NAMED look", "what have i put down on NAMED", "i need to know what's on NAMED", "give me the things on NAMED one by one", "see if {onething} is on NAMED", "NAMED what does it say"]),
         slots=SLOTS, call=to_list("read_list"), result=read, say=say_read),
@@ -756,6 +916,8 @@ INTENTS = [
         "lists.clear", weight=0.8,
         patterns=lines([
             "(clear|empty|delete|erase|wipe|reset|clean|purge|clear out|clear off|empty out|wipe out|clean out|throw away|get rid of|scrap|trash|toss) SHOP", "(delete|remove|clear|erase|wipe) everything (on|from|off) SHOP",
+            "(clear|empty|delete|wipe|erase|reset|scrap|bin) BUYLIST", "(clear|delete|wipe|remove) everything (on|from|off) BUYLIST", "wipe BUYLIST clean", "(finished|done) shopping (clear|delete|wipe) the list",
+            "empty SHOP i got everything", "clear SHOP i bought everything",
             "(delete|remove|clear|take) all [the] (items|things|groceries) (on|from|off) SHOP", "remove (all|all of it|everything|all items) from SHOP", "take everything off SHOP", "cross everything off SHOP",
             "cross off everything on SHOP", "check everything off SHOP",
             "(start|make|begin|create) a new (shopping|grocery) list", "start SHOP (over|fresh|again|from scratch)", "start over with SHOP", "start fresh with SHOP", "let's start a new (shopping|grocery) list",
@@ -765,6 +927,13 @@ INTENTS = [
             "i bought all the groceries clear the list", "i'm done shopping", "i'm done with the shopping", "i did the shopping clear the list", "shopping is done", "the shopping is done", "all groceries are bought",
             "i have everything on SHOP", "everything on SHOP is bought", "we don't need anything on SHOP anymore", "i don't need SHOP anymore", "forget SHOP", "forget everything on SHOP", "SHOP can be deleted", "SHOP can go",
             "SHOP should be empty", "nothing should be on SHOP",
+            "(bin|ditch|kill|nuke|dump|chuck|axe|nix|chuck out|chuck away|flush|blank) SHOP", "(finished|done) (shopping|with the shopping|the shopping)", "we've (done|finished) the shopping", "i've (done|finished) the shopping",
+            "we've done the shopping clear SHOP", "shopping's done", "shopping's done clear the list", "i'm back from STORE (clear|wipe|empty) the list", "i got it all clear SHOP", "i got everything so (wipe|clear|empty) SHOP",
+            "got everything clear SHOP", "got everything on SHOP", "bought everything on SHOP", "got all the shopping", "we have everything we need clear SHOP", "start SHOP afresh", "start a fresh shopping list", "fresh shopping list",
+            "begin a new shopping list", "clean slate for SHOP", "clean SHOP up", "tidy up SHOP delete everything", "take it all off SHOP please", "get rid of everything on SHOP", "get rid of all the groceries on SHOP",
+            "tick everything off SHOP", "tick off everything on SHOP", "strike everything off SHOP", "make SHOP blank", "i want SHOP empty", "i want a clean shopping list", "SHOP is done", "SHOP is all done",
+            "SHOP is finished clear it", "drop everything from SHOP", "erase the entire shopping list", "clear the entire grocery list", "clear out all the groceries", "we don't need any of the things on SHOP",
+            "nothing on SHOP is needed anymore", "delete everything i put on SHOP",
         ]),
         held=lines(["let's have SHOP empty", "have SHOP cleared", "i want SHOP gone", "take it all off SHOP", "i want nothing on SHOP", "make it a new (shopping|grocery) list"]),
         slots=SLOTS, call=to_list("clear_list", "shopping"), result=cleared, say=say_cleared),
@@ -772,12 +941,19 @@ INTENTS = [
         "lists.clear.task", weight=0.6,
         patterns=lines([
             "(clear|empty|delete|erase|wipe|reset|clean|clear out|empty out|clean out|get rid of|scrap) TODO", "(delete|remove|clear|erase|wipe) everything (on|from|off) TODO", "(delete|remove|clear|cancel) all [my|the] tasks",
+            "(clear|empty|delete|wipe|erase|reset|scrap|bin) DOLIST", "(clear|delete|wipe|remove) everything (on|from|off) DOLIST", "(empty|clear|wipe) TODO i (finished|did) everything",
+            "i (finished|did) everything (clear|empty|wipe) TODO", "clear my to do list",
             "(delete|remove|clear) all [of] my to dos", "remove all tasks from TODO", "take everything off TODO", "cross everything off TODO", "cross off everything on TODO", "check everything off TODO",
             "(start|make|begin|create) a new (to do|todo|task) list", "start TODO (over|fresh|again|from scratch)",
             "start fresh with TODO", "i need a new (to do|todo|task) list", "new to do list", "new task list", "make TODO empty", "wipe TODO clean", "empty to do list", "clear task list", "delete the whole (to do|task) list",
             "delete all of TODO", "i (did|finished) everything on TODO", "i've done everything on TODO", "i'm done with all my tasks", "i finished all my tasks", "i did all my tasks", "all my tasks are done", "all tasks are done",
             "all tasks done", "everything on TODO is done", "mark all [my] tasks as done", "mark everything on TODO as done",
             "forget everything on TODO", "forget all my tasks", "i don't need TODO anymore", "TODO can go", "TODO should be empty", "delete every task", "get rid of all my tasks",
+            "(bin|ditch|kill|nuke|dump|chuck|axe|nix|blank) TODO", "i've (done|finished) all my (tasks|jobs|chores)", "i've finished everything on TODO", "i'm done with everything on TODO", "all my (jobs|chores|to dos) are done",
+            "all done on TODO", "i got everything done on TODO", "got everything done clear TODO", "i did it all clear TODO", "tick everything off TODO", "tick off everything on TODO", "tick all my tasks off", "check off all my tasks",
+            "cross off all my tasks", "complete all tasks", "mark all to dos as done", "all tasks completed", "start a fresh to do list", "clean slate for TODO", "i want TODO empty", "make TODO blank", "erase all my tasks",
+            "scrap all my tasks", "wipe all my to dos", "get rid of everything on TODO", "drop everything from TODO", "erase the entire to do list", "TODO is all done", "nothing on TODO is needed anymore",
+            "take everything off my tasks",
         ]),
         held=lines(["have TODO cleared", "i want TODO gone", "take it all off TODO", "i want nothing on TODO", "every task of mine is done"]),
         slots=SLOTS, call=to_list("clear_list", "to-do"), result=cleared, say=say_cleared),
@@ -785,47 +961,79 @@ INTENTS = [
         "lists.clear.named", weight=0.6,
         patterns=lines([
             "(clear|empty|delete|erase|wipe|reset|clean|clear out|empty out|clean out|get rid of|scrap|throw away) NAMED", "(delete|remove|clear|erase|wipe) everything (on|from|off) NAMED",
+            "(clear|empty|delete|wipe|erase|reset|scrap|bin) THELIST", "(clear|delete|wipe|remove) everything (on|from|off) THELIST", "wipe THELIST clean",
             "(delete|remove|clear) all the (items|things) (on|from|off) NAMED", "remove everything from NAMED", "take everything off NAMED", "cross everything off NAMED", "cross off everything on NAMED", "check everything off NAMED",
             "(start|make|begin|create) a new {list} list", "start NAMED (over|fresh|again|from scratch)",
             "start fresh with NAMED", "i need a new {list} list", "i want an empty {list} list", "new {list} list", "make NAMED empty", "wipe NAMED clean", "clear {list} list", "empty {list} list", "delete the whole {list} list",
             "delete all of NAMED", "i have everything on NAMED", "i'm done with NAMED", "we're done with NAMED", "everything on NAMED is done", "forget NAMED", "forget everything on NAMED", "i don't need NAMED anymore", "NAMED can go",
             "NAMED can be deleted", "NAMED should be empty",
+            "(bin|ditch|kill|nuke|dump|chuck|axe|nix|blank) NAMED", "tick everything off NAMED", "tick off everything on NAMED", "i've got everything on NAMED clear it", "everything on NAMED is (packed|done) clear it",
+            "i did everything on NAMED", "clean slate for NAMED", "start a fresh {list} list", "i want NAMED empty", "make NAMED blank", "get rid of everything on NAMED", "drop everything from NAMED", "erase the entire {list} list",
+            "NAMED is all done", "NAMED is finished clear it", "we don't need NAMED any longer", "take it all off NAMED please", "delete everything i put on NAMED", "cross all the things off NAMED",
         ]),
         held=lines(["have NAMED cleared", "i want NAMED gone", "take it all off NAMED", "i want nothing on NAMED"]),
         slots=SLOTS, call=to_list("clear_list"), result=cleared, say=say_cleared),
     # follow-ups
     Intent(
-        "lists.more", weight=1.6, follows=("lists.add", "lists.more", "lists.read", "lists.remove", "lists.clear"),
-        patterns=["and {items}", "also {items}", "and also {items}", "{items} too", "{items} as well", "and {items} too", "and {items} as well", "add {items}", "add {items} too", "add {items} as well", "also add {items}",
+        "lists.more", weight=1.6, follows=("lists.add", "lists.more", "lists.read", "lists.clear"),
+        patterns=[
+            "also {items} please", "and {items} please", "{items} please",
+            "and {items}", "also {items}", "and also {items}", "{items} too", "{items} as well", "and {items} too", "and {items} as well", "add {items}", "add {items} too", "add {items} as well", "also add {items}",
                   "and add {items}", "oh and {items}", "oh and add {items}", "plus {items}", "then {items}", "and then {items}", "add {items} to it", "add {items} to the list", "put {items} on it", "put {items} on it too",
                   "put {items} on there", "put {items} on there too", "also put {items} on it", "add {items} to that", "add {items} to that list", "add one more thing {items}", "one more thing {items}", "another thing {items}",
                   "and one more item {items}", "and we need {items}", "we also need {items}", "i also need {items}", "and i need {items}", "we need {items} too", "we need {items} as well",
                   "oh we need {items} too", "and we're out of {bare}", "we're also out of {bare}", "and more {bare}", "and some more {bare}", "and get {items}", "and buy {items}", "also get {items}", "now add {items}",
-                  "okay add {items}", "then add {items}", "don't forget {items}", "and don't forget {items}", "and don't forget to buy {items}", "and remind me to buy {items}", "make that {items} too", "i forgot {items}",
+                  "okay add {items}", "then add {items}", "don't forget {items}", "and don't forget {items}", "and don't forget to buy {items}", "make that {items} too", "i forgot {items}",
                   "oh i forgot {items}", "wait also {items}", "oh yes and {items}", "yes and {items}",
-                  "{items} also", "can you add {items} too", "and maybe {items}", "maybe also {items}", "actually add {items} too", "let's add {items} too", "we could use {items} too", "next item {items}", "another item {items}"],
+                  "{items} also", "can you add {items} too", "and maybe {items}", "maybe also {items}", "actually add {items} too", "let's add {items} too", "we could use {items} too", "next item {items}", "another item {items}",
+            "(stick|chuck|throw|pop|bung|toss|whack) {items} on [there|it] [too|as well]", "(throw|chuck|toss) in {items} [too]", "and put {items} on", "put {items} on as well", "put {items} on too", "and (stick|chuck|pop) {items} on",
+            "and a few {plural}", "and some {bare}", "some {bare} too", "maybe some {bare} as well", "no i meant {items}", "i meant {items}", "sorry i meant {items}", "oh wait {items} as well", "hang on {items} too",
+            "hold on {items} as well", "oh yeah {items}", "ooh and {items}", "and we could do with {items}", "and i want {items}", "i want {items} too", "we'll need {items} too", "gonna need {items} too", "yeah and {items}",
+            "and finally {items}", "last one {items}", "last thing {items}", "and lastly {items}", "while you're at it {items}", "and don't forget the {bare}", "how about {items} too", "and maybe {items} too",
+            "actually {items} too", "better add {items} as well", "could you add {items} to that", "same list {items}", "and {items} on there", "on the same list {items}", "to the same list add {items}", "{items} on the same list",
+            "(mum|mom|my wife|dad) also wants {items}", "then we need {items}", "and out of {bare} too", "no {bare} left either", "we don't have any {bare} either", "and there's no {mass} left", "let me think {items}",
+        ],
         held=["{items} should go on there too", "and on top of that {items}", "i'd like {items} with that", "while you are at it {items} too", "and it also needs {items}", "make it have {items} too", "have {items} on it as well"],
         slots=SLOTS, call=to_list("add_to_list"), result=added, say=say_added),
     Intent(
-        "lists.more.task", weight=1.1, follows=("lists.add.task", "lists.more.task", "lists.read.task", "lists.remove.task", "lists.clear.task"),
+        "lists.more.task", weight=1.1, follows=("lists.add.task", "lists.more.task", "lists.read.task", "lists.clear.task"),
         patterns=["and {tasks}", "also {tasks}", "and also {tasks}", "and to {tasks}", "and also to {tasks}", "and i have to {tasks}", "and i need to {tasks}", "i also have to {tasks}", "i also need to {tasks}", "and then {tasks}",
                   "add {tasks}", "add {tasks} too", "add {tasks} as well", "also add {tasks}", "and add {tasks}", "now add {tasks}", "oh and {tasks}", "plus {tasks}", "add {tasks} to it", "put {tasks} on it", "put {tasks} on it too",
                   "put {tasks} on there too", "add {tasks} to that list",
                   "one more thing {tasks}", "another one {tasks}", "another task {tasks}", "one more task {tasks}", "and remind me to {tasks}", "also remind me to {tasks}", "and remind me to {tasks} too",
                   "and don't let me forget to {tasks}", "and don't forget to {tasks}", "oh and remind me to {tasks}", "and another one {tasks}", "{tasks} too", "{tasks} as well", "{tasks} also", "next task {tasks}", "then {tasks}",
                   "i should also {tasks}", "i must also {tasks}", "oh i also have to {tasks}", "and that i have to {tasks}", "and i should {tasks}", "wait also {tasks}", "i forgot i have to {tasks} too", "and a reminder to {tasks}",
-                  "another reminder to {tasks}"],
+                  "another reminder to {tasks}",
+            "(stick|chuck|throw|pop) {tasks} on [there|it] [too|as well]", "and {tasks} please", "{tasks} please", "no i meant {tasks}", "sorry i meant {tasks}", "oh yeah {tasks}", "hang on {tasks} too", "and i've got to {tasks}",
+            "and i gotta {tasks}", "i've also got to {tasks}", "gotta {tasks} too", "need to {tasks} too", "and we have to {tasks}", "and finally {tasks}", "last one {tasks}", "last thing {tasks}", "and lastly {tasks}",
+            "while you're at it {tasks}", "and to {tasks} too", "and {doing}", "and also {doing}", "oh and {doing}", "could you add {tasks} to that", "same list {tasks}", "and {tasks} on there",
+            "then i have to {tasks}", "after that {tasks}", "and make sure i {tasks}", "and {tobuy}", "and to {tobuy}", "also {tobuy}", "and remind me to {tobuy}", "add {tobuy} too",
+        ],
         held=["and on top of that {tasks}", "{tasks} should go on there too", "while you are at it remind me to {tasks} too", "and it also needs {tasks}", "the next thing i have to do is {tasks}"],
         slots=SLOTS, call=to_list("add_to_list"), result=added, say=say_added),
     Intent(
-        "lists.more.named", weight=0.9, follows=("lists.add.named", "lists.more.named", "lists.read.named", "lists.remove.named", "lists.clear.named"),
+        "lists.more.named", weight=0.9, follows=("lists.add.named", "lists.more.named", "lists.read.named", "lists.clear.named"),
         patterns=["and {things}", "also {things}", "and also {things}", "{things} too", "{things} as well", "and {things} too", "add {things}", "add {things} too", "add {things} as well", "also add {things}", "and add {things}",
                   "oh and {things}", "plus {things}", "add {things} to it", "add {things} to that list", "add {things} to the list", "put {things} on it", "put {things} on it too", "put {things} on there", "put {things} on there too",
                   "now add {things}", "then add {things}", "one more thing {things}",
                   "another thing {things}", "don't forget {things}", "and don't forget {things}", "i also need {things}", "and i need {things}", "i forgot {things}", "{things} also", "oh yes and {things}", "wait also {things}",
-                  "and then {things}", "let's add {things} too", "also put {things} on it"],
+                  "and then {things}", "let's add {things} too", "also put {things} on it",
+            "(stick|chuck|throw|pop) {things} on [there|it] [too|as well]", "and {things} please", "{things} please", "no i meant {things}", "sorry i meant {things}", "i meant {things}", "oh yeah {things}", "hang on {things} too",
+            "and finally {things}", "last one {things}", "last thing {things}", "and lastly {things}", "we need {things} too", "while you're at it {things}", "could you add {things} to that", "same list {things}",
+            "and {things} on there", "and {things} as well", "add {things} to it too", "then {things}", "put {things} on as well", "throw in {things} too", "we'll need {things} too", "and put {things} on",
+        ],
         held=["and on top of that {things}", "{things} should go on there too", "and it also needs {things}", "while you are at it {things} too"],
         slots=SLOTS, call=to_list("add_to_list"), result=added, say=say_added),
+    # The same things on another list.
+    Intent(
+        "lists.add.other", weight=0.7, follows=ADDS,
+        patterns=["and on (the|my) {other} [too]", "no (the|my) {other}", "no on (the|my) {other}", "i meant (the|my) {other}", "no i meant (the|my) {other}", "i meant on (the|my) {other}", "sorry on (the|my) {other}",
+                  "not that list (the|my) {other}", "wrong list i meant (the|my) {other}", "(put|add|stick) (it|that|them) (on|to) (the|my) {other} (too|as well|instead)", "also on (the|my) {other}", "and add (it|them|that) to (the|my) {other} [too]",
+                  "put (it|that|them) on (the|my) {other}", "add (it|that|them) to (the|my) {other}", "on (the|my) {other} too", "and to (the|my) {other}", "no put (it|that|them) on (the|my) {other}", "(the|my) {other} not that one",
+                  "same on (the|my) {other}", "the same on (the|my) {other}", "actually put (it|that|them) on (the|my) {other}", "(it|that) should go on (the|my) {other}", "that was for (the|my) {other}", "that belongs on (the|my) {other}",
+                  "move (it|that|them) to (the|my) {other}", "on (the|my) {other} i mean"],
+        held=["and how about (the|my) {other} too", "have (it|that) on (the|my) {other} as well"],
+        slots=SLOTS, call=lambda v: ("add_to_list", {"list": v["other"], "items": list(v["prev"]["args"]["items"])}), result=added, say=say_added),
     Intent(
         "lists.undo", weight=0.9, follows=ADDS,
         patterns=["take it off again", "take that off again", "take them off again", "take it off", "take that off", "take that back off", "remove it again", "remove it", "remove that", "remove them again", "remove that again",
@@ -834,7 +1042,14 @@ INTENTS = [
                   "we don't need it after all", "we don't need that", "we already have that", "oh we have that already", "i changed my mind", "i changed my mind remove it", "cancel that", "no cancel that", "cancel it", "forget it",
                   "forget that", "scratch that",
                   "no wait take it off", "oh no remove that", "take that back", "wrong take it off", "that was wrong remove it", "that's wrong take it off again", "that's not right remove it", "sorry take that off",
-                  "that was a mistake", "no that was a mistake", "cross it off again", "not that", "no not that"],
+                  "that was a mistake", "no that was a mistake", "cross it off again", "not that", "no not that",
+            "(scrap|nix|bin|ditch|lose|drop|kill) (that|it|them)", "oops take (that|it) off", "whoops take (that|it) off [again]", "nah leave it", "nah take it off", "on second thought take it off", "on second thoughts no",
+            "hang on take (it|that) off", "hang on we've got some", "hang on we've got that already", "oh wait we have that", "no i don't want that",
+            "no that's wrong take it off", "not that take it off", "get that off", "get it off", "knock it off again", "clear that last one", "delete the last one", "remove the last one", "take the last one off",
+            "remove what you just added", "delete what i just added", "take off what i just said", "forget i said that", "forget what i said", "no forget that", "please undo", "undo that last one", "reverse that",
+            "go back take that off", "don't bother", "don't bother with that", "leave that off", "leave it off", "no leave that off", "we don't want that", "you can take that off again", "actually no", "actually never mind",
+            "actually don't", "actually we have that", "turns out we have that", "i found some take it off", "my mistake take it off", "my bad take that off", "no no take it off",
+        ],
         held=["let's not have that after all", "i didn't want that on it", "better take it away again", "get it off again"],
         slots=SLOTS, call=to_list("remove_from_list"), result=removed, say=say_removed),
     Intent(
@@ -844,9 +1059,47 @@ INTENTS = [
                   "remove {earlier} from that list", "delete {earlier} from it", "and remove {earlier}", "and take off {earlier}", "okay remove {earlier}", "okay take {earlier} off",
                   "actually not {earlier}", "actually remove {earlier}", "actually take {earlier} off", "no {earlier} can go", "{earlier} can go", "{earlier} can come off", "without {earlier}", "leave out {earlier}",
                   "leave {earlier} off", "skip {earlier}", "forget {earlier}", "never mind {earlier}", "you can take {earlier} off", "you can delete {earlier}", "get rid of {earlier}", "don't add {earlier}",
-                  "i don't want {earlier} on it", "{earlier} done", "mark {earlier} as done", "wait not {earlier}", "oh not {earlier}", "no remove {earlier}", "no take {earlier} off", "{earlier} off"],
+                  "i don't want {earlier} on it", "{earlier} done", "mark {earlier} as done", "wait not {earlier}", "oh not {earlier}", "no remove {earlier}", "no take {earlier} off", "{ticked}",
+                  "{ticked} take (it|that) off", "{ticked} cross (it|that) off", "okay {ticked}", "oh {ticked}", "{earlier} off",
+            "(nix|ditch|scrap|bin|lose|axe|scrub|kill) {earlier}", "but no {earlier}", "no {earlier} though", "actually no {earlier}", "{earlier} i don't need", "i don't need {earlier} [after all|anymore]",
+            "we don't need {earlier} [after all|anymore]", "don't need {earlier}", "scratch {earlier}", "strike {earlier}", "tick {earlier} off", "check {earlier} off", "and cross off {earlier}", "now remove {earlier}",
+            "now take {earlier} off", "just remove {earlier}", "only take {earlier} off", "not {earlier} though", "everything but not {earlier}", "{earlier} shouldn't be on (it|there)", "why is {earlier} on there take it off",
+            "{earlier} take that off", "then remove {earlier}", "okay cross off {earlier}", "knock {earlier} off", "get {earlier} off [there|it]", "take {earlier} back off", "i didn't want {earlier}", "i never said {earlier}",
+            "i didn't say {earlier}", "{earlier} is wrong take it off", "and {earlier} can go", "{earlier} can go too", "and take {earlier} off too", "hang on not {earlier}", "sorry not {earlier}", "minus {earlier}",
+        ],
         held=["let {earlier} go", "i want {earlier} gone", "better without {earlier}", "no i didn't mean {earlier}", "have {earlier} removed"],
         slots=SLOTS, call=to_list("remove_from_list"), result=removed, say=say_removed),
+    # More to take off, and what was taken off goes back.
+    Intent(
+        "lists.remove.more", weight=1.6, follows=("lists.remove", "lists.remove.more"),
+        patterns=["and {gone}", "and {gone}", "{gone} too", "and {gone} too", "and {gone} as well", "{gone} as well", "also {gone}", "and also {gone}", "oh and {gone}", "plus {gone}", "same for {gone}", "the same for {gone}", "same with {gone}",
+                  "and take {gone} off too", "take {gone} off too", "remove {gone} too", "and remove {gone}", "and cross off {gone}", "i got {gone} too", "and we got {gone} too", "and i've got {gone}", "and {gone} please", "we don't need {gone} either",
+                  "and we don't need {gone} either", "no i meant {gone}", "i meant {gone}", "sorry {gone}", "no {gone}", "and {gone} can go too", "{gone} can go too", "then {gone}", "and delete {gone} too", "and also take off {gone}"],
+        held=["on top of that {gone}", "while you're at it take {gone} off too"],
+        slots=SLOTS, call=to_list("remove_from_list"), result=removed, say=say_removed),
+    Intent(
+        "lists.remove.task.more", weight=1.2, follows=("lists.remove.task", "lists.remove.task.more"),
+        patterns=["and {dotask}", "and {dotask} too", "{dotask} too", "also {dotask}", "and also {dotask}", "oh and {dotask}", "same for {dotask}", "i've also {done}", "and i've {done} too", "i've {done} too",
+            "and remove {dotask} too", "and cross off {dotask}",
+                  "and mark {dotask} as done", "no i meant {dotask}", "i meant {dotask}", "and {dotask} is done too", "{dotask} as well", "and {dotask} please", "plus {dotask}", "and take {dotask} off too"],
+        held=["on top of that {dotask}", "while you're at it {dotask} too"],
+        slots=SLOTS, call=to_list("remove_from_list"), result=removed, say=say_removed),
+    Intent(
+        "lists.remove.named.more", weight=1.0, follows=("lists.remove.named", "lists.remove.named.more"),
+        patterns=["and {onething}", "and the {onething}", "and {onething} too", "{onething} too", "also {onething}", "and also {onething}", "oh and {onething}", "same for {onething}", "take {onething} off too", "and remove {onething} too",
+                  "and cross off {onething}", "no i meant {onething}", "i meant {onething}", "{onething} as well", "and {onething} please", "plus {onething}", "{onething} can go too", "and i don't need {onething} either"],
+        held=["on top of that {onething}", "while you're at it {onething} too"],
+        slots=SLOTS, call=to_list("remove_from_list"), result=removed, say=say_removed),
+    Intent(
+        "lists.putback", weight=0.9, follows=("lists.remove", "lists.remove.task", "lists.remove.named", "lists.remove.that", "lists.remove.more"),
+        patterns=["put (it|that|them) back", "put (it|that|them) back on", "no put (it|that|them) back [on]", "undo that", "undo", "undo it", "add (it|that|them) again", "add (it|that|them) back", "actually keep (it|that|them)", "no keep (it|that|them)",
+                  "keep (it|them) on", "keep (it|them) on there", "never mind put (it|them) back", "actually put (it|them) back", "oh no put (it|that|them) back", "i (do|still) need (it|that|them) after all",
+                  "we still need (it|that|them)", "we do need (it|that|them)",
+                  "we need (it|that|them) after all", "wait leave (it|that|them) on", "leave (it|that|them) on", "no leave (it|them) on", "i changed my mind put (it|them) back", "that was a mistake put (it|them) back",
+                  "oops put (it|them) back", "no don't remove (it|that|them)",
+                  "don't delete (it|that|them)", "don't take (it|that|them) off", "put (it|that|them) on again", "bring (it|that|them) back", "restore (it|that)", "back on the list please", "sorry put (it|them) back on the list"],
+        held=["let's have (it|that) back on", "i want (it|that) on there after all"],
+        slots=SLOTS, call=to_list("add_to_list"), result=added, say=say_added),
     Intent(
         "lists.read.again", weight=1.3, follows=ADDS + REMOVES + READS + ("lists.clear", "lists.clear.task", "lists.clear.named"),
         patterns=["what else is on it", "what else is on the list", "what else is on there", "what's on it", "what's on it now", "what is on it now", "what's on the list now", "what's on there now", "what's on that list",
@@ -855,7 +1108,15 @@ INTENTS = [
                   "read the whole list", "read me the whole list", "read that list", "show me the list", "show it to me", "tell me what's on it", "let me hear it", "let me hear the list", "how does it look now",
                   "how many things are on it", "how many items are on it now", "is that everything on it", "is there anything else on it", "anything else on it", "anything else on the list", "anything else", "what else", "what's left",
                   "what's left on it", "what's still on it", "is it empty now", "is it empty", "is anything left on it", "what does it say now", "the whole list please", "give me the list", "list everything", "and what else",
-                  "repeat the list", "go over it again"],
+                  "repeat the list", "go over it again",
+            "so what's on there", "so what's on it", "what's on there so far", "what's on it so far", "what have (i|we) got so far", "what've we got so far", "what does that leave", "run it by me", "read it back to me then",
+            "what's the list now", "what's the list look like now", "what does the list look like", "show me it", "let's hear it", "let's see it", "read that back", "read it all", "read them all", "read everything",
+            "read me everything", "say it again", "can you repeat it", "repeat that", "repeat it", "again", "is that all", "is that everything", "is that it",
+            "how many are on there", "how many things is that", "what was on it again", "what's on my list now", "what else have i got on there", "what else have we got", "anything else on there", "is there more",
+            "any more", "and the rest", "what's the rest", "what remains", "what's there now", "check it for me", "did you add it", "did it get added", "did that go on", "was it added", "is it on there now", "so is it on there now",
+            "is {one} on it", "is {one} on there", "is {one} already on it", "is {one} on there already", "did i put {one} on it", "did i already add {one}", "have i got {one} on it", "is there {one} on it", "and is {one} on it",
+            "what about {one} is (it|that) on there", "are {plural} on it", "are {plural} on there", "have we got {one} on there", "did you add {one}",
+        ],
         held=["how is the list looking", "i'd like to hear all of it", "tell me everything that's on there", "so what have we got now", "and what does the list have now"],
         slots=SLOTS, call=to_list("read_list"), result=read, say=say_read),
     Intent(
@@ -863,7 +1124,12 @@ INTENTS = [
         patterns=["and (the|my) {other}", "and on (the|my) {other}", "what about (the|my) {other}", "and what about (the|my) {other}", "how about (the|my) {other}", "and what's on (the|my) {other}", "and (the|my) {other} too",
                   "now (the|my) {other}", "the same for (the|my) {other}", "also (the|my) {other}", "no (the|my) {other}", "no i meant (the|my) {other}", "i meant (the|my) {other}", "not that one (the|my) {other}",
                   "okay and (the|my) {other}", "and read (the|my) {other}", "now read (the|my) {other}", "and for (the|my) {other}", "then (the|my) {other}",
-                  "and is there anything on (the|my) {other}", "anything on (the|my) {other}", "and show me (the|my) {other}"],
+                  "and is there anything on (the|my) {other}", "anything on (the|my) {other}", "and show me (the|my) {other}",
+            "and (the|my) {other} please", "{other}", "and {other}", "what about {other}", "now {other}", "what's on (the|my) {other}", "and what about what's on (the|my) {other}", "i meant what's on (the|my) {other}",
+            "no read (the|my) {other}", "same for (the|my) {other}", "not that (the|my) {other}", "sorry (the|my) {other}", "sorry i meant (the|my) {other}", "wrong list (the|my) {other}",
+            "that's the wrong list i want (the|my) {other}", "how's (the|my) {other}", "okay now (the|my) {other}", "next (the|my) {other}", "go to (the|my) {other}", "check (the|my) {other} too", "do (the|my) {other}",
+            "what have i got on (the|my) {other}",
+        ],
         held=["next tell me about (the|my) {other}", "let's go to (the|my) {other}", "and how does (the|my) {other} look"],
         slots=SLOTS, call=lambda v: ("read_list", {"list": v["other"]}), result=read, say=say_read),
     Intent(
@@ -873,7 +1139,13 @@ INTENTS = [
                   "remove everything on it", "remove everything from it",
                   "remove all of it", "remove all of them", "take everything off", "take everything off it", "take it all off", "cross everything off", "get rid of everything on it", "get rid of the list", "get rid of it all",
                   "start a new one", "start over", "start it over", "start from scratch", "clear the whole list", "okay clear it", "now clear it", "and now clear it", "i have everything clear it", "it's all done clear it",
-                  "all done clear the list", "all of that is done", "i'm done with all of it", "forget the whole list", "reset it", "reset the list", "make it empty"],
+                  "all done clear the list", "all of that is done", "i'm done with all of it", "forget the whole list", "reset it", "reset the list", "make it empty",
+            "(bin|scrap|ditch|kill|nuke|dump|nix|chuck) (it|it all|the lot|the list|the whole list)", "clear the lot", "delete the lot", "wipe the lot", "get rid of the lot", "take the lot off", "delete them all", "clear them all",
+            "cross them all off", "tick them all off", "tick off everything", "tick everything off", "check everything off", "mark it all as done", "mark everything as done", "i got everything", "i got it all", "i've got everything",
+            "got everything", "got it all", "i did all of that", "i've done all of that", "i did everything", "i finished everything", "finished everything", "everything is done",
+            "everything's done clear it", "okay wipe it", "right clear it", "start fresh", "start afresh", "clean slate", "now empty it", "and now empty it", "blank it", "blank the list", "erase everything", "drop everything",
+            "we don't need any of it", "i don't need any of it anymore", "none of it is needed anymore", "forget all of it", "forget everything on it", "make it blank",
+        ],
         held=["i want it all gone", "have it cleared", "nothing on it should stay", "let's have it empty"],
         slots=SLOTS, call=to_list("clear_list"), result=cleared, say=say_cleared),
 ]

@@ -73,6 +73,8 @@ def calculated(g, v, args):
         return {"result": tidy(evaluate(args["expression"]))}
     except ZeroDivisionError:
         return {"error": "division by zero"}
+    except TypeError:  # complex
+        return {"error": "square root of a negative number"}
 
 
 def say_calculated(g, v, args, result):
@@ -299,7 +301,8 @@ def power(g):
     if kind < 0.36:
         s = g.number(2, 25) ** 2 if g.chance(0.6) else g.number(2, 1000)
         said = digits_said(g, s)
-        return g.pick([f"the square root of {said}", f"the square root of {said}", f"square root of {said}", f"square root of {said}", f"the square root from {said}", f"square root {said}",
+        return g.pick([f"the square root of {said}", f"the square root of {said}", f"square root of {said}", f"square root of {said}", f"the square root from {said}", f"square root {said}", f"square root of {s}",
+            f"sq root of {said}", f"sqr root of {s}", f"the sqrt of {said}",
                        f"the root of {said}", f"sqrt {s}", f"sqrt({s})", f"sqrt of {said}", f"√{s}"]), f"sqrt({s})"
     if kind < 0.62:
         said = digits_said(g, n)
@@ -322,7 +325,8 @@ def power(g):
 
 
 SHARES = [("half of", "m/2"), ("half of", "m/2"), ("half of", "m/2"), ("half", "m/2"), ("one half of", "m/2"), ("a third of", "m/3"), ("one third of", "m/3"), ("a quarter of", "m/4"), ("a quarter of", "m/4"), ("one quarter of", "m/4"),
-          ("a fourth of", "m/4"), ("a fifth of", "m/5"), ("one fifth of", "m/5"), ("a sixth of", "m/6"), ("an eighth of", "m/8"), ("a tenth of", "m/10"), ("one tenth of", "m/10"), ("two thirds of", "2/3*m"), ("2/3 of", "2/3*m"),
+          ("a fourth of", "m/4"), ("a fifth of", "m/5"), ("one fifth of", "m/5"), ("a sixth of", "m/6"), ("an eighth of", "m/8"), ("a tenth of", "m/10"), ("one tenth of", "m/10"), ("two thirds of", "2/3*m"), ("2/3 of",
+              "2/3*m"), ("a half of", "m/2"), ("quarter of", "m/4"), ("third of", "m/3"), ("five times", "5*m"), ("three tenths of", "3/10*m"), ("a seventh of", "m/7"), ("a ninth of", "m/9"), ("a twelfth of", "m/12"),
           ("three quarters of", "3/4*m"), ("three fourths of", "3/4*m"), ("3/4 of", "3/4*m"), ("1/2 of", "m/2"), ("1/3 of", "m/3"), ("1/4 of", "m/4"), ("two fifths of", "2/5*m"), ("three fifths of", "3/5*m"), ("double", "m*2"), ("double", "m*2"),
           ("the double of", "m*2"), ("twice", "m*2"), ("triple", "m*3"), ("triple", "m*3"), ("the triple of", "m*3"), ("quadruple", "m*4"), ("two times", "2*m"), ("three times", "3*m"), ("ten times", "10*m")]
 
@@ -363,6 +367,13 @@ ITEMS = Lexicon("""tickets, coffees, pizzas, beers, shirts, books, apples, bottl
                 """coats, lobsters, pineapples, guitars, umbrellas, scarves, buckets of sand, packets of seeds, museum passes, mangos, cocktails, curtains, vases, skirts, peaches, spatulas""", open=False)
 
 
+def year(lo, hi):
+    def f(g):
+        n = str(g.number(lo, hi))
+        return n, (n,)
+    return f
+
+
 def items(g):
     w = g.word(ITEMS)
     return w, [w]
@@ -371,7 +382,7 @@ def items(g):
 EXPRESSION = {
     "a": slot(number), "b": slot(number), "c": slot(number), "s": slot(listed), "t": slot(listed), "u": slot(listed), "big": slot(whole(30, 999)), "small": slot(whole(2, 29)),
     "dd": slot(division(True)), "ds": slot(division(False)), "fours": slot(fours), "k": slot(whole(2, 12)), "w": slot(whole(2, 30)), "m": slot(money), "n": slot(money), "p": slot(percent), "items": items,
-    "hundred": slot(whole(40, 300)), "neg": slot(negative),
+    "hundred": slot(whole(40, 300)), "ya": year(1900, 1999), "yb": year(2000, 2040), "neg": slot(negative),
 }
 
 # What can stand around any sum that is said as a noun.
@@ -390,6 +401,19 @@ HEADS = [
     "what's {x} roughly", "how much is {x} exactly", "check {x} for me", "please count {x}", "so {x} is what", "say what {x} is", "quick what's {x}", "and what's {x}", "i don't know what {x} is", "i can't do {x} in my head", "what should {x} be",
     "what's {x} in numbers", "i wonder what {x} is", "how much {x}", "what {x}", "tell me what {x} gives", "my homework asks what {x} is", "i want to be sure what {x} is", "what {x} comes out to", "i keep looking for the answer to {x}",
 ]
+# More of them, for the sums that people ask most.
+HEADS_TOO = [
+    "what's {x} come to",
+            "gimme {x}", "whats {x} make", "what's {x} add up to", "what does {x} (add up to|come out as|total)", "what'd {x} be", "what you get for {x}", "what do you get (for|from|with) {x}", "{x} what's the answer",
+            "{x} answer please", "answer {x}", "solve this {x}", "do this sum {x}", "do this one {x}", "here's one for you {x}", "how much does {x} come to", "how much do {x} make", "{x} makes", "{x} makes how much", "{x} comes to",
+            "{x} equal to what", "{x} is equal to", "{x} equal how much", "what {x} equals", "what {x} is", "what {x} makes", "work this out for me {x}", "work this out {x}", "work it out {x}", "tell me the answer (to|for) {x}",
+            "tell me the result of {x}", "i've got {x} what's that", "i have {x} how much is that", "maths {x}", "maths question {x}", "quick sum {x}", "quick one {x}", "crunch {x} [for me]",
+            "what would i get for {x}", "what will i get for {x}", "could you tell me {x}", "i need the answer to {x}", "can you do the math on {x}", "can you solve {x}", "how much it is {x}", "how much it's {x}",
+            "how much would that be {x}", "{x} how much would that be", "{x} what does that make", "{x} what do i get", "what's {x} again", "teach me what's {x}", "my kid needs {x}",
+            "for my homework {x}", "help with {x}", "i'm stuck on {x}", "i can't work out {x}", "i can't figure out {x}", "what's the total of {x}", "figure {x}", "{x} calculate", "{x} calculator", "{x} solve", "{x} please calculate",
+            "please calculate {x}", "so what's {x}", "right what's {x}", "do you know what's {x}", "can you tell me what's {x}", "could you work out what {x} is", "please tell me how much is {x}",
+            "how much exactly is {x}",
+        ]
 HELD_HEADS = ["use a calculator and tell me {x}", "what number do i get for {x}", "{x} comes to what", "{x} gives how much", "any idea what {x} is", "i'm not sure how much {x} is", "find out what {x} comes to", "could you run the numbers for {x}",
     "let me have the answer for {x}",
               "my homework has {x} in it", "i'm looking for {x}", "the total of {x} please", "show me how much {x} makes", "how much do you get for {x}", "i want the result of {x}"]
@@ -406,13 +430,16 @@ def with_what(*lines):
 MATH_INTENTS = [
     Intent(
         "math.sum", weight=3,
-        patterns=HEADS + with_what("how many is {x}", "how many (are|would be|makes) {x}", "how many are {x}"),
+        patterns=HEADS + HEADS_TOO + with_what("how many is {x}", "how many (are|would be|makes) {x}", "how many are {x}"),
         held=HELD_HEADS, slots={**EXPRESSION, "x": slot(arithmetic)}, **ANSWER),
     Intent(
         "math.words", weight=2,
         patterns=with_what(
             # plus
             "add {s} and {t} => e=s+t", "add {a} to {b} => e=a+b", "add {s} {t} and {u} => e=s+t+u", "add {s} and {t} and {u} => e=s+t+u", "add up {s} {t} and {u} => e=s+t+u", "add (together|up) {s} and {t} => e=s+t",
+            "(what's|what is) {s} and {t} [together] => e=s+t", "what do you get (when|if) you (add|put together) {s} and {t} => e=s+t", "what do you get (when|if) you multiply {s} (by|and) {t} => e=s*t",
+            "what do you get (when|if) you (subtract|take) {small} from {big} => e=big-small", "what do you get (when|if) you divide {dd} by {ds} => e=dd/ds",
+            "what do you get (when|if) you multiply {s} by {t} and [then] add {u} => e=s*t+u", "take {small} from {big} => e=big-small",
             "sum up {s} {t} and {u} => e=s+t+u", "add {s} and {t} together => e=s+t",
             "[WHAT] the sum of {s} and {t} => e=s+t", "WHAT the sum of {s} {t} and {u} => e=s+t+u", "[WHAT] the total of {s} and {t} => e=s+t", "sum of {s} and {t} => e=s+t", "what do {s} and {t} make => e=s+t",
             "what do {s} and {t} (make|add up to|come to) [together] => e=s+t", "what do {s} {t} and {u} (make|add up to) => e=s+t+u",
@@ -460,6 +487,27 @@ MATH_INTENTS = [
             "multiply {s} by {t} (and|then) subtract {u} => e=s*t-u", "divide {dd} by {ds} (and|then) add {k} => e=dd/ds+k", "subtract {small} from {big} (and|then) divide (it|that) by {k} => e=(big-small)/k",
             "what's {neg} plus {a} => e=neg+a", "what's {neg} times {k} => e=neg*k", "what is {a} minus {neg} => e=a-neg", "subtract {a} from {neg} => e=neg-a", "add {a} to {neg} => e=a+neg",
             "from {big} subtract {small} => e=big-small", "by how much is {big} more than {small} => e=big-small", "how much is {big} without {small} => e=big-small",
+            "what do (you|i) get (when|if) (you|i) multiply {s} by {t} and [then] (subtract|take away) {u} => e=s*t-u", "what do (you|i) get (when|if) (you|i) add {s} and {t} and [then] (divide|split) (it|that) by {k} => e=(s+t)/k",
+            "what do (you|i) get (when|if) (you|i) add {s} and {t} and [then] (multiply|times) (it|that) by {k} => e=(s+t)*k", "what do you get (when|if) you divide {dd} by {ds} and [then] (add|plus) {k} => e=dd/ds+k",
+            "(add|plus) {s} and {t} and {u} together => e=s+t+u", "{s} plus {t} and then times {k} => e=(s+t)*k", "{s} times {t} and then plus {u} => e=s*t+u", "{s} times {t} and then minus {u} => e=s*t-u",
+            "multiply {s} by {t} and then add {u} => e=s*t+u", "multiply {s} by {t} and then take away {u} => e=s*t-u", "divide {dd} by {ds} and then multiply by {k} => e=dd/ds*k", "times {a} by {k} => e=a*k",
+            "times {s} and {t} => e=s*t", "{s} multiply {t} => e=s*t", "{small} from {big} => e=big-small", "{small} (off|out of) {big} (how much is left|what's left) => e=big-small",
+            "knock {small} off {big} => e=big-small", "{big} take off {small} => e=big-small", "{big} knock off {small} => e=big-small", "{big} without {small} => e=big-small", "{big} less {small} => e=big-small",
+            "{s} and {t} how (much|many) is that => e=s+t", "{s} add {t} => e=s+t", "{s} add {t} add {u} => e=s+t+u",
+            "if (i've got|i have|you have|you've got) {big} (sweets|apples|cookies|candies|marbles|stickers|pounds|dollars) and (eat|lose|give away|use|spend) {small} how (many|much) (are|is) left => e=big-small",
+            "if i had {s} (apples|sweets|marbles|stickers) and got {t} more how many would i have => e=s+t", "i had {big} (quid|bucks|dollars|euros|pounds) and spent {small} what's left => e=big-small",
+            "i have {big} minus {small} what's left => e=big-small", "i've got {big} and i need {small} how much will be left => e=big-small",
+            "{ds} kids and {dd} (sweets|cookies|candies) how many each => e=dd/ds", "{dd} (sweets|cookies|candies|slices) for {ds} kids how many (each|does each get) => e=dd/ds",
+            "if i have {dd} (sweets|cookies|stickers) and {ds} friends how many does each get => e=dd/ds", "how many {fours} go into {dd} => e=dd/fours", "how many {fours} in {dd} => e=dd/fours",
+            "how many {fours} make {dd} => e=dd/fours", "what times {ds} (is|makes|equals) {dd} => e=dd/ds", "{ds} times what (is|makes|equals) {dd} => e=dd/ds", "what plus {small} (is|makes|equals) {big} => e=big-small",
+            "{small} plus what (is|makes|equals) {big} => e=big-small", "how many more from {small} to [get to] {big} => e=big-small", "how far is it from {small} to {big} in numbers => e=big-small",
+            "how many years (between|from) {ya} (and|to) {yb} => e=yb-ya", "how many years is it from {ya} to {yb} => e=yb-ya", "how old is someone born in {ya} in {yb} => e=yb-ya",
+            "if i was born in {ya} how old will i be in {yb} => e=yb-ya", "{k} lots of {m} => e=k*m", "{m} a day for {w} days => e=m*w",
+            "{m} a (week|month) for {w} (weeks|months) => e=m*w", "{m} an hour for {w} hours => e=m*w", "i earn {m} an hour and worked {w} hours how much is that => e=m*w",
+            "if i make {m} an hour and work {w} hours what do i get => e=m*w", "{m} a month what's that a year => e=m*12", "{m} a year how much is that a month => e=m/12", "how much is {m} a month per year => e=m*12",
+            "if i save {m} a month how much is that in a year => e=m*12", "share {dd} (between|among) {ds} => e=dd/ds", "{dd} shared (by|between|among) {ds} => e=dd/ds", "split {dd} into {ds} => e=dd/ds",
+            "{dd} split {ds} ways => e=dd/ds", "mean of {s} and {t} => e=(s+t)/2", "average of {s} {t} and {u} => e=(s+t+u)/3", "what's the average if i have {s} {t} and {u} => e=(s+t+u)/3", "total {s} {t} and {u} => e=s+t+u",
+            "sum of {s} {t} and {u} => e=s+t+u", "add these up {s} {t} {u} => e=s+t+u", "add up {s} {t} {u} => e=s+t+u",
         ),
         held=["if you put {s} and {t} together what do you get => e=s+t", "what's the total if i add {a} to {b} => e=a+b", "i need the sum of {s} and {t} => e=s+t", "how many do {s} {t} and {u} add up to => e=s+t+u",
               "take {big} and subtract {small} => e=big-small", "what remains if i take {small} away from {big} => e=big-small", "if i spend {small} out of {big} what do i have left => e=big-small",
@@ -469,7 +517,7 @@ MATH_INTENTS = [
         slots=EXPRESSION, **ANSWER),
     Intent(
         "math.percent", weight=1.5,
-        patterns=HEADS[:40] + HEADS[45:62] + with_what(
+        patterns=HEADS[:40] + HEADS[45:62] + HEADS_TOO + with_what(
             "how much should i tip on {m} at {p} => e=p/100*m", "how much tip is {p} on {m} => e=p/100*m", "tip {p} on {m} => e=p/100*m", "the bill is {m} what's {p} => e=p/100*m", "my bill is {m} how much is a tip of {p} => e=p/100*m",
             "the check is {m} and i want to tip {p} how much is that => e=p/100*m",
             "what's the tip on {m} at {p} => e=p/100*m", "what's the tip for {m} if i give {p} => e=p/100*m", "i want to leave {p} on {m} => e=p/100*m", "leave {p} on {m} how much is that => e=p/100*m",
@@ -479,13 +527,24 @@ MATH_INTENTS = [
             "what (percent|percentage) of {big} is {small} => e=small/big*100", "what (percent|percentage) is {small} of {big} => e=small/big*100", "{small} is what (percent|percentage) of {big} => e=small/big*100",
             "how many percent is {small} of {big} => e=small/big*100", "how many percent of {big} is {small} => e=small/big*100",
             "{small} out of {big} (in percent|as a percentage|is what percent|is how many percent) => e=small/big*100", "what's {small} out of {big} (in percent|as a percentage) => e=small/big*100",
-            "i got {small} (out of|of) {big} points what percent is that => e=small/big*100", "what (percent|percentage) is {small} out of {big} => e=small/big*100"),
+            "i got {small} (out of|of) {big} points what percent is that => e=small/big*100", "what (percent|percentage) is {small} out of {big} => e=small/big*100",
+            "{p} tip on a {w} dollar (bill|meal|tab|check) => e=p/100*w", "what's {p} on a {w} dollar (bill|meal|tab) => e=p/100*w", "how much is {p} on a {w} dollar bill => e=p/100*w",
+            "(bill was|bill is|the bill was|the bill's|bill's|check is|the check's) {m} (what's|how much is) [a] {p} [tip] => e=p/100*m", "the bill came to {m} what's {p} of that => e=p/100*m",
+            "(dinner|lunch|the meal) was {m} (what's|how much is) a {p} tip => e=p/100*m", "i want to tip {p} on {m} => e=p/100*m", "i'd like to tip {p} on {m} how much is that => e=p/100*m", "tipping {p} on {m} => e=p/100*m",
+            "{m} bill {p} tip => e=p/100*m", "tip {p} of {m} => e=p/100*m", "tip for {m} at {p} => e=p/100*m", "{p} service charge on {m} => e=p/100*m", "{p} (vat|gst|commission|deposit) on {m} => e=p/100*m",
+            "how much is {p} (vat|gst|commission) on {m} => e=p/100*m", "how much would i save with {p} off {m} => e=p/100*m", "what do i save on {m} at {p} off => e=p/100*m", "i need {p} of {m} => e=p/100*m",
+            "{p} from {m} how much is that => e=p/100*m", "what's {p} from {m} => e=p/100*m", "{p} out of {m} is how much => e=p/100*m", "what does {p} of {m} come to => e=p/100*m", "find {p} of {m} => e=p/100*m",
+            "i get a {p} bonus on {m} how much is the bonus => e=p/100*m", "(what|how much) is {small} of {big} (in percent|as a percentage|as percent) => e=small/big*100",
+            "{small} of {big} (in percent|as a percentage|as percent) => e=small/big*100", "i got {small} out of {big} (right|on my test|on the test|in the exam) what percent is that => e=small/big*100",
+            "{small} out of {big} what percentage is that => e=small/big*100", "{small} out of {big} in per cent => e=small/big*100", "what percentage is {small} from {big} => e=small/big*100",
+            "{small} is how many percent of {big} => e=small/big*100", "i scored {small} out of {big} what's that in percent => e=small/big*100",
+        ),
         held=HELD_HEADS[:8] + ["with a bill of {m} how much is a {p} tip => e=p/100*m", "i'd like to tip {p} and the bill was {m} => e=p/100*m", "out of {big} how many percent is {small} => e=small/big*100",
             "the percentage of {small} in {big} => e=small/big*100"],
         slots={**EXPRESSION, "x": slot(part)}, **ANSWER),
     Intent(
         "math.rise", weight=1.1,
-        patterns=HEADS[:36] + [
+        patterns=HEADS[:36] + HEADS_TOO + [
             "add {p} to {m} => e=m*(1+p/100)", "add {p} to {m} => e=m*(1+p/100)", "add {p} (tax|tip) to {m} => e=m*(1+p/100)", "add a {p} tip to {m} => e=m*(1+p/100)", "(increase|raise) {m} by {p} => e=m*(1+p/100)",
             "put {p} on top of {m} => e=m*(1+p/100)", "put {p} (tax|tip) on {m} what's the total => e=m*(1+p/100)",
             "what's the total (of|for) {m} with (a|a tip of) {p} tip => e=m*(1+p/100)", "total with {p} tip on {m} => e=m*(1+p/100)", "the bill is {m} add {p} => e=m*(1+p/100)", "the bill is {m} plus {p} tip what do i pay => e=m*(1+p/100)",
@@ -500,29 +559,53 @@ MATH_INTENTS = [
             "everything is {p} off how much is something for {m} => e=m*(1-p/100)", "{p} less than {m} => e=m*(1-p/100)", "what's {p} less than {m} => e=m*(1-p/100)",
             "what's {m} after {p} are taken off => e=m*(1-p/100)", "apply a discount of {p} to {m} => e=m*(1-p/100)", "i get {p} off and it costs {m} what do i pay => e=m*(1-p/100)", "half off {m} => e=m/2", "what's half off {m} => e=m/2",
             "{m} at half price => e=m/2",
+            "{p} discount on {m} (what do i pay|what's the price|how much is it|how much do i pay|what's the final price|what does it cost) => e=m*(1-p/100)",
+            "{p} off {m} (what do i pay|how much is it|how much is that|what's left|what's the price) => e=m*(1-p/100)", "{p} off on {m} => e=m*(1-p/100)", "{m} {p} off => e=m*(1-p/100)", "{m} and {p} off => e=m*(1-p/100)",
+            "{m} but {p} off => e=m*(1-p/100)", "{m} on sale {p} off => e=m*(1-p/100)", "{p} off a {w} dollar (shirt|jacket|bag|toy|game) => e=w*(1-p/100)", "what's {p} off a {w} dollar (shirt|jacket|bag|toy|game) => e=w*(1-p/100)",
+            "(originally|it was|normally|usually) {m} now {p} off => e=m*(1-p/100)", "(it's|something's) {m} and {p} off what do i pay => e=m*(1-p/100)", "if it's {m} and {p} off how much is it => e=m*(1-p/100)",
+            "if something costs {m} and it's {p} off what do i pay => e=m*(1-p/100)", "there's {p} off and it was {m} how much now => e=m*(1-p/100)",
+            "the (dress|coat|laptop|phone) costs {m} there's a {p} discount what do i pay => e=m*(1-p/100)", "with a {p} discount what's {m} => e=m*(1-p/100)", "with a {p} coupon what do i pay for {m} => e=m*(1-p/100)",
+            "i have a {p} coupon and it costs {m} => e=m*(1-p/100)", "what's {m} on sale at {p} off => e=m*(1-p/100)", "(lose|drop|shave) {p} off {m} => e=m*(1-p/100)", "drop {m} by {p} => e=m*(1-p/100)",
+            "what's left of {m} after {p} tax => e=m*(1-p/100)", "{m} after {p} tax is taken off => e=m*(1-p/100)", "what do i keep of {m} after {p} tax => e=m*(1-p/100)",
+            "{m} plus {p} (vat|gst|sales tax|service|gratuity) => e=m*(1+p/100)", "what's {m} plus {p} (vat|gst|sales tax|service|gratuity) => e=m*(1+p/100)",
+            "add {p} (vat|gst|sales tax|gratuity|service charge) to {m} => e=m*(1+p/100)", "{m} with {p} (vat|gst|sales tax) => e=m*(1+p/100)", "add a {p} tip onto {m} => e=m*(1+p/100)",
+            "(chuck|stick|whack|put) {p} (on|onto) {m} => e=m*(1+p/100)", "(mark|bump) {m} up [by] {p} => e=m*(1+p/100)", "{m} and {p} more => e=m*(1+p/100)", "{m} and {p} tip what's the total => e=m*(1+p/100)",
+            "{m} plus {p} tip what's the total => e=m*(1+p/100)", "total for {m} with a {p} tip => e=m*(1+p/100)", "what's the total if the bill is {m} and i tip {p} => e=m*(1+p/100)",
+            "the bill is {m} and i tip {p} what's the total => e=m*(1+p/100)", "i earn {m} and get a {p} raise what do i make => e=m*(1+p/100)", "if i get a {p} raise on {m} what do i make => e=m*(1+p/100)",
+            "my rent of {m} goes up {p} what is it now => e=m*(1+p/100)",
         ],
         held=HELD_HEADS[:6] + ["make {m} bigger by {p} => e=m*(1+p/100)", "i want to add {p} to {m} => e=m*(1+p/100)", "if i put {p} on top of {m} what's the total => e=m*(1+p/100)", "it was {m} and now it's {p} off => e=m*(1-p/100)",
             "how much do i pay if i get {p} off {m} => e=m*(1-p/100)", "make {m} smaller by {p} => e=m*(1-p/100)"],
         slots={**EXPRESSION, "x": slot(rise_or_fall)}, **ANSWER),
     Intent(
         "math.share", weight=0.9,
-        patterns=HEADS + [
+        patterns=HEADS + HEADS_TOO + [
             "divide {m} in half => e=m/2", "cut {m} in half => e=m/2", "cut {m} in (three|thirds) => e=m/3", "cut {m} in (four|quarters) => e=m/4", "what's {m} cut in half => e=m/2", "halve {m} => e=m/2", "what's {m} doubled => e=m*2",
             "{m} doubled => e=m*2", "what's {m} tripled => e=m*3", "{m} tripled => e=m*3", "{m} halved => e=m/2",
             "what's {m} halved => e=m/2", "the half of {m} => e=m/2", "what's the half of {m} => e=m/2", "what do i get if i double {m} => e=m*2", "if i double {m} what's that => e=m*2", "{m} times two => e=m*2", "{m} times 3 => e=m*3",
             "{m} twice => e=m*2", "what's two times {m} => e=2*m", "twice {m} is how much => e=m*2",
+            "double up {m} => e=m*2", "what's the double of {m} => e=m*2", "what's half {m} => e=m/2", "half {m} => e=m/2", "{m} divided in half => e=m/2", "{m} cut in half => e=m/2", "{m} split in half => e=m/2",
+            "{m} in half => e=m/2", "halve {m} for me => e=m/2", "{m} two times => e=m*2", "{m} three times => e=m*3", "the recipe needs {w} and i'm making half => e=w/2",
+            "i'm doubling the recipe what's {w} doubled => e=w*2", "a recipe says {w} and i want to double it => e=w*2", "divide {m} by two => e=m/2", "split {w} in two => e=w/2", "what's a third of {m} => e=m/3",
+            "whats a quarter of {m} => e=m/4", "half off of {m} => e=m/2", 
         ],
         held=HELD_HEADS[:8] + ["take {m} and cut it in half => e=m/2", "take {m} and double it => e=m*2", "if i take half of {m} what's left => e=m/2"],
         slots={**EXPRESSION, "x": slot(share)}, **ANSWER),
     Intent(
         "math.power", weight=0.9,
-        patterns=HEADS + [
+        patterns=HEADS + HEADS_TOO + [
             "square {w} => e=w^2", "cube {k} => e=k^3", "square the number {w} => e=w^2", "take the square root of {hundred} => e=sqrt(hundred)", "extract the square root of {hundred} => e=sqrt(hundred)",
             "find the root of {hundred} => e=sqrt(hundred)", "raise {k} to the power of three => e=k^3", "raise {k} to the fourth power => e=k^4", "raise two to the power of {k} => e=2^k",
             "what's {hundred} square root => e=sqrt(hundred)", "{hundred} square root => e=sqrt(hundred)", "which number squared is {hundred} => e=sqrt(hundred)", "what number times itself is {hundred} => e=sqrt(hundred)",
             "multiply {w} by itself => e=w^2", "what's {w} times itself => e=w^2", "{w} times itself => e=w^2", "two to the {k} => e=2^k", "ten to the {k} => e=10^k",
             "what's two to the {k} => e=2^k", "root {hundred} => e=sqrt(hundred)", "what's root {hundred} => e=sqrt(hundred)", "{w} square => e=w^2", "what's {w} square => e=w^2", "the area of a square with side {w} => e=w^2",
             "how big is a square with sides of {w} => e=w^2", "take {w} to the power of two => e=w^2",
+            "what's {w} squared => e=w^2", "{w} to the power of two => e=w^2", "{w} to the second => e=w^2", "{k} to the third power => e=k^3", "{k} to the fourth => e=k^4", "{k} to the power three => e=k^3", "{w} by itself => e=w^2",
+            "what do you get when you square {w} => e=w^2", "what do you get when you cube {k} => e=k^3", "what do i get if i square {w} => e=w^2", "find me the square root of {hundred} => e=sqrt(hundred)",
+            "do the square root of {hundred} => e=sqrt(hundred)", "what is the sq root of {hundred} => e=sqrt(hundred)", "whats the root of {hundred} => e=sqrt(hundred)", "{hundred} squareroot => e=sqrt(hundred)",
+            "squareroot of {hundred} => e=sqrt(hundred)", "squareroot {hundred} => e=sqrt(hundred)", "what times itself makes {hundred} => e=sqrt(hundred)", "what squared (is|makes|equals) {hundred} => e=sqrt(hundred)",
+            "two to the power {k} => e=2^k", "what's two to the power of {k} => e=2^k", "ten to the power of {k} => e=10^k", "raise {w} to the second power => e=w^2", "{w} raised to three => e=w^3", "{w} power two => e=w^2",
+            "{w} power three => e=w^3", "square {hundred} => e=hundred^2",
         ],
         held=HELD_HEADS[:8] + ["what do you get if you square {w} => e=w^2", "i need the square root for {hundred} => e=sqrt(hundred)", "take {w} times itself => e=w^2", "what's the number you square to get {hundred} => e=sqrt(hundred)"],
         slots={**EXPRESSION, "x": slot(power)}, **ANSWER),
@@ -549,6 +632,21 @@ MATH_INTENTS = [
             "the bill is {m} add {p} tip and split it {k} ways => e=m*(1+p/100)/k", "what does everyone pay for {m} with {p} tip and {k} people => e=m*(1+p/100)/k",
             "{k} kids want to share {m} how much for each => e=m/k", "if {k} people pay {m} together how much is that each => e=m/k", "{m} among {k} => e=m/k", "each share of {m} for {k} people => e=m/k",
             "i want to split {m} with {k} people in total => e=m/k",
+            
+            "(the bill's|bill's|the bill is|the bill was|bill is|bill was|bill comes to|the tab is|the check's|it came to) {m} and there are {k} of us [how much each|how much is that each|what does each pay|what do we each pay|split it] => e=m/k",
+            "(the bill's|bill is|the bill was) {m} for {k} [people] how much each => e=m/k", "{m} (between|for|among) {k} of us [how much each] => e=m/k", "{m} shared {k} ways => e=m/k", "{k} of us {m} how much each => e=m/k",
+            "{k} of us and the bill is {m} => e=m/k", "there's {k} of us and the bill's {m} => e=m/k", "we're {k} people bill is {m} => e=m/k", "{k} people {m} how much each => e=m/k", "bill {m} people {k} => e=m/k",
+            "{m} bill {k} people => e=m/k", "{m} bill split {k} ways => e=m/k", "{k} ways {m} => e=m/k", "{k} way split of {m} => e=m/k", "{k} way split on {m} => e=m/k",
+            "(how much|what) does everyone owe if it's {m} for {k} [people] => e=m/k", "how much each if it's {m} (between|for) {k} [people|of us] => e=m/k", "how much each for {m} between {k} => e=m/k",
+            "what does everyone chip in for {m} between {k} => e=m/k", "what do we each pay if {k} of us split {m} => e=m/k",
+            "what do we each owe on {m} between {k} of us => e=m/k", "go dutch on {m} between {k} [of us] => e=m/k", "we're going dutch {m} between {k} => e=m/k", "split {m} equally {k} ways => e=m/k",
+            "split {m} evenly {k} ways => e=m/k", "split {m} by {k} => e=m/k", "split up {m} between {k} [people] => e=m/k", "divvy up {m} between {k} [people|of us] => e=m/k", "share {m} out between {k} [people|kids] => e=m/k",
+            "(pizza|dinner|lunch|drinks|the hotel|the cab|the present|gas|petrol) (was|cost|came to) {m} (split|shared) (between|by) {k} [people|of us] => e=m/k",
+            "(dinner|lunch|the hotel|the present) cost {m} and there are {k} of us => e=m/k", "{k} of us are sharing a (pizza|taxi|house) for {m} how much each => e=m/k", "my share of {m} for {k} people => e=m/k",
+            "each person's share of {m} for {k} [people] => e=m/k", 
+            "how do we divide {m} (among|between) {k} [friends|people] => e=m/k", "split {m} two ways => e=m/2", "{m} fifty fifty => e=m/2", "{m} between two => e=m/2", "{m} between the two of us => e=m/2", "half each on {m} => e=m/2",
+            "going halves on {m} => e=m/2", "we're going halves on {m} how much each => e=m/2", "{m} plus {p} tip {k} ways => e=m*(1+p/100)/k", "{m} with a {p} tip split {k} ways => e=m*(1+p/100)/k",
+            "split {m} {k} ways with a {p} tip => e=m*(1+p/100)/k", "split {m} between {k} with {p} tip => e=m*(1+p/100)/k",
         ],
         held=["we're {k} and the check is {m} what does each owe => e=m/k", "{m} for dinner split it {k} ways => e=m/k", "what is the share of everyone if {k} of us pay {m} => e=m/k", "i have to divide a check of {m} between {k} friends => e=m/k",
             "how much does each get if {k} people divide {m} => e=m/k",
@@ -572,6 +670,16 @@ MATH_INTENTS = [
             "how much money do i need for {k} {items} at {m} each => e=k*m", "{k} at {m} each => e=k*m", "{k} at {m} apiece => e=k*m", "what's {k} at {m} each => e=k*m", "how much is {k} at {m} each => e=k*m", "{m} each for {k} {items} => e=k*m",
             "{m} each times {k} => e=k*m", "we need {k} {items} and each is {m} => e=k*m", "each of the {k} {items} costs {m} what's the total => e=k*m", "how much will it be for {k} {items} at {m} => e=k*m", "what's {k} {items} at {m} => e=k*m",
             "how expensive are {k} {items} at {m} each => e=k*m",
+            "{k} {items} {m} (a pop|a piece|apiece|per piece|per unit) => e=k*m", "{k} {items} at {m} (a pop|per piece|a go|total|what's the total|how much) => e=k*m",
+            "{k} {items} {m} each (total|what's the total|how much is that|how much in total|altogether) => e=k*m", "{k} at {m} a pop => e=k*m", "{k} for {m} each => e=k*m", "{m} each {k} {items} => e=k*m", "{m} each for {k} => e=k*m",
+            "{m} per piece for {k} => e=k*m", "{m} times {k} {items} => e=m*k", "if (i'm|we're) buying {k} {items} at {m} each what's the total => e=k*m", "if i get {k} {items} at {m} each what's that => e=k*m",
+            "if i (want|need|take) {k} {items} at {m} [each] (how much is that|what's the total|what do i pay) => e=k*m", "if {items} are {m} each how much (are|for|is) {k} => e=k*m",
+            "if {items} cost {m} how much (are|for) {k} => e=k*m", "(one is|it's|they're) {m} each and i want {k} => e=k*m", "they're {m} each how much for {k} => e=k*m", "they are {m} each and i need {k} => e=k*m",
+            "it costs {m} each for {k} people what's the total => e=k*m", "{k} people at {m} each => e=k*m", "{k} people at {m} a head => e=k*m", "{k} people paying {m} each => e=k*m",
+            "{k} people pay {m} each how much is that => e=k*m", "how much for {k} {items} at {m} [each|apiece] => e=k*m", "how much for {k} at {m} each => e=k*m", "what's it cost for {k} {items} at {m} each => e=k*m",
+            "what will {k} {items} at {m} each set me back => e=k*m", "what's {k} times {m} => e=k*m", "total cost of {k} {items} at {m} each => e=k*m", "total price {k} {items} {m} each => e=k*m",
+            "add up {k} {items} at {m} each => e=k*m", "i'm getting {k} {items} at {m} each => e=k*m", "we're buying {k} {items} for {m} each => e=k*m", "buying {k} {items} at {m} each => e=k*m",
+            "bought {k} {items} at {m} each how much => e=k*m",
         ],
         held=["{k} {items} and each costs {m} what do i pay => e=k*m", "what will i spend on {k} {items} at {m} each => e=k*m", "if {items} are {m} each what's the price of {k} => e=k*m",
             "what's the cost if i buy {k} {items} for {m} apiece => e=k*m", "how much money is {k} {items} at {m} => e=k*m",
@@ -602,10 +710,17 @@ def other_percent(v):
     return "calculate", {"expression": f"{v.get('p', (rate,))[0]}/100*{v.get('m', (amount,))[0]}"}
 
 
+def other_number(v):
+    """The last sum with another number at its end."""
+    head, tail = re.fullmatch(r"(.*?)(?:\d+\.)?\d+(\)*)", v["prev"]["args"]["expression"]).groups()
+    return "calculate", {"expression": head + v["a"][0] + tail}
+
+
 THAT = "(that|it|this|the result)"
 UNIT_NAMES = ("units.convert", "units.temperature", "units.kitchen", "units.everyday", "units.to", "units.value")
+SUMS = ("math.sum", "math.fix")
 MATH_NAMES = tuple(i.name for i in MATH_INTENTS if i.name != "math.zero") + ("math.part",)
-AFTER_MATH = MATH_NAMES + ("math.next", "math.again", "math.rate")
+AFTER_MATH = MATH_NAMES + ("math.next", "math.again", "math.rate", "math.fix")
 
 MATH_INTENTS += [
     # The same wordings as math.percent, apart, so that a rate or an amount can be replaced afterwards.
@@ -620,7 +735,14 @@ MATH_INTENTS += [
         patterns=["what about {p}", "how about {p}", "and at {p}", "and with {p}", "make it {p}", "and if it's {p}", "what if it's {p}", "what if i tip {p}", "what would {p} be", "no {p}", "i meant {p}", "and {p} instead", "{p} instead",
             "and what's {p}", "how much would {p} be", "and how much is {p}", "actually {p}", "try {p}", "let's say {p}", "what would it be (at|with) {p}", "change it to {p}",
                   "and of {m}", "what about of {m}", "and on {m}", "and for {m}", "and for a bill of {m}", "the same for {m}", "same for {m}", "the same on {m}", "how about for {m}", "what about on {m}", "what about for {m}",
-                  "and if the bill is {m}", "what if it's for {m}", "now for {m}", "no of {m}"],
+                  "and if the bill is {m}", "what if it's for {m}", "now for {m}", "no of {m}",
+            "no i meant {p}", "sorry {p}", "sorry i meant {p}", "not that {p}", "no make it {p}", "and {p}", "or {p}", "what's {p} then", "and if i do {p}", "and if i give {p}", "and if i leave {p}", "let's do {p}", "do {p} instead",
+            "go with {p}", "same with {p}", "the same with {p}", "same at {p}", "now {p}", "how much at {p}", "what's it at {p}", "what would {p} come to", "and what would {p} be", "what if it was {p}", "what if we tip {p}",
+            "what if i do {p}", "bump it (up|down) to {p}", "okay {p} then", "hmm {p}", "and a {p} tip", "what about a {p} tip", "how about a {p} tip", "wait {p}", "better {p}", "i said {p}", "oh i meant {p}", "and {m}",
+            "what about {m}", "how about {m}", "and if it's {m}", "no i meant {m}", "i meant {m}", "sorry {m}", "no {m}", "same with {m}", "now with {m}", "and with {m}", "the bill is {m} actually", "actually it's {m}",
+            "actually the bill is {m}", "what if the bill is {m}", "what if it's {m}", "and what of {m}", "and on a bill of {m}", "make it {m}", "and now of {m}", "now of {m}", "of {m}", "on {m}", "or of {m}", "and out of {m}",
+            "the same of {m}", "same thing for {m}", "same thing on {m}", "do it for {m}", "try it with {m}", "what would it be on {m}", "what would it be for {m}", "how much on {m}", "how much for {m}",
+        ],
         held=["let's try {p}", "could you do {p} instead", "and what would it be for {m}", "now the same of {m}"],
         slots=EXPRESSION, call=other_percent, result=calculated, say=say_calculated),
     Intent(
@@ -648,11 +770,39 @@ MATH_INTENTS += [
             "times {k} plus {w} => e=r*k+w", "times {k} minus {w} => e=r*k-w", "plus {w} plus {a} => e=r+w+a", "plus {w} minus {k} => e=r+w-k",
             "and if i (multiply|times) it by {k} => e=r*k", "and if i add {w} => e=r+w", "and if i take away {w} => e=r-w", "and if i divide it by {k} => e=r/k", "what do i get if i multiply that by {k} => e=r*k", "now take that times {k} => e=r*k",
             "now subtract {w} => e=r-w", "now double it => e=r*2", "i want {k} times that => e=k*r", "{k} times that => e=k*r", "what's {k} times that => e=k*r",
+            "times (that|it) by {k} => e=r*k", "now times (that|it) by {k} => e=r*k", "(multiply|times) the answer by {k} => e=r*k", "and by {k} => e=r*k", "by {k} => e=r*k", "what about times {k} => e=r*k",
+            "and if it's times {k} => e=r*k", "okay times {k} => e=r*k", "then times {w} => e=r*w", "(chuck|stick|whack|put|tack|throw) [another] {w} on => e=r+w", "and another {w} => e=r+w", "plus another {w} => e=r+w",
+            "add {w} more => e=r+w", "{w} more => e=r+w", "okay plus {w} => e=r+w", "okay add {w} => e=r+w", "add {w} to the answer => e=r+w", "and {w} on top => e=r+w", "what about plus {w} => e=r+w", "and if you add {w} => e=r+w",
+            "bump it up by {w} => e=r+w", "knock {w} off => e=r-w", "knock off {w} => e=r-w", "and less {w} => e=r-w", "{w} less => e=r-w", "then minus {w} => e=r-w", "okay minus {w} => e=r-w", "take off {w} => e=r-w",
+            "and take off {w} => e=r-w", "drop {w} => e=r-w", "minus another {w} => e=r-w", "lose {w} => e=r-w", "what about minus {w} => e=r-w", "take {w} off the answer => e=r-w", "subtract another {w} => e=r-w",
+            "(and|now) split (it|that) {k} ways => e=r/k", "split {k} ways => e=r/k", "and split {k} ways => e=r/k", "between {k} [people|of us] => e=r/k", "and between {k} [people] => e=r/k", "and for {k} people each => e=r/k",
+            "how much each for {k} [people] => e=r/k", "how much each if there are {k} of us => e=r/k", "there are {k} of us how much each => e=r/k", "(and|now|then) divide [that|it] by {k} => e=r/k",
+            "what about divided by {k} => e=r/k", "shared by {k} => e=r/k", "share it between {k} people => e=r/k", "okay divided by {k} => e=r/k", "and if {k} people share it => e=r/k", "over {k} people => e=r/k",
+            "divide the answer by {k} => e=r/k", "halve that => e=r/2", "now halve (it|that) => e=r/2", "and halved => e=r/2", "half it => e=r/2", "now half (it|that) => e=r/2", "cut it in half => e=r/2",
+            "split (it|that) in half => e=r/2", "what about half => e=r/2", "half of it please => e=r/2", "a third of (that|it) => e=r/3", "a quarter of (that|it) => e=r/4", "and two thirds of (that|it) => e=2/3*r",
+            "three quarters of that => e=3/4*r", "now double that => e=r*2", "what's it doubled => e=r*2", "twice (that|it) => e=r*2", "and triple (that|it) => e=r*3", "now triple it => e=r*3",
+            "and tripled => e=r*3", "and times itself => e=r^2", "times itself => e=r^2", "now square it => e=r^2", "and square (that|it) => e=r^2", "that cubed => e=r^3", "and cubed => e=r^3", "cube that => e=r^3",
+            "[and] the square root of (that|it) => e=sqrt(r)", "square root of (that|it) => e=sqrt(r)", "and its square root => e=sqrt(r)", "what's the square root of (that|it) => e=sqrt(r)", "now take the square root => e=sqrt(r)",
+            "square root it => e=sqrt(r)", "(chuck|stick|whack|put|throw) {p} on [top] => e=r*(1+p/100)", "bump (it|that) up [by] {p} => e=r*(1+p/100)", "and {p} tip => e=r*(1+p/100)", "plus {p} (tip|tax|vat|gst) => e=r*(1+p/100)",
+            "and add {p} (tip|tax|vat|gst) => e=r*(1+p/100)", "and with {p} tip => e=r*(1+p/100)", "with {p} tax => e=r*(1+p/100)", "now add {p} => e=r*(1+p/100)", "add {p} tip => e=r*(1+p/100)", "knock {p} off => e=r*(1-p/100)",
+            "knock off {p} => e=r*(1-p/100)", "less {p} => e=r*(1-p/100)", "and less {p} => e=r*(1-p/100)", "now take {p} off => e=r*(1-p/100)", "take off {p} => e=r*(1-p/100)", "with a {p} discount => e=r*(1-p/100)",
+            "{p} off that => e=r*(1-p/100)", "now minus {p} => e=r*(1-p/100)", "and with {p} off => e=r*(1-p/100)", "{p} less => e=r*(1-p/100)", "what is {p} of (that|it) => e=p/100*r", "and what's {p} of (that|it) => e=p/100*r",
+            "{p} of it => e=p/100*r", "{p} of the result => e=p/100*r", "take {p} of that => e=p/100*r", "tell me {p} of that => e=p/100*r", "what's left from {big} => e=big-r", "how much is left of {big} => e=big-r",
+            "from {big} => e=big-r", "{big} take away that => e=big-r", "{big} plus that => e=big+r", "that from {big} => e=big-r",
         ]],
         held=["how about that times {k} => e=r*k", "then multiply the answer by {k} => e=r*k", "put {w} on top of that => e=r+w", "and now {w} less => e=r-w", "what do i have if i take {w} away => e=r-w", "share it between {k} => e=r/k",
             "and what's half => e=r/2", "now twice as much => e=r*2", "increase it by {p} => e=r*(1+p/100)",
               "reduce it by {p} => e=r*(1-p/100)", "and how much is {p} of it => e=p/100*r", "the answer squared => e=r^2"],
         slots=EXPRESSION, call=on_result, result=calculated, say=say_calculated),
+    # The sum of before with another last number.
+    Intent(
+        "math.fix", follows=SUMS, weight=0.9,
+        patterns=["no i meant {a}", "no {a}", "i meant {a}", "sorry {a}", "sorry i meant {a}", "make that {a}", "no make that {a}", "make it {a}", "what about {a}", "how about {a}", "and {a}", "and with {a}",
+            "what about with {a}", "and if it's {a}", "what if it's {a}",
+                  "{a} instead", "no {a} sorry", "i said {a}", "not that {a}", "actually {a}", "change that to {a}", "and by {a}", "and what about {a}", "try {a}", "try it with {a}", "the same with {a}",
+                  "same with {a}", "now with {a}", "or {a}", "oh i meant {a}"],
+        held=["could you do it with {a} instead", "let's say {a} instead"],
+        slots=EXPRESSION, call=other_number, result=calculated, say=say_calculated),
     # Another sum, with nothing from before.
     Intent(
         "math.again", follows=AFTER_MATH + UNIT_NAMES, weight=0.8,
@@ -1023,7 +1173,13 @@ HOW_MANY = [
     "what number of {t} is {q}", "how many {t} does {q} come out to", "exactly how many {t} are in {one}", "count the {t} in {q}", "{q} contains how many {t}", "in {q} how many {t} are there", "in {one} how many {t}",
     "how many {t} are equal to {q}", "how many {t} have i got in {q}", "how many {t} do you get in {one}", "what is the number of {t} in {one}", "the number of {t} in {q}", "convert from {from} to {t} {last}", "convert {n} from {from} to {t}",
     "how many {t} is {n} {from}", "i forgot how many {t} are in {one}",
-]
+            "how many {t} {one}", "how many {t} {one} has", "how many {t} has {one}", "how many {t} {q}", "{one} how many {t}", "{one} is how many {t}", "how much {t} (is|in|are in) {q}", "how much {t} (is|in|are in) {one}",
+            "how many {t} are there in {one}", "how many {t} are there to {one}", "how many {t} you get in {one}", "what's {q} equal to in {t}", "{q} equals to how many {t}", "{q} equal how many {t}", "how do i convert {q} to {t}",
+            "how to convert {q} to {t}", "how do you convert {q} into {t}", "{q} would be how many {t}", "i've got {q} how many {t} is it", "if it's {q} how many {t} is that", "so how many {t} is {q}", "how many {t} does {q} equal",
+            "how many {t} come to {q}", "how many {t} in total is {q}", "do you happen to know how many {t} are in {one}", "remind me how many {t} are in {one}", "what's {one} in {t}", "{q} convert to {t}", "{q} convert it to {t}",
+            "{q} change that to {t}", "convert me {q} to {t}", "please convert {q} in {t}", "convert {q} {t}", "convert {n} {from} {t}", "convert {n} {from} into {t}", "number of {t} in {q}", "number of {t} in {one}",
+            "amount of {t} in {q}", "how many {t} per {bare}", "how many {t} to the {bare}", "how many {t} fit in {one}",
+        ]
 # The units said twice or once, for everything else.
 DIRECT = [
     "{q} in {t}", "{q} in {t}", "{q} to {t}", "{q} to {t}", "{q} into {t}", "{q} as {t}", "what's {q} in {t}", "what's {q} in {t}", "what is {q} in {t}", "whats {q} in {t}", "how much is {q} in {t}", "how much is {q} in {t}",
@@ -1036,7 +1192,16 @@ DIRECT = [
     "if i have {q} how many {t} do i have", "conversion of {q} to {t}", "conversion {q} {t}", "unit conversion {q} to {t}", "{q} {t}", "{q} equals how many {t}", "what's the equivalent of {q} in {t}",
     "i need {q} but in {t}", "i've read {q} what is that in {t}", "how do you say {q} in {t}", "what's {q} when you convert it to {t}", "what do you get if you convert {q} to {t}", "can i get {q} in {t}", "can i have {q} in {t}", "{q} please in {t}",
     "in {t} how much is {q}", "in {t} what is {q}", "in {t} {q} is what",
-]
+            "gimme {q} in {t}", "{q} but in {t}", "{q} in {t} how much", "{q} in {t} what is it", "{q} what's it in {t}", "{q} what's the same in {t}", "do {q} in {t}", "make {q} into {t}", "{n} {from} into {t}",
+            "{n} {from} to {t}", "from {from} to {t} {last}", "from {from} into {t} {last}", "{from} into {t} {last}", "{from} {t} {last}", "{n} {from} {t}", "{q} {t} conversion", "{q} to {t} conversion", "{q} converted to {t}",
+            "{q} for me in {t}", "how do i say {q} in {t}", "whats {q} to {t}", "what is {q} into {t}", "what's {q} if you use {t}", "what {q} is in {t}", "how much {q} is in {t}", "how much it is {q} in {t}",
+            "what would {q} come to in {t}", "what does {q} come out at in {t}", "what {t} is {q}", "could you put {q} in {t}", "can you do {q} in {t}", "can you say {q} in {t}", "let me know what {q} is in {t}",
+            "i'd like to know {q} in {t}", "i'd like {q} in {t}", "i have to know {q} in {t}", "i wonder what {q} is in {t}", "i'm trying to work out {q} in {t}", "i can't work out {q} in {t}", "i don't know what {q} is in {t}",
+            "i only understand {t} what's {q}", "i only think in {t} what's {q}", "what's that in {t} {q}", "how much is that in {t} {q}", "it's {q} what's that in {t}", "it's {q} how much is that in {t}",
+            "the label says {q} what's that in {t}", "the label says {q} give me {t}", "they said {q} what's that in {t}", "{q} i need that in {t}", "{q} i want it in {t}", "{q} give it to me in {t}", "{q} tell me in {t}",
+            "{q} turn (that|it) into {t}", "translate {q} to {t}", "swap {q} to {t}", "flip {q} to {t}", "switch {q} over to {t}", "about how much is {q} in {t}", "roughly what's {q} in {t}",
+            "roughly how much is {q} in {t}", "{q} roughly in {t}", "exactly how much is {q} in {t}",
+        ]
 def ordered(lines):
     """ "how many grams in a kilogram" rather than the reverse."""
     return [p.replace("{t}", "{small}") if "{one}" in p or "{bare}" in p else p for p in lines]
@@ -1160,6 +1325,13 @@ UNIT_INTENTS = [
             "the thermometer says {mild_q} what's that in {mild_t}", "he has a fever of {ill_q} how much is that in {ill_t}", "a fever of {ill_q} in {ill_t}", "body temperature {ill_q} in {ill_t}", "oven temperature {q} in {t}", "oven at {q} in {t}",
             "preheat to {q} what is that in {t}", "is {q} hot in {t}", "what's {q} in {t} for my oven", "i'm from europe what's {q} in {t}", "i don't understand {q} tell me in {t}", "what does {q} mean in {t}", "{q} oven in {t}",
             "i need to bake at {q} but my oven has {t}", "convert the temperature {q} to {t}", "temperature conversion {q} to {t}",
+            "oven {q} in {t}", "set the oven to {q} what's that in {t}", "my oven's in {t} what's {q}", "my oven is {t} only what's {q}", "my oven's in {t} and the recipe says {q}",
+            "recipe says {q} but my oven's in {t} [what do i set|what's that]", "the recipe says {q} but my oven is in {t} [what do i set|what's that]", 
+            "it says {q} on the (packet|box) what's that in {t}", "the packet says {q} what's that in {t}", "cook at {q} what's that in {t}", "roast at {q} how much is that in {t}", "it's {mild_q} today what's that in {mild_t}",
+            "it's {mild_q} here what is that in {mild_t}", "it's {mild_q} in (spain|london|texas|delhi|sydney) what's that in {mild_t}", "the weather says {mild_q} what's that in {mild_t}", "how hot's {mild_q} in {mild_t}",
+            "how warm is {q} in {t}", "my temperature is {ill_q} what's that in {ill_t}", "my fever is {ill_q} what's that in {ill_t}", "the baby has {ill_q} what's that in {ill_t}",
+            "the kid's temperature is {ill_q} tell me in {ill_t}", "she's got a temperature of {ill_q} what's that in {ill_t}", "the pool is {mild_q} what's that in {mild_t}", "{q} convert to {t}", "{q} {t} please",
+            "how do i convert {q} to {t}", "how many degrees is {q} in {t}", "what is {q} as {t}", 
         ],
         held=HELD_DIRECT[:5] + ["how hot would {q} be in {t}", "the recipe has {q} and my oven is in {t}", "what should the {t} thermometer say for {q}", "{mild_q} outside is what in {mild_t}", "how many {t} do i set for {q}"],
         slots={**HOT, **only("mild", warmth((0, 105), (-20, 42))), **only("ill", warmth((97, 106), (36, 42)))}, call=convert_any, **TOLD),
@@ -1179,6 +1351,16 @@ UNIT_INTENTS = [
             "i need to measure {q} in {t}", "how do i measure {q} with {t}", "my measuring cup is in {t} how much is {q}", "a recipe with {q} what is it in {t}",
             "what's {one} of {food} in {t}", "how much {food} is {q} in {t}", "how much is {one} of {food} in {t}", "i need {q} of {food} in {t}", "express {q} of {food} in {t}", "{t} of {food} in {one}", "{t} of {food} per {bare}",
             "what does {one} of {food} weigh in {t}", "calculate {q} of {food} in {t}", "change {q} of {food} to {t}",
+            "{q} {food} {t}", "{q} of {food} {t}", "{q} {food} how many {t}", "{q} {food} into {t}", "{q} {food} in {t} please", "how many {t} {one} of {food}", "how many {t} is {q} {food}", "how many {t} in {q} {food}",
+            "how many {t} for {q} of {food}", "how much {t} is {q} of {food}", "how much {t} in {one} of {food}", "{food} {q} to {t}",
+            "the recipe says {q} of {food} but (my scale's|my scale is|my scales are|my cup is|my measuring cup is) in {t} [how much is it|how much is that|what's that]",
+            "the recipe says {q} of {food} but i only (have|have got|use|know) {t} [how much is it|what's that]", "recipe says {q} of {food} [what's that|how much is that] in {t}", "it says {q} of {food} what's that in {t}",
+            "it says {q} {food} how many {t}", "the recipe's {q} of {food} give me {t}", "my recipe wants {q} of {food} i need it in {t}", "i need {q} of {food} but only have {t}", "i've got {q} of {food} how much is that in {t}",
+            "i have {q} of {food} what's that in {t}", "i'm baking how many {t} is {q} of {food}", "i'm baking and need {q} of {food} in {t}", "how do i weigh out {q} of {food} in {t}", "what does {q} of {food} weigh in {t}",
+            "what's the weight of {q} of {food} in {t}", "weight of {q} of {food} in {t}", "how many {t} would {q} of {food} be", "how many {t} of {food} is that {q}", "can you do {q} of {food} in {t}", "change {q} {food} into {t}",
+            "turn {q} {food} into {t}", "{q} of {food} converted to {t}", "{q} of {food} equals how many {t}", "{q} of {food} comes to how many {t}", "what's {q} {food} in {t}", "how much is {q} {food} in {t}",
+            "gimme {q} of {food} in {t}", "if i have {q} of {food} how many {t} is that", "the recipe needs {q} but i only have {t}", "it says {q} and my cup is in {t}", "my scale only does {t} what's {q} of {food}",
+            "my scales are in {t} what's {q} of {food}", "my jug's in {t} what's {q} of {food}", "my jug is in {t} how much is {q}",
         ]),
         held=ordered(["if the recipe says {q} of {food} how many {t} do i need", "{q} of {food} makes how many {t}", "what's the number of {t} in {one} of {food}", "for {q} of {food} how many {t} do i take",
             "i've got {q} of {food} what's that in {t}", "please measure {q} of {food} in {t}", "into {t} please {q} of {food}"]),
@@ -1201,6 +1383,24 @@ UNIT_INTENTS = [
             "how much liquid is {cook_q} in {cook_t}", "the bottle holds {cook_q} how many {cook_t} is that", "a bottle of {cook_q} in {cook_t}", "the tank holds {cook_q} how many {cook_t} is that", "i drank {cook_q} of water how many {cook_t} is that",
             *[re.sub(r"\{(\w+)\}", r"{time_\1}", p) for p in ordered(HOW_MANY) if "would" not in p and "have i got" not in p and "need for" not in p], "how long is {time_q} in {time_t}", "how long is {time_q} in {time_t}",
             "what's {time_q} in {time_t}", "how much is {time_q} in {time_t}",
+            "i'm {body_q} what's that in {body_t}", "my (cat|dog|baby|parcel|bag) is {body_q} what's that in {body_t}", "my (cat|dog|son|daughter) weighs {body_q} how many {body_t} is that",
+            "i weigh {body_q} what's my weight in {body_t}", "my weight is {body_q} tell me in {body_t}", "the luggage limit is {body_q} what's that in {body_t}",
+            "my bag can be {body_q} how many {body_t} is that", "i can lift {body_q} how many {body_t} is that", "i put on {body_q} what's that in {body_t}", "the turkey is {body_q} what's that in {body_t}",
+            "the scale says {body_q} what's that in {body_t}", "the scales say {body_q} how many {body_t} is that", "(i ran|i cycled|i biked|i swam|i hiked|i jogged|i rode) {long_q} what's that in {long_t}",
+            "(i ran|i cycled|i walked|i drove|we hiked) {long_q} how many {long_t} is that", "it's {long_q} to (town|the airport|the beach|work) how many {long_t} is that", "the sat nav says {long_q} what's that in {long_t}",
+            "the map says {long_q} how many {long_t} is that", "my commute is {long_q} what's that in {long_t}", "{long_q} away how far is that in {long_t}", "how far's {long_q} in {long_t}",
+            "the race is {long_q} how many {long_t} is that", "the next exit is in {long_q} what's that in {long_t}", "i'm {tall_q} how tall is that in {tall_t}",
+            "i am {tall_q} tall how many {tall_t} is that", "my height is {tall_q} what's that in {tall_t}", "he's {tall_q} tall what's that in {tall_t}",
+            "she is {tall_q} tall in {tall_t} please", "the shelf is {tall_q} wide what's that in {tall_t}", "the tv is {tall_q} what's that in {tall_t}", "the sofa is {tall_q} long what's that in {tall_t}",
+            "the ceiling is {tall_q} high how much is that in {tall_t}", "the pool is {tall_q} long how many {tall_t} is that", "the plank is {tall_q} how many {tall_t} is that", "how thick is {tall_q} in {tall_t}",
+            "i measured {tall_q} what's that in {tall_t}", "it measures {tall_q} give me {tall_t}", "(limit's|limit is|speed limit) {fast_q} what's that in {fast_t}",
+            "i'm doing {fast_q} what's that in {fast_t}", "my car shows {fast_q} what's that in {fast_t}", "it's {fast_q} on this road what's that in {fast_t}", "winds of {fast_q} what's that in {fast_t}",
+            "how quick is {fast_q} in {fast_t}", "the train does {fast_q} what's that in {fast_t}", "the flat is {wide_q} how many {wide_t} is that", "the flat's {wide_q} what's that in {wide_t}",
+            "the land is {wide_q} how many {wide_t} is that", "our house is {wide_q} what's that in {wide_t}", "a plot of {wide_q} in {wide_t}", "the field is {wide_q} what's that in {wide_t}",
+            "the (jug|pot|bottle|kettle) holds {cook_q} what's that in {cook_t}", "i need {cook_q} of water how many {cook_t} is that", "my tank takes {cook_q} how many {cook_t} is that", "i've drunk {cook_q} how many {cook_t} is that",
+            "the (movie|film|flight|trip|drive|game) is {time_q} how many {time_t} is that", "it takes {time_q} how many {time_t} is that", "the (movie|film) is {time_q} long what's that in {time_t}",
+            "what is {time_q} in {time_t}", "i've been here {time_q} how many {time_t} is that", "i slept {time_q} how many {time_t} is that",
+            "the baby is {time_q} old how many {time_t} is that",
         ],
         held=["how many {time_t} will {time_q} be", "what's the number of {time_t} in {time_q}", "it says {long_q} on the sign what's that in {long_t}", "{long_q} away is how far in {long_t}", "my dog is {body_q} what does that make in {body_t}",
             "i drive {fast_q} tell me that in {fast_t}", "we have a garden of {wide_q} what is it in {wide_t}",
@@ -1219,16 +1419,39 @@ UNIT_INTENTS = [
                   "convert (that|it) (to|into) {nt}", "now in {nt}", "now to {nt}", "to {nt} instead", "no in {nt}", "no {nt}", "i meant {nt}", "i meant in {nt}", "sorry in {nt}", "actually in {nt}", "make that {nt}", "can i have that in {nt}",
                   "give it to me in {nt}", "give me that in {nt}", "tell me in {nt}", "the same in {nt}", "same in {nt}", "and as {nt}", "or in {nt}", "{nt} instead", "{nt}", "also in {nt}", "{nt} please",
                   "and that in {nt}", "okay and in {nt}", "i need it in {nt}", "i need that in {nt}", "how many {nt} would that be", "what would that be in {nt}", "how much would it be in {nt}", "put (that|it) in {nt}", "change (that|it) to {nt}",
-                  "and if i want it in {nt}", "not that i want {nt}", "what does that make in {nt}", "say that in {nt}", "how many {nt} does that make", "and how much is it in {nt}", "then in {nt}"],
+                  "and if i want it in {nt}", "not that i want {nt}", "what does that make in {nt}", "say that in {nt}", "how many {nt} does that make", "and how much is it in {nt}", "then in {nt}",
+            "and the same in {nt}", "same thing in {nt}", "same thing but in {nt}", "but in {nt}", "{nt} now", "now {nt}", "gimme that in {nt}", "what's it in {nt} then", "what would it be in {nt}", "what'd that be in {nt}",
+            "and how much in {nt}", "and what in {nt}", "what about as {nt}", "sorry {nt}", "sorry i meant {nt}", "no i meant {nt}", "no i meant in {nt}", "not that {nt} please", "i said {nt}", "oh in {nt} i mean", "in {nt} i meant",
+            "in {nt} please", "in {nt} instead", "make it {nt}", "better in {nt}", "rather in {nt}", "can you do {nt}", "do {nt}", "do it in {nt}", "try {nt}", "convert to {nt}", "and convert that to {nt}", "turn that into {nt}",
+            "into {nt}", "and into {nt}", "how many {nt} is it", "that's how many {nt}", "how many {nt} then", "so how many {nt} is that", "okay how many {nt}", "and in {nt} how much is it", "what does it come to in {nt}",
+            "could you say it in {nt}", "tell me that in {nt}", "let me hear it in {nt}", "i don't understand that tell me in {nt}", "wait in {nt}", "hmm and in {nt}", "great and in {nt}", "or {nt}",
+        ],
         held=["could i get it in {nt}", "let me have that as {nt}", "what would it come to in {nt}", "i want the same in {nt}", "show it in {nt} instead", "turn it into {nt}"],
         slots={"nt": new_target}, call=to_other, **TOLD),
+    # The same number from the other unit.
+    Intent(
+        "units.back", follows=UNIT_NAMES, weight=0.5,
+        patterns=["and the other way (around|round)", "the other way (around|round)", "now the other way (around|round)", "no the other way (around|round)", "i meant the other way (around|round)", "other way (around|round)", "and vice versa", "vice versa",
+                  "and in the other direction", "and in reverse", "reverse (it|that)", "reverse", "swap them", "swap (it|that) (around|round)", "swap the units", "flip (it|that)", "flip (it|that) (around|round)", "no i meant the reverse", "and the reverse",
+                  "turn it (around|round)", "and back the other way", "no other way round sorry", "what about the other way (around|round)", "how about the other way (around|round)", "switch them (around|round)",
+                  "and the opposite", "do it the other way (around|round)"],
+        held=["could you do that the other way (around|round)", "now the same in reverse"],
+        slots={}, call=lambda v: ("convert_units", {"value": v["prev"]["args"]["value"], "from": v["prev"]["args"]["to"], "to": v["prev"]["args"]["from"]}), **TOLD),
     Intent(
         "units.value", follows=UNIT_NAMES, weight=1.6,
         patterns=["and {nq}", "and {nq}", "what about {nq}", "what about {nq}", "how about {nq}", "and for {nq}", "now {nq}", "{nq}", "and how much is {nq}", "and what's {nq}", "and what is {nq}", "same for {nq}", "the same for {nq}", "no {nq}",
             "i meant {nq}", "sorry {nq}", "make it {nq}", "make that {nq}", "what if it's {nq}", "then {nq}", "next {nq}", "and if i have {nq}", "or {nq}", "also {nq}", "okay and {nq}", "and how many in {nq}",
                   "and how many for {nq}", "what would {nq} be", "how much would {nq} be", "how much is {nq}", "what's {nq}", "and with {nq}", "and in {nq}", "do {nq}", "how many in {nq}", "no i meant {nq}", "now do {nq}", "now the same for {nq}",
                   "what about {nn}", "how about {nn}", "and {nn}", "and for {nn}", "what if it's {nn}", "and what about {nn}", "now {nn}", "no {nn}", "i meant {nn}", "make it {nn}", "and if it's {nn}", "same for {nn}", "try {nn}",
-                  "and how much is {nn}", "what would {nn} be"],
+                  "and how much is {nn}", "what would {nn} be",
+            "and what about {nq}", "what if i have {nq}", "and if it's {nq}", "okay {nq}", "okay what about {nq}", "how about for {nq}", "and then {nq}", "what is {nq}", "no {nq} i meant", "i said {nq}", "not that {nq}",
+            "sorry i meant {nq}", "oh i meant {nq}", "let's do {nq}", "change it to {nq}", "try {nq}", "try it with {nq}", "now with {nq}", "same with {nq}", "the same with {nq}", "same but {nq}", "same thing with {nq}",
+            "same thing for {nq}", "again with {nq}", "again for {nq}", "do the same for {nq}", "do the same with {nq}", "and how many is {nq}", "and {nq} how much", "{nq} please", "and {nq} please", "and {nq} too",
+            "what does {nq} make", "what's {nq} then", "how much would {nq} make", "and just {nq}", "only {nq}", "and what about {nn} of them", "what about just {nn}", "how about {nn} then", "okay {nn}", "and what's {nn}",
+            "and what is {nn}", "no i meant {nn}", "sorry {nn}", "sorry i meant {nn}", "i said {nn}", "not that {nn}", "change it to {nn}", "make that {nn}", "or {nn}", "same with {nn}", "the same for {nn}", "now with {nn}",
+            "let's do {nn}", "and then {nn}", "do {nn}", "again with {nn}", "what's {nn} then", "and how many for {nn}", "how much would {nn} be", "and with {nn}", "try it with {nn}", "what if i have {nn}", "and if i have {nn}",
+            "then {nn}",
+        ],
         held=["how about if it's {nq}", "let's try {nq}", "could you do {nq} too", "and now the same with {nq}", "change it to {nn}", "okay what about {nn}"],
         slots={"nq": new_quantity, "nn": new_number}, call=other_value, **TOLD),
 ]
