@@ -129,13 +129,13 @@ class Gen:
         return self.invented() if RUDE.search(w) else w
 
     def word(self, lexicon):
-        """One entry of a lexicon; in training, one in five of an open lexicon is invented (one or two words)."""
+        """One entry of a lexicon; in training, one in six of an open lexicon is invented (one or two words)."""
         if self.held:
             return self.pick(lexicon.held)
-        if lexicon.open and self.chance(0.2):
-            if self.chance(0.4):
+        if lexicon.open and self.chance(1 / 6):
+            if self.chance(0.2):
                 return self.pick(lexicon.train).split()[0] + " " + self.invented()
-            return self.invented() if self.chance(0.7) else self.invented() + " " + self.invented()
+            return self.invented() if self.chance(0.8) else self.invented() + " " + self.invented()
         return self.pick(lexicon.train)
 
     # --- numbers
@@ -224,7 +224,7 @@ class Gen:
         if self.chance(0.04):
             aside = self.pick(ASIDES)
             text = self.pick([aside + " " + text, aside + " so " + text, text + " " + aside, text + " because " + aside])
-        if self.chance(0.06):  # a filler somewhere inside
+        if self.chance(0.04):  # a filler somewhere inside
             w = text.split()
             w.insert(self.between(1, len(w)) if len(w) > 1 else 1, self.pick(["um", "uh", "er", "like", "uhm", "you know", "erm"]))
             text = " ".join(w)
@@ -256,9 +256,9 @@ class Gen:
     def utter(self, text, polite=True):
         """A filled pattern as somebody says or types it."""
         text = self.dress(text, polite)
-        if self.chance(0.08):
+        if self.chance(0.06):
             text = self.mishear(text)
-        if self.chance(0.04):
+        if self.chance(0.03):
             text = self.typo(text)
         if self.chance(0.55):
             text = clean(text)

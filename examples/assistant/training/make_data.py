@@ -90,7 +90,7 @@ def conversation(g, world):
             more = turn < 2 and g.chance(0.3)
             # Requests are what has to be learnt: most calls of training stand without result and sentence, as in an app that shows them and asks
             # on. Sums, conversions and music may be asked on about with the result in mind.
-            drop = not g.held and g.chance(0.6) and not (more and intent.name.split(".")[0] in ("math", "units", "music"))
+            drop = not g.held and g.chance(0.75) and not (more and intent.name.split(".")[0] in ("math", "units", "music"))
             prev = exchange(g, intent, prev, messages, drop)
             names.append(intent.name)
             if "error" in prev["result"] or not more:

@@ -38,7 +38,7 @@ TOOLS = Path(__file__).resolve().parent.parent / "tools.json"
 CHAT = {role: {"prefix": f"<|{role}|>", "suffix": "<|end|>"} for role in ("user", "assistant", "tool")}
 # The loss counts the answers with weight 1. In a part of the conversations it counts the rest too, so that the model is one of the whole
 # text; in the others that is left out, which saves its logits.
-OTHERS, OTHERS_SHARE = 0.3, 0.25
+OTHERS, OTHERS_SHARE = 0.3, 0.1
 
 
 def sha256(path):
