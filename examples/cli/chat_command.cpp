@@ -104,25 +104,6 @@ bool role_of(const std::string& name, linnet_role* out) {
   return false;
 }
 
-// [{"role": "user", "content": "..."}, ...] into an empty conversation.
-bool add_messages(const Args& args, const std::string& line, size_t number, Conversation* conversation) {
-  const json messages = json::parse(line, nullptr, false);
-  if (!messages.is_array() || messages.empty()) return failed(args, "line %zu: not a JSON array of messages", number), false;
-  if (!conversation->begin() || (args.given("--system") && !conversation->add(LINNET_ROLE_SYSTEM, args.text("--system")))) return false;
-  for (const json& m : messages) {
-    const auto text = [&](const char* key) -> const std::string* {
-      const auto at = m.is_object() ? m.find(key) : m.end();
-      return m.is_object() && at != m.end() && at->is_string() ? at->get_ptr<const std::string*>() : nullptr;
-    };
-    const std::string *role = text("role"), *content = text("content");
-    linnet_role r = LINNET_ROLE_USER;
-    if (!role || !content) return failed(args, "line %zu: a message has no text 'role' and 'content'", number), false;
-    if (!role_of(*role, &r)) return failed(args, "line %zu: unknown role '%.40s'", number, role->c_str()), false;
-    if (!conversation->add(r, *content)) return false;
-  }
-  return true;
-}
-
 struct Chat {
   const Args& args;
   Engine& engine;
@@ -151,12 +132,31 @@ struct Chat {
 
   bool restart() { return conversation.begin() && (!args.given("--system") || conversation.add(LINNET_ROLE_SYSTEM, args.text("--system"))); }
 
+  // [{"role": "user", "content": "..."}, ...] as the whole conversation.
+  bool add_messages(const std::string& line, size_t number) {
+    const json messages = json::parse(line, nullptr, false);
+    if (!messages.is_array() || messages.empty()) return failed(args, "line %zu: not a JSON array of messages", number), false;
+    if (!restart()) return false;
+    for (const json& m : messages) {
+      const auto text = [&](const char* key) -> const std::string* {
+        const auto at = m.is_object() ? m.find(key) : m.end();
+        return m.is_object() && at != m.end() && at->is_string() ? at->get_ptr<const std::string*>() : nullptr;
+      };
+      const std::string *role = text("role"), *content = text("content");
+      linnet_role r = LINNET_ROLE_USER;
+      if (!role || !content) return failed(args, "line %zu: a message has no text 'role' and 'content'", number), false;
+      if (!role_of(*role, &r)) return failed(args, "line %zu: unknown role '%.40s'", number, role->c_str()), false;
+      if (!conversation.add(r, *content)) return false;
+    }
+    return true;
+  }
+
   int json_lines() {
     std::string line;
     for (size_t number = 1;; ++number) {
       const Line read = read_line(args, &line);
       if (read != Line::kRead) return read == Line::kEnd ? kExitOk : kExitError;
-      if (!add_messages(args, line, number, &conversation) || !answer(true)) return kExitError;
+      if (!add_messages(line, number) || !answer(true)) return kExitError;
     }
   }
 
@@ -222,7 +222,7 @@ Command chat_command() {
           "With --json each line of stdin is a whole conversation, a JSON array of {\"role\", \"content\"}, and each line of stdout the answer to it with its\n"
           "speed; what two conversations have in common at their beginning is computed once. With -p one message is answered.\n"
           "Files that only have a Jinja template are refused by name.\n\n"
-          "example: linnet chat -m examples/assistant/model/linnet-assistant.gguf -p \"set a timer for ten minutes\"",
+          "example: linnet chat -m model.gguf -p \"set a timer for ten minutes\"",
           join(
               {
                   model_option(),

@@ -7,7 +7,6 @@ Needs: torch, tokenizers, safetensors, numpy.
 
 The network is a Llama: RMSNorm, RoPE, grouped-query attention, SwiGLU, tied embeddings. Hidden matrices are optimised by Muon
 (Jordan et al. 2024), the rest by AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101); the learning rate falls linearly to zero at the end.
-Requests are cut into tokens at random (BPE dropout, Provilkov et al. 2020, arXiv:1910.13267), so that a word never seen is no surprise.
 """
 import argparse
 import collections
@@ -15,7 +14,6 @@ import hashlib
 import itertools
 import json
 import math
-import os
 import random
 import re
 import sys
@@ -79,21 +77,17 @@ def make_tokenizer(path, sample=60000):
     return tok
 
 
-def encode(tok, path, dropout, rng):
+def encode(tok, path, rng):
     """All conversations as (ids, loss weights): uint16 and float32 arrays. A prefix is one token, a suffix another."""
-    plain = tok
-    dropped = Tokenizer.from_str(tok.to_str())
-    dropped.model.dropout = dropout or None
     prefix = {role: tok.token_to_id(CHAT[role]["prefix"]) for role in CHAT}
     out, block = [], []
 
     def flush():
-        users = iter(dropped.encode_batch_fast([m["content"] for c in block for m in c if m["role"] == "user"]))
-        others = iter(plain.encode_batch_fast([m["content"] for c in block for m in c if m["role"] != "user"]))
+        contents = iter(tok.encode_batch_fast([m["content"] for c in block for m in c]))
         for c in block:
             ids, weights, rest = [], [], OTHERS if rng.random() < OTHERS_SHARE else 0.0
             for m in c:
-                content = next(users if m["role"] == "user" else others).ids
+                content = next(contents).ids
                 ids += [prefix[m["role"]], *content, END]
                 w = 1.0 if m["role"] == "assistant" else rest
                 weights += [rest] + [w] * (len(content) + 1)
@@ -261,21 +255,19 @@ def main():
     p.add_argument("--batch", type=int, default=6144, help="tokens per step")
     p.add_argument("--parts", type=int, default=3, help="of like length each, that make a step")
     p.add_argument("--lr", type=float, default=0.02, help="Muon's learning rate; AdamW's is a fifth of it")
-    p.add_argument("--dropout", type=float, default=0.0, help="BPE dropout of the requests")
     p.add_argument("--decay", type=float, default=0.8, help="share of the steps over which the learning rate falls to zero")
     p.add_argument("--threads", type=int, default=2)
     a = p.parse_args()
     torch.manual_seed(a.seed)
     torch.set_num_threads(a.threads)
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # one order of the random cuts
     rng = random.Random(a.seed)
     a.out.mkdir(parents=True, exist_ok=True)
     begin = time.time()
 
     tok = make_tokenizer(a.data / "train.jsonl")
     tok.save(str(a.out / "tokenizer.json"))
-    data = encode(tok, a.data / "train.jsonl", a.dropout, rng)
-    held = encode(tok, a.data / "heldout.jsonl", 0, random.Random(0))
+    data = encode(tok, a.data / "train.jsonl", rng)
+    held = encode(tok, a.data / "heldout.jsonl", random.Random(0))
     total = sum(len(ids) for ids, _ in data)
     print(f"{len(data)} conversations, {total} tokens; held out {len(held)}; {time.time() - begin:.0f} s", flush=True)
 
@@ -329,7 +321,7 @@ def main():
         svg(a.out / "loss.svg", curve, held_curve)
     with open(a.out / "training.json", "w") as f:
         json.dump({"seed": a.seed, "train_sha256": sha256(a.data / "train.jsonl"), "heldout_sha256": sha256(a.data / "heldout.jsonl"), "parameters": count, "conversations": len(data),
-                   "tokens": total, "steps": steps, "batch_tokens": a.batch, "parts": a.parts, "lr": a.lr, "bpe_dropout": a.dropout, "loss": round(smooth, 5), "heldout_loss": round(held_curve[-1][1], 5),
+                   "tokens": total, "steps": steps, "batch_tokens": a.batch, "parts": a.parts, "lr": a.lr, "loss": round(smooth, 5), "heldout_loss": round(held_curve[-1][1], 5),
                    "minutes": round((time.time() - begin) / 60, 1), "threads": a.threads,
                    "versions": {"python": sys.version.split()[0], "torch": torch.__version__, "tokenizers": tokenizers.__version__, "numpy": np.__version__}}, f, indent=1)
         f.write("\n")
