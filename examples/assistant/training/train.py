@@ -108,14 +108,15 @@ class Layer(torch.nn.Module):
         d, ff, h, kv, hd = c["hidden_size"], c["intermediate_size"], c["num_attention_heads"], c["num_key_value_heads"], c["head_dim"]
         self.h, self.kv, self.hd = h, kv, hd
         self.norm1, self.norm2 = torch.nn.Parameter(torch.ones(d)), torch.nn.Parameter(torch.ones(d))
-        self.qkv = torch.nn.Parameter(torch.randn((h + 2 * kv) * hd, d) * d ** -0.5)
+        # One parameter per matrix: Muon makes each one's step orthogonal by itself.
+        self.q, self.k, self.v = (torch.nn.Parameter(torch.randn(n * hd, d) * d ** -0.5) for n in (h, kv, kv))
         self.o = torch.nn.Parameter(torch.randn(d, h * hd) * (h * hd) ** -0.5 / math.sqrt(2 * c["num_hidden_layers"]))
-        self.gate_up = torch.nn.Parameter(torch.randn(2 * ff, d) * d ** -0.5)
+        self.gate, self.up = (torch.nn.Parameter(torch.randn(ff, d) * d ** -0.5) for _ in range(2))
         self.down = torch.nn.Parameter(torch.randn(d, ff) * ff ** -0.5 / math.sqrt(2 * c["num_hidden_layers"]))
 
     def forward(self, x, cos, sin, mask, eps):  # x: (batch, tokens, d)
         b, t, d = x.shape
-        q, k, v = F.linear(norm(x, self.norm1, eps), self.qkv).split([self.h * self.hd, self.kv * self.hd, self.kv * self.hd], dim=-1)
+        q, k, v = F.linear(norm(x, self.norm1, eps), torch.cat((self.q, self.k, self.v))).split([self.h * self.hd, self.kv * self.hd, self.kv * self.hd], dim=-1)
         q, k, v = (y.view(b, t, -1, self.hd).transpose(1, 2) for y in (q, k, v))
         q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         k, v = (y.repeat_interleave(self.h // self.kv, 1) for y in (k, v))
@@ -124,7 +125,7 @@ class Layer(torch.nn.Module):
         else:
             a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + F.linear(a.transpose(1, 2).reshape(b, t, -1), self.o)
-        gate, up = F.linear(norm(x, self.norm2, eps), self.gate_up).chunk(2, dim=-1)
+        gate, up = F.linear(norm(x, self.norm2, eps), torch.cat((self.gate, self.up))).chunk(2, dim=-1)
         return x + F.linear(F.silu(gate) * up, self.down)
 
 
@@ -162,13 +163,12 @@ class Net(torch.nn.Module):
 
     def hf_state(self):
         """Tensors under the names of a Hugging Face Llama."""
-        c, s = self.c, {"model.embed_tokens.weight": self.embed, "model.norm.weight": self.norm}
-        heads = [c["num_attention_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"], c["num_key_value_heads"] * c["head_dim"]]
+        s = {"model.embed_tokens.weight": self.embed, "model.norm.weight": self.norm}
         for i, layer in enumerate(self.layers):
             p = f"model.layers.{i}."
-            s.update(zip((p + f"self_attn.{x}_proj.weight" for x in "qkv"), layer.qkv.split(heads)))
-            s.update(zip((p + "mlp.gate_proj.weight", p + "mlp.up_proj.weight"), layer.gate_up.chunk(2)))
-            s.update({p + "self_attn.o_proj.weight": layer.o, p + "mlp.down_proj.weight": layer.down, p + "input_layernorm.weight": layer.norm1, p + "post_attention_layernorm.weight": layer.norm2})
+            s.update({p + f"self_attn.{x}_proj.weight": getattr(layer, x) for x in "qkvo"})
+            s.update({p + f"mlp.{x}_proj.weight": getattr(layer, x) for x in ("gate", "up", "down")})
+            s.update({p + "input_layernorm.weight": layer.norm1, p + "post_attention_layernorm.weight": layer.norm2})
         return {k: v.detach().to(torch.bfloat16).contiguous().clone() for k, v in s.items()}
 
 
