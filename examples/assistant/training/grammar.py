@@ -7,6 +7,7 @@ A pattern is a line of text:
     => k=v, k=v  at the end: further values that this wording stands for
 Random choices use Random.random() alone, whose sequence Python promises to keep for a seed.
 """
+import collections
 import hashlib
 import json
 import re
@@ -45,6 +46,7 @@ class Lexicon:
     """Words for an open slot: those of training, those held out, and (open=True) invented words, so that copying is learnt rather than a list."""
 
     every = []  # all lexicons, see keep_held_out()
+    held_out = set()  # single words of all of them
 
     def __init__(self, train: str, held: str, open: bool = True):
         self.train = [w.strip() for w in train.replace("\n", ",").split(",") if w.strip()]
@@ -58,6 +60,7 @@ class Lexicon:
     def keep_held_out():
         """What one domain holds out no other domain trains on."""
         held = {f" {w} " for x in Lexicon.every for w in x.held}
+        Lexicon.held_out = {w for x in held for w in x.split()}
         for x in Lexicon.every:
             x.train = [w for w in x.train if not any(h in f" {w} " for h in held)]
 
@@ -122,20 +125,24 @@ class Gen:
 
     # --- words
 
-    def invented(self):
-        """A word that does not exist, of one or two syllables."""
-        w = "".join(self.pick(ONSETS) + self.pick(NUCLEI) + self.pick(CODAS) for _ in range(self.pick([1, 1, 2])))
-        w += self.pick(ENDINGS) if self.chance(0.3) else ""
-        return self.invented() if RUDE.search(w) else w
+    def invented(self, lexicon=None):
+        """A word that does not exist: syllables, or the head of one word of the lexicon and the tail of another."""
+        if lexicon is None or self.chance(0.5):
+            w = "".join(self.pick(ONSETS) + self.pick(NUCLEI) + self.pick(CODAS) for _ in range(self.pick([1, 1, 2])))
+            w += self.pick(ENDINGS) if self.chance(0.3) else ""
+        else:
+            a, b = (self.pick(self.pick(lexicon.train).split()) for _ in range(2))
+            w = a[:self.between(1, max(1, len(a) - 1))] + b[self.between(1, max(1, len(b) - 2)):]
+        return self.invented(lexicon) if RUDE.search(w) or not w.isalpha() or len(w) < 4 or not re.search("[aeiou]", w) or w in Lexicon.held_out else w
 
     def word(self, lexicon):
-        """One entry of a lexicon; in training, one in six of an open lexicon is invented (one or two words)."""
+        """One entry of a lexicon; in training, one in four of an open lexicon is invented (one or two words)."""
         if self.held:
             return self.pick(lexicon.held)
-        if lexicon.open and self.chance(1 / 6):
+        if lexicon.open and self.chance(1 / 4):
             if self.chance(0.2):
-                return self.pick(lexicon.train).split()[0] + " " + self.invented()
-            return self.invented() if self.chance(0.8) else self.invented() + " " + self.invented()
+                return self.pick(lexicon.train).split()[0] + " " + self.invented(lexicon)
+            return self.invented(lexicon) if self.chance(0.8) else self.invented(lexicon) + " " + self.invented(lexicon)
         return self.pick(lexicon.train)
 
     # --- numbers
@@ -283,8 +290,8 @@ class Gen:
 
 
 def held_number(n):
-    """About one number in eight never occurs in training as a free number; round ones and the smallest do."""
-    if n < 12 or n % 10 == 0 or n % 25 == 0:
+    """About one number in eight never occurs in training as a free number; round ones do, and those below twenty, whose words are no compounds of others."""
+    if n < 20 or n % 10 == 0 or n % 25 == 0:
         return False
     return (n * 2654435761 >> 7) % 8 == 3
 
@@ -322,13 +329,22 @@ def forms(pattern):
 
 
 def hold_out(intent, share=1 / 20, most=30):
-    """Splits an intent's wordings: which of those with few forms training never sees is drawn by their hash (so a new wording moves no other).
-    Wordings with many forms are the common ones and belong to training, as do those in both lists: a slot alone, whose words the held-out set
-    draws differently."""
+    """Splits an intent's wordings: one in twenty is never seen by training, drawn by its hash from those with few forms. Wordings with many forms are
+    the common ones and belong to training, as does a wording with a word that fewer than two others of the intent have: nothing else would teach it.
+    A wording in both lists stays in both: a slot alone, whose words the held-out set draws differently."""
     both = set(intent.patterns) & set(intent.held)
     pool = [p for p in dict.fromkeys(intent.patterns + intent.held) if p not in both]
-    rank = {p: int.from_bytes(hashlib.sha256(f"{intent.name}/{p}".encode()).digest()[:4], "big") / 2**32 for p in pool if forms(p) <= most or p in intent.held}
-    held = {p for p in rank if rank[p] < share} or set(sorted(rank, key=rank.get)[:1])
+    words = {p: set(re.findall(r"[a-z']+", re.sub(r"{.*?}", " ", p.partition("=>")[0]))) for p in pool}
+    count = collections.Counter(w for p in pool for w in words[p])
+    ranked = sorted((p for p in pool if forms(p) <= most), key=lambda p: hashlib.sha256(f"{intent.name}/{p}".encode()).digest())
+    held = set()
+    for p in ranked:
+        if len(held) >= share * len(pool):
+            break
+        if all(count[w] > 2 for w in words[p]):
+            held.add(p)
+            count.subtract(words[p])
+    held = held or set(ranked[:1])
     intent.patterns = [p for p in pool if p not in held] + sorted(both)
     intent.held = [p for p in pool if p in held] + sorted(both)
 
