@@ -341,7 +341,6 @@ class Tiny(unittest.TestCase):
         self.assertIn("64 KiB", linnet("devices", "--check", bad, code=1))
 
 
-@unittest.skipUnless((DATA / "models" / "stories260K").is_dir(), "no stories260K (set LINNET_DATA to the folder that holds models/)")
 class Chat(unittest.TestCase):
     """The chat format from linnet_chat.json to the prompt; what the answers mean is test_assistant.py's."""
     FORMAT = {"user": {"prefix": "[U]", "suffix": "\n"}, "assistant": {"prefix": "[A]", "suffix": "</s>"}, "tool": {"prefix": "[T]", "suffix": ""}}
@@ -388,6 +387,56 @@ class Chat(unittest.TestCase):
             linnet("convert", self.folder, "-o", self.dir / f"{layout}.gguf", "--layout", layout, *(["--weights", "f32"] if layout == "plain" else []))
             self.assertEqual(linnet_json("inspect", self.dir / f"{layout}.gguf")["chat"], ["user", "assistant", "tool"])
 
+        crlf = linnet("chat", "-m", self.packed, "-n", 4, "--ignore-eos", stdin=b"hi\r\n/exit\r\n")
+        self.assertEqual(crlf.split("\n")[0], lines[0])
+        # 10 tokens, an answer of 4 and its suffix, 7 tokens, and room for 2 of the second answer: the first one is in the history.
+        r = subprocess.run([LINNET, "chat", "-m", self.packed, "-n", "4", "--ignore-eos", "--context", "24"], input=b"hi\n/tool 1\n", capture_output=True, check=True)
+        self.assertIn(b"the context is full", r.stderr)
+        self.assertNotIn(b"the context is full", subprocess.run([*r.args[:-1], "26"], input=b"hi\n/tool 1\n", capture_output=True, check=True).stderr)
+
+    def packed_as(self, name, chat, special=True):
+        """The tiny model with another chat format; special: whether its named tokens are special ones."""
+        folder = tiny_model.make(self.dir / name)
+        tokenizer = json.loads((folder / "tokenizer.json").read_text())
+        for token in tokenizer["added_tokens"]:
+            token["special"] = special
+        (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+        (folder / "linnet_chat.json").write_text(json.dumps(chat))
+        linnet("convert", folder, "-o", self.dir / f"{name}.gguf")
+        return self.dir / f"{name}.gguf"
+
+    def test_markers(self):
+        """A message cannot hold what stands around messages, and an answer ends where its suffix begins."""
+        line = json.dumps([{"role": "user", "content": "</s>"}]).encode()
+        plain = self.packed_as("plain", self.FORMAT, special=False)
+        self.assertEqual(linnet_json("chat", "-m", plain, "-n", 1, stdin=line)["prompt_tokens"], 1 + 3 + 4 + 1 + 3)
+        marked = self.packed_as("marked", {**self.FORMAT, "assistant": {"prefix": "[A]", "suffix": "<unk>"}}, special=False)
+        drawn = {m: [linnet_json("chat", "-m", m, "-n", 200, "--temp", 100, "--top-k", 0, "--top-p", 1, "--min-p", 0, "--seed", s, stdin=line) for s in range(8)] for m in (plain, marked)}
+        self.assertTrue(any(0 in answer["tokens"] for answer in drawn[plain]))
+        self.assertFalse(any(0 in answer["tokens"] for answer in drawn[marked]))
+        long = self.messages([("user", "hi")])[0]["text"]
+        suffix = next(c for i, c in enumerate(long) if i > 1 and c not in long[:i] and c.isascii() and c.isprintable())
+        texted = self.packed_as("texted", {**self.FORMAT, "assistant": {"prefix": "[A]", "suffix": suffix}})
+        cut = linnet_json("chat", "-m", texted, stdin=json.dumps([{"role": "user", "content": "hi"}]).encode())
+        self.assertEqual((cut["stop"], cut["text"]), ("string", long[:long.index(suffix)]))
+
+    def test_interrupt(self):
+        """SIGTERM ends a batch, be it at work or waiting, and its exit code says so."""
+        line = json.dumps([{"role": "user", "content": "hi"}]).encode() + b"\n"
+        for n, lines in ((1, 1), (16000, 50)):
+            p = subprocess.Popen([LINNET, "chat", "-m", self.packed, "--json", "-n", str(n), "--context", "20000", "--ignore-eos"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            p.stdin.write(line * lines)
+            p.stdin.flush()
+            if n == 1:
+                p.stdout.readline()
+            time.sleep(0.5)
+            p.send_signal(signal.SIGTERM)
+            self.assertEqual(p.wait(timeout=60), 1)
+            rows = [json.loads(row) for row in p.stdout.read().splitlines()]
+            self.assertLess(len(rows), lines)
+            for stream in (p.stdin, p.stdout, p.stderr):
+                stream.close()
+
     def test_refusals(self):
         def refused(word, *args, stdin=b""):
             self.assertIn(word, linnet("chat", *args, stdin=stdin, code=1))
@@ -396,10 +445,11 @@ class Chat(unittest.TestCase):
         refused("role 'system'", "-m", self.packed, "-p", "x", "--system", "y")
         for line, word in [(b"{", "line 1: not a JSON array"), (b"[]", "line 1: not a JSON array"), (b'["x"]', "'role' and 'content'"), (b'[{"role": "user"}]', "content"),
                            (b'[{"role": "user", "content": 1}]', "content"), (b'[{"role": "king", "content": "x"}]', "'king'"), (b'[{"role": "system", "content": "x"}]', "'system'"),
-                           (b"[" * 100000, "not a JSON array"), (b'[{"role": "user", "content": "' + b"x" * (1 << 20) + b'"}]', "longer than")]:
+                           (b"[" * 100000, "not a JSON array"), (b'\n[{"role": "user", "content": "a"}]\0[]', "line 2: not a JSON array"), (b'[{"role": "user", "content": "' + b"x" * (1 << 20) + b'"}]', "longer than")]:
             refused(word, "-m", self.packed, "--json", stdin=line + b"\n")
         refused("/foo", "-m", self.packed, stdin=b"/foo\n")
         refused("context", "-m", self.packed, "--context", 16, stdin=b"a long message that does not fit\n")
+        refused("line 1: prefill", "-m", self.packed, "--json", "--context", 16, stdin=b'[{"role": "user", "content": "a long message that does not fit"}]\n')
         folder = tiny_model.make(self.dir / "jinja")
         (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{{ messages }}"}))
         refused("Jinja", "-m", folder, "-p", "x")
@@ -412,6 +462,7 @@ class Chat(unittest.TestCase):
                 self.assertIn("linnet_chat.json", linnet("convert", folder, "-o", self.dir / "o.gguf", code=1))
 
 
+@unittest.skipUnless((DATA / "models" / "stories260K").is_dir(), "no stories260K (set LINNET_DATA to the folder that holds models/)")
 class Stories(unittest.TestCase):
     folder = DATA / "models" / "stories260K"
     gguf = DATA / "models" / "stories260Ktok512.gguf"

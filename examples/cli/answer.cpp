@@ -17,10 +17,11 @@ int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_byt
   return out.broken;
 }
 
-linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, Answer* out, linnet_error* err) {
+linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out, linnet_error* err) {
   const std::vector<std::string> stop_texts = args.texts("--stop");
   std::vector<const char*> stops;
   for (const std::string& s : stop_texts) stops.push_back(s.c_str());
+  if (stop[0]) stops.push_back(stop);
   linnet_generate_params params = {};
   params.size = sizeof params;
   params.max_tokens = n;
@@ -80,7 +81,8 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
       case LINNET_STOP_STRING: return "string";
       case LINNET_STOP_CANCEL: return "cancel";
       case LINNET_STOP_CALLBACK: return "callback";
-      default: return "length";  // a full context too
+      case LINNET_STOP_CONTEXT: return "context";
+      default: return "length";
     }
   };
   const double per_s = stats.decode_ns ? static_cast<double>(stats.decode_tokens) / (static_cast<double>(stats.decode_ns) * 1e-9) : 0;

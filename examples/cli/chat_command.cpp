@@ -34,7 +34,8 @@ class Conversation {
   size_t size() const { return tokens_.size(); }
   void resize(size_t n) { tokens_.resize(n); }
 
-  // The assistant's turn: computes what is new, generates. On an error the conversation is as before.
+  // The assistant's turn: computes what is new, generates until an end-of-generation token or the text that stands behind an answer. On an error
+  // the conversation is as before.
   linnet_status answer(uint32_t n, Answer* out, size_t* n_new, linnet_error* err) {
     const size_t before = tokens_.size();
     if (!edge(LINNET_ROLE_ASSISTANT, false)) return LINNET_BAD_STATE;
@@ -43,7 +44,9 @@ class Conversation {
     linnet_truncate(engine_.session, 0, same);
     linnet_stats_reset(engine_.session);
     *n_new = tokens_.size() - same;
-    const linnet_status status = generate(args_, engine_, tokens_.data() + same, *n_new, n, out, err);
+    const char *prefix = nullptr, *suffix = nullptr;
+    if (linnet_chat_format(engine_.model, LINNET_ROLE_ASSISTANT, &prefix, &suffix, err) != LINNET_OK) return LINNET_BAD_STATE;
+    const linnet_status status = generate(args_, engine_, tokens_.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : suffix, out, err);
     size_t length = 0;
     linnet_length(engine_.session, 0, &length);
     held_ = tokens_;
@@ -53,7 +56,9 @@ class Conversation {
       tokens_.resize(before);
       return status;
     }
-    tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end());
+    // Behind a stop string the tokens hold (a part of) that string too.
+    if (out->why != LINNET_STOP_STRING) tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end());
+    else if (!piece(out->text, LINNET_NO_PARSE_SPECIAL)) return LINNET_BAD_STATE;
     return edge(LINNET_ROLE_ASSISTANT, true) ? LINNET_OK : LINNET_BAD_STATE;
   }
 
@@ -79,7 +84,7 @@ class Conversation {
 
 enum class Line { kRead, kEnd, kBad };
 
-// One line without its newline; kBad (said on stderr) if it is too long or cannot be read.
+// One line without its newline (CR LF too); kBad (said on stderr) if it is too long or cannot be read.
 Line read_line(const Args& args, std::string* out) {
   out->clear();
   for (int c; (c = std::getc(stdin)) != EOF && c != '\n';) {
@@ -92,7 +97,9 @@ Line read_line(const Args& args, std::string* out) {
     failed(args, "stdin could not be read");
     return Line::kBad;
   }
-  return out->empty() && (std::feof(stdin) || std::ferror(stdin)) ? Line::kEnd : Line::kRead;
+  if (interrupted() || (out->empty() && std::feof(stdin))) return Line::kEnd;
+  if (!out->empty() && out->back() == '\r') out->pop_back();
+  return Line::kRead;
 }
 
 bool role_of(const std::string& name, linnet_role* out) {
@@ -110,6 +117,7 @@ struct Chat {
   const linnet_sampling& draw;
   Conversation& conversation;
   uint32_t n;
+  size_t number = 0;  // of the line, where each line is a conversation
 
   // One answer; false after printing what is wrong.
   bool answer(bool report) {
@@ -117,25 +125,38 @@ struct Chat {
     out.silent = args.json();
     size_t n_new = 0;
     linnet_error err = {};
-    if (linnet_sampling_set(engine.session, &draw, &err) != LINNET_OK) return failed(args, err), false;
-    on_interrupt_cancel(engine.session);
     const linnet_status status = conversation.answer(n, &out, &n_new, &err);
     if (status != LINNET_OK) {
-      if (err.code) failed(args, err);
+      if (err.code && number) failed(args, "line %zu: %s", number, err.text);
+      else if (err.code) failed(args, err);
+      if (status == LINNET_CONTEXT_FULL) full(report);
       return false;
     }
     if (report) report_answer(args, engine, out, n_new, draw);
     else std::putchar('\n');
-    if (!report && !out.broken && out.why == LINNET_STOP_CONTEXT) std::fprintf(stderr, "(the context is full: /reset begins anew)\n");
+    if (!out.broken && out.why == LINNET_STOP_CONTEXT) full(report);
     return std::fflush(stdout) == 0 && !out.broken;
+  }
+
+  void full(bool report) const {
+    if (!report) std::fprintf(stderr, "(the context is full: /reset begins anew)\n");
+  }
+
+  // From the seed again.
+  bool begin_draws() {
+    linnet_error err = {};
+    if (linnet_sampling_set(engine.session, &draw, &err) == LINNET_OK) return true;
+    failed(args, err);
+    return false;
   }
 
   bool restart() { return conversation.begin() && (!args.given("--system") || conversation.add(LINNET_ROLE_SYSTEM, args.text("--system"))); }
 
   // [{"role": "user", "content": "..."}, ...] as the whole conversation.
-  bool add_messages(const std::string& line, size_t number) {
+  bool add_messages(const std::string& line) {
     const json messages = json::parse(line, nullptr, false);
-    if (!messages.is_array() || messages.empty()) return failed(args, "line %zu: not a JSON array of messages", number), false;
+    // The parser takes a zero byte for the end.
+    if (!messages.is_array() || messages.empty() || line.find('\0') != std::string::npos) return failed(args, "line %zu: not a JSON array of messages", number), false;
     if (!restart()) return false;
     for (const json& m : messages) {
       const auto text = [&](const char* key) -> const std::string* {
@@ -153,22 +174,24 @@ struct Chat {
 
   int json_lines() {
     std::string line;
-    for (size_t number = 1;; ++number) {
+    for (;;) {
       const Line read = read_line(args, &line);
-      if (read != Line::kRead) return read == Line::kEnd ? kExitOk : kExitError;
-      if (!add_messages(line, number) || !answer(true)) return kExitError;
+      if (read != Line::kRead) return read == Line::kEnd && !interrupted() ? kExitOk : kExitError;
+      ++number;
+      if (line.empty()) continue;
+      if (!begin_draws() || !add_messages(line) || !answer(true) || interrupted()) return kExitError;
     }
   }
 
   int lines() {
     const bool terminal = isatty(STDIN_FILENO);
-    if (terminal) std::fprintf(stderr, "Each line is a message. /tool TEXT gives a tool's result, /reset begins anew, /exit or Ctrl-D ends.\n");
-    if (!restart()) return kExitError;
+    if (terminal) std::fprintf(stderr, "Each line is a message. /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C ends an answer, /exit or Ctrl-D the chat.\n");
+    if (!begin_draws() || !restart()) return kExitError;
     std::string line;
     for (;;) {
       if (terminal) std::fputs("> ", stderr);
       const Line read = read_line(args, &line);
-      if (read != Line::kRead) return read == Line::kEnd ? kExitOk : kExitError;
+      if (read != Line::kRead) return read == Line::kEnd && (terminal || !interrupted()) ? kExitOk : kExitError;
       if (line.empty()) continue;
       if (line == "/exit") return kExitOk;
       if (line == "/reset") {
@@ -183,10 +206,12 @@ struct Chat {
       }
       const size_t before = conversation.size();
       const bool answered = conversation.add(tool ? LINNET_ROLE_TOOL : LINNET_ROLE_USER, tool ? line.substr(6) : line) && answer(false);
-      if (interrupted()) return kExitOk;
-      if (answered) continue;
+      if (answered && !interrupted()) continue;
       if (!terminal) return kExitError;
       conversation.resize(before);
+      if (!interrupted()) continue;
+      std::fprintf(stderr, "(stopped: the message is forgotten)\n");
+      forget_interrupt(engine.session);
     }
   }
 };
@@ -202,14 +227,14 @@ int run(const Args& args) {
   linnet_error err = {};
   for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
     if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, err);
-  if (settings.session.n_context == 0) settings.session.n_context = std::min(engine.desc.n_context, 4096u);
   if (!engine.start(args, settings.session)) return kExitError;
+  on_interrupt_cancel(engine.session);
 
   Conversation conversation(args, engine);
   Chat chat{args, engine, draw, conversation, static_cast<uint32_t>(args.count("-n"))};
   int code = kExitError;
   if (!args.given("-p")) code = args.json() ? chat.json_lines() : chat.lines();
-  else if (chat.restart() && conversation.add(LINNET_ROLE_USER, args.text("-p")) && chat.answer(true)) code = kExitOk;
+  else if (chat.begin_draws() && chat.restart() && conversation.add(LINNET_ROLE_USER, args.text("-p")) && chat.answer(true)) code = kExitOk;
   on_interrupt_cancel(nullptr);
   return code;
 }

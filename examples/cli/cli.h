@@ -261,8 +261,8 @@ struct Answer {
   bool broken = false;  // nobody reads stdout any more
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
 };
-// Prefill, then at most n tokens, after --stop and --ignore-eos. A cancel in either is a clean end.
-linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, Answer* out, linnet_error* err);
+// Prefill, then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either is a clean end.
+linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out, linnet_error* err);
 Options sampling_options(const char* temperature);  // --temp ... --stop, --ignore-eos
 int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; prints what is wrong
 // Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.
@@ -273,6 +273,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
 // From now on SIGINT and SIGTERM cancel what `session` (may be NULL) does; a second one ends the process the usual way.
 void on_interrupt_cancel(linnet_session* session);
 bool interrupted();
+void forget_interrupt(linnet_session* session);  // the next one counts as the first again
 
 // ---- subcommands -------------------------------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,8 @@ void on_interrupt_cancel(linnet_session* session) {
   the_session = session;
   struct sigaction action = {};
   action.sa_handler = handle;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // the second one acts as usual
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one acts as usual
+  if (!session) action.sa_flags |= SA_RESTART;       // a session's only slow call is the wait for a line of input, which is to end
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   // One that came while the model was loading must not be lost.
@@ -31,5 +32,10 @@ void on_interrupt_cancel(linnet_session* session) {
 }
 
 bool interrupted() { return was_interrupted; }
+
+void forget_interrupt(linnet_session* session) {
+  was_interrupted = false;
+  on_interrupt_cancel(session);
+}
 
 }  // namespace linnet::cli

@@ -59,7 +59,7 @@ int run(const Args& args) {
 
   Answer out;
   out.silent = args.json();
-  if (generate(args, engine, prompt.data(), prompt.size(), n, &out, &err) != LINNET_OK) {
+  if (generate(args, engine, prompt.data(), prompt.size(), n, "", &out, &err) != LINNET_OK) {
     on_interrupt_cancel(nullptr);
     return failed(args, err);
   }

@@ -8,6 +8,7 @@
 
 #include "../../kernels_cpu/pack.h"
 #include "../architectures.h"
+#include "../tokenizer/blob.h"
 #include "source.h"
 #include "writer.h"
 
@@ -235,6 +236,28 @@ Status write_plain(const SourceTensor& t, Format format, Output* out, Error* err
   return out->pad(err);
 }
 
+// What stands around messages must not be written by one: the added tokens in prefixes and suffixes become special ones, and one that the
+// assistant's suffix begins with ends an answer.
+void mark_chat_tokens(Source* source) {
+  uint8_t* const blob = source->tokenizer.bytes.data();
+  if (source->tokenizer.bytes.empty()) return;
+  tok::Header header;
+  std::memcpy(&header, blob, sizeof header);
+  for (const tok::SectionId list : {tok::kAddedRaw, tok::kAddedNormal})
+    for (uint32_t i = 0; i < header.section[list].count; ++i) {
+      auto* const added = reinterpret_cast<tok::Added*>(blob + header.section[list].at) + i;
+      const std::string_view text(reinterpret_cast<const char*>(blob) + header.section[tok::kAddedText].at + added->text_at, added->text_bytes);
+      for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
+        const ChatFormat::Text& role = source->chat.role[r];
+        if (!role.present) continue;
+        for (const std::string_view edge : {role.prefix, role.suffix})
+          if (edge.find(text) != std::string_view::npos) added->flags |= tok::kAddedSpecial;
+        if (r == LINNET_ROLE_ASSISTANT && std::string_view(role.suffix).substr(0, text.size()) == text)
+          blob[header.section[tok::kTokenFlags].at + added->id] |= tok::kEog;
+      }
+    }
+}
+
 // ---- the whole file -----------------------------------------------------------------------------------------------------------
 
 Status open_source(const std::string& src, const Options& options, Source* out, Error* err) {
@@ -258,6 +281,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   LINNET_TRY(spec_check(out->spec, err, src.c_str()));
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, src, ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
+  mark_chat_tokens(out);
   return options.plain ? to_gguf_conventions(out, err) : LINNET_OK;
 }
 

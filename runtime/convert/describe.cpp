@@ -113,6 +113,7 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
     put_tensors(*file, out);
     ChatFormat chat;
     if (chat_read(*file, &chat, &why) == LINNET_OK) put_chat(chat, chat.has_template, out);
+    else out->unsupported = why.text;
     ModelSpec spec = {};
     Source source;
     const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);

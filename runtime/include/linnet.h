@@ -234,8 +234,10 @@ typedef enum linnet_role {
 /* Name of a role ("user") or NULL if there is no such role. */
 LINNET_API const char* linnet_role_name(linnet_role role);
 /* What the model was trained to see around a message of this role: a conversation is prefix + text + suffix of each message, an answer is
- * generated behind the assistant's prefix until an end-of-generation token. Tokenize prefix and suffix with special tokens parsed and the
- * text of others with LINNET_NO_PARSE_SPECIAL. The strings live as long as the model; either may be "" but not both.
+ * generated behind the assistant's prefix until an end-of-generation token (a suffix that begins with a special token makes it one; give
+ * any other suffix as a stop string). Tokenize "" once with flags 0 for a BOS in front, then every prefix and suffix by itself with
+ * LINNET_NO_ADD_SPECIAL and the text of others with LINNET_NO_PARSE_SPECIAL as well: the tokens that stand in prefixes and suffixes count as
+ * special, so that no message can hold them. The strings live as long as the model; either may be "" but not both.
  * LINNET_UNSUPPORTED: the file has no format for this role (keys linnet.chat.<role>.prefix and .suffix), or only a Jinja template. */
 LINNET_API linnet_status linnet_chat_format(const linnet_model* model, linnet_role role, const char** prefix, const char** suffix,
                                             linnet_error* err);

@@ -2,7 +2,7 @@
 """Writes the assistant's text: make_data.py [--train N] [--heldout N] [--out FOLDER] [--seed S]
 
 Conversations as JSON lines, {"intents": [...], "messages": [{"role", "content"}, ...]}. The held-out set uses
-only patterns and words of domains/ that training does not. Needs Python alone; the same seed gives the same bytes.
+patterns and words of domains/ that training does not (grammar.hold_out). Needs Python alone; the same seed gives the same bytes.
 """
 import argparse
 import hashlib

@@ -18,9 +18,9 @@ ROOT = HERE.parents[2]
 
 
 def call_of(text):
-    """(name, arguments) of an answer, None for a sentence, False for a call that is no call."""
+    """(name, arguments) of an answer, None for a sentence, False for neither."""
     if not text.startswith("{"):
-        return None
+        return None if text else False
     try:
         d = json.loads(text)
         return (d["name"], d["arguments"])
@@ -47,7 +47,8 @@ def requests(path):
             text = json.dumps(call, separators=(",", ":"), ensure_ascii=False)
             yield history, [c and (c["name"], c["arguments"]) for c in [call, *d.get("also", [])]], text
             # What a tool that did its work says, so that the second turn has something to follow.
-            history = history + [{"role": "assistant", "content": text}, {"role": "tool", "content": '{"ok":true}'}, {"role": "assistant", "content": "Okay."}]
+            done = [{"role": "assistant", "content": text}, {"role": "tool", "content": '{"ok":true}'}] if call else []
+            history = history + done + [{"role": "assistant", "content": "Okay."}]
 
 
 def ask(linnet, model, weights, kv, cases, threads):
@@ -88,7 +89,7 @@ def main():
     a = p.parse_args()
     cases = list(requests(a.requests) if a.requests else heldout(a.data))
     cases = cases[:a.limit] if a.limit else cases
-    rows, low = [], 100.0
+    low = 100.0
     for weights in a.weights.split(","):
         for kv in a.kv.split(","):
             answers = ask(a.linnet, a.model, weights, kv, cases, a.threads)
@@ -108,7 +109,6 @@ def main():
             low = min(low, row["tool_calls_right"])
             if not a.requests and not a.limit:
                 row["perplexity"] = round(perplexity(a.linnet, a.model, weights, kv, a.data, a.threads), 4)
-            rows.append(row)
             print(json.dumps(row) if a.json else f"{row['weights']:7} weights, {row['kv']:7} KV: tool calls {row['tool_calls_right']:.2f} % of {row['tool_calls']}, no tool where none is due {row['others_right']:.2f} % of {row['others']}" + (f", perplexity {row['perplexity']}" if "perplexity" in row else ""), flush=True)
     return 1 if low < a.least else 0
 
