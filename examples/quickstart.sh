@@ -1,11 +1,20 @@
 #!/bin/sh
-# Builds linnet and generates text: examples/quickstart.sh [HF FOLDER | GGUF [PROMPT]]
-# Without a model it runs random weights in the shape of a small known model, which shows the speed of this machine.
+# Builds linnet and asks a model something:
+#   examples/quickstart.sh                         the assistant's model that comes with linnet answers one question
+#   examples/quickstart.sh turn on the lights      ... or these words
+#   examples/quickstart.sh HF_FOLDER|GGUF [PROMPT] another model goes on with a text
 set -eu
-model=${1:-}
-prompt=${2:-Once upon a time}
-[ -z "$model" ] || model=$(realpath "$model")
-cd "$(dirname "$0")/.."
+here=$(cd "$(dirname "$0")/.." && pwd)
+model=
+case ${1:-} in
+'') ;;
+*' '*) ;;
+*.gguf | */*) model=$(realpath "$1") ;;
+*) [ ! -f "$1/config.json" ] || model=$(realpath "$1") ;;
+esac
+[ -z "$model" ] || shift
+words=$*
+cd "$here"
 
 . platform/packages.sh
 IFS='
@@ -27,14 +36,10 @@ linnet=build/release/linnet
 "$linnet" --version
 
 if [ -n "$model" ]; then
-  echo "== linnet run -m $model -p \"$prompt\""
-  exec "$linnet" run -m "$model" -p "$prompt" -n 200 --echo
+  echo "== linnet run -m $model -p \"${words:=Once upon a time}\""
+  exec "$linnet" run -m "$model" -p "$words" -n 200 --echo
 fi
-
-shape=qwen2.5-0.5b
-echo "== no model was given: random weights in the shape of $shape (what they say means nothing, their speed is real)"
-echo "== linnet run -m synthetic:$shape --tokens 1,2,3,4,5 -n 16 --seed 1 --ignore-eos --json"
-"$linnet" run -m synthetic:$shape --tokens 1,2,3,4,5 -n 16 --seed 1 --ignore-eos --json
-echo "== linnet bench --synthetic $shape: speed beside the limits of this machine"
-"$linnet" bench --synthetic $shape --reps 3
-echo "== next: examples/quickstart.sh FOLDER_OR_GGUF \"your prompt\""
+model=examples/assistant/model/linnet-assistant.gguf
+echo "== linnet chat -m $model -p \"${words:=set a timer for ten minutes}\""
+"$linnet" chat -m $model -p "$words"
+echo "== next: linnet chat -m $model (a conversation), linnet bench --synthetic llama-3.2-1b (speed of this machine), or another model: examples/quickstart.sh FOLDER_OR_GGUF \"your prompt\""

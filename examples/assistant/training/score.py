@@ -30,7 +30,7 @@ def call_of(text):
 
 def heldout(path):
     """(history, acceptable calls, expected text) of every turn."""
-    for line in open(path, encoding="utf-8"):
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
         messages = json.loads(line)["messages"]
         for k, m in enumerate(messages):
             if m["role"] == "assistant" and messages[k - 1]["role"] == "user":
@@ -38,7 +38,7 @@ def heldout(path):
 
 
 def requests(path):
-    for line in open(path, encoding="utf-8"):
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
         d = json.loads(line)
         users, calls = (d["user"], d["calls"]) if isinstance(d["user"], list) else ([d["user"]], [d["call"]])
         history = []
@@ -66,7 +66,7 @@ def ask(linnet, model, weights, kv, cases, threads):
 def perplexity(linnet, model, weights, kv, data, threads):
     """Of the conversations one after the other, in the chat format of training."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as text:
-        for line in open(data, encoding="utf-8"):
+        for line in Path(data).read_text(encoding="utf-8").splitlines():
             text.write("".join(f"<|{m['role']}|>{m['content']}<|end|>" for m in json.loads(line)["messages"]))
         text.flush()
         command = [linnet, "eval", "-m", model, text.name, "--json", "--threads", str(threads)] + (["--weights", weights] if weights else []) + (["--kv", kv] if kv else [])
