@@ -6,12 +6,14 @@
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 model=
-case ${1:-} in
-'') ;;
-*' '*) ;;
-*.gguf | */*) model=$(realpath "$1") ;;
-*) [ ! -f "$1/config.json" ] || model=$(realpath "$1") ;;
-esac
+if [ $# -gt 0 ] && { [ -f "$1" ] || [ -f "$1/config.json" ]; }; then
+  model=$(realpath "$1")
+else
+  case ${1:-} in
+  *' '*) ;; # words with a slash or a name in them
+  *.gguf | */*) model=$(realpath -e "$1") ;;
+  esac
+fi
 [ -z "$model" ] || shift
 words=$*
 cd "$here"

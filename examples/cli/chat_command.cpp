@@ -38,14 +38,14 @@ class Conversation {
   // the conversation is as before.
   linnet_status answer(uint32_t n, Answer* out, size_t* n_new, linnet_error* err) {
     const size_t before = tokens_.size();
+    const char *prefix = nullptr, *suffix = nullptr;
+    if (linnet_chat_format(engine_.model, LINNET_ROLE_ASSISTANT, &prefix, &suffix, err) != LINNET_OK) return LINNET_BAD_STATE;
     if (!edge(LINNET_ROLE_ASSISTANT, false)) return LINNET_BAD_STATE;
     size_t same = static_cast<size_t>(std::mismatch(tokens_.begin(), tokens_.end(), held_.begin(), held_.end()).first - tokens_.begin());
     same = std::min(same, tokens_.size() - 1);  // the last row gives the logits
     linnet_truncate(engine_.session, 0, same);
     linnet_stats_reset(engine_.session);
     *n_new = tokens_.size() - same;
-    const char *prefix = nullptr, *suffix = nullptr;
-    if (linnet_chat_format(engine_.model, LINNET_ROLE_ASSISTANT, &prefix, &suffix, err) != LINNET_OK) return LINNET_BAD_STATE;
     const linnet_status status = generate(args_, engine_, tokens_.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : suffix, out, err);
     size_t length = 0;
     linnet_length(engine_.session, 0, &length);
