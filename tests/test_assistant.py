@@ -67,8 +67,7 @@ class Model(unittest.TestCase):
             again = pathlib.Path(folder) / "again.gguf"
             weights = json.loads(run("chat", "-m", MODEL, "-p", "hi", "--json"))["weights"]
             run("convert", CHECKPOINT, "-o", again, "--weights", weights)
-            ours, theirs = (json.loads(run("eval", "-m", m, ROOT / "README.md", "--json", "--context", 256)) for m in (MODEL, again))
-        self.assertEqual(ours["nll_sum"], theirs["nll_sum"])
+            self.assertTrue(again.read_bytes() == MODEL.read_bytes())
 
     def test_logits(self):
         """f32 against the logits that PyTorch gave for the same checkpoint (check_logits.py)."""
