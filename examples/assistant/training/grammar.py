@@ -43,10 +43,10 @@ def clean(text):
 
 
 class Lexicon:
-    """Words for an open slot: those of training, those held out, and (open=True) invented words, so that copying is learnt rather than a list."""
+    """Words for an open slot: those of training, those held out, and (open=True) made-up ones, so that copying is learnt rather than a list."""
 
     every = []  # all lexicons, see keep_held_out()
-    held_out = set()  # single words of all of them
+    entries, held_out = set(), set()  # what all of them hold out, with a space on both sides; its single words
 
     def __init__(self, train: str, held: str, open: bool = True):
         self.train = [w.strip() for w in train.replace("\n", ",").split(",") if w.strip()]
@@ -59,10 +59,15 @@ class Lexicon:
     @staticmethod
     def keep_held_out():
         """What one domain holds out no other domain trains on."""
-        held = {f" {w} " for x in Lexicon.every for w in x.held}
-        Lexicon.held_out = {w for x in held for w in x.split()}
+        Lexicon.entries = {f" {w} " for x in Lexicon.every for w in x.held}
+        Lexicon.held_out = {w for x in Lexicon.entries for w in x.split()}
         for x in Lexicon.every:
-            x.train = [w for w in x.train if not any(h in f" {w} " for h in held)]
+            x.train = [w for w in x.train if Lexicon.allows(w)]
+
+    @staticmethod
+    def allows(word):
+        """Whether training may have it: no held-out entry is a part of it."""
+        return not any(h in f" {word} " for h in Lexicon.entries)
 
 
 ONSETS = "b c d f g h j k l m n p r s t v w y z bl br ch cl cr dr fl fr gl gr pl pr qu sc sh sk sl sm sn sp st str sw th tr tw wh".split()
@@ -136,14 +141,25 @@ class Gen:
         return self.invented(lexicon) if RUDE.search(w) or not w.isalpha() or len(w) < 4 or not re.search("[aeiou]", w) or w in Lexicon.held_out else w
 
     def word(self, lexicon):
-        """One entry of a lexicon; in training, one in four of an open lexicon is invented (one or two words)."""
+        """One entry of a lexicon; in training, a third of an open lexicon is made up (one or two words), so that where a name ends is learnt from
+        the words around it."""
         if self.held:
             return self.pick(lexicon.held)
-        if lexicon.open and self.chance(1 / 4):
-            if self.chance(0.2):
-                return self.pick(lexicon.train).split()[0] + " " + self.invented(lexicon)
-            return self.invented(lexicon) if self.chance(0.8) else self.invented(lexicon) + " " + self.invented(lexicon)
-        return self.pick(lexicon.train)
+        if not lexicon.open or self.chance(2 / 3):
+            return self.pick(lexicon.train)
+        x = self.rng.random()
+        if x < 0.3:
+            w = self.borrowed(lexicon)
+            return w if Lexicon.allows(w) else self.word(lexicon)
+        if x < 0.45:
+            return self.pick(lexicon.train).split()[0] + " " + self.invented(lexicon)
+        return self.invented(lexicon) if x < 0.87 else self.invented(lexicon) + " " + self.invented(lexicon)
+
+    def borrowed(self, lexicon):
+        """A real word out of its place: one of any lexicon before the last word of this one, or the other way round."""
+        own, other = (self.pick(x.train).split() for x in (lexicon, self.pick([x for x in Lexicon.every if x.open])))
+        w = [other[0], own[-1]] if self.chance(0.6) else [own[0], other[-1]]
+        return self.borrowed(lexicon) if any(len(x) < 4 or x in NUMBER_WORDS for x in w) else " ".join(w)
 
     # --- numbers
 
@@ -268,8 +284,9 @@ class Gen:
         if self.chance(0.03):
             text = self.typo(text)
         if self.chance(0.55):
-            text = clean(text)
-            return text.replace("'", "") if self.chance(0.03) else text
+            if self.chance(0.03):  # apostrophes left out, but not of what is copied
+                text = " ".join(w if GLUE in w else w.replace("'", "") for w in text.split(" "))
+            return clean(text)
         if self.chance(0.3):  # names as they are written
             text = re.sub(f"[^ ]+{GLUE}", lambda m: re.sub(f"(^|{GLUE})([a-z])(?=[a-z]{{2}})", lambda x: x[1] + x[2].upper(), m[0]), text)
         return self.typed(clean(text))
@@ -417,7 +434,10 @@ def adjective_duration(g):
 
 ROOMS = Lexicon("""kitchen, bedroom, living room, bathroom, hallway, garage, office, dining room, kids room, nursery, guest room, basement, attic, garden, balcony, hall, study, lounge,
     master bedroom, front room, laundry room, porch, patio, closet, playroom, entrance, stairs, den, workshop, back yard, game room, toilet, cellar, corridor, guest bathroom, bed room,
-    children's room, upstairs, downstairs, outside, driveway, shed, loft, entryway, family room, storage room, library, terrace, spare room, tv room, gym, mudroom, car""",
+    children's room, upstairs, downstairs, outside, driveway, shed, loft, entryway, family room, storage room, library, terrace, spare room, tv room, gym, mudroom, car,
+    family bathroom, kids bedroom, children's bedroom, baby room, guest toilet, guest suite, utility, reading room, computer room, school room, yoga room, fitness room, theater room, larder, entry, entry hall,
+    kitchen diner, great room, upstairs office, upstairs living room, downstairs office, basement bathroom, basement bedroom, attic bedroom, garage workshop, hall closet, second bathroom, third bedroom, main room,
+    parents bedroom, in law suite, first bedroom""",
                 """conservatory, pantry, sunroom, studio, foyer, utility room, landing, music room, boiler room, sauna, greenhouse, tool room""")
 
 

@@ -8,18 +8,45 @@ from grammar import Intent, Lexicon, duration
 CITIES = Lexicon("""paris, london, berlin, new york, tokyo, madrid, rome, chicago, boston, seattle, denver, dallas, austin, miami, atlanta, houston, phoenix, detroit, toronto, montreal, vancouver, sydney, melbourne,
     perth, dublin, edinburgh, glasgow, manchester, liverpool, leeds, bristol, vienna, munich, hamburg, cologne, frankfurt, zurich, geneva, milan, venice, florence, naples, lisbon, porto, barcelona, valencia, athens,
     istanbul, cairo, moscow, warsaw, prague, budapest, oslo, stockholm, helsinki, copenhagen, amsterdam, brussels, beijing, shanghai, hong kong, singapore, bangkok, delhi, mumbai, dubai, los angeles, san francisco,
-    san diego, las vegas, portland, orlando, new orleans, nashville, philadelphia, washington, salt lake city, mexico city, rio, buenos aires, lima, nairobi, cape town, seoul, osaka, manila, jakarta, honolulu, oxford""",
+    san diego, las vegas, portland, orlando, new orleans, nashville, philadelphia, washington, salt lake city, mexico city, rio, buenos aires, lima, nairobi, cape town, seoul, osaka, manila, jakarta, honolulu, oxford,
+    birmingham, sheffield, nottingham, leicester, swansea, brighton, cambridge, norwich, aberdeen, dundee, galway, limerick, southampton, coventry, bradford, toulouse, strasbourg, lille, cannes, grenoble, stuttgart,
+    dresden, leipzig, bremen, salzburg, graz, basel, bern, lucerne, bologna, genoa, verona, siena, trieste, malaga, granada, alicante, cordoba, palma, coimbra, rotterdam, utrecht, eindhoven, ghent, gothenburg, uppsala,
+    bergen, aarhus, turku, tampere, riga, vilnius, wroclaw, brno, bratislava, belgrade, skopje, tirana, bucharest, kyiv, lviv, saint petersburg, ankara, antalya, jerusalem, haifa, damascus, baghdad, kuwait city,
+    abu dhabi, muscat, jeddah, alexandria, tunis, tripoli, rabat, abuja, kampala, harare, maputo, kinshasa, johannesburg, pretoria, karachi, islamabad, kathmandu, colombo, bangalore, kolkata, pune, ahmedabad, lucknow,
+    kabul, almaty, yangon, saigon, vientiane, kuala lumpur, bali, cebu, macau, guangzhou, chengdu, nanjing, busan, incheon, sapporo, fukuoka, kobe, brisbane, canberra, cairns, christchurch, dunedin, ottawa, calgary,
+    winnipeg, halifax, saskatoon, columbus, indianapolis, milwaukee, kansas city, saint louis, des moines, louisville, raleigh, norfolk, charleston, jacksonville, fort lauderdale, little rock, fort worth, albuquerque,
+    santa fe, boise, tacoma, reno, san jose, oakland, palm springs, buffalo, rochester, syracuse, atlantic city, providence, cancun, acapulco, havana, nassau, san juan, guatemala city, caracas, medellin, quito, cusco,
+    santiago, mendoza, sao paulo, recife""",
                  "reykjavik, marseille, krakow, baltimore, pittsburgh, bogota, auckland, kyoto, lagos, belfast, sacramento, casablanca")
 COUNTRIES = Lexicon("""france, germany, italy, spain, portugal, england, scotland, ireland, wales, norway, sweden, finland, denmark, poland, austria, switzerland, belgium, holland, the netherlands, greece, turkey, egypt,
     russia, ukraine, china, japan, korea, india, pakistan, australia, new zealand, canada, mexico, brazil, argentina, chile, peru, cuba, iceland, hungary, romania, bulgaria, croatia, israel, iran, iraq, morocco, kenya,
-    nigeria, south africa, ethiopia, vietnam, thailand, indonesia, malaysia, the united states, america, texas, california, florida, ohio, alaska, hawaii, nevada, the uk, europe, africa, asia""",
+    nigeria, south africa, ethiopia, vietnam, thailand, indonesia, malaysia, the united states, america, texas, california, florida, ohio, alaska, hawaii, nevada, the uk, europe, africa, asia,
+    albania, algeria, andorra, angola, armenia, azerbaijan, bahrain, bangladesh, barbados, belize, benin, bhutan, bosnia, botswana, brunei, burkina faso, burundi, cameroon, chad, colombia, congo, costa rica, cyprus,
+    the czech republic, djibouti, the dominican republic, el salvador, eritrea, fiji, gabon, the gambia, georgia, ghana, greenland, grenada, guatemala, guinea, guyana, haiti, honduras, jamaica, jordan, kazakhstan, kosovo,
+    kuwait, kyrgyzstan, latvia, lebanon, lesotho, liberia, libya, liechtenstein, lithuania, north macedonia, malawi, mali, mauritania, mauritius, moldova, monaco, montenegro, mozambique, myanmar, namibia, nepal,
+    nicaragua, niger, north korea, south korea, oman, panama, papua new guinea, the philippines, qatar, rwanda, samoa, san marino, saudi arabia, senegal, serbia, the seychelles, sierra leone, slovakia, somalia, sri lanka,
+    sudan, suriname, syria, taiwan, tajikistan, togo, tonga, trinidad, tunisia, turkmenistan, uganda, the united arab emirates, uruguay, vanuatu, venezuela, yemen, zambia, zimbabwe, puerto rico, the bahamas, burma,
+    great britain, northern ireland, the vatican, alabama, arizona, arkansas, colorado, connecticut, delaware, idaho, illinois, indiana, iowa, kansas, kentucky, louisiana, maine, maryland, massachusetts, michigan,
+    minnesota, mississippi, missouri, nebraska, new hampshire, new jersey, new mexico, north carolina, north dakota, oklahoma, pennsylvania, rhode island, south carolina, south dakota, tennessee, utah, vermont, virginia,
+    west virginia, wisconsin, wyoming, ontario, quebec, british columbia, alberta, nova scotia, bavaria, catalonia, sicily, tasmania, queensland, south america""",
                     "mongolia, bolivia, estonia, slovenia, tanzania, ecuador, montana, cambodia, belarus")
 FAMOUS = Lexicon("""albert einstein, isaac newton, marie curie, napoleon, julius caesar, cleopatra, abraham lincoln, george washington, barack obama, winston churchill, queen elizabeth, king charles, the president, the pope,
     the prime minister, the queen, the king, shakespeare, mozart, beethoven, bach, picasso, van gogh, leonardo da vinci, michelangelo, galileo, darwin, columbus, neil armstrong, martin luther king, nelson mandela, gandhi,
     tom hanks, brad pitt, tom cruise, julia roberts, meryl streep, george clooney, will smith, harrison ford, charlie chaplin, marilyn monroe, walt disney, steve jobs, bill gates, elon musk, jeff bezos, michael jordan,
     lebron james, lionel messi, ronaldo, serena williams, tiger woods, usain bolt, muhammad ali, roger federer, oprah, stephen king, agatha christie, charles dickens, jane austen, mark twain, ernest hemingway, homer,
     plato, socrates, aristotle, karl marx, sigmund freud, nikola tesla, thomas edison, alexander the great, genghis khan, joan of arc, anne frank, santa claus, robin hood, batman, superman, sherlock holmes, harry potter,
-    the mayor, the vice president, the chancellor, the richest man in the world, the oldest person alive, alan turing, stephen hawking, rosa parks, amelia earhart""",
+    the mayor, the vice president, the chancellor, the richest man in the world, the oldest person alive, alan turing, stephen hawking, rosa parks, amelia earhart,
+    denzel washington, morgan freeman, robert de niro, jack nicholson, sean connery, daniel craig, ian mckellen, judi dench, helen mirren, emma watson, scarlett johansson, natalie portman, jennifer aniston,
+    sandra bullock, cate blanchett, keanu reeves, johnny depp, ben affleck, robert downey junior, dwayne johnson, arnold schwarzenegger, bruce willis, jackie chan, jim carrey, robin williams, eddie murphy, steve martin,
+    john cleese, ricky gervais, ellen degeneres, gordon ramsay, jamie oliver, steven spielberg, george lucas, stanley kubrick, quentin tarantino, martin scorsese, james cameron, margot robbie, timothee chalamet,
+    ryan gosling, pedro pascal, amitabh bachchan, priyanka chopra, narendra modi, donald trump, hillary clinton, george bush, ronald reagan, john f kennedy, franklin roosevelt, benjamin franklin, michelle obama,
+    boris johnson, tony blair, emmanuel macron, charles de gaulle, admiral nelson, the duke of wellington, princess diana, henry the eighth, william the conqueror, catherine the great, peter the great, fidel castro,
+    che guevara, mother teresa, saint nicholas, marco polo, magellan, ernest shackleton, edmund hillary, buzz aldrin, valentina tereshkova, johannes kepler, niels bohr, werner heisenberg, richard feynman, carl sagan,
+    louis pasteur, alexander fleming, rosalind franklin, jane goodall, james watt, henry ford, tim berners lee, mark zuckerberg, sam altman, warren buffett, bernard arnault, michael phelps, cristiano ronaldo, pele,
+    david beckham, kylian mbappe, neymar, erling haaland, tom brady, peyton manning, babe ruth, wayne gretzky, kobe bryant, shaquille o'neal, magic johnson, novak djokovic, andy murray, lewis hamilton, max verstappen,
+    virat kohli, mike tyson, george orwell, james joyce, leo tolstoy, franz kafka, jules verne, edgar allan poe, john steinbeck, maya angelou, emily dickinson, sylvia plath, dr seuss, c s lewis, j k rowling, dan brown,
+    salman rushdie, homer simpson, iron man, captain america, darth vader, mickey mouse, james bond, indiana jones, frodo, winnie the pooh, tarzan, salvador dali, claude monet, frida kahlo, andy warhol, rodin,
+    gustav klimt, immanuel kant, friedrich nietzsche, voltaire, john locke, the governor, the secretary of state, the tallest man in the world, the oldest man in the world, the speaker of the house""",
                  "florence nightingale, vladimir putin, angela merkel, audrey hepburn, al pacino, confucius, rembrandt, king arthur, john wayne, ada lovelace")
 THINGS = Lexicon("""photosynthesis, gravity, black holes, the moon, the sun, mars, jupiter, saturn, venus, pluto, the milky way, the big bang, climate change, democracy, inflation, the stock market, bitcoin, the internet,
     artificial intelligence, machine learning, quantum physics, relativity, evolution, dna, atoms, electricity, magnetism, volcanoes, earthquakes, tornadoes, hurricanes, rainbows, lightning, thunder, dinosaurs, sharks, whales,
@@ -28,47 +55,157 @@ THINGS = Lexicon("""photosynthesis, gravity, black holes, the moon, the sun, mar
     the colosseum, the golden gate bridge, christianity, buddhism, islam, philosophy, psychology, socialism, capitalism, economics, chess, football, baseball, golf, the olympics, the world cup, penicillin, vaccines, viruses,
     bacteria, vitamin c, vitamin d, protein, caffeine, cholesterol, diabetes, cancer, the human heart, the brain, dreams, yoga, opera, jazz history, the violin, the piano, the constitution, the blue whale, the speed of light,
     the sea, the universe, the north pole, a solar eclipse, a leap year, a mortgage, a prime number, a verb, an adjective, a noun, blockchain, a virus, a galaxy, a glacier, a haiku, oxygen, carbon dioxide, gold, iron, uranium,
-    the heimlich maneuver, tectonic plates, the ozone layer, the tooth fairy, the loch ness monster, the bermuda triangle, atlantis, greek mythology, zeus, thor, the bible, the alphabet""",
-                 "kangaroos, the berlin wall, stonehenge, nuclear fusion, the vikings, mushrooms, the supreme court, plankton, the silk road, dolphins, the taj mahal, hieroglyphs, sleepwalking, a black swan")
+    the heimlich maneuver, tectonic plates, the ozone layer, the tooth fairy, the loch ness monster, the bermuda triangle, atlantis, greek mythology, zeus, thor, the bible, the alphabet,
+    mercury, neptune, the solar system, comets, shooting stars, supernovas, dark energy, the hubble telescope, rockets, the stone age, the middle ages, the crusades, the enlightenment, the american revolution,
+    the vietnam war, the gulf war, the gold rush, the holocaust, slavery, communism, anarchism, colonialism, the bill of rights, the senate, the united nations, brexit, judaism, sikhism, confucianism, the torah, ramadan,
+    thanksgiving, groundhog day, ancient egypt, mummies, the parthenon, angkor wat, notre dame, the mona lisa, the sistine chapel, the tower of london, mount rushmore, the hoover dam, the suez canal,
+    the great barrier reef, the amazon rainforest, the danube, the ganges, the dead sea, the caribbean, antarctica, the south pole, the andes, the rocky mountains, mount fuji, yellowstone, deserts, tsunamis, blizzards,
+    el nino, hail, the northern lights, the food chain, mammoths, triceratops, alligators, cobras, chameleons, frogs, octopuses, jellyfish, coral reefs, salmon, walruses, grizzly bears, koalas, zebras, rhinos,
+    chimpanzees, lemurs, armadillos, squirrels, otters, coyotes, cheetahs, jaguars, llamas, moose, sheep, donkeys, hamsters, flamingos, peacocks, woodpeckers, vultures, pigeons, termites, ladybugs, tarantulas, snails,
+    orchids, tulips, oak trees, bamboo, algae, mold, genes, enzymes, insulin, serotonin, antibiotics, vitamins, calcium, iodine, hydrogen, carbon, sulfur, aluminum, acids, diamonds, granite, crude oil, coal, wind power,
+    electric cars, magnets, radar, wifi, gps, the first computer, encryption, robots, virtual reality, hedge funds, compound interest, a tariff, a credit score, venture capital, chaos theory, the theory of everything,
+    momentum, kinetic energy, radio waves, gamma rays, the butterfly effect, the periodic table, pi, the fibonacci sequence, algebra, geometry, statistics, logic, a polygon, a limerick, a preposition, a gerund,
+    a palindrome, sign language, morse code, impressionism, surrealism, ballet, judo, rugby, hockey, badminton, the tour de france, wimbledon, surfing, mindfulness, homeopathy, tarot, sleep apnea, parkinson's, malaria,
+    tuberculosis, polio, hay fever, a stroke, the liver, the heartbeat, the immune system, blood types, muscles, teeth, sweat, deja vu, intelligence, karma, unicorns, mermaids, werewolves, bigfoot, area fifty one,
+    the illuminati, excalibur, poseidon, odin, anubis, the easter bunny, mushrooms""",
+                 "kangaroos, the berlin wall, stonehenge, nuclear fusion, the vikings, the supreme court, plankton, the silk road, dolphins, the taj mahal, hieroglyphs, sleepwalking, a black swan")
 INVENTIONS = Lexicon("""the telephone, the light bulb, the wheel, the airplane, the car, the computer, the internet, the radio, television, the printing press, the steam engine, penicillin, gunpowder, paper, the bicycle, the camera,
-    the clock, pizza, coca cola, basketball, the zipper, the microwave, the refrigerator, glass, the compass, dynamite, the telescope, velcro, the toaster, email, chess, soap, ice cream, the helicopter, the battery""",
-                     "the typewriter, the thermometer, the umbrella, ketchup, the guitar, the elevator")
+    the clock, pizza, coca cola, basketball, the zipper, the microwave, the refrigerator, glass, the compass, dynamite, the telescope, velcro, the toaster, email, chess, soap, ice cream, the helicopter, the battery,
+    the washing machine, the dishwasher, the lawn mower, the hair dryer, the saxophone, the drum, the harp, the tape recorder, the walkman, video games, the mouse, the laser printer, the photocopier, the cell phone,
+    the smartphone, wikipedia, the transistor, the microchip, the calculator, the sundial, the pendulum clock, the calendar, the seat belt, the airbag, the diesel engine, the jet engine, the submarine, the parachute,
+    the rocket, the skateboard, the sailboat, the tram, the bus, the plow, barbed wire, the loom, nylon, the bikini, the t shirt, buttons, the paper clip, scotch tape, the post it note, the ballpoint pen, the eraser,
+    the chalkboard, the envelope, the postage stamp, the book, braille, morse code, the microphone, the hearing aid, contact lenses, the microscope, the stethoscope, the syringe, aspirin, anesthesia, the band aid,
+    toothpaste, deodorant, the razor, toilet paper, the shower, the mirror, matches, the lighter, the oven, the air conditioner, concrete, steel, plastic, bubble wrap, superglue, the screwdriver, the saw, the lock,
+    the can opener, the fork, chopsticks, the coffee machine, sliced bread, peanut butter, chocolate, popcorn, the hamburger, the sandwich, pasta, noodles, wine, champagne, pepsi, monopoly, the rubik's cube, the frisbee,
+    dominoes, golf, baseball, volleyball, the roller coaster, the nuclear reactor, the solar panel, the dynamo, the laser, radar, wifi, the barcode, the credit card, zero, the umbrella, ketchup, the guitar""",
+                     "the typewriter, the thermometer, the elevator")
 WORDS = Lexicon("""necessary, definitely, restaurant, accommodate, rhythm, separate, receive, beautiful, weird, tomorrow, february, wednesday, licence, onomatopoeia, serendipity, ubiquitous, ephemeral, entrepreneur, conscience, bureau,
     pneumonia, encyclopedia, embarrassed, occasion, neighbor, queue, schedule, mississippi, chihuahua, hypothesis, ambiguous, nostalgia, irony, paradox, melancholy, altruism, eloquent, obsolete, pragmatic, resilience, vicarious,
-    zucchini, spaghetti, broccoli, diarrhea, maintenance, privilege, vacuum, yacht, xylophone, psychology, mischievous, cappuccino, antidisestablishmentarianism""", "guarantee, catastrophe, lieutenant, metaphor, camouflage, kaleidoscope, benevolent")
+    zucchini, spaghetti, broccoli, diarrhea, maintenance, privilege, vacuum, yacht, xylophone, psychology, mischievous, cappuccino, antidisestablishmentarianism,
+    absence, achieve, acquire, algorithm, analysis, apparent, argument, athlete, bachelor, barbecue, believe, biscuit, bouquet, business, calendar, caribbean, ceiling, champagne, chocolate, chrysanthemum, colleague,
+    column, communicate, complement, concede, connoisseur, controversy, coup, criticism, curiosity, deceive, desert, diaphragm, dilemma, disappoint, eighth, elite, empathy, environment, etiquette, exceed, existence,
+    experience, familiar, fiery, foreign, forty, gauge, giraffe, government, graffiti, gymnasium, height, hierarchy, honorary, hygiene, icicle, imaginary, imminent, indict, indispensable, intelligence, irrelevant,
+    itinerary, jewelry, kangaroo, knack, languish, leisure, liaison, liquor, lullaby, magnificent, marshmallow, memento, miniature, miscellaneous, mosquito, mysterious, nauseous, niece, noticeable, obnoxious, official,
+    opinion, orchestra, parallel, particular, peculiar, personnel, pharaoh, physician, picnic, plagiarism, poignant, possession, preference, prescription, prevalent, principle, prophecy, pseudonym, pumpkin, quinoa,
+    receipt, recommend, refrigerator, religious, reminiscent, reservoir, retrieve, rhyme, sabotage, sarcasm, scenario, science, seize, sherbet, silhouette, skeptical, sophisticated, spontaneous, strength, subtle,
+    suspicious, symmetry, technique, temporary, thesaurus, thorough, tomato, tortoise, tranquility, twelfth, unforgettable, utopia, vegetable, vengeance, vinegar, weigh, withhold, wrist, zealous, ennui, euphoria,
+    gregarious, hyperbole, laconic, meticulous, nefarious, oblivious, ostentatious, petrichor, plethora, quixotic, sagacious, stoic, surreptitious, trepidation, vivid""",
+                "guarantee, catastrophe, lieutenant, metaphor, camouflage, kaleidoscope, benevolent")
 FOODS = Lexicon("""rice, pasta, eggs, soft boiled eggs, a steak, chicken, chicken breast, salmon, potatoes, mashed potatoes, sweet potatoes, broccoli, asparagus, carrots, green beans, lentils, chickpeas, quinoa, couscous, pancakes,
     waffles, an omelette, scrambled eggs, french toast, lasagna, pizza dough, bread, sourdough, banana bread, a cake, chocolate cake, cheesecake, carrot cake, apple pie, brownies, cookies, muffins, cupcakes, soup, chicken soup,
     tomato soup, pumpkin soup, chili, curry, a roast, roast beef, pot roast, turkey, lamb, pork chops, ribs, meatballs, meatloaf, tacos, burritos, sushi, fried rice, noodles, carbonara, pesto, tomato sauce, gravy, salad,
-    caesar salad, potato salad, hummus, guacamole, salsa, mac and cheese, stew, goulash, paella, tea, iced tea, coffee, espresso, hot chocolate, lemonade, a smoothie, a mojito, a margarita, popcorn, jam, yogurt, corn on the cob""",
-                "risotto, gnocchi, tiramisu, quiche, dumplings, oatmeal, a souffle, polenta, artichokes")
-INGREDIENTS = Lexicon("""chicken and rice, eggs and cheese, leftover turkey, ground beef, zucchini, tomatoes, potatoes, tofu, spinach, mushrooms, a can of tuna, old bread, apples, bananas, pumpkin, cream, beans, bacon, cabbage, eggplant""",
-                      "leeks, chickpeas and rice, sour milk, coconut milk")
+    caesar salad, potato salad, hummus, guacamole, salsa, mac and cheese, stew, goulash, paella, tea, iced tea, coffee, espresso, hot chocolate, lemonade, a smoothie, a mojito, a margarita, popcorn, jam, yogurt, corn on the cob,
+    brown rice, white rice, spaghetti bolognese, fettuccine alfredo, ravioli, tortellini, macaroni, pho, udon noodles, spring rolls, wontons, sweet and sour pork, teriyaki chicken, butter chicken, chicken curry,
+    thai green curry, biryani, naan, chapati, dosa, idli, chana masala, raita, falafel, tabbouleh, moussaka, tzatziki, baklava, focaccia, a baguette, rye bread, garlic bread, soda bread, pretzels, crumble, apple crumble,
+    cherry pie, lemon meringue pie, pumpkin pie, key lime pie, shepherd's pie, chicken pot pie, fish pie, fish tacos, bangers and mash, bread pudding, chocolate pudding, panna cotta, custard, chocolate mousse, a pavlova,
+    macarons, profiteroles, gingerbread, fudge, toffee, chocolate truffles, frozen yogurt, a sponge cake, a birthday cake, red velvet cake, angel food cake, fruit cake, doughnuts, churros, granola, muesli, poached eggs,
+    deviled eggs, eggs benedict, hash browns, bacon, beans on toast, a grilled sandwich, a blt, turkey burgers, veggie burgers, fries, sweet potato fries, roast potatoes, onion rings, coleslaw, pasta salad, tuna salad,
+    chicken salad, cobb salad, cucumber salad, salad dressing, mayonnaise, hollandaise, bechamel, hot sauce, soy sauce, vinaigrette, bone broth, beef stew, chicken noodle soup, french onion soup, minestrone, gazpacho,
+    borscht, potato soup, butternut squash soup, vegetable soup, jambalaya, shrimp and grits, fried chicken, chicken wings, chicken thighs, duck, a goose, a leg of lamb, lamb chops, brisket, beef stroganoff, a pork roast,
+    pork belly, schnitzel, sauerkraut, cabbage rolls, stuffed peppers, roasted vegetables, grilled vegetables, cauliflower, spinach, kale chips, peas, edamame, butternut squash, acorn squash, zucchini bread, tofu,
+    tempura, cod, halibut, lobster, mussels, oysters, ceviche, poke bowls, nigiri, california rolls, bibimbap, enchiladas, quesadilla, nachos, tamales, refried beans, rice and beans, empanadas, ropa vieja, feijoada, fufu,
+    jerk chicken, curry goat, green tea, chai, a latte, a cappuccino, mulled wine, a martini, a daiquiri, an old fashioned, a negroni, orange juice, pickles, strawberry jam, apple butter, peanut brittle, energy balls, oatmeal""",
+                "risotto, gnocchi, tiramisu, quiche, dumplings, a souffle, polenta, artichokes")
+INGREDIENTS = Lexicon("""chicken and rice, eggs and cheese, leftover turkey, ground beef, zucchini, tomatoes, potatoes, tofu, spinach, mushrooms, a can of tuna, old bread, apples, bananas, pumpkin, cream, beans, bacon, cabbage, eggplant,
+    rice, brown rice, pasta, leftover rice, leftover chicken, leftover ham, leftover roast beef, chicken thighs, a whole chicken, minced meat, ground pork, sausages, hot dogs, salami, chorizo, stew meat, lamb, lamb chops,
+    pork chops, duck, cod, shrimp, prawns, mussels, sardines, fish fingers, eggs, three eggs, egg whites, egg yolks, buttermilk, yogurt, greek yogurt, butter, mozzarella, parmesan, ricotta, cheddar, carrots, onions,
+    garlic, celery, bell peppers, cucumbers, broccoli, kale, lettuce, peas, green beans, corn, asparagus, brussels sprouts, beets, butternut squash, green tomatoes, cherry tomatoes, tomato sauce, avocado, lemons, limes,
+    strawberries, blueberries, raspberries, plums, pears, ripe bananas, brown bananas, cherries, coconut, dates, almonds, walnuts, peanuts, black beans, kidney beans, a can of beans, lentils, red lentils, split peas,
+    quinoa, oats, barley, noodles, tortillas, puff pastry, filo pastry, bread crumbs, old rolls, flour and eggs, flour and milk, potatoes and onions, potatoes and eggs, rice and beans, tuna and pasta, bacon and eggs,
+    spinach and eggs, tomatoes and onions, chicken and potatoes, salmon and rice, chocolate, dark chocolate, maple syrup, jam, tea, beer, basil, fresh mint, parsley, ginger, curry paste, tofu and rice, leftover gravy,
+    leftover bread, vegetables, fruit, canned pumpkin, a pumpkin, a cabbage, a head of lettuce, a pound of beef, leeks, coconut milk""",
+                      "chickpeas and rice, sour milk")
 CONTACTS = Lexicon("""mom, dad, mum, my wife, my husband, my mother, my father, my sister, my brother, my boss, my son, my daughter, grandma, grandpa, john, anna, tom, peter, sarah, david, mike, lisa, laura, kate, emma, paul, mark,
     james, susan, maria, julia, alex, max, ben, sam, chris, nick, steve, bob, jim, joe, linda, karen, nancy, aunt mary, uncle joe, my friend, the doctor, my neighbor, my teacher, the office, everyone, my girlfriend, my boyfriend,
-    mister smith, my roommate, my coworker, the kids, the babysitter, my cousin, doctor brown, robert, michael, daniel, sophie, oliver""", "my aunt, gloria, walter, my grandson, my landlord, the plumber, beatrice, hugo")
+    mister smith, my roommate, my coworker, the kids, the babysitter, my cousin, doctor brown, robert, michael, daniel, sophie, oliver,
+    my grandmother, my grandma, my granny, my nephew, my mother in law, my brother in law, my in laws, my stepmom, my godfather, my partner, my best friend, my housemate, my assistant, my accountant, my dentist,
+    my therapist, my coach, my babysitter, my cleaner, my team, the dentist, the school, the pharmacy, the restaurant, the landlord, the nanny, reception, the insurance company, the pizza place, the cleaning lady,
+    the builder, the vet's office, aunt susan, aunt rosa, uncle peter, cousin amy, doctor lee, mister jones, mister garcia, mrs brown, miss taylor, coach mike, gran, oma, abuela, auntie, mommy, russell, obi, mackenzie,
+    beata, zofia, gary, amelia, rick, hiroko, vicente, jomo, georgina, yves, sadia, johanna, clemens, gerhard, reza, wendy, jakob, gustavo, roger, jesse, padma, mehmet, matthew, chelsea, earl, stefan, jacques, kim,
+    florian, elke, reem, victoria, farah, warren, eduardo, khadija, selim, delphine, cindy, ricardo, duc, candice, jay, yumi, nicolas, dev, louise, binh, neil, jane, hadiya, trisha, jeffrey, kenneth, mika, thabo, gaurav,
+    salim, marisol, ramesh, manuel, aiden, darius, pamela, mahmoud, luigi, makoto, camille, nora, salvatore, abdul, madhu, dolores, sergei, cora, masako, uchenna, marek, norman, vladimir, raymond, lauren, fritz, leila,
+    bernd, felipe, bradley, patty, ian, meena, uma, lola, birgit, nestor, brian, gianni, kurt, lloyd, anneliese, kirsten, usman, arthur, ines, hector, scott, madeline, rebecca, gilles, renata, shinji, tommy, nikolai,
+    winston, magdalena, ravi, anja, riley, nour, rekha, ulrike, audrey, maxine, juma, guido, lance, samantha, mirko, rania, alejandra, sigrid, bruce, babajide, marcela, shannon, erica, harper, maureen, kathy, aya, anjali,
+    dylan, asha, inge, sonja, doris, anand, teresa, satoshi, lupita, zoltan, oluwaseun, riku, my aunt, the plumber""", "gloria, walter, my grandson, my landlord, beatrice, hugo")
 COMPANIES = Lexicon("""apple, google, amazon, tesla, microsoft, netflix, facebook, disney, intel, nvidia, ford, toyota, boeing, coca cola, pepsi, walmart, ibm, samsung, sony, nike, adidas, shell, exxon, bmw, volkswagen, siemens, bitcoin,
-    ethereum, gold, silver, oil""", "starbucks, ferrari, cisco, visa, copper, dogecoin")
+    ethereum, gold, silver, oil,
+    alphabet, meta, snapchat, pinterest, spotify, lyft, airbnb, expedia, etsy, shopify, square, stripe, american express, robinhood, jp morgan, morgan stanley, bank of america, citigroup, hsbc, lloyds, deutsche bank, ubs,
+    credit suisse, axa, blackrock, verizon, t mobile, vodafone, paramount, universal, nintendo, activision, amd, qualcomm, micron, arm, asml, salesforce, adobe, dell, lenovo, xerox, ericsson, huawei, alibaba, baidu,
+    palantir, zoom, slack, general motors, chrysler, stellantis, honda, mazda, subaru, kia, porsche, audi, renault, peugeot, airbus, raytheon, northrop grumman, delta airlines, southwest, lufthansa, british airways,
+    fedex, dhl, caterpillar, john deere, honeywell, bosch, basf, pfizer, moderna, merck, roche, astrazeneca, novo nordisk, nestle, danone, kellogg, general mills, hershey, mcdonald's, burger king, chipotle, dunkin,
+    costco, home depot, lowe's, kroger, sainsbury's, aldi, carrefour, zara, h and m, levi's, lululemon, under armour, gucci, hermes, procter and gamble, bp, total, halliburton, duke energy, peloton, platinum, palladium,
+    wheat, soybeans, natural gas, coffee futures, litecoin, ripple, the dow jones, the nasdaq, the ftse, starbucks""", "ferrari, cisco, visa, copper, dogecoin")
 TEAMS = Lexicon("""the lakers, the bulls, the yankees, the red sox, the giants, the cowboys, the packers, the patriots, the eagles, the celtics, the warriors, the knicks, the dodgers, the cubs, manchester united, manchester city, liverpool,
-    arsenal, chelsea, tottenham, barcelona, real madrid, bayern, dortmund, juventus, milan, ajax, celtic, rangers, the rangers, the bruins, the maple leafs, the steelers, the chiefs, the broncos, england, germany, brazil, my team""",
+    arsenal, chelsea, tottenham, barcelona, real madrid, bayern, dortmund, juventus, milan, ajax, celtic, rangers, the rangers, the bruins, the maple leafs, the steelers, the chiefs, the broncos, england, germany, brazil, my team,
+    the nets, the hawks, the pacers, the pistons, the cavaliers, the wizards, the clippers, the kings, the timberwolves, the trail blazers, the spurs, the rockets, the pelicans, the orioles, the blue jays, the white sox,
+    the tigers, the twins, the angels, the athletics, the braves, the marlins, the nationals, the cardinals, the pirates, the diamondbacks, the padres, the bills, the ravens, the bengals, the texans, the colts,
+    the titans, the raiders, the commanders, the bears, the falcons, the panthers, the buccaneers, the rams, the seahawks, the penguins, the islanders, the devils, the red wings, the blackhawks, the oilers, the canucks,
+    the ducks, the golden knights, the senators, the sabres, aston villa, west ham, fulham, brentford, wolves, nottingham forest, leicester, leicester city, ipswich, burnley, sheffield united, norwich city, derby county,
+    stoke city, wrexham, cardiff city, aberdeen, hibernian, tottenham hotspur, atletico madrid, sevilla, villarreal, athletic bilbao, real betis, inter, ac milan, roma, lazio, atalanta, bayern munich, leverkusen, leipzig,
+    hamburg, werder bremen, psg, paris saint germain, monaco, psv, porto, sporting, fenerbahce, besiktas, river plate, flamengo, santos, la galaxy, seattle sounders, france, italy, portugal, holland, scotland, ireland,
+    the usa, japan, australia, the springboks, the wallabies, pakistan, south africa, the chennai super kings, notre dame, alabama, michigan, the tar heels, the longhorns, our team, the home team""",
                 "the dolphins, everton, the canadiens, benfica, the raptors, the mets")
 FILMS = Lexicon("""star wars, the matrix, titanic, the godfather, frozen, toy story, the lion king, jurassic park, casablanca, pulp fiction, finding nemo, shrek, inception, avatar, gladiator, rocky, jaws, home alone, die hard, top gun,
     harry potter, the lord of the rings, james bond, forrest gump, friends, the office, breaking bad, game of thrones, stranger things, the crown, the simpsons, sesame street, peppa pig, seinfeld, the sopranos, doctor who, sherlock,
-    the great british bake off, paw patrol, cartoons, a comedy, a horror movie, an action movie, a documentary, the football game, a western, cheers, house of cards""",
+    the great british bake off, paw patrol, cartoons, a comedy, a horror movie, an action movie, a documentary, the football game, a western, cheers, house of cards,
+    the empire strikes back, return of the jedi, the mandalorian, alien, predator, the terminator, robocop, back to the future, raiders of the lost ark, gremlins, ferris bueller's day off, the princess bride,
+    the neverending story, the exorcist, the birds, north by northwest, gone with the wind, it's a wonderful life, lawrence of arabia, the sound of music, my fair lady, west side story, breakfast at tiffany's,
+    the graduate, taxi driver, goodfellas, scarface, the wolf of wall street, reservoir dogs, inglourious basterds, fargo, no country for old men, lost in translation, fight club, the usual suspects, the prestige,
+    dunkirk, oppenheimer, dune, mad max, the hunger games, twilight, the bourne identity, casino royale, goldeneye, the fast and the furious, pacific rim, king kong, black panther, guardians of the galaxy,
+    the dark knight, batman begins, wonder woman, the incredibles, ratatouille, inside out, encanto, brave, zootopia, wreck it ralph, aladdin, the little mermaid, sleeping beauty, bambi, pinocchio, the aristocats,
+    lilo and stitch, pocahontas, hercules, kung fu panda, despicable me, minions, paddington, chicken run, elf, notting hill, four weddings and a funeral, sleepless in seattle, when harry met sally, la la land,
+    the greatest showman, wicked, anchorman, superbad, mean girls, legally blonde, sister act, hook, the mummy, the mask, dumb and dumber, groundhog day, airplane, monty python, the office us, brooklyn nine nine,
+    the big bang theory, modern family, succession, the west wing, dexter, homeland, the last of us, true detective, ozark, peaky blinders, money heist, the witcher, black mirror, the bear, the white lotus, chernobyl,
+    the pacific, blue planet, strictly come dancing, eastenders, hollyoaks, love island, the bachelor, the voice, wheel of fortune, family feud, saturday night live, the daily show, family guy, futurama, bob's burgers,
+    spongebob, tom and jerry, the flintstones, the smurfs, teletubbies, bob the builder, fireman sam, blue's clues, pokemon, naruto, attack on titan, spirited away, parasite, seven samurai, amelie, run lola run,
+    the lives of others, cinema paradiso, pan's labyrinth, city of god, three idiots, sholay, a scary movie, a christmas movie, a science fiction movie, a cooking show, a crime series, a sitcom, a game show,
+    the soccer game, the hockey game, the formula one race, the evening news""",
                 "the big lebowski, mad men, bluey, moana, a thriller, ghostbusters, downton abbey")
 BOOKS = Lexicon("""moby dick, pride and prejudice, war and peace, the hobbit, alice in wonderland, the bible, harry potter, treasure island, dracula, frankenstein, little women, the little prince, peter pan, the jungle book, dune,
-    animal farm, great expectations, the odyssey, the great gatsby, my book, the newspaper""", "robinson crusoe, jane eyre, the iliad, watership down")
+    animal farm, great expectations, the odyssey, the great gatsby, my book, the newspaper,
+    crime and punishment, anna karenina, madame bovary, les miserables, the three musketeers, don quixote, hamlet, romeo and juliet, king lear, a midsummer night's dream, the tempest, david copperfield, a christmas carol,
+    bleak house, persuasion, mansfield park, middlemarch, silas marner, the picture of dorian gray, the time machine, the invisible man, twenty thousand leagues under the sea, journey's end,
+    the adventures of sherlock holmes, murder on the orient express, death on the nile, tom sawyer, white fang, walden, the raven, the sun also rises, a farewell to arms, the old man and the sea, of mice and men,
+    east of eden, the catcher in the rye, on the road, slaughterhouse five, brave new world, fahrenheit four fifty one, a clockwork orange, the handmaid's tale, invisible cities, one hundred years of solitude,
+    the house of the spirits, the alchemist, the metamorphosis, steppenwolf, siddhartha, all quiet on the western front, the plague, the second sex, ulysses, mrs dalloway, a room with a view, howards end,
+    brideshead revisited, the secret garden, anne of green gables, black beauty, the wind in the willows, the tale of peter rabbit, the lion the witch and the wardrobe, the silmarillion, the lord of the rings,
+    charlie and the chocolate factory, james and the giant peach, fantastic mr fox, stuart little, the very hungry caterpillar, the cat in the hat, green eggs and ham, the giving tree, the polar express,
+    captain underpants, the hunger games, twilight, the golden compass, artemis fowl, the hitchhiker's guide to the galaxy, american gods, the color of magic, i robot, neuromancer, ender's game, the martian,
+    the three body problem, the wheel of time, a game of thrones, the way of kings, the stand, misery, the girl with the dragon tattoo, the girl on the train, angels and demons, the pelican brief, where the crawdads sing,
+    the kite runner, the book thief, the road, never let me go, normal people, wolf hall, eat pray love, becoming, a brief history of time, cosmos, the origin of species, the republic, meditations,
+    the communist manifesto, the wealth of nations, man's search for meaning, the quran, grimm's fairy tales, mother goose, my magazine, my novel, the cookbook, a detective story""",
+                "robinson crusoe, jane eyre, the iliad, watership down")
 STATIONS = Lexicon("""the bbc, radio one, radio two, radio four, npr, classic fm, capital fm, kiss fm, virgin radio, absolute radio, the local station, the jazz station, a rock station, the sports channel, talk radio, wnyc,
     the news station, local radio""", "radio six, jazz fm, the oldies station", open=False)
 PODCASTS = Lexicon("""serial, the daily, this american life, radiolab, joe rogan, planet money, freakonomics, science friday, a true crime, a history, a comedy, my favorite, the latest, a news, a science, a cooking""", "hidden brain, a gardening, an english learning", open=False)
 LANGUAGES = "spanish french german italian portuguese dutch japanese chinese korean russian arabic greek turkish polish swedish hindi latin mandarin danish".split()
 PHRASES = Lexicon("""hello, good morning, thank you, goodbye, please, where is the bathroom, i love you, how are you, the bill please, water, bread, dog, cat, house, cheers, happy birthday, i am hungry, one beer please, good night,
-    excuse me, help, friend, train station, i'm lost, how much is this, butterfly, tomorrow, chicken, hospital, sister""", "nice to meet you, see you soon, cheese, airport, i am tired")
+    excuse me, help, friend, train station, i'm lost, how much is this, butterfly, tomorrow, chicken, hospital, sister,
+    good evening, good afternoon, see you tomorrow, have a nice day, welcome, congratulations, sorry, no problem, you're welcome, maybe, yes, how do you do, what's your name, where are you from, i don't understand,
+    do you speak english, can you help me, i need a doctor, call a doctor, where is the train station, where is the hotel, where is the toilet, how do i get to the station, a table for two please, the menu please,
+    a cup of coffee, two coffees please, red wine, another beer please, without meat, i'm allergic to nuts, it was delicious, do you take cards, it's too expensive, can i try this on, a ticket to paris please, one way,
+    window seat, left, straight ahead, open, entrance, pull, push, cold, big, old, new, sad, i miss you, i'm happy, i'm hungry, i feel sick, i'm cold, you are beautiful, will you marry me, happy new year, happy easter,
+    bless you, bon appetit, come here, wait a moment, watch out, i'm tired, sleep well, see you on monday, monday, spring, summer, january, evening, week, mother, father, grandmother, baby, girl, woman, child, doctor,
+    nurse, fish, bird, cow, mouse, lion, bear, rabbit, banana, orange, potato, onion, carrot, meat, milk, tea, juice, salt, breakfast, lunch, knife, fork, plate, glass, table, bed, window, kitchen, bathroom, bridge,
+    church, library, post office, pharmacy, car, bus, plane, boat, suitcase, money, key, newspaper, letter, computer, sun, star, rain, snow, cloud, tree, forest, mountain, lake, island, fire, love, peace, friendship,
+    luck, dream, cheese, airport""", "nice to meet you, see you soon, i am tired")
 CURRENCIES = "dollars euros pounds yen francs rupees pesos kronor yuan bitcoin".split()
 GOODS = Lexicon("""a new iphone, a laptop, a bicycle, gas, a gallon of milk, a house, a ticket to london, a tesla, a washing machine, a loaf of bread, a haircut, a stamp, a playstation, a barrel of oil, an ounce of gold, a big mac, a dozen eggs,
-    a new car, a tv, a hotel room, a movie ticket""", "a fridge, a piano, a tank of gas, a kilo of beef")
+    a new car, a tv, a hotel room, a movie ticket,
+    an iphone, a samsung phone, a tablet, a macbook, a desktop computer, a monitor, a keyboard, a mouse, a smart watch, a fitness tracker, a drone, a projector, a soundbar, a record player, an xbox, a video game,
+    an electric bike, an electric scooter, a used car, an electric car, a camper van, a boat, an oil change, a car battery, a liter of diesel, a bus ticket, a train ticket, a plane ticket, a plane ticket to new york,
+    a cruise, a rental car, a subway ride, a month of netflix, a gym membership, a museum ticket, a football ticket, a ski pass, a haircut for kids, a manicure, a tattoo, a dentist visit, a pair of glasses,
+    contact lenses, a passport photo, a new passport, a wedding ring, a diamond ring, a pair of jeans, a winter jacket, a raincoat, a backpack, a suitcase, a wallet, a bottle of perfume, a toothbrush,
+    a tube of toothpaste, a pack of diapers, a stroller, a lego set, a barbie doll, a board game, a deck of cards, a tent, a sleeping bag, a surfboard, a pair of skis, a soccer ball, a basketball, a yoga mat,
+    a set of dumbbells, a violin, a new roof, a new kitchen, a toilet, a mattress, a dining table, an office chair, a rug, a lamp, a can of paint, a bag of cement, a drill, a ladder, a leaf blower, a barbecue,
+    a christmas tree, a bunch of roses, a bag of potting soil, a stove, a dryer, a microwave, a kettle, a coffee machine, an air fryer, an iron, a set of knives, a bottle of milk, a liter of milk, a kilo of potatoes,
+    a pound of butter, a pound of chicken, a pound of salmon, a turkey, a lobster, a bottle of olive oil, a bottle of champagne, a case of beer, a six pack, a pint of beer, a glass of wine, a latte, a sandwich,
+    a large pizza, a burger, a pack of gum, a chocolate bar, a birthday cake, a bag of oranges, an avocado, a bunch of bananas, a puppy, a goldfish, a hamster, a pony, a bag of dog food, a vet visit, a driving lesson,
+    a textbook, a paperback, a postcard, an envelope, an apartment in london, a house in california, an acre of land, a barrel of crude oil, an ounce of silver, a bitcoin, heating oil, firewood, a cord of wood""",
+                "a fridge, a piano, a tank of gas, a kilo of beef")
 PLACES = Lexicon("""pharmacy, gas station, petrol station, supermarket, grocery store, hospital, bank, atm, post office, library, bakery, coffee shop, restaurant, pizza place, hotel, airport, train station, bus stop, parking lot, car wash,
-    gym, park, school, police station, dentist, doctor, vet, hardware store, mall, cinema, movie theater, museum, bar, pub, chinese restaurant, italian restaurant, beach, swimming pool, barber, starbucks, charging station, subway station""",
-                 "butcher, laundromat, zoo, kiosk, thai restaurant, playground, toy store", open=False)
+    gym, park, school, police station, dentist, doctor, vet, hardware store, mall, cinema, movie theater, museum, bar, pub, chinese restaurant, italian restaurant, beach, swimming pool, barber, starbucks, charging station, subway station, butcher""",
+                 "laundromat, zoo, kiosk, thai restaurant, playground, toy store", open=False)
 APPLIANCES = Lexicon("""oven, dishwasher, washing machine, washer, dryer, tumble dryer, coffee machine, coffee maker, kettle, vacuum, vacuum cleaner, robot vacuum, robot, roomba, fan, ceiling fan, extractor fan, hood, stove, cooktop, hob,
     grill, toaster, microwave, fridge, freezer, refrigerator, blender, mixer, food processor, rice cooker, slow cooker, pressure cooker, air fryer, bread maker, sprinkler, sprinklers, lawn mower, robot mower, humidifier, dehumidifier,
     air purifier, iron, printer, computer, pc, laptop, monitor, projector, hair dryer, electric blanket, water heater, pool pump, pump, fountain, aquarium pump, pool heater, hot tub, jacuzzi, sauna, shower, faucet, tap, water, hose,
@@ -87,27 +224,34 @@ CHORES = Lexicon("""make me a sandwich, make a sandwich, make me breakfast, make
     sweep the floor, mop the floor, vacuum the carpet, dust the shelves, chop some wood, light a fire, light the candles, blow out the candles, fly to the moon, take me to the moon, kiss me, dance with me, give me a massage,
     scratch my back, tie my shoes, brush my hair, brush my teeth, do my homework for me, go to school for me, go to work for me, do my job, go away, come here, get out of the house, jump, run, sit down, stand up, turn around, catch the ball, climb a tree,
     eat the cake, drink some water, smell this, look at this, taste the soup, carry the bags, move the sofa, lift the table, give me money, give me a million dollars, lend me ten dollars, pay my rent, rob a bank, change the weather, stop the rain, make it rain, make it snow,
-    make me rich, make me laugh until i cry, make me invisible, read my mind, travel back in time, predict the future, tell my fortune, win the lottery, kill the spider, catch the mouse, let the cat out, let the dog in, shovel the snow, rake the leaves""",
-                 "bake me a cake, wash the windows, fix the toilet, sharpen the knife, swim to the shore, bring me the newspaper, plant a tree, feed the horse, warm up my dinner", open=False)
+    make me rich, make me laugh until i cry, make me invisible, read my mind, travel back in time, predict the future, tell my fortune, win the lottery, kill the spider, catch the mouse, let the cat out, let the dog in, shovel the snow, rake the leaves, wash the windows""",
+                 "bake me a cake, fix the toilet, sharpen the knife, swim to the shore, bring me the newspaper, plant a tree, feed the horse, warm up my dinner", open=False)
 TASKS = Lexicon("""call me, call me back, come home, pick up the kids, buy milk, do the dishes, take out the trash, clean her room, do his homework, take her medicine, feed the dog, lock the door, be quiet, hurry up, wake up, go to bed, bring the keys,
     turn off the tv, pay the rent, come downstairs, come to dinner, eat something, get some bread, set the table, walk the dog, water the plants, go to the doctor""", "fetch the mail, charge the phone, come upstairs, brush his teeth", open=False)
 OTHERS = Lexicon("""my wife, my husband, my son, my daughter, the kids, the children, john, anna, tom, mom, dad, my mother, my father, my brother, my sister, my boss, peter, sarah, grandma, david, mike, lisa, everyone, everybody, the neighbors, my roommate,
-    the babysitter, emma, paul, julia, ben, her, him, them""", "my aunt, my landlord, gloria, hugo, the plumber", open=False)
+    the babysitter, emma, paul, julia, ben, her, him, them, my aunt, the plumber""", "my landlord, gloria, hugo", open=False)
 DELIVERY = Lexicon("""a pizza, two pizzas, chinese food, sushi, a burger, thai food, indian food, dinner, lunch, some food, takeout, a large pepperoni pizza, fried chicken, flowers, new shoes, a phone case, diapers, paper towels, dog food, batteries, a book,
-    a new phone, toilet paper, coffee pods, groceries, a cake, tacos, noodles, wine, a birthday present""", "a kebab, printer ink, a winter coat, ramen, a lamp shade", open=False)
+    a new phone, toilet paper, coffee pods, groceries, a cake, tacos, noodles, wine, a birthday present, printer ink""", "a kebab, a winter coat, ramen, a lamp shade", open=False)
 BOOKABLE = Lexicon("""a table, a table for two, a table for four, a hotel, a hotel room, a room, a flight, a flight to paris, a flight to london, a train, train tickets, a train ticket to berlin, a rental car, a taxi, a cab, an uber, movie tickets, concert tickets, cinema tickets,
     tickets for the game, tickets for tonight, two tickets, a haircut, a massage, a vacation, a cruise, a bus ticket, seats for the show, a tennis court, a campsite""", "a ferry, a limousine, theater tickets, a cabin, a seat on the train", open=False)
 EVENTS = Lexicon("""meeting, team meeting, dentist appointment, doctor's appointment, appointment, dinner with anna, lunch with tom, lunch, party, birthday party, conference call, interview, haircut, yoga class, parent evening, call with the boss, wedding, concert,
-    date night, football practice, piano lesson, holiday, vet appointment""", "book club, eye exam, barbecue with the neighbors, board meeting", open=False)
+    date night, football practice, piano lesson, holiday, vet appointment, book club""", "eye exam, barbecue with the neighbors, board meeting", open=False)
 GAMES = Lexicon("""chess, tic tac toe, hangman, trivia, a quiz, twenty questions, cards, poker, checkers, hide and seek, i spy, rock paper scissors, a word game, a guessing game, monopoly, scrabble, truth or dare, simon says, bingo, sudoku, a riddle game, a memory game""",
                 "charades, blackjack, battleship, a spelling bee", open=False)
-SYMPTOMS = Lexicon("""a headache, a fever, a rash, a cold, a sore throat, chest pain, back pain, a toothache, the flu, a stomach ache, high blood pressure, a burn, a bee sting, a cough, insomnia, an allergy, a nosebleed, food poisoning, a broken toe, a hangover""",
+SYMPTOMS = Lexicon("""a headache, a fever, a rash, a cold, a sore throat, chest pain, back pain, a toothache, the flu, a stomach ache, high blood pressure, a burn, a bee sting, a cough, insomnia, an allergy, a nosebleed, food poisoning, a broken toe, a hangover,
+    a bad cold, a runny nose, a stuffy nose, a dry cough, hay fever, a blocked ear, an earache, a sore tooth, a swollen gum, bleeding gums, a cold sore, chapped lips, a dry mouth, a swollen throat, tonsillitis,
+    strep throat, pneumonia, asthma, shortness of breath, heartburn, indigestion, acid reflux, vomiting, an upset stomach, stomach cramps, constipation, diarrhea, a stomach bug, kidney stones, a bladder problem,
+    period pain, hot flashes, night sweats, chills, a mild fever, dizziness, vertigo, low blood pressure, low blood sugar, high cholesterol, anemia, palpitations, anxiety, stress, depression, burnout, sleepless nights,
+    jet lag, exhaustion, neck pain, shoulder pain, a frozen shoulder, wrist pain, carpal tunnel, a sprained wrist, a twisted knee, knee pain, hip pain, sciatica, lower back pain, a pulled muscle, sore muscles,
+    a leg cramp, restless legs, growing pains, gout, swollen feet, varicose veins, a blister, athlete's foot, a wart, flat feet, a bruise, a cut, a scrape, a splinter, a paper cut, a cat scratch, a tick bite,
+    a mosquito bite, a spider bite, a jellyfish sting, sunburn, frostbite, dry skin, itchy skin, psoriasis, hives, acne, a boil, shingles, chickenpox, poison ivy, a diaper rash, dandruff, head lice, a black eye, pink eye,
+    dry eyes, itchy eyes, blurry vision, a concussion, a bump on the head, a nut allergy, lactose intolerance, dehydration, motion sickness, a teething baby, colic, croup""",
                    "a migraine, hiccups, a fracture, an infection")
-LOST = Lexicon("""keys, phone, wallet, glasses, remote, the remote, car, bag, watch, shoes, passport, headphones, umbrella, cat, dog, charger, purse, ring, jacket, book, tablet, car keys, slippers, hat""", "sunglasses, earrings, notebook, gloves", open=False)
+LOST = Lexicon("""keys, phone, wallet, glasses, remote, the remote, car, bag, watch, shoes, passport, headphones, umbrella, cat, dog, charger, purse, ring, jacket, book, tablet, car keys, slippers, hat, sunglasses, earrings, notebook, gloves""", "monocle, sketchbook, thimble", open=False)
 DAYS = ["today", "tomorrow", "tonight", "this weekend", "on monday", "on friday", "on saturday", "on sunday", "this afternoon", "this evening", "this week", "next week", "in the morning", "later", "on tuesday", "on wednesday", "on thursday", "tomorrow morning"]
-ITEMS = Lexicon("milk, bread, eggs, butter, cheese, apples, bananas, coffee, tea, sugar, rice, pasta, tomatoes, onions, toilet paper, soap, chicken, yogurt, juice, potatoes, flour, beer", "olives, honey, napkins, radishes", open=False)
+ITEMS = Lexicon("milk, bread, eggs, butter, cheese, apples, bananas, coffee, tea, sugar, rice, pasta, tomatoes, onions, toilet paper, soap, chicken, yogurt, juice, potatoes, flour, beer, olives, honey, napkins, radishes", "lanterns, oboes, snorkels, quinces", open=False)
 ROOM = ["kitchen", "bedroom", "living room", "bathroom", "hallway", "garage", "office", "dining room", "basement", "porch", "study"]
-MUSIC = Lexicon("jazz, some music, rock music, the beatles, mozart, queen, music, abba, my playlist, a song, pop music, classical music, elvis, christmas songs, country music, something relaxing, blues", "techno, madonna, reggae, some gospel", open=False)
+MUSIC = Lexicon("jazz, some music, rock music, the beatles, mozart, queen, music, abba, my playlist, a song, pop music, classical music, elvis, christmas songs, country music, something relaxing, blues, techno, madonna, reggae", "some gospel", open=False)
 COLORS = ["red", "blue", "green", "yellow", "purple", "pink", "orange", "white"]
 
 

@@ -4,10 +4,22 @@ from grammar import GLUE, ROOMS, Intent, Lexicon, arguments, plural
 MORE_ROOMS = Lexicon("""boys room, girls room, twins room, baby's room, back room, sewing room, wine cellar, pool room, home office, home theater, craft room, ensuite, conference room, meeting room, sitting room,
     drawing room, main bedroom, small bedroom, big bedroom, first floor, second floor, ground floor, top floor, dressing room, winter garden, parlor, rec room, bonus room, man cave, washroom, restroom, hobby room,
     kids bathroom, upstairs bathroom, downstairs bathroom, upstairs bedroom, small bathroom, second bedroom, guest bedroom, guest house, mobile home, entrance hall, reception, shop, camper, movie room, classroom,
-    waiting room, dining area, living area, kitchenette, summer house, apartment upstairs, car, car, car""",
+    waiting room, dining area, living area, kitchenette, summer house, apartment upstairs, car, car, car,
+    pool house, summer kitchen, orangery, piano room, wine room, games room, toy room, big bathroom, middle bedroom, corner bedroom, guest wing, west wing, nanny room, changing room, steam room, bedroom closet,
+    walk in closet, store room, front hall, main hall, upstairs hall, downstairs hall, downstairs toilet, spare bedroom, main bathroom, master bath, front bedroom, media room, exercise room, home gym, cinema room, dorm,
+    boys bathroom, girls bedroom, box room, sleeping area, bar area, seating area, breakfast nook, powder room, granny flat, rumpus room, prayer room, boot room, alcove, camper van, caravan, rv, cabin, barn, stable,
+    kennel, chicken coop, lobby, back office, break room, board room, copy room, staff room, salon, meditation room, massage room, therapy room, treatment room, recording room, lego room, mezzanine, upper hallway,
+    bunk room, old nursery, reading nook, reading corner, homework corner, beach house, vacation home, ski lodge, tiny house, basement apartment, upstairs apartment, east wing""",
                      """server room, snug, breakfast room, annex, linen room, billiard room, cloakroom""")
 PEOPLE = Lexicon("""jimmy, anna, tom, mia, ben, sarah, lucas, emma, oliver, sophie, max, lily, jack, chloe, daniel, grace, henry, ella, noah, ruby, leo, zoe, sam, kate, peter, julia, alex, maria, david, laura,
-    mom, dad, mum, grandma, grandpa, granny, mommy, daddy, paul, nina, eric, hannah, robert, alice, michael, eva, george, ryan, amy, adam, jacob, isabel, felix, rosa, carlos, priya, omar, ivan, liam, nick, lucy""",
+    mom, dad, mum, grandma, grandpa, granny, mommy, daddy, paul, nina, eric, hannah, robert, alice, michael, eva, george, ryan, amy, adam, jacob, isabel, felix, rosa, carlos, priya, omar, ivan, liam, nick, lucy,
+    abuela, abuelo, grandad, gran, nan, gramps, mama, papi, cousin amy, baby leo, little sam, big john, quan, sylvia, jeremy, thuy, dean, federico, seth, wesley, asif, alejandro, malin, emiliano, benita, daphne, lindsay,
+    dagmar, nikhil, nadia, axel, robin, courtney, femke, dominic, joel, wolfgang, jaya, julian, leonard, mason, tomoko, taylor, chika, maggie, jamie, whitney, laila, penny, natalie, ronnie, randy, bernice, laurent,
+    dennis, zach, rishi, jill, joshua, ismail, ganesh, shabnam, herbert, miroslav, milo, cheryl, nathaniel, janice, jonah, melanie, silvia, angela, vijay, dorota, lewis, sachin, jeff, malcolm, helmut, raul, zeynep, isha,
+    danny, ling, heike, ted, manoj, tess, ngozi, carmen, jenna, odile, thelma, zara, dilip, reggie, esther, manfred, mabel, karin, sonia, lionel, alexandra, trevor, gunther, devi, akio, efe, nicole, leslie, esperanza,
+    brooke, sally, marjorie, maryam, haruka, hassan, jens, rafiq, usha, minh, carter, gilbert, mattias, yvonne, kamal, phyllis, andrea, nicola, ernesto, adrian, edmund, guillermo, tina, uwe, claudio, johan, kumar,
+    aleksander, jacek, bilal, vivek, wilfred, marie, kathleen, philip, wanjiru, akira, zuzana, ivy, temi, prem, rita, goran, benoit, sita, farid, alicia, amanda, garrett, lucinda, roberta, harold, habib, vasily, tomas,
+    benjamin""",
                  """barnaby, winona, theo, matilda, jerome, agnes, clyde, tabitha, ezra, petra""")
 OPEN_AIR = ("outside", "balcony", "porch", "patio", "garden", "terrace", "driveway", "back", "stairs", "entrance", "closet")  # no heating there: the weather's business
 ADVERBS = ("upstairs", "downstairs")

@@ -32,10 +32,31 @@ TITLES = Lexicon("""bohemian rhapsody, yesterday, imagine, hey jude, let it be, 
     stressed out, ride, heathens, thunder, whatever it takes, shut up and dance, can't stop the feeling, moves like jagger, hey soul sister, i gotta feeling, party rock anthem, call me maybe, what makes you beautiful, let her go, take me to church,
     i don't want to miss a thing, time of my life, i'm a believer, build me up buttercup, lean on me, ain't no sunshine, ain't no mountain high enough, signed sealed delivered, dancing in the street, saturday night fever,
     baa baa black sheep, old macdonald, row row row your boat, itsy bitsy spider, if you're happy and you know it, how far i'll go, into the unknown, we don't talk about bruno, you've got a friend in me, circle of life, a whole new world,
-    kesariya, tum hi ho, chaiyya chaiyya, jamal kudu, naatu naatu, kal ho naa ho, down under, khe sanh, you're the voice, land down under, galway girl, fields of athenry, whiskey in the jar""",
-                 """tears in heaven, layla, lovely day, runaway train, sultans of swing, walk of life, brothers in arms, la isla bonita, torero, black hole sun, even flow, the chain, landslide, barracuda, baker street,
-    dream on, crazy train, sailing, maggie may, brown eyed girl, moondance, crazy little thing, flashdance, maniac, footloose, royals, pompeii, stolen dance, ophelia, budapest, espresso, flowers,
-    wrecking ball, party in the usa, hung up, murder on the dancefloor, padam padam, sacrifice, nights in white satin, wuthering heights, running up that hill, cloudbusting""")
+    kesariya, tum hi ho, chaiyya chaiyya, jamal kudu, naatu naatu, kal ho naa ho, down under, khe sanh, you're the voice, land down under, galway girl, fields of athenry, whiskey in the jar,
+    as time goes by, autumn leaves, georgia on my mind, summer wind, round midnight, minnie the moocher, at last, black magic woman, maria maria, take it easy, peaceful easy feeling, down on the corner, magic carpet ride,
+    all along the watchtower, little wing, crossroads, kashmir, immigrant song, my generation, behind blue eyes, lola, people are strange, war pigs, highway star, run to the hills, fade to black, walk this way,
+    janie's got a gun, hot for teacher, photograph, rock and roll all nite, school's out, patience, mr tambourine man, california dreamin', surfin' usa, barbara ann, california girls, cecilia, you can call me al,
+    carolina in my mind, i feel the earth move, a case of you, old man, vincent, you're so vain, morning has broken, peace train, stuck in the middle with you, super trouper, voulez vous, lay all your love on me,
+    ma baker, moskau, last dance, we are family, ladies night, brick house, in the navy, ring my bell, smooth criminal, black or white, human nature, earth song, i want you back, raspberry beret, papa don't preach,
+    i wanna dance with somebody, greatest love of all, we belong together, all by myself, private dancer, believe, xanadu, greased lightnin', two tribes, club tropicana, save a prayer, ordinary world, shout,
+    head over heels, always on my mind, together forever, forever young, brother louie, self control, everything counts, bizarre love triangle, lovesong, the passenger, perfect day, once in a lifetime,
+    burning down the house, one way or another, rock the casbah, i wanna be sedated, town called malice, our house, alive and kicking, where the streets have no name, vertigo, man on the moon, the one i love,
+    come as you are, all apologies, rooster, tonight tonight, basket case, boulevard of broken dreams, under the bridge, otherside, killing in the name, crawling, chop suey, freak on a leash, how you remind me,
+    my immortal, helena, high hopes, semi charmed life, unwell, bad day, goodbye my lover, somewhere only we know, a sky full of stars, champagne supernova, girls and boys, common people, no surprises, high and dry,
+    supermassive black hole, fluorescent adolescent, somebody told me, fell in love with a girl, i predict a riot, electric feel, skinny love, little lion man, dog days are over, cosmic love, young and beautiful,
+    unstoppable, because of you, unwritten, american boy, tik tok, california gurls, just dance, disturbia, irreplaceable, drunk in love, break my soul, thank u next, no tears left to cry, lose you to love me, mirrors,
+    locked out of heaven, marry you, can't feel my face, die for you, better now, castle on the hill, lego house, shivers, someone you loved, lovely, deja vu, good luck babe, training season, one kiss, sign of the times,
+    night changes, i knew you were trouble, bad blood, getaway car, karma, enchanted, big poppa, rapper's delight, fight the power, heartless, touch the sky, love the way you lie, candy shop, whatever you like,
+    lose control, my humps, super bass, bodak yellow, in my feelings, sicko mode, swimming pools, redbone, earfquake, cruise, chicken fried, amarillo by morning, walkin' after midnight, a boy named sue, king of the road,
+    wichita lineman, coal miner's daughter, you're still the one, fast car, humble and kind, beautiful things, la cucaracha, el condor pasa, la flaca, como la flor, vivo per lei, nessun dorma, ave maria, l'italiano,
+    comme d'habitude, milord, je veux, griechischer wein, engel, westerland, pehla nasha, raataan lambiyan, badtameez dil, rowdy baby, fake love, boy with luv, love dive, gee, first love, last last, premier gaou,
+    ievan polkka, misirlou, sway, historia de un amor, quimbara, obsesion, taki taki, provenza, the nutcracker, the magic flute, the new world symphony, finlandia, in the hall of the mountain king, the barber of seville,
+    adagio for strings, gymnopedie, maple leaf rag, radetzky march, flight of the bumblebee, carmina burana, the hallelujah chorus, the lark ascending, la campanella, o holy night, rudolph the red nosed reindeer,
+    winter wonderland, rockin' around the christmas tree, driving home for christmas, away in a manger, london bridge is falling down, hickory dickory dock, jack and jill, five little monkeys, i'm a little teapot,
+    pop goes the weasel, the ants go marching, she'll be coming round the mountain, yankee doodle, my bonnie lies over the ocean, red river valley, loch lomond, the parting glass, swing low sweet chariot,
+    we shall overcome, lemon tree, the chicken dance, be our guest, part of your world, i'll make a man out of you, when you wish upon a star, i wanna be like you, defying gravity, on my own, edelweiss, do re mi,
+    all that jazz, sandstorm, block rockin' beats, porcelain, glory box, digital love, rhythm is a dancer, show me love, oxygene, axel f, don't you worry child, waiting for love, faded, rather be, budapest, espresso, flowers""",
+                 """tears in heaven, layla, lovely day, runaway train, sultans of swing, walk of life, brothers in arms, la isla bonita, torero, black hole sun, even flow, the chain, landslide, barracuda, baker street, dream on, crazy train, sailing, maggie may, brown eyed girl, moondance, crazy little thing, flashdance, maniac, footloose, royals, pompeii, stolen dance, ophelia, wrecking ball, party in the usa, hung up, murder on the dancefloor, padam padam, sacrifice, nights in white satin, wuthering heights, running up that hill, cloudbusting""")
 
 ARTISTS = Lexicon("""queen, the beatles, taylor swift, michael jackson, madonna, adele, ed sheeran, coldplay, u2, abba, elvis presley, elton john, david bowie, pink floyd, led zeppelin, the rolling stones, bob dylan,
     bob marley, prince, stevie wonder, aretha franklin, marvin gaye, frank sinatra, nina simone, ella fitzgerald, louis armstrong, miles davis, john coltrane, duke ellington, billie holiday, norah jones, amy winehouse,
@@ -59,10 +80,28 @@ ARTISTS = Lexicon("""queen, the beatles, taylor swift, michael jackson, madonna,
     chaka khan, sade, simply red, spandau ballet, culture club, tears for fears, pet shop boys, the human league, eurythmics, inxs, men at work, midnight oil, crowded house, kylie, the wiggles, raffi, pinkfong, slipknot, korn, tool, rush,
     kiss, zz top, lynyrd skynyrd, steely dan, the grateful dead, phish, dave matthews band, weezer, beck, sufjan stevens, phoebe bridgers, mitski, boygenius, noah kahan, zach bryan, benson boone, teddy swims, raye, stormzy, skepta,
     kishore kumar, shreya ghoshal, diljit dosanjh, a p dhillon, badshah, mohammed rafi, asha bhosle, nusrat fateh ali khan, anirudh, ilaiyaraaja, feid, peso pluma, rauw alejandro, j balvin, maluma, mana, carlos vives, newjeans,
-    stray kids, exo, aespa, yoasobi, max richter""",
-                  """eric clapton, rod stewart, tom waits, patti smith, kate bush, peter gabriel, tracy chapman, alicia keys, john legend, usher, outkast, gorillaz, placebo, the national, wilco, beirut, khruangbin,
-    caro emerald, parov stelar, manu chao, cesaria evora, caetano veloso, tinariwen, falco, kraftklub, sabrina carpenter, chappell roan, charli xcx, maroon five, journey, toto, foreigner, heart, boston,
-    rachmaninoff, liszt, erik satie, nina hagen, joan baez""")
+    stray kids, exo, aespa, yoasobi, max richter,
+    the yardbirds, the hollies, the righteous brothers, the doobie brothers, the pointer sisters, the ronettes, the platters, the mamas and the papas, the troggs, the stooges, the pixies, the smashing pumpkins,
+    the black keys, the kooks, the libertines, the decemberists, the corrs, the pretenders, the chieftains, the avett brothers, the verve, notorious big, public enemy, busta rhymes, ja rule, method man, talib kweli,
+    kid cudi, timbaland, erykah badu, jill scott, ashanti, ne yo, trey songz, t pain, pitbull, wiz khalifa, j dilla, lil nas x, lil uzi vert, playboi carti, jack harlow, little simz, tinie tempah, craig david,
+    ellie goulding, anne marie, zara larsson, bebe rexha, camila cabello, charlie puth, louis tomlinson, meghan trainor, miley cyrus, kelly clarkson, nelly furtado, joss stone, paloma faith, james bay, james blunt,
+    paolo nutini, david gray, glen hansard, stereophonics, razorlight, interpol, royal blood, fontaines dc, london grammar, glass animals, metronomy, mgmt, marshmello, alan walker, armin van buuren, fatboy slim,
+    groove armada, boards of canada, bonobo, odesza, clean bandit, diplo, peggy gou, stevie nicks, bonnie tyler, joan jett, talking heads, lou reed, pj harvey, echo and the bunnymen, cocteau twins, sonic youth,
+    dead kennedys, simple plan, death cab for cutie, cat power, tori amos, sheryl crow, dido, bonnie raitt, emmylou harris, tammy wynette, waylon jennings, alan jackson, tim mcgraw, brad paisley, blake shelton,
+    jason aldean, eric church, lainey wilson, cody johnson, rascal flatts, alison krauss, john prine, jackson browne, nick drake, jim croce, don mclean, randy newman, jefferson airplane, status quo, roxy music,
+    king crimson, supertramp, ringo starr, motley crue, whitesnake, pantera, gojira, sabaton, apocalyptica, limp bizkit, deftones, nine inch nails, three days grace, goo goo dolls, stone temple pilots,
+    queens of the stone age, chris cornell, jack white, mac demarco, sharon van etten, lucy dacus, laufey, conan gray, lola young, beabadoobee, haim, jose gonzalez, royksopp, modern talking, die aerzte, xavier naidoo,
+    mark forster, andrea berg, udo juergens, johnny hallyday, francoise hardy, dalida, patricia kaas, angele, maitre gims, lucio dalla, vasco rossi, tiziano ferro, maneskin, ricchi e poveri, alejandro sanz, mecano,
+    soda stereo, mercedes sosa, astor piazzolla, cafe tacvba, juan gabriel, grupo frontera, chayanne, hector lavoe, juan luis guerra, don omar, ozuna, natti natasha, jorge drexler, compay segundo, omara portuondo,
+    joao gilberto, elis regina, seu jorge, sergio mendes, salif keita, amadou and mariam, baaba maal, davido, tiwa savage, diamond platnumz, hugh masekela, johnny clegg, umm kulthum, nancy ajram, tarkan, baris manco,
+    ofra haza, kumar sanu, sonu nigam, atif aslam, jagjit singh, sid sriram, karan aujla, teresa teng, eason chan, one ok rock, kenshi yonezu, babymetal, joe hisaishi, girls' generation, enhypen, super junior, taeyeon,
+    eraserheads, john farnham, silverchair, gotye, tones and i, clannad, dropkick murphys, count basie, glenn miller, dizzy gillespie, art blakey, cannonball adderley, ahmad jamal, chick corea, wayne shorter,
+    django reinhardt, sarah vaughan, etta james, julie london, sammy davis junior, burt bacharach, engelbert humperdinck, petula clark, cilla black, dionne warwick, smokey robinson, wilson pickett, isaac hayes,
+    roberta flack, teddy pendergrass, funkadelic, sister sledge, rick james, bananarama, erasure, gary numan, peter tosh, lee scratch perry, damian marley, sean paul, robert johnson, howlin' wolf, b b king, buddy guy,
+    joe bonamassa, little richard, buddy holly, carl perkins, eddie cochran, bill haley, haydn, schumann, puccini, johann strauss, bruckner, smetana, sibelius, holst, purcell, scarlatti, saint saens, bizet, prokofiev,
+    mussorgsky, gershwin, leonard bernstein, steve reich, michael nyman, nils frahm, lang lang, itzhak perlman, maria callas, cecilia bartoli, sarah brightman, il divo, john barry, danny elfman, mike oldfield, yanni,
+    david garrett, weird al yankovic, chris tomlin, amy grant, heart, boston""",
+                  """eric clapton, rod stewart, tom waits, patti smith, kate bush, peter gabriel, tracy chapman, alicia keys, john legend, usher, outkast, gorillaz, placebo, the national, wilco, beirut, khruangbin, caro emerald, parov stelar, manu chao, cesaria evora, caetano veloso, tinariwen, falco, kraftklub, sabrina carpenter, chappell roan, charli xcx, maroon five, journey, toto, foreigner, rachmaninoff, liszt, erik satie, nina hagen, joan baez""")
 
 ALBUMS = Lexicon("""thriller, abbey road, the dark side of the moon, the wall, rumours, back in black, nevermind, ok computer, kid a, the joshua tree, achtung baby, born in the usa, nebraska, purple rain, sign o' the times,
     bad, dangerous, off the wall, hotel california, houses of the holy, physical graffiti, sticky fingers, exile on main street, let it bleed, revolver, rubber soul, sgt pepper, the white album,
@@ -72,9 +111,26 @@ ALBUMS = Lexicon("""thriller, abbey road, the dark side of the moon, the wall, r
     hot fuss, funeral, for emma forever ago, random access memories, discovery, homework, mezzanine, dummy, kind of blue, a love supreme, time out, head hunters, come away with me, back to black, frank,
     lemonade, renaissance, anti, folklore, evermore, midnights, red, fearless, reputation, lover, divide, multiply, future nostalgia, after hours, sour, guts, fine line, views, scorpion, the blueprint, illmatic,
     the chronic, the eminem show, to pimp a butterfly, damn, graduation, the miseducation of lauryn hill, songs in the key of life, innervisions, talking book, what's going on, exodus, legend, catch a fire, arrival,
-    brothers, el camino, unplugged in new york, the goldberg variations, the planets, the four seasons, buena vista, racine carree, trans europe express, autobahn, violator, disintegration, the queen is dead""",
-                 """astral weeks, horses, marquee moon, london calling, tusk, aja, bat out of hell, slippery when wet, hysteria, carrie and lowell, let england shake, channel orange, hounds of love,
-    swordfishtrombones, the koln concert, heaven or las vegas, brat""")
+    brothers, el camino, unplugged in new york, the goldberg variations, the planets, the four seasons, buena vista, racine carree, trans europe express, autobahn, violator, disintegration, the queen is dead,
+    tea for the tillerman, bookends, bringing it all back home, desire, john wesley harding, nashville skyline, a hard day's night, all things must pass, band on the run, ram, some girls, tattoo you, disraeli gears,
+    are you experienced, axis bold as love, led zeppelin four, who's next, quadrophenia, forever changes, surrealistic pillow, in the court of the crimson king, fragile, the lamb lies down on broadway, tubular bells,
+    aqualung, breakfast in america, crime of the century, meddle, the division bell, master of reality, british steel, powerslave, ride the lightning, reign in blood, rust in peace, dirt, siamese dream, bleach,
+    badmotorfinger, jagged little pill, little earthquakes, surfer rosa, doolittle, loveless, psychocandy, screamadelica, the great escape, modern life is rubbish, everything must go, moon safari, the fat of the land,
+    blue lines, endtroducing, homogenic, post, vespertine, hail to the thief, a moon shaped pool, absolution, black holes and revelations, mylo xyloto, hopes and fears, employment, favourite worst nightmare, antics,
+    room on fire, white blood cells, illinois, helplessness blues, neon bible, reflektor, teen dream, currents, the slow rush, modern vampires of the city, oracular spectacular, sound of silver, human after all,
+    the man machine, another green world, station to station, diamond dogs, young americans, loaded, raw power, parallel lines, remain in light, my aim is true, outlandos d'amour, regatta de blanc, synchronicity, war,
+    october, the unforgettable fire, zooropa, murmur, automatic for the people, monster, power corruption and lies, technique, meat is murder, strangeways here we come, wish, black celebration, avalon, country life,
+    making movies, tango in the night, bella donna, escape, the long run, green river, willy and the poor boys, the river, the rising, damn the torpedoes, full moon fever, rust never sleeps, court and spark, clouds,
+    sweet baby james, late for the sky, pink moon, i'm your man, you want it darker, murder ballads, rain dogs, mule variations, grace, figure eight, tidal, fetch the bolt cutters, car wheels on a gravel road,
+    golden hour, traveller, american recordings, the woman in me, wide open spaces, speak now, the tortured poets department, short n sweet, the rise and fall of a midwest princess, harry's house, nothing was the same,
+    beauty behind the madness, house of balloons, hollywood's bleeding, astroworld, rodeo, flower boy, good kid maad city, the college dropout, my beautiful dark twisted fantasy, yeezus, watch the throne,
+    american gangster, ready to die, all eyez on me, me against the world, enter the wu tang, only built for cuban linx, the low end theory, midnight marauders, paul's boutique, licensed to ill,
+    it takes a nation of millions, fear of a black planet, death certificate, the score, black star, madvillainy, the slim shady lp, the marshall mathers lp, get rich or die tryin', tha carter three, aquemini,
+    the emancipation of mimi, butterfly, rhythm nation, the velvet rope, the writing's on the wall, dangerously in love, ctrl, nostalgia ultra, mama's gun, baduizm, dirty computer, a seat at the table, awaken my love,
+    swimming, confessions on a dance floor, true blue, listen without prejudice, make it big, face value, invisible touch, invincible, hotter than july, superfly, lady soul, otis blue, blue train, sketches of spain,
+    milestones, mingus ah um, the shape of jazz to come, maiden voyage, the sidewinder, waltz for debby, bright size life, ella and louis, the look of love, feels like home, the brandenburg concertos, winterreise,
+    un verano sin ti, el mal querer, african giant, talking timbuktu, love yourself tear, horses""",
+                 """astral weeks, marquee moon, london calling, tusk, aja, bat out of hell, slippery when wet, hysteria, carrie and lowell, let england shake, channel orange, hounds of love, swordfishtrombones, the koln concert, heaven or las vegas, brat""")
 
 # Nouns: "some jazz".
 GENRES = Lexicon("""jazz, rock, pop, hip hop, rap, classical, country, blues, reggae, metal, heavy metal, punk, punk rock, techno, house, deep house, trance, disco, funk, soul, r and b, r&b, folk, indie, indie rock, indie pop,
@@ -83,33 +139,60 @@ GENRES = Lexicon("""jazz, rock, pop, hip hop, rap, classical, country, blues, re
     hardcore, britpop, bebop, latin jazz, easy listening, folk rock, country rock, celtic, irish folk, schlager, chanson, fado, mariachi, klezmer, bollywood, jungle, garage rock, acid jazz, nu metal, lullabies, nursery rhymes, hymns,
     sea shanties, carols, christmas carols, show tunes, power ballads, ballads, love ballads, bhajans, ghazals, qawwali, kirtan, bhangra, filmi, carnatic, drill, grime, amapano, afrobeat,
     emo, phonk, hyperpop, city pop, yacht rock, southern rock, prog rock, glam rock, surf rock, pop punk, post punk, neo soul, gangsta rap, outlaw country, old school hip hop, jazz fusion, cool jazz, vocal jazz, jazz piano, classical piano,
-    classical guitar, choral, string quartets, soundtracks, movie soundtracks, dance hits, slow jams, boy bands, girl groups, eurodance, eurobeat, italo disco, soca, kizomba""",
+    classical guitar, choral, string quartets, soundtracks, movie soundtracks, dance hits, slow jams, boy bands, girl groups, eurodance, eurobeat, italo disco, soca, kizomba,
+    acoustic blues, delta blues, electric blues, ragtime, hard bop, swing jazz, northern soul, deep soul, alternative r and b, boom bap, cloud rap, west coast rap, southern hip hop, german rap, breakbeat, acid house,
+    progressive house, electro house, future bass, gabber, psytrance, electro, electro pop, downtempo, chillhop, goth, darkwave, chamber pop, art pop, bubblegum pop, baroque pop, math rock, stoner rock, art rock,
+    blues rock, hair metal, doom metal, thrash metal, power metal, folk metal, hardcore punk, folk punk, americana, country blues, country gospel, truck driving songs, praise and worship, gregorian chant, piano concertos,
+    sonatas, waltzes, overtures, requiems, madrigals, string orchestra, latin pop, latin trap, norteno, rancheras, mambo, son cubano, vallenato, sertanejo, baile funk, afro house, afro soul, kwaito, juju, gnawa, enka,
+    cantopop, j rock, dangdut, hindustani, sufi, dub, ragga, mento, celtic punk, jigs, bagpipes, yodeling, turbo folk, french pop, spanish guitar, spirituals, protest songs, a cappella, film scores, cover songs, mashups,
+    one hit wonders, torch songs, party anthems, rock anthems, singer songwriters, steel drums, freestyle, jersey club, beatboxing""",
                  """bossa nova, ska, shoegaze, zydeco, synthwave, rumba, dixieland, krautrock, highlife, polka, vaporwave, honky tonk""")
 # Adjectives: "something relaxing".
 MOODS = Lexicon("""relaxing, calm, calming, upbeat, happy, sad, romantic, energetic, soothing, mellow, cheerful, gentle, peaceful, fun, funky, slow, fast, soft, chill, intense, dreamy, melancholic, uplifting, motivating, inspiring,
     jazzy, groovy, sexy, epic, nostalgic, festive, cozy, spooky, emotional, powerful, moody, smooth, lively, catchy, dramatic, sentimental, acoustic, instrumental, danceable, classy, heavy, tropical, medieval, modern, traditional,
-    positive, exciting, beautiful, sweet, summery, rhythmic""",
-                """serene, bouncy, gloomy, hypnotic, playful, angry, sunny, wild, tender, psychedelic""")
+    positive, exciting, beautiful, sweet, summery, rhythmic,
+    tranquil, soulful, haunting, majestic, heroic, joyful, jolly, bluesy, rocking, edgy, raw, minimal, silly, goofy, elegant, sophisticated, sensual, passionate, heartfelt, moving, bittersweet, reflective, thoughtful,
+    introspective, meditative, spiritual, mystical, magical, eerie, creepy, suspenseful, tense, aggressive, fierce, rebellious, rocky, symphonic, atmospheric, spacey, trippy, airy, breezy, autumnal, wintry, cosmic,
+    futuristic, retro, old fashioned, timeless, slow paced, laid back, high energy, easygoing, carefree, optimistic, empowering, rousing, stirring, adventurous, exotic, folky, earthy, refreshing, healing, restful, sleepy,
+    snappy, perky, bubbly, sassy, swinging, thumping, hard hitting, heartwarming, depressing, somber, lonely, innocent, youthful, glamorous, glorious, melodic, syncopated, experimental, familiar, trendy, delicate,
+    flowing, stormy, weird, wild, tender""",
+                """serene, bouncy, gloomy, hypnotic, playful, angry, sunny, psychedelic""")
 # What only goes with "music" or "songs".
 THEMES = Lexicon("""christmas, holiday, halloween, easter, birthday, wedding, dinner, party, workout, background, children's, kids, piano, guitar, movie, film, disney, summer, winter, road trip, church, meditation, sleep, study, spa, yoga,
     campfire, dance, love, french, italian, spanish, german, irish, african, brazilian, cuban, indian, japanese, korean, greek, turkish, arabic, russian, polish, mexican, hawaiian, scottish, american, british, christian, worship,
     video game, gaming, musical, orchestral, choir, violin, organ, drinking, hiking, barbecue, beach, thanksgiving, country dance, bedtime, morning, hindi, tamil, telugu, punjabi, bengali, malayalam, urdu, persian, hebrew, chinese, thai,
     vietnamese, filipino, ukrainian, welsh, australian, latin american, eastern european, devotional, diwali, eid, ramadan,
     valentine's, mother's day, patriotic, military, circus, lounge, spaghetti western, anime, harp, flute, saxophone, drum, trumpet, sitar, cleaning, running, gym, chamber, world, elevator, sleepy time, rainy day, sunday morning,
-    late night, feel good, sing along""",
+    late night, feel good, sing along,
+    graduation, bachelorette party, ballet, line dance, tap dance, pilates, spinning, cycling, parade, carnival, oktoberfest, fourth of july, independence day, father's day, chinese new year, navratri, good friday,
+    advent, funeral, football, superhero, pirate, nordic, danish, dutch, swiss, austrian, czech, bulgarian, croatian, balkan, armenian, moroccan, nigerian, ghanaian, congolese, senegalese, caribbean, puerto rican,
+    venezuelan, chilean, indonesian, malaysian, tibetan, marathi, kannada, kurdish, basque, bavarian, canadian, polynesian, native american, cajun, new orleans, broadway, hollywood, banjo, oboe, bassoon, tuba, fiddle,
+    keyboard, steel drum, marimba, didgeridoo, lute, viola, french horn, kalimba, music box, acoustic guitar, bath time, story time, tea party, house party, breakfast, cooking, studying, break up, friendship, peace,
+    hotel lobby, fireplace, summer night, springtime, ocean, desert, western, science fiction, action movie, cartoon, commercial, sports, rodeo, sailor, nightclub, warm up, high school, teenage, preschool""",
                  """portuguese, swedish, brass band, cello, cocktail, hanukkah, accordion, beach party, new year's eve""")
 ACTIVITIES = Lexicon("""cooking, running, studying, sleeping, dinner, driving, cleaning, reading, dancing, meditation, yoga, working, working out, breakfast, exercise, relaxing, painting, homework, concentration, focus, writing, baking,
     gardening, stretching, jogging, walking, hiking, cycling, gaming, falling asleep, waking up, a party, the gym, the kids, the baby, the dog, a barbecue, a road trip, a romantic evening, a rainy day, the car, a birthday party,
-    the beach, coffee time, family dinner, children, lunch, a long drive, a sunday morning""",
-                     """knitting, ironing, journaling, a picnic, sewing, the sauna, rowing, a candlelight dinner""")
+    the beach, coffee time, family dinner, children, lunch, a long drive, a sunday morning,
+    washing up, washing the dishes, doing the dishes, folding laundry, vacuuming, tidying up, decorating, wrapping presents, unpacking, moving house, shopping, traveling, flying, camping, swimming, skiing, skating,
+    climbing, lifting weights, weight training, pilates, zumba, crossfit, a workout, cooling down, a run, a walk, a bike ride, a nap, a bath, a shower, a massage, getting dressed, bedtime, story time, bath time, playtime,
+    drawing, sketching, pottery, woodworking, programming, thinking, daydreaming, unwinding, hanging out, a date, a first date, a wedding, a house party, a pool party, a garden party, a game night, a board game, chess,
+    puzzles, a campfire, the pool, the train, the bus, a flight, a walk in the park, the morning, the evening, a quiet night, a monday morning, a summer evening, a snowy day, a stormy night, the guests, toddlers, babies,
+    cats, plants, my cat, prayer, worship, mindfulness, tai chi, salsa dancing, slow dancing, a sing along, a talent show, a halloween party, a christmas party, a costume party, a retirement party, a housewarming,
+    a parade, a tailgate, a photo shoot, a fashion show, frying pancakes, making breakfast, mowing the lawn, washing the car, milking the cows, night driving, a boat trip, language learning, ironing, sewing""",
+                     """knitting, journaling, a picnic, the sauna, rowing, a candlelight dinner""")
 VERBS = "dance,cook,run,sleep,relax,study,work,read,drive,clean,work out,fall asleep,wake up,sing along,exercise,unwind,chill,concentrate,meditate,focus".split(",")
 DECADES = "80s,90s,70s,60s,80s,90s,1980s,1990s,1970s,1960s,noughties,mid 90s,early 80s,90s,70s,60s,50s,2000s,eighties,nineties,seventies,sixties,fifties,two thousands,forties,twenties,40s,2010s,early 2000s,late 90s".split(",")
 
 PLAYLISTS = Lexicon("""workout, party, chill, road trip, dinner, cooking, running, sleep, morning, favorites, summer, study, focus, gym, driving, cleaning, relaxing, date night, christmas, coffee shop, sunday morning, good vibes,
     throwback, old school, kids, family, barbecue, birthday, wedding, yoga, meditation, bedtime, rainy day, sad songs, happy songs, love songs, work, office, commute, deep focus, evening, wake up, dance, girls night, guitar, piano,
     discover weekly, top hits, summer hits, car, beach, shower, karaoke, house party, feel good, lazy sunday, power hour, best of 2020, mellow mornings, friday night, jazz classics, rock classics,
-    new discoveries, holiday, dad's songs, mom's favorites, baby songs, garden, poker night, reading, heartbreak, motivation, guilty pleasures, lunch break, night drive""",
-                    """hangover, leg day, fishing trip, thursday grooves, spring cleaning, sunset, pizza night, marathon, brunch, moonlight""")
+    new discoveries, holiday, dad's songs, mom's favorites, baby songs, garden, poker night, reading, heartbreak, motivation, guilty pleasures, lunch break, night drive,
+    all time favorites, morning coffee, rise and shine, school run, drive home, highway, after work, happy hour, candlelight, fireplace, autumn, snow day, pool party, boat day, hiking, italy trip, train ride, long run,
+    warm up, cool down, spin class, stretching, boxing, beast mode, pump up, soccer, tennis, victory, deep work, writing, exam, ocean, nature, nap, baby dance, kids party, singalong, broadway, choir, worship, hymns,
+    punjabi hits, salsa, spanish, french cafe, italian dinner, celtic, reggaeton, anime, lofi, chillout, spa, self care, anxiety, sunday, tuesday tunes, saturday night, new year, thanksgiving, halloween, anniversary,
+    wedding dinner, graduation, reunion, college days, eighties mix, oldies, disco, soul kitchen, blues, bluegrass, folk, new indie, grunge, metal, dad rock, yacht rock, bass, jazz, piano bar, opera, epic, hip hop, trap,
+    r and b, throwbacks, breakup, empowerment, feminist, road rage, dad's barbecue, lisa's mix, our songs, the best of us, my jams, liked songs, release radar, discoveries, to listen, mixtape, spring cleaning, sunset, moonlight""",
+                    """hangover, leg day, fishing trip, thursday grooves, pizza night, marathon, brunch""")
 
 KNOWN_TITLES = [t for t in TITLES.train if t not in ARTISTS.train and t not in GENRES.train]
 KNOWN_ALBUMS = [a for a in ALBUMS.train if a not in TITLES.train and a not in ARTISTS.train and a not in MOODS.train and len(a.split()) > 1]
@@ -124,8 +207,13 @@ def of(lexicon):
 
 
 def known(words):
+    """Words of training alone; what a lexicon holds out is known when all domains are read."""
+    allowed = []
+
     def slot(g):
-        w = g.pick(words)
+        if not allowed:
+            allowed.extend(w for w in words if Lexicon.allows(w))
+        w = g.pick(allowed)
         return w, w
     return slot
 
@@ -189,10 +277,11 @@ def some_room(g):
 # Names that are no ordinary words, to stand alone.
 PLAIN_ARTISTS = [a for a in ARTISTS.train if a.removeprefix("the ") not in ("pink", "cream", "twice", "sting", "prince", "pulp", "muse", "blur", "kiss", "tool", "rush", "creed", "low", "cher", "dave", "oasis", "genesis", "the cure", "cure", "police", "who",
                  "doors", "train", "beck", "nas", "exo", "mana", "wham", "queen", "eagles", "clash", "killers", "strokes", "kinks", "smiths", "supremes", "temptations", "prodigy", "maroon", "enya", "korn", "raye", "feid", "yes", "slayer", "train")]
+plain_artist = known(PLAIN_ARTISTS)
 
 
 def plain_without_the(g):
-    w = g.pick(PLAIN_ARTISTS).removeprefix("the ")
+    w = plain_artist(g)[0].removeprefix("the ")
     return w, w
 
 
@@ -250,7 +339,7 @@ def other_genre(g):
 
 
 def other_artist(g):
-    return g.pick(PLAIN_ARTISTS), None
+    return plain_artist(g)[0], None
 
 
 def other_level(g):
@@ -263,7 +352,7 @@ def activity_music(g):
 
 
 SLOTS = {
-    "partist": known(PLAIN_ARTISTS), "pbare": plain_without_the, "mgenre": mood_of_genre, "dgenre": genre_of_decade, "why": WHY, "whyoff": WHY_OFF, "whystop": WHY_STOP, "whyup": WHY_UP, "whydown": WHY_DOWN, "purpose": purpose,
+    "partist": plain_artist, "pbare": plain_without_the, "mgenre": mood_of_genre, "dgenre": genre_of_decade, "why": WHY, "whyoff": WHY_OFF, "whystop": WHY_STOP, "whyup": WHY_UP, "whydown": WHY_DOWN, "purpose": purpose,
     "oldgenre": other_genre, "oldartist": other_artist, "oldlvl": other_level, "activity2": activity_music,
     "title": of(TITLES), "artist": of(ARTISTS), "artists": possessive(lambda g: g.word(ARTISTS)), "album": of(ALBUMS), "genre": of(GENRES), "mood": of(MOODS), "amood": with_article(MOODS), "theme": of(THEMES), "agenre": with_article(GENRES),
     "activity": activity, "playlist": of(PLAYLISTS), "verb": known(VERBS), "decade": known(DECADES),

@@ -6,14 +6,41 @@ NAMES = Lexicon("""pasta, eggs, egg, pizza, tea, laundry, bread, cake, rice, coo
     garden hose, barbecue, grill, ribs, spaghetti, french fries, burgers, salmon, popcorn, pancakes, waffles, yoga, stretching, run, walk, toast, tomato sauce, green tea, black tea, sourdough, casserole,
     corn, lentils, potatoes in the oven, brownies, hard boiled eggs, phone call, focus, cleaning, sprinkler, kids, dog, baby, medicine,
     lasagne, brisket, curry, stew, scones, naan, dal, biryani, sausages, bacon, fish fingers, nuggets, chips, wings, meatloaf, jam, custard, roast potatoes, sunday roast, garlic bread, cupcakes, carrots, stock, chili, tofu,
-    tv, gaming, exercise, push ups, hair dye, hair mask, ironing, practice, class, quiz, soft boiled eggs, banana bread, veggies, spuds, ham, lamb, tray bake, washing machine""",
-                """quiche, ramen, meatballs, croissants, gnocchi, laundry basket, pomodoro, risotto, dumplings, face mask, porridge, gym class, bagels, chess clock""")
+    tv, gaming, exercise, push ups, hair dye, hair mask, ironing, practice, class, quiz, soft boiled eggs, banana bread, veggies, spuds, ham, lamb, tray bake, washing machine,
+    beef, pork, pork chops, pork belly, pulled pork, duck, goose, roast beef, roast chicken, pot roast, leg of lamb, lamb chops, chicken wings, drumsticks, chicken breast, schnitzel, hot dogs, bratwurst, meat, kebab, tuna,
+    cod, trout, shrimp, prawns, mussels, crab, lobster, crab cakes, fish pie, calamari, seafood, cottage pie, shepherd's pie, pot pie, apple pie, pumpkin pie, pecan pie, crumble, apple crumble, cheesecake, sponge, sponge cake,
+    carrot cake, fruit cake, birthday cake, pound cake, tart, lemon tart, shortbread, gingerbread, biscuits, rolls, buns, cinnamon rolls, focaccia, ciabatta, baguette, pita, brioche, challah, rye bread, corn bread,
+    bread dough, pizza dough, pie crust, first rise, proofing, starter, pudding, rice pudding, mousse, meringue, fudge, caramel, toffee, jelly, marmalade, compote, gravy, bolognese, ragu, pesto pasta, macaroni, ravioli,
+    tortellini, penne, linguine, couscous, quinoa, barley, oats, brown rice, sushi rice, fried rice, paella, pilaf, stir fry, wok, fajitas, tacos, burritos, enchiladas, tamales, nachos, empanadas, pierogi, pelmeni, dim sum,
+    spring rolls, pho, miso soup, chowder, gumbo, broth, bone broth, chicken soup, tomato soup, pumpkin soup, minestrone, goulash, chickpeas, black beans, kidney beans, green beans, peas, asparagus, cauliflower, cabbage,
+    brussels sprouts, spinach, kale, zucchini, eggplant, peppers, squash, pumpkin, beets, artichoke hearts, sweet potatoes, baked potatoes, mashed potatoes, wedges, hash browns, tater tots, fries, onion rings, sweet corn,
+    corn on the cob, onions, garlic, mulled wine, cold brew, french press, hot chocolate, herbal tea, mint tea, iced tea, chai, milk, baby bottle, formula, bottles, steriliser, wine, beer, ice cream, ice, freezer, fridge,
+    air fryer, slow cooker, pressure cooker, rice cooker, instant pot, dutch oven, steamer, smoker, microwave, toaster, kettle, stove, hob, bread machine, dehydrator, omelette, poached eggs, quail eggs, scrambled eggs,
+    french toast, crepes, fried eggs, hollandaise, marinade, brine, pickles, sauerkraut, yogurt, jam jars, canning, candle, glue, paint, varnish, primer, plaster, cement, resin, clay, kiln, bleach, stain remover, soak,
+    hand wash, delicates, towels, bedding, sheets, whites, spin cycle, rinse, iron, robot vacuum, hoover, vacuuming, mopping, dusting, tidy up, clean up, bins, weeding, sprinklers, hose, lawn, pool, pool pump, hot tub,
+    steam room, ice bath, cold plunge, foot bath, nails, nail polish, toner, sheet mask, conditioner, perm, curlers, teeth whitening, brushing teeth, mouthwash, ice pack, heat pack, hot water bottle, eye drops, inhaler, pills,
+    antibiotic, insulin, contractions, feeding, nursing, tummy time, diaper change, naughty step, quiet time, story time, bath time, nap time, bedtime, puppy, potty, crate training, dog training, dog walk, cat, parrot,
+    tablet time, ipad, xbox, nintendo, minecraft, youtube, phone time, violin, violin practice, guitar, guitar practice, drums, flute, singing, scales, choir, dance, ballet, spelling, maths, math test, french, spanish,
+    flashcards, essay, exam, revision, lab, lecture, presentation, speech, pitch, standup, stand up, interview, zoom call, sprint, deep work, writing, coding, typing, painting, drawing, sketching, pottery, knit, puzzle,
+    crossword, sudoku, chess, poker, monopoly, scrabble, debate, round, sparring, boxing, hiit, tabata, squats, wall sit, burpees, sit ups, jumping jacks, kettlebell, elliptical, bike, cycling, swimming, laps, jogging,
+    sprints, warm up, cool down, pilates, foam roller, breathing, savasana, prayer, power nap, siesta, lunch, lunch break, coffee break, tea break, snack, breakfast, dinner, supper, recess, bus, train, taxi, ride, pickup,
+    school run, meter, parking meter, car wash, charging, charger, phone charge, battery, download, backup, render, delivery, pizza delivery, takeout, meatballs, croissants, porridge, bagels""",
+                """quiche, ramen, gnocchi, laundry basket, pomodoro, risotto, dumplings, face mask, gym class, chess clock""")
 
 
 FOODS = Lexicon("""pasta, eggs, egg, pizza, bread, cake, rice, cookies, chicken, potatoes, soup, roast, steak, steaks, fish, sauce, turkey, vegetables, broccoli, beans, noodles, lasagna, lasagne, muffins, pie, ribs, spaghetti, french fries,
     burgers, salmon, pancakes, waffles, tomato sauce, sourdough, casserole, corn, lentils, brownies, brisket, curry, stew, scones, naan, dal, biryani, sausages, bacon, fish fingers, nuggets, chips, wings, meatloaf, roast potatoes,
-    garlic bread, cupcakes, carrots, chili, ham, lamb, apple pie, banana bread, sweet potatoes, biscuits, pork chops, veggies, leg of lamb, beef""",
-                """gnocchi, meatballs, croissants, bagels, samosas, parsnips, frittata, flapjacks""")
+    garlic bread, cupcakes, carrots, chili, ham, lamb, apple pie, banana bread, sweet potatoes, biscuits, pork chops, veggies, leg of lamb, beef,
+    apple crumble, asparagus, baked beans, baked potatoes, barley, beets, black beans, boiled eggs, bolognese, bone broth, bratwurst, bread rolls, breadsticks, brown rice, brussels sprouts, buns, burritos, butternut squash,
+    cabbage, calzone, cannelloni, carrot cake, cauliflower, cheesecake, chicken breasts, chicken legs, chicken nuggets, chicken pie, chicken soup, chicken thighs, chicken wings, chickpeas, chocolate cake, chowder,
+    christmas cake, cinnamon rolls, cod, corn bread, corn on the cob, cottage pie, couscous, crab cakes, crumble, custard, dinner, dinner rolls, drumsticks, duck, eggplant, enchiladas, english muffins, falafel, fish cakes,
+    fish pie, flan, focaccia, fries, fruit cake, fudge, gammon, gingerbread, goulash, granola, gratin, gravy, green beans, gumbo, hamburgers, hash browns, hot dogs, hot pot, jacket potatoes, jambalaya, kidney beans,
+    lamb chops, lamb shanks, lobster, macaroni, macarons, mashed potatoes, meat, meringues, mince, mince pies, moussaka, mussels, mutton, oatcakes, oats, onion rings, onions, oven chips, paella, pastries, pasties, peas,
+    pecan pie, penne, peppers, pizza rolls, popcorn, pork belly, pork loin, pork ribs, pork roast, pot pie, pot roast, prawns, pretzels, profiteroles, pudding, pulled pork, pumpkin, pumpkin pie, quinoa, ravioli, rice pudding,
+    roast beef, roast chicken, roast vegetables, rolls, salmon fillets, sausage rolls, schnitzel, seafood, shepherd's pie, shortbread, short ribs, shrimp, soda bread, spare ribs, spinach, sponge cake, spring rolls, squash,
+    stir fry, stuffed peppers, stuffing, sweet corn, taco shells, tacos, tamales, tart, tater tots, toast, toasties, tofu, trout, tuna steaks, turkey breast, veggie burgers, vegetable lasagna, wedges, wraps,
+    yorkshire puddings, zucchini, meatballs, croissants, bagels""",
+                """gnocchi, samosas, parsnips, frittata, flapjacks""")
 
 
 def name(g):
