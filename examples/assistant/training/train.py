@@ -7,6 +7,8 @@ Needs: torch, tokenizers, safetensors, numpy.
 
 The network is a Llama: RMSNorm, RoPE, grouped-query attention, SwiGLU, tied embeddings. Hidden matrices are optimised by Muon
 (Jordan et al. 2024), the rest by AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101); the learning rate falls linearly to zero at the end.
+Most of an answer is copied from the request, and where from is known: one attention head is taught to look there (guided alignment, Chen et al. 2016,
+arXiv:1607.01628), which a network of this size otherwise takes most of its training to find out.
 """
 import argparse
 import collections
@@ -37,6 +39,10 @@ CHAT = {role: {"prefix": f"<|{role}|>", "suffix": "<|end|>"} for role in ("user"
 # The loss counts the answers with weight 1. In a part of the conversations it counts the rest too, so that the model is one of the whole
 # text; in the others that is left out, which saves its logits.
 OTHERS, OTHERS_SHARE = 0.3, 0.1
+# The head that is taught where a copied token stands, and the weight of that beside the loss; both fall together with the learning rate.
+GUIDE_LAYER, GUIDE_HEAD, GUIDE = 3, 0, 0.3
+UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 
 
 def sha256(path):
@@ -77,21 +83,72 @@ def make_tokenizer(path, sample=60000):
     return tok
 
 
+def stands(value, text):
+    """Where a value stands in a text as a whole, without regard to capitals: byte offset or -1."""
+    at = text.find(value)
+    while at >= 0 and (text[at - 1:at].isalnum() or text[at + len(value):at + len(value) + 1].isalnum()):
+        at = text.find(value, at + 1)
+    return at
+
+
+def sources(call, texts):
+    """What of a call is copied: (begin and length in the call, index of the text it stands in, offset there, whether byte by byte).
+    texts: what was said before, in lower case, the latest first."""
+    def look(value):
+        return next(((k, at) for k, text in enumerate(texts) if (at := stands(value, text)) >= 0), None)
+
+    at = call.index(b'"arguments":{') + 13
+    for m in re.finditer(rb'(?<=[:\[,])(?:"([^"\\]+)"|(-?[0-9.]+))(?=[,}\]])', call[at:]):
+        value, begin = m[m.lastindex].lower(), at + m.start(m.lastindex)
+        if found := look(value):
+            yield begin, len(value), *found, True
+            continue
+        for digits in re.finditer(rb"[0-9]+(?:\.[0-9]+)?", value):  # those of a time or a sum by themselves
+            number = digits[0].lstrip(b"0")
+            start = begin + digits.end() - len(number)
+            if number and (found := look(number)):
+                yield start, len(number), *found, True
+            elif number.isdigit() and (n := int(number)) < 100:  # said in words
+                words = [UNITS[n]] if n < 20 else [TENS[n // 10]] + [UNITS[n % 10]] * (n % 10 > 0)
+                said = [look(w.encode()) for w in words]
+                if all(said):
+                    for d in range(len(number)):
+                        yield start + d, 1, *said[min(d, len(said) - 1)], False
+
+
+def guides(messages, spans):
+    """Pairs of positions: (one before a copied token, the token that it is copied from). spans: per message its first token's position, its tokens' first bytes."""
+    out = []
+    for i, m in enumerate(messages):
+        if m["role"] != "assistant" or not m["content"].startswith("{"):
+            continue
+        texts = [x["content"].lower().encode() for x in reversed(messages[:i])]
+        first, starts = spans[i]
+        for begin, n, k, found, exact in sources(m["content"].encode(), texts):
+            there, where = spans[i - 1 - k]
+            for t in range(int(np.searchsorted(starts, begin)), int(np.searchsorted(starts, begin + n))):
+                byte = found + (int(starts[t]) - begin if exact else 0)
+                out.append((first + t - 1, there + int(np.searchsorted(where, byte, side="right")) - 1))
+    return np.array(out, dtype=np.int16).reshape(-1, 2)
+
+
 def encode(tok, path, rng):
-    """All conversations as (ids, loss weights): uint16 and float32 arrays. A prefix is one token, a suffix another."""
+    """All conversations as (ids, loss weights, guides): uint16 and float32 arrays, and pairs of positions. A prefix is one token, a suffix another."""
     prefix = {role: tok.token_to_id(CHAT[role]["prefix"]) for role in CHAT}
+    size = np.array([len(tok.decode([i], skip_special_tokens=False).encode()) for i in range(tok.get_vocab_size())])
     out, block = [], []
 
     def flush():
         contents = iter(tok.encode_batch_fast([m["content"] for c in block for m in c]))
         for c in block:
-            ids, weights, rest = [], [], OTHERS if rng.random() < OTHERS_SHARE else 0.0
+            ids, weights, spans, rest = [], [], [], OTHERS if rng.random() < OTHERS_SHARE else 0.0
             for m in c:
                 content = next(contents).ids
+                spans.append((len(ids) + 1, np.cumsum(size[content]) - size[content]))
                 ids += [prefix[m["role"]], *content, END]
                 w = 1.0 if m["role"] == "assistant" else rest
                 weights += [rest] + [w] * (len(content) + 1)
-            out.append((np.array(ids[:CONFIG["max_position_embeddings"]], dtype=np.uint16), np.array(weights[:CONFIG["max_position_embeddings"]], dtype=np.float32)))
+            out.append((np.array(ids[:CONFIG["max_position_embeddings"]], dtype=np.uint16), np.array(weights[:CONFIG["max_position_embeddings"]], dtype=np.float32), guides(c, spans)))
         block.clear()
 
     for c in conversations(path):
@@ -114,19 +171,23 @@ class Layer(torch.nn.Module):
         self.gate, self.up = (torch.nn.Parameter(torch.randn(ff, d) * d ** -0.5) for _ in range(2))
         self.down = torch.nn.Parameter(torch.randn(d, ff) * ff ** -0.5 / math.sqrt(2 * c["num_hidden_layers"]))
 
-    def forward(self, x, cos, sin, mask, eps):  # x: (batch, tokens, d)
+    def forward(self, x, cos, sin, mask, eps):
+        """x (batch, tokens, d) and, of short sequences, the guided head's attention (batch, tokens, tokens)."""
         b, t, d = x.shape
         q, k, v = F.linear(norm(x, self.norm1, eps), torch.cat((self.q, self.k, self.v))).split([self.h * self.hd, self.kv * self.hd, self.kv * self.hd], dim=-1)
         q, k, v = (y.view(b, t, -1, self.hd).transpose(1, 2) for y in (q, k, v))
         q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         k, v = (y.repeat_interleave(self.h // self.kv, 1) for y in (k, v))
+        p = None
         if t <= 256:  # written out: on short sequences three times as fast backward as PyTorch's CPU kernel
-            a = torch.softmax((q @ k.transpose(2, 3)) * self.hd ** -0.5 + mask[:t, :t], dim=-1) @ v
+            p = torch.softmax((q @ k.transpose(2, 3)) * self.hd ** -0.5 + mask[:t, :t], dim=-1)
+            a = p @ v
+            p = p[:, GUIDE_HEAD]
         else:
             a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         x = x + F.linear(a.transpose(1, 2).reshape(b, t, -1), self.o)
         gate, up = F.linear(norm(x, self.norm2, eps), torch.cat((self.gate, self.up))).chunk(2, dim=-1)
-        return x + F.linear(F.silu(gate) * up, self.down)
+        return x + F.linear(F.silu(gate) * up, self.down), p
 
 
 def norm(x, weight, eps):
@@ -150,16 +211,18 @@ class Net(torch.nn.Module):
         self.register_buffer("sin", angle.sin(), persistent=False)
 
     def forward(self, ids, positions):
-        """Logits at `positions`, indices into the flattened (batch, tokens) ids."""
+        """Logits at `positions`, indices into the flattened (batch, tokens) ids, and the guided head's attention or None."""
         t = ids.shape[1]
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
         cos, sin = self.cos[:t].to(dtype), self.sin[:t].to(dtype)
         mask = torch.full((256, 256), float("-inf"), dtype=dtype).triu(1)
         x = F.embedding(ids, self.embed).to(dtype)
-        for layer in self.layers:
-            x = layer(x, cos, sin, mask, self.c["rms_norm_eps"])
+        for i, layer in enumerate(self.layers):
+            x, p = layer(x, cos, sin, mask, self.c["rms_norm_eps"])
+            if i == GUIDE_LAYER:
+                guide = p
         x = norm(x, self.norm, self.c["rms_norm_eps"])
-        return F.linear(x.flatten(0, 1)[positions], self.embed)
+        return F.linear(x.flatten(0, 1)[positions], self.embed), guide
 
     def hf_state(self):
         """Tensors under the names of a Hugging Face Llama."""
@@ -190,23 +253,28 @@ def batches(data, tokens, rng):
 
 
 def tensors(data, group):
-    """(ids, weights) of a batch, padded."""
+    """(ids, weights) of a batch, padded, and its guides: (row, position, where to look)."""
     n = max(len(data[i][0]) for i in group)
     ids = np.zeros((len(group), n), dtype=np.int64)
     weights = np.zeros((len(group), n), dtype=np.float32)
     for row, i in enumerate(group):
         ids[row, :len(data[i][0])] = data[i][0]
         weights[row, :len(data[i][1])] = data[i][1]
-    return torch.from_numpy(ids), torch.from_numpy(weights)
+    looks = np.concatenate([np.insert(data[i][2], 0, row, axis=1) for row, i in enumerate(group)])
+    looks = looks[looks[:, 1] < n].astype(np.int64)
+    return torch.from_numpy(ids), torch.from_numpy(weights), torch.from_numpy(looks)
 
 
-def loss_of(net, ids, weights):
-    """Weighted sum of -log p over the tokens that count."""
+def loss_of(net, ids, weights, looks=None):
+    """Weighted sum of -log p over the tokens that count, and that of the guided head over its pairs."""
     targets, w = ids[:, 1:].flatten(), weights[:, 1:].flatten()
     flat = torch.arange(ids.numel()).view(ids.shape)[:, :-1].flatten()
     keep = w > 0
-    logits = net(ids, flat[keep]).float()
-    return (F.cross_entropy(logits, targets[keep], reduction="none") * w[keep]).sum()
+    logits, guide = net(ids, flat[keep])
+    loss = (F.cross_entropy(logits.float(), targets[keep], reduction="none") * w[keep]).sum()
+    if looks is None or guide is None or not len(looks):
+        return loss, loss.new_zeros(())
+    return loss, -guide[looks[:, 0], looks[:, 1], looks[:, 2]].float().clamp_min(1e-6).log().sum()
 
 
 def evaluate(net, data):
@@ -215,9 +283,9 @@ def evaluate(net, data):
     total = count = 0.0
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         for group in batches(data, 16384, random.Random(0)):
-            ids, weights = tensors(data, group)
+            ids, weights, _ = tensors(data, group)
             weights = (weights == 1).float()
-            total += loss_of(net, ids, weights).item()
+            total += loss_of(net, ids, weights)[0].item()
             count += weights[:, 1:].sum().item()
     net.train()
     return total / count
@@ -268,7 +336,7 @@ def main():
     tok.save(str(a.out / "tokenizer.json"))
     data = encode(tok, a.data / "train.jsonl", rng)
     held = encode(tok, a.data / "heldout.jsonl", random.Random(0))
-    total = sum(len(ids) for ids, _ in data)
+    total = sum(len(c[0]) for c in data)
     print(f"{len(data)} conversations, {total} tokens; held out {len(held)}; {time.time() - begin:.0f} s", flush=True)
 
     net = Net(CONFIG)
@@ -282,7 +350,7 @@ def main():
     steps = a.steps or len(groups) // a.parts
     print(f"{count} parameters, {steps} steps", flush=True)
 
-    curve, held_curve, seen, smooth = [], [], 0, None
+    curve, held_curve, seen, smooth, guided = [], [], 0, None, [0.0, 0]
     for step in range(steps):
         scale = min(1.0, (step + 1) / 100, (steps - step) / (a.decay * steps))
         for o, lr in zip(optimizers, (a.lr, a.lr / 5)):
@@ -290,13 +358,15 @@ def main():
                 g["lr"] = lr * scale
         # Parts of different lengths make one step, so that it is not about long conversations or short ones alone.
         parts = [tensors(data, groups[(step * a.parts + i) % len(groups)]) for i in range(a.parts)]
-        total_weight = sum(w[:, 1:].sum() for _, w in parts)
+        total_weight = sum(w[:, 1:].sum() for _, w, _ in parts)
         loss = 0.0
-        for ids, weights in parts:
+        for ids, weights, looks in parts:
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                part = loss_of(net, ids, weights) / total_weight
-            part.backward()
-            loss += part.item()
+                part, guide = loss_of(net, ids, weights, looks)
+            ((part + GUIDE * scale * guide) / total_weight).backward()
+            loss += part.item() / total_weight.item()
+            guided[0] += guide.item()
+            guided[1] += len(looks)
             seen += ids.numel()
         torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         for o in optimizers:
@@ -307,7 +377,8 @@ def main():
             curve.append((seen, smooth))
         if step % 500 == 499 or step == steps - 1:
             held_curve.append((seen, evaluate(net, held)))
-            print(f"step {step + 1} tokens {seen} loss {smooth:.4f} held-out {held_curve[-1][1]:.4f} {time.time() - begin:.0f} s", flush=True)
+            print(f"step {step + 1} tokens {seen} loss {smooth:.4f} guide {guided[0] / max(1, guided[1]):.4f} held-out {held_curve[-1][1]:.4f} {time.time() - begin:.0f} s", flush=True)
+            guided = [0.0, 0]
             save_file(net.hf_state(), a.out / "model.safetensors", metadata={"format": "pt"})
 
     with open(a.out / "config.json", "w") as f:
