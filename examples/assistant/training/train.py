@@ -29,6 +29,8 @@ import torch.nn.functional as F
 from safetensors.torch import save_file
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from grammar import TENS, UNITS
+
 CONFIG = dict(vocab_size=2048, hidden_size=256, intermediate_size=512, num_hidden_layers=6, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
               max_position_embeddings=1024, rope_theta=10000.0, rms_norm_eps=1e-5)
 SPECIAL = ["<|end|>", "<|user|>", "<|assistant|>", "<|tool|>"]
@@ -39,10 +41,8 @@ CHAT = {role: {"prefix": f"<|{role}|>", "suffix": "<|end|>"} for role in ("user"
 # The loss counts the answers with weight 1. In a part of the conversations it counts the rest too, so that the model is one of the whole
 # text; in the others that is left out, which saves its logits.
 OTHERS, OTHERS_SHARE = 0.3, 0.1
-# The head that is taught where a copied token stands, and the weight of that beside the loss; both fall together with the learning rate.
+# The head that is taught where a copied token stands, and the weight of that beside the loss, which falls with the learning rate.
 GUIDE_LAYER, GUIDE_HEAD, GUIDE = 3, 0, 0.3
-UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 
 
 def sha256(path):
