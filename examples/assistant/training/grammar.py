@@ -293,7 +293,7 @@ class Gen:
 
     def typed(self, text):
         """Capitals and punctuation as people type them."""
-        if self.chance(0.01):
+        if self.chance(0.01 if self.held else 0.03):
             return text.upper()
         if self.chance(0.6):
             text = text[:1].upper() + text[1:]
@@ -438,7 +438,7 @@ ROOMS = Lexicon("""kitchen, bedroom, living room, bathroom, hallway, garage, off
     family bathroom, kids bedroom, children's bedroom, baby room, guest toilet, guest suite, utility, reading room, computer room, school room, yoga room, fitness room, theater room, larder, entry, entry hall,
     kitchen diner, great room, upstairs office, upstairs living room, downstairs office, basement bathroom, basement bedroom, attic bedroom, garage workshop, hall closet, second bathroom, third bedroom, main room,
     parents bedroom, in law suite, first bedroom""",
-                """conservatory, pantry, sunroom, studio, foyer, utility room, landing, music room, boiler room, sauna, greenhouse, tool room""")
+                """conservatory, pantry, sunroom, studio, foyer, utility room, landing, music room, boiler room, orangery, greenhouse, tool room""")
 
 
 def room(g):

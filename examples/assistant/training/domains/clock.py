@@ -198,7 +198,12 @@ HOLIDAYS = [("christmas", 12, 25), ("christmas", 12, 25), ("christmas eve", 12, 
             ("st patrick's day", 3, 17), ("boxing day", 12, 26),
             ("april fools day", 4, 1), ("martin luther king day", 1, 0), ("black friday", 11, 0), ("hanukkah", 12, 0), ("diwali", 11, 0), ("ramadan", 3, 0), ("passover", 4, 0), ("columbus day", 10, 0), ("veterans day", 11, 11), ("pancake day", 2, 0),
             ("the first day of spring", 3, 20),
-            ("the first day of summer", 6, 21), ("chinese new year", 2, 0), ("mardi gras", 2, 0), ("groundhog day", 2, 2), ("earth day", 4, 22), ("the super bowl", 2, 0), ("cinco de mayo", 5, 5), ("may day", 5, 1), ("pentecost", 5, 0), ("eid", 4, 0)]
+            ("the first day of summer", 6, 21), ("chinese new year", 2, 0), ("mardi gras", 2, 0), ("groundhog day", 2, 2), ("earth day", 4, 22), ("the super bowl", 2, 0), ("cinco de mayo", 5, 5), ("may day", 5, 1), ("pentecost", 5, 0), ("eid", 4, 0),
+            ("rosh hashanah", 9, 0), ("eid al fitr", 4, 0), ("holi", 3, 0), ("whit monday", 5, 0), ("maundy thursday", 4, 0), ("shrove tuesday", 2, 0), ("all saints day", 11, 1), ("all souls day", 11, 2), ("guy fawkes night", 11, 5), ("burns night", 1, 25),
+            ("presidents day", 2, 0), ("juneteenth", 6, 19), ("flag day", 6, 14), ("st david's day", 3, 1), ("st george's day", 4, 23), ("remembrance day", 11, 11), ("queen's birthday", 6, 0), ("king's day", 4, 27), ("women's day", 3, 8),
+            ("corpus christi", 6, 0), ("ascension day", 5, 0), ("purim", 3, 0), ("sukkot", 10, 0), ("shavuot", 6, 0), ("simchat torah", 10, 0), ("vesak", 5, 0), ("songkran", 4, 13), ("nowruz", 3, 21), ("lunar new year", 2, 0), ("golden week", 5, 0),
+            ("oktoberfest", 9, 0), ("carnival", 2, 0), ("twelfth night", 1, 5), ("epiphany", 1, 6), ("advent", 12, 0), ("the winter solstice", 12, 21), ("the summer solstice", 6, 21), ("midsummer", 6, 24), ("tax day", 4, 15), ("election day", 11, 0),
+            ("singles day", 11, 11), ("cyber monday", 12, 0), ("prom night", 5, 0), ("the world cup", 6, 0), ("the marathon", 4, 0), ("pi day", 3, 14), ("star wars day", 5, 4)]
 HELD_HOLIDAYS = [("bastille day", 7, 14), ("canada day", 7, 1), ("ash wednesday", 2, 0), ("palm sunday", 4, 0), ("australia day", 1, 26), ("yom kippur", 10, 0)]
 ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split()
 
@@ -471,11 +476,20 @@ def when(at):
     return slot
 
 
+def feast(g):
+    """Name, month and day of a holiday; in training some are made up."""
+    if g.held:
+        return g.pick(HELD_HOLIDAYS)
+    if g.chance(0.8):
+        return g.pick(HOLIDAYS)
+    return g.invented() + g.pick([" day", " day", " night", " festival", " sunday", " monday", "", " " + g.invented(), " " + g.invented()]), g.between(1, 12), 0
+
+
 def asked_day(g):
     """The day of a question about the date."""
     k = g.rng.random()
     if k < 0.36:
-        name, m, d = g.pick(HELD_HOLIDAYS if g.held else HOLIDAYS)
+        name, m, d = feast(g)
         text = name + (g.pick([" this year", " next year"]) if g.chance(0.12) else "")
         return text, Asked(text, m, d)
     if k < 0.6:
@@ -489,7 +503,7 @@ def a_date(g):
 
 
 def holiday(g):
-    name, m, d = g.pick(HELD_HOLIDAYS if g.held else HOLIDAYS)
+    name, m, d = feast(g)
     return name, Asked(name, m, d)
 
 

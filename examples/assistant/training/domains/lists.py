@@ -52,7 +52,7 @@ FRESH = Lexicon("""butter, cheese, cream cheese, cottage cheese, cheddar, mozzar
     tortellini, cannelloni, lasagna, moussaka, paella, shepherd's pie, cottage pie, fish pie, chicken pot pie, meat pie, pumpkin pie, pecan pie, cherry pie, cheesecake, carrot cake, chocolate cake, sponge cake, lemon tart,
     chocolate mousse, rice pudding, tzatziki, sushi, sashimi, falafel, sorbet, gelato, chocolate ice cream, strawberry ice cream, lemon sorbet, vegan ice cream""",
                 """brie, arugula, tempeh, gouda, prosciutto, fennel, halloumi, quiche, pak choi""")
-PLURALS = Lexicon("""eggs, apples, bananas, oranges, lemons, limes, onions, potatoes, tomatoes, carrots, peppers, red peppers, mushrooms, cucumbers, grapes, strawberries, blueberries, raspberries, cherries, pears, plums, mangoes,
+PLURALS = Lexicon("""light bulbs, fairy lights, string lights, bike lights, solar lights, christmas lights, candle lights, floor lamps, music sheets, eggs, apples, bananas, oranges, lemons, limes, onions, potatoes, tomatoes, carrots, peppers, red peppers, mushrooms, cucumbers, grapes, strawberries, blueberries, raspberries, cherries, pears, plums, mangoes,
     avocados, sweet potatoes, green beans, black beans,
     kidney beans, baked beans, chickpeas, lentils, peas, frozen peas, radishes, beets, olives, pickles, nuts, almonds, walnuts, cashews, peanuts, raisins, dates, crackers, chips, potato chips, tortilla chips, pretzels, cookies,
     muffins, rolls, buns, hamburger buns, hot dog buns, tortillas,
@@ -99,7 +99,7 @@ HOUSE = Lexicon("""toilet paper, toothpaste, loo roll, fairy liquid, washing up 
     screen wash, chain oil, lamp oil, kerosene, propane, camping gas, kindling, coal, mulch, compost, topsoil, cactus soil, peat moss, fertilizer, lawn fertilizer, rose food, tomato feed, grass seed, moss killer, rock salt,
     pool chlorine, flea powder, flea treatment, hamster bedding, baby lotion, baby wash, teething gel, gripe water, beeswax, linseed oil, slug repellent, hair bleach, self tanner, setting spray, denture cream""",
                 """turpentine, talcum powder, beard oil, antifreeze, micellar water, caulk, limescale remover, epsom salt, grout""")
-THINGS = Lexicon("""toothbrush, hairbrush, comb, hammer, screwdriver, drill bit, tape measure, flashlight, extension cord, phone charger, light bulb, bucket, mop, broom, frying pan, can opener, cutting board, water bottle, lunch box,
+THINGS = Lexicon("""wall clock, alarm clock, kitchen timer, egg timer, night light, bike light, head lamp, music stand, song book, thermostat cover, toothbrush, hairbrush, comb, hammer, screwdriver, drill bit, tape measure, flashlight, extension cord, phone charger, light bulb, bucket, mop, broom, frying pan, can opener, cutting board, water bottle, lunch box,
     umbrella, dog leash, dog collar, cat toy, litter box, scratching post,
     birthday card, birthday cake, bunch of flowers, thermometer, first aid kit, pillow, blanket, towel, shower curtain, bath mat, door mat, ladder, paint brush, garden hose, shovel, rake, flower pot, watering can, padlock, lamp shade,
     power strip, smoke detector, notebook, calendar, lighter, corkscrew, bottle opener,

@@ -695,6 +695,19 @@ MATH_INTENTS = [
 ]
 
 
+def in_order(pattern):
+    """A product as it is said: "5 at 3 each" is 5*3, "3 each for 5" is 3*5."""
+    m = re.search(r"=> e=(\w)\*(\w)$", pattern)
+    if m and pattern.find(f"{{{m[2]}}}") < pattern.find(f"{{{m[1]}}}"):
+        pattern = pattern[:m.start()] + f"=> e={m[2]}*{m[1]}"
+    return pattern
+
+
+for _intent in MATH_INTENTS:
+    if _intent.name in ("math.words", "math.cost"):
+        _intent.patterns, _intent.held = ([in_order(p) for p in x] for x in (_intent.patterns, _intent.held))
+
+
 # --- going on with the result
 
 def on_result(v):

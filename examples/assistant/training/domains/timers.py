@@ -1,7 +1,7 @@
 """Timers: several at once, with names."""
 from grammar import Intent, Lexicon, adjective_duration, arguments, duration, spoken_duration
 
-NAMES = Lexicon("""pasta, eggs, egg, pizza, tea, laundry, bread, cake, rice, cookies, chicken, oven, potatoes, workout, nap, homework, soup, coffee, roast, steak, fish, dishes, washing, meeting, break,
+NAMES = Lexicon("""shot clock, play clock, wall clock, music lesson, song practice, light workout, list making, alarm test, candle light, pasta, eggs, egg, pizza, tea, laundry, bread, cake, rice, cookies, chicken, oven, potatoes, workout, nap, homework, soup, coffee, roast, steak, fish, dishes, washing, meeting, break,
     study, reading, meditation, plank, dough, sauce, turkey, vegetables, broccoli, beans, noodles, lasagna, muffins, pie, dryer, dishwasher, parking, shower, bath, screen time, game, piano practice,
     garden hose, barbecue, grill, ribs, spaghetti, french fries, burgers, salmon, popcorn, pancakes, waffles, yoga, stretching, run, walk, toast, tomato sauce, green tea, black tea, sourdough, casserole,
     corn, lentils, potatoes in the oven, brownies, hard boiled eggs, phone call, focus, cleaning, sprinkler, kids, dog, baby, medicine,
@@ -237,7 +237,7 @@ INTENTS = [
             "(cancel|stop|kill|end|delete) both timers => all=true", "(cancel|stop|kill|end) (both|both of) (my|the) timers => all=true", "all timers (off|stop|gone|cancel) => all=true", "timers off => all=true",
             "cancel timers => all=true", "stop timers => all=true",
             "(cancel|stop|delete|kill|end|clear|remove|turn off|drop|abort|dismiss|get rid of|forget) (the|my) {name} timer", "(cancel|stop|end|delete|remove) {name} timer", "(cancel|stop|delete|end|remove|forget) the timer (for|called|named) [the|my] {name}",
-            "(cancel|stop|delete|kill|end|clear|remove|turn off|drop) (the|my) {adj} timer", "(cancel|stop|delete) {adj} timer", "(cancel|stop|delete|remove) the timer for {dur}", "i don't need the {name} timer [anymore|any more|any longer]", "i don't need the timer [anymore|any more]",
+            "(cancel|stop|delete|kill|end|clear|remove|turn off|drop) (the|my) {adj} timer", "(cancel|stop|delete) {adj} timer", "(cancel|stop|delete|remove) the timer for {dur}", "(kill|end|clear|drop|erase|scrap|cancel|remove|delete) my timer for {dur}", "(cancel|stop|end|remove|delete|drop) the timer (of|that runs|that's set for|that was for|with) {dur}", "i don't need the {name} timer [anymore|any more|any longer]", "i don't need the timer [anymore|any more]",
             "(cancel|stop|delete|kill|end|clear|remove|turn off|drop|erase|get rid of) (all|all the|all my|every|all of my|all of the) (timers|timer) => all=true", "(cancel|stop|clear|delete|remove) (every timer|all timers|everything on the timer|the timers|my timers) => all=true",
             "no more timers => all=true", "i'm done with the timer", "i'm done with the {name} timer", "the {name} is done stop the timer", "the {name} is ready cancel the timer", "never mind the timer", "never mind the {name} timer", "forget about the {name} timer", "forget about the timer",
             "take the {name} timer off", "make the timer stop", "make the timer shut up", "shut up the timer", "turn the timer off", "turn the {name} timer off", "switch the timer off", "the timer can stop", "the {name} timer can go", "no timer please", "please no {name} timer",
