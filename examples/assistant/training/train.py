@@ -405,7 +405,7 @@ def main():
         smooth = loss if smooth is None else 0.95 * smooth + 0.05 * loss
         if step % 20 == 19:
             curve.append((seen, smooth))
-        if step % 500 == 499 or step == steps - 1:
+        if step % 1500 == 1499 or step == steps - 1:
             held_curve.append((seen, evaluate(net, held)))
             print(f"step {step + 1} tokens {seen} loss {smooth:.4f} guide {guided[0] / max(1, guided[1]):.4f} held-out {held_curve[-1][1]:.4f} {time.time() - begin:.0f} s", flush=True)
             guided = [0.0, 0]
