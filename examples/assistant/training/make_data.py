@@ -23,6 +23,10 @@ PRACTICE = {"music.known": 1.8, "music.by": 1.6, "music.artist": 1.4, "lists.rem
             "clock.remind": 1.2, "clock.date.day": 1.4, "clock.cancel": 1.3, "timers.cancel": 1.3, "lists.undo": 1.5, "math.bill": 1.4}
 
 
+def practice(intent, held):
+    return 1 if held else PRACTICE.get(intent.name, 1)
+
+
 class World:
     def __init__(self):
         self.intents = []  # (domain weight share, intent)
@@ -34,7 +38,7 @@ class World:
             total = sum(i.weight for i in own)
             openers += [(weight * i.weight / total, i) for i in own]
         Lexicon.keep_held_out()
-        self.openers = {held: self.cumulated([(w * (1 if held else PRACTICE.get(i.name, 1)), i) for w, i in openers]) for held in (False, True)}
+        self.openers = {held: self.cumulated([(w * practice(i, held), i) for w, i in openers]) for held in (False, True)}
         names = {i.name for i in self.intents}
         assert len(names) == len(self.intents), "intent names repeat"
         for i in self.intents:
@@ -58,7 +62,7 @@ class World:
         options = [i for i in self.intents if previous.name in i.follows]
         if not options or g.chance(0.12):
             options = [i for i in self.intents if "*" in i.follows]
-        weights = [i.weight * (1 if g.held else PRACTICE.get(i.name, 1)) for i in options]
+        weights = [i.weight * practice(i, g.held) for i in options]
         x = g.rng.random() * sum(weights)
         for w, i in zip(weights, options):
             x -= w
