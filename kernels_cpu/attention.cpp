@@ -1,205 +1,369 @@
 // Attention runs over KV in blocks of 256 tokens by absolute position, in prefill and decode alike. A block yields (m, l, acc) from its own
 // maximum; blocks merge left to right. A row sees only its own blocks, so neither its batch mates nor the tile it falls in change its bits.
+// Tokens that a row may not see get weights of exact zeros, which add nothing to any sum.
 #include "attention.h"
 
 #include <cstring>
 
+#include "../platform/team.h"
 #include "registry.h"
 
 namespace linnet {
 namespace {
 
 constexpr uint32_t kTileRows = 32;  // rows (token x query head of one KV head) that share each page read
+constexpr uint32_t kMostRows = 1024;  // heads of one KV head, as the spec limits them
 constexpr uint32_t kPagesPerBlock = kBlockPositions / kPagePositions;
+constexpr int kSecondLevel = 2;      // of the caches, as __builtin_prefetch counts
+constexpr uint32_t kSome = 4;        // pages that are asked for at a time
+constexpr uint32_t kPartBlocks = 4;  // blocks that a thread takes at a time where threads share a tile
 
 uint32_t tile_tokens(uint32_t group) { return group >= kTileRows ? 1 : kTileRows / group; }
+uint32_t tile_rows(uint32_t group) { return tile_tokens(group) * group; }
+bool scaled(Format f) { return f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2; }
+
+// What is known of a row after some of its blocks: the largest score, the sum of weights, the sum of values (dpad).
+struct Running {
+  float *m, *l, *acc;
+};
 
 // Buffers of one tile, cut from a thread's scratch.
 struct Tile {
-  uint32_t rows = 0;      // capacity
-  QuantRows q;            // (rows, kpad) codes in groups of 32: i8 pages
-  float* qf;              // (rows, head_dim): float pages
+  QuantRows q;            // (rows, kpad) codes in groups of 32: K in i8; bf16: K in FP8
+  QuantRows second;       // the same codes where the keys of small heads have their second byte
+  float* qf;              // (rows, head_dim): K in floats
   float* s;               // (rows, 256) scores, then e^(s - m)
-  uint8_t *hi, *lo;       // (rows, 256) planes of P
-  float *acc, *block;     // (rows, dpad)
-  float *m, *l, *p_scale; // (rows)
-  uint32_t* position;     // (rows)
+  uint8_t *hi, *lo;       // (rows, 256) planes of P: V in i8
+  float* p_scale;         // (rows)
   float* v_scale;         // (256)
+  Running own;            // (rows) of a tile that one thread works on alone
+  Running blocks;         // (kPartBlocks, rows): l = 0 where a row sees nothing
+  float* sink_keys;       // (head_dim, 16) and a row more
+  Running sink_block;     // (rows) kept tokens and sinks, beside `blocks`
+  uint32_t* position;     // (rows)
 };
 
-size_t cut_tile(Tile* t, uint8_t* mem, const KvLayout& kv, uint32_t group) {
+Running take_running(Arena& a, uint64_t rows, uint32_t dpad) {
+  return {a.take<float>("", rows), a.take<float>("", rows), a.take<float>("", rows * dpad)};
+}
+
+// For the widest of the cache's layouts.
+size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32_t n_threads) {
   Arena a = mem ? Arena(mem, SIZE_MAX / 2) : Arena();
-  const uint32_t rows = t->rows = tile_tokens(group) * group;
-  if (kv.format == LINNET_I8) {
-    t->q.stride = quant_stride(kv.head_dim);
-    t->q.group = 32;
-    t->q.groups = kv.k_groups;
-    t->q.q = a.take<int8_t>("", rows * t->q.stride);
-    t->q.scale = a.take<float>("", uint64_t{rows} * kv.k_groups);
-    t->q.sum128 = a.take<int32_t>("", uint64_t{rows} * kv.k_groups);
-    t->hi = a.take<uint8_t>("", rows * kBlockPositions);
-    t->lo = a.take<uint8_t>("", rows * kBlockPositions);
-    t->v_scale = a.take<float>("", kBlockPositions);
-  } else {
-    t->qf = a.take<float>("", uint64_t{rows} * kv.head_dim);
-  }
+  const uint64_t rows = tile_rows(group);
+  const KvLayout& l = kv.classes[0].layout;  // heads are the same in all
+  const uint32_t groups = static_cast<uint32_t>(div_up(l.head_dim, 32));
+  t->q.q = a.take<uint8_t>("", rows * quant_stride(LINNET_BF16, l.head_dim));
+  t->q.scale = a.take<float>("", rows * groups);
+  t->q.sum128 = a.take<int32_t>("", rows * groups);
+  const uint64_t small = kv_small_head(l.head_dim) ? rows : 0;
+  t->second.q = a.take<uint8_t>("", small * quant_stride(LINNET_I8, l.head_dim));
+  t->second.scale = a.take<float>("", small);
+  t->qf = a.take<float>("", rows * l.head_dim);
   t->s = a.take<float>("", rows * kBlockPositions);
-  t->acc = a.take<float>("", uint64_t{rows} * kv.dpad);
-  t->block = a.take<float>("", uint64_t{rows} * kv.dpad);
-  t->m = a.take<float>("", rows);
-  t->l = a.take<float>("", rows);
+  t->hi = a.take<uint8_t>("", rows * kBlockPositions);
+  t->lo = a.take<uint8_t>("", rows * kBlockPositions);
   t->p_scale = a.take<float>("", rows);
+  t->v_scale = a.take<float>("", kBlockPositions);
+  t->own = take_running(a, rows, l.dpad);
+  t->blocks = take_running(a, rows * (n_threads > 1 ? kPartBlocks : 1), l.dpad);
+  bool kept = false;
+  for (uint32_t i = 0; i < kv.n_classes; ++i) kept |= kv.classes[i].keep || kv.classes[i].n_sinks;
+  t->sink_keys = a.take<float>("", kept ? size_t{l.head_dim} * (kPagePositions + 1) : 0);
+  t->sink_block = take_running(a, kept ? rows : 0, l.dpad);
   t->position = a.take<uint32_t>("", rows);
   return a.used();
 }
 
-void load_queries(const Worker& w, Tile& t, const KvLayout& kv, const float* q, size_t q_stride, uint32_t n_tokens, uint32_t group) {
-  for (uint32_t i = 0, r = 0; i < n_tokens; ++i)
+// Tiles that the whole team works on: for each how many parts are merged, and what came of them.
+struct SharedTiles {
+  uint32_t* merged;  // (tiles)
+  Running running;   // (tiles, rows)
+};
+uint32_t shared_tiles(uint32_t n_threads) { return n_threads > 1 ? 4 * n_threads : 0; }  // more tiles than these keep all threads busy
+size_t cut_shared(SharedTiles* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32_t n_threads) {
+  Arena a = mem ? Arena(mem, SIZE_MAX / 2) : Arena();
+  const uint64_t tiles = shared_tiles(n_threads);
+  t->merged = a.take<uint32_t>("", tiles);
+  t->running = take_running(a, tiles * tile_rows(group), kv.classes[0].layout.dpad);
+  return a.used();
+}
+
+// Query rows of one KV head over one layer of one sequence.
+struct Item {
+  KvView kv;
+  uint32_t kv_head, row, n_tokens, rows;  // rows of the batch from `row` on; rows = n_tokens * group
+  uint32_t position;                      // of the first
+  uint32_t seq = 0;
+  uint32_t last() const { return position + n_tokens - 1; }
+  uint32_t low(uint32_t p) const { return kv.of->chosen() ? kv.low : kv.of->window && p >= kv.of->window ? p + 1 - kv.of->window : 0; }
+  // Tokens from..to - 1 that a row at position p sees: of those kept from the beginning, before its window, or of the window itself.
+  Share seen(bool kept, uint32_t p) const { return kept ? Share{0, low(p) < kv.of->keep ? low(p) : kv.of->keep} : Share{low(p), p + 1}; }
+  // That any row sees.
+  Share seen(bool kept) const { return {seen(kept, position).from, seen(kept, last()).to}; }
+};
+
+void load_second(Tile& t, const KvLayout& kv, uint32_t r) {
+  t.second.stride = t.q.stride;
+  uint8_t* to = t.second.q + r * t.second.stride;
+  std::memset(to, 0, kv.kpad);
+  std::memcpy(to + kSecondByte, t.q.q + r * t.q.stride, kv.head_dim);
+  t.second.scale[r] = t.q.scale[r] / 256.0f;
+}
+
+void load_queries(const Worker& w, Tile& t, const AttentionArgs& a, const Item& item, uint32_t group) {
+  const KvLayout& kv = *item.kv.layout;
+  t.q.format = kv.k == LINNET_I8 ? LINNET_I8 : LINNET_BF16;
+  t.q.stride = quant_stride(t.q.format, kv.head_dim);
+  t.q.group = 32;
+  t.q.groups = kv.k_groups;
+  for (uint32_t i = 0, r = 0; i < item.n_tokens; ++i)
     for (uint32_t g = 0; g < group; ++g, ++r) {
-      const float* x = q + i * q_stride + size_t{g} * kv.head_dim;
-      if (kv.format != LINNET_I8) {
+      const float* x = a.q + (item.row + i) * a.q_stride + (size_t{item.kv_head} * group + g) * kv.head_dim;
+      t.position[r] = item.position + i;
+      if (kv.k == LINNET_I8) {
+        if (!w.kernels->t.quantize_row(x, kv.head_dim, 32, reinterpret_cast<int8_t*>(t.q.q + r * t.q.stride), t.q.scale + size_t{r} * t.q.groups,
+                                       t.q.sum128 + size_t{r} * t.q.groups))
+          __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
+        if (kv_small_head(kv.head_dim)) load_second(t, kv, r);
+      } else if (scaled(kv.k)) {
+        w.kernels->t.bf16_row(x, kv.head_dim, reinterpret_cast<uint16_t*>(t.q.q + r * t.q.stride));
+      } else {
         std::memcpy(t.qf + size_t{r} * kv.head_dim, x, kv.head_dim * sizeof(float));
-      } else if (!w.kernels->t.quantize_row(x, kv.head_dim, 32, t.q.q + r * t.q.stride, t.q.scale + size_t{r} * t.q.groups,
-                                            t.q.sum128 + size_t{r} * t.q.groups)) {
-        __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
       }
     }
 }
 
-// s(rows, 16) = q * K^T of one page.
-void page_scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* head, uint32_t rows, float* s) {
+// Asks for bytes from..to - 1 of a head's share of n pages: the hardware foresees nothing in pages. Inlined, or GCC drops it as doing nothing.
+[[gnu::always_inline]] inline void fetch(const uint8_t* const* heads, uint32_t n, size_t from, size_t to) {
+  for (uint32_t p = 0; p < n; ++p)
+    for (size_t at = from; at < to; at += 64) __builtin_prefetch(heads[p] + at, 0, kSecondLevel);
+}
+
+// s(rows, 16 * n) = q * K^T of n pages. Pages that lie one behind the other in the pool are one matrix.
+void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* const* heads, uint32_t n, uint32_t rows) {
   GemmArgs a{};
-  Format f = kv.format;
-  if (f == LINNET_I8) {
-    f = LINNET_I8G32;  // a K page is a panel of 16 tokens with one f16 scale per 32 channels
+  const Format f = kv.k == LINNET_I8 ? LINNET_I8G32 : kv.k;  // a K page is a panel of 16 tokens with one f16 scale per 32 channels
+  if (scaled(kv.k)) {
     a.x = t.q.q;
     a.x_stride = t.q.stride;
     a.x_scale = t.q.scale;
     a.x_sum128 = t.q.sum128;
     a.x_groups = t.q.groups;
     a.x_group = 32;
-    a.w_scale = head + kv.k_scale_at;
   } else {
     a.x = t.qf;
     a.x_stride = kv.head_dim * sizeof(float);
   }
-  a.w = head;
-  a.y = s;
+  a.w_stride = a.w_scale_stride = kv.page_bytes;
   a.y_stride = kBlockPositions;
   a.m = rows;
-  a.n_panels = 1;
-  a.k = kv.head_dim;
-  w.kernels->gemm[f].run(&a);
-}
-
-// block(rows, dpad) += e(rows, n) * V of one float page. Starting from zero and always adding keeps a row's bits apart from masked pages.
-void page_values(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* head, uint32_t rows, const float* e, uint32_t n) {
-  GemmArgs a{};
-  a.x = e;
-  a.x_stride = kBlockPositions * sizeof(float);
-  a.w = head + kv.v_at;
-  a.w_stride = size_t{kPagePositions} * kPanel * format_row(kv.format).bytes;
-  a.y = t.block;
-  a.y_stride = kv.dpad;
-  a.m = rows;
-  a.n_panels = kv.dpad / kPanel;
-  a.k = n;
-  a.accumulate = 1;
-  w.kernels->gemm[kv.format].run(&a);
-}
-
-// Folds the block's (m, l, acc) of row r into the running ones.
-void merge(const Worker& w, Tile& t, uint32_t r, uint32_t dpad, bool first, float m, float l) {
-  float* acc = t.acc + size_t{r} * dpad;
-  const float* block = t.block + size_t{r} * dpad;
-  if (first) {
-    std::memcpy(acc, block, dpad * sizeof(float));
-    t.m[r] = m;
-    t.l[r] = l;
-    return;
+  a.k = kv.head_dim;  // up to the next multiple of 32, in integers
+  for (uint32_t from = 0; from < n; from += a.n_panels) {
+    a.n_panels = 1;
+    while (a.n_panels < kSome && from + a.n_panels < n && heads[from + a.n_panels] == heads[from] + a.n_panels * kv.page_bytes) ++a.n_panels;
+    fetch(heads + from, a.n_panels, kv.v_at, kv.head_bytes);  // values come from memory while scores are computed
+    a.w = heads[from];
+    a.w_scale = heads[from] + kv.k_scale_at;
+    a.y = t.s + from * kPagePositions;
+    w.kernels->gemm[f].run(&a);
+    if (kv.k != LINNET_I8 || !kv_small_head(kv.head_dim)) continue;
+    GemmArgs b = a;
+    b.x = t.second.q;
+    b.x_scale = t.second.scale;
+    b.accumulate = 1;
+    w.kernels->gemm[f].run(&b);
   }
-  const float top = m > t.m[r] ? m : t.m[r];
-  float ab[2] = {t.m[r] - top, m - top};
-  w.kernels->t.exp_row(ab, 2);
-  t.l[r] = __builtin_fmaf(l, ab[1], t.l[r] * ab[0]);
-  t.m[r] = top;
-  w.kernels->t.merge_row(acc, block, dpad, ab[0], ab[1]);
 }
 
-void attend_block(const Worker& w, Tile& t, const KvView& kv, uint32_t layer, uint32_t kv_head, uint32_t rows, uint32_t base, uint32_t n, float scale) {
-  const KvLayout& lay = kv.layout;
-  const uint32_t n_pages = static_cast<uint32_t>(div_up(n, kPagePositions)), n_pad = n_pages * kPagePositions;
+// One block of the tile: tokens base..base + 255 as far as its rows see them, of the kept ones or of their windows.
+void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, float scale, float cap, const Running& out) {
+  const KvLayout& lay = *item.kv.layout;
+  const Share all = item.seen(kept);
+  const uint32_t last = all.to - 1, first_page = (all.from > base ? all.from : base) / kPagePositions;
+  const uint32_t n_pages = (last < base + kBlockPositions - 1 ? last : base + kBlockPositions - 1) / kPagePositions - first_page + 1;
+  const uint32_t from = first_page * kPagePositions, n_pad = n_pages * kPagePositions;
   const uint8_t* heads[kPagesPerBlock];
-  const int8_t* values[kPagesPerBlock];
+  const void* values[kPagesPerBlock];
   for (uint32_t p = 0; p < n_pages; ++p) {
-    heads[p] = kv.head(layer, kv.table[base / kPagePositions + p], kv_head);
-    page_scores(w, t, lay, heads[p], rows, t.s + p * kPagePositions);
-    if (lay.format != LINNET_I8) continue;
-    values[p] = reinterpret_cast<const int8_t*>(heads[p] + lay.v_at);
-    std::memcpy(t.v_scale + p * kPagePositions, heads[p] + lay.v_scale_at, kPagePositions * sizeof(float));
+    heads[p] = item.kv.head(first_page + p, item.kv_head);
+    values[p] = heads[p] + lay.v_at;
   }
-  float m[kTileRows > 256 ? kTileRows : 256], l[256];  // rows <= 256: heads per KV head are limited by the spec
-  for (uint32_t r = 0; r < rows; ++r) {
+  const uint8_t* next[kPagesPerBlock];
+  uint32_t n_next = 0;
+  for (uint32_t p = (base + kBlockPositions) / kPagePositions; n_next < kPagesPerBlock && p <= last / kPagePositions; ++p) next[n_next++] = item.kv.head(p, item.kv_head);
+  scores(w, t, lay, heads, n_pages, item.rows);
+  if (scaled(lay.v))
+    for (uint32_t p = 0; p < n_pages; ++p) std::memcpy(t.v_scale + p * kPagePositions, heads[p] + lay.v_scale_at, kPagePositions * sizeof(float));
+  for (uint32_t r = 0; r < item.rows; ++r) {
+    // And the next block's keys while weights are: each row asks for its share of them.
+    const uint32_t at = n_next * r / item.rows;
+    fetch(next + at, n_next * (r + 1) / item.rows - at, 0, lay.v_at);
     float* s = t.s + size_t{r} * kBlockPositions;
-    if (t.position[r] < base) {  // this row ends in an earlier block
+    const Share own = item.seen(kept, t.position[r]);
+    const uint32_t begin = own.from > from ? own.from - from : 0, end = own.to <= from ? 0 : own.to - from < n_pad ? own.to - from : n_pad;
+    if (begin >= end) {
       std::memset(s, 0, n_pad * sizeof(float));
-      m[r] = l[r] = 0;
+      out.l[r] = 0;
     } else {
-      const uint32_t left = t.position[r] + 1 - base;
-      w.kernels->t.softmax_block(s, left < n ? left : n, n_pad, scale, s, &m[r], &l[r]);
+      w.kernels->t.softmax_block(s, begin, end, n_pad, scale, cap, &out.m[r], &out.l[r]);
     }
-    if (lay.format == LINNET_I8)
+    if (lay.v == LINNET_I8)
       t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
+    else if (scaled(lay.v))
+      w.kernels->t.relu_mul_row(s, t.v_scale, n_pad, s);  // weights are never negative: a product
   }
-  if (lay.format == LINNET_I8) {
-    w.kernels->t.attn_pv(t.hi, t.lo, rows, values, n_pages, lay.dpad / kPanel, t.p_scale, t.block, lay.dpad);
-  } else {
-    std::memset(t.block, 0, size_t{rows} * lay.dpad * sizeof(float));
-    for (uint32_t p = 0; p < n_pages; ++p) {
-      const uint32_t left = n - p * kPagePositions;
-      page_values(w, t, lay, heads[p], rows, t.s + p * kPagePositions, left < kPagePositions ? left : kPagePositions);
+  const uint32_t d_panels = lay.dpad / kPanel;
+  if (lay.v == LINNET_I8)
+    w.kernels->t.attn_pv(t.hi, t.lo, item.rows, reinterpret_cast<const int8_t* const*>(values), n_pages, d_panels, t.p_scale, out.acc, lay.dpad);
+  else if (scaled(lay.v) && w.kernels->t.attn_pv_bf16)
+    w.kernels->t.attn_pv_bf16(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
+  else
+    w.kernels->t.attn_pv_float(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
+}
+
+// Folds a block into what is known of the tile's rows.
+void merge(const Worker& w, const Running& run, const Running& block, uint32_t rows, uint32_t dpad) {
+  float factor[2 * kMostRows];
+  for (uint32_t r = 0; r < rows; ++r) {
+    const float top = block.m[r] > run.m[r] ? block.m[r] : run.m[r];
+    const bool both = block.l[r] != 0 && run.l[r] != 0;
+    factor[2 * r] = both ? run.m[r] - top : 0;
+    factor[2 * r + 1] = both ? block.m[r] - top : 0;
+    if (both) run.m[r] = top;
+  }
+  w.kernels->t.exp_row(factor, 2 * rows);
+  for (uint32_t r = 0; r < rows; ++r) {
+    if (block.l[r] == 0) continue;
+    float* acc = run.acc + size_t{r} * dpad;
+    const float* add = block.acc + size_t{r} * dpad;
+    if (run.l[r] == 0) {
+      std::memcpy(acc, add, dpad * sizeof(float));
+      run.m[r] = block.m[r];
+      run.l[r] = block.l[r];
+      continue;
+    }
+    run.l[r] = __builtin_fmaf(block.l[r], factor[2 * r + 1], run.l[r] * factor[2 * r]);
+    w.kernels->t.merge_row(acc, add, dpad, factor[2 * r], factor[2 * r + 1]);
+  }
+}
+
+// Sinks of the rows of one token that its window has left behind: keys moved up to just before the window, in floats (Xiao et al. 2023).
+void attend_sinks(const Worker& w, Tile& t, const AttentionArgs& a, const Item& item, uint32_t token, uint32_t group, const Running& out) {
+  const KvLayout& lay = *item.kv.layout;
+  const uint32_t dim = lay.head_dim, low = item.low(item.position + token), n = low < item.kv.of->n_sinks ? low : item.kv.of->n_sinks;
+  const float* keys = item.kv.sinks + item.kv_head * item.kv.of->sink_floats;  // (kMaxSinks, head_dim)
+  const void* values = keys + align_up(size_t{kMaxSinks} * dim, 16);
+  float* panel = t.sink_keys;                                // [head_dim][16]
+  float* moved = panel + size_t{dim} * kPagePositions;       // (head_dim)
+  std::memset(panel, 0, size_t{dim} * kPagePositions * sizeof(float));
+  for (uint32_t i = 0; i < n; ++i) {
+    std::memcpy(moved, keys + size_t{i} * dim, dim * sizeof(float));
+    const size_t at = ((item.row + token) * size_t{kMaxSinks} + i) * a.sink_rope.n_pairs;
+    if (a.sink_rope.n_pairs) w.kernels->t.rope_row(moved, a.sink_rope.cos + at, a.sink_rope.sin + at, a.sink_rope.n_pairs, a.sink_rope.interleaved);
+    for (uint32_t d = 0; d < dim; ++d) panel[size_t{d} * kPagePositions + i] = moved[d];
+  }
+  GemmArgs g{};
+  g.x = a.q + (item.row + token) * a.q_stride + size_t{item.kv_head} * group * dim;
+  g.x_stride = dim * sizeof(float);
+  g.w = panel;
+  g.y = t.s;
+  g.y_stride = kBlockPositions;
+  g.m = group;
+  g.n_panels = 1;
+  g.k = dim;
+  w.kernels->gemm[LINNET_F32].run(&g);
+  for (uint32_t r = 0; r < group; ++r) w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, 0, n, kPagePositions, a.scale, a.cap, &out.m[r], &out.l[r]);
+  w.kernels->t.attn_pv_float(LINNET_F32, t.s, group, &values, 1, lay.dpad / kPanel, out.acc, lay.dpad);
+}
+
+Running rows_of(const Running& run, uint32_t first, uint32_t dpad) { return {run.m + first, run.l + first, run.acc + size_t{first} * dpad}; }
+
+// Before the blocks of the windows: nothing; a learned sink of weight one and no value; tokens kept from the beginning.
+void begin_rows(const Worker& w, Tile& t, const AttentionArgs& a, const Item& item, uint32_t group, const Running& run) {
+  const uint32_t dpad = item.kv.layout->dpad;
+  for (uint32_t r = 0; r < item.rows; ++r) run.l[r] = run.m[r] = 0;
+  if (a.sinks) {
+    std::memset(run.acc, 0, size_t{item.rows} * dpad * sizeof(float));
+    for (uint32_t r = 0; r < item.rows; ++r) {
+      run.m[r] = a.sinks[item.kv_head * group + r % group];
+      run.l[r] = 1;
     }
   }
-  for (uint32_t r = 0; r < rows; ++r)
-    if (t.position[r] >= base) merge(w, t, r, lay.dpad, base == 0, m[r], l[r]);
+  for (uint32_t i = 0; item.kv.of->n_sinks && i < item.n_tokens; ++i) {
+    if (item.low(item.position + i) == 0) continue;
+    attend_sinks(w, t, a, item, i, group, t.sink_block);
+    merge(w, rows_of(run, i * group, dpad), t.sink_block, group, dpad);
+  }
+  const Share kept = item.seen(true);
+  for (uint32_t base = 0; base < kept.to; base += kBlockPositions) {
+    attend_block(w, t, item, true, base, a.scale, a.cap, t.sink_block);
+    merge(w, run, t.sink_block, item.rows, dpad);
+  }
 }
 
-void store_i8(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t slot, const float* k, const float* v) {
-  const KernelTable& t = w.kernels->t;
-  int8_t codes[64];
-  uint16_t* k_scale = reinterpret_cast<uint16_t*>(head + lay.k_scale_at);
-  uint32_t bad = 0;
-  for (uint32_t g = 0; g < lay.k_groups; ++g) {  // K: [k/4][16][4], one f16 scale per 32 channels
-    const uint32_t from = g * 32, n = lay.head_dim - from < 32 ? lay.head_dim - from : 32;
-    const uint32_t amax_bits = t.amax_bits(k + from, n);
-    bad |= amax_bits >= 0x7F800000u;
-    float amax;
-    std::memcpy(&amax, &amax_bits, 4);
-    const float want = amax / 127.0f;
-    const uint16_t half = bad ? uint16_t{0} : f32_to_f16(want < 65504.0f ? want : 65504.0f);
-    const float rounded = f16_to_f32(half);
-    std::memset(codes, 0, 32);
-    if (rounded > 0) t.codes(k + from, n, 1.0f / rounded, codes);
-    k_scale[g * kPagePositions + slot] = half;
-    for (uint32_t j = 0; j < 32; j += 4) std::memcpy(head + size_t{from + j} * kPagePositions + slot * 4, codes + j, 4);
+// Adds to what tokens drew: the weights of all rows from `observe_from` on, once their sums are known.
+void add_scores(const Worker& w, Tile& t, const AttentionArgs& a, const Item& item, uint32_t observe_from, const Running& run) {
+  if (item.last() < observe_from) return;
+  const KvLayout& lay = *item.kv.layout;
+  float* fresh = item.kv.fresh + item.kv_head * size_t{item.kv.of->n_slots} * kPagePositions;
+  for (const bool kept : {true, false}) {
+    const Share all = item.seen(kept);
+    for (uint32_t page = all.from / kPagePositions; page * kPagePositions < all.to; ++page) {
+      const uint8_t* head = item.kv.head(page, item.kv_head);
+      scores(w, t, lay, &head, 1, item.rows);
+      for (uint32_t r = 0; r < item.rows; ++r) {
+        const Share own = item.seen(kept, t.position[r]);
+        const uint32_t base = page * kPagePositions, begin = own.from > base ? own.from - base : 0, end = own.to <= base ? 0 : own.to - base < kPagePositions ? own.to - base : kPagePositions;
+        if (begin >= end || t.position[r] < observe_from) continue;
+        float m, l;
+        w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, begin, end, kPagePositions, a.scale, a.cap, &m, &l);
+        float factor = m - run.m[r];
+        w.kernels->t.exp_row(&factor, 1);
+        w.kernels->t.merge_row(fresh + size_t{item.kv.of->slot_of(page)} * kPagePositions, t.s + size_t{r} * kBlockPositions, kPagePositions, 1.0f, factor / run.l[r]);
+      }
+    }
   }
-  const uint32_t amax_bits = t.amax_bits(v, lay.head_dim);  // V: [d/16][t/4][16][t%4], one f32 scale per token
-  bad |= amax_bits >= 0x7F800000u;
+}
+
+void end_rows(const Worker& w, const AttentionArgs& a, const Item& item, uint32_t group, const Running& run) {
+  const KvLayout& lay = *item.kv.layout;
+  for (uint32_t r = 0; r < item.rows; ++r) {
+    float* acc = run.acc + size_t{r} * lay.dpad;
+    w.kernels->t.scale_row(acc, lay.head_dim, 1.0f / run.l[r]);
+    std::memcpy(a.out + (item.row + r / group) * a.out_stride + (size_t{item.kv_head} * group + r % group) * lay.head_dim, acc, lay.head_dim * sizeof(float));
+  }
+}
+
+// Codes of n values with one scale, and whether they are finite.
+uint32_t finite_amax(const Worker& w, const float* x, uint32_t n, float* amax) {
+  const uint32_t bits = w.kernels->t.amax_bits(x, n);
+  std::memcpy(amax, &bits, 4);
+  if (bits < 0x7F800000u) return 1;
+  __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
+  return 0;
+}
+
+// FP8 codes of n values (a multiple of 4 is written) with one scale that puts the largest at the format's largest number.
+float codes_f8(const Worker& w, Format f, const float* x, uint32_t n, uint8_t* codes) {
+  const float top = f == LINNET_F8E4M3 ? 448.0f : 57344.0f;
   float amax;
-  std::memcpy(&amax, &amax_bits, 4);
-  const float inv = !bad && amax > 1e-30f ? 127.0f / amax : 0.0f, scale = bad ? 0.0f : amax / 127.0f;
-  std::memcpy(head + lay.v_scale_at + slot * 4, &scale, 4);
-  uint8_t* to = head + lay.v_at + (slot / 4) * 64 + slot % 4;
-  for (uint32_t d = 0; d < lay.head_dim; d += kPanel, to += kPagePositions * kPanel) {
-    const uint32_t n = lay.head_dim - d < kPanel ? lay.head_dim - d : kPanel;
-    if (bad) std::memset(codes, 0, kPanel);
-    else t.codes(v + d, n, inv, codes);
-    for (uint32_t j = 0; j < n; ++j) to[j * 4] = static_cast<uint8_t>(codes[j]);
-  }
-  if (bad) __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
+  std::memset(codes, 0, align_up(n, 4));
+  if (!finite_amax(w, x, n, &amax) || !(amax > 1e-30f)) return 0;
+  const float inv = top / amax;
+  for (uint32_t i = 0; i < n; ++i) codes[i] = f == LINNET_F8E4M3 ? f32_to_f8e4m3(x[i] * inv) : f32_to_f8e5m2(x[i] * inv);
+  return amax / top;
 }
 
-void store_value(Format f, uint8_t* to, float x) {
+uint32_t storable(const Worker& w, Format f, const float* x, uint32_t n) {
+  float amax;
+  if (!finite_amax(w, x, n, &amax)) return 0;
+  if (f != LINNET_F16 || amax <= 65504.0f) return 1;
+  __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);  // f16 would overflow to infinity, and that poisons masked products
+  return 0;
+}
+
+void store_float(Format f, uint8_t* to, float x) {
   if (f == LINNET_F32) {
     std::memcpy(to, &x, 4);
   } else {
@@ -208,72 +372,186 @@ void store_value(Format f, uint8_t* to, float x) {
   }
 }
 
-void store_float(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t slot, const float* k, const float* v) {
-  const size_t b = format_row(lay.format).bytes;
-  // f16 overflows to infinity past 65504; that too would poison masked products.
-  const float limit = lay.format == LINNET_F16 ? 65504.0f : 3.3e38f;
-  uint32_t bits = w.kernels->t.amax_bits(k, lay.head_dim);
-  const uint32_t v_bits = w.kernels->t.amax_bits(v, lay.head_dim);
-  if (v_bits > bits) bits = v_bits;
-  float amax;
-  std::memcpy(&amax, &bits, 4);
-  if (!(amax <= limit)) {
-    __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
+// K: [k/4][16][4] bytes, or [head_dim][16].
+void store_key(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t slot, const float* k) {
+  const KernelTable& t = w.kernels->t;
+  if (!scaled(lay.k)) {
+    const size_t b = format_row(lay.k).bits / 8;
+    if (!storable(w, lay.k, k, lay.head_dim)) return;
+    for (uint32_t d = 0; d < lay.head_dim; ++d) store_float(lay.k, head + (size_t{d} * kPagePositions + slot) * b, k[d]);
     return;
   }
-  for (uint32_t d = 0; d < lay.head_dim; ++d) {
-    store_value(lay.format, head + (size_t{d} * kPagePositions + slot) * b, k[d]);  // K: [head_dim][16]
-    const size_t at = (size_t{d / kPanel} * kPagePositions + slot) * kPanel + d % kPanel;  // V: [d/16][16 tokens][16]
-    store_value(lay.format, head + lay.v_at + at * b, v[d]);
+  alignas(64) uint8_t codes[1024];  // head_dim is at most this
+  if (lay.k == LINNET_I8) {
+    uint16_t* k_scale = reinterpret_cast<uint16_t*>(head + lay.k_scale_at);
+    for (uint32_t g = 0; g < lay.k_groups; ++g) {
+      const uint32_t from = g * 32, n = lay.head_dim - from < 32 ? lay.head_dim - from : 32;
+      float amax;
+      const uint32_t finite = finite_amax(w, k + from, n, &amax);
+      const float want = amax / 127.0f;
+      const uint16_t half = finite ? f32_to_f16(want < 65504.0f ? want : 65504.0f) : uint16_t{0};
+      const float rounded = f16_to_f32(half);
+      std::memset(codes + from, 0, 32);
+      if (rounded > 0) t.codes(k + from, n, 1.0f / rounded, reinterpret_cast<int8_t*>(codes + from));
+      if (rounded > 0 && kv_small_head(lay.head_dim)) {  // the only group
+        float rest[kSecondByte];
+        for (uint32_t d = 0; d < n; ++d) rest[d] = k[d] - static_cast<float>(static_cast<int8_t>(codes[d])) * rounded;
+        t.codes(rest, n, 256.0f / rounded, reinterpret_cast<int8_t*>(codes + kSecondByte));
+      }
+      k_scale[g * kPagePositions + slot] = half;
+    }
+  } else {
+    const float scale = codes_f8(w, lay.k, k, lay.head_dim, codes);
+    std::memset(codes + align_up(lay.head_dim, 4), 0, lay.kpad - align_up(lay.head_dim, 4));
+    std::memcpy(head + lay.k_scale_at + slot * 4, &scale, 4);
   }
+  for (uint32_t d = 0; d < lay.kpad; d += 4) std::memcpy(head + size_t{d} * kPagePositions + slot * 4, codes + d, 4);
+}
+
+// V: [d/16][t/4][16][t%4] bytes, or [d/16][16 tokens][16].
+void store_value(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t slot, const float* v) {
+  const KernelTable& t = w.kernels->t;
+  if (!scaled(lay.v)) {
+    const size_t b = format_row(lay.v).bits / 8;
+    if (!storable(w, lay.v, v, lay.head_dim)) return;
+    for (uint32_t d = 0; d < lay.head_dim; ++d) store_float(lay.v, head + lay.v_at + ((size_t{d / kPanel} * kPagePositions + slot) * kPanel + d % kPanel) * b, v[d]);
+    return;
+  }
+  alignas(64) uint8_t codes[1024];
+  float scale = 0;
+  if (lay.v == LINNET_I8) {
+    float amax;
+    if (finite_amax(w, v, lay.head_dim, &amax)) {
+      scale = amax / 127.0f;
+      t.codes(v, lay.head_dim, amax > 1e-30f ? 127.0f / amax : 0.0f, reinterpret_cast<int8_t*>(codes));
+    } else {
+      std::memset(codes, 0, lay.head_dim);
+    }
+  } else {
+    scale = codes_f8(w, lay.v, v, lay.head_dim, codes);
+  }
+  std::memcpy(head + lay.v_scale_at + slot * 4, &scale, 4);
+  uint8_t* to = head + lay.v_at + (slot / 4) * 64 + slot % 4;
+  for (uint32_t d = 0; d < lay.head_dim; ++d) to[d / kPanel * size_t{256} + d % kPanel * 4] = codes[d];
 }
 
 }  // namespace
 
-size_t cpu_scratch_bytes(const KvView& kv, uint32_t n_heads) {
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads) {
   Tile t{};
-  return cut_tile(&t, nullptr, kv.layout, n_heads / kv.layout.n_kv_heads);
+  return cut_tile(&t, nullptr, kv, n_heads / kv.classes[0].layout.n_kv_heads, n_threads);
 }
 
-void cpu_kv_append(const Worker& w, const KvView& kv, uint32_t layer, const float* k, const float* v, size_t stride, const uint32_t* positions,
-                   uint32_t m) {
-  const KvLayout& lay = kv.layout;
-  const uint64_t items = uint64_t{lay.n_kv_heads} * m;  // head by head, so that threads seldom write to one page
-  for (uint64_t i = items * w.id / w.n; i < items * (w.id + 1) / w.n; ++i) {
-    const uint32_t kv_head = static_cast<uint32_t>(i / m), row = static_cast<uint32_t>(i % m), p = positions[row];
-    uint8_t* head = kv.head(layer, kv.table[p / kPagePositions], kv_head);
-    const size_t at = row * stride + size_t{kv_head} * lay.head_dim;
-    if (lay.format == LINNET_I8) store_i8(w, lay, head, p % kPagePositions, k + at, v + at);
-    else store_float(w, lay, head, p % kPagePositions, k + at, v + at);
+size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads) {
+  SharedTiles t{};
+  return cut_shared(&t, nullptr, kv, n_heads / kv.classes[0].layout.n_kv_heads, n_threads);
+}
+
+// A sink's key without its rotation, and its value, in floats.
+void store_sink(const Worker& w, const KvView& view, uint32_t kv_head, uint32_t p, const float* k, const float* v, const RopeView& rope, size_t row) {
+  const uint32_t dim = view.layout->head_dim;
+  float* key = view.sinks + kv_head * view.of->sink_floats + size_t{p} * dim;
+  float* values = view.sinks + kv_head * view.of->sink_floats + align_up(size_t{kMaxSinks} * dim, 16);
+  std::memcpy(key, k, dim * sizeof(float));
+  float back[512];  // at most half of head_dim
+  for (uint32_t i = 0; i < rope.n_pairs; ++i) back[i] = -rope.sin[row * rope.n_pairs + i];
+  if (rope.n_pairs) w.kernels->t.rope_row(key, rope.cos + row * rope.n_pairs, back, rope.n_pairs, rope.interleaved);
+  for (uint32_t d = 0; d < dim; ++d) values[(size_t{d / kPanel} * kPagePositions + p) * kPanel + d % kPanel] = v[d];
+}
+
+void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
+                   const RopeView& rope) {
+  const KvLayout& lay = kv.classes[kv.class_of[layer]].layout;
+  for (uint32_t s = 0; s < n_spans; ++s) {
+    const RowSpan& span = spans[s];
+    const KvView view = kv.view(span.seq, layer);
+    const uint64_t items = uint64_t{lay.n_kv_heads} * span.n;  // head by head, so that threads seldom write to one page
+    for (uint64_t i = items * w.id / w.n; i < items * (w.id + 1) / w.n; ++i) {
+      const uint32_t kv_head = static_cast<uint32_t>(i / span.n), row = static_cast<uint32_t>(i % span.n), p = span.position + row;
+      uint8_t* head = view.head(p / kPagePositions, kv_head);
+      const size_t at = (span.row + row) * stride + size_t{kv_head} * lay.head_dim;
+      store_key(w, lay, head, p % kPagePositions, k + at);
+      store_value(w, lay, head, p % kPagePositions, v + at);
+      if (p < view.of->n_sinks) store_sink(w, view, kv_head, p, k + at, v + at, rope, span.row + row);
+    }
   }
 }
 
-void cpu_attention(const Worker& w, const KvView& kv, uint32_t layer, const float* q, size_t q_stride, uint32_t n_heads, const uint32_t* positions,
-                   uint32_t m, float scale, float* out, size_t out_stride) {
-  const KvLayout& lay = kv.layout;
-  const uint32_t group = n_heads / lay.n_kv_heads, tokens = tile_tokens(group);
+void cpu_attention(const Worker& w, const AttentionArgs& a) {
+  const KvLayout& lay = a.kv->classes[a.kv->class_of[a.layer]].layout;
+  const uint32_t group = a.n_heads / lay.n_kv_heads, tokens = tile_tokens(group), rows = tile_rows(group);
   Tile t{};
-  cut_tile(&t, w.scratch, lay, group);
-  const uint32_t items = static_cast<uint32_t>(div_up(m, tokens)) * lay.n_kv_heads;
-  for (uint32_t i = w.id; i < items; i += w.n) {
-    const uint32_t kv_head = i % lay.n_kv_heads, from = i / lay.n_kv_heads * tokens, n_tokens = m - from < tokens ? m - from : tokens;
-    const uint32_t rows = n_tokens * group;
-    const size_t column = size_t{kv_head} * group * lay.head_dim;
-    load_queries(w, t, lay, q + from * q_stride + column, q_stride, n_tokens, group);
-    uint32_t last = 0;
-    for (uint32_t r = 0; r < rows; ++r) {
-      t.position[r] = positions[from + r / group];
-      if (t.position[r] > last) last = t.position[r];
+  cut_tile(&t, w.scratch, *a.kv, group, w.n);
+  SharedTiles shared{};
+  cut_shared(&shared, w.shared, *a.kv, group, w.n);
+
+  uint32_t tiles = 0, most_blocks = 0;
+  for (uint32_t s = 0; s < a.n_spans; ++s) {
+    tiles += static_cast<uint32_t>(div_up(a.spans[s].n, tokens));
+    const Item whole = {a.kv->view(a.spans[s].seq, a.layer), 0, 0, a.spans[s].n, 0, a.spans[s].position};
+    const uint32_t blocks = whole.last() / kBlockPositions - whole.seen(false).from / kBlockPositions + 1;
+    if (blocks > most_blocks) most_blocks = blocks;
+  }
+  const uint32_t items = tiles * lay.n_kv_heads;
+  const auto make_item = [&](uint32_t i) {
+    const uint32_t kv_head = i % lay.n_kv_heads;
+    uint32_t tile = i / lay.n_kv_heads, s = 0;
+    for (uint32_t n; tile >= (n = static_cast<uint32_t>(div_up(a.spans[s].n, tokens))); ++s) tile -= n;
+    const RowSpan& span = a.spans[s];
+    const uint32_t from = tile * tokens, n = span.n - from < tokens ? span.n - from : tokens;
+    return Item{a.kv->view(span.seq, a.layer), kv_head, span.row + from, n, n * group, span.position + from, span.seq};
+  };
+  const auto whole_tile = [&](const Item& item) {
+    load_queries(w, t, a, item, group);
+    begin_rows(w, t, a, item, group, t.own);
+    const Share recent = item.seen(false);
+    for (uint32_t base = recent.from / kBlockPositions * kBlockPositions; base < recent.to; base += kBlockPositions) {
+      attend_block(w, t, item, false, base, a.scale, a.cap, t.blocks);
+      merge(w, t.own, t.blocks, item.rows, lay.dpad);
     }
-    for (uint32_t base = 0; base <= last; base += kBlockPositions) {
-      const uint32_t n = last + 1 - base;
-      attend_block(w, t, kv, layer, kv_head, rows, base, n < kBlockPositions ? n : kBlockPositions, scale);
+    if (item.kv.of->chosen()) add_scores(w, t, a, item, a.kv->observe_from[item.seq], t.own);
+    end_rows(w, a, item, group, t.own);
+  };
+
+  if (a.kv->classes[a.kv->class_of[a.layer]].chosen()) {  // all tiles of a head are one thread's, so that their scores add up in one order
+    Pieces pieces(w, lay.n_kv_heads, 1);
+    for (Share piece; pieces.take(&piece);)
+      for (uint32_t head = piece.from; head < piece.to; ++head)
+        for (uint32_t tile = 0; tile < tiles; ++tile) whole_tile(make_item(tile * lay.n_kv_heads + head));
+    return;
+  }
+  if (items >= shared_tiles(w.n) || most_blocks <= kPartBlocks) {  // a thread a tile
+    Pieces pieces(w, items, 1);
+    for (Share piece; pieces.take(&piece);)
+      for (uint32_t i = piece.from; i < piece.to; ++i) whole_tile(make_item(i));
+    return;
+  }
+  // Few tiles over many blocks: threads take parts of them, tile after tile, and fold theirs in when the parts before are.
+  const uint32_t parts = static_cast<uint32_t>(div_up(most_blocks, kPartBlocks));
+  Pieces pieces(w, parts * items, 1);
+  for (Share piece; pieces.take(&piece);) {
+    const uint32_t i = piece.from % items, part = piece.from / items;
+    const Item item = make_item(i);
+    const Share recent = item.seen(false);
+    const uint32_t begin = (recent.from / kBlockPositions + part * kPartBlocks) * kBlockPositions;
+    const Running run = {shared.running.m + size_t{i} * rows, shared.running.l + size_t{i} * rows, shared.running.acc + size_t{i} * rows * lay.dpad};
+    Running done[kPartBlocks];
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < kPartBlocks; ++b) {
+      const uint32_t base = begin + b * kBlockPositions;
+      if (base >= recent.to) break;
+      if (n == 0) load_queries(w, t, a, item, group);
+      done[n] = {t.blocks.m + size_t{n} * rows, t.blocks.l + size_t{n} * rows, t.blocks.acc + size_t{n} * rows * lay.dpad};
+      attend_block(w, t, item, false, base, a.scale, a.cap, done[n++]);
     }
-    for (uint32_t r = 0; r < rows; ++r) {
-      float* acc = t.acc + size_t{r} * lay.dpad;
-      w.kernels->t.scale_row(acc, lay.head_dim, 1.0f / t.l[r]);
-      std::memcpy(out + (from + r / group) * out_stride + column + size_t{r % group} * lay.head_dim, acc, lay.head_dim * sizeof(float));
+    for (uint32_t turn = 0; __atomic_load_n(&shared.merged[i], __ATOMIC_ACQUIRE) != part; ++turn) relax(turn);
+    if (part == 0) {
+      if (n == 0) load_queries(w, t, a, item, group);
+      begin_rows(w, t, a, item, group, run);
     }
+    for (uint32_t b = 0; b < n; ++b) merge(w, run, done[b], item.rows, lay.dpad);
+    if (part + 1 == parts) end_rows(w, a, item, group, run);
+    __atomic_store_n(&shared.merged[i], part + 1 == parts ? 0u : part + 1, __ATOMIC_RELEASE);
   }
 }
 

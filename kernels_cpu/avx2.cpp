@@ -1,25 +1,11 @@
-// AVX2 with FMA and F16C, bit-equal to scalar.cpp. Sixteen lanes are a pair of registers: lanes 0-7 and 8-15.
+// AVX2 with FMA and F16C, bit-equal to scalar.cpp.
 #if !defined(__AVX2__) || !defined(__FMA__) || !defined(__F16C__)
 #error "avx2.cpp needs -mavx2 -mfma -mf16c"
 #endif
-#include <immintrin.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "kernels.h"
+#include "avx2.h"
 
 namespace linnet {
 namespace {
-
-#define UNROLL _Pragma("GCC unroll 16")
-#define INLINE inline __attribute__((always_inline))
-
-struct V {
-  __m256 a, b;
-};
-struct Vi {
-  __m256i a, b;
-};
 
 alignas(32) const int32_t kTail[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 // Lanes of a row's tail: the first n of 16, n <= 16.
@@ -27,30 +13,6 @@ INLINE Vi lanes(uint32_t n) {
   const int32_t* p = kTail + 16 - n;
   return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
 }
-// The first n of 16 floats (n may be more than 16), zeros beyond; nothing past them is touched. Tails go through a copy: they are
-// rare, and emulators differ over masked loads.
-INLINE V load(const float* p, uint32_t n = 16) {
-  alignas(32) float tail[16] = {};
-  if (n < 16) p = static_cast<const float*>(__builtin_memcpy(tail, p, n * sizeof(float)));
-  return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
-}
-INLINE void store(float* p, V v, uint32_t n = 16) {
-  alignas(32) float tail[16];
-  float* to = n < 16 ? tail : p;
-  _mm256_storeu_ps(to, v.a);
-  _mm256_storeu_ps(to + 8, v.b);
-  if (n < 16) __builtin_memcpy(p, tail, n * sizeof(float));
-}
-INLINE V all(float f) { return {_mm256_set1_ps(f), _mm256_set1_ps(f)}; }
-INLINE V add(V x, V y) { return {_mm256_add_ps(x.a, y.a), _mm256_add_ps(x.b, y.b)}; }
-INLINE V sub(V x, V y) { return {_mm256_sub_ps(x.a, y.a), _mm256_sub_ps(x.b, y.b)}; }
-INLINE V mul(V x, V y) { return {_mm256_mul_ps(x.a, y.a), _mm256_mul_ps(x.b, y.b)}; }
-INLINE V div(V x, V y) { return {_mm256_div_ps(x.a, y.a), _mm256_div_ps(x.b, y.b)}; }
-INLINE V fma(V x, V y, V z) { return {_mm256_fmadd_ps(x.a, y.a, z.a), _mm256_fmadd_ps(x.b, y.b, z.b)}; }
-INLINE V fms(V x, V y, V z) { return {_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fmsub_ps(x.b, y.b, z.b)}; }
-// x > y ? x : y, and x < y ? x : y: the second operand where one is NaN.
-INLINE V larger(V x, V y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
-INLINE V smaller(V x, V y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
 INLINE V keep(V x, Vi mask) { return {_mm256_and_ps(x.a, _mm256_castsi256_ps(mask.a)), _mm256_and_ps(x.b, _mm256_castsi256_ps(mask.b))}; }
 
 INLINE float tree_sum(V v) {
@@ -135,6 +97,21 @@ uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, flo
   return finite;
 }
 
+void bf16_row(const float* x, uint32_t k, uint16_t* y) {
+  // Of every four the order 0 2 1 3.
+  const __m256i order = _mm256_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15, 0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
+  const auto rounded = [](__m256 v) {
+    const __m256i u = _mm256_castps_si256(v), odd = _mm256_and_si256(_mm256_srli_epi32(u, 16), _mm256_set1_epi32(1));
+    const __m256i r = _mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7FFF)), odd), quiet = _mm256_or_si256(u, _mm256_set1_epi32(0x400000));
+    return _mm256_srli_epi32(_mm256_blendv_epi8(r, quiet, _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q))), 16);
+  };
+  for (uint32_t i = 0; i < (k + 31) / 32 * 32; i += 16) {
+    const V v = i < k ? load(x + i, k - i) : all(0.0f);
+    const __m256i h = _mm256_permute4x64_epi64(_mm256_packus_epi32(rounded(v.a), rounded(v.b)), 0xD8);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(y + i), _mm256_shuffle_epi8(h, order));
+  }
+}
+
 void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y) {
   V ss = all(0.0f);
   for (uint32_t i = 0; i < n; i += 16) {
@@ -143,6 +120,22 @@ void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y
   }
   const V r = all(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
   for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(mul(load(x + i, n - i), r), load(w + i, n - i)), n - i);
+}
+
+void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) {
+  V s = all(0.0f), ss = all(0.0f);
+  for (uint32_t i = 0; i < n; i += 16) s = add(s, load(x + i, n - i));  // lanes past the row add +0 to what is never -0
+  const V mean = all(tree_sum(s) / static_cast<float>(n));
+  for (uint32_t i = 0; i < n; i += 16) {
+    V d = sub(load(x + i, n - i), mean);
+    if (n - i < 16) d = keep(d, lanes(n - i));
+    ss = fma(d, d, ss);
+  }
+  const V r = all(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V t = mul(sub(load(x + i, n - i), mean), r), wv = load(w + i, n - i);
+    store(y + i, b ? fma(t, wv, load(b + i, n - i)) : mul(t, wv), n - i);
+  }
 }
 
 // exp_one of scalar.cpp, sixteen at a time.
@@ -179,6 +172,31 @@ void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
     const V e = exp16({_mm256_xor_ps(v.a, sign), _mm256_xor_ps(v.b, sign)});
     store(y + i, mul(div(v, add(all(1.0f), e)), load(u + i, n - i)), n - i);
   }
+}
+
+void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(g + i, n - i);
+    const V e = exp16(mul(mul(v, all(-1.5957691216f)), fma(mul(v, all(0.044715f)), v, all(1.0f))));
+    store(y + i, mul(div(v, add(all(1.0f), e)), load(u + i, n - i)), n - i);
+  }
+}
+
+void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(larger(load(g + i, n - i), all(0.0f)), load(u + i, n - i)), n - i);
+}
+
+uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
+  const __m256 vt = _mm256_set1_ps(t);
+  for (; from + 32 <= n; from += 32) {
+    uint32_t m = 0;
+    UNROLL for (int j = 0; j < 4; ++j)
+      m |= static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x + from + j * 8), vt, _CMP_GT_OQ))) << (j * 8);
+    if (m) return from + static_cast<uint32_t>(__builtin_ctz(m));
+  }
+  for (; from < n; ++from)
+    if (x[from] > t) return from;
+  return n;
 }
 
 void add_row(float* y, const float* x, uint32_t n) {
@@ -220,29 +238,47 @@ void rope_row(float* x, const float* cos, const float* sin, uint32_t n_pairs, ui
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-void softmax_block(float* s, uint32_t n, uint32_t n_pad, float scale, float* p, float* m, float* l) {
+// Lanes of s[i..i + 15] that lie in from..to - 1.
+INLINE Vi between(uint32_t i, uint32_t from, uint32_t to) {
+  Vi k = to - i < 16 ? lanes(to - i) : lanes(16);
+  if (from > i) {
+    const Vi less = lanes(from - i);
+    k = {_mm256_andnot_si256(less.a, k.a), _mm256_andnot_si256(less.b, k.b)};
+  }
+  return k;
+}
+
+INLINE V soft_cap(V v, float cap) {
+  const V sign = all(-0.0f), x = {_mm256_div_ps(v.a, _mm256_set1_ps(cap)), _mm256_div_ps(v.b, _mm256_set1_ps(cap))};
+  const V z = exp16(mul({_mm256_andnot_ps(sign.a, x.a), _mm256_andnot_ps(sign.b, x.b)}, all(-2.0f))), n = sub(all(1.0f), z), d = add(all(1.0f), z);
+  return mul(all(cap), {_mm256_or_ps(_mm256_div_ps(n.a, d.a), _mm256_and_ps(sign.a, x.a)), _mm256_or_ps(_mm256_div_ps(n.b, d.b), _mm256_and_ps(sign.b, x.b))});
+}
+
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
   const V vs = all(scale), nothing = all(-__builtin_inff());
   V max = nothing, sum = all(0.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V v = mul(load(s + i, n - i), vs);
-    store(s + i, v, n - i);
-    V c = v;
-    if (n - i < 16) {
-      const Vi k = lanes(n - i);
-      c = {_mm256_blendv_ps(nothing.a, v.a, _mm256_castsi256_ps(k.a)), _mm256_blendv_ps(nothing.b, v.b, _mm256_castsi256_ps(k.b))};
+  const uint32_t first = from / 16 * 16;
+  for (uint32_t i = first; i < to; i += 16) {
+    V v = mul(load(s + i), vs);
+    if (cap > 0) v = soft_cap(v, cap);
+    store(s + i, v);
+    if (to - i < 16 || from > i) {
+      const Vi k = between(i, from, to);
+      v = {_mm256_blendv_ps(nothing.a, v.a, _mm256_castsi256_ps(k.a)), _mm256_blendv_ps(nothing.b, v.b, _mm256_castsi256_ps(k.b))};
     }
-    max = larger(c, max);
+    max = larger(v, max);
   }
   *m = tree_max(max);
   const V vm = all(*m);
-  uint32_t i = 0;
-  for (; i < n; i += 16) {
-    V e = exp16(sub(load(s + i, n - i), vm));
-    if (n - i < 16) e = keep(e, lanes(n - i));
-    store(p + i, e);  // n_pad is a multiple of 16
+  for (uint32_t i = 0; i < first; i += 16) store(s + i, all(0.0f));
+  uint32_t i = first;
+  for (; i < to; i += 16) {
+    V e = exp16(sub(load(s + i), vm));
+    if (to - i < 16 || from > i) e = keep(e, between(i, from, to));
+    store(s + i, e);  // n_pad is a multiple of 16
     sum = add(sum, e);
   }
-  for (; i < n_pad; i += 16) store(p + i, all(0.0f));
+  for (; i < n_pad; i += 16) store(s + i, all(0.0f));
   *l = tree_sum(sum);
 }
 
@@ -260,12 +296,6 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
   return amax / 16383.0f;
 }
 
-INLINE __m256i load32(const int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
-INLINE __m256i broadcast4(const void* p) {
-  int32_t v;
-  __builtin_memcpy(&v, p, 4);
-  return _mm256_set1_epi32(v);
-}
 // acc += dot of 4 unsigned bytes of u with 4 signed bytes of s, per lane. `pmaddubsw` saturates, but u is at most 127 here, so
 // a pair of products stays below 2^15.
 INLINE void dot4(__m256i& acc, __m256i u, __m256i s) {
@@ -310,12 +340,6 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
 
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
 
-INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) {
-  float* y = a.y + row * a.y_stride + panel * size_t{16};
-  const V r = a.bias ? add(acc, load(a.bias + panel * size_t{16})) : acc;
-  store(y, a.accumulate ? add(load(y), r) : r);
-}
-
 // Bytes 0 and 2 of every four as int16 pairs, and bytes 1 and 3. `pmaddwd` of such pairs is exact for all codes; `pmaddubsw`
 // would need the sign of w moved to x for every row, which measured slower.
 INLINE __m256i even_bytes(__m256i v) { return _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8); }
@@ -338,7 +362,10 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels, 
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
   const float* x_scale = a.x_scale + row * size_t{a.x_groups};
   for (uint32_t p = 0; p < panels; ++p)
-    for (int r = 0; r < R; ++r) store(acc[p][r], all(0.0f));
+    for (int r = 0; r < R; ++r) {
+      fetch_y(a, row + static_cast<uint32_t>(r), panel + p);
+      store(acc[p][r], all(0.0f));
+    }
   for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
     const uint32_t group = left < a.x_group ? left : a.x_group, steps = group / 4;
     left -= group;
@@ -365,12 +392,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels, 
         }
       }
       const char* at = w_scale + p * a.w_scale_stride;
-      V ws;
-      if (kF16)
-        ws = {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at))),
-              _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 16)))};
-      else
-        ws = load(reinterpret_cast<const float*>(at));
+      const V ws = load_scales<kF16>(at);
       UNROLL for (int r = 0; r < R; ++r) {
         const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
         store(acc[p][r], fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups])), load(acc[p][r])));
@@ -407,16 +429,69 @@ void gemm_i8(const GemmArgs* a) { gemm_int<false>(a, 0); }
 void gemm_i8_f32(const GemmArgs* a) { gemm_int<false>(a, 64); }
 void gemm_i8_f16(const GemmArgs* a) { gemm_int<true>(a, 32); }
 
+// Four-bit codes are stored + 8 (kZero: + their zero point), so they are the unsigned side and the sums start at what takes that back. Products of 32 inputs fit in 16 bits:
+// 8 * 2 * 15 * 127 < 2^15.
+template <int R, bool kZero>
+void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
+  const int32_t* x_sum = a.x_sum128 + row * size_t{a.x_groups};
+  const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
+  V acc[R];
+  UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
+  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += kZero ? 48 : 32, ++x_scale, ++x_sum) {
+    const uint32_t group = left < a.x_group ? left : a.x_group;
+    left -= group;
+    __m256i dot[R][2];
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int half = 0; half < 2; ++half) {
+      const int32_t sum128 = x_sum[static_cast<size_t>(r) * a.x_groups];
+      dot[r][half] = kZero ? zero_sum(w_scale, half, sum128) : _mm256_set1_epi32(sum128 / 16);
+    }
+    for (const int8_t* end = x + group; x != end; x += 32, w += 256) {
+      __m256i sum[R][2];
+      UNROLL for (int r = 0; r < R; ++r) sum[r][0] = sum[r][1] = _mm256_setzero_si256();
+      UNROLL for (int i = 0; i < 4; ++i) {
+        const __m256i w0 = load32(w + i * 64), w1 = load32(w + i * 64 + 32);
+        UNROLL for (int half = 0; half < 2; ++half) {
+          const __m256i u0 = _mm256_and_si256(half ? _mm256_srli_epi16(w0, 4) : w0, low), u1 = _mm256_and_si256(half ? _mm256_srli_epi16(w1, 4) : w1, low);
+          UNROLL for (int r = 0; r < R; ++r) {
+            const __m256i s = broadcast4(x + static_cast<size_t>(r) * a.x_stride + i * 8 + half * 4);
+            sum[r][0] = _mm256_add_epi16(sum[r][0], _mm256_maddubs_epi16(u0, s));
+            sum[r][1] = _mm256_add_epi16(sum[r][1], _mm256_maddubs_epi16(u1, s));
+          }
+        }
+      }
+      UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) dot[r][j] = _mm256_add_epi32(dot[r][j], _mm256_madd_epi16(sum[r][j], ones));
+    }
+    const V ws = load_scales<true>(w_scale);
+    UNROLL for (int r = 0; r < R; ++r) {
+      const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
+      acc[r] = fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups])), acc[r]);
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
+}
+
+template <bool kZero>
+void gemm_i4(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t left = a.m - row, rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      (rows == 4 ? i4_tile<4, kZero> : rows == 2 ? i4_tile<2, kZero> : i4_tile<1, kZero>)(a, row, panel);
+      row += rows;
+    }
+}
+
 struct F32 {
   static constexpr size_t kBytes = 4;
   static INLINE V load16(const char* p) { return load(reinterpret_cast<const float*>(p)); }
 };
 struct F16 {
   static constexpr size_t kBytes = 2;
-  static INLINE V load16(const char* p) {
-    return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
-            _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
-  }
+  static INLINE V load16(const char* p) { return load_scales<true>(p); }
 };
 INLINE __m256 from_bf16(const char* p) {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), 16));
@@ -460,6 +535,97 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
+// FP8 of input j of 8 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent right,
+// subnormals included.
+template <bool kE4M3>
+INLINE __m256 from_f8(__m256i four, int j) {
+  const __m256i at_top = _mm256_sll_epi32(four, _mm_cvtsi32_si128(24 - 8 * j));
+  const __m256i u = _mm256_and_si256(kE4M3 ? _mm256_srai_epi32(at_top, 4) : _mm256_srai_epi32(at_top, 3), _mm256_set1_epi32(static_cast<int32_t>(kE4M3 ? 0x87F00000u : 0x8FE00000u)));
+  const __m256i magnitude = _mm256_and_si256(u, _mm256_set1_epi32(0x7FFFFFFF));
+  const __m256i special = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(kE4M3 ? 0x07EFFFFF : 0x0F7FFFFF));
+  const __m256 f = _mm256_mul_ps(_mm256_castsi256_ps(u), _mm256_set1_ps(kE4M3 ? 0x1p120f : 0x1p112f));
+  return _mm256_or_ps(f, _mm256_castsi256_ps(_mm256_and_si256(special, _mm256_set1_epi32(kE4M3 ? 0x7FC00000 : 0x7F800000))));
+}
+
+template <bool kE4M3, int R>
+void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+  V acc[R];
+  UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
+  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
+    const __m256i w0 = load32(w), w1 = load32(w + 32);
+    UNROLL for (int j = 0; j < 4; ++j) {
+      const V wv = {from_f8<kE4M3>(w0, j), from_f8<kE4M3>(w1, j)};
+      UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
+        const __m256i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
+        const __m256 xv = _mm256_castsi256_ps(j < 2 ? _mm256_slli_epi32(pair, 16) : _mm256_and_si256(pair, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
+        acc[r] = fma({xv, xv}, wv, acc[r]);
+      }
+    }
+  }
+  const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, mul(acc[r], scale));
+}
+
+template <bool kE4M3>
+void gemm_f8(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t rows = a.m - row >= 4 ? 4 : 1;
+      (rows == 4 ? f8_tile<kE4M3, 4> : f8_tile<kE4M3, 1>)(a, row, panel);
+      row += rows;
+    }
+}
+
+// ---- attention over float pages -----------------------------------------------------------------------------------------------
+
+// R rows by one panel of 16 channels; one chain over the tokens per output.
+template <class Load, int R>
+void pv_float_tile(const float* e, const void* const* pages, uint32_t n_pages, uint32_t panel, float* acc, size_t acc_stride) {
+  V sum[R];
+  UNROLL for (int r = 0; r < R; ++r) sum[r] = all(0.0f);
+  for (uint32_t i = 0; i < n_pages; ++i, e += 16) {
+    const char* v = static_cast<const char*>(pages[i]) + panel * Load::kPanelBytes;
+    for (uint32_t t = 0; t < 16; t += 4)
+      UNROLL for (uint32_t j = 0; j < 4; ++j) {
+        const V vv = Load::token(v, t, j);
+        UNROLL for (int r = 0; r < R; ++r) sum[r] = fma(all(e[static_cast<uint32_t>(r) * 256 + t + j]), vv, sum[r]);
+      }
+  }
+  UNROLL for (int r = 0; r < R; ++r) store(acc + static_cast<size_t>(r) * acc_stride, sum[r]);
+}
+template <class W>
+struct Wide {
+  static constexpr size_t kPanelBytes = 256 * W::kBytes;
+  static INLINE V token(const char* v, uint32_t t, uint32_t j) { return W::load16(v + (t + j) * 16 * W::kBytes); }
+};
+template <bool kE4M3>
+struct Eight {
+  static constexpr size_t kPanelBytes = 256;
+  static INLINE V token(const char* v, uint32_t t, uint32_t j) {
+    const int8_t* four = reinterpret_cast<const int8_t*>(v + t * 16);
+    return {from_f8<kE4M3>(load32(four), static_cast<int>(j)), from_f8<kE4M3>(load32(four + 32), static_cast<int>(j))};
+  }
+};
+template <class Load>
+void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  for (uint32_t d = 0; d < d_panels; ++d)
+    for (uint32_t r = 0; r < rows;) {
+      const uint32_t step = rows - r >= 4 ? 4 : 1;
+      (step == 4 ? pv_float_tile<Load, 4> : pv_float_tile<Load, 1>)(e + r * size_t{256}, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
+      r += step;
+    }
+}
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  (v == LINNET_F32      ? pv_float<Wide<F32>>
+   : v == LINNET_F16    ? pv_float<Wide<F16>>
+   : v == LINNET_BF16   ? pv_float<Wide<Bf16>>
+   : v == LINNET_F8E4M3 ? pv_float<Eight<true>>
+                        : pv_float<Eight<false>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+}
+
 // ---- for benches --------------------------------------------------------------------------------------------------------------
 
 // The shortest exact sequence for signed codes: `pmaddwd` and an addition, 16 multiply-adds.
@@ -484,9 +650,40 @@ uint64_t read_all(const void* p, size_t bytes) {
   return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+// 4 bits: the products of two inputs are added in 16 bits.
+uint64_t peak_i4(uint64_t n) {
+  __m256i acc[10], t;
+  const __m256i u = _mm256_set1_epi8(3), s = _mm256_set1_epi8(-5);
+  UNROLL for (int i = 0; i < 10; ++i) acc[i] = _mm256_set1_epi32(i);
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 10; ++j) asm volatile("vpmaddubsw %2, %3, %1\n\tvpaddw %1, %0, %0" : "+x"(acc[j]), "=&x"(t) : "x"(s), "x"(u));
+  UNROLL for (int i = 0; i < 10; ++i) asm volatile("" ::"x"(acc[i]));
+  return n * 10 * 32;
+}
+
+uint64_t peak_f32(uint64_t n) {
+  __m256 acc[12];
+  UNROLL for (int i = 0; i < 12; ++i) acc[i] = _mm256_setzero_ps();
+  const __m256 u = _mm256_set1_ps(0.5f), s = _mm256_set1_ps(0.25f);
+  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 12; ++j) asm volatile("vfmadd231ps %2, %1, %0" : "+x"(acc[j]) : "x"(u), "x"(s));
+  UNROLL for (int i = 0; i < 12; ++i) asm volatile("" ::"x"(acc[i]));
+  return n * 12 * 8;
+}
+
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>}, {LINNET_F16, 1, gemm_float<F16>}, {LINNET_BF16, 1, gemm_float<Bf16>}, {LINNET_I8, 1, gemm_i8},
-    {LINNET_I8G128, 1, gemm_i8_f32},  {LINNET_I8G64, 1, gemm_i8_f32},   {LINNET_I8G32, 1, gemm_i8_f16},
+    {LINNET_F32, 1, gemm_float<F32>, peak_f32},
+    {LINNET_F16, 1, gemm_float<F16>, peak_f32},
+    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
+    {LINNET_I8, 1, gemm_i8, peak_int8},
+    {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},
+    {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
+    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},
+    {LINNET_I4G128, 1, gemm_i4<false>, peak_i4},
+    {LINNET_I4G64, 1, gemm_i4<false>, peak_i4},
+    {LINNET_I4G32, 1, gemm_i4<false>, peak_i4},
+    {LINNET_I4G128Z, 1, gemm_i4<true>, peak_i4},
+    {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
+    {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
 };
 
 }  // namespace
@@ -497,20 +694,24 @@ const KernelTable avx2_table = {
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .quantize_row = quantize_row,
+    .bf16_row = bf16_row,
     .amax_bits = amax_bits,
     .codes = codes,
     .rmsnorm_row = rmsnorm_row,
+    .layernorm_row = layernorm_row,
     .silu_mul_row = silu_mul_row,
+    .gelu_mul_row = gelu_mul_row,
+    .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,
     .softmax_block = softmax_block,
     .planes = planes,
     .attn_pv = attn_pv,
+    .attn_pv_float = attn_pv_float,
     .merge_row = merge_row,
     .scale_row = scale_row,
+    .find_above = find_above,
     .exp_row = exp_row,
-    .gather_row = nullptr,
-    .peak_int8 = peak_int8,
     .read_all = read_all,
 };
 

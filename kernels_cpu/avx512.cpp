@@ -1,54 +1,11 @@
-// AVX-512 with VNNI, bit-equal to scalar.cpp.
-#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VL__) || !defined(__AVX512DQ__) || !defined(__AVX512VNNI__)
-#error "avx512.cpp needs -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni"
+// AVX-512 F, BW, VL and DQ, bit-equal to scalar.cpp.
+#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VL__) || !defined(__AVX512DQ__)
+#error "avx512.cpp needs -mavx512f -mavx512bw -mavx512vl -mavx512dq"
 #endif
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wuninitialized"  // GCC 12's own header does so on purpose
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
-#include <stddef.h>
-#include <stdint.h>
-
-#include "kernels.h"
+#include "avx512.h"
 
 namespace linnet {
 namespace {
-
-#define UNROLL _Pragma("GCC unroll 16")
-
-// acc += dot of 4 unsigned bytes of u with 4 signed bytes of s, per lane. GCC 12 copies the accumulators around the intrinsic,
-// which halves a kernel's speed.
-inline __attribute__((always_inline)) void dot4(__m512i& acc, __m512i u, __m512i s) {
-  asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(u), "v"(s));
-}
-
-inline __attribute__((always_inline)) __m512i broadcast4(const void* p) {
-  int32_t v;
-  __builtin_memcpy(&v, p, 4);
-  return _mm512_set1_epi32(v);
-}
-
-// Lanes of a row's tail: the first n of 16, n >= 1.
-inline __attribute__((always_inline)) __mmask16 lanes(uint32_t n) { return static_cast<__mmask16>(n >= 16 ? 0xFFFFu : (1u << n) - 1u); }
-
-inline __attribute__((always_inline)) float tree_sum(__m512 v) {
-  const __m256 a = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
-  const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-  const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
-  return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
-}
-
-inline __attribute__((always_inline)) float tree_max(__m512 v) {
-  const __m256 a = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
-  const __m128 b = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-  const __m128 c = _mm_max_ps(b, _mm_movehl_ps(b, b));
-  return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
-}
 
 // ---- rows -------------------------------------------------------------------------------------------------------------------
 
@@ -99,6 +56,23 @@ uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, flo
   return finite;
 }
 
+void bf16_row(const float* x, uint32_t k, uint16_t* y) {
+  // Of every four the order 0 2 1 3, in both halves of 32.
+  const __m512i order = _mm512_set_epi16(31, 29, 30, 28, 27, 25, 26, 24, 23, 21, 22, 20, 19, 17, 18, 16, 15, 13, 14, 12, 11, 9, 10, 8, 7, 5, 6, 4, 3, 1, 2, 0);
+  for (uint32_t i = 0; i < k; i += 32) {
+    __m256i h[2];
+    UNROLL for (uint32_t j = 0; j < 2; ++j) {
+      const __m512 v = _mm512_maskz_loadu_ps(i + j * 16 < k ? lanes(k - i - j * 16) : 0, x + i + j * 16);
+      const __m512i u = _mm512_castps_si512(v), odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), _mm512_set1_epi32(1));
+      const __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7FFF)), odd);
+      const __m512i r = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q), u, _mm512_set1_epi32(0x400000));
+      h[j] = _mm512_cvtepi32_epi16(_mm512_srli_epi32(r, 16));
+    }
+    const __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(h[0]), h[1], 1);
+    _mm512_storeu_si512(y + i, _mm512_permutexvar_epi16(order, both));
+  }
+}
+
 void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y) {
   __m512 ss = _mm512_setzero_ps();
   for (uint32_t i = 0; i < n; i += 16) {
@@ -110,6 +84,23 @@ void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y
   for (uint32_t i = 0; i < n; i += 16) {
     const __mmask16 k = lanes(n - i);
     _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(_mm512_mul_ps(_mm512_maskz_loadu_ps(k, x + i), r), _mm512_maskz_loadu_ps(k, w + i)));
+  }
+}
+
+void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) {
+  __m512 s = _mm512_setzero_ps(), ss = _mm512_setzero_ps();
+  for (uint32_t i = 0; i < n; i += 16) s = _mm512_add_ps(s, _mm512_maskz_loadu_ps(lanes(n - i), x + i));  // lanes past the row add +0 to what is never -0
+  const __m512 mean = _mm512_set1_ps(tree_sum(s) / static_cast<float>(n));
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __mmask16 k = lanes(n - i);
+    const __m512 d = _mm512_sub_ps(_mm512_maskz_loadu_ps(k, x + i), mean);
+    ss = _mm512_mask3_fmadd_ps(d, d, ss, k);
+  }
+  const __m512 r = _mm512_set1_ps(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __mmask16 k = lanes(n - i);
+    const __m512 t = _mm512_mul_ps(_mm512_sub_ps(_mm512_maskz_loadu_ps(k, x + i), mean), r), wv = _mm512_maskz_loadu_ps(k, w + i);
+    _mm512_mask_storeu_ps(y + i, k, b ? _mm512_fmadd_ps(t, wv, _mm512_maskz_loadu_ps(k, b + i)) : _mm512_mul_ps(t, wv));
   }
 }
 
@@ -147,6 +138,38 @@ void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
     const __m512 s = _mm512_div_ps(v, _mm512_add_ps(one, exp16(_mm512_xor_ps(v, sign))));
     _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(s, _mm512_maskz_loadu_ps(k, u + i)));
   }
+}
+
+void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  const __m512 one = _mm512_set1_ps(1.0f), cube = _mm512_set1_ps(0.044715f), slope = _mm512_set1_ps(-1.5957691216f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __mmask16 k = lanes(n - i);
+    const __m512 v = _mm512_maskz_loadu_ps(k, g + i);
+    const __m512 e = exp16(_mm512_mul_ps(_mm512_mul_ps(v, slope), _mm512_fmadd_ps(_mm512_mul_ps(v, cube), v, one)));
+    _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(_mm512_div_ps(v, _mm512_add_ps(one, e)), _mm512_maskz_loadu_ps(k, u + i)));
+  }
+}
+
+void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __mmask16 k = lanes(n - i);
+    _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(_mm512_max_ps(_mm512_maskz_loadu_ps(k, g + i), _mm512_setzero_ps()), _mm512_maskz_loadu_ps(k, u + i)));
+  }
+}
+
+uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
+  const __m512 vt = _mm512_set1_ps(t);
+  for (; from + 64 <= n; from += 64) {
+    __mmask16 m[4];
+    UNROLL for (int j = 0; j < 4; ++j) m[j] = _mm512_cmp_ps_mask(_mm512_loadu_ps(x + from + j * 16), vt, _CMP_GT_OQ);
+    if (m[0] | m[1] | m[2] | m[3])
+      return from + static_cast<uint32_t>(__builtin_ctzll(uint64_t{m[0]} | uint64_t{m[1]} << 16 | uint64_t{m[2]} << 32 | uint64_t{m[3]} << 48));
+  }
+  for (; from < n; from += 16) {
+    const __mmask16 k = lanes(n - from), m = _mm512_mask_cmp_ps_mask(k, _mm512_maskz_loadu_ps(k, x + from), vt, _CMP_GT_OQ);
+    if (m) return from + static_cast<uint32_t>(__builtin_ctz(m));
+  }
+  return n;
 }
 
 void add_row(float* y, const float* x, uint32_t n) {
@@ -198,25 +221,34 @@ void scale_row(float* y, uint32_t n, float a) {
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-void softmax_block(float* s, uint32_t n, uint32_t n_pad, float scale, float* p, float* m, float* l) {
+inline __attribute__((always_inline)) __m512 soft_cap(__m512 v, float cap) {
+  const __m512 sign = _mm512_set1_ps(-0.0f), one = _mm512_set1_ps(1.0f), x = _mm512_div_ps(v, _mm512_set1_ps(cap));
+  const __m512 z = exp16(_mm512_mul_ps(_mm512_andnot_ps(sign, x), _mm512_set1_ps(-2.0f)));
+  return _mm512_mul_ps(_mm512_set1_ps(cap), _mm512_or_ps(_mm512_div_ps(_mm512_sub_ps(one, z), _mm512_add_ps(one, z)), _mm512_and_ps(sign, x)));
+}
+
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
   const __m512 vs = _mm512_set1_ps(scale);
   __m512 max = _mm512_set1_ps(-__builtin_inff()), sum = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 v = _mm512_mul_ps(_mm512_maskz_loadu_ps(k, s + i), vs);
-    _mm512_mask_storeu_ps(s + i, k, v);
+  const uint32_t first = from / 16 * 16;
+  for (uint32_t i = first; i < to; i += 16) {
+    const __mmask16 k = static_cast<__mmask16>(lanes(to - i) & (from > i ? 0xFFFFu << (from - i) : 0xFFFFu));
+    __m512 v = _mm512_mul_ps(_mm512_loadu_ps(s + i), vs);  // n_pad is a multiple of 16
+    if (cap > 0) v = soft_cap(v, cap);
+    _mm512_storeu_ps(s + i, v);
     max = _mm512_mask_max_ps(max, k, v, max);
   }
   *m = tree_max(max);
   const __m512 vm = _mm512_set1_ps(*m);
-  uint32_t i = 0;
-  for (; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 e = _mm512_maskz_mov_ps(k, exp16(_mm512_sub_ps(_mm512_maskz_loadu_ps(k, s + i), vm)));
-    _mm512_storeu_ps(p + i, e);  // n_pad is a multiple of 16
+  for (uint32_t i = 0; i < first; i += 16) _mm512_storeu_ps(s + i, _mm512_setzero_ps());
+  uint32_t i = first;
+  for (; i < to; i += 16) {
+    const __mmask16 k = static_cast<__mmask16>(lanes(to - i) & (from > i ? 0xFFFFu << (from - i) : 0xFFFFu));
+    const __m512 e = _mm512_maskz_mov_ps(k, exp16(_mm512_sub_ps(_mm512_loadu_ps(s + i), vm)));
+    _mm512_storeu_ps(s + i, e);
     sum = _mm512_add_ps(sum, e);
   }
-  for (; i < n_pad; i += 16) _mm512_storeu_ps(p + i, _mm512_setzero_ps());
+  for (; i < n_pad; i += 16) _mm512_storeu_ps(s + i, _mm512_setzero_ps());
   *l = tree_sum(sum);
 }
 
@@ -233,143 +265,88 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
   return amax / 16383.0f;
 }
 
-// R rows by P panels of 16 channels. P is the unsigned side, V the signed one.
-template <int R, int P>
-void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale,
-             float* acc, size_t acc_stride) {
-  __m512i dh[R][P], dl[R][P];
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dh[r][p] = dl[r][p] = _mm512_setzero_si512();
-  for (uint32_t i = 0; i < n_pages; ++i) {
-    const int8_t* v = pages[i] + offset;
-    for (uint32_t t = 0; t < 4; ++t) {
-      __m512i vv[P];
-      UNROLL for (int p = 0; p < P; ++p) vv[p] = _mm512_loadu_si512(v + p * 256 + t * 64);
-      UNROLL for (int r = 0; r < R; ++r) {
-        const __m512i h = broadcast4(hi + r * 256 + i * 16 + t * 4), l = broadcast4(lo + r * 256 + i * 16 + t * 4);
-        UNROLL for (int p = 0; p < P; ++p) dot4(dh[r][p], h, vv[p]);
-        UNROLL for (int p = 0; p < P; ++p) dot4(dl[r][p], l, vv[p]);
-      }
-    }
-  }
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
-    const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(dh[r][p], 7), dl[r][p]);
-    _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16,
-                     _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p_scale[r])));
-  }
-}
-
-void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-             const float* p_scale, float* acc, size_t acc_stride) {
-  for (uint32_t r = 0; r < rows;) {
-    const uint32_t left = rows - r, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-    const uint8_t *h = hi + r * size_t{256}, *l = lo + r * size_t{256};
-    float* out = acc + r * acc_stride;
-    uint32_t d = 0;
-    for (; d + 2 <= d_panels; d += 2)
-      (step == 4   ? pv_tile<4, 2>
-       : step == 2 ? pv_tile<2, 2>
-                   : pv_tile<1, 2>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
-    if (d < d_panels)
-      (step == 4   ? pv_tile<4, 1>
-       : step == 2 ? pv_tile<2, 1>
-                   : pv_tile<1, 1>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
-    r += step;
-  }
-}
-
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
 
-inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
-  float* y = a.y + row * a.y_stride + panel * size_t{16};
-  const __m512 r = a.bias ? _mm512_add_ps(acc, _mm512_loadu_ps(a.bias + panel * size_t{16})) : acc;
-  _mm512_storeu_ps(y, a.accumulate ? _mm512_add_ps(_mm512_loadu_ps(y), r) : r);
-}
+// Without VNNI. Where u is at most 127 the products of two neighbours fit in 16 bits: attention and four-bit codes.
+struct Pairs {
+  static inline __attribute__((always_inline)) void add(__m512i& acc, __m512i u, __m512i s) {
+    acc = _mm512_add_epi32(acc, _mm512_madd_epi16(_mm512_maddubs_epi16(u, s), _mm512_set1_epi16(1)));
+  }
+};
 
-// R rows by P panels over the whole k. The unsigned side are the weights with their sign bit flipped (code + 128); the sums
-// start at -128 * sum(x), which takes that back. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
-// One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
-// where few rows would wait for each other. Four panels (P = 4) are for many rows, with the weights in the cache: sixteen sums.
-template <int R, int P, bool kF16>
-void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
-  constexpr int kChains = R * P <= 2 ? 2 : 1;
-  const __m512i flip = _mm512_set1_epi8(-128);
-  const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
-  const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
-  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
+// Bytes 0 and 2 of every four as int16 pairs, and bytes 1 and 3.
+inline __attribute__((always_inline)) __m512i even_bytes(__m512i v) { return _mm512_srai_epi16(_mm512_slli_epi16(v, 8), 8); }
+inline __attribute__((always_inline)) __m512i odd_bytes(__m512i v) { return _mm512_srai_epi16(v, 8); }
+
+// Eight-bit codes, R rows by `panels` (at most 4) panels over the whole k; x is widened once per group for all panels.
+// scale_step: bytes from one group's weight scales to the next, 0 for format i8.
+template <int R, bool kF16>
+void wide_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels, size_t scale_step) {
+  __m512 acc[4][R];
+  alignas(64) int32_t x_even[R][32], x_odd[R][32];  // of one group: a pair of int16 per k-group
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  const float* x_scale = a.x_scale + row * groups;
-  const int32_t* x_sum = a.x_sum128 + row * groups;
-  // Three rows and more push each other out of the first-level cache while weights stream through: fetch these past it, early.
-  // Not for a lone panel, a KV page: what lies behind it is not wanted.
-  const size_t ahead = a.n_panels > 1 ? 4096 : 0;
-  __m512 acc[R][P];
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = _mm512_setzero_ps();
-  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
-    const uint32_t group = left < a.x_group ? left : a.x_group;
-    left -= group;
-    __m512i dot[R][P][kChains];
-    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
-      dot[r][p][0] = _mm512_set1_epi32(x_sum[static_cast<size_t>(r) * groups]);
-      if (kChains == 2) dot[r][p][kChains - 1] = _mm512_setzero_si512();
+  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
+  for (uint32_t p = 0; p < panels; ++p)
+    for (int r = 0; r < R; ++r) {
+      fetch_y(a, row + static_cast<uint32_t>(r), panel + p);
+      acc[p][r] = _mm512_setzero_ps();
     }
-    for (const int8_t* end = x + group; x != end; x += 16, w += 256) {
-      UNROLL for (int i = 0; i < 4; ++i) {
-        if (P == 1 && R >= 3) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, _MM_HINT_NTA);
-        __m512i u[P];
-        UNROLL for (int p = 0; p < P; ++p) u[p] =
-            _mm512_xor_si512(_mm512_loadu_si512(w + static_cast<size_t>(p) * w_stride + i * 64), flip);
+  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
+    const uint32_t group = left < a.x_group ? left : a.x_group, steps = group / 4;
+    left -= group;
+    for (uint32_t i = 0; i < steps; i += 8) {
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + static_cast<size_t>(r) * a.x_stride + i * 4));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(x_even[r] + i), _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(x_odd[r] + i), _mm256_srai_epi16(v, 8));
+      }
+    }
+    for (uint32_t p = 0; p < panels; ++p) {
+      const int8_t* wp = w + p * a.w_stride;
+      __m512i dot[R];
+      UNROLL for (int r = 0; r < R; ++r) dot[r] = _mm512_setzero_si512();
+      for (uint32_t i = 0; i < steps; ++i, wp += 64) {
+        const __m512i v = _mm512_loadu_si512(wp), even = even_bytes(v), odd = odd_bytes(v);
         UNROLL for (int r = 0; r < R; ++r) {
-          const __m512i s = broadcast4(x + static_cast<size_t>(r) * x_stride + i * 4);
-          UNROLL for (int p = 0; p < P; ++p) dot4(dot[r][p][i % kChains], u[p], s);
+          dot[r] = _mm512_add_epi32(dot[r], _mm512_madd_epi16(even, _mm512_set1_epi32(x_even[r][i])));
+          dot[r] = _mm512_add_epi32(dot[r], _mm512_madd_epi16(odd, _mm512_set1_epi32(x_odd[r][i])));
         }
       }
-    }
-    UNROLL for (int p = 0; p < P; ++p) {
-      const char* at = w_scale + static_cast<size_t>(p) * a.w_scale_stride;
+      const char* at = w_scale + p * a.w_scale_stride;
       const __m512 ws = kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
-      UNROLL for (int r = 0; r < R; ++r) {
-        if (kChains == 2) dot[r][p][0] = _mm512_add_epi32(dot[r][p][0], dot[r][p][kChains - 1]);
-        const __m512 s = _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * groups]));
-        acc[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][p][0]), s, acc[r][p]);
-      }
+      UNROLL for (int r = 0; r < R; ++r)
+        acc[p][r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r]), _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * a.x_groups])), acc[p][r]);
     }
+    x += group;
+    w += group * size_t{16};
     w_scale += scale_step;
     ++x_scale;
-    ++x_sum;
   }
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
-      store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+  for (uint32_t p = 0; p < panels; ++p)
+    for (int r = 0; r < R; ++r) store(a, row + static_cast<uint32_t>(r), panel + p, acc[p][r]);
 }
 
 template <bool kF16>
-void gemm_int(const GemmArgs* args, size_t scale_step) {
-  using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
-  static constexpr Tile kOne[9] = {nullptr,
-                                   int_tile<1, 1, kF16>,
-                                   int_tile<2, 1, kF16>,
-                                   int_tile<3, 1, kF16>,
-                                   int_tile<4, 1, kF16>,
-                                   int_tile<5, 1, kF16>,
-                                   int_tile<6, 1, kF16>,
-                                   int_tile<7, 1, kF16>,
-                                   int_tile<8, 1, kF16>};
-  static constexpr Tile kFour[5] = {nullptr, int_tile<1, 4, kF16>, int_tile<2, 4, kF16>, int_tile<3, 4, kF16>, int_tile<4, 4, kF16>};
+void gemm_wide(const GemmArgs* args, size_t scale_step) {
   const GemmArgs& a = *args;
   for (uint32_t panel = 0; panel < a.n_panels;) {
-    const bool four = a.m > 8 && a.n_panels - panel >= 4;
-    const uint32_t most = four ? 4 : 8;
+    const uint32_t panels = a.m > 8 && a.n_panels - panel >= 4 ? 4 : 1;  // few rows: memory in one straight line
     for (uint32_t row = 0; row < a.m;) {
-      const uint32_t rows = a.m - row < most ? a.m - row : most;
-      (four ? kFour : kOne)[rows](a, row, panel, scale_step);
+      const uint32_t left = a.m - row, rows = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      (rows == 8 ? wide_tile<8, kF16> : rows == 4 ? wide_tile<4, kF16> : rows == 2 ? wide_tile<2, kF16> : wide_tile<1, kF16>)(a, row, panel, panels, scale_step);
       row += rows;
     }
-    panel += four ? 4 : 1;
+    panel += panels;
   }
 }
 
-void gemm_i8(const GemmArgs* a) { gemm_int<false>(a, 0); }
-void gemm_i8_f32(const GemmArgs* a) { gemm_int<false>(a, 64); }
-void gemm_i8_f16(const GemmArgs* a) { gemm_int<true>(a, 32); }
+void gemm_i8(const GemmArgs* a) { gemm_wide<false>(a, 0); }
+void gemm_i8_f32(const GemmArgs* a) { gemm_wide<false>(a, 64); }
+void gemm_i8_f16(const GemmArgs* a) { gemm_wide<true>(a, 32); }
+void gemm_i4(const GemmArgs* a) { gemm_int<Pairs, kNibbles, true>(a, 32); }
+void gemm_i4_zero(const GemmArgs* a) { gemm_int<Pairs, kNibblesZero, true>(a, 48); }
 
 struct F32 {
   static constexpr size_t kBytes = 4;
@@ -424,15 +401,118 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
+// FP8 of input j of 16 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent right,
+// subnormals included.
+template <bool kE4M3>
+inline __attribute__((always_inline)) __m512 from_f8(__m512i four, int j) {
+  const __m512i at_top = _mm512_sll_epi32(four, _mm_cvtsi32_si128(24 - 8 * j));
+  const __m512i u = _mm512_and_si512(kE4M3 ? _mm512_srai_epi32(at_top, 4) : _mm512_srai_epi32(at_top, 3), _mm512_set1_epi32(static_cast<int32_t>(kE4M3 ? 0x87F00000u : 0x8FE00000u)));
+  const __m512i magnitude = _mm512_and_si512(u, _mm512_set1_epi32(0x7FFFFFFF));
+  const __mmask16 special = kE4M3 ? _mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x07F00000)) : _mm512_cmpge_epi32_mask(magnitude, _mm512_set1_epi32(0x0F800000));
+  const __m512i f = _mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(u), _mm512_set1_ps(kE4M3 ? 0x1p120f : 0x1p112f)));
+  return _mm512_castsi512_ps(_mm512_mask_or_epi32(f, special, f, _mm512_set1_epi32(kE4M3 ? 0x7FC00000 : 0x7F800000)));
+}
+
+template <bool kE4M3, int R>
+void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
+  const char* w = static_cast<const char*>(a.w) + panel * a.w_stride;
+  __m512 acc[R];
+  UNROLL for (int r = 0; r < R; ++r) acc[r] = _mm512_setzero_ps();
+  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
+    const __m512i four = _mm512_loadu_si512(w);
+    UNROLL for (int j = 0; j < 4; ++j) {
+      const __m512 wv = from_f8<kE4M3>(four, j);
+      UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
+        const __m512i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
+        const __m512i xv = j < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000u)));
+        acc[r] = _mm512_fmadd_ps(_mm512_castsi512_ps(xv), wv, acc[r]);
+      }
+    }
+  }
+  const __m512 scale = _mm512_loadu_ps(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride);
+  UNROLL for (int r = 0; r < R; ++r) store(a, row + static_cast<uint32_t>(r), panel, _mm512_mul_ps(acc[r], scale));
+}
+
+template <bool kE4M3>
+void gemm_f8(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t left = a.m - row, rows = left >= 8 ? 8 : left >= 4 ? 4 : 1;
+      (rows == 8 ? f8_tile<kE4M3, 8> : rows == 4 ? f8_tile<kE4M3, 4> : f8_tile<kE4M3, 1>)(a, row, panel);
+      row += rows;
+    }
+}
+
+// ---- attention over float pages -----------------------------------------------------------------------------------------------
+
+// R rows by P panels of 16 channels; one chain over the tokens per output. Load::token(v, t): 16 channels of token t of a page's panel.
+template <class Load, int R, int P>
+void pv_float_tile(const float* e, const void* const* pages, uint32_t n_pages, uint32_t panel, float* acc, size_t acc_stride) {
+  __m512 sum[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) sum[r][p] = _mm512_setzero_ps();
+  for (uint32_t i = 0; i < n_pages; ++i, e += 16) {
+    const char* v = static_cast<const char*>(pages[i]) + panel * Load::kPanelBytes;
+    for (uint32_t t = 0; t < 16; t += 4)
+      UNROLL for (uint32_t j = 0; j < 4; ++j) {
+        __m512 vv[P];
+        UNROLL for (int p = 0; p < P; ++p) vv[p] = Load::token(v + static_cast<size_t>(p) * Load::kPanelBytes, t, j);
+        UNROLL for (int r = 0; r < R; ++r) {
+          const __m512 x = _mm512_set1_ps(e[static_cast<uint32_t>(r) * 256 + t + j]);
+          UNROLL for (int p = 0; p < P; ++p) sum[r][p] = _mm512_fmadd_ps(x, vv[p], sum[r][p]);
+        }
+      }
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16, sum[r][p]);
+}
+template <class W>
+struct Wide {
+  static constexpr size_t kPanelBytes = 256 * W::kBytes;
+  static inline __attribute__((always_inline)) __m512 token(const char* v, uint32_t t, uint32_t j) { return W::load(v + (t + j) * 16 * W::kBytes); }
+};
+template <bool kE4M3>
+struct Eight {
+  static constexpr size_t kPanelBytes = 256;
+  static inline __attribute__((always_inline)) __m512 token(const char* v, uint32_t t, uint32_t j) {
+    return from_f8<kE4M3>(_mm512_loadu_si512(v + t * 16), static_cast<int>(j));
+  }
+};
+template <class Load>
+void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  for (uint32_t d = 0; d < d_panels;) {
+    const bool two = d_panels - d >= 2;
+    for (uint32_t r = 0; r < rows;) {
+      const uint32_t left = rows - r, step = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      const auto tile = two ? (step == 8 ? pv_float_tile<Load, 8, 2> : step == 4 ? pv_float_tile<Load, 4, 2> : step == 2 ? pv_float_tile<Load, 2, 2> : pv_float_tile<Load, 1, 2>)
+                            : (step == 8 ? pv_float_tile<Load, 8, 1> : step == 4 ? pv_float_tile<Load, 4, 1> : step == 2 ? pv_float_tile<Load, 2, 1> : pv_float_tile<Load, 1, 1>);
+      tile(e + r * size_t{256}, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
+      r += step;
+    }
+    d += two ? 2 : 1;
+  }
+}
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  (v == LINNET_F32      ? pv_float<Wide<F32>>
+   : v == LINNET_F16    ? pv_float<Wide<F16>>
+   : v == LINNET_BF16   ? pv_float<Wide<Bf16>>
+   : v == LINNET_F8E4M3 ? pv_float<Eight<true>>
+                        : pv_float<Eight<false>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+}
+
 // ---- for benches --------------------------------------------------------------------------------------------------------------
 
+// The shortest exact sequence for signed codes: `vpmaddwd` and an addition, 32 multiply-adds. A dozen of each at a time: taking turns measured slower.
 uint64_t peak_int8(uint64_t n) {
-  __m512i acc[16];
-  UNROLL for (int i = 0; i < 16; ++i) acc[i] = _mm512_set1_epi32(i);
-  const __m512i u = _mm512_set1_epi8(3), s = _mm512_set1_epi8(-5);
-  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 16; ++j) asm volatile("vpdpbusd %2, %1, %0" : "+v"(acc[j]) : "v"(u), "v"(s));
-  UNROLL for (int i = 0; i < 16; ++i) asm volatile("" ::"v"(acc[i]));
-  return n * 16 * 64;
+  __m512i acc[12], t[12];
+  const __m512i u = _mm512_set1_epi16(3), s = _mm512_set1_epi16(-5);
+  UNROLL for (int i = 0; i < 12; ++i) acc[i] = _mm512_set1_epi32(i);
+  for (uint64_t i = 0; i < n; ++i) {
+    UNROLL for (int j = 0; j < 12; ++j) asm volatile("vpmaddwd %1, %2, %0" : "=v"(t[j]) : "v"(s), "v"(u));
+    UNROLL for (int j = 0; j < 12; ++j) asm volatile("vpaddd %1, %0, %0" : "+v"(acc[j]) : "v"(t[j]));
+  }
+  UNROLL for (int i = 0; i < 12; ++i) asm volatile("" ::"v"(acc[i]));
+  return n * 12 * 32;
 }
 
 uint64_t read_all(const void* p, size_t bytes) {
@@ -448,33 +528,57 @@ uint64_t read_all(const void* p, size_t bytes) {
   return all;
 }
 
+uint64_t peak_f32(uint64_t n) {
+  __m512 acc[16];
+  UNROLL for (int i = 0; i < 16; ++i) acc[i] = _mm512_setzero_ps();
+  const __m512 u = _mm512_set1_ps(0.5f), s = _mm512_set1_ps(0.25f);
+  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 16; ++j) asm volatile("vfmadd231ps %2, %1, %0" : "+v"(acc[j]) : "v"(u), "v"(s));
+  UNROLL for (int i = 0; i < 16; ++i) asm volatile("" ::"v"(acc[i]));
+  return n * 16 * 16;
+}
+
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>}, {LINNET_F16, 1, gemm_float<F16>}, {LINNET_BF16, 1, gemm_float<Bf16>}, {LINNET_I8, 1, gemm_i8},
-    {LINNET_I8G128, 1, gemm_i8_f32},  {LINNET_I8G64, 1, gemm_i8_f32},   {LINNET_I8G32, 1, gemm_i8_f16},
+    {LINNET_F32, 1, gemm_float<F32>, peak_f32},
+    {LINNET_F16, 1, gemm_float<F16>, peak_f32},
+    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
+    {LINNET_I8, 1, gemm_i8, peak_int8},
+    {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},
+    {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
+    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},
+    {LINNET_I4G128, 1, gemm_i4, peak_int8},
+    {LINNET_I4G64, 1, gemm_i4, peak_int8},
+    {LINNET_I4G32, 1, gemm_i4, peak_int8},
+    {LINNET_I4G128Z, 1, gemm_i4_zero, peak_int8},
+    {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
+    {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
 };
 
 }  // namespace
 
 const KernelTable avx512_table = {
     .isa = LINNET_ISA_AVX512,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vnni,
+    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .quantize_row = quantize_row,
+    .bf16_row = bf16_row,
     .amax_bits = amax_bits,
     .codes = codes,
     .rmsnorm_row = rmsnorm_row,
+    .layernorm_row = layernorm_row,
     .silu_mul_row = silu_mul_row,
+    .gelu_mul_row = gelu_mul_row,
+    .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,
     .softmax_block = softmax_block,
     .planes = planes,
-    .attn_pv = attn_pv,
+    .attn_pv = attn_pv_by<Pairs>,
+    .attn_pv_float = attn_pv_float,
     .merge_row = merge_row,
     .scale_row = scale_row,
+    .find_above = find_above,
     .exp_row = exp_row,
-    .gather_row = nullptr,
-    .peak_int8 = peak_int8,
     .read_all = read_all,
 };
 

@@ -13,32 +13,39 @@ namespace linnet {
 
 // y(m, n) = x(m, k) * W(n, k)^T over `n_panels` panels of 16 outputs. The caller pads: y rows hold n_panels * 16 floats.
 //   Integer W: for each output, acc = 0; for each group g of x in order: acc = fmaf((float)dot_g, w_scale * x_scale, acc).
-//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc).
+//   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
 struct GemmArgs {
-  const void* x;            // integer W: int8 (m, x_stride bytes), zeros from k to kpad; float W: float (m, x_stride bytes)
+  const void* x;            // (m, x_stride bytes). Integer W: int8; FP8: bf16, of every four inputs in the order 0 2 1 3; both
+                            // with zeros from k to kpad (the next multiple of 32). Float W: float
   size_t x_stride;          // bytes between rows of x
   const float* x_scale;     // (m, x_groups), integer W
   const int32_t* x_sum128;  // (m, x_groups): -128 * sum of codes, integer W
   uint32_t x_groups;        // ceil(k / x_group)
   uint32_t x_group;         // 128, 64 or 32: inputs per group, a multiple of 32
-  const void* w;            // panels: int8 [kpad/4][16][4], or float type [k][16]
+  const void* w;            // panels as format.h lays them out
   size_t w_stride;          // bytes between panels
-  const void* w_scale;      // f32 or f16 [w_groups][16] per panel
+  const void* w_scale;      // f32 or f16 [w_groups][16] per panel, each 16 of i4g128z with 16 bytes of zero points behind; f32, f16, bf16: none
   size_t w_scale_stride;    // bytes between the scales of two panels
   float* y;
   size_t y_stride;    // floats between rows
   const float* bias;  // [n_panels * 16] or NULL
   uint32_t m, n_panels, k;
   uint32_t accumulate;
+  size_t fetch_ahead;  // where few rows stream panels from memory, ask for bytes this far on; 0 = they are in the caches
 };
 
 struct GemmKernel {
   linnet_format w;
   uint32_t exact;  // 1: the bits of scalar.cpp
   void (*run)(const GemmArgs*);
+  // For benches: a register-only loop of the multiply that bounds this entry; `n` rounds, returns the number of multiply-adds done.
+  uint64_t (*peak)(uint64_t n);
 };
+
+// How integer weights lie in a panel: a byte each; two a byte, + 8; two a byte, less the zero points behind the scales.
+enum Codes : uint32_t { kBytes, kNibbles, kNibblesZero };
 
 // What a tier may ask of the CPU.
 enum CpuBit : uint64_t {
@@ -47,57 +54,82 @@ enum CpuBit : uint64_t {
   kCpuF16c = 1u << 2,
   kCpuAvx512 = 1u << 3,  // F, BW, VL, DQ and an operating system that saves the registers
   kCpuAvx512Vnni = 1u << 4,
+  kCpuNeon = 1u << 5,
+  kCpuDotprod = 1u << 6,
+  kCpuI8mm = 1u << 7,
+  kCpuAvxVnni = 1u << 8,
+  kCpuAvx512Vbmi = 1u << 9,
+  kCpuAvx512Bf16 = 1u << 10,
+  kCpuNeonBf16 = 1u << 11,
 };
 // One tier. Null members are inherited from the next weaker tier that has them.
 struct KernelTable {
-  linnet_isa isa;
-  uint64_t required;  // CpuBit mask: all must be present
-  const GemmKernel* gemm;
-  uint32_t n_gemm;
+  linnet_isa isa = LINNET_ISA_AUTO;
+  uint64_t required = 0;  // CpuBit mask: all must be present
+  uint32_t (*start)() = nullptr;  // of a tier that is taken only where it is asked for by name: makes what its kernels use; 0 if that fails
+  const GemmKernel* gemm = nullptr;
+  uint32_t n_gemm = 0;
 
   // Codes of one row in groups of `group` (a multiple of 32; the last may be short). Per group: amax = max |x|;
   // inv = amax > 1e-30f ? 127 / amax : 0; q = rint(x * inv) clamped to +-127; scale = amax / 127; sum128 = -128 * sum(q).
   // Zeros from k to the next multiple of 32. A group whose amax is not finite gets zeros, and the result is 0, else 1.
-  uint32_t (*quantize_row)(const float* x, uint32_t k, uint32_t group, int8_t* q, float* scale, int32_t* sum128);
+  uint32_t (*quantize_row)(const float* x, uint32_t k, uint32_t group, int8_t* q, float* scale, int32_t* sum128) = nullptr;
+  // x to bf16, ties to even, NaN stays NaN; of every four inputs in the order 0 2 1 3; zeros from k to the next multiple of 32.
+  void (*bf16_row)(const float* x, uint32_t k, uint16_t* y) = nullptr;
   // Bits of max |x| (an integer maximum of the absolute values' bits, so that NaN > infinity > all numbers).
-  uint32_t (*amax_bits)(const float* x, uint32_t n);
+  uint32_t (*amax_bits)(const float* x, uint32_t n) = nullptr;
   // q = rint(x * inv) clamped to +-127.
-  void (*codes)(const float* x, uint32_t n, float inv, int8_t* q);
+  void (*codes)(const float* x, uint32_t n, float inv, int8_t* q) = nullptr;
   // ss[i % 16] = fmaf(x, x, ss[i % 16]), tree 8-4-2-1; r = 1 / sqrtf(ss / n + eps); y = (x * r) * w. x may be y.
-  void (*rmsnorm_row)(const float* x, const float* w, uint32_t n, float eps, float* y);
-  // y = (g / (1 + exp(-g))) * u. y may be g or u.
-  void (*silu_mul_row)(const float* g, const float* u, uint32_t n, float* y);
+  void (*rmsnorm_row)(const float* x, const float* w, uint32_t n, float eps, float* y) = nullptr;
+  // s[i % 16] = s[i % 16] + x, tree; mean = s / n; ss[i % 16] = fmaf(x - mean, x - mean, ss[i % 16]), tree; r = 1 / sqrtf(ss / n + eps);
+  // y = fmaf((x - mean) * r, w, b), or the product alone where b is NULL. x may be y.
+  void (*layernorm_row)(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) = nullptr;
+  // y = (g / (1 + exp(-g))) * u. y may be g or u, here and in the next two.
+  void (*silu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
+  // GELU by tanh, which is a sigmoid: y = (g / (1 + exp((g * -2 sqrt(2 / pi)) * fmaf(g * 0.044715, g, 1)))) * u.
+  void (*gelu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
+  // y = (g > 0 ? g : 0) * u.
+  void (*relu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // y = y + x.
-  void (*add_row)(float* y, const float* x, uint32_t n);
+  void (*add_row)(float* y, const float* x, uint32_t n) = nullptr;
   // Rotates pairs (a, b) by (cos, sin): a' = fmaf(a, cos, -(b * sin)), b' = fmaf(b, cos, a * sin).
   // interleaved = 0: pair i is (x[i], x[i + n_pairs]); 1: (x[2i], x[2i + 1]).
-  void (*rope_row)(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved);
-  // One block of attention for one row. s[t] = s[t] * scale for t < n (1..256); *m = max; e[t] = exp(s[t] - m);
-  // *l = 16 partial sums by t % 16, tree 8-4-2-1. p (may be s) gets e, and zeros from n to n_pad (a multiple of 16, <= 256).
-  void (*softmax_block)(float* s, uint32_t n, uint32_t n_pad, float scale, float* p, float* m, float* l);
+  void (*rope_row)(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) = nullptr;
+  // One block of attention for one row, of which tokens from..to - 1 count (from < to). s[t] = s[t] * scale, and where cap > 0
+  // cap * tanh(s / cap), with z = exp(-2 |x|), tanh(x) = +-(1 - z) / (1 + z); *m = max; e[t] = exp(s[t] - m); *l = 16 partial sums by
+  // t % 16, tree 8-4-2-1. s becomes e, and zeros elsewhere up to n_pad (a multiple of 16, <= 256).
+  void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) = nullptr;
   // p = e * v_scale per token, then to 14 bits: amax = max p; inv = amax > 1e-30f ? 16383 / amax : 0;
   // c = rint(p * inv) clamped to 0..16383; hi = c >> 7, lo = c & 127. Returns amax / 16383. n is a multiple of 16.
-  float (*planes)(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo);
+  float (*planes)(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) = nullptr;
   // acc[r][j] = (float)(128 * dot(hi[r], v[., j]) + dot(lo[r], v[., j])) * p_scale[r] over n_pages pages of 16 tokens and
   // d_panels * 16 channels. hi, lo: (rows, 256). pages[i]: int8 [d/16][4][16][4] (token t: group t / 4, byte t % 4).
   void (*attn_pv)(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-                  const float* p_scale, float* acc, size_t acc_stride);
+                  const float* p_scale, float* acc, size_t acc_stride) = nullptr;
+  // The same on pages of floats: acc = 0; for t in order: acc = fmaf(e[r][t], (float)v[t][j], acc). e: (rows, 256), finite.
+  // pages[i]: f32, f16, bf16 [d/16][16 tokens][16]; FP8 bytes as above. A row's bits do not depend on `rows`, nor on pages where its e is zero.
+  void (*attn_pv_float)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc,
+                        size_t acc_stride) = nullptr;
+  // For FP8 in tiers with bf16 products: e rounded to bf16, tokens of every four in two chains. Not exact; null: attn_pv_float.
+  void (*attn_pv_bf16)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc,
+                       size_t acc_stride) = nullptr;
   // y = fmaf(x, b, y * a).
-  void (*merge_row)(float* y, const float* x, uint32_t n, float a, float b);
+  void (*merge_row)(float* y, const float* x, uint32_t n, float a, float b) = nullptr;
   // y = y * a.
-  void (*scale_row)(float* y, uint32_t n, float a);
+  void (*scale_row)(float* y, uint32_t n, float a) = nullptr;
+  // The first i >= from with x[i] > t, or n: what the largest of many logits are found with.
+  uint32_t (*find_above)(const float* x, uint32_t n, uint32_t from, float t) = nullptr;
   // e^x as linnet defines it (scalar.cpp), in place.
-  void (*exp_row)(float* x, uint32_t n);
+  void (*exp_row)(float* x, uint32_t n) = nullptr;
   // y = (float) w[row, :] for one output of a packed matrix: integer formats code * scale, floats as they are.
-  void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y);
+  void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) = nullptr;
 
-  // Register-only loop of this tier's int8 dot instruction: `n` rounds, returns the number of multiply-adds done. For benches.
-  uint64_t (*peak_int8)(uint64_t n);
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
-  uint64_t (*read_all)(const void* p, size_t bytes);
+  uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;
 };
 
 // One per tier's file; registry.cpp knows which of them this build has.
-extern const KernelTable scalar_table, avx2_table, avx512_table;
+extern const KernelTable scalar_table, avx2_table, avx_vnni_table, avx512_table, avx512_vnni_table, avx512_bf16_table, neon_table, neon_dotprod_table, neon_i8mm_table, onednn_table, neon_bf16_table;
 
 }  // namespace linnet

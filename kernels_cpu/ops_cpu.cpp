@@ -8,19 +8,18 @@
 namespace linnet {
 namespace {
 
-struct Share {
-  uint32_t from, to;
-};
 // [0, count), one contiguous share per thread.
 Share share(const Worker& w, uint32_t count) {
   return {static_cast<uint32_t>(uint64_t{count} * w.id / w.n), static_cast<uint32_t>(uint64_t{count} * (w.id + 1) / w.n)};
 }
 
-void quantize_rows(const Worker& w, const float* x, size_t x_stride, Share rows, uint32_t k, QuantRows* q) {
-  for (uint32_t i = rows.from; i < rows.to; ++i)
-    if (!w.kernels->t.quantize_row(x + i * x_stride, k, q->group, q->q + i * q->stride, q->scale + size_t{i} * q->groups,
-                                   q->sum128 + size_t{i} * q->groups))
-      __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
+// Row i of q from x (k). What makes a row calls this while it is in the first-level cache.
+void quantize_row(const Worker& w, const float* x, uint32_t k, uint32_t i, QuantRows* q) {
+  uint8_t* to = q->q + i * q->stride;
+  if (q->format == LINNET_BF16)
+    w.kernels->t.bf16_row(x, k, reinterpret_cast<uint16_t*>(to));
+  else if (!w.kernels->t.quantize_row(x, k, q->group, reinterpret_cast<int8_t*>(to), q->scale + size_t{i} * q->groups, q->sum128 + size_t{i} * q->groups))
+    __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
 }
 
 void sync(const Worker& w) { w.sync_fn(w.team, w.n); }
@@ -33,36 +32,22 @@ void embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t
 
 void norm(const Worker& w, const float* x, size_t stride, const float* weight, float eps, uint32_t m, uint32_t n, float* y, QuantRows* q) {
   const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i) w.kernels->t.rmsnorm_row(x + i * stride, weight, n, eps, y + i * stride);
-  if (q) quantize_rows(w, y, stride, rows, n, q);
+  for (uint32_t i = rows.from; i < rows.to; ++i) {
+    w.kernels->t.rmsnorm_row(x + i * stride, weight, n, eps, y + i * stride);
+    if (q) quantize_row(w, y + i * stride, n, i, q);
+  }
 }
 
 void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q) {
-  quantize_rows(w, x, x_stride, share(w, m), k, q);
+  const Share rows = share(w, m);
+  for (uint32_t i = rows.from; i < rows.to; ++i) quantize_row(w, x + i * x_stride, k, i, q);
 }
 
-// Threads take pieces of a matrix as they get done, since one core's memory may be slower than another's. Matrices take turns with the
-// counters: fewer than kTickets / 2 of them stand between two syncs, so the one reset here is used by nobody now.
-struct Pieces {
-  const Worker& w;
-  uint32_t count, size, next, *ticket;
-
-  Pieces(const Worker& worker, uint32_t n_panels) : w(worker), count(n_panels), size(n_panels), next(0), ticket(nullptr) {
-    if (w.n == 1) return;
-    const uint32_t turn = w.n_gemm++;
-    ticket = w.tickets + turn % kTickets;
-    if (w.id == 0) __atomic_store_n(w.tickets + (turn + kTickets / 2) % kTickets, 0u, __ATOMIC_RELAXED);
-    const uint32_t fine = n_panels / (w.n * 4);  // about four pieces a thread, whole groups of four panels where there are enough
-    size = fine >= 4 ? fine / 4 * 4 : n_panels >= 8 * w.n ? 4 : 1;
-  }
-  bool take(Share* out) {
-    const uint32_t at = ticket ? __atomic_fetch_add(ticket, size, __ATOMIC_RELAXED) : next;
-    next = count;
-    if (at >= count) return false;
-    *out = {at, count - at < size ? count : at + size};
-    return true;
-  }
-};
+// Panels of a matrix that a thread takes at a time: about four pieces a thread, whole groups of four panels where there are enough.
+uint32_t panels_at_once(const Worker& w, uint32_t n_panels) {
+  const uint32_t fine = n_panels / (w.n * 4);
+  return fine >= 4 ? fine / 4 * 4 : n_panels >= 8 * w.n ? 4 : 1;
+}
 
 void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
           float* y, size_t y_stride) {
@@ -70,24 +55,25 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   const FormatRow& row = format_row(mat.format);
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(mat.n) / kPanel);
   GemmArgs a{};
-  if (row.integer) {
+  if (row.x != LINNET_F32) {
     a.x = q->q;
     a.x_stride = q->stride;
     a.x_scale = q->scale;
     a.x_sum128 = q->sum128;
     a.x_groups = q->groups;
     a.x_group = q->group;
-    a.w_scale_stride = n_w_groups(mat.format, mat.k) * kPanel * row.scale_bytes;
   } else {
     a.x = x;
     a.x_stride = x_stride * sizeof(float);
   }
   a.w_stride = panel_bytes(mat.format, mat.k);
+  a.w_scale_stride = n_w_groups(mat.format, mat.k) * kPanel * row.scale_bytes;
   a.y_stride = y_stride;
   a.m = m;
   a.k = mat.k;
   a.accumulate = accumulate;
-  Pieces pieces(w, n_panels);
+  a.fetch_ahead = 4096;
+  Pieces pieces(w, n_panels, panels_at_once(w, n_panels));
   for (Share panels; pieces.take(&panels);) {
     a.w = static_cast<const uint8_t*>(mat.panels) + panels.from * a.w_stride;
     a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels.from * a.w_scale_stride;
@@ -112,8 +98,10 @@ void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads
 
 void act_mul(const Worker& w, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
   const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i) w.kernels->t.silu_mul_row(gate + i * stride, up + i * stride, n, y + i * stride);
-  if (q) quantize_rows(w, y, stride, rows, n, q);
+  for (uint32_t i = rows.from; i < rows.to; ++i) {
+    w.kernels->t.silu_mul_row(gate + i * stride, up + i * stride, n, y + i * stride);
+    if (q) quantize_row(w, y + i * stride, n, i, q);
+  }
 }
 
 }  // namespace

@@ -51,18 +51,25 @@ void pack_codes(const float* x, size_t from, size_t n, float scale, size_t row, 
   }
 }
 
-// Scales are stored as f32, or as f16 when scale_bytes is 2. Returns the value that was stored.
-float store_scale(float scale, const FormatRow& f, void* scales, size_t i) {
-  if (f.scale_bytes == 2) {
-    const uint16_t h = f32_to_f16(scale);
-    static_cast<uint16_t*>(scales)[i] = h;
-    return f16_to_f32(h);
+// Group g's scale of row r in a panel's scales; i4g128z keeps 16 zero points behind each group's.
+void* scale_place(const FormatRow& f, void* scales, size_t g, size_t r) {
+  return static_cast<uint8_t*>(scales) + g * kPanel * f.scale_bytes + r * (f.scale_bytes == 4 ? 4 : 2);
+}
+uint8_t* zero_place(void* scales, size_t g, size_t r) { return static_cast<uint8_t*>(scales) + g * 48 + 32 + r; }
+
+// Scales are stored as f32 or as f16. Returns the value that was stored.
+float store_scale(float scale, const FormatRow& f, void* scales, size_t g, size_t r) {
+  void* to = scale_place(f, scales, g, r);
+  if (f.scale_bytes == 4) {
+    std::memcpy(to, &scale, 4);
+    return scale;
   }
-  static_cast<float*>(scales)[i] = scale;
-  return scale;
+  const uint16_t h = f32_to_f16(scale);
+  std::memcpy(to, &h, 2);
+  return f16_to_f32(h);
 }
 
-bool pack_int(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, int8_t* panel, void* scales) {
+bool pack_i8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, int8_t* panel, void* scales) {
   const size_t group = f.w_group ? f.w_group : k;
   std::memset(panel, 0, panel_bytes(f.format, k));
   std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale_bytes);
@@ -71,11 +78,136 @@ bool pack_int(const FormatRow& f, const float* rows, size_t stride, uint32_t n_r
     float scale[kPanel];
     for (size_t r = 0; r < n_rows; ++r) {
       const uint32_t amax = amax_bits(rows + r * stride + from, end - from);
-      scale[r] = store_scale(from_bits(amax) / 127.0f, f, scales, g * kPanel + r);
+      scale[r] = store_scale(from_bits(amax) / 127.0f, f, scales, g, r);
       if (amax >= 0x7F800000u || bits(scale[r]) >= 0x7F800000u) return false;
     }
     for (size_t at = from; at < end; at += kChunk)
       for (size_t r = 0; r < n_rows; ++r) pack_codes(rows + r * stride, at, end - at < kChunk ? end - at : kChunk, scale[r], r, panel);
+  }
+  return true;
+}
+
+// Code + 8 of input i of a row into its place of a panel.
+void put_nibble(uint8_t* panel, size_t row, size_t i, int32_t value) {
+  uint8_t& byte = panel[i / 8 * 64 + row * 4 + i % 4];
+  const size_t shift = i & 4;
+  byte = static_cast<uint8_t>((byte & ~(15u << shift)) | static_cast<uint32_t>(value) << shift);
+}
+
+// Codes + 8 of n <= kChunk values for a scale: rint(x * inv) clamped to -8..7. Returns the sum of squared errors, as 16 partial sums
+// by index % 16 so that it can be vectorised.
+float codes_i4(const float* x, size_t n, float scale, int32_t* q) {
+  const float inv = 1.0f / scale;
+  float sum[16] = {};
+  for (size_t i = 0; i < n; i += 16)
+    for (size_t j = 0; j < 16; ++j) {
+      float v = x[i + j] * inv;
+      v = v > -8.0f ? v : -8.0f;
+      v = v < 7.0f ? v : 7.0f;
+      q[i + j] = static_cast<int32_t>(bits(v + 12582912.0f)) - 0x4B400000 + 8;
+      const float e = x[i + j] - static_cast<float>(q[i + j] - 8) * scale;
+      sum[j] += e * e;
+    }
+  float total = 0;
+  for (const float v : sum) total += v;
+  return total;
+}
+
+// The value of largest magnitude takes code -8 (the scale has its sign, turned), or a little less or more if that makes the squared error of
+// the whole group smaller.
+bool pack_i4(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, uint16_t* scales) {
+  std::memset(panel, 0x88, panel_bytes(f.format, k));
+  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * 2);
+  for (size_t from = 0, g = 0; from < k; from += f.w_group, ++g) {
+    const size_t n = k - from < f.w_group ? k - from : f.w_group;
+    for (size_t r = 0; r < n_rows; ++r) {
+      float x[kChunk] = {};
+      std::memcpy(x, rows + r * stride + from, n * sizeof(float));
+      const uint32_t amax = amax_bits(x, n);
+      if (amax >= 0x7F800000u) return false;
+      float largest = from_bits(amax);
+      for (size_t i = 0; i < n; ++i)
+        if (x[i] == -from_bits(amax)) largest = x[i];
+      int32_t q[kChunk], best[kChunk];
+      float least = __builtin_inff();
+      uint16_t chosen = 0;
+      const size_t padded = align_up(n, 16);
+      for (int step = 0; step < 12; ++step) {
+        const uint16_t h = f32_to_f16(largest / ((34.0f + static_cast<float>(step)) / -5.0f));
+        if ((h & 0x7FFFu) >= 0x7C00u) return false;
+        if ((h & 0x7FFFu) == 0) continue;
+        const float error = codes_i4(x, padded, f16_to_f32(h), q);
+        if (error < least) {
+          least = error;
+          chosen = h;
+          std::memcpy(best, q, sizeof best);
+        }
+      }
+      if (chosen == 0) continue;  // too small for the scale: zeros
+      scales[g * kPanel + r] = chosen;
+      for (size_t i = 0; i < n; ++i) put_nibble(panel, r, from + i, best[i]);
+    }
+  }
+  return true;
+}
+
+// From the least to the largest, zero among them, in 15 steps, or in somewhat smaller ones if that makes the squared error of the group smaller.
+bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, void* scales) {
+  std::memset(panel, 0, panel_bytes(f.format, k));
+  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale_bytes);
+  for (size_t from = 0, g = 0; from < k; from += f.w_group, ++g) {
+    const size_t n = k - from < f.w_group ? k - from : f.w_group;
+    for (size_t r = 0; r < n_rows; ++r) {
+      const float* x = rows + r * stride + from;
+      if (amax_bits(x, n) >= 0x7F800000u) return false;
+      float lo = 0, hi = 0;
+      for (size_t i = 0; i < n; ++i) {
+        lo = x[i] < lo ? x[i] : lo;
+        hi = x[i] > hi ? x[i] : hi;
+      }
+      float least = __builtin_inff();
+      uint8_t best[kChunk] = {};
+      for (int step = 0; step < 10; ++step) {
+        const float shrink = 1.0f - 0.03f * static_cast<float>(step);
+        const uint16_t h = f32_to_f16((hi - lo) / 15.0f * shrink);
+        if (h >= 0x7C00u) return false;
+        if (h == 0) continue;
+        const float scale = f16_to_f32(h), zero = __builtin_rintf(-lo * shrink / scale);
+        uint8_t codes[kChunk] = {};
+        float error = 0;
+        for (size_t i = 0; i < n; ++i) {
+          float c = __builtin_rintf(x[i] / scale) + zero;
+          c = c > 0.0f ? c : 0.0f;
+          c = c < 15.0f ? c : 15.0f;
+          codes[i] = static_cast<uint8_t>(c);
+          const float e = x[i] - (c - zero) * scale;
+          error += e * e;
+        }
+        if (error < least) {
+          least = error;
+          std::memcpy(best, codes, sizeof best);
+          std::memcpy(scale_place(f, scales, g, r), &h, 2);
+          *zero_place(scales, g, r) = static_cast<uint8_t>(zero);
+        }
+      }
+      for (size_t i = 0; i < n; ++i) put_nibble(panel, r, from + i, best[i]);
+    }
+  }
+  return true;
+}
+
+bool pack_f8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, float* scales) {
+  std::memset(panel, 0, panel_bytes(f.format, k));
+  std::memset(scales, 0, kPanel * 4);
+  const bool e4m3 = f.format == LINNET_F8E4M3;
+  for (size_t r = 0; r < n_rows; ++r) {
+    const float* x = rows + r * stride;
+    const uint32_t amax = amax_bits(x, k);
+    if (amax >= 0x7F800000u) return false;
+    const float scale = from_bits(amax) / (e4m3 ? 448.0f : 57344.0f);
+    if (scale == 0.0f) continue;
+    scales[r] = scale;
+    for (size_t i = 0; i < k; ++i) panel[i / 4 * 64 + r * 4 + i % 4] = e4m3 ? f32_to_f8e4m3(x[i] / scale) : f32_to_f8e5m2(x[i] / scale);
   }
   return true;
 }
@@ -110,45 +242,68 @@ bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uin
     case LINNET_BF16:
       return pack_float(rows, stride, n_rows, k, static_cast<uint16_t*>(panel), f32_to_bf16,
                         [](uint16_t v) { return (v & 0x7FFFu) < 0x7F80u; });
-    default:
-      return format_known(f) && pack_int(format_row(f), rows, stride, n_rows, k, static_cast<int8_t*>(panel), scales);
+    case LINNET_F8E4M3:
+    case LINNET_F8E5M2: return pack_f8(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<float*>(scales));
+    case LINNET_I4G128:
+    case LINNET_I4G64:
+    case LINNET_I4G32: return pack_i4(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<uint16_t*>(scales));
+    case LINNET_I4G128Z: return pack_i4_zero(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), scales);
+    default: return format_known(f) && pack_i8(format_row(f), rows, stride, n_rows, k, static_cast<int8_t*>(panel), scales);
   }
 }
 
-void pack_panel_exact(const int8_t* codes, const uint16_t* scales, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales) {
-  const size_t groups = k / 32;
-  std::memset(panel, 0, size_t{k} * kPanel);
-  std::memset(panel_scales, 0, groups * kPanel * 2);
+bool pack_exact(Format f, uint32_t group, uint32_t bits, bool zeros) {
+  const FormatRow& row = format_row(f);
+  return format_integer(f) && row.w_group != 0 && group % row.w_group == 0 && (row.bits == 8 || (bits == 4 && (row.scale_bytes == 3 || !zeros)));
+}
+
+void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales) {
+  const FormatRow& row = format_row(f);
+  const size_t groups = n_w_groups(f, k), from_groups = div_up(k, from.group);
+  auto* to = static_cast<uint8_t*>(panel);
+  std::memset(to, row.bits == 4 && row.scale_bytes == 2 ? 0x88 : 0, panel_bytes(f, k));
+  std::memset(panel_scales, 0, groups * kPanel * row.scale_bytes);
   for (size_t r = 0; r < n_rows; ++r) {
-    for (size_t i = 0; i < k; i += 4) std::memcpy(static_cast<int8_t*>(panel) + i * kPanel + r * 4, codes + r * k + i, 4);
-    for (size_t g = 0; g < groups; ++g) static_cast<uint16_t*>(panel_scales)[g * kPanel + r] = scales[r * groups + g];
+    for (size_t g = 0; g < groups; ++g) {
+      const size_t source = r * from_groups + g * row.w_group / from.group;
+      const uint8_t zero = from.zeros ? from.zeros[source] : 8;
+      store_scale(f16_to_f32(from.scales[source]), row, panel_scales, g, r);
+      if (row.scale_bytes == 3) *zero_place(panel_scales, g, r) = zero;
+      for (size_t i = g * row.w_group, end = i + row.w_group < k ? i + row.w_group : k; i < end; ++i) {
+        const int8_t code = from.codes[r * k + i];
+        if (row.bits == 4) put_nibble(to, r, i, code + zero);
+        else to[i / 4 * 64 + r * 4 + i % 4] = static_cast<uint8_t>(code);
+      }
+    }
   }
 }
 
 void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, uint32_t k, uint32_t row, float* y) {
   (void)n;
   const FormatRow& info = format_row(f);
-  const size_t r = row % kPanel, panel = row / kPanel;
-  const char* base = static_cast<const char*>(panels) + panel * panel_bytes(f, k);
-  if (!info.integer) {
-    for (size_t i = 0; i < k; ++i) {
-      const size_t at = i * kPanel + r;
-      if (f == LINNET_F32)
-        y[i] = reinterpret_cast<const float*>(base)[at];
-      else if (f == LINNET_F16)
-        y[i] = f16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]);
-      else
-        y[i] = bf16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]);
-    }
-    return;
-  }
-  const int8_t* w = reinterpret_cast<const int8_t*>(base);
-  const size_t groups = n_w_groups(f, k);
+  const size_t r = row % kPanel, panel = row / kPanel, groups = n_w_groups(f, k);
+  const uint8_t* base = static_cast<const uint8_t*>(panels) + panel * panel_bytes(f, k);
   for (size_t i = 0; i < k; ++i) {
-    const size_t at = (panel * groups + (info.w_group ? i / info.w_group : 0)) * kPanel + r;
-    const float scale =
-        info.scale_bytes == 2 ? f16_to_f32(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at];
-    y[i] = static_cast<float>(w[i / 4 * 64 + r * 4 + i % 4]) * scale;
+    const size_t at = i * kPanel + r, byte = i / 4 * 64 + r * 4 + i % 4;
+    float v;
+    switch (f) {
+      case LINNET_F32: v = reinterpret_cast<const float*>(base)[at]; break;
+      case LINNET_F16: v = f16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]); break;
+      case LINNET_BF16: v = bf16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]); break;
+      case LINNET_F8E4M3: v = f8e4m3_to_f32(base[byte]); break;
+      case LINNET_F8E5M2: v = f8e5m2_to_f32(base[byte]); break;
+      case LINNET_I4G128:
+      case LINNET_I4G64:
+      case LINNET_I4G32:
+      case LINNET_I4G128Z: v = static_cast<float>((base[i / 8 * 64 + r * 4 + i % 4] >> (i & 4) & 15) - 8); break;
+      default: v = static_cast<float>(static_cast<int8_t>(base[byte])); break;
+    }
+    if (info.scale_bytes) {
+      const uint8_t* s = static_cast<const uint8_t*>(scales) + (panel * groups + (info.w_group ? i / info.w_group : 0)) * kPanel * info.scale_bytes;
+      if (info.scale_bytes == 3) v += static_cast<float>(8 - s[32 + r]);
+      v *= info.scale_bytes == 4 ? reinterpret_cast<const float*>(s)[r] : f16_to_f32(reinterpret_cast<const uint16_t*>(s)[r]);
+    }
+    y[i] = v;
   }
 }
 

@@ -7,11 +7,23 @@
 namespace linnet {
 
 // Packs one panel: n_rows (1..16) rows of k floats at `stride` floats. panel: panel_bytes(f, k); scales: groups * 16 entries. Missing rows
-// and inputs become zeros. Integer formats, per group: scale = amax / 127 (rounded to f16 for i8g32), code = rint(x / scale) clamped to
-// +-127, and 0 where amax is 0. false if a weight is not finite.
+// and inputs become zeros. false if a weight is not finite.
+//   i8*  per group: scale = amax / 127 (rounded to f16 for i8g32), code = rint(x / scale) clamped to +-127, and 0 where amax is 0
+//   f8*  per output: scale = amax / the format's largest number, code = the nearest to x / scale, ties to even
+//   i4g128z  per group: of ten f16 scales for the span of its values and zero, the one with the least squared error
+//   i4*  else, per group: of twelve f16 scales that give the largest value a code near -8, the one with the least squared error
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// i8g32 from codes (n_rows, k) and f16 scales (n_rows, k / 32), bit for bit. k a multiple of 32.
-void pack_panel_exact(const int8_t* codes, const uint16_t* scales, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales);
+// Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they are taken off.
+struct ExactRows {
+  int8_t* codes;     // (n_rows, k)
+  uint16_t* scales;  // (n_rows, ceil(k / group)) f16 bits
+  uint8_t* zeros;    // the same; 0..16; nullptr: none
+  uint32_t group;    // inputs per scale
+};
+// Whether f holds codes of `bits` bits (4 or 8), with zero points or without, in groups of `group` as they are.
+bool pack_exact(Format f, uint32_t group, uint32_t bits, bool zeros);
+// One panel from such rows, bit for bit.
+void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales);
 // The reverse for one output, as `gather_row` of the kernels: y(k).
 void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, uint32_t k, uint32_t row, float* y);
 

@@ -2,6 +2,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 #include "../runtime/format.h"
@@ -17,16 +19,40 @@ const KernelTable* const kTiers[] = {
 #if LINNET_HAVE_AVX2
     &avx2_table,
 #endif
+#if LINNET_HAVE_AVX_VNNI
+    &avx_vnni_table,
+#endif
 #if LINNET_HAVE_AVX512
     &avx512_table,
+#endif
+#if LINNET_HAVE_AVX512_VNNI
+    &avx512_vnni_table,
+#endif
+#if LINNET_HAVE_AVX512_BF16
+    &avx512_bf16_table,
+#endif
+#if LINNET_HAVE_ONEDNN
+    &onednn_table,
+#endif
+#if LINNET_HAVE_NEON
+    &neon_table,
+#endif
+#if LINNET_HAVE_NEON_DOTPROD
+    &neon_dotprod_table,
+#endif
+#if LINNET_HAVE_NEON_I8MM
+    &neon_i8mm_table,
+#endif
+#if LINNET_HAVE_NEON_BF16
+    &neon_bf16_table,
 #endif
 };
 constexpr uint32_t kTierCount = sizeof kTiers / sizeof kTiers[0];
 
-const char* const kIsaNames[] = {"auto", "scalar", "avx2", "avx512"};
+const char* const kIsaNames[] = {"auto", "scalar", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "neon", "neon_dotprod", "neon_i8mm", "onednn", "neon_bf16"};
 constexpr uint32_t kIsaCount = sizeof kIsaNames / sizeof kIsaNames[0];
 
-const char* const kCpuBitNames[] = {"avx2", "fma", "f16c", "avx512f/bw/vl/dq", "avx512vnni"};
+const char* const kCpuBitNames[] = {"avx2", "fma", "f16c", "avx512f/bw/vl/dq", "avx512vnni", "neon", "dotprod", "i8mm", "avxvnni", "avx512vbmi", "avx512bf16", "bf16"};
 
 bool allowed(const KernelTable& t, uint32_t mask) { return mask == 0 || (mask >> t.isa & 1u); }
 
@@ -40,20 +66,26 @@ void overlay(const KernelTable& from, Kernels* out) {
   t.isa = from.isa;
   t.required = from.required;
   take(t.quantize_row, from.quantize_row);
+  take(t.bf16_row, from.bf16_row);
   take(t.amax_bits, from.amax_bits);
   take(t.codes, from.codes);
   take(t.rmsnorm_row, from.rmsnorm_row);
+  take(t.layernorm_row, from.layernorm_row);
   take(t.silu_mul_row, from.silu_mul_row);
+  take(t.gelu_mul_row, from.gelu_mul_row);
+  take(t.relu_mul_row, from.relu_mul_row);
   take(t.add_row, from.add_row);
   take(t.rope_row, from.rope_row);
   take(t.softmax_block, from.softmax_block);
   take(t.planes, from.planes);
   take(t.attn_pv, from.attn_pv);
+  take(t.attn_pv_float, from.attn_pv_float);
+  take(t.attn_pv_bf16, from.attn_pv_bf16);
   take(t.merge_row, from.merge_row);
   take(t.scale_row, from.scale_row);
+  take(t.find_above, from.find_above);
   take(t.exp_row, from.exp_row);
   take(t.gather_row, from.gather_row);
-  take(t.peak_int8, from.peak_int8);
   take(t.read_all, from.read_all);
   for (uint32_t i = 0; i < from.n_gemm; ++i) out->gemm[from.gemm[i].w] = from.gemm[i];
 }
@@ -84,11 +116,22 @@ uint64_t cpu_bits() {
   if (f16c) out |= kCpuF16c;
   if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return out;
   if (b >> 5 & 1) out |= kCpuAvx2;
+  uint32_t a1, b1, c1, d1;
+  if (!__get_cpuid_count(7, 1, &a1, &b1, &c1, &d1)) a1 = 0;
+  if (a1 >> 4 & 1) out |= kCpuAvxVnni;
   const uint32_t f_dq_bw_vl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
   if ((saved & 0xE6u) == 0xE6u && (b & f_dq_bw_vl) == f_dq_bw_vl) {
     out |= kCpuAvx512;
     if (c >> 11 & 1) out |= kCpuAvx512Vnni;
+    if (c >> 1 & 1) out |= kCpuAvx512Vbmi;
+    if (a1 >> 5 & 1) out |= kCpuAvx512Bf16;
   }
+#elif defined(__aarch64__) && defined(__linux__)
+  const unsigned long caps = getauxval(AT_HWCAP), caps2 = getauxval(AT_HWCAP2);
+  if (caps >> 1 & 1) out |= kCpuNeon;      // HWCAP_ASIMD
+  if (caps >> 20 & 1) out |= kCpuDotprod;  // HWCAP_ASIMDDP
+  if (caps2 >> 13 & 1) out |= kCpuI8mm;    // HWCAP2_I8MM
+  if (caps2 >> 14 & 1) out |= kCpuNeonBf16;  // HWCAP2_BF16
 #endif
   return out;
 }
@@ -110,11 +153,12 @@ Status kernels_resolve(uint32_t isa, uint32_t mask, Kernels* out, Error* err) {
   const uint64_t cpu = cpu_bits();
   const KernelTable* best = nullptr;
   for (const KernelTable* t : kTiers)
-    if (allowed(*t, mask) && !(t->required & ~cpu) && (isa == LINNET_ISA_AUTO || t->isa == isa)) best = t;
+    if (allowed(*t, mask) && !(t->required & ~cpu) && (isa == LINNET_ISA_AUTO ? !t->start : t->isa == isa)) best = t;
   if (!best) {
     if (isa != LINNET_ISA_AUTO) return refuse_forced(isa, mask, cpu, err);
     return fail(err, LINNET_UNSUPPORTED, "isa_mask ", mask, " allows no tier that this build has and this CPU runs");
   }
+  if (best->start && !best->start()) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(best->isa), "': the library that it calls has no fast kernel for this CPU");
   *out = Kernels{};
   overlay(scalar_table, out);
   for (const KernelTable* t : kTiers) {

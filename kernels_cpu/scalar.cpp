@@ -21,6 +21,12 @@ float from_f16(uint16_t h) {
   return from_bits(sign | bits(from_bits(a << 13) * 0x1p112f));  // exact, subnormals too
 }
 float from_bf16(uint16_t h) { return from_bits(static_cast<uint32_t>(h) << 16); }
+// The exponent is put right by an exact product, subnormals too. E4M3 has one NaN and no infinities; E5M2 is the upper half of an f16.
+float from_f8e4m3(uint8_t c) {
+  const uint32_t a = c & 0x7Fu, sign = static_cast<uint32_t>(c & 0x80u) << 24;
+  return from_bits(sign | (a == 0x7F ? 0x7FC00000u : bits(from_bits(a << 20) * 0x1p120f)));
+}
+float from_f8e5m2(uint8_t c) { return from_f16(static_cast<uint16_t>(c << 8)); }
 
 // Adding this rounds |v| <= 2^22 to an integer, ties to even, and leaves it in the low bits.
 constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
@@ -100,6 +106,16 @@ uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, flo
   return finite;
 }
 
+// Where input i of a bf16 row stands: 0 2 1 3 of every four.
+uint32_t bf16_place(uint32_t i) { return (i & ~3u) | (i & 1) << 1 | (i >> 1 & 1); }
+
+void bf16_row(const float* x, uint32_t k, uint16_t* y) {
+  for (uint32_t i = 0; i < round_up(k, 32); ++i) {
+    const uint32_t u = i < k ? bits(x[i]) : 0;
+    y[bf16_place(i)] = static_cast<uint16_t>((u & 0x7FFFFFFFu) > 0x7F800000u ? u >> 16 | 0x40u : (u + 0x7FFFu + (u >> 16 & 1u)) >> 16);
+  }
+}
+
 void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y) {
   float ss[16] = {};
   for (uint32_t i = 0; i < n; ++i) ss[i % 16] = __builtin_fmaf(x[i], x[i], ss[i % 16]);
@@ -107,8 +123,37 @@ void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y
   for (uint32_t i = 0; i < n; ++i) y[i] = (x[i] * r) * w[i];
 }
 
+void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) {
+  float s[16] = {}, ss[16] = {};
+  for (uint32_t i = 0; i < n; ++i) s[i % 16] = s[i % 16] + x[i];
+  const float mean = tree_sum(s) / static_cast<float>(n);
+  for (uint32_t i = 0; i < n; ++i) ss[i % 16] = __builtin_fmaf(x[i] - mean, x[i] - mean, ss[i % 16]);
+  const float r = 1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps);
+  for (uint32_t i = 0; i < n; ++i) {
+    const float t = (x[i] - mean) * r;
+    y[i] = b ? __builtin_fmaf(t, w[i], b[i]) : t * w[i];
+  }
+}
+
 void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; ++i) y[i] = (g[i] / (1.0f + exp_one(-g[i]))) * u[i];
+}
+
+void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; ++i) {
+    const float e = exp_one((g[i] * -1.5957691216f) * __builtin_fmaf(g[i] * 0.044715f, g[i], 1.0f));
+    y[i] = (g[i] / (1.0f + e)) * u[i];
+  }
+}
+
+void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; ++i) y[i] = larger(g[i], 0.0f) * u[i];
+}
+
+uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
+  for (; from < n; ++from)
+    if (x[from] > t) return from;
+  return n;
 }
 
 void add_row(float* y, const float* x, uint32_t n) {
@@ -139,17 +184,21 @@ void exp_row(float* x, uint32_t n) {
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-void softmax_block(float* s, uint32_t n, uint32_t n_pad, float scale, float* p, float* m, float* l) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
   float max[16], sum[16] = {};
   for (float& v : max) v = -__builtin_inff();
-  for (uint32_t t = 0; t < n; ++t) {
+  for (uint32_t t = from; t < to; ++t) {
     s[t] = s[t] * scale;
+    if (cap > 0) {
+      const float x = s[t] / cap, z = exp_one(__builtin_fabsf(x) * -2.0f);
+      s[t] = cap * __builtin_copysignf((1.0f - z) / (1.0f + z), x);
+    }
     max[t % 16] = larger(s[t], max[t % 16]);
   }
   *m = tree_max(max);
   for (uint32_t t = 0; t < n_pad; ++t) {
-    p[t] = t < n ? exp_one(s[t] - *m) : 0.0f;
-    sum[t % 16] = sum[t % 16] + p[t];
+    s[t] = t >= from && t < to ? exp_one(s[t] - *m) : 0.0f;
+    sum[t % 16] = sum[t % 16] + s[t];
   }
   *l = tree_sum(sum);
 }
@@ -185,6 +234,32 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
   }
 }
 
+template <class T, float (*kValue)(T)>
+void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  for (uint32_t r = 0; r < rows; ++r)
+    for (uint32_t d = 0; d < d_panels; ++d)
+      for (uint32_t j = 0; j < 16; ++j) {
+        float sum = 0;
+        for (uint32_t t = 0; t < n_pages * 16; ++t) {
+          const uint32_t at = sizeof(T) == 1 ? d * 256 + t % 16 / 4 * 64 + j * 4 + t % 4 : d * 256 + t % 16 * 16 + j;
+          sum = __builtin_fmaf(e[r * size_t{256} + t], kValue(static_cast<const T*>(pages[t / 16])[at]), sum);
+        }
+        acc[r * acc_stride + d * 16 + j] = sum;
+      }
+}
+float same(float x) { return x; }
+
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  switch (v) {
+    case LINNET_F32: return pv_float<float, same>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    case LINNET_F16: return pv_float<uint16_t, from_f16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    case LINNET_BF16: return pv_float<uint16_t, from_bf16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    case LINNET_F8E4M3: return pv_float<uint8_t, from_f8e4m3>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    case LINNET_F8E5M2: return pv_float<uint8_t, from_f8e5m2>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    default: return;
+  }
+}
+
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
 
 void store(const GemmArgs& a, uint32_t row, uint32_t panel, const float acc[16]) {
@@ -195,20 +270,32 @@ void store(const GemmArgs& a, uint32_t row, uint32_t panel, const float acc[16])
   }
 }
 
-// Scale j of w_scale group g of a panel.
-template <bool kF16>
+// Scale j of w_scale group g of a panel; kZero: zero points lie behind each group's scales.
+template <bool kF16, bool kZero = false>
 float scale_at(const void* panel_scales, uint32_t g, int j) {
-  const size_t i = g * size_t{16} + static_cast<uint32_t>(j);
+  const size_t i = g * size_t{kZero ? 24 : 16} + static_cast<uint32_t>(j);
   if (kF16) return from_f16(static_cast<const uint16_t*>(panel_scales)[i]);
   return static_cast<const float*>(panel_scales)[i];
 }
 
-template <bool kGroups, bool kF16>
+// Integer weights of one output: a byte holds one, or two of which the upper half is four inputs further on.
+int32_t code_i8(const uint8_t* panel, size_t i, size_t j) { return static_cast<int8_t>(panel[i / 4 * 64 + j * 4 + i % 4]); }
+int32_t nibble(const uint8_t* panel, size_t i, size_t j) { return panel[i / 8 * 64 + j * 4 + i % 4] >> (i & 4) & 15; }
+
+// Weight (i, j) of group g of a panel without its scale.
+template <Codes kCodes>
+int32_t code_at(const uint8_t* panel, const void* panel_scales, uint32_t g, size_t i, size_t j) {
+  if (kCodes == kBytes) return code_i8(panel, i, j);
+  if (kCodes == kNibbles) return nibble(panel, i, j) - 8;
+  return nibble(panel, i, j) - static_cast<const uint8_t*>(panel_scales)[g * size_t{48} + 32 + j];
+}
+
+template <Codes kCodes, bool kGroups, bool kF16>
 void gemm_int(const GemmArgs* args) {
   const GemmArgs& a = *args;
   const uint32_t kpad = round_up(a.k, 32);
   for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
-    const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+    const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
     const void* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
     for (uint32_t row = 0; row < a.m; ++row) {
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
@@ -216,12 +303,11 @@ void gemm_int(const GemmArgs* args) {
       for (uint32_t g = 0; g < a.x_groups; ++g) {
         const uint32_t from = g * a.x_group, to = kpad - from < a.x_group ? kpad : from + a.x_group;
         int32_t dot[16] = {};
-        for (uint32_t i = from; i < to; i += 4)
-          for (int j = 0; j < 16; ++j)
-            for (uint32_t b = 0; b < 4; ++b) dot[j] += w[i * size_t{16} + static_cast<uint32_t>(j) * 4 + b] * x[i + b];
+        for (uint32_t i = from; i < to; ++i)
+          for (uint32_t j = 0; j < 16; ++j) dot[j] += code_at<kCodes>(w, w_scale, g, i, j) * x[i];
         const float x_scale = a.x_scale[row * size_t{a.x_groups} + g];
         for (int j = 0; j < 16; ++j)
-          acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale_at<kF16>(w_scale, kGroups ? g : 0, j) * x_scale, acc[j]);
+          acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale_at<kF16, kCodes == kNibblesZero>(w_scale, kGroups ? g : 0, j) * x_scale, acc[j]);
       }
       store(a, row, panel, acc);
     }
@@ -250,29 +336,75 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
-void gather_row(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) {
-  (void)n;
-  const size_t panel = row / 16, j = row % 16;
-  if (f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16) {
-    for (uint32_t i = 0; i < k; ++i) {
-      const size_t at = (panel * k + i) * 16 + j;
-      if (f == LINNET_F32)
-        y[i] = static_cast<const float*>(panels)[at];
-      else if (f == LINNET_F16)
-        y[i] = from_f16(static_cast<const uint16_t*>(panels)[at]);
-      else
-        y[i] = from_bf16(static_cast<const uint16_t*>(panels)[at]);
+// FP8: the sum over k as for floats, then times the output's scale.
+template <float (*kValue)(uint8_t)>
+void gemm_f8(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
+    const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
+    const void* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+    for (uint32_t row = 0; row < a.m; ++row) {
+      const uint16_t* x = reinterpret_cast<const uint16_t*>(static_cast<const char*>(a.x) + row * a.x_stride);
+      float acc[16] = {};
+      for (uint32_t i = 0; i < round_up(a.k, 32); ++i)
+        for (uint32_t j = 0; j < 16; ++j) acc[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), acc[j]);
+      for (int j = 0; j < 16; ++j) acc[j] = acc[j] * scale_at<false>(w_scale, 0, j);
+      store(a, row, panel, acc);
     }
-    return;
   }
-  const size_t kpad = round_up(k, 32);
-  const uint32_t group = f == LINNET_I8 ? 0 : f == LINNET_I8G128 ? 128 : f == LINNET_I8G64 ? 64 : 32;
-  const size_t groups = group ? (k + group - 1) / group : 1;
-  const int8_t* w = static_cast<const int8_t*>(panels) + panel * kpad * 16;
+}
+
+// One output of a matrix, by format: value(panel, i, j), inputs per scale (0: one for all), bytes of a scale (0: none).
+template <class Value>
+void gather(const void* panels, const void* scales, uint32_t k, uint32_t row, size_t panel_bytes, uint32_t group, int scale_bytes, float* y, Value value) {
+  const size_t panel = row / 16, j = row % 16, groups = group ? (k + group - 1) / group : 1;
+  const uint8_t* w = static_cast<const uint8_t*>(panels) + panel * panel_bytes;
   for (uint32_t i = 0; i < k; ++i) {
     const size_t at = (panel * groups + (group ? i / group : 0)) * 16 + j;
-    const float scale = f == LINNET_I8G32 ? from_f16(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at];
-    y[i] = static_cast<float>(w[i / 4 * size_t{64} + j * 4 + i % 4]) * scale;
+    const float v = value(w, i, j);
+    y[i] = scale_bytes == 0 ? v : v * (scale_bytes == 2 ? from_f16(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at]);
+  }
+}
+
+void gather_row(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) {
+  (void)n;
+  const size_t bytes = round_up(k, 32) * size_t{16};
+  const auto i8 = [](const uint8_t* w, size_t i, size_t j) { return static_cast<float>(code_i8(w, i, j)); };
+  const auto i4 = [](const uint8_t* w, size_t i, size_t j) { return static_cast<float>(nibble(w, i, j) - 8); };
+  const auto half = [](const uint8_t* w, size_t i, size_t j) {
+    uint16_t h;
+    __builtin_memcpy(&h, w + (i * 16 + j) * 2, 2);
+    return h;
+  };
+  switch (f) {
+    case LINNET_F32:
+      return gather(panels, scales, k, row, size_t{k} * 64, 0, 0, y, [](const uint8_t* w, size_t i, size_t j) {
+        float v;
+        __builtin_memcpy(&v, w + (i * 16 + j) * 4, 4);
+        return v;
+      });
+    case LINNET_F16:
+      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y, [half](const uint8_t* w, size_t i, size_t j) { return from_f16(half(w, i, j)); });
+    case LINNET_BF16:
+      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y, [half](const uint8_t* w, size_t i, size_t j) { return from_bf16(half(w, i, j)); });
+    case LINNET_I8: return gather(panels, scales, k, row, bytes, 0, 4, y, i8);
+    case LINNET_I8G128: return gather(panels, scales, k, row, bytes, 128, 4, y, i8);
+    case LINNET_I8G64: return gather(panels, scales, k, row, bytes, 64, 4, y, i8);
+    case LINNET_I8G32: return gather(panels, scales, k, row, bytes, 32, 2, y, i8);
+    case LINNET_I4G128: return gather(panels, scales, k, row, bytes / 2, 128, 2, y, i4);
+    case LINNET_I4G64: return gather(panels, scales, k, row, bytes / 2, 64, 2, y, i4);
+    case LINNET_I4G32: return gather(panels, scales, k, row, bytes / 2, 32, 2, y, i4);
+    case LINNET_I4G128Z: {
+      const size_t j = row % 16;
+      const uint8_t *w = static_cast<const uint8_t*>(panels) + row / 16 * (bytes / 2), *s = static_cast<const uint8_t*>(scales) + row / 16 * ((k + 127) / 128 * size_t{48});
+      for (uint32_t i = 0; i < k; ++i) y[i] = static_cast<float>(code_at<kNibblesZero>(w, s, i / 128, i, j)) * scale_at<true, true>(s, i / 128, static_cast<int>(j));
+      return;
+    }
+    case LINNET_F8E4M3:
+      return gather(panels, scales, k, row, bytes, 0, 4, y, [](const uint8_t* w, size_t i, size_t j) { return from_f8e4m3(w[i / 4 * 64 + j * 4 + i % 4]); });
+    case LINNET_F8E5M2:
+      return gather(panels, scales, k, row, bytes, 0, 4, y, [](const uint8_t* w, size_t i, size_t j) { return from_f8e5m2(w[i / 4 * 64 + j * 4 + i % 4]); });
+    case LINNET_FORMAT_DEFAULT: return;
   }
 }
 
@@ -302,10 +434,34 @@ uint64_t read_all(const void* p, size_t bytes) {
   return sum[0] ^ sum[1] ^ sum[2] ^ sum[3];
 }
 
+// A chain of fmaf would wait for itself: four.
+uint64_t peak_f32(uint64_t n) {
+  float a = 1, b = 2, c = 3, d = 4;
+  for (uint64_t i = 0; i < n; ++i) {
+    asm volatile("" : "+m"(a), "+m"(b), "+m"(c), "+m"(d));  // or the compiler folds the loop
+    a = __builtin_fmaf(a, 0.5f, 1.0f);
+    b = __builtin_fmaf(b, 0.5f, 1.0f);
+    c = __builtin_fmaf(c, 0.5f, 1.0f);
+    d = __builtin_fmaf(d, 0.5f, 1.0f);
+  }
+  asm volatile("" ::"m"(a), "m"(b), "m"(c), "m"(d));
+  return n * 4;
+}
+
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<float>},      {LINNET_F16, 1, gemm_float<uint16_t>},     {LINNET_BF16, 1, gemm_float<Bf16>},
-    {LINNET_I8, 1, gemm_int<false, false>},  {LINNET_I8G128, 1, gemm_int<true, false>}, {LINNET_I8G64, 1, gemm_int<true, false>},
-    {LINNET_I8G32, 1, gemm_int<true, true>},
+    {LINNET_F32, 1, gemm_float<float>, peak_f32},
+    {LINNET_F16, 1, gemm_float<uint16_t>, peak_f32},
+    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
+    {LINNET_I8, 1, gemm_int<kBytes, false, false>, peak_int8},
+    {LINNET_I8G128, 1, gemm_int<kBytes, true, false>, peak_int8},
+    {LINNET_I8G64, 1, gemm_int<kBytes, true, false>, peak_int8},
+    {LINNET_I8G32, 1, gemm_int<kBytes, true, true>, peak_int8},
+    {LINNET_F8E4M3, 1, gemm_f8<from_f8e4m3>, peak_f32},
+    {LINNET_F8E5M2, 1, gemm_f8<from_f8e5m2>, peak_f32},
+    {LINNET_I4G128, 1, gemm_int<kNibbles, true, true>, peak_int8},
+    {LINNET_I4G64, 1, gemm_int<kNibbles, true, true>, peak_int8},
+    {LINNET_I4G32, 1, gemm_int<kNibbles, true, true>, peak_int8},
+    {LINNET_I4G128Z, 1, gemm_int<kNibblesZero, true, true>, peak_int8},
 };
 
 }  // namespace
@@ -316,20 +472,25 @@ const KernelTable scalar_table = {
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .quantize_row = quantize_row,
+    .bf16_row = bf16_row,
     .amax_bits = amax_bits,
     .codes = codes,
     .rmsnorm_row = rmsnorm_row,
+    .layernorm_row = layernorm_row,
     .silu_mul_row = silu_mul_row,
+    .gelu_mul_row = gelu_mul_row,
+    .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,
     .softmax_block = softmax_block,
     .planes = planes,
     .attn_pv = attn_pv,
+    .attn_pv_float = attn_pv_float,
     .merge_row = merge_row,
     .scale_row = scale_row,
+    .find_above = find_above,
     .exp_row = exp_row,
     .gather_row = gather_row,
-    .peak_int8 = peak_int8,
     .read_all = read_all,
 };
 

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>  // rename
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -24,6 +26,10 @@ const char* errno_text(int e) {
     case ENAMETOOLONG: return "name too long";
     case ELOOP: return "too many links";
     case EIO: return "input/output error";
+    case ENOSPC: return "no space left";
+    case EDQUOT: return "quota used up";
+    case EFBIG: return "file too large";
+    case EROFS: return "read-only file system";
     default: return "system error";
   }
 }
@@ -112,6 +118,71 @@ uint64_t clock_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+Replacement::~Replacement() {
+  if (mine_) unlink(temporary_);  // while the lock is held: nobody else writes to it
+  if (fd_ >= 0) close(fd_);
+  if (folder_ >= 0) close(folder_);
+}
+
+Status Replacement::open(const char* path, Error* err) {
+  const size_t n = std::strlen(path);
+  if (n == 0) return fail(err, LINNET_IO, "the path of the file is empty");
+  if (n > kMaxPath) return fail(err, LINNET_IO, "a path of ", n, " bytes: name too long");
+  struct stat st;
+  // rename would put a file where a device or folder is.
+  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return fail(err, LINNET_IO, path, ": is not a regular file");
+  path_ = path;
+  // The folder is opened first: one that cannot be synced in the end is found out before anything is written.
+  size_t name = n;
+  while (name && path[name - 1] != '/') --name;
+  std::memcpy(temporary_, path, name);
+  temporary_[name] = '\0';
+  folder_ = ::open(name ? temporary_ : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ < 0) return system_error(err, path, "cannot open its folder");
+  std::memcpy(temporary_, path, n);
+  std::memcpy(temporary_ + n, ".tmp", 5);
+  return lock(err);
+}
+
+Status Replacement::lock(Error* err) {
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    fd_ = ::open(temporary_, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd_ < 0) return system_error(err, temporary_, "cannot create");
+    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }  // a file system without locks goes on
+    struct stat opened, named;
+    if (fstat(fd_, &opened) != 0) return system_error(err, temporary_, "cannot stat");
+    if (!S_ISREG(opened.st_mode)) return fail(err, LINNET_IO, temporary_, ": is not a regular file");
+    if (lstat(temporary_, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) {
+      mine_ = true;
+      return ftruncate(fd_, 0) == 0 ? LINNET_OK : system_error(err, temporary_, "cannot truncate");
+    }
+    close(fd_);  // while this one waited, the one before it was renamed or removed
+    fd_ = -1;
+  }
+  return fail(err, LINNET_IO, temporary_, ": others replace the file all the time");
+}
+
+Status Replacement::write(const void* data, size_t bytes, Error* err) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t n = ::write(fd_, static_cast<const uint8_t*>(data) + done, bytes - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = EIO;
+    if (n <= 0) return system_error(err, temporary_, "cannot write");
+    done += static_cast<size_t>(n);
+  }
+  return LINNET_OK;
+}
+
+Status Replacement::commit(Error* err) {
+  if (fsync(fd_) != 0) return system_error(err, temporary_, "cannot sync");
+  if (rename(temporary_, path_) != 0) return system_error(err, path_, "cannot rename to it");
+  mine_ = false;
+  // The new name itself must survive a power cut. Some file systems cannot sync a folder and say so with EINVAL.
+  if (fsync(folder_) != 0 && errno != EINVAL) return system_error(err, path_, "is written, but a power cut may bring the old one back: cannot sync its folder");
+  return LINNET_OK;
 }
 
 }  // namespace linnet

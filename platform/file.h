@@ -1,4 +1,4 @@
-// Mapping and copying files; memory on huge pages; a monotonic clock. What the operating system gives.
+// Mapping, copying and replacing files; memory on huge pages; a monotonic clock. What the operating system gives.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,5 +12,28 @@ void file_unmap(linnet_view* view);
 void* memory_alloc(size_t bytes);
 void memory_free(void* mem, size_t bytes);
 uint64_t clock_ns();
+
+// A file that takes the place of `path` once it is whole; without commit `path` stays what it was, and so it does when the process is killed.
+// The bytes are written to <path>.tmp. That name is fixed, so that what a killed process leaves there is written over by the next one and does not
+// pile up; a lock on it makes others who replace the same file wait.
+class Replacement {
+ public:
+  Replacement() = default;
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement();
+  Status open(const char* path, Error* err);  // path must outlive the object
+  Status write(const void* data, size_t bytes, Error* err);
+  Status commit(Error* err);  // fsync, rename, fsync of the folder
+
+ private:
+  Status lock(Error* err);
+
+  static constexpr size_t kMaxPath = 4096;
+  const char* path_ = nullptr;
+  int fd_ = -1, folder_ = -1;
+  bool mine_ = false;  // temporary_ is locked and ours to remove
+  char temporary_[kMaxPath + 8];
+};
 
 }  // namespace linnet

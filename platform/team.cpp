@@ -60,6 +60,11 @@ void change(std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers) {
 
 }  // namespace
 
+void relax(uint32_t turn) {
+  if (turn < 1000) pause();
+  else sched_yield();
+}
+
 void Barrier::wait(uint32_t n) {
   if (n == 1) return;
   const uint32_t now = phase.load(std::memory_order_acquire);

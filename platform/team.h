@@ -10,6 +10,9 @@
 
 namespace linnet {
 
+// One turn of a thread that waits for another one's memory: a pause, after many the processor is given up.
+void relax(uint32_t turn);
+
 struct alignas(64) Barrier {
   std::atomic<uint32_t> arrived{0};
   alignas(64) std::atomic<uint32_t> phase{0};

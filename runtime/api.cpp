@@ -5,7 +5,8 @@
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "../platform/team.h"
-#include "session.h"
+#include "measure.h"
+#include "state.h"
 
 using namespace linnet;
 
@@ -36,8 +37,8 @@ Status write_out(const T& in, T* out) {
   return LINNET_OK;
 }
 
-Status check_seq(uint32_t seq, Error* err) {
-  return seq == 0 ? LINNET_OK : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequence 0 only");
+Status check_seq(const linnet_session& s, uint32_t seq, Error* err) {
+  return seq < s.params.n_sequences ? LINNET_OK : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequences 0..", s.params.n_sequences - 1);
 }
 
 Status check_memory(const void* mem, Error* err) {
@@ -105,15 +106,7 @@ void linnet_mem_free(void* mem, size_t bytes) { memory_free(mem, bytes); }
 
 /* ---- formats and tiers */
 
-const char* linnet_isa_name(linnet_isa isa) {
-  switch (isa) {
-    case LINNET_ISA_AUTO: return "auto";
-    case LINNET_ISA_SCALAR: return "scalar";
-    case LINNET_ISA_AVX2: return "avx2";
-    case LINNET_ISA_AVX512: return "avx512";
-  }
-  return nullptr;
-}
+const char* linnet_isa_name(linnet_isa isa) { return isa_name(static_cast<uint32_t>(isa)); }
 
 linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, linnet_error* err) {
   LINNET_NEED_ARG(out);
@@ -134,71 +127,10 @@ linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, 
   if (n_threads == 0 || n_threads > 256) return fail(err, LINNET_BAD_ARG, "measure: n_threads is ", n_threads, ", must be 1..256");
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
-  struct Job {
-    Kernels kernels;
-    const uint8_t* data;
-    size_t pages;
-    uint64_t rounds;
-    uint64_t done[256], seen[256];
-  } job{};
-  LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &job.kernels, err));
-  Team team;
-  uint32_t kind = 0;
-  LINNET_TRY(team_kind(LINNET_THREADS_DEFAULT, &kind, err));
-  Arena count;
-  team.layout_in(count, n_threads, kind);
-  void* mem = count.used() ? memory_alloc(count.used()) : nullptr;
-  if (count.used() && !mem) return fail(err, LINNET_IO, "measure: no memory for ", n_threads, " threads");
-  if (mem) {
-    Arena arena(mem, count.used());
-    team.layout_in(arena, n_threads, kind);
-  }
-  if (const Status s = team.start(n_threads, kind, 20000, err); s != LINNET_OK) {
-    memory_free(mem, count.used());
-    return s;
-  }
+  Kernels kernels;
+  LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
   linnet_measurement m{};
-  m.isa = job.kernels.t.isa;
-  job.data = static_cast<const uint8_t*>(data);
-  job.pages = data ? bytes / 4096 : 0;
-  for (int rep = 0; rep < 5 && job.pages; ++rep) {
-    const uint64_t start = clock_ns();
-    team.run(
-        [](void* arg, uint32_t id, uint32_t n) {
-          Job& j = *static_cast<Job*>(arg);
-          const size_t from = j.pages * id / n, to = j.pages * (id + 1) / n;
-          j.seen[id] = j.kernels.t.read_all(j.data + from * 4096, (to - from) * 4096);
-        },
-        &job);
-    const double gb_s = static_cast<double>(job.pages) * 4096 / static_cast<double>(clock_ns() - start);
-    if (gb_s > m.read_gb_s) m.read_gb_s = gb_s;
-  }
-  // Rounds that take about 10 ms, found by this thread alone: on a busy machine it takes milliseconds until a team is together.
-  constexpr uint64_t kTrialRounds = 20000;
-  uint64_t trial_ns = UINT64_MAX;
-  for (int rep = 0; rep < 3; ++rep) {
-    const uint64_t start = clock_ns();
-    job.kernels.t.peak_int8(kTrialRounds);
-    const uint64_t ns = clock_ns() - start + 1;
-    if (ns < trial_ns) trial_ns = ns;
-  }
-  job.rounds = kTrialRounds * 10000000 / trial_ns + 1;
-  for (int rep = 0; rep < 5; ++rep) {
-    const uint64_t start = clock_ns();
-    team.run(
-        [](void* arg, uint32_t id, uint32_t) {
-          Job& j = *static_cast<Job*>(arg);
-          j.done[id] = j.kernels.t.peak_int8(j.rounds);
-        },
-        &job);
-    const uint64_t ns = clock_ns() - start + 1;
-    uint64_t macs = 0;
-    for (uint32_t i = 0; i < n_threads; ++i) macs += job.done[i];
-    const double tops = 2 * static_cast<double>(macs) / static_cast<double>(ns) / 1000;
-    if (tops > m.int8_tops) m.int8_tops = tops;
-  }
-  team.stop();
-  memory_free(mem, count.used());
+  LINNET_TRY(measure(kernels, n_threads, data, bytes, out->size > offsetof(linnet_measurement, decode_gb_s), &m, err));
   if (write_out(m, out) != LINNET_OK) return fail(err, LINNET_BAD_ARG, "measure: out->size is not set");
   return LINNET_OK;
 }
@@ -247,6 +179,10 @@ linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* ou
   d.architecture = s.architecture;
   d.name = model->name;
   d.weights = s.n_layers ? format_name(model->main_format) : "";
+  d.embedding_bits = model->bits[kPartEmbedding];
+  d.attention_bits = model->bits[kPartAttention];
+  d.ffn_bits = model->bits[kPartFfn];
+  d.head_bits = model->bits[kPartHead];
   return write_out(d, out);
 }
 
@@ -375,46 +311,61 @@ linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, c
 }
 
 linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens) {
-  if (!session || !n_tokens || seq != 0) return LINNET_BAD_ARG;
-  *n_tokens = session_length(*session);
+  if (!session || !n_tokens || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
+  *n_tokens = session_length(*session, seq);
   return LINNET_OK;
 }
 
 linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep) {
-  if (!session || seq != 0 || keep > session_length(*session)) return LINNET_BAD_ARG;
-  session_truncate(*session, static_cast<uint32_t>(keep));
-  return LINNET_OK;
+  if (!session || check_seq(*session, seq, nullptr) != LINNET_OK || keep > session_length(*session, seq)) return LINNET_BAD_ARG;
+  return session_truncate(*session, seq, static_cast<uint32_t>(keep), nullptr);
+}
+
+linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, size_t keep, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_seq(*session, from, err));
+  LINNET_TRY(check_seq(*session, to, err));
+  if (from == to) return fail(err, LINNET_BAD_ARG, "fork: from and to are both ", from);
+  if (keep > session_length(*session, from)) return fail(err, LINNET_BAD_ARG, "fork: keep is ", keep, ", sequence ", from, " has ", session_length(*session, from), " tokens");
+  return session_fork(*session, from, to, static_cast<uint32_t>(keep), err);
 }
 
 linnet_status linnet_prefill(linnet_session* session, uint32_t seq, const int32_t* tokens, size_t n, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_NEED_ARG(tokens);
-  LINNET_TRY(check_seq(seq, err));
-  return session_prefill(*session, tokens, n, err);
+  LINNET_TRY(check_seq(*session, seq, err));
+  const linnet_rows rows = {seq, n, tokens};
+  return session_prefill(*session, &rows, 1, err);
+}
+
+linnet_status linnet_prefill_batch(linnet_session* session, const linnet_rows* rows, uint32_t n_rows, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(rows);
+  return session_prefill(*session, rows, n_rows, err);
 }
 
 linnet_status linnet_sample(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_NEED_ARG(token);
-  LINNET_TRY(check_seq(seq, err));
-  return session_sample(*session, token, err);
+  LINNET_TRY(check_seq(*session, seq, err));
+  return session_sample(*session, seq, token, err);
 }
 
 linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_NEED_ARG(token);
-  LINNET_TRY(check_seq(seq, err));
-  return session_decode(*session, token, err);
+  LINNET_TRY(check_seq(*session, seq, err));
+  return session_decode(*session, seq, token, err);
 }
 
 linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_token_fn fn, void* user,
                               linnet_stop* why, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_NEED_ARG(why);
-  LINNET_TRY(check_seq(seq, err));
+  LINNET_TRY(check_seq(*session, seq, err));
   linnet_generate_params p;
   LINNET_TRY(read_params(params, "generate", &p, err));
-  return session_generate(*session, p, fn, user, why, err);
+  return session_generate(*session, seq, p, fn, user, why, err);
 }
 
 void linnet_cancel(linnet_session* session) {
@@ -422,10 +373,11 @@ void linnet_cancel(linnet_session* session) {
 }
 
 linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab) {
-  if (!session || !logits || !n_vocab || seq != 0) return LINNET_BAD_ARG;
-  if (session->n_logit_rows == 0) return LINNET_BAD_STATE;
-  if (back >= session->n_logit_rows) return LINNET_BAD_ARG;
-  *logits = session->logits + (session->n_logit_rows - 1 - back) * session->logits_stride;
+  if (!session || !logits || !n_vocab || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
+  const Sequence& s = session->seqs[seq];
+  if (s.n_logit_rows == 0) return LINNET_BAD_STATE;
+  if (back >= s.n_logit_rows) return LINNET_BAD_ARG;
+  *logits = s.logits + (s.n_logit_rows - 1 - back) * session->logits_stride;
   *n_vocab = session->model->spec.n_vocab;
   return LINNET_OK;
 }
@@ -435,9 +387,60 @@ linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling
   linnet_sampling checked;
   LINNET_TRY(sampling_check(sampling, &checked, err));
   session->sampler.params = checked;
-  session->sampler.n_draws = 0;
+  for (uint32_t i = 0; i < session->params.n_sequences; ++i) session->seqs[i].n_draws = 0;
   return LINNET_OK;
 }
+
+linnet_status linnet_sampling_get(const linnet_session* session, linnet_sampling* out) {
+  return session ? write_out(session->sampler.params, out) : LINNET_BAD_ARG;
+}
+
+/* ---- state */
+
+linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, size_t* n_bytes, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(n_bytes);
+  LINNET_TRY(check_seq(*session, seq, err));
+  *n_bytes = state_bytes(*session, seq);
+  return LINNET_OK;
+}
+
+linnet_status linnet_state_save(const linnet_session* session, uint32_t seq, void* out, size_t cap, size_t* n_bytes, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(n_bytes);
+  if (cap) LINNET_NEED_ARG(out);
+  LINNET_TRY(check_seq(*session, seq, err));
+  return state_save(*session, seq, out, cap, n_bytes, err);
+}
+
+linnet_status linnet_state_load(linnet_session* session, uint32_t seq, const void* data, size_t n_bytes, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  if (n_bytes) LINNET_NEED_ARG(data);
+  LINNET_TRY(check_seq(*session, seq, err));
+  return state_load(*session, seq, data, n_bytes, err);
+}
+
+linnet_status linnet_state_save_file(const linnet_session* session, uint32_t seq, const char* path, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(path);
+  LINNET_TRY(check_seq(*session, seq, err));
+  return state_save_file(*session, seq, path, err);
+}
+
+linnet_status linnet_state_load_file(linnet_session* session, uint32_t seq, const char* path, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(path);
+  LINNET_TRY(check_seq(*session, seq, err));
+  return state_load_file(*session, seq, path, err);
+}
+
+linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_tokens, linnet_error* err) {
+  LINNET_NEED_ARG(data);
+  LINNET_NEED_ARG(n_tokens);
+  return state_length(data, n_bytes, n_tokens, err);
+}
+
+/* ---- statistics */
 
 linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out) {
   return session ? write_out(session->stats, out) : LINNET_BAD_ARG;

@@ -43,6 +43,7 @@ constexpr HfTensor kHfTensors[] = {
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
+    {"self_attn.sinks", kAttnSinks},
     {"post_attention_layernorm.weight", kFfnNorm},
     {"mlp.gate_proj.weight", kFfnGate},
     {"mlp.up_proj.weight", kFfnUp},

@@ -52,6 +52,36 @@ uint16_t f32_to_bf16(float f) {
   return static_cast<uint16_t>((u + 0x7FFFu + (u >> 16 & 1u)) >> 16);
 }
 
+namespace {
+// kMantissa bits of mantissa, the exponent's bias, the smallest normal number, the code of the largest number.
+template <int kMantissa, uint32_t kBias, uint32_t kLargest>
+uint8_t f32_to_f8(float f) {
+  constexpr uint32_t kShift = 23 - kMantissa, kSmallest = (128u - kBias) << 23;  // bits of the smallest normal number
+  const uint32_t u = bits(f), a = u & 0x7FFFFFFFu;
+  uint32_t r;
+  if (a > 0x7F800000u) {
+    r = 0x7F;
+  } else if (a < kSmallest) {  // adding this number leaves as many bits behind the point as a subnormal has
+    const float magic = from_bits(kSmallest + (kShift << 23));
+    r = bits(from_bits(a) + magic) - bits(magic);
+  } else {
+    r = ((a + ((1u << (kShift - 1)) - 1) + (a >> kShift & 1u)) >> kShift) - ((127u - kBias) << kMantissa);
+    r = r > kLargest ? kLargest : r;
+  }
+  return static_cast<uint8_t>(r | (u >> 24 & 0x80u));
+}
+}  // namespace
+
+float f8e4m3_to_f32(uint8_t c) {
+  const uint32_t sign = static_cast<uint32_t>(c & 0x80u) << 24, e = c >> 3 & 15u, m = c & 7u;
+  if ((c & 0x7Fu) == 0x7Fu) return from_bits(sign | 0x7FC00000u);
+  if (e == 0) return from_bits(sign | bits(static_cast<float>(m) * 0x1p-9f));
+  return from_bits(sign | (e + 120u) << 23 | m << 20);
+}
+float f8e5m2_to_f32(uint8_t c) { return f16_to_f32(static_cast<uint16_t>(c << 8)); }
+uint8_t f32_to_f8e4m3(float f) { return f32_to_f8<3, 7, 0x7E>(f); }
+uint8_t f32_to_f8e5m2(float f) { return f32_to_f8<2, 15, 0x7B>(f); }
+
 const char* format_name(Format f) { return format_known(static_cast<uint32_t>(f)) ? kFormats[f].name : nullptr; }
 
 Format format_from_name(std::string_view name) {

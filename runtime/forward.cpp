@@ -16,15 +16,15 @@ struct Pass {
   uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
 };
 
-// The activations' buffers as rows quantised for `w`'s format; q of no use (nullptr) for float weights.
+// The activations' buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
 QuantRows quant_rows(const Activations& a, const Matrix& w) {
   const FormatRow& f = format_row(w.format);
-  if (!f.integer) return {};
-  return {a.codes, a.scales, a.sums, quant_stride(w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
+  if (f.x == LINNET_F32) return {};
+  return {f.x, a.codes, a.scales, a.sums, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
 }
 
 QuantRows rows_from(const QuantRows& q, uint32_t first) {
-  return {q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group, q.groups};
+  return {q.format, q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group, q.groups};
 }
 
 struct Decoder {
@@ -32,12 +32,13 @@ struct Decoder {
   const Ops& ops;
   const ModelSpec& spec;
   Activations a;
-  KvView kv;
+  const KvCache& kv;
   RopeView rope;
-  uint32_t m;
+  const RowSpan* spans;
+  uint32_t n_spans, m;
   float eps, scale;
 
-  // Each returns what the next matrix reads: quantised rows if its format is an integer one.
+  // Each returns what the next matrix reads, unless that is f32.
   QuantRows norm(const float* weight, const Matrix& next) {
     QuantRows q = quant_rows(a, next);
     ops.norm(w, a.x, a.d_stride, weight, eps, m, spec.d_model, a.normed, q.q ? &q : nullptr);
@@ -45,7 +46,7 @@ struct Decoder {
     return q;
   }
 
-  // Attention of one layer for rows `first`..m; keys and values of all rows are appended.
+  // Attention of one layer for rows `first`..m (more than 0 in batches of one span); keys and values of all rows are appended.
   void attention(const Layer& l, uint32_t layer, uint32_t first) {
     const uint32_t n = m - first, n_kv = spec.n_kv_heads, dim = spec.head_dim;
     float* q = a.wide;                         // (m, n_heads * head_dim)
@@ -61,11 +62,13 @@ struct Decoder {
     ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, l.q_norm, eps, rope_q);
     ops.rope(w, k, a.kv_stride, m, n_kv, dim, l.k_norm, eps, rope);
     ops.sync(w);
-    ops.kv_append(w, kv, layer, k, v, a.kv_stride, a.positions, m);
+    ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
     if (n == 0) return;
 
-    ops.attention(w, kv, layer, q, a.q_stride, spec.n_heads, a.positions + first, n, scale, q, a.q_stride);
+    const RowSpan tail = {spans[0].seq, 0, n, spans[0].position + first};
+    ops.attention(w, {&kv, layer, first ? &tail : spans, first ? 1 : n_spans, q, a.q_stride, spec.n_heads, scale, static_cast<float>(spec.attn_softcap), l.attn_sinks, q, a.q_stride,
+                      {a.sink_cos + size_t{first} * kMaxSinks * rope.n_pairs, a.sink_sin + size_t{first} * kMaxSinks * rope.n_pairs, rope.n_pairs, rope.interleaved}});
     ops.sync(w);
     QuantRows heads = quant_rows(a, l.out);
     if (heads.q) {
@@ -91,26 +94,42 @@ struct Decoder {
   }
 };
 
+// Where sink i stands for a row at `position`: sinks that its window has left stand one behind the other just before it.
+uint32_t sink_position(const linnet_session_params& p, uint32_t position, uint32_t i) {
+  const uint32_t window = p.n_context - p.n_keep, low = position >= window ? position + 1 - window : 0;
+  return low > p.n_keep ? low - p.n_keep + i : i;
+}
+
 void forward_rows(Pass& pass, const Worker& w) {
   linnet_session& s = pass.s;
   const linnet_model& model = *s.model;
   const ModelSpec& spec = model.spec;
   const Ops& ops = *model.ops;
   const Activations& a = s.act;
-  const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2, n_logits = pass.batch.n_logits;
+  const Batch& b = pass.batch;
+  const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   const float scale = 1.0f / __builtin_sqrtf(static_cast<float>(spec.head_dim));
-  Decoder d{w, ops, spec, a, s.kv.view(), {a.cos, a.sin, n_pairs, spec.rope_kind == kRopePairs}, pass.batch.m, static_cast<float>(spec.norm_eps), scale};
+  Decoder d{w, ops, spec, a, s.kv, {a.cos, a.sin, n_pairs, spec.rope_kind == kRopePairs}, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale};
 
-  for (uint32_t i = w.id; i < d.m; i += w.n) {
-    a.positions[i] = pass.batch.position + i;
-    rope_fill(model.inv_freq, n_pairs, a.positions[i], a.cos + size_t{i} * n_pairs, a.sin + size_t{i} * n_pairs);
-  }
-  ops.embed(w, model.embedding, pass.batch.tokens, d.m, a.x, a.d_stride);
+  for (uint32_t i = 0; i < b.n_spans; ++i)
+    for (uint32_t j = 0; j < b.spans[i].n; ++j) {
+      const size_t row = b.spans[i].row + j;
+      if (row % w.n != w.id) continue;
+      rope_fill(model.inv_freq, n_pairs, b.spans[i].position + j, a.cos + row * n_pairs, a.sin + row * n_pairs);
+      for (uint32_t k = 0; a.sink_cos && k < s.params.n_keep; ++k) {
+        const size_t at = (row * kMaxSinks + k) * n_pairs;
+        rope_fill(model.inv_freq, n_pairs, sink_position(s.params, b.spans[i].position + j, k), a.sink_cos + at, a.sink_sin + at);
+      }
+    }
+  ops.embed(w, model.embedding, b.tokens, b.m, a.x, a.d_stride);
   ops.sync(w);
 
+  // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
+  // others look at counts where tokens are chosen by it.
+  const bool tail = b.n_spans == 1 && s.params.when_full < LINNET_FULL_HEAVY_HITTERS && (b.n_logits == 0 || b.logit_rows[0] + b.n_logits == b.m);
+  const uint32_t unused = tail ? b.m - b.n_logits : 0;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
-    // After the last layer's keys and values only the rows that get logits are of use.
-    const uint32_t first = i + 1 < spec.n_layers ? 0 : d.m - n_logits;
+    const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
     if (w.id == 0) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
     d.attention(model.layers[i], i, first);
     if (pass.stop) return;  // every thread has passed a sync since thread 0 wrote it
@@ -120,9 +139,16 @@ void forward_rows(Pass& pass, const Worker& w) {
     }
     if (d.m) d.feed_forward(model.layers[i]);
   }
-  if (!n_logits) return;
-  const QuantRows in = d.norm(model.output_norm, model.head);
-  ops.gemm(w, model.head, a.normed, a.d_stride, &in, n_logits, nullptr, false, s.logits, s.logits_stride);
+  if (!b.n_logits) return;
+  QuantRows in = quant_rows(a, model.head);
+  for (uint32_t i = 0; i < b.n_logits;) {
+    const uint32_t from = i;  // rows one behind the other are normed at once
+    while (++i < b.n_logits && b.logit_rows[i] == b.logit_rows[i - 1] + 1) {}
+    QuantRows part = rows_from(in, from);
+    ops.norm(w, a.x + b.logit_rows[from] * a.d_stride, a.d_stride, model.output_norm, d.eps, i - from, spec.d_model, a.normed + from * a.d_stride, in.q ? &part : nullptr);
+  }
+  ops.sync(w);
+  ops.gemm(w, model.head, a.normed, a.d_stride, &in, b.n_logits, nullptr, false, b.logits, s.logits_stride);
 }
 
 }  // namespace
@@ -134,15 +160,19 @@ Status forward(linnet_session& s, const Batch& batch, Error* err) {
         Pass& p = *static_cast<Pass*>(arg);
         const FpGuard guard;
         const Worker w{id, n, &p.s.model->kernels, [](void* barrier, uint32_t k) { static_cast<Barrier*>(barrier)->wait(k); }, &p.s.team.barrier,
-                       p.s.act.scratch + id * p.s.act.scratch_stride, &p.not_finite, p.tickets, 0};
+                       p.s.act.scratch + id * p.s.act.scratch_stride, p.s.act.shared, &p.not_finite, p.tickets, 0};
         forward_rows(p, w);
       },
       &pass);
   if (pass.stop) return fail(err, LINNET_CANCELLED, "cancelled");
   const KernelTable& t = s.model->kernels.t;
   for (uint32_t i = 0; i < batch.n_logits && !pass.not_finite; ++i)  // float formats have no other check
-    if (t.amax_bits(s.logits + i * s.logits_stride, s.model->spec.n_vocab) >= 0x7F800000u) pass.not_finite = 1;
-  if (pass.not_finite) return fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at a position in ", batch.position, "..", batch.position + batch.m - 1);
+    if (t.amax_bits(batch.logits + i * s.logits_stride, s.model->spec.n_vocab) >= 0x7F800000u) pass.not_finite = 1;
+  if (pass.not_finite) {
+    const RowSpan& span = batch.spans[0];
+    return fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at a position in ", span.position, "..", span.position + span.n - 1,
+                batch.n_spans > 1 ? ", or in another sequence of the batch" : "");
+  }
   return LINNET_OK;
 }
 

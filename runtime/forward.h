@@ -1,17 +1,20 @@
-// forward(): a batch of rows (position, token) of a sequence through the decoder. Prefill, decode and chunks of a prefill are the same call.
+// forward(): a batch of rows (sequence, position, token) through the decoder. Prefill, decode and chunks of a prefill are the same call.
 #pragma once
 #include "session.h"
 
 namespace linnet {
 
 struct Batch {
-  const int32_t* tokens;  // (m)
-  uint32_t m;             // 1..n_chunk
-  uint32_t position;      // of the first row; the KV cache holds all before it
-  uint32_t n_logits;      // logits for the last n rows go to session.logits
+  const RowSpan* spans;        // (n_spans) one behind the other: span i + 1 begins at the row after span i's last
+  uint32_t n_spans;
+  const int32_t* tokens;       // (m)
+  uint32_t m;                  // 1..n_chunk
+  const uint32_t* logit_rows;  // (n_logits) rows that get logits, ascending
+  uint32_t n_logits;
+  float* logits;               // (n_logits, session.logits_stride)
 };
 
-// LINNET_CANCELLED or LINNET_NOT_FINITE leave pages of the batch behind; the caller truncates.
+// LINNET_CANCELLED or LINNET_NOT_FINITE leave rows of the batch behind in the KV cache; the caller cancels there too.
 Status forward(linnet_session& s, const Batch& batch, Error* err);
 
 }  // namespace linnet

@@ -3,69 +3,332 @@
 #include <cstring>
 
 namespace linnet {
+namespace {
 
-KvLayout kv_layout(Format format, uint32_t n_layers, uint32_t n_kv_heads, uint32_t head_dim) {
+uint32_t pages_of(uint64_t positions) { return static_cast<uint32_t>(div_up(positions, kPagePositions)); }
+
+// The first page behind the kept ones that a row at `position` sees.
+uint32_t first_page(const KvClass& c, uint32_t position) {
+  const uint32_t first = c.window && position >= c.window ? (position + 1 - c.window) / kPagePositions : 0;
+  return first > c.keep_pages ? first : c.keep_pages;
+}
+
+bool float_kv(Format f) { return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16; }
+
+}  // namespace
+
+bool kv_format_known(uint32_t f) {
+  return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 || f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2;
+}
+
+KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim) {
   KvLayout l{};
-  l.format = format;
+  l.k = k;
+  l.v = v;
   l.head_dim = head_dim;
   l.n_kv_heads = n_kv_heads;
-  l.n_layers = n_layers;
   l.dpad = static_cast<uint32_t>(align_up(head_dim, kPanel));
-  l.kpad = static_cast<uint32_t>(padded_k(format, head_dim));
-  const size_t value = format_row(format).bytes;
-  const size_t k_bytes = kPagePositions * l.kpad * value, v_bytes = kPagePositions * l.dpad * value;
-  l.k_scale_at = align_up(k_bytes, 64);
-  if (format_row(format).integer) {
-    l.k_groups = static_cast<uint32_t>(div_up(head_dim, 32));
-    l.v_at = l.k_scale_at + align_up(l.k_groups * kPagePositions * sizeof(uint16_t), 64);
-    l.v_scale_at = l.v_at + v_bytes;
-    l.head_bytes = l.v_scale_at + align_up(kPagePositions * sizeof(float), 64);
-  } else {
-    l.v_at = l.k_scale_at;
-    l.v_scale_at = l.head_bytes = l.v_at + align_up(v_bytes, 64);
-  }
+  l.kpad = static_cast<uint32_t>(padded_k(k, head_dim));
+  l.k_groups = k == LINNET_I8 ? static_cast<uint32_t>(div_up(head_dim, 32)) : 0;
+  const auto scale_bytes = [](Format f) { return float_kv(f) ? size_t{0} : align_up(kPagePositions * sizeof(float), 64); };
+  l.k_scale_at = align_up(size_t{kPagePositions} * l.kpad * format_row(k).bits / 8, 64);
+  l.v_at = l.k_scale_at + (k == LINNET_I8 ? align_up(l.k_groups * kPagePositions * sizeof(uint16_t), 64) : scale_bytes(k));
+  l.v_scale_at = l.v_at + align_up(size_t{kPagePositions} * l.dpad * format_row(v).bits / 8, 64);
+  l.head_bytes = l.v_scale_at + scale_bytes(v);
   l.page_bytes = n_kv_heads * l.head_bytes;
   return l;
 }
 
-void KvCache::layout_in(Arena& arena, const KvLayout& kv, uint32_t n_context) {
-  layout = kv;
-  n_pages = static_cast<uint32_t>(div_up(n_context, kPagePositions));
-  table = arena.take<uint32_t>("page table", n_pages);
-  free_pages = arena.take<uint32_t>("page table", n_pages);
-  uint64_t bytes = 0;
-  if (!checked_mul(uint64_t{kv.n_layers} * n_pages, kv.page_bytes, &bytes)) bytes = UINT64_MAX;  // the arena refuses it
-  pool = arena.take<uint8_t>("kv", bytes);
-}
-
-void KvCache::reset() {
-  n_free = n_pages;
-  n_used_pages = length = 0;
-  for (uint32_t i = 0; i < n_pages; ++i) {
-    table[i] = kNoPage;
-    free_pages[i] = n_pages - 1 - i;  // page 0 on top
+bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
+  n_layers = p.n_layers;
+  n_sequences = p.n_sequences;
+  n_rollback = p.n_rollback;
+  when_full = p.when_full;
+  n_classes = 0;
+  const bool endless = p.when_full == LINNET_FULL_DROP_OLDEST || p.when_full == LINNET_FULL_SINKS || p.when_full == LINNET_FULL_HEAVY_HITTERS;
+  const bool chosen = p.when_full == LINNET_FULL_HEAVY_HITTERS || p.when_full == LINNET_FULL_SNAPKV;
+  class_of = arena.take<uint8_t>("page tables", n_layers);
+  layer_index = arena.take<uint16_t>("page tables", n_layers);
+  for (uint32_t i = 0; i < n_layers; ++i) {
+    Format k, v;
+    uint32_t window;
+    p.layer(p.of, i, &k, &v, &window);
+    // Layers that would see more than is held: with what stays of the rest.
+    const bool cut = p.when_full && (window == 0 || window > p.n_context - p.n_keep);
+    if (cut) window = endless ? p.n_context - p.n_keep : 0;
+    else if (!endless && window >= p.n_context) window = 0;  // never leaves anything out
+    const uint32_t keep = cut && p.when_full != LINNET_FULL_SINKS ? p.n_keep : 0, n_sinks = cut && p.when_full == LINNET_FULL_SINKS ? p.n_keep : 0;
+    const bool scored = cut && chosen;
+    uint32_t c = 0;
+    while (c < n_classes && !(classes[c].layout.k == k && classes[c].layout.v == v && classes[c].window == window && classes[c].keep == keep && classes[c].n_sinks == n_sinks)) ++c;
+    if (c == kMaxKvClasses) return false;
+    if (c == n_classes) {
+      classes[c] = {};
+      classes[c].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim);
+      classes[c].window = window;
+      classes[c].keep = keep;
+      classes[c].n_sinks = n_sinks;
+      classes[c].keep_pages = pages_of(keep);
+      classes[c].scored = scored;
+      ++n_classes;
+    }
+    if (class_of) {
+      class_of[i] = static_cast<uint8_t>(c);
+      layer_index[i] = static_cast<uint16_t>(classes[c].n_layers);
+    }
+    ++classes[c].n_layers;
   }
-}
-
-bool KvCache::reserve(uint32_t n_positions) {
-  const uint32_t want = static_cast<uint32_t>(div_up(n_positions, kPagePositions));
-  if (want > n_pages || want > n_used_pages + n_free) return false;
-  while (n_used_pages < want) {
-    const uint32_t page = free_pages[--n_free];
-    for (uint32_t layer = 0; layer < layout.n_layers; ++layer)
-      std::memset(pool + (size_t{layer} * n_pages + page) * layout.page_bytes, 0, layout.page_bytes);
-    table[n_used_pages++] = page;
+  tables = arena.take<KvTable>("page tables", uint64_t{n_sequences} * n_classes);
+  observe_from = arena.take<uint32_t>("page tables", n_sequences);
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    uint64_t n_pages = div_up(p.n_pool, kPagePositions);
+    c.n_slots = pages_of(p.n_context);
+    if (c.window) {
+      // At rest a sequence holds its window and what may be rolled back. During a call those pages stay, and a chunk's own come to them.
+      const uint32_t all = endless ? UINT32_MAX : pages_of(p.n_context), more = p.n_chunk > p.n_rollback ? p.n_chunk : p.n_rollback;
+      const bool cut = endless && c.window == p.n_context - p.n_keep;
+      const uint32_t queue = c.keep_pages + pages_of(uint64_t{c.window} + more + (c.scored ? p.n_rollback : 0)) + 1;
+      // Where the context is cut, calls are short (session_prefill) and pass few pages; with scores they pass none.
+      const uint32_t passed = c.scored ? 0 : pages_of(cut ? more : uint64_t{c.window} + p.n_rollback) + 1;
+      n_pages = uint64_t{queue} + passed < all ? queue + passed : all;  // as many as all hold everything, and then nothing is ever dropped
+      c.n_slots = n_pages == all || queue > all ? all : queue;
+      n_pages *= n_sequences;
+    }
+    if (n_sequences > 1) n_pages += n_sequences;  // a call may copy the last page of each while it holds on to the old ones
+    c.n_pages = static_cast<uint32_t>(n_pages);
+    c.free_pages = arena.take<uint32_t>("page tables", n_pages);
+    c.refs = arena.take<uint32_t>("page tables", n_pages);
+    for (uint32_t s = 0; s < n_sequences; ++s)
+      for (uint32_t** slots : {tables ? &tables[s * n_classes + i].slot : nullptr, tables ? &tables[s * n_classes + i].saved : nullptr}) {
+        uint32_t* at = arena.take<uint32_t>("page tables", c.n_slots);
+        if (slots) *slots = at;
+      }
+    c.sink_floats = c.n_sinks ? align_up(size_t{kMaxSinks} * c.layout.head_dim, 16) + size_t{kMaxSinks} * c.layout.dpad : 0;
+    c.sinks = arena.take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
+    const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.scores_per_layer() : 0, slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
+    c.score = arena.take<float>("kv scores", scores);
+    c.fresh = arena.take<float>("kv scores", scores);
+    c.pooled = arena.take<float>("kv scores", slots);
+    c.sorted = arena.take<float>("kv scores", slots);
+    if (!c.scored) c.score = c.fresh = nullptr;
+    uint64_t bytes = 0;
+    if (!checked_mul(uint64_t{c.n_layers} * n_pages, c.layout.page_bytes, &bytes)) bytes = UINT64_MAX;  // the arena refuses it
+    c.pool = arena.take<uint8_t>("kv", bytes);
   }
   return true;
 }
 
-void KvCache::truncate(uint32_t keep) {
-  if (keep < length) length = keep;
-  const uint32_t want = static_cast<uint32_t>(div_up(length, kPagePositions));
-  while (n_used_pages > want) {
-    free_pages[n_free++] = table[--n_used_pages];
-    table[n_used_pages] = kNoPage;
+void KvCache::reset() {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    c.n_free = c.n_pages;
+    for (uint32_t p = 0; p < c.n_pages; ++p) {
+      c.free_pages[p] = c.n_pages - 1 - p;  // page 0 on top
+      c.refs[p] = 0;
+    }
+    // Saved as they are, so they must not hold what the memory held before.
+    if (c.n_sinks) std::memset(c.sinks, 0, size_t{n_sequences} * c.n_layers * sink_bytes(i));
+    for (uint32_t s = 0; s < n_sequences; ++s) {
+      KvTable& t = table(s, i);
+      t.end = t.saved_end = 0;
+      t.first = t.saved_first = c.keep_pages;
+    }
   }
+}
+
+// A page for a sequence to write to. What it held is of no use to anybody, but has to be finite.
+uint32_t KvCache::take(KvClass& c) {
+  const uint32_t page = c.free_pages[--c.n_free];
+  c.refs[page] = 1;
+  for (uint32_t layer = 0; layer < c.n_layers; ++layer)
+    std::memset(c.pool + (size_t{layer} * c.n_pages + page) * c.layout.page_bytes, 0, c.layout.page_bytes);
+  return page;
+}
+
+void KvCache::copy_page(KvClass& c, uint32_t from, uint32_t to) {
+  for (uint32_t layer = 0; layer < c.n_layers; ++layer) {
+    uint8_t* base = c.pool + size_t{layer} * c.n_pages * c.layout.page_bytes;
+    std::memcpy(base + to * c.layout.page_bytes, base + from * c.layout.page_bytes, c.layout.page_bytes);
+  }
+}
+
+void KvCache::drop(KvClass& c, uint32_t page) {
+  if (--c.refs[page] == 0) c.free_pages[c.n_free++] = page;
+}
+
+void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    const KvClass& c = classes[i];
+    KvTable& t = table(seq, i);
+    if (c.chosen()) begin_scores(seq, i, length, after);
+    t.saved_first = c.window || t.end == 0 ? t.first : t.end - 1;  // without a window nothing but a shared last page is ever replaced
+    t.saved_end = t.end;
+    each_page(c, t.saved_first, t.end, [&](uint32_t p) { t.saved[c.slot_of(p)] = t.slot[c.slot_of(p)]; });
+  }
+}
+
+// Whether `page` of the table is one that cancel would put back.
+bool KvCache::saved(const KvClass& c, const KvTable& t, uint32_t page) {
+  if (page >= t.saved_end) return false;
+  if (page >= c.keep_pages && page < t.saved_first) return !c.window;
+  return t.saved[c.slot_of(page)] == t.slot[c.slot_of(page)];
+}
+
+bool KvCache::has_room(uint32_t seq, uint32_t length, uint32_t n_more, uint32_t* taken) const {
+  bool room = true;
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    const KvClass& c = classes[i];
+    if (c.window) continue;  // made for the most that sequences can hold
+    const KvTable& t = table(seq, i);
+    const bool copied = length % kPagePositions && c.refs[t.slot[c.slot_of(t.end - 1)]] > 1;
+    taken[i] += pages_of(uint64_t{length} + n_more) - t.end + copied;
+    room &= taken[i] <= c.n_free;
+  }
+  return room;
+}
+
+void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    KvTable& t = table(seq, i);
+    // What neither these rows see nor a row after a rollback.
+    const uint32_t after = length + n_more, back = after > n_rollback ? after - n_rollback : 0;
+    for (const uint32_t first = c.chosen() ? 0 : first_page(c, back < length ? back : length); t.first < first && t.first < t.end; ++t.first)
+      if (!saved(c, t, t.first)) drop(c, t.slot[c.slot_of(t.first)]);
+    if (length % kPagePositions) {
+      uint32_t& last = t.slot[c.slot_of(t.end - 1)];
+      if (c.refs[last] > 1) {  // written to by this sequence alone
+        const uint32_t own = take(c);
+        copy_page(c, last, own);
+        if (!saved(c, t, t.end - 1)) drop(c, last);
+        last = own;
+      }
+    }
+    for (const uint32_t end = pages_of(uint64_t{length} + n_more); t.end < end; ++t.end) t.slot[c.slot_of(t.end)] = take(c);
+  }
+}
+
+void KvCache::commit(uint32_t seq, uint32_t before, uint32_t length) {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    KvTable& t = table(seq, i);
+    each_page(c, t.saved_first, t.saved_end, [&](uint32_t p) {
+      if ((p >= c.keep_pages && p < t.first) || t.saved[c.slot_of(p)] != t.slot[c.slot_of(p)]) drop(c, t.saved[c.slot_of(p)]);
+    });
+    t.saved_end = 0;
+    const uint32_t back = length > n_rollback ? length - n_rollback : 0;  // the shortest length to roll back to
+    if (c.chosen()) end_scores(seq, i, before, length);
+    for (const uint32_t first = first_page(c, back); t.first < first && t.first < t.end; ++t.first) {
+      if (c.chosen()) let_compete(seq, i, t.first);
+      drop(c, t.slot[c.slot_of(t.first)]);
+    }
+    if (when_full == LINNET_FULL_SNAPKV && c.chosen()) choose(seq, i, length);
+  }
+}
+
+void KvCache::cancel(uint32_t seq) {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    KvTable& t = table(seq, i);
+    each_page(c, t.first, t.end, [&](uint32_t p) {
+      if (!saved(c, t, p)) drop(c, t.slot[c.slot_of(p)]);
+    });
+    each_page(c, t.saved_first, t.saved_end, [&](uint32_t p) { t.slot[c.slot_of(p)] = t.saved[c.slot_of(p)]; });
+    if (c.window) t.first = t.saved_first;
+    t.end = t.saved_end;
+    t.saved_end = 0;
+  }
+}
+
+bool KvCache::can_truncate(uint32_t seq, uint32_t keep) const {
+  for (uint32_t i = 0; keep && i < n_classes; ++i)
+    if (gone(i, table(seq, i).first, keep)) return false;
+  return true;
+}
+
+void KvCache::truncate(uint32_t seq, uint32_t keep) {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    KvTable& t = table(seq, i);
+    const uint32_t end = pages_of(keep);
+    each_page(c, t.first, t.end, [&](uint32_t p) {
+      if (p >= end) drop(c, t.slot[c.slot_of(p)]);
+    });
+    if (end < t.end) t.end = end;
+    if (keep == 0) t.first = c.keep_pages;
+  }
+}
+
+void KvCache::fork(uint32_t from, uint32_t to, uint32_t keep) {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    const KvTable& a = table(from, i);
+    KvTable& b = table(to, i);
+    b.end = pages_of(keep);
+    b.first = c.chosen() ? a.first : first_page(c, keep > n_rollback ? keep - n_rollback : 0);  // chosen tokens are those before a.first
+    if (b.first < a.first) b.first = a.first;
+    each_page(c, b.first, b.end, [&](uint32_t p) {
+      b.slot[c.slot_of(p)] = a.slot[c.slot_of(p)];
+      ++c.refs[b.slot[c.slot_of(p)]];
+    });
+    const size_t sinks = c.n_layers * c.layout.n_kv_heads * c.sink_floats;
+    if (c.chosen()) {
+      const size_t scores = c.n_layers * c.scores_per_layer();
+      std::memcpy(c.score + to * scores, c.score + from * scores, scores * sizeof(float));
+    }
+    if (c.n_sinks) std::memcpy(c.sinks + to * sinks, c.sinks + from * sinks, sinks * sizeof(float));
+  }
+}
+
+bool KvCache::gone(uint32_t c, uint32_t first, uint32_t length) const {
+  const KvClass& k = classes[c];
+  return k.chosen() ? first > k.keep_pages && first > length / kPagePositions : first > first_page(k, length);
+}
+
+uint32_t KvCache::first_kept(uint32_t c, uint32_t first, uint32_t length) const {
+  if (classes[c].chosen()) return first;  // what is dropped takes part in a choice first
+  const uint32_t kept = first_page(classes[c], length > n_rollback ? length - n_rollback : 0);
+  return kept > first ? kept : first;
+}
+
+uint32_t KvCache::held(uint32_t c, uint32_t length, uint32_t first) const {
+  const uint32_t end = pages_of(length), kept = classes[c].keep_pages;
+  return (kept < end ? kept : end) + (first < end ? end - first : 0);
+}
+
+bool KvCache::can_restore(uint32_t seq, uint32_t length, const uint32_t* first) const {
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    const KvClass& c = classes[i];
+    const KvTable& t = table(seq, i);
+    uint32_t room = c.n_free;  // and what it gives back
+    each_page(c, t.first, t.end, [&](uint32_t p) { room += c.refs[t.slot[c.slot_of(p)]] == 1; });
+    const uint32_t n = held(i, length, first[i]);
+    if (n > room || n > c.n_slots || (pages_of(length) > first[i] && pages_of(length) - first[i] > c.n_slots - c.keep_pages)) return false;
+  }
+  return true;
+}
+
+void KvCache::restore(uint32_t seq, uint32_t length, const uint32_t* first) {
+  truncate(seq, 0);
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    KvClass& c = classes[i];
+    KvTable& t = table(seq, i);
+    t.end = pages_of(length);
+    t.first = first[i];
+    each_page(c, t.first, t.end, [&](uint32_t p) { t.slot[c.slot_of(p)] = take(c); });
+  }
+}
+
+uint64_t KvCache::read_bytes(uint32_t length) const {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < n_classes; ++i) {
+    const KvClass& c = classes[i];
+    const uint32_t end = pages_of(uint64_t{length} + 1), first = first_page(c, length), kept = c.keep_pages < end ? c.keep_pages : end;
+    bytes += uint64_t{kept + (end > first ? end - first : 0)} * c.n_layers * c.layout.page_bytes;
+    bytes += uint64_t{c.n_sinks} * c.n_layers * c.layout.n_kv_heads * c.layout.head_dim * 2 * sizeof(float);
+  }
+  return bytes;
 }
 
 }  // namespace linnet

@@ -1,5 +1,6 @@
-// KV cache: pages of 16 positions for all KV heads of a layer, in one pool; one page table per sequence and layer class.
-// K pages are panels of 16 tokens by head_dim, V pages are the panels of P times V, so both products are weight kernels.
+// KV cache: pages of 16 positions for all KV heads of a layer. Layers whose pages look alike and that see the same window form a class, with
+// one pool of reference-counted pages; every sequence has one page table per class. K pages are panels of 16 tokens by head_dim, V pages are
+// the panels of P times V, so both products are weight kernels.
 #pragma once
 #include <cstdint>
 
@@ -12,44 +13,158 @@ namespace linnet {
 inline constexpr uint32_t kPagePositions = 16;
 inline constexpr uint32_t kBlockPositions = 256;  // attention works on blocks of this many absolute positions
 inline constexpr uint32_t kNoPage = 0xFFFFFFFFu;
+inline constexpr uint32_t kMaxKvClasses = 8;
+inline constexpr uint32_t kMaxSinks = kPagePositions;
+inline constexpr uint32_t kObserved = 32;  // last tokens of a prompt whose attention SnapKV goes by
 
 // Where the parts of one KV head lie inside its share of a page:
-//   i8      K codes [kpad/4][16][4], K scales f16 [ceil(head_dim/32)][16], V codes [dpad/16][4][16][4], V scales f32 [16]
-//   floats  K [head_dim][16], V [dpad/16][16 tokens][16]
+//   i8      K codes [kpad/4][16][4], K scales f16 [ceil(head_dim/32)][16]; V codes [dpad/16][4][16][4], V scales f32 [16]. Rounding averages out over
+//           the channels of a head; heads of at most 16 use the padding for their keys' second bytes: channel 16 + c is what code c leaves, in 1/256
+//   FP8     the same codes, K and V scales f32 [16]: one per token
+//   floats  K [head_dim][16]; V [dpad/16][16 tokens][16]
 // kpad = head_dim rounded up to 32, dpad to 16. Every part starts at a multiple of 64.
 struct KvLayout {
-  Format format;
-  uint32_t head_dim, n_kv_heads, n_layers;
+  Format k, v;
+  uint32_t head_dim, n_kv_heads;
   uint32_t kpad, dpad, k_groups;
   size_t k_scale_at, v_at, v_scale_at, head_bytes;  // within a head's share
   size_t page_bytes;                                // of one layer: n_kv_heads * head_bytes
 };
-KvLayout kv_layout(Format format, uint32_t n_layers, uint32_t n_kv_heads, uint32_t head_dim);
+inline constexpr uint32_t kSecondByte = 16;
+constexpr bool kv_small_head(uint32_t head_dim) { return head_dim <= kSecondByte; }
+bool kv_format_known(uint32_t f);  // as a KV format
+KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim);
 
-// What kernels see of one sequence.
-struct KvView {
+struct KvClass {
   KvLayout layout;
-  uint8_t* pool;          // (n_layers, n_pages, page_bytes)
-  const uint32_t* table;  // page of positions 16 * i .. 16 * i + 15
-  uint32_t n_pages;       // in the pool, per layer
-  uint8_t* head(uint32_t layer, uint32_t page, uint32_t kv_head) const {
-    return pool + (static_cast<size_t>(layer) * n_pages + page) * layout.page_bytes + kv_head * layout.head_bytes;
-  }
+  uint32_t window;   // a row at position p sees t > p - window; 0 = all
+  uint32_t keep;     // and t < keep
+  uint32_t n_sinks;  // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
+  uint32_t keep_pages;
+  bool scored;       // heavy hitters or SnapKV choose what is kept
+  uint32_t n_layers;
+  uint32_t n_pages;  // in the pool
+  uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
+  uint8_t* pool;     // (n_layers, n_pages, page_bytes)
+  uint32_t* free_pages;  // stack
+  uint32_t* refs;    // (n_pages) page tables that hold the page
+  uint32_t n_free;
+  // Of every sequence, layer and KV head: keys of the sinks as they are before RoPE (kMaxSinks, head_dim), then their values as a page of floats.
+  float* sinks;      // (n_sequences, n_layers, n_kv_heads, sink_floats)
+  size_t sink_floats;
+  // Heavy hitters and SnapKV: the kept pages hold tokens that attention chose, of every layer and KV head its own, and a row sees them and all pages
+  // from the table's first on. `score`: attention that every slot's token has drawn; `fresh`: in the running call.
+  float *score, *fresh;      // (n_sequences, n_layers, n_kv_heads, n_slots * 16) or nullptr
+  float *pooled, *sorted;    // (n_slots * 16)
+  size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
+  bool chosen() const { return fresh != nullptr; }
+  // Kept pages lie before the queue of the others.
+  uint32_t slot_of(uint32_t page) const { return page < keep_pages ? page : keep_pages + (page - keep_pages) % (n_slots - keep_pages); }
 };
 
-// The pool and the page table of the only sequence (later: of every sequence).
-struct KvCache {
-  KvLayout layout;
-  uint8_t* pool;
-  uint32_t* table;       // (n_pages)
-  uint32_t* free_pages;  // stack
-  uint32_t n_pages, n_free, n_used_pages, length;
+// Pages of one sequence in one class: page i holds positions 16 * i .. 16 * i + 15 and is slot[slot_of(i)], for i < keep_pages and first <= i, i < end.
+struct KvTable {
+  uint32_t* slot;
+  uint32_t first, end;
+  uint32_t* saved;  // (n_slots) the slots as they were when the running call began; their pages stay until it ends
+  uint32_t saved_first, saved_end;
+};
 
-  void layout_in(Arena& arena, const KvLayout& layout, uint32_t n_context);
-  void reset();                       // after layout_in on real memory
-  bool reserve(uint32_t n_positions); // takes and zeroes pages until n_positions fit; false if the pool is too small
-  void truncate(uint32_t keep);       // gives back pages wholly past `keep`
-  KvView view() const { return {layout, pool, table, n_pages}; }
+// Calls fn(page) for all pages that a table of `first` and `end` holds.
+template <class Fn>
+void each_page(const KvClass& c, uint32_t first, uint32_t end, Fn fn) {
+  for (uint32_t p = 0; p < c.keep_pages && p < end; ++p) fn(p);
+  for (uint32_t p = first; p < end; ++p) fn(p);
+}
+
+// What kernels see of one sequence in one layer.
+struct KvView {
+  const KvLayout* layout;
+  uint8_t* pages;  // of the layer
+  const uint32_t* slot;
+  const KvClass* of;
+  float* sinks;    // (n_kv_heads, sink_floats)
+  float* fresh;    // (n_kv_heads, n_slots * 16): attention that tokens draw in this call, or nullptr
+  uint32_t low;    // with chosen tokens: the first token behind them
+  uint8_t* head(uint32_t page, uint32_t kv_head) const { return pages + slot[of->slot_of(page)] * layout->page_bytes + kv_head * layout->head_bytes; }
+};
+
+// How a session's cache is made.
+struct KvPlan {
+  uint32_t n_layers, n_kv_heads, head_dim;
+  uint32_t n_sequences, n_context, n_pool, n_chunk, n_rollback;
+  uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
+  const void* of;  // whatever the next one reads
+  void (*layer)(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window);
+};
+
+struct KvCache {
+  uint32_t n_classes, n_layers, n_sequences, n_rollback, when_full;
+  KvClass classes[kMaxKvClasses];
+  uint8_t* class_of;      // (n_layers)
+  uint16_t* layer_index;  // (n_layers) the layer's place among its class
+  KvTable* tables;        // (n_sequences, n_classes)
+  uint32_t* observe_from; // (n_sequences) rows from this position on add to `fresh`
+
+  // False if the layers need more than kMaxKvClasses classes.
+  bool layout_in(Arena& arena, const KvPlan& plan);
+  void reset();  // after layout_in on real memory
+
+  KvTable& table(uint32_t seq, uint32_t c) const { return tables[seq * n_classes + c]; }
+  KvView view(uint32_t seq, uint32_t layer) const {
+    const KvClass& c = classes[class_of[layer]];
+    const uint32_t index = layer_index[layer];
+    const KvTable& t = table(seq, class_of[layer]);
+    const size_t of_all = size_t{seq} * c.n_layers + index;
+    return {&c.layout, c.pool + size_t{index} * c.n_pages * c.layout.page_bytes, t.slot, &c,
+            c.n_sinks ? c.sinks + of_all * c.layout.n_kv_heads * c.sink_floats : nullptr, c.chosen() ? c.fresh + of_all * c.scores_per_layer() : nullptr,
+            c.chosen() && t.first > c.keep_pages ? t.first * kPagePositions : 0};
+  }
+
+  // A call that appends begins, advances chunk by chunk, and ends with commit or cancel; cancel leaves the sequence as it was at begin.
+  // after: length when the call is done.
+  void begin(uint32_t seq, uint32_t length, uint32_t after);
+  // Pages that `n_more` positions after `length` take from the pools, a shared last page's copy included; false if a pool has too few.
+  bool has_room(uint32_t seq, uint32_t length, uint32_t n_more, uint32_t* taken) const;  // taken: (n_classes), summed up over sequences
+  void advance(uint32_t seq, uint32_t length, uint32_t n_more);
+  void commit(uint32_t seq, uint32_t before, uint32_t length);
+  void cancel(uint32_t seq);
+
+  // Whether the sequence may be cut to `keep` positions: layers with a window have dropped what lies too far back.
+  bool can_truncate(uint32_t seq, uint32_t keep) const;
+  void truncate(uint32_t seq, uint32_t keep);
+  // `to` (empty) becomes the first `keep` positions of `from`; pages are shared.
+  void fork(uint32_t from, uint32_t to, uint32_t keep);
+
+  // A saved sequence comes back. gone: whether a sequence of `length` positions cannot be, since its pages behind the kept ones begin with `first`.
+  // first_kept: the first of those that a sequence of this length holds on to, for rows after a rollback too, where it had `first` so far.
+  bool gone(uint32_t c, uint32_t first, uint32_t length) const;
+  uint32_t first_kept(uint32_t c, uint32_t first, uint32_t length) const;
+  uint32_t held(uint32_t c, uint32_t length, uint32_t first) const;  // pages, kept ones included
+  size_t sink_bytes(uint32_t c) const { return classes[c].layout.n_kv_heads * classes[c].sink_floats * sizeof(float); }  // of a layer
+  // Heavy hitters: what the tokens of a page have drawn so far, float[16] of every KV head, n_slots pages apart; else nullptr.
+  float* scores(uint32_t seq, uint32_t layer) const {
+    const KvClass& c = classes[class_of[layer]];
+    return c.chosen() && when_full == LINNET_FULL_HEAVY_HITTERS ? c.score + (size_t{seq} * c.n_layers + layer_index[layer]) * c.scores_per_layer() : nullptr;
+  }
+  // Whether the sequence, emptied, can hold `length` positions from page first[class] on; and does so, in pages of its own that are still to be filled.
+  bool can_restore(uint32_t seq, uint32_t length, const uint32_t* first) const;
+  void restore(uint32_t seq, uint32_t length, const uint32_t* first);
+
+  // Bytes that one decoded row at this position reads.
+  uint64_t read_bytes(uint32_t length) const;
+
+ private:
+  static bool saved(const KvClass& c, const KvTable& t, uint32_t page);
+  uint32_t take(KvClass& c);
+  void drop(KvClass& c, uint32_t page);
+  void copy_page(KvClass& c, uint32_t from, uint32_t to);
+  // kv_chosen.cpp
+  void begin_scores(uint32_t seq, uint32_t c, uint32_t length, uint32_t after);
+  void end_scores(uint32_t seq, uint32_t c, uint32_t before, uint32_t length);
+  void own_kept_pages(KvClass& c, KvTable& t);
+  void let_compete(uint32_t seq, uint32_t c, uint32_t page);
+  void choose(uint32_t seq, uint32_t c, uint32_t length);
 };
 
 }  // namespace linnet

@@ -40,11 +40,55 @@ Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, Gg
   return LINNET_OK;
 }
 
+// Tells models apart by what decides their numbers. Weights are mapped and may be many gigabytes, so of each tensor only both ends are read: 8 KiB are
+// enough to know another training run or another format by, and take no time.
+struct ModelHash {
+  static constexpr size_t kEnd = 4096;
+  uint64_t h = 0x6C696E6E65743031u;
+
+  void word(uint64_t w) {  // one-to-one in w and in h: a difference is never lost at its own step
+    h = (h ^ w) * 0x9E3779B97F4A7C15u;
+    h ^= h >> 32;
+  }
+  void bytes(const void* data, size_t n) {
+    const auto* p = static_cast<const uint8_t*>(data);
+    word(n);
+    for (size_t i = 0; i < n; i += 8) {
+      uint64_t w = 0;
+      std::memcpy(&w, p + i, n - i < 8 ? n - i : 8);
+      word(w);
+    }
+  }
+  // Fields that are 0 do not count: those of newer layout versions are 0 in the files of older ones, whose hashes must stay.
+  void spec(const ModelSpec& s) {
+    for (size_t i = 0; i < kSpecFieldCount; ++i) {
+      const SpecField& f = kSpecFields[i];
+      const char* at = reinterpret_cast<const char*>(&s) + f.offset;
+      uint64_t value = 0;
+      if (f.type != SpecType::kText) std::memcpy(&value, at, f.type == SpecType::kU32 ? sizeof(uint32_t) : sizeof(double));
+      if (f.type != SpecType::kText && value == 0) continue;
+      bytes(f.name, std::strlen(f.name));
+      if (f.type == SpecType::kText) bytes(at, std::strlen(at));
+      else word(value);
+    }
+  }
+  // By name, not by number: those of the roles may change. Called for 23 roles: a copy for each would be 15 KB of code.
+  [[gnu::noinline]] void tensor(Role role, uint32_t layer, Format format, uint64_t n, uint64_t k, const void* data, uint64_t size) {
+    bytes(kRoles[role].name, std::strlen(kRoles[role].name));
+    for (const uint64_t w : {uint64_t{layer}, uint64_t{format}, n, k, size}) word(w);
+    const size_t end = size < kEnd ? static_cast<size_t>(size) : kEnd;
+    bytes(data, end);
+    bytes(static_cast<const uint8_t*>(data) + size - end, end);
+  }
+};
+
 struct Loader {
   const Gguf& file;
   linnet_model* model;
   Error* err;
-  uint64_t format_bytes[kMaxFormat + 1] = {};
+  ModelHash hash{};
+  uint64_t format_bytes[kMaxFormat + 1] = {};  // of the layers
+  uint64_t part_bytes[kPartCount] = {}, part_weights[kPartCount] = {};
 
   Status matrix(Role role, uint32_t layer, Matrix* out) {
     LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
@@ -52,8 +96,12 @@ struct Loader {
     const uint64_t weights = uint64_t{out->n} * out->k, bytes = packed_bytes(out->format, out->n, out->k);
     model->n_params += weights;
     model->weight_bytes += bytes;
-    format_bytes[out->format] += bytes;
+    hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
+    const Part part = role == kTokenEmbd ? kPartEmbedding : role == kOutput ? kPartHead : role == kFfnGate || role == kFfnUp || role == kFfnDown ? kPartFfn : kPartAttention;
+    part_bytes[part] += bytes;
+    part_weights[part] += weights;
     if (role != kTokenEmbd && role != kOutput) {
+      format_bytes[out->format] += bytes;
       model->decode_bytes += bytes;
       model->matrix_ops += 2 * weights;
     }
@@ -65,12 +113,16 @@ struct Loader {
       const uint64_t n = kRoles[role].n(model->spec);
       model->n_params += n;
       model->weight_bytes += align_up(n * sizeof(float), 64);
+      hash.tensor(role, layer, LINNET_F32, n, 1, *out, n * sizeof(float));
     }
     return LINNET_OK;
   }
 };
 
-uint32_t x_group(const Matrix& m) { return format_row(m.format).x_group; }
+// Matrices that read the same rows share one quantisation of them.
+bool same_rows(const Matrix& a, const Matrix& b) {
+  return format_row(a.format).x == format_row(b.format).x && format_row(a.format).x_group == format_row(b.format).x_group;
+}
 
 Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kAttnNorm, i, &l->attn_norm));
@@ -84,6 +136,7 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kAttnOutBias, i, &l->out_bias));
   LINNET_TRY(in.vector(kAttnQNorm, i, &l->q_norm));
   LINNET_TRY(in.vector(kAttnKNorm, i, &l->k_norm));
+  LINNET_TRY(in.vector(kAttnSinks, i, &l->attn_sinks));
   LINNET_TRY(in.vector(kFfnNorm, i, &l->ffn_norm));
   LINNET_TRY(in.matrix(kFfnGate, i, &l->gate));
   LINNET_TRY(in.matrix(kFfnUp, i, &l->up));
@@ -91,16 +144,16 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kFfnGateBias, i, &l->gate_bias));
   LINNET_TRY(in.vector(kFfnUpBias, i, &l->up_bias));
   LINNET_TRY(in.vector(kFfnDownBias, i, &l->down_bias));
-  // Matrices that read the same rows share one quantisation of them.
-  if (x_group(l->q) != x_group(l->k) || x_group(l->q) != x_group(l->v))
+  if (!same_rows(l->q, l->k) || !same_rows(l->q, l->v))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
-  if (x_group(l->gate) != x_group(l->up))
+  if (!same_rows(l->gate, l->up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
   return LINNET_OK;
 }
 
 Status load_weights(Loader& in) {
   linnet_model* m = in.model;
+  in.hash.spec(m->spec);
   if (m->spec.n_layers == 0) return LINNET_OK;  // only a vocabulary
   LINNET_TRY(in.matrix(kTokenEmbd, 0, &m->embedding));
   LINNET_TRY(in.matrix(kOutput, 0, &m->head));
@@ -117,6 +170,9 @@ Status load_weights(Loader& in) {
   m->main_format = LINNET_F32;
   for (uint32_t f = 1; f <= kMaxFormat; ++f)
     if (in.format_bytes[f] > in.format_bytes[m->main_format]) m->main_format = static_cast<Format>(f);
+  for (uint32_t p = 0; p < kPartCount; ++p)
+    m->bits[p] = in.part_weights[p] ? 8.0 * static_cast<double>(in.part_bytes[p]) / static_cast<double>(in.part_weights[p]) : 0.0;
+  if (m->spec.tied) m->bits[kPartHead] = m->bits[kPartEmbedding];
   return LINNET_OK;
 }
 
@@ -166,6 +222,7 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   LINNET_TRY(kernels_resolve(profile.isa, profile.isa_mask, &m->kernels, err));
   Loader loader{gguf, m, err};
   LINNET_TRY(load_weights(loader));
+  m->hash = loader.hash.h;
   copy_name(gguf, m->name);
   LINNET_TRY(chat_read(gguf, &m->chat, err));
   if (sizes.tokenizer_bytes) {

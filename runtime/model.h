@@ -17,11 +17,15 @@ struct Layer {
   Matrix out;              // (d_model, n_heads * head_dim)
   const float *q_bias, *k_bias, *v_bias, *out_bias;  // or nullptr
   const float *q_norm, *k_norm;                      // (head_dim) or nullptr
+  const float* attn_sinks;                           // (n_heads) or nullptr
   const float* ffn_norm;   // (d_model)
   Matrix gate, up;         // (d_ff, d_model)
   Matrix down;             // (d_model, d_ff)
   const float *gate_bias, *up_bias, *down_bias;
 };
+
+// What the matrices are for, as figures tell them apart.
+enum Part : uint32_t { kPartEmbedding, kPartAttention, kPartFfn, kPartHead, kPartCount };
 
 }  // namespace linnet
 
@@ -39,7 +43,9 @@ struct linnet_model {
   char name[128];
   linnet::ChatFormat chat;
   uint64_t n_params, weight_bytes, decode_bytes, matrix_ops, head_ops;
+  double bits[linnet::kPartCount];  // per weight
   linnet::Format main_format;
+  uint64_t hash;                   // of what decides the numbers, as linnet_state_save documents it
   linnet::Arena arena;             // its table of purposes
 };
 

@@ -9,7 +9,7 @@
 namespace linnet {
 
 struct Kernels;
-struct KvView;
+struct KvCache;
 
 // One thread of the team inside a forward pass.
 struct Worker {
@@ -17,10 +17,11 @@ struct Worker {
   const Kernels* kernels;    // CPU backend
   void (*sync_fn)(void* team, uint32_t n);
   void* team;
-  uint8_t* scratch;          // of this thread, attention_scratch_bytes long
+  uint8_t* scratch;          // of this thread, cpu_scratch_bytes() long
+  uint8_t* shared;           // of the team, cpu_shared_bytes() long, zeros at the session's start
   uint32_t* not_finite;      // set to 1 (atomically) when an activation is infinite or NaN
   uint32_t* tickets;         // (kTickets) zeros at the start of a pass, shared by the team: who computes which panels of a matrix
-  mutable uint32_t n_gemm;   // matrices begun by this thread; all threads begin the same ones in the same order
+  mutable uint32_t n_pieces; // operations in pieces begun by this thread; all threads begin the same ones in the same order
 };
 inline constexpr uint32_t kTickets = 16;
 
@@ -29,6 +30,26 @@ struct RopeView {
   const float* cos;  // (m, n_pairs)
   const float* sin;
   uint32_t n_pairs, interleaved;
+};
+
+// Rows row..row + n - 1 of a batch are positions position.. of a sequence.
+struct RowSpan {
+  uint32_t seq, row, n, position;
+};
+
+struct AttentionArgs {
+  const KvCache* kv;
+  uint32_t layer;
+  const RowSpan* spans;
+  uint32_t n_spans;
+  const float* q;      // (rows, n_heads * head_dim)
+  size_t q_stride;
+  uint32_t n_heads;
+  float scale, cap;    // scores are scaled, and where cap > 0 soft capped
+  const float* sinks;  // (n_heads) or nullptr: the score of a place beside all tokens that holds nothing (learned sinks)
+  float* out;          // (rows, n_heads * head_dim), may be q
+  size_t out_stride;
+  RopeView sink_rope;  // (rows, kMaxSinks, n_pairs): where the sinks stand for each row
 };
 
 struct Ops {
@@ -46,18 +67,18 @@ struct Ops {
   // Per head: optional RMSNorm with weight[head_dim], then RoPE, in place on x (m, n_heads * head_dim, stride).
   void (*rope)(const Worker&, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const float* norm_weight, float eps,
                const RopeView& rope);
-  // Appends k, v (m, n_kv_heads * head_dim) of one layer at positions[i].
-  void (*kv_append)(const Worker&, const KvView& kv, uint32_t layer, const float* k, const float* v, size_t stride, const uint32_t* positions,
-                    uint32_t m);
-  // out(m, n_heads * head_dim) = attention of q over positions 0..positions[i].
-  void (*attention)(const Worker&, const KvView& kv, uint32_t layer, const float* q, size_t q_stride, uint32_t n_heads, const uint32_t* positions,
-                    uint32_t m, float scale, float* out, size_t out_stride);
+  // Appends k, v (rows, n_kv_heads * head_dim) of one layer at the spans' positions. k is rotated by rope.
+  void (*kv_append)(const Worker&, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
+                    const RopeView& rope);
+  // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
+  void (*attention)(const Worker&, const AttentionArgs&);
   // y = silu(gate) * up, quantised too where q != nullptr. y may be gate.
   void (*act_mul)(const Worker&, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
 };
 
 extern const Ops cpu_ops;
-// Bytes of Worker::scratch.
-size_t cpu_scratch_bytes(const KvView& kv, uint32_t n_heads);
+// Bytes of Worker::scratch and Worker::shared.
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
+size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
 
 }  // namespace linnet

@@ -10,7 +10,7 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, kDefaultSpin = 20000;
+constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, kMaxSequences = 64, kDefaultSpin = 20000;
 
 size_t row_floats(uint64_t n) { return static_cast<size_t>(padded_n(n)); }
 
@@ -33,41 +33,120 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   const uint64_t qkv = a->q_stride + 2 * a->kv_stride, gate_up = 2 * a->ff_stride;
   uint64_t longest = 0, groups = 0;
   each_matrix(model, [&](const Matrix& m) {
-    if (!format_row(m.format).integer) return;
-    if (m.k > longest) longest = m.k;
+    const Format x = format_row(m.format).x;
+    if (x == LINNET_F32) return;
+    if (quant_stride(x, m.k) > longest) longest = quant_stride(x, m.k);
     if (n_x_groups(m.format, m.k) > groups) groups = n_x_groups(m.format, m.k);
   });
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);
   a->wide = arena.take<float>("activations", c * (qkv > gate_up ? qkv : gate_up));
-  a->codes = arena.take<int8_t>("activations", longest ? c * quant_stride(longest) : 0);
+  a->codes = arena.take<uint8_t>("activations", c * longest);
   a->scales = arena.take<float>("activations", c * groups);
   a->sums = arena.take<int32_t>("activations", c * groups);
   const uint64_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   a->cos = arena.take<float>("activations", c * n_pairs);
   a->sin = arena.take<float>("activations", c * n_pairs);
-  a->positions = arena.take<uint32_t>("activations", c);
+  const uint64_t sink_floats = p.when_full == LINNET_FULL_SINKS ? c * kMaxSinks * n_pairs : 0;
+  a->sink_cos = arena.take<float>("activations", sink_floats);
+  a->sink_sin = arena.take<float>("activations", sink_floats);
+  if (!sink_floats) a->sink_cos = a->sink_sin = nullptr;
+  a->tokens = arena.take<int32_t>("activations", c);
 }
 
-size_t attention_scratch(const linnet_session& s, const ModelSpec& spec) {
-  return align_up(cpu_scratch_bytes(s.kv.view(), spec.n_heads), kAlign);
+struct KvChoice {
+  const ModelSpec& spec;
+  const linnet_session_params& params;
+};
+
+// The formats and the window of one layer.
+void kv_layer(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window) {
+  const KvChoice& c = *static_cast<const KvChoice*>(of);
+  const linnet_session_params& p = c.params;
+  *k = static_cast<Format>(p.kv_format);
+  *v = static_cast<Format>(p.v_format);
+  *window = layer_window(c.spec, i);
+  for (uint32_t j = 0; j < p.n_kv_layers; ++j) {  // later ones count
+    const linnet_kv_layers& l = p.kv_layers[j];
+    if (i < l.first || i > l.last) continue;
+    if (l.k_format) *k = static_cast<Format>(l.k_format);
+    *v = l.v_format ? static_cast<Format>(l.v_format) : *k;
+  }
 }
 
-void fill(linnet_session& f, Arena& arena, const linnet_model& model, const linnet_session_params& p) {
+// Whether a sequence may be longer than what is held of it.
+bool drops_tokens(const linnet_session_params& p) { return p.when_full != LINNET_FULL_STOP && p.when_full != LINNET_FULL_SNAPKV; }
+// What penalties look back on and what may be rolled back stays where tokens are forgotten.
+uint32_t remembered(const linnet_session_params& p) { return p.n_rollback + 1024; }
+uint64_t history_tokens(const linnet_session_params& p) { return drops_tokens(p) ? uint64_t{p.n_context} + remembered(p) : p.n_context; }
+
+bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linnet_session_params& p) {
   const ModelSpec& spec = model.spec;
-  const KvLayout kv = kv_layout(static_cast<Format>(p.kv_format), spec.n_layers, spec.n_kv_heads, spec.head_dim);
-  f.kv.layout_in(arena, kv, p.n_context);
+  const KvChoice choice = {spec, p};
+  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, &choice, kv_layer})) return false;
   layout_activations(arena, model, p, &f.act);
-  f.act.scratch_stride = attention_scratch(f, spec);
+  f.act.scratch_stride = align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads), kAlign);
   f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
+  const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
+  f.act.shared = arena.take<uint8_t>("activations", shared);
+  if (f.act.shared) std::memset(f.act.shared, 0, shared);
   f.logits_stride = row_floats(spec.n_vocab);
-  f.logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
+  f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
+  f.spans = arena.take<RowSpan>("sequences", p.n_sequences);
+  f.parts_done = arena.take<uint32_t>("sequences", p.n_sequences);
+  f.taken = arena.take<uint32_t>("sequences", kMaxKvClasses);
+  f.logit_rows = arena.take<uint32_t>("sequences", p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences);
+  for (uint32_t i = 0; i < p.n_sequences; ++i) {
+    float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
+    int32_t* history = arena.take<int32_t>("history", history_tokens(p));
+    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .n_draws = 0};
+  }
+  f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
   f.sampler.logits = arena.take<float>("sampling", spec.n_vocab);
-  f.history = arena.take<int32_t>("history", p.n_context);
   f.held = arena.take<char>("text", kHeldBytes);
   f.utf8 = arena.take<char>("text", 3 * kHeldBytes);
   f.team.layout_in(arena, p.n_threads, p.threads);
+  return true;
+}
+
+Status check_kv_format(uint32_t f, const char* what, Error* err) {
+  if (kv_format_known(f)) return LINNET_OK;
+  const char* name = format_name(static_cast<Format>(f));
+  return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f, "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2");
+}
+
+// What happens when the context is full; fills in n_keep and n_rollback.
+Status check_when_full(linnet_session_params* p, Error* err) {
+  const bool chosen = p->when_full == LINNET_FULL_HEAVY_HITTERS || p->when_full == LINNET_FULL_SNAPKV;
+  if (p->when_full > LINNET_FULL_SNAPKV) return fail(err, LINNET_BAD_ARG, "session: when_full is ", p->when_full, ", there is no such way");
+  if (p->when_full == LINNET_FULL_STOP) p->n_keep = 0;
+  if (p->n_keep == 0 && p->when_full == LINNET_FULL_SINKS) p->n_keep = 4;
+  if (p->n_keep == 0 && p->when_full == LINNET_FULL_HEAVY_HITTERS) p->n_keep = p->n_context / 2;
+  if (p->n_keep == 0 && p->when_full == LINNET_FULL_SNAPKV) p->n_keep = p->n_context / 4;
+  if (p->when_full == LINNET_FULL_SINKS && p->n_keep > kMaxSinks) return fail(err, LINNET_BAD_ARG, "session: n_keep is ", p->n_keep, ", at most ", kMaxSinks, " sinks");
+  if (chosen && p->n_keep < p->n_context) p->n_keep = static_cast<uint32_t>(align_up(p->n_keep, kPagePositions));  // whole pages
+  if (p->n_keep >= p->n_context) return fail(err, LINNET_BAD_ARG, "session: n_keep is ", p->n_keep, ", must be less than n_context = ", p->n_context);
+  if (p->n_rollback == 0) p->n_rollback = drops_tokens(*p) && p->n_chunk > p->n_context - p->n_keep ? p->n_context - p->n_keep : p->n_chunk;
+  if (drops_tokens(*p) && p->n_context - p->n_keep < p->n_rollback)
+    return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", too small for n_keep = ", p->n_keep, " tokens that stay and n_rollback = ", p->n_rollback);
+  return LINNET_OK;
+}
+
+// Formats of single layers: every one known, and in few enough combinations with the windows.
+Status check_kv_layers(const linnet_model& model, const linnet_session_params& p, Error* err) {
+  if (p.n_kv_layers > 1024 || (p.n_kv_layers && !p.kv_layers)) return fail(err, LINNET_BAD_ARG, "session: n_kv_layers is ", p.n_kv_layers, p.kv_layers ? ", at most 1024" : ", kv_layers is NULL");
+  for (uint32_t i = 0; i < p.n_kv_layers; ++i) {
+    const linnet_kv_layers& l = p.kv_layers[i];
+    if (l.first > l.last || l.last >= model.spec.n_layers)
+      return fail(err, LINNET_BAD_ARG, "session: kv_layers[", i, "] is for layers ", l.first, "..", l.last, ", the model has 0..", model.spec.n_layers - 1);
+    if (l.k_format) LINNET_TRY(check_kv_format(l.k_format, "kv_layers: K format", err));
+    if (l.v_format) LINNET_TRY(check_kv_format(l.v_format, "kv_layers: V format", err));
+  }
+  linnet_session counted{};
+  Arena arena;
+  if (!fill(counted, arena, model, p)) return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses, " combinations of K format, V format and window");
+  return LINNET_OK;
 }
 
 // Text that linnet_generate holds back: bytes of an unfinished character and what may become a stop string.
@@ -176,16 +255,23 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
   if (p.n_chunk > kMaxChunk) return fail(err, LINNET_BAD_ARG, "session: n_chunk is ", p.n_chunk, ", at most ", kMaxChunk);
   if (p.n_chunk > p.n_context) p.n_chunk = p.n_context;
   if (p.kv_format == 0) p.kv_format = LINNET_I8;
-  if (p.kv_format != LINNET_F32 && p.kv_format != LINNET_F16 && p.kv_format != LINNET_BF16 && p.kv_format != LINNET_I8) {
-    const char* name = format_name(static_cast<Format>(p.kv_format));
-    return fail(err, LINNET_UNSUPPORTED, "session: KV format ", name ? name : "?", " (", p.kv_format, "): one of f32, f16, bf16, i8");
-  }
+  if (p.v_format == 0) p.v_format = p.kv_format;
+  LINNET_TRY(check_kv_format(p.kv_format, "KV format", err));
+  LINNET_TRY(check_kv_format(p.v_format, "V format", err));
   if (p.n_threads == 0) p.n_threads = 1;
   if (p.n_threads > kMaxThreads) return fail(err, LINNET_BAD_ARG, "session: n_threads is ", p.n_threads, ", at most ", kMaxThreads);
   LINNET_TRY(team_kind(p.threads, &p.threads, err));
   if (p.spin == 0) p.spin = kDefaultSpin;
   if (p.n_logits == 0) p.n_logits = 1;
   if (p.n_logits > p.n_chunk) return fail(err, LINNET_BAD_ARG, "session: n_logits is ", p.n_logits, ", at most n_chunk = ", p.n_chunk);
+  if (p.n_sequences == 0) p.n_sequences = 1;
+  if (p.n_sequences > kMaxSequences) return fail(err, LINNET_BAD_ARG, "session: n_sequences is ", p.n_sequences, ", at most ", kMaxSequences);
+  if (p.n_pool == 0) p.n_pool = p.n_sequences * p.n_context;
+  if (p.n_pool < p.n_context || p.n_pool > p.n_sequences * p.n_context)
+    return fail(err, LINNET_BAD_ARG, "session: n_pool is ", p.n_pool, ", must be n_context = ", p.n_context, " to n_sequences times that");
+  if (p.n_rollback > p.n_context) p.n_rollback = p.n_context;
+  LINNET_TRY(check_when_full(&p, err));
+  LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
   return LINNET_OK;
 }
@@ -216,6 +302,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->arena = arena;
   s->kv.reset();
   s->sampler.exp_row = model->kernels.t.exp_row;
+  s->sampler.find_above = model->kernels.t.find_above;
   s->stats.size = sizeof s->stats;
   s->stats.n_threads = params.n_threads;
   s->stats.memory_bytes = arena.used();
@@ -225,64 +312,176 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   return LINNET_OK;
 }
 
-uint32_t session_length(const linnet_session& s) { return s.kv.length + s.pending; }
+uint32_t session_length(const linnet_session& s, uint32_t seq) { return s.seqs[seq].length + s.seqs[seq].pending; }
 
-void session_truncate(linnet_session& s, uint32_t keep) {
-  if (keep == session_length(s)) return;
-  s.pending = 0;
-  s.kv.truncate(keep);
-  s.n_logit_rows = 0;
+Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err) {
+  Sequence& seq = s.seqs[i];
+  if (keep == session_length(s, i)) return LINNET_OK;
+  if (keep < seq.length) {
+    if (!s.kv.can_truncate(i, keep))
+      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window no longer hold what a sequence of ", keep, " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
+    s.kv.truncate(i, keep);
+    seq.length = keep;
+  }
+  if (keep == 0) seq.n_forgotten = 0;
+  seq.pending = 0;
+  seq.n_logit_rows = 0;
+  return LINNET_OK;
+}
+
+uint32_t session_most(const linnet_session& s) {
+  switch (s.params.when_full) {
+    case LINNET_FULL_DROP_OLDEST:
+    case LINNET_FULL_HEAVY_HITTERS: return s.model->spec.n_context > s.params.n_context ? s.model->spec.n_context : s.params.n_context;
+    case LINNET_FULL_SINKS: return (1u << 31) - 1;
+    default: return s.params.n_context;
+  }
+}
+
+uint64_t session_history(const linnet_session& s) { return history_tokens(s.params); }
+
+Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err) {
+  const Sequence& a = s.seqs[from];
+  Sequence& b = s.seqs[to];
+  if (keep < a.length && !s.kv.can_truncate(from, keep))
+    return fail(err, LINNET_BAD_STATE, "fork: layers with a window no longer hold what a sequence of ", keep, " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
+  s.kv.truncate(to, 0);
+  b.length = keep < a.length ? keep : a.length;
+  b.pending = keep > a.length;
+  s.kv.fork(from, to, b.length);
+  b.n_forgotten = keep ? a.n_forgotten : 0;
+  std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
+  b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
+  std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
+  b.n_draws = a.n_draws;
+  return LINNET_OK;
 }
 
 namespace {
 
-// Computes `n` tokens that stand in history after the KV cache's length, with logits for the last n_logits. All or nothing.
-Status compute(linnet_session& s, uint32_t n, uint32_t n_logits, Error* err) {
-  const uint32_t before = s.kv.length, rows_before = s.n_logit_rows;
-  s.kv.reserve(before + n);  // the pool holds n_context positions
-  Status status = LINNET_OK;
-  bool last = false;
-  for (uint32_t done = 0; done < n && status == LINNET_OK;) {
-    // The rows that get logits must be in one chunk, so the chunk before it may be cut short.
-    uint32_t m = n - done < s.params.n_chunk ? n - done : s.params.n_chunk;
-    const uint32_t left = n - done - m;
-    if (left && left < n_logits) m = n - done - n_logits;
-    last = done + m == n;
-    status = forward(s, {s.history + before + done, m, before + done, last ? n_logits : 0}, err);
-    done += m;
-  }
-  if (status != LINNET_OK) {
-    s.kv.truncate(before);
-    // A cancelled pass never came to the logits.
-    s.n_logit_rows = last && status != LINNET_CANCELLED ? 0 : rows_before;
-    return status;
-  }
-  s.kv.length = before + n;
-  s.n_logit_rows = n_logits;
-  return LINNET_OK;
+// Tokens of one sequence to be computed: the one that is pending, then others.
+struct PartRows {
+  uint32_t seq, n, n_logits;
+  const int32_t* tokens;  // (n - pending)
+};
+
+int32_t* history_end(Sequence& seq) { return seq.history + seq.length - seq.n_forgotten; }
+
+// Room for `n` tokens more after seq.length; forgets old ones.
+void make_room(const linnet_session& s, Sequence& seq, uint32_t n) {
+  const uint32_t have = seq.length - seq.n_forgotten, stay = remembered(s.params);
+  if (have + n <= history_tokens(s.params)) return;
+  std::memmove(seq.history, seq.history + have - stay, stay * sizeof *seq.history);
+  seq.n_forgotten += have - stay;
 }
 
-// One token after the KV cache's length, as a row of decoding.
-Status compute_one(linnet_session& s, Error* err) {
+void remember(const linnet_session& s, Sequence& seq, const int32_t* tokens, uint32_t n) {
+  make_room(s, seq, n);
+  if (n) std::memcpy(history_end(seq), tokens, n * sizeof *tokens);  // the pending token alone: there are no others
+}
+
+// Ends the call for its sequences: all that was computed counts, or nothing does.
+void end_call(linnet_session& s, const PartRows* parts, uint32_t n_parts, bool ok) {
+  for (uint32_t i = 0; i < n_parts; ++i) {
+    Sequence& seq = s.seqs[parts[i].seq];
+    if (ok) {
+      const uint32_t before = seq.length;
+      seq.length += seq.pending;
+      remember(s, seq, parts[i].tokens, parts[i].n - seq.pending);
+      seq.length += parts[i].n - seq.pending;
+      seq.pending = 0;
+      seq.n_logit_rows = parts[i].n_logits;
+      s.kv.commit(parts[i].seq, before, seq.length);
+    } else {
+      s.kv.cancel(parts[i].seq);
+    }
+  }
+}
+
+// Fills a batch of at most n_chunk rows with what is left of the parts, in their order. Rows that get logits are in one batch with each other,
+// so the batch before it may be cut short. Returns its rows.
+uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, Batch* batch) {
+  uint32_t m = 0;
+  batch->n_spans = batch->n_logits = 0;
+  for (uint32_t i = 0; i < n_parts && m < s.params.n_chunk; ++i) {
+    const PartRows& part = parts[i];
+    Sequence& seq = s.seqs[part.seq];
+    const uint32_t done = s.parts_done[i], left = part.n - done, room = s.params.n_chunk - m;
+    uint32_t n = left < room ? left : room;
+    if (n < left && left - n < part.n_logits) n = left - part.n_logits;
+    if (n == 0) continue;
+    s.kv.advance(part.seq, seq.length + done, n);
+    s.spans[batch->n_spans++] = {part.seq, m, n, seq.length + done};
+    for (uint32_t j = 0; j < n; ++j) s.act.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
+    m += n;
+    s.parts_done[i] += n;
+    if (done + n == part.n)
+      for (uint32_t j = part.n_logits; j; --j) s.logit_rows[batch->n_logits++] = m - j;
+  }
+  return m;
+}
+
+// Computes the parts, of different sequences each. All or nothing.
+Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error* err) {
+  std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+  for (uint32_t i = 0; i < n_parts; ++i)
+    if (!s.kv.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
+      return fail(err, LINNET_CONTEXT_FULL, "the pool of ", s.params.n_pool, " positions for all sequences has no room for ", parts[i].n, " tokens more in sequence ", parts[i].seq);
+  for (uint32_t i = 0; i < n_parts; ++i) {
+    s.kv.begin(parts[i].seq, s.seqs[parts[i].seq].length, s.seqs[parts[i].seq].length + parts[i].n);
+    s.parts_done[i] = 0;
+  }
+  Status status = LINNET_OK;
+  Batch batch{};
+  batch.spans = s.spans;
+  batch.tokens = s.act.tokens;
+  batch.logit_rows = s.logit_rows;
+  while (status == LINNET_OK && (batch.m = next_batch(s, parts, n_parts, &batch)) != 0) {
+    // Logits of one sequence go where they belong; those of several are told apart afterwards.
+    const bool one = batch.n_spans == 1;
+    batch.logits = one ? s.seqs[batch.spans[0].seq].logits : s.batch_logits;
+    status = forward(s, batch, err);
+    if (status != LINNET_OK) {
+      // A cancelled pass never came to the logits.
+      if (status != LINNET_CANCELLED && one && batch.n_logits) s.seqs[batch.spans[0].seq].n_logit_rows = 0;
+      break;
+    }
+    if (!one)
+      for (uint32_t i = 0, row = 0; i < batch.n_spans && row < batch.n_logits; ++i) {
+        const RowSpan& span = batch.spans[i];
+        for (Sequence& seq = s.seqs[span.seq]; row < batch.n_logits && batch.logit_rows[row] < span.row + span.n; ++row)
+          std::memcpy(seq.logits, batch.logits + row * s.logits_stride, s.logits_stride * sizeof(float));  // several parts have one row each
+      }
+  }
+  for (uint32_t i = 0; status != LINNET_OK && n_parts > 1 && i < n_parts; ++i)
+    if (s.parts_done[i] == parts[i].n) s.seqs[parts[i].seq].n_logit_rows = 0;  // they may be those of tokens that do not count now
+  end_call(s, parts, n_parts, status == LINNET_OK);
+  return status;
+}
+
+// One row of decoding: the pending token, or this one.
+Status compute_one(linnet_session& s, uint32_t seq, const int32_t* token, Error* err) {
   const uint64_t start = clock_ns();
-  LINNET_TRY(compute(s, 1, 1, err));
+  const PartRows part = {seq, 1, 1, token};
+  LINNET_TRY(compute(s, &part, 1, err));
   ++s.stats.decode_tokens;
   s.stats.decode_ns += clock_ns() - start;
-  s.stats.decode_bytes = s.model->decode_bytes + uint64_t{s.kv.n_used_pages} * s.kv.layout.n_layers * s.kv.layout.page_bytes;
+  s.stats.decode_bytes = s.model->decode_bytes + s.kv.read_bytes(s.seqs[seq].length - 1);
   return LINNET_OK;
 }
 
 // The logits after the last token, where that is still to be computed.
-Status catch_up(linnet_session& s, Error* err) {
-  if (!s.pending) return LINNET_OK;
-  LINNET_TRY(compute_one(s, err));
-  s.pending = 0;
-  return LINNET_OK;
+Status catch_up(linnet_session& s, uint32_t i, Error* err) {
+  Sequence& seq = s.seqs[i];
+  if (!seq.pending) return LINNET_OK;
+  return compute_one(s, i, nullptr, err);
 }
 
-int32_t draw(linnet_session& s) {
+int32_t draw(linnet_session& s, Sequence& seq) {
   const FpGuard guard;
-  const int32_t token = sample(s.sampler, s.logits + (s.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, s.history, s.kv.length);
+  s.sampler.n_draws = seq.n_draws;
+  const int32_t token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history, seq.length - seq.n_forgotten);
+  seq.n_draws = s.sampler.n_draws;
   const uint64_t now = clock_ns();
   if (s.ttft_pending) {
     s.stats.first_token_ns = now - s.ttft_start_ns;
@@ -295,55 +494,76 @@ int32_t draw(linnet_session& s) {
   return token;
 }
 
+Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
+  if (n_rows == 0 || n_rows > s.params.n_sequences) return fail(err, LINNET_BAD_ARG, "prefill: n_rows is ", n_rows, ", must be 1..", s.params.n_sequences);
+  for (uint32_t j = 0; j < n_rows; ++j) {
+    const linnet_rows& r = rows[j];
+    if (r.seq >= s.params.n_sequences) return fail(err, LINNET_BAD_ARG, "prefill: seq is ", r.seq, ", this session holds 0..", s.params.n_sequences - 1);
+    for (uint32_t i = 0; i < j; ++i)
+      if (rows[i].seq == r.seq) return fail(err, LINNET_BAD_ARG, "prefill: sequence ", r.seq, " is named twice");
+    if (r.n_tokens == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
+    if (!r.tokens) return fail(err, LINNET_BAD_ARG, "prefill: tokens is NULL");
+    for (size_t i = 0; i < r.n_tokens; ++i)
+      if (r.tokens[i] < 0 || static_cast<uint32_t>(r.tokens[i]) >= s.model->spec.n_vocab)
+        return fail(err, LINNET_BAD_ARG, "prefill: token ", r.tokens[i], " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
+    const uint32_t before = session_length(s, r.seq);
+    if (r.n_tokens > session_most(s) - before)
+      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " do not fit the context of ", session_most(s));
+    const uint32_t short_call = s.params.n_chunk > s.params.n_rollback ? s.params.n_chunk : s.params.n_rollback;
+    if (drops_tokens(s.params) && before + r.n_tokens > s.params.n_context && r.n_tokens > short_call)
+      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " in one call: past n_context = ", s.params.n_context, ", where old ones are dropped, a call brings at most ",
+                  short_call);
+  }
+  return LINNET_OK;
+}
+
 }  // namespace
 
-Status session_prefill(linnet_session& s, const int32_t* tokens, size_t n, Error* err) {
-  const uint32_t before = session_length(s);
-  if (n == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
-  for (size_t i = 0; i < n; ++i)
-    if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= s.model->spec.n_vocab)
-      return fail(err, LINNET_BAD_ARG, "prefill: token ", tokens[i], " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
-  if (n > s.params.n_context - before)
-    return fail(err, LINNET_CONTEXT_FULL, "prefill: ", n, " tokens after ", before, " do not fit the context of ", s.params.n_context);
+Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
+  LINNET_TRY(check_rows(s, rows, n_rows, err));
   const uint64_t start = clock_ns();
-  const uint32_t n_new = static_cast<uint32_t>(n);
-  std::memcpy(s.history + before, tokens, n * sizeof *tokens);
-  LINNET_TRY(compute(s, n_new + s.pending, n_new < s.params.n_logits ? n_new : s.params.n_logits, err));
-  s.pending = 0;
+  PartRows parts[kMaxSequences];
+  for (uint32_t i = 0; i < n_rows; ++i) {
+    const Sequence& seq = s.seqs[rows[i].seq];
+    const uint32_t n = static_cast<uint32_t>(rows[i].n_tokens);
+    parts[i] = {rows[i].seq, n + seq.pending, n_rows > 1 ? 1 : n < s.params.n_logits ? n : s.params.n_logits, rows[i].tokens};
+  }
+  LINNET_TRY(compute(s, parts, n_rows, err));
+  for (uint32_t i = 0; i < n_rows; ++i) s.stats.prefill_tokens += rows[i].n_tokens;
   if (!s.ttft_pending) {
     s.ttft_pending = true;
     s.ttft_start_ns = start;
   }
-  s.stats.prefill_tokens += n;
   s.stats.prefill_ns += clock_ns() - start;
   return LINNET_OK;
 }
 
-Status session_sample(linnet_session& s, int32_t* token, Error* err) {
-  LINNET_TRY(catch_up(s, err));
-  if (s.n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "sample: no logits; prefill first");
-  *token = draw(s);
+Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* err) {
+  LINNET_TRY(catch_up(s, seq, err));
+  if (s.seqs[seq].n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "sample: no logits; prefill first");
+  *token = draw(s, s.seqs[seq]);
   return LINNET_OK;
 }
 
-Status session_decode(linnet_session& s, int32_t* token, Error* err) {
+Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err) {
+  Sequence& seq = s.seqs[i];
   // Room first, so that a full context costs no draw of the generator.
-  if (session_length(s) == s.params.n_context) return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", s.params.n_context, " is full");
-  const uint64_t draws = s.sampler.n_draws;
+  if (session_length(s, i) == session_most(s)) return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", session_most(s), " is full");
+  const uint64_t draws = seq.n_draws;
   int32_t drawn = -1;
-  LINNET_TRY(session_sample(s, &drawn, err));
-  s.history[s.kv.length] = drawn;
-  if (const Status status = compute_one(s, err); status != LINNET_OK) {
-    s.sampler.n_draws = draws;
+  LINNET_TRY(session_sample(s, i, &drawn, err));
+  if (const Status status = compute_one(s, i, &drawn, err); status != LINNET_OK) {
+    seq.n_draws = draws;
     return status;
   }
   *token = drawn;
   return LINNET_OK;
 }
 
-Status session_generate(linnet_session& s, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err) {
+Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err) {
   LINNET_TRY(check_generate(s, params, err));
-  if (s.n_logit_rows == 0 && !s.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
+  Sequence& seq = s.seqs[seq_id];
+  if (seq.n_logit_rows == 0 && !seq.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
   const Tokenizer& tokenizer = s.model->tokenizer;
   TextOut text{s, params, fn, user};
   Status status = LINNET_OK;
@@ -351,17 +571,18 @@ Status session_generate(linnet_session& s, const linnet_generate_params& params,
   for (uint32_t i = 0; *why == LINNET_STOP_NONE; ++i) {
     if (params.max_tokens && i == params.max_tokens) {
       *why = LINNET_STOP_LENGTH;
-    } else if (session_length(s) == s.params.n_context) {
+    } else if (session_length(s, seq_id) == session_most(s)) {
       *why = LINNET_STOP_CONTEXT;
-    } else if (status = catch_up(s, err); status != LINNET_OK) {
+    } else if (status = catch_up(s, seq_id, err); status != LINNET_OK) {
       *why = status == LINNET_CANCELLED ? LINNET_STOP_CANCEL : LINNET_STOP_NONE;
       break;
-    } else if (const int32_t token = draw(s); !params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
+    } else if (const int32_t token = draw(s, seq); !params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
       *why = LINNET_STOP_EOS;
     } else {
       // In the sequence at once, computed when its logits are needed: the last token of a generation costs nothing.
-      s.history[s.kv.length] = token;
-      s.pending = 1;
+      make_room(s, seq, 1);
+      *history_end(seq) = token;
+      seq.pending = 1;
       pass_token(text, token, tokenizer.blob ? token_bytes(tokenizer, token, false) : std::string_view(), why);
     }
   }

@@ -14,13 +14,26 @@ struct Activations {
   float *x, *normed;       // (C, d_model)
   float* wide;             // (C, q + k + v) and later (C, gate + up): the same memory
   size_t d_stride, q_stride, kv_stride, ff_stride;
-  int8_t* codes;           // (C, quant_stride(longest input))
+  uint8_t* codes;          // (C, the longest quant_stride)
   float* scales;           // (C, groups of the longest input)
   int32_t* sums;
   float *cos, *sin;        // (C, rope_dim / 2)
-  uint32_t* positions;     // (C)
+  float *sink_cos, *sink_sin;  // (C, kMaxSinks, rope_dim / 2), with sinks
+  int32_t* tokens;         // (C)
   uint8_t* scratch;        // (n_threads, scratch_stride)
   size_t scratch_stride;
+  uint8_t* shared;         // of the team, zeros where nothing runs
+};
+
+// One of a session's sequences of tokens.
+struct Sequence {
+  uint32_t length;         // tokens in the KV cache
+  uint32_t pending;        // 1: history[length] is a token of the sequence that linnet_generate left to be computed
+  int32_t* history;        // the last of its tokens: all but n_forgotten
+  uint32_t n_forgotten;    // more than 0 only where the context may be longer than what is held
+  float* logits;           // (n_logits, logits_stride)
+  uint32_t n_logit_rows;   // valid rows; 0 = none
+  uint64_t n_draws;        // numbers drawn since linnet_sampling_set
 };
 
 inline constexpr size_t kHeldBytes = 4096;  // text of linnet_generate that is held back
@@ -36,11 +49,12 @@ struct linnet_session {
   linnet::KvCache kv;
   linnet::Activations act;
   linnet::Sampler sampler;
-  float* logits;             // (n_logits, logits_stride)
+  linnet::Sequence* seqs;    // (n_sequences)
+  linnet::RowSpan* spans;    // (n_sequences) of the batch that is computed
+  uint32_t *parts_done, *taken;  // (n_sequences) tokens of a call that are computed; (KV classes)
+  uint32_t* logit_rows;      // (most rows of logits in a batch)
+  float* batch_logits;       // (n_sequences, logits_stride), where there are several sequences
   size_t logits_stride;
-  uint32_t n_logit_rows;     // valid rows of the last call; 0 = none
-  int32_t* history;          // (n_context) tokens of the sequence
-  uint32_t pending;          // 1: history[kv.length] is a token of the sequence that linnet_generate left to be computed
   char *held, *utf8;      // (kHeldBytes), (3 * kHeldBytes)
   std::atomic<uint32_t> cancel;
   linnet_stats stats;
@@ -57,12 +71,17 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
 linnet_session* session_layout(Arena& arena, const linnet_model& model, const linnet_session_params& params);
 Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params, Error* err);
 
-Status session_prefill(linnet_session& s, const int32_t* tokens, size_t n, Error* err);
-Status session_sample(linnet_session& s, int32_t* token, Error* err);
+Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err);
+Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* err);
 // Draws a token and appends it.
-Status session_decode(linnet_session& s, int32_t* token, Error* err);
-Status session_generate(linnet_session& s, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err);
-uint32_t session_length(const linnet_session& s);
-void session_truncate(linnet_session& s, uint32_t keep);
+Status session_decode(linnet_session& s, uint32_t seq, int32_t* token, Error* err);
+Status session_generate(linnet_session& s, uint32_t seq, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err);
+uint32_t session_length(const linnet_session& s, uint32_t seq);
+// Tokens that a sequence may have, and those of them that it remembers.
+uint32_t session_most(const linnet_session& s);
+uint64_t session_history(const linnet_session& s);
+// LINNET_BAD_STATE: layers with a window no longer hold what lies before `keep`.
+Status session_truncate(linnet_session& s, uint32_t seq, uint32_t keep, Error* err);
+Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err);
 
 }  // namespace linnet

@@ -5,7 +5,7 @@ namespace {
 
 using enum SpecType;
 
-#define FIELD(name, type, min, max) {#name, type, static_cast<uint16_t>(offsetof(ModelSpec, name)), min, max}
+#define FIELD(name, type, min, max, ...) {#name, type, static_cast<uint16_t>(offsetof(ModelSpec, name)), min, max __VA_OPT__(,) __VA_ARGS__}
 
 // Names are put together without a heap; they are cut, never overrun.
 struct Name {
@@ -34,6 +34,8 @@ bool has_qkv_bias(const ModelSpec& s) { return s.qkv_bias; }
 bool has_out_bias(const ModelSpec& s) { return s.out_bias; }
 bool has_mlp_bias(const ModelSpec& s) { return s.mlp_bias; }
 bool has_qk_norm(const ModelSpec& s) { return s.qk_norm; }
+bool has_sinks(const ModelSpec& s) { return s.attn_sinks; }
+uint32_t n_heads(const ModelSpec& s) { return s.n_heads; }
 
 uint32_t get_u32(const ModelSpec& s, const SpecField& f) {
   uint32_t v;
@@ -46,11 +48,11 @@ double get_f64(const ModelSpec& s, const SpecField& f) {
   return v;
 }
 
-Status read_field(const Gguf& file, const SpecField& f, ModelSpec* out, Error* err) {
+Status read_field(const Gguf& file, uint32_t version, const SpecField& f, ModelSpec* out, Error* err) {
   Name key;
   key.add("linnet.spec.").add(f.name);
   GgufValue v;
-  if (!file.key(key.view(), &v)) return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "' is missing");
+  if (!file.key(key.view(), &v)) return version < f.since ? LINNET_OK : fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "' is missing");
   char* to = reinterpret_cast<char*>(out) + f.offset;
   if (f.type == kU32 && v.type == kGgufU32) {
     const auto u = static_cast<uint32_t>(v.u);
@@ -117,6 +119,11 @@ const SpecField kSpecFields[] = {
     FIELD(mlp_bias, kU32, 0, 1),
     FIELD(qk_norm, kU32, 0, 1),
     FIELD(tied, kU32, 0, 1),
+    FIELD(window, kU32, 0, 1 << 24, 2),
+    FIELD(window_pattern, kU32, 0, 1024, 2),
+    FIELD(window_from, kU32, 0, 1024, 2),
+    FIELD(attn_softcap, kF64, 0, 1e6, 2),
+    FIELD(attn_sinks, kU32, 0, 1, 2),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -137,6 +144,7 @@ const TensorRole kRoles[kRoleCount] = {
     {"attn_output.bias", true, false, d_model, one, has_out_bias},
     {"attn_q_norm.weight", true, false, head_dim, one, has_qk_norm},
     {"attn_k_norm.weight", true, false, head_dim, one, has_qk_norm},
+    {"attn_sinks.weight", true, false, n_heads, one, has_sinks},
     {"ffn_norm.weight", true, false, d_model, one, always},
     {"ffn_gate.weight", true, true, d_ff, d_model, always},
     {"ffn_up.weight", true, true, d_ff, d_model, always},
@@ -145,6 +153,20 @@ const TensorRole kRoles[kRoleCount] = {
     {"ffn_up.bias", true, false, d_ff, one, has_mlp_bias},
     {"ffn_down.bias", true, false, d_model, one, has_mlp_bias},
 };
+
+uint32_t layer_window(const ModelSpec& s, uint32_t layer) {
+  const bool all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
+  return all ? 0 : s.window;
+}
+
+uint32_t spec_version(const ModelSpec& s) {
+  uint32_t version = 1;
+  for (size_t i = 0; i < kSpecFieldCount; ++i) {
+    const SpecField& f = kSpecFields[i];
+    if (f.since > version && (f.type == kU32 ? get_u32(s, f) != 0 : get_f64(s, f) != 0)) version = f.since;
+  }
+  return version;
+}
 
 Status spec_check(const ModelSpec& s, Error* err, const char* label) {
   for (size_t i = 0; i < kSpecFieldCount; ++i) {
@@ -189,7 +211,7 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
   if (version.u > kLayoutVersion)
     return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", version.u, ": made by a newer linnet; this one reads up to ",
                 kLayoutVersion);
-  for (size_t i = 0; i < kSpecFieldCount; ++i) LINNET_TRY(read_field(file, kSpecFields[i], out, err));
+  for (size_t i = 0; i < kSpecFieldCount; ++i) LINNET_TRY(read_field(file, static_cast<uint32_t>(version.u), kSpecFields[i], out, err));
   constexpr std::string_view kPrefix = "linnet.spec.";
   for (uint32_t i = 0; i < file.n_keys; ++i) {
     std::string_view key;
@@ -241,7 +263,7 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   GgufTensor t;
   if (!file.tensor(tensor.view(), &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", tensor.view(), "' is missing");
   LINNET_TRY(read_place(file, t, kGgmlI8, packed_bytes(format, n, k), err));
-  *out = {format, n, k, t.data, format_row(format).integer ? t.data + scales_offset(format, n, k) : nullptr};
+  *out = {format, n, k, t.data, format_row(format).scale_bytes ? t.data + scales_offset(format, n, k) : nullptr};
   return LINNET_OK;
 }
 

@@ -3,7 +3,7 @@
 //
 // A packed file is a GGUF of alignment 64 with these keys and tensors beside the standard ones:
 //   linnet.layout_version        u32, kLayoutVersion; a newer one is refused
-//   linnet.spec.<field>          u32, f64 or string, all of kSpecFields
+//   linnet.spec.<field>          u32, f64 or string, all of kSpecFields that the file's version has
 //   linnet.chat.<role>.prefix    string of at most kMaxChatText bytes, and .suffix: the text around a message (chat.h); absent where the model
 //                                has no such role
 //   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
@@ -21,7 +21,7 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kLayoutVersion = 2;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
@@ -45,6 +45,11 @@ struct ModelSpec {
   uint32_t qkv_bias, out_bias, mlp_bias;  // 0 or 1
   uint32_t qk_norm;         // 1: RMSNorm per head of q and k before RoPE
   uint32_t tied;            // 1: the LM head is the token embedding
+  uint32_t window;          // a position sees so many, itself included, in layers with a window; 0: all layers see all
+  uint32_t window_pattern;  // p > 0: every p-th layer sees all
+  uint32_t window_from;     // layers before this one see all
+  double attn_softcap;      // c > 0: scores become c * tanh(score / c)
+  uint32_t attn_sinks;      // 1: a learned score per head takes part in every softmax
 };
 
 enum class SpecType : uint8_t { kU32, kF64, kText };
@@ -53,10 +58,15 @@ struct SpecField {
   SpecType type;
   uint16_t offset;
   double min, max;  // inclusive
+  uint32_t since = 1;  // layout version; absent from older files, where it is 0
 };
 extern const SpecField kSpecFields[];
 extern const size_t kSpecFieldCount;
 
+// The window of a layer, 0 = it sees all.
+uint32_t layer_window(const ModelSpec& spec, uint32_t layer);
+// The oldest layout version that can say what this spec says.
+uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.
 Status spec_check(const ModelSpec& spec, Error* err, const char* label = "model");
 // Whether this GGUF was made by `linnet convert` (of any version).
@@ -75,7 +85,7 @@ struct TensorRole {
 };
 enum Role : uint32_t {
   kTokenEmbd, kOutputNorm, kOutput, kRopeFreqs,
-  kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm,
+  kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm, kAttnSinks,
   kFfnNorm, kFfnGate, kFfnUp, kFfnDown, kFfnGateBias, kFfnUpBias, kFfnDownBias,
   kRoleCount
 };

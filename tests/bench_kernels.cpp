@@ -1,7 +1,8 @@
 // check_kernels --bench: every GEMM entry over shapes, each beside the peak of a register-only loop (m >= 8) or the plain read
 // of the same memory (m < 8), both measured just before and just after it. Figures are medians over the repetitions; "share" is
 // the median of the ratios, so that a machine that changes its speed does not change it. Time is the processor time of the
-// busiest thread: what other processes take away does not count.
+// busiest thread: what other processes take away does not count. Where the tests found oneDNN its figure for the same shape stands at the end:
+// int8 sums over the whole k without scales, or float products.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -14,6 +15,7 @@
 
 #include "check_kernels.h"
 #include "kernels_cpu/registry.h"
+#include "runtime/tensor.h"
 
 using namespace linnet;
 
@@ -87,11 +89,11 @@ struct Bench {
     return static_cast<double>(share * team.size()) /
            team.run([&](uint32_t id) { sink.fetch_add(k.t.read_all(pool + id * share, share)); });
   }
-  double peak_rate() {  // multiply-adds/s; 5 ms or so
+  double peak_rate(linnet_format f) {  // multiply-adds/s; 5 ms or so
     std::atomic<uint64_t> done{0};
     const uint64_t rounds = k.t.isa == LINNET_ISA_SCALAR ? 2000000 : 1000000;
     const double s = team.run([&](uint32_t id) {
-      const uint64_t ops = k.t.peak_int8(rounds);
+      const uint64_t ops = k.gemm[f].peak(rounds);
       if (id == 0) done = ops;
     });
     return static_cast<double>(done.load() * team.size()) / s;
@@ -109,20 +111,23 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
   fill_matrix(f, n, k, b.pool, b.rng);
   for (size_t i = 1; i < copies; ++i) std::memcpy(b.pool + i * bytes, b.pool, bytes);
   // A line more per row, as the sessions' buffers have it: rows of a power of two would share their cache sets.
-  const size_t stride = row.integer ? padded_k(f, k) + 64 : k * 4;
+  const size_t stride = row.x == LINNET_F32 ? k * 4 : quant_stride(row.x, k);
   std::vector<uint8_t> x(m * stride);
-  std::vector<float> xs(m * std::max<size_t>(groups, 1), 0.01f), y(size_t{m} * n), xf(size_t{m} * k);
+  const uint32_t n_panels = static_cast<uint32_t>(padded_n(n) / 16);
+  std::vector<float> xs(m * std::max<size_t>(groups, 1), 0.01f), y(size_t{m} * n_panels * 16), xf(size_t{m} * k);
   std::vector<int32_t> sum(xs.size());
   for (float& v : xf) v = b.rng.unit();
-  if (row.integer) {
+  if ((row.x == LINNET_I8)) {
     for (uint32_t r = 0; r < m; ++r)
       b.k.t.quantize_row(xf.data() + size_t{r} * k, k, row.x_group, reinterpret_cast<int8_t*>(x.data() + r * stride),
                          xs.data() + r * groups, sum.data() + r * groups);
+  } else if (row.x == LINNET_BF16) {
+    for (uint32_t r = 0; r < m; ++r) b.k.t.bf16_row(xf.data() + size_t{r} * k, k, reinterpret_cast<uint16_t*>(x.data() + r * stride));
   } else {
     std::memcpy(x.data(), xf.data(), x.size());
   }
   const auto job = [&](uint32_t id) {
-    const uint32_t panels = n / 16, from = panels * id / b.team.size(), to = panels * (id + 1) / b.team.size();
+    const uint32_t from = n_panels * id / b.team.size(), to = n_panels * (id + 1) / b.team.size();
     for (size_t c = 0; c < copies; ++c) {
       GemmArgs a{};
       a.x = x.data();
@@ -136,10 +141,11 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
       a.w_scale_stride = n_w_groups(f, k) * 16 * row.scale_bytes;
       a.w_scale = b.pool + c * bytes + scales_offset(f, n, k) + from * a.w_scale_stride;
       a.y = y.data() + from * 16;
-      a.y_stride = n;
+      a.y_stride = size_t{n_panels} * 16;
       a.m = m;
       a.n_panels = to - from;
       a.k = k;
+      a.fetch_ahead = 4096;  // as linnet does
       b.k.gemm[f].run(&a);
     }
   };
@@ -148,17 +154,28 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
   std::vector<double> seconds, shares, limits;
   const bool by_read = m < 8;
   for (uint32_t i = 0; i < b.reps; ++i) {
-    const double before = by_read ? b.read_rate() : b.peak_rate() * 2, s = b.team.run(job),
-                 after = by_read ? b.read_rate() : b.peak_rate() * 2;
+    const double before = by_read ? b.read_rate() : b.peak_rate(f) * 2, s = b.team.run(job),
+                 after = by_read ? b.read_rate() : b.peak_rate(f) * 2;
     seconds.push_back(s / static_cast<double>(copies));
     limits.push_back((before + after) / 2);
     shares.push_back((by_read ? moved : ops) / s / limits.back());
   }
+  char bar[64] = "";
+#if LINNET_HAVE_ONEDNN_BENCH
+  if (m >= 16) {
+    std::vector<double> theirs;
+    if (const auto other = onednn_job(f, n, k, m, b.team.size(), b.pool)) {
+      b.team.run(other);
+      for (uint32_t i = 0; i < b.reps; ++i) theirs.push_back(b.team.run(other));
+      std::snprintf(bar, sizeof bar, "   oneDNN %.1f GOP/s", ops / median(theirs) * 1e-9);
+    }
+  }
+#endif
   const double s = median(seconds), best = *std::max_element(shares.begin(), shares.end());
-  std::printf("%-7s %u thr  %-7s %6u x %-6u m %-4u %10.1f us %9.1f GOP/s %7.2f GB/s   %s %.3f (best %.3f) of %.1f %s\n",
+  std::printf("%-12s %u thr  %-7s %6u x %-6u m %-4u %10.1f us %9.1f GOP/s %7.2f GB/s   %s %.3f (best %.3f) of %.1f %s%s\n",
               isa_name(b.k.t.isa), b.team.size(), format_name(f), n, k, m, s * 1e6, ops / static_cast<double>(copies) / s * 1e-9,
               static_cast<double>(bytes) / s * 1e-9, by_read ? "read share" : "peak share", median(shares), best, median(limits) * 1e-9,
-              by_read ? "GB/s" : "GOP/s");
+              by_read ? "GB/s" : "GOP/s", bar);
   std::fflush(stdout);
 }
 
@@ -179,16 +196,24 @@ void bench_rows(Bench& b) {
       });
       s.push_back(one / 200);
     }
-    std::printf("%-7s %-14s n %-5u %9.2f ns per 1000\n", isa_name(t.isa), name, count, median(s) * 1e12 / count);
+    std::printf("%-12s %-14s n %-5u %9.2f ns per 1000\n", isa_name(t.isa), name, count, median(s) * 1e12 / count);
   };
   time("quantize_row", n, [&] { t.quantize_row(x.data(), n, 128, q.data(), sc.data(), sum.data()); });
   time("rmsnorm_row", n, [&] { t.rmsnorm_row(x.data(), w.data(), n, 1e-5f, y.data()); });
+  time("layernorm_row", n, [&] { t.layernorm_row(x.data(), w.data(), w.data(), n, 1e-5f, y.data()); });
+  time("gelu_mul_row", n, [&] { t.gelu_mul_row(x.data(), w.data(), n, y.data()); });
+  time("relu_mul_row", n, [&] { t.relu_mul_row(x.data(), w.data(), n, y.data()); });
+  volatile uint32_t found = 0;
+  time("find_above", n, [&] { found = t.find_above(x.data(), n, 0, 2.0f); });
   time("silu_mul_row", n, [&] { t.silu_mul_row(x.data(), w.data(), n, y.data()); });
   time("add_row", n, [&] { t.add_row(y.data(), x.data(), n); });
   time("rope_row", n / 2, [&] { t.rope_row(y.data(), x.data(), w.data(), n / 2, 0); });
   time("rope_row pairs", n / 2, [&] { t.rope_row(y.data(), x.data(), w.data(), n / 2, 1); });
   float m, l;
-  time("softmax_block", 256, [&] { t.softmax_block(x.data(), 256, 256, 1.0f, y.data(), &m, &l); });
+  time("softmax_block", 256, [&] {
+    std::memcpy(y.data(), x.data(), 1024);
+    t.softmax_block(y.data(), 0, 256, 256, 1.0f, 0.0f, &m, &l);
+  });
   time("planes", 256, [&] { t.planes(y.data(), y.data(), 256, hi.data(), lo.data()); });
   const int8_t* pages[16];
   for (int i = 0; i < 16; ++i) pages[i] = reinterpret_cast<const int8_t*>(b.pool) + i * 8192;
@@ -211,7 +236,7 @@ void bench_rows(Bench& b) {
 
 }  // namespace
 
-int run_bench(const char* isa, uint32_t threads, uint32_t reps, uint64_t seed) {
+int run_bench(const char* isa, const char* weights, uint32_t threads, uint32_t reps, uint64_t seed) {
   uint8_t* pool = static_cast<uint8_t*>(mmap(nullptr, kPool, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (pool == MAP_FAILED) {
     std::fprintf(stderr, "check_kernels: no memory for the bench\n");
@@ -219,7 +244,7 @@ int run_bench(const char* isa, uint32_t threads, uint32_t reps, uint64_t seed) {
   }
   madvise(pool, kPool, MADV_HUGEPAGE);
   std::memset(pool, 1, kPool);
-  const struct { uint32_t n, k; } shapes[] = {{2048, 2048}, {8192, 2048}, {2048, 8192}, {896, 4864}, {4864, 896}};
+  const struct { uint32_t n, k; } shapes[] = {{2048, 2048}, {8192, 2048}, {2048, 8192}, {896, 4864}, {4864, 896}, {1000, 2048}};
   for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) {
     if (isa ? std::strcmp(isa, isa_name(t->isa)) != 0 : t->isa == LINNET_ISA_SCALAR) continue;
     Kernels kernels;
@@ -231,12 +256,18 @@ int run_bench(const char* isa, uint32_t threads, uint32_t reps, uint64_t seed) {
     for (uint32_t n = threads ? threads : 1; n <= (threads ? threads : 2); ++n) {
       Team team(n);
       Bench b{kernels, team, std::max(reps, 1u), pool, Rng{seed}};
-      for (const uint32_t m : {1u, 128u})
-        for (const linnet_format f : {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_I8G64, LINNET_I8G32})
-          if (m == 1 || format_row(f).integer) bench_gemm(b, f, 2048, 2048, m);
-      for (const auto& s : shapes)
-        for (const uint32_t m : {1u, 2u, 4u, 8u, 16u, 128u, kMaxM}) bench_gemm(b, LINNET_I8G128, s.n, s.k, m);
-      if (n == 1) bench_rows(b);
+      // Every format on one shape; one of them on all.
+      const linnet_format formats[] = {LINNET_F32,     LINNET_F16,    LINNET_BF16,   LINNET_I8,    LINNET_I8G128, LINNET_I8G64,  LINNET_I8G32,
+                                       LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128, LINNET_I4G64, LINNET_I4G32,  LINNET_I4G128Z};
+      for (const linnet_format f : formats) {
+        if (std::strcmp(weights ? weights : "i8g128", format_name(f))) {
+          if (!weights) bench_gemm(b, f, 2048, 2048, 1), bench_gemm(b, f, 2048, 2048, 128);
+        } else {
+          for (const auto& s : shapes)
+            for (const uint32_t m : {1u, 2u, 4u, 8u, 16u, 128u, kMaxM}) bench_gemm(b, f, s.n, s.k, m);
+        }
+      }
+      if (n == 1 && !weights) bench_rows(b);
     }
   }
   munmap(pool, kPool);

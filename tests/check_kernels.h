@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "kernels_cpu/kernels.h"
 #include "runtime/format.h"
@@ -67,7 +68,7 @@ class Guarded {
 };
 
 struct Buffers {
-  Guarded x{1 << 20}, w{1 << 20}, s{1 << 18}, xs{1 << 16}, sum{1 << 16}, bias{1 << 14}, a{1 << 18}, b{1 << 18}, c{1 << 18}, d{1 << 18};
+  Guarded x{1 << 20}, w{1 << 22}, s{1 << 18}, xs{1 << 16}, sum{1 << 16}, bias{1 << 14}, a{1 << 18}, b{1 << 18}, c{1 << 18}, d{1 << 18};
 };
 inline Buffers& buffers() {
   static Buffers b;
@@ -86,7 +87,7 @@ class Entry {
       ++g_failed;
     } else {
       ++g_passed;
-      std::printf("%-7s %-22s ok, %u cases %s\n", tier_, name_, cases_, what_);
+      std::printf("%-12s %-16s ok, %u cases %s\n", tier_, name_, cases_, what_);
     }
   }
   bool ok() const { return !failed_; }
@@ -95,7 +96,7 @@ class Entry {
     ++cases_;
     if (good || failed_) return;
     failed_ = true;
-    std::printf("%-7s %-22s FAILED, case %u: ", tier_, name_, cases_);
+    std::printf("%-12s %-16s FAILED, case %u: ", tier_, name_, cases_);
     if constexpr (sizeof...(args) == 0)
       std::fputs(format, stdout);
     else
@@ -110,7 +111,7 @@ class Entry {
     for (size_t i = 0; i < n; ++i) {
       if (std::memcmp(want + i, got + i, sizeof(T)) == 0 || (want[i] != want[i] && got[i] != got[i])) continue;
       failed_ = true;
-      std::printf("%-7s %-22s FAILED, case %u: ", tier_, name_, cases_);
+      std::printf("%-12s %-16s FAILED, case %u: ", tier_, name_, cases_);
       std::printf(format, args...);
       std::printf(": [%zu] is %.9g, not %.9g\n", i, static_cast<double>(got[i]), static_cast<double>(want[i]));
       return;
@@ -179,11 +180,30 @@ struct PvCase {
 
 void make_pv_case(Rng& rng, PvCase* c);
 
+// Of output j and input t: where their group's 16 scales begin.
+inline const uint8_t* scales_at(const GemmArgs& a, linnet_format f, size_t j, size_t t) {
+  const FormatRow& row = format_row(f);
+  return static_cast<const uint8_t*>(a.w_scale) + j / 16 * a.w_scale_stride + (row.w_group ? t / row.w_group : 0) * 16 * row.scale_bytes;
+}
+
+// Weight of output j and input t of an integer format without its scale.
+inline int code_at(const GemmArgs& a, linnet_format f, size_t j, size_t t) {
+  const FormatRow& row = format_row(f);
+  const uint8_t* p = static_cast<const uint8_t*>(a.w) + j / 16 * a.w_stride;
+  if (row.bits == 8) return static_cast<int8_t>(p[t / 4 * 64 + j % 16 * 4 + t % 4]);
+  return (p[t / 8 * 64 + j % 16 * 4 + t % 4] >> (t & 4) & 15) - (row.scale_bytes == 3 ? scales_at(a, f, j, t)[32 + j % 16] : 8);
+}
+
 // One format's matrix W (n, k) packed with random codes (all 256 of them) or floats.
 uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng& rng);
 
+// A matrix entry against 64-bit integers and doubles: scalar.cpp's, and those of other tiers that do not give its bits.
+void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng);
 void check_gather(const char* tier, const KernelTable& t, Rng& rng);
 void check_scalar(const KernelTable& scalar, Rng& rng);
-int run_bench(const char* isa, uint32_t threads, uint32_t reps, uint64_t seed);
+// bench_onednn.cpp, where the tests found oneDNN: one run of the product (m, k) by (n, k)^T on thread `id` of `threads`; nullptr: it has none for
+// f. Integer formats: the packed matrix at `panels` is read in place.
+std::function<void(uint32_t id)> onednn_job(linnet_format f, uint32_t n, uint32_t k, uint32_t m, uint32_t threads, void* panels);
+int run_bench(const char* isa, const char* weights, uint32_t threads, uint32_t reps, uint64_t seed);
 
 }  // namespace check

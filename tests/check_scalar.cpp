@@ -1,17 +1,19 @@
 // scalar.cpp, which all tiers are held against, held against 64-bit integers, doubles and the packer.
+#include <array>
+#include <cmath>
 #include <vector>
 
 #include "check_kernels.h"
 #include "kernels_cpu/pack.h"
 
 namespace check {
-namespace {
 
-// scalar.cpp against 64-bit integers and doubles.
-void check_gemm_reference(const GemmKernel& kernel, Rng& rng) {
+static constexpr uint32_t kOrder[4] = {0, 2, 1, 3};  // how rows of bf16 lie
+
+void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng) {
   char name[32];
   std::snprintf(name, sizeof name, "gemm %s", format_name(kernel.w));
-  Entry entry("scalar", name, "against doubles");
+  Entry entry(tier, name, "against doubles");
   const FormatRow& row = format_row(kernel.w);
   Buffers& b = buffers();
   for (uint32_t i = 0; i < g_cases && entry.ok(); ++i) {
@@ -21,7 +23,7 @@ void check_gemm_reference(const GemmKernel& kernel, Rng& rng) {
     start_y(c.a, y);
     c.a.y = y;
     kernel.run(&c.a);
-    const size_t n = size_t{c.n_panels} * 16, w_groups = n_w_groups(kernel.w, c.k);
+    const size_t n = size_t{c.n_panels} * 16;
     std::vector<float> w(c.k);
     for (size_t j = 0; j < n; j += 1 + rng.below(7)) {
       unpack_row(c.a.w, c.a.w_scale, kernel.w, static_cast<uint32_t>(n), c.k, static_cast<uint32_t>(j), w.data());
@@ -29,15 +31,16 @@ void check_gemm_reference(const GemmKernel& kernel, Rng& rng) {
         double sum = 0, size = 0;
         for (uint32_t t = 0; t < c.k; ++t) {
           const char* x = static_cast<const char*>(c.a.x) + r * c.a.x_stride;
-          double xv, wv = w[t];
-          if (row.integer) {
+          double xv, wv = static_cast<double>(w[t]);
+          if ((row.x == LINNET_I8)) {
             // unpack_row rounds code * scale; take the code itself.
-            const size_t at = (j / 16 * w_groups + (row.w_group ? t / row.w_group : 0)) * 16 + j % 16;
-            const double ws = row.scale_bytes == 2 ? f16_to_f32(static_cast<const uint16_t*>(c.a.w_scale)[at])
-                                                   : static_cast<const float*>(c.a.w_scale)[at];
-            wv = static_cast<const int8_t*>(c.a.w)[j / 16 * c.a.w_stride + t / 4 * 64 + j % 16 * 4 + t % 4] * ws;
+            const uint8_t* scales = scales_at(c.a, kernel.w, j, t);
+            const double ws = static_cast<double>(row.scale_bytes == 4 ? reinterpret_cast<const float*>(scales)[j % 16] : f16_to_f32(reinterpret_cast<const uint16_t*>(scales)[j % 16]));
+            wv = code_at(c.a, kernel.w, j, t) * ws;
             xv = static_cast<double>(reinterpret_cast<const int8_t*>(x)[t]) *
                  static_cast<double>(c.a.x_scale[r * size_t{c.a.x_groups} + t / row.x_group]);
+          } else if (row.x == LINNET_BF16) {
+            xv = static_cast<double>(bf16_to_f32(reinterpret_cast<const uint16_t*>(x)[t / 4 * 4 + kOrder[t % 4]]));
           } else {
             xv = static_cast<double>(reinterpret_cast<const float*>(x)[t]);
           }
@@ -49,12 +52,14 @@ void check_gemm_reference(const GemmKernel& kernel, Rng& rng) {
         const double want = sum + bias + (c.accumulate ? start : 0.0);
         const double bound = (size * (c.k + 4) + std::fabs(bias) + 64.0) * 0x1p-23 + 1e-35 * c.k;
         const double got = static_cast<double>(y[r * c.a.y_stride + j]);
-        entry.expect(std::fabs(got - want) <= bound || size > 1e37, "m %u panels %u k %u row %u output %zu: %.9g, not %.9g", c.m,
+        entry.expect(std::isnan(want) ? std::isnan(got) : std::fabs(got - want) <= bound || std::isinf(size) || size > 1e37, "m %u panels %u k %u row %u output %zu: %.9g, not %.9g", c.m,
                      c.n_panels, c.k, r, j, got, want);
       }
     }
   }
 }
+
+namespace {
 
 // ---- scalar.cpp against doubles -------------------------------------------------------------------------------------------------------
 
@@ -97,10 +102,23 @@ void reference_exp(const KernelTable& s) {
 }
 
 void reference_rows(const KernelTable& s, Rng& rng) {
+  {
+    Entry entry("scalar", "bf16_row", "against f32_to_bf16");
+    for (uint32_t i = 0; i < g_cases; ++i) {
+      float x[35];
+      uint16_t y[64];
+      fill_floats(x, 35, rng);
+      if (i % 2) spoil(x, 35, rng);
+      s.bf16_row(x, 35, y);
+      for (uint32_t t = 0; t < 64; ++t)
+        entry.expect(y[t / 4 * 4 + kOrder[t % 4]] == (t < 35 ? f32_to_bf16(x[t]) : 0), "[%u]", t);
+    }
+  }
   Buffers& b = buffers();
   Entry norm("scalar", "rmsnorm_row", "against doubles"), silu("scalar", "silu_mul_row", "against doubles"),
       rope("scalar", "rope_row", "against doubles"), quant("scalar", "quantize_row", "against doubles"),
-      rest("scalar", "add, merge, scale", "against doubles");
+      rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
+      layer("scalar", "layernorm_row", "against doubles"), find("scalar", "find_above", "by its definition");
   const auto near = [](float got, double want, double size) { return std::fabs(static_cast<double>(got) - want) <= size * 1e-6 + 1e-37; };
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
     const uint32_t n = random_size(rng);
@@ -121,6 +139,27 @@ void reference_rows(const KernelTable& s, Rng& rng) {
       silu.expect(near(y[j], want, std::fabs(want)), "silu(%.9g): %.9g, not %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]),
                   want);
     }
+    s.gelu_mul_row(x, w, n, y);
+    for (uint32_t j = 0; j < n; ++j) {
+      const double v = static_cast<double>(x[j]), want = 0.5 * v * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (v + 0.044715 * v * v * v))) * static_cast<double>(w[j]);
+      gelu.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(want) * 3e-5 + 1e-7, "gelu(%.9g): %.9g, not %.9g", v, static_cast<double>(y[j]), want);
+    }
+    s.relu_mul_row(x, w, n, y);
+    for (uint32_t j = 0; j < n; ++j) relu.expect(y[j] == (x[j] > 0 ? x[j] : 0.0f) * w[j], "relu(%.9g): %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]));
+    float* bias = b.d.take<float>(n);
+    for (uint32_t j = 0; j < n; ++j) bias[j] = rng.unit();
+    s.layernorm_row(x, w, i % 3 ? bias : nullptr, n, 1e-5f, y);
+    double mean = 0, var = 0;
+    for (uint32_t j = 0; j < n; ++j) mean += static_cast<double>(x[j]) / n;
+    for (uint32_t j = 0; j < n; ++j) var += (static_cast<double>(x[j]) - mean) * (static_cast<double>(x[j]) - mean) / n;
+    for (uint32_t j = 0; j < n; ++j) {
+      const double want = (static_cast<double>(x[j]) - mean) / std::sqrt(var + static_cast<double>(1e-5f)) * static_cast<double>(w[j]) + (i % 3 ? static_cast<double>(bias[j]) : 0.0);
+      layer.expect(std::fabs(static_cast<double>(y[j]) - want) <= 1e-5 + 4e-6 / std::sqrt(var + 1e-5), "n %u [%u]: %.9g, not %.9g", n, j, static_cast<double>(y[j]), want);
+    }
+    const uint32_t from = rng.below(n + 1), found = s.find_above(x, n, from, w[0]);
+    bool right = found == n || (found >= from && x[found] > w[0]);
+    for (uint32_t j = from; j < found; ++j) right = right && !(x[j] > w[0]);
+    find.expect(right && found >= from, "n %u from %u: %u", n, from, found);
     std::memcpy(y, x, 8 * n);
     float* turn = b.d.take<float>(n);
     for (uint32_t j = 0; j < n; ++j) turn[j] = rng.unit();
@@ -164,21 +203,26 @@ void reference_rows(const KernelTable& s, Rng& rng) {
 void reference_attention(const KernelTable& s, Rng& rng) {
   Buffers& b = buffers();
   Entry soft("scalar", "softmax_block", "against doubles"), plane("scalar", "planes", "against doubles"),
-      pv("scalar", "attn_pv", "against 64-bit integers");
+      pv("scalar", "attn_pv", "against 64-bit integers"), pv_float("scalar", "attn_pv_float", "against doubles");
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
-    const uint32_t n = rng.pick(1, 256), n_pad = (n + 15) / 16 * 16;
-    float *x = b.a.take<float>(n), *in = b.b.take<float>(n), *p = b.c.take<float>(n_pad), m, l;
-    for (uint32_t j = 0; j < n; ++j) in[j] = x[j] = rng.unit() * 30;
-    s.softmax_block(x, n, n_pad, 0.25f, p, &m, &l);
+    const uint32_t n = rng.pick(1, 256), n_pad = (n + 15) / 16 * 16, from = i % 2 ? rng.pick(0, n - 1) : 0;
+    float *p = b.a.take<float>(n_pad), *in = b.b.take<float>(n_pad), m, l;
+    const double cap = i % 4 < 2 ? 0 : 5;
+    for (uint32_t j = 0; j < n_pad; ++j) in[j] = p[j] = rng.unit() * 30;
+    s.softmax_block(p, from, n, n_pad, 0.25f, static_cast<float>(cap), &m, &l);
     double max = -1e30, sum = 0;
-    for (uint32_t j = 0; j < n; ++j) max = std::fmax(max, static_cast<double>(in[j] * 0.25f));
-    for (uint32_t j = 0; j < n; ++j) {
-      const double e = std::exp(static_cast<double>(in[j] * 0.25f) - max);
+    const auto score = [&](uint32_t j) {
+      const double x = static_cast<double>(in[j] * 0.25f);
+      return cap > 0 ? cap * std::tanh(x / cap) : x;
+    };
+    for (uint32_t j = from; j < n; ++j) max = std::fmax(max, score(j));
+    for (uint32_t j = from; j < n; ++j) {
+      const double e = std::exp(score(j) - max);
       sum += e;
-      soft.expect(std::fabs(static_cast<double>(p[j]) - e) < 1e-6, "n %u [%u]", n, j);
+      soft.expect(std::fabs(static_cast<double>(p[j]) - e) < 4e-6, "%u to %u [%u]: %.9g, not %.9g", from, n, j, static_cast<double>(p[j]), e);
     }
-    for (uint32_t j = n; j < n_pad; ++j) soft.expect(p[j] == 0.0f, "n %u pad [%u]", n, j);
-    soft.expect(static_cast<double>(m) == max && std::fabs(static_cast<double>(l) / sum - 1) < 1e-5, "n %u: m %.9g l %.9g", n,
+    for (uint32_t j = 0; j < n_pad; ++j) soft.expect((j >= from && j < n) || p[j] == 0.0f, "%u to %u pad [%u]", from, n, j);
+    soft.expect(std::fabs(static_cast<double>(m) - max) < 4e-6 && std::fabs(static_cast<double>(l) / sum - 1) < 1e-5, "%u to %u: m %.9g l %.9g", from, n,
                 static_cast<double>(m), static_cast<double>(l));
 
     float* v = b.d.take<float>(n_pad);
@@ -204,6 +248,42 @@ void reference_attention(const KernelTable& s, Rng& rng) {
         pv.expect(want == got, "rows %u pages %u row %u channel %u: %.9g, not %.9g", c.rows, c.n_pages, r, d, static_cast<double>(got),
                   static_cast<double>(want));
       }
+
+    const uint32_t rows = rng.pick(1, 3), pages = rng.pick(1, 4), f = rng.pick(0, 4);
+    const linnet_format format = std::array{LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2}[f];
+    uint8_t* store = b.w.take<uint8_t>(pages * size_t{1024});
+    float *e = b.a.take<float>(rows * size_t{256}), *out = b.c.take<float>(rows * size_t{16});
+    const void* at[4];
+    std::vector<double> value(pages * size_t{256});  // (token, channel)
+    for (uint32_t j = 0; j < rows * 256; ++j) e[j] = std::fabs(rng.unit());
+    for (uint32_t t = 0; t < pages * 16; ++t)
+      for (uint32_t d = 0; d < 16; ++d) {
+        const float x0 = rng.unit();
+        const uint32_t in_page = t % 16;
+        uint8_t* page = store + t / 16 * size_t{1024};
+        at[t / 16] = page;
+        float back = x0;
+        if (format == LINNET_F32) {
+          std::memcpy(page + (in_page * 16 + d) * 4, &x0, 4);
+        } else if (format == LINNET_F16 || format == LINNET_BF16) {
+          const uint16_t h = format == LINNET_F16 ? f32_to_f16(x0) : f32_to_bf16(x0);
+          back = format == LINNET_F16 ? f16_to_f32(h) : bf16_to_f32(h);
+          std::memcpy(page + (in_page * 16 + d) * 2, &h, 2);
+        } else {
+          const uint8_t c8 = format == LINNET_F8E4M3 ? f32_to_f8e4m3(x0) : f32_to_f8e5m2(x0);
+          back = format == LINNET_F8E4M3 ? f8e4m3_to_f32(c8) : f8e5m2_to_f32(c8);
+          page[in_page / 4 * 64 + d * 4 + in_page % 4] = c8;
+        }
+        value[t * 16 + d] = static_cast<double>(back);
+      }
+    s.attn_pv_float(format, e, rows, at, pages, 1, out, 16);
+    for (uint32_t r = 0; r < rows; ++r)
+      for (uint32_t d = 0; d < 16; ++d) {
+        double want = 0;
+        for (uint32_t t = 0; t < pages * 16; ++t) want += static_cast<double>(e[r * 256 + t]) * value[t * 16 + d];
+        pv_float.expect(std::fabs(want - static_cast<double>(out[r * 16 + d])) < 1e-5, "%s row %u channel %u: %.9g, not %.9g", linnet_format_name(format), r, d,
+                        static_cast<double>(out[r * 16 + d]), want);
+      }
   }
 }
 
@@ -227,28 +307,90 @@ void reference_pack(Rng& rng) {
         for (uint32_t t = j / group * group; r < rows && t < k && t < (j / group + 1) * group; ++t)
           amax = std::fmax(amax, static_cast<double>(std::fabs(x[r * stride + t])));
         const double want = r < rows ? static_cast<double>(x[r * stride + j]) : 0.0;
-        const double bound = info.integer      ? amax / 253 + 1e-7
-                             : f == LINNET_F32 ? 0
-                                               : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
+        const double bound = info.bits == 4          ? amax * (info.scale_bytes == 3 ? 0.42 : 0.225)  // where a scale of amax / 9 cuts a value off at code 7
+                             : (info.x == LINNET_I8)          ? amax / 253 + 1e-7
+                             : f == LINNET_F8E4M3    ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
+                             : f == LINNET_F8E5M2    ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
+                             : f == LINNET_F32       ? 0
+                                                     : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
         entry.expect(std::fabs(static_cast<double>(y[j]) - want) <= bound, "%s k %u row %u [%u]: %.9g, not %.9g", format_name(f), k, r, j,
                      static_cast<double>(y[j]), want);
       }
     }
+    for (uint32_t r = 0; info.scale_bytes == 3 && r < rows; ++r) {  // no group is further off than the plain span in 15 steps makes it
+      unpack_row(panel, scales, f, 16, k, r, y);
+      for (uint32_t from = 0; from < k; from += info.w_group) {
+        const uint32_t end = k - from < info.w_group ? k : from + info.w_group;
+        double lo = 0, hi = 0, error = 0;
+        for (uint32_t j = from; j < end; ++j) {
+          const double v = static_cast<double>(x[r * stride + j]);
+          lo = std::fmin(lo, v), hi = std::fmax(hi, v), error += (static_cast<double>(y[j]) - v) * (static_cast<double>(y[j]) - v);
+        }
+        entry.expect(error <= (end - from) * std::pow(0.52 * (hi - lo) / 15, 2) + 1e-12, "%s k %u row %u group at %u", format_name(f), k, r, from);
+      }
+    }
     spoil(x + (rows - 1) * size_t{stride}, k, rng);
     entry.expect(!pack_panel(f, x, stride, rows, k, panel, scales), "%s takes what is not finite", format_name(f));
+  }
+  // Every code of both FP8 formats, there and back, and its neighbours' middle, which goes to the even one.
+  for (uint32_t c = 0; c < 256; ++c) {
+    const uint8_t code = static_cast<uint8_t>(c);
+    for (const bool e4m3 : {true, false}) {
+      const auto value = [&](uint32_t u) { return e4m3 ? f8e4m3_to_f32(static_cast<uint8_t>(u)) : f8e5m2_to_f32(static_cast<uint8_t>(u)); };
+      const auto back = [&](float v) { return e4m3 ? f32_to_f8e4m3(v) : f32_to_f8e5m2(v); };
+      const uint32_t magnitude = c & 0x7F, mantissa = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15, e = magnitude >> mantissa, m = magnitude & ((1u << mantissa) - 1);
+      const double want = std::ldexp(m + (e ? 1u << mantissa : 0u), static_cast<int>(e ? e : 1) - static_cast<int>(bias + mantissa));
+      const uint32_t largest = e4m3 ? 0x7E : 0x7B;
+      if (magnitude <= largest) {
+        entry.expect(static_cast<double>(value(c)) == (c & 0x80 ? -want : want) && back(value(c)) == code, "FP8 code %u e4m3 %d", c, e4m3);
+        if (magnitude < largest) {
+          const float middle = (value(c) + value(c + 1)) / 2;
+          const uint8_t even = static_cast<uint8_t>(c + (c & 1)), lower = back(std::nextafterf(middle, value(c))), upper = back(std::nextafterf(middle, value(c + 1)));
+          entry.expect(back(middle) == even && lower == code && upper == code + 1, "FP8 rounding at code %u e4m3 %d", c, e4m3);
+        }
+        entry.expect(back(c & 0x80 ? -1e30f : 1e30f) == ((c & 0x80) | largest) && back(c & 0x80 ? -INFINITY : INFINITY) == ((c & 0x80) | largest), "FP8 saturation");
+      } else if (!e4m3 && magnitude == 0x7C) {
+        entry.expect(std::isinf(value(c)) && std::signbit(value(c)) == (c >= 0x80), "FP8 infinity");
+      } else {
+        entry.expect(std::isnan(value(c)) && (back(value(c)) & 0x7F) == 0x7F, "FP8 NaN %u", c);
+      }
+    }
   }
   int8_t codes[2 * 256];
   uint16_t scales[2 * 8], panel_scales[8 * 16];
   static int8_t panel[256 * 16];
   for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7);
   for (int i = 0; i < 16; ++i) scales[i] = f32_to_f16(0.5f + static_cast<float>(i));
-  pack_panel_exact(codes, scales, 2, 256, panel, panel_scales);
+  pack_panel_exact(LINNET_I8G32, {codes, scales, nullptr, 32}, 2, 256, panel, panel_scales);
   float y[256];
   for (uint32_t r = 0; r < 2; ++r) {
     unpack_row(panel, panel_scales, LINNET_I8G32, 16, 256, r, y);
     for (uint32_t i = 0; i < 256; ++i)
       entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r * 8 + i / 32]), "exact codes, row %u [%u]", r, i);
   }
+  for (int i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(i * 7 % 16 - 8);
+  pack_panel_exact(LINNET_I4G32, {codes, scales, nullptr, 32}, 2, 256, panel, panel_scales);
+  for (uint32_t r = 0; r < 2; ++r) {
+    unpack_row(panel, panel_scales, LINNET_I4G32, 16, 256, r, y);
+    for (uint32_t i = 0; i < 256; ++i)
+      entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r * 8 + i / 32]), "exact 4-bit codes, row %u [%u]", r, i);
+  }
+  // Zero points, groups of 128 of which two share a scale: to both formats that hold them.
+  uint8_t zeros[2];
+  for (uint32_t r = 0; r < 2; ++r) zeros[r] = static_cast<uint8_t>(3 + 13 * r);
+  for (uint32_t i = 0; i < 512; ++i) codes[i] = static_cast<int8_t>(static_cast<int>(i * 7 % 16) - zeros[i / 256]);
+  static float wide_scales[8 * 16];
+  for (const Format f : {LINNET_I4G128Z, LINNET_I8G128}) {
+    entry.expect(pack_exact(f, 256, 4, true), "%s holds zero points", format_name(f));
+    pack_panel_exact(f, {codes, scales, zeros, 256}, 2, 256, panel, wide_scales);
+    for (uint32_t r = 0; r < 2; ++r) {
+      unpack_row(panel, wide_scales, f, 16, 256, r, y);
+      for (uint32_t i = 0; i < 256; ++i)
+        entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r]), "%s: codes with zero points, row %u [%u]", format_name(f), r, i);
+    }
+  }
+  entry.expect(!pack_exact(LINNET_I4G128, 128, 4, true) && !pack_exact(LINNET_I4G64, 96, 4, false) && !pack_exact(LINNET_I8, 128, 4, false) && !pack_exact(LINNET_I4G32, 32, 8, false),
+               "what does not fit is not exact");
 }
 
 }  // namespace
@@ -268,19 +410,21 @@ void check_gather(const char* tier, const KernelTable& t, Rng& rng) {
       entry.same(y1, y2, c.k, "%s n %u k %u row %u", format_name(f), n, c.k, row);
     }
   }
-  // Every f16 there is: infinities, NaN and subnormals too.
+  // Every f16 and bf16 there is, and every FP8: infinities, NaN and subnormals too.
   uint16_t* halves = b.w.take<uint16_t>(65536);
   for (uint32_t i = 0; i < 65536; ++i) halves[i] = static_cast<uint16_t>(i);
-  float *y1 = b.a.take<float>(4096), *y2 = b.b.take<float>(4096);
-  for (uint32_t row = 0; row < 16; ++row) {
-    unpack_row(halves, nullptr, LINNET_F16, 16, 4096, row, y1);
-    t.gather_row(LINNET_F16, halves, nullptr, 16, 4096, row, y2);
-    entry.same(y1, y2, 4096, "all f16, row %u", row);
-  }
+  float *y1 = b.a.take<float>(4096), *y2 = b.b.take<float>(4096), scales[16];
+  for (float& s : scales) s = 1.0f;
+  for (uint32_t row = 0; row < 16; ++row)
+    for (const linnet_format f : {LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2}) {
+      unpack_row(halves, scales, f, 16, 4096, row, y1);
+      t.gather_row(f, halves, scales, 16, 4096, row, y2);
+      entry.same(y1, y2, 4096, "all of %s, row %u", format_name(f), row);
+    }
 }
 
 void check_scalar(const KernelTable& scalar, Rng& rng) {
-  for (uint32_t i = 0; i < scalar.n_gemm; ++i) check_gemm_reference(scalar.gemm[i], rng);
+  for (uint32_t i = 0; i < scalar.n_gemm; ++i) check_gemm_reference("scalar", scalar.gemm[i], rng);
   reference_exp(scalar);
   reference_rows(scalar, rng);
   reference_attention(scalar, rng);

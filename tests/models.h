@@ -186,7 +186,8 @@ inline std::string detokenize(const Model& model, const Tokens& tokens) {
 // Tiers that this machine runs, weakest first.
 inline std::vector<linnet_isa> tiers() {
   std::vector<linnet_isa> out;
-  for (const linnet_isa isa : {LINNET_ISA_SCALAR, LINNET_ISA_AVX2, LINNET_ISA_AVX512}) {
+  for (int i = LINNET_ISA_SCALAR; linnet_isa_name(static_cast<linnet_isa>(i)); ++i) {
+    const linnet_isa isa = static_cast<linnet_isa>(i);
     linnet_profile p{};
     p.size = sizeof p;
     p.isa = isa;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Everything that must pass before a change is in: tests/run.sh [--full]
-# Installs what the tests need, then: Clang with all warnings as errors and the fuzzers, ASan + UBSan, TSan, and the release build last, so
+# Installs what the tests need, then: Clang with all warnings as errors and the fuzzers, ASan + UBSan, TSan, the ARM kernels under qemu, the kernels with oneDNN, and the release build last, so
 # that the output ends with its summary. --full fuzzes longer and runs the tests of the Clang build too.
 set -u
 full=
@@ -20,7 +20,8 @@ unset IFS
 need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "pkg-config|test of the installed package" \
   "libdnnl-dev|oneDNN, the reference of the matrix kernels" \
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
-  "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" || exit 1
+  "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
+  "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
 
 jobs=$(nproc)
 same_addresses= # TSan of older compilers cannot live with much address randomisation
@@ -52,14 +53,21 @@ tests() { # preset, more options for ctest...
   $same_addresses ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
 }
 
-stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 60)"
+stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 40)"
 stage "fuzz" tests fuzz -L fuzz
 [ -z "$full" ] || stage "tests: Clang" tests fuzz -LE fuzz
 stage "build: GCC, ASan + UBSan" build dev -DLINNET_FUZZ=OFF
 stage "tests: ASan + UBSan" tests dev
 # Under TSan only what runs on several threads.
-stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden
-stage "tests: TSan" tests tsan -R '^test_(exact|session|golden)$'
+stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv
+stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv)$'
+stage "build: GCC for ARM" build arm -DLINNET_FUZZ=OFF
+stage "tests: ARM, qemu-user" tests arm
+stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py
+if [ "$(uname -m)" = x86_64 ]; then
+  stage "build: with oneDNN" build onednn -DLINNET_FUZZ=OFF check_kernels test_exact
+  stage "tests: with oneDNN" tests onednn -R '^(check_kernels|test_exact|test_symbols)$'
+fi
 echo "== skipped in the tests above:"
 grep -h '^skipped: ' build/*/Testing/Temporary/LastTest.log 2>/dev/null | sort -u || true
 stage "build: release" build release -DLINNET_FUZZ=OFF
@@ -67,5 +75,6 @@ if [ -n "$failed" ]; then
   echo "== FAILED before the release tests: ${failed#, }"
 fi
 echo "== tests: release"
+[ -z "$full" ] || export LINNET_TEST_FULL=1
 tests release || failed="$failed, release"
 [ -z "$failed" ]

@@ -239,6 +239,36 @@ class Tiny(unittest.TestCase):
         clock = linnet_json(*args)
         self.assertEqual(clock["tokens"], linnet_json(*args, "--seed", clock["seed"])["tokens"])
 
+    def test_state(self):
+        """Runs that follow each other through a file are one run."""
+        state = self.dir / "talk.state"
+        args = ("run", "-m", self.packed, "--ignore-eos")
+        whole = linnet_json(*args, "-p", "Hello", "-n", 24, "--temp", 1, "--seed", 5, "--top-k", 30)["tokens"]
+        first = linnet_json(*args, "-p", "Hello", "-n", 10, "--temp", 1, "--seed", 5, "--top-k", 30, "--state", state)
+        self.assertEqual((first["tokens"], first["state_tokens"]), (whole[:10], 0))
+        second = linnet_json(*args, "-n", 6, "--state", state, "--threads", 1, "--chunk", 3, stdin=b"")
+        self.assertEqual((second["tokens"], second["state_tokens"], second["prompt_tokens"], second["seed"]), (whole[10:16], 16, 0, 5))
+        self.assertEqual(linnet_json(*args, "-p", "", "-n", 8, "--state", state, "--context", 100)["tokens"], whole[16:])
+        self.assertEqual([p.name for p in self.dir.glob("talk*")], ["talk.state"])
+        # A prompt goes on where the sequence ends, without BOS.
+        saved = state.read_bytes()
+        ids = self.ids("Hello") + whole + self.ids(" you")[1:]
+        want = linnet_json(*args, "--tokens", ",".join(map(str, ids)), "-n", 5, "--temp", 0)["tokens"]
+        again = linnet_json(*args, "-p", " you", "-n", 5, "--temp", 0, "--state", state)
+        self.assertEqual((again["tokens"], again["state_tokens"]), (want, 6 + 24))
+        # What does not fit is refused by name and stays.
+        state.write_bytes(saved)
+        junk = self.dir / "junk.state"
+        junk.write_bytes(saved[:-1])
+        other = self.dir / "other.gguf"
+        linnet("convert", self.folder, "-o", other, "--weights", "i8")
+        for more, word in (((self.packed, "--state", junk), "junk.state: state: "), ((other, "--state", state), "another model"), ((self.packed, "--state", state, "--kv", "f16"), "K in i8"),
+                           ((self.packed, "--state", state, "--context", "20"), "context of 20"), ((self.packed, "--state", self.dir / "no" / "s"), "folder"),
+                           ((self.packed, "--state", self.dir), "regular file")):
+            self.assertIn(word, linnet("run", "-n", 4, "-p", "x", "-m", *more, code=1), more)
+        self.assertEqual((state.read_bytes(), junk.read_bytes()), (saved, saved[:-1]))
+        self.assertIn("tokens of a saved sequence", subprocess.run([LINNET, *map(str, args), "-p", "x", "-n", "2", "--state", str(state)], capture_output=True, timeout=60).stderr.decode())
+
     def test_stop(self):
         run = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 24, "--temp", 1, "--seed", 3, "--ignore-eos", "--raw")
         at = next(i for i, c in enumerate(run["text"]) if i > 2 and 32 < ord(c) < 127 and c not in run["text"][:i])
@@ -287,7 +317,11 @@ class Tiny(unittest.TestCase):
         windows = linnet_json("eval", "-m", self.folder, text, "--weights", "f32", "--kv", "f32", "--context", 10)
         self.assertEqual((windows["tokens"], windows["window"]), (len(ids) - 1, 10))
         same = linnet_json("eval", "-m", self.folder, text, "--weights", "f32", "--kv", "f32", "--against", self.folder)
-        self.assertEqual((same["kl_mean"], same["top1_agreement"]), (0, 1))
+        self.assertEqual((same["kl_mean"], same["top1_agreement"], same["logit_error"], same["weight_error"]), (0, 1, 0, 0))
+        errors = {f: linnet_json("eval", "-m", self.folder, text, "--weights", f, "--kv", "f32", "--against", self.folder) for f in ("i8g128", "f8e4m3", "i4g64")}
+        for key, low, high in (("weight_error", 0.002, 0.15), ("logit_error", 0.001, 0.5), ("kl_mean", 1e-7, 1)):  # more bits, less error
+            self.assertTrue(low < errors["i8g128"][key] < errors["f8e4m3"][key] < errors["i4g64"][key] < high, (key, errors))
+        self.assertIn("rounded here: RMS error", linnet("eval", "-m", self.folder, text, "--weights", "i4g64"))
         against = linnet_json("eval", "-m", self.packed, text, "--against", self.folder)
         self.assertTrue(0 < against["kl_mean"] < 0.05, against)
         self.assertAlmostEqual(against["against_perplexity"], result["perplexity"], delta=1e-3 * result["perplexity"])
@@ -304,6 +338,27 @@ class Tiny(unittest.TestCase):
         self.assertGreater(bench["decode"][1]["bytes_per_token"], bench["decode"][0]["bytes_per_token"])
         self.assertEqual((bench["threads"], bench["weights"], bench["kv"]), (1, "i8g128", "i8"))
 
+    def test_kv(self):
+        common = ("run", "-m", self.folder, "-p", "x", "--temp", 0, "--ignore-eos", "--threads", 1)
+        text = linnet(*common, "-n", 20)
+        self.assertEqual(linnet(*common, "-n", 20, "--kv", "i8/i8,0-1=i8"), text)
+        plain = linnet_json("plan", "-m", self.folder, "--context", 500)
+        self.assertEqual(plain["purposes"]["kv"], plain["kv_formats"]["i8"])
+        mixed = linnet_json("plan", "-m", self.folder, "--context", 500, "--kv", "i8/f32,0=f32")["purposes"]["kv"]
+        self.assertTrue(plain["kv_formats"]["i8"] < mixed < plain["kv_formats"]["f32"])
+        self.assertIn("f8e4m3", plain["kv_formats"])
+        for wrong in ("i8/", "i8,f32", "0=f32,i8", "i8,3-=f32", "i8,=f32"):
+            self.assertIn(repr(wrong), linnet(*common, "-n", 5, "--kv", wrong, code=2))
+        self.assertIn("layers 7..7", linnet(*common, "-n", 5, "--kv", "i8,7=f32", code=1))
+        # Endless in the memory of 40 positions; the others end, or keep to the model's own length.
+        run = linnet_json(*common, "-n", 700, "--context", 40, "--when-full", "sinks")
+        self.assertEqual((len(run["tokens"]), run["stop"]), (700, "length"))
+        self.assertEqual(linnet_json(*common, "-n", 700, "--context", 40)["stop"], "context")
+        for how in ("drop-oldest", "heavy-hitters"):
+            self.assertEqual(len(linnet_json(*common, "-n", 60, "--context", 40, "--keep", 16, "--when-full", how)["tokens"]), 60)
+        self.assertEqual(linnet_json("plan", "-m", self.folder, "--context", 40, "--when-full", "sinks")["purposes"].keys(), plain["purposes"].keys() | {"sequences"})
+        self.assertIn("at most 16", linnet(*common, "--context", 40, "--when-full", "sinks", "--keep", 17, code=1))
+
     # ---- machine and profile -----------------------------------------------------------------------------------------------------------
 
     def test_devices(self):
@@ -312,6 +367,20 @@ class Tiny(unittest.TestCase):
         self.assertGreaterEqual(devices["cpus"], devices["cores"])
         self.assertGreater(devices["memory_bytes"], 0)
         self.assertIn("picked", linnet("devices"))
+        self.assertIn("--write needs --measure", linnet("devices", "--write", "x", code=2))
+        with tempfile.TemporaryDirectory() as folder:
+            written = os.path.join(folder, "this.yaml")
+            measured = linnet_json("devices", "--measure", "--write", written, "--threads", "1")
+            runs = {t["name"]: t for t in measured["tiers"] if t["runs"]}
+            self.assertTrue(all(t["decode_gb_s"] > 0 and t["prefill_tops"] > 0 for t in runs.values()))
+            # Decode is ranked by its share of the read measured beside it; of tiers that prefill the same but for 3 % the stronger one wins.
+            share = {n: min(1, t["decode_gb_s"] / t["read_gb_s"]) for n, t in runs.items()}
+            fast = {n: t["prefill_tops"] for n, t in runs.items() if share[n] >= 0.85 * max(share.values())}
+            self.assertIn(measured["fastest"], fast)
+            self.assertGreaterEqual(fast[measured["fastest"]], 0.97 ** len(fast) * max(fast.values()))
+            self.assertEqual(linnet_json("devices", "--check", written)["isa"], measured["fastest"])
+            self.assertEqual(os.listdir(folder), ["this.yaml"])
+            self.assertIn("no/such", linnet("devices", "--measure", "--write", "/no/such/folder/x.yaml", "--threads", "1", code=1))
 
     def test_profile(self):
         sample = ROOT / "configs" / "generic-x86-64.yaml"

@@ -99,6 +99,10 @@ float stored(linnet_format f, float x, const std::vector<float>& group) {
   if (f == LINNET_BF16) return bf16_to_f32(f32_to_bf16(x));
   float amax = 0;
   for (const float v : group) amax = std::fmax(amax, std::fabs(v));
+  if (f == LINNET_F8E4M3 || f == LINNET_F8E5M2) {
+    const float s = amax / (f == LINNET_F8E4M3 ? 448.0f : 57344.0f);
+    return s == 0 ? 0 : (f == LINNET_F8E4M3 ? f8e4m3_to_f32(f32_to_f8e4m3(x / s)) : f8e5m2_to_f32(f32_to_f8e5m2(x / s))) * s;
+  }
   float scale = amax / 127.0f;
   if (f == LINNET_I8G32) scale = f16_to_f32(f32_to_f16(scale));
   return scale == 0 ? 0 : std::fmin(127.0f, std::fmax(-127.0f, std::rint(x / scale))) * scale;
@@ -137,7 +141,8 @@ Source imported(Change change, const std::string& arch = "llama") {
 }
 
 constexpr linnet_status kBad = LINNET_BAD_FILE, kNot = LINNET_UNSUPPORTED;
-constexpr linnet_format kAllFormats[] = {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_I8G128, LINNET_I8G64, LINNET_I8G32};
+constexpr linnet_format kAllFormats[] = {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_I8G128, LINNET_I8G64, LINNET_I8G32,
+                                         LINNET_F8E4M3, LINNET_F8E5M2};
 
 // Every weight of a packed model against its source, quantised here.
 void check_packed(const std::string& src) {
@@ -160,7 +165,7 @@ void check_packed(const std::string& src) {
         wrong += std::memcmp(v, want.data(), want.size() * 4) != 0;
         continue;
       }
-      const size_t group = format_row(f).integer && format_row(f).w_group ? format_row(f).w_group : t.k;
+      const size_t group = format_row(f).w_group ? format_row(f).w_group : t.k;
       for (uint32_t i = 0; i < t.n; ++i) {
         const std::vector<float> got = p.row(t.role, t.layer, i);
         for (size_t from = 0; from < t.k; from += group) {
@@ -182,7 +187,44 @@ TEST_CASE("convert: every weight of a packed file is its source's, quantised") {
   if (const std::string path = data_path("models/stories260Ktok512.gguf"); !path.empty()) check_packed(path);
 }
 
-TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 bit for bit") {
+// The scales of i4 are searched for, so the check is on what comes out: no group's squared error is above that of the plain scale, largest / -8.
+TEST_CASE("convert: 4-bit groups are at least as close as their largest value's own scale makes them") {
+  for (const linnet_format f : {LINNET_I4G128, LINNET_I4G64, LINNET_I4G32}) {
+    Source source;
+    linnet_error err = {};
+    REQUIRE(source_from_folder("tests/golden/qwen2", &source, &err) == LINNET_OK);
+    Packed p("tests/golden/qwen2", f);
+    INFO(p.err.text);
+    REQUIRE(p.status == LINNET_OK);
+    const Rows rows = rows_of(source);
+    const std::vector<float>& want = rows.at({kFfnDown, 0});
+    const uint32_t k = kRoles[kFfnDown].k(p.spec), group = format_row(f).w_group;
+    double ours = 0, plain = 0;
+    size_t worse = 0;
+    for (uint32_t i = 0; i < kRoles[kFfnDown].n(p.spec); ++i) {
+      const std::vector<float> got = p.row(kFfnDown, 0, i);
+      for (uint32_t from = 0; from < k; from += group) {
+        const uint32_t end = std::min(k, from + group);
+        const float* x = want.data() + size_t{i} * k;
+        float largest = 0;
+        for (uint32_t j = from; j < end; ++j) largest = std::fabs(x[j]) > std::fabs(largest) ? x[j] : largest;
+        const float scale = f16_to_f32(f32_to_f16(largest / -8.0f));
+        double a = 0, b = 0;
+        for (uint32_t j = from; j < end; ++j) {
+          const double code = scale == 0 ? 0 : std::fmin(7.0, std::fmax(-8.0, std::rint(static_cast<double>(x[j]) / static_cast<double>(scale))));
+          a += std::pow(static_cast<double>(got[j] - x[j]), 2);
+          b += std::pow(code * static_cast<double>(scale) - static_cast<double>(x[j]), 2);
+        }
+        worse += a > b * 1.0001 + 1e-12;
+        ours += a, plain += b;
+      }
+    }
+    CHECK(worse == 0);
+    CHECK(ours < 0.97 * plain);
+  }
+}
+
+TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 and Q4_0 into i4g32 bit for bit") {
   const Folder folder;
   for (const uint32_t type : {kGgmlQ8_0, kGgmlQ4_0, kGgmlQ4_1, kGgmlQ5_0, kGgmlQ5_1, kGgmlQ4_K, kGgmlQ5_K, kGgmlQ6_K, kGgmlF16, kGgmlBF16}) {
     GgufFile f = tiny_model(type);
@@ -193,6 +235,12 @@ TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 bit for bit") {
     REQUIRE(exact.status == LINNET_OK);
     REQUIRE(packed.status == LINNET_OK);
     const std::string data = f.tensor("blk.0.ffn_up.weight")->data;
+    if (type == kGgmlQ4_0) {
+      Packed four(path, LINNET_I4G32);
+      REQUIRE(four.status == LINNET_OK);
+      for (uint32_t i = 0; i < 256; i += 3)
+        CHECK((exact.row(kFfnUp, 0, i) == four.row(kFfnUp, 0, i) && exact.row(kFfnUp, 0, i) == packed.row(kFfnUp, 0, i)));
+    }
     if (type != kGgmlQ8_0) continue;
     Matrix m;
     linnet_error err = {};
@@ -287,7 +335,6 @@ TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.text("general.type", "adapter"); }, kNot, {"general.type", "adapter"});
   import_refused_after([](GgufFile& f) { f.f32("llama.logit_scale", 0.5f); }, kNot, {"llama.logit_scale", "0.5"});
   import_refused_after([](GgufFile& f) { f.u32("llama.expert_count", 8); }, kNot, {"llama.expert_count", "8"});
-  import_refused_after([](GgufFile& f) { f.u32("llama.attention.sliding_window", 16); }, kNot, {"sliding_window = 16"});
   import_refused_after([](GgufFile& f) { f.text("llama.rope.scaling.type", "yarn"); }, kNot, {"rope.scaling.type", "yarn"});
   import_refused_after([](GgufFile& f) { f.u32("llama.attention.value_length", 32); }, kNot, {"value_length = 32"});
   import_refused_after([](GgufFile& f) { f.u32(kLayoutKey, 1); }, kNot, {"packed by linnet already"});
@@ -643,7 +690,8 @@ TEST_CASE("packed files: what does not fit the spec is refused by name") {
   };
   const std::string u32 = le(uint32_t{kGgufU32}), u64s = le(uint32_t{kGgufArray}) + le(uint32_t{kGgufU64}) + le(uint64_t{4});
   const auto shape = [&](uint64_t f, uint64_t n, uint64_t k, uint64_t g) { return u64s + le(f) + le(n) + le(k) + le(g); };
-  refused("linnet.layout_version", u32 + le(2u), kNot, "newer linnet");
+  refused("linnet.layout_version", u32 + le(kLayoutVersion + 1), kNot, "newer linnet");
+  refused("linnet.layout_version", u32 + le(2u), kBad, "linnet.spec.window");  // its own fields have to be there
   refused("linnet.layout_version", u32 + le(0u), kBad, "linnet.layout_version");
   refused("linnet.spec.n_layers", u32 + le(2u), kBad, "blk.1.attn_norm.weight");
   refused("linnet.spec.n_layers", u32 + le(2000u), kBad, "n_layers = 2000");

@@ -33,7 +33,7 @@ Golden read_golden(const std::string& name) {
   return g;
 }
 
-const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2"};
+const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers"};
 
 // The mutable bytes of a packed matrix.
 struct Packed {
@@ -133,6 +133,38 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
     bool same = true;
     for (size_t i = 0; i < want.size(); ++i) same = same && same_bytes(want[i], got[i]);
     CHECK_FALSE(same);
+  }
+}
+
+TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
+  const linnet_format formats[] = {LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2};
+  const auto compare = [&](const std::string& name, const Model& model, const Tokens& tokens, double i8_limit) {
+    const auto want = all_logits(model, tokens, LINNET_F32);
+    std::printf("KV cache %-17s", name.c_str());
+    double kl[std::size(formats)];
+    for (size_t i = 0; i < std::size(formats); ++i) {
+      kl[i] = mean_kl(want, all_logits(model, tokens, formats[i]));
+      std::printf(" %s %.1e", linnet_format_name(formats[i]), kl[i]);
+    }
+    std::printf("\n");
+    INFO(name);
+    CHECK(kl[0] < 1e-5);
+    CHECK(kl[2] < i8_limit);
+    CHECK(kl[2] < kl[3]);  // 8 bits with a scale per 32 channels carry more than FP8
+    CHECK(kl[3] < kl[4]);
+    CHECK(kl[4] < 0.2);
+  };
+  for (const char* name : kNames) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 2e-3);
+  const std::string ask = "<|user|>set a timer for ten minutes and another one for a quarter of an hour and turn the lights off in the kitchen please";
+  const Model assistant("examples/assistant/model/checkpoint", LINNET_F32);
+  compare("assistant", assistant, tokenize(assistant, ask), 1e-3);
+  if (const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt"); !folder.empty() && !sample.empty()) {
+    const Model stories(folder, LINNET_F32);
+    Tokens tokens = tokenize(stories, slurp(sample));
+    tokens.resize(std::min<size_t>(tokens.size(), 500));
+    compare("stories260K", stories, tokens, 1e-3);
+  } else {
+    std::printf("skipped: no stories260K under LINNET_DATA or ../shared/data\n");
   }
 }
 

@@ -64,26 +64,34 @@ linnet::GemmArgs args(linnet_format f, Packed& w, const Shape& s, std::vector<fl
 
 }  // namespace
 
-TEST_CASE("f32 products equal oneDNN's within rounding") {
+TEST_CASE("f32 and bf16 products equal oneDNN's within rounding") {
   std::mt19937 random(1);
   std::normal_distribution<float> normal;
   for (const linnet_isa isa : test::tiers())
-    for (const Shape& s : kShapes) {
-      linnet::Kernels kernels;
-      REQUIRE(linnet::kernels_resolve(isa, 0, &kernels, nullptr) == LINNET_OK);
-      std::vector<float> x(static_cast<size_t>(s.m * s.k)), w(static_cast<size_t>(s.n * s.k)), want(static_cast<size_t>(s.m * s.n)), y;
-      for (float& v : x) v = normal(random);
-      for (float& v : w) v = normal(random);
-      reference(dt::f32, dt::f32, s.m, s.n, s.k, x.data(), w.data(), want.data());
-      Packed packed(LINNET_F32, w, s.n, s.k);
-      linnet::GemmArgs a = args(LINNET_F32, packed, s, &y);
-      a.x = x.data();
-      a.x_stride = static_cast<size_t>(s.k) * 4;
-      kernels.gemm[LINNET_F32].run(&a);
-      for (int i = 0; i < s.m; ++i)
-        for (int j = 0; j < s.n; ++j)
-          REQUIRE(std::fabs(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] - want[static_cast<size_t>(i * s.n + j)]) < 1e-4f);
-    }
+    for (const linnet_format f : {LINNET_F32, LINNET_BF16})
+      for (const Shape& s : kShapes) {
+        linnet::Kernels kernels;
+        REQUIRE(linnet::kernels_resolve(isa, 0, &kernels, nullptr) == LINNET_OK);
+        std::vector<float> x(static_cast<size_t>(s.m * s.k)), w(static_cast<size_t>(s.n * s.k)), want(static_cast<size_t>(s.m * s.n)), y;
+        std::vector<uint16_t> halves[2];
+        for (auto* v : {&x, &w})
+          for (float& f32 : *v) {
+            f32 = normal(random);
+            if (f != LINNET_BF16) continue;
+            halves[v == &w].push_back(linnet::f32_to_bf16(f32));
+            f32 = linnet::bf16_to_f32(halves[v == &w].back());
+          }
+        if (f == LINNET_BF16) reference(dt::bf16, dt::f32, s.m, s.n, s.k, halves[0].data(), halves[1].data(), want.data());
+        else reference(dt::f32, dt::f32, s.m, s.n, s.k, x.data(), w.data(), want.data());
+        Packed packed(f, w, s.n, s.k);
+        linnet::GemmArgs a = args(f, packed, s, &y);
+        a.x = x.data();
+        a.x_stride = static_cast<size_t>(s.k) * 4;
+        kernels.gemm[f].run(&a);
+        for (int i = 0; i < s.m; ++i)
+          for (int j = 0; j < s.n; ++j)
+            REQUIRE(std::fabs(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] - want[static_cast<size_t>(i * s.n + j)]) < 1e-4f);
+      }
 }
 
 TEST_CASE("int8 dots equal oneDNN's exactly") {
@@ -93,7 +101,7 @@ TEST_CASE("int8 dots equal oneDNN's exactly") {
       linnet::Kernels kernels;
       REQUIRE(linnet::kernels_resolve(isa, 0, &kernels, nullptr) == LINNET_OK);
       const uint32_t k = static_cast<uint32_t>(s.k), m = static_cast<uint32_t>(s.m);
-      const size_t stride = linnet::quant_stride(k);
+      const size_t stride = linnet::quant_stride(LINNET_I8, k);
       std::vector<int8_t> x(static_cast<size_t>(s.m * s.k)), w(static_cast<size_t>(s.n * s.k)), codes(m * stride);
       std::vector<float> weights(w.size()), scale(m, 1.0f), y;
       std::vector<int32_t> want(static_cast<size_t>(s.m * s.n)), sum128(m, 0);

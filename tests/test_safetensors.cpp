@@ -340,35 +340,46 @@ TEST_CASE("config: refused by name") {
   REFUSED(spec_from_config("{", "config.json", &s, e), LINNET_BAD_FILE, "config.json: not valid JSON at line 1");
 
   // Keys that change the arithmetic.
-  REFUSED(one("quantization_config", "{}", e), LINNET_UNSUPPORTED, "key 'quantization_config' (an object) is not supported");
+  REFUSED(one("quantization", "{}", e), LINNET_UNSUPPORTED, "key 'quantization' (an object) is not supported");
   REFUSED(one("num_experts", "8", e), LINNET_UNSUPPORTED, "key 'num_experts' (8) is not supported");
   REFUSED(one("logits_scaling", "0.5", e), LINNET_UNSUPPORTED, "key 'logits_scaling' (0.5)");
   REFUSED(one("hidden_act", "\"gelu\"", e), LINNET_UNSUPPORTED, "'hidden_act' \"gelu\" is not supported, only \"silu\"");
   REFUSED(one("rope_interleaved", "true", e), LINNET_UNSUPPORTED, "'rope_interleaved' true is not supported, only false");
   REFUSED(one("partial_rotary_factor", "0.5", e), LINNET_UNSUPPORTED, "'partial_rotary_factor' 0.5");
-  REFUSED(one("layer_types", R"(["full_attention", "sliding_attention"])", e), LINNET_UNSUPPORTED, "layer type \"sliding_attention\"");
+  REFUSED(one("layer_types", R"(["full_attention", "sliding_attention"])", e), LINNET_BAD_FILE, "layer type \"sliding_attention\" without 'sliding_window'");
+  REFUSED(one("layer_types", R"(["full_attention", "chunked_attention"])", e), LINNET_UNSUPPORTED, "layer type \"chunked_attention\"");
   REFUSED(one("layer_types", R"(["full_attention"])", e), LINNET_BAD_FILE, "'layer_types'");
   ACCEPTED(config({{"hidden_act", "\"silu\""}, {"rope_interleaved", "false"}, {"partial_rotary_factor", "1"}, {"pretraining_tp", "2"},
                    {"attention_dropout", "0.1"}, {"use_cache", "true"}, {"something_new", "null"}}, &s, e));
 
-  // Windows: only those that hide nothing.
+  // Windows, where they hide anything; by layer types, or from a layer on.
   Keys mistral = family("mistral", "MistralForCausalLM");
-  REFUSED(config(mistral, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 4096 below 'max_position_embeddings' 131072");
+  ACCEPTED(config(mistral, &s, e));
+  CHECK((s.window == 4096 && s.window_from == 0 && s.window_pattern == 0 && layer_window(s, 0) == 4096 && layer_window(s, 1) == 4096 && spec_version(s) == 2));
   mistral["sliding_window"] = "null";
   ACCEPTED(config(mistral, &s, e));
-  CHECK(s.architecture == std::string("mistral"));
+  CHECK((s.architecture == std::string("mistral") && s.window == 0 && spec_version(s) == 1));
   mistral["sliding_window"] = "4096";
   mistral["max_position_embeddings"] = "4096";
   ACCEPTED(config(mistral, &s, e));
   mistral["max_position_embeddings"] = "4097";
-  REFUSED(config(mistral, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 4096");
+  CHECK(s.window == 0);
+  ACCEPTED(config(mistral, &s, e));
+  CHECK(s.window == 4096);
   mistral["sliding_window"] = "-1";
   REFUSED(config(mistral, &s, e), LINNET_BAD_FILE, "'sliding_window' is -1");
   Keys qwen = family("qwen2", "Qwen2ForCausalLM");
   qwen["sliding_window"] = "32";
   ACCEPTED(config(qwen, &s, e));
   qwen["use_sliding_window"] = "true";
-  REFUSED(config(qwen, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 32 below");
+  ACCEPTED(config(qwen, &s, e));
+  CHECK((s.window == 32 && s.window_from == 0));
+  qwen["max_window_layers"] = "1";
+  ACCEPTED(config(qwen, &s, e));
+  CHECK((s.window == 32 && s.window_from == 1 && layer_window(s, 0) == 0 && layer_window(s, 1) == 32));
+  qwen["layer_types"] = R"(["sliding_attention", "full_attention"])";
+  ACCEPTED(config(qwen, &s, e));
+  CHECK((s.window == 32 && s.window_pattern == 2 && layer_window(s, 0) == 32 && layer_window(s, 1) == 0));
 
   // Hostile numbers, each in every size.
   for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size",

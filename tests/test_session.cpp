@@ -67,6 +67,7 @@ struct Bare {
     check(linnet::kernels_resolve(0, 0, &kernels, &err), err);
     check(linnet::sampling_check(&p, &s.params, &err), err);
     s.exp_row = kernels.t.exp_row;
+    s.find_above = kernels.t.find_above;
     s.order = order.data();
     s.logits = scratch.data();
   }

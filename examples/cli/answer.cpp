@@ -1,4 +1,5 @@
 // Generating: what `linnet run` and `linnet chat` share.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -28,7 +29,11 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   params.ignore_eos = args.flag("--ignore-eos");
   params.n_stop = static_cast<uint32_t>(stops.size());
   params.stop = stops.data();
-  linnet_status status = linnet_prefill(engine.session, 0, prompt, n_prompt, err);
+  // Where old tokens are dropped, calls are short.
+  const linnet_session_params& p = engine.params;
+  const size_t piece = p.when_full == LINNET_FULL_STOP ? n_prompt : std::min<size_t>(p.n_chunk ? p.n_chunk : 64, p.n_context ? p.n_context : engine.desc.n_context);
+  linnet_status status = LINNET_OK;
+  for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece) status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
   if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->why, err);
   if (status != LINNET_CANCELLED) return status;
   out->why = LINNET_STOP_CANCEL;
@@ -89,7 +94,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
   const double prompt_per_s = stats.prefill_ns ? static_cast<double>(stats.prefill_tokens) / (static_cast<double>(stats.prefill_ns) * 1e-9) : 0;
   const double ttft_ms = static_cast<double>(stats.first_token_ns) * 1e-6;
   if (args.json()) {
-    Json().object().field("tokens", out.tokens).field("text", out.text).field("prompt_tokens", static_cast<uint64_t>(n_prompt))
+    Json().object().field("tokens", out.tokens).field("text", out.text).field("state_tokens", static_cast<uint64_t>(out.n_state)).field("prompt_tokens", static_cast<uint64_t>(n_prompt))
         .field("ttft_ms", ttft_ms).field("tokens_per_s", per_s).field("prompt_tokens_per_s", prompt_per_s)
         .field("max_token_ms", static_cast<double>(stats.max_token_ns) * 1e-6).field("arena_bytes", engine.arena_bytes())
         .field("peak_rss_bytes", peak_rss_bytes()).field("stop", stop_name()).field("seed", draw.seed)
@@ -100,8 +105,10 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
   const std::string how = draw.temperature > 0 ? "seed " + std::to_string(draw.seed) : "greedy";
   std::fputc('\n', stdout);
   std::fflush(stdout);
+  std::fputc('\n', stderr);
+  if (out.n_state) std::fprintf(stderr, "%zu tokens of a saved sequence, ", out.n_state);
   std::fprintf(stderr,
-               "\n%zu prompt tokens, %zu generated (%s), %s\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
+               "%zu prompt tokens, %zu generated (%s), %s\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
                "memory: %s of linnet's own beside the weights, %s peak of the process\n",
                n_prompt, out.tokens.size(), stop_name(), how.c_str(), ttft_ms, per_s, prompt_per_s,
                linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)), stats.n_threads, stats.n_threads == 1 ? "" : "s",

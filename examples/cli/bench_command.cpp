@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -93,7 +94,7 @@ class Bench {
 
 bool Bench::limits(linnet_measurement* out) {
   *out = {};
-  out->size = sizeof *out;
+  out->size = offsetof(linnet_measurement, decode_gb_s);  // the limits alone
   linnet_error err = {};
   const linnet_view view = target_.view();
   if (linnet_measure(&settings_.profile, engine_.params.n_threads, view.data, view.bytes, out, &err) == LINNET_OK) return true;
@@ -220,9 +221,14 @@ struct Report {
   bool synthetic;
   std::vector<Result> decode, prefill;
 
-  bool integer_weights() const { return std::strncmp(engine.desc.weights, "i8", 2) == 0; }
+  bool integer_weights() const { return engine.desc.weights[0] == 'i'; }
+  double bits_per_weight() const { return 8.0 * static_cast<double>(engine.desc.weight_bytes) / static_cast<double>(engine.desc.n_params); }
   const char* isa() const { return linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)); }
-  const char* kv() const { return linnet_format_name(static_cast<linnet_format>(engine.params.kv_format)); }
+  std::string kv() const {
+    const linnet_session_params& p = engine.params;
+    const std::string k = linnet_format_name(static_cast<linnet_format>(p.kv_format)), v = linnet_format_name(static_cast<linnet_format>(p.v_format));
+    return (k == v ? k : k + "/" + v) + (p.n_kv_layers ? " and others" : "");
+  }
   void print_json() const;
   void print_text() const;
 };
@@ -231,6 +237,8 @@ void Report::print_json() const {
   Json json;
   json.object().field("model", model).field("random_weights", synthetic).field("isa", isa()).field("threads", engine.params.n_threads)
       .field("weights", engine.desc.weights).field("kv", kv()).field("weight_bytes", engine.desc.weight_bytes)
+      .key("bits_per_weight").object().field("embedding", engine.desc.embedding_bits).field("attention", engine.desc.attention_bits)
+      .field("ffn", engine.desc.ffn_bits).field("head", engine.desc.head_bits).field("all", bits_per_weight()).end()
       .field("read_gb_s", overall(decode, prefill, &Rep::read_gb_s)).field("int8_tops", overall(decode, prefill, &Rep::int8_tops));
   const auto common = [&](const Result& r) {
     json.field("reps", static_cast<uint64_t>(r.reps.size())).field("dropped", static_cast<uint64_t>(r.dropped))
@@ -263,7 +271,9 @@ void print_reps(const Result& r) {
 
 void Report::print_text() const {
   std::printf("%s%s, %s weights (%s), %s KV cache, %s, %u thread%s\n", model.c_str(), synthetic ? " (random weights)" : "", engine.desc.weights,
-              human_bytes(engine.desc.weight_bytes).c_str(), kv(), isa(), engine.params.n_threads, engine.params.n_threads == 1 ? "" : "s");
+              human_bytes(engine.desc.weight_bytes).c_str(), kv().c_str(), isa(), engine.params.n_threads, engine.params.n_threads == 1 ? "" : "s");
+  std::printf("bits per weight: embedding %.2f, attention %.2f, feed-forward %.2f, head %.2f, all %.2f\n", engine.desc.embedding_bits, engine.desc.attention_bits,
+              engine.desc.ffn_bits, engine.desc.head_bits, bits_per_weight());
   std::printf("this machine, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", overall(decode, prefill, &Rep::read_gb_s),
               overall(decode, prefill, &Rep::int8_tops));
   for (const Result& r : decode) {

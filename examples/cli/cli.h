@@ -26,6 +26,8 @@ enum class Kind {
   kIds,     // token ids with commas: 1,2,3
   kCounts,  // whole numbers with commas, each in [min, max]
   kFormat,  // f32, f16, bf16, i8, i8g128, ...
+  kKv,      // formats of the KV cache: i8, i8/f16, i8,0-3=f16
+  kFull,    // stop, drop-oldest, sinks, heavy-hitters, snapkv
   kIsa,     // auto, scalar, avx2, ...
   kLoad,    // map or copy
   kLayout,  // packed or plain
@@ -95,7 +97,7 @@ Options join(Options a, const Options& b);
 Option model_option();      // -m
 Option weights_option();    // --weights
 Options engine_options();   // --weights, --load, --isa, --threads, --profile
-Options session_options();  // --kv, --context, --chunk
+Options session_options();  // --kv, --context, --chunk, --when-full, --keep
 Options all_options();      // all of these
 
 // Whole-text number parsing; false if anything is left over or the value does not fit.
@@ -103,6 +105,15 @@ bool parse_count(std::string_view text, uint64_t* out);
 bool parse_real(std::string_view text, double* out);
 bool parse_ids(std::string_view text, std::vector<int32_t>* out);
 bool parse_isa(std::string_view text, uint32_t* out);
+// Formats of the KV cache: K and V, and of single layers.
+struct KvFormats {
+  linnet_format k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;
+  std::vector<linnet_kv_layers> layers;
+  void apply(linnet_session_params* params) const;  // params points to `layers`
+};
+// "K", "K/V", then any number of ",LAYER=K/V" or ",FIRST-LAST=K/V".
+bool parse_kv(std::string_view text, KvFormats* out);
+bool parse_full(std::string_view text, uint32_t* when_full);
 
 // "linnet run: <text>" on stderr; they return the exit code.
 [[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);
@@ -211,8 +222,10 @@ struct Settings {
   ProfileFile profile_file;
   linnet_profile profile = {sizeof(linnet_profile), LINNET_ISA_AUTO, 0};
   linnet_session_params session = {};
-  linnet_format weights = LINNET_I8G128;
+  KvFormats kv;
+  linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options
   linnet_load load = LINNET_LOAD_MAP;
+  double* weight_error = nullptr;  // see convert::Options
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong
 
@@ -259,9 +272,10 @@ struct Answer {
   std::string text;
   linnet_stop why = LINNET_STOP_NONE;
   bool broken = false;  // nobody reads stdout any more
+  size_t n_state = 0;   // tokens of a saved sequence that the prompt follows
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
 };
-// Prefill, then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either is a clean end.
+// Prefill (unless the prompt is empty), then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either is a clean end.
 linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out, linnet_error* err);
 Options sampling_options(const char* temperature);  // --temp ... --stop, --ignore-eos
 int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; prints what is wrong

@@ -1,7 +1,9 @@
 // linnet convert: a published model into one packed GGUF file.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "cli.h"
 
@@ -9,6 +11,15 @@ namespace linnet::cli {
 namespace {
 
 bool is_float(linnet_format f) { return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16; }
+
+// The format that holds most of the bytes of the layers' matrices.
+std::string most_bytes(const convert::Description& file) {
+  std::map<std::string, uint64_t> bytes;
+  for (const convert::TensorInfo& t : file.tensors)
+    if (t.shape.size() == 2 && t.name.rfind("blk.", 0) == 0) bytes[t.format] += t.bytes;
+  const auto most = std::max_element(bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? "no" : most->first;
+}
 
 int run(const Args& args) {
   const bool synthetic = args.given("--synthetic");
@@ -21,6 +32,8 @@ int run(const Args& args) {
   if (options.plain && !is_float(options.weights)) return usage_error(args, "--layout plain takes --weights f32, f16 or bf16");
   options.seed = args.count("--seed");
 
+  double weight_error = 0;
+  if (!options.plain) options.weight_error = &weight_error;
   const double start = seconds_now();
   linnet_error err = {};
   linnet_status status;
@@ -35,12 +48,17 @@ int run(const Args& args) {
   struct stat st = {};
   if (stat(out.c_str(), &st) != 0) return failed(args, "%s: was written and is gone", out.c_str());
   const double seconds = seconds_now() - start;
+  convert::Description written;
+  if (convert::describe(out, &written, &err) != LINNET_OK) return failed(args, err);
+  const std::string weights = options.plain ? linnet_format_name(options.weights) : most_bytes(written);
   const uint64_t bytes = static_cast<uint64_t>(st.st_size);
   if (args.json()) {
-    Json().object().field("out", out).field("bytes", bytes).field("weights", linnet_format_name(options.weights))
-        .field("layout", options.plain ? "plain" : "packed").field("synthetic", synthetic).field("seconds", seconds).end().print();
+    Json().object().field("out", out).field("bytes", bytes).field("weights", weights)
+        .field("layout", options.plain ? "plain" : "packed").field("synthetic", synthetic).field("weight_error", weight_error).field("seconds", seconds).end().print();
   } else {
-    std::printf("%s: %s, %s weights%s%s, %.1f s\n", out.c_str(), human_bytes(bytes).c_str(), linnet_format_name(options.weights),
+    char rounded[48] = "";
+    if (weight_error > 0) std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%)", 100 * weight_error);
+    std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", out.c_str(), human_bytes(bytes).c_str(), weights.c_str(), rounded,
                 options.plain ? ", plain layout" : "", synthetic ? " (random)" : "", seconds);
   }
   return kExitOk;
@@ -67,7 +85,7 @@ Command convert_command() {
           details.c_str(),
           {
               {"-o, --out", "OUT.gguf", Kind::kText, "file to write", nullptr, 0, 0, true},
-              {"--weights", "FMT", Kind::kFormat, "f32, f16, bf16, i8, i8g128, i8g64, i8g32", "i8g128"},
+              {"--weights", "FMT", Kind::kFormat, "f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"},
               {"--layout", "L", Kind::kLayout, "packed, or plain: float tensors that other tools read", "packed"},
               {"--synthetic", "SHAPE", Kind::kText, "random weights in the shape of a known model instead of SRC"},
               {"--seed", "S", Kind::kCount, "of the random weights", "1", 0, 9007199254740992.0},

@@ -14,6 +14,8 @@ struct Sums {
   double other_nll = 0;   // of --against
   double kl = 0, kl_max = 0;
   uint64_t same_top = 0;
+  double squares = 0, errors = 0;  // of --against's logits about their mean, and of the differences
+  double weight_error = -1;        // of packing on the way in
 };
 
 size_t best(const float* x, size_t n) { return static_cast<size_t>(std::max_element(x, x + n) - x); }
@@ -47,6 +49,13 @@ void score(const float* logits, const float* other, size_t n_vocab, int32_t next
   const double kl = divergence(other, other_norm, logits, norm, n_vocab);
   sums->kl += kl;
   sums->kl_max = std::max(sums->kl_max, kl);
+  double mean = 0, mean_difference = 0;  // what all logits of a position share changes no probability
+  for (size_t i = 0; i < n_vocab; ++i) mean += other[i], mean_difference += double{logits[i]} - other[i];
+  mean /= static_cast<double>(n_vocab), mean_difference /= static_cast<double>(n_vocab);
+  for (size_t i = 0; i < n_vocab; ++i) {
+    const double v = other[i] - mean, e = double{logits[i]} - other[i] - mean_difference;
+    sums->squares += v * v, sums->errors += e * e;
+  }
   sums->same_top += best(logits, n_vocab) == best(other, n_vocab);
 }
 
@@ -87,17 +96,19 @@ void report(const Args& args, const Engine& engine, const Engine* other, const S
     Json json;
     json.object().field("perplexity", std::exp(sums.nll / n)).field("tokens", sums.n).field("nll_sum", sums.nll)
         .field("window", static_cast<uint64_t>(window)).field("weights", engine.desc.weights);
+    if (sums.weight_error >= 0) json.field("weight_error", sums.weight_error);
     if (other)
-      json.field("kl_mean", sums.kl / n).field("kl_max", sums.kl_max).field("top1_agreement", static_cast<double>(sums.same_top) / n)
+      json.field("logit_error", std::sqrt(sums.errors / sums.squares)).field("kl_mean", sums.kl / n).field("kl_max", sums.kl_max).field("top1_agreement", static_cast<double>(sums.same_top) / n)
           .field("against_perplexity", std::exp(sums.other_nll / n)).field("against_weights", other->desc.weights);
     json.end().print();
     return;
   }
   std::printf("perplexity %.6g over %llu predicted tokens (windows of %zu tokens, weights %s)\n", std::exp(sums.nll / n),
               static_cast<unsigned long long>(sums.n), window, engine.desc.weights);
+  if (sums.weight_error > 0) std::printf("rounded here: RMS error %.3g %% of the weights\n", 100 * sums.weight_error);
   if (other)
-    std::printf("against %s weights: perplexity %.6g, KL divergence %.4g nats on average (at most %.4g), same likeliest token %.2f %%\n",
-                other->desc.weights, std::exp(sums.other_nll / n), sums.kl / n, sums.kl_max, 100 * static_cast<double>(sums.same_top) / n);
+    std::printf("against %s weights: perplexity %.6g, KL divergence %.4g nats on average (at most %.4g), logits' RMS error %.3g %%, same likeliest token %.2f %%\n",
+                other->desc.weights, std::exp(sums.other_nll / n), sums.kl / n, sums.kl_max, 100 * std::sqrt(sums.errors / sums.squares), 100 * static_cast<double>(sums.same_top) / n);
 }
 
 int run(const Args& args) {
@@ -106,13 +117,17 @@ int run(const Args& args) {
   std::string text;
   Settings settings;
   Engine engine, against;
+  Sums sums;
   on_interrupt_cancel(nullptr);
+  settings.weight_error = &sums.weight_error;
   if (!read_settings(args, &settings) || !read_text_file(args, args.positional()[0], &text) || !engine.open(args, args.text("-m"), settings))
     return kExitError;
   const bool compare = args.given("--against");
   Settings other = settings;
+  other.weight_error = nullptr;
   other.weights = args.format("--against-weights");
-  other.session.kv_format = args.format("--against-kv");
+  parse_kv(args.text("--against-kv"), &other.kv);
+  other.kv.apply(&other.session);
   if (compare && !against.open(args, args.text("--against"), other)) return kExitError;
   if (compare && against.desc.n_vocab != engine.desc.n_vocab)
     return failed(args, "the models' vocabularies differ: %u and %u tokens", engine.desc.n_vocab, against.desc.n_vocab);
@@ -132,7 +147,6 @@ int run(const Args& args) {
   if (!engine.start(args, s) || (compare && !against.start(args, other.session))) return kExitError;
   on_interrupt_cancel(engine.session);
 
-  Sums sums;
   {
     Progress bar("evaluating");
     // Windows overlap by one token, so that each token but the first of the text is predicted exactly once.
@@ -153,14 +167,16 @@ Command eval_command() {
   return {"eval", "perplexity of a text file; against a second model: KL divergence and top-1 agreement", "TEXTFILE", 1, 1,
           "The text is tokenized with the special tokens (BOS) that the model asks for and cut into windows of --context tokens (default: what the\n"
           "model was trained for, so a shorter text is one window). In a window each token is predicted from those before it; windows overlap by\n"
-          "one token, so that every token but the first is predicted once: perplexity = exp(nll_sum / tokens). KL is KL(M2 || M) in nats.\n\n"
+          "one token, so that every token but the first is predicted once: perplexity = exp(nll_sum / tokens). KL is KL(M2 || M) in nats.\n"
+          "RMS errors are over the RMS of what is compared with: a model's matrices that were packed on the way in, and M2's logits, each position\n"
+          "about its mean.\n\n"
           "example: linnet eval -m model.gguf text.txt --against original-folder",
           join(
               {
                   model_option(),
                   {"--against", "M2", Kind::kText, "model to compare with; both must share the vocabulary"},
                   {"--against-weights", "FMT", Kind::kFormat, "its weights, where it is packed on the way in", "f32"},
-                  {"--against-kv", "FMT", Kind::kFormat, "its KV cache", "f32"},
+                  {"--against-kv", "FMT", Kind::kKv, "its KV cache", "f32"},
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
               },

@@ -18,7 +18,11 @@ bool read_settings(const Args& args, Settings* out) {
 
   linnet_session_params& s = out->session;
   s.size = sizeof s;
-  s.kv_format = args.given("--kv") || !file.kv ? args.format("--kv") : file.kv;
+  parse_kv(args.text("--kv"), &out->kv);
+  if (!args.given("--kv") && file.kv) out->kv = {file.kv, file.kv, {}};
+  out->kv.apply(&s);
+  parse_full(args.text("--when-full"), &s.when_full);
+  s.n_keep = static_cast<uint32_t>(args.count("--keep"));
   s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : file.context;
   s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : file.chunk;
   s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : file.threads ? file.threads : default_threads();
@@ -45,10 +49,11 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
   {
     Progress bar("packing");
     convert::Options options;
-    options.weights = settings.weights == LINNET_FORMAT_DEFAULT ? LINNET_I8G128 : settings.weights;
+    options.weights = settings.weights;
     options.vocab_only = vocab_only;
     options.progress = Progress::callback;
     options.user = &bar;
+    options.weight_error = settings.weight_error;
     if (convert::load(path, settings.load, options, &loaded, &err) != LINNET_OK) {
       failed(args, err);
       return false;

@@ -71,6 +71,11 @@ std::string expected(const Option& option, const std::string& value) {
     case Kind::kIds: return parse_ids(value, &ids) ? "" : "token ids with commas between them";
     case Kind::kCounts: return for_each_item(value, is_count) ? "" : range_text("whole numbers with commas between them, each", option);
     case Kind::kFormat: return linnet_format_from_name(value.c_str()) != LINNET_FORMAT_DEFAULT ? "" : "one of " + format_names();
+    case Kind::kKv: {
+      KvFormats kv;
+      return parse_kv(value, &kv) ? "" : "formats as i8, K/V as i8/f16, and layers as i8,0-3=f16/i8; each one of " + format_names();
+    }
+    case Kind::kFull: return parse_full(value, &isa) ? "" : "stop, drop-oldest, sinks, heavy-hitters or snapkv";
     case Kind::kIsa: return parse_isa(value, &isa) ? "" : "one of " + isa_names();
     case Kind::kLoad: return value == "map" || value == "copy" ? "" : "map or copy";
     case Kind::kLayout: return value == "packed" || value == "plain" ? "" : "packed or plain";
@@ -118,6 +123,55 @@ bool parse_isa(std::string_view text, uint32_t* out) {
       return true;
     }
   return false;
+}
+
+bool parse_full(std::string_view text, uint32_t* when_full) {
+  for (const auto& [name, value] : {std::pair{"stop", LINNET_FULL_STOP}, {"drop-oldest", LINNET_FULL_DROP_OLDEST}, {"sinks", LINNET_FULL_SINKS}, {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS}, {"snapkv", LINNET_FULL_SNAPKV}})
+    if (text == name) {
+      *when_full = value;
+      return true;
+    }
+  return false;
+}
+
+static bool parse_kv_pair(std::string_view text, uint32_t* k, uint32_t* v) {
+  const size_t slash = text.find('/');
+  const linnet_format first = linnet_format_from_name(std::string(text.substr(0, slash)).c_str());
+  const linnet_format second = slash == std::string_view::npos ? first : linnet_format_from_name(std::string(text.substr(slash + 1)).c_str());
+  *k = first;
+  *v = second;
+  return first != LINNET_FORMAT_DEFAULT && second != LINNET_FORMAT_DEFAULT;
+}
+
+bool parse_kv(std::string_view text, KvFormats* out) {
+  *out = {};
+  bool first = true;
+  return for_each_item(text, [&](std::string_view item) {
+    const size_t equals = item.find('=');
+    uint32_t k = 0, v = 0;
+    if (!parse_kv_pair(equals == std::string_view::npos ? item : item.substr(equals + 1), &k, &v)) return false;
+    if (equals == std::string_view::npos) {
+      if (!first) return false;
+      out->k = static_cast<linnet_format>(k);
+      out->v = static_cast<linnet_format>(v);
+    } else {
+      const std::string_view layers = item.substr(0, equals);
+      const size_t dash = layers.find('-');
+      uint64_t from = 0, to = 0;
+      if (!parse_count(layers.substr(0, dash), &from) || !parse_count(dash == std::string_view::npos ? layers : layers.substr(dash + 1), &to) || from > 65535 || to > 65535)
+        return false;
+      out->layers.push_back({static_cast<uint32_t>(from), static_cast<uint32_t>(to), k, v});
+    }
+    first = false;
+    return true;
+  });
+}
+
+void KvFormats::apply(linnet_session_params* params) const {
+  params->kv_format = k;
+  params->v_format = v;
+  params->kv_layers = layers.data();
+  params->n_kv_layers = static_cast<uint32_t>(layers.size());
 }
 
 const Option* Args::lookup(std::string_view name) const {
@@ -266,15 +320,15 @@ Option model_option() {
 }
 
 Option weights_option() {
-  return {"--weights", "FMT", Kind::kFormat, "format of weights that are packed on the way in: f32, f16, bf16, i8, i8g128, i8g64, i8g32",
-          "i8g128"};
+  return {"--weights", "FMT", Kind::kFormat,
+          "packs on the way in: f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"};
 }
 
 Options engine_options() {
   return {
       weights_option(),
       {"--load", "HOW", Kind::kLoad, "packed files: map (starts at once) or copy into memory", "map"},
-      {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, scalar, avx2, avx512", "auto"},
+      {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
       {"--threads", "N", Kind::kCount, "threads that compute (default: the cores this process may use)", nullptr, 1, 256},
       {"--profile", "FILE", Kind::kText, "device profile (YAML); options given here win over it"},
   };
@@ -282,9 +336,11 @@ Options engine_options() {
 
 Options session_options() {
   return {
-      {"--kv", "FMT", Kind::kFormat, "format of the KV cache: f32, f16, i8", "i8"},
+      {"--kv", "FMT", Kind::kKv, "KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
       {"--context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
       {"--chunk", "N", Kind::kCount, "rows computed at a time in prefill, changes no result (default: 256)", nullptr, 1, 4096},
+      {"--when-full", "HOW", Kind::kFull, "full context: stop, drop-oldest (but the first --keep), sinks (endless, with the first --keep), heavy-hitters, snapkv (prompts become --keep)", "stop"},
+      {"--keep", "N", Kind::kCount, "tokens that stay (default: 0; sinks 4, at most 16; heavy-hitters half of the context, snapkv a quarter)", nullptr, 0, 16777216},
   };
 }
 

@@ -1,5 +1,6 @@
 // linnet plan: what a model and a session take, before anything runs.
 #include <cstdio>
+#include <cstring>
 
 #include "cli.h"
 
@@ -18,6 +19,21 @@ void add(std::vector<Purpose>* rows, const char* name, uint64_t bytes) {
       return;
     }
   rows->push_back({name, bytes});
+}
+
+// What the KV cache would take in each format, everything else as asked for.
+std::vector<Purpose> kv_formats(const Engine& engine, linnet_session_params session) {
+  std::vector<Purpose> rows;
+  const char* format = nullptr;
+  for (int f = LINNET_F32; (format = linnet_format_name(static_cast<linnet_format>(f))) != nullptr; ++f) {
+    session.kv_format = session.v_format = static_cast<uint32_t>(f);
+    session.n_kv_layers = 0;
+    const char* name = nullptr;
+    size_t bytes = 0;
+    for (uint32_t i = 0; linnet_session_plan(engine.model, &session, i, &name, &bytes, nullptr) == LINNET_OK; ++i)
+      if (std::strcmp(name, "kv") == 0) rows.push_back({format, bytes});
+  }
+  return rows;
 }
 
 int run(const Args& args) {
@@ -43,6 +59,8 @@ int run(const Args& args) {
     json.object().field("total", total).field("arena_bytes", uint64_t{engine.model_memory.bytes + need.bytes}).field("weights_mapped", mapped);
     json.key("purposes").object();
     for (const Purpose& row : rows) json.field(row.name, row.bytes);
+    json.end().key("kv_formats").object();
+    for (const Purpose& row : kv_formats(engine, settings.session)) json.field(row.name, row.bytes);
     json.end().end().print();
     return kExitOk;
   }
@@ -51,6 +69,8 @@ int run(const Args& args) {
       std::printf("%-14s %14llu bytes  %9s%s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str(),
                   row.name != "weights" ? "" : mapped ? "  mapped from the file, shared by all processes that use it" : "  in memory");
   std::printf("%-14s %14llu bytes  %9s\n", "total", static_cast<unsigned long long>(total), human_bytes(total).c_str());
+  for (const Purpose& row : kv_formats(engine, settings.session))
+    std::printf("kv as %-8s %14llu bytes  %9s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str());
   return kExitOk;
 }
 

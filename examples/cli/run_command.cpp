@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 
 #include "cli.h"
@@ -9,8 +10,8 @@
 namespace linnet::cli {
 namespace {
 
-// The prompt's tokens; false after printing what is wrong.
-bool read_prompt(const Args& args, const Engine& engine, std::vector<int32_t>* tokens) {
+// The prompt's tokens; false after printing what is wrong. What follows a saved sequence begins without BOS and may be empty.
+bool read_prompt(const Args& args, const Engine& engine, bool follows, std::vector<int32_t>* tokens) {
   if (args.given("--tokens")) {
     *tokens = args.ids("--tokens");
     return check_ids(args, engine, *tokens);
@@ -24,10 +25,42 @@ bool read_prompt(const Args& args, const Engine& engine, std::vector<int32_t>* t
     }
     if (!text.empty() && text.back() == '\n') text.pop_back();  // of `echo ... | linnet run`
   }
-  if (!tokenize(args, engine, text, token_flags(args, "--raw"), tokens)) return false;
+  const uint32_t flags = token_flags(args, "--raw") | (follows ? uint32_t{LINNET_NO_ADD_SPECIAL} : 0);
+  if (!tokenize(args, engine, text, flags, tokens)) return false;
   if (args.flag("--echo") && !args.json()) std::fwrite(text.data(), 1, text.size(), stdout);
-  if (tokens->empty()) failed(args, "the prompt is empty");
-  return !tokens->empty();
+  if (tokens->empty() && !follows) failed(args, "the prompt is empty");
+  return !tokens->empty() || follows;
+}
+
+// Tokens of the sequence that --state FILE holds, 0 where there is no such file yet; false after printing what is wrong.
+bool state_tokens(const Args& args, const std::string& path, size_t* n) {
+  *n = 0;
+  if (path.empty() || (access(path.c_str(), F_OK) != 0 && errno == ENOENT)) return true;
+  linnet_error err = {};
+  linnet_view view = {};
+  linnet_status status = linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &view, &err);
+  const bool mapped = status == LINNET_OK;
+  if (mapped) status = linnet_state_length(view.data, view.bytes, n, &err);
+  linnet_file_unmap(&view);
+  if (status == LINNET_OK) return true;
+  if (mapped) failed(args, "%s: %s", path.c_str(), err.text);
+  else failed(args, err);
+  return false;
+}
+
+// The sampling of the command line, or the state's where it is loaded and no option asks for another. *draw becomes what is used.
+bool begin_session(const Args& args, Engine& engine, const std::string& state, bool load, linnet_sampling* draw) {
+  linnet_error err = {};
+  if (load && linnet_state_load_file(engine.session, 0, state.c_str(), &err) != LINNET_OK) {
+    failed(args, err);
+    return false;
+  }
+  bool asked = !load;
+  for (const Option& option : sampling_options("")) asked |= option.kind != Kind::kFlag && option.kind != Kind::kTexts && args.given(option.name);
+  if (!asked) return linnet_sampling_get(engine.session, draw) == LINNET_OK;
+  if (linnet_sampling_set(engine.session, draw, &err) == LINNET_OK) return true;
+  failed(args, err);
+  return false;
 }
 
 // As many positions as this call needs: within what the model was trained for, unless -n asks for more.
@@ -47,19 +80,24 @@ int run(const Args& args) {
   Engine engine;
   on_interrupt_cancel(nullptr);
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
+  const std::string state = args.text("--state");
+  Answer out;
   std::vector<int32_t> prompt;
-  if (!read_prompt(args, engine, &prompt)) return kExitError;
+  if (!state_tokens(args, state, &out.n_state) || !read_prompt(args, engine, out.n_state > 0, &prompt)) return kExitError;
 
   const uint32_t n = static_cast<uint32_t>(args.count("-n"));
-  if (settings.session.n_context == 0) settings.session.n_context = context_for(args, engine, prompt.size(), n);
+  if (settings.session.n_context == 0 && settings.session.when_full == LINNET_FULL_STOP)
+    settings.session.n_context = context_for(args, engine, out.n_state + prompt.size(), n);
   linnet_error err = {};
-  if (!engine.start(args, settings.session)) return kExitError;
-  if (linnet_sampling_set(engine.session, &draw, &err) != LINNET_OK) return failed(args, err);
+  if (!engine.start(args, settings.session) || !begin_session(args, engine, state, out.n_state > 0, &draw)) return kExitError;
   on_interrupt_cancel(engine.session);
 
-  Answer out;
   out.silent = args.json();
-  if (generate(args, engine, prompt.data(), prompt.size(), n, "", &out, &err) != LINNET_OK) {
+  linnet_status status = generate(args, engine, prompt.data(), prompt.size(), n, "", &out, &err);
+  size_t length = 0;
+  linnet_length(engine.session, 0, &length);
+  if (status == LINNET_OK && !state.empty() && length) status = linnet_state_save_file(engine.session, 0, state.c_str(), &err);
+  if (status != LINNET_OK) {
     on_interrupt_cancel(nullptr);
     return failed(args, err);
   }
@@ -72,7 +110,9 @@ int run(const Args& args) {
 
 Command run_command() {
   return {"run", "generate text (what belongs to no answer goes to stderr)", "", 0, 0,
-          "The prompt comes from -p, --tokens or stdin (one newline at its end is dropped). The same seed gives the same text on every machine.\n\n"
+          "The prompt comes from -p, --tokens or stdin (one newline at its end is dropped). The same seed gives the same text on every machine.\n"
+          "With --state, runs follow each other as if they were one: a prompt continues the sequence that FILE holds (without BOS, and may be empty), drawing goes\n"
+          "on as it was set up unless a sampling option is given, and FILE is replaced at once. Model and --kv must be those that it was made with.\n\n"
           "example: linnet run -m model.gguf -p \"Once upon a time\" -n 200 --temp 0",
           join(
               {
@@ -83,6 +123,7 @@ Command run_command() {
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the prompt"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the prompt are plain text"},
                   {"--echo", nullptr, Kind::kFlag, "print the prompt before the answer"},
+                  {"--state", "FILE", Kind::kText, "continue the sequence in FILE if there is one, and save it there afterwards"},
               },
               join(sampling_options("0.8"), join(engine_options(), session_options()))),
           run};

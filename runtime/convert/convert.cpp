@@ -71,6 +71,8 @@ Status to_gguf_conventions(Source* source, Error* err) {
   }
   if (spec.rope_kind != a->rope_gguf)
     return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' does not rotate pairs of kind ", spec.rope_kind);
+  if (spec.window_from || spec.window_pattern || spec.attn_softcap > 0 || spec.attn_sinks)
+    return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' cannot say which layers have a window, soft caps or sinks");
   if (spec.rope_scaling == kRopeScaleLlama3) {
     if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
     SourceTensor t;
@@ -143,11 +145,14 @@ void put_metadata(const Source& source, const Options& options, GgufBuilder* b) 
     }
     if (s.rope_original) b->u32(p + "rope.scaling.original_context_length", s.rope_original);
     b->u32(p + "vocab_size", s.n_vocab);
+    if (s.window) b->u32(p + "attention.sliding_window", s.window);
   }
   if (!options.plain) {
-    b->u32(kLayoutKey, kLayoutVersion);
+    const uint32_t version = spec_version(s);
+    b->u32(kLayoutKey, version);
     for (size_t i = 0; i < kSpecFieldCount; ++i) {
       const SpecField& f = kSpecFields[i];
+      if (f.since > version) continue;
       const char* at = reinterpret_cast<const char*>(&s) + f.offset;
       const std::string key = std::string("linnet.spec.") + f.name;
       uint32_t u;
@@ -171,14 +176,22 @@ void put_metadata(const Source& source, const Options& options, GgufBuilder* b) 
 
 uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == LINNET_BF16 ? kGgmlBF16 : kGgmlF32; }
 
+// What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked for: they are what 4 bits
+// hurt most, and llama.cpp's 4-bit files hold them in more as well.
+Format packed_format(const SourceTensor& t, Format asked) {
+  if (!kRoles[t.role].matrix) return LINNET_F32;
+  if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
+  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput) ? LINNET_I8G128 : asked;
+}
+
 void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
   char name[kRoleNameBytes];
   role_name(t.role, t.layer, name);
   if (!kRoles[t.role].matrix) return b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
-  const FormatRow& row = format_row(options.weights);
-  if (options.plain) return b->tensor(name, {t.k, t.n}, plain_type(options.weights), uint64_t{t.n} * t.k * row.bytes);
-  const uint64_t bytes = packed_bytes(options.weights, t.n, t.k);
-  b->u64s(std::string("linnet.tensor.") + name, {options.weights, t.n, t.k, row.w_group});
+  if (options.plain) return b->tensor(name, {t.k, t.n}, plain_type(options.weights), uint64_t{t.n} * t.k * format_row(options.weights).bits / 8);
+  const Format format = packed_format(t, options.weights);
+  const uint64_t bytes = packed_bytes(format, t.n, t.k);
+  b->u64s(std::string("linnet.tensor.") + name, {format, t.n, t.k, format_row(format).w_group});
   b->tensor(std::string("linnet.") + name, {bytes}, kGgmlI8, bytes);
 }
 
@@ -187,29 +200,51 @@ Status not_finite(const SourceTensor& t, Error* err) {
 }
 
 // Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
-Status write_packed(const SourceTensor& t, Format format, Output* out, Error* err) {
-  const bool integer = format_row(format).integer;
-  const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * format_row(format).scale_bytes);
-  const bool exact = format == LINNET_I8G32 && t.exact_rows && t.k % 32 == 0;
+// Sums of squares over all matrices packed from floats.
+struct Rounding {
+  double weights = 0, errors = 0;
+};
+
+Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
+  const FormatRow& row = format_row(format);
+  const bool as_panels = t.panel && format_integer(format) && row.bits == 8;
+  const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * row.scale_bytes);
+  const bool exact = t.exact_rows && pack_exact(format, t.exact_group, t.exact_bits, t.exact_zeros);
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(t.n) / kPanel);
   std::vector<uint8_t> scales(n_panels * scale_bytes);
-  std::vector<float> rows;
+  std::vector<float> rows, unpacked(rounding ? t.k : 0);
   std::vector<int8_t> codes;
   std::vector<uint16_t> code_scales;
-  if (exact) codes.resize(size_t{kPanel} * t.k), code_scales.resize(codes.size() / 32);
-  else if (!(t.panel && integer)) rows.resize(size_t{kPanel} * t.k);
+  std::vector<uint8_t> zeros;
+  if (exact) {
+    codes.resize(size_t{kPanel} * t.k);
+    code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
+    if (t.exact_zeros) zeros.resize(code_scales.size());
+  } else if (!as_panels) rows.resize(size_t{kPanel} * t.k);
   for (uint32_t p = 0; p < n_panels; ++p) {
     const uint32_t first = p * kPanel, count = t.n - first < kPanel ? t.n - first : kPanel;
     uint8_t *to = nullptr, *to_scales = scales.data() + p * scale_bytes;
     LINNET_TRY(out->claim(static_cast<size_t>(panel_bytes(format, t.k)), &to, err));
-    if (t.panel && integer) {
+    if (as_panels) {
       t.panel(format, p, to, to_scales);
     } else if (exact) {
-      LINNET_TRY(t.exact_rows(first, count, {codes.data(), code_scales.data()}, err));
-      pack_panel_exact(codes.data(), code_scales.data(), count, t.k, to, to_scales);
+      const ExactRows exact_rows = {codes.data(), code_scales.data(), t.exact_zeros ? zeros.data() : nullptr, t.exact_group};
+      LINNET_TRY(t.exact_rows(first, count, exact_rows, err));
+      pack_panel_exact(format, exact_rows, count, t.k, to, to_scales);
     } else {
       LINNET_TRY(t.rows(first, count, rows.data(), err));
       if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
+      for (uint32_t i = 0; rounding && i < count; ++i) {
+        unpack_row(to, to_scales, format, kPanel, t.k, i, unpacked.data());
+        double weights = 0, errors = 0;
+        for (uint32_t j = 0; j < t.k; ++j) {
+          const double w = rows[size_t{i} * t.k + j], e = unpacked[j] - w;
+          weights += w * w;
+          errors += e * e;
+        }
+        rounding->weights += weights;
+        rounding->errors += errors;
+      }
     }
   }
   LINNET_TRY(out->pad(err));
@@ -223,7 +258,7 @@ Status write_plain(const SourceTensor& t, Format format, Output* out, Error* err
   for (uint32_t first = 0; first < t.n; first += step) {
     const uint32_t count = t.n - first < step ? t.n - first : step;
     LINNET_TRY(t.rows(first, count, rows.data(), err));
-    const size_t n = size_t{count} * t.k, bytes = format_row(format).bytes;
+    const size_t n = size_t{count} * t.k, bytes = format_row(format).bits / 8;
     uint8_t* to = nullptr;
     LINNET_TRY(out->claim(n * bytes, &to, err));
     for (size_t i = 0; i < n; ++i) {
@@ -282,7 +317,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, src, ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
   mark_chat_tokens(out);
-  return options.plain ? to_gguf_conventions(out, err) : LINNET_OK;
+  return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, err);
 }
 
 struct Destination {
@@ -292,13 +327,14 @@ struct Destination {
 
 Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
   Options options = asked;
-  if (options.weights == LINNET_FORMAT_DEFAULT) options.weights = options.plain ? LINNET_F16 : LINNET_I8G128;
-  if (!format_known(static_cast<uint32_t>(options.weights))) return fail(err, LINNET_BAD_ARG, "weights: unknown format ", int{options.weights});
-  if (options.plain && format_row(options.weights).integer)
+  if (options.weights == LINNET_FORMAT_DEFAULT && options.plain) options.weights = LINNET_F16;
+  if (options.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(options.weights))) return fail(err, LINNET_BAD_ARG, "weights: unknown format ", int{options.weights});
+  if (options.plain && format_row(options.weights).run > 1)
     return fail(err, LINNET_BAD_ARG, "a plain GGUF takes f32, f16 or bf16, not ", format_name(options.weights));
   Source source;
   std::vector<const SourceTensor*> tensors;
   LINNET_TRY(open_source(src, options, &source, err));
+  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty()) return fail(err, LINNET_UNSUPPORTED, src, ": ", source.needs_format);
   LINNET_TRY(in_order(source, &tensors, err));
 
   GgufBuilder builder;
@@ -315,10 +351,12 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
     LINNET_TRY(out.write(source.tokenizer.bytes.data(), source.tokenizer.bytes.size(), err));
     LINNET_TRY(out.pad(err));
   }
+  Rounding rounding;
   for (const SourceTensor* t : tensors) {
     if (!kRoles[t->role].matrix) LINNET_TRY(write_plain(*t, LINNET_F32, &out, err));
-    else LINNET_TRY(options.plain ? write_plain(*t, options.weights, &out, err) : write_packed(*t, options.weights, &out, err));
+    else LINNET_TRY(options.plain ? write_plain(*t, options.weights, &out, err) : write_packed(*t, packed_format(*t, options.weights), &out, options.weight_error ? &rounding : nullptr, err));
   }
+  if (options.weight_error) *options.weight_error = rounding.weights > 0 ? std::sqrt(rounding.errors / rounding.weights) : 0;
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
 }
 

@@ -9,14 +9,19 @@
 namespace linnet::convert {
 
 struct Options {
-  linnet_format weights = LINNET_I8G128;  // of matrices; vectors stay f32
-  bool plain = false;                     // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
-  uint64_t seed = 1;                      // synthetic sources
-  bool vocab_only = false;                // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
-                                          // holds only tokenizer files, or any GGUF with a vocabulary
+  // Of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero points, else in the 8 bits
+  // that hold their values. With a 4-bit format embedding and LM head are i8g128.
+  linnet_format weights = LINNET_FORMAT_DEFAULT;
+  bool plain = false;      // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
+  uint64_t seed = 1;       // synthetic sources
+  bool vocab_only = false; // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
+                           // holds only tokenizer files, or any GGUF with a vocabulary
   // Called now and then with bytes written so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left).
   int (*progress)(void* user, uint64_t done, uint64_t total) = nullptr;
   void* user = nullptr;
+  // If not null and the model is packed here, gets what rounding did to the matrices that come as floats: RMS of the differences over the RMS of
+  // the weights.
+  double* weight_error = nullptr;
 };
 
 // A packed model in memory, as a file would hold it.

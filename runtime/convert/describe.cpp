@@ -32,8 +32,10 @@ void put_spec(const ModelSpec& spec, Description* out) {
     out->spec.push_back({kSpecFields[i].name, spec_value(spec, kSpecFields[i]), kSpecFields[i].type == SpecType::kText});
 }
 
-uint64_t type_bytes(const std::string& type) {
-  return type == "F64" ? 8 : type == "F32" || type == "f32" ? 4 : type == "F16" || type == "BF16" ? 2 : 1;
+uint64_t source_bytes(const SourceTensor& t) {
+  const std::string& type = t.source_type;
+  if (type == "GPTQ" || type == "AWQ") return uint64_t{t.n} * t.k / 2 + div_up(t.k, t.exact_group) * (uint64_t{t.n} * 2 + t.n / 2);
+  return uint64_t{t.n} * t.k * (type == "F64" ? 8 : type == "F32" || type == "f32" ? 4 : type == "F16" || type == "BF16" ? 2 : 1);
 }
 
 void put_chat(const ChatFormat& chat, bool has_template, Description* out) {
@@ -50,7 +52,7 @@ void put_source(const Source& source, Description* out) {
   put_spec(source.spec, out);
   put_chat(source.chat, !source.chat_template.empty(), out);
   for (const SourceTensor& t : source.tensors) {
-    TensorInfo info{t.source_name, t.source_type, {t.n}, uint64_t{t.n} * t.k * type_bytes(t.source_type)};
+    TensorInfo info{t.source_name, t.source_type, {t.n}, source_bytes(t)};
     if (kRoles[t.role].matrix) info.shape.push_back(t.k);
     out->tensors.push_back(info);
     out->tensor_bytes += info.bytes;

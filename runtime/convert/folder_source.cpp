@@ -4,6 +4,7 @@
 
 #include "../architectures.h"
 #include "hf_config.h"
+#include "hf_quant.h"
 #include "json.h"
 #include "safetensors.h"
 #include "source.h"
@@ -24,11 +25,25 @@ std::string base_name(std::string path) {
   return path == "." || path == ".." ? "" : path;
 }
 
-Status add_tensor(const SafetensorsTensors& tensors, Role role, uint32_t layer, const std::shared_ptr<void>& keep, Source* out, Error* err) {
+Status add_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, Role role, uint32_t layer, Source* out, Error* err) {
   const TensorRole& want = kRoles[role];
   const std::string name = tensor_name(role, layer);
   const uint32_t n = want.n(out->spec), k = want.matrix ? want.k(out->spec) : 1;
   const std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{n, k} : std::vector<uint64_t>{n};
+  SourceTensor tensor;
+  tensor.role = role;
+  tensor.layer = layer;
+  tensor.n = n;
+  tensor.k = k;
+  tensor.source_name = name;
+  if (want.matrix && quant_has(tensors, quant, name)) {
+    bool act_order = false;
+    LINNET_TRY(quant_tensor(tensors, quant, out->keep, &tensor, &act_order, err));
+    if (act_order)
+      out->needs_format = "tensor '" + name + "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have its values packed anew";
+    out->tensors.push_back(std::move(tensor));
+    return LINNET_OK;
+  }
   const auto at = tensors.find(name);
   if (at == tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape ", shape_text(shape));
   const SafetensorsTensor& found = at->second;
@@ -37,23 +52,29 @@ Status add_tensor(const SafetensorsTensors& tensors, Role role, uint32_t layer, 
   if (found.format == LINNET_FORMAT_DEFAULT)
     return fail(err, LINNET_UNSUPPORTED, found.file, ": tensor '", name, "': dtype ", found.dtype, " is not supported, only F32, F16 and BF16");
 
-  SourceTensor& tensor = out->tensors.emplace_back();
-  tensor.role = role;
-  tensor.layer = layer;
-  tensor.n = n;
-  tensor.k = k;
-  tensor.source_name = name;
   tensor.source_type = found.dtype;
-  tensor.rows = [found, keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
+  // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
+  if (want.matrix && want.per_layer && quant.group % 128 != 0) tensor.own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
+  tensor.rows = [found, keep = out->keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
     safetensors_read(found, uint64_t{first} * k, uint64_t{count} * k, rows);
     return LINNET_OK;
   };
+  out->tensors.push_back(std::move(tensor));
   return LINNET_OK;
 }
 
+// Of a bias that a quantiser wrote though the model has none.
+bool all_zero(const SafetensorsTensor& t) {
+  for (uint64_t i = 0; i < t.bytes; ++i)
+    if (t.data[i]) return false;
+  return true;
+}
+
 // Every tensor of the files must be one that the model computes with, or known to be harmless.
-Status check_unused(const SafetensorsTensors& tensors, const ModelSpec& spec, Error* err) {
-  for (const auto& [name, tensor] : tensors) {
+Status check_unused(const SafetensorsTensors& tensors, const HfQuant& quant, const ModelSpec& spec, Error* err) {
+  for (const auto& [stored, tensor] : tensors) {
+    const std::string weight = quant_weight(stored), name = !weight.empty() && quant_has(tensors, quant, weight) ? weight : stored;
+    if (name != stored && tensors.count(name)) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
     Role role = kRoleCount;
     uint32_t layer = 0;
     const HfName known = hf_tensor_role(name, &role, &layer);
@@ -61,7 +82,8 @@ Status check_unused(const SafetensorsTensors& tensors, const ModelSpec& spec, Er
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
     if (kRoles[role].present(spec)) continue;
-    if (role != kOutput) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
+    if (quant.method != HfQuant::kNone && name.ends_with(".bias") && all_zero(tensor)) continue;
+    if (role != kOutput || name != stored) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
     // Tied, and written all the same: a copy changes nothing.
     const auto embd = tensors.find(tensor_name(kTokenEmbd, 0));
     if (embd == tensors.end() || embd->second.shape != tensor.shape || embd->second.dtype != tensor.dtype ||
@@ -113,6 +135,8 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   LINNET_TRY(read_file(folder + "/config.json", kConfigMaxBytes, &config, &found, err));
   if (!found) return fail(err, LINNET_BAD_FILE, "no config.json in ", folder);
   LINNET_TRY(spec_from_config(config, "config.json", &out->spec, err));
+  HfQuant quant;
+  LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
   out->name = base_name(folder);
 
   SafetensorsTensors tensors;
@@ -121,9 +145,9 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
     const Role role = static_cast<Role>(r);
     if (!kRoles[r].present(out->spec)) continue;
     for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
-      LINNET_TRY(add_tensor(tensors, role, layer, out->keep, out, err));
+      LINNET_TRY(add_tensor(tensors, quant, role, layer, out, err));
   }
-  LINNET_TRY(check_unused(tensors, out->spec, err));
+  LINNET_TRY(check_unused(tensors, quant, out->spec, err));
   LINNET_TRY(read_chat(folder, out, err));
   return tokenizer_from_folder(folder, &out->tokenizer, err);
 }

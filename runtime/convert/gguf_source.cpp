@@ -141,7 +141,8 @@ class MetadataReader {
       return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ", s->n_kv_heads);
     LINNET_TRY(head_dim(s));
     LINNET_TRY(rope(s));
-    LINNET_TRY(window(*s));
+    LINNET_TRY(number("attention.sliding_window", false, &s->window));  // of all layers
+    if (s->window >= s->n_context) s->window = 0;
     const auto embedding = files_.tensors.find("token_embd.weight");
     if (embedding == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'token_embd.weight' is missing");
     const uint64_t n_vocab = embedding->second.second.dims[1];
@@ -250,13 +251,6 @@ class MetadataReader {
     return LINNET_OK;
   }
 
-  Status window(const ModelSpec& s) {
-    uint32_t n = 0;
-    LINNET_TRY(number("attention.sliding_window", false, &n));
-    if (n > 0 && n < s.n_context)
-      return refuse(LINNET_UNSUPPORTED, "attention.sliding_window = ", n, " of ", s.n_context, " positions: sliding windows are not supported yet");
-    return LINNET_OK;
-  }
 
   const Files& files_;
   const Gguf& g_;
@@ -267,14 +261,17 @@ class MetadataReader {
 
 // ---- tensors ----------------------------------------------------------------------------------------------------------------
 
-// Q8_0's blocks taken apart, bit for bit.
-Status q8_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-  constexpr size_t kValues = 32, kBytes = 34;
-  const size_t blocks = size_t{count} * t.k / kValues;
-  const uint8_t* b = data + size_t{first} * (t.k / kValues) * kBytes;
-  for (size_t i = 0; i < blocks; ++i, b += kBytes) {
+// Blocks of 32 of Q8_0 and Q4_0: an f16 scale, then the codes; of Q4_0's nibbles the upper ones belong to the second sixteen.
+Status block_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+  constexpr size_t kValues = 32;
+  const size_t bytes = 2 + kValues * t.exact_bits / 8, blocks = size_t{count} * t.k / kValues;
+  const uint8_t* b = data + size_t{first} * (t.k / kValues) * bytes;
+  for (size_t i = 0; i < blocks; ++i, b += bytes) {
     std::memcpy(out.scales + i, b, 2);
-    std::memcpy(out.codes + i * kValues, b + 2, kValues);
+    int8_t* codes = out.codes + i * kValues;
+    if (t.exact_bits == 8) std::memcpy(codes, b + 2, kValues);
+    else
+      for (size_t j = 0; j < kValues; ++j) codes[j] = static_cast<int8_t>((b[2 + j % 16] >> (j / 16 * 4) & 15) - 8);
     if ((out.scales[i] & 0x7C00u) == 0x7C00u)
       return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1, " is infinite or not a number");
   }
@@ -302,10 +299,13 @@ Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Er
     ggml_values(g.type, g.data + uint64_t{first} * k / type.values * type.bytes, size_t{count} * k, rows);
     return LINNET_OK;
   };
-  if (g.type == kGgmlQ8_0 && want.matrix)
+  if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0) && want.matrix) {
+    t.exact_bits = g.type == kGgmlQ8_0 ? 8 : 4;
+    t.exact_group = 32;
     t.exact_rows = [self = t, data = g.data](uint32_t first, uint32_t count, const ExactRows& rows, Error* e) {
-      return q8_rows(self, data, first, count, rows, e);
+      return block_rows(self, data, first, count, rows, e);
     };
+  }
   out->tensors.push_back(std::move(t));
   return LINNET_OK;
 }
@@ -345,8 +345,9 @@ void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
   };
   if (t->exact_rows)
     t->exact_rows = [=, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      const size_t groups = div_up(k, out.group);
       for (uint32_t i = 0; i < count; ++i)
-        LINNET_TRY(rows(old_row(first + i), 1, {out.codes + size_t{i} * k, out.scales + size_t{i} * (k / 32)}, err));
+        LINNET_TRY(rows(old_row(first + i), 1, {out.codes + size_t{i} * k, out.scales + i * groups, out.zeros ? out.zeros + i * groups : nullptr, out.group}, err));
       return LINNET_OK;
     };
 }

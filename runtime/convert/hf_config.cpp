@@ -14,10 +14,10 @@ namespace {
 
 using nlohmann::json;
 
-// Keys that are read below.
+// Keys that are read below, quantization_config in hf_quant.cpp.
 constexpr std::string_view kRead[] = {
-    "architectures", "attention_bias", "head_dim", "hidden_size", "intermediate_size", "layer_types", "max_position_embeddings", "mlp_bias",
-    "model_type", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "rms_norm_eps", "rope_parameters", "rope_scaling",
+    "architectures", "attention_bias", "head_dim", "hidden_size", "intermediate_size", "layer_types", "max_position_embeddings", "max_window_layers", "mlp_bias",
+    "model_type", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "quantization_config", "rms_norm_eps", "rope_parameters", "rope_scaling",
     "rope_theta", "sliding_window", "tie_word_embeddings", "use_sliding_window", "vocab_size"};
 
 // Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
@@ -26,7 +26,7 @@ constexpr std::string_view kHarmless[] = {
     "bos_token_id", "chunk_size_feed_forward", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
     "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
     "forced_bos_token_id", "forced_eos_token_id", "id2label", "initializer_range", "is_decoder", "is_llama_config", "label2id",
-    "length_penalty", "max_length", "max_window_layers", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
+    "length_penalty", "max_length", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
     "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
     "problem_type", "remove_invalid_values", "repetition_penalty", "return_dict", "return_dict_in_generate", "sep_token_id",
     "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p",
@@ -68,7 +68,7 @@ class ConfigReader {
     LINNET_TRY(read_sizes(spec));
     LINNET_TRY(read_norm_and_biases(spec));
     LINNET_TRY(read_rope(spec));
-    LINNET_TRY(check_attention(*spec));
+    LINNET_TRY(read_windows(spec));
     return spec_check(*spec, err_, label_);
   }
 
@@ -237,20 +237,34 @@ class ConfigReader {
     return !value || value->is_null() ? missing(key) : read_number(from, key, field, spec);
   }
 
-  // Every layer must see the whole context: sliding windows are not there yet.
-  Status check_attention(const ModelSpec& spec) {
-    if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
-      if (!types->is_array() || types->size() != spec.n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
-      for (const json& type : *types)
-        if (type != "full_attention") return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported yet");
-    }
-    uint32_t window = json_member(config_, "sliding_window") ? 0 : arch_->absent.window;
+  // Which layers see a window: by `layer_types` where it is there, else all from `max_window_layers` on (Qwen), or all.
+  Status read_windows(ModelSpec* spec) {
+    uint32_t window = json_member(config_, "sliding_window") ? 0 : arch_->absent.window, from = 0;
     bool on = true;
     LINNET_TRY(read_flag("use_sliding_window", !arch_->window_by_switch, &on));
     if (get_u32(config_, "sliding_window", &window) == Got::kWrong) return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
-    if (on && window > 0 && window < spec.n_context)
-      return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " below 'max_position_embeddings' ", spec.n_context, " is not supported yet");
-    return LINNET_OK;
+    if (arch_->window_by_switch && get_u32(config_, "max_window_layers", &from) == Got::kWrong) return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");
+    std::vector<bool> windowed(spec->n_layers, on && window > 0);
+    for (uint32_t i = 0; i < from && i < spec->n_layers; ++i) windowed[i] = false;
+    if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
+      if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) {
+        const json& type = (*types)[i];
+        if (type != "full_attention" && type != "sliding_attention") return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+        windowed[i] = type == "sliding_attention";
+        if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without 'sliding_window'");
+      }
+    }
+    const auto first = std::find(windowed.begin(), windowed.end(), true);
+    if (first == windowed.end() || window >= spec->n_context) return LINNET_OK;  // every position sees all before it
+    spec->window = window;
+    spec->window_from = static_cast<uint32_t>(first - windowed.begin());
+    for (spec->window_pattern = 0; spec->window_pattern <= spec->n_layers; ++spec->window_pattern) {
+      uint32_t same = 0;
+      while (same < spec->n_layers && (layer_window(*spec, same) != 0) == windowed[same]) ++same;
+      if (same == spec->n_layers) return LINNET_OK;
+    }
+    return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
   }
 
   const json& config_;

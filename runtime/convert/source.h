@@ -6,18 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "../../kernels_cpu/pack.h"
 #include "../chat.h"
 #include "../format.h"
 #include "../spec.h"
 #include "tokenizer_build.h"
 
 namespace linnet::convert {
-
-// Blocks of 32 weights with one f16 scale (Q8_0): taken over exactly when the target is i8g32.
-struct ExactRows {
-  int8_t* codes;      // (n_rows, k)
-  uint16_t* scales;   // (n_rows, k / 32) f16 bits
-};
 
 struct SourceTensor {
   Role role = kTokenEmbd;
@@ -26,9 +21,13 @@ struct SourceTensor {
   std::string source_name, source_type;  // for `inspect` and error texts
   // rows [first, first + count) as floats, (count, k) -> out. Any order of calls.
   std::function<Status(uint32_t first, uint32_t count, float* out, Error* err)> rows;
-  // Optional: the same rows as codes and scales of 32; k is a multiple of 32.
+  // Optional: the same rows as codes and scales, for formats that pack_exact() them.
   std::function<Status(uint32_t first, uint32_t count, const ExactRows& out, Error* err)> exact_rows;
-  // Optional: panel `panel` of an integer format, as pack_panel would lay it out.
+  uint8_t exact_bits = 0;   // of those codes, 4 or 8
+  bool exact_zeros = false; // whether they have zero points
+  uint32_t exact_group = 0; // inputs per scale
+  Format own = LINNET_FORMAT_DEFAULT;  // what it is packed as unless a format is asked for
+  // Optional: panel `panel` of an 8-bit integer format, as pack_panel would lay it out.
   std::function<void(Format format, uint32_t panel, uint8_t* codes, uint8_t* scales)> panel;
 };
 
@@ -39,6 +38,7 @@ struct Source {
   TokenizerBlob tokenizer;
   ChatFormat chat = {};       // linnet_chat.json of a folder, linnet.chat.* of a GGUF
   std::string chat_template;  // Jinja, carried over as it is
+  std::string needs_format;   // why the format of the weights must be asked for, or ""
   std::shared_ptr<void> keep; // what the closures read from (mappings)
 };
 
@@ -53,6 +53,9 @@ std::vector<std::string> gguf_parts(const std::string& path);
 // A well-known shape with random weights (seeded, of a spread that keeps activations sane; the same weights in every format): "llama-3.2-1b", ...
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
 std::vector<std::string> synthetic_shapes();
+
+// Scales query and key channels by powers of two against each other, so that the keys' channels are about equally large (equalise.cpp).
+Status equalise_keys(Source* source, Error* err);
 
 // GGUF stores q and k of some families with the rows of each head reordered, so that the channels that RoPE rotates together are neighbours:
 // row i and row i + head_dim / 2 of a head become rows 2i and 2i + 1. These give one order from the other, for q, k and their biases alone.

@@ -10,7 +10,7 @@
  *
  * Objects
  *   Model    immutable after init; may serve any number of sessions and threads.
- *   Session  one conversation's KV cache, buffers and sampler; used by one thread at a time.
+ *   Session  KV cache, buffers and sampler of one conversation or several (sequences); used by one thread at a time.
  *            Only linnet_cancel may be called from any other thread or from a signal handler.
  *
  * Memory   `*_need` returns the exact number of bytes, `*_init` places everything in the memory it is given and refuses
@@ -23,9 +23,9 @@
  *            the default; fields beyond `size` read as 0. A NULL params pointer means all defaults.
  * Units    sizes in bytes end in _bytes, times in nanoseconds end in _ns, counts begin with n_. Text is UTF-8, lengths in
  *            bytes, never NUL-terminated unless said. Token ids are int32_t in [0, n_vocab).
- * Exact    with integer weights (i8, i8g128, i8g64, i8g32) and any KV format, logits on the CPU are the same bytes for every
- *            instruction set, thread count, prefill chunk and split of a prompt into calls. Float weights (f32, f16, bf16)
- *            keep this rule too.
+ * Exact    with integer weights or float ones (f32, f16, bf16) and a KV cache in i8, f32, f16 or bf16, logits on the CPU are the same bytes for every
+ *            instruction set, thread count, prefill chunk, split of a prompt into calls and whatever other sequences share a call. FP8 keeps
+ *            this rule on one machine; tiers with bf16 instructions differ from the others.
  */
 #ifndef LINNET_H
 #define LINNET_H
@@ -107,7 +107,8 @@ LINNET_API void linnet_mem_free(void* mem, size_t bytes); /* the same `bytes` as
 
 /* ---- device profile -------------------------------------------------------------------------------------------------- */
 
-/* Number formats. Weights: f32 f16 bf16 i8 i8g128 i8g64 i8g32. KV cache: f32 f16 bf16 i8. Values are stored in files. */
+/* Number formats. Weights: all of them. KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2. Values are stored in files. FP8 is the OCP standard's ("OCP 8-bit Floating Point
+ * Specification", 2023): e4m3 has no infinities. Of the integer formats all bits are the same on every CPU; FP8 keeps a stated bound. */
 typedef enum linnet_format {
   LINNET_FORMAT_DEFAULT = 0,
   LINNET_F32 = 1,
@@ -116,21 +117,36 @@ typedef enum linnet_format {
   LINNET_I8 = 4,     /* weights: one f32 scale per output; KV: K f16 scale per token and 32 channels, V f32 per token and head */
   LINNET_I8G128 = 5, /* one f32 scale per output and 128 inputs */
   LINNET_I8G64 = 6,  /* one f32 scale per output and 64 inputs */
-  LINNET_I8G32 = 7   /* one f16 scale per output and 32 inputs (Q8_0 imports exactly) */
+  LINNET_I8G32 = 7,  /* one f16 scale per output and 32 inputs (Q8_0 imports exactly) */
+  LINNET_F8E4M3 = 8, /* weights: one f32 scale per output; KV: one per token and head, here and in the next */
+  LINNET_F8E5M2 = 9,
+  LINNET_I4G128 = 10, /* codes -8..7, one f16 scale per output and 128 inputs */
+  LINNET_I4G64 = 11,  /* ... and 64 inputs */
+  LINNET_I4G32 = 12,  /* ... and 32 inputs (Q4_0 imports exactly, embedding and LM head aside: they are I8G128 in 4-bit models) */
+  LINNET_I4G128Z = 13 /* codes 0..15 less a zero point, one of both and one f16 scale per output and 128 inputs (GPTQ and AWQ in groups of 128 import exactly) */
 } linnet_format;
 
-/* CPU instruction tiers, weakest first. */
+/* CPU instruction tiers, weakest first; each has what the weaker ones of its CPU have. */
 typedef enum linnet_isa {
   LINNET_ISA_AUTO = 0, /* the strongest tier that this CPU has */
   LINNET_ISA_SCALAR = 1,
-  LINNET_ISA_AVX2 = 2,  /* AVX2 + FMA + F16C */
-  LINNET_ISA_AVX512 = 3 /* AVX-512 F/BW/VL/DQ + VNNI */
+  LINNET_ISA_AVX2 = 2,         /* AVX2 + FMA + F16C */
+  LINNET_ISA_AVX_VNNI = 3,     /* + AVX-VNNI */
+  LINNET_ISA_AVX512 = 4,       /* AVX-512 F/BW/VL/DQ */
+  LINNET_ISA_AVX512_VNNI = 5,  /* + VNNI */
+  LINNET_ISA_AVX512_BF16 = 6,  /* + VBMI and BF16 */
+  LINNET_ISA_NEON = 7,         /* any 64-bit ARM */
+  LINNET_ISA_NEON_DOTPROD = 8, /* + sdot: ARMv8.2 (Cortex-A55, A76, A78AE) and later */
+  LINNET_ISA_NEON_I8MM = 9,    /* + smmla: ARMv8.6 and later */
+  LINNET_ISA_ONEDNN = 10,      /* AVX-512 with VNNI, and oneDNN where a thread multiplies 48 rows and more by 128 outputs and more of i8, i8g128 or i8g64. Only where it
+                                  is asked for, in builds with LINNET_ONEDNN. The same bits; oneDNN allocates memory of its own, in no plan, at every call */
+  LINNET_ISA_NEON_BF16 = 11    /* + bfdot, for FP8: ARMv8.6 and later */
 } linnet_isa;
 
 typedef enum linnet_threads {
   LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_OPENMP where it is built in, else LINNET_THREADS_OWN */
   LINNET_THREADS_OPENMP = 1,
-  LINNET_THREADS_OWN = 2 /* pthreads made at session init, their stacks in the session's memory */
+  LINNET_THREADS_OWN = 2 /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes */
 } linnet_threads;
 
 /* What the device is. Plain data: an app may fill it by hand. */
@@ -150,10 +166,13 @@ typedef struct linnet_measurement {
   uint32_t isa;      /* linnet_isa that was measured */
   double read_gb_s;  /* best plain read of `data` by all threads, 10^9 bytes per second; 0 without data */
   double int8_tops;  /* register-only loop of the tier's int8 dot instruction, all threads, 10^12 operations (2 per multiply-add) */
+  /* Measured only where `size` reaches them: */
+  double decode_gb_s;  /* `data` as i8g128 weights of one row, 10^9 bytes of weights per second; 0 without data */
+  double prefill_tops; /* 64 rows by i8g128 weights that stay in a core's cache, 10^12 operations per second */
 } linnet_measurement;
 
-/* Measures this machine: the two limits that decode and prefill are held against. Reads `data` (at least 1 MiB for a sane figure; NULL
- * = none) a few times, takes about 0.1 s plus the reads; makes and ends its own threads, so it may allocate. The machine should be idle. */
+/* Measures this machine: the two limits that decode and prefill are held against, and what the tier's own products reach. Reads `data` (at least 1 MiB for a sane figure; NULL
+ * = none) a few times, takes about 0.2 s plus the reads; makes and ends its own threads, so it may allocate. The machine should be idle. */
 LINNET_API linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, const void* data, size_t bytes,
                                         linnet_measurement* out, linnet_error* err);
 /* Name of a format ("i8g128") or NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */
@@ -185,7 +204,9 @@ typedef struct linnet_model_desc {
   uint64_t head_ops;       /* 2*n*k of the LM head: operations per row of logits */
   const char* architecture; /* "llama", "qwen2", ... */
   const char* name;         /* general.name of the file, "" if absent */
-  const char* weights;      /* format of most weights, "i8g128" */
+  const char* weights;      /* format of most of the layers' weights, "i8g128" */
+  /* Bits per weight as packed, scales included: 8.25 for i8g128. head_bits is embedding_bits where the two are one. */
+  double embedding_bits, attention_bits, ffn_bits, head_bits;
 } linnet_model_desc;
 
 /* Bytes that linnet_model_init takes for this file. `file` is a packed GGUF (made by `linnet convert`). profile may be NULL.
@@ -246,15 +267,45 @@ LINNET_API linnet_status linnet_chat_format(const linnet_model* model, linnet_ro
 
 typedef struct linnet_session linnet_session; /* lives inside the caller's memory */
 
+/* KV formats of layers first..last. */
+typedef struct linnet_kv_layers {
+  uint32_t first, last;        /* inclusive */
+  uint32_t k_format, v_format; /* linnet_format; 0: k as the session's, v as k */
+} linnet_kv_layers;
+
+/* What happens when a sequence has n_context tokens. */
+typedef enum linnet_when_full {
+  LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
+  LINNET_FULL_DROP_OLDEST = 1, /* the first n_keep tokens stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the model's own n_context */
+  LINNET_FULL_SINKS = 2,       /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first n_keep (default 4, at
+                                  most 16) as attention sinks, moved up so that they stand just before them (StreamingLLM, Xiao et al. 2023). n_context is then the
+                                  window: no more than the model was trained for. Layers with a smaller window of their own see that alone */
+  LINNET_FULL_HEAVY_HITTERS = 3, /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep (default half) that drew most
+                                  attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the next one outside the rule of exact bytes over chunks */
+  LINNET_FULL_SNAPKV = 4       /* as LINNET_FULL_STOP, but the first call of linnet_prefill that leaves more than n_keep + 47 tokens compresses the sequence: in every layer
+                                  and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and the last 32 to 47 (SnapKV,
+                                  Li et al. 2024). Pages are given back to the pool, and decoding reads less */
+} linnet_when_full;
+
 typedef struct linnet_session_params {
   uint32_t size;
   uint32_t n_context;   /* positions to hold, 1..2^24; default min(model's n_context, 4096) */
   uint32_t n_chunk;     /* rows computed at a time in prefill, 1..4096; default min(256, n_context); changes no result */
-  uint32_t kv_format;   /* linnet_format: f32 f16 bf16 i8; default i8 */
+  uint32_t kv_format;   /* linnet_format of K: f32 f16 bf16 i8 f8e4m3 f8e5m2; default i8 */
   uint32_t n_threads;   /* threads that compute, the caller's included, 1..256; default 1 */
   uint32_t threads;     /* linnet_threads */
   uint32_t spin;        /* waits of this many pauses before a thread sleeps between steps; default 20000; 1 = sleep at once */
   uint32_t n_logits;    /* rows of logits kept by prefill, 1..n_chunk: the last n of a call; default 1 */
+  uint32_t v_format;    /* linnet_format of V; default as K */
+  uint32_t n_kv_layers; /* entries of kv_layers, at most 1024; later ones count. K format, V format and window may come in 8 combinations */
+  const linnet_kv_layers* kv_layers; /* layers with formats of their own; read only during the call */
+  uint32_t n_sequences; /* sequences of the session, 1..64; default 1 */
+  uint32_t n_pool;      /* positions that layers without a window hold for all sequences together, n_context .. n_sequences * n_context (the default). Forked
+                           sequences share what they have in common, so less may do; a call that finds none left is LINNET_CONTEXT_FULL */
+  uint32_t when_full;   /* linnet_when_full; where tokens are dropped a call that goes past n_context brings at most max(n_chunk, n_rollback) tokens */
+  uint32_t n_keep;      /* tokens at the beginning that stay, see linnet_when_full */
+  uint32_t n_rollback;  /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer see, and where when_full drops tokens (at
+                           most n_context - n_keep there); default n_chunk */
 } linnet_session_params;
 
 /* How the next token is drawn. Order: penalties, top-k, temperature, top-p, min-p. */
@@ -317,17 +368,32 @@ LINNET_API linnet_status linnet_model_memory(const linnet_model* model, uint32_t
 LINNET_API linnet_status linnet_session_plan(const linnet_model* model, const linnet_session_params* params, uint32_t i,
                                              const char** purpose, size_t* bytes, linnet_error* err);
 
-/* In all calls below `seq` names the sequence; 0 is the only one yet. */
+/* In all calls below `seq` names the sequence: 0 .. n_sequences - 1, all empty at first. */
 
 /* Number of tokens in the sequence. */
 LINNET_API linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens);
-/* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty.
- * Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. */
+/* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages back.
+ * Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE where layers with a window have
+ * dropped what a sequence of `keep` tokens sees: the last n_rollback tokens, counted from the longest that the sequence has been, can always go. */
 LINNET_API linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep);
+/* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of the two
+ * appends to them, so this costs no time and, at first, no room. With all tokens the logits and the random state come along. LINNET_BAD_STATE as above. */
+LINNET_API linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, size_t keep, linnet_error* err);
 
 /* Appends n >= 1 tokens and computes the logits of the last row (or rows, n_logits). All or nothing: on CONTEXT_FULL,
  * CANCELLED or NOT_FINITE the sequence is as before. Cancel is answered within one layer of one chunk. */
 LINNET_API linnet_status linnet_prefill(linnet_session* session, uint32_t seq, const int32_t* tokens, size_t n, linnet_error* err);
+
+/* Tokens for one of several sequences. */
+typedef struct linnet_rows {
+  uint32_t seq;
+  size_t n_tokens; /* at least 1 */
+  const int32_t* tokens;
+} linnet_rows;
+
+/* linnet_prefill for n_rows different sequences at once, with logits of the last row of each: weights are read once for all of them, which is
+ * what makes several conversations cheap. All or nothing. A row's logits are the same bytes whoever shares the call. */
+LINNET_API linnet_status linnet_prefill_batch(linnet_session* session, const linnet_rows* rows, uint32_t n_rows, linnet_error* err);
 /* Draws a token from the logits of the last row (linnet_sampling_set) into *token, appends it and computes the next logits.
  * LINNET_BAD_STATE if there are no logits. The drawn token may be EOS: the caller decides. */
 LINNET_API linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
@@ -356,12 +422,48 @@ LINNET_API void linnet_cancel(linnet_session* session);
  * n_logits). Borrowed until the next call on the session. LINNET_BAD_STATE if there are none. */
 LINNET_API linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab);
 
-/* Sets how tokens are drawn and restarts the generator. NULL = greedy.
+/* Sets how tokens are drawn and restarts the generator, of every sequence. NULL = greedy.
  * Drawing is the same on every machine: candidates are ordered by logit (descending), then id; weights are
  * e^((logit - largest) / temperature) with linnet's own exponential, summed as doubles in that order; the number drawn is
  * (splitmix64(seed, i) >> 11) / 2^53 for the i-th draw, and the first candidate whose running sum passes number * total wins.
  * splitmix64(seed, i): z = seed + (i + 1) * 0x9E3779B97F4A7C15 through the finaliser of Steele, Lea and Flood 2014. */
 LINNET_API linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling* sampling, linnet_error* err);
+/* What is set, defaults filled in. Fills the fields of *out that fit out->size. */
+LINNET_API linnet_status linnet_sampling_get(const linnet_session* session, linnet_sampling* out);
+
+/* ---- state: a sequence as bytes, in memory or in a file --------------------------------------------------------------------- */
+
+/* A saved sequence is its tokens, its pages of the KV cache as they are, its logits, the sampling parameters and how many numbers were drawn. Where it is
+ * loaded it goes on with the bytes that it would have had (as far as "Exact" above says so: an FP8 cache is exact on one machine). Nothing is computed.
+ *
+ * It fits every session on the same model whose layers have the same K and V formats: n_context, n_chunk, n_sequences, n_pool, n_rollback, n_logits,
+ * threads and instruction set may be others, as long as there is room. (Not what decides which tokens are dropped: when_full, n_keep, n_context unless it
+ * is LINNET_FULL_STOP, n_rollback with LINNET_FULL_HEAVY_HITTERS.) Of more rows of logits than n_logits the last ones are kept. What had been dropped before saving
+ * stays dropped: linnet_truncate goes back no further than it could there.
+ * The model is known by a hash of its spec and of each tensor's name, format, shape and first and last 4 KiB, made when the model is: weights are mapped
+ * and not read whole for it, so files that differ only in the midst of their tensors pass for the same model. Tokenizer and chat format do not count.
+ * Magic, version, header and every section (CRC-32C) are checked before anything changes: what is damaged, cut short, of another version, another model
+ * or another KV format is refused by name, and the session is as it was. CRC and hash find accidents, not forgery: a state made up by somebody can hold
+ * any tokens and numbers, but never makes linnet touch memory that is not its own.
+ * Formats of state files may change with linnet's minor version; other versions are refused. None of these calls allocates.
+ */
+
+/* Bytes that a save of the sequence takes now. */
+LINNET_API linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, size_t* n_bytes, linnet_error* err);
+/* Writes the sequence to out[0, *n_bytes), any alignment. *n_bytes is always the full size; LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0). */
+LINNET_API linnet_status linnet_state_save(const linnet_session* session, uint32_t seq, void* out, size_t cap, size_t* n_bytes, linnet_error* err);
+/* The sequence becomes the saved one, whatever it was; `data` is free afterwards. The sampling parameters are the session's: they become those of the
+ * state for all its sequences (linnet_sampling_set puts others there and restarts the generators). LINNET_BAD_FILE: damaged, or no state.
+ * LINNET_UNSUPPORTED: another version, model, KV format or when_full. LINNET_CONTEXT_FULL: longer than n_context, or no room in the pool. */
+LINNET_API linnet_status linnet_state_load(linnet_session* session, uint32_t seq, const void* data, size_t n_bytes, linnet_error* err);
+/* The same bytes in a file, which is replaced at once or not at all: they are written to <path>.tmp, synced, renamed to `path`, and the folder is synced, so a
+ * crash or a power cut at any moment leaves the old state or the new one under the name. <path>.tmp may stay behind then; the next save writes over it.
+ * Who saves to a path while another does waits for the other. LINNET_IO names the path and what the system said. */
+LINNET_API linnet_status linnet_state_save_file(const linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
+/* Maps the file for the time of the call. It must not be cut short meanwhile (SIGBUS); linnet_state_save_file never does that to a file. */
+LINNET_API linnet_status linnet_state_load_file(linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
+/* Tokens of a saved sequence, from its header alone: what n_context must be at least, with LINNET_FULL_STOP. Any thread. */
+LINNET_API linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_tokens, linnet_error* err);
 
 LINNET_API linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out);
 LINNET_API void linnet_stats_reset(linnet_session* session);

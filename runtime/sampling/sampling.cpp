@@ -49,15 +49,14 @@ void heap_sort(uint64_t* a, size_t n) {
   }
 }
 
-// The k smallest keys, sorted, at the front of `order`.
-void smallest(uint64_t* order, const float* logits, uint32_t n, uint32_t k) {
+// The k smallest keys, sorted, at the front of `order`. A later logit counts only if it is larger than the least of those, so most are passed over sixteen at a time.
+void smallest(const Sampler& s, const float* logits, uint32_t n, uint32_t k) {
+  uint64_t* order = s.order;
   for (uint32_t i = 0; i < k; ++i) order[i] = key_of(logits[i], i);
   if (k < n) {
     for (size_t i = k / 2; i-- > 0;) sift_down(order, i, k);
-    for (uint32_t i = k; i < n; ++i) {
-      const uint64_t key = key_of(logits[i], i);
-      if (key >= order[0]) continue;
-      order[0] = key;
+    for (uint32_t i = k - 1; (i = s.find_above(logits, n, i + 1, logit_of(order[0]))) < n;) {
+      order[0] = key_of(logits[i], i);
       sift_down(order, 0, k);
     }
   }
@@ -84,10 +83,9 @@ void apply_penalties(const linnet_sampling& p, float* logits, const int32_t* his
   }
 }
 
-int32_t argmax(const float* x, uint32_t n) {
+int32_t argmax(const Sampler& s, const float* x, uint32_t n) {
   uint32_t best = 0;
-  for (uint32_t i = 1; i < n; ++i)
-    if (x[i] > x[best]) best = i;
+  for (uint32_t i = 0; (i = s.find_above(x, n, i + 1, x[best])) < n;) best = i;
   return static_cast<int32_t>(best);
 }
 
@@ -123,10 +121,10 @@ int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t*
     apply_penalties(p, s.logits, history, n_history);
     logits = s.logits;
   }
-  if (p.temperature == 0) return argmax(logits, n_vocab);
+  if (p.temperature == 0) return argmax(s, logits, n_vocab);
 
   const uint32_t k = p.top_k && p.top_k < n_vocab ? p.top_k : n_vocab;
-  smallest(s.order, logits, n_vocab, k);
+  smallest(s, logits, n_vocab, k);
   const float largest = logit_of(s.order[0]);
   float* weight = s.logits;  // the copy is done with: k values of e^((logit - largest) / temperature)
   for (uint32_t i = 0; i < k; ++i) weight[i] = (logit_of(s.order[i]) - largest) / p.temperature;

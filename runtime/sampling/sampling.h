@@ -10,8 +10,9 @@ inline constexpr uint32_t kMaxPenaltyTokens = 1024;
 struct Sampler {
   linnet_sampling params;
   uint64_t n_draws;
-  // exp of a row in place, the kernels' own.
+  // Of the kernels (KernelTable): exp of a row in place, and the first value above another.
   void (*exp_row)(float* x, uint32_t n);
+  uint32_t (*find_above)(const float* x, uint32_t n, uint32_t from, float t);
   uint64_t* order;  // (n_vocab) sort keys: logit descending, then id
   float* logits;    // (n_vocab) copy that penalties and temperature change
 };

@@ -24,6 +24,7 @@ GREEDY = 24         # length of the greedy continuation
 MARGIN = 5e-2       # smallest gap between the two best logits at any greedy step
 LOGIT_STD = 3.0
 OUTLIER = 8.0       # factor on two input channels of one projection per layer
+K_OUTLIER = 20.0    # factor on two pairs of channels of every key, taken back in the queries
 KL_LIMIT = 5e-3     # INT8 in groups of 128 must stay below this; an emulation of the products may use up half of it
 
 MODELS = {
@@ -51,6 +52,21 @@ MODELS = {
         vocab_size=259, hidden_size=42, intermediate_size=91, num_hidden_layers=3, num_attention_heads=4,
         num_key_value_heads=2, head_dim=24, max_position_embeddings=128, rms_norm_eps=1e-3, tie_word_embeddings=False,
         bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="default", rope_theta=1000000.0))),
+    # A window in every layer, and in all layers but the first; both shorter than the prompt, and no multiple of a page.
+    "mistral-window": (MistralForCausalLM, 67, MistralConfig(
+        vocab_size=259, hidden_size=56, intermediate_size=75, num_hidden_layers=2, num_attention_heads=3,
+        num_key_value_heads=1, head_dim=40, max_position_embeddings=128, rms_norm_eps=1e-5, tie_word_embeddings=False,
+        sliding_window=21, rope_parameters=dict(rope_type="default", rope_theta=1000000.0))),
+    "qwen2-window": (Qwen2ForCausalLM, 60, Qwen2Config(
+        vocab_size=259, hidden_size=48, intermediate_size=68, num_hidden_layers=3, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=128, rms_norm_eps=1e-6, tie_word_embeddings=True,
+        use_sliding_window=True, sliding_window=17, max_window_layers=1,
+        bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="default", rope_theta=1000000.0))),
+    # Keys with outlier channels, as trained models have them: what a KV cache has to bear (fill()).
+    "llama-k-outliers": (LlamaForCausalLM, 60, LlamaConfig(
+        vocab_size=259, hidden_size=64, intermediate_size=61, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=64, max_position_embeddings=256, rms_norm_eps=1e-5, tie_word_embeddings=False,
+        bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="default", rope_theta=20000.0))),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -108,6 +124,11 @@ def fill(model, seed):
             if part == planted[int(name.split(".")[2]) % len(planted)]:
                 noise[:, torch.randperm(p.shape[1], generator=rng)[:2]] *= OUTLIER
             p.copy_(noise * gain[part] / noise.square().sum(1).mean().sqrt())
+            if part in ("q_proj", "k_proj") and config.name_or_path == "llama-k-outliers":
+                heads = p.view(-1, config.head_dim, hidden)
+                for pair in (3, 17):  # RoPE rotates channel i with channel i + head_dim / 2
+                    for channel in (pair, pair + config.head_dim // 2):
+                        heads[:, channel] *= K_OUTLIER if part == "k_proj" else 1 / K_OUTLIER
 
 
 @torch.no_grad()
@@ -158,6 +179,7 @@ def search(name):
     """The first seed with clear greedy steps, a varied continuation without end of text, and room for INT8."""
     cls, n_tokens, config = MODELS[name]
     config._attn_implementation = "eager"
+    config.name_or_path = name
     eos = np.atleast_1d(config.eos_token_id)
     for seed in count():
         rng = np.random.default_rng(seed)

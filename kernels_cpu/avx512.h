@@ -1,0 +1,211 @@
+// What the AVX-512 tiers share: the integer kernels over a way to multiply bytes (Dot: acc += the products of 4 unsigned bytes of u with 4 signed
+// bytes of s, per lane). Included by avx512*.cpp alone, each compiled with its own flags; so everything here has internal linkage.
+#pragma once
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"  // GCC 12's own header does so on purpose
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels.h"
+
+#define UNROLL _Pragma("GCC unroll 16")
+
+namespace linnet {
+namespace {
+
+inline __attribute__((always_inline)) __m512i broadcast4(const void* p) {
+  int32_t v;
+  __builtin_memcpy(&v, p, 4);
+  return _mm512_set1_epi32(v);
+}
+
+// Lanes of a row's tail: the first n of 16, n >= 1.
+inline __attribute__((always_inline)) __mmask16 lanes(uint32_t n) { return static_cast<__mmask16>(n >= 16 ? 0xFFFFu : (1u << n) - 1u); }
+
+inline __attribute__((always_inline)) float tree_sum(__m512 v) {
+  const __m256 a = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+  const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+  return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
+}
+
+inline __attribute__((always_inline)) float tree_max(__m512 v) {
+  const __m256 a = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+  const __m128 b = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 c = _mm_max_ps(b, _mm_movehl_ps(b, b));
+  return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
+}
+
+// ---- attention --------------------------------------------------------------------------------------------------------------
+
+// R rows by P panels of 16 channels. P is the unsigned side, V the signed one.
+template <class Dot, int R, int P>
+void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale,
+             float* acc, size_t acc_stride) {
+  __m512i dh[R][P], dl[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dh[r][p] = dl[r][p] = _mm512_setzero_si512();
+  for (uint32_t i = 0; i < n_pages; ++i) {
+    const int8_t* v = pages[i] + offset;
+    for (uint32_t t = 0; t < 4; ++t) {
+      __m512i vv[P];
+      UNROLL for (int p = 0; p < P; ++p) vv[p] = _mm512_loadu_si512(v + p * 256 + t * 64);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m512i h = broadcast4(hi + r * 256 + i * 16 + t * 4), l = broadcast4(lo + r * 256 + i * 16 + t * 4);
+        UNROLL for (int p = 0; p < P; ++p) Dot::add(dh[r][p], h, vv[p]);
+        UNROLL for (int p = 0; p < P; ++p) Dot::add(dl[r][p], l, vv[p]);
+      }
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
+    const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(dh[r][p], 7), dl[r][p]);
+    _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16,
+                     _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p_scale[r])));
+  }
+}
+
+template <class Dot>
+void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
+             const float* p_scale, float* acc, size_t acc_stride) {
+  for (uint32_t r = 0; r < rows;) {
+    const uint32_t left = rows - r, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    const uint8_t *h = hi + r * size_t{256}, *l = lo + r * size_t{256};
+    float* out = acc + r * acc_stride;
+    uint32_t d = 0;
+    for (; d + 2 <= d_panels; d += 2)
+      (step == 4   ? pv_tile<Dot, 4, 2>
+       : step == 2 ? pv_tile<Dot, 2, 2>
+                   : pv_tile<Dot, 1, 2>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
+    if (d < d_panels)
+      (step == 4   ? pv_tile<Dot, 4, 1>
+       : step == 2 ? pv_tile<Dot, 2, 1>
+                   : pv_tile<Dot, 1, 1>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
+    r += step;
+  }
+}
+
+// ---- matrices ---------------------------------------------------------------------------------------------------------------
+
+inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
+  float* y = a.y + row * a.y_stride + panel * size_t{16};
+  const __m512 r = a.bias ? _mm512_add_ps(acc, _mm512_loadu_ps(a.bias + panel * size_t{16})) : acc;
+  _mm512_storeu_ps(y, a.accumulate ? _mm512_add_ps(_mm512_loadu_ps(y), r) : r);
+}
+
+// With many rows y is larger than the caches, and its lines take as long to come as a short k to multiply: ask for them before.
+inline __attribute__((always_inline)) void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  asm volatile("prefetchw %0" ::"m"(a.y[row * a.y_stride + panel * size_t{16}]));
+}
+
+// Group i of four inputs of a panel as unsigned bytes.
+template <Codes kCodes>
+inline __attribute__((always_inline)) __m512i unsigned_codes(const int8_t* w, int i) {
+  if (kCodes == kBytes) return _mm512_xor_si512(_mm512_loadu_si512(w + i * 64), _mm512_set1_epi8(-128));
+  const __m512i v = _mm512_loadu_si512(w + i / 2 * 64);
+  return _mm512_and_si512(i % 2 ? _mm512_srli_epi16(v, 4) : v, _mm512_set1_epi8(15));
+}
+
+// R rows by P panels over the whole k. The unsigned side are the weights with their sign bit flipped (code + 128); the sums
+// start at -128 * sum(x), which takes that back. Four-bit codes are stored + 8, or + their zero point. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
+// One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
+// where few rows would wait for each other. Four panels (P = 4) are for many rows, with the weights in the cache: sixteen sums.
+template <class Dot, int R, int P, Codes kCodes, bool kF16>
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+  constexpr int kChains = R * P <= 2 ? 2 : 1, kSixteen = kCodes == kBytes ? 256 : 128;  // bytes of 16 inputs
+  const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
+  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+  const float* x_scale = a.x_scale + row * groups;
+  const int32_t* x_sum = a.x_sum128 + row * groups;
+  // Three rows and more push each other out of the first-level cache while weights stream through: fetch these past it, early.
+  const size_t ahead = a.fetch_ahead;
+  __m512 acc[R][P];
+  if (P == 4) UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) fetch_y(a, row + r, panel + p);
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = _mm512_setzero_ps();
+  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
+    const uint32_t group = left < a.x_group ? left : a.x_group;
+    left -= group;
+    __m512i dot[R][P][kChains];
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
+      const int32_t sum = x_sum[static_cast<size_t>(r) * groups];
+      if (kCodes == kNibblesZero) {
+        const char* zeros = w_scale + static_cast<size_t>(p) * a.w_scale_stride + 32;
+        dot[r][p][0] = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(zeros))), _mm512_set1_epi32(sum / 128));
+      } else {
+        dot[r][p][0] = _mm512_set1_epi32(kCodes == kNibbles ? sum / 16 : sum);
+      }
+      if (kChains == 2) dot[r][p][kChains - 1] = _mm512_setzero_si512();
+    }
+    for (const int8_t* end = x + group; x != end; x += 16, w += kSixteen) {
+      UNROLL for (int i = 0; i < 4; ++i) {
+        if (P == 1 && R >= 3 && i * 64 < kSixteen) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, _MM_HINT_NTA);
+        __m512i u[P];
+        UNROLL for (int p = 0; p < P; ++p) u[p] = unsigned_codes<kCodes>(w + static_cast<size_t>(p) * w_stride, i);
+        UNROLL for (int r = 0; r < R; ++r) {
+          const __m512i s = broadcast4(x + static_cast<size_t>(r) * x_stride + i * 4);
+          UNROLL for (int p = 0; p < P; ++p) Dot::add(dot[r][p][i % kChains], u[p], s);
+        }
+      }
+    }
+    UNROLL for (int p = 0; p < P; ++p) {
+      const char* at = w_scale + static_cast<size_t>(p) * a.w_scale_stride;
+      const __m512 ws = kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
+      UNROLL for (int r = 0; r < R; ++r) {
+        if (kChains == 2) dot[r][p][0] = _mm512_add_epi32(dot[r][p][0], dot[r][p][kChains - 1]);
+        const __m512 s = _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * groups]));
+        acc[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][p][0]), s, acc[r][p]);
+      }
+    }
+    w_scale += scale_step;
+    ++x_scale;
+    ++x_sum;
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
+      store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+}
+
+template <class Dot, Codes kCodes, bool kF16>
+void gemm_int(const GemmArgs* args, size_t scale_step) {
+  using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
+  static constexpr Tile kOne[9] = {nullptr,
+                                   int_tile<Dot, 1, 1, kCodes, kF16>,
+                                   int_tile<Dot, 2, 1, kCodes, kF16>,
+                                   int_tile<Dot, 3, 1, kCodes, kF16>,
+                                   int_tile<Dot, 4, 1, kCodes, kF16>,
+                                   int_tile<Dot, 5, 1, kCodes, kF16>,
+                                   int_tile<Dot, 6, 1, kCodes, kF16>,
+                                   int_tile<Dot, 7, 1, kCodes, kF16>,
+                                   int_tile<Dot, 8, 1, kCodes, kF16>};
+  static constexpr Tile kFour[5] = {nullptr, int_tile<Dot, 1, 4, kCodes, kF16>, int_tile<Dot, 2, 4, kCodes, kF16>, int_tile<Dot, 3, 4, kCodes, kF16>, int_tile<Dot, 4, 4, kCodes, kF16>};
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels;) {
+    const bool four = (a.m > 8 || (a.m > 1 && a.fetch_ahead == 0)) && a.n_panels - panel >= 4;
+    const uint32_t most = four ? 4 : 8;
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t rows = a.m - row < most ? a.m - row : most;
+      (four ? kFour : kOne)[rows](a, row, panel, scale_step);
+      row += rows;
+    }
+    panel += four ? 4 : 1;
+  }
+}
+
+// The integer entries of a tier.
+template <class Dot>
+struct IntKernels {
+  static void i8(const GemmArgs* a) { gemm_int<Dot, kBytes, false>(a, 0); }
+  static void i8_f32(const GemmArgs* a) { gemm_int<Dot, kBytes, false>(a, 64); }
+  static void i8_f16(const GemmArgs* a) { gemm_int<Dot, kBytes, true>(a, 32); }
+  static void i4(const GemmArgs* a) { gemm_int<Dot, kNibbles, true>(a, 32); }
+  static void i4_zero(const GemmArgs* a) { gemm_int<Dot, kNibblesZero, true>(a, 48); }
+};
+
+}  // namespace
+}  // namespace linnet

@@ -1,0 +1,226 @@
+// AVX-512 with BF16 and VBMI: FP8 weights times bf16 rows. Not the bits of scalar.cpp: the instruction adds in pairs and flushes subnormals.
+#if !defined(__AVX512VBMI__) || !defined(__AVX512BF16__)
+#error "avx512_bf16.cpp needs -mavx512vbmi -mavx512bf16 and what avx512.cpp needs"
+#endif
+#include "avx512.h"
+
+namespace linnet {
+namespace {
+
+// bf16 of the seven low bits of an FP8 code, as two tables of bytes.
+struct Table {
+  alignas(64) uint8_t high[128], low[128];
+};
+template <bool kE4M3>
+constexpr Table make_table() {
+  constexpr int kMantissa = kE4M3 ? 3 : 2, kBias = kE4M3 ? 7 : 15;
+  Table t{};
+  for (int c = 0; c < 128; ++c) {
+    int e = c >> kMantissa, m = c & ((1 << kMantissa) - 1), bits = 0;
+    if (kE4M3 ? c == 0x7F : e == 31) {
+      bits = kE4M3 || m ? 0x7FC0 : 0x7F80;
+    } else if (c) {
+      if (e) m |= 1 << kMantissa;
+      else e = 1;
+      for (; !(m >> kMantissa); m <<= 1) --e;  // a subnormal becomes normal
+      bits = (e - kBias + 127) << 7 | (m & ((1 << kMantissa) - 1)) << (7 - kMantissa);
+    }
+    t.high[c] = static_cast<uint8_t>(bits >> 8);
+    t.low[c] = static_cast<uint8_t>(bits & 255);
+  }
+  return t;
+}
+template <bool kE4M3>
+constexpr Table kTable = make_table<kE4M3>();
+
+// Sixteen outputs by inputs 0 and 2, and by inputs 1 and 3, of a group of four.
+struct Group {
+  __m512i even, odd;
+};
+template <bool kE4M3>
+inline __attribute__((always_inline)) Group decode(const void* p) {
+  const Table& t = kTable<kE4M3>;
+  // As intrinsics, GCC 12 loads w three times, which is one load too many a cycle.
+  __m512i w = _mm512_loadu_si512(p), sign;
+  asm("" : "+v"(w));
+  __m512i high = w, low = w;
+  asm("vpermi2b %2, %1, %0" : "+v"(high) : "v"(_mm512_load_si512(t.high)), "v"(_mm512_load_si512(t.high + 64)));
+  asm("vpermi2b %2, %1, %0" : "+v"(low) : "v"(_mm512_load_si512(t.low)), "v"(_mm512_load_si512(t.low + 64)));
+  asm("vpandd %1, %2, %0" : "=v"(sign) : "v"(w), "v"(_mm512_set1_epi8(-128)));
+  asm("vpord %1, %0, %0" : "+v"(high) : "v"(sign));
+  // Blends, not vpternlogd: instructions with three sources are what limits Zen 4 here.
+  return {_mm512_mask_blend_epi8(0x5555555555555555u, _mm512_slli_epi16(high, 8), low), _mm512_mask_blend_epi8(0x5555555555555555u, high, _mm512_srli_epi16(low, 8))};
+}
+
+inline __attribute__((always_inline)) void dot2(__m512& acc, __m512i w, __m512i x) { asm("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(w), "v"(x)); }
+
+inline __attribute__((always_inline)) void finish(const GemmArgs& a, uint32_t row, uint32_t panel, __m512 acc) {
+  const char* scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+  store(a, row, panel, _mm512_mul_ps(acc, _mm512_loadu_ps(scale)));
+}
+
+// An output is the sum of two chains, inputs 0 and 2 of every four and inputs 1 and 3, whatever the number of rows.
+
+// Few rows: weights stream through once, in one straight line, and are decoded on the way. Decoding takes more instructions than the core can look
+// ahead while it waits for memory: lines are fetched early.
+template <bool kE4M3, int R>
+void few_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
+  const char* w = static_cast<const char*>(a.w) + panel * a.w_stride;
+  __m512 even[R], odd[R];
+  UNROLL for (int r = 0; r < R; ++r) even[r] = odd[r] = _mm512_setzero_ps();
+  for (uint32_t i = (a.k + 31) / 32 * 8; i; --i, w += 64, x += 8) {
+    _mm_prefetch(w + a.fetch_ahead, _MM_HINT_T0);
+    const Group g = decode<kE4M3>(w);
+    UNROLL for (int r = 0; r < R; ++r) {
+      dot2(even[r], g.even, broadcast4(x + static_cast<size_t>(r) * a.x_stride));
+      dot2(odd[r], g.odd, broadcast4(x + static_cast<size_t>(r) * a.x_stride + 4));
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, _mm512_add_ps(even[r], odd[r]));
+}
+
+// Many rows: a block of P panels is decoded into the first-level cache once for all of them; sums wait in `sums` between blocks.
+constexpr uint32_t kBlock = 64;  // groups of four inputs
+constexpr uint32_t kRows = 128;
+
+// One of the two chains. x: its pair of every group, 8 bytes apart.
+template <int R, int P>
+void many_tile(const GemmArgs& a, const char* x, const __m512i* block, uint32_t groups, __m512* sums) {
+  __m512 acc[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = sums[r * P + p];
+  for (uint32_t i = 0; i < groups; ++i, block += P, x += 8)
+    UNROLL for (int r = 0; r < R; ++r) {
+      const __m512i s = broadcast4(x + static_cast<size_t>(r) * a.x_stride);
+      UNROLL for (int p = 0; p < P; ++p) dot2(acc[r][p], block[p], s);
+    }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) sums[r * P + p] = acc[r][p];
+}
+
+template <bool kE4M3, int P>
+void many_rows(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel) {
+  __m512i block[2][kBlock * P];
+  __m512 sums[2][kRows * P];
+  for (uint32_t i = 0; i < rows * P; ++i) sums[0][i] = sums[1][i] = _mm512_setzero_ps();
+  const uint32_t all = (a.k + 31) / 32 * 8;
+  for (uint32_t from = 0; from < all; from += kBlock) {
+    const uint32_t groups = all - from < kBlock ? all - from : kBlock;
+    const char* w = static_cast<const char*>(a.w) + panel * a.w_stride + from * size_t{64};
+    for (uint32_t i = 0; i < groups; ++i)
+      UNROLL for (uint32_t p = 0; p < P; ++p) {
+        const Group g = decode<kE4M3>(w + i * size_t{64} + p * a.w_stride);
+        block[0][i * P + p] = g.even;
+        block[1][i * P + p] = g.odd;
+      }
+    if (from + groups == all)
+      for (uint32_t r = 0; r < rows; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) fetch_y(a, row + r, panel + p);
+    const char* x = static_cast<const char*>(a.x) + row * a.x_stride + from * size_t{8};
+    for (uint32_t half = 0; half < 2; ++half)
+      for (uint32_t r = 0; r < rows;) {
+        const uint32_t left = rows - r;
+        (left >= 4 ? many_tile<4, P> : left >= 2 ? many_tile<2, P> : many_tile<1, P>)(a, x + r * a.x_stride + half * 4, block[half], groups, sums[half] + r * P);
+        r += left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      }
+  }
+  for (uint32_t r = 0; r < rows; ++r)
+    UNROLL for (uint32_t p = 0; p < P; ++p) finish(a, row + r, panel + p, _mm512_add_ps(sums[0][r * P + p], sums[1][r * P + p]));
+}
+
+template <bool kE4M3>
+void gemm_f8(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels;) {
+    const bool many = a.m > 4;
+    const uint32_t panels = many && a.n_panels - panel >= 4 ? 4 : 1;
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t left = a.m - row, rows = many ? (left < kRows ? left : kRows) : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      if (many)
+        (panels == 4 ? many_rows<kE4M3, 4> : many_rows<kE4M3, 1>)(a, row, rows, panel);
+      else
+        (rows == 4 ? few_tile<kE4M3, 4> : rows == 2 ? few_tile<kE4M3, 2> : few_tile<kE4M3, 1>)(a, row, panel);
+      row += rows;
+    }
+    panel += panels;
+  }
+}
+
+// ---- attention ----------------------------------------------------------------------------------------------------------------
+
+constexpr uint32_t kTokens = 256;
+
+// Weights of one row as the products take them: tokens 0 and 2 of every four, then 1 and 3. n is a multiple of 16.
+void weights_bf16(const float* e, uint32_t n, uint16_t* x) {
+  const __m512i order = _mm512_set_epi32(15, 13, 14, 12, 11, 9, 10, 8, 7, 5, 6, 4, 3, 1, 2, 0);
+  for (uint32_t t = 0; t < n; t += 16) {
+    const __m256i h = (__m256i)_mm512_cvtneps_pbh(_mm512_permutexvar_ps(order, _mm512_loadu_ps(e + t)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(x + t), h);
+  }
+}
+
+// R rows by P panels of 16 channels, each group of four tokens decoded once for all rows.
+template <bool kE4M3, int R, int P>
+void pv_tile8(const uint16_t* x, const void* const* pages, uint32_t n_pages, uint32_t panel, float* acc, size_t acc_stride) {
+  __m512 even[R][P], odd[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) even[r][p] = odd[r][p] = _mm512_setzero_ps();
+  for (uint32_t i = 0; i < n_pages; ++i) {
+    const char* v = static_cast<const char*>(pages[i]) + panel * size_t{256};
+    for (uint32_t t = 0; t < 4; ++t, x += 4) {
+      Group g[P];
+      UNROLL for (int p = 0; p < P; ++p) g[p] = decode<kE4M3>(v + p * 256 + t * 64);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m512i a = broadcast4(x + static_cast<size_t>(r) * kTokens), b = broadcast4(x + static_cast<size_t>(r) * kTokens + 2);
+        UNROLL for (int p = 0; p < P; ++p) {
+          dot2(even[r][p], g[p].even, a);
+          dot2(odd[r][p], g[p].odd, b);
+        }
+      }
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
+      _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16, _mm512_add_ps(even[r][p], odd[r][p]));
+}
+
+template <bool kE4M3>
+void pv_f8(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  uint16_t x[8 * kTokens];
+  for (uint32_t row = 0; row < rows; row += 8, e += 8 * kTokens, acc += 8 * acc_stride) {
+    const uint32_t some = rows - row < 8 ? rows - row : 8;
+    for (uint32_t r = 0; r < some; ++r) weights_bf16(e + r * kTokens, n_pages * 16, x + r * kTokens);
+    for (uint32_t d = 0; d < d_panels; ++d)
+      for (uint32_t r = 0; r < some;) {
+        const uint32_t left = some - r, step = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        (step == 8 ? pv_tile8<kE4M3, 8, 1> : step == 4 ? pv_tile8<kE4M3, 4, 1> : step == 2 ? pv_tile8<kE4M3, 2, 1> : pv_tile8<kE4M3, 1, 1>)(
+            x + r * kTokens, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
+        r += step;
+      }
+  }
+}
+void attn_pv_bf16(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  (v == LINNET_F8E4M3 ? pv_f8<true> : pv_f8<false>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+}
+
+uint64_t peak_bf16(uint64_t n) {
+  __m512 acc[16];
+  UNROLL for (int i = 0; i < 16; ++i) acc[i] = _mm512_setzero_ps();
+  const __m512i u = _mm512_set1_epi16(0x3F00), s = _mm512_set1_epi16(0x3E80);
+  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 16; ++j) asm volatile("vdpbf16ps %2, %1, %0" : "+v"(acc[j]) : "v"(u), "v"(s));
+  UNROLL for (int i = 0; i < 16; ++i) asm volatile("" ::"v"(acc[i]));
+  return n * 16 * 32;
+}
+
+const GemmKernel kGemm[] = {
+    {LINNET_F8E4M3, 0, gemm_f8<true>, peak_bf16},
+    {LINNET_F8E5M2, 0, gemm_f8<false>, peak_bf16},
+};
+
+}  // namespace
+
+const KernelTable avx512_bf16_table = {
+    .isa = LINNET_ISA_AVX512_BF16,
+    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vbmi | kCpuAvx512Bf16,
+    .gemm = kGemm,
+    .n_gemm = sizeof kGemm / sizeof kGemm[0],
+    .attn_pv_bf16 = attn_pv_bf16,
+};
+
+}  // namespace linnet

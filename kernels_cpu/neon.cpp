@@ -1,0 +1,533 @@
+// NEON of every 64-bit ARM (Cortex-A53, A72: no dot product), bit-equal to scalar.cpp.
+#include "neon.h"
+
+namespace linnet {
+namespace {
+
+INLINE float tree_sum(V x) {
+  const float32x4_t a = vaddq_f32(vaddq_f32(x.v[0], x.v[2]), vaddq_f32(x.v[1], x.v[3]));
+  const float32x2_t b = vadd_f32(vget_low_f32(a), vget_high_f32(a));
+  return vget_lane_f32(b, 0) + vget_lane_f32(b, 1);
+}
+INLINE float32x4_t larger4(float32x4_t x, float32x4_t y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
+INLINE float tree_max(V x) {
+  const float32x4_t a = larger4(larger4(x.v[0], x.v[2]), larger4(x.v[1], x.v[3]));
+  const float32x2_t l = vget_low_f32(a), h = vget_high_f32(a), b = vbsl_f32(vcgt_f32(l, h), l, h);
+  const float s = vget_lane_f32(b, 0), t = vget_lane_f32(b, 1);
+  return s > t ? s : t;
+}
+
+// All ones in the first n of 16 lanes.
+INLINE void lanes(uint32_t n, uint32x4_t mask[4]) {
+  const uint32_t first[4] = {0, 1, 2, 3};
+  UNROLL for (uint32_t i = 0; i < 4; ++i) mask[i] = vcltq_u32(vaddq_u32(vld1q_u32(first), vdupq_n_u32(i * 4)), vdupq_n_u32(n));
+}
+
+// ---- rows -------------------------------------------------------------------------------------------------------------------
+
+uint32_t amax_bits(const float* x, uint32_t n) {
+  uint32x4_t max = vdupq_n_u32(0);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(x + i, n - i);
+    UNROLL for (int j = 0; j < 4; ++j) max = vmaxq_u32(max, vandq_u32(vreinterpretq_u32_f32(v.v[j]), vdupq_n_u32(0x7FFFFFFFu)));
+  }
+  return vmaxvq_u32(max);
+}
+
+struct Vi {
+  int32x4_t v[4];
+};
+// To the nearest integer, ties to even; lo where v is NaN.
+INLINE Vi round_clamped(V v, V lo, V hi) {
+  v = smaller(larger(v, lo), hi);
+  Vi r;
+  UNROLL for (int i = 0; i < 4; ++i) r.v[i] = vcvtnq_s32_f32(v.v[i]);
+  return r;
+}
+INLINE int8x16_t narrow(Vi c) {
+  return vcombine_s8(vmovn_s16(vcombine_s16(vmovn_s32(c.v[0]), vmovn_s32(c.v[1]))), vmovn_s16(vcombine_s16(vmovn_s32(c.v[2]), vmovn_s32(c.v[3]))));
+}
+
+void codes(const float* x, uint32_t n, float inv, int8_t* q) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    const int8x16_t c = narrow(round_clamped(mul(load(x + i, n - i), all(inv)), all(-127.0f), all(127.0f)));
+    if (n - i >= 16) {
+      vst1q_s8(q + i, c);
+    } else {
+      int8_t tail[16];
+      vst1q_s8(tail, c);
+      for (uint32_t j = 0; j < n - i; ++j) q[i + j] = tail[j];
+    }
+  }
+}
+
+uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, float* scale, int32_t* sum128) {
+  uint32_t finite = 1;
+  for (uint32_t g = 0, from = 0; from < k; ++g, from += group) {
+    const uint32_t n = k - from < group ? k - from : group;
+    uint32_t amax_u = amax_bits(x + from, n);
+    const bool ok = amax_u < 0x7F800000u;
+    if (!ok) finite = amax_u = 0;
+    float amax;
+    __builtin_memcpy(&amax, &amax_u, 4);
+    const V inv = all(amax > 1e-30f ? 127.0f / amax : 0.0f);
+    int32x4_t sum = vdupq_n_s32(0);
+    for (uint32_t i = 0; i < (n + 31) / 32 * 32; i += 16) {  // stores run to the next multiple of 32
+      const V v = ok && i < n ? load(x + from + i, n - i) : all(0.0f);
+      const Vi c = round_clamped(mul(v, inv), all(-127.0f), all(127.0f));
+      sum = vaddq_s32(sum, vaddq_s32(vaddq_s32(c.v[0], c.v[1]), vaddq_s32(c.v[2], c.v[3])));
+      vst1q_s8(q + from + i, narrow(c));
+    }
+    scale[g] = amax / 127.0f;
+    sum128[g] = -128 * vaddvq_s32(sum);
+  }
+  return finite;
+}
+
+void bf16_row(const float* x, uint32_t k, uint16_t* y) {
+  const uint8_t kOrder[16] = {0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15};  // 0 2 1 3 of every four
+  const uint8x16_t order = vld1q_u8(kOrder);
+  for (uint32_t i = 0; i < (k + 31) / 32 * 32; i += 16) {
+    const V v = i < k ? load(x + i, k - i) : all(0.0f);
+    uint16x4_t h[4];
+    UNROLL for (int j = 0; j < 4; ++j) {
+      const uint32x4_t u = vreinterpretq_u32_f32(v.v[j]), odd = vandq_u32(vshrq_n_u32(u, 16), vdupq_n_u32(1));
+      const uint32x4_t rounded = vaddq_u32(vaddq_u32(u, vdupq_n_u32(0x7FFF)), odd), quiet = vorrq_u32(u, vdupq_n_u32(0x400000));
+      h[j] = vshrn_n_u32(vbslq_u32(vceqq_f32(v.v[j], v.v[j]), rounded, quiet), 16);
+    }
+    UNROLL for (int j = 0; j < 4; j += 2)
+      vst1q_u8(reinterpret_cast<uint8_t*>(y + i + j * 4), vqtbl1q_u8(vreinterpretq_u8_u16(vcombine_u16(h[j], h[j + 1])), order));
+  }
+}
+
+void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y) {
+  V ss = all(0.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(x + i, n - i);
+    ss = fma(v, v, ss);  // lanes past the row add +0 to a sum of squares: no change
+  }
+  const V r = all(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(mul(load(x + i, n - i), r), load(w + i, n - i)), n - i);
+}
+
+void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) {
+  V s = all(0.0f), ss = all(0.0f);
+  for (uint32_t i = 0; i < n; i += 16) s = add(s, load(x + i, n - i));  // lanes past the row add +0 to what is never -0
+  const V mean = all(tree_sum(s) / static_cast<float>(n));
+  uint32x4_t mask[4];
+  for (uint32_t i = 0; i < n; i += 16) {
+    V d = sub(load(x + i, n - i), mean);
+    lanes(n - i, mask);
+    UNROLL for (int j = 0; j < 4; ++j) d.v[j] = vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(d.v[j]), mask[j]));
+    ss = fma(d, d, ss);
+  }
+  const V r = all(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V t = mul(sub(load(x + i, n - i), mean), r), wv = load(w + i, n - i);
+    store(y + i, b ? fma(t, wv, load(b + i, n - i)) : mul(t, wv), n - i);
+  }
+}
+
+// exp_one of scalar.cpp, sixteen at a time.
+INLINE V exp16(V x) {
+  const V low = all(-87.33f), round = all(12582912.0f);
+  const V t = smaller(all(88.37f), larger(low, x));  // the second operand is kept if it is NaN
+  const V z = fma(t, all(0x1.715476p+0f), round);
+  const V n = sub(z, round);
+  V r = fma(n, all(-0x1.62e400p-1f), t);
+  r = fma(n, all(-0x1.7f7d1cp-20f), r);
+  V p = all(0x1.6a2242p-10f);
+  p = fma(p, r, all(0x1.123b0ep-7f));
+  p = fma(p, r, all(0x1.5558f8p-5f));
+  p = fma(p, r, all(0x1.555490p-3f));
+  p = fma(p, r, all(0x1.fffffcp-2f));
+  p = fma(p, r, all(1.0f));
+  p = fma(p, r, all(1.0f));
+  UNROLL for (int i = 0; i < 4; ++i) {
+    const int32x4_t scale = vaddq_s32(vshlq_n_s32(vreinterpretq_s32_f32(z.v[i]), 23), vdupq_n_s32(0x3F800000));
+    const uint32x4_t below = vcltq_f32(x.v[i], low.v[i]);
+    p.v[i] = vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(vmulq_f32(p.v[i], vreinterpretq_f32_s32(scale))), below));
+  }
+  return p;
+}
+
+void exp_row(float* x, uint32_t n) {
+  for (uint32_t i = 0; i < n; i += 16) store(x + i, exp16(load(x + i, n - i)), n - i);
+}
+
+void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(g + i, n - i);
+    V minus;
+    UNROLL for (int j = 0; j < 4; ++j) minus.v[j] = vnegq_f32(v.v[j]);
+    store(y + i, mul(div(v, add(all(1.0f), exp16(minus))), load(u + i, n - i)), n - i);
+  }
+}
+
+void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(g + i, n - i);
+    const V e = exp16(mul(mul(v, all(-1.5957691216f)), fma(mul(v, all(0.044715f)), v, all(1.0f))));
+    store(y + i, mul(div(v, add(all(1.0f), e)), load(u + i, n - i)), n - i);
+  }
+}
+
+void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(larger(load(g + i, n - i), all(0.0f)), load(u + i, n - i)), n - i);
+}
+
+uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
+  const float32x4_t vt = vdupq_n_f32(t);
+  for (; from + 16 <= n; from += 16) {
+    uint32x4_t m = vdupq_n_u32(0);
+    UNROLL for (int j = 0; j < 4; ++j) m = vorrq_u32(m, vcgtq_f32(vld1q_f32(x + from + j * 4), vt));
+    if (vmaxvq_u32(m)) break;
+  }
+  for (; from < n; ++from)
+    if (x[from] > t) return from;
+  return n;
+}
+
+void add_row(float* y, const float* x, uint32_t n) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, add(load(y + i, n - i), load(x + i, n - i)), n - i);
+}
+
+void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, fma(load(x + i, n - i), all(b), mul(load(y + i, n - i), all(a))), n - i);
+}
+
+void scale_row(float* y, uint32_t n, float a) {
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(load(y + i, n - i), all(a)), n - i);
+}
+
+void rope_row(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) {
+  if (!interleaved) {
+    for (uint32_t i = 0; i < n_pairs; i += 16) {
+      const uint32_t n = n_pairs - i;
+      const V a = load(x + i, n), b = load(x + n_pairs + i, n), c = load(cos + i, n), s = load(sin + i, n);
+      V minus = mul(b, s);
+      UNROLL for (int j = 0; j < 4; ++j) minus.v[j] = vnegq_f32(minus.v[j]);
+      store(x + i, fma(a, c, minus), n);
+      store(x + n_pairs + i, fma(b, c, mul(a, s)), n);
+    }
+    return;
+  }
+  for (uint32_t i = 0; i < n_pairs; i += 8) {
+    const uint32_t n = n_pairs - i < 8 ? n_pairs - i : 8;
+    float both[16] = {}, c[8] = {}, s[8] = {};
+    __builtin_memcpy(both, x + 2 * i, n * 8);
+    __builtin_memcpy(c, cos + i, n * 4);
+    __builtin_memcpy(s, sin + i, n * 4);
+    UNROLL for (int j = 0; j < 8; j += 4) {
+      float32x4x2_t ab = vld2q_f32(both + 2 * j);
+      const float32x4_t vc = vld1q_f32(c + j), vs = vld1q_f32(s + j), a = ab.val[0], b = ab.val[1];
+      ab.val[0] = vfmaq_f32(vnegq_f32(vmulq_f32(b, vs)), a, vc);
+      ab.val[1] = vfmaq_f32(vmulq_f32(a, vs), b, vc);
+      vst2q_f32(both + 2 * j, ab);
+    }
+    __builtin_memcpy(x + 2 * i, both, n * 8);
+  }
+}
+
+// ---- attention --------------------------------------------------------------------------------------------------------------
+
+INLINE V soft_cap(V v, float cap) {
+  V r;
+  V x, z;
+  UNROLL for (int j = 0; j < 4; ++j) {
+    x.v[j] = vdivq_f32(v.v[j], vdupq_n_f32(cap));
+    z.v[j] = vmulq_n_f32(vabsq_f32(x.v[j]), -2.0f);
+  }
+  z = exp16(z);
+  const float32x4_t one = vdupq_n_f32(1.0f);
+  UNROLL for (int j = 0; j < 4; ++j)
+    r.v[j] = vmulq_n_f32(vbslq_f32(vdupq_n_u32(0x80000000u), x.v[j], vdivq_f32(vsubq_f32(one, z.v[j]), vaddq_f32(one, z.v[j]))), cap);
+  return r;
+}
+
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
+  const float32x4_t nothing = vdupq_n_f32(-__builtin_inff());
+  V max = {{nothing, nothing, nothing, nothing}}, sum = all(0.0f);
+  uint32x4_t mask[4], less[4];
+  const uint32_t first = from / 16 * 16;
+  for (uint32_t i = first; i < to; i += 16) {
+    V v = mul(load(s + i), all(scale));  // n_pad is a multiple of 16
+    if (cap > 0) v = soft_cap(v, cap);
+    store(s + i, v);
+    lanes(to - i, mask);
+    lanes(from > i ? from - i : 0, less);
+    UNROLL for (int j = 0; j < 4; ++j) v.v[j] = vbslq_f32(vbicq_u32(mask[j], less[j]), v.v[j], nothing);
+    max = larger(v, max);
+  }
+  *m = tree_max(max);
+  for (uint32_t i = 0; i < first; i += 16) store(s + i, all(0.0f));
+  uint32_t i = first;
+  for (; i < to; i += 16) {
+    V e = exp16(sub(load(s + i), all(*m)));
+    lanes(to - i, mask);
+    lanes(from > i ? from - i : 0, less);
+    UNROLL for (int j = 0; j < 4; ++j) e.v[j] = vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(e.v[j]), vbicq_u32(mask[j], less[j])));
+    store(s + i, e);
+    sum = add(sum, e);
+  }
+  for (; i < n_pad; i += 16) store(s + i, all(0.0f));
+  *l = tree_sum(sum);
+}
+
+float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) {
+  V max = all(0.0f);
+  for (uint32_t i = 0; i < n; i += 16) max = larger(mul(load(e + i), load(v_scale + i)), max);
+  const float amax = tree_max(max);
+  const V inv = all(amax > 1e-30f ? 16383.0f / amax : 0.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const Vi c = round_clamped(mul(mul(load(e + i), load(v_scale + i)), inv), all(0.0f), all(16383.0f));
+    Vi high, low;
+    UNROLL for (int j = 0; j < 4; ++j) {
+      high.v[j] = vshrq_n_s32(c.v[j], 7);
+      low.v[j] = vandq_s32(c.v[j], vdupq_n_s32(127));
+    }
+    vst1q_u8(hi + i, vreinterpretq_u8_s8(narrow(high)));
+    vst1q_u8(lo + i, vreinterpretq_u8_s8(narrow(low)));
+  }
+  return amax / 16383.0f;
+}
+
+// ---- matrices ---------------------------------------------------------------------------------------------------------------
+
+// Without a dot product: of 8 inputs the products of two fit in 16 bits (2 * 128 * 127 < 2^15), and are then added in pairs to 32 bits.
+struct Widen {
+  static constexpr int kRows = 1;
+  int32x4_t sum[4][2] = {};  // of a quarter's outputs 0, 1 and 2, 3: two sums each
+
+  INLINE void add(int q, int half, const Pair& w, const int8x16_t* x) {
+    const int32x4_t xs = vreinterpretq_s32_s8(*x);
+    const int8x16_t a = vreinterpretq_s8_s32(half == 0 ? vdupq_laneq_s32(xs, 0) : vdupq_laneq_s32(xs, 2));
+    const int8x16_t b = vreinterpretq_s8_s32(half == 0 ? vdupq_laneq_s32(xs, 1) : vdupq_laneq_s32(xs, 3));
+    const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(w.first), vget_low_s8(a)), vget_low_s8(w.second), vget_low_s8(b));
+    const int16x8_t high = vmlal_high_s8(vmull_high_s8(w.first, a), w.second, b);
+    sum[q][0] = vpadalq_s16(sum[q][0], low);
+    sum[q][1] = vpadalq_s16(sum[q][1], high);
+  }
+  INLINE int32x4_t total(int q, int) const { return vpaddq_s32(sum[q][0], sum[q][1]); }
+};
+
+using Int = IntKernels<Widen, Widen, 2, 4>;
+
+struct F32 {
+  static constexpr size_t kBytes = 4;
+  static INLINE V load16(const char* p) { return load(reinterpret_cast<const float*>(p)); }
+};
+struct F16 {
+  static constexpr size_t kBytes = 2;
+  static INLINE V load16(const char* p) { return load_scales<true>(p); }
+};
+struct Bf16 {
+  static constexpr size_t kBytes = 2;
+  static INLINE V load16(const char* p) {
+    V r;
+    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(p) + i * 4), 16));
+    return r;
+  }
+};
+
+INLINE V times(V w, float x, V acc) {
+  UNROLL for (int i = 0; i < 4; ++i) acc.v[i] = vfmaq_n_f32(acc.v[i], w.v[i], x);
+  return acc;
+}
+
+// One chain of fmaf over k per output; R * P fours of chains hide its latency.
+template <class W, int R, int P>
+void float_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
+  const char* w = static_cast<const char*>(a.w) + panel * a.w_stride;
+  V acc[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = all(0.0f);
+  for (uint32_t i = 0; i < a.k; ++i) {
+    UNROLL for (int p = 0; p < P; ++p) {
+      const V wv = W::load16(w + static_cast<size_t>(p) * a.w_stride + i * 16 * W::kBytes);
+      UNROLL for (int r = 0; r < R; ++r)
+        acc[r][p] = times(wv, *reinterpret_cast<const float*>(x + static_cast<size_t>(r) * a.x_stride + i * size_t{4}), acc[r][p]);
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
+      finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+}
+
+template <class W>
+void gemm_float(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels;) {
+    const uint32_t panels = a.m < 4 && a.n_panels - panel >= 2 ? 2 : 1;
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t rows = panels == 1 && a.m - row >= 4 ? 4 : 1;
+      (rows == 4 ? float_tile<W, 4, 1> : panels == 2 ? float_tile<W, 1, 2> : float_tile<W, 1, 1>)(a, row, panel);
+      row += rows;
+    }
+    panel += panels;
+  }
+}
+
+template <bool kE4M3, int R>
+void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
+  const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
+  V acc[R];
+  UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
+  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
+    uint32x4_t four[4];
+    float32x4_t xv[R];  // inputs 0 2 1 3
+    UNROLL for (int q = 0; q < 4; ++q) four[q] = vreinterpretq_u32_u8(vld1q_u8(w + q * 16));
+    UNROLL for (int r = 0; r < R; ++r)
+      xv[r] = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)), 16));
+    UNROLL for (int j = 0; j < 4; ++j) UNROLL for (int q = 0; q < 4; ++q) {
+      const float32x4_t wv = vreinterpretq_f32_u32(from_f8<kE4M3>(four[q], j));
+      UNROLL for (int r = 0; r < R; ++r)
+        acc[r].v[q] = j == 0   ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 0)
+                      : j == 1 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 2)
+                      : j == 2 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 1)
+                               : vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 3);
+    }
+  }
+  const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, mul(acc[r], scale));
+}
+
+template <bool kE4M3>
+void gemm_f8(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t rows = a.m - row >= 4 ? 4 : 1;
+      (rows == 4 ? f8_tile<kE4M3, 4> : f8_tile<kE4M3, 1>)(a, row, panel);
+      row += rows;
+    }
+}
+
+// ---- attention over float pages -----------------------------------------------------------------------------------------------
+
+// R rows by one panel of 16 channels; one chain over the tokens per output.
+template <class Load, int R>
+void pv_float_tile(const float* e, const void* const* pages, uint32_t n_pages, uint32_t panel, float* acc, size_t acc_stride) {
+  V sum[R];
+  UNROLL for (int r = 0; r < R; ++r) sum[r] = all(0.0f);
+  for (uint32_t i = 0; i < n_pages; ++i, e += 16) {
+    const char* v = static_cast<const char*>(pages[i]) + panel * Load::kPanelBytes;
+    for (uint32_t t = 0; t < 16; t += 4)
+      UNROLL for (uint32_t j = 0; j < 4; ++j) {
+        const V vv = Load::token(v, t, j);
+        UNROLL for (int r = 0; r < R; ++r) sum[r] = fma(all(e[static_cast<uint32_t>(r) * 256 + t + j]), vv, sum[r]);
+      }
+  }
+  UNROLL for (int r = 0; r < R; ++r) store(acc + static_cast<size_t>(r) * acc_stride, sum[r]);
+}
+template <class W>
+struct Wide {
+  static constexpr size_t kPanelBytes = 256 * W::kBytes;
+  static INLINE V token(const char* v, uint32_t t, uint32_t j) { return W::load16(v + (t + j) * 16 * W::kBytes); }
+};
+template <bool kE4M3>
+struct Eight {
+  static constexpr size_t kPanelBytes = 256;
+  static INLINE V token(const char* v, uint32_t t, uint32_t j) {
+    V r;
+    UNROLL for (int q = 0; q < 4; ++q)
+      r.v[q] = vreinterpretq_f32_u32(from_f8<kE4M3>(vreinterpretq_u32_u8(vld1q_u8(reinterpret_cast<const uint8_t*>(v) + t * 16 + q * 16)), static_cast<int>(j)));
+    return r;
+  }
+};
+template <class Load>
+void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  for (uint32_t d = 0; d < d_panels; ++d)
+    for (uint32_t r = 0; r < rows;) {
+      const uint32_t step = rows - r >= 4 ? 4 : 1;
+      (step == 4 ? pv_float_tile<Load, 4> : pv_float_tile<Load, 1>)(e + r * size_t{256}, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
+      r += step;
+    }
+}
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+  (v == LINNET_F32      ? pv_float<Wide<F32>>
+   : v == LINNET_F16    ? pv_float<Wide<F16>>
+   : v == LINNET_BF16   ? pv_float<Wide<Bf16>>
+   : v == LINNET_F8E4M3 ? pv_float<Eight<true>>
+                        : pv_float<Eight<false>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+}
+
+// ---- for benches --------------------------------------------------------------------------------------------------------------
+
+// The shortest exact sequence for signed codes: two products of 8, and their sums in pairs: 16 multiply-adds.
+uint64_t peak_int8(uint64_t n) {
+  int32x4_t acc[8], t[8];
+  const int8x16_t a = vdupq_n_s8(3), b = vdupq_n_s8(-5);
+  UNROLL for (int i = 0; i < 8; ++i) acc[i] = vdupq_n_s32(i);
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 8; ++j)
+      asm volatile("smull %1.8h, %2.8b, %3.8b\n\tsmlal2 %1.8h, %2.16b, %3.16b\n\tsadalp %0.4s, %1.8h" : "+w"(acc[j]), "=&w"(t[j]) : "w"(a), "w"(b));
+  UNROLL for (int i = 0; i < 8; ++i) asm volatile("" ::"w"(acc[i]));
+  return n * 8 * 16;
+}
+
+uint64_t read_all(const void* p, size_t bytes) {
+  const uint8_t* c = static_cast<const uint8_t*>(p);
+  uint8x16_t sum[8];
+  UNROLL for (int i = 0; i < 8; ++i) sum[i] = vdupq_n_u8(0);
+  for (size_t at = 0; at < bytes; at += 128) UNROLL for (int i = 0; i < 8; ++i) sum[i] = veorq_u8(sum[i], vld1q_u8(c + at + i * 16));
+  UNROLL for (int i = 1; i < 8; ++i) sum[0] = veorq_u8(sum[0], sum[i]);
+  const uint64x2_t v = vreinterpretq_u64_u8(sum[0]);
+  return vgetq_lane_u64(v, 0) ^ vgetq_lane_u64(v, 1);
+}
+
+uint64_t peak_f32(uint64_t n) {
+  float32x4_t acc[16];
+  UNROLL for (int i = 0; i < 16; ++i) acc[i] = vdupq_n_f32(0.0f);
+  const float32x4_t a = vdupq_n_f32(0.5f), b = vdupq_n_f32(0.25f);
+  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 16; ++j) asm volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(acc[j]) : "w"(a), "w"(b));
+  UNROLL for (int i = 0; i < 16; ++i) asm volatile("" ::"w"(acc[i]));
+  return n * 16 * 4;
+}
+
+const GemmKernel kGemm[] = {
+    {LINNET_F32, 1, gemm_float<F32>, peak_f32},
+    {LINNET_F16, 1, gemm_float<F16>, peak_f32},
+    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
+    {LINNET_I8, 1, Int::i8, peak_int8},
+    {LINNET_I8G128, 1, Int::i8_f32, peak_int8},
+    {LINNET_I8G64, 1, Int::i8_f32, peak_int8},
+    {LINNET_I8G32, 1, Int::i8_f16, peak_int8},
+    {LINNET_I4G128, 1, Int::i4, peak_int8},
+    {LINNET_I4G64, 1, Int::i4, peak_int8},
+    {LINNET_I4G32, 1, Int::i4, peak_int8},
+    {LINNET_I4G128Z, 1, Int::i4_zero, peak_int8},
+    {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
+    {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
+};
+
+}  // namespace
+
+const KernelTable neon_table = {
+    .isa = LINNET_ISA_NEON,
+    .required = kCpuNeon,
+    .gemm = kGemm,
+    .n_gemm = sizeof kGemm / sizeof kGemm[0],
+    .quantize_row = quantize_row,
+    .bf16_row = bf16_row,
+    .amax_bits = amax_bits,
+    .codes = codes,
+    .rmsnorm_row = rmsnorm_row,
+    .layernorm_row = layernorm_row,
+    .silu_mul_row = silu_mul_row,
+    .gelu_mul_row = gelu_mul_row,
+    .relu_mul_row = relu_mul_row,
+    .add_row = add_row,
+    .rope_row = rope_row,
+    .softmax_block = softmax_block,
+    .planes = planes,
+    .attn_pv = attn_pv_by<Widen>,
+    .attn_pv_float = attn_pv_float,
+    .merge_row = merge_row,
+    .scale_row = scale_row,
+    .find_above = find_above,
+    .exp_row = exp_row,
+    .read_all = read_all,
+};
+
+}  // namespace linnet

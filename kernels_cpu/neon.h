@@ -1,0 +1,208 @@
+// What the NEON tiers share: sixteen lanes as four registers, and the integer matrix kernels over a way to multiply bytes (Dot). Included by
+// neon*.cpp alone, each compiled with its own flags; so everything here has internal linkage.
+#pragma once
+#include <arm_neon.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels.h"
+
+#define UNROLL _Pragma("GCC unroll 16")
+#define INLINE inline __attribute__((always_inline))
+
+namespace linnet {
+namespace {
+
+struct V {
+  float32x4_t v[4];
+};
+
+INLINE V all(float f) {
+  const float32x4_t v = vdupq_n_f32(f);
+  return {{v, v, v, v}};
+}
+// The first n of 16 floats (n may be more than 16), zeros beyond; nothing past them is touched. Tails go through a copy.
+INLINE V load(const float* p, uint32_t n = 16) {
+  alignas(16) float tail[16] = {};
+  if (n < 16) p = static_cast<const float*>(__builtin_memcpy(tail, p, n * sizeof(float)));
+  return {{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}};
+}
+INLINE void store(float* p, V x, uint32_t n = 16) {
+  alignas(16) float tail[16];
+  float* to = n < 16 ? tail : p;
+  UNROLL for (int i = 0; i < 4; ++i) vst1q_f32(to + i * 4, x.v[i]);
+  if (n < 16) __builtin_memcpy(p, tail, n * sizeof(float));
+}
+#define LINNET_EACH(name, expression)                              \
+  INLINE V name(V x, V y) {                                        \
+    V r;                                                           \
+    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = expression;        \
+    return r;                                                      \
+  }
+LINNET_EACH(add, vaddq_f32(x.v[i], y.v[i]))
+LINNET_EACH(sub, vsubq_f32(x.v[i], y.v[i]))
+LINNET_EACH(mul, vmulq_f32(x.v[i], y.v[i]))
+LINNET_EACH(div, vdivq_f32(x.v[i], y.v[i]))
+// x > y ? x : y, and x < y ? x : y: the second operand where one is NaN.
+LINNET_EACH(larger, vbslq_f32(vcgtq_f32(x.v[i], y.v[i]), x.v[i], y.v[i]))
+LINNET_EACH(smaller, vbslq_f32(vcltq_f32(x.v[i], y.v[i]), x.v[i], y.v[i]))
+#undef LINNET_EACH
+INLINE V fma(V x, V y, V z) {
+  UNROLL for (int i = 0; i < 4; ++i) z.v[i] = vfmaq_f32(z.v[i], x.v[i], y.v[i]);
+  return z;
+}
+
+// ---- matrices ---------------------------------------------------------------------------------------------------------------
+
+INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) {
+  float* y = a.y + row * a.y_stride + panel * size_t{16};
+  const V r = a.bias ? add(acc, load(a.bias + panel * size_t{16})) : acc;
+  store(y, a.accumulate ? add(load(y), r) : r);
+}
+
+// The bits of FP8 input `input` of four outputs as f32: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts
+// the exponent right, subnormals included. The upper half is the bf16.
+template <bool kE4M3>
+INLINE uint32x4_t from_f8(uint32x4_t four, int input) {
+  constexpr int kDown = kE4M3 ? 4 : 3;
+  const uint32x4_t at_top = vshlq_u32(four, vdupq_n_s32(24 - 8 * input));
+  const uint32x4_t u = vandq_u32(vreinterpretq_u32_s32(vshrq_n_s32(vreinterpretq_s32_u32(at_top), kDown)), vdupq_n_u32(kE4M3 ? 0x87F00000u : 0x8FE00000u));
+  const uint32x4_t magnitude = vbicq_u32(u, vdupq_n_u32(0x80000000u));
+  const uint32x4_t special = kE4M3 ? vceqq_u32(magnitude, vdupq_n_u32(0x07F00000u)) : vcgeq_u32(magnitude, vdupq_n_u32(0x0F800000u));
+  const float32x4_t f = vmulq_n_f32(vreinterpretq_f32_u32(u), kE4M3 ? 0x1p120f : 0x1p112f);
+  return vorrq_u32(vreinterpretq_u32_f32(f), vandq_u32(special, vdupq_n_u32(kE4M3 ? 0x7FC00000u : 0x7F800000u)));
+}
+
+template <bool kF16>
+INLINE V load_scales(const char* p) {
+  if (!kF16) return load(reinterpret_cast<const float*>(p));
+  V r;
+  UNROLL for (int i = 0; i < 4; ++i) r.v[i] = vcvt_f32_f16(vld1_f16(reinterpret_cast<const float16_t*>(p) + i * 4));
+  return r;
+}
+
+// i4g128z: what takes back the zero points of quarter q of a panel, which lie behind its group's scales.
+INLINE int32x4_t zero_sum(const char* scales, int q, int32_t sum128) {
+  uint32_t four;
+  __builtin_memcpy(&four, scales + 32 + q * 4, 4);
+  const uint16x8_t zeros = vmovl_u8(vreinterpret_u8_u32(vdup_n_u32(four)));
+  return vmulq_n_s32(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(zeros))), sum128 / 128);
+}
+
+// Codes of 4 outputs (quarter q of a panel) by 8 inputs, as two registers of 4 inputs each. Four-bit codes stay 0..15.
+struct Pair {
+  int8x16_t first, second;
+};
+template <Codes kCodes>
+INLINE Pair load_pair(const uint8_t* w, int q) {
+  if (kCodes != kBytes) {
+    const uint8x16_t v = vld1q_u8(w + q * 16);
+    return {vreinterpretq_s8_u8(vandq_u8(v, vdupq_n_u8(15))), vreinterpretq_s8_u8(vshrq_n_u8(v, 4))};
+  }
+  return {vreinterpretq_s8_u8(vld1q_u8(w + q * 16)), vreinterpretq_s8_u8(vld1q_u8(w + 64 + q * 16))};
+}
+
+// R rows by one panel over the whole k, kQuarters of its quarters at a time, as many as sums fit in the registers. scale_step: bytes from one
+// group's weight scales to the next, 0 for format i8.
+template <class Dot, int R, int kQuarters, Codes kCodes, bool kF16>
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+  constexpr size_t kEight = kCodes == kBytes ? 128 : 64;  // bytes of 8 inputs
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
+  const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
+  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
+  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
+  const int32_t* x_sum = a.x_sum128 + row * size_t{a.x_groups};
+  alignas(16) float acc[R][16];  // in memory: the registers are the inner loop's
+  for (int r = 0; r < R; ++r) store(acc[r], all(0.0f));
+  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
+    const uint32_t group = left < a.x_group ? left : a.x_group;
+    left -= group;
+    const V ws = load_scales<kF16>(w_scale);
+    UNROLL for (int first = 0; first < 4; first += kQuarters) {
+      Dot dot[(R + Dot::kRows - 1) / Dot::kRows];
+      const uint8_t* wq = w;
+      for (const int8_t *xq = x, *end = x + group; xq != end; xq += 16, wq += 2 * kEight) {
+        int8x16_t xv[R];
+        UNROLL for (int r = 0; r < R; ++r) xv[r] = vld1q_s8(xq + static_cast<size_t>(r) * a.x_stride);
+        UNROLL for (int half = 0; half < 2; ++half)
+          UNROLL for (int q = first; q < first + kQuarters; ++q) {
+            const Pair p = load_pair<kCodes>(wq + static_cast<size_t>(half) * kEight, q);
+            UNROLL for (int r = 0; r < R; r += Dot::kRows) dot[r / Dot::kRows].add(q, half, p, xv + r);
+          }
+      }
+      UNROLL for (int r = 0; r < R; ++r) {
+        const float xs = x_scale[static_cast<size_t>(r) * a.x_groups];
+        const int32_t sum128 = x_sum[static_cast<size_t>(r) * a.x_groups];  // takes back what codes are stored more
+        int32x4_t back = vdupq_n_s32(kCodes == kNibbles ? sum128 / 16 : 0);
+        UNROLL for (int q = first; q < first + kQuarters; ++q) {
+          if (kCodes == kNibblesZero) back = zero_sum(w_scale, q, sum128);
+          const float32x4_t d = vcvtq_f32_s32(vaddq_s32(dot[r / Dot::kRows].total(q, r % Dot::kRows), back));
+          vst1q_f32(acc[r] + q * 4, vfmaq_f32(vld1q_f32(acc[r] + q * 4), d, vmulq_n_f32(ws.v[q], xs)));
+        }
+      }
+    }
+    x += group;
+    w += group / 8 * kEight;
+    w_scale += scale_step;
+    ++x_scale;
+    ++x_sum;
+  }
+  for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, load(acc[r]));
+}
+
+// One multiplies for a row alone, Many for 2 and R rows (R a power of two).
+template <class One, class Many, int R, int kQuarters, Codes kCodes, bool kF16>
+void gemm_int(const GemmArgs* args, size_t scale_step) {
+  using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
+  const GemmArgs& a = *args;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t left = a.m - row;
+      uint32_t rows = 1;
+      Tile tile = int_tile<One, 1, 4, kCodes, kF16>;
+      if (left >= R) rows = R, tile = int_tile<Many, R, kQuarters, kCodes, kF16>;
+      else if (R > 4 && left >= 4) rows = 4, tile = int_tile<Many, R < 4 ? R : 4, 4, kCodes, kF16>;
+      else if (left >= 2) rows = 2, tile = int_tile<Many, 2, 4, kCodes, kF16>;
+      tile(a, row, panel, scale_step);
+      row += rows;
+    }
+}
+
+// The integer entries of a tier.
+template <class One, class Many, int R, int kQuarters>
+struct IntKernels {
+  static void i8(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kBytes, false>(a, 0); }
+  static void i8_f32(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kBytes, false>(a, 64); }
+  static void i8_f16(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kBytes, true>(a, 32); }
+  static void i4(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kNibbles, true>(a, 32); }
+  static void i4_zero(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kNibblesZero, true>(a, 48); }
+};
+
+// ---- attention --------------------------------------------------------------------------------------------------------------
+
+// One row by one panel of 16 channels: both planes of P are rows of the same product.
+template <class Dot>
+void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
+                const float* p_scale, float* acc, size_t acc_stride) {
+  for (uint32_t r = 0; r < rows; ++r)
+    for (uint32_t d = 0; d < d_panels; ++d) {
+      Dot dot[2 / Dot::kRows];
+      for (uint32_t i = 0; i < n_pages; ++i) {
+        const uint8_t* v = reinterpret_cast<const uint8_t*>(pages[i]) + d * size_t{256};
+        const int8x16_t xv[2] = {vreinterpretq_s8_u8(vld1q_u8(hi + r * size_t{256} + i * 16)), vreinterpretq_s8_u8(vld1q_u8(lo + r * size_t{256} + i * 16))};
+        UNROLL for (int half = 0; half < 2; ++half)
+          UNROLL for (int q = 0; q < 4; ++q) {
+            const Pair p = load_pair<kBytes>(v + half * 128, q);
+            UNROLL for (int j = 0; j < 2; j += Dot::kRows) dot[j / Dot::kRows].add(q, half, p, xv + j);
+          }
+      }
+      float* out = acc + r * acc_stride + d * size_t{16};
+      UNROLL for (int q = 0; q < 4; ++q) {
+        const int32x4_t sum = vaddq_s32(vshlq_n_s32(dot[0].total(q, 0), 7), dot[1 / Dot::kRows].total(q, 1 % Dot::kRows));
+        vst1q_f32(out + q * 4, vmulq_n_f32(vcvtq_f32_s32(sum), p_scale[r]));
+      }
+    }
+}
+
+}  // namespace
+}  // namespace linnet

@@ -1,0 +1,203 @@
+#include "hf_quant.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "json.h"
+
+namespace linnet::convert {
+namespace {
+
+// Keys that say how a checkpoint was made or is to be run elsewhere, not what its codes mean.
+constexpr std::string_view kHarmless[] = {
+    "act_group_aware", "backend", "batch_size", "block_name_to_quantize", "cache_block_outputs", "damp_auto_increment", "damp_percent", "dataset",
+    "disable_exllama", "do_fuse", "exllama_config", "fuse_max_seq_len", "lm_head", "max_input_length", "meta", "model_file_base_name",
+    "model_name_or_path", "model_seqlen", "module_name_preceding_first_block", "modules_in_block_to_quantize", "modules_to_fuse",
+    "modules_to_not_convert", "pack_dtype", "pad_token_id", "static_groups", "sym", "tokenizer", "true_sequential", "use_cuda_fp16", "use_exllama", "zero_point"};
+constexpr std::string_view kRead[] = {"bits", "w_bit", "checkpoint_format", "desc_act", "format", "group_size", "method", "q_group_size", "quant_method", "version"};
+
+constexpr std::string_view kSuffixes[] = {".qweight", ".qzeros", ".scales", ".g_idx"};
+
+// AWQ puts the eight outputs of a word in this order: output j lies in nibble kAwqPlace[j].
+constexpr uint8_t kAwqPlace[8] = {0, 4, 1, 5, 2, 6, 3, 7};
+
+// The parts of one matrix, n outputs by k inputs.
+struct Codes4 {
+  const uint8_t *qweight, *qzeros, *scales;
+  uint32_t n, k, group, add;
+  bool awq;
+  std::vector<uint32_t> group_of;  // of each input; empty: input / group
+
+  static uint32_t nibble(const uint8_t* words, size_t word, uint32_t place) {
+    uint32_t w;
+    std::memcpy(&w, words + word * 4, 4);
+    return w >> (4 * place) & 15;
+  }
+  uint32_t group_at(uint32_t i) const { return group_of.empty() ? i / group : group_of[i]; }
+  uint32_t code(uint32_t i, uint32_t output) const {
+    return awq ? nibble(qweight, size_t{i} * (n / 8) + output / 8, kAwqPlace[output % 8]) : nibble(qweight, size_t{i / 8} * n + output, i % 8);
+  }
+  uint32_t zero(uint32_t g, uint32_t output) const {
+    return nibble(qzeros, size_t{g} * (n / 8) + output / 8, awq ? kAwqPlace[output % 8] : output % 8) + add;
+  }
+  uint16_t scale(uint32_t g, uint32_t output) const {
+    uint16_t h;
+    std::memcpy(&h, scales + (size_t{g} * n + output) * 2, 2);
+    return h;
+  }
+};
+
+Status part(const SafetensorsTensors& tensors, const std::string& base, std::string_view suffix, std::string_view dtype, const std::vector<uint64_t>& shape,
+            const uint8_t** out, Error* err) {
+  const std::string name = base + std::string(suffix);
+  const auto at = tensors.find(name);
+  if (at == tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing");
+  const SafetensorsTensor& t = at->second;
+  if (t.dtype != dtype) return fail(err, LINNET_UNSUPPORTED, t.file, ": tensor '", name, "': dtype ", t.dtype, ", not ", dtype);
+  if (t.shape != shape)
+    return fail(err, LINNET_BAD_FILE, t.file, ": tensor '", name, "' has shape ", shape_text(t.shape), ", config.json asks for ", shape_text(shape));
+  *out = t.data;
+  return LINNET_OK;
+}
+
+// A number under one of two names; 0 where both are absent or null.
+Status number(const nlohmann::json& from, const char* label, const char* key, const char* other, int64_t* out, Error* err) {
+  int64_t values[2] = {0, 0};
+  for (const char* k : {key, other})
+    if (get_i64(from, k, &values[k == other]) == Got::kWrong) return fail(err, LINNET_BAD_FILE, label, ": quantization_config.", k, " is no integer");
+  if (values[0] && values[1] && values[0] != values[1])
+    return fail(err, LINNET_BAD_FILE, label, ": quantization_config.", key, " = ", values[0], ", but ", other, " = ", values[1]);
+  *out = values[0] ? values[0] : values[1];
+  return LINNET_OK;
+}
+
+// *out (a default before) in lower case; several keys may say the same.
+Status word(const nlohmann::json& from, const char* label, const char* key, std::string* out, Error* err) {
+  std::string text;
+  const Got got = get_string(from, key, &text);
+  if (got == Got::kWrong) return fail(err, LINNET_BAD_FILE, label, ": quantization_config.", key, " is no string");
+  if (got != Got::kFound) return LINNET_OK;
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  if (!out->empty() && *out != text) return fail(err, LINNET_BAD_FILE, label, ": quantization_config.", key, " is '", text, "', another key says '", *out, "'");
+  *out = text;
+  return LINNET_OK;
+}
+
+}  // namespace
+
+Status quant_from_config(std::string_view text, const char* label, HfQuant* out, Error* err) {
+  *out = {};
+  nlohmann::json config;
+  LINNET_TRY(json_parse(text, label, &config, err));
+  const nlohmann::json* q = json_member(config, "quantization_config");
+  if (!q || q->is_null()) return LINNET_OK;
+  if (!q->is_object()) return fail(err, LINNET_BAD_FILE, label, ": quantization_config is ", json_show(*q), ", not an object");
+  std::string method, format;
+  if (get_string(*q, "quant_method", &method) != Got::kFound) return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method is missing or no string");
+  if (method == "gptq") out->method = HfQuant::kGptq;
+  else if (method == "awq") out->method = HfQuant::kAwq;
+  else return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only gptq and awq");
+  for (const auto& [key, value] : q->items()) {
+    const auto listed = [&key = key](const auto& list) { return std::find(std::begin(list), std::end(list), key) != std::end(list); };
+    const bool empty = value.is_null() || value == false || (value.is_structured() && value.empty());
+    if (!listed(kHarmless) && !listed(kRead) && !empty)
+      return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config: key '", key, "' (", json_show(value), ") is not supported");
+  }
+  int64_t bits = 0, group = 0;
+  LINNET_TRY(word(*q, label, "method", &method, err));  // newer files say everything twice
+  LINNET_TRY(number(*q, label, "bits", "w_bit", &bits, err));
+  LINNET_TRY(number(*q, label, "group_size", "q_group_size", &group, err));
+  if (bits != 4) return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.bits = ", bits, " is not supported, only 4");
+  if (group != -1 && (group < 32 || group > 65536 || group % 32 != 0))
+    return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.group_size = ", group, " is no multiple of 32 (nor -1)");
+  out->group = group == -1 ? 0 : static_cast<uint32_t>(group);
+  const bool awq = out->method == HfQuant::kAwq;
+  for (const char* key : {"checkpoint_format", "format", "version"})
+    if (awq || std::string_view(key) != "version") LINNET_TRY(word(*q, label, key, &format, err));
+  if (awq && !format.empty() && format != "gemm") return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config: format '", format, "' of awq is not supported, only gemm");
+  if (!awq && !format.empty() && format != "gptq" && format != "gptq_v2")
+    return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config: format '", format, "' of gptq is not supported, only gptq and gptq_v2");
+  out->add = !awq && format != "gptq_v2";
+  if (get_bool(*q, "desc_act", &out->act_order) == Got::kWrong) return fail(err, LINNET_BAD_FILE, label, ": quantization_config.desc_act is neither true nor false");
+  return LINNET_OK;
+}
+
+std::string quant_weight(std::string_view name) {
+  for (const std::string_view suffix : kSuffixes)
+    if (name.ends_with(suffix)) return std::string(name.substr(0, name.size() - suffix.size())) + ".weight";
+  return "";
+}
+
+bool quant_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& weight) {
+  constexpr std::string_view kWeight = ".weight";
+  return quant.method != HfQuant::kNone && weight.ends_with(kWeight) && tensors.count(weight.substr(0, weight.size() - kWeight.size()) + ".qweight");
+}
+
+Status quant_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const std::shared_ptr<void>& keep, SourceTensor* t, bool* act_order, Error* err) {
+  const std::string base = t->source_name.substr(0, t->source_name.size() - std::string_view(".weight").size());
+  const bool awq = quant.method == HfQuant::kAwq;
+  const uint32_t n = t->n, k = t->k, group = quant.group ? quant.group : k, n_groups = static_cast<uint32_t>(div_up(k, group));
+  if (n % 8 != 0 || k % 8 != 0) return fail(err, LINNET_UNSUPPORTED, "tensor '", t->source_name, "': ", n, " x ", k, " codes of 4 bits are no whole words");
+  auto codes = std::make_shared<Codes4>();
+  *codes = {nullptr, nullptr, nullptr, n, k, group, quant.add, awq, {}};
+  const std::vector<uint64_t> words = awq ? std::vector<uint64_t>{k, n / 8} : std::vector<uint64_t>{k / 8, n};
+  LINNET_TRY(part(tensors, base, ".qweight", "I32", words, &codes->qweight, err));
+  LINNET_TRY(part(tensors, base, ".qzeros", "I32", {n_groups, n / 8}, &codes->qzeros, err));
+  LINNET_TRY(part(tensors, base, ".scales", "F16", {n_groups, n}, &codes->scales, err));
+  *act_order = false;
+  if (quant.act_order && !awq && n_groups > 1 && !tensors.count(base + ".g_idx")) return fail(err, LINNET_BAD_FILE, "tensor '", base, ".g_idx' is missing, though desc_act is true");
+  if (tensors.count(base + ".g_idx")) {
+    const uint8_t* g_idx = nullptr;
+    LINNET_TRY(part(tensors, base, ".g_idx", "I32", {k}, &g_idx, err));
+    std::vector<uint32_t> group_of(k);
+    std::memcpy(group_of.data(), g_idx, size_t{k} * 4);
+    for (uint32_t i = 0; i < k; ++i) {
+      if (group_of[i] >= n_groups) return fail(err, LINNET_BAD_FILE, "tensor '", base, ".g_idx': group ", group_of[i], " of input ", i, ", there are ", n_groups);
+      *act_order |= group_of[i] != i / group;
+    }
+    if (*act_order) codes->group_of = std::move(group_of);
+  }
+  bool symmetric = true;
+  for (uint32_t g = 0; g < n_groups; ++g)
+    for (uint32_t output = 0; output < n; ++output) {
+      symmetric &= codes->zero(g, output) == 8;
+      if ((codes->scale(g, output) & 0x7C00u) == 0x7C00u)
+        return fail(err, LINNET_BAD_FILE, "tensor '", base, ".scales': the scale of output ", output, " is infinite or not a number");
+    }
+
+  t->source_type = awq ? "AWQ" : "GPTQ";
+  t->rows = [codes, keep](uint32_t first, uint32_t count, float* out, Error*) {
+    for (uint32_t r = 0; r < count; ++r)
+      for (uint32_t i = 0; i < codes->k; ++i) {
+        const uint32_t g = codes->group_at(i), output = first + r;
+        out[size_t{r} * codes->k + i] =
+            static_cast<float>(static_cast<int32_t>(codes->code(i, output)) - static_cast<int32_t>(codes->zero(g, output))) * f16_to_f32(codes->scale(g, output));
+      }
+    return LINNET_OK;
+  };
+  t->exact_group = quant.group ? quant.group : static_cast<uint32_t>(align_up(k, 128));
+  if (*act_order) return LINNET_OK;
+  t->exact_bits = 4;
+  t->exact_zeros = !symmetric;
+  t->own = t->exact_group % 128 == 0 ? (symmetric ? LINNET_I4G128 : LINNET_I4G128Z)
+           : t->exact_group % 64 == 0 ? (symmetric ? LINNET_I4G64 : LINNET_I8G64)
+                                      : (symmetric ? LINNET_I4G32 : LINNET_I8G32);
+  t->exact_rows = [codes, keep, n_groups](uint32_t first, uint32_t count, const ExactRows& out, Error*) {
+    for (uint32_t r = 0; r < count; ++r) {
+      const uint32_t output = first + r;
+      for (uint32_t g = 0; g < n_groups; ++g) {
+        const uint32_t zero = codes->zero(g, output), from = g * codes->group, end = std::min(codes->k, from + codes->group);
+        out.scales[size_t{r} * n_groups + g] = codes->scale(g, output);
+        if (out.zeros) out.zeros[size_t{r} * n_groups + g] = static_cast<uint8_t>(zero);
+        for (uint32_t i = from; i < end; ++i)
+          out.codes[size_t{r} * codes->k + i] = static_cast<int8_t>(static_cast<int32_t>(codes->code(i, output)) - static_cast<int32_t>(zero));
+      }
+    }
+    return LINNET_OK;
+  };
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

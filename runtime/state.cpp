@@ -1,0 +1,427 @@
+#include "state.h"
+
+#include <bit>
+#include <cstring>
+
+#include "../platform/file.h"
+#include "crc32c.h"
+
+namespace linnet {
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+
+constexpr char kMagic[8] = {'L', 'N', 'T', 'S', 'T', 'A', 'T', 'E'};
+constexpr uint32_t kVersion = 1, kMaxLayers = 1024;
+
+struct Header {
+  char magic[8];
+  uint32_t version, header_bytes;
+  uint64_t bytes, model_hash;
+  uint32_t n_vocab, n_layers, n_kv_heads, head_dim, length, pending, n_logit_rows, n_forgotten;
+  uint32_t when_full, n_keep, n_context, n_rollback;
+};
+struct LayerRow {
+  uint32_t k_format, v_format, window, page_bytes, first;
+};
+enum Kind : uint32_t { kTokens = 1, kSampler = 2, kLogits = 3, kKv = 4 };
+struct SectionHead {
+  uint32_t kind, index;
+  uint64_t bytes;
+};
+struct SamplerRow {
+  uint64_t seed, n_draws;
+  float temperature, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty;
+  uint32_t top_k, penalty_last_n;
+};
+static_assert(sizeof(Header) == 80 && sizeof(LayerRow) == 20 && sizeof(SectionHead) == 16 && sizeof(SamplerRow) == 48);
+
+constexpr uint32_t header_bytes(uint32_t n_layers) { return static_cast<uint32_t>(sizeof(Header) + n_layers * sizeof(LayerRow) + sizeof(uint32_t)); }
+constexpr uint64_t section_bytes(uint64_t payload) { return sizeof(SectionHead) + payload + sizeof(uint32_t); }
+
+uint64_t n_tokens(const Header& h) { return uint64_t{h.length} + h.pending - h.n_forgotten; }
+uint64_t token_bytes(const Header& h) { return n_tokens(h) * sizeof(int32_t); }
+uint64_t logit_bytes(const Header& h) { return uint64_t{h.n_logit_rows} * h.n_vocab * sizeof(float); }
+// first: of each class of the session.
+uint64_t kv_bytes(const KvCache& kv, uint32_t layer, const Header& h, const uint32_t* first) {
+  const uint32_t c = kv.class_of[layer];
+  const KvLayout& l = kv.classes[c].layout;
+  const uint64_t scores = kv.scores(0, layer) ? l.n_kv_heads * kPagePositions * sizeof(float) : 0;  // of a page
+  return uint64_t{kv.held(c, h.length, first[c])} * (l.page_bytes + scores) + kv.sink_bytes(c);
+}
+uint64_t whole_bytes(const KvCache& kv, const Header& h, const uint32_t* first) {
+  uint64_t bytes = header_bytes(h.n_layers) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) + section_bytes(logit_bytes(h));
+  for (uint32_t i = 0; i < h.n_layers; ++i) bytes += section_bytes(kv_bytes(kv, i, h, first));
+  return bytes;
+}
+
+size_t score_at(const KvClass& c, uint32_t head, uint32_t page) { return (size_t{head} * c.n_slots + c.slot_of(page)) * kPagePositions; }
+
+// "kv 12", for error texts.
+struct SectionName {
+  char text[24];
+  SectionName(Kind kind, uint32_t index) {
+    static constexpr const char* kNames[] = {"", "tokens", "sampler", "logits", "kv "};
+    const size_t n = std::strlen(kNames[kind]);
+    std::memcpy(text, kNames[kind], n + 1);
+    if (kind != kKv) return;
+    size_t digits = 1;
+    for (uint32_t v = index; v /= 10;) ++digits;
+    text[n + digits] = '\0';
+    for (size_t i = digits; i-- > 0; index /= 10) text[n + i] = static_cast<char>('0' + index % 10);
+  }
+};
+struct Hex {
+  char text[17];
+  explicit Hex(uint64_t v) {
+    for (size_t i = 16; i-- > 0; v >>= 4) text[i] = "0123456789abcdef"[v & 15];
+    text[16] = '\0';
+  }
+};
+
+// ---- saving
+
+// What decides which tokens are dropped.
+void set_drops(const linnet_session& s, Header* h) {
+  const linnet_session_params& p = s.params;
+  h->when_full = p.when_full;
+  h->n_keep = p.n_keep;
+  h->n_context = p.when_full == LINNET_FULL_STOP ? 0 : p.n_context;
+  h->n_rollback = p.when_full == LINNET_FULL_HEAVY_HITTERS ? p.n_rollback : 0;
+}
+
+Header describe(const linnet_session& s, uint32_t seq, uint32_t* first) {
+  const ModelSpec& spec = s.model->spec;
+  const Sequence& q = s.seqs[seq];
+  Header h{};
+  std::memcpy(h.magic, kMagic, sizeof kMagic);
+  h.version = kVersion;
+  h.header_bytes = header_bytes(spec.n_layers);
+  h.model_hash = s.model->hash;
+  h.n_vocab = spec.n_vocab;
+  h.n_layers = spec.n_layers;
+  h.n_kv_heads = spec.n_kv_heads;
+  h.head_dim = spec.head_dim;
+  h.length = q.length;
+  h.pending = q.pending;
+  h.n_logit_rows = q.n_logit_rows;
+  h.n_forgotten = q.n_forgotten;
+  set_drops(s, &h);
+  for (uint32_t c = 0; c < s.kv.n_classes; ++c) first[c] = s.kv.table(seq, c).first;
+  h.bytes = whole_bytes(s.kv, h, first);
+  return h;
+}
+
+// Where a state goes: memory, or a file in writes of a fair size. A failure stays; what follows it is passed over.
+struct Sink {
+  uint8_t* out;
+  Replacement* file;  // or nullptr
+  Error* err;
+  Status status = LINNET_OK;
+  uint32_t crc = 0;
+  size_t n = 0;
+  uint8_t buffer[16384];
+
+  void flush() {
+    if (status == LINNET_OK && n) status = file->write(buffer, n, err);
+    n = 0;
+  }
+  [[gnu::noinline]] void put(const void* data, size_t bytes) {
+    crc = crc32c(crc, data, bytes);
+    if (!file) {
+      std::memcpy(out, data, bytes);
+      out += bytes;
+      return;
+    }
+    if (bytes > sizeof buffer - n) flush();
+    if (bytes > sizeof buffer) {
+      if (status == LINNET_OK) status = file->write(data, bytes, err);
+      return;
+    }
+    std::memcpy(buffer + n, data, bytes);
+    n += bytes;
+  }
+  void begin(Kind kind, uint32_t index, uint64_t bytes) {
+    const SectionHead head = {kind, index, bytes};
+    put(&head, sizeof head);
+  }
+  void end() {
+    const uint32_t sum = crc;
+    put(&sum, sizeof sum);
+    crc = 0;
+  }
+};
+
+void put_header(Sink& sink, const linnet_session& s, const Header& h, const uint32_t* first) {
+  sink.put(&h, sizeof h);
+  for (uint32_t i = 0; i < h.n_layers; ++i) {
+    const uint32_t c = s.kv.class_of[i];
+    const KvLayout& l = s.kv.classes[c].layout;
+    const LayerRow row = {l.k, l.v, layer_window(s.model->spec, i), static_cast<uint32_t>(l.page_bytes), first[c]};
+    sink.put(&row, sizeof row);
+  }
+  sink.end();
+}
+
+void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& h, const uint32_t* first) {
+  const Sequence& q = s.seqs[seq];
+  put_header(sink, s, h, first);
+  sink.begin(kTokens, 0, token_bytes(h));
+  sink.put(q.history, token_bytes(h));
+  sink.end();
+  const linnet_sampling& p = s.sampler.params;
+  const SamplerRow sampler = {p.seed, q.n_draws, p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n};
+  sink.begin(kSampler, 0, sizeof sampler);
+  sink.put(&sampler, sizeof sampler);
+  sink.end();
+  sink.begin(kLogits, 0, logit_bytes(h));
+  for (uint32_t i = 0; i < h.n_logit_rows; ++i) sink.put(q.logits + i * s.logits_stride, h.n_vocab * sizeof(float));
+  sink.end();
+  const uint32_t end = static_cast<uint32_t>(div_up(h.length, kPagePositions));
+  for (uint32_t i = 0; i < h.n_layers; ++i) {
+    const KvView v = s.kv.view(seq, i);
+    const uint32_t c = s.kv.class_of[i];
+    sink.begin(kKv, i, kv_bytes(s.kv, i, h, first));
+    each_page(*v.of, first[c], end, [&](uint32_t page) { sink.put(v.head(page, 0), v.layout->page_bytes); });
+    if (v.sinks) sink.put(v.sinks, s.kv.sink_bytes(c));
+    if (const float* scores = s.kv.scores(seq, i))
+      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
+        each_page(*v.of, first[c], end, [&](uint32_t page) { sink.put(scores + score_at(*v.of, head, page), kPagePositions * sizeof(float)); });
+    sink.end();
+  }
+}
+
+// ---- loading
+
+// What the checks found. The copying that follows looks at nothing else, so that a file which changes meanwhile cannot lead it astray.
+struct Checked {
+  Header h;
+  uint32_t held[kMaxKvClasses];   // first page of each class in the state
+  uint32_t first[kMaxKvClasses];  // and in the session: a smaller n_rollback keeps less
+  uint32_t n_forgotten;           // as this session does
+  linnet_sampling sampling;
+  uint64_t n_draws;
+};
+
+Status read_header(ByteReader& r, Header* h, Error* err) {
+  *h = r.read<Header>();
+  if (r.size() < sizeof kMagic || std::memcmp(r.data(), kMagic, sizeof kMagic) != 0) return fail(err, LINNET_BAD_FILE, "state: no saved state: it does not begin with 'LNTSTATE'");
+  if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
+  if (h->version != kVersion) return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion);
+  if (h->n_layers > kMaxLayers || h->header_bytes != header_bytes(h->n_layers))
+    return fail(err, LINNET_BAD_FILE, "state: header of ", h->header_bytes, " bytes for ", h->n_layers, " layers: the file is damaged");
+  if (h->header_bytes > r.size()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
+  uint32_t sum;
+  std::memcpy(&sum, r.data() + h->header_bytes - sizeof sum, sizeof sum);
+  if (crc32c(0, r.data(), h->header_bytes - sizeof sum) != sum) return fail(err, LINNET_BAD_FILE, "state: CRC of the header is wrong: the file is damaged");
+  if (h->bytes != r.size()) return fail(err, LINNET_BAD_FILE, "state: ", r.size(), " bytes, its header says ", h->bytes, ": cut short or made longer");
+  if (h->pending > 1 || h->n_logit_rows > h->length || h->n_forgotten > h->length)
+    return fail(err, LINNET_BAD_FILE, "state: header: pending ", h->pending, ", n_logit_rows ", h->n_logit_rows, ", n_forgotten ", h->n_forgotten, " contradict length ", h->length);
+  return LINNET_OK;
+}
+
+// That the state is one of this model and that its tokens fit.
+Status check_model(const linnet_session& s, const Header& h, Error* err) {
+  const ModelSpec& spec = s.model->spec;
+  if (h.model_hash != s.model->hash) return fail(err, LINNET_UNSUPPORTED, "state: made for another model (hash ", Hex(h.model_hash).text, ", this one has ", Hex(s.model->hash).text, ")");
+  if (h.n_vocab != spec.n_vocab || h.n_layers != spec.n_layers || h.n_kv_heads != spec.n_kv_heads || h.head_dim != spec.head_dim)
+    return fail(err, LINNET_UNSUPPORTED, "state: made for another model (n_vocab ", h.n_vocab, ", ", h.n_layers, " layers, ", h.n_kv_heads, " KV heads of ", h.head_dim, ")");
+  Header own{};
+  set_drops(s, &own);
+  if (h.when_full != own.when_full || h.n_keep != own.n_keep || h.n_context != own.n_context || h.n_rollback != own.n_rollback)
+    return fail(err, LINNET_UNSUPPORTED, "state: made with when_full ", h.when_full, ", n_keep ", h.n_keep, ", n_context ", h.n_context, ", n_rollback ", h.n_rollback, ", this session has ", own.when_full,
+                ", ", own.n_keep, ", ", own.n_context, ", ", own.n_rollback, ": other tokens would be dropped");
+  if (const uint64_t n = uint64_t{h.length} + h.pending; n > session_most(s)) return fail(err, LINNET_CONTEXT_FULL, "state: its ", n, " tokens do not fit the context of ", session_most(s));
+  return LINNET_OK;
+}
+
+const char* known_name(uint32_t format) {
+  const char* name = kv_format_known(format) ? format_name(static_cast<Format>(format)) : nullptr;
+  return name ? name : "?";
+}
+
+// That layers are cached in the same way, and that the pages are there which the next row sees.
+Status check_layers(const linnet_session& s, ByteReader& r, Checked* o, Error* err) {
+  const KvCache& kv = s.kv;
+  bool seen[kMaxKvClasses] = {};
+  for (uint32_t i = 0; i < o->h.n_layers; ++i) {
+    const auto row = r.read<LayerRow>();
+    const uint32_t c = kv.class_of[i], window = layer_window(s.model->spec, i);
+    const KvLayout& l = kv.classes[c].layout;
+    if (row.k_format != uint32_t{l.k} || row.v_format != uint32_t{l.v})
+      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has K in ", known_name(row.k_format), " (", row.k_format, ") and V in ", known_name(row.v_format), " (", row.v_format,
+                  "), this session has ", known_name(l.k), " and ", known_name(l.v));
+    if (row.window != window || row.page_bytes != l.page_bytes)
+      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has a window of ", row.window, " and pages of ", row.page_bytes, " bytes, this session has ", window, " and ", l.page_bytes);
+    if (row.first < kv.classes[c].keep_pages || kv.gone(c, row.first, o->h.length) || (seen[c] && row.first != o->held[c]))
+      return fail(err, LINNET_BAD_FILE, "state: layer ", i, " begins with page ", row.first, ": less than the next token sees, or not as other layers do");
+    seen[c] = true;
+    o->held[c] = row.first;
+    o->first[c] = kv.first_kept(c, row.first, o->h.length);
+  }
+  r.skip(sizeof(uint32_t));  // the header's CRC
+  // Tokens are forgotten long after their pages are dropped: a rollback, which asks for the pages, never comes to where no tokens are.
+  o->n_forgotten = o->h.n_forgotten;
+  if (const uint64_t n = n_tokens(o->h), room = session_history(s); n > room) o->n_forgotten += static_cast<uint32_t>(n - room);
+  bool dropped = o->n_forgotten == 0;
+  for (uint32_t c = 0; !dropped && c < kv.n_classes; ++c) dropped = kv.gone(c, o->first[c], o->n_forgotten - 1);
+  if (!dropped) return fail(err, LINNET_BAD_FILE, "state: header: n_forgotten ", o->h.n_forgotten, " of ", o->h.length, " tokens, whose pages are there");
+  return LINNET_OK;
+}
+
+Status check_section(ByteReader& r, Kind kind, uint32_t index, uint64_t bytes, const uint8_t** payload, Error* err) {
+  const SectionName name(kind, index);
+  const size_t from = r.pos();
+  const auto head = r.read<SectionHead>();
+  *payload = r.data() + r.pos();
+  r.skip(bytes);
+  const size_t to = r.pos();
+  const auto sum = r.read<uint32_t>();
+  if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside section '", name.text, "'");
+  if (head.kind != kind || head.index != index || head.bytes != bytes)
+    return fail(err, LINNET_BAD_FILE, "state: section '", name.text, "' of ", bytes, " bytes is not where it must be (kind ", head.kind, ", index ", head.index, ", ", head.bytes, " bytes)");
+  if (crc32c(0, r.data() + from, to - from) != sum) return fail(err, LINNET_BAD_FILE, "state: CRC of section '", name.text, "' is wrong: the file is damaged");
+  return LINNET_OK;
+}
+
+int32_t token_at(const uint8_t* tokens, uint64_t i) {
+  int32_t token;
+  std::memcpy(&token, tokens + i * sizeof token, sizeof token);
+  return token;
+}
+
+Status check_contents(const linnet_session& s, const uint8_t* tokens, const uint8_t* sampler, Checked* o, Error* err) {
+  for (uint64_t i = 0; i < n_tokens(o->h); ++i)
+    if (const int32_t t = token_at(tokens, i); t < 0 || static_cast<uint32_t>(t) >= s.model->spec.n_vocab)
+      return fail(err, LINNET_BAD_FILE, "state: token ", t, " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
+  SamplerRow p;
+  std::memcpy(&p, sampler, sizeof p);
+  const linnet_sampling in = {.size = sizeof in, .temperature = p.temperature, .top_k = p.top_k, .top_p = p.top_p, .min_p = p.min_p, .repeat_penalty = p.repeat_penalty,
+                              .presence_penalty = p.presence_penalty, .frequency_penalty = p.frequency_penalty, .penalty_last_n = p.penalty_last_n, .seed = p.seed};
+  if (sampling_check(&in, &o->sampling, nullptr) != LINNET_OK) return fail(err, LINNET_BAD_FILE, "state: section 'sampler': a value is out of its range");
+  o->n_draws = p.n_draws;
+  return LINNET_OK;
+}
+
+Status check_state(const linnet_session& s, uint32_t seq, const void* data, size_t bytes, Checked* o, Error* err) {
+  ByteReader r(data, bytes);
+  LINNET_TRY(read_header(r, &o->h, err));
+  LINNET_TRY(check_model(s, o->h, err));
+  LINNET_TRY(check_layers(s, r, o, err));
+  if (const uint64_t whole = whole_bytes(s.kv, o->h, o->held); whole != bytes)
+    return fail(err, LINNET_BAD_FILE, "state: ", bytes, " bytes, ", o->h.length, " positions make ", whole);
+  const uint8_t *tokens, *sampler, *rest;
+  LINNET_TRY(check_section(r, kTokens, 0, token_bytes(o->h), &tokens, err));
+  LINNET_TRY(check_section(r, kSampler, 0, sizeof(SamplerRow), &sampler, err));
+  LINNET_TRY(check_section(r, kLogits, 0, logit_bytes(o->h), &rest, err));
+  for (uint32_t i = 0; i < o->h.n_layers; ++i) LINNET_TRY(check_section(r, kKv, i, kv_bytes(s.kv, i, o->h, o->held), &rest, err));
+  LINNET_TRY(check_contents(s, tokens, sampler, o, err));
+  if (!s.kv.can_restore(seq, o->h.length, o->first))
+    return fail(err, LINNET_CONTEXT_FULL, "state: the pool of ", s.params.n_pool, " positions for all sequences has no room for its ", o->h.length);
+  return LINNET_OK;
+}
+
+// Nothing fails from here on.
+void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked& o) {
+  const Header& h = o.h;
+  Sequence& q = s.seqs[seq];
+  q.length = h.length;
+  q.pending = h.pending;
+  q.n_draws = o.n_draws;
+  s.sampler.params = o.sampling;
+
+  q.n_forgotten = o.n_forgotten;
+  at += h.header_bytes + sizeof(SectionHead);
+  for (uint64_t from = o.n_forgotten - h.n_forgotten, i = from; i < n_tokens(h); ++i) {
+    const int32_t token = token_at(at, i);
+    q.history[i - from] = static_cast<uint32_t>(token) < h.n_vocab ? token : 0;  // a mapped file may have changed since the check
+  }
+  at += section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow));
+  const uint32_t rows = h.n_logit_rows < s.params.n_logits ? h.n_logit_rows : s.params.n_logits;  // the last ones
+  const size_t row_bytes = h.n_vocab * sizeof(float);
+  for (uint32_t i = 0; i < rows; ++i) std::memcpy(q.logits + i * s.logits_stride, at + (h.n_logit_rows - rows + i) * row_bytes, row_bytes);
+  q.n_logit_rows = rows;
+  at += section_bytes(logit_bytes(h));
+
+  s.kv.restore(seq, h.length, o.first);
+  const uint32_t end = static_cast<uint32_t>(div_up(h.length, kPagePositions));
+  for (uint32_t i = 0; i < h.n_layers; ++i) {
+    const KvView v = s.kv.view(seq, i);
+    const uint32_t c = s.kv.class_of[i];
+    const auto place = [&](uint32_t page) { return size_t{page < v.of->keep_pages ? page : v.of->keep_pages + page - o.held[c]}; };
+    each_page(*v.of, o.first[c], end, [&](uint32_t page) { std::memcpy(v.head(page, 0), at + place(page) * v.layout->page_bytes, v.layout->page_bytes); });
+    const uint64_t bytes = kv_bytes(s.kv, i, h, o.held), n_held = s.kv.held(c, h.length, o.held[c]);
+    const uint8_t* more = at + n_held * v.layout->page_bytes;
+    if (v.sinks) std::memcpy(v.sinks, more, s.kv.sink_bytes(c));
+    if (float* scores = s.kv.scores(seq, i)) {  // no sinks then
+      std::memset(scores, 0, v.of->scores_per_layer() * sizeof(float));
+      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
+        each_page(*v.of, o.first[c], end, [&](uint32_t page) {
+          constexpr size_t kBytes = kPagePositions * sizeof(float);
+          std::memcpy(scores + score_at(*v.of, head, page), more + (head * n_held + place(page)) * kBytes, kBytes);
+        });
+    }
+    at += section_bytes(bytes);
+  }
+}
+
+}  // namespace
+
+uint64_t state_bytes(const linnet_session& s, uint32_t seq) {
+  uint32_t first[kMaxKvClasses];
+  return describe(s, seq, first).bytes;
+}
+
+Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, size_t* n_bytes, Error* err) {
+  uint32_t first[kMaxKvClasses];
+  const Header h = describe(s, seq, first);
+  *n_bytes = h.bytes;
+  if (cap < h.bytes) return fail(err, LINNET_TOO_SMALL, "state: memory of ", cap, " bytes, needs ", h.bytes);
+  Sink sink;
+  sink.out = static_cast<uint8_t*>(out);
+  sink.file = nullptr;
+  sink.err = err;
+  put_state(sink, s, seq, h, first);
+  return LINNET_OK;
+}
+
+Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, Error* err) {
+  uint32_t first[kMaxKvClasses];
+  const Header h = describe(s, seq, first);
+  Replacement file;
+  LINNET_TRY(file.open(path, err));
+  Sink sink;
+  sink.out = nullptr;
+  sink.file = &file;
+  sink.err = err;
+  put_state(sink, s, seq, h, first);
+  sink.flush();
+  LINNET_TRY(sink.status);
+  return file.commit(err);
+}
+
+Status state_load(linnet_session& s, uint32_t seq, const void* data, size_t bytes, Error* err) {
+  Checked checked;
+  LINNET_TRY(check_state(s, seq, data, bytes, &checked, err));
+  take_over(s, seq, static_cast<const uint8_t*>(data), checked);
+  return LINNET_OK;
+}
+
+Status state_load_file(linnet_session& s, uint32_t seq, const char* path, Error* err) {
+  linnet_view view{};
+  LINNET_TRY(file_map(path, LINNET_LOAD_MAP, &view, err));
+  Error why{};
+  const Status status = state_load(s, seq, view.data, view.bytes, &why);
+  file_unmap(&view);
+  return status == LINNET_OK ? status : fail(err, status, path, ": ", why.text);
+}
+
+Status state_length(const void* data, size_t bytes, size_t* n_tokens, Error* err) {
+  ByteReader r(data, bytes);
+  Header h;
+  LINNET_TRY(read_header(r, &h, err));
+  *n_tokens = size_t{h.length} + h.pending;
+  return LINNET_OK;
+}
+
+}  // namespace linnet
