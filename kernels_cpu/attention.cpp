@@ -15,7 +15,7 @@ constexpr uint32_t kTileRows = 32;  // rows (token x query head of one KV head) 
 constexpr uint32_t kMostRows = 1024;  // heads of one KV head, as the spec limits them
 constexpr uint32_t kPagesPerBlock = kBlockPositions / kPagePositions;
 constexpr int kSecondLevel = 2;      // of the caches, as __builtin_prefetch counts
-constexpr uint32_t kSome = 4;        // pages that are asked for at a time
+constexpr uint32_t kSome = 4;        // pages whose scores are computed at a time
 constexpr uint32_t kPartBlocks = 4;  // blocks that a thread takes at a time where threads share a tile
 
 uint32_t tile_tokens(uint32_t group) { return group >= kTileRows ? 1 : kTileRows / group; }
@@ -134,14 +134,25 @@ void load_queries(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
     }
 }
 
-// Asks for bytes from..to - 1 of a head's share of n pages: the hardware foresees nothing in pages. Inlined, or GCC drops it as doing nothing.
-[[gnu::always_inline]] inline void fetch(const uint8_t* const* heads, uint32_t n, size_t from, size_t to) {
-  for (uint32_t p = 0; p < n; ++p)
-    for (size_t at = from; at < to; at += 64) __builtin_prefetch(heads[p] + at, 0, kSecondLevel);
-}
+// The next block's pages, asked for while this one's are worked on, since the hardware foresees too little of them. Evenly: a core waits for few lines
+// at a time, and those behind them hold up what comes after.
+struct Ahead {
+  const uint8_t* heads[kPagesPerBlock];
+  uint32_t n = 0, done = 0;  // halves of pages
+  size_t half = 0;           // bytes of one
+  // Up to `part` of `parts` of all. Inlined, or GCC drops it as doing nothing.
+  [[gnu::always_inline]] inline void ask(uint64_t part, uint64_t parts) {
+    for (const uint32_t until = static_cast<uint32_t>(n * part / parts); done < until; ++done) {
+      const uint8_t* at = heads[done / 2] + done % 2 * half;
+#pragma GCC unroll 8
+      for (size_t b = 0; b < half; b += 64) __builtin_prefetch(at + b, 0, kSecondLevel);
+    }
+  }
+};
+constexpr uint32_t kOfScores = 6, kOfWeights = 6, kOfAll = 16;  // shares of the asking: while scores and while weights are computed, and the rest with values
 
-// s(rows, 16 * n) = q * K^T of n pages. Pages that lie one behind the other in the pool are one matrix.
-void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* const* heads, uint32_t n, uint32_t rows) {
+// s(rows, 16 * n) = q * K^T of n pages. Pages that lie one behind the other in the pool, as most do, are one matrix.
+void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* const* heads, uint32_t n, uint32_t rows, Ahead* ahead) {
   GemmArgs a{};
   const Format f = kv.k == LINNET_I8 ? LINNET_I8G32 : kv.k;  // a K page is a panel of 16 tokens with one f16 scale per 32 channels
   if (scaled(kv.k)) {
@@ -155,14 +166,14 @@ void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* c
     a.x = t.qf;
     a.x_stride = kv.head_dim * sizeof(float);
   }
-  a.w_stride = a.w_scale_stride = kv.page_bytes;
+  a.w_stride = a.w_scale_stride = kv.head_bytes;
   a.y_stride = kBlockPositions;
   a.m = rows;
   a.k = kv.head_dim;  // up to the next multiple of 32, in integers
   for (uint32_t from = 0; from < n; from += a.n_panels) {
     a.n_panels = 1;
-    while (a.n_panels < kSome && from + a.n_panels < n && heads[from + a.n_panels] == heads[from] + a.n_panels * kv.page_bytes) ++a.n_panels;
-    fetch(heads + from, a.n_panels, kv.v_at, kv.head_bytes);  // values come from memory while scores are computed
+    while (a.n_panels < kSome && from + a.n_panels < n && heads[from + a.n_panels] == heads[from] + a.n_panels * kv.head_bytes) ++a.n_panels;
+    if (ahead) ahead->ask(kOfScores * (from + a.n_panels), kOfAll * n);
     a.w = heads[from];
     a.w_scale = heads[from] + kv.k_scale_at;
     a.y = t.s + from * kPagePositions;
@@ -176,11 +187,12 @@ void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* c
   }
 }
 
-// One block of the tile: tokens base..base + 255 as far as its rows see them, of the kept ones or of their windows.
-void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, float scale, float cap, const Running& out) {
+// One block of the tile: tokens base..base + 255 as far as its rows see them, of the kept ones or of their windows. This thread works on the next ones up to
+// position `stop`.
+void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, uint32_t stop, float scale, float cap, const Running& out) {
   const KvLayout& lay = *item.kv.layout;
   const Share all = item.seen(kept);
-  const uint32_t last = all.to - 1, first_page = (all.from > base ? all.from : base) / kPagePositions;
+  const uint32_t last = all.to - 1, foreseen = all.to < stop ? all.to : stop, first_page = (all.from > base ? all.from : base) / kPagePositions;
   const uint32_t n_pages = (last < base + kBlockPositions - 1 ? last : base + kBlockPositions - 1) / kPagePositions - first_page + 1;
   const uint32_t from = first_page * kPagePositions, n_pad = n_pages * kPagePositions;
   const uint8_t* heads[kPagesPerBlock];
@@ -189,16 +201,15 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
     heads[p] = item.kv.head(first_page + p, item.kv_head);
     values[p] = heads[p] + lay.v_at;
   }
-  const uint8_t* next[kPagesPerBlock];
-  uint32_t n_next = 0;
-  for (uint32_t p = (base + kBlockPositions) / kPagePositions; n_next < kPagesPerBlock && p <= last / kPagePositions; ++p) next[n_next++] = item.kv.head(p, item.kv_head);
-  scores(w, t, lay, heads, n_pages, item.rows);
+  Ahead ahead;
+  for (uint32_t p = (base + kBlockPositions) / kPagePositions; ahead.n < kPagesPerBlock && p * kPagePositions < foreseen; ++p) ahead.heads[ahead.n++] = item.kv.head(p, item.kv_head);
+  ahead.n *= 2;
+  ahead.half = lay.head_bytes / 2;
+  scores(w, t, lay, heads, n_pages, item.rows, &ahead);
   if (scaled(lay.v))
     for (uint32_t p = 0; p < n_pages; ++p) std::memcpy(t.v_scale + p * kPagePositions, heads[p] + lay.v_scale_at, kPagePositions * sizeof(float));
   for (uint32_t r = 0; r < item.rows; ++r) {
-    // And the next block's keys while weights are: each row asks for its share of them.
-    const uint32_t at = n_next * r / item.rows;
-    fetch(next + at, n_next * (r + 1) / item.rows - at, 0, lay.v_at);
+    ahead.ask(kOfScores * item.rows * 2 + kOfWeights * (2 * r + 1), kOfAll * item.rows * 2);
     float* s = t.s + size_t{r} * kBlockPositions;
     const Share own = item.seen(kept, t.position[r]);
     const uint32_t begin = own.from > from ? own.from - from : 0, end = own.to <= from ? 0 : own.to - from < n_pad ? own.to - from : n_pad;
@@ -208,15 +219,26 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
     } else {
       w.kernels->t.softmax_block(s, begin, end, n_pad, scale, cap, &out.m[r], &out.l[r]);
     }
+    ahead.ask(kOfScores * item.rows + kOfWeights * (r + 1), kOfAll * item.rows);
     if (lay.v == LINNET_I8)
       t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
     else if (scaled(lay.v))
       w.kernels->t.relu_mul_row(s, t.v_scale, n_pad, s);  // weights are never negative: a product
   }
   const uint32_t d_panels = lay.dpad / kPanel;
-  if (lay.v == LINNET_I8)
-    w.kernels->t.attn_pv(t.hi, t.lo, item.rows, reinterpret_cast<const int8_t* const*>(values), n_pages, d_panels, t.p_scale, out.acc, lay.dpad);
-  else if (scaled(lay.v) && w.kernels->t.attn_pv_bf16)
+  if (lay.v == LINNET_I8) {
+    constexpr uint32_t kPanels = 2;
+    for (uint32_t d = 0; d < d_panels; d += kPanels) {
+      const uint32_t n = d_panels - d < kPanels ? d_panels - d : kPanels;
+      ahead.ask((kOfScores + kOfWeights) * d_panels + (kOfAll - kOfScores - kOfWeights) * (d + n), kOfAll * d_panels);
+      const int8_t* panels[kPagesPerBlock];
+      for (uint32_t p = 0; p < n_pages; ++p) panels[p] = static_cast<const int8_t*>(values[p]) + d * kPanel * kPagePositions;
+      w.kernels->t.attn_pv(t.hi, t.lo, item.rows, panels, n_pages, n, t.p_scale, out.acc + d * kPanel, lay.dpad);
+    }
+    return;
+  }
+  ahead.ask(1, 1);
+  if (scaled(lay.v) && w.kernels->t.attn_pv_bf16)
     w.kernels->t.attn_pv_bf16(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
   else
     w.kernels->t.attn_pv_float(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
@@ -297,7 +319,7 @@ void begin_rows(const Worker& w, Tile& t, const AttentionArgs& a, const Item& it
   }
   const Share kept = item.seen(true);
   for (uint32_t base = 0; base < kept.to; base += kBlockPositions) {
-    attend_block(w, t, item, true, base, a.scale, a.cap, t.sink_block);
+    attend_block(w, t, item, true, base, UINT32_MAX, a.scale, a.cap, t.sink_block);
     merge(w, run, t.sink_block, item.rows, dpad);
   }
 }
@@ -311,7 +333,7 @@ void add_scores(const Worker& w, Tile& t, const AttentionArgs& a, const Item& it
     const Share all = item.seen(kept);
     for (uint32_t page = all.from / kPagePositions; page * kPagePositions < all.to; ++page) {
       const uint8_t* head = item.kv.head(page, item.kv_head);
-      scores(w, t, lay, &head, 1, item.rows);
+      scores(w, t, lay, &head, 1, item.rows, nullptr);
       for (uint32_t r = 0; r < item.rows; ++r) {
         const Share own = item.seen(kept, t.position[r]);
         const uint32_t base = page * kPagePositions, begin = own.from > base ? own.from - base : 0, end = own.to <= base ? 0 : own.to - base < kPagePositions ? own.to - base : kPagePositions;
@@ -506,7 +528,7 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
     begin_rows(w, t, a, item, group, t.own);
     const Share recent = item.seen(false);
     for (uint32_t base = recent.from / kBlockPositions * kBlockPositions; base < recent.to; base += kBlockPositions) {
-      attend_block(w, t, item, false, base, a.scale, a.cap, t.blocks);
+      attend_block(w, t, item, false, base, UINT32_MAX, a.scale, a.cap, t.blocks);
       merge(w, t.own, t.blocks, item.rows, lay.dpad);
     }
     if (item.kv.of->chosen()) add_scores(w, t, a, item, a.kv->observe_from[item.seq], t.own);
@@ -542,7 +564,7 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
       if (base >= recent.to) break;
       if (n == 0) load_queries(w, t, a, item, group);
       done[n] = {t.blocks.m + size_t{n} * rows, t.blocks.l + size_t{n} * rows, t.blocks.acc + size_t{n} * rows * lay.dpad};
-      attend_block(w, t, item, false, base, a.scale, a.cap, done[n++]);
+      attend_block(w, t, item, false, base, begin + kPartBlocks * kBlockPositions, a.scale, a.cap, done[n++]);
     }
     for (uint32_t turn = 0; __atomic_load_n(&shared.merged[i], __ATOMIC_ACQUIRE) != part; ++turn) relax(turn);
     if (part == 0) {

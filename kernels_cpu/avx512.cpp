@@ -227,38 +227,73 @@ inline __attribute__((always_inline)) __m512 soft_cap(__m512 v, float cap) {
   return _mm512_mul_ps(_mm512_set1_ps(cap), _mm512_or_ps(_mm512_div_ps(_mm512_sub_ps(one, z), _mm512_add_ps(one, z)), _mm512_and_ps(sign, x)));
 }
 
+// Rows come four vectors at a time: one chain of maxima, or one vector's exponential after the other's, would be waited for.
 void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
   const __m512 vs = _mm512_set1_ps(scale);
-  __m512 max = _mm512_set1_ps(-__builtin_inff()), sum = _mm512_setzero_ps();
+  __m512 max[4], sum = _mm512_setzero_ps();
+  UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_set1_ps(-__builtin_inff());
   const uint32_t first = from / 16 * 16;
-  for (uint32_t i = first; i < to; i += 16) {
-    const __mmask16 k = static_cast<__mmask16>(lanes(to - i) & (from > i ? 0xFFFFu << (from - i) : 0xFFFFu));
+  const auto whole = [&](uint32_t i) { return i >= from && i + 64 <= to; };
+  const auto seen = [&](uint32_t i) { return static_cast<__mmask16>(lanes(to - i) & (from > i ? 0xFFFFu << (from - i) : 0xFFFFu)); };
+  for (uint32_t i = first; i < to;) {
+    if (whole(i) && !(cap > 0)) {
+      UNROLL for (int j = 0; j < 4; ++j) {
+        const __m512 v = _mm512_mul_ps(_mm512_loadu_ps(s + i + j * 16), vs);
+        _mm512_storeu_ps(s + i + j * 16, v);
+        max[j] = _mm512_max_ps(v, max[j]);
+      }
+      i += 64;
+      continue;
+    }
     __m512 v = _mm512_mul_ps(_mm512_loadu_ps(s + i), vs);  // n_pad is a multiple of 16
     if (cap > 0) v = soft_cap(v, cap);
     _mm512_storeu_ps(s + i, v);
-    max = _mm512_mask_max_ps(max, k, v, max);
+    max[0] = _mm512_mask_max_ps(max[0], seen(i), v, max[0]);
+    i += 16;
   }
-  *m = tree_max(max);
+  *m = tree_max(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3])));
   const __m512 vm = _mm512_set1_ps(*m);
   for (uint32_t i = 0; i < first; i += 16) _mm512_storeu_ps(s + i, _mm512_setzero_ps());
   uint32_t i = first;
-  for (; i < to; i += 16) {
-    const __mmask16 k = static_cast<__mmask16>(lanes(to - i) & (from > i ? 0xFFFFu << (from - i) : 0xFFFFu));
-    const __m512 e = _mm512_maskz_mov_ps(k, exp16(_mm512_sub_ps(_mm512_loadu_ps(s + i), vm)));
+  while (i < to) {
+    if (whole(i)) {
+      __m512 e[4];
+      UNROLL for (int j = 0; j < 4; ++j) e[j] = exp16(_mm512_sub_ps(_mm512_loadu_ps(s + i + j * 16), vm));
+      UNROLL for (int j = 0; j < 4; ++j) {
+        _mm512_storeu_ps(s + i + j * 16, e[j]);
+        sum = _mm512_add_ps(sum, e[j]);
+      }
+      i += 64;
+      continue;
+    }
+    const __m512 e = _mm512_maskz_mov_ps(seen(i), exp16(_mm512_sub_ps(_mm512_loadu_ps(s + i), vm)));
     _mm512_storeu_ps(s + i, e);
     sum = _mm512_add_ps(sum, e);
+    i += 16;
   }
   for (; i < n_pad; i += 16) _mm512_storeu_ps(s + i, _mm512_setzero_ps());
   *l = tree_sum(sum);
 }
 
 float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) {
-  __m512 max = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < n; i += 16) max = _mm512_max_ps(_mm512_mul_ps(_mm512_loadu_ps(e + i), _mm512_loadu_ps(v_scale + i)), max);
-  const float amax = tree_max(max);
+  __m512 max[4];
+  UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_setzero_ps();
+  const auto product = [&](uint32_t i) { return _mm512_mul_ps(_mm512_loadu_ps(e + i), _mm512_loadu_ps(v_scale + i)); };
+  uint32_t i = 0;
+  for (; i + 64 <= n; i += 64) UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_max_ps(product(i + static_cast<uint32_t>(j) * 16), max[j]);
+  for (; i < n; i += 16) max[0] = _mm512_max_ps(product(i), max[0]);
+  const float amax = tree_max(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3])));
   const __m512 inv = _mm512_set1_ps(amax > 1e-30f ? 16383.0f / amax : 0.0f), zero = _mm512_setzero_ps(), top = _mm512_set1_ps(16383.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __m512i c = codes16(_mm512_mul_ps(_mm512_loadu_ps(e + i), _mm512_loadu_ps(v_scale + i)), inv, zero, top);
+  const __m512i low = _mm512_set1_epi16(127), order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);  // undoes how packs take turns
+  for (i = 0; i + 64 <= n; i += 64) {
+    __m512i c[4];
+    UNROLL for (int j = 0; j < 4; ++j) c[j] = codes16(product(i + static_cast<uint32_t>(j) * 16), inv, zero, top);
+    const __m512i a = _mm512_packus_epi32(c[0], c[1]), b = _mm512_packus_epi32(c[2], c[3]);
+    _mm512_storeu_si512(hi + i, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(_mm512_srli_epi16(a, 7), _mm512_srli_epi16(b, 7))));
+    _mm512_storeu_si512(lo + i, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low))));
+  }
+  for (; i < n; i += 16) {
+    const __m512i c = codes16(product(i), inv, zero, top);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(hi + i), _mm512_cvtepi32_epi8(_mm512_srli_epi32(c, 7)));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(lo + i), _mm512_cvtepi32_epi8(_mm512_and_si512(c, _mm512_set1_epi32(127))));
   }

@@ -142,15 +142,13 @@ uint32_t KvCache::take(KvClass& c) {
   const uint32_t page = c.free_pages[--c.n_free];
   c.refs[page] = 1;
   for (uint32_t layer = 0; layer < c.n_layers; ++layer)
-    std::memset(c.pool + (size_t{layer} * c.n_pages + page) * c.layout.page_bytes, 0, c.layout.page_bytes);
+    for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memset(c.head(layer, head, page), 0, c.layout.head_bytes);
   return page;
 }
 
 void KvCache::copy_page(KvClass& c, uint32_t from, uint32_t to) {
-  for (uint32_t layer = 0; layer < c.n_layers; ++layer) {
-    uint8_t* base = c.pool + size_t{layer} * c.n_pages * c.layout.page_bytes;
-    std::memcpy(base + to * c.layout.page_bytes, base + from * c.layout.page_bytes, c.layout.page_bytes);
-  }
+  for (uint32_t layer = 0; layer < c.n_layers; ++layer)
+    for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memcpy(c.head(layer, head, to), c.head(layer, head, from), c.layout.head_bytes);
 }
 
 void KvCache::drop(KvClass& c, uint32_t page) {

@@ -45,7 +45,7 @@ struct KvClass {
   uint32_t n_layers;
   uint32_t n_pages;  // in the pool
   uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
-  uint8_t* pool;     // (n_layers, n_pages, page_bytes)
+  uint8_t* pool;     // (n_layers, n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece
   uint32_t* free_pages;  // stack
   uint32_t* refs;    // (n_pages) page tables that hold the page
   uint32_t n_free;
@@ -56,6 +56,9 @@ struct KvClass {
   // from the table's first on. `score`: attention that every slot's token has drawn; `fresh`: in the running call.
   float *score, *fresh;      // (n_sequences, n_layers, n_kv_heads, n_slots * 16) or nullptr
   float *pooled, *sorted;    // (n_slots * 16)
+  uint8_t* head(uint32_t layer, uint32_t kv_head, uint32_t page) const {  // layer: its place among the class; page: of the pool
+    return pool + ((size_t{layer} * layout.n_kv_heads + kv_head) * n_pages + page) * layout.head_bytes;
+  }
   size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
   bool chosen() const { return fresh != nullptr; }
   // Kept pages lie before the queue of the others.
@@ -80,13 +83,13 @@ void each_page(const KvClass& c, uint32_t first, uint32_t end, Fn fn) {
 // What kernels see of one sequence in one layer.
 struct KvView {
   const KvLayout* layout;
-  uint8_t* pages;  // of the layer
+  uint32_t index;  // of the layer among its class
   const uint32_t* slot;
   const KvClass* of;
   float* sinks;    // (n_kv_heads, sink_floats)
   float* fresh;    // (n_kv_heads, n_slots * 16): attention that tokens draw in this call, or nullptr
   uint32_t low;    // with chosen tokens: the first token behind them
-  uint8_t* head(uint32_t page, uint32_t kv_head) const { return pages + slot[of->slot_of(page)] * layout->page_bytes + kv_head * layout->head_bytes; }
+  uint8_t* head(uint32_t page, uint32_t kv_head) const { return of->head(index, kv_head, slot[of->slot_of(page)]); }
 };
 
 // How a session's cache is made.
@@ -116,7 +119,7 @@ struct KvCache {
     const uint32_t index = layer_index[layer];
     const KvTable& t = table(seq, class_of[layer]);
     const size_t of_all = size_t{seq} * c.n_layers + index;
-    return {&c.layout, c.pool + size_t{index} * c.n_pages * c.layout.page_bytes, t.slot, &c,
+    return {&c.layout, index, t.slot, &c,
             c.n_sinks ? c.sinks + of_all * c.layout.n_kv_heads * c.sink_floats : nullptr, c.chosen() ? c.fresh + of_all * c.scores_per_layer() : nullptr,
             c.chosen() && t.first > c.keep_pages ? t.first * kPagePositions : 0};
   }

@@ -35,9 +35,8 @@ void move_token(const KvLayout& l, const uint8_t* from, uint32_t i, uint8_t* to,
 struct Head {  // of one sequence, layer and KV head
   const KvClass& c;
   const KvTable& t;
-  uint8_t* pages;  // of the layer
-  uint32_t kv_head;
-  uint8_t* at(uint32_t page) const { return pages + t.slot[c.slot_of(page)] * c.layout.page_bytes + kv_head * c.layout.head_bytes; }
+  uint32_t layer, kv_head;
+  uint8_t* at(uint32_t page) const { return c.head(layer, kv_head, t.slot[c.slot_of(page)]); }
   void move(uint32_t token, uint32_t kept) const {
     move_token(c.layout, at(token / kPagePositions), token % kPagePositions, at(kept / kPagePositions), kept % kPagePositions);
   }
@@ -50,7 +49,7 @@ void each_head(const KvClass& c, const KvTable& t, uint32_t seq, Fn fn) {
   for (uint32_t layer = 0; layer < c.n_layers; ++layer)
     for (uint32_t h = 0; h < c.layout.n_kv_heads; ++h) {
       const size_t at = (size_t{seq} * c.n_layers + layer) * c.scores_per_layer() + h * per_head;
-      fn(Head{c, t, c.pool + size_t{layer} * c.n_pages * c.layout.page_bytes, h}, c.score + at, c.fresh + at);
+      fn(Head{c, t, layer, h}, c.score + at, c.fresh + at);
     }
 }
 

@@ -182,7 +182,9 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
     const KvView v = s.kv.view(seq, i);
     const uint32_t c = s.kv.class_of[i];
     sink.begin(kKv, i, kv_bytes(s.kv, i, h, first));
-    each_page(*v.of, first[c], end, [&](uint32_t page) { sink.put(v.head(page, 0), v.layout->page_bytes); });
+    each_page(*v.of, first[c], end, [&](uint32_t page) {
+      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) sink.put(v.head(page, head), v.layout->head_bytes);
+    });
     if (v.sinks) sink.put(v.sinks, s.kv.sink_bytes(c));
     if (const float* scores = s.kv.scores(seq, i))
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
@@ -349,7 +351,10 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
     const KvView v = s.kv.view(seq, i);
     const uint32_t c = s.kv.class_of[i];
     const auto place = [&](uint32_t page) { return size_t{page < v.of->keep_pages ? page : v.of->keep_pages + page - o.held[c]}; };
-    each_page(*v.of, o.first[c], end, [&](uint32_t page) { std::memcpy(v.head(page, 0), at + place(page) * v.layout->page_bytes, v.layout->page_bytes); });
+    each_page(*v.of, o.first[c], end, [&](uint32_t page) {
+      const uint8_t* from = at + place(page) * v.layout->page_bytes;
+      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) std::memcpy(v.head(page, head), from + head * v.layout->head_bytes, v.layout->head_bytes);
+    });
     const uint64_t bytes = kv_bytes(s.kv, i, h, o.held), n_held = s.kv.held(c, h.length, o.held[c]);
     const uint8_t* more = at + n_held * v.layout->page_bytes;
     if (v.sinks) std::memcpy(v.sinks, more, s.kv.sink_bytes(c));
