@@ -16,11 +16,35 @@ constexpr uint32_t kMostRows = 1024;  // heads of one KV head, as the spec limit
 constexpr uint32_t kPagesPerBlock = kBlockPositions / kPagePositions;
 constexpr int kSecondLevel = 2;      // of the caches, as __builtin_prefetch counts
 constexpr uint32_t kSome = 4;        // pages whose scores are computed at a time
+constexpr uint32_t kPanels = 2;      // of 16 channels whose values are summed at a time
 constexpr uint32_t kPartBlocks = 4;  // blocks that a thread takes at a time where threads share a tile
 
 uint32_t tile_tokens(uint32_t group) { return group >= kTileRows ? 1 : kTileRows / group; }
 uint32_t tile_rows(uint32_t group) { return tile_tokens(group) * group; }
-bool scaled(Format f) { return f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2; }
+bool f8(Format f) { return f == LINNET_F8E4M3 || f == LINNET_F8E5M2; }
+bool scaled(Format f) { return f == LINNET_I8 || f8(f); }
+
+// FP8 codes without their sign as integers, so that they are multiplied as i8 is, exactly and at its speed: in units of `unit`, 127 of them the format's
+// largest number, which is where append puts the largest of a head. That rounding is what i8 has; FP8's own is larger.
+struct F8Table {
+  alignas(64) int8_t code[128];
+  float unit;
+};
+constexpr F8Table make_f8_table(bool e4m3) {
+  const uint32_t mantissa = e4m3 ? 3 : 2;
+  const uint64_t top = e4m3 ? uint64_t{14} << 15 : uint64_t{7} << 30;  // as `value` below
+  F8Table t{};
+  for (uint32_t c = 0; c < 128; ++c) {
+    const uint32_t e = c >> mantissa, m = c & ((1u << mantissa) - 1);
+    const uint64_t some = uint64_t{e ? m | 1u << mantissa : m} << (e ? e : 1), value = some < top ? some : top;  // what is no number counts as the largest
+    t.code[c] = static_cast<int8_t>((value * 127 + top / 2) / top);
+  }
+  t.unit = (e4m3 ? 448.0f : 57344.0f) / 127;
+  return t;
+}
+constexpr F8Table kE4M3 = make_f8_table(true), kE5M2 = make_f8_table(false);
+static_assert(kE4M3.code[0x7E] == 127 && kE4M3.code[0x38] == 0 && kE4M3.code[0x76] == 64 && kE5M2.code[0x7B] == 127 && kE5M2.code[0x6F] == 16);  // 448, 1, 224; 57344, 7168
+const F8Table& f8_table(Format f) { return f == LINNET_F8E4M3 ? kE4M3 : kE5M2; }
 
 // What is known of a row after some of its blocks: the largest score, the sum of weights, the sum of values (dpad).
 struct Running {
@@ -29,12 +53,14 @@ struct Running {
 
 // Buffers of one tile, cut from a thread's scratch.
 struct Tile {
-  QuantRows q;            // (rows, kpad) codes in groups of 32: K in i8; bf16: K in FP8
+  QuantRows q;            // (rows, kpad) codes in groups of 32: K in i8 and FP8
   QuantRows second;       // the same codes where the keys of small heads have their second byte
   float* qf;              // (rows, head_dim): K in floats
   float* s;               // (rows, 256) scores, then e^(s - m)
-  uint8_t *hi, *lo;       // (rows, 256) planes of P: V in i8
+  uint8_t *hi, *lo;       // (rows, 256) planes of P: V in i8 and FP8
   float* p_scale;         // (rows)
+  int8_t* f8;             // integers of FP8: kSome pages of K, or kPanels panels of V of a block
+  float* f8_scale;        // (kSome, 16) of K
   float* v_scale;         // (256)
   Running own;            // (rows) of a tile that one thread works on alone
   Running blocks;         // (kPartBlocks, rows): l = 0 where a row sees nothing
@@ -53,7 +79,7 @@ size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32
   const uint64_t rows = tile_rows(group);
   const KvLayout& l = kv.classes[0].layout;  // heads are the same in all
   const uint32_t groups = static_cast<uint32_t>(div_up(l.head_dim, 32));
-  t->q.q = a.take<uint8_t>("", rows * quant_stride(LINNET_BF16, l.head_dim));
+  t->q.q = a.take<uint8_t>("", rows * quant_stride(LINNET_I8, l.head_dim));
   t->q.scale = a.take<float>("", rows * groups);
   t->q.sum128 = a.take<int32_t>("", rows * groups);
   const uint64_t small = kv_small_head(l.head_dim) ? rows : 0;
@@ -64,6 +90,11 @@ size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32
   t->hi = a.take<uint8_t>("", rows * kBlockPositions);
   t->lo = a.take<uint8_t>("", rows * kBlockPositions);
   t->p_scale = a.take<float>("", rows);
+  bool any = false;
+  for (uint32_t i = 0; i < kv.n_classes; ++i) any |= f8(kv.classes[i].layout.k) || f8(kv.classes[i].layout.v);
+  const uint64_t keys = uint64_t{kSome} * kPagePositions * align_up(l.head_dim, 32), values = uint64_t{kPanels} * kPanel * kBlockPositions, codes = any ? keys > values ? keys : values : 0;
+  t->f8 = a.take<int8_t>("", codes);
+  t->f8_scale = a.take<float>("", any ? kSome * kPagePositions : 0);
   t->v_scale = a.take<float>("", kBlockPositions);
   t->own = take_running(a, rows, l.dpad);
   t->blocks = take_running(a, rows * (n_threads > 1 ? kPartBlocks : 1), l.dpad);
@@ -113,21 +144,19 @@ void load_second(Tile& t, const KvLayout& kv, uint32_t r) {
 
 void load_queries(const Worker& w, Tile& t, const AttentionArgs& a, const Item& item, uint32_t group) {
   const KvLayout& kv = *item.kv.layout;
-  t.q.format = kv.k == LINNET_I8 ? LINNET_I8 : LINNET_BF16;
-  t.q.stride = quant_stride(t.q.format, kv.head_dim);
+  t.q.format = LINNET_I8;
+  t.q.stride = quant_stride(LINNET_I8, kv.head_dim);
   t.q.group = 32;
-  t.q.groups = kv.k_groups;
+  t.q.groups = static_cast<uint32_t>(div_up(kv.head_dim, 32));
   for (uint32_t i = 0, r = 0; i < item.n_tokens; ++i)
     for (uint32_t g = 0; g < group; ++g, ++r) {
       const float* x = a.q + (item.row + i) * a.q_stride + (size_t{item.kv_head} * group + g) * kv.head_dim;
       t.position[r] = item.position + i;
-      if (kv.k == LINNET_I8) {
+      if (scaled(kv.k)) {
         if (!w.kernels->t.quantize_row(x, kv.head_dim, 32, reinterpret_cast<int8_t*>(t.q.q + r * t.q.stride), t.q.scale + size_t{r} * t.q.groups,
                                        t.q.sum128 + size_t{r} * t.q.groups))
           __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
-        if (kv_small_head(kv.head_dim)) load_second(t, kv, r);
-      } else if (scaled(kv.k)) {
-        w.kernels->t.bf16_row(x, kv.head_dim, reinterpret_cast<uint16_t*>(t.q.q + r * t.q.stride));
+        if (kv.k == LINNET_I8 && kv_small_head(kv.head_dim)) load_second(t, kv, r);
       } else {
         std::memcpy(t.qf + size_t{r} * kv.head_dim, x, kv.head_dim * sizeof(float));
       }
@@ -151,6 +180,22 @@ struct Ahead {
 };
 constexpr uint32_t kOfScores = 6, kOfWeights = 6, kOfAll = 16;  // shares of the asking: while scores and while weights are computed, and the rest with values
 
+// FP8 keys of a.n_panels pages.
+void scores_f8(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* const* heads, GemmArgs a) {
+  const size_t codes = size_t{kv.kpad} * kPagePositions;
+  const F8Table& table = f8_table(kv.k);
+  for (uint32_t p = 0; p < a.n_panels; ++p) {
+    w.kernels->t.byte_table(table.code, heads[p], codes, t.f8 + p * codes);
+    std::memcpy(t.f8_scale + p * kPagePositions, heads[p] + kv.k_scale_at, kPagePositions * sizeof(float));
+  }
+  w.kernels->t.scale_row(t.f8_scale, a.n_panels * kPagePositions, table.unit);
+  a.w_stride = codes;
+  a.w_scale_stride = kPagePositions * sizeof(float);
+  a.w = t.f8;
+  a.w_scale = t.f8_scale;
+  w.kernels->gemm[LINNET_I8].run(&a);
+}
+
 // s(rows, 16 * n) = q * K^T of n pages. Pages that lie one behind the other in the pool, as most do, are one matrix.
 void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* const* heads, uint32_t n, uint32_t rows, Ahead* ahead) {
   GemmArgs a{};
@@ -172,11 +217,15 @@ void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* c
   a.k = kv.head_dim;  // up to the next multiple of 32, in integers
   for (uint32_t from = 0; from < n; from += a.n_panels) {
     a.n_panels = 1;
-    while (a.n_panels < kSome && from + a.n_panels < n && heads[from + a.n_panels] == heads[from] + a.n_panels * kv.head_bytes) ++a.n_panels;
+    while (a.n_panels < kSome && from + a.n_panels < n && (f8(kv.k) || heads[from + a.n_panels] == heads[from] + a.n_panels * kv.head_bytes)) ++a.n_panels;
     if (ahead) ahead->ask(kOfScores * (from + a.n_panels), kOfAll * n);
+    a.y = t.s + from * kPagePositions;
+    if (f8(kv.k)) {
+      scores_f8(w, t, kv, heads + from, a);
+      continue;
+    }
     a.w = heads[from];
     a.w_scale = heads[from] + kv.k_scale_at;
-    a.y = t.s + from * kPagePositions;
     w.kernels->gemm[f].run(&a);
     if (kv.k != LINNET_I8 || !kv_small_head(kv.head_dim)) continue;
     GemmArgs b = a;
@@ -208,6 +257,7 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
   scores(w, t, lay, heads, n_pages, item.rows, &ahead);
   if (scaled(lay.v))
     for (uint32_t p = 0; p < n_pages; ++p) std::memcpy(t.v_scale + p * kPagePositions, heads[p] + lay.v_scale_at, kPagePositions * sizeof(float));
+  if (f8(lay.v)) w.kernels->t.scale_row(t.v_scale, n_pad, f8_table(lay.v).unit);
   for (uint32_t r = 0; r < item.rows; ++r) {
     ahead.ask(kOfScores * item.rows * 2 + kOfWeights * (2 * r + 1), kOfAll * item.rows * 2);
     float* s = t.s + size_t{r} * kBlockPositions;
@@ -220,28 +270,26 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
       w.kernels->t.softmax_block(s, begin, end, n_pad, scale, cap, &out.m[r], &out.l[r]);
     }
     ahead.ask(kOfScores * item.rows + kOfWeights * (r + 1), kOfAll * item.rows);
-    if (lay.v == LINNET_I8)
-      t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
-    else if (scaled(lay.v))
-      w.kernels->t.relu_mul_row(s, t.v_scale, n_pad, s);  // weights are never negative: a product
+    if (scaled(lay.v)) t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
   }
   const uint32_t d_panels = lay.dpad / kPanel;
-  if (lay.v == LINNET_I8) {
-    constexpr uint32_t kPanels = 2;
+  if (scaled(lay.v)) {
     for (uint32_t d = 0; d < d_panels; d += kPanels) {
       const uint32_t n = d_panels - d < kPanels ? d_panels - d : kPanels;
       ahead.ask((kOfScores + kOfWeights) * d_panels + (kOfAll - kOfScores - kOfWeights) * (d + n), kOfAll * d_panels);
       const int8_t* panels[kPagesPerBlock];
       for (uint32_t p = 0; p < n_pages; ++p) panels[p] = static_cast<const int8_t*>(values[p]) + d * kPanel * kPagePositions;
+      for (uint32_t p = 0; f8(lay.v) && p < n_pages; ++p) {
+        const size_t codes = size_t{n} * kPanel * kPagePositions;
+        w.kernels->t.byte_table(f8_table(lay.v).code, reinterpret_cast<const uint8_t*>(panels[p]), codes, t.f8 + p * codes);
+        panels[p] = t.f8 + p * codes;
+      }
       w.kernels->t.attn_pv(t.hi, t.lo, item.rows, panels, n_pages, n, t.p_scale, out.acc + d * kPanel, lay.dpad);
     }
     return;
   }
   ahead.ask(1, 1);
-  if (scaled(lay.v) && w.kernels->t.attn_pv_bf16)
-    w.kernels->t.attn_pv_bf16(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
-  else
-    w.kernels->t.attn_pv_float(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
+  w.kernels->t.attn_pv_float(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
 }
 
 // Folds a block into what is known of the tile's rows.

@@ -268,7 +268,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
     }
     max = larger(v, max);
   }
-  *m = tree_max(max);
+  *m = tree_max(max) + 0.0f;
   const V vm = all(*m);
   for (uint32_t i = 0; i < first; i += 16) store(s + i, all(0.0f));
   uint32_t i = first;
@@ -601,14 +601,6 @@ struct Wide {
   static constexpr size_t kPanelBytes = 256 * W::kBytes;
   static INLINE V token(const char* v, uint32_t t, uint32_t j) { return W::load16(v + (t + j) * 16 * W::kBytes); }
 };
-template <bool kE4M3>
-struct Eight {
-  static constexpr size_t kPanelBytes = 256;
-  static INLINE V token(const char* v, uint32_t t, uint32_t j) {
-    const int8_t* four = reinterpret_cast<const int8_t*>(v + t * 16);
-    return {from_f8<kE4M3>(load32(four), static_cast<int>(j)), from_f8<kE4M3>(load32(four + 32), static_cast<int>(j))};
-  }
-};
 template <class Load>
 void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
   for (uint32_t d = 0; d < d_panels; ++d)
@@ -621,9 +613,23 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
 void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
   (v == LINNET_F32      ? pv_float<Wide<F32>>
    : v == LINNET_F16    ? pv_float<Wide<F16>>
-   : v == LINNET_BF16   ? pv_float<Wide<Bf16>>
-   : v == LINNET_F8E4M3 ? pv_float<Eight<true>>
-                        : pv_float<Eight<false>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+                        : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+}
+
+// Eight tables of 16: a byte shuffle gives zero where bit 7 of its index is set, which the sum sets outside of a table's sixteen codes.
+void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) {
+  const __m256i high = _mm256_set1_epi8(0x70), low7 = _mm256_set1_epi8(127), one = _mm256_set1_epi8(1);
+  __m256i t[8];
+  UNROLL for (int k = 0; k < 8; ++k) t[k] = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table + k * 16)));
+  for (size_t i = 0; i < n; i += 32) {
+    const __m256i w = load32(reinterpret_cast<const int8_t*>(codes) + i), c = _mm256_and_si256(w, low7);
+    __m256i v = _mm256_setzero_si256();
+    UNROLL for (int k = 0; k < 8; ++k) {
+      const __m256i at = _mm256_adds_epu8(_mm256_xor_si256(c, _mm256_set1_epi8(static_cast<char>(k << 4))), high);
+      v = _mm256_or_si256(v, _mm256_shuffle_epi8(t[k], at));
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + i), _mm256_sign_epi8(v, _mm256_or_si256(w, one)));
+  }
 }
 
 // ---- for benches --------------------------------------------------------------------------------------------------------------
@@ -708,6 +714,7 @@ const KernelTable avx2_table = {
     .planes = planes,
     .attn_pv = attn_pv,
     .attn_pv_float = attn_pv_float,
+    .byte_table = byte_table,
     .merge_row = merge_row,
     .scale_row = scale_row,
     .find_above = find_above,

@@ -251,7 +251,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
     max[0] = _mm512_mask_max_ps(max[0], seen(i), v, max[0]);
     i += 16;
   }
-  *m = tree_max(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3])));
+  *m = tree_max(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3]))) + 0.0f;
   const __m512 vm = _mm512_set1_ps(*m);
   for (uint32_t i = 0; i < first; i += 16) _mm512_storeu_ps(s + i, _mm512_setzero_ps());
   uint32_t i = first;
@@ -506,13 +506,6 @@ struct Wide {
   static constexpr size_t kPanelBytes = 256 * W::kBytes;
   static inline __attribute__((always_inline)) __m512 token(const char* v, uint32_t t, uint32_t j) { return W::load(v + (t + j) * 16 * W::kBytes); }
 };
-template <bool kE4M3>
-struct Eight {
-  static constexpr size_t kPanelBytes = 256;
-  static inline __attribute__((always_inline)) __m512 token(const char* v, uint32_t t, uint32_t j) {
-    return from_f8<kE4M3>(_mm512_loadu_si512(v + t * 16), static_cast<int>(j));
-  }
-};
 template <class Load>
 void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
   for (uint32_t d = 0; d < d_panels;) {
@@ -530,9 +523,7 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
 void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
   (v == LINNET_F32      ? pv_float<Wide<F32>>
    : v == LINNET_F16    ? pv_float<Wide<F16>>
-   : v == LINNET_BF16   ? pv_float<Wide<Bf16>>
-   : v == LINNET_F8E4M3 ? pv_float<Eight<true>>
-                        : pv_float<Eight<false>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+                        : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
 }
 
 // ---- for benches --------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
-// AVX-512 with BF16 and VBMI: FP8 weights times bf16 rows. Not the bits of scalar.cpp: the instruction adds in pairs and flushes subnormals.
+// AVX-512 with BF16 and VBMI: FP8 weights times bf16 rows, which are not the bits of scalar.cpp: the instruction adds in pairs and flushes
+// subnormals. FP8 of the KV cache by tables of bytes, which are.
 #if !defined(__AVX512VBMI__) || !defined(__AVX512BF16__)
 #error "avx512_bf16.cpp needs -mavx512vbmi -mavx512bf16 and what avx512.cpp needs"
 #endif
@@ -146,57 +147,12 @@ void gemm_f8(const GemmArgs* args) {
 
 // ---- attention ----------------------------------------------------------------------------------------------------------------
 
-constexpr uint32_t kTokens = 256;
-
-// Weights of one row as the products take them: tokens 0 and 2 of every four, then 1 and 3. n is a multiple of 16.
-void weights_bf16(const float* e, uint32_t n, uint16_t* x) {
-  const __m512i order = _mm512_set_epi32(15, 13, 14, 12, 11, 9, 10, 8, 7, 5, 6, 4, 3, 1, 2, 0);
-  for (uint32_t t = 0; t < n; t += 16) {
-    const __m256i h = (__m256i)_mm512_cvtneps_pbh(_mm512_permutexvar_ps(order, _mm512_loadu_ps(e + t)));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(x + t), h);
+void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) {
+  const __m512i t0 = _mm512_load_si512(table), t1 = _mm512_load_si512(table + 64);
+  for (size_t i = 0; i < n; i += 64) {
+    const __m512i w = _mm512_loadu_si512(codes + i), v = _mm512_permutex2var_epi8(t0, w, t1);
+    _mm512_storeu_si512(q + i, _mm512_mask_sub_epi8(v, _mm512_movepi8_mask(w), _mm512_setzero_si512(), v));
   }
-}
-
-// R rows by P panels of 16 channels, each group of four tokens decoded once for all rows.
-template <bool kE4M3, int R, int P>
-void pv_tile8(const uint16_t* x, const void* const* pages, uint32_t n_pages, uint32_t panel, float* acc, size_t acc_stride) {
-  __m512 even[R][P], odd[R][P];
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) even[r][p] = odd[r][p] = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < n_pages; ++i) {
-    const char* v = static_cast<const char*>(pages[i]) + panel * size_t{256};
-    for (uint32_t t = 0; t < 4; ++t, x += 4) {
-      Group g[P];
-      UNROLL for (int p = 0; p < P; ++p) g[p] = decode<kE4M3>(v + p * 256 + t * 64);
-      UNROLL for (int r = 0; r < R; ++r) {
-        const __m512i a = broadcast4(x + static_cast<size_t>(r) * kTokens), b = broadcast4(x + static_cast<size_t>(r) * kTokens + 2);
-        UNROLL for (int p = 0; p < P; ++p) {
-          dot2(even[r][p], g[p].even, a);
-          dot2(odd[r][p], g[p].odd, b);
-        }
-      }
-    }
-  }
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
-      _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16, _mm512_add_ps(even[r][p], odd[r][p]));
-}
-
-template <bool kE4M3>
-void pv_f8(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
-  uint16_t x[8 * kTokens];
-  for (uint32_t row = 0; row < rows; row += 8, e += 8 * kTokens, acc += 8 * acc_stride) {
-    const uint32_t some = rows - row < 8 ? rows - row : 8;
-    for (uint32_t r = 0; r < some; ++r) weights_bf16(e + r * kTokens, n_pages * 16, x + r * kTokens);
-    for (uint32_t d = 0; d < d_panels; ++d)
-      for (uint32_t r = 0; r < some;) {
-        const uint32_t left = some - r, step = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-        (step == 8 ? pv_tile8<kE4M3, 8, 1> : step == 4 ? pv_tile8<kE4M3, 4, 1> : step == 2 ? pv_tile8<kE4M3, 2, 1> : pv_tile8<kE4M3, 1, 1>)(
-            x + r * kTokens, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
-        r += step;
-      }
-  }
-}
-void attn_pv_bf16(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
-  (v == LINNET_F8E4M3 ? pv_f8<true> : pv_f8<false>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
 }
 
 uint64_t peak_bf16(uint64_t n) {
@@ -220,7 +176,7 @@ const KernelTable avx512_bf16_table = {
     .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vbmi | kCpuAvx512Bf16,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
-    .attn_pv_bf16 = attn_pv_bf16,
+    .byte_table = byte_table,
 };
 
 }  // namespace linnet

@@ -97,7 +97,7 @@ struct KernelTable {
   // interleaved = 0: pair i is (x[i], x[i + n_pairs]); 1: (x[2i], x[2i + 1]).
   void (*rope_row)(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) = nullptr;
   // One block of attention for one row, of which tokens from..to - 1 count (from < to). s[t] = s[t] * scale, and where cap > 0
-  // cap * tanh(s / cap), with z = exp(-2 |x|), tanh(x) = +-(1 - z) / (1 + z); *m = max; e[t] = exp(s[t] - m); *l = 16 partial sums by
+  // cap * tanh(s / cap), with z = exp(-2 |x|), tanh(x) = +-(1 - z) / (1 + z); *m = max, of zeros the positive; e[t] = exp(s[t] - m); *l = 16 partial sums by
   // t % 16, tree 8-4-2-1. s becomes e, and zeros elsewhere up to n_pad (a multiple of 16, <= 256).
   void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) = nullptr;
   // p = e * v_scale per token, then to 14 bits: amax = max p; inv = amax > 1e-30f ? 16383 / amax : 0;
@@ -108,12 +108,11 @@ struct KernelTable {
   void (*attn_pv)(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
                   const float* p_scale, float* acc, size_t acc_stride) = nullptr;
   // The same on pages of floats: acc = 0; for t in order: acc = fmaf(e[r][t], (float)v[t][j], acc). e: (rows, 256), finite.
-  // pages[i]: f32, f16, bf16 [d/16][16 tokens][16]; FP8 bytes as above. A row's bits do not depend on `rows`, nor on pages where its e is zero.
+  // pages[i]: f32, f16, bf16 [d/16][16 tokens][16]. A row's bits do not depend on `rows`, nor on pages where its e is zero.
   void (*attn_pv_float)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc,
                         size_t acc_stride) = nullptr;
-  // For FP8 in tiers with bf16 products: e rounded to bf16, tokens of every four in two chains. Not exact; null: attn_pv_float.
-  void (*attn_pv_bf16)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc,
-                       size_t acc_stride) = nullptr;
+  // q = +-table[code & 127], minus where the code's top bit is set. table: 0..127; aligned to 64; n is a multiple of 64.
+  void (*byte_table)(const int8_t table[128], const uint8_t* codes, size_t n, int8_t* q) = nullptr;
   // y = fmaf(x, b, y * a).
   void (*merge_row)(float* y, const float* x, uint32_t n, float a, float b) = nullptr;
   // y = y * a.

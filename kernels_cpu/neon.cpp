@@ -259,7 +259,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
     UNROLL for (int j = 0; j < 4; ++j) v.v[j] = vbslq_f32(vbicq_u32(mask[j], less[j]), v.v[j], nothing);
     max = larger(v, max);
   }
-  *m = tree_max(max);
+  *m = tree_max(max) + 0.0f;
   for (uint32_t i = 0; i < first; i += 16) store(s + i, all(0.0f));
   uint32_t i = first;
   for (; i < to; i += 16) {
@@ -425,16 +425,6 @@ struct Wide {
   static constexpr size_t kPanelBytes = 256 * W::kBytes;
   static INLINE V token(const char* v, uint32_t t, uint32_t j) { return W::load16(v + (t + j) * 16 * W::kBytes); }
 };
-template <bool kE4M3>
-struct Eight {
-  static constexpr size_t kPanelBytes = 256;
-  static INLINE V token(const char* v, uint32_t t, uint32_t j) {
-    V r;
-    UNROLL for (int q = 0; q < 4; ++q)
-      r.v[q] = vreinterpretq_f32_u32(from_f8<kE4M3>(vreinterpretq_u32_u8(vld1q_u8(reinterpret_cast<const uint8_t*>(v) + t * 16 + q * 16)), static_cast<int>(j)));
-    return r;
-  }
-};
 template <class Load>
 void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
   for (uint32_t d = 0; d < d_panels; ++d)
@@ -447,9 +437,17 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
 void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
   (v == LINNET_F32      ? pv_float<Wide<F32>>
    : v == LINNET_F16    ? pv_float<Wide<F16>>
-   : v == LINNET_BF16   ? pv_float<Wide<Bf16>>
-   : v == LINNET_F8E4M3 ? pv_float<Eight<true>>
-                        : pv_float<Eight<false>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+                        : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+}
+
+void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) {
+  int8x16x4_t t[2];
+  UNROLL for (int half = 0; half < 2; ++half) UNROLL for (int k = 0; k < 4; ++k) t[half].val[k] = vld1q_s8(table + half * 64 + k * 16);
+  for (size_t i = 0; i < n; i += 16) {
+    const uint8x16_t w = vld1q_u8(codes + i), c = vandq_u8(w, vdupq_n_u8(127));  // outside of its half an index changes nothing
+    const int8x16_t v = vqtbx4q_s8(vqtbl4q_s8(t[0], c), t[1], veorq_u8(c, vdupq_n_u8(64)));
+    vst1q_s8(q + i, vbslq_s8(vtstq_u8(w, vdupq_n_u8(128)), vnegq_s8(v), v));
+  }
 }
 
 // ---- for benches --------------------------------------------------------------------------------------------------------------
@@ -523,6 +521,7 @@ const KernelTable neon_table = {
     .planes = planes,
     .attn_pv = attn_pv_by<Widen>,
     .attn_pv_float = attn_pv_float,
+    .byte_table = byte_table,
     .merge_row = merge_row,
     .scale_row = scale_row,
     .find_above = find_above,

@@ -80,7 +80,7 @@ void overlay(const KernelTable& from, Kernels* out) {
   take(t.planes, from.planes);
   take(t.attn_pv, from.attn_pv);
   take(t.attn_pv_float, from.attn_pv_float);
-  take(t.attn_pv_bf16, from.attn_pv_bf16);
+  take(t.byte_table, from.byte_table);
   take(t.merge_row, from.merge_row);
   take(t.scale_row, from.scale_row);
   take(t.find_above, from.find_above);

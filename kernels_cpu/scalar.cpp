@@ -195,7 +195,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
     }
     max[t % 16] = larger(s[t], max[t % 16]);
   }
-  *m = tree_max(max);
+  *m = tree_max(max) + 0.0f;
   for (uint32_t t = 0; t < n_pad; ++t) {
     s[t] = t >= from && t < to ? exp_one(s[t] - *m) : 0.0f;
     sum[t % 16] = sum[t % 16] + s[t];
@@ -214,6 +214,13 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
     lo[t] = static_cast<uint8_t>(c & 127);
   }
   return amax / 16383.0f;
+}
+
+void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) {
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t v = table[codes[i] & 127];
+    q[i] = static_cast<int8_t>(codes[i] & 128 ? -v : v);
+  }
 }
 
 void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
@@ -241,7 +248,7 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
       for (uint32_t j = 0; j < 16; ++j) {
         float sum = 0;
         for (uint32_t t = 0; t < n_pages * 16; ++t) {
-          const uint32_t at = sizeof(T) == 1 ? d * 256 + t % 16 / 4 * 64 + j * 4 + t % 4 : d * 256 + t % 16 * 16 + j;
+          const uint32_t at = d * 256 + t % 16 * 16 + j;
           sum = __builtin_fmaf(e[r * size_t{256} + t], kValue(static_cast<const T*>(pages[t / 16])[at]), sum);
         }
         acc[r * acc_stride + d * 16 + j] = sum;
@@ -254,8 +261,6 @@ void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* c
     case LINNET_F32: return pv_float<float, same>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
     case LINNET_F16: return pv_float<uint16_t, from_f16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
     case LINNET_BF16: return pv_float<uint16_t, from_bf16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
-    case LINNET_F8E4M3: return pv_float<uint8_t, from_f8e4m3>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
-    case LINNET_F8E5M2: return pv_float<uint8_t, from_f8e5m2>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
     default: return;
   }
 }
@@ -486,6 +491,7 @@ const KernelTable scalar_table = {
     .planes = planes,
     .attn_pv = attn_pv,
     .attn_pv_float = attn_pv_float,
+    .byte_table = byte_table,
     .merge_row = merge_row,
     .scale_row = scale_row,
     .find_above = find_above,

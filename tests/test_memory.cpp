@@ -118,7 +118,9 @@ TEST_CASE("need equals used, by purpose, and the plan says the same") {
       const size_t group = d.n_heads / d.n_kv_heads, tile = 32 / group * group;
       const auto running = [&](size_t n) { return 2 * up(n * 4, 64) + n * dpad * 4; };  // m, l, acc
       const size_t second = d.head_dim <= 16 ? up(tile * (kpad + 64), 64) + up(tile * 4, 64) : 0;
-      const size_t scratch = second + up(tile * (2 * kpad + 64), 64) + 2 * up(tile * groups * 4, 64) + up(tile * d.head_dim * 4, 64) + tile * 256 * (4 + 1 + 1) + 1024 +
+      const bool f8 = kv == LINNET_F8E4M3 || kv == LINNET_F8E5M2;
+      const size_t integers = f8 ? std::max<size_t>(4 * 16 * kpad, 2 * 16 * 256) + 4 * 16 * 4 : 0;  // of four pages of K or two panels of a block of V, and scales
+      const size_t scratch = second + integers + up(tile * (kpad + 64), 64) + 2 * up(tile * groups * 4, 64) + up(tile * d.head_dim * 4, 64) + tile * 256 * (4 + 1 + 1) + 1024 +
                              2 * up(tile * 4, 64) + running(tile) + running(tile * (threads > 1 ? 4 : 1));
       const size_t shared = threads > 1 ? up(4 * threads * 4, 64) + running(4 * threads * tile) : 0;  // tiles that all threads work on
       CHECK(within_1_percent(table.at("activations"), static_cast<double>(rows + threads * scratch + shared)));

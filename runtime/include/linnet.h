@@ -23,9 +23,9 @@
  *            the default; fields beyond `size` read as 0. A NULL params pointer means all defaults.
  * Units    sizes in bytes end in _bytes, times in nanoseconds end in _ns, counts begin with n_. Text is UTF-8, lengths in
  *            bytes, never NUL-terminated unless said. Token ids are int32_t in [0, n_vocab).
- * Exact    with integer weights or float ones (f32, f16, bf16) and a KV cache in i8, f32, f16 or bf16, logits on the CPU are the same bytes for every
- *            instruction set, thread count, prefill chunk, split of a prompt into calls and whatever other sequences share a call. FP8 keeps
- *            this rule on one machine; tiers with bf16 instructions differ from the others.
+ * Exact    with integer weights or float ones (f32, f16, bf16) and a KV cache in any format, logits on the CPU are the same bytes for every
+ *            instruction set, thread count, prefill chunk, split of a prompt into calls and whatever other sequences share a call. FP8 weights
+ *            keep this rule on one machine; tiers with bf16 instructions differ from the others.
  */
 #ifndef LINNET_H
 #define LINNET_H
@@ -434,7 +434,7 @@ LINNET_API linnet_status linnet_sampling_get(const linnet_session* session, linn
 /* ---- state: a sequence as bytes, in memory or in a file --------------------------------------------------------------------- */
 
 /* A saved sequence is its tokens, its pages of the KV cache as they are, its logits, the sampling parameters and how many numbers were drawn. Where it is
- * loaded it goes on with the bytes that it would have had (as far as "Exact" above says so: an FP8 cache is exact on one machine). Nothing is computed.
+ * loaded it goes on with the bytes that it would have had (as far as "Exact" above says so). Nothing is computed.
  *
  * It fits every session on the same model whose layers have the same K and V formats: n_context, n_chunk, n_sequences, n_pool, n_rollback, n_logits,
  * threads and instruction set may be others, as long as there is room. (Not what decides which tokens are dropped: when_full, n_keep, n_context unless it
