@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "../platform/team.h"
+#include "kivi.h"
 #include "registry.h"
 
 namespace linnet {
@@ -67,6 +68,7 @@ struct Tile {
   float* sink_keys;       // (head_dim, 16) and a row more
   Running sink_block;     // (rows) kept tokens and sinks, beside `blocks`
   uint32_t* position;     // (rows)
+  uint8_t* unpacked;      // (16, head_bytes) pages of one block: KIVI
 };
 
 Running take_running(Arena& a, uint64_t rows, uint32_t dpad) {
@@ -103,6 +105,10 @@ size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32
   t->sink_keys = a.take<float>("", kept ? size_t{l.head_dim} * (kPagePositions + 1) : 0);
   t->sink_block = take_running(a, kept ? rows : 0, l.dpad);
   t->position = a.take<uint32_t>("", rows);
+  size_t unpacked = 0;
+  for (uint32_t i = 0; i < kv.n_classes; ++i)
+    if (kv.classes[i].packed) unpacked = kPagesPerBlock * kv.classes[i].layout.head_bytes;
+  t->unpacked = a.take<uint8_t>("", unpacked);
   return a.used();
 }
 
@@ -130,6 +136,7 @@ struct Item {
   uint32_t low(uint32_t p) const { return kv.of->chosen() ? kv.low : kv.of->window && p >= kv.of->window ? p + 1 - kv.of->window : 0; }
   // Tokens from..to - 1 that a row at position p sees: of those kept from the beginning, before its window, or of the window itself.
   Share seen(bool kept, uint32_t p) const { return kept ? Share{0, low(p) < kv.of->keep ? low(p) : kv.of->keep} : Share{low(p), p + 1}; }
+  uint32_t packed_pages() const { return kv.packed ? packed_groups(position + 1) * kGroupPages : 0; }  // that its rows see
   // That any row sees.
   Share seen(bool kept) const { return {seen(kept, position).from, seen(kept, last()).to}; }
 };
@@ -196,7 +203,7 @@ void scores_f8(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t
   w.kernels->gemm[LINNET_I8].run(&a);
 }
 
-// s(rows, 16 * n) = q * K^T of n pages. Pages that lie one behind the other in the pool, as most do, are one matrix.
+// s(rows, 16 * n) = q * K^T of n pages. Pages that lie one behind the other in the pool, as most do, or unpacked are one matrix.
 void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* const* heads, uint32_t n, uint32_t rows, Ahead* ahead) {
   GemmArgs a{};
   const Format f = kv.k == LINNET_I8 ? LINNET_I8G32 : kv.k;  // a K page is a panel of 16 tokens with one f16 scale per 32 channels
@@ -246,12 +253,22 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
   const uint32_t from = first_page * kPagePositions, n_pad = n_pages * kPagePositions;
   const uint8_t* heads[kPagesPerBlock];
   const void* values[kPagesPerBlock];
+  const uint32_t packed = item.packed_pages();
   for (uint32_t p = 0; p < n_pages; ++p) {
-    heads[p] = item.kv.head(first_page + p, item.kv_head);
+    const uint32_t page = first_page + p;
+    if (page < packed) {  // whole groups, since nothing of a KIVI layer is out of sight
+      uint8_t* const at = t.unpacked + p * lay.head_bytes;
+      uint8_t* const both[kGroupPages] = {at, at + lay.head_bytes};
+      if (p % kGroupPages == 0) kivi_unpack(item.kv.packed->layout, lay, item.kv.group(page / kGroupPages, item.kv_head), both);
+      heads[p] = at;
+    } else {
+      heads[p] = item.kv.head(page, item.kv_head);
+    }
     values[p] = heads[p] + lay.v_at;
   }
   Ahead ahead;
-  for (uint32_t p = (base + kBlockPositions) / kPagePositions; ahead.n < kPagesPerBlock && p * kPagePositions < foreseen; ++p) ahead.heads[ahead.n++] = item.kv.head(p, item.kv_head);
+  for (uint32_t p = (base + kBlockPositions) / kPagePositions; ahead.n < kPagesPerBlock && p * kPagePositions < foreseen; ++p)
+    if (p >= packed) ahead.heads[ahead.n++] = item.kv.head(p, item.kv_head);
   ahead.n *= 2;
   ahead.half = lay.head_bytes / 2;
   scores(w, t, lay, heads, n_pages, item.rows, &ahead);
@@ -547,6 +564,21 @@ void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const flo
   }
 }
 
+bool cpu_kv_pack(const Worker& w, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans) {
+  uint32_t turn = 0;
+  for (uint32_t s = 0; s < n_spans; ++s) {
+    const KvView view = kv.view(spans[s].seq, layer);
+    if (!view.packed) return false;
+    for (uint32_t g = packed_groups(spans[s].position), end = packed_groups(spans[s].position + spans[s].n); g < end; ++g)
+      for (uint32_t kv_head = 0; kv_head < view.layout->n_kv_heads; ++kv_head, ++turn) {
+        if (turn % w.n != w.id) continue;
+        const uint8_t* const pages[kGroupPages] = {view.head(g * kGroupPages, kv_head), view.head(g * kGroupPages + 1, kv_head)};
+        kivi_pack(view.packed->layout, *view.layout, pages, view.group(g, kv_head));
+      }
+  }
+  return turn > 0;
+}
+
 void cpu_attention(const Worker& w, const AttentionArgs& a) {
   const KvLayout& lay = a.kv->classes[a.kv->class_of[a.layer]].layout;
   const uint32_t group = a.n_heads / lay.n_kv_heads, tokens = tile_tokens(group), rows = tile_rows(group);
@@ -555,9 +587,17 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
   SharedTiles shared{};
   cut_shared(&shared, w.shared, *a.kv, group, w.n);
 
+  // A span's rows in tiles of `tokens`. In KIVI a tile ends where its rows would see another group packed.
+  const bool packed = a.kv->classes[a.kv->class_of[a.layer]].packed;
+  const uint32_t grid = packed ? kGroupPositions : tokens, per_grid = static_cast<uint32_t>(div_up(grid, tokens));
+  const auto origin = [&](const RowSpan& s) { return packed ? s.position / grid * grid : s.position; };
+  const auto tile_of = [&](uint32_t row) { return row / grid * per_grid + row % grid / tokens; };
+  const auto tile_begin = [&](uint32_t tile) { return tile / per_grid * grid + tile % per_grid * tokens; };
+  const auto tiles_of = [&](const RowSpan& s) { return tile_of(s.position + s.n - 1 - origin(s)) - tile_of(s.position - origin(s)) + 1; };
+
   uint32_t tiles = 0, most_blocks = 0;
   for (uint32_t s = 0; s < a.n_spans; ++s) {
-    tiles += static_cast<uint32_t>(div_up(a.spans[s].n, tokens));
+    tiles += tiles_of(a.spans[s]);
     const Item whole = {a.kv->view(a.spans[s].seq, a.layer), 0, 0, a.spans[s].n, 0, a.spans[s].position};
     const uint32_t blocks = whole.last() / kBlockPositions - whole.seen(false).from / kBlockPositions + 1;
     if (blocks > most_blocks) most_blocks = blocks;
@@ -566,9 +606,11 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
   const auto make_item = [&](uint32_t i) {
     const uint32_t kv_head = i % lay.n_kv_heads;
     uint32_t tile = i / lay.n_kv_heads, s = 0;
-    for (uint32_t n; tile >= (n = static_cast<uint32_t>(div_up(a.spans[s].n, tokens))); ++s) tile -= n;
+    for (uint32_t n; tile >= (n = tiles_of(a.spans[s])); ++s) tile -= n;
     const RowSpan& span = a.spans[s];
-    const uint32_t from = tile * tokens, n = span.n - from < tokens ? span.n - from : tokens;
+    tile += tile_of(span.position - origin(span));
+    const uint32_t begin = origin(span) + tile_begin(tile), end = origin(span) + tile_begin(tile + 1);  // positions
+    const uint32_t from = begin > span.position ? begin - span.position : 0, n = (end - span.position < span.n ? end - span.position : span.n) - from;
     return Item{a.kv->view(span.seq, a.layer), kv_head, span.row + from, n, n * group, span.position + from, span.seq};
   };
   const auto whole_tile = [&](const Item& item) {

@@ -31,6 +31,7 @@ struct Pieces {
 
 void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
                    const RopeView& rope);
+bool cpu_kv_pack(const Worker& w, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
 void cpu_attention(const Worker& w, const AttentionArgs& a);
 
 }  // namespace linnet

@@ -114,6 +114,7 @@ const Ops cpu_ops = {
     .gemm = gemm,
     .rope = rope,
     .kv_append = cpu_kv_append,
+    .kv_pack = cpu_kv_pack,
     .attention = cpu_attention,
     .act_mul = act_mul,
 };

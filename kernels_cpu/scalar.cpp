@@ -409,6 +409,8 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
       return gather(panels, scales, k, row, bytes, 0, 4, y, [](const uint8_t* w, size_t i, size_t j) { return from_f8e4m3(w[i / 4 * 64 + j * 4 + i % 4]); });
     case LINNET_F8E5M2:
       return gather(panels, scales, k, row, bytes, 0, 4, y, [](const uint8_t* w, size_t i, size_t j) { return from_f8e5m2(w[i / 4 * 64 + j * 4 + i % 4]); });
+    case LINNET_KIVI4:
+    case LINNET_KIVI2:
     case LINNET_FORMAT_DEFAULT: return;
   }
 }

@@ -12,7 +12,7 @@ using Format = linnet_format;  // LINNET_F32 ...
 
 inline constexpr uint32_t kPanel = 16;      // outputs per panel, positions per KV page
 inline constexpr uint32_t kPadK = 32;       // inputs of panels of bytes and nibbles are padded to this
-inline constexpr uint32_t kMaxFormat = LINNET_I4G128Z;
+inline constexpr uint32_t kMaxFormat = LINNET_I4G128Z;  // of weights; those behind it are for KV caches alone
 
 struct FormatRow {
   Format format;
@@ -26,7 +26,7 @@ struct FormatRow {
 };
 
 // Indexed by linnet_format.
-inline constexpr FormatRow kFormats[kMaxFormat + 1] = {
+inline constexpr FormatRow kFormats[LINNET_KIVI2 + 1] = {
     {LINNET_FORMAT_DEFAULT, nullptr, LINNET_FORMAT_DEFAULT, 0, 0, 0, 0, 0},
     {LINNET_F32, "f32", LINNET_F32, 32, 1, 0, 0, 0},
     {LINNET_F16, "f16", LINNET_F32, 16, 1, 0, 0, 0},
@@ -41,6 +41,8 @@ inline constexpr FormatRow kFormats[kMaxFormat + 1] = {
     {LINNET_I4G64, "i4g64", LINNET_I8, 4, 8, 64, 64, 2},
     {LINNET_I4G32, "i4g32", LINNET_I8, 4, 8, 32, 32, 2},
     {LINNET_I4G128Z, "i4g128z", LINNET_I8, 4, 8, 128, 128, 3},
+    {LINNET_KIVI4, "kivi4", LINNET_FORMAT_DEFAULT, 4, 0, 0, 0, 0},
+    {LINNET_KIVI2, "kivi2", LINNET_FORMAT_DEFAULT, 2, 0, 0, 0, 0},
 };
 
 constexpr bool format_known(uint32_t f) { return f >= LINNET_F32 && f <= kMaxFormat; }

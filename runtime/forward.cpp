@@ -64,6 +64,7 @@ struct Decoder {
     ops.sync(w);
     ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
+    if (ops.kv_pack(w, kv, layer, spans, n_spans)) ops.sync(w);
     if (n == 0) return;
 
     const RowSpan tail = {spans[0].seq, 0, n, spans[0].position + first};

@@ -7,8 +7,9 @@ namespace {
 
 uint32_t pages_of(uint64_t positions) { return static_cast<uint32_t>(div_up(positions, kPagePositions)); }
 
-// The first page behind the kept ones that a row at `position` sees.
+// The first page behind the kept ones that a row at `position` sees, or packs.
 uint32_t first_page(const KvClass& c, uint32_t position) {
+  if (c.packed) return packed_groups(position) * (kGroupPositions / kPagePositions);
   const uint32_t first = c.window && position >= c.window ? (position + 1 - c.window) / kPagePositions : 0;
   return first > c.keep_pages ? first : c.keep_pages;
 }
@@ -18,7 +19,7 @@ bool float_kv(Format f) { return f == LINNET_F32 || f == LINNET_F16 || f == LINN
 }  // namespace
 
 bool kv_format_known(uint32_t f) {
-  return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 || f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2;
+  return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 || f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2 || f == LINNET_KIVI4 || f == LINNET_KIVI2;
 }
 
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim) {
@@ -28,6 +29,16 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim) {
   l.head_dim = head_dim;
   l.n_kv_heads = n_kv_heads;
   l.dpad = static_cast<uint32_t>(align_up(head_dim, kPanel));
+  if (kv_kivi(k)) {
+    l.k_groups = static_cast<uint32_t>(div_up(head_dim, 32));
+    l.k_rows = static_cast<uint32_t>(align_up(head_dim, 8) / 4);
+    l.k_scale_at = size_t{l.k_rows} * 64 * format_row(k).bits / 4;
+    l.v_at = l.k_scale_at + l.k_rows * size_t{8} + l.k_groups * sizeof(uint16_t);
+    l.v_scale_at = l.v_at + size_t{l.dpad} / 4 * 64 * format_row(v).bits / 4;
+    l.head_bytes = align_up(l.v_scale_at + kGroupPositions * (size_t{2} * l.k_groups + sizeof(uint16_t)), 16);
+    l.page_bytes = n_kv_heads * l.head_bytes;
+    return l;
+  }
   l.kpad = static_cast<uint32_t>(padded_k(k, head_dim));
   l.k_groups = k == LINNET_I8 ? static_cast<uint32_t>(div_up(head_dim, 32)) : 0;
   const auto scale_bytes = [](Format f) { return float_kv(f) ? size_t{0} : align_up(kPagePositions * sizeof(float), 64); };
@@ -53,17 +64,29 @@ bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
     Format k, v;
     uint32_t window;
     p.layer(p.of, i, &k, &v, &window);
+    if (window && kv_kivi(k)) k = v = LINNET_I8;  // windows are short
     // Layers that would see more than is held: with what stays of the rest.
     const bool cut = p.when_full && (window == 0 || window > p.n_context - p.n_keep);
     if (cut) window = endless ? p.n_context - p.n_keep : 0;
     else if (!endless && window >= p.n_context) window = 0;  // never leaves anything out
     const uint32_t keep = cut && p.when_full != LINNET_FULL_SINKS ? p.n_keep : 0, n_sinks = cut && p.when_full == LINNET_FULL_SINKS ? p.n_keep : 0;
     const bool scored = cut && chosen;
+    const auto same = [&](const KvClass& o) {
+      const KvLayout& l = o.packed ? classes[o.packed].layout : o.layout;
+      return !o.groups() && l.k == k && l.v == v && o.window == window && o.keep == keep && o.n_sinks == n_sinks;
+    };
     uint32_t c = 0;
-    while (c < n_classes && !(classes[c].layout.k == k && classes[c].layout.v == v && classes[c].window == window && classes[c].keep == keep && classes[c].n_sinks == n_sinks)) ++c;
-    if (c == kMaxKvClasses) return false;
+    while (c < n_classes && !same(classes[c])) ++c;
+    if (c + kv_kivi(k) >= kMaxKvClasses) return false;
     if (c == n_classes) {
       classes[c] = {};
+      if (kv_kivi(k)) {
+        classes[c].packed = c + 1;
+        classes[c + 1] = {};
+        classes[c + 1].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim);
+        k = v = LINNET_I8;  // of the tail
+        ++n_classes;
+      }
       classes[c].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim);
       classes[c].window = window;
       classes[c].keep = keep;
@@ -77,25 +100,28 @@ bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
       layer_index[i] = static_cast<uint16_t>(classes[c].n_layers);
     }
     ++classes[c].n_layers;
+    if (classes[c].packed) ++classes[c + 1].n_layers;
   }
   tables = arena.take<KvTable>("page tables", uint64_t{n_sequences} * n_classes);
   observe_from = arena.take<uint32_t>("page tables", n_sequences);
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
-    uint64_t n_pages = div_up(p.n_pool, kPagePositions);
-    c.n_slots = pages_of(p.n_context);
-    if (c.window) {
+    uint64_t n_pages = c.groups() ? p.n_pool / kGroupPositions : pages_of(p.n_pool);
+    c.n_slots = c.pages(p.n_context);
+    if (c.groups() && n_pages > uint64_t{n_sequences} * c.n_slots) n_pages = uint64_t{n_sequences} * c.n_slots;
+    if (c.queued()) {
+      const uint32_t held = c.packed ? kKiviTail : c.window;
       // At rest a sequence holds its window and what may be rolled back. During a call those pages stay, and a chunk's own come to them.
       const uint32_t all = endless ? UINT32_MAX : pages_of(p.n_context), more = p.n_chunk > p.n_rollback ? p.n_chunk : p.n_rollback;
       const bool cut = endless && c.window == p.n_context - p.n_keep;
-      const uint32_t queue = c.keep_pages + pages_of(uint64_t{c.window} + more + (c.scored ? p.n_rollback : 0)) + 1;
+      const uint32_t queue = c.keep_pages + pages_of(uint64_t{held} + more + (c.scored ? p.n_rollback : 0)) + 1;
       // Where the context is cut, calls are short (session_prefill) and pass few pages; with scores they pass none.
-      const uint32_t passed = c.scored ? 0 : pages_of(cut ? more : uint64_t{c.window} + p.n_rollback) + 1;
+      const uint32_t passed = c.scored ? 0 : pages_of(cut ? more : uint64_t{held} + p.n_rollback) + 1;
       n_pages = uint64_t{queue} + passed < all ? queue + passed : all;  // as many as all hold everything, and then nothing is ever dropped
       c.n_slots = n_pages == all || queue > all ? all : queue;
       n_pages *= n_sequences;
     }
-    if (n_sequences > 1) n_pages += n_sequences;  // a call may copy the last page of each while it holds on to the old ones
+    if (n_sequences > 1 && !c.groups()) n_pages += n_sequences;  // a call may copy the last page of each while it holds on to the old ones
     c.n_pages = static_cast<uint32_t>(n_pages);
     c.free_pages = arena.take<uint32_t>("page tables", n_pages);
     c.refs = arena.take<uint32_t>("page tables", n_pages);
@@ -160,7 +186,7 @@ void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
     const KvClass& c = classes[i];
     KvTable& t = table(seq, i);
     if (c.chosen()) begin_scores(seq, i, length, after);
-    t.saved_first = c.window || t.end == 0 ? t.first : t.end - 1;  // without a window nothing but a shared last page is ever replaced
+    t.saved_first = c.queued() || t.end == 0 ? t.first : t.end - 1;  // without a window nothing but a shared last page is ever replaced
     t.saved_end = t.end;
     each_page(c, t.saved_first, t.end, [&](uint32_t p) { t.saved[c.slot_of(p)] = t.slot[c.slot_of(p)]; });
   }
@@ -169,7 +195,7 @@ void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
 // Whether `page` of the table is one that cancel would put back.
 bool KvCache::saved(const KvClass& c, const KvTable& t, uint32_t page) {
   if (page >= t.saved_end) return false;
-  if (page >= c.keep_pages && page < t.saved_first) return !c.window;
+  if (page >= c.keep_pages && page < t.saved_first) return !c.queued();
   return t.saved[c.slot_of(page)] == t.slot[c.slot_of(page)];
 }
 
@@ -177,10 +203,10 @@ bool KvCache::has_room(uint32_t seq, uint32_t length, uint32_t n_more, uint32_t*
   bool room = true;
   for (uint32_t i = 0; i < n_classes; ++i) {
     const KvClass& c = classes[i];
-    if (c.window) continue;  // made for the most that sequences can hold
+    if (c.queued()) continue;  // made for the most that sequences can hold
     const KvTable& t = table(seq, i);
-    const bool copied = length % kPagePositions && c.refs[t.slot[c.slot_of(t.end - 1)]] > 1;
-    taken[i] += pages_of(uint64_t{length} + n_more) - t.end + copied;
+    const bool copied = !c.groups() && length % kPagePositions && c.refs[t.slot[c.slot_of(t.end - 1)]] > 1;
+    taken[i] += c.pages(uint64_t{length} + n_more) - t.end + copied;
     room &= taken[i] <= c.n_free;
   }
   return room;
@@ -194,7 +220,7 @@ void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
     const uint32_t after = length + n_more, back = after > n_rollback ? after - n_rollback : 0;
     for (const uint32_t first = c.chosen() ? 0 : first_page(c, back < length ? back : length); t.first < first && t.first < t.end; ++t.first)
       if (!saved(c, t, t.first)) drop(c, t.slot[c.slot_of(t.first)]);
-    if (length % kPagePositions) {
+    if (length % kPagePositions && !c.groups()) {
       uint32_t& last = t.slot[c.slot_of(t.end - 1)];
       if (c.refs[last] > 1) {  // written to by this sequence alone
         const uint32_t own = take(c);
@@ -203,7 +229,7 @@ void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
         last = own;
       }
     }
-    for (const uint32_t end = pages_of(uint64_t{length} + n_more); t.end < end; ++t.end) t.slot[c.slot_of(t.end)] = take(c);
+    for (const uint32_t end = c.pages(uint64_t{length} + n_more); t.end < end; ++t.end) t.slot[c.slot_of(t.end)] = take(c);
   }
 }
 
@@ -233,7 +259,7 @@ void KvCache::cancel(uint32_t seq) {
       if (!saved(c, t, p)) drop(c, t.slot[c.slot_of(p)]);
     });
     each_page(c, t.saved_first, t.saved_end, [&](uint32_t p) { t.slot[c.slot_of(p)] = t.saved[c.slot_of(p)]; });
-    if (c.window) t.first = t.saved_first;
+    if (c.queued()) t.first = t.saved_first;
     t.end = t.saved_end;
     t.saved_end = 0;
   }
@@ -249,7 +275,7 @@ void KvCache::truncate(uint32_t seq, uint32_t keep) {
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
     KvTable& t = table(seq, i);
-    const uint32_t end = pages_of(keep);
+    const uint32_t end = c.pages(keep);
     each_page(c, t.first, t.end, [&](uint32_t p) {
       if (p >= end) drop(c, t.slot[c.slot_of(p)]);
     });
@@ -263,7 +289,7 @@ void KvCache::fork(uint32_t from, uint32_t to, uint32_t keep) {
     KvClass& c = classes[i];
     const KvTable& a = table(from, i);
     KvTable& b = table(to, i);
-    b.end = pages_of(keep);
+    b.end = c.pages(keep);
     b.first = c.chosen() ? a.first : first_page(c, keep > n_rollback ? keep - n_rollback : 0);  // chosen tokens are those before a.first
     if (b.first < a.first) b.first = a.first;
     each_page(c, b.first, b.end, [&](uint32_t p) {
@@ -291,7 +317,7 @@ uint32_t KvCache::first_kept(uint32_t c, uint32_t first, uint32_t length) const 
 }
 
 uint32_t KvCache::held(uint32_t c, uint32_t length, uint32_t first) const {
-  const uint32_t end = pages_of(length), kept = classes[c].keep_pages;
+  const uint32_t end = classes[c].pages(length), kept = classes[c].keep_pages;
   return (kept < end ? kept : end) + (first < end ? end - first : 0);
 }
 
@@ -302,7 +328,7 @@ bool KvCache::can_restore(uint32_t seq, uint32_t length, const uint32_t* first) 
     uint32_t room = c.n_free;  // and what it gives back
     each_page(c, t.first, t.end, [&](uint32_t p) { room += c.refs[t.slot[c.slot_of(p)]] == 1; });
     const uint32_t n = held(i, length, first[i]);
-    if (n > room || n > c.n_slots || (pages_of(length) > first[i] && pages_of(length) - first[i] > c.n_slots - c.keep_pages)) return false;
+    if (n > room || n > c.n_slots || (c.pages(length) > first[i] && c.pages(length) - first[i] > c.n_slots - c.keep_pages)) return false;
   }
   return true;
 }
@@ -312,7 +338,7 @@ void KvCache::restore(uint32_t seq, uint32_t length, const uint32_t* first) {
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
     KvTable& t = table(seq, i);
-    t.end = pages_of(length);
+    t.end = c.pages(length);
     t.first = first[i];
     each_page(c, t.first, t.end, [&](uint32_t p) { t.slot[c.slot_of(p)] = take(c); });
   }
@@ -322,7 +348,7 @@ uint64_t KvCache::read_bytes(uint32_t length) const {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < n_classes; ++i) {
     const KvClass& c = classes[i];
-    const uint32_t end = pages_of(uint64_t{length} + 1), first = first_page(c, length), kept = c.keep_pages < end ? c.keep_pages : end;
+    const uint32_t end = c.pages(uint64_t{length} + 1), first = first_page(c, length), kept = c.keep_pages < end ? c.keep_pages : end;
     bytes += uint64_t{kept + (end > first ? end - first : 0)} * c.n_layers * c.layout.page_bytes;
     bytes += uint64_t{c.n_sinks} * c.n_layers * c.layout.n_kv_heads * c.layout.head_dim * 2 * sizeof(float);
   }

@@ -1,6 +1,6 @@
 // KV cache: pages of 16 positions for all KV heads of a layer. Layers whose pages look alike and that see the same window form a class, with
 // one pool of reference-counted pages; every sequence has one page table per class. K pages are panels of 16 tokens by head_dim, V pages are
-// the panels of P times V, so both products are weight kernels.
+// the panels of P times V, so both products are weight kernels. Layers in a KIVI format have two classes: a tail of i8 pages, and packed groups.
 #pragma once
 #include <cstdint>
 
@@ -12,6 +12,7 @@ namespace linnet {
 
 inline constexpr uint32_t kPagePositions = 16;
 inline constexpr uint32_t kBlockPositions = 256;  // attention works on blocks of this many absolute positions
+inline constexpr uint32_t kGroupPositions = 32;   // of a packed group, two pages
 inline constexpr uint32_t kNoPage = 0xFFFFFFFFu;
 inline constexpr uint32_t kMaxKvClasses = 8;
 inline constexpr uint32_t kMaxSinks = kPagePositions;
@@ -22,17 +23,27 @@ inline constexpr uint32_t kObserved = 32;  // last tokens of a prompt whose atte
 //           the channels of a head; heads of at most 16 use the padding for their keys' second bytes: channel 16 + c is what code c leaves, in 1/256
 //   FP8     the same codes, K and V scales f32 [16]: one per token
 //   floats  K [head_dim][16]; V [dpad/16][16 tokens][16]
-// kpad = head_dim rounded up to 32, dpad to 16. Every part starts at a multiple of 64.
+//   KIVI    32 tokens, as rows of 64 codes like those of two i8 pages: K ceil(head_dim/8)*2 rows [k/4][16][4], V [dpad/16][4][16][4]. 4 bits: byte j of row r
+//           holds code j of that row of the first page in its low half, of the second page in its high half. 2 bits: two rows a byte, those of row 2i+1 above.
+//           K: smallest values i8 and ranges u8 of every channel, f16 scales [ceil(head_dim/32)]; V: smallest values and ranges [ceil(head_dim/32)][32 tokens], bf16
+//           scales [32 tokens]. A value is (smallest + range * code / largest code) * scale (kernels_cpu/kivi.cpp)
+// kpad = head_dim rounded up to 32, dpad to 16. Every part starts at a multiple of 64, of KIVI's groups at even bytes.
 struct KvLayout {
   Format k, v;
   uint32_t head_dim, n_kv_heads;
   uint32_t kpad, dpad, k_groups;
+  uint32_t k_rows;  // KIVI: of 64 codes
   size_t k_scale_at, v_at, v_scale_at, head_bytes;  // within a head's share
   size_t page_bytes;                                // of one layer: n_kv_heads * head_bytes
 };
 inline constexpr uint32_t kSecondByte = 16;
 constexpr bool kv_small_head(uint32_t head_dim) { return head_dim <= kSecondByte; }
+constexpr bool kv_kivi(Format f) { return f == LINNET_KIVI4 || f == LINNET_KIVI2; }
 bool kv_format_known(uint32_t f);  // as a KV format
+// KIVI: groups that are packed in a sequence of `length` tokens, as its last row saw it. A row at a multiple of 32 packs the group that ends 32 tokens before it:
+// so what a row sees packed depends on its position alone.
+constexpr uint32_t packed_groups(uint32_t length) { return length > 2 * kGroupPositions ? (length - 1) / kGroupPositions - 1 : 0; }
+inline constexpr uint32_t kKiviTail = 2 * kGroupPositions;  // most tokens at the end that are not packed
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim);
 
 struct KvClass {
@@ -42,6 +53,7 @@ struct KvClass {
   uint32_t n_sinks;  // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
   uint32_t keep_pages;
   bool scored;       // heavy hitters or SnapKV choose what is kept
+  uint32_t packed;   // of a KIVI tail: the class of the same layers' packed groups, the next one; 0 = none
   uint32_t n_layers;
   uint32_t n_pages;  // in the pool
   uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
@@ -61,6 +73,12 @@ struct KvClass {
   }
   size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
   bool chosen() const { return fresh != nullptr; }
+  bool queued() const { return window || packed; }  // pages are dropped at the front
+  // Pages that a sequence fills, those that it has dropped included. A page of packed groups is one group, and is never written to again.
+  bool groups() const { return kv_kivi(layout.k); }
+  uint32_t pages(uint64_t length) const {
+    return groups() ? packed_groups(static_cast<uint32_t>(length)) : static_cast<uint32_t>(div_up(length, kPagePositions));
+  }
   // Kept pages lie before the queue of the others.
   uint32_t slot_of(uint32_t page) const { return page < keep_pages ? page : keep_pages + (page - keep_pages) % (n_slots - keep_pages); }
 };
@@ -89,7 +107,10 @@ struct KvView {
   float* sinks;    // (n_kv_heads, sink_floats)
   float* fresh;    // (n_kv_heads, n_slots * 16): attention that tokens draw in this call, or nullptr
   uint32_t low;    // with chosen tokens: the first token behind them
+  const KvClass* packed;  // KIVI: its groups, or nullptr
+  const uint32_t* group_slot;
   uint8_t* head(uint32_t page, uint32_t kv_head) const { return of->head(index, kv_head, slot[of->slot_of(page)]); }
+  uint8_t* group(uint32_t g, uint32_t kv_head) const { return packed->head(index, kv_head, group_slot[g]); }
 };
 
 // How a session's cache is made.
@@ -119,9 +140,16 @@ struct KvCache {
     const uint32_t index = layer_index[layer];
     const KvTable& t = table(seq, class_of[layer]);
     const size_t of_all = size_t{seq} * c.n_layers + index;
+    const KvClass* p = c.packed ? &classes[c.packed] : nullptr;
     return {&c.layout, index, t.slot, &c,
             c.n_sinks ? c.sinks + of_all * c.layout.n_kv_heads * c.sink_floats : nullptr, c.chosen() ? c.fresh + of_all * c.scores_per_layer() : nullptr,
-            c.chosen() && t.first > c.keep_pages ? t.first * kPagePositions : 0};
+            c.chosen() && t.first > c.keep_pages ? t.first * kPagePositions : 0,
+            p, p ? table(seq, c.packed).slot : nullptr};
+  }
+  // The formats of a layer: those that it was asked for in.
+  const KvLayout& formats(uint32_t layer) const {
+    const KvClass& c = classes[class_of[layer]];
+    return c.packed ? classes[c.packed].layout : c.layout;
   }
 
   // A call that appends begins, advances chunk by chunk, and ends with commit or cancel; cancel leaves the sequence as it was at begin.

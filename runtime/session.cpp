@@ -113,7 +113,7 @@ bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linn
 Status check_kv_format(uint32_t f, const char* what, Error* err) {
   if (kv_format_known(f)) return LINNET_OK;
   const char* name = format_name(static_cast<Format>(f));
-  return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f, "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2");
+  return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f, "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
 }
 
 // What happens when the context is full; fills in n_keep and n_rollback.
@@ -143,9 +143,19 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     if (l.k_format) LINNET_TRY(check_kv_format(l.k_format, "kv_layers: K format", err));
     if (l.v_format) LINNET_TRY(check_kv_format(l.v_format, "kv_layers: V format", err));
   }
+  for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
+    const KvChoice choice = {model.spec, p};
+    Format k, v;
+    uint32_t window;
+    kv_layer(&choice, i, &k, &v, &window);
+    if (kv_kivi(k) != kv_kivi(v)) return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(k), " and V in ", format_name(v), ": kivi4 and kivi2 go with each other alone");
+    if (kv_kivi(k) && p.when_full != LINNET_FULL_STOP)
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), " and when_full is ", p.when_full, ": KIVI is for LINNET_FULL_STOP alone");
+  }
   linnet_session counted{};
   Arena arena;
-  if (!fill(counted, arena, model, p)) return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses, " combinations of K format, V format and window");
+  if (!fill(counted, arena, model, p))
+    return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses, " combinations of K format, V format and window, of which those in kivi4 and kivi2 count twice");
   return LINNET_OK;
 }
 
@@ -319,7 +329,7 @@ Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err
   if (keep == session_length(s, i)) return LINNET_OK;
   if (keep < seq.length) {
     if (!s.kv.can_truncate(i, keep))
-      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window no longer hold what a sequence of ", keep, " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
+      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window or in KIVI no longer hold what a sequence of ", keep, " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
     s.kv.truncate(i, keep);
     seq.length = keep;
   }
@@ -344,7 +354,7 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   const Sequence& a = s.seqs[from];
   Sequence& b = s.seqs[to];
   if (keep < a.length && !s.kv.can_truncate(from, keep))
-    return fail(err, LINNET_BAD_STATE, "fork: layers with a window no longer hold what a sequence of ", keep, " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
+    return fail(err, LINNET_BAD_STATE, "fork: layers with a window or in KIVI no longer hold what a sequence of ", keep, " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
   s.kv.truncate(to, 0);
   b.length = keep < a.length ? keep : a.length;
   b.pending = keep > a.length;

@@ -47,7 +47,9 @@ uint64_t kv_bytes(const KvCache& kv, uint32_t layer, const Header& h, const uint
   const uint32_t c = kv.class_of[layer];
   const KvLayout& l = kv.classes[c].layout;
   const uint64_t scores = kv.scores(0, layer) ? l.n_kv_heads * kPagePositions * sizeof(float) : 0;  // of a page
-  return uint64_t{kv.held(c, h.length, first[c])} * (l.page_bytes + scores) + kv.sink_bytes(c);
+  const uint32_t packed = kv.classes[c].packed;
+  const uint64_t groups = packed ? uint64_t{packed_groups(h.length)} * kv.classes[packed].layout.page_bytes : 0;
+  return uint64_t{kv.held(c, h.length, first[c])} * (l.page_bytes + scores) + groups + kv.sink_bytes(c);
 }
 uint64_t whole_bytes(const KvCache& kv, const Header& h, const uint32_t* first) {
   uint64_t bytes = header_bytes(h.n_layers) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) + section_bytes(logit_bytes(h));
@@ -156,7 +158,7 @@ void put_header(Sink& sink, const linnet_session& s, const Header& h, const uint
   sink.put(&h, sizeof h);
   for (uint32_t i = 0; i < h.n_layers; ++i) {
     const uint32_t c = s.kv.class_of[i];
-    const KvLayout& l = s.kv.classes[c].layout;
+    const KvLayout& l = s.kv.formats(i);
     const LayerRow row = {l.k, l.v, layer_window(s.model->spec, i), static_cast<uint32_t>(l.page_bytes), first[c]};
     sink.put(&row, sizeof row);
   }
@@ -185,6 +187,8 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
     each_page(*v.of, first[c], end, [&](uint32_t page) {
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) sink.put(v.head(page, head), v.layout->head_bytes);
     });
+    for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g)
+      for (uint32_t head = 0; head < v.packed->layout.n_kv_heads; ++head) sink.put(v.group(g, head), v.packed->layout.head_bytes);
     if (v.sinks) sink.put(v.sinks, s.kv.sink_bytes(c));
     if (const float* scores = s.kv.scores(seq, i))
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
@@ -249,7 +253,7 @@ Status check_layers(const linnet_session& s, ByteReader& r, Checked* o, Error* e
   for (uint32_t i = 0; i < o->h.n_layers; ++i) {
     const auto row = r.read<LayerRow>();
     const uint32_t c = kv.class_of[i], window = layer_window(s.model->spec, i);
-    const KvLayout& l = kv.classes[c].layout;
+    const KvLayout& l = kv.formats(i);
     if (row.k_format != uint32_t{l.k} || row.v_format != uint32_t{l.v})
       return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has K in ", known_name(row.k_format), " (", row.k_format, ") and V in ", known_name(row.v_format), " (", row.v_format,
                   "), this session has ", known_name(l.k), " and ", known_name(l.v));
@@ -357,6 +361,10 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
     });
     const uint64_t bytes = kv_bytes(s.kv, i, h, o.held), n_held = s.kv.held(c, h.length, o.held[c]);
     const uint8_t* more = at + n_held * v.layout->page_bytes;
+    for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g) {  // no sinks or scores then
+      const KvLayout& l = v.packed->layout;
+      for (uint32_t head = 0; head < l.n_kv_heads; ++head) std::memcpy(v.group(g, head), more + g * l.page_bytes + head * l.head_bytes, l.head_bytes);
+    }
     if (v.sinks) std::memcpy(v.sinks, more, s.kv.sink_bytes(c));
     if (float* scores = s.kv.scores(seq, i)) {  // no sinks then
       std::memset(scores, 0, v.of->scores_per_layer() * sizeof(float));
@@ -406,7 +414,7 @@ Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, 
 }
 
 Status state_load(linnet_session& s, uint32_t seq, const void* data, size_t bytes, Error* err) {
-  Checked checked;
+  Checked checked{};
   LINNET_TRY(check_state(s, seq, data, bytes, &checked, err));
   take_over(s, seq, static_cast<const uint8_t*>(data), checked);
   return LINNET_OK;

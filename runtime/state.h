@@ -7,7 +7,7 @@
 //     1 tokens   i32 (length + pending - n_forgotten)
 //     2 sampler  u64 seed, n_draws; f32 temperature, top_p, min_p, repeat, presence, frequency penalty; u32 top_k, penalty_last_n
 //     3 logits   f32 (n_logit_rows, n_vocab)
-//     4 kv       one per layer, its number as index: the pages that it holds as they are in the cache (kv.h), kept ones before first .. end; where
+//     4 kv       one per layer, its number as index: the pages that it holds as they are in the cache (kv.h), kept ones before first .. end; in KIVI the packed groups; where
 //                it has them its sinks; of heavy hitters f32 (KV heads, pages, 16) scores
 // A layer has a section of its own, not a class of layers: what makes a class (windows that never leave anything out do not count) depends on the
 // session's n_context. Another arrangement of pages is another version.

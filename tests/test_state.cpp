@@ -203,7 +203,8 @@ TEST_CASE("a loaded sequence goes on with the same tokens and logits, in session
     const char* name;
     uint32_t k, v;
   } kinds[] = {{"llama", LINNET_I8, LINNET_I8},          {"llama", LINNET_F32, LINNET_F16},          {"mistral-window", LINNET_I8, LINNET_I8}, {"mistral-window", LINNET_BF16, LINNET_I8},
-               {"qwen2-window", LINNET_I8, LINNET_F16}, {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2}, {"qwen3", LINNET_F16, LINNET_BF16}};
+               {"qwen2-window", LINNET_I8, LINNET_F16}, {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2}, {"qwen3", LINNET_F16, LINNET_BF16},
+               {"llama", LINNET_KIVI4, LINNET_KIVI2},   {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2}};
   Random random(7);
   int loads = 0;
   for (const auto& kind : kinds) {
@@ -571,8 +572,8 @@ TEST_CASE("states made up by somebody touch no memory but their own") {
   auto sinks = some(LINNET_I8, LINNET_I8, 64), heavy = sinks;
   sinks.when_full = LINNET_FULL_SINKS;
   heavy.when_full = LINNET_FULL_HEAVY_HITTERS;
-  for (const auto& p : {some(LINNET_I8, LINNET_I8, 120), sinks, heavy}) {
-    const Bytes state = small_state(model, p, p.when_full == LINNET_FULL_SINKS ? 1700 : p.when_full ? 90 : 40);
+  for (const auto& p : {some(LINNET_I8, LINNET_I8, 120), sinks, heavy, some(LINNET_KIVI2, LINNET_KIVI4, 200)}) {
+    const Bytes state = small_state(model, p, p.when_full == LINNET_FULL_SINKS ? 1700 : p.when_full ? 90 : p.kv_format == LINNET_KIVI2 ? 126 : 40);
     const auto where = sections(state);
     const auto header_bytes = get<uint32_t>(state, kHeaderBytesAt);
     Witness witness(model, p);

@@ -336,7 +336,7 @@ Options engine_options() {
 
 Options session_options() {
   return {
-      {"--kv", "FMT", Kind::kKv, "KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
+      {"--kv", "FMT", Kind::kKv, "KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
       {"--context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
       {"--chunk", "N", Kind::kCount, "rows computed at a time in prefill, changes no result (default: 256)", nullptr, 1, 4096},
       {"--when-full", "HOW", Kind::kFull, "full context: stop, drop-oldest (but the first --keep), sinks (endless, with the first --keep), heavy-hitters, snapkv (prompts become --keep)", "stop"},

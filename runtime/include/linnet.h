@@ -107,7 +107,7 @@ LINNET_API void linnet_mem_free(void* mem, size_t bytes); /* the same `bytes` as
 
 /* ---- device profile -------------------------------------------------------------------------------------------------- */
 
-/* Number formats. Weights: all of them. KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2. Values are stored in files. FP8 is the OCP standard's ("OCP 8-bit Floating Point
+/* Number formats. Weights: all but kivi4 and kivi2. KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2. Values are stored in files. FP8 is the OCP standard's ("OCP 8-bit Floating Point
  * Specification", 2023): e4m3 has no infinities. Of the integer formats all bits are the same on every CPU; FP8 keeps a stated bound. */
 typedef enum linnet_format {
   LINNET_FORMAT_DEFAULT = 0,
@@ -123,7 +123,12 @@ typedef enum linnet_format {
   LINNET_I4G128 = 10, /* codes -8..7, one f16 scale per output and 128 inputs */
   LINNET_I4G64 = 11,  /* ... and 64 inputs */
   LINNET_I4G32 = 12,  /* ... and 32 inputs (Q4_0 imports exactly, embedding and LM head aside: they are I8G128 in 4-bit models) */
-  LINNET_I4G128Z = 13 /* codes 0..15 less a zero point, one of both and one f16 scale per output and 128 inputs (GPTQ and AWQ in groups of 128 import exactly) */
+  LINNET_I4G128Z = 13, /* codes 0..15 less a zero point, one of both and one f16 scale per output and 128 inputs (GPTQ and AWQ in groups of 128 import exactly) */
+  LINNET_KIVI4 = 14, /* KV cache alone, after KIVI (Liu et al. 2024): tokens are kept in i8 and then, 32 at a time, in 4 bits. K: smallest value and range per channel of
+                        the 32 tokens; V: per token and 32 channels. A row sees in i8 itself and the 32 to 63 tokens before it (up to the last multiple of 32, and 32 more), and
+                        what lies before in 4 bits. K and V of a layer go together: kivi4 or kivi2, not one of them and another format. Layers with a window of the model's own
+                        stay in i8. Nothing is calibrated. With LINNET_FULL_STOP alone. A sequence takes up to 2 * (64 + the larger of n_chunk and n_rollback) tokens in i8 */
+  LINNET_KIVI2 = 15  /* ... in 2 bits */
 } linnet_format;
 
 /* CPU instruction tiers, weakest first; each has what the weaker ones of its CPU have. */
@@ -291,20 +296,20 @@ typedef struct linnet_session_params {
   uint32_t size;
   uint32_t n_context;   /* positions to hold, 1..2^24; default min(model's n_context, 4096) */
   uint32_t n_chunk;     /* rows computed at a time in prefill, 1..4096; default min(256, n_context); changes no result */
-  uint32_t kv_format;   /* linnet_format of K: f32 f16 bf16 i8 f8e4m3 f8e5m2; default i8 */
+  uint32_t kv_format;   /* linnet_format of K: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2; default i8 */
   uint32_t n_threads;   /* threads that compute, the caller's included, 1..256; default 1 */
   uint32_t threads;     /* linnet_threads */
   uint32_t spin;        /* waits of this many pauses before a thread sleeps between steps; default 20000; 1 = sleep at once */
   uint32_t n_logits;    /* rows of logits kept by prefill, 1..n_chunk: the last n of a call; default 1 */
   uint32_t v_format;    /* linnet_format of V; default as K */
-  uint32_t n_kv_layers; /* entries of kv_layers, at most 1024; later ones count. K format, V format and window may come in 8 combinations */
+  uint32_t n_kv_layers; /* entries of kv_layers, at most 1024; later ones count. K format, V format and window may come in 8 combinations, KIVI counts twice */
   const linnet_kv_layers* kv_layers; /* layers with formats of their own; read only during the call */
   uint32_t n_sequences; /* sequences of the session, 1..64; default 1 */
   uint32_t n_pool;      /* positions that layers without a window hold for all sequences together, n_context .. n_sequences * n_context (the default). Forked
                            sequences share what they have in common, so less may do; a call that finds none left is LINNET_CONTEXT_FULL */
   uint32_t when_full;   /* linnet_when_full; where tokens are dropped a call that goes past n_context brings at most max(n_chunk, n_rollback) tokens */
   uint32_t n_keep;      /* tokens at the beginning that stay, see linnet_when_full */
-  uint32_t n_rollback;  /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer see, and where when_full drops tokens (at
+  uint32_t n_rollback;  /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer see, in KIVI formats, and where when_full drops tokens (at
                            most n_context - n_keep there); default n_chunk */
 } linnet_session_params;
 
@@ -373,7 +378,7 @@ LINNET_API linnet_status linnet_session_plan(const linnet_model* model, const li
 /* Number of tokens in the sequence. */
 LINNET_API linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens);
 /* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages back.
- * Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE where layers with a window have
+ * Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE where layers with a window or in KIVI have
  * dropped what a sequence of `keep` tokens sees: the last n_rollback tokens, counted from the longest that the sequence has been, can always go. */
 LINNET_API linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep);
 /* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of the two
