@@ -24,6 +24,7 @@ need_packages "$@" "catch2|the tests' framework" "python3|tests of the command l
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
 
 jobs=$(nproc)
+export OMP_WAIT_POLICY=passive # several tests run at a time, each with threads: none may spin while another waits for a core
 same_addresses= # TSan of older compilers cannot live with much address randomisation
 setarch "$(uname -m)" -R true 2>/dev/null && same_addresses="setarch $(uname -m) -R"
 failed=

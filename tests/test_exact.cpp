@@ -37,7 +37,7 @@ constexpr bool kSanitized = false;
 TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and decode") {
   const char* const names[] = {"llama", "llama-mha-linear", "mistral", "qwen3", "smollm2", "llama", "qwen3", "mistral", "qwen2-window"};
   const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128};
-  const uint32_t kvs[] = {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2};
+  const uint32_t kvs[] = {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2};
   size_t compared = 0;
   for (size_t which = 0; which < std::size(names); ++which) {
     const std::string src = std::string("tests/golden/") + names[which];
