@@ -18,6 +18,7 @@ constexpr uint32_t kPagesPerBlock = kBlockPositions / kPagePositions;
 constexpr int kSecondLevel = 2;      // of the caches, as __builtin_prefetch counts
 constexpr uint32_t kSome = 4;        // pages whose scores are computed at a time
 constexpr uint32_t kPanels = 2;      // of 16 channels whose values are summed at a time
+constexpr uint32_t kTurned = kLatentGroup * kPagePositions;  // bytes of a page that are values at a time, where they are a latent's
 constexpr uint32_t kPartBlocks = 4;  // blocks that a thread takes at a time where threads share a tile
 
 uint32_t tile_tokens(uint32_t group) { return group >= kTileRows ? 1 : kTileRows / group; }
@@ -63,6 +64,7 @@ struct Tile {
   int8_t* f8;             // integers of FP8: kSome pages of K, or kPanels panels of V of a block
   float* f8_scale;        // (kSome, 16) of K
   float* v_scale;         // (256)
+  uint8_t* turned;        // (16 pages, kTurned) values of a latent, a few channels at a time
   Running own;            // (rows) of a tile that one thread works on alone
   Running blocks;         // (kPartBlocks, rows): l = 0 where a row sees nothing
   float* sink_keys;       // (head_dim, 16) and a row more
@@ -98,6 +100,7 @@ size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32
   t->f8 = a.take<int8_t>("", codes);
   t->f8_scale = a.take<float>("", any ? kSome * kPagePositions : 0);
   t->v_scale = a.take<float>("", kBlockPositions);
+  t->turned = a.take<uint8_t>("", l.latent ? kPagesPerBlock * kTurned : 0);
   t->own = take_running(a, rows, l.dpad);
   t->blocks = take_running(a, rows * (n_threads > 1 ? kPartBlocks : 1), l.dpad);
   bool kept = false;
@@ -243,6 +246,45 @@ void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* c
   }
 }
 
+// Of channels that share a scale of the keys: one f32 per token, as V's scales are. They are positive, no more than the largest f16.
+void latent_scales(const uint8_t* from, float* to) {
+  uint16_t half[kPagePositions];
+  std::memcpy(half, from, sizeof half);
+  for (uint32_t i = 0; i < kPagePositions; ++i) {
+    const uint32_t bits = uint32_t{half[i]} << 13;
+    float f;
+    std::memcpy(&f, &bits, sizeof f);
+    to[i] = f * 0x1p112f;  // exact, subnormals too
+  }
+}
+
+// P times the latent, which lies in the K panels: turned into V panels a few channels at a time, in the first-level cache, for all rows.
+void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t* const* heads, uint32_t n_pages, uint32_t rows, const Running& out) {
+  const KernelTable& k = w.kernels->t;
+  const uint32_t bytes = format_row(lay.k).bits / 8, step = kLatentGroup / bytes, n_pad = n_pages * kPagePositions;
+  const void* values[kPagesPerBlock];
+  for (uint32_t p = 0; p < n_pages; ++p) values[p] = t.turned + size_t{p} * kTurned;
+  for (uint32_t c = lay.latent; c < lay.head_dim; c += step) {
+    const uint32_t d_panels = (lay.head_dim - c < step ? lay.head_dim - c : step) / kPanel;
+    float* acc = out.acc + (c - lay.latent);
+    for (uint32_t p = 0; p < n_pages; ++p) k.turn_panels(bytes, heads[p] + size_t{c} * kPagePositions * bytes, d_panels, t.turned + size_t{p} * kTurned);
+    if (lay.k == LINNET_I8) {
+      for (uint32_t p = 0; p < n_pages; ++p) latent_scales(heads[p] + lay.k_scale_at + size_t{c / 32} * kPagePositions * sizeof(uint16_t), t.v_scale + p * kPagePositions);
+      for (uint32_t r = 0; r < rows; ++r)
+        t.p_scale[r] = k.planes(t.s + size_t{r} * kBlockPositions, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
+    } else if (f8(lay.k)) {
+      for (uint32_t p = 0; p < n_pages; ++p) {
+        uint8_t* const codes = t.turned + size_t{p} * kTurned;
+        k.byte_table(f8_table(lay.k).code, codes, size_t{d_panels} * kPanel * kPagePositions, reinterpret_cast<int8_t*>(codes));
+      }
+    } else {
+      k.attn_pv_float(lay.k, t.s, rows, values, n_pages, d_panels, acc, lay.dpad);
+      continue;
+    }
+    k.attn_pv(t.hi, t.lo, rows, reinterpret_cast<const int8_t* const*>(values), n_pages, d_panels, t.p_scale, acc, lay.dpad);
+  }
+}
+
 // One block of the tile: tokens base..base + 255 as far as its rows see them, of the kept ones or of their windows. This thread works on the next ones up to
 // position `stop`.
 void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, uint32_t stop, float scale, float cap, const Running& out) {
@@ -272,8 +314,10 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
   ahead.n *= 2;
   ahead.half = lay.head_bytes / 2;
   scores(w, t, lay, heads, n_pages, item.rows, &ahead);
-  if (scaled(lay.v))
-    for (uint32_t p = 0; p < n_pages; ++p) std::memcpy(t.v_scale + p * kPagePositions, heads[p] + lay.v_scale_at, kPagePositions * sizeof(float));
+  const size_t v_scale_at = lay.latent ? lay.k_scale_at : lay.v_scale_at;
+  const bool by_channels = lay.latent && lay.v == LINNET_I8;  // scales of their own, which attend_latent() sees to
+  if (scaled(lay.v) && !by_channels)
+    for (uint32_t p = 0; p < n_pages; ++p) std::memcpy(t.v_scale + p * kPagePositions, heads[p] + v_scale_at, kPagePositions * sizeof(float));
   if (f8(lay.v)) w.kernels->t.scale_row(t.v_scale, n_pad, f8_table(lay.v).unit);
   for (uint32_t r = 0; r < item.rows; ++r) {
     ahead.ask(kOfScores * item.rows * 2 + kOfWeights * (2 * r + 1), kOfAll * item.rows * 2);
@@ -287,8 +331,9 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
       w.kernels->t.softmax_block(s, begin, end, n_pad, scale, cap, &out.m[r], &out.l[r]);
     }
     ahead.ask(kOfScores * item.rows + kOfWeights * (r + 1), kOfAll * item.rows);
-    if (scaled(lay.v)) t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
+    if (scaled(lay.v) && !by_channels) t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
   }
+  if (lay.latent) return attend_latent(w, t, lay, heads, n_pages, item.rows, out);
   const uint32_t d_panels = lay.dpad / kPanel;
   if (scaled(lay.v)) {
     for (uint32_t d = 0; d < d_panels; d += kPanels) {
@@ -417,8 +462,8 @@ void end_rows(const Worker& w, const AttentionArgs& a, const Item& item, uint32_
   const KvLayout& lay = *item.kv.layout;
   for (uint32_t r = 0; r < item.rows; ++r) {
     float* acc = run.acc + size_t{r} * lay.dpad;
-    w.kernels->t.scale_row(acc, lay.head_dim, 1.0f / run.l[r]);
-    std::memcpy(a.out + (item.row + r / group) * a.out_stride + (size_t{item.kv_head} * group + r % group) * lay.head_dim, acc, lay.head_dim * sizeof(float));
+    w.kernels->t.scale_row(acc, lay.v_dim, 1.0f / run.l[r]);
+    std::memcpy(a.out + (item.row + r / group) * a.out_stride + (size_t{item.kv_head} * group + r % group) * lay.head_dim, acc, lay.v_dim * sizeof(float));
   }
 }
 
@@ -471,21 +516,22 @@ void store_key(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t slo
   alignas(64) uint8_t codes[1024];  // head_dim is at most this
   if (lay.k == LINNET_I8) {
     uint16_t* k_scale = reinterpret_cast<uint16_t*>(head + lay.k_scale_at);
-    for (uint32_t g = 0; g < lay.k_groups; ++g) {
-      const uint32_t from = g * 32, n = lay.head_dim - from < 32 ? lay.head_dim - from : 32;
+    for (uint32_t from = 0, n; from < lay.head_dim; from += n) {
+      const uint32_t most = lay.latent && from >= lay.latent ? kLatentGroup : 32;
+      n = lay.head_dim - from < most ? lay.head_dim - from : most;
       float amax;
       const uint32_t finite = finite_amax(w, k + from, n, &amax);
       const float want = amax / 127.0f;
       const uint16_t half = finite ? f32_to_f16(want < 65504.0f ? want : 65504.0f) : uint16_t{0};
       const float rounded = f16_to_f32(half);
-      std::memset(codes + from, 0, 32);
+      std::memset(codes + from, 0, align_up(n, 32));
       if (rounded > 0) t.codes(k + from, n, 1.0f / rounded, reinterpret_cast<int8_t*>(codes + from));
       if (rounded > 0 && kv_small_head(lay.head_dim)) {  // the only group
         float rest[kSecondByte];
         for (uint32_t d = 0; d < n; ++d) rest[d] = k[d] - static_cast<float>(static_cast<int8_t>(codes[d])) * rounded;
         t.codes(rest, n, 256.0f / rounded, reinterpret_cast<int8_t*>(codes + kSecondByte));
       }
-      k_scale[g * kPagePositions + slot] = half;
+      for (uint32_t g = from / 32; g < div_up(from + n, 32); ++g) k_scale[g * kPagePositions + slot] = half;
     }
   } else {
     const float scale = codes_f8(w, lay.k, k, lay.head_dim, codes);
@@ -524,7 +570,7 @@ void store_value(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t s
 
 }  // namespace
 
-size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads) {
+size_t attention_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads) {
   Tile t{};
   return cut_tile(&t, nullptr, kv, n_heads / kv.classes[0].layout.n_kv_heads, n_threads);
 }
@@ -543,7 +589,7 @@ void store_sink(const Worker& w, const KvView& view, uint32_t kv_head, uint32_t 
   float back[512];  // at most half of head_dim
   for (uint32_t i = 0; i < rope.n_pairs; ++i) back[i] = -rope.sin[row * rope.n_pairs + i];
   if (rope.n_pairs) w.kernels->t.rope_row(key, rope.cos + row * rope.n_pairs, back, rope.n_pairs, rope.interleaved);
-  for (uint32_t d = 0; d < dim; ++d) values[(size_t{d / kPanel} * kPagePositions + p) * kPanel + d % kPanel] = v[d];
+  for (uint32_t d = 0; d < view.layout->v_dim; ++d) values[(size_t{d / kPanel} * kPagePositions + p) * kPanel + d % kPanel] = v[d];
 }
 
 void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
@@ -558,8 +604,8 @@ void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const flo
       uint8_t* head = view.head(p / kPagePositions, kv_head);
       const size_t at = (span.row + row) * stride + size_t{kv_head} * lay.head_dim;
       store_key(w, lay, head, p % kPagePositions, k + at);
-      store_value(w, lay, head, p % kPagePositions, v + at);
-      if (p < view.of->n_sinks) store_sink(w, view, kv_head, p, k + at, v + at, rope, span.row + row);
+      if (!lay.latent) store_value(w, lay, head, p % kPagePositions, v + at);
+      if (p < view.of->n_sinks) store_sink(w, view, kv_head, p, k + at, lay.latent ? k + at + lay.latent : v + at, rope, span.row + row);
     }
   }
 }

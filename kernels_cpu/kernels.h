@@ -111,8 +111,11 @@ struct KernelTable {
   // pages[i]: f32, f16, bf16 [d/16][16 tokens][16]. A row's bits do not depend on `rows`, nor on pages where its e is zero.
   void (*attn_pv_float)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc,
                         size_t acc_stride) = nullptr;
-  // q = +-table[code & 127], minus where the code's top bit is set. table: 0..127; aligned to 64; n is a multiple of 64.
+  // q = +-table[code & 127], minus where the code's top bit is set. table: 0..127; aligned to 64; n is a multiple of 64; q may be codes.
   void (*byte_table)(const int8_t table[128], const uint8_t* codes, size_t n, int8_t* q) = nullptr;
+  // Channels of a K page as panels of P times V: n panels of 16 channels by 16 tokens, of 1, 2 or 4 bytes each. k: [n * 4][16 tokens][4 channels] bytes,
+  // else [n * 16 channels][16 tokens]; v: pages of attn_pv and attn_pv_float.
+  void (*turn_panels)(uint32_t bytes, const void* k, uint32_t n, void* v) = nullptr;
   // y = fmaf(x, b, y * a).
   void (*merge_row)(float* y, const float* x, uint32_t n, float a, float b) = nullptr;
   // y = y * a.

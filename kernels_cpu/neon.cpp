@@ -434,6 +434,42 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
       r += step;
     }
 }
+// 8 by 8 of 2 bytes and 4 by 4 of 4; rows are 16 long.
+void turn_2(const uint16_t* from, uint16_t* to) {
+  uint16x8_t a[8], b[8];
+  for (int i = 0; i < 8; ++i) a[i] = vld1q_u16(from + i * 16);
+  for (int i = 0; i < 4; ++i) b[2 * i] = vzip1q_u16(a[i], a[i + 4]), b[2 * i + 1] = vzip2q_u16(a[i], a[i + 4]);
+  for (int i = 0; i < 4; ++i) a[2 * i] = vzip1q_u16(b[i], b[i + 4]), a[2 * i + 1] = vzip2q_u16(b[i], b[i + 4]);
+  for (int i = 0; i < 4; ++i) b[2 * i] = vzip1q_u16(a[i], a[i + 4]), b[2 * i + 1] = vzip2q_u16(a[i], a[i + 4]);
+  for (int i = 0; i < 8; ++i) vst1q_u16(to + i * 16, b[i]);
+}
+void turn_4(const float* from, float* to) {
+  float32x4_t a[4], b[4];
+  for (int i = 0; i < 4; ++i) a[i] = vld1q_f32(from + i * 16);
+  for (int i = 0; i < 2; ++i) b[2 * i] = vzip1q_f32(a[i], a[i + 2]), b[2 * i + 1] = vzip2q_f32(a[i], a[i + 2]);
+  for (int i = 0; i < 2; ++i) a[2 * i] = vzip1q_f32(b[i], b[i + 2]), a[2 * i + 1] = vzip2q_f32(b[i], b[i + 2]);
+  for (int i = 0; i < 4; ++i) vst1q_f32(to + i * 16, a[i]);
+}
+
+void turn_panels(uint32_t bytes, const void* k, uint32_t n, void* v) {
+  static constexpr uint8_t kFour[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
+  const uint8_t* from = static_cast<const uint8_t*>(k);
+  uint8_t* to = static_cast<uint8_t*>(v);
+  const uint8x16_t four = vld1q_u8(kFour);
+  for (uint32_t p = 0; p < n; ++p, from += 256 * bytes, to += 256 * bytes) {
+    if (bytes == 1) {  // four tokens of four channels lie together
+      for (int d = 0; d < 4; ++d)
+        for (int t = 0; t < 4; ++t) vst1q_u8(to + t * 64 + d * 16, vqtbl1q_u8(vld1q_u8(from + d * 64 + t * 16), four));
+    } else if (bytes == 2) {
+      for (int d = 0; d < 16; d += 8)
+        for (int t = 0; t < 16; t += 8) turn_2(reinterpret_cast<const uint16_t*>(from) + d * 16 + t, reinterpret_cast<uint16_t*>(to) + t * 16 + d);
+    } else {
+      for (int d = 0; d < 16; d += 4)
+        for (int t = 0; t < 16; t += 4) turn_4(reinterpret_cast<const float*>(from) + d * 16 + t, reinterpret_cast<float*>(to) + t * 16 + d);
+    }
+  }
+}
+
 void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
   (v == LINNET_F32      ? pv_float<Wide<F32>>
    : v == LINNET_F16    ? pv_float<Wide<F16>>
@@ -522,6 +558,7 @@ const KernelTable neon_table = {
     .attn_pv = attn_pv_by<Widen>,
     .attn_pv_float = attn_pv_float,
     .byte_table = byte_table,
+    .turn_panels = turn_panels,
     .merge_row = merge_row,
     .scale_row = scale_row,
     .find_above = find_above,

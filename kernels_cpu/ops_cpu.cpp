@@ -49,11 +49,9 @@ uint32_t panels_at_once(const Worker& w, uint32_t n_panels) {
   return fine >= 4 ? fine / 4 * 4 : n_panels >= 8 * w.n ? 4 : 1;
 }
 
-void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
-          float* y, size_t y_stride) {
-  if (m == 0) return;
+// All but the panels, their outputs and how many rows there are.
+GemmArgs gemm_args(const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, size_t y_stride) {
   const FormatRow& row = format_row(mat.format);
-  const uint32_t n_panels = static_cast<uint32_t>(padded_n(mat.n) / kPanel);
   GemmArgs a{};
   if (row.x != LINNET_F32) {
     a.x = q->q;
@@ -69,10 +67,18 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   a.w_stride = panel_bytes(mat.format, mat.k);
   a.w_scale_stride = n_w_groups(mat.format, mat.k) * kPanel * row.scale_bytes;
   a.y_stride = y_stride;
-  a.m = m;
   a.k = mat.k;
-  a.accumulate = accumulate;
   a.fetch_ahead = 4096;
+  return a;
+}
+
+void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
+          float* y, size_t y_stride) {
+  if (m == 0) return;
+  const uint32_t n_panels = static_cast<uint32_t>(padded_n(mat.n) / kPanel);
+  GemmArgs a = gemm_args(mat, x, x_stride, q, y_stride);
+  a.m = m;
+  a.accumulate = accumulate;
   Pieces pieces(w, n_panels, panels_at_once(w, n_panels));
   for (Share panels; pieces.take(&panels);) {
     a.w = static_cast<const uint8_t*>(mat.panels) + panels.from * a.w_stride;
@@ -82,6 +88,47 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
     a.n_panels = panels.to - panels.from;
     w.kernels->gemm[mat.format].run(&a);
   }
+}
+
+constexpr uint32_t kHeadRows = 32;  // rows of one head that a thread takes at a time
+
+// Buffers of gemm_heads for k inputs, cut from a thread's scratch.
+size_t cut_rows(QuantRows* q, uint8_t* mem, size_t stride, uint32_t groups) {
+  Arena a = mem ? Arena(mem, SIZE_MAX / 2) : Arena();
+  q->q = a.take<uint8_t>("", kHeadRows * stride);
+  q->scale = a.take<float>("", uint64_t{kHeadRows} * groups);
+  q->sum128 = a.take<int32_t>("", uint64_t{kHeadRows} * groups);
+  q->stride = stride;
+  q->groups = groups;
+  return a.used();
+}
+
+void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y,
+                size_t y_stride, size_t y_head) {
+  const FormatRow& f = format_row(mat.format);
+  const uint32_t tiles = static_cast<uint32_t>(div_up(m, kHeadRows)), n_panels = mat.n / n_heads / kPanel;
+  QuantRows q;
+  q.format = f.x;
+  q.group = f.x_group;
+  if (f.x != LINNET_F32) cut_rows(&q, w.scratch, quant_stride(f.x, mat.k), static_cast<uint32_t>(n_x_groups(mat.format, mat.k)));
+  Pieces pieces(w, n_heads * tiles, 1);
+  for (Share piece; pieces.take(&piece);)
+    for (uint32_t i = piece.from; i < piece.to; ++i) {
+      const uint32_t head = i / tiles, first = i % tiles * kHeadRows, n = m - first < kHeadRows ? m - first : kHeadRows;
+      const float* from = x + first * x_stride + head * x_head;
+      float* to = y + first * y_stride + head * y_head;
+      for (uint32_t r = 0; r < n; ++r) {
+        if (f.x != LINNET_F32) quantize_row(w, from + r * x_stride, mat.k, r, &q);
+        std::memcpy(to + r * y_stride, from + r * x_stride + mat.k, carry * sizeof(float));
+      }
+      GemmArgs a = gemm_args(mat, from, x_stride, &q, y_stride);
+      a.w = static_cast<const uint8_t*>(mat.panels) + size_t{head} * n_panels * a.w_stride;
+      a.w_scale = static_cast<const uint8_t*>(mat.scales) + size_t{head} * n_panels * a.w_scale_stride;
+      a.y = to + carry;
+      a.m = n;
+      a.n_panels = n_panels;
+      w.kernels->gemm[mat.format].run(&a);
+    }
 }
 
 void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const float* norm_weight, float eps,
@@ -106,12 +153,20 @@ void act_mul(const Worker& w, const float* gate, const float* up, size_t stride,
 
 }  // namespace
 
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k) {
+  QuantRows q;
+  const size_t attention = attention_scratch_bytes(kv, n_heads, n_threads);
+  const size_t rows = head_k ? cut_rows(&q, nullptr, quant_stride(LINNET_BF16, head_k), static_cast<uint32_t>(div_up(head_k, 32))) : 0;
+  return attention > rows ? attention : rows;
+}
+
 const Ops cpu_ops = {
     .sync = sync,
     .embed = embed,
     .norm = norm,
     .quantize = quantize,
     .gemm = gemm,
+    .gemm_heads = gemm_heads,
     .rope = rope,
     .kv_append = cpu_kv_append,
     .kv_pack = cpu_kv_pack,

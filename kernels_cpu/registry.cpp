@@ -81,6 +81,7 @@ void overlay(const KernelTable& from, Kernels* out) {
   take(t.attn_pv, from.attn_pv);
   take(t.attn_pv_float, from.attn_pv_float);
   take(t.byte_table, from.byte_table);
+  take(t.turn_panels, from.turn_panels);
   take(t.merge_row, from.merge_row);
   take(t.scale_row, from.scale_row);
   take(t.find_above, from.find_above);

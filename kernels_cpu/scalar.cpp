@@ -265,6 +265,17 @@ void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* c
   }
 }
 
+void turn_panels(uint32_t bytes, const void* k, uint32_t n, void* v) {
+  const uint8_t* from = static_cast<const uint8_t*>(k);
+  uint8_t* to = static_cast<uint8_t*>(v);
+  for (uint32_t p = 0; p < n; ++p)
+    for (uint32_t d = 0; d < 16; ++d)
+      for (uint32_t t = 0; t < 16; ++t) {
+        const uint32_t i = bytes == 1 ? d / 4 * 64 + t * 4 + d % 4 : d * 16 + t, j = bytes == 1 ? t / 4 * 64 + d * 4 + t % 4 : t * 16 + d;
+        for (uint32_t b = 0; b < bytes; ++b) to[(size_t{p} * 256 + j) * bytes + b] = from[(size_t{p} * 256 + i) * bytes + b];
+      }
+}
+
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
 
 void store(const GemmArgs& a, uint32_t row, uint32_t panel, const float acc[16]) {
@@ -494,6 +505,7 @@ const KernelTable scalar_table = {
     .attn_pv = attn_pv,
     .attn_pv_float = attn_pv_float,
     .byte_table = byte_table,
+    .turn_panels = turn_panels,
     .merge_row = merge_row,
     .scale_row = scale_row,
     .find_above = find_above,

@@ -23,6 +23,11 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kNever, .qk_norm = true, .window_by_switch = true,
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
+    // DeepSeek-V2 without experts
+    {.name = "deepseek_v2", .hf_class = "DeepseekV2ForCausalLM", .gguf = "deepseek2",
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kNever, .out_bias = Has::kNever, .mlp_bias = Has::kByKey, .qk_norm = false, .window_by_switch = false,
+     .absent = {}, .latent = true},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
@@ -44,6 +49,13 @@ constexpr HfTensor kHfTensors[] = {
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
     {"self_attn.sinks", kAttnSinks},
+    {"self_attn.q_a_proj.weight", kAttnQA},
+    {"self_attn.q_a_layernorm.weight", kAttnQANorm},
+    {"self_attn.q_b_proj.weight", kAttnQB},
+    {"self_attn.kv_a_proj_with_mqa.weight", kAttnKvA},
+    {"self_attn.kv_a_layernorm.weight", kAttnKvANorm},
+    {"self_attn.kv_b_proj.weight", kAttnKB},
+    {"self_attn.kv_b_proj.weight", kAttnVB},  // holds both
     {"post_attention_layernorm.weight", kFfnNorm},
     {"mlp.gate_proj.weight", kFfnGate},
     {"mlp.up_proj.weight", kFfnUp},

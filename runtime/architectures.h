@@ -38,6 +38,7 @@ struct Architecture {
   bool qk_norm;            // RMSNorm per head of q and k before RoPE
   bool window_by_switch;   // a sliding window counts only with use_sliding_window
   HfDefaults absent;
+  bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 
 extern const Architecture kArchitectures[];

@@ -27,6 +27,8 @@ QuantRows rows_from(const QuantRows& q, uint32_t first) {
   return {q.format, q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group, q.groups};
 }
 
+constexpr float kLatentEps = 1e-6f;  // of the norms of latents, whatever the other norms have
+
 struct Decoder {
   const Worker& w;
   const Ops& ops;
@@ -66,18 +68,64 @@ struct Decoder {
     ops.sync(w);
     if (ops.kv_pack(w, kv, layer, spans, n_spans)) ops.sync(w);
     if (n == 0) return;
+    attend(l, layer, first, q);
+    project(l, q, a.q_stride, first);
+  }
 
-    const RowSpan tail = {spans[0].seq, 0, n, spans[0].position + first};
+  // Queries of rows `first`.. become the heads' values.
+  void attend(const Layer& l, uint32_t layer, uint32_t first, float* q) {
+    const RowSpan tail = {spans[0].seq, 0, m - first, spans[0].position + first};
     ops.attention(w, {&kv, layer, first ? &tail : spans, first ? 1 : n_spans, q, a.q_stride, spec.n_heads, scale, static_cast<float>(spec.attn_softcap), l.attn_sinks, q, a.q_stride,
                       {a.sink_cos + size_t{first} * kMaxSinks * rope.n_pairs, a.sink_sin + size_t{first} * kMaxSinks * rope.n_pairs, rope.n_pairs, rope.interleaved}});
     ops.sync(w);
-    QuantRows heads = quant_rows(a, l.out);
-    if (heads.q) {
-      ops.quantize(w, q, a.q_stride, n, l.out.k, &heads);
+  }
+
+  // The heads' outputs into the residual stream.
+  void project(const Layer& l, const float* heads, size_t stride, uint32_t first) {
+    QuantRows rows = quant_rows(a, l.out);
+    if (rows.q) {
+      ops.quantize(w, heads, stride, m - first, l.out.k, &rows);
       ops.sync(w);
     }
-    ops.gemm(w, l.out, q, a.q_stride, &heads, n, l.out_bias, true, a.x + first * a.d_stride, a.d_stride);
+    ops.gemm(w, l.out, heads, stride, &rows, m - first, l.out_bias, true, a.x + first * a.d_stride, a.d_stride);
     ops.sync(w);
+  }
+
+  // Latent attention (DeepSeek-V2) in the absorbed form: W_uk takes each head's query to the latent, all heads look at the one key [roped part | latent] of a
+  // token, P times latent is what W_uv takes to the head's output.
+  void latent_attention(const Layer& l, uint32_t layer, uint32_t first) {
+    const uint32_t n = m - first, rope_dim = spec.qk_rope_dim, nope = spec.qk_nope_dim, rank = spec.kv_lora_rank, dim = spec.head_dim;
+    float* q = a.wide;                         // (m, n_heads * head_dim), before that (m, q_lora_rank)
+    float* k = q + m * a.q_stride;             // (m, head_dim)
+    float* heads = k + m * a.kv_stride;        // (m, n_heads * (nope + rope)), later (m, n_heads * v_head_dim)
+    const QuantRows in = norm(l.attn_norm, l.kv_a), in_q = rows_from(in, first);
+    const float* x_q = a.normed + first * a.d_stride;
+    ops.gemm(w, l.kv_a, a.normed, a.d_stride, &in, m, nullptr, false, k, a.kv_stride);
+    if (l.q_a.panels) ops.gemm(w, l.q_a, x_q, a.d_stride, &in_q, n, nullptr, false, q, a.q_stride);
+    else ops.gemm(w, l.q, x_q, a.d_stride, &in_q, n, nullptr, false, heads, a.heads_stride);
+    ops.sync(w);
+
+    ops.norm(w, k + rope_dim, a.kv_stride, l.kv_a_norm, kLatentEps, m, rank, k + rope_dim, nullptr);
+    ops.rope(w, k, a.kv_stride, m, 1, dim, nullptr, 0, rope);
+    if (l.q_a.panels) {
+      QuantRows low = quant_rows(a, l.q);
+      ops.norm(w, q, a.q_stride, l.q_a_norm, kLatentEps, n, spec.q_lora_rank, q, low.q ? &low : nullptr);
+      ops.sync(w);
+      ops.gemm(w, l.q, q, a.q_stride, &low, n, nullptr, false, heads, a.heads_stride);
+    }
+    ops.sync(w);
+    const RopeView rope_q = {rope.cos + size_t{first} * rope.n_pairs, rope.sin + size_t{first} * rope.n_pairs, rope.n_pairs, rope.interleaved};
+    ops.rope(w, heads + nope, a.heads_stride, n, spec.n_heads, nope + rope_dim, nullptr, 0, rope_q);
+    ops.kv_append(w, kv, layer, k, nullptr, a.kv_stride, spans, n_spans, rope);
+    ops.sync(w);
+    if (n == 0) return;
+    ops.gemm_heads(w, l.k_b, spec.n_heads, heads, a.heads_stride, nope + rope_dim, n, rope_dim, q, a.q_stride, dim);
+    ops.sync(w);
+
+    attend(l, layer, first, q);
+    ops.gemm_heads(w, l.v_b, spec.n_heads, q, a.q_stride, dim, n, 0, heads, a.heads_stride, spec.v_head_dim);
+    ops.sync(w);
+    project(l, heads, a.heads_stride, first);
   }
 
   void feed_forward(const Layer& l) {
@@ -109,7 +157,7 @@ void forward_rows(Pass& pass, const Worker& w) {
   const Activations& a = s.act;
   const Batch& b = pass.batch;
   const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
-  const float scale = 1.0f / __builtin_sqrtf(static_cast<float>(spec.head_dim));
+  const float scale = 1.0f / __builtin_sqrtf(static_cast<float>(spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim));
   Decoder d{w, ops, spec, a, s.kv, {a.cos, a.sin, n_pairs, spec.rope_kind == kRopePairs}, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale};
 
   for (uint32_t i = 0; i < b.n_spans; ++i)
@@ -132,7 +180,8 @@ void forward_rows(Pass& pass, const Worker& w) {
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
     if (w.id == 0) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
-    d.attention(model.layers[i], i, first);
+    if (spec.kv_lora_rank) d.latent_attention(model.layers[i], i, first);
+    else d.attention(model.layers[i], i, first);
     if (pass.stop) return;  // every thread has passed a sync since thread 0 wrote it
     if (first) {
       d.a.x += first * a.d_stride;

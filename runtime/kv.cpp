@@ -22,13 +22,15 @@ bool kv_format_known(uint32_t f) {
   return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 || f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2 || f == LINNET_KIVI4 || f == LINNET_KIVI2;
 }
 
-KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim) {
+KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent) {
   KvLayout l{};
   l.k = k;
   l.v = v;
   l.head_dim = head_dim;
   l.n_kv_heads = n_kv_heads;
-  l.dpad = static_cast<uint32_t>(align_up(head_dim, kPanel));
+  l.latent = latent;
+  l.v_dim = head_dim - latent;
+  l.dpad = static_cast<uint32_t>(align_up(l.v_dim, kPanel));
   if (kv_kivi(k)) {
     l.k_groups = static_cast<uint32_t>(div_up(head_dim, 32));
     l.k_rows = static_cast<uint32_t>(align_up(head_dim, 8) / 4);
@@ -44,8 +46,8 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim) {
   const auto scale_bytes = [](Format f) { return float_kv(f) ? size_t{0} : align_up(kPagePositions * sizeof(float), 64); };
   l.k_scale_at = align_up(size_t{kPagePositions} * l.kpad * format_row(k).bits / 8, 64);
   l.v_at = l.k_scale_at + (k == LINNET_I8 ? align_up(l.k_groups * kPagePositions * sizeof(uint16_t), 64) : scale_bytes(k));
-  l.v_scale_at = l.v_at + align_up(size_t{kPagePositions} * l.dpad * format_row(v).bits / 8, 64);
-  l.head_bytes = l.v_scale_at + scale_bytes(v);
+  l.v_scale_at = l.v_at + (latent ? 0 : align_up(size_t{kPagePositions} * l.dpad * format_row(v).bits / 8, 64));
+  l.head_bytes = l.v_scale_at + (latent ? 0 : scale_bytes(v));
   l.page_bytes = n_kv_heads * l.head_bytes;
   return l;
 }
@@ -83,11 +85,11 @@ bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
       if (kv_kivi(k)) {
         classes[c].packed = c + 1;
         classes[c + 1] = {};
-        classes[c + 1].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim);
+        classes[c + 1].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim, p.latent);
         k = v = LINNET_I8;  // of the tail
         ++n_classes;
       }
-      classes[c].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim);
+      classes[c].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim, p.latent);
       classes[c].window = window;
       classes[c].keep = keep;
       classes[c].n_sinks = n_sinks;
@@ -350,7 +352,7 @@ uint64_t KvCache::read_bytes(uint32_t length) const {
     const KvClass& c = classes[i];
     const uint32_t end = c.pages(uint64_t{length} + 1), first = first_page(c, length), kept = c.keep_pages < end ? c.keep_pages : end;
     bytes += uint64_t{kept + (end > first ? end - first : 0)} * c.n_layers * c.layout.page_bytes;
-    bytes += uint64_t{c.n_sinks} * c.n_layers * c.layout.n_kv_heads * c.layout.head_dim * 2 * sizeof(float);
+    bytes += uint64_t{c.n_sinks} * c.n_layers * c.layout.n_kv_heads * (c.layout.head_dim + c.layout.v_dim) * sizeof(float);
   }
   return bytes;
 }

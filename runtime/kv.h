@@ -27,16 +27,19 @@ inline constexpr uint32_t kObserved = 32;  // last tokens of a prompt whose atte
 //           holds code j of that row of the first page in its low half, of the second page in its high half. 2 bits: two rows a byte, those of row 2i+1 above.
 //           K: smallest values i8 and ranges u8 of every channel, f16 scales [ceil(head_dim/32)]; V: smallest values and ranges [ceil(head_dim/32)][32 tokens], bf16
 //           scales [32 tokens]. A value is (smallest + range * code / largest code) * scale (kernels_cpu/kivi.cpp)
-// kpad = head_dim rounded up to 32, dpad to 16. Every part starts at a multiple of 64, of KIVI's groups at even bytes.
+// kpad = head_dim rounded up to 32, dpad = v_dim to 16. Every part starts at a multiple of 64, of KIVI's groups at even bytes.
+// Latent attention: no V. Its values are the keys' channels from `latent` on, which in i8 share one scale per kLatentGroup (stored per 32 as ever).
 struct KvLayout {
   Format k, v;
   uint32_t head_dim, n_kv_heads;
+  uint32_t latent, v_dim;  // latent: 0 = values of their own, of v_dim = head_dim channels
   uint32_t kpad, dpad, k_groups;
   uint32_t k_rows;  // KIVI: of 64 codes
   size_t k_scale_at, v_at, v_scale_at, head_bytes;  // within a head's share
   size_t page_bytes;                                // of one layer: n_kv_heads * head_bytes
 };
 inline constexpr uint32_t kSecondByte = 16;
+inline constexpr uint32_t kLatentGroup = 128;
 constexpr bool kv_small_head(uint32_t head_dim) { return head_dim <= kSecondByte; }
 constexpr bool kv_kivi(Format f) { return f == LINNET_KIVI4 || f == LINNET_KIVI2; }
 bool kv_format_known(uint32_t f);  // as a KV format
@@ -44,7 +47,7 @@ bool kv_format_known(uint32_t f);  // as a KV format
 // so what a row sees packed depends on its position alone.
 constexpr uint32_t packed_groups(uint32_t length) { return length > 2 * kGroupPositions ? (length - 1) / kGroupPositions - 1 : 0; }
 inline constexpr uint32_t kKiviTail = 2 * kGroupPositions;  // most tokens at the end that are not packed
-KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim);
+KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent);
 
 struct KvClass {
   KvLayout layout;
@@ -115,7 +118,7 @@ struct KvView {
 
 // How a session's cache is made.
 struct KvPlan {
-  uint32_t n_layers, n_kv_heads, head_dim;
+  uint32_t n_layers, n_kv_heads, head_dim, latent;
   uint32_t n_sequences, n_context, n_pool, n_chunk, n_rollback;
   uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
   const void* of;  // whatever the next one reads

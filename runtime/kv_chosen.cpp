@@ -21,6 +21,7 @@ void move_token(const KvLayout& l, const uint8_t* from, uint32_t i, uint8_t* to,
   } else {
     for (uint32_t d = 0; d < l.head_dim; ++d) copy(size_t{d} * kPagePositions * kb, kb);
   }
+  if (l.latent) return;
   if (vb == 1) {
     for (uint32_t d = 0; d < l.dpad; ++d) {
       const size_t channel = l.v_at + d / kPanel * size_t{256} + d % kPanel * 4;

@@ -126,7 +126,13 @@ bool same_rows(const Matrix& a, const Matrix& b) {
 
 Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kAttnNorm, i, &l->attn_norm));
-  LINNET_TRY(in.matrix(kAttnQ, i, &l->q));
+  LINNET_TRY(in.matrix(in.model->spec.q_lora_rank ? kAttnQB : kAttnQ, i, &l->q));
+  LINNET_TRY(in.matrix(kAttnQA, i, &l->q_a));
+  LINNET_TRY(in.vector(kAttnQANorm, i, &l->q_a_norm));
+  LINNET_TRY(in.matrix(kAttnKvA, i, &l->kv_a));
+  LINNET_TRY(in.vector(kAttnKvANorm, i, &l->kv_a_norm));
+  LINNET_TRY(in.matrix(kAttnKB, i, &l->k_b));
+  LINNET_TRY(in.matrix(kAttnVB, i, &l->v_b));
   LINNET_TRY(in.matrix(kAttnK, i, &l->k));
   LINNET_TRY(in.matrix(kAttnV, i, &l->v));
   LINNET_TRY(in.matrix(kAttnOut, i, &l->out));
@@ -144,7 +150,9 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kFfnGateBias, i, &l->gate_bias));
   LINNET_TRY(in.vector(kFfnUpBias, i, &l->up_bias));
   LINNET_TRY(in.vector(kFfnDownBias, i, &l->down_bias));
-  if (!same_rows(l->q, l->k) || !same_rows(l->q, l->v))
+  if (const Matrix& q = l->q_a.panels ? l->q_a : l->q; l->kv_a.panels && !same_rows(q, l->kv_a))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": ", l->q_a.panels ? "q_a" : "q", " and kv_a have formats of different activation groups");
+  if (!l->kv_a.panels && (!same_rows(l->q, l->k) || !same_rows(l->q, l->v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
   if (!same_rows(l->gate, l->up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");

@@ -18,6 +18,11 @@ struct Layer {
   const float *q_bias, *k_bias, *v_bias, *out_bias;  // or nullptr
   const float *q_norm, *k_norm;                      // (head_dim) or nullptr
   const float* attn_sinks;                           // (n_heads) or nullptr
+  // Latent attention: k and v are empty, q is (n_heads * (nope + rope), d_model or q_lora_rank), out (d_model, n_heads * v_head_dim).
+  Matrix q_a;              // (q_lora_rank, d_model) or empty
+  Matrix kv_a;             // (qk_rope_dim + kv_lora_rank, d_model)
+  Matrix k_b, v_b;         // of every head (kv_lora_rank, qk_nope_dim) and (v_head_dim, kv_lora_rank)
+  const float *q_a_norm, *kv_a_norm;  // (q_lora_rank) or nullptr, (kv_lora_rank)
   const float* ffn_norm;   // (d_model)
   Matrix gate, up;         // (d_ff, d_model)
   Matrix down;             // (d_model, d_ff)

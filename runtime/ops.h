@@ -47,7 +47,7 @@ struct AttentionArgs {
   uint32_t n_heads;
   float scale, cap;    // scores are scaled, and where cap > 0 soft capped
   const float* sinks;  // (n_heads) or nullptr: the score of a place beside all tokens that holds nothing (learned sinks)
-  float* out;          // (rows, n_heads * head_dim), may be q
+  float* out;          // (rows, n_heads * head_dim), may be q; of a latent each head's first v_dim floats
   size_t out_stride;
   RopeView sink_rope;  // (rows, kMaxSinks, n_pairs): where the sinks stand for each row
 };
@@ -64,10 +64,14 @@ struct Ops {
   // y(m, n) = x * W^T (+ bias); accumulate: y += . Reads q for integer formats, x (stride x_stride floats) for float ones.
   void (*gemm)(const Worker&, const Matrix& w, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
                float* y, size_t y_stride);
+  // W (n_heads * n, k) is a matrix for each head, one below the other; n a multiple of 16. For m rows of x (x_stride, heads x_head floats apart): of each head
+  // y = [the `carry` floats behind the k inputs, x * W of the head^T], y_head floats apart.
+  void (*gemm_heads)(const Worker&, const Matrix& w, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y,
+                     size_t y_stride, size_t y_head);
   // Per head: optional RMSNorm with weight[head_dim], then RoPE, in place on x (m, n_heads * head_dim, stride).
   void (*rope)(const Worker&, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const float* norm_weight, float eps,
                const RopeView& rope);
-  // Appends k, v (rows, n_kv_heads * head_dim) of one layer at the spans' positions. k is rotated by rope.
+  // Appends k, v (rows, n_kv_heads * head_dim) of one layer at the spans' positions. k is rotated by rope; v of no use where the cache is a latent's.
   void (*kv_append)(const Worker&, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
                     const RopeView& rope);
   // KIVI: packs the groups that are due at the spans' positions (kv.h). Whether there were any; every thread gets the same answer.
@@ -79,8 +83,8 @@ struct Ops {
 };
 
 extern const Ops cpu_ops;
-// Bytes of Worker::scratch and Worker::shared.
-size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
+// Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0.
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k);
 size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
 
 }  // namespace linnet

@@ -18,7 +18,8 @@ template <class Fn>
 void each_matrix(const linnet_model& model, Fn fn) {
   for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
-    for (const Matrix* m : {&l.q, &l.k, &l.v, &l.out, &l.gate, &l.up, &l.down}) fn(*m);
+    for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.down})
+      if (m->panels) fn(*m);
   }
   fn(model.head);
 }
@@ -30,7 +31,12 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   a->q_stride = row_floats(uint64_t{spec.n_heads} * spec.head_dim);
   a->kv_stride = row_floats(uint64_t{spec.n_kv_heads} * spec.head_dim);
   a->ff_stride = row_floats(spec.d_ff);
-  const uint64_t qkv = a->q_stride + 2 * a->kv_stride, gate_up = 2 * a->ff_stride;
+  if (spec.kv_lora_rank) {
+    const uint32_t qk = spec.qk_nope_dim + spec.qk_rope_dim, wider = qk > spec.v_head_dim ? qk : spec.v_head_dim;
+    a->heads_stride = row_floats(uint64_t{spec.n_heads} * wider);
+    if (row_floats(spec.q_lora_rank) > a->q_stride) a->q_stride = row_floats(spec.q_lora_rank);
+  }
+  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = 2 * a->ff_stride;
   uint64_t longest = 0, groups = 0;
   each_matrix(model, [&](const Matrix& m) {
     const Format x = format_row(m.format).x;
@@ -83,9 +89,10 @@ uint64_t history_tokens(const linnet_session_params& p) { return drops_tokens(p)
 bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linnet_session_params& p) {
   const ModelSpec& spec = model.spec;
   const KvChoice choice = {spec, p};
-  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, &choice, kv_layer})) return false;
+  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, &choice, kv_layer})) return false;
   layout_activations(arena, model, p, &f.act);
-  f.act.scratch_stride = align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads), kAlign);
+  const uint32_t head_k = spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
+  f.act.scratch_stride = align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, head_k), kAlign);
   f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
   const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
   f.act.shared = arena.take<uint8_t>("activations", shared);
@@ -143,14 +150,17 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     if (l.k_format) LINNET_TRY(check_kv_format(l.k_format, "kv_layers: K format", err));
     if (l.v_format) LINNET_TRY(check_kv_format(l.v_format, "kv_layers: V format", err));
   }
+  const KvChoice choice = {model.spec, p};
   for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
-    const KvChoice choice = {model.spec, p};
     Format k, v;
     uint32_t window;
     kv_layer(&choice, i, &k, &v, &window);
     if (kv_kivi(k) != kv_kivi(v)) return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(k), " and V in ", format_name(v), ": kivi4 and kivi2 go with each other alone");
     if (kv_kivi(k) && p.when_full != LINNET_FULL_STOP)
       return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), " and when_full is ", p.when_full, ": KIVI is for LINNET_FULL_STOP alone");
+    if (!model.spec.kv_lora_rank) continue;
+    if (kv_kivi(k)) return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), ": the model caches a latent, which KIVI does not pack");
+    if (k != v) return fail(err, LINNET_UNSUPPORTED, "session: V format ", format_name(v), " beside K format ", format_name(k), " in layer ", i, ": the model caches one latent that is both");
   }
   linnet_session counted{};
   Arena arena;

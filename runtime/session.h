@@ -12,8 +12,9 @@ namespace linnet {
 // Buffers of a forward pass over at most n_chunk rows (C). Strides are row lengths rounded up to 16 floats.
 struct Activations {
   float *x, *normed;       // (C, d_model)
-  float* wide;             // (C, q + k + v) and later (C, gate + up): the same memory
+  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up): the same memory
   size_t d_stride, q_stride, kv_stride, ff_stride;
+  size_t heads_stride;     // of latent attention: queries as projected, later the heads' outputs
   uint8_t* codes;          // (C, the longest quant_stride)
   float* scales;           // (C, groups of the longest input)
   int32_t* sums;

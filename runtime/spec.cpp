@@ -25,7 +25,8 @@ uint32_t d_model(const ModelSpec& s) { return s.d_model; }
 uint32_t d_ff(const ModelSpec& s) { return s.d_ff; }
 uint32_t n_vocab(const ModelSpec& s) { return s.n_vocab; }
 uint32_t head_dim(const ModelSpec& s) { return s.head_dim; }
-uint32_t q_dim(const ModelSpec& s) { return s.n_heads * s.head_dim; }
+uint32_t q_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.qk_nope_dim + s.qk_rope_dim : s.head_dim); }
+uint32_t out_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.v_head_dim : s.head_dim); }
 uint32_t kv_dim(const ModelSpec& s) { return s.n_kv_heads * s.head_dim; }
 uint32_t rope_pairs(const ModelSpec& s) { return s.rope_dim / 2; }
 bool untied(const ModelSpec& s) { return s.n_layers > 0 && !s.tied; }
@@ -36,6 +37,14 @@ bool has_mlp_bias(const ModelSpec& s) { return s.mlp_bias; }
 bool has_qk_norm(const ModelSpec& s) { return s.qk_norm; }
 bool has_sinks(const ModelSpec& s) { return s.attn_sinks; }
 uint32_t n_heads(const ModelSpec& s) { return s.n_heads; }
+bool latent(const ModelSpec& s) { return s.kv_lora_rank; }
+bool not_latent(const ModelSpec& s) { return s.n_layers > 0 && !s.kv_lora_rank; }
+bool has_q_lora(const ModelSpec& s) { return s.q_lora_rank; }
+bool no_q_lora(const ModelSpec& s) { return s.n_layers > 0 && !s.q_lora_rank; }
+uint32_t q_lora_rank(const ModelSpec& s) { return s.q_lora_rank; }
+uint32_t kv_lora_rank(const ModelSpec& s) { return s.kv_lora_rank; }
+uint32_t qk_nope_dim(const ModelSpec& s) { return s.qk_nope_dim; }
+uint32_t latents_of_heads(const ModelSpec& s) { return s.n_heads * s.kv_lora_rank; }
 
 uint32_t get_u32(const ModelSpec& s, const SpecField& f) {
   uint32_t v;
@@ -124,6 +133,11 @@ const SpecField kSpecFields[] = {
     FIELD(window_from, kU32, 0, 1024, 2),
     FIELD(attn_softcap, kF64, 0, 1e6, 2),
     FIELD(attn_sinks, kU32, 0, 1, 2),
+    FIELD(kv_lora_rank, kU32, 0, 1024, 2),
+    FIELD(q_lora_rank, kU32, 0, 65536, 2),
+    FIELD(qk_nope_dim, kU32, 0, 1024, 2),
+    FIELD(qk_rope_dim, kU32, 0, 1024, 2),
+    FIELD(v_head_dim, kU32, 0, 1024, 2),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -134,10 +148,10 @@ const TensorRole kRoles[kRoleCount] = {
     {"output.weight", false, true, n_vocab, d_model, untied},
     {"rope_freqs.weight", false, false, rope_pairs, one, has_freqs},
     {"attn_norm.weight", true, false, d_model, one, always},
-    {"attn_q.weight", true, true, q_dim, d_model, always},
-    {"attn_k.weight", true, true, kv_dim, d_model, always},
-    {"attn_v.weight", true, true, kv_dim, d_model, always},
-    {"attn_output.weight", true, true, d_model, q_dim, always},
+    {"attn_q.weight", true, true, q_dim, d_model, no_q_lora},
+    {"attn_k.weight", true, true, kv_dim, d_model, not_latent},
+    {"attn_v.weight", true, true, kv_dim, d_model, not_latent},
+    {"attn_output.weight", true, true, d_model, out_dim, always},
     {"attn_q.bias", true, false, q_dim, one, has_qkv_bias},
     {"attn_k.bias", true, false, kv_dim, one, has_qkv_bias},
     {"attn_v.bias", true, false, kv_dim, one, has_qkv_bias},
@@ -145,6 +159,13 @@ const TensorRole kRoles[kRoleCount] = {
     {"attn_q_norm.weight", true, false, head_dim, one, has_qk_norm},
     {"attn_k_norm.weight", true, false, head_dim, one, has_qk_norm},
     {"attn_sinks.weight", true, false, n_heads, one, has_sinks},
+    {"attn_q_a.weight", true, true, q_lora_rank, d_model, has_q_lora},
+    {"attn_q_a_norm.weight", true, false, q_lora_rank, one, has_q_lora},
+    {"attn_q_b.weight", true, true, q_dim, q_lora_rank, has_q_lora},
+    {"attn_kv_a_mqa.weight", true, true, head_dim, d_model, latent},
+    {"attn_kv_a_norm.weight", true, false, kv_lora_rank, one, latent},
+    {"attn_k_b.weight", true, true, latents_of_heads, qk_nope_dim, latent},
+    {"attn_v_b.weight", true, true, out_dim, kv_lora_rank, latent},
     {"ffn_norm.weight", true, false, d_model, one, always},
     {"ffn_gate.weight", true, true, d_ff, d_model, always},
     {"ffn_up.weight", true, true, d_ff, d_model, always},
@@ -153,6 +174,29 @@ const TensorRole kRoles[kRoleCount] = {
     {"ffn_up.bias", true, false, d_ff, one, has_mlp_bias},
     {"ffn_down.bias", true, false, d_model, one, has_mlp_bias},
 };
+
+namespace {
+
+// Sizes of which the parts of a latent page and the panels of a head's matrices are whole numbers.
+Status check_latent(const ModelSpec& s, Error* err, const char* label) {
+  if (!s.kv_lora_rank) {
+    if (s.q_lora_rank || s.qk_nope_dim || s.qk_rope_dim || s.v_head_dim)
+      return fail(err, LINNET_BAD_FILE, label, ": q_lora_rank, qk_nope_dim, qk_rope_dim and v_head_dim are ", s.q_lora_rank, ", ", s.qk_nope_dim, ", ", s.qk_rope_dim, " and ", s.v_head_dim,
+                  " without kv_lora_rank");
+    return LINNET_OK;
+  }
+  if (s.kv_lora_rank % 32) return fail(err, LINNET_UNSUPPORTED, label, ": kv_lora_rank = ", s.kv_lora_rank, " is no multiple of 32");
+  if (s.qk_rope_dim == 0 || s.qk_rope_dim % 32) return fail(err, LINNET_UNSUPPORTED, label, ": qk_rope_dim = ", s.qk_rope_dim, " is 0 or no multiple of 32");
+  if (s.v_head_dim == 0 || s.v_head_dim % kPanel) return fail(err, LINNET_UNSUPPORTED, label, ": v_head_dim = ", s.v_head_dim, " is 0 or no multiple of ", kPanel);
+  if (s.qk_nope_dim == 0) return fail(err, LINNET_BAD_FILE, label, ": qk_nope_dim = 0 beside kv_lora_rank = ", s.kv_lora_rank);
+  if (s.n_kv_heads != 1 || s.head_dim != s.qk_rope_dim + s.kv_lora_rank || s.rope_dim != s.qk_rope_dim)
+    return fail(err, LINNET_BAD_FILE, label, ": n_kv_heads, head_dim and rope_dim are ", s.n_kv_heads, ", ", s.head_dim, " and ", s.rope_dim, ", not those of a latent: 1, ",
+                s.qk_rope_dim + s.kv_lora_rank, " and ", s.qk_rope_dim);
+  if (s.qkv_bias || s.qk_norm) return fail(err, LINNET_UNSUPPORTED, label, ": qkv_bias = ", s.qkv_bias, " or qk_norm = ", s.qk_norm, " beside kv_lora_rank");
+  return LINNET_OK;
+}
+
+}  // namespace
 
 uint32_t layer_window(const ModelSpec& s, uint32_t layer) {
   const bool all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
@@ -194,7 +238,7 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
     return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
                 ") and rope_high > rope_low > 0");
   if (s.rope_freqs && s.rope_kind == kRopeNone) return fail(err, LINNET_BAD_FILE, label, ": rope_freqs = 1 without RoPE");
-  return LINNET_OK;
+  return check_latent(s, err, label);
 }
 
 bool is_packed(const Gguf& file) {

@@ -50,6 +50,11 @@ struct ModelSpec {
   uint32_t window_from;     // layers before this one see all
   double attn_softcap;      // c > 0: scores become c * tanh(score / c)
   uint32_t attn_sinks;      // 1: a learned score per head takes part in every softmax
+  // Multi-head latent attention (DeepSeek-V2), in the absorbed form: a token's key, one for all heads, is [roped part | latent], and its value is the
+  // latent. So n_kv_heads = 1, rope_dim = qk_rope_dim, head_dim = qk_rope_dim + kv_lora_rank; kv_lora_rank and qk_rope_dim are multiples of 32.
+  uint32_t kv_lora_rank;    // size of the latent; 0: other attention
+  uint32_t q_lora_rank;     // queries come by way of so many channels; 0: straight from the residual stream
+  uint32_t qk_nope_dim, qk_rope_dim, v_head_dim;  // per head; v_head_dim a multiple of 16
 };
 
 enum class SpecType : uint8_t { kU32, kF64, kText };
@@ -86,6 +91,8 @@ struct TensorRole {
 enum Role : uint32_t {
   kTokenEmbd, kOutputNorm, kOutput, kRopeFreqs,
   kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm, kAttnSinks,
+  // Latent attention. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the other.
+  kAttnQA, kAttnQANorm, kAttnQB, kAttnKvA, kAttnKvANorm, kAttnKB, kAttnVB,
   kFfnNorm, kFfnGate, kFfnUp, kFfnDown, kFfnGateBias, kFfnUpBias, kFfnDownBias,
   kRoleCount
 };

@@ -483,6 +483,24 @@ void check_byte_table(const char* tier, const T& t, const T& ref, Rng& rng) {
   }
 }
 
+void check_turn(const char* tier, const T& t, const T& ref, Rng& rng) {
+  Entry entry(tier, "turn_panels");
+  Buffers& b = buffers();
+  for (uint32_t i = 0; i < g_cases; ++i) {
+    const uint32_t bytes = 1u << i % 3, n = rng.pick(1, 9);
+    const size_t size = n * size_t{256} * bytes;
+    uint8_t *k = b.a.take<uint8_t>(size, i % 2), *v1 = b.c.take<uint8_t>(size), *v2 = b.d.take<uint8_t>(size, i % 2), *back = b.s.take<uint8_t>(size);
+    for (size_t j = 0; j < size; ++j) k[j] = static_cast<uint8_t>(rng.next());
+    ref.turn_panels(bytes, k, n, v1);
+    t.turn_panels(bytes, k, n, v2);
+    entry.same(v1, v2, size, "%u bytes, %u panels", bytes, n);
+    t.turn_panels(bytes, v2, n, back);  // turned twice is as before
+    entry.same(k, back, size, "%u bytes, %u panels, and back", bytes, n);
+    const uint32_t d = rng.below(16), token = rng.below(16), from = bytes == 1 ? d / 4 * 64 + token * 4 + d % 4 : d * 16 + token, to = bytes == 1 ? token / 4 * 64 + d * 4 + token % 4 : token * 16 + d;
+    entry.same(k + from * bytes, v2 + to * bytes, bytes, "%u bytes, channel %u of token %u", bytes, d, token);
+  }
+}
+
 // The loops that benches divide by: read_all must see every byte, the peak loops must do what they say they do.
 void check_bench_loops(const char* tier, const T& t, Rng& rng) {
   Entry entry(tier, "read_all, peak loops");
@@ -549,6 +567,7 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
   if (t.attn_pv) check_pv(name, t, s, rng);
   if (t.attn_pv_float) check_pv_float(name, t, s, rng);
   if (t.byte_table) check_byte_table(name, t, s, rng);
+  if (t.turn_panels) check_turn(name, t, s, rng);
   if (t.gather_row) check_gather(name, t, rng);
   check_bench_loops(name, t, rng);
 }
@@ -574,7 +593,7 @@ void check_registry() {
         entry.expect(k.gemm[f].run != nullptr && k.gemm[f].w == f, "%s has no gemm for format %u", isa_name(t->isa), f);
       const KernelTable& r = k.t;
       entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row && r.gelu_mul_row && r.relu_mul_row && r.find_above && r.add_row && r.rope_row &&
-                       r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.merge_row && r.scale_row && r.exp_row && r.gather_row &&
+                       r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.turn_panels && r.merge_row && r.scale_row && r.exp_row && r.gather_row &&
                        r.read_all,
                    "%s has a hole", isa_name(t->isa));
     }

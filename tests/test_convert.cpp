@@ -332,6 +332,7 @@ TEST_CASE("GGUF import: llama3 divisors become its parameters, others stay") {
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.remove("general.architecture"); }, kBad, {"general.architecture"});
   import_refused(tiny_model(kGgmlF32, 1, "gemma2"), kNot, {"architecture 'gemma2'"});
+  import_refused(tiny_model(kGgmlF32, 1, "deepseek2"), kNot, {"architecture 'deepseek2'", "from GGUF"});
   import_refused_after([](GgufFile& f) { f.text("general.type", "adapter"); }, kNot, {"general.type", "adapter"});
   import_refused_after([](GgufFile& f) { f.f32("llama.logit_scale", 0.5f); }, kNot, {"llama.logit_scale", "0.5"});
   import_refused_after([](GgufFile& f) { f.u32("llama.expert_count", 8); }, kNot, {"llama.expert_count", "8"});
@@ -621,6 +622,9 @@ TEST_CASE("convert: outputs that are refused") {
   o.plain = true;
   o.weights = LINNET_I8;
   CHECK(convert_to_file(model, folder.at("out.gguf"), o, &err) == LINNET_BAD_ARG);
+  o.weights = LINNET_F16;
+  CHECK(convert_to_file("tests/golden/deepseek-v2", folder.at("out.gguf"), o, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("latent attention") != std::string::npos);
   CHECK(folder.files().size() == 2);
 }
 

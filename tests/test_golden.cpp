@@ -33,7 +33,7 @@ Golden read_golden(const std::string& name) {
   return g;
 }
 
-const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers"};
+const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers", "deepseek-v2", "deepseek-v2-qlora"};
 
 // The mutable bytes of a packed matrix.
 struct Packed {
@@ -114,8 +114,9 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
 
     Model swapped(src, LINNET_I8G128, 0, false);  // scales of the first two panels' outputs change places, in every layer's up and down
     for (uint32_t layer = 0; layer < clean.desc.n_layers; ++layer)
-      for (const linnet::Role role : {linnet::kFfnUp, linnet::kFfnDown, linnet::kAttnV}) {
+      for (const linnet::Role role : {linnet::kFfnUp, linnet::kFfnDown, linnet::kAttnV, linnet::kAttnVB}) {
         const Packed w = packed_matrix(swapped, role, layer);
+        if (!w.panels) continue;  // V comes from one of two
         for (uint32_t i = 0; i < 8; ++i) std::swap(w.scales[i], w.scales[15 - i]);
       }
     swapped.open(0);

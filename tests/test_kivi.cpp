@@ -52,7 +52,7 @@ struct Head {
   KvLayout i8, packed;
   std::vector<uint8_t> pages[2], group;
 
-  Head(linnet_format k, linnet_format v, uint32_t dim) : i8(linnet::kv_layout(LINNET_I8, LINNET_I8, 1, dim)), packed(linnet::kv_layout(k, v, 1, dim)) {
+  Head(linnet_format k, linnet_format v, uint32_t dim) : i8(linnet::kv_layout(LINNET_I8, LINNET_I8, 1, dim, 0)), packed(linnet::kv_layout(k, v, 1, dim, 0)) {
     for (auto& page : pages) page.resize(i8.head_bytes);
     group.assign(packed.head_bytes, 0xEE);
   }
@@ -393,6 +393,10 @@ TEST_CASE("what KIVI does not go with is refused by name") {
     CHECK(std::string(err.text).find(text) != std::string::npos);
   };
   refused(kivi(LINNET_KIVI2, LINNET_I8, 256), "layer 0 has K in kivi2 and V in i8");
+  const Model latent("tests/golden/deepseek-v2", LINNET_I8G64);
+  const auto packed = kivi(LINNET_KIVI4, LINNET_KIVI4, 256);
+  CHECK(linnet_session_need(latent.m, &packed, &need, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("kivi4: the model caches a latent") != std::string::npos);
   refused(kivi(LINNET_F16, LINNET_KIVI4, 256), "layer 0 has K in f16 and V in kivi4");
   const linnet_kv_layers layers[] = {{1, 1, 0, LINNET_KIVI4}};
   auto p = kivi(LINNET_I8, LINNET_I8, 256);

@@ -69,7 +69,8 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork and cancel equals a 
     const char* name;
     uint32_t k, v;
   } kinds[] = {{"mistral-window", LINNET_I8, LINNET_I8}, {"qwen2-window", LINNET_I8, LINNET_F16}, {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2}, {"llama", LINNET_F32, LINNET_I8},
-               {"llama", LINNET_KIVI4, LINNET_KIVI2}, {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2}};
+               {"llama", LINNET_KIVI4, LINNET_KIVI2}, {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2},
+               {"deepseek-v2", LINNET_I8, LINNET_I8}, {"deepseek-v2-qlora", LINNET_F8E4M3, LINNET_F8E4M3}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
     auto p = params(kind.k, 2, 16, 1, kContext);
@@ -222,8 +223,10 @@ TEST_CASE("negative control: without its window the model's logits differ; dropp
 
 TEST_CASE("when the context is full: what stays is what a model of one layer would see of a text without the rest") {
   // Keys and values of the first layer know nothing of other tokens, so a sequence with a hole equals one that never had what was in it.
+  const char* const name = GENERATE("llama", "deepseek-v2");
+  const std::string folder = std::string("tests/golden/") + name;
   Random random(8);
-  Model one("tests/golden/llama", LINNET_F32, 0, false), nope("tests/golden/llama", LINNET_F32, 0, false);
+  Model one(folder, LINNET_F32, 0, false), nope(folder, LINNET_F32, 0, false);
   set_spec(one, "n_layers", 1);
   one.open(0);
   set_spec(nope, "n_layers", 1);
@@ -237,7 +240,7 @@ TEST_CASE("when the context is full: what stays is what a model of one layer wou
       if (total <= context) left = tokens;
       else left.insert(left.end(), tokens.end() - (context - keep), tokens.end());
       for (const uint32_t kv : {LINNET_F32, LINNET_I8}) {
-        INFO("keep " << keep << " of " << total << " kv " << kv);
+        INFO(name << " keep " << keep << " of " << total << " kv " << kv);
         const double most = kv == LINNET_F32 ? 1e-5 : 2e-2;  // sinks are floats even where the others are not
         if (keep <= 16) {
           const Row streamed = in_pieces(one, tokens, full(LINNET_FULL_SINKS, context, keep, 8, kv), 8);
@@ -248,6 +251,7 @@ TEST_CASE("when the context is full: what stays is what a model of one layer wou
             CHECK(max_error({plain(one, other, params(kv, 1, 0, 1, 256))}, {streamed}) > 1e-3);
           }
         }
+        if (total > nope.desc.n_context) continue;  // positions end there
         const Row dropped = in_pieces(nope, tokens, full(LINNET_FULL_DROP_OLDEST, context, keep, 8, kv), 8);
         CHECK(max_error({plain(nope, left, params(kv, 1, 0, 1, 256))}, {dropped}) < most);
       }
@@ -255,7 +259,7 @@ TEST_CASE("when the context is full: what stays is what a model of one layer wou
 }
 
 TEST_CASE("when the context is full: the same bytes over chunks, threads, ISA and rollback") {
-  for (const char* name : {"llama", "qwen2-window"})
+  for (const char* name : {"llama", "qwen2-window", "deepseek-v2"})
     for (const uint32_t when : {LINNET_FULL_DROP_OLDEST, LINNET_FULL_SINKS}) {
       const Model model(std::string("tests/golden/") + name, LINNET_I8G64), scalar(std::string("tests/golden/") + name, LINNET_I8G64, LINNET_ISA_SCALAR);
       Random random(when);
@@ -461,7 +465,7 @@ TEST_CASE("heavy hitters: what drew least attention goes") {
 }
 
 TEST_CASE("chosen tokens: cancel, rollback, forks, threads and room") {
-  const Model model("tests/golden/llama", LINNET_I8G64);
+  const Model model(GENERATE(as<std::string>{}, "tests/golden/llama", "tests/golden/deepseek-v2"), LINNET_I8G64);
   for (const uint32_t when : {LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV}) {
     Random random(when);
     auto p = params(LINNET_I8, 2, 16, 1, 176);
@@ -650,4 +654,19 @@ TEST_CASE("KV formats of single layers, and what is refused") {
   refused({2, 1, LINNET_F32, 0}, LINNET_BAD_ARG, "layers 2..1");
   refused({0, 1, LINNET_I4G64, 0}, LINNET_UNSUPPORTED, "i4g64");
   refused({0, 1, 0, 99}, LINNET_UNSUPPORTED, "99");
+
+  // A latent is K and V in one.
+  const Model latent("tests/golden/deepseek-v2", LINNET_I8G128);
+  auto q = params(LINNET_I8, 1, 32, 1, 128);
+  q.v_format = LINNET_F16;
+  CHECK(linnet_session_need(latent.m, &q, &need, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("V format f16 beside K format i8 in layer 0") != std::string::npos);
+  const linnet_kv_layers second = {1, 1, LINNET_BF16, LINNET_F32}, both = {1, 1, LINNET_BF16, LINNET_BF16};
+  q.v_format = 0;
+  q.n_kv_layers = 1;
+  q.kv_layers = &second;
+  CHECK(linnet_session_need(latent.m, &q, &need, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("V format f32 beside K format bf16 in layer 1") != std::string::npos);
+  q.kv_layers = &both;
+  CHECK(kl(plain(latent, tokens, params(LINNET_F32, 1, 32, 1, 128)), plain(latent, tokens, q)) < 5e-3);
 }

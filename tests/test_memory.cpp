@@ -127,8 +127,29 @@ TEST_CASE("need equals used, by purpose, and the plan says the same") {
     }
 }
 
+TEST_CASE("a latent's pages: nothing beside it, whatever the number of heads") {
+  const Model model("tests/golden/deepseek-v2", LINNET_I8G64);
+  const size_t rope = 32, rank = 160, pages = (1000 + 15) / 16;
+  REQUIRE(model.desc.n_heads * (18 + rope) != rope + rank);
+  for (const uint32_t kv : {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2})
+    for (const uint32_t threads : {1u, 3u}) {
+      auto p = params(kv, threads, 64, 4, 1000);
+      p.threads = LINNET_THREADS_OWN;
+      const Session s(model, p);
+      const Table table = session_table(s);
+      size_t sum = 0;
+      for (const auto& [purpose, bytes] : table) sum += bytes;
+      CHECK(sum == s.bytes);
+      const char* purpose = nullptr;
+      size_t bytes = 0;
+      for (uint32_t i = 0; linnet_session_plan(model.m, &p, i, &purpose, &bytes, nullptr) == LINNET_OK; ++i) CHECK(table.at(purpose) == bytes);
+      const size_t value = kv == LINNET_F32 ? 4 : kv == LINNET_F16 || kv == LINNET_BF16 ? 2 : 1, scales = kv == LINNET_I8 ? (rope + rank) / 32 * 16 * 2 : value == 1 ? 64 : 0;
+      CHECK(table.at("kv") == pages * model.desc.n_layers * (16 * (rope + rank) * value + scales));
+    }
+}
+
 TEST_CASE("one byte less is refused with the number") {
-  const Model model("tests/golden/qwen3", LINNET_I8G128);
+  const Model model(GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora"), LINNET_I8G128);
   const auto p = params();
   linnet_need need{};
   linnet_error err{};

@@ -204,7 +204,8 @@ TEST_CASE("a loaded sequence goes on with the same tokens and logits, in session
     uint32_t k, v;
   } kinds[] = {{"llama", LINNET_I8, LINNET_I8},          {"llama", LINNET_F32, LINNET_F16},          {"mistral-window", LINNET_I8, LINNET_I8}, {"mistral-window", LINNET_BF16, LINNET_I8},
                {"qwen2-window", LINNET_I8, LINNET_F16}, {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2}, {"qwen3", LINNET_F16, LINNET_BF16},
-               {"llama", LINNET_KIVI4, LINNET_KIVI2},   {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2}};
+               {"llama", LINNET_KIVI4, LINNET_KIVI2},   {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2},
+               {"deepseek-v2", LINNET_I8, LINNET_I8},    {"deepseek-v2", LINNET_F8E5M2, LINNET_F8E5M2}, {"deepseek-v2-qlora", LINNET_F16, LINNET_F16}};
   Random random(7);
   int loads = 0;
   for (const auto& kind : kinds) {
@@ -313,13 +314,14 @@ TEST_CASE("rollback after a load, and windows that one session needs and the oth
 }
 
 TEST_CASE("sequences that have dropped tokens: the oldest, with and without sinks, and those that drew no attention") {
-  for (const char* name : {"llama", "qwen2-window"})
+  for (const char* name : {"llama", "qwen2-window", "deepseek-v2"})
     for (const uint32_t when_full : {LINNET_FULL_DROP_OLDEST, LINNET_FULL_SINKS, LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV})
       for (const uint32_t n_keep : {5u, 16u})
         for (const uint32_t n : {3u, 50u, 90u, 1700u}) {
           INFO(name << ", when_full " << when_full << ", keep " << n_keep << ", " << n << " tokens");
           const Model model(std::string("tests/golden/") + name, LINNET_I8G64);
-          auto p = some(LINNET_I8, LINNET_F16, 64);
+          const uint32_t v = name[0] == 'd' ? LINNET_I8 : LINNET_F16;  // a latent is K and V in one
+          auto p = some(LINNET_I8, v, 64);
           p.when_full = when_full;
           p.n_keep = n_keep;
           if (when_full == LINNET_FULL_SNAPKV) p.n_context = 200;
@@ -365,7 +367,7 @@ TEST_CASE("sequences that have dropped tokens: the oldest, with and without sink
           linnet_error err{};
           auto back = p;
           back.n_rollback = 7;
-          for (const auto& q : {wider, some(LINNET_I8, LINNET_F16, 200)}) CHECK(load(Session(model, q), state, &err) == LINNET_UNSUPPORTED);
+          for (const auto& q : {wider, some(LINNET_I8, v, 200)}) CHECK(load(Session(model, q), state, &err) == LINNET_UNSUPPORTED);
           if (when_full == LINNET_FULL_HEAVY_HITTERS) CHECK(load(Session(model, back), state, &err) == LINNET_UNSUPPORTED);
         }
 }

@@ -63,6 +63,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
   ModelSpec& spec = source->spec;
   const Architecture* a = architecture_by_hf(spec.architecture);
   if (spec.n_layers == 0 || !a) return LINNET_OK;
+  if (spec.kv_lora_rank) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of models with latent attention (kv_lora_rank = ", spec.kv_lora_rank, ")");
   if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
     if (spec.rope_dim != spec.head_dim)
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim, " cannot be reordered to pairs");
@@ -136,7 +137,7 @@ void put_metadata(const Source& source, const Options& options, GgufBuilder* b) 
     b->u32(p + "attention.head_count_kv", s.n_kv_heads);
     b->f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(s.norm_eps));
     b->u32(p + "attention.key_length", s.head_dim);
-    b->u32(p + "attention.value_length", s.head_dim);
+    b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
     b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
     b->u32(p + "rope.dimension_count", s.rope_dim);
     if (s.rope_scaling == kRopeScaleLinear) {

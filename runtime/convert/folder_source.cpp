@@ -25,11 +25,41 @@ std::string base_name(std::string path) {
   return path == "." || path == ".." ? "" : path;
 }
 
+// kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The absorbed form takes a
+// query into the latent's space, so W_uk is transposed.
+void read_kv_b(const SafetensorsTensor& found, const std::shared_ptr<void>& keep, const ModelSpec& s, SourceTensor* t) {
+  const uint32_t rank = s.kv_lora_rank, nope = s.qk_nope_dim, v = s.v_head_dim;
+  if (t->role == kAttnVB) {
+    t->rows = [=, keep = keep](uint32_t first, uint32_t count, float* out, Error*) {
+      for (uint32_t i = first; i < first + count; ++i, out += rank) safetensors_read(found, (uint64_t{i / v} * (nope + v) + nope + i % v) * rank, rank, out);
+      return LINNET_OK;
+    };
+    return;
+  }
+  struct Head {
+    uint32_t index = UINT32_MAX;
+    std::vector<float> w;
+  };
+  t->rows = [=, keep = keep, head = std::make_shared<Head>()](uint32_t first, uint32_t count, float* out, Error*) {
+    for (uint32_t i = first; i < first + count; ++i, out += nope) {
+      if (head->index != i / rank) {
+        head->index = i / rank;
+        head->w.resize(size_t{nope} * rank);
+        safetensors_read(found, uint64_t{head->index} * (nope + v) * rank, uint64_t{nope} * rank, head->w.data());
+      }
+      for (uint32_t j = 0; j < nope; ++j) out[j] = head->w[size_t{j} * rank + i % rank];
+    }
+    return LINNET_OK;
+  };
+}
+
 Status add_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, Role role, uint32_t layer, Source* out, Error* err) {
   const TensorRole& want = kRoles[role];
   const std::string name = tensor_name(role, layer);
   const uint32_t n = want.n(out->spec), k = want.matrix ? want.k(out->spec) : 1;
-  const std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{n, k} : std::vector<uint64_t>{n};
+  const ModelSpec& spec = out->spec;
+  std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{n, k} : std::vector<uint64_t>{n};
+  if (role == kAttnKB || role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
   SourceTensor tensor;
   tensor.role = role;
   tensor.layer = layer;
@@ -55,10 +85,19 @@ Status add_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, Role 
   tensor.source_type = found.dtype;
   // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
   if (want.matrix && want.per_layer && quant.group % 128 != 0) tensor.own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
-  tensor.rows = [found, keep = out->keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
-    safetensors_read(found, uint64_t{first} * k, uint64_t{count} * k, rows);
-    return LINNET_OK;
-  };
+  if (role == kAttnKB || role == kAttnVB) {
+    read_kv_b(found, out->keep, spec, &tensor);
+  } else {
+    tensor.rows = [found, keep = out->keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
+      safetensors_read(found, uint64_t{first} * k, uint64_t{count} * k, rows);
+      return LINNET_OK;
+    };
+  }
+  if (role == kAttnKvA)  // the latent comes first in the file, the roped part here
+    tensor.rows = [rows = tensor.rows, k, rope = spec.qk_rope_dim, rank = spec.kv_lora_rank](uint32_t first, uint32_t count, float* to, Error* e) {
+      for (uint32_t i = first; i < first + count; ++i, to += k) LINNET_TRY(rows(i < rope ? rank + i : i - rope, 1, to, e));
+      return LINNET_OK;
+    };
   out->tensors.push_back(std::move(tensor));
   return LINNET_OK;
 }
@@ -137,6 +176,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   LINNET_TRY(spec_from_config(config, "config.json", &out->spec, err));
   HfQuant quant;
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
+  if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone) return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
   out->name = base_name(folder);
 
   SafetensorsTensors tensors;

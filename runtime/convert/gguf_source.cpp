@@ -170,7 +170,7 @@ class MetadataReader {
     if (g_.key("general.type", &v) && v.text != "model") return refuse(LINNET_UNSUPPORTED, "general.type is '", v.text, "', not 'model'");
     if (!g_.key("general.architecture", &v) || v.type != kGgufString) return refuse(LINNET_BAD_FILE, "key 'general.architecture' is missing or no string");
     arch_ = architecture_by_gguf(v.text);
-    if (!arch_) return refuse(LINNET_UNSUPPORTED, "architecture '", v.text, "' is not supported");
+    if (!arch_ || arch_->latent) return refuse(LINNET_UNSUPPORTED, "architecture '", v.text, "' is not supported", arch_ ? " from GGUF: convert the Hugging Face folder" : "");
     prefix_ = std::string(v.text) + ".";
     return LINNET_OK;
   }

@@ -33,6 +33,12 @@ constexpr std::string_view kHarmless[] = {
     "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
     "unsloth_version", "use_bfloat16", "use_cache"};
 
+// Of families with latent attention: what is read, and what only layers with experts use, which are refused.
+constexpr std::string_view kReadLatent[] = {"first_k_dense_replace", "kv_lora_rank", "n_routed_experts", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"};
+constexpr std::string_view kOfExperts[] = {
+    "aux_loss_alpha", "ep_size", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_shared_experts", "norm_topk_prob", "num_experts_per_tok", "output_router_logits",
+    "routed_scaling_factor", "scoring_func", "seq_aux", "topk_group", "topk_method"};
+
 // Keys that linnet supports at one value only (as JSON text); absent and null are that value too.
 struct OnlyAt {
   std::string_view key, value;
@@ -102,7 +108,7 @@ class ConfigReader {
 
   Status check_keys() {
     for (const auto& [key, value] : *config_.get_ptr<const json::object_t*>()) {
-      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key)) continue;
+      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key) || (arch_->latent && (listed(kReadLatent, key) || listed(kOfExperts, key)))) continue;
       const OnlyAt* only = nullptr;
       for (const OnlyAt& row : kOnlyAt)
         if (row.key == key) only = &row;
@@ -155,6 +161,7 @@ class ConfigReader {
     spec->head_dim = json_member(config_, "head_dim") ? 0 : arch_->absent.head_dim;
     spec->n_kv_heads = json_member(config_, "num_key_value_heads") ? 0 : arch_->absent.n_kv_heads;
     for (const Size& s : kSizes) LINNET_TRY(read_number(config_, s.key, s.field, spec));
+    if (arch_->latent) LINNET_TRY(read_latent(spec));
     if (spec->n_kv_heads == 0) spec->n_kv_heads = spec->n_heads;
     if (spec->head_dim == 0 && spec->n_heads > 0) {
       if (spec->d_model % spec->n_heads != 0)
@@ -166,6 +173,29 @@ class ConfigReader {
     if (spec->n_heads % spec->n_kv_heads != 0)
       return refuse(LINNET_BAD_FILE, "'num_attention_heads' ", spec->n_heads, " is not a multiple of 'num_key_value_heads' ", spec->n_kv_heads);
     if (spec->head_dim % 2 != 0) return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
+    return LINNET_OK;
+  }
+
+  // Sizes of latent attention in the absorbed form, as spec.h says; which layers have experts.
+  Status read_latent(ModelSpec* spec) {
+    if (spec->n_kv_heads && spec->n_kv_heads != spec->n_heads)
+      return refuse(LINNET_UNSUPPORTED, "'num_key_value_heads' ", spec->n_kv_heads, " beside 'num_attention_heads' ", spec->n_heads, " and 'kv_lora_rank' is not supported");
+    LINNET_TRY(read_required(config_, "kv_lora_rank", &ModelSpec::kv_lora_rank, spec));
+    LINNET_TRY(read_required(config_, "qk_nope_head_dim", &ModelSpec::qk_nope_dim, spec));
+    LINNET_TRY(read_required(config_, "qk_rope_head_dim", &ModelSpec::qk_rope_dim, spec));
+    LINNET_TRY(read_required(config_, "v_head_dim", &ModelSpec::v_head_dim, spec));
+    if (!json_member(config_, "q_lora_rank")) return missing("q_lora_rank");  // null: none
+    LINNET_TRY(read_number(config_, "q_lora_rank", &ModelSpec::q_lora_rank, spec));
+    uint32_t both = spec->qk_nope_dim + spec->qk_rope_dim;
+    if (const Got got = get_u32(config_, "qk_head_dim", &both); got == Got::kWrong || both != spec->qk_nope_dim + spec->qk_rope_dim)
+      return wrong("qk_head_dim", *json_member(config_, "qk_head_dim"), "'qk_nope_head_dim' + 'qk_rope_head_dim'");
+    spec->n_kv_heads = 1;
+    spec->head_dim = spec->qk_rope_dim + spec->kv_lora_rank;
+    uint32_t n_dense = 0;
+    if (get_u32(config_, "first_k_dense_replace", &n_dense) == Got::kWrong) return wrong("first_k_dense_replace", *json_member(config_, "first_k_dense_replace"), "a count");
+    const json* experts = json_member(config_, "n_routed_experts");
+    if ((!experts || !experts->is_null()) && n_dense < spec->n_layers)
+      return refuse(LINNET_UNSUPPORTED, "layer ", n_dense, " has experts ('n_routed_experts' ", experts ? json_show(*experts) : "is not null", ", 'first_k_dense_replace' ", n_dense, "): not supported yet");
     return LINNET_OK;
   }
 
@@ -182,13 +212,14 @@ class ConfigReader {
     spec->mlp_bias = has(arch_->mlp_bias, mlp_bias);
     spec->qk_norm = arch_->qk_norm;
     spec->tied = tied;
+    if (arch_->latent && attention_bias) return refuse(LINNET_UNSUPPORTED, "'attention_bias' true is not supported beside 'kv_lora_rank'");
     spec->activation = kActSilu;
     return LINNET_OK;
   }
 
   Status read_rope(ModelSpec* spec) {
     spec->rope_kind = arch_->rope_hf;
-    spec->rope_dim = spec->head_dim;
+    spec->rope_dim = arch_->latent ? spec->qk_rope_dim : spec->head_dim;
     spec->rope_base = arch_->absent.rope_base;
     spec->rope_scaling = kRopeScaleNone;
     spec->rope_factor = spec->rope_low = spec->rope_high = 1;

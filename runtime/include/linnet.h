@@ -127,7 +127,7 @@ typedef enum linnet_format {
   LINNET_KIVI4 = 14, /* KV cache alone, after KIVI (Liu et al. 2024): tokens are kept in i8 and then, 32 at a time, in 4 bits. K: smallest value and range per channel of
                         the 32 tokens; V: per token and 32 channels. A row sees in i8 itself and the 32 to 63 tokens before it (up to the last multiple of 32, and 32 more), and
                         what lies before in 4 bits. K and V of a layer go together: kivi4 or kivi2, not one of them and another format. Layers with a window of the model's own
-                        stay in i8. Nothing is calibrated. With LINNET_FULL_STOP alone. A sequence takes up to 2 * (64 + the larger of n_chunk and n_rollback) tokens in i8 */
+                        stay in i8. Nothing is calibrated. With LINNET_FULL_STOP alone, and not for latent attention. A sequence takes up to 2 * (64 + the larger of n_chunk and n_rollback) tokens in i8 */
   LINNET_KIVI2 = 15  /* ... in 2 bits */
 } linnet_format;
 
@@ -196,7 +196,7 @@ typedef struct linnet_need {
 /* What a model is. Strings live as long as the model. */
 typedef struct linnet_model_desc {
   uint32_t size; /* set by the caller */
-  uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff;
+  uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff; /* latent attention: one KV head, whose head_dim is the roped part and the latent */
   uint32_t n_vocab;        /* logits per row */
   uint32_t n_context;      /* positions the model was trained for */
   uint32_t has_tokenizer;  /* 0: only token ids */
@@ -301,7 +301,7 @@ typedef struct linnet_session_params {
   uint32_t threads;     /* linnet_threads */
   uint32_t spin;        /* waits of this many pauses before a thread sleeps between steps; default 20000; 1 = sleep at once */
   uint32_t n_logits;    /* rows of logits kept by prefill, 1..n_chunk: the last n of a call; default 1 */
-  uint32_t v_format;    /* linnet_format of V; default as K */
+  uint32_t v_format;    /* linnet_format of V; default as K. Models with latent attention cache one latent that is both: V as K, in every layer */
   uint32_t n_kv_layers; /* entries of kv_layers, at most 1024; later ones count. K format, V format and window may come in 8 combinations, KIVI counts twice */
   const linnet_kv_layers* kv_layers; /* layers with formats of their own; read only during the call */
   uint32_t n_sequences; /* sequences of the session, 1..64; default 1 */

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 import transformers
 from torch.nn import functional as F
-from transformers import (AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
+from transformers import (AutoModelForCausalLM, DeepseekV2Config, DeepseekV2ForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
                           Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
 
 GREEDY = 24         # length of the greedy continuation
@@ -67,6 +67,18 @@ MODELS = {
         vocab_size=259, hidden_size=64, intermediate_size=61, num_hidden_layers=2, num_attention_heads=4,
         num_key_value_heads=2, head_dim=64, max_position_embeddings=256, rms_norm_eps=1e-5, tie_word_embeddings=False,
         bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="default", rope_theta=20000.0))),
+    # Latent attention without experts. Latents of 128 channels and 32 more, which a cache in i8 scales apart.
+    "deepseek-v2": (DeepseekV2ForCausalLM, 42, DeepseekV2Config(
+        vocab_size=259, hidden_size=42, intermediate_size=43, num_hidden_layers=2, num_attention_heads=3,
+        kv_lora_rank=160, q_lora_rank=None, qk_nope_head_dim=18, qk_rope_head_dim=32, v_head_dim=16,
+        first_k_dense_replace=2, max_position_embeddings=128, rms_norm_eps=1e-6, tie_word_embeddings=True,
+        bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="default", rope_theta=10000.0))),
+    # Queries by way of a latent of their own; norms of latents keep their eps of 1e-6.
+    "deepseek-v2-qlora": (DeepseekV2ForCausalLM, 49, DeepseekV2Config(
+        vocab_size=259, hidden_size=48, intermediate_size=59, num_hidden_layers=2, num_attention_heads=4,
+        kv_lora_rank=32, q_lora_rank=27, qk_nope_head_dim=16, qk_rope_head_dim=32, v_head_dim=32,
+        first_k_dense_replace=2, max_position_embeddings=128, rms_norm_eps=1e-3, tie_word_embeddings=False,
+        bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="linear", rope_theta=20000.0, factor=2.0))),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -104,7 +116,7 @@ def fill(model, seed):
     embed = LOGIT_STD / hidden ** 0.5 if config.tie_word_embeddings else 1.0
     branch = embed * (2 / config.num_hidden_layers) ** 0.5
     gain = {"q_proj": 1.2, "k_proj": 1.2, "v_proj": 1.0, "o_proj": 1.4 * branch,
-            "gate_proj": 1.2, "up_proj": 1.0, "down_proj": 1.0 * branch}
+            "q_a_proj": 1.0, "q_b_proj": 1.2, "kv_a_proj_with_mqa": 1.0, "kv_b_proj": 1.2, "gate_proj": 1.2, "up_proj": 1.0, "down_proj": 1.0 * branch}
     planted = ("down_proj", "gate_proj", "o_proj", "v_proj")  # by layer
     for name, p in sorted(model.named_parameters()):
         part = name.split(".")[-2]
