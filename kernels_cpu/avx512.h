@@ -145,7 +145,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     }
     for (const int8_t* end = x + group; x != end; x += 16, w += kSixteen) {
       UNROLL for (int i = 0; i < 4; ++i) {
-        if (P == 1 && R >= 3 && i * 64 < kSixteen) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, _MM_HINT_NTA);
+        if (P == 1 && i * 64 < kSixteen) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, R >= 3 ? _MM_HINT_T1 : _MM_HINT_T0);
         __m512i u[P];
         UNROLL for (int p = 0; p < P; ++p) u[p] = unsigned_codes<kCodes>(w + static_cast<size_t>(p) * w_stride, i);
         UNROLL for (int r = 0; r < R; ++r) {
