@@ -56,11 +56,7 @@ size_t bytes_of(const Session& s, const std::string& purpose) {
   return 0;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kSteps = 60, kCancels = 100;
-#else
-constexpr int kSteps = 400, kCancels = 1000;
-#endif
+constexpr int kSteps = kSanitized ? 60 : 400, kCancels = kSanitized ? 100 : 1000;
 
 }  // namespace
 

@@ -22,18 +22,7 @@ using namespace test;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SLOW 1
-#endif
-#endif
-#ifdef SLOW
-constexpr int kKills = 50, kFlips = 300, kMutations = 300;
-#else
-constexpr int kKills = 1000, kFlips = 1 << 30, kMutations = 5000;
-#endif
+constexpr int kKills = kSanitized ? 50 : 1000, kFlips = kSanitized ? 300 : 1 << 30, kMutations = kSanitized ? 300 : 5000;
 
 using Bytes = std::vector<uint8_t>;
 struct Random {
