@@ -1,4 +1,4 @@
-// Where test data made by others lies: $LINNET_DATA, or ../shared/data beside the checkout. Empty where there is none.
+// What tests are run with: the data made by others, and sanitizers.
 #pragma once
 #include <sys/stat.h>
 
@@ -8,6 +8,21 @@
 #include <sstream>
 #include <string>
 
+// Built with AddressSanitizer or ThreadSanitizer: ten times slower, so that tests take corners of their grids.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LINNET_TESTS_SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LINNET_TESTS_SANITIZED
+#endif
+#endif
+#ifdef LINNET_TESTS_SANITIZED
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+// Where test data made by others lies: $LINNET_DATA, or ../shared/data beside the checkout. Empty where there is none.
 inline std::string data_dir() {
   struct stat st;
   if (const char* env = std::getenv("LINNET_DATA")) return env;

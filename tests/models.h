@@ -14,20 +14,6 @@
 
 namespace test {
 
-// Built with AddressSanitizer or ThreadSanitizer: ten times slower, so that tests take corners of their grids.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LINNET_TESTS_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LINNET_TESTS_SANITIZED
-#endif
-#endif
-#ifdef LINNET_TESTS_SANITIZED
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
-
 using Tokens = std::vector<int32_t>;
 using Row = std::vector<float>;
 

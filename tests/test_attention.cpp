@@ -146,9 +146,10 @@ std::vector<double> in_doubles(const Choice& c, const Rows& rows) {
 }  // namespace
 
 TEST_CASE("attention equals doubles: windows, soft cap, learned sinks") {
+  const std::vector<linnet_isa> here = test::tiers();
   const Shape shapes[] = {{4, 2, 24}, {5, 1, 64}, {6, 6, 16}};
   for (const Shape& shape : shapes) {
-    if (test::kSanitized && &shape != shapes + 2) continue;
+    if (kSanitized && &shape != shapes + 2) continue;
     const Rows rows = random_rows(shape, shape.head_dim);
     for (const uint32_t window : {0u, 100u})
       for (const float cap : {0.0f, 2.0f})
@@ -165,7 +166,8 @@ TEST_CASE("attention equals doubles: windows, soft cap, learned sinks") {
             if (f != LINNET_F32 && sinks != (cap > 0)) continue;
             c.format = f;
             const std::vector<float> one = f == LINNET_F32 ? plain : attend(c, rows, LINNET_ISA_SCALAR, 1, kTokens);
-            for (const linnet_isa isa : test::tiers()) REQUIRE(test::same_bytes(attend(c, rows, static_cast<uint32_t>(isa), 1, 37), one));
+            for (const linnet_isa isa : here)
+              if (!kSanitized || isa == here.back()) REQUIRE(test::same_bytes(attend(c, rows, static_cast<uint32_t>(isa), 1, 37), one));
             REQUIRE(test::same_bytes(attend(c, rows, LINNET_ISA_AUTO, 3, 1 + kTokens / 2), one));
             if (f == LINNET_F32) continue;
             double squares = 0, errors = 0;
