@@ -246,16 +246,11 @@ void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* c
   }
 }
 
-// Of channels that share a scale of the keys: one f32 per token, as V's scales are. They are positive, no more than the largest f16.
+// Of channels that share a scale of the keys: one f32 per token, as V's scales are.
 void latent_scales(const uint8_t* from, float* to) {
   uint16_t half[kPagePositions];
   std::memcpy(half, from, sizeof half);
-  for (uint32_t i = 0; i < kPagePositions; ++i) {
-    const uint32_t bits = uint32_t{half[i]} << 13;
-    float f;
-    std::memcpy(&f, &bits, sizeof f);
-    to[i] = f * 0x1p112f;  // exact, subnormals too
-  }
+  for (uint32_t i = 0; i < kPagePositions; ++i) to[i] = f16_to_f32(half[i]);
 }
 
 // P times the latent, which lies in the K panels: turned into V panels a few channels at a time, in the first-level cache, for all rows.
