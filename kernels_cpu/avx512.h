@@ -114,7 +114,8 @@ inline __attribute__((always_inline)) __m512i unsigned_codes(const int8_t* w, in
 // R rows by P panels over the whole k. The unsigned side are the weights with their sign bit flipped (code + 128); the sums
 // start at -128 * sum(x), which takes that back. Four-bit codes are stored + 8, or + their zero point. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
 // One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
-// where few rows would wait for each other. Four panels (P = 4) are for many rows, with the weights in the cache: sixteen sums.
+// where few rows would wait for each other. With the weights in the caches sixteen sums go side by side: four rows of four panels, or of many rows eight of
+// two, since CPUs whose two ports for 512-bit work also flip the sign bits lose one instruction in nine to that, not one in five.
 template <class Dot, int R, int P, Codes kCodes, bool kF16>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
   constexpr int kChains = R * P <= 2 ? 2 : 1, kSixteen = kCodes == kBytes ? 256 : 128;  // bytes of 16 inputs
@@ -127,7 +128,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
   // Three rows and more push each other out of the first-level cache while weights stream through: fetch these past it, early.
   const size_t ahead = a.fetch_ahead;
   __m512 acc[R][P];
-  if (P == 4) UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) fetch_y(a, row + r, panel + p);
+  if (P > 1) UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) fetch_y(a, row + r, panel + p);
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = _mm512_setzero_ps();
   for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
     const uint32_t group = left < a.x_group ? left : a.x_group;
@@ -146,6 +147,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     for (const int8_t* end = x + group; x != end; x += 16, w += kSixteen) {
       UNROLL for (int i = 0; i < 4; ++i) {
         if (P == 1 && i * 64 < kSixteen) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, R >= 3 ? _MM_HINT_T1 : _MM_HINT_T0);
+        if (P == 2 && i * 64 < kSixteen) UNROLL for (int p = 0; p < P; ++p) _mm_prefetch(reinterpret_cast<const char*>(w) + static_cast<size_t>(p) * w_stride + 512 + i * 64, _MM_HINT_T0);
         __m512i u[P];
         UNROLL for (int p = 0; p < P; ++p) u[p] = unsigned_codes<kCodes>(w + static_cast<size_t>(p) * w_stride, i);
         UNROLL for (int r = 0; r < R; ++r) {
@@ -174,26 +176,22 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
 template <class Dot, Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
-  static constexpr Tile kOne[9] = {nullptr,
-                                   int_tile<Dot, 1, 1, kCodes, kF16>,
-                                   int_tile<Dot, 2, 1, kCodes, kF16>,
-                                   int_tile<Dot, 3, 1, kCodes, kF16>,
-                                   int_tile<Dot, 4, 1, kCodes, kF16>,
-                                   int_tile<Dot, 5, 1, kCodes, kF16>,
-                                   int_tile<Dot, 6, 1, kCodes, kF16>,
-                                   int_tile<Dot, 7, 1, kCodes, kF16>,
-                                   int_tile<Dot, 8, 1, kCodes, kF16>};
-  static constexpr Tile kFour[5] = {nullptr, int_tile<Dot, 1, 4, kCodes, kF16>, int_tile<Dot, 2, 4, kCodes, kF16>, int_tile<Dot, 3, 4, kCodes, kF16>, int_tile<Dot, 4, 4, kCodes, kF16>};
+#define LINNET_TILE(rows, panels) int_tile<Dot, rows, panels, kCodes, kF16>
+#define LINNET_TILES(p) {nullptr, LINNET_TILE(1, p), LINNET_TILE(2, p), LINNET_TILE(3, p), LINNET_TILE(4, p), LINNET_TILE(5, p), LINNET_TILE(6, p), LINNET_TILE(7, p), LINNET_TILE(8, p)}
+  static constexpr Tile kOne[9] = LINNET_TILES(1), kTwo[9] = LINNET_TILES(2);
+  static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), LINNET_TILE(3, 4), LINNET_TILE(4, 4)};
+#undef LINNET_TILES
+#undef LINNET_TILE
   const GemmArgs& a = *args;
+  const bool in_caches = a.m > 8 || (a.m > 1 && a.fetch_ahead == 0);
   for (uint32_t panel = 0; panel < a.n_panels;) {
-    const bool four = (a.m > 8 || (a.m > 1 && a.fetch_ahead == 0)) && a.n_panels - panel >= 4;
-    const uint32_t most = four ? 4 : 8;
+    const uint32_t left = a.n_panels - panel, panels = !in_caches ? 1 : a.m <= 4 && left >= 4 ? 4 : left >= 2 ? 2 : 1, most = panels == 4 ? 4 : 8;
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t rows = a.m - row < most ? a.m - row : most;
-      (four ? kFour : kOne)[rows](a, row, panel, scale_step);
+      (panels == 4 ? kFour : panels == 2 ? kTwo : kOne)[rows](a, row, panel, scale_step);
       row += rows;
     }
-    panel += four ? 4 : 1;
+    panel += panels;
   }
 }
 
