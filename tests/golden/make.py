@@ -29,7 +29,7 @@ LOGIT_STD = 3.0
 OUTLIER = 8.0       # factor on two input channels of one projection per layer
 K_OUTLIER = 20.0    # factor on two pairs of channels of every key, taken back in the queries
 KL_LIMIT = 5e-3     # INT8 in groups of 128 must stay below this; an emulation of the products may use up half of it
-
+KL_LIMIT_EXPERTS = 2e-2  # the same where INT8 may send a row to another expert
 ROUTER_GAP = 1e-3   # smallest gap between the last expert taken and the first one left out, at any row
 
 
@@ -100,6 +100,44 @@ MODELS = {
     # The rotated part is 6 of 8 channels.
     "gpt-neox": tiny("gpt_neox", 45, hidden_size=32, intermediate_size=52, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=128,
                      rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.75)),
+    "mixtral": tiny("mixtral", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_local_experts=5,
+                    num_experts_per_tok=2, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # Experts in every other layer, beside a shared one that has a gate.
+    "qwen2-moe": tiny("qwen2_moe", 42, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, shared_expert_intermediate_size=20, num_hidden_layers=3,
+                      num_attention_heads=3, num_key_value_heads=1, num_experts=6, num_experts_per_tok=3, decoder_sparse_step=2, norm_topk_prob=False,
+                      max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # The best 2 of 3 groups, then the best 3 experts in them; past the original context, with two different mscales.
+    "deepseek-v2-moe": tiny("deepseek_v2", 44, hidden_size=24, intermediate_size=36, moe_intermediate_size=10, num_hidden_layers=2, num_attention_heads=2,
+                            kv_lora_rank=32, q_lora_rank=None, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=12, first_k_dense_replace=1,
+                            n_routed_experts=6, n_shared_experts=2, num_experts_per_tok=3, n_group=3, topk_group=2, topk_method="group_limited_greedy",
+                            norm_topk_prob=False, routed_scaling_factor=1.7, max_position_embeddings=128,
+                            rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=8.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=0.7,
+                                                 original_max_position_embeddings=16)),
+    # The dense layer is the second.
+    "qwen3-moe": tiny("qwen3_moe", 45, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
+                      num_key_value_heads=1, head_dim=24, num_experts=4, num_experts_per_tok=2, mlp_only_layers=[1], norm_topk_prob=True,
+                      max_position_embeddings=128, tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # Sigmoid scores with a bias that counts for the choice alone.
+    "deepseek-v3": tiny("deepseek_v3", 47, hidden_size=24, intermediate_size=36, moe_intermediate_size=8, num_hidden_layers=2, num_attention_heads=2,
+                        num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=8, first_k_dense_replace=1,
+                        n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, n_group=4, topk_group=2, norm_topk_prob=True,
+                        routed_scaling_factor=2.5, max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0,
+                                             original_max_position_embeddings=32)),
+    "granite-moe": tiny("granitemoe", 44, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                        num_local_experts=5, num_experts_per_tok=2, max_position_embeddings=128, tie_word_embeddings=True, embedding_multiplier=6.0,
+                        logits_scaling=3.0, residual_multiplier=0.22, attention_multiplier=0.25, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # The clamp of SwiGLU is low enough to bite.
+    "gpt-oss": tiny("gpt_oss", 45, hidden_size=24, intermediate_size=12, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+                    num_local_experts=4, num_experts_per_tok=2, sliding_window=19, swiglu_limit=1.5, max_position_embeddings=128,
+                    rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=8.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
+                                         original_max_position_embeddings=16)),
+    # Chunks of 18 positions where there is RoPE, temperature where there is none; experts in the second and fourth layer.
+    "llama4": tiny("llama4_text", 47, hidden_size=24, intermediate_size=12, intermediate_size_mlp=28, num_hidden_layers=4, num_attention_heads=3,
+                   num_key_value_heads=1, head_dim=8, num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=2, no_rope_layer_interval=3,
+                   attention_chunk_size=18, floor_scale=8, attn_scale=0.3, max_position_embeddings=128,
+                   rope_parameters=dict(rope_type="llama3", rope_theta=500000.0, factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                                        original_max_position_embeddings=16)),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -117,6 +155,11 @@ PUBLISHED = {
     "qwen2": dict(sliding_window=32, use_sliding_window=False, max_window_layers=1),  # a window, switched off; shorter than the prompt here
     "gpt2": dict(n_ctx=80, architectures=["GPT2LMHeadModel"], task_specific_params={"text-generation": {"do_sample": True, "max_length": 50}}),
     "gemma2": dict(cache_implementation="hybrid", hidden_act="gelu_pytorch_tanh", hidden_activation="gelu_pytorch_tanh"),
+    "deepseek-v2-moe": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="softmax", seq_aux=True, head_dim=None, mlp_bias=None),
+    "deepseek-v3": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="sigmoid", topk_method="noaux_tc", seq_aux=True, head_dim=None,
+                        num_mtp_layers=None, num_nextn_predict_layers=1, rope_interleave=None),
+    "gpt-oss": dict(swiglu_alpha=None, experts_per_token=2, initial_context_length=16, layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
+    "mixtral": {},
     "gpt-neox": dict(rotary_pct=0.75, rotary_emb_base=10000, rope_theta=None, rope_scaling=None, partial_rotary_factor=None, attention_bias=None),
 }
 
@@ -132,7 +175,7 @@ def publish(config, name):
     config["torch_dtype"] = config.pop("dtype")
     config.pop("transformers_version")
     config.pop("layer_types", None)
-    if "head_dim" in config and config["head_dim"] * config["num_attention_heads"] == config["hidden_size"]:
+    if config.get("head_dim", 0) in (None, config.get("hidden_size", 0) // config.get("num_attention_heads", 1)):
         config.pop("head_dim")  # as it was before the key existed
     config.update(PUBLISHED[name])
     return dict(sorted((key, value) for key, value in config.items() if value is not None or key not in PUBLISHED[name]))
@@ -166,7 +209,7 @@ def fill(model, seed):
     rng = torch.Generator().manual_seed(seed)
     config = model.config
     hidden = config.hidden_size
-    embed = LOGIT_STD / hidden ** 0.5 if config.tie_word_embeddings else 1.0
+    embed = LOGIT_STD * getattr(config, "logits_scaling", 1.0) / getattr(config, "logit_scale", 1.0) / hidden ** 0.5 if config.tie_word_embeddings else 1.0
     stream = embed * getattr(config, "embedding_multiplier", 1.0) / getattr(config, "residual_multiplier", 1.0)
     if config.model_type.startswith("gemma"):  # scales its embeddings
         stream *= hidden ** 0.5
@@ -268,12 +311,13 @@ def quantised(x, group=128):
 @torch.no_grad()
 def kl_int8(model, tokens, want):
     """Mean KL divergence from the f32 logits when every matrix product is W8A8. Changes the model."""
-    for m in model.modules():
-        if isinstance(m, (torch.nn.Linear, Conv1D)) or type(m).__name__.endswith("Experts"):
+    routers = USES["router"][1].split()  # stay in f32, as positions do
+    for name, m in model.named_modules():
+        if (isinstance(m, (torch.nn.Linear, Conv1D)) or type(m).__name__.endswith("Experts")) and name.split(".")[-1] not in routers:
             m.register_forward_pre_hook(lambda m, args: (quantised(args[0]), *args[1:]))
     for name, p in model.named_parameters():  # visits a tied matrix once
         words = name.split(".")
-        if p.dim() > 1 and not set(words) & {*POSITIONS, *USES["router"][1].split(), "q_norm", "k_norm"}:
+        if p.dim() > 1 and not set(words) & {*POSITIONS, *routers, "q_norm", "k_norm"}:
             by_input = p.transpose(-1, -2) if inputs_first(model.get_submodule(".".join(words[:-1]))) else p
             by_input.copy_(quantised(by_input))
     got = logits_of(model, tokens).log_softmax(-1)
@@ -296,9 +340,11 @@ def search(name):
             for name, p in model.state_dict().items():  # not the RoPE frequencies that the model also holds
                 p.copy_(p.bfloat16().float())
         out, gap = greedy(model, tokens)
-        if gap < MARGIN or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any() or router_gap(model, tokens + out) < ROUTER_GAP:
+        routed = router_gap(model, tokens + out)
+        if gap < MARGIN or routed < ROUTER_GAP or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < KL_LIMIT / 2:
+        limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit / 2:
             return seed, tokens, model
 
 
