@@ -100,6 +100,83 @@ MODELS = {
     # The rotated part is 6 of 8 channels.
     "gpt-neox": tiny("gpt_neox", 45, hidden_size=32, intermediate_size=52, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=128,
                      rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.75)),
+    "gptj": tiny("gptj", 43, n_embd=24, n_layer=2, n_head=3, n_inner=52, rotary_dim=6, n_positions=96),
+    # Three layouts of one family: one K and V head; groups with two norms; ALiBi over three heads, serial, with biases.
+    "falcon-7b": tiny("falcon", 46, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, multi_query=True),
+    "falcon-40b": tiny("falcon", 42, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_kv_heads=2, ffn_hidden_size=52,
+                       new_decoder_architecture=True),
+    "falcon-rw": tiny("falcon", 45, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, ffn_hidden_size=52, alibi=True, bias=True,
+                      multi_query=False, parallel_attn=False),
+    "opt": tiny("opt", 44, hidden_size=24, ffn_dim=52, num_hidden_layers=2, num_attention_heads=3, word_embed_proj_dim=24, max_position_embeddings=80),
+    "opt-350m": tiny("opt", 41, hidden_size=24, ffn_dim=44, num_hidden_layers=2, num_attention_heads=3, word_embed_proj_dim=16, max_position_embeddings=80,
+                     do_layer_norm_before=False),
+    "bloom": tiny("bloom", 43, hidden_size=24, n_layer=2, n_head=3),
+    # Clipping low enough to bite, ALiBi over a number of heads that is no power of two.
+    "mpt": tiny("mpt", 46, d_model=24, n_layers=2, n_heads=3, expansion_ratio=4, max_seq_len=128, attn_config=dict(clip_qkv=1.5, alibi=True)),
+    "starcoder2": tiny("starcoder2", 45, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                       sliding_window=17, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=100000.0)),
+    "phi": tiny("phi", 43, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, max_position_embeddings=128,
+                rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
+    # Past the original context, so the long factors count; below it, with a part rotated.
+    "phi3-longrope": tiny("phi3", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                          max_position_embeddings=128, original_max_position_embeddings=32,
+                          rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, original_max_position_embeddings=32,
+                                               short_factor=[1.0, 1.05, 1.1, 1.3], long_factor=[1.1, 1.7, 2.9, 4.3])),
+    "phi4-mini": tiny("phi3", 42, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3,
+                      max_position_embeddings=384, original_max_position_embeddings=96, tie_word_embeddings=True,
+                      rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75, original_max_position_embeddings=96,
+                                           short_factor=[1.0, 1.2, 1.5], long_factor=[1.1, 1.9, 3.7])),
+    "gemma": tiny("gemma", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
+                  max_position_embeddings=128),
+    # Two RoPE bases, of which the global one is scaled; every third layer is global.
+    "gemma3": tiny("gemma3_text", 47, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                   query_pre_attn_scalar=10, sliding_window=19, sliding_window_pattern=3, max_position_embeddings=128,
+                   rope_parameters=dict(full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
+                                        sliding_attention=dict(rope_type="default", rope_theta=10000.0))),
+    "stablelm": tiny("stablelm", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3, use_qkv_bias=True,
+                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.25)),
+    "stablelm-12b": tiny("stablelm", 42, hidden_size=32, intermediate_size=36, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                         qk_layernorm=True, use_parallel_residual=True, max_position_embeddings=128,
+                         rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.75)),
+    "cohere": tiny("cohere", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3, logit_scale=0.25,
+                   max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=75000.0)),
+    "cohere-plus": tiny("cohere", 43, hidden_size=32, intermediate_size=36, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                        logit_scale=0.75, use_qk_norm=True, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=75000.0)),
+    # Windows and RoPE in two layers of three, neither in the third.
+    "cohere2": tiny("cohere2", 46, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, logit_scale=0.25,
+                    sliding_window=19, sliding_window_pattern=3, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=50000.0)),
+    "granite": tiny("granite", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                    tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.25,
+                    max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Every third layer is without RoPE.
+    "smollm3": tiny("smollm3", 45, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+                    no_rope_layer_interval=3, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=50000.0)),
+    "olmo2": tiny("olmo2", 43, hidden_size=32, intermediate_size=28, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                  max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
+    # YaRN in the layers without a window alone.
+    "olmo3": tiny("olmo3", 47, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=3, sliding_window=19,
+                  max_position_embeddings=128, rope_parameters=dict(
+                      sliding_attention=dict(rope_type="default", rope_theta=500000.0),
+                      full_attention=dict(rope_type="yarn", rope_theta=500000.0, factor=4.0, beta_fast=32, beta_slow=1, attention_factor=1.2,
+                                          original_max_position_embeddings=32))),
+    "glm4": tiny("glm4", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                 attention_bias=True, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
+    "ernie4-5": tiny("ernie4_5", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=16,
+                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
+    "hunyuan": tiny("hunyuan_v1_dense", 46, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
+                    tie_word_embeddings=True, max_position_embeddings=128,
+                    rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, alpha=40.0, beta_fast=32, beta_slow=1, factor=1.0, mscale=1.0, mscale_all_dim=1.0)),
+    # Queries grow with the logarithm of the number of original contexts that have passed.
+    "ministral3": tiny("ministral3", 47, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
+                       max_position_embeddings=128,
+                       rope_parameters=dict(rope_type="yarn", rope_theta=1000000.0, factor=8.0, beta_fast=32.0, beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0,
+                                            original_max_position_embeddings=16, llama_4_scaling_beta=0.1)),
+    # Past the context; past the original context.
+    "llama-dynamic": tiny("llama", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                          max_position_embeddings=32, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, factor=2.0)),
+    "llama-yarn": tiny("llama", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                       max_position_embeddings=128,
+                       rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32)),
     "mixtral": tiny("mixtral", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_local_experts=5,
                     num_experts_per_tok=2, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
     # Experts in every other layer, beside a shared one that has a gate.
@@ -155,6 +232,29 @@ PUBLISHED = {
     "qwen2": dict(sliding_window=32, use_sliding_window=False, max_window_layers=1),  # a window, switched off; shorter than the prompt here
     "gpt2": dict(n_ctx=80, architectures=["GPT2LMHeadModel"], task_specific_params={"text-generation": {"do_sample": True, "max_length": 50}}),
     "gemma2": dict(cache_implementation="hybrid", hidden_act="gelu_pytorch_tanh", hidden_activation="gelu_pytorch_tanh"),
+    "gptj": dict(rotary=True, gradient_checkpointing=False, scale_attn_weights=True),
+    "falcon-7b": dict(num_kv_heads=3, ffn_hidden_size=None, num_ln_in_parallel_attn=None, activation=None, rope_theta=None, rope_scaling=None,
+                      max_position_embeddings=None, apply_residual_connection_post_layernorm=False),
+    "falcon-40b": dict(rope_theta=None, rope_scaling=None),
+    "falcon-rw": dict(rope_theta=None, rope_scaling=None),
+    "opt": dict(activation_dropout=0.0),
+    "opt-350m": dict(activation_dropout=0.0),
+    "bloom": dict(n_embed=24, hidden_size=None, n_head=None, num_attention_heads=3, n_inner=None, attention_softmax_in_fp32=True, bias_dropout_fusion=True,
+                  masked_softmax_fusion=True, offset_alibi=100, skip_bias_add=True, skip_bias_add_qkv=False, seq_length=128, unk_token_id=0),
+    "mpt": dict(verbose=0, attn_config=dict(alibi=True, alibi_bias_max=8, attn_impl="torch", attn_pdrop=0, attn_type="multihead_attention",
+                                            attn_uses_sequence_id=False, clip_qkv=1.5, prefix_lm=False, qk_ln=False, softmax_scale=None)),
+    "phi": {},
+    "phi3-longrope": dict(partial_rotary_factor=None, rope_scaling=dict(type="longrope", short_factor=[1.0, 1.05, 1.1, 1.3], long_factor=[1.1, 1.7, 2.9, 4.3])),
+    "gemma3": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=3, cache_implementation="hybrid"),
+    "stablelm": {},
+    "cohere": {},
+    "cohere2": dict(sliding_window_pattern=3, layer_switch=3, order_of_interleaved_layers="local_attn_first", position_embedding_type="rope_gptj", rotary_pct=1.0,
+                    use_embedding_sharing=True, use_gated_activation=True, use_parallel_block=True, use_parallel_embedding=True, cache_implementation="hybrid"),
+    "smollm3": dict(max_window_layers=28),
+    "olmo3": dict(layer_types=["sliding_attention"] * 3 + ["full_attention"]),
+    "glm4": dict(head_dim=8),
+    "hunyuan": dict(use_qk_norm=True, attention_head_dim=24),
+    "llama-dynamic": {},
     "deepseek-v2-moe": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="softmax", seq_aux=True, head_dim=None, mlp_bias=None),
     "deepseek-v3": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="sigmoid", topk_method="noaux_tc", seq_aux=True, head_dim=None,
                         num_mtp_layers=None, num_nextn_predict_layers=1, rope_interleave=None),
@@ -167,17 +267,21 @@ PUBLISHED = {
 
 def publish(config, name):
     rope = config.pop("rope_parameters", None)
+    if rope and "full_attention" in rope:
+        if name == "gemma3":
+            config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
+        rope = rope["full_attention"]
     if rope:
         config["rope_theta"] = rope.pop("rope_theta")
         kind = rope.pop("rope_type")
         if "partial_rotary_factor" in rope:
             config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
-        config["rope_scaling"] = None if kind == "default" else {"type": kind, **rope}
+        config["rope_scaling"] = None if kind == "default" else {"rope_type" if name in ("gemma3", "olmo3", "gpt-oss") else "type": kind, **rope}
     config["torch_dtype"] = config.pop("dtype")
     config.pop("transformers_version")
     config.pop("layer_types", None)
-    if config.get("head_dim", 0) in (None, config.get("hidden_size", 0) // config.get("num_attention_heads", 1)):
-        config.pop("head_dim")  # as it was before the key existed
+    if config.get("head_dim") in (None, config.get("hidden_size", 0) // config.get("num_attention_heads", 1)):
+        config.pop("head_dim", None)  # as it was before the key existed
     config.update(PUBLISHED[name])
     return dict(sorted((key, value) for key, value in config.items() if value is not None or key not in PUBLISHED[name]))
 
@@ -210,7 +314,7 @@ def fill(model, seed):
     rng = torch.Generator().manual_seed(seed)
     config = model.config
     hidden = config.hidden_size
-    embed = LOGIT_STD * getattr(config, "logits_scaling", 1.0) / getattr(config, "logit_scale", 1.0) / hidden ** 0.5 if config.tie_word_embeddings else 1.0
+    embed = LOGIT_STD * getattr(config, "logits_scaling", 1.0) / (getattr(config, "logit_scale", None) or 1.0) / hidden ** 0.5 if config.tie_word_embeddings else 1.0
     stream = embed * getattr(config, "embedding_multiplier", 1.0) / getattr(config, "residual_multiplier", 1.0)
     if config.model_type.startswith("gemma"):  # scales its embeddings
         stream *= hidden ** 0.5
@@ -241,7 +345,7 @@ def fill(model, seed):
             use = USE_OF[part]
             gain = USES[use][0] * (branch if use in ("attention out", "down") else 1)
             by_input = noise.transpose(-1, -2) if inputs_first(model.get_submodule(".".join(words[:-1]))) else noise
-            if use == PLANTED[layer % len(PLANTED)]:
+            if layer is not None and use == PLANTED[layer % len(PLANTED)]:
                 by_input[..., torch.randperm(by_input.shape[-1], generator=rng)[:2]] *= OUTLIER
             p.copy_(noise * gain / by_input.square().sum(-1).mean().sqrt())
             if part in ("q_proj", "k_proj") and config.name_or_path == "llama-k-outliers":
@@ -392,10 +496,11 @@ def make(name, out):
     if name in PUBLISHED:
         file = folder / "config.json"
         file.write_text(json.dumps(publish(json.loads(file.read_text()), name), indent=2) + "\n")
-    if name == "gpt2":  # published without the prefix, and with a mask that is no weight
+    if name in ("gpt2", "bloom"):  # published without the prefix, GPT-2 with masks that are no weights
         file = str(folder / "model.safetensors")
         tensors = {key.removeprefix("transformer."): value for key, value in load_file(file).items()}
-        tensors["h.0.attn.bias"] = torch.ones(80, 80, dtype=torch.bfloat16).tril().view(1, 1, 80, 80)
+        if name == "gpt2":
+            tensors["h.0.attn.bias"] = torch.ones(80, 80, dtype=torch.bfloat16).tril().view(1, 1, 80, 80)
         save_file(tensors, file, {"format": "pt"})
     logits, info = golden(folder, seed, tokens)
     assert torch.equal(logits, want), "the folder does not read back as the model that was saved"
