@@ -493,14 +493,19 @@ def make(name, out):
     else:
         model.config.dtype = torch.float32
     model.save_pretrained(folder, max_shard_size="150KB" if name == "smollm2" else "5MB")
+    if model.config.vocab_size < 259:
+        (folder / "generation_config.json").unlink()  # says nothing that config.json does not
     if name in PUBLISHED:
         file = folder / "config.json"
         file.write_text(json.dumps(publish(json.loads(file.read_text()), name), indent=2) + "\n")
-    if name in ("gpt2", "bloom"):  # published without the prefix, GPT-2 with masks that are no weights
+    if name in ("gpt2", "bloom", "deepseek-v3"):  # published without the prefix; with masks that are no weights; with a layer more, for speculation
         file = str(folder / "model.safetensors")
         tensors = {key.removeprefix("transformer."): value for key, value in load_file(file).items()}
         if name == "gpt2":
             tensors["h.0.attn.bias"] = torch.ones(80, 80, dtype=torch.bfloat16).tril().view(1, 1, 80, 80)
+        if name == "deepseek-v3":
+            tensors["model.layers.2.enorm.weight"] = torch.ones(24, dtype=torch.bfloat16)
+            tensors["model.layers.2.eh_proj.weight"] = torch.ones(24, 48, dtype=torch.bfloat16)
         save_file(tensors, file, {"format": "pt"})
     logits, info = golden(folder, seed, tokens)
     assert torch.equal(logits, want), "the folder does not read back as the model that was saved"
