@@ -122,6 +122,24 @@ constexpr HfTensor kGptNeoxTensors[] = {
     {"mlp.dense_4h_to_h.bias", kFfnDownBias},
 };
 
+constexpr HfTensor kGptjTensors[] = {
+    {"wte.weight", kTokenEmbd},
+    {"ln_f.weight", kOutputNorm},
+    {"ln_f.bias", kOutputNormBias},
+    {"/lm_head.weight", kOutput},
+    {"/lm_head.bias", kOutputBias},
+    {"ln_1.weight", kAttnNorm},
+    {"ln_1.bias", kAttnNormBias},
+    {"attn.q_proj.weight", kAttnQ},
+    {"attn.k_proj.weight", kAttnK},
+    {"attn.v_proj.weight", kAttnV},
+    {"attn.out_proj.weight", kAttnOut},
+    {"mlp.fc_in.weight", kFfnUp},
+    {"mlp.fc_in.bias", kFfnUpBias},
+    {"mlp.fc_out.weight", kFfnDown},
+    {"mlp.fc_out.bias", kFfnDownBias},
+};
+
 // BLOOM and Falcon, of which the one with two norms before parallel branches has names of its own for them.
 constexpr HfTensor kBloomTensors[] = {
     {"word_embeddings.weight", kTokenEmbd},
@@ -203,6 +221,7 @@ constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(k
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
 constexpr HfNames kGptNeoxNames = {{"gpt_neox.", nullptr}, "layers.", LINNET_NAMES(kGptNeoxTensors), {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"}};
+constexpr HfNames kGptjNames = {{"transformer.", nullptr}, "h.", LINNET_NAMES(kGptjTensors), {"attn.bias", "attn.masked_bias"}};
 constexpr HfNames kBloomNames = {{"transformer.", ""}, "h.", LINNET_NAMES(kBloomTensors), {"self_attention.rotary_emb.inv_freq"}};
 constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET_NAMES(kOptTensors), {}};
 constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
@@ -254,6 +273,12 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .mlp_bias = Has::kByKey,
      .latent = true},
+    // GPT-J
+    {.name = "gptj", .hf_class = "GPTJForCausalLM", .gguf = "gptj", .names = &kGptjNames, .aliases = kGptKeys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .mlp_bias = Has::kAlways,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .absent = {.norm_eps = 1e-5, .rotary_dim = 64, .d_ff = 4}},
     // Falcon 7B, 40B, 180B, 11B, and RW, which has ALiBi and one branch after the other
     {.name = "falcon", .hf_class = "FalconForCausalLM", .gguf = "falcon", .names = &kBloomNames, .aliases = kFalconKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves, .alibi_scaled = true,
