@@ -215,6 +215,39 @@ constexpr HfTensor kMptTensors[] = {
     {"ffn.down_proj.weight", kFfnDown},
 };
 
+// StarCoder2 and Phi-2: Llama's names but for a few.
+constexpr HfTensor kPhiTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"norm.bias", kOutputNormBias},
+    {"final_layernorm.weight", kOutputNorm},
+    {"final_layernorm.bias", kOutputNormBias},
+    {"/lm_head.weight", kOutput},
+    {"/lm_head.bias", kOutputBias},
+    {"input_layernorm.weight", kAttnNorm},
+    {"input_layernorm.bias", kAttnNormBias},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.dense.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.dense.bias", kAttnOutBias},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"post_attention_layernorm.bias", kFfnNormBias},
+    {"mlp.c_fc.weight", kFfnUp},
+    {"mlp.c_fc.bias", kFfnUpBias},
+    {"mlp.fc1.weight", kFfnUp},
+    {"mlp.fc1.bias", kFfnUpBias},
+    {"mlp.c_proj.weight", kFfnDown},
+    {"mlp.c_proj.bias", kFfnDownBias},
+    {"mlp.fc2.weight", kFfnDown},
+    {"mlp.fc2.bias", kFfnDownBias},
+};
+
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
@@ -225,6 +258,7 @@ constexpr HfNames kGptjNames = {{"transformer.", nullptr}, "h.", LINNET_NAMES(kG
 constexpr HfNames kBloomNames = {{"transformer.", ""}, "h.", LINNET_NAMES(kBloomTensors), {"self_attention.rotary_emb.inv_freq"}};
 constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET_NAMES(kOptTensors), {}};
 constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
+constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
 #undef LINNET_NAMES
 
 // ---- names of config.json's keys -----------------------------------------------------------------------------------------------
@@ -240,6 +274,7 @@ constexpr HfAlias kBloomKeys[] = {
 constexpr HfAlias kMptKeys[] = {
     {"d_model", "hidden_size"}, {"n_layers", "num_hidden_layers"}, {"n_heads", "num_attention_heads"}, {"max_seq_len", "max_position_embeddings"}, {"layer_norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
+constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -302,6 +337,11 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"do_layer_norm_before", true, &ModelSpec::residual, kResidualSerial, kResidualAfter}, {"do_layer_norm_before", true, &ModelSpec::no_final_norm, 0, 1},
                {"enable_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"enable_bias", true, &ModelSpec::out_bias, 1, 0}, {"enable_bias", true, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .tied = true}, .embd_dim_by_key = true},
+    // StarCoder2
+    {.name = "starcoder2", .hf_class = "Starcoder2ForCausalLM", .gguf = "starcoder2", .names = &kPhiNames, .aliases = kStarcoderKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
+     .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
     // Gemma 1
     {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .names = &kLlamaNames, .aliases = kGemmaKeys,
