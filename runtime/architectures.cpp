@@ -275,6 +275,7 @@ constexpr HfAlias kMptKeys[] = {
     {"d_model", "hidden_size"}, {"n_layers", "num_hidden_layers"}, {"n_heads", "num_attention_heads"}, {"max_seq_len", "max_position_embeddings"}, {"layer_norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
+constexpr HfAlias kPhiKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -343,6 +344,12 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
      .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
+    // Phi-1, Phi-1.5, Phi-2
+    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kPhiKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .absent = {.norm_eps = 1e-5, .rotary = 0.5}},
     // Gemma 1
     {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .names = &kLlamaNames, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
