@@ -10,10 +10,33 @@ namespace linnet {
 
 enum class Has : uint8_t { kNever, kAlways, kByKey };  // kByKey: config.json says
 
-// A tensor of a Hugging Face checkpoint. Names of layer tensors leave out "model.layers.<i>.".
+// A tensor of a Hugging Face checkpoint. Names of layer tensors leave out "model.layers.<i>."; # is the number of an expert. A role may have several names, of
+// which a checkpoint has one.
 struct HfTensor {
   const char* name;
   Role role;
+  uint8_t part = 0;  // of a tensor that holds gate and up: 1 the first, 2 the second
+};
+
+// How a tensor that holds a matrix of every expert lies in a checkpoint.
+enum class HfStack : uint8_t {
+  kRows,     // [experts, outputs, inputs], gate's outputs before up's
+  kColumns,  // [experts, inputs, outputs], gate's before up's
+  kPairs,    // [experts, inputs, outputs], gate's and up's in turns
+};
+
+// Layers with experts: what of them config.json does not say.
+struct HfExperts {
+  const char* count = nullptr;               // key of how many experts there are; nullptr: the family has none
+  const char* ff = "moe_intermediate_size";  // key of an expert's d_ff
+  RouterKind router = kRouterSoftmax;
+  Has norm = Has::kByKey;                    // by key: norm_topk_prob
+  bool norm_absent = false;
+  uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
+  bool correction = false;
+  bool shared_gate = false;
+  uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
+  HfStack stack = HfStack::kRows;
 };
 
 // What transformers takes where config.json lacks a key. Sizes without a default here must be in the file.
@@ -38,6 +61,7 @@ struct Architecture {
   bool qk_norm;            // RMSNorm per head of q and k before RoPE
   bool window_by_switch;   // a sliding window counts only with use_sliding_window
   HfDefaults absent;
+  HfExperts experts = {};
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 
@@ -51,8 +75,9 @@ const Architecture* architecture_by_gguf(std::string_view name);
 
 // What a tensor name of a checkpoint stands for; *layer is 0 for tensors outside the layers.
 enum class HfName { kKnown, kIgnored, kUnknown };  // kIgnored: known, and nothing that a decoder computes with
-HfName hf_tensor_role(std::string_view name, Role* role, uint32_t* layer);
-// The reverse, "model.layers.3.self_attn.q_proj.weight", into out (kRoleNameBytes); "" for kRopeFreqs, which checkpoints compute.
-void hf_tensor_name(Role role, uint32_t layer, char* out);
+HfName hf_tensor_role(std::string_view name, Role* role, uint32_t* layer, const HfTensor** row = nullptr, uint32_t* expert = nullptr);
+// The reverse, "model.layers.3.self_attn.q_proj.weight", into out (kRoleNameBytes); "" for kRopeFreqs, which checkpoints compute. A role's names are numbered
+// from 0; nullptr where there is none of this number.
+const HfTensor* hf_tensor_name(Role role, uint32_t layer, char* out, uint32_t number = 0, uint32_t expert = 0);
 
 }  // namespace linnet

@@ -16,12 +16,13 @@ struct Pass {
   uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
 };
 
-// The activations' buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
-QuantRows quant_rows(const Activations& a, const Matrix& w) {
+// Buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
+QuantRows quant_rows(uint8_t* codes, float* scales, int32_t* sums, const Matrix& w) {
   const FormatRow& f = format_row(w.format);
   if (f.x == LINNET_F32) return {};
-  return {f.x, a.codes, a.scales, a.sums, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
+  return {f.x, codes, scales, sums, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
 }
+QuantRows quant_rows(const Activations& a, const Matrix& w) { return quant_rows(a.codes, a.scales, a.sums, w); }
 
 QuantRows rows_from(const QuantRows& q, uint32_t first) {
   return {q.format, q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group, q.groups};
@@ -141,6 +142,47 @@ struct Decoder {
     ops.gemm(w, l.down, gate, a.ff_stride, &hidden, m, l.down_bias, true, a.x, a.d_stride);
     ops.sync(w);
   }
+
+  // Mixture of experts: the router's choice, then the rows of each expert, which lie together, through its matrices, and the shared expert beside them.
+  void experts(const Layer& l) {
+    const uint32_t n_pairs = m * spec.n_active;
+    const bool weigh_input = spec.router_input, shared = l.gate.panels;
+    float* gate = a.wide;                      // (m, shared_ff)
+    float* up = gate + m * a.ff_stride;
+    float* pair_gate = a.wide + (shared ? 2 * m * a.ff_stride : 0);  // (pairs, expert_ff)
+    float* pair_up = pair_gate + n_pairs * a.expert_stride;
+    const QuantRows in = norm(l.ffn_norm, l.expert_gate);
+    ops.gemm(w, l.router, a.normed, a.d_stride, nullptr, m, l.router_bias, false, a.router, a.router_stride);
+    if (l.shared_gate.panels) ops.gemm(w, l.shared_gate, a.normed, a.d_stride, nullptr, m, nullptr, false, a.shared_gate, kPanel);
+    ops.sync(w);
+    const float router_scale = spec.router_scale > 0 ? static_cast<float>(spec.router_scale) : 1.0f;
+    ops.route(w, {spec.n_experts, spec.n_active, spec.router_kind == kRouterSigmoid, spec.router_norm, spec.router_groups, spec.router_top_groups, spec.router_group_best, router_scale,
+                  l.router_correction}, a.router, a.router_stride, m, a.pairs);
+    ops.sync(w);
+
+    QuantRows pair_in = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_gate);
+    float* rows = weigh_input || !in.q ? a.pair_rows : nullptr;
+    ops.gather(w, a.normed, a.d_stride, &in, n_pairs, spec.d_model, spec.n_active, a.pairs, weigh_input, rows, in.q ? &pair_in : nullptr);
+    ops.sync(w);
+    ops.gemm_experts(w, l.expert_gate, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, l.expert_gate_bias, pair_gate, a.expert_stride);
+    ops.gemm_experts(w, l.expert_up, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, l.expert_up_bias, pair_up, a.expert_stride);
+    if (shared) {
+      ops.gemm(w, l.gate, a.normed, a.d_stride, &in, m, nullptr, false, gate, a.ff_stride);
+      ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, nullptr, false, up, a.ff_stride);
+    }
+    ops.sync(w);
+
+    QuantRows pair_hidden = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_down), hidden = quant_rows(a, l.down);
+    ops.act_mul(w, pair_gate, pair_up, a.expert_stride, n_pairs, spec.expert_ff, pair_gate, pair_hidden.q ? &pair_hidden : nullptr);
+    if (shared) ops.act_mul(w, gate, up, a.ff_stride, m, spec.shared_ff, gate, hidden.q ? &hidden : nullptr);
+    ops.sync(w);
+    ops.gemm_experts(w, l.expert_down, spec.n_experts, a.pairs, pair_gate, a.expert_stride, &pair_hidden, l.expert_down_bias, a.pair_rows, a.d_stride);
+    const bool gated = l.shared_gate.panels;
+    if (shared) ops.gemm(w, l.down, gate, a.ff_stride, &hidden, m, nullptr, !gated, gated ? a.normed : a.x, a.d_stride);
+    ops.sync(w);
+    ops.combine(w, a.pair_rows, a.d_stride, m, spec.d_model, spec.n_active, a.pairs, !weigh_input, a.normed, gated ? a.shared_gate : nullptr, kPanel, a.x);
+    ops.sync(w);
+  }
 };
 
 // Where sink i stands for a row at `position`: sinks that its window has left stand one behind the other just before it.
@@ -157,17 +199,19 @@ void forward_rows(Pass& pass, const Worker& w) {
   const Activations& a = s.act;
   const Batch& b = pass.batch;
   const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
-  const float scale = 1.0f / __builtin_sqrtf(static_cast<float>(spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim));
+  const double rope_attention = spec.rope_attention > 0 ? spec.rope_attention : 1;
+  const uint32_t query = spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim;
+  const float scale = spec.attn_scale > 0 ? static_cast<float>(spec.attn_scale) : 1.0f / __builtin_sqrtf(static_cast<float>(query));
   Decoder d{w, ops, spec, a, s.kv, {a.cos, a.sin, n_pairs, spec.rope_kind == kRopePairs}, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale};
 
   for (uint32_t i = 0; i < b.n_spans; ++i)
     for (uint32_t j = 0; j < b.spans[i].n; ++j) {
       const size_t row = b.spans[i].row + j;
       if (row % w.n != w.id) continue;
-      rope_fill(model.inv_freq, n_pairs, b.spans[i].position + j, a.cos + row * n_pairs, a.sin + row * n_pairs);
+      rope_fill(model.inv_freq, rope_attention, n_pairs, b.spans[i].position + j, a.cos + row * n_pairs, a.sin + row * n_pairs);
       for (uint32_t k = 0; a.sink_cos && k < s.params.n_keep; ++k) {
         const size_t at = (row * kMaxSinks + k) * n_pairs;
-        rope_fill(model.inv_freq, n_pairs, sink_position(s.params, b.spans[i].position + j, k), a.sink_cos + at, a.sink_sin + at);
+        rope_fill(model.inv_freq, rope_attention, n_pairs, sink_position(s.params, b.spans[i].position + j, k), a.sink_cos + at, a.sink_sin + at);
       }
     }
   ops.embed(w, model.embedding, b.tokens, b.m, a.x, a.d_stride);
@@ -187,7 +231,8 @@ void forward_rows(Pass& pass, const Worker& w) {
       d.a.x += first * a.d_stride;
       d.m -= first;
     }
-    if (d.m) d.feed_forward(model.layers[i]);
+    if (d.m && model.layers[i].router.panels) d.experts(model.layers[i]);
+    else if (d.m) d.feed_forward(model.layers[i]);
   }
   if (!b.n_logits) return;
   QuantRows in = quant_rows(a, model.head);

@@ -67,6 +67,20 @@ double scale_llama3(const ModelSpec& spec, double f) {
   return (1 - smooth) * f / spec.rope_factor + smooth * f;
 }
 
+// YaRN (Peng et al. 2023): between the pair that turns rope_high times within the original positions and the one that turns rope_low times a ramp leads from
+// frequencies as they are to frequencies divided by the factor. pair_of: the pair, a fraction, that turns so many times.
+double scale_yarn(const ModelSpec& spec, double log_base, uint32_t pair, double f) {
+  const auto pair_of = [&](double turns) { return spec.rope_dim * log_positive(spec.rope_original / (turns * 2 * kPi)) / (2 * log_base); };
+  double low = pair_of(spec.rope_high), high = pair_of(spec.rope_low);
+  if (!spec.rope_untruncated) low = __builtin_floor(low), high = __builtin_ceil(high);
+  low = low > 0 ? low : 0;
+  high = high < spec.rope_dim - 1 ? high : spec.rope_dim - 1;
+  if (high == low) high += 0.001;  // no division by zero
+  double ramp = (pair - low) / (high - low);
+  ramp = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
+  return f / spec.rope_factor * ramp + f * (1 - ramp);
+}
+
 }  // namespace
 
 void rope_frequencies(const ModelSpec& spec, const float* freq_factors, double* inv_freq) {
@@ -75,16 +89,17 @@ void rope_frequencies(const ModelSpec& spec, const float* freq_factors, double* 
     double f = exp_double(-log_base * (2.0 * i) / spec.rope_dim);
     if (spec.rope_scaling == kRopeScaleLinear) f /= spec.rope_factor;
     if (spec.rope_scaling == kRopeScaleLlama3) f = scale_llama3(spec, f);
+    if (spec.rope_scaling == kRopeScaleYarn) f = scale_yarn(spec, log_base, i, f);
     inv_freq[i] = freq_factors ? f / static_cast<double>(freq_factors[i]) : f;
   }
 }
 
-void rope_fill(const double* inv_freq, uint32_t n_pairs, uint32_t position, float* cos, float* sin) {
+void rope_fill(const double* inv_freq, double factor, uint32_t n_pairs, uint32_t position, float* cos, float* sin) {
   for (uint32_t i = 0; i < n_pairs; ++i) {
     double s, c;
     sin_cos(position * inv_freq[i], &s, &c);
-    cos[i] = static_cast<float>(c);
-    sin[i] = static_cast<float>(s);
+    cos[i] = static_cast<float>(c * factor);
+    sin[i] = static_cast<float>(s * factor);
   }
 }
 

@@ -21,13 +21,14 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kLayoutVersion = 2;  // files that need nothing newer are written as older ones
+inline constexpr uint32_t kLayoutVersion = 3;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
 enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };          // which channels make a pair
-enum RopeScaling : uint32_t { kRopeScaleNone = 0, kRopeScaleLinear = 1, kRopeScaleLlama3 = 2 };
+enum RopeScaling : uint32_t { kRopeScaleNone = 0, kRopeScaleLinear = 1, kRopeScaleLlama3 = 2, kRopeScaleYarn = 3 };
 enum Activation : uint32_t { kActSilu = 0 };                                           // of the gate: SwiGLU
+enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };                 // what makes scores of the router's logits
 
 struct ModelSpec {
   char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
@@ -37,9 +38,9 @@ struct ModelSpec {
   uint32_t rope_dim;        // channels rotated, even, <= head_dim
   double rope_base;
   uint32_t rope_scaling;    // RopeScaling
-  double rope_factor;       // linear and llama3
-  double rope_low, rope_high;
-  uint32_t rope_original;   // llama3: positions before scaling
+  double rope_factor;       // linear, llama3 and YaRN
+  double rope_low, rope_high;  // llama3 and YaRN (beta_slow, beta_fast): pairs that turn less often than low within the original positions are scaled, more than high not
+  uint32_t rope_original;   // llama3 and YaRN: positions before scaling
   uint32_t rope_freqs;      // 1: the vector kRopeFreqs divides the frequency of each pair (after the scaling above)
   uint32_t activation;      // Activation
   uint32_t qkv_bias, out_bias, mlp_bias;  // 0 or 1
@@ -55,6 +56,25 @@ struct ModelSpec {
   uint32_t kv_lora_rank;    // size of the latent; 0: other attention
   uint32_t q_lora_rank;     // queries come by way of so many channels; 0: straight from the residual stream
   uint32_t qk_nope_dim, qk_rope_dim, v_head_dim;  // per head; v_head_dim a multiple of 16
+
+  // Mixture of experts: a router gives every row a score for each expert; the row goes through the n_active best, weighed by their scores.
+  uint32_t n_experts;       // 0: every layer has a feed-forward of d_ff
+  uint32_t n_active;
+  uint32_t expert_ff;       // d_ff of an expert
+  uint32_t moe_first, moe_step;  // layer moe_first has experts and every moe_step-th after it (0: every one); the others have a feed-forward of d_ff
+  uint32_t shared_ff;       // d_ff of an expert that every row goes through besides; 0: none
+  uint32_t shared_gate;     // 1: its output is multiplied by the sigmoid of a logit of its own
+  uint32_t router_kind;     // RouterKind. Top-k then softmax is softmax with router_norm
+  uint32_t router_norm;     // 1: the weights of a row's experts are divided by their sum
+  double router_scale;      // what they are multiplied by then; 0: 1
+  uint32_t router_groups, router_top_groups;  // experts lie in so many groups one behind the other, the best groups' experts can be chosen; 0: no groups
+  uint32_t router_group_best;  // a group counts as much as its so many best experts together, 1 or 2
+  uint32_t router_correction;  // 1: a learned bias is added to the scores, for the choice alone
+  uint32_t router_bias, expert_bias;  // 0 or 1
+  uint32_t router_input;    // 1: the weight multiplies what goes into the expert, not what comes out
+  double rope_attention;    // cos and sin are multiplied by this (YaRN); 0: 1
+  uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
+  double attn_scale;        // of the scores; 0: 1 / sqrt(channels of a query's head)
 };
 
 enum class SpecType : uint8_t { kU32, kF64, kText };
@@ -70,6 +90,8 @@ extern const size_t kSpecFieldCount;
 
 // The window of a layer, 0 = it sees all.
 uint32_t layer_window(const ModelSpec& spec, uint32_t layer);
+// Whether a layer has experts.
+bool layer_moe(const ModelSpec& spec, uint32_t layer);
 // The oldest layout version that can say what this spec says.
 uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.
@@ -94,10 +116,20 @@ enum Role : uint32_t {
   // Latent attention. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the other.
   kAttnQA, kAttnQANorm, kAttnQB, kAttnKvA, kAttnKvANorm, kAttnKB, kAttnVB,
   kFfnNorm, kFfnGate, kFfnUp, kFfnDown, kFfnGateBias, kFfnUpBias, kFfnDownBias,
+  // Layers with experts. The router and the shared expert's gate are f32 matrices. Of kExpertGate to kExpertDownBias every expert has its part, one behind the
+  // other, each padded with zero rows to whole panels of 16: an expert is a contiguous run of panels.
+  kRouter, kRouterBias, kRouterCorrection, kExpertGate, kExpertUp, kExpertDown, kExpertGateBias, kExpertUpBias, kExpertDownBias,
+  kSharedGateInp, kSharedGate, kSharedUp, kSharedDown,
   kRoleCount
 };
 extern const TensorRole kRoles[kRoleCount];
-inline constexpr size_t kRoleNameBytes = 64;
+constexpr bool role_of_experts(Role r) { return r >= kExpertGate && r <= kExpertDownBias; }
+constexpr bool role_f32(Role r) { return r == kRouter || r == kSharedGateInp; }  // matrices that are f32 in every file
+// Outputs of one expert of a role of experts, without padding.
+uint32_t expert_rows(Role role, const ModelSpec& spec);
+// Whether the model has this tensor in this layer.
+bool role_present(Role role, uint32_t layer, const ModelSpec& spec);
+inline constexpr size_t kRoleNameBytes = 96;
 // "blk.3.attn_q.weight" into out (kRoleNameBytes).
 void role_name(Role role, uint32_t layer, char* out);
 

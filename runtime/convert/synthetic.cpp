@@ -101,7 +101,7 @@ struct Weights {
 double spread_of(Role role, const ModelSpec& spec) {
   const double flat = 1 / std::sqrt(static_cast<double>(kRoles[role].k(spec)));
   if (role == kTokenEmbd || role == kOutput) return 3 * flat;
-  if (role == kAttnOut || role == kFfnDown) return flat / std::sqrt(2.0 * spec.n_layers);
+  if (role == kAttnOut || role == kFfnDown || role == kExpertDown || role == kSharedDown) return flat / std::sqrt(2.0 * spec.n_layers);
   return flat;
 }
 
@@ -164,8 +164,8 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   out->name = "random weights of the shape of " + shape;
   for (uint32_t r = 0; r < kRoleCount; ++r) {
     const auto role = static_cast<Role>(r);
-    for (uint32_t layer = 0; kRoles[r].present(spec) && layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer)
-      out->tensors.push_back(make_tensor(role, layer, spec, seed));
+    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer)
+      if (role_present(role, layer, spec)) out->tensors.push_back(make_tensor(role, layer, spec, seed));
   }
   return LINNET_OK;
 }
