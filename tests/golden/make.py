@@ -12,13 +12,16 @@ import shutil
 import sys
 from itertools import count
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import torch
 import transformers
 from torch.nn import functional as F
-from transformers import (AutoModelForCausalLM, DeepseekV2Config, DeepseekV2ForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
+from safetensors.torch import load_file, save_file
+from transformers import (AutoConfig, AutoModelForCausalLM, DeepseekV2Config, DeepseekV2ForCausalLM, LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM,
                           Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM)
+from transformers.pytorch_utils import Conv1D
 
 GREEDY = 24         # length of the greedy continuation
 MARGIN = 5e-2       # smallest gap between the two best logits at any greedy step
@@ -26,6 +29,16 @@ LOGIT_STD = 3.0
 OUTLIER = 8.0       # factor on two input channels of one projection per layer
 K_OUTLIER = 20.0    # factor on two pairs of channels of every key, taken back in the queries
 KL_LIMIT = 5e-3     # INT8 in groups of 128 must stay below this; an emulation of the products may use up half of it
+KL_LIMIT_EXPERTS = 2e-2  # the same where INT8 may send a row to another expert
+ROUTER_GAP = 1e-3   # smallest gap between the last expert taken and the first one left out, at any row
+
+
+def tiny(kind, n_tokens, **sizes):
+    """A row of MODELS in bf16 and with a small vocabulary: the folders stay small."""
+    common = dict(vocab_size=67, bos_token_id=1, eos_token_id=2, pad_token_id=None, dtype="bfloat16")
+    config = AutoConfig.for_model(kind, **common | sizes)
+    return AutoModelForCausalLM._model_mapping[type(config)], n_tokens, config
+
 
 MODELS = {
     # llama3 rope scaling: the wavelengths fall below, between and above the two limits 8 and 32, and the prompt is longer than 32.
@@ -79,6 +92,129 @@ MODELS = {
         kv_lora_rank=32, q_lora_rank=27, qk_nope_head_dim=16, qk_rope_head_dim=32, v_head_dim=32,
         first_k_dense_replace=2, max_position_embeddings=128, rms_norm_eps=1e-3, tie_word_embeddings=False,
         bos_token_id=1, eos_token_id=2, rope_parameters=dict(rope_type="linear", rope_theta=20000.0, factor=2.0))),
+    "gpt2": tiny("gpt2", 46, n_embd=24, n_layer=3, n_head=3, n_inner=52, n_positions=80),
+    "gemma2": tiny("gemma2", 45, hidden_size=24, intermediate_size=36, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+                   query_pre_attn_scalar=13, attn_logit_softcapping=4.0, final_logit_softcapping=9.0, sliding_window=19, max_position_embeddings=128),
+    "phi3": tiny("phi3", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=3, num_attention_heads=3, num_key_value_heads=1,
+                 sliding_window=21, max_position_embeddings=128, original_max_position_embeddings=128),
+    # The rotated part is 6 of 8 channels.
+    "gpt-neox": tiny("gpt_neox", 45, hidden_size=32, intermediate_size=52, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=128,
+                     rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.75)),
+    "gptj": tiny("gptj", 43, n_embd=24, n_layer=2, n_head=3, n_inner=52, rotary_dim=6, n_positions=96),
+    # Three layouts of one family: one K and V head; groups with two norms; ALiBi over three heads, serial, with biases.
+    "falcon-7b": tiny("falcon", 46, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, multi_query=True),
+    "falcon-40b": tiny("falcon", 42, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_kv_heads=2, ffn_hidden_size=52,
+                       new_decoder_architecture=True),
+    "falcon-rw": tiny("falcon", 45, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, ffn_hidden_size=52, alibi=True, bias=True,
+                      multi_query=False, parallel_attn=False),
+    "opt": tiny("opt", 44, hidden_size=24, ffn_dim=52, num_hidden_layers=2, num_attention_heads=3, word_embed_proj_dim=24, max_position_embeddings=80),
+    "opt-350m": tiny("opt", 41, hidden_size=24, ffn_dim=44, num_hidden_layers=2, num_attention_heads=3, word_embed_proj_dim=16, max_position_embeddings=80,
+                     do_layer_norm_before=False),
+    "bloom": tiny("bloom", 43, hidden_size=24, n_layer=2, n_head=3),
+    # Clipping low enough to bite, ALiBi over a number of heads that is no power of two.
+    "mpt": tiny("mpt", 46, d_model=24, n_layers=2, n_heads=3, expansion_ratio=4, max_seq_len=128, attn_config=dict(clip_qkv=1.5, alibi=True)),
+    "starcoder2": tiny("starcoder2", 45, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                       sliding_window=17, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=100000.0)),
+    "phi": tiny("phi", 43, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, max_position_embeddings=128,
+                rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
+    # Past the original context, so the long factors count; below it, with a part rotated.
+    "phi3-longrope": tiny("phi3", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                          max_position_embeddings=128, original_max_position_embeddings=32,
+                          rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, original_max_position_embeddings=32,
+                                               short_factor=[1.0, 1.05, 1.1, 1.3], long_factor=[1.1, 1.7, 2.9, 4.3])),
+    "phi4-mini": tiny("phi3", 42, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3,
+                      max_position_embeddings=384, original_max_position_embeddings=96, tie_word_embeddings=True,
+                      rope_parameters=dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75, original_max_position_embeddings=96,
+                                           short_factor=[1.0, 1.2, 1.5], long_factor=[1.1, 1.9, 3.7])),
+    "gemma": tiny("gemma", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
+                  max_position_embeddings=128),
+    # Two RoPE bases, of which the global one is scaled; every third layer is global.
+    "gemma3": tiny("gemma3_text", 47, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                   query_pre_attn_scalar=10, sliding_window=19, sliding_window_pattern=3, max_position_embeddings=128,
+                   rope_parameters=dict(full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
+                                        sliding_attention=dict(rope_type="default", rope_theta=10000.0))),
+    "stablelm": tiny("stablelm", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3, use_qkv_bias=True,
+                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.25)),
+    "stablelm-12b": tiny("stablelm", 42, hidden_size=32, intermediate_size=36, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                         qk_layernorm=True, use_parallel_residual=True, max_position_embeddings=128,
+                         rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.75)),
+    "cohere": tiny("cohere", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3, logit_scale=0.25,
+                   max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=75000.0)),
+    "cohere-plus": tiny("cohere", 43, hidden_size=32, intermediate_size=36, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                        logit_scale=0.75, use_qk_norm=True, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=75000.0)),
+    # Windows and RoPE in two layers of three, neither in the third.
+    "cohere2": tiny("cohere2", 46, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1, logit_scale=0.25,
+                    sliding_window=19, sliding_window_pattern=3, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=50000.0)),
+    "granite": tiny("granite", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                    tie_word_embeddings=True, embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.25,
+                    max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # Every third layer is without RoPE.
+    "smollm3": tiny("smollm3", 45, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=1,
+                    no_rope_layer_interval=3, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=50000.0)),
+    "olmo2": tiny("olmo2", 43, hidden_size=32, intermediate_size=28, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                  max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
+    # YaRN in the layers without a window alone.
+    "olmo3": tiny("olmo3", 47, hidden_size=24, intermediate_size=28, num_hidden_layers=4, num_attention_heads=3, num_key_value_heads=3, sliding_window=19,
+                  max_position_embeddings=128, rope_parameters=dict(
+                      sliding_attention=dict(rope_type="default", rope_theta=500000.0),
+                      full_attention=dict(rope_type="yarn", rope_theta=500000.0, factor=4.0, beta_fast=32, beta_slow=1, attention_factor=1.2,
+                                          original_max_position_embeddings=32))),
+    "glm4": tiny("glm4", 44, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                 attention_bias=True, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
+    "ernie4-5": tiny("ernie4_5", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=16,
+                     max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=500000.0)),
+    "hunyuan": tiny("hunyuan_v1_dense", 46, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
+                    tie_word_embeddings=True, max_position_embeddings=128,
+                    rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, alpha=40.0, beta_fast=32, beta_slow=1, factor=1.0, mscale=1.0, mscale_all_dim=1.0)),
+    # Queries grow with the logarithm of the number of original contexts that have passed.
+    "ministral3": tiny("ministral3", 47, hidden_size=24, intermediate_size=36, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
+                       max_position_embeddings=128,
+                       rope_parameters=dict(rope_type="yarn", rope_theta=1000000.0, factor=8.0, beta_fast=32.0, beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0,
+                                            original_max_position_embeddings=16, llama_4_scaling_beta=0.1)),
+    # Past the context; past the original context.
+    "llama-dynamic": tiny("llama", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                          max_position_embeddings=32, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, factor=2.0)),
+    "llama-yarn": tiny("llama", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                       max_position_embeddings=128,
+                       rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32)),
+    "mixtral": tiny("mixtral", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_local_experts=5,
+                    num_experts_per_tok=2, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # Experts in every other layer, beside a shared one that has a gate.
+    "qwen2-moe": tiny("qwen2_moe", 42, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, shared_expert_intermediate_size=20, num_hidden_layers=3,
+                      num_attention_heads=3, num_key_value_heads=1, num_experts=6, num_experts_per_tok=3, decoder_sparse_step=2, norm_topk_prob=False,
+                      max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # The best 2 of 3 groups, then the best 3 experts in them; past the original context, with two different mscales.
+    "deepseek-v2-moe": tiny("deepseek_v2", 44, hidden_size=24, intermediate_size=36, moe_intermediate_size=10, num_hidden_layers=2, num_attention_heads=2,
+                            kv_lora_rank=32, q_lora_rank=None, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=12, first_k_dense_replace=1,
+                            n_routed_experts=6, n_shared_experts=2, num_experts_per_tok=3, n_group=3, topk_group=2, topk_method="group_limited_greedy",
+                            norm_topk_prob=False, routed_scaling_factor=1.7, max_position_embeddings=128,
+                            rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=8.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=0.7,
+                                                 original_max_position_embeddings=16)),
+    # The dense layer is the second.
+    "qwen3-moe": tiny("qwen3_moe", 45, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
+                      num_key_value_heads=1, head_dim=24, num_experts=4, num_experts_per_tok=2, mlp_only_layers=[1], norm_topk_prob=True,
+                      max_position_embeddings=128, tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # Sigmoid scores with a bias that counts for the choice alone.
+    "deepseek-v3": tiny("deepseek_v3", 47, hidden_size=24, intermediate_size=36, moe_intermediate_size=8, num_hidden_layers=2, num_attention_heads=2,
+                        num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=8, first_k_dense_replace=1,
+                        n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, n_group=4, topk_group=2, norm_topk_prob=True,
+                        routed_scaling_factor=2.5, max_position_embeddings=128,
+                        rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0,
+                                             original_max_position_embeddings=32)),
+    "granite-moe": tiny("granitemoe", 44, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                        num_local_experts=5, num_experts_per_tok=2, max_position_embeddings=128, tie_word_embeddings=True, embedding_multiplier=6.0,
+                        logits_scaling=3.0, residual_multiplier=0.22, attention_multiplier=0.25, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    # The clamp of SwiGLU is low enough to bite.
+    "gpt-oss": tiny("gpt_oss", 45, hidden_size=24, intermediate_size=14, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+                    num_local_experts=4, num_experts_per_tok=2, sliding_window=19, swiglu_limit=1.5, max_position_embeddings=128,
+                    rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=8.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
+                                         original_max_position_embeddings=16)),
+    # Chunks of 18 positions where there is RoPE, temperature where there is none; experts in the second and fourth layer.
+    "llama4": tiny("llama4_text", 47, hidden_size=24, intermediate_size=10, intermediate_size_mlp=28, num_hidden_layers=4, num_attention_heads=3,
+                   num_key_value_heads=1, head_dim=8, num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=2, no_rope_layer_interval=3,
+                   attention_chunk_size=18, floor_scale=8, attn_scale=0.3, max_position_embeddings=128,
+                   rope_parameters=dict(rope_type="llama3", rope_theta=500000.0, factor=4.0, low_freq_factor=1.0, high_freq_factor=4.0,
+                                        original_max_position_embeddings=16)),
     # bf16 in two shards with an index
     "smollm2": (LlamaForCausalLM, 50, LlamaConfig(
         vocab_size=515, hidden_size=72, intermediate_size=92, num_hidden_layers=2, num_attention_heads=9,
@@ -87,24 +223,89 @@ MODELS = {
         rope_parameters=dict(rope_type="default", rope_theta=100000.0))),
 }
 
-# These two get the config.json that published checkpoints have (transformers 4): rope_theta at top level, rope_scaling
-# with "type", torch_dtype, and none of the newer keys. The others keep what the pinned transformers (5) writes:
-# rope_parameters and dtype. Both must read the same, which golden() proves by loading the folder again.
-PUBLISHED = ("llama-mha-linear", "qwen2")
+# These get the config.json that published checkpoints have (transformers 4): rope_theta at top level, rope_scaling
+# with "type", torch_dtype, and none of the newer keys; and what is named here besides (None: the key goes). The others
+# keep what the pinned transformers (5) writes: rope_parameters and dtype. Both must read the same, which golden() proves
+# by loading the folder again.
+PUBLISHED = {
+    "llama-mha-linear": {},
+    "qwen2": dict(sliding_window=32, use_sliding_window=False, max_window_layers=1),  # a window, switched off; shorter than the prompt here
+    "gpt2": dict(n_ctx=80, architectures=["GPT2LMHeadModel"], task_specific_params={"text-generation": {"do_sample": True, "max_length": 50}}),
+    "gemma2": dict(cache_implementation="hybrid", hidden_act="gelu_pytorch_tanh", hidden_activation="gelu_pytorch_tanh"),
+    "gptj": dict(rotary=True, gradient_checkpointing=False, scale_attn_weights=True),
+    "falcon-7b": dict(num_kv_heads=3, ffn_hidden_size=None, num_ln_in_parallel_attn=None, activation=None, rope_theta=None, rope_scaling=None,
+                      max_position_embeddings=None, apply_residual_connection_post_layernorm=False),
+    "falcon-40b": dict(rope_theta=None, rope_scaling=None),
+    "falcon-rw": dict(rope_theta=None, rope_scaling=None),
+    "opt": dict(activation_dropout=0.0),
+    "opt-350m": dict(activation_dropout=0.0),
+    "bloom": dict(n_embed=24, hidden_size=None, n_head=None, num_attention_heads=3, n_inner=None, attention_softmax_in_fp32=True, bias_dropout_fusion=True,
+                  masked_softmax_fusion=True, offset_alibi=100, skip_bias_add=True, skip_bias_add_qkv=False, seq_length=128, unk_token_id=0),
+    "mpt": dict(verbose=0, attn_config=dict(alibi=True, alibi_bias_max=8, attn_impl="torch", attn_pdrop=0, attn_type="multihead_attention",
+                                            attn_uses_sequence_id=False, clip_qkv=1.5, prefix_lm=False, qk_ln=False, softmax_scale=None)),
+    "phi": {},
+    "phi3-longrope": dict(partial_rotary_factor=None, rope_scaling=dict(type="longrope", short_factor=[1.0, 1.05, 1.1, 1.3], long_factor=[1.1, 1.7, 2.9, 4.3])),
+    "gemma3": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=3, cache_implementation="hybrid"),
+    "stablelm": {},
+    "cohere": {},
+    "cohere2": dict(sliding_window_pattern=3, layer_switch=3, order_of_interleaved_layers="local_attn_first", position_embedding_type="rope_gptj", rotary_pct=1.0,
+                    use_embedding_sharing=True, use_gated_activation=True, use_parallel_block=True, use_parallel_embedding=True, cache_implementation="hybrid"),
+    "smollm3": dict(max_window_layers=28),
+    "olmo3": dict(layer_types=["sliding_attention"] * 3 + ["full_attention"]),
+    "glm4": dict(head_dim=8),
+    "hunyuan": dict(use_qk_norm=True, attention_head_dim=24),
+    "llama-dynamic": {},
+    "deepseek-v2-moe": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="softmax", seq_aux=True, head_dim=None, mlp_bias=None),
+    "deepseek-v3": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="sigmoid", topk_method="noaux_tc", seq_aux=True, head_dim=None,
+                        num_mtp_layers=None, num_nextn_predict_layers=1, rope_interleave=None),
+    "gpt-oss": dict(swiglu_alpha=None, experts_per_token=2, initial_context_length=16, layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
+    "qwen3-moe": dict(num_experts=4, num_local_experts=None, max_window_layers=3),
+    "mixtral": {},
+    "gpt-neox": dict(rotary_pct=0.75, rotary_emb_base=10000, rope_theta=None, rope_scaling=None, partial_rotary_factor=None, attention_bias=None),
+}
 
 
-def publish(config):
-    rope = config.pop("rope_parameters")
-    config["rope_theta"] = rope.pop("rope_theta")
-    kind = rope.pop("rope_type")
-    config["rope_scaling"] = None if kind == "default" else {"type": kind, **rope}
+def publish(config, name):
+    rope = config.pop("rope_parameters", None)
+    if rope and "full_attention" in rope:
+        if name == "gemma3":
+            config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
+        rope = rope["full_attention"]
+    if rope:
+        config["rope_theta"] = rope.pop("rope_theta")
+        kind = rope.pop("rope_type")
+        if "partial_rotary_factor" in rope:
+            config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
+        config["rope_scaling"] = None if kind == "default" else {"rope_type" if name in ("gemma3", "olmo3", "gpt-oss") else "type": kind, **rope}
     config["torch_dtype"] = config.pop("dtype")
     config.pop("transformers_version")
     config.pop("layer_types", None)
-    config.pop("head_dim", None)  # hidden_size / num_attention_heads, as it was before the key existed
-    if config["model_type"] == "qwen2":  # published files name a window and switch it off; shorter than the prompt here
-        config.update(sliding_window=32, use_sliding_window=False, max_window_layers=1)
-    return dict(sorted(config.items()))
+    if config.get("head_dim") in (None, config.get("hidden_size", 0) // config.get("num_attention_heads", 1)):
+        config.pop("head_dim", None)  # as it was before the key existed
+    config.update(PUBLISHED[name])
+    return dict(sorted((key, value) for key, value in config.items() if value is not None or key not in PUBLISHED[name]))
+
+
+# What the matrices of a layer are for, by the names that families give them, and the gain of a matrix by its use. Into the stream: times its branch.
+USES = {
+    "qkv": (1.2, "q_proj k_proj qkv_proj query_key_value c_attn Wqkv q_b_proj kv_b_proj"),
+    "v": (1.0, "v_proj q_a_proj kv_a_proj_with_mqa"),
+    "attention out": (1.4, "o_proj out_proj dense"),
+    "gate": (1.2, "gate_proj gate_up_proj dense_h_to_4h c_fc fc1 fc_in"),
+    "up": (1.0, "up_proj"),
+    "down": (1.0, "down_proj dense_4h_to_h c_proj fc2 fc_out"),
+    "router": (1.5, "gate router shared_expert_gate"),
+    "projection": (1.0, "project_in project_out"),
+}
+USE_OF = {part: use for use, (_, parts) in USES.items() for part in parts.split()}
+PLANTED = ("down", "gate", "attention out", "v")  # outliers, by layer
+EMBEDDINGS = ("embed_tokens", "wte", "word_embeddings", "embed_in")
+POSITIONS = ("wpe", "embed_positions")
+
+
+def inputs_first(module):
+    """Matrices stored [in, out]: GPT-2's, and the stacked experts of gpt-oss and Llama 4."""
+    return isinstance(module, Conv1D) or type(module).__name__ in ("GptOssExperts", "Llama4TextExperts")
 
 
 @torch.no_grad()
@@ -113,38 +314,59 @@ def fill(model, seed):
     rng = torch.Generator().manual_seed(seed)
     config = model.config
     hidden = config.hidden_size
-    embed = LOGIT_STD / hidden ** 0.5 if config.tie_word_embeddings else 1.0
-    branch = embed * (2 / config.num_hidden_layers) ** 0.5
-    gain = {"q_proj": 1.2, "k_proj": 1.2, "v_proj": 1.0, "o_proj": 1.4 * branch,
-            "q_a_proj": 1.0, "q_b_proj": 1.2, "kv_a_proj_with_mqa": 1.0, "kv_b_proj": 1.2, "gate_proj": 1.2, "up_proj": 1.0, "down_proj": 1.0 * branch}
-    planted = ("down_proj", "gate_proj", "o_proj", "v_proj")  # by layer
+    embed = LOGIT_STD * getattr(config, "logits_scaling", 1.0) / (getattr(config, "logit_scale", None) or 1.0) / hidden ** 0.5 if config.tie_word_embeddings else 1.0
+    stream = embed * getattr(config, "embedding_multiplier", 1.0) / getattr(config, "residual_multiplier", 1.0)
+    if config.model_type.startswith("gemma"):  # scales its embeddings
+        stream *= hidden ** 0.5
+    branch = stream * (2 / config.num_hidden_layers) ** 0.5
     for name, p in sorted(model.named_parameters()):
-        part = name.split(".")[-2]
+        words = name.split(".")
+        part = words[-2] if words[-1] in ("weight", "bias") else words[-1]
+        layer = next((int(word) for word in words if word.isdigit()), None)
         noise = torch.randn(p.shape, generator=rng)
-        if part == "embed_tokens":
+        if part in EMBEDDINGS:
             p.copy_(embed * noise)
+        elif part in POSITIONS:
+            p.copy_(0.7 * stream * noise)
+        elif part == "sinks":
+            p.copy_(noise)
+        elif name.endswith("bias"):
+            p.copy_(noise * (0.1 * stream if USE_OF.get(part.removesuffix("_bias")) in ("attention out", "down") else 0.2))  # the stream sums up the former
         elif part == "lm_head":
             p.copy_(noise / hidden ** 0.5)
-        elif "norm" in part:
+        elif "norm" in name or part.startswith("ln_"):
             p.copy_(1 + 0.25 * noise)
-            if part == "norm" and config.tie_word_embeddings:
+            if layer is None and part != "word_embeddings_layernorm" and config.tie_word_embeddings:
                 # A tied head finds the last token's own embedding in the residual stream and would repeat it for ever.
                 p.mul_(torch.randint(2, p.shape, generator=rng) * 2 - 1)
-        elif name.endswith("bias"):
-            p.copy_(noise * (0.1 * embed if part in ("o_proj", "down_proj") else 0.2))  # the stream sums up the former
+            if config.model_type.startswith("gemma"):  # adds 1
+                p.sub_(1)
         else:
-            if part == planted[int(name.split(".")[2]) % len(planted)]:
-                noise[:, torch.randperm(p.shape[1], generator=rng)[:2]] *= OUTLIER
-            p.copy_(noise * gain[part] / noise.square().sum(1).mean().sqrt())
+            use = USE_OF[part]
+            gain = USES[use][0] * (branch if use in ("attention out", "down") else 1)
+            by_input = noise.transpose(-1, -2) if inputs_first(model.get_submodule(".".join(words[:-1]))) else noise
+            if layer is not None and use == PLANTED[layer % len(PLANTED)]:
+                by_input[..., torch.randperm(by_input.shape[-1], generator=rng)[:2]] *= OUTLIER
+            p.copy_(noise * gain / by_input.square().sum(-1).mean().sqrt())
             if part in ("q_proj", "k_proj") and config.name_or_path == "llama-k-outliers":
                 heads = p.view(-1, config.head_dim, hidden)
                 for pair in (3, 17):  # RoPE rotates channel i with channel i + head_dim / 2
                     for channel in (pair, pair + config.head_dim // 2):
                         heads[:, channel] *= K_OUTLIER if part == "k_proj" else 1 / K_OUTLIER
+    for name, buffer in sorted(model.named_buffers()):
+        if name.endswith("e_score_correction_bias"):
+            buffer.copy_(0.2 * torch.randn(buffer.shape, generator=rng))
+
+
+def looks_at_length(config):
+    rope = getattr(config, "rope_parameters", None) or {}
+    return rope.get("rope_type") == "dynamic" and not rope.get("alpha")
 
 
 @torch.no_grad()
 def logits_of(model, tokens):
+    if looks_at_length(model.config):
+        model(torch.tensor([tokens[:1]]), use_cache=False)  # takes back the frequencies of a longer text
     return model(torch.tensor([tokens]), use_cache=False).logits[0]
 
 
@@ -156,13 +378,30 @@ def scale_logits(model, tokens):
 
 
 def greedy(model, tokens):
-    """The continuation and the smallest gap between the two best logits on the way."""
+    """The continuation and the smallest gap between the two best logits on the way. Where frequencies follow the length, that is the whole length at every step."""
     out, gap = [], float("inf")
-    for _ in range(GREEDY):
-        best = logits_of(model, tokens + out)[-1].topk(2)
+    whole = GREEDY if looks_at_length(model.config) else 0
+    for i in range(GREEDY):
+        best = logits_of(model, tokens + out + [0] * (whole - i))[len(tokens) + i - 1].topk(2)
         gap = min(gap, float(best.values[0] - best.values[1]))
         out.append(int(best.indices[0]))
     return out, gap
+
+
+def router_gap(model, tokens):
+    """The smallest gap between the last expert (or group) taken and the first one left out, over all layers and rows."""
+    gaps = [float("inf")]
+    topk = torch.topk
+
+    def watched(scores, k, *args, **kwargs):
+        if k < scores.shape[-1]:
+            best = topk(scores.float(), k + 1, dim=-1).values
+            gaps.append(float((best[..., k - 1] - best[..., k]).min()))
+        return topk(scores, k, *args, **kwargs)
+
+    with patch("torch.topk", watched), patch("torch.Tensor.topk", watched):
+        logits_of(model, tokens)
+    return min(gaps)
 
 
 def quantised(x, group=128):
@@ -177,12 +416,15 @@ def quantised(x, group=128):
 @torch.no_grad()
 def kl_int8(model, tokens, want):
     """Mean KL divergence from the f32 logits when every matrix product is W8A8. Changes the model."""
-    for m in model.modules():
-        if isinstance(m, torch.nn.Linear):
-            m.register_forward_pre_hook(lambda m, args: (quantised(args[0]),))
-    for p in model.parameters():  # visits a tied matrix once
-        if p.dim() == 2:
-            p.copy_(quantised(p))
+    routers = USES["router"][1].split()  # stay in f32, as positions do
+    for name, m in model.named_modules():
+        if (isinstance(m, (torch.nn.Linear, Conv1D)) or type(m).__name__.endswith("Experts")) and name.split(".")[-1] not in routers:
+            m.register_forward_pre_hook(lambda m, args: (quantised(args[0]), *args[1:]))
+    for name, p in model.named_parameters():  # visits a tied matrix once
+        words = name.split(".")
+        if p.dim() > 1 and not set(words) & {*POSITIONS, *routers, "q_norm", "k_norm"}:
+            by_input = p.transpose(-1, -2) if inputs_first(model.get_submodule(".".join(words[:-1]))) else p
+            by_input.copy_(quantised(by_input))
     got = logits_of(model, tokens).log_softmax(-1)
     return float(F.kl_div(got, want.log_softmax(-1), log_target=True, reduction="batchmean"))
 
@@ -190,7 +432,7 @@ def kl_int8(model, tokens, want):
 def search(name):
     """The first seed with clear greedy steps, a varied continuation without end of text, and room for INT8."""
     cls, n_tokens, config = MODELS[name]
-    config._attn_implementation = "eager"
+    config._attn_implementation = config._experts_implementation = "eager"
     config.name_or_path = name
     eos = np.atleast_1d(config.eos_token_id)
     for seed in count():
@@ -200,19 +442,21 @@ def search(name):
         fill(model, seed)
         scale_logits(model, tokens)
         if config.dtype == torch.bfloat16:
-            for p in model.parameters():  # the parameters alone: the model also holds RoPE frequencies
-                p.data = p.data.bfloat16().float()
+            for name, p in model.state_dict().items():  # not the RoPE frequencies that the model also holds
+                p.copy_(p.bfloat16().float())
         out, gap = greedy(model, tokens)
-        if gap < MARGIN or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
+        routed = router_gap(model, tokens + out)
+        if gap < MARGIN or routed < ROUTER_GAP or len(set(out)) < GREEDY // 2 or np.isin(out, eos).any():
             continue
-        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < KL_LIMIT / 2:
+        limit = KL_LIMIT if routed == float("inf") else KL_LIMIT_EXPERTS
+        if kl_int8(copy.deepcopy(model), tokens, logits_of(model, tokens)) < limit / 2:
             return seed, tokens, model
 
 
 def golden(folder, seed, tokens):
     """The expected values come from the folder as written, weights upcast to f32."""
     def load(dtype):
-        return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager").eval()
+        return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation="eager", experts_implementation="eager").eval()
 
     model = load(torch.float32)
     logits = logits_of(model, tokens)
@@ -248,10 +492,21 @@ def make(name, out):
         model.bfloat16()
     else:
         model.config.dtype = torch.float32
-    model.save_pretrained(folder, max_shard_size="150KB" if bf16 else "5MB")
+    model.save_pretrained(folder, max_shard_size="150KB" if name == "smollm2" else "5MB")
+    if model.config.vocab_size < 259:
+        (folder / "generation_config.json").unlink()  # says nothing that config.json does not
     if name in PUBLISHED:
         file = folder / "config.json"
-        file.write_text(json.dumps(publish(json.loads(file.read_text())), indent=2) + "\n")
+        file.write_text(json.dumps(publish(json.loads(file.read_text()), name), indent=2) + "\n")
+    if name in ("gpt2", "bloom", "deepseek-v3"):  # published without the prefix; with masks that are no weights; with a layer more, for speculation
+        file = str(folder / "model.safetensors")
+        tensors = {key.removeprefix("transformer."): value for key, value in load_file(file).items()}
+        if name == "gpt2":
+            tensors["h.0.attn.bias"] = torch.ones(80, 80, dtype=torch.bfloat16).tril().view(1, 1, 80, 80)
+        if name == "deepseek-v3":
+            tensors["model.layers.2.enorm.weight"] = torch.ones(24, dtype=torch.bfloat16)
+            tensors["model.layers.2.eh_proj.weight"] = torch.ones(24, 48, dtype=torch.bfloat16)
+        save_file(tensors, file, {"format": "pt"})
     logits, info = golden(folder, seed, tokens)
     assert torch.equal(logits, want), "the folder does not read back as the model that was saved"
     for file in folder.iterdir():
