@@ -33,7 +33,13 @@ Golden read_golden(const std::string& name) {
   return g;
 }
 
-const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers", "deepseek-v2", "deepseek-v2-qlora"};
+const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers", "deepseek-v2", "deepseek-v2-qlora",
+                              "llama-yarn", "mixtral", "qwen2-moe", "qwen3-moe", "deepseek-v2-moe", "deepseek-v3"};
+
+// How much further than others a family may be from f32 with rounded weights: where a router is near a tie, rounding sends a row to another expert.
+double loose(const std::string& name) {
+  return name == "mixtral" || name == "deepseek-v2-moe" ? 2.5 : name.ends_with("moe") || name == "deepseek-v3" ? 2 : 1;
+}
 
 // The mutable bytes of a packed matrix.
 struct Packed {
@@ -50,6 +56,12 @@ Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   Matrix m;
   check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
   return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m};
+}
+
+// The up matrix of a layer, or where it has experts theirs.
+Packed up_matrix(Model& model, uint32_t layer) {
+  const Packed up = packed_matrix(model, linnet::kFfnUp, layer);
+  return up.panels ? up : packed_matrix(model, linnet::kExpertUp, layer);
 }
 
 }  // namespace
@@ -78,7 +90,7 @@ TEST_CASE("negative control: a row of weights 2 % off fails the f32 check") {
   for (const char* name : kNames) {
     const Golden g = read_golden(name);
     Model model(std::string("tests/golden/") + name, LINNET_F32, 0, false);
-    const Packed up = packed_matrix(model, linnet::kFfnUp, 1);
+    const Packed up = up_matrix(model, 1);
     float* panel = reinterpret_cast<float*>(up.panels);  // [k][16]: output 0 of the first panel
     for (uint32_t k = 0; k < up.m.k; ++k) panel[k * 16] *= 1.02f;
     model.open(0);
@@ -92,7 +104,7 @@ TEST_CASE("f16, bf16 and integer weights stay near") {
     linnet_format weights, kv;
     double kl;
   } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4},  {LINNET_BF16, LINNET_BF16, 5e-4}, {LINNET_I8, LINNET_I8, 1e-2},
-               {LINNET_I8G128, LINNET_I8, 5e-3}, {LINNET_I8G64, LINNET_I8, 5e-3},  {LINNET_I8G32, LINNET_I8, 5e-3}};
+               {LINNET_I8G128, LINNET_I8, 5e-3}, {LINNET_I8G64, LINNET_I8, 5e-3},  {LINNET_I8G32, LINNET_I8, 5e-3}, {LINNET_F8E4M3, LINNET_F32, 6e-2}};
   for (const char* name : kNames) {
     const Golden g = read_golden(name);
     for (const auto& kind : kinds) {
@@ -100,7 +112,7 @@ TEST_CASE("f16, bf16 and integer weights stay near") {
       const double mean = mean_kl(g.logits, all_logits(model, g.tokens, kind.kv));
       std::printf("golden %-17s weights %-6s kv %-4s KL %.2e\n", name, linnet_format_name(kind.weights), linnet_format_name(kind.kv), mean);
       INFO(name << " " << linnet_format_name(kind.weights));
-      CHECK(mean < kind.kl);
+      CHECK(mean < kind.kl * loose(name));
     }
   }
 }
@@ -126,7 +138,7 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
 
     // 2 % on one matrix lies below INT8's own noise, so the bits are what catches it.
     Model off(src, LINNET_I8G32, 0, false);
-    const Packed w = packed_matrix(off, linnet::kFfnUp, 1);
+    const Packed w = up_matrix(off, 1);
     uint16_t* half = reinterpret_cast<uint16_t*>(w.scales);
     half[0] = linnet::f32_to_f16(linnet::f16_to_f32(half[0]) * 1.02f);
     off.open(0);
@@ -152,7 +164,7 @@ TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
     CHECK(kl[0] < 1e-5);
     CHECK(kl[2] < i8_limit);
     CHECK(kl[2] < kl[3]);  // 8 bits with a scale per 32 channels carry more than FP8
-    CHECK(kl[3] < kl[4]);
+    if (loose(name) == 1) CHECK(kl[3] < kl[4]);  // a row that goes to another expert is far off whatever sent it there
     CHECK(kl[4] < 0.2);
   };
   for (const char* name : kNames) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 2e-3);

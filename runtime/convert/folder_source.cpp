@@ -207,7 +207,8 @@ bool all_zero(const SafetensorsTensor& t) {
 }
 
 // Every tensor of the files must be one that the model computes with, or known to be harmless.
-Status check_unused(const SafetensorsTensors& tensors, const HfQuant& quant, const ModelSpec& spec, Error* err) {
+// n_extra: layers behind the last that guess tokens further on (DeepSeek-V3); nothing here computes them.
+Status check_unused(const SafetensorsTensors& tensors, const HfQuant& quant, const ModelSpec& spec, uint32_t n_extra, Error* err) {
   for (const auto& [stored, tensor] : tensors) {
     const std::string weight = quant_weight(stored), name = !weight.empty() && quant_has(tensors, quant, weight) ? weight : stored;
     if (name != stored && tensors.count(name)) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
@@ -215,7 +216,7 @@ Status check_unused(const SafetensorsTensors& tensors, const HfQuant& quant, con
     uint32_t layer = 0, expert = 0;
     const HfTensor *row = nullptr, *used = nullptr;
     const HfName known = hf_tensor_role(name, &role, &layer, &row, &expert);
-    if (known == HfName::kIgnored) continue;
+    if (known == HfName::kIgnored || (layer >= spec.n_layers && layer - spec.n_layers < n_extra)) continue;
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
     if (role_present(role, layer, spec)) {
@@ -288,7 +289,11 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
     for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
       if (role_present(role, layer, out->spec)) LINNET_TRY(add_tensor(tensors, quant, role, layer, out, err));
   }
-  LINNET_TRY(check_unused(tensors, quant, out->spec, err));
+  nlohmann::json keys;
+  uint32_t n_extra = 0;
+  LINNET_TRY(json_parse(config, "config.json", &keys, err));
+  if (get_u32(keys, "num_nextn_predict_layers", &n_extra) == Got::kWrong || n_extra > 64) return fail(err, LINNET_BAD_FILE, "config.json: 'num_nextn_predict_layers' is no small count");
+  LINNET_TRY(check_unused(tensors, quant, out->spec, n_extra, err));
   LINNET_TRY(read_chat(folder, out, err));
   return tokenizer_from_folder(folder, &out->tokenizer, err);
 }

@@ -185,7 +185,7 @@ MODELS = {
                       max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
     # The best 2 of 3 groups, then the best 3 experts in them; past the original context, with two different mscales.
     "deepseek-v2-moe": tiny("deepseek_v2", 44, hidden_size=24, intermediate_size=36, moe_intermediate_size=10, num_hidden_layers=2, num_attention_heads=2,
-                            kv_lora_rank=32, q_lora_rank=None, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=12, first_k_dense_replace=1,
+                            kv_lora_rank=32, q_lora_rank=None, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=16, first_k_dense_replace=1,
                             n_routed_experts=6, n_shared_experts=2, num_experts_per_tok=3, n_group=3, topk_group=2, topk_method="group_limited_greedy",
                             norm_topk_prob=False, routed_scaling_factor=1.7, max_position_embeddings=128,
                             rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=8.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=0.7,
@@ -196,7 +196,7 @@ MODELS = {
                       max_position_embeddings=128, tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
     # Sigmoid scores with a bias that counts for the choice alone.
     "deepseek-v3": tiny("deepseek_v3", 47, hidden_size=24, intermediate_size=36, moe_intermediate_size=8, num_hidden_layers=2, num_attention_heads=2,
-                        num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=8, first_k_dense_replace=1,
+                        num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=16, first_k_dense_replace=1,
                         n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=3, n_group=4, topk_group=2, norm_topk_prob=True,
                         routed_scaling_factor=2.5, max_position_embeddings=128,
                         rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0,
