@@ -1,5 +1,7 @@
 #include "experts.h"
 
+#include <cstring>
+
 #include "registry.h"
 
 namespace linnet {
@@ -109,9 +111,10 @@ void cpu_route(const Worker& w, const Router& r, float* logits, size_t stride, u
 }
 
 void cpu_combine(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
-                 size_t gate_stride, float* y) {
+                 size_t gate_stride, bool accumulate, float* y) {
   for (uint32_t row = w.id; row < m; row += w.n) {
     float* to = y + row * stride;
+    if (!accumulate) std::memset(to, 0, n * sizeof *to);
     if (gate) {
       float s = -gate[row * gate_stride];
       w.kernels->t.exp_row(&s, 1);
