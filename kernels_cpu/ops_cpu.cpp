@@ -239,11 +239,21 @@ void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads
   }
 }
 
-void act_mul(const Worker& w, uint32_t act, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+// What silu_mul_row makes the clamped SwiGLU of: silu(alpha g) * (u + 1) / alpha.
+void clamp_row(float* gate, float* up, uint32_t n, float limit) {
+  constexpr float kAlpha = 1.702f, kInverse = 1.0f / kAlpha;
+  for (uint32_t i = 0; i < n; ++i) {
+    gate[i] = (gate[i] > limit ? limit : gate[i]) * kAlpha;
+    up[i] = ((up[i] > limit ? limit : up[i] < -limit ? -limit : up[i]) + 1.0f) * kInverse;
+  }
+}
+
+void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
   const KernelTable& t = w.kernels->t;
   const auto run = act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : t.silu_mul_row;
   const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) {
+    if (act == kActSwigluClamped) clamp_row(gate + i * stride, up + i * stride, n, limit);
     run(gate + i * stride, up ? up + i * stride : nullptr, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
   }

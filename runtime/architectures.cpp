@@ -60,6 +60,31 @@ constexpr HfTensor kLlamaTensors[] = {
     {"mlp.shared_experts.down_proj.weight", kSharedDown},
 };
 
+constexpr HfTensor kGptOssTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.sinks", kAttnSinks},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"mlp.router.weight", kRouter},
+    {"mlp.router.bias", kRouterBias},
+    {"mlp.experts.gate_up_proj", kExpertGate, HfRows::kTurns, true},
+    {"mlp.experts.gate_up_proj", kExpertUp, HfRows::kTurns, true},
+    {"mlp.experts.down_proj", kExpertDown, HfRows::kOwn, true},
+    {"mlp.experts.gate_up_proj_bias", kExpertGateBias, HfRows::kTurns},
+    {"mlp.experts.gate_up_proj_bias", kExpertUpBias, HfRows::kTurns},
+    {"mlp.experts.down_proj_bias", kExpertDownBias},
+};
+
 constexpr HfTensor kGemma2Tensors[] = {
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
@@ -147,6 +172,7 @@ constexpr HfTensor kGptNeoxTensors[] = {
 
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
@@ -159,6 +185,7 @@ constexpr HfAlias kGptKeys[] = {
     {"n_embd", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"n_inner", "intermediate_size"}, {"n_positions", "max_position_embeddings"},
     {"layer_norm_epsilon", "rms_norm_eps"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
+constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -206,6 +233,21 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.qk_norm = kQkNormHead},
      .absent = {.n_context = 32768, .n_kv_heads = 4, .window = 4096},
      .experts = {.count = "num_experts", .n_absent = 128, .active_absent = 8}},
+    // Granite 3 MoE
+    {.name = "granitemoe", .hf_class = "GraniteMoeForCausalLM", .gguf = "granitemoe", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.attn_scale = 1},
+     .numbers = {"attention_multiplier", "embedding_multiplier", "logits_scaling", "residual_multiplier"},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
+    // gpt-oss 20b, 120b
+    {.name = "gpt_oss", .hf_class = "GptOssForCausalLM", .gguf = "gpt-oss", .names = &kGptOssNames, .aliases = kGptOssKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .spec = {.activation = kActSwigluClamped, .attn_sinks = 1, .router_bias = 1, .expert_bias = 1, .act_limit = 7},
+     .numbers = {"swiglu_limit"},
+     .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 150000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 64, .window = 128, .window_pattern = 2},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 128, .active_absent = 4}},
     // DeepSeek-V2, V2-Lite
     {.name = "deepseek_v2", .hf_class = "DeepseekV2ForCausalLM", .gguf = "deepseek2", .names = &kLlamaNames,
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,

@@ -173,7 +173,7 @@ struct Decoder {
     ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, l.up_bias, false, gated ? gated : hidden, a.ff_stride);
     ops.sync(w);
     QuantRows rows = quant_rows(a, l.down);
-    ops.act_mul(w, spec.activation, hidden, gated, a.ff_stride, m, spec.d_ff, hidden, rows.q ? &rows : nullptr);
+    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), hidden, gated, a.ff_stride, m, spec.d_ff, hidden, rows.q ? &rows : nullptr);
     ops.sync(w);
     ops.gemm(w, l.down, hidden, a.ff_stride, &rows, m, l.down_bias, parallel() || !in_branch(spec), target(), a.d_stride);
     ops.sync(w);
@@ -262,8 +262,8 @@ struct Decoder {
     ops.sync(w);
 
     QuantRows pair_hidden = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_down), hidden = quant_rows(a, l.down);
-    ops.act_mul(w, spec.activation, pair_gate, pair_up, a.expert_stride, n_pairs, spec.expert_ff, pair_gate, pair_hidden.q ? &pair_hidden : nullptr);
-    if (shared) ops.act_mul(w, spec.activation, gate, up, a.ff_stride, m, spec.shared_ff, gate, hidden.q ? &hidden : nullptr);
+    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), pair_gate, pair_up, a.expert_stride, n_pairs, spec.expert_ff, pair_gate, pair_hidden.q ? &pair_hidden : nullptr);
+    if (shared) ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gate, up, a.ff_stride, m, spec.shared_ff, gate, hidden.q ? &hidden : nullptr);
     ops.sync(w);
     ops.gemm_experts(w, l.expert_down, spec.n_experts, a.pairs, pair_gate, a.expert_stride, &pair_hidden, l.expert_down_bias, a.pair_rows, a.d_stride);
     const bool gated = l.shared_gate.panels;

@@ -34,7 +34,7 @@ struct RopeView {
 };
 
 enum NormKind : uint32_t { kNormRms = 0, kNormLayer = 1 };
-enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3 };
+enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3, kActSwigluClamped = 4 };
 enum QkNorm : uint32_t {
   kQkNormNone = 0,
   kQkNormHead = 1,       // RMS per head, before RoPE; all heads share the weights
@@ -127,8 +127,9 @@ struct Ops {
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
-  // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation.
-  void (*act_mul)(const Worker&, uint32_t act, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped (gpt-oss), which works in gate and up: g = min(gate, limit),
+  // u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
+  void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where that is not nullptr, or,

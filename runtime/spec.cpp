@@ -154,7 +154,7 @@ const SpecField kSpecFields[] = {
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActRelu, 1, kActSilu),
+    FIELD(activation, kU32, kActSilu, kActSwigluClamped, 1, kActSilu),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
@@ -207,6 +207,7 @@ const SpecField kSpecFields[] = {
     FIELD(router_bias, kU32, 0, 1, 3),
     FIELD(expert_bias, kU32, 0, 1, 3),
     FIELD(router_input, kU32, 0, 1, 3),
+    FIELD(act_limit, kF64, 0, 1e6, 3),
     FIELD(rope_untruncated, kU32, 0, 1, 3),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
@@ -304,6 +305,7 @@ Status check_moe(const ModelSpec& s, Error* err, const char* label) {
   if (s.n_active == 0 || s.n_active > s.n_experts) return fail(err, LINNET_BAD_FILE, label, ": n_active = ", s.n_active, " of n_experts = ", s.n_experts);
   if (s.expert_ff == 0) return fail(err, LINNET_BAD_FILE, label, ": expert_ff = 0 beside n_experts = ", s.n_experts);
   if (s.shared_gate && !s.shared_ff) return fail(err, LINNET_BAD_FILE, label, ": shared_gate = 1 beside shared_ff = 0");
+  if (s.ungated) return fail(err, LINNET_UNSUPPORTED, label, ": ungated = 1 beside n_experts = ", s.n_experts);
   if (!s.router_groups) return LINNET_OK;
   const uint32_t size = s.n_experts / s.router_groups;
   if (s.n_experts % s.router_groups || s.router_top_groups == 0 || s.router_top_groups > s.router_groups || s.router_group_best == 0 || s.router_group_best > size ||
@@ -382,6 +384,8 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
     return fail(err, LINNET_BAD_FILE, label, ": positions = ", s.positions, " are fewer than n_context + position_offset = ", uint64_t{s.n_context} + s.position_offset);
   if (s.kv_lora_rank && (s.alibi || s.clip_qkv > 0 || s.nope_pattern || s.rope_local_base > 0))
     return fail(err, LINNET_UNSUPPORTED, label, ": alibi, clip_qkv, nope_pattern or rope_local_base beside kv_lora_rank");
+  if ((s.activation == kActSwigluClamped) != (s.act_limit > 0) || (s.act_limit > 0 && s.ungated))
+    return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation, " and act_limit, which go with each other alone, or ungated = ", s.ungated);
   LINNET_TRY(check_moe(s, err, label));
   return check_latent(s, err, label);
 }

@@ -104,6 +104,7 @@ struct ModelSpec {
   uint32_t router_correction;  // 1: a learned bias is added to the scores, for the choice alone
   uint32_t router_bias, expert_bias;  // 0 or 1
   uint32_t router_input;    // 1: the weight multiplies what goes into the expert, not what comes out
+  double act_limit;         // of kActSwigluClamped
   uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
 };
 

@@ -38,7 +38,7 @@ constexpr std::string_view kHarmless[] = {
 // Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {
-    "decoder_sparse_step", "first_k_dense_replace", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
+    "decoder_sparse_step", "first_k_dense_replace", "initial_context_length", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
     "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
@@ -76,7 +76,8 @@ constexpr NumberKey kNumbers[] = {
     {"logits_scaling", &ModelSpec::logit_scale, Turn::kInverse},
     {"query_pre_attn_scalar", &ModelSpec::attn_scale, Turn::kInverseRoot},
     {"residual_multiplier", &ModelSpec::residual_scale, Turn::kNone},
-    {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone}};
+    {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone},
+    {"swiglu_limit", &ModelSpec::act_limit, Turn::kNone}};
 
 // Sizes, all at least 1; those that no file needs to name have a default.
 struct Size {
@@ -386,6 +387,7 @@ class ConfigReader {
     if (const Got got = get_string(config_, "hidden_act", &name); got != Got::kFound) return got == Got::kWrong ? wrong("hidden_act", *json_member(config_, "hidden_act"), "a string") : LINNET_OK;
     for (const ActName& a : kActs) {
       if (a.name != name) continue;
+      if (arch_->spec.activation == kActSwigluClamped && a.act == kActSilu) return LINNET_OK;  // what it is called there
       spec->activation = arch_->gelu_is_tanh && a.act == kActGeluErf ? kActGeluTanh : a.act;
       return LINNET_OK;
     }
