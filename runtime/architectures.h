@@ -16,10 +16,12 @@ enum class HfRows : uint8_t {
   kOwn,    // it is all the role's
   kQkv,    // all queries, then all keys, then all values
   kHeads,  // of each KV head its queries, its key, its value
-  kGateUp  // gate, then up
+  kGateUp, // gate, then up
+  kTurns   // a row of gate, a row of up, and so on
 };
 
-// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head, of which the role has the rows.
+// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert, of which the role has the rows. Of roles of experts a name without '*' is a tensor that holds all of them,
+// [experts, ...].
 struct HfTensor {
   const char* name;
   Role role;
@@ -68,6 +70,17 @@ struct HfDefaults {
   bool tied = false;
 };
 
+// Layers with experts: what of them config.json does not say.
+struct HfExperts {
+  const char* count = nullptr;               // key of how many experts there are; nullptr: the family has none
+  const char* ff = "moe_intermediate_size";  // key of an expert's d_ff
+  Has norm = Has::kByKey;                    // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
+  bool norm_absent = false;
+  uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
+  bool shared_gate = false;
+  uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
+};
+
 struct Architecture {
   const char* name;        // config.json's model_type; what ModelSpec.architecture holds
   const char* hf_class;    // config.json's architectures[0]
@@ -93,6 +106,7 @@ struct Architecture {
   HfDefaults absent = {};
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
+  HfExperts experts = {};
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 

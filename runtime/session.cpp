@@ -26,20 +26,52 @@ void each_matrix(const linnet_model& model, Fn fn) {
     if (m->panels) fn(*m);
 }
 
+// What the rows of a chunk of c take in layers with experts, beside what all layers use.
+void layout_experts(Arena& arena, const linnet_model& model, uint64_t c, Activations* a) {
+  const ModelSpec& spec = model.spec;
+  const uint64_t pairs = c * spec.n_active;
+  uint64_t longest = 0, groups = 0;
+  for (uint32_t i = 0; i < spec.n_layers; ++i)
+    for (const Matrix* m : {&model.layers[i].expert_gate, &model.layers[i].expert_down}) {
+      const Format x = format_row(m->format).x;
+      if (!m->panels || x == LINNET_F32) continue;
+      if (quant_stride(x, m->k) > longest) longest = quant_stride(x, m->k);
+      if (n_x_groups(m->format, m->k) > groups) groups = n_x_groups(m->format, m->k);
+    }
+  a->router = arena.take<float>("activations", c * a->router_stride);
+  a->shared_gate = arena.take<float>("activations", spec.shared_gate ? c * kPanel : 0);
+  a->pair_rows = arena.take<float>("activations", pairs * a->d_stride);
+  a->pair_q.q = arena.take<uint8_t>("activations", pairs * longest);
+  a->pair_q.scale = arena.take<float>("activations", pairs * groups);
+  a->pair_q.sum128 = arena.take<int32_t>("activations", pairs * groups);
+  a->pairs.experts = arena.take<uint32_t>("activations", pairs);
+  a->pairs.weights = arena.take<float>("activations", pairs);
+  a->pairs.places = arena.take<uint32_t>("activations", pairs);
+  a->pairs.from = arena.take<uint32_t>("activations", pairs);
+  a->pairs.first = arena.take<uint32_t>("activations", spec.n_experts + 2);
+  a->pairs.active = arena.take<uint32_t>("activations", spec.n_experts);
+  a->pairs.n_active_experts = arena.take<uint32_t>("activations", 1);
+}
+
 void layout_activations(Arena& arena, const linnet_model& model, const linnet_session_params& p, Activations* a) {
   const ModelSpec& spec = model.spec;
   const uint64_t c = p.n_chunk;
   a->d_stride = row_floats(spec.d_model);
   a->q_stride = row_floats(uint64_t{spec.n_heads} * spec.head_dim);
   a->kv_stride = row_floats(uint64_t{spec.n_kv_heads} * spec.head_dim);
-  a->ff_stride = row_floats(spec.d_ff);
+  for (uint32_t i = 0; i < spec.n_layers; ++i)
+    if (row_floats(model.layers[i].up.n) > a->ff_stride) a->ff_stride = row_floats(model.layers[i].up.n);
   a->embd_stride = row_floats(spec.embd_dim);
   if (spec.kv_lora_rank) {
     const uint32_t qk = spec.qk_nope_dim + spec.qk_rope_dim, wider = qk > spec.v_head_dim ? qk : spec.v_head_dim;
     a->heads_stride = row_floats(uint64_t{spec.n_heads} * wider);
     if (row_floats(spec.q_lora_rank) > a->q_stride) a->q_stride = row_floats(spec.q_lora_rank);
   }
-  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = (spec.ungated ? 1 : 2) * a->ff_stride;
+  if (spec.n_experts) {
+    a->expert_stride = row_floats(spec.expert_ff);
+    a->router_stride = row_floats(spec.n_experts);
+  }
+  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = (spec.ungated ? 1 : 2) * a->ff_stride + 2 * spec.n_active * a->expert_stride;
   uint64_t wide = qkv > gate_up ? qkv : gate_up;
   if (a->embd_stride > wide) wide = a->embd_stride;
   uint64_t longest = 0, groups = 0;
@@ -67,6 +99,7 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   a->sink_sin = arena.take<float>("activations", sink_floats);
   if (!sink_floats) a->sink_cos = a->sink_sin = nullptr;
   a->tokens = arena.take<int32_t>("activations", c);
+  if (spec.n_experts) layout_experts(arena, model, c, a);
   a->positions = arena.take<int32_t>("activations", spec.positions ? c : 0);
 }
 
