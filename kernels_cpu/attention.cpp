@@ -282,12 +282,12 @@ void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t*
 
 // One block of the tile: tokens base..base + 255 as far as its rows see them, of the kept ones or of their windows. This thread works on the next ones up to
 // position `stop`.
-void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, uint32_t stop, float scale, float cap, const Running& out) {
+void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, uint32_t stop, const AttentionArgs& a, const Running& out) {
   const KvLayout& lay = *item.kv.layout;
   const Share all = item.seen(kept);
   const uint32_t last = all.to - 1, foreseen = all.to < stop ? all.to : stop, first_page = (all.from > base ? all.from : base) / kPagePositions;
   const uint32_t n_pages = (last < base + kBlockPositions - 1 ? last : base + kBlockPositions - 1) / kPagePositions - first_page + 1;
-  const uint32_t from = first_page * kPagePositions, n_pad = n_pages * kPagePositions;
+  const uint32_t from = first_page * kPagePositions, n_pad = n_pages * kPagePositions, group = a.n_heads / lay.n_kv_heads;
   const uint8_t* heads[kPagesPerBlock];
   const void* values[kPagesPerBlock];
   const uint32_t packed = item.packed_pages();
@@ -323,7 +323,8 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
       std::memset(s, 0, n_pad * sizeof(float));
       out.l[r] = 0;
     } else {
-      w.kernels->t.softmax_block(s, begin, end, n_pad, scale, cap, &out.m[r], &out.l[r]);
+      w.kernels->t.softmax_block(s, begin, end, n_pad, a.scale, a.slopes ? a.slopes[item.kv_head * group + r % group] : 0.0f,
+                                 static_cast<float>(t.position[r]) - static_cast<float>(from), a.cap, &out.m[r], &out.l[r]);
     }
     ahead.ask(kOfScores * item.rows + kOfWeights * (r + 1), kOfAll * item.rows);
     if (scaled(lay.v) && !by_channels) t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
@@ -400,7 +401,7 @@ void attend_sinks(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
   g.n_panels = 1;
   g.k = dim;
   w.kernels->gemm[LINNET_F32].run(&g);
-  for (uint32_t r = 0; r < group; ++r) w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, 0, n, kPagePositions, a.scale, a.cap, &out.m[r], &out.l[r]);
+  for (uint32_t r = 0; r < group; ++r) w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, 0, n, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &out.m[r], &out.l[r]);
   w.kernels->t.attn_pv_float(LINNET_F32, t.s, group, &values, 1, lay.dpad / kPanel, out.acc, lay.dpad);
 }
 
@@ -424,7 +425,7 @@ void begin_rows(const Worker& w, Tile& t, const AttentionArgs& a, const Item& it
   }
   const Share kept = item.seen(true);
   for (uint32_t base = 0; base < kept.to; base += kBlockPositions) {
-    attend_block(w, t, item, true, base, UINT32_MAX, a.scale, a.cap, t.sink_block);
+    attend_block(w, t, item, true, base, UINT32_MAX, a, t.sink_block);
     merge(w, run, t.sink_block, item.rows, dpad);
   }
 }
@@ -444,7 +445,7 @@ void add_scores(const Worker& w, Tile& t, const AttentionArgs& a, const Item& it
         const uint32_t base = page * kPagePositions, begin = own.from > base ? own.from - base : 0, end = own.to <= base ? 0 : own.to - base < kPagePositions ? own.to - base : kPagePositions;
         if (begin >= end || t.position[r] < observe_from) continue;
         float m, l;
-        w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, begin, end, kPagePositions, a.scale, a.cap, &m, &l);
+        w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, begin, end, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &m, &l);
         float factor = m - run.m[r];
         w.kernels->t.exp_row(&factor, 1);
         w.kernels->t.merge_row(fresh + size_t{item.kv.of->slot_of(page)} * kPagePositions, t.s + size_t{r} * kBlockPositions, kPagePositions, 1.0f, factor / run.l[r]);
@@ -584,6 +585,7 @@ void store_sink(const Worker& w, const KvView& view, uint32_t kv_head, uint32_t 
   float back[512];  // at most half of head_dim
   for (uint32_t i = 0; i < rope.n_pairs; ++i) back[i] = -rope.sin[row * rope.n_pairs + i];
   if (rope.n_pairs) w.kernels->t.rope_row(key, rope.cos + row * rope.n_pairs, back, rope.n_pairs, rope.interleaved);
+  if (rope.factor != 1) w.kernels->t.scale_row(key, 2 * rope.n_pairs, 1.0f / (rope.factor * rope.factor));
   for (uint32_t d = 0; d < view.layout->v_dim; ++d) values[(size_t{d / kPanel} * kPagePositions + p) * kPanel + d % kPanel] = v[d];
 }
 
@@ -659,7 +661,7 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
     begin_rows(w, t, a, item, group, t.own);
     const Share recent = item.seen(false);
     for (uint32_t base = recent.from / kBlockPositions * kBlockPositions; base < recent.to; base += kBlockPositions) {
-      attend_block(w, t, item, false, base, UINT32_MAX, a.scale, a.cap, t.blocks);
+      attend_block(w, t, item, false, base, UINT32_MAX, a, t.blocks);
       merge(w, t.own, t.blocks, item.rows, lay.dpad);
     }
     if (item.kv.of->chosen()) add_scores(w, t, a, item, a.kv->observe_from[item.seq], t.own);
@@ -695,7 +697,7 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
       if (base >= recent.to) break;
       if (n == 0) load_queries(w, t, a, item, group);
       done[n] = {t.blocks.m + size_t{n} * rows, t.blocks.l + size_t{n} * rows, t.blocks.acc + size_t{n} * rows * lay.dpad};
-      attend_block(w, t, item, false, base, begin + kPartBlocks * kBlockPositions, a.scale, a.cap, done[n++]);
+      attend_block(w, t, item, false, base, begin + kPartBlocks * kBlockPositions, a, done[n++]);
     }
     for (uint32_t turn = 0; __atomic_load_n(&shared.merged[i], __ATOMIC_ACQUIRE) != part; ++turn) relax(turn);
     if (part == 0) {

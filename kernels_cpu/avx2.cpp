@@ -165,12 +165,15 @@ void exp_row(float* x, uint32_t n) {
   for (uint32_t i = 0; i < n; i += 16) store(x + i, exp16(load(x + i, n - i)), n - i);
 }
 
+INLINE V times(V v, const float* u, uint32_t n) { return u ? mul(v, load(u, n)) : v; }
+INLINE const float* at(const float* u, uint32_t i) { return u ? u + i : nullptr; }
+
 void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   const __m256 sign = _mm256_set1_ps(-0.0f);
   for (uint32_t i = 0; i < n; i += 16) {
     const V v = load(g + i, n - i);
     const V e = exp16({_mm256_xor_ps(v.a, sign), _mm256_xor_ps(v.b, sign)});
-    store(y + i, mul(div(v, add(all(1.0f), e)), load(u + i, n - i)), n - i);
+    store(y + i, times(div(v, add(all(1.0f), e)), at(u, i), n - i), n - i);
   }
 }
 
@@ -178,12 +181,31 @@ void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) {
     const V v = load(g + i, n - i);
     const V e = exp16(mul(mul(v, all(-1.5957691216f)), fma(mul(v, all(0.044715f)), v, all(1.0f))));
-    store(y + i, mul(div(v, add(all(1.0f), e)), load(u + i, n - i)), n - i);
+    store(y + i, times(div(v, add(all(1.0f), e)), at(u, i), n - i), n - i);
+  }
+}
+
+void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  const V sign = all(-0.0f), one = all(1.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(g + i, n - i), z = mul({_mm256_andnot_ps(sign.a, v.a), _mm256_andnot_ps(sign.b, v.b)}, all(0.70710678f));
+    const V t = div(one, fma(z, all(0.5f), one));
+    V p = all(-0x1.4a89a2p-4f);
+    p = fma(p, t, all(0x1.0bbe4ap-2f));
+    p = fma(p, t, all(-0x1.147ca4p-4f));
+    p = fma(p, t, all(-0x1.35bc38p-1f));
+    p = fma(p, t, all(0x1.0bd63ep-1f));
+    p = fma(p, t, all(0x1.a2a500p-3f));
+    p = fma(p, t, all(0x1.082df2p+0f));
+    p = fma(p, t, all(-0x1.448ec4p+0f));
+    const V h = mul(mul(t, all(0.5f)), exp16(fma({_mm256_xor_ps(z.a, sign.a), _mm256_xor_ps(z.b, sign.b)}, z, p))), k = sub(one, h);
+    const V half = {_mm256_blendv_ps(h.a, k.a, _mm256_cmp_ps(v.a, _mm256_setzero_ps(), _CMP_GT_OQ)), _mm256_blendv_ps(h.b, k.b, _mm256_cmp_ps(v.b, _mm256_setzero_ps(), _CMP_GT_OQ))};
+    store(y + i, times(mul(v, half), at(u, i), n - i), n - i);
   }
 }
 
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(larger(load(g + i, n - i), all(0.0f)), load(u + i, n - i)), n - i);
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, times(larger(load(g + i, n - i), all(0.0f)), at(u, i), n - i), n - i);
 }
 
 uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
@@ -254,12 +276,18 @@ INLINE V soft_cap(V v, float cap) {
   return mul(all(cap), {_mm256_or_ps(_mm256_div_ps(n.a, d.a), _mm256_and_ps(sign.a, x.a)), _mm256_or_ps(_mm256_div_ps(n.b, d.b), _mm256_and_ps(sign.b, x.b))});
 }
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
+INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
+  const __m256 t = _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_set1_epi32(static_cast<int32_t>(i)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+  return fma(all(slope), sub({t, _mm256_add_ps(t, _mm256_set1_ps(8.0f))}, all(origin)), v);
+}
+
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) {
   const V vs = all(scale), nothing = all(-__builtin_inff());
   V max = nothing, sum = all(0.0f);
   const uint32_t first = from / 16 * 16;
   for (uint32_t i = first; i < to; i += 16) {
     V v = mul(load(s + i), vs);
+    if (slope != 0) v = add_bias(v, i, slope, origin);
     if (cap > 0) v = soft_cap(v, cap);
     store(s + i, v);
     if (to - i < 16 || from > i) {
@@ -744,6 +772,7 @@ const KernelTable avx2_table = {
     .layernorm_row = layernorm_row,
     .silu_mul_row = silu_mul_row,
     .gelu_mul_row = gelu_mul_row,
+    .gelu_erf_mul_row = gelu_erf_mul_row,
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,

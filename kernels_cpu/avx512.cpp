@@ -130,13 +130,15 @@ void exp_row(float* x, uint32_t n) {
   }
 }
 
+inline __attribute__((always_inline)) __m512 times(__m512 v, const float* u, uint32_t i, __mmask16 k) { return u ? _mm512_mul_ps(v, _mm512_maskz_loadu_ps(k, u + i)) : v; }
+
 void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   const __m512 one = _mm512_set1_ps(1.0f), sign = _mm512_set1_ps(-0.0f);
   for (uint32_t i = 0; i < n; i += 16) {
     const __mmask16 k = lanes(n - i);
     const __m512 v = _mm512_maskz_loadu_ps(k, g + i);
     const __m512 s = _mm512_div_ps(v, _mm512_add_ps(one, exp16(_mm512_xor_ps(v, sign))));
-    _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(s, _mm512_maskz_loadu_ps(k, u + i)));
+    _mm512_mask_storeu_ps(y + i, k, times(s, u, i, k));
   }
 }
 
@@ -146,14 +148,34 @@ void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
     const __mmask16 k = lanes(n - i);
     const __m512 v = _mm512_maskz_loadu_ps(k, g + i);
     const __m512 e = exp16(_mm512_mul_ps(_mm512_mul_ps(v, slope), _mm512_fmadd_ps(_mm512_mul_ps(v, cube), v, one)));
-    _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(_mm512_div_ps(v, _mm512_add_ps(one, e)), _mm512_maskz_loadu_ps(k, u + i)));
+    _mm512_mask_storeu_ps(y + i, k, times(_mm512_div_ps(v, _mm512_add_ps(one, e)), u, i, k));
+  }
+}
+
+void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  const __m512 one = _mm512_set1_ps(1.0f), half = _mm512_set1_ps(0.5f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __mmask16 k = lanes(n - i);
+    const __m512 v = _mm512_maskz_loadu_ps(k, g + i), z = _mm512_mul_ps(_mm512_abs_ps(v), _mm512_set1_ps(0.70710678f));
+    const __m512 t = _mm512_div_ps(one, _mm512_fmadd_ps(z, half, one));
+    __m512 p = _mm512_set1_ps(-0x1.4a89a2p-4f);
+    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.0bbe4ap-2f));
+    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-0x1.147ca4p-4f));
+    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-0x1.35bc38p-1f));
+    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.0bd63ep-1f));
+    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.a2a500p-3f));
+    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.082df2p+0f));
+    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-0x1.448ec4p+0f));
+    const __m512 h = _mm512_mul_ps(_mm512_mul_ps(t, half), exp16(_mm512_fnmadd_ps(z, z, p)));
+    const __m512 phi = _mm512_mask_sub_ps(h, _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_GT_OQ), one, h);
+    _mm512_mask_storeu_ps(y + i, k, times(_mm512_mul_ps(v, phi), u, i, k));
   }
 }
 
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) {
     const __mmask16 k = lanes(n - i);
-    _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(_mm512_max_ps(_mm512_maskz_loadu_ps(k, g + i), _mm512_setzero_ps()), _mm512_maskz_loadu_ps(k, u + i)));
+    _mm512_mask_storeu_ps(y + i, k, times(_mm512_max_ps(_mm512_maskz_loadu_ps(k, g + i), _mm512_setzero_ps()), u, i, k));
   }
 }
 
@@ -227,8 +249,13 @@ inline __attribute__((always_inline)) __m512 soft_cap(__m512 v, float cap) {
   return _mm512_mul_ps(_mm512_set1_ps(cap), _mm512_or_ps(_mm512_div_ps(_mm512_sub_ps(one, z), _mm512_add_ps(one, z)), _mm512_and_ps(sign, x)));
 }
 
+inline __attribute__((always_inline)) __m512 add_bias(__m512 v, uint32_t i, float slope, float origin) {
+  const __m512i t = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(i)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  return _mm512_fmadd_ps(_mm512_set1_ps(slope), _mm512_sub_ps(_mm512_cvtepi32_ps(t), _mm512_set1_ps(origin)), v);
+}
+
 // Rows come four vectors at a time: one chain of maxima, or one vector's exponential after the other's, would be waited for.
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) {
   const __m512 vs = _mm512_set1_ps(scale);
   __m512 max[4], sum = _mm512_setzero_ps();
   UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_set1_ps(-__builtin_inff());
@@ -236,7 +263,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
   const auto whole = [&](uint32_t i) { return i >= from && i + 64 <= to; };
   const auto seen = [&](uint32_t i) { return static_cast<__mmask16>(lanes(to - i) & (from > i ? 0xFFFFu << (from - i) : 0xFFFFu)); };
   for (uint32_t i = first; i < to;) {
-    if (whole(i) && !(cap > 0)) {
+    if (whole(i) && !(cap > 0) && slope == 0) {
       UNROLL for (int j = 0; j < 4; ++j) {
         const __m512 v = _mm512_mul_ps(_mm512_loadu_ps(s + i + j * 16), vs);
         _mm512_storeu_ps(s + i + j * 16, v);
@@ -246,6 +273,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
       continue;
     }
     __m512 v = _mm512_mul_ps(_mm512_loadu_ps(s + i), vs);  // n_pad is a multiple of 16
+    if (slope != 0) v = add_bias(v, i, slope, origin);
     if (cap > 0) v = soft_cap(v, cap);
     _mm512_storeu_ps(s + i, v);
     max[0] = _mm512_mask_max_ps(max[0], seen(i), v, max[0]);
@@ -594,6 +622,7 @@ const KernelTable avx512_table = {
     .layernorm_row = layernorm_row,
     .silu_mul_row = silu_mul_row,
     .gelu_mul_row = gelu_mul_row,
+    .gelu_erf_mul_row = gelu_erf_mul_row,
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,

@@ -85,10 +85,13 @@ struct KernelTable {
   // s[i % 16] = s[i % 16] + x, tree; mean = s / n; ss[i % 16] = fmaf(x - mean, x - mean, ss[i % 16]), tree; r = 1 / sqrtf(ss / n + eps);
   // y = fmaf((x - mean) * r, w, b), or the product alone where b is NULL. x may be y.
   void (*layernorm_row)(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) = nullptr;
-  // y = (g / (1 + exp(-g))) * u. y may be g or u, here and in the next two.
+  // y = (g / (1 + exp(-g))) * u, where u is NULL without the factor. y may be g or u. Both here and in the next three.
   void (*silu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // GELU by tanh, which is a sigmoid: y = (g / (1 + exp((g * -2 sqrt(2 / pi)) * fmaf(g * 0.044715, g, 1)))) * u.
   void (*gelu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
+  // GELU by the error function: z = |g| * 0.70710678, t = 1 / fmaf(z, 0.5, 1), h = (t * 0.5) * exp(fmaf(-z, z, P(t))), which is erfc(z) / 2;
+  // y = (g * (g > 0 ? 1 - h : h)) * u.
+  void (*gelu_erf_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // y = (g > 0 ? g : 0) * u.
   void (*relu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // y = y + x.
@@ -96,10 +99,11 @@ struct KernelTable {
   // Rotates pairs (a, b) by (cos, sin): a' = fmaf(a, cos, -(b * sin)), b' = fmaf(b, cos, a * sin).
   // interleaved = 0: pair i is (x[i], x[i + n_pairs]); 1: (x[2i], x[2i + 1]).
   void (*rope_row)(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) = nullptr;
-  // One block of attention for one row, of which tokens from..to - 1 count (from < to). s[t] = s[t] * scale, and where cap > 0
+  // One block of attention for one row, of which tokens from..to - 1 count (from < to). s[t] = s[t] * scale; where slope is not 0 (ALiBi) then
+  // s[t] = fmaf(slope, t - origin, s[t]), origin being the row's own place as the block counts, an integer below 2^24; where cap > 0
   // cap * tanh(s / cap), with z = exp(-2 |x|), tanh(x) = +-(1 - z) / (1 + z); *m = max, of zeros the positive; e[t] = exp(s[t] - m); *l = 16 partial sums by
   // t % 16, tree 8-4-2-1. s becomes e, and zeros elsewhere up to n_pad (a multiple of 16, <= 256).
-  void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) = nullptr;
+  void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) = nullptr;
   // p = e * v_scale per token, then to 14 bits: amax = max p; inv = amax > 1e-30f ? 16383 / amax : 0;
   // c = rint(p * inv) clamped to 0..16383; hi = c >> 7, lo = c & 127. Returns amax / 16383. n is a multiple of 16.
   float (*planes)(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) = nullptr;

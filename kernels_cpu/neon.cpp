@@ -155,12 +155,14 @@ void exp_row(float* x, uint32_t n) {
   for (uint32_t i = 0; i < n; i += 16) store(x + i, exp16(load(x + i, n - i)), n - i);
 }
 
+INLINE V times(V v, const float* u, uint32_t i, uint32_t n) { return u ? mul(v, load(u + i, n - i)) : v; }
+
 void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) {
     const V v = load(g + i, n - i);
     V minus;
     UNROLL for (int j = 0; j < 4; ++j) minus.v[j] = vnegq_f32(v.v[j]);
-    store(y + i, mul(div(v, add(all(1.0f), exp16(minus))), load(u + i, n - i)), n - i);
+    store(y + i, times(div(v, add(all(1.0f), exp16(minus))), u, i, n), n - i);
   }
 }
 
@@ -168,12 +170,33 @@ void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) {
     const V v = load(g + i, n - i);
     const V e = exp16(mul(mul(v, all(-1.5957691216f)), fma(mul(v, all(0.044715f)), v, all(1.0f))));
-    store(y + i, mul(div(v, add(all(1.0f), e)), load(u + i, n - i)), n - i);
+    store(y + i, times(div(v, add(all(1.0f), e)), u, i, n), n - i);
+  }
+}
+
+void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  const V one = all(1.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(g + i, n - i);
+    V z, minus, phi;
+    UNROLL for (int j = 0; j < 4; ++j) z.v[j] = vmulq_n_f32(vabsq_f32(v.v[j]), 0.70710678f), minus.v[j] = vnegq_f32(z.v[j]);
+    const V t = div(one, fma(z, all(0.5f), one));
+    V p = all(-0x1.4a89a2p-4f);
+    p = fma(p, t, all(0x1.0bbe4ap-2f));
+    p = fma(p, t, all(-0x1.147ca4p-4f));
+    p = fma(p, t, all(-0x1.35bc38p-1f));
+    p = fma(p, t, all(0x1.0bd63ep-1f));
+    p = fma(p, t, all(0x1.a2a500p-3f));
+    p = fma(p, t, all(0x1.082df2p+0f));
+    p = fma(p, t, all(-0x1.448ec4p+0f));
+    const V h = mul(mul(t, all(0.5f)), exp16(fma(minus, z, p))), rest = sub(one, h);
+    UNROLL for (int j = 0; j < 4; ++j) phi.v[j] = vbslq_f32(vcgtq_f32(v.v[j], vdupq_n_f32(0.0f)), rest.v[j], h.v[j]);
+    store(y + i, times(mul(v, phi), u, i, n), n - i);
   }
 }
 
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(larger(load(g + i, n - i), all(0.0f)), load(u + i, n - i)), n - i);
+  for (uint32_t i = 0; i < n; i += 16) store(y + i, times(larger(load(g + i, n - i), all(0.0f)), u, i, n), n - i);
 }
 
 uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
@@ -245,13 +268,19 @@ INLINE V soft_cap(V v, float cap) {
   return r;
 }
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float cap, float* m, float* l) {
+INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
+  static const float kFirst[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return fma(all(slope), sub(add(load(kFirst), all(static_cast<float>(i))), all(origin)), v);
+}
+
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) {
   const float32x4_t nothing = vdupq_n_f32(-__builtin_inff());
   V max = {{nothing, nothing, nothing, nothing}}, sum = all(0.0f);
   uint32x4_t mask[4], less[4];
   const uint32_t first = from / 16 * 16;
   for (uint32_t i = first; i < to; i += 16) {
     V v = mul(load(s + i), all(scale));  // n_pad is a multiple of 16
+    if (slope != 0) v = add_bias(v, i, slope, origin);
     if (cap > 0) v = soft_cap(v, cap);
     store(s + i, v);
     lanes(to - i, mask);
@@ -550,6 +579,7 @@ const KernelTable neon_table = {
     .layernorm_row = layernorm_row,
     .silu_mul_row = silu_mul_row,
     .gelu_mul_row = gelu_mul_row,
+    .gelu_erf_mul_row = gelu_erf_mul_row,
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,

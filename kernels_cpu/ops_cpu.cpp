@@ -30,12 +30,63 @@ void embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t
     w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, static_cast<uint32_t>(tokens[i]), y + i * y_stride);
 }
 
-void norm(const Worker& w, const float* x, size_t stride, const float* weight, float eps, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+void norm_row(const Worker& w, const Norm& norm, const float* x, uint32_t n, float* y) {
+  const KernelTable& t = w.kernels->t;
+  if (!norm.weight) {
+    if (x != y) std::memcpy(y, x, n * sizeof(float));
+  } else if (norm.kind == kNormLayer) {
+    t.layernorm_row(x, norm.weight, norm.bias, n, norm.eps, y);
+  } else {
+    t.rmsnorm_row(x, norm.weight, n, norm.eps, y);
+  }
+}
+
+void norm(const Worker& w, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q) {
   const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) {
-    w.kernels->t.rmsnorm_row(x + i * stride, weight, n, eps, y + i * stride);
+    norm_row(w, norm, x + i * stride, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
   }
+}
+
+void add(const Worker& w, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n) {
+  const Share rows = share(w, m);
+  for (uint32_t i = rows.from; i < rows.to; ++i) {
+    norm_row(w, norm, x + i * stride, n, x + i * stride);
+    if (scale == 0 || scale == 1) w.kernels->t.add_row(y + i * stride, x + i * stride, n);
+    else w.kernels->t.merge_row(y + i * stride, x + i * stride, n, 1.0f, scale);
+  }
+}
+
+// tanh as softmax_block has it.
+void soft_cap(const Worker& w, float* x, float cap, uint32_t n) {
+  float z[256];
+  for (uint32_t from = 0; from < n; from += 256, x += 256) {
+    const uint32_t count = n - from < 256 ? n - from : 256;
+    for (uint32_t i = 0; i < count; ++i) z[i] = __builtin_fabsf(x[i] / cap) * -2.0f;
+    w.kernels->t.exp_row(z, count);
+    for (uint32_t i = 0; i < count; ++i) x[i] = cap * __builtin_copysignf((1.0f - z[i]) / (1.0f + z[i]), x[i]);
+  }
+}
+
+void scale(const Worker& w, float* x, size_t stride, float by, float cap, uint32_t m, uint32_t n) {
+  const uint32_t step = 4096, pieces = static_cast<uint32_t>(div_up(n, step));  // logits are long rows, and often one
+  const Share items = share(w, m * pieces);
+  for (uint32_t i = items.from; i < items.to; ++i) {
+    const uint32_t from = i % pieces * step, count = n - from < step ? n - from : step;
+    float* part = x + i / pieces * stride + from;
+    if (by != 0 && by != 1) w.kernels->t.scale_row(part, count, by);
+    if (cap > 0) soft_cap(w, part, cap, count);
+  }
+}
+
+void clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uint32_t n) {
+  const Share rows = share(w, m);
+  for (uint32_t i = rows.from; i < rows.to; ++i)
+    for (uint32_t j = 0; j < n; ++j) {
+      float& v = x[i * stride + j];
+      v = v > limit ? limit : v < -limit ? -limit : v;  // NaN stays
+    }
 }
 
 void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q) {
@@ -131,22 +182,26 @@ void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const floa
     }
 }
 
-void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const float* norm_weight, float eps,
-          const RopeView& view) {
+void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& view) {
+  const KernelTable& t = w.kernels->t;
   const Share items = share(w, m * n_heads);
   for (uint32_t i = items.from; i < items.to; ++i) {
     const uint32_t row = i / n_heads;
     float* head = x + row * stride + size_t{i % n_heads} * head_dim;
-    if (norm_weight) w.kernels->t.rmsnorm_row(head, norm_weight, head_dim, eps, head);
+    if (norm.weight && norm.kind == kQkNormHead) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
+    if (norm.weight && norm.kind == kQkNormLayer) t.layernorm_row(head, norm.weight + size_t{i % n_heads} * head_dim, nullptr, head_dim, norm.eps, head);
     if (view.n_pairs)
-      w.kernels->t.rope_row(head, view.cos + size_t{row} * view.n_pairs, view.sin + size_t{row} * view.n_pairs, view.n_pairs, view.interleaved);
+      t.rope_row(head, view.cos + size_t{row} * view.n_pairs, view.sin + size_t{row} * view.n_pairs, view.n_pairs, view.interleaved);
+    if (norm.weight && norm.kind == kQkNormHeadAfter) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
   }
 }
 
-void act_mul(const Worker& w, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+void act_mul(const Worker& w, uint32_t act, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+  const KernelTable& t = w.kernels->t;
+  const auto run = act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : t.silu_mul_row;
   const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) {
-    w.kernels->t.silu_mul_row(gate + i * stride, up + i * stride, n, y + i * stride);
+    run(gate + i * stride, up ? up + i * stride : nullptr, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
   }
 }
@@ -164,6 +219,9 @@ const Ops cpu_ops = {
     .sync = sync,
     .embed = embed,
     .norm = norm,
+    .add = add,
+    .scale = scale,
+    .clip = clip,
     .quantize = quantize,
     .gemm = gemm,
     .gemm_heads = gemm_heads,

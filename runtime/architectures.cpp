@@ -1,42 +1,14 @@
 #include "architectures.h"
 
 namespace linnet {
-
-constexpr Architecture kArchitectures[] = {
-    // Llama 2, 3, 3.1, 3.2, SmolLM2, TinyLlama
-    {.name = "llama", .hf_class = "LlamaForCausalLM", .gguf = "llama",
-     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
-     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey, .qk_norm = false, .window_by_switch = false,
-     .absent = {}},
-    // Mistral 7B, Ministral
-    {.name = "mistral", .hf_class = "MistralForCausalLM", .gguf = "llama",
-     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
-     .qkv_bias = Has::kNever, .out_bias = Has::kNever, .mlp_bias = Has::kNever, .qk_norm = false, .window_by_switch = false,
-     .absent = {.n_context = 131072, .n_kv_heads = 8, .window = 4096}},
-    // Qwen2, Qwen2.5
-    {.name = "qwen2", .hf_class = "Qwen2ForCausalLM", .gguf = "qwen2",
-     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
-     .qkv_bias = Has::kAlways, .out_bias = Has::kNever, .mlp_bias = Has::kNever, .qk_norm = false, .window_by_switch = true,
-     .absent = {.n_context = 32768, .n_kv_heads = 32, .window = 4096}},
-    // Qwen3 (dense)
-    {.name = "qwen3", .hf_class = "Qwen3ForCausalLM", .gguf = "qwen3",
-     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
-     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kNever, .qk_norm = true, .window_by_switch = true,
-     .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
-    // DeepSeek-V2 without experts
-    {.name = "deepseek_v2", .hf_class = "DeepseekV2ForCausalLM", .gguf = "deepseek2",
-     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
-     .qkv_bias = Has::kNever, .out_bias = Has::kNever, .mlp_bias = Has::kByKey, .qk_norm = false, .window_by_switch = false,
-     .absent = {}, .latent = true},
-};
-constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
-
 namespace {
 
-constexpr HfTensor kHfTensors[] = {
-    {"model.embed_tokens.weight", kTokenEmbd},
-    {"model.norm.weight", kOutputNorm},
-    {"lm_head.weight", kOutput},
+// ---- names of tensors -------------------------------------------------------------------------------------------------------
+
+constexpr HfTensor kLlamaTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
     {"input_layernorm.weight", kAttnNorm},
     {"self_attn.q_proj.weight", kAttnQ},
     {"self_attn.k_proj.weight", kAttnK},
@@ -64,12 +36,165 @@ constexpr HfTensor kHfTensors[] = {
     {"mlp.up_proj.bias", kFfnUpBias},
     {"mlp.down_proj.bias", kFfnDownBias},
 };
-static_assert(sizeof kHfTensors / sizeof kHfTensors[0] == kRoleCount - 1, "every role has a name in HF checkpoints, but kRopeFreqs");
 
-constexpr std::string_view kLayerPrefix = "model.layers.";
-constexpr std::string_view kIgnoredLayerTensor = "self_attn.rotary_emb.inv_freq";  // a table that old Llama files carry along
+constexpr HfTensor kGemma2Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.q_norm.weight", kAttnQNorm},
+    {"self_attn.k_norm.weight", kAttnKNorm},
+    {"post_attention_layernorm.weight", kAttnPostNorm},
+    {"pre_feedforward_layernorm.weight", kFfnNorm},
+    {"post_feedforward_layernorm.weight", kFfnPostNorm},
+    {"mlp.gate_proj.weight", kFfnGate},
+    {"mlp.up_proj.weight", kFfnUp},
+    {"mlp.down_proj.weight", kFfnDown},
+};
+
+constexpr HfTensor kPhi3Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.qkv_proj.weight", kAttnQ, HfRows::kQkv},
+    {"self_attn.qkv_proj.weight", kAttnK, HfRows::kQkv},
+    {"self_attn.qkv_proj.weight", kAttnV, HfRows::kQkv},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"mlp.gate_up_proj.weight", kFfnGate, HfRows::kGateUp},
+    {"mlp.gate_up_proj.weight", kFfnUp, HfRows::kGateUp},
+    {"mlp.down_proj.weight", kFfnDown},
+};
+
+constexpr HfTensor kGpt2Tensors[] = {
+    {"wte.weight", kTokenEmbd},
+    {"wpe.weight", kPosEmbd},
+    {"ln_f.weight", kOutputNorm},
+    {"ln_f.bias", kOutputNormBias},
+    {"/lm_head.weight", kOutput},
+    {"ln_1.weight", kAttnNorm},
+    {"ln_1.bias", kAttnNormBias},
+    {"attn.c_attn.weight", kAttnQ, HfRows::kQkv, true},
+    {"attn.c_attn.weight", kAttnK, HfRows::kQkv, true},
+    {"attn.c_attn.weight", kAttnV, HfRows::kQkv, true},
+    {"attn.c_attn.bias", kAttnQBias, HfRows::kQkv},
+    {"attn.c_attn.bias", kAttnKBias, HfRows::kQkv},
+    {"attn.c_attn.bias", kAttnVBias, HfRows::kQkv},
+    {"attn.c_proj.weight", kAttnOut, HfRows::kOwn, true},
+    {"attn.c_proj.bias", kAttnOutBias},
+    {"ln_2.weight", kFfnNorm},
+    {"ln_2.bias", kFfnNormBias},
+    {"mlp.c_fc.weight", kFfnUp, HfRows::kOwn, true},
+    {"mlp.c_fc.bias", kFfnUpBias},
+    {"mlp.c_proj.weight", kFfnDown, HfRows::kOwn, true},
+    {"mlp.c_proj.bias", kFfnDownBias},
+};
+
+constexpr HfTensor kGptNeoxTensors[] = {
+    {"embed_in.weight", kTokenEmbd},
+    {"final_layer_norm.weight", kOutputNorm},
+    {"final_layer_norm.bias", kOutputNormBias},
+    {"/embed_out.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"input_layernorm.bias", kAttnNormBias},
+    {"attention.query_key_value.weight", kAttnQ, HfRows::kHeads},
+    {"attention.query_key_value.weight", kAttnK, HfRows::kHeads},
+    {"attention.query_key_value.weight", kAttnV, HfRows::kHeads},
+    {"attention.query_key_value.bias", kAttnQBias, HfRows::kHeads},
+    {"attention.query_key_value.bias", kAttnKBias, HfRows::kHeads},
+    {"attention.query_key_value.bias", kAttnVBias, HfRows::kHeads},
+    {"attention.dense.weight", kAttnOut},
+    {"attention.dense.bias", kAttnOutBias},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"post_attention_layernorm.bias", kFfnNormBias},
+    {"mlp.dense_h_to_4h.weight", kFfnUp},
+    {"mlp.dense_h_to_4h.bias", kFfnUpBias},
+    {"mlp.dense_4h_to_h.weight", kFfnDown},
+    {"mlp.dense_4h_to_h.bias", kFfnDownBias},
+};
+
+#define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
+constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
+constexpr HfNames kGptNeoxNames = {{"gpt_neox.", nullptr}, "layers.", LINNET_NAMES(kGptNeoxTensors), {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"}};
+#undef LINNET_NAMES
+
+// ---- names of config.json's keys -----------------------------------------------------------------------------------------------
+
+constexpr HfAlias kGptKeys[] = {
+    {"n_embd", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"n_inner", "intermediate_size"}, {"n_positions", "max_position_embeddings"},
+    {"layer_norm_epsilon", "rms_norm_eps"}, {"activation_function", "hidden_act"}, {}};
+constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
+constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
+
+// ---- the families ----------------------------------------------------------------------------------------------------------------
+
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"  // a row's spec has what it differs in
+
+constexpr Architecture kArchitectures[] = {
+    // Llama 2, 3, 3.1, 3.2, SmolLM2, TinyLlama
+    {.name = "llama", .hf_class = "LlamaForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey},
+    // Mistral 7B, Ministral
+    {.name = "mistral", .hf_class = "MistralForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .absent = {.n_context = 131072, .n_kv_heads = 8, .window = 4096}},
+    // Qwen2, Qwen2.5
+    {.name = "qwen2", .hf_class = "Qwen2ForCausalLM", .gguf = "qwen2", .from_gguf = true, .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kAlways, .window_by_switch = true,
+     .absent = {.n_context = 32768, .n_kv_heads = 32, .window = 4096}},
+    // Qwen3 (dense)
+    {.name = "qwen3", .hf_class = "Qwen3ForCausalLM", .gguf = "qwen3", .from_gguf = true, .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .window_by_switch = true,
+     .spec = {.qk_norm = kQkNormHead},
+     .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
+    // DeepSeek-V2 without experts
+    {.name = "deepseek_v2", .hf_class = "DeepseekV2ForCausalLM", .gguf = "deepseek2", .names = &kLlamaNames,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .mlp_bias = Has::kByKey,
+     .latent = true},
+    // Gemma 2
+    {.name = "gemma2", .hf_class = "Gemma2ForCausalLM", .gguf = "gemma2", .names = &kGemma2Names, .aliases = kGemmaKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true,
+     .spec = {.activation = kActGeluTanh, .attn_softcap = 50, .residual = kResidualSandwich, .attn_scale = 0.0625, .logit_softcap = 30},
+     .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
+     .absent = {.n_context = 8192, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 2, .tied = true}},
+    // Phi-3, Phi-3.5, Phi-4, Phi-4-mini
+    {.name = "phi3", .hf_class = "Phi3ForCausalLM", .gguf = "phi3", .names = &kPhi3Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .absent = {.norm_eps = 1e-5, .rotary = 1, .rope_original = 4096, .n_context = 4096}},
+    // GPT-2
+    {.name = "gpt2", .hf_class = "GPT2LMHeadModel", .gguf = "gpt2", .names = &kGpt2Names, .aliases = kGptKeys,
+     .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways, .learned_positions = true,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
+     .absent = {.norm_eps = 1e-5, .n_context = 1024, .d_ff = 4, .tied = true}},
+    // GPT-NeoX, Pythia
+    {.name = "gpt_neox", .hf_class = "GPTNeoXForCausalLM", .gguf = "gptneox", .names = &kGptNeoxNames, .aliases = kNeoxKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .mlp_bias = Has::kAlways,
+     .spec = {.activation = kActGeluErf, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
+     .flags = {{"use_parallel_residual", true, &ModelSpec::residual, kResidualParallel2, kResidualSerial},
+               {"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rotary = 0.25}},
+};
+constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
 const Architecture* architecture_by_hf(std::string_view model_type) {
   for (const Architecture& a : kArchitectures)
@@ -89,43 +214,62 @@ const Architecture* architecture_by_gguf(std::string_view name) {
   return nullptr;
 }
 
-HfName hf_tensor_role(std::string_view name, Role* role, uint32_t* layer) {
+namespace {
+
+// Takes a number off the front. "007" is not how 7 is written: two names must not mean the same tensor.
+bool take_number(std::string_view* name, uint32_t* out) {
+  size_t digits = 0;
+  for (*out = 0; digits < name->size() && digits < 6 && (*name)[digits] >= '0' && (*name)[digits] <= '9'; ++digits)
+    *out = *out * 10 + static_cast<uint32_t>((*name)[digits] - '0');
+  if (digits == 0 || (digits > 1 && (*name)[0] == '0')) return false;
+  name->remove_prefix(digits);
+  return true;
+}
+
+bool same_name(std::string_view name, std::string_view pattern) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return name == pattern;
+  uint32_t head = 0;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  name.remove_prefix(star);
+  return take_number(&name, &head) && name == pattern.substr(star + 1);
+}
+
+}  // namespace
+
+HfName hf_tensor_find(const HfNames& names, std::string_view name, const HfTensor** found, uint32_t* layer) {
+  const auto find = [&](std::string_view rest, bool in_layer, bool rooted) {
+    for (uint32_t i = 0; i < names.n_tensors; ++i) {
+      const HfTensor& t = names.tensors[i];
+      const bool top = t.name[0] == '/';
+      if (kRoles[t.role].per_layer != in_layer || rooted == top || !same_name(rest, t.name + top)) continue;
+      *found = &t;
+      return true;
+    }
+    return false;
+  };
   *layer = 0;
-  const bool in_layer = name.starts_with(kLayerPrefix);
-  if (in_layer) {
-    name.remove_prefix(kLayerPrefix.size());
-    size_t digits = 0;
-    while (digits < name.size() && digits < 6 && name[digits] >= '0' && name[digits] <= '9')
-      *layer = *layer * 10 + static_cast<uint32_t>(name[digits++] - '0');
-    // "007" is not how layer 7 is written: two names must not mean the same tensor.
-    if (digits == 0 || (digits > 1 && name[0] == '0') || digits >= name.size() || name[digits] != '.') return HfName::kUnknown;
-    name.remove_prefix(digits + 1);
-    if (name == kIgnoredLayerTensor) return HfName::kIgnored;
-  }
-  for (const HfTensor& t : kHfTensors) {
-    if (kRoles[t.role].per_layer != in_layer || name != t.name) continue;
-    *role = t.role;
-    return HfName::kKnown;
+  if (find(name, false, false)) return HfName::kKnown;
+  for (const char* root : names.roots) {
+    if (!root || !name.starts_with(root)) continue;
+    std::string_view rest = name.substr(std::string_view(root).size());
+    if (find(rest, false, true)) return HfName::kKnown;
+    if (!rest.starts_with(names.layers)) continue;
+    rest.remove_prefix(std::string_view(names.layers).size());
+    if (!take_number(&rest, layer) || !rest.starts_with('.')) return HfName::kUnknown;
+    rest.remove_prefix(1);
+    for (const char* ignored : names.ignored)
+      if (ignored && rest == ignored) return HfName::kIgnored;
+    return find(rest, true, true) ? HfName::kKnown : HfName::kUnknown;
   }
   return HfName::kUnknown;
 }
 
-void hf_tensor_name(Role role, uint32_t layer, char* out) {
-  const auto put = [&out](std::string_view s) {
-    for (const char c : s) *out++ = c;
-  };
-  if (kRoles[role].per_layer) {
-    put(kLayerPrefix);
-    char digits[10];
-    size_t n = 0;
-    do digits[n++] = static_cast<char>('0' + layer % 10);
-    while (layer /= 10);
-    while (n) *out++ = digits[--n];
-    *out++ = '.';
-  }
-  for (const HfTensor& t : kHfTensors)
-    if (t.role == role) put(t.name);
-  *out = '\0';
+std::string hf_tensor_name(const HfNames& names, const HfTensor& tensor, uint32_t root, uint32_t layer, uint32_t head) {
+  std::string name = tensor.name;
+  if (const size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, std::to_string(head));
+  if (name[0] == '/') return name.substr(1);
+  return names.roots[root] + (kRoles[tensor.role].per_layer ? names.layers + std::to_string(layer) + "." : "") + name;
 }
 
 }  // namespace linnet

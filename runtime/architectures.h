@@ -2,6 +2,7 @@
 // operation that no row has had, ModelSpec gets a field and forward() a step.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "spec.h"
@@ -10,20 +11,60 @@ namespace linnet {
 
 enum class Has : uint8_t { kNever, kAlways, kByKey };  // kByKey: config.json says
 
-// A tensor of a Hugging Face checkpoint. Names of layer tensors leave out "model.layers.<i>.".
+// Where a role's rows lie in a stored tensor, which other roles may share.
+enum class HfRows : uint8_t {
+  kOwn,    // it is all the role's
+  kQkv,    // all queries, then all keys, then all values
+  kHeads,  // of each KV head its queries, its key, its value
+  kGateUp  // gate, then up
+};
+
+// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head, of which the role has the rows.
 struct HfTensor {
   const char* name;
   Role role;
+  HfRows rows = HfRows::kOwn;
+  bool transposed = false;  // stored as (inputs, outputs)
+};
+
+// How a group of families names its tensors: root + name, and root + layers + "<i>." + name of those that the role says to be a layer's. A role may have
+// several names, of which a checkpoint has one.
+struct HfNames {
+  const char* roots[2];  // with which published files come; the second may be nullptr
+  const char* layers;
+  const HfTensor* tensors;
+  uint32_t n_tensors;
+  const char* ignored[3];  // of layers: tables and masks that files carry along
+};
+
+// What config.json calls a key that other families have under another name.
+struct HfAlias {
+  const char *name, *key;
+};
+
+// A key that is true or false, and what a field becomes then.
+struct HfFlag {
+  const char* key;
+  bool absent;  // what it is where config.json lacks it
+  uint32_t ModelSpec::*field;
+  uint32_t if_true, if_false;
 };
 
 // What transformers takes where config.json lacks a key. Sizes without a default here must be in the file.
 struct HfDefaults {
   double norm_eps = 1e-6;
   double rope_base = 10000;
+  double rope_local_base = 0;  // rope_local_base_freq; 0: layers with a window have the same RoPE as the others
+  double rotary = 0;           // partial_rotary_factor; 0: RoPE turns all of a head, whatever the key says must be 1
+  uint32_t rotary_dim = 0;     // the same as a count, where that is the key
+  uint32_t rope_original = 0;  // original_max_position_embeddings, where that key stands beside rope_scaling
+  double alibi_bias_max = 0;   // 0: 8, and no such key
   uint32_t n_context = 2048;
   uint32_t n_kv_heads = 0;  // 0: n_heads
   uint32_t head_dim = 0;    // 0: d_model / n_heads
+  uint32_t d_ff = 0;        // times d_model; 0: must be there
   uint32_t window = 0;      // sliding_window; 0: none
+  uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
   bool tied = false;
 };
 
@@ -31,13 +72,25 @@ struct Architecture {
   const char* name;        // config.json's model_type; what ModelSpec.architecture holds
   const char* hf_class;    // config.json's architectures[0]
   const char* gguf;        // general.architecture of GGUF files
-  RopeKind rope_hf;        // which channels make a pair in HF checkpoints
-  RopeKind rope_gguf;      // and in GGUF files: converters reorder the rows of q and k for some families
-  Has qkv_bias, out_bias;  // kByKey: attention_bias
-  Has mlp_bias;            // kByKey: mlp_bias
-  bool qk_norm;            // RMSNorm per head of q and k before RoPE
-  bool window_by_switch;   // a sliding window counts only with use_sliding_window
-  HfDefaults absent;
+  bool from_gguf = false;  // such files can be read
+  const HfNames* names = nullptr;
+  const HfAlias* aliases = nullptr;   // up to a name of nullptr
+  const char* nested = nullptr;       // an object of config.json whose keys count as if they stood outside
+  RopeKind rope_hf = kRopeNone;       // which channels make a pair in HF checkpoints
+  RopeKind rope_gguf = kRopeNone;     // and in GGUF files: converters reorder the rows of q and k for some families
+  Has qkv_bias = Has::kNever, out_bias = Has::kNever;  // kByKey: attention_bias
+  Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
+  bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
+  bool nope_without_window = false;   // layers without a window have no RoPE
+  bool learned_positions = false;     // as many as max_position_embeddings
+  bool norm_plus_one = false;         // norms multiply with 1 + weight
+  bool embd_scale_root = false;       // embeddings are multiplied with the root of d_model
+  bool alibi_scaled = false;          // ALiBi is added before scores are scaled
+  bool gelu_is_tanh = false;          // hidden_act "gelu" means the one by tanh
+  ModelSpec spec = {};                // what all of the family have in common; fields of keys below are what they are where the key is absent
+  const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them
+  HfFlag flags[6] = {};
+  HfDefaults absent = {};
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 
@@ -49,10 +102,10 @@ const Architecture* architecture_by_hf(std::string_view model_type);
 const Architecture* architecture_by_hf_class(std::string_view hf_class);
 const Architecture* architecture_by_gguf(std::string_view name);
 
-// What a tensor name of a checkpoint stands for; *layer is 0 for tensors outside the layers.
+// What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors outside the layers.
 enum class HfName { kKnown, kIgnored, kUnknown };  // kIgnored: known, and nothing that a decoder computes with
-HfName hf_tensor_role(std::string_view name, Role* role, uint32_t* layer);
-// The reverse, "model.layers.3.self_attn.q_proj.weight", into out (kRoleNameBytes); "" for kRopeFreqs, which checkpoints compute.
-void hf_tensor_name(Role role, uint32_t layer, char* out);
+HfName hf_tensor_find(const HfNames& names, std::string_view name, const HfTensor** found, uint32_t* layer);
+// The reverse with root 0 or 1, "model.layers.3.self_attn.q_proj.weight".
+std::string hf_tensor_name(const HfNames& names, const HfTensor& tensor, uint32_t root, uint32_t layer, uint32_t head = 0);
 
 }  // namespace linnet

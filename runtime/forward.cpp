@@ -35,15 +35,26 @@ struct Decoder {
   const ModelSpec& spec;
   Activations a;
   const KvCache& kv;
-  RopeView rope;
+  const linnet_model& model;
   const RowSpan* spans;
   uint32_t n_spans, m;
   float eps, scale;
+  size_t logits_stride;
+
+  // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
+  RopeView rope_of(uint32_t layer, uint32_t first, bool sinks) const {
+    const LayerRope which = layer_rope(spec, layer);
+    const uint32_t n_pairs = which == LayerRope::kNone ? 0 : spec.rope_dim / 2;
+    const bool local = which == LayerRope::kLocal;
+    const size_t places = !sinks ? 1 : a.sink_cos ? kMaxSinks : 0, at = (size_t{local} * a.n_rope_rows + first) * places * n_pairs;
+    const float factor = local || spec.rope_attn_factor == 0 ? 1.0f : static_cast<float>(spec.rope_attn_factor);
+    return {(sinks ? a.sink_cos : a.cos) + at, (sinks ? a.sink_sin : a.sin) + at, n_pairs, spec.rope_kind == kRopePairs, factor};
+  }
 
   // Each returns what the next matrix reads, unless that is f32.
-  QuantRows norm(const float* weight, const Matrix& next) {
+  QuantRows norm(const Norm& by, const Matrix& next) {
     QuantRows q = quant_rows(a, next);
-    ops.norm(w, a.x, a.d_stride, weight, eps, m, spec.d_model, a.normed, q.q ? &q : nullptr);
+    ops.norm(w, a.x, a.d_stride, by, m, spec.d_model, a.normed, q.q ? &q : nullptr);
     ops.sync(w);
     return q;
   }
@@ -60,9 +71,21 @@ struct Decoder {
     ops.gemm(w, l.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, l.q_bias, false, q, a.q_stride);
     ops.sync(w);
 
-    const RopeView rope_q = {rope.cos + size_t{first} * rope.n_pairs, rope.sin + size_t{first} * rope.n_pairs, rope.n_pairs, rope.interleaved};
-    ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, l.q_norm, eps, rope_q);
-    ops.rope(w, k, a.kv_stride, m, n_kv, dim, l.k_norm, eps, rope);
+    if (spec.clip_qkv > 0) {
+      const float limit = static_cast<float>(spec.clip_qkv);
+      ops.clip(w, q, a.q_stride, limit, n, spec.n_heads * dim);
+      ops.clip(w, k, a.kv_stride, limit, m, n_kv * dim);
+      ops.clip(w, v, a.kv_stride, limit, m, n_kv * dim);
+      ops.sync(w);
+    }
+    if (spec.qk_norm == kQkNormAll) {
+      ops.norm(w, q, a.q_stride, {l.q_norm, nullptr, kNormRms, eps}, n, spec.n_heads * dim, q, nullptr);
+      ops.norm(w, k, a.kv_stride, {l.k_norm, nullptr, kNormRms, eps}, m, n_kv * dim, k, nullptr);
+      ops.sync(w);
+    }
+    const RopeView rope = rope_of(layer, 0, false);
+    ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, {l.q_norm, spec.qk_norm, eps}, rope_of(layer, first, false));
+    ops.rope(w, k, a.kv_stride, m, n_kv, dim, {l.k_norm, spec.qk_norm, eps}, rope);
     ops.sync(w);
     ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
@@ -75,8 +98,20 @@ struct Decoder {
   // Queries of rows `first`.. become the heads' values.
   void attend(const Layer& l, uint32_t layer, uint32_t first, float* q) {
     const RowSpan tail = {spans[0].seq, 0, m - first, spans[0].position + first};
-    ops.attention(w, {&kv, layer, first ? &tail : spans, first ? 1 : n_spans, q, a.q_stride, spec.n_heads, scale, static_cast<float>(spec.attn_softcap), l.attn_sinks, q, a.q_stride,
-                      {a.sink_cos + size_t{first} * kMaxSinks * rope.n_pairs, a.sink_sin + size_t{first} * kMaxSinks * rope.n_pairs, rope.n_pairs, rope.interleaved}});
+    ops.attention(w, {&kv, layer, first ? &tail : spans, first ? 1 : n_spans, q, a.q_stride, spec.n_heads, scale, static_cast<float>(spec.attn_softcap), model.alibi, l.attn_sinks, q, a.q_stride,
+                      rope_of(layer, first, true)});
+    ops.sync(w);
+  }
+
+  // What a branch gives goes into the residual stream, or waits in a.branch until settle(). Parallel branches wait for each other.
+  float* target() const { return in_branch(spec) ? a.branch : a.x; }
+  bool parallel() const { return spec.residual == kResidualParallel || spec.residual == kResidualParallel2; }
+  void settle(const Norm& post, uint32_t first) {
+    const size_t at = first * a.d_stride;
+    const float residual_scale = static_cast<float>(spec.residual_scale);
+    if (in_branch(spec)) ops.add(w, a.x + at, a.branch + at, a.d_stride, post, residual_scale, m - first, spec.d_model);
+    else if (spec.residual == kResidualAfter) ops.norm(w, a.x + at, a.d_stride, post, m - first, spec.d_model, a.x + at, nullptr);
+    else return;
     ops.sync(w);
   }
 
@@ -87,8 +122,9 @@ struct Decoder {
       ops.quantize(w, heads, stride, m - first, l.out.k, &rows);
       ops.sync(w);
     }
-    ops.gemm(w, l.out, heads, stride, &rows, m - first, l.out_bias, true, a.x + first * a.d_stride, a.d_stride);
+    ops.gemm(w, l.out, heads, stride, &rows, m - first, l.out_bias, !in_branch(spec), target() + first * a.d_stride, a.d_stride);
     ops.sync(w);
+    if (!parallel()) settle(l.attn_post_norm, first);
   }
 
   // Latent attention (DeepSeek-V2) in the absorbed form: W_uk takes each head's query to the latent, all heads look at the one key [roped part | latent] of a
@@ -105,17 +141,17 @@ struct Decoder {
     else ops.gemm(w, l.q, x_q, a.d_stride, &in_q, n, nullptr, false, heads, a.heads_stride);
     ops.sync(w);
 
-    ops.norm(w, k + rope_dim, a.kv_stride, l.kv_a_norm, kLatentEps, m, rank, k + rope_dim, nullptr);
-    ops.rope(w, k, a.kv_stride, m, 1, dim, nullptr, 0, rope);
+    const RopeView rope = rope_of(layer, 0, false);
+    ops.norm(w, k + rope_dim, a.kv_stride, {l.kv_a_norm, nullptr, kNormRms, kLatentEps}, m, rank, k + rope_dim, nullptr);
+    ops.rope(w, k, a.kv_stride, m, 1, dim, {}, rope);
     if (l.q_a.panels) {
       QuantRows low = quant_rows(a, l.q);
-      ops.norm(w, q, a.q_stride, l.q_a_norm, kLatentEps, n, spec.q_lora_rank, q, low.q ? &low : nullptr);
+      ops.norm(w, q, a.q_stride, {l.q_a_norm, nullptr, kNormRms, kLatentEps}, n, spec.q_lora_rank, q, low.q ? &low : nullptr);
       ops.sync(w);
       ops.gemm(w, l.q, q, a.q_stride, &low, n, nullptr, false, heads, a.heads_stride);
     }
     ops.sync(w);
-    const RopeView rope_q = {rope.cos + size_t{first} * rope.n_pairs, rope.sin + size_t{first} * rope.n_pairs, rope.n_pairs, rope.interleaved};
-    ops.rope(w, heads + nope, a.heads_stride, n, spec.n_heads, nope + rope_dim, nullptr, 0, rope_q);
+    ops.rope(w, heads + nope, a.heads_stride, n, spec.n_heads, nope + rope_dim, {}, rope_of(layer, first, false));
     ops.kv_append(w, kv, layer, k, nullptr, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
     if (n == 0) return;
@@ -129,17 +165,69 @@ struct Decoder {
   }
 
   void feed_forward(const Layer& l) {
-    float* gate = a.wide;                      // (m, d_ff)
-    float* up = gate + m * a.ff_stride;
-    const QuantRows in = norm(l.ffn_norm, l.gate);
-    ops.gemm(w, l.gate, a.normed, a.d_stride, &in, m, l.gate_bias, false, gate, a.ff_stride);
-    ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, l.up_bias, false, up, a.ff_stride);
+    float* hidden = a.wide;                    // (m, d_ff)
+    float* gated = spec.ungated ? nullptr : hidden + m * a.ff_stride;
+    const QuantRows in = norm(l.ffn_norm, l.up);
+    if (gated) ops.gemm(w, l.gate, a.normed, a.d_stride, &in, m, l.gate_bias, false, hidden, a.ff_stride);
+    ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, l.up_bias, false, gated ? gated : hidden, a.ff_stride);
     ops.sync(w);
-    QuantRows hidden = quant_rows(a, l.down);
-    ops.act_mul(w, gate, up, a.ff_stride, m, spec.d_ff, gate, hidden.q ? &hidden : nullptr);
+    QuantRows rows = quant_rows(a, l.down);
+    ops.act_mul(w, spec.activation, hidden, gated, a.ff_stride, m, spec.d_ff, hidden, rows.q ? &rows : nullptr);
     ops.sync(w);
-    ops.gemm(w, l.down, gate, a.ff_stride, &hidden, m, l.down_bias, true, a.x, a.d_stride);
+    ops.gemm(w, l.down, hidden, a.ff_stride, &rows, m, l.down_bias, parallel() || !in_branch(spec), target(), a.d_stride);
     ops.sync(w);
+    settle(l.ffn_post_norm, 0);
+  }
+
+  // Tokens into the residual stream.
+  void embed(const Batch& b) {
+    if (spec.embd_dim) {
+      QuantRows rows = quant_rows(a, model.embd_in);
+      ops.embed(w, model.embedding, b.tokens, m, a.wide, a.embd_stride);
+      ops.sync(w);
+      if (rows.q) {
+        ops.quantize(w, a.wide, a.embd_stride, m, spec.embd_dim, &rows);
+        ops.sync(w);
+      }
+      ops.gemm(w, model.embd_in, a.wide, a.embd_stride, &rows, m, nullptr, false, a.x, a.d_stride);
+    } else {
+      ops.embed(w, model.embedding, b.tokens, m, a.x, a.d_stride);
+    }
+    if (spec.positions) ops.embed(w, model.positions, a.positions, m, a.normed, a.d_stride);
+    ops.sync(w);
+    if (spec.embd_scale > 0) ops.scale(w, a.x, a.d_stride, static_cast<float>(spec.embd_scale), 0, m, spec.d_model);
+    if (spec.embd_scale > 0) ops.sync(w);
+    if (spec.positions) ops.add(w, a.x, a.normed, a.d_stride, {}, 0, m, spec.d_model);
+    if (spec.embd_norm) ops.norm(w, a.x, a.d_stride, model.embd_norm, m, spec.d_model, a.x, nullptr);  // of the same rows
+    if (spec.positions || spec.embd_norm) ops.sync(w);
+  }
+
+  // Logits of some rows of the residual stream.
+  void logits(const Batch& b, const float* x) {
+    const Matrix& first = spec.embd_dim ? model.embd_out : model.head;
+    QuantRows in = quant_rows(a, first);
+    for (uint32_t i = 0; i < b.n_logits;) {
+      const uint32_t from = i;  // rows one behind the other are normed at once
+      while (++i < b.n_logits && b.logit_rows[i] == b.logit_rows[i - 1] + 1) {}
+      QuantRows part = rows_from(in, from);
+      ops.norm(w, x + b.logit_rows[from] * a.d_stride, a.d_stride, model.output_norm, i - from, spec.d_model, a.normed + from * a.d_stride, in.q ? &part : nullptr);
+    }
+    ops.sync(w);
+    const float* rows = a.normed;
+    size_t stride = a.d_stride;
+    if (spec.embd_dim) {
+      ops.gemm(w, model.embd_out, rows, stride, &in, b.n_logits, nullptr, false, a.wide, a.embd_stride);
+      ops.sync(w);
+      rows = a.wide, stride = a.embd_stride, in = quant_rows(a, model.head);
+      if (in.q) {
+        ops.quantize(w, rows, stride, b.n_logits, spec.embd_dim, &in);
+        ops.sync(w);
+      }
+    }
+    ops.gemm(w, model.head, rows, stride, &in, b.n_logits, model.head_bias, false, b.logits, logits_stride);
+    if (spec.logit_scale == 0 && spec.logit_softcap == 0) return;
+    ops.sync(w);
+    ops.scale(w, b.logits, logits_stride, static_cast<float>(spec.logit_scale), static_cast<float>(spec.logit_softcap), b.n_logits, spec.n_vocab);
   }
 };
 
@@ -157,21 +245,29 @@ void forward_rows(Pass& pass, const Worker& w) {
   const Activations& a = s.act;
   const Batch& b = pass.batch;
   const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
-  const float scale = 1.0f / __builtin_sqrtf(static_cast<float>(spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim));
-  Decoder d{w, ops, spec, a, s.kv, {a.cos, a.sin, n_pairs, spec.rope_kind == kRopePairs}, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale};
+  const float by_dim = 1.0f / __builtin_sqrtf(static_cast<float>(spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim));
+  const float scale = spec.attn_scale > 0 ? static_cast<float>(spec.attn_scale) : by_dim;
+  Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale, s.logits_stride};
 
   for (uint32_t i = 0; i < b.n_spans; ++i)
     for (uint32_t j = 0; j < b.spans[i].n; ++j) {
       const size_t row = b.spans[i].row + j;
       if (row % w.n != w.id) continue;
-      rope_fill(model.inv_freq, n_pairs, b.spans[i].position + j, a.cos + row * n_pairs, a.sin + row * n_pairs);
-      for (uint32_t k = 0; a.sink_cos && k < s.params.n_keep; ++k) {
-        const size_t at = (row * kMaxSinks + k) * n_pairs;
-        rope_fill(model.inv_freq, n_pairs, sink_position(s.params, b.spans[i].position + j, k), a.sink_cos + at, a.sink_sin + at);
+      const uint32_t position = b.spans[i].position + j;
+      if (spec.positions) a.positions[row] = static_cast<int32_t>(position + spec.position_offset);
+      for (uint32_t r = 0; r < a.n_ropes; ++r) {
+        const double* inv_freq = a.inv_freq + r * n_pairs;
+        const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;
+        const size_t at = size_t{r} * a.n_rope_rows + row;
+        rope_fill(inv_freq, n_pairs, position, factor, a.cos + at * n_pairs, a.sin + at * n_pairs);
+        for (uint32_t k = 0; a.sink_cos && k < s.params.n_keep; ++k) {
+          const size_t sink = (at * kMaxSinks + k) * n_pairs;
+          rope_fill(inv_freq, n_pairs, sink_position(s.params, position, k), factor, a.sink_cos + sink, a.sink_sin + sink);
+        }
       }
     }
-  ops.embed(w, model.embedding, b.tokens, b.m, a.x, a.d_stride);
-  ops.sync(w);
+  if (spec.positions) ops.sync(w);
+  d.embed(b);
 
   // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
   // others look at counts where tokens are chosen by it.
@@ -185,20 +281,12 @@ void forward_rows(Pass& pass, const Worker& w) {
     if (pass.stop) return;  // every thread has passed a sync since thread 0 wrote it
     if (first) {
       d.a.x += first * a.d_stride;
+      if (in_branch(spec)) d.a.branch += first * a.d_stride;
       d.m -= first;
     }
     if (d.m) d.feed_forward(model.layers[i]);
   }
-  if (!b.n_logits) return;
-  QuantRows in = quant_rows(a, model.head);
-  for (uint32_t i = 0; i < b.n_logits;) {
-    const uint32_t from = i;  // rows one behind the other are normed at once
-    while (++i < b.n_logits && b.logit_rows[i] == b.logit_rows[i - 1] + 1) {}
-    QuantRows part = rows_from(in, from);
-    ops.norm(w, a.x + b.logit_rows[from] * a.d_stride, a.d_stride, model.output_norm, d.eps, i - from, spec.d_model, a.normed + from * a.d_stride, in.q ? &part : nullptr);
-  }
-  ops.sync(w);
-  ops.gemm(w, model.head, a.normed, a.d_stride, &in, b.n_logits, nullptr, false, b.logits, s.logits_stride);
+  if (b.n_logits) d.logits(b, a.x);
 }
 
 }  // namespace

@@ -3,21 +3,18 @@
 #include <cstring>
 #include <new>
 
-#include "rope.h"
-
 namespace linnet {
 namespace {
 
 // What the layout depends on.
 struct Sizes {
-  uint32_t n_layers, n_pairs;
+  uint32_t n_layers;
   size_t tokenizer_bytes;
 };
 
 struct Parts {
   linnet_model* model;
   Layer* layers;
-  double* inv_freq;
   uint8_t* tokenizer;
 };
 
@@ -25,7 +22,6 @@ Parts lay_out(Arena& a, const Sizes& s) {
   Parts p;
   p.model = a.take<linnet_model>("model", 1);
   p.layers = a.take<Layer>("model", s.n_layers);
-  p.inv_freq = a.take<double>("model", s.n_pairs);
   p.tokenizer = a.take<uint8_t>("tokenizer", s.tokenizer_bytes);
   return p;
 }
@@ -36,7 +32,7 @@ Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, Gg
   *tokenizer = {};
   if (gguf->tensor(kTokenizerTensor, tokenizer) && tokenizer->type != kGgmlI8)
     return fail(err, LINNET_BAD_FILE, "model file: tensor '", kTokenizerTensor, "' has type ", tokenizer->type, ", not I8");
-  *sizes = {spec->n_layers, spec->rope_kind == kRopeNone ? 0 : spec->rope_dim / 2, static_cast<size_t>(tokenizer->bytes)};
+  *sizes = {spec->n_layers, static_cast<size_t>(tokenizer->bytes)};
   return LINNET_OK;
 }
 
@@ -97,10 +93,10 @@ struct Loader {
     model->n_params += weights;
     model->weight_bytes += bytes;
     hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
-    const Part part = role == kTokenEmbd ? kPartEmbedding : role == kOutput ? kPartHead : role == kFfnGate || role == kFfnUp || role == kFfnDown ? kPartFfn : kPartAttention;
+    const Part part = role == kTokenEmbd || role == kPosEmbd ? kPartEmbedding : role == kOutput ? kPartHead : role == kFfnGate || role == kFfnUp || role == kFfnDown ? kPartFfn : kPartAttention;
     part_bytes[part] += bytes;
     part_weights[part] += weights;
-    if (role != kTokenEmbd && role != kOutput) {
+    if (part != kPartEmbedding && role != kOutput) {
       format_bytes[out->format] += bytes;
       model->decode_bytes += bytes;
       model->matrix_ops += 2 * weights;
@@ -117,6 +113,18 @@ struct Loader {
     }
     return LINNET_OK;
   }
+  Status norm(Role weight, Role bias, uint32_t layer, Norm* out) {
+    out->kind = model->spec.norm;
+    out->eps = static_cast<float>(model->spec.norm_eps);
+    LINNET_TRY(vector(weight, layer, &out->weight));
+    return vector(bias, layer, &out->bias);
+  }
+  Status factors(Role role, const float** out) {
+    LINNET_TRY(vector(role, 0, out));
+    for (uint32_t i = 0; *out && i < model->spec.rope_dim / 2; ++i)
+      if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f)) return fail(err, LINNET_BAD_FILE, "model file: ", kRoles[role].name, "[", i, "] is out of range");
+    return LINNET_OK;
+  }
 };
 
 // Matrices that read the same rows share one quantisation of them.
@@ -125,7 +133,8 @@ bool same_rows(const Matrix& a, const Matrix& b) {
 }
 
 Status load_layer(Loader& in, uint32_t i, Layer* l) {
-  LINNET_TRY(in.vector(kAttnNorm, i, &l->attn_norm));
+  LINNET_TRY(in.norm(kAttnNorm, kAttnNormBias, i, &l->attn_norm));
+  LINNET_TRY(in.norm(kAttnPostNorm, kAttnPostNormBias, i, &l->attn_post_norm));
   LINNET_TRY(in.matrix(in.model->spec.q_lora_rank ? kAttnQB : kAttnQ, i, &l->q));
   LINNET_TRY(in.matrix(kAttnQA, i, &l->q_a));
   LINNET_TRY(in.vector(kAttnQANorm, i, &l->q_a_norm));
@@ -143,7 +152,9 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kAttnQNorm, i, &l->q_norm));
   LINNET_TRY(in.vector(kAttnKNorm, i, &l->k_norm));
   LINNET_TRY(in.vector(kAttnSinks, i, &l->attn_sinks));
-  LINNET_TRY(in.vector(kFfnNorm, i, &l->ffn_norm));
+  LINNET_TRY(in.norm(kFfnNorm, kFfnNormBias, i, &l->ffn_norm));
+  LINNET_TRY(in.norm(kFfnPostNorm, kFfnPostNormBias, i, &l->ffn_post_norm));
+  if (in.model->spec.residual == kResidualParallel) l->ffn_norm = l->attn_norm;
   LINNET_TRY(in.matrix(kFfnGate, i, &l->gate));
   LINNET_TRY(in.matrix(kFfnUp, i, &l->up));
   LINNET_TRY(in.matrix(kFfnDown, i, &l->down));
@@ -154,7 +165,7 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": ", l->q_a.panels ? "q_a" : "q", " and kv_a have formats of different activation groups");
   if (!l->kv_a.panels && (!same_rows(l->q, l->k) || !same_rows(l->q, l->v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
-  if (!same_rows(l->gate, l->up))
+  if (l->gate.panels && !same_rows(l->gate, l->up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
   return LINNET_OK;
 }
@@ -166,13 +177,17 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.matrix(kTokenEmbd, 0, &m->embedding));
   LINNET_TRY(in.matrix(kOutput, 0, &m->head));
   if (m->spec.tied) m->head = m->embedding;
-  LINNET_TRY(in.vector(kOutputNorm, 0, &m->output_norm));
-  const float* freq_factors = nullptr;
-  LINNET_TRY(in.vector(kRopeFreqs, 0, &freq_factors));
+  LINNET_TRY(in.norm(kOutputNorm, kOutputNormBias, 0, &m->output_norm));
+  LINNET_TRY(in.matrix(kPosEmbd, 0, &m->positions));
+  LINNET_TRY(in.norm(kEmbdNorm, kEmbdNormBias, 0, &m->embd_norm));
+  LINNET_TRY(in.matrix(kEmbdIn, 0, &m->embd_in));
+  LINNET_TRY(in.matrix(kEmbdOut, 0, &m->embd_out));
+  LINNET_TRY(in.vector(kOutputBias, 0, &m->head_bias));
+  LINNET_TRY(in.vector(kAlibi, 0, &m->alibi));
+  LINNET_TRY(in.factors(kRopeFreqs, &m->rope.all));
+  LINNET_TRY(in.factors(kRopeShort, &m->rope.up_to_original));
+  LINNET_TRY(in.factors(kRopeLong, &m->rope.beyond));
   for (uint32_t i = 0; i < m->spec.n_layers; ++i) LINNET_TRY(load_layer(in, i, &m->layers[i]));
-  for (uint32_t i = 0; freq_factors && i < m->spec.rope_dim / 2; ++i)
-    if (!(freq_factors[i] > 1e-6f && freq_factors[i] < 1e6f)) return fail(in.err, LINNET_BAD_FILE, "model file: rope_freqs.weight[", i, "] is out of range");
-  if (m->spec.rope_kind != kRopeNone) rope_frequencies(m->spec, freq_factors, m->inv_freq);
   m->head_ops = 2 * uint64_t{m->head.n} * m->head.k;
   m->decode_bytes += packed_bytes(m->head.format, m->head.n, m->head.k);
   m->main_format = LINNET_F32;
@@ -224,7 +239,6 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   m->spec = spec;
   m->ops = &cpu_ops;
   m->layers = p.layers;
-  m->inv_freq = p.inv_freq;
   m->arena = arena;
   for (uint32_t i = 0; i < spec.n_layers; ++i) new (&m->layers[i]) Layer{};
   LINNET_TRY(kernels_resolve(profile.isa, profile.isa_mask, &m->kernels, err));

@@ -4,6 +4,7 @@
 #include "arena.h"
 #include "chat.h"
 #include "ops.h"
+#include "rope.h"
 #include "spec.h"
 #include "tensor.h"
 #include "tokenizer/tokenizer.h"
@@ -12,19 +13,19 @@ namespace linnet {
 
 // One decoder layer. Matrices are (outputs, inputs); biases and norm weights are padded with zeros to a multiple of 16.
 struct Layer {
-  const float* attn_norm;  // (d_model)
+  // Norms are (d_model); their weight is nullptr where the spec's arrangement has none. Before a branch and behind it.
+  Norm attn_norm, attn_post_norm, ffn_norm, ffn_post_norm;
   Matrix q, k, v;          // (n_heads * head_dim, d_model), (n_kv_heads * head_dim, d_model) twice
   Matrix out;              // (d_model, n_heads * head_dim)
   const float *q_bias, *k_bias, *v_bias, *out_bias;  // or nullptr
-  const float *q_norm, *k_norm;                      // (head_dim) or nullptr
+  const float *q_norm, *k_norm;                      // (head_dim, or of all heads) or nullptr
   const float* attn_sinks;                           // (n_heads) or nullptr
   // Latent attention: k and v are empty, q is (n_heads * (nope + rope), d_model or q_lora_rank), out (d_model, n_heads * v_head_dim).
   Matrix q_a;              // (q_lora_rank, d_model) or empty
   Matrix kv_a;             // (qk_rope_dim + kv_lora_rank, d_model)
   Matrix k_b, v_b;         // of every head (kv_lora_rank, qk_nope_dim) and (v_head_dim, kv_lora_rank)
   const float *q_a_norm, *kv_a_norm;  // (q_lora_rank) or nullptr, (kv_lora_rank)
-  const float* ffn_norm;   // (d_model)
-  Matrix gate, up;         // (d_ff, d_model)
+  Matrix gate, up;         // (d_ff, d_model), gate may be empty
   Matrix down;             // (d_model, d_ff)
   const float *gate_bias, *up_bias, *down_bias;
 };
@@ -39,10 +40,14 @@ struct linnet_model {
   linnet::ModelSpec spec;
   const linnet::Ops* ops;
   linnet::Kernels kernels;
-  linnet::Matrix embedding, head;  // (n_vocab, d_model); the same when tied
-  const float* output_norm;        // (d_model)
+  linnet::Matrix embedding, head;  // (n_vocab, d_model or embd_dim); the same when tied
+  linnet::Matrix positions;        // (positions, d_model) or empty
+  linnet::Matrix embd_in, embd_out;  // (d_model, embd_dim) and back, or empty
+  linnet::Norm embd_norm, output_norm;  // (d_model), weight nullptr: none
+  const float* head_bias;          // (n_vocab) or nullptr
+  const float* alibi;              // (n_heads) or nullptr
   linnet::Layer* layers;           // (n_layers)
-  double* inv_freq;                // (rope_dim / 2)
+  linnet::RopeFactors rope;
   linnet::Tokenizer tokenizer;     // blob == nullptr: none
   uint8_t* tokenizer_blob;
   char name[128];

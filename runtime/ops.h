@@ -1,4 +1,4 @@
-// Ops: the dozen operations that a backend fills; the one seam between model code and a device. forward.cpp calls them in
+// Ops: the dozen or so operations that a backend fills; the one seam between model code and a device. forward.cpp calls them in
 // order, on every thread of the session's team at once: each thread does its share, and op_sync lets results be seen. A
 // backend with its own queue (CUDA) runs them on a team of one, where sync costs nothing.
 #pragma once
@@ -30,6 +30,31 @@ struct RopeView {
   const float* cos;  // (m, n_pairs)
   const float* sin;
   uint32_t n_pairs, interleaved;
+  float factor;      // cos and sin hold it too
+};
+
+enum NormKind : uint32_t { kNormRms = 0, kNormLayer = 1 };
+enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3 };
+enum QkNorm : uint32_t {
+  kQkNormNone = 0,
+  kQkNormHead = 1,       // RMS per head, before RoPE; all heads share the weights
+  kQkNormAll = 2,        // RMS over all heads at once, before RoPE
+  kQkNormHeadAfter = 3,  // RMS per head, after RoPE
+  kQkNormLayer = 4       // LayerNorm per head, before RoPE, of every head its own weights
+};
+
+// A norm of rows.
+struct Norm {
+  const float* weight;  // (n) or nullptr: none at all, rows stay as they are
+  const float* bias;    // (n) or nullptr
+  uint32_t kind;        // NormKind
+  float eps;
+};
+// Of q or k; kQkNormAll is a Norm of whole rows.
+struct HeadNorm {
+  const float* weight;  // (head_dim), of kQkNormLayer (n_heads * head_dim); nullptr: none
+  uint32_t kind;        // QkNorm
+  float eps;
 };
 
 // Rows row..row + n - 1 of a batch are positions position.. of a sequence.
@@ -46,6 +71,7 @@ struct AttentionArgs {
   size_t q_stride;
   uint32_t n_heads;
   float scale, cap;    // scores are scaled, and where cap > 0 soft capped
+  const float* slopes; // (n_heads) or nullptr: ALiBi
   const float* sinks;  // (n_heads) or nullptr: the score of a place beside all tokens that holds nothing (learned sinks)
   float* out;          // (rows, n_heads * head_dim), may be q; of a latent each head's first v_dim floats
   size_t out_stride;
@@ -57,8 +83,14 @@ struct Ops {
   void (*sync)(const Worker&);
   // y(m, k) = rows `tokens` of the embedding (n_vocab, k).
   void (*embed)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);
-  // y = RMSNorm(x) * weight for m rows of n; quantised too where q != nullptr.
-  void (*norm)(const Worker&, const float* x, size_t stride, const float* weight, float eps, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // y = norm(x) for m rows of n; quantised too where q != nullptr.
+  void (*norm)(const Worker&, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // y = y + norm(x) * scale, x in place; scale 0 counts as 1.
+  void (*add)(const Worker&, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n);
+  // x = x * scale (0: 1), then where cap > 0 cap * tanh(x / cap).
+  void (*scale)(const Worker&, float* x, size_t stride, float scale, float cap, uint32_t m, uint32_t n);
+  // x = x cut to -limit..limit.
+  void (*clip)(const Worker&, float* x, size_t stride, float limit, uint32_t m, uint32_t n);
   // Quantises m rows of k.
   void (*quantize)(const Worker&, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q);
   // y(m, n) = x * W^T (+ bias); accumulate: y += . Reads q for integer formats, x (stride x_stride floats) for float ones.
@@ -68,9 +100,8 @@ struct Ops {
   // y = [the `carry` floats behind the k inputs, x * W of the head^T], y_head floats apart.
   void (*gemm_heads)(const Worker&, const Matrix& w, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y,
                      size_t y_stride, size_t y_head);
-  // Per head: optional RMSNorm with weight[head_dim], then RoPE, in place on x (m, n_heads * head_dim, stride).
-  void (*rope)(const Worker&, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const float* norm_weight, float eps,
-               const RopeView& rope);
+  // Per head: its norm and RoPE, in place on x (m, n_heads * head_dim, stride).
+  void (*rope)(const Worker&, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& rope);
   // Appends k, v (rows, n_kv_heads * head_dim) of one layer at the spans' positions. k is rotated by rope; v of no use where the cache is a latent's.
   void (*kv_append)(const Worker&, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
                     const RopeView& rope);
@@ -78,8 +109,8 @@ struct Ops {
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
-  // y = silu(gate) * up, quantised too where q != nullptr. y may be gate.
-  void (*act_mul)(const Worker&, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation.
+  void (*act_mul)(const Worker&, uint32_t act, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
 };
 
 extern const Ops cpu_ops;

@@ -69,22 +69,36 @@ double scale_llama3(const ModelSpec& spec, double f) {
 
 }  // namespace
 
-void rope_frequencies(const ModelSpec& spec, const float* freq_factors, double* inv_freq) {
-  const double log_base = log_positive(spec.rope_base);
+double rope_power(double base, double exponent) { return exp_double(exponent * log_positive(base)); }
+
+void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq) {
+  const double log_base = log_positive(base);
+  for (uint32_t i = 0; i < rope_dim / 2; ++i) inv_freq[i] = exp_double(-log_base * (2.0 * i) / rope_dim);
+}
+
+void rope_frequencies(const ModelSpec& spec, const RopeFactors& factors, uint32_t length, double* inv_freq) {
+  double base = spec.rope_base;
+  if (spec.rope_scaling == kRopeScaleDynamic && length > spec.rope_original) {
+    const double dim = spec.rope_dim, f = spec.rope_factor;
+    base *= rope_power(f * length / spec.rope_original - (f - 1), dim / (dim - 2));
+  }
+  const float* by_length = length > spec.rope_original ? factors.beyond : factors.up_to_original;
+  rope_frequencies(base, spec.rope_dim, inv_freq);
   for (uint32_t i = 0; i < spec.rope_dim / 2; ++i) {
-    double f = exp_double(-log_base * (2.0 * i) / spec.rope_dim);
+    double f = inv_freq[i];
     if (spec.rope_scaling == kRopeScaleLinear) f /= spec.rope_factor;
     if (spec.rope_scaling == kRopeScaleLlama3) f = scale_llama3(spec, f);
-    inv_freq[i] = freq_factors ? f / static_cast<double>(freq_factors[i]) : f;
+    if (spec.rope_scaling == kRopeScaleLong) f /= static_cast<double>(by_length[i]);
+    inv_freq[i] = factors.all ? f / static_cast<double>(factors.all[i]) : f;
   }
 }
 
-void rope_fill(const double* inv_freq, uint32_t n_pairs, uint32_t position, float* cos, float* sin) {
+void rope_fill(const double* inv_freq, uint32_t n_pairs, uint32_t position, double factor, float* cos, float* sin) {
   for (uint32_t i = 0; i < n_pairs; ++i) {
     double s, c;
     sin_cos(position * inv_freq[i], &s, &c);
-    cos[i] = static_cast<float>(c);
-    sin[i] = static_cast<float>(s);
+    cos[i] = static_cast<float>(c * factor);
+    sin[i] = static_cast<float>(s * factor);
   }
 }
 

@@ -7,9 +7,18 @@
 
 namespace linnet {
 
-// inv_freq[i] (rope_dim / 2) after the spec's scaling; freq_factors (may be nullptr) divide each.
-void rope_frequencies(const ModelSpec& spec, const float* freq_factors, double* inv_freq);
-// cos, sin of position * inv_freq for one position.
-void rope_fill(const double* inv_freq, uint32_t n_pairs, uint32_t position, float* cos, float* sin);
+// Vectors (rope_dim / 2) of a model that divide frequencies, or nullptr.
+struct RopeFactors {
+  const float *all, *up_to_original, *beyond;  // kRopeFreqs, kRopeShort, kRopeLong
+};
+
+// inv_freq[i] (rope_dim / 2) after the spec's scaling, for a sequence of `length` where the scaling depends on it.
+void rope_frequencies(const ModelSpec& spec, const RopeFactors& factors, uint32_t length, double* inv_freq);
+// Of a base alone.
+void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq);
+// cos, sin of position * inv_freq for one position, times factor.
+void rope_fill(const double* inv_freq, uint32_t n_pairs, uint32_t position, double factor, float* cos, float* sin);
+// base^exponent of a positive base, the same on every machine.
+double rope_power(double base, double exponent);
 
 }  // namespace linnet

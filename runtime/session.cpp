@@ -6,6 +6,7 @@
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "forward.h"
+#include "rope.h"
 
 namespace linnet {
 namespace {
@@ -21,7 +22,8 @@ void each_matrix(const linnet_model& model, Fn fn) {
     for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.down})
       if (m->panels) fn(*m);
   }
-  fn(model.head);
+  for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out})
+    if (m->panels) fn(*m);
 }
 
 void layout_activations(Arena& arena, const linnet_model& model, const linnet_session_params& p, Activations* a) {
@@ -31,12 +33,15 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   a->q_stride = row_floats(uint64_t{spec.n_heads} * spec.head_dim);
   a->kv_stride = row_floats(uint64_t{spec.n_kv_heads} * spec.head_dim);
   a->ff_stride = row_floats(spec.d_ff);
+  a->embd_stride = row_floats(spec.embd_dim);
   if (spec.kv_lora_rank) {
     const uint32_t qk = spec.qk_nope_dim + spec.qk_rope_dim, wider = qk > spec.v_head_dim ? qk : spec.v_head_dim;
     a->heads_stride = row_floats(uint64_t{spec.n_heads} * wider);
     if (row_floats(spec.q_lora_rank) > a->q_stride) a->q_stride = row_floats(spec.q_lora_rank);
   }
-  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = 2 * a->ff_stride;
+  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = (spec.ungated ? 1 : 2) * a->ff_stride;
+  uint64_t wide = qkv > gate_up ? qkv : gate_up;
+  if (a->embd_stride > wide) wide = a->embd_stride;
   uint64_t longest = 0, groups = 0;
   each_matrix(model, [&](const Matrix& m) {
     const Format x = format_row(m.format).x;
@@ -46,18 +51,30 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   });
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);
-  a->wide = arena.take<float>("activations", c * (qkv > gate_up ? qkv : gate_up));
+  a->branch = arena.take<float>("activations", in_branch(spec) ? c * a->d_stride : 0);
+  a->wide = arena.take<float>("activations", c * wide);
   a->codes = arena.take<uint8_t>("activations", c * longest);
   a->scales = arena.take<float>("activations", c * groups);
   a->sums = arena.take<int32_t>("activations", c * groups);
   const uint64_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
-  a->cos = arena.take<float>("activations", c * n_pairs);
-  a->sin = arena.take<float>("activations", c * n_pairs);
-  const uint64_t sink_floats = p.when_full == LINNET_FULL_SINKS ? c * kMaxSinks * n_pairs : 0;
+  a->n_ropes = spec.rope_local_base > 0 ? 2 : 1;
+  a->n_rope_rows = p.n_chunk;
+  a->inv_freq = arena.take<double>("activations", a->n_ropes * n_pairs);
+  a->cos = arena.take<float>("activations", a->n_ropes * c * n_pairs);
+  a->sin = arena.take<float>("activations", a->n_ropes * c * n_pairs);
+  const uint64_t sink_floats = p.when_full == LINNET_FULL_SINKS ? a->n_ropes * c * kMaxSinks * n_pairs : 0;
   a->sink_cos = arena.take<float>("activations", sink_floats);
   a->sink_sin = arena.take<float>("activations", sink_floats);
   if (!sink_floats) a->sink_cos = a->sink_sin = nullptr;
   a->tokens = arena.take<int32_t>("activations", c);
+  a->positions = arena.take<int32_t>("activations", spec.positions ? c : 0);
+}
+
+void start_rope(const linnet_model& model, uint32_t length, const Activations& a) {
+  const ModelSpec& spec = model.spec;
+  if (spec.rope_kind == kRopeNone) return;
+  rope_frequencies(spec, model.rope, length, a.inv_freq);
+  if (a.n_ropes > 1) rope_frequencies(spec.rope_local_base, spec.rope_dim, a.inv_freq + spec.rope_dim / 2);
 }
 
 struct KvChoice {
@@ -137,6 +154,19 @@ Status check_when_full(linnet_session_params* p, Error* err) {
   if (p->n_rollback == 0) p->n_rollback = drops_tokens(*p) && p->n_chunk > p->n_context - p->n_keep ? p->n_context - p->n_keep : p->n_chunk;
   if (drops_tokens(*p) && p->n_context - p->n_keep < p->n_rollback)
     return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", too small for n_keep = ", p->n_keep, " tokens that stay and n_rollback = ", p->n_rollback);
+  return LINNET_OK;
+}
+
+// Ways to tell positions that do not go with every length or every way to drop tokens; fills in rope_length.
+Status check_positions(const ModelSpec& spec, linnet_session_params* p, Error* err) {
+  if (p->rope_length > kMaxContext) return fail(err, LINNET_BAD_ARG, "session: rope_length is ", p->rope_length, ", at most ", kMaxContext);
+  if (p->rope_length == 0) p->rope_length = p->n_context;
+  if (spec.positions && p->n_context > spec.positions - spec.position_offset)
+    return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", the model has ", spec.positions - spec.position_offset, " learned positions");
+  const char* what = spec.positions ? "learned positions" : spec.alibi ? "ALiBi" : nullptr;
+  if (what && p->when_full != LINNET_FULL_STOP) return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full, ": not in a model with ", what);
+  if (spec.qk_norm == kQkNormHeadAfter && p->when_full == LINNET_FULL_SINKS)
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full, ": sinks move unrotated keys, and the model norms keys after RoPE");
   return LINNET_OK;
 }
 
@@ -291,6 +321,7 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
     return fail(err, LINNET_BAD_ARG, "session: n_pool is ", p.n_pool, ", must be n_context = ", p.n_context, " to n_sequences times that");
   if (p.n_rollback > p.n_context) p.n_rollback = p.n_context;
   LINNET_TRY(check_when_full(&p, err));
+  LINNET_TRY(check_positions(model.spec, &p, err));
   LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
   return LINNET_OK;
@@ -321,6 +352,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->params = params;
   s->arena = arena;
   s->kv.reset();
+  start_rope(*model, params.rope_length, s->act);
   s->sampler.exp_row = model->kernels.t.exp_row;
   s->sampler.find_above = model->kernels.t.find_above;
   s->stats.size = sizeof s->stats;

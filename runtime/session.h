@@ -12,15 +12,20 @@ namespace linnet {
 // Buffers of a forward pass over at most n_chunk rows (C). Strides are row lengths rounded up to 16 floats.
 struct Activations {
   float *x, *normed;       // (C, d_model)
-  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up): the same memory
-  size_t d_stride, q_stride, kv_stride, ff_stride;
+  float* branch;           // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
+  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up): the same memory; (C, embd_dim) before the layers and behind them
+  size_t d_stride, q_stride, kv_stride, ff_stride, embd_stride;
   size_t heads_stride;     // of latent attention: queries as projected, later the heads' outputs
   uint8_t* codes;          // (C, the longest quant_stride)
   float* scales;           // (C, groups of the longest input)
   int32_t* sums;
-  float *cos, *sin;        // (C, rope_dim / 2)
-  float *sink_cos, *sink_sin;  // (C, kMaxSinks, rope_dim / 2), with sinks
+  // Of each RoPE, the model's and where there is another that of layers with a window:
+  double* inv_freq;        // (ropes, rope_dim / 2)
+  float *cos, *sin;        // (ropes, C, rope_dim / 2)
+  float *sink_cos, *sink_sin;  // (ropes, C, kMaxSinks, rope_dim / 2), with sinks
+  uint32_t n_ropes, n_rope_rows;  // n_rope_rows = C
   int32_t* tokens;         // (C)
+  int32_t* positions;      // (C) rows of the learned positions
   uint8_t* scratch;        // (n_threads, scratch_stride)
   size_t scratch_stride;
   uint8_t* shared;         // of the team, zeros where nothing runs

@@ -22,21 +22,42 @@ struct Name {
 bool always(const ModelSpec& s) { return s.n_layers > 0; }
 uint32_t one(const ModelSpec&) { return 1; }
 uint32_t d_model(const ModelSpec& s) { return s.d_model; }
+uint32_t embd_dim(const ModelSpec& s) { return s.embd_dim ? s.embd_dim : s.d_model; }
+uint32_t positions(const ModelSpec& s) { return s.positions; }
 uint32_t d_ff(const ModelSpec& s) { return s.d_ff; }
 uint32_t n_vocab(const ModelSpec& s) { return s.n_vocab; }
+uint32_t n_heads(const ModelSpec& s) { return s.n_heads; }
 uint32_t head_dim(const ModelSpec& s) { return s.head_dim; }
 uint32_t q_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.qk_nope_dim + s.qk_rope_dim : s.head_dim); }
 uint32_t out_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.v_head_dim : s.head_dim); }
 uint32_t kv_dim(const ModelSpec& s) { return s.n_kv_heads * s.head_dim; }
 uint32_t rope_pairs(const ModelSpec& s) { return s.rope_dim / 2; }
+uint32_t q_norm_dim(const ModelSpec& s) { return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_heads * s.head_dim : s.head_dim; }
+uint32_t k_norm_dim(const ModelSpec& s) { return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_kv_heads * s.head_dim : s.head_dim; }
 bool untied(const ModelSpec& s) { return s.n_layers > 0 && !s.tied; }
 bool has_freqs(const ModelSpec& s) { return s.rope_freqs; }
+bool has_long(const ModelSpec& s) { return s.rope_scaling == kRopeScaleLong; }
+bool has_positions(const ModelSpec& s) { return s.positions; }
+bool has_embd_norm(const ModelSpec& s) { return s.embd_norm; }
+bool has_embd_norm_bias(const ModelSpec& s) { return s.embd_norm && s.norm_bias; }
+bool has_embd_dim(const ModelSpec& s) { return s.embd_dim; }
+bool has_final_norm(const ModelSpec& s) { return s.n_layers > 0 && !s.no_final_norm; }
+bool has_final_norm_bias(const ModelSpec& s) { return s.norm_bias && !s.no_final_norm; }
+bool has_head_bias(const ModelSpec& s) { return s.head_bias; }
+bool has_alibi(const ModelSpec& s) { return s.alibi; }
+bool has_attn_norm(const ModelSpec& s) { return s.n_layers > 0 && s.residual != kResidualPost && s.residual != kResidualAfter; }
+bool has_attn_norm_bias(const ModelSpec& s) { return s.norm_bias && has_attn_norm(s); }
+bool has_ffn_norm(const ModelSpec& s) { return has_attn_norm(s) && s.residual != kResidualParallel; }
+bool has_ffn_norm_bias(const ModelSpec& s) { return s.norm_bias && has_ffn_norm(s); }
+bool has_post_norms(const ModelSpec& s) { return s.residual >= kResidualPost; }
+bool has_post_norm_biases(const ModelSpec& s) { return s.norm_bias && has_post_norms(s); }
+bool has_gate(const ModelSpec& s) { return s.n_layers > 0 && !s.ungated; }
+bool has_gate_bias(const ModelSpec& s) { return s.mlp_bias && !s.ungated; }
 bool has_qkv_bias(const ModelSpec& s) { return s.qkv_bias; }
 bool has_out_bias(const ModelSpec& s) { return s.out_bias; }
 bool has_mlp_bias(const ModelSpec& s) { return s.mlp_bias; }
 bool has_qk_norm(const ModelSpec& s) { return s.qk_norm; }
 bool has_sinks(const ModelSpec& s) { return s.attn_sinks; }
-uint32_t n_heads(const ModelSpec& s) { return s.n_heads; }
 bool latent(const ModelSpec& s) { return s.kv_lora_rank; }
 bool not_latent(const ModelSpec& s) { return s.n_layers > 0 && !s.kv_lora_rank; }
 bool has_q_lora(const ModelSpec& s) { return s.q_lora_rank; }
@@ -116,17 +137,17 @@ const SpecField kSpecFields[] = {
     FIELD(rope_kind, kU32, kRopeNone, kRopePairs),
     FIELD(rope_dim, kU32, 0, 1024),
     FIELD(rope_base, kF64, 1, 1e12),
-    FIELD(rope_scaling, kU32, kRopeScaleNone, kRopeScaleLlama3),
+    FIELD(rope_scaling, kU32, kRopeScaleNone, kRopeScaleLong, 1, kRopeScaleLlama3),
     FIELD(rope_factor, kF64, 1e-3, 1e6),
     FIELD(rope_low, kF64, 0, 1e6),
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActSilu),
+    FIELD(activation, kU32, kActSilu, kActRelu, 1, kActSilu),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
-    FIELD(qk_norm, kU32, 0, 1),
+    FIELD(qk_norm, kU32, kQkNormNone, kQkNormLayer, 1, kQkNormHead),
     FIELD(tied, kU32, 0, 1),
     FIELD(window, kU32, 0, 1 << 24, 2),
     FIELD(window_pattern, kU32, 0, 1024, 2),
@@ -138,16 +159,46 @@ const SpecField kSpecFields[] = {
     FIELD(qk_nope_dim, kU32, 0, 1024, 2),
     FIELD(qk_rope_dim, kU32, 0, 1024, 2),
     FIELD(v_head_dim, kU32, 0, 1024, 2),
+    FIELD(norm, kU32, kNormRms, kNormLayer, 3),
+    FIELD(norm_bias, kU32, 0, 1, 3),
+    FIELD(residual, kU32, kResidualSerial, kResidualAfter, 3),
+    FIELD(no_final_norm, kU32, 0, 1, 3),
+    FIELD(ungated, kU32, 0, 1, 3),
+    FIELD(head_bias, kU32, 0, 1, 3),
+    FIELD(positions, kU32, 0, 1 << 24, 3),
+    FIELD(position_offset, kU32, 0, 1024, 3),
+    FIELD(alibi, kU32, 0, 1, 3),
+    FIELD(nope_pattern, kU32, 0, 1024, 3),
+    FIELD(rope_local_base, kF64, 0, 1e12, 3),
+    FIELD(rope_attn_factor, kF64, 0, 1e3, 3),
+    FIELD(attn_scale, kF64, 0, 1e6, 3),
+    FIELD(embd_scale, kF64, 0, 1e6, 3),
+    FIELD(residual_scale, kF64, 0, 1e6, 3),
+    FIELD(logit_scale, kF64, 0, 1e6, 3),
+    FIELD(logit_softcap, kF64, 0, 1e6, 3),
+    FIELD(clip_qkv, kF64, 0, 1e6, 3),
+    FIELD(embd_norm, kU32, 0, 1, 3),
+    FIELD(embd_dim, kU32, 0, 65536, 3),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
 const TensorRole kRoles[kRoleCount] = {
     // name, per_layer, matrix, n, k, present; in the order of Role
-    {"token_embd.weight", false, true, n_vocab, d_model, always},
-    {"output_norm.weight", false, false, d_model, one, always},
-    {"output.weight", false, true, n_vocab, d_model, untied},
+    {"token_embd.weight", false, true, n_vocab, embd_dim, always},
+    {"output_norm.weight", false, false, d_model, one, has_final_norm},
+    {"output.weight", false, true, n_vocab, embd_dim, untied},
     {"rope_freqs.weight", false, false, rope_pairs, one, has_freqs},
-    {"attn_norm.weight", true, false, d_model, one, always},
+    {"position_embd.weight", false, true, positions, d_model, has_positions},
+    {"token_embd_norm.weight", false, false, d_model, one, has_embd_norm},
+    {"token_embd_norm.bias", false, false, d_model, one, has_embd_norm_bias},
+    {"token_embd_in.weight", false, true, d_model, embd_dim, has_embd_dim},
+    {"token_embd_out.weight", false, true, embd_dim, d_model, has_embd_dim},
+    {"output_norm.bias", false, false, d_model, one, has_final_norm_bias},
+    {"output.bias", false, false, n_vocab, one, has_head_bias},
+    {"alibi_slopes.weight", false, false, n_heads, one, has_alibi},
+    {"rope_factors_short.weight", false, false, rope_pairs, one, has_long},
+    {"rope_factors_long.weight", false, false, rope_pairs, one, has_long},
+    {"attn_norm.weight", true, false, d_model, one, has_attn_norm},
     {"attn_q.weight", true, true, q_dim, d_model, no_q_lora},
     {"attn_k.weight", true, true, kv_dim, d_model, not_latent},
     {"attn_v.weight", true, true, kv_dim, d_model, not_latent},
@@ -156,8 +207,8 @@ const TensorRole kRoles[kRoleCount] = {
     {"attn_k.bias", true, false, kv_dim, one, has_qkv_bias},
     {"attn_v.bias", true, false, kv_dim, one, has_qkv_bias},
     {"attn_output.bias", true, false, d_model, one, has_out_bias},
-    {"attn_q_norm.weight", true, false, head_dim, one, has_qk_norm},
-    {"attn_k_norm.weight", true, false, head_dim, one, has_qk_norm},
+    {"attn_q_norm.weight", true, false, q_norm_dim, one, has_qk_norm},
+    {"attn_k_norm.weight", true, false, k_norm_dim, one, has_qk_norm},
     {"attn_sinks.weight", true, false, n_heads, one, has_sinks},
     {"attn_q_a.weight", true, true, q_lora_rank, d_model, has_q_lora},
     {"attn_q_a_norm.weight", true, false, q_lora_rank, one, has_q_lora},
@@ -166,11 +217,17 @@ const TensorRole kRoles[kRoleCount] = {
     {"attn_kv_a_norm.weight", true, false, kv_lora_rank, one, latent},
     {"attn_k_b.weight", true, true, latents_of_heads, qk_nope_dim, latent},
     {"attn_v_b.weight", true, true, out_dim, kv_lora_rank, latent},
-    {"ffn_norm.weight", true, false, d_model, one, always},
-    {"ffn_gate.weight", true, true, d_ff, d_model, always},
+    {"attn_norm.bias", true, false, d_model, one, has_attn_norm_bias},
+    {"post_attention_norm.weight", true, false, d_model, one, has_post_norms},
+    {"post_attention_norm.bias", true, false, d_model, one, has_post_norm_biases},
+    {"ffn_norm.bias", true, false, d_model, one, has_ffn_norm_bias},
+    {"post_ffw_norm.weight", true, false, d_model, one, has_post_norms},
+    {"post_ffw_norm.bias", true, false, d_model, one, has_post_norm_biases},
+    {"ffn_norm.weight", true, false, d_model, one, has_ffn_norm},
+    {"ffn_gate.weight", true, true, d_ff, d_model, has_gate},
     {"ffn_up.weight", true, true, d_ff, d_model, always},
     {"ffn_down.weight", true, true, d_model, d_ff, always},
-    {"ffn_gate.bias", true, false, d_ff, one, has_mlp_bias},
+    {"ffn_gate.bias", true, false, d_ff, one, has_gate_bias},
     {"ffn_up.bias", true, false, d_ff, one, has_mlp_bias},
     {"ffn_down.bias", true, false, d_model, one, has_mlp_bias},
 };
@@ -203,11 +260,18 @@ uint32_t layer_window(const ModelSpec& s, uint32_t layer) {
   return all ? 0 : s.window;
 }
 
+LayerRope layer_rope(const ModelSpec& s, uint32_t layer) {
+  if (s.rope_kind == kRopeNone || (s.nope_pattern && (layer + 1) % s.nope_pattern == 0)) return LayerRope::kNone;
+  return s.rope_local_base > 0 && layer_window(s, layer) ? LayerRope::kLocal : LayerRope::kMain;
+}
+
 uint32_t spec_version(const ModelSpec& s) {
   uint32_t version = 1;
   for (size_t i = 0; i < kSpecFieldCount; ++i) {
     const SpecField& f = kSpecFields[i];
-    if (f.since > version && (f.type == kU32 ? get_u32(s, f) != 0 : get_f64(s, f) != 0)) version = f.since;
+    const double value = f.type == kU32 ? get_u32(s, f) : f.type == kF64 ? get_f64(s, f) : 0;
+    const uint32_t needs = value > f.max_2 ? 3 : value != 0 ? f.since : 1;
+    if (needs > version) version = needs;
   }
   return version;
 }
@@ -237,7 +301,15 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
   if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high > s.rope_low) || !(s.rope_low > 0)))
     return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
                 ") and rope_high > rope_low > 0");
+  if (rope_by_length(s) && s.rope_original == 0) return fail(err, LINNET_BAD_FILE, label, ": rope_scaling = ", s.rope_scaling, " needs rope_original > 0");
   if (s.rope_freqs && s.rope_kind == kRopeNone) return fail(err, LINNET_BAD_FILE, label, ": rope_freqs = 1 without RoPE");
+  if (s.rope_scaling == kRopeScaleDynamic && s.rope_dim == 2) return fail(err, LINNET_UNSUPPORTED, label, ": dynamic rope scaling of rope_dim = 2");
+  if (s.rope_local_base > 0 && s.rope_local_base < 1) return fail(err, LINNET_BAD_FILE, label, ": rope_local_base is below 1");
+  if (s.norm_bias && s.norm != kNormLayer) return fail(err, LINNET_UNSUPPORTED, label, ": norm_bias = 1 beside norm = ", s.norm);
+  if (s.positions && s.positions < uint64_t{s.n_context} + s.position_offset)
+    return fail(err, LINNET_BAD_FILE, label, ": positions = ", s.positions, " are fewer than n_context + position_offset = ", uint64_t{s.n_context} + s.position_offset);
+  if (s.kv_lora_rank && (s.alibi || s.clip_qkv > 0 || s.nope_pattern || s.rope_local_base > 0))
+    return fail(err, LINNET_UNSUPPORTED, label, ": alibi, clip_qkv, nope_pattern or rope_local_base beside kv_lora_rank");
   return check_latent(s, err, label);
 }
 

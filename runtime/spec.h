@@ -16,18 +16,32 @@
 #include <cstdint>
 
 #include "gguf.h"
+#include "ops.h"
 #include "status.h"
 #include "tensor.h"
 
 namespace linnet {
 
-inline constexpr uint32_t kLayoutVersion = 2;  // files that need nothing newer are written as older ones
+inline constexpr uint32_t kLayoutVersion = 3;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
 enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };          // which channels make a pair
-enum RopeScaling : uint32_t { kRopeScaleNone = 0, kRopeScaleLinear = 1, kRopeScaleLlama3 = 2 };
-enum Activation : uint32_t { kActSilu = 0 };                                           // of the gate: SwiGLU
+enum RopeScaling : uint32_t {
+  kRopeScaleNone = 0, kRopeScaleLinear = 1, kRopeScaleLlama3 = 2,
+  kRopeScaleDynamic = 3,  // the base grows with rope_length where that passes rope_original
+  kRopeScaleLong = 4,     // kRopeShort divides the frequencies, kRopeLong where rope_length passes rope_original
+  kRopeScaleYarn = 5      // not yet
+};
+// Where a layer's norms stand: x + f(norm(x)), one branch after the other or both on the same x; on what the branches read, on what they give, on the sum.
+enum Residual : uint32_t {
+  kResidualSerial = 0,
+  kResidualParallel = 1,   // both branches read attn_norm(x)
+  kResidualParallel2 = 2,  // attn_norm(x) and ffn_norm(x)
+  kResidualPost = 3,       // x + norm(f(x))
+  kResidualSandwich = 4,   // x + norm(f(norm(x)))
+  kResidualAfter = 5       // norm(x + f(x))
+};
 
 struct ModelSpec {
   char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
@@ -41,9 +55,9 @@ struct ModelSpec {
   double rope_low, rope_high;
   uint32_t rope_original;   // llama3: positions before scaling
   uint32_t rope_freqs;      // 1: the vector kRopeFreqs divides the frequency of each pair (after the scaling above)
-  uint32_t activation;      // Activation
+  uint32_t activation;      // Activation, of the gate or of what there is
   uint32_t qkv_bias, out_bias, mlp_bias;  // 0 or 1
-  uint32_t qk_norm;         // 1: RMSNorm per head of q and k before RoPE
+  uint32_t qk_norm;         // QkNorm
   uint32_t tied;            // 1: the LM head is the token embedding
   uint32_t window;          // a position sees so many, itself included, in layers with a window; 0: all layers see all
   uint32_t window_pattern;  // p > 0: every p-th layer sees all
@@ -55,6 +69,24 @@ struct ModelSpec {
   uint32_t kv_lora_rank;    // size of the latent; 0: other attention
   uint32_t q_lora_rank;     // queries come by way of so many channels; 0: straight from the residual stream
   uint32_t qk_nope_dim, qk_rope_dim, v_head_dim;  // per head; v_head_dim a multiple of 16
+  // Since version 3. In all of these 0 is what older files mean.
+  uint32_t norm, norm_bias; // NormKind; 1: norms have a bias (q's and k's have none)
+  uint32_t residual;        // Residual
+  uint32_t no_final_norm;   // 1: the head reads the residual stream as it is
+  uint32_t ungated;         // 1: the feed-forward step is down(act(up(x))), without a gate
+  uint32_t head_bias;       // 1: the LM head has a bias
+  uint32_t positions;       // learned positions, this many rows of kPosEmbd, are added to the embeddings; 0: none
+  uint32_t position_offset; // position p has row p + this
+  uint32_t alibi;           // 1: scores get kAlibi[head] * (t - p) before the softmax
+  uint32_t nope_pattern;    // p > 0: every p-th layer has no RoPE
+  double rope_local_base;   // of layers with a window, which are then not scaled; 0: as the others
+  double rope_attn_factor;  // sines and cosines times this; 0: 1
+  double attn_scale;        // of scores; 0: 1 / sqrt(head_dim)
+  double embd_scale, residual_scale, logit_scale;  // of embeddings, of what the branches add, of logits; 0: 1
+  double logit_softcap;     // c > 0: logits become c * tanh(logit / c), after the scale
+  double clip_qkv;          // c > 0: q, k and v as projected are cut to -c..c
+  uint32_t embd_norm;       // 1: embeddings are normed
+  uint32_t embd_dim;        // of embeddings and LM head, with projections to d_model and back; 0: d_model
 };
 
 enum class SpecType : uint8_t { kU32, kF64, kText };
@@ -64,12 +96,22 @@ struct SpecField {
   uint16_t offset;
   double min, max;  // inclusive
   uint32_t since = 1;  // layout version; absent from older files, where it is 0
+  double max_2 = 1e300;  // a larger value needs version 3
 };
 extern const SpecField kSpecFields[];
 extern const size_t kSpecFieldCount;
 
 // The window of a layer, 0 = it sees all.
 uint32_t layer_window(const ModelSpec& spec, uint32_t layer);
+// Which RoPE a layer has: none, the model's, or that of layers with a window where it is another.
+enum class LayerRope { kNone, kMain, kLocal };
+LayerRope layer_rope(const ModelSpec& spec, uint32_t layer);
+// Whether what a branch gives is not added to the residual stream at once.
+inline bool in_branch(const ModelSpec& s) {
+  return (s.residual != kResidualSerial && s.residual != kResidualAfter) || (s.residual_scale != 0 && s.residual_scale != 1);
+}
+// Whether the frequencies depend on the whole length.
+inline bool rope_by_length(const ModelSpec& spec) { return spec.rope_scaling == kRopeScaleDynamic || spec.rope_scaling == kRopeScaleLong; }
 // The oldest layout version that can say what this spec says.
 uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.
@@ -90,9 +132,12 @@ struct TensorRole {
 };
 enum Role : uint32_t {
   kTokenEmbd, kOutputNorm, kOutput, kRopeFreqs,
+  kPosEmbd, kEmbdNorm, kEmbdNormBias, kEmbdIn, kEmbdOut, kOutputNormBias, kOutputBias, kAlibi, kRopeShort, kRopeLong,
   kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm, kAttnSinks,
   // Latent attention. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the other.
   kAttnQA, kAttnQANorm, kAttnQB, kAttnKvA, kAttnKvANorm, kAttnKB, kAttnVB,
+  kAttnNormBias, kAttnPostNorm, kAttnPostNormBias, kFfnNormBias, kFfnPostNorm, kFfnPostNormBias,
+  // The feed-forward step.
   kFfnNorm, kFfnGate, kFfnUp, kFfnDown, kFfnGateBias, kFfnUpBias, kFfnDownBias,
   kRoleCount
 };

@@ -92,6 +92,14 @@ void set_drops(const linnet_session& s, Header* h) {
   h->n_rollback = p.when_full == LINNET_FULL_HEAVY_HITTERS ? p.n_rollback : 0;
 }
 
+// Of what decides the numbers: the model, and where its frequencies depend on the whole length, those.
+uint64_t state_hash(const linnet_session& s) {
+  const ModelSpec& spec = s.model->spec;
+  const uint32_t length = s.params.rope_length;
+  if (!rope_by_length(spec) || length <= spec.rope_original) return s.model->hash;
+  return (s.model->hash ^ (spec.rope_scaling == kRopeScaleLong ? 1 : length)) * 0x9E3779B97F4A7C15u;
+}
+
 Header describe(const linnet_session& s, uint32_t seq, uint32_t* first) {
   const ModelSpec& spec = s.model->spec;
   const Sequence& q = s.seqs[seq];
@@ -99,7 +107,7 @@ Header describe(const linnet_session& s, uint32_t seq, uint32_t* first) {
   std::memcpy(h.magic, kMagic, sizeof kMagic);
   h.version = kVersion;
   h.header_bytes = header_bytes(spec.n_layers);
-  h.model_hash = s.model->hash;
+  h.model_hash = state_hash(s);
   h.n_vocab = spec.n_vocab;
   h.n_layers = spec.n_layers;
   h.n_kv_heads = spec.n_kv_heads;
@@ -229,7 +237,8 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
 // That the state is one of this model and that its tokens fit.
 Status check_model(const linnet_session& s, const Header& h, Error* err) {
   const ModelSpec& spec = s.model->spec;
-  if (h.model_hash != s.model->hash) return fail(err, LINNET_UNSUPPORTED, "state: made for another model (hash ", Hex(h.model_hash).text, ", this one has ", Hex(s.model->hash).text, ")");
+  if (h.model_hash != state_hash(s))
+    return fail(err, LINNET_UNSUPPORTED, "state: made for another model", rope_by_length(spec) ? " or with another rope_length" : "", " (hash ", Hex(h.model_hash).text, ", this one has ", Hex(state_hash(s)).text, ")");
   if (h.n_vocab != spec.n_vocab || h.n_layers != spec.n_layers || h.n_kv_heads != spec.n_kv_heads || h.head_dim != spec.head_dim)
     return fail(err, LINNET_UNSUPPORTED, "state: made for another model (n_vocab ", h.n_vocab, ", ", h.n_layers, " layers, ", h.n_kv_heads, " KV heads of ", h.head_dim, ")");
   Header own{};

@@ -202,6 +202,7 @@ void bench_rows(Bench& b) {
   time("rmsnorm_row", n, [&] { t.rmsnorm_row(x.data(), w.data(), n, 1e-5f, y.data()); });
   time("layernorm_row", n, [&] { t.layernorm_row(x.data(), w.data(), w.data(), n, 1e-5f, y.data()); });
   time("gelu_mul_row", n, [&] { t.gelu_mul_row(x.data(), w.data(), n, y.data()); });
+  time("gelu_erf_mul_row", n, [&] { t.gelu_erf_mul_row(x.data(), w.data(), n, y.data()); });
   time("relu_mul_row", n, [&] { t.relu_mul_row(x.data(), w.data(), n, y.data()); });
   volatile uint32_t found = 0;
   time("find_above", n, [&] { found = t.find_above(x.data(), n, 0, 2.0f); });
@@ -212,7 +213,7 @@ void bench_rows(Bench& b) {
   float m, l;
   time("softmax_block", 256, [&] {
     std::memcpy(y.data(), x.data(), 1024);
-    t.softmax_block(y.data(), 0, 256, 256, 1.0f, 0.0f, &m, &l);
+    t.softmax_block(y.data(), 0, 256, 256, 1.0f, 0.0f, 0.0f, 0.0f, &m, &l);
   });
   time("planes", 256, [&] { t.planes(y.data(), y.data(), 256, hi.data(), lo.data()); });
   const int8_t* pages[16];

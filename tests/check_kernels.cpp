@@ -370,8 +370,9 @@ void check_softmax(const char* tier, const T& t, const T& ref, Rng& rng) {
     if (i % 11 == 0) spoil(s1, n_pad, rng);  // what is masked may hold anything
     std::memcpy(s2, s1, n_pad * 4);
     float m1 = 0, l1 = 0, m2 = 0, l2 = 0;
-    ref.softmax_block(s1, from, to, n_pad, 0.125f, cap, &m1, &l1);
-    t.softmax_block(s2, from, to, n_pad, 0.125f, cap, &m2, &l2);
+    const float slope = i % 3 == 1 ? std::fabs(rng.unit()) : 0.0f, origin = static_cast<float>(rng.below(i % 2 ? 1 << 23 : 300));
+    ref.softmax_block(s1, from, to, n_pad, 0.125f, slope, origin, cap, &m1, &l1);
+    t.softmax_block(s2, from, to, n_pad, 0.125f, slope, origin, cap, &m2, &l2);
     entry.same(s1, s2, n_pad, "weights, %u to %u of %u, cap %g", from, to, n_pad, static_cast<double>(cap));
     entry.same(&m1, &m2, 1, "m, %u to %u", from, to);
     entry.same(&l1, &l2, 1, "l, %u to %u", from, to);
@@ -543,6 +544,11 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
   if (t.gelu_mul_row)
     check_map(name, "gelu_mul_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.gelu_mul_row(x, w, n, y); }, true);
+  if (t.gelu_erf_mul_row)
+    check_map(name, "gelu_erf_mul_row", t, s, rng,
+              [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.gelu_erf_mul_row(x, w, n, y); }, true);
+  for (const auto act : {&T::silu_mul_row, &T::gelu_mul_row, &T::gelu_erf_mul_row, &T::relu_mul_row})
+    if (t.*act) check_map(name, "activations without a factor", t, s, rng, [act](const T& k, float* x, const float*, uint32_t n, float, float, float* y) { (k.*act)(x, nullptr, n, y); });
   if (t.relu_mul_row)
     check_map(name, "relu_mul_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.relu_mul_row(x, w, n, y); }, true);
@@ -592,7 +598,7 @@ void check_registry() {
       for (uint32_t f = LINNET_F32; f <= kMaxFormat; ++f)
         entry.expect(k.gemm[f].run != nullptr && k.gemm[f].w == f, "%s has no gemm for format %u", isa_name(t->isa), f);
       const KernelTable& r = k.t;
-      entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row && r.gelu_mul_row && r.relu_mul_row && r.find_above && r.add_row && r.rope_row &&
+      entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row && r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.find_above && r.add_row && r.rope_row &&
                        r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.turn_panels && r.merge_row && r.scale_row && r.exp_row && r.gather_row &&
                        r.read_all,
                    "%s has a hole", isa_name(t->isa));

@@ -117,7 +117,7 @@ void reference_rows(const KernelTable& s, Rng& rng) {
   Buffers& b = buffers();
   Entry norm("scalar", "rmsnorm_row", "against doubles"), silu("scalar", "silu_mul_row", "against doubles"),
       rope("scalar", "rope_row", "against doubles"), quant("scalar", "quantize_row", "against doubles"),
-      rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
+      rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"), gelu_erf("scalar", "gelu_erf_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
       layer("scalar", "layernorm_row", "against doubles"), find("scalar", "find_above", "by its definition");
   const auto near = [](float got, double want, double size) { return std::fabs(static_cast<double>(got) - want) <= size * 1e-6 + 1e-37; };
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
@@ -143,6 +143,11 @@ void reference_rows(const KernelTable& s, Rng& rng) {
     for (uint32_t j = 0; j < n; ++j) {
       const double v = static_cast<double>(x[j]), want = 0.5 * v * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (v + 0.044715 * v * v * v))) * static_cast<double>(w[j]);
       gelu.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(want) * 3e-5 + 1e-7, "gelu(%.9g): %.9g, not %.9g", v, static_cast<double>(y[j]), want);
+    }
+    s.gelu_erf_mul_row(x, nullptr, n, y);
+    for (uint32_t j = 0; j < n; ++j) {
+      const double v = static_cast<double>(x[j]), want = 0.5 * v * std::erfc(-v * 0.70710678118654752440);
+      gelu_erf.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(v) * 2.5e-7, "gelu(%.9g): %.9g, not %.9g", v, static_cast<double>(y[j]), want);
     }
     s.relu_mul_row(x, w, n, y);
     for (uint32_t j = 0; j < n; ++j) relu.expect(y[j] == (x[j] > 0 ? x[j] : 0.0f) * w[j], "relu(%.9g): %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]));
@@ -207,12 +212,12 @@ void reference_attention(const KernelTable& s, Rng& rng) {
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
     const uint32_t n = rng.pick(1, 256), n_pad = (n + 15) / 16 * 16, from = i % 2 ? rng.pick(0, n - 1) : 0;
     float *p = b.a.take<float>(n_pad), *in = b.b.take<float>(n_pad), m, l;
-    const double cap = i % 4 < 2 ? 0 : 5;
+    const double cap = i % 4 < 2 ? 0 : 5, slope = i % 3 ? 0 : 0.375, origin = i % 5 ? n : 2 * n;
     for (uint32_t j = 0; j < n_pad; ++j) in[j] = p[j] = rng.unit() * 30;
-    s.softmax_block(p, from, n, n_pad, 0.25f, static_cast<float>(cap), &m, &l);
+    s.softmax_block(p, from, n, n_pad, 0.25f, static_cast<float>(slope), static_cast<float>(origin), static_cast<float>(cap), &m, &l);
     double max = -1e30, sum = 0;
     const auto score = [&](uint32_t j) {
-      const double x = static_cast<double>(in[j] * 0.25f);
+      const double x = static_cast<double>(in[j] * 0.25f) + slope * (j - origin);
       return cap > 0 ? cap * std::tanh(x / cap) : x;
     };
     for (uint32_t j = from; j < n; ++j) max = std::fmax(max, score(j));

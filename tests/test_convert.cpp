@@ -704,7 +704,7 @@ TEST_CASE("packed files: what does not fit the spec is refused by name") {
   refused("linnet.spec.d_model", u32 + le(128u), kBad, "token_embd.weight");
   refused("linnet.spec.norm_eps", le(uint32_t{kGgufF64}) + le(static_cast<double>(NAN)), kBad, "norm_eps");
   refused("linnet.spec.rope_kind", u32 + le(3u), kBad, "rope_kind = 3");
-  refused("linnet.spec.activation", u32 + le(1u), kBad, "activation = 1");
+  refused("linnet.spec.activation", u32 + le(9u), kBad, "activation = 9");
   refused("linnet.spec.tied", u32 + le(0u), kBad, "output.weight");
   refused("linnet.tensor.blk.0.attn_q.weight", shape(5, 256, 256, 128), LINNET_OK, "");
   refused("linnet.tensor.blk.0.attn_q.weight", shape(99, 256, 256, 128), kNot, "unknown format 99");

@@ -147,9 +147,10 @@ Format check_packed(const Checkpoint& c, linnet_format asked, bool exact) {
   Format format = LINNET_FORMAT_DEFAULT;
   size_t wrong = 0, compared = 0;
   for (const auto& [name, want] : c.want) {
-    Role role;
+    const HfTensor* found = nullptr;
     uint32_t layer;
-    REQUIRE(hf_tensor_role(name, &role, &layer) == HfName::kKnown);
+    REQUIRE(hf_tensor_find(*architecture_by_hf("llama")->names, name, &found, &layer) == HfName::kKnown);
+    const Role role = found->role;
     Matrix m;
     REQUIRE(find_matrix(gguf, role, layer, spec, &m, &err) == LINNET_OK);
     if (role == kAttnQ) format = m.format;

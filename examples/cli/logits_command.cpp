@@ -60,6 +60,7 @@ int run(const Args& args) {
   if (!check_ids(args, engine, tokens)) return kExitError;
   linnet_session_params& s = settings.session;
   if (s.n_context == 0) s.n_context = static_cast<uint32_t>(tokens.size());
+  s.rope_length = static_cast<uint32_t>(tokens.size());
   if (s.n_chunk == 0) s.n_chunk = std::min<uint32_t>(256, s.n_context);
   s.n_logits = s.n_chunk = std::min(s.n_chunk, s.n_context);
   if (!engine.start(args, s)) return kExitError;

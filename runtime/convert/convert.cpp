@@ -49,8 +49,8 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
     out->push_back(t);
     return LINNET_OK;
   };
-  LINNET_TRY(take(kTokenEmbd, 0));
-  LINNET_TRY(take(kRopeFreqs, 0));
+  for (uint32_t role = 0; role < kRoleCount; ++role)
+    if (!kRoles[role].per_layer && role != kOutput && role != kOutputNorm) LINNET_TRY(take(static_cast<Role>(role), 0));
   for (uint32_t layer = 0; layer < spec.n_layers; ++layer)
     for (uint32_t role = 0; role < kRoleCount; ++role)
       if (kRoles[role].per_layer) LINNET_TRY(take(static_cast<Role>(role), layer));
@@ -64,6 +64,8 @@ Status to_gguf_conventions(Source* source, Error* err) {
   const Architecture* a = architecture_by_hf(spec.architecture);
   if (spec.n_layers == 0 || !a) return LINNET_OK;
   if (spec.kv_lora_rank) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of models with latent attention (kv_lora_rank = ", spec.kv_lora_rank, ")");
+  if (!a->from_gguf) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
+  if (spec_version(spec) > 2) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' cannot say all that this model's config.json says");
   if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
     if (spec.rope_dim != spec.head_dim)
       return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim, " cannot be reordered to pairs");
@@ -182,7 +184,7 @@ uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == 
 Format packed_format(const SourceTensor& t, Format asked) {
   if (!kRoles[t.role].matrix) return LINNET_F32;
   if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
-  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput) ? LINNET_I8G128 : asked;
+  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? LINNET_I8G128 : asked;
 }
 
 void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {

@@ -122,6 +122,8 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
 }  // namespace
 
 Status equalise_keys(Source* source, Error* err) {
+  // Norms after RoPE or over several heads, and limits on what is projected, do not let a factor through.
+  if (source->spec.qk_norm > kQkNormHead || source->spec.clip_qkv > 0) return LINNET_OK;
   for (uint32_t i = 0; i < source->spec.n_layers; ++i) LINNET_TRY(equalise_layer(*source, i, err));
   return LINNET_OK;
 }

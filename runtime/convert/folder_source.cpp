@@ -1,5 +1,6 @@
 // A Hugging Face folder as a Source: config.json + safetensors + tokenizer files.
 #include <cstring>
+#include <set>
 #include <nlohmann/json.hpp>
 
 #include "../architectures.h"
@@ -11,12 +12,6 @@
 
 namespace linnet::convert {
 namespace {
-
-std::string tensor_name(Role role, uint32_t layer) {
-  char name[kRoleNameBytes];
-  hf_tensor_name(role, layer, name);
-  return name;
-}
 
 // The folder's own name, or "" for "." and "/".
 std::string base_name(std::string path) {
@@ -53,49 +48,204 @@ void read_kv_b(const SafetensorsTensor& found, const std::shared_ptr<void>& keep
   };
 }
 
-Status add_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, Role role, uint32_t layer, Source* out, Error* err) {
+// What is read of a folder.
+struct Folder {
+  const HfConfig& config;
+  const HfQuant& quant;
+  SafetensorsTensors tensors;
+  std::set<std::string> used;  // names that a role has taken, "X.weight" for codes
+
+  const Architecture& arch() const { return *config.architecture; }
+  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name); }
+};
+
+// The entry of the role and its name in these files; the first one's where none is there.
+const HfTensor* find_name(const Folder& in, Role role, uint32_t layer, std::string* name) {
+  const HfNames& names = *in.arch().names;
+  const HfTensor* first = nullptr;
+  for (uint32_t i = 0; i < names.n_tensors; ++i) {
+    if (names.tensors[i].role != role) continue;
+    for (uint32_t root = 0; root < 2 && names.roots[root]; ++root) {
+      const std::string full = hf_tensor_name(names, names.tensors[i], root, layer);
+      if (!in.has(full)) continue;
+      *name = full;
+      return &names.tensors[i];
+    }
+    if (!first) first = &names.tensors[i], *name = hf_tensor_name(names, *first, 0, layer);
+  }
+  return first;
+}
+
+// Row i of a role is row `at(i)` of the stored tensor, which has n rows in all.
+struct RowMap {
+  uint32_t n;
+  std::function<uint32_t(uint32_t)> at;  // empty: the same rows
+};
+RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
+  const uint32_t dim = s.head_dim, q = s.n_heads * dim, kv = s.n_kv_heads * dim, group = s.n_heads / s.n_kv_heads;
+  const bool is_q = t.role == kAttnQ || t.role == kAttnQBias, is_k = t.role == kAttnK || t.role == kAttnKBias;
+  switch (t.rows) {
+    case HfRows::kQkv: {
+      const uint32_t first = is_q ? 0 : is_k ? q : q + kv;
+      return {q + 2 * kv, [first](uint32_t i) { return first + i; }};
+    }
+    case HfRows::kHeads:
+      if (is_q) return {q + 2 * kv, [=](uint32_t i) { return i / (group * dim) * (group + 2) * dim + i % (group * dim); }};
+      return {q + 2 * kv, [=](uint32_t i) { return (i / dim * (group + 2) + group + !is_k) * dim + i % dim; }};
+    case HfRows::kGateUp: {
+      const uint32_t first = t.role == kFfnUp || t.role == kFfnUpBias ? s.d_ff : 0;
+      return {2 * s.d_ff, [first](uint32_t i) { return first + i; }};
+    }
+    case HfRows::kOwn: break;
+  }
+  if (t.role == kAttnKvA)  // the latent comes first in the file, the roped part here
+    return {n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; }};
+  return {n, {}};
+}
+
+// Leaves t with n rows, of which row i is row map.at(i) of those that it had.
+void take_rows(SourceTensor* t, uint32_t n, const RowMap& map) {
+  t->n = n;
+  if (!map.at) return;
+  t->rows = [rows = t->rows, k = t->k, at = map.at](uint32_t first, uint32_t count, float* out, Error* err) {
+    for (uint32_t i = 0; i < count; ++i) LINNET_TRY(rows(at(first + i), 1, out + size_t{i} * k, err));
+    return LINNET_OK;
+  };
+  if (t->exact_rows)
+    t->exact_rows = [rows = t->exact_rows, k = t->k, at = map.at](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      const size_t groups = div_up(k, out.group);
+      for (uint32_t i = 0; i < count; ++i)
+        LINNET_TRY(rows(at(first + i), 1, {out.codes + size_t{i} * k, out.scales + i * groups, out.zeros ? out.zeros + i * groups : nullptr, out.group}, err));
+      return LINNET_OK;
+    };
+}
+
+// Rows of a matrix that lies as (inputs, outputs): a few outputs at a time, since they lie side by side.
+void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>& keep, const RowMap& map, SourceTensor* t) {
+  t->rows = [found, keep, map, k = t->k](uint32_t first, uint32_t count, float* out, Error*) {
+    std::vector<float> side(count);
+    const auto at = [&map](uint32_t i) { return map.at ? map.at(i) : i; };
+    for (uint32_t j = 0; j < k; ++j)
+      for (uint32_t i = 0, run; i < count; i += run) {
+        for (run = 1; i + run < count && at(first + i + run) == at(first + i) + run;) ++run;
+        safetensors_read(found, uint64_t{j} * map.n + at(first + i), run, side.data());
+        for (uint32_t r = 0; r < run; ++r) out[size_t{i + r} * k + j] = side[r];
+      }
+    return LINNET_OK;
+  };
+}
+
+bool is_norm(Role role) {
+  switch (role) {
+    case kOutputNorm: case kEmbdNorm: case kAttnNorm: case kAttnPostNorm: case kFfnNorm: case kFfnPostNorm: case kAttnQNorm: case kAttnKNorm: return true;
+    default: return false;
+  }
+}
+
+// Of a role that config.json alone says.
+bool add_computed(const HfConfig& config, Role role, Source* out) {
+  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : nullptr;
+  if (!values) return false;
+  SourceTensor t;
+  t.role = role;
+  t.n = static_cast<uint32_t>(values->size());
+  t.k = 1;
+  t.source_name = kRoles[role].name;
+  t.source_type = "F32";
+  t.rows = [values = *values](uint32_t first, uint32_t count, float* to, Error*) {
+    std::memcpy(to, values.data() + first, count * sizeof(float));
+    return LINNET_OK;
+  };
+  out->tensors.push_back(std::move(t));
+  return true;
+}
+
+// A vector that lies in a tensor for each head.
+Status add_by_head(Folder* in, const HfTensor& entry, uint32_t layer, SourceTensor* t, const std::shared_ptr<void>& keep, Error* err) {
+  const uint32_t dim = in->config.spec.head_dim;
+  std::vector<SafetensorsTensor> heads;
+  for (uint32_t h = 0; h < t->n / dim; ++h) {
+    std::string name;
+    for (uint32_t root = 0; root < 2 && in->arch().names->roots[root] && !in->tensors.count(name); ++root) name = hf_tensor_name(*in->arch().names, entry, root, layer, h);
+    const auto at = in->tensors.find(name);
+    if (at == in->tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape [", dim, "]");
+    if (at->second.shape != std::vector<uint64_t>{dim}) return fail(err, LINNET_BAD_FILE, at->second.file, ": tensor '", name, "' has shape ", shape_text(at->second.shape), ", config.json asks for [", dim, "]");
+    if (at->second.format == LINNET_FORMAT_DEFAULT) return fail(err, LINNET_UNSUPPORTED, at->second.file, ": tensor '", name, "': dtype ", at->second.dtype, " is not supported, only F32, F16 and BF16");
+    in->used.insert(name);
+    heads.push_back(at->second);
+  }
+  t->source_type = heads[0].dtype;
+  t->rows = [heads, keep, dim](uint32_t first, uint32_t count, float* out, Error*) {
+    for (uint32_t i = first; i < first + count; ++i) safetensors_read(heads[i / dim], i % dim, 1, out++);
+    return LINNET_OK;
+  };
+  return LINNET_OK;
+}
+
+Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
+  if (add_computed(in->config, role, out)) return LINNET_OK;
   const TensorRole& want = kRoles[role];
-  const std::string name = tensor_name(role, layer);
-  const uint32_t n = want.n(out->spec), k = want.matrix ? want.k(out->spec) : 1;
   const ModelSpec& spec = out->spec;
-  std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{n, k} : std::vector<uint64_t>{n};
+  const HfQuant& quant = in->quant;
+  std::string name;
+  const HfTensor* entry = find_name(*in, role, layer, &name);
+  if (!entry) return fail(err, LINNET_UNSUPPORTED, "architecture '", spec.architecture, "': its checkpoints have no '", want.name, "', which config.json asks for");
+  const uint32_t n = want.n(spec), k = want.matrix ? want.k(spec) : 1;
+  const RowMap map = map_rows(*entry, spec, n);
+  std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
+  if (entry->transposed) shape = {k, map.n};
   if (role == kAttnKB || role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
+  if (spec.qk_norm == kQkNormLayer && (role == kAttnQNorm || role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
   SourceTensor tensor;
   tensor.role = role;
   tensor.layer = layer;
   tensor.n = n;
   tensor.k = k;
   tensor.source_name = name;
-  if (want.matrix && quant_has(tensors, quant, name)) {
+  const bool by_head = std::strchr(entry->name, '*');
+  if (want.matrix && !entry->transposed && quant_has(in->tensors, quant, name)) {
     bool act_order = false;
-    LINNET_TRY(quant_tensor(tensors, quant, out->keep, &tensor, &act_order, err));
+    tensor.n = map.n;
+    LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, &tensor, &act_order, err));
+    take_rows(&tensor, n, map);
     if (act_order)
       out->needs_format = "tensor '" + name + "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have its values packed anew";
+    in->used.insert(name);
     out->tensors.push_back(std::move(tensor));
     return LINNET_OK;
   }
-  const auto at = tensors.find(name);
-  if (at == tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape ", shape_text(shape));
+  if (by_head) {
+    LINNET_TRY(add_by_head(in, *entry, layer, &tensor, out->keep, err));
+    out->tensors.push_back(std::move(tensor));
+    return LINNET_OK;
+  }
+  const auto at = in->tensors.find(name);
+  if (at == in->tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape ", shape_text(shape));
   const SafetensorsTensor& found = at->second;
   if (found.shape != shape)
     return fail(err, LINNET_BAD_FILE, found.file, ": tensor '", name, "' has shape ", shape_text(found.shape), ", config.json asks for ", shape_text(shape));
   if (found.format == LINNET_FORMAT_DEFAULT)
     return fail(err, LINNET_UNSUPPORTED, found.file, ": tensor '", name, "': dtype ", found.dtype, " is not supported, only F32, F16 and BF16");
 
+  in->used.insert(name);
   tensor.source_type = found.dtype;
   // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
   if (want.matrix && want.per_layer && quant.group % 128 != 0) tensor.own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
   if (role == kAttnKB || role == kAttnVB) {
     read_kv_b(found, out->keep, spec, &tensor);
+  } else if (entry->transposed) {
+    read_transposed(found, out->keep, map, &tensor);
   } else {
     tensor.rows = [found, keep = out->keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
       safetensors_read(found, uint64_t{first} * k, uint64_t{count} * k, rows);
       return LINNET_OK;
     };
+    take_rows(&tensor, n, map);
   }
-  if (role == kAttnKvA)  // the latent comes first in the file, the roped part here
-    tensor.rows = [rows = tensor.rows, k, rope = spec.qk_rope_dim, rank = spec.kv_lora_rank](uint32_t first, uint32_t count, float* to, Error* e) {
-      for (uint32_t i = first; i < first + count; ++i, to += k) LINNET_TRY(rows(i < rope ? rank + i : i - rope, 1, to, e));
+  if (in->arch().norm_plus_one && is_norm(role))
+    tensor.rows = [rows = tensor.rows](uint32_t first, uint32_t count, float* to, Error* e) {
+      LINNET_TRY(rows(first, count, to, e));
+      for (uint32_t i = 0; i < count; ++i) to[i] += 1;
       return LINNET_OK;
     };
   out->tensors.push_back(std::move(tensor));
@@ -110,25 +260,26 @@ bool all_zero(const SafetensorsTensor& t) {
 }
 
 // Every tensor of the files must be one that the model computes with, or known to be harmless.
-Status check_unused(const SafetensorsTensors& tensors, const HfQuant& quant, const ModelSpec& spec, Error* err) {
-  for (const auto& [stored, tensor] : tensors) {
-    const std::string weight = quant_weight(stored), name = !weight.empty() && quant_has(tensors, quant, weight) ? weight : stored;
-    if (name != stored && tensors.count(name)) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
-    Role role = kRoleCount;
+Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
+  for (const auto& [stored, tensor] : in.tensors) {
+    const std::string weight = quant_weight(stored), name = !weight.empty() && quant_has(in.tensors, in.quant, weight) ? weight : stored;
+    if (name != stored && in.tensors.count(name)) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
+    if (in.used.count(name)) continue;
+    const HfTensor* entry = nullptr;
     uint32_t layer = 0;
-    const HfName known = hf_tensor_role(name, &role, &layer);
+    const HfName known = hf_tensor_find(*in.arch().names, name, &entry, &layer);
     if (known == HfName::kIgnored) continue;
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
-    if (kRoles[role].present(spec)) continue;
-    if (quant.method != HfQuant::kNone && name.ends_with(".bias") && all_zero(tensor)) continue;
-    if (role != kOutput || name != stored) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
+    if (in.quant.method != HfQuant::kNone && name.ends_with(".bias") && all_zero(tensor)) continue;
+    if (entry->role != kOutput || name != stored) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
     // Tied, and written all the same: a copy changes nothing.
-    const auto embd = tensors.find(tensor_name(kTokenEmbd, 0));
-    if (embd == tensors.end() || embd->second.shape != tensor.shape || embd->second.dtype != tensor.dtype ||
+    std::string embedding;
+    find_name(in, kTokenEmbd, 0, &embedding);
+    const auto embd = in.tensors.find(embedding);
+    if (embd == in.tensors.end() || embd->second.shape != tensor.shape || embd->second.dtype != tensor.dtype ||
         std::memcmp(embd->second.data, tensor.data, static_cast<size_t>(tensor.bytes)) != 0)
-      return fail(err, LINNET_BAD_FILE, tensor.file, ": '", name, "' differs from '", tensor_name(kTokenEmbd, 0),
-                  "', though config.json says tie_word_embeddings true");
+      return fail(err, LINNET_BAD_FILE, tensor.file, ": '", name, "' differs from '", embedding, "', though config.json says tie_word_embeddings true");
   }
   return LINNET_OK;
 }
@@ -173,21 +324,23 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   bool found = false;
   LINNET_TRY(read_file(folder + "/config.json", kConfigMaxBytes, &config, &found, err));
   if (!found) return fail(err, LINNET_BAD_FILE, "no config.json in ", folder);
-  LINNET_TRY(spec_from_config(config, "config.json", &out->spec, err));
+  HfConfig parsed;
+  LINNET_TRY(read_config(config, "config.json", &parsed, err));
+  out->spec = parsed.spec;
   HfQuant quant;
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
   if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone) return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
   out->name = base_name(folder);
 
-  SafetensorsTensors tensors;
-  LINNET_TRY(safetensors_open_folder(folder, &tensors, &out->keep, err));
+  Folder in{parsed, quant, {}, {}};
+  LINNET_TRY(safetensors_open_folder(folder, &in.tensors, &out->keep, err));
   for (uint32_t r = 0; r < kRoleCount; r++) {
     const Role role = static_cast<Role>(r);
     if (!kRoles[r].present(out->spec)) continue;
     for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
-      LINNET_TRY(add_tensor(tensors, quant, role, layer, out, err));
+      LINNET_TRY(add_tensor(&in, role, layer, out, err));
   }
-  LINNET_TRY(check_unused(tensors, quant, out->spec, err));
+  LINNET_TRY(check_unused(in, out->spec, err));
   LINNET_TRY(read_chat(folder, out, err));
   return tokenizer_from_folder(folder, &out->tokenizer, err);
 }

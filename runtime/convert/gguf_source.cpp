@@ -127,7 +127,7 @@ class MetadataReader {
   Status read(ModelSpec* s) {
     LINNET_TRY(pick_architecture());
     LINNET_TRY(check_keys());
-    *s = {};
+    *s = arch_->spec;
     std::strncpy(s->architecture, arch_->name, sizeof s->architecture - 1);
     LINNET_TRY(number("block_count", true, &s->n_layers));
     LINNET_TRY(number("context_length", true, &s->n_context));
@@ -151,8 +151,6 @@ class MetadataReader {
     s->qkv_bias = has("blk.0.attn_q.bias") || has("blk.0.attn_k.bias") || has("blk.0.attn_v.bias");
     s->out_bias = has("blk.0.attn_output.bias");
     s->mlp_bias = has("blk.0.ffn_gate.bias") || has("blk.0.ffn_up.bias") || has("blk.0.ffn_down.bias");
-    s->qk_norm = arch_->qk_norm;
-    s->activation = kActSilu;
     return spec_check(*s, err_, g_.label);
   }
 
@@ -170,7 +168,7 @@ class MetadataReader {
     if (g_.key("general.type", &v) && v.text != "model") return refuse(LINNET_UNSUPPORTED, "general.type is '", v.text, "', not 'model'");
     if (!g_.key("general.architecture", &v) || v.type != kGgufString) return refuse(LINNET_BAD_FILE, "key 'general.architecture' is missing or no string");
     arch_ = architecture_by_gguf(v.text);
-    if (!arch_ || arch_->latent) return refuse(LINNET_UNSUPPORTED, "architecture '", v.text, "' is not supported", arch_ ? " from GGUF: convert the Hugging Face folder" : "");
+    if (!arch_ || !arch_->from_gguf) return refuse(LINNET_UNSUPPORTED, "architecture '", v.text, "' is not supported", arch_ ? " from GGUF: convert the Hugging Face folder" : "");
     prefix_ = std::string(v.text) + ".";
     return LINNET_OK;
   }

@@ -1,12 +1,14 @@
 #include "hf_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "../architectures.h"
+#include "../rope.h"
 #include "json.h"
 
 namespace linnet::convert {
@@ -16,20 +18,20 @@ using nlohmann::json;
 
 // Keys that are read below, quantization_config in hf_quant.cpp.
 constexpr std::string_view kRead[] = {
-    "architectures", "attention_bias", "head_dim", "hidden_size", "intermediate_size", "layer_types", "max_position_embeddings", "max_window_layers", "mlp_bias",
+    "architectures", "attention_bias", "head_dim", "hidden_act", "hidden_size", "intermediate_size", "layer_types", "max_position_embeddings", "max_window_layers", "mlp_bias",
     "model_type", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "quantization_config", "rms_norm_eps", "rope_parameters", "rope_scaling",
     "rope_theta", "sliding_window", "tie_word_embeddings", "use_sliding_window", "vocab_size"};
 
 // Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
 constexpr std::string_view kHarmless[] = {
-    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "attention_dropout", "auto_map", "bad_words_ids", "begin_suppress_tokens",
-    "bos_token_id", "chunk_size_feed_forward", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
-    "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "id2label", "initializer_range", "is_decoder", "is_llama_config", "label2id",
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "attention_dropout", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens",
+    "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
+    "dropout", "dtype", "early_stopping", "embd_pdrop", "embedding_dropout", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop",
     "length_penalty", "max_length", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
     "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
-    "problem_type", "remove_invalid_values", "repetition_penalty", "return_dict", "return_dict_in_generate", "sep_token_id",
-    "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p",
+    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "sep_token_id",
+    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p",
     "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
     "unsloth_version", "use_bfloat16", "use_cache"};
 
@@ -44,8 +46,36 @@ struct OnlyAt {
   std::string_view key, value;
 };
 constexpr OnlyAt kOnlyAt[] = {
-    {"add_cross_attention", "false"}, {"hidden_act", "\"silu\""}, {"is_encoder_decoder", "false"}, {"partial_rotary_factor", "1.0"},
-    {"pruned_heads", "{}"},           {"rope_interleaved", "false"}, {"use_mrope", "false"}};
+    {"add_cross_attention", "false"}, {"is_encoder_decoder", "false"}, {"partial_rotary_factor", "1.0"}, {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"rope_interleaved", "false"},
+    {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
+
+// Names of hidden_act; "gelu_new" and its like are the one by tanh.
+struct ActName {
+  std::string_view name;
+  Activation act;
+};
+constexpr ActName kActs[] = {
+    {"silu", kActSilu}, {"swish", kActSilu}, {"gelu", kActGeluErf}, {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
+    {"gelu_fast", kActGeluTanh}, {"relu", kActRelu}};
+
+// Keys of numbers that some families have. Null is 0: none, or the default of what the spec's field is about.
+enum class Turn { kNone, kInverse, kInverseRoot };
+struct NumberKey {
+  std::string_view key;
+  double ModelSpec::*field;
+  Turn turn;
+};
+constexpr NumberKey kNumbers[] = {
+    {"attention_multiplier", &ModelSpec::attn_scale, Turn::kNone},
+    {"attn_logit_softcapping", &ModelSpec::attn_softcap, Turn::kNone},
+    {"clip_qkv", &ModelSpec::clip_qkv, Turn::kNone},
+    {"embedding_multiplier", &ModelSpec::embd_scale, Turn::kNone},
+    {"final_logit_softcapping", &ModelSpec::logit_softcap, Turn::kNone},
+    {"logit_scale", &ModelSpec::logit_scale, Turn::kNone},
+    {"logits_scaling", &ModelSpec::logit_scale, Turn::kInverse},
+    {"query_pre_attn_scalar", &ModelSpec::attn_scale, Turn::kInverseRoot},
+    {"residual_multiplier", &ModelSpec::residual_scale, Turn::kNone},
+    {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone}};
 
 // Sizes, all at least 1; those that no file needs to name have a default.
 struct Size {
@@ -64,17 +94,25 @@ bool listed(const std::string_view (&list)[N], std::string_view key) {
 
 class ConfigReader {
  public:
-  ConfigReader(const json& config, const char* label, Error* err) : config_(config), label_(label), err_(err) {}
+  ConfigReader(json config, const char* label, Error* err) : config_(std::move(config)), label_(label), err_(err) {}
 
-  Status read(ModelSpec* spec) {
+  Status read(HfConfig* out) {
     LINNET_TRY(pick_architecture());
+    LINNET_TRY(rename_keys());
     LINNET_TRY(check_keys());
-    *spec = {};
+    *out = {};
+    out->architecture = arch_;
+    out_ = out;
+    ModelSpec* spec = &out->spec;
+    *spec = arch_->spec;
     std::strncpy(spec->architecture, arch_->name, sizeof spec->architecture - 1);
     LINNET_TRY(read_sizes(spec));
     LINNET_TRY(read_norm_and_biases(spec));
+    LINNET_TRY(read_flags(spec));
+    LINNET_TRY(read_numbers(spec));
     LINNET_TRY(read_rope(spec));
     LINNET_TRY(read_windows(spec));
+    if (spec->alibi) LINNET_TRY(make_slopes(*spec));
     return spec_check(*spec, err_, label_);
   }
 
@@ -84,9 +122,16 @@ class ConfigReader {
     return fail(err_, code, label_, ": ", parts...);
   }
   Status wrong(std::string_view key, const json& value, std::string_view wanted) {
-    return refuse(LINNET_BAD_FILE, "'", key, "' is ", json_show(value), ", not ", wanted);
+    return refuse(LINNET_BAD_FILE, "'", shown(key), "' is ", json_show(value), ", not ", wanted);
   }
-  Status missing(std::string_view key) { return refuse(LINNET_BAD_FILE, "'", key, "' is missing"); }
+  Status missing(std::string_view key) { return refuse(LINNET_BAD_FILE, "'", shown(key), "' is missing"); }
+  // A key as the file has it, or where it has it not as its family calls it.
+  std::string shown(std::string_view key) const {
+    if (const auto at = names_.find(std::string(key)); at != names_.end()) return at->second;
+    for (const HfAlias* a = arch_ ? arch_->aliases : nullptr; a && a->name && !json_member(config_, key); ++a)
+      if (key == a->key) return a->name;
+    return std::string(key);
+  }
 
   Status pick_architecture() {
     if (!config_.is_object()) return refuse(LINNET_BAD_FILE, "holds ", json_show(config_), ", not an object");
@@ -106,20 +151,58 @@ class ConfigReader {
     return LINNET_OK;
   }
 
+  // Keys of the nested object come out, aliases get the name that is read. Where both are there they must say the same.
+  Status rename_keys() {
+    if (const json* nested = arch_->nested ? json_member(config_, arch_->nested) : nullptr; nested && !nested->is_null()) {
+      if (!nested->is_object()) return wrong(arch_->nested, *nested, "an object");
+      const json inner = *nested;
+      config_.erase(arch_->nested);
+      for (const auto& [key, value] : *inner.get_ptr<const json::object_t*>())
+        if (key != "model_type") LINNET_TRY(put_key(key, std::string(arch_->nested) + "." + key, value));
+    }
+    for (const HfAlias* a = arch_->aliases; a && a->name; ++a) {
+      const json* found = json_member(config_, a->name);
+      if (!found) continue;
+      const json value = *found;
+      config_.erase(a->name);
+      if (!value.is_null()) LINNET_TRY(put_key(a->key, a->name, value));
+    }
+    return LINNET_OK;
+  }
+  Status put_key(const std::string& key, const std::string& name, const json& value) {
+    const json* there = json_member(config_, key);
+    if (there && !there->is_null() && *there != value) return refuse(LINNET_BAD_FILE, "'", name, "' is ", json_show(value), ", but '", shown(key), "' is ", json_show(*there));
+    config_[key] = value;
+    names_[key] = name;
+    return LINNET_OK;
+  }
+
+  // Keys that this family's row names.
+  bool of_row(std::string_view key) const {
+    for (const char* n : arch_->numbers)
+      if (n && key == n) return true;
+    for (const HfFlag& f : arch_->flags)
+      if (f.key && key == f.key) return true;
+    const HfDefaults& d = arch_->absent;
+    return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
+           ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
+           (key == "alibi_bias_max" && d.alibi_bias_max > 0);
+  }
+
   Status check_keys() {
     for (const auto& [key, value] : *config_.get_ptr<const json::object_t*>()) {
-      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key) || (arch_->latent && (listed(kReadLatent, key) || listed(kOfExperts, key)))) continue;
+      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && (listed(kReadLatent, key) || listed(kOfExperts, key)))) continue;
       const OnlyAt* only = nullptr;
       for (const OnlyAt& row : kOnlyAt)
         if (row.key == key) only = &row;
-      if (!only) return refuse(LINNET_UNSUPPORTED, "key '", key, "' (", json_show(value), ") is not supported");
+      if (!only) return refuse(LINNET_UNSUPPORTED, "key '", shown(key), "' (", json_show(value), ") is not supported");
       LINNET_TRY(check_only(*only, value));
     }
     return LINNET_OK;
   }
   Status check_only(const OnlyAt& only, const json& value) {
     if (value == json::parse(only.value)) return LINNET_OK;
-    return refuse(LINNET_UNSUPPORTED, "'", only.key, "' ", json_show(value), " is not supported, only ", only.value);
+    return refuse(LINNET_UNSUPPORTED, "'", shown(only.key), "' ", json_show(value), " is not supported, only ", only.value);
   }
 
   // Numbers, within the range of the spec's field. What is absent or null leaves the field as it is.
@@ -161,18 +244,20 @@ class ConfigReader {
     spec->head_dim = json_member(config_, "head_dim") ? 0 : arch_->absent.head_dim;
     spec->n_kv_heads = json_member(config_, "num_key_value_heads") ? 0 : arch_->absent.n_kv_heads;
     for (const Size& s : kSizes) LINNET_TRY(read_number(config_, s.key, s.field, spec));
+    if (spec->d_ff == 0 && arch_->absent.d_ff) spec->d_ff = arch_->absent.d_ff * spec->d_model;
     if (arch_->latent) LINNET_TRY(read_latent(spec));
+    LINNET_TRY(read_flags(spec));
     if (spec->n_kv_heads == 0) spec->n_kv_heads = spec->n_heads;
     if (spec->head_dim == 0 && spec->n_heads > 0) {
       if (spec->d_model % spec->n_heads != 0)
-        return refuse(LINNET_BAD_FILE, "'hidden_size' ", spec->d_model, " is not a multiple of 'num_attention_heads' ", spec->n_heads);
+        return refuse(LINNET_BAD_FILE, "'", shown("hidden_size"), "' ", spec->d_model, " is not a multiple of '", shown("num_attention_heads"), "' ", spec->n_heads);
       spec->head_dim = spec->d_model / spec->n_heads;
     }
     for (const Size& s : kSizes)
       if (spec->*s.field == 0) return missing(s.key);
     if (spec->n_heads % spec->n_kv_heads != 0)
-      return refuse(LINNET_BAD_FILE, "'num_attention_heads' ", spec->n_heads, " is not a multiple of 'num_key_value_heads' ", spec->n_kv_heads);
-    if (spec->head_dim % 2 != 0) return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
+      return refuse(LINNET_BAD_FILE, "'", shown("num_attention_heads"), "' ", spec->n_heads, " is not a multiple of '", shown("num_key_value_heads"), "' ", spec->n_kv_heads);
+    if (arch_->rope_hf != kRopeNone && spec->head_dim % 2 != 0) return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
     return LINNET_OK;
   }
 
@@ -210,21 +295,67 @@ class ConfigReader {
     spec->qkv_bias = has(arch_->qkv_bias, attention_bias);
     spec->out_bias = has(arch_->out_bias, attention_bias);
     spec->mlp_bias = has(arch_->mlp_bias, mlp_bias);
-    spec->qk_norm = arch_->qk_norm;
     spec->tied = tied;
+    if (arch_->learned_positions) spec->positions = spec->n_context + spec->position_offset;
+    if (arch_->embd_scale_root) spec->embd_scale = std::sqrt(static_cast<double>(spec->d_model));
     if (arch_->latent && attention_bias) return refuse(LINNET_UNSUPPORTED, "'attention_bias' true is not supported beside 'kv_lora_rank'");
-    spec->activation = kActSilu;
+    return read_activation(spec);
+  }
+
+  Status read_activation(ModelSpec* spec) {
+    std::string name;
+    if (const Got got = get_string(config_, "hidden_act", &name); got != Got::kFound) return got == Got::kWrong ? wrong("hidden_act", *json_member(config_, "hidden_act"), "a string") : LINNET_OK;
+    for (const ActName& a : kActs) {
+      if (a.name != name) continue;
+      spec->activation = arch_->gelu_is_tanh && a.act == kActGeluErf ? kActGeluTanh : a.act;
+      return LINNET_OK;
+    }
+    return refuse(LINNET_UNSUPPORTED, "'", shown("hidden_act"), "' '", name, "' is not supported");
+  }
+
+  Status read_flags(ModelSpec* spec) {
+    for (const HfFlag& f : arch_->flags) {
+      bool on = f.absent;
+      if (!f.key) continue;
+      LINNET_TRY(read_flag(f.key, f.absent, &on));
+      spec->*f.field = on ? f.if_true : f.if_false;
+    }
     return LINNET_OK;
   }
 
+  Status read_numbers(ModelSpec* spec) {
+    for (const NumberKey& n : kNumbers) {
+      const char* key = nullptr;
+      for (const char* of_row : arch_->numbers)
+        if (of_row && n.key == of_row) key = of_row;
+      const json* value = key ? json_member(config_, key) : nullptr;
+      if (!value) continue;
+      spec->*n.field = 0;
+      LINNET_TRY(read_number(config_, key, n.field, spec));
+      double& x = spec->*n.field;
+      if (value->is_null() || n.turn == Turn::kNone) continue;
+      if (!(x > 0)) return wrong(key, *value, "above 0");
+      x = n.turn == Turn::kInverse ? 1 / x : 1 / std::sqrt(x);
+    }
+    return LINNET_OK;
+  }
+
+  // One object for all layers, or one for each kind of them: those with a window have a base of their own then.
   Status read_rope(ModelSpec* spec) {
     spec->rope_kind = arch_->rope_hf;
-    spec->rope_dim = arch_->latent ? spec->qk_rope_dim : spec->head_dim;
+    spec->rope_dim = arch_->rope_hf == kRopeNone ? 0 : arch_->latent ? spec->qk_rope_dim : spec->head_dim;
     spec->rope_base = arch_->absent.rope_base;
+    spec->rope_local_base = arch_->absent.rope_local_base;
     spec->rope_scaling = kRopeScaleNone;
     spec->rope_factor = spec->rope_low = spec->rope_high = 1;
     LINNET_TRY(read_number(config_, "rope_theta", &ModelSpec::rope_base, spec));
-    const json* rope = nullptr;
+    if (arch_->absent.rope_local_base > 0) LINNET_TRY(read_number(config_, "rope_local_base_freq", &ModelSpec::rope_local_base, spec));
+    if (const json* factor = json_member(config_, "partial_rotary_factor"); arch_->absent.rotary > 0) LINNET_TRY(read_rotary(factor, arch_->absent.rotary, spec));
+    if (arch_->absent.rotary_dim) {
+      spec->rope_dim = arch_->absent.rotary_dim;
+      LINNET_TRY(read_number(config_, "rotary_dim", &ModelSpec::rope_dim, spec));
+    }
+    const json *rope = nullptr, *local = nullptr;
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
       const json* found = json_member(config_, key);
       if (!found || found->is_null()) continue;
@@ -232,27 +363,58 @@ class ConfigReader {
       if (rope && *rope != *found) return refuse(LINNET_BAD_FILE, "'rope_scaling' and 'rope_parameters' contradict each other");
       rope = found;
     }
-    return rope ? read_rope_object(*rope, spec) : LINNET_OK;
+    if (rope && (json_member(*rope, "full_attention") || json_member(*rope, "sliding_attention"))) {
+      for (const auto& [key, value] : *rope->get_ptr<const json::object_t*>())
+        if ((key != "full_attention" && key != "sliding_attention") || !(value.is_object() || value.is_null())) return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
+      local = json_member(*rope, "sliding_attention");
+      rope = json_member(*rope, "full_attention");
+    }
+    if (local && !local->is_null()) {
+      if (spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
+      for (const auto& [key, value] : *local->get_ptr<const json::object_t*>())
+        if (!value.is_null() && key != "rope_theta" && !((key == "rope_type" || key == "type") && value == "default"))
+          return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
+      LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
+    }
+    return rope && !rope->is_null() ? read_rope_object(*rope, spec) : LINNET_OK;
+  }
+
+  // How many channels of a head RoPE turns.
+  Status read_rotary(const json* factor, double absent, ModelSpec* spec) {
+    double share = absent;
+    if (factor && !factor->is_null()) {
+      if (!factor->is_number()) return wrong("partial_rotary_factor", *factor, "a number");
+      share = factor->get<double>();
+    }
+    if (!(share > 0 && share <= 1)) return wrong("partial_rotary_factor", *factor, "above 0 and at most 1");
+    spec->rope_dim = static_cast<uint32_t>(spec->head_dim * share);
+    if (spec->rope_dim == 0 || spec->rope_dim % 2) return refuse(LINNET_UNSUPPORTED, "'", shown("partial_rotary_factor"), "' turns ", spec->rope_dim, " of ", spec->head_dim, " channels: not supported");
+    return LINNET_OK;
   }
 
   Status read_rope_object(const json& rope, ModelSpec* spec) {
     std::string type = "default";
     for (const char* key : {"type", "rope_type"})  // the newer key counts where both are there
       if (get_string(rope, key, &type) == Got::kWrong) return wrong(key, *json_member(rope, key), "a string");
-    if (type != "default" && type != "linear" && type != "llama3")
-      return refuse(LINNET_UNSUPPORTED, "rope scaling '", type, "' is not supported yet");
+    if (type == "su") type = "longrope";
+    static constexpr std::string_view kTypes[] = {"default", "linear", "llama3", "dynamic", "longrope"};
+    if (!listed(kTypes, type)) return refuse(LINNET_UNSUPPORTED, "rope scaling '", type, "' is not supported yet");
     for (const auto& [key, value] : *rope.get_ptr<const json::object_t*>()) {
       static constexpr std::string_view kKnown[] = {"type", "rope_type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor",
                                                     "original_max_position_embeddings"};
-      if (value.is_null() || listed(kKnown, key)) continue;
+      static constexpr std::string_view kLong[] = {"short_factor", "long_factor", "attention_factor"};
+      static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
+      if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
-      LINNET_TRY(check_only({"partial_rotary_factor", "1.0"}, value));
+      LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
     const bool base_on_top = json_member(config_, "rope_theta") != nullptr;
     const double base = spec->rope_base;
     LINNET_TRY(read_number(rope, "rope_theta", &ModelSpec::rope_base, spec));
     if (base_on_top && base != spec->rope_base) return refuse(LINNET_BAD_FILE, "'rope_theta' is there twice, with two values");
     if (type == "default") return LINNET_OK;
+    if (type == "longrope") return read_longrope(rope, spec);
+    if (type == "dynamic") return read_dynamic(rope, spec);
     spec->rope_scaling = type == "linear" ? kRopeScaleLinear : kRopeScaleLlama3;
     LINNET_TRY(read_required(rope, "factor", &ModelSpec::rope_factor, spec));
     if (type == "linear") return LINNET_OK;
@@ -262,6 +424,48 @@ class ConfigReader {
     if (spec->rope_low >= spec->rope_high) return refuse(LINNET_BAD_FILE, "'high_freq_factor' must be above 'low_freq_factor'");
     return LINNET_OK;
   }
+
+  // With alpha the base is another one, whatever the length.
+  Status read_dynamic(const json& rope, ModelSpec* spec) {
+    double alpha = 0;
+    if (spec->rope_dim <= 2) return refuse(LINNET_UNSUPPORTED, "rope scaling 'dynamic' of ", spec->rope_dim, " channels is not supported");
+    if (const json* found = json_member(rope, "alpha"); found && !found->is_null()) {
+      if (get_double(rope, "alpha", &alpha) != Got::kFound || !(alpha > 0 && alpha <= 1e6)) return wrong("alpha", *found, "a number above 0");
+      spec->rope_base *= rope_power(alpha, static_cast<double>(spec->rope_dim) / (spec->rope_dim - 2));
+      return LINNET_OK;
+    }
+    spec->rope_scaling = kRopeScaleDynamic;
+    spec->rope_original = spec->n_context;  // as transformers has it, whatever original_max_position_embeddings says
+    return read_required(rope, "factor", &ModelSpec::rope_factor, spec);
+  }
+
+  Status read_longrope(const json& rope, ModelSpec* spec) {
+    spec->rope_scaling = kRopeScaleLong;
+    const char* key = "original_max_position_embeddings";
+    spec->rope_original = arch_->absent.rope_original ? arch_->absent.rope_original : spec->n_context;
+    LINNET_TRY(read_number(arch_->absent.rope_original ? config_ : rope, key, &ModelSpec::rope_original, spec));
+    const uint32_t original = spec->rope_original;
+    LINNET_TRY(read_number(rope, key, &ModelSpec::rope_original, spec));
+    if (original != spec->rope_original) return refuse(LINNET_BAD_FILE, "'", key, "' is ", original, ", but ", spec->rope_original, " in the rope parameters");
+    double factor = static_cast<double>(spec->n_context) / spec->rope_original;
+    if (get_double(rope, "factor", &factor) == Got::kWrong) return wrong("factor", *json_member(rope, "factor"), "a number");
+    spec->rope_attn_factor = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(spec->rope_original)));
+    LINNET_TRY(read_number(rope, "attention_factor", &ModelSpec::rope_attn_factor, spec));
+    LINNET_TRY(read_factors(rope, "short_factor", spec->rope_dim / 2, &out_->rope_short));
+    return read_factors(rope, "long_factor", spec->rope_dim / 2, &out_->rope_long);
+  }
+  Status read_factors(const json& rope, const char* key, uint32_t n, std::vector<float>* out) {
+    const json* list = json_member(rope, key);
+    if (!list || list->is_null()) return missing(key);
+    if (!list->is_array() || list->size() != n) return wrong(key, *list, "a list of " + std::to_string(n) + " numbers");
+    for (const json& v : *list) {
+      const double x = v.is_number() ? v.get<double>() : 0;
+      if (!(x > 1e-6 && x < 1e6)) return wrong(key, v, "a list of numbers above 0");
+      out->push_back(static_cast<float>(x));
+    }
+    return LINNET_OK;
+  }
+
   template <class T>
   Status read_required(const json& from, const char* key, T ModelSpec::*field, ModelSpec* spec) {
     const json* value = json_member(from, key);
@@ -275,8 +479,13 @@ class ConfigReader {
     LINNET_TRY(read_flag("use_sliding_window", !arch_->window_by_switch, &on));
     if (get_u32(config_, "sliding_window", &window) == Got::kWrong) return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
     if (arch_->window_by_switch && get_u32(config_, "max_window_layers", &from) == Got::kWrong) return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");
+    uint32_t period = arch_->absent.window_pattern;
+    for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"})
+      if (period && get_u32(config_, key, &period) == Got::kWrong) return wrong(key, *json_member(config_, key), "a count");
+    if (arch_->absent.window_pattern && period == 0) return refuse(LINNET_BAD_FILE, "'sliding_window_pattern' is 0");
     std::vector<bool> windowed(spec->n_layers, on && window > 0);
     for (uint32_t i = 0; i < from && i < spec->n_layers; ++i) windowed[i] = false;
+    for (uint32_t i = 0; period && i < spec->n_layers; ++i) windowed[i] = windowed[i] && (i + 1) % period;
     if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
@@ -286,8 +495,9 @@ class ConfigReader {
         if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without 'sliding_window'");
       }
     }
+    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
-    if (first == windowed.end() || window >= spec->n_context) return LINNET_OK;  // every position sees all before it
+    if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) return LINNET_OK;  // every position sees all before it
     spec->window = window;
     spec->window_from = static_cast<uint32_t>(first - windowed.begin());
     for (spec->window_pattern = 0; spec->window_pattern <= spec->n_layers; ++spec->window_pattern) {
@@ -298,18 +508,49 @@ class ConfigReader {
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
   }
 
-  const json& config_;
+  // Slopes of ALiBi (Press et al. 2021) are powers of 2^(-max / n) where n heads are a power of two, and of others come from between those of fewer.
+  Status make_slopes(const ModelSpec& spec) {
+    double most = 8, n = 1;
+    if (get_double(config_, "alibi_bias_max", &most) == Got::kWrong || !(most > 0 && most <= 1024)) return wrong("alibi_bias_max", *json_member(config_, "alibi_bias_max"), "a number above 0");
+    while (2 * n <= spec.n_heads) n *= 2;
+    const double scale = !arch_->alibi_scaled ? 1 : spec.attn_scale > 0 ? spec.attn_scale : 1 / std::sqrt(static_cast<double>(spec.head_dim));
+    for (uint32_t i = 0; i < spec.n_heads; ++i)
+      out_->alibi.push_back(static_cast<float>(std::exp2(-most * (i < n ? (i + 1) / n : (2 * (i - n) + 1) / (2 * n))) * scale));
+    return LINNET_OK;
+  }
+
+  // The period of the layers without RoPE: those without a window.
+  Status find_nope(const std::vector<bool>& windowed, ModelSpec* spec) {
+    if (std::find(windowed.begin(), windowed.end(), false) == windowed.end()) return LINNET_OK;
+    for (spec->nope_pattern = 1; spec->nope_pattern <= spec->n_layers; ++spec->nope_pattern) {
+      uint32_t same = 0;
+      while (same < spec->n_layers && ((same + 1) % spec->nope_pattern == 0) != windowed[same]) ++same;
+      if (same == spec->n_layers) return LINNET_OK;
+    }
+    return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers without RoPE follow no period");
+  }
+
+  json config_;  // keys as linnet calls them
   const char* label_;
   Error* err_;
   const Architecture* arch_ = nullptr;
+  HfConfig* out_ = nullptr;
+  std::map<std::string, std::string> names_;  // of keys that the file has under another name
 };
 
 }  // namespace
 
-Status spec_from_config(std::string_view text, const char* label, ModelSpec* out, Error* err) {
+Status read_config(std::string_view text, const char* label, HfConfig* out, Error* err) {
   json config;
   LINNET_TRY(json_parse(text, label, &config, err));
-  return ConfigReader(config, label, err).read(out);
+  return ConfigReader(std::move(config), label, err).read(out);
+}
+
+Status spec_from_config(std::string_view text, const char* label, ModelSpec* out, Error* err) {
+  HfConfig config;
+  LINNET_TRY(read_config(text, label, &config, err));
+  *out = config.spec;
+  return LINNET_OK;
 }
 
 }  // namespace linnet::convert

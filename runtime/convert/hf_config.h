@@ -1,8 +1,9 @@
 // config.json of a Hugging Face folder -> ModelSpec.
 #pragma once
 #include <string_view>
+#include <vector>
 
-#include "../spec.h"
+#include "../architectures.h"
 
 namespace linnet::convert {
 
@@ -12,5 +13,13 @@ inline constexpr size_t kConfigMaxBytes = size_t{16} << 20;
 // dtype); absent keys mean what transformers takes for them. A key that linnet does not know is an error by name, because it may change
 // the arithmetic. label names the file in error texts.
 Status spec_from_config(std::string_view text, const char* label, ModelSpec* out, Error* err);
+
+// The same, and what config.json holds that packed files have as vectors.
+struct HfConfig {
+  ModelSpec spec = {};
+  const Architecture* architecture = nullptr;
+  std::vector<float> alibi, rope_short, rope_long;  // kAlibi, kRopeShort, kRopeLong
+};
+Status read_config(std::string_view text, const char* label, HfConfig* out, Error* err);
 
 }  // namespace linnet::convert

@@ -151,12 +151,13 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   if (!a) return fail(err, LINNET_UNSUPPORTED, "synthetic: no architecture '", s->architecture, "'");
   *out = {};
   ModelSpec& spec = out->spec;
+  spec = a->spec;
   std::strncpy(spec.architecture, s->architecture, sizeof spec.architecture - 1);
   spec.n_layers = s->n_layers, spec.d_model = s->d_model, spec.n_heads = s->n_heads, spec.n_kv_heads = s->n_kv_heads;
   spec.head_dim = spec.rope_dim = s->head_dim, spec.d_ff = s->d_ff, spec.n_vocab = s->n_vocab, spec.n_context = s->n_context;
   spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
   spec.rope_factor = spec.rope_low = spec.rope_high = 1;
-  spec.qkv_bias = a->qkv_bias == Has::kAlways, spec.qk_norm = a->qk_norm;
+  spec.qkv_bias = a->qkv_bias == Has::kAlways;
   if (s->llama3_factor > 0) {
     spec.rope_scaling = kRopeScaleLlama3;
     spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;

@@ -311,6 +311,8 @@ typedef struct linnet_session_params {
   uint32_t n_keep;      /* tokens at the beginning that stay, see linnet_when_full */
   uint32_t n_rollback;  /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer see, in KIVI formats, and where when_full drops tokens (at
                            most n_context - n_keep there); default n_chunk */
+  uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies are made for it once; default
+                           n_context */
 } linnet_session_params;
 
 /* How the next token is drawn. Order: penalties, top-k, temperature, top-p, min-p. */
