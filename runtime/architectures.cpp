@@ -193,6 +193,11 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"use_parallel_residual", true, &ModelSpec::residual, kResidualParallel2, kResidualSerial},
                {"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .rotary = 0.25}},
+    // SmolLM3
+    {.name = "smollm3", .hf_class = "SmolLM3ForCausalLM", .gguf = "smollm3", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey, .window_by_switch = true,
+     .absent = {.rope_base = 2e6, .n_context = 32768, .n_kv_heads = 4, .nope_interval = 4, .tied = true}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

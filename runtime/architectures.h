@@ -65,6 +65,7 @@ struct HfDefaults {
   uint32_t d_ff = 0;        // times d_model; 0: must be there
   uint32_t window = 0;      // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
+  uint32_t nope_interval = 0;   // no_rope_layer_interval: every so manyth layer has no RoPE; 0: no such key, and no no_rope_layers
   bool tied = false;
 };
 

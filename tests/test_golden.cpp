@@ -33,7 +33,8 @@ Golden read_golden(const std::string& name) {
   return g;
 }
 
-const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers", "deepseek-v2", "deepseek-v2-qlora"};
+const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers", "deepseek-v2", "deepseek-v2-qlora",
+                              "smollm3"};
 
 // The mutable bytes of a packed matrix.
 struct Packed {

@@ -111,6 +111,7 @@ class ConfigReader {
     LINNET_TRY(read_flags(spec));
     LINNET_TRY(read_numbers(spec));
     LINNET_TRY(read_rope(spec));
+    LINNET_TRY(read_nope(spec));
     LINNET_TRY(read_windows(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
     return spec_check(*spec, err_, label_);
@@ -186,7 +187,7 @@ class ConfigReader {
     const HfDefaults& d = arch_->absent;
     return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
            ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
-           (key == "alibi_bias_max" && d.alibi_bias_max > 0);
+           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval);
   }
 
   Status check_keys() {
@@ -495,7 +496,8 @@ class ConfigReader {
         if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without 'sliding_window'");
       }
     }
-    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, spec));
+    if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types")) return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
+    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, "layer_types", spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
     if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) return LINNET_OK;  // every position sees all before it
     spec->window = window;
@@ -519,15 +521,33 @@ class ConfigReader {
     return LINNET_OK;
   }
 
-  // The period of the layers without RoPE: those without a window.
-  Status find_nope(const std::vector<bool>& windowed, ModelSpec* spec) {
-    if (std::find(windowed.begin(), windowed.end(), false) == windowed.end()) return LINNET_OK;
+  // Layers without RoPE: those with 0 in the list, without it every so manyth.
+  Status read_nope(ModelSpec* spec) {
+    uint32_t interval = arch_->absent.nope_interval;
+    if (interval == 0) return LINNET_OK;
+    if (get_u32(config_, "no_rope_layer_interval", &interval) == Got::kWrong || interval == 0) return wrong("no_rope_layer_interval", *json_member(config_, "no_rope_layer_interval"), "a count above 0");
+    std::vector<bool> rope(spec->n_layers);
+    for (uint32_t i = 0; i < spec->n_layers; ++i) rope[i] = (i + 1) % interval;
+    if (const json* list = json_member(config_, "no_rope_layers"); list && !list->is_null() && !(list->is_array() && list->empty())) {
+      if (!list->is_array() || list->size() != spec->n_layers) return wrong("no_rope_layers", *list, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) {
+        const json& has = (*list)[i];
+        if (has != 0 && has != 1) return wrong("no_rope_layers", has, "a list of 0 and 1");
+        rope[i] = has == 1;
+      }
+    }
+    return find_nope(rope, "no_rope_layers", spec);
+  }
+
+  // The period of the layers without RoPE.
+  Status find_nope(const std::vector<bool>& rope, const char* key, ModelSpec* spec) {
+    if (std::find(rope.begin(), rope.end(), false) == rope.end()) return LINNET_OK;
     for (spec->nope_pattern = 1; spec->nope_pattern <= spec->n_layers; ++spec->nope_pattern) {
       uint32_t same = 0;
-      while (same < spec->n_layers && ((same + 1) % spec->nope_pattern == 0) != windowed[same]) ++same;
+      while (same < spec->n_layers && ((same + 1) % spec->nope_pattern == 0) != rope[same]) ++same;
       if (same == spec->n_layers) return LINNET_OK;
     }
-    return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers without RoPE follow no period");
+    return refuse(LINNET_UNSUPPORTED, "'", key, "': the layers without RoPE follow no period");
   }
 
   json config_;  // keys as linnet calls them
