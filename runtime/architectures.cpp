@@ -198,6 +198,12 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey, .window_by_switch = true,
      .absent = {.rope_base = 2e6, .n_context = 32768, .n_kv_heads = 4, .nope_interval = 4, .tied = true}},
+    // OLMo 2
+    {.name = "olmo2", .hf_class = "Olmo2ForCausalLM", .gguf = "olmo2", .names = &kGemma2Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
+     .absent = {.norm_eps = 1e-5}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
