@@ -136,6 +136,7 @@ constexpr HfAlias kGptKeys[] = {
     {"n_embd", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"n_inner", "intermediate_size"}, {"n_positions", "max_position_embeddings"},
     {"layer_norm_epsilon", "rms_norm_eps"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
+constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -204,6 +205,14 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
      .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
      .absent = {.norm_eps = 1e-5}},
+    // Command-R, Command-R+
+    {.name = "cohere", .hf_class = "CohereForCausalLM", .gguf = "command-r", .names = &kLlamaNames, .aliases = kLayerNormKeys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .flags = {{"use_qk_norm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 8192, .tied = true}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
