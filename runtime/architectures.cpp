@@ -137,6 +137,8 @@ constexpr HfAlias kGptKeys[] = {
     {"layer_norm_epsilon", "rms_norm_eps"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
 constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
+constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
+                                      {"use_embedding_sharing", "tie_word_embeddings"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -213,6 +215,15 @@ constexpr Architecture kArchitectures[] = {
      .numbers = {"logit_scale"},
      .flags = {{"use_qk_norm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone}},
      .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 8192, .tied = true}},
+    // Command-R7B, Command-A
+    {.name = "cohere2", .hf_class = "Cohere2ForCausalLM", .gguf = "cohere2", .names = &kLlamaNames, .aliases = kCohere2Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .only = {{"order_of_interleaved_layers", "\"local_attn_first\""}, {"position_embedding_type", "\"rope_gptj\""}, {"use_gated_activation", "true"},
+              {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}},
+     .absent = {.norm_eps = 1e-5, .rotary = 1, .n_context = 8192, .window = 4096, .window_pattern = 4, .tied = true}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

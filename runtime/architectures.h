@@ -50,6 +50,11 @@ struct HfFlag {
   uint32_t if_true, if_false;
 };
 
+// A key that must have this value (as JSON text) where it is there.
+struct HfOnly {
+  const char *key, *value;
+};
+
 // What transformers takes where config.json lacks a key. Sizes without a default here must be in the file.
 struct HfDefaults {
   double norm_eps = 1e-6;
@@ -91,6 +96,7 @@ struct Architecture {
   ModelSpec spec = {};                // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
+  HfOnly only[5] = {};                // what the family always does
   HfDefaults absent = {};
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };

@@ -41,11 +41,8 @@ constexpr std::string_view kOfExperts[] = {
     "aux_loss_alpha", "ep_size", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_shared_experts", "norm_topk_prob", "num_experts_per_tok", "output_router_logits",
     "routed_scaling_factor", "scoring_func", "seq_aux", "topk_group", "topk_method"};
 
-// Keys that linnet supports at one value only (as JSON text); absent and null are that value too.
-struct OnlyAt {
-  std::string_view key, value;
-};
-constexpr OnlyAt kOnlyAt[] = {
+// Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
+constexpr HfOnly kOnlyAt[] = {
     {"add_cross_attention", "false"}, {"is_encoder_decoder", "false"}, {"partial_rotary_factor", "1.0"}, {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"rope_interleaved", "false"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
 
@@ -192,16 +189,18 @@ class ConfigReader {
 
   Status check_keys() {
     for (const auto& [key, value] : *config_.get_ptr<const json::object_t*>()) {
-      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && (listed(kReadLatent, key) || listed(kOfExperts, key)))) continue;
-      const OnlyAt* only = nullptr;
-      for (const OnlyAt& row : kOnlyAt)
-        if (row.key == key) only = &row;
+      const HfOnly* only = nullptr;
+      for (const HfOnly& row : arch_->only)
+        if (row.key && key == row.key) only = &row;
+      if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && (listed(kReadLatent, key) || listed(kOfExperts, key)))))) continue;
+      for (const HfOnly& row : kOnlyAt)
+        if (!only && key == row.key) only = &row;
       if (!only) return refuse(LINNET_UNSUPPORTED, "key '", shown(key), "' (", json_show(value), ") is not supported");
       LINNET_TRY(check_only(*only, value));
     }
     return LINNET_OK;
   }
-  Status check_only(const OnlyAt& only, const json& value) {
+  Status check_only(const HfOnly& only, const json& value) {
     if (value == json::parse(only.value)) return LINNET_OK;
     return refuse(LINNET_UNSUPPORTED, "'", shown(only.key), "' ", json_show(value), " is not supported, only ", only.value);
   }
