@@ -20,6 +20,8 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
+    {"self_attn.query_layernorm.weight", kAttnQNorm},
+    {"self_attn.key_layernorm.weight", kAttnKNorm},
     {"self_attn.sinks", kAttnSinks},
     {"self_attn.q_a_proj.weight", kAttnQA},
     {"self_attn.q_a_layernorm.weight", kAttnQANorm},
@@ -139,6 +141,7 @@ constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_em
 constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
                                       {"use_embedding_sharing", "tie_word_embeddings"}, {}};
+constexpr HfAlias kHunyuanKeys[] = {{"attention_head_dim", "head_dim"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -224,6 +227,12 @@ constexpr Architecture kArchitectures[] = {
      .only = {{"order_of_interleaved_layers", "\"local_attn_first\""}, {"position_embedding_type", "\"rope_gptj\""}, {"use_gated_activation", "true"},
               {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}},
      .absent = {.norm_eps = 1e-5, .rotary = 1, .n_context = 8192, .window = 4096, .window_pattern = 4, .tied = true}},
+    // Hunyuan (dense)
+    {.name = "hunyuan_v1_dense", .hf_class = "HunYuanDenseV1ForCausalLM", .gguf = "hunyuan-dense", .names = &kLlamaNames, .aliases = kHunyuanKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

@@ -26,7 +26,7 @@ constexpr std::string_view kRead[] = {
 constexpr std::string_view kHarmless[] = {
     "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "attention_dropout", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens",
     "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
-    "dropout", "dtype", "early_stopping", "embd_pdrop", "embedding_dropout", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "dropout", "dtype", "early_stopping", "embd_pdrop", "embedding_dropout", "eod_token_id", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
     "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop",
     "length_penalty", "max_length", "n_ctx", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
     "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
