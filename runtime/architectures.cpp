@@ -233,6 +233,12 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
      .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, kQkNormNone}},
      .absent = {.norm_eps = 1e-5}},
+    // Granite 3
+    {.name = "granite", .hf_class = "GraniteForCausalLM", .gguf = "granite", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey,
+     .spec = {.attn_scale = 1},
+     .numbers = {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

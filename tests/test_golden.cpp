@@ -41,7 +41,7 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"llama"}, {"llama-mha-linear"}, {"mistral"}, {"qwen2"}, {"qwen3"}, {"smollm2"}, {"mistral-window"}, {"qwen2-window"}, {"llama-k-outliers"}, {"deepseek-v2"}, {"deepseek-v2-qlora"},
     {"gpt2"}, {"gemma2"}, {"phi3"}, {"phi3-longrope"}, {"phi4-mini"}, {"gpt-neox"}, {"llama-dynamic"},
-    {"smollm3"}, {"olmo2"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"},
+    {"smollm3"}, {"olmo2"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"},
 };
 
 // The mutable bytes of a packed matrix.
