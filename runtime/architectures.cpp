@@ -20,6 +20,8 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
+    {"self_attn.query_layernorm.weight", kAttnQNorm},
+    {"self_attn.key_layernorm.weight", kAttnKNorm},
     {"self_attn.sinks", kAttnSinks},
     {"self_attn.q_a_proj.weight", kAttnQA},
     {"self_attn.q_a_layernorm.weight", kAttnQANorm},
@@ -326,6 +328,10 @@ constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_f
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kPhiKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
+constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
+constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
+                                      {"use_embedding_sharing", "tie_word_embeddings"}, {}};
+constexpr HfAlias kHunyuanKeys[] = {{"attention_head_dim", "head_dim"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -479,6 +485,46 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"use_parallel_residual", true, &ModelSpec::residual, kResidualParallel2, kResidualSerial},
                {"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .rotary = 0.25}},
+    // SmolLM3
+    {.name = "smollm3", .hf_class = "SmolLM3ForCausalLM", .gguf = "smollm3", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey, .window_by_switch = true,
+     .absent = {.rope_base = 2e6, .n_context = 32768, .n_kv_heads = 4, .nope_interval = 4, .tied = true}},
+    // OLMo 2
+    {.name = "olmo2", .hf_class = "Olmo2ForCausalLM", .gguf = "olmo2", .names = &kGemma2Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
+     .absent = {.norm_eps = 1e-5}},
+    // Command-R, Command-R+
+    {.name = "cohere", .hf_class = "CohereForCausalLM", .gguf = "command-r", .names = &kLlamaNames, .aliases = kLayerNormKeys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .flags = {{"use_qk_norm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 8192, .tied = true}},
+    // Command-R7B, Command-A
+    {.name = "cohere2", .hf_class = "Cohere2ForCausalLM", .gguf = "cohere2", .names = &kLlamaNames, .aliases = kCohere2Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .only = {{"order_of_interleaved_layers", "\"local_attn_first\""}, {"position_embedding_type", "\"rope_gptj\""}, {"use_gated_activation", "true"},
+              {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}},
+     .absent = {.norm_eps = 1e-5, .rotary = 1, .n_context = 8192, .window = 4096, .window_pattern = 4, .tied = true}},
+    // Hunyuan (dense)
+    {.name = "hunyuan_v1_dense", .hf_class = "HunYuanDenseV1ForCausalLM", .gguf = "hunyuan-dense", .names = &kLlamaNames, .aliases = kHunyuanKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5}},
+    // Granite 3
+    {.name = "granite", .hf_class = "GraniteForCausalLM", .gguf = "granite", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey,
+     .spec = {.attn_scale = 1},
+     .numbers = {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

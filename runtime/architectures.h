@@ -52,6 +52,11 @@ struct HfFlag {
   uint32_t if_true, if_false;
 };
 
+// A key that must have this value (as JSON text) where it is there.
+struct HfOnly {
+  const char *key, *value;
+};
+
 // What transformers takes where config.json lacks a key. Sizes without a default here must be in the file.
 struct HfDefaults {
   double norm_eps = 1e-6;
@@ -67,6 +72,7 @@ struct HfDefaults {
   double alibi_bias_max = 0;  // 0: 8, and no such key
   uint32_t window = 0;      // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
+  uint32_t nope_interval = 0;   // no_rope_layer_interval: every so manyth layer has no RoPE; 0: no such key, and no no_rope_layers
   bool tied = false;
 };
 
@@ -103,6 +109,7 @@ struct Architecture {
   ModelSpec spec = {};                // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
+  HfOnly only[5] = {};                // what the family always does
   HfDefaults absent = {};
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim

@@ -41,6 +41,7 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"llama"}, {"llama-mha-linear"}, {"mistral"}, {"qwen2"}, {"qwen3"}, {"smollm2"}, {"mistral-window"}, {"qwen2-window"}, {"llama-k-outliers"}, {"deepseek-v2"}, {"deepseek-v2-qlora"},
     {"gpt2"}, {"gemma2"}, {"phi3"}, {"phi3-longrope"}, {"phi4-mini"}, {"gpt-neox"}, {"llama-dynamic"},
+    {"smollm3"}, {"olmo2"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"},
     {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"gemma"}, {"gemma3"},
     // Where a router is near a tie, rounding sends a row to another expert.
     {"llama-yarn"}, {"mixtral", 12.5e-3, 0.15}, {"qwen2-moe", 1e-2, 0.12}, {"qwen3-moe", 1e-2, 0.12}, {"deepseek-v2-moe", 12.5e-3, 0.15}, {"deepseek-v3", 1e-2, 0.12}, {"granite-moe", 1e-2, 0.12},
