@@ -114,8 +114,15 @@ bool tokenize(const Args& args, const Engine& engine, std::string_view text, uin
   }
   std::vector<char> scratch(scratch_bytes + 1);
   out->resize(3 * text.size() + 8);
-  if (linnet_tokenize(engine.model, text.data(), text.size(), flags, scratch.data(), scratch_bytes, out->data(), out->size(), &n, &err) !=
-      LINNET_OK) {
+  const auto encode = [&] {
+    return linnet_tokenize(engine.model, text.data(), text.size(), flags, scratch.data(), scratch_bytes, out->data(), out->size(), &n, &err);
+  };
+  linnet_status status = encode();
+  if (status == LINNET_TOO_SMALL && n > out->size()) {  // a normaliser that lengthens a text by more than NFC does
+    out->resize(n);
+    status = encode();
+  }
+  if (status != LINNET_OK) {
     failed(args, err);
     return false;
   }

@@ -117,6 +117,11 @@ void put_tokenizer(const Source& source, bool plain, GgufBuilder* b) {
   if (!types.empty()) b->i32s("tokenizer.ggml.token_type", types);
   if (!scores.empty()) b->f32s("tokenizer.ggml.scores", scores);
   if (t.gguf_model == "gpt2") b->texts("tokenizer.ggml.merges", t.merges);  // even none: readers ask for the key
+  if (t.gguf_model == "t5" || t.gguf_model == "llama") {
+    b->boolean("tokenizer.ggml.add_space_prefix", t.add_space_prefix);
+    b->boolean("tokenizer.ggml.remove_extra_whitespaces", t.remove_extra);
+  }
+  if (!t.charsmap.empty()) b->bytes("tokenizer.ggml.precompiled_charsmap", t.charsmap);
   if (t.bos_id >= 0) b->u32("tokenizer.ggml.bos_token_id", static_cast<uint32_t>(t.bos_id));
   if (t.eos_id >= 0) b->u32("tokenizer.ggml.eos_token_id", static_cast<uint32_t>(t.eos_id));
   if (t.unk_id >= 0) b->u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(t.unk_id));

@@ -57,7 +57,10 @@ class Builder {
   Status run() {
     LINNET_TRY(check());
     LINNET_TRY(texts());
-    if (p_.scores.empty()) {
+    LINNET_TRY(steps());
+    if (!merges()) {
+      LINNET_TRY(pieces());
+    } else if (p_.scores.empty()) {
       merges_ = p_.merges;
       for (uint32_t i = 0; i < merges_.size(); ++i) ranks_.push_back(i);
     } else {
@@ -65,17 +68,31 @@ class Builder {
     }
     LINNET_TRY(merge_table());
     LINNET_TRY(word_table());
-    LINNET_TRY(added_lists());
+    LINNET_TRY(added_list(false));
     write_blob();
-    describe();
-    // The writer and the checker of the tables must agree.
+    // The writer and the checker of the tables must agree; the steps run on added tokens, too.
     Tokenizer t;
-    return tokenizer_open(out_->bytes.data(), out_->bytes.size(), n_tokens(), &t, err_);
+    LINNET_TRY(tokenizer_open(out_->bytes.data(), out_->bytes.size(), n_tokens(), &t, err_));
+    const std::vector<uint8_t> first = out_->bytes;
+    t.blob = first.data();
+    tables_ = t;
+    if (std::any_of(p_.added.begin(), p_.added.end(), [](const AddedToken& a) { return a.normalized; })) {
+      // What normalising puts in front of a token is part of it: the space in front of "<s>" was taken with it, and comes back.
+      for (const AddedToken& a : p_.added)
+        if (a.normalized && metaspaced()) texts_[a.id] = normal_text(a.text);
+      LINNET_TRY(added_list(true));
+      write_blob();
+      LINNET_TRY(tokenizer_open(out_->bytes.data(), out_->bytes.size(), n_tokens(), &t, err_));
+    }
+    describe();
+    return LINNET_OK;
   }
 
  private:
   uint32_t n_tokens() const { return static_cast<uint32_t>(p_.tokens.size()); }
   bool spm() const { return p_.kind == tok::kSpm; }
+  bool merges() const { return p_.kind == tok::kSpm || p_.kind == tok::kByteLevel; }
+  bool metaspaced() const { return p_.kind == tok::kSpm || p_.kind == tok::kUnigram; }
 
   Status check() {
     if (p_.tokens.empty() || p_.tokens.size() > tok::kMaxTokens)
@@ -89,6 +106,11 @@ class Builder {
         return fail(err_, LINNET_UNSUPPORTED, p_.label, ": token ", i, " has ", p_.tokens[i].size(), " bytes, more than ", kMaxTokenBytes);
     for (uint32_t i = 0; i < p_.scores.size(); ++i)
       if (!std::isfinite(p_.scores[i])) return fail(err_, LINNET_BAD_FILE, p_.label, ": the score of token ", i, " is not finite");
+    if (p_.kind == tok::kUnigram && p_.scores.size() != p_.tokens.size())
+      return fail(err_, LINNET_BAD_FILE, p_.label, ": ", p_.scores.size(), " scores for ", p_.tokens.size(), " tokens");
+    if (p_.splits.size() > tok::kMaxSplits || p_.steps.size() > tok::kMaxSteps)
+      return fail(err_, LINNET_UNSUPPORTED, p_.label, ": ", p_.splits.size(), " steps of the pre_tokenizer and ", p_.steps.size(),
+                  " of the normalizer, more than ", tok::kMaxSplits, " and ", tok::kMaxSteps);
     if (p_.before.size() > tok::kMaxAround || p_.after.size() > tok::kMaxAround)
       return fail(err_, LINNET_UNSUPPORTED, p_.label, ": more than ", tok::kMaxAround, " special tokens before or after a text");
     return LINNET_OK;
@@ -103,7 +125,9 @@ class Builder {
     for (uint32_t i = 0; i < n_tokens(); ++i) {
       const std::string& spelled = p_.tokens[i];
       const int32_t type = types_[i];
-      if (spm()) {
+      if (p_.kind == tok::kWordPiece) {
+        texts_[i] = wordpiece_text(i);
+      } else if (metaspaced()) {
         const int byte = type == kByteType ? byte_of_spelling(spelled) : -1;
         if (type == kByteType && byte < 0) return fail(err_, LINNET_BAD_FILE, p_.label, ": byte token ", i, " is spelled '", spelled, "'");
         texts_[i] = byte >= 0 ? std::string(1, static_cast<char>(byte)) : with_spaces(spelled);
@@ -114,15 +138,100 @@ class Builder {
         byte_ids_[static_cast<uint8_t>(texts_[i][0])] = static_cast<int32_t>(i);
       }
     }
-    // What normalising puts in front of a token is part of it: the space in front of "<s>" was taken with it, and comes back.
-    for (const AddedToken& a : p_.added)
-      if (a.normalized && spm()) texts_[a.id] = normal_text(a.text);
+    if (!p_.unknown_text.empty() && p_.unk_id >= 0) texts_[static_cast<size_t>(p_.unk_id)] = p_.unknown_text;
     // An added token may be a vocabulary entry, too, which then has to encode its byte.
     for (const AddedToken& a : p_.added) {
       std::string decoded;
-      if (!spm() && !a.special && decode_letters(p_.tokens[a.id], &decoded) && decoded.size() == 1 &&
+      if (p_.kind == tok::kByteLevel && !a.special && decode_letters(p_.tokens[a.id], &decoded) && decoded.size() == 1 &&
           byte_ids_[static_cast<uint8_t>(decoded[0])] < 0)
         byte_ids_[static_cast<uint8_t>(decoded[0])] = static_cast<int32_t>(a.id);
+    }
+    return LINNET_OK;
+  }
+
+  bool continues(uint32_t id) const {
+    return p_.kind == tok::kWordPiece && types_[id] == kNormal && !p_.continuing.empty() && p_.tokens[id].compare(0, p_.continuing.size(), p_.continuing) == 0;
+  }
+  // A word brings the space in front of it; the marks of English punctuation take it away again.
+  std::string wordpiece_text(uint32_t id) const {
+    if (continues(id)) return p_.tokens[id];
+    std::string s = " " + p_.tokens[id];
+    constexpr std::pair<std::string_view, std::string_view> kCleanup[] = {
+        {" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+    for (const auto& [from, to] : kCleanup)
+      for (size_t at = 0; p_.cleanup && (at = s.find(from, at)) != s.npos; at += to.size()) s.replace(at, from.size(), to);
+    return s;
+  }
+
+  // The steps of normalising and their tables.
+  Status steps() {
+    uint64_t growth = 1, slack = 0;
+    const auto text = [this](std::string_view s) {
+      normal_text_ += s;
+      return static_cast<uint32_t>(normal_text_.size() - s.size());
+    };
+    for (const NormalStep& step : p_.steps) {
+      uint32_t arg = step.arg, step_growth = step.growth;
+      if (step.op == tok::kStepMap) {
+        arg = static_cast<uint32_t>(maps_.size());
+        maps_.push_back({static_cast<uint32_t>(ranges_.size()), static_cast<uint32_t>(step.map.size())});
+        for (const CharRule& r : step.map) ranges_.push_back({r.first, r.last, text(r.text), static_cast<uint32_t>(r.text.size())});
+      } else if (step.op == tok::kStepReplace || step.op == tok::kStepRuns || step.op == tok::kStepPrepend) {
+        if (step.from.size() > tok::kMaxPattern || step.to.size() > tok::kMaxPattern)
+          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the normalizer replaces '", step.from, "' by '", step.to, "', longer than ", tok::kMaxPattern);
+        arg = static_cast<uint32_t>(replaces_.size());
+        const uint32_t from_at = text(step.from), to_at = text(step.to);
+        replaces_.push_back({from_at, static_cast<uint32_t>(step.from.size()), to_at, static_cast<uint32_t>(step.to.size())});
+      } else if (step.op == tok::kStepCharsmap || step.op == tok::kStepClusters) {
+        LINNET_TRY(read_charsmap(p_.charsmap, p_.label, &charsmap_, &charsmap_text_, &step_growth, err_));
+        if (step.op == tok::kStepCharsmap) step_growth = std::max(step_growth, 3u);  // a bad byte becomes U+FFFD
+      }
+      header_.steps[header_.n_steps++] = {step.op, arg};
+      growth *= step_growth;
+      slack = slack * step_growth + step.slack;
+      if (growth > tok::kMaxGrowth || slack > tok::kMaxSlack)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the normalizer may make a text ", growth, " times longer, the limit is ", tok::kMaxGrowth);
+    }
+    header_.growth = static_cast<uint32_t>(growth);
+    header_.slack = static_cast<uint32_t>(slack);
+    for (const tok::Split split : p_.splits) header_.splits[header_.n_splits++] = split;
+    return LINNET_OK;
+  }
+
+  // The trie of Unigram and WordPiece.
+  Status pieces() {
+    std::vector<std::pair<std::string, uint32_t>> keys;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < n_tokens(); ++i) {
+      if (p_.kind == tok::kUnigram && (types_[i] == kNormal || !p_.float_scores)) least = std::min(least, p_.scores[i]);
+      const std::string& key = p_.kind == tok::kUnigram ? texts_[i] : p_.tokens[i];
+      if (types_[i] != kNormal || key.empty() || key.find('\0') != key.npos) continue;
+      if (p_.kind == tok::kUnigram && p_.tokens[i].find(' ') != std::string::npos) continue;  // as in word_table
+      bool whole = true;
+      for (size_t at = 0; at < key.size();) {
+        const tok::Char c = tok::next_char(key.data() + at, key.size() - at);
+        whole = whole && c.code != tok::kBadByte;
+        at += c.bytes;
+      }
+      if (!whole) continue;
+      if (key.size() > tok::kMaxPiece)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": piece ", i, " has ", key.size(), " bytes, more than ", tok::kMaxPiece);
+      header_.max_piece = std::max(header_.max_piece, static_cast<uint32_t>(key.size()));
+      keys.emplace_back(key, i);
+    }
+    std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.first == b.first; }), keys.end());
+    trie_ = build_trie(keys);
+    if (p_.kind == tok::kUnigram) {
+      scores_ = p_.scores;
+      header_.unknown_score = std::isfinite(least) ? least - 10 : -10;
+      if (p_.float_scores) header_.unknown_score = static_cast<float>(header_.unknown_score);
+    } else {
+      header_.max_chars = p_.max_chars;
+      header_.hidden = header_.cont_bytes = static_cast<uint32_t>(p_.continuing.size());
+      if (header_.cont_bytes > tok::kMaxPattern) return fail(err_, LINNET_UNSUPPORTED, p_.label, ": a continuing_subword_prefix of ", header_.cont_bytes, " bytes");
+      header_.cont_at = static_cast<uint32_t>(normal_text_.size());
+      normal_text_ += p_.continuing;
     }
     return LINNET_OK;
   }
@@ -138,7 +247,7 @@ class Builder {
       if (types_[i] == kNormal && p_.tokens[i].find(' ') == std::string::npos && symbols.try_emplace(texts_[i], i).second)
         pieces.push_back(i);
     // Characters that only stand inside pieces become symbols of their own.
-    std::vector<float> levels;
+    std::vector<double> levels;
     for (const uint32_t id : pieces) {
       levels.push_back(p_.scores[id]);
       const std::string_view text = texts_[id];
@@ -153,11 +262,11 @@ class Builder {
         i += c.bytes;
       }
     }
-    std::sort(levels.begin(), levels.end(), std::greater<float>());
+    std::sort(levels.begin(), levels.end(), std::greater<double>());
     levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
     for (const uint32_t id : pieces) {
       const std::string_view text = texts_[id];
-      const auto rank = std::lower_bound(levels.begin(), levels.end(), p_.scores[id], std::greater<float>()) - levels.begin();
+      const auto rank = std::lower_bound(levels.begin(), levels.end(), p_.scores[id], std::greater<double>()) - levels.begin();
       for (size_t i = 0; i < text.size();) {
         i += tok::next_char(text.data() + i, text.size() - i).bytes;
         if (i >= text.size()) break;
@@ -222,7 +331,7 @@ class Builder {
       if (!plain || texts_[i].empty()) continue;
       // The text that is looked up has no ' ' of its own (it stands for U+2581), so a token spelled with one is out of reach.
       const bool reachable = !spm() || i >= n_tokens() || p_.tokens[i].find(' ') == std::string::npos;
-      if (spm() ? reachable && is_one_char(texts_[i]) : p_.ignore_merges) ids.push_back(i);
+      if (spm() ? reachable && is_one_char(texts_[i]) : p_.kind == tok::kByteLevel && p_.ignore_merges) ids.push_back(i);
     }
     for (uint64_t slots = ids.empty() ? 0 : ids.size() * 5 / 3 + 1;; slots += slots / 4 + 1) {
       word_slots_.assign(slots, 0);
@@ -241,32 +350,34 @@ class Builder {
 
   // An added token as it stands in a normalised text.
   std::string normal_text(const std::string& text) const {
-    if (spm()) return (p_.prefixed_added ? " " : "") + with_spaces(text);
-    if (!p_.nfc) return text;
-    std::string out(3 * text.size(), '\0');
-    std::vector<uint32_t> work(3 * text.size());
-    out.resize(tok::nfc(text.data(), text.size(), out.data(), work.data()));
-    return out;
+    const tok::Tables t(tables_);
+    std::string s = text;
+    for (uint32_t i = 0; i < header_.n_steps; ++i) {
+      std::string next(tok::kMaxGrowth * s.size() + tok::kMaxSlack, '\0');
+      std::vector<uint32_t> work(3 * s.size() + 3);
+      tok::Writer writer{next.data(), next.size()};
+      tok::apply_step(t, header_.steps[i], s, &writer, work.data());
+      next.resize(writer.n);
+      s = std::move(next);
+    }
+    return metaspaced() ? (p_.prefixed_added ? " " : "") + with_spaces(s) : s;
   }
 
-  Status added_lists() {
-    for (const bool normal : {false, true}) {
-      std::vector<std::pair<std::string, const AddedToken*>> list;
-      for (const AddedToken& a : p_.added)
-        if (a.normalized == normal) list.emplace_back(normal ? normal_text(a.text) : a.text, &a);
-      std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (size_t i = 0; i < list.size(); ++i) {
-        const auto& [text, a] = list[i];
-        if (text.empty() || text.size() > kMaxAddedBytes)
-          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ",
-                      kMaxAddedBytes);
-        if (i && list[i - 1].first == text)
-          return fail(err_, LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ", a->id, " are both '", text, "'");
-        added_[normal].push_back(
-            {static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
-             (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) | (a->rstrip ? tok::kAddedRightStrip : 0u)});
-        added_text_ += text;
-      }
+  Status added_list(bool normal) {
+    std::vector<std::pair<std::string, const AddedToken*>> list;
+    for (const AddedToken& a : p_.added)
+      if (a.normalized == normal) list.emplace_back(normal ? normal_text(a.text) : a.text, &a);
+    std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (size_t i = 0; i < list.size(); ++i) {
+      const auto& [text, a] = list[i];
+      if (text.empty() || text.size() > kMaxAddedBytes)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ", kMaxAddedBytes);
+      if (i && list[i - 1].first == text)
+        return fail(err_, LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ", a->id, " are both '", text, "'");
+      added_[normal].push_back(
+          {static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
+           (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) | (a->rstrip ? tok::kAddedRightStrip : 0u)});
+      added_text_ += text;
     }
     return LINNET_OK;
   }
@@ -297,7 +408,7 @@ class Builder {
       const int32_t type = types_[i];
       flags[i] = static_cast<uint8_t>((type == kControlType ? tok::kControl : 0) | (type == kUserType ? tok::kUserDefined : 0) |
                                       (type == kByteType ? tok::kByte : 0) | (type == kUnknownType ? tok::kUnknown : 0) |
-                                      (ends_generation(i) ? tok::kEog : 0));
+                                      (ends_generation(i) ? tok::kEog : 0) | (continues(i) ? tok::kContinues : 0));
     }
     out_->bytes.assign(sizeof header_, 0);
     section(tok::kTextAt, text_at.data(), text_at.size());
@@ -309,16 +420,24 @@ class Builder {
     section(tok::kAddedRaw, added_[0].data(), added_[0].size());
     section(tok::kAddedNormal, added_[1].data(), added_[1].size());
     section(tok::kAddedText, added_text_.data(), added_text_.size());
+    section(tok::kCharRanges, ranges_.data(), ranges_.size());
+    section(tok::kCharMaps, maps_.data(), maps_.size());
+    section(tok::kReplaces, replaces_.data(), replaces_.size());
+    section(tok::kNormalText, normal_text_.data(), normal_text_.size());
+    section(tok::kCharsmap, charsmap_.data(), charsmap_.size());
+    section(tok::kCharsmapText, charsmap_text_.data(), charsmap_text_.size());
+    section(tok::kTrie, trie_.data(), trie_.size());
+    section(tok::kScores, scores_.data(), scores_.size());
     out_->bytes.resize(static_cast<size_t>(align_up(out_->bytes.size(), 8)));
 
     header_.magic = tok::kMagic;
     header_.version = tok::kVersion;
     header_.bytes = static_cast<uint32_t>(out_->bytes.size());
     header_.kind = p_.kind;
-    header_.split = p_.split;
     header_.prefix = p_.prefix;
-    header_.flags = (p_.nfc ? tok::kNfc : 0u) | (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
-                    (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u);
+    header_.flags = (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
+                    (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u) |
+                    (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u);
     header_.n_tokens = n_tokens();
     header_.n_symbols = static_cast<uint32_t>(texts_.size());
     header_.bos_id = p_.bos_id;
@@ -336,7 +455,7 @@ class Builder {
 
   // The standard keys for other tools.
   void describe() {
-    out_->gguf_model = spm() ? "llama" : "gpt2";
+    out_->gguf_model = spm() ? "llama" : p_.kind == tok::kUnigram ? "t5" : p_.kind == tok::kWordPiece ? "bert" : "gpt2";
     out_->gguf_pre = p_.gguf_pre;
     out_->tokens = p_.tokens;
     out_->types = types_;
@@ -345,10 +464,19 @@ class Builder {
     out_->unk_id = p_.unk_id;
     out_->add_bos = !p_.before.empty();
     out_->add_eos = !p_.after.empty();
-    if (!spm()) {
+    if (metaspaced()) out_->charsmap = p_.charsmap;
+    out_->add_space_prefix = p_.prefix != tok::kPrefixNever;
+    for (const NormalStep& step : p_.steps) out_->remove_extra = out_->remove_extra || step.op == tok::kStepSqueeze || step.op == tok::kStepRuns;
+    for (const tok::Split split : p_.splits) out_->remove_extra = out_->remove_extra || split == tok::kSplitWhitespace;
+    if (p_.kind == tok::kWordPiece) {
+      for (uint32_t i = 0; i < n_tokens(); ++i)
+        if (types_[i] == kNormal) out_->tokens[i] = continues(i) ? p_.tokens[i].substr(p_.continuing.size()) : "\xE2\x96\x81" + p_.tokens[i];
+      return;
+    }
+    if (p_.kind == tok::kByteLevel) {
       for (const Merge& m : p_.merges) out_->merges.push_back(p_.tokens[m.left] + " " + p_.tokens[m.right]);
     } else if (!p_.scores.empty()) {
-      out_->scores = p_.scores;
+      out_->scores.assign(p_.scores.begin(), p_.scores.end());
     } else {  // the first merge that makes a token gives it the score that SentencePiece would merge it by
       out_->scores.assign(n_tokens(), 0.0f);
       for (size_t i = p_.merges.size(); i-- > 0;) out_->scores[p_.merges[i].result] = -static_cast<float>(i + 1);
@@ -369,6 +497,14 @@ class Builder {
   std::vector<tok::Added> added_[2];
   std::string added_text_;
   tok::Header header_ = {};
+  Tokenizer tables_;  // of the blob as it was first, for normal_text
+  std::vector<tok::CharRange> ranges_;
+  std::vector<tok::CharMap> maps_;
+  std::vector<tok::Replace> replaces_;
+  std::string normal_text_;
+  std::vector<uint32_t> charsmap_, trie_;
+  std::string_view charsmap_text_;
+  std::vector<double> scores_;
 };
 
 Status read_side(const std::string& folder, const char* name, std::string* out, Error* err) {
@@ -441,7 +577,7 @@ Status add_added(AddedToken token, TokenizerParts* parts, Error* err) {
   if (token.id == parts->tokens.size()) {
     parts->tokens.push_back(token.text);
     parts->types.push_back(token.special ? kControlType : kUserType);
-    if (!parts->scores.empty()) parts->scores.push_back(0.0f);
+    if (!parts->scores.empty()) parts->scores.push_back(0.0);
   } else if (parts->tokens[token.id] != token.text) {
     return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has the id ", token.id, " of '",
                 parts->tokens[token.id], "'");

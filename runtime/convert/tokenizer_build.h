@@ -12,11 +12,13 @@ namespace linnet::convert {
 struct TokenizerBlob {
   std::vector<uint8_t> bytes;  // empty: the source has no tokenizer
   // For the standard GGUF keys of the file that is written (tokenizer.ggml.*), so that other tools can list them.
-  std::string gguf_model, gguf_pre;  // "gpt2" or "llama"; "llama-bpe", "qwen2", "gpt-2", ...
+  std::string gguf_model, gguf_pre;  // "gpt2", "llama", "t5" or "bert"; "llama-bpe", "qwen2", "gpt-2", ...
   std::vector<std::string> tokens;   // by id, as GGUF spells them
-  std::vector<float> scores;         // "llama" only
+  std::vector<float> scores;         // "llama" and "t5"
   std::vector<int32_t> types;        // GGUF token types: 1 normal, 2 unknown, 3 control, 4 user defined, 6 byte
   std::vector<std::string> merges;   // "gpt2" only: "left right"
+  std::string charsmap;              // "llama" and "t5": tokenizer.ggml.precompiled_charsmap
+  bool add_space_prefix = true, remove_extra = false;  // likewise
   int32_t bos_id = -1, eos_id = -1, unk_id = -1;
   bool add_bos = false, add_eos = false;
 };
@@ -26,7 +28,7 @@ struct TokenizerBlob {
 // present. A folder without any of them gives an empty blob and LINNET_OK. What linnet cannot do exactly is LINNET_UNSUPPORTED, with the
 // pattern or type in the text.
 Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err);
-// From the tokenizer.ggml.* keys of a GGUF file ("gpt2" and "llama" models).
+// From the tokenizer.ggml.* keys of a GGUF file ("gpt2", "llama", "t5" and "bert" models).
 Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err);
 
 }  // namespace linnet::convert

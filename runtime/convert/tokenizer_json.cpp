@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "../tokenizer/unicode.h"
 #include "json.h"
 #include "tokenizer_parts.h"
 
@@ -14,19 +15,60 @@ constexpr const char* kFile = "tokenizer.json";
 constexpr std::string_view kMeta = "\xE2\x96\x81";  // U+2581
 constexpr size_t kMaxEos = 64;
 
-// The regular expressions that split.cpp knows, as the models write them.
+// The regular expressions that split.cpp knows, as the models write them. covers: each text is matched from end to end.
 struct KnownSplit {
   std::string_view pattern;
   tok::Split split;
-  const char* gguf_pre;
+  bool covers;
 };
+#define LINNET_LINE_TAIL R"(|\s*[\r\n]+|\s+(?!\S)|\s+)"
+#define LINNET_O200K_HEAD(c)                                                                     \
+  R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)" c             \
+  R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)" c
 constexpr KnownSplit kSplits[] = {
-    {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", tok::kSplitGpt2, "gpt-2"},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-     tok::kSplitLlama3, "llama-bpe"},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)", tok::kSplitQwen2,
-     "qwen2"},
+    {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", tok::kSplitGpt2, true},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)" LINNET_LINE_TAIL, tok::kSplitLlama3, true},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)" LINNET_LINE_TAIL, tok::kSplitQwen2, true},
+    // The same as Llama 3's, as tiktoken's cl100k writes it: possessive, and with one line break where the run of white space ends in it.
+    {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)", tok::kSplitLlama3, true},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)", tok::kSplitLlama3,
+     true},
+    {LINNET_O200K_HEAD("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*)" LINNET_LINE_TAIL, tok::kSplitO200k, true},
+    {LINNET_O200K_HEAD("") R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*)" LINNET_LINE_TAIL, tok::kSplitTekken, true},
+    {R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*)" LINNET_LINE_TAIL,
+     tok::kSplitDeepseek3, false},
+    {R"( ?[^(\s|[.,!?…。，、।۔،])]+)", tok::kSplitBloom, false},
+    {R"( ?[^(\s|.,!?…。，、।۔،)]+)", tok::kSplitBloom, false},
+    {R"(\p{N})", tok::kSplitNumber, false},
+    {R"(\p{N}{1,3})", tok::kSplitNumbers3, false},
+    {R"(\p{N}+)", tok::kSplitNumbers, false},
+    {"[0-9][0-9][0-9]", tok::kSplitAscii3, false},
+    {"[\r\n]", tok::kSplitLine, false},
+    {R"([\r\n])", tok::kSplitLine, false},
+    {R"(\s?\p{L}+)", tok::kSplitSpaceLetters, false},
+    {R"(\s?\p{P}+)", tok::kSplitSpacePunct, false},
+    {R"(\s?[!-/:-~！-／：-～‘-‟　-。]+)", tok::kSplitSpaceMarks, false},
+    {R"(\s+$)", tok::kSplitEndSpace, false},
+    {R"([一-龥ࠀ-一가-퟿]+)", tok::kSplitHan, false},
+    {R"([一-龥぀-ゟ゠-ヿ]+)", tok::kSplitHanKana, false},
+    {R"(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+)",
+     tok::kSplitSpaceCased, false},
 };
+
+std::string nfc_of(std::string_view text) {
+  std::string out(3 * text.size(), '\0');
+  std::vector<uint32_t> work(3 * text.size());
+  tok::Writer writer{out.data(), out.size()};
+  tok::nfc(text.data(), text.size(), &writer, work.data());
+  out.resize(writer.n);
+  return out;
+}
+// Some files hold expressions in NFC, in which a few letters of a class are others than were meant.
+const KnownSplit* find_split(std::string_view pattern) {
+  for (const KnownSplit& known : kSplits)
+    if (known.pattern == pattern || nfc_of(known.pattern) == nfc_of(pattern)) return &known;
+  return nullptr;
+}
 
 bool is_null(const json* v) { return !v || v->is_null(); }
 const std::string* text_of(const json* v) { return v ? v->get_ptr<const std::string*>() : nullptr; }
@@ -124,36 +166,77 @@ Status read_merges(const json* merges, TokenizerParts* parts, Error* err) {
   return LINNET_OK;
 }
 
+// Unigram's vocabulary: [["piece", score], ...]
+Status read_pieces(const json& model, TokenizerParts* parts, Error* err) {
+  const json* const vocab = json_member(model, "vocab");
+  const auto* list = vocab ? vocab->get_ptr<const json::array_t*>() : nullptr;
+  if (!list || list->empty() || list->size() > tok::kMaxTokens)
+    return bad(err, "model.vocab is ", vocab ? json_show(*vocab) : "missing", ", not an array of 1 to ", tok::kMaxTokens, " pieces");
+  for (const json& entry : *list) {
+    const auto* pair = entry.get_ptr<const json::array_t*>();
+    const std::string* const text = pair && pair->size() == 2 ? text_of(&(*pair)[0]) : nullptr;
+    if (!text || !(*pair)[1].is_number()) return bad(err, "model.vocab[", parts->tokens.size(), "] is ", json_show(entry), ", not a piece and its score");
+    parts->tokens.push_back(*text);
+    parts->scores.push_back((*pair)[1].get<double>());
+  }
+  parts->types.assign(parts->tokens.size(), kNormal);
+  uint32_t unk = 0;
+  const Got got = get_u32(model, "unk_id", &unk);
+  if (got == Got::kWrong || (got == Got::kFound && unk >= parts->tokens.size()))
+    return bad(err, "model.unk_id is ", json_show(*json_member(model, "unk_id")), ", there are ", parts->tokens.size(), " pieces");
+  if (got == Got::kFound) parts->unk_id = static_cast<int32_t>(unk);
+  parts->fuse_unk = true;
+  return LINNET_OK;
+}
+
+// BPE, Unigram or WordPiece; old files do not say which.
+std::string model_type(const json& model) {
+  if (const json* const kind = json_member(model, "type")) return text_of(kind) ? *text_of(kind) : json_show(*kind);
+  const json* const vocab = json_member(model, "vocab");
+  if (json_member(model, "merges")) return "BPE";
+  if (vocab && vocab->is_array()) return "Unigram";
+  return json_member(model, "max_input_chars_per_word") ? "WordPiece" : "without merges";
+}
+
 Status read_model(const json& root, TokenizerParts* parts, Error* err) {
   const json* model = json_member(root, "model");
   if (!model || !model->is_object()) return bad(err, "model is ", model ? json_show(*model) : "missing", ", not an object");
-  const json* const kind = json_member(*model, "type");
-  // Old files do not say: a BPE model has merges.
-  if (kind ? !text_of(kind) || *text_of(kind) != "BPE" : !json_member(*model, "merges"))
-    return fail(err, LINNET_UNSUPPORTED, kFile, ": model.type ", kind ? json_show(*kind) : "without merges", " is not supported, only BPE");
-  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    std::string text;
-    LINNET_TRY(read_text(*model, "tokenizer.json: model", key, &text, err));
-    if (!text.empty()) return unknown(err, "a subword prefix or suffix", *json_member(*model, key));
+  constexpr const char* where = "tokenizer.json: model";
+  const std::string kind = model_type(*model);
+  if (kind != "BPE" && kind != "Unigram" && kind != "WordPiece")
+    return fail(err, LINNET_UNSUPPORTED, kFile, ": model.type '", kind, "' is not supported; known are BPE, Unigram and WordPiece");
+  if (kind == "WordPiece") {
+    parts->kind = tok::kWordPiece;
+    LINNET_TRY(read_text(*model, where, "continuing_subword_prefix", &parts->continuing, err));
+    if (get_u32(*model, "max_input_chars_per_word", &parts->max_chars) == Got::kWrong)
+      return bad(err, "model.max_input_chars_per_word is ", json_show(*json_member(*model, "max_input_chars_per_word")), ", not a number");
+  } else if (kind == "BPE") {
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+      std::string text;
+      LINNET_TRY(read_text(*model, where, key, &text, err));
+      if (!text.empty()) return unknown(err, "a subword prefix or suffix", *json_member(*model, key));
+    }
+  } else {
+    parts->kind = tok::kUnigram;
+    LINNET_TRY(read_pieces(*model, parts, err));
   }
   double dropout = 0;
   if (get_double(*model, "dropout", &dropout) == Got::kWrong || dropout != 0)
     return unknown(err, "model.dropout", *json_member(*model, "dropout"));
-  LINNET_TRY(read_vocab(json_member(*model, "vocab"), kFile, "model.vocab", parts, err));
+  if (parts->kind != tok::kUnigram) LINNET_TRY(read_vocab(json_member(*model, "vocab"), kFile, "model.vocab", parts, err));
   bool byte_fallback = false;
-  LINNET_TRY(read_bool(*model, "tokenizer.json: model", "byte_fallback", &byte_fallback, err));
-  LINNET_TRY(read_bool(*model, "tokenizer.json: model", "fuse_unk", &parts->fuse_unk, err));
-  LINNET_TRY(read_bool(*model, "tokenizer.json: model", "ignore_merges", &parts->ignore_merges, err));
+  LINNET_TRY(read_bool(*model, where, "byte_fallback", &byte_fallback, err));
+  LINNET_TRY(read_bool(*model, where, "fuse_unk", &parts->fuse_unk, err));
+  LINNET_TRY(read_bool(*model, where, "ignore_merges", &parts->ignore_merges, err));
   std::string unk;
-  LINNET_TRY(read_text(*model, "tokenizer.json: model", "unk_token", &unk, err));
+  LINNET_TRY(read_text(*model, where, "unk_token", &unk, err));
   for (uint32_t i = 0; i < parts->tokens.size(); ++i) {
     const std::string& s = parts->tokens[i];
-    if (!unk.empty() && s == unk) {
-      parts->unk_id = static_cast<int32_t>(i);
+    if (!unk.empty() && s == unk) parts->unk_id = static_cast<int32_t>(i);
+    if (parts->unk_id == static_cast<int32_t>(i))
       parts->types[i] = kUnknownType;
-    } else if (byte_fallback && s.size() == 6 && s.compare(0, 3, "<0x") == 0 && s[5] == '>') {
+    else if (byte_fallback && s.size() == 6 && s.compare(0, 3, "<0x") == 0 && s[5] == '>')
       parts->types[i] = kByteType;
-    }
   }
   return LINNET_OK;
 }
@@ -181,39 +264,99 @@ bool replaces_space(const json& value, std::string_view from, std::string_view t
   return type_is(value, "Replace") && what && *what == from && with && *with == to;
 }
 
-// null, NFC, or SentencePiece's Prepend and Replace.
-Status read_normalizer(const json* value, bool* replaces, TokenizerParts* parts, Error* err) {
+// The bytes of a base64 text; false if it is none.
+bool decode_base64(std::string_view text, std::string* out) {
+  uint32_t bits = 0, n = 0;
+  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+  for (const char c : text) {
+    const int v = c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52 : c == '+' ? 62 : c == '/' ? 63 : -1;
+    if (v < 0) return false;
+    bits = bits << 6 | static_cast<uint32_t>(v);
+    n += 6;
+    if (n >= 8) out->push_back(static_cast<char>(bits >> (n -= 8) & 0xFF));
+  }
+  return true;
+}
+
+Status read_bert_normalizer(const json& step, TokenizerParts* parts, bool* han, Error* err) {
+  constexpr const char* where = "tokenizer.json: normalizer";
+  bool clean = true, lowercase = true;
+  LINNET_TRY(read_bool(step, where, "clean_text", &clean, err));
+  LINNET_TRY(read_bool(step, where, "handle_chinese_chars", han, err));
+  LINNET_TRY(read_bool(step, where, "lowercase", &lowercase, err));
+  bool strip = lowercase;
+  LINNET_TRY(read_bool(step, where, "strip_accents", &strip, err));
+  add_bert_normalizer(clean, strip, lowercase, parts);
+  return LINNET_OK;
+}
+
+// *replaces: ' ' becomes U+2581. *han: BertNormalizer sets Han characters apart.
+Status read_normalizer(const json* value, bool* replaces, bool* han, TokenizerParts* parts, Error* err) {
   if (is_null(value)) return LINNET_OK;
+  constexpr const char* where = "tokenizer.json: normalizer";
+  const bool merges = parts->kind == tok::kByteLevel;  // not told apart from SentencePiece's BPE yet
   for (const json* step : members(*value, "normalizers")) {
     const std::string* const prepend = text_of(json_member(*step, "prepend"));
-    if (type_is(*step, "NFC") && !*replaces) {
-      parts->nfc = true;
-    } else if (type_is(*step, "Prepend") && prepend && *prepend == kMeta && !*replaces) {
+    const json* const pattern = json_member(*step, "pattern");
+    const std::string* const regex = pattern ? text_of(json_member(*pattern, "Regex")) : nullptr;
+    const std::string* const what = pattern ? text_of(json_member(*pattern, "String")) : nullptr;
+    const std::string* const with = text_of(json_member(*step, "content"));
+    if (type_is(*step, "NFC")) {
+      parts->steps.push_back({tok::kStepNfc, 0, {}, {}, {}, 3, 0});
+    } else if (type_is(*step, "NFD")) {
+      parts->steps.push_back({tok::kStepNfd, 0, {}, {}, {}, 3, 0});
+    } else if (type_is(*step, "NFKC") || type_is(*step, "NFKD")) {
+      add_compatible(type_is(*step, "NFKC"), parts);
+    } else if (type_is(*step, "Lowercase")) {
+      parts->steps.push_back(lowercase_step());
+    } else if (type_is(*step, "StripAccents")) {
+      parts->steps.push_back(strip_accents_step());
+    } else if (type_is(*step, "Strip")) {
+      bool left = true, right = true;
+      LINNET_TRY(read_bool(*step, where, "strip_left", &left, err));
+      LINNET_TRY(read_bool(*step, where, "strip_right", &right, err));
+      parts->steps.push_back({tok::kStepStrip, (left ? 1u : 0u) | (right ? 2u : 0u)});
+    } else if (type_is(*step, "Prepend") && prepend && *prepend == kMeta && merges && !*replaces) {
       parts->prefix = tok::kPrefixSegment;
       parts->prefixed_added = true;
-    } else if (replaces_space(*step, " ", kMeta)) {
+    } else if (type_is(*step, "Prepend") && prepend) {
+      parts->steps.push_back(replace_step(tok::kStepPrepend, "", *prepend));
+    } else if (parts->kind != tok::kWordPiece && replaces_space(*step, " ", kMeta)) {
       *replaces = true;
+    } else if (type_is(*step, "Replace") && with && what && !what->empty() && parts->prefix == tok::kPrefixNever && !*replaces) {
+      parts->steps.push_back(replace_step(tok::kStepReplace, *what, *with));
+    } else if (type_is(*step, "Replace") && with && regex && *regex == " {2,}" && !*replaces) {
+      parts->steps.push_back(replace_step(tok::kStepRuns, "", *with));
+    } else if (type_is(*step, "Precompiled") && parts->charsmap.empty()) {
+      std::string text;
+      LINNET_TRY(read_text(*step, where, "precompiled_charsmap", &text, err));
+      if (!decode_base64(text, &parts->charsmap)) return bad(err, "normalizer.precompiled_charsmap is not base64");
+      if (!parts->charsmap.empty()) parts->steps.push_back({tok::kStepClusters});
+    } else if (type_is(*step, "BertNormalizer") && parts->kind == tok::kWordPiece && parts->steps.empty()) {
+      LINNET_TRY(read_bert_normalizer(*step, parts, han, err));
     } else {
       return unknown(err, "normalizer", *value);
     }
   }
+  // The space of kPrefixSegment is put there after all steps.
+  if (parts->prefix == tok::kPrefixSegment && !parts->steps.empty()) return unknown(err, "normalizer", *value);
   return LINNET_OK;
 }
 
-Status read_split(const json& step, const json& whole, TokenizerParts* parts, Error* err) {
+Status read_split(const json& step, const json& whole, bool replaces, TokenizerParts* parts, Error* err) {
   const json* const pattern = json_member(step, "pattern");
   const std::string* const regex = pattern ? text_of(json_member(*pattern, "Regex")) : nullptr;
+  const std::string* const text = pattern ? text_of(json_member(*pattern, "String")) : nullptr;
   const std::string* const behavior = text_of(json_member(step, "behavior"));
   bool invert = false;
   LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "invert", &invert, err));
-  if (!regex || !behavior || *behavior != "Isolated" || invert) return unknown(err, "pre_tokenizer", whole);
-  for (const KnownSplit& known : kSplits)
-    if (*regex == known.pattern) {
-      parts->split = known.split;
-      parts->gguf_pre = known.gguf_pre;
-      return LINNET_OK;
-    }
-  return fail(err, LINNET_UNSUPPORTED, kFile, ": the pre_tokenizer's pattern is not supported: ", *regex);
+  if (text && *text == " " && replaces) return LINNET_OK;  // no space is left to split at
+  if (!regex || !behavior) return unknown(err, "pre_tokenizer", whole);
+  const KnownSplit* const known = find_split(*regex);
+  if (!known) return fail(err, LINNET_UNSUPPORTED, kFile, ": the pre_tokenizer's pattern is not supported: ", *regex);
+  if (*behavior != "Isolated" && !(*behavior == "Removed" && invert && known->covers)) return unknown(err, "pre_tokenizer", whole);
+  parts->splits.push_back(known->split);
+  return LINNET_OK;
 }
 
 Status read_metaspace(const json& step, const json& whole, TokenizerParts* parts, Error* err) {
@@ -224,64 +367,117 @@ Status read_metaspace(const json& step, const json& whole, TokenizerParts* parts
   LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "split", &split, err));
   LINNET_TRY(read_bool(step, "tokenizer.json: pre_tokenizer", "add_prefix_space", &add_prefix_space, err));
   if (scheme.empty()) scheme = add_prefix_space ? "always" : "never";
-  if (replacement != kMeta || split || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
+  if (replacement != kMeta || parts->prefix != tok::kPrefixNever) return unknown(err, "pre_tokenizer", whole);
+  const bool words = !parts->splits.empty();
   if (scheme == "always")
-    parts->prefix = tok::kPrefixAlways;
-  else if (scheme == "first")
+    parts->prefix = words ? tok::kPrefixWord : tok::kPrefixAlways;
+  else if (scheme == "first" && !words)
     parts->prefix = tok::kPrefixFirst;
   else if (scheme != "never")
     return unknown(err, "pre_tokenizer", whole);
+  if (split) parts->splits.push_back(tok::kSplitMetaspace);
   return LINNET_OK;
 }
 
-// ByteLevel, alone or behind Split or Digits; Metaspace; or nothing. Sets kind and split.
-Status read_pre_tokenizer(const json* value, bool replaces, TokenizerParts* parts, Error* err) {
-  parts->kind = tok::kSpm;
-  parts->gguf_pre = "default";
-  if (is_null(value)) return replaces ? LINNET_OK : unknown(err, "a BPE without pre_tokenizer and normalizer", json(nullptr));
-  const std::vector<const json*> steps = members(*value, "pretokenizers");
-  if (steps.size() == 1 && type_is(*steps[0], "Metaspace")) return read_metaspace(*steps[0], *value, parts, err);
-  const json* const last = steps.empty() ? nullptr : steps.back();
-  if (!last || steps.size() > 2 || !type_is(*last, "ByteLevel") || replaces || parts->prefix != tok::kPrefixNever)
-    return unknown(err, "pre_tokenizer", *value);
-  parts->kind = tok::kByteLevel;
-  bool use_regex = true, add_prefix_space = true, individual = false;
-  LINNET_TRY(read_bool(*last, "tokenizer.json: pre_tokenizer", "use_regex", &use_regex, err));
-  LINNET_TRY(read_bool(*last, "tokenizer.json: pre_tokenizer", "add_prefix_space", &add_prefix_space, err));
-  if (add_prefix_space) return unknown(err, "pre_tokenizer", *value);
-  if (steps.size() == 1 && use_regex) {
-    parts->split = tok::kSplitGpt2;
-    parts->gguf_pre = "gpt-2";
-    return LINNET_OK;
-  }
-  if (steps.size() == 2 && type_is(*steps[0], "Split") && !use_regex) return read_split(*steps[0], *value, parts, err);
-  if (steps.size() == 2 && type_is(*steps[0], "Digits") && use_regex) {
-    LINNET_TRY(read_bool(*steps[0], "tokenizer.json: pre_tokenizer", "individual_digits", &individual, err));
-    if (individual) {
-      parts->split = tok::kSplitDigitsGpt2;
-      parts->gguf_pre = "smollm";
-      return LINNET_OK;
+// Sets kind, splits and prefix.
+Status read_pre_tokenizer(const json* value, bool replaces, bool han, TokenizerParts* parts, Error* err) {
+  constexpr const char* where = "tokenizer.json: pre_tokenizer";
+  const bool merges = parts->kind == tok::kByteLevel;
+  if (merges) parts->kind = tok::kSpm;
+  bool metaspace = replaces;
+  std::vector<const json*> steps;
+  if (!is_null(value)) steps = members(*value, "pretokenizers");
+  for (const json* step : steps) {
+    const bool byte_level = parts->kind == tok::kByteLevel;
+    bool individual = false;
+    const std::string* const behavior = text_of(json_member(*step, "behavior"));
+    if (type_is(*step, "ByteLevel") && merges && !byte_level && !metaspace && parts->prefix == tok::kPrefixNever) {
+      bool use_regex = true, add_prefix_space = true;
+      LINNET_TRY(read_bool(*step, where, "use_regex", &use_regex, err));
+      LINNET_TRY(read_bool(*step, where, "add_prefix_space", &add_prefix_space, err));
+      if (add_prefix_space && !parts->splits.empty()) return unknown(err, "add_prefix_space behind other steps", *value);
+      parts->kind = tok::kByteLevel;
+      if (add_prefix_space) parts->prefix = tok::kPrefixAlways;
+      if (use_regex) parts->splits.push_back(tok::kSplitGpt2);
+    } else if (type_is(*step, "Split")) {
+      LINNET_TRY(read_split(*step, *value, replaces, parts, err));
+      // Behind ByteLevel, expressions see letters that stand for bytes.
+      if (byte_level && parts->splits.back() != tok::kSplitAscii3) return unknown(err, "a Split behind ByteLevel", *value);
+    } else if (type_is(*step, "Digits")) {
+      LINNET_TRY(read_bool(*step, where, "individual_digits", &individual, err));
+      if (byte_level && individual) return unknown(err, "individual_digits behind ByteLevel", *value);
+      parts->splits.push_back(byte_level ? tok::kSplitByteNumbers : individual ? tok::kSplitNumber : tok::kSplitNumbers);
+    } else if (type_is(*step, "Punctuation") && behavior && *behavior == "Contiguous" && !byte_level) {
+      parts->splits.push_back(tok::kSplitPunctuation);
+    } else if (type_is(*step, "Metaspace") && parts->kind != tok::kWordPiece && !byte_level && !metaspace &&
+               (parts->splits.empty() || (parts->splits.size() == 1 && parts->splits[0] == tok::kSplitWhitespace))) {
+      LINNET_TRY(read_metaspace(*step, *value, parts, err));
+      metaspace = true;
+    } else if (type_is(*step, "WhitespaceSplit") && parts->splits.empty() && parts->kind != tok::kWordPiece && !replaces) {
+      parts->splits.push_back(tok::kSplitWhitespace);
+    } else if (type_is(*step, "BertPreTokenizer") && parts->kind == tok::kWordPiece) {
+      parts->splits.push_back(han ? tok::kSplitBertHan : tok::kSplitBert);
+    } else {
+      return unknown(err, "pre_tokenizer", *value);
     }
   }
-  return unknown(err, "pre_tokenizer", *value);
+  if (parts->kind == tok::kWordPiece && parts->splits.empty()) return unknown(err, "a WordPiece model without BertPreTokenizer", value ? *value : json());
+  if ((parts->kind == tok::kSpm || parts->kind == tok::kUnigram) && !metaspace)
+    return unknown(err, parts->kind == tok::kSpm ? "a BPE without ByteLevel in its pre_tokenizer, and spaces that stay spaces"
+                                                 : "a Unigram model without Metaspace", value ? *value : json());
+  parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
+  return LINNET_OK;
 }
 
 Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
-  if (is_null(value)) return LINNET_OK;
-  if (parts->kind == tok::kByteLevel) return type_is(*value, "ByteLevel") ? LINNET_OK : unknown(err, "decoder", *value);
+  constexpr const char* where = "tokenizer.json: decoder";
+  if (is_null(value)) return parts->kind == tok::kWordPiece ? unknown(err, "a WordPiece model without decoder", json()) : LINNET_OK;
+  const bool metaspaced = parts->kind == tok::kSpm || parts->kind == tok::kUnigram;
+  bool right = false;
   for (const json* step : members(*value, "decoders")) {
-    if (type_is(*step, "Strip")) {
-      std::string content;
+    std::string content;
+    if (type_is(*step, "Fuse")) continue;
+    if (type_is(*step, "ByteLevel") && parts->kind == tok::kByteLevel) {
+      right = true;
+    } else if (type_is(*step, "WordPiece") && parts->kind == tok::kWordPiece) {
+      content = parts->continuing;
+      LINNET_TRY(read_text(*step, where, "prefix", &content, err));
+      parts->cleanup = true;
+      LINNET_TRY(read_bool(*step, where, "cleanup", &parts->cleanup, err));
+      if (content != parts->continuing) return unknown(err, "decoder", *value);
+      parts->strip_space = right = true;
+    } else if (type_is(*step, "Metaspace") && metaspaced) {
+      bool add_prefix_space = true;
+      LINNET_TRY(read_text(*step, where, "prepend_scheme", &content, err));
+      LINNET_TRY(read_bool(*step, where, "add_prefix_space", &add_prefix_space, err));
+      parts->strip_spaces = content.empty() ? add_prefix_space : content != "never";
+      content = kMeta;
+      LINNET_TRY(read_text(*step, where, "replacement", &content, err));
+      if (content != kMeta) return unknown(err, "decoder", *value);
+      right = true;
+    } else if (type_is(*step, "Strip") && metaspaced) {
       uint32_t start = 0, stop = 0;
-      LINNET_TRY(read_text(*step, "tokenizer.json: decoder", "content", &content, err));
+      LINNET_TRY(read_text(*step, where, "content", &content, err));
       if (get_u32(*step, "start", &start) != Got::kFound || get_u32(*step, "stop", &stop) != Got::kFound || content != " " || start != 1 ||
           stop != 0)
         return unknown(err, "decoder", *value);
       parts->strip_space = true;
-    } else if (!replaces_space(*step, kMeta, " ") && !type_is(*step, "ByteFallback") && !type_is(*step, "Fuse")) {
+    } else if (metaspaced && (replaces_space(*step, kMeta, " ") || type_is(*step, "ByteFallback"))) {
+      right = true;
+    } else {
       return unknown(err, "decoder", *value);
     }
   }
+  return right || parts->kind == tok::kSpm ? LINNET_OK : unknown(err, "decoder", *value);
+}
+
+// BertProcessing and RobertaProcessing: ["[CLS]", 101]
+Status pair_token(const json& processor, const char* key, const TokenizerParts& parts, std::vector<int32_t>* out, Error* err) {
+  const json* const value = json_member(processor, key);
+  const auto* pair = value ? value->get_ptr<const json::array_t*>() : nullptr;
+  const auto* id = pair && pair->size() == 2 ? (*pair)[1].get_ptr<const json::number_unsigned_t*>() : nullptr;
+  if (!id || *id >= parts.tokens.size()) return bad(err, "post_processor.", key, " is ", value ? json_show(*value) : "missing", ", not a token and its id");
+  out->push_back(static_cast<int32_t>(*id));
   return LINNET_OK;
 }
 
@@ -305,6 +501,11 @@ Status read_post_processor(const json* value, TokenizerParts* parts, Error* err)
   if (is_null(value)) return LINNET_OK;
   for (const json* step : members(*value, "processors")) {
     if (type_is(*step, "ByteLevel")) continue;  // concerns offsets only
+    if (type_is(*step, "BertProcessing") || type_is(*step, "RobertaProcessing")) {
+      LINNET_TRY(pair_token(*step, "cls", *parts, &parts->before, err));
+      LINNET_TRY(pair_token(*step, "sep", *parts, &parts->after, err));
+      continue;
+    }
     const json* const single = json_member(*step, "single");
     const auto* items = single ? single->get_ptr<const json::array_t*>() : nullptr;
     if (!type_is(*step, "TemplateProcessing") || !items) return unknown(err, "post_processor", *value);
@@ -335,15 +536,14 @@ Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, T
   LINNET_TRY(read_sides(side_texts, &sides, err));
   TokenizerParts parts;
   parts.label = kFile;
-  bool replaces = false;
+  bool replaces = false, han = true;
   LINNET_TRY(read_model(root, &parts, err));
   LINNET_TRY(read_added(json_member(root, "added_tokens"), &parts, err));
   for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
-  LINNET_TRY(read_normalizer(json_member(root, "normalizer"), &replaces, &parts, err));
-  LINNET_TRY(read_pre_tokenizer(json_member(root, "pre_tokenizer"), replaces, &parts, err));
-  if (parts.kind == tok::kSpm && parts.nfc) return unknown(err, "normalizer", *json_member(root, "normalizer"));
+  LINNET_TRY(read_normalizer(json_member(root, "normalizer"), &replaces, &han, &parts, err));
+  LINNET_TRY(read_pre_tokenizer(json_member(root, "pre_tokenizer"), replaces, han, &parts, err));
   LINNET_TRY(read_decoder(json_member(root, "decoder"), &parts, err));
-  LINNET_TRY(read_merges(json_member(*json_member(root, "model"), "merges"), &parts, err));
+  if (parts.kind == tok::kSpm || parts.kind == tok::kByteLevel) LINNET_TRY(read_merges(json_member(*json_member(root, "model"), "merges"), &parts, err));
   if (parts.kind == tok::kSpm && !side_texts.spm.empty()) LINNET_TRY(respell(side_texts.spm, &parts, err));
   LINNET_TRY(read_post_processor(json_member(root, "post_processor"), &parts, err));
   LINNET_TRY(apply_sides(sides, &parts, err));
@@ -366,10 +566,9 @@ Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, boo
     return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: tokenizer_class '", sides.tokenizer_class,
                 "' does not say how vocab.json splits texts; known are GPT2Tokenizer and Qwen2Tokenizer");
   if (sides.add_prefix_space == 1) return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: add_prefix_space is not supported");
-  const KnownSplit& known = kSplits[gpt2 ? 0 : 2];
-  parts.split = known.split;
-  parts.gguf_pre = known.gguf_pre;
-  parts.nfc = !gpt2;
+  parts.splits = {gpt2 ? tok::kSplitGpt2 : tok::kSplitQwen2};
+  if (!gpt2) parts.steps.push_back({tok::kStepNfc, 0, {}, {}, {}, 3, 0});
+  parts.gguf_pre = pre_name(parts);
   LINNET_TRY(read_vocab(&root, label, "the vocabulary", &parts, err));
   for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
   Vocabulary by_text;

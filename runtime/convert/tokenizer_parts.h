@@ -27,16 +27,35 @@ struct Merge {
   uint32_t left, right, result;
 };
 
+struct CharRule {
+  uint32_t first, last;
+  std::string text;
+};
+struct NormalStep {
+  tok::StepOp op;
+  uint32_t arg = 0;               // kStepStrip
+  std::string from = {}, to = {};      // replacements
+  std::vector<CharRule> map = {};      // kStepMap, in order
+  uint32_t growth = 1, slack = 0;
+};
+
 struct TokenizerParts {
   const char* label = "";  // the file, for error texts
   tok::Kind kind = tok::kByteLevel;
-  tok::Split split = tok::kSplitNone;
+  std::vector<tok::Split> splits;
+  std::vector<NormalStep> steps;
+  std::string charsmap;                // SentencePiece's compiled rules, as the files hold them
   tok::Prefix prefix = tok::kPrefixNever;
-  bool nfc = false, ignore_merges = false, fuse_unk = false, strip_space = false;
+  bool ignore_merges = false, fuse_unk = false, strip_space = false, strip_spaces = false;
+  bool float_scores = false;           // kUnigram
+  std::string unknown_text;            // what the unknown token decodes to, "" = its spelling
+  bool cleanup = false;                // kWordPiece: decoding takes out spaces in front of punctuation
+  uint32_t max_chars = 100;            // kWordPiece
+  std::string continuing = "##";       // kWordPiece
   bool prefixed_added = false;         // normalising an added token puts the space of kPrefixSegment in front of it, too
   std::vector<std::string> tokens;     // by id, as the file spells them: byte-level ones in GPT-2's letters for bytes, SPM ones with U+2581
   std::vector<int32_t> types;          // TokenType
-  std::vector<float> scores;           // not empty: merges follow from them
+  std::vector<double> scores;          // kSpm: merges follow from them where there are some; kUnigram
   std::vector<Merge> merges;           // best first
   std::vector<AddedToken> added;       // by add_added
   std::vector<bool> is_added;          // by id
@@ -56,6 +75,21 @@ Status add_merge(const Vocabulary& vocabulary, std::string_view left, std::strin
 
 // Takes over an added token: its id is a token of that text, or the next free id. Twice the same is fine.
 Status add_added(AddedToken token, TokenizerParts* parts, Error* err);
+
+// The steps of these normalisers.
+NormalStep lowercase_step();
+NormalStep strip_accents_step();
+void add_compatible(bool compose, TokenizerParts* parts);  // NFKC, NFKD
+void add_bert_normalizer(bool clean, bool strip_accents, bool lowercase, TokenizerParts* parts);
+NormalStep replace_step(tok::StepOp op, std::string from, std::string to);
+
+// A trie of keys (sorted, unique, without bytes 0) as trie.h reads it.
+std::vector<uint32_t> build_trie(const std::vector<std::pair<std::string, uint32_t>>& keys);
+// Takes compiled rules apart; what they can make of a text is *growth times as long at most.
+Status read_charsmap(std::string_view bytes, const char* label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth, Error* err);
+
+// A name for tokenizer.ggml.pre that stands for these splits, "default" where there is none.
+std::string pre_name(const TokenizerParts& parts);
 
 Status build_tokenizer(const TokenizerParts& parts, TokenizerBlob* out, Error* err);
 

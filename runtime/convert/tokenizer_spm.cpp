@@ -1,4 +1,4 @@
-// Vocabularies of pieces with scores: SentencePiece's tokenizer.model, and the tokenizer.ggml keys of GGUF files (byte-level ones, too).
+// Vocabularies of pieces with scores: SentencePiece's tokenizer.model, and the tokenizer.ggml keys of GGUF files (all kinds).
 #include <algorithm>
 #include <cstring>
 
@@ -73,8 +73,8 @@ struct SpmSpec {
   uint64_t model_type = 1;
   int32_t unk_id = 0, bos_id = 1, eos_id = 2;
   bool byte_fallback = false, whitespace_suffix = false;
-  std::string normalizer;
-  bool has_charsmap = false, dummy_prefix = true, remove_extra = true, escape = true;
+  std::string normalizer, charsmap, unknown_text = " \xE2\x81\x87 ";
+  bool dummy_prefix = true, remove_extra = true, escape = true;
 };
 
 Status read_piece(std::string_view bytes, TokenizerParts* parts, Error* err) {
@@ -122,6 +122,9 @@ Status read_specs(std::string_view bytes, bool trainer, SpmSpec* spec, Error* er
         case 42:
           spec->eos_id = static_cast<int32_t>(f.value);
           break;
+        case 44:
+          spec->unknown_text = f.bytes;
+          break;
         default:
           break;
       }
@@ -131,7 +134,7 @@ Status read_specs(std::string_view bytes, bool trainer, SpmSpec* spec, Error* er
           spec->normalizer = f.bytes;
           break;
         case 2:
-          spec->has_charsmap = !f.bytes.empty();
+          spec->charsmap = f.bytes;
           break;
         case 3:
           spec->dummy_prefix = f.value != 0;
@@ -152,15 +155,20 @@ Status read_specs(std::string_view bytes, bool trainer, SpmSpec* spec, Error* er
 
 Status check_spm(const SpmSpec& spec, const TokenizerParts& parts, Error* err) {
   const auto no = [err](const auto&... what) { return fail(err, LINNET_UNSUPPORTED, kFile, ": ", what..., " is not supported"); };
-  if (spec.model_type != 2) return no("model_type ", spec.model_type, spec.model_type == 1 ? " (Unigram)" : "");
-  if (spec.has_charsmap) return no("the normalizer '", spec.normalizer, "'");
-  if (spec.remove_extra) return no("remove_extra_whitespaces");
+  if (spec.model_type != 1 && spec.model_type != 2)
+    return no("model_type ", spec.model_type, spec.model_type == 3 ? " (word)" : spec.model_type == 4 ? " (char)" : "");
   if (!spec.escape) return no("escape_whitespaces = false");
   if (spec.whitespace_suffix) return no("treat_whitespace_as_suffix");
   for (const int32_t id : {spec.unk_id, spec.bos_id, spec.eos_id})
     if (id < -1 || id >= static_cast<int64_t>(parts.tokens.size()))
       return fail(err, LINNET_BAD_FILE, kFile, ": unk_id, bos_id or eos_id is ", id, ", there are ", parts.tokens.size(), " pieces");
   return LINNET_OK;
+}
+
+// Compiled rules and the removal of extra spaces.
+void spm_steps(bool remove_extra, TokenizerParts* parts) {
+  if (!parts->charsmap.empty()) parts->steps.push_back({tok::kStepCharsmap});
+  if (remove_extra) parts->steps.push_back({tok::kStepSqueeze});
 }
 
 // Makes added tokens of all that are not plain by their type.
@@ -235,14 +243,55 @@ struct GgufReader {
 
 struct KnownPre {
   std::string_view name;
-  tok::Split split;
+  tok::Split splits[6];              // kSplitNone: none any more
   bool nfc, ignore_merges, add_bos;  // what the models of this name do, which GGUF has no keys for (add_bos: the default)
 };
 constexpr KnownPre kPres[] = {
-    {"gpt-2", tok::kSplitGpt2, false, false, false},  {"llama-bpe", tok::kSplitLlama3, false, true, true},
-    {"llama3", tok::kSplitLlama3, false, true, true}, {"llama-v3", tok::kSplitLlama3, false, true, true},
-    {"qwen2", tok::kSplitQwen2, true, false, false},  {"smollm", tok::kSplitDigitsGpt2, false, false, false},
+    {"gpt-2", {tok::kSplitGpt2}, false, false, false},
+    {"phi-2", {tok::kSplitGpt2}, false, false, false},
+    {"mpt", {tok::kSplitGpt2}, true, false, false},
+    {"olmo", {tok::kSplitGpt2}, true, false, false},
+    {"granite-docling", {tok::kSplitGpt2}, false, false, false},
+    {"llama-bpe", {tok::kSplitLlama3}, false, true, true},
+    {"llama3", {tok::kSplitLlama3}, false, true, true},
+    {"llama-v3", {tok::kSplitLlama3}, false, true, true},
+    {"falcon3", {tok::kSplitLlama3}, false, true, true},
+    {"falcon-h1", {tok::kSplitLlama3}, false, true, true},
+    {"pixtral", {tok::kSplitLlama3}, false, true, true},
+    {"lfm2", {tok::kSplitLlama3}, false, true, true},
+    {"dbrx", {tok::kSplitLlama3}, false, false, false},
+    {"smaug-bpe", {tok::kSplitLlama3}, false, false, false},
+    {"glm4", {tok::kSplitLlama3}, false, false, false},
+    {"chatglm-bpe", {tok::kSplitLlama3}, false, false, false},
+    {"qwen2", {tok::kSplitQwen2}, true, false, false},
+    {"stablelm2", {tok::kSplitQwen2}, true, false, false},
+    {"hunyuan", {tok::kSplitQwen2}, true, false, false},
+    {"deepseek-r1-qwen", {tok::kSplitQwen2}, false, false, false},
+    {"megrez", {tok::kSplitQwen2}, false, false, false},
+    {"gpt-4o", {tok::kSplitO200k}, false, false, false},
+    {"llama4", {tok::kSplitO200k}, false, false, false},
+    {"tekken", {tok::kSplitTekken}, false, true, true},
+    {"smollm", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
+    {"starcoder", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
+    {"refact", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
+    {"codeshell", {tok::kSplitNumber, tok::kSplitGpt2}, false, false, false},
+    {"command-r", {tok::kSplitNumber, tok::kSplitGpt2}, true, false, false},
+    {"falcon", {tok::kSplitPunctuation, tok::kSplitGpt2, tok::kSplitByteNumbers, tok::kSplitAscii3}, false, false, false},
+    {"bloom", {tok::kSplitBloom}, false, false, false},
+    {"poro-chat", {tok::kSplitBloom}, false, false, false},
+    {"gpt3-finnish", {tok::kSplitBloom}, false, false, false},
+    {"viking", {tok::kSplitBloom, tok::kSplitNumber}, false, false, false},
+    {"deepseek-llm", {tok::kSplitLine, tok::kSplitSpaceCased, tok::kSplitSpaceMarks, tok::kSplitEndSpace, tok::kSplitHan, tok::kSplitNumber}, false, false, false},
+    {"deepseek-coder", {tok::kSplitLine, tok::kSplitSpaceLetters, tok::kSplitSpacePunct, tok::kSplitHan, tok::kSplitNumber}, false, false, false},
+    {"deepseek-v3", {tok::kSplitNumbers3, tok::kSplitHanKana, tok::kSplitDeepseek3}, false, false, false},
+    {"hunyuan-dense", {tok::kSplitNumbers3, tok::kSplitHanKana, tok::kSplitDeepseek3}, false, false, false},
 };
+std::vector<tok::Split> splits_of(const KnownPre& pre) {
+  std::vector<tok::Split> out;
+  for (const tok::Split split : pre.splits)
+    if (split != tok::kSplitNone) out.push_back(split);
+  return out;
+}
 
 Status gguf_byte_level(const GgufReader& in, bool* add_bos, TokenizerParts* parts) {
   const KnownPre* known = nullptr;
@@ -250,8 +299,8 @@ Status gguf_byte_level(const GgufReader& in, bool* add_bos, TokenizerParts* part
   for (const KnownPre& k : kPres)
     if (k.name == parts->gguf_pre) known = &k;
   if (!known) return fail(in.err, LINNET_UNSUPPORTED, in.file.label, ": tokenizer.ggml.pre '", parts->gguf_pre, "' is not supported");
-  parts->split = known->split;
-  parts->nfc = known->nfc;
+  parts->splits = splits_of(*known);
+  if (known->nfc) parts->steps.push_back({tok::kStepNfc, 0, {}, {}, {}, 3, 0});
   parts->ignore_merges = known->ignore_merges;
   *add_bos = known->add_bos;
   GgufValue merges;
@@ -263,25 +312,69 @@ Status gguf_byte_level(const GgufReader& in, bool* add_bos, TokenizerParts* part
   return LINNET_OK;
 }
 
-Status gguf_spm(const GgufReader& in, bool* add_bos, TokenizerParts* parts) {
-  bool found = false, add_space = true, remove_extra = false;
-  parts->kind = tok::kSpm;
+// "llama" (BPE by scores) and "t5" (Unigram).
+Status gguf_spm(const GgufReader& in, bool unigram, bool* add_bos, bool* add_eos, TokenizerParts* parts) {
+  bool found = false, add_space = true, remove_extra = false, suffix = false, escape = true;
+  parts->kind = unigram ? tok::kUnigram : tok::kSpm;
   parts->gguf_pre = "default";
   parts->fuse_unk = true;
-  *add_bos = true;
-  LINNET_TRY(in.numbers("tokenizer.ggml.scores", kGgufF32, parts->tokens.size(), &parts->scores, &found));
+  *(unigram ? add_eos : add_bos) = true;
+  std::vector<float> scores;
+  LINNET_TRY(in.numbers("tokenizer.ggml.scores", kGgufF32, parts->tokens.size(), &scores, &found));
   if (!found) return fail(in.err, LINNET_BAD_FILE, in.file.label, ": tokenizer.ggml.scores is missing");
+  parts->scores.assign(scores.begin(), scores.end());
   LINNET_TRY(in.flag("tokenizer.ggml.add_space_prefix", &add_space));
   LINNET_TRY(in.flag("tokenizer.ggml.remove_extra_whitespaces", &remove_extra));
+  LINNET_TRY(in.flag("tokenizer.ggml.treat_whitespace_as_suffix", &suffix));
+  LINNET_TRY(in.flag("tokenizer.ggml.escape_whitespaces", &escape));
+  if (suffix || !escape) return fail(in.err, LINNET_UNSUPPORTED, in.file.label, ": treat_whitespace_as_suffix and escape_whitespaces = false are not supported");
   GgufValue charsmap;
-  if (remove_extra || in.file.key("tokenizer.ggml.precompiled_charsmap", &charsmap))
-    return fail(in.err, LINNET_UNSUPPORTED, in.file.label, ": a normalizer that changes more than spaces is not supported");
+  if (in.file.key("tokenizer.ggml.precompiled_charsmap", &charsmap)) {
+    if (charsmap.type != kGgufArray || (charsmap.array_type != kGgufU8 && charsmap.array_type != kGgufI8))
+      return fail(in.err, LINNET_BAD_FILE, in.file.label, ": tokenizer.ggml.precompiled_charsmap is not an array of bytes");
+    parts->charsmap.assign(reinterpret_cast<const char*>(charsmap.raw.data()), charsmap.raw.size());
+  }
+  spm_steps(remove_extra, parts);
   parts->prefix = add_space ? tok::kPrefixSegment : tok::kPrefixNever;
   parts->strip_space = add_space;
   return LINNET_OK;
 }
 
+// WordPiece. GGUF marks the pieces that begin a word, with U+2581, instead of those that do not.
+Status gguf_bert(const GgufReader& in, TokenizerParts* parts) {
+  parts->kind = tok::kWordPiece;
+  parts->gguf_pre = "default";
+  parts->splits = {tok::kSplitBertHan};
+  parts->strip_space = parts->cleanup = true;
+  bool lowercase = true;
+  LINNET_TRY(in.flag("tokenizer.ggml.normalizer.lowercase", &lowercase));
+  add_bert_normalizer(true, lowercase, lowercase, parts);
+  constexpr std::string_view meta = "\xE2\x96\x81";
+  for (size_t i = 0; i < parts->tokens.size(); ++i) {
+    std::string& token = parts->tokens[i];
+    const bool special = token.size() > 2 && token.front() == '[' && token.back() == ']' && token.find(' ') == token.npos;
+    if (token.compare(0, meta.size(), meta) == 0)
+      token.erase(0, meta.size());
+    else if (parts->types[i] == kNormal && !special)
+      token.insert(0, parts->continuing);
+    else if (parts->types[i] == kNormal)
+      parts->types[i] = token == "[UNK]" ? kUnknownType : kControlType;
+  }
+  return LINNET_OK;
+}
+
 }  // namespace
+
+std::string pre_name(const TokenizerParts& parts) {
+  const KnownPre* close = nullptr;
+  for (const KnownPre& k : kPres) {
+    if (splits_of(k) != parts.splits) continue;
+    const bool nfc = !parts.steps.empty();
+    if (k.ignore_merges == parts.ignore_merges && k.nfc == nfc) return std::string(k.name);
+    if (!close) close = &k;
+  }
+  return close ? std::string(close->name) : "default";
+}
 
 Status respell(std::string_view model, TokenizerParts* parts, Error* err) {
   TokenizerParts pieces;
@@ -306,18 +399,30 @@ Status tokenizer_from_spm(std::string_view model, const SideTexts& side_texts, T
   LINNET_TRY(read_sides(side_texts, &sides, err));
   TokenizerParts parts;
   parts.label = kFile;
-  parts.kind = tok::kSpm;
   parts.gguf_pre = "default";
   parts.fuse_unk = true;
   SpmSpec spec;
+  bool has_spec[2] = {};
   Message message(model);
   Field f;
   while (message.next(&f)) {
     if (f.number == 1) LINNET_TRY(read_piece(f.bytes, &parts, err));
     if (f.number == 2 || f.number == 3) LINNET_TRY(read_specs(f.bytes, f.number == 2, &spec, err));
+    if (f.number == 2 || f.number == 3) has_spec[f.number - 2] = true;
   }
   if (!message.ok()) return not_proto(err, "the file", message.pos());
+  if (!has_spec[0] || !has_spec[1]) return fail(err, LINNET_BAD_FILE, kFile, ": no trainer_spec or no normalizer_spec");
   LINNET_TRY(check_spm(spec, parts, err));
+  parts.kind = spec.model_type == 1 ? tok::kUnigram : tok::kSpm;
+  parts.float_scores = true;
+  if (spec.model_type == 1) parts.unknown_text = spec.unknown_text;
+  parts.charsmap = spec.charsmap;
+  spm_steps(spec.remove_extra, &parts);
+  std::string_view name = sides.tokenizer_class;
+  if (name.size() > 4 && name.substr(name.size() - 4) == "Fast") name.remove_suffix(4);
+  if (name == "XLMRobertaTokenizer" || name == "CamembertTokenizer" || name == "BarthezTokenizer" || name == "MBartTokenizer")
+    return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: tokenizer_class '", sides.tokenizer_class,
+                "' numbers the pieces of tokenizer.model anew; its tokenizer.json is needed");
   parts.unk_id = spec.unk_id;
   parts.bos_id = spec.bos_id;
   parts.eos_id = spec.eos_id;
@@ -328,7 +433,7 @@ Status tokenizer_from_spm(std::string_view model, const SideTexts& side_texts, T
   for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
   LINNET_TRY(apply_sides(sides, &parts, err));
   if (sides.add_bos != 0 && parts.bos_id >= 0) parts.before = {parts.bos_id};
-  if (sides.add_eos == 1 && parts.eos_id >= 0) parts.after = {parts.eos_id};
+  if ((sides.add_eos == 1 || name == "T5Tokenizer") && parts.eos_id >= 0) parts.after = {parts.eos_id};
   return build_tokenizer(parts, out, err);
 }
 
@@ -338,7 +443,7 @@ Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err) {
   std::string model;
   LINNET_TRY(in.text("tokenizer.ggml.model", &model));
   if (model.empty() || model == "none" || model == "no_vocab") return LINNET_OK;
-  if (model != "gpt2" && model != "llama")
+  if (model != "gpt2" && model != "llama" && model != "t5" && model != "bert")
     return fail(err, LINNET_UNSUPPORTED, file.label, ": tokenizer.ggml.model '", model, "' is not supported");
   TokenizerParts parts;
   parts.label = file.label;
@@ -353,11 +458,23 @@ Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err) {
   for (size_t i = 0; i < n; ++i)
     if (parts.types[i] < kNormal || parts.types[i] > kByteType)
       return fail(err, LINNET_BAD_FILE, file.label, ": tokenizer.ggml.token_type of token ", i, " is ", parts.types[i]);
-  LINNET_TRY(model == "llama" ? gguf_spm(in, &add_bos, &parts) : gguf_byte_level(in, &add_bos, &parts));
+  if (model == "bert") {
+    add_bos = add_eos = true;
+    LINNET_TRY(gguf_bert(in, &parts));
+  } else if (model == "gpt2") {
+    LINNET_TRY(gguf_byte_level(in, &add_bos, &parts));
+  } else {
+    LINNET_TRY(gguf_spm(in, model == "t5", &add_bos, &add_eos, &parts));
+  }
   LINNET_TRY(add_by_type(false, &parts, err));
   LINNET_TRY(in.id("tokenizer.ggml.bos_token_id", n, &parts.bos_id));
   LINNET_TRY(in.id("tokenizer.ggml.eos_token_id", n, &parts.eos_id));
   LINNET_TRY(in.id("tokenizer.ggml.unknown_token_id", n, &parts.unk_id));
+  if (model == "bert") {  // [CLS] before a text, [SEP] after it
+    LINNET_TRY(in.id("tokenizer.ggml.cls_token_id", n, &parts.bos_id));
+    LINNET_TRY(in.id("tokenizer.ggml.seperator_token_id", n, &parts.eos_id));
+    LINNET_TRY(in.id("tokenizer.ggml.separator_token_id", n, &parts.eos_id));
+  }
   for (const char* key : {"tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
     int32_t id = -1;
     LINNET_TRY(in.id(key, n, &id));

@@ -56,6 +56,9 @@ void GgufBuilder::boolean(std::string_view name, bool v) { key(name, kGgufBool),
 void GgufBuilder::text(std::string_view name, std::string_view v) { key(name, kGgufString), put_text(&keys_, v); }
 void GgufBuilder::u64s(std::string_view name, const std::vector<uint64_t>& v) { key(name, kGgufArray), put_array(&keys_, kGgufU64, v); }
 void GgufBuilder::i32s(std::string_view name, const std::vector<int32_t>& v) { key(name, kGgufArray), put_array(&keys_, kGgufI32, v); }
+void GgufBuilder::bytes(std::string_view name, std::string_view v) {
+  key(name, kGgufArray), put_array(&keys_, kGgufU8, std::vector<uint8_t>(v.begin(), v.end()));
+}
 void GgufBuilder::f32s(std::string_view name, const std::vector<float>& v) { key(name, kGgufArray), put_array(&keys_, kGgufF32, v); }
 void GgufBuilder::texts(std::string_view name, const std::vector<std::string>& v) {
   key(name, kGgufArray);

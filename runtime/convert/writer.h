@@ -22,6 +22,7 @@ class GgufBuilder {
   void text(std::string_view key, std::string_view v);
   void u64s(std::string_view key, const std::vector<uint64_t>& v);
   void i32s(std::string_view key, const std::vector<int32_t>& v);
+  void bytes(std::string_view key, std::string_view v);
   void f32s(std::string_view key, const std::vector<float>& v);
   void texts(std::string_view key, const std::vector<std::string>& v);
   // dims[0] is the fastest. bytes: of the data.

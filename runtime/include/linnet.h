@@ -236,8 +236,8 @@ enum {
 /* Scratch bytes that linnet_tokenize takes for a text of `text_bytes`. */
 LINNET_API linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes);
 /* Text to token ids. Writes at most `cap` ids to out; *n_tokens is always the full count, LINNET_TOO_SMALL if it passes cap (out may
- * be NULL with cap 0). At most 3 * text_bytes + 8 ids (Unicode normalisation may lengthen a text). Invalid UTF-8 is encoded byte by byte where the tokenizer can, never rejected. Time is
- * linear in the text (up to a logarithm within one word). scratch: any alignment. */
+ * be NULL with cap 0). Up to 3 * text_bytes + 8 ids, and more where a tokenizer's own rules lengthen a text further. Invalid UTF-8 is
+ * encoded byte by byte where the tokenizer can, never rejected. Time is linear in the text (up to a logarithm within one word). scratch: any alignment. */
 LINNET_API linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch,
                                          size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err);
 /* Token ids to text (special tokens written out), as the tokenizer's own decoder does: a SentencePiece text loses its leading space.

@@ -3,37 +3,103 @@
 //
 // A symbol is what BPE merges: ids below n_tokens are tokens; ids from there on are single characters that stand in pieces of a
 // SentencePiece vocabulary without being tokens themselves (what is left of them at the end is written as bytes).
-// Texts of tokens are what they decode to: byte-level tokens as raw bytes, SentencePiece ones with ' ' for U+2581, byte tokens as the byte.
+// Texts of tokens are what they decode to: byte-level tokens as raw bytes, SentencePiece and Unigram ones with ' ' for U+2581, byte tokens as
+// the byte, WordPiece ones with the space in front that a word begins with.
+//
+// A text goes through the steps (normalising), then the splits, each of which cuts the pieces of the one before; a model encodes what is left.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 #include "tokenizer.h"
+#include "trie.h"
 
 namespace linnet::tok {
 
 inline constexpr uint32_t kMagic = 0x4b544e4c;  // "LNTK"
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr uint32_t kMaxTokens = 1u << 21;
 inline constexpr uint32_t kMaxProbe = 4096;     // slots looked at for one key
 inline constexpr uint32_t kMaxAround = 4;       // special tokens put before a text, and after it
 inline constexpr uint32_t kMaxText = 1u << 27;  // bytes of one text
+inline constexpr uint32_t kMaxSplits = 8, kMaxSteps = 8;
+inline constexpr uint32_t kMaxGrowth = 31;      // bytes of a normalised text per byte of the text
+inline constexpr uint32_t kMaxSlack = 4096;
+inline constexpr uint32_t kMaxPiece = 512;      // bytes of a piece in kTrie
+inline constexpr uint32_t kMaxPattern = 64;     // bytes that a kStepReplace looks for
 
-enum Kind : uint32_t { kByteLevel = 1, kSpm = 2 };
-// How a text is cut into words before BPE.
-enum Split : uint32_t { kSplitNone = 0, kSplitGpt2 = 1, kSplitLlama3 = 2, kSplitQwen2 = 3, kSplitDigitsGpt2 = 4 };
+enum Kind : uint32_t { kByteLevel = 1, kSpm = 2, kUnigram = 3, kWordPiece = 4 };
+// How a piece of text is cut, by what the pre-tokenisers' regular expressions match (see split.cpp). What lies between matches is a piece, too.
+enum Split : uint32_t {
+  kSplitNone = 0,
+  kSplitGpt2 = 1,
+  kSplitLlama3 = 2,
+  kSplitQwen2 = 3,
+  kSplitO200k = 4,
+  kSplitTekken = 5,
+  kSplitDeepseek3 = 6,
+  kSplitBloom = 7,
+  kSplitNumber = 8,          // \p{N}
+  kSplitNumbers3 = 9,        // \p{N}{1,3}
+  kSplitNumbers = 10,        // \p{N}+
+  kSplitAscii3 = 11,         // [0-9][0-9][0-9]
+  kSplitByteNumbers = 12,    // runs of bytes that are numbers as letters of a byte-level text: Digits behind ByteLevel
+  kSplitPunctuation = 13,    // runs of \p{P} and ASCII symbols
+  kSplitLine = 14,           // [\r\n]
+  kSplitSpaceLetters = 15,   // \s?\p{L}+
+  kSplitSpacePunct = 16,     // \s?\p{P}+
+  kSplitSpaceCased = 17,     // \s?[A-Za-zµÀ-Ö...]+ of DeepSeek-LLM
+  kSplitSpaceMarks = 18,     // \s?[!-/:-~！-／：-～‘-‟　-。]+ of DeepSeek-LLM
+  kSplitEndSpace = 19,       // \s+$
+  kSplitHan = 20,            // [一-龥ࠀ-一가-퟿]+
+  kSplitHanKana = 21,        // [一-龥぀-ゟ゠-ヿ]+
+  kSplitWhitespace = 22,     // white space separates and is dropped
+  kSplitMetaspace = 23,      // in front of each ' ' (which stands for U+2581)
+  kSplitBert = 24,           // white space separates and is dropped, each punctuation mark is by itself
+  kSplitBertHan = 25,        // and so is each Han character
+  kSplitCount
+};
 // When an SPM text gets a space put in front. Segment: each stretch between raw added tokens. Always: each stretch between added tokens
 // of both lists that does not begin with a space. First: as Always, but only where the text begins.
-enum Prefix : uint32_t { kPrefixNever = 0, kPrefixSegment = 1, kPrefixAlways = 2, kPrefixFirst = 3 };
+// Word: each word that the first split, kSplitWhitespace, makes.
+enum Prefix : uint32_t { kPrefixNever = 0, kPrefixSegment = 1, kPrefixAlways = 2, kPrefixFirst = 3, kPrefixWord = 4 };
 enum Flag : uint32_t {
-  kNfc = 1,
   kIgnoreMerges = 2,  // a word that is a token is not split
   kFuseUnk = 4,       // a run of unknown characters is one unknown token
   kStripSpace = 8,    // detokenize leaves out one leading space
   kWordwise = 16,     // SPM: no merge makes a space behind another character, so a text may be cut in front of its runs of spaces
-  kKnownFlags = 31,
+  kFloatScores = 32,  // Unigram: sums are rounded to float, as SentencePiece does; otherwise double
+  kStripSpaces = 64,  // detokenize leaves out all spaces that the first token begins with
+  kKnownFlags = 126,
 };
-enum TokenFlag : uint8_t { kControl = 1, kUserDefined = 2, kByte = 4, kUnknown = 8, kEog = 16 };
+enum TokenFlag : uint8_t { kControl = 1, kUserDefined = 2, kByte = 4, kUnknown = 8, kEog = 16, kContinues = 32 };  // kContinues: see Header::hidden
+
+// One step of normalising a text.
+enum StepOp : uint32_t {
+  kStepNfc = 1,
+  kStepNfd = 2,
+  kStepMap = 3,        // arg: a CharMap
+  kStepReplace = 4,    // arg: a Replace
+  kStepRuns = 5,       // arg: a Replace; runs of two or more spaces become its second text
+  kStepPrepend = 6,    // arg: a Replace; its second text goes in front
+  kStepStrip = 7,      // arg: 1 = white space at the start, 2 = at the end
+  kStepSqueeze = 8,    // spaces at the start, at the end and behind other spaces go
+  kStepCharsmap = 9,   // SentencePiece's compiled rules, the longest match first
+  kStepClusters = 10,  // the same as the tokenizers library applies them: to whole short grapheme clusters, the shortest match
+  kStepCount
+};
+struct Step {
+  uint32_t op, arg;
+};
+struct CharRange {  // these characters become that text of kNormalText
+  uint32_t first, last, text_at, text_bytes;
+};
+struct CharMap {
+  uint32_t first, count;  // ranges in kCharRanges, in order
+};
+struct Replace {
+  uint32_t from_at, from_bytes, to_at, to_bytes;  // in kNormalText
+};
 
 struct MergeSlot {
   uint32_t left, right, rank, result;  // left = kEmpty: a free slot
@@ -57,6 +123,14 @@ enum SectionId : uint32_t {
   kAddedRaw,     // Added[] in order of text: found in the text as it is
   kAddedNormal,  // Added[] in order of text: found in the normalised text
   kAddedText,    // bytes
+  kCharRanges,   // CharRange[]
+  kCharMaps,     // CharMap[]
+  kReplaces,     // Replace[]
+  kNormalText,   // bytes
+  kCharsmap,     // uint32_t[], a double array (trie.h): values are offsets in kCharsmapText
+  kCharsmapText, // bytes, each text ends with a 0
+  kTrie,         // uint32_t[], likewise: values are token ids. Unigram and WordPiece
+  kScores,       // double[n_tokens]. Unigram
   kSectionCount
 };
 struct Section {
@@ -65,14 +139,22 @@ struct Section {
 
 struct Header {
   uint32_t magic, version, bytes;
-  uint32_t kind, split, prefix, flags;
+  uint32_t kind, prefix, flags;
+  uint32_t n_splits, n_steps;
+  uint32_t splits[kMaxSplits];
+  Step steps[kMaxSteps];
+  uint32_t growth, slack;  // a normalised text has at most growth * bytes + slack bytes
   uint32_t n_tokens, n_symbols;
   int32_t bos_id, eos_id, unk_id;
   uint32_t n_before, n_after;
   int32_t before[kMaxAround], after[kMaxAround];  // special tokens around a text
   uint32_t merge_probe, word_probe;               // most slots from a key's home to where it lies, plus one
   uint32_t max_word;                              // bytes of the longest text in kWords
-  uint32_t pad;
+  uint32_t max_piece;                             // bytes of the longest key in kTrie
+  uint32_t max_chars;                             // WordPiece: longer words are unknown
+  uint32_t cont_at, cont_bytes;                   // WordPiece: what pieces inside a word begin with in kTrie ("##"), in kNormalText
+  uint32_t hidden;                                // bytes of a kContinues token's text that are shown only where it begins a text
+  double unknown_score;                           // Unigram
   Section section[kSectionCount];
 };
 static_assert(sizeof(Header) % 8 == 0);
@@ -101,7 +183,12 @@ struct Tables {
         byte_ids(at<int32_t>(t, kByteIds)),
         merges(at<MergeSlot>(t, kMerges)),
         words(at<uint32_t>(t, kWords)),
-        added_text(at<char>(t, kAddedText)) {}
+        added_text(at<char>(t, kAddedText)),
+        char_ranges(at<CharRange>(t, kCharRanges)),
+        char_maps(at<CharMap>(t, kCharMaps)),
+        replaces(at<Replace>(t, kReplaces)),
+        normal_text(at<char>(t, kNormalText)),
+        scores(at<double>(t, kScores)) {}
 
   std::string_view symbol_text(uint32_t id) const { return {text + text_at[id], text_at[id + 1] - text_at[id]}; }
   bool has(Flag flag) const { return (header->flags & flag) != 0; }
@@ -144,6 +231,20 @@ struct Tables {
   const MergeSlot* merges;
   const uint32_t* words;
   const char* added_text;
+  const CharRange* char_ranges;
+  const CharMap* char_maps;
+  const Replace* replaces;
+  const char* normal_text;
+  const double* scores;
+
+  Trie trie(SectionId id) const { return {reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(header) + header->section[id].at), count(id)}; }
+  std::string_view charsmap_text(uint32_t offset) const {  // "" for an offset that is none
+    const uint32_t n = count(kCharsmapText);
+    const char* const all = reinterpret_cast<const char*>(header) + header->section[kCharsmapText].at;
+    uint32_t end = offset;
+    while (end < n && all[end]) ++end;
+    return end < n ? std::string_view(all + offset, end - offset) : std::string_view();
+  }
 
  private:
   template <class T>

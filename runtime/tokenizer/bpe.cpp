@@ -21,6 +21,7 @@ class Merger {
     refill();
     while (size_) {
       const uint64_t best = pop();
+      ++steps_;
       const size_t left = static_cast<uint32_t>(best);
       if (!(cells_[left] & kMarks)) continue;  // went into another symbol meanwhile
       const size_t right = left + length(left);
@@ -39,6 +40,7 @@ class Merger {
     }
   }
 
+  uint64_t steps() const { return steps_; }
   uint32_t id(size_t at) const { return cells_[at] & ~kMarks; }
   size_t length(size_t at) const { return cells_[at] & kOne ? 1 : cells_[at + 1]; }
 
@@ -69,6 +71,7 @@ class Merger {
   }
   void refill() {
     size_ = 0;
+    steps_ += n_;
     for (size_t i = 0; i < n_; i += length(i))
       if (candidate(i, &heap_[size_])) ++size_;
     for (size_t i = size_ / 2; i-- > 0;) sift_down(i, heap_[i]);
@@ -91,21 +94,8 @@ class Merger {
   uint32_t* cells_;
   uint64_t* heap_;
   size_t n_, size_ = 0;
+  uint64_t steps_ = 0;
 };
-
-// Bytes (or the unknown token) for a character that is no token. last_unknown: the token written before was the unknown one.
-void put_unknown(const Tables& t, std::string_view text, bool* last_unknown, IdSink* out) {
-  bool all = true;
-  for (const char c : text) all = all && t.byte_ids[static_cast<uint8_t>(c)] >= 0;
-  if (all) {
-    for (const char c : text) out->push(t.byte_ids[static_cast<uint8_t>(c)]);
-    *last_unknown = false;
-    return;
-  }
-  if (t.header->unk_id < 0) return;
-  if (!*last_unknown || !t.has(kFuseUnk)) out->push(t.header->unk_id);
-  *last_unknown = true;
-}
 
 void encode_spm_word(const Tables& t, const char* text, size_t n, const BpeWork& work, IdSink* out) {
   const uint32_t bytes_from = t.header->n_symbols;  // ids of characters that are no symbol: no merge has them
@@ -119,6 +109,7 @@ void encode_spm_word(const Tables& t, const char* text, size_t n, const BpeWork&
   }
   Merger merger(t, work, cells);
   merger.run();
+  out->steps += merger.steps();
   bool last_unknown = false;
   size_t at = 0;  // in text
   for (size_t i = 0; i < cells; i += merger.length(i)) {
@@ -136,6 +127,19 @@ void encode_spm_word(const Tables& t, const char* text, size_t n, const BpeWork&
 
 }  // namespace
 
+void put_unknown(const Tables& t, std::string_view text, bool* last_unknown, IdSink* out) {
+  bool all = true;
+  for (const char c : text) all = all && t.byte_ids[static_cast<uint8_t>(c)] >= 0;
+  if (all) {
+    for (const char c : text) out->push(t.byte_ids[static_cast<uint8_t>(c)]);
+    *last_unknown = false;
+    return;
+  }
+  if (t.header->unk_id < 0) return;
+  if (!*last_unknown || !t.has(kFuseUnk)) out->push(t.header->unk_id);
+  *last_unknown = true;
+}
+
 void encode_bytes(const Tables& t, const char* word, size_t n, const BpeWork& work, IdSink* out) {
   if (t.has(kIgnoreMerges)) {
     if (const int32_t id = t.word({word, n}); id >= 0) return out->push(id);
@@ -145,6 +149,7 @@ void encode_bytes(const Tables& t, const char* word, size_t n, const BpeWork& wo
     if (const int32_t id = t.byte_ids[static_cast<uint8_t>(word[i])]; id >= 0) work.cells[cells++] = static_cast<uint32_t>(id) | kOne;
   Merger merger(t, work, cells);
   merger.run();
+  out->steps += merger.steps();
   for (size_t i = 0; i < cells; i += merger.length(i)) out->push(static_cast<int32_t>(merger.id(i)));
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes unicode_class.inc, unicode_nfc.inc (beside this file) and tests/data/nfc_cases.txt from Python's unicodedata.
+"""Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc and tests/data/nfc_cases.txt from Python's
+unicodedata.
 
 Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11): PCRE2 10.42, which the tests compare the splitters with, knows the
 same version.
@@ -19,11 +20,15 @@ def is_surrogate(c):
     return 0xD800 <= c <= 0xDFFF
 
 
-def char_class(c):
-    """0 other, 1 letter, 2 number, 3 white space"""
+KINDS = {"Lu": 1, "Lt": 1, "Ll": 2, "Lm": 3, "Lo": 3, "Mn": 4, "Mc": 5, "Me": 5, "Nd": 6, "Nl": 6, "No": 6, "Cc": 10, "Cf": 10, "Co": 10}
+
+
+def char_kind(c):
+    """CharKind of unicode.h"""
     if c in WHITE_SPACE:
-        return 3
-    return {"L": 1, "N": 2}.get(ud.category(chr(c))[0], 0)
+        return 7
+    category = ud.category(chr(c))
+    return {"P": 8, "S": 9}.get(category[0], KINDS.get(category, 0))
 
 
 def two_level(values, block):
@@ -53,12 +58,31 @@ def index_type(index):
 
 
 def write_class():
-    values = [char_class(c) for c in range(LAST + 1)]
+    values = [char_kind(c) for c in range(LAST + 1)]
     index, blocks = two_level(values, 128)
-    packed = [sum(b[i + j] << (2 * j) for j in range(4)) for b in blocks for i in range(0, 128, 4)]
-    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit. Two bits per code point, blocks of 128.\n"
-    text += array("kClassIndex", index_type(index), index) + array("kClassBits", "uint8_t", packed)
+    packed = [b[i] | b[i + 1] << 4 for b in blocks for i in range(0, 128, 2)]
+    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit. Four bits per code point, blocks of 128.\n"
+    text += array("kKindIndex", index_type(index), index) + array("kKindBits", "uint8_t", packed)
     (HERE / "unicode_class.inc").write_text(text)
+
+
+def c_text(s):
+    """Every character as an escape that ends by itself."""
+    return "".join("\\x%02X" % b for b in s.encode())
+
+
+def write_maps():
+    """What only the converter needs: lower case letters, and compatibility decompositions in full."""
+    assert all(ud.normalize("NFD", ud.normalize("NFKD", chr(c))) == ud.normalize("NFKD", chr(c)) for c in range(LAST + 1) if not is_surrogate(c))
+    plain = [c for c in range(LAST + 1) if not is_surrogate(c)]
+    tables = {"kLower": [(c, chr(c).lower()) for c in plain if chr(c).lower() != chr(c)],
+              "kCompatible": [(c, ud.normalize("NFKD", chr(c))) for c in plain if ud.normalize("NFKD", chr(c)) != ud.normalize("NFD", chr(c))]}
+    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit. Code points and what they become, in UTF-8.\n"
+    for name, rows in tables.items():
+        cells = ['{0x%X, "%s"}' % (c, c_text(s)) for c, s in rows]
+        lines = [", ".join(cells[i:i + 6]) for i in range(0, len(cells), 6)]
+        text += "constexpr MapEntry %s[] = {\n  " % name + ",\n  ".join(lines) + "};\n"
+    (HERE.parent / "convert" / "unicode_maps.inc").write_text(text)
 
 
 def canonical_pair(c):
@@ -123,6 +147,7 @@ def main():
     if ud.unidata_version != "14.0.0":
         sys.exit("needs Unicode 14.0.0, this Python has " + ud.unidata_version)
     write_class()
+    write_maps()
     write_cases(*write_nfc())
 
 

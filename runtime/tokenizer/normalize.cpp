@@ -1,4 +1,4 @@
-// NFC over caller memory. A text is cut at characters that never join what stands before them (quick check "yes", combining class 0);
+// NFC and NFD over caller memory. For NFC a text is cut at characters that never join what stands before them (quick check "yes", class 0);
 // only stretches in which something may change are decomposed, put in canonical order and composed.
 #include <cstring>
 
@@ -14,10 +14,10 @@ constexpr uint32_t kHangulVs = 21, kHangulTs = 28, kHangulSs = 19 * kHangulVs * 
 constexpr uint32_t kCodeBits = 21, kCodeMask = (1u << kCodeBits) - 1;
 constexpr size_t kDecomposeCount = sizeof kDecompose / sizeof kDecompose[0], kComposeCount = sizeof kCompose / sizeof kCompose[0];
 
-struct CharKind {
+struct NfcKind {
   uint8_t combining, check;
 };
-CharKind kind_of(uint32_t code) {
+NfcKind kind_of(uint32_t code) {
   const uint32_t block = code / 64;
   if (block >= sizeof kNfcIndex / sizeof kNfcIndex[0]) return {0, 0};
   const auto& kind = kNfcKinds[kNfcKind[kNfcIndex[block] * 64u + code % 64]];
@@ -131,6 +131,8 @@ void compose(Codes* codes) {
   codes->n = out;
 }
 
+}  // namespace
+
 size_t put_char(uint32_t code, char* out) {
   const auto put = [out](size_t i, uint32_t byte) { out[i] = static_cast<char>(byte); };
   if (code < 0x80) return put(0, code), 1;
@@ -139,8 +141,10 @@ size_t put_char(uint32_t code, char* out) {
   return put(0, 0xF0 | code >> 18), put(1, 0x80 | (code >> 12 & 0x3F)), put(2, 0x80 | (code >> 6 & 0x3F)), put(3, 0x80 | (code & 0x3F)), 4;
 }
 
+namespace {
+
 // A stretch without bad bytes -> out.
-size_t nfc_stretch(const char* text, size_t n, char* out, uint32_t* work) {
+void normal_stretch(const char* text, size_t n, bool composed, Writer* out, uint32_t* work) {
   Codes codes{work, 0};
   for (size_t i = 0; i < n;) {
     const Char c = next_char(text + i, n - i);
@@ -148,32 +152,29 @@ size_t nfc_stretch(const char* text, size_t n, char* out, uint32_t* work) {
     i += c.bytes;
   }
   order_marks(codes, work + codes.n);
-  compose(&codes);
-  size_t bytes = 0;
-  for (size_t i = 0; i < codes.n; ++i) bytes += put_char(codes.at[i] & kCodeMask, out + bytes);
-  return bytes;
+  if (composed) compose(&codes);
+  char bytes[4];
+  for (size_t i = 0; i < codes.n; ++i) out->put(bytes, put_char(codes.at[i] & kCodeMask, bytes));
 }
 
 }  // namespace
 
-size_t nfc(const char* text, size_t n, char* out, uint32_t* work) {
+void nfc(const char* text, size_t n, Writer* out, uint32_t* work) {
   size_t done = 0;   // input that is written
   size_t begin = 0;  // the last character that joins nothing before it
-  size_t bytes = 0;
   bool change = false;  // something since `begin` is not plainly NFC
   uint32_t last_class = 0;
   for (size_t i = 0; i <= n;) {
     Char c{kBadByte, 1};
-    CharKind kind{0, 0};
+    NfcKind kind{0, 0};
     if (i < n) {
       c = next_char(text + i, n - i);
       if (c.code != kBadByte) kind = kind_of(c.code);
     }
     if (kind.combining == 0 && kind.check == 0) {  // also a bad byte and the end
       if (change) {
-        std::memcpy(out + bytes, text + done, begin - done);
-        bytes += begin - done;
-        bytes += nfc_stretch(text + begin, i - begin, out + bytes, work);
+        out->put(text + done, begin - done);
+        normal_stretch(text + begin, i - begin, true, out, work);
         done = i;
       }
       begin = c.code == kBadByte ? i + (i < n) : i;
@@ -185,8 +186,20 @@ size_t nfc(const char* text, size_t n, char* out, uint32_t* work) {
     }
     i += c.bytes;
   }
-  std::memcpy(out + bytes, text + done, n - done);
-  return bytes + (n - done);
+  out->put(text + done, n - done);
+}
+
+void nfd(const char* text, size_t n, Writer* out, uint32_t* work) {
+  size_t begin = 0;
+  for (size_t i = 0; i <= n;) {
+    const Char c = i < n ? next_char(text + i, n - i) : Char{kBadByte, 1};
+    if (c.code == kBadByte) {
+      normal_stretch(text + begin, i - begin, false, out, work);
+      if (i < n) out->put(text + i, 1);
+      begin = i + 1;
+    }
+    i += c.bytes;
+  }
 }
 
 }  // namespace linnet::tok

@@ -1,5 +1,5 @@
-// From text to ids and back: added tokens are found first, what lies between them is normalised, searched for added tokens of the second
-// kind, cut into words and encoded (bpe.cpp). Everything works on the blob and on the caller's scratch.
+// From text to ids and back: added tokens are found first, what lies between them is normalised (steps.cpp), searched for added tokens of the
+// second kind, cut into words (split.cpp) and encoded (bpe.cpp, pieces.cpp). Everything works on the blob and on the caller's scratch.
 #include "tokenizer.h"
 
 #include <cstring>
@@ -25,10 +25,18 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
     return fail(err, LINNET_UNSUPPORTED, "tokenizer tables: version ", h.version, ", this linnet reads ", kVersion,
                 ": convert the model again");
   if (h.bytes != bytes) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes, the header says ", h.bytes);
-  if (h.kind != kByteLevel && h.kind != kSpm) return bad(err, "kind", h.kind);
-  if (h.split > kSplitDigitsGpt2 || (h.split == kSplitNone) != (h.kind == kSpm)) return bad(err, "split", h.split);
-  if (h.prefix > kPrefixFirst || (h.prefix && h.kind != kSpm)) return bad(err, "prefix", h.prefix);
-  if ((h.flags & ~kKnownFlags) || ((h.flags & kNfc) && h.kind == kSpm)) return bad(err, "flags", h.flags);
+  if (h.kind < kByteLevel || h.kind > kWordPiece) return bad(err, "kind", h.kind);
+  if (h.prefix > kPrefixWord || (h.prefix && h.kind == kWordPiece)) return bad(err, "prefix", h.prefix);
+  if (h.flags & ~uint32_t{kKnownFlags}) return bad(err, "flags", h.flags);
+  if (h.n_splits > kMaxSplits) return bad(err, "n_splits", h.n_splits);
+  for (uint32_t i = 0; i < h.n_splits; ++i)
+    if (h.splits[i] >= kSplitCount) return bad(err, "split", h.splits[i]);
+  if (h.prefix == kPrefixWord && (h.n_splits == 0 || h.splits[0] != kSplitWhitespace)) return bad(err, "prefix", h.prefix);
+  if (h.n_steps > kMaxSteps) return bad(err, "n_steps", h.n_steps);
+  if (h.growth == 0 || h.growth > kMaxGrowth) return bad(err, "growth", h.growth);
+  if (h.slack > kMaxSlack) return bad(err, "slack", h.slack);
+  if (h.max_piece > kMaxPiece) return bad(err, "max_piece", h.max_piece);
+  if (h.hidden > kMaxPattern) return bad(err, "hidden", h.hidden);
   if (h.n_tokens == 0 || h.n_tokens > kMaxTokens) return bad(err, "n_tokens", h.n_tokens);
   if (h.n_tokens > n_vocab)
     return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", h.n_tokens, " tokens, the model's vocabulary has ", n_vocab);
@@ -49,7 +57,8 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
 }
 
 Status check_sections(const Header& h, Error* err) {
-  static constexpr uint32_t kElement[kSectionCount] = {4, 1, 1, 4, sizeof(MergeSlot), 4, sizeof(Added), sizeof(Added), 1};
+  static constexpr uint32_t kElement[kSectionCount] = {
+      4, 1, 1, 4, sizeof(MergeSlot), 4, sizeof(Added), sizeof(Added), 1, sizeof(CharRange), sizeof(CharMap), sizeof(Replace), 1, 4, 1, 4, sizeof(double)};
   for (uint32_t i = 0; i < kSectionCount; ++i) {
     const Section& s = h.section[i];
     if (s.at % 8 != 0 || s.at < sizeof(Header) || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
@@ -58,6 +67,7 @@ Status check_sections(const Header& h, Error* err) {
   if (h.section[kTextAt].count != h.n_symbols + 1) return bad(err, "number of text offsets", h.section[kTextAt].count);
   if (h.section[kTokenFlags].count != h.n_tokens) return bad(err, "number of token flags", h.section[kTokenFlags].count);
   if (h.section[kByteIds].count != 256) return bad(err, "number of byte tokens", h.section[kByteIds].count);
+  if (h.section[kScores].count != (h.kind == kUnigram ? h.n_tokens : 0)) return bad(err, "number of scores", h.section[kScores].count);
   if (h.merge_probe > h.section[kMerges].count) return bad(err, "merge_probe", h.merge_probe);
   if (h.word_probe > h.section[kWords].count) return bad(err, "word_probe", h.word_probe);
   return LINNET_OK;
@@ -84,6 +94,29 @@ Status check_symbols(const Tables& t, Error* err) {
   }
   for (uint32_t i = 0; i < t.count(kWords); ++i)
     if (t.words[i] > h.n_symbols) return bad(err, "word", t.words[i]);
+  return LINNET_OK;
+}
+
+Status check_steps(const Tables& t, Error* err) {
+  const Header& h = *t.header;
+  const auto text = [&t](uint32_t at, uint32_t bytes) { return fits(at, bytes, t.count(kNormalText)); };
+  if (!text(h.cont_at, h.cont_bytes) || h.cont_bytes > kMaxPattern) return bad(err, "cont_bytes", h.cont_bytes);
+  for (uint32_t i = 0; i < h.n_steps; ++i) {
+    const Step& s = h.steps[i];
+    if (s.op == 0 || s.op >= kStepCount) return bad(err, "step", s.op);
+    const bool replaces = s.op == kStepReplace || s.op == kStepRuns || s.op == kStepPrepend;
+    if (s.op == kStepMap ? s.arg >= t.count(kCharMaps) : replaces && s.arg >= t.count(kReplaces)) return bad(err, "argument of step", s.op);
+    if (s.op == kStepReplace && t.replaces[s.arg].from_bytes == 0) return bad(err, "pattern of step", s.op);
+  }
+  for (uint32_t i = 0; i < t.count(kReplaces); ++i) {
+    const Replace& r = t.replaces[i];
+    if (!text(r.from_at, r.from_bytes) || !text(r.to_at, r.to_bytes) || r.from_bytes > kMaxPattern || r.to_bytes > kMaxPattern)
+      return bad(err, "replacement", i);
+  }
+  for (uint32_t i = 0; i < t.count(kCharMaps); ++i)
+    if (!fits(t.char_maps[i].first, t.char_maps[i].count, t.count(kCharRanges))) return bad(err, "map", i);
+  for (uint32_t i = 0; i < t.count(kCharRanges); ++i)
+    if (!text(t.char_ranges[i].text_at, t.char_ranges[i].text_bytes)) return bad(err, "range of a map", i);
   return LINNET_OK;
 }
 
@@ -180,74 +213,129 @@ void split_added(const Tables& t, SectionId list, std::string_view text, bool sp
 // ---- one call -------------------------------------------------------------------------------------------------------------
 
 // Bytes of a normalised text, at most.
-uint64_t normal_bytes(const Header& h, uint64_t text_bytes) {
-  return h.kind == kSpm ? text_bytes + 2 : h.flags & kNfc ? 3 * text_bytes : 0;
-}
-// Symbols of a word, at most.
-uint64_t max_symbols(const Header& h, uint64_t text_bytes) {
-  const uint64_t normal = normal_bytes(h, text_bytes);
-  return normal ? normal : text_bytes;
+uint64_t normal_bytes(const Header& h, uint64_t text_bytes) { return h.growth * text_bytes + h.slack; }
+bool metaspaced(const Header& h) { return h.kind == kSpm || h.kind == kUnigram; }
+// Whether a text is copied before it is encoded, and whether its steps take turns in a second buffer.
+bool copies(const Header& h) { return metaspaced(h) || h.prefix || h.n_steps; }
+bool copies_twice(const Header& h) { return h.n_steps > 1 || (h.n_steps && (metaspaced(h) || h.prefix)); }
+// A buffer has a free byte in front, for the space that a prefix rule may put there, and one for kPrefixSegment's.
+uint64_t buffer_bytes(const Header& h, uint64_t text_bytes) { return normal_bytes(h, text_bytes) + 2; }
+uint64_t scratch_bytes_of(const Header& h, uint64_t text_bytes) {
+  const uint64_t buffers = copies_twice(h) ? 2 : copies(h) ? 1 : 0;
+  return work_bytes(buffer_bytes(h, text_bytes), h.kind == kUnigram) + buffers * buffer_bytes(h, text_bytes);
 }
 
 class Encoder {
  public:
   Encoder(const Tables& t, std::string_view text, uint32_t flags, uint8_t* scratch, IdSink* out)
-      : t_(t), text_(text), specials_(!(flags & LINNET_NO_PARSE_SPECIAL)), out_(out) {
-    const uint64_t symbols = max_symbols(*t.header, text.size());
+      : t_(t), h_(*t.header), text_(text), specials_(!(flags & LINNET_NO_PARSE_SPECIAL)), out_(out) {
+    cap_ = static_cast<size_t>(buffer_bytes(h_, text.size()));
     work_.heap = reinterpret_cast<uint64_t*>(scratch);
-    work_.cells = reinterpret_cast<uint32_t*>(scratch + symbols * sizeof(uint64_t));
-    normal_ = reinterpret_cast<char*>(scratch + bpe_work_bytes(symbols));
+    work_.cells = reinterpret_cast<uint32_t*>(work_.heap + cap_ + 1);
+    work_.ids = work_.cells + cap_ + 1;
+    buffer_[0] = reinterpret_cast<char*>(scratch + work_bytes(cap_, h_.kind == kUnigram));
+    buffer_[1] = buffer_[0] + cap_;
   }
 
-  void run() {
+  // false: the tables promised that texts grow less than this one did.
+  bool run() {
     split_added(t_, kAddedRaw, text_, specials_, out_, [this](std::string_view s) { segment(s); });
+    return fits_;
   }
 
  private:
   void segment(std::string_view raw) {
     const bool at_start = raw.data() == text_.data();
-    if (t_.header->kind == kByteLevel) {
-      std::string_view s = raw;
-      // NFC may use the merge memory, which is free meanwhile: three words per byte of the text.
-      if (t_.has(kNfc)) s = {normal_, nfc(raw.data(), raw.size(), normal_, reinterpret_cast<uint32_t*>(work_.heap))};
-      split_added(t_, kAddedNormal, s, specials_, out_, [this](std::string_view gap) { words(gap); });
-      return;
+    std::string_view s = raw;
+    uint32_t turn = 0;
+    for (uint32_t i = 0; i < h_.n_steps; ++i) {
+      Writer writer{buffer_[turn] + 1, cap_ - 2};
+      // The merge memory is free meanwhile: three words and more for each byte.
+      apply_step(t_, h_.steps[i], s, &writer, reinterpret_cast<uint32_t*>(work_.heap));
+      fits_ = fits_ && !writer.full;
+      s = {writer.out, writer.n};
+      out_->steps += raw.size();
+      turn ^= 1;
     }
-    // normal_[0] is left free, for the space that kPrefixAlways and kPrefixFirst may put there.
-    size_t n = 1;
-    if (t_.header->prefix == kPrefixSegment) normal_[n++] = ' ';
-    for (size_t i = 0; i < raw.size();) {
-      const bool meta = raw.size() - i >= 3 && std::memcmp(raw.data() + i, "\xE2\x96\x81", 3) == 0;  // U+2581
-      normal_[n++] = meta ? ' ' : raw[i];
-      i += meta ? 3 : 1;
+    if (s.empty()) return;
+    if (metaspaced(h_) || h_.prefix) {
+      char* const to = buffer_[turn] + 1;
+      size_t n = 0;
+      if (h_.prefix == kPrefixSegment) to[n++] = ' ';
+      if (metaspaced(h_) && h_.prefix != kPrefixWord) {
+        n += with_spaces(s, to + n);
+      } else {
+        std::memcpy(to + n, s.data(), s.size());
+        n += s.size();
+      }
+      s = {to, n};
     }
-    const std::string_view s(normal_ + 1, n - 1);
     split_added(t_, kAddedNormal, s, specials_, out_, [this, s, at_start](std::string_view gap) {
       const bool first = at_start && gap.data() == s.data();
-      const bool wanted = t_.header->prefix == kPrefixAlways || (t_.header->prefix == kPrefixFirst && first);
-      if (!wanted || gap[0] == ' ') return encode_spm(t_, gap.data(), gap.size(), work_, out_);
-      // What stands before the gap was encoded already.
-      char* const with_space = normal_ + (gap.data() - normal_) - 1;
-      *with_space = ' ';
-      encode_spm(t_, with_space, gap.size() + 1, work_, out_);
+      const bool wanted = h_.prefix == kPrefixAlways || (h_.prefix == kPrefixFirst && first);
+      words(wanted ? prefixed(gap) : gap, 0);
     });
   }
 
-  void words(std::string_view s) {
-    const Split split = static_cast<Split>(t_.header->split);
+  // U+2581 -> ' '; `to` may be where s lies.
+  static size_t with_spaces(std::string_view s, char* to) {
+    size_t n = 0;
+    for (size_t i = 0; i < s.size();) {
+      const bool meta = s.size() - i >= 3 && std::memcmp(s.data() + i, "\xE2\x96\x81", 3) == 0;
+      to[n++] = meta ? ' ' : s[i];
+      i += meta ? 3 : 1;
+    }
+    return n;
+  }
+
+  // A space in front, unless there is one. What stands before s in the buffer was encoded already.
+  std::string_view prefixed(std::string_view s) const {
+    if (s[0] == ' ') return s;
+    char* const with_space = in_buffer(s) - 1;
+    *with_space = ' ';
+    return {with_space, s.size() + 1};
+  }
+  char* in_buffer(std::string_view s) const { return buffer_[0] + (s.data() - buffer_[0]); }
+
+  void words(std::string_view s, uint32_t depth) {
+    if (depth == h_.n_splits) return encode(s);
+    const Split split = static_cast<Split>(h_.splits[depth]);
     for (size_t i = 0; i < s.size();) {
       const size_t n = word_bytes(split, s.data(), i, s.size());
-      encode_bytes(t_, s.data() + i, n, work_, out_);
+      std::string_view word(s.data() + i, n);
       i += n;
+      out_->steps += n;
+      if (drops(split, next_char(word.data(), n).code)) continue;
+      if (h_.prefix == kPrefixWord && depth == 0) {
+        word = {word.data(), metaspaced(h_) ? with_spaces(word, in_buffer(word)) : n};
+        word = prefixed(word);
+      }
+      words(word, depth + 1);
+    }
+  }
+
+  void encode(std::string_view s) {
+    switch (h_.kind) {
+      case kByteLevel:
+        return encode_bytes(t_, s.data(), s.size(), work_, out_);
+      case kSpm:
+        return encode_spm(t_, s.data(), s.size(), work_, out_);
+      case kUnigram:
+        return encode_unigram(t_, s.data(), s.size(), work_, out_);
+      default:
+        return encode_wordpiece(t_, s.data(), s.size(), out_);
     }
   }
 
   const Tables& t_;
+  const Header& h_;
   const std::string_view text_;
   const bool specials_;
   IdSink* out_;
   BpeWork work_;
-  char* normal_;
+  char* buffer_[2];
+  size_t cap_;  // of a buffer
+  bool fits_ = true;
 };
 
 }  // namespace
@@ -266,6 +354,7 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
   LINNET_TRY(check_sections(h, err));
   const Tables t(view);
   LINNET_TRY(check_symbols(t, err));
+  LINNET_TRY(check_steps(t, err));
   LINNET_TRY(check_added(t, kAddedRaw, err));
   LINNET_TRY(check_added(t, kAddedNormal, err));
   view.n_tokens = h.n_tokens;
@@ -278,12 +367,12 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
 size_t tokenize_scratch_bytes(const Tokenizer& t, size_t text_bytes) {
   if (text_bytes > tok::kMaxText) return SIZE_MAX;
   const tok::Header& h = *tok::Tables(t).header;
-  const uint64_t bytes = alignof(uint64_t) - 1 + tok::bpe_work_bytes(tok::max_symbols(h, text_bytes)) + tok::normal_bytes(h, text_bytes);
+  const uint64_t bytes = alignof(uint64_t) - 1 + tok::scratch_bytes_of(h, text_bytes);
   return bytes > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(bytes);
 }
 
 Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flags, void* scratch, size_t scratch_bytes, int32_t* out,
-                size_t cap, size_t* n_tokens, Error* err) {
+                size_t cap, size_t* n_tokens, Error* err, uint64_t* steps) {
   using namespace tok;
   if (text.size() > kMaxText)
     return fail(err, LINNET_BAD_ARG, "a text of ", text.size(), " bytes; at most ", kMaxText, " are taken at once");
@@ -297,9 +386,11 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
   const bool around = !(flags & LINNET_NO_ADD_SPECIAL);
   for (uint32_t i = 0; around && i < t.header->n_before; ++i) sink.push(t.header->before[i]);
   const uintptr_t at = reinterpret_cast<uintptr_t>(scratch), aligned = align_up(at, alignof(uint64_t));
-  Encoder(t, text, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run();
+  if (!Encoder(t, text, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
+    return fail(err, LINNET_BAD_FILE, "tokenizer tables: a text grows by more than ", t.header->growth, " times, as the tables say");
   for (uint32_t i = 0; around && i < t.header->n_after; ++i) sink.push(t.header->after[i]);
   *n_tokens = sink.n;
+  if (steps) *steps = sink.steps;
   return sink.n > cap ? fail(err, LINNET_TOO_SMALL, sink.n, " tokens, there is room for ", cap) : LINNET_OK;
 }
 
@@ -307,7 +398,10 @@ std::string_view token_bytes(const Tokenizer& tokenizer, int32_t id, bool first)
   const tok::Tables t(tokenizer);
   if (id < 0 || static_cast<uint32_t>(id) >= t.header->n_tokens) return {};
   std::string_view s = t.symbol_text(static_cast<uint32_t>(id));
-  if (first && t.has(tok::kStripSpace) && !s.empty() && s[0] == ' ') s.remove_prefix(1);
+  const size_t hidden = t.header->hidden < s.size() ? t.header->hidden : s.size();
+  if (t.token_flags[id] & tok::kContinues) s.remove_prefix(first ? 0 : hidden);
+  else if (first && t.has(tok::kStripSpace) && !s.empty() && s[0] == ' ') s.remove_prefix(1);
+  while (first && t.has(tok::kStripSpaces) && !s.empty() && s[0] == ' ') s.remove_prefix(1);
   return s;
 }
 

@@ -23,9 +23,9 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
 
 size_t tokenize_scratch_bytes(const Tokenizer& t, size_t text_bytes);
 // flags: LINNET_NO_ADD_SPECIAL, LINNET_NO_PARSE_SPECIAL. See linnet_tokenize. Added tokens that are not special (user-defined ones) are
-// found in any text, also under LINNET_NO_PARSE_SPECIAL. At most 3 * text_bytes + 8 ids: NFC may lengthen a text up to three times.
+// found in any text, also under LINNET_NO_PARSE_SPECIAL. *steps: the work done, in units that a test holds against the text's length.
 Status tokenize(const Tokenizer& t, std::string_view text, uint32_t flags, void* scratch, size_t scratch_bytes, int32_t* out, size_t cap,
-                size_t* n_tokens, Error* err);
+                size_t* n_tokens, Error* err, uint64_t* steps = nullptr);
 // Whole sequences, see linnet_detokenize.
 Status detokenize(const Tokenizer& t, const int32_t* ids, size_t n, char* out, size_t cap, size_t* n_bytes, Error* err);
 // Bytes of one token inside a running text: a SentencePiece token keeps its leading space. Points into the blob or to static storage.

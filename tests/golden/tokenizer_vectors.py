@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Makes tokenizers/*.jsonl: what the reference tokenizers do with several hundred awkward strings.
 
-    python tokenizer_vectors.py TOKENIZERS [OUT]      TOKENIZERS holds smollm/ phi-3/ mistral-v3/ llama2/ qwen2/ gpt2/
+    python tokenizer_vectors.py TOKENIZERS [OUT]      TOKENIZERS holds smollm/ phi-3/ mistral-v3/ llama2/ qwen2/ gpt2/ t5-small/
+    python tokenizer_vectors.py --small [OUT]         trains the small tokenizers of the other styles and makes theirs: OUT/<style>/tokenizer.json
+                                                      (or tokenizer.model) and OUT/<style>/vectors.jsonl, over a part of the strings
 
-One JSON object a line: text; ids with what the tokenizer adds by itself; ids_plain without; decoded = decode(ids_plain).
-Names of special tokens inside a text count as those tokens, except in mistral-v3 (see there).
+One JSON object a line: text; ids with what the tokenizer adds by itself; ids_plain without; decoded = decode(ids_plain). With --small, ids
+that equal ids_plain and a decoded that equals the text are left out.
+Names of special tokens inside a text count as those tokens, except with tokenizer.model files (see there).
 """
+import io
 import json
 import random
 import sys
@@ -13,7 +17,7 @@ import unicodedata
 from pathlib import Path
 
 import sentencepiece
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 PROSE = """Hello, world!
 The quick brown fox jumps over the lazy dog.
@@ -192,22 +196,238 @@ def sentencepiece_encoder(file):
     return encode
 
 
-def write(file, encode, keep=lambda text: True):
+def write(file, encode, keep=lambda text: True, some=None):
     lines = []
-    for text in filter(keep, texts()):
+    for text in filter(keep, some or texts()):
         ids, plain, decoded = encode(text)
-        lines.append(json.dumps({"text": text, "ids": ids, "ids_plain": plain, "decoded": decoded}, separators=(",", ":")))
-    assert len(lines) >= 300
-    file.write_text("\n".join(lines) + "\n", encoding="ascii")
-    print(f"{file.stem:12} {len(lines)} strings {file.stat().st_size} bytes")
+        case = {"text": text, "ids": ids, "ids_plain": plain, "decoded": decoded}
+        if some and ids == plain:
+            del case["ids"]
+        if some and decoded == text:
+            del case["decoded"]
+        lines.append(json.dumps(case, separators=(",", ":"), ensure_ascii=not some))
+    assert len(lines) >= (100 if some else 300)
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{file.parent.name + '/' + file.stem:28} {len(lines)} strings {file.stat().st_size} bytes")
+
+
+# ---- small tokenizers, one of each style ----------------------------------------------------------------------------------
+
+LINE_TAIL = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+LEAD = r"[^\r\n\p{L}\p{N}]?"
+LLAMA3_SPLIT = CONTRACTION + "|" + LEAD + r"\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*" + LINE_TAIL
+O200K_SPLIT = (f"{LEAD}{UPPER}*{LOWER}+{CONTRACTION}?|{LEAD}{UPPER}+{LOWER}*{CONTRACTION}?"
+               r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*" + LINE_TAIL)
+TEKKEN_SPLIT = f"{LEAD}{UPPER}*{LOWER}+|{LEAD}{UPPER}+{LOWER}*" + r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*" + LINE_TAIL
+DEEPSEEK3_SPLITS = [r"\p{N}{1,3}", "[一-龥\u3040-ゟ゠-ヿ]+",
+                    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"""
+                    + LINE_TAIL]
+DEEPSEEK_CODER_SPLITS = ["[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-\ud7ff]+"]
+BLOOM_SPLIT = r" ?[^(\s|[.,!?…。，、।۔،])]+"
+META = "\u2581"
+BYTES = [f"<0x{b:02X}>" for b in range(256)]
+
+
+def corpus():
+    return PROSE * 4 + CODE + SCRIPTS + EMOJI + DIGITS + CONTRACTIONS
+
+
+def some_texts():
+    rng = random.Random(7)
+    groups = (PROSE, CODE, SCRIPTS, EMOJI, MARKS, DIGITS, CONTRACTIONS, SPACE, ODD_SPACE, CONTROL, CHATS, LONG[:4], list(noise(random.Random(14))))
+    return [""] + [text for group in groups for text in rng.sample(group, min(len(group), 14))]
+
+
+def split(pattern, behavior="isolated", invert=False):
+    return pre_tokenizers.Split(Regex(pattern), behavior=behavior, invert=invert)
+
+
+def byte_level_style(steps, normalizer=None, special=("<s>", "<|end|>"), post=None, byte_level=None, ignore_merges=False):
+    """A byte-level BPE with these steps before (or, where byte_level stands among them, around) ByteLevel."""
+    t = Tokenizer(models.BPE(ignore_merges=ignore_merges))
+    if normalizer:
+        t.normalizer = normalizer
+    steps = [s if not isinstance(s, str) else split(s) for s in steps]
+    if byte_level is None:
+        byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    steps = [byte_level if s is None else s for s in steps]
+    t.pre_tokenizer = steps[0] if len(steps) == 1 else pre_tokenizers.Sequence(steps)
+    t.decoder = decoders.ByteLevel()
+    t.train_from_iterator(corpus(), trainers.BpeTrainer(vocab_size=560, special_tokens=list(special), show_progress=False,
+                                                        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    if post:
+        t.post_processor = post(t)
+    return t
+
+
+def with_bos(name):
+    return lambda t: processors.Sequence([processors.ByteLevel(trim_offsets=False), processors.TemplateProcessing(
+        single=f"{name} $A", pair=f"{name} $A {name} $B", special_tokens=[(name, t.token_to_id(name))])])
+
+
+def byte_level_styles():
+    gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    nfc = normalizers.NFC()
+    yield "llama3", byte_level_style([LLAMA3_SPLIT, None], special=("<|begin_of_text|>", "<|eot_id|>"), post=with_bos("<|begin_of_text|>"), ignore_merges=True)
+    yield "gpt-4o", byte_level_style([O200K_SPLIT, None], special=("<|endoftext|>",))
+    yield "tekken", byte_level_style([TEKKEN_SPLIT, None], post=with_bos("<s>"))
+    yield "olmo2", byte_level_style([split(LLAMA3_SPLIT, "removed", True), None], special=("<|endoftext|>",))
+    yield "deepseek-v3", byte_level_style([*DEEPSEEK3_SPLITS, None], normalizers.Sequence([]), post=with_bos("<s>"))
+    yield "deepseek-coder", byte_level_style([*DEEPSEEK_CODER_SPLITS, digits, None], post=with_bos("<s>"))
+    yield "falcon", byte_level_style([pre_tokenizers.Punctuation(behavior="contiguous"), None, pre_tokenizers.Digits(individual_digits=False),
+                                      split("[0-9][0-9][0-9]")], byte_level=gpt2)
+    yield "starcoder", byte_level_style([digits, None], byte_level=gpt2)
+    yield "command-r", byte_level_style([digits, None], nfc, byte_level=gpt2, post=with_bos("<s>"))
+    yield "bloom", byte_level_style([BLOOM_SPLIT, None])
+    yield "gpt-neox", byte_level_style([None], nfc, byte_level=gpt2)
+    yield "roberta", byte_level_style([None], byte_level=pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=True), special=("<s>", "</s>"),
+                                      post=lambda t: processors.RobertaProcessing(("</s>", 1), ("<s>", 0), trim_offsets=True, add_prefix_space=True))
+
+
+def bpe_style(normalizer, pre_tokenizer, decoder):
+    """BPE over characters with bytes for the rest, as SentencePiece models become."""
+    t = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+    t.normalizer = normalizer
+    if pre_tokenizer:
+        t.pre_tokenizer = pre_tokenizer
+    t.decoder = decoder
+    t.train_from_iterator(corpus(), trainers.BpeTrainer(vocab_size=900, special_tokens=["<unk>", "<s>", "</s>", *BYTES], limit_alphabet=150,
+                                                        show_progress=False))
+    data = json.loads(t.to_str())
+    data["added_tokens"] = data["added_tokens"][:3]  # the bytes are none
+    t = Tokenizer.from_str(json.dumps(data))
+    t.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", 1)])
+    return t
+
+
+def unigram_style(normalizer, pre_tokenizer, decoder=None, size=500):
+    t = Tokenizer(models.Unigram())
+    if normalizer:
+        t.normalizer = normalizer
+    t.pre_tokenizer = pre_tokenizer
+    t.decoder = decoder or decoders.Metaspace()
+    t.train_from_iterator(corpus(), trainers.UnigramTrainer(vocab_size=size, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>",
+                                                            show_progress=False))
+    t.post_processor = processors.TemplateProcessing(single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", 1)])
+    return t
+
+
+def wordpiece_style(cased):
+    t = Tokenizer(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=60))
+    t.normalizer = normalizers.BertNormalizer(lowercase=not cased)
+    t.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    t.decoder = decoders.WordPiece()
+    t.train_from_iterator(corpus(), trainers.WordPieceTrainer(vocab_size=700, limit_alphabet=200, show_progress=False,
+                                                              special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]))
+    pair = [("[CLS]", 2), ("[SEP]", 3)]
+    t.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=pair)
+    return t
+
+
+# A few rules, in the format of SentencePiece: what stands there, what it becomes.
+RULES = {"\u00a0": " ", "\u3000": " ", "\t": " ", "\n": " ", "\r": " ", "\u200b": " ", "\ufeff": "", "\x07": "", "ﬁ": "fi", "½": "1⁄2", "e\u0301": "é",
+         "Ａ": "A", "①": "1", "…": "...", "ﷺ": "صلى الله عليه وسلم", "㌔": "キロ", "A\u030a": "Å", "²": "2"}
+
+
+def sentencepiece_style(file, rules=None, **options):
+    import sentencepiece as sp
+    model = io.BytesIO()
+    if rules:
+        tsv = file.with_suffix(".tsv")
+        tsv.write_text("".join(" ".join("%X" % ord(c) for c in a) + "\t" + " ".join("%X" % ord(c) for c in b) + "\n" for a, b in rules.items()))
+        options["normalization_rule_tsv"] = str(tsv)
+    sp.SentencePieceTrainer.train(sentence_iterator=iter([s.replace("\n", " ") for s in corpus()]), model_writer=model, minloglevel=2, num_threads=1,
+                                  **{"vocab_size": 600, "character_coverage": 0.98, **options})
+    file.write_bytes(model.getvalue())
+    if rules:
+        tsv.unlink()
+    return model.getvalue()
+
+
+def charsmap_of(model):
+    """normalizer_spec.precompiled_charsmap of a tokenizer.model, by the few rules of protobuf that this takes."""
+    def fields(data):
+        at = 0
+        def varint():
+            nonlocal at
+            value = shift = 0
+            while True:
+                byte = data[at]
+                at += 1
+                value |= (byte & 127) << shift
+                shift += 7
+                if byte < 128:
+                    return value
+        while at < len(data):
+            key = varint()
+            if key & 7 == 2:
+                n = varint()
+                yield key >> 3, data[at:at + n]
+                at += n
+            elif key & 7 == 0:
+                yield key >> 3, varint()
+            else:
+                at += 4 if key & 7 == 5 else 8
+    spec = next(v for k, v in fields(model) if k == 3)
+    return next(v for k, v in fields(spec) if k == 2)
+
+
+def write_small(out):
+    def folder(name):
+        path = out / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def save(name, t):
+        path = folder(name)
+        data = json.loads(t.to_str())
+        (path / "tokenizer.json").write_text(json.dumps(data, separators=(",", ":")), encoding="ascii")
+        write(path / "vectors.jsonl", encoder(Tokenizer.from_file(str(path / "tokenizer.json"))), known, some_texts())
+
+    # Letters that are newer than the tables of either side are no reference.
+    nfkc = normalizers.NFKC()
+    def known(text):
+        text = text.replace("\ufffd", "")
+        return (nfkc.normalize_str(text) == unicodedata.normalize("NFKC", text) and
+                all(unicodedata.category(c) != "Cn" for c in text))
+
+    for name, t in byte_level_styles():
+        save(name, t)
+    spm_decoder = decoders.Sequence([decoders.Replace(META, " "), decoders.ByteFallback(), decoders.Fuse()])
+    save("gemma", bpe_style(normalizers.Replace(" ", META), pre_tokenizers.Split(" ", "merged_with_previous"), spm_decoder))
+    save("metaspace", bpe_style(normalizers.NFKC(), pre_tokenizers.Metaspace(prepend_scheme="first", split=True), decoders.Sequence(
+        [decoders.Replace(META, " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])))
+    save("unigram", unigram_style(normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD(), normalizers.StripAccents(),
+                                                        normalizers.Lowercase(), normalizers.Replace(Regex(" {2,}"), " ")]), pre_tokenizers.Metaspace()))
+    model = sentencepiece_style(folder("unigram-spm") / "tokenizer.model", RULES, model_type="unigram", hard_vocab_limit=False)
+    # SentencePiece's decoder takes away more than what was put in front.
+    plain = [text for text in some_texts() if not text.startswith(META * 2)]
+    write(out / "unigram-spm/vectors.jsonl", sentencepiece_encoder(out / "unigram-spm/tokenizer.model"), known, plain)
+    precompiled = normalizers.Precompiled(charsmap_of(model))
+    save("unigram-t5", unigram_style(precompiled, pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]), size=800))
+    save("unigram-xlm", unigram_style(normalizers.Sequence([precompiled, normalizers.Strip(left=False, right=True), normalizers.Replace(Regex(" {2,}"), META)]),
+                                      pre_tokenizers.Metaspace(prepend_scheme="always"), size=800))
+    sentencepiece_style(folder("unigram-bytes") / "tokenizer.model", None, model_type="unigram", byte_fallback=True, vocab_size=800,
+                        normalization_rule_name="identity", remove_extra_whitespaces=False, hard_vocab_limit=False)
+    write(out / "unigram-bytes/vectors.jsonl", sentencepiece_encoder(out / "unigram-bytes/tokenizer.model"), known, some_texts())
+    sentencepiece_style(folder("bpe-spm") / "tokenizer.model", RULES, model_type="bpe", byte_fallback=True, vocab_size=900)
+    write(out / "bpe-spm/vectors.jsonl", sentencepiece_encoder(out / "bpe-spm/tokenizer.model"), known, plain)
+    save("wordpiece", wordpiece_style(False))
+    save("wordpiece-cased", wordpiece_style(True))
 
 
 def main():
     if unicodedata.unidata_version != "14.0.0":
         print("note: made with Unicode 14 (Python 3.11); the random strings will differ", file=sys.stderr)
+    small = sys.argv[1] == "--small"
     root = Path(sys.argv[1])
     out = Path(sys.argv[2] if len(sys.argv) > 2 else Path(__file__).parent / "tokenizers")
     out.mkdir(parents=True, exist_ok=True)
+    if small:
+        return write_small(out)
     nfc = normalizers.NFC()
     qwen2 = byte_level_bpe(root / "qwen2/vocab.json", root / "qwen2/merges.txt", QWEN2_SPLIT, nfc,
                            ["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
@@ -220,6 +440,7 @@ def main():
     # The normalizer's tables are older than Unicode 14; where they disagree, neither side is a reference.
     write(out / "qwen2.jsonl", encoder(qwen2), lambda text: nfc.normalize_str(text) == unicodedata.normalize("NFC", text))
     write(out / "gpt2.jsonl", encoder(gpt2))
+    write(out / "t5.jsonl", encoder(Tokenizer.from_file(str(root / "t5-small/tokenizer.json"))))
 
 
 if __name__ == "__main__":
