@@ -92,7 +92,6 @@ struct Architecture {
   bool norm_plus_one = false;         // norms multiply with 1 + weight
   bool embd_scale_root = false;       // embeddings are multiplied with the root of d_model
   bool alibi_scaled = false;          // ALiBi is added before scores are scaled
-  bool rope_tempers = false;          // llama_4_scaling_beta stands among the rope parameters, of each span of the original context
   bool gelu_is_tanh = false;          // hidden_act "gelu" means the one by tanh
   ModelSpec spec = {};                // what all of the family have in common; fields of keys below are what they are where the key is absent
   const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them

@@ -87,26 +87,12 @@ struct Decoder {
     ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, {l.q_norm, spec.qk_norm, eps}, rope_of(layer, first, false));
     ops.rope(w, k, a.kv_stride, m, n_kv, dim, {l.k_norm, spec.qk_norm, eps}, rope);
     ops.sync(w);
-    if (spec.temperature > 0) temper(layer, first, q);
     ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
     if (ops.kv_pack(w, kv, layer, spans, n_spans)) ops.sync(w);
     if (n == 0) return;
     attend(l, layer, first, q);
     project(l, q, a.q_stride, first);
-  }
-
-  // Queries times 1 + temperature * ln(1 + n) where n spans lie before the position; those of one span at once.
-  void temper(uint32_t layer, uint32_t first, float* q) {
-    if (spec.nope_pattern && layer_rope(spec, layer) != LayerRope::kNone) return;
-    for (uint32_t i = 0; i < n_spans; ++i)
-      for (uint32_t j = first, end; j < spans[i].n; j = end) {
-        const uint32_t position = spans[i].position + j + spec.temperature_offset, passed = position / spec.temperature_span;
-        const uint64_t left = (uint64_t{passed} + 1) * spec.temperature_span - position;
-        end = left < spans[i].n - j ? j + static_cast<uint32_t>(left) : spans[i].n;
-        const double by = 1 + spec.temperature * rope_log(1.0 + passed);
-        if (passed) ops.scale(w, q + (spans[i].row + j - first) * a.q_stride, a.q_stride, static_cast<float>(by), 0, end - j, spec.n_heads * spec.head_dim);
-      }
   }
 
   // Queries of rows `first`.. become the heads' values.

@@ -70,7 +70,6 @@ double scale_llama3(const ModelSpec& spec, double f) {
 }  // namespace
 
 double rope_power(double base, double exponent) { return exp_double(exponent * log_positive(base)); }
-double rope_log(double x) { return log_positive(x); }
 
 void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq) {
   const double log_base = log_positive(base);

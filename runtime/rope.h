@@ -20,7 +20,5 @@ void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq);
 void rope_fill(const double* inv_freq, uint32_t n_pairs, uint32_t position, double factor, float* cos, float* sin);
 // base^exponent of a positive base, the same on every machine.
 double rope_power(double base, double exponent);
-// Natural logarithm of a positive number, likewise.
-double rope_log(double x);
 
 }  // namespace linnet

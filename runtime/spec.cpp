@@ -179,9 +179,6 @@ const SpecField kSpecFields[] = {
     FIELD(clip_qkv, kF64, 0, 1e6, 3),
     FIELD(embd_norm, kU32, 0, 1, 3),
     FIELD(embd_dim, kU32, 0, 65536, 3),
-    FIELD(temperature, kF64, 0, 1e3, 3),
-    FIELD(temperature_span, kU32, 0, 1 << 24, 3),
-    FIELD(temperature_offset, kU32, 0, 1, 3),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -311,9 +308,8 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
   if (s.norm_bias && s.norm != kNormLayer) return fail(err, LINNET_UNSUPPORTED, label, ": norm_bias = 1 beside norm = ", s.norm);
   if (s.positions && s.positions < uint64_t{s.n_context} + s.position_offset)
     return fail(err, LINNET_BAD_FILE, label, ": positions = ", s.positions, " are fewer than n_context + position_offset = ", uint64_t{s.n_context} + s.position_offset);
-  if (s.temperature > 0 && s.temperature_span == 0) return fail(err, LINNET_BAD_FILE, label, ": temperature without temperature_span");
-  if (s.kv_lora_rank && (s.alibi || s.clip_qkv > 0 || s.nope_pattern || s.rope_local_base > 0 || s.temperature > 0))
-    return fail(err, LINNET_UNSUPPORTED, label, ": alibi, clip_qkv, nope_pattern, rope_local_base or temperature beside kv_lora_rank");
+  if (s.kv_lora_rank && (s.alibi || s.clip_qkv > 0 || s.nope_pattern || s.rope_local_base > 0))
+    return fail(err, LINNET_UNSUPPORTED, label, ": alibi, clip_qkv, nope_pattern or rope_local_base beside kv_lora_rank");
   return check_latent(s, err, label);
 }
 

@@ -86,8 +86,6 @@ struct ModelSpec {
   double logit_softcap;     // c > 0: logits become c * tanh(logit / c), after the scale
   double clip_qkv;          // c > 0: q, k and v as projected are cut to -c..c
   uint32_t embd_norm;       // 1: embeddings are normed
-  double temperature;       // b > 0: queries grow by 1 + b * ln(1 + n), n = (position + offset) / span, in layers without RoPE alone where there are such
-  uint32_t temperature_span, temperature_offset;
   uint32_t embd_dim;        // of embeddings and LM head, with projections to d_model and back; 0: d_model
 };
 

@@ -400,8 +400,7 @@ class ConfigReader {
           return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
-    if (rope && !rope->is_null()) return read_rope_object(*rope, spec);
-    return arch_->rope_tempers ? missing("rope_parameters") : LINNET_OK;
+    return rope && !rope->is_null() ? read_rope_object(*rope, spec) : LINNET_OK;
   }
 
   // How many channels of a head RoPE turns.
@@ -430,7 +429,6 @@ class ConfigReader {
       static constexpr std::string_view kLong[] = {"short_factor", "long_factor", "attention_factor"};
       static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
       if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
-      if (arch_->rope_tempers && key == "llama_4_scaling_beta") continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
@@ -438,10 +436,6 @@ class ConfigReader {
     const double base = spec->rope_base;
     LINNET_TRY(read_number(rope, "rope_theta", &ModelSpec::rope_base, spec));
     if (base_on_top && base != spec->rope_base) return refuse(LINNET_BAD_FILE, "'rope_theta' is there twice, with two values");
-    if (arch_->rope_tempers) {
-      LINNET_TRY(read_required(rope, "llama_4_scaling_beta", &ModelSpec::temperature, spec));
-      LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::temperature_span, spec));
-    }
     if (type == "default") return LINNET_OK;
     if (type == "longrope") return read_longrope(rope, spec);
     if (type == "dynamic") return read_dynamic(rope, spec);
