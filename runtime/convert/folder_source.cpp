@@ -56,7 +56,7 @@ struct Folder {
   std::set<std::string> used;  // names that a role has taken, "X.weight" for codes
 
   const Architecture& arch() const { return *config.architecture; }
-  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name); }
+  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name) || mxfp4_has(tensors, quant, name); }
 };
 
 // The entry of the role and its name in these files; the first one's where none is there.
@@ -248,6 +248,13 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
 Status read_stacked(Folder* in, const HfTensor& entry, uint32_t expert, Source* out, SourceTensor* t, Error* err) {
   const RowMap map = map_rows(entry, out->spec, t->n);
   const uint32_t n = t->n, k = t->k;
+  if (mxfp4_has(in->tensors, in->quant, t->source_name)) {  // its blocks lie along the inputs, whatever the values would
+    LINNET_TRY(mxfp4_tensor(in->tensors, out->keep, out->spec.n_experts, expert, map.n, t, err));
+    take_rows(t, n, map);
+    in->used.insert(t->source_name + "_blocks");
+    in->used.insert(t->source_name + "_scales");
+    return LINNET_OK;
+  }
   std::vector<uint64_t> shape = {out->spec.n_experts, map.n};
   if (kRoles[t->role].matrix) shape.insert(entry.transposed ? shape.begin() + 1 : shape.end(), k);
   const SafetensorsTensor* found = nullptr;
