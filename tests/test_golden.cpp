@@ -34,11 +34,11 @@ Golden read_golden(const std::string& name) {
 }
 
 const char* const kNames[] = {"llama", "llama-mha-linear", "mistral", "qwen2", "qwen3", "smollm2", "mistral-window", "qwen2-window", "llama-k-outliers", "deepseek-v2", "deepseek-v2-qlora",
-                              "llama-yarn", "mixtral", "qwen2-moe", "qwen3-moe", "deepseek-v2-moe", "deepseek-v3", "granite-moe", "gpt-oss"};
+                              "llama-yarn", "mixtral", "qwen2-moe", "qwen3-moe", "deepseek-v2-moe", "deepseek-v3", "granite-moe", "gpt-oss", "llama4"};
 
 // How much further than others a family may be from f32 with rounded weights: where a router is near a tie, rounding sends a row to another expert.
 double loose(const std::string& name) {
-  return name == "mixtral" || name == "deepseek-v2-moe" || name == "gpt-oss" ? 2.5 : name.ends_with("moe") || name == "deepseek-v3" ? 2 : 1;
+  return name == "mixtral" || name == "deepseek-v2-moe" || name == "gpt-oss" ? 2.5 : name.ends_with("moe") || name == "deepseek-v3" || name == "llama4" ? 2 : 1;
 }
 
 // The mutable bytes of a packed matrix.

@@ -145,11 +145,13 @@ bool is_norm(Role role) {
 }
 
 // Of a role that config.json alone says.
-bool add_computed(const HfConfig& config, Role role, Source* out) {
-  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : nullptr;
+bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out) {
+  const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
+  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : !ones.empty() && (role == kAttnQNorm || role == kAttnKNorm) ? &ones : nullptr;
   if (!values) return false;
   SourceTensor t;
   t.role = role;
+  t.layer = layer;
   t.n = static_cast<uint32_t>(values->size());
   t.k = 1;
   t.source_name = kRoles[role].name;
@@ -312,7 +314,7 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
 }
 
 Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
-  if (add_computed(in->config, role, out)) return LINNET_OK;
+  if (add_computed(in->config, role, layer, out)) return LINNET_OK;
   const TensorRole& want = kRoles[role];
   const ModelSpec& spec = out->spec;
   SourceTensor tensor;
