@@ -37,6 +37,80 @@ constexpr HfTensor kLlamaTensors[] = {
     {"mlp.gate_proj.bias", kFfnGateBias},
     {"mlp.up_proj.bias", kFfnUpBias},
     {"mlp.down_proj.bias", kFfnDownBias},
+    {"mlp.gate.weight", kRouter},
+    {"block_sparse_moe.gate.weight", kRouter},  // Mixtral
+    {"block_sparse_moe.router.layer.weight", kRouter},  // Granite
+    {"mlp.gate.e_score_correction_bias", kRouterCorrection},
+    {"mlp.experts.*.gate_proj.weight", kExpertGate},
+    {"mlp.experts.*.up_proj.weight", kExpertUp},
+    {"mlp.experts.*.down_proj.weight", kExpertDown},
+    {"block_sparse_moe.experts.*.w1.weight", kExpertGate},
+    {"block_sparse_moe.experts.*.w3.weight", kExpertUp},
+    {"block_sparse_moe.experts.*.w2.weight", kExpertDown},
+    {"mlp.experts.gate_up_proj", kExpertGate, HfRows::kGateUp},  // as newer versions of transformers hold them
+    {"mlp.experts.gate_up_proj", kExpertUp, HfRows::kGateUp},
+    {"mlp.experts.down_proj", kExpertDown},
+    {"block_sparse_moe.input_linear.weight", kExpertGate, HfRows::kGateUp},
+    {"block_sparse_moe.input_linear.weight", kExpertUp, HfRows::kGateUp},
+    {"block_sparse_moe.output_linear.weight", kExpertDown},
+    {"mlp.shared_expert_gate.weight", kSharedGateInp},
+    {"mlp.shared_expert.gate_proj.weight", kSharedGate},
+    {"mlp.shared_expert.up_proj.weight", kSharedUp},
+    {"mlp.shared_expert.down_proj.weight", kSharedDown},
+    {"mlp.shared_experts.gate_proj.weight", kSharedGate},  // DeepSeek
+    {"mlp.shared_experts.up_proj.weight", kSharedUp},
+    {"mlp.shared_experts.down_proj.weight", kSharedDown},
+};
+
+constexpr HfTensor kGptOssTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.sinks", kAttnSinks},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"mlp.router.weight", kRouter},
+    {"mlp.router.bias", kRouterBias},
+    {"mlp.experts.gate_up_proj", kExpertGate, HfRows::kTurns, true},
+    {"mlp.experts.gate_up_proj", kExpertUp, HfRows::kTurns, true},
+    {"mlp.experts.down_proj", kExpertDown, HfRows::kOwn, true},
+    {"mlp.experts.gate_up_proj_bias", kExpertGateBias, HfRows::kTurns},
+    {"mlp.experts.gate_up_proj_bias", kExpertUpBias, HfRows::kTurns},
+    {"mlp.experts.down_proj_bias", kExpertDownBias},
+};
+
+constexpr HfTensor kLlama4Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"feed_forward.gate_proj.weight", kFfnGate},
+    {"feed_forward.up_proj.weight", kFfnUp},
+    {"feed_forward.down_proj.weight", kFfnDown},
+    {"feed_forward.router.weight", kRouter},
+    {"feed_forward.experts.gate_up_proj", kExpertGate, HfRows::kGateUp, true},
+    {"feed_forward.experts.gate_up_proj", kExpertUp, HfRows::kGateUp, true},
+    {"feed_forward.experts.down_proj", kExpertDown, HfRows::kOwn, true},
+    {"feed_forward.shared_expert.gate_proj.weight", kSharedGate},
+    {"feed_forward.shared_expert.up_proj.weight", kSharedUp},
+    {"feed_forward.shared_expert.down_proj.weight", kSharedDown},
 };
 
 constexpr HfTensor kGemma2Tensors[] = {
@@ -252,6 +326,8 @@ constexpr HfTensor kPhiTensors[] = {
 
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
+constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
@@ -281,6 +357,8 @@ constexpr HfAlias kMptKeys[] = {
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
+constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
+constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"}, {"no_rope_layer_interval", "sliding_window_pattern"}, {"interleave_moe_layer_step", "decoder_sparse_step"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -309,10 +387,61 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .window_by_switch = true,
      .spec = {.qk_norm = kQkNormHead},
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
-    // DeepSeek-V2 without experts
+    // Mixtral 8x7B, 8x22B
+    {.name = "mixtral", .hf_class = "MixtralForCausalLM", .gguf = "llama", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 131072, .n_kv_heads = 8},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
+    // Qwen1.5-MoE, Qwen2-MoE: a shared expert behind a gate
+    {.name = "qwen2_moe", .hf_class = "Qwen2MoeForCausalLM", .gguf = "qwen2moe", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .window_by_switch = true,
+     .flags = {{"qkv_bias", true, &ModelSpec::qkv_bias, 1, 0}},
+     .absent = {.n_context = 32768, .n_kv_heads = 16, .window = 4096},
+     .experts = {.count = "num_experts", .shared_gate = true, .n_absent = 60, .active_absent = 4}},
+    // Qwen3-MoE
+    {.name = "qwen3_moe", .hf_class = "Qwen3MoeForCausalLM", .gguf = "qwen3moe", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .window_by_switch = true,
+     .spec = {.qk_norm = kQkNormHead},
+     .absent = {.n_context = 32768, .n_kv_heads = 4, .window = 4096},
+     .experts = {.count = "num_experts", .n_absent = 128, .active_absent = 8}},
+    // Granite 3 MoE
+    {.name = "granitemoe", .hf_class = "GraniteMoeForCausalLM", .gguf = "granitemoe", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.attn_scale = 1},
+     .numbers = {"attention_multiplier", "embedding_multiplier", "logits_scaling", "residual_multiplier"},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
+    // gpt-oss 20b, 120b
+    {.name = "gpt_oss", .hf_class = "GptOssForCausalLM", .gguf = "gpt-oss", .names = &kGptOssNames, .aliases = kGptOssKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .spec = {.activation = kActSwigluClamped, .attn_sinks = 1, .router_bias = 1, .expert_bias = 1, .act_limit = 7},
+     .numbers = {"swiglu_limit"},
+     .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 150000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 64, .window = 128, .window_pattern = 2},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 128, .active_absent = 4}},
+    // Llama 4, the text model: chunks, layers without RoPE or chunks, where queries have a temperature; one expert beside a shared one
+    {.name = "llama4_text", .hf_class = "Llama4ForCausalLM", .gguf = "llama4", .names = &kLlama4Names, .aliases = kLlama4Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true, .qk_norm_of_ones = true,
+     .spec = {.router_kind = kRouterSigmoid, .router_input = 1, .window_chunks = 1, .temp_scale = 0.1, .temp_positions = 8192},
+     .numbers = {"attn_scale"},
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 128, .window = 8192, .window_pattern = 4},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .shared = "intermediate_size", .norm = Has::kNever, .n_absent = 16, .active_absent = 1}},
+    // DeepSeek-V2, V2-Lite
     {.name = "deepseek_v2", .hf_class = "DeepseekV2ForCausalLM", .gguf = "deepseek2", .names = &kLlamaNames,
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .mlp_bias = Has::kByKey,
+     .experts = {.count = "n_routed_experts", .norm = Has::kNever, .group_best = 1},
+     .latent = true},
+    // DeepSeek-V3, R1: scores by sigmoid, and a bias that counts for the choice alone
+    {.name = "deepseek_v3", .hf_class = "DeepseekV3ForCausalLM", .gguf = "deepseek2", .names = &kLlamaNames,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .spec = {.router_kind = kRouterSigmoid, .router_correction = 1},
+     .absent = {.n_context = 4096},
+     .experts = {.count = "n_routed_experts", .norm_absent = true, .group_best = 2},
      .latent = true},
     // GPT-J
     {.name = "gptj", .hf_class = "GPTJForCausalLM", .gguf = "gptj", .names = &kGptjNames, .aliases = kGptKeys,

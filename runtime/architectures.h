@@ -16,10 +16,12 @@ enum class HfRows : uint8_t {
   kOwn,    // it is all the role's
   kQkv,    // all queries, then all keys, then all values
   kHeads,  // of each KV head its queries, its key, its value
-  kGateUp  // gate, then up
+  kGateUp, // gate, then up
+  kTurns   // a row of gate, a row of up, and so on
 };
 
-// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head, of which the role has the rows.
+// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert, of which the role has the rows. Of roles of experts a name without '*' is a tensor that holds all of them,
+// [experts, ...].
 struct HfTensor {
   const char* name;
   Role role;
@@ -74,6 +76,18 @@ struct HfDefaults {
   bool tied = false;
 };
 
+// Layers with experts: what of them config.json does not say.
+struct HfExperts {
+  const char* count = nullptr;               // key of how many experts there are; nullptr: the family has none
+  const char* ff = "moe_intermediate_size";  // key of an expert's d_ff
+  const char* shared = "shared_expert_intermediate_size";  // of the shared one's
+  Has norm = Has::kByKey;                    // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
+  bool norm_absent = false;
+  uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
+  bool shared_gate = false;
+  uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
+};
+
 struct Architecture {
   const char* name;        // config.json's model_type; what ModelSpec.architecture holds
   const char* hf_class;    // config.json's architectures[0]
@@ -88,6 +102,7 @@ struct Architecture {
   Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
   bool nope_without_window = false;   // layers without a window have no RoPE
+  bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
   bool learned_positions = false;     // as many as max_position_embeddings
   bool norm_plus_one = false;         // norms multiply with 1 + weight
   bool embd_scale_root = false;       // embeddings are multiplied with the root of d_model
@@ -100,6 +115,7 @@ struct Architecture {
   HfDefaults absent = {};
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
+  HfExperts experts = {};
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 

@@ -43,6 +43,9 @@ constexpr Family kFamilies[] = {
     {"gpt2"}, {"gemma2"}, {"phi3"}, {"phi3-longrope"}, {"phi4-mini"}, {"gpt-neox"}, {"llama-dynamic"},
     {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"gemma"}, {"gemma3"},
     {"smollm3"}, {"olmo2"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"},
+    {"llama-yarn"}, {"qwen2-moe"}, {"granite-moe"}, {"gpt-oss"}, {"llama4"},
+    // Where a router is near a tie, rounding sends a row to another expert.
+    {"mixtral", 7e-3, 0.13}, {"qwen3-moe", 5e-3, 6e-2}, {"deepseek-v2-moe", 1e-2, 0.11}, {"deepseek-v3", 5e-3, 4e-2},
 };
 
 // The mutable bytes of a packed matrix.
@@ -60,6 +63,12 @@ Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   Matrix m;
   check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
   return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m};
+}
+
+// The up matrix of a layer, or where it has experts theirs.
+Packed up_matrix(Model& model, uint32_t layer) {
+  const Packed up = packed_matrix(model, linnet::kFfnUp, layer);
+  return up.panels ? up : packed_matrix(model, linnet::kExpertUp, layer);
 }
 
 }  // namespace
@@ -88,7 +97,7 @@ TEST_CASE("negative control: a row of weights 2 % off fails the f32 check") {
   for (const auto& [name, kl_i8, kl_f8] : kFamilies) {
     const Golden g = read_golden(name);
     Model model(std::string("tests/golden/") + name, LINNET_F32, 0, false);
-    const Packed up = packed_matrix(model, linnet::kFfnUp, 1);
+    const Packed up = up_matrix(model, 1);
     float* panel = reinterpret_cast<float*>(up.panels);  // [k][16]: output 0 of the first panel
     for (uint32_t k = 0; k < up.m.k; ++k) panel[k * 16] *= 1.02f;
     model.open(0);
@@ -136,7 +145,7 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
 
     // 2 % on one matrix lies below INT8's own noise, so the bits are what catches it.
     Model off(src, LINNET_I8G32, 0, false);
-    const Packed w = packed_matrix(off, linnet::kFfnUp, 1);
+    const Packed w = up_matrix(off, 1);
     uint16_t* half = reinterpret_cast<uint16_t*>(w.scales);
     half[0] = linnet::f32_to_f16(linnet::f16_to_f32(half[0]) * 1.02f);
     off.open(0);
@@ -149,7 +158,7 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
 
 TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
   const linnet_format formats[] = {LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2};
-  const auto compare = [&](const std::string& name, const Model& model, const Tokens& tokens, double i8_limit) {
+  const auto compare = [&](const std::string& name, const Model& model, const Tokens& tokens, double i8_limit, bool steady = true) {
     const auto want = all_logits(model, tokens, LINNET_F32);
     std::printf("KV cache %-17s", name.c_str());
     double kl[std::size(formats)];
@@ -162,10 +171,10 @@ TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
     CHECK(kl[0] < 1e-5);
     CHECK(kl[2] < i8_limit);
     CHECK(kl[2] < kl[3]);  // 8 bits with a scale per 32 channels carry more than FP8
-    CHECK(kl[3] < kl[4]);
+    if (steady) CHECK(kl[3] < kl[4]);  // a row that goes to another expert is far off whatever sent it there
     CHECK(kl[4] < 0.2);
   };
-  for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 2e-3);
+  for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 2e-3, kl_f8 == Family{}.f8);
   const std::string ask = "<|user|>set a timer for ten minutes and another one for a quarter of an hour and turn the lights off in the kitchen please";
   const Model assistant("examples/assistant/model/checkpoint", LINNET_F32);
   compare("assistant", assistant, tokenize(assistant, ask), 1e-3);

@@ -403,8 +403,11 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     ++used;
   }
   for (uint32_t r = 0; r < kRoleCount; ++r)
-    for (uint32_t layer = 0; r != kRopeFreqs && kRoles[r].present(out->spec) && layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); ++layer, ++used)
-      LINNET_TRY(add_tensor(*files, static_cast<Role>(r), layer, out, err));
+    for (uint32_t layer = 0; r != kRopeFreqs && layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); ++layer)
+      if (role_present(static_cast<Role>(r), layer, out->spec)) {
+        LINNET_TRY(add_tensor(*files, static_cast<Role>(r), layer, out, err));
+        ++used;
+      }
   // Back to the order of the model's checkpoint, so that a folder and the GGUF made from it are the same model to the bit: sums over the
   // channels of a head run in that order, and the KV cache shares scales among neighbours.
   const Architecture* a = architecture_by_hf(out->spec.architecture);
