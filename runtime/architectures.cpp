@@ -196,6 +196,132 @@ constexpr HfTensor kGptNeoxTensors[] = {
     {"mlp.dense_4h_to_h.bias", kFfnDownBias},
 };
 
+constexpr HfTensor kGptjTensors[] = {
+    {"wte.weight", kTokenEmbd},
+    {"ln_f.weight", kOutputNorm},
+    {"ln_f.bias", kOutputNormBias},
+    {"/lm_head.weight", kOutput},
+    {"/lm_head.bias", kOutputBias},
+    {"ln_1.weight", kAttnNorm},
+    {"ln_1.bias", kAttnNormBias},
+    {"attn.q_proj.weight", kAttnQ},
+    {"attn.k_proj.weight", kAttnK},
+    {"attn.v_proj.weight", kAttnV},
+    {"attn.out_proj.weight", kAttnOut},
+    {"mlp.fc_in.weight", kFfnUp},
+    {"mlp.fc_in.bias", kFfnUpBias},
+    {"mlp.fc_out.weight", kFfnDown},
+    {"mlp.fc_out.bias", kFfnDownBias},
+};
+
+// BLOOM and Falcon, of which the one with two norms before parallel branches has names of its own for them.
+constexpr HfTensor kBloomTensors[] = {
+    {"word_embeddings.weight", kTokenEmbd},
+    {"word_embeddings_layernorm.weight", kEmbdNorm},
+    {"word_embeddings_layernorm.bias", kEmbdNormBias},
+    {"ln_f.weight", kOutputNorm},
+    {"ln_f.bias", kOutputNormBias},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"input_layernorm.bias", kAttnNormBias},
+    {"ln_attn.weight", kAttnNorm},
+    {"ln_attn.bias", kAttnNormBias},
+    {"self_attention.query_key_value.weight", kAttnQ, HfRows::kHeads},
+    {"self_attention.query_key_value.weight", kAttnK, HfRows::kHeads},
+    {"self_attention.query_key_value.weight", kAttnV, HfRows::kHeads},
+    {"self_attention.query_key_value.bias", kAttnQBias, HfRows::kHeads},
+    {"self_attention.query_key_value.bias", kAttnKBias, HfRows::kHeads},
+    {"self_attention.query_key_value.bias", kAttnVBias, HfRows::kHeads},
+    {"self_attention.dense.weight", kAttnOut},
+    {"self_attention.dense.bias", kAttnOutBias},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"post_attention_layernorm.bias", kFfnNormBias},
+    {"ln_mlp.weight", kFfnNorm},
+    {"ln_mlp.bias", kFfnNormBias},
+    {"mlp.dense_h_to_4h.weight", kFfnUp},
+    {"mlp.dense_h_to_4h.bias", kFfnUpBias},
+    {"mlp.dense_4h_to_h.weight", kFfnDown},
+    {"mlp.dense_4h_to_h.bias", kFfnDownBias},
+};
+
+// The norms of a layer stand before its branches or behind the sums.
+constexpr HfTensor kOptTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"embed_positions.weight", kPosEmbd},
+    {"project_in.weight", kEmbdIn},
+    {"project_out.weight", kEmbdOut},
+    {"final_layer_norm.weight", kOutputNorm},
+    {"final_layer_norm.bias", kOutputNormBias},
+    {"/lm_head.weight", kOutput},
+    {"self_attn_layer_norm.weight", kAttnNorm},
+    {"self_attn_layer_norm.bias", kAttnNormBias},
+    {"self_attn_layer_norm.weight", kAttnPostNorm},
+    {"self_attn_layer_norm.bias", kAttnPostNormBias},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.out_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.out_proj.bias", kAttnOutBias},
+    {"final_layer_norm.weight", kFfnNorm},
+    {"final_layer_norm.bias", kFfnNormBias},
+    {"final_layer_norm.weight", kFfnPostNorm},
+    {"final_layer_norm.bias", kFfnPostNormBias},
+    {"fc1.weight", kFfnUp},
+    {"fc1.bias", kFfnUpBias},
+    {"fc2.weight", kFfnDown},
+    {"fc2.bias", kFfnDownBias},
+};
+
+constexpr HfTensor kMptTensors[] = {
+    {"wte.weight", kTokenEmbd},
+    {"norm_f.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"norm_1.weight", kAttnNorm},
+    {"attn.Wqkv.weight", kAttnQ, HfRows::kQkv},
+    {"attn.Wqkv.weight", kAttnK, HfRows::kQkv},
+    {"attn.Wqkv.weight", kAttnV, HfRows::kQkv},
+    {"attn.out_proj.weight", kAttnOut},
+    {"norm_2.weight", kFfnNorm},
+    {"ffn.up_proj.weight", kFfnUp},
+    {"ffn.down_proj.weight", kFfnDown},
+};
+
+// StarCoder2 and Phi-2: Llama's names but for a few.
+constexpr HfTensor kPhiTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"norm.bias", kOutputNormBias},
+    {"final_layernorm.weight", kOutputNorm},
+    {"final_layernorm.bias", kOutputNormBias},
+    {"/lm_head.weight", kOutput},
+    {"/lm_head.bias", kOutputBias},
+    {"input_layernorm.weight", kAttnNorm},
+    {"input_layernorm.bias", kAttnNormBias},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.dense.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.dense.bias", kAttnOutBias},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"post_attention_layernorm.bias", kFfnNormBias},
+    {"mlp.c_fc.weight", kFfnUp},
+    {"mlp.c_fc.bias", kFfnUpBias},
+    {"mlp.fc1.weight", kFfnUp},
+    {"mlp.fc1.bias", kFfnUpBias},
+    {"mlp.c_proj.weight", kFfnDown},
+    {"mlp.c_proj.bias", kFfnDownBias},
+    {"mlp.fc2.weight", kFfnDown},
+    {"mlp.fc2.bias", kFfnDownBias},
+};
+
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
@@ -204,6 +330,11 @@ constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(k
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
 constexpr HfNames kGptNeoxNames = {{"gpt_neox.", nullptr}, "layers.", LINNET_NAMES(kGptNeoxTensors), {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"}};
+constexpr HfNames kGptjNames = {{"transformer.", nullptr}, "h.", LINNET_NAMES(kGptjTensors), {"attn.bias", "attn.masked_bias"}};
+constexpr HfNames kBloomNames = {{"transformer.", ""}, "h.", LINNET_NAMES(kBloomTensors), {"self_attention.rotary_emb.inv_freq"}};
+constexpr HfNames kOptNames = {{"model.decoder.", "decoder."}, "layers.", LINNET_NAMES(kOptTensors), {}};
+constexpr HfNames kMptNames = {{"transformer.", nullptr}, "blocks.", LINNET_NAMES(kMptTensors), {}};
+constexpr HfNames kPhiNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhiTensors), {"self_attn.rotary_emb.inv_freq"}};
 #undef LINNET_NAMES
 
 // ---- names of config.json's keys -----------------------------------------------------------------------------------------------
@@ -214,6 +345,15 @@ constexpr HfAlias kGptKeys[] = {
 constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
 constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
 constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"}, {"no_rope_layer_interval", "sliding_window_pattern"}, {"interleave_moe_layer_step", "decoder_sparse_step"}, {}};
+constexpr HfAlias kFalconKeys[] = {{"n_embed", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"num_kv_heads", "num_key_value_heads"},
+    {"ffn_hidden_size", "intermediate_size"}, {"layer_norm_epsilon", "rms_norm_eps"}, {"activation", "hidden_act"}, {}};
+constexpr HfAlias kBloomKeys[] = {
+    {"n_embed", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"seq_length", "max_position_embeddings"}, {"layer_norm_epsilon", "rms_norm_eps"}, {}};
+constexpr HfAlias kMptKeys[] = {
+    {"d_model", "hidden_size"}, {"n_layers", "num_hidden_layers"}, {"n_heads", "num_attention_heads"}, {"max_seq_len", "max_position_embeddings"}, {"layer_norm_epsilon", "rms_norm_eps"}, {}};
+constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
+constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
+constexpr HfAlias kPhiKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -298,6 +438,53 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.n_context = 4096},
      .experts = {.count = "n_routed_experts", .norm_absent = true, .group_best = 2},
      .latent = true},
+    // GPT-J
+    {.name = "gptj", .hf_class = "GPTJForCausalLM", .gguf = "gptj", .names = &kGptjNames, .aliases = kGptKeys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .mlp_bias = Has::kAlways,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .absent = {.norm_eps = 1e-5, .rotary_dim = 64, .d_ff = 4}},
+    // Falcon 7B, 40B, 180B, 11B, and RW, which has ALiBi and one branch after the other
+    {.name = "falcon", .hf_class = "FalconForCausalLM", .gguf = "falcon", .names = &kBloomNames, .aliases = kFalconKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves, .alibi_scaled = true,
+     .spec = {.activation = kActGeluErf, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
+     .flags = {{"alibi", false, &ModelSpec::alibi, 1, 0}, {"bias", false, &ModelSpec::qkv_bias, 1, 0}, {"bias", false, &ModelSpec::out_bias, 1, 0}, {"bias", false, &ModelSpec::mlp_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .d_ff = 4, .tied = true}, .falcon = true},
+    // BLOOM
+    {.name = "bloom", .hf_class = "BloomForCausalLM", .gguf = "bloom", .names = &kBloomNames, .aliases = kBloomKeys,
+     .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1, .alibi = 1, .embd_norm = 1},
+     .absent = {.norm_eps = 1e-5, .d_ff = 4, .tied = true}},
+    // MPT
+    {.name = "mpt", .hf_class = "MptForCausalLM", .gguf = "mpt", .names = &kMptNames, .aliases = kMptKeys, .nested = "attn_config",
+     .spec = {.activation = kActGeluErf, .norm = kNormLayer, .ungated = 1, .alibi = 1},
+     .numbers = {"clip_qkv", "softmax_scale"},
+     .absent = {.norm_eps = 1e-5, .d_ff = 4, .alibi_bias_max = 8, .tied = true}},
+    // OPT; that of 350 million weights has norms behind the sums and embeddings of half the size
+    {.name = "opt", .hf_class = "OPTForCausalLM", .gguf = "opt", .names = &kOptNames, .aliases = kOptKeys,
+     .learned_positions = true,
+     .spec = {.activation = kActRelu, .norm = kNormLayer, .norm_bias = 1, .ungated = 1, .position_offset = 2},
+     .flags = {{"do_layer_norm_before", true, &ModelSpec::residual, kResidualSerial, kResidualAfter}, {"do_layer_norm_before", true, &ModelSpec::no_final_norm, 0, 1},
+               {"enable_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"enable_bias", true, &ModelSpec::out_bias, 1, 0}, {"enable_bias", true, &ModelSpec::mlp_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .tied = true}, .embd_dim_by_key = true},
+    // StarCoder2
+    {.name = "starcoder2", .hf_class = "Starcoder2ForCausalLM", .gguf = "starcoder2", .names = &kPhiNames, .aliases = kStarcoderKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
+     .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
+    // Phi-1, Phi-1.5, Phi-2
+    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kPhiKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways,
+     .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .absent = {.norm_eps = 1e-5, .rotary = 0.5}},
+    // Gemma 1
+    {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .names = &kLlamaNames, .aliases = kGemmaKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true, .gelu_is_tanh = true,
+     .spec = {.activation = kActGeluTanh},
+     .absent = {.n_context = 8192, .n_kv_heads = 16, .head_dim = 256, .tied = true}},
     // Gemma 2
     {.name = "gemma2", .hf_class = "Gemma2ForCausalLM", .gguf = "gemma2", .names = &kGemma2Names, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
@@ -305,6 +492,13 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.activation = kActGeluTanh, .attn_softcap = 50, .residual = kResidualSandwich, .attn_scale = 0.0625, .logit_softcap = 30},
      .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
      .absent = {.n_context = 8192, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 2, .tied = true}},
+    // Gemma 3, text
+    {.name = "gemma3_text", .hf_class = "Gemma3ForCausalLM", .gguf = "gemma3", .names = &kGemma2Names, .aliases = kGemmaKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true,
+     .spec = {.activation = kActGeluTanh, .qk_norm = kQkNormHead, .residual = kResidualSandwich, .attn_scale = 0.0625},
+     .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
+     .absent = {.rope_base = 1e6, .rope_local_base = 10000, .n_context = 131072, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 6, .tied = true}},
     // Phi-3, Phi-3.5, Phi-4, Phi-4-mini
     {.name = "phi3", .hf_class = "Phi3ForCausalLM", .gguf = "phi3", .names = &kPhi3Names,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,

@@ -60,11 +60,11 @@ struct HfDefaults {
   double rotary = 0;           // partial_rotary_factor; 0: RoPE turns all of a head, whatever the key says must be 1
   uint32_t rotary_dim = 0;     // the same as a count, where that is the key
   uint32_t rope_original = 0;  // original_max_position_embeddings, where that key stands beside rope_scaling
-  double alibi_bias_max = 0;   // 0: 8, and no such key
   uint32_t n_context = 2048;
   uint32_t n_kv_heads = 0;  // 0: n_heads
   uint32_t head_dim = 0;    // 0: d_model / n_heads
   uint32_t d_ff = 0;        // times d_model; 0: must be there
+  double alibi_bias_max = 0;  // 0: 8, and no such key
   uint32_t window = 0;      // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
   bool tied = false;
@@ -107,6 +107,8 @@ struct Architecture {
   HfFlag flags[6] = {};
   HfDefaults absent = {};
   HfExperts experts = {};
+  bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
+  bool embd_dim_by_key = false;  // word_embed_proj_dim
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 

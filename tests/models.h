@@ -62,7 +62,7 @@ struct Model {
   Model(const Model&) = delete;
 };
 
-inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint32_t chunk = 0, uint32_t n_logits = 0, uint32_t context = 0) {
+inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint32_t chunk = 0, uint32_t n_logits = 0, uint32_t context = 0, uint32_t rope_length = 0) {
   linnet_session_params p{};
   p.size = sizeof p;
   p.kv_format = kv;
@@ -70,6 +70,7 @@ inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint3
   p.n_chunk = chunk;
   p.n_logits = n_logits;
   p.n_context = context;
+  p.rope_length = rope_length;
   p.spin = 300;  // tests run beside each other: who waits for long keeps others from running
   return p;
 }

@@ -444,7 +444,7 @@ TEST_CASE("config: refused by name") {
   ModelSpec s;
   const auto one = [&s](const char* key, const char* value, Error* e) { return config({{key, value}}, &s, e); };
   REFUSED(config({{"model_type", "\"t5\""}, {"architectures", ""}}, &s, e), LINNET_UNSUPPORTED, "config.json: architecture 't5' is not supported");
-  REFUSED(config({{"model_type", ""}, {"architectures", "[\"GPT2LMHeadModel\"]"}}, &s, e), LINNET_UNSUPPORTED, "architecture 'GPT2LMHeadModel'");
+  REFUSED(config({{"model_type", ""}, {"architectures", "[\"T5ForConditionalGeneration\"]"}}, &s, e), LINNET_UNSUPPORTED, "architecture 'T5ForConditionalGeneration'");
   REFUSED(config({{"model_type", ""}, {"architectures", ""}}, &s, e), LINNET_BAD_FILE, "'model_type' is missing");
   REFUSED(one("model_type", "3", e), LINNET_BAD_FILE, "'model_type' is 3, not a string");
   REFUSED(one("architectures", "[\"LlamaForSequenceClassification\"]", e), LINNET_UNSUPPORTED, "class 'LlamaForSequenceClassification'");

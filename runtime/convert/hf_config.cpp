@@ -24,16 +24,16 @@ constexpr std::string_view kRead[] = {
 
 // Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
 constexpr std::string_view kHarmless[] = {
-    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "attention_dropout", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens",
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
     "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
-    "dropout", "dtype", "early_stopping", "embd_pdrop", "embedding_dropout", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop",
-    "length_penalty", "max_length", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
-    "num_return_sequences", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
-    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "sep_token_id",
-    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "top_k", "top_p",
+    "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
+    "length_penalty", "max_length", "n_ctx", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
+    "norm_type", "num_return_sequences", "offset_alibi", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
+    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact",
+    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p",
     "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
-    "unsloth_version", "use_bfloat16", "use_cache"};
+    "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
 
 // Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
@@ -47,7 +47,9 @@ struct OnlyAt {
   std::string_view key, value;
 };
 constexpr OnlyAt kOnlyAt[] = {
-    {"add_cross_attention", "false"}, {"is_encoder_decoder", "false"}, {"partial_rotary_factor", "1.0"}, {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"rope_interleaved", "false"},
+    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"alibi", "true"}, {"apply_residual_connection_post_layernorm", "false"},
+    {"attn_type", "\"multihead_attention\""}, {"attn_uses_sequence_id", "false"}, {"expansion_ratio", "4"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"no_bias", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
+    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary", "true"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
 
 // Names of hidden_act; "gelu_new" and its like are the one by tanh.
@@ -176,6 +178,7 @@ class ConfigReader {
   }
   Status put_key(const std::string& key, const std::string& name, const json& value) {
     const json* there = json_member(config_, key);
+    if (key == "hidden_act" && arch_->gelu_is_tanh) config_.erase(key), there = nullptr;  // Gemma 1 says "gelu" there, and means this one
     if (there && !there->is_null() && *there != value) return refuse(LINNET_BAD_FILE, "'", name, "' is ", json_show(value), ", but '", shown(key), "' is ", json_show(*there));
     config_[key] = value;
     names_[key] = name;
@@ -191,7 +194,8 @@ class ConfigReader {
     const HfDefaults& d = arch_->absent;
     return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
            ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
-           (key == "alibi_bias_max" && d.alibi_bias_max > 0);
+           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
+           (arch_->falcon && (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
   }
 
   Status check_keys() {
@@ -252,6 +256,9 @@ class ConfigReader {
     if (spec->d_ff == 0 && arch_->absent.d_ff) spec->d_ff = arch_->absent.d_ff * spec->d_model;
     if (arch_->latent) LINNET_TRY(read_latent(spec));
     LINNET_TRY(read_flags(spec));
+    if (arch_->falcon) LINNET_TRY(read_falcon(spec));
+    if (arch_->embd_dim_by_key) LINNET_TRY(read_number(config_, "word_embed_proj_dim", &ModelSpec::embd_dim, spec));
+    if (spec->embd_dim == spec->d_model) spec->embd_dim = 0;
     if (spec->n_kv_heads == 0) spec->n_kv_heads = spec->n_heads;
     if (spec->head_dim == 0 && spec->n_heads > 0) {
       if (spec->d_model % spec->n_heads != 0)
@@ -262,7 +269,24 @@ class ConfigReader {
       if (spec->*s.field == 0) return missing(s.key);
     if (spec->n_heads % spec->n_kv_heads != 0)
       return refuse(LINNET_BAD_FILE, "'", shown("num_attention_heads"), "' ", spec->n_heads, " is not a multiple of '", shown("num_key_value_heads"), "' ", spec->n_kv_heads);
-    if (arch_->rope_hf != kRopeNone && spec->head_dim % 2 != 0) return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
+    if (arch_->rope_hf != kRopeNone && !spec->alibi && spec->head_dim % 2 != 0) return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
+    return LINNET_OK;
+  }
+
+  // Falcon 7B has one KV head and both branches on one norm, the later ones groups of KV heads and one or two norms, RW neither.
+  Status read_falcon(ModelSpec* spec) {
+    bool multi_query, later, parallel;
+    LINNET_TRY(read_flag("multi_query", true, &multi_query));
+    LINNET_TRY(read_flag("new_decoder_architecture", false, &later));
+    LINNET_TRY(read_flag("parallel_attn", true, &parallel));
+    if (!later && multi_query) spec->n_kv_heads = 1;
+    if (!later && !multi_query && spec->n_kv_heads && spec->n_kv_heads != spec->n_heads)
+      return refuse(LINNET_UNSUPPORTED, "'", shown("num_key_value_heads"), "' ", spec->n_kv_heads, " beside 'multi_query' false is not supported");
+    uint32_t norms = later ? 2 : 1;
+    if (get_u32(config_, "num_ln_in_parallel_attn", &norms) == Got::kWrong || norms < 1 || norms > 2) return wrong("num_ln_in_parallel_attn", *json_member(config_, "num_ln_in_parallel_attn"), "1 or 2");
+    if ((later && !parallel) || (!later && parallel && norms == 2))
+      return refuse(LINNET_UNSUPPORTED, "'new_decoder_architecture' ", later, " beside 'parallel_attn' ", parallel, " and 'num_ln_in_parallel_attn' ", norms, " is not supported");
+    spec->residual = !parallel ? kResidualSerial : norms == 2 ? kResidualParallel2 : kResidualParallel;
     return LINNET_OK;
   }
 
@@ -430,11 +454,11 @@ class ConfigReader {
 
   // One object for all layers, or one for each kind of them: those with a window have a base of their own then.
   Status read_rope(ModelSpec* spec) {
-    spec->rope_kind = arch_->rope_hf;
+    spec->rope_kind = spec->alibi ? kRopeNone : arch_->rope_hf;
     bool pairs = true;
     if (arch_->latent) LINNET_TRY(read_flag("rope_interleave", true, &pairs));
     if (!pairs) spec->rope_kind = kRopeHalves;
-    spec->rope_dim = arch_->rope_hf == kRopeNone ? 0 : arch_->latent ? spec->qk_rope_dim : spec->head_dim;
+    spec->rope_dim = spec->rope_kind == kRopeNone ? 0 : arch_->latent ? spec->qk_rope_dim : spec->head_dim;
     spec->rope_base = arch_->absent.rope_base;
     spec->rope_local_base = arch_->absent.rope_local_base;
     spec->rope_scaling = kRopeScaleNone;
