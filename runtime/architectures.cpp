@@ -348,6 +348,8 @@ constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_em
 constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
                                       {"use_embedding_sharing", "tie_word_embeddings"}, {}};
 constexpr HfAlias kHunyuanKeys[] = {{"attention_head_dim", "head_dim"}, {}};
+constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
+constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"}, {"no_rope_layer_interval", "sliding_window_pattern"}, {"interleave_moe_layer_step", "decoder_sparse_step"}, {}};
 constexpr HfAlias kFalconKeys[] = {{"n_embed", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"num_kv_heads", "num_key_value_heads"},
     {"ffn_hidden_size", "intermediate_size"}, {"layer_norm_epsilon", "rms_norm_eps"}, {"activation", "hidden_act"}, {}};
 constexpr HfAlias kBloomKeys[] = {
@@ -357,8 +359,6 @@ constexpr HfAlias kMptKeys[] = {
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
-constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
-constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"}, {"no_rope_layer_interval", "sliding_window_pattern"}, {"interleave_moe_layer_step", "decoder_sparse_step"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace

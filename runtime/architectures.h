@@ -113,9 +113,9 @@ struct Architecture {
   HfFlag flags[6] = {};
   HfOnly only[5] = {};                // what the family always does
   HfDefaults absent = {};
+  HfExperts experts = {};
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
-  HfExperts experts = {};
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 
