@@ -235,8 +235,13 @@ void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads
     if (norm.weight && norm.kind == kQkNormLayer) t.layernorm_row(head, norm.weight + size_t{i % n_heads} * head_dim, nullptr, head_dim, norm.eps, head);
     if (view.n_pairs)
       t.rope_row(head, view.cos + size_t{row} * view.n_pairs, view.sin + size_t{row} * view.n_pairs, view.n_pairs, view.interleaved);
-    if (norm.weight && norm.kind == kQkNormHeadAfter) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
+    if (norm.weight && norm.kind == kQkNormHeadAfter && view.n_pairs) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
   }
+}
+
+void scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n) {
+  const Share rows = share(w, m);
+  for (uint32_t i = rows.from; i < rows.to; ++i) w.kernels->t.scale_row(x + i * stride, n, factors[i]);
 }
 
 // What silu_mul_row makes the clamped SwiGLU of: silu(alpha g) * (u + 1) / alpha.
@@ -282,6 +287,7 @@ const Ops cpu_ops = {
     .kv_append = cpu_kv_append,
     .kv_pack = cpu_kv_pack,
     .attention = cpu_attention,
+    .scale_rows = scale_rows,
     .act_mul = act_mul,
     .route = cpu_route,
     .gather = gather,

@@ -87,6 +87,32 @@ constexpr HfTensor kGptOssTensors[] = {
     {"mlp.experts.down_proj_bias", kExpertDownBias},
 };
 
+constexpr HfTensor kLlama4Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"feed_forward.gate_proj.weight", kFfnGate},
+    {"feed_forward.up_proj.weight", kFfnUp},
+    {"feed_forward.down_proj.weight", kFfnDown},
+    {"feed_forward.router.weight", kRouter},
+    {"feed_forward.experts.gate_up_proj", kExpertGate, HfRows::kGateUp, true},
+    {"feed_forward.experts.gate_up_proj", kExpertUp, HfRows::kGateUp, true},
+    {"feed_forward.experts.down_proj", kExpertDown, HfRows::kOwn, true},
+    {"feed_forward.shared_expert.gate_proj.weight", kSharedGate},
+    {"feed_forward.shared_expert.up_proj.weight", kSharedUp},
+    {"feed_forward.shared_expert.down_proj.weight", kSharedDown},
+};
+
 constexpr HfTensor kGemma2Tensors[] = {
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
@@ -301,6 +327,7 @@ constexpr HfTensor kPhiTensors[] = {
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
+constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
@@ -318,6 +345,11 @@ constexpr HfAlias kGptKeys[] = {
     {"n_embd", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"n_inner", "intermediate_size"}, {"n_positions", "max_position_embeddings"},
     {"layer_norm_epsilon", "rms_norm_eps"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
+constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
+                                      {"use_embedding_sharing", "tie_word_embeddings"}, {}};
+constexpr HfAlias kHunyuanKeys[] = {{"attention_head_dim", "head_dim"}, {}};
+constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
+constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"}, {"no_rope_layer_interval", "sliding_window_pattern"}, {"interleave_moe_layer_step", "decoder_sparse_step"}, {}};
 constexpr HfAlias kFalconKeys[] = {{"n_embed", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"num_kv_heads", "num_key_value_heads"},
     {"ffn_hidden_size", "intermediate_size"}, {"layer_norm_epsilon", "rms_norm_eps"}, {"activation", "hidden_act"}, {}};
 constexpr HfAlias kBloomKeys[] = {
@@ -326,12 +358,7 @@ constexpr HfAlias kMptKeys[] = {
     {"d_model", "hidden_size"}, {"n_layers", "num_hidden_layers"}, {"n_heads", "num_attention_heads"}, {"max_seq_len", "max_position_embeddings"}, {"layer_norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
-constexpr HfAlias kPhiKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
-constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
 constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
-constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
-                                      {"use_embedding_sharing", "tie_word_embeddings"}, {}};
-constexpr HfAlias kHunyuanKeys[] = {{"attention_head_dim", "head_dim"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -394,6 +421,15 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .rope_base = 150000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 64, .window = 128, .window_pattern = 2},
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 128, .active_absent = 4}},
+    // Llama 4, the text model: chunks, layers without RoPE or chunks, where queries have a temperature; one expert beside a shared one
+    {.name = "llama4_text", .hf_class = "Llama4ForCausalLM", .gguf = "llama4", .names = &kLlama4Names, .aliases = kLlama4Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true, .qk_norm_of_ones = true,
+     .spec = {.router_kind = kRouterSigmoid, .router_input = 1, .window_chunks = 1, .temp_scale = 0.1, .temp_positions = 8192},
+     .numbers = {"attn_scale"},
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 128, .window = 8192, .window_pattern = 4},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .shared = "intermediate_size", .norm = Has::kNever, .n_absent = 16, .active_absent = 1}},
     // DeepSeek-V2, V2-Lite
     {.name = "deepseek_v2", .hf_class = "DeepseekV2ForCausalLM", .gguf = "deepseek2", .names = &kLlamaNames,
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
@@ -412,6 +448,7 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .mlp_bias = Has::kAlways,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .only = {{"rotary", "true"}},
      .absent = {.norm_eps = 1e-5, .rotary_dim = 64, .d_ff = 4}},
     // Falcon 7B, 40B, 180B, 11B, and RW, which has ALiBi and one branch after the other
     {.name = "falcon", .hf_class = "FalconForCausalLM", .gguf = "falcon", .names = &kBloomNames, .aliases = kFalconKeys,
@@ -428,6 +465,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mpt", .hf_class = "MptForCausalLM", .gguf = "mpt", .names = &kMptNames, .aliases = kMptKeys, .nested = "attn_config",
      .spec = {.activation = kActGeluErf, .norm = kNormLayer, .ungated = 1, .alibi = 1},
      .numbers = {"clip_qkv", "softmax_scale"},
+     .only = {{"alibi", "true"}, {"attn_type", "\"multihead_attention\""}, {"expansion_ratio", "4"}, {"no_bias", "true"}},
      .absent = {.norm_eps = 1e-5, .d_ff = 4, .alibi_bias_max = 8, .tied = true}},
     // OPT; that of 350 million weights has norms behind the sums and embeddings of half the size
     {.name = "opt", .hf_class = "OPTForCausalLM", .gguf = "opt", .names = &kOptNames, .aliases = kOptKeys,
@@ -443,7 +481,7 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
     // Phi-1, Phi-1.5, Phi-2
-    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kPhiKeys,
+    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kLayerNormKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},

@@ -80,6 +80,7 @@ struct HfDefaults {
 struct HfExperts {
   const char* count = nullptr;               // key of how many experts there are; nullptr: the family has none
   const char* ff = "moe_intermediate_size";  // key of an expert's d_ff
+  const char* shared = "shared_expert_intermediate_size";  // of the shared one's
   Has norm = Has::kByKey;                    // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
   bool norm_absent = false;
   uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
@@ -101,6 +102,7 @@ struct Architecture {
   Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
   bool nope_without_window = false;   // layers without a window have no RoPE
+  bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
   bool learned_positions = false;     // as many as max_position_embeddings
   bool norm_plus_one = false;         // norms multiply with 1 + weight
   bool embd_scale_root = false;       // embeddings are multiplied with the root of d_model
@@ -111,9 +113,9 @@ struct Architecture {
   HfFlag flags[6] = {};
   HfOnly only[5] = {};                // what the family always does
   HfDefaults absent = {};
+  HfExperts experts = {};
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
-  HfExperts experts = {};
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
 };
 

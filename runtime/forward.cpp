@@ -88,6 +88,7 @@ struct Decoder {
     ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, {l.q_norm, spec.qk_norm, eps}, rope_of(layer, first, false));
     ops.rope(w, k, a.kv_stride, m, n_kv, dim, {l.k_norm, spec.qk_norm, eps}, rope);
     ops.sync(w);
+    if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0)) ops.scale_rows(w, q, a.q_stride, a.temperature + first, n, spec.n_heads * dim);
     ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
     if (ops.kv_pack(w, kv, layer, spans, n_spans)) ops.sync(w);
@@ -299,6 +300,7 @@ void forward_rows(Pass& pass, const Worker& w) {
       if (row % w.n != w.id) continue;
       const uint32_t position = b.spans[i].position + j;
       if (spec.positions) a.positions[row] = static_cast<int32_t>(position + spec.position_offset);
+      if (spec.temp_scale > 0) a.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
       for (uint32_t r = 0; r < a.n_ropes; ++r) {
         const double* inv_freq = a.inv_freq + r * n_pairs;
         const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;

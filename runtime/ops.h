@@ -127,6 +127,8 @@ struct Ops {
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
+  // x of each of m rows of n times its factor.
+  void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped (gpt-oss), which works in gate and up: g = min(gate, limit),
   // u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
   void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);

@@ -84,6 +84,7 @@ double scale_yarn(const ModelSpec& spec, uint32_t pair, double f) {
 
 }  // namespace
 
+double rope_log(double x) { return log_positive(x); }
 double rope_power(double base, double exponent) { return exp_double(exponent * log_positive(base)); }
 
 void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq) {

@@ -99,6 +99,7 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   a->sink_sin = arena.take<float>("activations", sink_floats);
   if (!sink_floats) a->sink_cos = a->sink_sin = nullptr;
   a->tokens = arena.take<int32_t>("activations", c);
+  a->temperature = arena.take<float>("activations", spec.temp_scale > 0 ? c : 0);
   if (spec.n_experts) layout_experts(arena, model, c, a);
   a->positions = arena.take<int32_t>("activations", spec.positions ? c : 0);
 }
@@ -139,7 +140,7 @@ uint64_t history_tokens(const linnet_session_params& p) { return drops_tokens(p)
 bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linnet_session_params& p) {
   const ModelSpec& spec = model.spec;
   const KvChoice choice = {spec, p};
-  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, &choice, kv_layer})) return false;
+  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &choice, kv_layer})) return false;
   layout_activations(arena, model, p, &f.act);
   const uint32_t head_k = spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
   f.act.scratch_stride = align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, head_k), kAlign);
@@ -218,6 +219,8 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     Format k, v;
     uint32_t window;
     kv_layer(&choice, i, &k, &v, &window);
+    if (model.spec.window_chunks && window && p.when_full != LINNET_FULL_STOP && window > p.n_context - p.n_keep)
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", window, " tokens, of which when_full = ", p.when_full, " would keep ", p.n_context - p.n_keep);
     if (kv_kivi(k) != kv_kivi(v)) return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(k), " and V in ", format_name(v), ": kivi4 and kivi2 go with each other alone");
     if (kv_kivi(k) && p.when_full != LINNET_FULL_STOP)
       return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), " and when_full is ", p.when_full, ": KIVI is for LINNET_FULL_STOP alone");

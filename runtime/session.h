@@ -15,6 +15,7 @@ struct Activations {
   float* branch;           // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
   float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up), then gate and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
   size_t d_stride, q_stride, kv_stride, ff_stride, embd_stride;
+  float* temperature;      // (C) of each row's queries, where the model has that
   // Layers with experts: P = C * n_active pairs of a row and one of its experts.
   size_t expert_stride, router_stride;
   float *router, *shared_gate;  // logits (C, n_experts), (C, 16)

@@ -207,6 +207,10 @@ const SpecField kSpecFields[] = {
     FIELD(router_bias, kU32, 0, 1, 3),
     FIELD(expert_bias, kU32, 0, 1, 3),
     FIELD(router_input, kU32, 0, 1, 3),
+    FIELD(window_chunks, kU32, 0, 1, 3),
+    FIELD(temp_scale, kF64, 0, 1e3, 3),
+    FIELD(temp_positions, kU32, 0, 1 << 24, 3),
+    FIELD(temp_all, kU32, 0, 1, 3),
     FIELD(act_limit, kF64, 0, 1e6, 3),
     FIELD(rope_untruncated, kU32, 0, 1, 3),
 };
@@ -384,6 +388,8 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
     return fail(err, LINNET_BAD_FILE, label, ": positions = ", s.positions, " are fewer than n_context + position_offset = ", uint64_t{s.n_context} + s.position_offset);
   if (s.kv_lora_rank && (s.alibi || s.clip_qkv > 0 || s.nope_pattern || s.rope_local_base > 0))
     return fail(err, LINNET_UNSUPPORTED, label, ": alibi, clip_qkv, nope_pattern or rope_local_base beside kv_lora_rank");
+  if ((s.temp_scale > 0) != (s.temp_positions > 0) || (s.temp_scale > 0 && s.kv_lora_rank))
+    return fail(err, LINNET_UNSUPPORTED, label, ": temp_scale and temp_positions = ", s.temp_positions, " go with each other alone, and not with kv_lora_rank = ", s.kv_lora_rank);
   if ((s.activation == kActSwigluClamped) != (s.act_limit > 0) || (s.act_limit > 0 && s.ungated))
     return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation, " and act_limit, which go with each other alone, or ungated = ", s.ungated);
   LINNET_TRY(check_moe(s, err, label));

@@ -104,6 +104,10 @@ struct ModelSpec {
   uint32_t router_correction;  // 1: a learned bias is added to the scores, for the choice alone
   uint32_t router_bias, expert_bias;  // 0 or 1
   uint32_t router_input;    // 1: the weight multiplies what goes into the expert, not what comes out
+  uint32_t window_chunks;   // 1: windows are chunks: a position sees those before it that have the same position / window
+  // Queries are multiplied by 1 + temp_scale * log(1 + floor(p / temp_positions)), in all layers or in those without RoPE, where p is counted from 1. 0: not so.
+  double temp_scale;
+  uint32_t temp_positions, temp_all;
   double act_limit;         // of kActSwigluClamped
   uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
 };

@@ -36,8 +36,8 @@ std::vector<Row> run(const Model& model, const Tokens& tokens, const linnet_sess
 
 TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and decode") {
   const char* const names[] = {"llama", "llama-mha-linear", "mistral", "qwen3", "smollm2", "llama", "qwen3", "mistral", "qwen2-window", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v2-qlora",
-                               "qwen2-moe", "deepseek-v3", "mixtral"};
-  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G128, LINNET_I4G64, LINNET_F32};
+                               "qwen2-moe", "deepseek-v3", "mixtral", "llama4", "gpt-oss"};
+  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G64, LINNET_I8G32};
   const uint32_t kvs[] = {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2};
   size_t compared = 0;
   for (size_t which = 0; which < std::size(names); ++which) {
@@ -75,6 +75,79 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
     }
   }
   std::printf("%zu runs compared byte for byte\n", compared);
+}
+
+// Every step that other families bring: LayerNorm, parallel and normed branches, ALiBi, positions, GELU, softcaps, clipping, two kinds of RoPE.
+TEST_CASE("families: the same bytes over ISA, threads and chunks") {
+  const struct {
+    const char* name;
+    linnet_format weights;
+    uint32_t kv, n;  // tokens: few where the model has learned positions
+  } runs[] = {{"gemma3", LINNET_I8G32, LINNET_I8, 270}, {"gemma2", LINNET_I8G128, LINNET_F16, 270}, {"bloom", LINNET_I8G128, LINNET_I8, 270}, {"falcon-rw", LINNET_F32, LINNET_F32, 270},
+              {"falcon-40b", LINNET_I8, LINNET_I8, 100},  {"opt-350m", LINNET_I8G64, LINNET_I8, 80},    {"gpt2", LINNET_I4G32, LINNET_BF16, 80},  {"mpt", LINNET_I8G128, LINNET_I8, 270},
+              {"gptj", LINNET_I8G128, LINNET_I8, 90},     {"phi3-longrope", LINNET_I8G128, LINNET_I8, 100}, {"llama-dynamic", LINNET_F16, LINNET_I8, 100}};
+  size_t compared = 0;
+  for (const auto& r : runs) {
+    if (kSlow && r.weights != LINNET_I8G128) continue;
+    const std::string src = std::string("tests/golden/") + r.name;
+    const Model oracle(src, r.weights, LINNET_ISA_SCALAR);
+    const Tokens tokens = random_tokens(r.n, oracle.desc.n_vocab, 31);
+    const auto want = run(oracle, tokens, params(r.kv, 1, r.n, 1, r.n), 1);
+    const std::vector<linnet_isa> here = tiers();
+    for (const linnet_isa isa : here) {
+      if (kSlow && isa != here.back()) continue;
+      const Model model(src, r.weights, isa);
+      for (const uint32_t threads : {1u, 3u})
+        for (const uint32_t chunk : {7u, r.n}) {
+          auto p = params(r.kv, threads, chunk, 1, r.n);
+          if (threads == 3) p.threads = LINNET_THREADS_OWN;
+          INFO(r.name << " isa " << linnet_isa_name(isa) << " threads " << threads << " chunk " << chunk);
+          REQUIRE(same_bytes(run(model, tokens, p, r.n).back(), want.back()));
+          ++compared;
+        }
+    }
+  }
+  std::printf("%zu runs of families compared byte for byte\n", compared);
+}
+
+TEST_CASE("rope_length fixes the frequencies, whatever the context is") {
+  for (const char* name : {"llama-dynamic", "phi3-longrope"}) {
+    const Model model(std::string("tests/golden/") + name, LINNET_F32);
+    const Tokens tokens = random_tokens(24, model.desc.n_vocab, 41);
+    const auto last = [&](uint32_t context, uint32_t length) { return run(model, tokens, params(LINNET_F32, 1, 8, 1, context, length), 24).back(); };
+    INFO(name);
+    CHECK(same_bytes(last(24, 100), last(100, 0)));
+    CHECK(same_bytes(last(24, 0), last(100, 24)));
+    CHECK_FALSE(same_bytes(last(100, 0), last(100, 24)));
+
+    Session longer(model, params(LINNET_F32, 1, 8, 1, 100, 100)), same(model, params(LINNET_F32, 1, 8, 1, 50, 100)), shorter(model, params(LINNET_F32, 1, 8, 1, 100, 24));
+    longer.prefill(tokens);
+    size_t bytes = 0;
+    linnet_error err{};
+    check(linnet_state_need(longer.s, 0, &bytes, &err), err);
+    std::vector<uint8_t> state(bytes);
+    check(linnet_state_save(longer.s, 0, state.data(), bytes, &bytes, &err), err);
+    check(linnet_state_load(same.s, 0, state.data(), bytes, &err), err);
+    CHECK(linnet_state_load(shorter.s, 0, state.data(), bytes, &err) == LINNET_UNSUPPORTED);
+    CHECK(std::strstr(err.text, "rope_length"));
+  }
+}
+
+TEST_CASE("models whose positions end or cannot move refuse what needs them to") {
+  const struct {
+    const char *name, *says;
+    uint32_t context, when_full;
+  } refused[] = {{"gpt2", "learned positions", 200, LINNET_FULL_STOP}, {"gpt2", "learned positions", 64, LINNET_FULL_SINKS}, {"bloom", "ALiBi", 64, LINNET_FULL_DROP_OLDEST}};
+  for (const auto& r : refused) {
+    const Model model(std::string("tests/golden/") + r.name, LINNET_F32);
+    auto p = params(0, 1, 0, 0, r.context);
+    p.when_full = r.when_full;
+    linnet_error err{};
+    linnet_need need{};
+    INFO(r.name);
+    CHECK(linnet_session_need(model.m, &p, &need, &err) != LINNET_OK);
+    CHECK(std::strstr(err.text, r.says));
+  }
 }
 
 TEST_CASE("every row of a prefill equals the row of a decode") {

@@ -56,7 +56,7 @@ struct Folder {
   std::set<std::string> used;  // names that a role has taken, "X.weight" for codes
 
   const Architecture& arch() const { return *config.architecture; }
-  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name); }
+  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name) || mxfp4_has(tensors, quant, name); }
 };
 
 // The entry of the role and its name in these files; the first one's where none is there.
@@ -145,11 +145,13 @@ bool is_norm(Role role) {
 }
 
 // Of a role that config.json alone says.
-bool add_computed(const HfConfig& config, Role role, Source* out) {
-  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : nullptr;
+bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out) {
+  const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
+  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : !ones.empty() && (role == kAttnQNorm || role == kAttnKNorm) ? &ones : nullptr;
   if (!values) return false;
   SourceTensor t;
   t.role = role;
+  t.layer = layer;
   t.n = static_cast<uint32_t>(values->size());
   t.k = 1;
   t.source_name = kRoles[role].name;
@@ -248,6 +250,13 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
 Status read_stacked(Folder* in, const HfTensor& entry, uint32_t expert, Source* out, SourceTensor* t, Error* err) {
   const RowMap map = map_rows(entry, out->spec, t->n);
   const uint32_t n = t->n, k = t->k;
+  if (mxfp4_has(in->tensors, in->quant, t->source_name)) {  // its blocks lie along the inputs, whatever the values would
+    LINNET_TRY(mxfp4_tensor(in->tensors, out->keep, out->spec.n_experts, expert, map.n, t, err));
+    take_rows(t, n, map);
+    in->used.insert(t->source_name + "_blocks");
+    in->used.insert(t->source_name + "_scales");
+    return LINNET_OK;
+  }
   std::vector<uint64_t> shape = {out->spec.n_experts, map.n};
   if (kRoles[t->role].matrix) shape.insert(entry.transposed ? shape.begin() + 1 : shape.end(), k);
   const SafetensorsTensor* found = nullptr;
@@ -305,7 +314,7 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
 }
 
 Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
-  if (add_computed(in->config, role, out)) return LINNET_OK;
+  if (add_computed(in->config, role, layer, out)) return LINNET_OK;
   const TensorRole& want = kRoles[role];
   const ModelSpec& spec = out->spec;
   SourceTensor tensor;

@@ -38,15 +38,15 @@ constexpr std::string_view kHarmless[] = {
 // Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {
-    "decoder_sparse_step", "first_k_dense_replace", "initial_context_length", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
+    "attn_temperature_tuning", "decoder_sparse_step", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
     "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {
-    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"alibi", "true"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_type", "\"multihead_attention\""}, {"attn_uses_sequence_id", "false"}, {"expansion_ratio", "4"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"no_bias", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
-    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary", "true"},
+    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
+    {"attn_uses_sequence_id", "false"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
+    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
 
 // Names of hidden_act; "gelu_new" and its like are the one by tanh.
@@ -67,6 +67,7 @@ struct NumberKey {
 };
 constexpr NumberKey kNumbers[] = {
     {"attention_multiplier", &ModelSpec::attn_scale, Turn::kNone},
+    {"attn_scale", &ModelSpec::temp_scale, Turn::kNone},
     {"attn_logit_softcapping", &ModelSpec::attn_softcap, Turn::kNone},
     {"clip_qkv", &ModelSpec::clip_qkv, Turn::kNone},
     {"embedding_multiplier", &ModelSpec::embd_scale, Turn::kNone},
@@ -114,6 +115,7 @@ class ConfigReader {
     LINNET_TRY(read_rope(spec));
     LINNET_TRY(read_nope(spec));
     LINNET_TRY(read_windows(spec));
+    LINNET_TRY(read_temperature(spec));
     if (arch_->experts.count) LINNET_TRY(read_experts(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
     return spec_check(*spec, err_, label_);
@@ -190,8 +192,7 @@ class ConfigReader {
     const HfDefaults& d = arch_->absent;
     return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
            ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
-           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
-           ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) ||
+           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
            (arch_->falcon && (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
   }
 
@@ -200,8 +201,7 @@ class ConfigReader {
       const HfOnly* only = nullptr;
       for (const HfOnly& row : arch_->only)
         if (row.key && key == row.key) only = &row;
-      if (value.is_null()) continue;
-      if (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key)))) continue;
+      if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
       for (const HfOnly& row : kOnlyAt)
         if (!only && key == row.key) only = &row;
       if (!only) return refuse(LINNET_UNSUPPORTED, "key '", shown(key), "' (", json_show(value), ") is not supported");
@@ -331,7 +331,8 @@ class ConfigReader {
     LINNET_TRY(read_count("n_shared_experts", &shared));
     if (shared > 1024) return wrong("n_shared_experts", *json_member(config_, "n_shared_experts"), "at most 1024");
     spec->shared_ff = shared * spec->expert_ff;
-    LINNET_TRY(read_count("shared_expert_intermediate_size", &spec->shared_ff));
+    LINNET_TRY(read_count(of.shared, &spec->shared_ff));
+    LINNET_TRY(read_number(config_, "intermediate_size_mlp", &ModelSpec::d_ff, spec));
     spec->shared_gate = of.shared_gate && spec->shared_ff;
     LINNET_TRY(read_count("num_nextn_predict_layers", &out_->n_extra_layers));
     return read_router(spec);
@@ -374,6 +375,10 @@ class ConfigReader {
       for (const json& i : *dense)
         for (uint32_t layer = 0; layer < spec->n_layers; ++layer)
           if (i == layer) moe[layer] = false;
+    }
+    if (const json* list = json_member(config_, "moe_layers"); list && !list->is_null()) {
+      if (!list->is_array()) return wrong("moe_layers", *list, "a list of layers");
+      for (uint32_t layer = 0; layer < spec->n_layers; ++layer) moe[layer] = std::find(list->begin(), list->end(), layer) != list->end();
     }
     const auto begin = std::find(moe.begin(), moe.end(), true);
     if (begin == moe.end()) {
@@ -618,15 +623,22 @@ class ConfigReader {
     std::vector<bool> windowed(spec->n_layers, on && window > 0);
     for (uint32_t i = 0; i < from && i < spec->n_layers; ++i) windowed[i] = false;
     for (uint32_t i = 0; period && i < spec->n_layers; ++i) windowed[i] = windowed[i] && (i + 1) % period;
+    if (const json* rope = json_member(config_, "no_rope_layers"); spec->window_chunks && rope && !rope->is_null() && !(rope->is_array() && rope->empty())) {  // 1: RoPE, and chunks
+      if (!rope->is_array() || rope->size() != spec->n_layers) return wrong("no_rope_layers", *rope, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) windowed[i] = (*rope)[i] != 0;
+    }
+    const std::vector<bool> with_rope = windowed;
     if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
-        if (type != "full_attention" && type != "sliding_attention") return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
-        windowed[i] = type == "sliding_attention";
-        if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without 'sliding_window'");
+        const char* windowed_type = spec->window_chunks ? "chunked_attention" : "sliding_attention";
+        if (type != "full_attention" && type != windowed_type) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+        windowed[i] = type == windowed_type;
+        if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without '", shown("sliding_window"), "'");
       }
     }
+    if (spec->window_chunks && with_rope != windowed) return refuse(LINNET_UNSUPPORTED, "'no_rope_layers' and 'layer_types': chunks in layers without RoPE, or no chunks in others, are not supported");
     if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types")) return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
     if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, "layer_types", spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
@@ -639,6 +651,15 @@ class ConfigReader {
       if (same == spec->n_layers) return LINNET_OK;
     }
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
+  }
+
+  // Of queries in layers without RoPE (Llama 4).
+  Status read_temperature(ModelSpec* spec) {
+    bool on = spec->temp_scale > 0;
+    LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
+    LINNET_TRY(read_number(config_, "floor_scale", &ModelSpec::temp_positions, spec));
+    if (!on || !spec->nope_pattern) spec->temp_scale = spec->temp_positions = 0;
+    return LINNET_OK;
   }
 
   // Slopes of ALiBi (Press et al. 2021) are powers of 2^(-max / n) where n heads are a power of two, and of others come from between those of fewer.
