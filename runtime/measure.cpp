@@ -61,6 +61,7 @@ struct Job {
   size_t pages;
   uint64_t rounds;
   uint64_t done[256];  // multiply-adds of each thread
+  Format peak_of;
 };
 
 void read_share(void* arg, uint32_t id, uint32_t n) {
@@ -70,7 +71,7 @@ void read_share(void* arg, uint32_t id, uint32_t n) {
 }
 void peak_share(void* arg, uint32_t id, uint32_t) {
   Job& j = *static_cast<Job*>(arg);
-  j.done[id] = j.kernels->gemm[LINNET_I8].peak(j.rounds);
+  j.done[id] = j.kernels->gemm[j.peak_of].peak(j.rounds);
 }
 // The data as the weights of one row, from one end to the other.
 void decode_share(void* arg, uint32_t id, uint32_t n) {
@@ -146,7 +147,7 @@ Status measure(const Kernels& kernels, uint32_t n_threads, const void* data, siz
   void* mem = memory_alloc(count.used());
   if (!mem) return fail(err, LINNET_IO, "measure: no memory for ", n_threads, " threads");
   Arena arena(mem, count.used());
-  Job job{&kernels, layout(arena), static_cast<const uint8_t*>(data), data ? bytes / kPage : 0, 0, {}};
+  Job job{&kernels, layout(arena), static_cast<const uint8_t*>(data), data ? bytes / kPage : 0, 0, {}, LINNET_I8};
   Status status = team.start(n_threads, kind, 20000, err);
   if (status == LINNET_OK) {
     for (uint32_t i = 0; i < n_threads; ++i) fill(&job.scratch[i]);
@@ -155,6 +156,11 @@ Status measure(const Kernels& kernels, uint32_t n_threads, const void* data, siz
     job.rounds = rounds_of(peak_share, &job, 20000, 10000000);
     out->int8_tops = best_tops(team, peak_share, &job, n_threads);
     if (products) {
+      for (const Format f : {LINNET_F8E4M3, LINNET_F32}) {
+        job.peak_of = f;
+        job.rounds = rounds_of(peak_share, &job, 20000, 10000000);
+        (f == LINNET_F32 ? out->float_tops : out->f8_tops) = best_tops(team, peak_share, &job, n_threads);
+      }
       job.rounds = rounds_of(prefill_share, &job, 1, 10000000);
       out->prefill_tops = best_tops(team, prefill_share, &job, n_threads);
     }

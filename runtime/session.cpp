@@ -7,6 +7,7 @@
 #include "../platform/fp.h"
 #include "forward.h"
 #include "rope.h"
+#include "text_out.h"
 
 namespace linnet {
 namespace {
@@ -233,85 +234,6 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
   if (!fill(counted, arena, model, p))
     return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses, " combinations of K format, V format and window, of which those in kivi4 and kivi2 count twice");
   return LINNET_OK;
-}
-
-// Text that linnet_generate holds back: bytes of an unfinished character and what may become a stop string.
-struct TextOut {
-  linnet_session& s;
-  const linnet_generate_params& params;
-  linnet_token_fn fn;
-  void* user;
-  size_t n = 0;  // bytes in s.held
-
-  // Bytes at the end of s.held that may be the beginning of a stop string.
-  size_t held() const {
-    size_t most = 0;
-    for (uint32_t i = 0; i < params.n_stop; ++i) {
-      const size_t len = std::strlen(params.stop[i]);
-      for (size_t k = len - 1 < n ? len - 1 : n; k > most; --k)
-        if (std::memcmp(s.held + n - k, params.stop[i], k) == 0) {
-          most = k;
-          break;
-        }
-    }
-    return most;
-  }
-  // Length of a stop string that s.held ends with, or 0.
-  size_t stop_match() const {
-    for (uint32_t i = 0; i < params.n_stop; ++i) {
-      const size_t len = std::strlen(params.stop[i]);
-      if (len <= n && std::memcmp(s.held + n - len, params.stop[i], len) == 0) return len;
-    }
-    return 0;
-  }
-  // Passes the first `count` bytes on, bytes that are no UTF-8 as U+FFFD; keeps an unfinished last character unless `all`.
-  bool emit(int32_t token, size_t count, bool all) {
-    size_t in = 0, out = 0;
-    while (in < count) {
-      const unsigned char c = static_cast<unsigned char>(s.held[in]);
-      const size_t want = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
-      size_t have = want ? 1 : 0;
-      while (have < want && in + have < count && continues(c, have, static_cast<unsigned char>(s.held[in + have]))) ++have;
-      if (want && have == want) {
-        std::memcpy(s.utf8 + out, s.held + in, want);
-        out += want;
-        in += want;
-      } else if (want && in + have == count && !all) {
-        break;  // may be completed by the next token
-      } else {
-        std::memcpy(s.utf8 + out, "\xEF\xBF\xBD", 3);
-        out += 3;
-        in += have ? have : 1;
-      }
-    }
-    std::memmove(s.held, s.held + in, n - in);
-    n -= in;
-    return fn && (token >= 0 || out) && fn(user, token, s.utf8, out) != 0;
-  }
-  static bool continues(unsigned char lead, size_t at, unsigned char c) {
-    if (at == 1) {
-      if (lead == 0xE0) return c >= 0xA0 && c < 0xC0;
-      if (lead == 0xED) return c >= 0x80 && c < 0xA0;
-      if (lead == 0xF0) return c >= 0x90 && c < 0xC0;
-      if (lead == 0xF4) return c >= 0x80 && c < 0x90;
-    }
-    return c >= 0x80 && c < 0xC0;
-  }
-};
-
-// Adds a token's bytes one by one. *why becomes STOP_STRING or STOP_CALLBACK where they end the generation.
-void pass_token(TextOut& text, int32_t token, std::string_view bytes, linnet_stop* why) {
-  for (const char c : bytes) {
-    if (text.n == kHeldBytes && text.emit(-1, text.n - text.held(), false)) *why = LINNET_STOP_CALLBACK;
-    text.s.held[text.n++] = c;
-    if (const size_t stop = text.stop_match()) {
-      text.n -= stop;
-      text.emit(token, text.n, true);
-      *why = LINNET_STOP_STRING;
-      return;
-    }
-  }
-  if (text.emit(token, text.n - text.held(), false)) *why = LINNET_STOP_CALLBACK;
 }
 
 Status check_generate(const linnet_session& s, const linnet_generate_params& p, Error* err) {
@@ -653,7 +575,7 @@ Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generat
   Sequence& seq = s.seqs[seq_id];
   if (seq.n_logit_rows == 0 && !seq.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
   const Tokenizer& tokenizer = s.model->tokenizer;
-  TextOut text{s, params, fn, user};
+  TextOut text{s.held, s.utf8, params, fn, user};
   Status status = LINNET_OK;
   *why = LINNET_STOP_NONE;
   for (uint32_t i = 0; *why == LINNET_STOP_NONE; ++i) {

@@ -49,7 +49,6 @@ struct Sequence {
   uint64_t n_draws;        // numbers drawn since linnet_sampling_set
 };
 
-inline constexpr size_t kHeldBytes = 4096;  // text of linnet_generate that is held back
 inline constexpr uint32_t kMaxStops = 16, kMaxStopBytes = 255;
 
 }  // namespace linnet

@@ -261,6 +261,8 @@ TEST_CASE("time grows with the text, not with its square") {
   all.emplace_back("made here", built(byte_level_json(kMerges, {added_token("<|im_end|>", true), added_token("<|im_start|>", true)})));
   all.emplace_back("made here, spm", built(spm_json()));
   for (const char* name : {"gpt2", "qwen2", "llama2", "smollm"}) all.emplace_back(name, load_folder(std::string("tokenizers/") + name));
+  for (const char* name : {"gpt-4o", "deepseek-v3", "deepseek-coder", "unigram-spm", "unigram-t5", "wordpiece"})
+    all.emplace_back(name, load_folder(std::string("tests/golden/tokenizers/") + name));
   for (const auto& [name, l] : all) {
     if (!l) continue;
     double worst = 0, worst_ratio = 0;

@@ -231,3 +231,29 @@ inline json added_token(const char* text, bool special, bool lstrip = false, boo
   return {{"content", text},  {"special", special},       {"lstrip", lstrip},
           {"rstrip", rstrip}, {"normalized", normalized}, {"single_word", false}};
 }
+
+// Opens a blob that may hold anything, in memory of exactly its size, and uses what opens.
+inline bool survives(const std::vector<uint8_t>& bytes) {
+  const auto memory = std::make_unique<uint64_t[]>((bytes.size() + 7) / 8);
+  uint8_t* const blob = reinterpret_cast<uint8_t*>(memory.get());
+  std::memcpy(blob, bytes.data(), bytes.size());
+  Tokenizer t;
+  Error err = {};
+  if (tokenizer_open(blob, bytes.size(), 4096, &t, &err) != LINNET_OK) return err.text[0] != '\0';
+  const std::string text = "aaaaaaaab the  <|end|> \n\xFF\xC3\xA9▁abc <s> </s>e\u0301 'LL 1234567";
+  for (const uint32_t flags : {0u, 3u}) {
+    std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
+    Ids ids(8);
+    size_t n = 0;
+    tokenize(t, text, flags, scratch.data(), scratch.size(), ids.data(), ids.size(), &n, &err);
+  }
+  Ids all(t.n_tokens);
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i] = static_cast<int32_t>(i);
+    token_is_eog(t, all[i]);
+  }
+  std::string out(64, '\0');
+  size_t n = 0;
+  detokenize(t, all.data(), all.size(), out.data(), out.size(), &n, &err);
+  return true;
+}

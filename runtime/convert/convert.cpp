@@ -185,6 +185,8 @@ void put_metadata(const Source& source, const Options& options, GgufBuilder* b) 
 
 uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == LINNET_BF16 ? kGgmlBF16 : kGgmlF32; }
 
+}  // namespace
+
 // What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked for: they are what 4 bits
 // hurt most, and llama.cpp's 4-bit files hold them in more as well.
 Format packed_format(const SourceTensor& t, Format asked) {
@@ -192,6 +194,8 @@ Format packed_format(const SourceTensor& t, Format asked) {
   if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? LINNET_I8G128 : asked;
 }
+
+namespace {
 
 void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
   char name[kRoleNameBytes];

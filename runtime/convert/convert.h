@@ -71,6 +71,33 @@ struct Description {
 };
 linnet_status describe(const std::string& path, Description* out, linnet_error* err);
 
+// What passes of a model cost, counted from its shapes: two operations per multiply-add of matrices and attention (every row against every row of the prompt, without
+// the causal half, within its layer's window), bytes of the matrices that are read and of the KV cache, written once and read once. Of experts the ones that rows
+// spread evenly choose. Norms, RoPE and activations are not counted as operations. Logits are those of one row.
+enum class Arithmetic { kInt8, kF8, kFloat };  // which of linnet_measurement's peaks bounds a step
+struct CostStep {
+  const char* name = nullptr;
+  Arithmetic by = Arithmetic::kInt8;
+  double ops = 0, weight_bytes = 0, kv_bytes = 0;  // of all layers together
+};
+struct CostPass {
+  std::vector<CostStep> steps;  // in order; the embedding first, the LM head last
+};
+struct CostParams {
+  uint32_t prompt = 1, depth = 0;                 // rows of the prefill; tokens in the cache when one more is decoded
+  linnet_format weights = LINNET_FORMAT_DEFAULT;  // default: as the file has them, or as it would be packed
+  linnet_format k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;
+};
+struct Cost {
+  CostPass prefill, decode;
+  uint32_t n_layers = 0;
+  double layer_weights = 0, layer_bytes = 0, layer_ops = 0;  // of the last layer; operations of its matrices in the prefill, without attention
+  double weights = 0, weight_bytes = 0;                      // of the whole model, embedding included
+  double kv_bytes_per_token = 0;                             // of all layers
+  linnet_format weights_format = LINNET_FORMAT_DEFAULT, k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;  // of most weights, of the cache
+};
+linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err);
+
 // Names for `--synthetic`.
 std::vector<std::string> shapes();
 

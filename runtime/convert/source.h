@@ -54,6 +54,9 @@ std::vector<std::string> gguf_parts(const std::string& path);
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
 std::vector<std::string> synthetic_shapes();
 
+// What a tensor is packed as where `asked` (or LINNET_FORMAT_DEFAULT) is asked for.
+Format packed_format(const SourceTensor& t, Format asked);
+
 // Scales query and key channels by powers of two against each other, so that the keys' channels are about equally large (equalise.cpp).
 Status equalise_keys(Source* source, Error* err);
 

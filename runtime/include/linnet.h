@@ -174,6 +174,8 @@ typedef struct linnet_measurement {
   /* Measured only where `size` reaches them: */
   double decode_gb_s;  /* `data` as i8g128 weights of one row, 10^9 bytes of weights per second; 0 without data */
   double prefill_tops; /* 64 rows by i8g128 weights that stay in a core's cache, 10^12 operations per second */
+  double f8_tops;      /* register-only loop of what multiplies FP8 weights, 10^12 operations per second */
+  double float_tops;   /* and of what multiplies f32, f16 and bf16 weights */
 } linnet_measurement;
 
 /* Measures this machine: the two limits that decode and prefill are held against, and what the tier's own products reach. Reads `data` (at least 1 MiB for a sane figure; NULL

@@ -1,0 +1,203 @@
+// What `linnet inspect --cost` shows: operations and bytes of a pass by step, counted from shapes. Nothing is packed and nothing runs.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "../kv.h"
+#include "convert.h"
+#include "source.h"
+
+namespace linnet::convert {
+namespace {
+
+enum Step { kEmbed, kVectors, kQkv, kAttention, kAttentionOut, kRoute, kGateUp, kDown, kExpertsGateUp, kExpertsDown, kShared, kHead, kSteps };
+constexpr const char* kStepNames[kSteps] = {"embedding", "norms and biases", "q, k, v", "attention", "attention output", "router", "gate, up", "down",
+                                            "experts: gate, up", "experts: down", "shared expert", "LM head"};
+
+Step step_of(Role role) {
+  if (!kRoles[role].matrix) return kVectors;
+  switch (role) {
+    case kTokenEmbd: case kPosEmbd: case kEmbdIn: return kEmbed;
+    case kOutput: case kEmbdOut: return kHead;
+    case kAttnVB: case kAttnOut: return kAttentionOut;
+    case kFfnGate: case kFfnUp: return kGateUp;
+    case kFfnDown: return kDown;
+    case kRouter: case kSharedGateInp: return kRoute;
+    case kExpertGate: case kExpertUp: return kExpertsGateUp;
+    case kExpertDown: return kExpertsDown;
+    case kSharedGate: case kSharedUp: case kSharedDown: return kShared;
+    default: return kQkv;
+  }
+}
+
+Arithmetic arithmetic(Format f) {
+  return f == LINNET_F8E4M3 || f == LINNET_F8E5M2 ? Arithmetic::kF8 : f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 ? Arithmetic::kFloat : Arithmetic::kInt8;
+}
+
+// A tensor of the model as it lies in a packed file.
+struct Tensor {
+  Role role;
+  uint32_t layer;
+  Format format;
+};
+
+class Counter {
+ public:
+  Counter(const ModelSpec& spec, const CostParams& params, Cost* out) : s_(spec), params_(params), out_(out) {}
+
+  void count(const std::vector<Tensor>& tensors) {
+    for (CostPass* pass : {&out_->prefill, &out_->decode}) {
+      pass->steps.assign(kSteps, {});
+      for (int i = 0; i < kSteps; ++i) pass->steps[static_cast<size_t>(i)].name = kStepNames[i];
+    }
+    for (const Tensor& t : tensors) {
+      tensor(t, params_.prompt, &out_->prefill);
+      tensor(t, 1, &out_->decode);
+      const double n = weights(t), bytes = tensor_bytes(t);
+      out_->weights += n;
+      out_->weight_bytes += bytes;
+      if (!kRoles[t.role].per_layer || t.layer + 1 != s_.n_layers) continue;
+      out_->layer_weights += n;
+      out_->layer_bytes += bytes;
+      if (kRoles[t.role].matrix) out_->layer_ops += ops(t, params_.prompt);
+    }
+    if (s_.tied) {  // the head reads the embedding's table, from one end to the other
+      const auto table = std::find_if(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.role == kTokenEmbd; });
+      if (table != tensors.end())
+        for (CostPass* pass : {&out_->prefill, &out_->decode}) head(*table, pass);
+    }
+    for (uint32_t layer = 0; layer < s_.n_layers; ++layer) attention(layer);
+    for (CostPass* pass : {&out_->prefill, &out_->decode}) {
+      pass->steps.erase(std::remove_if(pass->steps.begin(), pass->steps.end(), [](const CostStep& c) { return c.ops + c.weight_bytes + c.kv_bytes == 0; }), pass->steps.end());
+    }
+  }
+
+ private:
+  double n_of(const Tensor& t) const { return role_of_experts(t.role) ? double{1} * s_.n_experts * expert_rows(t.role, s_) : kRoles[t.role].n(s_); }
+  double weights(const Tensor& t) const { return n_of(t) * kRoles[t.role].k(s_); }
+  double tensor_bytes(const Tensor& t) const {
+    return kRoles[t.role].matrix ? static_cast<double>(packed_bytes(t.format, kRoles[t.role].n(s_), kRoles[t.role].k(s_))) : 4.0 * kRoles[t.role].n(s_);
+  }
+  double ops(const Tensor& t, double rows) const {
+    return 2 * rows * weights(t) * (role_of_experts(t.role) ? double{1} * s_.n_active / s_.n_experts : 1);
+  }
+  // Rows spread evenly over experts leave so many of them unread.
+  double touched(const Tensor& t, double rows) const {
+    return role_of_experts(t.role) ? 1 - std::pow(1 - double{1} * s_.n_active / s_.n_experts, rows) : 1;
+  }
+
+  void head(const Tensor& t, CostPass* pass) {  // logits of one row
+    CostStep& c = pass->steps[kHead];
+    c.by = arithmetic(t.format);
+    c.ops += ops(t, 1);
+    c.weight_bytes += tensor_bytes(t);
+  }
+  void tensor(const Tensor& t, double rows, CostPass* pass) {
+    const Step step = step_of(t.role);
+    CostStep& c = pass->steps[step];
+    if (step == kHead) return head(t, pass);
+    if (t.role == kTokenEmbd || t.role == kPosEmbd) {  // a row of the table for each token
+      c.weight_bytes += std::min(1.0, rows / kRoles[t.role].n(s_)) * tensor_bytes(t);
+      return;
+    }
+    c.weight_bytes += tensor_bytes(t) * touched(t, rows);
+    if (!kRoles[t.role].matrix) return;
+    c.by = arithmetic(t.format);
+    c.ops += ops(t, rows);
+  }
+
+  // Every row against all rows of the prompt, or as many as its window lets it see. What is cached is written once, and read once a pass.
+  void attention(uint32_t layer) {
+    const double seen_at_most = layer_window(s_, layer) ? layer_window(s_, layer) : 1e18, latent = s_.kv_lora_rank;
+    const double values = latent > 0 ? latent : s_.head_dim, keys = s_.head_dim;
+    const KvLayout kv = kv_layout(params_.k, params_.v, s_.n_kv_heads, s_.head_dim, s_.kv_lora_rank ? s_.qk_rope_dim : 0);
+    const double bytes = static_cast<double>(kv.page_bytes) / (kv_kivi(params_.k) ? kGroupPositions : kPagePositions);
+    out_->kv_bytes_per_token += bytes;
+    const auto add = [&](double rows, double held, CostPass* pass) {
+      const double seen = std::min(held, seen_at_most);
+      CostStep& c = pass->steps[kAttention];
+      c.by = arithmetic(params_.k) == Arithmetic::kFloat ? Arithmetic::kFloat : Arithmetic::kInt8;  // FP8 caches become integers
+      c.ops += 2 * rows * seen * s_.n_heads * (keys + values);
+      c.kv_bytes += rows * bytes + (rows > 1 ? held : seen) * bytes;
+    };
+    add(params_.prompt, params_.prompt, &out_->prefill);
+    add(1, params_.depth + 1.0, &out_->decode);
+  }
+
+  const ModelSpec& s_;
+  const CostParams& params_;
+  Cost* out_;
+};
+
+Status tensors_of(const Gguf& file, const ModelSpec& spec, Format asked, std::vector<Tensor>* out, Error* err) {
+  for (uint32_t r = 0; r < kRoleCount; ++r) {
+    const auto role = static_cast<Role>(r);
+    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer) {
+      if (!role_present(role, layer, spec)) continue;
+      Tensor t = {role, layer, LINNET_F32};
+      if (kRoles[r].matrix) {
+        Matrix m;
+        LINNET_TRY(find_matrix(file, role, layer, spec, &m, err));
+        t.format = asked == LINNET_FORMAT_DEFAULT || role_f32(role) ? m.format : asked;
+      }
+      out->push_back(t);
+    }
+  }
+  return LINNET_OK;
+}
+
+// The most weights are in this format.
+Format format_of_most(const std::vector<Tensor>& tensors, const ModelSpec& spec) {
+  double by[kMaxFormat + 1] = {};
+  for (const Tensor& t : tensors)
+    if (kRoles[t.role].matrix && kRoles[t.role].per_layer) by[t.format] += double{1} * kRoles[t.role].n(spec) * kRoles[t.role].k(spec);
+  return static_cast<Format>(std::max_element(by, by + kMaxFormat + 1) - by);
+}
+
+}  // namespace
+
+linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err) {
+  *out = {};
+  Source source;
+  ModelSpec spec = {};
+  std::vector<Tensor> tensors;
+  constexpr std::string_view kSynthetic = "synthetic:";
+  struct stat st;
+  bool packed = false;
+  if (params.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(params.weights))) return fail(err, LINNET_BAD_ARG, "cost: no weights are in format ", int{params.weights});
+  if (path.compare(0, kSynthetic.size(), kSynthetic) == 0) {
+    LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
+  } else if (stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
+    LINNET_TRY(source_from_folder(path, &source, err));
+  } else {
+    linnet_view view = {};
+    LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &view, err));
+    const auto file = std::make_unique<Gguf>();
+    Status status = gguf_open(view.data, view.bytes, path.c_str(), file.get(), err);
+    packed = status == LINNET_OK && is_packed(*file);
+    if (packed) status = spec_read(*file, &spec, err);
+    if (packed && status == LINNET_OK) status = tensors_of(*file, spec, params.weights, &tensors, err);
+    linnet_file_unmap(&view);
+    LINNET_TRY(status);
+    if (!packed) LINNET_TRY(source_from_gguf(path, &source, err));
+  }
+  if (!packed) {
+    spec = source.spec;
+    for (const SourceTensor& t : source.tensors) tensors.push_back({t.role, t.layer, packed_format(t, params.weights)});
+  }
+  if (spec.n_layers == 0) return fail(err, LINNET_UNSUPPORTED, path, ": only a vocabulary, nothing to compute");
+  CostParams p = params;
+  if (p.k == LINNET_FORMAT_DEFAULT) p.k = LINNET_I8;
+  if (p.v == LINNET_FORMAT_DEFAULT) p.v = LINNET_I8;
+  if (kv_kivi(p.k) != kv_kivi(p.v) || (kv_kivi(p.k) && spec.kv_lora_rank)) return fail(err, LINNET_BAD_ARG, "cost: KIVI is for K and V together, and not for latent attention");
+  out->weights_format = format_of_most(tensors, spec);
+  out->k = p.k;
+  out->v = p.v;
+  out->n_layers = spec.n_layers;
+  Counter(spec, p, out).count(tensors);
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

@@ -1,0 +1,286 @@
+// Properties that hold for tokenizers of every style: streams never cut a character, what is lossless comes back, work grows with the text.
+#include "gguf_file.h"
+#include "runtime/text_out.h"
+#include "test_tokenizer.h"
+
+namespace {
+
+std::unique_ptr<Loaded> small(const std::string& name) { return load_folder("tests/golden/tokenizers/" + name); }
+
+bool is_utf8(const std::string& s) { return lossy(s) == s; }
+
+// What linnet_generate passes on for these tokens, piece by piece.
+struct Stream {
+  std::string text;
+  bool whole = true;  // each piece was made of whole characters
+  static int on_token(void* user, int32_t, const char* utf8, size_t n) {
+    auto* stream = static_cast<Stream*>(user);
+    stream->whole = stream->whole && is_utf8(std::string(utf8, n));
+    stream->text.append(utf8, n);
+    return 0;
+  }
+};
+Stream stream_of(const Tokenizer& t, const Ids& ids) {
+  std::vector<char> held(kHeldBytes), utf8(3 * kHeldBytes);
+  linnet_generate_params params = {};
+  Stream out;
+  TextOut text{held.data(), utf8.data(), params, Stream::on_token, &out};
+  linnet_stop why = LINNET_STOP_NONE;
+  for (size_t i = 0; i < ids.size(); ++i) pass_token(text, ids[i], token_bytes(t, ids[i], i == 0), &why);
+  text.emit(-1, text.n, true);
+  return out;
+}
+
+std::string random_text(std::mt19937& rng, size_t most) {
+  const std::vector<std::string> pool = {"the ", " of", "a", " ", "  ", "\n", "\t", "'s", "42", "1,234", "é", "e\u0301", "ß", "Ж", "中", "の", "한", "א", "\u0903", "\u200D",
+                                         "😀", "👩‍👩‍👧", "ﬁ", "½", "…", "Ａ", "²", "▁", "<s>", "##", "[UNK]", "...", "(", "×", "\u00A0", "\u3000", "don't", "İ", "ǅ"};
+  std::string text;
+  for (size_t n = rng() % most; n; --n) {
+    if (rng() % 5) {
+      text += pool[rng() % pool.size()];
+    } else if (rng() % 2) {
+      text.push_back(static_cast<char>(rng()));
+    } else {
+      uint32_t c;
+      do c = static_cast<uint32_t>(rng() % (rng() % 2 ? 0x3000 : 0x110000));
+      while (c >= 0xD800 && c < 0xE000);
+      text += put_utf8(c);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a stream of tokens is the whole text, and no piece of it cuts a character") {
+  std::mt19937 rng(11);
+  size_t streams = 0;
+  std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> all;
+  for (const char* name : kSmall) all.emplace_back(name, small(name));
+  for (const char* name : {"gpt2", "llama2", "t5-small"}) all.emplace_back(name, load_folder(std::string("tokenizers/") + name));
+  for (const auto& [name, l] : all) {
+    if (!l) continue;
+    for (int round = 0; round < 100; ++round, ++streams) {
+      Ids ids;
+      const bool bytes = round % 2;  // tokens of single bytes, which make and break characters
+      for (size_t n = rng() % 60; n; --n) {
+        const int32_t one = tok::Tables(l->t).byte_ids[round % 4 == 1 ? 0x80 + rng() % 0x70 : rng() % 256];
+        ids.push_back(bytes && one >= 0 && rng() % 4 ? one : static_cast<int32_t>(rng() % l->t.n_tokens));
+      }
+      const Stream got = stream_of(l->t, ids);
+      if (!got.whole) FAIL(name << ": a character is cut, round " << round);
+      if (got.text != lossy(decode(l->t, ids))) FAIL(name << ": " << json(got.text).dump() << " is not " << json(lossy(decode(l->t, ids))).dump());
+    }
+    // Texts that were encoded come back through a stream just as well.
+    for (int round = 0; round < 50; ++round) {
+      const Ids ids = encode(l->t, random_text(rng, 30), LINNET_NO_ADD_SPECIAL);
+      const Stream got = stream_of(l->t, ids);
+      if (!got.whole || got.text != lossy(decode(l->t, ids))) FAIL(name << ": " << json(got.text).dump());
+    }
+  }
+  std::printf("streams: %zu of random tokens\n", streams);
+}
+
+TEST_CASE("what is lossless comes back, whatever the bytes") {
+  std::mt19937 rng(12);
+  const std::map<std::string, bool> styles = {{"llama3", false},    {"gpt-4o", false},  {"tekken", false},    {"olmo2", false}, {"deepseek-v3", false},
+                                              {"deepseek-coder", false}, {"falcon", false},  {"starcoder", false}, {"bloom", false}, {"gpt-neox", true},
+                                              {"command-r", true}};  // true: NFC comes back
+  for (const auto& [name, is_nfc] : styles) {
+    const auto l = small(name);
+    for (int round = 0; round < 400; ++round) {
+      const std::string text = random_text(rng, 40), back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
+      if (back != (is_nfc ? nfc_of(text) : text)) FAIL(name << ": " << json(lossy(text)).dump() << " became " << json(lossy(back)).dump());
+    }
+  }
+  for (const char* name : {"gemma", "unigram-bytes"}) {  // bytes for what is no piece; U+2581 is a space
+    const auto l = small(name);
+    for (int round = 0; round < 400; ++round) {
+      const std::string text = random_text(rng, 40), back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
+      if (back != convert::with_spaces(text)) FAIL(name << ": " << json(lossy(text)).dump() << " became " << json(lossy(back)).dump());
+    }
+  }
+}
+
+TEST_CASE("work grows with the text, in steps counted") {
+  std::mt19937 rng(13);
+  const size_t large = kSanitized ? 20000 : 60000;
+  std::map<std::string, std::string> texts;
+  for (const char* unit : {"a", " ", "\n", "the quick brown fox ", "é", "e\u0301", "中", "中A", "'", "'s ", "1", "(", "\xFF", "▁", "\u0301", "aA", "ﬁ", "ﷺ", "😀", "<s>", "/", " !"}) {
+    std::string& text = texts[unit];
+    while (text.size() < large) text += unit;
+  }
+  std::string& mixed = texts["mixed"];
+  while (mixed.size() < large) mixed += random_text(rng, 40);
+  const auto steps = [](const Tokenizer& t, std::string_view text) {
+    std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
+    size_t n = 0;
+    uint64_t count = 0;
+    const Status status = tokenize(t, text, 0, scratch.data(), scratch.size(), nullptr, 0, &n, nullptr, &count);
+    if (status != LINNET_OK && status != LINNET_TOO_SMALL) FAIL("tokenize: " << status);
+    return static_cast<double>(count);
+  };
+  double worst = 0, most = 0;
+  std::string which;
+  for (const char* name : kSmall) {
+    const auto l = small(name);
+    for (const auto& [label, text] : texts) {
+      const double whole = steps(l->t, text), tenth = steps(l->t, std::string_view(text).substr(0, large / 10));
+      const double ratio = whole / (tenth + 100);
+      if (ratio > worst) worst = ratio, which = std::string(name) + " on " + label;
+      most = std::max(most, whole / static_cast<double>(text.size()));
+    }
+  }
+  std::printf("steps: ten times the text takes up to %.1f times as many (%s); up to %.0f a byte\n", worst, json(lossy(which)).dump().c_str(), most);
+  CHECK(worst < 14);  // 100 would be quadratic
+  CHECK(most < 600);  // a piece has at most kMaxPiece bytes
+}
+
+TEST_CASE("a text that grows more than the tables say is refused, not cut") {
+  auto l = small("unigram-t5");
+  std::string text;
+  while (text.size() < 300) text += "\uFDFA";
+  encode(l->t, text);
+  auto* header = reinterpret_cast<tok::Header*>(l->memory.data());
+  CHECK(header->growth >= 11);
+  header->growth = 2;
+  std::vector<uint8_t> scratch(tokenize_scratch_bytes(l->t, text.size()));
+  size_t n = 0;
+  Error err = {};
+  CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size(), nullptr, 0, &n, &err) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text).find("grows by more than 2 times") != std::string::npos);
+}
+
+// ---- GGUF -------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+template <class T>
+std::string array_of(uint32_t type, const std::vector<T>& values) {
+  std::string out = test::le(type) + test::le(uint64_t{values.size()});
+  for (const T& v : values) out += test::le(v);
+  return out;
+}
+test::GgufFile gguf_of(const TokenizerBlob& b) {
+  test::GgufFile file;
+  file.text("tokenizer.ggml.model", b.gguf_model);
+  file.text("tokenizer.ggml.pre", b.gguf_pre);
+  std::string tokens = test::le(uint32_t{kGgufString}) + test::le(uint64_t{b.tokens.size()});
+  for (const std::string& token : b.tokens) tokens += test::lstr(token);
+  file.raw("tokenizer.ggml.tokens", kGgufArray, tokens);
+  file.raw("tokenizer.ggml.token_type", kGgufArray, array_of(kGgufI32, b.types));
+  if (!b.scores.empty()) file.raw("tokenizer.ggml.scores", kGgufArray, array_of(kGgufF32, b.scores));
+  if (!b.charsmap.empty())
+    file.raw("tokenizer.ggml.precompiled_charsmap", kGgufArray, array_of(kGgufU8, std::vector<uint8_t>(b.charsmap.begin(), b.charsmap.end())));
+  if (b.gguf_model == "gpt2") {
+    std::string merges = test::le(uint32_t{kGgufString}) + test::le(uint64_t{b.merges.size()});
+    for (const std::string& merge : b.merges) merges += test::lstr(merge);
+    file.raw("tokenizer.ggml.merges", kGgufArray, merges);
+  }
+  file.raw("tokenizer.ggml.add_space_prefix", kGgufBool, std::string(1, static_cast<char>(b.add_space_prefix)));
+  file.raw("tokenizer.ggml.remove_extra_whitespaces", kGgufBool, std::string(1, static_cast<char>(b.remove_extra)));
+  if (b.unk_id >= 0) file.u32("tokenizer.ggml.unknown_token_id", static_cast<uint32_t>(b.unk_id));
+  if (b.bos_id >= 0) file.u32("tokenizer.ggml.bos_token_id", static_cast<uint32_t>(b.bos_id));
+  if (b.eos_id >= 0) file.u32("tokenizer.ggml.eos_token_id", static_cast<uint32_t>(b.eos_id));
+  return file;
+}
+Status open_gguf(const test::GgufFile& file, Loaded* out, Error* err) {
+  const std::string bytes = file.header();
+  const auto gguf = std::make_unique<Gguf>();
+  const Status status = gguf_open(bytes.data(), bytes.size(), "test.gguf", gguf.get(), err);
+  if (status != LINNET_OK) return status;
+  return convert::tokenizer_from_gguf(*gguf, &out->blob, err);
+}
+
+}  // namespace
+
+TEST_CASE("GGUF files hold the same tokenizers") {
+  std::mt19937 rng(14);
+  size_t texts = 0;
+  for (const char* name : {"unigram-spm", "unigram-bytes", "wordpiece", "llama3", "gpt-4o", "tekken", "deepseek-v3", "deepseek-coder", "falcon", "starcoder", "command-r",
+                           "bloom", "gpt-neox"}) {
+    const auto l = small(name);
+    test::GgufFile file = gguf_of(l->blob);
+    if (l->blob.gguf_model == "bert") {
+      file.u32("tokenizer.ggml.cls_token_id", 2);
+      file.u32("tokenizer.ggml.seperator_token_id", 3);
+    }
+    Loaded other;
+    Error err = {};
+    const Status status = open_gguf(file, &other, &err);
+    INFO(name << " " << l->blob.gguf_model << " " << l->blob.gguf_pre << ": " << err.text);
+    REQUIRE(status == LINNET_OK);
+    open_blob(&other);
+    for (int round = 0; round < 200; ++round, ++texts) {
+      std::string text = random_text(rng, 40);
+      // SentencePiece looks for its names of special pieces only where they are user-defined.
+      const uint32_t flags = LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL;
+      const Ids want = encode(l->t, text, flags), got = encode(other.t, text, flags);
+      if (got != want) FAIL(name << ": " << json(lossy(text)).dump());
+      if (l->blob.gguf_model != "t5" && decode(other.t, got) != decode(l->t, want)) FAIL(name << " decodes " << json(lossy(text)).dump() << " otherwise");
+    }
+    if (l->blob.gguf_model == "bert") CHECK(encode(other.t, "the") == encode(l->t, "the"));
+    if (l->blob.gguf_model == "t5") CHECK(encode(other.t, "the").back() == l->t.eos_id);
+  }
+  std::printf("GGUF: %zu texts as by the files they were made of\n", texts);
+
+  const auto refused = [](const test::GgufFile& file, Status want, const char* says) {
+    Loaded l;
+    Error err = {};
+    CHECK(open_gguf(file, &l, &err) == want);
+    INFO(err.text);
+    CHECK(std::string(err.text).find(says) != std::string::npos);
+  };
+  test::GgufFile file = gguf_of(small("llama3")->blob);
+  file.key("tokenizer.ggml.pre")->value = test::le(uint32_t{kGgufString}) + test::lstr("exaone");
+  refused(file, LINNET_UNSUPPORTED, "tokenizer.ggml.pre 'exaone' is not supported");
+  file = gguf_of(small("unigram-spm")->blob);
+  file.key("tokenizer.ggml.precompiled_charsmap")->value = test::le(uint32_t{kGgufArray}) + array_of(kGgufI32, std::vector<int32_t>{1});
+  refused(file, LINNET_BAD_FILE, "precompiled_charsmap is not an array of bytes");
+  file = gguf_of(small("unigram-spm")->blob);
+  file.raw("tokenizer.ggml.treat_whitespace_as_suffix", kGgufBool, std::string(1, '\1'));
+  refused(file, LINNET_UNSUPPORTED, "treat_whitespace_as_suffix");
+  file.remove("tokenizer.ggml.scores");
+  refused(file, LINNET_BAD_FILE, "tokenizer.ggml.scores is missing");
+  file.key("tokenizer.ggml.model")->value = test::le(uint32_t{kGgufString}) + test::lstr("rwkv");
+  refused(file, LINNET_UNSUPPORTED, "tokenizer.ggml.model 'rwkv'");
+}
+
+// ---- files that are not understood ------------------------------------------------------------------------------------------
+
+TEST_CASE("Unigram and WordPiece: what is not understood is refused by name") {
+  const auto read = [](const char* name) { return json::parse(slurp(std::string("tests/golden/tokenizers/") + name + "/tokenizer.json")); };
+  const auto refused = [](Status want, json tokenizer, const char* pointer, json value, const char* says) {
+    tokenizer[json::json_pointer(pointer)] = std::move(value);
+    Loaded l;
+    Error err = {};
+    const Status status = build(tokenizer, &l, &err);
+    INFO(err.text << " -- must say: " << says);
+    CHECK(status == want);
+    CHECK(std::string(err.text).find(says) != std::string::npos);
+  };
+  const json unigram = read("unigram-t5"), wordpiece = read("wordpiece"), byte_level = read("falcon"), gemma = read("gemma");
+  const Status bad = LINNET_BAD_FILE, no = LINNET_UNSUPPORTED;
+  refused(bad, unigram, "/model/vocab", json::object(), "model.vocab");
+  refused(bad, unigram, "/model/vocab/5", {"x"}, "model.vocab[5]");
+  refused(bad, unigram, "/model/vocab/5", {"x", "y"}, "model.vocab[5]");
+  refused(bad, unigram, "/model/vocab/5/1", nullptr, "model.vocab[5]");
+  refused(bad, unigram, "/model/unk_id", 100000, "model.unk_id is 100000");
+  refused(no, unigram, "/model/vocab/5/0", std::string(600, 'x'), "piece 5 has 600 bytes");
+  refused(bad, unigram, "/normalizer/precompiled_charsmap", "!", "not base64");
+  refused(bad, unigram, "/normalizer/precompiled_charsmap", "AAAA", "the precompiled charsmap has 3 bytes");
+  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a+"}}}, {"content", "b"}}, "normalizer is not supported");
+  refused(no, unigram, "/pre_tokenizer", nullptr, "a Unigram model without Metaspace");
+  refused(no, unigram, "/pre_tokenizer/pretokenizers/1/replacement", "_", "pre_tokenizer is not supported");
+  refused(no, unigram, "/pre_tokenizer/pretokenizers/1/prepend_scheme", "first", "pre_tokenizer is not supported");
+  refused(no, unigram, "/decoder", {{"type", "WordPiece"}}, "decoder is not supported");
+  refused(no, wordpiece, "/pre_tokenizer", {{"type", "WhitespaceSplit"}}, "pre_tokenizer is not supported");
+  refused(no, wordpiece, "/decoder/prefix", "@@", "decoder is not supported");
+  refused(no, wordpiece, "/decoder", nullptr, "a WordPiece model without decoder");
+  refused(bad, wordpiece, "/model/max_input_chars_per_word", "x", "max_input_chars_per_word");
+  refused(no, byte_level, "/pre_tokenizer/pretokenizers/0/behavior", "Isolated", "pre_tokenizer is not supported");
+  refused(no, byte_level, "/pre_tokenizer/pretokenizers/2/individual_digits", true, "individual_digits behind ByteLevel");
+  refused(no, byte_level, "/pre_tokenizer/pretokenizers/3/pattern/Regex", "\\p{N}", "a Split behind ByteLevel");
+  refused(no, byte_level, "/normalizer", {{"type", "BertNormalizer"}}, "normalizer is not supported");
+  refused(no, gemma, "/normalizer", nullptr, "pre_tokenizer");
+}
