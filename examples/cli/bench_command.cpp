@@ -69,6 +69,7 @@ struct Result {
   std::vector<Rep> reps;
   size_t dropped = 0;
   double spread = 0;        // largest difference of the limits before and after, of the repetitions kept
+  double predicted_s = 0;   // of a token or a prompt: the cost table's floor at the limits measured beside it
 };
 
 class Bench {
@@ -77,6 +78,7 @@ class Bench {
   bool prepare() { return target_.prepare(engine_) || (failed(args_, "no memory to measure the read bandwidth with"), false); }
   bool decode(uint64_t depth, uint64_t gen, size_t reps, Result* out);
   bool prefill(uint64_t tokens, size_t reps, Result* out);
+  bool peaks(Limits* out);  // of products, nothing is read
 
  private:
   bool limits(linnet_measurement* out);
@@ -100,6 +102,18 @@ bool Bench::limits(linnet_measurement* out) {
   if (linnet_measure(&settings_.profile, engine_.params.n_threads, view.data, view.bytes, out, &err) == LINNET_OK) return true;
   failed(args_, err);
   return false;
+}
+
+bool Bench::peaks(Limits* out) {
+  linnet_measurement m = {};
+  m.size = sizeof m;
+  linnet_error err = {};
+  if (linnet_measure(&settings_.profile, engine_.params.n_threads, nullptr, 0, &m, &err) != LINNET_OK) {
+    failed(args_, err);
+    return false;
+  }
+  *out = {0, m.int8_tops, m.f8_tops, m.float_tops};
+  return true;
 }
 
 bool Bench::repeat(const char* what, size_t reps, double linnet_measurement::*limit, const std::function<bool(Work*)>& rep, Result* out) {
@@ -214,6 +228,25 @@ double overall(const std::vector<Result>& a, const std::vector<Result>& b, doubl
   return median(values);
 }
 
+// What the cost table says for a result's shape, at the limits that were measured while it ran.
+bool predict(const Args& args, const std::string& path, const Settings& settings, const Engine& engine, const Limits& peaks, uint64_t prompt, uint64_t depth, Result* r) {
+  convert::CostParams params;
+  params.prompt = static_cast<uint32_t>(std::max<uint64_t>(prompt, 1)), params.depth = static_cast<uint32_t>(depth);
+  params.weights = settings.weights;
+  params.k = static_cast<linnet_format>(engine.params.kv_format), params.v = static_cast<linnet_format>(engine.params.v_format);
+  convert::Cost cost;
+  linnet_error err = {};
+  if (convert::cost(path, params, &cost, &err) != LINNET_OK) {
+    failed(args, err);
+    return false;
+  }
+  Limits limits = peaks;
+  limits.read_gb_s = median_of(*r, [](const Rep& rep) { return rep.read_gb_s; });
+  limits.int8_tops = median_of(*r, [](const Rep& rep) { return rep.int8_tops; });
+  r->predicted_s = floor_of(prompt ? cost.prefill : cost.decode, limits);
+  return true;
+}
+
 struct Report {
   const Args& args;
   const Engine& engine;
@@ -246,7 +279,7 @@ void Report::print_json() const {
   };
   json.key("decode").array();
   for (const Result& r : decode) {
-    json.object().field("depth", r.size).field("tokens_per_s", median_of(r, tokens_per_s)).field("ms_per_token", 1000 / median_of(r, tokens_per_s))
+    json.object().field("depth", r.size).field("tokens_per_s", median_of(r, tokens_per_s)).field("ms_per_token", 1000 / median_of(r, tokens_per_s)).field("predicted_ms", 1000 * r.predicted_s)
         .field("bytes_per_token", static_cast<uint64_t>(median_of(r, bytes_per_token))).field("gb_s", median_of(r, gb_s))
         .field("read_gb_s", median_of(r, [](const Rep& rep) { return rep.read_gb_s; })).field("share_of_read", median_of(r, share_of_read));
     common(r);
@@ -254,7 +287,7 @@ void Report::print_json() const {
   json.end().key("prefill").array();
   for (const Result& r : prefill) {
     json.object().field("tokens", r.size).field("tokens_per_s", median_of(r, tokens_per_s))
-        .field("ms", 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s)).field("tops", median_of(r, tops))
+        .field("ms", 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s)).field("predicted_ms", 1000 * r.predicted_s).field("tops", median_of(r, tops))
         .field("int8_tops", median_of(r, [](const Rep& rep) { return rep.int8_tops; })).key("share_of_int8_peak");
     if (integer_weights()) json.value(median_of(r, share_of_peak)); else json.null();
     common(r);
@@ -277,14 +310,14 @@ void Report::print_text() const {
   std::printf("this machine, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", overall(decode, prefill, &Rep::read_gb_s),
               overall(decode, prefill, &Rep::int8_tops));
   for (const Result& r : decode) {
-    std::printf("decode   depth %-6llu %9.2f tokens/s %9.2f ms/token  %8s/token %7.1f GB/s = %3.0f %% of the plain read",
-                static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s),
+    std::printf("decode   depth %-6llu %9.2f tokens/s %9.2f ms/token (predicted %.2f)  %8s/token %7.1f GB/s = %3.0f %% of the plain read",
+                static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s), 1000 * r.predicted_s,
                 human_bytes(static_cast<uint64_t>(median_of(r, bytes_per_token))).c_str(), median_of(r, gb_s), 100 * median_of(r, share_of_read));
     print_reps(r);
   }
   for (const Result& r : prefill) {
-    std::printf("prefill  %5llu tokens %9.1f tokens/s %9.1f ms        %7.3f TOPS", static_cast<unsigned long long>(r.size),
-                median_of(r, tokens_per_s), 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s), median_of(r, tops));
+    std::printf("prefill  %5llu tokens %9.1f tokens/s %9.1f ms (predicted %.1f)  %7.3f TOPS", static_cast<unsigned long long>(r.size),
+                median_of(r, tokens_per_s), 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s), 1000 * r.predicted_s, median_of(r, tops));
     if (integer_weights()) std::printf(" = %3.0f %% of the int8 peak", 100 * median_of(r, share_of_peak));
     print_reps(r);
   }
@@ -293,7 +326,7 @@ void Report::print_text() const {
 int run(const Args& args) {
   const bool synthetic = args.given("--synthetic");
   if (synthetic == args.given("-m")) return usage_error(args, "give either -m MODEL or --synthetic SHAPE");
-  const std::string model = synthetic ? args.text("--synthetic") : args.text("-m");
+  const std::string model = synthetic ? args.text("--synthetic") : args.text("-m"), path = synthetic ? "synthetic:" + model : model;
   const std::vector<uint64_t> prompts = args.counts("--prompt"), depths = args.counts("--depth");
   const uint64_t gen = args.count("--gen");
   const size_t reps = args.count("--reps");
@@ -301,7 +334,7 @@ int run(const Args& args) {
   Settings settings;
   Engine engine;
   on_interrupt_cancel(nullptr);
-  if (!read_settings(args, &settings) || !engine.open(args, synthetic ? "synthetic:" + model : model, settings)) return kExitError;
+  if (!read_settings(args, &settings) || !engine.open(args, path, settings)) return kExitError;
   uint64_t need = *std::max_element(prompts.begin(), prompts.end());
   for (const uint64_t depth : depths) need = std::max(need, std::max<uint64_t>(depth, 1) + gen);
   linnet_session_params& s = settings.session;
@@ -313,10 +346,12 @@ int run(const Args& args) {
   Bench bench(args, settings, engine);
   if (!bench.prepare()) return kExitError;
   Report report{args, engine, model, synthetic || model.rfind("synthetic:", 0) == 0, {}, {}};
+  Limits peaks;
+  if (!bench.peaks(&peaks)) return kExitError;
   for (const uint64_t depth : depths)
-    if (gen > 0 && !bench.decode(depth, gen, reps, &report.decode.emplace_back())) return kExitError;
+    if (gen > 0 && !(bench.decode(depth, gen, reps, &report.decode.emplace_back()) && predict(args, path, settings, engine, peaks, 0, depth + gen / 2, &report.decode.back()))) return kExitError;
   for (const uint64_t prompt : prompts)
-    if (prompt > 0 && !bench.prefill(prompt, reps, &report.prefill.emplace_back())) return kExitError;
+    if (prompt > 0 && !(bench.prefill(prompt, reps, &report.prefill.emplace_back()) && predict(args, path, settings, engine, peaks, prompt, 0, &report.prefill.back()))) return kExitError;
   on_interrupt_cancel(nullptr);
   if (args.json()) report.print_json();
   else report.print_text();
@@ -331,7 +366,7 @@ Command bench_command() {
   return {"bench", "speed of decode and prefill, beside the limits of this machine", "", 0, 0,
           "Medians. Before and after each repetition the plain read bandwidth and the int8 peak of the same threads are measured; repetitions whose\n"
           "limits moved by more than 10 % are made again. Bytes of a decoded token: packed matrices, scales and KV cache. Operations of a prefill:\n"
-          "2*m*n*k of the matrices, the LM head for one row, attention not counted. 0 leaves a part out.\n\n"
+          "2*m*n*k of the matrices, the LM head for one row, attention not counted. Predicted: the floor of `linnet inspect --cost` at these limits. 0 leaves a part out.\n\n"
           "example: linnet bench --synthetic llama-3.2-1b --weights i8g128 --threads 2",
           join(
               {

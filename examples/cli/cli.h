@@ -209,10 +209,21 @@ size_t measure_bytes(const Machine& m);
 // ---- settings and models (open_model.cpp, profile_file.cpp) ------------------------------------------------------------------------
 
 // What a device profile may say; 0 or empty = not said.
+// What a machine can do at most, as linnet_measure() gives it.
+struct Limits {
+  double read_gb_s = 0, int8_tops = 0, f8_tops = 0, float_tops = 0;
+};
+bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t threads, Limits* out);  // prints what is wrong
+
+// What a pass takes at least with these limits, in seconds: every step waits for its bytes or for its products. `compute`: whether it is the products.
+double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute);
+double floor_of(const convert::CostPass& pass, const Limits& limits);
+
 struct ProfileFile {
   std::string name;
   uint32_t isa = 0, threads = 0, context = 0, chunk = 0, spin = 0;
   linnet_format kv = LINNET_FORMAT_DEFAULT, weights = LINNET_FORMAT_DEFAULT;
+  Limits limits;  // 0 where the file does not say
 };
 // Strict: a flat YAML mapping of known keys. On failure *why begins with "file:line:column: ".
 bool read_profile(const std::string& path, ProfileFile* out, std::string* why);

@@ -114,8 +114,10 @@ bool write_profile(const Args& args, const std::string& path, const Machine& m, 
     if (c >= ' ' && c <= '~' && c != '"' && c != '\\') name += c;
   const std::string temporary = path + ".tmp";
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  bool ok = file && std::fprintf(file, "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n",
-                                 tier.measured.decode_gb_s, tier.measured.prefill_tops, name.c_str(), tier.name.c_str(), threads) > 0;
+  bool ok = file && std::fprintf(file, "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n"
+                                 "read_gb_s: %.2f\nint8_tops: %.4f\nf8_tops: %.4f\nfloat_tops: %.4f\n",
+                                 tier.measured.decode_gb_s, tier.measured.prefill_tops, name.c_str(), tier.name.c_str(), threads, tier.measured.read_gb_s,
+                                 tier.measured.int8_tops, tier.measured.f8_tops, tier.measured.float_tops) > 0;
   if (file) ok = std::fclose(file) == 0 && ok;
   if (ok && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
   const int error = errno;

@@ -51,10 +51,85 @@ void print_text(const std::string& path, const convert::Description& d) {
                 static_cast<unsigned long long>(t.bytes));
 }
 
+// ---- what a pass costs ------------------------------------------------------------------------------------------------------
+
+double bytes_of(const convert::CostStep& c) { return c.weight_bytes + c.kv_bytes; }
+
+convert::CostStep total_of(const convert::CostPass& pass) {
+  convert::CostStep total{"total"};
+  for (const convert::CostStep& c : pass.steps) total.ops += c.ops, total.weight_bytes += c.weight_bytes, total.kv_bytes += c.kv_bytes;
+  return total;
+}
+
+void json_pass(Json* json, const char* name, uint64_t rows, const convert::CostPass& pass, const Limits& limits) {
+  json->key(name).object().field("tokens", rows).key("steps").array();
+  for (const convert::CostStep& c : pass.steps) {
+    bool compute = false;
+    const double floor = floor_of(c, limits, &compute);
+    json->object().field("name", c.name).field("ops", c.ops).field("weight_bytes", c.weight_bytes).field("kv_bytes", c.kv_bytes)
+        .field("ops_per_byte", c.ops / bytes_of(c)).field("bound", compute ? "compute" : "memory").field("floor_ms", 1000 * floor).end();
+  }
+  const convert::CostStep total = total_of(pass);
+  json->end().field("ops", total.ops).field("weight_bytes", total.weight_bytes).field("kv_bytes", total.kv_bytes).field("floor_ms", 1000 * floor_of(pass, limits)).end();
+}
+
+void text_pass(const char* title, const convert::CostPass& pass, const Limits& limits) {
+  std::printf("%s\n%-20s %12s %12s %12s %10s  %-8s %10s\n", title, "", "GOP", "weights", "KV", "op/byte", "bound", "floor ms");
+  const auto row = [&](const convert::CostStep& c, const char* bound, double floor) {
+    std::printf("%-20s %12.3f %12s %12s %10.2f  %-8s %10.3f\n", c.name, c.ops * 1e-9, human_bytes(static_cast<uint64_t>(c.weight_bytes)).c_str(), human_bytes(static_cast<uint64_t>(c.kv_bytes)).c_str(),
+                c.ops / bytes_of(c), bound, 1000 * floor);
+  };
+  for (const convert::CostStep& c : pass.steps) {
+    bool compute = false;
+    const double floor = floor_of(c, limits, &compute);
+    row(c, compute ? "compute" : "memory", floor);
+  }
+  row(total_of(pass), "", floor_of(pass, limits));
+}
+
+int run_cost(const Args& args, const std::string& path) {
+  Settings settings;
+  if (!read_settings(args, &settings)) return kExitError;
+  if (!settings.kv.layers.empty()) return usage_error(args, "--cost takes one KV format for all layers");
+  convert::CostParams params;
+  params.prompt = static_cast<uint32_t>(args.count("--prompt"));
+  params.depth = static_cast<uint32_t>(args.count("--depth"));
+  params.weights = settings.weights, params.k = settings.kv.k, params.v = settings.kv.v;
+  convert::Cost cost;
+  linnet_error err = {};
+  if (convert::cost(path, params, &cost, &err) != LINNET_OK) return failed(args, err);
+  Limits limits = settings.profile_file.limits;
+  const uint32_t threads = settings.session.n_threads;
+  const bool measured = limits.read_gb_s <= 0 || limits.int8_tops <= 0 || limits.f8_tops <= 0 || limits.float_tops <= 0;
+  if (measured && !measure_limits(args, settings.profile, threads, &limits)) return kExitError;
+  const std::string k = linnet_format_name(cost.k), v = linnet_format_name(cost.v), kv = k == v ? k : k + "/" + v, weights = linnet_format_name(cost.weights_format);
+  if (args.json()) {
+    Json json;
+    json.object().field("path", path).field("weights", weights).field("kv", kv).field("threads", threads).key("limits").object().field("measured_now", measured)
+        .field("read_gb_s", limits.read_gb_s).field("int8_tops", limits.int8_tops).field("f8_tops", limits.f8_tops).field("float_tops", limits.float_tops).end()
+        .key("layer").object().field("weights", cost.layer_weights).field("bytes", cost.layer_bytes).field("prefill_ops", cost.layer_ops).end()
+        .field("n_weights", cost.weights).field("weight_bytes", cost.weight_bytes).field("kv_bytes_per_token", cost.kv_bytes_per_token);
+    json_pass(&json, "prefill", params.prompt, cost.prefill, limits);
+    json_pass(&json, "decode", 1, cost.decode, limits);
+    json.end().print();
+    return kExitOk;
+  }
+  std::printf("%s, %s weights, %s KV cache\n", path.c_str(), weights.c_str(), kv.c_str());
+  std::printf("model: %.2f M weights, %s; KV cache %s a token\n", cost.weights * 1e-6, human_bytes(static_cast<uint64_t>(cost.weight_bytes)).c_str(), human_bytes(static_cast<uint64_t>(cost.kv_bytes_per_token)).c_str());
+  std::printf("a layer (of %u): %.1f M weights, %s; prefill %.3f TOP with attention\n", cost.n_layers, cost.layer_weights * 1e-6, human_bytes(static_cast<uint64_t>(cost.layer_bytes)).c_str(), cost.layer_ops * 1e-12);
+  std::printf("limits %s: %.1f GB/s plain read, %.2f TOPS int8, %.2f FP8, %.2f float, %u thread%s\n\n", measured ? "measured now" : "of the profile", limits.read_gb_s, limits.int8_tops, limits.f8_tops,
+              limits.float_tops, threads, threads == 1 ? "" : "s");
+  text_pass(("prefill of " + std::to_string(params.prompt) + " tokens").c_str(), cost.prefill, limits);
+  std::printf("\n");
+  text_pass(("decode at depth " + std::to_string(params.depth)).c_str(), cost.decode, limits);
+  return kExitOk;
+}
+
 int run(const Args& args) {
   convert::Description description;
   linnet_error err = {};
   const std::string& path = args.positional()[0];
+  if (args.flag("--cost")) return run_cost(args, path);
   if (convert::describe(path, &description, &err) != LINNET_OK) return failed(args, err);
   (args.json() ? print_json : print_text)(path, description);
   return kExitOk;
@@ -64,7 +139,22 @@ int run(const Args& args) {
 
 Command inspect_command() {
   return {"inspect", "what a model file or folder holds: kind, spec, tensors", "M", 1, 1,
-          "M is a packed or plain GGUF file, a Hugging Face folder, or synthetic:SHAPE.\n\nexample: linnet inspect model.gguf", {}, run};
+          "M is a packed or plain GGUF file, a Hugging Face folder, or synthetic:SHAPE.\n\n"
+          "--cost counts 2 operations per multiply-add of matrices and attention (every row against all rows of the prompt, no causal half, within windows);\n"
+          "bytes of matrices read, and of the KV cache, written once and read once; of experts those that rows spread evenly choose; logits of one row.\n"
+          "The floor is what each step's bytes or operations take at the profile's limits, or at those measured now where it has none.\n\n"
+          "example: linnet inspect synthetic:llama-3.1-8b --cost --prompt 2048 --depth 2048 --weights bf16 --kv bf16",
+          {
+              {"--cost", nullptr, Kind::kFlag, "what prefill and decode cost by step: operations, bytes, bound, and the least time on this machine"},
+              {"--prompt", "N", Kind::kCount, "with --cost: tokens of the prefill", "512", 1, 16777216},
+              {"--depth", "N", Kind::kCount, "with --cost: tokens in the KV cache when one is decoded", "512", 0, 16777216},
+              weights_option(),
+              {"--kv", "FMT", Kind::kKv, "with --cost: format of the KV cache; K and V apart: i8/f16", "i8"},
+              {"--isa", "TIER", Kind::kIsa, "with --cost: CPU instructions whose limits are measured", "auto"},
+              {"--threads", "N", Kind::kCount, "with --cost: threads that compute (default: the cores this process may use)", nullptr, 1, 256},
+              {"--profile", "FILE", Kind::kText, "with --cost: device profile (YAML) with limits, as linnet devices --measure --write makes it"},
+          },
+          run};
 }
 
 }  // namespace linnet::cli

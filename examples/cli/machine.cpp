@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 
 #include "cli.h"
@@ -131,6 +132,37 @@ uint64_t peak_rss_bytes() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<uint64_t>(usage.ru_maxrss) << 10;
+}
+
+bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t threads, Limits* out) {
+  Memory buffer;
+  if (!buffer.alloc(measure_bytes(machine()))) {
+    failed(args, "no memory to measure with");
+    return false;
+  }
+  std::memset(buffer.data, 1, buffer.bytes);  // memory that was never written is one page of zeros
+  linnet_measurement m = {};
+  m.size = sizeof m;
+  linnet_error err = {};
+  if (linnet_measure(&profile, threads, buffer.data, buffer.bytes, &m, &err) != LINNET_OK) {
+    failed(args, err);
+    return false;
+  }
+  *out = {m.read_gb_s, m.int8_tops, m.f8_tops, m.float_tops};
+  return true;
+}
+
+double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute) {
+  const double tops = step.by == convert::Arithmetic::kInt8 ? limits.int8_tops : step.by == convert::Arithmetic::kF8 ? limits.f8_tops : limits.float_tops;
+  const double read = (step.weight_bytes + step.kv_bytes) / (limits.read_gb_s * 1e9), work = step.ops / (tops * 1e12);
+  if (compute) *compute = work > read;
+  return std::max(read, work);
+}
+
+double floor_of(const convert::CostPass& pass, const Limits& limits) {
+  double seconds = 0;
+  for (const convert::CostStep& c : pass.steps) seconds += floor_of(c, limits, nullptr);
+  return seconds;
 }
 
 size_t measure_bytes(const Machine& m) {

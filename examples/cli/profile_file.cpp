@@ -21,6 +21,11 @@ bool is_plain_text(const std::string& s) {
   return !kWords.count(s) && !parse_real(s[0] == '+' ? s.substr(1) : s, &number) && s.substr(0, 2) != "0x";
 }
 
+constexpr struct LimitKey {
+  const char* name;
+  double Limits::*field;
+} kLimitKeys[] = {{"read_gb_s", &Limits::read_gb_s}, {"int8_tops", &Limits::int8_tops}, {"f8_tops", &Limits::f8_tops}, {"float_tops", &Limits::float_tops}};
+
 class Reader {
  public:
   Reader(const std::string& path, ProfileFile* out, std::string* why) : path_(path), out_(out), why_(why) {}
@@ -107,8 +112,12 @@ bool Reader::entry(const std::string& key, yaml_mark_t key_at) {
   if (key == "context") return number(key, value, quoted, at, 1u << 24, &out_->context);
   if (key == "chunk") return number(key, value, quoted, at, 4096, &out_->chunk);
   if (key == "spin") return number(key, value, quoted, at, 1u << 30, &out_->spin);
+  for (const LimitKey& k : kLimitKeys)
+    if (key == k.name)
+      return (!quoted && parse_real(value, &(out_->limits.*k.field)) && out_->limits.*k.field > 0 && out_->limits.*k.field < 1e9) ||
+             refuse(at, "'" + key + "' must be a number above 0, not '" + value + "'");
   if (key != "name" && key != "isa" && key != "kv" && key != "weights")
-    return refuse(key_at, "unknown key '" + key + "' (known: name, isa, threads, kv, context, chunk, weights, spin)");
+    return refuse(key_at, "unknown key '" + key + "' (known: name, isa, threads, kv, context, chunk, weights, spin, read_gb_s, int8_tops, f8_tops, float_tops)");
   if (!quoted && !is_plain_text(value)) return refuse(at, "'" + key + "' must be text, not '" + value + "'");
   if (key == "name") {
     out_->name = value;

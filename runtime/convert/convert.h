@@ -91,7 +91,7 @@ struct CostParams {
 struct Cost {
   CostPass prefill, decode;
   uint32_t n_layers = 0;
-  double layer_weights = 0, layer_bytes = 0, layer_ops = 0;  // of the last layer; operations of its matrices in the prefill, without attention
+  double layer_weights = 0, layer_bytes = 0, layer_ops = 0;  // of the last layer; operations of its prefill
   double weights = 0, weight_bytes = 0;                      // of the whole model, embedding included
   double kv_bytes_per_token = 0;                             // of all layers
   linnet_format weights_format = LINNET_FORMAT_DEFAULT, k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;  // of most weights, of the cache

@@ -119,7 +119,9 @@ class Counter {
       const double seen = std::min(held, seen_at_most);
       CostStep& c = pass->steps[kAttention];
       c.by = arithmetic(params_.k) == Arithmetic::kFloat ? Arithmetic::kFloat : Arithmetic::kInt8;  // FP8 caches become integers
-      c.ops += 2 * rows * seen * s_.n_heads * (keys + values);
+      const double products = 2 * rows * seen * s_.n_heads * (keys + values);
+      c.ops += products;
+      if (pass == &out_->prefill && layer + 1 == s_.n_layers) out_->layer_ops += products;
       c.kv_bytes += rows * bytes + (rows > 1 ? held : seen) * bytes;
     };
     add(params_.prompt, params_.prompt, &out_->prefill);
