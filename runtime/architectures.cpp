@@ -534,6 +534,12 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
      .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
      .absent = {.norm_eps = 1e-5}},
+    // OLMo 3
+    {.name = "olmo3", .hf_class = "Olmo3ForCausalLM", .gguf = "olmo3", .names = &kGemma2Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .rope_local_plain = true,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .window = 4096, .window_pattern = 4}},
     // Command-R, Command-R+
     {.name = "cohere", .hf_class = "CohereForCausalLM", .gguf = "command-r", .names = &kLlamaNames, .aliases = kLayerNormKeys,
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,

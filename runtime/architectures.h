@@ -102,6 +102,7 @@ struct Architecture {
   Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
   bool nope_without_window = false;   // layers without a window have no RoPE
+  bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
   bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
   bool learned_positions = false;     // as many as max_position_embeddings
   bool norm_plus_one = false;         // norms multiply with 1 + weight

@@ -491,7 +491,9 @@ class ConfigReader {
           return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
-    return rope && !rope->is_null() ? read_rope_object(*rope, spec) : LINNET_OK;
+    if (rope && !rope->is_null()) LINNET_TRY(read_rope_object(*rope, spec));
+    if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
+    return LINNET_OK;
   }
 
   // How many channels of a head RoPE turns.
