@@ -336,7 +336,62 @@ class Tiny(unittest.TestCase):
         for d in bench["decode"]:
             self.assertGreater(min(d["tokens_per_s"], d["bytes_per_token"], d["share_of_read"]), 0)
         self.assertGreater(bench["decode"][1]["bytes_per_token"], bench["decode"][0]["bytes_per_token"])
+        for r in bench["decode"] + bench["prefill"]:
+            self.assertGreater(r["predicted_ms"], 0)
         self.assertEqual((bench["threads"], bench["weights"], bench["kv"]), (1, "i8g128", "i8"))
+        self.assertIn("(predicted ", linnet("bench", "-m", self.packed, "--prompt", "8", "--gen", 4, "--reps", 1, "--threads", 1))
+
+    def test_cost(self):
+        limits = self.dir / "limits.yaml"  # 1 GB/s and 1 TOPS of each kind: floors are the counts themselves
+        limits.write_text("threads: 1\nread_gb_s: 1\nint8_tops: 1\nf8_tops: 1\nfloat_tops: 1\n")
+
+        def cost(path, *more):
+            return linnet_json("inspect", path, "--cost", "--profile", limits, *more)
+
+        def step(table, name):
+            return next(s for s in table["steps"] if s["name"] == name)
+
+        # The well-known figures of Llama 3 8B in 16 bits.
+        c = cost("synthetic:llama-3.1-8b", "--prompt", 2048, "--depth", 2048, "--weights", "bf16", "--kv", "bf16")
+        d, ff, kv, vocab, layers, n = 4096, 14336, 1024, 128256, 32, 2048
+        layer = d * (2 * d + 2 * kv) + 3 * d * ff  # 218.1 M
+        self.assertEqual(c["layer"]["weights"], layer + 2 * d)
+        self.assertEqual(c["layer"]["bytes"], 2 * layer + 4 * 2 * d)
+        self.assertEqual(c["layer"]["prefill_ops"], 2 * n * layer + 4 * n * n * d)
+        self.assertTrue(217.9e6 < layer < 218.2e6 and 0.955e12 < c["layer"]["prefill_ops"] < 0.965e12)
+        self.assertEqual(c["kv_bytes_per_token"], 128 * 1024)
+        self.assertEqual(c["prefill"]["ops"], layers * c["layer"]["prefill_ops"] + 2 * d * vocab)
+        self.assertTrue(16.0e9 < c["weight_bytes"] < 16.1e9)
+        self.assertEqual(step(c["decode"], "attention")["kv_bytes"], (2049 + 1) * 128 * 1024)
+        self.assertEqual((step(c["prefill"], "gate, up")["bound"], step(c["decode"], "gate, up")["bound"]), ("compute", "memory"))
+        for name in ("prefill", "decode"):
+            for s in c[name]["steps"]:
+                wait = max((s["weight_bytes"] + s["kv_bytes"]) / 1e6, s["ops"] / 1e9)
+                self.assertAlmostEqual(s["floor_ms"], wait, delta=1e-5 * wait + 1e-6)
+            self.assertAlmostEqual(c[name]["floor_ms"], sum(s["floor_ms"] for s in c[name]["steps"]), delta=1e-5 * c[name]["floor_ms"])
+        # Multi-head attention caches as much as there are heads.
+        self.assertEqual(cost("synthetic:llama-2-7b", "--kv", "bf16")["kv_bytes_per_token"], 2 * 2 * 32 * 4096)
+        # Experts: a token reads and computes 8 of 128, many tokens read nearly all.
+        moe = cost("synthetic:qwen3-30b-a3b", "--prompt", 512, "--weights", "bf16")
+        down = step(moe["decode"], "experts: down")
+        self.assertEqual(down["ops"], 2 * 48 * 8 * 768 * 2048)
+        self.assertAlmostEqual(down["weight_bytes"], 2 * 48 * 8 * 768 * 2048, delta=1)
+        self.assertGreater(step(moe["prefill"], "experts: down")["weight_bytes"], 15 * down["weight_bytes"])
+        self.assertLess(moe["decode"]["weight_bytes"], moe["weight_bytes"] / 5)
+        # Latent attention: one key of 32 + 160 channels for all heads, absorbed; a window: no more than it holds.
+        mla = cost(ROOT / "tests/golden/deepseek-v2", "--depth", 9, "--kv", "f32")
+        self.assertEqual(mla["kv_bytes_per_token"], 2 * 4 * (32 + 160))
+        self.assertEqual(step(mla["decode"], "attention")["ops"], 2 * 2 * 10 * 3 * (192 + 160))
+        window = cost(ROOT / "tests/golden/mistral-window", "--depth", 1000)
+        self.assertEqual(step(window["decode"], "attention")["ops"], 2 * 2 * 21 * 3 * 2 * 40)
+        # A packed file has formats of its own, unless others are asked about.
+        self.assertEqual((cost(self.packed)["weights"], cost(self.packed, "--weights", "i4g64")["weights"]), ("i8g128", "i4g64"))
+        self.assertEqual(cost(self.packed)["decode"], cost(self.folder)["decode"])
+        # Without limits they are measured.
+        now = linnet_json("inspect", self.packed, "--cost", "--threads", 1)["limits"]
+        self.assertTrue(now["measured_now"] and min(now[k] for k in ("read_gb_s", "int8_tops", "f8_tops", "float_tops")) > 0)
+        self.assertIn("LM head", linnet("inspect", self.packed, "--cost", "--profile", limits))
+        self.assertIn("one KV format", linnet("inspect", self.packed, "--cost", "--kv", "i8,0=f16", code=2))
 
     def test_kv(self):
         common = ("run", "-m", self.folder, "-p", "x", "--temp", 0, "--ignore-eos", "--threads", 1)
@@ -379,6 +434,9 @@ class Tiny(unittest.TestCase):
             self.assertIn(measured["fastest"], fast)
             self.assertGreaterEqual(fast[measured["fastest"]], 0.97 ** len(fast) * max(fast.values()))
             self.assertEqual(linnet_json("devices", "--check", written)["isa"], measured["fastest"])
+            known = linnet_json("inspect", self.packed, "--cost", "--profile", written)["limits"]  # no need to measure again
+            self.assertFalse(known["measured_now"])
+            self.assertAlmostEqual(known["int8_tops"], runs[measured["fastest"]]["int8_tops"], delta=1e-3 * known["int8_tops"])
             self.assertEqual(os.listdir(folder), ["this.yaml"])
             self.assertIn("no/such", linnet("devices", "--measure", "--write", "/no/such/folder/x.yaml", "--threads", "1", code=1))
 
@@ -395,7 +453,7 @@ class Tiny(unittest.TestCase):
         self.assertEqual((run["threads"], run["weights"], len(run["tokens"])), (2, "i8", 48))
         for text, place, word in [
             ("colour: red\n", "1:1", "colour"), ("threads: many\n", "1:10", "many"), ("threads: '2'\n", "1:10", "2"), ("threads: 0\n", "1:10", "0"),
-            ("name: a\nname: b\n", "2:1", "twice"), ("isa: sse9\n", "1:6", "sse9"), ("kv: i3\n", "1:5", "i3"), ("name: 5\n", "1:7", "5"), ("name: yes: no\n", "1:", ""),
+            ("name: a\nname: b\n", "2:1", "twice"), ("int8_tops: -1\n", "1:12", "-1"), ("read_gb_s: fast\n", "1:12", "fast"), ("isa: sse9\n", "1:6", "sse9"), ("kv: i3\n", "1:5", "i3"), ("name: 5\n", "1:7", "5"), ("name: yes: no\n", "1:", ""),
             ("name: &a x\n", "1:7", "anchor"), ("name: x\nisa: *a\n", "2:6", "alias"), ("name: !!str x\n", "1:7", "tag"), ("name: [a]\n", "1:7", "list"),
             ("name: {a: b}\n", "1:7", "nested"), ("- a\n", "1:1", "list"), ("just text\n", "1:1", ""), ("", "1:1", ""), ("name: x\n---\nname: y\n", "2:1", "second"),
             ("name: 'x\n", "", ""), ("\tname: x\n", "1:", ""), ("&m\nname: x\n", "1:1", "anchor"), ("name: \xff\n", "", ""), ("name:\n", "1:", "name"), ("chunk: 4097\n", "1:8", "4097"),

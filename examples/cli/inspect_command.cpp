@@ -53,6 +53,7 @@ void print_text(const std::string& path, const convert::Description& d) {
 
 // ---- what a pass costs ------------------------------------------------------------------------------------------------------
 
+uint64_t whole(double count) { return static_cast<uint64_t>(count + 0.5); }
 double bytes_of(const convert::CostStep& c) { return c.weight_bytes + c.kv_bytes; }
 
 convert::CostStep total_of(const convert::CostPass& pass) {
@@ -66,17 +67,17 @@ void json_pass(Json* json, const char* name, uint64_t rows, const convert::CostP
   for (const convert::CostStep& c : pass.steps) {
     bool compute = false;
     const double floor = floor_of(c, limits, &compute);
-    json->object().field("name", c.name).field("ops", c.ops).field("weight_bytes", c.weight_bytes).field("kv_bytes", c.kv_bytes)
+    json->object().field("name", c.name).field("ops", whole(c.ops)).field("weight_bytes", whole(c.weight_bytes)).field("kv_bytes", whole(c.kv_bytes))
         .field("ops_per_byte", c.ops / bytes_of(c)).field("bound", compute ? "compute" : "memory").field("floor_ms", 1000 * floor).end();
   }
   const convert::CostStep total = total_of(pass);
-  json->end().field("ops", total.ops).field("weight_bytes", total.weight_bytes).field("kv_bytes", total.kv_bytes).field("floor_ms", 1000 * floor_of(pass, limits)).end();
+  json->end().field("ops", whole(total.ops)).field("weight_bytes", whole(total.weight_bytes)).field("kv_bytes", whole(total.kv_bytes)).field("floor_ms", 1000 * floor_of(pass, limits)).end();
 }
 
 void text_pass(const char* title, const convert::CostPass& pass, const Limits& limits) {
   std::printf("%s\n%-20s %12s %12s %12s %10s  %-8s %10s\n", title, "", "GOP", "weights", "KV", "op/byte", "bound", "floor ms");
   const auto row = [&](const convert::CostStep& c, const char* bound, double floor) {
-    std::printf("%-20s %12.3f %12s %12s %10.2f  %-8s %10.3f\n", c.name, c.ops * 1e-9, human_bytes(static_cast<uint64_t>(c.weight_bytes)).c_str(), human_bytes(static_cast<uint64_t>(c.kv_bytes)).c_str(),
+    std::printf("%-20s %12.3f %12s %12s %10.2f  %-8s %10.3f\n", c.name, c.ops * 1e-9, human_bytes(whole(c.weight_bytes)).c_str(), human_bytes(whole(c.kv_bytes)).c_str(),
                 c.ops / bytes_of(c), bound, 1000 * floor);
   };
   for (const convert::CostStep& c : pass.steps) {
@@ -107,16 +108,16 @@ int run_cost(const Args& args, const std::string& path) {
     Json json;
     json.object().field("path", path).field("weights", weights).field("kv", kv).field("threads", threads).key("limits").object().field("measured_now", measured)
         .field("read_gb_s", limits.read_gb_s).field("int8_tops", limits.int8_tops).field("f8_tops", limits.f8_tops).field("float_tops", limits.float_tops).end()
-        .key("layer").object().field("weights", cost.layer_weights).field("bytes", cost.layer_bytes).field("prefill_ops", cost.layer_ops).end()
-        .field("n_weights", cost.weights).field("weight_bytes", cost.weight_bytes).field("kv_bytes_per_token", cost.kv_bytes_per_token);
+        .key("layer").object().field("weights", whole(cost.layer_weights)).field("bytes", whole(cost.layer_bytes)).field("prefill_ops", whole(cost.layer_ops)).end()
+        .field("n_weights", whole(cost.weights)).field("weight_bytes", whole(cost.weight_bytes)).field("kv_bytes_per_token", whole(cost.kv_bytes_per_token));
     json_pass(&json, "prefill", params.prompt, cost.prefill, limits);
     json_pass(&json, "decode", 1, cost.decode, limits);
     json.end().print();
     return kExitOk;
   }
   std::printf("%s, %s weights, %s KV cache\n", path.c_str(), weights.c_str(), kv.c_str());
-  std::printf("model: %.2f M weights, %s; KV cache %s a token\n", cost.weights * 1e-6, human_bytes(static_cast<uint64_t>(cost.weight_bytes)).c_str(), human_bytes(static_cast<uint64_t>(cost.kv_bytes_per_token)).c_str());
-  std::printf("a layer (of %u): %.1f M weights, %s; prefill %.3f TOP with attention\n", cost.n_layers, cost.layer_weights * 1e-6, human_bytes(static_cast<uint64_t>(cost.layer_bytes)).c_str(), cost.layer_ops * 1e-12);
+  std::printf("model: %.2f M weights, %s; KV cache %s a token\n", cost.weights * 1e-6, human_bytes(whole(cost.weight_bytes)).c_str(), human_bytes(whole(cost.kv_bytes_per_token)).c_str());
+  std::printf("a layer (of %u): %.1f M weights, %s; prefill %.3f TOP with attention\n", cost.n_layers, cost.layer_weights * 1e-6, human_bytes(whole(cost.layer_bytes)).c_str(), cost.layer_ops * 1e-12);
   std::printf("limits %s: %.1f GB/s plain read, %.2f TOPS int8, %.2f FP8, %.2f float, %u thread%s\n\n", measured ? "measured now" : "of the profile", limits.read_gb_s, limits.int8_tops, limits.f8_tops,
               limits.float_tops, threads, threads == 1 ? "" : "s");
   text_pass(("prefill of " + std::to_string(params.prompt) + " tokens").c_str(), cost.prefill, limits);
