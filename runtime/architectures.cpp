@@ -376,6 +376,11 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mistral", .hf_class = "MistralForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
      .absent = {.n_context = 131072, .n_kv_heads = 8, .window = 4096}},
+    // Ministral 3
+    {.name = "ministral3", .hf_class = "Ministral3ForCausalLM", .gguf = "mistral3", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .rope_temperature = true,
+     .spec = {.temp_all = 1},
+     .absent = {.norm_eps = 1e-5, .n_context = 262144, .n_kv_heads = 8, .head_dim = 128}},
     // Qwen2, Qwen2.5
     {.name = "qwen2", .hf_class = "Qwen2ForCausalLM", .gguf = "qwen2", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,

@@ -103,6 +103,7 @@ struct Architecture {
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
   bool nope_without_window = false;   // layers without a window have no RoPE
   bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
+  bool rope_temperature = false;      // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
   bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
   bool learned_positions = false;     // as many as max_position_embeddings
   bool norm_plus_one = false;         // norms multiply with 1 + weight

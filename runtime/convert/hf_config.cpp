@@ -492,6 +492,7 @@ class ConfigReader {
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
     if (rope && !rope->is_null()) LINNET_TRY(read_rope_object(*rope, spec));
+    else if (arch_->rope_temperature) return missing("rope_parameters");
     if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
     return LINNET_OK;
   }
@@ -523,6 +524,7 @@ class ConfigReader {
       static constexpr std::string_view kYarn[] = {"attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"};
       static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
       if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
+      if (arch_->rope_temperature && key == "llama_4_scaling_beta") continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
@@ -530,6 +532,10 @@ class ConfigReader {
     const double base = spec->rope_base;
     LINNET_TRY(read_number(rope, "rope_theta", &ModelSpec::rope_base, spec));
     if (base_on_top && base != spec->rope_base) return refuse(LINNET_BAD_FILE, "'rope_theta' is there twice, with two values");
+    if (arch_->rope_temperature) {
+      LINNET_TRY(read_required(rope, "llama_4_scaling_beta", &ModelSpec::temp_scale, spec));
+      LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::temp_positions, spec));
+    }
     if (type == "default") return LINNET_OK;
     if (type == "longrope") return read_longrope(rope, spec);
     if (type == "dynamic") return read_dynamic(rope, spec);
@@ -655,12 +661,12 @@ class ConfigReader {
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
   }
 
-  // Of queries in layers without RoPE (Llama 4).
+  // Of queries in layers without RoPE (Llama 4), or in all.
   Status read_temperature(ModelSpec* spec) {
     bool on = spec->temp_scale > 0;
     LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
     LINNET_TRY(read_number(config_, "floor_scale", &ModelSpec::temp_positions, spec));
-    if (!on || !spec->nope_pattern) spec->temp_scale = spec->temp_positions = 0;
+    if (!on || !(spec->nope_pattern || spec->temp_all)) spec->temp_scale = spec->temp_positions = 0;
     return LINNET_OK;
   }
 
