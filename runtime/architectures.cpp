@@ -448,6 +448,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "falcon", .hf_class = "FalconForCausalLM", .gguf = "falcon", .names = &kBloomNames, .aliases = kFalconKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves, .alibi_scaled = true,
      .spec = {.activation = kActGeluErf, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
+     .ignored = {"ff_factor"},
      .flags = {{"alibi", false, &ModelSpec::alibi, 1, 0}, {"bias", false, &ModelSpec::qkv_bias, 1, 0}, {"bias", false, &ModelSpec::out_bias, 1, 0}, {"bias", false, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .d_ff = 4, .tied = true}, .falcon = true},
     // BLOOM
@@ -471,6 +472,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "starcoder2", .hf_class = "Starcoder2ForCausalLM", .gguf = "starcoder2", .names = &kPhiNames, .aliases = kStarcoderKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
+     .ignored = {"activation_function", "layer_norm_epsilon"},
      .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
     // Phi-1, Phi-1.5, Phi-2

@@ -24,13 +24,13 @@ constexpr std::string_view kRead[] = {
 
 // Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
 constexpr std::string_view kHarmless[] = {
-    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
     "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
     "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
+    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
     "length_penalty", "max_length", "n_ctx", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
     "norm_type", "num_return_sequences", "offset_alibi", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
-    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact",
+    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "scale_attention_softmax_in_fp32", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact",
     "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p",
     "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
     "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
@@ -48,7 +48,7 @@ struct OnlyAt {
 };
 constexpr OnlyAt kOnlyAt[] = {
     {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"alibi", "true"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_type", "\"multihead_attention\""}, {"attn_uses_sequence_id", "false"}, {"expansion_ratio", "4"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"no_bias", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
+    {"attn_type", "\"multihead_attention\""}, {"attn_uses_sequence_id", "false"}, {"expansion_ratio", "4"}, {"full_attn_mod", "1"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"no_bias", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
     {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary", "true"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
 
@@ -191,6 +191,8 @@ class ConfigReader {
       if (n && key == n) return true;
     for (const HfFlag& f : arch_->flags)
       if (f.key && key == f.key) return true;
+    for (const char* ignored : arch_->ignored)
+      if (ignored && key == ignored) return true;
     const HfDefaults& d = arch_->absent;
     return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
            ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
