@@ -393,19 +393,19 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.qk_norm = kQkNormHead},
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
     // Mixtral 8x7B, 8x22B
-    {.name = "mixtral", .hf_class = "MixtralForCausalLM", .gguf = "llama", .names = &kLlamaNames,
+    {.name = "mixtral", .hf_class = "MixtralForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
      .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 131072, .n_kv_heads = 8},
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
     // Qwen1.5-MoE, Qwen2-MoE: a shared expert behind a gate
-    {.name = "qwen2_moe", .hf_class = "Qwen2MoeForCausalLM", .gguf = "qwen2moe", .names = &kLlamaNames,
+    {.name = "qwen2_moe", .hf_class = "Qwen2MoeForCausalLM", .gguf = "qwen2moe", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .window_by_switch = true,
      .flags = {{"qkv_bias", true, &ModelSpec::qkv_bias, 1, 0}},
      .absent = {.n_context = 32768, .n_kv_heads = 16, .window = 4096},
-     .experts = {.count = "num_experts", .shared_gate = true, .n_absent = 60, .active_absent = 4}},
+     .experts = {.count = "num_experts", .shared_gate = true, .n_absent = 60, .active_absent = 4, .norm_in_gguf = false}},
     // Qwen3-MoE
-    {.name = "qwen3_moe", .hf_class = "Qwen3MoeForCausalLM", .gguf = "qwen3moe", .names = &kLlamaNames,
+    {.name = "qwen3_moe", .hf_class = "Qwen3MoeForCausalLM", .gguf = "qwen3moe", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .window_by_switch = true,
      .spec = {.qk_norm = kQkNormHead},

@@ -86,6 +86,7 @@ struct HfExperts {
   uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
   bool shared_gate = false;
   uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
+  bool norm_in_gguf = true;                  // GGUF files do not say it
 };
 
 struct Architecture {

@@ -38,7 +38,7 @@ constexpr std::string_view kHarmless[] = {
 // Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {
-    "attn_temperature_tuning", "decoder_sparse_step", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
+    "attn_temperature_tuning", "decoder_sparse_step", "expert_capacity", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
     "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
@@ -322,7 +322,16 @@ class ConfigReader {
     const json* count = json_member(config_, of.count);
     spec->n_experts = of.n_absent, spec->n_active = of.active_absent;
     if (count && count->is_null()) spec->n_experts = 0;  // a model of this family without experts
-    LINNET_TRY(read_count(of.count, &spec->n_experts));
+    const char* found = nullptr;
+    for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"}) {  // newer files may have another of these names
+      const json* value = json_member(config_, key);
+      uint32_t n = 0;
+      if (!value || value->is_null()) continue;
+      LINNET_TRY(read_count(key, &n));
+      if (found && n != spec->n_experts) return refuse(LINNET_BAD_FILE, "'", found, "' is ", spec->n_experts, ", but '", key, "' is ", n);
+      spec->n_experts = n;
+      found = key;
+    }
     LINNET_TRY(read_expert_layers(spec));
     if (spec->n_experts == 0) {
       spec->n_active = spec->router_kind = spec->router_correction = 0;
@@ -330,6 +339,7 @@ class ConfigReader {
     }
     LINNET_TRY(read_number(config_, "num_experts_per_tok", &ModelSpec::n_active, spec));
     LINNET_TRY(read_required(config_, of.ff, &ModelSpec::expert_ff, spec));
+    LINNET_TRY(read_number(config_, "expert_capacity", &ModelSpec::expert_capacity, spec));
     LINNET_TRY(read_count("n_shared_experts", &shared));
     if (shared > 1024) return wrong("n_shared_experts", *json_member(config_, "n_shared_experts"), "at most 1024");
     spec->shared_ff = shared * spec->expert_ff;
