@@ -136,7 +136,7 @@ struct Item {
   uint32_t position;                      // of the first
   uint32_t seq = 0;
   uint32_t last() const { return position + n_tokens - 1; }
-  uint32_t low(uint32_t p) const { return kv.of->chosen() ? kv.low : kv.of->window && p >= kv.of->window ? p + 1 - kv.of->window : 0; }
+  uint32_t low(uint32_t p) const { return kv.of->chosen() ? kv.low : kv.of->low(p); }
   // Tokens from..to - 1 that a row at position p sees: of those kept from the beginning, before its window, or of the window itself.
   Share seen(bool kept, uint32_t p) const { return kept ? Share{0, low(p) < kv.of->keep ? low(p) : kv.of->keep} : Share{low(p), p + 1}; }
   uint32_t packed_pages() const { return kv.packed ? packed_groups(position + 1) * kGroupPages : 0; }  // that its rows see

@@ -3,6 +3,7 @@
 
 #include "../runtime/ops.h"
 #include "attention.h"
+#include "experts.h"
 #include "registry.h"
 
 namespace linnet {
@@ -141,6 +142,48 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   }
 }
 
+void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y,
+            QuantRows* pair_q) {
+  const Share share_of = share(w, n_pairs);
+  for (uint32_t i = share_of.from; i < share_of.to; ++i) {
+    const size_t row = pairs.from[i] / n_active;
+    if (y) {
+      float* to = y + i * stride;
+      std::memcpy(to, x + row * stride, k * sizeof(float));
+      if (weigh) w.kernels->t.scale_row(to, k, pairs.weights[pairs.from[i]]);
+      if (pair_q) quantize_row(w, to, k, i, pair_q);
+    } else {
+      std::memcpy(pair_q->q + i * pair_q->stride, q->q + row * q->stride, q->stride);
+      std::memcpy(pair_q->scale + size_t{i} * q->groups, q->scale + row * q->groups, q->groups * sizeof(float));
+      std::memcpy(pair_q->sum128 + size_t{i} * q->groups, q->sum128 + row * q->groups, q->groups * sizeof(int32_t));
+    }
+  }
+}
+
+void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
+                  size_t y_stride) {
+  const uint32_t n_panels = mat.n / n_experts / kPanel;
+  const GemmArgs all = gemm_args(mat, x, x_stride, q, y_stride);
+  Pieces pieces(w, *pairs.n_active_experts * n_panels, panels_at_once(w, *pairs.n_active_experts * n_panels));
+  for (Share piece; pieces.take(&piece);)
+    for (uint32_t at = piece.from, n; at < piece.to; at += n) {  // a piece may reach from one expert's panels into the next one's
+      const uint32_t expert = pairs.active[at / n_panels], panel = at % n_panels, pair = pairs.first[expert];
+      n = n_panels - panel < piece.to - at ? n_panels - panel : piece.to - at;
+      const size_t panels_before = size_t{expert} * n_panels + panel;
+      GemmArgs a = all;
+      a.x = static_cast<const uint8_t*>(all.x) + pair * all.x_stride;
+      a.x_scale = all.x_scale ? all.x_scale + size_t{pair} * all.x_groups : nullptr;
+      a.x_sum128 = all.x_sum128 ? all.x_sum128 + size_t{pair} * all.x_groups : nullptr;
+      a.w = static_cast<const uint8_t*>(mat.panels) + panels_before * a.w_stride;
+      a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels_before * a.w_scale_stride;
+      a.bias = bias ? bias + panels_before * kPanel : nullptr;
+      a.y = y + pair * y_stride + size_t{panel} * kPanel;
+      a.m = pairs.first[expert + 1] - pair;
+      a.n_panels = n;
+      w.kernels->gemm[mat.format].run(&a);
+    }
+}
+
 constexpr uint32_t kHeadRows = 32;  // rows of one head that a thread takes at a time
 
 // Buffers of gemm_heads for k inputs, cut from a thread's scratch.
@@ -192,15 +235,30 @@ void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads
     if (norm.weight && norm.kind == kQkNormLayer) t.layernorm_row(head, norm.weight + size_t{i % n_heads} * head_dim, nullptr, head_dim, norm.eps, head);
     if (view.n_pairs)
       t.rope_row(head, view.cos + size_t{row} * view.n_pairs, view.sin + size_t{row} * view.n_pairs, view.n_pairs, view.interleaved);
-    if (norm.weight && norm.kind == kQkNormHeadAfter) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
+    if (norm.weight && norm.kind == kQkNormHeadAfter && view.n_pairs) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
   }
 }
 
-void act_mul(const Worker& w, uint32_t act, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+void scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n) {
+  const Share rows = share(w, m);
+  for (uint32_t i = rows.from; i < rows.to; ++i) w.kernels->t.scale_row(x + i * stride, n, factors[i]);
+}
+
+// What silu_mul_row makes the clamped SwiGLU of: silu(alpha g) * (u + 1) / alpha.
+void clamp_row(float* gate, float* up, uint32_t n, float limit) {
+  constexpr float kAlpha = 1.702f, kInverse = 1.0f / kAlpha;
+  for (uint32_t i = 0; i < n; ++i) {
+    gate[i] = (gate[i] > limit ? limit : gate[i]) * kAlpha;
+    up[i] = ((up[i] > limit ? limit : up[i] < -limit ? -limit : up[i]) + 1.0f) * kInverse;
+  }
+}
+
+void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
   const KernelTable& t = w.kernels->t;
   const auto run = act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : t.silu_mul_row;
   const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) {
+    if (act == kActSwigluClamped) clamp_row(gate + i * stride, up + i * stride, n, limit);
     run(gate + i * stride, up ? up + i * stride : nullptr, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
   }
@@ -229,7 +287,12 @@ const Ops cpu_ops = {
     .kv_append = cpu_kv_append,
     .kv_pack = cpu_kv_pack,
     .attention = cpu_attention,
+    .scale_rows = scale_rows,
     .act_mul = act_mul,
+    .route = cpu_route,
+    .gather = gather,
+    .gemm_experts = gemm_experts,
+    .combine = cpu_combine,
 };
 
 }  // namespace linnet

@@ -20,6 +20,8 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
+    {"self_attn.query_layernorm.weight", kAttnQNorm},
+    {"self_attn.key_layernorm.weight", kAttnKNorm},
     {"self_attn.sinks", kAttnSinks},
     {"self_attn.q_a_proj.weight", kAttnQA},
     {"self_attn.q_a_layernorm.weight", kAttnQANorm},
@@ -35,6 +37,80 @@ constexpr HfTensor kLlamaTensors[] = {
     {"mlp.gate_proj.bias", kFfnGateBias},
     {"mlp.up_proj.bias", kFfnUpBias},
     {"mlp.down_proj.bias", kFfnDownBias},
+    {"mlp.gate.weight", kRouter},
+    {"block_sparse_moe.gate.weight", kRouter},  // Mixtral
+    {"block_sparse_moe.router.layer.weight", kRouter},  // Granite
+    {"mlp.gate.e_score_correction_bias", kRouterCorrection},
+    {"mlp.experts.*.gate_proj.weight", kExpertGate},
+    {"mlp.experts.*.up_proj.weight", kExpertUp},
+    {"mlp.experts.*.down_proj.weight", kExpertDown},
+    {"block_sparse_moe.experts.*.w1.weight", kExpertGate},
+    {"block_sparse_moe.experts.*.w3.weight", kExpertUp},
+    {"block_sparse_moe.experts.*.w2.weight", kExpertDown},
+    {"mlp.experts.gate_up_proj", kExpertGate, HfRows::kGateUp},  // as newer versions of transformers hold them
+    {"mlp.experts.gate_up_proj", kExpertUp, HfRows::kGateUp},
+    {"mlp.experts.down_proj", kExpertDown},
+    {"block_sparse_moe.input_linear.weight", kExpertGate, HfRows::kGateUp},
+    {"block_sparse_moe.input_linear.weight", kExpertUp, HfRows::kGateUp},
+    {"block_sparse_moe.output_linear.weight", kExpertDown},
+    {"mlp.shared_expert_gate.weight", kSharedGateInp},
+    {"mlp.shared_expert.gate_proj.weight", kSharedGate},
+    {"mlp.shared_expert.up_proj.weight", kSharedUp},
+    {"mlp.shared_expert.down_proj.weight", kSharedDown},
+    {"mlp.shared_experts.gate_proj.weight", kSharedGate},  // DeepSeek
+    {"mlp.shared_experts.up_proj.weight", kSharedUp},
+    {"mlp.shared_experts.down_proj.weight", kSharedDown},
+};
+
+constexpr HfTensor kGptOssTensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"self_attn.sinks", kAttnSinks},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"mlp.router.weight", kRouter},
+    {"mlp.router.bias", kRouterBias},
+    {"mlp.experts.gate_up_proj", kExpertGate, HfRows::kTurns, true},
+    {"mlp.experts.gate_up_proj", kExpertUp, HfRows::kTurns, true},
+    {"mlp.experts.down_proj", kExpertDown, HfRows::kOwn, true},
+    {"mlp.experts.gate_up_proj_bias", kExpertGateBias, HfRows::kTurns},
+    {"mlp.experts.gate_up_proj_bias", kExpertUpBias, HfRows::kTurns},
+    {"mlp.experts.down_proj_bias", kExpertDownBias},
+};
+
+constexpr HfTensor kLlama4Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"self_attn.o_proj.bias", kAttnOutBias},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"feed_forward.gate_proj.weight", kFfnGate},
+    {"feed_forward.up_proj.weight", kFfnUp},
+    {"feed_forward.down_proj.weight", kFfnDown},
+    {"feed_forward.router.weight", kRouter},
+    {"feed_forward.experts.gate_up_proj", kExpertGate, HfRows::kGateUp, true},
+    {"feed_forward.experts.gate_up_proj", kExpertUp, HfRows::kGateUp, true},
+    {"feed_forward.experts.down_proj", kExpertDown, HfRows::kOwn, true},
+    {"feed_forward.shared_expert.gate_proj.weight", kSharedGate},
+    {"feed_forward.shared_expert.up_proj.weight", kSharedUp},
+    {"feed_forward.shared_expert.down_proj.weight", kSharedDown},
 };
 
 constexpr HfTensor kGemma2Tensors[] = {
@@ -250,6 +326,8 @@ constexpr HfTensor kPhiTensors[] = {
 
 #define LINNET_NAMES(list) list, sizeof list / sizeof list[0]
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
+constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
@@ -267,6 +345,11 @@ constexpr HfAlias kGptKeys[] = {
     {"n_embd", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"n_inner", "intermediate_size"}, {"n_positions", "max_position_embeddings"},
     {"layer_norm_epsilon", "rms_norm_eps"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
+constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
+                                      {"use_embedding_sharing", "tie_word_embeddings"}, {}};
+constexpr HfAlias kHunyuanKeys[] = {{"attention_head_dim", "head_dim"}, {}};
+constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
+constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"}, {"no_rope_layer_interval", "sliding_window_pattern"}, {"interleave_moe_layer_step", "decoder_sparse_step"}, {}};
 constexpr HfAlias kFalconKeys[] = {{"n_embed", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"num_kv_heads", "num_key_value_heads"},
     {"ffn_hidden_size", "intermediate_size"}, {"layer_norm_epsilon", "rms_norm_eps"}, {"activation", "hidden_act"}, {}};
 constexpr HfAlias kBloomKeys[] = {
@@ -275,7 +358,7 @@ constexpr HfAlias kMptKeys[] = {
     {"d_model", "hidden_size"}, {"n_layers", "num_hidden_layers"}, {"n_heads", "num_attention_heads"}, {"max_seq_len", "max_position_embeddings"}, {"layer_norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
-constexpr HfAlias kPhiKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
+constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -293,6 +376,11 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mistral", .hf_class = "MistralForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
      .absent = {.n_context = 131072, .n_kv_heads = 8, .window = 4096}},
+    // Ministral 3
+    {.name = "ministral3", .hf_class = "Ministral3ForCausalLM", .gguf = "mistral3", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .rope_temperature = true,
+     .spec = {.temp_all = 1},
+     .absent = {.norm_eps = 1e-5, .n_context = 262144, .n_kv_heads = 8, .head_dim = 128}},
     // Qwen2, Qwen2.5
     {.name = "qwen2", .hf_class = "Qwen2ForCausalLM", .gguf = "qwen2", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
@@ -304,16 +392,68 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .window_by_switch = true,
      .spec = {.qk_norm = kQkNormHead},
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
-    // DeepSeek-V2 without experts
+    // Mixtral 8x7B, 8x22B
+    {.name = "mixtral", .hf_class = "MixtralForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 131072, .n_kv_heads = 8},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
+    // Qwen1.5-MoE, Qwen2-MoE: a shared expert behind a gate
+    {.name = "qwen2_moe", .hf_class = "Qwen2MoeForCausalLM", .gguf = "qwen2moe", .from_gguf = true, .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .window_by_switch = true,
+     .flags = {{"qkv_bias", true, &ModelSpec::qkv_bias, 1, 0}},
+     .absent = {.n_context = 32768, .n_kv_heads = 16, .window = 4096},
+     .experts = {.count = "num_experts", .shared_gate = true, .n_absent = 60, .active_absent = 4, .norm_in_gguf = false}},
+    // Qwen3-MoE
+    {.name = "qwen3_moe", .hf_class = "Qwen3MoeForCausalLM", .gguf = "qwen3moe", .from_gguf = true, .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .window_by_switch = true,
+     .spec = {.qk_norm = kQkNormHead},
+     .absent = {.n_context = 32768, .n_kv_heads = 4, .window = 4096},
+     .experts = {.count = "num_experts", .n_absent = 128, .active_absent = 8}},
+    // Granite 3 MoE
+    {.name = "granitemoe", .hf_class = "GraniteMoeForCausalLM", .gguf = "granitemoe", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.attn_scale = 1},
+     .numbers = {"attention_multiplier", "embedding_multiplier", "logits_scaling", "residual_multiplier"},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
+    // gpt-oss 20b, 120b
+    {.name = "gpt_oss", .hf_class = "GptOssForCausalLM", .gguf = "gpt-oss", .names = &kGptOssNames, .aliases = kGptOssKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .spec = {.activation = kActSwigluClamped, .attn_sinks = 1, .router_bias = 1, .expert_bias = 1, .act_limit = 7},
+     .numbers = {"swiglu_limit"},
+     .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 150000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 64, .window = 128, .window_pattern = 2},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 128, .active_absent = 4}},
+    // Llama 4, the text model: chunks, layers without RoPE or chunks, where queries have a temperature; one expert beside a shared one
+    {.name = "llama4_text", .hf_class = "Llama4ForCausalLM", .gguf = "llama4", .names = &kLlama4Names, .aliases = kLlama4Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true, .qk_norm_of_ones = true,
+     .spec = {.router_kind = kRouterSigmoid, .router_input = 1, .window_chunks = 1, .temp_scale = 0.1, .temp_positions = 8192},
+     .numbers = {"attn_scale"},
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 128, .window = 8192, .window_pattern = 4},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .shared = "intermediate_size", .norm = Has::kNever, .n_absent = 16, .active_absent = 1}},
+    // DeepSeek-V2, V2-Lite
     {.name = "deepseek_v2", .hf_class = "DeepseekV2ForCausalLM", .gguf = "deepseek2", .names = &kLlamaNames,
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .mlp_bias = Has::kByKey,
+     .experts = {.count = "n_routed_experts", .norm = Has::kNever, .group_best = 1},
+     .latent = true},
+    // DeepSeek-V3, R1: scores by sigmoid, and a bias that counts for the choice alone
+    {.name = "deepseek_v3", .hf_class = "DeepseekV3ForCausalLM", .gguf = "deepseek2", .names = &kLlamaNames,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .spec = {.router_kind = kRouterSigmoid, .router_correction = 1},
+     .absent = {.n_context = 4096},
+     .experts = {.count = "n_routed_experts", .norm_absent = true, .group_best = 2},
      .latent = true},
     // GPT-J
     {.name = "gptj", .hf_class = "GPTJForCausalLM", .gguf = "gptj", .names = &kGptjNames, .aliases = kGptKeys,
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .mlp_bias = Has::kAlways,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .only = {{"rotary", "true"}},
      .absent = {.norm_eps = 1e-5, .rotary_dim = 64, .d_ff = 4}},
     // Falcon 7B, 40B, 180B, 11B, and RW, which has ALiBi and one branch after the other
     {.name = "falcon", .hf_class = "FalconForCausalLM", .gguf = "falcon", .names = &kBloomNames, .aliases = kFalconKeys,
@@ -331,6 +471,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mpt", .hf_class = "MptForCausalLM", .gguf = "mpt", .names = &kMptNames, .aliases = kMptKeys, .nested = "attn_config",
      .spec = {.activation = kActGeluErf, .norm = kNormLayer, .ungated = 1, .alibi = 1},
      .numbers = {"clip_qkv", "softmax_scale"},
+     .only = {{"alibi", "true"}, {"attn_type", "\"multihead_attention\""}, {"expansion_ratio", "4"}, {"no_bias", "true"}},
      .absent = {.norm_eps = 1e-5, .d_ff = 4, .alibi_bias_max = 8, .tied = true}},
     // OPT; that of 350 million weights has norms behind the sums and embeddings of half the size
     {.name = "opt", .hf_class = "OPTForCausalLM", .gguf = "opt", .names = &kOptNames, .aliases = kOptKeys,
@@ -347,7 +488,7 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
     // Phi-1, Phi-1.5, Phi-2
-    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kPhiKeys,
+    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kLayerNormKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
@@ -389,6 +530,52 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"use_parallel_residual", true, &ModelSpec::residual, kResidualParallel2, kResidualSerial},
                {"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .rotary = 0.25}},
+    // SmolLM3
+    {.name = "smollm3", .hf_class = "SmolLM3ForCausalLM", .gguf = "smollm3", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey, .window_by_switch = true,
+     .absent = {.rope_base = 2e6, .n_context = 32768, .n_kv_heads = 4, .nope_interval = 4, .tied = true}},
+    // OLMo 2
+    {.name = "olmo2", .hf_class = "Olmo2ForCausalLM", .gguf = "olmo2", .names = &kGemma2Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
+     .absent = {.norm_eps = 1e-5}},
+    // OLMo 3
+    {.name = "olmo3", .hf_class = "Olmo3ForCausalLM", .gguf = "olmo3", .names = &kGemma2Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .rope_local_plain = true,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .window = 4096, .window_pattern = 4}},
+    // Command-R, Command-R+
+    {.name = "cohere", .hf_class = "CohereForCausalLM", .gguf = "command-r", .names = &kLlamaNames, .aliases = kLayerNormKeys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .flags = {{"use_qk_norm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 8192, .tied = true}},
+    // Command-R7B, Command-A
+    {.name = "cohere2", .hf_class = "Cohere2ForCausalLM", .gguf = "cohere2", .names = &kLlamaNames, .aliases = kCohere2Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .only = {{"order_of_interleaved_layers", "\"local_attn_first\""}, {"position_embedding_type", "\"rope_gptj\""}, {"use_gated_activation", "true"},
+              {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}},
+     .absent = {.norm_eps = 1e-5, .rotary = 1, .n_context = 8192, .window = 4096, .window_pattern = 4, .tied = true}},
+    // Hunyuan (dense)
+    {.name = "hunyuan_v1_dense", .hf_class = "HunYuanDenseV1ForCausalLM", .gguf = "hunyuan-dense", .names = &kLlamaNames, .aliases = kHunyuanKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5}},
+    // Granite 3
+    {.name = "granite", .hf_class = "GraniteForCausalLM", .gguf = "granite", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey,
+     .spec = {.attn_scale = 1},
+     .numbers = {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

@@ -16,10 +16,12 @@ enum class HfRows : uint8_t {
   kOwn,    // it is all the role's
   kQkv,    // all queries, then all keys, then all values
   kHeads,  // of each KV head its queries, its key, its value
-  kGateUp  // gate, then up
+  kGateUp, // gate, then up
+  kTurns   // a row of gate, a row of up, and so on
 };
 
-// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head, of which the role has the rows.
+// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert, of which the role has the rows. Of roles of experts a name without '*' is a tensor that holds all of them,
+// [experts, ...].
 struct HfTensor {
   const char* name;
   Role role;
@@ -50,6 +52,11 @@ struct HfFlag {
   uint32_t if_true, if_false;
 };
 
+// A key that must have this value (as JSON text) where it is there.
+struct HfOnly {
+  const char *key, *value;
+};
+
 // What transformers takes where config.json lacks a key. Sizes without a default here must be in the file.
 struct HfDefaults {
   double norm_eps = 1e-6;
@@ -65,7 +72,21 @@ struct HfDefaults {
   double alibi_bias_max = 0;  // 0: 8, and no such key
   uint32_t window = 0;      // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
+  uint32_t nope_interval = 0;   // no_rope_layer_interval: every so manyth layer has no RoPE; 0: no such key, and no no_rope_layers
   bool tied = false;
+};
+
+// Layers with experts: what of them config.json does not say.
+struct HfExperts {
+  const char* count = nullptr;               // key of how many experts there are; nullptr: the family has none
+  const char* ff = "moe_intermediate_size";  // key of an expert's d_ff
+  const char* shared = "shared_expert_intermediate_size";  // of the shared one's
+  Has norm = Has::kByKey;                    // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
+  bool norm_absent = false;
+  uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
+  bool shared_gate = false;
+  uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
+  bool norm_in_gguf = true;                  // GGUF files do not say it
 };
 
 struct Architecture {
@@ -82,6 +103,9 @@ struct Architecture {
   Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
   bool nope_without_window = false;   // layers without a window have no RoPE
+  bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
+  bool rope_temperature = false;      // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
+  bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
   bool learned_positions = false;     // as many as max_position_embeddings
   bool norm_plus_one = false;         // norms multiply with 1 + weight
   bool embd_scale_root = false;       // embeddings are multiplied with the root of d_model
@@ -91,7 +115,9 @@ struct Architecture {
   const char* ignored[2] = {};        // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
+  HfOnly only[5] = {};                // what the family always does
   HfDefaults absent = {};
+  HfExperts experts = {};
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json

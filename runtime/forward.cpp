@@ -16,12 +16,13 @@ struct Pass {
   uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
 };
 
-// The activations' buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
-QuantRows quant_rows(const Activations& a, const Matrix& w) {
+// Buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
+QuantRows quant_rows(uint8_t* codes, float* scales, int32_t* sums, const Matrix& w) {
   const FormatRow& f = format_row(w.format);
   if (f.x == LINNET_F32) return {};
-  return {f.x, a.codes, a.scales, a.sums, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
+  return {f.x, codes, scales, sums, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
 }
+QuantRows quant_rows(const Activations& a, const Matrix& w) { return quant_rows(a.codes, a.scales, a.sums, w); }
 
 QuantRows rows_from(const QuantRows& q, uint32_t first) {
   return {q.format, q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group, q.groups};
@@ -40,6 +41,7 @@ struct Decoder {
   uint32_t n_spans, m;
   float eps, scale;
   size_t logits_stride;
+  const linnet_session& s;
 
   // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
   RopeView rope_of(uint32_t layer, uint32_t first, bool sinks) const {
@@ -87,6 +89,7 @@ struct Decoder {
     ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, {l.q_norm, spec.qk_norm, eps}, rope_of(layer, first, false));
     ops.rope(w, k, a.kv_stride, m, n_kv, dim, {l.k_norm, spec.qk_norm, eps}, rope);
     ops.sync(w);
+    if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0)) ops.scale_rows(w, q, a.q_stride, a.temperature + first, n, spec.n_heads * dim);
     ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
     if (ops.kv_pack(w, kv, layer, spans, n_spans)) ops.sync(w);
@@ -172,7 +175,7 @@ struct Decoder {
     ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, l.up_bias, false, gated ? gated : hidden, a.ff_stride);
     ops.sync(w);
     QuantRows rows = quant_rows(a, l.down);
-    ops.act_mul(w, spec.activation, hidden, gated, a.ff_stride, m, spec.d_ff, hidden, rows.q ? &rows : nullptr);
+    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), hidden, gated, a.ff_stride, m, spec.d_ff, hidden, rows.q ? &rows : nullptr);
     ops.sync(w);
     ops.gemm(w, l.down, hidden, a.ff_stride, &rows, m, l.down_bias, parallel() || !in_branch(spec), target(), a.d_stride);
     ops.sync(w);
@@ -229,6 +232,53 @@ struct Decoder {
     ops.sync(w);
     ops.scale(w, b.logits, logits_stride, static_cast<float>(spec.logit_scale), static_cast<float>(spec.logit_softcap), b.n_logits, spec.n_vocab);
   }
+
+  // Mixture of experts: the router's choice, then the rows of each expert, which lie together, through its matrices, and the shared expert beside them.
+  void experts(const Layer& l, uint32_t layer) {
+    const uint32_t n_pairs = m * spec.n_active;
+    const bool weigh_input = spec.router_input, shared = l.gate.panels;
+    float* gate = a.wide;                      // (m, shared_ff)
+    float* up = gate + m * a.ff_stride;
+    float* pair_gate = a.wide + (shared ? 2 * m * a.ff_stride : 0);  // (pairs, expert_ff)
+    float* pair_up = pair_gate + n_pairs * a.expert_stride;
+    const QuantRows in = norm(l.ffn_norm, l.expert_gate);
+    const bool sum = parallel() || !in_branch(spec);  // to what is in the target already
+    ops.gemm(w, l.router, a.normed, a.d_stride, nullptr, m, l.router_bias, false, a.router, a.router_stride);
+    if (l.shared_gate.panels) ops.gemm(w, l.shared_gate, a.normed, a.d_stride, nullptr, m, nullptr, false, a.shared_gate, kPanel);
+    ops.sync(w);
+    const float router_scale = spec.router_scale > 0 ? static_cast<float>(spec.router_scale) : 1.0f;
+    const Sequence* seqs = s.seqs;
+    const size_t per_layer = size_t{s.params.n_context} * spec.n_active;
+    const Capacity capacity = {spec.expert_capacity, spans, n_spans, spec.expert_capacity ? seqs->chosen + layer * per_layer : nullptr,
+                               s.params.n_sequences > 1 && spec.expert_capacity ? static_cast<size_t>(seqs[1].chosen - seqs[0].chosen) : 0};
+    ops.route(w, {spec.n_experts, spec.n_active, spec.router_kind == kRouterSigmoid, spec.router_norm, spec.router_groups, spec.router_top_groups, spec.router_group_best, router_scale,
+                  l.router_correction}, capacity, a.router, a.router_stride, m, a.pairs);
+    ops.sync(w);
+
+    QuantRows pair_in = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_gate);
+    float* rows = weigh_input || !in.q ? a.pair_rows : nullptr;
+    ops.gather(w, a.normed, a.d_stride, &in, n_pairs, spec.d_model, spec.n_active, a.pairs, weigh_input, rows, in.q ? &pair_in : nullptr);
+    ops.sync(w);
+    ops.gemm_experts(w, l.expert_gate, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, l.expert_gate_bias, pair_gate, a.expert_stride);
+    ops.gemm_experts(w, l.expert_up, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, l.expert_up_bias, pair_up, a.expert_stride);
+    if (shared) {
+      ops.gemm(w, l.gate, a.normed, a.d_stride, &in, m, nullptr, false, gate, a.ff_stride);
+      ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, nullptr, false, up, a.ff_stride);
+    }
+    ops.sync(w);
+
+    QuantRows pair_hidden = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_down), hidden = quant_rows(a, l.down);
+    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), pair_gate, pair_up, a.expert_stride, n_pairs, spec.expert_ff, pair_gate, pair_hidden.q ? &pair_hidden : nullptr);
+    if (shared) ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gate, up, a.ff_stride, m, spec.shared_ff, gate, hidden.q ? &hidden : nullptr);
+    ops.sync(w);
+    ops.gemm_experts(w, l.expert_down, spec.n_experts, a.pairs, pair_gate, a.expert_stride, &pair_hidden, l.expert_down_bias, a.pair_rows, a.d_stride);
+    const bool gated = l.shared_gate.panels;
+    if (shared) ops.gemm(w, l.down, gate, a.ff_stride, &hidden, m, nullptr, sum && !gated, gated ? a.normed : target(), a.d_stride);
+    ops.sync(w);
+    ops.combine(w, a.pair_rows, a.d_stride, m, spec.d_model, spec.n_active, a.pairs, !weigh_input, a.normed, gated ? a.shared_gate : nullptr, kPanel, sum || (shared && !gated), target());
+    ops.sync(w);
+    settle(l.ffn_post_norm, 0);
+  }
 };
 
 // Where sink i stands for a row at `position`: sinks that its window has left stand one behind the other just before it.
@@ -247,7 +297,7 @@ void forward_rows(Pass& pass, const Worker& w) {
   const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   const float by_dim = 1.0f / __builtin_sqrtf(static_cast<float>(spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim));
   const float scale = spec.attn_scale > 0 ? static_cast<float>(spec.attn_scale) : by_dim;
-  Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale, s.logits_stride};
+  Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale, s.logits_stride, s};
 
   for (uint32_t i = 0; i < b.n_spans; ++i)
     for (uint32_t j = 0; j < b.spans[i].n; ++j) {
@@ -255,6 +305,7 @@ void forward_rows(Pass& pass, const Worker& w) {
       if (row % w.n != w.id) continue;
       const uint32_t position = b.spans[i].position + j;
       if (spec.positions) a.positions[row] = static_cast<int32_t>(position + spec.position_offset);
+      if (spec.temp_scale > 0) a.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
       for (uint32_t r = 0; r < a.n_ropes; ++r) {
         const double* inv_freq = a.inv_freq + r * n_pairs;
         const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;
@@ -271,7 +322,7 @@ void forward_rows(Pass& pass, const Worker& w) {
 
   // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
   // others look at counts where tokens are chosen by it.
-  const bool tail = b.n_spans == 1 && s.params.when_full < LINNET_FULL_HEAVY_HITTERS && (b.n_logits == 0 || b.logit_rows[0] + b.n_logits == b.m);
+  const bool tail = b.n_spans == 1 && !spec.expert_capacity && s.params.when_full < LINNET_FULL_HEAVY_HITTERS && (b.n_logits == 0 || b.logit_rows[0] + b.n_logits == b.m);
   const uint32_t unused = tail ? b.m - b.n_logits : 0;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
@@ -284,7 +335,8 @@ void forward_rows(Pass& pass, const Worker& w) {
       if (in_branch(spec)) d.a.branch += first * a.d_stride;
       d.m -= first;
     }
-    if (d.m) d.feed_forward(model.layers[i]);
+    if (d.m && model.layers[i].router.panels) d.experts(model.layers[i], i);
+    else if (d.m) d.feed_forward(model.layers[i]);
   }
   if (b.n_logits) d.logits(b, a.x);
 }

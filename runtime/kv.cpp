@@ -91,6 +91,7 @@ bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
       }
       classes[c].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim, p.latent);
       classes[c].window = window;
+      classes[c].chunked = p.chunked && window && !cut;
       classes[c].keep = keep;
       classes[c].n_sinks = n_sinks;
       classes[c].keep_pages = pages_of(keep);

@@ -52,6 +52,7 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, u
 struct KvClass {
   KvLayout layout;
   uint32_t window;   // a row at position p sees t > p - window; 0 = all
+  bool chunked;      // of those the ones of its own chunk of `window` positions alone
   uint32_t keep;     // and t < keep
   uint32_t n_sinks;  // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
   uint32_t keep_pages;
@@ -75,6 +76,8 @@ struct KvClass {
     return pool + ((size_t{layer} * layout.n_kv_heads + kv_head) * n_pages + page) * layout.head_bytes;
   }
   size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
+  // The first token that a row at position p sees.
+  uint32_t low(uint32_t p) const { return window == 0 || p < window ? 0 : chunked ? p / window * window : p + 1 - window; }
   bool chosen() const { return fresh != nullptr; }
   bool queued() const { return window || packed; }  // pages are dropped at the front
   // Pages that a sequence fills, those that it has dropped included. A page of packed groups is one group, and is never written to again.
@@ -121,6 +124,7 @@ struct KvPlan {
   uint32_t n_layers, n_kv_heads, head_dim, latent;
   uint32_t n_sequences, n_context, n_pool, n_chunk, n_rollback;
   uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
+  bool chunked;    // windows are chunks
   const void* of;  // whatever the next one reads
   void (*layer)(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window);
 };

@@ -89,17 +89,19 @@ struct Loader {
   Status matrix(Role role, uint32_t layer, Matrix* out) {
     LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
     if (!out->panels) return LINNET_OK;
-    const uint64_t weights = uint64_t{out->n} * out->k, bytes = packed_bytes(out->format, out->n, out->k);
+    const ModelSpec& spec = model->spec;
+    const bool experts = role_of_experts(role);  // of those a token reads only some
+    const uint64_t weights = (experts ? uint64_t{spec.n_experts} * expert_rows(role, spec) : out->n) * out->k, bytes = packed_bytes(out->format, out->n, out->k);
     model->n_params += weights;
     model->weight_bytes += bytes;
     hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
-    const Part part = role == kTokenEmbd || role == kPosEmbd ? kPartEmbedding : role == kOutput ? kPartHead : role == kFfnGate || role == kFfnUp || role == kFfnDown ? kPartFfn : kPartAttention;
+    const Part part = role == kTokenEmbd || role == kPosEmbd ? kPartEmbedding : role == kOutput ? kPartHead : role >= kFfnGate ? kPartFfn : kPartAttention;
     part_bytes[part] += bytes;
     part_weights[part] += weights;
     if (part != kPartEmbedding && role != kOutput) {
       format_bytes[out->format] += bytes;
-      model->decode_bytes += bytes;
-      model->matrix_ops += 2 * weights;
+      model->decode_bytes += experts ? bytes / spec.n_experts * spec.n_active : bytes;
+      model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
     }
     return LINNET_OK;
   }
@@ -155,16 +157,29 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.norm(kFfnNorm, kFfnNormBias, i, &l->ffn_norm));
   LINNET_TRY(in.norm(kFfnPostNorm, kFfnPostNormBias, i, &l->ffn_post_norm));
   if (in.model->spec.residual == kResidualParallel) l->ffn_norm = l->attn_norm;
-  LINNET_TRY(in.matrix(kFfnGate, i, &l->gate));
-  LINNET_TRY(in.matrix(kFfnUp, i, &l->up));
-  LINNET_TRY(in.matrix(kFfnDown, i, &l->down));
+  const bool moe = layer_moe(in.model->spec, i);
+  LINNET_TRY(in.matrix(moe ? kSharedGate : kFfnGate, i, &l->gate));
+  LINNET_TRY(in.matrix(moe ? kSharedUp : kFfnUp, i, &l->up));
+  LINNET_TRY(in.matrix(moe ? kSharedDown : kFfnDown, i, &l->down));
   LINNET_TRY(in.vector(kFfnGateBias, i, &l->gate_bias));
   LINNET_TRY(in.vector(kFfnUpBias, i, &l->up_bias));
   LINNET_TRY(in.vector(kFfnDownBias, i, &l->down_bias));
+  LINNET_TRY(in.matrix(kRouter, i, &l->router));
+  LINNET_TRY(in.vector(kRouterBias, i, &l->router_bias));
+  LINNET_TRY(in.vector(kRouterCorrection, i, &l->router_correction));
+  LINNET_TRY(in.matrix(kExpertGate, i, &l->expert_gate));
+  LINNET_TRY(in.matrix(kExpertUp, i, &l->expert_up));
+  LINNET_TRY(in.matrix(kExpertDown, i, &l->expert_down));
+  LINNET_TRY(in.vector(kExpertGateBias, i, &l->expert_gate_bias));
+  LINNET_TRY(in.vector(kExpertUpBias, i, &l->expert_up_bias));
+  LINNET_TRY(in.vector(kExpertDownBias, i, &l->expert_down_bias));
+  LINNET_TRY(in.matrix(kSharedGateInp, i, &l->shared_gate));
   if (const Matrix& q = l->q_a.panels ? l->q_a : l->q; l->kv_a.panels && !same_rows(q, l->kv_a))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": ", l->q_a.panels ? "q_a" : "q", " and kv_a have formats of different activation groups");
   if (!l->kv_a.panels && (!same_rows(l->q, l->k) || !same_rows(l->q, l->v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
+  if (moe && (!same_rows(l->expert_gate, l->expert_up) || (l->gate.panels && !same_rows(l->expert_gate, l->gate))))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up of the experts (and of the shared one) have formats of different activation groups");
   if (l->gate.panels && !same_rows(l->gate, l->up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
   return LINNET_OK;

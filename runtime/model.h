@@ -25,9 +25,14 @@ struct Layer {
   Matrix kv_a;             // (qk_rope_dim + kv_lora_rank, d_model)
   Matrix k_b, v_b;         // of every head (kv_lora_rank, qk_nope_dim) and (v_head_dim, kv_lora_rank)
   const float *q_a_norm, *kv_a_norm;  // (q_lora_rank) or nullptr, (kv_lora_rank)
-  Matrix gate, up;         // (d_ff, d_model), gate may be empty
+  Matrix gate, up;         // (d_ff, d_model), gate may be empty; in layers with experts those of the shared one or empty
   Matrix down;             // (d_model, d_ff)
   const float *gate_bias, *up_bias, *down_bias;
+  Matrix router;           // (n_experts, d_model), or empty: no experts
+  const float *router_bias, *router_correction;  // (n_experts) or nullptr
+  Matrix expert_gate, expert_up, expert_down;    // of every expert (expert_ff, d_model) twice and (d_model, expert_ff), each padded to whole panels
+  const float *expert_gate_bias, *expert_up_bias, *expert_down_bias;  // padded alike, or nullptr
+  Matrix shared_gate;      // (1, d_model) or empty
 };
 
 // What the matrices are for, as figures tell them apart.

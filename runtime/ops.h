@@ -34,7 +34,7 @@ struct RopeView {
 };
 
 enum NormKind : uint32_t { kNormRms = 0, kNormLayer = 1 };
-enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3 };
+enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3, kActSwigluClamped = 4 };
 enum QkNorm : uint32_t {
   kQkNormNone = 0,
   kQkNormHead = 1,       // RMS per head, before RoPE; all heads share the weights
@@ -78,6 +78,32 @@ struct AttentionArgs {
   RopeView sink_rope;  // (rows, kMaxSinks, n_pairs): where the sinks stand for each row
 };
 
+// How the rows of a layer choose their experts; ModelSpec says what each means.
+struct Router {
+  uint32_t n_experts, n_active, sigmoid, normalise;
+  uint32_t n_groups, top_groups, group_best;
+  float scale;
+  const float* correction;  // (n_experts) or nullptr
+};
+// What an expert takes of a sequence at most: the first positions that choose it. Others get weight 0.
+struct Capacity {
+  uint32_t most;         // 0: no limit
+  const RowSpan* spans;  // of the batch, whose rows are all there
+  uint32_t n_spans;
+  uint16_t* chosen;      // of every sequence (chosen_stride apart) the experts of each position, n_active of them
+  size_t chosen_stride;
+};
+// The (row, expert) pairs of a batch, which lie in the order of experts, those of one expert in the order of rows.
+struct Pairs {
+  uint32_t* experts;  // (m, n_active) of each row, ascending
+  float* weights;     // (m, n_active)
+  uint32_t* places;   // (m, n_active) which pair it is
+  uint32_t* from;     // (m * n_active) which of those a pair is: row * n_active + number
+  uint32_t* first;    // (n_experts + 2) first pair of each expert
+  uint32_t* active;   // (n_experts) those that have pairs, ascending
+  uint32_t* n_active_experts;  // (1)
+};
+
 struct Ops {
   // All threads wait for each other.
   void (*sync)(const Worker&);
@@ -109,8 +135,24 @@ struct Ops {
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
-  // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation.
-  void (*act_mul)(const Worker&, uint32_t act, const float* gate, const float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // x of each of m rows of n times its factor.
+  void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
+  // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped (gpt-oss), which works in gate and up: g = min(gate, limit),
+  // u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
+  void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
+  void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
+  // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where that is not nullptr, or,
+  // without y, copied from q.
+  void (*gather)(const Worker&, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y,
+                 QuantRows* pair_q);
+  // W: of every expert (n / n_experts, k), n / n_experts a multiple of 16. y(pairs, n / n_experts) = rows of the pairs * W of their expert^T (+ bias).
+  void (*gemm_experts)(const Worker&, const Matrix& w, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
+                       size_t y_stride);
+  // y(m, n) = or where `accumulate` += of every row's pairs, in the order of experts, x * weight, or x alone where not `weigh`; weights of 0 add nothing. Before that, where gate != nullptr (gate_stride floats
+  // between rows): y += shared * sigmoid(gate[row][0]).
+  void (*combine)(const Worker&, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
+                  size_t gate_stride, bool accumulate, float* y);
 };
 
 extern const Ops cpu_ops;

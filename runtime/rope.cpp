@@ -67,8 +67,24 @@ double scale_llama3(const ModelSpec& spec, double f) {
   return (1 - smooth) * f / spec.rope_factor + smooth * f;
 }
 
+// YaRN (Peng et al. 2023): between the pair that turns rope_high times within the original positions and the one that turns rope_low times a ramp leads from
+// frequencies as they are to frequencies divided by the factor. pair_of: the pair, a fraction, that turns so many times.
+double scale_yarn(const ModelSpec& spec, uint32_t pair, double f) {
+  const double log_base = log_positive(spec.rope_base);
+  const auto pair_of = [&](double turns) { return spec.rope_dim * log_positive(spec.rope_original / (turns * 2 * kPi)) / (2 * log_base); };
+  double low = pair_of(spec.rope_high), high = pair_of(spec.rope_low);
+  if (!spec.rope_untruncated) low = __builtin_floor(low), high = __builtin_ceil(high);
+  low = low > 0 ? low : 0;
+  high = high < spec.rope_dim - 1 ? high : spec.rope_dim - 1;
+  if (high == low) high += 0.001;  // no division by zero
+  double ramp = (pair - low) / (high - low);
+  ramp = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
+  return f / spec.rope_factor * ramp + f * (1 - ramp);
+}
+
 }  // namespace
 
+double rope_log(double x) { return log_positive(x); }
 double rope_power(double base, double exponent) { return exp_double(exponent * log_positive(base)); }
 
 void rope_frequencies(double base, uint32_t rope_dim, double* inv_freq) {
@@ -88,6 +104,7 @@ void rope_frequencies(const ModelSpec& spec, const RopeFactors& factors, uint32_
     double f = inv_freq[i];
     if (spec.rope_scaling == kRopeScaleLinear) f /= spec.rope_factor;
     if (spec.rope_scaling == kRopeScaleLlama3) f = scale_llama3(spec, f);
+    if (spec.rope_scaling == kRopeScaleYarn) f = scale_yarn(spec, i, f);
     if (spec.rope_scaling == kRopeScaleLong) f /= static_cast<double>(by_length[i]);
     inv_freq[i] = factors.all ? f / static_cast<double>(factors.all[i]) : f;
   }

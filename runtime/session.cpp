@@ -26,20 +26,52 @@ void each_matrix(const linnet_model& model, Fn fn) {
     if (m->panels) fn(*m);
 }
 
+// What the rows of a chunk of c take in layers with experts, beside what all layers use.
+void layout_experts(Arena& arena, const linnet_model& model, uint64_t c, Activations* a) {
+  const ModelSpec& spec = model.spec;
+  const uint64_t pairs = c * spec.n_active;
+  uint64_t longest = 0, groups = 0;
+  for (uint32_t i = 0; i < spec.n_layers; ++i)
+    for (const Matrix* m : {&model.layers[i].expert_gate, &model.layers[i].expert_down}) {
+      const Format x = format_row(m->format).x;
+      if (!m->panels || x == LINNET_F32) continue;
+      if (quant_stride(x, m->k) > longest) longest = quant_stride(x, m->k);
+      if (n_x_groups(m->format, m->k) > groups) groups = n_x_groups(m->format, m->k);
+    }
+  a->router = arena.take<float>("activations", c * a->router_stride);
+  a->shared_gate = arena.take<float>("activations", spec.shared_gate ? c * kPanel : 0);
+  a->pair_rows = arena.take<float>("activations", pairs * a->d_stride);
+  a->pair_q.q = arena.take<uint8_t>("activations", pairs * longest);
+  a->pair_q.scale = arena.take<float>("activations", pairs * groups);
+  a->pair_q.sum128 = arena.take<int32_t>("activations", pairs * groups);
+  a->pairs.experts = arena.take<uint32_t>("activations", pairs);
+  a->pairs.weights = arena.take<float>("activations", pairs);
+  a->pairs.places = arena.take<uint32_t>("activations", pairs);
+  a->pairs.from = arena.take<uint32_t>("activations", pairs);
+  a->pairs.first = arena.take<uint32_t>("activations", spec.n_experts + 2);
+  a->pairs.active = arena.take<uint32_t>("activations", spec.n_experts);
+  a->pairs.n_active_experts = arena.take<uint32_t>("activations", 1);
+}
+
 void layout_activations(Arena& arena, const linnet_model& model, const linnet_session_params& p, Activations* a) {
   const ModelSpec& spec = model.spec;
   const uint64_t c = p.n_chunk;
   a->d_stride = row_floats(spec.d_model);
   a->q_stride = row_floats(uint64_t{spec.n_heads} * spec.head_dim);
   a->kv_stride = row_floats(uint64_t{spec.n_kv_heads} * spec.head_dim);
-  a->ff_stride = row_floats(spec.d_ff);
+  for (uint32_t i = 0; i < spec.n_layers; ++i)
+    if (row_floats(model.layers[i].up.n) > a->ff_stride) a->ff_stride = row_floats(model.layers[i].up.n);
   a->embd_stride = row_floats(spec.embd_dim);
   if (spec.kv_lora_rank) {
     const uint32_t qk = spec.qk_nope_dim + spec.qk_rope_dim, wider = qk > spec.v_head_dim ? qk : spec.v_head_dim;
     a->heads_stride = row_floats(uint64_t{spec.n_heads} * wider);
     if (row_floats(spec.q_lora_rank) > a->q_stride) a->q_stride = row_floats(spec.q_lora_rank);
   }
-  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = (spec.ungated ? 1 : 2) * a->ff_stride;
+  if (spec.n_experts) {
+    a->expert_stride = row_floats(spec.expert_ff);
+    a->router_stride = row_floats(spec.n_experts);
+  }
+  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = (spec.ungated ? 1 : 2) * a->ff_stride + 2 * spec.n_active * a->expert_stride;
   uint64_t wide = qkv > gate_up ? qkv : gate_up;
   if (a->embd_stride > wide) wide = a->embd_stride;
   uint64_t longest = 0, groups = 0;
@@ -67,6 +99,8 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   a->sink_sin = arena.take<float>("activations", sink_floats);
   if (!sink_floats) a->sink_cos = a->sink_sin = nullptr;
   a->tokens = arena.take<int32_t>("activations", c);
+  a->temperature = arena.take<float>("activations", spec.temp_scale > 0 ? c : 0);
+  if (spec.n_experts) layout_experts(arena, model, c, a);
   a->positions = arena.take<int32_t>("activations", spec.positions ? c : 0);
 }
 
@@ -106,7 +140,7 @@ uint64_t history_tokens(const linnet_session_params& p) { return drops_tokens(p)
 bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linnet_session_params& p) {
   const ModelSpec& spec = model.spec;
   const KvChoice choice = {spec, p};
-  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, &choice, kv_layer})) return false;
+  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &choice, kv_layer})) return false;
   layout_activations(arena, model, p, &f.act);
   const uint32_t head_k = spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
   f.act.scratch_stride = align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, head_k), kAlign);
@@ -123,7 +157,8 @@ bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linn
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
-    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .n_draws = 0};
+    uint16_t* chosen = arena.take<uint16_t>("history", spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0);
+    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen, .n_draws = 0};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
@@ -185,6 +220,8 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     Format k, v;
     uint32_t window;
     kv_layer(&choice, i, &k, &v, &window);
+    if (model.spec.window_chunks && window && p.when_full != LINNET_FULL_STOP && window > p.n_context - p.n_keep)
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", window, " tokens, of which when_full = ", p.when_full, " would keep ", p.n_context - p.n_keep);
     if (kv_kivi(k) != kv_kivi(v)) return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(k), " and V in ", format_name(v), ": kivi4 and kivi2 go with each other alone");
     if (kv_kivi(k) && p.when_full != LINNET_FULL_STOP)
       return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), " and when_full is ", p.when_full, ": KIVI is for LINNET_FULL_STOP alone");
@@ -322,6 +359,8 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
   if (p.n_rollback > p.n_context) p.n_rollback = p.n_context;
   LINNET_TRY(check_when_full(&p, err));
   LINNET_TRY(check_positions(model.spec, &p, err));
+  if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ", model.spec.expert_capacity, ", counted over all positions");
   LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
   return LINNET_OK;
@@ -403,6 +442,11 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   s.kv.fork(from, to, b.length);
   b.n_forgotten = keep ? a.n_forgotten : 0;
   std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
+  if (const ModelSpec& spec = s.model->spec; spec.expert_capacity)
+    for (uint32_t i = 0; i < spec.n_layers; ++i) {
+      const size_t layer = size_t{i} * s.params.n_context * spec.n_active;
+      std::memcpy(b.chosen + layer, a.chosen + layer, size_t{b.length} * spec.n_active * sizeof *b.chosen);
+    }
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
   b.n_draws = a.n_draws;

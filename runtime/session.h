@@ -13,8 +13,15 @@ namespace linnet {
 struct Activations {
   float *x, *normed;       // (C, d_model)
   float* branch;           // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
-  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up): the same memory; (C, embd_dim) before the layers and behind them
+  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up), then gate and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
   size_t d_stride, q_stride, kv_stride, ff_stride, embd_stride;
+  float* temperature;      // (C) of each row's queries, where the model has that
+  // Layers with experts: P = C * n_active pairs of a row and one of its experts.
+  size_t expert_stride, router_stride;
+  float *router, *shared_gate;  // logits (C, n_experts), (C, 16)
+  float* pair_rows;        // (P, d_model) rows of the pairs where they are needed in f32, later the experts' outputs
+  QuantRows pair_q;        // (P, the longer of d_model and expert_ff); format and groups as the matrix that reads them has
+  Pairs pairs;
   size_t heads_stride;     // of latent attention: queries as projected, later the heads' outputs
   uint8_t* codes;          // (C, the longest quant_stride)
   float* scales;           // (C, groups of the longest input)
@@ -39,6 +46,7 @@ struct Sequence {
   uint32_t n_forgotten;    // more than 0 only where the context may be longer than what is held
   float* logits;           // (n_logits, logits_stride)
   uint32_t n_logit_rows;   // valid rows; 0 = none
+  uint16_t* chosen;        // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
   uint64_t n_draws;        // numbers drawn since linnet_sampling_set
 };
 

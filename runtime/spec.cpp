@@ -66,6 +66,17 @@ uint32_t q_lora_rank(const ModelSpec& s) { return s.q_lora_rank; }
 uint32_t kv_lora_rank(const ModelSpec& s) { return s.kv_lora_rank; }
 uint32_t qk_nope_dim(const ModelSpec& s) { return s.qk_nope_dim; }
 uint32_t latents_of_heads(const ModelSpec& s) { return s.n_heads * s.kv_lora_rank; }
+bool has_moe(const ModelSpec& s) { return s.n_experts; }
+bool has_router_bias(const ModelSpec& s) { return s.router_bias; }
+bool has_correction(const ModelSpec& s) { return s.router_correction; }
+bool has_expert_bias(const ModelSpec& s) { return s.expert_bias; }
+bool has_shared(const ModelSpec& s) { return s.shared_ff; }
+bool has_shared_gate(const ModelSpec& s) { return s.shared_gate; }
+uint32_t n_experts(const ModelSpec& s) { return s.n_experts; }
+uint32_t expert_ff(const ModelSpec& s) { return s.expert_ff; }
+uint32_t shared_ff(const ModelSpec& s) { return s.shared_ff; }
+uint32_t experts_up(const ModelSpec& s) { return s.n_experts * static_cast<uint32_t>(padded_n(s.expert_ff)); }
+uint32_t experts_down(const ModelSpec& s) { return s.n_experts * static_cast<uint32_t>(padded_n(s.d_model)); }
 
 uint32_t get_u32(const ModelSpec& s, const SpecField& f) {
   uint32_t v;
@@ -137,13 +148,13 @@ const SpecField kSpecFields[] = {
     FIELD(rope_kind, kU32, kRopeNone, kRopePairs),
     FIELD(rope_dim, kU32, 0, 1024),
     FIELD(rope_base, kF64, 1, 1e12),
-    FIELD(rope_scaling, kU32, kRopeScaleNone, kRopeScaleLong, 1, kRopeScaleLlama3),
+    FIELD(rope_scaling, kU32, kRopeScaleNone, kRopeScaleYarn, 1, kRopeScaleLlama3),
     FIELD(rope_factor, kF64, 1e-3, 1e6),
     FIELD(rope_low, kF64, 0, 1e6),
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActRelu, 1, kActSilu),
+    FIELD(activation, kU32, kActSilu, kActSwigluClamped, 1, kActSilu),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
@@ -179,6 +190,30 @@ const SpecField kSpecFields[] = {
     FIELD(clip_qkv, kF64, 0, 1e6, 3),
     FIELD(embd_norm, kU32, 0, 1, 3),
     FIELD(embd_dim, kU32, 0, 65536, 3),
+    FIELD(n_experts, kU32, 0, 1024, 3),
+    FIELD(n_active, kU32, 0, 64, 3),
+    FIELD(expert_ff, kU32, 0, 1 << 18, 3),
+    FIELD(moe_first, kU32, 0, 1024, 3),
+    FIELD(moe_step, kU32, 0, 1024, 3),
+    FIELD(shared_ff, kU32, 0, 1 << 20, 3),
+    FIELD(shared_gate, kU32, 0, 1, 3),
+    FIELD(router_kind, kU32, kRouterSoftmax, kRouterSigmoid, 3),
+    FIELD(router_norm, kU32, 0, 1, 3),
+    FIELD(router_scale, kF64, 0, 1e6, 3),
+    FIELD(router_groups, kU32, 0, 1024, 3),
+    FIELD(router_top_groups, kU32, 0, 1024, 3),
+    FIELD(router_group_best, kU32, 0, 2, 3),
+    FIELD(router_correction, kU32, 0, 1, 3),
+    FIELD(router_bias, kU32, 0, 1, 3),
+    FIELD(expert_bias, kU32, 0, 1, 3),
+    FIELD(expert_capacity, kU32, 0, 1 << 24, 3),
+    FIELD(router_input, kU32, 0, 1, 3),
+    FIELD(window_chunks, kU32, 0, 1, 3),
+    FIELD(temp_scale, kF64, 0, 1e3, 3),
+    FIELD(temp_positions, kU32, 0, 1 << 24, 3),
+    FIELD(temp_all, kU32, 0, 1, 3),
+    FIELD(act_limit, kF64, 0, 1e6, 3),
+    FIELD(rope_untruncated, kU32, 0, 1, 3),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -230,6 +265,19 @@ const TensorRole kRoles[kRoleCount] = {
     {"ffn_gate.bias", true, false, d_ff, one, has_gate_bias},
     {"ffn_up.bias", true, false, d_ff, one, has_mlp_bias},
     {"ffn_down.bias", true, false, d_model, one, has_mlp_bias},
+    {"ffn_gate_inp.weight", true, true, n_experts, d_model, has_moe},
+    {"ffn_gate_inp.bias", true, false, n_experts, one, has_router_bias},
+    {"exp_probs_b.bias", true, false, n_experts, one, has_correction},
+    {"ffn_gate_exps.weight", true, true, experts_up, d_model, has_moe},
+    {"ffn_up_exps.weight", true, true, experts_up, d_model, has_moe},
+    {"ffn_down_exps.weight", true, true, experts_down, expert_ff, has_moe},
+    {"ffn_gate_exps.bias", true, false, experts_up, one, has_expert_bias},
+    {"ffn_up_exps.bias", true, false, experts_up, one, has_expert_bias},
+    {"ffn_down_exps.bias", true, false, experts_down, one, has_expert_bias},
+    {"ffn_gate_inp_shexp.weight", true, true, one, d_model, has_shared_gate},
+    {"ffn_gate_shexp.weight", true, true, shared_ff, d_model, has_shared},
+    {"ffn_up_shexp.weight", true, true, shared_ff, d_model, has_shared},
+    {"ffn_down_shexp.weight", true, true, d_model, shared_ff, has_shared},
 };
 
 namespace {
@@ -253,11 +301,40 @@ Status check_latent(const ModelSpec& s, Error* err, const char* label) {
   return LINNET_OK;
 }
 
+Status check_moe(const ModelSpec& s, Error* err, const char* label) {
+  if (!s.n_experts) {
+    if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias || s.router_groups || s.expert_capacity)
+      return fail(err, LINNET_BAD_FILE, label, ": n_active, expert_ff, shared_ff or a field of the router beside n_experts = 0");
+    return LINNET_OK;
+  }
+  if (s.n_active == 0 || s.n_active > s.n_experts) return fail(err, LINNET_BAD_FILE, label, ": n_active = ", s.n_active, " of n_experts = ", s.n_experts);
+  if (s.expert_ff == 0) return fail(err, LINNET_BAD_FILE, label, ": expert_ff = 0 beside n_experts = ", s.n_experts);
+  if (s.shared_gate && !s.shared_ff) return fail(err, LINNET_BAD_FILE, label, ": shared_gate = 1 beside shared_ff = 0");
+  if (s.ungated) return fail(err, LINNET_UNSUPPORTED, label, ": ungated = 1 beside n_experts = ", s.n_experts);
+  if (!s.router_groups) return LINNET_OK;
+  const uint32_t size = s.n_experts / s.router_groups;
+  if (s.n_experts % s.router_groups || s.router_top_groups == 0 || s.router_top_groups > s.router_groups || s.router_group_best == 0 || s.router_group_best > size ||
+      s.n_active > s.router_top_groups * size)
+    return fail(err, LINNET_BAD_FILE, label, ": router_groups, router_top_groups and router_group_best are ", s.router_groups, ", ", s.router_top_groups, " and ", s.router_group_best,
+                " beside n_experts = ", s.n_experts, " and n_active = ", s.n_active);
+  return LINNET_OK;
+}
+
 }  // namespace
 
 uint32_t layer_window(const ModelSpec& s, uint32_t layer) {
   const bool all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
   return all ? 0 : s.window;
+}
+
+bool layer_moe(const ModelSpec& s, uint32_t layer) { return s.n_experts && layer >= s.moe_first && (s.moe_step == 0 || (layer - s.moe_first) % s.moe_step == 0); }
+
+uint32_t expert_rows(Role role, const ModelSpec& s) { return role == kExpertDown || role == kExpertDownBias ? s.d_model : s.expert_ff; }
+
+bool role_present(Role role, uint32_t layer, const ModelSpec& s) {
+  if (!kRoles[role].present(s)) return false;
+  if (role >= kFfnGate && role <= kFfnDownBias) return !layer_moe(s, layer);
+  return role < kRouter || layer_moe(s, layer);
 }
 
 LayerRope layer_rope(const ModelSpec& s, uint32_t layer) {
@@ -301,6 +378,8 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
   if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high > s.rope_low) || !(s.rope_low > 0)))
     return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
                 ") and rope_high > rope_low > 0");
+  if (s.rope_scaling == kRopeScaleYarn && (s.rope_original == 0 || !(s.rope_high > 0) || !(s.rope_low > 0) || !(s.rope_base > 1)))
+    return fail(err, LINNET_BAD_FILE, label, ": YaRN needs rope_original (it is ", s.rope_original, "), rope_low and rope_high above 0, rope_base above 1");
   if (rope_by_length(s) && s.rope_original == 0) return fail(err, LINNET_BAD_FILE, label, ": rope_scaling = ", s.rope_scaling, " needs rope_original > 0");
   if (s.rope_freqs && s.rope_kind == kRopeNone) return fail(err, LINNET_BAD_FILE, label, ": rope_freqs = 1 without RoPE");
   if (s.rope_scaling == kRopeScaleDynamic && s.rope_dim == 2) return fail(err, LINNET_UNSUPPORTED, label, ": dynamic rope scaling of rope_dim = 2");
@@ -310,6 +389,11 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
     return fail(err, LINNET_BAD_FILE, label, ": positions = ", s.positions, " are fewer than n_context + position_offset = ", uint64_t{s.n_context} + s.position_offset);
   if (s.kv_lora_rank && (s.alibi || s.clip_qkv > 0 || s.nope_pattern || s.rope_local_base > 0))
     return fail(err, LINNET_UNSUPPORTED, label, ": alibi, clip_qkv, nope_pattern or rope_local_base beside kv_lora_rank");
+  if ((s.temp_scale > 0) != (s.temp_positions > 0) || (s.temp_scale > 0 && s.kv_lora_rank))
+    return fail(err, LINNET_UNSUPPORTED, label, ": temp_scale and temp_positions = ", s.temp_positions, " go with each other alone, and not with kv_lora_rank = ", s.kv_lora_rank);
+  if ((s.activation == kActSwigluClamped) != (s.act_limit > 0) || (s.act_limit > 0 && s.ungated))
+    return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation, " and act_limit, which go with each other alone, or ungated = ", s.ungated);
+  LINNET_TRY(check_moe(s, err, label));
   return check_latent(s, err, label);
 }
 
@@ -361,7 +445,7 @@ void role_name(Role role, uint32_t layer, char* out) {
 Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err) {
   *out = {};
   const TensorRole& r = kRoles[role];
-  if (!r.present(spec)) return LINNET_OK;
+  if (!role_present(role, layer, spec)) return LINNET_OK;
   char name[kRoleNameBytes];
   role_name(role, layer, name);
   Name key, tensor;
@@ -373,6 +457,7 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
     return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key.view(), "': unknown format ", shape[0], ": made by a newer linnet");
   const auto format = static_cast<Format>(shape[0]);
   const uint32_t n = r.n(spec), k = r.k(spec);
+  if (role_f32(role) && format != LINNET_F32) return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': format ", shape[0], ", not f32");
   if (shape[1] != n || shape[2] != k || shape[3] != format_row(format).w_group)
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': n, k, group = ", shape[1], ", ", shape[2], ", ", shape[3], ", not ", n,
                 ", ", k, ", ", format_row(format).w_group);
@@ -386,7 +471,7 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
 Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err) {
   *out = nullptr;
   const TensorRole& r = kRoles[role];
-  if (!r.present(spec)) return LINNET_OK;
+  if (!role_present(role, layer, spec)) return LINNET_OK;
   char name[kRoleNameBytes];
   role_name(role, layer, name);
   GgufTensor t;

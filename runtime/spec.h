@@ -31,7 +31,7 @@ enum RopeScaling : uint32_t {
   kRopeScaleNone = 0, kRopeScaleLinear = 1, kRopeScaleLlama3 = 2,
   kRopeScaleDynamic = 3,  // the base grows with rope_length where that passes rope_original
   kRopeScaleLong = 4,     // kRopeShort divides the frequencies, kRopeLong where rope_length passes rope_original
-  kRopeScaleYarn = 5      // not yet
+  kRopeScaleYarn = 5      // pairs that turn often stay, slow ones are divided by the factor, a ramp between
 };
 // Where a layer's norms stand: x + f(norm(x)), one branch after the other or both on the same x; on what the branches read, on what they give, on the sum.
 enum Residual : uint32_t {
@@ -42,6 +42,7 @@ enum Residual : uint32_t {
   kResidualSandwich = 4,   // x + norm(f(norm(x)))
   kResidualAfter = 5       // norm(x + f(x))
 };
+enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };                 // what makes scores of the router's logits
 
 struct ModelSpec {
   char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
@@ -51,9 +52,9 @@ struct ModelSpec {
   uint32_t rope_dim;        // channels rotated, even, <= head_dim
   double rope_base;
   uint32_t rope_scaling;    // RopeScaling
-  double rope_factor;       // linear and llama3
-  double rope_low, rope_high;
-  uint32_t rope_original;   // llama3: positions before scaling
+  double rope_factor;       // linear, llama3 and YaRN
+  double rope_low, rope_high;  // llama3 and YaRN (beta_slow, beta_fast): pairs that turn less often than low within the original positions are scaled, more than high not
+  uint32_t rope_original;   // llama3 and YaRN: positions before scaling
   uint32_t rope_freqs;      // 1: the vector kRopeFreqs divides the frequency of each pair (after the scaling above)
   uint32_t activation;      // Activation, of the gate or of what there is
   uint32_t qkv_bias, out_bias, mlp_bias;  // 0 or 1
@@ -87,6 +88,29 @@ struct ModelSpec {
   double clip_qkv;          // c > 0: q, k and v as projected are cut to -c..c
   uint32_t embd_norm;       // 1: embeddings are normed
   uint32_t embd_dim;        // of embeddings and LM head, with projections to d_model and back; 0: d_model
+
+  // Mixture of experts: a router gives every row a score for each expert; the row goes through the n_active best, weighed by their scores.
+  uint32_t n_experts;       // 0: every layer has a feed-forward of d_ff
+  uint32_t n_active;
+  uint32_t expert_ff;       // d_ff of an expert
+  uint32_t moe_first, moe_step;  // layer moe_first has experts and every moe_step-th after it (0: every one); the others have a feed-forward of d_ff
+  uint32_t shared_ff;       // d_ff of an expert that every row goes through besides; 0: none
+  uint32_t shared_gate;     // 1: its output is multiplied by the sigmoid of a logit of its own
+  uint32_t router_kind;     // RouterKind. Top-k then softmax is softmax with router_norm
+  uint32_t router_norm;     // 1: the weights of a row's experts are divided by their sum
+  double router_scale;      // what they are multiplied by then; 0: 1
+  uint32_t router_groups, router_top_groups;  // experts lie in so many groups one behind the other, the best groups' experts can be chosen; 0: no groups
+  uint32_t router_group_best;  // a group counts as much as its so many best experts together, 1 or 2
+  uint32_t router_correction;  // 1: a learned bias is added to the scores, for the choice alone
+  uint32_t router_bias, expert_bias;  // 0 or 1
+  uint32_t expert_capacity; // an expert takes so many positions of a sequence, the first that choose it (Switch Transformers); 0: all
+  uint32_t router_input;    // 1: the weight multiplies what goes into the expert, not what comes out
+  uint32_t window_chunks;   // 1: windows are chunks: a position sees those before it that have the same position / window
+  // Queries are multiplied by 1 + temp_scale * log(1 + floor(p / temp_positions)), in all layers or in those without RoPE, where p is counted from 1. 0: not so.
+  double temp_scale;
+  uint32_t temp_positions, temp_all;
+  double act_limit;         // of kActSwigluClamped
+  uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
 };
 
 enum class SpecType : uint8_t { kU32, kF64, kText };
@@ -112,6 +136,8 @@ inline bool in_branch(const ModelSpec& s) {
 }
 // Whether the frequencies depend on the whole length.
 inline bool rope_by_length(const ModelSpec& spec) { return spec.rope_scaling == kRopeScaleDynamic || spec.rope_scaling == kRopeScaleLong; }
+// Whether a layer has experts.
+bool layer_moe(const ModelSpec& spec, uint32_t layer);
 // The oldest layout version that can say what this spec says.
 uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.
@@ -139,10 +165,20 @@ enum Role : uint32_t {
   kAttnNormBias, kAttnPostNorm, kAttnPostNormBias, kFfnNormBias, kFfnPostNorm, kFfnPostNormBias,
   // The feed-forward step.
   kFfnNorm, kFfnGate, kFfnUp, kFfnDown, kFfnGateBias, kFfnUpBias, kFfnDownBias,
+  // Layers with experts. The router and the shared expert's gate are f32 matrices. Of kExpertGate to kExpertDownBias every expert has its part, one behind the
+  // other, each padded with zero rows to whole panels of 16: an expert is a contiguous run of panels.
+  kRouter, kRouterBias, kRouterCorrection, kExpertGate, kExpertUp, kExpertDown, kExpertGateBias, kExpertUpBias, kExpertDownBias,
+  kSharedGateInp, kSharedGate, kSharedUp, kSharedDown,
   kRoleCount
 };
 extern const TensorRole kRoles[kRoleCount];
-inline constexpr size_t kRoleNameBytes = 64;
+constexpr bool role_of_experts(Role r) { return r >= kExpertGate && r <= kExpertDownBias; }
+constexpr bool role_f32(Role r) { return r == kRouter || r == kSharedGateInp; }  // matrices that are f32 in every file
+// Outputs of one expert of a role of experts, without padding.
+uint32_t expert_rows(Role role, const ModelSpec& spec);
+// Whether the model has this tensor in this layer.
+bool role_present(Role role, uint32_t layer, const ModelSpec& spec);
+inline constexpr size_t kRoleNameBytes = 96;
 // "blk.3.attn_q.weight" into out (kRoleNameBytes).
 void role_name(Role role, uint32_t layer, char* out);
 

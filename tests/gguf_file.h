@@ -118,7 +118,7 @@ inline GgufFile tiny_model(uint32_t matrix_type = linnet::kGgmlF32, uint32_t n_l
   for (uint32_t layer = 0; layer < n_layers; ++layer)
     for (uint32_t r = 0; r < linnet::kRoleCount; ++r) {
       const linnet::TensorRole& role = linnet::kRoles[r];
-      if (!role.present(s) || (!role.per_layer && layer)) continue;
+      if (!linnet::role_present(static_cast<linnet::Role>(r), layer, s) || (!role.per_layer && layer)) continue;
       char name[linnet::kRoleNameBytes];
       linnet::role_name(static_cast<linnet::Role>(r), layer, name);
       const uint64_t n = role.n(s), k = role.k(s);

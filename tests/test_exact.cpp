@@ -35,8 +35,9 @@ std::vector<Row> run(const Model& model, const Tokens& tokens, const linnet_sess
 }  // namespace
 
 TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and decode") {
-  const char* const names[] = {"llama", "llama-mha-linear", "mistral", "qwen3", "smollm2", "llama", "qwen3", "mistral", "qwen2-window", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v2-qlora"};
-  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32};
+  const char* const names[] = {"llama", "llama-mha-linear", "mistral", "qwen3", "smollm2", "llama", "qwen3", "mistral", "qwen2-window", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v2-qlora",
+                               "qwen2-moe", "deepseek-v3", "mixtral", "llama4", "gpt-oss", "switch"};
+  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G64, LINNET_I8G32, LINNET_I8G128};
   const uint32_t kvs[] = {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2};
   size_t compared = 0;
   for (size_t which = 0; which < std::size(names); ++which) {
@@ -47,7 +48,7 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
       if ((kv == LINNET_KIVI4 || kv == LINNET_KIVI2) && src.find("deepseek") != std::string::npos) continue;  // refused: test_kivi
       const uint32_t n = 270;  // past the first attention block of 256
       const bool full = !kSlow && which < 2 && kv == LINNET_I8;  // the whole grid; the others take its corners
-      if (kSlow && which && (kv != LINNET_I8 || (which != 4 && which != 8 && which != 10))) continue;  // floats, windows, latents
+      if (kSlow && which && (kv != LINNET_I8 || (which != 4 && which != 8 && which != 10 && which != 12))) continue;  // floats, windows, latents, experts
       const Model oracle(src, f, LINNET_ISA_SCALAR);
       const Tokens tokens = random_tokens(n, oracle.desc.n_vocab, 7);
       const auto want = run(oracle, tokens, params(kv, 1, n, 1, n), 1);  // one decode after the other

@@ -41,7 +41,11 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"llama"}, {"llama-mha-linear"}, {"mistral"}, {"qwen2"}, {"qwen3"}, {"smollm2"}, {"mistral-window"}, {"qwen2-window"}, {"llama-k-outliers"}, {"deepseek-v2"}, {"deepseek-v2-qlora"},
     {"gpt2"}, {"gemma2"}, {"phi3"}, {"phi3-longrope"}, {"phi4-mini"}, {"gpt-neox"}, {"llama-dynamic"},
-    {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"gemma"}, {"gemma3"},
+    {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"gemma"}, {"gemma3"}, {"llama-yarn"},
+    // With experts: where a router is near a tie, rounding sends a row to another one.
+    {"mixtral", 8e-3, 0.15}, {"qwen2-moe"}, {"qwen3-moe", 5e-3, 8e-2}, {"deepseek-v2-moe", 1.2e-2, 0.15}, {"deepseek-v3", 5e-3, 0.2}, {"granite-moe"}, {"gpt-oss"},
+    {"llama4", 8e-3, 5e-2}, {"switch", 5e-3, 5e-2},
+    {"smollm3"}, {"olmo2"}, {"olmo3"}, {"ministral3"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"},
 };
 
 // The mutable bytes of a packed matrix.
@@ -59,6 +63,12 @@ Packed packed_matrix(Model& model, linnet::Role role, uint32_t layer) {
   Matrix m;
   check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
   return {const_cast<uint8_t*>(static_cast<const uint8_t*>(m.panels)), const_cast<float*>(static_cast<const float*>(m.scales)), m};
+}
+
+// The up matrix of a layer, or where it has experts theirs.
+Packed up_matrix(Model& model, uint32_t layer) {
+  const Packed up = packed_matrix(model, linnet::kFfnUp, layer);
+  return up.panels ? up : packed_matrix(model, linnet::kExpertUp, layer);
 }
 
 }  // namespace
@@ -87,7 +97,7 @@ TEST_CASE("negative control: a row of weights 2 % off fails the f32 check") {
   for (const auto& [name, kl_i8, kl_f8] : kFamilies) {
     const Golden g = read_golden(name);
     Model model(std::string("tests/golden/") + name, LINNET_F32, 0, false);
-    const Packed up = packed_matrix(model, linnet::kFfnUp, 1);
+    const Packed up = up_matrix(model, 1);
     float* panel = reinterpret_cast<float*>(up.panels);  // [k][16]: output 0 of the first panel
     for (uint32_t k = 0; k < up.m.k; ++k) panel[k * 16] *= 1.02f;
     model.open(0);
@@ -100,7 +110,7 @@ TEST_CASE("f16, bf16 and integer weights stay near") {
   const struct {
     linnet_format weights, kv;
     double kl, of_i8 = 0, of_f8 = 0;  // a figure, or times the family's
-  } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4}, {LINNET_BF16, LINNET_BF16, 5e-4}, {LINNET_I8, LINNET_I8, 0, 2}, {LINNET_I8G128, LINNET_I8, 0, 1}, {LINNET_I8G64, LINNET_I8, 0, 1},
+  } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4}, {LINNET_BF16, LINNET_BF16, 0, 0.1}, {LINNET_I8, LINNET_I8, 0, 2}, {LINNET_I8G128, LINNET_I8, 0, 1}, {LINNET_I8G64, LINNET_I8, 0, 1},
                {LINNET_I8G32, LINNET_I8, 0, 1}, {LINNET_F8E4M3, LINNET_I8, 0, 0, 1}};
   for (const auto& [name, kl_i8, kl_f8] : kFamilies) {
     const Golden g = read_golden(name);
@@ -135,7 +145,7 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
 
     // 2 % on one matrix lies below INT8's own noise, so the bits are what catches it.
     Model off(src, LINNET_I8G32, 0, false);
-    const Packed w = packed_matrix(off, linnet::kFfnUp, 1);
+    const Packed w = up_matrix(off, 1);
     uint16_t* half = reinterpret_cast<uint16_t*>(w.scales);
     half[0] = linnet::f32_to_f16(linnet::f16_to_f32(half[0]) * 1.02f);
     off.open(0);
@@ -148,7 +158,7 @@ TEST_CASE("negative controls: INT8 with swapped scale groups or a matrix 2 % off
 
 TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
   const linnet_format formats[] = {LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2};
-  const auto compare = [&](const std::string& name, const Model& model, const Tokens& tokens, double i8_limit) {
+  const auto compare = [&](const std::string& name, const Model& model, const Tokens& tokens, double i8_limit, bool in_order) {
     const auto want = all_logits(model, tokens, LINNET_F32);
     std::printf("KV cache %-17s", name.c_str());
     double kl[std::size(formats)];
@@ -161,18 +171,18 @@ TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
     CHECK(kl[0] < 1e-5);
     CHECK(kl[2] < i8_limit);
     CHECK(kl[2] < kl[3]);  // 8 bits with a scale per 32 channels carry more than FP8
-    CHECK(kl[3] < kl[4]);
+    if (in_order) CHECK(kl[3] < kl[4]);
     CHECK(kl[4] < 0.2);
   };
-  for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 2e-3);
+  for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 0.4 * kl_i8, kl_f8 < 0.04);  // a row that goes to another expert is far off whatever sent it there
   const std::string ask = "<|user|>set a timer for ten minutes and another one for a quarter of an hour and turn the lights off in the kitchen please";
   const Model assistant("examples/assistant/model/checkpoint", LINNET_F32);
-  compare("assistant", assistant, tokenize(assistant, ask), 1e-3);
+  compare("assistant", assistant, tokenize(assistant, ask), 1e-3, true);
   if (const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt"); !folder.empty() && !sample.empty()) {
     const Model stories(folder, LINNET_F32);
     Tokens tokens = tokenize(stories, slurp(sample));
     tokens.resize(std::min<size_t>(tokens.size(), 500));
-    compare("stories260K", stories, tokens, 1e-3);
+    compare("stories260K", stories, tokens, 1e-3, true);
   } else {
     std::printf("skipped: no stories260K under LINNET_DATA or ../shared/data\n");
   }

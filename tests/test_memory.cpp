@@ -1,12 +1,15 @@
 // Memory: need equals used, each purpose follows its formula, one byte less is refused, and nothing is allocated between init and fini. The
 // interposer below counts every malloc, new and mmap of the process while it is armed, of mmap only what maps no file.
 #include <dlfcn.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <map>
 
+#include "runtime/gguf.h"
+#include "runtime/spec.h"
 #include "tests/models.h"
 
 // AddressSanitizer and ThreadSanitizer bring their own malloc: there the interposer would fight with them.
@@ -148,8 +151,82 @@ TEST_CASE("a latent's pages: nothing beside it, whatever the number of heads") {
     }
 }
 
+TEST_CASE("experts: the activations are those of a chunk's rows, each with its experts") {
+  const Model model("synthetic:moe-tiny", LINNET_I8G64);
+  const auto activations = [&](uint32_t chunk) { return session_table(Session(model, params(LINNET_I8, 1, chunk, 1, 512)))["activations"]; };
+  const size_t active = 3, d = 256, ff = 176, pair = 2 * ff * 4 + d * 4 + 256 + 64 + 2 * 4 * 4 + 4 * 4, row = 2 * d * 4 + (d + 64) + 2 * 4 * 4 + 2 * 32 * 4 + 4 + 32 * 4;
+  CHECK(within_1_percent(activations(256) - activations(64), 192.0 * static_cast<double>(row + active * pair)));
+}
+
+namespace {
+
+// Which pages are read: they are taken away, and the first access to each brings it back and is counted.
+struct Watched {
+  uint8_t* from;
+  size_t bytes;
+  uint32_t reads;  // pages that were read
+};
+std::vector<Watched> watched;
+
+void on_fault(int, siginfo_t* info, void*) {
+  auto* at = static_cast<uint8_t*>(info->si_addr);
+  for (Watched& w : watched)
+    if (at >= w.from && at < w.from + w.bytes) {
+      ++w.reads;
+      mprotect(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) & ~uintptr_t{4095}), 4096, PROT_READ | PROT_WRITE);
+      return;
+    }
+  signal(SIGSEGV, SIG_DFL);  // a fault of another kind
+}
+
+}  // namespace
+
+TEST_CASE("experts: pages of those that no row goes through are never read") {
+  const Model model("synthetic:moe-tiny", LINNET_I8G64);
+  const auto gguf = std::make_unique<linnet::Gguf>();
+  linnet_error err{};
+  linnet::ModelSpec spec;
+  check(linnet::gguf_open(model.image.data, model.image.bytes, "image", gguf.get(), &err), err);
+  check(linnet::spec_read(*gguf, &spec, &err), err);
+  const linnet::Role roles[] = {linnet::kExpertGate, linnet::kExpertUp, linnet::kExpertDown};
+  Session s(model, params(LINNET_I8, 2, 8, 1, 64));
+  watched.clear();
+  for (uint32_t layer = 0; layer < spec.n_layers; ++layer)
+    for (const linnet::Role role : roles) {
+      linnet::Matrix m;
+      check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
+      const size_t size = m.n / spec.n_experts / 16 * linnet::panel_bytes(m.format, m.k);
+      for (uint32_t e = 0; e < spec.n_experts; ++e) {  // whole pages of the expert alone
+        const auto begin = reinterpret_cast<uintptr_t>(m.panels) + e * size, first = (begin + 4095) & ~uintptr_t{4095}, end = (begin + size) & ~uintptr_t{4095};
+        watched.push_back({reinterpret_cast<uint8_t*>(first), end - first, 0});
+      }
+    }
+  struct sigaction act {}, before {};
+  act.sa_sigaction = on_fault;
+  act.sa_flags = SA_SIGINFO;
+  REQUIRE(sigaction(SIGSEGV, &act, &before) == 0);
+  for (const Watched& w : watched) REQUIRE(mprotect(w.from, w.bytes, PROT_NONE) == 0);
+  s.prefill({7});
+  const auto touched = [&] {
+    std::vector<uint32_t> n(watched.size() / spec.n_experts);
+    for (size_t i = 0; i < watched.size(); ++i) {
+      CHECK((watched[i].reads == 0 || watched[i].reads == watched[i].bytes / 4096));  // all of an expert or nothing
+      n[i / spec.n_experts] += watched[i].reads > 0;
+    }
+    return n;
+  };
+  for (const uint32_t n : touched()) CHECK(n == spec.n_active);
+  s.prefill({7, 8, 9, 10, 11, 12});
+  for (const uint32_t n : touched()) {
+    CHECK(n > spec.n_active);  // negative control: other rows go through others
+    CHECK(n < spec.n_experts);
+  }
+  for (const Watched& w : watched) REQUIRE(mprotect(w.from, w.bytes, PROT_READ | PROT_WRITE) == 0);
+  REQUIRE(sigaction(SIGSEGV, &before, nullptr) == 0);
+}
+
 TEST_CASE("one byte less is refused with the number") {
-  const Model model(GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora"), LINNET_I8G128);
+  const Model model(GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora", "tests/golden/qwen2-moe"), LINNET_I8G128);
   const auto p = params();
   linnet_need need{};
   linnet_error err{};

@@ -241,6 +241,91 @@ TEST_CASE("GPTQ and AWQ of fused projections: every role has its rows") {
   CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
 }
 
+TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
+  Checkpoint c;
+  const uint32_t d = 64, ff = 32, experts = 3;
+  const float values[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  std::map<std::string, std::vector<float>> want;  // (experts, rows, k)
+  const auto blocks = [&](const std::string& name, uint32_t rows, uint32_t k) {
+    std::string codes, scales;
+    std::vector<float>& w = want[name];
+    for (uint32_t g = 0; g < experts * rows * k / 32; ++g) {
+      const uint32_t scale = g == 5 ? 143 : g == 6 ? 104 : 118 + c.below(8);
+      scales.push_back(static_cast<char>(scale));
+      for (uint32_t i = 0; i < 16; ++i) {
+        const uint32_t byte = c.below(256);
+        codes.push_back(static_cast<char>(byte));
+        for (const uint32_t code : {byte & 15, byte >> 4}) w.push_back((code & 8 ? -1.0f : 1.0f) * values[code & 7] * std::ldexp(1.0f, static_cast<int>(scale) - 127));
+      }
+    }
+    c.tensors[name + "_blocks"] = {"U8", {experts, rows, k / 32, 16}, codes};
+    c.tensors[name + "_scales"] = {"U8", {experts, rows, k / 32}, scales};
+  };
+  const std::string layer = "model.layers.0.", mlp = layer + "mlp.experts.";
+  for (const auto& [name, n, k] : {std::tuple{"q_proj", 64u, d}, {"k_proj", 32u, d}, {"v_proj", 32u, d}, {"o_proj", d, 64u}}) {
+    c.floats(layer + "self_attn." + name + ".weight", {n, k});
+    c.floats(layer + "self_attn." + name + ".bias", {n});
+  }
+  c.floats("model.embed_tokens.weight", {40, d});
+  c.floats("lm_head.weight", {40, d});
+  for (const std::string norm : {"model.norm", "model.layers.0.input_layernorm", "model.layers.0.post_attention_layernorm"}) c.floats(norm + ".weight", {d});
+  c.floats(layer + "self_attn.sinks", {4});
+  c.floats(layer + "mlp.router.weight", {experts, d});
+  c.floats(layer + "mlp.router.bias", {experts});
+  c.floats(mlp + "gate_up_proj_bias", {experts, 2 * ff});
+  c.floats(mlp + "down_proj_bias", {experts, d});
+  blocks(mlp + "gate_up_proj", 2 * ff, d);
+  blocks(mlp + "down_proj", d, ff);
+  c.write();
+  std::ofstream(c.path + "/config.json")
+      << R"({"model_type":"gpt_oss","architectures":["GptOssForCausalLM"],"hidden_size":64,"intermediate_size":32,"num_hidden_layers":1,"num_attention_heads":4,"head_dim":16,)"
+         R"("num_key_value_heads":2,"vocab_size":40,"max_position_embeddings":64,"num_local_experts":3,"num_experts_per_tok":2,"attention_bias":true,"layer_types":["full_attention"],)"
+         R"("quantization_config":{"quant_method":"mxfp4","modules_to_not_convert":["lm_head"]}})";
+  for (const linnet_format asked : {LINNET_FORMAT_DEFAULT, LINNET_F32}) {
+    Options options;
+    options.weights = asked;
+    Image image;
+    linnet_error err = {};
+    REQUIRE(convert_to_memory(c.path, options, &image, &err) == LINNET_OK);
+    Gguf gguf;
+    ModelSpec spec = {};
+    REQUIRE(gguf_open(image.data, image.bytes, "packed", &gguf, &err) == LINNET_OK);
+    REQUIRE(spec_read(gguf, &spec, &err) == LINNET_OK);
+    size_t wrong = 0;
+    for (const Role role : {kExpertGate, kExpertUp, kExpertDown}) {
+      Matrix m;
+      REQUIRE(find_matrix(gguf, role, 0, spec, &m, &err) == LINNET_OK);
+      CHECK(m.format == (asked ? asked : LINNET_I8G32));
+      const bool down = role == kExpertDown;
+      const std::vector<float>& w = want[mlp + (down ? "down_proj" : "gate_up_proj")];
+      std::vector<float> y(m.k);
+      for (uint32_t i = 0; i < m.n; ++i) {
+        unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
+        const uint32_t row = down ? i : 2 * i + (role == kExpertUp);  // gate and up take turns
+        for (uint32_t j = 0; j < m.k; ++j) wrong += y[j] != w[size_t{row} * m.k + j];
+      }
+    }
+    CHECK(wrong == 0);
+    image_free(&image);
+  }
+  const std::string config = slurp(c.path + "/config.json");
+  const auto refuses = [&](const std::string& what) {
+    Image image;
+    linnet_error err = {};
+    CHECK(convert_to_memory(c.path, {}, &image, &err) == LINNET_UNSUPPORTED);
+    CAPTURE(err.text, what);
+    CHECK(std::string(err.text).find(what) != std::string::npos);
+    image_free(&image);
+  };
+  const auto changed = [&](size_t at, uint32_t scale) {
+    c.tensors[mlp + "down_proj_scales"].bytes[at] = static_cast<char>(scale);
+    c.write();
+    std::ofstream(c.path + "/config.json") << config;
+  };
+  changed(40, 144), refuses("expert 0 has the scale 144, which an f16 cannot hold");
+  changed(40, 103), refuses("expert 0 has the scale 103, which an f16 cannot hold");
+}
+
 TEST_CASE("GPTQ: act-order needs a format to be packed anew in") {
   Checkpoint c;
   c.model(128, false, false, false, true);
@@ -290,7 +375,7 @@ TEST_CASE("GPTQ and AWQ: refused by name") {
     REQUIRE(at != c.quantization.npos);
     c.quantization.replace(at, from.size(), to);
   };
-  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq and awq");
+  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq and mxfp4");
   with("\"gptq\"", "7"), refused(c, LINNET_UNSUPPORTED, "quant_method is missing or no string");
   with("\"bits\":4", "\"bits\":8"), refused(c, LINNET_UNSUPPORTED, "bits = 8 is not supported, only 4");
   with("\"bits\":4", "\"bits\":\"4\""), refused(c, LINNET_BAD_FILE, "quantization_config.bits is no integer");

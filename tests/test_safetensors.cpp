@@ -239,7 +239,7 @@ TEST_CASE("architectures") {
   CHECK(hf_tensor_find(llama, "model.layers.3.self_attn.rotary_emb.inv_freq", &found, &layer) == HfName::kIgnored);
   for (const char* odd : {"", "model.layers.", "model.layers.3", "model.layers.3.", "model.layers.x.mlp.up_proj.weight", "mlp.up_proj.weight",
                           "model.layers.03.mlp.up_proj.weight", "model.layers.99999999999.mlp.up_proj.weight", "model.layers.0.lm_head.weight",
-                          "model.layers.-1.mlp.up_proj.weight", "model.layers.0.mlp.up_proj.weight.", "lm_head.bias"}) {
+                          "model.layers.-1.mlp.up_proj.weight", "model.layers.0.mlp.experts.07.up_proj.weight", "model.layers.0.mlp.experts..up_proj.weight", "model.layers.0.mlp.up_proj.weight.", "lm_head.bias"}) {
     INFO(odd);
     CHECK(hf_tensor_find(llama, odd, &found, &layer) == HfName::kUnknown);
   }
@@ -294,7 +294,7 @@ TEST_CASE("config: latent attention") {
   ModelSpec s;
   const auto with = [&s](const Keys& changes, Error* e) {
     Keys keys = {{"model_type", R"("deepseek_v2")"}, {"architectures", R"(["DeepseekV2ForCausalLM"])"}, {"num_key_value_heads", "8"}, {"kv_lora_rank", "96"}, {"q_lora_rank", "null"},
-                 {"qk_nope_head_dim", "24"}, {"qk_rope_head_dim", "64"}, {"v_head_dim", "48"}, {"n_routed_experts", "null"}, {"moe_intermediate_size", "77"}};
+                 {"qk_nope_head_dim", "24"}, {"qk_rope_head_dim", "64"}, {"v_head_dim", "48"}, {"n_routed_experts", "null"}, {"moe_intermediate_size", "77"}, {"num_experts_per_tok", "4"}};
     for (const auto& [key, value] : changes) keys[key] = value;
     return config(keys, &s, e);
   };
@@ -315,9 +315,10 @@ TEST_CASE("config: latent attention") {
   REFUSED(with({{"qk_head_dim", "89"}}, e), LINNET_BAD_FILE, "'qk_head_dim' is 89, not 'qk_nope_head_dim' + 'qk_rope_head_dim'");
   REFUSED(with({{"num_key_value_heads", "4"}}, e), LINNET_UNSUPPORTED, "'num_key_value_heads' 4");
   REFUSED(with({{"attention_bias", "true"}}, e), LINNET_UNSUPPORTED, "'attention_bias' true");
-  REFUSED(with({{"n_routed_experts", "64"}, {"first_k_dense_replace", "1"}}, e), LINNET_UNSUPPORTED, "layer 1 has experts ('n_routed_experts' 64, 'first_k_dense_replace' 1): not supported yet");
-  REFUSED(with({{"n_routed_experts", ""}}, e), LINNET_UNSUPPORTED, "layer 0 has experts");
-  REFUSED(with({{"rope_scaling", R"({"type": "yarn", "factor": 40})"}}, e), LINNET_UNSUPPORTED, "rope scaling 'yarn' is not supported yet");
+  ACCEPTED(with({{"rope_scaling", R"({"type": "yarn", "factor": 40, "original_max_position_embeddings": 1024, "mscale": 0.5, "mscale_all_dim": 0.707})"}}, e));
+  CHECK((s.rope_scaling == kRopeScaleYarn && s.rope_low == 1 && s.rope_high == 32 && s.rope_original == 1024));
+  CHECK(s.rope_attn_factor == Approx((0.05 * std::log(40) + 1) / (0.0707 * std::log(40) + 1)));
+  CHECK(s.attn_scale == Approx(std::pow(0.0707 * std::log(40) + 1, 2) / std::sqrt(88)));
   REFUSED(with({{"rope_scaling", R"({"type": "linear", "factor": 4, "mscale_all_dim": 0.7})"}}, e), LINNET_UNSUPPORTED, "rope parameter 'mscale_all_dim'");
   REFUSED(config({{"kv_lora_rank", "96"}}, &s, e), LINNET_UNSUPPORTED, "key 'kv_lora_rank' (96) is not supported");  // of another family
 
@@ -347,6 +348,61 @@ TEST_CASE("config: latent attention") {
   refused(&ModelSpec::qk_norm, 1, LINNET_UNSUPPORTED, "qk_norm = 1");
 }
 
+TEST_CASE("config: experts") {
+  ModelSpec s;
+  Keys base;
+  const auto with = [&](const Keys& changes, Error* e) {
+    Keys keys = base;
+    for (const auto& [key, value] : changes) keys[key] = value;
+    return config(keys, &s, e);
+  };
+  base = {{"model_type", R"("mixtral")"}, {"architectures", R"(["MixtralForCausalLM"])"}};
+  ACCEPTED(with({{"num_local_experts", "6"}, {"router_aux_loss_coef", "0.02"}}, e));
+  CHECK((s.n_experts == 6 && s.n_active == 2 && s.expert_ff == s.d_ff && s.router_norm == 1 && s.shared_ff == 0 && spec_version(s) == 3));
+  CHECK((layer_moe(s, 0) && layer_moe(s, 1)));
+  REFUSED(with({{"num_local_experts", "6"}, {"num_experts_per_tok", "7"}}, e), LINNET_BAD_FILE, "n_active = 7 of n_experts = 6");
+  REFUSED(with({{"num_local_experts", "2000"}}, e), LINNET_BAD_FILE, "n_experts = 2000 is outside");
+  REFUSED(with({{"num_local_experts", "-1"}}, e), LINNET_BAD_FILE, "'num_local_experts' is -1");
+  REFUSED(config({{"num_local_experts", "8"}}, &s, e), LINNET_UNSUPPORTED, "key 'num_local_experts' (8) is not supported");  // of another family
+
+  base = {{"model_type", R"("qwen2_moe")"}, {"architectures", R"(["Qwen2MoeForCausalLM"])"}, {"num_hidden_layers", "8"}, {"num_experts", "12"}, {"moe_intermediate_size", "20"},
+          {"shared_expert_intermediate_size", "44"}};
+  ACCEPTED(with({{"decoder_sparse_step", "3"}}, e));
+  CHECK((s.moe_first == 2 && s.moe_step == 3 && s.shared_ff == 44 && s.shared_gate == 1 && s.n_active == 4 && s.router_norm == 0));
+  CHECK((!layer_moe(s, 1) && layer_moe(s, 2) && !layer_moe(s, 3) && layer_moe(s, 5)));
+  ACCEPTED(with({{"mlp_only_layers", "[0, 1]"}, {"norm_topk_prob", "true"}}, e));
+  CHECK((s.moe_first == 2 && layer_moe(s, 3) && s.router_norm == 1));
+  ACCEPTED(with({{"mlp_only_layers", "[0, 1, 2, 3, 4, 5, 6, 7]"}}, e));
+  CHECK((s.n_experts == 0 && spec_version(s) == 1));
+  REFUSED(with({{"mlp_only_layers", "[3]"}}, e), LINNET_UNSUPPORTED, "the layers with experts follow no period");
+  REFUSED(with({{"mlp_only_layers", "3"}}, e), LINNET_BAD_FILE, "'mlp_only_layers' is 3");
+  REFUSED(with({{"moe_intermediate_size", ""}}, e), LINNET_BAD_FILE, "'moe_intermediate_size' is missing");
+  REFUSED(with({{"moe_intermediate_size", "1e9"}}, e), LINNET_BAD_FILE, "'moe_intermediate_size' is ");
+
+  base = {{"model_type", R"("deepseek_v3")"}, {"architectures", R"(["DeepseekV3ForCausalLM"])"}, {"num_hidden_layers", "3"}, {"num_key_value_heads", "8"}, {"kv_lora_rank", "96"},
+          {"q_lora_rank", "64"}, {"qk_nope_head_dim", "24"}, {"qk_rope_head_dim", "64"}, {"v_head_dim", "48"}, {"n_routed_experts", "16"}, {"n_shared_experts", "2"},
+          {"moe_intermediate_size", "30"}, {"num_experts_per_tok", "3"}, {"n_group", "4"}, {"topk_group", "2"}, {"first_k_dense_replace", "1"}, {"routed_scaling_factor", "2.5"},
+          {"scoring_func", R"("sigmoid")"}, {"topk_method", R"("noaux_tc")"}};
+  ACCEPTED(with({}, e));
+  CHECK((s.router_kind == kRouterSigmoid && s.router_correction == 1 && s.router_groups == 4 && s.router_top_groups == 2 && s.router_group_best == 2 && s.router_scale == 2.5));
+  CHECK((s.router_norm == 1 && s.shared_ff == 60 && s.shared_gate == 0 && !layer_moe(s, 0) && layer_moe(s, 1)));
+  REFUSED(with({{"topk_group", "5"}}, e), LINNET_BAD_FILE, "router_groups, router_top_groups and router_group_best are 4, 5 and 2");
+  REFUSED(with({{"n_group", "3"}}, e), LINNET_BAD_FILE, "router_groups");
+  REFUSED(with({{"topk_group", ""}}, e), LINNET_BAD_FILE, "'topk_group' is missing");
+  REFUSED(with({{"scoring_func", R"("softmax")"}}, e), LINNET_UNSUPPORTED, "'scoring_func'");
+  REFUSED(with({{"topk_method", R"("group_limited_greedy")"}}, e), LINNET_UNSUPPORTED, "'topk_method'");
+  REFUSED(with({{"n_shared_experts", "99999"}}, e), LINNET_BAD_FILE, "'n_shared_experts' is 99999");
+  REFUSED(with({{"moe_layer_freq", "2"}}, e), LINNET_UNSUPPORTED, "'moe_layer_freq' 2");
+  ACCEPTED(with({}, e));
+  const ModelSpec good = s;
+  Error err{};
+  for (uint32_t ModelSpec::*field : {&ModelSpec::n_active, &ModelSpec::expert_ff, &ModelSpec::n_experts}) {  // what a packed file might say
+    s = good;
+    s.*field = 0;
+    CHECK(spec_check(s, &err) == LINNET_BAD_FILE);
+  }
+}
+
 TEST_CASE("config: RoPE in the published and the newer style") {
   ModelSpec a, b;
   ACCEPTED(config({{"rope_theta", "500000.0"}, {"torch_dtype", R"("bfloat16")"}, {"rope_scaling", R"({"factor": 32.0, "low_freq_factor": 1.0,
@@ -363,7 +419,7 @@ TEST_CASE("config: RoPE in the published and the newer style") {
   CHECK((a.rope_scaling == kRopeScaleNone && a.rope_base == 1e6));
 
   const auto scaling = [&a](const char* text, Error* e) { return config({{"rope_scaling", text}}, &a, e); };
-  for (const std::string type : {"yarn", "ntk"})
+  for (const std::string type : {"ntk"})
     REFUSED(scaling(("{\"rope_type\": \"" + type + "\", \"factor\": 2.0}").c_str(), e), LINNET_UNSUPPORTED,
             "config.json: rope scaling '" + type + "' is not supported yet");
   REFUSED(scaling(R"({"rope_type": "linear", "beta_fast": 2})", e), LINNET_UNSUPPORTED, "rope parameter 'beta_fast' (2) is not supported");
@@ -571,6 +627,62 @@ constexpr const char* kHeader =
     R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[4],"data_offsets":[12,28]},"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}})";
 
 }  // namespace
+
+TEST_CASE("config: layers without RoPE, windows with a RoPE of their own, temperature, keys of one value") {
+  ModelSpec s;
+  const auto of = [&s](Keys keys, const Keys& changes, Error* e) {
+    for (const auto& [key, value] : changes) keys[key] = value;
+    return config(keys, &s, e);
+  };
+  Keys smollm = family("smollm3", "SmolLM3ForCausalLM");
+  smollm["num_hidden_layers"] = "5";
+  ACCEPTED(of(smollm, {{"max_window_layers", "28"}, {"sliding_window", "null"}, {"use_sliding_window", "false"}}, e));
+  CHECK((s.nope_pattern == 4 && s.rope_base == 2e6 && s.window == 0 && s.tied));
+  ACCEPTED(of(smollm, {{"no_rope_layer_interval", "4"}, {"no_rope_layers", "[1, 0, 1, 0, 1]"}}, e));
+  CHECK(s.nope_pattern == 2);
+  ACCEPTED(of(smollm, {{"no_rope_layers", "[1, 1, 1, 1, 1]"}}, e));
+  CHECK(s.nope_pattern == 0);
+  REFUSED(of(smollm, {{"no_rope_layers", "[0, 1, 1, 1, 1]"}}, e), LINNET_UNSUPPORTED, "'no_rope_layers': the layers without RoPE follow no period");
+  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is an array, not a list with one entry per layer");
+  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 2, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is 2, not a list of 0 and 1");
+  REFUSED(of(smollm, {{"no_rope_layer_interval", "0"}}, e), LINNET_BAD_FILE, "'no_rope_layer_interval' is 0, not a count above 0");
+  REFUSED(of(smollm, {{"use_sliding_window", "true"}, {"sliding_window", "32"}}, e), LINNET_UNSUPPORTED, "'sliding_window' 32 without 'layer_types'");
+  REFUSED(config({{"no_rope_layers", "[1, 1]"}}, &s, e), LINNET_UNSUPPORTED, "key 'no_rope_layers'");
+
+  const Keys cohere = family("cohere2", "Cohere2ForCausalLM");
+  const Keys published = {{"layer_switch", "2"}, {"layer_norm_eps", "1e-05"}, {"logit_scale", "0.25"}, {"order_of_interleaved_layers", R"("local_attn_first")"},
+                          {"position_embedding_type", R"("rope_gptj")"}, {"rotary_pct", "1.0"}, {"sliding_window", "16"}, {"use_embedding_sharing", "true"},
+                          {"use_gated_activation", "true"}, {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}};
+  const auto cohere_with = [&](const char* key, const char* value, Error* e) {
+    Keys keys = published;
+    keys[key] = value;
+    return of(cohere, keys, e);
+  };
+  ACCEPTED(of(cohere, published, e));
+  CHECK((s.window == 16 && s.window_pattern == 2 && s.nope_pattern == 2 && s.rope_kind == kRopePairs && s.residual == kResidualParallel && s.norm == kNormLayer && !s.norm_bias && s.logit_scale == 0.25 && s.tied));
+  REFUSED(cohere_with("position_embedding_type", "\"nope\"", e), LINNET_UNSUPPORTED, "'position_embedding_type' \"nope\" is not supported, only \"rope_gptj\"");
+  REFUSED(cohere_with("use_parallel_block", "false", e), LINNET_UNSUPPORTED, "'use_parallel_block' false is not supported");
+  REFUSED(cohere_with("sliding_window_pattern", "3", e), LINNET_BAD_FILE, "'layer_switch' is 2, but 'sliding_window_pattern' is 3");
+  REFUSED(config({{"use_parallel_block", "true"}}, &s, e), LINNET_UNSUPPORTED, "key 'use_parallel_block' (true) is not supported");
+
+  constexpr const char* kYarn = R"({"rope_type": "yarn", "factor": 8.0, "attention_factor": 1.2, "beta_fast": 32, "beta_slow": 1, "original_max_position_embeddings": 512})";
+  ACCEPTED(of(family("olmo3", "Olmo3ForCausalLM"), {{"rope_theta", "1e5"}, {"sliding_window", "16"}, {"rope_scaling", kYarn}}, e));
+  CHECK((s.rope_scaling == kRopeScaleYarn && s.rope_local_base == 1e5 && s.rope_base == 1e5 && s.window == 16 && s.residual == kResidualPost && s.qk_norm == kQkNormAll));
+
+  const Keys ministral = family("ministral3", "Ministral3ForCausalLM");
+  const std::string rope = replaced(kYarn, "\"factor\"", "\"llama_4_scaling_beta\": 0.1, \"factor\"");
+  ACCEPTED(of(ministral, {{"rope_parameters", rope}}, e));
+  CHECK((s.temp_scale == 0.1 && s.temp_positions == 512 && s.temp_all));
+  REFUSED(of(ministral, {}, e), LINNET_BAD_FILE, "'rope_parameters' is missing");
+  REFUSED(of(ministral, {{"rope_parameters", kYarn}}, e), LINNET_BAD_FILE, "'llama_4_scaling_beta' is missing");
+  REFUSED(of(ministral, {{"rope_parameters", replaced(rope, "0.1", "-1")}}, e), LINNET_BAD_FILE, "'llama_4_scaling_beta' is -1");
+  REFUSED(config({{"rope_parameters", rope}}, &s, e), LINNET_UNSUPPORTED, "rope parameter 'llama_4_scaling_beta'");
+
+  ACCEPTED(of(family("hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM"), {{"attention_head_dim", "16"}, {"use_qk_norm", "true"}, {"rope_scaling", R"({"type": "dynamic", "alpha": 1000.0, "factor": 1.0})"}}, e));
+  CHECK((s.head_dim == 16 && s.qk_norm == kQkNormHeadAfter && s.rope_scaling == kRopeScaleNone && s.rope_base > 1e7));
+  ACCEPTED(of(family("granite", "GraniteForCausalLM"), {{"embedding_multiplier", "12.0"}, {"logits_scaling", "8"}, {"residual_multiplier", "0.22"}}, e));
+  CHECK((s.embd_scale == 12 && s.logit_scale == 0.125 && s.residual_scale == 0.22 && s.attn_scale == 1));
+}
 
 TEST_CASE("safetensors: what is read") {
   SafetensorsTensors t;

@@ -32,7 +32,7 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
   std::vector<const SourceTensor*> found(slot(kTokenEmbd, spec.n_layers + 1));
   for (const SourceTensor& t : source.tensors) {
     const TensorRole& r = kRoles[t.role];
-    if (!r.present(spec) || t.layer >= (r.per_layer ? spec.n_layers : 1))
+    if (t.layer >= (r.per_layer ? spec.n_layers : 1) || !role_present(t.role, t.layer, spec))
       return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "' has no place in this model of ", spec.n_layers, " layers");
     if (t.n != r.n(spec) || t.k != r.k(spec))
       return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': shape ", t.n, " x ", t.k, ", not ", r.n(spec), " x ", r.k(spec));
@@ -41,7 +41,7 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
     place = &t;
   }
   const auto take = [&](Role role, uint32_t layer) {
-    if (!kRoles[role].present(spec)) return LINNET_OK;
+    if (!role_present(role, layer, spec)) return LINNET_OK;
     char name[kRoleNameBytes];
     role_name(role, layer, name);
     const SourceTensor* t = found[slot(role, layer)];
@@ -63,6 +63,7 @@ Status to_gguf_conventions(Source* source, Error* err) {
   ModelSpec& spec = source->spec;
   const Architecture* a = architecture_by_hf(spec.architecture);
   if (spec.n_layers == 0 || !a) return LINNET_OK;
+  if (spec.n_experts) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of models with experts (n_experts = ", spec.n_experts, ")");
   if (spec.kv_lora_rank) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of models with latent attention (kv_lora_rank = ", spec.kv_lora_rank, ")");
   if (!a->from_gguf) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
   if (spec_version(spec) > 2) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' cannot say all that this model's config.json says");
@@ -182,7 +183,7 @@ uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == 
 // What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked for: they are what 4 bits
 // hurt most, and llama.cpp's 4-bit files hold them in more as well.
 Format packed_format(const SourceTensor& t, Format asked) {
-  if (!kRoles[t.role].matrix) return LINNET_F32;
+  if (!kRoles[t.role].matrix || role_f32(t.role)) return LINNET_F32;
   if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? LINNET_I8G128 : asked;
 }

@@ -56,11 +56,11 @@ struct Folder {
   std::set<std::string> used;  // names that a role has taken, "X.weight" for codes
 
   const Architecture& arch() const { return *config.architecture; }
-  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name); }
+  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name) || mxfp4_has(tensors, quant, name); }
 };
 
 // The entry of the role and its name in these files; the first one's where none is there.
-const HfTensor* find_name(const Folder& in, Role role, uint32_t layer, std::string* name) {
+const HfTensor* find_name(const Folder& in, Role role, uint32_t layer, std::string* name, uint32_t expert = 0) {
   const HfNames& names = *in.arch().names;
   const HfTensor* first = nullptr;
   for (uint32_t i = 0; i < names.n_tensors; ++i) {
@@ -68,7 +68,7 @@ const HfTensor* find_name(const Folder& in, Role role, uint32_t layer, std::stri
     for (uint32_t root = 0; root < 2 && names.roots[root]; ++root) {
       const std::string full = hf_tensor_name(names, names.tensors[i], root, layer);
       if (!in.has(full)) continue;
-      *name = full;
+      *name = expert ? hf_tensor_name(names, names.tensors[i], root, layer, expert) : full;
       return &names.tensors[i];
     }
     if (!first) first = &names.tensors[i], *name = hf_tensor_name(names, *first, 0, layer);
@@ -84,6 +84,7 @@ struct RowMap {
 RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
   const uint32_t dim = s.head_dim, q = s.n_heads * dim, kv = s.n_kv_heads * dim, group = s.n_heads / s.n_kv_heads;
   const bool is_q = t.role == kAttnQ || t.role == kAttnQBias, is_k = t.role == kAttnK || t.role == kAttnKBias;
+  const bool is_up = t.role == kFfnUp || t.role == kFfnUpBias || t.role == kExpertUp || t.role == kExpertUpBias || t.role == kSharedUp;
   switch (t.rows) {
     case HfRows::kQkv: {
       const uint32_t first = is_q ? 0 : is_k ? q : q + kv;
@@ -93,9 +94,10 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
       if (is_q) return {q + 2 * kv, [=](uint32_t i) { return i / (group * dim) * (group + 2) * dim + i % (group * dim); }};
       return {q + 2 * kv, [=](uint32_t i) { return (i / dim * (group + 2) + group + !is_k) * dim + i % dim; }};
     case HfRows::kGateUp: {
-      const uint32_t first = t.role == kFfnUp || t.role == kFfnUpBias ? s.d_ff : 0;
-      return {2 * s.d_ff, [first](uint32_t i) { return first + i; }};
+      const uint32_t first = is_up ? n : 0;
+      return {2 * n, [first](uint32_t i) { return first + i; }};
     }
+    case HfRows::kTurns: return {2 * n, [is_up](uint32_t i) { return 2 * i + is_up; }};
     case HfRows::kOwn: break;
   }
   if (t.role == kAttnKvA)  // the latent comes first in the file, the roped part here
@@ -120,15 +122,15 @@ void take_rows(SourceTensor* t, uint32_t n, const RowMap& map) {
     };
 }
 
-// Rows of a matrix that lies as (inputs, outputs): a few outputs at a time, since they lie side by side.
-void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>& keep, const RowMap& map, SourceTensor* t) {
-  t->rows = [found, keep, map, k = t->k](uint32_t first, uint32_t count, float* out, Error*) {
+// Rows of a matrix that lies as (inputs, outputs) from value `start` of a tensor on: a few outputs at a time, since they lie side by side.
+void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>& keep, const RowMap& map, uint64_t start, SourceTensor* t) {
+  t->rows = [found, keep, map, start, k = t->k](uint32_t first, uint32_t count, float* out, Error*) {
     std::vector<float> side(count);
     const auto at = [&map](uint32_t i) { return map.at ? map.at(i) : i; };
     for (uint32_t j = 0; j < k; ++j)
       for (uint32_t i = 0, run; i < count; i += run) {
         for (run = 1; i + run < count && at(first + i + run) == at(first + i) + run;) ++run;
-        safetensors_read(found, uint64_t{j} * map.n + at(first + i), run, side.data());
+        safetensors_read(found, start + uint64_t{j} * map.n + at(first + i), run, side.data());
         for (uint32_t r = 0; r < run; ++r) out[size_t{i + r} * k + j] = side[r];
       }
     return LINNET_OK;
@@ -143,11 +145,13 @@ bool is_norm(Role role) {
 }
 
 // Of a role that config.json alone says.
-bool add_computed(const HfConfig& config, Role role, Source* out) {
-  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : nullptr;
+bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out) {
+  const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
+  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : !ones.empty() && (role == kAttnQNorm || role == kAttnKNorm) ? &ones : nullptr;
   if (!values) return false;
   SourceTensor t;
   t.role = role;
+  t.layer = layer;
   t.n = static_cast<uint32_t>(values->size());
   t.k = 1;
   t.source_name = kRoles[role].name;
@@ -182,43 +186,7 @@ Status add_by_head(Folder* in, const HfTensor& entry, uint32_t layer, SourceTens
   return LINNET_OK;
 }
 
-Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
-  if (add_computed(in->config, role, out)) return LINNET_OK;
-  const TensorRole& want = kRoles[role];
-  const ModelSpec& spec = out->spec;
-  const HfQuant& quant = in->quant;
-  std::string name;
-  const HfTensor* entry = find_name(*in, role, layer, &name);
-  if (!entry) return fail(err, LINNET_UNSUPPORTED, "architecture '", spec.architecture, "': its checkpoints have no '", want.name, "', which config.json asks for");
-  const uint32_t n = want.n(spec), k = want.matrix ? want.k(spec) : 1;
-  const RowMap map = map_rows(*entry, spec, n);
-  std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
-  if (entry->transposed) shape = {k, map.n};
-  if (role == kAttnKB || role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
-  if (spec.qk_norm == kQkNormLayer && (role == kAttnQNorm || role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
-  SourceTensor tensor;
-  tensor.role = role;
-  tensor.layer = layer;
-  tensor.n = n;
-  tensor.k = k;
-  tensor.source_name = name;
-  const bool by_head = std::strchr(entry->name, '*');
-  if (want.matrix && !entry->transposed && quant_has(in->tensors, quant, name)) {
-    bool act_order = false;
-    tensor.n = map.n;
-    LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, &tensor, &act_order, err));
-    take_rows(&tensor, n, map);
-    if (act_order)
-      out->needs_format = "tensor '" + name + "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have its values packed anew";
-    in->used.insert(name);
-    out->tensors.push_back(std::move(tensor));
-    return LINNET_OK;
-  }
-  if (by_head) {
-    LINNET_TRY(add_by_head(in, *entry, layer, &tensor, out->keep, err));
-    out->tensors.push_back(std::move(tensor));
-    return LINNET_OK;
-  }
+Status find(Folder* in, const std::string& name, const std::vector<uint64_t>& shape, const SafetensorsTensor** out, Error* err) {
   const auto at = in->tensors.find(name);
   if (at == in->tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape ", shape_text(shape));
   const SafetensorsTensor& found = at->second;
@@ -226,28 +194,148 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
     return fail(err, LINNET_BAD_FILE, found.file, ": tensor '", name, "' has shape ", shape_text(found.shape), ", config.json asks for ", shape_text(shape));
   if (found.format == LINNET_FORMAT_DEFAULT)
     return fail(err, LINNET_UNSUPPORTED, found.file, ": tensor '", name, "': dtype ", found.dtype, " is not supported, only F32, F16 and BF16");
-
   in->used.insert(name);
-  tensor.source_type = found.dtype;
+  *out = &found;
+  return LINNET_OK;
+}
+
+// Rows of a tensor's `entry` for one matrix (t->n, t->k) or vector by its name, t->source_name.
+Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor* t, Error* err) {
+  const TensorRole& want = kRoles[t->role];
+  const ModelSpec& spec = out->spec;
+  const HfQuant& quant = in->quant;
+  const std::string& name = t->source_name;
+  const uint32_t n = t->n, k = t->k;
+  const RowMap map = map_rows(entry, spec, n);
+  std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
+  if (entry.transposed) shape = {k, map.n};
+  if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
+  if (spec.qk_norm == kQkNormLayer && (t->role == kAttnQNorm || t->role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
+  if (want.matrix && !entry.transposed && quant_has(in->tensors, quant, name)) {
+    bool act_order = false;
+    t->n = map.n;
+    LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, t, &act_order, err));
+    take_rows(t, n, map);
+    if (act_order)
+      out->needs_format = "tensor '" + name + "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have its values packed anew";
+    in->used.insert(name);
+    return LINNET_OK;
+  }
+  const SafetensorsTensor* found = nullptr;
+  LINNET_TRY(find(in, name, shape, &found, err));
+  t->source_type = found->dtype;
   // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
-  if (want.matrix && want.per_layer && quant.group % 128 != 0) tensor.own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
-  if (role == kAttnKB || role == kAttnVB) {
-    read_kv_b(found, out->keep, spec, &tensor);
-  } else if (entry->transposed) {
-    read_transposed(found, out->keep, map, &tensor);
+  if (want.matrix && want.per_layer && quant.group % 128 != 0) t->own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
+  if (t->role == kAttnKB || t->role == kAttnVB) {
+    read_kv_b(*found, out->keep, spec, t);
+  } else if (entry.transposed) {
+    read_transposed(*found, out->keep, map, 0, t);
   } else {
-    tensor.rows = [found, keep = out->keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
-      safetensors_read(found, uint64_t{first} * k, uint64_t{count} * k, rows);
+    t->rows = [f = *found, keep = out->keep, k](uint32_t first, uint32_t count, float* rows, Error*) {
+      safetensors_read(f, uint64_t{first} * k, uint64_t{count} * k, rows);
       return LINNET_OK;
     };
-    take_rows(&tensor, n, map);
+    take_rows(t, n, map);
   }
-  if (in->arch().norm_plus_one && is_norm(role))
-    tensor.rows = [rows = tensor.rows](uint32_t first, uint32_t count, float* to, Error* e) {
+  if (in->arch().norm_plus_one && is_norm(t->role))
+    t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));
       for (uint32_t i = 0; i < count; ++i) to[i] += 1;
       return LINNET_OK;
     };
+  return LINNET_OK;
+}
+
+// Rows (t->n, t->k) of one expert of a tensor that holds all of them, [experts, ...].
+Status read_stacked(Folder* in, const HfTensor& entry, uint32_t expert, Source* out, SourceTensor* t, Error* err) {
+  const RowMap map = map_rows(entry, out->spec, t->n);
+  const uint32_t n = t->n, k = t->k;
+  if (mxfp4_has(in->tensors, in->quant, t->source_name)) {  // its blocks lie along the inputs, whatever the values would
+    LINNET_TRY(mxfp4_tensor(in->tensors, out->keep, out->spec.n_experts, expert, map.n, t, err));
+    take_rows(t, n, map);
+    in->used.insert(t->source_name + "_blocks");
+    in->used.insert(t->source_name + "_scales");
+    return LINNET_OK;
+  }
+  std::vector<uint64_t> shape = {out->spec.n_experts, map.n};
+  if (kRoles[t->role].matrix) shape.insert(entry.transposed ? shape.begin() + 1 : shape.end(), k);
+  const SafetensorsTensor* found = nullptr;
+  LINNET_TRY(find(in, t->source_name, shape, &found, err));
+  t->source_type = found->dtype;
+  const uint64_t start = uint64_t{expert} * map.n * k;
+  if (entry.transposed) {
+    read_transposed(*found, out->keep, map, start, t);
+    return LINNET_OK;
+  }
+  t->rows = [f = *found, keep = out->keep, start, k](uint32_t first, uint32_t count, float* rows, Error*) {
+    safetensors_read(f, start + uint64_t{first} * k, uint64_t{count} * k, rows);
+    return LINNET_OK;
+  };
+  take_rows(t, n, map);
+  return LINNET_OK;
+}
+
+// Matrices or vectors of the experts one behind the other, each padded to whole panels.
+void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
+  const uint32_t n = parts.front().n, padded = static_cast<uint32_t>(padded_n(n)), k = t->k;
+  const auto experts = std::make_shared<std::vector<SourceTensor>>(std::move(parts));
+  const SourceTensor& like = experts->front();
+  t->source_type = like.source_type;
+  t->rows = [=](uint32_t first, uint32_t count, float* to, Error* err) {
+    for (uint32_t i = first, some; count; i += some, count -= some, to += size_t{some} * k) {
+      const uint32_t row = i % padded, end = row < n ? n : padded;
+      some = count < end - row ? count : end - row;
+      if (row < n) LINNET_TRY((*experts)[i / padded].rows(row, some, to, err));
+      else std::memset(to, 0, size_t{some} * k * sizeof *to);
+    }
+    return LINNET_OK;
+  };
+  t->own = like.own;
+  bool alike = true;
+  for (const SourceTensor& e : *experts) alike &= e.exact_bits == like.exact_bits && e.exact_zeros == like.exact_zeros && e.exact_group == like.exact_group && e.own == like.own;
+  if (!alike) t->own = like.exact_group % 128 == 0 ? LINNET_I8G128 : like.exact_group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
+  if (!alike || !like.exact_rows) return;
+  t->exact_bits = like.exact_bits, t->exact_zeros = like.exact_zeros, t->exact_group = like.exact_group;
+  t->exact_rows = [=](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+    const size_t groups = div_up(k, out.group);
+    for (uint32_t r = 0; r < count; ++r) {
+      const uint32_t row = (first + r) % padded;
+      const ExactRows to = {out.codes + size_t{r} * k, out.scales + r * groups, out.zeros ? out.zeros + r * groups : nullptr, out.group};
+      if (row < n) {
+        LINNET_TRY((*experts)[(first + r) / padded].exact_rows(row, 1, to, err));
+        continue;
+      }
+      std::memset(to.codes, 0, k);
+      std::memset(to.scales, 0, groups * sizeof *to.scales);
+      if (to.zeros) std::memset(to.zeros, 0, groups);
+    }
+    return LINNET_OK;
+  };
+}
+
+Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
+  if (add_computed(in->config, role, layer, out)) return LINNET_OK;
+  const TensorRole& want = kRoles[role];
+  const ModelSpec& spec = out->spec;
+  SourceTensor tensor;
+  const HfTensor* entry = find_name(*in, role, layer, &tensor.source_name);
+  if (!entry) return fail(err, LINNET_UNSUPPORTED, "architecture '", spec.architecture, "': its checkpoints have no '", want.name, "', which config.json asks for");
+  tensor.role = role;
+  tensor.layer = layer;
+  tensor.n = want.n(spec);
+  tensor.k = want.matrix ? want.k(spec) : 1;
+  const bool one_by_one = std::strchr(entry->name, '*');
+  if (role_of_experts(role)) {
+    std::vector<SourceTensor> parts(spec.n_experts, tensor);
+    for (uint32_t e = 0; e < parts.size(); ++e) {
+      parts[e].n = expert_rows(role, spec);
+      if (one_by_one) find_name(*in, role, layer, &parts[e].source_name, e);
+      LINNET_TRY(one_by_one ? read_tensor(in, *entry, out, &parts[e], err) : read_stacked(in, *entry, e, out, &parts[e], err));
+    }
+    stack_experts(std::move(parts), &tensor);
+  } else {
+    LINNET_TRY(one_by_one ? add_by_head(in, *entry, layer, &tensor, out->keep, err) : read_tensor(in, *entry, out, &tensor, err));
+  }
   out->tensors.push_back(std::move(tensor));
   return LINNET_OK;
 }
@@ -268,7 +356,7 @@ Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
     const HfTensor* entry = nullptr;
     uint32_t layer = 0;
     const HfName known = hf_tensor_find(*in.arch().names, name, &entry, &layer);
-    if (known == HfName::kIgnored) continue;
+    if (known == HfName::kIgnored || (layer >= spec.n_layers && layer - spec.n_layers < in.config.n_extra_layers)) continue;
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
     if (in.quant.method != HfQuant::kNone && name.ends_with(".bias") && all_zero(tensor)) continue;
@@ -336,9 +424,8 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   LINNET_TRY(safetensors_open_folder(folder, &in.tensors, &out->keep, err));
   for (uint32_t r = 0; r < kRoleCount; r++) {
     const Role role = static_cast<Role>(r);
-    if (!kRoles[r].present(out->spec)) continue;
     for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
-      LINNET_TRY(add_tensor(&in, role, layer, out, err));
+      if (role_present(role, layer, out->spec)) LINNET_TRY(add_tensor(&in, role, layer, out, err));
   }
   LINNET_TRY(check_unused(in, out->spec, err));
   LINNET_TRY(read_chat(folder, out, err));

@@ -112,13 +112,14 @@ constexpr std::string_view kKnownKeys[] = {
     "block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count", "attention.head_count_kv",
     "attention.key_length", "attention.value_length", "attention.layer_norm_rms_epsilon", "attention.sliding_window", "rope.dimension_count",
     "rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
-    "rope.scaling.original_context_length", "rope.scaling.finetuned", "vocab_size", "tensor_data_layout"};
+    "rope.scaling.original_context_length", "rope.scaling.finetuned", "vocab_size", "tensor_data_layout", "expert_count", "expert_used_count", "expert_feed_forward_length",
+    "expert_shared_feed_forward_length"};
 // Keys that linnet supports at one value only.
 struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {{"expert_count", 0}, {"expert_used_count", 0}, {"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"pooling_type", 0}};
+constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"pooling_type", 0}};
 
 class MetadataReader {
  public:
@@ -143,6 +144,7 @@ class MetadataReader {
     LINNET_TRY(rope(s));
     LINNET_TRY(number("attention.sliding_window", false, &s->window));  // of all layers
     if (s->window >= s->n_context) s->window = 0;
+    LINNET_TRY(experts(s));
     const auto embedding = files_.tensors.find("token_embd.weight");
     if (embedding == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'token_embd.weight' is missing");
     const uint64_t n_vocab = embedding->second.second.dims[1];
@@ -214,6 +216,35 @@ class MetadataReader {
     return LINNET_OK;
   }
 
+  // A Mixtral is a "llama" with experts.
+  Status experts(ModelSpec* s) {
+    LINNET_TRY(number("expert_count", false, &s->n_experts));
+    LINNET_TRY(number("expert_used_count", false, &s->n_active));
+    if (s->n_experts == 0) {
+      s->n_active = 0;
+      return LINNET_OK;
+    }
+    if (!arch_->experts.count) {
+      arch_ = prefix_ == "llama." ? architecture_by_hf("mixtral") : nullptr;
+      if (!arch_) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
+      std::strncpy(s->architecture, arch_->name, sizeof s->architecture - 1);
+    }
+    s->expert_ff = s->d_ff;
+    LINNET_TRY(number("expert_feed_forward_length", false, &s->expert_ff));
+    s->router_norm = arch_->experts.norm_in_gguf;
+    s->shared_gate = arch_->experts.shared_gate;
+    if (s->shared_gate) LINNET_TRY(number("expert_shared_feed_forward_length", true, &s->shared_ff));
+    std::vector<bool> moe;
+    for (uint32_t i = 0; i < s->n_layers && i < 1024; ++i) moe.push_back(has(("blk." + std::to_string(i) + ".ffn_gate_inp.weight").c_str()));
+    while (s->moe_first < moe.size() && !moe[s->moe_first]) ++s->moe_first;
+    for (s->moe_step = 0; s->moe_step <= moe.size(); ++s->moe_step) {
+      uint32_t same = 0;
+      while (same < moe.size() && layer_moe(*s, same) == moe[same]) ++same;
+      if (same == moe.size()) return LINNET_OK;
+    }
+    return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
+  }
+
   Status head_dim(ModelSpec* s) {
     LINNET_TRY(number("attention.key_length", false, &s->head_dim));
     uint32_t value_length = s->head_dim;
@@ -276,6 +307,33 @@ Status block_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, ui
   return LINNET_OK;
 }
 
+// Experts of n rows, one behind the other, become padded to whole panels.
+void pad_experts(uint32_t n, SourceTensor* t) {
+  const uint32_t padded = static_cast<uint32_t>(padded_n(n));
+  t->rows = [=, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* to, Error* err) {
+    for (uint32_t i = first; i < first + count; ++i, to += k) {
+      if (i % padded < n) LINNET_TRY(rows(i / padded * n + i % padded, 1, to, err));
+      else std::memset(to, 0, k * sizeof *to);
+    }
+    return LINNET_OK;
+  };
+  if (t->exact_rows)
+    t->exact_rows = [=, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      const size_t groups = div_up(k, out.group);
+      for (uint32_t r = 0; r < count; ++r) {
+        const uint32_t i = first + r;
+        const ExactRows to = {out.codes + size_t{r} * k, out.scales + r * groups, nullptr, out.group};
+        if (i % padded < n) {
+          LINNET_TRY(rows(i / padded * n + i % padded, 1, to, err));
+          continue;
+        }
+        std::memset(to.codes, 0, k);
+        std::memset(to.scales, 0, groups * sizeof *to.scales);
+      }
+      return LINNET_OK;
+    };
+}
+
 Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Error* err) {
   const TensorRole& want = kRoles[role];
   char name[kRoleNameBytes];
@@ -286,9 +344,12 @@ Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Er
   const std::string& path = found->second.first->path;
   SourceTensor t;
   t.role = role, t.layer = layer, t.n = want.n(out->spec), t.k = want.k(out->spec);
-  const uint64_t dims[2] = {want.matrix ? t.k : t.n, want.matrix ? t.n : 1};
-  if (g.n_dims > 2 || g.dims[0] != dims[0] || g.dims[1] != dims[1])
-    return fail(err, LINNET_BAD_FILE, path, ": tensor '", name, "': dimensions ", g.dims[0], " x ", g.dims[1], ", not ", dims[0], " x ", dims[1]);
+  const bool experts = role_of_experts(role);
+  const uint32_t rows_each = experts ? expert_rows(role, out->spec) : t.n;
+  const uint64_t dims[3] = {want.matrix ? t.k : t.n, want.matrix ? rows_each : 1, experts ? out->spec.n_experts : 1};
+  const uint64_t third = g.n_dims > 2 ? g.dims[2] : 1;
+  if (g.n_dims > 3 || g.dims[0] != dims[0] || g.dims[1] != dims[1] || third != dims[2])
+    return fail(err, LINNET_BAD_FILE, path, ": tensor '", name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", third, ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
   if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", name, "': type ", ggml_type(g.type).name, " is not supported");
   t.source_name = name;
   t.source_type = ggml_type(g.type).name;
@@ -304,6 +365,7 @@ Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Er
       return block_rows(self, data, first, count, rows, e);
     };
   }
+  if (experts && rows_each % kPanel) pad_experts(rows_each, &t);
   out->tensors.push_back(std::move(t));
   return LINNET_OK;
 }
@@ -403,8 +465,11 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     ++used;
   }
   for (uint32_t r = 0; r < kRoleCount; ++r)
-    for (uint32_t layer = 0; r != kRopeFreqs && kRoles[r].present(out->spec) && layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); ++layer, ++used)
-      LINNET_TRY(add_tensor(*files, static_cast<Role>(r), layer, out, err));
+    for (uint32_t layer = 0; r != kRopeFreqs && layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); ++layer)
+      if (role_present(static_cast<Role>(r), layer, out->spec)) {
+        LINNET_TRY(add_tensor(*files, static_cast<Role>(r), layer, out, err));
+        ++used;
+      }
   // Back to the order of the model's checkpoint, so that a folder and the GGUF made from it are the same model to the bit: sums over the
   // channels of a head run in that order, and the KV cache shares scales among neighbours.
   const Architecture* a = architecture_by_hf(out->spec.architecture);

@@ -26,7 +26,7 @@ constexpr std::string_view kRead[] = {
 constexpr std::string_view kHarmless[] = {
     "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
     "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
-    "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "eod_token_id", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
     "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
     "length_penalty", "max_length", "n_ctx", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
     "norm_type", "num_return_sequences", "offset_alibi", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
@@ -35,20 +35,18 @@ constexpr std::string_view kHarmless[] = {
     "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
     "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
 
-// Of families with latent attention: what is read, and what only layers with experts use, which are refused.
-constexpr std::string_view kReadLatent[] = {"first_k_dense_replace", "kv_lora_rank", "n_routed_experts", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"};
+// Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
+constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {
-    "aux_loss_alpha", "ep_size", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_shared_experts", "norm_topk_prob", "num_experts_per_tok", "output_router_logits",
-    "routed_scaling_factor", "scoring_func", "seq_aux", "topk_group", "topk_method"};
+    "attn_temperature_tuning", "decoder_sparse_step", "expert_capacity", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
+    "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
+    "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
-// Keys that linnet supports at one value only (as JSON text); absent and null are that value too.
-struct OnlyAt {
-  std::string_view key, value;
-};
-constexpr OnlyAt kOnlyAt[] = {
-    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"alibi", "true"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_type", "\"multihead_attention\""}, {"attn_uses_sequence_id", "false"}, {"expansion_ratio", "4"}, {"full_attn_mod", "1"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"no_bias", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
-    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary", "true"},
+// Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
+constexpr HfOnly kOnlyAt[] = {
+    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
+    {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
+    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
 
 // Names of hidden_act; "gelu_new" and its like are the one by tanh.
@@ -69,6 +67,7 @@ struct NumberKey {
 };
 constexpr NumberKey kNumbers[] = {
     {"attention_multiplier", &ModelSpec::attn_scale, Turn::kNone},
+    {"attn_scale", &ModelSpec::temp_scale, Turn::kNone},
     {"attn_logit_softcapping", &ModelSpec::attn_softcap, Turn::kNone},
     {"clip_qkv", &ModelSpec::clip_qkv, Turn::kNone},
     {"embedding_multiplier", &ModelSpec::embd_scale, Turn::kNone},
@@ -77,7 +76,8 @@ constexpr NumberKey kNumbers[] = {
     {"logits_scaling", &ModelSpec::logit_scale, Turn::kInverse},
     {"query_pre_attn_scalar", &ModelSpec::attn_scale, Turn::kInverseRoot},
     {"residual_multiplier", &ModelSpec::residual_scale, Turn::kNone},
-    {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone}};
+    {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone},
+    {"swiglu_limit", &ModelSpec::act_limit, Turn::kNone}};
 
 // Sizes, all at least 1; those that no file needs to name have a default.
 struct Size {
@@ -113,7 +113,10 @@ class ConfigReader {
     LINNET_TRY(read_flags(spec));
     LINNET_TRY(read_numbers(spec));
     LINNET_TRY(read_rope(spec));
+    LINNET_TRY(read_nope(spec));
     LINNET_TRY(read_windows(spec));
+    LINNET_TRY(read_temperature(spec));
+    if (arch_->experts.count) LINNET_TRY(read_experts(spec));
     if (spec->alibi) LINNET_TRY(make_slopes(*spec));
     return spec_check(*spec, err_, label_);
   }
@@ -191,22 +194,24 @@ class ConfigReader {
     const HfDefaults& d = arch_->absent;
     return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
            ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
-           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
+           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
            (arch_->falcon && (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
   }
 
   Status check_keys() {
     for (const auto& [key, value] : *config_.get_ptr<const json::object_t*>()) {
-      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && (listed(kReadLatent, key) || listed(kOfExperts, key)))) continue;
-      const OnlyAt* only = nullptr;
-      for (const OnlyAt& row : kOnlyAt)
-        if (row.key == key) only = &row;
+      const HfOnly* only = nullptr;
+      for (const HfOnly& row : arch_->only)
+        if (row.key && key == row.key) only = &row;
+      if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
+      for (const HfOnly& row : kOnlyAt)
+        if (!only && key == row.key) only = &row;
       if (!only) return refuse(LINNET_UNSUPPORTED, "key '", shown(key), "' (", json_show(value), ") is not supported");
       LINNET_TRY(check_only(*only, value));
     }
     return LINNET_OK;
   }
-  Status check_only(const OnlyAt& only, const json& value) {
+  Status check_only(const HfOnly& only, const json& value) {
     if (value == json::parse(only.value)) return LINNET_OK;
     return refuse(LINNET_UNSUPPORTED, "'", shown(only.key), "' ", json_show(value), " is not supported, only ", only.value);
   }
@@ -287,7 +292,7 @@ class ConfigReader {
     return LINNET_OK;
   }
 
-  // Sizes of latent attention in the absorbed form, as spec.h says; which layers have experts.
+  // Sizes of latent attention in the absorbed form, as spec.h says.
   Status read_latent(ModelSpec* spec) {
     if (spec->n_kv_heads && spec->n_kv_heads != spec->n_heads)
       return refuse(LINNET_UNSUPPORTED, "'num_key_value_heads' ", spec->n_kv_heads, " beside 'num_attention_heads' ", spec->n_heads, " and 'kv_lora_rank' is not supported");
@@ -302,12 +307,104 @@ class ConfigReader {
       return wrong("qk_head_dim", *json_member(config_, "qk_head_dim"), "'qk_nope_head_dim' + 'qk_rope_head_dim'");
     spec->n_kv_heads = 1;
     spec->head_dim = spec->qk_rope_dim + spec->kv_lora_rank;
-    uint32_t n_dense = 0;
-    if (get_u32(config_, "first_k_dense_replace", &n_dense) == Got::kWrong) return wrong("first_k_dense_replace", *json_member(config_, "first_k_dense_replace"), "a count");
-    const json* experts = json_member(config_, "n_routed_experts");
-    if ((!experts || !experts->is_null()) && n_dense < spec->n_layers)
-      return refuse(LINNET_UNSUPPORTED, "layer ", n_dense, " has experts ('n_routed_experts' ", experts ? json_show(*experts) : "is not null", ", 'first_k_dense_replace' ", n_dense, "): not supported yet");
     return LINNET_OK;
+  }
+
+  // A count, 0 allowed; absent or null leaves *out.
+  Status read_count(const char* key, uint32_t* out) {
+    return get_u32(config_, key, out) == Got::kWrong ? wrong(key, *json_member(config_, key), "a count") : LINNET_OK;
+  }
+
+  // Layers with experts: which, how many, how large, and how they are chosen.
+  Status read_experts(ModelSpec* spec) {
+    const HfExperts& of = arch_->experts;
+    uint32_t shared = 0;
+    const json* count = json_member(config_, of.count);
+    spec->n_experts = of.n_absent, spec->n_active = of.active_absent;
+    if (count && count->is_null()) spec->n_experts = 0;  // a model of this family without experts
+    const char* found = nullptr;
+    for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"}) {  // newer files may have another of these names
+      const json* value = json_member(config_, key);
+      uint32_t n = 0;
+      if (!value || value->is_null()) continue;
+      LINNET_TRY(read_count(key, &n));
+      if (found && n != spec->n_experts) return refuse(LINNET_BAD_FILE, "'", found, "' is ", spec->n_experts, ", but '", key, "' is ", n);
+      spec->n_experts = n;
+      found = key;
+    }
+    LINNET_TRY(read_expert_layers(spec));
+    if (spec->n_experts == 0) {
+      spec->n_active = spec->router_kind = spec->router_correction = 0;
+      return LINNET_OK;
+    }
+    LINNET_TRY(read_number(config_, "num_experts_per_tok", &ModelSpec::n_active, spec));
+    LINNET_TRY(read_required(config_, of.ff, &ModelSpec::expert_ff, spec));
+    LINNET_TRY(read_number(config_, "expert_capacity", &ModelSpec::expert_capacity, spec));
+    LINNET_TRY(read_count("n_shared_experts", &shared));
+    if (shared > 1024) return wrong("n_shared_experts", *json_member(config_, "n_shared_experts"), "at most 1024");
+    spec->shared_ff = shared * spec->expert_ff;
+    LINNET_TRY(read_count(of.shared, &spec->shared_ff));
+    LINNET_TRY(read_number(config_, "intermediate_size_mlp", &ModelSpec::d_ff, spec));
+    spec->shared_gate = of.shared_gate && spec->shared_ff;
+    LINNET_TRY(read_count("num_nextn_predict_layers", &out_->n_extra_layers));
+    return read_router(spec);
+  }
+
+  Status read_router(ModelSpec* spec) {
+    const HfExperts& of = arch_->experts;
+    const std::string own = spec->router_kind == kRouterSigmoid ? "sigmoid" : "softmax";
+    std::string method, scoring = own;
+    if (get_string(config_, "scoring_func", &scoring) == Got::kWrong || scoring != own)
+      return refuse(LINNET_UNSUPPORTED, "'scoring_func' ", json_show(*json_member(config_, "scoring_func")), " of '", arch_->name, "' is not supported");
+    bool norm = false;
+    LINNET_TRY(read_flag("norm_topk_prob", of.norm_absent, &norm));
+    if (of.norm == Has::kNever && norm) return refuse(LINNET_UNSUPPORTED, "'norm_topk_prob' true of '", arch_->name, "' is not supported");
+    spec->router_norm = of.norm == Has::kAlways || norm;
+    LINNET_TRY(read_number(config_, "routed_scaling_factor", &ModelSpec::router_scale, spec));
+    if (!of.group_best) return LINNET_OK;
+    if (get_string(config_, "topk_method", &method) == Got::kWrong) return wrong("topk_method", *json_member(config_, "topk_method"), "a string");
+    if (method == "greedy") return LINNET_OK;
+    if (!method.empty() && method != (spec->router_correction ? "noaux_tc" : "group_limited_greedy")) return refuse(LINNET_UNSUPPORTED, "'topk_method' '", method, "' of '", arch_->name, "' is not supported");
+    if (method.empty() && !spec->router_correction) return LINNET_OK;  // greedy
+    LINNET_TRY(read_required(config_, "n_group", &ModelSpec::router_groups, spec));
+    LINNET_TRY(read_required(config_, "topk_group", &ModelSpec::router_top_groups, spec));
+    spec->router_group_best = of.group_best;
+    if (spec->router_groups == 1) spec->router_groups = spec->router_top_groups = spec->router_group_best = 0;  // no choice of groups
+    return LINNET_OK;
+  }
+
+  // moe_first and moe_step; n_experts becomes 0 where no layer has any.
+  Status read_expert_layers(ModelSpec* spec) {
+    uint32_t first = 0, step = 1, frequency = 1;
+    LINNET_TRY(read_count("first_k_dense_replace", &first));
+    LINNET_TRY(read_count("decoder_sparse_step", &step));
+    if (const json* list = json_member(config_, "moe_layer_freq"); list && !list->is_array()) LINNET_TRY(read_count("moe_layer_freq", &frequency));
+    if (frequency != 1) return refuse(LINNET_UNSUPPORTED, "'moe_layer_freq' ", json_show(*json_member(config_, "moe_layer_freq")), " is not supported, only 1");
+    std::vector<bool> moe(spec->n_layers);
+    for (uint32_t i = 0; i < spec->n_layers; ++i) moe[i] = i >= first && step > 0 && (i + 1) % step == 0;
+    if (const json* dense = json_member(config_, "mlp_only_layers"); dense && !dense->is_null()) {
+      if (!dense->is_array()) return wrong("mlp_only_layers", *dense, "a list of layers");
+      for (const json& i : *dense)
+        for (uint32_t layer = 0; layer < spec->n_layers; ++layer)
+          if (i == layer) moe[layer] = false;
+    }
+    if (const json* list = json_member(config_, "moe_layers"); list && !list->is_null()) {
+      if (!list->is_array()) return wrong("moe_layers", *list, "a list of layers");
+      for (uint32_t layer = 0; layer < spec->n_layers; ++layer) moe[layer] = std::find(list->begin(), list->end(), layer) != list->end();
+    }
+    const auto begin = std::find(moe.begin(), moe.end(), true);
+    if (begin == moe.end()) {
+      spec->n_experts = 0;
+      return LINNET_OK;
+    }
+    if (!spec->n_experts) return LINNET_OK;
+    spec->moe_first = static_cast<uint32_t>(begin - moe.begin());
+    for (spec->moe_step = 0; spec->moe_step <= spec->n_layers; ++spec->moe_step) {
+      uint32_t same = 0;
+      while (same < spec->n_layers && layer_moe(*spec, same) == moe[same]) ++same;
+      if (same == spec->n_layers) return LINNET_OK;
+    }
+    return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
   }
 
   Status read_norm_and_biases(ModelSpec* spec) {
@@ -333,6 +430,7 @@ class ConfigReader {
     if (const Got got = get_string(config_, "hidden_act", &name); got != Got::kFound) return got == Got::kWrong ? wrong("hidden_act", *json_member(config_, "hidden_act"), "a string") : LINNET_OK;
     for (const ActName& a : kActs) {
       if (a.name != name) continue;
+      if (arch_->spec.activation == kActSwigluClamped && a.act == kActSilu) return LINNET_OK;  // what it is called there
       spec->activation = arch_->gelu_is_tanh && a.act == kActGeluErf ? kActGeluTanh : a.act;
       return LINNET_OK;
     }
@@ -369,6 +467,9 @@ class ConfigReader {
   // One object for all layers, or one for each kind of them: those with a window have a base of their own then.
   Status read_rope(ModelSpec* spec) {
     spec->rope_kind = spec->alibi ? kRopeNone : arch_->rope_hf;
+    bool pairs = true;
+    if (arch_->latent) LINNET_TRY(read_flag("rope_interleave", true, &pairs));
+    if (!pairs) spec->rope_kind = kRopeHalves;
     spec->rope_dim = spec->rope_kind == kRopeNone ? 0 : arch_->latent ? spec->qk_rope_dim : spec->head_dim;
     spec->rope_base = arch_->absent.rope_base;
     spec->rope_local_base = arch_->absent.rope_local_base;
@@ -402,7 +503,10 @@ class ConfigReader {
           return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
-    return rope && !rope->is_null() ? read_rope_object(*rope, spec) : LINNET_OK;
+    if (rope && !rope->is_null()) LINNET_TRY(read_rope_object(*rope, spec));
+    else if (arch_->rope_temperature) return missing("rope_parameters");
+    if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
+    return LINNET_OK;
   }
 
   // How many channels of a head RoPE turns.
@@ -423,14 +527,16 @@ class ConfigReader {
     for (const char* key : {"type", "rope_type"})  // the newer key counts where both are there
       if (get_string(rope, key, &type) == Got::kWrong) return wrong(key, *json_member(rope, key), "a string");
     if (type == "su") type = "longrope";
-    static constexpr std::string_view kTypes[] = {"default", "linear", "llama3", "dynamic", "longrope"};
+    static constexpr std::string_view kTypes[] = {"default", "linear", "llama3", "dynamic", "longrope", "yarn"};
     if (!listed(kTypes, type)) return refuse(LINNET_UNSUPPORTED, "rope scaling '", type, "' is not supported yet");
     for (const auto& [key, value] : *rope.get_ptr<const json::object_t*>()) {
       static constexpr std::string_view kKnown[] = {"type", "rope_type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor",
                                                     "original_max_position_embeddings"};
       static constexpr std::string_view kLong[] = {"short_factor", "long_factor", "attention_factor"};
+      static constexpr std::string_view kYarn[] = {"attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"};
       static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
-      if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
+      if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
+      if (arch_->rope_temperature && key == "llama_4_scaling_beta") continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
@@ -438,12 +544,17 @@ class ConfigReader {
     const double base = spec->rope_base;
     LINNET_TRY(read_number(rope, "rope_theta", &ModelSpec::rope_base, spec));
     if (base_on_top && base != spec->rope_base) return refuse(LINNET_BAD_FILE, "'rope_theta' is there twice, with two values");
+    if (arch_->rope_temperature) {
+      LINNET_TRY(read_required(rope, "llama_4_scaling_beta", &ModelSpec::temp_scale, spec));
+      LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::temp_positions, spec));
+    }
     if (type == "default") return LINNET_OK;
     if (type == "longrope") return read_longrope(rope, spec);
     if (type == "dynamic") return read_dynamic(rope, spec);
-    spec->rope_scaling = type == "linear" ? kRopeScaleLinear : kRopeScaleLlama3;
+    spec->rope_scaling = type == "linear" ? kRopeScaleLinear : type == "yarn" ? kRopeScaleYarn : kRopeScaleLlama3;
     LINNET_TRY(read_required(rope, "factor", &ModelSpec::rope_factor, spec));
     if (type == "linear") return LINNET_OK;
+    if (type == "yarn") return read_yarn(rope, spec);
     LINNET_TRY(read_required(rope, "low_freq_factor", &ModelSpec::rope_low, spec));
     LINNET_TRY(read_required(rope, "high_freq_factor", &ModelSpec::rope_high, spec));
     LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::rope_original, spec));
@@ -451,6 +562,26 @@ class ConfigReader {
     return LINNET_OK;
   }
 
+  // What YaRN scales scores by is given as such, or follows from the factor, and in DeepSeek's models from two numbers, the second of which scales the whole product too.
+  Status read_yarn(const json& rope, ModelSpec* spec) {
+    spec->rope_low = 1, spec->rope_high = 32, spec->rope_original = spec->n_context;
+    LINNET_TRY(read_number(rope, "beta_slow", &ModelSpec::rope_low, spec));
+    LINNET_TRY(read_number(rope, "beta_fast", &ModelSpec::rope_high, spec));
+    LINNET_TRY(read_number(rope, "original_max_position_embeddings", &ModelSpec::rope_original, spec));
+    LINNET_TRY(read_number(rope, "attention_factor", &ModelSpec::rope_attn_factor, spec));
+    bool truncate = true;
+    if (get_bool(rope, "truncate", &truncate) == Got::kWrong) return wrong("truncate", *json_member(rope, "truncate"), "true or false");
+    spec->rope_untruncated = !truncate;
+    double mscale = 0, all = 0;
+    for (const char* key : {"mscale", "mscale_all_dim"}) {
+      double& to = key == std::string_view("mscale") ? mscale : all;
+      if (get_double(rope, key, &to) == Got::kWrong || !(to >= 0 && to < 100)) return wrong(key, *json_member(rope, key), "a number from 0 to 100");
+    }
+    const auto grown = [&](double m) { return spec->rope_factor > 1 ? 0.1 * m * std::log(spec->rope_factor) + 1 : 1; };
+    if (spec->rope_attn_factor == 0) spec->rope_attn_factor = mscale > 0 && all > 0 ? grown(mscale) / grown(all) : grown(1);
+    if (arch_->latent && all > 0) spec->attn_scale = grown(all) * grown(all) / std::sqrt(spec->qk_nope_dim + spec->qk_rope_dim);
+    return LINNET_OK;
+  }
   // With alpha the base is another one, whatever the length.
   Status read_dynamic(const json& rope, ModelSpec* spec) {
     double alpha = 0;
@@ -512,16 +643,24 @@ class ConfigReader {
     std::vector<bool> windowed(spec->n_layers, on && window > 0);
     for (uint32_t i = 0; i < from && i < spec->n_layers; ++i) windowed[i] = false;
     for (uint32_t i = 0; period && i < spec->n_layers; ++i) windowed[i] = windowed[i] && (i + 1) % period;
+    if (const json* rope = json_member(config_, "no_rope_layers"); spec->window_chunks && rope && !rope->is_null() && !(rope->is_array() && rope->empty())) {  // 1: RoPE, and chunks
+      if (!rope->is_array() || rope->size() != spec->n_layers) return wrong("no_rope_layers", *rope, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) windowed[i] = (*rope)[i] != 0;
+    }
+    const std::vector<bool> with_rope = windowed;
     if (const json* types = json_member(config_, "layer_types"); types && !types->is_null()) {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
-        if (type != "full_attention" && type != "sliding_attention") return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
-        windowed[i] = type == "sliding_attention";
-        if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without 'sliding_window'");
+        const char* windowed_type = spec->window_chunks ? "chunked_attention" : "sliding_attention";
+        if (type != "full_attention" && type != windowed_type) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+        windowed[i] = type == windowed_type;
+        if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without '", shown("sliding_window"), "'");
       }
     }
-    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, spec));
+    if (spec->window_chunks && with_rope != windowed) return refuse(LINNET_UNSUPPORTED, "'no_rope_layers' and 'layer_types': chunks in layers without RoPE, or no chunks in others, are not supported");
+    if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types")) return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
+    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, "layer_types", spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
     if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) return LINNET_OK;  // every position sees all before it
     spec->window = window;
@@ -532,6 +671,15 @@ class ConfigReader {
       if (same == spec->n_layers) return LINNET_OK;
     }
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
+  }
+
+  // Of queries in layers without RoPE (Llama 4), or in all.
+  Status read_temperature(ModelSpec* spec) {
+    bool on = spec->temp_scale > 0;
+    LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
+    LINNET_TRY(read_number(config_, "floor_scale", &ModelSpec::temp_positions, spec));
+    if (!on || !(spec->nope_pattern || spec->temp_all)) spec->temp_scale = spec->temp_positions = 0;
+    return LINNET_OK;
   }
 
   // Slopes of ALiBi (Press et al. 2021) are powers of 2^(-max / n) where n heads are a power of two, and of others come from between those of fewer.
@@ -545,15 +693,33 @@ class ConfigReader {
     return LINNET_OK;
   }
 
-  // The period of the layers without RoPE: those without a window.
-  Status find_nope(const std::vector<bool>& windowed, ModelSpec* spec) {
-    if (std::find(windowed.begin(), windowed.end(), false) == windowed.end()) return LINNET_OK;
+  // Layers without RoPE: those with 0 in the list, without it every so manyth.
+  Status read_nope(ModelSpec* spec) {
+    uint32_t interval = arch_->absent.nope_interval;
+    if (interval == 0) return LINNET_OK;
+    if (get_u32(config_, "no_rope_layer_interval", &interval) == Got::kWrong || interval == 0) return wrong("no_rope_layer_interval", *json_member(config_, "no_rope_layer_interval"), "a count above 0");
+    std::vector<bool> rope(spec->n_layers);
+    for (uint32_t i = 0; i < spec->n_layers; ++i) rope[i] = (i + 1) % interval;
+    if (const json* list = json_member(config_, "no_rope_layers"); list && !list->is_null() && !(list->is_array() && list->empty())) {
+      if (!list->is_array() || list->size() != spec->n_layers) return wrong("no_rope_layers", *list, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) {
+        const json& has = (*list)[i];
+        if (has != 0 && has != 1) return wrong("no_rope_layers", has, "a list of 0 and 1");
+        rope[i] = has == 1;
+      }
+    }
+    return find_nope(rope, "no_rope_layers", spec);
+  }
+
+  // The period of the layers without RoPE.
+  Status find_nope(const std::vector<bool>& rope, const char* key, ModelSpec* spec) {
+    if (std::find(rope.begin(), rope.end(), false) == rope.end()) return LINNET_OK;
     for (spec->nope_pattern = 1; spec->nope_pattern <= spec->n_layers; ++spec->nope_pattern) {
       uint32_t same = 0;
-      while (same < spec->n_layers && ((same + 1) % spec->nope_pattern == 0) != windowed[same]) ++same;
+      while (same < spec->n_layers && ((same + 1) % spec->nope_pattern == 0) != rope[same]) ++same;
       if (same == spec->n_layers) return LINNET_OK;
     }
-    return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers without RoPE follow no period");
+    return refuse(LINNET_UNSUPPORTED, "'", key, "': the layers without RoPE follow no period");
   }
 
   json config_;  // keys as linnet calls them

@@ -1,6 +1,7 @@
 #include "hf_quant.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -98,13 +99,15 @@ Status quant_from_config(std::string_view text, const char* label, HfQuant* out,
   if (get_string(*q, "quant_method", &method) != Got::kFound) return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method is missing or no string");
   if (method == "gptq") out->method = HfQuant::kGptq;
   else if (method == "awq") out->method = HfQuant::kAwq;
-  else return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only gptq and awq");
+  else if (method == "mxfp4") out->method = HfQuant::kMxfp4;
+  else return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only gptq, awq and mxfp4");
   for (const auto& [key, value] : q->items()) {
     const auto listed = [&key = key](const auto& list) { return std::find(std::begin(list), std::end(list), key) != std::end(list); };
     const bool empty = value.is_null() || value == false || (value.is_structured() && value.empty());
     if (!listed(kHarmless) && !listed(kRead) && !empty)
       return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config: key '", key, "' (", json_show(value), ") is not supported");
   }
+  if (out->method == HfQuant::kMxfp4) return LINNET_OK;  // there is one kind
   int64_t bits = 0, group = 0;
   LINNET_TRY(word(*q, label, "method", &method, err));  // newer files say everything twice
   LINNET_TRY(number(*q, label, "bits", "w_bit", &bits, err));
@@ -132,7 +135,7 @@ std::string quant_weight(std::string_view name) {
 
 bool quant_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& weight) {
   constexpr std::string_view kWeight = ".weight";
-  return quant.method != HfQuant::kNone && weight.ends_with(kWeight) && tensors.count(weight.substr(0, weight.size() - kWeight.size()) + ".qweight");
+  return (quant.method == HfQuant::kGptq || quant.method == HfQuant::kAwq) && weight.ends_with(kWeight) && tensors.count(weight.substr(0, weight.size() - kWeight.size()) + ".qweight");
 }
 
 Status quant_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const std::shared_ptr<void>& keep, SourceTensor* t, bool* act_order, Error* err) {
@@ -195,6 +198,70 @@ Status quant_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, con
           out.codes[size_t{r} * codes->k + i] = static_cast<int8_t>(static_cast<int32_t>(codes->code(i, output)) - static_cast<int32_t>(zero));
       }
     }
+    return LINNET_OK;
+  };
+  return LINNET_OK;
+}
+
+namespace {
+
+constexpr uint32_t kMxBlock = 32;
+constexpr int8_t kMxCodes[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the values
+constexpr uint32_t kMxSmallest = 104, kMxLargest = 143;  // 2^(scale - 128) is an f16
+
+// 2^(scale - 128), what those codes are to be multiplied by.
+float mx_scale(uint8_t scale) { return std::ldexp(1.0f, int{scale} - 128); }
+
+}  // namespace
+
+bool mxfp4_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& name) {
+  return quant.method == HfQuant::kMxfp4 && tensors.count(name + "_blocks");
+}
+
+Status mxfp4_tensor(const SafetensorsTensors& tensors, const std::shared_ptr<void>& keep, uint32_t n_experts, uint32_t expert, uint32_t n_rows, SourceTensor* t, Error* err) {
+  const uint32_t k = t->k, groups = k / kMxBlock;
+  if (k % kMxBlock) return fail(err, LINNET_UNSUPPORTED, "tensor '", t->source_name, "_blocks': ", k, " inputs are no whole blocks of ", kMxBlock);
+  const uint8_t *blocks = nullptr, *scales = nullptr;
+  LINNET_TRY(part(tensors, t->source_name, "_blocks", "U8", {n_experts, n_rows, groups, kMxBlock / 2}, &blocks, err));
+  LINNET_TRY(part(tensors, t->source_name, "_scales", "U8", {n_experts, n_rows, groups}, &scales, err));
+  blocks += uint64_t{expert} * n_rows * groups * (kMxBlock / 2);
+  scales += uint64_t{expert} * n_rows * groups;
+  const auto codes_of = [blocks, groups](uint64_t row, int8_t* to) {  // the low half of a byte comes first
+    const uint8_t* b = blocks + row * groups * (kMxBlock / 2);
+    for (uint32_t i = 0; i < groups * kMxBlock; ++i) to[i] = kMxCodes[b[i / 2] >> (i % 2 * 4) & 15];
+  };
+  const auto bad = [name = t->source_name, expert](uint8_t scale, const char* what, Error* e) {
+    return fail(e, LINNET_UNSUPPORTED, "tensor '", name, "_scales': expert ", expert, " has the scale ", int{scale}, what);
+  };
+  t->source_type = "MXFP4";
+  t->own = LINNET_I8G32;
+  t->rows = [=](uint32_t first, uint32_t count, float* out, Error* e) {
+    std::vector<int8_t> codes(k);
+    for (uint32_t r = 0; r < count; ++r, out += k) {
+      codes_of(first + r, codes.data());
+      for (uint32_t i = 0; i < k; ++i) {
+        const uint8_t scale = scales[uint64_t{first + r} * groups + i / kMxBlock];
+        if (scale == 255) return bad(scale, ", which is not a number", e);
+        out[i] = static_cast<float>(codes[i]) * mx_scale(scale);
+      }
+    }
+    (void)keep;
+    return LINNET_OK;
+  };
+  t->exact_bits = 8;
+  t->exact_group = kMxBlock;
+  t->exact_rows = [=](uint32_t first, uint32_t count, const ExactRows& out, Error* e) {
+    for (uint32_t r = 0; r < count; ++r) {
+      int8_t* codes = out.codes + size_t{r} * k;
+      codes_of(first + r, codes);
+      for (uint32_t g = 0; g < groups; ++g) {
+        const uint8_t scale = scales[uint64_t{first + r} * groups + g];
+        const bool zeros = std::all_of(codes + g * kMxBlock, codes + (g + 1) * kMxBlock, [](int8_t c) { return c == 0; });
+        if (!zeros && (scale < kMxSmallest || scale > kMxLargest)) return bad(scale, ", which an f16 cannot hold: ask for --weights i8g128 or another", e);
+        out.scales[size_t{r} * groups + g] = zeros ? uint16_t{0} : f32_to_f16(mx_scale(scale));
+      }
+    }
+    (void)keep;
     return LINNET_OK;
   };
   return LINNET_OK;

@@ -1,5 +1,6 @@
 // 4-bit checkpoints of GPTQ (Frantar et al. 2022, arXiv:2210.17323) and AWQ (Lin et al. 2023, arXiv:2306.00978): quantization_config of config.json,
-// and tensors .qweight, .qzeros, .scales (and .g_idx) where others have .weight.
+// and tensors .qweight, .qzeros, .scales (and .g_idx) where others have .weight. MXFP4 (OCP Microscaling v1.0), in which gpt-oss has its experts: X_blocks and
+// X_scales for X.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 namespace linnet::convert {
 
 struct HfQuant {
-  enum Method : uint8_t { kNone, kGptq, kAwq };
+  enum Method : uint8_t { kNone, kGptq, kAwq, kMxfp4 };
   Method method = kNone;
   uint32_t group = 0;  // inputs per scale; 0: one scale per output
   uint32_t add = 0;    // to stored zero points: GPTQ's first checkpoint format keeps them less one (and cannot hold a zero point of 0)
@@ -29,5 +30,11 @@ bool quant_has(const SafetensorsTensors& tensors, const HfQuant& quant, const st
 // Fills how *t (role, n, k and source_name are set) is read, checks its parts' types and shapes. *act_order: its inputs are not grouped in their order,
 // so that only its values can be taken, not its codes.
 Status quant_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const std::shared_ptr<void>& keep, SourceTensor* t, bool* act_order, Error* err);
+
+// MXFP4 of the experts: whether the tensor `name` is stored so, and how the rows (t->k inputs) of one expert of the n_rows that each has are read. Values are
+// (0 0.5 1 1.5 2 3 4 6, or minus that) * 2^(scale - 127) in blocks of 32 inputs: as twice the first and half the second they are codes of i8g32 and f16 scales
+// bit for bit, for scales of 2^-23 to 2^16; others are refused where they are to be kept as codes.
+bool mxfp4_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& name);
+Status mxfp4_tensor(const SafetensorsTensors& tensors, const std::shared_ptr<void>& keep, uint32_t n_experts, uint32_t expert, uint32_t n_rows, SourceTensor* t, Error* err);
 
 }  // namespace linnet::convert

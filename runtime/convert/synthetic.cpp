@@ -13,6 +13,7 @@ struct Shape {
   const char *name, *architecture;
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context, tied;
   double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
+  uint32_t n_experts = 0, n_active = 0, expert_ff = 0;
 };
 // From the published config.json of each model.
 constexpr Shape kShapes[] = {
@@ -28,6 +29,9 @@ constexpr Shape kShapes[] = {
     {"qwen3-0.6b", "qwen3", 28, 1024, 16, 8, 128, 3072, 151936, 40960, 1, 1e-6, 1000000, 0},
     {"qwen3-1.7b", "qwen3", 28, 2048, 16, 8, 128, 6144, 151936, 40960, 1, 1e-6, 1000000, 0},
     {"qwen3-4b", "qwen3", 36, 2560, 32, 8, 128, 9728, 151936, 40960, 1, 1e-6, 1000000, 0},
+    {"qwen3-30b-a3b", "qwen3_moe", 48, 2048, 32, 4, 128, 6144, 151936, 40960, 0, 1e-6, 1000000, 0, 128, 8, 768},
+    {"mixtral-8x7b", "mixtral", 32, 4096, 32, 8, 128, 14336, 32000, 32768, 0, 1e-5, 1000000, 0, 8, 2, 14336},
+    {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},  // for tests
     {"tinyllama-1.1b", "llama", 22, 2048, 32, 4, 64, 5632, 32000, 2048, 0, 1e-5, 10000, 0},
     {"smollm2-135m", "llama", 30, 576, 9, 3, 64, 1536, 49152, 8192, 1, 1e-5, 100000, 0},
     {"smollm2-360m", "llama", 32, 960, 15, 5, 64, 2560, 49152, 8192, 1, 1e-5, 100000, 0},
@@ -101,7 +105,7 @@ struct Weights {
 double spread_of(Role role, const ModelSpec& spec) {
   const double flat = 1 / std::sqrt(static_cast<double>(kRoles[role].k(spec)));
   if (role == kTokenEmbd || role == kOutput) return 3 * flat;
-  if (role == kAttnOut || role == kFfnDown) return flat / std::sqrt(2.0 * spec.n_layers);
+  if (role == kAttnOut || role == kFfnDown || role == kExpertDown || role == kSharedDown) return flat / std::sqrt(2.0 * spec.n_layers);
   return flat;
 }
 
@@ -158,6 +162,7 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
   spec.rope_factor = spec.rope_low = spec.rope_high = 1;
   spec.qkv_bias = a->qkv_bias == Has::kAlways;
+  spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff, spec.router_norm = s->n_experts > 0;
   if (s->llama3_factor > 0) {
     spec.rope_scaling = kRopeScaleLlama3;
     spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;
@@ -165,8 +170,8 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   out->name = "random weights of the shape of " + shape;
   for (uint32_t r = 0; r < kRoleCount; ++r) {
     const auto role = static_cast<Role>(r);
-    for (uint32_t layer = 0; kRoles[r].present(spec) && layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer)
-      out->tensors.push_back(make_tensor(role, layer, spec, seed));
+    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer)
+      if (role_present(role, layer, spec)) out->tensors.push_back(make_tensor(role, layer, spec, seed));
   }
   return LINNET_OK;
 }

@@ -40,6 +40,29 @@ def tiny(kind, n_tokens, **sizes):
     return AutoModelForCausalLM._model_mapping[type(config)], n_tokens, config
 
 
+class Limited:
+    """Switch-style capacity, which no decoder of transformers has: the weights of what an expert is chosen for once it has `most` positions become 0."""
+    most = None
+
+    def __call__(self, router, args, out):
+        if self.most is None:
+            return out
+        logits, weights, chosen = out
+        before = torch.cumsum(F.one_hot(chosen, logits.shape[-1]).sum(1), 0) - 1  # of this expert, at each position
+        return logits, weights * (before.gather(1, chosen) < self.most), chosen
+
+
+LIMITED = Limited()
+
+
+def limited(model):
+    LIMITED.most = getattr(model.config, "expert_capacity", None)
+    for m in model.modules():
+        if type(m).__name__ == "Qwen3MoeTopKRouter":
+            m.register_forward_hook(LIMITED)
+    return model
+
+
 MODELS = {
     # llama3 rope scaling: the wavelengths fall below, between and above the two limits 8 and 32, and the prompt is longer than 32.
     "llama": (LlamaForCausalLM, 64, LlamaConfig(
@@ -174,9 +197,9 @@ MODELS = {
     # Past the context; past the original context.
     "llama-dynamic": tiny("llama", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
                           max_position_embeddings=32, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, factor=2.0)),
-    "llama-yarn": tiny("llama", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+    "llama-yarn": tiny("llama", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
                        max_position_embeddings=128,
-                       rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32)),
+                       rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, beta_fast=2.0, beta_slow=0.25, original_max_position_embeddings=32)),
     "mixtral": tiny("mixtral", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_local_experts=5,
                     num_experts_per_tok=2, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
     # Experts in every other layer, beside a shared one that has a gate.
@@ -194,6 +217,10 @@ MODELS = {
     "qwen3-moe": tiny("qwen3_moe", 45, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
                       num_key_value_heads=1, head_dim=24, num_experts=4, num_experts_per_tok=2, mlp_only_layers=[1], norm_topk_prob=True,
                       max_position_embeddings=128, tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # One expert for each row, weighed by its score, and no more than 9 rows for each.
+    "switch": tiny("qwen3_moe", 43, hidden_size=24, intermediate_size=28, moe_intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                   head_dim=8, num_experts=4, num_experts_per_tok=1, norm_topk_prob=False, expert_capacity=9, max_position_embeddings=128,
+                   rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
     # Sigmoid scores with a bias that counts for the choice alone.
     "deepseek-v3": tiny("deepseek_v3", 47, hidden_size=24, intermediate_size=36, moe_intermediate_size=8, num_hidden_layers=2, num_attention_heads=2,
                         num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=16, first_k_dense_replace=1,
@@ -205,10 +232,10 @@ MODELS = {
                         num_local_experts=5, num_experts_per_tok=2, max_position_embeddings=128, tie_word_embeddings=True, embedding_multiplier=6.0,
                         logits_scaling=3.0, residual_multiplier=0.22, attention_multiplier=0.25, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
     # The clamp of SwiGLU is low enough to bite.
-    "gpt-oss": tiny("gpt_oss", 45, hidden_size=24, intermediate_size=14, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+    "gpt-oss": tiny("gpt_oss", 45, hidden_size=24, intermediate_size=14, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=24,
                     num_local_experts=4, num_experts_per_tok=2, sliding_window=19, swiglu_limit=1.5, max_position_embeddings=128,
-                    rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=8.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
-                                         original_max_position_embeddings=16)),
+                    rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=4.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
+                                         original_max_position_embeddings=32)),
     # Chunks of 18 positions where there is RoPE, temperature where there is none; experts in the second and fourth layer.
     "llama4": tiny("llama4_text", 47, hidden_size=24, intermediate_size=10, intermediate_size_mlp=28, num_hidden_layers=4, num_attention_heads=3,
                    num_key_value_heads=1, head_dim=8, num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=2, no_rope_layer_interval=3,
@@ -258,7 +285,7 @@ PUBLISHED = {
     "deepseek-v2-moe": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="softmax", seq_aux=True, head_dim=None, mlp_bias=None),
     "deepseek-v3": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="sigmoid", topk_method="noaux_tc", seq_aux=True, head_dim=None,
                         num_mtp_layers=None, num_nextn_predict_layers=1, rope_interleave=None),
-    "gpt-oss": dict(swiglu_alpha=None, experts_per_token=2, initial_context_length=16, layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
+    "gpt-oss": dict(swiglu_alpha=None, experts_per_token=2, initial_context_length=32, layer_types=["sliding_attention", "full_attention"]),
     "qwen3-moe": dict(num_experts=4, num_local_experts=None, max_window_layers=3),
     "mixtral": {},
     "gpt-neox": dict(rotary_pct=0.75, rotary_emb_base=10000, rope_theta=None, rope_scaling=None, partial_rotary_factor=None, attention_bias=None),
@@ -443,7 +470,7 @@ def search(name):
     for seed in count():
         rng = np.random.default_rng(seed)
         tokens = [1] + [int(t) for t in rng.integers(6, config.vocab_size, n_tokens - 1)]
-        model = cls(config).float().eval()
+        model = limited(cls(config).float().eval())
         fill(model, seed)
         scale_logits(model, tokens)
         if config.dtype == torch.bfloat16:
@@ -461,7 +488,7 @@ def search(name):
 def golden(folder, seed, tokens):
     """The expected values come from the folder as written, weights upcast to f32."""
     def load(dtype):
-        return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation=attention(folder.name), experts_implementation="eager").eval()
+        return limited(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation=attention(folder.name), experts_implementation="eager").eval())
 
     model = load(torch.float32)
     logits = logits_of(model, tokens)
