@@ -494,20 +494,20 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
      .absent = {.norm_eps = 1e-5, .rotary = 0.5}},
     // Gemma 1
-    {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .names = &kLlamaNames, .aliases = kGemmaKeys,
+    {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .from_gguf = true, .names = &kLlamaNames, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true, .gelu_is_tanh = true,
      .spec = {.activation = kActGeluTanh},
      .absent = {.n_context = 8192, .n_kv_heads = 16, .head_dim = 256, .tied = true}},
     // Gemma 2
-    {.name = "gemma2", .hf_class = "Gemma2ForCausalLM", .gguf = "gemma2", .names = &kGemma2Names, .aliases = kGemmaKeys,
+    {.name = "gemma2", .hf_class = "Gemma2ForCausalLM", .gguf = "gemma2", .from_gguf = true, .gguf_keys = {"softcaps", "windows"}, .names = &kGemma2Names, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true,
      .spec = {.activation = kActGeluTanh, .attn_softcap = 50, .residual = kResidualSandwich, .attn_scale = 0.0625, .logit_softcap = 30},
      .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
      .absent = {.n_context = 8192, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 2, .tied = true}},
     // Gemma 3, text
-    {.name = "gemma3_text", .hf_class = "Gemma3ForCausalLM", .gguf = "gemma3", .names = &kGemma2Names, .aliases = kGemmaKeys,
+    {.name = "gemma3_text", .hf_class = "Gemma3ForCausalLM", .gguf = "gemma3", .from_gguf = true, .gguf_keys = {"softcaps", "windows"}, .names = &kGemma2Names, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true,
      .spec = {.activation = kActGeluTanh, .qk_norm = kQkNormHead, .residual = kResidualSandwich, .attn_scale = 0.0625},
