@@ -8,8 +8,10 @@ namespace {
 constexpr HfTensor kLlamaTensors[] = {
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
+    {"norm.bias", kOutputNormBias},
     {"/lm_head.weight", kOutput},
     {"input_layernorm.weight", kAttnNorm},
+    {"input_layernorm.bias", kAttnNormBias},
     {"self_attn.q_proj.weight", kAttnQ},
     {"self_attn.k_proj.weight", kAttnK},
     {"self_attn.v_proj.weight", kAttnV},
@@ -20,6 +22,8 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
+    {"self_attn.q_layernorm.norms.*.weight", kAttnQNorm},
+    {"self_attn.k_layernorm.norms.*.weight", kAttnKNorm},
     {"self_attn.query_layernorm.weight", kAttnQNorm},
     {"self_attn.key_layernorm.weight", kAttnKNorm},
     {"self_attn.sinks", kAttnSinks},
@@ -31,6 +35,7 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.kv_b_proj.weight", kAttnKB},
     {"self_attn.kv_b_proj.weight", kAttnVB},  // holds both
     {"post_attention_layernorm.weight", kFfnNorm},
+    {"post_attention_layernorm.bias", kFfnNormBias},
     {"mlp.gate_proj.weight", kFfnGate},
     {"mlp.up_proj.weight", kFfnUp},
     {"mlp.down_proj.weight", kFfnDown},
@@ -576,6 +581,14 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey,
      .spec = {.attn_scale = 1},
      .numbers = {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"}},
+    // StableLM 3B, StableLM 2
+    {.name = "stablelm", .hf_class = "StableLmForCausalLM", .gguf = "stablelm", .names = &kLlamaNames, .aliases = kLayerNormKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .spec = {.norm = kNormLayer, .norm_bias = 1},
+     .flags = {{"use_parallel_residual", false, &ModelSpec::residual, kResidualParallel, kResidualSerial},
+               {"qk_layernorm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone},
+               {"use_qkv_bias", false, &ModelSpec::qkv_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rotary = 0.25, .n_context = 4096, .n_kv_heads = 32}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
