@@ -156,6 +156,26 @@ constexpr HfTensor kPhi3Tensors[] = {
     {"mlp.down_proj.weight", kFfnDown},
 };
 
+constexpr HfTensor kGlm4Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"post_self_attn_layernorm.weight", kAttnPostNorm},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"mlp.gate_up_proj.weight", kFfnGate, HfRows::kGateUp},
+    {"mlp.gate_up_proj.weight", kFfnUp, HfRows::kGateUp},
+    {"mlp.down_proj.weight", kFfnDown},
+    {"post_mlp_layernorm.weight", kFfnPostNorm},
+};
+
 constexpr HfTensor kGpt2Tensors[] = {
     {"wte.weight", kTokenEmbd},
     {"wpe.weight", kPosEmbd},
@@ -335,6 +355,7 @@ constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(k
 constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGlm4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGlm4Tensors), {}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
 constexpr HfNames kGptNeoxNames = {{"gpt_neox.", nullptr}, "layers.", LINNET_NAMES(kGptNeoxTensors), {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"}};
 constexpr HfNames kGptjNames = {{"transformer.", nullptr}, "h.", LINNET_NAMES(kGptjTensors), {"attn.bias", "attn.masked_bias"}};
@@ -589,6 +610,12 @@ constexpr Architecture kArchitectures[] = {
                {"qk_layernorm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone},
                {"use_qkv_bias", false, &ModelSpec::qkv_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .rotary = 0.25, .n_context = 4096, .n_kv_heads = 32}},
+    // GLM-4 0414
+    {.name = "glm4", .hf_class = "Glm4ForCausalLM", .gguf = "glm4", .names = &kGlm4Names,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .spec = {.residual = kResidualSandwich},
+     .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}},
+     .absent = {.norm_eps = 1.5625e-7, .rotary = 0.5, .n_context = 131072, .n_kv_heads = 2, .head_dim = 128}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
