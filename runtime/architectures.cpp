@@ -616,6 +616,11 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.residual = kResidualSandwich},
      .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}},
      .absent = {.norm_eps = 1.5625e-7, .rotary = 0.5, .n_context = 131072, .n_kv_heads = 2, .head_dim = 128}},
+    // ERNIE 4.5 (dense)
+    {.name = "ernie4_5", .hf_class = "Ernie4_5ForCausalLM", .gguf = "ernie4_5", .names = &kLlamaNames,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .flags = {{"use_bias", false, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", false, &ModelSpec::out_bias, 1, 0}, {"use_bias", false, &ModelSpec::mlp_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 2, .head_dim = 128, .tied = true}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
