@@ -578,6 +578,7 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
      .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .ignored = {"model_max_length"},
      .numbers = {"logit_scale"},
      .flags = {{"use_qk_norm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone}},
      .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 8192, .tied = true}},
