@@ -98,16 +98,39 @@ void group(const Router& r, uint32_t m, const Pairs& p) {
   }
 }
 
+// The choices of a span's rows, of this thread's as cpu_route gives them out.
+void remember(const Worker& w, const Router& r, const Capacity& c, const RowSpan& span, const Pairs& p) {
+  for (uint32_t i = 0; i < span.n; ++i) {
+    if ((span.row + i) % w.n != w.id) continue;
+    uint16_t* to = c.chosen + span.seq * c.chosen_stride + size_t{span.position + i} * r.n_active;
+    for (uint32_t k = 0; k < r.n_active; ++k) to[k] = static_cast<uint16_t>(p.experts[size_t{span.row + i} * r.n_active + k]);
+  }
+}
+
+// Weight 0 where earlier positions have filled the expert.
+void limit(const Worker& w, const Router& r, const Capacity& c, const RowSpan& span, const Pairs& p) {
+  const uint16_t* chosen = c.chosen + span.seq * c.chosen_stride;
+  for (uint32_t i = 0; i < span.n; ++i)
+    for (uint32_t k = 0; k < r.n_active && (span.row + i) % w.n == w.id; ++k) {
+      const size_t at = size_t{span.row + i} * r.n_active + k, before = size_t{span.position + i} * r.n_active;
+      uint32_t n = 0;
+      for (size_t j = 0; j < before; ++j) n += chosen[j] == p.experts[at];
+      if (n >= c.most) p.weights[at] = 0;
+    }
+}
+
 }  // namespace
 
-void cpu_route(const Worker& w, const Router& r, float* logits, size_t stride, uint32_t m, const Pairs& p) {
+void cpu_route(const Worker& w, const Router& r, const Capacity& capacity, float* logits, size_t stride, uint32_t m, const Pairs& p) {
   for (uint32_t row = w.id; row < m; row += w.n) {
     float* x = logits + row * stride;
     scores(w, r, x);
     choose(r, x, p.experts + size_t{row} * r.n_active, p.weights + size_t{row} * r.n_active);
   }
+  for (uint32_t i = 0; capacity.most && i < capacity.n_spans; ++i) remember(w, r, capacity, capacity.spans[i], p);
   w.sync_fn(w.team, w.n);
   if (w.id == 0) group(r, m, p);
+  for (uint32_t i = 0; capacity.most && i < capacity.n_spans; ++i) limit(w, r, capacity, capacity.spans[i], p);
 }
 
 void cpu_combine(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
@@ -122,6 +145,7 @@ void cpu_combine(const Worker& w, const float* x, size_t stride, uint32_t m, uin
     }
     for (uint32_t k = 0; k < n_active; ++k) {
       const size_t i = size_t{row} * n_active + k;
+      if (!(pairs.weights[i] > 0) && !(pairs.weights[i] < 0)) continue;
       w.kernels->t.merge_row(to, x + pairs.places[i] * stride, n, 1.0f, weigh ? pairs.weights[i] : 1.0f);
     }
   }

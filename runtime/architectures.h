@@ -86,6 +86,7 @@ struct HfExperts {
   uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
   bool shared_gate = false;
   uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
+  bool norm_in_gguf = true;                  // GGUF files do not say it
 };
 
 struct Architecture {
@@ -93,6 +94,7 @@ struct Architecture {
   const char* hf_class;    // config.json's architectures[0]
   const char* gguf;        // general.architecture of GGUF files
   bool from_gguf = false;  // such files can be read
+  const char* gguf_keys[2] = {};  // groups of keys that they have, as gguf_source.cpp knows them
   const HfNames* names = nullptr;
   const HfAlias* aliases = nullptr;   // up to a name of nullptr
   const char* nested = nullptr;       // an object of config.json whose keys count as if they stood outside
@@ -103,6 +105,7 @@ struct Architecture {
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
   bool nope_without_window = false;   // layers without a window have no RoPE
   bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
+  bool rope_temperature = false;      // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
   bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
   bool learned_positions = false;     // as many as max_position_embeddings
   bool norm_plus_one = false;         // norms multiply with 1 + weight
@@ -110,6 +113,7 @@ struct Architecture {
   bool alibi_scaled = false;          // ALiBi is added before scores are scaled
   bool gelu_is_tanh = false;          // hidden_act "gelu" means the one by tanh
   ModelSpec spec = {};                // what all of the family have in common; fields of keys below are what they are where the key is absent
+  const char* ignored[2] = {};        // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
   HfOnly only[5] = {};                // what the family always does

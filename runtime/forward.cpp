@@ -41,6 +41,7 @@ struct Decoder {
   uint32_t n_spans, m;
   float eps, scale;
   size_t logits_stride;
+  const linnet_session& s;
 
   // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
   RopeView rope_of(uint32_t layer, uint32_t first, bool sinks) const {
@@ -233,7 +234,7 @@ struct Decoder {
   }
 
   // Mixture of experts: the router's choice, then the rows of each expert, which lie together, through its matrices, and the shared expert beside them.
-  void experts(const Layer& l) {
+  void experts(const Layer& l, uint32_t layer) {
     const uint32_t n_pairs = m * spec.n_active;
     const bool weigh_input = spec.router_input, shared = l.gate.panels;
     float* gate = a.wide;                      // (m, shared_ff)
@@ -246,8 +247,12 @@ struct Decoder {
     if (l.shared_gate.panels) ops.gemm(w, l.shared_gate, a.normed, a.d_stride, nullptr, m, nullptr, false, a.shared_gate, kPanel);
     ops.sync(w);
     const float router_scale = spec.router_scale > 0 ? static_cast<float>(spec.router_scale) : 1.0f;
+    const Sequence* seqs = s.seqs;
+    const size_t per_layer = size_t{s.params.n_context} * spec.n_active;
+    const Capacity capacity = {spec.expert_capacity, spans, n_spans, spec.expert_capacity ? seqs->chosen + layer * per_layer : nullptr,
+                               s.params.n_sequences > 1 && spec.expert_capacity ? static_cast<size_t>(seqs[1].chosen - seqs[0].chosen) : 0};
     ops.route(w, {spec.n_experts, spec.n_active, spec.router_kind == kRouterSigmoid, spec.router_norm, spec.router_groups, spec.router_top_groups, spec.router_group_best, router_scale,
-                  l.router_correction}, a.router, a.router_stride, m, a.pairs);
+                  l.router_correction}, capacity, a.router, a.router_stride, m, a.pairs);
     ops.sync(w);
 
     QuantRows pair_in = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_gate);
@@ -292,7 +297,7 @@ void forward_rows(Pass& pass, const Worker& w) {
   const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   const float by_dim = 1.0f / __builtin_sqrtf(static_cast<float>(spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim));
   const float scale = spec.attn_scale > 0 ? static_cast<float>(spec.attn_scale) : by_dim;
-  Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale, s.logits_stride};
+  Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale, s.logits_stride, s};
 
   for (uint32_t i = 0; i < b.n_spans; ++i)
     for (uint32_t j = 0; j < b.spans[i].n; ++j) {
@@ -317,7 +322,7 @@ void forward_rows(Pass& pass, const Worker& w) {
 
   // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
   // others look at counts where tokens are chosen by it.
-  const bool tail = b.n_spans == 1 && s.params.when_full < LINNET_FULL_HEAVY_HITTERS && (b.n_logits == 0 || b.logit_rows[0] + b.n_logits == b.m);
+  const bool tail = b.n_spans == 1 && !spec.expert_capacity && s.params.when_full < LINNET_FULL_HEAVY_HITTERS && (b.n_logits == 0 || b.logit_rows[0] + b.n_logits == b.m);
   const uint32_t unused = tail ? b.m - b.n_logits : 0;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
@@ -330,7 +335,7 @@ void forward_rows(Pass& pass, const Worker& w) {
       if (in_branch(spec)) d.a.branch += first * a.d_stride;
       d.m -= first;
     }
-    if (d.m && model.layers[i].router.panels) d.experts(model.layers[i]);
+    if (d.m && model.layers[i].router.panels) d.experts(model.layers[i], i);
     else if (d.m) d.feed_forward(model.layers[i]);
   }
   if (b.n_logits) d.logits(b, a.x);

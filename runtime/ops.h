@@ -85,6 +85,14 @@ struct Router {
   float scale;
   const float* correction;  // (n_experts) or nullptr
 };
+// What an expert takes of a sequence at most: the first positions that choose it. Others get weight 0.
+struct Capacity {
+  uint32_t most;         // 0: no limit
+  const RowSpan* spans;  // of the batch, whose rows are all there
+  uint32_t n_spans;
+  uint16_t* chosen;      // of every sequence (chosen_stride apart) the experts of each position, n_active of them
+  size_t chosen_stride;
+};
 // The (row, expert) pairs of a batch, which lie in the order of experts, those of one expert in the order of rows.
 struct Pairs {
   uint32_t* experts;  // (m, n_active) of each row, ascending
@@ -133,7 +141,7 @@ struct Ops {
   // u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
   void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
-  void (*route)(const Worker&, const Router&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
+  void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where that is not nullptr, or,
   // without y, copied from q.
   void (*gather)(const Worker&, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y,
@@ -141,7 +149,7 @@ struct Ops {
   // W: of every expert (n / n_experts, k), n / n_experts a multiple of 16. y(pairs, n / n_experts) = rows of the pairs * W of their expert^T (+ bias).
   void (*gemm_experts)(const Worker&, const Matrix& w, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
                        size_t y_stride);
-  // y(m, n) = or where `accumulate` += of every row's pairs, in the order of experts, x * weight, or x alone where not `weigh`. Before that, where gate != nullptr (gate_stride floats
+  // y(m, n) = or where `accumulate` += of every row's pairs, in the order of experts, x * weight, or x alone where not `weigh`; weights of 0 add nothing. Before that, where gate != nullptr (gate_stride floats
   // between rows): y += shared * sigmoid(gate[row][0]).
   void (*combine)(const Worker&, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
                   size_t gate_stride, bool accumulate, float* y);

@@ -158,7 +158,8 @@ bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linn
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
-    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .n_draws = 0};
+    uint16_t* chosen = arena.take<uint16_t>("history", spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0);
+    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen, .n_draws = 0};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
@@ -280,6 +281,8 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
   if (p.n_rollback > p.n_context) p.n_rollback = p.n_context;
   LINNET_TRY(check_when_full(&p, err));
   LINNET_TRY(check_positions(model.spec, &p, err));
+  if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ", model.spec.expert_capacity, ", counted over all positions");
   LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
   return LINNET_OK;
@@ -361,6 +364,11 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   s.kv.fork(from, to, b.length);
   b.n_forgotten = keep ? a.n_forgotten : 0;
   std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
+  if (const ModelSpec& spec = s.model->spec; spec.expert_capacity)
+    for (uint32_t i = 0; i < spec.n_layers; ++i) {
+      const size_t layer = size_t{i} * s.params.n_context * spec.n_active;
+      std::memcpy(b.chosen + layer, a.chosen + layer, size_t{b.length} * spec.n_active * sizeof *b.chosen);
+    }
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
   b.n_draws = a.n_draws;

@@ -46,6 +46,7 @@ struct Sequence {
   uint32_t n_forgotten;    // more than 0 only where the context may be longer than what is held
   float* logits;           // (n_logits, logits_stride)
   uint32_t n_logit_rows;   // valid rows; 0 = none
+  uint16_t* chosen;        // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
   uint64_t n_draws;        // numbers drawn since linnet_sampling_set
 };
 

@@ -206,6 +206,7 @@ const SpecField kSpecFields[] = {
     FIELD(router_correction, kU32, 0, 1, 3),
     FIELD(router_bias, kU32, 0, 1, 3),
     FIELD(expert_bias, kU32, 0, 1, 3),
+    FIELD(expert_capacity, kU32, 0, 1 << 24, 3),
     FIELD(router_input, kU32, 0, 1, 3),
     FIELD(window_chunks, kU32, 0, 1, 3),
     FIELD(temp_scale, kF64, 0, 1e3, 3),
@@ -302,7 +303,7 @@ Status check_latent(const ModelSpec& s, Error* err, const char* label) {
 
 Status check_moe(const ModelSpec& s, Error* err, const char* label) {
   if (!s.n_experts) {
-    if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias || s.router_groups)
+    if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias || s.router_groups || s.expert_capacity)
       return fail(err, LINNET_BAD_FILE, label, ": n_active, expert_ff, shared_ff or a field of the router beside n_experts = 0");
     return LINNET_OK;
   }

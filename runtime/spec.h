@@ -103,6 +103,7 @@ struct ModelSpec {
   uint32_t router_group_best;  // a group counts as much as its so many best experts together, 1 or 2
   uint32_t router_correction;  // 1: a learned bias is added to the scores, for the choice alone
   uint32_t router_bias, expert_bias;  // 0 or 1
+  uint32_t expert_capacity; // an expert takes so many positions of a sequence, the first that choose it (Switch Transformers); 0: all
   uint32_t router_input;    // 1: the weight multiplies what goes into the expert, not what comes out
   uint32_t window_chunks;   // 1: windows are chunks: a position sees those before it that have the same position / window
   // Queries are multiplied by 1 + temp_scale * log(1 + floor(p / temp_positions)), in all layers or in those without RoPE, where p is counted from 1. 0: not so.

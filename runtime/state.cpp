@@ -394,7 +394,14 @@ uint64_t state_bytes(const linnet_session& s, uint32_t seq) {
   return describe(s, seq, first).bytes;
 }
 
+// What a state does not hold.
+static Status check_model(const linnet_session& s, Error* err) {
+  if (const uint32_t most = s.model->spec.expert_capacity) return fail(err, LINNET_UNSUPPORTED, "state: not of a model whose experts have a capacity (", most, ")");
+  return LINNET_OK;
+}
+
 Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, size_t* n_bytes, Error* err) {
+  LINNET_TRY(check_model(s, err));
   uint32_t first[kMaxKvClasses];
   const Header h = describe(s, seq, first);
   *n_bytes = h.bytes;
@@ -408,6 +415,7 @@ Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, 
 }
 
 Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, Error* err) {
+  LINNET_TRY(check_model(s, err));
   uint32_t first[kMaxKvClasses];
   const Header h = describe(s, seq, first);
   Replacement file;
@@ -423,6 +431,7 @@ Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, 
 }
 
 Status state_load(linnet_session& s, uint32_t seq, const void* data, size_t bytes, Error* err) {
+  LINNET_TRY(check_model(s, err));
   Checked checked{};
   LINNET_TRY(check_state(s, seq, data, bytes, &checked, err));
   take_over(s, seq, static_cast<const uint8_t*>(data), checked);

@@ -12,11 +12,13 @@
 #include <memory>
 
 #include "kernels_cpu/pack.h"
+#include "runtime/architectures.h"
 #include "runtime/convert/convert.h"
 #include "runtime/convert/ggml_types.h"
 #include "runtime/convert/source.h"
 #include "tests/data.h"
 #include "tests/gguf_file.h"
+#include "tests/models.h"
 
 using namespace linnet;
 using namespace linnet::convert;
@@ -329,13 +331,50 @@ TEST_CASE("GGUF import: llama3 divisors become its parameters, others stay") {
   CHECK(rows_of(same).count({kRopeFreqs, 0}) == 0);
 }
 
+// As llama.cpp's converter writes them: norms with their 1 added, softcaps and windows in keys, the scale of queries not at all.
+TEST_CASE("GGUF import: Gemma 1, 2 and 3 are what their folders are") {
+  for (const std::string arch : {"gemma", "gemma2", "gemma3"}) {
+    Source folder_source;
+    Error err{};
+    REQUIRE(source_from_folder("tests/golden/" + arch, &folder_source, &err) == LINNET_OK);
+    ModelSpec want = folder_source.spec;
+    GgufFile f;
+    const std::string p = arch + ".";
+    f.text("general.architecture", arch);
+    f.u32(p + "block_count", want.n_layers), f.u32(p + "context_length", want.n_context), f.u32(p + "embedding_length", want.d_model);
+    f.u32(p + "feed_forward_length", want.d_ff), f.u32(p + "attention.head_count", want.n_heads), f.u32(p + "attention.head_count_kv", want.n_kv_heads);
+    f.u32(p + "attention.key_length", want.head_dim), f.u32(p + "attention.value_length", want.head_dim);
+    f.f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(want.norm_eps));
+    if (want.rope_base != 10000) f.f32(p + "rope.freq_base", static_cast<float>(want.rope_base));
+    if (want.rope_scaling == kRopeScaleLinear) f.text(p + "rope.scaling.type", "linear"), f.f32(p + "rope.scaling.factor", static_cast<float>(want.rope_factor));
+    if (want.window) f.u32(p + "attention.sliding_window", want.window);
+    if (arch == "gemma2") f.f32(p + "attn_logit_softcapping", static_cast<float>(want.attn_softcap)), f.f32(p + "final_logit_softcapping", static_cast<float>(want.logit_softcap));
+    if (arch == "gemma3") f.u32(p + "attention.sliding_window_pattern", want.window_pattern);
+    for (const SourceTensor& t : folder_source.tensors) {
+      char name[kRoleNameBytes];
+      role_name(t.role, t.layer, name);
+      std::vector<float> rows(size_t{t.n} * t.k);
+      REQUIRE(t.rows(0, t.n, rows.data(), &err) == LINNET_OK);
+      f.tensors.push_back({name, kRoles[t.role].matrix ? std::vector<uint64_t>{t.k, t.n} : std::vector<uint64_t>{t.n}, kGgmlF32, std::string(reinterpret_cast<const char*>(rows.data()), rows.size() * 4)});
+    }
+    const Source got = imported([&](GgufFile& to) { to = f; });
+    INFO(arch);
+    want.norm_eps = static_cast<double>(static_cast<float>(want.norm_eps));
+    want.attn_scale = 0;
+    CHECK(std::memcmp(&got.spec, &want, sizeof want) == 0);
+    CHECK(rows_of(got) == rows_of(folder_source));
+    f.u32(p + "attn_soft_cap", 1);
+    import_refused(f, kNot, {"attn_soft_cap"});
+  }
+}
+
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.remove("general.architecture"); }, kBad, {"general.architecture"});
-  import_refused(tiny_model(kGgmlF32, 1, "gemma2"), kNot, {"architecture 'gemma2'"});
+  import_refused(tiny_model(kGgmlF32, 1, "falcon"), kNot, {"architecture 'falcon'", "from GGUF"});
   import_refused(tiny_model(kGgmlF32, 1, "deepseek2"), kNot, {"architecture 'deepseek2'", "from GGUF"});
   import_refused_after([](GgufFile& f) { f.text("general.type", "adapter"); }, kNot, {"general.type", "adapter"});
   import_refused_after([](GgufFile& f) { f.f32("llama.logit_scale", 0.5f); }, kNot, {"llama.logit_scale", "0.5"});
-  import_refused_after([](GgufFile& f) { f.u32("llama.expert_count", 8); }, kNot, {"llama.expert_count", "8"});
+  import_refused_after([](GgufFile& f) { f.u32("llama.expert_count", 8); }, LINNET_BAD_FILE, {"n_active = 0 of n_experts = 8"});
   import_refused_after([](GgufFile& f) { f.text("llama.rope.scaling.type", "yarn"); }, kNot, {"rope.scaling.type", "yarn"});
   import_refused_after([](GgufFile& f) { f.u32("llama.attention.value_length", 32); }, kNot, {"value_length = 32"});
   import_refused_after([](GgufFile& f) { f.u32(kLayoutKey, 1); }, kNot, {"packed by linnet already"});
@@ -362,6 +401,54 @@ TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->type = 26; }, kNot, {"'blk.0.attn_norm.weight'", "I32"});
   import_refused_after([](GgufFile& f) { f.tensors.push_back({"blk.0.attn_q.bias", {256}, kGgmlF32, test::tensor_data(kGgmlF32, 256, 1)}); }, kBad,
                        {"'blk.0.attn_k.bias' is missing"});
+}
+
+TEST_CASE("GGUF with experts: the same model as its folder") {
+  const Folder folder;
+  for (const char* name : {"mixtral", "qwen2-moe", "qwen3-moe"}) {
+    const std::string source = std::string("tests/golden/") + name;
+    Source hf;
+    Error err{};
+    REQUIRE(source_from_folder(source, &hf, &err) == LINNET_OK);
+    const ModelSpec& s = hf.spec;
+    const Architecture& a = *architecture_by_hf(s.architecture);
+    GgufFile f;
+    const std::string p = std::string(a.gguf) + ".";
+    f.text("general.architecture", a.gguf);
+    for (const auto& [key, value] : {std::pair{"block_count", s.n_layers}, {"context_length", s.n_context}, {"embedding_length", s.d_model}, {"feed_forward_length", s.d_ff},
+                                     {"attention.head_count", s.n_heads}, {"attention.head_count_kv", s.n_kv_heads}, {"attention.key_length", s.head_dim},
+                                     {"attention.value_length", s.head_dim}, {"expert_count", s.n_experts}, {"expert_used_count", s.n_active}})
+      f.u32(p + key, value);
+    if (a.experts.ff == std::string("moe_intermediate_size")) f.u32(p + "expert_feed_forward_length", s.expert_ff);
+    if (s.shared_ff) f.u32(p + "expert_shared_feed_forward_length", s.shared_ff);
+    f.f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(s.norm_eps));
+    f.f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
+    for (SourceTensor& t : hf.tensors) {
+      if (a.rope_gguf == kRopePairs) pairs_from_halves(&t, s.head_dim);
+      const uint32_t each = role_of_experts(t.role) ? expert_rows(t.role, s) : t.n, padded = static_cast<uint32_t>(padded_n(each));
+      std::string data;
+      std::vector<float> row(t.k);
+      for (uint32_t i = 0; i < (role_of_experts(t.role) ? each * s.n_experts : t.n); ++i) {
+        REQUIRE(t.rows(each == t.n ? i : i / each * padded + i % each, 1, row.data(), &err) == LINNET_OK);
+        data.append(reinterpret_cast<const char*>(row.data()), row.size() * 4);
+      }
+      char role[kRoleNameBytes];
+      role_name(t.role, t.layer, role);
+      std::vector<uint64_t> dims = kRoles[t.role].matrix ? std::vector<uint64_t>{t.k, each} : std::vector<uint64_t>{t.n};
+      if (role_of_experts(t.role)) dims.push_back(s.n_experts);
+      if (t.role == kSharedGateInp) dims = {t.k};
+      f.tensors.push_back({role, dims, kGgmlF32, data});
+    }
+    const std::string path = folder.put(std::string(name) + ".gguf", f.bytes());
+    const test::Model want(source, LINNET_F32), got(path, LINNET_F32);
+    const test::Tokens tokens = {1, 9, 30, 22, 17, 40, 12, 6, 55, 31};
+    const auto x = test::all_logits(want, tokens, LINNET_F32), y = test::all_logits(got, tokens, LINNET_F32);
+    INFO(name);
+    for (size_t i = 0; i < x.size(); ++i) CHECK(test::max_error({x[i]}, {y[i]}) < 1e-5);  // eps and base were rounded to f32
+    for (GgufFile::Tensor& t : f.tensors)
+      if (t.dims.size() == 3) --t.dims[2];
+    import_refused(f, LINNET_BAD_FILE, {"_exps.weight': dimensions"});
+  }
 }
 
 TEST_CASE("GGUF import: a model in parts") {

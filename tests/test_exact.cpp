@@ -36,8 +36,8 @@ std::vector<Row> run(const Model& model, const Tokens& tokens, const linnet_sess
 
 TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and decode") {
   const char* const names[] = {"llama", "llama-mha-linear", "mistral", "qwen3", "smollm2", "llama", "qwen3", "mistral", "qwen2-window", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v2-qlora",
-                               "qwen2-moe", "deepseek-v3", "mixtral", "llama4", "gpt-oss"};
-  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G64, LINNET_I8G32};
+                               "qwen2-moe", "deepseek-v3", "mixtral", "llama4", "gpt-oss", "switch"};
+  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G64, LINNET_I8G32, LINNET_I8G128};
   const uint32_t kvs[] = {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2};
   size_t compared = 0;
   for (size_t which = 0; which < std::size(names); ++which) {

@@ -43,9 +43,9 @@ constexpr Family kFamilies[] = {
     {"gpt2"}, {"gemma2"}, {"phi3"}, {"phi3-longrope"}, {"phi4-mini"}, {"gpt-neox"}, {"llama-dynamic"},
     {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"gemma"}, {"gemma3"}, {"llama-yarn"},
     // With experts: where a router is near a tie, rounding sends a row to another one.
-    {"mixtral", 8e-3, 0.15}, {"qwen2-moe"}, {"qwen3-moe", 5e-3, 8e-2}, {"deepseek-v2-moe", 1.2e-2, 0.15}, {"deepseek-v3", 5e-3, 0.2}, {"granite-moe"}, {"gpt-oss", 1.5e-2, 0.12},
-    {"llama4", 8e-3, 5e-2},
-    {"smollm3"}, {"olmo2"}, {"olmo3"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"},
+    {"mixtral", 8e-3, 0.15}, {"qwen2-moe"}, {"qwen3-moe", 5e-3, 8e-2}, {"deepseek-v2-moe", 1.2e-2, 0.15}, {"deepseek-v3", 5e-3, 0.2}, {"granite-moe"}, {"gpt-oss"},
+    {"llama4", 8e-3, 5e-2}, {"switch", 5e-3, 5e-2},
+    {"smollm3"}, {"olmo2"}, {"olmo3"}, {"ministral3"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"}, {"stablelm"}, {"stablelm-12b"}, {"glm4"}, {"ernie4-5"},
 };
 
 // The mutable bytes of a packed matrix.
@@ -110,7 +110,7 @@ TEST_CASE("f16, bf16 and integer weights stay near") {
   const struct {
     linnet_format weights, kv;
     double kl, of_i8 = 0, of_f8 = 0;  // a figure, or times the family's
-  } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4}, {LINNET_BF16, LINNET_BF16, 5e-4}, {LINNET_I8, LINNET_I8, 0, 2}, {LINNET_I8G128, LINNET_I8, 0, 1}, {LINNET_I8G64, LINNET_I8, 0, 1},
+  } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4}, {LINNET_BF16, LINNET_BF16, 0, 0.1}, {LINNET_I8, LINNET_I8, 0, 2}, {LINNET_I8G128, LINNET_I8, 0, 1}, {LINNET_I8G64, LINNET_I8, 0, 1},
                {LINNET_I8G32, LINNET_I8, 0, 1}, {LINNET_F8E4M3, LINNET_I8, 0, 0, 1}};
   for (const auto& [name, kl_i8, kl_f8] : kFamilies) {
     const Golden g = read_golden(name);
@@ -174,7 +174,7 @@ TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
     if (in_order) CHECK(kl[3] < kl[4]);
     CHECK(kl[4] < 0.2);
   };
-  for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 2e-3, kl_f8 < 0.04);  // a row that goes to another expert is far off whatever sent it there
+  for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 0.4 * kl_i8, kl_f8 < 0.04);  // a row that goes to another expert is far off whatever sent it there
   const std::string ask = "<|user|>set a timer for ten minutes and another one for a quarter of an hour and turn the lights off in the kitchen please";
   const Model assistant("examples/assistant/model/checkpoint", LINNET_F32);
   compare("assistant", assistant, tokenize(assistant, ask), 1e-3, true);

@@ -67,7 +67,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork and cancel equals a 
   } kinds[] = {{"mistral-window", LINNET_I8, LINNET_I8}, {"qwen2-window", LINNET_I8, LINNET_F16}, {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2}, {"llama", LINNET_F32, LINNET_I8},
                {"llama", LINNET_KIVI4, LINNET_KIVI2}, {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2},
                {"deepseek-v2", LINNET_I8, LINNET_I8}, {"deepseek-v2-qlora", LINNET_F8E4M3, LINNET_F8E4M3},
-               {"mixtral", LINNET_I8, LINNET_I8}, {"deepseek-v3", LINNET_I8, LINNET_I8}, {"llama4", LINNET_I8, LINNET_F16}};
+               {"mixtral", LINNET_I8, LINNET_I8}, {"deepseek-v3", LINNET_I8, LINNET_I8}, {"llama4", LINNET_I8, LINNET_F16}, {"switch", LINNET_I8, LINNET_I8}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
     auto p = params(kind.k, 2, 16, 1, kContext);

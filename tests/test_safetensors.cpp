@@ -513,6 +513,111 @@ TEST_CASE("config: refused by name") {
     REFUSED(one(key, "1", e), LINNET_BAD_FILE, "'" + std::string(key) + "' is 1, not true or false");
 }
 
+TEST_CASE("config: families as their published files say them") {
+  ModelSpec s;
+  const auto read = [&s](const char* text, Error* e) { return spec_from_config(text, "config.json", &s, e); };
+  ACCEPTED(read(R"({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "activation_function": "gelu_new", "attn_pdrop": 0.1, "embd_pdrop": 0.1, "layer_norm_epsilon": 1e-05,
+      "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "resid_pdrop": 0.1, "summary_type": "cls_index", "vocab_size": 50257})", e));
+  CHECK((s.d_model == 768 && s.n_heads == 12 && s.n_kv_heads == 12 && s.head_dim == 64 && s.d_ff == 3072 && s.n_context == 1024 && s.positions == 1024 && s.position_offset == 0));
+  CHECK((s.norm == kNormLayer && s.norm_bias && s.ungated && s.activation == kActGeluTanh && s.rope_kind == kRopeNone && s.tied && s.qkv_bias && s.out_bias && s.mlp_bias && s.norm_eps == 1e-5));
+  CHECK(spec_version(s) == 3);
+  ACCEPTED(read(R"({"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "hidden_act": "gelu", "hidden_size": 512, "intermediate_size": 2048, "layer_norm_eps": 1e-05,
+      "max_position_embeddings": 2048, "num_attention_heads": 8, "num_hidden_layers": 6, "rotary_emb_base": 10000, "rotary_pct": 0.25, "tie_word_embeddings": false,
+      "use_parallel_residual": true, "vocab_size": 50304})", e));
+  CHECK((s.residual == kResidualParallel2 && s.rope_dim == 16 && s.head_dim == 64 && s.activation == kActGeluErf && !s.tied && s.qkv_bias && s.out_bias && s.mlp_bias));
+  ACCEPTED(read(R"({"model_type": "gptj", "architectures": ["GPTJForCausalLM"], "activation_function": "gelu_new", "n_embd": 4096, "n_head": 16, "n_inner": null, "n_layer": 28,
+      "n_positions": 2048, "rotary": true, "rotary_dim": 64, "scale_attn_weights": true, "tie_word_embeddings": false, "vocab_size": 50400})", e));
+  CHECK((s.residual == kResidualParallel && s.rope_kind == kRopePairs && s.rope_dim == 64 && s.head_dim == 256 && s.d_ff == 16384 && s.head_bias && !s.qkv_bias && s.mlp_bias));
+  constexpr const char* kFalcon = R"({"model_type": "falcon", "architectures": ["FalconForCausalLM"], "apply_residual_connection_post_layernorm": false, "hidden_size": 4544,
+      "num_attention_heads": 71, "num_hidden_layers": 32, "vocab_size": 65024, "alibi": false, "bias": false, "multi_query": true, "new_decoder_architecture": false, "parallel_attn": true})";
+  ACCEPTED(read(kFalcon, e));
+  CHECK((s.n_kv_heads == 1 && s.residual == kResidualParallel && s.d_ff == 4 * 4544 && s.rope_dim == 64 && s.tied && !s.qkv_bias && s.norm_bias));
+  const auto falcon = [&](const char* from, const char* to, Error* e) { return read(replaced(kFalcon, from, to).c_str(), e); };
+  ACCEPTED(falcon("\"new_decoder_architecture\": false", "\"new_decoder_architecture\": true, \"num_kv_heads\": 71", e));
+  CHECK((s.n_kv_heads == 71 && s.residual == kResidualParallel2));
+  ACCEPTED(falcon("\"new_decoder_architecture\": false", "\"new_decoder_architecture\": true, \"num_ln_in_parallel_attn\": 1", e));
+  CHECK((s.n_kv_heads == 71 && s.residual == kResidualParallel));
+  ACCEPTED(falcon("\"alibi\": false, \"bias\": false, \"multi_query\": true, \"new_decoder_architecture\": false, \"parallel_attn\": true",
+                  "\"alibi\": true, \"bias\": true, \"multi_query\": false, \"parallel_attn\": false", e));
+  CHECK((s.n_kv_heads == 71 && s.residual == kResidualSerial && s.alibi && s.rope_kind == kRopeNone && s.qkv_bias && s.out_bias && s.mlp_bias));
+  REFUSED(falcon("\"new_decoder_architecture\": false, \"parallel_attn\": true", "\"new_decoder_architecture\": true, \"parallel_attn\": false", e), LINNET_UNSUPPORTED, "'new_decoder_architecture'");
+  REFUSED(falcon("\"parallel_attn\": true", "\"num_ln_in_parallel_attn\": 3", e), LINNET_BAD_FILE, "'num_ln_in_parallel_attn' is 3");
+  REFUSED(falcon("_layernorm\": false", "_layernorm\": true", e), LINNET_UNSUPPORTED, "'apply_residual_connection_post_layernorm' true is not supported");
+  ACCEPTED(read(R"({"model_type": "opt", "architectures": ["OPTForCausalLM"], "activation_dropout": 0.0, "activation_function": "relu", "do_layer_norm_before": false, "ffn_dim": 4096,
+      "hidden_size": 1024, "init_std": 0.02, "layerdrop": 0.0, "max_position_embeddings": 2048, "num_attention_heads": 16, "num_hidden_layers": 24, "prefix": "</s>", "vocab_size": 50272,
+      "word_embed_proj_dim": 512})", e));
+  CHECK((s.residual == kResidualAfter && s.no_final_norm && s.embd_dim == 512 && s.positions == 2050 && s.position_offset == 2 && s.activation == kActRelu && s.tied));
+  ACCEPTED(read(R"({"model_type": "bloom", "architectures": ["BloomForCausalLM"], "attention_softmax_in_fp32": true, "bias_dropout_fusion": true, "layer_norm_epsilon": 1e-05,
+      "masked_softmax_fusion": true, "n_embed": 1024, "n_layer": 24, "num_attention_heads": 16, "offset_alibi": 100, "pretraining_tp": 1, "seq_length": 2048, "skip_bias_add": true,
+      "vocab_size": 250880})", e));
+  CHECK((s.alibi && s.embd_norm && s.n_context == 2048 && s.d_ff == 4096 && s.rope_kind == kRopeNone && s.activation == kActGeluTanh));
+  constexpr const char* kMpt = R"({"model_type": "mpt", "architectures": ["MptForCausalLM"], "attn_config": {"alibi": true, "alibi_bias_max": 8, "attn_impl": "torch", "attn_pdrop": 0,
+      "attn_type": "multihead_attention", "attn_uses_sequence_id": false, "clip_qkv": 6, "prefix_lm": false, "qk_ln": false, "softmax_scale": null}, "d_model": 4096, "emb_pdrop": 0,
+      "embedding_fraction": 1.0, "expansion_ratio": 4, "init_device": "cpu", "learned_pos_emb": true, "logit_scale": null, "max_seq_len": 65536, "n_heads": 32, "n_layers": 32,
+      "no_bias": true, "norm_type": "low_precision_layernorm", "vocab_size": 50432})";
+  ACCEPTED(read(kMpt, e));
+  CHECK((s.alibi && s.clip_qkv == 6 && s.n_context == 65536 && s.norm == kNormLayer && !s.norm_bias && s.attn_scale == 0 && s.activation == kActGeluErf));
+  REFUSED(read(replaced(kMpt, "\"qk_ln\": false", "\"qk_ln\": true").c_str(), e), LINNET_UNSUPPORTED, "'attn_config.qk_ln' true is not supported");
+  REFUSED(read(replaced(kMpt, "\"alibi\": true", "\"alibi\": false").c_str(), e), LINNET_UNSUPPORTED, "'attn_config.alibi' false is not supported");
+  REFUSED(read(replaced(kMpt, "\"clip_qkv\": 6", "\"clip_qkv\": -6").c_str(), e), LINNET_BAD_FILE, "'attn_config.clip_qkv' is -6");
+  REFUSED(read(replaced(kMpt, "\"d_model\": 4096", "\"d_model\": 4096, \"hidden_size\": 64").c_str(), e), LINNET_BAD_FILE, "'d_model' is 4096, but 'hidden_size' is 64");
+  REFUSED(read(replaced(kMpt, "\"n_heads\": 32", "\"n_heads\": 0").c_str(), e), LINNET_BAD_FILE, "'n_heads' is 0");
+  HfConfig mpt;
+  ACCEPTED(read_config(replaced(kMpt, "\"n_heads\": 32", "\"n_heads\": 4").c_str(), "config.json", &mpt, e));
+  CHECK(mpt.alibi == std::vector<float>{0.25f, 0.0625f, 0.015625f, 0.00390625f});
+  ACCEPTED(read(R"({"model_type": "starcoder2", "architectures": ["Starcoder2ForCausalLM"], "activation_function": "gelu", "hidden_act": "gelu_pytorch_tanh", "hidden_size": 3072, "layer_norm_epsilon": 1e-05,
+      "intermediate_size": 12288, "norm_epsilon": 1e-05, "norm_type": "layer_norm", "num_attention_heads": 24, "num_hidden_layers": 30, "num_key_value_heads": 2,
+      "max_position_embeddings": 16384, "mlp_type": "default", "rope_theta": 999999.4420358813, "sliding_window": 4096, "use_bias": true, "vocab_size": 49152})", e));
+  CHECK((s.n_kv_heads == 2 && s.window == 4096 && s.qkv_bias && s.out_bias && s.mlp_bias && s.activation == kActGeluTanh && s.tied));
+  ACCEPTED(read(R"({"model_type": "phi", "architectures": ["PhiForCausalLM"], "hidden_act": "gelu_new", "hidden_size": 2560, "intermediate_size": 10240, "layer_norm_eps": 1e-05,
+      "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 32, "partial_rotary_factor": 0.4, "qk_layernorm": false, "rope_scaling": null, "rope_theta": 10000.0,
+      "vocab_size": 51200})", e));
+  CHECK((s.rope_dim == 32 && s.head_dim == 80 && s.residual == kResidualParallel && s.head_bias && s.qkv_bias && !s.tied));
+  constexpr const char* kPhi3 = R"({"model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "hidden_act": "silu", "hidden_size": 48, "intermediate_size": 8192, "max_position_embeddings": 131072,
+      "num_attention_heads": 4, "num_hidden_layers": 32, "num_key_value_heads": 4, "original_max_position_embeddings": 4096, "rms_norm_eps": 1e-05, "rope_theta": 10000.0,
+      "rope_scaling": {"type": "su", "short_factor": [1, 1, 1.5, 1, 2, 3], "long_factor": [1, 2, 4, 8, 16, 32.5]}, "sliding_window": 262144, "tie_word_embeddings": false, "vocab_size": 32064})";
+  HfConfig phi;
+  ACCEPTED(read_config(kPhi3, "config.json", &phi, e));
+  CHECK((phi.spec.rope_scaling == kRopeScaleLong && phi.spec.rope_original == 4096 && phi.spec.window == 0 && phi.rope_long.back() == 32.5f && phi.rope_short[2] == 1.5f));
+  CHECK(std::fabs(phi.spec.rope_attn_factor - 1.1902380714238083) < 1e-12);
+  REFUSED(read(replaced(kPhi3, "16, 32.5]", "16]").c_str(), e), LINNET_BAD_FILE, "'long_factor' is an array, not a list of 6 numbers");
+  REFUSED(read(replaced(kPhi3, "16, 32.5]", "16, 0]").c_str(), e), LINNET_BAD_FILE, "'long_factor' is 0, not a list of numbers above 0");
+  REFUSED(read(replaced(kPhi3, "\"short_factor\"", "\"shorter\"").c_str(), e), LINNET_UNSUPPORTED, "rope parameter 'shorter'");
+  REFUSED(read(replaced(kPhi3, "\"type\": \"su\"", "\"type\": \"su\", \"original_max_position_embeddings\": 8").c_str(), e), LINNET_BAD_FILE, "4096, but 8 in the rope parameters");
+  ACCEPTED(read(R"({"model_type": "gemma", "architectures": ["GemmaForCausalLM"], "head_dim": 256, "hidden_act": "gelu", "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 2048,
+      "intermediate_size": 16384, "max_position_embeddings": 8192, "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1, "rms_norm_eps": 1e-06, "vocab_size": 256000})", e));
+  CHECK((s.activation == kActGeluTanh && s.tied && s.residual == kResidualSerial && std::fabs(s.embd_scale - 45.254833995939045) < 1e-12));
+  ACCEPTED(read(R"({"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "attn_logit_softcapping": 50.0, "cache_implementation": "hybrid", "final_logit_softcapping": null,
+      "head_dim": 256, "hidden_act": "gelu_pytorch_tanh", "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 2304, "intermediate_size": 9216, "max_position_embeddings": 8192,
+      "num_attention_heads": 8, "num_hidden_layers": 26, "num_key_value_heads": 4, "query_pre_attn_scalar": 144, "sliding_window": 4096, "vocab_size": 256000})", e));
+  CHECK((s.residual == kResidualSandwich && s.attn_softcap == 50 && s.logit_softcap == 0 && std::fabs(s.attn_scale - 1.0 / 12) < 1e-15 && layer_window(s, 0) == 4096 && layer_window(s, 1) == 0));
+  constexpr const char* kGemma3 = R"({"model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "attn_logit_softcapping": null, "head_dim": 256, "hidden_activation": "gelu_pytorch_tanh",
+      "hidden_size": 1152, "intermediate_size": 6912, "max_position_embeddings": 32768, "num_attention_heads": 4, "num_hidden_layers": 26, "num_key_value_heads": 1, "query_pre_attn_scalar": 256,
+      "rope_local_base_freq": 10000, "rope_scaling": null, "rope_theta": 1000000, "sliding_window": 512, "sliding_window_pattern": 6, "vocab_size": 262144})";
+  ACCEPTED(read(kGemma3, e));
+  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.qk_norm == kQkNormHead && layer_window(s, 4) == 512 && layer_window(s, 5) == 0 && s.attn_softcap == 0));
+  CHECK((layer_rope(s, 4) == LayerRope::kLocal && layer_rope(s, 5) == LayerRope::kMain));
+  const ModelSpec older = s;
+  ACCEPTED(read(replaced(kGemma3, R"("rope_local_base_freq": 10000, "rope_scaling": null, "rope_theta": 1000000,)",
+                         R"("rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1000000}, "sliding_attention": {"rope_type": "default", "rope_theta": 10000}},)").c_str(), e));
+  CHECK(std::memcmp(&s, &older, sizeof s) == 0);
+  REFUSED(read(replaced(kGemma3, "\"sliding_window_pattern\": 6", "\"sliding_window_pattern\": 0").c_str(), e), LINNET_BAD_FILE, "'sliding_window_pattern' is 0");
+  REFUSED(read(replaced(kGemma3, "\"query_pre_attn_scalar\": 256", "\"query_pre_attn_scalar\": 0").c_str(), e), LINNET_BAD_FILE, "'query_pre_attn_scalar' is 0, not above 0");
+  REFUSED(read(replaced(kGemma3, "\"rope_scaling\": null", R"("rope_parameters": {"full_attention": {}, "sliding_attention": {"rope_type": "linear", "factor": 2}})").c_str(), e), LINNET_UNSUPPORTED,
+          "of 'sliding_attention' is not supported");
+
+  // What one family has is unknown in another.
+  REFUSED(config({{"clip_qkv", "8"}}, &s, e), LINNET_UNSUPPORTED, "key 'clip_qkv' (8) is not supported");
+  REFUSED(config({{"n_embd", "64"}}, &s, e), LINNET_UNSUPPORTED, "key 'n_embd' (64) is not supported");
+  REFUSED(config({{"original_max_position_embeddings", "64"}}, &s, e), LINNET_UNSUPPORTED, "key 'original_max_position_embeddings'");
+  // Scalings that look at the length.
+  ACCEPTED(config({{"rope_scaling", R"({"type": "dynamic", "factor": 2})"}}, &s, e));
+  CHECK((s.rope_scaling == kRopeScaleDynamic && s.rope_factor == 2 && s.rope_original == s.n_context));
+  ACCEPTED(config({{"rope_scaling", R"({"type": "dynamic", "alpha": 1000.0, "factor": 1.0})"}}, &s, e));
+  CHECK((s.rope_scaling == kRopeScaleNone && std::fabs(s.rope_base / (1e4 * std::pow(1000.0, 8.0 / 6)) - 1) < 1e-14));
+  REFUSED(config({{"rope_scaling", R"({"type": "dynamic", "alpha": -1})"}}, &s, e), LINNET_BAD_FILE, "'alpha' is -1");
+}
+
 // ---- safetensors ------------------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -522,6 +627,62 @@ constexpr const char* kHeader =
     R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[4],"data_offsets":[12,28]},"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}})";
 
 }  // namespace
+
+TEST_CASE("config: layers without RoPE, windows with a RoPE of their own, temperature, keys of one value") {
+  ModelSpec s;
+  const auto of = [&s](Keys keys, const Keys& changes, Error* e) {
+    for (const auto& [key, value] : changes) keys[key] = value;
+    return config(keys, &s, e);
+  };
+  Keys smollm = family("smollm3", "SmolLM3ForCausalLM");
+  smollm["num_hidden_layers"] = "5";
+  ACCEPTED(of(smollm, {{"max_window_layers", "28"}, {"sliding_window", "null"}, {"use_sliding_window", "false"}}, e));
+  CHECK((s.nope_pattern == 4 && s.rope_base == 2e6 && s.window == 0 && s.tied));
+  ACCEPTED(of(smollm, {{"no_rope_layer_interval", "4"}, {"no_rope_layers", "[1, 0, 1, 0, 1]"}}, e));
+  CHECK(s.nope_pattern == 2);
+  ACCEPTED(of(smollm, {{"no_rope_layers", "[1, 1, 1, 1, 1]"}}, e));
+  CHECK(s.nope_pattern == 0);
+  REFUSED(of(smollm, {{"no_rope_layers", "[0, 1, 1, 1, 1]"}}, e), LINNET_UNSUPPORTED, "'no_rope_layers': the layers without RoPE follow no period");
+  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is an array, not a list with one entry per layer");
+  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 2, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is 2, not a list of 0 and 1");
+  REFUSED(of(smollm, {{"no_rope_layer_interval", "0"}}, e), LINNET_BAD_FILE, "'no_rope_layer_interval' is 0, not a count above 0");
+  REFUSED(of(smollm, {{"use_sliding_window", "true"}, {"sliding_window", "32"}}, e), LINNET_UNSUPPORTED, "'sliding_window' 32 without 'layer_types'");
+  REFUSED(config({{"no_rope_layers", "[1, 1]"}}, &s, e), LINNET_UNSUPPORTED, "key 'no_rope_layers'");
+
+  const Keys cohere = family("cohere2", "Cohere2ForCausalLM");
+  const Keys published = {{"layer_switch", "2"}, {"layer_norm_eps", "1e-05"}, {"logit_scale", "0.25"}, {"order_of_interleaved_layers", R"("local_attn_first")"},
+                          {"position_embedding_type", R"("rope_gptj")"}, {"rotary_pct", "1.0"}, {"sliding_window", "16"}, {"use_embedding_sharing", "true"},
+                          {"use_gated_activation", "true"}, {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}};
+  const auto cohere_with = [&](const char* key, const char* value, Error* e) {
+    Keys keys = published;
+    keys[key] = value;
+    return of(cohere, keys, e);
+  };
+  ACCEPTED(of(cohere, published, e));
+  CHECK((s.window == 16 && s.window_pattern == 2 && s.nope_pattern == 2 && s.rope_kind == kRopePairs && s.residual == kResidualParallel && s.norm == kNormLayer && !s.norm_bias && s.logit_scale == 0.25 && s.tied));
+  REFUSED(cohere_with("position_embedding_type", "\"nope\"", e), LINNET_UNSUPPORTED, "'position_embedding_type' \"nope\" is not supported, only \"rope_gptj\"");
+  REFUSED(cohere_with("use_parallel_block", "false", e), LINNET_UNSUPPORTED, "'use_parallel_block' false is not supported");
+  REFUSED(cohere_with("sliding_window_pattern", "3", e), LINNET_BAD_FILE, "'layer_switch' is 2, but 'sliding_window_pattern' is 3");
+  REFUSED(config({{"use_parallel_block", "true"}}, &s, e), LINNET_UNSUPPORTED, "key 'use_parallel_block' (true) is not supported");
+
+  constexpr const char* kYarn = R"({"rope_type": "yarn", "factor": 8.0, "attention_factor": 1.2, "beta_fast": 32, "beta_slow": 1, "original_max_position_embeddings": 512})";
+  ACCEPTED(of(family("olmo3", "Olmo3ForCausalLM"), {{"rope_theta", "1e5"}, {"sliding_window", "16"}, {"rope_scaling", kYarn}}, e));
+  CHECK((s.rope_scaling == kRopeScaleYarn && s.rope_local_base == 1e5 && s.rope_base == 1e5 && s.window == 16 && s.residual == kResidualPost && s.qk_norm == kQkNormAll));
+
+  const Keys ministral = family("ministral3", "Ministral3ForCausalLM");
+  const std::string rope = replaced(kYarn, "\"factor\"", "\"llama_4_scaling_beta\": 0.1, \"factor\"");
+  ACCEPTED(of(ministral, {{"rope_parameters", rope}}, e));
+  CHECK((s.temp_scale == 0.1 && s.temp_positions == 512 && s.temp_all));
+  REFUSED(of(ministral, {}, e), LINNET_BAD_FILE, "'rope_parameters' is missing");
+  REFUSED(of(ministral, {{"rope_parameters", kYarn}}, e), LINNET_BAD_FILE, "'llama_4_scaling_beta' is missing");
+  REFUSED(of(ministral, {{"rope_parameters", replaced(rope, "0.1", "-1")}}, e), LINNET_BAD_FILE, "'llama_4_scaling_beta' is -1");
+  REFUSED(config({{"rope_parameters", rope}}, &s, e), LINNET_UNSUPPORTED, "rope parameter 'llama_4_scaling_beta'");
+
+  ACCEPTED(of(family("hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM"), {{"attention_head_dim", "16"}, {"use_qk_norm", "true"}, {"rope_scaling", R"({"type": "dynamic", "alpha": 1000.0, "factor": 1.0})"}}, e));
+  CHECK((s.head_dim == 16 && s.qk_norm == kQkNormHeadAfter && s.rope_scaling == kRopeScaleNone && s.rope_base > 1e7));
+  ACCEPTED(of(family("granite", "GraniteForCausalLM"), {{"embedding_multiplier", "12.0"}, {"logits_scaling", "8"}, {"residual_multiplier", "0.22"}}, e));
+  CHECK((s.embd_scale == 12 && s.logit_scale == 0.125 && s.residual_scale == 0.22 && s.attn_scale == 1));
+}
 
 TEST_CASE("safetensors: what is read") {
   SafetensorsTensors t;

@@ -112,13 +112,21 @@ constexpr std::string_view kKnownKeys[] = {
     "block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count", "attention.head_count_kv",
     "attention.key_length", "attention.value_length", "attention.layer_norm_rms_epsilon", "attention.sliding_window", "rope.dimension_count",
     "rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
-    "rope.scaling.original_context_length", "rope.scaling.finetuned", "vocab_size", "tensor_data_layout"};
+    "rope.scaling.original_context_length", "rope.scaling.finetuned", "vocab_size", "tensor_data_layout", "expert_count", "expert_used_count", "expert_feed_forward_length",
+    "expert_shared_feed_forward_length"};
+// Keys that some families have besides, as Architecture::gguf_keys names them.
+constexpr std::string_view kSoftcaps = "softcaps", kWindows = "windows";
+struct FamilyKey {
+  std::string_view group, key;
+};
+constexpr FamilyKey kFamilyKeys[] = {
+    {kSoftcaps, "attn_logit_softcapping"}, {kSoftcaps, "final_logit_softcapping"}, {kWindows, "attention.sliding_window_pattern"}, {kWindows, "rope.freq_base_swa"}};
 // Keys that linnet supports at one value only.
 struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {{"expert_count", 0}, {"expert_used_count", 0}, {"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"pooling_type", 0}};
+constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"pooling_type", 0}};
 
 class MetadataReader {
  public:
@@ -142,7 +150,9 @@ class MetadataReader {
     LINNET_TRY(head_dim(s));
     LINNET_TRY(rope(s));
     LINNET_TRY(number("attention.sliding_window", false, &s->window));  // of all layers
-    if (s->window >= s->n_context) s->window = 0;
+    LINNET_TRY(of_family(s));
+    if (s->window >= s->n_context && s->rope_local_base == 0) s->window = s->window_pattern = 0;
+    LINNET_TRY(experts(s));
     const auto embedding = files_.tensors.find("token_embd.weight");
     if (embedding == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'token_embd.weight' is missing");
     const uint64_t n_vocab = embedding->second.second.dims[1];
@@ -183,11 +193,17 @@ class MetadataReader {
       bool known = false;
       double value = 0;
       for (const std::string_view k : kKnownKeys) known |= name == k;
+      for (const FamilyKey& k : kFamilyKeys) known |= name == k.key && in_group(k.group);
       for (const OnlyAt& o : kOnlyAt)
         if (name == o.key) known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
       if (!known) return refuse(LINNET_UNSUPPORTED, "key '", key, "' = ", show(v), " is not supported");
     }
     return LINNET_OK;
+  }
+  bool in_group(std::string_view group) const {
+    for (const char* g : arch_->gguf_keys)
+      if (g && group == g) return true;
+    return false;
   }
   static std::string show(const GgufValue& v) {
     if (v.type == kGgufString) return "'" + std::string(v.text.substr(0, 40)) + "'";
@@ -214,6 +230,54 @@ class MetadataReader {
     return LINNET_OK;
   }
 
+  // What files leave to the family, or say in keys of its own.
+  Status of_family(ModelSpec* s) {
+    if (arch_->embd_scale_root) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
+    if (in_group(kSoftcaps)) {
+      LINNET_TRY(number("attn_logit_softcapping", false, &s->attn_softcap));
+      LINNET_TRY(number("final_logit_softcapping", false, &s->logit_softcap));
+      // Queries are scaled by the root of head_dim but in the largest Gemma 2 and 3, which have 46 and 62 layers; no key says so.
+      const bool largest = s->n_layers == (arch_->absent.rope_local_base > 0 ? 62u : 46u);
+      s->attn_scale = largest ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
+    }
+    if (in_group(kWindows) && s->window) {
+      s->window_pattern = arch_->absent.window_pattern;
+      LINNET_TRY(number("attention.sliding_window_pattern", false, &s->window_pattern));
+      s->rope_local_base = arch_->absent.rope_local_base;
+      if (s->rope_local_base > 0) LINNET_TRY(number("rope.freq_base_swa", false, &s->rope_local_base));
+    }
+    return LINNET_OK;
+  }
+
+  // A Mixtral is a "llama" with experts.
+  Status experts(ModelSpec* s) {
+    LINNET_TRY(number("expert_count", false, &s->n_experts));
+    LINNET_TRY(number("expert_used_count", false, &s->n_active));
+    if (s->n_experts == 0) {
+      s->n_active = 0;
+      return LINNET_OK;
+    }
+    if (!arch_->experts.count) {
+      arch_ = prefix_ == "llama." ? architecture_by_hf("mixtral") : nullptr;
+      if (!arch_) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
+      std::strncpy(s->architecture, arch_->name, sizeof s->architecture - 1);
+    }
+    s->expert_ff = s->d_ff;
+    LINNET_TRY(number("expert_feed_forward_length", false, &s->expert_ff));
+    s->router_norm = arch_->experts.norm_in_gguf;
+    s->shared_gate = arch_->experts.shared_gate;
+    if (s->shared_gate) LINNET_TRY(number("expert_shared_feed_forward_length", true, &s->shared_ff));
+    std::vector<bool> moe;
+    for (uint32_t i = 0; i < s->n_layers && i < 1024; ++i) moe.push_back(has(("blk." + std::to_string(i) + ".ffn_gate_inp.weight").c_str()));
+    while (s->moe_first < moe.size() && !moe[s->moe_first]) ++s->moe_first;
+    for (s->moe_step = 0; s->moe_step <= moe.size(); ++s->moe_step) {
+      uint32_t same = 0;
+      while (same < moe.size() && layer_moe(*s, same) == moe[same]) ++same;
+      if (same == moe.size()) return LINNET_OK;
+    }
+    return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
+  }
+
   Status head_dim(ModelSpec* s) {
     LINNET_TRY(number("attention.key_length", false, &s->head_dim));
     uint32_t value_length = s->head_dim;
@@ -230,7 +294,7 @@ class MetadataReader {
   Status rope(ModelSpec* s) {
     s->rope_kind = arch_->rope_gguf;
     s->rope_dim = s->head_dim;
-    s->rope_base = 10000;
+    s->rope_base = arch_->absent.rope_base;
     s->rope_factor = s->rope_low = s->rope_high = 1;
     LINNET_TRY(number("rope.dimension_count", false, &s->rope_dim));
     LINNET_TRY(number("rope.freq_base", false, &s->rope_base));
@@ -276,6 +340,33 @@ Status block_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, ui
   return LINNET_OK;
 }
 
+// Experts of n rows, one behind the other, become padded to whole panels.
+void pad_experts(uint32_t n, SourceTensor* t) {
+  const uint32_t padded = static_cast<uint32_t>(padded_n(n));
+  t->rows = [=, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* to, Error* err) {
+    for (uint32_t i = first; i < first + count; ++i, to += k) {
+      if (i % padded < n) LINNET_TRY(rows(i / padded * n + i % padded, 1, to, err));
+      else std::memset(to, 0, k * sizeof *to);
+    }
+    return LINNET_OK;
+  };
+  if (t->exact_rows)
+    t->exact_rows = [=, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      const size_t groups = div_up(k, out.group);
+      for (uint32_t r = 0; r < count; ++r) {
+        const uint32_t i = first + r;
+        const ExactRows to = {out.codes + size_t{r} * k, out.scales + r * groups, nullptr, out.group};
+        if (i % padded < n) {
+          LINNET_TRY(rows(i / padded * n + i % padded, 1, to, err));
+          continue;
+        }
+        std::memset(to.codes, 0, k);
+        std::memset(to.scales, 0, groups * sizeof *to.scales);
+      }
+      return LINNET_OK;
+    };
+}
+
 Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Error* err) {
   const TensorRole& want = kRoles[role];
   char name[kRoleNameBytes];
@@ -286,9 +377,12 @@ Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Er
   const std::string& path = found->second.first->path;
   SourceTensor t;
   t.role = role, t.layer = layer, t.n = want.n(out->spec), t.k = want.k(out->spec);
-  const uint64_t dims[2] = {want.matrix ? t.k : t.n, want.matrix ? t.n : 1};
-  if (g.n_dims > 2 || g.dims[0] != dims[0] || g.dims[1] != dims[1])
-    return fail(err, LINNET_BAD_FILE, path, ": tensor '", name, "': dimensions ", g.dims[0], " x ", g.dims[1], ", not ", dims[0], " x ", dims[1]);
+  const bool experts = role_of_experts(role);
+  const uint32_t rows_each = experts ? expert_rows(role, out->spec) : t.n;
+  const uint64_t dims[3] = {want.matrix ? t.k : t.n, want.matrix ? rows_each : 1, experts ? out->spec.n_experts : 1};
+  const uint64_t third = g.n_dims > 2 ? g.dims[2] : 1;
+  if (g.n_dims > 3 || g.dims[0] != dims[0] || g.dims[1] != dims[1] || third != dims[2])
+    return fail(err, LINNET_BAD_FILE, path, ": tensor '", name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", third, ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
   if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", name, "': type ", ggml_type(g.type).name, " is not supported");
   t.source_name = name;
   t.source_type = ggml_type(g.type).name;
@@ -304,6 +398,7 @@ Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Er
       return block_rows(self, data, first, count, rows, e);
     };
   }
+  if (experts && rows_each % kPanel) pad_experts(rows_each, &t);
   out->tensors.push_back(std::move(t));
   return LINNET_OK;
 }

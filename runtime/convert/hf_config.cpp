@@ -24,13 +24,13 @@ constexpr std::string_view kRead[] = {
 
 // Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
 constexpr std::string_view kHarmless[] = {
-    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
     "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
     "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "eod_token_id", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
+    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
     "length_penalty", "max_length", "n_ctx", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
     "norm_type", "num_return_sequences", "offset_alibi", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
-    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact",
+    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "scale_attention_softmax_in_fp32", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact",
     "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p",
     "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
     "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
@@ -38,14 +38,14 @@ constexpr std::string_view kHarmless[] = {
 // Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {
-    "attn_temperature_tuning", "decoder_sparse_step", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
+    "attn_temperature_tuning", "decoder_sparse_step", "expert_capacity", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
     "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {
     {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_uses_sequence_id", "false"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
+    {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
     {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
 
@@ -189,6 +189,8 @@ class ConfigReader {
       if (n && key == n) return true;
     for (const HfFlag& f : arch_->flags)
       if (f.key && key == f.key) return true;
+    for (const char* ignored : arch_->ignored)
+      if (ignored && key == ignored) return true;
     const HfDefaults& d = arch_->absent;
     return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
            ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
@@ -320,7 +322,16 @@ class ConfigReader {
     const json* count = json_member(config_, of.count);
     spec->n_experts = of.n_absent, spec->n_active = of.active_absent;
     if (count && count->is_null()) spec->n_experts = 0;  // a model of this family without experts
-    LINNET_TRY(read_count(of.count, &spec->n_experts));
+    const char* found = nullptr;
+    for (const char* key : {"num_experts", "num_local_experts", "n_routed_experts"}) {  // newer files may have another of these names
+      const json* value = json_member(config_, key);
+      uint32_t n = 0;
+      if (!value || value->is_null()) continue;
+      LINNET_TRY(read_count(key, &n));
+      if (found && n != spec->n_experts) return refuse(LINNET_BAD_FILE, "'", found, "' is ", spec->n_experts, ", but '", key, "' is ", n);
+      spec->n_experts = n;
+      found = key;
+    }
     LINNET_TRY(read_expert_layers(spec));
     if (spec->n_experts == 0) {
       spec->n_active = spec->router_kind = spec->router_correction = 0;
@@ -328,6 +339,7 @@ class ConfigReader {
     }
     LINNET_TRY(read_number(config_, "num_experts_per_tok", &ModelSpec::n_active, spec));
     LINNET_TRY(read_required(config_, of.ff, &ModelSpec::expert_ff, spec));
+    LINNET_TRY(read_number(config_, "expert_capacity", &ModelSpec::expert_capacity, spec));
     LINNET_TRY(read_count("n_shared_experts", &shared));
     if (shared > 1024) return wrong("n_shared_experts", *json_member(config_, "n_shared_experts"), "at most 1024");
     spec->shared_ff = shared * spec->expert_ff;
@@ -492,6 +504,7 @@ class ConfigReader {
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
     if (rope && !rope->is_null()) LINNET_TRY(read_rope_object(*rope, spec));
+    else if (arch_->rope_temperature) return missing("rope_parameters");
     if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
     return LINNET_OK;
   }
@@ -523,6 +536,7 @@ class ConfigReader {
       static constexpr std::string_view kYarn[] = {"attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"};
       static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
       if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
+      if (arch_->rope_temperature && key == "llama_4_scaling_beta") continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
@@ -530,6 +544,10 @@ class ConfigReader {
     const double base = spec->rope_base;
     LINNET_TRY(read_number(rope, "rope_theta", &ModelSpec::rope_base, spec));
     if (base_on_top && base != spec->rope_base) return refuse(LINNET_BAD_FILE, "'rope_theta' is there twice, with two values");
+    if (arch_->rope_temperature) {
+      LINNET_TRY(read_required(rope, "llama_4_scaling_beta", &ModelSpec::temp_scale, spec));
+      LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::temp_positions, spec));
+    }
     if (type == "default") return LINNET_OK;
     if (type == "longrope") return read_longrope(rope, spec);
     if (type == "dynamic") return read_dynamic(rope, spec);
@@ -655,12 +673,12 @@ class ConfigReader {
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
   }
 
-  // Of queries in layers without RoPE (Llama 4).
+  // Of queries in layers without RoPE (Llama 4), or in all.
   Status read_temperature(ModelSpec* spec) {
     bool on = spec->temp_scale > 0;
     LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
     LINNET_TRY(read_number(config_, "floor_scale", &ModelSpec::temp_positions, spec));
-    if (!on || !spec->nope_pattern) spec->temp_scale = spec->temp_positions = 0;
+    if (!on || !(spec->nope_pattern || spec->temp_all)) spec->temp_scale = spec->temp_positions = 0;
     return LINNET_OK;
   }
 

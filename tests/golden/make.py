@@ -40,6 +40,29 @@ def tiny(kind, n_tokens, **sizes):
     return AutoModelForCausalLM._model_mapping[type(config)], n_tokens, config
 
 
+class Limited:
+    """Switch-style capacity, which no decoder of transformers has: the weights of what an expert is chosen for once it has `most` positions become 0."""
+    most = None
+
+    def __call__(self, router, args, out):
+        if self.most is None:
+            return out
+        logits, weights, chosen = out
+        before = torch.cumsum(F.one_hot(chosen, logits.shape[-1]).sum(1), 0) - 1  # of this expert, at each position
+        return logits, weights * (before.gather(1, chosen) < self.most), chosen
+
+
+LIMITED = Limited()
+
+
+def limited(model):
+    LIMITED.most = getattr(model.config, "expert_capacity", None)
+    for m in model.modules():
+        if type(m).__name__ == "Qwen3MoeTopKRouter":
+            m.register_forward_hook(LIMITED)
+    return model
+
+
 MODELS = {
     # llama3 rope scaling: the wavelengths fall below, between and above the two limits 8 and 32, and the prompt is longer than 32.
     "llama": (LlamaForCausalLM, 64, LlamaConfig(
@@ -194,6 +217,10 @@ MODELS = {
     "qwen3-moe": tiny("qwen3_moe", 45, hidden_size=24, intermediate_size=28, moe_intermediate_size=12, num_hidden_layers=3, num_attention_heads=2,
                       num_key_value_heads=1, head_dim=24, num_experts=4, num_experts_per_tok=2, mlp_only_layers=[1], norm_topk_prob=True,
                       max_position_embeddings=128, tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
+    # One expert for each row, weighed by its score, and no more than 9 rows for each.
+    "switch": tiny("qwen3_moe", 43, hidden_size=24, intermediate_size=28, moe_intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+                   head_dim=8, num_experts=4, num_experts_per_tok=1, norm_topk_prob=False, expert_capacity=9, max_position_embeddings=128,
+                   rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
     # Sigmoid scores with a bias that counts for the choice alone.
     "deepseek-v3": tiny("deepseek_v3", 47, hidden_size=24, intermediate_size=36, moe_intermediate_size=8, num_hidden_layers=2, num_attention_heads=2,
                         num_key_value_heads=2, kv_lora_rank=32, q_lora_rank=20, qk_nope_head_dim=8, qk_rope_head_dim=32, v_head_dim=16, first_k_dense_replace=1,
@@ -443,7 +470,7 @@ def search(name):
     for seed in count():
         rng = np.random.default_rng(seed)
         tokens = [1] + [int(t) for t in rng.integers(6, config.vocab_size, n_tokens - 1)]
-        model = cls(config).float().eval()
+        model = limited(cls(config).float().eval())
         fill(model, seed)
         scale_logits(model, tokens)
         if config.dtype == torch.bfloat16:
@@ -461,7 +488,7 @@ def search(name):
 def golden(folder, seed, tokens):
     """The expected values come from the folder as written, weights upcast to f32."""
     def load(dtype):
-        return AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation=attention(folder.name), experts_implementation="eager").eval()
+        return limited(AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, attn_implementation=attention(folder.name), experts_implementation="eager").eval())
 
     model = load(torch.float32)
     logits = logits_of(model, tokens)
