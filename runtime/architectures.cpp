@@ -20,6 +20,8 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
+    {"self_attn.query_layernorm.weight", kAttnQNorm},
+    {"self_attn.key_layernorm.weight", kAttnKNorm},
     {"self_attn.sinks", kAttnSinks},
     {"self_attn.q_a_proj.weight", kAttnQA},
     {"self_attn.q_a_layernorm.weight", kAttnQANorm},
@@ -343,6 +345,9 @@ constexpr HfAlias kGptKeys[] = {
     {"n_embd", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"n_inner", "intermediate_size"}, {"n_positions", "max_position_embeddings"},
     {"layer_norm_epsilon", "rms_norm_eps"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kNeoxKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"rotary_emb_base", "rope_theta"}, {"rotary_pct", "partial_rotary_factor"}, {}};
+constexpr HfAlias kCohere2Keys[] = {{"layer_norm_eps", "rms_norm_eps"}, {"layer_switch", "sliding_window_pattern"}, {"rotary_pct", "partial_rotary_factor"},
+                                      {"use_embedding_sharing", "tie_word_embeddings"}, {}};
+constexpr HfAlias kHunyuanKeys[] = {{"attention_head_dim", "head_dim"}, {}};
 constexpr HfAlias kGptOssKeys[] = {{"experts_per_token", "num_experts_per_tok"}, {}};
 constexpr HfAlias kLlama4Keys[] = {{"attention_chunk_size", "sliding_window"}, {"no_rope_layer_interval", "sliding_window_pattern"}, {"interleave_moe_layer_step", "decoder_sparse_step"}, {}};
 constexpr HfAlias kFalconKeys[] = {{"n_embed", "hidden_size"}, {"n_layer", "num_hidden_layers"}, {"n_head", "num_attention_heads"}, {"num_kv_heads", "num_key_value_heads"},
@@ -353,7 +358,7 @@ constexpr HfAlias kMptKeys[] = {
     {"d_model", "hidden_size"}, {"n_layers", "num_hidden_layers"}, {"n_heads", "num_attention_heads"}, {"max_seq_len", "max_position_embeddings"}, {"layer_norm_epsilon", "rms_norm_eps"}, {}};
 constexpr HfAlias kOptKeys[] = {{"ffn_dim", "intermediate_size"}, {"activation_function", "hidden_act"}, {}};
 constexpr HfAlias kStarcoderKeys[] = {{"norm_epsilon", "rms_norm_eps"}, {}};
-constexpr HfAlias kPhiKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
+constexpr HfAlias kLayerNormKeys[] = {{"layer_norm_eps", "rms_norm_eps"}, {}};
 constexpr HfAlias kGemmaKeys[] = {{"hidden_activation", "hidden_act"}, {}};
 
 }  // namespace
@@ -371,6 +376,11 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mistral", .hf_class = "MistralForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
      .absent = {.n_context = 131072, .n_kv_heads = 8, .window = 4096}},
+    // Ministral 3
+    {.name = "ministral3", .hf_class = "Ministral3ForCausalLM", .gguf = "mistral3", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .rope_temperature = true,
+     .spec = {.temp_all = 1},
+     .absent = {.norm_eps = 1e-5, .n_context = 262144, .n_kv_heads = 8, .head_dim = 128}},
     // Qwen2, Qwen2.5
     {.name = "qwen2", .hf_class = "Qwen2ForCausalLM", .gguf = "qwen2", .from_gguf = true, .names = &kLlamaNames,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
@@ -443,6 +453,7 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .mlp_bias = Has::kAlways,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .only = {{"rotary", "true"}},
      .absent = {.norm_eps = 1e-5, .rotary_dim = 64, .d_ff = 4}},
     // Falcon 7B, 40B, 180B, 11B, and RW, which has ALiBi and one branch after the other
     {.name = "falcon", .hf_class = "FalconForCausalLM", .gguf = "falcon", .names = &kBloomNames, .aliases = kFalconKeys,
@@ -460,6 +471,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mpt", .hf_class = "MptForCausalLM", .gguf = "mpt", .names = &kMptNames, .aliases = kMptKeys, .nested = "attn_config",
      .spec = {.activation = kActGeluErf, .norm = kNormLayer, .ungated = 1, .alibi = 1},
      .numbers = {"clip_qkv", "softmax_scale"},
+     .only = {{"alibi", "true"}, {"attn_type", "\"multihead_attention\""}, {"expansion_ratio", "4"}, {"no_bias", "true"}},
      .absent = {.norm_eps = 1e-5, .d_ff = 4, .alibi_bias_max = 8, .tied = true}},
     // OPT; that of 350 million weights has norms behind the sums and embeddings of half the size
     {.name = "opt", .hf_class = "OPTForCausalLM", .gguf = "opt", .names = &kOptNames, .aliases = kOptKeys,
@@ -476,7 +488,7 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
     // Phi-1, Phi-1.5, Phi-2
-    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kPhiKeys,
+    {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kLayerNormKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
@@ -518,6 +530,52 @@ constexpr Architecture kArchitectures[] = {
      .flags = {{"use_parallel_residual", true, &ModelSpec::residual, kResidualParallel2, kResidualSerial},
                {"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
      .absent = {.norm_eps = 1e-5, .rotary = 0.25}},
+    // SmolLM3
+    {.name = "smollm3", .hf_class = "SmolLM3ForCausalLM", .gguf = "smollm3", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey, .window_by_switch = true,
+     .absent = {.rope_base = 2e6, .n_context = 32768, .n_kv_heads = 4, .nope_interval = 4, .tied = true}},
+    // OLMo 2
+    {.name = "olmo2", .hf_class = "Olmo2ForCausalLM", .gguf = "olmo2", .names = &kGemma2Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
+     .absent = {.norm_eps = 1e-5}},
+    // OLMo 3
+    {.name = "olmo3", .hf_class = "Olmo3ForCausalLM", .gguf = "olmo3", .names = &kGemma2Names,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .rope_local_plain = true,
+     .spec = {.qk_norm = kQkNormAll, .residual = kResidualPost},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .window = 4096, .window_pattern = 4}},
+    // Command-R, Command-R+
+    {.name = "cohere", .hf_class = "CohereForCausalLM", .gguf = "command-r", .names = &kLlamaNames, .aliases = kLayerNormKeys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .flags = {{"use_qk_norm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 8192, .tied = true}},
+    // Command-R7B, Command-A
+    {.name = "cohere2", .hf_class = "Cohere2ForCausalLM", .gguf = "cohere2", .names = &kLlamaNames, .aliases = kCohere2Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true,
+     .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .numbers = {"logit_scale"},
+     .only = {{"order_of_interleaved_layers", "\"local_attn_first\""}, {"position_embedding_type", "\"rope_gptj\""}, {"use_gated_activation", "true"},
+              {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}},
+     .absent = {.norm_eps = 1e-5, .rotary = 1, .n_context = 8192, .window = 4096, .window_pattern = 4, .tied = true}},
+    // Hunyuan (dense)
+    {.name = "hunyuan_v1_dense", .hf_class = "HunYuanDenseV1ForCausalLM", .gguf = "hunyuan-dense", .names = &kLlamaNames, .aliases = kHunyuanKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, kQkNormNone}},
+     .absent = {.norm_eps = 1e-5}},
+    // Granite 3
+    {.name = "granite", .hf_class = "GraniteForCausalLM", .gguf = "granite", .names = &kLlamaNames,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey,
+     .spec = {.attn_scale = 1},
+     .numbers = {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

@@ -52,6 +52,11 @@ struct HfFlag {
   uint32_t if_true, if_false;
 };
 
+// A key that must have this value (as JSON text) where it is there.
+struct HfOnly {
+  const char *key, *value;
+};
+
 // What transformers takes where config.json lacks a key. Sizes without a default here must be in the file.
 struct HfDefaults {
   double norm_eps = 1e-6;
@@ -67,6 +72,7 @@ struct HfDefaults {
   double alibi_bias_max = 0;  // 0: 8, and no such key
   uint32_t window = 0;      // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
+  uint32_t nope_interval = 0;   // no_rope_layer_interval: every so manyth layer has no RoPE; 0: no such key, and no no_rope_layers
   bool tied = false;
 };
 
@@ -97,6 +103,8 @@ struct Architecture {
   Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
   bool nope_without_window = false;   // layers without a window have no RoPE
+  bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
+  bool rope_temperature = false;      // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
   bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
   bool learned_positions = false;     // as many as max_position_embeddings
   bool norm_plus_one = false;         // norms multiply with 1 + weight
@@ -107,6 +115,7 @@ struct Architecture {
   const char* ignored[2] = {};        // keys that published files have and transformers does not read in this family
   const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
+  HfOnly only[5] = {};                // what the family always does
   HfDefaults absent = {};
   HfExperts experts = {};
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are

@@ -31,6 +31,7 @@ struct Checkpoint {
   std::string path;
   std::map<std::string, Stored> tensors;
   std::map<std::string, std::vector<float>> want;  // (n, k) of every quantised matrix
+  std::string family = R"("llama","architectures":["LlamaForCausalLM"])";  // of config.json
   std::string quantization;
   uint64_t random = 1;
 
@@ -112,9 +113,31 @@ struct Checkpoint {
                    (awq ? ",\"version\":\"GEMM\",\"zero_point\":true}" : std::string(",\"desc_act\":") + (act_order ? "true" : "false") + (v2 ? ",\"checkpoint_format\":\"gptq_v2\"}" : "}"));
   }
 
+  // The same layer with queries, keys and values in one tensor, and gate and up in another, as Phi-3 has them.
+  void fused(uint32_t group, bool awq, bool act_order) {
+    const std::string layer = "model.layers.0.";
+    model(group, awq, false, false, act_order);
+    for (const char* name : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj"}) {
+      for (const char* part : {".qweight", ".qzeros", ".scales", ".g_idx"}) tensors.erase(layer + name + part);
+      want.erase(layer + name + ".weight");
+    }
+    family = R"("phi3","architectures":["Phi3ForCausalLM"])";
+    const auto split = [&](const char* name, uint32_t n, std::initializer_list<std::pair<const char*, uint32_t>> parts) {
+      matrix(layer + name, n, 256, group, awq, false, false, act_order);
+      const std::vector<float> whole = want[layer + name + ".weight"];
+      want.erase(layer + name + ".weight");
+      size_t at = 0;
+      for (const auto& [part, rows] : parts) {
+        want[layer + part + ".weight"].assign(whole.begin() + static_cast<long>(at), whole.begin() + static_cast<long>(at + rows * 256));
+        at += rows * 256;
+      }
+    };
+    split("self_attn.qkv_proj", 512, {{"self_attn.q_proj", 256}, {"self_attn.k_proj", 128}, {"self_attn.v_proj", 128}});
+    split("mlp.gate_up_proj", 704, {{"mlp.gate_proj", 352}, {"mlp.up_proj", 352}});
+  }
   void write() const {
     std::ofstream(path + "/config.json")
-        << R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":256,"intermediate_size":352,"num_hidden_layers":1,"num_attention_heads":4,)"
+        << R"({"model_type":)" << family << R"(,"hidden_size":256,"intermediate_size":352,"num_hidden_layers":1,"num_attention_heads":4,)"
            R"("num_key_value_heads":2,"vocab_size":40,"max_position_embeddings":64,"rms_norm_eps":1e-5,"tie_word_embeddings":false,"quantization_config":)"
         << quantization << "}";
     std::string header = "{", data;
@@ -234,6 +257,21 @@ TEST_CASE("FP8 in blocks: values are taken over") {
   refused(c, LINNET_UNSUPPORTED, "quantization_config.fmt is not supported");
   c.quantization = R"({"quant_method":"fp8","weight_block_size":[128,128]})";
   refused(c, LINNET_BAD_FILE, "_scale_inv' has shape");
+}
+
+TEST_CASE("GPTQ and AWQ of fused projections: every role has its rows") {
+  Checkpoint c;
+  for (const bool awq : {false, true})
+    for (const uint32_t group : {128u, 32u}) {
+      CAPTURE(awq, group);
+      c.fused(group, awq, false);
+      c.write();
+      CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == (group == 32 ? LINNET_I8G32 : LINNET_I4G128Z));
+      CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+    }
+  c.fused(128, false, true);
+  refused(c, LINNET_UNSUPPORTED, "is in act-order (desc_act)");
+  CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
 }
 
 TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {

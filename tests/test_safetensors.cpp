@@ -628,6 +628,62 @@ constexpr const char* kHeader =
 
 }  // namespace
 
+TEST_CASE("config: layers without RoPE, windows with a RoPE of their own, temperature, keys of one value") {
+  ModelSpec s;
+  const auto of = [&s](Keys keys, const Keys& changes, Error* e) {
+    for (const auto& [key, value] : changes) keys[key] = value;
+    return config(keys, &s, e);
+  };
+  Keys smollm = family("smollm3", "SmolLM3ForCausalLM");
+  smollm["num_hidden_layers"] = "5";
+  ACCEPTED(of(smollm, {{"max_window_layers", "28"}, {"sliding_window", "null"}, {"use_sliding_window", "false"}}, e));
+  CHECK((s.nope_pattern == 4 && s.rope_base == 2e6 && s.window == 0 && s.tied));
+  ACCEPTED(of(smollm, {{"no_rope_layer_interval", "4"}, {"no_rope_layers", "[1, 0, 1, 0, 1]"}}, e));
+  CHECK(s.nope_pattern == 2);
+  ACCEPTED(of(smollm, {{"no_rope_layers", "[1, 1, 1, 1, 1]"}}, e));
+  CHECK(s.nope_pattern == 0);
+  REFUSED(of(smollm, {{"no_rope_layers", "[0, 1, 1, 1, 1]"}}, e), LINNET_UNSUPPORTED, "'no_rope_layers': the layers without RoPE follow no period");
+  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is an array, not a list with one entry per layer");
+  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 2, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is 2, not a list of 0 and 1");
+  REFUSED(of(smollm, {{"no_rope_layer_interval", "0"}}, e), LINNET_BAD_FILE, "'no_rope_layer_interval' is 0, not a count above 0");
+  REFUSED(of(smollm, {{"use_sliding_window", "true"}, {"sliding_window", "32"}}, e), LINNET_UNSUPPORTED, "'sliding_window' 32 without 'layer_types'");
+  REFUSED(config({{"no_rope_layers", "[1, 1]"}}, &s, e), LINNET_UNSUPPORTED, "key 'no_rope_layers'");
+
+  const Keys cohere = family("cohere2", "Cohere2ForCausalLM");
+  const Keys published = {{"layer_switch", "2"}, {"layer_norm_eps", "1e-05"}, {"logit_scale", "0.25"}, {"order_of_interleaved_layers", R"("local_attn_first")"},
+                          {"position_embedding_type", R"("rope_gptj")"}, {"rotary_pct", "1.0"}, {"sliding_window", "16"}, {"use_embedding_sharing", "true"},
+                          {"use_gated_activation", "true"}, {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}};
+  const auto cohere_with = [&](const char* key, const char* value, Error* e) {
+    Keys keys = published;
+    keys[key] = value;
+    return of(cohere, keys, e);
+  };
+  ACCEPTED(of(cohere, published, e));
+  CHECK((s.window == 16 && s.window_pattern == 2 && s.nope_pattern == 2 && s.rope_kind == kRopePairs && s.residual == kResidualParallel && s.norm == kNormLayer && !s.norm_bias && s.logit_scale == 0.25 && s.tied));
+  REFUSED(cohere_with("position_embedding_type", "\"nope\"", e), LINNET_UNSUPPORTED, "'position_embedding_type' \"nope\" is not supported, only \"rope_gptj\"");
+  REFUSED(cohere_with("use_parallel_block", "false", e), LINNET_UNSUPPORTED, "'use_parallel_block' false is not supported");
+  REFUSED(cohere_with("sliding_window_pattern", "3", e), LINNET_BAD_FILE, "'layer_switch' is 2, but 'sliding_window_pattern' is 3");
+  REFUSED(config({{"use_parallel_block", "true"}}, &s, e), LINNET_UNSUPPORTED, "key 'use_parallel_block' (true) is not supported");
+
+  constexpr const char* kYarn = R"({"rope_type": "yarn", "factor": 8.0, "attention_factor": 1.2, "beta_fast": 32, "beta_slow": 1, "original_max_position_embeddings": 512})";
+  ACCEPTED(of(family("olmo3", "Olmo3ForCausalLM"), {{"rope_theta", "1e5"}, {"sliding_window", "16"}, {"rope_scaling", kYarn}}, e));
+  CHECK((s.rope_scaling == kRopeScaleYarn && s.rope_local_base == 1e5 && s.rope_base == 1e5 && s.window == 16 && s.residual == kResidualPost && s.qk_norm == kQkNormAll));
+
+  const Keys ministral = family("ministral3", "Ministral3ForCausalLM");
+  const std::string rope = replaced(kYarn, "\"factor\"", "\"llama_4_scaling_beta\": 0.1, \"factor\"");
+  ACCEPTED(of(ministral, {{"rope_parameters", rope}}, e));
+  CHECK((s.temp_scale == 0.1 && s.temp_positions == 512 && s.temp_all));
+  REFUSED(of(ministral, {}, e), LINNET_BAD_FILE, "'rope_parameters' is missing");
+  REFUSED(of(ministral, {{"rope_parameters", kYarn}}, e), LINNET_BAD_FILE, "'llama_4_scaling_beta' is missing");
+  REFUSED(of(ministral, {{"rope_parameters", replaced(rope, "0.1", "-1")}}, e), LINNET_BAD_FILE, "'llama_4_scaling_beta' is -1");
+  REFUSED(config({{"rope_parameters", rope}}, &s, e), LINNET_UNSUPPORTED, "rope parameter 'llama_4_scaling_beta'");
+
+  ACCEPTED(of(family("hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM"), {{"attention_head_dim", "16"}, {"use_qk_norm", "true"}, {"rope_scaling", R"({"type": "dynamic", "alpha": 1000.0, "factor": 1.0})"}}, e));
+  CHECK((s.head_dim == 16 && s.qk_norm == kQkNormHeadAfter && s.rope_scaling == kRopeScaleNone && s.rope_base > 1e7));
+  ACCEPTED(of(family("granite", "GraniteForCausalLM"), {{"embedding_multiplier", "12.0"}, {"logits_scaling", "8"}, {"residual_multiplier", "0.22"}}, e));
+  CHECK((s.embd_scale == 12 && s.logit_scale == 0.125 && s.residual_scale == 0.22 && s.attn_scale == 1));
+}
+
 TEST_CASE("safetensors: what is read") {
   SafetensorsTensors t;
   const std::string file = file_of(std::string(kHeader) + "   ", 28);

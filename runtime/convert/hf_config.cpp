@@ -26,7 +26,7 @@ constexpr std::string_view kRead[] = {
 constexpr std::string_view kHarmless[] = {
     "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
     "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
-    "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
+    "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "eod_token_id", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
     "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
     "length_penalty", "max_length", "n_ctx", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
     "norm_type", "num_return_sequences", "offset_alibi", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
@@ -42,14 +42,11 @@ constexpr std::string_view kOfExperts[] = {
     "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
-// Keys that linnet supports at one value only (as JSON text); absent and null are that value too.
-struct OnlyAt {
-  std::string_view key, value;
-};
-constexpr OnlyAt kOnlyAt[] = {
-    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"alibi", "true"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_type", "\"multihead_attention\""}, {"attn_uses_sequence_id", "false"}, {"expansion_ratio", "4"}, {"full_attn_mod", "1"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"no_bias", "true"}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
-    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary", "true"},
+// Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
+constexpr HfOnly kOnlyAt[] = {
+    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
+    {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
+    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
 
 // Names of hidden_act; "gelu_new" and its like are the one by tanh.
@@ -116,6 +113,7 @@ class ConfigReader {
     LINNET_TRY(read_flags(spec));
     LINNET_TRY(read_numbers(spec));
     LINNET_TRY(read_rope(spec));
+    LINNET_TRY(read_nope(spec));
     LINNET_TRY(read_windows(spec));
     LINNET_TRY(read_temperature(spec));
     if (arch_->experts.count) LINNET_TRY(read_experts(spec));
@@ -196,22 +194,24 @@ class ConfigReader {
     const HfDefaults& d = arch_->absent;
     return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
            ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
-           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
+           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
            (arch_->falcon && (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
   }
 
   Status check_keys() {
     for (const auto& [key, value] : *config_.get_ptr<const json::object_t*>()) {
-      if (value.is_null() || listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))) continue;
-      const OnlyAt* only = nullptr;
-      for (const OnlyAt& row : kOnlyAt)
-        if (row.key == key) only = &row;
+      const HfOnly* only = nullptr;
+      for (const HfOnly& row : arch_->only)
+        if (row.key && key == row.key) only = &row;
+      if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
+      for (const HfOnly& row : kOnlyAt)
+        if (!only && key == row.key) only = &row;
       if (!only) return refuse(LINNET_UNSUPPORTED, "key '", shown(key), "' (", json_show(value), ") is not supported");
       LINNET_TRY(check_only(*only, value));
     }
     return LINNET_OK;
   }
-  Status check_only(const OnlyAt& only, const json& value) {
+  Status check_only(const HfOnly& only, const json& value) {
     if (value == json::parse(only.value)) return LINNET_OK;
     return refuse(LINNET_UNSUPPORTED, "'", shown(only.key), "' ", json_show(value), " is not supported, only ", only.value);
   }
@@ -503,7 +503,10 @@ class ConfigReader {
           return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
-    return rope && !rope->is_null() ? read_rope_object(*rope, spec) : LINNET_OK;
+    if (rope && !rope->is_null()) LINNET_TRY(read_rope_object(*rope, spec));
+    else if (arch_->rope_temperature) return missing("rope_parameters");
+    if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
+    return LINNET_OK;
   }
 
   // How many channels of a head RoPE turns.
@@ -533,6 +536,7 @@ class ConfigReader {
       static constexpr std::string_view kYarn[] = {"attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"};
       static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
       if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
+      if (arch_->rope_temperature && key == "llama_4_scaling_beta") continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
@@ -540,6 +544,10 @@ class ConfigReader {
     const double base = spec->rope_base;
     LINNET_TRY(read_number(rope, "rope_theta", &ModelSpec::rope_base, spec));
     if (base_on_top && base != spec->rope_base) return refuse(LINNET_BAD_FILE, "'rope_theta' is there twice, with two values");
+    if (arch_->rope_temperature) {
+      LINNET_TRY(read_required(rope, "llama_4_scaling_beta", &ModelSpec::temp_scale, spec));
+      LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::temp_positions, spec));
+    }
     if (type == "default") return LINNET_OK;
     if (type == "longrope") return read_longrope(rope, spec);
     if (type == "dynamic") return read_dynamic(rope, spec);
@@ -651,7 +659,8 @@ class ConfigReader {
       }
     }
     if (spec->window_chunks && with_rope != windowed) return refuse(LINNET_UNSUPPORTED, "'no_rope_layers' and 'layer_types': chunks in layers without RoPE, or no chunks in others, are not supported");
-    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, spec));
+    if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types")) return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
+    if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, "layer_types", spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
     if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) return LINNET_OK;  // every position sees all before it
     spec->window = window;
@@ -664,12 +673,12 @@ class ConfigReader {
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");
   }
 
-  // Of queries in layers without RoPE (Llama 4).
+  // Of queries in layers without RoPE (Llama 4), or in all.
   Status read_temperature(ModelSpec* spec) {
     bool on = spec->temp_scale > 0;
     LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
     LINNET_TRY(read_number(config_, "floor_scale", &ModelSpec::temp_positions, spec));
-    if (!on || !spec->nope_pattern) spec->temp_scale = spec->temp_positions = 0;
+    if (!on || !(spec->nope_pattern || spec->temp_all)) spec->temp_scale = spec->temp_positions = 0;
     return LINNET_OK;
   }
 
@@ -684,15 +693,33 @@ class ConfigReader {
     return LINNET_OK;
   }
 
-  // The period of the layers without RoPE: those without a window.
-  Status find_nope(const std::vector<bool>& windowed, ModelSpec* spec) {
-    if (std::find(windowed.begin(), windowed.end(), false) == windowed.end()) return LINNET_OK;
+  // Layers without RoPE: those with 0 in the list, without it every so manyth.
+  Status read_nope(ModelSpec* spec) {
+    uint32_t interval = arch_->absent.nope_interval;
+    if (interval == 0) return LINNET_OK;
+    if (get_u32(config_, "no_rope_layer_interval", &interval) == Got::kWrong || interval == 0) return wrong("no_rope_layer_interval", *json_member(config_, "no_rope_layer_interval"), "a count above 0");
+    std::vector<bool> rope(spec->n_layers);
+    for (uint32_t i = 0; i < spec->n_layers; ++i) rope[i] = (i + 1) % interval;
+    if (const json* list = json_member(config_, "no_rope_layers"); list && !list->is_null() && !(list->is_array() && list->empty())) {
+      if (!list->is_array() || list->size() != spec->n_layers) return wrong("no_rope_layers", *list, "a list with one entry per layer");
+      for (uint32_t i = 0; i < spec->n_layers; ++i) {
+        const json& has = (*list)[i];
+        if (has != 0 && has != 1) return wrong("no_rope_layers", has, "a list of 0 and 1");
+        rope[i] = has == 1;
+      }
+    }
+    return find_nope(rope, "no_rope_layers", spec);
+  }
+
+  // The period of the layers without RoPE.
+  Status find_nope(const std::vector<bool>& rope, const char* key, ModelSpec* spec) {
+    if (std::find(rope.begin(), rope.end(), false) == rope.end()) return LINNET_OK;
     for (spec->nope_pattern = 1; spec->nope_pattern <= spec->n_layers; ++spec->nope_pattern) {
       uint32_t same = 0;
-      while (same < spec->n_layers && ((same + 1) % spec->nope_pattern == 0) != windowed[same]) ++same;
+      while (same < spec->n_layers && ((same + 1) % spec->nope_pattern == 0) != rope[same]) ++same;
       if (same == spec->n_layers) return LINNET_OK;
     }
-    return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers without RoPE follow no period");
+    return refuse(LINNET_UNSUPPORTED, "'", key, "': the layers without RoPE follow no period");
   }
 
   json config_;  // keys as linnet calls them

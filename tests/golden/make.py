@@ -197,9 +197,9 @@ MODELS = {
     # Past the context; past the original context.
     "llama-dynamic": tiny("llama", 45, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
                           max_position_embeddings=32, rope_parameters=dict(rope_type="dynamic", rope_theta=10000.0, factor=2.0)),
-    "llama-yarn": tiny("llama", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
+    "llama-yarn": tiny("llama", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
                        max_position_embeddings=128,
-                       rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, original_max_position_embeddings=32)),
+                       rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, beta_fast=2.0, beta_slow=0.25, original_max_position_embeddings=32)),
     "mixtral": tiny("mixtral", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_local_experts=5,
                     num_experts_per_tok=2, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
     # Experts in every other layer, beside a shared one that has a gate.
@@ -232,10 +232,10 @@ MODELS = {
                         num_local_experts=5, num_experts_per_tok=2, max_position_embeddings=128, tie_word_embeddings=True, embedding_multiplier=6.0,
                         logits_scaling=3.0, residual_multiplier=0.22, attention_multiplier=0.25, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
     # The clamp of SwiGLU is low enough to bite.
-    "gpt-oss": tiny("gpt_oss", 45, hidden_size=24, intermediate_size=14, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+    "gpt-oss": tiny("gpt_oss", 45, hidden_size=24, intermediate_size=14, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=24,
                     num_local_experts=4, num_experts_per_tok=2, sliding_window=19, swiglu_limit=1.5, max_position_embeddings=128,
-                    rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=8.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
-                                         original_max_position_embeddings=16)),
+                    rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=4.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
+                                         original_max_position_embeddings=32)),
     # Chunks of 18 positions where there is RoPE, temperature where there is none; experts in the second and fourth layer.
     "llama4": tiny("llama4_text", 47, hidden_size=24, intermediate_size=10, intermediate_size_mlp=28, num_hidden_layers=4, num_attention_heads=3,
                    num_key_value_heads=1, head_dim=8, num_local_experts=4, num_experts_per_tok=1, interleave_moe_layer_step=2, no_rope_layer_interval=3,
@@ -285,7 +285,7 @@ PUBLISHED = {
     "deepseek-v2-moe": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="softmax", seq_aux=True, head_dim=None, mlp_bias=None),
     "deepseek-v3": dict(aux_loss_alpha=0.001, ep_size=1, moe_layer_freq=1, scoring_func="sigmoid", topk_method="noaux_tc", seq_aux=True, head_dim=None,
                         num_mtp_layers=None, num_nextn_predict_layers=1, rope_interleave=None),
-    "gpt-oss": dict(swiglu_alpha=None, experts_per_token=2, initial_context_length=16, layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
+    "gpt-oss": dict(swiglu_alpha=None, experts_per_token=2, initial_context_length=32, layer_types=["sliding_attention", "full_attention"]),
     "qwen3-moe": dict(num_experts=4, num_local_experts=None, max_window_layers=3),
     "mixtral": {},
     "gpt-neox": dict(rotary_pct=0.75, rotary_emb_base=10000, rope_theta=None, rope_scaling=None, partial_rotary_factor=None, attention_bias=None),
