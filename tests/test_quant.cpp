@@ -226,6 +226,39 @@ TEST_CASE("GPTQ and AWQ: codes, scales and zero points are taken over bit for bi
         }
 }
 
+TEST_CASE("FP8 in blocks: values are taken over") {
+  Checkpoint c;
+  c.model(128);
+  for (const auto& [name, values] : c.want) {
+    const std::string base = name.substr(0, name.size() - 7);
+    const uint32_t k = base.ends_with("down_proj") ? 352 : 256, n = static_cast<uint32_t>(values.size() / k), across = (k + 127) / 128;
+    for (const char* part : {".qweight", ".qzeros", ".scales", ".g_idx"}) c.tensors.erase(base + part);
+    std::string codes, scales;
+    std::vector<float> scale_of;
+    for (uint32_t i = 0; i < (n + 95) / 96 * across; ++i) {
+      scale_of.push_back(0.001f + static_cast<float>(c.below(1000)) * 1e-5f);
+      scales.append(reinterpret_cast<const char*>(&scale_of.back()), 4);
+    }
+    std::vector<float>& w = c.want[name];
+    for (uint32_t i = 0; i < n * k; ++i) {
+      const auto code = static_cast<uint8_t>(c.below(255));
+      codes.push_back(static_cast<char>((code & 0x7F) == 0x7F ? 0 : code));
+      w[i] = f8e4m3_to_f32(static_cast<uint8_t>(codes.back())) * scale_of[i / k / 96 * across + i % k / 128];
+    }
+    c.tensors[name] = {"F8_E4M3", {n, k}, codes};
+    c.tensors[name + "_scale_inv"] = {"F32", {(n + 95) / 96, across}, scales};
+  }
+  c.quantization = R"({"quant_method":"fp8","fmt":"e4m3","activation_scheme":"dynamic","weight_block_size":[96,128]})";
+  c.write();
+  CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+  c.quantization = R"({"quant_method":"fp8","fmt":"e4m3","weight_block_size":[96,0]})";
+  refused(c, LINNET_UNSUPPORTED, "weight_block_size is no pair of sizes");
+  c.quantization = R"({"quant_method":"fp8","fmt":"e5m2","weight_block_size":[96,128]})";
+  refused(c, LINNET_UNSUPPORTED, "quantization_config.fmt is not supported");
+  c.quantization = R"({"quant_method":"fp8","weight_block_size":[128,128]})";
+  refused(c, LINNET_BAD_FILE, "_scale_inv' has shape");
+}
+
 TEST_CASE("GPTQ and AWQ of fused projections: every role has its rows") {
   Checkpoint c;
   for (const bool awq : {false, true})
@@ -375,7 +408,7 @@ TEST_CASE("GPTQ and AWQ: refused by name") {
     REQUIRE(at != c.quantization.npos);
     c.quantization.replace(at, from.size(), to);
   };
-  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq and mxfp4");
+  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq, mxfp4 and fp8");
   with("\"gptq\"", "7"), refused(c, LINNET_UNSUPPORTED, "quant_method is missing or no string");
   with("\"bits\":4", "\"bits\":8"), refused(c, LINNET_UNSUPPORTED, "bits = 8 is not supported, only 4");
   with("\"bits\":4", "\"bits\":\"4\""), refused(c, LINNET_BAD_FILE, "quantization_config.bits is no integer");

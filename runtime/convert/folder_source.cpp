@@ -22,11 +22,11 @@ std::string base_name(std::string path) {
 
 // kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The absorbed form takes a
 // query into the latent's space, so W_uk is transposed.
-void read_kv_b(const SafetensorsTensor& found, const std::shared_ptr<void>& keep, const ModelSpec& s, SourceTensor* t) {
+void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t) {
   const uint32_t rank = s.kv_lora_rank, nope = s.qk_nope_dim, v = s.v_head_dim;
   if (t->role == kAttnVB) {
-    t->rows = [=, keep = keep](uint32_t first, uint32_t count, float* out, Error*) {
-      for (uint32_t i = first; i < first + count; ++i, out += rank) safetensors_read(found, (uint64_t{i / v} * (nope + v) + nope + i % v) * rank, rank, out);
+    t->rows = [=](uint32_t first, uint32_t count, float* out, Error* err) {
+      for (uint32_t i = first; i < first + count; ++i, out += rank) LINNET_TRY(stored(i / v * (nope + v) + nope + i % v, 1, out, err));
       return LINNET_OK;
     };
     return;
@@ -35,12 +35,12 @@ void read_kv_b(const SafetensorsTensor& found, const std::shared_ptr<void>& keep
     uint32_t index = UINT32_MAX;
     std::vector<float> w;
   };
-  t->rows = [=, keep = keep, head = std::make_shared<Head>()](uint32_t first, uint32_t count, float* out, Error*) {
+  t->rows = [=, head = std::make_shared<Head>()](uint32_t first, uint32_t count, float* out, Error* err) {
     for (uint32_t i = first; i < first + count; ++i, out += nope) {
       if (head->index != i / rank) {
         head->index = i / rank;
         head->w.resize(size_t{nope} * rank);
-        safetensors_read(found, uint64_t{head->index} * (nope + v) * rank, uint64_t{nope} * rank, head->w.data());
+        LINNET_TRY(stored(head->index * (nope + v), nope, head->w.data(), err));
       }
       for (uint32_t j = 0; j < nope; ++j) out[j] = head->w[size_t{j} * rank + i % rank];
     }
@@ -214,8 +214,17 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   if (want.matrix && !entry.transposed && quant_has(in->tensors, quant, name)) {
     bool act_order = false;
     t->n = map.n;
-    LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, t, &act_order, err));
-    take_rows(t, n, map);
+    if (entry.role == kAttnKB || entry.role == kAttnVB) {
+      SourceTensor both = *t;
+      both.n = static_cast<uint32_t>(shape[0]), both.k = static_cast<uint32_t>(shape[1]);
+      LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, &both, &act_order, err));
+      t->source_type = both.source_type;
+      read_kv_b(both.rows, spec, t);
+    } else {
+      LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, t, &act_order, err));
+      take_rows(t, n, map);
+    }
+    if (quant.method == HfQuant::kFp8) in->used.insert(name + "_scale_inv");
     if (act_order)
       out->needs_format = "tensor '" + name + "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have its values packed anew";
     in->used.insert(name);
@@ -225,9 +234,12 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   LINNET_TRY(find(in, name, shape, &found, err));
   t->source_type = found->dtype;
   // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
-  if (want.matrix && want.per_layer && quant.group % 128 != 0) t->own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
+  if (want.matrix && want.per_layer && quant.method != HfQuant::kFp8 && quant.group % 128 != 0) t->own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
   if (t->role == kAttnKB || t->role == kAttnVB) {
-    read_kv_b(*found, out->keep, spec, t);
+    read_kv_b([f = *found, keep = out->keep, rank = spec.kv_lora_rank](uint32_t first, uint32_t count, float* rows, Error*) {
+      safetensors_read(f, uint64_t{first} * rank, uint64_t{count} * rank, rows);
+      return LINNET_OK;
+    }, spec, t);
   } else if (entry.transposed) {
     read_transposed(*found, out->keep, map, 0, t);
   } else {
@@ -417,7 +429,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   out->spec = parsed.spec;
   HfQuant quant;
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
-  if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone) return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
+  if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone && quant.method != HfQuant::kFp8) return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
   out->name = base_name(folder);
 
   Folder in{parsed, quant, {}, {}};

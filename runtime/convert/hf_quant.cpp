@@ -86,6 +86,25 @@ Status word(const nlohmann::json& from, const char* label, const char* key, std:
   return LINNET_OK;
 }
 
+// Weights in e4m3 with a scale for each block; how activations were rounded elsewhere is of no concern here.
+Status fp8_from_config(const nlohmann::json& q, const char* label, HfQuant* out, Error* err) {
+  out->method = HfQuant::kFp8;
+  std::string format = "e4m3";
+  for (const auto& [key, value] : q.items())
+    if (key != "quant_method" && key != "fmt" && key != "weight_block_size" && key != "activation_scheme" && key != "modules_to_not_convert" && !value.is_null())
+      return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config: key '", key, "' (", json_show(value), ") is not supported");
+  if (get_string(q, "fmt", &format) == Got::kWrong || format != "e4m3") return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.fmt is not supported, only e4m3");
+  const nlohmann::json* size = json_member(q, "weight_block_size");
+  const bool pair = size && size->is_array() && size->size() == 2 && (*size)[0].is_number_unsigned() && (*size)[1].is_number_unsigned();
+  const uint64_t rows = pair ? (*size)[0].get<uint64_t>() : 0, inputs = pair ? (*size)[1].get<uint64_t>() : 0;
+  if (rows < 1 || rows > 65536 || inputs < 1 || inputs > 65536) return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.weight_block_size is no pair of sizes");
+  out->block_rows = static_cast<uint32_t>(rows);
+  out->group = static_cast<uint32_t>(inputs);
+  return LINNET_OK;
+}
+
+Status fp8_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const std::shared_ptr<void>& keep, SourceTensor* t, Error* err);
+
 }  // namespace
 
 Status quant_from_config(std::string_view text, const char* label, HfQuant* out, Error* err) {
@@ -100,7 +119,8 @@ Status quant_from_config(std::string_view text, const char* label, HfQuant* out,
   if (method == "gptq") out->method = HfQuant::kGptq;
   else if (method == "awq") out->method = HfQuant::kAwq;
   else if (method == "mxfp4") out->method = HfQuant::kMxfp4;
-  else return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only gptq, awq and mxfp4");
+  else if (method == "fp8") return fp8_from_config(*q, label, out, err);
+  else return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only gptq, awq, mxfp4 and fp8");
   for (const auto& [key, value] : q->items()) {
     const auto listed = [&key = key](const auto& list) { return std::find(std::begin(list), std::end(list), key) != std::end(list); };
     const bool empty = value.is_null() || value == false || (value.is_structured() && value.empty());
@@ -135,10 +155,13 @@ std::string quant_weight(std::string_view name) {
 
 bool quant_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& weight) {
   constexpr std::string_view kWeight = ".weight";
+  if (quant.method == HfQuant::kFp8) return tensors.count(weight + "_scale_inv");
   return (quant.method == HfQuant::kGptq || quant.method == HfQuant::kAwq) && weight.ends_with(kWeight) && tensors.count(weight.substr(0, weight.size() - kWeight.size()) + ".qweight");
 }
 
 Status quant_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const std::shared_ptr<void>& keep, SourceTensor* t, bool* act_order, Error* err) {
+  *act_order = false;
+  if (quant.method == HfQuant::kFp8) return fp8_tensor(tensors, quant, keep, t, err);
   const std::string base = t->source_name.substr(0, t->source_name.size() - std::string_view(".weight").size());
   const bool awq = quant.method == HfQuant::kAwq;
   const uint32_t n = t->n, k = t->k, group = quant.group ? quant.group : k, n_groups = static_cast<uint32_t>(div_up(k, group));
@@ -211,6 +234,30 @@ constexpr uint32_t kMxSmallest = 104, kMxLargest = 143;  // 2^(scale - 128) is a
 
 // 2^(scale - 128), what those codes are to be multiplied by.
 float mx_scale(uint8_t scale) { return std::ldexp(1.0f, int{scale} - 128); }
+
+}  // namespace
+
+namespace {
+
+Status fp8_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const std::shared_ptr<void>& keep, SourceTensor* t, Error* err) {
+  const uint32_t n = t->n, k = t->k, block_rows = quant.block_rows, block = quant.group;
+  const uint64_t across = div_up(k, block);
+  const uint8_t *codes = nullptr, *scales = nullptr;
+  LINNET_TRY(part(tensors, t->source_name, "", "F8_E4M3", {n, k}, &codes, err));
+  LINNET_TRY(part(tensors, t->source_name, "_scale_inv", "F32", {div_up(n, block_rows), across}, &scales, err));
+  t->source_type = "F8_E4M3";
+  t->rows = [=](uint32_t first, uint32_t count, float* out, Error*) {
+    for (uint32_t r = first; r < first + count; ++r)
+      for (uint32_t i = 0; i < k; ++i) {
+        float scale;
+        std::memcpy(&scale, scales + (r / block_rows * across + i / block) * sizeof scale, sizeof scale);
+        *out++ = f8e4m3_to_f32(codes[uint64_t{r} * k + i]) * scale;
+      }
+    (void)keep;
+    return LINNET_OK;
+  };
+  return LINNET_OK;
+}
 
 }  // namespace
 

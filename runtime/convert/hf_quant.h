@@ -1,6 +1,6 @@
 // 4-bit checkpoints of GPTQ (Frantar et al. 2022, arXiv:2210.17323) and AWQ (Lin et al. 2023, arXiv:2306.00978): quantization_config of config.json,
 // and tensors .qweight, .qzeros, .scales (and .g_idx) where others have .weight. MXFP4 (OCP Microscaling v1.0), in which gpt-oss has its experts: X_blocks and
-// X_scales for X.
+// X_scales for X. FP8 in blocks (DeepSeek-V3): X.weight in e4m3 and X.weight_scale_inv, what each block of it is multiplied by.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,9 +11,10 @@
 namespace linnet::convert {
 
 struct HfQuant {
-  enum Method : uint8_t { kNone, kGptq, kAwq, kMxfp4 };
+  enum Method : uint8_t { kNone, kGptq, kAwq, kMxfp4, kFp8 };
   Method method = kNone;
   uint32_t group = 0;  // inputs per scale; 0: one scale per output
+  uint32_t block_rows = 0;  // FP8: outputs per scale, of `group` inputs
   uint32_t add = 0;    // to stored zero points: GPTQ's first checkpoint format keeps them less one (and cannot hold a zero point of 0)
   bool act_order = false;  // desc_act: .g_idx must be there
 };
