@@ -146,6 +146,18 @@ class Tiny(unittest.TestCase):
         shutil.copy(self.folder / "tokenizer.json", only)
         self.assertEqual(json.loads(linnet("tokenize", "-m", only, "x")), self.ids("x"))
 
+    def test_tokenize_styles(self):
+        for folder in sorted((pathlib.Path(__file__).parent / "golden" / "tokenizers").glob("*/")):
+            if not folder.is_dir():
+                continue
+            cases = [json.loads(line) for line in (folder / "vectors.jsonl").read_text(encoding="utf-8").split("\n") if line]
+            plain = () if (folder / "tokenizer.json").exists() else ("--no-parse-special",)
+            out = linnet("tokenize", "-m", folder, "--lines", *plain, stdin="\n".join(json.dumps(c["text"]) for c in cases).encode())
+            self.assertEqual([json.loads(line) for line in out.split("\n") if line], [c.get("ids", c["ids_plain"]) for c in cases], folder.name)
+            case = next(c for c in cases if len(c["ids_plain"]) > 9 and c.get("decoded", c["text"]).isascii())
+            text = linnet("detokenize", "-m", folder, ",".join(map(str, case["ids_plain"])))
+            self.assertEqual(text.rstrip("\n"), case.get("decoded", case["text"]).rstrip("\n"), folder.name)
+
     def test_tokenize_lines(self):
         texts = ["plain", "", "tab\tquote\"back\\slash\nline", "\u20ac \U0001F600 \u0000 end", "</s>"]
         lines = [json.dumps(t) for t in texts] + ['"\\ud83d\\ude00\\u00e9\\/"', ' "blanks around" ', json.dumps("raw \u20ac", ensure_ascii=False)]

@@ -219,7 +219,7 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
 }
 
 TEST_CASE("the fuzzer's seeds are good files") {
-  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "spm.model"}) {
+  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "spm.model"}) {
     const std::string text = slurp(std::string("tests/data/fuzz_tokenizer_json/") + name).substr(1);
     Loaded l;
     Error err = {};
@@ -245,6 +245,16 @@ TEST_CASE("vocab.json without a known tokenizer class is refused by name") {
   CHECK(convert::tokenizer_from_vocab(vocab, "#version: 0.2\na a\r\nt h\n", false, sides, &blob, &err) == LINNET_OK);
   CHECK(blob.merges == std::vector<std::string>{"a a", "t h"});
   CHECK(blob.gguf_pre == "qwen2");
+  // OPT's way: one name for both ends, put in front of each text.
+  json opt = base["model"]["vocab"];
+  opt["</s>"] = opt.size();
+  sides.tokenizer_config = R"({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": true, "bos_token": {"content": "</s>"}, "eos_token": {"content": "</s>"}})";
+  Loaded l;
+  REQUIRE(convert::tokenizer_from_vocab(opt.dump(), "a a\n", false, sides, &l.blob, &err) == LINNET_OK);
+  open_blob(&l);
+  const int32_t end = opt["</s>"];
+  CHECK(encode(l.t, "b</s>b") == Ids{end, 'b', end, 'b'});
+  sides.tokenizer_config = R"({"tokenizer_class": "Qwen2TokenizerFast"})";
   CHECK(convert::tokenizer_from_vocab(vocab, "a a\nt q\n", false, sides, &blob, &err) == LINNET_BAD_FILE);
   CHECK(std::string(err.text).find("merges.txt: merge 1 't q'") == 0);
 }

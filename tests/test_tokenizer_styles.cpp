@@ -151,6 +151,82 @@ TEST_CASE("a text that grows more than the tables say is refused, not cut") {
   CHECK(std::string(err.text).find("grows by more than 2 times") != std::string::npos);
 }
 
+// ---- corners that trained vocabularies do not come to ------------------------------------------------------------------------
+
+TEST_CASE("compiled rules: SentencePiece takes the longest match, the tokenizers library whole clusters and the shortest") {
+  const std::vector<std::pair<std::string, uint32_t>> rules = {{"e\u0301", 0}, {"x", 3}, {"xy", 5}, {"\uFF21", 7}};
+  const std::vector<uint32_t> units = convert::build_trie(rules);
+  convert::TokenizerParts parts;
+  parts.label = "made here";
+  parts.kind = tok::kUnigram;
+  parts.fuse_unk = true;
+  parts.charsmap = test::le(static_cast<uint32_t>(4 * units.size())) + std::string(reinterpret_cast<const char*>(units.data()), 4 * units.size()) +
+                   std::string("\u00E9\0" "1\0" "2\0" "A\0", 9);
+  parts.tokens = {"<unk>", "1", "2", "y", "\u00E9", "A", "\u0301", "e"};
+  parts.scores.assign(parts.tokens.size(), -1.0);
+  parts.types.assign(parts.tokens.size(), convert::kNormal);
+  parts.types[0] = convert::kUnknownType;
+  parts.unk_id = 0;
+  const auto ids = [&parts](tok::StepOp op, const char* text) {
+    parts.steps = {{op}};
+    Loaded l;
+    Error err = {};
+    const Status status = convert::build_tokenizer(parts, &l.blob, &err);
+    INFO(err.text);
+    REQUIRE(status == LINNET_OK);
+    open_blob(&l);
+    return encode(l.t, text);
+  };
+  CHECK(ids(tok::kStepCharsmap, "xyx") == Ids{2, 1});
+  CHECK(ids(tok::kStepClusters, "xyx") == Ids{1, 3, 1});
+  for (const tok::StepOp op : {tok::kStepCharsmap, tok::kStepClusters}) CHECK(ids(op, "e\u0301e") == Ids{4, 7});
+  CHECK(ids(tok::kStepCharsmap, "\uFF21\u0301") == Ids{5, 6});
+  CHECK(ids(tok::kStepClusters, "\uFF21\u0301") == Ids{5});        // the mark goes with its cluster
+  CHECK(ids(tok::kStepClusters, "\uFF21\u0301\u0301") == Ids{5, 6, 6});  // of six bytes and more, each character
+  // Bytes that are no text: SentencePiece makes them U+FFFD, which is unknown here; a run is one token.
+  CHECK(ids(tok::kStepCharsmap, "y\xFF\xFFy") == Ids{3, 0, 3});
+}
+
+TEST_CASE("Unigram: sums of SentencePiece's are floats") {
+  convert::TokenizerParts parts;
+  parts.label = "made here";
+  parts.kind = tok::kUnigram;
+  parts.tokens = {"a", "b", "ab"};
+  parts.scores = {-16777216.0, -1.5, -16777218.0};  // a + b is -16777217.5, as float -16777218
+  parts.types.assign(3, convert::kNormal);
+  for (const bool rounds : {false, true}) {
+    parts.float_scores = rounds;
+    Loaded l;
+    REQUIRE(convert::build_tokenizer(parts, &l.blob, nullptr) == LINNET_OK);
+    open_blob(&l);
+    CHECK(encode(l.t, "ab") == (rounds ? Ids{2} : Ids{0, 1}));
+  }
+}
+
+TEST_CASE("WordPiece: a piece from inside a word shows its prefix where it begins a text") {
+  const auto l = small("wordpiece");
+  int32_t inside = -1, word = -1;
+  for (size_t i = 0; i < l->blob.tokens.size(); ++i) {
+    if (tok::Tables(l->t).token_flags[i] & tok::kContinues) inside = static_cast<int32_t>(i);
+    else if (l->blob.types[i] == convert::kNormal && l->blob.tokens[i].size() > 6) word = static_cast<int32_t>(i);
+  }
+  REQUIRE(inside >= 0);
+  REQUIRE(word >= 0);
+  const std::string tail = l->blob.tokens[static_cast<size_t>(inside)], head = l->blob.tokens[static_cast<size_t>(word)].substr(3);  // without U+2581
+  CHECK(decode(l->t, {inside, inside}) == "##" + tail + tail);
+  CHECK(decode(l->t, {word, inside, word}) == head + tail + " " + head);
+}
+
+TEST_CASE("Digits behind ByteLevel see the letters of bytes") {
+  json tokenizer = byte_level_json({{"Â", "²"}});
+  const auto joined = built(tokenizer);
+  CHECK(encode(joined->t, "a²b") == Ids{'a', 256, 'b'});
+  tokenizer["pre_tokenizer"] = {{"type", "Sequence"},
+                                {"pretokenizers",
+                                 {{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}, {{"type", "Digits"}, {"individual_digits", false}}}}};
+  CHECK(encode(built(tokenizer)->t, "a²b") == Ids{'a', 0xC2, 0xB2, 'b'});
+}
+
 // ---- GGUF -------------------------------------------------------------------------------------------------------------------
 
 namespace {

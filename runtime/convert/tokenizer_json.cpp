@@ -296,6 +296,7 @@ Status read_normalizer(const json* value, bool* replaces, bool* han, TokenizerPa
   constexpr const char* where = "tokenizer.json: normalizer";
   const bool merges = parts->kind == tok::kByteLevel;  // not told apart from SentencePiece's BPE yet
   for (const json* step : members(*value, "normalizers")) {
+    if (parts->steps.size() > tok::kMaxSteps) break;  // too many, which build_tokenizer says
     const std::string* const prepend = text_of(json_member(*step, "prepend"));
     const json* const pattern = json_member(*step, "pattern");
     const std::string* const regex = pattern ? text_of(json_member(*pattern, "Regex")) : nullptr;
@@ -581,6 +582,16 @@ Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, boo
     token.special = true;
     LINNET_TRY(add_added(token, &parts, err));
     if (!sides.has_tokenizer_config) parts.bos_id = parts.eos_id = static_cast<int32_t>(token.id);
+  }
+  // The names that tokenizer_config.json gives to the ends of a text are special tokens (OPT's "</s>").
+  for (const std::string& name_of : {sides.bos_token, sides.eos_token}) {
+    const auto at = name_of.empty() ? by_text.end() : by_text.find(name_of);
+    if (at == by_text.end() || (at->second < parts.is_added.size() && parts.is_added[at->second])) continue;
+    AddedToken token;
+    token.id = at->second;
+    token.text = name_of;
+    token.special = true;
+    LINNET_TRY(add_added(token, &parts, err));
   }
   parts.label = "merges.txt";
   for (size_t line = 0; !merges.empty(); ++line) {

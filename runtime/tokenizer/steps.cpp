@@ -9,6 +9,9 @@ namespace {
 constexpr size_t kMaxRule = 256;     // bytes of a rule's left side; convert refuses longer ones
 constexpr size_t kShortCluster = 6;  // clusters of fewer bytes are looked up as a whole
 
+// substr would throw where it is asked for too much.
+std::string_view part(std::string_view s, size_t at, size_t n) { return {s.data() + at, n}; }
+
 std::string_view from_of(const Tables& t, uint32_t i) { return {t.normal_text + t.replaces[i].from_at, t.replaces[i].from_bytes}; }
 std::string_view to_of(const Tables& t, uint32_t i) { return {t.normal_text + t.replaces[i].to_at, t.replaces[i].to_bytes}; }
 
@@ -117,7 +120,7 @@ void charsmap(const Tables& t, std::string_view text, Writer* out) {
   const Trie trie = t.trie(kCharsmap);
   for (size_t i = 0; i < text.size();) {
     uint32_t value = 0;
-    if (const size_t n = find_rule(trie, text.substr(i), true, &value)) {
+    if (const size_t n = find_rule(trie, part(text, i, text.size() - i), true, &value)) {
       const std::string_view with = t.charsmap_text(value);
       out->put(with.data(), with.size());
       i += n;
@@ -159,15 +162,15 @@ size_t cluster_bytes(std::string_view text) {
 void clusters(const Tables& t, std::string_view text, Writer* out) {
   const Trie trie = t.trie(kCharsmap);
   for (size_t i = 0; i < text.size();) {
-    const size_t n = cluster_bytes(text.substr(i));
+    const size_t n = cluster_bytes(part(text, i, text.size() - i));
     uint32_t value = 0;
-    if (n < kShortCluster && find_rule(trie, text.substr(i, n), false, &value)) {
+    if (n < kShortCluster && find_rule(trie, part(text, i, n), false, &value)) {
       const std::string_view with = t.charsmap_text(value);
       out->put(with.data(), with.size());
     } else {
       for (size_t at = i; at < i + n;) {
         const Char c = next_char(text.data() + at, text.size() - at);
-        const std::string_view one = text.substr(at, c.bytes);
+        const std::string_view one = part(text, at, c.bytes);
         std::string_view with = one;
         if (find_rule(trie, one, false, &value)) with = t.charsmap_text(value);
         out->put(with.data(), with.size());

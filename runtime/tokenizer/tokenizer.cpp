@@ -305,7 +305,7 @@ class Encoder {
       std::string_view word(s.data() + i, n);
       i += n;
       out_->steps += n;
-      if (drops(split, next_char(word.data(), n).code)) continue;
+      if (drops(split, word.data(), n)) continue;
       if (h_.prefix == kPrefixWord && depth == 0) {
         word = {word.data(), metaspaced(h_) ? with_spaces(word, in_buffer(word)) : n};
         word = prefixed(word);

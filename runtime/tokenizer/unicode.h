@@ -59,9 +59,9 @@ size_t end_space(const char* text, size_t n);
 
 // Bytes of the piece that begins at `at` < n, as the split cuts text[0, n). Linear over a whole text.
 size_t word_bytes(Split split, const char* text, size_t at, size_t n);
-// Whether the split drops a piece that begins with this character.
-inline bool drops(Split split, uint32_t code) {
-  return (split == kSplitWhitespace || split == kSplitBert || split == kSplitBertHan) && char_class(code) == CharClass::kSpace;
+// Whether the split drops this piece: white space that separates.
+inline bool drops(Split split, const char* piece, size_t n) {
+  return (split == kSplitWhitespace || split == kSplitBert || split == kSplitBertHan) && char_class(next_char(piece, n).code) == CharClass::kSpace;
 }
 
 // 1 to 4 bytes.

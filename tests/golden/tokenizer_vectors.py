@@ -2,8 +2,8 @@
 """Makes tokenizers/*.jsonl: what the reference tokenizers do with several hundred awkward strings.
 
     python tokenizer_vectors.py TOKENIZERS [OUT]      TOKENIZERS holds smollm/ phi-3/ mistral-v3/ llama2/ qwen2/ gpt2/ t5-small/
-    python tokenizer_vectors.py --small [OUT]         trains the small tokenizers of the other styles and makes theirs: OUT/<style>/tokenizer.json
-                                                      (or tokenizer.model) and OUT/<style>/vectors.jsonl, over a part of the strings
+    python tokenizer_vectors.py --small [OUT]         small tokenizers of the other styles: OUT/<style>/tokenizer.json (or tokenizer.model), trained
+                                                      where it is missing (not the same each time), and OUT/<style>/vectors.jsonl
 
 One JSON object a line: text; ids with what the tokenizer adds by itself; ids_plain without; decoded = decode(ids_plain). With --small, ids
 that equal ids_plain and a decoded that equals the text are left out.
@@ -14,6 +14,7 @@ import json
 import random
 import sys
 import unicodedata
+from functools import partial
 from pathlib import Path
 
 import sentencepiece
@@ -271,19 +272,19 @@ def byte_level_styles():
     gpt2 = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     digits = pre_tokenizers.Digits(individual_digits=True)
     nfc = normalizers.NFC()
-    yield "llama3", byte_level_style([LLAMA3_SPLIT, None], special=("<|begin_of_text|>", "<|eot_id|>"), post=with_bos("<|begin_of_text|>"), ignore_merges=True)
-    yield "gpt-4o", byte_level_style([O200K_SPLIT, None], special=("<|endoftext|>",))
-    yield "tekken", byte_level_style([TEKKEN_SPLIT, None], post=with_bos("<s>"))
-    yield "olmo2", byte_level_style([split(LLAMA3_SPLIT, "removed", True), None], special=("<|endoftext|>",))
-    yield "deepseek-v3", byte_level_style([*DEEPSEEK3_SPLITS, None], normalizers.Sequence([]), post=with_bos("<s>"))
-    yield "deepseek-coder", byte_level_style([*DEEPSEEK_CODER_SPLITS, digits, None], post=with_bos("<s>"))
-    yield "falcon", byte_level_style([pre_tokenizers.Punctuation(behavior="contiguous"), None, pre_tokenizers.Digits(individual_digits=False),
+    yield "llama3", partial(byte_level_style, [LLAMA3_SPLIT, None], special=("<|begin_of_text|>", "<|eot_id|>"), post=with_bos("<|begin_of_text|>"), ignore_merges=True)
+    yield "gpt-4o", partial(byte_level_style, [O200K_SPLIT, None], special=("<|endoftext|>",))
+    yield "tekken", partial(byte_level_style, [TEKKEN_SPLIT, None], post=with_bos("<s>"))
+    yield "olmo2", partial(byte_level_style, [split(LLAMA3_SPLIT, "removed", True), None], special=("<|endoftext|>",))
+    yield "deepseek-v3", partial(byte_level_style, [*DEEPSEEK3_SPLITS, None], normalizers.Sequence([]), post=with_bos("<s>"))
+    yield "deepseek-coder", partial(byte_level_style, [*DEEPSEEK_CODER_SPLITS, digits, None], post=with_bos("<s>"))
+    yield "falcon", partial(byte_level_style, [pre_tokenizers.Punctuation(behavior="contiguous"), None, pre_tokenizers.Digits(individual_digits=False),
                                       split("[0-9][0-9][0-9]")], byte_level=gpt2)
-    yield "starcoder", byte_level_style([digits, None], byte_level=gpt2)
-    yield "command-r", byte_level_style([digits, None], nfc, byte_level=gpt2, post=with_bos("<s>"))
-    yield "bloom", byte_level_style([BLOOM_SPLIT, None])
-    yield "gpt-neox", byte_level_style([None], nfc, byte_level=gpt2)
-    yield "roberta", byte_level_style([None], byte_level=pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=True), special=("<s>", "</s>"),
+    yield "starcoder", partial(byte_level_style, [digits, None], byte_level=gpt2)
+    yield "command-r", partial(byte_level_style, [digits, None], nfc, byte_level=gpt2, post=with_bos("<s>"))
+    yield "bloom", partial(byte_level_style, [BLOOM_SPLIT, None])
+    yield "gpt-neox", partial(byte_level_style, [None], nfc, byte_level=gpt2)
+    yield "roberta", partial(byte_level_style, [None], byte_level=pre_tokenizers.ByteLevel(add_prefix_space=True, use_regex=True), special=("<s>", "</s>"),
                                       post=lambda t: processors.RobertaProcessing(("</s>", 1), ("<s>", 0), trim_offsets=True, add_prefix_space=True))
 
 
@@ -333,13 +334,14 @@ RULES = {"\u00a0": " ", "\u3000": " ", "\t": " ", "\n": " ", "\r": " ", "\u200b"
 
 
 def sentencepiece_style(file, rules=None, **options):
-    import sentencepiece as sp
+    if file.exists():
+        return file.read_bytes()
     model = io.BytesIO()
     if rules:
         tsv = file.with_suffix(".tsv")
         tsv.write_text("".join(" ".join("%X" % ord(c) for c in a) + "\t" + " ".join("%X" % ord(c) for c in b) + "\n" for a, b in rules.items()))
         options["normalization_rule_tsv"] = str(tsv)
-    sp.SentencePieceTrainer.train(sentence_iterator=iter([s.replace("\n", " ") for s in corpus()]), model_writer=model, minloglevel=2, num_threads=1,
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter([s.replace("\n", " ") for s in corpus()]), model_writer=model, minloglevel=2, num_threads=1,
                                   **{"vocab_size": 600, "character_coverage": 0.98, **options})
     file.write_bytes(model.getvalue())
     if rules:
@@ -381,11 +383,12 @@ def write_small(out):
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def save(name, t):
+    def save(name, train):
         path = folder(name)
-        data = json.loads(t.to_str())
-        (path / "tokenizer.json").write_text(json.dumps(data, separators=(",", ":")), encoding="ascii")
-        write(path / "vectors.jsonl", encoder(Tokenizer.from_file(str(path / "tokenizer.json"))), known, some_texts())
+        file = path / "tokenizer.json"
+        if not file.exists():
+            file.write_text(json.dumps(json.loads(train().to_str()), separators=(",", ":")), encoding="ascii")
+        write(path / "vectors.jsonl", encoder(Tokenizer.from_file(str(file))), known, some_texts())
 
     # Letters that are newer than the tables of either side are no reference.
     nfkc = normalizers.NFKC()
@@ -394,29 +397,29 @@ def write_small(out):
         return (nfkc.normalize_str(text) == unicodedata.normalize("NFKC", text) and
                 all(unicodedata.category(c) != "Cn" for c in text))
 
-    for name, t in byte_level_styles():
-        save(name, t)
+    for name, train in byte_level_styles():
+        save(name, train)
     spm_decoder = decoders.Sequence([decoders.Replace(META, " "), decoders.ByteFallback(), decoders.Fuse()])
-    save("gemma", bpe_style(normalizers.Replace(" ", META), pre_tokenizers.Split(" ", "merged_with_previous"), spm_decoder))
-    save("metaspace", bpe_style(normalizers.NFKC(), pre_tokenizers.Metaspace(prepend_scheme="first", split=True), decoders.Sequence(
+    save("gemma", partial(bpe_style, normalizers.Replace(" ", META), pre_tokenizers.Split(" ", "merged_with_previous"), spm_decoder))
+    save("metaspace", partial(bpe_style, normalizers.NFKC(), pre_tokenizers.Metaspace(prepend_scheme="first", split=True), decoders.Sequence(
         [decoders.Replace(META, " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])))
-    save("unigram", unigram_style(normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD(), normalizers.StripAccents(),
+    save("unigram", partial(unigram_style, normalizers.Sequence([normalizers.Replace("``", '"'), normalizers.NFKD(), normalizers.StripAccents(),
                                                         normalizers.Lowercase(), normalizers.Replace(Regex(" {2,}"), " ")]), pre_tokenizers.Metaspace()))
     model = sentencepiece_style(folder("unigram-spm") / "tokenizer.model", RULES, model_type="unigram", hard_vocab_limit=False)
     # SentencePiece's decoder takes away more than what was put in front.
     plain = [text for text in some_texts() if not text.startswith(META * 2)]
     write(out / "unigram-spm/vectors.jsonl", sentencepiece_encoder(out / "unigram-spm/tokenizer.model"), known, plain)
     precompiled = normalizers.Precompiled(charsmap_of(model))
-    save("unigram-t5", unigram_style(precompiled, pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]), size=800))
-    save("unigram-xlm", unigram_style(normalizers.Sequence([precompiled, normalizers.Strip(left=False, right=True), normalizers.Replace(Regex(" {2,}"), META)]),
+    save("unigram-t5", partial(unigram_style, precompiled, pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]), size=800))
+    save("unigram-xlm", partial(unigram_style, normalizers.Sequence([precompiled, normalizers.Strip(left=False, right=True), normalizers.Replace(Regex(" {2,}"), META)]),
                                       pre_tokenizers.Metaspace(prepend_scheme="always"), size=800))
     sentencepiece_style(folder("unigram-bytes") / "tokenizer.model", None, model_type="unigram", byte_fallback=True, vocab_size=800,
                         normalization_rule_name="identity", remove_extra_whitespaces=False, hard_vocab_limit=False)
     write(out / "unigram-bytes/vectors.jsonl", sentencepiece_encoder(out / "unigram-bytes/tokenizer.model"), known, some_texts())
     sentencepiece_style(folder("bpe-spm") / "tokenizer.model", RULES, model_type="bpe", byte_fallback=True, vocab_size=900)
     write(out / "bpe-spm/vectors.jsonl", sentencepiece_encoder(out / "bpe-spm/tokenizer.model"), known, plain)
-    save("wordpiece", wordpiece_style(False))
-    save("wordpiece-cased", wordpiece_style(True))
+    save("wordpiece", partial(wordpiece_style, False))
+    save("wordpiece-cased", partial(wordpiece_style, True))
 
 
 def main():
