@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-// Built with AddressSanitizer or ThreadSanitizer: ten times slower, so that tests take corners of their grids.
+// Built with AddressSanitizer or ThreadSanitizer: ten times slower.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LINNET_TESTS_SANITIZED
 #elif defined(__has_feature)
@@ -20,6 +20,13 @@
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
+#endif
+
+// Tests take corners of their grids there, and mostly in an emulator.
+#if defined(__aarch64__)
+inline constexpr bool kSlow = true;
+#else
+inline constexpr bool kSlow = kSanitized;
 #endif
 
 // Where test data made by others lies: $LINNET_DATA, or ../shared/data beside the checkout. Empty where there is none.
