@@ -8,8 +8,10 @@ namespace {
 constexpr HfTensor kLlamaTensors[] = {
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
+    {"norm.bias", kOutputNormBias},
     {"/lm_head.weight", kOutput},
     {"input_layernorm.weight", kAttnNorm},
+    {"input_layernorm.bias", kAttnNormBias},
     {"self_attn.q_proj.weight", kAttnQ},
     {"self_attn.k_proj.weight", kAttnK},
     {"self_attn.v_proj.weight", kAttnV},
@@ -20,6 +22,8 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.q_norm.weight", kAttnQNorm},
     {"self_attn.k_norm.weight", kAttnKNorm},
+    {"self_attn.q_layernorm.norms.*.weight", kAttnQNorm},
+    {"self_attn.k_layernorm.norms.*.weight", kAttnKNorm},
     {"self_attn.query_layernorm.weight", kAttnQNorm},
     {"self_attn.key_layernorm.weight", kAttnKNorm},
     {"self_attn.sinks", kAttnSinks},
@@ -31,6 +35,7 @@ constexpr HfTensor kLlamaTensors[] = {
     {"self_attn.kv_b_proj.weight", kAttnKB},
     {"self_attn.kv_b_proj.weight", kAttnVB},  // holds both
     {"post_attention_layernorm.weight", kFfnNorm},
+    {"post_attention_layernorm.bias", kFfnNormBias},
     {"mlp.gate_proj.weight", kFfnGate},
     {"mlp.up_proj.weight", kFfnUp},
     {"mlp.down_proj.weight", kFfnDown},
@@ -150,6 +155,26 @@ constexpr HfTensor kPhi3Tensors[] = {
     {"mlp.gate_up_proj.weight", kFfnGate, HfRows::kGateUp},
     {"mlp.gate_up_proj.weight", kFfnUp, HfRows::kGateUp},
     {"mlp.down_proj.weight", kFfnDown},
+};
+
+constexpr HfTensor kGlm4Tensors[] = {
+    {"embed_tokens.weight", kTokenEmbd},
+    {"norm.weight", kOutputNorm},
+    {"/lm_head.weight", kOutput},
+    {"input_layernorm.weight", kAttnNorm},
+    {"self_attn.q_proj.weight", kAttnQ},
+    {"self_attn.k_proj.weight", kAttnK},
+    {"self_attn.v_proj.weight", kAttnV},
+    {"self_attn.o_proj.weight", kAttnOut},
+    {"self_attn.q_proj.bias", kAttnQBias},
+    {"self_attn.k_proj.bias", kAttnKBias},
+    {"self_attn.v_proj.bias", kAttnVBias},
+    {"post_self_attn_layernorm.weight", kAttnPostNorm},
+    {"post_attention_layernorm.weight", kFfnNorm},
+    {"mlp.gate_up_proj.weight", kFfnGate, HfRows::kGateUp},
+    {"mlp.gate_up_proj.weight", kFfnUp, HfRows::kGateUp},
+    {"mlp.down_proj.weight", kFfnDown},
+    {"post_mlp_layernorm.weight", kFfnPostNorm},
 };
 
 constexpr HfTensor kGpt2Tensors[] = {
@@ -332,6 +357,7 @@ constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(k
 constexpr HfNames kLlama4WholeNames = {{"language_model.model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}, {"vision_model.", "multi_modal_projector."}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
+constexpr HfNames kGlm4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGlm4Tensors), {}};
 constexpr HfNames kGpt2Names = {{"transformer.", ""}, "h.", LINNET_NAMES(kGpt2Tensors), {"attn.bias", "attn.masked_bias"}};
 constexpr HfNames kGptNeoxNames = {{"gpt_neox.", nullptr}, "layers.", LINNET_NAMES(kGptNeoxTensors), {"attention.bias", "attention.masked_bias", "attention.rotary_emb.inv_freq"}};
 constexpr HfNames kGptjNames = {{"transformer.", nullptr}, "h.", LINNET_NAMES(kGptjTensors), {"attn.bias", "attn.masked_bias"}};
@@ -505,20 +531,20 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
      .absent = {.norm_eps = 1e-5, .rotary = 0.5}},
     // Gemma 1
-    {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .names = &kLlamaNames, .aliases = kGemmaKeys,
+    {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .from_gguf = true, .names = &kLlamaNames, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true, .gelu_is_tanh = true,
      .spec = {.activation = kActGeluTanh},
      .absent = {.n_context = 8192, .n_kv_heads = 16, .head_dim = 256, .tied = true}},
     // Gemma 2
-    {.name = "gemma2", .hf_class = "Gemma2ForCausalLM", .gguf = "gemma2", .names = &kGemma2Names, .aliases = kGemmaKeys,
+    {.name = "gemma2", .hf_class = "Gemma2ForCausalLM", .gguf = "gemma2", .from_gguf = true, .gguf_keys = {"softcaps", "windows"}, .names = &kGemma2Names, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true,
      .spec = {.activation = kActGeluTanh, .attn_softcap = 50, .residual = kResidualSandwich, .attn_scale = 0.0625, .logit_softcap = 30},
      .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
      .absent = {.n_context = 8192, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 2, .tied = true}},
     // Gemma 3, text
-    {.name = "gemma3_text", .hf_class = "Gemma3ForCausalLM", .gguf = "gemma3", .names = &kGemma2Names, .aliases = kGemmaKeys,
+    {.name = "gemma3_text", .hf_class = "Gemma3ForCausalLM", .gguf = "gemma3", .from_gguf = true, .gguf_keys = {"softcaps", "windows"}, .names = &kGemma2Names, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true,
      .spec = {.activation = kActGeluTanh, .qk_norm = kQkNormHead, .residual = kResidualSandwich, .attn_scale = 0.0625},
@@ -563,6 +589,7 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
      .spec = {.norm = kNormLayer, .residual = kResidualParallel, .logit_scale = 0.0625},
+     .ignored = {"model_max_length"},
      .numbers = {"logit_scale"},
      .flags = {{"use_qk_norm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone}},
      .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 8192, .tied = true}},
@@ -587,6 +614,25 @@ constexpr Architecture kArchitectures[] = {
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .mlp_bias = Has::kByKey,
      .spec = {.attn_scale = 1},
      .numbers = {"embedding_multiplier", "residual_multiplier", "attention_multiplier", "logits_scaling"}},
+    // StableLM 3B, StableLM 2
+    {.name = "stablelm", .hf_class = "StableLmForCausalLM", .gguf = "stablelm", .names = &kLlamaNames, .aliases = kLayerNormKeys,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .spec = {.norm = kNormLayer, .norm_bias = 1},
+     .flags = {{"use_parallel_residual", false, &ModelSpec::residual, kResidualParallel, kResidualSerial},
+               {"qk_layernorm", false, &ModelSpec::qk_norm, kQkNormLayer, kQkNormNone},
+               {"use_qkv_bias", false, &ModelSpec::qkv_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rotary = 0.25, .n_context = 4096, .n_kv_heads = 32}},
+    // GLM-4 0414
+    {.name = "glm4", .hf_class = "Glm4ForCausalLM", .gguf = "glm4", .names = &kGlm4Names,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .spec = {.residual = kResidualSandwich},
+     .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}},
+     .absent = {.norm_eps = 1.5625e-7, .rotary = 0.5, .n_context = 131072, .n_kv_heads = 2, .head_dim = 128}},
+    // ERNIE 4.5 (dense)
+    {.name = "ernie4_5", .hf_class = "Ernie4_5ForCausalLM", .gguf = "ernie4_5", .names = &kLlamaNames,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .flags = {{"use_bias", false, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", false, &ModelSpec::out_bias, 1, 0}, {"use_bias", false, &ModelSpec::mlp_bias, 1, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 2, .head_dim = 128, .tied = true}},
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 

@@ -95,6 +95,7 @@ struct Architecture {
   const char* hf_class;    // config.json's architectures[0]
   const char* gguf;        // general.architecture of GGUF files
   bool from_gguf = false;  // such files can be read
+  const char* gguf_keys[2] = {};  // groups of keys that they have, as gguf_source.cpp knows them
   const HfNames* names = nullptr;
   const HfAlias* aliases = nullptr;   // up to a name of nullptr
   const char* nested = nullptr;       // an object of config.json whose keys count as if they stood outside

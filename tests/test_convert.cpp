@@ -331,9 +331,46 @@ TEST_CASE("GGUF import: llama3 divisors become its parameters, others stay") {
   CHECK(rows_of(same).count({kRopeFreqs, 0}) == 0);
 }
 
+// As llama.cpp's converter writes them: norms with their 1 added, softcaps and windows in keys, the scale of queries not at all.
+TEST_CASE("GGUF import: Gemma 1, 2 and 3 are what their folders are") {
+  for (const std::string arch : {"gemma", "gemma2", "gemma3"}) {
+    Source folder_source;
+    Error err{};
+    REQUIRE(source_from_folder("tests/golden/" + arch, &folder_source, &err) == LINNET_OK);
+    ModelSpec want = folder_source.spec;
+    GgufFile f;
+    const std::string p = arch + ".";
+    f.text("general.architecture", arch);
+    f.u32(p + "block_count", want.n_layers), f.u32(p + "context_length", want.n_context), f.u32(p + "embedding_length", want.d_model);
+    f.u32(p + "feed_forward_length", want.d_ff), f.u32(p + "attention.head_count", want.n_heads), f.u32(p + "attention.head_count_kv", want.n_kv_heads);
+    f.u32(p + "attention.key_length", want.head_dim), f.u32(p + "attention.value_length", want.head_dim);
+    f.f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(want.norm_eps));
+    if (want.rope_base != 10000) f.f32(p + "rope.freq_base", static_cast<float>(want.rope_base));
+    if (want.rope_scaling == kRopeScaleLinear) f.text(p + "rope.scaling.type", "linear"), f.f32(p + "rope.scaling.factor", static_cast<float>(want.rope_factor));
+    if (want.window) f.u32(p + "attention.sliding_window", want.window);
+    if (arch == "gemma2") f.f32(p + "attn_logit_softcapping", static_cast<float>(want.attn_softcap)), f.f32(p + "final_logit_softcapping", static_cast<float>(want.logit_softcap));
+    if (arch == "gemma3") f.u32(p + "attention.sliding_window_pattern", want.window_pattern);
+    for (const SourceTensor& t : folder_source.tensors) {
+      char name[kRoleNameBytes];
+      role_name(t.role, t.layer, name);
+      std::vector<float> rows(size_t{t.n} * t.k);
+      REQUIRE(t.rows(0, t.n, rows.data(), &err) == LINNET_OK);
+      f.tensors.push_back({name, kRoles[t.role].matrix ? std::vector<uint64_t>{t.k, t.n} : std::vector<uint64_t>{t.n}, kGgmlF32, std::string(reinterpret_cast<const char*>(rows.data()), rows.size() * 4)});
+    }
+    const Source got = imported([&](GgufFile& to) { to = f; });
+    INFO(arch);
+    want.norm_eps = static_cast<double>(static_cast<float>(want.norm_eps));
+    want.attn_scale = 0;
+    CHECK(std::memcmp(&got.spec, &want, sizeof want) == 0);
+    CHECK(rows_of(got) == rows_of(folder_source));
+    f.u32(p + "attn_soft_cap", 1);
+    import_refused(f, kNot, {"attn_soft_cap"});
+  }
+}
+
 TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.remove("general.architecture"); }, kBad, {"general.architecture"});
-  import_refused(tiny_model(kGgmlF32, 1, "gemma2"), kNot, {"architecture 'gemma2'"});
+  import_refused(tiny_model(kGgmlF32, 1, "falcon"), kNot, {"architecture 'falcon'", "from GGUF"});
   import_refused(tiny_model(kGgmlF32, 1, "deepseek2"), kNot, {"architecture 'deepseek2'", "from GGUF"});
   import_refused_after([](GgufFile& f) { f.text("general.type", "adapter"); }, kNot, {"general.type", "adapter"});
   import_refused_after([](GgufFile& f) { f.f32("llama.logit_scale", 0.5f); }, kNot, {"llama.logit_scale", "0.5"});

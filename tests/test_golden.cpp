@@ -45,7 +45,7 @@ constexpr Family kFamilies[] = {
     // With experts: where a router is near a tie, rounding sends a row to another one.
     {"mixtral", 8e-3, 0.15}, {"qwen2-moe"}, {"qwen3-moe", 5e-3, 8e-2}, {"deepseek-v2-moe", 1.2e-2, 0.15}, {"deepseek-v3", 5e-3, 0.2}, {"granite-moe"}, {"gpt-oss"},
     {"llama4", 8e-3, 5e-2}, {"switch", 5e-3, 5e-2},
-    {"smollm3"}, {"olmo2"}, {"olmo3"}, {"ministral3"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"},
+    {"smollm3"}, {"olmo2"}, {"olmo3"}, {"ministral3"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"}, {"stablelm"}, {"stablelm-12b"}, {"glm4"}, {"ernie4-5"},
 };
 
 // The mutable bytes of a packed matrix.

@@ -114,6 +114,13 @@ constexpr std::string_view kKnownKeys[] = {
     "rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
     "rope.scaling.original_context_length", "rope.scaling.finetuned", "vocab_size", "tensor_data_layout", "expert_count", "expert_used_count", "expert_feed_forward_length",
     "expert_shared_feed_forward_length"};
+// Keys that some families have besides, as Architecture::gguf_keys names them.
+constexpr std::string_view kSoftcaps = "softcaps", kWindows = "windows";
+struct FamilyKey {
+  std::string_view group, key;
+};
+constexpr FamilyKey kFamilyKeys[] = {
+    {kSoftcaps, "attn_logit_softcapping"}, {kSoftcaps, "final_logit_softcapping"}, {kWindows, "attention.sliding_window_pattern"}, {kWindows, "rope.freq_base_swa"}};
 // Keys that linnet supports at one value only.
 struct OnlyAt {
   std::string_view key;
@@ -143,7 +150,8 @@ class MetadataReader {
     LINNET_TRY(head_dim(s));
     LINNET_TRY(rope(s));
     LINNET_TRY(number("attention.sliding_window", false, &s->window));  // of all layers
-    if (s->window >= s->n_context) s->window = 0;
+    LINNET_TRY(of_family(s));
+    if (s->window >= s->n_context && s->rope_local_base == 0) s->window = s->window_pattern = 0;
     LINNET_TRY(experts(s));
     const auto embedding = files_.tensors.find("token_embd.weight");
     if (embedding == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'token_embd.weight' is missing");
@@ -185,11 +193,17 @@ class MetadataReader {
       bool known = false;
       double value = 0;
       for (const std::string_view k : kKnownKeys) known |= name == k;
+      for (const FamilyKey& k : kFamilyKeys) known |= name == k.key && in_group(k.group);
       for (const OnlyAt& o : kOnlyAt)
         if (name == o.key) known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
       if (!known) return refuse(LINNET_UNSUPPORTED, "key '", key, "' = ", show(v), " is not supported");
     }
     return LINNET_OK;
+  }
+  bool in_group(std::string_view group) const {
+    for (const char* g : arch_->gguf_keys)
+      if (g && group == g) return true;
+    return false;
   }
   static std::string show(const GgufValue& v) {
     if (v.type == kGgufString) return "'" + std::string(v.text.substr(0, 40)) + "'";
@@ -213,6 +227,25 @@ class MetadataReader {
     GgufValue v;
     if (!get(key, &v)) return required ? refuse(LINNET_BAD_FILE, "key '", full(key), "' is missing") : LINNET_OK;
     if (!v.is_number(out)) return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is no number");
+    return LINNET_OK;
+  }
+
+  // What files leave to the family, or say in keys of its own.
+  Status of_family(ModelSpec* s) {
+    if (arch_->embd_scale_root) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
+    if (in_group(kSoftcaps)) {
+      LINNET_TRY(number("attn_logit_softcapping", false, &s->attn_softcap));
+      LINNET_TRY(number("final_logit_softcapping", false, &s->logit_softcap));
+      // Queries are scaled by the root of head_dim but in the largest Gemma 2 and 3, which have 46 and 62 layers; no key says so.
+      const bool largest = s->n_layers == (arch_->absent.rope_local_base > 0 ? 62u : 46u);
+      s->attn_scale = largest ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
+    }
+    if (in_group(kWindows) && s->window) {
+      s->window_pattern = arch_->absent.window_pattern;
+      LINNET_TRY(number("attention.sliding_window_pattern", false, &s->window_pattern));
+      s->rope_local_base = arch_->absent.rope_local_base;
+      if (s->rope_local_base > 0) LINNET_TRY(number("rope.freq_base_swa", false, &s->rope_local_base));
+    }
     return LINNET_OK;
   }
 
@@ -261,7 +294,7 @@ class MetadataReader {
   Status rope(ModelSpec* s) {
     s->rope_kind = arch_->rope_gguf;
     s->rope_dim = s->head_dim;
-    s->rope_base = 10000;
+    s->rope_base = arch_->absent.rope_base;
     s->rope_factor = s->rope_low = s->rope_high = 1;
     LINNET_TRY(number("rope.dimension_count", false, &s->rope_dim));
     LINNET_TRY(number("rope.freq_base", false, &s->rope_base));

@@ -278,7 +278,7 @@ typedef struct linnet_kv_layers {
   uint32_t k_format, v_format; /* linnet_format; 0: k as the session's, v as k */
 } linnet_kv_layers;
 
-/* What happens when a sequence has n_context tokens. */
+/* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
 typedef enum linnet_when_full {
   LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
   LINNET_FULL_DROP_OLDEST = 1, /* the first n_keep tokens stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the model's own n_context */
