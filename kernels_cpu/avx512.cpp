@@ -332,6 +332,7 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
 
 // Without VNNI. Where u is at most 127 the products of two neighbours fit in 16 bits: attention and four-bit codes.
 struct Pairs {
+  static constexpr bool kTwoPanels = false;
   static inline __attribute__((always_inline)) void add(__m512i& acc, __m512i u, __m512i s) {
     acc = _mm512_add_epi32(acc, _mm512_madd_epi16(_mm512_maddubs_epi16(u, s), _mm512_set1_epi16(1)));
   }

@@ -115,7 +115,7 @@ inline __attribute__((always_inline)) __m512i unsigned_codes(const int8_t* w, in
 // start at -128 * sum(x), which takes that back. Four-bit codes are stored + 8, or + their zero point. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
 // One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
 // where few rows would wait for each other. With the weights in the caches sixteen sums go side by side: four rows of four panels, or of many rows eight of
-// two, since CPUs whose two ports for 512-bit work also flip the sign bits lose one instruction in nine to that, not one in five.
+// two (Dot::kTwoPanels), since CPUs whose two ports for 512-bit work also flip the sign bits lose one instruction in nine to that, not one in five.
 template <class Dot, int R, int P, Codes kCodes, bool kF16>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
   constexpr int kChains = R * P <= 2 ? 2 : 1, kSixteen = kCodes == kBytes ? 256 : 128;  // bytes of 16 inputs
@@ -177,22 +177,31 @@ template <class Dot, Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
 #define LINNET_TILE(rows, panels) int_tile<Dot, rows, panels, kCodes, kF16>
-#define LINNET_TILES(p) {nullptr, LINNET_TILE(1, p), LINNET_TILE(2, p), LINNET_TILE(3, p), LINNET_TILE(4, p), LINNET_TILE(5, p), LINNET_TILE(6, p), LINNET_TILE(7, p), LINNET_TILE(8, p)}
-  static constexpr Tile kOne[9] = LINNET_TILES(1), kTwo[9] = LINNET_TILES(2);
-  static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), LINNET_TILE(3, 4), LINNET_TILE(4, 4)};
-#undef LINNET_TILES
-#undef LINNET_TILE
+  static constexpr Tile kOne[9] = {nullptr, LINNET_TILE(1, 1), LINNET_TILE(2, 1), LINNET_TILE(3, 1), LINNET_TILE(4, 1), LINNET_TILE(5, 1), LINNET_TILE(6, 1), LINNET_TILE(7, 1), LINNET_TILE(8, 1)};
   const GemmArgs& a = *args;
   const bool in_caches = a.m > 8 || (a.m > 1 && a.fetch_ahead == 0);
   for (uint32_t panel = 0; panel < a.n_panels;) {
-    const uint32_t left = a.n_panels - panel, panels = !in_caches ? 1 : a.m <= 4 && left >= 4 ? 4 : left >= 2 ? 2 : 1, most = panels == 4 ? 4 : 8;
+    const uint32_t left = a.n_panels - panel;
+    uint32_t panels = 1;
+    const Tile* tiles = kOne;  // by rows; missing ones are made of smaller ones
+    if constexpr (Dot::kTwoPanels) {
+      static constexpr Tile kTwo[9] = {nullptr, LINNET_TILE(1, 2), LINNET_TILE(2, 2), nullptr, LINNET_TILE(4, 2), nullptr, nullptr, nullptr, LINNET_TILE(8, 2)};
+      if (in_caches && left >= 2) panels = 2, tiles = kTwo;
+    }
+    if constexpr (!Dot::kTwoPanels || kCodes == kBytes) {  // few rows in the caches are those of attention, whose codes are bytes
+      static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), LINNET_TILE(3, 4), LINNET_TILE(4, 4)};
+      if (in_caches && left >= 4 && (a.m <= 4 || !Dot::kTwoPanels)) panels = 4, tiles = kFour;
+    }
     for (uint32_t row = 0; row < a.m;) {
-      const uint32_t rows = a.m - row < most ? a.m - row : most;
-      (panels == 4 ? kFour : panels == 2 ? kTwo : kOne)[rows](a, row, panel, scale_step);
+      const uint32_t most = panels == 4 ? 4 : 8;
+      uint32_t rows = a.m - row < most ? a.m - row : most;
+      while (!tiles[rows]) --rows;
+      tiles[rows](a, row, panel, scale_step);
       row += rows;
     }
     panel += panels;
   }
+#undef LINNET_TILE
 }
 
 // The integer entries of a tier.

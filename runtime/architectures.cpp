@@ -93,6 +93,7 @@ constexpr HfTensor kGptOssTensors[] = {
 };
 
 constexpr HfTensor kLlama4Tensors[] = {
+    {"/language_model.lm_head.weight", kOutput},
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
     {"/lm_head.weight", kOutput},
@@ -353,6 +354,7 @@ constexpr HfTensor kPhiTensors[] = {
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
 constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
+constexpr HfNames kLlama4WholeNames = {{"language_model.model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}, {"vision_model.", "multi_modal_projector."}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGlm4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGlm4Tensors), {}};
@@ -454,6 +456,15 @@ constexpr Architecture kArchitectures[] = {
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 128, .active_absent = 4}},
     // Llama 4, the text model: chunks, layers without RoPE or chunks, where queries have a temperature; one expert beside a shared one
     {.name = "llama4_text", .hf_class = "Llama4ForCausalLM", .gguf = "llama4", .names = &kLlama4Names, .aliases = kLlama4Keys,
+     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
+     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true, .qk_norm_of_ones = true,
+     .spec = {.router_kind = kRouterSigmoid, .router_input = 1, .window_chunks = 1, .temp_scale = 0.1, .temp_positions = 8192},
+     .numbers = {"attn_scale"},
+     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, 0}},
+     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 128, .window = 8192, .window_pattern = 4},
+     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .shared = "intermediate_size", .norm = Has::kNever, .n_absent = 16, .active_absent = 1}},
+    // The same as the text part of the whole, as it is published: what sees is passed over
+    {.name = "llama4", .hf_class = "Llama4ForConditionalGeneration", .gguf = "llama4", .names = &kLlama4WholeNames, .aliases = kLlama4Keys, .nested = "text_config",
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true, .qk_norm_of_ones = true,
      .spec = {.router_kind = kRouterSigmoid, .router_input = 1, .window_chunks = 1, .temp_scale = 0.1, .temp_positions = 8192},
@@ -678,6 +689,8 @@ HfName hf_tensor_find(const HfNames& names, std::string_view name, const HfTenso
     return false;
   };
   *layer = 0;
+  for (const char* other : names.beside)
+    if (other && name.starts_with(other)) return HfName::kIgnored;
   if (find(name, false, false)) return HfName::kKnown;
   for (const char* root : names.roots) {
     if (!root || !name.starts_with(root)) continue;

@@ -37,6 +37,7 @@ struct HfNames {
   const HfTensor* tensors;
   uint32_t n_tensors;
   const char* ignored[3];  // of layers: tables and masks that files carry along
+  const char* beside[2] = {};  // how names of parts that are no decoder begin
 };
 
 // What config.json calls a key that other families have under another name.

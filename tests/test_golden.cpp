@@ -83,7 +83,7 @@ TEST_CASE("f32 logits equal those of transformers") {
     const double error = max_error(g.logits, logits);
     std::printf("golden %-17s f32 error %.2e of the largest logit\n", name, error);
     INFO(name);
-    CHECK(error < 1e-4);
+    CHECK(error < 2e-5);  // the two kinds of GELU are 1e-4 apart
 
     Session session(model, params(LINNET_F32, 1, 0, 0, static_cast<uint32_t>(g.tokens.size() + g.greedy.size())));  // the length that RoPE looks at, too
     session.prefill(g.tokens);

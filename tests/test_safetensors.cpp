@@ -348,6 +348,31 @@ TEST_CASE("config: latent attention") {
   refused(&ModelSpec::qk_norm, 1, LINNET_UNSUPPORTED, "qk_norm = 1");
 }
 
+TEST_CASE("config: Llama 4 as it is published, with a part that sees") {
+  ModelSpec s;
+  const char* const inner = R"({"model_type": "llama4_text", "hidden_size": 64, "intermediate_size": 20, "intermediate_size_mlp": 40, "num_hidden_layers": 8, "num_attention_heads": 4,
+      "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 50, "num_local_experts": 4, "interleave_moe_layer_step": 2, "attention_chunk_size": 512, "no_rope_layers": [],
+      "use_qk_norm": true, "max_position_embeddings": 4096})";
+  const Keys none = {{"hidden_size", ""}, {"intermediate_size", ""}, {"num_hidden_layers", ""}, {"num_attention_heads", ""}, {"vocab_size", ""}, {"num_key_value_heads", ""},
+                     {"head_dim", ""}, {"max_position_embeddings", ""}, {"rms_norm_eps", ""}};
+  Keys keys = none;
+  keys["model_type"] = R"("llama4")", keys["architectures"] = R"(["Llama4ForConditionalGeneration"])";
+  keys["text_config"] = inner, keys["vision_config"] = R"({"hidden_size": 9})", keys["image_token_index"] = "7";
+  ACCEPTED(config(keys, &s, e));
+  CHECK((s.d_model == 64 && s.d_ff == 40 && s.expert_ff == 20 && s.shared_ff == 20 && s.moe_first == 1 && s.moe_step == 2 && s.window == 512 && s.window_chunks == 1));
+  CHECK((s.nope_pattern == 4 && s.temp_positions == 8192 && s.qk_norm == kQkNormHeadAfter && s.router_input == 1 && s.n_active == 1));
+  keys["image_token"] = "7";
+  REFUSED(config(keys, &s, e), LINNET_UNSUPPORTED, "key 'image_token'");
+  const HfNames& names = *architecture_by_hf("llama4")->names;
+  const HfTensor* found = nullptr;
+  uint32_t layer = 0;
+  CHECK(hf_tensor_find(names, "vision_model.layernorm_post.weight", &found, &layer) == HfName::kIgnored);
+  CHECK(hf_tensor_find(names, "language_model.model.layers.3.feed_forward.router.weight", &found, &layer) == HfName::kKnown);
+  CHECK((layer == 3 && found->role == kRouter));
+  CHECK(hf_tensor_find(names, "language_model.lm_head.weight", &found, &layer) == HfName::kKnown);
+  CHECK(hf_tensor_find(*architecture_by_hf("llama4_text")->names, "vision_model.layernorm_post.weight", &found, &layer) == HfName::kUnknown);
+}
+
 TEST_CASE("config: experts") {
   ModelSpec s;
   Keys base;

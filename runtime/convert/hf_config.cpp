@@ -42,6 +42,9 @@ constexpr std::string_view kOfExperts[] = {
     "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
+// Of models that are more than a decoder.
+constexpr std::string_view kOfOtherParts[] = {"boi_token_index", "eoi_token_index", "image_token_index", "vision_config"};
+
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {
     {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
@@ -203,6 +206,7 @@ class ConfigReader {
       const HfOnly* only = nullptr;
       for (const HfOnly& row : arch_->only)
         if (row.key && key == row.key) only = &row;
+      if (arch_->names->beside[0] && listed(kOfOtherParts, key)) continue;
       if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
       for (const HfOnly& row : kOnlyAt)
         if (!only && key == row.key) only = &row;
