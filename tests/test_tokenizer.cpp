@@ -124,7 +124,18 @@ TEST_CASE("vectors of Hugging Face") {
   }
   if (const auto qwen2 = load_folder("tokenizers/qwen2")) hf_vectors(qwen2->t, "qwen2.json", "Xenova/Qwen1.5-0.5B-Chat");
   if (const auto llama = load_folder("tokenizers/llama2")) hf_vectors(llama->t, "llama.json", "Xenova/llama-tokenizer");
-  if (const auto t5 = load_folder("tokenizers/t5-small")) hf_vectors(t5->t, "t5.json", "Xenova/t5-small", true);
+  if (const auto t5 = load_folder("tokenizers/t5-small"))
+    for (const char* name : {"Xenova/t5-small", "google-t5/t5-small"}) hf_vectors(t5->t, "t5.json", name, true);
+  // Its other forms: Metaspace alone cuts, with a space in front of the text or of each part; runs of spaces become one.
+  if (const std::string path = data_path("tokenizers/t5-small/tokenizer.json"); !path.empty()) {
+    json t5 = json::parse(slurp(path));
+    const json runs = {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", "▁"}};
+    t5["normalizer"] = {{"type", "Sequence"}, {"normalizers", {t5["normalizer"], runs}}};
+    for (const auto& [scheme, name] : {std::pair{"first", "Xenova/t5-tokenizer-new"}, {"always", "Xenova/LaMini-Flan-T5-783M"}}) {
+      t5["pre_tokenizer"] = {{"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}, {"split", true}};
+      hf_vectors(built(t5)->t, "t5.json", name, true);
+    }
+  }
 }
 
 TEST_CASE("vectors of ggml-vocab") {
