@@ -275,7 +275,7 @@ TEST_CASE("time grows with the text, not with its square") {
   for (const char* name : {"gpt-4o", "deepseek-v3", "deepseek-coder", "unigram-spm", "unigram-t5", "wordpiece"})
     all.emplace_back(name, load_folder(std::string("tests/golden/tokenizers/") + name));
   for (const auto& [name, l] : all) {
-    if (!l) continue;
+    if (!l || (kSanitized && std::string_view(name).substr(0, 9) != "made here")) continue;  // a sanitizer looks for other things than time
     if (std::find(std::begin(kSmall), std::end(kSmall), std::string_view(name)) != std::end(kSmall)) large_bytes = 200000;
     double worst = 0, worst_ratio = 0;
     std::string which, which_ratio;
@@ -448,7 +448,7 @@ TEST_CASE("splitters equal the models' regular expressions in PCRE2") {
                                          "...", "-",  "😀",  "\u0301", "\u200D", "_",      "\x01",    "v",      "e",      "m",  "d",
                                          "/",   "\u0903", "ʰ", "ǅ", "の", "ー", "，", "。", "　", "／", "×", "$", "123", "(", "۔", "Ж", "ᾼ", "\u1F7D"};
   size_t strings = 0, wrong = 0;
-  for (; strings < 40000; ++strings) {
+  for (; strings < (kSanitized ? 5000 : 40000); ++strings) {
     std::string text;
     for (size_t n = 1 + rng() % 12; n; --n) {
       if (rng() % 4) {

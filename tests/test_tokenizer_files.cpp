@@ -370,6 +370,68 @@ TEST_CASE("malformed tokenizer.model is refused by name") {
   CHECK(accepted == 0);
 }
 
+// ---- older tables ---------------------------------------------------------------------------------------------------------
+
+// The tables as version 1 had them, or nothing where it could not say what they do.
+std::vector<uint64_t> as_version_1(const Loaded& l) {
+  tok::Header h;
+  std::memcpy(&h, l.blob.bytes.data(), sizeof h);
+  const bool nfc = h.n_steps == 1 && h.steps[0].op == tok::kStepNfc && h.kind == tok::kByteLevel;
+  const uint32_t split = h.n_splits == 0 ? 0 : h.n_splits == 1 && h.splits[0] <= tok::kSplitQwen2 ? h.splits[0] : h.n_splits == 2 && h.splits[0] == tok::kSplitNumber && h.splits[1] == tok::kSplitGpt2 ? tok::kSplitDigitsGpt2 : 99;
+  const uint32_t known = tok::kIgnoreMerges | tok::kFuseUnk | tok::kStripSpace | tok::kWordwise;
+  if (h.kind > tok::kSpm || h.prefix > tok::kPrefixFirst || (h.flags & ~known) || (h.n_steps && !nfc) || split == 99 || (split == 0) != (h.kind == tok::kSpm)) return {};
+  tok::Header1 old = {};
+  const uint32_t less = sizeof h - sizeof old;
+  old.magic = h.magic, old.version = 1, old.bytes = h.bytes - less;
+  old.kind = h.kind, old.split = split, old.prefix = h.prefix, old.flags = h.flags | (nfc ? tok::kNfc1 : 0);
+  old.n_tokens = h.n_tokens, old.n_symbols = h.n_symbols, old.bos_id = h.bos_id, old.eos_id = h.eos_id, old.unk_id = h.unk_id;
+  old.n_before = h.n_before, old.n_after = h.n_after;
+  std::copy_n(h.before, tok::kMaxAround, old.before);
+  std::copy_n(h.after, tok::kMaxAround, old.after);
+  old.merge_probe = h.merge_probe, old.word_probe = h.word_probe, old.max_word = h.max_word;
+  for (uint32_t i = 0; i <= tok::kAddedText; ++i) old.section[i] = {h.section[i].at - less, h.section[i].count};
+  std::vector<uint64_t> blob(old.bytes / 8 + 1);
+  std::memcpy(blob.data(), &old, sizeof old);
+  std::memcpy(reinterpret_cast<uint8_t*>(blob.data()) + sizeof old, l.blob.bytes.data() + sizeof h, old.bytes - sizeof old);
+  return blob;
+}
+
+TEST_CASE("tables of version 1 open and do what they did") {
+  size_t opened = 0, texts = 0;
+  const auto compare = [&](const Loaded* l, const std::string& vectors) {
+    if (!l) return;
+    const auto blob = as_version_1(*l);
+    if (blob.empty()) return;
+    Tokenizer t;
+    Error err = {};
+    const uint32_t bytes = reinterpret_cast<const tok::Header1*>(blob.data())->bytes;
+    const Status status = tokenizer_open(blob.data(), bytes, 1u << 22, &t, &err);
+    INFO(vectors << ": " << err.text);
+    REQUIRE(status == LINNET_OK);
+    ++opened;
+    std::ifstream lines(vectors);
+    for (std::string line; std::getline(lines, line); ++texts) {
+      const std::string text = json::parse(line)["text"].get<std::string>();
+      const Ids ids = encode(l->t, text);
+      REQUIRE(encode(t, text) == ids);
+      REQUIRE(decode(t, ids) == decode(l->t, ids));
+    }
+    auto wrong = blob;
+    reinterpret_cast<tok::Header1*>(wrong.data())->split = tok::kSplitDigitsGpt2 + 1;
+    CHECK(tokenizer_open(wrong.data(), bytes, 1u << 22, &t, &err) == LINNET_BAD_FILE);
+    for (const uint32_t cut : {0u, 16u, uint32_t{sizeof(tok::Header1)} - 1}) CHECK(tokenizer_open(blob.data(), cut, 1u << 22, &t, &err) == LINNET_BAD_FILE);
+  };
+  for (const char* name : kSmall) {
+    const std::string folder = std::string("tests/golden/tokenizers/") + name;
+    compare(load_folder(folder).get(), folder + "/vectors.jsonl");
+  }
+  for (const auto& [name, folder] : std::map<std::string, std::string>{{"smollm2", "smollm"}, {"phi-3", "phi-3"}, {"qwen2", "qwen2"}, {"gpt2", "gpt2"}})
+    compare(load_folder("tokenizers/" + folder).get(), "tests/golden/tokenizers/" + name + ".jsonl");
+  std::printf("%zu tokenizers as version 1, %zu texts\n", opened, texts);
+  CHECK(opened >= 3);
+  CHECK(texts >= 100 * opened);
+}
+
 // ---- hostile tables -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("each field of the tables is checked") {
@@ -398,7 +460,7 @@ TEST_CASE("each field of the tables is checked") {
   };
   using tok::Header;
   refused_table(*bytes, "magic", in_header(offsetof(Header, magic), 1));
-  refused_table(*bytes, "version 1", in_header(offsetof(Header, version), 1), LINNET_UNSUPPORTED);
+  refused_table(*bytes, "version 3", in_header(offsetof(Header, version), 3), LINNET_UNSUPPORTED);
   refused_table(*bytes, "the header says 77", in_header(offsetof(Header, bytes), 77));
   refused_table(*bytes, "kind", in_header(offsetof(Header, kind), 5));
   refused_table(*bytes, "split", in_header(offsetof(Header, splits), tok::kSplitCount));

@@ -141,7 +141,7 @@ TEST_CASE("a text that grows more than the tables say is refused, not cut") {
   std::string text;
   while (text.size() < 300) text += "\uFDFA";
   encode(l->t, text);
-  auto* header = reinterpret_cast<tok::Header*>(l->memory.data());
+  auto* header = reinterpret_cast<tok::Header*>(l->t.header);
   CHECK(header->growth >= 11);
   header->growth = 2;
   std::vector<uint8_t> scratch(tokenize_scratch_bytes(l->t, text.size()));

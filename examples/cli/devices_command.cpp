@@ -115,7 +115,7 @@ bool write_profile(const Args& args, const std::string& path, const Machine& m, 
   const std::string temporary = path + ".tmp";
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   bool ok = file && std::fprintf(file, "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n"
-                                 "read_gb_s: %.2f\nint8_tops: %.4f\nf8_tops: %.4f\nfloat_tops: %.4f\n",
+                                 "read_gb_s: %.6g\nint8_tops: %.6g\nf8_tops: %.6g\nfloat_tops: %.6g\n",
                                  tier.measured.decode_gb_s, tier.measured.prefill_tops, name.c_str(), tier.name.c_str(), threads, tier.measured.read_gb_s,
                                  tier.measured.int8_tops, tier.measured.f8_tops, tier.measured.float_tops) > 0;
   if (file) ok = std::fclose(file) == 0 && ok;

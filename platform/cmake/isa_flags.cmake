@@ -6,7 +6,8 @@ function(linnet_isa_file target file define)
   if(LINNET_CAN_${define})
     target_sources(${target} PRIVATE ${file})
     # No link-time optimisation: the linker could move code between tiers.
-    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${ARGN};-fno-lto")
+    # Fuzzers never come here, and sanitizers cost Clang half a minute a file; the dev preset has them.
+    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${ARGN};-fno-lto;$<$<BOOL:${LINNET_FUZZ}>:-fno-sanitize=all>")
     set_property(SOURCE kernels_cpu/registry.cpp APPEND PROPERTY COMPILE_DEFINITIONS ${define}=1)
   endif()
 endfunction()

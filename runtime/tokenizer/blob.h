@@ -157,7 +157,21 @@ struct Header {
   double unknown_score;                           // Unigram
   Section section[kSectionCount];
 };
-static_assert(sizeof(Header) % 8 == 0);
+static_assert(sizeof(Header) % 8 == 0 && sizeof(Header) <= sizeof(Tokenizer::header));
+
+// Version 1: one split, NFC as a flag (1), and only the sections up to kAddedText.
+struct Header1 {
+  uint32_t magic, version, bytes;
+  uint32_t kind, split, prefix, flags;
+  uint32_t n_tokens, n_symbols;
+  int32_t bos_id, eos_id, unk_id;
+  uint32_t n_before, n_after;
+  int32_t before[kMaxAround], after[kMaxAround];
+  uint32_t merge_probe, word_probe, max_word, pad;
+  Section section[kAddedText + 1];
+};
+static_assert(sizeof(Header1) % 8 == 0);
+inline constexpr uint32_t kNfc1 = 1, kSplitDigitsGpt2 = 4;  // splits 0 to 3 are those of today
 
 // Where a key's slots begin; the tables have any size, not only powers of two.
 inline uint32_t home_slot(uint64_t hash, uint32_t slots) { return static_cast<uint32_t>(((hash >> 32) * slots) >> 32); }
@@ -176,7 +190,7 @@ inline uint64_t text_hash(std::string_view s) {
 // Pointers into an opened blob.
 struct Tables {
   explicit Tables(const Tokenizer& t)
-      : header(reinterpret_cast<const Header*>(t.blob)),
+      : header(reinterpret_cast<const Header*>(t.header)),
         text_at(at<uint32_t>(t, kTextAt)),
         text(at<char>(t, kText)),
         token_flags(at<uint8_t>(t, kTokenFlags)),
@@ -188,13 +202,14 @@ struct Tables {
         char_maps(at<CharMap>(t, kCharMaps)),
         replaces(at<Replace>(t, kReplaces)),
         normal_text(at<char>(t, kNormalText)),
-        scores(at<double>(t, kScores)) {}
+        scores(at<double>(t, kScores)),
+        base_(t.blob) {}
 
   std::string_view symbol_text(uint32_t id) const { return {text + text_at[id], text_at[id + 1] - text_at[id]}; }
   bool has(Flag flag) const { return (header->flags & flag) != 0; }
   uint32_t count(SectionId id) const { return header->section[id].count; }
   const Added* added(SectionId id) const {
-    return reinterpret_cast<const Added*>(reinterpret_cast<const char*>(header) + header->section[id].at);
+    return reinterpret_cast<const Added*>(base_ + header->section[id].at);
   }
   std::string_view added_text_of(const Added& a) const { return {added_text + a.text_at, a.text_bytes}; }
 
@@ -237,10 +252,10 @@ struct Tables {
   const char* normal_text;
   const double* scores;
 
-  Trie trie(SectionId id) const { return {reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(header) + header->section[id].at), count(id)}; }
+  Trie trie(SectionId id) const { return {reinterpret_cast<const uint32_t*>(base_ + header->section[id].at), count(id)}; }
   std::string_view charsmap_text(uint32_t offset) const {  // "" for an offset that is none
     const uint32_t n = count(kCharsmapText);
-    const char* const all = reinterpret_cast<const char*>(header) + header->section[kCharsmapText].at;
+    const char* const all = reinterpret_cast<const char*>(base_ + header->section[kCharsmapText].at);
     uint32_t end = offset;
     while (end < n && all[end]) ++end;
     return end < n ? std::string_view(all + offset, end - offset) : std::string_view();
@@ -249,8 +264,9 @@ struct Tables {
  private:
   template <class T>
   static const T* at(const Tokenizer& t, SectionId id) {
-    return reinterpret_cast<const T*>(t.blob + reinterpret_cast<const Header*>(t.blob)->section[id].at);
+    return reinterpret_cast<const T*>(t.blob + reinterpret_cast<const Header*>(t.header)->section[id].at);
   }
+  const uint8_t* base_;
 };
 
 }  // namespace linnet::tok

@@ -19,11 +19,41 @@ Status bad(Error* err, const char* field, uint64_t value) {
   return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", field, " ", value, " is out of range");
 }
 
+// The header as version 2 has it, and the bytes that it takes in the blob.
+Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* header_bytes, Error* err) {
+  Header1 old;
+  *out = {};
+  if (bytes < sizeof old) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes are too few for a header");
+  std::memcpy(&old, blob, sizeof old);
+  if (old.magic != kMagic) return fail(err, LINNET_BAD_FILE, "tokenizer tables: magic is ", old.magic, ", not ", kMagic);
+  if (old.version == kVersion) {
+    if (bytes < sizeof *out) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes are too few for a header");
+    std::memcpy(out, blob, sizeof *out);
+    *header_bytes = sizeof *out;
+    return LINNET_OK;
+  }
+  if (old.version != 1)
+    return fail(err, LINNET_UNSUPPORTED, "tokenizer tables: version ", old.version, ", this linnet reads up to ", kVersion, ": made by a newer one");
+  if (old.kind != kByteLevel && old.kind != kSpm) return bad(err, "kind", old.kind);
+  if (old.split > kSplitDigitsGpt2 || (old.split == kSplitNone) != (old.kind == kSpm)) return bad(err, "split", old.split);
+  Header& h = *out;
+  h.magic = old.magic, h.version = kVersion, h.bytes = old.bytes, h.kind = old.kind, h.prefix = old.prefix, h.flags = old.flags & ~kNfc1;
+  if (old.split == kSplitDigitsGpt2) h.splits[h.n_splits++] = kSplitNumber;
+  if (old.split) h.splits[h.n_splits++] = old.split == kSplitDigitsGpt2 ? uint32_t{kSplitGpt2} : old.split;
+  if (old.flags & kNfc1) h.steps[h.n_steps++] = {kStepNfc, 0};
+  h.growth = h.n_steps ? 3 : 1;
+  h.n_tokens = old.n_tokens, h.n_symbols = old.n_symbols, h.bos_id = old.bos_id, h.eos_id = old.eos_id, h.unk_id = old.unk_id;
+  h.n_before = old.n_before, h.n_after = old.n_after;
+  std::memcpy(h.before, old.before, sizeof h.before);
+  std::memcpy(h.after, old.after, sizeof h.after);
+  h.merge_probe = old.merge_probe, h.word_probe = old.word_probe, h.max_word = old.max_word;
+  for (Section& s : h.section) s = {sizeof old, 0};
+  std::memcpy(h.section, old.section, sizeof old.section);
+  *header_bytes = sizeof old;
+  return LINNET_OK;
+}
+
 Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err) {
-  if (h.magic != kMagic) return fail(err, LINNET_BAD_FILE, "tokenizer tables: magic is ", h.magic, ", not ", kMagic);
-  if (h.version != kVersion)
-    return fail(err, LINNET_UNSUPPORTED, "tokenizer tables: version ", h.version, ", this linnet reads ", kVersion,
-                ": convert the model again");
   if (h.bytes != bytes) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes, the header says ", h.bytes);
   if (h.kind < kByteLevel || h.kind > kWordPiece) return bad(err, "kind", h.kind);
   if (h.prefix > kPrefixWord || (h.prefix && h.kind == kWordPiece)) return bad(err, "prefix", h.prefix);
@@ -56,12 +86,12 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
   return LINNET_OK;
 }
 
-Status check_sections(const Header& h, Error* err) {
+Status check_sections(const Header& h, uint32_t header_bytes, Error* err) {
   static constexpr uint32_t kElement[kSectionCount] = {
       4, 1, 1, 4, sizeof(MergeSlot), 4, sizeof(Added), sizeof(Added), 1, sizeof(CharRange), sizeof(CharMap), sizeof(Replace), 1, 4, 1, 4, sizeof(double)};
   for (uint32_t i = 0; i < kSectionCount; ++i) {
     const Section& s = h.section[i];
-    if (s.at % 8 != 0 || s.at < sizeof(Header) || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
+    if (s.at % 8 != 0 || s.at < header_bytes || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
       return fail(err, LINNET_BAD_FILE, "tokenizer tables: section ", i, " at ", s.at, " with ", s.count, " elements is outside the table");
   }
   if (h.section[kTextAt].count != h.n_symbols + 1) return bad(err, "number of text offsets", h.section[kTextAt].count);
@@ -345,13 +375,15 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
   using namespace tok;
   if (!blob || reinterpret_cast<uintptr_t>(blob) % 8 != 0)
     return fail(err, LINNET_BAD_ARG, "tokenizer tables must lie at a multiple of 8 bytes");
-  if (bytes < sizeof(Header)) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes are too few for a header");
   Tokenizer view;
   view.blob = static_cast<const uint8_t*>(blob);
   view.bytes = bytes;
-  const Header& h = *reinterpret_cast<const Header*>(view.blob);
+  Header h;
+  uint32_t header_bytes = 0;
+  LINNET_TRY(read_header(view.blob, bytes, &h, &header_bytes, err));
   LINNET_TRY(check_header(h, bytes, n_vocab, err));
-  LINNET_TRY(check_sections(h, err));
+  LINNET_TRY(check_sections(h, header_bytes, err));
+  std::memcpy(view.header, &h, sizeof h);
   const Tables t(view);
   LINNET_TRY(check_symbols(t, err));
   LINNET_TRY(check_steps(t, err));

@@ -13,6 +13,7 @@ namespace linnet {
 struct Tokenizer {
   const uint8_t* blob = nullptr;
   size_t bytes = 0;
+  alignas(8) uint8_t header[512] = {};  // tok::Header as the newest version has it, whatever the blob's is
   uint32_t n_tokens = 0;
   int32_t bos_id = -1, eos_id = -1;
 };
