@@ -271,11 +271,13 @@ TEST_CASE("time grows with the text, not with its square") {
   std::vector<std::pair<const char*, std::unique_ptr<Loaded>>> all;
   all.emplace_back("made here", built(byte_level_json(kMerges, {added_token("<|im_end|>", true), added_token("<|im_start|>", true)})));
   all.emplace_back("made here, spm", built(spm_json()));
-  for (const char* name : {"gpt2", "qwen2", "llama2", "smollm"}) all.emplace_back(name, load_folder(std::string("tokenizers/") + name));
-  for (const char* name : {"gpt-4o", "deepseek-v3", "deepseek-coder", "unigram-spm", "unigram-t5", "wordpiece"})
-    all.emplace_back(name, load_folder(std::string("tests/golden/tokenizers/") + name));
+  if (!kSanitized) {  // which looks for other things than time
+    for (const char* name : {"gpt2", "qwen2", "llama2", "smollm"}) all.emplace_back(name, load_folder(std::string("tokenizers/") + name));
+    for (const char* name : {"gpt-4o", "deepseek-v3", "deepseek-coder", "unigram-spm", "unigram-t5", "wordpiece"})
+      all.emplace_back(name, load_folder(std::string("tests/golden/tokenizers/") + name));
+  }
   for (const auto& [name, l] : all) {
-    if (!l || (kSanitized && std::string_view(name).substr(0, 9) != "made here")) continue;  // a sanitizer looks for other things than time
+    if (!l) continue;
     if (std::find(std::begin(kSmall), std::end(kSmall), std::string_view(name)) != std::end(kSmall)) large_bytes = 200000;
     double worst = 0, worst_ratio = 0;
     std::string which, which_ratio;

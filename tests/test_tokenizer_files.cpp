@@ -426,7 +426,7 @@ TEST_CASE("tables of version 1 open and do what they did") {
     compare(load_folder(folder).get(), folder + "/vectors.jsonl");
   }
   for (const auto& [name, folder] : std::map<std::string, std::string>{{"smollm2", "smollm"}, {"phi-3", "phi-3"}, {"qwen2", "qwen2"}, {"gpt2", "gpt2"}})
-    compare(load_folder("tokenizers/" + folder).get(), "tests/golden/tokenizers/" + name + ".jsonl");
+    if (!kSanitized) compare(load_folder("tokenizers/" + folder).get(), "tests/golden/tokenizers/" + name + ".jsonl");
   std::printf("%zu tokenizers as version 1, %zu texts\n", opened, texts);
   CHECK(opened >= 3);
   CHECK(texts >= 100 * opened);
