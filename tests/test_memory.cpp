@@ -160,11 +160,14 @@ TEST_CASE("experts: the activations are those of a chunk's rows, each with its e
 
 namespace {
 
-// Which pages are read: they are taken away, and the first access to each brings it back and is counted.
+// Which pages are read: they are taken away, and the first access to each brings it back and marks it. Two threads
+// may reach a page at once: a page is marked, not counted.
 struct Watched {
   uint8_t* from;
   size_t bytes;
-  uint32_t reads;  // pages that were read
+  std::unique_ptr<std::atomic<bool>[]> read;  // (pages())
+  size_t pages() const { return bytes / 4096; }
+  size_t reads() const { return static_cast<size_t>(std::count(read.get(), read.get() + pages(), true)); }
 };
 std::vector<Watched> watched;
 
@@ -172,8 +175,9 @@ void on_fault(int, siginfo_t* info, void*) {
   auto* at = static_cast<uint8_t*>(info->si_addr);
   for (Watched& w : watched)
     if (at >= w.from && at < w.from + w.bytes) {
-      ++w.reads;
-      mprotect(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) & ~uintptr_t{4095}), 4096, PROT_READ | PROT_WRITE);
+      const size_t page = static_cast<size_t>(at - w.from) / 4096;
+      w.read[page] = true;
+      mprotect(w.from + page * 4096, 4096, PROT_READ | PROT_WRITE);
       return;
     }
   signal(SIGSEGV, SIG_DFL);  // a fault of another kind
@@ -198,7 +202,7 @@ TEST_CASE("experts: pages of those that no row goes through are never read") {
       const size_t size = m.n / spec.n_experts / 16 * linnet::panel_bytes(m.format, m.k);
       for (uint32_t e = 0; e < spec.n_experts; ++e) {  // whole pages of the expert alone
         const auto begin = reinterpret_cast<uintptr_t>(m.panels) + e * size, first = (begin + 4095) & ~uintptr_t{4095}, end = (begin + size) & ~uintptr_t{4095};
-        watched.push_back({reinterpret_cast<uint8_t*>(first), end - first, 0});
+        watched.push_back({reinterpret_cast<uint8_t*>(first), end - first, std::make_unique<std::atomic<bool>[]>((end - first) / 4096)});
       }
     }
   struct sigaction act {}, before {};
@@ -210,8 +214,9 @@ TEST_CASE("experts: pages of those that no row goes through are never read") {
   const auto touched = [&] {
     std::vector<uint32_t> n(watched.size() / spec.n_experts);
     for (size_t i = 0; i < watched.size(); ++i) {
-      CHECK((watched[i].reads == 0 || watched[i].reads == watched[i].bytes / 4096));  // all of an expert or nothing
-      n[i / spec.n_experts] += watched[i].reads > 0;
+      const size_t reads = watched[i].reads();
+      CHECK((reads == 0 || reads == watched[i].pages()));  // all of an expert or nothing
+      n[i / spec.n_experts] += reads > 0;
     }
     return n;
   };
