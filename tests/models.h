@@ -185,11 +185,13 @@ inline std::string detokenize(const Model& model, const Tokens& tokens) {
   return text;
 }
 
-// Tiers that this machine runs, weakest first.
+// Tiers that this machine runs, weakest first. LINNET_TEST_TIER names one, where a second build differs from the first in that alone.
 inline std::vector<linnet_isa> tiers() {
   std::vector<linnet_isa> out;
+  const char* const only = std::getenv("LINNET_TEST_TIER");
   for (int i = LINNET_ISA_SCALAR; linnet_isa_name(static_cast<linnet_isa>(i)); ++i) {
     const linnet_isa isa = static_cast<linnet_isa>(i);
+    if (only && std::strcmp(only, linnet_isa_name(isa)) != 0) continue;
     linnet_profile p{};
     p.size = sizeof p;
     p.isa = isa;

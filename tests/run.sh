@@ -67,7 +67,9 @@ stage "tests: ARM, qemu-user" tests arm
 stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py
 if [ "$(uname -m)" = x86_64 ]; then
   stage "build: with oneDNN" build onednn -DLINNET_FUZZ=OFF check_kernels test_exact
+  export LINNET_TEST_TIER=onednn
   stage "tests: with oneDNN" tests onednn -R '^(check_kernels|test_exact|test_symbols)$'
+  unset LINNET_TEST_TIER
 fi
 echo "== skipped in the tests above:"
 grep -h '^skipped: ' build/*/Testing/Temporary/LastTest.log 2>/dev/null | sort -u || true

@@ -14,6 +14,7 @@ import argparse
 import collections
 import hashlib
 import itertools
+import itertools
 import json
 import math
 import random
@@ -45,9 +46,12 @@ OTHERS, OTHERS_SHARE = 0.3, 0.1
 GUIDE_LAYER, GUIDE_HEAD, GUIDE = 3, 0, 0.3
 
 
-def sha256(path):
+HEAD = 20000  # conversations: that they repeat can be shown without writing all of the text
+
+
+def sha256(path, lines=None):
     with open(path, "rb") as f:
-        return hashlib.file_digest(f, "sha256").hexdigest()
+        return hashlib.file_digest(f, "sha256").hexdigest() if lines is None else hashlib.sha256(b"".join(itertools.islice(f, lines))).hexdigest()
 
 
 def conversations(path):
@@ -421,7 +425,7 @@ def main():
     if len(curve) > 1:
         svg(a.out / "loss.svg", curve, held_curve)
     with open(a.out / "training.json", "w") as f:
-        json.dump({"seed": a.seed, "train_sha256": sha256(a.data / "train.jsonl"), "heldout_sha256": sha256(a.data / "heldout.jsonl"), "parameters": count, "conversations": len(data),
+        json.dump({"seed": a.seed, "train_sha256": sha256(a.data / "train.jsonl"), f"train_{HEAD}_sha256": sha256(a.data / "train.jsonl", HEAD), "heldout_sha256": sha256(a.data / "heldout.jsonl"), "parameters": count, "conversations": len(data),
                    "tokens": total, "steps": steps, "batch_tokens": a.batch, "parts": a.parts, "lr": a.lr, "loss": round(smooth, 5), "heldout_loss": round(held_curve[-1][1], 5),
                    "minutes": round((time.time() - begin) / 60, 1), "threads": a.threads,
                    "versions": {"python": sys.version.split()[0], "torch": torch.__version__, "tokenizers": tokenizers.__version__, "numpy": np.__version__}}, f, indent=1)
