@@ -69,30 +69,32 @@ class TrieBuilder {
   void add_block() {
     const uint32_t begin = static_cast<uint32_t>(units_.size());
     units_.resize(begin + kBlock);
-    taken_.resize(begin + kBlock);
     is_base_.resize(begin + kBlock);
+    for (uint32_t slot = begin; slot < begin + kBlock; ++slot) free_.push_back(slot);
   }
-  void take(uint32_t at) { taken_[at] = true; }
+  void take(uint32_t at) { free_[at] = at + 1; }
+  // The first free slot from here on, or the number of slots.
+  uint32_t free_from(uint32_t slot) {
+    const uint32_t n = static_cast<uint32_t>(free_.size());
+    while (slot < n && free_[slot] != slot) {
+      if (free_[slot] < n) free_[slot] = free_[free_[slot]];  // the next walk is half as long
+      slot = free_[slot];
+    }
+    return slot;
+  }
 
   bool fits(uint32_t at, uint32_t base) const {
     const uint32_t relative = at ^ base;
     if (relative >= 1u << 21 && (relative & 0xFF)) return false;
     if (is_base_[base]) return false;
-    return std::none_of(labels_.begin(), labels_.end(), [this, base](uint8_t label) { return taken_[base ^ label]; });
+    return std::none_of(labels_.begin(), labels_.end(), [this, base](uint8_t label) { return free_[base ^ label] != (base ^ label); });
   }
 
   // A base of its own, all of whose children are free: in one of the last blocks, or in a new one.
   uint32_t find_base(uint32_t at) {
     const uint32_t n = static_cast<uint32_t>(units_.size());
-    uint32_t first = n > kOpenBlocks * kBlock ? n - kOpenBlocks * kBlock : 0;
-    if (first < next_) first = next_;
     uint32_t tries = 0;
-    for (uint32_t slot = first; slot < n && tries < 512; ++slot) {
-      if (taken_[slot]) {
-        if (slot == next_) ++next_;
-        continue;
-      }
-      ++tries;
+    for (uint32_t slot = free_from(n > kOpenBlocks * kBlock ? n - kOpenBlocks * kBlock : 0); slot < n && tries < 512; slot = free_from(slot + 1), ++tries) {
       const uint32_t base = slot ^ labels_[0];
       if (!fits(at, base)) continue;
       is_base_[base] = true;
@@ -107,8 +109,8 @@ class TrieBuilder {
   const std::vector<std::pair<std::string, uint32_t>>& keys_;
   std::vector<uint8_t> labels_;
   std::vector<uint32_t> units_;
-  std::vector<bool> taken_, is_base_;
-  uint32_t next_ = 0;  // all slots before it are taken
+  std::vector<uint32_t> free_;  // a free slot has its own number, a taken one that of a later slot with none that is free between
+  std::vector<bool> is_base_;
 };
 
 // ---- maps of characters -------------------------------------------------------------------------------------------------
