@@ -168,6 +168,7 @@ class MetadataReader {
     LINNET_TRY(number(s->norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", true, &s->norm_eps));
     s->n_kv_heads = s->n_heads;
     LINNET_TRY(number("attention.head_count_kv", false, &s->n_kv_heads));
+    if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
       return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ", s->n_kv_heads);
     LINNET_TRY(arch_->latent ? latent_sizes(s) : head_dim(s));
@@ -322,6 +323,8 @@ class MetadataReader {
       if (arch_->absent.nope_interval) s->nope_pattern = arch_->absent.nope_interval > s->n_layers ? 0 : arch_->absent.nope_interval;
       return LINNET_OK;
     }
+    if (s->window_chunks && s->window && s->window != arch_->form.window)  // which llama.cpp has as a constant
+      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window"), "' = ", s->window, " is not supported, only 0 and ", arch_->form.window);
     s->window_pattern = arch_->absent.window_pattern;
     GgufValue v;
     if (get("attention.sliding_window_pattern", &v) && v.type == kGgufArray) {
@@ -364,9 +367,11 @@ class MetadataReader {
     LINNET_TRY(number("expert_used_count", false, &s->n_active));
     if (s->n_experts && !arch_->experts.count) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
     std::vector<bool> moe;
-    for (uint32_t i = 0; i < s->n_layers && i < 1024; ++i) moe.push_back(has("blk." + std::to_string(i) + ".ffn_gate_inp.weight"));
+    for (uint32_t i = 0; i < s->n_layers; ++i) moe.push_back(has("blk." + std::to_string(i) + ".ffn_gate_inp.weight"));
     while (s->moe_first < moe.size() && !moe[s->moe_first]) ++s->moe_first;
-    if (s->n_experts == 0 || s->moe_first == moe.size()) {
+    if (s->n_experts && s->moe_first == moe.size() && !arch_->experts.group_best)
+      return refuse(LINNET_BAD_FILE, "key '", full("expert_count"), "' = ", s->n_experts, ", but no layer has a tensor ffn_gate_inp.weight");
+    if (s->n_experts == 0 || s->moe_first == moe.size()) {  // DeepSeek's files speak of experts that no layer has, too
       s->n_experts = s->n_active = s->moe_first = s->router_kind = s->router_correction = s->router_bias = s->expert_bias = s->router_input = 0;
       return LINNET_OK;
     }
