@@ -184,6 +184,73 @@ void check_packed(const std::string& src) {
 
 }  // namespace
 
+namespace {
+
+// A file as one that tests can change.
+GgufFile loaded(const std::string& path) {
+  const std::string bytes = slurp(path);
+  const auto g = std::make_unique<Gguf>();
+  linnet_error err = {};
+  REQUIRE(gguf_open(bytes.data(), bytes.size(), "file", g.get(), &err) == LINNET_OK);
+  GgufFile f;
+  for (uint32_t i = 0; i < g->n_keys; ++i) {
+    std::string_view key;
+    GgufValue v;
+    g->key_entry(i, &key, &v);
+    if (key == "general.alignment") continue;
+    const std::string payload = v.type == kGgufString ? test::lstr(std::string(v.text)) : v.type == kGgufArray ? le(v.array_type) + le(v.count) + std::string(v.raw)
+                                : v.type == kGgufF32  ? le(static_cast<float>(v.f))     : le(v.u).substr(0, gguf_scalar_bytes(v.type));
+    f.raw(std::string(key), v.type, payload);
+  }
+  for (uint32_t i = 0; i < g->n_tensors; ++i) {
+    GgufTensor t;
+    g->tensor_entry(i, &t);
+    f.tensors.push_back({std::string(t.name), std::vector<uint64_t>(t.dims, t.dims + t.n_dims), t.type, std::string(reinterpret_cast<const char*>(t.data), t.bytes)});
+  }
+  return f;
+}
+
+// Tensors of a layer one below the other, in each of the experts where there are some.
+void fuse(GgufFile* f, uint32_t layer, const std::vector<std::string>& names, const std::string& fused) {
+  const std::string blk = "blk." + std::to_string(layer) + ".";
+  if (!f->tensor(blk + names[0]) || !f->tensor(blk + names[1])) return;
+  GgufFile::Tensor t = *f->tensor(blk + names[0]);
+  const size_t n_dims = t.dims.size(), row = n_dims > 1 ? 1 : 0, parts = n_dims > 2 ? t.dims[2] : 1;
+  t.dims[row] = 0;
+  t.data.clear();
+  for (size_t part = 0; part < parts; ++part)
+    for (const std::string& name : names) {
+      const GgufFile::Tensor& from = *f->tensor(blk + name);
+      const size_t bytes = from.data.size() / parts;
+      if (part == 0) t.dims[row] += from.dims[row];
+      t.data += from.data.substr(part * bytes, bytes);
+    }
+  for (const std::string& name : names) f->remove(blk + name);
+  t.name = blk + fused;
+  f->tensors.push_back(t);
+}
+
+// DeepSeek before its attention was split: of each head the keys' matrix, not transposed, and the values', and sizes of heads instead of the latent's.
+void fuse_latent(GgufFile* f, const ModelSpec& s) {
+  for (uint32_t layer = 0; layer < s.n_layers; ++layer) {
+    const std::string blk = "blk." + std::to_string(layer) + ".";
+    const std::string k = f->tensor(blk + "attn_k_b.weight")->data, v = f->tensor(blk + "attn_v_b.weight")->data;
+    const size_t rank = s.kv_lora_rank, nope = s.qk_nope_dim, each = size_t{s.v_head_dim} * rank * 4;
+    std::string both;
+    for (uint32_t head = 0; head < s.n_heads; ++head) {
+      for (size_t i = 0; i < nope; ++i)
+        for (size_t j = 0; j < rank; ++j) both += k.substr(((head * rank + j) * nope + i) * 4, 4);
+      both += v.substr(head * each, each);
+    }
+    f->remove(blk + "attn_k_b.weight"), f->remove(blk + "attn_v_b.weight");
+    f->tensors.push_back({blk + "attn_kv_b.weight", {rank, s.n_heads * (nope + s.v_head_dim)}, kGgmlF32, both});
+  }
+  for (const char* key : {"key_length_mla", "value_length_mla", "key_length", "value_length", "head_count_kv"}) f->remove("deepseek2.attention." + std::string(key));
+  f->u32("deepseek2.attention.key_length", s.qk_nope_dim + s.qk_rope_dim), f->u32("deepseek2.attention.value_length", s.v_head_dim), f->u32("deepseek2.attention.head_count_kv", s.n_heads);
+}
+
+}  // namespace
+
 TEST_CASE("convert: every weight of a packed file is its source's, quantised") {
   check_packed("tests/golden/qwen2");
   if (const std::string path = data_path("models/stories260Ktok512.gguf"); !path.empty()) check_packed(path);
@@ -228,7 +295,7 @@ TEST_CASE("convert: 4-bit groups are at least as close as their largest value's 
 
 TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 and Q4_0 into i4g32 bit for bit") {
   const Folder folder;
-  for (const uint32_t type : {kGgmlQ8_0, kGgmlQ4_0, kGgmlQ4_1, kGgmlQ5_0, kGgmlQ5_1, kGgmlQ4_K, kGgmlQ5_K, kGgmlQ6_K, kGgmlF16, kGgmlBF16}) {
+  for (const uint32_t type : {kGgmlQ8_0, kGgmlQ4_0, kGgmlQ4_1, kGgmlQ5_0, kGgmlQ5_1, kGgmlQ4_K, kGgmlQ5_K, kGgmlQ6_K, kGgmlF16, kGgmlBF16, kGgmlMXFP4}) {
     GgufFile f = tiny_model(type);
     const std::string path = folder.put("q.gguf", f.bytes());
     CAPTURE(ggml_type(type).name);
@@ -242,6 +309,36 @@ TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 and Q4_0 into i
       REQUIRE(four.status == LINNET_OK);
       for (uint32_t i = 0; i < 256; i += 3)
         CHECK((exact.row(kFfnUp, 0, i) == four.row(kFfnUp, 0, i) && exact.row(kFfnUp, 0, i) == packed.row(kFfnUp, 0, i)));
+    }
+    if (type == kGgmlMXFP4) {  // kept bit for bit as it is, each value being one of sixteen times a power of two
+      constexpr float kValues[16] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6, 0, -0.5f, -1, -1.5f, -2, -3, -4, -6};
+      size_t wrong = 0;
+      for (uint32_t i = 0; i < 256; ++i) {
+        const auto row = exact.row(kFfnUp, 0, i);
+        CHECK(row == packed.row(kFfnUp, 0, i));
+        for (uint32_t j = 0; j < 256; ++j) {
+          const char* block = data.data() + (i * 8 + j / 32) * 17;
+          const int byte = static_cast<uint8_t>(block[1 + j % 16]);
+          wrong += row[j] != std::ldexp(kValues[j % 32 < 16 ? byte & 15 : byte >> 4], static_cast<uint8_t>(block[0]) - 127);
+        }
+      }
+      CHECK(wrong == 0);
+      f.tensor("blk.0.ffn_up.weight")->data[17 * 9] = '\x90';
+      Packed large(folder.put("large.gguf", f.bytes()), LINNET_I8G32), other(folder.at("large.gguf"), LINNET_F32);
+      CHECK((large.status == LINNET_UNSUPPORTED && other.status == LINNET_OK));
+      CHECK(std::string(large.err.text).find("'blk.0.ffn_up.weight'") != std::string::npos);
+      f.tensor("blk.0.ffn_up.weight")->data[17 * 9] = '\xff';
+      CHECK(Packed(folder.put("nan.gguf", f.bytes()), LINNET_F32).status == LINNET_BAD_FILE);
+    }
+    if (type == kGgmlQ8_0) {  // codes and scales of fused rows are theirs, too
+      const Packed apart(path, LINNET_I8G32);
+      fuse(&f, 0, {"attn_q.weight", "attn_k.weight", "attn_v.weight"}, "attn_qkv.weight");
+      fuse(&f, 0, {"ffn_gate.weight", "ffn_up.weight"}, "ffn_up.weight");
+      const Packed fused(folder.put("fused.gguf", f.bytes()), LINNET_I8G32);
+      INFO(fused.err.text);
+      REQUIRE(fused.status == LINNET_OK);
+      CHECK((fused.image.bytes == apart.image.bytes && std::memcmp(fused.image.data, apart.image.data, apart.image.bytes) == 0));
+      f = tiny_model(type);
     }
     if (type != kGgmlQ8_0) continue;
     Matrix m;
@@ -524,6 +621,42 @@ TEST_CASE("convert: a plain export holds the same model") {
     CHECK(a == rows_of(plain_again(data, folder.at("plain.gguf"))));
     REQUIRE(source_from_folder(data, &source, &err) == LINNET_OK);
     CHECK(a == rows_of(source));
+  }
+}
+
+TEST_CASE("GGUF import: fused tensors of newer and older converters are the same model") {
+  const Folder folder;
+  for (const std::string name : {"llama", "qwen2", "mixtral", "qwen3-moe", "gpt-neox", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v3"}) {
+    Source source;
+    linnet_error err = {};
+    Options o;
+    o.plain = true;
+    o.weights = LINNET_F32;
+    INFO(name);
+    REQUIRE(convert_to_file("tests/golden/" + name, folder.at("plain.gguf"), o, &err) == LINNET_OK);
+    REQUIRE(source_from_gguf(folder.at("plain.gguf"), &source, &err) == LINNET_OK);
+    const Rows want = rows_of(source);
+    const ModelSpec spec = source.spec;
+    GgufFile f = loaded(folder.at("plain.gguf"));
+    const size_t before = f.tensors.size();
+    for (uint32_t layer = 0; layer < spec.n_layers; ++layer) {
+      fuse(&f, layer, {"attn_q.weight", "attn_k.weight", "attn_v.weight"}, "attn_qkv.weight");
+      if (layer) fuse(&f, layer, {"attn_q.bias", "attn_k.bias", "attn_v.bias"}, "attn_qkv.bias");  // may stay apart
+      fuse(&f, layer, {"ffn_gate.weight", "ffn_up.weight"}, "ffn_up.weight");
+      fuse(&f, layer, {"ffn_gate_exps.weight", "ffn_up_exps.weight"}, "ffn_gate_up_exps.weight");
+    }
+    if (spec.kv_lora_rank) fuse_latent(&f, spec);
+    if (name != "gpt-neox") CHECK(f.tensors.size() < before);
+    const linnet_status s = source_from_gguf(folder.put("fused.gguf", f.bytes()), &source, &err);
+    INFO(err.text);
+    REQUIRE(s == LINNET_OK);
+    CHECK(rows_of(source) == want);
+    CHECK(std::memcmp(&source.spec, &spec, sizeof spec) == 0);
+    if (name != "qwen2") continue;
+    GgufFile::Tensor* t = f.tensor("blk.1.attn_qkv.weight");
+    --t->dims[1];
+    t->data.resize(t->data.size() - t->dims[0] * 4);
+    import_refused(f, kBad, {"'blk.1.attn_qkv.weight': dimensions"});
   }
 }
 
