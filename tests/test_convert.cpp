@@ -624,6 +624,38 @@ TEST_CASE("convert: a plain export holds the same model") {
   }
 }
 
+// A Mixtral with experts in blocks of 32: beside i8g128 they stay i8g32, whose groups the rows that go into them are quantised by.
+TEST_CASE("GGUF import: MXFP4 experts keep their blocks beside matrices in larger groups, in any chunk") {
+  ModelSpec s = {};
+  s.n_layers = 2, s.d_model = 128, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = s.rope_dim = 32, s.d_ff = s.expert_ff = 64, s.n_vocab = 48, s.n_experts = 4, s.n_active = 2, s.tied = 1;
+  GgufFile f;
+  f.text("general.architecture", "llama");
+  for (const auto& [key, value] : {std::pair{"block_count", s.n_layers}, {"context_length", 64u}, {"embedding_length", s.d_model}, {"feed_forward_length", s.d_ff}, {"attention.head_count", s.n_heads},
+                                   {"attention.head_count_kv", s.n_kv_heads}, {"attention.key_length", s.head_dim}, {"attention.value_length", s.head_dim}, {"expert_count", s.n_experts},
+                                   {"expert_used_count", s.n_active}})
+    f.u32(std::string("llama.") + key, value);
+  f.f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  const Architecture& a = *architecture_by_hf("mixtral");
+  for (uint32_t r = 0; r < kRoleCount; ++r)
+    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? s.n_layers : 1); ++layer) {
+      const Role role = static_cast<Role>(r);
+      if (!role_present(role, layer, s)) continue;
+      const uint32_t k = kRoles[r].matrix ? kRoles[r].k(s) : 1, rows = role_of_experts(role) ? expert_rows(role, s) : kRoles[r].n(s), parts = role_of_experts(role) ? s.n_experts : 1;
+      const uint32_t type = role_of_experts(role) ? kGgmlMXFP4 : kGgmlF32;
+      f.tensors.push_back({gguf_tensor_name(a, s, role, layer), gguf_dims(role, s, k, rows, parts), type, test::tensor_data(type, uint64_t{k} * rows * parts, r * 100 + layer)});
+    }
+  const Folder folder;
+  const test::Model model(folder.put("mx.gguf", f.bytes()), LINNET_FORMAT_DEFAULT);
+  test::Tokens tokens;
+  for (int32_t i = 0; i < 40; ++i) tokens.push_back(i * 7 % 48);
+  const auto at_once = test::all_logits(model, tokens, LINNET_I8);
+  test::Session one_by_one(model, test::params(LINNET_I8, 1, 1));
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    one_by_one.prefill({tokens[i]});
+    CHECK(test::same_bytes(one_by_one.logits(), at_once[i]));
+  }
+}
+
 TEST_CASE("GGUF import: fused tensors of newer and older converters are the same model") {
   const Folder folder;
   for (const std::string name : {"llama", "qwen2", "mixtral", "qwen3-moe", "gpt-neox", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v3"}) {
