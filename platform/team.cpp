@@ -19,6 +19,8 @@ void pause() {
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("isb" ::: "memory");
+#elif defined(__ARM_ARCH) && __ARM_ARCH >= 7
+  asm volatile("yield" ::: "memory");
 #else
   sched_yield();
 #endif
