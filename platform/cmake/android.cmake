@@ -13,6 +13,7 @@ endif()
 if(NOT ANDROID_PLATFORM)
   set(ANDROID_PLATFORM android-24)
 endif()
-set(ANDROID_STL c++_static)  # the library itself uses none of it
-set(ANDROID_SUPPORT_FLEXIBLE_PAGE_SIZES ON)  # 16 KB pages, Android 15
+set(ANDROID_STL c++_static)  # linnet itself takes nothing of it
+string(APPEND CMAKE_SHARED_LINKER_FLAGS_INIT " -Wl,-z,max-page-size=16384")  # phones with pages of 16 KB refuse less; r28 does it by itself
+string(APPEND CMAKE_EXE_LINKER_FLAGS_INIT " -Wl,-z,max-page-size=16384")
 include($ENV{ANDROID_NDK_HOME}/build/cmake/android.toolchain.cmake)
