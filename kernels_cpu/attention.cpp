@@ -476,7 +476,7 @@ uint32_t finite_amax(const Worker& w, const float* x, uint32_t n, float* amax) {
 float codes_f8(const Worker& w, Format f, const float* x, uint32_t n, uint8_t* codes) {
   const float top = f == LINNET_F8E4M3 ? 448.0f : 57344.0f;
   float amax;
-  std::memset(codes, 0, align_up(n, 4));
+  std::memset(codes, 0, static_cast<size_t>(align_up(n, 4)));
   if (!finite_amax(w, x, n, &amax) || !(amax > 1e-30f)) return 0;
   const float inv = top / amax;
   for (uint32_t i = 0; i < n; ++i) codes[i] = f == LINNET_F8E4M3 ? f32_to_f8e4m3(x[i] * inv) : f32_to_f8e5m2(x[i] * inv);
@@ -520,7 +520,7 @@ void store_key(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t slo
       const float want = amax / 127.0f;
       const uint16_t half = finite ? f32_to_f16(want < 65504.0f ? want : 65504.0f) : uint16_t{0};
       const float rounded = f16_to_f32(half);
-      std::memset(codes + from, 0, align_up(n, 32));
+      std::memset(codes + from, 0, static_cast<size_t>(align_up(n, 32)));
       if (rounded > 0) t.codes(k + from, n, 1.0f / rounded, reinterpret_cast<int8_t*>(codes + from));
       if (rounded > 0 && kv_small_head(lay.head_dim)) {  // the only group
         float rest[kSecondByte];
@@ -531,7 +531,7 @@ void store_key(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t slo
     }
   } else {
     const float scale = codes_f8(w, lay.k, k, lay.head_dim, codes);
-    std::memset(codes + align_up(lay.head_dim, 4), 0, lay.kpad - align_up(lay.head_dim, 4));
+    std::memset(codes + align_up(lay.head_dim, 4), 0, static_cast<size_t>(lay.kpad - align_up(lay.head_dim, 4)));
     std::memcpy(head + lay.k_scale_at + slot * 4, &scale, 4);
   }
   for (uint32_t d = 0; d < lay.kpad; d += 4) std::memcpy(head + size_t{d} * kPagePositions + slot * 4, codes + d, 4);

@@ -2,7 +2,7 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -134,6 +134,10 @@ uint64_t cpu_bits() {
   if (caps >> 20 & 1) out |= kCpuDotprod;  // HWCAP_ASIMDDP
   if (caps2 >> 13 & 1) out |= kCpuI8mm;    // HWCAP2_I8MM
   if (caps2 >> 14 & 1) out |= kCpuNeonBf16;  // HWCAP2_BF16
+#elif defined(__arm__) && defined(__linux__)
+  const unsigned long caps = getauxval(AT_HWCAP);
+  if (caps >> 12 & 1) out |= kCpuNeon;  // HWCAP_NEON
+  if (caps >> 16 & 1) out |= kCpuFma;   // HWCAP_VFPv4
 #endif
   return out;
 }

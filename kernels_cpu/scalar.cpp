@@ -503,9 +503,7 @@ const GemmKernel kGemm[] = {
     {LINNET_I4G128Z, 1, gemm_int<kNibblesZero, true, true>, peak_int8},
 };
 
-}  // namespace
-
-const KernelTable scalar_table = {
+constexpr KernelTable kTable = {
     .isa = LINNET_ISA_SCALAR,
     .required = 0,
     .gemm = kGemm,
@@ -535,5 +533,11 @@ const KernelTable scalar_table = {
     .gather_row = gather_row,
     .read_all = read_all,
 };
+
+}  // namespace
+
+#if !LINNET_IN_NEON32
+const KernelTable scalar_table = kTable;
+#endif
 
 }  // namespace linnet

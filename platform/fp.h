@@ -22,6 +22,15 @@ class FpGuard {
 
  private:
   uint64_t saved_;
+#elif defined(__arm__) && defined(__ARM_FP)
+  FpGuard() {
+    asm volatile("vmrs %0, fpscr" : "=r"(saved_));
+    asm volatile("vmsr fpscr, %0" ::"r"(0));
+  }
+  ~FpGuard() { asm volatile("vmsr fpscr, %0" ::"r"(saved_)); }
+
+ private:
+  uint32_t saved_;
 #else
   FpGuard() {}
 #endif

@@ -19,6 +19,8 @@ void pause() {
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   asm volatile("isb" ::: "memory");
+#elif defined(__ARM_ARCH) && __ARM_ARCH >= 7
+  asm volatile("yield" ::: "memory");
 #else
   sched_yield();
 #endif
@@ -107,7 +109,8 @@ Status team_kind(uint32_t threads, uint32_t* kind, Error* err) {
 #endif
   switch (threads) {
     case LINNET_THREADS_DEFAULT: *kind = openmp ? LINNET_THREADS_OPENMP : LINNET_THREADS_OWN; return LINNET_OK;
-    case LINNET_THREADS_OWN: *kind = threads; return LINNET_OK;
+    case LINNET_THREADS_OWN:
+    case LINNET_THREADS_APP: *kind = threads; return LINNET_OK;
     case LINNET_THREADS_OPENMP:
       if (!openmp) return fail(err, LINNET_UNSUPPORTED, "threads: this build has no OpenMP");
       *kind = threads;
@@ -138,6 +141,7 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
   const uint32_t cpus = usable_cpus();
   barrier.spin = done.spin = cpus && count > cpus ? 0 : spin;
   n_started = 1;
+  if (kind == LINNET_THREADS_APP) return LINNET_OK;
   if (kind == LINNET_THREADS_OPENMP) {
     run([](void*, uint32_t, uint32_t) {}, nullptr);  // warms the runtime: its allocations happen here
     return LINNET_OK;
@@ -160,6 +164,14 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
   return LINNET_OK;
 }
 
+// Numbers that come from the app: past the team's there is no scratch memory.
+static void app_share(void* p, uint32_t id, uint32_t count) {
+  Team& team = *static_cast<Team*>(p);
+  if (id >= count || count > team.n) return;
+  team.ran.fetch_add(1, std::memory_order_relaxed);
+  team.fn(team.arg, id, count);
+}
+
 void Team::run(TeamFn f, void* a) {
   if (n == 1) return f(a, 0, 1);
 #if LINNET_HAVE_OPENMP
@@ -171,6 +183,12 @@ void Team::run(TeamFn f, void* a) {
 #endif
   fn = f;
   arg = a;
+  if (kind == LINNET_THREADS_APP) {
+    ran.store(0, std::memory_order_relaxed);
+    app(app_user, n, app_share, this);
+    if (ran.load(std::memory_order_relaxed) == 0) f(a, 0, 1);
+    return;
+  }
   change(round, sleepers);
   f(a, 0, n);
   done.wait(n);

@@ -21,7 +21,7 @@ struct alignas(64) Barrier {
   void wait(uint32_t n);
 };
 
-// n: threads that really run, at most the team's (OpenMP may grant fewer).
+// n: threads that really run, at most the team's (OpenMP and the app may grant fewer).
 using TeamFn = void (*)(void* arg, uint32_t id, uint32_t n);
 
 #if defined(__SANITIZE_THREAD__)
@@ -41,6 +41,9 @@ struct Team {
   uint8_t* stacks = nullptr;                // (n - 1, kThreadStackBytes)
   TeamFn fn = nullptr;
   void* arg = nullptr;
+  linnet_parallel_for app = nullptr;  // the app's threads, set before start
+  void* app_user = nullptr;
+  std::atomic<uint32_t> ran{0};       // shares that the app's threads took up in this round
 
   void layout_in(Arena& arena, uint32_t n, uint32_t kind);
   Status start(uint32_t n, uint32_t kind, uint32_t spin, Error* err);

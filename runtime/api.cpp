@@ -401,7 +401,7 @@ linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, siz
   LINNET_NEED_ARG(session);
   LINNET_NEED_ARG(n_bytes);
   LINNET_TRY(check_seq(*session, seq, err));
-  *n_bytes = state_bytes(*session, seq);
+  *n_bytes = static_cast<size_t>(state_bytes(*session, seq));  // no more than the session's own
   return LINNET_OK;
 }
 

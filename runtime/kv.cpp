@@ -14,6 +14,9 @@ uint32_t first_page(const KvClass& c, uint32_t position) {
   return first > c.keep_pages ? first : c.keep_pages;
 }
 
+// Of a page, 128 MiB at most: fits everywhere.
+size_t up(uint64_t bytes, uint64_t to) { return static_cast<size_t>(align_up(bytes, to)); }
+
 bool float_kv(Format f) { return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16; }
 
 }  // namespace
@@ -37,16 +40,16 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, u
     l.k_scale_at = size_t{l.k_rows} * 64 * format_row(k).bits / 4;
     l.v_at = l.k_scale_at + l.k_rows * size_t{8} + l.k_groups * sizeof(uint16_t);
     l.v_scale_at = l.v_at + size_t{l.dpad} / 4 * 64 * format_row(v).bits / 4;
-    l.head_bytes = align_up(l.v_scale_at + kGroupPositions * (size_t{2} * l.k_groups + sizeof(uint16_t)), 16);
+    l.head_bytes = up(l.v_scale_at + kGroupPositions * (size_t{2} * l.k_groups + sizeof(uint16_t)), 16);
     l.page_bytes = n_kv_heads * l.head_bytes;
     return l;
   }
   l.kpad = static_cast<uint32_t>(padded_k(k, head_dim));
   l.k_groups = k == LINNET_I8 ? static_cast<uint32_t>(div_up(head_dim, 32)) : 0;
-  const auto scale_bytes = [](Format f) { return float_kv(f) ? size_t{0} : align_up(kPagePositions * sizeof(float), 64); };
-  l.k_scale_at = align_up(size_t{kPagePositions} * l.kpad * format_row(k).bits / 8, 64);
-  l.v_at = l.k_scale_at + (k == LINNET_I8 ? align_up(l.k_groups * kPagePositions * sizeof(uint16_t), 64) : scale_bytes(k));
-  l.v_scale_at = l.v_at + (latent ? 0 : align_up(size_t{kPagePositions} * l.dpad * format_row(v).bits / 8, 64));
+  const auto scale_bytes = [](Format f) { return float_kv(f) ? size_t{0} : up(kPagePositions * sizeof(float), 64); };
+  l.k_scale_at = up(size_t{kPagePositions} * l.kpad * format_row(k).bits / 8, 64);
+  l.v_at = l.k_scale_at + (k == LINNET_I8 ? up(l.k_groups * kPagePositions * sizeof(uint16_t), 64) : scale_bytes(k));
+  l.v_scale_at = l.v_at + (latent ? 0 : up(size_t{kPagePositions} * l.dpad * format_row(v).bits / 8, 64));
   l.head_bytes = l.v_scale_at + (latent ? 0 : scale_bytes(v));
   l.page_bytes = n_kv_heads * l.head_bytes;
   return l;
@@ -133,9 +136,9 @@ bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
         uint32_t* at = arena.take<uint32_t>("page tables", c.n_slots);
         if (slots) *slots = at;
       }
-    c.sink_floats = c.n_sinks ? align_up(size_t{kMaxSinks} * c.layout.head_dim, 16) + size_t{kMaxSinks} * c.layout.dpad : 0;
+    c.sink_floats = c.n_sinks ? up(size_t{kMaxSinks} * c.layout.head_dim, 16) + size_t{kMaxSinks} * c.layout.dpad : 0;
     c.sinks = arena.take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
-    const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.scores_per_layer() : 0, slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
+    const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.n_slots * kPagePositions : 0, slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
     c.score = arena.take<float>("kv scores", scores);
     c.fresh = arena.take<float>("kv scores", scores);
     c.pooled = arena.take<float>("kv scores", slots);

@@ -15,7 +15,10 @@ namespace linnet {
 [[nodiscard]] inline bool fits(uint64_t offset, uint64_t bytes, uint64_t limit) { return bytes <= limit && offset <= limit - bytes; }
 
 constexpr uint64_t align_up(uint64_t v, uint64_t a) { return (v + a - 1) / a * a; }
-constexpr uint64_t div_up(uint64_t v, uint64_t a) { return (v + a - 1) / a; }
+template <class T>
+constexpr T div_up(T v, uint64_t a) {  // never more than v, so that it fits its type
+  return static_cast<T>((v + a - 1) / a);
+}
 
 // A cursor over bytes, little-endian. Reading past the end fails, returns zeros and stays failed, so a parser may read several
 // fields and ask ok() once before it uses them.

@@ -144,7 +144,7 @@ bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linn
   if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &choice, kv_layer})) return false;
   layout_activations(arena, model, p, &f.act);
   const uint32_t head_k = spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
-  f.act.scratch_stride = align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, head_k), kAlign);
+  f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, head_k), kAlign));
   f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
   const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
   f.act.shared = arena.take<uint8_t>("activations", shared);
@@ -269,6 +269,9 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
   LINNET_TRY(check_kv_format(p.v_format, "V format", err));
   if (p.n_threads == 0) p.n_threads = 1;
   if (p.n_threads > kMaxThreads) return fail(err, LINNET_BAD_ARG, "session: n_threads is ", p.n_threads, ", at most ", kMaxThreads);
+  if (p.parallel_for && p.threads == LINNET_THREADS_DEFAULT) p.threads = LINNET_THREADS_APP;
+  if ((p.threads == LINNET_THREADS_APP) != (p.parallel_for != nullptr))
+    return fail(err, LINNET_BAD_ARG, "session: threads is ", p.threads, p.parallel_for ? ", but parallel_for is set: LINNET_THREADS_APP (3) or 0" : " (LINNET_THREADS_APP), but parallel_for is NULL");
   LINNET_TRY(team_kind(p.threads, &p.threads, err));
   if (p.spin == 0) p.spin = kDefaultSpin;
   if (p.n_logits == 0) p.n_logits = 1;
@@ -320,6 +323,8 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->stats.n_threads = params.n_threads;
   s->stats.memory_bytes = arena.used();
   LINNET_TRY(sampling_check(nullptr, &s->sampler.params, err));
+  s->team.app = params.parallel_for;
+  s->team.app_user = params.parallel_for_user;
   LINNET_TRY(s->team.start(params.n_threads, params.threads, params.spin, err));
   *out = s;
   return LINNET_OK;

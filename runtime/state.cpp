@@ -177,7 +177,7 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   const Sequence& q = s.seqs[seq];
   put_header(sink, s, h, first);
   sink.begin(kTokens, 0, token_bytes(h));
-  sink.put(q.history, token_bytes(h));
+  sink.put(q.history, static_cast<size_t>(token_bytes(h)));
   sink.end();
   const linnet_sampling& p = s.sampler.params;
   const SamplerRow sampler = {p.seed, q.n_draws, p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n};
@@ -404,7 +404,7 @@ Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, 
   LINNET_TRY(check_model(s, err));
   uint32_t first[kMaxKvClasses];
   const Header h = describe(s, seq, first);
-  *n_bytes = h.bytes;
+  *n_bytes = static_cast<size_t>(h.bytes);
   if (cap < h.bytes) return fail(err, LINNET_TOO_SMALL, "state: memory of ", cap, " bytes, needs ", h.bytes);
   Sink sink;
   sink.out = static_cast<uint8_t*>(out);

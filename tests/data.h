@@ -23,7 +23,7 @@ inline constexpr bool kSanitized = false;
 #endif
 
 // Tests take corners of their grids there, and mostly in an emulator.
-#if defined(__aarch64__)
+#if defined(__aarch64__) || defined(__arm__)
 inline constexpr bool kSlow = true;
 #else
 inline constexpr bool kSlow = kSanitized;

@@ -4,9 +4,12 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <condition_variable>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/convert/convert.h"
@@ -184,6 +187,67 @@ inline std::string detokenize(const Model& model, const Tokens& tokens) {
   check(linnet_detokenize(model.m, tokens.data(), tokens.size(), text.data(), n, &n, &err), err);
   return text;
 }
+
+// Threads of an app, which has its own use for them: a round takes as many as `grant` says, at most.
+class AppPool {
+ public:
+  explicit AppPool(uint32_t n) {
+    for (uint32_t i = 1; i < n; ++i) threads_.emplace_back([this, i] { work(i); });
+  }
+  ~AppPool() {
+    {
+      const std::lock_guard lock(mutex_);
+      quit_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& t : threads_) t.join();
+  }
+  AppPool(const AppPool&) = delete;
+
+  uint32_t (*grant)(uint32_t round, uint32_t n) = [](uint32_t, uint32_t n) { return n; };
+  uint32_t rounds = 0;
+  static void parallel_for(void* user, uint32_t n, linnet_share_fn share, void* arg) { static_cast<AppPool*>(user)->run(n, share, arg); }
+
+ private:
+  void run(uint32_t n, linnet_share_fn share, void* arg) {
+    const uint32_t k = std::min(grant(rounds++, n), static_cast<uint32_t>(threads_.size()) + 1);
+    if (k == 0) return;
+    {
+      const std::lock_guard lock(mutex_);
+      share_ = share, arg_ = arg, k_ = k, left_ = k - 1;
+      ++round_;
+    }
+    wake_.notify_all();
+    share(arg, 0, k);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return left_ == 0; });
+  }
+  void work(uint32_t i) {
+    std::unique_lock lock(mutex_);
+    for (uint64_t seen = 0;;) {
+      wake_.wait(lock, [&] { return quit_ || round_ != seen; });
+      if (quit_) return;
+      seen = round_;
+      if (i >= k_) continue;
+      const auto share = share_;
+      void* const arg = arg_;
+      const uint32_t k = k_;
+      lock.unlock();
+      share(arg, i, k);
+      lock.lock();
+      if (--left_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  linnet_share_fn share_ = nullptr;
+  void* arg_ = nullptr;
+  uint32_t k_ = 0, left_ = 0;
+  uint64_t round_ = 0;
+  bool quit_ = false;
+  std::vector<std::thread> threads_;
+};
 
 // Tiers that this machine runs, weakest first. LINNET_TEST_TIER names one, where a second build differs from the first in that alone.
 inline std::vector<linnet_isa> tiers() {

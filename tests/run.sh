@@ -1,7 +1,8 @@
 #!/bin/sh
 # Everything that must pass before a change is in: tests/run.sh [--full]
 # Installs what the tests need, then: Clang with all warnings as errors and the fuzzers, ASan + UBSan, TSan, the ARM kernels under qemu, the kernels with oneDNN, and the release build last, so
-# that the output ends with its summary. --full fuzzes longer and runs the tests of the Clang build too.
+# that the output ends with its summary. --full fuzzes longer, runs the tests of the Clang build too, all of them for 64-bit and 32-bit ARM, and builds with link-time optimisation,
+# for one tier, with musl (where zig is) and as a shared library.
 set -u
 full=
 case ${1:-} in
@@ -22,6 +23,7 @@ need_packages "$@" "catch2|the tests' framework" "python3|tests of the command l
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
   "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
+[ -z "$full" ] || need_packages "g++-arm-linux-gnueabihf|compiler for 32-bit ARM" || exit 1
 
 jobs=$(nproc)
 export OMP_WAIT_POLICY=passive # several tests run at a time, each with threads: none may spin while another waits for a core
@@ -62,8 +64,22 @@ stage "tests: ASan + UBSan" tests dev
 # Under TSan only what runs on several threads.
 stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv
 stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv)$'
-stage "build: GCC for ARM" build arm -DLINNET_FUZZ=OFF
-stage "tests: ARM, qemu-user" tests arm
+if [ -n "$full" ]; then
+  stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF
+  stage "tests: ARM, qemu-user" tests arm64
+  stage "build: GCC for 32-bit ARM" build armhf -DLINNET_FUZZ=OFF
+  stage "tests: 32-bit ARM, qemu-user" tests armhf
+  if python3 -m ziglang version >/dev/null 2>&1; then
+    stage "build: zig, musl" build musl-arm64 -DLINNET_FUZZ=OFF check_kernels test_exact
+    stage "tests: musl, qemu-user" tests musl-arm64 -R '^(check_kernels_max|test_exact_max)$'
+  else
+    echo "skipped: musl-arm64: no zig (pip install ziglang)"
+  fi
+  stage "other ways to build" ./tests/test_builds.sh
+else
+  stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden
+  stage "tests: ARM, qemu-user" tests arm64 -L arch
+fi
 stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py
 if [ "$(uname -m)" = x86_64 ]; then
   stage "build: with oneDNN" build onednn -DLINNET_FUZZ=OFF check_kernels test_exact

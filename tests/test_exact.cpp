@@ -1,6 +1,7 @@
 // The same bytes for every instruction set, thread count, chunk, and way to cut a prompt into calls.
 #include <random>
 
+#include "runtime/crc32c.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -104,6 +105,31 @@ TEST_CASE("families: the same bytes over ISA, threads and chunks") {
     }
   }
   std::printf("%zu runs of families compared byte for byte\n", compared);
+}
+
+// Pinned, so that builds for different processors are held against each other.
+TEST_CASE("stories260K: the logits and the text of every machine") {
+  const std::string folder = data_path("models/stories260K");
+  if (folder.empty()) return;
+  const struct {
+    linnet_format weights;
+    uint32_t kv, crc;
+  } runs[] = {{LINNET_I8G128, LINNET_I8, 0x858e839f}, {LINNET_I4G64, LINNET_F16, 0x242c68d9}, {LINNET_F32, LINNET_F32, 0x6deebbe6}};
+  const linnet_isa isa = tiers().back();
+  for (const auto& r : runs) {
+    const Model model(folder, r.weights, isa);
+    Session s(model, params(r.kv, 2, 16, 1, 200));
+    s.prefill(tokenize(model, "Once upon a time, there was a little girl named Lily."));
+    uint32_t crc = 0;
+    for (int i = 0; i < 60; ++i) {
+      const Row row = s.logits();
+      crc = linnet::crc32c(crc, row.data(), row.size() * sizeof(float));
+      const int32_t token = s.decode();
+      crc = linnet::crc32c(crc, &token, sizeof token);
+    }
+    std::printf("stories260K %s: CRC-32C of 60 rows of logits and tokens on %s: %08x\n", linnet_format_name(r.weights), linnet_isa_name(isa), crc);
+    CHECK(crc == r.crc);
+  }
 }
 
 TEST_CASE("rope_length fixes the frequencies, whatever the context is") {

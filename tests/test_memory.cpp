@@ -266,9 +266,11 @@ TEST_CASE("no allocation between init and fini") {
   Tokens tokens(256);
   for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * 7 % model.desc.n_vocab);
   size_t n = 40, used = 0;
-  for (const uint32_t threads : {1u, 2u}) {
-    auto p = params(LINNET_I8, threads, 32, 1, 400);
-    p.threads = LINNET_THREADS_OWN;
+  AppPool pool(2);
+  for (const uint32_t threads : {1u, 2u, 3u}) {  // 3: two of the app's
+    auto p = params(LINNET_I8, threads < 3 ? threads : 2, 32, 1, 400);
+    if (threads == 3) p.parallel_for = AppPool::parallel_for, p.parallel_for_user = &pool;
+    else p.threads = LINNET_THREADS_OWN;
     Session s(model, p);
     linnet_sampling sampling{};
     sampling.size = sizeof sampling;

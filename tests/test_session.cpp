@@ -373,6 +373,60 @@ TEST_CASE("two sessions share a model from two threads") {
   CHECK(results[0] == results[1]);
 }
 
+TEST_CASE("the app's own threads: the same bytes, however many it grants") {
+  const Model model("tests/golden/mistral", LINNET_I8G128);  // one KV head, whose blocks threads share
+  Tokens tokens(1100);
+  for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * 31 % model.desc.n_vocab);
+  Session alone(model, params(LINNET_I8, 1, 64, 1, 1200));
+  alone.prefill(tokens);
+  Tokens want;
+  for (int i = 0; i < 8; ++i) want.push_back(alone.decode());
+  const struct {
+    uint32_t pool, n;
+    uint32_t (*grant)(uint32_t, uint32_t);
+  } cases[] = {{4, 4, [](uint32_t, uint32_t n) { return n; }}, {3, 8, [](uint32_t, uint32_t n) { return n; }}, {4, 4, [](uint32_t round, uint32_t n) { return round % (n + 1); }}};
+  for (const auto& c : cases) {
+    AppPool pool(c.pool);
+    pool.grant = c.grant;
+    auto p = params(LINNET_I8, c.n, 64, 1, 1200);
+    p.parallel_for = AppPool::parallel_for;
+    p.parallel_for_user = &pool;
+    Session s(model, p);
+    CHECK(pool.rounds == 0);
+    s.prefill(tokens);
+    CHECK(pool.rounds >= tokens.size() / 64);
+    Tokens got;
+    for (int i = 0; i < 8; ++i) got.push_back(s.decode());
+    INFO("pool " << c.pool << " n_threads " << c.n);
+    CHECK(got == want);
+    CHECK(same_bytes(s.logits(), alone.logits()));
+  }
+  // Shares that do not exist are not run, and what never runs is done by the caller.
+  auto p = params(LINNET_I8, 2, 64, 1, 1200);
+  p.parallel_for = [](void*, uint32_t n, linnet_share_fn share, void* arg) {
+    share(arg, 0, n + 1);
+    share(arg, n, n);
+    share(arg, 0, 0);
+  };
+  Session odd(model, p);
+  odd.prefill(tokens);
+  for (const int32_t token : want) CHECK(odd.decode() == token);
+  CHECK(same_bytes(odd.logits(), alone.logits()));
+
+  linnet_error err{};
+  linnet_need need{};
+  for (const uint32_t kind : {LINNET_THREADS_OPENMP, LINNET_THREADS_OWN}) {
+    p.threads = kind;
+    CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_BAD_ARG);
+    CHECK(std::strstr(err.text, "parallel_for"));
+  }
+  p.threads = LINNET_THREADS_APP;
+  check(linnet_session_need(model.m, &p, &need, &err), err);
+  p.parallel_for = nullptr;
+  CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_BAD_ARG);
+  CHECK(std::strstr(err.text, "parallel_for"));
+}
+
 TEST_CASE("stats and version") {
   const Model model("tests/golden/llama", LINNET_I8G128);
   Session s(model, params());

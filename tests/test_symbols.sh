@@ -1,7 +1,10 @@
 #!/bin/sh
-# What the core library's archive may define and may ask for: test_symbols.sh liblinnet.a
+# What the core library's archive may define and may ask for, what the shared library exports, and how large they are: test_symbols.sh liblinnet.a liblinnet.so HELLO
+# HELLO: examples/hello.c with one tier.
 set -eu
 lib=$1
+shared=$2
+hello=$3
 bad=0
 complain() { # what, list
   if [ -n "$2" ]; then
@@ -49,7 +52,20 @@ for object in "$work"/*.o; do
   esac
 done
 
-# 5. "A few hundred kilobytes": code and constants of the whole library.
+# 5. The shared library exports the functions of linnet.h and nothing else, under a name with its version.
+complain "exported by $shared and not linnet_" "$(nm -D --defined-only "$shared" | awk '$3 !~ /^linnet_/ { print $3 }')"
+[ "$(nm -D --defined-only "$shared" | wc -l)" = "$(echo "$defined" | grep -c '^linnet_')" ] || complain "$shared exports not all of the archive's functions" "$(nm -D --defined-only "$shared" | wc -l)"
+objdump -p "$shared" | grep -q 'SONAME *liblinnet.so.[0-9]*\.[0-9]*$' || complain "$shared has no soname" "$(objdump -p "$shared" | grep SONAME)"
+
+# 6. Sizes on disk: the whole library with all tiers, and an app with one.
+for pair in "$shared:1500000" "$hello:700000"; do
+  strip -o "$work/stripped" "${pair%:*}"
+  stripped=$(wc -c <"$work/stripped")
+  echo "$(basename "${pair%:*}"): $stripped bytes stripped"
+  [ "$stripped" -le "${pair##*:}" ] || complain "$(basename "${pair%:*}") is larger than its limit of ${pair##*:} bytes" "$stripped"
+done
+
+# 7. "A few hundred kilobytes": code and constants of the whole library.
 bytes=$(size -t "$lib" | awk 'END { print $1 }')
 echo "liblinnet.a: $(echo "$defined" | grep -c '^linnet_') linnet_ functions, $bytes bytes of code and constants, takes from outside:" $outside
 [ "$bytes" -lt 850000 ] || complain "larger than its limit of 850000 bytes" "$bytes"

@@ -63,7 +63,7 @@ struct Weights {
   }
   // [kpad/4][16][4]; what is past k and n is zero.
   void codes(uint32_t p, uint8_t* to) const {
-    const size_t words = align_up(k, kPadK) * kPanel / 8;
+    const size_t words = static_cast<size_t>(align_up(k, kPadK)) * kPanel / 8;
     const uint64_t stream = mix(seed, p);
     for (size_t i = 0; i < words; ++i) {
       const uint64_t w = mix(stream, i);
@@ -91,7 +91,7 @@ struct Weights {
     std::vector<uint8_t> panel;
     for (uint32_t row = first; row < first + count; ++row, out += k) {
       if (panel.empty() || row % kPanel == 0) {
-        panel.resize(align_up(k, kPadK) * kPanel);
+        panel.resize(static_cast<size_t>(align_up(k, kPadK)) * kPanel);
         codes(row / kPanel, panel.data());
       }
       const float s = scale(row);

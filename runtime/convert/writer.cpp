@@ -89,7 +89,7 @@ std::string GgufBuilder::header() const {
   put(&h, n_keys_);
   h += keys_;
   h += tensors_;
-  h.resize(header_bytes(), '\0');
+  h.resize(static_cast<size_t>(header_bytes()), '\0');
   return h;
 }
 
@@ -123,6 +123,7 @@ Status Output::open_file(const std::string& path, Error* err) {
 }
 
 Status Output::open_memory(Error* err) {
+  if (total_ > SIZE_MAX / 2) return fail(err, LINNET_TOO_SMALL, "a model of ", total_, " bytes is too large for this address space");
   memory_ = static_cast<uint8_t*>(linnet_mem_alloc(static_cast<size_t>(total_)));
   if (!memory_) return fail(err, LINNET_TOO_SMALL, "no memory for a model of ", total_, " bytes");
   return LINNET_OK;

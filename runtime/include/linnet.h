@@ -16,7 +16,7 @@
  * Memory   `*_need` returns the exact number of bytes, `*_init` places everything in the memory it is given and refuses
  *            one byte less. That memory, and the mapped file, must outlive the object and must not move. From init
  *            to fini no call allocates. (With LINNET_THREADS_OPENMP the OpenMP runtime may allocate the first time a new
- *            application thread calls in; LINNET_THREADS_OWN never does.) fini frees nothing of the caller's.
+ *            application thread calls in; LINNET_THREADS_OWN and LINNET_THREADS_APP never do.) fini frees nothing of the caller's.
  * Errors   every fallible call returns a linnet_status; `err` (may be NULL) gets a sentence that names the file, field and
  *            value. A call that fails leaves its object as it was. The library never prints, exits, aborts or throws.
  * Params   every params struct begins with `size` (= sizeof of it as the app was compiled); 0 in any other field means
@@ -149,10 +149,21 @@ typedef enum linnet_isa {
 } linnet_isa;
 
 typedef enum linnet_threads {
-  LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_OPENMP where it is built in, else LINNET_THREADS_OWN */
+  LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_APP where parallel_for is set, else LINNET_THREADS_OPENMP where it is built in, else LINNET_THREADS_OWN */
   LINNET_THREADS_OPENMP = 1,
-  LINNET_THREADS_OWN = 2 /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes */
+  LINNET_THREADS_OWN = 2, /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes */
+  LINNET_THREADS_APP = 3  /* the app's: parallel_for of linnet_session_params */
 } linnet_threads;
+
+/* One thread's share of a call's work: number i of k. */
+typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
+/* The app's threads in place of linnet's. Called on the thread that called linnet, while it prefills, decodes or generates, once or more per token, with n = n_threads
+ * (never where that is 1). It calls share(arg, i, k) once for each i of 0 .. k - 1 on k threads and returns when all have returned; what they wrote must be visible then, as after
+ * a join. The calling thread may be one of them. k is the app's choice each time, 1 to n, and changes no result.
+ * All k run at the same time: they wait for each other inside, so shares that are run one after another, or that wait for a thread of a busy pool,
+ * never come to an end. An app that has fewer threads free passes a smaller k; without a call of share the calling thread does all the work alone.
+ * Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. The hook must not use the session, linnet_cancel excepted. */
+typedef void (*linnet_parallel_for)(void* user, uint32_t n, linnet_share_fn share, void* arg);
 
 /* What the device is. Plain data: an app may fill it by hand. */
 typedef struct linnet_profile {
@@ -315,6 +326,8 @@ typedef struct linnet_session_params {
                            most n_context - n_keep there); default n_chunk */
   uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies are made for it once; default
                            n_context */
+  linnet_parallel_for parallel_for; /* the app's threads; NULL = linnet's. Goes with threads 0 or LINNET_THREADS_APP; must work until fini */
+  void* parallel_for_user;          /* its first argument */
 } linnet_session_params;
 
 /* How the next token is drawn. Order: penalties, top-k, temperature, top-p, min-p. */

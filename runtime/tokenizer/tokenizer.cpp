@@ -417,7 +417,7 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
   IdSink sink{out, cap};
   const bool around = !(flags & LINNET_NO_ADD_SPECIAL);
   for (uint32_t i = 0; around && i < t.header->n_before; ++i) sink.push(t.header->before[i]);
-  const uintptr_t at = reinterpret_cast<uintptr_t>(scratch), aligned = align_up(at, alignof(uint64_t));
+  const uintptr_t at = reinterpret_cast<uintptr_t>(scratch), aligned = static_cast<uintptr_t>(align_up(at, alignof(uint64_t)));
   if (!Encoder(t, text, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
     return fail(err, LINNET_BAD_FILE, "tokenizer tables: a text grows by more than ", t.header->growth, " times, as the tables say");
   for (uint32_t i = 0; around && i < t.header->n_after; ++i) sink.push(t.header->after[i]);

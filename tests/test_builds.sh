@@ -1,0 +1,57 @@
+#!/bin/sh
+# Other ways to build linnet give the same bytes: link-time optimisation, one tier for firmware, and a shared library that an app finds. Builds in build/ways.
+set -eu
+cd "$(dirname "$0")/.."
+jobs=$(nproc)
+way() { # name, targets, options...
+  name=$1
+  targets=$2
+  shift 2
+  echo "-- $name: $*"
+  mkdir -p build/ways
+  # shellcheck disable=SC2086 # several targets
+  { cmake -S . -B "build/ways/$name" -G Ninja -DCMAKE_BUILD_TYPE=Release -DLINNET_WERROR=ON "$@" && cmake --build "build/ways/$name" -j "$jobs" --target $targets; } >"build/ways/$name.log" 2>&1 || {
+    tail -n 40 "build/ways/$name.log"
+    exit 1
+  }
+}
+exact() { OMP_WAIT_POLICY=passive "build/ways/$1/tests/test_exact" "stories260K*"; }
+
+way lto "check_kernels test_exact" -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON
+build/ways/lto/tests/check_kernels --cases 10
+exact lto
+
+tier=avx2
+[ "$(uname -m)" = x86_64 ] || tier=neon
+for only in scalar $tier; do
+  way "only-$only" test_exact -DLINNET_ISA_ONLY=$only -DLINNET_OPENMP=OFF
+  exact "only-$only"
+done
+if cmake -S . -B build/ways/only-nothing -DLINNET_ISA_ONLY=sse9 >build/ways/only-nothing.log 2>&1; then echo "LINNET_ISA_ONLY=sse9 was taken"; exit 1; fi
+grep -q 'LINNET_ISA_ONLY=sse9: one of scalar' build/ways/only-nothing.log
+
+# Installed with the shared library, an app gets that one, from CMake and from pkg-config.
+way shared "linnet linnet_shared linnet_convert" -DBUILD_SHARED_LIBS=ON -DLINNET_TESTS=OFF -DLINNET_CLI=OFF
+prefix=$PWD/build/ways/prefix
+rm -rf "$prefix" build/ways/app
+cmake --install build/ways/shared --prefix "$prefix" >/dev/null
+mkdir build/ways/app
+cp examples/hello.c build/ways/app
+cat >build/ways/app/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(app LANGUAGES C)
+find_package(linnet 0.1 REQUIRED)
+add_executable(hello hello.c)
+target_link_libraries(hello PRIVATE linnet::linnet)
+END
+cmake -S build/ways/app -B build/ways/app/build -DCMAKE_PREFIX_PATH="$prefix" >build/ways/app.log && cmake --build build/ways/app/build >>build/ways/app.log || { cat build/ways/app.log; exit 1; }
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name linnet.pc)")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046 # several words on purpose
+cc -std=c11 examples/hello.c $(pkg-config --cflags --libs linnet) -Wl,-rpath,"$(dirname "$PKG_CONFIG_PATH")" -o build/ways/app/hello
+for hello in build/ways/app/build/hello build/ways/app/hello; do
+  objdump -p "$hello" | grep -q 'NEEDED *liblinnet\.so\.0\.' || { echo "$hello does not use the shared library"; exit 1; }
+  "$hello" examples/assistant/model/linnet-assistant.gguf "set a timer for ten minutes" >build/ways/app/text || exit 1
+  [ -s build/ways/app/text ]
+done
+echo "link-time optimisation, one tier, a shared library: the same bytes"
