@@ -35,10 +35,10 @@ struct Team {
   Barrier barrier;  // for fn
   Barrier done;     // own threads: end of a round
   std::atomic<uint32_t> round{0}, sleepers{0};
-  bool quit = false;
   uint32_t n = 1, kind = 0, n_started = 0;  // kind: linnet_threads, never DEFAULT
+  uint32_t n_active = 1;                    // 1..n: those that take part in the next run; may change between runs, the others sleep
   TeamThread* threads = nullptr;            // (n), own threads
-  uint8_t* stacks = nullptr;                // (n - 1, kThreadStackBytes)
+  uint8_t* stacks = nullptr;                // a page, then (n - 1, kThreadStackBytes)
   TeamFn fn = nullptr;
   void* arg = nullptr;
 

@@ -94,9 +94,12 @@ const char* linnet_status_text(linnet_status status) {
 /* ---- helpers outside the core */
 
 linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err) {
+  return linnet_file_load(path, how, nullptr, nullptr, out, err);
+}
+linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progress_fn fn, void* user, linnet_view* out, linnet_error* err) {
   LINNET_NEED_ARG(path);
   LINNET_NEED_ARG(out);
-  return file_map(path, how, out, err);
+  return file_load(path, how, {fn, user}, out, err);
 }
 void linnet_file_unmap(linnet_view* view) {
   if (view) file_unmap(view);

@@ -29,7 +29,7 @@ enum class Kind {
   kKv,      // formats of the KV cache: i8, i8/f16, i8,0-3=f16
   kFull,    // stop, drop-oldest, sinks, heavy-hitters, snapkv
   kIsa,     // auto, scalar, avx2, ...
-  kLoad,    // map or copy
+  kLoad,    // map, copy, prewarm, lock
   kLayout,  // packed or plain
 };
 
@@ -114,6 +114,7 @@ struct KvFormats {
 // "K", "K/V", then any number of ",LAYER=K/V" or ",FIRST-LAST=K/V".
 bool parse_kv(std::string_view text, KvFormats* out);
 bool parse_full(std::string_view text, uint32_t* when_full);
+bool parse_load(std::string_view text, linnet_load* how);
 
 // "linnet run: <text>" on stderr; they return the exit code.
 [[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);

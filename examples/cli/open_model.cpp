@@ -28,7 +28,7 @@ bool read_settings(const Args& args, Settings* out) {
   s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : file.threads ? file.threads : default_threads();
   s.spin = file.spin;
   out->weights = args.given("--weights") || !file.weights ? args.format("--weights") : file.weights;
-  out->load = args.text("--load") == "copy" ? LINNET_LOAD_COPY : LINNET_LOAD_MAP;
+  parse_load(args.text("--load"), &out->load);
   return true;
 }
 
@@ -47,7 +47,7 @@ Engine::~Engine() {
 bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
   linnet_error err = {};
   {
-    Progress bar("packing");
+    Progress bar("loading");
     convert::Options options;
     options.weights = settings.weights;
     options.vocab_only = vocab_only;

@@ -425,7 +425,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
     linnet_file_unmap(&file);
     LINNET_TRY(opened);
     if (packed) {
-      LINNET_TRY(linnet_file_map(path.c_str(), how, &out->file, err));
+      LINNET_TRY(linnet_file_load(path.c_str(), how, options.progress, options.user, &out->file, err));
       out->mapped = true;
       return LINNET_OK;
     }

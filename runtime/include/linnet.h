@@ -92,12 +92,20 @@ typedef struct linnet_view {
 typedef enum linnet_load {
   LINNET_LOAD_MAP = 0, /* map the file read-only: starts in milliseconds. If another process shrinks the file later, touching
                           the lost part is SIGBUS: use LINNET_LOAD_COPY for files that others may write. */
-  LINNET_LOAD_COPY = 1 /* read the whole file into anonymous memory (huge pages where the system gives them) */
+  LINNET_LOAD_COPY = 1, /* read the whole file into anonymous memory (huge pages where the system gives them) */
+  LINNET_LOAD_PREWARM = 2, /* map, and read every page ahead: the first tokens do not wait for storage. The system may drop pages again */
+  LINNET_LOAD_LOCK = 3 /* map, and lock every page in memory (mlock) until linnet_file_unmap. LINNET_TOO_SMALL where the limit of locked memory
+                          (RLIMIT_MEMLOCK, `ulimit -l`) refuses: err->text holds the limit and what is needed */
 } linnet_load;
+
+/* How far a load is, in bytes; called on the caller's thread every few MiB and at the end. Non-zero cancels (LINNET_CANCELLED). */
+typedef int (*linnet_progress_fn)(void* user, uint64_t done_bytes, uint64_t total_bytes);
 
 /* Maps or copies a whole file. On success the caller owns *out and gives it back with linnet_file_unmap. Any thread.
  * LINNET_IO names the path and what the system said. */
 LINNET_API linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err);
+/* The same with progress; fn may be NULL. After a cancel or an error nothing stays mapped, copied or locked, and *out is as it was. */
+LINNET_API linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progress_fn fn, void* user, linnet_view* out, linnet_error* err);
 LINNET_API void linnet_file_unmap(linnet_view* view); /* sets *view to {NULL, 0}; an empty view is fine */
 
 /* Zeroed memory aligned to at least 64 bytes, on huge pages where the system gives them; NULL if there is none.
