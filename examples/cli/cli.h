@@ -232,7 +232,7 @@ bool read_profile(const std::string& path, ProfileFile* out, std::string* why);
 // The common options with the profile below them; a field that an option of the command line names wins.
 struct Settings {
   ProfileFile profile_file;
-  linnet_profile profile = {sizeof(linnet_profile), LINNET_ISA_AUTO, 0};
+  linnet_profile profile = {};
   linnet_session_params session = {};
   KvFormats kv;
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options

@@ -14,6 +14,7 @@ bool read_settings(const Args& args, Settings* out) {
       return false;
     }
   }
+  out->profile.size = sizeof out->profile;
   out->profile.isa = args.given("--isa") ? args.isa("--isa") : file.isa;
 
   linnet_session_params& s = out->session;

@@ -162,11 +162,104 @@ typedef enum linnet_threads {
   LINNET_THREADS_OWN = 2 /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes */
 } linnet_threads;
 
-/* What the device is. Plain data: an app may fill it by hand. */
+/* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
+typedef enum linnet_when_full {
+  LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
+  LINNET_FULL_DROP_OLDEST = 1, /* the first n_keep tokens stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the model's own n_context */
+  LINNET_FULL_SINKS = 2,       /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first n_keep (default 4, at
+                                  most 16) as attention sinks, moved up so that they stand just before them (StreamingLLM, Xiao et al. 2023). n_context is then the
+                                  window: no more than the model was trained for. Layers with a smaller window of their own see that alone */
+  LINNET_FULL_HEAVY_HITTERS = 3, /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep (default half) that drew most
+                                  attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the next one outside the rule of exact bytes over chunks */
+  LINNET_FULL_SNAPKV = 4       /* as LINNET_FULL_STOP, but the first call of linnet_prefill that leaves more than n_keep + 47 tokens compresses the sequence: in every layer
+                                  and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and the last 32 to 47 (SnapKV,
+                                  Li et al. 2024). Pages are given back to the pool, and decoding reads less */
+} linnet_when_full;
+
+/* A set of CPUs, as the system numbers them: CPU i is bit i % 64 of word[i / 64]. */
+enum { LINNET_MAX_CPUS = 256 };
+typedef struct linnet_cpus {
+  uint64_t word[LINNET_MAX_CPUS / 64];
+} linnet_cpus;
+
+/* Which CPUs compute, where a profile does not list them: linnet_profile_fit makes a list of it. */
+typedef enum linnet_cores {
+  LINNET_CORES_ALL = 0,
+  LINNET_CORES_BIG = 1,   /* the clusters at least half as strong as the strongest: all but the little ones of big.LITTLE */
+  LINNET_CORES_LITTLE = 2 /* the weakest cluster */
+} linnet_cores;
+
+typedef enum linnet_wait {
+  LINNET_WAIT_DEFAULT = 0, /* as LINNET_WAIT_SPIN */
+  LINNET_WAIT_SPIN = 1,    /* threads wait for each other with `spin` pauses, then sleep */
+  LINNET_WAIT_SLEEP = 2    /* they sleep at once: less power, and the only sane way under a CPU quota */
+} linnet_wait;
+
+typedef enum linnet_prefill_backend {
+  LINNET_PREFILL_DEFAULT = 0,  /* as LINNET_PREFILL_NATIVE */
+  LINNET_PREFILL_NATIVE = 1,
+  LINNET_PREFILL_ONEDNN = 2,   /* LINNET_ISA_ONEDNN; LINNET_UNSUPPORTED in builds without it */
+  LINNET_PREFILL_MEASURED = 3  /* the faster of the two, timed for half a second when a model is made; native in builds without oneDNN */
+} linnet_prefill_backend;
+
+typedef enum linnet_switch {
+  LINNET_SWITCH_DEFAULT = 0,
+  LINNET_SWITCH_ON = 1,
+  LINNET_SWITCH_OFF = 2
+} linnet_switch;
+
+typedef enum linnet_battery {
+  LINNET_BATTERY_IGNORE = 0,
+  LINNET_BATTERY_SAVE = 1 /* while the device runs on its battery the last step of the ladder holds */
+} linnet_battery;
+
+/* What the device is and what it may spend. Plain data: an app may fill it by hand, linnet_profile_read fills it from YAML. 0 in a field: not said. Where a session's or
+ * a model's params leave a field at 0 too, the profile that its model was made with decides (linnet_model_init copies it). */
 typedef struct linnet_profile {
   uint32_t size;
   uint32_t isa;      /* linnet_isa; a tier that the CPU lacks is LINNET_UNSUPPORTED */
   uint32_t isa_mask; /* bit i allows tier i (1 << LINNET_ISA_AVX2, ...); 0 = all */
+
+  /* Threads of sessions */
+  uint32_t n_threads; /* that compute, the caller's included, 1..256 */
+  uint32_t threads;   /* linnet_threads */
+  uint32_t wait;      /* linnet_wait */
+  uint32_t spin;      /* pauses before a waiting thread sleeps; 1..2^30 */
+  uint32_t cores;     /* linnet_cores, where `cpus` is empty; only linnet_profile_fit looks at it */
+  linnet_cpus cpus;   /* the session's threads are bound to these, the caller's for the time of a call. Those that it may not use are left out; LINNET_BAD_PROFILE if none
+                         is left. Empty = nothing is bound. Threads of OpenMP stay bound, and serve whoever uses OpenMP from the same thread */
+
+  /* Formats and sizes */
+  uint32_t weights;   /* linnet_format for models that are packed on the way in; the core library reads packed ones alone and does not look at it */
+  uint32_t k_format, v_format; /* linnet_format of the KV cache; v as k where it is 0 */
+  uint32_t n_context; /* positions of a session, 1..2^24; no more than the model was trained for is taken */
+  uint32_t n_chunk;   /* rows computed at a time in prefill, 1..4096 */
+  uint32_t when_full; /* linnet_when_full */
+  uint32_t n_keep;    /* tokens at the beginning that stay, see linnet_when_full */
+  uint32_t huge_pages; /* linnet_switch: ON and OFF tell the system so for the memory of models and sessions (madvise); default: as it is */
+  uint64_t memory_bytes; /* cap on weights, model and one session together, mapped weights too; what needs more is LINNET_TOO_SMALL, with what would fit */
+  uint32_t prefill;   /* linnet_prefill_backend, where isa is LINNET_ISA_AUTO */
+
+  /* Power */
+  int32_t priority;        /* nice value of the session's own threads, -20..19 (negative ones take a privilege); the caller's thread keeps its own */
+  uint32_t n_free_cores;   /* cores left to the rest of the device, the user interface above all, where linnet_profile_fit counts threads */
+  uint32_t battery;        /* linnet_battery */
+  float temperature_limit; /* degrees Celsius that the governor holds */
+  float tokens_per_s;      /* rate that the governor holds: faster is of no use, voice for one */
+  uint32_t steps[8];       /* ladder of thread counts that it steps down, most first; 0 ends it */
+
+  /* What was measured, at most; for plans and predictions alone */
+  double read_gb_s;  /* plain read of memory, 10^9 bytes per second */
+  double int8_tops;  /* multiplies and adds, 10^12 per second: of int8 */
+  double f8_tops;    /* ... of FP8 weights */
+  double float_tops; /* ... of f32, f16 and bf16 weights */
+
+  /* CUDA; nothing reads these yet */
+  uint32_t cuda_sms;         /* streaming multiprocessors */
+  uint32_t cuda_graph;       /* linnet_switch: decode as one graph */
+  uint64_t cuda_block_bytes; /* largest allocation of device memory */
+
+  char name[64]; /* NUL-terminated; "" = none */
 } linnet_profile;
 
 /* Name of a tier ("avx512") or NULL past the last one. */
@@ -287,20 +380,6 @@ typedef struct linnet_kv_layers {
   uint32_t first, last;        /* inclusive */
   uint32_t k_format, v_format; /* linnet_format; 0: k as the session's, v as k */
 } linnet_kv_layers;
-
-/* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
-typedef enum linnet_when_full {
-  LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
-  LINNET_FULL_DROP_OLDEST = 1, /* the first n_keep tokens stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the model's own n_context */
-  LINNET_FULL_SINKS = 2,       /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first n_keep (default 4, at
-                                  most 16) as attention sinks, moved up so that they stand just before them (StreamingLLM, Xiao et al. 2023). n_context is then the
-                                  window: no more than the model was trained for. Layers with a smaller window of their own see that alone */
-  LINNET_FULL_HEAVY_HITTERS = 3, /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep (default half) that drew most
-                                  attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the next one outside the rule of exact bytes over chunks */
-  LINNET_FULL_SNAPKV = 4       /* as LINNET_FULL_STOP, but the first call of linnet_prefill that leaves more than n_keep + 47 tokens compresses the sequence: in every layer
-                                  and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and the last 32 to 47 (SnapKV,
-                                  Li et al. 2024). Pages are given back to the pool, and decoding reads less */
-} linnet_when_full;
 
 typedef struct linnet_session_params {
   uint32_t size;
