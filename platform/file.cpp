@@ -169,6 +169,11 @@ uint64_t clock_ns() {
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
+void sleep_ns(uint64_t ns) {
+  const timespec t = {static_cast<time_t>(ns / 1000000000u), static_cast<long>(ns % 1000000000u)};
+  nanosleep(&t, nullptr);
+}
+
 Replacement::~Replacement() {
   if (mine_) unlink(temporary_);  // while the lock is held: nobody else writes to it
   if (fd_ >= 0) close(fd_);

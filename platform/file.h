@@ -18,6 +18,7 @@ void* memory_alloc(size_t bytes);
 void memory_free(void* mem, size_t bytes);
 size_t page_bytes();  // of this system: 4, 16 or 64 KiB
 uint64_t clock_ns();
+void sleep_ns(uint64_t ns);  // or less, where a signal comes
 
 // A file that takes the place of `path` once it is whole; without commit `path` stays what it was, and so it does when the process is killed.
 // The bytes are written to <path>.tmp. That name is fixed, so that what a killed process leaves there is written over by the next one and does not

@@ -4,8 +4,10 @@
 #include "../kernels_cpu/registry.h"
 #include "../platform/file.h"
 #include "../platform/fp.h"
+#include "../platform/sensors.h"
 #include "../platform/team.h"
 #include "measure.h"
+#include "power.h"
 #include "state.h"
 
 using namespace linnet;
@@ -441,6 +443,40 @@ linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_to
   LINNET_NEED_ARG(data);
   LINNET_NEED_ARG(n_tokens);
   return state_length(data, n_bytes, n_tokens, err);
+}
+
+/* ---- power */
+
+linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t now_ns, linnet_error* err) {
+  LINNET_NEED_ARG(sensors);
+  if (sensors->size < sizeof *sensors) return fail(err, LINNET_BAD_ARG, "sensors: size is ", sensors->size);
+  return sensors->by_app ? LINNET_OK : sensors_read(*sensors, now_ns, err);
+}
+
+linnet_status linnet_power_init(linnet_power* power, const linnet_profile* profile, uint32_t n_threads, linnet_error* err) {
+  LINNET_NEED_ARG(power);
+  if (power->size < sizeof *power) return fail(err, LINNET_BAD_ARG, "power: size is ", power->size);
+  linnet_profile p;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  return power_init(*power, p, n_threads, err);
+}
+
+linnet_status linnet_power_step(linnet_power* power, uint32_t n_tokens, uint64_t now_ns) {
+  if (!power || power_check(*power, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
+  power_step(*power, n_tokens, now_ns);
+  return LINNET_OK;
+}
+
+linnet_status linnet_power_set(linnet_session* session, linnet_power* power, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  return power_set(*session, power, err);
+}
+
+linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  if (n_threads == 0 || n_threads > session->params.n_threads) return fail(err, LINNET_BAD_ARG, "threads: ", n_threads, ", this session has 1..", session->params.n_threads);
+  session->team.n_active = session->stats.n_threads = n_threads;
+  return LINNET_OK;
 }
 
 /* ---- statistics */

@@ -6,6 +6,7 @@
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "forward.h"
+#include "power.h"
 #include "rope.h"
 #include "text_out.h"
 
@@ -470,6 +471,7 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
         for (Sequence& seq = s.seqs[span.seq]; row < batch.n_logits && batch.logit_rows[row] < span.row + span.n; ++row)
           std::memcpy(seq.logits, batch.logits + row * s.logits_stride, s.logits_stride * sizeof(float));  // several parts have one row each
       }
+    govern(s, batch.m == batch.n_spans);
   }
   for (uint32_t i = 0; status != LINNET_OK && n_parts > 1 && i < n_parts; ++i)
     if (s.parts_done[i] == parts[i].n) s.seqs[parts[i].seq].n_logit_rows = 0;  // they may be those of tokens that do not count now

@@ -71,6 +71,7 @@ struct linnet_session {
   char *held, *utf8;      // (kHeldBytes), (3 * kHeldBytes)
   std::atomic<uint32_t> cancel;
   linnet_stats stats;
+  linnet_power* power;    // nullptr: nothing governs it
   uint64_t ttft_start_ns, last_sample_ns;
   bool ttft_pending;
   linnet::Arena arena;       // its table of purposes

@@ -561,6 +561,96 @@ LINNET_API linnet_status linnet_state_load_file(linnet_session* session, uint32_
 /* Tokens of a saved sequence, from its header alone: what n_context must be at least, with LINNET_FULL_STOP. Any thread. */
 LINNET_API linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_tokens, linnet_error* err);
 
+/* ---- power: sensors, and a governor that holds a temperature or a token rate -------------------------------------------------------- */
+
+enum {
+  LINNET_HAS_TEMPERATURE = 1,
+  LINNET_HAS_FREQUENCY = 2,
+  LINNET_HAS_ENERGY = 4,
+  LINNET_HAS_BATTERY = 8,
+  LINNET_MAX_METERS = 8
+};
+
+/* What the sensors say. The caller zeroes it, sets `size` and keeps it between readings: energy is counted from one to the next. */
+typedef struct linnet_sensors {
+  uint32_t size;
+  uint32_t by_app;  /* 1: the app fills has, temperature, on_battery and time_ns itself (Android's thermal service, firmware); linnet_sensors_read changes nothing */
+  const char* root; /* folder in which sys/ lies, at most 256 bytes, "/" where it is NULL: recorded boards; must outlive the struct */
+  /* Filled by linnet_sensors_read: */
+  uint32_t has;          /* LINNET_HAS_...: what could be read this time */
+  uint32_t n_zones;      /* temperatures that were read */
+  float temperature;     /* degrees Celsius: the hottest zone of a CPU or its chip; of all zones where none is called so. Absurd values are left out */
+  uint32_t on_battery;   /* 1: a battery of the device is being discharged */
+  uint32_t cpu_mhz, cpu_max_mhz; /* of the fastest CPU: now, and what it is made for (0 = not known) */
+  uint64_t time_ns;      /* of this reading */
+  double joules;         /* since the first reading */
+  float watts;           /* on average since the reading before (RAPL), or now (INA3221) */
+  uint32_t energy_gaps;  /* readings between which it is not known what was used: a counter was reset, a sensor went, rails were not read for 10 s. joules leaves them out */
+  const char* energy_source; /* "rapl" (packages and memory), "ina3221" (Jetson: the board, or the sum of its rails); NULL = none yet. Static storage */
+  const char* no_energy; /* why there is no energy, NULL where there is. Static storage */
+  /* linnet's own: */
+  uint32_t n_meters, meter_ids[LINNET_MAX_METERS];
+  uint64_t meter_uj[LINNET_MAX_METERS];
+  double rail_watts;
+} linnet_sensors;
+
+/* Reads Linux's sensors below sys/class: thermal, hwmon, powercap, power_supply, and CPU frequencies. What is missing is missing from `has`, that is no error. now_ns: time
+ * of a monotonic clock, 0 = ask the system's. Some hundred small reads: four times a second is plenty. Any thread; allocates nothing. */
+LINNET_API linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t now_ns, linnet_error* err);
+
+/* What holds a session back most. */
+typedef enum linnet_power_why {
+  LINNET_POWER_FREE = 0,
+  LINNET_POWER_HEAT = 1,
+  LINNET_POWER_RATE = 2,    /* faster than tokens_per_s is of no use */
+  LINNET_POWER_BATTERY = 3
+} linnet_power_why;
+
+struct linnet_power;
+typedef void (*linnet_power_fn)(void* user, const struct linnet_power* power);
+
+/* A governor: plain data, stepped between tokens with readings and the time, so that a recorded trace gives the same steps again. Levels: the ladder's numbers of threads, most
+ * first, then pauses that leave 3/4, 1/2 and 1/4 of the time for work. It is at the highest of three:
+ *   heat     Temperatures are medians of the last three readings. At the limit or above, and not falling by more than 0.5 degrees a second, one level up, at most every 2 s.
+ *            5 degrees or more below the limit for 10 s on end: one level down. A level that was left and had to be taken again within 60 s is held twice as long next time, up
+ *            to 320 s; 10 minutes below the limit forget that. So it settles just under the limit and does not swing. Without readings it stays where it is, `blind` is set.
+ *   rate     A token comes no earlier than 1 / tokens_per_s after the one before, however that is reached: by the fewest threads that keep up with a tenth to spare, then by
+ *            waiting. Time lost is not made up for. Too slow (by 3 %): more threads again, and the try with fewer comes twice as late next time.
+ *   battery  On battery, with LINNET_BATTERY_SAVE: the ladder's last number of threads. */
+typedef struct linnet_power {
+  uint32_t size;
+  /* What is held; linnet_power_init takes it from the profile. 0 = not */
+  float temperature_limit; /* degrees Celsius */
+  float tokens_per_s;      /* of each sequence */
+  uint32_t battery;        /* linnet_battery */
+  uint32_t n_steps, steps[16]; /* ladder of thread counts, each less than the one before, 1 or more */
+  linnet_power_fn fn;      /* called when n_threads, why, level or blind have changed, on the thread that steps; may be NULL. It must not use the session, linnet_cancel excepted */
+  void* user;
+  linnet_sensors* sensors; /* NULL: no readings, heat and battery are not looked at */
+  /* What is decided: */
+  uint32_t n_threads; /* for the next pass */
+  uint32_t why;       /* linnet_power_why */
+  uint32_t level;     /* 0 = all threads, no pauses; n_steps and more: pauses for heat */
+  uint32_t blind;     /* 1: there is something to hold, and no reading for it */
+  uint64_t pause_ns;  /* before the next pass */
+  /* linnet's own: */
+  uint32_t heat, slow, n_readings, left_for_cool, slow_tokens, tokens_held;
+  float readings[3], last_temperature;
+  uint64_t reading_ns, seen_ns, decided_ns, cool_ns, left_ns, hot_ns, hold_ns, step_ns, due_ns, busy_ns;
+} linnet_power;
+
+/* Zeroes *power but for size, fn, user and sensors, and fills in what is held: profile's temperature_limit, tokens_per_s, battery and steps up to n_threads (none given: n_threads
+ * and its halves down to 1). LINNET_BAD_PROFILE: steps that do not go down, a limit outside 0..150, a negative rate. profile may be NULL: nothing is held. */
+LINNET_API linnet_status linnet_power_init(linnet_power* power, const linnet_profile* profile, uint32_t n_threads, linnet_error* err);
+/* One step of the law: n_tokens of a sequence were decoded (0: a prompt is being computed) since the step before, power->sensors holds the last readings, now_ns is the same clock's time.
+ * Fills what is decided. Pure: reads nothing else. */
+LINNET_API linnet_status linnet_power_step(linnet_power* power, uint32_t n_tokens, uint64_t now_ns);
+/* Lets `power` govern the session: after every pass of prefill, decode and generate it reads the sensors (twice a second at most), makes a step, changes the number of threads and pauses;
+ * linnet_cancel ends a pause within 20 ms. `power` must outlive that; NULL ends it and all threads compute again. */
+LINNET_API linnet_status linnet_power_set(linnet_session* session, linnet_power* power, linnet_error* err);
+/* Threads that compute from the next pass on, 1 .. n_threads of the params; the others sleep. Changes no result. With LINNET_THREADS_OPENMP its runtime may end and start threads then. */
+LINNET_API linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, linnet_error* err);
+
 LINNET_API linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out);
 LINNET_API void linnet_stats_reset(linnet_session* session);
 
