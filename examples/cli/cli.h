@@ -203,6 +203,10 @@ struct Machine {
 Machine machine();
 // Threads when the user names none: the physical cores this process may use, within its CPU quota.
 uint32_t default_threads();
+// $LINNET_SYSROOT: a folder that holds copies of another board's /proc and /sys, which then stand for this one's. "" where it is not set.
+std::string sysroot();
+// What a model may take on this machine now, within the limit of its control group.
+uint64_t usable_memory();
 uint64_t peak_rss_bytes();
 // Bytes that a measurement of the read bandwidth goes over: 1 GiB, less on small machines.
 size_t measure_bytes(const Machine& m);
@@ -216,6 +220,7 @@ struct Limits {
 };
 bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t threads, Limits* out);  // prints what is wrong
 
+Limits limits_of(const linnet_profile& profile);  // 0 where it does not say
 // What a pass takes at least with these limits, in seconds: every step waits for its bytes or for its products. `compute`: whether it is the products.
 double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute);
 double floor_of(const convert::CostPass& pass, const Limits& limits);
@@ -237,6 +242,7 @@ struct Settings {
   KvFormats kv;
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options
   linnet_load load = LINNET_LOAD_MAP;
+  bool shape_only = false;  // see convert::Options
   double* weight_error = nullptr;  // see convert::Options
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong

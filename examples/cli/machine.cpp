@@ -134,6 +134,18 @@ uint64_t peak_rss_bytes() {
   return static_cast<uint64_t>(usage.ru_maxrss) << 10;
 }
 
+std::string sysroot() {
+  const char* root = std::getenv("LINNET_SYSROOT");
+  return root ? root : "";
+}
+
+uint64_t usable_memory() {
+  const Machine m = machine();
+  return m.memory_limit ? std::min(m.available_bytes, m.memory_limit) : m.available_bytes;
+}
+
+Limits limits_of(const linnet_profile& p) { return {p.read_gb_s, p.int8_tops, p.f8_tops, p.float_tops}; }
+
 bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t threads, Limits* out) {
   Memory buffer;
   if (!buffer.alloc(measure_bytes(machine()))) {

@@ -330,6 +330,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, src, ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
   mark_chat_tokens(out);
+  if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, err);
 }
 
@@ -367,6 +368,7 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
     LINNET_TRY(out.write(source.tokenizer.bytes.data(), source.tokenizer.bytes.size(), err));
     LINNET_TRY(out.pad(err));
   }
+  if (options.shape_only) return out.commit_shape(to.image, err);
   Rounding rounding;
   for (const SourceTensor* t : tensors) {
     if (!kRoles[t->role].matrix) LINNET_TRY(write_plain(*t, LINNET_F32, &out, err));
@@ -395,6 +397,7 @@ bool is_part_of(const std::string& path, const std::string& src) {
 }  // namespace
 
 linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err) {
+  if (options.shape_only) return fail(err, LINNET_BAD_ARG, "output '", out_path, "': a shape has no weights that a file could hold");
   if (out_path.empty()) return fail(err, LINNET_BAD_ARG, "output: the path is empty");
   if (is_part_of(out_path, src)) return fail(err, LINNET_BAD_ARG, "output '", out_path, "' is a file of the source");
   return convert(src, options, {&out_path, nullptr}, err);

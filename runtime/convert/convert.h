@@ -16,6 +16,8 @@ struct Options {
   uint64_t seed = 1;       // synthetic sources
   bool vocab_only = false; // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
                            // holds only tokenizer files, or any GGUF with a vocabulary
+  // To memory alone: metadata as ever, but the weights are zeros that take no memory until they are read: what a plan is made from.
+  bool shape_only = false;
   // Called now and then with bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left).
   linnet_progress_fn progress = nullptr;
   void* user = nullptr;
