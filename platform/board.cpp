@@ -98,16 +98,17 @@ std::string_view trim(std::string_view s) {
   return s;
 }
 
-// First line of a small file; "" where there is none.
+// First line of a small file; "" where there is none. NULs end it, or become `nul`.
 struct Line {
   char text[256];
   size_t n = 0;
-  explicit Line(const Path& path) {
+  explicit Line(const Path& path, char nul = '\0') {
     const int fd = path.open();
     if (fd < 0) return;
     const ssize_t got = read(fd, text, sizeof text);
     close(fd);
-    for (const ssize_t m = got > 0 ? got : 0; n < static_cast<size_t>(m) && text[n] != '\n' && text[n] != '\0';) ++n;
+    for (const ssize_t m = got > 0 ? got : 0; n < static_cast<size_t>(m) && text[n] != '\n' && (text[n] != '\0' || nul); ++n)
+      if (text[n] == '\0') text[n] = nul;
   }
   std::string_view view() const { return trim({text, n}); }
 };
@@ -217,7 +218,7 @@ void read_cpuinfo(const char* root, Scan* scan, linnet_board* out) {
     const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
     if (key == "processor" && !value.empty() && value[0] >= '0' && value[0] <= '9') {
       cpu = number(value);
-      cpu_add(&scan->listed, cpu < LINNET_MAX_CPUS ? static_cast<uint32_t>(cpu) : LINNET_MAX_CPUS);
+      if (cpu < LINNET_MAX_CPUS) cpu_add(&scan->listed, static_cast<uint32_t>(cpu));
     }
     if (key == "flags" || key == "Features") {
       scan->arm = key == "Features";
@@ -467,6 +468,8 @@ Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Err
   read_zones(root, out);
   const Line model(Path(root) << "/proc/device-tree/model"), again(Path(root) << "/sys/firmware/devicetree/base/model"), product(Path(root) << "/sys/class/dmi/id/product_name");
   copy(out->model, !model.view().empty() ? model.view() : !again.view().empty() ? again.view() : product.view());
+  const Line compatible(Path(root) << "/proc/device-tree/compatible", ' ');
+  copy(out->compatible, compatible.view());
   if (scan.arm || !out->cpu[0]) copy(out->cpu, out->clusters[0].part);
   out->android = (Path(root) << "/system/build.prop").there();
   for (uint32_t i = 0; i < LINNET_MAX_CPUS; ++i)

@@ -11,6 +11,8 @@ Status file_map(const char* path, linnet_load how, linnet_view* out, Error* err)
 void file_unmap(linnet_view* view);
 void* memory_alloc(size_t bytes);
 void memory_free(void* mem, size_t bytes);
+// Asks for huge pages in the whole pages of mem, or for none; linnet_switch.
+void memory_huge(void* mem, size_t bytes, uint32_t huge);
 uint64_t clock_ns();
 
 // A file that takes the place of `path` once it is whole; without commit `path` stays what it was, and so it does when the process is killed.

@@ -157,7 +157,7 @@ linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, li
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
   Kernels kernels;
-  LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
+  LINNET_TRY(profile_kernels(p, false, &kernels, err));
   *out = kernels.t.isa;
   return LINNET_OK;
 }

@@ -306,6 +306,7 @@ typedef struct linnet_board {
   uint64_t memory_limit_bytes; /* of the control groups; 0 = none below memory_bytes */
   uint64_t swap_bytes, swap_used_bytes;
   char model[96];      /* of the board: "Raspberry Pi 5 Model B Rev 1.0" */
+  char compatible[160]; /* of its device tree, spaces between: "raspberrypi,5-model-b brcm,bcm2712" */
   char cpu[96];        /* "AMD EPYC 9R14", or the part of the strongest cluster */
 } linnet_board;
 
@@ -317,6 +318,27 @@ LINNET_API linnet_status linnet_cpus_parse(const char* list, linnet_cpus* out, l
 /* Makes of what the profile wishes what the board gives: `cpus` becomes the CPUs of it (or of `cores`) that this process may use, n_threads at most as many and at most what the
  * quota gives; where n_threads is 0 a thread per core, n_free_cores aside. The rest stays. LINNET_BAD_PROFILE: none of `cpus` may be used. */
 LINNET_API linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* board, linnet_error* err);
+
+/* ---- profiles from files: liblinnet_profile (linnet::profile), which needs libyaml and a heap; the core library holds none of it ----------- */
+
+/* How a profile's rules (`match:`) and a board agree. All of the rules must hold; each that does gives points, and of the profiles that match the one with most points is picked
+ * (of equals the first by file name): arch 1, isa 2 to 11 (the stronger tier the more), cores 16, clusters 16, memory 32, android 64, part 256, cpu 512, model 1024: so a profile that
+ * names the board beats all that name a kind of core, and those beat the generic ones. */
+typedef struct linnet_match {
+  uint32_t size;    /* set by the caller */
+  uint32_t matches; /* 1: every rule holds. A profile without rules matches nothing: it is taken by name */
+  uint32_t points;
+  char why[244];    /* which rules hold, or the first that does not and what the board has instead; NUL-terminated */
+} linnet_match;
+
+/* Reads a profile from YAML text: at most 64 KiB of keys of configs/README.md, each at most once, and nothing else. `name` is what errors call it. board may be NULL; match, which
+ * may be NULL too, is filled only with a board. LINNET_BAD_PROFILE: err->text begins with "name:line:column: " and says what was expected, err->line is the line. Any thread. */
+LINNET_API linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
+/* The same from a file. LINNET_IO: it cannot be read. */
+LINNET_API linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
+/* Picks the best match among the files *.yaml of a folder, and fits it to the board (linnet_profile_fit). Its path goes to path[0, cap), NUL-terminated, if path is not NULL.
+ * LINNET_UNSUPPORTED: none matches. A file of the folder that is no profile fails the call. */
+LINNET_API linnet_status linnet_profile_pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap, linnet_match* match, linnet_error* err);
 
 /* ---- tiers, measuring, formats ------------------------------------------------------------------------------------------ */
 
