@@ -163,6 +163,16 @@ void memory_free(void* mem, size_t bytes) {
   if (mem) munmap(mem, bytes);
 }
 
+void memory_huge(void* mem, size_t bytes, uint32_t huge) {
+#ifdef MADV_HUGEPAGE
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t from = reinterpret_cast<uintptr_t>(mem), start = (from + page - 1) / page * page, end = (from + bytes) / page * page;
+  if (huge != LINNET_SWITCH_DEFAULT && end > start) madvise(reinterpret_cast<void*>(start), end - start, huge == LINNET_SWITCH_ON ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#else
+  (void)mem, (void)bytes, (void)huge;
+#endif
+}
+
 uint64_t clock_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -16,6 +16,8 @@ Status file_load(const char* path, linnet_load how, const LoadProgress& progress
 void file_unmap(linnet_view* view);
 void* memory_alloc(size_t bytes);
 void memory_free(void* mem, size_t bytes);
+// Asks for huge pages in the whole pages of mem, or for none; linnet_switch.
+void memory_huge(void* mem, size_t bytes, uint32_t huge);
 size_t page_bytes();  // of this system: 4, 16 or 64 KiB
 uint64_t clock_ns();
 void sleep_ns(uint64_t ns);  // or less, where a signal comes

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #include <omp.h>
 #endif
 
+#include "board.h"
 #include "file.h"
 
 namespace linnet {
@@ -191,6 +193,46 @@ void Team::run(TeamFn f, void* a) {
   next_round(*this, n_active);
   f(a, 0, n_active);
   done.wait(n_active);
+}
+
+static void set_affinity(const linnet_cpus& cpus) {
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (uint32_t i = 0; i < LINNET_MAX_CPUS && i < CPU_SETSIZE; ++i)
+    if (cpu_in(cpus, i)) CPU_SET(i, &set);
+  sched_setaffinity(0, sizeof set, &set);
+#else
+  (void)cpus;
+#endif
+}
+
+CpuGuard::CpuGuard(const linnet_cpus& cpus) {
+  if (!cpu_count(cpus)) return;
+  before_ = cpu_affinity();
+  const linnet_cpus both = cpu_both(before_, cpus);
+  bound_ = cpu_count(both) && cpu_count(both) < cpu_count(before_);
+  if (bound_) set_affinity(both);
+}
+
+CpuGuard::~CpuGuard() {
+  if (bound_) set_affinity(before_);
+}
+
+void Team::bind(const linnet_cpus& cpus, int32_t priority) {
+  if (n == 1 || (!cpu_count(cpus) && priority == 0)) return;
+  struct Wish {
+    linnet_cpus cpus;
+    int32_t priority;
+  } wish = {cpus, priority};
+  run([](void* p, uint32_t id, uint32_t) {
+    const Wish& w = *static_cast<const Wish*>(p);
+    if (id == 0) return;
+    if (cpu_count(w.cpus)) set_affinity(w.cpus);
+#if defined(__linux__)
+    if (w.priority) setpriority(PRIO_PROCESS, 0, w.priority);  // of this thread alone, on Linux
+#endif
+  }, &wish);
 }
 
 void Team::stop() {

@@ -30,6 +30,19 @@ inline constexpr size_t kThreadStackBytes = size_t{2} << 20;  // ThreadSanitizer
 inline constexpr size_t kThreadStackBytes = size_t{256} << 10;
 #endif
 
+// Binds the thread that makes it to those of `cpus` that it may use, as long as it lives; an empty set binds nothing.
+class CpuGuard {
+ public:
+  explicit CpuGuard(const linnet_cpus& cpus);
+  CpuGuard(const CpuGuard&) = delete;
+  CpuGuard& operator=(const CpuGuard&) = delete;
+  ~CpuGuard();
+
+ private:
+  linnet_cpus before_{};
+  bool bound_ = false;
+};
+
 struct TeamThread;
 struct Team {
   Barrier barrier;  // for fn
@@ -45,6 +58,8 @@ struct Team {
   void layout_in(Arena& arena, uint32_t n, uint32_t kind);
   Status start(uint32_t n, uint32_t kind, uint32_t spin, Error* err);
   void run(TeamFn fn, void* arg);
+  // Once it has started: the threads beside the caller's run on `cpus` (empty: anywhere) and at that nice value. A wish: a system that refuses it is left alone.
+  void bind(const linnet_cpus& cpus, int32_t priority);
   void stop();
 };
 

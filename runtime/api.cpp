@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "../kernels_cpu/registry.h"
+#include "../platform/board.h"
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "../platform/sensors.h"
@@ -109,6 +110,49 @@ void linnet_file_unmap(linnet_view* view) {
 void* linnet_mem_alloc(size_t bytes) { return memory_alloc(bytes); }
 void linnet_mem_free(void* mem, size_t bytes) { memory_free(mem, bytes); }
 
+/* ---- board and profile */
+
+linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  if (!root) root = "";
+  linnet_board board;
+  uint32_t seen = 0;
+  LINNET_TRY(board_detect(root, &board, &seen, err));
+  board.isa_mask = seen;
+  if (!*root) {  // this CPU itself says what it has
+    board.isa_mask = 0;
+    for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i)
+      if (!(t->required & ~cpu_bits())) board.isa_mask |= 1u << t->isa;
+#if defined(__x86_64__)
+    board.arch = LINNET_ARCH_X86_64;
+#elif defined(__aarch64__)
+    board.arch = LINNET_ARCH_AARCH64;
+#elif defined(__arm__)
+    board.arch = LINNET_ARCH_ARM;
+#endif
+  }
+  return write_out(board, out) == LINNET_OK ? LINNET_OK : fail(err, LINNET_BAD_ARG, "board: out->size is not set");
+}
+
+linnet_status linnet_cpus_parse(const char* list, linnet_cpus* out, linnet_error* err) {
+  LINNET_NEED_ARG(list);
+  LINNET_NEED_ARG(out);
+  return cpu_parse(list, out) ? LINNET_OK : fail(err, LINNET_BAD_ARG, "'", list, "' is no list of CPUs, like 0-3,6");
+}
+
+linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* board, linnet_error* err) {
+  LINNET_NEED_ARG(profile);
+  LINNET_NEED_ARG(board);
+  linnet_profile p;
+  linnet_board b;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  LINNET_TRY(read_params(board, "board", &b, err));
+  LINNET_TRY(profile_fit(&p, b, err));
+  p.size = profile->size < sizeof p ? profile->size : static_cast<uint32_t>(sizeof p);
+  std::memcpy(profile, &p, p.size);
+  return LINNET_OK;
+}
+
 /* ---- formats and tiers */
 
 const char* linnet_isa_name(linnet_isa isa) { return isa_name(static_cast<uint32_t>(isa)); }
@@ -118,7 +162,7 @@ linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, li
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
   Kernels kernels;
-  LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
+  LINNET_TRY(profile_kernels(p, false, &kernels, err));
   *out = kernels.t.isa;
   return LINNET_OK;
 }

@@ -59,6 +59,7 @@ struct linnet_session {
   const linnet_model* model;
   linnet_session_params params;  // defaults filled in
   linnet::Team team;
+  linnet_cpus cpus;              // that it is bound to; empty: none
   linnet::KvCache kv;
   linnet::Activations act;
   linnet::Sampler sampler;
@@ -79,7 +80,7 @@ struct linnet_session {
 
 namespace linnet {
 
-// Checks params against the model and fills in the defaults.
+// Checks params against the model and fills in the defaults, those of the model's profile first; LINNET_TOO_SMALL where the profile's memory cap leaves no room, with what would fit.
 Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err);
 // The one layout function: counts on an Arena without memory, places on a real one.
 linnet_session* session_layout(Arena& arena, const linnet_model& model, const linnet_session_params& params);

@@ -43,7 +43,7 @@ class ReadTarget {
 bool ReadTarget::prepare(const Engine& engine) {
   view_ = engine.loaded.file;
   if (view_.bytes >= kBigEnough) return true;
-  const size_t bytes = measure_bytes(machine());
+  const size_t bytes = measure_bytes();
   void* data = nullptr;
   if (engine.loaded.mapped) {  // the page cache: small pages
     small_pages_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

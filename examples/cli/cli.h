@@ -185,58 +185,42 @@ class Progress {
 
 // ---- this machine (machine.cpp) ------------------------------------------------------------------------------------------------
 
-struct Cache {
-  uint32_t level;
-  std::string type;  // "Data", "Instruction", "Unified"
-  uint64_t bytes;
-  std::string shared_cpus;
-};
-struct Machine {
-  std::string cpu;
-  uint32_t cpus = 1;            // that this process may use
-  uint32_t cores = 1;           // physical ones among them
-  double cpu_quota = 0;         // CPUs' worth of time that the control group grants; 0 = no limit
-  uint64_t memory_bytes = 0, available_bytes = 0;
-  uint64_t memory_limit = 0;    // of the control group; 0 = none
-  std::vector<Cache> caches;    // of the first CPU
-};
-Machine machine();
-// Threads when the user names none: the physical cores this process may use, within its CPU quota.
-uint32_t default_threads();
 // $LINNET_SYSROOT: a folder that holds copies of another board's /proc and /sys, which then stand for this one's. "" where it is not set.
 std::string sysroot();
+// What this machine is; detected once.
+const linnet_board& board();
+std::string isa_name(uint32_t isa);
+std::string cpus_text(const linnet_cpus& cpus);  // "0-3,6"
+// A small file below the sysroot, without what ends it; "" where there is none.
+std::string read_system(const std::string& path);
+// The folder of device profiles: $LINNET_CONFIGS, or beside the installed tool, or of the source.
+std::string configs_folder();
+// The strongest tier that a board has, oneDNN aside: what is picked on it.
+uint32_t strongest_isa(const linnet_board& b);
 // What a model may take on this machine now, within the limit of its control group.
 uint64_t usable_memory();
 uint64_t peak_rss_bytes();
 // Bytes that a measurement of the read bandwidth goes over: 1 GiB, less on small machines.
-size_t measure_bytes(const Machine& m);
+size_t measure_bytes();
 
-// ---- settings and models (open_model.cpp, profile_file.cpp) ------------------------------------------------------------------------
+// ---- settings and models (open_model.cpp) ------------------------------------------------------------------------------------------
 
-// What a device profile may say; 0 or empty = not said.
 // What a machine can do at most, as linnet_measure() gives it.
 struct Limits {
   double read_gb_s = 0, int8_tops = 0, f8_tops = 0, float_tops = 0;
 };
 bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t threads, Limits* out);  // prints what is wrong
 
-Limits limits_of(const linnet_profile& profile);  // 0 where it does not say
 // What a pass takes at least with these limits, in seconds: every step waits for its bytes or for its products. `compute`: whether it is the products.
 double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute);
 double floor_of(const convert::CostPass& pass, const Limits& limits);
 
-struct ProfileFile {
-  std::string name;
-  uint32_t isa = 0, threads = 0, context = 0, chunk = 0, spin = 0;
-  linnet_format kv = LINNET_FORMAT_DEFAULT, weights = LINNET_FORMAT_DEFAULT;
-  Limits limits;  // 0 where the file does not say
-};
-// Strict: a flat YAML mapping of known keys. On failure *why begins with "file:line:column: ".
-bool read_profile(const std::string& path, ProfileFile* out, std::string* why);
+Limits limits_of(const linnet_profile& profile);  // 0 where it does not say
+// A profile by its path, by its name in the folder of profiles (raspberry-pi-5), or the one that matches this board ("auto"), fitted to it. Prints what is wrong.
+bool read_profile(const Args& args, const std::string& name, linnet_profile* out);
 
 // The common options with the profile below them; a field that an option of the command line names wins.
 struct Settings {
-  ProfileFile profile_file;
   linnet_profile profile = {};
   linnet_session_params session = {};
   KvFormats kv;
@@ -320,5 +304,6 @@ Command bench_command();
 Command plan_command();
 Command inspect_command();
 Command devices_command();
+Command doctor_command();
 
 }  // namespace linnet::cli

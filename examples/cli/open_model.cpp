@@ -5,30 +5,49 @@
 
 namespace linnet::cli {
 
-bool read_settings(const Args& args, Settings* out) {
-  ProfileFile& file = out->profile_file;
-  if (args.given("--profile")) {
-    std::string why;
-    if (!read_profile(args.text("--profile"), &file, &why)) {
-      failed(args, "%s", why.c_str());
+bool read_profile(const Args& args, const std::string& name, linnet_profile* out) {
+  linnet_error err = {};
+  out->size = sizeof *out;
+  linnet_status status = LINNET_OK;
+  if (name == "auto") {
+    status = linnet_profile_pick(configs_folder().c_str(), &board(), out, nullptr, 0, nullptr, &err);
+  } else {
+    const bool is_name = name.find_first_of("/.") == std::string::npos;
+    status = linnet_profile_read((is_name ? configs_folder() + "/" + name + ".yaml" : name).c_str(), nullptr, out, nullptr, &err);
+    if (status == LINNET_OK && (status = linnet_profile_fit(out, &board(), &err)) != LINNET_OK) {
+      failed(args, "%s: %s", name.c_str(), err.text);
       return false;
     }
   }
-  out->profile.size = sizeof out->profile;
-  out->profile.isa = args.given("--isa") ? args.isa("--isa") : file.isa;
+  if (status != LINNET_OK) failed(args, err);
+  return status == LINNET_OK;
+}
+
+bool read_settings(const Args& args, Settings* out) {
+  linnet_profile& p = out->profile;
+  p.size = sizeof p;
+  if (args.given("--profile") && !read_profile(args, args.text("--profile"), &p)) return false;
+  if (args.given("--isa")) p.isa = args.isa("--isa");
 
   linnet_session_params& s = out->session;
   s.size = sizeof s;
   parse_kv(args.text("--kv"), &out->kv);
-  if (!args.given("--kv") && file.kv) out->kv = {file.kv, file.kv, {}};
+  if (!args.given("--kv") && p.k_format) out->kv = {static_cast<linnet_format>(p.k_format), static_cast<linnet_format>(p.v_format ? p.v_format : p.k_format), {}};
   out->kv.apply(&s);
-  parse_full(args.text("--when-full"), &s.when_full);
-  s.n_keep = static_cast<uint32_t>(args.count("--keep"));
-  s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : file.context;
-  s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : file.chunk;
-  s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : file.threads ? file.threads : default_threads();
-  s.spin = file.spin;
-  out->weights = args.given("--weights") || !file.weights ? args.format("--weights") : file.weights;
+  // A profile speaks where the command line does not; what is said here is not the profile's to change in the library either.
+  if (args.given("--when-full") || args.given("--keep") || !p.when_full) {
+    parse_full(args.text("--when-full"), &s.when_full);
+    s.n_keep = static_cast<uint32_t>(args.count("--keep"));
+    p.when_full = LINNET_FULL_STOP;
+    p.n_keep = 0;
+  } else {
+    s.when_full = p.when_full;
+    s.n_keep = p.n_keep;
+  }
+  s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : p.n_context;
+  s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : p.n_chunk;
+  s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : p.n_threads ? p.n_threads : board().n_threads;
+  out->weights = args.given("--weights") || !p.weights ? args.format("--weights") : static_cast<linnet_format>(p.weights);
   parse_load(args.text("--load"), &out->load);
   return true;
 }
@@ -82,6 +101,7 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
 
 bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   params = wanted;
+  if (!args.given("--context") && params.n_context > desc.n_context) params.n_context = desc.n_context;  // a profile's is for models of any length
   linnet_error err = {};
   linnet_need need = {};
   if (linnet_session_need(model, &params, &need, &err) != LINNET_OK) {

@@ -262,6 +262,94 @@ typedef struct linnet_profile {
   char name[64]; /* NUL-terminated; "" = none */
 } linnet_profile;
 
+/* ---- the board -------------------------------------------------------------------------------------------------------- */
+
+typedef enum linnet_arch {
+  LINNET_ARCH_UNKNOWN = 0,
+  LINNET_ARCH_X86_64 = 1,
+  LINNET_ARCH_AARCH64 = 2,
+  LINNET_ARCH_ARM = 3 /* 32-bit ARM, or a 32-bit system on a 64-bit one */
+} linnet_arch;
+
+/* CPUs of one kind. */
+typedef struct linnet_cluster {
+  linnet_cpus cpus;     /* online */
+  uint32_t strength;    /* what a core does beside another of this board: its capacity, else clock times work per cycle, roughly */
+  uint32_t capacity;    /* as the kernel says it, 1..1024; 0 where it does not */
+  uint32_t max_mhz;     /* 0: not known */
+  uint32_t implementer, part_id; /* ARM's numbers; 0 elsewhere */
+  char part[24];        /* "cortex-a76", as GCC's -mcpu; "" where it is not known */
+} linnet_cluster;
+
+typedef struct linnet_cache {
+  uint32_t level;
+  char type[12];    /* "Data", "Instruction", "Unified" */
+  uint64_t bytes;
+  linnet_cpus cpus; /* that share it */
+} linnet_cache;
+
+typedef struct linnet_zone {
+  char type[24];        /* "cpu-thermal" */
+  int32_t millidegrees; /* Celsius, when it was read */
+} linnet_zone;
+
+/* What the machine is, and what this process may use of it. Texts are NUL-terminated, "" = not known. */
+typedef struct linnet_board {
+  uint32_t size;       /* set by the caller */
+  uint32_t arch;       /* linnet_arch */
+  uint32_t isa_mask;   /* bit i: every CPU has what tier i of this build asks for; with a root: of any build, after /proc/cpuinfo */
+  uint32_t android;    /* 1: Android */
+  linnet_cpus cpus;    /* online ones that this process may use (affinity mask) */
+  linnet_cpus primary; /* of these one per core */
+  uint32_t n_cpus, n_cores; /* CPUs in `cpus`, cores among them */
+  uint32_t n_threads;  /* that should compute where nobody says otherwise: the cores, and no more than the quota gives whole CPUs (1.5 CPUs are 1 thread) */
+  uint32_t n_clusters;
+  linnet_cluster clusters[8]; /* of all CPUs online, strongest first */
+  uint32_t n_caches;
+  linnet_cache caches[8];     /* of the first CPU of the strongest cluster */
+  uint32_t n_zones;
+  linnet_zone zones[16];      /* thermal zones that answer */
+  double cpu_quota;           /* CPUs' worth of time that the control groups grant; 0 = no limit */
+  uint64_t memory_bytes, available_bytes; /* of the machine */
+  uint64_t memory_limit_bytes; /* of the control groups; 0 = none below memory_bytes */
+  uint64_t swap_bytes, swap_used_bytes;
+  char model[96];      /* of the board: "Raspberry Pi 5 Model B Rev 1.0" */
+  char compatible[160]; /* of its device tree, spaces between: "raspberrypi,5-model-b brcm,bcm2712" */
+  char cpu[96];        /* "AMD EPYC 9R14", or the part of the strongest cluster */
+} linnet_board;
+
+/* Reads what the board is from /proc and /sys, and its instruction tiers from CPUID or HWCAP. root (NULL or "" = none): a folder that holds copies of those files, whose
+ * board is described instead. Any thread; allocates nothing; some ms. Files that are not there leave their fields 0. LINNET_IO where nothing tells of a CPU. */
+LINNET_API linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_error* err);
+/* "0-3,6" into a set of CPUs. LINNET_BAD_ARG names a text that is none; CPUs past LINNET_MAX_CPUS are left out. */
+LINNET_API linnet_status linnet_cpus_parse(const char* list, linnet_cpus* out, linnet_error* err);
+/* Makes of what the profile wishes what the board gives: `cpus` becomes the CPUs of it (or of `cores`) that this process may use, n_threads at most as many and at most what the
+ * quota gives; where n_threads is 0 a thread per core, n_free_cores aside. The rest stays. LINNET_BAD_PROFILE: none of `cpus` may be used. */
+LINNET_API linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* board, linnet_error* err);
+
+/* ---- profiles from files: liblinnet_profile (linnet::profile), which needs libyaml and a heap; the core library holds none of it ----------- */
+
+/* How a profile's rules (`match:`) and a board agree. All of the rules must hold; each that does gives points, and of the profiles that match the one with most points is picked
+ * (of equals the first by file name): arch 1, isa 2 to 11 (the stronger tier the more), cores 16, clusters 16, memory 32, android 64, part 256, cpu 512, model 1024: so a profile that
+ * names the board beats all that name a kind of core, and those beat the generic ones. */
+typedef struct linnet_match {
+  uint32_t size;    /* set by the caller */
+  uint32_t matches; /* 1: every rule holds. A profile without rules matches nothing: it is taken by name */
+  uint32_t points;
+  char why[244];    /* which rules hold, or the first that does not and what the board has instead; NUL-terminated */
+} linnet_match;
+
+/* Reads a profile from YAML text: at most 64 KiB of keys of configs/README.md, each at most once, and nothing else. `name` is what errors call it. board may be NULL; match, which
+ * may be NULL too, is filled only with a board. LINNET_BAD_PROFILE: err->text begins with "name:line:column: " and says what was expected, err->line is the line. Any thread. */
+LINNET_API linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
+/* The same from a file. LINNET_IO: it cannot be read. */
+LINNET_API linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
+/* Picks the best match among the files *.yaml of a folder, and fits it to the board (linnet_profile_fit). Its path goes to path[0, cap), NUL-terminated, if path is not NULL.
+ * LINNET_UNSUPPORTED: none matches. A file of the folder that is no profile fails the call. */
+LINNET_API linnet_status linnet_profile_pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap, linnet_match* match, linnet_error* err);
+
+/* ---- tiers, measuring, formats ------------------------------------------------------------------------------------------ */
+
 /* Name of a tier ("avx512") or NULL past the last one. */
 LINNET_API const char* linnet_isa_name(linnet_isa isa);
 /* The strongest tier that this build has and this CPU runs, after `profile` (may be NULL). LINNET_UNSUPPORTED where a forced
