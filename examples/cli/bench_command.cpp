@@ -387,6 +387,7 @@ void Report::print_text() const {
               overall(decode, prefill, &Rep::int8_tops));
   if (energy_known()) std::printf("energy: %s, all that the %s draws\n", meter->source(), std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
   else std::printf("energy: not known: %s\n", meter->why_not());
+  if (engine.power.size) std::printf("%s\n", engine.power_text().c_str());
   for (const Result& r : decode) {
     std::printf("decode   depth %-6llu %9.2f tokens/s %9.2f ms/token (predicted %.2f)  %8s/token %7.1f GB/s = %3.0f %% of the plain read",
                 static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s), 1000 * r.predicted_s,
@@ -418,7 +419,9 @@ int run(const Args& args) {
   linnet_session_params& s = settings.session;
   if (s.n_context == 0) s.n_context = static_cast<uint32_t>(need);
   if (s.n_context < need) return usage_error(args, "--context %u is too small: prompt, depth and gen need %llu", s.n_context, static_cast<unsigned long long>(need));
-  if (!engine.start(args, s)) return kExitError;
+  linnet_profile power = settings.profile;
+  power.tokens_per_s = 0;  // a rate that is held says nothing of what is possible
+  if (!engine.start(args, s) || !engine.govern(args, power)) return kExitError;
   on_interrupt_cancel(engine.session);
 
   Bench bench(args, settings, engine);

@@ -217,7 +217,7 @@ double floor_of(const convert::CostPass& pass, const Limits& limits);
 
 Limits limits_of(const linnet_profile& profile);  // 0 where it does not say
 // A profile by its path, by its name in the folder of profiles (raspberry-pi-5), or the one that matches this board ("auto"), fitted to it. Prints what is wrong.
-bool read_profile(const Args& args, const std::string& name, linnet_profile* out);
+bool read_profile(const Args& args, const std::string& name, bool fit, linnet_profile* out);
 
 // The common options with the profile below them; a field that an option of the command line names wins.
 struct Settings {
@@ -227,6 +227,7 @@ struct Settings {
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options
   linnet_load load = LINNET_LOAD_MAP;
   bool shape_only = false;  // see convert::Options
+  bool fit = true;          // the profile to this board; false: it is another device's
   double* weight_error = nullptr;  // see convert::Options
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong
@@ -250,6 +251,10 @@ struct Engine {
   linnet_session* session = nullptr;
   linnet_model_desc desc = {};
   linnet_session_params params = {};
+  std::string root;  // of the sensors
+  linnet_sensors sensors = {};
+  linnet_power power = {};  // its size is 0 where nothing governs the session
+  uint32_t n_power_changes = 0;
 
   Engine() = default;
   Engine(const Engine&) = delete;
@@ -257,6 +262,10 @@ struct Engine {
   ~Engine();
   bool open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only = false);
   bool start(const Args& args, const linnet_session_params& params);
+  // After start(): holds what the profile's power section asks for, if there is one.
+  bool govern(const Args& args, const linnet_profile& profile);
+  const char* power_why() const;   // "free", "heat", "rate", "battery"
+  std::string power_text() const;  // a sentence on what the governor did, "" where there is none
   uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes; }
 };
 

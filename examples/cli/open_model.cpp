@@ -5,7 +5,7 @@
 
 namespace linnet::cli {
 
-bool read_profile(const Args& args, const std::string& name, linnet_profile* out) {
+bool read_profile(const Args& args, const std::string& name, bool fit, linnet_profile* out) {
   linnet_error err = {};
   out->size = sizeof *out;
   linnet_status status = LINNET_OK;
@@ -14,7 +14,7 @@ bool read_profile(const Args& args, const std::string& name, linnet_profile* out
   } else {
     const bool is_name = name.find_first_of("/.") == std::string::npos;
     status = linnet_profile_read((is_name ? configs_folder() + "/" + name + ".yaml" : name).c_str(), nullptr, out, nullptr, &err);
-    if (status == LINNET_OK && (status = linnet_profile_fit(out, &board(), &err)) != LINNET_OK) {
+    if (status == LINNET_OK && fit && (status = linnet_profile_fit(out, &board(), &err)) != LINNET_OK) {
       failed(args, "%s: %s", name.c_str(), err.text);
       return false;
     }
@@ -26,7 +26,7 @@ bool read_profile(const Args& args, const std::string& name, linnet_profile* out
 bool read_settings(const Args& args, Settings* out) {
   linnet_profile& p = out->profile;
   p.size = sizeof p;
-  if (args.given("--profile") && !read_profile(args, args.text("--profile"), &p)) return false;
+  if (args.given("--profile") && !read_profile(args, args.text("--profile"), out->fit, &p)) return false;
   if (args.given("--isa")) p.isa = args.isa("--isa");
 
   linnet_session_params& s = out->session;
@@ -118,6 +118,45 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
     return false;
   }
   return true;
+}
+
+bool Engine::govern(const Args& args, const linnet_profile& profile) {
+  if (profile.temperature_limit <= 0 && profile.tokens_per_s <= 0 && profile.battery == LINNET_BATTERY_IGNORE) return true;
+  root = sysroot();
+  sensors.size = sizeof sensors;
+  sensors.root = root.c_str();
+  power.size = sizeof power;
+  power.sensors = &sensors;
+  power.user = this;
+  power.fn = [](void* engine, const linnet_power*) { ++static_cast<Engine*>(engine)->n_power_changes; };
+  linnet_error err = {};
+  if (linnet_power_init(&power, &profile, params.n_threads, &err) == LINNET_OK && linnet_power_set(session, &power, &err) == LINNET_OK) return true;
+  failed(args, err);
+  return false;
+}
+
+const char* Engine::power_why() const {
+  switch (power.why) {
+    case LINNET_POWER_HEAT: return "heat";
+    case LINNET_POWER_RATE: return "rate";
+    case LINNET_POWER_BATTERY: return "battery";
+    default: return "free";
+  }
+}
+
+std::string Engine::power_text() const {
+  if (!power.size) return "";
+  std::string text = "governor: ";
+  char number[64];
+  if (power.blind) text += "no temperature can be read, so the limit is not held; ";
+  else if (power.temperature_limit > 0) {
+    std::snprintf(number, sizeof number, "%.1f of at most %.0f C, ", static_cast<double>(sensors.temperature), static_cast<double>(power.temperature_limit));
+    text += number;
+  }
+  std::snprintf(number, sizeof number, "%u of %u threads%s", power.n_threads, params.n_threads, power.level >= power.n_steps ? " and pauses" : "");
+  text += number;
+  if (power.why != LINNET_POWER_FREE) text += std::string(" (") + power_why() + ")";
+  return text + ", " + std::to_string(n_power_changes) + (n_power_changes == 1 ? " change" : " changes");
 }
 
 uint32_t token_flags(const Args& args, const char* no_add) {

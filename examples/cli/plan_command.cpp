@@ -104,11 +104,11 @@ bool find_fit(const Args& args, Settings settings, uint64_t budget, Fit* fit) {
 
 int run_fits(const Args& args) {
   Settings settings;
+  settings.fit = args.text("--profile") == "auto";
   if (!read_settings(args, &settings)) return kExitError;
   if (!settings.kv.layers.empty()) return usage_error(args, "--fits takes one KV format for all layers");
-  uint64_t budget = settings.profile.memory_bytes;
-  const bool capped = budget > 0;
-  if (!capped) budget = usable_memory();
+  const bool asked = args.given("--memory"), capped = !asked && settings.profile.memory_bytes > 0;
+  const uint64_t budget = asked ? static_cast<uint64_t>(args.real("--memory") * 1e9) : capped ? settings.profile.memory_bytes : usable_memory();
   Limits limits = limits_of(settings.profile);
   const bool known = limits.read_gb_s > 0 && limits.int8_tops > 0;
   // Another device cannot be measured here.
@@ -138,7 +138,7 @@ int run_fits(const Args& args) {
   const std::string kv = std::string(k) + (std::string(k) == v ? "" : std::string("/") + v);
   if (args.json()) {
     Json json;
-    json.object().field("memory_bytes", budget).field("memory_of", capped ? "profile" : "this machine").field("kv", kv).field("threads", settings.session.n_threads);
+    json.object().field("memory_bytes", budget).field("memory_of", asked ? "--memory" : capped ? "profile" : "this machine").field("kv", kv).field("threads", settings.session.n_threads);
     json.key("limits").object().field("measured_now", measured);
     for (const auto& [name, value] : {std::pair{"read_gb_s", limits.read_gb_s}, {"int8_tops", limits.int8_tops}, {"f8_tops", limits.f8_tops}, {"float_tops", limits.float_tops}})
       if (json.key(name); value > 0) json.value(value);
@@ -155,7 +155,7 @@ int run_fits(const Args& args) {
     json.end().end().print();
     return kExitOk;
   }
-  std::printf("memory: %s (%s); %s KV cache, %u thread%s\n", human_bytes(budget).c_str(), capped ? "memory of the profile" : "what this machine has free", kv.c_str(), settings.session.n_threads,
+  std::printf("memory: %s (%s); %s KV cache, %u thread%s\n", human_bytes(budget).c_str(), asked ? "--memory" : capped ? "memory of the profile" : "what this machine has free; --memory says what another has", kv.c_str(), settings.session.n_threads,
               settings.session.n_threads == 1 ? "" : "s");
   if (limits.read_gb_s > 0)
     std::printf("tokens/s are PREDICTIONS, the most that %.1f GB/s and %.2f TOPS int8 (%s) allow: with an empty context, with a full one, and of a prompt of %u\n", limits.read_gb_s, limits.int8_tops,
@@ -223,10 +223,11 @@ Command plan_command() {
   model.required = false;
   return {"plan", "exact bytes by purpose that a model and a session take; what fits a device", "", 0, 0,
           "All but the weights is memory that the app hands to linnet; after that nothing more is allocated.\n\n"
-          "--fits lists well-known shapes in bf16, i8g128 and i4g128 (or --weights) with the longest context that fits the profile's memory (without one: what this machine has\n"
-          "free), in exact bytes, and predicts tokens/s from the profile's peaks (without one: measured now). Predictions are floors of time: nothing is faster.\n\n"
-          "examples: linnet plan -m model.gguf --context 4096\n          linnet plan --fits --profile board.yaml",
-          join({model, {"--fits", nullptr, Kind::kFlag, "list well-known shapes that fit, instead of -m"}}, join(engine_options(), session_options())), run};
+          "--fits lists well-known shapes in bf16, i8g128 and i4g128 (or --weights) with the longest context that fits the memory (--memory, the profile's, or what this\n"
+          "machine has free), in exact bytes, and predicts tokens/s from the profile's peaks (without one: measured now). Predictions are floors of time: nothing is faster.\n\n"
+          "examples: linnet plan -m model.gguf --context 4096\n          linnet plan --fits --profile raspberry-pi-5 --memory 7.5",
+          join({model, {"--fits", nullptr, Kind::kFlag, "list well-known shapes that fit, instead of -m"},
+                {"--memory", "GB", Kind::kReal, "with --fits: memory to fit in, 10^9 bytes (default: the profile's, else what is free here)", nullptr, 0.000001, 1000000}}, join(engine_options(), session_options())), run};
 }
 
 }  // namespace linnet::cli
