@@ -241,6 +241,7 @@ Status Reader::check_scalar(const char* what, Scalar* out) {
 
 template <class T>
 void put(void* base, size_t offset, T v) {
+  static_assert(std::is_arithmetic_v<T>);
   std::memcpy(static_cast<char*>(base) + offset, &v, sizeof v);
 }
 
@@ -358,7 +359,7 @@ Status Reader::list(const Key& key) {
     }
   }
   if (n == 0) return refuse(start, "'" + std::string(key.name) + "' is an empty list");
-  if (key.kind == Kind::kSteps) put(out_, key.offset, steps);
+  if (key.kind == Kind::kSteps) std::memcpy(out_->steps, steps, sizeof steps);
   return LINNET_OK;
 }
 
@@ -371,7 +372,6 @@ Status Reader::value(const Key& key) {
       if (std::string_view(w->name) == key.name) return mapping(static_cast<Section>(w->value));
   }
   if (is_list && (key.kind == Kind::kTexts || key.kind == Kind::kSteps)) return list(key);
-  const std::string what = key.kind == Kind::kSteps ? "a list" : "a single value";
   if (key.kind == Kind::kSteps) return refuse(event_.start_mark, "expected a list behind 'steps', found " + std::string(event_name(event_.type)));
   Scalar s;
   LINNET_TRY(check_scalar(("a single value behind '" + std::string(key.name) + "'").c_str(), &s));
