@@ -225,6 +225,42 @@ class Tiny(unittest.TestCase):
         run = linnet_json("run", "-m", self.packed, "-p", "x", "-n", 3, "--context", 100, "--ignore-eos")
         self.assertEqual(run["arena_bytes"], plan["arena_bytes"])
 
+    def test_plan_fits(self):
+        peaks = self.dir / "peaks.yaml"
+        peaks.write_text("name: x\nthreads: 2\npeaks:\n  read_gb_s: 10\n  int8_tops: 0.5\n  float_tops: 0.1\n")
+        fits = linnet_json("plan", "--fits", "--profile", peaks, "--memory", 0.02)
+        self.assertEqual((fits["memory_bytes"], fits["threads"], fits["limits"]["measured_now"]), (20000000, 2, False))
+        by = {(f["shape"], f["weights"]): f for f in fits["fits"]}
+        self.assertNotIn("llama-3.2-1b", [f["shape"] for f in fits["fits"]])
+        self.assertGreater(fits["tried"], len(by))
+        for f in fits["fits"]:
+            self.assertLessEqual(f["total"], 20000000)
+            self.assertGreater(f["predicted"]["decode_tokens_per_s"], f["predicted"]["decode_tokens_per_s_full"])
+            # What plan says of the model itself, byte for byte.
+            plan = linnet_json("plan", "-m", "synthetic:" + f["shape"], "--weights", f["weights"], "--context", f["context"], "--threads", 2)
+            self.assertEqual((plan["total"], plan["purposes"]["weights"]), (f["total"], f["weight_bytes"]))
+        self.assertEqual(by["stories260k", "i8g128"]["context"], 512)  # all that it was trained for
+        # One token at 10 GB/s reads the weights in use: no more tokens a second than that.
+        self.assertAlmostEqual(by["stories260k", "bf16"]["predicted"]["decode_tokens_per_s"], 19000, delta=2000)
+        small = linnet_json("plan", "--fits", "--profile", peaks, "--memory", 0.5, "--weights", "i8g128", "--kv", "f32")
+        self.assertEqual({f["weights"] for f in small["fits"]}, {"i8g128"})
+        longest = next(f for f in small["fits"] if f["shape"] == "smollm2-135m")
+        self.assertLess(longest["context"], 8192)
+        self.assertGreater(linnet_json("plan", "-m", "synthetic:smollm2-135m", "--context", 2 * longest["context"], "--kv", "f32", "--threads", 2)["total"], 500000000)
+        none = self.dir / "none.yaml"
+        none.write_text("name: x\n")
+        fits = linnet_json("plan", "--fits", "--profile", none, "--memory", 0.02)
+        self.assertEqual(fits["fits"][0]["predicted"], {"decode_tokens_per_s": None, "decode_tokens_per_s_full": None, "prefill_tokens_per_s": None})
+        self.assertIn("no predictions", linnet("plan", "--fits", "--profile", none, "--memory", 0.02))
+        self.assertIn("PREDICTIONS", linnet("plan", "--fits", "--profile", peaks, "--memory", 0.02))
+        capped = self.dir / "capped.yaml"
+        capped.write_text("name: x\nmemory_mib: 17\n" + peaks.read_text()[8:])
+        self.assertEqual(linnet_json("plan", "--fits", "--profile", capped)["memory_of"], "profile")
+        for board in (ROOT / "configs").glob("*.yaml"):
+            self.assertGreater(len(linnet_json("plan", "--fits", "--profile", board, "--memory", 0.1, "--weights", "i8g128")["fits"]), 0)
+        self.assertIn("-m or --fits", linnet("plan", "--fits", "-m", self.packed, code=2))
+        self.assertIn("--fits", linnet("plan", code=2))
+
     # ---- running -------------------------------------------------------------------------------------------------------------------
 
     def test_run(self):
@@ -242,6 +278,58 @@ class Tiny(unittest.TestCase):
             self.assertEqual(linnet_json(*args, "-p", "Hello", *more)["tokens"], run["tokens"], more)
         text = linnet(*args, "-p", "Hello", "--echo")
         self.assertTrue(text.startswith("Hello"))
+
+    def test_load(self):
+        want = linnet_json("run", "-m", self.packed, "-p", "x", "-n", 8, "--ignore-eos", "--temp", 0)["tokens"]
+        for how in ("map", "copy", "prewarm"):
+            self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "x", "-n", 8, "--ignore-eos", "--temp", 0, "--load", how)["tokens"], want)
+        self.assertIn("prewarm", linnet("run", "-m", self.packed, "-p", "x", "--load", "mapped", code=2))
+        done = subprocess.run([LINNET, "run", "-m", str(self.packed), "-p", "x", "-n", "1", "--load", "lock"], capture_output=True, text=True)
+        self.assertTrue(done.returncode == 0 or "RLIMIT_MEMLOCK" in done.stderr, done.stderr)
+
+    def test_governor(self):
+        root = self.sysroot("raspberry-pi-5")
+        zone = root / "sys/class/thermal/thermal_zone0"
+        power = self.dir / "power.yaml"
+        power.write_text("name: x\nthreads: 2\npower:\n  temperature_limit: 70\n  tokens_per_s: 200\n  steps: [2, 1]\n")
+        run = ("run", "-m", self.packed, "-p", "x", "-n", 40, "--ignore-eos", "--temp", 0)
+        want = linnet_json(*run)
+        self.assertNotIn("power", want)
+        zone.mkdir(parents=True, exist_ok=True)
+        (zone / "type").write_text("cpu-thermal\n")
+        (zone / "temp").write_text("50000\n")
+        cool = self.on_board(None, *run, "--profile", power, root=root)
+        self.assertEqual((cool["power"]["temperature"], cool["power"]["blind"]), (50, False))
+        self.assertIn(cool["power"]["why"], ("free", "rate"))
+        self.assertLess(cool["tokens_per_s"], 220)  # 200 are asked for
+        (zone / "temp").write_text("85000\n")
+        hot = self.on_board(None, *run, "--profile", power, root=root)
+        self.assertEqual((hot["power"]["why"], hot["power"]["threads"], hot["power"]["temperature"]), ("heat", 1, 85))
+        self.assertGreaterEqual(hot["power"]["changes"], 1)
+        self.assertEqual(hot["tokens"], want["tokens"])
+        shutil.rmtree(root / "sys/class/thermal")
+        self.assertTrue(self.on_board(None, *run, "--profile", power, root=root)["power"]["blind"])
+        bench = self.on_board(None, "bench", "-m", self.packed, "--prompt", "8", "--gen", 4, "--reps", 1, "--profile", power, root=root, json_too=False)
+        self.assertIn("no temperature can be read", bench)
+
+    def test_energy(self):
+        args = ("bench", "-m", self.packed, "--prompt", "64", "--gen", 32, "--reps", 1, "--threads", 1)
+        root = self.sysroot("jetson-agx-orin")
+        shutil.rmtree(root / "sys/class/hwmon", ignore_errors=True)
+        bench = self.on_board(None, *args, root=root)
+        self.assertIsNone(bench["decode"][0]["joules_per_token"])
+        self.assertIn("INA3221", bench["energy_why"])
+        chip = root / "sys/class/hwmon/hwmon4"
+        chip.mkdir(parents=True)
+        for name, value in (("name", "ina3221"), ("in1_label", "VDD_GPU_SOC"), ("in1_input", 20000), ("curr1_input", 300), ("in2_label", "VDD_CPU_CV"), ("in2_input", 20000), ("curr2_input", 200)):
+            (chip / name).write_text(f"{value}\n")
+        bench = self.on_board(None, *args, root=root)
+        self.assertEqual(bench["energy_source"], "ina3221")
+        self.assertNotIn("energy_why", bench)
+        for r in bench["decode"] + bench["prefill"]:  # 10 W all the time; the sensors are read a little before and after
+            watts = r["joules_per_token"] * r["tokens_per_s"]
+            self.assertGreater(watts, 9.99)
+        self.assertIn("J/token", self.on_board(None, *args, root=root, json_too=False))
 
     def test_sampling(self):
         args = ("run", "-m", self.packed, "-p", "Hello", "-n", 16, "--ignore-eos", "--temp", 1)

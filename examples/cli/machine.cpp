@@ -24,6 +24,7 @@ const linnet_board& board() {
     if (linnet_board_detect(sysroot().c_str(), &b, &err) != LINNET_OK) {
       std::fprintf(stderr, "linnet: %s; one thread is used\n", err.text);
       b = {};
+      b.size = sizeof b;
       b.n_cpus = b.n_cores = b.n_threads = 1;
       b.isa_mask = 1u << LINNET_ISA_SCALAR;
     }
