@@ -5,7 +5,9 @@
 #include <stdio.h>  // rename
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@ namespace linnet {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kPiece = size_t{8} << 20;  // between two calls of a progress function; a multiple of every page size
 
 const char* errno_text(int e) {
   switch (e) {
@@ -39,34 +42,78 @@ Status system_error(Error* err, const char* path, const char* what) {
   return fail(err, LINNET_IO, path, ": ", what, ": ", errno_text(e), " (errno ", e, ")");
 }
 
-Status read_whole(int fd, const char* path, void* to, size_t bytes, Error* err) {
-  size_t done = 0;
-  while (done < bytes) {
-    const ssize_t n = read(fd, static_cast<uint8_t*>(to) + done, bytes - done);
+Status cancelled(Error* err, const char* path) { return fail(err, LINNET_CANCELLED, path, ": loading was cancelled"); }
+
+Status read_whole(int fd, const char* path, const LoadProgress& progress, void* to, size_t bytes, Error* err) {
+  for (size_t done = 0; done < bytes;) {
+    const size_t piece = bytes - done < kPiece ? bytes - done : kPiece;
+    const ssize_t n = read(fd, static_cast<uint8_t*>(to) + done, piece);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error(err, path, "cannot read");
     if (n == 0) return fail(err, LINNET_IO, path, ": became shorter while it was read, at byte ", done, " of ", bytes);
     done += static_cast<size_t>(n);
+    if (progress.cancelled(done, bytes)) return cancelled(err, path);
   }
   return LINNET_OK;
 }
 
-Status map_open(int fd, const char* path, linnet_load how, linnet_view* out, Error* err) {
+// Brings every page of a mapping into memory.
+Status touch_whole(const char* path, const LoadProgress& progress, const void* map, size_t bytes, Error* err) {
+  uint8_t* const p = static_cast<uint8_t*>(const_cast<void*>(map));
+  const size_t page = page_bytes();
+  for (size_t done = 0; done < bytes;) {
+    const size_t n = bytes - done < kPiece ? bytes - done : kPiece;
+#ifdef MADV_POPULATE_READ
+    // Where it is known it says what a touch would answer with SIGBUS.
+    if (madvise(p + done, n, MADV_POPULATE_READ) != 0 && (errno == EFAULT || errno == EIO))
+      return fail(err, LINNET_IO, path, ": cannot be read between bytes ", done, " and ", done + n, ", or became shorter");
+#else
+    madvise(p + done, n, MADV_WILLNEED);
+#endif
+    for (size_t i = 0; i < n; i += page) static_cast<void>(*static_cast<volatile const uint8_t*>(p + done + i));
+    done += n;
+    if (progress.cancelled(done, bytes)) return cancelled(err, path);
+  }
+  return LINNET_OK;
+}
+
+// Says at once whether the limit allows it; pages become locked as they are read, where the system knows that.
+Status lock_whole(const char* path, const void* map, size_t bytes, Error* err) {
+#ifdef SYS_mlock2
+  constexpr long kOnFault = 1;  // MLOCK_ONFAULT
+  if (syscall(SYS_mlock2, map, bytes, kOnFault) == 0) return LINNET_OK;
+  if (errno == ENOSYS || errno == EINVAL)
+#endif
+    if (mlock(map, bytes) == 0) return LINNET_OK;
+  if (errno != ENOMEM && errno != EPERM && errno != EAGAIN) return system_error(err, path, "cannot lock in memory");
+  rlimit limit{};
+  getrlimit(RLIMIT_MEMLOCK, &limit);
+  if (limit.rlim_cur == RLIM_INFINITY) return fail(err, LINNET_TOO_SMALL, path, ": cannot lock its ", bytes, " bytes: no memory for them");
+  return fail(err, LINNET_TOO_SMALL, path, ": cannot lock its ", bytes, " bytes: this process may lock ", static_cast<uint64_t>(limit.rlim_cur), " in all (RLIMIT_MEMLOCK, ulimit -l)");
+}
+
+Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, void** out, Error* err) {
+  if (how == LINNET_LOAD_COPY) {
+    *out = memory_alloc(bytes);
+    return *out ? read_whole(fd, path, progress, *out, bytes, err) : fail(err, LINNET_IO, path, ": no memory for ", bytes, " bytes");
+  }
+  void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+  if (p == MAP_FAILED) return system_error(err, path, "cannot map");
+  *out = p;
+  if (how == LINNET_LOAD_LOCK) LINNET_TRY(lock_whole(path, p, bytes, err));
+  if (how != LINNET_LOAD_MAP) return touch_whole(path, progress, p, bytes, err);
+  return progress.cancelled(bytes, bytes) ? cancelled(err, path) : LINNET_OK;
+}
+
+Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_error(err, path, "cannot stat");
   if (!S_ISREG(st.st_mode)) return fail(err, LINNET_IO, path, ": is not a regular file");
   if (st.st_size <= 0) return fail(err, LINNET_BAD_FILE, path, ": is empty");
   if (static_cast<uint64_t>(st.st_size) > SIZE_MAX / 2) return fail(err, LINNET_IO, path, ": too large for this address space");
   const size_t bytes = static_cast<size_t>(st.st_size);
-  if (how == LINNET_LOAD_MAP) {
-    void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED) return system_error(err, path, "cannot map");
-    *out = {p, bytes};
-    return LINNET_OK;
-  }
-  void* p = memory_alloc(bytes);
-  if (!p) return fail(err, LINNET_IO, path, ": no memory for ", bytes, " bytes");
-  if (const Status s = read_whole(fd, path, p, bytes, err); s != LINNET_OK) {
+  void* p = nullptr;
+  if (const Status s = map_whole(fd, path, how, progress, bytes, &p, err); s != LINNET_OK) {
     memory_free(p, bytes);
     return s;
   }
@@ -76,11 +123,13 @@ Status map_open(int fd, const char* path, linnet_load how, linnet_view* out, Err
 
 }  // namespace
 
-Status file_map(const char* path, linnet_load how, linnet_view* out, Error* err) {
-  if (how != LINNET_LOAD_MAP && how != LINNET_LOAD_COPY) return fail(err, LINNET_BAD_ARG, "load: unknown value ", static_cast<int>(how));
+size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err) {
+  if (how < LINNET_LOAD_MAP || how > LINNET_LOAD_LOCK) return fail(err, LINNET_BAD_ARG, "load: unknown value ", static_cast<int>(how));
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block us
   if (fd < 0) return system_error(err, path, "cannot open");
-  const Status s = map_open(fd, path, how, out, err);
+  const Status s = load_open(fd, path, how, progress, out, err);
   close(fd);
   return s;
 }
@@ -97,7 +146,7 @@ void* memory_alloc(size_t bytes) {
     void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return p == MAP_FAILED ? nullptr : p;
   }
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), whole = bytes + kHugePage;
+  const size_t page = page_bytes(), whole = bytes + kHugePage;
   void* p = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   const uintptr_t from = reinterpret_cast<uintptr_t>(p), start = (from + kHugePage - 1) / kHugePage * kHugePage;
@@ -114,10 +163,25 @@ void memory_free(void* mem, size_t bytes) {
   if (mem) munmap(mem, bytes);
 }
 
+void memory_huge(void* mem, size_t bytes, uint32_t huge) {
+#ifdef MADV_HUGEPAGE
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t from = reinterpret_cast<uintptr_t>(mem), start = (from + page - 1) / page * page, end = (from + bytes) / page * page;
+  if (huge != LINNET_SWITCH_DEFAULT && end > start) madvise(reinterpret_cast<void*>(start), end - start, huge == LINNET_SWITCH_ON ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+#else
+  (void)mem, (void)bytes, (void)huge;
+#endif
+}
+
 uint64_t clock_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+void sleep_ns(uint64_t ns) {
+  const timespec t = {static_cast<time_t>(ns / 1000000000u), static_cast<long>(ns % 1000000000u)};
+  nanosleep(&t, nullptr);
 }
 
 Replacement::~Replacement() {

@@ -30,15 +30,28 @@ inline constexpr size_t kThreadStackBytes = size_t{2} << 20;  // ThreadSanitizer
 inline constexpr size_t kThreadStackBytes = size_t{256} << 10;
 #endif
 
+// Binds the thread that makes it to those of `cpus` that it may use, as long as it lives; an empty set binds nothing.
+class CpuGuard {
+ public:
+  explicit CpuGuard(const linnet_cpus& cpus);
+  CpuGuard(const CpuGuard&) = delete;
+  CpuGuard& operator=(const CpuGuard&) = delete;
+  ~CpuGuard();
+
+ private:
+  linnet_cpus before_{};
+  bool bound_ = false;
+};
+
 struct TeamThread;
 struct Team {
   Barrier barrier;  // for fn
   Barrier done;     // own threads: end of a round
   std::atomic<uint32_t> round{0}, sleepers{0};
-  bool quit = false;
   uint32_t n = 1, kind = 0, n_started = 0;  // kind: linnet_threads, never DEFAULT
+  uint32_t n_active = 1;                    // 1..n: those that take part in the next run; may change between runs, the others sleep
   TeamThread* threads = nullptr;            // (n), own threads
-  uint8_t* stacks = nullptr;                // (n - 1, kThreadStackBytes)
+  uint8_t* stacks = nullptr;                // a page, then (n - 1, kThreadStackBytes)
   TeamFn fn = nullptr;
   void* arg = nullptr;
   linnet_parallel_for app = nullptr;  // the app's threads, set before start
@@ -48,6 +61,8 @@ struct Team {
   void layout_in(Arena& arena, uint32_t n, uint32_t kind);
   Status start(uint32_t n, uint32_t kind, uint32_t spin, Error* err);
   void run(TeamFn fn, void* arg);
+  // Once it has started: the threads beside the caller's run on `cpus` (empty: anywhere) and at that nice value. A wish: a system that refuses it is left alone.
+  void bind(const linnet_cpus& cpus, int32_t priority);
   void stop();
 };
 

@@ -2,10 +2,13 @@
 #include <cstring>
 
 #include "../kernels_cpu/registry.h"
+#include "../platform/board.h"
 #include "../platform/file.h"
 #include "../platform/fp.h"
+#include "../platform/sensors.h"
 #include "../platform/team.h"
 #include "measure.h"
+#include "power.h"
 #include "state.h"
 
 using namespace linnet;
@@ -94,15 +97,61 @@ const char* linnet_status_text(linnet_status status) {
 /* ---- helpers outside the core */
 
 linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err) {
+  return linnet_file_load(path, how, nullptr, nullptr, out, err);
+}
+linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progress_fn fn, void* user, linnet_view* out, linnet_error* err) {
   LINNET_NEED_ARG(path);
   LINNET_NEED_ARG(out);
-  return file_map(path, how, out, err);
+  return file_load(path, how, {fn, user}, out, err);
 }
 void linnet_file_unmap(linnet_view* view) {
   if (view) file_unmap(view);
 }
 void* linnet_mem_alloc(size_t bytes) { return memory_alloc(bytes); }
 void linnet_mem_free(void* mem, size_t bytes) { memory_free(mem, bytes); }
+
+/* ---- board and profile */
+
+linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  if (!root) root = "";
+  linnet_board board;
+  uint32_t seen = 0;
+  LINNET_TRY(board_detect(root, &board, &seen, err));
+  board.isa_mask = seen;
+  if (!*root) {  // this CPU itself says what it has
+    board.isa_mask = 0;
+    for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i)
+      if (!(t->required & ~cpu_bits())) board.isa_mask |= 1u << t->isa;
+#if defined(__x86_64__)
+    board.arch = LINNET_ARCH_X86_64;
+#elif defined(__aarch64__)
+    board.arch = LINNET_ARCH_AARCH64;
+#elif defined(__arm__)
+    board.arch = LINNET_ARCH_ARM;
+#endif
+  }
+  return write_out(board, out) == LINNET_OK ? LINNET_OK : fail(err, LINNET_BAD_ARG, "board: out->size is not set");
+}
+
+linnet_status linnet_cpus_parse(const char* list, linnet_cpus* out, linnet_error* err) {
+  LINNET_NEED_ARG(list);
+  LINNET_NEED_ARG(out);
+  return cpu_parse(list, out) ? LINNET_OK : fail(err, LINNET_BAD_ARG, "'", list, "' is no list of CPUs, like 0-3,6");
+}
+
+linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* board, linnet_error* err) {
+  LINNET_NEED_ARG(profile);
+  LINNET_NEED_ARG(board);
+  linnet_profile p;
+  linnet_board b;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  LINNET_TRY(read_params(board, "board", &b, err));
+  LINNET_TRY(profile_fit(&p, b, err));
+  p.size = profile->size < sizeof p ? profile->size : static_cast<uint32_t>(sizeof p);
+  std::memcpy(profile, &p, p.size);
+  return LINNET_OK;
+}
 
 /* ---- formats and tiers */
 
@@ -113,7 +162,7 @@ linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, li
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
   Kernels kernels;
-  LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
+  LINNET_TRY(profile_kernels(p, false, &kernels, err));
   *out = kernels.t.isa;
   return LINNET_OK;
 }
@@ -438,6 +487,40 @@ linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_to
   LINNET_NEED_ARG(data);
   LINNET_NEED_ARG(n_tokens);
   return state_length(data, n_bytes, n_tokens, err);
+}
+
+/* ---- power */
+
+linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t now_ns, linnet_error* err) {
+  LINNET_NEED_ARG(sensors);
+  if (sensors->size < sizeof *sensors) return fail(err, LINNET_BAD_ARG, "sensors: size is ", sensors->size);
+  return sensors->by_app ? LINNET_OK : sensors_read(*sensors, now_ns, err);
+}
+
+linnet_status linnet_power_init(linnet_power* power, const linnet_profile* profile, uint32_t n_threads, linnet_error* err) {
+  LINNET_NEED_ARG(power);
+  if (power->size < sizeof *power) return fail(err, LINNET_BAD_ARG, "power: size is ", power->size);
+  linnet_profile p;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  return power_init(*power, p, n_threads, err);
+}
+
+linnet_status linnet_power_step(linnet_power* power, uint32_t n_tokens, uint64_t now_ns) {
+  if (!power || power_check(*power, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
+  power_step(*power, n_tokens, now_ns);
+  return LINNET_OK;
+}
+
+linnet_status linnet_power_set(linnet_session* session, linnet_power* power, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  return power_set(*session, power, err);
+}
+
+linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  if (n_threads == 0 || n_threads > session->params.n_threads) return fail(err, LINNET_BAD_ARG, "threads: ", n_threads, ", this session has 1..", session->params.n_threads);
+  session->team.n_active = session->stats.n_threads = n_threads;
+  return LINNET_OK;
 }
 
 /* ---- statistics */

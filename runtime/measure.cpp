@@ -176,4 +176,17 @@ Status measure(const Kernels& kernels, uint32_t n_threads, const void* data, siz
   return status;
 }
 
+Status profile_kernels(const linnet_profile& p, bool timed, Kernels* out, Error* err) {
+  const bool onednn = p.isa == LINNET_ISA_AUTO && p.prefill == LINNET_PREFILL_ONEDNN;
+  LINNET_TRY(kernels_resolve(onednn ? uint32_t{LINNET_ISA_ONEDNN} : p.isa, p.isa_mask, out, err));
+  Kernels other;
+  if (!timed || p.isa != LINNET_ISA_AUTO || p.prefill != LINNET_PREFILL_MEASURED || kernels_resolve(LINNET_ISA_ONEDNN, p.isa_mask, &other, nullptr) != LINNET_OK) return LINNET_OK;
+  linnet_measurement native{}, library{};
+  const uint32_t n_threads = p.n_threads ? p.n_threads : 1;
+  LINNET_TRY(measure(*out, n_threads, nullptr, 0, true, &native, err));
+  LINNET_TRY(measure(other, n_threads, nullptr, 0, true, &library, err));
+  if (library.prefill_tops > native.prefill_tops) *out = other;
+  return LINNET_OK;
+}
+
 }  // namespace linnet

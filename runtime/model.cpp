@@ -3,6 +3,9 @@
 #include <cstring>
 #include <new>
 
+#include "../platform/file.h"
+#include "measure.h"
+
 namespace linnet {
 namespace {
 
@@ -226,13 +229,27 @@ void copy_name(const Gguf& file, char (&out)[128]) {
 
 }  // namespace
 
+Status check_profile(const linnet_profile& p, Error* err) {
+  const struct {
+    const char* name;
+    uint64_t value, max;
+  } fields[] = {{"n_threads", p.n_threads, 256},      {"wait", p.wait, LINNET_WAIT_SLEEP},          {"cores", p.cores, LINNET_CORES_LITTLE},    {"spin", p.spin, 1u << 30},
+                {"n_context", p.n_context, 1u << 24}, {"n_chunk", p.n_chunk, 4096},                 {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF}, {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
+                {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF}};
+  for (const auto& f : fields)
+    if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
+  if (p.priority < -20 || p.priority > 19) return fail(err, LINNET_BAD_PROFILE, "profile: priority is ", p.priority, ", must be -20..19");
+  return LINNET_OK;
+}
+
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err) {
   Gguf gguf;
   ModelSpec spec;
   Sizes sizes;
   GgufTensor tokenizer;
   Kernels kernels;
-  LINNET_TRY(kernels_resolve(profile.isa, profile.isa_mask, &kernels, err));
+  LINNET_TRY(check_profile(profile, err));
+  LINNET_TRY(profile_kernels(profile, false, &kernels, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
   Arena arena;
   lay_out(arena, sizes);
@@ -245,10 +262,12 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   ModelSpec spec;
   Sizes sizes;
   GgufTensor tokenizer;
+  LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
   Arena count, arena(mem, bytes);
   lay_out(count, sizes);
   if (count.used() > bytes) return fail(err, LINNET_TOO_SMALL, "model: memory of ", bytes, " bytes, needs ", count.used());
+  memory_huge(mem, bytes, profile.huge_pages);
   const Parts p = lay_out(arena, sizes);
   linnet_model* m = new (p.model) linnet_model{};
   m->spec = spec;
@@ -256,9 +275,13 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   m->layers = p.layers;
   m->arena = arena;
   for (uint32_t i = 0; i < spec.n_layers; ++i) new (&m->layers[i]) Layer{};
-  LINNET_TRY(kernels_resolve(profile.isa, profile.isa_mask, &m->kernels, err));
+  m->profile = profile;
+  LINNET_TRY(profile_kernels(profile, true, &m->kernels, err));
   Loader loader{gguf, m, err};
   LINNET_TRY(load_weights(loader));
+  if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes)
+    return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(), " of its own are more than the profile's memory cap of ", profile.memory_bytes,
+                "; a format of fewer bits may fit");
   m->hash = loader.hash.h;
   copy_name(gguf, m->name);
   LINNET_TRY(chat_read(gguf, &m->chat, err));

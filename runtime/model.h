@@ -45,6 +45,7 @@ struct linnet_model {
   linnet::ModelSpec spec;
   const linnet::Ops* ops;
   linnet::Kernels kernels;
+  linnet_profile profile;          // what it was made with
   linnet::Matrix embedding, head;  // (n_vocab, d_model or embd_dim); the same when tied
   linnet::Matrix positions;        // (positions, d_model) or empty
   linnet::Matrix embd_in, embd_out;  // (d_model, embd_dim) and back, or empty
@@ -66,6 +67,8 @@ struct linnet_model {
 
 namespace linnet {
 
+// Fields of a profile that was filled by hand: LINNET_BAD_PROFILE names the one that is out of range.
+Status check_profile(const linnet_profile& profile, Error* err);
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err);
 Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err);
 

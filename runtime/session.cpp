@@ -3,9 +3,11 @@
 #include <cstring>
 #include <new>
 
+#include "../platform/board.h"
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "forward.h"
+#include "power.h"
 #include "rope.h"
 #include "text_out.h"
 
@@ -248,15 +250,26 @@ Status check_generate(const linnet_session& s, const linnet_generate_params& p, 
   return LINNET_OK;
 }
 
-}  // namespace
+// What the model's profile says where the caller does not.
+void take_profile(const linnet_model& model, linnet_session_params* p) {
+  const linnet_profile& profile = model.profile;
+  const auto take = [](uint32_t* to, uint32_t from) {
+    if (*to == 0) *to = from;
+  };
+  if (p->kv_format == 0) take(&p->v_format, profile.v_format);
+  take(&p->kv_format, profile.k_format);
+  take(&p->n_context, profile.n_context < model.spec.n_context ? profile.n_context : model.spec.n_context);
+  take(&p->n_chunk, profile.n_chunk);
+  take(&p->n_threads, profile.n_threads);
+  take(&p->threads, profile.threads);
+  take(&p->spin, profile.wait == LINNET_WAIT_SLEEP ? 1 : profile.spin);
+  if (p->when_full == LINNET_FULL_STOP) take(&p->n_keep, profile.when_full == LINNET_FULL_STOP ? 0 : profile.n_keep);
+  take(&p->when_full, profile.when_full);
+}
 
-Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err) {
-  linnet_session_params p{};
-  if (in) {
-    if (in->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "session: size is ", in->size);
-    std::memcpy(&p, in, in->size < sizeof p ? in->size : sizeof p);
-  }
+Status resolve_params(const linnet_model& model, linnet_session_params p, linnet_session_params* out, Error* err) {
   p.size = sizeof p;
+  take_profile(model, &p);
   if (model.spec.n_layers == 0) return fail(err, LINNET_UNSUPPORTED, "session: the model holds only a vocabulary");
   if (p.n_context == 0) p.n_context = model.spec.n_context < 4096 ? model.spec.n_context : 4096;
   if (p.n_context > kMaxContext) return fail(err, LINNET_BAD_ARG, "session: n_context is ", p.n_context, ", at most ", kMaxContext);
@@ -291,6 +304,61 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
   return LINNET_OK;
 }
 
+// The profile's memory cap; `wished` is what the caller said.
+Status check_cap(const linnet_model& model, const linnet_session_params& wished, const linnet_session_params& p, Error* err) {
+  const uint64_t cap = model.profile.memory_bytes, fixed = model.weight_bytes + model.arena.used();
+  if (cap == 0) return LINNET_OK;
+  const auto bytes = [&](const linnet_session_params& q) {
+    Arena count;
+    session_layout(count, model, q);
+    return count.ok() ? count.used() : SIZE_MAX / 2;
+  };
+  const uint64_t need = bytes(p);
+  if (fixed + need <= cap) return LINNET_OK;
+  // The longest context that fits. Very short ones may be no context at all with what else is asked for: those count as fitting until the end.
+  const auto with_context = [&](uint32_t n, linnet_session_params* q) {
+    linnet_session_params w = wished;
+    w.n_context = n;
+    w.n_pool = 0;
+    return resolve_params(model, w, q, nullptr) == LINNET_OK;
+  };
+  linnet_session_params q;
+  uint32_t fits = 0;
+  for (uint32_t above = p.n_context; above - fits > 1;) {
+    const uint32_t n = fits + (above - fits) / 2;
+    if (!with_context(n, &q) || fixed + bytes(q) <= cap) fits = n;
+    else above = n;
+  }
+  if (fits && (!with_context(fits, &q) || fixed + bytes(q) > cap)) fits = 0;
+  const char* format = nullptr;
+  for (const linnet_format f : {LINNET_F16, LINNET_I8, LINNET_KIVI4, LINNET_KIVI2}) {
+    linnet_session_params w = wished;
+    w.kv_format = w.v_format = f;
+    w.n_kv_layers = 0;
+    w.kv_layers = nullptr;
+    if (!format && resolve_params(model, w, &q, nullptr) == LINNET_OK && fixed + bytes(q) <= cap) format = format_name(f);
+  }
+  char context[16] = "";
+  size_t digits = 0;
+  for (uint32_t v = fits, ten = 1000000000; ten; v %= ten, ten /= 10)
+    if (v / ten || digits) context[digits++] = static_cast<char>('0' + v / ten);
+  return fail(err, LINNET_TOO_SMALL, "session: weights of ", model.weight_bytes, " bytes, ", model.arena.used(), " of the model and ", need, " of a session of ", p.n_context,
+              " positions are more than the profile's memory cap of ", cap, fits ? "; n_context = " : "", context, fits && format ? ", or" : format ? ";" : "", format ? " a KV cache in " : "",
+              format ? format : "", fits || format ? " fits" : "; no context fits");
+}
+
+}  // namespace
+
+Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err) {
+  linnet_session_params wished{};
+  if (in) {
+    if (in->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "session: size is ", in->size);
+    std::memcpy(&wished, in, in->size < sizeof wished ? in->size : sizeof wished);
+  }
+  LINNET_TRY(resolve_params(model, wished, out, err));
+  return check_cap(model, wished, *out, err);
+}
+
 linnet_session* session_layout(Arena& arena, const linnet_model& model, const linnet_session_params& params) {
   linnet_session* s = arena.take<linnet_session>("session", 1);
   if (s) {
@@ -310,6 +378,10 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   session_layout(count, *model, params);
   if (!count.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", params.n_context, " needs more bytes than this machine can address");
   if (count.used() > bytes) return fail(err, LINNET_TOO_SMALL, "session: memory of ", bytes, " bytes, needs ", count.used());
+  const linnet_cpus cpus = cpu_both(model->profile.cpus, cpu_affinity());
+  if (cpu_count(model->profile.cpus) && !cpu_count(cpus) && cpu_count(cpu_affinity()))
+    return fail(err, LINNET_BAD_PROFILE, "session: the profile names ", cpu_count(model->profile.cpus), " CPUs, of which this thread may use none");
+  memory_huge(mem, bytes, model->profile.huge_pages);
   Arena arena(mem, bytes);
   linnet_session* s = session_layout(arena, *model, params);
   s->model = model;
@@ -325,7 +397,9 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   LINNET_TRY(sampling_check(nullptr, &s->sampler.params, err));
   s->team.app = params.parallel_for;
   s->team.app_user = params.parallel_for_user;
+  s->cpus = cpus;
   LINNET_TRY(s->team.start(params.n_threads, params.threads, params.spin, err));
+  s->team.bind(cpus, model->profile.priority);
   *out = s;
   return LINNET_OK;
 }
@@ -446,6 +520,7 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
 
 // Computes the parts, of different sequences each. All or nothing.
 Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error* err) {
+  const CpuGuard bound(s.cpus);
   std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
   for (uint32_t i = 0; i < n_parts; ++i)
     if (!s.kv.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
@@ -475,6 +550,7 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
         for (Sequence& seq = s.seqs[span.seq]; row < batch.n_logits && batch.logit_rows[row] < span.row + span.n; ++row)
           std::memcpy(seq.logits, batch.logits + row * s.logits_stride, s.logits_stride * sizeof(float));  // several parts have one row each
       }
+    govern(s, batch.m == batch.n_spans);
   }
   for (uint32_t i = 0; status != LINNET_OK && n_parts > 1 && i < n_parts; ++i)
     if (s.parts_done[i] == parts[i].n) s.seqs[parts[i].seq].n_logit_rows = 0;  // they may be those of tokens that do not count now

@@ -59,6 +59,7 @@ struct linnet_session {
   const linnet_model* model;
   linnet_session_params params;  // defaults filled in
   linnet::Team team;
+  linnet_cpus cpus;              // that it is bound to; empty: none
   linnet::KvCache kv;
   linnet::Activations act;
   linnet::Sampler sampler;
@@ -71,6 +72,7 @@ struct linnet_session {
   char *held, *utf8;      // (kHeldBytes), (3 * kHeldBytes)
   std::atomic<uint32_t> cancel;
   linnet_stats stats;
+  linnet_power* power;    // nullptr: nothing governs it
   uint64_t ttft_start_ns, last_sample_ns;
   bool ttft_pending;
   linnet::Arena arena;       // its table of purposes
@@ -78,7 +80,7 @@ struct linnet_session {
 
 namespace linnet {
 
-// Checks params against the model and fills in the defaults.
+// Checks params against the model and fills in the defaults, those of the model's profile first; LINNET_TOO_SMALL where the profile's memory cap leaves no room, with what would fit.
 Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err);
 // The one layout function: counts on an Arena without memory, places on a real one.
 linnet_session* session_layout(Arena& arena, const linnet_model& model, const linnet_session_params& params);

@@ -440,7 +440,7 @@ Status state_load(linnet_session& s, uint32_t seq, const void* data, size_t byte
 
 Status state_load_file(linnet_session& s, uint32_t seq, const char* path, Error* err) {
   linnet_view view{};
-  LINNET_TRY(file_map(path, LINNET_LOAD_MAP, &view, err));
+  LINNET_TRY(file_load(path, LINNET_LOAD_MAP, {}, &view, err));
   Error why{};
   const Status status = state_load(s, seq, view.data, view.bytes, &why);
   file_unmap(&view);

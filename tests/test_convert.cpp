@@ -846,7 +846,7 @@ TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory
   REQUIRE(convert_to_file(plain, packed, Options{}, &err) == LINNET_OK);
   const std::string bytes = slurp(packed);
   for (const std::string& path : {plain, packed})
-    for (const linnet_load how : {LINNET_LOAD_MAP, LINNET_LOAD_COPY}) {
+    for (const linnet_load how : {LINNET_LOAD_MAP, LINNET_LOAD_COPY, LINNET_LOAD_PREWARM}) {
       Loaded l;
       REQUIRE(load(path, how, Options{}, &l, &err) == LINNET_OK);
       CHECK(l.mapped == (path == packed));

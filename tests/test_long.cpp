@@ -17,7 +17,7 @@ size_t resident_bytes() {
   std::ifstream in("/proc/self/statm");
   size_t total = 0, resident = 0;
   in >> total >> resident;
-  return resident * 4096;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 linnet_session_params streaming(uint32_t chunk, uint32_t n_logits) {

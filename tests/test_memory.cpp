@@ -162,11 +162,12 @@ namespace {
 
 // Which pages are read: they are taken away, and the first access to each brings it back and marks it. Two threads
 // may reach a page at once: a page is marked, not counted.
+const size_t kPage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 struct Watched {
   uint8_t* from;
   size_t bytes;
   std::unique_ptr<std::atomic<bool>[]> read;  // (pages())
-  size_t pages() const { return bytes / 4096; }
+  size_t pages() const { return bytes / kPage; }
   size_t reads() const { return static_cast<size_t>(std::count(read.get(), read.get() + pages(), true)); }
 };
 std::vector<Watched> watched;
@@ -175,9 +176,9 @@ void on_fault(int, siginfo_t* info, void*) {
   auto* at = static_cast<uint8_t*>(info->si_addr);
   for (Watched& w : watched)
     if (at >= w.from && at < w.from + w.bytes) {
-      const size_t page = static_cast<size_t>(at - w.from) / 4096;
+      const size_t page = static_cast<size_t>(at - w.from) / kPage;
       w.read[page] = true;
-      mprotect(w.from + page * 4096, 4096, PROT_READ | PROT_WRITE);
+      mprotect(w.from + page * kPage, kPage, PROT_READ | PROT_WRITE);
       return;
     }
   signal(SIGSEGV, SIG_DFL);  // a fault of another kind
@@ -201,8 +202,9 @@ TEST_CASE("experts: pages of those that no row goes through are never read") {
       check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
       const size_t size = m.n / spec.n_experts / 16 * linnet::panel_bytes(m.format, m.k);
       for (uint32_t e = 0; e < spec.n_experts; ++e) {  // whole pages of the expert alone
-        const auto begin = reinterpret_cast<uintptr_t>(m.panels) + e * size, first = (begin + 4095) & ~uintptr_t{4095}, end = (begin + size) & ~uintptr_t{4095};
-        watched.push_back({reinterpret_cast<uint8_t*>(first), end - first, std::make_unique<std::atomic<bool>[]>((end - first) / 4096)});
+        const auto begin = reinterpret_cast<uintptr_t>(m.panels) + e * size, first = (begin + kPage - 1) / kPage * kPage, end = (begin + size) / kPage * kPage;
+        if (end <= first) continue;  // large pages
+        watched.push_back({reinterpret_cast<uint8_t*>(first), end - first, std::make_unique<std::atomic<bool>[]>((end - first) / kPage)});
       }
     }
   struct sigaction act {}, before {};

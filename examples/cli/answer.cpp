@@ -94,12 +94,21 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
   const double prompt_per_s = stats.prefill_ns ? static_cast<double>(stats.prefill_tokens) / (static_cast<double>(stats.prefill_ns) * 1e-9) : 0;
   const double ttft_ms = static_cast<double>(stats.first_token_ns) * 1e-6;
   if (args.json()) {
-    Json().object().field("tokens", out.tokens).field("text", out.text).field("state_tokens", static_cast<uint64_t>(out.n_state)).field("prompt_tokens", static_cast<uint64_t>(n_prompt))
+    Json json;
+    json.object().field("tokens", out.tokens).field("text", out.text).field("state_tokens", static_cast<uint64_t>(out.n_state)).field("prompt_tokens", static_cast<uint64_t>(n_prompt))
         .field("ttft_ms", ttft_ms).field("tokens_per_s", per_s).field("prompt_tokens_per_s", prompt_per_s)
         .field("max_token_ms", static_cast<double>(stats.max_token_ns) * 1e-6).field("arena_bytes", engine.arena_bytes())
         .field("peak_rss_bytes", peak_rss_bytes()).field("stop", stop_name()).field("seed", draw.seed)
         .field("isa", linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa))).field("threads", stats.n_threads)
-        .field("weights", engine.desc.weights).end().print();
+        .field("weights", engine.desc.weights);
+    if (engine.power.size) {
+      json.key("power").object().field("threads", engine.power.n_threads).field("level", engine.power.level).field("why", engine.power_why()).field("changes", engine.n_power_changes)
+          .field("blind", engine.power.blind != 0).key("temperature");
+      if (engine.sensors.has & LINNET_HAS_TEMPERATURE) json.value(static_cast<double>(engine.sensors.temperature));
+      else json.null();
+      json.end();
+    }
+    json.end().print();
     return;
   }
   const std::string how = draw.temperature > 0 ? "seed " + std::to_string(draw.seed) : "greedy";
@@ -113,6 +122,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
                n_prompt, out.tokens.size(), stop_name(), how.c_str(), ttft_ms, per_s, prompt_per_s,
                linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)), stats.n_threads, stats.n_threads == 1 ? "" : "s",
                human_bytes(engine.arena_bytes()).c_str(), human_bytes(peak_rss_bytes()).c_str());
+  if (engine.power.size) std::fprintf(stderr, "%s\n", engine.power_text().c_str());
 }
 
 }  // namespace linnet::cli

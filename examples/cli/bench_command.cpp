@@ -5,10 +5,14 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <mutex>
+#include <thread>
 
 #include "cli.h"
 
@@ -39,7 +43,7 @@ class ReadTarget {
 bool ReadTarget::prepare(const Engine& engine) {
   view_ = engine.loaded.file;
   if (view_.bytes >= kBigEnough) return true;
-  const size_t bytes = measure_bytes(machine());
+  const size_t bytes = measure_bytes();
   void* data = nullptr;
   if (engine.loaded.mapped) {  // the page cache: small pages
     small_pages_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -57,6 +61,52 @@ bool ReadTarget::prepare(const Engine& engine) {
 
 struct Work {  // of one repetition
   double seconds = 0, tokens = 0, bytes = 0, ops = 0;
+  double joules = -1;  // -1: not known
+};
+
+// Energy while work runs, of the whole board or package, whatever else runs on it. Counters are read before and after; power is looked at in between too.
+class Meter {
+ public:
+  explicit Meter(const std::string& root) : root_(root) {
+    sensors_.size = sizeof sensors_;
+    sensors_.root = root_.c_str();
+    linnet_sensors_read(&sensors_, 0, nullptr);
+  }
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+  ~Meter() { stop(); }
+  const char* source() const { return sensors_.energy_source; }
+  const char* why_not() const { return sensors_.no_energy ? sensors_.no_energy : "the counter was reset or stopped while it was read"; }
+  void start() {
+    linnet_sensors_read(&sensors_, 0, nullptr);
+    joules_ = sensors_.joules, gaps_ = sensors_.energy_gaps;
+    const bool power = source() && std::strcmp(source(), "ina3221") == 0;
+    if (power) watcher_ = std::thread([this] {
+      for (std::unique_lock lock(mutex_); !done_; wake_.wait_for(lock, std::chrono::milliseconds(100))) linnet_sensors_read(&sensors_, 0, nullptr);
+    });
+  }
+  // Joules since start(), -1 where that is not known.
+  double stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      done_ = true;
+    }
+    wake_.notify_all();
+    if (watcher_.joinable()) watcher_.join();
+    done_ = false;
+    linnet_sensors_read(&sensors_, 0, nullptr);
+    return (sensors_.has & LINNET_HAS_ENERGY) && sensors_.energy_gaps == gaps_ ? sensors_.joules - joules_ : -1;
+  }
+
+ private:
+  std::string root_;
+  linnet_sensors sensors_ = {};
+  double joules_ = 0;
+  uint32_t gaps_ = 0;
+  std::thread watcher_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool done_ = false;
 };
 
 struct Rep {
@@ -79,6 +129,7 @@ class Bench {
   bool decode(uint64_t depth, uint64_t gen, size_t reps, Result* out);
   bool prefill(uint64_t tokens, size_t reps, Result* out);
   bool peaks(Limits* out);  // of products, nothing is read
+  const Meter& meter() const { return meter_; }
 
  private:
   bool limits(linnet_measurement* out);
@@ -91,6 +142,7 @@ class Bench {
   const Settings& settings_;
   Engine& engine_;
   ReadTarget target_;
+  Meter meter_{sysroot()};
   uint64_t random_ = 1;
 };
 
@@ -173,6 +225,7 @@ bool Bench::decode(uint64_t depth, uint64_t gen, size_t reps, Result* out) {
     if (!run_prefill(last)) return false;
     linnet_stats stats = {};
     stats.size = sizeof stats;
+    meter_.start();
     const double start = seconds_now();
     for (uint64_t i = 0; i < gen; ++i) {
       int32_t token = 0;
@@ -184,6 +237,7 @@ bool Bench::decode(uint64_t depth, uint64_t gen, size_t reps, Result* out) {
       work->bytes += static_cast<double>(stats.decode_bytes);
     }
     work->seconds = seconds_now() - start;
+    work->joules = meter_.stop();
     work->tokens = static_cast<double>(gen);
     return true;
   };
@@ -196,9 +250,11 @@ bool Bench::prefill(uint64_t n, size_t reps, Result* out) {
   const std::vector<int32_t> tokens = random_tokens(n);
   const auto rep = [&](Work* work) {
     linnet_truncate(engine_.session, 0, 0);
+    meter_.start();
     const double start = seconds_now();
     if (!run_prefill(tokens)) return false;
     work->seconds = seconds_now() - start;
+    work->joules = meter_.stop();
     work->tokens = static_cast<double>(n);
     work->ops = static_cast<double>(engine_.desc.matrix_ops) * static_cast<double>(n) + static_cast<double>(engine_.desc.head_ops);
     return true;
@@ -216,6 +272,13 @@ double tokens_per_s(const Rep& r) { return r.work.tokens / r.work.seconds; }
 double bytes_per_token(const Rep& r) { return r.work.bytes / r.work.tokens; }
 double gb_s(const Rep& r) { return r.work.bytes / r.work.seconds * 1e-9; }
 double tops(const Rep& r) { return r.work.ops / r.work.seconds * 1e-12; }
+// Median of the repetitions whose energy is known, -1 if there is none.
+double joules_per_token(const Result& r) {
+  std::vector<double> values;
+  for (const Rep& rep : r.reps)
+    if (rep.work.joules >= 0) values.push_back(rep.work.joules / rep.work.tokens);
+  return values.empty() ? -1 : median(values);
+}
 double share_of_read(const Rep& r) { return gb_s(r) / r.read_gb_s; }
 double share_of_peak(const Rep& r) { return tops(r) / r.int8_tops; }
 
@@ -253,6 +316,7 @@ struct Report {
   std::string model;
   bool synthetic;
   std::vector<Result> decode, prefill;
+  const Meter* meter = nullptr;
 
   bool integer_weights() const { return engine.desc.weights[0] == 'i'; }
   double bits_per_weight() const { return 8.0 * static_cast<double>(engine.desc.weight_bytes) / static_cast<double>(engine.desc.n_params); }
@@ -261,6 +325,10 @@ struct Report {
     const linnet_session_params& p = engine.params;
     const std::string k = linnet_format_name(static_cast<linnet_format>(p.kv_format)), v = linnet_format_name(static_cast<linnet_format>(p.v_format));
     return (k == v ? k : k + "/" + v) + (p.n_kv_layers ? " and others" : "");
+  }
+  bool energy_known() const {
+    const auto known = [](const Result& r) { return joules_per_token(r) >= 0; };
+    return std::all_of(decode.begin(), decode.end(), known) && std::all_of(prefill.begin(), prefill.end(), known);
   }
   void print_json() const;
   void print_text() const;
@@ -273,7 +341,14 @@ void Report::print_json() const {
       .key("bits_per_weight").object().field("embedding", engine.desc.embedding_bits).field("attention", engine.desc.attention_bits)
       .field("ffn", engine.desc.ffn_bits).field("head", engine.desc.head_bits).field("all", bits_per_weight()).end()
       .field("read_gb_s", overall(decode, prefill, &Rep::read_gb_s)).field("int8_tops", overall(decode, prefill, &Rep::int8_tops));
+  json.key("energy_source");
+  if (meter->source()) json.value(meter->source());
+  else json.null();
+  if (!energy_known()) json.field("energy_why", meter->why_not());
   const auto common = [&](const Result& r) {
+    json.key("joules_per_token");
+    if (const double joules = joules_per_token(r); joules >= 0) json.value(joules);
+    else json.null();
     json.field("reps", static_cast<uint64_t>(r.reps.size())).field("dropped", static_cast<uint64_t>(r.dropped))
         .field("steady", r.spread <= kSteady).field("spread", r.spread).end();
   };
@@ -296,6 +371,7 @@ void Report::print_json() const {
 }
 
 void print_reps(const Result& r) {
+  if (const double joules = joules_per_token(r); joules >= 0) std::printf("  %.3g J/token", joules);
   std::printf("  %zu reps", r.reps.size());
   if (r.dropped > 0 && r.spread <= kSteady) std::printf(", %zu dropped: the machine's limits moved", r.dropped);
   if (r.spread > kSteady) std::printf(", UNSTEADY: the machine's limits moved by up to %.0f %%", 100 * r.spread);
@@ -309,6 +385,9 @@ void Report::print_text() const {
               engine.desc.ffn_bits, engine.desc.head_bits, bits_per_weight());
   std::printf("this machine, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", overall(decode, prefill, &Rep::read_gb_s),
               overall(decode, prefill, &Rep::int8_tops));
+  if (energy_known()) std::printf("energy: %s, all that the %s draws\n", meter->source(), std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
+  else std::printf("energy: not known: %s\n", meter->why_not());
+  if (engine.power.size) std::printf("%s\n", engine.power_text().c_str());
   for (const Result& r : decode) {
     std::printf("decode   depth %-6llu %9.2f tokens/s %9.2f ms/token (predicted %.2f)  %8s/token %7.1f GB/s = %3.0f %% of the plain read",
                 static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s), 1000 * r.predicted_s,
@@ -340,12 +419,14 @@ int run(const Args& args) {
   linnet_session_params& s = settings.session;
   if (s.n_context == 0) s.n_context = static_cast<uint32_t>(need);
   if (s.n_context < need) return usage_error(args, "--context %u is too small: prompt, depth and gen need %llu", s.n_context, static_cast<unsigned long long>(need));
-  if (!engine.start(args, s)) return kExitError;
+  linnet_profile power = settings.profile;
+  power.tokens_per_s = 0;  // a rate that is held says nothing of what is possible
+  if (!engine.start(args, s) || !engine.govern(args, power)) return kExitError;
   on_interrupt_cancel(engine.session);
 
   Bench bench(args, settings, engine);
   if (!bench.prepare()) return kExitError;
-  Report report{args, engine, model, synthetic || model.rfind("synthetic:", 0) == 0, {}, {}};
+  Report report{args, engine, model, synthetic || model.rfind("synthetic:", 0) == 0, {}, {}, &bench.meter()};
   Limits peaks;
   if (!bench.peaks(&peaks)) return kExitError;
   for (const uint64_t depth : depths)
@@ -366,7 +447,8 @@ Command bench_command() {
   return {"bench", "speed of decode and prefill, beside the limits of this machine", "", 0, 0,
           "Medians. Before and after each repetition the plain read bandwidth and the int8 peak of the same threads are measured; repetitions whose\n"
           "limits moved by more than 10 % are made again. Bytes of a decoded token: packed matrices, scales and KV cache. Operations of a prefill:\n"
-          "2*m*n*k of the matrices, the LM head for one row, attention not counted. Predicted: the floor of `linnet inspect --cost` at these limits. 0 leaves a part out.\n\n"
+          "2*m*n*k of the matrices, the LM head for one row, attention not counted. Predicted: the floor of `linnet inspect --cost` at these limits. 0 leaves a part out.\n"
+          "Joules are of the whole processor or board, where RAPL (root may have to allow it) or a Jetson's INA3221 tells them.\n\n"
           "example: linnet bench --synthetic llama-3.2-1b --weights i8g128 --threads 2",
           join(
               {

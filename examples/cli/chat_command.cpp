@@ -227,7 +227,7 @@ int run(const Args& args) {
   linnet_error err = {};
   for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
     if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, err);
-  if (!engine.start(args, settings.session)) return kExitError;
+  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile)) return kExitError;
   on_interrupt_cancel(engine.session);
 
   Conversation conversation(args, engine);

@@ -29,7 +29,7 @@ enum class Kind {
   kKv,      // formats of the KV cache: i8, i8/f16, i8,0-3=f16
   kFull,    // stop, drop-oldest, sinks, heavy-hitters, snapkv
   kIsa,     // auto, scalar, avx2, ...
-  kLoad,    // map or copy
+  kLoad,    // map, copy, prewarm, lock
   kLayout,  // packed or plain
 };
 
@@ -114,6 +114,7 @@ struct KvFormats {
 // "K", "K/V", then any number of ",LAYER=K/V" or ",FIRST-LAST=K/V".
 bool parse_kv(std::string_view text, KvFormats* out);
 bool parse_full(std::string_view text, uint32_t* when_full);
+bool parse_load(std::string_view text, linnet_load* how);
 
 // "linnet run: <text>" on stderr; they return the exit code.
 [[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);
@@ -184,31 +185,26 @@ class Progress {
 
 // ---- this machine (machine.cpp) ------------------------------------------------------------------------------------------------
 
-struct Cache {
-  uint32_t level;
-  std::string type;  // "Data", "Instruction", "Unified"
-  uint64_t bytes;
-  std::string shared_cpus;
-};
-struct Machine {
-  std::string cpu;
-  uint32_t cpus = 1;            // that this process may use
-  uint32_t cores = 1;           // physical ones among them
-  double cpu_quota = 0;         // CPUs' worth of time that the control group grants; 0 = no limit
-  uint64_t memory_bytes = 0, available_bytes = 0;
-  uint64_t memory_limit = 0;    // of the control group; 0 = none
-  std::vector<Cache> caches;    // of the first CPU
-};
-Machine machine();
-// Threads when the user names none: the physical cores this process may use, within its CPU quota.
-uint32_t default_threads();
+// $LINNET_SYSROOT: a folder that holds copies of another board's /proc and /sys, which then stand for this one's. "" where it is not set.
+std::string sysroot();
+// What this machine is; detected once.
+const linnet_board& board();
+std::string isa_name(uint32_t isa);
+std::string cpus_text(const linnet_cpus& cpus);  // "0-3,6"
+// A small file below the sysroot, without what ends it; "" where there is none.
+std::string read_system(const std::string& path);
+// The folder of device profiles: $LINNET_CONFIGS, or beside the installed tool, or of the source.
+std::string configs_folder();
+// The strongest tier that a board has, oneDNN aside: what is picked on it.
+uint32_t strongest_isa(const linnet_board& b);
+// What a model may take on this machine now, within the limit of its control group.
+uint64_t usable_memory();
 uint64_t peak_rss_bytes();
 // Bytes that a measurement of the read bandwidth goes over: 1 GiB, less on small machines.
-size_t measure_bytes(const Machine& m);
+size_t measure_bytes();
 
-// ---- settings and models (open_model.cpp, profile_file.cpp) ------------------------------------------------------------------------
+// ---- settings and models (open_model.cpp) ------------------------------------------------------------------------------------------
 
-// What a device profile may say; 0 or empty = not said.
 // What a machine can do at most, as linnet_measure() gives it.
 struct Limits {
   double read_gb_s = 0, int8_tops = 0, f8_tops = 0, float_tops = 0;
@@ -219,23 +215,19 @@ bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t th
 double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute);
 double floor_of(const convert::CostPass& pass, const Limits& limits);
 
-struct ProfileFile {
-  std::string name;
-  uint32_t isa = 0, threads = 0, context = 0, chunk = 0, spin = 0;
-  linnet_format kv = LINNET_FORMAT_DEFAULT, weights = LINNET_FORMAT_DEFAULT;
-  Limits limits;  // 0 where the file does not say
-};
-// Strict: a flat YAML mapping of known keys. On failure *why begins with "file:line:column: ".
-bool read_profile(const std::string& path, ProfileFile* out, std::string* why);
+Limits limits_of(const linnet_profile& profile);  // 0 where it does not say
+// A profile by its path, by its name in the folder of profiles (raspberry-pi-5), or the one that matches this board ("auto"), fitted to it. Prints what is wrong.
+bool read_profile(const Args& args, const std::string& name, bool fit, linnet_profile* out);
 
 // The common options with the profile below them; a field that an option of the command line names wins.
 struct Settings {
-  ProfileFile profile_file;
-  linnet_profile profile = {sizeof(linnet_profile), LINNET_ISA_AUTO, 0};
+  linnet_profile profile = {};
   linnet_session_params session = {};
   KvFormats kv;
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options
   linnet_load load = LINNET_LOAD_MAP;
+  bool shape_only = false;  // see convert::Options
+  bool fit = true;          // the profile to this board; false: it is another device's
   double* weight_error = nullptr;  // see convert::Options
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong
@@ -259,6 +251,10 @@ struct Engine {
   linnet_session* session = nullptr;
   linnet_model_desc desc = {};
   linnet_session_params params = {};
+  std::string root;  // of the sensors
+  linnet_sensors sensors = {};
+  linnet_power power = {};  // its size is 0 where nothing governs the session
+  uint32_t n_power_changes = 0;
 
   Engine() = default;
   Engine(const Engine&) = delete;
@@ -266,6 +262,10 @@ struct Engine {
   ~Engine();
   bool open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only = false);
   bool start(const Args& args, const linnet_session_params& params);
+  // After start(): holds what the profile's power section asks for, if there is one.
+  bool govern(const Args& args, const linnet_profile& profile);
+  const char* power_why() const;   // "free", "heat", "rate", "battery"
+  std::string power_text() const;  // a sentence on what the governor did, "" where there is none
   uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes; }
 };
 
@@ -313,5 +313,6 @@ Command bench_command();
 Command plan_command();
 Command inspect_command();
 Command devices_command();
+Command doctor_command();
 
 }  // namespace linnet::cli

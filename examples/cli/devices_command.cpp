@@ -1,4 +1,5 @@
 // linnet devices: what this machine offers to linnet.
+#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,9 +28,15 @@ bool can_write(const Args& args, const std::string& path) {
   return false;
 }
 
+// Of the board in $LINNET_SYSROOT what /proc/cpuinfo speaks of, built in or not.
 std::vector<Tier> tiers() {
   std::vector<Tier> out;
   for (uint32_t i = LINNET_ISA_SCALAR; const char* name = linnet_isa_name(static_cast<linnet_isa>(i)); ++i) {
+    if (!sysroot().empty()) {
+      const bool has = board().isa_mask >> i & 1;
+      out.push_back({name, has, has ? "" : "this board has it not", {}});
+      continue;
+    }
     linnet_profile profile = {};
     profile.size = sizeof profile;
     profile.isa = i;
@@ -41,32 +48,129 @@ std::vector<Tier> tiers() {
   return out;
 }
 
-int check_profile(const Args& args) {
-  ProfileFile file;
-  std::string why;
-  if (!read_profile(args.text("--check"), &file, &why)) return failed(args, "%s", why.c_str());
-  linnet_profile profile = {};
-  profile.size = sizeof profile;
-  profile.isa = file.isa;
+// The tier that the profile takes on this board.
+bool pick_isa(const Args& args, const linnet_profile& profile, std::string* out) {
+  if (!sysroot().empty()) {
+    const uint32_t isa = profile.isa ? profile.isa : strongest_isa(board());
+    *out = isa_name(isa);
+    if (board().isa_mask >> isa & 1) return true;
+    failed(args, "isa '%s': this board has it not", out->c_str());
+    return false;
+  }
   linnet_isa isa = LINNET_ISA_AUTO;
   linnet_error err = {};
-  if (linnet_isa_pick(&profile, &isa, &err) != LINNET_OK) return failed(args, "%s: %s", args.text("--check").c_str(), err.text);
-  const uint32_t cpus = machine().cpus;
-  if (file.threads > cpus) return failed(args, "%s: 'threads' is %u, but this process may use %u CPUs", args.text("--check").c_str(), file.threads, cpus);
-  if (args.json())
-    Json().object().field("profile", args.text("--check")).field("name", file.name).field("ok", true).field("isa", linnet_isa_name(isa)).end().print();
-  else
-    std::printf("%s: fits this machine (%s)\n", args.text("--check").c_str(), linnet_isa_name(isa));
+  if (linnet_isa_pick(&profile, &isa, &err) != LINNET_OK) {
+    failed(args, "%s%s%s", profile.name, profile.name[0] ? ": " : "", err.text);
+    return false;
+  }
+  *out = isa_name(isa);
+  return true;
+}
+
+std::string kv_name(const linnet_profile& p) {
+  const char* k = linnet_format_name(static_cast<linnet_format>(p.k_format));
+  const char* v = linnet_format_name(static_cast<linnet_format>(p.v_format));
+  return !k ? "i8" : !v || p.k_format == p.v_format ? k : std::string(k) + "/" + v;
+}
+
+std::string weights_name(const linnet_profile& p) {
+  const char* w = linnet_format_name(static_cast<linnet_format>(p.weights));
+  return w ? w : "i8g128";
+}
+
+// One line on what a fitted profile does here.
+std::string profile_text(const linnet_profile& p, const std::string& isa) {
+  const std::string cpus = cpus_text(p.cpus);
+  std::string out = isa + ", " + std::to_string(p.n_threads) + (p.n_threads == 1 ? " thread" : " threads") + (cpus.empty() ? "" : " on CPUs " + cpus) + ", " + weights_name(p) + " weights, " + kv_name(p) + " KV cache";
+  if (p.n_context) out += ", context " + std::to_string(p.n_context);
+  if (p.memory_bytes) out += ", memory cap " + human_bytes(p.memory_bytes);
+  return out;
+}
+
+void json_profile(Json* json, const linnet_profile& p, const std::string& isa) {
+  json->field("name", std::string(p.name)).field("isa", isa).field("threads", p.n_threads).field("cpus", cpus_text(p.cpus)).field("weights", weights_name(p)).field("kv", kv_name(p));
+  if (p.n_context) json->field("context", p.n_context);
+  if (p.memory_bytes) json->field("memory_bytes", p.memory_bytes);
+}
+
+int check_profile(const Args& args) {
+  const std::string path = args.text("--check");
+  linnet_profile profile = {};
+  linnet_match match = {};
+  linnet_error err = {};
+  profile.size = sizeof profile;
+  match.size = sizeof match;
+  if (linnet_profile_read(path.c_str(), &board(), &profile, &match, &err) != LINNET_OK) return failed(args, err);
+  const uint32_t wished = profile.n_threads;
+  if (linnet_profile_fit(&profile, &board(), &err) != LINNET_OK) return failed(args, "%s: %s", path.c_str(), err.text);
+  if (wished > profile.n_threads)
+    return failed(args, "%s: 'threads' is %u, but this process has CPUs and time for %u", path.c_str(), wished, profile.n_threads);
+  std::string isa;
+  if (!pick_isa(args, profile, &isa)) return kExitError;
+  if (args.json()) {
+    Json json;
+    json.object().field("profile", path).field("ok", true).field("matches", match.matches != 0).field("points", match.points).field("why", std::string(match.why));
+    json_profile(&json, profile, isa);
+    json.end().print();
+  } else {
+    std::printf("%s: fits this machine: %s\n%s: %s\n", path.c_str(), profile_text(profile, isa).c_str(), match.matches ? "matches" : "does not match", match.why);
+  }
   return kExitOk;
+}
+
+struct Listed {
+  std::string file, name;
+  linnet_profile profile = {};
+  linnet_match match = {};
+};
+
+// The profiles of the folder and which of them is picked (past the end: none); a file that is none fails.
+bool list_profiles(const Args& args, std::vector<Listed>* out, size_t* picked) {
+  const std::string folder = configs_folder();
+  linnet_error err = {};
+  linnet_profile best = {};
+  best.size = sizeof best;
+  std::string path(4096, '\0');
+  const linnet_status status = linnet_profile_pick(folder.c_str(), &board(), &best, path.data(), path.size(), nullptr, &err);
+  if (status != LINNET_OK && status != LINNET_UNSUPPORTED) {
+    failed(args, err);
+    return false;
+  }
+  std::vector<std::string> files;
+  if (DIR* dir = opendir(folder.c_str())) {
+    while (const dirent* e = readdir(dir))
+      if (const std::string f = e->d_name; f.size() > 5 && f[0] != '.' && f.substr(f.size() - 5) == ".yaml") files.push_back(f);
+    closedir(dir);
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::string& f : files) {
+    Listed l;
+    l.file = folder + "/" + f;
+    l.name = f.substr(0, f.size() - 5);
+    l.profile.size = sizeof l.profile;
+    l.match.size = sizeof l.match;
+    if (linnet_profile_read(l.file.c_str(), &board(), &l.profile, &l.match, &err) != LINNET_OK) {
+      failed(args, err);
+      return false;
+    }
+    out->push_back(l);
+  }
+  *picked = out->size();
+  for (size_t i = 0; status == LINNET_OK && i < out->size(); ++i)
+    if ((*out)[i].file == path.c_str()) {
+      (*out)[i].profile = best;
+      *picked = i;
+    }
+  return true;
 }
 
 // Decode over the plain read measured beside it: memory may be faster for one tier's turn than for another's.
 double decode_share(const linnet_measurement& m) { return m.read_gb_s > 0 ? std::min(1.0, m.decode_gb_s / m.read_gb_s) : 0; }
 
 // Measures every tier that runs, three times in turn; of each the better decode and the better prefill.
-bool measure(const Args& args, const Machine& m, uint32_t threads, std::vector<Tier>* all) {
+bool measure(const Args& args, uint32_t threads, std::vector<Tier>* all) {
   Memory buffer;
-  if (!buffer.alloc(measure_bytes(m))) {
+  if (!buffer.alloc(measure_bytes())) {
     failed(args, "no memory to measure with");
     return false;
   }
@@ -108,15 +212,16 @@ const Tier& fastest(const std::vector<Tier>& all) {
 }
 
 // A device profile with what was measured; there under its name whole or not at all.
-bool write_profile(const Args& args, const std::string& path, const Machine& m, const Tier& tier, uint32_t threads) {
+bool write_profile(const Args& args, const std::string& path, const Tier& tier, uint32_t threads) {
   std::string name;
-  for (const char c : m.cpu)
-    if (c >= ' ' && c <= '~' && c != '"' && c != '\\') name += c;
+  for (const char c : std::string(board().cpu))
+    if (c >= ' ' && c <= '~' && c != '"' && c != '\\' && name.size() < 63) name += c;
+  if (name.empty()) name = "this machine";
   const std::string temporary = path + ".tmp";
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   bool ok = file && std::fprintf(file, "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n"
-                                 "read_gb_s: %.6g\nint8_tops: %.6g\nf8_tops: %.6g\nfloat_tops: %.6g\n",
-                                 tier.measured.decode_gb_s, tier.measured.prefill_tops, name.c_str(), tier.name.c_str(), threads, tier.measured.read_gb_s,
+                                 "match:\n  cpu: \"%s\"\npeaks:\n  read_gb_s: %.6g\n  int8_tops: %.6g\n  f8_tops: %.6g\n  float_tops: %.6g\n",
+                                 tier.measured.decode_gb_s, tier.measured.prefill_tops, name.c_str(), tier.name.c_str(), threads, name.c_str(), tier.measured.read_gb_s,
                                  tier.measured.int8_tops, tier.measured.f8_tops, tier.measured.float_tops) > 0;
   if (file) ok = std::fclose(file) == 0 && ok;
   if (ok && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
@@ -126,11 +231,22 @@ bool write_profile(const Args& args, const std::string& path, const Machine& m, 
   return false;
 }
 
-void print_json(const Machine& m, const std::vector<Tier>& all, const char* picked, uint32_t threads, const Tier* best) {
+const char* arch_name(uint32_t arch) {
+  return arch == LINNET_ARCH_X86_64 ? "x86_64" : arch == LINNET_ARCH_AARCH64 ? "aarch64" : arch == LINNET_ARCH_ARM ? "arm" : "unknown";
+}
+
+void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best, const std::vector<Listed>& profiles, size_t match) {
+  const linnet_board& b = board();
   Json json;
-  json.object().field("linnet", linnet_build_info()).field("cpu", m.cpu).field("cpus", m.cpus).field("cores", m.cores).field("threads", threads);
-  if (m.cpu_quota > 0) json.field("cpu_quota", m.cpu_quota);
-  json.field("isa", picked).key("tiers").array();
+  json.object().field("linnet", linnet_build_info()).field("board", std::string(b.model)).field("arch", arch_name(b.arch)).field("cpu", std::string(b.cpu)).field("cpus", b.n_cpus).field("cores", b.n_cores);
+  json.field("cpu_list", cpus_text(b.cpus)).field("threads", threads);
+  if (b.cpu_quota > 0) json.field("cpu_quota", b.cpu_quota);
+  json.key("clusters").array();
+  for (uint32_t i = 0; i < b.n_clusters; ++i) {
+    const linnet_cluster& c = b.clusters[i];
+    json.object().field("part", std::string(c.part)).field("cpus", cpus_text(c.cpus)).field("capacity", c.capacity).field("max_mhz", c.max_mhz).end();
+  }
+  json.end().field("isa", picked).key("tiers").array();
   for (const Tier& tier : all) {
     json.object().field("name", tier.name).field("runs", tier.runs);
     if (!tier.runs) json.field("why", tier.why);
@@ -142,23 +258,44 @@ void print_json(const Machine& m, const std::vector<Tier>& all, const char* pick
     json.end();
   }
   json.end().key("caches").array();
-  for (const Cache& c : m.caches) json.object().field("level", c.level).field("type", c.type).field("bytes", c.bytes).field("shared_cpus", c.shared_cpus).end();
-  json.end().field("memory_bytes", m.memory_bytes).field("available_bytes", m.available_bytes);
-  if (m.memory_limit) json.field("memory_limit_bytes", m.memory_limit);
+  for (uint32_t i = 0; i < b.n_caches; ++i)
+    json.object().field("level", b.caches[i].level).field("type", std::string(b.caches[i].type)).field("bytes", b.caches[i].bytes).field("shared_cpus", cpus_text(b.caches[i].cpus)).end();
+  json.end().field("memory_bytes", b.memory_bytes).field("available_bytes", b.available_bytes);
+  if (b.memory_limit_bytes) json.field("memory_limit_bytes", b.memory_limit_bytes);
+  json.key("thermal_zones").array();
+  for (uint32_t i = 0; i < b.n_zones; ++i) json.object().field("type", std::string(b.zones[i].type)).field("celsius", b.zones[i].millidegrees / 1000.0).end();
+  json.end().key("profiles").array();
+  for (const Listed& l : profiles) json.object().field("name", l.name).field("matches", l.match.matches != 0).field("points", l.match.points).field("why", std::string(l.match.why)).end();
+  json.end().key("profile");
+  if (match < profiles.size()) {
+    const linnet_profile& p = profiles[match].profile;
+    json.object().field("file", profiles[match].file);
+    json_profile(&json, p, p.isa ? isa_name(p.isa) : picked);
+    json.end();
+  } else {
+    json.null();
+  }
   if (best) json.field("read_gb_s", best->measured.read_gb_s).field("int8_tops", best->measured.int8_tops).field("fastest", best->name);
   json.end().print();
 }
 
-void print_text(const Machine& m, const std::vector<Tier>& all, const char* picked, uint32_t threads, const Tier* best) {
-  std::printf("%s\nCPU     %s\n        %u CPU%s on %u core%s for this process", linnet_build_info(), m.cpu.c_str(), m.cpus, m.cpus == 1 ? "" : "s", m.cores,
-              m.cores == 1 ? "" : "s");
-  if (m.cpu_quota > 0) std::printf(", limited to %.2f CPUs of time", m.cpu_quota);
+void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best, const std::vector<Listed>& profiles, size_t match) {
+  const linnet_board& b = board();
+  std::printf("%s\n", linnet_build_info());
+  if (b.model[0]) std::printf("board   %s\n", b.model);
+  std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? b.cpu : "unknown", arch_name(b.arch), b.n_cpus, b.n_cpus == 1 ? "" : "s", b.n_cores, b.n_cores == 1 ? "" : "s");
+  if (b.cpu_quota > 0) std::printf(", limited to %.2f CPUs of time", b.cpu_quota);
   std::printf("; %u thread%s by default\n", threads, threads == 1 ? "" : "s");
-  for (const Cache& c : m.caches)
-    std::printf("        L%u %s %llu KiB, CPUs %s\n", c.level, c.type.c_str(), static_cast<unsigned long long>(c.bytes >> 10), c.shared_cpus.c_str());
-  std::printf("memory  %s, %s available", human_bytes(m.memory_bytes).c_str(), human_bytes(m.available_bytes).c_str());
-  if (m.memory_limit) std::printf(", limited to %s", human_bytes(m.memory_limit).c_str());
+  for (uint32_t i = 0; b.n_clusters > 1 && i < b.n_clusters; ++i) {
+    const linnet_cluster& c = b.clusters[i];
+    std::printf("        %s, CPUs %s, capacity %u, up to %u MHz\n", c.part[0] ? c.part : "cluster", cpus_text(c.cpus).c_str(), c.capacity, c.max_mhz);
+  }
+  for (uint32_t i = 0; i < b.n_caches; ++i)
+    std::printf("        L%u %s %llu KiB, CPUs %s\n", b.caches[i].level, b.caches[i].type, static_cast<unsigned long long>(b.caches[i].bytes >> 10), cpus_text(b.caches[i].cpus).c_str());
+  std::printf("memory  %s, %s available", human_bytes(b.memory_bytes).c_str(), human_bytes(b.available_bytes).c_str());
+  if (b.memory_limit_bytes) std::printf(", limited to %s", human_bytes(b.memory_limit_bytes).c_str());
   std::printf("\n");
+  for (uint32_t i = 0; i < b.n_zones; ++i) std::printf("heat    %-12s %.1f degrees Celsius\n", b.zones[i].type, b.zones[i].millidegrees / 1000.0);
   for (const Tier& tier : all) {
     std::printf("tier    %-12s %s", tier.name.c_str(), tier.name == picked ? "runs here, picked" : tier.runs ? "runs here" : tier.why.c_str());
     if (tier.measured.size)
@@ -168,34 +305,49 @@ void print_text(const Machine& m, const std::vector<Tier>& all, const char* pick
   if (best)
     std::printf("limits  %.1f GB/s plain read, %.2f TOPS int8 (%s, %u thread%s)\n", best->measured.read_gb_s, best->measured.int8_tops, best->name.c_str(), threads,
                 threads == 1 ? "" : "s");
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    const linnet_match& m = profiles[i].match;
+    if (m.matches) std::printf("profile %-17s matches%s, %u points: %s\n", profiles[i].name.c_str(), i == match ? " best" : "", m.points, m.why);
+    else std::printf("profile %-17s no: %s\n", profiles[i].name.c_str(), m.why);
+  }
+  if (match < profiles.size()) {
+    const linnet_profile& p = profiles[match].profile;
+    std::printf("picked  %s: %s\n", profiles[match].name.c_str(), profile_text(p, p.isa ? isa_name(p.isa) : picked).c_str());
+  } else {
+    std::printf("picked  none: no profile in %s matches\n", configs_folder().c_str());
+  }
 }
 
 int run(const Args& args) {
   if (args.given("--check")) return check_profile(args);
-  const Machine m = machine();
-  const uint32_t threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : default_threads();
-  linnet_isa picked = LINNET_ISA_AUTO;
-  linnet_error err = {};
-  if (linnet_isa_pick(nullptr, &picked, &err) != LINNET_OK) return failed(args, err);
+  const uint32_t threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : board().n_threads;
+  std::string picked;
+  linnet_profile none = {};
+  none.size = sizeof none;
+  if (!pick_isa(args, none, &picked)) return kExitError;
   if (args.given("--write") && !args.flag("--measure")) return usage_error(args, "--write needs --measure");
+  if (args.flag("--measure") && !sysroot().empty()) return usage_error(args, "--measure is of this machine: unset LINNET_SYSROOT");
   std::vector<Tier> all = tiers();
   const Tier* best = nullptr;
   if (args.flag("--measure")) {
     if (args.given("--write") && !can_write(args, args.text("--write"))) return kExitError;
-    if (!measure(args, m, threads, &all)) return kExitError;
+    if (!measure(args, threads, &all)) return kExitError;
     best = &fastest(all);
-    if (args.given("--write") && !write_profile(args, args.text("--write"), m, *best, threads)) return kExitError;
+    if (args.given("--write") && !write_profile(args, args.text("--write"), *best, threads)) return kExitError;
   }
+  std::vector<Listed> profiles;
+  size_t match = 0;
+  if (!list_profiles(args, &profiles, &match)) return kExitError;
   const auto print = args.json() ? print_json : print_text;
-  print(m, all, linnet_isa_name(picked), threads, best);
+  print(all, picked, threads, best, profiles, match);
   return kExitOk;
 }
 
 }  // namespace
 
 Command devices_command() {
-  return {"devices", "what this machine offers: CPU, instruction tiers, caches, memory, limits", "", 0, 0,
-          "example: linnet devices --measure --write this.yaml",
+  return {"devices", "what this machine offers, and the device profile that matches it", "", 0, 0,
+          "Profiles lie in $LINNET_CONFIGS, or in share/linnet/configs beside the tool. $LINNET_SYSROOT, a folder with copies of another board's\n/proc and /sys, describes that board instead.\n\nexample: linnet devices --measure --write this.yaml",
           {
               {"--check", "FILE", Kind::kText, "check a device profile against this machine"},
               {"--measure", nullptr, Kind::kFlag, "measure the read bandwidth, and each tier's int8 peak and products (1 GiB of memory, some seconds)"},

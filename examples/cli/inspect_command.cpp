@@ -99,7 +99,7 @@ int run_cost(const Args& args, const std::string& path) {
   convert::Cost cost;
   linnet_error err = {};
   if (convert::cost(path, params, &cost, &err) != LINNET_OK) return failed(args, err);
-  Limits limits = settings.profile_file.limits;
+  Limits limits = limits_of(settings.profile);
   const uint32_t threads = settings.session.n_threads;
   const bool measured = limits.read_gb_s <= 0 || limits.int8_tops <= 0 || limits.f8_tops <= 0 || limits.float_tops <= 0;
   if (measured && !measure_limits(args, settings.profile, threads, &limits)) return kExitError;

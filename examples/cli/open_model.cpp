@@ -5,30 +5,50 @@
 
 namespace linnet::cli {
 
-bool read_settings(const Args& args, Settings* out) {
-  ProfileFile& file = out->profile_file;
-  if (args.given("--profile")) {
-    std::string why;
-    if (!read_profile(args.text("--profile"), &file, &why)) {
-      failed(args, "%s", why.c_str());
+bool read_profile(const Args& args, const std::string& name, bool fit, linnet_profile* out) {
+  linnet_error err = {};
+  out->size = sizeof *out;
+  linnet_status status = LINNET_OK;
+  if (name == "auto") {
+    status = linnet_profile_pick(configs_folder().c_str(), &board(), out, nullptr, 0, nullptr, &err);
+  } else {
+    const bool is_name = name.find_first_of("/.") == std::string::npos;
+    status = linnet_profile_read((is_name ? configs_folder() + "/" + name + ".yaml" : name).c_str(), nullptr, out, nullptr, &err);
+    if (status == LINNET_OK && fit && (status = linnet_profile_fit(out, &board(), &err)) != LINNET_OK) {
+      failed(args, "%s: %s", name.c_str(), err.text);
       return false;
     }
   }
-  out->profile.isa = args.given("--isa") ? args.isa("--isa") : file.isa;
+  if (status != LINNET_OK) failed(args, err);
+  return status == LINNET_OK;
+}
+
+bool read_settings(const Args& args, Settings* out) {
+  linnet_profile& p = out->profile;
+  p.size = sizeof p;
+  if (args.given("--profile") && !read_profile(args, args.text("--profile"), out->fit, &p)) return false;
+  if (args.given("--isa")) p.isa = args.isa("--isa");
 
   linnet_session_params& s = out->session;
   s.size = sizeof s;
   parse_kv(args.text("--kv"), &out->kv);
-  if (!args.given("--kv") && file.kv) out->kv = {file.kv, file.kv, {}};
+  if (!args.given("--kv") && p.k_format) out->kv = {static_cast<linnet_format>(p.k_format), static_cast<linnet_format>(p.v_format ? p.v_format : p.k_format), {}};
   out->kv.apply(&s);
-  parse_full(args.text("--when-full"), &s.when_full);
-  s.n_keep = static_cast<uint32_t>(args.count("--keep"));
-  s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : file.context;
-  s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : file.chunk;
-  s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : file.threads ? file.threads : default_threads();
-  s.spin = file.spin;
-  out->weights = args.given("--weights") || !file.weights ? args.format("--weights") : file.weights;
-  out->load = args.text("--load") == "copy" ? LINNET_LOAD_COPY : LINNET_LOAD_MAP;
+  // A profile speaks where the command line does not; what is said here is not the profile's to change in the library either.
+  if (args.given("--when-full") || args.given("--keep") || !p.when_full) {
+    parse_full(args.text("--when-full"), &s.when_full);
+    s.n_keep = static_cast<uint32_t>(args.count("--keep"));
+    p.when_full = LINNET_FULL_STOP;
+    p.n_keep = 0;
+  } else {
+    s.when_full = p.when_full;
+    s.n_keep = p.n_keep;
+  }
+  s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : p.n_context;
+  s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : p.n_chunk;
+  s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : p.n_threads ? p.n_threads : board().n_threads;
+  out->weights = args.given("--weights") || !p.weights ? args.format("--weights") : static_cast<linnet_format>(p.weights);
+  parse_load(args.text("--load"), &out->load);
   return true;
 }
 
@@ -47,10 +67,11 @@ Engine::~Engine() {
 bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
   linnet_error err = {};
   {
-    Progress bar("packing");
+    Progress bar("loading");
     convert::Options options;
     options.weights = settings.weights;
     options.vocab_only = vocab_only;
+    options.shape_only = settings.shape_only;
     options.progress = Progress::callback;
     options.user = &bar;
     options.weight_error = settings.weight_error;
@@ -80,6 +101,7 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
 
 bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   params = wanted;
+  if (!args.given("--context") && params.n_context > desc.n_context) params.n_context = desc.n_context;  // a profile's is for models of any length
   linnet_error err = {};
   linnet_need need = {};
   if (linnet_session_need(model, &params, &need, &err) != LINNET_OK) {
@@ -96,6 +118,45 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
     return false;
   }
   return true;
+}
+
+bool Engine::govern(const Args& args, const linnet_profile& profile) {
+  if (profile.temperature_limit <= 0 && profile.tokens_per_s <= 0 && profile.battery == LINNET_BATTERY_IGNORE) return true;
+  root = sysroot();
+  sensors.size = sizeof sensors;
+  sensors.root = root.c_str();
+  power.size = sizeof power;
+  power.sensors = &sensors;
+  power.user = this;
+  power.fn = [](void* engine, const linnet_power*) { ++static_cast<Engine*>(engine)->n_power_changes; };
+  linnet_error err = {};
+  if (linnet_power_init(&power, &profile, params.n_threads, &err) == LINNET_OK && linnet_power_set(session, &power, &err) == LINNET_OK) return true;
+  failed(args, err);
+  return false;
+}
+
+const char* Engine::power_why() const {
+  switch (power.why) {
+    case LINNET_POWER_HEAT: return "heat";
+    case LINNET_POWER_RATE: return "rate";
+    case LINNET_POWER_BATTERY: return "battery";
+    default: return "free";
+  }
+}
+
+std::string Engine::power_text() const {
+  if (!power.size) return "";
+  std::string text = "governor: ";
+  char number[64];
+  if (power.blind) text += "no temperature can be read, so the limit is not held; ";
+  else if (power.temperature_limit > 0) {
+    std::snprintf(number, sizeof number, "%.1f of at most %.0f C, ", static_cast<double>(sensors.temperature), static_cast<double>(power.temperature_limit));
+    text += number;
+  }
+  std::snprintf(number, sizeof number, "%u of %u threads%s", power.n_threads, params.n_threads, power.level >= power.n_steps ? " and pauses" : "");
+  text += number;
+  if (power.why != LINNET_POWER_FREE) text += std::string(" (") + power_why() + ")";
+  return text + ", " + std::to_string(n_power_changes) + (n_power_changes == 1 ? " change" : " changes");
 }
 
 uint32_t token_flags(const Args& args, const char* no_add) {

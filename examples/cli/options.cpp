@@ -62,6 +62,7 @@ std::string expected(const Option& option, const std::string& value) {
   uint64_t n = 0;
   double d = 0;
   uint32_t isa = 0;
+  linnet_load load;
   std::vector<int32_t> ids;
   const auto is_count = [&](std::string_view item) { return parse_count(item, &n) && in_range(option, static_cast<double>(n)); };
   switch (option.kind) {
@@ -77,7 +78,7 @@ std::string expected(const Option& option, const std::string& value) {
     }
     case Kind::kFull: return parse_full(value, &isa) ? "" : "stop, drop-oldest, sinks, heavy-hitters or snapkv";
     case Kind::kIsa: return parse_isa(value, &isa) ? "" : "one of " + isa_names();
-    case Kind::kLoad: return value == "map" || value == "copy" ? "" : "map or copy";
+    case Kind::kLoad: return parse_load(value, &load) ? "" : "map, copy, prewarm or lock";
     case Kind::kLayout: return value == "packed" || value == "plain" ? "" : "packed or plain";
   }
   return "";
@@ -129,6 +130,15 @@ bool parse_full(std::string_view text, uint32_t* when_full) {
   for (const auto& [name, value] : {std::pair{"stop", LINNET_FULL_STOP}, {"drop-oldest", LINNET_FULL_DROP_OLDEST}, {"sinks", LINNET_FULL_SINKS}, {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS}, {"snapkv", LINNET_FULL_SNAPKV}})
     if (text == name) {
       *when_full = value;
+      return true;
+    }
+  return false;
+}
+
+bool parse_load(std::string_view text, linnet_load* how) {
+  for (const auto& [name, value] : {std::pair{"map", LINNET_LOAD_MAP}, {"copy", LINNET_LOAD_COPY}, {"prewarm", LINNET_LOAD_PREWARM}, {"lock", LINNET_LOAD_LOCK}})
+    if (text == name) {
+      *how = value;
       return true;
     }
   return false;
@@ -327,10 +337,10 @@ Option weights_option() {
 Options engine_options() {
   return {
       weights_option(),
-      {"--load", "HOW", Kind::kLoad, "packed files: map (starts at once) or copy into memory", "map"},
+      {"--load", "HOW", Kind::kLoad, "packed files: map (starts at once), copy into memory, prewarm (read ahead), lock (mlock)", "map"},
       {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
       {"--threads", "N", Kind::kCount, "threads that compute (default: the cores this process may use)", nullptr, 1, 256},
-      {"--profile", "FILE", Kind::kText, "device profile (YAML); options given here win over it"},
+      {"--profile", "P", Kind::kText, "device profile: a YAML file, a name that linnet devices lists, or auto; options given here win over it"},
   };
 }
 

@@ -299,6 +299,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, src, ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
   mark_chat_tokens(out);
+  if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, err);
 }
 
@@ -346,6 +347,7 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
     LINNET_TRY(out.write(source.tokenizer.bytes.data(), source.tokenizer.bytes.size(), err));
     LINNET_TRY(out.pad(err));
   }
+  if (options.shape_only) return out.commit_shape(to.image, err);
   Rounding rounding;
   for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, err));
   for (const SourceTensor* t : tensors) {
@@ -375,6 +377,7 @@ bool is_part_of(const std::string& path, const std::string& src) {
 }  // namespace
 
 linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err) {
+  if (options.shape_only) return fail(err, LINNET_BAD_ARG, "output '", out_path, "': a shape has no weights that a file could hold");
   if (out_path.empty()) return fail(err, LINNET_BAD_ARG, "output: the path is empty");
   if (is_part_of(out_path, src)) return fail(err, LINNET_BAD_ARG, "output '", out_path, "' is a file of the source");
   return convert(src, options, {&out_path, nullptr}, err);
@@ -405,7 +408,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
     linnet_file_unmap(&file);
     LINNET_TRY(opened);
     if (packed) {
-      LINNET_TRY(linnet_file_map(path.c_str(), how, &out->file, err));
+      LINNET_TRY(linnet_file_load(path.c_str(), how, options.progress, options.user, &out->file, err));
       out->mapped = true;
       return LINNET_OK;
     }

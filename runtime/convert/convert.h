@@ -16,8 +16,10 @@ struct Options {
   uint64_t seed = 1;       // synthetic sources
   bool vocab_only = false; // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
                            // holds only tokenizer files, or any GGUF with a vocabulary
-  // Called now and then with bytes written so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left).
-  int (*progress)(void* user, uint64_t done, uint64_t total) = nullptr;
+  // To memory alone: metadata as ever, but the weights are zeros that take no memory until they are read: what a plan is made from.
+  bool shape_only = false;
+  // Called now and then with bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left).
+  linnet_progress_fn progress = nullptr;
   void* user = nullptr;
   // If not null and the model is packed here, gets what rounding did to the matrices that come as floats: RMS of the differences over the RMS of
   // the weights.
@@ -38,7 +40,7 @@ linnet_status convert_to_file(const std::string& src, const std::string& out_pat
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err);
 void image_free(Image* image);
 
-// What `linnet run -m PATH` does: a packed GGUF is mapped (or copied), anything else is packed in memory.
+// What `linnet run -m PATH` does: a packed GGUF is loaded as `how` says, anything else is packed in memory.
 struct Loaded {
   linnet_view file = {};
   Image image;

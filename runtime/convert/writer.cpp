@@ -1,6 +1,7 @@
 #include "writer.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,7 +125,12 @@ Status Output::open_file(const std::string& path, Error* err) {
 
 Status Output::open_memory(Error* err) {
   if (total_ > SIZE_MAX / 2) return fail(err, LINNET_TOO_SMALL, "a model of ", total_, " bytes is too large for this address space");
-  memory_ = static_cast<uint8_t*>(linnet_mem_alloc(static_cast<size_t>(total_)));
+  if (options_.shape_only) {  // more than there is memory, maybe
+    void* p = mmap(nullptr, static_cast<size_t>(total_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory_ = p == MAP_FAILED ? nullptr : static_cast<uint8_t*>(p);
+  } else {
+    memory_ = static_cast<uint8_t*>(linnet_mem_alloc(static_cast<size_t>(total_)));
+  }
   if (!memory_) return fail(err, LINNET_TOO_SMALL, "no memory for a model of ", total_, " bytes");
   return LINNET_OK;
 }
@@ -198,6 +204,11 @@ Status Output::commit_file(Error* err) {
     close(folder);
   }
   return LINNET_OK;
+}
+
+Status Output::commit_shape(Image* out, Error* err) {
+  done_ = total_;
+  return commit_memory(out, err);
 }
 
 Status Output::commit_memory(Image* out, Error* err) {

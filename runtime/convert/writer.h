@@ -56,6 +56,7 @@ class Output {
   Status pad(Error* err);  // zeros up to a multiple of 64
   Status commit_file(Error* err);
   Status commit_memory(Image* out, Error* err);
+  Status commit_shape(Image* out, Error* err);  // what was not claimed is zeros
 
  private:
   Status flush(Error* err);

@@ -92,12 +92,20 @@ typedef struct linnet_view {
 typedef enum linnet_load {
   LINNET_LOAD_MAP = 0, /* map the file read-only: starts in milliseconds. If another process shrinks the file later, touching
                           the lost part is SIGBUS: use LINNET_LOAD_COPY for files that others may write. */
-  LINNET_LOAD_COPY = 1 /* read the whole file into anonymous memory (huge pages where the system gives them) */
+  LINNET_LOAD_COPY = 1, /* read the whole file into anonymous memory (huge pages where the system gives them) */
+  LINNET_LOAD_PREWARM = 2, /* map, and read every page ahead: the first tokens do not wait for storage. The system may drop pages again */
+  LINNET_LOAD_LOCK = 3 /* map, and lock every page in memory (mlock) until linnet_file_unmap. LINNET_TOO_SMALL where the limit of locked memory
+                          (RLIMIT_MEMLOCK, `ulimit -l`) refuses: err->text holds the limit and what is needed */
 } linnet_load;
+
+/* How far a load is, in bytes; called on the caller's thread every few MiB and at the end. Non-zero cancels (LINNET_CANCELLED). */
+typedef int (*linnet_progress_fn)(void* user, uint64_t done_bytes, uint64_t total_bytes);
 
 /* Maps or copies a whole file. On success the caller owns *out and gives it back with linnet_file_unmap. Any thread.
  * LINNET_IO names the path and what the system said. */
 LINNET_API linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err);
+/* The same with progress; fn may be NULL. After a cancel or an error nothing stays mapped, copied or locked, and *out is as it was. */
+LINNET_API linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progress_fn fn, void* user, linnet_view* out, linnet_error* err);
 LINNET_API void linnet_file_unmap(linnet_view* view); /* sets *view to {NULL, 0}; an empty view is fine */
 
 /* Zeroed memory aligned to at least 64 bytes, on huge pages where the system gives them; NULL if there is none.
@@ -165,12 +173,193 @@ typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
  * Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. The hook must not use the session, linnet_cancel excepted. */
 typedef void (*linnet_parallel_for)(void* user, uint32_t n, linnet_share_fn share, void* arg);
 
-/* What the device is. Plain data: an app may fill it by hand. */
+/* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
+typedef enum linnet_when_full {
+  LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
+  LINNET_FULL_DROP_OLDEST = 1, /* the first n_keep tokens stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the model's own n_context */
+  LINNET_FULL_SINKS = 2,       /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first n_keep (default 4, at
+                                  most 16) as attention sinks, moved up so that they stand just before them (StreamingLLM, Xiao et al. 2023). n_context is then the
+                                  window: no more than the model was trained for. Layers with a smaller window of their own see that alone */
+  LINNET_FULL_HEAVY_HITTERS = 3, /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep (default half) that drew most
+                                  attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the next one outside the rule of exact bytes over chunks */
+  LINNET_FULL_SNAPKV = 4       /* as LINNET_FULL_STOP, but the first call of linnet_prefill that leaves more than n_keep + 47 tokens compresses the sequence: in every layer
+                                  and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and the last 32 to 47 (SnapKV,
+                                  Li et al. 2024). Pages are given back to the pool, and decoding reads less */
+} linnet_when_full;
+
+/* A set of CPUs, as the system numbers them: CPU i is bit i % 64 of word[i / 64]. */
+enum { LINNET_MAX_CPUS = 256 };
+typedef struct linnet_cpus {
+  uint64_t word[LINNET_MAX_CPUS / 64];
+} linnet_cpus;
+
+/* Which CPUs compute, where a profile does not list them: linnet_profile_fit makes a list of it. */
+typedef enum linnet_cores {
+  LINNET_CORES_ALL = 0,
+  LINNET_CORES_BIG = 1,   /* the clusters at least half as strong as the strongest: all but the little ones of big.LITTLE */
+  LINNET_CORES_LITTLE = 2 /* the weakest cluster */
+} linnet_cores;
+
+typedef enum linnet_wait {
+  LINNET_WAIT_DEFAULT = 0, /* as LINNET_WAIT_SPIN */
+  LINNET_WAIT_SPIN = 1,    /* threads wait for each other with `spin` pauses, then sleep */
+  LINNET_WAIT_SLEEP = 2    /* they sleep at once: less power, and the only sane way under a CPU quota */
+} linnet_wait;
+
+typedef enum linnet_prefill_backend {
+  LINNET_PREFILL_DEFAULT = 0,  /* as LINNET_PREFILL_NATIVE */
+  LINNET_PREFILL_NATIVE = 1,
+  LINNET_PREFILL_ONEDNN = 2,   /* LINNET_ISA_ONEDNN; LINNET_UNSUPPORTED in builds without it */
+  LINNET_PREFILL_MEASURED = 3  /* the faster of the two, timed for half a second when a model is made; native in builds without oneDNN */
+} linnet_prefill_backend;
+
+typedef enum linnet_switch {
+  LINNET_SWITCH_DEFAULT = 0,
+  LINNET_SWITCH_ON = 1,
+  LINNET_SWITCH_OFF = 2
+} linnet_switch;
+
+typedef enum linnet_battery {
+  LINNET_BATTERY_IGNORE = 0,
+  LINNET_BATTERY_SAVE = 1 /* while the device runs on its battery the last step of the ladder holds */
+} linnet_battery;
+
+/* What the device is and what it may spend. Plain data: an app may fill it by hand, linnet_profile_read fills it from YAML. 0 in a field: not said. Where a session's or
+ * a model's params leave a field at 0 too, the profile that its model was made with decides (linnet_model_init copies it). */
 typedef struct linnet_profile {
   uint32_t size;
   uint32_t isa;      /* linnet_isa; a tier that the CPU lacks is LINNET_UNSUPPORTED */
   uint32_t isa_mask; /* bit i allows tier i (1 << LINNET_ISA_AVX2, ...); 0 = all */
+
+  /* Threads of sessions */
+  uint32_t n_threads; /* that compute, the caller's included, 1..256 */
+  uint32_t threads;   /* linnet_threads */
+  uint32_t wait;      /* linnet_wait */
+  uint32_t spin;      /* pauses before a waiting thread sleeps; 1..2^30 */
+  uint32_t cores;     /* linnet_cores, where `cpus` is empty; only linnet_profile_fit looks at it */
+  linnet_cpus cpus;   /* the session's threads are bound to these, the caller's for the time of a call. Those that it may not use are left out; LINNET_BAD_PROFILE if none
+                         is left. Empty = nothing is bound. Threads of OpenMP stay bound, and serve whoever uses OpenMP from the same thread */
+
+  /* Formats and sizes */
+  uint32_t weights;   /* linnet_format for models that are packed on the way in; the core library reads packed ones alone and does not look at it */
+  uint32_t k_format, v_format; /* linnet_format of the KV cache; v as k where it is 0 */
+  uint32_t n_context; /* positions of a session, 1..2^24; no more than the model was trained for is taken */
+  uint32_t n_chunk;   /* rows computed at a time in prefill, 1..4096 */
+  uint32_t when_full; /* linnet_when_full */
+  uint32_t n_keep;    /* tokens at the beginning that stay, see linnet_when_full */
+  uint32_t huge_pages; /* linnet_switch: ON and OFF tell the system so for the memory of models and sessions (madvise); default: as it is */
+  uint64_t memory_bytes; /* cap on weights, model and one session together, mapped weights too; what needs more is LINNET_TOO_SMALL, with what would fit */
+  uint32_t prefill;   /* linnet_prefill_backend, where isa is LINNET_ISA_AUTO */
+
+  /* Power */
+  int32_t priority;        /* nice value of the session's own threads, -20..19 (negative ones take a privilege); the caller's thread keeps its own */
+  uint32_t n_free_cores;   /* cores left to the rest of the device, the user interface above all, where linnet_profile_fit counts threads */
+  uint32_t battery;        /* linnet_battery */
+  float temperature_limit; /* degrees Celsius that the governor holds */
+  float tokens_per_s;      /* rate that the governor holds: faster is of no use, voice for one */
+  uint32_t steps[8];       /* ladder of thread counts that it steps down, most first; 0 ends it */
+
+  /* What was measured, at most; for plans and predictions alone */
+  double read_gb_s;  /* plain read of memory, 10^9 bytes per second */
+  double int8_tops;  /* multiplies and adds, 10^12 per second: of int8 */
+  double f8_tops;    /* ... of FP8 weights */
+  double float_tops; /* ... of f32, f16 and bf16 weights */
+
+  /* CUDA; nothing reads these yet */
+  uint32_t cuda_sms;         /* streaming multiprocessors */
+  uint32_t cuda_graph;       /* linnet_switch: decode as one graph */
+  uint64_t cuda_block_bytes; /* largest allocation of device memory */
+
+  char name[64]; /* NUL-terminated; "" = none */
 } linnet_profile;
+
+/* ---- the board -------------------------------------------------------------------------------------------------------- */
+
+typedef enum linnet_arch {
+  LINNET_ARCH_UNKNOWN = 0,
+  LINNET_ARCH_X86_64 = 1,
+  LINNET_ARCH_AARCH64 = 2,
+  LINNET_ARCH_ARM = 3 /* 32-bit ARM, or a 32-bit system on a 64-bit one */
+} linnet_arch;
+
+/* CPUs of one kind. */
+typedef struct linnet_cluster {
+  linnet_cpus cpus;     /* online */
+  uint32_t strength;    /* what a core does beside another of this board: its capacity, else clock times work per cycle, roughly */
+  uint32_t capacity;    /* as the kernel says it, 1..1024; 0 where it does not */
+  uint32_t max_mhz;     /* 0: not known */
+  uint32_t implementer, part_id; /* ARM's numbers; 0 elsewhere */
+  char part[24];        /* "cortex-a76", as GCC's -mcpu; "" where it is not known */
+} linnet_cluster;
+
+typedef struct linnet_cache {
+  uint32_t level;
+  char type[12];    /* "Data", "Instruction", "Unified" */
+  uint64_t bytes;
+  linnet_cpus cpus; /* that share it */
+} linnet_cache;
+
+typedef struct linnet_zone {
+  char type[24];        /* "cpu-thermal" */
+  int32_t millidegrees; /* Celsius, when it was read */
+} linnet_zone;
+
+/* What the machine is, and what this process may use of it. Texts are NUL-terminated, "" = not known. */
+typedef struct linnet_board {
+  uint32_t size;       /* set by the caller */
+  uint32_t arch;       /* linnet_arch */
+  uint32_t isa_mask;   /* bit i: every CPU has what tier i of this build asks for; with a root: of any build, after /proc/cpuinfo */
+  uint32_t android;    /* 1: Android */
+  linnet_cpus cpus;    /* online ones that this process may use (affinity mask) */
+  linnet_cpus primary; /* of these one per core */
+  uint32_t n_cpus, n_cores; /* CPUs in `cpus`, cores among them */
+  uint32_t n_threads;  /* that should compute where nobody says otherwise: the cores, and no more than the quota gives whole CPUs (1.5 CPUs are 1 thread) */
+  uint32_t n_clusters;
+  linnet_cluster clusters[8]; /* of all CPUs online, strongest first */
+  uint32_t n_caches;
+  linnet_cache caches[8];     /* of the first CPU of the strongest cluster */
+  uint32_t n_zones;
+  linnet_zone zones[16];      /* thermal zones that answer */
+  double cpu_quota;           /* CPUs' worth of time that the control groups grant; 0 = no limit */
+  uint64_t memory_bytes, available_bytes; /* of the machine */
+  uint64_t memory_limit_bytes; /* of the control groups; 0 = none below memory_bytes */
+  uint64_t swap_bytes, swap_used_bytes;
+  char model[96];      /* of the board: "Raspberry Pi 5 Model B Rev 1.0" */
+  char compatible[160]; /* of its device tree, spaces between: "raspberrypi,5-model-b brcm,bcm2712" */
+  char cpu[96];        /* "AMD EPYC 9R14", or the part of the strongest cluster */
+} linnet_board;
+
+/* Reads what the board is from /proc and /sys, and its instruction tiers from CPUID or HWCAP. root (NULL or "" = none): a folder that holds copies of those files, whose
+ * board is described instead. Any thread; allocates nothing; some ms. Files that are not there leave their fields 0. LINNET_IO where nothing tells of a CPU. */
+LINNET_API linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_error* err);
+/* "0-3,6" into a set of CPUs. LINNET_BAD_ARG names a text that is none; CPUs past LINNET_MAX_CPUS are left out. */
+LINNET_API linnet_status linnet_cpus_parse(const char* list, linnet_cpus* out, linnet_error* err);
+/* Makes of what the profile wishes what the board gives: `cpus` becomes the CPUs of it (or of `cores`) that this process may use, n_threads at most as many and at most what the
+ * quota gives; where n_threads is 0 a thread per core, n_free_cores aside. The rest stays. LINNET_BAD_PROFILE: none of `cpus` may be used. */
+LINNET_API linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* board, linnet_error* err);
+
+/* ---- profiles from files: liblinnet_profile (linnet::profile), which needs libyaml and a heap; the core library holds none of it ----------- */
+
+/* How a profile's rules (`match:`) and a board agree. All of the rules must hold; each that does gives points, and of the profiles that match the one with most points is picked
+ * (of equals the first by file name): arch 1, isa 2 to 11 (the stronger tier the more), cores 16, clusters 16, memory 32, android 64, part 256, cpu 512, model 1024: so a profile that
+ * names the board beats all that name a kind of core, and those beat the generic ones. */
+typedef struct linnet_match {
+  uint32_t size;    /* set by the caller */
+  uint32_t matches; /* 1: every rule holds. A profile without rules matches nothing: it is taken by name */
+  uint32_t points;
+  char why[244];    /* which rules hold, or the first that does not and what the board has instead; NUL-terminated */
+} linnet_match;
+
+/* Reads a profile from YAML text: at most 64 KiB of keys of configs/README.md, each at most once, and nothing else. `name` is what errors call it. board may be NULL; match, which
+ * may be NULL too, is filled only with a board. LINNET_BAD_PROFILE: err->text begins with "name:line:column: " and says what was expected, err->line is the line. Any thread. */
+LINNET_API linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
+/* The same from a file. LINNET_IO: it cannot be read. */
+LINNET_API linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
+/* Picks the best match among the files *.yaml of a folder, and fits it to the board (linnet_profile_fit). Its path goes to path[0, cap), NUL-terminated, if path is not NULL.
+ * LINNET_UNSUPPORTED: none matches. A file of the folder that is no profile fails the call. */
+LINNET_API linnet_status linnet_profile_pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap, linnet_match* match, linnet_error* err);
+
+/* ---- tiers, measuring, formats ------------------------------------------------------------------------------------------ */
 
 /* Name of a tier ("avx512") or NULL past the last one. */
 LINNET_API const char* linnet_isa_name(linnet_isa isa);
@@ -290,20 +479,6 @@ typedef struct linnet_kv_layers {
   uint32_t first, last;        /* inclusive */
   uint32_t k_format, v_format; /* linnet_format; 0: k as the session's, v as k */
 } linnet_kv_layers;
-
-/* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
-typedef enum linnet_when_full {
-  LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
-  LINNET_FULL_DROP_OLDEST = 1, /* the first n_keep tokens stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the model's own n_context */
-  LINNET_FULL_SINKS = 2,       /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first n_keep (default 4, at
-                                  most 16) as attention sinks, moved up so that they stand just before them (StreamingLLM, Xiao et al. 2023). n_context is then the
-                                  window: no more than the model was trained for. Layers with a smaller window of their own see that alone */
-  LINNET_FULL_HEAVY_HITTERS = 3, /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep (default half) that drew most
-                                  attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the next one outside the rule of exact bytes over chunks */
-  LINNET_FULL_SNAPKV = 4       /* as LINNET_FULL_STOP, but the first call of linnet_prefill that leaves more than n_keep + 47 tokens compresses the sequence: in every layer
-                                  and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and the last 32 to 47 (SnapKV,
-                                  Li et al. 2024). Pages are given back to the pool, and decoding reads less */
-} linnet_when_full;
 
 typedef struct linnet_session_params {
   uint32_t size;
@@ -486,6 +661,96 @@ LINNET_API linnet_status linnet_state_save_file(const linnet_session* session, u
 LINNET_API linnet_status linnet_state_load_file(linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
 /* Tokens of a saved sequence, from its header alone: what n_context must be at least, with LINNET_FULL_STOP. Any thread. */
 LINNET_API linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_tokens, linnet_error* err);
+
+/* ---- power: sensors, and a governor that holds a temperature or a token rate -------------------------------------------------------- */
+
+enum {
+  LINNET_HAS_TEMPERATURE = 1,
+  LINNET_HAS_FREQUENCY = 2,
+  LINNET_HAS_ENERGY = 4,
+  LINNET_HAS_BATTERY = 8,
+  LINNET_MAX_METERS = 8
+};
+
+/* What the sensors say. The caller zeroes it, sets `size` and keeps it between readings: energy is counted from one to the next. */
+typedef struct linnet_sensors {
+  uint32_t size;
+  uint32_t by_app;  /* 1: the app fills has, temperature, on_battery and time_ns itself (Android's thermal service, firmware); linnet_sensors_read changes nothing */
+  const char* root; /* folder in which sys/ lies, at most 256 bytes, "/" where it is NULL: recorded boards; must outlive the struct */
+  /* Filled by linnet_sensors_read: */
+  uint32_t has;          /* LINNET_HAS_...: what could be read this time */
+  uint32_t n_zones;      /* temperatures that were read */
+  float temperature;     /* degrees Celsius: the hottest zone of a CPU or its chip; of all zones where none is called so. Absurd values are left out */
+  uint32_t on_battery;   /* 1: a battery of the device is being discharged */
+  uint32_t cpu_mhz, cpu_max_mhz; /* of the fastest CPU: now, and what it is made for (0 = not known) */
+  uint64_t time_ns;      /* of this reading */
+  double joules;         /* since the first reading */
+  float watts;           /* on average since the reading before (RAPL), or now (INA3221) */
+  uint32_t energy_gaps;  /* readings between which it is not known what was used: a counter was reset, a sensor went, rails were not read for 10 s. joules leaves them out */
+  const char* energy_source; /* "rapl" (packages and memory), "ina3221" (Jetson: the board, or the sum of its rails); NULL = none yet. Static storage */
+  const char* no_energy; /* why there is no energy, NULL where there is. Static storage */
+  /* linnet's own: */
+  uint32_t n_meters, meter_ids[LINNET_MAX_METERS];
+  uint64_t meter_uj[LINNET_MAX_METERS];
+  double rail_watts;
+} linnet_sensors;
+
+/* Reads Linux's sensors below sys/class: thermal, hwmon, powercap, power_supply, and CPU frequencies. What is missing is missing from `has`, that is no error. now_ns: time
+ * of a monotonic clock, 0 = ask the system's. Some hundred small reads: four times a second is plenty. Any thread; allocates nothing. */
+LINNET_API linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t now_ns, linnet_error* err);
+
+/* What holds a session back most. */
+typedef enum linnet_power_why {
+  LINNET_POWER_FREE = 0,
+  LINNET_POWER_HEAT = 1,
+  LINNET_POWER_RATE = 2,    /* faster than tokens_per_s is of no use */
+  LINNET_POWER_BATTERY = 3
+} linnet_power_why;
+
+struct linnet_power;
+typedef void (*linnet_power_fn)(void* user, const struct linnet_power* power);
+
+/* A governor: plain data, stepped between tokens with readings and the time, so that a recorded trace gives the same steps again. Levels: the ladder's numbers of threads, most
+ * first, then pauses that leave 3/4, 1/2 and 1/4 of the time for work. It is at the highest of three:
+ *   heat     Temperatures are medians of the last three readings. At the limit or above, and not falling by more than 0.5 degrees a second, one level up, at most every 2 s.
+ *            5 degrees or more below the limit for 10 s on end: one level down. A level that was left and had to be taken again within 60 s is held twice as long next time, up
+ *            to 320 s; 10 minutes below the limit forget that. So it settles just under the limit and does not swing. Without readings it stays where it is, `blind` is set.
+ *   rate     A token comes no earlier than 1 / tokens_per_s after the one before, however that is reached: by the fewest threads that keep up with a tenth to spare, then by
+ *            waiting. Time lost is not made up for. Too slow (by 3 %): more threads again, and the try with fewer comes twice as late next time.
+ *   battery  On battery, with LINNET_BATTERY_SAVE: the ladder's last number of threads. */
+typedef struct linnet_power {
+  uint32_t size;
+  /* What is held; linnet_power_init takes it from the profile. 0 = not */
+  float temperature_limit; /* degrees Celsius */
+  float tokens_per_s;      /* of each sequence */
+  uint32_t battery;        /* linnet_battery */
+  uint32_t n_steps, steps[16]; /* ladder of thread counts, each less than the one before, 1 or more */
+  linnet_power_fn fn;      /* called when n_threads, why, level or blind have changed, on the thread that steps; may be NULL. It must not use the session, linnet_cancel excepted */
+  void* user;
+  linnet_sensors* sensors; /* NULL: no readings, heat and battery are not looked at */
+  /* What is decided: */
+  uint32_t n_threads; /* for the next pass */
+  uint32_t why;       /* linnet_power_why */
+  uint32_t level;     /* 0 = all threads, no pauses; n_steps and more: pauses for heat */
+  uint32_t blind;     /* 1: there is something to hold, and no reading for it */
+  uint64_t pause_ns;  /* before the next pass */
+  /* linnet's own: */
+  uint32_t heat, slow, n_readings, left_for_cool, slow_tokens, tokens_held;
+  float readings[3], last_temperature;
+  uint64_t reading_ns, seen_ns, decided_ns, cool_ns, left_ns, hot_ns, hold_ns, step_ns, due_ns, busy_ns;
+} linnet_power;
+
+/* Zeroes *power but for size, fn, user and sensors, and fills in what is held: profile's temperature_limit, tokens_per_s, battery and steps up to n_threads (none given: n_threads
+ * and its halves down to 1). LINNET_BAD_PROFILE: steps that do not go down, a limit outside 0..150, a negative rate. profile may be NULL: nothing is held. */
+LINNET_API linnet_status linnet_power_init(linnet_power* power, const linnet_profile* profile, uint32_t n_threads, linnet_error* err);
+/* One step of the law: n_tokens of a sequence were decoded (0: a prompt is being computed) since the step before, power->sensors holds the last readings, now_ns is the same clock's time.
+ * Fills what is decided. Pure: reads nothing else. */
+LINNET_API linnet_status linnet_power_step(linnet_power* power, uint32_t n_tokens, uint64_t now_ns);
+/* Lets `power` govern the session: after every pass of prefill, decode and generate it reads the sensors (twice a second at most), makes a step, changes the number of threads and pauses;
+ * linnet_cancel ends a pause within 20 ms. `power` must outlive that; NULL ends it and all threads compute again. */
+LINNET_API linnet_status linnet_power_set(linnet_session* session, linnet_power* power, linnet_error* err);
+/* Threads that compute from the next pass on, 1 .. n_threads of the params; the others sleep. Changes no result. With LINNET_THREADS_OPENMP its runtime may end and start threads then. */
+LINNET_API linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, linnet_error* err);
 
 LINNET_API linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out);
 LINNET_API void linnet_stats_reset(linnet_session* session);

@@ -1,0 +1,631 @@
+// The governor, replayed: traces of temperatures and times go in, thread counts and pauses come out. Sensors read from folders that the test writes, and sessions whose
+// number of threads changes between passes.
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "tests/models.h"
+
+using namespace test;
+
+namespace {
+
+constexpr uint64_t kMs = 1'000'000, kS = 1000 * kMs;
+
+// A folder with sys/ in it that goes away with the test.
+struct Board {
+  std::string root = "/tmp/linnet-board-XXXXXX";
+  Board() { REQUIRE(mkdtemp(root.data())); }
+  ~Board() { std::filesystem::remove_all(root); }
+  void put(const std::string& path, const std::string& text) const {
+    const std::filesystem::path file = root + "/sys/" + path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text << '\n';
+  }
+  void drop(const std::string& path) const { std::filesystem::remove_all(root + "/sys/" + path); }
+};
+
+linnet_sensors sensors_at(const char* root) {
+  linnet_sensors s{};
+  s.size = sizeof s;
+  s.root = root;
+  return s;
+}
+void read(linnet_sensors& s, uint64_t now) {
+  linnet_error err{};
+  check(linnet_sensors_read(&s, now, &err), err);
+}
+
+struct Governed {
+  linnet_sensors sensors{};
+  linnet_power power{};
+  std::vector<uint32_t> changes;  // threads and, above 256, levels of pauses
+  uint32_t n_blind = 0;
+
+  Governed(const linnet_profile& profile, uint32_t n_threads) {
+    sensors.size = sizeof sensors;
+    sensors.by_app = 1;
+    power.size = sizeof power;
+    power.sensors = &sensors;
+    power.user = this;
+    power.fn = [](void* user, const linnet_power* p) {
+      auto& g = *static_cast<Governed*>(user);
+      g.changes.push_back(p->level >= p->n_steps ? 256 + p->level - p->n_steps : p->n_threads);
+      g.n_blind += p->blind;
+    };
+    linnet_error err{};
+    check(linnet_power_init(&power, &profile, n_threads, &err), err);
+  }
+  Governed(const Governed&) = delete;
+  void reading(float t, uint64_t now) {
+    sensors.has = LINNET_HAS_TEMPERATURE;
+    sensors.temperature = t;
+    sensors.time_ns = now;
+  }
+  void step(uint32_t n_tokens, uint64_t now) { REQUIRE(linnet_power_step(&power, n_tokens, now) == LINNET_OK); }
+};
+
+linnet_profile profile_of(float limit, float rate = 0, std::vector<uint32_t> steps = {}, uint32_t battery = 0) {
+  linnet_profile p{};
+  p.size = sizeof p;
+  p.temperature_limit = limit;
+  p.tokens_per_s = rate;
+  p.battery = battery;
+  std::copy(steps.begin(), steps.end(), p.steps);
+  return p;
+}
+
+// A board as a body of one heat capacity: each busy thread brings `watts`, 1 °C per watt and second of warming, and it cools towards `ambient`. Tokens take 200 ms over the threads.
+struct Plant {
+  double ambient, per_thread, seconds, t;  // degrees; degrees above ambient that a thread holds; time constant
+  float run(double dt, double threads) {
+    const double target = ambient + per_thread * threads;
+    t += (target - t) * (1 - std::exp(-dt / seconds));
+    return static_cast<float>(t);
+  }
+};
+
+struct Trace {
+  float hottest = -100, coolest = 1000;
+  std::vector<std::pair<double, uint32_t>> levels;  // seconds, level
+  size_t changes_after(double from) const {
+    size_t n = 0;
+    for (const auto& [at, level] : levels) n += at >= from;
+    return n;
+  }
+};
+
+// `minutes` of decoding with readings twice a second; noise in degrees.
+Trace replay(Governed& g, Plant& plant, double from_s, double minutes, double noise = 0) {
+  Trace trace;
+  uint64_t now = static_cast<uint64_t>(from_s * 1e9) + kS, read_at = 0;
+  const uint64_t end = now + static_cast<uint64_t>(minutes * 60e9);
+  uint32_t level = g.power.level, random = 1;
+  while (now < end) {
+    const double busy = 0.4 / g.power.n_threads, pause = static_cast<double>(g.power.pause_ns) * 1e-9;
+    plant.run(busy, g.power.n_threads);
+    const float t = plant.run(pause, 0.1);
+    now += static_cast<uint64_t>((busy + pause) * 1e9);
+    if (now - read_at >= kS / 2) {
+      random = random * 1664525u + 1013904223u;
+      g.reading(t + static_cast<float>(noise * (static_cast<double>(random >> 8) / 8388608.0 - 1)), now);
+      read_at = now;
+    }
+    g.step(1, now);
+    trace.hottest = std::max(trace.hottest, t);
+    trace.coolest = std::min(trace.coolest, t);
+    if (g.power.level != level) trace.levels.emplace_back(static_cast<double>(now) * 1e-9 - from_s, level = g.power.level);
+    CHECK(g.power.n_threads >= 1);
+  }
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("heating up: the limit holds, and the governor settles instead of swinging") {
+  for (const double seconds : {5.0, 20.0, 90.0})    // from a bare chip to a case of metal
+    for (const double noise : {0.0, 1.5}) {
+      INFO("time constant " << seconds << " s, noise " << noise << " degrees");
+      Governed g(profile_of(80), 4);
+      Plant plant{25, 17.5, seconds, 25};  // 4 threads end at 95, 3 at 77.5, 2 at 60
+      const Trace first = replay(g, plant, 0, 20, noise);
+      CHECK(first.hottest < 84 + noise);
+      CHECK(first.hottest > 78);
+      const Trace later = replay(g, plant, 1200, 40, noise);
+      INFO(later.changes_after(0) << " changes in 40 minutes");
+      CHECK(later.hottest < 83 + noise);
+      CHECK(later.changes_after(0) <= 2 * 40 * 60 / 100);
+      CHECK(g.power.n_threads >= 2);  // and not further down than it must
+    }
+}
+
+TEST_CASE("a ladder that fits holds the limit without a change more than it takes") {
+  Governed g(profile_of(80, 0, {4, 3, 2, 1}), 4);
+  Plant plant{25, 17.5, 20, 25};
+  replay(g, plant, 0, 5);
+  // Three threads end at 77.5: within the band below the limit, so it stays there.
+  const Trace later = replay(g, plant, 300, 60);
+  CHECK(later.levels.empty());
+  CHECK((g.power.n_threads == 3 && g.power.why == LINNET_POWER_HEAT));
+}
+
+TEST_CASE("too hot even with one thread: pauses, and the floor is one thread") {
+  Governed g(profile_of(70), 4);
+  Plant plant{60, 30, 10, 60};  // one thread ends at 90, half the time at 75, a quarter at 67
+  const Trace trace = replay(g, plant, 0, 20);
+  CHECK((g.power.n_threads == 1 && g.power.level >= g.power.n_steps && g.power.pause_ns > 0));
+  CHECK(std::count(g.changes.begin(), g.changes.end(), 258u) > 0);  // the last level there is
+  CHECK(trace.hottest < 95);
+  Plant oven{100, 30, 10, 100};  // hopeless: it goes on at a quarter, and tells so
+  replay(g, oven, 1200, 5);
+  CHECK((g.power.n_threads == 1 && g.power.level == g.power.n_steps + 2 && g.power.why == LINNET_POWER_HEAT));
+}
+
+TEST_CASE("cooling: threads come back, all of them, one level at a time") {
+  Governed g(profile_of(80), 8);
+  Plant plant{75, 12, 10, 75};
+  replay(g, plant, 0, 3);
+  REQUIRE(g.power.n_threads == 1);
+  plant.ambient = 0, plant.per_thread = 5;
+  g.changes.clear();
+  const Trace trace = replay(g, plant, 180, 30);
+  CHECK((g.power.n_threads == 8 && g.power.level == 0 && g.power.why == LINNET_POWER_FREE && g.power.pause_ns == 0));
+  CHECK(std::is_sorted(trace.levels.rbegin(), trace.levels.rend(), [](const auto& a, const auto& b) { return a.second < b.second; }));
+  for (size_t i = 1; i < trace.levels.size(); ++i) CHECK(trace.levels[i].first - trace.levels[i - 1].first >= 10);
+  REQUIRE_FALSE(g.changes.empty());
+  CHECK(g.changes.back() == 8);
+}
+
+TEST_CASE("the same trace gives the same steps") {
+  std::vector<uint32_t> changes[2];
+  for (auto& c : changes) {
+    Governed g(profile_of(75, 4), 4);
+    Plant plant{30, 17.5, 15, 30};
+    replay(g, plant, 0, 10, 1);
+    c = g.changes;
+  }
+  CHECK((changes[0] == changes[1] && !changes[0].empty()));
+}
+
+TEST_CASE("sensors that jump, lie, stop or are not there") {
+  const auto run = [](Governed& g, double from, double to, const std::function<void(uint64_t, uint32_t)>& put) {
+    for (uint64_t now = static_cast<uint64_t>(from * 1e9), i = 0; now < static_cast<uint64_t>(to * 1e9); now += kS / 4, ++i) {
+      if (i % 2 == 0) put(now, static_cast<uint32_t>(i / 2));
+      g.step(1, now);
+    }
+  };
+  SECTION("a single spike among good readings changes nothing") {
+    Governed g(profile_of(80), 4);
+    run(g, 1, 600, [&](uint64_t now, uint32_t i) { g.reading(i % 5 == 3 ? 130.0f : i % 7 == 6 ? -30.0f : 60.0f, now); });
+    CHECK((g.changes.empty() && g.power.n_threads == 4));
+  }
+  SECTION("absurd values are no readings: not hot, and blind after 5 s") {
+    for (const float absurd : {1e30f, -273.15f, std::nanf(""), HUGE_VALF, -HUGE_VALF, 4096.0f}) {
+      Governed g(profile_of(80), 4);
+      run(g, 1, 10, [&](uint64_t now, uint32_t) { g.reading(60, now); });
+      run(g, 10, 60, [&](uint64_t now, uint32_t) { g.reading(absurd, now); });
+      CHECK((g.power.n_threads == 4 && g.power.level == 0 && g.power.blind == 1 && g.n_blind == 1));
+    }
+  }
+  SECTION("a sensor that stops leaves the level where it was, and says so once") {
+    Governed g(profile_of(80), 4);
+    run(g, 1, 5, [&](uint64_t now, uint32_t) { g.reading(85, now); });
+    REQUIRE(g.power.n_threads < 4);
+    const uint32_t threads = g.power.n_threads;
+    const size_t before = g.changes.size();
+    run(g, 5, 900, [&](uint64_t, uint32_t) { g.sensors.has = 0; });
+    CHECK((g.power.n_threads == threads && g.power.blind == 1 && g.changes.size() == before + 1));
+    run(g, 900, 960, [&](uint64_t now, uint32_t) { g.reading(50, now); });
+    CHECK((g.power.n_threads == 4 && g.power.blind == 0));
+  }
+  SECTION("a reading that is never renewed is a sensor that stopped") {
+    Governed g(profile_of(80), 4);
+    g.reading(60, kS);
+    run(g, 1, 60, [](uint64_t, uint32_t) {});
+    CHECK((g.power.blind == 1 && g.power.n_threads == 4));
+  }
+  SECTION("none at all: blind at once, everything runs") {
+    Governed g(profile_of(80), 4);
+    g.power.sensors = nullptr;
+    g.step(1, kS);
+    CHECK((g.power.blind == 1 && g.power.n_threads == 4 && g.power.pause_ns == 0));
+  }
+  SECTION("a clock that stands still or goes back does no harm") {
+    Governed g(profile_of(80, 5), 4);
+    for (const uint64_t now : {5 * kS, 5 * kS, 4 * kS, uint64_t{1}, 6 * kS, UINT64_MAX, uint64_t{0}, 7 * kS}) {
+      g.reading(70, now);
+      g.step(1, now);
+      CHECK((g.power.pause_ns <= 5 * kS && g.power.n_threads >= 1 && g.power.level < g.power.n_steps + 3));
+    }
+  }
+}
+
+TEST_CASE("token rate: exactly that rate, with the fewest threads that keep it") {
+  // A token takes 160 ms of one thread; what threads gain is `gain` of the perfect.
+  const auto run = [](Governed& g, double one_thread_ms, double gain, int tokens, uint64_t* now) {
+    const uint64_t start = *now;
+    for (int i = 0; i < tokens; ++i) {
+      const double busy = one_thread_ms / (1 + (g.power.n_threads - 1) * gain);
+      *now += static_cast<uint64_t>(busy * 1e6);
+      g.step(1, *now);
+      *now += g.power.pause_ns;
+    }
+    return tokens / (static_cast<double>(*now - start) * 1e-9);
+  };
+  uint64_t now = kS;
+  Governed g(profile_of(0, 10), 4);
+  g.step(0, now);  // a prompt
+  CHECK(g.power.pause_ns == 0);
+  run(g, 160, 1, 100, &now);
+  CHECK((g.power.n_threads == 2 && g.power.why == LINNET_POWER_RATE));  // one takes 160 ms, two 80
+  CHECK(run(g, 160, 1, 200, &now) == Approx(10).epsilon(0.001));
+  // The text grows, tokens become slower: more threads again.
+  run(g, 250, 1, 40, &now);
+  CHECK(g.power.n_threads == 4);
+  CHECK(run(g, 250, 1, 100, &now) == Approx(10).epsilon(0.001));
+  // Too slow with all: no pauses, no debt that is made up for later.
+  CHECK(run(g, 800, 1, 50, &now) == Approx(5).epsilon(0.01));
+  CHECK((g.power.n_threads == 4 && g.power.pause_ns == 0));
+  g.changes.clear();
+  CHECK(run(g, 200, 1, 400, &now) == Approx(10).epsilon(0.01));
+  // Threads that gain more than they should, so that fewer are slower than reckoned: tries become rare instead of swinging.
+  Governed odd(profile_of(0, 10), 4);
+  now = kS;
+  const auto superlinear = [&](int tokens) {
+    for (int i = 0; i < tokens; ++i) {
+      now += (odd.power.n_threads == 4 ? 40 : 150) * kMs;
+      odd.step(1, now);
+      now += odd.power.pause_ns;
+    }
+  };
+  superlinear(2000);
+  odd.changes.clear();
+  superlinear(4000);
+  CHECK(odd.changes.size() <= 4);
+}
+
+TEST_CASE("heat and rate together: the slower one decides") {
+  Governed g(profile_of(80, 100), 4);
+  for (uint64_t now = kS, i = 0; now < 60 * kS; now += 100 * kMs, ++i) {
+    if (i % 5 == 0) g.reading(90, now);
+    g.step(1, now);
+    now += g.power.pause_ns;
+  }
+  CHECK((g.power.n_threads == 1 && g.power.why == LINNET_POWER_HEAT && g.power.level == g.power.n_steps + 2));
+  CHECK(g.power.pause_ns > 0);
+}
+
+TEST_CASE("battery mode: the last step of the ladder, for as long as it is discharged") {
+  Governed g(profile_of(0, 0, {6, 4, 2}, LINNET_BATTERY_SAVE), 8);
+  const auto at = [&](uint32_t has, uint32_t on) {
+    g.sensors.has = has;
+    g.sensors.on_battery = on;
+    g.step(1, g.power.step_ns + kS);
+    return g.power.n_threads;
+  };
+  CHECK(at(0, 1) == 8);  // no battery that could be read
+  CHECK(at(LINNET_HAS_BATTERY, 0) == 8);
+  CHECK(at(LINNET_HAS_BATTERY, 1) == 2);
+  CHECK(g.power.why == LINNET_POWER_BATTERY);
+  CHECK(at(LINNET_HAS_BATTERY, 0) == 8);
+  CHECK(g.changes == std::vector<uint32_t>{2, 8});
+}
+
+TEST_CASE("what is no ladder, limit or struct is refused") {
+  linnet_error err{};
+  linnet_power p{};
+  CHECK(linnet_power_init(nullptr, nullptr, 1, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_power_init(&p, nullptr, 1, &err) == LINNET_BAD_ARG);  // no size
+  p.size = sizeof p;
+  CHECK(linnet_power_init(&p, nullptr, 0, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_power_init(&p, nullptr, 257, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_power_step(&p, 1, kS) == LINNET_BAD_ARG);  // never initialised
+  const auto refused = [&](const linnet_profile& profile, const char* what) {
+    CHECK(linnet_power_init(&p, &profile, 4, &err) == LINNET_BAD_PROFILE);
+    CHECK(std::string(err.text).find(what) != std::string::npos);
+  };
+  refused(profile_of(-1), "temperature_limit");
+  refused(profile_of(std::nanf("")), "temperature_limit");
+  refused(profile_of(151), "temperature_limit");
+  refused(profile_of(80, -1), "tokens_per_s");
+  refused(profile_of(80, HUGE_VALF), "tokens_per_s");
+  refused(profile_of(80, 1, {4, 4}), "steps");
+  refused(profile_of(80, 1, {2, 3}), "from 2 to 3 threads");
+  refused(profile_of(80, 1, {}, 2), "battery");
+  const linnet_profile ladder = profile_of(80, 0, {8, 6, 3, 1});
+  CHECK(linnet_power_init(&p, &ladder, 4, &err) == LINNET_OK);  // steps above what there is are left out
+  CHECK((p.n_steps == 3 && p.steps[0] == 4 && p.steps[1] == 3 && p.steps[2] == 1));
+  p.steps[1] = 9;
+  CHECK(linnet_power_step(&p, 1, kS) == LINNET_BAD_ARG);
+  CHECK(linnet_power_init(&p, nullptr, 256, &err) == LINNET_OK);
+  CHECK((p.n_steps == 9 && p.steps[8] == 1));
+  linnet_sensors s{};
+  CHECK(linnet_sensors_read(&s, 0, &err) == LINNET_BAD_ARG);
+  const std::string deep(300, 'x');
+  s = sensors_at(deep.c_str());
+  CHECK(linnet_sensors_read(&s, 0, &err) == LINNET_BAD_ARG);
+}
+
+// ---- sensors ----------------------------------------------------------------------------------------------------------------------------
+
+TEST_CASE("temperature: the hottest zone of the CPU, absurd ones left out") {
+  const Board b;
+  linnet_sensors s = sensors_at(b.root.c_str());
+  read(s, kS);
+  CHECK((s.has == 0 && s.n_zones == 0 && s.no_energy));
+  b.put("class/thermal/thermal_zone0/type", "gpu-thermal");
+  b.put("class/thermal/thermal_zone0/temp", "71000");
+  read(s, 2 * kS);
+  CHECK((s.has == LINNET_HAS_TEMPERATURE && s.temperature == 71.0f && s.n_zones == 1));  // the only one there is
+  b.put("class/thermal/thermal_zone1/type", "bigcore0-thermal");
+  b.put("class/thermal/thermal_zone1/temp", "55500");
+  b.put("class/thermal/thermal_zone10/type", "cpu-thermal");
+  b.put("class/thermal/thermal_zone10/temp", "56750");
+  b.put("class/thermal/cooling_device0/type", "cpu fan");
+  b.put("class/thermal/cooling_device0/temp", "90000");
+  read(s, 3 * kS);
+  CHECK((s.temperature == 56.75f && s.n_zones == 3));
+  for (const char* absurd : {"-274000", "2147483647", "0", "", "hot", "56750 C", "99999999999999999999999", "-", "1e5"}) {
+    INFO("'" << absurd << "'");
+    b.put("class/thermal/thermal_zone10/temp", absurd);
+    read(s, 4 * kS);
+    CHECK((s.temperature == 55.5f && s.n_zones == 2));
+  }
+  b.put("class/thermal/thermal_zone10/temp", "48");  // whole degrees, as some drivers give them
+  b.put("class/thermal/thermal_zone1/temp", "-5000");
+  read(s, 5 * kS);
+  CHECK(s.temperature == 48.0f);
+  b.put("class/thermal/thermal_zone2/type", "soc");  // state of charge
+  b.put("class/thermal/thermal_zone2/temp", "97000");
+  read(s, 6 * kS);
+  CHECK(s.temperature == 48.0f);
+  b.drop("class/thermal");  // gone in mid-run
+  read(s, 7 * kS);
+  CHECK((s.has == 0 && s.n_zones == 0));
+  b.put("class/hwmon/hwmon3/name", "coretemp");
+  b.put("class/hwmon/hwmon3/temp1_input", "61000");
+  b.put("class/hwmon/hwmon2/name", "nvme");
+  b.put("class/hwmon/hwmon2/temp1_input", "80000");
+  read(s, 8 * kS);
+  CHECK((s.temperature == 61.0f && s.n_zones == 1));
+}
+
+TEST_CASE("frequencies and batteries") {
+  const Board b;
+  linnet_sensors s = sensors_at(b.root.c_str());
+  for (const int cpu : {0, 1, 11}) {
+    b.put("devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/scaling_cur_freq", std::to_string(600000 + cpu * 100000));
+    b.put("devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/cpuinfo_max_freq", "2400000");
+  }
+  b.put("devices/system/cpu/cpufreq/policy0/scaling_cur_freq", "5000000");
+  b.put("class/power_supply/hid-mouse/type", "Battery");
+  b.put("class/power_supply/hid-mouse/scope", "Device");
+  b.put("class/power_supply/hid-mouse/status", "Discharging");
+  b.put("class/power_supply/AC/type", "Mains");
+  read(s, kS);
+  CHECK((s.has == LINNET_HAS_FREQUENCY && s.cpu_mhz == 1700 && s.cpu_max_mhz == 2400 && s.on_battery == 0));
+  b.put("class/power_supply/BAT0/type", "Battery");
+  b.put("class/power_supply/BAT0/status", "Charging");
+  read(s, 2 * kS);
+  CHECK(((s.has & LINNET_HAS_BATTERY) && s.on_battery == 0));
+  b.put("class/power_supply/BAT0/status", "Discharging");
+  read(s, 3 * kS);
+  CHECK(s.on_battery == 1);
+}
+
+TEST_CASE("RAPL: packages and memory, wrap-around, a reset, a package that goes") {
+  const Board b;
+  linnet_sensors s = sensors_at(b.root.c_str());
+  const auto counter = [&](const char* zone, const char* name, uint64_t uj) {
+    const std::string at = std::string("class/powercap/") + zone + "/";
+    b.put(at + "name", name);
+    b.put(at + "energy_uj", std::to_string(uj));
+    b.put(at + "max_energy_range_uj", "262143328850");
+  };
+  counter("intel-rapl:0", "package-0", 1'000'000);
+  counter("intel-rapl:0:0", "core", 900'000);
+  counter("intel-rapl:0:1", "dram", 500'000);
+  counter("intel-rapl:1", "psys", 9'000'000);
+  read(s, kS);
+  CHECK(((s.has & LINNET_HAS_ENERGY) && s.joules == 0 && s.energy_gaps == 0 && std::string(s.energy_source) == "rapl" && !s.no_energy));
+  counter("intel-rapl:0", "package-0", 31'000'000);
+  counter("intel-rapl:0:0", "core", 20'900'000);
+  counter("intel-rapl:0:1", "dram", 4'500'000);
+  counter("intel-rapl:1", "psys", 99'000'000);
+  read(s, 3 * kS);
+  CHECK((s.joules == Approx(34) && s.watts == Approx(17)));
+  // Over the end of the counter.
+  counter("intel-rapl:0", "package-0", 262'143'328'850 - 10'000'000);
+  s.joules = 0;
+  s.time_ns = 1;  // so long ago that this many joules are no wonder
+  read(s, 200000 * kS);
+  CHECK(s.energy_gaps == 0);
+  s.joules = 0;
+  counter("intel-rapl:0", "package-0", 5'000'000);
+  read(s, 200001 * kS);
+  CHECK((s.joules == Approx(15) && s.energy_gaps == 0));
+  // After sleep the counter may begin anew: that is not 262 kJ in a second.
+  counter("intel-rapl:0", "package-0", 4'000'000);
+  read(s, 200002 * kS);
+  CHECK((s.joules == Approx(15) && s.energy_gaps == 1));
+  counter("intel-rapl:0", "package-0", 5'000'000);
+  read(s, 200003 * kS);
+  CHECK((s.joules == Approx(16) && s.energy_gaps == 1));
+  b.drop("class/powercap/intel-rapl:0:1");
+  read(s, 200004 * kS);
+  CHECK(s.energy_gaps == 2);
+  b.put("class/powercap/intel-rapl:0/energy_uj", "-7");
+  read(s, 200005 * kS);
+  CHECK((!(s.has & LINNET_HAS_ENERGY) && s.energy_gaps == 3 && s.no_energy));
+  if (geteuid() != 0) {
+    chmod((b.root + "/sys/class/powercap/intel-rapl:0/energy_uj").c_str(), 0);
+    read(s, 200006 * kS);
+    CHECK(std::string(s.no_energy).find("permission denied") != std::string::npos);
+  }
+}
+
+TEST_CASE("INA3221: volts by amperes over time, the board's own rail where there is one") {
+  const Board b;
+  linnet_sensors s = sensors_at(b.root.c_str());
+  const auto rail = [&](int i, const char* label, int mv, int ma) {
+    const std::string at = "class/hwmon/hwmon1/", n = std::to_string(i);
+    b.put(at + "name", "ina3221");
+    b.put(at + "in" + n + "_label", label);
+    b.put(at + "in" + n + "_input", std::to_string(mv));
+    b.put(at + "curr" + n + "_input", std::to_string(ma));
+  };
+  rail(1, "VDD_GPU_SOC", 20000, 200);
+  rail(2, "VDD_CPU_CV", 20000, 300);
+  read(s, kS);
+  CHECK(((s.has & LINNET_HAS_ENERGY) && s.watts == Approx(10) && s.joules == 0 && std::string(s.energy_source) == "ina3221"));
+  rail(2, "VDD_CPU_CV", 20000, 500);
+  read(s, 3 * kS);
+  CHECK((s.watts == Approx(14) && s.joules == Approx(24) && s.energy_gaps == 0));  // from 10 to 14 W in 2 s
+  rail(3, "VDD_IN", 5000, 4000);  // another rail: where from is not known
+  read(s, 4 * kS);
+  CHECK((s.watts == Approx(20) && s.joules == Approx(24) && s.energy_gaps == 1));
+  read(s, 5 * kS);
+  CHECK((s.joules == Approx(44) && s.energy_gaps == 1));
+  read(s, 30 * kS);  // nobody looked for too long
+  CHECK((s.joules == Approx(44) && s.energy_gaps == 2));
+  b.put("class/hwmon/hwmon1/curr3_input", "-1");
+  b.drop("class/hwmon/hwmon1/in1_input");
+  b.drop("class/hwmon/hwmon1/in2_input");
+  read(s, 31 * kS);
+  CHECK((!(s.has & LINNET_HAS_ENERGY) && s.no_energy && s.energy_gaps == 3));
+}
+
+TEST_CASE("a trace through the files: it heats, the file goes, it comes back cool") {
+  const Board b;
+  b.put("class/thermal/thermal_zone0/type", "cpu-thermal");
+  Governed g(profile_of(80), 4);
+  linnet_sensors s = sensors_at(b.root.c_str());
+  g.power.sensors = &s;
+  uint64_t now = kS;
+  const auto seconds = [&](double n, const char* temp) {
+    if (temp) b.put("class/thermal/thermal_zone0/temp", temp);
+    else b.drop("class/thermal/thermal_zone0/temp");
+    for (int i = 0; i < 2 * n; ++i) {
+      read(s, now);
+      g.step(1, now);
+      now += kS / 2;
+    }
+    return g.power.n_threads;
+  };
+  CHECK(seconds(10, "60000") == 4);
+  CHECK(seconds(3, "81000") < 4);
+  CHECK(seconds(6, "81000") == 1);
+  CHECK((seconds(60, nullptr) == 1 && g.power.blind == 1));
+  CHECK(seconds(60, "60000") == 4);
+  CHECK((g.power.blind == 0 && g.power.why == LINNET_POWER_FREE));
+}
+
+// ---- sessions ----------------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+linnet_session_params four_threads(uint32_t kind) {
+  auto p = params(0, 4, 8, 1, 64);
+  p.threads = kind;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("the number of threads may change between passes and changes no result") {
+  const Model model("synthetic:moe-tiny", LINNET_I8G128);
+  const Tokens prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  Session one(model, params(0, 1, 8, 1, 64));
+  one.prefill(prompt);
+  std::vector<Row> rows = {one.logits()};
+  for (int i = 0; i < 30; ++i) one.decode(), rows.push_back(one.logits());
+  for (const uint32_t kind : {LINNET_THREADS_OWN, LINNET_THREADS_DEFAULT}) {
+    Session s(model, four_threads(kind));
+    linnet_error err{};
+    s.prefill(prompt);
+    CHECK(s.logits() == rows[0]);
+    uint32_t random = 7;
+    for (size_t i = 1; i < rows.size(); ++i) {
+      random = random * 1664525u + 1013904223u;
+      check(linnet_threads_set(s.s, (random >> 16) % 4 + 1, &err), err);
+      s.decode();
+      CHECK(s.logits() == rows[i]);
+    }
+    CHECK(linnet_threads_set(s.s, 0, &err) == LINNET_BAD_ARG);
+    CHECK(linnet_threads_set(s.s, 5, &err) == LINNET_BAD_ARG);
+  }
+}
+
+TEST_CASE("threads that sleep through many rounds wake up for the right one") {
+  const Model model("synthetic:moe-tiny", LINNET_I8G128);
+  Session s(model, four_threads(LINNET_THREADS_OWN)), one(model, params(0, 1, 8, 1, 64));
+  linnet_error err{};
+  const Tokens prompt = {1, 2, 3};
+  for (int round = 0; round < (kSlow ? 20 : 60); ++round) {
+    s.prefill(prompt);
+    one.prefill(prompt);
+    for (const uint32_t n : {1u, 2u, 4u, 1u, 3u, 4u}) {
+      check(linnet_threads_set(s.s, n, &err), err);
+      s.decode();
+      one.decode();
+    }
+    CHECK(s.logits() == one.logits());
+    linnet_truncate(s.s, 0, 0);
+    linnet_truncate(one.s, 0, 0);
+  }
+  check(linnet_threads_set(s.s, 1, &err), err);  // and the session ends while three of them sleep
+}
+
+TEST_CASE("a governed session: hot sensors take its threads away, it pauses, and the tokens are the same") {
+  const Model model("synthetic:moe-tiny", LINNET_I8G128);
+  const Tokens prompt = {1, 2, 3, 4, 5};
+  Session free(model, params(0, 1, 8, 1, 64)), s(model, four_threads(LINNET_THREADS_OWN));
+  linnet_error err{};
+  const Board b;
+  b.put("class/thermal/thermal_zone0/type", "cpu-thermal");
+  b.put("class/thermal/thermal_zone0/temp", "95000");
+  Governed g(profile_of(80, 200), 4);
+  linnet_sensors sensors = sensors_at(b.root.c_str());
+  g.power.sensors = &sensors;
+  check(linnet_power_set(s.s, &g.power, &err), err);
+  free.prefill(prompt);
+  s.prefill(prompt);
+  for (int i = 0; i < 10; ++i) CHECK(free.decode() == s.decode());
+  CHECK((sensors.temperature == 95.0f && g.power.heat >= 1 && g.power.n_threads < 4 && !g.changes.empty()));
+  linnet_stats stats{};
+  stats.size = sizeof stats;
+  REQUIRE(linnet_stats_get(s.s, &stats) == LINNET_OK);
+  CHECK(stats.n_threads == g.power.n_threads);
+  CHECK(stats.decode_ns >= 9 * 4 * kMs);  // 200 a second and no faster
+  check(linnet_power_set(s.s, nullptr, &err), err);
+  REQUIRE(linnet_stats_get(s.s, &stats) == LINNET_OK);
+  CHECK(stats.n_threads == 4);
+  CHECK(free.decode() == s.decode());
+}
+
+TEST_CASE("linnet_cancel ends a pause") {
+  const Model model("synthetic:moe-tiny", LINNET_I8G128);
+  Session s(model, four_threads(LINNET_THREADS_OWN));
+  linnet_error err{};
+  Governed g(profile_of(0, 0.01f), 4);  // a token in 100 s
+  check(linnet_power_set(s.s, &g.power, &err), err);
+  s.prefill({1, 2, 3});
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    linnet_cancel(s.s);
+  });
+  linnet_generate_params p{};
+  p.size = sizeof p;
+  p.max_tokens = 40;
+  linnet_stop why = LINNET_STOP_NONE;
+  check(linnet_generate(s.s, 0, &p, nullptr, nullptr, &why, &err), err);
+  other.join();
+  CHECK(why == LINNET_STOP_CANCEL);
+  CHECK(linnet_power_set(s.s, &g.power, &err) == LINNET_OK);
+  g.power.steps[0] = 5;
+  CHECK(linnet_power_set(s.s, &g.power, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_power_set(nullptr, nullptr, &err) == LINNET_BAD_ARG);
+}
