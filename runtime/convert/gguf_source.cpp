@@ -298,7 +298,10 @@ class MetadataReader {
     s->mlp_bias = has("blk.0.ffn_gate.bias") || has("blk.0.ffn_up.bias") || has("blk.0.ffn_down.bias");
     if (arch_->learned_positions) s->positions = s->n_context + s->position_offset;
     for (const HfFlag& f : arch_->flags)
-      if (f.key && f.field == &ModelSpec::qk_norm) s->qk_norm = (arch_->qk_norm_of_ones ? !largest_llama4() : has("blk.0.attn_q_norm.weight")) ? f.if_true : f.if_false;
+      if (f.key && f.field == &ModelSpec::qk_norm) {
+        const bool in_files = f.if_true == kQkNormLayer || f.if_true == kQkNormHeadAfter;  // no family's files have others by choice
+        s->qk_norm = in_files && (arch_->qk_norm_of_ones ? !largest_llama4() : has("blk.0.attn_q_norm.weight")) ? f.if_true : f.if_false;
+      }
     if (const HfFlag* f = parallel_flag(*arch_)) {
       bool on = f->absent;
       LINNET_TRY(flag("use_parallel_residual", &on));

@@ -72,7 +72,7 @@ def copy_changed(folder, to):
             config[key] = value
     (to / "config.json").write_text(json.dumps(config))
     # Gemma 3 looks up here how many rows of the embedding are tokens.
-    (to / "tokenizer.json").write_text(json.dumps({"model": {"vocab": {str(i): i for i in range(config["vocab_size"])}}, "added_tokens": []}))
+    (to / "tokenizer.json").write_text(json.dumps({"model": {"vocab": {str(i): i for i in range(config.get("text_config", config).get("vocab_size", 0))}}, "added_tokens": []}))
 
 
 def convert(folder, out):
