@@ -164,8 +164,8 @@ Format packed_format(const SourceTensor& t, Format asked) {
 
 namespace {
 
-// What a tensor is written as into a plain file: vectors and the few matrices that are f32 everywhere stay so.
-Format plain_format(const SourceTensor& t, const Options& options) { return kRoles[t.role].matrix && !role_f32(t.role) ? options.weights : LINNET_F32; }
+// What a tensor is written as into a plain file: vectors, positions and the few matrices that are f32 everywhere stay so.
+Format plain_format(const SourceTensor& t, const Options& options) { return kRoles[t.role].matrix && !role_f32(t.role) && t.role != kPosEmbd ? options.weights : LINNET_F32; }
 
 void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
   char name[kRoleNameBytes];

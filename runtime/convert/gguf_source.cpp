@@ -141,7 +141,7 @@ constexpr FamilyKey kFamilyKeys[] = {
     {"leading_dense_block_count", with_experts}, {"interleave_moe_layer_step", with_experts}, {"expert_shared_feed_forward_length", shared_gate}, {"expert_shared_count", grouped_experts},
     {"expert_weights_scale", grouped_experts}, {"expert_weights_norm", grouped_experts}, {"expert_gating_func", grouped_experts}, {"expert_group_count", grouped_experts},
     {"expert_group_used_count", grouped_experts}};
-// Keys that linnet supports at one value only; in Granite a model that is not "finetuned" has no RoPE.
+// Keys that linnet supports at one value only.
 struct OnlyAt {
   std::string_view key;
   double value;
@@ -222,6 +222,7 @@ class MetadataReader {
       for (const std::string_view k : kKnownKeys) known |= name == k;
       for (const FamilyKey& k : kFamilyKeys) known |= name == k.key && k.of(*arch_);
       for (const GgufNumber& n : arch_->form.numbers) known |= n.key && name == n.key;
+      // A Granite that is not "finetuned" has no RoPE; elsewhere the key says nothing.
       if (name == "rope.scaling.finetuned") known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite"));
       for (const OnlyAt& o : kOnlyAt)
         if (name == o.key && !known) known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
@@ -298,7 +299,10 @@ class MetadataReader {
     s->mlp_bias = has("blk.0.ffn_gate.bias") || has("blk.0.ffn_up.bias") || has("blk.0.ffn_down.bias");
     if (arch_->learned_positions) s->positions = s->n_context + s->position_offset;
     for (const HfFlag& f : arch_->flags)
-      if (f.key && f.field == &ModelSpec::qk_norm) s->qk_norm = (arch_->qk_norm_of_ones ? !largest_llama4() : has("blk.0.attn_q_norm.weight")) ? f.if_true : f.if_false;
+      if (f.key && f.field == &ModelSpec::qk_norm) {
+        const bool in_files = f.if_true == kQkNormLayer || f.if_true == kQkNormHeadAfter;  // no family's files have others by choice
+        s->qk_norm = in_files && (arch_->qk_norm_of_ones ? !largest_llama4() : has("blk.0.attn_q_norm.weight")) ? f.if_true : f.if_false;
+      }
     if (const HfFlag* f = parallel_flag(*arch_)) {
       bool on = f->absent;
       LINNET_TRY(flag("use_parallel_residual", &on));

@@ -582,7 +582,7 @@ class ConfigReader {
       double& to = key == std::string_view("mscale") ? mscale : all;
       if (get_double(rope, key, &to) == Got::kWrong || !(to >= 0 && to < 100)) return wrong(key, *json_member(rope, key), "a number from 0 to 100");
     }
-    const auto grown = [&](double m) { return spec->rope_factor > 1 ? 0.1 * m * std::log(spec->rope_factor) + 1 : 1; };
+    const auto grown = [&](double m) { return yarn_grown(*spec, m); };
     if (spec->rope_attn_factor == 0) spec->rope_attn_factor = mscale > 0 && all > 0 ? grown(mscale) / grown(all) : grown(1);
     if (arch_->latent && all > 0) spec->attn_scale = grown(all) * grown(all) / std::sqrt(spec->qk_nope_dim + spec->qk_rope_dim);
     return LINNET_OK;

@@ -58,7 +58,8 @@ CHANGED = {
                "no_rope_layers": [1, 1, 1, 0]},
     "smollm3": {"no_rope_layer_interval": 4, "no_rope_layers": [1, 1, 1, 0]},
 }
-# Not to be said at all: dynamic NTK, windows from a layer on, positions that an expert takes and weights of experts as they are, ALiBi of Falcon.
+# Not to be said at all (dynamic NTK, windows from a layer on, positions that an expert takes, weights of experts as they are, ALiBi of Falcon), windows that this converter drops, and families
+# that llama.cpp does not have.
 LEFT_OUT = ("llama-dynamic", "mistral-window", "qwen2-window", "switch", "falcon-rw", "gptj", "opt", "opt-350m")
 
 
@@ -72,7 +73,7 @@ def copy_changed(folder, to):
             config[key] = value
     (to / "config.json").write_text(json.dumps(config))
     # Gemma 3 looks up here how many rows of the embedding are tokens.
-    (to / "tokenizer.json").write_text(json.dumps({"model": {"vocab": {str(i): i for i in range(config["vocab_size"])}}, "added_tokens": []}))
+    (to / "tokenizer.json").write_text(json.dumps({"model": {"vocab": {str(i): i for i in range(config.get("text_config", config).get("vocab_size", 0))}}, "added_tokens": []}))
 
 
 def convert(folder, out):
