@@ -82,7 +82,7 @@ else
 fi
 stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py
 if [ "$(uname -m)" = x86_64 ]; then
-  stage "build: with oneDNN" build onednn -DLINNET_FUZZ=OFF check_kernels test_exact
+  stage "build: with oneDNN" build onednn -DLINNET_FUZZ=OFF check_kernels test_exact linnet_shared hello_one_tier
   export LINNET_TEST_TIER=onednn
   stage "tests: with oneDNN" tests onednn -R '^(check_kernels|test_exact|test_symbols)$'
   unset LINNET_TEST_TIER

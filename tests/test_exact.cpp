@@ -1,4 +1,6 @@
 // The same bytes for every instruction set, thread count, chunk, and way to cut a prompt into calls.
+#include <unistd.h>
+
 #include <random>
 
 #include "runtime/crc32c.h"
@@ -130,6 +132,31 @@ TEST_CASE("stories260K: the logits and the text of every machine") {
     std::printf("stories260K %s: CRC-32C of 60 rows of logits and tokens on %s: %08x\n", linnet_format_name(r.weights), linnet_isa_name(isa), crc);
     CHECK(crc == r.crc);
   }
+}
+
+TEST_CASE("32 bits: a cache or a file that cannot be addressed is refused by name") {
+  if (sizeof(size_t) > 4) {
+    std::printf("skipped: this build addresses 64 bits\n");
+    return;
+  }
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  linnet_error err{};
+  linnet_need need{};
+  auto p = params(LINNET_F32, 1, 0, 0, 1u << 24);
+  CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_BAD_ARG);
+  CHECK(std::strstr(err.text, "n_context = 16777216 needs more bytes than this machine can address"));
+  p.n_context = 1u << 22;
+  p.n_sequences = 64;
+  p.when_full = LINNET_FULL_HEAVY_HITTERS;  // scores beside the cache
+  CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_BAD_ARG);
+
+  const std::string path = "/tmp/linnet-test-exact-" + std::to_string(getpid());
+  std::fclose(std::fopen(path.c_str(), "w"));
+  REQUIRE(truncate(path.c_str(), off_t{3} << 30) == 0);
+  linnet_view view{};
+  CHECK(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &view, &err) == LINNET_IO);
+  CHECK(std::strstr(err.text, "too large for this address space"));
+  unlink(path.c_str());
 }
 
 TEST_CASE("rope_length fixes the frequencies, whatever the context is") {

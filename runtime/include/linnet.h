@@ -163,16 +163,6 @@ typedef enum linnet_threads {
   LINNET_THREADS_APP = 3  /* the app's: parallel_for of linnet_session_params */
 } linnet_threads;
 
-/* One thread's share of a call's work: number i of k. */
-typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
-/* The app's threads in place of linnet's. Called on the thread that called linnet, while it prefills, decodes or generates, once or more per token, with n = n_threads
- * (never where that is 1). It calls share(arg, i, k) once for each i of 0 .. k - 1 on k threads and returns when all have returned; what they wrote must be visible then, as after
- * a join. The calling thread may be one of them. k is the app's choice each time, 1 to n, and changes no result.
- * All k run at the same time: they wait for each other inside, so shares that are run one after another, or that wait for a thread of a busy pool,
- * never come to an end. An app that has fewer threads free passes a smaller k; without a call of share the calling thread does all the work alone.
- * Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. The hook must not use the session, linnet_cancel excepted. */
-typedef void (*linnet_parallel_for)(void* user, uint32_t n, linnet_share_fn share, void* arg);
-
 /* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
 typedef enum linnet_when_full {
   LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
@@ -473,6 +463,16 @@ LINNET_API linnet_status linnet_chat_format(const linnet_model* model, linnet_ro
 /* ---- session ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct linnet_session linnet_session; /* lives inside the caller's memory */
+
+/* One thread's share of a call's work: number i of k. */
+typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
+/* The app's threads in place of linnet's. Called on the thread that called linnet, while it prefills, decodes or generates, once or more per token, with n = n_threads
+ * (never where that is 1). It calls share(arg, i, k) once for each i of 0 .. k - 1 on k threads and returns when all have returned; what they wrote must be visible then, as after
+ * a join. The calling thread may be one of them. k is the app's choice each time, 1 to n, and changes no result.
+ * All k run at the same time: they wait for each other inside, so shares that are run one after another, or that wait for a thread of a busy pool,
+ * never come to an end. An app that has fewer threads free passes a smaller k; without a call of share the calling thread does all the work alone.
+ * Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. The hook must not use the session, linnet_cancel excepted. */
+typedef void (*linnet_parallel_for)(void* user, uint32_t n, linnet_share_fn share, void* arg);
 
 /* KV formats of layers first..last. */
 typedef struct linnet_kv_layers {
