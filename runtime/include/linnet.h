@@ -728,7 +728,7 @@ typedef struct linnet_power {
 } linnet_power;
 
 /* Zeroes *power but for size, fn, user and sensors, and fills in what is held: profile's temperature_limit, tokens_per_s, battery and steps up to n_threads (none given: n_threads
- * and its halves down to 1). LINNET_BAD_PROFILE: steps that do not go down, a limit outside 0..150, a negative rate. profile may be NULL: nothing is held. */
+ * and its halves down to 1). LINNET_BAD_PROFILE: steps that do not go down, a limit outside 0..150, a rate outside 0.01..10^6. profile may be NULL: nothing is held. */
 LINNET_API linnet_status linnet_power_init(linnet_power* power, const linnet_profile* profile, uint32_t n_threads, linnet_error* err);
 /* One step of the law: n_tokens of a sequence were decoded (0: a prompt is being computed) since the step before, power->sensors holds the last readings, now_ns is the same clock's time.
  * Fills what is decided. Pure: reads nothing else. */
