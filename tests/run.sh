@@ -60,8 +60,8 @@ stage "fuzz" tests fuzz -L fuzz
 stage "build: GCC, ASan + UBSan" build dev -DLINNET_FUZZ=OFF
 stage "tests: ASan + UBSan" tests dev
 # Under TSan only what runs on several threads.
-stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv
-stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv)$'
+stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power
+stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power)$'
 stage "build: GCC for ARM" build arm -DLINNET_FUZZ=OFF
 stage "tests: ARM, qemu-user" tests arm
 stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py
