@@ -127,6 +127,8 @@ struct Listed {
 // The profiles of the folder and which of them is picked (past the end: none); a file that is none fails.
 bool list_profiles(const Args& args, std::vector<Listed>* out, size_t* picked) {
   const std::string folder = configs_folder();
+  *picked = 0;
+  if (access(folder.c_str(), R_OK) != 0) return true;  // the tool alone was copied here
   linnet_error err = {};
   linnet_profile best = {};
   best.size = sizeof best;
@@ -314,7 +316,7 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
     const linnet_profile& p = profiles[match].profile;
     std::printf("picked  %s: %s\n", profiles[match].name.c_str(), profile_text(p, p.isa ? isa_name(p.isa) : picked).c_str());
   } else {
-    std::printf("picked  none: no profile in %s matches\n", configs_folder().c_str());
+    std::printf("picked  none: %s %s\n", profiles.empty() ? "there are no profiles in" : "nothing matches in", configs_folder().c_str());
   }
 }
 

@@ -294,7 +294,7 @@ typedef struct linnet_board {
   linnet_cpus cpus;    /* online ones that this process may use (affinity mask) */
   linnet_cpus primary; /* of these one per core */
   uint32_t n_cpus, n_cores; /* CPUs in `cpus`, cores among them */
-  uint32_t n_threads;  /* that should compute where nobody says otherwise: the cores, and no more than the quota gives whole CPUs (1.5 CPUs are 1 thread) */
+  uint32_t n_threads;  /* that should compute where nobody says otherwise: the cores of LINNET_CORES_BIG, and no more than the quota gives whole CPUs (1.5 CPUs are 1 thread) */
   uint32_t n_clusters;
   linnet_cluster clusters[8]; /* of all CPUs online, strongest first */
   uint32_t n_caches;
