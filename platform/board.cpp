@@ -161,7 +161,7 @@ uint32_t isa_of(std::string_view words, bool arm) {
   uint32_t mask = 1u << LINNET_ISA_SCALAR;
   const auto add = [&](linnet_isa isa, bool has) { mask |= has ? 1u << isa : 0; };
   if (arm) {
-    add(LINNET_ISA_NEON, all({"asimd"}));
+    add(LINNET_ISA_NEON, all({"asimd"}) || all({"neon", "vfpv4"}));  // of 64 bits, of 32
     add(LINNET_ISA_NEON_DOTPROD, all({"asimd", "asimddp"}));
     add(LINNET_ISA_NEON_I8MM, all({"asimd", "asimddp", "i8mm"}));
     add(LINNET_ISA_NEON_BF16, all({"asimd", "asimddp", "i8mm", "bf16"}));

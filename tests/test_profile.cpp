@@ -176,7 +176,7 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
     unpack("raspberry-pi-4-32bit", root.path);
     const linnet_board b = detect(root.path);
     CHECK(b.arch == LINNET_ARCH_ARM);
-    CHECK(b.isa_mask == 1u << LINNET_ISA_SCALAR);
+    CHECK(b.isa_mask == (1u << LINNET_ISA_SCALAR | 1u << LINNET_ISA_NEON));
     linnet_profile p{};
     linnet_error err{};
     p.size = sizeof p;
