@@ -220,7 +220,7 @@ CpuGuard::~CpuGuard() {
 }
 
 void Team::bind(const linnet_cpus& cpus, int32_t priority) {
-  if (n == 1 || (!cpu_count(cpus) && priority == 0)) return;
+  if (n == 1 || kind > LINNET_THREADS_OWN || (!cpu_count(cpus) && priority == 0)) return;
   struct Wish {
     linnet_cpus cpus;
     int32_t priority;

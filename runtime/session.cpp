@@ -393,6 +393,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->stats.memory_bytes = arena.used();
   LINNET_TRY(sampling_check(nullptr, &s->sampler.params, err));
   s->cpus = cpus;
+  const CpuGuard bound(cpus);  // new threads inherit it, and more threads than CPUs do not spin
   LINNET_TRY(s->team.start(params.n_threads, params.threads, params.spin, err));
   s->team.bind(cpus, model->profile.priority);
   *out = s;
