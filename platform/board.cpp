@@ -16,14 +16,14 @@ constexpr uint32_t kMaxClusters = sizeof(linnet_board::clusters) / sizeof(linnet
 class Path {
  public:
   explicit Path(const char* root) { *this << root; }
-  Path& operator<<(std::string_view s) {
+  [[gnu::noinline]] Path& operator<<(std::string_view s) {
     if (s.size() >= sizeof text_ - n_) ok_ = false;
     if (ok_) std::memcpy(text_ + n_, s.data(), s.size());
     if (ok_) n_ += s.size();
     text_[n_] = '\0';
     return *this;
   }
-  Path& operator<<(uint32_t v) {
+  [[gnu::noinline]] Path& operator<<(uint32_t v) {
     char digits[10];
     size_t n = 0;
     do digits[n++] = static_cast<char>('0' + v % 10);
@@ -92,7 +92,13 @@ class Lines {
   bool end_ = false, skip_ = false;
 };
 
-std::string_view trim(std::string_view s) {
+// substr() would throw, and asks for the function that does.
+std::string_view behind(std::string_view s, size_t n) {
+  s.remove_prefix(n < s.size() ? n : s.size());
+  return s;
+}
+
+[[gnu::noinline]] std::string_view trim(std::string_view s) {
   while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
   while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\0' || s.back() == '\r')) s.remove_suffix(1);
   return s;
@@ -102,7 +108,7 @@ std::string_view trim(std::string_view s) {
 struct Line {
   char text[256];
   size_t n = 0;
-  explicit Line(const Path& path, char nul = '\0') {
+  [[gnu::noinline]] explicit Line(const Path& path, char nul = '\0') {
     const int fd = path.open();
     if (fd < 0) return;
     const ssize_t got = read(fd, text, sizeof text);
@@ -114,7 +120,7 @@ struct Line {
 };
 
 // A whole number at the beginning of the text, and what stands behind it; false where there is none.
-bool number(std::string_view* s, uint64_t* out) {
+[[gnu::noinline]] bool number(std::string_view* s, uint64_t* out) {
   size_t n = 0;
   uint64_t v = 0;
   for (; n < s->size() && (*s)[n] >= '0' && (*s)[n] <= '9'; ++n)
@@ -135,7 +141,7 @@ void copy(char (&to)[N], std::string_view from) {
   to[n] = '\0';
 }
 
-bool word(std::string_view list, std::string_view w) {
+[[gnu::noinline]] bool word(std::string_view list, std::string_view w) {
   while (!list.empty()) {
     const size_t space = list.find(' ');
     if (list.substr(0, space) == w) return true;
@@ -155,7 +161,7 @@ uint32_t isa_of(std::string_view words, bool arm) {
   uint32_t mask = 1u << LINNET_ISA_SCALAR;
   const auto add = [&](linnet_isa isa, bool has) { mask |= has ? 1u << isa : 0; };
   if (arm) {
-    add(LINNET_ISA_NEON, all({"asimd"}));
+    add(LINNET_ISA_NEON, all({"asimd"}) || all({"neon", "vfpv4"}));  // of 64 bits, of 32
     add(LINNET_ISA_NEON_DOTPROD, all({"asimd", "asimddp"}));
     add(LINNET_ISA_NEON_I8MM, all({"asimd", "asimddp", "i8mm"}));
     add(LINNET_ISA_NEON_BF16, all({"asimd", "asimddp", "i8mm", "bf16"}));
@@ -215,7 +221,7 @@ void read_cpuinfo(const char* root, Scan* scan, linnet_board* out) {
   for (std::string_view line; lines.next(&line);) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
-    const std::string_view key = trim(line.substr(0, colon)), value = trim(line.substr(colon + 1));
+    const std::string_view key = trim(line.substr(0, colon)), value = trim(behind(line, colon + 1));
     if (key == "processor" && !value.empty() && value[0] >= '0' && value[0] <= '9') {
       cpu = number(value);
       if (cpu < LINNET_MAX_CPUS) cpu_add(&scan->listed, static_cast<uint32_t>(cpu));
@@ -374,7 +380,7 @@ void read_groups(const char* root, linnet_board* out) {
   for (std::string_view line; lines.next(&line);) {
     const size_t first = line.find(':'), second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) continue;
-    std::string_view controllers = line.substr(first + 1, second - first - 1), group = trim(line.substr(second + 1));
+    std::string_view controllers = behind(line, first + 1).substr(0, second - first - 1), group = trim(behind(line, second + 1));
     if (group == "/" || group.find("..") != std::string_view::npos) group = "";
     if (controllers.empty()) read_group(root, "/sys/fs/cgroup", group, out);
     else if (word(controllers, "memory")) read_group(root, "/sys/fs/cgroup/memory", group, out);
@@ -391,7 +397,7 @@ void read_memory(const char* root, linnet_board* out) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view key = line.substr(0, colon);
-    const uint64_t kib = number(trim(line.substr(colon + 1)));
+    const uint64_t kib = number(trim(behind(line, colon + 1)));
     if (kib > UINT64_MAX >> 10) continue;
     if (key == "MemTotal") out->memory_bytes = kib << 10;
     if (key == "MemAvailable") out->available_bytes = kib << 10;
@@ -406,7 +412,7 @@ linnet_cpus allowed_cpus(const char* root) {
   linnet_cpus cpus = {};
   constexpr std::string_view kKey = "Cpus_allowed_list:";
   for (std::string_view line; lines.next(&line);)
-    if (line.substr(0, kKey.size()) == kKey) cpu_parse(trim(line.substr(kKey.size())), &cpus);
+    if (line.substr(0, kKey.size()) == kKey) cpu_parse(trim(behind(line, kKey.size())), &cpus);
   return cpus;
 }
 
@@ -475,6 +481,7 @@ Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Err
   for (uint32_t i = 0; i < LINNET_MAX_CPUS; ++i)
     if (cpu_in(out->cpus, i) && !scan.cpus[i].sibling) cpu_add(&out->primary, i);
   linnet_profile p{};
+  p.cores = LINNET_CORES_BIG;
   LINNET_TRY(profile_fit(&p, *out, err));
   out->n_threads = p.n_threads;
   *seen_isa = scan.isa;

@@ -13,7 +13,8 @@ inline void cpu_add(linnet_cpus* set, uint32_t cpu) {
 }
 inline uint32_t cpu_count(const linnet_cpus& set) {
   uint32_t n = 0;
-  for (const uint64_t w : set.word) n += static_cast<uint32_t>(__builtin_popcountll(w));
+  for (uint64_t w : set.word)
+    for (; w; w &= w - 1) ++n;
   return n;
 }
 inline linnet_cpus cpu_both(linnet_cpus a, const linnet_cpus& b) {

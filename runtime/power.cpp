@@ -61,7 +61,8 @@ void step_heat(linnet_power& p, uint64_t now) {
 void step_rate(linnet_power& p, uint32_t n_tokens, uint64_t now, uint64_t busy) {
   const uint64_t period = static_cast<uint64_t>(static_cast<double>(kSecond) * n_tokens / static_cast<double>(p.tokens_per_s));
   p.due_ns = p.due_ns && p.due_ns + period > now ? p.due_ns + period : now;
-  p.pause_ns = p.due_ns - now < kLongestPause ? p.due_ns - now : kLongestPause;
+  if (p.due_ns - now > period) p.due_ns = now + period;  // the clock went back
+  p.pause_ns = p.due_ns - now;
   if (busy == 0) return;  // the first of them
   const uint64_t each = busy / n_tokens, target = period / n_tokens;
   p.busy_ns = p.tokens_held ? p.busy_ns - p.busy_ns / 8 + each / 8 : each;
@@ -77,12 +78,19 @@ void step_rate(linnet_power& p, uint32_t n_tokens, uint64_t now, uint64_t busy) 
   if (p.slow != level) p.tokens_held = 0;
 }
 
+Status check_held(float limit, float rate, Error* err) {
+  if (!(limit >= 0 && limit <= 150)) return fail(err, LINNET_BAD_PROFILE, "power: temperature_limit is outside 0..150 degrees");
+  if (!(rate == 0 || (rate >= 0.01f && rate <= 1e6f))) return fail(err, LINNET_BAD_PROFILE, "power: tokens_per_s is not 0 and outside 0.01..1000000");
+  return LINNET_OK;
+}
+
 }  // namespace
 
 Status power_check(const linnet_power& p, Error* err) {
   constexpr uint32_t kMost = sizeof p.steps / sizeof *p.steps;
   if (p.size < sizeof p) return fail(err, LINNET_BAD_ARG, "power: size is ", p.size);
   if (p.sensors && p.sensors->size < sizeof *p.sensors) return fail(err, LINNET_BAD_ARG, "power: size of sensors is ", p.sensors->size);
+  LINNET_TRY(check_held(p.temperature_limit, p.tokens_per_s, err));
   bool ok = p.n_steps >= 1 && p.n_steps <= kMost && p.heat < p.n_steps + kPauses && p.slow < p.n_steps;
   for (uint32_t i = 0; ok && i < p.n_steps; ++i) ok = p.steps[i] >= 1 && (i == 0 || p.steps[i] < p.steps[i - 1]);
   return ok ? LINNET_OK : fail(err, LINNET_BAD_ARG, "power: no ladder of thread counts; linnet_power_init makes one");
@@ -90,8 +98,7 @@ Status power_check(const linnet_power& p, Error* err) {
 
 Status power_init(linnet_power& p, const linnet_profile& profile, uint32_t n_threads, Error* err) {
   if (n_threads == 0 || n_threads > 256) return fail(err, LINNET_BAD_ARG, "power: n_threads is ", n_threads, ", must be 1..256");
-  if (!(profile.temperature_limit >= 0 && profile.temperature_limit <= 150)) return fail(err, LINNET_BAD_PROFILE, "profile: temperature_limit is outside 0..150 degrees");
-  if (!(profile.tokens_per_s >= 0 && profile.tokens_per_s <= 1e6f)) return fail(err, LINNET_BAD_PROFILE, "profile: tokens_per_s is outside 0..1000000");
+  LINNET_TRY(check_held(profile.temperature_limit, profile.tokens_per_s, err));
   if (profile.battery > LINNET_BATTERY_SAVE) return fail(err, LINNET_BAD_PROFILE, "profile: battery is ", profile.battery, ", there is no such way");
   constexpr uint32_t kGiven = sizeof profile.steps / sizeof *profile.steps;
   for (uint32_t i = 1; i < kGiven && profile.steps[i]; ++i)

@@ -36,7 +36,8 @@ constexpr Word kArchs[] = {{"x86_64", LINNET_ARCH_X86_64}, {"aarch64", LINNET_AR
 constexpr Word kSwitch[] = {{"true", LINNET_SWITCH_ON}, {"false", LINNET_SWITCH_OFF}, {}};
 constexpr Word kTeams[] = {{"openmp", LINNET_THREADS_OPENMP}, {"own", LINNET_THREADS_OWN}, {}};
 constexpr Word kWaits[] = {{"spin", LINNET_WAIT_SPIN}, {"sleep", LINNET_WAIT_SLEEP}, {}};
-constexpr Word kFull[] = {{"stop", LINNET_FULL_STOP}, {"drop-oldest", LINNET_FULL_DROP_OLDEST}, {"sinks", LINNET_FULL_SINKS}, {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS}, {"snapkv", LINNET_FULL_SNAPKV}, {}};
+constexpr Word kFull[] = {{"stop", LINNET_FULL_STOP}, {"drop-oldest", LINNET_FULL_DROP_OLDEST}, {"sinks", LINNET_FULL_SINKS}, {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS},
+    {"snapkv", LINNET_FULL_SNAPKV}, {}};
 constexpr Word kPrefill[] = {{"native", LINNET_PREFILL_NATIVE}, {"onednn", LINNET_PREFILL_ONEDNN}, {"measured", LINNET_PREFILL_MEASURED}, {}};
 constexpr Word kBattery[] = {{"ignore", LINNET_BATTERY_IGNORE}, {"save", LINNET_BATTERY_SAVE}, {}};
 constexpr Word kCores[] = {{"all", LINNET_CORES_ALL}, {"big", LINNET_CORES_BIG}, {"little", LINNET_CORES_LITTLE}, {}};
@@ -330,7 +331,8 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
           out_->cores = w->value;
           return LINNET_OK;
         }
-      if (linnet_cpus_parse(s.text.c_str(), &out_->cpus, nullptr) != LINNET_OK || s.text.find('\0') != std::string::npos) return wrong(words_text(kCores) + ", or a list of CPUs as 4-7");
+      if (linnet_cpus_parse(s.text.c_str(), &out_->cpus,
+          nullptr) != LINNET_OK || s.text.find('\0') != std::string::npos) return wrong(words_text(kCores) + ", or a list of CPUs as 4-7");
       return LINNET_OK;
     case Kind::kSteps: case Kind::kSection: break;
   }
@@ -466,10 +468,12 @@ void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_m
     return std::string();
   };
   m.rule(r.arch, r.arch == b.arch, 1, "arch " + word_of(kArchs, r.arch), arch);
-  m.rule(!n.model.empty(), any(n.model, b.model) || any(n.model, b.compatible), 1024, "model '" + join(n.model) + "'", b.model[0] ? "is a '" + std::string(b.model) + "'" : "does not say its model");
+  m.rule(!n.model.empty(), any(n.model, b.model) || any(n.model, b.compatible), 1024, "model '" + join(n.model) + "'",
+      b.model[0] ? "is a '" + std::string(b.model) + "'" : "does not say its model");
   m.rule(!n.cpu.empty(), any(n.cpu, b.cpu), 512, "cpu '" + join(n.cpu) + "'", b.cpu[0] ? "has '" + std::string(b.cpu) + "'" : "does not say its CPU");
   m.rule(!n.part.empty(), part, 256, "part " + join(n.part), "has " + parts);
-  m.rule(r.android, (r.android == LINNET_SWITCH_ON) == (b.android != 0), 64, std::string("android ") + (r.android == LINNET_SWITCH_ON ? "true" : "false"), b.android ? "runs it" : "does not run it");
+  m.rule(r.android, (r.android == LINNET_SWITCH_ON) == (b.android != 0), 64, std::string("android ") + (r.android == LINNET_SWITCH_ON ? "true" : "false"),
+      b.android ? "runs it" : "does not run it");
   m.rule(r.isa, b.isa_mask >> r.isa & 1, r.isa, std::string("isa ") + (r.isa ? linnet_isa_name(static_cast<linnet_isa>(r.isa)) : ""), "has it not");
   m.rule(r.clusters_min, b.n_clusters >= r.clusters_min, 16, "clusters from " + std::to_string(r.clusters_min), "has " + std::to_string(b.n_clusters));
   m.rule(r.cores_min || r.cores_max, b.n_cores >= r.cores_min && b.n_cores <= cores_max, 16,

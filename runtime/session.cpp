@@ -398,6 +398,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->team.app = params.parallel_for;
   s->team.app_user = params.parallel_for_user;
   s->cpus = cpus;
+  const CpuGuard bound(cpus);  // new threads inherit it, and more threads than CPUs do not spin
   LINNET_TRY(s->team.start(params.n_threads, params.threads, params.spin, err));
   s->team.bind(cpus, model->profile.priority);
   *out = s;

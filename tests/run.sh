@@ -62,8 +62,8 @@ stage "fuzz" tests fuzz -L fuzz
 stage "build: GCC, ASan + UBSan" build dev -DLINNET_FUZZ=OFF
 stage "tests: ASan + UBSan" tests dev
 # Under TSan only what runs on several threads.
-stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv
-stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv)$'
+stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power
+stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power)$'
 if [ -n "$full" ]; then
   stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF
   stage "tests: ARM, qemu-user" tests arm64
@@ -77,7 +77,7 @@ if [ -n "$full" ]; then
   fi
   stage "other ways to build" ./tests/test_builds.sh
 else
-  stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden
+  stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden test_load
   stage "tests: ARM, qemu-user" tests arm64 -L arch
 fi
 stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py

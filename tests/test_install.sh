@@ -45,13 +45,43 @@ cmp "$work/cmake.txt" "$work/pkgconfig.txt"
 if "$work/hello" "$work/absent.gguf" "Hello" 2>"$work/error.txt"; then echo "hello ran without a model"; exit 1; fi
 grep -q absent.gguf "$work/error.txt"
 
-# The host side from C++.
+# A profile filled by hand needs neither YAML nor C++: the board is asked, what it gives is taken.
+cat >"$work/byhand.c" <<'END'
+#include <linnet.h>
+#include <stdio.h>
+int main(void) {
+  linnet_error err = {0};
+  linnet_board board = {.size = sizeof board};
+  linnet_profile profile = {.size = sizeof profile, .n_threads = 255, .k_format = LINNET_I8, .memory_bytes = 1u << 30};
+  if (linnet_board_detect(NULL, &board, &err) != LINNET_OK || linnet_profile_fit(&profile, &board, &err) != LINNET_OK) {
+    fprintf(stderr, "%s\n", err.text);
+    return 1;
+  }
+  return profile.n_threads >= 1 && profile.n_threads <= board.n_cpus ? 0 : 1;
+}
+END
+# shellcheck disable=SC2046
+$cc -std=c11 "$work/byhand.c" $(pkg-config --cflags --libs linnet) -o "$work/byhand"
+"$work/byhand"
+for program in "$work/hello" "$work/byhand"; do
+  if ldd "$program" | grep -i yaml; then echo "$program is linked to libyaml"; exit 1; fi
+done
+if nm "$work/prefix"/lib*/liblinnet.a "$work/prefix"/lib*/*/liblinnet.a 2>/dev/null | grep -i yaml_; then echo "the core library speaks of libyaml"; exit 1; fi
+"$linnet" devices --json | grep -q '"name":"raspberry-pi-5"' || { echo "the installed tool finds no profiles"; exit 1; }
+
+# The host side from C++, and profiles.
 cat >"$work/host/main.cpp" <<'END'
 #include <convert.h>
-int main() {
+int main(int, char** argv) {
   linnet_error err = {};
   linnet::convert::Loaded loaded;
   const bool refused = linnet::convert::load("/nowhere", LINNET_LOAD_MAP, {}, &loaded, &err) != LINNET_OK;
+  linnet_board board = {};
+  board.size = sizeof board;
+  linnet_profile profile = {};
+  profile.size = sizeof profile;
+  if (linnet_board_detect(nullptr, &board, &err) != LINNET_OK) return 2;
+  if (linnet_profile_pick(argv[1], &board, &profile, nullptr, 0, nullptr, &err) != LINNET_OK || !profile.name[0]) return 3;
   return refused && err.text[0] && !linnet::convert::shapes().empty() ? 0 : 1;
 }
 END
@@ -61,9 +91,9 @@ project(host LANGUAGES C CXX)
 find_package(linnet 0.1 REQUIRED)
 add_executable(host main.cpp)
 target_compile_features(host PRIVATE cxx_std_20)
-target_link_libraries(host PRIVATE linnet::convert)
+target_link_libraries(host PRIVATE linnet::convert linnet::profile)
 END
 cmake -S "$work/host" -B "$work/host/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/host.log" || { cat "$work/host.log"; exit 1; }
 cmake --build "$work/host/build" >>"$work/host.log" || { cat "$work/host.log"; exit 1; }
-"$work/host/build/host"
+"$work/host/build/host" "$work/prefix/share/linnet/configs"
 echo "installed, moved, used from C with CMake and pkg-config, and from C++"

@@ -331,6 +331,7 @@ TEST_CASE("what is no ladder, limit or struct is refused") {
   refused(profile_of(std::nanf("")), "temperature_limit");
   refused(profile_of(151), "temperature_limit");
   refused(profile_of(80, -1), "tokens_per_s");
+  refused(profile_of(80, 1e-9f), "tokens_per_s");
   refused(profile_of(80, HUGE_VALF), "tokens_per_s");
   refused(profile_of(80, 1, {4, 4}), "steps");
   refused(profile_of(80, 1, {2, 3}), "from 2 to 3 threads");
@@ -624,6 +625,10 @@ TEST_CASE("linnet_cancel ends a pause") {
   check(linnet_generate(s.s, 0, &p, nullptr, nullptr, &why, &err), err);
   other.join();
   CHECK(why == LINNET_STOP_CANCEL);
+  linnet_stats stats{};
+  stats.size = sizeof stats;
+  REQUIRE(linnet_stats_get(s.s, &stats) == LINNET_OK);
+  CHECK(stats.decode_ns < 50 * kS);  // not even half of the first pause
   CHECK(linnet_power_set(s.s, &g.power, &err) == LINNET_OK);
   g.power.steps[0] = 5;
   CHECK(linnet_power_set(s.s, &g.power, &err) == LINNET_BAD_ARG);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <thread>
 
 #include "platform/board.h"
 #include "tests/models.h"
@@ -107,9 +108,9 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
   } rows[] = {
       {"raspberry-pi-4", "raspberry-pi-4", "neon", "", "i8g128", "i8", 4, 4, 4, 1, LINNET_ISA_NEON, 1, 4, 0, 0},
       {"raspberry-pi-5", "raspberry-pi-5", "neon_dotprod", "", "i8g128", "i8", 4, 4, 4, 1, LINNET_ISA_NEON_DOTPROD, 1, 4, 0, 0},
-      {"rk3588", "rk3588", "neon_dotprod", "4-7", "i8g128", "i8", 4, 8, 8, 2, LINNET_ISA_NEON_DOTPROD, 2, 8, 0, 0},
+      {"rk3588", "rk3588", "neon_dotprod", "4-7", "i8g128", "i8", 4, 8, 8, 2, LINNET_ISA_NEON_DOTPROD, 2, 4, 0, 0},
       {"jetson-agx-orin", "jetson-agx-orin", "neon_dotprod", "", "i8g128", "i8", 12, 12, 12, 1, LINNET_ISA_NEON_DOTPROD, 1, 12, 0, 0},
-      {"phone", "android-phone", "auto", "2-7", "i4g128", "i8", 6, 8, 8, 3, LINNET_ISA_NEON_BF16, 0, 8, 0, 0},
+      {"phone", "android-phone", "auto", "2-7", "i4g128", "i8", 6, 8, 8, 3, LINNET_ISA_NEON_BF16, 0, 6, 0, 0},
       {"container", "x86-64-avx2", "auto", "", "i8g128", "i8", 1, 8, 4, 1, LINNET_ISA_AVX2, 0, 1, 1.5, 512},
       {"container-v1", "x86-64-avx2", "auto", "", "i8g128", "i8", 2, 3, 2, 1, LINNET_ISA_AVX2, 0, 2, 2.5, 1024},
   };
@@ -175,7 +176,7 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
     unpack("raspberry-pi-4-32bit", root.path);
     const linnet_board b = detect(root.path);
     CHECK(b.arch == LINNET_ARCH_ARM);
-    CHECK(b.isa_mask == 1u << LINNET_ISA_SCALAR);
+    CHECK(b.isa_mask == (1u << LINNET_ISA_SCALAR | 1u << LINNET_ISA_NEON));
     linnet_profile p{};
     linnet_error err{};
     p.size = sizeof p;
@@ -500,6 +501,19 @@ TEST_CASE("sessions take from the profile what they are not told") {
     REQUIRE(linnet_logits(b.s, 0, 0, &lb, &n) == LINNET_OK);
     CHECK(std::memcmp(la, lb, n * sizeof(float)) == 0);
   }
+  SECTION("prefill backend") {
+    linnet_profile onednn{};
+    onednn.size = sizeof onednn;
+    onednn.isa = LINNET_ISA_ONEDNN;
+    linnet_isa isa = LINNET_ISA_AUTO;
+    const bool there = linnet_isa_pick(&onednn, &isa, nullptr) == LINNET_OK;
+    p.prefill = LINNET_PREFILL_ONEDNN;
+    const Profiled library(p);
+    CHECK(library.status == (there ? LINNET_OK : LINNET_UNSUPPORTED));
+    if (!there) CHECK(std::string(library.err.text).find("isa 'onednn'") == 0);
+    p.prefill = LINNET_PREFILL_MEASURED;
+    CHECK(Profiled(p).status == LINNET_OK);
+  }
   SECTION("fields out of range are refused by name") {
     p.priority = 40;
     const Profiled made(p);
@@ -587,16 +601,30 @@ TEST_CASE("threads are bound to the profile's CPUs and get its priority; the cal
   Session session(made.model, none);
   session.prefill({1, 2, 3});
   CHECK(same(linnet::cpu_affinity(), before));
-  uint32_t bound = 0, nice = 0;
-  for (const auto& e : fs::directory_iterator("/proc/self/task")) {
-    const int id = std::stoi(e.path().filename());
-    cpu_set_t set;
-    REQUIRE(sched_getaffinity(id, sizeof set, &set) == 0);
-    bound += CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set);
-    nice += getpriority(PRIO_PROCESS, static_cast<id_t>(id)) == 7;
+  // Threads of this process that are bound to that CPU and have that priority.
+  const auto workers = [&] {
+    uint32_t n = 0;
+    for (const auto& e : fs::directory_iterator("/proc/self/task")) {
+      const int id = std::stoi(e.path().filename());
+      cpu_set_t set;
+      if (sched_getaffinity(id, sizeof set, &set) == 0) n += CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set) && getpriority(PRIO_PROCESS, static_cast<id_t>(id)) == 7;
+    }
+    return n;
+  };
+  CHECK(workers() == 2);
+  // GCC's OpenMP has threads of its own for every thread that calls in, and ends them with it: no other test meets these.
+  const std::string build = linnet_build_info();
+  if (build.find("OpenMP") != std::string::npos && build.find("gcc") != std::string::npos) {
+    p.threads = LINNET_THREADS_OPENMP;
+    Profiled shared(p);
+    uint32_t n = 0;
+    std::thread([&] {
+      Session other(shared.model, none);
+      other.prefill({1, 2, 3});
+      n = workers();
+    }).join();
+    CHECK(n == 4);
   }
-  CHECK(bound == 2);
-  CHECK(nice == 2);
   // CPUs that are not there at all.
   linnet_profile absent{};
   linnet::cpu_add(&absent.cpus, 255);

@@ -103,7 +103,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
         .field("weights", engine.desc.weights);
     if (engine.power.size) {
       json.key("power").object().field("threads", engine.power.n_threads).field("level", engine.power.level).field("why", engine.power_why()).field("changes", engine.n_power_changes)
-          .field("blind", engine.power.blind != 0).key("temperature");
+          .field("blind", engine.power.blind != 0).field("cpu_mhz", engine.sensors.cpu_mhz).key("temperature");
       if (engine.sensors.has & LINNET_HAS_TEMPERATURE) json.value(static_cast<double>(engine.sensors.temperature));
       else json.null();
       json.end();

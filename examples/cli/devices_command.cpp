@@ -88,7 +88,8 @@ std::string profile_text(const linnet_profile& p, const std::string& isa) {
 }
 
 void json_profile(Json* json, const linnet_profile& p, const std::string& isa) {
-  json->field("name", std::string(p.name)).field("isa", isa).field("threads", p.n_threads).field("cpus", cpus_text(p.cpus)).field("weights", weights_name(p)).field("kv", kv_name(p));
+  json->field("name", std::string(p.name)).field("isa", isa).field("threads", p.n_threads).field("cpus", cpus_text(p.cpus)).field("weights", weights_name(p)).field("kv",
+      kv_name(p));
   if (p.n_context) json->field("context", p.n_context);
   if (p.memory_bytes) json->field("memory_bytes", p.memory_bytes);
 }
@@ -127,6 +128,8 @@ struct Listed {
 // The profiles of the folder and which of them is picked (past the end: none); a file that is none fails.
 bool list_profiles(const Args& args, std::vector<Listed>* out, size_t* picked) {
   const std::string folder = configs_folder();
+  *picked = 0;
+  if (access(folder.c_str(), R_OK) != 0) return true;  // the tool alone was copied here
   linnet_error err = {};
   linnet_profile best = {};
   best.size = sizeof best;
@@ -238,7 +241,8 @@ const char* arch_name(uint32_t arch) {
 void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best, const std::vector<Listed>& profiles, size_t match) {
   const linnet_board& b = board();
   Json json;
-  json.object().field("linnet", linnet_build_info()).field("board", std::string(b.model)).field("arch", arch_name(b.arch)).field("cpu", std::string(b.cpu)).field("cpus", b.n_cpus).field("cores", b.n_cores);
+  json.object().field("linnet", linnet_build_info()).field("board", std::string(b.model)).field("arch", arch_name(b.arch)).field("cpu", std::string(b.cpu)).field("cpus",
+      b.n_cpus).field("cores", b.n_cores);
   json.field("cpu_list", cpus_text(b.cpus)).field("threads", threads);
   if (b.cpu_quota > 0) json.field("cpu_quota", b.cpu_quota);
   json.key("clusters").array();
@@ -259,13 +263,15 @@ void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_
   }
   json.end().key("caches").array();
   for (uint32_t i = 0; i < b.n_caches; ++i)
-    json.object().field("level", b.caches[i].level).field("type", std::string(b.caches[i].type)).field("bytes", b.caches[i].bytes).field("shared_cpus", cpus_text(b.caches[i].cpus)).end();
+    json.object().field("level", b.caches[i].level).field("type", std::string(b.caches[i].type)).field("bytes", b.caches[i].bytes).field("shared_cpus",
+        cpus_text(b.caches[i].cpus)).end();
   json.end().field("memory_bytes", b.memory_bytes).field("available_bytes", b.available_bytes);
   if (b.memory_limit_bytes) json.field("memory_limit_bytes", b.memory_limit_bytes);
   json.key("thermal_zones").array();
   for (uint32_t i = 0; i < b.n_zones; ++i) json.object().field("type", std::string(b.zones[i].type)).field("celsius", b.zones[i].millidegrees / 1000.0).end();
   json.end().key("profiles").array();
-  for (const Listed& l : profiles) json.object().field("name", l.name).field("matches", l.match.matches != 0).field("points", l.match.points).field("why", std::string(l.match.why)).end();
+  for (const Listed& l : profiles) json.object().field("name", l.name).field("matches", l.match.matches != 0).field("points", l.match.points).field("why",
+      std::string(l.match.why)).end();
   json.end().key("profile");
   if (match < profiles.size()) {
     const linnet_profile& p = profiles[match].profile;
@@ -283,7 +289,8 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
   const linnet_board& b = board();
   std::printf("%s\n", linnet_build_info());
   if (b.model[0]) std::printf("board   %s\n", b.model);
-  std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? b.cpu : "unknown", arch_name(b.arch), b.n_cpus, b.n_cpus == 1 ? "" : "s", b.n_cores, b.n_cores == 1 ? "" : "s");
+  std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? b.cpu : "unknown", arch_name(b.arch), b.n_cpus, b.n_cpus == 1 ? "" : "s", b.n_cores,
+      b.n_cores == 1 ? "" : "s");
   if (b.cpu_quota > 0) std::printf(", limited to %.2f CPUs of time", b.cpu_quota);
   std::printf("; %u thread%s by default\n", threads, threads == 1 ? "" : "s");
   for (uint32_t i = 0; b.n_clusters > 1 && i < b.n_clusters; ++i) {
@@ -291,7 +298,8 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
     std::printf("        %s, CPUs %s, capacity %u, up to %u MHz\n", c.part[0] ? c.part : "cluster", cpus_text(c.cpus).c_str(), c.capacity, c.max_mhz);
   }
   for (uint32_t i = 0; i < b.n_caches; ++i)
-    std::printf("        L%u %s %llu KiB, CPUs %s\n", b.caches[i].level, b.caches[i].type, static_cast<unsigned long long>(b.caches[i].bytes >> 10), cpus_text(b.caches[i].cpus).c_str());
+    std::printf("        L%u %s %llu KiB, CPUs %s\n", b.caches[i].level, b.caches[i].type, static_cast<unsigned long long>(b.caches[i].bytes >> 10),
+        cpus_text(b.caches[i].cpus).c_str());
   std::printf("memory  %s, %s available", human_bytes(b.memory_bytes).c_str(), human_bytes(b.available_bytes).c_str());
   if (b.memory_limit_bytes) std::printf(", limited to %s", human_bytes(b.memory_limit_bytes).c_str());
   std::printf("\n");
@@ -299,7 +307,8 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
   for (const Tier& tier : all) {
     std::printf("tier    %-12s %s", tier.name.c_str(), tier.name == picked ? "runs here, picked" : tier.runs ? "runs here" : tier.why.c_str());
     if (tier.measured.size)
-      std::printf("%s: decode %.1f GB/s of weights, prefill %.2f of %.2f TOPS int8", &tier == best ? ", fastest" : "", tier.measured.decode_gb_s, tier.measured.prefill_tops, tier.measured.int8_tops);
+      std::printf("%s: decode %.1f GB/s of weights, prefill %.2f of %.2f TOPS int8", &tier == best ? ", fastest" : "", tier.measured.decode_gb_s, tier.measured.prefill_tops,
+          tier.measured.int8_tops);
     std::printf("\n");
   }
   if (best)
@@ -314,7 +323,7 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
     const linnet_profile& p = profiles[match].profile;
     std::printf("picked  %s: %s\n", profiles[match].name.c_str(), profile_text(p, p.isa ? isa_name(p.isa) : picked).c_str());
   } else {
-    std::printf("picked  none: no profile in %s matches\n", configs_folder().c_str());
+    std::printf("picked  none: %s %s\n", profiles.empty() ? "there are no profiles in" : "nothing matches in", configs_folder().c_str());
   }
 }
 

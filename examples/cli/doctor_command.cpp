@@ -55,7 +55,8 @@ void governor(const linnet_board& b, Findings* out) {
     out->push_back({"governor", kHolds, slow_list + " on CPUs " + slow_cpus + ": clocks stay low under load",
                     "as root: for g in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $g; done"});
   else out->push_back({"governor", kFine, list, ""});
-  if (!capped_cpus.empty()) out->push_back({"clock", kHolds, "CPUs " + capped_cpus + " may not run at their full clock (scaling_max_freq)", "raise scaling_max_freq, or choose a stronger power mode"});
+  if (!capped_cpus.empty()) out->push_back({"clock", kHolds, "CPUs " + capped_cpus + " may not run at their full clock (scaling_max_freq)",
+      "raise scaling_max_freq, or choose a stronger power mode"});
 }
 
 // Bits of the Raspberry Pi's firmware, as its documentation has them for `vcgencmd get_throttled`: now, and 16 higher since the board started.
@@ -76,7 +77,8 @@ void throttling(const linnet_board& b, Findings* out) {
       if (bits >> t.bit & 1) now += (now.empty() ? "" : ", ") + std::string(t.text);
       else if (bits >> (t.bit + 16) & 1) since += (since.empty() ? "" : ", ") + std::string(t.text);
     }
-    if (!now.empty()) out->push_back({"throttling", kHolds, "now: " + now, bits & 1 ? "a power supply and cable that hold 5 V (5 A for a Pi 5, 3 A for a Pi 4)" : "cool the board"});
+    if (!now.empty()) out->push_back({"throttling", kHolds, "now: " + now,
+        bits & 1 ? "a power supply and cable that hold 5 V (5 A for a Pi 5, 3 A for a Pi 4)" : "cool the board"});
     if (!since.empty()) out->push_back({"throttling", kHolds, "since the start: " + since, bits >> 16 & 1 ? "a power supply and cable that hold 5 V" : "cool the board"});
   }
   for (uint32_t i = 0; i < 16; ++i) {
@@ -90,7 +92,8 @@ void throttling(const linnet_board& b, Findings* out) {
     if (type.empty()) continue;
     if (type.find("cpufreq") == std::string::npos && type != "Processor") continue;
     known = true;
-    if (number_of(read_system(dir + "cur_state"))) out->push_back({"throttling", kHolds, "the kernel lowers the CPU's clock for its temperature (" + type + ")", "cool the board, or hold a lower temperature with power.temperature_limit"});
+    if (number_of(read_system(dir + "cur_state"))) out->push_back({"throttling", kHolds, "the kernel lowers the CPU's clock for its temperature (" + type + ")",
+        "cool the board, or hold a lower temperature with power.temperature_limit"});
   }
   for (uint32_t i = 0; i < b.n_zones; ++i) {
     known = true;
@@ -104,7 +107,9 @@ void throttling(const linnet_board& b, Findings* out) {
 
 void memory(const Args& args, const linnet_board& b, Findings* out) {
   if (b.swap_used_bytes > 64u << 20)
-    out->push_back({"swap", kHolds, human_bytes(b.swap_used_bytes) + " of " + human_bytes(b.swap_bytes) + " in use: memory is short, and weights may be read from storage again and again", "end other programs, or take a smaller model"});
+    out->push_back({"swap", kHolds,
+        human_bytes(b.swap_used_bytes) + " of " + human_bytes(b.swap_bytes) + " in use: memory is short, and weights may be read from storage again and again",
+            "end other programs, or take a smaller model"});
   else out->push_back({"swap", kFine, b.swap_bytes ? "there, not in use" : "none", ""});
   const std::string huge = read_system("/sys/kernel/mm/transparent_hugepage/enabled");
   if (huge.empty()) out->push_back({"huge pages", kUnknown, "the kernel has none", ""});
@@ -113,14 +118,16 @@ void memory(const Args& args, const linnet_board& b, Findings* out) {
   else out->push_back({"huge pages", kFine, huge, ""});
   uint64_t room = b.available_bytes;
   if (b.memory_limit_bytes && b.memory_limit_bytes < room) room = b.memory_limit_bytes;
-  if (b.memory_limit_bytes) out->push_back({"memory limit", kHolds, "the control group grants " + human_bytes(b.memory_limit_bytes) + " of " + human_bytes(b.memory_bytes), "raise the container's memory limit, or set memory_mib in the profile"});
+  if (b.memory_limit_bytes) out->push_back({"memory limit", kHolds, "the control group grants " + human_bytes(b.memory_limit_bytes) + " of " + human_bytes(b.memory_bytes),
+      "raise the container's memory limit, or set memory_mib in the profile"});
   if (!args.given("-m")) return;
   struct stat st = {};
   const std::string path = args.text("-m");
   if (stat(path.c_str(), &st) != 0) {
     out->push_back({"page cache", kUnknown, path + ": " + std::strerror(errno), ""});
   } else if (static_cast<uint64_t>(st.st_size) > room) {
-    out->push_back({"page cache", kHolds, path + " has " + human_bytes(static_cast<uint64_t>(st.st_size)) + ", memory has room for " + human_bytes(room) + ": every token reads weights from storage",
+    out->push_back({"page cache", kHolds,
+        path + " has " + human_bytes(static_cast<uint64_t>(st.st_size)) + ", memory has room for " + human_bytes(room) + ": every token reads weights from storage",
                     "a format of fewer bits or a smaller model; mixtures of experts may still do, as idle experts are not read"});
   } else {
     out->push_back({"page cache", kFine, human_bytes(static_cast<uint64_t>(st.st_size)) + " of weights fit in " + human_bytes(room), ""});
@@ -131,8 +138,9 @@ void processors(const linnet_board& b, Findings* out) {
   bool wide = false;
   for (uint32_t i = 0; i < b.n_clusters; ++i) wide |= b.clusters[i].implementer == 0x41 && b.clusters[i].part_id >= 0xd03;
   if (b.arch == LINNET_ARCH_ARM && wide)
-    out->push_back({"32-bit system", kHolds, "a 32-bit system on 64-bit cores (" + std::string(b.clusters[0].part) + "): no fast kernels, and a process has at most 3 or 4 GB", "install a 64-bit system"});
-  else if (b.arch == LINNET_ARCH_ARM) out->push_back({"32-bit system", kHolds, "32-bit cores: scalar kernels", ""});
+    out->push_back({"32-bit system", kHolds, "a 32-bit system on 64-bit cores (" + std::string(b.clusters[0].part) + "): slower kernels, and a process has at most 3 or 4 GB",
+        "install a 64-bit system"});
+  else if (b.arch == LINNET_ARCH_ARM) out->push_back({"32-bit system", kHolds, "32-bit cores: slower kernels, and a process has at most 3 or 4 GB", ""});
   else out->push_back({"32-bit system", kFine, "64 bits", ""});
   char text[128];
   if (b.cpu_quota > 0) {
@@ -144,12 +152,14 @@ void processors(const linnet_board& b, Findings* out) {
   uint32_t online = 0;
   for (uint32_t i = 0; i < b.n_clusters; ++i)
     for (const uint64_t w : b.clusters[i].cpus.word) online += static_cast<uint32_t>(__builtin_popcountll(w));
-  if (b.n_cpus < online) out->push_back({"CPUs", kHolds, "this process may use " + cpus_text(b.cpus) + ", " + std::to_string(b.n_cpus) + " of " + std::to_string(online), "taskset or the container's cpuset decides that"});
+  if (b.n_cpus < online) out->push_back({"CPUs", kHolds, "this process may use " + cpus_text(b.cpus) + ", " + std::to_string(b.n_cpus) + " of " + std::to_string(online),
+      "taskset or the container's cpuset decides that"});
   const std::string load_text = read_system("/proc/loadavg");
   const double load = std::strtod(load_text.c_str(), nullptr);
   std::snprintf(text, sizeof text, "%.1f of %u CPUs were busy in the last minute", load, online);
   if (load_text.empty()) out->push_back({"load", kUnknown, "the system does not say", ""});
-  else if (load > 0.25 * online) out->push_back({"load", kHolds, std::string(text) + ": threads that wait for each other lose most of their speed to a neighbour", "end what else runs, or set wait: sleep"});
+  else if (load > 0.25 * online) out->push_back({"load", kHolds, std::string(text) + ": threads that wait for each other lose most of their speed to a neighbour",
+      "end what else runs, or set wait: sleep"});
   else out->push_back({"load", kFine, text, ""});
 }
 

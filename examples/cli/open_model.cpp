@@ -26,7 +26,12 @@ bool read_profile(const Args& args, const std::string& name, bool fit, linnet_pr
 bool read_settings(const Args& args, Settings* out) {
   linnet_profile& p = out->profile;
   p.size = sizeof p;
-  if (args.given("--profile") && !read_profile(args, args.text("--profile"), out->fit, &p)) return false;
+  if (args.given("--profile")) {
+    if (!read_profile(args, args.text("--profile"), out->fit, &p)) return false;
+  } else {
+    p.cores = LINNET_CORES_BIG;  // little cores make the others wait at every step
+    linnet_profile_fit(&p, &board(), nullptr);
+  }
   if (args.given("--isa")) p.isa = args.isa("--isa");
 
   linnet_session_params& s = out->session;
@@ -47,6 +52,9 @@ bool read_settings(const Args& args, Settings* out) {
   s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : p.n_context;
   s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : p.n_chunk;
   s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : p.n_threads ? p.n_threads : board().n_threads;
+  uint32_t bound = 0;
+  for (const uint64_t w : p.cpus.word) bound += static_cast<uint32_t>(__builtin_popcountll(w));
+  if (s.n_threads > bound) p.cpus = {};  // as many threads as somebody asked for have room
   out->weights = args.given("--weights") || !p.weights ? args.format("--weights") : static_cast<linnet_format>(p.weights);
   parse_load(args.text("--load"), &out->load);
   return true;

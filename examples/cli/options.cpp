@@ -339,7 +339,7 @@ Options engine_options() {
       weights_option(),
       {"--load", "HOW", Kind::kLoad, "packed files: map (starts at once), copy into memory, prewarm (read ahead), lock (mlock)", "map"},
       {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
-      {"--threads", "N", Kind::kCount, "threads that compute (default: the cores this process may use)", nullptr, 1, 256},
+      {"--threads", "N", Kind::kCount, "threads that compute (default: the strong cores this process may use)", nullptr, 1, 256},
       {"--profile", "P", Kind::kText, "device profile: a YAML file, a name that linnet devices lists, or auto; options given here win over it"},
   };
 }

@@ -225,7 +225,7 @@ Command plan_command() {
           "All but the weights is memory that the app hands to linnet; after that nothing more is allocated.\n\n"
           "--fits lists well-known shapes in bf16, i8g128 and i4g128 (or --weights) with the longest context that fits the memory (--memory, the profile's, or what this\n"
           "machine has free), in exact bytes, and predicts tokens/s from the profile's peaks (without one: measured now). Predictions are floors of time: nothing is faster.\n\n"
-          "examples: linnet plan -m model.gguf --context 4096\n          linnet plan --fits --profile raspberry-pi-5 --memory 7.5",
+          "example: linnet plan -m model.gguf --context 4096\nexample: linnet plan --fits --profile raspberry-pi-5 --memory 7.5",
           join({model, {"--fits", nullptr, Kind::kFlag, "list well-known shapes that fit, instead of -m"},
                 {"--memory", "GB", Kind::kReal, "with --fits: memory to fit in, 10^9 bytes (default: the profile's, else what is free here)", nullptr, 0.000001, 1000000}}, join(engine_options(), session_options())), run};
 }

@@ -303,7 +303,7 @@ typedef struct linnet_board {
   linnet_cpus cpus;    /* online ones that this process may use (affinity mask) */
   linnet_cpus primary; /* of these one per core */
   uint32_t n_cpus, n_cores; /* CPUs in `cpus`, cores among them */
-  uint32_t n_threads;  /* that should compute where nobody says otherwise: the cores, and no more than the quota gives whole CPUs (1.5 CPUs are 1 thread) */
+  uint32_t n_threads;  /* that should compute where nobody says otherwise: the cores of LINNET_CORES_BIG, and no more than the quota gives whole CPUs (1.5 CPUs are 1 thread) */
   uint32_t n_clusters;
   linnet_cluster clusters[8]; /* of all CPUs online, strongest first */
   uint32_t n_caches;
@@ -480,6 +480,7 @@ typedef struct linnet_kv_layers {
   uint32_t k_format, v_format; /* linnet_format; 0: k as the session's, v as k */
 } linnet_kv_layers;
 
+/* A field at 0 takes what the profile of the model says (linnet_profile), else the default that stands here. */
 typedef struct linnet_session_params {
   uint32_t size;
   uint32_t n_context;   /* positions to hold, 1..2^24; default min(model's n_context, 4096) */
@@ -549,7 +550,8 @@ typedef struct linnet_stats {
  * linnet_cancel excepted. */
 typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
 
-/* Bytes that linnet_session_init takes. Any thread. */
+/* Bytes that linnet_session_init takes. Any thread. LINNET_TOO_SMALL, here and in the next two: more than the profile's memory cap leaves; err->text has the numbers and names the
+ * longest n_context and the first smaller KV format that fit. */
 LINNET_API linnet_status linnet_session_need(const linnet_model* model, const linnet_session_params* params, linnet_need* out,
                                              linnet_error* err);
 /* Makes a session inside mem[0, bytes), mem aligned to 64. The model must outlive it. Starts the threads. */
@@ -741,7 +743,7 @@ typedef struct linnet_power {
 } linnet_power;
 
 /* Zeroes *power but for size, fn, user and sensors, and fills in what is held: profile's temperature_limit, tokens_per_s, battery and steps up to n_threads (none given: n_threads
- * and its halves down to 1). LINNET_BAD_PROFILE: steps that do not go down, a limit outside 0..150, a negative rate. profile may be NULL: nothing is held. */
+ * and its halves down to 1). LINNET_BAD_PROFILE: steps that do not go down, a limit outside 0..150, a rate outside 0.01..10^6. profile may be NULL: nothing is held. */
 LINNET_API linnet_status linnet_power_init(linnet_power* power, const linnet_profile* profile, uint32_t n_threads, linnet_error* err);
 /* One step of the law: n_tokens of a sequence were decoded (0: a prompt is being computed) since the step before, power->sensors holds the last readings, now_ns is the same clock's time.
  * Fills what is decided. Pure: reads nothing else. */
