@@ -37,7 +37,15 @@ struct HfNames {
   const HfTensor* tensors;
   uint32_t n_tensors;
   const char* ignored[3];  // of layers: tables and masks that files carry along
-  const char* beside[2] = {};  // how names of parts that are no decoder begin
+  const char* beside[4] = {};  // how names of parts that are no decoder begin
+  const char* tops[2] = {"", ""};  // what stands before names that begin with '/', by root
+};
+
+// A published model of which the decoder is a part: config.json has the decoder's keys in text_config, tensors a prefix. What sees or projects is passed over.
+struct HfWhole {
+  const char *name, *hf_class;  // config.json's model_type and architectures[0]
+  const char* texts[2];         // families of text_config, the first where it names none
+  const char* beside[4];        // HfNames.beside
 };
 
 // What config.json calls a key that other families have under another name.
@@ -131,6 +139,8 @@ extern const uint32_t kArchitectureCount;
 // nullptr if unknown. GGUF has no name for Mistral, it is a "llama" there.
 const Architecture* architecture_by_hf(std::string_view model_type);
 const Architecture* architecture_by_hf_class(std::string_view hf_class);
+const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_class);  // by the class where there is no model_type
+HfNames whole_names(const HfWhole& whole, const HfNames& text);
 const Architecture* architecture_by_gguf(std::string_view name);
 
 // What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors outside the layers.

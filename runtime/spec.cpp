@@ -57,6 +57,7 @@ bool has_qkv_bias(const ModelSpec& s) { return s.qkv_bias; }
 bool has_out_bias(const ModelSpec& s) { return s.out_bias; }
 bool has_mlp_bias(const ModelSpec& s) { return s.mlp_bias; }
 bool has_qk_norm(const ModelSpec& s) { return s.qk_norm; }
+bool has_qk_norm_bias(const ModelSpec& s) { return s.qk_norm == kQkNormLayerShared; }
 bool has_sinks(const ModelSpec& s) { return s.attn_sinks; }
 bool latent(const ModelSpec& s) { return s.kv_lora_rank; }
 bool not_latent(const ModelSpec& s) { return s.n_layers > 0 && !s.kv_lora_rank; }
@@ -154,11 +155,11 @@ const SpecField kSpecFields[] = {
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActSwigluClamped, 1, kActSilu),
+    FIELD(activation, kU32, kActSilu, kActSigmoid, 1, kActSilu),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
-    FIELD(qk_norm, kU32, kQkNormNone, kQkNormLayer, 1, kQkNormHead),
+    FIELD(qk_norm, kU32, kQkNormNone, kQkNormLayerShared, 1, kQkNormHead),
     FIELD(tied, kU32, 0, 1),
     FIELD(window, kU32, 0, 1 << 24, 2),
     FIELD(window_pattern, kU32, 0, 1024, 2),
@@ -244,6 +245,8 @@ const TensorRole kRoles[kRoleCount] = {
     {"attn_output.bias", true, false, d_model, one, has_out_bias},
     {"attn_q_norm.weight", true, false, q_norm_dim, one, has_qk_norm},
     {"attn_k_norm.weight", true, false, k_norm_dim, one, has_qk_norm},
+    {"attn_q_norm.bias", true, false, head_dim, one, has_qk_norm_bias},
+    {"attn_k_norm.bias", true, false, head_dim, one, has_qk_norm_bias},
     {"attn_sinks.weight", true, false, n_heads, one, has_sinks},
     {"attn_q_a.weight", true, true, q_lora_rank, d_model, has_q_lora},
     {"attn_q_a_norm.weight", true, false, q_lora_rank, one, has_q_lora},

@@ -43,7 +43,8 @@ constexpr std::string_view kOfExperts[] = {
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
 // Of models that are more than a decoder.
-constexpr std::string_view kOfOtherParts[] = {"boi_token_index", "eoi_token_index", "image_token_index", "vision_config"};
+constexpr std::string_view kOfOtherParts[] = {"boi_token_id", "boi_token_index", "eoi_token_id", "eoi_token_index", "image_token_id", "image_token_index", "mm_tokens_per_image", "multimodal_projector_bias",
+                                              "projector_hidden_act", "spatial_merge_size", "vision_config", "vision_feature_layer"};
 
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {
@@ -59,7 +60,7 @@ struct ActName {
 };
 constexpr ActName kActs[] = {
     {"silu", kActSilu}, {"swish", kActSilu}, {"gelu", kActGeluErf}, {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
-    {"gelu_fast", kActGeluTanh}, {"relu", kActRelu}};
+    {"gelu_fast", kActGeluTanh}, {"relu", kActRelu}, {"sigmoid", kActSigmoid}};
 
 // Keys of numbers that some families have. Null is 0: none, or the default of what the spec's field is about.
 enum class Turn { kNone, kInverse, kInverseRoot };
@@ -107,6 +108,7 @@ class ConfigReader {
     LINNET_TRY(check_keys());
     *out = {};
     out->architecture = arch_;
+    out->names = whole_ ? whole_names(*whole_, *arch_->names) : *arch_->names;
     out_ = out;
     ModelSpec* spec = &out->spec;
     *spec = arch_->spec;
@@ -151,22 +153,33 @@ class ConfigReader {
     }
     if (get_string(config_, "model_type", &type) == Got::kWrong) return wrong("model_type", *json_member(config_, "model_type"), "a string");
     if (type.empty() && hf_class.empty()) return missing("model_type");
-    arch_ = type.empty() ? architecture_by_hf_class(hf_class) : architecture_by_hf(type);
-    if (!arch_) return refuse(LINNET_UNSUPPORTED, "architecture '", type.empty() ? hf_class : type, "' is not supported");
+    whole_ = whole_by_hf(type, hf_class);
+    arch_ = whole_ ? nullptr : type.empty() ? architecture_by_hf_class(hf_class) : architecture_by_hf(type);
+    if (!arch_ && !whole_) return refuse(LINNET_UNSUPPORTED, "architecture '", type.empty() ? hf_class : type, "' is not supported");
     // The same layers under another head (classification, embedding) are another model.
-    if (!hf_class.empty() && hf_class != arch_->hf_class)
-      return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", arch_->hf_class, "' of this architecture is");
-    return LINNET_OK;
+    if (const char* of = whole_ ? whole_->hf_class : arch_->hf_class; !hf_class.empty() && hf_class != of)
+      return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", of, "' of this architecture is");
+    if (!whole_) return LINNET_OK;
+    const json* text = json_member(config_, "text_config");
+    if (!text || !text->is_object()) return text ? wrong("text_config", *text, "an object") : missing("text_config");
+    type = whole_->texts[0];
+    if (get_string(*text, "model_type", &type) == Got::kWrong) return wrong("text_config.model_type", *json_member(*text, "model_type"), "a string");
+    for (const char* known : whole_->texts)
+      if (known && type == known) arch_ = architecture_by_hf(type);
+    return arch_ ? LINNET_OK : refuse(LINNET_UNSUPPORTED, "'text_config.model_type' '", type, "' of '", whole_->name, "' is not supported");
   }
 
   // Keys of the nested object come out, aliases get the name that is read. Where both are there they must say the same.
   Status rename_keys() {
-    if (const json* nested = arch_->nested ? json_member(config_, arch_->nested) : nullptr; nested && !nested->is_null()) {
-      if (!nested->is_object()) return wrong(arch_->nested, *nested, "an object");
+    const char* const outer = whole_ ? "text_config" : arch_->nested;
+    if (const json* nested = outer ? json_member(config_, outer) : nullptr; nested && !nested->is_null()) {
+      if (!nested->is_object()) return wrong(outer, *nested, "an object");
       const json inner = *nested;
-      config_.erase(arch_->nested);
-      for (const auto& [key, value] : *inner.get_ptr<const json::object_t*>())
-        if (key != "model_type") LINNET_TRY(put_key(key, std::string(arch_->nested) + "." + key, value));
+      config_.erase(outer);
+      for (const auto& [key, value] : *inner.get_ptr<const json::object_t*>()) {
+        if (key == "model_type" || listed(kHarmless, key) || (key == "tie_word_embeddings" && json_member(config_, key))) continue;  // the whole's counts
+        LINNET_TRY(put_key(key, std::string(outer) + "." + key, value));
+      }
     }
     for (const HfAlias* a = arch_->aliases; a && a->name; ++a) {
       const json* found = json_member(config_, a->name);
@@ -206,7 +219,7 @@ class ConfigReader {
       const HfOnly* only = nullptr;
       for (const HfOnly& row : arch_->only)
         if (row.key && key == row.key) only = &row;
-      if (arch_->names->beside[0] && listed(kOfOtherParts, key)) continue;
+      if (whole_ && listed(kOfOtherParts, key)) continue;
       if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
       for (const HfOnly& row : kOnlyAt)
         if (!only && key == row.key) only = &row;
@@ -540,7 +553,7 @@ class ConfigReader {
       static constexpr std::string_view kYarn[] = {"attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"};
       static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
       if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
-      if (arch_->rope_temperature && key == "llama_4_scaling_beta") continue;
+      if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context))) continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
@@ -730,6 +743,7 @@ class ConfigReader {
   const char* label_;
   Error* err_;
   const Architecture* arch_ = nullptr;
+  const HfWhole* whole_ = nullptr;
   HfConfig* out_ = nullptr;
   std::map<std::string, std::string> names_;  // of keys that the file has under another name
 };
