@@ -219,13 +219,14 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
 }
 
 TEST_CASE("the fuzzer's seeds are good files") {
-  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "spm.model"}) {
+  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "spm.model", "vocab.txt"}) {
     const std::string text = slurp(std::string("tests/data/fuzz_tokenizer_json/") + name).substr(1);
     Loaded l;
     Error err = {};
-    const bool is_json = std::string(name).find(".json") != std::string::npos;
-    const Status status =
-        is_json ? convert::tokenizer_from_json(text, {}, &l.blob, &err) : convert::tokenizer_from_spm(text, {}, &l.blob, &err);
+    const auto read = std::string_view(name).ends_with(".json") ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_json(s, {}, out, e); }
+                      : std::string_view(name).ends_with(".txt") ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_pieces(s, {}, out, e); }
+                                                               : [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_spm(s, {}, out, e); };
+    const Status status = read(text, &l.blob, &err);
     INFO(name << ": " << err.text);
     CHECK(status == LINNET_OK);
   }
