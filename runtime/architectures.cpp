@@ -408,7 +408,7 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.n_context = 131072, .n_kv_heads = 8, .window = 4096}},
     // Ministral 3
     {.name = "ministral3", .hf_class = "Ministral3ForCausalLM", .gguf = "mistral3", .names = &kLlamaNames,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .rope_temperature = true,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .window_by_key = true, .rope_temperature = true,
      .spec = {.temp_all = 1},
      .absent = {.norm_eps = 1e-5, .n_context = 262144, .n_kv_heads = 8, .head_dim = 128}},
     // Qwen2, Qwen2.5
@@ -424,7 +424,7 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
     // Mixtral 8x7B, 8x22B
     {.name = "mixtral", .hf_class = "MixtralForCausalLM", .gguf = "llama", .from_gguf = true, .names = &kLlamaNames,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .window_by_key = true,
      .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 131072, .n_kv_heads = 8},
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
     // Qwen1.5-MoE, Qwen2-MoE: a shared expert behind a gate
@@ -454,6 +454,7 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.activation = kActSwigluClamped, .attn_sinks = 1, .router_bias = 1, .expert_bias = 1, .act_limit = 7},
      .numbers = {"swiglu_limit"},
      .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
+     .only = {{"swiglu_alpha", "1.702"}},
      .absent = {.norm_eps = 1e-5, .rope_base = 150000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 64, .window = 128, .window_pattern = 2},
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 128, .active_absent = 4}},
     // Llama 4, the text model: chunks, layers without RoPE or chunks, where queries have a temperature; one expert beside a shared one
@@ -501,7 +502,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mpt", .hf_class = "MptForCausalLM", .gguf = "mpt", .names = &kMptNames, .aliases = kMptKeys, .nested = "attn_config",
      .spec = {.activation = kActGeluErf, .norm = kNormLayer, .ungated = 1, .alibi = 1},
      .numbers = {"clip_qkv", "softmax_scale"},
-     .only = {{"alibi", "true"}, {"attn_type", "\"multihead_attention\""}, {"expansion_ratio", "4"}, {"no_bias", "true"}},
+     .only = {{"alibi", "true"}, {"attn_type", "\"multihead_attention\""}, {"expansion_ratio", "4"}, {"no_bias", "true"}, {"norm_type", "\"low_precision_layernorm\""}},
      .absent = {.norm_eps = 1e-5, .d_ff = 4, .alibi_bias_max = 8, .tied = true}},
     // OPT; that of 350 million weights has norms behind the sums and embeddings of half the size
     {.name = "opt", .hf_class = "OPTForCausalLM", .gguf = "opt", .names = &kOptNames, .aliases = kOptKeys,
@@ -512,10 +513,11 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.norm_eps = 1e-5, .tied = true}, .embd_dim_by_key = true},
     // StarCoder2
     {.name = "starcoder2", .hf_class = "Starcoder2ForCausalLM", .gguf = "starcoder2", .names = &kPhiNames, .aliases = kStarcoderKeys,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves, .window_by_key = true,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
      .ignored = {"activation_function", "layer_norm_epsilon"},
      .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
+     .only = {{"norm_type", "\"layer_norm\""}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
     // Phi-1, Phi-1.5, Phi-2
     {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kLayerNormKeys,
@@ -546,7 +548,7 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.rope_base = 1e6, .rope_local_base = 10000, .n_context = 131072, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 6, .tied = true}},
     // Phi-3, Phi-3.5, Phi-4, Phi-4-mini
     {.name = "phi3", .hf_class = "Phi3ForCausalLM", .gguf = "phi3", .names = &kPhi3Names,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves, .window_by_key = true,
      .absent = {.norm_eps = 1e-5, .rotary = 1, .rope_original = 4096, .n_context = 4096}},
     // GPT-2
     {.name = "gpt2", .hf_class = "GPT2LMHeadModel", .gguf = "gpt2", .names = &kGpt2Names, .aliases = kGptKeys,
@@ -601,6 +603,7 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
      .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, kQkNormNone}},
+     .only = {{"norm_type", "\"rms\""}, {"norm_topk_prob", "true"}, {"routed_scaling_factor", "false"}},
      .absent = {.norm_eps = 1e-5}},
     // Granite 3
     {.name = "granite", .hf_class = "GraniteForCausalLM", .gguf = "granite", .names = &kLlamaNames,

@@ -112,6 +112,7 @@ struct Architecture {
   Has qkv_bias = Has::kNever, out_bias = Has::kNever;  // kByKey: attention_bias
   Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
+  bool window_by_key = false;         // it counts where the key is, of which absent has none
   bool nope_without_window = false;   // layers without a window have no RoPE
   bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
   bool rope_temperature = false;      // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too

@@ -378,9 +378,9 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
     return fail(err, LINNET_BAD_FILE, label, ": n_heads * head_dim = ", s.n_heads * s.head_dim, " is more than ", 131072);
   if (s.rope_dim % 2 || s.rope_dim > s.head_dim || (s.rope_kind != kRopeNone && s.rope_dim == 0))
     return fail(err, LINNET_BAD_FILE, label, ": rope_dim = ", s.rope_dim, " is odd, 0 or more than head_dim = ", s.head_dim);
-  if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high > s.rope_low) || !(s.rope_low > 0)))
+  if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high >= s.rope_low) || !(s.rope_low > 0)))
     return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
-                ") and rope_high > rope_low > 0");
+                ") and rope_high >= rope_low > 0");
   if (s.rope_scaling == kRopeScaleYarn && (s.rope_original == 0 || !(s.rope_high > 0) || !(s.rope_low > 0) || !(s.rope_base > 1)))
     return fail(err, LINNET_BAD_FILE, label, ": YaRN needs rope_original (it is ", s.rope_original, "), rope_low and rope_high above 0, rope_base above 1");
   if (rope_by_length(s) && s.rope_original == 0) return fail(err, LINNET_BAD_FILE, label, ": rope_scaling = ", s.rope_scaling, " needs rope_original > 0");

@@ -508,7 +508,8 @@ TEST_CASE("config: RoPE in the published and the newer style") {
   REFUSED(scaling(replaced(kLlama3, "32", "0").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 0");
   REFUSED(scaling(replaced(kLlama3, "32", "32.5").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 32.5");
   REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4, ", "").c_str(), e), LINNET_BAD_FILE, "'high_freq_factor' is missing");
-  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 1").c_str(), e), LINNET_BAD_FILE, "must be above");
+  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 0.5").c_str(), e), LINNET_BAD_FILE, "'high_freq_factor' is below");
+  ACCEPTED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 1").c_str(), e));  // as Llama 4 has them: no pairs between
   REFUSED(config({{"rope_theta", "1e4"}, {"rope_parameters", R"({"rope_theta": 2e4})"}}, &a, e), LINNET_BAD_FILE, "'rope_theta' is there twice");
   REFUSED(config({{"rope_scaling", "{\"type\": \"default\"}"}, {"rope_parameters", "{}"}}, &a, e), LINNET_BAD_FILE, "contradict");
 }
@@ -527,7 +528,7 @@ TEST_CASE("config: refused by name") {
 
   // Keys that change the arithmetic.
   REFUSED(one("quantization", "{}", e), LINNET_UNSUPPORTED, "key 'quantization' (an object) is not supported");
-  REFUSED(one("num_experts", "8", e), LINNET_UNSUPPORTED, "key 'num_experts' (8) is not supported");
+  REFUSED(one("num_experts", "8", e), LINNET_UNSUPPORTED, "'num_experts' 8 is not supported, only 1");
   REFUSED(one("logits_scaling", "0.5", e), LINNET_UNSUPPORTED, "key 'logits_scaling' (0.5)");
   REFUSED(one("hidden_act", "\"mish\"", e), LINNET_UNSUPPORTED, "'hidden_act' 'mish' is not supported");
   REFUSED(one("rope_interleaved", "true", e), LINNET_UNSUPPORTED, "'rope_interleaved' true is not supported, only false");
@@ -584,6 +585,47 @@ TEST_CASE("config: refused by name") {
   for (const char* value : {"0", "-1", "\"1e4\"", "1e300"}) REFUSED(one("rope_theta", value, e), LINNET_BAD_FILE, "'rope_theta' is ");
   for (const char* key : {"tie_word_embeddings", "attention_bias", "mlp_bias", "use_sliding_window"})
     REFUSED(one(key, "1", e), LINNET_BAD_FILE, "'" + std::string(key) + "' is 1, not true or false");
+}
+
+// The weights that a spec asks for, experts without padding.
+double weights_of(const ModelSpec& s) {
+  double n = 0;
+  for (uint32_t r = 0; r < kRoleCount; ++r)
+    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? s.n_layers : 1); ++layer) {
+      const Role role = static_cast<Role>(r);
+      if (!role_present(role, layer, s)) continue;
+      const double rows = role_of_experts(role) ? double{1} * s.n_experts * expert_rows(role, s) : kRoles[r].n(s);
+      n += rows * (kRoles[r].matrix ? kRoles[r].k(s) : 1);
+    }
+  return n;
+}
+
+TEST_CASE("config: the keys that published models carry, and as many weights as they are known to have") {
+  std::istringstream lines(slurp("tests/data/published_configs.jsonl"));
+  size_t n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    const auto row = nlohmann::json::parse(line);
+    const std::string name = row["name"];
+    HfConfig c;
+    INFO(name);
+    ACCEPTED(read_config(row["config"].dump(), name.c_str(), &c, e));
+    const double billions = weights_of(c.spec) * 1e-9;
+    INFO(billions << " thousand million weights, not " << row["billions"]);
+    CHECK(std::fabs(billions / row["billions"].get<double>() - 1) < 0.015);
+    auto more = row["config"];
+    more["something_new"] = 1;
+    REFUSED(read_config(more.dump(), name.c_str(), &c, e), LINNET_UNSUPPORTED, "key 'something_new' (1) is not supported");
+  }
+  std::printf("published configs: %zu\n", n);
+  CHECK(n > 55);
+  // What some families have and others would pass over.
+  ModelSpec s;
+  Keys keys = family("llama", "LlamaForCausalLM");
+  keys["sliding_window"] = "512";
+  REFUSED(config(keys, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 512 of 'llama' is not supported");
+  keys["sliding_window"] = "2048";  // hides nothing
+  ACCEPTED(config(keys, &s, e));
+  CHECK(s.window == 0);
 }
 
 TEST_CASE("config: families as their published files say them") {
