@@ -98,12 +98,37 @@ struct HfExperts {
   bool norm_in_gguf = true;                  // GGUF files do not say it
 };
 
+// What GGUF files call a number of the spec, and what it is where they do not say.
+struct GgufNumber {
+  const char* key;
+  double ModelSpec::*field;
+  bool inverse = false;  // they hold 1 / it
+  double absent = 0;
+};
+
+// A tensor that files have under another name than kRoles, in models with kFfnNorm.
+struct GgufName {
+  Role role;
+  const char* name;
+};
+
+// How GGUF files of a family differ from most.
+struct GgufForm {
+  bool none = false;            // there are no such files
+  bool qkv = false;             // q, k and v are one tensor, attn_qkv
+  bool gate_up = false;         // gate and up are one tensor, ffn_up
+  uint32_t window = 0;          // sliding window where files do not say
+  uint32_t scaled_layers = 0;   // the model of so many layers divides scores by the root of d_model / n_heads, the others by that of head_dim; no key says so
+  bool yarn_untruncated = false;
+  bool yarn_log_10 = false;     // rope.scaling.yarn_log_multiplier is a tenth of mscale_all_dim
+  GgufNumber numbers[4] = {};
+  GgufName names[4] = {};
+};
+
 struct Architecture {
   const char* name;        // config.json's model_type; what ModelSpec.architecture holds
   const char* hf_class;    // config.json's architectures[0]
   const char* gguf;        // general.architecture of GGUF files
-  bool from_gguf = false;  // such files can be read
-  const char* gguf_keys[2] = {};  // groups of keys that they have, as gguf_source.cpp knows them
   const HfNames* names = nullptr;
   const HfAlias* aliases = nullptr;   // up to a name of nullptr
   const char* nested = nullptr;       // an object of config.json whose keys count as if they stood outside
@@ -132,12 +157,13 @@ struct Architecture {
   bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
   bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
+  GgufForm form = {};      // of its GGUF files
 };
 
 extern const Architecture kArchitectures[];
 extern const uint32_t kArchitectureCount;
 
-// nullptr if unknown. GGUF has no name for Mistral, it is a "llama" there.
+// nullptr if unknown. Several families may have one name in GGUF files, the first is returned.
 const Architecture* architecture_by_hf(std::string_view model_type);
 const Architecture* architecture_by_hf_class(std::string_view hf_class);
 const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_class);  // by the class where there is no model_type

@@ -22,7 +22,7 @@ struct GgmlType {
 };
 enum GgmlTypeId : uint32_t {
   kGgmlF32 = 0, kGgmlF16 = 1, kGgmlQ4_0 = 2, kGgmlQ4_1 = 3, kGgmlQ5_0 = 6, kGgmlQ5_1 = 7, kGgmlQ8_0 = 8, kGgmlQ4_K = 12,
-  kGgmlQ5_K = 13, kGgmlQ6_K = 14, kGgmlI8 = 24, kGgmlBF16 = 30,
+  kGgmlQ5_K = 13, kGgmlQ6_K = 14, kGgmlI8 = 24, kGgmlBF16 = 30, kGgmlMXFP4 = 39,
 };
 GgmlType ggml_type(uint32_t id);
 // Bytes of one scalar of a GgufType; 0 for strings, arrays and unknown types.

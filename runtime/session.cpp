@@ -20,7 +20,7 @@ template <class Fn>
 void each_matrix(const linnet_model& model, Fn fn) {
   for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
-    for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.down})
+    for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.down, &l.expert_gate})
       if (m->panels) fn(*m);
   }
   for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out})

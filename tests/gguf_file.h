@@ -88,6 +88,7 @@ inline std::string tensor_data(uint32_t type, uint64_t n, uint32_t seed) {
     else if (type == linnet::kGgmlF16 || row.values == 32) std::memcpy(b.data(), small.data(), 2);
     if (type == linnet::kGgmlQ4_1 || type == linnet::kGgmlQ5_1 || type == linnet::kGgmlQ4_K || type == linnet::kGgmlQ5_K)
       std::memcpy(b.data(), small.data(), 2), std::memcpy(b.data() + 2, small.data(), 2);
+    if (type == linnet::kGgmlMXFP4) b[0] = static_cast<char>(110 + (seed >> 24) % 16);
     if (type == linnet::kGgmlQ6_K) std::memcpy(b.data() + 208, small.data(), 2);
     if (type == linnet::kGgmlBF16) b[1] = 0x3C;
     out += b;

@@ -1,7 +1,10 @@
 // Whole models against what others computed: Hugging Face transformers (tests/golden), and the published stories260K.
 #define JSON_NOEXCEPTION 1  // as the library is compiled
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "runtime/crc32c.h"
 #include "runtime/gguf.h"
 #include "runtime/spec.h"
 #include "tests/models.h"
@@ -253,4 +256,146 @@ TEST_CASE("stories260K: INT8 perplexity within 1 % of f32, and a damaged model i
   }
   damaged.open(0);
   CHECK(std::fabs(perplexity(damaged, LINNET_I8) / f32 - 1) > 0.01);
+}
+
+// ---- GGUF: what llama.cpp's converter makes of the goldens (tests/golden/gguf_listing.txt) ----
+
+namespace {
+
+// A model as the listing has it: keys and their values, tensors and "type dimensions checksum".
+struct Listed {
+  std::string name;
+  nlohmann::json config;  // what of config.json is another than the golden's
+  std::map<std::string, std::string> keys, tensors;
+};
+
+std::vector<Listed> read_listing() {
+  std::vector<Listed> out;
+  std::istringstream lines(slurp("tests/golden/gguf_listing.txt"));
+  for (std::string line; std::getline(lines, line);) {
+    std::string kind = line.substr(0, line.find(' ')), rest = line.substr(kind.size() + 1);
+    const size_t space = rest.find(' ');
+    if (kind == "model") out.push_back({rest, {}, {}, {}});
+    if (kind == "config") out.back().config = nlohmann::json::parse(rest);
+    if (kind == "key") out.back().keys[rest.substr(0, space)] = rest.substr(space + 1);
+    if (kind == "tensor") out.back().tensors[rest.substr(0, space)] = rest.substr(space + 1);
+  }
+  return out;
+}
+
+bool same_value(const linnet::GgufValue& v, const std::string& listed) {
+  double f = 0;
+  uint64_t u = 0;
+  if (v.type == linnet::kGgufString) return listed == "\"" + std::string(v.text) + "\"";
+  if (v.type == linnet::kGgufBool) return listed == (v.u ? "true" : "false");
+  if (v.type == linnet::kGgufArray) {
+    std::string text = "[";
+    for (const char c : v.raw) text += (text.size() > 1 ? "," : "") + std::string(c ? "true" : "false");
+    return v.array_type == linnet::kGgufBool && text + "]" == listed;
+  }
+  if (v.is_uint(&u)) return listed == std::to_string(u);
+  return v.is_number(&f) && listed.find_first_of(".e") != std::string::npos && std::strtod(listed.c_str(), nullptr) == f;
+}
+
+// Their keys that are not ours: what goes without saying, what their converter takes as 4 times d_model whatever the tensors are, and what it says of the experts of
+// models without any.
+bool theirs_alone(const std::string& model, const std::string& key, const std::string& value) {
+  if (key.ends_with(".rope.scaling.type") && value == "\"none\"") return true;
+  if (key.ends_with(".feed_forward_length")) return model == "falcon-40b" || model == "gpt2" || model == "phi";
+  return (model == "deepseek-v2" || model == "deepseek-v2-qlora") && key.find(".expert_") != std::string::npos;
+}
+// Our keys that are not theirs: what readers take for granted, and windows that their converter leaves out.
+constexpr std::string_view kOursAlone[] = {"attention.key_length", "attention.value_length", "attention.head_count_kv", "rope.dimension_count", "rope.freq_base", "expert_feed_forward_length",
+                                           "attention.sliding_window", "attention.sliding_window_pattern", "rope.scaling.original_context_length"};
+
+// A golden's folder, with changes to its config.json.
+struct Changed {
+  std::filesystem::path path;
+  Changed(const std::string& name, const nlohmann::json& changes) {
+    std::string pattern = (std::filesystem::temp_directory_path() / "linnet-golden-XXXXXX").string();
+    path = mkdtemp(pattern.data());
+    for (const auto& file : std::filesystem::directory_iterator("tests/golden/" + name))
+      if (file.path().filename().string().starts_with("model")) std::filesystem::copy(file, path);
+    auto config = nlohmann::json::parse(slurp("tests/golden/" + name + "/config.json"));
+    for (const auto& [key, value] : changes.items()) {
+      config.erase(key);
+      if (!value.is_null()) config[key] = value;
+    }
+    std::ofstream(path / "config.json") << config;
+  }
+  ~Changed() { std::filesystem::remove_all(path); }
+  Changed(const Changed&) = delete;
+};
+
+linnet_status to_plain(const std::string& src, const std::string& path, linnet_error* err) {
+  linnet::convert::Options options;
+  options.plain = true;
+  options.weights = LINNET_F32;
+  return linnet::convert::convert_to_file(src, path, options, err);
+}
+
+}  // namespace
+
+TEST_CASE("plain GGUF: the files of llama.cpp's converter, tensor by tensor and key by key, and the same logits when read") {
+  linnet_error err{};
+  for (const Listed& listed : read_listing()) {
+    INFO(listed.name);
+    const Changed folder(listed.name, listed.config);
+    const std::string path = folder.path / "plain.gguf";
+    check(to_plain(folder.path, path, &err), err);
+    const std::string bytes = slurp(path);
+    const auto g = std::make_unique<linnet::Gguf>();
+    check(linnet::gguf_open(bytes.data(), bytes.size(), "plain", g.get(), &err), err);
+
+    std::map<std::string, std::string> tensors;
+    for (uint32_t i = 0; i < g->n_tensors; ++i) {
+      linnet::GgufTensor t;
+      g->tensor_entry(i, &t);
+      char crc[16];
+      std::snprintf(crc, sizeof crc, " %08x", linnet::crc32c(0, t.data, t.bytes));
+      std::string& text = tensors[std::string(t.name)] = linnet::ggml_type(t.type).name;
+      for (uint32_t d = 0; d < t.n_dims; ++d) text += (d ? "x" : " ") + std::to_string(t.dims[d]);
+      text += crc;
+    }
+    CHECK(tensors == listed.tensors);
+    const std::string prefix = listed.keys.at("general.architecture").substr(1, listed.keys.at("general.architecture").size() - 2) + ".";
+    for (const auto& [key, value] : listed.keys) {
+      linnet::GgufValue v;
+      INFO(key << " = " << value);
+      if (!theirs_alone(listed.name, key, value)) CHECK((g->key(key, &v) && same_value(v, value)));
+    }
+    for (uint32_t i = 0; i < g->n_keys; ++i) {
+      std::string_view key;
+      linnet::GgufValue v;
+      g->key_entry(i, &key, &v);
+      if (!key.starts_with(prefix) || listed.keys.count(std::string(key))) continue;
+      INFO(key);
+      CHECK(std::count(std::begin(kOursAlone), std::end(kOursAlone), key.substr(prefix.size())) == 1);
+    }
+
+    const Tokens tokens = read_golden(listed.name).tokens;
+    const auto want = all_logits(Model(folder.path, LINNET_F32), tokens, LINNET_F32), got = all_logits(Model(path, LINNET_F32), tokens, LINNET_F32);
+    bool same = want.size() == got.size();
+    for (size_t i = 0; same && i < want.size(); ++i) same = same_bytes(want[i], got[i]);
+    CHECK(same);
+  }
+}
+
+TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
+  linnet_error err{};
+  const struct {
+    const char *name, *what;
+  } cases[] = {{"llama-dynamic", "'llama' cannot say rope_scaling = 3"}, {"qwen2-window", "'qwen2' cannot say window_from = 1"}, {"switch", "'qwen3moe' cannot say router_norm = 0"},
+               {"gpt-oss", "'gpt-oss' cannot say act_limit = 1.5"}, {"gemma2", "'gemma2' cannot say attn_scale = 0.27"}, {"smollm3", "'smollm3' cannot say nope_pattern = 3"},
+               {"llama4", "attention.sliding_window' = 18"}, {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"}, {"falcon-rw", "'falcon' cannot say the slopes"},
+               {"gptj", "architecture 'gptj'"}, {"opt", "architecture 'opt'"}};
+  for (const auto& c : cases) {
+    const Changed folder(c.name, {});
+    const linnet_status status = to_plain(folder.path, folder.path / "plain.gguf", &err);
+    INFO(c.name << ": " << err.text);
+    CHECK(status == LINNET_UNSUPPORTED);
+    CHECK(std::string(err.text).find(std::string("plain GGUF: ")) == 0);
+    CHECK(std::string(err.text).find(c.what) != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder.path / "plain.gguf"));
+  }
 }

@@ -58,43 +58,6 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
   return take(kOutput, 0);
 }
 
-// A plain file follows the conventions of GGUF's family where those differ from the source's.
-Status to_gguf_conventions(Source* source, Error* err) {
-  ModelSpec& spec = source->spec;
-  const Architecture* a = architecture_by_hf(spec.architecture);
-  if (spec.n_layers == 0 || !a) return LINNET_OK;
-  if (spec.n_experts) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of models with experts (n_experts = ", spec.n_experts, ")");
-  if (spec.kv_lora_rank) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of models with latent attention (kv_lora_rank = ", spec.kv_lora_rank, ")");
-  if (!a->from_gguf) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
-  if (spec_version(spec) > 2) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' cannot say all that this model's config.json says");
-  if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
-    if (spec.rope_dim != spec.head_dim)
-      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim, " cannot be reordered to pairs");
-    for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
-    spec.rope_kind = kRopePairs;
-  }
-  if (spec.rope_kind != a->rope_gguf)
-    return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' does not rotate pairs of kind ", spec.rope_kind);
-  if (spec.window_from || spec.window_pattern || spec.attn_softcap > 0 || spec.attn_sinks)
-    return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a->gguf, "' cannot say which layers have a window, soft caps or sinks");
-  if (spec.rope_scaling == kRopeScaleLlama3) {
-    if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
-    SourceTensor t;
-    t.role = kRopeFreqs;
-    t.n = spec.rope_dim / 2;
-    t.k = 1;
-    t.source_name = "rope_freqs.weight";
-    t.rows = [divisors = llama3_divisors(spec)](uint32_t first, uint32_t count, float* to, Error*) {
-      for (uint32_t i = 0; i < count; ++i) to[i] = static_cast<float>(divisors[first + i]);
-      return LINNET_OK;
-    };
-    source->tensors.push_back(t);
-    spec.rope_freqs = 1;
-    spec.rope_scaling = kRopeScaleNone;
-  }
-  return LINNET_OK;
-}
-
 void put_tokenizer(const Source& source, bool plain, GgufBuilder* b) {
   const TokenizerBlob& t = source.tokenizer;
   if (t.bytes.empty()) {
@@ -129,14 +92,17 @@ void put_tokenizer(const Source& source, bool plain, GgufBuilder* b) {
   b->boolean("tokenizer.ggml.add_eos_token", t.add_eos);
 }
 
-void put_metadata(const Source& source, const Options& options, GgufBuilder* b) {
+Status put_metadata(const Source& source, const Options& options, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
   const Architecture* a = architecture_by_hf(s.architecture);
   const std::string arch = a ? a->gguf : s.architecture, p = arch + ".";
   b->text("general.architecture", arch);
   if (!source.name.empty()) b->text("general.name", source.name);
-  if (s.n_layers > 0) {
-    if (options.plain) b->u32("general.file_type", options.weights == LINNET_F32 ? 0 : options.weights == LINNET_F16 ? 1 : 32);
+  if (s.n_layers > 0 && options.plain) {
+    b->u32("general.file_type", options.weights == LINNET_F32 ? 0 : options.weights == LINNET_F16 ? 1 : 32);
+    LINNET_TRY(put_plain_keys(source, b, err));
+  }
+  if (s.n_layers > 0 && !options.plain) {
     b->u32(p + "context_length", s.n_context);
     b->u32(p + "embedding_length", s.d_model);
     b->u32(p + "block_count", s.n_layers);
@@ -179,6 +145,7 @@ void put_metadata(const Source& source, const Options& options, GgufBuilder* b) 
     b->text(key + ".prefix", source.chat.role[r].prefix);
     b->text(key + ".suffix", source.chat.role[r].suffix);
   }
+  return LINNET_OK;
 }
 
 // ---- tensors ----------------------------------------------------------------------------------------------------------------
@@ -197,11 +164,13 @@ Format packed_format(const SourceTensor& t, Format asked) {
 
 namespace {
 
+// What a tensor is written as into a plain file: vectors and the few matrices that are f32 everywhere stay so.
+Format plain_format(const SourceTensor& t, const Options& options) { return kRoles[t.role].matrix && !role_f32(t.role) ? options.weights : LINNET_F32; }
+
 void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
   char name[kRoleNameBytes];
   role_name(t.role, t.layer, name);
   if (!kRoles[t.role].matrix) return b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
-  if (options.plain) return b->tensor(name, {t.k, t.n}, plain_type(options.weights), uint64_t{t.n} * t.k * format_row(options.weights).bits / 8);
   const Format format = packed_format(t, options.weights);
   const uint64_t bytes = packed_bytes(format, t.n, t.k);
   b->u64s(std::string("linnet.tensor.") + name, {format, t.n, t.k, format_row(format).w_group});
@@ -354,9 +323,19 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   LINNET_TRY(in_order(source, &tensors, err));
 
   GgufBuilder builder;
-  put_metadata(source, options, &builder);
+  std::vector<PlainTensor> plain;
+  LINNET_TRY(put_metadata(source, options, &builder, err));
   const bool blob = !options.plain && !source.tokenizer.bytes.empty();
   if (blob) builder.tensor(kTokenizerTensor, {source.tokenizer.bytes.size()}, kGgmlI8, source.tokenizer.bytes.size());
+  if (options.plain && source.spec.n_layers > 0) {
+    LINNET_TRY(plain_tensors(source.spec, tensors, &plain, err));
+    for (const PlainTensor& t : plain) {
+      const Format format = plain_format(t.rows, options);
+      builder.tensor(t.name, t.dims, plain_type(format), uint64_t{t.rows.n} * t.rows.k * format_row(format).bits / 8);
+    }
+    LINNET_TRY(check_plain(source.spec, builder, err));
+    tensors.clear();
+  }
   for (const SourceTensor* t : tensors) plan_tensor(*t, options, &builder);
 
   Output out(options, builder.file_bytes());
@@ -368,9 +347,10 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
     LINNET_TRY(out.pad(err));
   }
   Rounding rounding;
+  for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, err));
   for (const SourceTensor* t : tensors) {
     if (!kRoles[t->role].matrix) LINNET_TRY(write_plain(*t, LINNET_F32, &out, err));
-    else LINNET_TRY(options.plain ? write_plain(*t, options.weights, &out, err) : write_packed(*t, packed_format(*t, options.weights), &out, options.weight_error ? &rounding : nullptr, err));
+    else LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, options.weight_error ? &rounding : nullptr, err));
   }
   if (options.weight_error) *options.weight_error = rounding.weights > 0 ? std::sqrt(rounding.errors / rounding.weights) : 0;
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);

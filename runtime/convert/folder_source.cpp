@@ -20,34 +20,6 @@ std::string base_name(std::string path) {
   return path == "." || path == ".." ? "" : path;
 }
 
-// kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The absorbed form takes a
-// query into the latent's space, so W_uk is transposed.
-void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t) {
-  const uint32_t rank = s.kv_lora_rank, nope = s.qk_nope_dim, v = s.v_head_dim;
-  if (t->role == kAttnVB) {
-    t->rows = [=](uint32_t first, uint32_t count, float* out, Error* err) {
-      for (uint32_t i = first; i < first + count; ++i, out += rank) LINNET_TRY(stored(i / v * (nope + v) + nope + i % v, 1, out, err));
-      return LINNET_OK;
-    };
-    return;
-  }
-  struct Head {
-    uint32_t index = UINT32_MAX;
-    std::vector<float> w;
-  };
-  t->rows = [=, head = std::make_shared<Head>()](uint32_t first, uint32_t count, float* out, Error* err) {
-    for (uint32_t i = first; i < first + count; ++i, out += nope) {
-      if (head->index != i / rank) {
-        head->index = i / rank;
-        head->w.resize(size_t{nope} * rank);
-        LINNET_TRY(stored(head->index * (nope + v), nope, head->w.data(), err));
-      }
-      for (uint32_t j = 0; j < nope; ++j) out[j] = head->w[size_t{j} * rank + i % rank];
-    }
-    return LINNET_OK;
-  };
-}
-
 // What is read of a folder.
 struct Folder {
   const HfConfig& config;
@@ -107,19 +79,8 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
 
 // Leaves t with n rows, of which row i is row map.at(i) of those that it had.
 void take_rows(SourceTensor* t, uint32_t n, const RowMap& map) {
-  t->n = n;
-  if (!map.at) return;
-  t->rows = [rows = t->rows, k = t->k, at = map.at](uint32_t first, uint32_t count, float* out, Error* err) {
-    for (uint32_t i = 0; i < count; ++i) LINNET_TRY(rows(at(first + i), 1, out + size_t{i} * k, err));
-    return LINNET_OK;
-  };
-  if (t->exact_rows)
-    t->exact_rows = [rows = t->exact_rows, k = t->k, at = map.at](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-      const size_t groups = div_up(k, out.group);
-      for (uint32_t i = 0; i < count; ++i)
-        LINNET_TRY(rows(at(first + i), 1, {out.codes + size_t{i} * k, out.scales + i * groups, out.zeros ? out.zeros + i * groups : nullptr, out.group}, err));
-      return LINNET_OK;
-    };
+  if (map.at) choose_rows(t, n, map.at);
+  else t->n = n;
 }
 
 // Rows of a matrix that lies as (inputs, outputs) from value `start` of a tensor on: a few outputs at a time, since they lie side by side.
@@ -149,18 +110,7 @@ bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out
   const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
   const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : !ones.empty() && (role == kAttnQNorm || role == kAttnKNorm) ? &ones : nullptr;
   if (!values) return false;
-  SourceTensor t;
-  t.role = role;
-  t.layer = layer;
-  t.n = static_cast<uint32_t>(values->size());
-  t.k = 1;
-  t.source_name = kRoles[role].name;
-  t.source_type = "F32";
-  t.rows = [values = *values](uint32_t first, uint32_t count, float* to, Error*) {
-    std::memcpy(to, values.data() + first, count * sizeof(float));
-    return LINNET_OK;
-  };
-  out->tensors.push_back(std::move(t));
+  out->tensors.push_back(computed_tensor(role, layer, *values));
   return true;
 }
 

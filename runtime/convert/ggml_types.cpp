@@ -1,9 +1,12 @@
 #include "ggml_types.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "../format.h"
 #include "../gguf.h"
+#include "hf_quant.h"
 
 namespace linnet::convert {
 namespace {
@@ -56,6 +59,15 @@ void q5_1(const uint8_t* b, float* y) {
 void q8_0(const uint8_t* b, float* y) {
   const float d = half(b);
   for (int i = 0; i < 32; ++i) y[i] = d * static_cast<float>(static_cast<int8_t>(b[2 + i]));
+}
+
+// A power of two in a byte, then nibbles as in Q4_0.
+void mxfp4(const uint8_t* b, float* y) {
+  const float d = b[0] == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, b[0] - 128);
+  for (int i = 0; i < 16; ++i) {
+    y[i] = d * mxfp4_code(b[1 + i] & 15);
+    y[i + 16] = d * mxfp4_code(b[1 + i] >> 4);
+  }
 }
 
 // K-quants: 256 values in 8 groups of 32, whose 6-bit scales and minima are packed into 12 bytes.
@@ -126,6 +138,7 @@ Block block_of(uint32_t type) {
     case kGgmlQ4_K: return q4_k;
     case kGgmlQ5_K: return q5_k;
     case kGgmlQ6_K: return q6_k;
+    case kGgmlMXFP4: return mxfp4;
     default: return nullptr;
   }
 }

@@ -1,11 +1,14 @@
 // A plain GGUF of another maker as a Source. What linnet does not know, key or tensor, is refused by name: it could change the arithmetic.
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "../architectures.h"
 #include "ggml_types.h"
+#include "hf_quant.h"
 #include "source.h"
 
 namespace linnet::convert {
@@ -110,27 +113,47 @@ Status open_files(const std::string& path, Files* files, Error* err) {
 // Keys of "<architecture>." that MetadataReader looks at, and those that change nothing here.
 constexpr std::string_view kKnownKeys[] = {
     "block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count", "attention.head_count_kv",
-    "attention.key_length", "attention.value_length", "attention.layer_norm_rms_epsilon", "attention.sliding_window", "rope.dimension_count",
-    "rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
-    "rope.scaling.original_context_length", "rope.scaling.finetuned", "vocab_size", "tensor_data_layout", "expert_count", "expert_used_count", "expert_feed_forward_length",
-    "expert_shared_feed_forward_length"};
-// Keys that some families have besides, as Architecture::gguf_keys names them.
-constexpr std::string_view kSoftcaps = "softcaps", kWindows = "windows";
+    "attention.key_length", "attention.value_length", "attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon", "attention.sliding_window", "rope.dimension_count",
+    "rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear", "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow", "rope.scaling.yarn_attn_factor",
+    "rope.scaling.original_context_length", "vocab_size", "tensor_data_layout", "expert_count", "expert_used_count", "expert_feed_forward_length"};
+// Keys of some families alone: elsewhere they would say something that is not read.
 struct FamilyKey {
-  std::string_view group, key;
+  std::string_view key;
+  bool (*of)(const Architecture&);
 };
+bool windows_by_layer(const Architecture& a) { return a.absent.window_pattern > 0; }
+bool latent(const Architecture& a) { return a.latent; }
+bool with_experts(const Architecture& a) { return a.experts.count; }
+bool grouped_experts(const Architecture& a) { return a.experts.group_best; }
+bool shared_gate(const Architecture& a) { return a.experts.shared_gate; }
+bool yarn_log(const Architecture& a) { return a.latent || a.rope_temperature; }
+bool longrope(const Architecture& a) { return a.absent.rope_original; }
+bool slopes_by_key(const Architecture& a) { return a.absent.alibi_bias_max > 0; }
+const HfFlag* parallel_flag(const Architecture& a) {
+  for (const HfFlag& f : a.flags)
+    if (f.key && f.field == &ModelSpec::residual && std::string_view(f.key) == "use_parallel_residual") return &f;
+  return nullptr;
+}
 constexpr FamilyKey kFamilyKeys[] = {
-    {kSoftcaps, "attn_logit_softcapping"}, {kSoftcaps, "final_logit_softcapping"}, {kWindows, "attention.sliding_window_pattern"}, {kWindows, "rope.freq_base_swa"}};
-// Keys that linnet supports at one value only.
+    {"attention.sliding_window_pattern", windows_by_layer}, {"rope.freq_base_swa", windows_by_layer}, {"attention.q_lora_rank", latent}, {"attention.kv_lora_rank", latent},
+    {"attention.key_length_mla", latent}, {"attention.value_length_mla", latent}, {"rope.scaling.yarn_log_multiplier", yarn_log}, {"rope.scaling.attn_factor", longrope},
+    {"attention.max_alibi_bias", slopes_by_key}, {"use_parallel_residual", [](const Architecture& a) { return parallel_flag(a) != nullptr; }},
+    {"leading_dense_block_count", with_experts}, {"interleave_moe_layer_step", with_experts}, {"expert_shared_feed_forward_length", shared_gate}, {"expert_shared_count", grouped_experts},
+    {"expert_weights_scale", grouped_experts}, {"expert_weights_norm", grouped_experts}, {"expert_gating_func", grouped_experts}, {"expert_group_count", grouped_experts},
+    {"expert_group_used_count", grouped_experts}};
+// Keys that linnet supports at one value only; in Granite a model that is not "finetuned" has no RoPE.
 struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"pooling_type", 0}};
+constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}, {"pooling_type", 0}};
+constexpr uint64_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
 
 class MetadataReader {
  public:
   MetadataReader(const Files& files, Error* err) : files_(files), g_(files.first()), err_(err) {}
+  const Architecture* architecture() const { return arch_; }
+  double alibi_bias_max() const { return alibi_bias_max_; }
 
   Status read(ModelSpec* s) {
     LINNET_TRY(pick_architecture());
@@ -142,25 +165,18 @@ class MetadataReader {
     LINNET_TRY(number("embedding_length", true, &s->d_model));
     LINNET_TRY(number("feed_forward_length", true, &s->d_ff));
     LINNET_TRY(number("attention.head_count", true, &s->n_heads));
-    LINNET_TRY(number("attention.layer_norm_rms_epsilon", true, &s->norm_eps));
+    LINNET_TRY(number(s->norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", true, &s->norm_eps));
     s->n_kv_heads = s->n_heads;
     LINNET_TRY(number("attention.head_count_kv", false, &s->n_kv_heads));
+    if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
       return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ", s->n_kv_heads);
-    LINNET_TRY(head_dim(s));
+    LINNET_TRY(arch_->latent ? latent_sizes(s) : head_dim(s));
+    LINNET_TRY(by_tensors(s));
+    LINNET_TRY(numbers(s));
     LINNET_TRY(rope(s));
-    LINNET_TRY(number("attention.sliding_window", false, &s->window));  // of all layers
-    LINNET_TRY(of_family(s));
-    if (s->window >= s->n_context && s->rope_local_base == 0) s->window = s->window_pattern = 0;
+    LINNET_TRY(windows(s));
     LINNET_TRY(experts(s));
-    const auto embedding = files_.tensors.find("token_embd.weight");
-    if (embedding == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'token_embd.weight' is missing");
-    const uint64_t n_vocab = embedding->second.second.dims[1];
-    s->n_vocab = n_vocab > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(n_vocab);
-    s->tied = !has("output.weight");
-    s->qkv_bias = has("blk.0.attn_q.bias") || has("blk.0.attn_k.bias") || has("blk.0.attn_v.bias");
-    s->out_bias = has("blk.0.attn_output.bias");
-    s->mlp_bias = has("blk.0.ffn_gate.bias") || has("blk.0.ffn_up.bias") || has("blk.0.ffn_down.bias");
     return spec_check(*s, err_, g_.label);
   }
 
@@ -169,18 +185,29 @@ class MetadataReader {
   Status refuse(Status code, const Parts&... parts) {
     return fail(err_, code, g_.label, ": ", parts...);
   }
-  bool has(const char* tensor) const { return files_.tensors.count(tensor) > 0; }
+  bool has(std::string_view tensor) const { return files_.tensors.count(tensor) > 0; }
   std::string full(std::string_view key) const { return prefix_ + std::string(key); }
   bool get(std::string_view key, GgufValue* v) const { return g_.key(full(key), v); }
 
+  // Of families with the same name in GGUF the one that has experts, scores and windows as the file has them.
   Status pick_architecture() {
     GgufValue v;
+    uint64_t n = 0;
     if (g_.key("general.type", &v) && v.text != "model") return refuse(LINNET_UNSUPPORTED, "general.type is '", v.text, "', not 'model'");
     if (!g_.key("general.architecture", &v) || v.type != kGgufString) return refuse(LINNET_BAD_FILE, "key 'general.architecture' is missing or no string");
-    arch_ = architecture_by_gguf(v.text);
-    if (!arch_ || !arch_->from_gguf) return refuse(LINNET_UNSUPPORTED, "architecture '", v.text, "' is not supported", arch_ ? " from GGUF: convert the Hugging Face folder" : "");
-    prefix_ = std::string(v.text) + ".";
-    return LINNET_OK;
+    const std::string_view name = v.text;
+    prefix_ = std::string(name) + ".";
+    const bool experts = get("expert_count", &v) && v.is_uint(&n) && n > 0, windows = get("attention.sliding_window", &v) && v.is_uint(&n) && n > 0;
+    const uint32_t router = get("expert_gating_func", &v) && v.is_uint(&n) && n == kSigmoidRouter ? kRouterSigmoid : kRouterSoftmax;
+    int best = -1;
+    for (uint32_t i = 0; i < kArchitectureCount; ++i) {
+      const Architecture& a = kArchitectures[i];
+      const int alike = (experts == (a.experts.count != nullptr)) + (router == a.spec.router_kind) + (windows == windows_by_layer(a));
+      if (name != a.gguf || a.form.none || alike <= best) continue;
+      best = alike;
+      arch_ = &a;
+    }
+    return arch_ ? LINNET_OK : refuse(LINNET_UNSUPPORTED, "architecture '", name, "' is not supported", architecture_by_gguf(name) ? " from GGUF: convert the Hugging Face folder" : "");
   }
 
   Status check_keys() {
@@ -193,17 +220,14 @@ class MetadataReader {
       bool known = false;
       double value = 0;
       for (const std::string_view k : kKnownKeys) known |= name == k;
-      for (const FamilyKey& k : kFamilyKeys) known |= name == k.key && in_group(k.group);
+      for (const FamilyKey& k : kFamilyKeys) known |= name == k.key && k.of(*arch_);
+      for (const GgufNumber& n : arch_->form.numbers) known |= n.key && name == n.key;
+      if (name == "rope.scaling.finetuned") known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite"));
       for (const OnlyAt& o : kOnlyAt)
-        if (name == o.key) known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
+        if (name == o.key && !known) known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
       if (!known) return refuse(LINNET_UNSUPPORTED, "key '", key, "' = ", show(v), " is not supported");
     }
     return LINNET_OK;
-  }
-  bool in_group(std::string_view group) const {
-    for (const char* g : arch_->gguf_keys)
-      if (g && group == g) return true;
-    return false;
   }
   static std::string show(const GgufValue& v) {
     if (v.type == kGgufString) return "'" + std::string(v.text.substr(0, 40)) + "'";
@@ -223,59 +247,167 @@ class MetadataReader {
     *out = static_cast<uint32_t>(u);
     return LINNET_OK;
   }
+  // Of f32 the shortest decimal number that rounds to it: what config.json had.
   Status number(std::string_view key, bool required, double* out) {
     GgufValue v;
     if (!get(key, &v)) return required ? refuse(LINNET_BAD_FILE, "key '", full(key), "' is missing") : LINNET_OK;
-    if (!v.is_number(out)) return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is no number");
+    if (!v.is_number(out) || !std::isfinite(*out)) return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is no number");
+    if (v.type == kGgufF32) *out = shortest(static_cast<float>(*out));
+    return LINNET_OK;
+  }
+  static double shortest(float v) {
+    char text[40];
+    double out = 0;
+    const char* end = std::to_chars(text, text + sizeof text, v).ptr;
+    std::from_chars(text, end, out);
+    return out;
+  }
+  Status flag(std::string_view key, bool* out) {
+    GgufValue v;
+    if (!get(key, &v)) return LINNET_OK;
+    if (v.type != kGgufBool) return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is not true or false");
+    *out = v.u;
     return LINNET_OK;
   }
 
-  // What files leave to the family, or say in keys of its own.
-  Status of_family(ModelSpec* s) {
+  Status numbers(ModelSpec* s) {
     if (arch_->embd_scale_root) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
-    if (in_group(kSoftcaps)) {
-      LINNET_TRY(number("attn_logit_softcapping", false, &s->attn_softcap));
-      LINNET_TRY(number("final_logit_softcapping", false, &s->logit_softcap));
-      // Queries are scaled by the root of head_dim but in the largest Gemma 2 and 3, which have 46 and 62 layers; no key says so.
-      const bool largest = s->n_layers == (arch_->absent.rope_local_base > 0 ? 62u : 46u);
-      s->attn_scale = largest ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
+    if (arch_->form.scaled_layers) s->attn_scale = s->n_layers == arch_->form.scaled_layers ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
+    for (const GgufNumber& n : arch_->form.numbers) {
+      if (!n.key) continue;
+      double& x = s->*n.field;
+      x = n.absent;
+      LINNET_TRY(number(n.key, false, &x));
+      if (n.inverse && x != 0) x = 1 / x;
     }
-    if (in_group(kWindows) && s->window) {
-      s->window_pattern = arch_->absent.window_pattern;
-      LINNET_TRY(number("attention.sliding_window_pattern", false, &s->window_pattern));
-      s->rope_local_base = arch_->absent.rope_local_base;
-      if (s->rope_local_base > 0) LINNET_TRY(number("rope.freq_base_swa", false, &s->rope_local_base));
-    }
-    return LINNET_OK;
+    if (!s->alibi) return LINNET_OK;
+    alibi_bias_max_ = 8;
+    LINNET_TRY(number("attention.max_alibi_bias", false, &alibi_bias_max_));
+    return alibi_bias_max_ > 0 && alibi_bias_max_ <= 1024 ? LINNET_OK : refuse(LINNET_UNSUPPORTED, "key '", full("attention.max_alibi_bias"), "' is not above 0: only ALiBi is supported");
   }
 
-  // A Mixtral is a "llama" with experts.
+  // What files do not say but by having tensors or not.
+  Status by_tensors(ModelSpec* s) {
+    const auto embedding = files_.tensors.find("token_embd.weight");
+    if (embedding == files_.tensors.end()) return refuse(LINNET_BAD_FILE, "tensor 'token_embd.weight' is missing");
+    const uint64_t n_vocab = embedding->second.second.dims[1];
+    s->n_vocab = n_vocab > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(n_vocab);
+    s->tied = !has("output.weight");
+    s->qkv_bias = has("blk.0.attn_q.bias") || has("blk.0.attn_k.bias") || has("blk.0.attn_v.bias") || has("blk.0.attn_qkv.bias");
+    s->out_bias = has("blk.0.attn_output.bias");
+    s->mlp_bias = has("blk.0.ffn_gate.bias") || has("blk.0.ffn_up.bias") || has("blk.0.ffn_down.bias");
+    if (arch_->learned_positions) s->positions = s->n_context + s->position_offset;
+    for (const HfFlag& f : arch_->flags)
+      if (f.key && f.field == &ModelSpec::qk_norm) s->qk_norm = (arch_->qk_norm_of_ones ? !largest_llama4() : has("blk.0.attn_q_norm.weight")) ? f.if_true : f.if_false;
+    if (const HfFlag* f = parallel_flag(*arch_)) {
+      bool on = f->absent;
+      LINNET_TRY(flag("use_parallel_residual", &on));
+      s->residual = on ? f->if_true : f->if_false;
+    }
+    if (arch_->falcon) s->residual = has("blk.0.attn_norm_2.weight") ? kResidualParallel2 : kResidualParallel;
+    return LINNET_OK;
+  }
+  // Maverick, the one that norms neither queries nor keys.
+  bool largest_llama4() const {
+    GgufValue v;
+    uint64_t n = 0;
+    return get("expert_count", &v) && v.is_uint(&n) && n == 128;
+  }
+
+  // Which layers have a window: where a family has it by layer, all but every so manyth, or as a list says.
+  Status windows(ModelSpec* s) {
+    s->window = arch_->form.window;
+    LINNET_TRY(number("attention.sliding_window", arch_->nope_without_window && !s->window, &s->window));
+    if (!windows_by_layer(*arch_)) {
+      if (s->window >= s->n_context) s->window = 0;
+      if (arch_->absent.nope_interval) s->nope_pattern = arch_->absent.nope_interval > s->n_layers ? 0 : arch_->absent.nope_interval;
+      return LINNET_OK;
+    }
+    if (s->window_chunks && s->window && s->window != arch_->form.window)  // which llama.cpp has as a constant
+      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window"), "' = ", s->window, " is not supported, only 0 and ", arch_->form.window);
+    s->window_pattern = arch_->absent.window_pattern;
+    GgufValue v;
+    if (get("attention.sliding_window_pattern", &v) && v.type == kGgufArray) {
+      if (v.array_type != kGgufBool || v.count != s->n_layers) return refuse(LINNET_BAD_FILE, "key '", full("attention.sliding_window_pattern"), "' = ", show(v), " is not a list of true and false for each layer");
+      LINNET_TRY(find_period(v.raw, s));
+    } else {
+      LINNET_TRY(number("attention.sliding_window_pattern", false, &s->window_pattern));
+    }
+    if (s->window == 0 || s->window_pattern == 1) s->window = s->window_pattern = s->window_from = 0;
+    if (s->window_pattern > s->n_layers) s->window_pattern = 0;
+    if (arch_->nope_without_window) {
+      if (s->window_from) return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers without RoPE follow no period");
+      s->nope_pattern = s->window_pattern;
+    }
+    if (s->window_chunks && s->window == 0) s->temp_scale = s->temp_positions = 0;
+    if (!s->nope_pattern && !s->temp_all) s->temp_scale = 0, s->temp_positions = 0;
+    if (s->window >= s->n_context && s->rope_local_base == 0) s->window = s->window_pattern = s->window_from = 0;
+    if (s->window == 0) s->rope_local_base = 0;
+    return LINNET_OK;
+  }
+  Status find_period(std::string_view windowed, ModelSpec* s) {
+    const size_t first = windowed.find('\1');
+    if (first == windowed.npos) {
+      s->window_pattern = 1;
+      return LINNET_OK;
+    }
+    s->window_from = static_cast<uint32_t>(first);
+    for (s->window_pattern = 0; s->window_pattern <= s->n_layers; ++s->window_pattern) {
+      uint32_t same = 0;
+      ModelSpec all = *s;
+      all.window = 1;
+      while (same < s->n_layers && (layer_window(all, same) != 0) == (windowed[same] != 0)) ++same;
+      if (same == s->n_layers) return LINNET_OK;
+    }
+    return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers with a window follow no period");
+  }
+
   Status experts(ModelSpec* s) {
     LINNET_TRY(number("expert_count", false, &s->n_experts));
     LINNET_TRY(number("expert_used_count", false, &s->n_active));
-    if (s->n_experts == 0) {
-      s->n_active = 0;
+    if (s->n_experts && !arch_->experts.count) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
+    std::vector<bool> moe;
+    for (uint32_t i = 0; i < s->n_layers; ++i) moe.push_back(has("blk." + std::to_string(i) + ".ffn_gate_inp.weight"));
+    while (s->moe_first < moe.size() && !moe[s->moe_first]) ++s->moe_first;
+    if (s->n_experts && s->moe_first == moe.size() && !arch_->experts.group_best)
+      return refuse(LINNET_BAD_FILE, "key '", full("expert_count"), "' = ", s->n_experts, ", but no layer has a tensor ffn_gate_inp.weight");
+    if (s->n_experts == 0 || s->moe_first == moe.size()) {  // DeepSeek's files speak of experts that no layer has, too
+      s->n_experts = s->n_active = s->moe_first = s->router_kind = s->router_correction = s->router_bias = s->expert_bias = s->router_input = 0;
       return LINNET_OK;
     }
-    if (!arch_->experts.count) {
-      arch_ = prefix_ == "llama." ? architecture_by_hf("mixtral") : nullptr;
-      if (!arch_) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
-      std::strncpy(s->architecture, arch_->name, sizeof s->architecture - 1);
-    }
+    const HfExperts& of = arch_->experts;
     s->expert_ff = s->d_ff;
     LINNET_TRY(number("expert_feed_forward_length", false, &s->expert_ff));
-    s->router_norm = arch_->experts.norm_in_gguf;
-    s->shared_gate = arch_->experts.shared_gate;
+    s->router_norm = of.norm_in_gguf && of.norm != Has::kNever;
+    s->shared_gate = of.shared_gate;
     if (s->shared_gate) LINNET_TRY(number("expert_shared_feed_forward_length", true, &s->shared_ff));
-    std::vector<bool> moe;
-    for (uint32_t i = 0; i < s->n_layers && i < 1024; ++i) moe.push_back(has(("blk." + std::to_string(i) + ".ffn_gate_inp.weight").c_str()));
-    while (s->moe_first < moe.size() && !moe[s->moe_first]) ++s->moe_first;
+    if (std::string_view(of.shared) == of.ff) s->shared_ff = s->expert_ff;  // as large as the others
+    if (of.group_best) LINNET_TRY(groups(s));
     for (s->moe_step = 0; s->moe_step <= moe.size(); ++s->moe_step) {
       uint32_t same = 0;
       while (same < moe.size() && layer_moe(*s, same) == moe[same]) ++same;
       if (same == moe.size()) return LINNET_OK;
     }
     return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
+  }
+  // DeepSeek: shared experts by their number, the router's scores as they are used.
+  Status groups(ModelSpec* s) {
+    uint32_t shared = 0, router = kSoftmaxRouter;
+    bool norm = false;
+    LINNET_TRY(number("expert_shared_count", false, &shared));
+    if (shared > 1024) return refuse(LINNET_BAD_FILE, "key '", full("expert_shared_count"), "' = ", shared, " is above 1024");
+    if (s->expert_ff <= UINT32_MAX / 1024) s->shared_ff = shared * s->expert_ff;
+    LINNET_TRY(number("expert_gating_func", false, &router));
+    if (router != (s->router_kind == kRouterSigmoid ? kSigmoidRouter : kSoftmaxRouter)) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
+    s->router_correction = has("blk." + std::to_string(s->moe_first) + ".exp_probs_b.bias");
+    LINNET_TRY(flag("expert_weights_norm", &norm));
+    s->router_norm = norm;
+    LINNET_TRY(number("expert_weights_scale", false, &s->router_scale));
+    LINNET_TRY(number("expert_group_count", false, &s->router_groups));
+    LINNET_TRY(number("expert_group_used_count", false, &s->router_top_groups));
+    s->router_group_best = arch_->experts.group_best;
+    if (s->router_groups <= 1) s->router_groups = s->router_top_groups = s->router_group_best = 0;
+    return LINNET_OK;
   }
 
   Status head_dim(ModelSpec* s) {
@@ -290,35 +422,102 @@ class MetadataReader {
       return refuse(LINNET_UNSUPPORTED, "attention.value_length = ", value_length, " beside key_length = ", s->head_dim, " is not supported");
     return LINNET_OK;
   }
+  // Newer files give the sizes of the absorbed form, and those of the heads under keys of their own; older ones those of the heads.
+  Status latent_sizes(ModelSpec* s) {
+    uint32_t key = 0;
+    LINNET_TRY(number("attention.q_lora_rank", false, &s->q_lora_rank));
+    LINNET_TRY(number("attention.kv_lora_rank", true, &s->kv_lora_rank));
+    LINNET_TRY(number("rope.dimension_count", true, &s->qk_rope_dim));
+    GgufValue v;
+    const bool absorbed = get("attention.key_length_mla", &v);
+    LINNET_TRY(number(absorbed ? "attention.key_length_mla" : "attention.key_length", true, &key));
+    LINNET_TRY(number(absorbed ? "attention.value_length_mla" : "attention.value_length", true, &s->v_head_dim));
+    if (key <= s->qk_rope_dim || s->kv_lora_rank > 65536 || s->qk_rope_dim > 65536)
+      return refuse(LINNET_BAD_FILE, "key_length, rope.dimension_count and kv_lora_rank of the latent attention are ", key, ", ", s->qk_rope_dim, " and ", s->kv_lora_rank);
+    s->qk_nope_dim = key - s->qk_rope_dim;
+    s->n_kv_heads = 1;
+    s->head_dim = s->qk_rope_dim + s->kv_lora_rank;
+    return LINNET_OK;
+  }
 
   Status rope(ModelSpec* s) {
-    s->rope_kind = arch_->rope_gguf;
-    s->rope_dim = s->head_dim;
+    s->rope_kind = s->alibi ? kRopeNone : arch_->rope_gguf;
+    s->rope_dim = s->rope_kind == kRopeNone ? 0 : s->kv_lora_rank ? s->qk_rope_dim : s->head_dim;
     s->rope_base = arch_->absent.rope_base;
     s->rope_factor = s->rope_low = s->rope_high = 1;
+    if (s->rope_kind == kRopeNone) return LINNET_OK;
+    s->rope_base = 10000;
     LINNET_TRY(number("rope.dimension_count", false, &s->rope_dim));
     LINNET_TRY(number("rope.freq_base", false, &s->rope_base));
     double factor = 1, old_factor = 1;  // 0 means 1
     LINNET_TRY(number("rope.scaling.factor", false, &factor));
     LINNET_TRY(number("rope.scale_linear", false, &old_factor));
-    GgufValue type;
-    const bool typed = get("rope.scaling.type", &type);
-    if (typed && type.text != "linear" && type.text != "none")
-      return refuse(LINNET_UNSUPPORTED, "key '", full("rope.scaling.type"), "' = ", show(type), " is not supported yet");
-    if (typed && type.text == "none") factor = 1;
     if (factor == 0 || factor == 1) factor = old_factor;
-    if (factor != 0 && factor != 1) s->rope_scaling = kRopeScaleLinear, s->rope_factor = factor;
+    if (factor == 0) factor = 1;
+    GgufValue v;
+    std::string_view type = "linear";
+    if (get("rope.scaling.type", &v)) type = v.text;
+    const bool by_length = longrope(*arch_) && has("rope_factors_long.weight");
+    if (type != "linear" && type != "none" && type != "yarn" && !(type == "longrope" && by_length))
+      return refuse(LINNET_UNSUPPORTED, "key '", full("rope.scaling.type"), "' = ", show(v), " is not supported");
     s->rope_freqs = has("rope_freqs.weight");
     if (s->rope_freqs) LINNET_TRY(number("rope.scaling.original_context_length", false, &s->rope_original));
+    if (by_length) {
+      if (type == "yarn" || factor != 1) return refuse(LINNET_UNSUPPORTED, "key '", full("rope.scaling.factor"), "' = ", std::to_string(factor), " beside rope_factors_long.weight is not supported");
+      LINNET_TRY(long_rope(s));
+    } else if (type == "yarn") {
+      LINNET_TRY(yarn(factor, s));
+    } else if (type == "linear" && factor != 1) {
+      s->rope_scaling = kRopeScaleLinear, s->rope_factor = factor;
+    }
+    if (arch_->rope_temperature && s->temp_scale > 0) {
+      s->temp_positions = s->n_context;
+      LINNET_TRY(number("rope.scaling.original_context_length", false, &s->temp_positions));
+    }
+    return local_rope(s);
+  }
+  // RoPE of layers with a window. llama.cpp scales it as the others' but in Gemma 3 and OLMo 3.
+  Status local_rope(ModelSpec* s) {
+    const bool own = arch_->absent.rope_local_base > 0;
+    double base = own ? arch_->absent.rope_local_base : s->rope_base;
+    LINNET_TRY(number("rope.freq_base_swa", false, &base));
+    if (own || (arch_->rope_local_plain && (s->rope_scaling != kRopeScaleNone || base != s->rope_base))) s->rope_local_base = base;
+    else if (base != s->rope_base) return refuse(LINNET_UNSUPPORTED, "key '", full("rope.freq_base_swa"), "' = ", std::to_string(base), " is not supported, only what rope.freq_base is");
     return LINNET_OK;
   }
-
+  Status long_rope(ModelSpec* s) {
+    s->rope_scaling = kRopeScaleLong;
+    s->rope_original = s->n_context;
+    LINNET_TRY(number("rope.scaling.original_context_length", false, &s->rope_original));
+    const double grown = static_cast<double>(s->n_context) / s->rope_original, usual = grown <= 1 ? 1 : std::sqrt(1 + std::log(grown) / std::log(static_cast<double>(s->rope_original)));
+    s->rope_attn_factor = 1;
+    LINNET_TRY(number("rope.scaling.attn_factor", false, &s->rope_attn_factor));
+    if (static_cast<float>(s->rope_attn_factor) == static_cast<float>(usual)) s->rope_attn_factor = usual;  // before it was rounded
+    return LINNET_OK;
+  }
+  Status yarn(double factor, ModelSpec* s) {
+    s->rope_scaling = kRopeScaleYarn;
+    s->rope_factor = factor;
+    s->rope_low = 1, s->rope_high = 32, s->rope_original = s->n_context;
+    s->rope_untruncated = arch_->form.yarn_untruncated;
+    LINNET_TRY(number("rope.scaling.yarn_beta_slow", false, &s->rope_low));
+    LINNET_TRY(number("rope.scaling.yarn_beta_fast", false, &s->rope_high));
+    LINNET_TRY(number("rope.scaling.original_context_length", false, &s->rope_original));
+    LINNET_TRY(number("rope.scaling.yarn_attn_factor", false, &s->rope_attn_factor));
+    double all = 0;  // mscale_all_dim; mscale is the same in DeepSeek's models, 1 in others
+    LINNET_TRY(number("rope.scaling.yarn_log_multiplier", false, &all));
+    if (arch_->form.yarn_log_10) all = shortest(static_cast<float>(10 * all));
+    if (s->rope_attn_factor == 0) s->rope_attn_factor = all > 0 ? (arch_->latent ? 1 : yarn_grown(*s, 1) / yarn_grown(*s, all)) : yarn_grown(*s, 1);
+    if (arch_->latent && all > 0) s->attn_scale = yarn_grown(*s, all) * yarn_grown(*s, all) / std::sqrt(s->qk_nope_dim + s->qk_rope_dim);
+    return LINNET_OK;
+  }
 
   const Files& files_;
   const Gguf& g_;
   Error* err_;
   const Architecture* arch_ = nullptr;
   std::string prefix_;
+  double alibi_bias_max_ = 0;
 };
 
 // ---- tensors ----------------------------------------------------------------------------------------------------------------
@@ -340,65 +539,97 @@ Status block_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, ui
   return LINNET_OK;
 }
 
-// Experts of n rows, one behind the other, become padded to whole panels.
-void pad_experts(uint32_t n, SourceTensor* t) {
-  const uint32_t padded = static_cast<uint32_t>(padded_n(n));
-  t->rows = [=, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* to, Error* err) {
-    for (uint32_t i = first; i < first + count; ++i, to += k) {
-      if (i % padded < n) LINNET_TRY(rows(i / padded * n + i % padded, 1, to, err));
-      else std::memset(to, 0, k * sizeof *to);
-    }
-    return LINNET_OK;
-  };
-  if (t->exact_rows)
-    t->exact_rows = [=, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-      const size_t groups = div_up(k, out.group);
-      for (uint32_t r = 0; r < count; ++r) {
-        const uint32_t i = first + r;
-        const ExactRows to = {out.codes + size_t{r} * k, out.scales + r * groups, nullptr, out.group};
-        if (i % padded < n) {
-          LINNET_TRY(rows(i / padded * n + i % padded, 1, to, err));
-          continue;
-        }
-        std::memset(to.codes, 0, k);
-        std::memset(to.scales, 0, groups * sizeof *to.scales);
-      }
-      return LINNET_OK;
-    };
+// Blocks of MXFP4, as exact as hf_quant.h says.
+Status mxfp4_block_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+  constexpr size_t kValues = 32, kBytes = 17;
+  const size_t blocks = size_t{count} * t.k / kValues;
+  const uint8_t* b = data + size_t{first} * (t.k / kValues) * kBytes;
+  for (size_t i = 0; i < blocks; ++i, b += kBytes) {
+    int8_t* codes = out.codes + i * kValues;
+    for (size_t j = 0; j < kValues; ++j) codes[j] = mxfp4_code(b[1 + j % 16] >> (j / 16 * 4) & 15);
+    if (!mxfp4_scale(codes, b[0], out.scales + i))
+      return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1, " is 2^", int{b[0]} - 127, ", which an f16 cannot hold: ask for --weights i8g128 or another");
+  }
+  return LINNET_OK;
 }
 
-Status add_tensor(const Files& files, Role role, uint32_t layer, Source* out, Error* err) {
+// Where a role's rows lie: rows `first` to first + its own of each part of a tensor that has `parts` of `rows` rows.
+struct Place {
+  std::string name;
+  uint32_t rows = 0, first = 0;
+};
+Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, Role role, uint32_t layer, uint32_t rows) {
+  const auto has = [&](const std::string& name) { return files.tensors.count(name) > 0; };
+  const std::string blk = "blk." + std::to_string(layer) + ".", ffn_up = blk + "ffn_up.weight", gate_up_exps = blk + "ffn_gate_up_exps.weight", kv_b = blk + "attn_kv_b.weight";
+  const Place own = {gguf_tensor_name(a, s, role, layer), rows, 0};
+  const uint32_t q = s.n_heads * s.head_dim, kv = s.n_kv_heads * s.head_dim;
+  switch (role) {
+    case kAttnQ: case kAttnK: case kAttnV: case kAttnQBias: case kAttnKBias: case kAttnVBias: {
+      const std::string name = blk + (role < kAttnQBias ? "attn_qkv.weight" : "attn_qkv.bias");
+      const uint32_t first = role == kAttnQ || role == kAttnQBias ? 0 : role == kAttnK || role == kAttnKBias ? q : q + kv;
+      return has(name) && !has(own.name) ? Place{name, q + 2 * kv, first} : own;
+    }
+    case kFfnGate: case kFfnUp:
+      if (s.ungated || has(blk + "ffn_gate.weight") || !has(ffn_up) || files.tensors.find(ffn_up)->second.second.dims[1] != 2 * uint64_t{rows}) return own;
+      return {ffn_up, 2 * rows, role == kFfnUp ? rows : 0};
+    case kExpertGate: case kExpertUp: return has(gate_up_exps) && !has(own.name) ? Place{gate_up_exps, 2 * rows, role == kExpertUp ? rows : 0} : own;
+    case kAttnKB: case kAttnVB: return has(kv_b) && !has(own.name) ? Place{kv_b, s.n_heads * (s.qk_nope_dim + s.v_head_dim), 0} : own;
+    default: return own;
+  }
+}
+
+Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out, std::set<std::string>* used, Error* err) {
   const TensorRole& want = kRoles[role];
-  char name[kRoleNameBytes];
-  role_name(role, layer, name);
-  const auto found = files.tensors.find(name);
-  if (found == files.tensors.end()) return fail(err, LINNET_BAD_FILE, files.first().label, ": tensor '", name, "' is missing");
+  const ModelSpec& s = out->spec;
+  if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) {
+    out->tensors.push_back(computed_tensor(role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(s.head_dim, 1.0f)));
+    return LINNET_OK;
+  }
+  SourceTensor t;
+  t.role = role, t.layer = layer, t.n = want.n(s), t.k = want.matrix ? want.k(s) : 1;
+  const uint32_t rows = role_of_experts(role) ? expert_rows(role, s) : t.n, parts = role_of_experts(role) ? s.n_experts : 1;
+  const Place place = find_place(files, a, s, role, layer, rows);
+  const bool kv_b = (role == kAttnKB || role == kAttnVB) && place.rows != t.n;
+  if (kv_b) t.k = s.kv_lora_rank;
+  const auto found = files.tensors.find(place.name);
+  if (found == files.tensors.end()) return fail(err, LINNET_BAD_FILE, files.first().label, ": tensor '", place.name, "' is missing");
   const GgufTensor& g = found->second.second;
   const std::string& path = found->second.first->path;
-  SourceTensor t;
-  t.role = role, t.layer = layer, t.n = want.n(out->spec), t.k = want.k(out->spec);
-  const bool experts = role_of_experts(role);
-  const uint32_t rows_each = experts ? expert_rows(role, out->spec) : t.n;
-  const uint64_t dims[3] = {want.matrix ? t.k : t.n, want.matrix ? rows_each : 1, experts ? out->spec.n_experts : 1};
-  const uint64_t third = g.n_dims > 2 ? g.dims[2] : 1;
-  if (g.n_dims > 3 || g.dims[0] != dims[0] || g.dims[1] != dims[1] || third != dims[2])
-    return fail(err, LINNET_BAD_FILE, path, ": tensor '", name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", third, ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
-  if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", name, "': type ", ggml_type(g.type).name, " is not supported");
-  t.source_name = name;
-  t.source_type = ggml_type(g.type).name;
+  std::vector<uint64_t> dims = gguf_dims(role, s, t.k, place.rows, parts);
+  if (kv_b) dims = {t.k, place.rows};
+  dims.resize(3, 1);
+  const bool flat = !want.matrix && !role_of_experts(role) && g.n_dims == 1 && g.dims[0] == t.n;
+  if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
+    return fail(err, LINNET_BAD_FILE, path, ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
+  if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
+  used->insert(place.name);
+  t.source_name = place.name;
   const GgmlType type = ggml_type(g.type);
-  t.rows = [g, type, k = t.k](uint32_t first, uint32_t count, float* rows, Error*) {
-    ggml_values(g.type, g.data + uint64_t{first} * k / type.values * type.bytes, size_t{count} * k, rows);
+  t.source_type = type.name;
+  t.rows = [g, type, k = t.k](uint32_t first, uint32_t count, float* to, Error*) {
+    ggml_values(g.type, g.data + uint64_t{first} * k / type.values * type.bytes, size_t{count} * k, to);
     return LINNET_OK;
   };
-  if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0) && want.matrix) {
-    t.exact_bits = g.type == kGgmlQ8_0 ? 8 : 4;
+  if (kv_b) {
+    t.k = want.k(s);
+    read_kv_b(t.rows, s, &t);
+    out->tensors.push_back(std::move(t));
+    return LINNET_OK;
+  }
+  const bool mx = g.type == kGgmlMXFP4;
+  if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0 || mx) && want.matrix) {
+    t.exact_bits = g.type == kGgmlQ4_0 ? 4 : 8;
     t.exact_group = 32;
-    t.exact_rows = [self = t, data = g.data](uint32_t first, uint32_t count, const ExactRows& rows, Error* e) {
-      return block_rows(self, data, first, count, rows, e);
+    if (mx) t.own = LINNET_I8G32;
+    t.exact_rows = [self = t, data = g.data, mx](uint32_t first, uint32_t count, const ExactRows& to, Error* e) {
+      return (mx ? mxfp4_block_rows : block_rows)(self, data, first, count, to, e);
     };
   }
-  if (experts && rows_each % kPanel) pad_experts(rows_each, &t);
+  const uint32_t padded = parts > 1 || role_of_experts(role) ? static_cast<uint32_t>(padded_n(rows)) : rows;
+  if (place.rows != rows || padded != rows)
+    choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) { return i % padded < rows ? i / padded * all + first + i % padded : kNoRow; });
+  if (role == kAttnKvA)  // the latent comes first in the file, the roped part here
+    choose_rows(&t, t.n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; });
   out->tensors.push_back(std::move(t));
   return LINNET_OK;
 }
@@ -426,25 +657,6 @@ Status recognise_llama3(Source* source, Error* err) {
   return LINNET_OK;
 }
 
-// Row i of the new order is row `from(i)` of the old one, in each head.
-template <class From>
-void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
-  if (t->role != kAttnQ && t->role != kAttnK && t->role != kAttnQBias && t->role != kAttnKBias) return;
-  const auto old_row = [=](uint32_t i) { return i - i % head_dim + from(i % head_dim); };
-  t->panel = nullptr;
-  t->rows = [=, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* out, Error* err) {
-    for (uint32_t i = 0; i < count; ++i) LINNET_TRY(rows(old_row(first + i), 1, out + size_t{i} * k, err));
-    return LINNET_OK;
-  };
-  if (t->exact_rows)
-    t->exact_rows = [=, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
-      const size_t groups = div_up(k, out.group);
-      for (uint32_t i = 0; i < count; ++i)
-        LINNET_TRY(rows(old_row(first + i), 1, {out.codes + size_t{i} * k, out.scales + i * groups, out.zeros ? out.zeros + i * groups : nullptr, out.group}, err));
-      return LINNET_OK;
-    };
-}
-
 bool is_text_key(const Gguf& g, const char* key, std::string* out) {
   GgufValue v;
   if (!g.key(key, &v) || v.type != kGgufString) return false;
@@ -463,62 +675,51 @@ std::vector<std::string> gguf_parts(const std::string& path) {
   return names;
 }
 
-void pairs_from_halves(SourceTensor* t, uint32_t head_dim) {
-  reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i / 2 + i % 2 * half; });
-}
-void halves_from_pairs(SourceTensor* t, uint32_t head_dim) {
-  reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i % half * 2 + i / half; });
-}
-
-std::vector<double> llama3_divisors(const ModelSpec& spec) {
-  constexpr double kPi = 3.14159265358979323846;
-  std::vector<double> out(spec.rope_dim / 2);
-  for (size_t i = 0; i < out.size(); ++i) {
-    const double turns = spec.rope_original * std::pow(spec.rope_base, -2.0 * static_cast<double>(i) / spec.rope_dim) / (2 * kPi);
-    const double smooth = (turns - spec.rope_low) / (spec.rope_high - spec.rope_low);  // 0: all of the factor, 1: none
-    out[i] = turns < spec.rope_low ? spec.rope_factor : turns > spec.rope_high ? 1 : 1 / ((1 - smooth) / spec.rope_factor + smooth);
-  }
-  return out;
-}
-
 Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   *out = {};
   const auto files = std::make_shared<Files>();
   out->keep = files;
   LINNET_TRY(open_files(path, files.get(), err));
-  LINNET_TRY(MetadataReader(*files, err).read(&out->spec));
+  MetadataReader reader(*files, err);
+  LINNET_TRY(reader.read(&out->spec));
+  const Architecture& a = *reader.architecture();
   const Gguf& g = files->first();
   is_text_key(g, "general.name", &out->name);
   is_text_key(g, kChatTemplateKey, &out->chat_template);
   LINNET_TRY(chat_read(g, &out->chat, err));
-  size_t used = 0;
+  std::set<std::string> used;
+  const auto add = [&](Role role, uint32_t layer) { return add_tensor(*files, a, reader.alibi_bias_max(), role, layer, out, &used, err); };
   if (out->spec.rope_freqs) {
-    LINNET_TRY(add_tensor(*files, kRopeFreqs, 0, out, err));
+    LINNET_TRY(add(kRopeFreqs, 0));
     LINNET_TRY(recognise_llama3(out, err));
-    ++used;
   }
   for (uint32_t r = 0; r < kRoleCount; ++r)
     for (uint32_t layer = 0; r != kRopeFreqs && layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); ++layer)
-      if (role_present(static_cast<Role>(r), layer, out->spec)) {
-        LINNET_TRY(add_tensor(*files, static_cast<Role>(r), layer, out, err));
-        ++used;
-      }
+      if (role_present(static_cast<Role>(r), layer, out->spec)) LINNET_TRY(add(static_cast<Role>(r), layer));
   // Back to the order of the model's checkpoint, so that a folder and the GGUF made from it are the same model to the bit: sums over the
   // channels of a head run in that order, and the KV cache shares scales among neighbours.
-  const Architecture* a = architecture_by_hf(out->spec.architecture);
-  if (a->rope_hf == kRopeHalves && out->spec.rope_kind == kRopePairs && out->spec.rope_dim == out->spec.head_dim) {
+  if (a.rope_hf == kRopeHalves && out->spec.rope_kind == kRopePairs && out->spec.rope_dim == out->spec.head_dim) {
     for (SourceTensor& t : out->tensors) halves_from_pairs(&t, out->spec.head_dim);
     out->spec.rope_kind = kRopeHalves;
   }
-  if (used != files->tensors.size())
-    for (const auto& [name, where] : files->tensors) {
-      bool known = name == "rope_freqs.weight";
-      for (const SourceTensor& t : out->tensors) known |= t.source_name == name;
-      if (!known) return fail(err, LINNET_UNSUPPORTED, where.first->path, ": tensor '", name, "' is unknown, or has no place in a model of ", out->spec.n_layers, " layers");
-    }
+  for (const auto& [name, where] : files->tensors)
+    if (!used.count(std::string(name))) return fail(err, LINNET_UNSUPPORTED, where.first->path, ": tensor '", name, "' is unknown, or has no place in a model of ", out->spec.n_layers, " layers");
   std::string vocabulary;
   if (!is_text_key(g, "tokenizer.ggml.model", &vocabulary) || vocabulary == "no_vocab" || vocabulary == "none") return LINNET_OK;
   return tokenizer_from_gguf(g, &out->tokenizer, err);
+}
+
+Status spec_of_plain(const std::string& header, uint64_t file_bytes, ModelSpec* out, Error* err) {
+  Files files;
+  auto& p = files.parts.emplace_back(std::make_unique<Part>());
+  // Of the bytes behind the header only the number counts.
+  LINNET_TRY(gguf_open(header.data(), static_cast<size_t>(file_bytes), "plain GGUF", &p->gguf, err));
+  for (uint32_t i = 0; i < p->gguf.n_tensors; ++i) {
+    GgufTensor tensor;
+    p->gguf.tensor_entry(i, &tensor);
+    files.tensors.emplace(tensor.name, std::pair(p.get(), tensor));
+  }
+  return MetadataReader(files, err).read(out);
 }
 
 Status vocab_from_gguf(const std::string& path, Source* out, Error* err) {

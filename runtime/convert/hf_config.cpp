@@ -10,6 +10,7 @@
 
 #include "../rope.h"
 #include "json.h"
+#include "source.h"
 
 namespace linnet::convert {
 namespace {
@@ -705,14 +706,10 @@ class ConfigReader {
     return LINNET_OK;
   }
 
-  // Slopes of ALiBi (Press et al. 2021) are powers of 2^(-max / n) where n heads are a power of two, and of others come from between those of fewer.
   Status make_slopes(const ModelSpec& spec) {
-    double most = 8, n = 1;
+    double most = 8;
     if (get_double(config_, "alibi_bias_max", &most) == Got::kWrong || !(most > 0 && most <= 1024)) return wrong("alibi_bias_max", *json_member(config_, "alibi_bias_max"), "a number above 0");
-    while (2 * n <= spec.n_heads) n *= 2;
-    const double scale = !arch_->alibi_scaled ? 1 : spec.attn_scale > 0 ? spec.attn_scale : 1 / std::sqrt(static_cast<double>(spec.head_dim));
-    for (uint32_t i = 0; i < spec.n_heads; ++i)
-      out_->alibi.push_back(static_cast<float>(std::exp2(-most * (i < n ? (i + 1) / n : (2 * (i - n) + 1) / (2 * n))) * scale));
+    out_->alibi = alibi_slopes(spec, most, arch_->alibi_scaled);
     return LINNET_OK;
   }
 

@@ -261,6 +261,14 @@ Status fp8_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const
 
 }  // namespace
 
+int8_t mxfp4_code(uint8_t nibble) { return kMxCodes[nibble & 15]; }
+
+bool mxfp4_scale(const int8_t codes[32], uint8_t scale, uint16_t* half) {
+  const bool zeros = std::all_of(codes, codes + kMxBlock, [](int8_t c) { return c == 0; });
+  *half = zeros ? uint16_t{0} : f32_to_f16(mx_scale(scale));
+  return zeros || (scale >= kMxSmallest && scale <= kMxLargest);
+}
+
 bool mxfp4_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& name) {
   return quant.method == HfQuant::kMxfp4 && tensors.count(name + "_blocks");
 }
@@ -303,9 +311,7 @@ Status mxfp4_tensor(const SafetensorsTensors& tensors, const std::shared_ptr<voi
       codes_of(first + r, codes);
       for (uint32_t g = 0; g < groups; ++g) {
         const uint8_t scale = scales[uint64_t{first + r} * groups + g];
-        const bool zeros = std::all_of(codes + g * kMxBlock, codes + (g + 1) * kMxBlock, [](int8_t c) { return c == 0; });
-        if (!zeros && (scale < kMxSmallest || scale > kMxLargest)) return bad(scale, ", which an f16 cannot hold: ask for --weights i8g128 or another", e);
-        out.scales[size_t{r} * groups + g] = zeros ? uint16_t{0} : f32_to_f16(mx_scale(scale));
+        if (!mxfp4_scale(codes + g * kMxBlock, scale, out.scales + size_t{r} * groups + g)) return bad(scale, ", which an f16 cannot hold: ask for --weights i8g128 or another", e);
       }
     }
     (void)keep;

@@ -35,6 +35,8 @@ Status quant_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, con
 // MXFP4 of the experts: whether the tensor `name` is stored so, and how the rows (t->k inputs) of one expert of the n_rows that each has are read. Values are
 // (0 0.5 1 1.5 2 3 4 6, or minus that) * 2^(scale - 127) in blocks of 32 inputs: as twice the first and half the second they are codes of i8g32 and f16 scales
 // bit for bit, for scales of 2^-23 to 2^16; others are refused where they are to be kept as codes.
+int8_t mxfp4_code(uint8_t nibble);                                              // twice the value
+bool mxfp4_scale(const int8_t codes[32], uint8_t scale, uint16_t* half);  // 2^(scale - 128) for those codes as an f16; false: it has none
 bool mxfp4_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& name);
 Status mxfp4_tensor(const SafetensorsTensors& tensors, const std::shared_ptr<void>& keep, uint32_t n_experts, uint32_t expert, uint32_t n_rows, SourceTensor* t, Error* err);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../kernels_cpu/pack.h"
+#include "../architectures.h"
 #include "../chat.h"
 #include "../format.h"
 #include "../spec.h"
@@ -60,6 +61,21 @@ Format packed_format(const SourceTensor& t, Format asked);
 // Scales query and key channels by powers of two against each other, so that the keys' channels are about equally large (equalise.cpp).
 Status equalise_keys(Source* source, Error* err);
 
+// Leaves t with n rows, of which row i is row from(i) of those that it had, or zeros where that is kNoRow.
+inline constexpr uint32_t kNoRow = UINT32_MAX;
+void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from);
+// A vector that no file holds.
+SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values);
+
+// kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The absorbed form takes a
+// query into the latent's space, so W_uk is transposed.
+void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t);
+
+// Slopes of ALiBi (Press et al. 2021), (n_heads): powers of 2^(-most / n) where n heads are a power of two, and of others they come from between those of fewer.
+std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled);
+// What YaRN's scores grow by, of which mscale is a share.
+double yarn_grown(const ModelSpec& spec, double mscale);
+
 // GGUF stores q and k of some families with the rows of each head reordered, so that the channels that RoPE rotates together are neighbours:
 // row i and row i + head_dim / 2 of a head become rows 2i and 2i + 1. These give one order from the other, for q, k and their biases alone.
 void pairs_from_halves(SourceTensor* t, uint32_t head_dim);
@@ -67,5 +83,26 @@ void halves_from_pairs(SourceTensor* t, uint32_t head_dim);
 
 // What the llama3 scaling divides each pair's frequency by, (rope_dim / 2): GGUF files hold this as rope_freqs.weight.
 std::vector<double> llama3_divisors(const ModelSpec& spec);
+
+// ---- plain GGUF (gguf_plain.cpp) ----
+
+// The name and dimensions of a role's tensor in files of the family, "blk.3.attn_q.weight". rows: of each of the parts.
+std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer);
+std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts);
+// What a reader takes from the keys and names of the file that begins with this header.
+Status spec_of_plain(const std::string& header, uint64_t file_bytes, ModelSpec* out, Error* err);
+// The source in the order and with the tensors of such files. tensors: those of the source in order of use; *out: what is to be written.
+struct PlainTensor {
+  std::string name;
+  std::vector<uint64_t> dims;
+  SourceTensor rows;
+};
+Status to_gguf_conventions(Source* source, Error* err);
+Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err);
+class GgufBuilder;
+// The keys of the model, but for general.* and the vocabulary.
+Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err);
+// Whether the finished file says all that the model is; what it cannot say is refused by name.
+Status check_plain(const ModelSpec& spec, const GgufBuilder& b, Error* err);
 
 }  // namespace linnet::convert

@@ -21,6 +21,7 @@ class GgufBuilder {
   void boolean(std::string_view key, bool v);
   void text(std::string_view key, std::string_view v);
   void u64s(std::string_view key, const std::vector<uint64_t>& v);
+  void booleans(std::string_view key, const std::vector<bool>& v);
   void i32s(std::string_view key, const std::vector<int32_t>& v);
   void bytes(std::string_view key, std::string_view v);
   void f32s(std::string_view key, const std::vector<float>& v);

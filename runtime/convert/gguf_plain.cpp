@@ -1,0 +1,239 @@
+// A Source as a plain GGUF of its family, as other runtimes read it: order of rows, names, fused tensors, keys. gguf_source.cpp is the reverse, and what it would not
+// read back as it was is refused.
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "source.h"
+#include "writer.h"
+
+namespace linnet::convert {
+namespace {
+
+const Architecture& family(const ModelSpec& spec) { return *architecture_by_hf(spec.architecture); }
+
+// Tensors one below the other. They have as many inputs each.
+SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
+  SourceTensor t = *parts.front();
+  for (size_t i = 1; i < parts.size(); ++i) t.n += parts[i]->n;
+  t.exact_rows = nullptr;
+  t.rows = [parts, k = t.k](uint32_t first, uint32_t count, float* to, Error* err) {
+    for (const SourceTensor* p : parts) {
+      if (first >= p->n) {
+        first -= p->n;
+        continue;
+      }
+      const uint32_t some = count < p->n - first ? count : p->n - first;
+      LINNET_TRY(p->rows(first, some, to, err));
+      to += size_t{some} * k, count -= some, first = 0;
+      if (count == 0) break;
+    }
+    return LINNET_OK;
+  };
+  return t;
+}
+
+// mscale_all_dim, which the score's growth came from; 0: none. It stands in a key of its own where it is not the usual 1.
+double yarn_all(const Architecture& a, const ModelSpec& s) {
+  const double log = 0.1 * std::log(s.rope_factor);
+  if (s.rope_factor <= 1) return 0;
+  if (a.latent) return s.attn_scale > 0 ? (std::sqrt(s.attn_scale * std::sqrt(static_cast<double>(s.qk_nope_dim + s.qk_rope_dim))) - 1) / log : 0;
+  const double all = (yarn_grown(s, 1) / s.rope_attn_factor - 1) / log;
+  return a.rope_temperature && all > 1e-9 ? all : 0;
+}
+
+void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
+  if (s.rope_kind == kRopeNone) return;
+  b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
+  if (s.rope_local_base > 0) b->f32(p + "rope.freq_base_swa", static_cast<float>(s.rope_local_base));
+  b->u32(p + "rope.dimension_count", s.rope_dim);
+  if (s.rope_scaling == kRopeScaleLinear || s.rope_scaling == kRopeScaleYarn) {
+    b->text(p + "rope.scaling.type", s.rope_scaling == kRopeScaleYarn ? "yarn" : "linear");
+    b->f32(p + "rope.scaling.factor", static_cast<float>(s.rope_factor));
+  }
+  // Phi-3's readers ask for it whatever the scaling.
+  const uint32_t original = s.rope_original ? s.rope_original : a.absent.rope_original ? s.n_context : 0;
+  if (original) b->u32(p + "rope.scaling.original_context_length", original);
+  if (s.rope_scaling == kRopeScaleLong) b->f32(p + "rope.scaling.attn_factor", s.rope_attn_factor > 0 ? static_cast<float>(s.rope_attn_factor) : 1.0f);
+  if (s.rope_scaling != kRopeScaleYarn) return;
+  b->f32(p + "rope.scaling.yarn_beta_fast", static_cast<float>(s.rope_high));
+  b->f32(p + "rope.scaling.yarn_beta_slow", static_cast<float>(s.rope_low));
+  const double all = yarn_all(a, s);
+  if (all > 0) b->f32(p + "rope.scaling.yarn_log_multiplier", static_cast<float>(a.form.yarn_log_10 ? all / 10 : all));
+  else if (std::fabs(s.rope_attn_factor - yarn_grown(s, 1)) > 1e-9) b->f32(p + "rope.scaling.yarn_attn_factor", static_cast<float>(s.rope_attn_factor));
+}
+
+void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
+  if (!a.experts.count) return;
+  if (a.experts.group_best) {
+    b->u32(p + "leading_dense_block_count", s.n_experts ? s.moe_first : s.n_layers);
+    b->u32(p + "expert_shared_count", s.n_experts ? s.shared_ff / s.expert_ff : 0);
+    if (!s.n_experts) b->u32(p + "expert_feed_forward_length", s.d_ff);  // asked for all the same
+  }
+  if (!s.n_experts) return;
+  b->u32(p + "expert_count", s.n_experts);
+  b->u32(p + "expert_used_count", s.n_active);
+  b->u32(p + "expert_feed_forward_length", s.expert_ff);
+  if (a.experts.shared_gate) b->u32(p + "expert_shared_feed_forward_length", s.shared_ff);
+  if (s.window_chunks) b->u32(p + "interleave_moe_layer_step", s.moe_step ? s.moe_step : 1);
+  if (!a.experts.group_best) return;
+  b->u32(p + "expert_gating_func", s.router_kind == kRouterSigmoid ? 2 : 1);
+  b->f32(p + "expert_weights_scale", s.router_scale > 0 ? static_cast<float>(s.router_scale) : 1.0f);
+  if (s.router_norm) b->boolean(p + "expert_weights_norm", true);
+  if (s.router_groups) {
+    b->u32(p + "expert_group_count", s.router_groups);
+    b->u32(p + "expert_group_used_count", s.router_top_groups);
+  }
+}
+
+// ALiBi's largest exponent, from the first head's slope.
+Status put_alibi(const Source& source, const Architecture& a, const std::string& p, GgufBuilder* b, Error* err) {
+  const ModelSpec& s = source.spec;
+  std::vector<float> slopes(s.n_heads);
+  for (const SourceTensor& t : source.tensors)
+    if (t.role == kAlibi && t.n == s.n_heads) LINNET_TRY(t.rows(0, t.n, slopes.data(), err));
+  double n = 1;
+  while (2 * n <= s.n_heads) n *= 2;
+  const double most = std::nearbyint(-std::log2(static_cast<double>(slopes[0])) * n * 1024) / 1024;
+  if (slopes != alibi_slopes(s, most, a.alibi_scaled) || (most != 8 && !(a.absent.alibi_bias_max > 0)))
+    return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say the slopes of this model's ALiBi");
+  if (a.absent.alibi_bias_max > 0) b->f32(p + "attention.max_alibi_bias", static_cast<float>(most));
+  return LINNET_OK;
+}
+
+}  // namespace
+
+std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer) {
+  char name[kRoleNameBytes];
+  role_name(role, layer, name);
+  for (const GgufName& other : a.form.names)
+    if (other.name && other.role == role && kRoles[kFfnNorm].present(spec)) return "blk." + std::to_string(layer) + "." + other.name;
+  return name;
+}
+
+std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts) {
+  if (role_of_experts(role)) return kRoles[role].matrix ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
+  if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
+  if ((role == kAttnQNorm || role == kAttnKNorm) && spec.qk_norm == kQkNormLayer) return {spec.head_dim, rows / spec.head_dim};
+  return kRoles[role].matrix ? std::vector<uint64_t>{k, rows} : std::vector<uint64_t>{rows};
+}
+
+Status to_gguf_conventions(Source* source, Error* err) {
+  ModelSpec& spec = source->spec;
+  const Architecture* a = architecture_by_hf(spec.architecture);
+  if (spec.n_layers == 0 || !a) return LINNET_OK;
+  if (a->form.none) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
+  if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
+    if (spec.rope_dim != spec.head_dim)
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim, " cannot be reordered to pairs");
+    for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
+    spec.rope_kind = kRopePairs;
+  }
+  if (spec.rope_scaling == kRopeScaleLlama3) {
+    if (spec.rope_freqs) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: llama3 scaling beside rope_freqs");
+    std::vector<float> divisors;
+    for (const double d : llama3_divisors(spec)) divisors.push_back(static_cast<float>(d));
+    source->tensors.push_back(computed_tensor(kRopeFreqs, 0, divisors));
+    spec.rope_freqs = 1;
+    spec.rope_scaling = kRopeScaleNone;
+    spec.rope_factor = spec.rope_low = spec.rope_high = 1;
+  }
+  return LINNET_OK;
+}
+
+Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
+  const Architecture& a = family(spec);
+  const auto of = [&](Role role, uint32_t layer) {
+    for (const SourceTensor* t : tensors)
+      if (t->role == role && t->layer == layer) return t;
+    return static_cast<const SourceTensor*>(nullptr);
+  };
+  for (const SourceTensor* t : tensors) {
+    const Role role = t->role;
+    const uint32_t layer = t->layer;
+    if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) continue;  // readers make them
+    const std::string blk = "blk." + std::to_string(layer) + ".";
+    if (a.form.qkv && (role == kAttnK || role == kAttnV || role == kAttnKBias || role == kAttnVBias)) continue;
+    if (a.form.gate_up && role == kFfnGate) continue;
+    PlainTensor to = {gguf_tensor_name(a, spec, role, layer), {}, *t};
+    if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({t, of(kAttnK, layer), of(kAttnV, layer)})};
+    if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({t, of(kAttnKBias, layer), of(kAttnVBias, layer)})};
+    if (a.form.gate_up && role == kFfnUp) to.rows = stacked({of(kFfnGate, layer), t});
+    if (role_of_experts(role)) {
+      const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows));
+      choose_rows(&to.rows, rows * spec.n_experts, [=](uint32_t i) { return i / rows * padded + i % rows; });
+      to.dims = gguf_dims(role, spec, t->k, rows, spec.n_experts);
+    } else {
+      to.dims = gguf_dims(role, spec, t->k, to.rows.n, 1);
+    }
+    if (role == kAttnKvA)  // the latent first
+      choose_rows(&to.rows, t->n, [rope = spec.qk_rope_dim, rank = spec.kv_lora_rank](uint32_t i) { return i < rank ? rope + i : i - rank; });
+    if (to.dims[0] == 0) return fail(err, LINNET_BAD_STATE, "plain GGUF: tensor '", to.name, "' is empty");
+    out->push_back(std::move(to));
+  }
+  return LINNET_OK;
+}
+
+Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
+  const ModelSpec& s = source.spec;
+  const Architecture& a = family(s);
+  const std::string p = std::string(a.gguf) + ".";
+  b->u32(p + "context_length", s.n_context);
+  b->u32(p + "embedding_length", s.d_model);
+  b->u32(p + "block_count", s.n_layers);
+  b->u32(p + "feed_forward_length", s.d_ff);
+  b->u32(p + "attention.head_count", s.n_heads);
+  b->u32(p + "attention.head_count_kv", s.n_kv_heads);
+  b->f32(p + (s.norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"), static_cast<float>(s.norm_eps));
+  b->u32(p + "attention.key_length", s.head_dim);
+  b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
+  if (s.kv_lora_rank) {
+    if (s.q_lora_rank) b->u32(p + "attention.q_lora_rank", s.q_lora_rank);
+    b->u32(p + "attention.kv_lora_rank", s.kv_lora_rank);
+    b->u32(p + "attention.key_length_mla", s.qk_nope_dim + s.qk_rope_dim);
+    b->u32(p + "attention.value_length_mla", s.v_head_dim);
+  }
+  b->u32(p + "vocab_size", s.n_vocab);
+  if (a.falcon) b->text(p + "tensor_data_layout", "jploski");
+  for (const HfFlag& f : a.flags)
+    if (f.key && std::string_view(f.key) == "use_parallel_residual") b->boolean(p + f.key, s.residual == f.if_true);
+  for (const GgufNumber& n : a.form.numbers) {
+    if (!n.key || !(s.*n.field > 0 || n.absent > 0)) continue;
+    b->f32(p + n.key, static_cast<float>(n.inverse ? 1 / s.*n.field : s.*n.field));
+  }
+  if (s.window || a.absent.rope_original) b->u32(p + "attention.sliding_window", s.window);
+  if (s.window && a.absent.window_pattern) {
+    std::vector<bool> windowed;
+    for (uint32_t i = 0; i < s.n_layers; ++i) windowed.push_back(layer_window(s, i) != 0);
+    b->booleans(p + "attention.sliding_window_pattern", windowed);
+  }
+  put_rope(a, s, p, b);
+  put_experts(a, s, p, b);
+  return s.alibi ? put_alibi(source, a, p, b, err) : LINNET_OK;
+}
+
+Status check_plain(const ModelSpec& spec, const GgufBuilder& b, Error* err) {
+  ModelSpec read = {}, want = spec;
+  LINNET_TRY(spec_of_plain(b.header(), b.file_bytes(), &read, err));
+  // 0 stands for what goes without saying.
+  for (ModelSpec* s : {&read, &want}) {
+    const uint32_t dim = s->kv_lora_rank ? s->qk_nope_dim + s->qk_rope_dim : s->head_dim;
+    if (s->attn_scale == 0) s->attn_scale = 1 / std::sqrt(static_cast<double>(dim));
+    for (double ModelSpec::*scale : {&ModelSpec::rope_attn_factor, &ModelSpec::embd_scale, &ModelSpec::residual_scale, &ModelSpec::logit_scale, &ModelSpec::router_scale})
+      if (s->*scale == 0) s->*scale = 1;
+  }
+  for (size_t i = 0; i < kSpecFieldCount; ++i) {
+    const SpecField& f = kSpecFields[i];
+    const char *x = reinterpret_cast<const char*>(&want) + f.offset, *y = reinterpret_cast<const char*>(&read) + f.offset;
+    uint32_t m, n;
+    double d, e;
+    std::memcpy(&m, x, sizeof m), std::memcpy(&n, y, sizeof n);
+    if (f.type == SpecType::kU32 && m != n) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", f.name, " = ", m);
+    if (f.type != SpecType::kF64) continue;
+    std::memcpy(&d, x, sizeof d), std::memcpy(&e, y, sizeof e);
+    if (static_cast<float>(d) != static_cast<float>(e)) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", f.name, " = ", std::to_string(d));
+  }
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

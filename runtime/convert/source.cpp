@@ -1,0 +1,120 @@
+// What sources of all kinds share: rows in another order, and tensors that are computed.
+#include "source.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "../architectures.h"
+
+namespace linnet::convert {
+namespace {
+
+// Row i of the new order is row `from(i)` of the old one, in each head.
+template <class From>
+void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
+  if (t->role != kAttnQ && t->role != kAttnK && t->role != kAttnQBias && t->role != kAttnKBias) return;
+  t->panel = nullptr;
+  choose_rows(t, t->n, [=](uint32_t i) { return i - i % head_dim + from(i % head_dim); });
+}
+
+}  // namespace
+
+void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from) {
+  t->n = n;
+  t->rows = [from, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* out, Error* err) {
+    for (uint32_t i = first, run; count; i += run, count -= run, out += size_t{run} * k) {
+      const uint32_t row = from(i);
+      for (run = 1; run < count && from(i + run) == (row == kNoRow ? kNoRow : row + run);) ++run;
+      if (row == kNoRow) std::memset(out, 0, size_t{run} * k * sizeof *out);
+      else LINNET_TRY(rows(row, run, out, err));
+    }
+    return LINNET_OK;
+  };
+  if (!t->exact_rows) return;
+  t->exact_rows = [from, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+    const size_t groups = div_up(k, out.group);
+    for (uint32_t i = 0; i < count; ++i) {
+      const ExactRows to = {out.codes + size_t{i} * k, out.scales + i * groups, out.zeros ? out.zeros + i * groups : nullptr, out.group};
+      if (const uint32_t row = from(first + i); row != kNoRow) {
+        LINNET_TRY(rows(row, 1, to, err));
+        continue;
+      }
+      std::memset(to.codes, 0, k);
+      std::memset(to.scales, 0, groups * sizeof *to.scales);
+      if (to.zeros) std::memset(to.zeros, 0, groups);
+    }
+    return LINNET_OK;
+  };
+}
+
+SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values) {
+  SourceTensor t;
+  t.role = role;
+  t.layer = layer;
+  t.n = static_cast<uint32_t>(values.size());
+  t.k = 1;
+  t.source_name = kRoles[role].name;
+  t.source_type = "F32";
+  t.rows = [values](uint32_t first, uint32_t count, float* to, Error*) {
+    std::memcpy(to, values.data() + first, count * sizeof(float));
+    return LINNET_OK;
+  };
+  return t;
+}
+
+std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled) {
+  std::vector<float> out;
+  double n = 1;
+  while (2 * n <= spec.n_heads) n *= 2;
+  const double scale = !scaled ? 1 : spec.attn_scale > 0 ? spec.attn_scale : 1 / std::sqrt(static_cast<double>(spec.head_dim));
+  for (uint32_t i = 0; i < spec.n_heads; ++i) out.push_back(static_cast<float>(std::exp2(-most * (i < n ? (i + 1) / n : (2 * (i - n) + 1) / (2 * n))) * scale));
+  return out;
+}
+
+double yarn_grown(const ModelSpec& spec, double mscale) { return spec.rope_factor > 1 ? 0.1 * mscale * std::log(spec.rope_factor) + 1 : 1; }
+
+void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t) {
+  const uint32_t rank = s.kv_lora_rank, nope = s.qk_nope_dim, v = s.v_head_dim;
+  if (t->role == kAttnVB) {
+    t->rows = [=](uint32_t first, uint32_t count, float* out, Error* err) {
+      for (uint32_t i = first; i < first + count; ++i, out += rank) LINNET_TRY(stored(i / v * (nope + v) + nope + i % v, 1, out, err));
+      return LINNET_OK;
+    };
+    return;
+  }
+  struct Head {
+    uint32_t index = UINT32_MAX;
+    std::vector<float> w;
+  };
+  t->rows = [=, head = std::make_shared<Head>()](uint32_t first, uint32_t count, float* out, Error* err) {
+    for (uint32_t i = first; i < first + count; ++i, out += nope) {
+      if (head->index != i / rank) {
+        head->index = i / rank;
+        head->w.resize(size_t{nope} * rank);
+        LINNET_TRY(stored(head->index * (nope + v), nope, head->w.data(), err));
+      }
+      for (uint32_t j = 0; j < nope; ++j) out[j] = head->w[size_t{j} * rank + i % rank];
+    }
+    return LINNET_OK;
+  };
+}
+
+void pairs_from_halves(SourceTensor* t, uint32_t head_dim) {
+  reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i / 2 + i % 2 * half; });
+}
+void halves_from_pairs(SourceTensor* t, uint32_t head_dim) {
+  reorder_heads(t, head_dim, [half = head_dim / 2](uint32_t i) { return i % half * 2 + i / half; });
+}
+
+std::vector<double> llama3_divisors(const ModelSpec& spec) {
+  constexpr double kPi = 3.14159265358979323846;
+  std::vector<double> out(spec.rope_dim / 2);
+  for (size_t i = 0; i < out.size(); ++i) {
+    const double turns = spec.rope_original * std::pow(spec.rope_base, -2.0 * static_cast<double>(i) / spec.rope_dim) / (2 * kPi);
+    const double smooth = (turns - spec.rope_low) / (spec.rope_high - spec.rope_low);  // 0: all of the factor, 1: none
+    out[i] = turns < spec.rope_low ? spec.rope_factor : turns > spec.rope_high ? 1 : 1 / ((1 - smooth) / spec.rope_factor + smooth);
+  }
+  return out;
+}
+
+}  // namespace linnet::convert
