@@ -204,6 +204,15 @@ void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   }
 }
 
+void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const V v = load(g + i, n - i);
+    const V e = exp16({_mm256_xor_ps(v.a, sign), _mm256_xor_ps(v.b, sign)});
+    store(y + i, times(div(all(1.0f), add(all(1.0f), e)), at(u, i), n - i), n - i);
+  }
+}
+
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, times(larger(load(g + i, n - i), all(0.0f)), at(u, i), n - i), n - i);
 }
@@ -773,6 +782,7 @@ const KernelTable avx2_table = {
     .silu_mul_row = silu_mul_row,
     .gelu_mul_row = gelu_mul_row,
     .gelu_erf_mul_row = gelu_erf_mul_row,
+    .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,

@@ -172,6 +172,15 @@ void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   }
 }
 
+void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  const __m512 one = _mm512_set1_ps(1.0f), sign = _mm512_set1_ps(-0.0f);
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __mmask16 k = lanes(n - i);
+    const __m512 e = exp16(_mm512_xor_ps(_mm512_maskz_loadu_ps(k, g + i), sign));
+    _mm512_mask_storeu_ps(y + i, k, times(_mm512_div_ps(one, _mm512_add_ps(one, e)), u, i, k));
+  }
+}
+
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) {
     const __mmask16 k = lanes(n - i);
@@ -624,6 +633,7 @@ const KernelTable avx512_table = {
     .silu_mul_row = silu_mul_row,
     .gelu_mul_row = gelu_mul_row,
     .gelu_erf_mul_row = gelu_erf_mul_row,
+    .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,

@@ -85,13 +85,15 @@ struct KernelTable {
   // s[i % 16] = s[i % 16] + x, tree; mean = s / n; ss[i % 16] = fmaf(x - mean, x - mean, ss[i % 16]), tree; r = 1 / sqrtf(ss / n + eps);
   // y = fmaf((x - mean) * r, w, b), or the product alone where b is NULL. x may be y.
   void (*layernorm_row)(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) = nullptr;
-  // y = (g / (1 + exp(-g))) * u, where u is NULL without the factor. y may be g or u. Both here and in the next three.
+  // y = (g / (1 + exp(-g))) * u, where u is NULL without the factor. y may be g or u. Both here and in the next four.
   void (*silu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // GELU by tanh, which is a sigmoid: y = (g / (1 + exp((g * -2 sqrt(2 / pi)) * fmaf(g * 0.044715, g, 1)))) * u.
   void (*gelu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // GELU by the error function: z = |g| * 0.70710678, t = 1 / fmaf(z, 0.5, 1), h = (t * 0.5) * exp(fmaf(-z, z, P(t))), which is erfc(z) / 2;
   // y = (g * (g > 0 ? 1 - h : h)) * u.
   void (*gelu_erf_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
+  // y = (1 / (1 + exp(-g))) * u.
+  void (*sigmoid_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // y = (g > 0 ? g : 0) * u.
   void (*relu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // y = y + x.

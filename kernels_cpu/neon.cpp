@@ -195,6 +195,14 @@ void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   }
 }
 
+void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    V minus = load(g + i, n - i);
+    UNROLL for (int j = 0; j < 4; ++j) minus.v[j] = vnegq_f32(minus.v[j]);
+    store(y + i, times(div(all(1.0f), add(all(1.0f), exp16(minus))), u, i, n), n - i);
+  }
+}
+
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; i += 16) store(y + i, times(larger(load(g + i, n - i), all(0.0f)), u, i, n), n - i);
 }
@@ -580,6 +588,7 @@ const KernelTable neon_table = {
     .silu_mul_row = silu_mul_row,
     .gelu_mul_row = gelu_mul_row,
     .gelu_erf_mul_row = gelu_erf_mul_row,
+    .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,

@@ -233,6 +233,7 @@ void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads
     float* head = x + row * stride + size_t{i % n_heads} * head_dim;
     if (norm.weight && norm.kind == kQkNormHead) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
     if (norm.weight && norm.kind == kQkNormLayer) t.layernorm_row(head, norm.weight + size_t{i % n_heads} * head_dim, nullptr, head_dim, norm.eps, head);
+    if (norm.weight && norm.kind == kQkNormLayerShared) t.layernorm_row(head, norm.weight, norm.bias, head_dim, norm.eps, head);
     if (view.n_pairs)
       t.rope_row(head, view.cos + size_t{row} * view.n_pairs, view.sin + size_t{row} * view.n_pairs, view.n_pairs, view.interleaved);
     if (norm.weight && norm.kind == kQkNormHeadAfter && view.n_pairs) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
@@ -255,7 +256,7 @@ void clamp_row(float* gate, float* up, uint32_t n, float limit) {
 
 void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
   const KernelTable& t = w.kernels->t;
-  const auto run = act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : t.silu_mul_row;
+  const auto run = act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : act == kActSigmoid ? t.sigmoid_mul_row : t.silu_mul_row;
   const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) {
     if (act == kActSwigluClamped) clamp_row(gate + i * stride, up + i * stride, n, limit);

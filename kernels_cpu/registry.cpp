@@ -74,6 +74,7 @@ void overlay(const KernelTable& from, Kernels* out) {
   take(t.silu_mul_row, from.silu_mul_row);
   take(t.gelu_mul_row, from.gelu_mul_row);
   take(t.gelu_erf_mul_row, from.gelu_erf_mul_row);
+  take(t.sigmoid_mul_row, from.sigmoid_mul_row);
   take(t.relu_mul_row, from.relu_mul_row);
   take(t.add_row, from.add_row);
   take(t.rope_row, from.rope_row);

@@ -166,6 +166,10 @@ void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   }
 }
 
+void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
+  for (uint32_t i = 0; i < n; ++i) y[i] = times(1.0f / (1.0f + exp_one(-g[i])), u, i);
+}
+
 void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; ++i) y[i] = times(larger(g[i], 0.0f), u, i);
 }
@@ -517,6 +521,7 @@ constexpr KernelTable kTable = {
     .silu_mul_row = silu_mul_row,
     .gelu_mul_row = gelu_mul_row,
     .gelu_erf_mul_row = gelu_erf_mul_row,
+    .sigmoid_mul_row = sigmoid_mul_row,
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,

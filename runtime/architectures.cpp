@@ -93,7 +93,6 @@ constexpr HfTensor kGptOssTensors[] = {
 };
 
 constexpr HfTensor kLlama4Tensors[] = {
-    {"/language_model.lm_head.weight", kOutput},
     {"embed_tokens.weight", kTokenEmbd},
     {"norm.weight", kOutputNorm},
     {"/lm_head.weight", kOutput},
@@ -338,6 +337,10 @@ constexpr HfTensor kPhiTensors[] = {
     {"self_attn.v_proj.bias", kAttnVBias},
     {"self_attn.o_proj.bias", kAttnOutBias},
     {"self_attn.dense.bias", kAttnOutBias},
+    {"self_attn.q_layernorm.weight", kAttnQNorm},
+    {"self_attn.q_layernorm.bias", kAttnQNormBias},
+    {"self_attn.k_layernorm.weight", kAttnKNorm},
+    {"self_attn.k_layernorm.bias", kAttnKNormBias},
     {"post_attention_layernorm.weight", kFfnNorm},
     {"post_attention_layernorm.bias", kFfnNormBias},
     {"mlp.c_fc.weight", kFfnUp},
@@ -354,7 +357,6 @@ constexpr HfTensor kPhiTensors[] = {
 constexpr HfNames kLlamaNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlamaTensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGptOssNames = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGptOssTensors), {}};
 constexpr HfNames kLlama4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}};
-constexpr HfNames kLlama4WholeNames = {{"language_model.model.", nullptr}, "layers.", LINNET_NAMES(kLlama4Tensors), {}, {"vision_model.", "multi_modal_projector."}};
 constexpr HfNames kGemma2Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGemma2Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kPhi3Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kPhi3Tensors), {"self_attn.rotary_emb.inv_freq"}};
 constexpr HfNames kGlm4Names = {{"model.", nullptr}, "layers.", LINNET_NAMES(kGlm4Tensors), {}};
@@ -406,7 +408,7 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.n_context = 131072, .n_kv_heads = 8, .window = 4096}},
     // Ministral 3
     {.name = "ministral3", .hf_class = "Ministral3ForCausalLM", .gguf = "mistral3", .names = &kLlamaNames,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .rope_temperature = true,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .window_by_key = true, .rope_temperature = true,
      .spec = {.temp_all = 1},
      .absent = {.norm_eps = 1e-5, .n_context = 262144, .n_kv_heads = 8, .head_dim = 128},
      .form = {.numbers = {{"attention.temperature_scale", &ModelSpec::temp_scale}}}},
@@ -423,7 +425,7 @@ constexpr Architecture kArchitectures[] = {
      .absent = {.n_context = 32768, .n_kv_heads = 32, .head_dim = 128, .window = 4096}},
     // Mixtral 8x7B, 8x22B
     {.name = "mixtral", .hf_class = "MixtralForCausalLM", .gguf = "llama", .names = &kLlamaNames,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopePairs, .window_by_key = true,
      .absent = {.norm_eps = 1e-5, .rope_base = 1e6, .n_context = 131072, .n_kv_heads = 8},
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 8, .active_absent = 2}},
     // Qwen1.5-MoE, Qwen2-MoE: a shared expert behind a gate
@@ -455,21 +457,12 @@ constexpr Architecture kArchitectures[] = {
      .spec = {.activation = kActSwigluClamped, .attn_sinks = 1, .router_bias = 1, .expert_bias = 1, .act_limit = 7},
      .numbers = {"swiglu_limit"},
      .flags = {{"attention_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"attention_bias", true, &ModelSpec::out_bias, 1, 0}},
+     .only = {{"swiglu_alpha", "1.702"}},
      .absent = {.norm_eps = 1e-5, .rope_base = 150000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 64, .window = 128, .window_pattern = 2},
      .experts = {.count = "num_local_experts", .ff = "intermediate_size", .norm = Has::kAlways, .n_absent = 128, .active_absent = 4},
      .form = {.yarn_untruncated = true, .names = {{kFfnNorm, "post_attention_norm.weight"}}}},
     // Llama 4, the text model: chunks, layers without RoPE or chunks, where queries have a temperature; one expert beside a shared one
     {.name = "llama4_text", .hf_class = "Llama4ForCausalLM", .gguf = "llama4", .names = &kLlama4Names, .aliases = kLlama4Keys,
-     .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
-     .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true, .qk_norm_of_ones = true,
-     .spec = {.router_kind = kRouterSigmoid, .router_input = 1, .window_chunks = 1, .temp_scale = 0.1, .temp_positions = 8192},
-     .numbers = {"attn_scale"},
-     .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, 0}},
-     .absent = {.norm_eps = 1e-5, .rope_base = 500000, .n_context = 131072, .n_kv_heads = 8, .head_dim = 128, .window = 8192, .window_pattern = 4},
-     .experts = {.count = "num_local_experts", .ff = "intermediate_size", .shared = "intermediate_size", .norm = Has::kNever, .n_absent = 16, .active_absent = 1, .norm_in_gguf = false},
-     .form = {.window = 8192}},
-    // The same as the text part of the whole, as it is published: what sees is passed over
-    {.name = "llama4", .hf_class = "Llama4ForConditionalGeneration", .gguf = "llama4", .names = &kLlama4WholeNames, .aliases = kLlama4Keys, .nested = "text_config",
      .rope_hf = kRopePairs, .rope_gguf = kRopePairs,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .nope_without_window = true, .qk_norm_of_ones = true,
      .spec = {.router_kind = kRouterSigmoid, .router_input = 1, .window_chunks = 1, .temp_scale = 0.1, .temp_positions = 8192},
@@ -519,7 +512,7 @@ constexpr Architecture kArchitectures[] = {
     {.name = "mpt", .hf_class = "MptForCausalLM", .gguf = "mpt", .names = &kMptNames, .aliases = kMptKeys, .nested = "attn_config",
      .spec = {.activation = kActGeluErf, .norm = kNormLayer, .ungated = 1, .alibi = 1},
      .numbers = {"clip_qkv", "softmax_scale"},
-     .only = {{"alibi", "true"}, {"attn_type", "\"multihead_attention\""}, {"expansion_ratio", "4"}, {"no_bias", "true"}},
+     .only = {{"alibi", "true"}, {"attn_type", "\"multihead_attention\""}, {"expansion_ratio", "4"}, {"no_bias", "true"}, {"norm_type", "\"low_precision_layernorm\""}},
      .absent = {.norm_eps = 1e-5, .d_ff = 4, .alibi_bias_max = 8, .tied = true},
      .form = {.qkv = true, .numbers = {{"attention.clamp_kqv", &ModelSpec::clip_qkv}}}},
     // OPT; that of 350 million weights has norms behind the sums and embeddings of half the size
@@ -532,16 +525,18 @@ constexpr Architecture kArchitectures[] = {
      .form = {.none = true}},
     // StarCoder2
     {.name = "starcoder2", .hf_class = "Starcoder2ForCausalLM", .gguf = "starcoder2", .names = &kPhiNames, .aliases = kStarcoderKeys,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves, .window_by_key = true,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .ungated = 1},
      .ignored = {"activation_function", "layer_norm_epsilon"},
      .flags = {{"use_bias", true, &ModelSpec::qkv_bias, 1, 0}, {"use_bias", true, &ModelSpec::out_bias, 1, 0}, {"use_bias", true, &ModelSpec::mlp_bias, 1, 0}},
+     .only = {{"norm_type", "\"layer_norm\""}},
      .absent = {.norm_eps = 1e-5, .n_context = 4096, .n_kv_heads = 2, .tied = true}},
     // Phi-1, Phi-1.5, Phi-2
     {.name = "phi", .hf_class = "PhiForCausalLM", .gguf = "phi2", .names = &kPhiNames, .aliases = kLayerNormKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kAlways, .out_bias = Has::kAlways, .mlp_bias = Has::kAlways,
      .spec = {.activation = kActGeluTanh, .norm = kNormLayer, .norm_bias = 1, .residual = kResidualParallel, .ungated = 1, .head_bias = 1},
+     .flags = {{"qk_layernorm", false, &ModelSpec::qk_norm, kQkNormLayerShared, kQkNormNone}},
      .absent = {.norm_eps = 1e-5, .rotary = 0.5}},
     // Gemma 1
     {.name = "gemma", .hf_class = "GemmaForCausalLM", .gguf = "gemma", .names = &kLlamaNames, .aliases = kGemmaKeys,
@@ -557,17 +552,17 @@ constexpr Architecture kArchitectures[] = {
      .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
      .absent = {.n_context = 8192, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 2, .tied = true},
      .form = {.window = 4096, .scaled_layers = 46, .numbers = {{"attn_logit_softcapping", &ModelSpec::attn_softcap, false, 50}, {"final_logit_softcapping", &ModelSpec::logit_softcap, false, 30}}}},
-    // Gemma 3, text
+    // Gemma 3, the text model; files of the whole leave out sizes
     {.name = "gemma3_text", .hf_class = "Gemma3ForCausalLM", .gguf = "gemma3", .names = &kGemma2Names, .aliases = kGemmaKeys,
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey, .norm_plus_one = true, .embd_scale_root = true,
-     .spec = {.activation = kActGeluTanh, .qk_norm = kQkNormHead, .residual = kResidualSandwich, .attn_scale = 0.0625},
+     .spec = {.n_heads = 8, .n_vocab = 262208, .activation = kActGeluTanh, .qk_norm = kQkNormHead, .residual = kResidualSandwich, .attn_scale = 0.0625},
      .numbers = {"query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"},
      .absent = {.rope_base = 1e6, .rope_local_base = 10000, .n_context = 131072, .n_kv_heads = 4, .head_dim = 256, .window = 4096, .window_pattern = 6, .tied = true},
      .form = {.scaled_layers = 62, .numbers = {{"attn_logit_softcapping", &ModelSpec::attn_softcap}, {"final_logit_softcapping", &ModelSpec::logit_softcap}}}},
     // Phi-3, Phi-3.5, Phi-4, Phi-4-mini
     {.name = "phi3", .hf_class = "Phi3ForCausalLM", .gguf = "phi3", .names = &kPhi3Names,
-     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
+     .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves, .window_by_key = true,
      .absent = {.norm_eps = 1e-5, .rotary = 1, .rope_original = 4096, .n_context = 4096},
      .form = {.qkv = true, .gate_up = true}},
     // GPT-2
@@ -627,6 +622,7 @@ constexpr Architecture kArchitectures[] = {
      .rope_hf = kRopeHalves, .rope_gguf = kRopeHalves,
      .qkv_bias = Has::kByKey, .out_bias = Has::kByKey,
      .flags = {{"use_qk_norm", true, &ModelSpec::qk_norm, kQkNormHeadAfter, kQkNormNone}},
+     .only = {{"norm_type", "\"rms\""}, {"norm_topk_prob", "true"}, {"routed_scaling_factor", "false"}},
      .absent = {.norm_eps = 1e-5}},
     // Granite 3
     {.name = "granite", .hf_class = "GraniteForCausalLM", .gguf = "granite", .names = &kLlamaNames,
@@ -659,6 +655,12 @@ constexpr Architecture kArchitectures[] = {
 };
 constexpr uint32_t kArchitectureCount = sizeof kArchitectures / sizeof kArchitectures[0];
 
+constexpr HfWhole kWholes[] = {
+    {"llama4", "Llama4ForConditionalGeneration", {"llama4_text"}, {"vision_model.", "multi_modal_projector."}},
+    {"gemma3", "Gemma3ForConditionalGeneration", {"gemma3_text"}, {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector."}},
+    {"mistral3", "Mistral3ForConditionalGeneration", {"mistral", "ministral3"}, {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector."}},
+};
+
 const Architecture* architecture_by_hf(std::string_view model_type) {
   for (const Architecture& a : kArchitectures)
     if (model_type == a.name) return &a;
@@ -669,6 +671,20 @@ const Architecture* architecture_by_hf_class(std::string_view hf_class) {
   for (const Architecture& a : kArchitectures)
     if (hf_class == a.hf_class) return &a;
   return nullptr;
+}
+
+const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_class) {
+  for (const HfWhole& w : kWholes)
+    if (model_type.empty() ? hf_class == w.hf_class : model_type == w.name) return &w;
+  return nullptr;
+}
+
+HfNames whole_names(const HfWhole& whole, const HfNames& text) {
+  HfNames names = text;
+  names.roots[0] = "language_model.model.", names.tops[0] = "language_model.";
+  names.roots[1] = "model.language_model.", names.tops[1] = "";
+  for (size_t i = 0; i < sizeof names.beside / sizeof *names.beside; ++i) names.beside[i] = whole.beside[i];
+  return names;
 }
 
 const Architecture* architecture_by_gguf(std::string_view name) {
@@ -714,7 +730,8 @@ HfName hf_tensor_find(const HfNames& names, std::string_view name, const HfTenso
   *layer = 0;
   for (const char* other : names.beside)
     if (other && name.starts_with(other)) return HfName::kIgnored;
-  if (find(name, false, false)) return HfName::kKnown;
+  for (const char* top : names.tops)
+    if (name.starts_with(top) && find(name.substr(std::string_view(top).size()), false, false)) return HfName::kKnown;
   for (const char* root : names.roots) {
     if (!root || !name.starts_with(root)) continue;
     std::string_view rest = name.substr(std::string_view(root).size());
@@ -733,7 +750,7 @@ HfName hf_tensor_find(const HfNames& names, std::string_view name, const HfTenso
 std::string hf_tensor_name(const HfNames& names, const HfTensor& tensor, uint32_t root, uint32_t layer, uint32_t head) {
   std::string name = tensor.name;
   if (const size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, std::to_string(head));
-  if (name[0] == '/') return name.substr(1);
+  if (name[0] == '/') return names.tops[root] + name.substr(1);
   return names.roots[root] + (kRoles[tensor.role].per_layer ? names.layers + std::to_string(layer) + "." : "") + name;
 }
 

@@ -37,7 +37,15 @@ struct HfNames {
   const HfTensor* tensors;
   uint32_t n_tensors;
   const char* ignored[3];  // of layers: tables and masks that files carry along
-  const char* beside[2] = {};  // how names of parts that are no decoder begin
+  const char* beside[4] = {};  // how names of parts that are no decoder begin
+  const char* tops[2] = {"", ""};  // what stands before names that begin with '/', by root
+};
+
+// A published model of which the decoder is a part: config.json has the decoder's keys in text_config, tensors a prefix. What sees or projects is passed over.
+struct HfWhole {
+  const char *name, *hf_class;  // config.json's model_type and architectures[0]
+  const char* texts[2];         // families of text_config, the first where it names none
+  const char* beside[4];        // HfNames.beside
 };
 
 // What config.json calls a key that other families have under another name.
@@ -129,6 +137,7 @@ struct Architecture {
   Has qkv_bias = Has::kNever, out_bias = Has::kNever;  // kByKey: attention_bias
   Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
   bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
+  bool window_by_key = false;         // it counts where the key is, of which absent has none
   bool nope_without_window = false;   // layers without a window have no RoPE
   bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
   bool rope_temperature = false;      // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
@@ -157,6 +166,8 @@ extern const uint32_t kArchitectureCount;
 // nullptr if unknown. Several families may have one name in GGUF files, the first is returned.
 const Architecture* architecture_by_hf(std::string_view model_type);
 const Architecture* architecture_by_hf_class(std::string_view hf_class);
+const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_class);  // by the class where there is no model_type
+HfNames whole_names(const HfWhole& whole, const HfNames& text);
 const Architecture* architecture_by_gguf(std::string_view name);
 
 // What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors outside the layers.

@@ -86,8 +86,8 @@ struct Decoder {
       ops.sync(w);
     }
     const RopeView rope = rope_of(layer, 0, false);
-    ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, {l.q_norm, spec.qk_norm, eps}, rope_of(layer, first, false));
-    ops.rope(w, k, a.kv_stride, m, n_kv, dim, {l.k_norm, spec.qk_norm, eps}, rope);
+    ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, {l.q_norm, l.q_norm_bias, spec.qk_norm, eps}, rope_of(layer, first, false));
+    ops.rope(w, k, a.kv_stride, m, n_kv, dim, {l.k_norm, l.k_norm_bias, spec.qk_norm, eps}, rope);
     ops.sync(w);
     if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0)) ops.scale_rows(w, q, a.q_stride, a.temperature + first, n, spec.n_heads * dim);
     ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);

@@ -156,6 +156,8 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kAttnOutBias, i, &l->out_bias));
   LINNET_TRY(in.vector(kAttnQNorm, i, &l->q_norm));
   LINNET_TRY(in.vector(kAttnKNorm, i, &l->k_norm));
+  LINNET_TRY(in.vector(kAttnQNormBias, i, &l->q_norm_bias));
+  LINNET_TRY(in.vector(kAttnKNormBias, i, &l->k_norm_bias));
   LINNET_TRY(in.vector(kAttnSinks, i, &l->attn_sinks));
   LINNET_TRY(in.norm(kFfnNorm, kFfnNormBias, i, &l->ffn_norm));
   LINNET_TRY(in.norm(kFfnPostNorm, kFfnPostNormBias, i, &l->ffn_post_norm));

@@ -19,6 +19,7 @@ struct Layer {
   Matrix out;              // (d_model, n_heads * head_dim)
   const float *q_bias, *k_bias, *v_bias, *out_bias;  // or nullptr
   const float *q_norm, *k_norm;                      // (head_dim, or of all heads) or nullptr
+  const float *q_norm_bias, *k_norm_bias;            // (head_dim) or nullptr
   const float* attn_sinks;                           // (n_heads) or nullptr
   // Latent attention: k and v are empty, q is (n_heads * (nope + rope), d_model or q_lora_rank), out (d_model, n_heads * v_head_dim).
   Matrix q_a;              // (q_lora_rank, d_model) or empty

@@ -34,13 +34,14 @@ struct RopeView {
 };
 
 enum NormKind : uint32_t { kNormRms = 0, kNormLayer = 1 };
-enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3, kActSwigluClamped = 4 };
+enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3, kActSwigluClamped = 4, kActSigmoid = 5 };
 enum QkNorm : uint32_t {
   kQkNormNone = 0,
   kQkNormHead = 1,       // RMS per head, before RoPE; all heads share the weights
   kQkNormAll = 2,        // RMS over all heads at once, before RoPE
   kQkNormHeadAfter = 3,  // RMS per head, after RoPE
-  kQkNormLayer = 4       // LayerNorm per head, before RoPE, of every head its own weights
+  kQkNormLayer = 4,      // LayerNorm per head, before RoPE, of every head its own weights
+  kQkNormLayerShared = 5 // the same, all heads share weights and a bias
 };
 
 // A norm of rows.
@@ -53,6 +54,7 @@ struct Norm {
 // Of q or k; kQkNormAll is a Norm of whole rows.
 struct HeadNorm {
   const float* weight;  // (head_dim), of kQkNormLayer (n_heads * head_dim); nullptr: none
+  const float* bias;    // (head_dim) of kQkNormLayerShared
   uint32_t kind;        // QkNorm
   float eps;
 };

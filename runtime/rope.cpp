@@ -61,7 +61,7 @@ void sin_cos(double a, double* s, double* c) {
 // Llama 3.1: low frequencies are divided by the factor, high ones stay, those between are blended.
 double scale_llama3(const ModelSpec& spec, double f) {
   const double wavelength = 2 * kPi / f, original = spec.rope_original;
-  if (wavelength > original / spec.rope_low) return f / spec.rope_factor;
+  if (wavelength >= original / spec.rope_low) return f / spec.rope_factor;
   if (wavelength < original / spec.rope_high) return f;
   const double smooth = (original / wavelength - spec.rope_low) / (spec.rope_high - spec.rope_low);
   return (1 - smooth) * f / spec.rope_factor + smooth * f;

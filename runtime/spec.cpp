@@ -57,6 +57,7 @@ bool has_qkv_bias(const ModelSpec& s) { return s.qkv_bias; }
 bool has_out_bias(const ModelSpec& s) { return s.out_bias; }
 bool has_mlp_bias(const ModelSpec& s) { return s.mlp_bias; }
 bool has_qk_norm(const ModelSpec& s) { return s.qk_norm; }
+bool has_qk_norm_bias(const ModelSpec& s) { return s.qk_norm == kQkNormLayerShared; }
 bool has_sinks(const ModelSpec& s) { return s.attn_sinks; }
 bool latent(const ModelSpec& s) { return s.kv_lora_rank; }
 bool not_latent(const ModelSpec& s) { return s.n_layers > 0 && !s.kv_lora_rank; }
@@ -154,11 +155,11 @@ const SpecField kSpecFields[] = {
     FIELD(rope_high, kF64, 0, 1e6),
     FIELD(rope_original, kU32, 0, 1 << 24),
     FIELD(rope_freqs, kU32, 0, 1),
-    FIELD(activation, kU32, kActSilu, kActSwigluClamped, 1, kActSilu),
+    FIELD(activation, kU32, kActSilu, kActSigmoid, 1, kActSilu),
     FIELD(qkv_bias, kU32, 0, 1),
     FIELD(out_bias, kU32, 0, 1),
     FIELD(mlp_bias, kU32, 0, 1),
-    FIELD(qk_norm, kU32, kQkNormNone, kQkNormLayer, 1, kQkNormHead),
+    FIELD(qk_norm, kU32, kQkNormNone, kQkNormLayerShared, 1, kQkNormHead),
     FIELD(tied, kU32, 0, 1),
     FIELD(window, kU32, 0, 1 << 24, 2),
     FIELD(window_pattern, kU32, 0, 1024, 2),
@@ -244,6 +245,8 @@ const TensorRole kRoles[kRoleCount] = {
     {"attn_output.bias", true, false, d_model, one, has_out_bias},
     {"attn_q_norm.weight", true, false, q_norm_dim, one, has_qk_norm},
     {"attn_k_norm.weight", true, false, k_norm_dim, one, has_qk_norm},
+    {"attn_q_norm.bias", true, false, head_dim, one, has_qk_norm_bias},
+    {"attn_k_norm.bias", true, false, head_dim, one, has_qk_norm_bias},
     {"attn_sinks.weight", true, false, n_heads, one, has_sinks},
     {"attn_q_a.weight", true, true, q_lora_rank, d_model, has_q_lora},
     {"attn_q_a_norm.weight", true, false, q_lora_rank, one, has_q_lora},
@@ -375,9 +378,9 @@ Status spec_check(const ModelSpec& s, Error* err, const char* label) {
     return fail(err, LINNET_BAD_FILE, label, ": n_heads * head_dim = ", s.n_heads * s.head_dim, " is more than ", 131072);
   if (s.rope_dim % 2 || s.rope_dim > s.head_dim || (s.rope_kind != kRopeNone && s.rope_dim == 0))
     return fail(err, LINNET_BAD_FILE, label, ": rope_dim = ", s.rope_dim, " is odd, 0 or more than head_dim = ", s.head_dim);
-  if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high > s.rope_low) || !(s.rope_low > 0)))
+  if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high >= s.rope_low) || !(s.rope_low > 0)))
     return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
-                ") and rope_high > rope_low > 0");
+                ") and rope_high >= rope_low > 0");
   if (s.rope_scaling == kRopeScaleYarn && (s.rope_original == 0 || !(s.rope_high > 0) || !(s.rope_low > 0) || !(s.rope_base > 1)))
     return fail(err, LINNET_BAD_FILE, label, ": YaRN needs rope_original (it is ", s.rope_original, "), rope_low and rope_high above 0, rope_base above 1");
   if (rope_by_length(s) && s.rope_original == 0) return fail(err, LINNET_BAD_FILE, label, ": rope_scaling = ", s.rope_scaling, " needs rope_original > 0");

@@ -159,7 +159,7 @@ struct TensorRole {
 enum Role : uint32_t {
   kTokenEmbd, kOutputNorm, kOutput, kRopeFreqs,
   kPosEmbd, kEmbdNorm, kEmbdNormBias, kEmbdIn, kEmbdOut, kOutputNormBias, kOutputBias, kAlibi, kRopeShort, kRopeLong,
-  kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm, kAttnSinks,
+  kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm, kAttnQNormBias, kAttnKNormBias, kAttnSinks,
   // Latent attention. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the other.
   kAttnQA, kAttnQANorm, kAttnQB, kAttnKvA, kAttnKvANorm, kAttnKB, kAttnVB,
   kAttnNormBias, kAttnPostNorm, kAttnPostNormBias, kFfnNormBias, kFfnPostNorm, kFfnPostNormBias,

@@ -203,6 +203,7 @@ void bench_rows(Bench& b) {
   time("layernorm_row", n, [&] { t.layernorm_row(x.data(), w.data(), w.data(), n, 1e-5f, y.data()); });
   time("gelu_mul_row", n, [&] { t.gelu_mul_row(x.data(), w.data(), n, y.data()); });
   time("gelu_erf_mul_row", n, [&] { t.gelu_erf_mul_row(x.data(), w.data(), n, y.data()); });
+  time("sigmoid_mul_row", n, [&] { t.sigmoid_mul_row(x.data(), w.data(), n, y.data()); });
   time("relu_mul_row", n, [&] { t.relu_mul_row(x.data(), w.data(), n, y.data()); });
   volatile uint32_t found = 0;
   time("find_above", n, [&] { found = t.find_above(x.data(), n, 0, 2.0f); });

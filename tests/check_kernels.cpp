@@ -547,8 +547,11 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
   if (t.gelu_erf_mul_row)
     check_map(name, "gelu_erf_mul_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.gelu_erf_mul_row(x, w, n, y); }, true);
-  for (const auto act : {&T::silu_mul_row, &T::gelu_mul_row, &T::gelu_erf_mul_row, &T::relu_mul_row})
+  for (const auto act : {&T::silu_mul_row, &T::gelu_mul_row, &T::gelu_erf_mul_row, &T::relu_mul_row, &T::sigmoid_mul_row})
     if (t.*act) check_map(name, "activations without a factor", t, s, rng, [act](const T& k, float* x, const float*, uint32_t n, float, float, float* y) { (k.*act)(x, nullptr, n, y); });
+  if (t.sigmoid_mul_row)
+    check_map(name, "sigmoid_mul_row", t, s, rng,
+              [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.sigmoid_mul_row(x, w, n, y); }, true);
   if (t.relu_mul_row)
     check_map(name, "relu_mul_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.relu_mul_row(x, w, n, y); }, true);
@@ -598,7 +601,7 @@ void check_registry() {
       for (uint32_t f = LINNET_F32; f <= kMaxFormat; ++f)
         entry.expect(k.gemm[f].run != nullptr && k.gemm[f].w == f, "%s has no gemm for format %u", isa_name(t->isa), f);
       const KernelTable& r = k.t;
-      entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row && r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.find_above && r.add_row && r.rope_row &&
+      entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row && r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.sigmoid_mul_row && r.find_above && r.add_row && r.rope_row &&
                        r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.turn_panels && r.merge_row && r.scale_row && r.exp_row && r.gather_row &&
                        r.read_all,
                    "%s has a hole", isa_name(t->isa));

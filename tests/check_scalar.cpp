@@ -118,6 +118,7 @@ void reference_rows(const KernelTable& s, Rng& rng) {
   Entry norm("scalar", "rmsnorm_row", "against doubles"), silu("scalar", "silu_mul_row", "against doubles"),
       rope("scalar", "rope_row", "against doubles"), quant("scalar", "quantize_row", "against doubles"),
       rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"), gelu_erf("scalar", "gelu_erf_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
+      sigmoid("scalar", "sigmoid_mul_row", "against doubles"),
       layer("scalar", "layernorm_row", "against doubles"), find("scalar", "find_above", "by its definition");
   const auto near = [](float got, double want, double size) { return std::fabs(static_cast<double>(got) - want) <= size * 1e-6 + 1e-37; };
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
@@ -138,6 +139,11 @@ void reference_rows(const KernelTable& s, Rng& rng) {
       const double want = static_cast<double>(x[j]) / (1 + std::exp(-static_cast<double>(x[j]))) * static_cast<double>(w[j]);
       silu.expect(near(y[j], want, std::fabs(want)), "silu(%.9g): %.9g, not %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]),
                   want);
+    }
+    s.sigmoid_mul_row(x, w, n, y);
+    for (uint32_t j = 0; j < n; ++j) {
+      const double want = static_cast<double>(w[j]) / (1 + std::exp(-static_cast<double>(x[j])));
+      sigmoid.expect(near(y[j], want, std::fabs(want)), "sigmoid(%.9g): %.9g, not %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]), want);
     }
     s.gelu_mul_row(x, w, n, y);
     for (uint32_t j = 0; j < n; ++j) {

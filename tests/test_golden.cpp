@@ -44,7 +44,7 @@ struct Family {
 constexpr Family kFamilies[] = {
     {"llama"}, {"llama-mha-linear"}, {"mistral"}, {"qwen2"}, {"qwen3"}, {"smollm2"}, {"mistral-window"}, {"qwen2-window"}, {"llama-k-outliers"}, {"deepseek-v2"}, {"deepseek-v2-qlora"},
     {"gpt2"}, {"gemma2"}, {"phi3"}, {"phi3-longrope"}, {"phi4-mini"}, {"gpt-neox"}, {"llama-dynamic"},
-    {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"gemma"}, {"gemma3"}, {"llama-yarn"},
+    {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-11b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"phi-qk-norm"}, {"gemma"}, {"gemma3"}, {"gemma3-whole"}, {"llama-reglu"}, {"llama-glu"}, {"llama-yarn"},
     // With experts: where a router is near a tie, rounding sends a row to another one.
     {"mixtral", 8e-3, 0.15}, {"qwen2-moe"}, {"qwen3-moe", 5e-3, 8e-2}, {"deepseek-v2-moe", 1.2e-2, 0.15}, {"deepseek-v3", 5e-3, 0.2}, {"granite-moe"}, {"gpt-oss"},
     {"llama4", 8e-3, 5e-2}, {"switch", 5e-3, 5e-2},

@@ -363,7 +363,10 @@ TEST_CASE("config: Llama 4 as it is published, with a part that sees") {
   CHECK((s.nope_pattern == 4 && s.temp_positions == 8192 && s.qk_norm == kQkNormHeadAfter && s.router_input == 1 && s.n_active == 1));
   keys["image_token"] = "7";
   REFUSED(config(keys, &s, e), LINNET_UNSUPPORTED, "key 'image_token'");
-  const HfNames& names = *architecture_by_hf("llama4")->names;
+  HfConfig whole;
+  keys.erase("image_token");
+  ACCEPTED(read_config(config_text(keys), "config.json", &whole, e));
+  const HfNames& names = whole.names;
   const HfTensor* found = nullptr;
   uint32_t layer = 0;
   CHECK(hf_tensor_find(names, "vision_model.layernorm_post.weight", &found, &layer) == HfName::kIgnored);
@@ -371,6 +374,51 @@ TEST_CASE("config: Llama 4 as it is published, with a part that sees") {
   CHECK((layer == 3 && found->role == kRouter));
   CHECK(hf_tensor_find(names, "language_model.lm_head.weight", &found, &layer) == HfName::kKnown);
   CHECK(hf_tensor_find(*architecture_by_hf("llama4_text")->names, "vision_model.layernorm_post.weight", &found, &layer) == HfName::kUnknown);
+}
+
+TEST_CASE("config: Gemma 3 and Mistral 3 as they are published, with a part that sees") {
+  HfConfig c;
+  const auto read = [&c](const std::string& text, Error* e) { return read_config(text, "config.json", &c, e); };
+  constexpr const char* kGemma = R"({"architectures": ["Gemma3ForConditionalGeneration"], "boi_token_index": 255999, "eoi_token_index": 256000, "eos_token_id": [1, 106], "image_token_index": 262144,
+      "initializer_range": 0.02, "mm_tokens_per_image": 256, "model_type": "gemma3", "text_config": {"hidden_size": 2560, "intermediate_size": 10240, "model_type": "gemma3_text",
+      "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024}, "torch_dtype": "bfloat16", "transformers_version": "4.50.0.dev0",
+      "vision_config": {"hidden_size": 1152, "image_size": 896}})";
+  ACCEPTED(read(kGemma, e));
+  const ModelSpec& s = c.spec;
+  CHECK((s.n_heads == 8 && s.n_kv_heads == 4 && s.head_dim == 256 && s.n_vocab == 262208 && s.n_context == 131072 && s.tied && s.rope_scaling == kRopeScaleLinear && s.rope_factor == 8));
+  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.window == 1024 && layer_window(s, 4) == 1024 && layer_window(s, 5) == 0 && s.attn_scale == 0.0625));
+  CHECK(s.architecture == std::string("gemma3_text"));
+  const HfTensor* found = nullptr;
+  uint32_t layer = 0;
+  for (const char* name : {"language_model.model.layers.33.mlp.up_proj.weight", "model.language_model.layers.33.mlp.up_proj.weight"}) {
+    CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kKnown);
+    CHECK((layer == 33 && found->role == kFfnUp));
+  }
+  for (const char* name : {"language_model.lm_head.weight", "lm_head.weight"}) CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kKnown);
+  for (const char* name : {"vision_tower.vision_model.encoder.layers.0.mlp.fc1.bias", "multi_modal_projector.mm_soft_emb_norm.weight", "model.vision_tower.head.probe"})
+    CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kIgnored);
+  for (const char* name : {"model.layers.3.mlp.up_proj.weight", "audio_tower.weight", "language_model.vision_tower.x"}) CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kUnknown);
+  REFUSED(read(replaced(kGemma, "\"gemma3_text\"", "\"llama\""), e), LINNET_UNSUPPORTED, "'text_config.model_type' 'llama' of 'gemma3' is not supported");
+  REFUSED(read(replaced(kGemma, "\"gemma3_text\"", "3"), e), LINNET_BAD_FILE, "'text_config.model_type' is 3, not a string");
+  REFUSED(read(replaced(kGemma, "\"text_config\"", "\"text\""), e), LINNET_BAD_FILE, "'text_config' is missing");
+  REFUSED(read(replaced(kGemma, "\"hidden_size\": 2560", "\"hidden_size\": 2560, \"per_layer\": 1"), e), LINNET_UNSUPPORTED, "key 'text_config.per_layer' (1) is not supported");
+  REFUSED(read(replaced(kGemma, "\"hidden_size\": 2560", "\"hidden_size\": -1"), e), LINNET_BAD_FILE, "'text_config.hidden_size' is -1");
+  REFUSED(read(replaced(kGemma, "Gemma3ForCond", "LlavaForCond"), e), LINNET_UNSUPPORTED, "class 'LlavaForConditionalGeneration' is not supported, only 'Gemma3ForConditionalGeneration'");
+
+  constexpr const char* kMistral = R"({"architectures": ["Mistral3ForConditionalGeneration"], "image_token_index": 10, "model_type": "mistral3", "multimodal_projector_bias": false,
+      "projector_hidden_act": "gelu", "spatial_merge_size": 2, "text_config": {"attention_dropout": 0.0, "head_dim": 128, "hidden_act": "silu", "hidden_size": 5120, "initializer_range": 0.02,
+      "intermediate_size": 32768, "max_position_embeddings": 131072, "model_type": "mistral", "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
+      "rope_theta": 1000000000.0, "sliding_window": null, "use_cache": true, "vocab_size": 131072}, "torch_dtype": "bfloat16", "vision_config": {"model_type": "pixtral"}, "vision_feature_layer": -1})";
+  ACCEPTED(read(kMistral, e));
+  CHECK((s.rope_base == 1e9 && s.window == 0 && !s.tied && s.head_dim == 128 && s.temp_scale == 0 && c.architecture == architecture_by_hf("mistral")));
+  const std::string ministral = replaced(replaced(kMistral, "\"model_type\": \"mistral\"", "\"model_type\": \"ministral3\""), "\"rope_theta\": 1000000000.0", R"("rope_parameters": {"beta_fast": 32.0,
+      "beta_slow": 1.0, "factor": 16.0, "llama_4_scaling_beta": 0.1, "max_position_embeddings": 131072, "mscale": 1.0, "mscale_all_dim": 1.0, "original_max_position_embeddings": 16384,
+      "rope_theta": 1000000.0, "rope_type": "yarn", "type": "yarn"}, "tie_word_embeddings": false)");
+  ACCEPTED(read(ministral, e));
+  CHECK((s.rope_scaling == kRopeScaleYarn && s.temp_scale == 0.1 && s.temp_positions == 16384 && !s.tied && s.rope_attn_factor == 1));
+  ACCEPTED(read(replaced(ministral, "\"spatial_merge_size\"", "\"tie_word_embeddings\": true, \"spatial_merge_size\""), e));
+  CHECK(s.tied);  // the whole's counts
+  REFUSED(read(replaced(ministral, "\"max_position_embeddings\": 131072, \"mscale\"", "\"max_position_embeddings\": 9, \"mscale\""), e), LINNET_UNSUPPORTED, "rope parameter 'max_position_embeddings' (9)");
 }
 
 TEST_CASE("config: experts") {
@@ -460,7 +508,8 @@ TEST_CASE("config: RoPE in the published and the newer style") {
   REFUSED(scaling(replaced(kLlama3, "32", "0").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 0");
   REFUSED(scaling(replaced(kLlama3, "32", "32.5").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 32.5");
   REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4, ", "").c_str(), e), LINNET_BAD_FILE, "'high_freq_factor' is missing");
-  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 1").c_str(), e), LINNET_BAD_FILE, "must be above");
+  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 0.5").c_str(), e), LINNET_BAD_FILE, "'high_freq_factor' is below");
+  ACCEPTED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 1").c_str(), e));  // as Llama 4 has them: no pairs between
   REFUSED(config({{"rope_theta", "1e4"}, {"rope_parameters", R"({"rope_theta": 2e4})"}}, &a, e), LINNET_BAD_FILE, "'rope_theta' is there twice");
   REFUSED(config({{"rope_scaling", "{\"type\": \"default\"}"}, {"rope_parameters", "{}"}}, &a, e), LINNET_BAD_FILE, "contradict");
 }
@@ -479,7 +528,7 @@ TEST_CASE("config: refused by name") {
 
   // Keys that change the arithmetic.
   REFUSED(one("quantization", "{}", e), LINNET_UNSUPPORTED, "key 'quantization' (an object) is not supported");
-  REFUSED(one("num_experts", "8", e), LINNET_UNSUPPORTED, "key 'num_experts' (8) is not supported");
+  REFUSED(one("num_experts", "8", e), LINNET_UNSUPPORTED, "'num_experts' 8 is not supported, only 1");
   REFUSED(one("logits_scaling", "0.5", e), LINNET_UNSUPPORTED, "key 'logits_scaling' (0.5)");
   REFUSED(one("hidden_act", "\"mish\"", e), LINNET_UNSUPPORTED, "'hidden_act' 'mish' is not supported");
   REFUSED(one("rope_interleaved", "true", e), LINNET_UNSUPPORTED, "'rope_interleaved' true is not supported, only false");
@@ -536,6 +585,47 @@ TEST_CASE("config: refused by name") {
   for (const char* value : {"0", "-1", "\"1e4\"", "1e300"}) REFUSED(one("rope_theta", value, e), LINNET_BAD_FILE, "'rope_theta' is ");
   for (const char* key : {"tie_word_embeddings", "attention_bias", "mlp_bias", "use_sliding_window"})
     REFUSED(one(key, "1", e), LINNET_BAD_FILE, "'" + std::string(key) + "' is 1, not true or false");
+}
+
+// The weights that a spec asks for, experts without padding.
+double weights_of(const ModelSpec& s) {
+  double n = 0;
+  for (uint32_t r = 0; r < kRoleCount; ++r)
+    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? s.n_layers : 1); ++layer) {
+      const Role role = static_cast<Role>(r);
+      if (!role_present(role, layer, s)) continue;
+      const double rows = role_of_experts(role) ? double{1} * s.n_experts * expert_rows(role, s) : kRoles[r].n(s);
+      n += rows * (kRoles[r].matrix ? kRoles[r].k(s) : 1);
+    }
+  return n;
+}
+
+TEST_CASE("config: the keys that published models carry, and as many weights as they are known to have") {
+  std::istringstream lines(slurp("tests/data/published_configs.jsonl"));
+  size_t n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    const auto row = nlohmann::json::parse(line);
+    const std::string name = row["name"];
+    HfConfig c;
+    INFO(name);
+    ACCEPTED(read_config(row["config"].dump(), name.c_str(), &c, e));
+    const double billions = weights_of(c.spec) * 1e-9;
+    INFO(billions << " thousand million weights, not " << row["billions"]);
+    CHECK(std::fabs(billions / row["billions"].get<double>() - 1) < 0.015);
+    auto more = row["config"];
+    more["something_new"] = 1;
+    REFUSED(read_config(more.dump(), name.c_str(), &c, e), LINNET_UNSUPPORTED, "key 'something_new' (1) is not supported");
+  }
+  std::printf("published configs: %zu\n", n);
+  CHECK(n > 55);
+  // What some families have and others would pass over.
+  ModelSpec s;
+  Keys keys = family("llama", "LlamaForCausalLM");
+  keys["sliding_window"] = "512";
+  REFUSED(config(keys, &s, e), LINNET_UNSUPPORTED, "'sliding_window' 512 of 'llama' is not supported");
+  keys["sliding_window"] = "2048";  // hides nothing
+  ACCEPTED(config(keys, &s, e));
+  CHECK(s.window == 0);
 }
 
 TEST_CASE("config: families as their published files say them") {
@@ -597,7 +687,7 @@ TEST_CASE("config: families as their published files say them") {
   ACCEPTED(read(R"({"model_type": "phi", "architectures": ["PhiForCausalLM"], "hidden_act": "gelu_new", "hidden_size": 2560, "intermediate_size": 10240, "layer_norm_eps": 1e-05,
       "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 32, "partial_rotary_factor": 0.4, "qk_layernorm": false, "rope_scaling": null, "rope_theta": 10000.0,
       "vocab_size": 51200})", e));
-  CHECK((s.rope_dim == 32 && s.head_dim == 80 && s.residual == kResidualParallel && s.head_bias && s.qkv_bias && !s.tied));
+  CHECK((s.rope_dim == 32 && s.head_dim == 80 && s.residual == kResidualParallel && s.head_bias && s.qkv_bias && !s.tied && s.qk_norm == kQkNormNone));
   constexpr const char* kPhi3 = R"({"model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "hidden_act": "silu", "hidden_size": 48, "intermediate_size": 8192, "max_position_embeddings": 131072,
       "num_attention_heads": 4, "num_hidden_layers": 32, "num_key_value_heads": 4, "original_max_position_embeddings": 4096, "rms_norm_eps": 1e-05, "rope_theta": 10000.0,
       "rope_scaling": {"type": "su", "short_factor": [1, 1, 1.5, 1, 2, 3], "long_factor": [1, 2, 4, 8, 16, 32.5]}, "sliding_window": 262144, "tie_word_embeddings": false, "vocab_size": 32064})";

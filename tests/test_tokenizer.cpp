@@ -115,6 +115,7 @@ TEST_CASE("golden vectors of small tokenizers of all styles") {
     const bool model = !std::ifstream(folder + "/tokenizer.json");
     golden(std::string(name) + "/vectors", folder, model ? LINNET_NO_PARSE_SPECIAL : 0);
   }
+  for (const char* name : {"wordpiece-txt", "wordpiece-txt-cased"}) golden(std::string(name) + "/vectors", std::string("tests/golden/tokenizers/") + name, 0);
 }
 
 TEST_CASE("vectors of Hugging Face") {

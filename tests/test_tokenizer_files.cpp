@@ -219,16 +219,53 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
 }
 
 TEST_CASE("the fuzzer's seeds are good files") {
-  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "spm.model"}) {
+  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "spm.model", "vocab.txt"}) {
     const std::string text = slurp(std::string("tests/data/fuzz_tokenizer_json/") + name).substr(1);
     Loaded l;
     Error err = {};
-    const bool is_json = std::string(name).find(".json") != std::string::npos;
-    const Status status =
-        is_json ? convert::tokenizer_from_json(text, {}, &l.blob, &err) : convert::tokenizer_from_spm(text, {}, &l.blob, &err);
+    const auto read = std::string_view(name).ends_with(".json") ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_json(s, {}, out, e); }
+                      : std::string_view(name).ends_with(".txt") ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_pieces(s, {}, out, e); }
+                                                               : [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_spm(s, {}, out, e); };
+    const Status status = read(text, &l.blob, &err);
     INFO(name << ": " << err.text);
     CHECK(status == LINNET_OK);
   }
+}
+
+TEST_CASE("vocab.txt: what it and the file beside it may say") {
+  Loaded l;
+  Error err = {};
+  const auto read = [&](std::string_view vocab, const char* config) { return convert::tokenizer_from_pieces(vocab, {config, "", "", ""}, &l.blob, &err); };
+  const std::string base = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nAb\nab\n##c\né\ne\n中\n##国\n";
+  const auto ids = [&](const char* config, std::string_view text, std::string_view vocab) {
+    INFO(config << ": " << err.text);
+    REQUIRE(read(vocab, config) == LINNET_OK);
+    open_blob(&l);
+    return encode(l.t, text);
+  };
+  CHECK(ids("", "Abc é", base) == Ids{2, 6, 7, 9, 3});
+  CHECK(ids("{}", "x[MASK]ab中国", base.substr(0, base.size() - 1)) == Ids{2, 1, 4, 6, 10, 1, 3});  // the last line may lack its end
+  CHECK(ids(R"({"do_lower_case": false, "tokenizer_class": "BertTokenizerFast"})", "Abc é", base) == Ids{2, 5, 7, 8, 3});
+  CHECK(ids(R"({"do_lower_case": false, "strip_accents": true})", "ab é", base) == Ids{2, 6, 9, 3});
+  CHECK(ids(R"({"strip_accents": false})", "Ab é", base) == Ids{2, 6, 8, 3});
+  CHECK(ids(R"({"tokenize_chinese_chars": false})", "中国", base) == Ids{2, 10, 11, 3});
+  CHECK(ids(R"({"unk_token": "<u>", "cls_token": {"content": "<c>"}, "sep_token": "<s>"})", "q<s>ab", "<u>\r\n<c>\r\n<s>\r\nab\r\n") == Ids{1, 0, 2, 3, 2});
+  CHECK(decode(l.t, {3, 3}) == "ab ab");
+  const auto refused = [&](Status status, std::string_view vocab, const char* config, const char* what) {
+    CHECK(read(vocab, config) == status);
+    INFO(err.text);
+    CHECK(std::string(err.text).find(what) != std::string::npos);
+  };
+  refused(LINNET_BAD_FILE, "", "", "vocab.txt: has no '[UNK]'");
+  refused(LINNET_BAD_FILE, "[UNK]\n[CLS]\n", "", "vocab.txt: has no '[SEP]'");
+  refused(LINNET_BAD_FILE, "[UNK]\n\n[CLS]\n", "", "vocab.txt: line 2 has 0 bytes");
+  refused(LINNET_BAD_FILE, "[UNK]\n" + std::string(5000, 'x'), "", "vocab.txt: line 2 has 5000 bytes");
+  refused(LINNET_BAD_FILE, base + "ab\n", "", "are both 'ab'");
+  refused(LINNET_BAD_FILE, base, R"({"do_lower_case": 1})", "tokenizer_config.json: do_lower_case is 1, not true or false");
+  refused(LINNET_BAD_FILE, base, R"({"cls_token": 1})", "tokenizer_config.json: cls_token is 1");
+  refused(LINNET_BAD_FILE, base, R"({"added_tokens_decoder": {"5": {"content": "[X]", "special": true}}})", "has the id 5 of 'Ab'");
+  refused(LINNET_UNSUPPORTED, base, R"({"do_basic_tokenize": false})", "do_basic_tokenize");
+  refused(LINNET_UNSUPPORTED, base, R"({"tokenizer_class": "BertJapaneseTokenizer"})", "'BertJapaneseTokenizer'");
 }
 
 TEST_CASE("vocab.json without a known tokenizer class is refused by name") {

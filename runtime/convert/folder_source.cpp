@@ -33,7 +33,7 @@ struct Folder {
 
 // The entry of the role and its name in these files; the first one's where none is there.
 const HfTensor* find_name(const Folder& in, Role role, uint32_t layer, std::string* name, uint32_t expert = 0) {
-  const HfNames& names = *in.arch().names;
+  const HfNames& names = in.config.names;
   const HfTensor* first = nullptr;
   for (uint32_t i = 0; i < names.n_tensors; ++i) {
     if (names.tensors[i].role != role) continue;
@@ -120,7 +120,7 @@ Status add_by_head(Folder* in, const HfTensor& entry, uint32_t layer, SourceTens
   std::vector<SafetensorsTensor> heads;
   for (uint32_t h = 0; h < t->n / dim; ++h) {
     std::string name;
-    for (uint32_t root = 0; root < 2 && in->arch().names->roots[root] && !in->tensors.count(name); ++root) name = hf_tensor_name(*in->arch().names, entry, root, layer, h);
+    for (uint32_t root = 0; root < 2 && in->config.names.roots[root] && !in->tensors.count(name); ++root) name = hf_tensor_name(in->config.names, entry, root, layer, h);
     const auto at = in->tensors.find(name);
     if (at == in->tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape [", dim, "]");
     if (at->second.shape != std::vector<uint64_t>{dim}) return fail(err, LINNET_BAD_FILE, at->second.file, ": tensor '", name, "' has shape ", shape_text(at->second.shape), ", config.json asks for [", dim, "]");
@@ -317,7 +317,7 @@ Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
     if (in.used.count(name)) continue;
     const HfTensor* entry = nullptr;
     uint32_t layer = 0;
-    const HfName known = hf_tensor_find(*in.arch().names, name, &entry, &layer);
+    const HfName known = hf_tensor_find(in.config.names, name, &entry, &layer);
     if (known == HfName::kIgnored || (layer >= spec.n_layers && layer - spec.n_layers < in.config.n_extra_layers)) continue;
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
     if (layer >= spec.n_layers) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");

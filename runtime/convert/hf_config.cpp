@@ -26,13 +26,13 @@ constexpr std::string_view kRead[] = {
 // Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
 constexpr std::string_view kHarmless[] = {
     "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
-    "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "classifier_dropout", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty", "do_sample",
+    "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "cla_share_factor", "class_num", "classifier_dropout", "cross_attention_hidden_size", "custom_pipelines", "decoder_start_token_id", "dense_list", "diversity_penalty", "do_sample",
     "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "eod_token_id", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "masked_softmax_fusion",
-    "length_penalty", "max_length", "n_ctx", "min_length", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
-    "norm_type", "num_return_sequences", "offset_alibi", "output_attentions", "output_hidden_states", "output_scores", "pad_token_id", "prefix", "pretraining_tp",
-    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "scale_attention_softmax_in_fp32", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact",
-    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p",
+    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "im_end_id", "im_newline_id", "im_start_id", "image_token_id", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "mask_init_id", "masked_softmax_fusion",
+    "length_penalty", "max_length", "max_sequence_length", "min_length", "moe_drop_tokens", "moe_layer_num_skipped", "moe_random_routing_dropped_token", "n_ctx", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
+    "num_media_embeds", "num_return_sequences", "offset_alibi", "org_vocab_size", "output_attentions", "output_hidden_states", "output_scores", "pad_id", "pad_token_id", "pool_type", "prefix", "pretraining_tp",
+    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "scale_attention_softmax_in_fp32", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "skip_cls_token", "slow_but_exact",
+    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "text_end_id", "text_start_id", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p",
     "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
     "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
 
@@ -44,14 +44,17 @@ constexpr std::string_view kOfExperts[] = {
     "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
 // Of models that are more than a decoder.
-constexpr std::string_view kOfOtherParts[] = {"boi_token_index", "eoi_token_index", "image_token_index", "vision_config"};
+constexpr std::string_view kOfOtherParts[] = {"boi_token_id", "boi_token_index", "eoi_token_id", "eoi_token_index", "image_token_id", "image_token_index", "mm_tokens_per_image", "multimodal_projector_bias",
+                                              "projector_hidden_act", "spatial_merge_size", "vision_config", "vision_feature_layer"};
 
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {
-    {"_remove_final_layer_norm", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"partial_rotary_factor", "1.0"}, {"prefix_lm", "false"},
-    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"},
-    {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_mrope", "false"}};
+    {"_remove_final_layer_norm", "false"}, {"activation", "\"swiglu\""}, {"add_classification_head", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
+    {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"group_limited_greedy", "false"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"moe_topk", "1"}, {"num_experts", "1"}, {"num_shared_expert", "1"}, {"partial_rotary_factor", "1.0"}, {"position_embedding_xdrope", "false"},
+    {"prefix_lm", "false"},
+    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary_scaling_factor", "1.0"},
+    {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_cla", "false"}, {"use_mixed_mlp_moe", "false"}, {"use_mla", "false"},
+    {"use_mrope", "false"}, {"use_rotary_pos_emb", "true"}};
 
 // Names of hidden_act; "gelu_new" and its like are the one by tanh.
 struct ActName {
@@ -60,7 +63,7 @@ struct ActName {
 };
 constexpr ActName kActs[] = {
     {"silu", kActSilu}, {"swish", kActSilu}, {"gelu", kActGeluErf}, {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
-    {"gelu_fast", kActGeluTanh}, {"relu", kActRelu}};
+    {"gelu_fast", kActGeluTanh}, {"relu", kActRelu}, {"sigmoid", kActSigmoid}};
 
 // Keys of numbers that some families have. Null is 0: none, or the default of what the spec's field is about.
 enum class Turn { kNone, kInverse, kInverseRoot };
@@ -108,6 +111,7 @@ class ConfigReader {
     LINNET_TRY(check_keys());
     *out = {};
     out->architecture = arch_;
+    out->names = whole_ ? whole_names(*whole_, *arch_->names) : *arch_->names;
     out_ = out;
     ModelSpec* spec = &out->spec;
     *spec = arch_->spec;
@@ -152,22 +156,34 @@ class ConfigReader {
     }
     if (get_string(config_, "model_type", &type) == Got::kWrong) return wrong("model_type", *json_member(config_, "model_type"), "a string");
     if (type.empty() && hf_class.empty()) return missing("model_type");
-    arch_ = type.empty() ? architecture_by_hf_class(hf_class) : architecture_by_hf(type);
-    if (!arch_) return refuse(LINNET_UNSUPPORTED, "architecture '", type.empty() ? hf_class : type, "' is not supported");
+    whole_ = whole_by_hf(type, hf_class);
+    arch_ = whole_ ? nullptr : type.empty() ? architecture_by_hf_class(hf_class) : architecture_by_hf(type);
+    if (!arch_ && !whole_) return refuse(LINNET_UNSUPPORTED, "architecture '", type.empty() ? hf_class : type, "' is not supported");
     // The same layers under another head (classification, embedding) are another model.
-    if (!hf_class.empty() && hf_class != arch_->hf_class)
-      return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", arch_->hf_class, "' of this architecture is");
-    return LINNET_OK;
+    const auto same = [](char a, char b) { return a == b || ((a ^ b) == 32 && ((a | 32) >= 'a' && (a | 32) <= 'z')); };  // MPTForCausalLM
+    if (const std::string_view of = whole_ ? whole_->hf_class : arch_->hf_class; !hf_class.empty() && !std::equal(hf_class.begin(), hf_class.end(), of.begin(), of.end(), same))
+      return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", of, "' of this architecture is");
+    if (!whole_) return LINNET_OK;
+    const json* text = json_member(config_, "text_config");
+    if (!text || !text->is_object()) return text ? wrong("text_config", *text, "an object") : missing("text_config");
+    type = whole_->texts[0];
+    if (get_string(*text, "model_type", &type) == Got::kWrong) return wrong("text_config.model_type", *json_member(*text, "model_type"), "a string");
+    for (const char* known : whole_->texts)
+      if (known && type == known) arch_ = architecture_by_hf(type);
+    return arch_ ? LINNET_OK : refuse(LINNET_UNSUPPORTED, "'text_config.model_type' '", type, "' of '", whole_->name, "' is not supported");
   }
 
   // Keys of the nested object come out, aliases get the name that is read. Where both are there they must say the same.
   Status rename_keys() {
-    if (const json* nested = arch_->nested ? json_member(config_, arch_->nested) : nullptr; nested && !nested->is_null()) {
-      if (!nested->is_object()) return wrong(arch_->nested, *nested, "an object");
+    const char* const outer = whole_ ? "text_config" : arch_->nested;
+    if (const json* nested = outer ? json_member(config_, outer) : nullptr; nested && !nested->is_null()) {
+      if (!nested->is_object()) return wrong(outer, *nested, "an object");
       const json inner = *nested;
-      config_.erase(arch_->nested);
-      for (const auto& [key, value] : *inner.get_ptr<const json::object_t*>())
-        if (key != "model_type") LINNET_TRY(put_key(key, std::string(arch_->nested) + "." + key, value));
+      config_.erase(outer);
+      for (const auto& [key, value] : *inner.get_ptr<const json::object_t*>()) {
+        if (key == "model_type" || listed(kHarmless, key) || ((key == "tie_word_embeddings" || value.is_null()) && json_member(config_, key))) continue;  // the whole's counts
+        LINNET_TRY(put_key(key, std::string(outer) + "." + key, value));
+      }
     }
     for (const HfAlias* a = arch_->aliases; a && a->name; ++a) {
       const json* found = json_member(config_, a->name);
@@ -207,8 +223,8 @@ class ConfigReader {
       const HfOnly* only = nullptr;
       for (const HfOnly& row : arch_->only)
         if (row.key && key == row.key) only = &row;
-      if (arch_->names->beside[0] && listed(kOfOtherParts, key)) continue;
-      if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
+      if (whole_ && listed(kOfOtherParts, key)) continue;
+      if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
       for (const HfOnly& row : kOnlyAt)
         if (!only && key == row.key) only = &row;
       if (!only) return refuse(LINNET_UNSUPPORTED, "key '", shown(key), "' (", json_show(value), ") is not supported");
@@ -541,7 +557,7 @@ class ConfigReader {
       static constexpr std::string_view kYarn[] = {"attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"};
       static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
       if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
-      if (arch_->rope_temperature && key == "llama_4_scaling_beta") continue;
+      if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context))) continue;
       if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
@@ -563,7 +579,7 @@ class ConfigReader {
     LINNET_TRY(read_required(rope, "low_freq_factor", &ModelSpec::rope_low, spec));
     LINNET_TRY(read_required(rope, "high_freq_factor", &ModelSpec::rope_high, spec));
     LINNET_TRY(read_required(rope, "original_max_position_embeddings", &ModelSpec::rope_original, spec));
-    if (spec->rope_low >= spec->rope_high) return refuse(LINNET_BAD_FILE, "'high_freq_factor' must be above 'low_freq_factor'");
+    if (spec->rope_low > spec->rope_high) return refuse(LINNET_BAD_FILE, "'high_freq_factor' is below 'low_freq_factor'");
     return LINNET_OK;
   }
 
@@ -667,6 +683,8 @@ class ConfigReader {
     if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types")) return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
     if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, "layer_types", spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
+    if (first != windowed.end() && !arch_->window_by_switch && !arch_->window_by_key && !arch_->absent.window && window < spec->n_context)
+      return refuse(LINNET_UNSUPPORTED, "'", shown("sliding_window"), "' ", window, " of '", arch_->name, "' is not supported");
     if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) return LINNET_OK;  // every position sees all before it
     spec->window = window;
     spec->window_from = static_cast<uint32_t>(first - windowed.begin());
@@ -681,7 +699,8 @@ class ConfigReader {
   // Of queries in layers without RoPE (Llama 4), or in all.
   Status read_temperature(ModelSpec* spec) {
     bool on = spec->temp_scale > 0;
-    LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
+    if (const json* tuning = json_member(config_, "attn_temperature_tuning"); tuning && tuning->is_number_unsigned()) on = *tuning != 0;  // published as 4
+    else LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
     LINNET_TRY(read_number(config_, "floor_scale", &ModelSpec::temp_positions, spec));
     if (!on || !(spec->nope_pattern || spec->temp_all)) spec->temp_scale = spec->temp_positions = 0;
     return LINNET_OK;
@@ -727,6 +746,7 @@ class ConfigReader {
   const char* label_;
   Error* err_;
   const Architecture* arch_ = nullptr;
+  const HfWhole* whole_ = nullptr;
   HfConfig* out_ = nullptr;
   std::map<std::string, std::string> names_;  // of keys that the file has under another name
 };

@@ -13,7 +13,7 @@ struct Shape {
   const char *name, *architecture;
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context, tied;
   double norm_eps, rope_base, llama3_factor;  // llama3_factor 0: no scaling
-  uint32_t n_experts = 0, n_active = 0, expert_ff = 0;
+  uint32_t n_experts = 0, n_active = 0, expert_ff = 0, shared_ff = 0;
 };
 // From the published config.json of each model.
 constexpr Shape kShapes[] = {
@@ -30,6 +30,7 @@ constexpr Shape kShapes[] = {
     {"qwen3-1.7b", "qwen3", 28, 2048, 16, 8, 128, 6144, 151936, 40960, 1, 1e-6, 1000000, 0},
     {"qwen3-4b", "qwen3", 36, 2560, 32, 8, 128, 9728, 151936, 40960, 1, 1e-6, 1000000, 0},
     {"qwen3-30b-a3b", "qwen3_moe", 48, 2048, 32, 4, 128, 6144, 151936, 40960, 0, 1e-6, 1000000, 0, 128, 8, 768},
+    {"qwen1.5-moe-a2.7b", "qwen2_moe", 24, 2048, 16, 16, 128, 5632, 151936, 8192, 0, 1e-6, 1000000, 0, 60, 4, 1408, 5632},
     {"mixtral-8x7b", "mixtral", 32, 4096, 32, 8, 128, 14336, 32000, 32768, 0, 1e-5, 1000000, 0, 8, 2, 14336},
     {"moe-tiny", "qwen3_moe", 2, 256, 4, 2, 64, 512, 512, 512, 0, 1e-6, 10000, 0, 24, 3, 176},  // for tests
     {"tinyllama-1.1b", "llama", 22, 2048, 32, 4, 64, 5632, 32000, 2048, 0, 1e-5, 10000, 0},
@@ -161,8 +162,9 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.head_dim = spec.rope_dim = s->head_dim, spec.d_ff = s->d_ff, spec.n_vocab = s->n_vocab, spec.n_context = s->n_context;
   spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
   spec.rope_factor = spec.rope_low = spec.rope_high = 1;
-  spec.qkv_bias = a->qkv_bias == Has::kAlways;
-  spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff, spec.router_norm = s->n_experts > 0;
+  spec.qkv_bias = a->qkv_bias == Has::kAlways || s->shared_ff > 0;
+  spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff, spec.router_norm = s->n_experts > 0 && !s->shared_ff;
+  spec.shared_ff = s->shared_ff, spec.shared_gate = s->shared_ff > 0 && a->experts.shared_gate;
   if (s->llama3_factor > 0) {
     spec.rope_scaling = kRopeScaleLlama3;
     spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;

@@ -618,7 +618,9 @@ Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Erro
     return tokenizer_from_vocab(text, merges, *prefix != '\0', sides, out, err);
   }
   LINNET_TRY(read_file(folder + "/tokenizer.model", kMaxTokenizerFile, &text, &found, err));
-  return found ? tokenizer_from_spm(text, sides, out, err) : LINNET_OK;
+  if (found) return tokenizer_from_spm(text, sides, out, err);
+  LINNET_TRY(read_file(folder + "/vocab.txt", kMaxTokenizerFile, &text, &found, err));
+  return found ? tokenizer_from_pieces(text, sides, out, err) : LINNET_OK;
 }
 
 }  // namespace linnet::convert

@@ -24,7 +24,7 @@ struct TokenizerBlob {
 };
 
 // From an HF folder: tokenizer.json, else vocab.json + merges.txt (also GPT-2's and Qwen2's published names, with a prefix such as
-// gpt2_vocab.json), else tokenizer.model; with tokenizer_config.json and generation_config.json (its eos_token_id may be a list) where
+// gpt2_vocab.json), else tokenizer.model, else vocab.txt (BERT's pieces); with tokenizer_config.json and generation_config.json (its eos_token_id may be a list) where
 // present. A folder without any of them gives an empty blob and LINNET_OK. What linnet cannot do exactly is LINNET_UNSUPPORTED, with the
 // pattern or type in the text.
 Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err);

@@ -1,4 +1,4 @@
-// tokenizer.json, vocab.json with merges.txt, and the configuration files beside them.
+// tokenizer.json, vocab.json with merges.txt, vocab.txt, and the configuration files beside them.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -609,6 +609,58 @@ Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, boo
   return build_tokenizer(parts, out, err);
 }
 
+Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& side_texts, TokenizerBlob* out, Error* err) {
+  constexpr const char* label = "vocab.txt";
+  Sides sides;
+  LINNET_TRY(read_sides(side_texts, &sides, err));
+  const Sides::Bert& bert = sides.bert;
+  std::string_view name = sides.tokenizer_class;
+  if (name.ends_with("Fast")) name.remove_suffix(4);
+  if (!name.empty() && name != "BertTokenizer" && name != "DistilBertTokenizer" && name != "ElectraTokenizer" && name != "MobileBertTokenizer")
+    return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: tokenizer_class '", sides.tokenizer_class, "' beside vocab.txt is not supported, only BERT's and those that split as it does");
+  if (bert.basic == 0) return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: do_basic_tokenize false is not supported");
+  TokenizerParts parts;
+  parts.label = label;
+  parts.kind = tok::kWordPiece;
+  for (size_t line = 1; !vocab.empty(); ++line) {
+    const size_t end = std::min(vocab.find('\n'), vocab.size());
+    std::string_view text = vocab.substr(0, end);
+    vocab.remove_prefix(std::min(end + 1, vocab.size()));
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (text.empty() || text.size() > kMaxTokenBytes) return fail(err, LINNET_BAD_FILE, label, ": line ", line, " has ", text.size(), " bytes, must be 1 to ", kMaxTokenBytes);
+    if (line > tok::kMaxTokens) return fail(err, LINNET_BAD_FILE, label, ": more than ", tok::kMaxTokens, " lines");
+    parts.tokens.emplace_back(text);
+  }
+  parts.types.assign(parts.tokens.size(), kNormal);
+  Vocabulary by_text;
+  LINNET_TRY(vocabulary(parts, &by_text, err));
+  for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
+  LINNET_TRY(vocabulary(parts, &by_text, err));
+  for (const std::string* spelling : {&bert.unk, &bert.cls, &bert.sep, &bert.pad, &bert.mask}) {
+    const auto at = by_text.find(*spelling);
+    if (at == by_text.end() && spelling != &bert.pad && spelling != &bert.mask) return fail(err, LINNET_BAD_FILE, label, ": has no '", *spelling, "'");
+    if (at == by_text.end()) continue;
+    const uint32_t id = at->second;
+    if (spelling == &bert.unk) parts.unk_id = static_cast<int32_t>(id);
+    if (spelling == &bert.cls) parts.before = {static_cast<int32_t>(id)};
+    if (spelling == &bert.sep) parts.after = {static_cast<int32_t>(id)};
+    if (id < parts.is_added.size() && parts.is_added[id]) continue;
+    AddedToken token;
+    token.id = id;
+    token.text = *spelling;
+    token.special = true;
+    LINNET_TRY(add_added(token, &parts, err));
+  }
+  parts.types[static_cast<size_t>(parts.unk_id)] = kUnknownType;
+  const bool lowercase = bert.lowercase != 0;
+  add_bert_normalizer(true, bert.strip_accents < 0 ? lowercase : bert.strip_accents == 1, lowercase, &parts);
+  parts.splits = {bert.han == 0 ? tok::kSplitBert : tok::kSplitBertHan};
+  parts.gguf_pre = "default";
+  parts.strip_space = parts.cleanup = true;
+  LINNET_TRY(apply_sides(sides, &parts, err));
+  return build_tokenizer(parts, out, err);
+}
+
 // ---- files beside it ------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -646,6 +698,16 @@ Status read_tokenizer_config(const std::string& text, Sides* out, Error* err) {
   LINNET_TRY(read_tristate(config, "add_eos_token", &out->add_eos, err));
   LINNET_TRY(read_tristate(config, "legacy", &out->legacy, err));
   LINNET_TRY(read_tristate(config, "add_prefix_space", &out->add_prefix_space, err));
+  Sides::Bert& bert = out->bert;
+  LINNET_TRY(read_token_name(config, "unk_token", &bert.unk, err));
+  LINNET_TRY(read_token_name(config, "cls_token", &bert.cls, err));
+  LINNET_TRY(read_token_name(config, "sep_token", &bert.sep, err));
+  LINNET_TRY(read_token_name(config, "pad_token", &bert.pad, err));
+  LINNET_TRY(read_token_name(config, "mask_token", &bert.mask, err));
+  LINNET_TRY(read_tristate(config, "do_lower_case", &bert.lowercase, err));
+  LINNET_TRY(read_tristate(config, "strip_accents", &bert.strip_accents, err));
+  LINNET_TRY(read_tristate(config, "tokenize_chinese_chars", &bert.han, err));
+  LINNET_TRY(read_tristate(config, "do_basic_tokenize", &bert.basic, err));
   const json* const added = json_member(config, "added_tokens_decoder");
   if (is_null(added)) return LINNET_OK;
   const auto* object = added->get_ptr<const json::object_t*>();

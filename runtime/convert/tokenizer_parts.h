@@ -102,6 +102,10 @@ struct Sides {
   bool has_tokenizer_config = false;
   std::string tokenizer_class, bos_token, eos_token;
   int add_bos = -1, add_eos = -1, legacy = -1, add_prefix_space = -1;  // -1: not said
+  struct Bert {                  // beside vocab.txt: what BERT's tokenizer takes where nothing is said
+    std::string unk = "[UNK]", cls = "[CLS]", sep = "[SEP]", pad = "[PAD]", mask = "[MASK]";
+    int lowercase = -1, strip_accents = -1, han = -1, basic = -1;
+  } bert;
   std::vector<AddedToken> added;
   int64_t bos_id = -1;           // of generation_config.json or config.json
   std::vector<int64_t> eos_ids;  // likewise
@@ -110,10 +114,11 @@ Status read_sides(const SideTexts& texts, Sides* out, Error* err);
 // Fills bos_id, eos_id and eog, after tokens and added are complete.
 Status apply_sides(const Sides& sides, TokenizerParts* parts, Error* err);
 
-// tokenizer.json; vocab.json and merges.txt (prefix "" or "gpt2_" names the files); tokenizer.model.
+// tokenizer.json; vocab.json and merges.txt (prefix "" or "gpt2_" names the files); vocab.txt, a piece a line (BERT); tokenizer.model.
 Status tokenizer_from_json(std::string_view text, const SideTexts& sides, TokenizerBlob* out, Error* err);
 Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& sides, TokenizerBlob* out,
                             Error* err);
+Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& sides, TokenizerBlob* out, Error* err);
 Status tokenizer_from_spm(std::string_view model, const SideTexts& sides, TokenizerBlob* out, Error* err);
 
 // Published copies of tokenizer.json exist in which U+00A0 has become a plain space, so that its tokens are never found. Where the

@@ -128,6 +128,9 @@ MODELS = {
     "falcon-7b": tiny("falcon", 46, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, multi_query=True),
     "falcon-40b": tiny("falcon", 42, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_kv_heads=2, ffn_hidden_size=52,
                        new_decoder_architecture=True),
+    "falcon-11b": tiny("falcon", 43, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, num_kv_heads=2, ffn_hidden_size=44,
+                       new_decoder_architecture=True, num_ln_in_parallel_attn=1, tie_word_embeddings=False,
+                       rope_parameters=dict(rope_type="default", rope_theta=500042.0)),
     "falcon-rw": tiny("falcon", 45, hidden_size=24, num_hidden_layers=2, num_attention_heads=3, ffn_hidden_size=52, alibi=True, bias=True,
                       multi_query=False, parallel_attn=False),
     "opt": tiny("opt", 44, hidden_size=24, ffn_dim=52, num_hidden_layers=2, num_attention_heads=3, word_embed_proj_dim=24, max_position_embeddings=80),
@@ -140,6 +143,8 @@ MODELS = {
                        sliding_window=17, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=100000.0)),
     "phi": tiny("phi", 43, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, max_position_embeddings=128,
                 rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5)),
+    "phi-qk-norm": tiny("phi", 42, hidden_size=24, intermediate_size=52, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, qk_layernorm=True,
+                        max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.75)),
     # Past the original context, so the long factors count; below it, with a part rotated.
     "phi3-longrope": tiny("phi3", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1,
                           max_position_embeddings=128, original_max_position_embeddings=32,
@@ -156,6 +161,11 @@ MODELS = {
                    query_pre_attn_scalar=10, sliding_window=19, sliding_window_pattern=3, max_position_embeddings=128,
                    rope_parameters=dict(full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
                                         sliding_attention=dict(rope_type="default", rope_theta=10000.0))),
+    # As a part of a model that sees (WHOLE).
+    "gemma3-whole": tiny("gemma3_text", 41, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, head_dim=8,
+                         query_pre_attn_scalar=12, sliding_window=15, sliding_window_pattern=2, max_position_embeddings=128,
+                         rope_parameters=dict(full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
+                                              sliding_attention=dict(rope_type="default", rope_theta=10000.0))),
     "stablelm": tiny("stablelm", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=3, use_qkv_bias=True,
                      max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.25)),
     "stablelm-12b": tiny("stablelm", 42, hidden_size=32, intermediate_size=36, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
@@ -200,6 +210,11 @@ MODELS = {
     "llama-yarn": tiny("llama", 46, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, head_dim=24,
                        max_position_embeddings=128,
                        rope_parameters=dict(rope_type="yarn", rope_theta=10000.0, factor=4.0, beta_fast=2.0, beta_slow=0.25, original_max_position_embeddings=32)),
+    # Gates by ReLU and by the sigmoid alone.
+    "llama-reglu": tiny("llama", 43, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, hidden_act="relu",
+                        max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
+    "llama-glu": tiny("llama", 44, hidden_size=24, intermediate_size=44, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, hidden_act="sigmoid",
+                      max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=10000.0)),
     "mixtral": tiny("mixtral", 43, hidden_size=24, intermediate_size=20, num_hidden_layers=2, num_attention_heads=3, num_key_value_heads=1, num_local_experts=5,
                     num_experts_per_tok=2, max_position_embeddings=128, rope_parameters=dict(rope_type="default", rope_theta=1000000.0)),
     # Experts in every other layer, beside a shared one that has a gate.
@@ -263,6 +278,7 @@ PUBLISHED = {
     "falcon-7b": dict(num_kv_heads=3, ffn_hidden_size=None, num_ln_in_parallel_attn=None, activation=None, rope_theta=None, rope_scaling=None,
                       max_position_embeddings=None, apply_residual_connection_post_layernorm=False),
     "falcon-40b": dict(rope_theta=None, rope_scaling=None),
+    "falcon-11b": dict(ff_factor=4),
     "falcon-rw": dict(rope_theta=None, rope_scaling=None),
     "opt": dict(activation_dropout=0.0),
     "opt-350m": dict(activation_dropout=0.0),
@@ -273,6 +289,7 @@ PUBLISHED = {
     "phi": {},
     "phi3-longrope": dict(partial_rotary_factor=None, rope_scaling=dict(type="longrope", short_factor=[1.0, 1.05, 1.1, 1.3], long_factor=[1.1, 1.7, 2.9, 4.3])),
     "gemma3": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=3, cache_implementation="hybrid"),
+    "gemma3-whole": dict(head_dim=8, _sliding_window_pattern=None, sliding_window_pattern=2, cache_implementation="hybrid"),
     "stablelm": {},
     "cohere": {},
     "cohere2": dict(sliding_window_pattern=3, layer_switch=3, order_of_interleaved_layers="local_attn_first", position_embedding_type="rope_gptj", rotary_pct=1.0,
@@ -295,7 +312,7 @@ PUBLISHED = {
 def publish(config, name):
     rope = config.pop("rope_parameters", None)
     if rope and "full_attention" in rope:
-        if name == "gemma3":
+        if name.startswith("gemma3"):
             config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
         rope = rope["full_attention"]
     if rope:
@@ -303,7 +320,7 @@ def publish(config, name):
         kind = rope.pop("rope_type")
         if "partial_rotary_factor" in rope:
             config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
-        config["rope_scaling"] = None if kind == "default" else {"rope_type" if name in ("gemma3", "olmo3", "gpt-oss") else "type": kind, **rope}
+        config["rope_scaling"] = None if kind == "default" else {"rope_type" if name in ("gemma3", "gemma3-whole", "olmo3", "gpt-oss") else "type": kind, **rope}
     config["torch_dtype"] = config.pop("dtype")
     config.pop("transformers_version")
     config.pop("layer_types", None)
@@ -514,6 +531,20 @@ def golden(folder, seed, tokens):
     return logits, info
 
 
+# Published as a part of a model that sees: its class, config and a tiny part for images.
+WHOLE = {
+    "gemma3-whole": (transformers.Gemma3ForConditionalGeneration, transformers.Gemma3Config, dict(mm_tokens_per_image=1, vision_config=dict(
+        hidden_size=4, intermediate_size=4, num_hidden_layers=1, num_attention_heads=1, image_size=4, patch_size=4, vision_use_head=False))),
+}
+
+
+def whole(name, model):
+    cls, config, parts = WHOLE[name]
+    all_of_it = cls(config(text_config=model.config.to_dict(), dtype="bfloat16", **parts)).bfloat16()
+    all_of_it.model.language_model.load_state_dict(model.model.state_dict())
+    return all_of_it
+
+
 def make(name, out):
     folder = out / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -524,12 +555,20 @@ def make(name, out):
         model.bfloat16()
     else:
         model.config.dtype = torch.float32
+    if name in WHOLE:
+        model = whole(name, model)
     model.save_pretrained(folder, max_shard_size="150KB" if name == "smollm2" else "5MB")
-    if model.config.vocab_size < 259:
+    if model.config.get_text_config().vocab_size < 259:
         (folder / "generation_config.json").unlink()  # says nothing that config.json does not
     if name in PUBLISHED:
         file = folder / "config.json"
-        file.write_text(json.dumps(publish(json.loads(file.read_text()), name), indent=2) + "\n")
+        config = json.loads(file.read_text())
+        if name in WHOLE:
+            config["torch_dtype"] = config.pop("dtype")
+            config["text_config"] = publish(config["text_config"] | dict(dtype="bfloat16", transformers_version=""), name)
+        else:
+            config = publish(config, name)
+        file.write_text(json.dumps(config, indent=2) + "\n")
     if name in ("gpt2", "bloom", "deepseek-v3"):  # published without the prefix; with masks that are no weights; with a layer more, for speculation
         file = str(folder / "model.safetensors")
         tensors = {key.removeprefix("transformer."): value for key, value in load_file(file).items()}

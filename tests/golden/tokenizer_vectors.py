@@ -19,6 +19,7 @@ from pathlib import Path
 
 import sentencepiece
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import BertTokenizer
 
 PROSE = """Hello, world!
 The quick brown fox jumps over the lazy dog.
@@ -420,6 +421,13 @@ def write_small(out):
     write(out / "bpe-spm/vectors.jsonl", sentencepiece_encoder(out / "bpe-spm/tokenizer.model"), known, plain)
     save("wordpiece", partial(wordpiece_style, False))
     save("wordpiece-cased", partial(wordpiece_style, True))
+    # The pieces alone, without and with a file that says how texts are made ready.
+    for name, says in (("wordpiece-txt", None), ("wordpiece-txt-cased", dict(tokenizer_class="BertTokenizer", do_lower_case=False, strip_accents=True, tokenize_chinese_chars=False))):
+        ids = json.loads((out / name.replace("-txt", "") / "tokenizer.json").read_text())["model"]["vocab"]
+        (folder(name) / "vocab.txt").write_text("".join(piece + "\n" for piece in sorted(ids, key=ids.get)), encoding="utf-8")
+        if says:
+            (out / name / "tokenizer_config.json").write_text(json.dumps(says) + "\n")
+        write(out / name / "vectors.jsonl", encoder(BertTokenizer.from_pretrained(out / name).backend_tokenizer), known, some_texts())
 
 
 def main():
