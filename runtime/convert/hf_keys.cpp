@@ -15,36 +15,43 @@ constexpr std::string_view kRead[] = {
 
 // Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
 constexpr std::string_view kHarmless[] = {
-    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
-    "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "cla_share_factor", "class_num", "classifier_dropout", "cross_attention_hidden_size", "custom_pipelines", "decoder_start_token_id", "dense_list", "diversity_penalty", "do_sample",
-    "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "eod_token_id", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "im_end_id", "im_newline_id", "im_start_id", "image_token_id", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "mask_init_id", "masked_softmax_fusion",
-    "length_penalty", "max_length", "max_sequence_length", "min_length", "moe_drop_tokens", "moe_layer_num_skipped", "moe_random_routing_dropped_token", "n_ctx", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
-    "num_media_embeds", "num_return_sequences", "offset_alibi", "org_vocab_size", "output_attentions", "output_hidden_states", "output_scores", "pad_id", "pad_token_id", "pool_type", "prefix", "pretraining_tp",
-    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "scale_attention_softmax_in_fp32", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "skip_cls_token", "slow_but_exact",
-    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "text_end_id", "text_start_id", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p",
-    "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
-    "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
+    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32",
+    "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion", "bos_token_id", "cache_implementation", "chunk_size_feed_forward",
+    "cla_share_factor", "class_num", "classifier_dropout", "cross_attention_hidden_size", "custom_pipelines", "decoder_start_token_id", "dense_list", "diversity_penalty",
+    "do_sample", "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "encoder_no_repeat_ngram_size", "eod_token_id",
+    "eos_token_id", "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id", "forced_eos_token_id", "gradient_checkpointing", "hidden_dropout",
+    "hidden_dropout_prob", "id2label", "im_end_id", "im_newline_id", "im_start_id", "image_token_id", "init_config", "init_device", "init_std", "initializer_range",
+    "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "length_penalty", "mask_init_id", "masked_softmax_fusion", "max_length", "max_sequence_length",
+    "min_length", "moe_drop_tokens", "moe_layer_num_skipped", "moe_random_routing_dropped_token", "n_ctx", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
+    "num_media_embeds", "num_return_sequences", "offset_alibi", "org_vocab_size", "output_attentions", "output_hidden_states", "output_scores", "pad_id", "pad_token_id",
+    "pool_type", "prefix", "pretraining_tp", "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout",
+    "return_dict", "return_dict_in_generate", "scale_attention_softmax_in_fp32", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "skip_cls_token", "slow_but_exact",
+    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature",
+    "text_end_id", "text_start_id", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p", "torch_dtype", "torchscript",
+    "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed", "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
 
 // Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
 constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
 constexpr std::string_view kOfExperts[] = {
-    "attn_temperature_tuning", "decoder_sparse_step", "expert_capacity", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
-    "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
-    "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
+    "attn_temperature_tuning", "decoder_sparse_step", "expert_capacity", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length",
+    "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts",
+    "norm_topk_prob", "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group",
+    "topk_method", "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
 
 // Of models that are more than a decoder.
-constexpr std::string_view kOfOtherParts[] = {"boi_token_id", "boi_token_index", "eoi_token_id", "eoi_token_index", "image_token_id", "image_token_index", "mm_tokens_per_image", "multimodal_projector_bias",
-                                              "projector_hidden_act", "spatial_merge_size", "vision_config", "vision_feature_layer"};
+constexpr std::string_view kOfOtherParts[] = {
+    "boi_token_id", "boi_token_index", "eoi_token_id", "eoi_token_index", "image_token_id", "image_token_index", "mm_tokens_per_image", "multimodal_projector_bias",
+    "projector_hidden_act", "spatial_merge_size", "vision_config", "vision_feature_layer"};
 
 // Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
 constexpr HfOnly kOnlyAt[] = {
-    {"_remove_final_layer_norm", "false"}, {"activation", "\"swiglu\""}, {"add_classification_head", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"group_limited_greedy", "false"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"},
-    {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"moe_topk", "1"}, {"num_experts", "1"}, {"num_shared_expert", "1"}, {"partial_rotary_factor", "1.0"}, {"position_embedding_xdrope", "false"},
-    {"prefix_lm", "false"}, {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary_scaling_factor", "1.0"},
-    {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_cla", "false"}, {"use_mixed_mlp_moe", "false"}, {"use_mla", "false"},
-    {"use_mrope", "false"}, {"use_rotary_pos_emb", "true"}};
+    {"_remove_final_layer_norm", "false"}, {"activation", "\"swiglu\""}, {"add_classification_head", "false"}, {"add_cross_attention", "false"},
+    {"apply_residual_connection_post_layernorm", "false"}, {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"group_limited_greedy", "false"},
+    {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""},
+    {"moe_topk", "1"}, {"num_experts", "1"}, {"num_shared_expert", "1"}, {"partial_rotary_factor", "1.0"}, {"position_embedding_xdrope", "false"}, {"prefix_lm", "false"},
+    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary_scaling_factor", "1.0"},
+    {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_cla", "false"},
+    {"use_mixed_mlp_moe", "false"}, {"use_mla", "false"}, {"use_mrope", "false"}, {"use_rotary_pos_emb", "true"}};
 template <class T>
 const SpecField& spec_row(const ModelSpec& spec, const T& field) {
   const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&spec);
