@@ -3,58 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <iterator>
-#include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "../rope.h"
-#include "json.h"
+#include "hf_keys.h"
 #include "source.h"
 
 namespace linnet::convert {
 namespace {
 
 using nlohmann::json;
-
-// Keys that are read below, quantization_config in hf_quant.cpp.
-constexpr std::string_view kRead[] = {
-    "architectures", "attention_bias", "head_dim", "hidden_act", "hidden_size", "intermediate_size", "layer_types", "max_position_embeddings", "max_window_layers", "mlp_bias",
-    "model_type", "num_attention_heads", "num_hidden_layers", "num_key_value_heads", "quantization_config", "rms_norm_eps", "rope_parameters", "rope_scaling",
-    "rope_theta", "sliding_window", "tie_word_embeddings", "use_sliding_window", "vocab_size"};
-
-// Keys that change nothing about what a decoder computes: training, bookkeeping, and defaults of generation.
-constexpr std::string_view kHarmless[] = {
-    "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attention_softmax_in_fp32", "attn_impl", "attn_pdrop", "auto_map", "bad_words_ids", "begin_suppress_tokens", "bias_dropout_fusion",
-    "bos_token_id", "cache_implementation", "chunk_size_feed_forward", "cla_share_factor", "class_num", "classifier_dropout", "cross_attention_hidden_size", "custom_pipelines", "decoder_start_token_id", "dense_list", "diversity_penalty", "do_sample",
-    "dropout", "dtype", "early_stopping", "emb_pdrop", "embd_pdrop", "embedding_dropout", "embedding_fraction", "eod_token_id", "encoder_no_repeat_ngram_size", "eos_token_id", "exponential_decay_length_penalty", "finetuning_task",
-    "forced_bos_token_id", "forced_eos_token_id", "id2label", "gradient_checkpointing", "hidden_dropout", "hidden_dropout_prob", "im_end_id", "im_newline_id", "im_start_id", "image_token_id", "init_config", "init_device", "init_std", "initializer_range", "is_decoder", "is_llama_config", "label2id", "layerdrop", "learned_pos_emb", "mask_init_id", "masked_softmax_fusion",
-    "length_penalty", "max_length", "max_sequence_length", "min_length", "moe_drop_tokens", "moe_layer_num_skipped", "moe_random_routing_dropped_token", "n_ctx", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
-    "num_media_embeds", "num_return_sequences", "offset_alibi", "org_vocab_size", "output_attentions", "output_hidden_states", "output_scores", "pad_id", "pad_token_id", "pool_type", "prefix", "pretraining_tp",
-    "problem_type", "remove_invalid_values", "reorder_and_upcast_attn", "repetition_penalty", "resid_pdrop", "residual_dropout", "return_dict", "return_dict_in_generate", "scale_attention_softmax_in_fp32", "sep_token_id", "skip_bias_add", "skip_bias_add_qkv", "skip_cls_token", "slow_but_exact",
-    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "temperature", "text_end_id", "text_start_id", "tf_legacy_loss", "tie_encoder_decoder", "tokenizer_class", "tokenizer_name", "top_k", "top_p",
-    "torch_dtype", "torchscript", "transformers.js_config", "transformers_version", "typical_p", "unk_token_id", "unsloth_fixed",
-    "unsloth_version", "use_bfloat16", "use_cache", "verbose"};
-
-// Of families with latent attention, and of those with experts: what is read, and what is of use in training alone.
-constexpr std::string_view kReadLatent[] = {"kv_lora_rank", "q_lora_rank", "qk_head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "rope_interleave", "v_head_dim"};
-constexpr std::string_view kOfExperts[] = {
-    "attn_temperature_tuning", "decoder_sparse_step", "expert_capacity", "first_k_dense_replace", "floor_scale", "for_llm_compressor", "initial_context_length", "intermediate_size_mlp", "moe_layers", "no_rope_layers", "mlp_only_layers", "moe_intermediate_size", "moe_layer_freq", "n_group", "n_routed_experts", "n_shared_experts", "norm_topk_prob",
-    "num_experts", "num_experts_per_tok", "num_local_experts", "routed_scaling_factor", "scoring_func", "shared_expert_intermediate_size", "topk_group", "topk_method",
-    "aux_loss_alpha", "ep_size", "num_nextn_predict_layers", "output_router_logits", "router_aux_loss_coef", "router_jitter_noise", "seq_aux"};
-
-// Of models that are more than a decoder.
-constexpr std::string_view kOfOtherParts[] = {"boi_token_id", "boi_token_index", "eoi_token_id", "eoi_token_index", "image_token_id", "image_token_index", "mm_tokens_per_image", "multimodal_projector_bias",
-                                              "projector_hidden_act", "spatial_merge_size", "vision_config", "vision_feature_layer"};
-
-// Keys that linnet supports at one value only, whatever the family; absent and null are that value too.
-constexpr HfOnly kOnlyAt[] = {
-    {"_remove_final_layer_norm", "false"}, {"activation", "\"swiglu\""}, {"add_classification_head", "false"}, {"add_cross_attention", "false"}, {"apply_residual_connection_post_layernorm", "false"},
-    {"attn_uses_sequence_id", "false"}, {"full_attn_mod", "1"}, {"group_limited_greedy", "false"}, {"interpolate_factor", "1"}, {"is_encoder_decoder", "false"}, {"layer_norm_elementwise_affine", "true"}, {"lm_head_bias", "false"}, {"mlp_type", "\"default\""}, {"moe_topk", "1"}, {"num_experts", "1"}, {"num_shared_expert", "1"}, {"partial_rotary_factor", "1.0"}, {"position_embedding_xdrope", "false"},
-    {"prefix_lm", "false"},
-    {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary_scaling_factor", "1.0"},
-    {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_cla", "false"}, {"use_mixed_mlp_moe", "false"}, {"use_mla", "false"},
-    {"use_mrope", "false"}, {"use_rotary_pos_emb", "true"}};
 
 // Names of hidden_act; "gelu_new" and its like are the one by tanh.
 struct ActName {
@@ -96,19 +54,12 @@ constexpr Size kSizes[] = {{"num_hidden_layers", &ModelSpec::n_layers},       {"
                            {"head_dim", &ModelSpec::head_dim},                {"intermediate_size", &ModelSpec::d_ff},
                            {"vocab_size", &ModelSpec::n_vocab},               {"max_position_embeddings", &ModelSpec::n_context}};
 
-template <size_t N>
-bool listed(const std::string_view (&list)[N], std::string_view key) {
-  return std::find(std::begin(list), std::end(list), key) != std::end(list);
-}
-
-class ConfigReader {
+class ConfigReader : ConfigKeys {
  public:
-  ConfigReader(json config, const char* label, Error* err) : config_(std::move(config)), label_(label), err_(err) {}
+  using ConfigKeys::ConfigKeys;
 
   Status read(HfConfig* out) {
-    LINNET_TRY(pick_architecture());
-    LINNET_TRY(rename_keys());
-    LINNET_TRY(check_keys());
+    LINNET_TRY(open());
     *out = {};
     out->architecture = arch_;
     out->names = whole_ ? whole_names(*whole_, *arch_->names) : *arch_->names;
@@ -130,147 +81,6 @@ class ConfigReader {
   }
 
  private:
-  template <class... Parts>
-  Status refuse(Status code, const Parts&... parts) {
-    return fail(err_, code, label_, ": ", parts...);
-  }
-  Status wrong(std::string_view key, const json& value, std::string_view wanted) {
-    return refuse(LINNET_BAD_FILE, "'", shown(key), "' is ", json_show(value), ", not ", wanted);
-  }
-  Status missing(std::string_view key) { return refuse(LINNET_BAD_FILE, "'", shown(key), "' is missing"); }
-  // A key as the file has it, or where it has it not as its family calls it.
-  std::string shown(std::string_view key) const {
-    if (const auto at = names_.find(std::string(key)); at != names_.end()) return at->second;
-    for (const HfAlias* a = arch_ ? arch_->aliases : nullptr; a && a->name && !json_member(config_, key); ++a)
-      if (key == a->key) return a->name;
-    return std::string(key);
-  }
-
-  Status pick_architecture() {
-    if (!config_.is_object()) return refuse(LINNET_BAD_FILE, "holds ", json_show(config_), ", not an object");
-    std::string hf_class, type;
-    if (const json* classes = json_member(config_, "architectures"); classes && !classes->is_null()) {
-      if (!classes->is_array() || classes->size() != 1 || !classes->front().is_string())
-        return wrong("architectures", *classes, "a list of one class name");
-      hf_class = *classes->front().get_ptr<const json::string_t*>();
-    }
-    if (get_string(config_, "model_type", &type) == Got::kWrong) return wrong("model_type", *json_member(config_, "model_type"), "a string");
-    if (type.empty() && hf_class.empty()) return missing("model_type");
-    whole_ = whole_by_hf(type, hf_class);
-    arch_ = whole_ ? nullptr : type.empty() ? architecture_by_hf_class(hf_class) : architecture_by_hf(type);
-    if (!arch_ && !whole_) return refuse(LINNET_UNSUPPORTED, "architecture '", type.empty() ? hf_class : type, "' is not supported");
-    // The same layers under another head (classification, embedding) are another model.
-    const auto same = [](char a, char b) { return a == b || ((a ^ b) == 32 && ((a | 32) >= 'a' && (a | 32) <= 'z')); };  // MPTForCausalLM
-    if (const std::string_view of = whole_ ? whole_->hf_class : arch_->hf_class; !hf_class.empty() && !std::equal(hf_class.begin(), hf_class.end(), of.begin(), of.end(), same))
-      return refuse(LINNET_UNSUPPORTED, "class '", hf_class, "' is not supported, only '", of, "' of this architecture is");
-    if (!whole_) return LINNET_OK;
-    const json* text = json_member(config_, "text_config");
-    if (!text || !text->is_object()) return text ? wrong("text_config", *text, "an object") : missing("text_config");
-    type = whole_->texts[0];
-    if (get_string(*text, "model_type", &type) == Got::kWrong) return wrong("text_config.model_type", *json_member(*text, "model_type"), "a string");
-    for (const char* known : whole_->texts)
-      if (known && type == known) arch_ = architecture_by_hf(type);
-    return arch_ ? LINNET_OK : refuse(LINNET_UNSUPPORTED, "'text_config.model_type' '", type, "' of '", whole_->name, "' is not supported");
-  }
-
-  // Keys of the nested object come out, aliases get the name that is read. Where both are there they must say the same.
-  Status rename_keys() {
-    const char* const outer = whole_ ? "text_config" : arch_->nested;
-    if (const json* nested = outer ? json_member(config_, outer) : nullptr; nested && !nested->is_null()) {
-      if (!nested->is_object()) return wrong(outer, *nested, "an object");
-      const json inner = *nested;
-      config_.erase(outer);
-      for (const auto& [key, value] : *inner.get_ptr<const json::object_t*>()) {
-        if (key == "model_type" || listed(kHarmless, key) || ((key == "tie_word_embeddings" || value.is_null()) && json_member(config_, key))) continue;  // the whole's counts
-        LINNET_TRY(put_key(key, std::string(outer) + "." + key, value));
-      }
-    }
-    for (const HfAlias* a = arch_->aliases; a && a->name; ++a) {
-      const json* found = json_member(config_, a->name);
-      if (!found) continue;
-      const json value = *found;
-      config_.erase(a->name);
-      if (!value.is_null()) LINNET_TRY(put_key(a->key, a->name, value));
-    }
-    return LINNET_OK;
-  }
-  Status put_key(const std::string& key, const std::string& name, const json& value) {
-    const json* there = json_member(config_, key);
-    if (key == "hidden_act" && arch_->gelu_is_tanh) config_.erase(key), there = nullptr;  // Gemma 1 says "gelu" there, and means this one
-    if (there && !there->is_null() && *there != value) return refuse(LINNET_BAD_FILE, "'", name, "' is ", json_show(value), ", but '", shown(key), "' is ", json_show(*there));
-    config_[key] = value;
-    names_[key] = name;
-    return LINNET_OK;
-  }
-
-  // Keys that this family's row names.
-  bool of_row(std::string_view key) const {
-    for (const char* n : arch_->numbers)
-      if (n && key == n) return true;
-    for (const HfFlag& f : arch_->flags)
-      if (f.key && key == f.key) return true;
-    for (const char* ignored : arch_->ignored)
-      if (ignored && key == ignored) return true;
-    const HfDefaults& d = arch_->absent;
-    return (key == "partial_rotary_factor" && d.rotary > 0) || (key == "rotary_dim" && d.rotary_dim) || (key == "rope_local_base_freq" && d.rope_local_base > 0) ||
-           ((key == "sliding_window_pattern" || key == "_sliding_window_pattern") && d.window_pattern) || (key == "original_max_position_embeddings" && d.rope_original) ||
-           (key == "alibi_bias_max" && d.alibi_bias_max > 0) || ((key == "no_rope_layers" || key == "no_rope_layer_interval") && d.nope_interval) || (key == "word_embed_proj_dim" && arch_->embd_dim_by_key) ||
-           (arch_->falcon && (key == "multi_query" || key == "new_decoder_architecture" || key == "parallel_attn" || key == "num_ln_in_parallel_attn"));
-  }
-
-  Status check_keys() {
-    for (const auto& [key, value] : *config_.get_ptr<const json::object_t*>()) {
-      const HfOnly* only = nullptr;
-      for (const HfOnly& row : arch_->only)
-        if (row.key && key == row.key) only = &row;
-      if (whole_ && listed(kOfOtherParts, key)) continue;
-      if (value.is_null() || (!only && (listed(kRead, key) || listed(kHarmless, key) || key.starts_with("vit_") || key.starts_with("anyres_") || of_row(key) || (arch_->latent && listed(kReadLatent, key)) || (arch_->experts.count && listed(kOfExperts, key))))) continue;
-      for (const HfOnly& row : kOnlyAt)
-        if (!only && key == row.key) only = &row;
-      if (!only) return refuse(LINNET_UNSUPPORTED, "key '", shown(key), "' (", json_show(value), ") is not supported");
-      LINNET_TRY(check_only(*only, value));
-    }
-    return LINNET_OK;
-  }
-  Status check_only(const HfOnly& only, const json& value) {
-    if (value == json::parse(only.value)) return LINNET_OK;
-    return refuse(LINNET_UNSUPPORTED, "'", shown(only.key), "' ", json_show(value), " is not supported, only ", only.value);
-  }
-
-  // Numbers, within the range of the spec's field. What is absent or null leaves the field as it is.
-  Status read_number(const json& from, const char* key, uint32_t ModelSpec::*field, ModelSpec* spec) {
-    const json* value = json_member(from, key);
-    if (!value || value->is_null()) return LINNET_OK;
-    const SpecField& row = spec_row(*spec, spec->*field);
-    const double min = std::max(1.0, row.min);
-    uint32_t number = 0;
-    if (get_u32(from, key, &number) != Got::kFound || number < min || number > row.max)
-      return wrong(key, *value, "an integer from " + json(min).dump() + " to " + json(row.max).dump());
-    spec->*field = number;
-    return LINNET_OK;
-  }
-  Status read_number(const json& from, const char* key, double ModelSpec::*field, ModelSpec* spec) {
-    const json* value = json_member(from, key);
-    if (!value || value->is_null()) return LINNET_OK;
-    const SpecField& row = spec_row(*spec, spec->*field);
-    double number = 0;
-    if (get_double(from, key, &number) != Got::kFound || !(number >= row.min && number <= row.max))
-      return wrong(key, *value, "a number from " + json(row.min).dump() + " to " + json(row.max).dump());
-    spec->*field = number;
-    return LINNET_OK;
-  }
-  template <class T>
-  static const SpecField& spec_row(const ModelSpec& spec, const T& field) {
-    const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&spec);
-    size_t i = 0;
-    while (kSpecFields[i].offset != offset) i++;  // every field has its row
-    return kSpecFields[i];
-  }
-  Status read_flag(const char* key, bool absent, bool* out) {
-    *out = absent;
-    return get_bool(config_, key, out) == Got::kWrong ? wrong(key, *json_member(config_, key), "true or false") : LINNET_OK;
-  }
-
   Status read_sizes(ModelSpec* spec) {
     spec->n_context = arch_->absent.n_context;
     spec->head_dim = json_member(config_, "head_dim") ? 0 : arch_->absent.head_dim;
@@ -329,11 +139,6 @@ class ConfigReader {
     spec->n_kv_heads = 1;
     spec->head_dim = spec->qk_rope_dim + spec->kv_lora_rank;
     return LINNET_OK;
-  }
-
-  // A count, 0 allowed; absent or null leaves *out.
-  Status read_count(const char* key, uint32_t* out) {
-    return get_u32(config_, key, out) == Got::kWrong ? wrong(key, *json_member(config_, key), "a count") : LINNET_OK;
   }
 
   // Layers with experts: which, how many, how large, and how they are chosen.
@@ -644,12 +449,6 @@ class ConfigReader {
     return LINNET_OK;
   }
 
-  template <class T>
-  Status read_required(const json& from, const char* key, T ModelSpec::*field, ModelSpec* spec) {
-    const json* value = json_member(from, key);
-    return !value || value->is_null() ? missing(key) : read_number(from, key, field, spec);
-  }
-
   // Which layers see a window: by `layer_types` where it is there, else all from `max_window_layers` on (Qwen), or all.
   Status read_windows(ModelSpec* spec) {
     uint32_t window = json_member(config_, "sliding_window") ? 0 : arch_->absent.window, from = 0;
@@ -673,9 +472,10 @@ class ConfigReader {
       if (!types->is_array() || types->size() != spec->n_layers) return wrong("layer_types", *types, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) {
         const json& type = (*types)[i];
+        const auto* name = type.get_ptr<const json::string_t*>();
         const char* windowed_type = spec->window_chunks ? "chunked_attention" : "sliding_attention";
-        if (type != "full_attention" && type != windowed_type) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
-        windowed[i] = type == windowed_type;
+        if (!name || (*name != "full_attention" && *name != windowed_type)) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+        windowed[i] = *name == windowed_type;
         if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without '", shown("sliding_window"), "'");
       }
     }
@@ -742,13 +542,7 @@ class ConfigReader {
     return refuse(LINNET_UNSUPPORTED, "'", key, "': the layers without RoPE follow no period");
   }
 
-  json config_;  // keys as linnet calls them
-  const char* label_;
-  Error* err_;
-  const Architecture* arch_ = nullptr;
-  const HfWhole* whole_ = nullptr;
   HfConfig* out_ = nullptr;
-  std::map<std::string, std::string> names_;  // of keys that the file has under another name
 };
 
 }  // namespace
