@@ -6,7 +6,7 @@ set(zig $ENV{LINNET_ZIG})
 if(NOT zig)
   set(zig "python3 -m ziglang")
 endif()
-# CMake wants each tool to be one program, and zig knows extensions of the instruction set by -mcpu alone.
+# CMake wants each tool to be one program, zig knows extensions of the instruction set by -mcpu alone, and at -O0 it would sanitize.
 set(compile [=[#!/bin/sh
 for arg; do
   shift
@@ -18,7 +18,7 @@ for arg; do
 done
 ]=])
 foreach(tool cc c++)
-  file(WRITE ${CMAKE_BINARY_DIR}/zig/${tool} "${compile}exec ${zig} ${tool} -target aarch64-linux-musl \"$@\"\n")
+  file(WRITE ${CMAKE_BINARY_DIR}/zig/${tool} "${compile}exec ${zig} ${tool} -target aarch64-linux-musl -fno-sanitize=undefined \"$@\"\n")
 endforeach()
 foreach(tool ar ranlib)
   file(WRITE ${CMAKE_BINARY_DIR}/zig/${tool} "#!/bin/sh\nexec ${zig} ${tool} \"$@\"\n")
