@@ -356,7 +356,7 @@ class Tiny(unittest.TestCase):
 
     def test_cost(self):
         limits = self.dir / "limits.yaml"  # 1 GB/s and 1 TOPS of each kind: floors are the counts themselves
-        limits.write_text("threads: 1\nread_gb_s: 1\nint8_tops: 1\nf8_tops: 1\nfloat_tops: 1\n")
+        limits.write_text("threads: 1\npeaks: {read_gb_s: 1, int8_tops: 1, f8_tops: 1, float_tops: 1}\n")
 
         def cost(path, *more):
             return linnet_json("inspect", path, "--cost", "--profile", limits, *more)

@@ -218,7 +218,8 @@ bool read_profile(const Args& args, const std::string& name, linnet_profile* out
 
 // The common options with the profile below them; a field that an option of the command line names wins.
 struct Settings {
-  linnet_profile profile = {};
+  Settings() { profile.size = sizeof profile; }
+  linnet_profile profile = {};  // with its size set
   linnet_session_params session = {};
   KvFormats kv;
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options

@@ -25,7 +25,6 @@ bool read_profile(const Args& args, const std::string& name, linnet_profile* out
 
 bool read_settings(const Args& args, Settings* out) {
   linnet_profile& p = out->profile;
-  p.size = sizeof p;
   if (args.given("--profile")) {
     if (!read_profile(args, args.text("--profile"), &p)) return false;
   } else {
