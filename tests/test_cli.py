@@ -466,6 +466,10 @@ class Tiny(unittest.TestCase):
         self.assertEqual((run["isa"], run["threads"], run["weights"], len(run["tokens"])), ("scalar", 1, "i8g32", 75))
         run = linnet_json("run", "-m", self.folder, "-p", "x", "-n", 200, "--ignore-eos", "--profile", good, "--context", 50, "--threads", 2, "--weights", "i8")
         self.assertEqual((run["threads"], run["weights"], len(run["tokens"])), (2, "i8", 48))
+        good.write_text("context: 100000\n")  # no more than the model was trained for
+        trained = linnet_json("inspect", self.packed)["spec"]["n_context"]
+        run = linnet_json("run", "-m", self.packed, "-p", "x", "-n", 3, "--ignore-eos", "--profile", good)
+        self.assertEqual(run["arena_bytes"], linnet_json("run", "-m", self.packed, "-p", "x", "-n", 3, "--ignore-eos", "--context", trained)["arena_bytes"])
         # What is no profile is test_profile.cpp's; here that the place gets to the user.
         bad = self.dir / "bad.yaml"
         bad.write_text("name: x\npower:\n  steps: [1, 2]\n")

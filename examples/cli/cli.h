@@ -247,6 +247,7 @@ struct Engine {
   linnet_session* session = nullptr;
   linnet_model_desc desc = {};
   linnet_session_params params = {};
+  uint32_t profile_context = 0;  // of the profile it was opened with
 
   Engine() = default;
   Engine(const Engine&) = delete;

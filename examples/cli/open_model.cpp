@@ -73,6 +73,7 @@ Engine::~Engine() {
 
 bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
   linnet_error err = {};
+  profile_context = settings.profile.n_context;
   {
     Progress bar("packing");
     convert::Options options;
@@ -107,7 +108,8 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
 
 bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   params = wanted;
-  if (!args.given("--context") && params.n_context > desc.n_context) params.n_context = desc.n_context;  // a profile's is for models of any length
+  // A profile's context is for models of any length.
+  if (!args.given("--context") && params.n_context == profile_context && params.n_context > desc.n_context) params.n_context = desc.n_context;
   linnet_error err = {};
   linnet_need need = {};
   if (linnet_session_need(model, &params, &need, &err) != LINNET_OK) {
