@@ -245,9 +245,9 @@ struct Engine {
   Memory model_memory, session_memory;
   linnet_model* model = nullptr;
   linnet_session* session = nullptr;
+  uint32_t profile_context = 0;  // of the profile it was opened with
   linnet_model_desc desc = {};
   linnet_session_params params = {};
-  uint32_t profile_context = 0;  // of the profile it was opened with
 
   Engine() = default;
   Engine(const Engine&) = delete;
