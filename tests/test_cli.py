@@ -444,7 +444,7 @@ class Tiny(unittest.TestCase):
 
     def test_cost(self):
         limits = self.dir / "limits.yaml"  # 1 GB/s and 1 TOPS of each kind: floors are the counts themselves
-        limits.write_text("threads: 1\nread_gb_s: 1\nint8_tops: 1\nf8_tops: 1\nfloat_tops: 1\n")
+        limits.write_text("threads: 1\npeaks: {read_gb_s: 1, int8_tops: 1, f8_tops: 1, float_tops: 1}\n")
 
         def cost(path, *more):
             return linnet_json("inspect", path, "--cost", "--profile", limits, *more)
@@ -554,6 +554,10 @@ class Tiny(unittest.TestCase):
         self.assertEqual((run["isa"], run["threads"], run["weights"], len(run["tokens"])), ("scalar", 1, "i8g32", 75))
         run = linnet_json("run", "-m", self.folder, "-p", "x", "-n", 200, "--ignore-eos", "--profile", good, "--context", 50, "--threads", 2, "--weights", "i8")
         self.assertEqual((run["threads"], run["weights"], len(run["tokens"])), (2, "i8", 48))
+        good.write_text("context: 100000\n")  # no more than the model was trained for
+        trained = linnet_json("inspect", self.packed)["spec"]["n_context"]
+        run = linnet_json("run", "-m", self.packed, "-p", "x", "-n", 3, "--ignore-eos", "--profile", good)
+        self.assertEqual(run["arena_bytes"], linnet_json("run", "-m", self.packed, "-p", "x", "-n", 3, "--ignore-eos", "--context", trained)["arena_bytes"])
         # What is no profile is test_profile.cpp's; here that the place gets to the user.
         bad = self.dir / "bad.yaml"
         bad.write_text("name: x\npower:\n  steps: [1, 2]\n")

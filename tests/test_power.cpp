@@ -555,6 +555,17 @@ TEST_CASE("the number of threads may change between passes and changes no result
       s.decode();
       CHECK(s.logits() == rows[i]);
     }
+    // From the callback of a generation too.
+    linnet_generate_params p{};
+    p.size = sizeof p;
+    p.max_tokens = 15;
+    p.ignore_eos = 1;
+    linnet_stop why = LINNET_STOP_NONE;
+    const auto change = [](void* session, int32_t token, const char*, size_t) { return static_cast<int>(linnet_threads_set(static_cast<linnet_session*>(session), static_cast<uint32_t>(token) % 4 + 1, nullptr)); };
+    linnet_truncate(s.s, 0, 0);
+    s.prefill(prompt);
+    check(linnet_generate(s.s, 0, &p, change, s.s, &why, &err), err);
+    CHECK((why == LINNET_STOP_LENGTH && s.logits() == rows[14]));
     CHECK(linnet_threads_set(s.s, 0, &err) == LINNET_BAD_ARG);
     CHECK(linnet_threads_set(s.s, 5, &err) == LINNET_BAD_ARG);
   }

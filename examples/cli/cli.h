@@ -221,7 +221,8 @@ bool read_profile(const Args& args, const std::string& name, bool fit, linnet_pr
 
 // The common options with the profile below them; a field that an option of the command line names wins.
 struct Settings {
-  linnet_profile profile = {};
+  Settings() { profile.size = sizeof profile; }
+  linnet_profile profile = {};  // with its size set
   linnet_session_params session = {};
   KvFormats kv;
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options
@@ -249,6 +250,7 @@ struct Engine {
   Memory model_memory, session_memory;
   linnet_model* model = nullptr;
   linnet_session* session = nullptr;
+  uint32_t profile_context = 0;  // of the profile it was opened with
   linnet_model_desc desc = {};
   linnet_session_params params = {};
   std::string root;  // of the sensors

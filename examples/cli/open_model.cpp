@@ -25,7 +25,6 @@ bool read_profile(const Args& args, const std::string& name, bool fit, linnet_pr
 
 bool read_settings(const Args& args, Settings* out) {
   linnet_profile& p = out->profile;
-  p.size = sizeof p;
   if (args.given("--profile")) {
     if (!read_profile(args, args.text("--profile"), out->fit, &p)) return false;
   } else {
@@ -74,6 +73,7 @@ Engine::~Engine() {
 
 bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
   linnet_error err = {};
+  profile_context = settings.profile.n_context;
   {
     Progress bar("loading");
     convert::Options options;
@@ -109,7 +109,8 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
 
 bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   params = wanted;
-  if (!args.given("--context") && params.n_context > desc.n_context) params.n_context = desc.n_context;  // a profile's is for models of any length
+  // A profile's context is for models of any length.
+  if (!args.given("--context") && params.n_context == profile_context && params.n_context > desc.n_context) params.n_context = desc.n_context;
   linnet_error err = {};
   linnet_need need = {};
   if (linnet_session_need(model, &params, &need, &err) != LINNET_OK) {

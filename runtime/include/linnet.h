@@ -547,7 +547,7 @@ typedef struct linnet_stats {
 /* Called on the caller's thread for every token that linnet_generate draws. `utf8` holds the text that became certain: whole
  * characters only, held back while it may be part of a stop string; n_bytes may be 0. The last call of a generation may carry
  * token -1 with the text that was still held back. Non-zero stops the generation. The callback must not use the session,
- * linnet_cancel excepted. */
+ * linnet_cancel and linnet_threads_set excepted. */
 typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
 
 /* Bytes that linnet_session_init takes. Any thread. LINNET_TOO_SMALL, here and in the next two: more than the profile's memory cap leaves; err->text has the numbers and names the
@@ -751,7 +751,8 @@ LINNET_API linnet_status linnet_power_step(linnet_power* power, uint32_t n_token
 /* Lets `power` govern the session: after every pass of prefill, decode and generate it reads the sensors (twice a second at most), makes a step, changes the number of threads and pauses;
  * linnet_cancel ends a pause within 20 ms. `power` must outlive that; NULL ends it and all threads compute again. */
 LINNET_API linnet_status linnet_power_set(linnet_session* session, linnet_power* power, linnet_error* err);
-/* Threads that compute from the next pass on, 1 .. n_threads of the params; the others sleep. Changes no result. With LINNET_THREADS_OPENMP its runtime may end and start threads then. */
+/* Threads that compute from the next pass on, 1 .. n_threads of the params; the others sleep. Changes no result. Also from a linnet_token_fn of the session.
+ * A governor sets its own number after every pass. With LINNET_THREADS_OPENMP its runtime may end and start threads then. */
 LINNET_API linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, linnet_error* err);
 
 LINNET_API linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out);
