@@ -261,7 +261,7 @@ void take_profile(const linnet_model& model, linnet_session_params* p) {
   take(&p->n_context, profile.n_context < model.spec.n_context ? profile.n_context : model.spec.n_context);
   take(&p->n_chunk, profile.n_chunk);
   take(&p->n_threads, profile.n_threads);
-  take(&p->threads, profile.threads);
+  if (!p->parallel_for) take(&p->threads, profile.threads);  // the app's threads are asked for by their hook
   take(&p->spin, profile.wait == LINNET_WAIT_SLEEP ? 1 : profile.spin);
   if (p->when_full == LINNET_FULL_STOP) take(&p->n_keep, profile.when_full == LINNET_FULL_STOP ? 0 : profile.n_keep);
   take(&p->when_full, profile.when_full);
