@@ -216,7 +216,7 @@ double floor_of(const convert::CostStep& step, const Limits& limits, bool* compu
 double floor_of(const convert::CostPass& pass, const Limits& limits);
 
 Limits limits_of(const linnet_profile& profile);  // 0 where it does not say
-// A profile by its path, by its name in the folder of profiles (raspberry-pi-5), or the one that matches this board ("auto"), fitted to it. Prints what is wrong.
+// A profile by its path, by its name in the folder of profiles (raspberry-pi-5), or the one that matches this board ("auto"); fitted to it where `fit`. Prints what is wrong.
 bool read_profile(const Args& args, const std::string& name, bool fit, linnet_profile* out);
 
 // The common options with the profile below them; a field that an option of the command line names wins.
