@@ -2,10 +2,12 @@
 # command, if it is not python3 -m ziglang.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(zig $ENV{LINNET_ZIG})
-if(NOT zig)
-  set(zig "python3 -m ziglang")
+set(zig "python3 -m ziglang")
+if(DEFINED ENV{LINNET_ZIG})
+  set(zig $ENV{LINNET_ZIG})
 endif()
+set(LINNET_ZIG ${zig} CACHE STRING "The zig command")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LINNET_ZIG)
 # CMake wants each tool to be one program, zig knows extensions of the instruction set by -mcpu alone, and at -O0 it would sanitize.
 set(compile [=[#!/bin/sh
 for arg; do
@@ -18,10 +20,10 @@ for arg; do
 done
 ]=])
 foreach(tool cc c++)
-  file(WRITE ${CMAKE_BINARY_DIR}/zig/${tool} "${compile}exec ${zig} ${tool} -target aarch64-linux-musl -fno-sanitize=undefined \"$@\"\n")
+  file(WRITE ${CMAKE_BINARY_DIR}/zig/${tool} "${compile}exec ${LINNET_ZIG} ${tool} -target aarch64-linux-musl -fno-sanitize=undefined \"$@\"\n")
 endforeach()
 foreach(tool ar ranlib)
-  file(WRITE ${CMAKE_BINARY_DIR}/zig/${tool} "#!/bin/sh\nexec ${zig} ${tool} \"$@\"\n")
+  file(WRITE ${CMAKE_BINARY_DIR}/zig/${tool} "#!/bin/sh\nexec ${LINNET_ZIG} ${tool} \"$@\"\n")
 endforeach()
 file(CHMOD_RECURSE ${CMAKE_BINARY_DIR}/zig PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 set(CMAKE_C_COMPILER ${CMAKE_BINARY_DIR}/zig/cc)
