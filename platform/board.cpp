@@ -1,47 +1,14 @@
 #include "board.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "sysfs.h"
 
 namespace linnet {
 namespace {
 
 constexpr uint32_t kMaxClusters = sizeof(linnet_board::clusters) / sizeof(linnet_cluster), kMaxCaches = sizeof(linnet_board::caches) / sizeof(linnet_cache),
                    kMaxZones = sizeof(linnet_board::zones) / sizeof(linnet_zone);
-
-// A path below the root, put together from texts and numbers. One that is too long opens nothing.
-class Path {
- public:
-  explicit Path(const char* root) { *this << root; }
-  [[gnu::noinline]] Path& operator<<(std::string_view s) {
-    if (s.size() >= sizeof text_ - n_) ok_ = false;
-    if (ok_) std::memcpy(text_ + n_, s.data(), s.size());
-    if (ok_) n_ += s.size();
-    text_[n_] = '\0';
-    return *this;
-  }
-  [[gnu::noinline]] Path& operator<<(uint32_t v) {
-    char digits[10];
-    size_t n = 0;
-    do digits[n++] = static_cast<char>('0' + v % 10);
-    while (v /= 10);
-    while (n) *this << std::string_view(&digits[--n], 1);
-    return *this;
-  }
-  int open() const { return ok_ ? ::open(text_, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1; }
-  bool there() const {
-    struct stat st;
-    return ok_ && stat(text_, &st) == 0;
-  }
-
- private:
-  char text_[512];
-  size_t n_ = 0;
-  bool ok_ = true;
-};
 
 // Lines of a text file; a line longer than the buffer is cut.
 class Lines {
@@ -97,27 +64,6 @@ std::string_view behind(std::string_view s, size_t n) {
   s.remove_prefix(n < s.size() ? n : s.size());
   return s;
 }
-
-[[gnu::noinline]] std::string_view trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\0' || s.back() == '\r')) s.remove_suffix(1);
-  return s;
-}
-
-// First line of a small file; "" where there is none. NULs end it, or become `nul`.
-struct Line {
-  char text[256];
-  size_t n = 0;
-  [[gnu::noinline]] explicit Line(const Path& path, char nul = '\0') {
-    const int fd = path.open();
-    if (fd < 0) return;
-    const ssize_t got = read(fd, text, sizeof text);
-    close(fd);
-    for (const ssize_t m = got > 0 ? got : 0; n < static_cast<size_t>(m) && text[n] != '\n' && (text[n] != '\0' || nul); ++n)
-      if (text[n] == '\0') text[n] = nul;
-  }
-  std::string_view view() const { return trim({text, n}); }
-};
 
 // A whole number at the beginning of the text, and what stands behind it; false where there is none.
 [[gnu::noinline]] bool number(std::string_view* s, uint64_t* out) {

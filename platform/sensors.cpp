@@ -1,13 +1,11 @@
 #include "sensors.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #endif
 
 #include "file.h"
+#include "sysfs.h"
 
 namespace linnet {
 namespace {
@@ -16,67 +14,22 @@ constexpr uint32_t kMaxEntries = 256;          // of a folder that are looked at
 constexpr double kMostWatts = 2000;            // what no device that linnet runs on draws: a counter that says so was reset
 constexpr double kLongestGap = 10;             // seconds between two readings of power; nobody knows what was drawn in a longer one
 
-// A path below the root folder, put together without memory of the heap. (Inlined everywhere these would be two thirds of the file's code.)
-class Path {
- public:
-  Path(const char* root, std::string_view rest) {
-    add(root ? std::string_view(root) : std::string_view());
-    add(rest);
+// A whole number and nothing else.
+bool number(std::string_view s, int64_t* out) {
+  const bool negative = !s.empty() && s[0] == '-';
+  int64_t v = 0;
+  if (s.size() == negative || s.size() - negative > 18) return false;
+  for (size_t i = negative; i < s.size(); ++i) {
+    if (s[i] < '0' || s[i] > '9') return false;
+    v = v * 10 + (s[i] - '0');
   }
-  [[gnu::noinline]] Path operator/(std::string_view name) const {
-    Path p = *this;
-    p.add("/");
-    p.add(name);
-    return p;
-  }
-  bool ok() const { return ok_; }
-  const char* c_str() const { return text_; }
-
- private:
-  [[gnu::noinline]] void add(std::string_view s) {
-    ok_ = ok_ && n_ + s.size() < sizeof text_;
-    if (!ok_) return;
-    std::memcpy(text_ + n_, s.data(), s.size());
-    n_ += s.size();
-    text_[n_] = '\0';
-  }
-  bool ok_ = true;
-  size_t n_ = 0;
-  char text_[512] = "";
-};
-
-// First line of a small file; empty where it cannot be read, and then errno says why.
-struct Line {
-  char text[64];
-  size_t n = 0;
-  [[gnu::noinline]] explicit Line(const Path& path) {
-    errno = ENAMETOOLONG;
-    const int fd = path.ok() ? open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-    if (fd < 0) return;
-    const ssize_t got = read(fd, text, sizeof text);
-    const int e = errno;
-    close(fd);
-    errno = e;
-    while (got > 0 && n < static_cast<size_t>(got) && text[n] != '\n' && text[n]) ++n;
-  }
-  std::string_view view() const { return {text, n}; }
-  // A whole number and nothing else.
-  bool number(int64_t* out) const {
-    const bool negative = n && text[0] == '-';
-    int64_t v = 0;
-    if (n == negative || n - negative > 18) return false;
-    for (size_t i = negative; i < n; ++i) {
-      if (text[i] < '0' || text[i] > '9') return false;
-      v = v * 10 + (text[i] - '0');
-    }
-    *out = negative ? -v : v;
-    return true;
-  }
-};
+  *out = negative ? -v : v;
+  return true;
+}
 
 [[gnu::noinline]] bool number_in(const Path& path, int64_t low, int64_t high, int64_t* out) {
   int64_t v;
-  if (!Line(path).number(&v) || v < low || v > high) return false;
+  if (!number(Line(path).view(), &v) || v < low || v > high) return false;
   *out = v;
   return true;
 }
@@ -87,7 +40,7 @@ bool begins(std::string_view text, std::string_view with) { return text.size() >
 template <class Fn>
 void each_entry(const Path& folder, std::string_view prefix, Fn fn) {
 #if defined(__linux__)
-  const int fd = folder.ok() ? open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  const int fd = folder.open(O_DIRECTORY);
   if (fd < 0) return;
   // struct linux_dirent64: inode and offset of 8 bytes each, length of 2, type of 1, then the name. readdir would allocate.
   alignas(8) char buffer[2048];
@@ -146,7 +99,7 @@ struct Hottest {
 
 void read_temperature(linnet_sensors& s) {
   Hottest hottest;
-  const Path zones(s.root, "/sys/class/thermal"), chips(s.root, "/sys/class/hwmon");
+  const Path zones = Path(s.root) << "/sys/class/thermal", chips = Path(s.root) << "/sys/class/hwmon";
   each_entry(zones, "thermal_zone", [&](std::string_view name) {
     const Path zone = zones / name;
     hottest.take(zone / "temp", of_cpu(Line(zone / "type").view()));
@@ -164,7 +117,7 @@ void read_temperature(linnet_sensors& s) {
 }
 
 void read_frequency(linnet_sensors& s) {
-  const Path cpus(s.root, "/sys/devices/system/cpu");
+  const Path cpus = Path(s.root) << "/sys/devices/system/cpu";
   int64_t fastest = 0, most = 0;
   each_entry(cpus, "cpu", [&](std::string_view name) {
     int64_t now, max;
@@ -180,7 +133,7 @@ void read_frequency(linnet_sensors& s) {
 }
 
 void read_battery(linnet_sensors& s) {
-  const Path supplies(s.root, "/sys/class/power_supply");
+  const Path supplies = Path(s.root) << "/sys/class/power_supply";
   each_entry(supplies, "", [&](std::string_view name) {
     const Path supply = supplies / name;
     if (Line(supply / "type").view() != "Battery" || Line(supply / "scope").view() == "Device") return;  // a mouse has one too
@@ -200,7 +153,7 @@ void add_energy(linnet_sensors& s, const char* source, double joules, double wat
 
 // RAPL counts microjoules of a package and begins anew at max_energy_range_uj. The first reading says nothing, it is only where the next one starts.
 void read_rapl(linnet_sensors& s, double seconds) {
-  const Path zones(s.root, "/sys/class/powercap");
+  const Path zones = Path(s.root) << "/sys/class/powercap";
   bool refused = false, gap = false;
   double joules = 0;
   uint32_t n = 0, ids[LINNET_MAX_METERS];
@@ -214,7 +167,7 @@ void read_rapl(linnet_sensors& s, double seconds) {
     int64_t uj, range;
     const Line energy(zone / "energy_uj");
     if (energy.n == 0) refused |= errno == EACCES || errno == EPERM;
-    if (!energy.number(&uj) || uj < 0) return;
+    if (!number(energy.view(), &uj) || uj < 0) return;
     uint32_t id = 1;
     for (size_t i = 11; i < name.size(); ++i) id = id * 11 + (name[i] == ':' ? 10u : static_cast<uint32_t>(name[i] - '0') % 10);
     const uint64_t now = static_cast<uint64_t>(uj);
@@ -244,7 +197,7 @@ void read_rapl(linnet_sensors& s, double seconds) {
 
 // INA3221 gives volts and amperes of up to three rails: VDD_IN is all of the board where there is one, else the rails add up to it.
 void read_ina3221(linnet_sensors& s, double seconds) {
-  const Path chips(s.root, "/sys/class/hwmon");
+  const Path chips = Path(s.root) << "/sys/class/hwmon";
   double sum = 0, board = -1;
   uint32_t n = 0;
   each_entry(chips, "hwmon", [&](std::string_view name) {
