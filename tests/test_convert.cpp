@@ -349,7 +349,7 @@ TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 and Q4_0 into i
       for (uint32_t j = 0; j < 256; ++j) {
         const char* block = data.data() + (i * 8 + j / 32) * 34;
         const auto* codes = static_cast<const int8_t*>(m.panels) + size_t{i} / 16 * 16 * 256;
-        wrong += codes[j / 4 * 64 + i % 16 * 4 + j % 4] != block[2 + j % 32];
+        wrong += codes[j / 4 * 64 + i % 16 * 4 + j % 4] != static_cast<int8_t>(block[2 + j % 32]);
         wrong += std::memcmp(static_cast<const uint16_t*>(m.scales) + (size_t{i} / 16 * 8 + j / 32) * 16 + i % 16, block, 2) != 0;
       }
     CHECK(wrong == 0);
