@@ -31,7 +31,7 @@ if cmake -S . -B build/ways/only-nothing -DLINNET_ISA_ONLY=sse9 >build/ways/only
 grep -q 'LINNET_ISA_ONLY=sse9: one of scalar' build/ways/only-nothing.log
 
 # Installed with the shared library, an app gets that one, from CMake and from pkg-config.
-way shared "linnet linnet_shared linnet_convert" -DBUILD_SHARED_LIBS=ON -DLINNET_TESTS=OFF -DLINNET_CLI=OFF
+way shared all -DBUILD_SHARED_LIBS=ON -DLINNET_TESTS=OFF -DLINNET_CLI=OFF
 prefix=$PWD/build/ways/prefix
 rm -rf "$prefix" build/ways/app
 cmake --install build/ways/shared --prefix "$prefix" >/dev/null
