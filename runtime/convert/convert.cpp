@@ -103,15 +103,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
     LINNET_TRY(put_plain_keys(source, b, err));
   }
   if (s.n_layers > 0 && !options.plain) {
-    b->u32(p + "context_length", s.n_context);
-    b->u32(p + "embedding_length", s.d_model);
-    b->u32(p + "block_count", s.n_layers);
-    b->u32(p + "feed_forward_length", s.d_ff);
-    b->u32(p + "attention.head_count", s.n_heads);
-    b->u32(p + "attention.head_count_kv", s.n_kv_heads);
-    b->f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(s.norm_eps));
-    b->u32(p + "attention.key_length", s.head_dim);
-    b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
+    put_size_keys(s, p, "attention.layer_norm_rms_epsilon", b);
     b->f32(p + "rope.freq_base", static_cast<float>(s.rope_base));
     b->u32(p + "rope.dimension_count", s.rope_dim);
     if (s.rope_scaling == kRopeScaleLinear) {

@@ -174,19 +174,23 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
   return LINNET_OK;
 }
 
-Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
-  const ModelSpec& s = source.spec;
-  const Architecture& a = family(s);
-  const std::string p = std::string(a.gguf) + ".";
+void put_size_keys(const ModelSpec& s, const std::string& p, const char* norm_eps, GgufBuilder* b) {
   b->u32(p + "context_length", s.n_context);
   b->u32(p + "embedding_length", s.d_model);
   b->u32(p + "block_count", s.n_layers);
   b->u32(p + "feed_forward_length", s.d_ff);
   b->u32(p + "attention.head_count", s.n_heads);
   b->u32(p + "attention.head_count_kv", s.n_kv_heads);
-  b->f32(p + (s.norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon"), static_cast<float>(s.norm_eps));
+  b->f32(p + norm_eps, static_cast<float>(s.norm_eps));
   b->u32(p + "attention.key_length", s.head_dim);
   b->u32(p + "attention.value_length", s.kv_lora_rank ? s.kv_lora_rank : s.head_dim);
+}
+
+Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
+  const ModelSpec& s = source.spec;
+  const Architecture& a = family(s);
+  const std::string p = std::string(a.gguf) + ".";
+  put_size_keys(s, p, s.norm == kNormLayer ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon", b);
   if (s.kv_lora_rank) {
     if (s.q_lora_rank) b->u32(p + "attention.q_lora_rank", s.q_lora_rank);
     b->u32(p + "attention.kv_lora_rank", s.kv_lora_rank);
