@@ -425,6 +425,18 @@ TEST_CASE("the app's own threads: the same bytes, however many it grants") {
   p.parallel_for = nullptr;
   CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_BAD_ARG);
   CHECK(std::strstr(err.text, "parallel_for"));
+  // A kind of threads that the profile asks for gives way to the hook.
+  linnet_profile profile{};
+  profile.size = sizeof profile;
+  profile.threads = LINNET_THREADS_OWN;
+  check(linnet_model_need(model.image.view(), &profile, &need, &err), err);
+  const Memory memory(need.bytes);
+  linnet_model* own = nullptr;
+  check(linnet_model_init(&own, memory.p, need.bytes, model.image.view(), &profile, &err), err);
+  p.threads = LINNET_THREADS_DEFAULT;
+  p.parallel_for = AppPool::parallel_for;
+  check(linnet_session_need(own, &p, &need, &err), err);
+  linnet_model_fini(own);
 }
 
 TEST_CASE("stats and version") {
