@@ -350,7 +350,7 @@ Status forward(linnet_session& s, const Batch& batch, Error* err) {
         Pass& p = *static_cast<Pass*>(arg);
         const FpGuard guard;
         const Worker w{id, n, &p.s.model->kernels, [](void* barrier, uint32_t k) { static_cast<Barrier*>(barrier)->wait(k); }, &p.s.team.barrier,
-                       p.s.act.scratch + id * p.s.act.scratch_stride, p.s.act.shared, &p.not_finite, p.tickets, 0};
+                       p.s.act.scratch + id * p.s.act.scratch_stride, p.s.act.shared, &p.not_finite, p.tickets, 0, nullptr};
         forward_rows(p, w);
       },
       &pass);

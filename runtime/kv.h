@@ -72,9 +72,8 @@ struct KvClass {
   // from the table's first on. `score`: attention that every slot's token has drawn; `fresh`: in the running call.
   float *score, *fresh;      // (n_sequences, n_layers, n_kv_heads, n_slots * 16) or nullptr
   float *pooled, *sorted;    // (n_slots * 16)
-  uint8_t* head(uint32_t layer, uint32_t kv_head, uint32_t page) const {  // layer: its place among the class; page: of the pool
-    return pool + ((size_t{layer} * layout.n_kv_heads + kv_head) * n_pages + page) * layout.head_bytes;
-  }
+  uint8_t* of_layer(uint32_t layer) const { return pool + size_t{layer} * layout.n_kv_heads * n_pages * layout.head_bytes; }  // layer: its place among the class
+  uint8_t* head(uint32_t layer, uint32_t kv_head, uint32_t page) const { return of_layer(layer) + (size_t{kv_head} * n_pages + page) * layout.head_bytes; }  // page: of the pool
   size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
   // The first token that a row at position p sees.
   uint32_t low(uint32_t p) const { return window == 0 || p < window ? 0 : chunked ? p / window * window : p + 1 - window; }

@@ -22,6 +22,7 @@ struct Worker {
   uint32_t* not_finite;      // set to 1 (atomically) when an activation is infinite or NaN
   uint32_t* tickets;         // (kTickets) zeros at the start of a pass, shared by the team: who computes which panels of a matrix
   mutable uint32_t n_pieces; // operations in pieces begun by this thread; all threads begin the same ones in the same order
+  void* device;              // of a backend with a queue of its own
 };
 inline constexpr uint32_t kTickets = 16;
 
