@@ -51,11 +51,23 @@ Status check_memory(const void* mem, Error* err) {
   return reinterpret_cast<uintptr_t>(mem) % kAlign == 0 ? LINNET_OK : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
 }
 
-Status arena_row(const Arena& arena, uint32_t i, const char** purpose, size_t* bytes, Error* err) {
-  if (i >= arena.n_rows()) return fail(err, LINNET_BAD_ARG, "memory table: row ", i, " of ", arena.n_rows());
-  *purpose = arena.row(i).purpose;
-  *bytes = arena.row(i).bytes;
-  return LINNET_OK;
+// Row i of the tables of the caller's memory, of a device's and of what is pinned for it, one behind the other.
+Status arena_rows(const Arena* const (&arenas)[3], uint32_t i, const char** purpose, size_t* bytes, Error* err) {
+  static constexpr const char* kOnDevice[][2] = {{"weights", "device weights"}, {"kv", "device kv"}, {"activations", "device activations"}, {"logits", "device logits"}, {"queue", "device queue"}};
+  uint32_t before = 0;
+  for (const Arena* a : arenas) {
+    if (!a) continue;
+    if (i - before < a->n_rows()) {
+      *purpose = a->row(i - before).purpose;
+      *bytes = a->row(i - before).bytes;
+      if (a == arenas[2]) *purpose = "device pinned";
+      for (const auto& names : kOnDevice)
+        if (a == arenas[1] && std::strcmp(*purpose, names[0]) == 0) *purpose = names[1];
+      return LINNET_OK;
+    }
+    before += a->n_rows();
+  }
+  return fail(err, LINNET_BAD_ARG, "memory table: row ", i, " of ", before);
 }
 
 }  // namespace
@@ -253,11 +265,13 @@ linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* ou
   return write_out(d, out);
 }
 
-void linnet_model_fini(linnet_model* model) { (void)model; }  // nothing of it lives outside the caller's memory
+void linnet_model_fini(linnet_model* model) {
+  if (model) model_fini(*model);
+}
 
 linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const char** purpose, size_t* bytes) {
   if (!model || !purpose || !bytes) return LINNET_BAD_ARG;
-  return arena_row(model->arena, i, purpose, bytes, nullptr);
+  return arena_rows({&model->arena, &model->device_memory, nullptr}, i, purpose, bytes, nullptr);
 }
 
 /* ---- tokenizer */
@@ -339,10 +353,10 @@ linnet_status linnet_session_need(const linnet_model* model, const linnet_sessio
   LINNET_NEED_ARG(out);
   linnet_session_params p;
   LINNET_TRY(session_params(*model, params, &p, err));
-  Arena arena;
-  session_layout(arena, *model, p);
-  if (!arena.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
-  *out = {arena.used(), kAlign};
+  SessionSizes sizes;
+  session_count(&sizes, *model, p);
+  LINNET_TRY(session_fits(sizes, p, err));
+  *out = {sizes.host.used(), kAlign, sizes.device.used() + sizes.pinned.used()};
   return LINNET_OK;
 }
 
@@ -353,10 +367,10 @@ linnet_status linnet_session_plan(const linnet_model* model, const linnet_sessio
   LINNET_NEED_ARG(bytes);
   linnet_session_params p;
   LINNET_TRY(session_params(*model, params, &p, err));
-  Arena arena;
-  session_layout(arena, *model, p);
-  if (!arena.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
-  return arena_row(arena, i, purpose, bytes, err);
+  SessionSizes sizes;
+  session_count(&sizes, *model, p);
+  LINNET_TRY(session_fits(sizes, p, err));
+  return arena_rows({&sizes.host, &sizes.device, &sizes.pinned}, i, purpose, bytes, err);
 }
 
 linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params,
@@ -369,12 +383,12 @@ linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes,
 }
 
 void linnet_session_fini(linnet_session* session) {
-  if (session) session->team.stop();
+  if (session) session_fini(*session);
 }
 
 linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes) {
   if (!session || !purpose || !bytes) return LINNET_BAD_ARG;
-  return arena_row(session->arena, i, purpose, bytes, nullptr);
+  return arena_rows({&session->arena, &session->device_memory, &session->pinned}, i, purpose, bytes, nullptr);
 }
 
 linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens) {

@@ -13,6 +13,7 @@ struct Pass {
   const Batch& batch;
   uint32_t not_finite = 0;
   uint32_t tickets[kTickets] = {};
+  bool recording = false;  // by a device: nothing runs yet
   uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
 };
 
@@ -48,9 +49,9 @@ struct Decoder {
     const LayerRope which = layer_rope(spec, layer);
     const uint32_t n_pairs = which == LayerRope::kNone ? 0 : spec.rope_dim / 2;
     const bool local = which == LayerRope::kLocal;
-    const size_t places = !sinks ? 1 : a.sink_cos ? kMaxSinks : 0, at = (size_t{local} * a.n_rope_rows + first) * places * n_pairs;
+    const size_t places = !sinks ? 1 : a.rows.sink_cos ? kMaxSinks : 0, at = (size_t{local} * a.n_rope_rows + first) * places * n_pairs;
     const float factor = local || spec.rope_attn_factor == 0 ? 1.0f : static_cast<float>(spec.rope_attn_factor);
-    return {(sinks ? a.sink_cos : a.cos) + at, (sinks ? a.sink_sin : a.sin) + at, n_pairs, spec.rope_kind == kRopePairs, factor};
+    return {(sinks ? a.rows.sink_cos : a.rows.cos) + at, (sinks ? a.rows.sink_sin : a.rows.sin) + at, n_pairs, spec.rope_kind == kRopePairs, factor};
   }
 
   // Each returns what the next matrix reads, unless that is f32.
@@ -89,7 +90,7 @@ struct Decoder {
     ops.rope(w, q, a.q_stride, n, spec.n_heads, dim, {l.q_norm, l.q_norm_bias, spec.qk_norm, eps}, rope_of(layer, first, false));
     ops.rope(w, k, a.kv_stride, m, n_kv, dim, {l.k_norm, l.k_norm_bias, spec.qk_norm, eps}, rope);
     ops.sync(w);
-    if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0)) ops.scale_rows(w, q, a.q_stride, a.temperature + first, n, spec.n_heads * dim);
+    if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0)) ops.scale_rows(w, q, a.q_stride, a.rows.temperature + first, n, spec.n_heads * dim);
     ops.kv_append(w, kv, layer, k, v, a.kv_stride, spans, n_spans, rope);
     ops.sync(w);
     if (ops.kv_pack(w, kv, layer, spans, n_spans)) ops.sync(w);
@@ -183,10 +184,10 @@ struct Decoder {
   }
 
   // Tokens into the residual stream.
-  void embed(const Batch& b) {
+  void embed() {
     if (spec.embd_dim) {
       QuantRows rows = quant_rows(a, model.embd_in);
-      ops.embed(w, model.embedding, b.tokens, m, a.wide, a.embd_stride);
+      ops.embed(w, model.embedding, a.rows.tokens, m, a.wide, a.embd_stride);
       ops.sync(w);
       if (rows.q) {
         ops.quantize(w, a.wide, a.embd_stride, m, spec.embd_dim, &rows);
@@ -194,9 +195,9 @@ struct Decoder {
       }
       ops.gemm(w, model.embd_in, a.wide, a.embd_stride, &rows, m, nullptr, false, a.x, a.d_stride);
     } else {
-      ops.embed(w, model.embedding, b.tokens, m, a.x, a.d_stride);
+      ops.embed(w, model.embedding, a.rows.tokens, m, a.x, a.d_stride);
     }
-    if (spec.positions) ops.embed(w, model.positions, a.positions, m, a.normed, a.d_stride);
+    if (spec.positions) ops.embed(w, model.positions, a.rows.positions, m, a.normed, a.d_stride);
     ops.sync(w);
     if (spec.embd_scale > 0) ops.scale(w, a.x, a.d_stride, static_cast<float>(spec.embd_scale), 0, m, spec.d_model);
     if (spec.embd_scale > 0) ops.sync(w);
@@ -206,7 +207,7 @@ struct Decoder {
   }
 
   // Logits of some rows of the residual stream.
-  void logits(const Batch& b, const float* x) {
+  void logits(const Batch& b, const float* x, float* to) {
     const Matrix& first = spec.embd_dim ? model.embd_out : model.head;
     QuantRows in = quant_rows(a, first);
     for (uint32_t i = 0; i < b.n_logits;) {
@@ -227,10 +228,10 @@ struct Decoder {
         ops.sync(w);
       }
     }
-    ops.gemm(w, model.head, rows, stride, &in, b.n_logits, model.head_bias, false, b.logits, logits_stride);
+    ops.gemm(w, model.head, rows, stride, &in, b.n_logits, model.head_bias, false, to, logits_stride);
     if (spec.logit_scale == 0 && spec.logit_softcap == 0) return;
     ops.sync(w);
-    ops.scale(w, b.logits, logits_stride, static_cast<float>(spec.logit_scale), static_cast<float>(spec.logit_softcap), b.n_logits, spec.n_vocab);
+    ops.scale(w, to, logits_stride, static_cast<float>(spec.logit_scale), static_cast<float>(spec.logit_softcap), b.n_logits, spec.n_vocab);
   }
 
   // Mixture of experts: the router's choice, then the rows of each expert, which lie together, through its matrices, and the shared expert beside them.
@@ -287,6 +288,32 @@ uint32_t sink_position(const linnet_session_params& p, uint32_t position, uint32
   return low > p.n_keep ? low - p.n_keep + i : i;
 }
 
+// What is made for rows: every w_n-th of them from w_id on.
+void make_rows(const linnet_session& s, const Batch& b, uint32_t w_id, uint32_t w_n) {
+  const ModelSpec& spec = s.model->spec;
+  const Activations& a = s.act;
+  const RowTables& t = a.made;
+  const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
+  for (uint32_t i = 0; i < b.n_spans; ++i)
+    for (uint32_t j = 0; j < b.spans[i].n; ++j) {
+      const size_t row = b.spans[i].row + j;
+      if (row % w_n != w_id) continue;
+      const uint32_t position = b.spans[i].position + j;
+      if (spec.positions) t.positions[row] = static_cast<int32_t>(position + spec.position_offset);
+      if (spec.temp_scale > 0) t.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
+      for (uint32_t r = 0; r < a.n_ropes; ++r) {
+        const double* inv_freq = a.inv_freq + r * n_pairs;
+        const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;
+        const size_t at = size_t{r} * a.n_rope_rows + row;
+        rope_fill(inv_freq, n_pairs, position, factor, t.cos + at * n_pairs, t.sin + at * n_pairs);
+        for (uint32_t k = 0; t.sink_cos && k < s.params.n_keep; ++k) {
+          const size_t sink = (at * kMaxSinks + k) * n_pairs;
+          rope_fill(inv_freq, n_pairs, sink_position(s.params, position, k), factor, t.sink_cos + sink, t.sink_sin + sink);
+        }
+      }
+    }
+}
+
 void forward_rows(Pass& pass, const Worker& w) {
   linnet_session& s = pass.s;
   const linnet_model& model = *s.model;
@@ -294,31 +321,15 @@ void forward_rows(Pass& pass, const Worker& w) {
   const Ops& ops = *model.ops;
   const Activations& a = s.act;
   const Batch& b = pass.batch;
-  const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   const float by_dim = 1.0f / __builtin_sqrtf(static_cast<float>(spec.kv_lora_rank ? spec.qk_nope_dim + spec.qk_rope_dim : spec.head_dim));
   const float scale = spec.attn_scale > 0 ? static_cast<float>(spec.attn_scale) : by_dim;
   Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale, s.logits_stride, s};
 
-  for (uint32_t i = 0; i < b.n_spans; ++i)
-    for (uint32_t j = 0; j < b.spans[i].n; ++j) {
-      const size_t row = b.spans[i].row + j;
-      if (row % w.n != w.id) continue;
-      const uint32_t position = b.spans[i].position + j;
-      if (spec.positions) a.positions[row] = static_cast<int32_t>(position + spec.position_offset);
-      if (spec.temp_scale > 0) a.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
-      for (uint32_t r = 0; r < a.n_ropes; ++r) {
-        const double* inv_freq = a.inv_freq + r * n_pairs;
-        const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;
-        const size_t at = size_t{r} * a.n_rope_rows + row;
-        rope_fill(inv_freq, n_pairs, position, factor, a.cos + at * n_pairs, a.sin + at * n_pairs);
-        for (uint32_t k = 0; a.sink_cos && k < s.params.n_keep; ++k) {
-          const size_t sink = (at * kMaxSinks + k) * n_pairs;
-          rope_fill(inv_freq, n_pairs, sink_position(s.params, position, k), factor, a.sink_cos + sink, a.sink_sin + sink);
-        }
-      }
-    }
-  if (spec.positions) ops.sync(w);
-  d.embed(b);
+  if (!s.device) {
+    make_rows(s, b, w.id, w.n);
+    if (spec.positions) ops.sync(w);
+  }
+  d.embed();
 
   // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
   // others look at counts where tokens are chosen by it.
@@ -326,7 +337,8 @@ void forward_rows(Pass& pass, const Worker& w) {
   const uint32_t unused = tail ? b.m - b.n_logits : 0;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
-    if (w.id == 0) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
+    if (s.device && !pass.recording) model.own->pace(w, i);
+    if (w.id == 0 && !pass.recording) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
     if (spec.kv_lora_rank) d.latent_attention(model.layers[i], i, first);
     else d.attention(model.layers[i], i, first);
     if (pass.stop) return;  // every thread has passed a sync since thread 0 wrote it
@@ -338,14 +350,39 @@ void forward_rows(Pass& pass, const Worker& w) {
     if (d.m && model.layers[i].router.panels) d.experts(model.layers[i], i);
     else if (d.m) d.feed_forward(model.layers[i]);
   }
-  if (b.n_logits) d.logits(b, a.x);
+  if (b.n_logits) d.logits(b, a.x, s.device ? a.logits : b.logits);
+}
+
+}  // namespace
+
+namespace {
+
+// Puts the pass into the device's queue and waits for it. Decoding is recorded once for every number of rows.
+Status run_on_device(Pass& pass, Error* err) {
+  linnet_session& s = pass.s;
+  const Batch& b = pass.batch;
+  const DeviceOps& own = *s.model->own;
+  const ModelSpec& spec = s.model->spec;
+  const FpGuard guard;
+  make_rows(s, b, 0, 1);
+  own.begin(s.device, {&s.kv, b.spans, b.n_spans, b.m, &s.act.made, &s.act.rows, spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2, s.act.n_ropes, s.act.n_rope_rows});
+  const bool decode = b.m == b.n_spans && b.n_logits == b.m;
+  if (decode && (pass.stop = s.cancel.exchange(0, std::memory_order_relaxed)) != 0) return LINNET_OK;
+  if (!decode || !own.replay(s.device, b.m)) {
+    pass.recording = decode && own.record(s.device);
+    forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, own.enter(s.device)});
+    own.leave(s.device);
+    if (pass.recording) own.recorded(s.device, b.m);
+  }
+  return own.finish(s.device, s.act.logits, pass.stop ? 0 : b.n_logits, b.logits, &pass.not_finite, err);
 }
 
 }  // namespace
 
 Status forward(linnet_session& s, const Batch& batch, Error* err) {
   Pass pass{s, batch};
-  s.team.run(
+  if (s.device) LINNET_TRY(run_on_device(pass, err));
+  else s.team.run(
       [](void* arg, uint32_t id, uint32_t n) {
         Pass& p = *static_cast<Pass*>(arg);
         const FpGuard guard;
@@ -356,7 +393,7 @@ Status forward(linnet_session& s, const Batch& batch, Error* err) {
       &pass);
   if (pass.stop) return fail(err, LINNET_CANCELLED, "cancelled");
   const KernelTable& t = s.model->kernels.t;
-  for (uint32_t i = 0; i < batch.n_logits && !pass.not_finite; ++i)  // float formats have no other check
+  for (uint32_t i = 0; i < batch.n_logits && !pass.not_finite && !s.device; ++i)  // float formats have no other check
     if (t.amax_bits(batch.logits + i * s.logits_stride, s.model->spec.n_vocab) >= 0x7F800000u) pass.not_finite = 1;
   if (pass.not_finite) {
     const RowSpan& span = batch.spans[0];

@@ -4,10 +4,9 @@
 
 namespace linnet {
 
-struct Batch {
+struct Batch {  // its tokens are in the session's made.tokens
   const RowSpan* spans;        // (n_spans) one behind the other: span i + 1 begins at the row after span i's last
   uint32_t n_spans;
-  const int32_t* tokens;       // (m)
   uint32_t m;                  // 1..n_chunk
   const uint32_t* logit_rows;  // (n_logits) rows that get logits, ascending
   uint32_t n_logits;

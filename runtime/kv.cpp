@@ -55,7 +55,7 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, u
   return l;
 }
 
-bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
+bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
   n_layers = p.n_layers;
   n_sequences = p.n_sequences;
   n_rollback = p.n_rollback;
@@ -144,9 +144,17 @@ bool KvCache::layout_in(Arena& arena, const KvPlan& p) {
     c.pooled = arena.take<float>("kv scores", slots);
     c.sorted = arena.take<float>("kv scores", slots);
     if (!c.scored) c.score = c.fresh = nullptr;
-    uint64_t bytes = 0;
-    if (!checked_mul(uint64_t{c.n_layers} * n_pages, c.layout.page_bytes, &bytes)) bytes = UINT64_MAX;  // the arena refuses it
-    c.pool = arena.take<uint8_t>("kv", bytes);
+    uint64_t layer = 0, bytes = 0;
+    if (!checked_mul(n_pages, c.layout.page_bytes, &layer) || !checked_mul(layer, c.n_layers, &bytes)) layer = bytes = UINT64_MAX;  // the arena refuses it
+    c.pools = arena.take<uint8_t*>("page tables", c.n_layers);
+    // Layers that lie in one piece.
+    const uint64_t fit = device_ops && layer ? device_ops->block_limit(*p.profile) / layer : c.n_layers;
+    for (uint32_t at = 0; at < c.n_layers;) {
+      const uint32_t n = fit == 0 ? 1 : fit < c.n_layers - at ? static_cast<uint32_t>(fit) : c.n_layers - at;
+      uint8_t* piece = pools.take<uint8_t>("kv", device_ops ? n * layer : bytes);
+      for (const uint32_t end = at + n; at < end; ++at, piece += piece ? layer : 0)
+        if (c.pools) c.pools[at] = piece;
+    }
   }
   return true;
 }
@@ -169,17 +177,30 @@ void KvCache::reset() {
   }
 }
 
+// Calls fn(first head's pages, bytes to the next head's, heads) for layers whose pools lie one behind the other.
+template <class Fn>
+void KvCache::each_run(const KvClass& c, Fn fn) const {
+  const size_t pitch = size_t{c.n_pages} * c.layout.head_bytes;
+  for (uint32_t i = 0, n; i < c.n_layers; i += n) {
+    for (n = 1; i + n < c.n_layers && c.pools[i + n] == c.pools[i] + n * c.layout.n_kv_heads * pitch; ++n) {}
+    fn(c.pools[i], pitch, n * c.layout.n_kv_heads);
+  }
+}
+
 // A page for a sequence to write to. What it held is of no use to anybody, but has to be finite.
 uint32_t KvCache::take(KvClass& c) {
   const uint32_t page = c.free_pages[--c.n_free];
   c.refs[page] = 1;
-  for (uint32_t layer = 0; layer < c.n_layers; ++layer)
+  if (device_ops) each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { device_ops->zero(device, p + page * c.layout.head_bytes, pitch, c.layout.head_bytes, n); });
+  else for (uint32_t layer = 0; layer < c.n_layers; ++layer)
     for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memset(c.head(layer, head, page), 0, c.layout.head_bytes);
   return page;
 }
 
 void KvCache::copy_page(KvClass& c, uint32_t from, uint32_t to) {
-  for (uint32_t layer = 0; layer < c.n_layers; ++layer)
+  const size_t bytes = c.layout.head_bytes;
+  if (device_ops) each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { device_ops->copy(device, p + to * bytes, p + from * bytes, pitch, bytes, n); });
+  else for (uint32_t layer = 0; layer < c.n_layers; ++layer)
     for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memcpy(c.head(layer, head, to), c.head(layer, head, from), c.layout.head_bytes);
 }
 

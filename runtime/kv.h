@@ -6,6 +6,7 @@
 
 #include "arena.h"
 #include "format.h"
+#include "ops.h"
 #include "status.h"
 
 namespace linnet {
@@ -61,7 +62,7 @@ struct KvClass {
   uint32_t n_layers;
   uint32_t n_pages;  // in the pool
   uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
-  uint8_t* pool;     // (n_layers, n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece
+  uint8_t** pools;   // (n_layers) each (n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece. All in one, or of a device's memory in pieces
   uint32_t* free_pages;  // stack
   uint32_t* refs;    // (n_pages) page tables that hold the page
   uint32_t n_free;
@@ -72,7 +73,7 @@ struct KvClass {
   // from the table's first on. `score`: attention that every slot's token has drawn; `fresh`: in the running call.
   float *score, *fresh;      // (n_sequences, n_layers, n_kv_heads, n_slots * 16) or nullptr
   float *pooled, *sorted;    // (n_slots * 16)
-  uint8_t* of_layer(uint32_t layer) const { return pool + size_t{layer} * layout.n_kv_heads * n_pages * layout.head_bytes; }  // layer: its place among the class
+  uint8_t* of_layer(uint32_t layer) const { return pools[layer]; }  // layer: its place among the class
   uint8_t* head(uint32_t layer, uint32_t kv_head, uint32_t page) const { return of_layer(layer) + (size_t{kv_head} * n_pages + page) * layout.head_bytes; }  // page: of the pool
   size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
   // The first token that a row at position p sees.
@@ -124,6 +125,7 @@ struct KvPlan {
   uint32_t n_sequences, n_context, n_pool, n_chunk, n_rollback;
   uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
   bool chunked;    // windows are chunks
+  const linnet_profile* profile;  // says how large pieces of a device's memory may be
   const void* of;  // whatever the next one reads
   void (*layer)(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window);
 };
@@ -135,9 +137,11 @@ struct KvCache {
   uint16_t* layer_index;  // (n_layers) the layer's place among its class
   KvTable* tables;        // (n_sequences, n_classes)
   uint32_t* observe_from; // (n_sequences) rows from this position on add to `fresh`
+  const DeviceOps* device_ops;  // where the pools are a device's, else nullptr
+  void* device;           // its handle of the session
 
-  // False if the layers need more than kMaxKvClasses classes.
-  bool layout_in(Arena& arena, const KvPlan& plan);
+  // False if the layers need more than kMaxKvClasses classes. pools: where those lie, `arena` or a device's memory.
+  bool layout_in(Arena& arena, Arena& pools, const KvPlan& plan);
   void reset();  // after layout_in on real memory
 
   KvTable& table(uint32_t seq, uint32_t c) const { return tables[seq * n_classes + c]; }
@@ -193,6 +197,8 @@ struct KvCache {
 
  private:
   static bool saved(const KvClass& c, const KvTable& t, uint32_t page);
+  template <class Fn>
+  void each_run(const KvClass& c, Fn fn) const;
   uint32_t take(KvClass& c);
   void drop(KvClass& c, uint32_t page);
   void copy_page(KvClass& c, uint32_t from, uint32_t to);

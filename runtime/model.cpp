@@ -13,12 +13,15 @@ namespace {
 struct Sizes {
   uint32_t n_layers;
   size_t tokenizer_bytes;
+  const DeviceOps* own;
+  uint32_t n_matrices;  // on a device
 };
 
 struct Parts {
   linnet_model* model;
   Layer* layers;
-  uint8_t* tokenizer;
+  uint8_t *tokenizer, *device, *matrices;
+  Blocks* blocks;
 };
 
 Parts lay_out(Arena& a, const Sizes& s) {
@@ -26,6 +29,9 @@ Parts lay_out(Arena& a, const Sizes& s) {
   p.model = a.take<linnet_model>("model", 1);
   p.layers = a.take<Layer>("model", s.n_layers);
   p.tokenizer = a.take<uint8_t>("tokenizer", s.tokenizer_bytes);
+  p.device = a.take<uint8_t>("model", s.own ? s.own->model_bytes : 0);
+  p.matrices = a.take<uint8_t>("model", s.own ? s.own->matrix_bytes * s.n_matrices : 0);
+  p.blocks = a.take<Blocks>("model", s.own != nullptr);
   return p;
 }
 
@@ -35,8 +41,22 @@ Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, Gg
   *tokenizer = {};
   if (gguf->tensor(kTokenizerTensor, tokenizer) && tokenizer->type != kGgmlI8)
     return fail(err, LINNET_BAD_FILE, "model file: tensor '", kTokenizerTensor, "' has type ", tokenizer->type, ", not I8");
-  *sizes = {spec->n_layers, static_cast<size_t>(tokenizer->bytes)};
+  sizes->n_layers = spec->n_layers;
+  sizes->tokenizer_bytes = static_cast<size_t>(tokenizer->bytes);
   return LINNET_OK;
+}
+
+// What computes: nullptr for the CPU.
+Status choose_device(const linnet_profile& profile, const DeviceOps** own, Error* err) {
+  *own = nullptr;
+  if (profile.cuda == LINNET_CUDA_DEFAULT || profile.cuda == LINNET_CUDA_OFF) return LINNET_OK;
+#if LINNET_HAVE_CUDA
+  const Status status = cuda_device.probe(profile.cuda == LINNET_CUDA_AUTO ? nullptr : err);
+  if (status == LINNET_OK) *own = &cuda_device;
+  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : status;
+#else
+  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, "profile: cuda is on: this build has no CUDA kernels");
+#endif
 }
 
 // Tells models apart by what decides their numbers. Weights are mapped and may be many gigabytes, so of each tensor only both ends are read: 8 KiB are
@@ -85,6 +105,11 @@ struct Loader {
   const Gguf& file;
   linnet_model* model;
   Error* err;
+  // On a device: its memory, counted or real, and what Matrix::panels points to there.
+  const DeviceOps* own = nullptr;
+  Arena* memory = nullptr;
+  uint8_t* matrices = nullptr;
+  uint32_t n_matrices = 0;
   ModelHash hash{};
   uint64_t format_bytes[kMaxFormat + 1] = {};  // of the layers
   uint64_t part_bytes[kPartCount] = {}, part_weights[kPartCount] = {};
@@ -106,15 +131,17 @@ struct Loader {
       model->decode_bytes += experts ? bytes / spec.n_experts * spec.n_active : bytes;
       model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
     }
-    return LINNET_OK;
+    if (!own) return LINNET_OK;
+    return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out, err);
   }
-  Status vector(Role role, uint32_t layer, const float** out) {
+  Status vector(Role role, uint32_t layer, const float** out, bool for_host = false) {
     LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
     if (*out) {
       const uint64_t n = kRoles[role].n(model->spec);
       model->n_params += n;
       model->weight_bytes += align_up(n * sizeof(float), 64);
       hash.tensor(role, layer, LINNET_F32, n, 1, *out, n * sizeof(float));
+      if (own && !for_host) return own->vector(model->device, *memory, out, padded_n(n), err);
     }
     return LINNET_OK;
   }
@@ -125,7 +152,7 @@ struct Loader {
     return vector(bias, layer, &out->bias);
   }
   Status factors(Role role, const float** out) {
-    LINNET_TRY(vector(role, 0, out));
+    LINNET_TRY(vector(role, 0, out, true));
     for (uint32_t i = 0; *out && i < model->spec.rope_dim / 2; ++i)
       if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f)) return fail(err, LINNET_BAD_FILE, "model file: ", kRoles[role].name, "[", i, "] is out of range");
     return LINNET_OK;
@@ -207,7 +234,10 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.factors(kRopeFreqs, &m->rope.all));
   LINNET_TRY(in.factors(kRopeShort, &m->rope.up_to_original));
   LINNET_TRY(in.factors(kRopeLong, &m->rope.beyond));
-  for (uint32_t i = 0; i < m->spec.n_layers; ++i) LINNET_TRY(load_layer(in, i, &m->layers[i]));
+  for (uint32_t i = 0; i < m->spec.n_layers; ++i) {
+    Layer counted{};
+    LINNET_TRY(load_layer(in, i, m->layers ? &m->layers[i] : &counted));
+  }
   m->head_ops = 2 * uint64_t{m->head.n} * m->head.k;
   m->decode_bytes += packed_bytes(m->head.format, m->head.n, m->head.k);
   m->main_format = LINNET_F32;
@@ -237,35 +267,81 @@ Status check_profile(const linnet_profile& p, Error* err) {
     uint64_t value, max;
   } fields[] = {{"n_threads", p.n_threads, 256},      {"wait", p.wait, LINNET_WAIT_SLEEP},          {"cores", p.cores, LINNET_CORES_LITTLE},    {"spin", p.spin, 1u << 30},
                 {"n_context", p.n_context, 1u << 24}, {"n_chunk", p.n_chunk, 4096},                 {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF}, {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
-                {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF}};
+                {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda", p.cuda, LINNET_CUDA_AUTO}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
   if (p.priority < -20 || p.priority > 19) return fail(err, LINNET_BAD_PROFILE, "profile: priority is ", p.priority, ", must be -20..19");
   return LINNET_OK;
 }
 
+// What the weights take of a device's memory.
+static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, Blocks* blocks, Error* err) {
+  if (!sizes->own) return LINNET_OK;
+  linnet_model counted{};
+  counted.spec = spec;
+  blocks->limit = sizes->own->block_limit(profile);
+  Arena memory(blocks, true);
+  Loader loader{gguf, &counted, err, sizes->own, &memory};
+  LINNET_TRY(load_weights(loader));
+  sizes->n_matrices = loader.n_matrices;
+  return memory.ok() ? LINNET_OK : fail(err, LINNET_TOO_SMALL, "model: its weights are more than ", uint32_t{Blocks::kMax}, " blocks of ", blocks->limit, " bytes of device memory");
+}
+
+// The weights into the device's memory, which is given back where that fails.
+static Status load_on_device(Loader& loader, const linnet_profile& profile, const Blocks& blocks, const Parts& p, Error* err) {
+  linnet_model* m = loader.model;
+  m->device = p.device;
+  m->blocks = new (p.blocks) Blocks(blocks);
+  LINNET_TRY(m->own->open(m->device, profile, err));
+  Status status = m->own->alloc(m->device, m->blocks, false, err);
+  if (status == LINNET_OK) {
+    Arena memory(m->blocks, false);
+    loader.own = m->own;
+    loader.memory = &memory;
+    loader.matrices = p.matrices;
+    status = load_weights(loader);
+    if (status == LINNET_OK) status = m->own->loaded(m->device, err);
+    m->device_memory = memory;
+    if (status != LINNET_OK) m->own->release(m->device, m->blocks, false);
+  }
+  if (status != LINNET_OK) m->own->close(m->device);
+  return status;
+}
+
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err) {
   Gguf gguf;
   ModelSpec spec;
-  Sizes sizes;
+  Sizes sizes{};
   GgufTensor tokenizer;
   Kernels kernels;
   LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(profile_kernels(profile, false, &kernels, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
+  LINNET_TRY(choose_device(profile, &sizes.own, err));
+  Blocks blocks;
+  LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &blocks, err));
   Arena arena;
   lay_out(arena, sizes);
-  *out = {arena.used(), kAlign};
+  *out = {arena.used(), kAlign, sizes.own ? static_cast<size_t>(blocks.total()) : 0};
   return LINNET_OK;
+}
+
+void model_fini(linnet_model& m) {
+  if (!m.own) return;
+  m.own->release(m.device, m.blocks, false);
+  m.own->close(m.device);
 }
 
 Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err) {
   Gguf gguf;
   ModelSpec spec;
-  Sizes sizes;
+  Sizes sizes{};
   GgufTensor tokenizer;
   LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
+  LINNET_TRY(choose_device(profile, &sizes.own, err));
+  Blocks blocks;
+  LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &blocks, err));
   Arena count, arena(mem, bytes);
   lay_out(count, sizes);
   if (count.used() > bytes) return fail(err, LINNET_TOO_SMALL, "model: memory of ", bytes, " bytes, needs ", count.used());
@@ -273,18 +349,13 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   const Parts p = lay_out(arena, sizes);
   linnet_model* m = new (p.model) linnet_model{};
   m->spec = spec;
-  m->ops = &cpu_ops;
+  m->ops = sizes.own ? sizes.own->ops : &cpu_ops;
+  m->own = sizes.own;
   m->layers = p.layers;
   m->arena = arena;
   for (uint32_t i = 0; i < spec.n_layers; ++i) new (&m->layers[i]) Layer{};
   m->profile = profile;
   LINNET_TRY(profile_kernels(profile, true, &m->kernels, err));
-  Loader loader{gguf, m, err};
-  LINNET_TRY(load_weights(loader));
-  if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes)
-    return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(), " of its own are more than the profile's memory cap of ", profile.memory_bytes,
-                "; a format of fewer bits may fit");
-  m->hash = loader.hash.h;
   copy_name(gguf, m->name);
   LINNET_TRY(chat_read(gguf, &m->chat, err));
   if (sizes.tokenizer_bytes) {
@@ -292,6 +363,14 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
     std::memcpy(m->tokenizer_blob, tokenizer.data, sizes.tokenizer_bytes);  // copied first, then checked: the file may change under us
     LINNET_TRY(tokenizer_open(m->tokenizer_blob, sizes.tokenizer_bytes, spec.n_vocab, &m->tokenizer, err));
   }
+  Loader loader{gguf, m, err};
+  LINNET_TRY(m->own ? load_on_device(loader, profile, blocks, p, err) : load_weights(loader));  // last: what fails after it would have to give memory back
+  if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes) {
+    model_fini(*m);
+    return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(), " of its own are more than the profile's memory cap of ", profile.memory_bytes,
+                "; a format of fewer bits may fit");
+  }
+  m->hash = loader.hash.h;
   *out = m;
   return LINNET_OK;
 }

@@ -64,6 +64,10 @@ struct linnet_model {
   linnet::Format main_format;
   uint64_t hash;                   // of what decides the numbers, as linnet_state_save documents it
   linnet::Arena arena;             // its table of purposes
+  linnet::Arena device_memory;     // and that of a device
+  const linnet::DeviceOps* own;    // nullptr: the CPU computes
+  void* device;                    // its handle
+  linnet::Blocks* blocks;          // of its memory
 };
 
 namespace linnet {
@@ -71,6 +75,7 @@ namespace linnet {
 // Fields of a profile that was filled by hand: LINNET_BAD_PROFILE names the one that is out of range.
 Status check_profile(const linnet_profile& profile, Error* err);
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err);
+void model_fini(linnet_model& m);
 Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err);
 
 }  // namespace linnet

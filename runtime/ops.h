@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 
+#include "status.h"
 #include "tensor.h"
 
 namespace linnet {
@@ -25,6 +26,15 @@ struct Worker {
   void* device;              // of a backend with a queue of its own
 };
 inline constexpr uint32_t kTickets = 16;
+
+// What the host makes anew for the rows of a pass (C = rows of a pass at most).
+struct RowTables {
+  int32_t* tokens;             // (C)
+  int32_t* positions;          // (C) rows of the learned positions
+  float* temperature;          // (C) of each row's queries, where the model has that
+  float *cos, *sin;            // (ropes, C, rope_dim / 2)
+  float *sink_cos, *sink_sin;  // (ropes, C, kMaxSinks, rope_dim / 2), with sinks
+};
 
 // RoPE of every row of the batch, made once per forward and used by all layers.
 struct RopeView {
@@ -157,6 +167,69 @@ struct Ops {
   void (*combine)(const Worker&, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
                   size_t gate_stride, bool accumulate, float* y);
 };
+
+class Arena;
+struct Blocks;
+
+// A backend with memory of its own. Its handles, of models and of sessions, lie in those objects' memory.
+struct DeviceSession {  // what a session's handle is made for
+  uint32_t n_chunk, n_sequences, n_logits;  // n_logits: rows of logits of a pass at most
+  uint32_t n_heads, head_k;                 // head_k: most inputs of what gemm_heads multiplies with, or 0
+  uint32_t n_vocab;
+  size_t logits_stride;
+  const KvCache* kv;
+};
+// A pass before its operations: what the host made for it is copied from `made` to `rows`.
+struct DevicePass {
+  const KvCache* kv;
+  const RowSpan* spans;
+  uint32_t n_spans, m;
+  const struct RowTables *made, *rows;
+  uint32_t n_pairs, n_ropes, rope_rows;
+};
+struct DeviceOps {
+  size_t model_bytes, matrix_bytes, session_bytes;  // of a model's handle, of what Matrix::panels points to, of a session's handle
+  const char* name;
+  const Ops* ops;
+  Status (*probe)(Error* err);  // whether there is a device that can be opened
+  // Finds the device and readies its kernels. After a failure, or close, nothing is held.
+  Status (*open)(void* model, const linnet_profile& profile, Error* err);
+  void (*close)(void* model);
+  uint64_t (*block_limit)(const linnet_profile& profile);
+  // Allocates all blocks as counted, or none.
+  Status (*alloc)(void* model, Blocks* blocks, bool pinned, Error* err);
+  void (*release)(void* model, Blocks* blocks, bool pinned);
+  // Takes memory for the matrix or vector, and unless the arena only counts copies it there and makes *m the device's. Whole parts of panels lie in a block.
+  Status (*matrix)(void* model, void* to, Arena& arena, Matrix* m, Error* err);
+  Status (*vector)(void* model, Arena& arena, const float** v, uint64_t n, Error* err);
+  Status (*loaded)(void* model, Error* err);  // after the last of them
+
+  void (*session_layout)(void* session, Arena& device, Arena& pinned, const DeviceSession& plan);  // session: nullptr while counting
+  Status (*session_start)(void* session, void* model, const DeviceSession& plan, Error* err);
+  void (*session_stop)(void* session);
+  Blocks* (*session_blocks)(void* session, bool pinned);
+  // The queue of a session that Worker::device names. Around all that follows the calling thread is bound to the device.
+  void* (*enter)(void* session);
+  void (*leave)(void* session);
+  void (*begin)(void* session, const DevicePass& pass);
+  void (*pace)(const Worker& w, uint32_t layer);  // waits until the device is no more than a layer behind, so that a cancel is answered soon
+  // A pass whose operations are the same each time: runs the one that was recorded for m rows; false: there is none. Recording: operations between the two are kept, then run.
+  bool (*replay)(void* session, uint32_t m);
+  bool (*record)(void* session);
+  void (*recorded)(void* session, uint32_t m);
+  // Waits for the pass; logits to the host's memory.
+  Status (*finish)(void* session, const float* logits, uint32_t n_logits, float* to, uint32_t* not_finite, Error* err);
+  // Memory: n pieces, `pitch` bytes apart. read and write return when the host's memory may be used.
+  void (*zero)(void* session, uint8_t* p, size_t pitch, size_t bytes, uint32_t n);
+  void (*copy)(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n);
+  void (*read)(void* session, void* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n);  // the pieces of `to`, which is pinned, lie one behind the other
+  void (*write)(void* session, uint8_t* to, const void* from, size_t pitch, size_t bytes, uint32_t n);
+  Status (*check)(void* session, Error* err);  // LINNET_DEVICE once a call has failed
+};
+#if LINNET_HAVE_CUDA
+extern const DeviceOps cuda_device;
+extern const Ops cuda_ops;
+#endif
 
 extern const Ops cpu_ops;
 // Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0.

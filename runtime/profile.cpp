@@ -33,6 +33,7 @@ struct Word {
   uint32_t value;
 };
 constexpr Word kArchs[] = {{"x86_64", LINNET_ARCH_X86_64}, {"aarch64", LINNET_ARCH_AARCH64}, {"arm", LINNET_ARCH_ARM}, {}};
+constexpr Word kCudaUse[] = {{"on", LINNET_CUDA_ON}, {"off", LINNET_CUDA_OFF}, {"auto", LINNET_CUDA_AUTO}, {"true", LINNET_CUDA_ON}, {"false", LINNET_CUDA_OFF}, {}};
 constexpr Word kSwitch[] = {{"true", LINNET_SWITCH_ON}, {"false", LINNET_SWITCH_OFF}, {}};
 constexpr Word kTeams[] = {{"openmp", LINNET_THREADS_OPENMP}, {"own", LINNET_THREADS_OWN}, {}};
 constexpr Word kWaits[] = {{"spin", LINNET_WAIT_SPIN}, {"sleep", LINNET_WAIT_SLEEP}, {}};
@@ -110,6 +111,7 @@ const Key kKeys[] = {
     {kPeaks, "int8_tops", Kind::kReal, AT(int8_tops), 0, 1e6},
     {kPeaks, "f8_tops", Kind::kReal, AT(f8_tops), 0, 1e6},
     {kPeaks, "float_tops", Kind::kReal, AT(float_tops), 0, 1e6},
+    {kCuda, "use", Kind::kWord, AT(cuda), 0, 0, kCudaUse},
     {kCuda, "sms", Kind::kCount, AT(cuda_sms), 1, 1024},
     {kCuda, "graph", Kind::kWord, AT(cuda_graph), 0, 0, kSwitch},
     {kCuda, "block_mib", Kind::kMib, AT(cuda_block_bytes), 1, 1 << 20},

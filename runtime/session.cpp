@@ -56,7 +56,22 @@ void layout_experts(Arena& arena, const linnet_model& model, uint64_t c, Activat
   a->pairs.n_active_experts = arena.take<uint32_t>("activations", 1);
 }
 
-void layout_activations(Arena& arena, const linnet_model& model, const linnet_session_params& p, Activations* a) {
+void layout_rows(Arena& arena, const linnet_model& model, const linnet_session_params& p, uint32_t n_ropes, RowTables* t) {
+  const ModelSpec& spec = model.spec;
+  const uint64_t c = p.n_chunk, n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
+  t->cos = arena.take<float>("activations", n_ropes * c * n_pairs);
+  t->sin = arena.take<float>("activations", n_ropes * c * n_pairs);
+  const uint64_t sink_floats = p.when_full == LINNET_FULL_SINKS ? n_ropes * c * kMaxSinks * n_pairs : 0;
+  t->sink_cos = arena.take<float>("activations", sink_floats);
+  t->sink_sin = arena.take<float>("activations", sink_floats);
+  if (!sink_floats) t->sink_cos = t->sink_sin = nullptr;
+  t->tokens = arena.take<int32_t>("activations", c);
+  t->temperature = arena.take<float>("activations", spec.temp_scale > 0 ? c : 0);
+  t->positions = arena.take<int32_t>("activations", spec.positions ? c : 0);
+}
+
+void layout_activations(const Places& places, const linnet_model& model, const linnet_session_params& p, Activations* a) {
+  Arena& arena = places.device;
   const ModelSpec& spec = model.spec;
   const uint64_t c = p.n_chunk;
   a->d_stride = row_floats(spec.d_model);
@@ -94,17 +109,11 @@ void layout_activations(Arena& arena, const linnet_model& model, const linnet_se
   const uint64_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   a->n_ropes = spec.rope_local_base > 0 ? 2 : 1;
   a->n_rope_rows = p.n_chunk;
-  a->inv_freq = arena.take<double>("activations", a->n_ropes * n_pairs);
-  a->cos = arena.take<float>("activations", a->n_ropes * c * n_pairs);
-  a->sin = arena.take<float>("activations", a->n_ropes * c * n_pairs);
-  const uint64_t sink_floats = p.when_full == LINNET_FULL_SINKS ? a->n_ropes * c * kMaxSinks * n_pairs : 0;
-  a->sink_cos = arena.take<float>("activations", sink_floats);
-  a->sink_sin = arena.take<float>("activations", sink_floats);
-  if (!sink_floats) a->sink_cos = a->sink_sin = nullptr;
-  a->tokens = arena.take<int32_t>("activations", c);
-  a->temperature = arena.take<float>("activations", spec.temp_scale > 0 ? c : 0);
+  a->inv_freq = places.host.take<double>("activations", a->n_ropes * n_pairs);
+  layout_rows(arena, model, p, a->n_ropes, &a->rows);
+  a->made = a->rows;
+  if (&places.device != &places.host) layout_rows(places.pinned, model, p, a->n_ropes, &a->made);
   if (spec.n_experts) layout_experts(arena, model, c, a);
-  a->positions = arena.take<int32_t>("activations", spec.positions ? c : 0);
 }
 
 void start_rope(const linnet_model& model, uint32_t length, const Activations& a) {
@@ -140,18 +149,35 @@ bool drops_tokens(const linnet_session_params& p) { return p.when_full != LINNET
 uint32_t remembered(const linnet_session_params& p) { return p.n_rollback + 1024; }
 uint64_t history_tokens(const linnet_session_params& p) { return drops_tokens(p) ? uint64_t{p.n_context} + remembered(p) : p.n_context; }
 
-bool fill(linnet_session& f, Arena& arena, const linnet_model& model, const linnet_session_params& p) {
+DeviceSession device_plan(const linnet_session& f, const linnet_model& model, const linnet_session_params& p) {
+  const ModelSpec& spec = model.spec;
+  const uint32_t head_k = spec.kv_lora_rank == 0 ? 0 : spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
+  return {p.n_chunk, p.n_sequences, p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences, spec.n_heads, head_k, spec.n_vocab, f.logits_stride, &f.kv};
+}
+
+bool fill(linnet_session& f, const Places& places, const linnet_model& model, const linnet_session_params& p) {
+  Arena& arena = places.host;
   const ModelSpec& spec = model.spec;
   const KvChoice choice = {spec, p};
-  if (!f.kv.layout_in(arena, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &choice, kv_layer})) return false;
-  layout_activations(arena, model, p, &f.act);
-  const uint32_t head_k = spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
-  f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, head_k), kAlign));
-  f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
-  const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
-  f.act.shared = arena.take<uint8_t>("activations", shared);
-  if (f.act.shared) std::memset(f.act.shared, 0, shared);
+  f.kv.device_ops = model.own;
+  if (!f.kv.layout_in(arena, places.device, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &model.profile, &choice, kv_layer})) return false;
+  layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
+  const DeviceSession plan = device_plan(f, model, p);
+  if (model.own) {
+    f.device = f.kv.device = arena.take<uint8_t>("session", model.own->session_bytes);
+    f.act.logits = places.device.take<float>("logits", uint64_t{plan.n_logits} * f.logits_stride);
+    size_t page = 0;
+    for (uint32_t i = 0; i < f.kv.n_classes; ++i) page = f.kv.classes[i].layout.page_bytes > page ? f.kv.classes[i].layout.page_bytes : page;
+    f.page = places.pinned.take<uint8_t>("kv", page);
+    model.own->session_layout(f.device, places.device, places.pinned, plan);
+  } else {
+    f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k), kAlign));
+    f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
+    const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
+    f.act.shared = arena.take<uint8_t>("activations", shared);
+    if (f.act.shared) std::memset(f.act.shared, 0, shared);
+  }
   f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
   f.spans = arena.take<RowSpan>("sequences", p.n_sequences);
   f.parts_done = arena.take<uint32_t>("sequences", p.n_sequences);
@@ -176,6 +202,17 @@ Status check_kv_format(uint32_t f, const char* what, Error* err) {
   if (kv_format_known(f)) return LINNET_OK;
   const char* name = format_name(static_cast<Format>(f));
   return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f, "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
+}
+
+// What the backend has no kernels for.
+Status check_device(const linnet_model& model, const linnet_session_params& p, Error* err) {
+  if (!model.own) return LINNET_OK;
+  if (p.when_full != LINNET_FULL_STOP && p.when_full != LINNET_FULL_DROP_OLDEST)
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": with ", model.own->name, " sequences stop when they are full, or drop their oldest tokens");
+  for (uint32_t i = 0; i <= p.n_kv_layers; ++i)
+    for (const uint32_t f : {i ? p.kv_layers[i - 1].k_format : p.kv_format, i ? p.kv_layers[i - 1].v_format : p.v_format})
+      if (kv_kivi(static_cast<Format>(f))) return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with ", model.own->name);
+  return LINNET_OK;
 }
 
 // What happens when the context is full; fills in n_keep and n_rollback.
@@ -208,6 +245,15 @@ Status check_positions(const ModelSpec& spec, linnet_session_params* p, Error* e
   return LINNET_OK;
 }
 
+Places count_places(SessionSizes* sizes, const linnet_model& model) {
+  if (!model.own) return {sizes->host, sizes->host, sizes->host};
+  sizes->blocks.limit = model.own->block_limit(model.profile);
+  sizes->pinned_blocks.limit = UINT64_MAX;  // one
+  sizes->device = Arena(&sizes->blocks, true);
+  sizes->pinned = Arena(&sizes->pinned_blocks, true);
+  return {sizes->host, sizes->device, sizes->pinned};
+}
+
 // Formats of single layers: every one known, and in few enough combinations with the windows.
 Status check_kv_layers(const linnet_model& model, const linnet_session_params& p, Error* err) {
   if (p.n_kv_layers > 1024 || (p.n_kv_layers && !p.kv_layers)) return fail(err, LINNET_BAD_ARG, "session: n_kv_layers is ", p.n_kv_layers, p.kv_layers ? ", at most 1024" : ", kv_layers is NULL");
@@ -233,8 +279,8 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     if (k != v) return fail(err, LINNET_UNSUPPORTED, "session: V format ", format_name(v), " beside K format ", format_name(k), " in layer ", i, ": the model caches one latent that is both");
   }
   linnet_session counted{};
-  Arena arena;
-  if (!fill(counted, arena, model, p))
+  SessionSizes sizes;
+  if (!fill(counted, count_places(&sizes, model), model, p))
     return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses, " combinations of K format, V format and window, of which those in kivi4 and kivi2 count twice");
   return LINNET_OK;
 }
@@ -299,6 +345,8 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   LINNET_TRY(check_positions(model.spec, &p, err));
   if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
     return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ", model.spec.expert_capacity, ", counted over all positions");
+  if (model.own) p.n_threads = 1, p.threads = LINNET_THREADS_OWN, p.parallel_for = nullptr;  // the device's queue is fed by the caller's
+  if (p.n_kv_layers == 0 || p.kv_layers) LINNET_TRY(check_device(model, p, err));
   LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
   return LINNET_OK;
@@ -309,9 +357,9 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
   const uint64_t cap = model.profile.memory_bytes, fixed = model.weight_bytes + model.arena.used();
   if (cap == 0) return LINNET_OK;
   const auto bytes = [&](const linnet_session_params& q) {
-    Arena count;
-    session_layout(count, model, q);
-    return count.ok() ? count.used() : SIZE_MAX / 2;
+    SessionSizes count;
+    session_count(&count, model, q);
+    return count.ok() ? uint64_t{count.host.used()} + count.device.used() + count.pinned.used() : SIZE_MAX / 2;
   };
   const uint64_t need = bytes(p);
   if (fixed + need <= cap) return LINNET_OK;
@@ -359,35 +407,65 @@ Status session_params(const linnet_model& model, const linnet_session_params* in
   return check_cap(model, wished, *out, err);
 }
 
-linnet_session* session_layout(Arena& arena, const linnet_model& model, const linnet_session_params& params) {
-  linnet_session* s = arena.take<linnet_session>("session", 1);
+linnet_session* session_layout(const Places& places, const linnet_model& model, const linnet_session_params& params) {
+  linnet_session* s = places.host.take<linnet_session>("session", 1);
   if (s) {
     new (s) linnet_session{};
-    fill(*s, arena, model, params);
+    fill(*s, places, model, params);
   } else {
     linnet_session counted{};
-    fill(counted, arena, model, params);
+    fill(counted, places, model, params);
   }
   return s;
+}
+
+void session_count(SessionSizes* out, const linnet_model& model, const linnet_session_params& params) { session_layout(count_places(out, model), model, params); }
+
+Status session_fits(const SessionSizes& sizes, const linnet_session_params& p, Error* err) {
+  if (!sizes.host.ok() || !sizes.pinned.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
+  if (!sizes.device.ok())
+    return fail(err, LINNET_TOO_SMALL, "session: n_context = ", p.n_context, " and n_chunk = ", p.n_chunk, " need a piece of device memory larger than the blocks of ", sizes.blocks.limit, " bytes, or more than ",
+                uint32_t{Blocks::kMax}, " blocks");
+  return LINNET_OK;
 }
 
 Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* in, Error* err) {
   linnet_session_params params;
   LINNET_TRY(session_params(*model, in, &params, err));
-  Arena count;
-  session_layout(count, *model, params);
-  if (!count.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", params.n_context, " needs more bytes than this machine can address");
-  if (count.used() > bytes) return fail(err, LINNET_TOO_SMALL, "session: memory of ", bytes, " bytes, needs ", count.used());
+  SessionSizes sizes;
+  session_count(&sizes, *model, params);
+  LINNET_TRY(session_fits(sizes, params, err));
+  if (sizes.host.used() > bytes) return fail(err, LINNET_TOO_SMALL, "session: memory of ", bytes, " bytes, needs ", sizes.host.used());
   const linnet_cpus cpus = cpu_both(model->profile.cpus, cpu_affinity());
   if (cpu_count(model->profile.cpus) && !cpu_count(cpus) && cpu_count(cpu_affinity()))
     return fail(err, LINNET_BAD_PROFILE, "session: the profile names ", cpu_count(model->profile.cpus), " CPUs, of which this thread may use none");
   memory_huge(mem, bytes, model->profile.huge_pages);
-  Arena arena(mem, bytes);
-  linnet_session* s = session_layout(arena, *model, params);
+  const DeviceOps* own = model->own;
+  if (own) {
+    LINNET_TRY(own->alloc(model->device, &sizes.blocks, false, err));
+    if (const Status status = own->alloc(model->device, &sizes.pinned_blocks, true, err); status != LINNET_OK) {
+      own->release(model->device, &sizes.blocks, false);
+      return status;
+    }
+  }
+  Arena arena(mem, bytes), device(&sizes.blocks, false), pinned(&sizes.pinned_blocks, false);
+  linnet_session* s = session_layout(own ? Places{arena, device, pinned} : Places{arena, arena, arena}, *model, params);
   s->model = model;
   s->params = params;
   s->arena = arena;
   s->kv.reset();
+  if (own) {
+    s->device_memory = device;
+    s->pinned = pinned;
+    *own->session_blocks(s->device, false) = sizes.blocks;
+    *own->session_blocks(s->device, true) = sizes.pinned_blocks;
+    const DeviceSession plan = device_plan(*s, *model, params);
+    if (const Status status = own->session_start(s->device, model->device, plan, err); status != LINNET_OK) {
+      own->release(model->device, &sizes.pinned_blocks, true);
+      own->release(model->device, &sizes.blocks, false);
+      return status;
+    }
+  }
   start_rope(*model, params.rope_length, s->act);
   s->sampler.exp_row = model->kernels.t.exp_row;
   s->sampler.find_above = model->kernels.t.find_above;
@@ -403,6 +481,15 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->team.bind(cpus, model->profile.priority);
   *out = s;
   return LINNET_OK;
+}
+
+void session_fini(linnet_session& s) {
+  s.team.stop();
+  const DeviceOps* own = s.model->own;
+  if (!own) return;
+  own->session_stop(s.device);
+  own->release(s.model->device, own->session_blocks(s.device, true), true);
+  own->release(s.model->device, own->session_blocks(s.device, false), false);
 }
 
 uint32_t session_length(const linnet_session& s, uint32_t seq) { return s.seqs[seq].length + s.seqs[seq].pending; }
@@ -510,7 +597,7 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
     if (n == 0) continue;
     s.kv.advance(part.seq, seq.length + done, n);
     s.spans[batch->n_spans++] = {part.seq, m, n, seq.length + done};
-    for (uint32_t j = 0; j < n; ++j) s.act.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
+    for (uint32_t j = 0; j < n; ++j) s.act.made.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
     m += n;
     s.parts_done[i] += n;
     if (done + n == part.n)
@@ -522,6 +609,8 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
 // Computes the parts, of different sequences each. All or nothing.
 Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error* err) {
   const CpuGuard bound(s.cpus);
+  const DeviceGuard device(s);
+  LINNET_TRY(device.check(err));
   std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
   for (uint32_t i = 0; i < n_parts; ++i)
     if (!s.kv.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
@@ -533,7 +622,6 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
   Status status = LINNET_OK;
   Batch batch{};
   batch.spans = s.spans;
-  batch.tokens = s.act.tokens;
   batch.logit_rows = s.logit_rows;
   while (status == LINNET_OK && (batch.m = next_batch(s, parts, n_parts, &batch)) != 0) {
     // Logits of one sequence go where they belong; those of several are told apart afterwards.

@@ -15,7 +15,6 @@ struct Activations {
   float* branch;           // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
   float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up), then gate and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
   size_t d_stride, q_stride, kv_stride, ff_stride, embd_stride;
-  float* temperature;      // (C) of each row's queries, where the model has that
   // Layers with experts: P = C * n_active pairs of a row and one of its experts.
   size_t expert_stride, router_stride;
   float *router, *shared_gate;  // logits (C, n_experts), (C, 16)
@@ -28,11 +27,9 @@ struct Activations {
   int32_t* sums;
   // Of each RoPE, the model's and where there is another that of layers with a window:
   double* inv_freq;        // (ropes, rope_dim / 2)
-  float *cos, *sin;        // (ropes, C, rope_dim / 2)
-  float *sink_cos, *sink_sin;  // (ropes, C, kMaxSinks, rope_dim / 2), with sinks
+  RowTables made, rows;    // as the host writes them, and as operations read them: the same memory, unless a device has its own
   uint32_t n_ropes, n_rope_rows;  // n_rope_rows = C
-  int32_t* tokens;         // (C)
-  int32_t* positions;      // (C) rows of the learned positions
+  float* logits;           // (most rows of logits of a pass, logits_stride), where a device computes them
   uint8_t* scratch;        // (n_threads, scratch_stride)
   size_t scratch_stride;
   uint8_t* shared;         // of the team, zeros where nothing runs
@@ -76,14 +73,45 @@ struct linnet_session {
   uint64_t ttft_start_ns, last_sample_ns;
   bool ttft_pending;
   linnet::Arena arena;       // its table of purposes
+  linnet::Arena device_memory, pinned;  // and those of a device
+  void* device;              // handle of it, or nullptr
+  uint8_t* page;             // (the largest page of a layer) on its way between the device and a state
 };
 
 namespace linnet {
 
+// Where a session lies: on a device all that operations read is in its memory, what host and device hand each other in memory pinned for both. On the CPU the three are one.
+struct Places {
+  Arena &host, &device, &pinned;
+};
+// The need of a session.
+struct SessionSizes {
+  Arena host, device, pinned;
+  Blocks blocks, pinned_blocks;
+  bool ok() const { return host.ok() && device.ok() && pinned.ok(); }
+};
+
+// The calling thread works with the session's device, if it has one.
+struct DeviceGuard {
+  const linnet_session& s;
+  explicit DeviceGuard(const linnet_session& session) : s(session) {
+    if (s.device) s.model->own->enter(s.device);
+  }
+  ~DeviceGuard() {
+    if (s.device) s.model->own->leave(s.device);
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  Status check(Error* err) const { return s.device ? s.model->own->check(s.device, err) : LINNET_OK; }
+};
+
 // Checks params against the model and fills in the defaults, those of the model's profile first; LINNET_TOO_SMALL where the profile's memory cap leaves no room, with what would fit.
 Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err);
-// The one layout function: counts on an Arena without memory, places on a real one.
-linnet_session* session_layout(Arena& arena, const linnet_model& model, const linnet_session_params& params);
+// The one layout function: counts on arenas without memory, places on real ones.
+linnet_session* session_layout(const Places& places, const linnet_model& model, const linnet_session_params& params);
+void session_count(SessionSizes* out, const linnet_model& model, const linnet_session_params& params);
+Status session_fits(const SessionSizes& sizes, const linnet_session_params& params, Error* err);
+void session_fini(linnet_session& s);
 Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params, Error* err);
 
 Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err);

@@ -188,12 +188,19 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   for (uint32_t i = 0; i < h.n_logit_rows; ++i) sink.put(q.logits + i * s.logits_stride, h.n_vocab * sizeof(float));
   sink.end();
   const uint32_t end = static_cast<uint32_t>(div_up(h.length, kPagePositions));
+  const DeviceOps* own = s.model->own;
   for (uint32_t i = 0; i < h.n_layers; ++i) {
     const KvView v = s.kv.view(seq, i);
     const uint32_t c = s.kv.class_of[i];
+    const size_t bytes = v.layout->head_bytes;
     sink.begin(kKv, i, kv_bytes(s.kv, i, h, first));
     each_page(*v.of, first[c], end, [&](uint32_t page) {
-      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) sink.put(v.head(page, head), v.layout->head_bytes);
+      if (own) {  // all heads at once
+        own->read(s.device, s.page, v.head(page, 0), size_t{v.of->n_pages} * bytes, bytes, v.layout->n_kv_heads);
+        sink.put(s.page, v.layout->page_bytes);
+        return;
+      }
+      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) sink.put(v.head(page, head), bytes);
     });
     for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g)
       for (uint32_t head = 0; head < v.packed->layout.n_kv_heads; ++head) sink.put(v.group(g, head), v.packed->layout.head_bytes);
@@ -366,6 +373,10 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
     const auto place = [&](uint32_t page) { return size_t{page < v.of->keep_pages ? page : v.of->keep_pages + page - o.held[c]}; };
     each_page(*v.of, o.first[c], end, [&](uint32_t page) {
       const uint8_t* from = at + place(page) * v.layout->page_bytes;
+      if (const DeviceOps* own = s.model->own) {
+        std::memcpy(s.page, from, v.layout->page_bytes);
+        return own->write(s.device, v.head(page, 0), s.page, size_t{v.of->n_pages} * v.layout->head_bytes, v.layout->head_bytes, v.layout->n_kv_heads);
+      }
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) std::memcpy(v.head(page, head), from + head * v.layout->head_bytes, v.layout->head_bytes);
     });
     const uint64_t bytes = kv_bytes(s.kv, i, h, o.held), n_held = s.kv.held(c, h.length, o.held[c]);
@@ -410,8 +421,9 @@ Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, 
   sink.out = static_cast<uint8_t*>(out);
   sink.file = nullptr;
   sink.err = err;
+  const DeviceGuard device(s);
   put_state(sink, s, seq, h, first);
-  return LINNET_OK;
+  return device.check(err);
 }
 
 Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, Error* err) {
@@ -424,9 +436,11 @@ Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, 
   sink.out = nullptr;
   sink.file = &file;
   sink.err = err;
+  const DeviceGuard device(s);
   put_state(sink, s, seq, h, first);
   sink.flush();
   LINNET_TRY(sink.status);
+  LINNET_TRY(device.check(err));
   return file.commit(err);
 }
 
@@ -434,8 +448,10 @@ Status state_load(linnet_session& s, uint32_t seq, const void* data, size_t byte
   LINNET_TRY(check_model(s, err));
   Checked checked{};
   LINNET_TRY(check_state(s, seq, data, bytes, &checked, err));
+  const DeviceGuard device(s);
+  LINNET_TRY(device.check(err));
   take_over(s, seq, static_cast<const uint8_t*>(data), checked);
-  return LINNET_OK;
+  return device.check(err);
 }
 
 Status state_load_file(linnet_session& s, uint32_t seq, const char* path, Error* err) {

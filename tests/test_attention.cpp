@@ -49,16 +49,16 @@ Rows random_rows(const Shape& s, uint32_t seed) {
 // All rows, appended and attended to in calls of `chunk`. (kTokens, n_heads * head_dim)
 std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint32_t n_threads, uint32_t chunk) {
   KvCache kv{};
-  const KvPlan plan = {1, c.shape.n_kv_heads, c.shape.head_dim, 0, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, &c, layer_of};
+  const KvPlan plan = {1, c.shape.n_kv_heads, c.shape.head_dim, 0, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, nullptr, &c, layer_of};
   Kernels kernels{};
   linnet_error err{};
   Arena counted;
   Team team;
-  REQUIRE(kv.layout_in(counted, plan));
+  REQUIRE(kv.layout_in(counted, counted, plan));
   team.layout_in(counted, n_threads, LINNET_THREADS_OWN);
   test::Memory memory(counted.used());
   Arena arena(memory.p, counted.used());
-  REQUIRE(kv.layout_in(arena, plan));
+  REQUIRE(kv.layout_in(arena, arena, plan));
   team.layout_in(arena, n_threads, LINNET_THREADS_OWN);
   kv.reset();
   test::check(kernels_resolve(isa, 0, &kernels, &err), err);

@@ -209,6 +209,14 @@ typedef enum linnet_switch {
   LINNET_SWITCH_OFF = 2
 } linnet_switch;
 
+/* Whether a GPU computes. What it cannot do is LINNET_UNSUPPORTED by name: KIVI formats, and sequences that go on when they are full otherwise than by LINNET_FULL_DROP_OLDEST. */
+typedef enum linnet_cuda {
+  LINNET_CUDA_DEFAULT = 0, /* as LINNET_CUDA_OFF */
+  LINNET_CUDA_ON = 1,      /* LINNET_UNSUPPORTED in builds without CUDA, LINNET_DEVICE where there is no device; err->text says why */
+  LINNET_CUDA_OFF = 2,
+  LINNET_CUDA_AUTO = 3     /* where the build has it and there is a device; else the CPU */
+} linnet_cuda;
+
 typedef enum linnet_battery {
   LINNET_BATTERY_IGNORE = 0,
   LINNET_BATTERY_SAVE = 1 /* while the device runs on its battery the last step of the ladder holds */
@@ -255,10 +263,11 @@ typedef struct linnet_profile {
   double f8_tops;    /* ... of FP8 weights */
   double float_tops; /* ... of f32, f16 and bf16 weights */
 
-  /* CUDA; nothing reads these yet */
-  uint32_t cuda_sms;         /* streaming multiprocessors */
-  uint32_t cuda_graph;       /* linnet_switch: decode as one graph */
-  uint64_t cuda_block_bytes; /* largest allocation of device memory */
+  /* CUDA */
+  uint32_t cuda_sms;         /* streaming multiprocessors; 0: as the driver says */
+  uint32_t cuda_graph;       /* linnet_switch: decode as one graph; default on */
+  uint64_t cuda_block_bytes; /* largest allocation of device memory, at least 1 MiB; default 256 MiB */
+  uint32_t cuda;             /* linnet_cuda: whether models go to the GPU */
 
   char name[64]; /* NUL-terminated; "" = none */
 } linnet_profile;
@@ -399,6 +408,7 @@ typedef struct linnet_model linnet_model; /* lives inside the caller's memory */
 typedef struct linnet_need {
   size_t bytes; /* exact */
   size_t align; /* alignment of the memory: 64 */
+  size_t device_bytes; /* exact: memory of the GPU, and memory pinned for it, that init asks the driver for and fini gives back; 0 on the CPU */
 } linnet_need;
 
 /* What a model is. Strings live as long as the model. */
