@@ -676,6 +676,11 @@ uint64_t FakeCuda::launches(const char* kernel) const {
   const auto it = g->launches.find(kernel);
   return it == g->launches.end() ? 0 : it->second;
 }
+size_t FakeCuda::argument_bytes(const char* kernel) const {
+  for (const Module* m : g->modules)
+    if (const auto it = m->kernels.find(kernel); it != m->kernels.end()) return it->second->n_args;
+  return 0;
+}
 void FakeCuda::fail_call(uint64_t n, CuResult code) { g->fail_at = g->calls + n, g->fail_code = code, g->failed = nullptr, g->fail_of = kCalls; }
 void FakeCuda::fail_call(const char* symbol, uint64_t n, CuResult code) {
   g->fail_of = call_of(symbol);

@@ -36,6 +36,7 @@ class FakeCuda {
   uint64_t calls() const;                       // so far, of any function
   uint64_t calls(const char* symbol) const;     // of "cuMemAlloc_v2"
   uint64_t launches(const char* kernel) const;  // that have run
+  size_t argument_bytes(const char* kernel) const;  // that it was compiled for, in the modules that are loaded; 0: it is in none
   void fail_call(uint64_t n, CuResult code);    // the n-th call from now on (1 = the next) does nothing and returns code
   void fail_call(const char* symbol, uint64_t n, CuResult code);
   // Codes that real drivers repeat for every later call of the context (illegal address, launch failed, ...) stay until this.
