@@ -279,7 +279,7 @@ LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, c
   const bool is_f8 = f8(a.kv.k_format), small = !is_f8 && a.kv.head_dim <= kPage;
   const uint8_t* const codes = page + c * 64 + g % 4 * 16;
   const float* const x_scales = reinterpret_cast<const float*>(shared + a.at_x_scale);
-  float acc[kTiles][8] = {}, scale[4];
+  float acc[kTiles][8] = {}, scale[4] = {};
   if (is_f8) {
     const uint4 s = load16(page + a.kv.k_scale_at + g % 4 * 16);
     const float unit = f8_top(a.kv.k_format) / 127;
@@ -290,8 +290,8 @@ LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, c
   }
   constexpr uint32_t kAhead = 4;  // groups of 32 channels whose loads go out together
   for (uint32_t from = 0; from < groups; from += kAhead) {
-    uint4 w[kAhead][2];
-    uint2 half[kAhead];
+    uint4 w[kAhead][2] = {};
+    uint2 half[kAhead] = {};
 #pragma unroll
     for (uint32_t u = 0; u < kAhead; ++u) {
       if (from + u >= groups) break;
@@ -442,7 +442,7 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
   int hi[kTiles][2][4] = {}, lo[kTiles][2][4] = {};
   constexpr uint32_t kAhead = 4;
   for (uint32_t from = first; from <= last; from += kAhead * step) {
-    uint4 w[kAhead][2];
+    uint4 w[kAhead][2] = {};
 #pragma unroll
     for (uint32_t u = 0; u < kAhead; ++u) {
       const uint32_t pair = from + u * step;
