@@ -202,3 +202,90 @@ TEST_CASE("cuda attention: i8 pages, to the bit") {
                           Choice{"wide", 4, 2, 256, 0, LINNET_I8, LINNET_I8}, Choice{"many heads", 21, 1, 48, 0, LINNET_I8, LINNET_I8}})
     run(c, 330);
 }
+
+TEST_CASE("cuda attention: FP8 and float pages, apart for keys and values") {
+  const Format all[] = {LINNET_F8E4M3, LINNET_F8E5M2, LINNET_F32, LINNET_F16, LINNET_BF16};
+  for (const Format f : all)
+    for (const uint32_t dim : {64u, 20u}) run({"pages", 6, 2, dim, 0, f, f}, 290);
+  run({"mixed", 6, 2, 32, 0, LINNET_I8, LINNET_F8E4M3}, 290);
+  run({"mixed", 6, 2, 40, 0, LINNET_F8E4M3, LINNET_F8E5M2}, 290);
+  run({"mixed", 6, 2, 16, 0, LINNET_F16, LINNET_I8}, 290);
+  run({"mixed", 6, 2, 144, 0, LINNET_I8, LINNET_BF16}, 290);
+}
+
+TEST_CASE("cuda attention: latents") {
+  for (const Format f : {LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_F16, LINNET_F32}) {
+    run({"latent", 16, 1, 192 + 32, 32, f, f}, 290);
+    run({"latent", 5, 1, 64, 32, f, f}, 20);
+  }
+  run({"DeepSeek's", 16, 1, 576, 64, LINNET_I8, LINNET_I8}, 290);
+}
+
+TEST_CASE("cuda attention: windows, kept tokens, soft cap, ALiBi, learned sinks") {
+  Choice c = {"window", 6, 2, 32, 0, LINNET_I8, LINNET_I8};
+  for (const Format f : {LINNET_I8, LINNET_BF16}) {
+    c.k = c.v = f;
+    c.window = 300;
+    run(c, 560);
+    c.window = 33;
+    run(c, 560);
+    c.chunked = true;
+    c.window = 288;
+    run(c, 580);
+    c.window = 0;
+    c.chunked = false;
+    c.cap = 3;
+    run(c, 270);
+    c.sinks = true;
+    run(c, 270);
+    c.cap = 0;
+    run(c, 530);
+    c.slopes = true;
+    run(c, 530);
+    c.sinks = c.slopes = false;
+    c.context = 320;
+    c.keep = 20;
+    c.what = "kept tokens";
+    run(c, 590);
+    c.window = 40;
+    run(c, 400);
+    c.window = 0;
+    c.keep = 280;
+    c.context = 400;
+    c.sinks = true;
+    run(c, 690);
+    c = {"window", 6, 2, 32, 0, f, f};
+  }
+}
+
+TEST_CASE("cuda attention: sequences in one batch, however they are cut") {
+  for (const Format f : {LINNET_I8, LINNET_F8E4M3, LINNET_F32})
+    for (const uint32_t n_sms : {1u, 8u, 64u})
+      for (const uint64_t seed : {1u, 2u}) {
+        emulated_seed(seed);
+        INFO("format " << format_name(f) << ", " << n_sms << " multiprocessors, seed " << seed);
+        Both both({"batch", 4, 2, 32, 0, f, f, 100}, 3, 64, n_sms);
+        both.call(1, {{40, 3, 20}}, true);
+        for (int i = 0; i < 6; ++i) both.call(1, {{50, 0, 4}}, false);
+        both.call(1, {{1, 1, 1}}, true);    // decode
+        both.call(1, {{4, 1, 0}}, true);    // a draft is looked through
+        both.call(1, {{33, 1, 2}}, true);   // a prompt comes beside it
+        both.call(1, {{30, 0, 0}}, true, 7);  // the last layer: only the last rows
+        both.call(0, {{1, 1, 1}}, true);    // a layer that sees all, most of which it was never given
+      }
+  emulated_seed(0);
+}
+
+TEST_CASE("cuda attention: what is no number is told, and stored as the CPU does") {
+  for (const Format f : {LINNET_I8, LINNET_F8E4M3, LINNET_F16, LINNET_F32}) {
+    Both both({"bad", 4, 2, 48, 0, f, f}, 1, 64);
+    both.call(0, {{20}}, false);
+    CHECK(*both.queue.q.not_finite == 0);
+    both.bad = f == LINNET_F16 ? 70000.0f : std::numeric_limits<float>::infinity();
+    both.call(0, {{3}}, true);
+    CHECK(both.cpu_not_finite == 1);
+    CHECK(*both.queue.q.not_finite == 1);
+    both.bad = std::numeric_limits<float>::quiet_NaN();
+    both.call(0, {{3}}, true);
+  }
+}
