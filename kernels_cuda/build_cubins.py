@@ -77,6 +77,16 @@ def kernels_of(log, ptx):
     return kernels
 
 
+def source_of(units):
+    """All units as one, each with names of its own: what two of them define by one name does not clash. What they include comes first, as it is."""
+    text = {os.path.splitext(os.path.basename(u))[0]: open(u).read() for u in units}
+    headers = sorted({h for t in text.values() for h in re.findall(r'^#include "(.+)"', t, re.M)})
+    out = ['#include "%s"' % h for h in headers] + ["namespace linnet {}"]
+    for name in text:
+        out += ["namespace linnet_%s { using namespace linnet; }" % name, "#define linnet linnet_%s" % name, '#include "%s.cu"' % name, "#undef linnet"]
+    return "\n".join(out) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--arch", type=int, required=True)
@@ -106,7 +116,7 @@ def main():
     except (OSError, ValueError, KeyError):
         pass
     start = time.time()
-    cubin, ptx, log = nvrtc.compile("".join('#include "%s"\n' % os.path.basename(u) for u in units), options)
+    cubin, ptx, log = nvrtc.compile(source_of(units), options)
     said = "\n".join(line for line in log.splitlines() if not line.startswith("ptxas ") and line.strip())
     if said:
         print(said, file=sys.stderr)

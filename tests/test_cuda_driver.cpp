@@ -272,8 +272,7 @@ TEST_CASE("the fake driver finds what is used wrongly, and fails where it is tol
   const pid_t child = fork();
   if (child == 0) {
     signal(SIGSEGV, SIG_DFL);
-    volatile uint8_t v = *reinterpret_cast<volatile uint8_t*>(a);
-    _exit(v == v ? 0 : 1);
+    _exit(*reinterpret_cast<volatile uint8_t*>(a) & 0);
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
