@@ -324,7 +324,13 @@ class Tiny(unittest.TestCase):
         chip.mkdir(parents=True)
         for name, value in (("name", "ina3221"), ("in1_label", "VDD_GPU_SOC"), ("in1_input", 20000), ("curr1_input", 300), ("in2_label", "VDD_CPU_CV"), ("in2_input", 20000), ("curr2_input", 200)):
             (chip / name).write_text(f"{value}\n")
+        self.assertIn("Jetson: power mode MODE_30W, GPU at 612 of 624 MHz, memory (EMC) at 3199 of 3199 MHz", text)
         bench = self.on_board(None, *args, "--prompt", 64, root=root)
+        self.assertEqual(bench["jetson"], {"power_mode": "MODE_30W", "gpu_mhz": 612, "gpu_max_mhz": 624, "emc_mhz": 3199, "emc_max_mhz": 3199})
+        shutil.rmtree(root / "sys/kernel/debug")  # only root sees it
+        (root / "sys/class/devfreq/17000000.gpu/cur_freq").write_text("306000000\n")
+        text = self.on_board(None, *args, "--prompt", 0, root=root, json_too=False)
+        self.assertIn("Jetson: power mode MODE_30W, GPU at 306 of 624 MHz, memory (EMC) not known: root may read it", text)
         self.assertEqual(bench["energy_source"], "ina3221")
         self.assertNotIn("energy_why", bench)
         for r in bench["decode"] + bench["prefill"]:  # 10 W all the time; the sensors are read a little before and after
@@ -617,6 +623,13 @@ class Tiny(unittest.TestCase):
         self.assertEqual(run["threads"], 1)
         if os.uname().machine == "x86_64":
             self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "x", "-n", "2", "--profile", "auto")["threads"], linnet_json("devices")["threads"])
+        self.assertNotIn("jetson", linnet_json("bench", "-m", self.packed, "--gen", 2, "--reps", 1, "--prompt", 0))
+        cuda = linnet_json("devices")["cuda"]  # the GPU, or a sentence on why there is none
+        if ", CUDA" in linnet_json("devices")["linnet"]:
+            self.assertTrue("sms" in cuda or cuda["why"].startswith("no CUDA device: ") or "too old" in cuda["why"], cuda)
+        else:
+            self.assertEqual(cuda, {"why": "this linnet is built without CUDA"})
+        self.assertIn(cuda.get("why", cuda.get("name")), linnet("devices"))
         self.assertIn("LINNET_SYSROOT", subprocess.run([LINNET, "devices", "--measure"], capture_output=True, text=True, env={**os.environ, "LINNET_SYSROOT": "/x"}).stderr)
 
     def test_doctor(self):

@@ -77,6 +77,7 @@ class Meter {
   ~Meter() { stop(); }
   const char* source() const { return sensors_.energy_source; }
   const char* why_not() const { return sensors_.no_energy ? sensors_.no_energy : "the counter was reset or stopped while it was read"; }
+  const JetsonPower& jetson() const { return jetson_; }
   void start() {
     linnet_sensors_read(&sensors_, 0, nullptr);
     joules_ = sensors_.joules, gaps_ = sensors_.energy_gaps;
@@ -87,6 +88,10 @@ class Meter {
   }
   // Joules since start(), -1 where that is not known.
   double stop() {
+    if (is_jetson()) {  // clocks as they are while there is work
+      const JetsonPower now = jetson_power();
+      if (now.gpu_mhz >= jetson_.gpu_mhz) jetson_ = now;
+    }
     {
       const std::lock_guard lock(mutex_);
       done_ = true;
@@ -101,6 +106,7 @@ class Meter {
  private:
   std::string root_;
   linnet_sensors sensors_ = {};
+  JetsonPower jetson_;
   double joules_ = 0;
   uint32_t gaps_ = 0;
   std::thread watcher_;
@@ -345,6 +351,10 @@ void Report::print_json() const {
   if (meter->source()) json.value(meter->source());
   else json.null();
   if (!energy_known()) json.field("energy_why", meter->why_not());
+  if (is_jetson()) {
+    const JetsonPower& p = meter->jetson();
+    json.key("jetson").object().field("power_mode", p.mode).field("gpu_mhz", p.gpu_mhz).field("gpu_max_mhz", p.gpu_max_mhz).field("emc_mhz", p.emc_mhz).field("emc_max_mhz", p.emc_max_mhz).end();
+  }
   const auto common = [&](const Result& r) {
     json.key("joules_per_token");
     if (const double joules = joules_per_token(r); joules >= 0) json.value(joules);
@@ -388,6 +398,13 @@ void Report::print_text() const {
   if (energy_known()) std::printf("energy: %s, all that the %s draws\n", meter->source(), std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
   else std::printf("energy: not known: %s\n", meter->why_not());
   if (engine.power.size) std::printf("%s\n", engine.power_text().c_str());
+  if (is_jetson()) {
+    const JetsonPower& p = meter->jetson();
+    std::printf("Jetson: power mode %s, GPU at %llu of %llu MHz, memory (EMC) ", p.mode.empty() ? "not known" : p.mode.c_str(), static_cast<unsigned long long>(p.gpu_mhz),
+                static_cast<unsigned long long>(p.gpu_max_mhz));
+    if (p.emc_mhz) std::printf("at %llu of %llu MHz\n", static_cast<unsigned long long>(p.emc_mhz), static_cast<unsigned long long>(p.emc_max_mhz));
+    else std::printf("not known: root may read it\n");
+  }
   for (const Result& r : decode) {
     std::printf("decode   depth %-6llu %9.2f tokens/s %9.2f ms/token (predicted %.2f)  %8s/token %7.1f GB/s = %3.0f %% of the plain read",
                 static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s), 1000 * r.predicted_s,

@@ -193,6 +193,13 @@ std::string isa_name(uint32_t isa);
 std::string cpus_text(const linnet_cpus& cpus);  // "0-3,6"
 // A small file below the sysroot, without what ends it; "" where there is none.
 std::string read_system(const std::string& path);
+// What a Jetson's numbers depend on: its power mode, and the clocks of GPU and memory now and at most. "" and 0: not said; the memory's (EMC) is for root alone up to Orin.
+struct JetsonPower {
+  std::string mode;
+  uint64_t gpu_mhz = 0, gpu_max_mhz = 0, emc_mhz = 0, emc_max_mhz = 0;
+};
+JetsonPower jetson_power();
+bool is_jetson();
 // The folder of device profiles: $LINNET_CONFIGS, or beside the installed tool, or of the source.
 std::string configs_folder();
 // The strongest tier that a board has, oneDNN aside: what is picked on it.

@@ -234,6 +234,45 @@ bool write_profile(const Args& args, const std::string& path, const Tier& tier, 
   return false;
 }
 
+// The GPU, or why there is none. Of another board (LINNET_SYSROOT) nothing is known.
+struct Gpu {
+  linnet_cuda_device device = {};
+  std::string why;
+};
+Gpu gpu() {
+  Gpu out;
+  linnet_error err = {};
+  out.device.size = sizeof out.device;
+  if (!sysroot().empty()) out.why = "not looked for: LINNET_SYSROOT is set";
+  else if (linnet_cuda_detect(&out.device, &err) != LINNET_OK) out.why = err.text;
+  return out;
+}
+
+void print_gpu() {
+  const Gpu g = gpu();
+  const linnet_cuda_device& d = g.device;
+  if (!g.why.empty()) {
+    std::printf("GPU     %s\n", g.why.c_str());
+    return;
+  }
+  std::printf("GPU     %s, compute capability %u.%u, %u SMs", d.name, d.compute / 10, d.compute % 10, d.n_sms);
+  if (d.clock_mhz) std::printf(" at up to %u MHz", d.clock_mhz);
+  std::printf(", %s%s\n        driver for CUDA %u.%u; kernels for %u.%u%s\n", human_bytes(d.memory_bytes).c_str(), d.integrated ? " shared with the CPUs" : "", d.driver / 1000, d.driver % 1000 / 10,
+              d.compiled_for / 10, d.compiled_for % 10, d.compiles_at_start ? ", which the driver compiles for it when a model is opened first" : "");
+}
+
+void json_gpu(Json* json) {
+  const Gpu g = gpu();
+  const linnet_cuda_device& d = g.device;
+  json->key("cuda").object();
+  if (!g.why.empty()) json->field("why", g.why);
+  else
+    json->field("name", std::string(d.name)).field("compute_capability", d.compute / 10.0).field("sms", d.n_sms).field("clock_mhz", d.clock_mhz).field("memory_bytes", d.memory_bytes)
+        .field("memory_clock_mhz", d.memory_clock_mhz).field("memory_bits", d.memory_bits).field("l2_bytes", d.l2_bytes).field("integrated", d.integrated != 0)
+        .field("driver", d.driver).field("compiled_for", d.compiled_for / 10.0).field("compiles_at_start", d.compiles_at_start != 0);
+  json->end();
+}
+
 const char* arch_name(uint32_t arch) {
   return arch == LINNET_ARCH_X86_64 ? "x86_64" : arch == LINNET_ARCH_AARCH64 ? "aarch64" : arch == LINNET_ARCH_ARM ? "arm" : "unknown";
 }
@@ -267,6 +306,7 @@ void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_
         cpus_text(b.caches[i].cpus)).end();
   json.end().field("memory_bytes", b.memory_bytes).field("available_bytes", b.available_bytes);
   if (b.memory_limit_bytes) json.field("memory_limit_bytes", b.memory_limit_bytes);
+  json_gpu(&json);
   json.key("thermal_zones").array();
   for (uint32_t i = 0; i < b.n_zones; ++i) json.object().field("type", std::string(b.zones[i].type)).field("celsius", b.zones[i].millidegrees / 1000.0).end();
   json.end().key("profiles").array();
@@ -303,6 +343,7 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
   std::printf("memory  %s, %s available", human_bytes(b.memory_bytes).c_str(), human_bytes(b.available_bytes).c_str());
   if (b.memory_limit_bytes) std::printf(", limited to %s", human_bytes(b.memory_limit_bytes).c_str());
   std::printf("\n");
+  print_gpu();
   for (uint32_t i = 0; i < b.n_zones; ++i) std::printf("heat    %-12s %.1f degrees Celsius\n", b.zones[i].type, b.zones[i].millidegrees / 1000.0);
   for (const Tier& tier : all) {
     std::printf("tier    %-12s %s", tier.name.c_str(), tier.name == picked ? "runs here, picked" : tier.runs ? "runs here" : tier.why.c_str());

@@ -163,12 +163,24 @@ void processors(const linnet_board& b, Findings* out) {
   else out->push_back({"load", kFine, text, ""});
 }
 
+void gpu(Findings* out) {
+  if (!sysroot().empty()) return;  // another board's cannot be asked
+  linnet_cuda_device device = {};
+  linnet_error err = {};
+  device.size = sizeof device;
+  const linnet_status status = linnet_cuda_detect(&device, &err);
+  if (status == LINNET_OK) out->push_back({"GPU", kFine, device.name, ""});
+  else if (!is_jetson()) out->push_back({"GPU", kFine, err.text, ""});
+  else out->push_back({"GPU", kHolds, err.text, status == LINNET_UNSUPPORTED ? "build linnet with LINNET_CUDA=ON" : "install JetPack's CUDA driver (nvidia-l4t-cuda), and let this process open it"});
+}
+
 int run(const Args& args) {
   const linnet_board& b = board();
   Findings findings;
   processors(b, &findings);
   governor(b, &findings);
   throttling(b, &findings);
+  gpu(&findings);
   memory(args, b, &findings);
   const auto n = std::count_if(findings.begin(), findings.end(), [](const Finding& f) { return f.state == kHolds; });
   if (args.json()) {

@@ -1,4 +1,5 @@
 // What Linux says about this machine, and what it reaches at most.
+#include <dirent.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -53,12 +54,40 @@ std::string cpus_text(const linnet_cpus& cpus) {
 
 std::string read_system(const std::string& path) {
   std::FILE* file = std::fopen((sysroot() + path).c_str(), "rbe");
-  std::string text(4096, '\0');
+  std::string text(64 << 10, '\0');
   const size_t n = file ? std::fread(text.data(), 1, text.size(), file) : 0;
   if (file) std::fclose(file);
   text.resize(n);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\0' || text.back() == ' ')) text.pop_back();
   return text;
+}
+
+bool is_jetson() { return std::strstr(board().compatible, "nvidia,tegra") != nullptr; }
+
+JetsonPower jetson_power() {
+  JetsonPower out;
+  // "pmode:0002", and in the list of modes "< POWER_MODEL ID=2 NAME=MODE_30W >".
+  const std::string status = read_system("/var/lib/nvpmodel/status"), modes = read_system("/etc/nvpmodel.conf");
+  if (status.rfind("pmode:", 0) == 0) {
+    const std::string id = std::to_string(std::strtoul(status.c_str() + 6, nullptr, 10)), line = "POWER_MODEL ID=" + id + " NAME=";
+    const size_t at = modes.find(line);
+    out.mode = at == std::string::npos ? id : modes.substr(at + line.size(), modes.find_first_of(" >\n", at + line.size()) - at - line.size());
+  }
+  const auto mhz = [](const std::string& path) { return std::strtoull(read_system(path).c_str(), nullptr, 10) / 1000000; };
+  if (DIR* dir = opendir((sysroot() + "/sys/class/devfreq").c_str())) {
+    while (const dirent* e = readdir(dir)) {
+      const std::string name = e->d_name, folder = "/sys/class/devfreq/" + name;
+      if (name.find("gpu") != std::string::npos || name.find("ga10b") != std::string::npos || name.find("gv11b") != std::string::npos) {
+        out.gpu_mhz = std::max<uint64_t>(out.gpu_mhz, mhz(folder + "/cur_freq"));
+        out.gpu_max_mhz = std::max<uint64_t>(out.gpu_max_mhz, mhz(folder + "/max_freq"));
+      }
+      if (name == "bwmgr") out.emc_mhz = mhz(folder + "/cur_freq"), out.emc_max_mhz = mhz(folder + "/max_freq");  // Thor
+    }
+    closedir(dir);
+  }
+  const std::string emc = "/sys/kernel/debug/bpmp/debug/clk/emc/";
+  if (!out.emc_mhz) out.emc_mhz = mhz(emc + "rate"), out.emc_max_mhz = mhz(emc + "max_rate");
+  return out;
 }
 
 std::string configs_folder() {
