@@ -67,6 +67,8 @@ void cuda_quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m,
 void cuda_rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& rope);
 void cuda_scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
 void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+// Sets *q.not_finite where logits (rows, stride) hold an infinite value or NaN.
+void cuda_check_finite(CudaQueue& q, const float* logits, uint32_t rows, uint32_t n, size_t stride);
 // experts.cu
 void cuda_route(const Worker& w, const Router& router, const Capacity& capacity, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
 void cuda_gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y, QuantRows* pair_q);
