@@ -429,7 +429,9 @@ Status finish(void* session, const float* logits, uint32_t n_logits, float* to, 
   CudaSession& s = session_of(session);
   CudaQueue& q = s.queue;
   *s.not_finite = 0;
-  if (n_logits) cuda_check_finite(q, logits, n_logits, s.n_vocab, s.logits_stride);
+  Worker w{};
+  w.device = &q;
+  if (n_logits) cuda_check_finite(w, logits, s.logits_stride, n_logits, s.n_vocab);
   if (q.failed == 0) keep(q, q.driver->copy_to_host(s.not_finite, pointer(q.not_finite), sizeof(uint32_t), q.stream));
   if (q.failed == 0 && n_logits) keep(q, q.driver->copy_to_host(to, pointer(logits), n_logits * s.logits_stride * sizeof(float), q.stream));
   if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));

@@ -7,9 +7,8 @@ typedef short int16_t;
 typedef unsigned short uint16_t;
 typedef int int32_t;
 typedef unsigned int uint32_t;
-typedef long long int64_t;
-typedef unsigned long long uint64_t;
-typedef unsigned long long size_t;
+typedef long int64_t;  // as 64-bit Linux has it; size_t is NVRTC's own
+typedef unsigned long uint64_t;
 #else
 #include <cstddef>
 #include <cstdint>

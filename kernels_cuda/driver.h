@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "../runtime/status.h"
 
@@ -80,9 +81,13 @@ struct CudaDriver {
 #undef LINNET_X
 };
 
-// The table of this machine's driver, loaded once; nullptr where there is none, and why (a static sentence: no library, a function missing in it, no device). Any thread.
+// The table of this machine's driver, loaded and started once; nullptr where there is none, and why (a static sentence: no library, a function missing in it, no device). Any thread.
 const CudaDriver* cuda_driver(const char** why);
-// Tests put their own table in its place; nullptr: the machine's again.
+// Tests put their own table in its place, which is started at every call; nullptr: the machine's again.
 void cuda_driver_replace(const CudaDriver* table);
+// Fills the table from the first of these libraries that loads; nullptr, or why not.
+const char* cuda_driver_load(std::initializer_list<const char*> names, CudaDriver* table);
+// See linnet_cuda_detect.
+Status cuda_detect(linnet_cuda_device* out, Error* err);
 
 }  // namespace linnet

@@ -7,6 +7,9 @@
 #include "../platform/fp.h"
 #include "../platform/sensors.h"
 #include "../platform/team.h"
+#if LINNET_HAVE_CUDA
+#include "../kernels_cuda/driver.h"
+#endif
 #include "measure.h"
 #include "power.h"
 #include "state.h"
@@ -84,6 +87,9 @@ const char* linnet_build_info(void) {
 #endif
 #if LINNET_HAVE_OPENMP
       ", OpenMP"
+#endif
+#if LINNET_HAVE_CUDA
+      ", CUDA"
 #endif
       ;
 }
@@ -168,6 +174,18 @@ linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* bo
 /* ---- formats and tiers */
 
 const char* linnet_isa_name(linnet_isa isa) { return isa_name(static_cast<uint32_t>(isa)); }
+
+linnet_status linnet_cuda_detect(linnet_cuda_device* out, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  if (out->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "linnet_cuda_device: size is ", out->size);
+#if LINNET_HAVE_CUDA
+  linnet_cuda_device device;
+  LINNET_TRY(cuda_detect(&device, err));
+  return write_out(device, out);
+#else
+  return fail(err, LINNET_UNSUPPORTED, "this linnet is built without CUDA");
+#endif
+}
 
 linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, linnet_error* err) {
   LINNET_NEED_ARG(out);

@@ -62,7 +62,7 @@ typedef enum linnet_status {
   LINNET_CONTEXT_FULL = -6, /* the tokens do not fit the session's context */
   LINNET_BAD_STATE = -7,    /* the call is not possible now, e.g. logits before any prefill */
   LINNET_IO = -8,           /* the operating system refused a file operation */
-  LINNET_DEVICE = -9,       /* an accelerator failed; only fini is allowed afterwards */
+  LINNET_DEVICE = -9,       /* an accelerator is not there or its driver too old; or it failed: only fini is allowed afterwards */
   LINNET_CANCELLED = -10,   /* linnet_cancel stopped the call; the session is as before the call */
   LINNET_NOT_FINITE = -11   /* an activation became infinite or NaN; the session is as before the call */
 } linnet_status;
@@ -76,7 +76,7 @@ typedef struct linnet_error {
 
 /* LINNET_VERSION of the library that is linked. */
 LINNET_API uint32_t linnet_version(void);
-/* One line: version, compiler, tiers that are built in. Static storage. */
+/* One line: version, compiler, what is built in. Static storage. */
 LINNET_API const char* linnet_build_info(void);
 /* "LINNET_OK", "LINNET_BAD_ARG", ...; never NULL. Static storage. */
 LINNET_API const char* linnet_status_text(linnet_status status);
@@ -331,6 +331,22 @@ typedef struct linnet_board {
 /* Reads what the board is from /proc and /sys, and its instruction tiers from CPUID or HWCAP. root (NULL or "" = none): a folder that holds copies of those files, whose
  * board is described instead. Any thread; allocates nothing; some ms. Files that are not there leave their fields 0. LINNET_IO where nothing tells of a CPU. */
 LINNET_API linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_error* err);
+/* An NVIDIA GPU, as its driver describes it. The caller sets `size`. 0 in a field: the driver does not say. */
+typedef struct linnet_cuda_device {
+  uint32_t size;
+  uint32_t compute;      /* 87 = compute capability 8.7 */
+  uint32_t n_sms;        /* streaming multiprocessors */
+  uint32_t driver;       /* newest CUDA that the driver serves: 12060 = 12.6 */
+  uint32_t compiled_for; /* linnet's kernels that it runs: 80 = those for compute capability 8.0 */
+  uint32_t compiles_at_start; /* 1: there are none for it; the driver compiles them from PTX when a model is made, which takes seconds unless its cache has them */
+  uint32_t integrated;   /* 1: CPUs and GPU share one memory, as on Jetson */
+  uint32_t clock_mhz, memory_clock_mhz, memory_bits, l2_bytes;
+  uint64_t memory_bytes;
+  char name[96];
+} linnet_cuda_device;
+/* The first GPU. LINNET_UNSUPPORTED: this linnet is built without CUDA, or has no kernels for a GPU that old. LINNET_DEVICE: there is no GPU, or its driver is missing, too old or fails;
+ * err->text says which. The first call loads libcuda.so.1 where it is, which takes memory and threads of its own (with LINNET_CUDA builds need no CUDA to link or to run). Any thread. */
+LINNET_API linnet_status linnet_cuda_detect(linnet_cuda_device* out, linnet_error* err);
 /* "0-3,6" into a set of CPUs. LINNET_BAD_ARG names a text that is none; CPUs past LINNET_MAX_CPUS are left out. */
 LINNET_API linnet_status linnet_cpus_parse(const char* list, linnet_cpus* out, linnet_error* err);
 /* Makes of what the profile wishes what the board gives: `cpus` becomes the CPUs of it (or of `cores`) that this process may use, n_threads at most as many and at most what the

@@ -1,0 +1,716 @@
+// KV append and attention, to the bit what kernels_cpu/attention.cpp gives over scalar.cpp's kernels. A K page is a panel of 16 tokens and lies as the A fragment of the int8 product reads
+// it, a V page as that of P times V; both are read in 16-byte words, each the fragments of two products: their rows are taken in another order, which no sum notices.
+#include "device.h"
+#include "flash_args.h"
+
+namespace linnet {
+
+constexpr uint32_t kBlock = 256, kPage = 16, kWarps = kFlashThreads / 32;
+constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, ties to even, in the low bits
+
+LINNET_DEVICE uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+LINNET_DEVICE uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
+LINNET_DEVICE float larger(float a, float b) { return a > b ? a : b; }
+LINNET_DEVICE float absolute(float a) { return float_of(bits_of(a) & 0x7FFFFFFFu); }
+LINNET_DEVICE int round_clamped(float v, float lo, float hi) {
+  v = v > lo ? v : lo;
+  v = v < hi ? v : hi;
+  return static_cast<int>(bits_of(v + kRound) - bits_of(kRound));
+}
+// e^x as scalar.cpp has it.
+LINNET_DEVICE float exp_one(float x) {
+  float t = x < -87.33f ? -87.33f : x;
+  t = t > 88.37f ? 88.37f : t;
+  const float z = fma_of(t, 0x1.715476p+0f, kRound), n = z - kRound;
+  float r = fma_of(n, -0x1.62e400p-1f, t);
+  r = fma_of(n, -0x1.7f7d1cp-20f, r);
+  float p = 0x1.6a2242p-10f;
+  p = fma_of(p, r, 0x1.123b0ep-7f);
+  p = fma_of(p, r, 0x1.5558f8p-5f);
+  p = fma_of(p, r, 0x1.555490p-3f);
+  p = fma_of(p, r, 0x1.fffffcp-2f);
+  p = fma_of(p, r, 1.0f);
+  p = fma_of(p, r, 1.0f);
+  const float e = p * float_of((bits_of(z) << 23) + 0x3F800000u);
+  return x < -87.33f ? 0.0f : e;
+}
+
+LINNET_DEVICE bool f8(uint32_t f) { return f == kCudaF8E4M3 || f == kCudaF8E5M2; }
+LINNET_DEVICE bool scaled(uint32_t f) { return f == kCudaI8 || f8(f); }
+LINNET_DEVICE float f8_top(uint32_t f) { return f == kCudaF8E4M3 ? 448.0f : 57344.0f; }
+// FP8 code c as an integer in units of top / 127 (F8Table of attention.cpp), with its sign.
+LINNET_DEVICE int f8_integer(uint32_t f, uint32_t c) {
+  const uint32_t mantissa = f == kCudaF8E4M3 ? 3 : 2, e = (c & 127u) >> mantissa, m = c & ((1u << mantissa) - 1);
+  const uint64_t top = f == kCudaF8E4M3 ? uint64_t{14} << 15 : uint64_t{7} << 30;
+  const uint64_t some = uint64_t{e ? m | 1u << mantissa : m} << (e ? e : 1), value = some < top ? some : top;
+  const int q = static_cast<int>((value * 127 + top / 2) / top);
+  return c & 128u ? -q : q;
+}
+LINNET_DEVICE uint32_t f8_integers(const int8_t* table, uint32_t codes) {
+  uint32_t q = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < 4; ++i) q |= static_cast<uint32_t>(static_cast<uint8_t>(table[codes >> (8 * i) & 255u])) << (8 * i);
+  return q;
+}
+LINNET_DEVICE uint4 f8_integers(const int8_t* table, uint4 v) {
+  return make_uint4(f8_integers(table, v.x), f8_integers(table, v.y), f8_integers(table, v.z), f8_integers(table, v.w));
+}
+// Four words of four bytes, turned.
+LINNET_DEVICE uint4 turned(uint4 v) {
+  const uint32_t a = __byte_perm(v.x, v.y, 0x5140), b = __byte_perm(v.z, v.w, 0x5140), c = __byte_perm(v.x, v.y, 0x7362), d = __byte_perm(v.z, v.w, 0x7362);
+  return make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x5410), __byte_perm(c, d, 0x7632));
+}
+// Number i of f32, f16 or bf16: the bits, so that loads can go ahead of what needs them, then the value.
+LINNET_DEVICE uint32_t float_bits(uint32_t f, const uint8_t* p, uint32_t i) {
+  return f == kCudaF32 ? reinterpret_cast<const uint32_t*>(p)[i] : reinterpret_cast<const uint16_t*>(p)[i];
+}
+LINNET_DEVICE float float_value(uint32_t f, uint32_t bits) {
+  return f == kCudaF32 ? float_of(bits) : f == kCudaF16 ? f32_of_f16(static_cast<uint16_t>(bits)) : float_of(bits << 16);
+}
+
+LINNET_DEVICE uint32_t slot_of(const KvArgs& kv, uint32_t page) { return page < kv.keep_pages ? page : kv.keep_pages + (page - kv.keep_pages) % (kv.n_slots - kv.keep_pages); }
+// The first token of its window that a row at position p sees.
+LINNET_DEVICE uint32_t low(const KvArgs& kv, uint32_t p) { return kv.window == 0 || p < kv.window ? 0 : kv.chunked ? p / kv.window * kv.window : p + 1 - kv.window; }
+
+// ---- append -----------------------------------------------------------------------------------------------------------------
+
+// max |x| as bits, in which NaN is above infinity, of 2^n lanes.
+LINNET_DEVICE uint32_t largest(uint32_t bits, int lanes) {
+  for (int step = lanes / 2; step; step /= 2) bits = most(bits, static_cast<uint32_t>(shuffle_xor(static_cast<int>(bits), step)));
+  return bits;
+}
+LINNET_DEVICE uint32_t code_i8(float x, float inv) { return static_cast<uint32_t>(round_clamped(x * inv, -127.0f, 127.0f)) & 255u; }
+LINNET_DEVICE uint32_t code_f8(uint32_t f, float x) {
+  const bool e4m3 = f == kCudaF8E4M3;
+  const uint32_t shift = e4m3 ? 20 : 21, bias = e4m3 ? 7 : 15, smallest = (128u - bias) << 23, top = e4m3 ? 0x7E : 0x7B, a = bits_of(x) & 0x7FFFFFFFu;
+  uint32_t r;
+  if (a > 0x7F800000u) {
+    r = 0x7F;
+  } else if (a < smallest) {
+    const float magic = float_of(smallest + (shift << 23));
+    r = bits_of(float_of(a) + magic) - bits_of(magic);
+  } else {
+    r = least(((a + ((1u << (shift - 1)) - 1) + (a >> shift & 1u)) >> shift) - ((127u - bias) << (23 - shift)), top);
+  }
+  return r | (bits_of(x) >> 24 & 0x80u);
+}
+LINNET_DEVICE uint16_t bf16_of(float x) { return static_cast<uint16_t>((bits_of(x) + 0x7FFFu + (bits_of(x) >> 16 & 1u)) >> 16); }  // of finite ones
+
+// Channels from..to - 1 of one token's key in i8, in groups of 8 * kLanes / 2 channels with a scale each. A lane has 4 of them.
+template <int kLanes>
+LINNET_DEVICE void append_i8_key(const KvArgs& kv, uint8_t* head, uint32_t slot, const float* x, uint32_t from, uint32_t to) {
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t at = from; at < to; at += 128) {
+    const uint32_t c = at + lane * 4;
+    float v[4];
+    uint32_t amax = 0;
+    for (uint32_t i = 0; i < 4; ++i) {
+      v[i] = c + i < to ? x[c + i] : 0.0f;
+      amax = most(amax, bits_of(v[i]) & 0x7FFFFFFFu);
+    }
+    amax = largest(amax, kLanes);
+    const bool finite = amax < 0x7F800000u;
+    if (!finite) *kv.not_finite = 1;
+    const float want = float_of(amax) / 127.0f;
+    const uint16_t half = finite ? f16_of_f32(want < 65504.0f ? want : 65504.0f) : static_cast<uint16_t>(0);
+    const float rounded = f32_of_f16(half), inv = rounded > 0 ? 1.0f / rounded : 0.0f;
+    uint32_t codes = 0, rest = 0;
+    for (uint32_t i = 0; rounded > 0 && i < 4 && c + i < to; ++i) {
+      const uint32_t q = code_i8(v[i], inv);
+      codes |= q << (8 * i);
+      rest |= code_i8(v[i] - static_cast<float>(static_cast<int8_t>(q)) * rounded, 256.0f / rounded) << (8 * i);
+    }
+    const bool small = kv.head_dim <= kPage;  // the padding holds the second bytes
+    if (small) {
+      const uint32_t below = static_cast<uint32_t>(shuffle(static_cast<int>(rest), static_cast<int>(lane - 4)));
+      if (lane >= 4 && lane < 8) codes = below;
+    }
+    if (c < kv.kpad) *reinterpret_cast<uint32_t*>(head + static_cast<size_t>(c) * kPage + slot * 4) = codes;
+    if (lane % 8 == 0 && c < to) reinterpret_cast<uint16_t*>(head + kv.k_scale_at)[c / 32 * kPage + slot] = half;
+  }
+}
+
+// max |x| of a whole head, and whether a format can hold it.
+LINNET_DEVICE bool head_amax(const KvArgs& kv, const float* x, float limit, float* amax) {
+  uint32_t bits = 0;
+  for (uint32_t d = threadIdx.x % 32; d < kv.head_dim; d += 32) bits = most(bits, bits_of(x[d]) & 0x7FFFFFFFu);
+  bits = largest(bits, 32);
+  *amax = float_of(bits);
+  const bool good = bits < 0x7F800000u && *amax <= limit;
+  if (!good) *kv.not_finite = 1;
+  return good;
+}
+
+// One token's key or value in what is not an i8 key: FP8, i8 with one scale, floats.
+LINNET_DEVICE void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, const float* x, bool key) {
+  const uint32_t f = key ? kv.k_format : kv.v_format, lane = threadIdx.x % 32;
+  uint8_t* const to = key ? head : head + kv.v_at;
+  float amax;
+  const bool good = head_amax(kv, x, f == kCudaF16 ? 65504.0f : 3.402823466e+38f, &amax);
+  if (!scaled(f)) {
+    for (uint32_t d = lane; good && d < kv.head_dim; d += 32) {
+      const size_t i = key ? static_cast<size_t>(d) * kPage + slot : (static_cast<size_t>(d / 16) * kPage + slot) * 16 + d % 16;
+      if (f == kCudaF32) reinterpret_cast<float*>(to)[i] = x[d];
+      else reinterpret_cast<uint16_t*>(to)[i] = f == kCudaF16 ? f16_of_f32(x[d]) : bf16_of(x[d]);
+    }
+    return;
+  }
+  const float top = f == kCudaI8 ? 127.0f : f8_top(f), inv = good && amax > 1e-30f ? top / amax : 0.0f;
+  for (uint32_t d = lane; d < (key ? kv.kpad : kv.head_dim); d += 32) {
+    uint32_t code = 0;
+    if (inv != 0 && d < kv.head_dim) code = f == kCudaI8 ? code_i8(x[d], inv) : code_f8(f, x[d] * inv);
+    to[key ? d / 4 * 64 + slot * 4 + d % 4 : d / 16 * 256 + slot / 4 * 64 + d % 16 * 4 + slot % 4] = static_cast<uint8_t>(code);
+  }
+  // i8 keeps the scale of rows that are next to nothing, FP8 does not.
+  if (lane == 0) *reinterpret_cast<float*>(head + (key ? kv.k_scale_at : kv.v_scale_at) + slot * 4) = good && (f == kCudaI8 || amax > 1e-30f) ? amax / top : 0.0f;
+}
+
+// A warp a key or value of one row and KV head.
+LINNET_KERNEL(kAppendThreads) kv_append(const KvAppendArgs a) {
+  const KvArgs& kv = a.kv;
+  const uint32_t item = blockIdx.x * (kAppendThreads / 32) + threadIdx.x / 32, of_keys = a.n_rows * a.n_kv_heads;
+  if (item >= (kv.latent ? of_keys : 2 * of_keys)) return;
+  const bool key = item < of_keys;
+  const uint32_t i = key ? item : item - of_keys, row = i / a.n_kv_heads, kv_head = i % a.n_kv_heads, s = a.row_span[row];
+  const CudaSpan span = kv.spans[s];
+  const uint32_t p = span.position + (row - span.row), page = kv.tables[static_cast<size_t>(s) * kv.table_stride + slot_of(kv, p / kPage)];
+  uint8_t* const head = kv.pool + kv_head * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes;
+  const float* const x = (key ? a.k : a.v) + row * a.stride + static_cast<size_t>(kv_head) * kv.head_dim;
+  if (!key || kv.k_format != kCudaI8) {
+    append_plain(kv, head, p % kPage, x, key);
+  } else {
+    const uint32_t latent = kv.latent ? kv.latent : kv.head_dim;
+    append_i8_key<8>(kv, head, p % kPage, x, 0, latent);
+    if (kv.latent) append_i8_key<32>(kv, head, p % kPage, x, latent, kv.head_dim);  // channels that are values too: one scale per 128
+  }
+}
+
+// ---- attention --------------------------------------------------------------------------------------------------------------
+
+// The rows of a tile: row r is token r / heads at `position` on, head first_head + r % heads of the KV head. And the KV blocks that any of them sees: first those that are kept.
+struct FlashTile {
+  uint32_t tile, row, position, rows, heads, first_head;
+  const uint32_t* table;
+  uint32_t from, last, kept_to, n_kept, n_blocks;
+};
+struct FlashRange {
+  uint32_t base, from, to;  // tokens from..to - 1 of the block that begins at base
+  bool kept;
+};
+
+LINNET_DEVICE FlashTile flash_tile(const FlashArgs& a, uint32_t tile) {
+  FlashTile t{};
+  t.tile = tile;
+  const uint32_t part = tile % a.head_tiles;
+  tile /= a.head_tiles;
+  uint32_t s = 0;
+  if (a.one_each) {
+    s = tile;
+    tile = 0;
+  } else if (a.n_spans > 1) {
+    for (uint32_t n; tile >= (n = (a.kv.spans[s].n + a.tokens - 1) / a.tokens); ++s) tile -= n;
+  }
+  const CudaSpan span = a.kv.spans[s];
+  const uint32_t before = a.n_spans == 1 ? span.n - a.n_rows : 0, first = tile * a.tokens, n = least(a.tokens, span.n - before - first);
+  t.row = span.row + first;
+  t.position = span.position + before + first;
+  t.first_head = part * a.heads;
+  t.heads = least(a.heads, a.group - t.first_head);
+  t.rows = n * t.heads;
+  t.table = a.kv.tables + static_cast<size_t>(s) * a.kv.table_stride;
+  t.last = t.position + n - 1;
+  t.from = low(a.kv, t.position);
+  t.kept_to = least(low(a.kv, t.last), a.kv.keep);
+  t.n_kept = (t.kept_to + kBlock - 1) / kBlock;
+  t.n_blocks = t.n_kept + t.last / kBlock - t.from / kBlock + 1;
+  return t;
+}
+LINNET_DEVICE FlashRange flash_range(const FlashTile& t, uint32_t i) {
+  FlashRange r;
+  r.kept = i < t.n_kept;
+  r.base = (r.kept ? i : t.from / kBlock + i - t.n_kept) * kBlock;
+  r.from = r.kept ? r.base : most(t.from, r.base);
+  r.to = least(r.kept ? t.kept_to : t.last + 1, r.base + kBlock);
+  return r;
+}
+// The page of the pool that thread i < 16 looks up: page i of the block, or the nearest that is seen.
+LINNET_DEVICE uint32_t flash_page(const FlashArgs& a, const FlashTile& t, const FlashRange& r, uint32_t i) {
+  return t.table[slot_of(a.kv, least(most(r.base / kPage + i, r.from / kPage), (r.to - 1) / kPage))];
+}
+
+// What is shared besides the buffers of dynamic size.
+template <int kRows>
+struct FlashState {
+  FlashTile t;
+  uint32_t pages[2][kPage];
+  int8_t k_table[256], v_table[256];
+  float m[kRows], l[kRows], p_scale[kRows], old_by[kRows], new_by[kRows];
+  uint32_t kind[kRows];  // what a block does to a row: 0 nothing, 1 it is the first, 2 it is merged
+};
+
+// Queries of the tile in integers, [row][kpad] with a scale per row and 32 channels, or in floats [channel][row].
+template <int kRows>
+LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned char* shared) {
+  const uint32_t lane = threadIdx.x % 32, dim = a.kv.head_dim, groups = (dim + 31) / 32;
+  const bool integers = scaled(a.kv.k_format);
+  for (uint32_t r = threadIdx.x / 32; r < kRows; r += kWarps) {
+    const float* x = a.q + (t.row + r / t.heads) * a.q_stride + (static_cast<size_t>(blockIdx.y) * a.group + t.first_head + r % t.heads) * dim;
+    for (uint32_t g = 0; g < groups; ++g) {
+      const uint32_t c = g * 32 + lane;
+      const float v = r < t.rows && c < dim ? x[c] : 0.0f;
+      if (!integers) {
+        if (c < dim) reinterpret_cast<float*>(shared + a.at_q)[c * kRows + r] = v;
+        continue;
+      }
+      const uint32_t bits = largest(bits_of(v) & 0x7FFFFFFFu, 32);
+      const bool finite = bits < 0x7F800000u;
+      if (!finite) *a.kv.not_finite = 1;
+      const float amax = finite ? float_of(bits) : 0.0f;
+      shared[a.at_q + r * (a.kv.kpad + kQueryPad) + c] = static_cast<unsigned char>(finite ? code_i8(v, amax > 1e-30f ? 127.0f / amax : 0.0f) : 0);
+      if (lane == 0) reinterpret_cast<float*>(shared + a.at_x_scale)[g * kRows + r] = amax / 127.0f;
+    }
+  }
+}
+
+// Scores of 32 tokens, two pages, by one warp. Lane l has of page l / 16 the tokens 4 * (l / 4 % 4) .. + 3, against rows 2 * (l % 4), + 1 of every eight.
+template <int kTiles>
+LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, const int8_t* table, unsigned char* shared, uint32_t token) {
+  const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4, groups = (a.kv.head_dim + 31) / 32, q_stride = a.kv.kpad + kQueryPad;
+  const bool is_f8 = f8(a.kv.k_format), small = !is_f8 && a.kv.head_dim <= kPage;
+  const uint8_t* const codes = page + c * 64 + g % 4 * 16;
+  const float* const x_scales = reinterpret_cast<const float*>(shared + a.at_x_scale);
+  float acc[kTiles][8] = {}, scale[4] = {};
+  if (is_f8) {
+    const uint4 s = load16(page + a.kv.k_scale_at + g % 4 * 16);
+    const float unit = f8_top(a.kv.k_format) / 127;
+    scale[0] = float_of(s.x) * unit;
+    scale[1] = float_of(s.y) * unit;
+    scale[2] = float_of(s.z) * unit;
+    scale[3] = float_of(s.w) * unit;
+  }
+  constexpr uint32_t kAhead = 4;  // groups of 32 channels whose loads go out together
+  for (uint32_t from = 0; from < groups; from += kAhead) {
+    uint4 w[kAhead][2] = {};
+    uint2 half[kAhead] = {};
+#pragma unroll
+    for (uint32_t u = 0; u < kAhead; ++u) {
+      if (from + u >= groups) break;
+      w[u][0] = load16(codes + static_cast<size_t>(from + u) * 512);
+      w[u][1] = load16(codes + static_cast<size_t>(from + u) * 512 + 256);
+      if (!is_f8) half[u] = *reinterpret_cast<const uint2*>(page + a.kv.k_scale_at + (from + u) * 32 + g % 4 * 8);
+    }
+#pragma unroll
+    for (uint32_t u = 0; u < kAhead; ++u) {
+      if (from + u >= groups) break;
+      if (is_f8) {
+        w[u][0] = f8_integers(table, w[u][0]);
+        w[u][1] = f8_integers(table, w[u][1]);
+      } else {
+        scale[0] = f32_of_f16(static_cast<uint16_t>(half[u].x));
+        scale[1] = f32_of_f16(static_cast<uint16_t>(half[u].x >> 16));
+        scale[2] = f32_of_f16(static_cast<uint16_t>(half[u].y));
+        scale[3] = f32_of_f16(static_cast<uint16_t>(half[u].y >> 16));
+      }
+      const uint32_t low2[4] = {w[u][0].x, w[u][0].y, w[u][1].x, w[u][1].y}, high2[4] = {w[u][0].z, w[u][0].w, w[u][1].z, w[u][1].w};
+#pragma unroll
+      for (int n = 0; n < kTiles; ++n) {
+        const unsigned char* const q = shared + a.at_q + (static_cast<uint32_t>(n) * 8 + g) * q_stride + (from + u) * 32 + c * 4;
+        const float2 x = *reinterpret_cast<const float2*>(x_scales + (from + u) * (kTiles * 8) + static_cast<uint32_t>(n) * 8 + c * 2);
+        const uint32_t b[2] = {*reinterpret_cast<const uint32_t*>(q), *reinterpret_cast<const uint32_t*>(q + 16)};
+        int d[2][4] = {};
+        mma_i8(d[0], low2, b);
+        mma_i8(d[1], high2, b);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int* const of = d[i / 2] + i % 2 * 2;
+          acc[n][i] = fma_of(static_cast<float>(of[0]), scale[i] * x.x, acc[n][i]);
+          acc[n][4 + i] = fma_of(static_cast<float>(of[1]), scale[i] * x.y, acc[n][4 + i]);
+        }
+        if (!small) continue;
+        const uint32_t second[2] = {0, b[0]};  // the keys' second bytes stand 16 inputs on
+        int e[2][4] = {};
+        mma_i8(e[0], low2, second);
+        mma_i8(e[1], high2, second);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int* const of = e[i / 2] + i % 2 * 2;
+          acc[n][i] = acc[n][i] + fma_of(static_cast<float>(of[0]), scale[i] * (x.x / 256.0f), 0.0f);
+          acc[n][4 + i] = acc[n][4 + i] + fma_of(static_cast<float>(of[1]), scale[i] * (x.y / 256.0f), 0.0f);
+        }
+      }
+    }
+  }
+  float* const s = reinterpret_cast<float*>(shared + a.at_s) + token + g * 4;
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) {
+    float* const row = s + (static_cast<uint32_t>(n) * 8 + c * 2) * kScoreStride;
+    *reinterpret_cast<float4*>(row) = make_float4(acc[n][0], acc[n][1], acc[n][2], acc[n][3]);
+    *reinterpret_cast<float4*>(row + kScoreStride) = make_float4(acc[n][4], acc[n][5], acc[n][6], acc[n][7]);
+  }
+}
+
+// Scores of a thread's token of the block, in one chain over the channels.
+template <int kTiles>
+LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, unsigned char* shared, uint32_t token) {
+  constexpr int kRows = kTiles * 8;
+  const uint32_t dim = a.kv.head_dim, f = a.kv.k_format;
+  const float* const q = reinterpret_cast<const float*>(shared + a.at_q);
+  float acc[kRows] = {};
+  for (uint32_t d = 0; d < dim; d += 4) {
+    uint32_t bits[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) bits[i] = d + i < dim ? float_bits(f, page, (d + i) * kPage + token % kPage) : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+      if (d + i >= dim) break;
+      const float k = float_value(f, bits[i]);
+#pragma unroll
+      for (int r = 0; r < kRows; r += 4) {
+        const float4 x = *reinterpret_cast<const float4*>(q + (d + i) * kRows + static_cast<uint32_t>(r));
+        acc[r] = fma_of(x.x, k, acc[r]);
+        acc[r + 1] = fma_of(x.y, k, acc[r + 1]);
+        acc[r + 2] = fma_of(x.z, k, acc[r + 2]);
+        acc[r + 3] = fma_of(x.w, k, acc[r + 3]);
+      }
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) reinterpret_cast<float*>(shared + a.at_s)[static_cast<uint32_t>(r) * kScoreStride + token] = acc[r];
+}
+
+// One row's scores of a block, of which tokens from..to - 1 of the block count, by one warp: lane l has tokens l, l + 32, ... The weights go to e.
+LINNET_DEVICE void softmax_row(const float* s, uint32_t from, uint32_t to, float scale, float slope, float origin, float cap, float (&e)[8], float* m, float* l) {
+  const uint32_t lane = threadIdx.x % 32;
+  float max = -float_of(0x7F800000u);
+#pragma unroll
+  for (uint32_t i = 0; i < 8; ++i) {
+    const uint32_t t = i * 32 + lane;
+    e[i] = 0;
+    if (t < from || t >= to) continue;
+    e[i] = s[t] * scale;
+    if (slope != 0) e[i] = fma_of(slope, static_cast<float>(t) - origin, e[i]);
+    if (cap > 0) {
+      const float x = e[i] / cap, z = exp_one(absolute(x) * -2.0f), tanh = (1.0f - z) / (1.0f + z);
+      e[i] = cap * float_of((bits_of(tanh) & 0x7FFFFFFFu) | (bits_of(x) & 0x80000000u));
+    }
+    max = larger(e[i], max);
+  }
+  for (int step = 16; step; step /= 2) max = larger(max, shuffle_xor(max, step));
+  *m = max + 0.0f;
+  // Sixteen sums by token % 16: those of lane l % 16, which takes turns with the lane 16 further on.
+  float sum = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < 8; ++i) {
+    const uint32_t t = i * 32 + lane;
+    e[i] = t >= from && t < to ? exp_one(e[i] - *m) : 0.0f;
+    const float other = shuffle_xor(e[i], 16);
+    sum = sum + (lane < 16 ? e[i] : other);
+    sum = sum + (lane < 16 ? other : e[i]);
+  }
+  for (int step = 8; step; step /= 2) sum = sum + shuffle_xor(sum, step);
+  *l = sum;
+}
+
+// A row's weights times the scales of the values in 14 bits, two planes of 7.
+LINNET_DEVICE float planes_row(const float (&e)[8], const float (&v_scale)[8], unsigned char* hi, unsigned char* lo) {
+  const uint32_t lane = threadIdx.x % 32;
+  float p[8], max = 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    p[i] = e[i] != 0 ? e[i] * v_scale[i] : 0.0f;  // whatever lies where nothing is seen
+    max = larger(p[i], max);
+  }
+  for (int step = 16; step; step /= 2) max = larger(max, shuffle_xor(max, step));
+  const float inv = max > 1e-30f ? 16383.0f / max : 0.0f;
+#pragma unroll
+  for (uint32_t i = 0; i < 8; ++i) {
+    const int c = round_clamped(p[i] * inv, 0.0f, 16383.0f);
+    hi[i * 32 + lane] = static_cast<unsigned char>(c >> 7);
+    lo[i * 32 + lane] = static_cast<unsigned char>(c & 127);
+  }
+  return max / 16383.0f;
+}
+
+// Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4) .. + 3 of them.
+template <int kTiles>
+LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
+                                      uint32_t last, uint32_t step, int* dots, uint32_t stride) {
+  const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4;
+  const bool latent = a.kv.latent, is_f8 = f8(a.kv.v_format);
+  // Of a latent: a word is 4 tokens of 4 channels and has to be turned.
+  const uint32_t at = latent ? ((a.kv.latent + channel) / 4 + g) * 64 + c * 16 : a.kv.v_at + least(channel / 16 + g / 4, a.kv.dpad / 16 - 1) * 256 + c * 64 + g % 4 * 16;
+  int hi[kTiles][2][4] = {}, lo[kTiles][2][4] = {};
+  constexpr uint32_t kAhead = 4;
+  for (uint32_t from = first; from <= last; from += kAhead * step) {
+    uint4 w[kAhead][2] = {};
+#pragma unroll
+    for (uint32_t u = 0; u < kAhead; ++u) {
+      const uint32_t pair = from + u * step;
+      if (pair > last) break;
+      w[u][0] = load16(pool + static_cast<size_t>(pages[2 * pair]) * a.kv.head_bytes + at);
+      w[u][1] = load16(pool + static_cast<size_t>(pages[2 * pair + 1]) * a.kv.head_bytes + at);
+    }
+#pragma unroll
+    for (uint32_t u = 0; u < kAhead; ++u) {
+      const uint32_t pair = from + u * step;
+      if (pair > last) break;
+      if (latent) {
+        w[u][0] = turned(w[u][0]);
+        w[u][1] = turned(w[u][1]);
+      }
+      if (is_f8) {
+        w[u][0] = f8_integers(table, w[u][0]);
+        w[u][1] = f8_integers(table, w[u][1]);
+      }
+      const uint32_t low2[4] = {w[u][0].x, w[u][0].y, w[u][1].x, w[u][1].y}, high2[4] = {w[u][0].z, w[u][0].w, w[u][1].z, w[u][1].w};
+#pragma unroll
+      for (int n = 0; n < kTiles; ++n) {
+        const unsigned char* const p = shared + a.at_planes + (static_cast<uint32_t>(n) * 8 + g) * kPlaneStride + pair * 32 + c * 4;
+        const unsigned char* const below = p + kTiles * 8 * kPlaneStride;
+        const uint32_t b[2] = {*reinterpret_cast<const uint32_t*>(p), *reinterpret_cast<const uint32_t*>(p + 16)};
+        const uint32_t d[2] = {*reinterpret_cast<const uint32_t*>(below), *reinterpret_cast<const uint32_t*>(below + 16)};
+        mma_i8(hi[n][0], low2, b);
+        mma_i8(hi[n][1], high2, b);
+        mma_i8(lo[n][0], low2, d);
+        mma_i8(lo[n][1], high2, d);
+      }
+    }
+  }
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) {
+    int* const to = dots + (static_cast<uint32_t>(n) * 8 + c * 2) * stride + g * 4;
+#pragma unroll
+    for (uint32_t i = 0; i < 2; ++i)
+      *reinterpret_cast<int4*>(to + i * stride) = make_int4(128 * hi[n][0][i] + lo[n][0][i], 128 * hi[n][0][2 + i] + lo[n][0][2 + i], 128 * hi[n][1][i] + lo[n][1][i],
+                                                            128 * hi[n][1][2 + i] + lo[n][1][2 + i]);
+  }
+}
+
+// A channel's sums of a thread's rows, in one chain over the block's tokens.
+template <int kOwn>
+LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
+  const uint32_t f = a.kv.v_format;
+#pragma unroll
+  for (int r = 0; r < kOwn; ++r) sum[r] = 0;
+  for (uint32_t t = from / 4 * 4; t < to; t += 4) {
+    const uint8_t* const page = pool + static_cast<size_t>(pages[t / kPage]) * a.kv.head_bytes;
+    uint32_t bits[4];
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i)
+      bits[i] = a.kv.latent ? float_bits(f, page, (a.kv.latent + channel) * kPage + t % kPage + i) : float_bits(f, page + a.kv.v_at, (channel / 16 * kPage + t % kPage + i) * 16 + channel % 16);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+      if (t + i >= to) break;  // nothing is there yet
+      const float v = float_value(f, bits[i]);
+#pragma unroll
+      for (int r = 0; r < kOwn; ++r) sum[r] = fma_of(e[static_cast<uint32_t>(r) * kScoreStride + t + i], v, sum[r]);
+    }
+  }
+}
+
+// Where a row's sums of a block go: into the running ones in shared memory, or to device memory for flash_merge.
+struct FlashSums {
+  float* acc;   // (rows, dpad)
+  uint32_t dpad;
+  bool merge;
+};
+template <int kRows>
+LINNET_DEVICE void add_block(const FlashSums& sums, const FlashState<kRows>& state, uint32_t r, uint32_t channel, float x) {
+  float* const y = sums.acc + static_cast<size_t>(r) * sums.dpad + channel;
+  if (state.kind[r] == 2 && sums.merge) *y = fma_of(x, state.new_by[r], *y * state.old_by[r]);
+  else if (state.kind[r]) *y = x;
+}
+
+template <int kTiles>
+LINNET_DEVICE void flash(const FlashArgs& a) {
+  constexpr uint32_t kRows = kTiles * 8;
+  LINNET_DYNAMIC_SHARED(shared);
+  LINNET_SHARED FlashState<kRows> state;
+  const KvArgs& kv = a.kv;
+  const uint32_t tid = threadIdx.x, lane = tid % 32, warp = tid / 32, kv_head = blockIdx.y;
+  const FlashTile& t = state.t;
+  if (tid == 0) state.t = flash_tile(a, gridDim.x - 1 - blockIdx.x);  // those that see most come first
+  block_sync();
+  if (blockIdx.z >= t.n_blocks) return;
+  const bool k_integers = scaled(kv.k_format), v_integers = scaled(kv.v_format), by_channels = kv.latent && kv.v_format == kCudaI8;
+  const uint8_t* const pool = kv.pool + kv_head * kv.head_stride;
+  float* const s = reinterpret_cast<float*>(shared + a.at_s);
+  float* const v_scales = reinterpret_cast<float*>(shared + a.at_v_scale);
+  int* const dots = reinterpret_cast<int*>(shared + a.at_dots);
+  unsigned char* const planes = shared + a.at_planes;
+  FlashSums sums = {reinterpret_cast<float*>(shared + a.at_acc), kv.dpad, a.splits == 1};
+
+  if (f8(kv.k_format)) state.k_table[tid] = static_cast<int8_t>(f8_integer(kv.k_format, tid));
+  if (f8(kv.v_format)) state.v_table[tid] = static_cast<int8_t>(f8_integer(kv.v_format, tid));
+  load_queries<kRows>(a, t, shared);
+  if (tid < kRows) {  // a learned sink: weight one and no value
+    state.m[tid] = a.sinks && tid < t.rows ? a.sinks[kv_head * a.group + t.first_head + tid % t.heads] : 0.0f;
+    state.l[tid] = a.sinks ? 1.0f : 0.0f;
+  }
+  for (uint32_t i = tid; sums.merge && i < t.rows * kv.dpad; i += kFlashThreads) sums.acc[i] = 0;
+  if (tid < kPage) state.pages[0][tid] = flash_page(a, t, flash_range(t, blockIdx.z), tid);
+  block_sync();
+
+  uint32_t turn = 0;
+  for (uint32_t block = blockIdx.z; block < t.n_blocks; block += a.splits, turn ^= 1) {
+    const FlashRange range = flash_range(t, block);
+    const uint32_t* const pages = state.pages[turn];
+    const uint32_t first = (range.from - range.base) / kPage, last = (range.to - 1 - range.base) / kPage;  // pages
+    const size_t part = ((static_cast<size_t>(kv_head) * gridDim.x + t.tile) * a.most_blocks + block) * a.tile_rows;
+    if (!sums.merge) sums.acc = a.part + part * kv.dpad;
+
+    uint32_t next = 0;
+    if (tid < kPage && block + a.splits < t.n_blocks) next = flash_page(a, t, flash_range(t, block + a.splits), tid);
+    if (v_integers && !by_channels) {
+      const uint8_t* const page = pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes;
+      const float unit = f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
+      v_scales[tid] = reinterpret_cast<const float*>(page + (kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
+    }
+    if (!k_integers) {
+      if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, shared, tid);
+    } else if (warp >= first / 2 && warp <= last / 2) {
+      scores_of_integers<kTiles>(a, pool + static_cast<size_t>(pages[warp * 2 + lane / 16]) * kv.head_bytes, state.k_table, shared, warp * 32);
+    }
+    if (tid < kPage) state.pages[turn ^ 1][tid] = next;
+    block_sync();
+
+    for (uint32_t r = warp; r < t.rows; r += kWarps) {
+      const uint32_t p = t.position + r / t.heads, seen = low(kv, p), begin = most(range.kept ? 0 : seen, range.base) - range.base,
+                     to = range.kept ? least(seen, kv.keep) : p + 1, end = to <= range.base ? 0 : least(to - range.base, kBlock);
+      float e[8] = {}, m = 0, l = 0;
+      if (begin < end)
+        softmax_row(s + r * kScoreStride, begin, end, a.scale, a.slopes ? a.slopes[kv_head * a.group + t.first_head + r % t.heads] : 0.0f,
+                    static_cast<float>(static_cast<int>(p) - static_cast<int>(range.base)), a.cap, e, &m, &l);
+      if (!v_integers || by_channels) {
+#pragma unroll
+        for (uint32_t i = 0; i < 8; ++i) s[r * kScoreStride + i * 32 + lane] = e[i];
+      } else {
+        float v_scale[8];
+#pragma unroll
+        for (uint32_t i = 0; i < 8; ++i) v_scale[i] = v_scales[i * 32 + lane];
+        const float p_scale = planes_row(e, v_scale, planes + r * kPlaneStride, planes + (kRows + r) * kPlaneStride);
+        if (lane == 0) state.p_scale[r] = p_scale;
+      }
+      const float run_m = state.m[r], run_l = state.l[r], top = m > run_m ? m : run_m, old_by = exp_one(run_m - top), new_by = exp_one(m - top);
+      warp_sync();
+      if (lane) continue;
+      if (!sums.merge) {
+        a.part_ml[part + r] = {m, l};
+        state.kind[r] = l != 0;
+      } else if (l == 0) {
+        state.kind[r] = 0;
+      } else if (run_l == 0) {
+        state.m[r] = m;
+        state.l[r] = l;
+        state.kind[r] = 1;
+      } else {
+        state.m[r] = top;
+        state.l[r] = fma_of(l, new_by, run_l * old_by);
+        state.old_by[r] = old_by;
+        state.new_by[r] = new_by;
+        state.kind[r] = 2;
+      }
+    }
+    block_sync();
+
+    for (uint32_t slice = 0; slice < kv.dpad; slice += kFlashSlice) {
+      const uint32_t width = least(kFlashSlice, kv.dpad - slice), mine = tid % kFlashSlice;
+      if (!v_integers) {
+        constexpr int kOwn = kRows / 2;
+        const uint32_t rows = tid / kFlashSlice * kOwn;
+        if (mine < width && rows < t.rows) {
+          float sum[kOwn];
+          values_of_floats<kOwn>(a, pool, pages, s + rows * kScoreStride, slice + mine, range.from - range.base, range.to - range.base, sum);
+#pragma unroll
+          for (uint32_t r = 0; r < kOwn; ++r)
+            if (rows + r < t.rows) add_block<kRows>(sums, state, rows + r, slice + mine, sum[r]);
+        }
+        continue;
+      }
+      if (by_channels) {  // each 128 channels have scales of their own
+        for (uint32_t r = warp; r < t.rows; r += kWarps) {
+          float e[8], v_scale[8];
+#pragma unroll
+          for (uint32_t i = 0; i < 8; ++i) {
+            const uint32_t token = i * 32 + lane;
+            e[i] = s[r * kScoreStride + token];
+            v_scale[i] = f32_of_f16(reinterpret_cast<const uint16_t*>(pool + static_cast<size_t>(pages[token / kPage]) * kv.head_bytes + kv.k_scale_at)[(kv.latent + slice) / 32 * kPage + token % kPage]);
+          }
+          const float p_scale = planes_row(e, v_scale, planes + r * kPlaneStride, planes + (kRows + r) * kPlaneStride);
+          if (lane == 0) state.p_scale[r] = p_scale;
+        }
+        block_sync();
+      }
+      const uint32_t parts = (width + 31) / 32, shares = kWarps / parts, stride = parts * 32 + 4;  // warps share out channels, then tokens
+      if (warp < parts * shares)
+        values_of_integers<kTiles>(a, pool, pages, state.v_table, shared, slice + warp % parts * 32, first / 2 + warp / parts, last / 2, shares, dots + warp / parts * kRows * stride + warp % parts * 32,
+                                   stride);
+      block_sync();
+      for (uint32_t r = tid / kFlashSlice; mine < width && r < t.rows; r += kFlashThreads / kFlashSlice) {
+        int sum = 0;
+        for (uint32_t i = 0; i < shares; ++i) sum += dots[(i * kRows + r) * stride + mine];
+        add_block<kRows>(sums, state, r, slice + mine, static_cast<float>(sum) * state.p_scale[r]);
+      }
+      block_sync();
+    }
+    if (!v_integers) block_sync();
+  }
+  if (!sums.merge) return;
+  for (uint32_t r = warp; r < t.rows; r += kWarps) {
+    const float by = 1.0f / state.l[r];
+    float* const out = a.out + (t.row + r / t.heads) * a.out_stride + (static_cast<size_t>(kv_head) * a.group + t.first_head + r % t.heads) * kv.head_dim;
+    for (uint32_t d = lane; d < kv.v_dim; d += 32) out[d] = sums.acc[r * kv.dpad + d] * by;
+  }
+}
+
+LINNET_KERNEL_MIN(kFlashThreads, 3) flash8(const FlashArgs a) { flash<1>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2>(a); }
+
+// The KV blocks of one row, merged from left to right. Grid: (tiles, n_kv_heads, tile_rows).
+LINNET_KERNEL(kMergeThreads) flash_merge(const FlashArgs a) {
+  LINNET_DYNAMIC_SHARED(merge_shared);
+  const FlashTile t = flash_tile(a, blockIdx.x);
+  const uint32_t r = blockIdx.z, tid = threadIdx.x, head = blockIdx.y * a.group + t.first_head + r % t.heads;
+  if (r >= t.rows) return;
+  FlashPart* const ml = reinterpret_cast<FlashPart*>(merge_shared);  // (most_blocks)
+  float2* const by = reinterpret_cast<float2*>(ml + a.most_blocks);    // (most_blocks) factors of what was and of the block
+  const size_t part = (static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x) * a.most_blocks * a.tile_rows + r;
+  for (uint32_t i = tid; i < t.n_blocks; i += kMergeThreads) ml[i] = a.part_ml[part + static_cast<size_t>(i) * a.tile_rows];
+  block_sync();
+  for (uint32_t i = tid; i < t.n_blocks; i += kMergeThreads) {
+    float m = a.sinks ? a.sinks[head] : 0.0f;
+    bool any = a.sinks;
+    for (uint32_t j = 0; j < i; ++j)
+      if (ml[j].l != 0) {
+        m = !any || ml[j].m > m ? ml[j].m : m;
+        any = true;
+      }
+    const float top = ml[i].m > m ? ml[i].m : m;
+    by[i] = any ? make_float2(exp_one(m - top), exp_one(ml[i].m - top)) : make_float2(0, 0);
+  }
+  block_sync();
+  float* const out = a.out + (t.row + r / t.heads) * a.out_stride + static_cast<size_t>(head) * a.kv.head_dim;
+  for (uint32_t d = tid; d < a.kv.v_dim; d += kMergeThreads) {
+    const float* const from = a.part + part * a.kv.dpad + d;
+    const size_t step = static_cast<size_t>(a.tile_rows) * a.kv.dpad;
+    float acc = 0, l = a.sinks ? 1.0f : 0.0f;
+    constexpr uint32_t kAhead = 8;
+    for (uint32_t i = 0; i < t.n_blocks; i += kAhead) {
+      float x[kAhead];
+#pragma unroll
+      for (uint32_t u = 0; u < kAhead; ++u) x[u] = i + u < t.n_blocks ? from[(i + u) * step] : 0.0f;
+#pragma unroll
+      for (uint32_t u = 0; u < kAhead; ++u) {
+        if (i + u >= t.n_blocks) break;
+        const float own = ml[i + u].l;
+        if (own == 0) continue;
+        const float2 f = by[i + u];
+        acc = l == 0 ? x[u] : fma_of(x[u], f.y, acc * f.x);
+        l = l == 0 ? own : fma_of(own, f.y, l * f.x);
+      }
+    }
+    out[d] = acc * (1.0f / l);
+  }
+}
+
+}  // namespace linnet

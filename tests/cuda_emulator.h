@@ -1,0 +1,223 @@
+// Device code as C++ for the host: the other half of kernels_cuda/device.h. Every thread of a block is a fiber with a stack of its own; barriers, shuffles and products of a warp are what
+// fibers wait at. cuda_emulator.cpp runs them, in an order that a seed changes, so that a barrier that is missing shows. Included by device.h; the host side of tests is in cuda_test.h.
+#pragma once
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels_cuda/cuda_types.h"
+
+#define LINNET_EMULATED 1
+#define LINNET_KERNEL(threads) static void
+#define LINNET_KERNEL_MIN(threads, blocks) static void
+#define LINNET_DEVICE [[maybe_unused]] static inline
+// In a section of their own, to be filled with garbage before every block. They are shared by all fibers of the one block that runs.
+#define LINNET_SHARED __attribute__((section("linnet_shared"))) static
+#define LINNET_DYNAMIC_SHARED(name) unsigned char* const name = linnet::emulated_dynamic_shared()
+#define LINNET_CONSTANT static const
+#define LINNET_HAVE_MMA_E4M3 1
+#define __align__(n) __attribute__((aligned(n)))
+
+struct uint2 { unsigned x, y; } __align__(8);
+struct uint4 { unsigned x, y, z, w; } __align__(16);
+struct int2 { int x, y; } __align__(8);
+struct int4 { int x, y, z, w; } __align__(16);
+struct float2 { float x, y; } __align__(8);
+struct float4 { float x, y, z, w; } __align__(16);
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline int2 make_int2(int x, int y) { return {x, y}; }
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+
+struct CudaIndex {
+  unsigned x, y, z;
+};
+extern CudaIndex threadIdx, blockIdx, blockDim, gridDim;
+
+namespace linnet {
+
+unsigned char* emulated_dynamic_shared();
+// Ends the launch, which fails with this sentence.
+[[noreturn]] void emulated_fail(const char* what);
+// Waits until all lanes of the warp are here with the same operation, which then runs once over what each brought.
+using WarpOperation = void (*)(void* const of_lane[32]);
+void emulated_warp(WarpOperation op, void* mine);
+void emulated_block_barrier();
+void emulated_copy(void* shared, const void* global);
+void emulated_copy_commit();
+void emulated_copy_wait(unsigned pending);
+
+void warp_nothing(void* const of_lane[32]);
+void warp_mma_i8(void* const of_lane[32]);
+void warp_mma_bf16(void* const of_lane[32]);
+void warp_mma_e4m3(void* const of_lane[32]);
+template <class Acc>
+struct MmaOperands {
+  Acc* c;
+  const uint32_t *a, *b;
+};
+float emulated_f32_of_f16(uint16_t h);
+uint16_t emulated_f16_of_f32(float f);
+
+template <class T>
+struct ShuffleOperand {
+  T v, got;
+  int lane;
+};
+template <class T>
+void warp_shuffle(void* const of_lane[32]) {
+  for (int i = 0; i < 32; ++i) {
+    auto* o = static_cast<ShuffleOperand<T>*>(of_lane[i]);
+    o->got = static_cast<ShuffleOperand<T>*>(of_lane[o->lane & 31])->v;
+  }
+}
+template <class T>
+inline T emulated_shuffle(T v, int lane) {
+  ShuffleOperand<T> mine = {v, v, lane};
+  emulated_warp(warp_shuffle<T>, &mine);
+  return mine.got;
+}
+struct VoteOperand {
+  bool mine;
+  uint32_t all;
+};
+inline void warp_vote(void* const of_lane[32]) {
+  uint32_t all = 0;
+  for (uint32_t i = 0; i < 32; ++i) all |= (static_cast<VoteOperand*>(of_lane[i])->mine ? 1u : 0u) << i;
+  for (uint32_t i = 0; i < 32; ++i) static_cast<VoteOperand*>(of_lane[i])->all = all;
+}
+
+LINNET_DEVICE int lane_now() { return static_cast<int>(threadIdx.x % 32); }
+LINNET_DEVICE int dp4a(int a, int b, int c) {
+  int8_t x[4], y[4];
+  std::memcpy(x, &a, 4);
+  std::memcpy(y, &b, 4);
+  return c + x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3];
+}
+LINNET_DEVICE int shuffle_xor(int v, int mask) { return emulated_shuffle(v, lane_now() ^ mask); }
+LINNET_DEVICE float shuffle_xor(float v, int mask) { return emulated_shuffle(v, lane_now() ^ mask); }
+LINNET_DEVICE int shuffle(int v, int lane) { return emulated_shuffle(v, lane); }
+LINNET_DEVICE float shuffle(float v, int lane) { return emulated_shuffle(v, lane); }
+LINNET_DEVICE void warp_sync() { emulated_warp(warp_nothing, nullptr); }
+LINNET_DEVICE void block_sync() { emulated_block_barrier(); }
+LINNET_DEVICE float float_of(uint32_t bits) {
+  float f;
+  std::memcpy(&f, &bits, 4);
+  return f;
+}
+LINNET_DEVICE uint32_t bits_of(float f) {
+  uint32_t u;
+  std::memcpy(&u, &f, 4);
+  return u;
+}
+LINNET_DEVICE float fma_of(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+LINNET_DEVICE float sqrt_of(float a) { return __builtin_sqrtf(a); }
+LINNET_DEVICE float round_even(float a) { return __builtin_rintf(a); }
+LINNET_DEVICE float f32_of_f16(uint16_t h) { return emulated_f32_of_f16(h); }
+LINNET_DEVICE uint16_t f16_of_f32(float f) { return emulated_f16_of_f32(f); }
+LINNET_DEVICE uint4 load16(const void* p) {
+  if (reinterpret_cast<uintptr_t>(p) % 16) emulated_fail("load16 of an address that is not aligned to 16");
+  uint4 v;
+  std::memcpy(&v, p, 16);
+  return v;
+}
+LINNET_DEVICE void mma_i8(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  MmaOperands<int> mine = {c, a, b};
+  emulated_warp(warp_mma_i8, &mine);
+}
+LINNET_DEVICE void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  MmaOperands<float> mine = {c, a, b};
+  emulated_warp(warp_mma_bf16, &mine);
+}
+LINNET_DEVICE void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  MmaOperands<float> mine = {c, a, b};
+  emulated_warp(warp_mma_e4m3, &mine);
+}
+// Lands at once or as late as a wait allows, by the seed.
+LINNET_DEVICE void copy_async16(void* shared, const void* global) { emulated_copy(shared, global); }
+LINNET_DEVICE void copy_async_commit() { emulated_copy_commit(); }
+template <int n>
+LINNET_DEVICE void copy_async_wait() { emulated_copy_wait(n); }
+
+}  // namespace linnet
+
+// CUDA's own names.
+LINNET_DEVICE void __syncthreads() { linnet::emulated_block_barrier(); }
+LINNET_DEVICE void __syncwarp() { linnet::warp_sync(); }
+LINNET_DEVICE void __threadfence() {}
+LINNET_DEVICE void __threadfence_block() {}
+template <class T>
+LINNET_DEVICE T __ldg(const T* p) { return *p; }
+template <class T>
+LINNET_DEVICE T __shfl_sync(unsigned, T v, int lane) { return linnet::emulated_shuffle(v, lane); }
+template <class T>
+LINNET_DEVICE T __shfl_xor_sync(unsigned, T v, int mask) { return linnet::emulated_shuffle(v, linnet::lane_now() ^ mask); }
+template <class T>
+LINNET_DEVICE T __shfl_down_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() + static_cast<int>(by) < 32 ? linnet::lane_now() + static_cast<int>(by) : linnet::lane_now()); }
+template <class T>
+LINNET_DEVICE T __shfl_up_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() >= static_cast<int>(by) ? linnet::lane_now() - static_cast<int>(by) : linnet::lane_now()); }
+LINNET_DEVICE unsigned __ballot_sync(unsigned, int vote) {
+  linnet::VoteOperand mine = {vote != 0, 0};
+  linnet::emulated_warp(linnet::warp_vote, &mine);
+  return mine.all;
+}
+LINNET_DEVICE int __any_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) != 0; }
+LINNET_DEVICE int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) == 0xFFFFFFFFu; }
+LINNET_DEVICE int __popc(unsigned v) { return __builtin_popcount(v); }
+LINNET_DEVICE int __clz(int v) { return v ? __builtin_clz(static_cast<unsigned>(v)) : 32; }
+LINNET_DEVICE int __ffs(int v) { return __builtin_ffs(v); }
+// Four bytes of a and b (b's are 4..7), by the low three bits of each nibble of `by`; its top bit spreads the byte's sign.
+LINNET_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned by) {
+  const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
+  unsigned out = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    const unsigned pick = by >> (i * 4) & 15, byte = static_cast<unsigned>(both >> (pick % 8 * 8)) & 255;
+    out |= (pick & 8 ? (byte & 128 ? 255u : 0u) : byte) << (i * 8);
+  }
+  return out;
+}
+// One host thread runs all fibers, and none is interrupted.
+template <class T>
+LINNET_DEVICE T atomicAdd(T* p, std::type_identity_t<T> v) {
+  const T old = *p;
+  *p = static_cast<T>(old + v);
+  return old;
+}
+template <class T>
+LINNET_DEVICE T atomicOr(T* p, std::type_identity_t<T> v) {
+  const T old = *p;
+  *p = old | v;
+  return old;
+}
+template <class T>
+LINNET_DEVICE T atomicAnd(T* p, std::type_identity_t<T> v) {
+  const T old = *p;
+  *p = old & v;
+  return old;
+}
+template <class T>
+LINNET_DEVICE T atomicMax(T* p, std::type_identity_t<T> v) {
+  const T old = *p;
+  *p = old > v ? old : v;
+  return old;
+}
+template <class T>
+LINNET_DEVICE T atomicMin(T* p, std::type_identity_t<T> v) {
+  const T old = *p;
+  *p = old < v ? old : v;
+  return old;
+}
+template <class T>
+LINNET_DEVICE T atomicExch(T* p, std::type_identity_t<T> v) {
+  const T old = *p;
+  *p = v;
+  return old;
+}
+template <class T>
+LINNET_DEVICE T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> v) {
+  const T old = *p;
+  if (old == expected) *p = v;
+  return old;
+}
