@@ -52,6 +52,7 @@ inline constexpr unsigned kCuStreamNonBlocking = 1, kCuEventDefault = 0, kCuEven
   X(copy_to_host, "cuMemcpyDtoHAsync_v2", (void* to, CuPointer from, size_t bytes, CuStream stream))                             \
   X(copy, "cuMemcpyDtoDAsync_v2", (CuPointer to, CuPointer from, size_t bytes, CuStream stream))                                 \
   X(set, "cuMemsetD8Async", (CuPointer to, unsigned char value, size_t bytes, CuStream stream))                                  \
+  X(set_rows, "cuMemsetD2D8Async", (CuPointer to, size_t pitch, unsigned char value, size_t bytes, size_t rows, CuStream stream))   \
   X(stream_create, "cuStreamCreate", (CuStream * stream, unsigned flags))                                                        \
   X(stream_destroy, "cuStreamDestroy_v2", (CuStream stream))                                                                     \
   X(stream_wait, "cuStreamSynchronize", (CuStream stream))                                                                       \

@@ -262,6 +262,7 @@ linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* ou
   d.attention_bits = model->bits[kPartAttention];
   d.ffn_bits = model->bits[kPartFfn];
   d.head_bits = model->bits[kPartHead];
+  d.device = model->own ? model->own->name : nullptr;
   return write_out(d, out);
 }
 

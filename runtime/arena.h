@@ -19,8 +19,8 @@ struct ArenaRow {
 struct Blocks {
   static constexpr uint32_t kMax = 512;
   static constexpr size_t kAlign = 256;
-  uint64_t limit;
-  uint32_t n;
+  uint64_t limit = 0;
+  uint32_t n = 0;
   uint64_t bytes[kMax];  // as counted
   uint8_t* base[kMax];
   uint64_t total() const {
@@ -60,6 +60,7 @@ class Arena {
     return p;
   }
 
+  uint64_t block_limit() const { return blocks_ ? blocks_->limit : limit_; }
   size_t used() const { return used_; }
   bool ok() const { return !overflow_; }
   bool counting() const { return counting_; }

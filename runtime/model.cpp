@@ -9,6 +9,8 @@
 namespace linnet {
 namespace {
 
+constexpr uint64_t kLeastBlock = 1 << 16;  // of device memory
+
 // What the layout depends on.
 struct Sizes {
   uint32_t n_layers;
@@ -270,6 +272,7 @@ Status check_profile(const linnet_profile& p, Error* err) {
                 {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda", p.cuda, LINNET_CUDA_AUTO}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
+  if (p.cuda_block_bytes && p.cuda_block_bytes < kLeastBlock) return fail(err, LINNET_BAD_PROFILE, "profile: cuda_block_bytes is ", p.cuda_block_bytes, ", at least ", kLeastBlock);
   if (p.priority < -20 || p.priority > 19) return fail(err, LINNET_BAD_PROFILE, "profile: priority is ", p.priority, ", must be -20..19");
   return LINNET_OK;
 }

@@ -204,8 +204,8 @@ struct DeviceOps {
   Status (*vector)(void* model, Arena& arena, const float** v, uint64_t n, Error* err);
   Status (*loaded)(void* model, Error* err);  // after the last of them
 
-  void (*session_layout)(void* session, Arena& device, Arena& pinned, const DeviceSession& plan);  // session: nullptr while counting
-  Status (*session_start)(void* session, void* model, const DeviceSession& plan, Error* err);
+  void (*session_layout)(void* session, const void* model, Arena& device, Arena& pinned, const DeviceSession& plan);  // session: nullptr while counting
+  Status (*session_start)(void* session, void* model, Error* err);
   void (*session_stop)(void* session);
   Blocks* (*session_blocks)(void* session, bool pinned);
   // The queue of a session that Worker::device names. Around all that follows the calling thread is bound to the device.

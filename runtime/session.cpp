@@ -170,7 +170,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     size_t page = 0;
     for (uint32_t i = 0; i < f.kv.n_classes; ++i) page = f.kv.classes[i].layout.page_bytes > page ? f.kv.classes[i].layout.page_bytes : page;
     f.page = places.pinned.take<uint8_t>("kv", page);
-    model.own->session_layout(f.device, places.device, places.pinned, plan);
+    model.own->session_layout(f.device, model.device, places.device, places.pinned, plan);
   } else {
     f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k), kAlign));
     f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
@@ -459,8 +459,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
     s->pinned = pinned;
     *own->session_blocks(s->device, false) = sizes.blocks;
     *own->session_blocks(s->device, true) = sizes.pinned_blocks;
-    const DeviceSession plan = device_plan(*s, *model, params);
-    if (const Status status = own->session_start(s->device, model->device, plan, err); status != LINNET_OK) {
+    if (const Status status = own->session_start(s->device, model->device, err); status != LINNET_OK) {
       own->release(model->device, &sizes.pinned_blocks, true);
       own->release(model->device, &sizes.blocks, false);
       return status;

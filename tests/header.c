@@ -12,7 +12,7 @@ static_assert(offsetof(linnet_profile, size) == 0 && offsetof(linnet_session_par
 int main(void) {
   const linnet_session_params params = {.size = sizeof params};
   linnet_error err = {0};
-  linnet_need need = {0, 0};
+  linnet_need need = {0, 0, 0};
   linnet_isa isa = LINNET_ISA_AUTO;
   if (linnet_version() != LINNET_VERSION) return 1;
   if (linnet_isa_pick(NULL, &isa, &err) != LINNET_OK || !linnet_isa_name(isa)) return 2;

@@ -47,10 +47,13 @@ struct Model {
     if (open_now) open(isa);
   }
   void open(uint32_t isa) {
-    linnet_error err{};
     linnet_profile profile{};
     profile.size = sizeof profile;
     profile.isa = isa;
+    open(profile);
+  }
+  void open(const linnet_profile& profile) {
+    linnet_error err{};
     linnet_need need{};
     check(linnet_model_need(image.view(), &profile, &need, &err), err);
     memory = std::make_unique<Memory>(need.bytes);

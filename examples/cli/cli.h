@@ -28,7 +28,7 @@ enum class Kind {
   kFormat,  // f32, f16, bf16, i8, i8g128, ...
   kKv,      // formats of the KV cache: i8, i8/f16, i8,0-3=f16
   kFull,    // stop, drop-oldest, sinks, heavy-hitters, snapkv
-  kIsa,     // auto, scalar, avx2, ...
+  kIsa, kCuda,     // auto, scalar, avx2, ...
   kLoad,    // map, copy, prewarm, lock
   kLayout,  // packed or plain
 };
@@ -96,7 +96,7 @@ void print_help(const Command& command);
 Options join(Options a, const Options& b);
 Option model_option();      // -m
 Option weights_option();    // --weights
-Options engine_options();   // --weights, --load, --isa, --threads, --profile
+Options engine_options();   // --weights, --load, --isa, --cuda, --threads, --profile
 Options session_options();  // --kv, --context, --chunk, --when-full, --keep
 Options all_options();      // all of these
 
@@ -105,6 +105,7 @@ bool parse_count(std::string_view text, uint64_t* out);
 bool parse_real(std::string_view text, double* out);
 bool parse_ids(std::string_view text, std::vector<int32_t>* out);
 bool parse_isa(std::string_view text, uint32_t* out);
+bool parse_cuda(std::string_view text, uint32_t* cuda);  // linnet_cuda
 // Formats of the KV cache: K and V, and of single layers.
 struct KvFormats {
   linnet_format k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;

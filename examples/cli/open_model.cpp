@@ -32,6 +32,7 @@ bool read_settings(const Args& args, Settings* out) {
     linnet_profile_fit(&p, &board(), nullptr);
   }
   if (args.given("--isa")) p.isa = args.isa("--isa");
+  if (args.given("--cuda")) parse_cuda(args.text("--cuda"), &p.cuda);
 
   linnet_session_params& s = out->session;
   s.size = sizeof s;

@@ -78,6 +78,7 @@ std::string expected(const Option& option, const std::string& value) {
     }
     case Kind::kFull: return parse_full(value, &isa) ? "" : "stop, drop-oldest, sinks, heavy-hitters or snapkv";
     case Kind::kIsa: return parse_isa(value, &isa) ? "" : "one of " + isa_names();
+    case Kind::kCuda: return parse_cuda(value, &isa) ? "" : "on, off or auto";
     case Kind::kLoad: return parse_load(value, &load) ? "" : "map, copy, prewarm or lock";
     case Kind::kLayout: return value == "packed" || value == "plain" ? "" : "packed or plain";
   }
@@ -121,6 +122,15 @@ bool parse_isa(std::string_view text, uint32_t* out) {
   for (int i = LINNET_ISA_SCALAR; const char* name = linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
     if (text == name) {
       *out = static_cast<uint32_t>(i);
+      return true;
+    }
+  return false;
+}
+
+bool parse_cuda(std::string_view text, uint32_t* cuda) {
+  for (const auto& [name, value] : {std::pair{"on", LINNET_CUDA_ON}, {"off", LINNET_CUDA_OFF}, {"auto", LINNET_CUDA_AUTO}})
+    if (text == name) {
+      *cuda = value;
       return true;
     }
   return false;
@@ -339,6 +349,7 @@ Options engine_options() {
       weights_option(),
       {"--load", "HOW", Kind::kLoad, "packed files: map (starts at once), copy into memory, prewarm (read ahead), lock (mlock)", "map"},
       {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
+      {"--cuda", "WHEN", Kind::kCuda, "compute on the GPU: on, off, or auto (where this build and this machine have it)", "off"},
       {"--threads", "N", Kind::kCount, "threads that compute (default: the strong cores this process may use)", nullptr, 1, 256},
       {"--profile", "P", Kind::kText, "device profile: a YAML file, a name that linnet devices lists, or auto; options given here win over it"},
   };

@@ -266,7 +266,7 @@ typedef struct linnet_profile {
   /* CUDA */
   uint32_t cuda_sms;         /* streaming multiprocessors; 0: as the driver says */
   uint32_t cuda_graph;       /* linnet_switch: decode as one graph; default on */
-  uint64_t cuda_block_bytes; /* largest allocation of device memory, at least 1 MiB; default 256 MiB */
+  uint64_t cuda_block_bytes; /* largest allocation of device memory, at least 64 KiB; default 256 MiB */
   uint32_t cuda;             /* linnet_cuda: whether models go to the GPU */
 
   char name[64]; /* NUL-terminated; "" = none */
@@ -430,6 +430,7 @@ typedef struct linnet_model_desc {
   const char* weights;      /* format of most of the layers' weights, "i8g128" */
   /* Bits per weight as packed, scales included: 8.25 for i8g128. head_bits is embedding_bits where the two are one. */
   double embedding_bits, attention_bits, ffn_bits, head_bits;
+  const char* device; /* "CUDA" where a GPU computes, else NULL */
 } linnet_model_desc;
 
 /* Bytes that linnet_model_init takes for this file. `file` is a packed GGUF (made by `linnet convert`). profile may be NULL.

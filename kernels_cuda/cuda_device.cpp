@@ -1,0 +1,503 @@
+// The device side of models and sessions: opening the GPU, its memory, weights on their way there, queues, recorded passes. Nothing here knows what is computed.
+#include <sys/mman.h>
+
+#include <cstring>
+#include <new>
+
+#include "../platform/file.h"
+#include "../runtime/arena.h"
+#include "../runtime/kv.h"
+#include "cuda_queue.h"
+#include "images.h"
+
+namespace linnet {
+namespace {
+
+constexpr uint32_t kMaxRows = 64;  // of a recorded pass: sequences of a session
+constexpr size_t kStagingHalf = size_t{4} << 20;
+constexpr uint64_t kDefaultBlock = uint64_t{256} << 20;
+
+struct CudaModel {
+  const CudaDriver* driver;
+  CuDevice device;
+  CuContext context;
+  CuModule module;
+  CuFunction kernels[kCudaKernels];
+  uint32_t n_sms, arch, shared_bytes;
+  bool graphs;
+  // Weights go through two halves of pinned memory, one of which is filled while the other is copied.
+  CuStream stream;
+  uint8_t* staging;
+  CuEvent copied[2];
+  uint32_t half;
+  uint64_t block_limit;
+};
+
+struct CudaSession {
+  CudaQueue queue;
+  const CudaModel* model;
+  Blocks blocks, pinned_blocks;
+  // What the host writes for a pass, in pinned memory; queue.pass has the device's.
+  CudaSpan* spans;      // (n_sequences)
+  uint32_t* row_span;   // (n_chunk)
+  uint32_t* tables;     // (n_sequences, table_stride)
+  uint32_t* not_finite;
+  CuEvent paced[2];
+  uint32_t n_paced;
+  CuGraphExec graphs[kMaxRows + 1];  // by rows
+  uint32_t n_vocab;
+  size_t logits_stride;
+};
+
+CudaModel& model_of(void* p) { return *static_cast<CudaModel*>(p); }
+CudaSession& session_of(void* p) { return *static_cast<CudaSession*>(p); }
+CuPointer pointer(const void* p) { return reinterpret_cast<uintptr_t>(p); }
+
+Status failed(const CudaDriver& d, CuResult result, const char* what, Error* err) {
+  const char* name = nullptr;
+  if (d.error_name(result, &name) != 0 || !name) name = "?";
+  return fail(err, LINNET_DEVICE, "cuda: ", what, ": ", name, " (", result, ")");
+}
+// Fails the calling function, with what the driver says.
+#define LINNET_CUDA(driver, call, what)                                                             \
+  do {                                                                                              \
+    if (const CuResult result = (driver)->call; result != 0) return failed(*(driver), result, what, err); \
+  } while (false)
+
+Status probe(Error* err) {
+  const char* why = nullptr;
+  const CudaDriver* d = cuda_driver(&why);
+  if (!d) return fail(err, LINNET_DEVICE, "cuda: ", why);
+  CuDevice device;
+  LINNET_CUDA(d, device_get(&device, 0), "no device");
+  int major = 0, minor = 0, version = 0;
+  LINNET_CUDA(d, device_attribute(&major, kCuMajor, device), "compute capability");
+  LINNET_CUDA(d, device_attribute(&minor, kCuMinor, device), "compute capability");
+  LINNET_CUDA(d, driver_version(&version), "driver's version");
+  const CudaImage* image = nullptr;
+  return cuda_image_for(static_cast<uint32_t>(major * 10 + minor), version, &image, err);
+}
+
+Status attribute(const CudaModel& m, CuAttribute which, const char* what, uint32_t* out, Error* err) {
+  int value = 0;
+  LINNET_CUDA(m.driver, device_attribute(&value, which, m.device), what);
+  *out = value < 0 ? 0 : static_cast<uint32_t>(value);
+  return LINNET_OK;
+}
+
+// The calling thread's current context is the model's while this lives.
+struct Bound {
+  const CudaModel& m;
+  CuResult result;
+  explicit Bound(const CudaModel& model) : m(model), result(model.driver->context_push(model.context)) {}
+  ~Bound() {
+    CuContext old;
+    if (result == 0) m.driver->context_pop(&old);
+  }
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+};
+
+Status ready(CudaModel& m, const linnet_profile& profile, Error* err) {
+  uint32_t major = 0, minor = 0, sms = 0;
+  int version = 0;
+  LINNET_TRY(attribute(m, kCuMajor, "compute capability", &major, err));
+  LINNET_TRY(attribute(m, kCuMinor, "compute capability", &minor, err));
+  LINNET_TRY(attribute(m, kCuSms, "number of multiprocessors", &sms, err));
+  LINNET_TRY(attribute(m, kCuSharedPerBlockOptIn, "shared memory", &m.shared_bytes, err));
+  LINNET_CUDA(m.driver, driver_version(&version), "driver's version");
+  m.arch = major * 10 + minor;
+  m.n_sms = profile.cuda_sms && profile.cuda_sms < sms ? profile.cuda_sms : sms;
+  m.graphs = profile.cuda_graph != LINNET_SWITCH_OFF;
+  const CudaImage* image = nullptr;
+  LINNET_TRY(cuda_image_for(m.arch, version, &image, err));
+  LINNET_CUDA(m.driver, context_retain(&m.context, m.device), "context");
+  const Bound bound(m);
+  if (bound.result) return failed(*m.driver, bound.result, "context", err);
+  LINNET_CUDA(m.driver, module_load(&m.module, image->data), "kernels of this GPU");
+  for (uint32_t i = 0; i < kCudaKernels; ++i) LINNET_CUDA(m.driver, module_function(&m.kernels[i], m.module, kCudaKernelNames[i]), kCudaKernelNames[i]);
+  LINNET_CUDA(m.driver, stream_create(&m.stream, kCuStreamNonBlocking), "stream");
+  return LINNET_OK;
+}
+
+void close(void* model) {
+  CudaModel& m = model_of(model);
+  if (m.context) {
+    {
+      const Bound bound(m);
+      if (m.stream) m.driver->stream_wait(m.stream);
+      for (CuEvent e : m.copied)
+        if (e) m.driver->event_destroy(e);
+      if (m.staging) m.driver->free_host(m.staging);
+      if (m.stream) m.driver->stream_destroy(m.stream);
+      if (m.module) m.driver->module_unload(m.module);
+    }
+    m.driver->context_release(m.device);
+  }
+  m = {};
+}
+
+Status open(void* model, const linnet_profile& profile, Error* err) {
+  CudaModel& m = *new (model) CudaModel{};
+  const char* why = nullptr;
+  m.driver = cuda_driver(&why);
+  if (!m.driver) return fail(err, LINNET_DEVICE, "cuda: ", why);
+  LINNET_CUDA(m.driver, device_get(&m.device, 0), "no device");
+  const Status status = ready(m, profile, err);
+  if (status != LINNET_OK) close(model);
+  return status;
+}
+
+uint64_t block_limit(const linnet_profile& profile) { return profile.cuda_block_bytes ? profile.cuda_block_bytes : kDefaultBlock; }
+
+void release(void* model, Blocks* blocks, bool pinned) {
+  CudaModel& m = model_of(model);
+  const Bound bound(m);
+  for (uint32_t i = 0; i < blocks->n; ++i)
+    if (pinned) m.driver->free_host(blocks->base[i]);
+    else m.driver->free(pointer(blocks->base[i]));
+  blocks->n = 0;
+}
+
+Status alloc(void* model, Blocks* blocks, bool pinned, Error* err) {
+  CudaModel& m = model_of(model);
+  const Bound bound(m);
+  if (bound.result) return failed(*m.driver, bound.result, "context", err);
+  for (uint32_t i = 0; i < blocks->n; ++i) {
+    void* host = nullptr;
+    CuPointer p = 0;
+    const size_t bytes = static_cast<size_t>(blocks->bytes[i]);
+    const CuResult result = pinned ? m.driver->alloc_host(&host, bytes) : m.driver->alloc(&p, bytes);
+    if (result == 0) {
+      blocks->base[i] = pinned ? static_cast<uint8_t*>(host) : reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(p));
+      continue;
+    }
+    const uint64_t total = blocks->total();
+    const uint32_t n = blocks->n;
+    blocks->n = i;
+    release(model, blocks, pinned);
+    const char* name = nullptr;
+    if (m.driver->error_name(result, &name) != 0 || !name) name = "?";
+    return fail(err, LINNET_DEVICE, "cuda: block ", i, " of ", n, " with ", bytes, " of ", total, " bytes of ", pinned ? "pinned" : "device", " memory: ", name);
+  }
+  return LINNET_OK;
+}
+
+// ---- weights
+
+// Pages of the file that are on the device now are given back to the system: where CPU and GPU share memory they would be held twice.
+void drop_pages(const uint8_t* from, size_t bytes) {
+#ifdef MADV_PAGEOUT
+  const size_t page = page_bytes();
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page, end = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_PAGEOUT);
+#else
+  (void)from, (void)bytes;
+#endif
+}
+
+Status upload(CudaModel& m, const void* to, const void* from, size_t bytes, Error* err) {
+  const Bound bound(m);
+  if (bound.result) return failed(*m.driver, bound.result, "context", err);
+  if (!m.staging) {
+    void* p = nullptr;
+    LINNET_CUDA(m.driver, alloc_host(&p, 2 * kStagingHalf), "staging memory");
+    m.staging = static_cast<uint8_t*>(p);
+    for (CuEvent& e : m.copied) LINNET_CUDA(m.driver, event_create(&e, kCuEventNoTiming), "event");
+  }
+  for (size_t at = 0, n; at < bytes; at += n) {
+    n = bytes - at < kStagingHalf ? bytes - at : kStagingHalf;
+    const uint32_t half = m.half++ & 1;
+    uint8_t* staged = m.staging + half * kStagingHalf;
+    if (m.half > 2) LINNET_CUDA(m.driver, event_wait(m.copied[half]), "copying weights");
+    std::memcpy(staged, static_cast<const uint8_t*>(from) + at, n);
+    drop_pages(static_cast<const uint8_t*>(from) + at, n);
+    LINNET_CUDA(m.driver, copy_to_device(pointer(to) + at, staged, n, m.stream), "copying weights");
+    LINNET_CUDA(m.driver, event_record(m.copied[half], m.stream), "copying weights");
+  }
+  return LINNET_OK;
+}
+
+Status matrix(void* model, void* to, Arena& arena, Matrix* m, Error* err) {
+  CudaMatrix c{};
+  const uint32_t n_panels = static_cast<uint32_t>(padded_n(m->n) / kPanel);
+  const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)), scale = static_cast<size_t>(n_w_groups(m->format, m->k) * kPanel * format_row(m->format).scale_bytes);
+  // Panels and scales of a part are things of their own.
+  const uint64_t limit = arena.block_limit(), most = panel > scale ? panel : scale;
+  const uint64_t per_part = most <= limit ? limit / Blocks::kAlign * Blocks::kAlign / most : 0;
+  if (per_part == 0 || div_up(n_panels, per_part) > kMaxMatrixParts)
+    return fail(err, LINNET_TOO_SMALL, "cuda: a matrix of ", m->n, " by ", m->k, " in ", format_name(m->format), " takes more than ", kMaxMatrixParts, " blocks of ", limit, " bytes of device memory");
+  c.format = m->format;
+  c.n = m->n;
+  c.k = m->k;
+  c.n_panels = n_panels;
+  c.part_panels = per_part < n_panels ? static_cast<uint32_t>(per_part) : n_panels;
+  c.w_groups = static_cast<uint32_t>(n_w_groups(m->format, m->k));
+  c.panel_bytes = panel;
+  c.scale_bytes = scale;
+  for (uint32_t i = 0, first = 0; first < n_panels; ++i, first += c.part_panels) {
+    const size_t n = n_panels - first < c.part_panels ? n_panels - first : c.part_panels;
+    uint8_t* panels = arena.take<uint8_t>("weights", n * panel);
+    uint8_t* scales = arena.take<uint8_t>("weights", n * scale);
+    if (arena.counting() || !arena.ok()) continue;
+    c.panels[i] = panels;
+    c.scales[i] = scales;
+    LINNET_TRY(upload(model_of(model), panels, static_cast<const uint8_t*>(m->panels) + first * panel, n * panel, err));
+    if (scale) LINNET_TRY(upload(model_of(model), scales, static_cast<const uint8_t*>(m->scales) + first * scale, n * scale, err));
+  }
+  if (arena.counting()) return LINNET_OK;
+  m->panels = new (to) CudaMatrix(c);
+  m->scales = nullptr;
+  return LINNET_OK;
+}
+
+Status vector(void* model, Arena& arena, const float** v, uint64_t n, Error* err) {
+  float* to = arena.take<float>("weights", n);
+  if (arena.counting() || !arena.ok()) return LINNET_OK;
+  LINNET_TRY(upload(model_of(model), to, *v, static_cast<size_t>(n) * sizeof(float), err));
+  *v = to;
+  return LINNET_OK;
+}
+
+Status loaded(void* model, Error* err) {
+  CudaModel& m = model_of(model);
+  const Bound bound(m);
+  if (bound.result) return failed(*m.driver, bound.result, "context", err);
+  LINNET_CUDA(m.driver, stream_wait(m.stream), "copying weights");
+  for (CuEvent& e : m.copied) {
+    if (e) m.driver->event_destroy(e);
+    e = nullptr;
+  }
+  if (m.staging) m.driver->free_host(m.staging);
+  m.staging = nullptr;
+  return LINNET_OK;
+}
+
+// ---- sessions
+
+void session_layout(void* session, const void* model, Arena& device, Arena& pinned, const DeviceSession& plan) {
+  CudaQueue counted{};
+  CudaSession* s = session ? new (session) CudaSession{} : nullptr;
+  CudaQueue& q = s ? s->queue : counted;
+  q.pass.table_stride = 0;
+  for (uint32_t c = 0; c < plan.kv->n_classes; ++c) {
+    q.pass.table_at[c] = q.pass.table_stride;
+    q.pass.table_stride += plan.kv->classes[c].n_slots;
+  }
+  const uint64_t tables = uint64_t{plan.n_sequences} * q.pass.table_stride;
+  q.n_chunk = plan.n_chunk;
+  q.pass.spans = device.take<CudaSpan>("queue", plan.n_sequences);
+  q.pass.row_span = device.take<uint32_t>("queue", plan.n_chunk);
+  q.pass.tables = device.take<uint32_t>("queue", tables);
+  q.not_finite = device.take<uint32_t>("queue", 1);
+  const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_heads, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms), heads = plan.head_k ? cuda_gemm_heads_scratch(plan.n_chunk, plan.n_heads, plan.head_k) : 0;
+  q.scratch_bytes = attention > heads ? attention : heads;
+  q.scratch = device.take<uint8_t>("queue", q.scratch_bytes);
+  CudaSpan* spans = pinned.take<CudaSpan>("queue", plan.n_sequences);
+  uint32_t* row_span = pinned.take<uint32_t>("queue", plan.n_chunk);
+  uint32_t* table_rows = pinned.take<uint32_t>("queue", tables);
+  uint32_t* not_finite = pinned.take<uint32_t>("queue", 1);
+  if (s) s->n_vocab = plan.n_vocab, s->logits_stride = plan.logits_stride;
+  if (s) s->spans = spans, s->row_span = row_span, s->tables = table_rows, s->not_finite = not_finite;
+}
+
+void session_stop(void* session) {
+  CudaSession& s = session_of(session);
+  const CudaModel& m = *s.model;
+  const Bound bound(m);
+  if (s.queue.stream) m.driver->stream_wait(s.queue.stream);
+  for (CuGraphExec& g : s.graphs)
+    if (g) m.driver->graph_exec_destroy(g);
+  for (CuEvent e : s.paced)
+    if (e) m.driver->event_destroy(e);
+  if (s.queue.stream) m.driver->stream_destroy(s.queue.stream);
+}
+
+Status start(CudaSession& s, Error* err) {
+  const CudaDriver* d = s.model->driver;
+  LINNET_CUDA(d, stream_create(&s.queue.stream, kCuStreamNonBlocking), "stream");
+  for (CuEvent& e : s.paced) LINNET_CUDA(d, event_create(&e, kCuEventNoTiming), "event");
+  LINNET_CUDA(d, set(pointer(s.queue.not_finite), 0, sizeof(uint32_t), s.queue.stream), "device memory");
+  // What nobody has written yet is finite.
+  for (uint32_t i = 0; i < s.blocks.n; ++i) LINNET_CUDA(d, set(pointer(s.blocks.base[i]), 0, static_cast<size_t>(s.blocks.bytes[i]), s.queue.stream), "device memory");
+  LINNET_CUDA(d, stream_wait(s.queue.stream), "device memory");
+  return LINNET_OK;
+}
+
+Status session_start(void* session, void* model, Error* err) {
+  CudaSession& s = session_of(session);
+  const CudaModel& m = model_of(model);
+  s.model = &m;
+  CudaQueue& q = s.queue;
+  q.driver = m.driver;
+  std::memcpy(q.kernels, m.kernels, sizeof q.kernels);
+  q.n_sms = m.n_sms;
+  q.arch = m.arch;
+  q.shared_bytes = m.shared_bytes;
+  const Bound bound(m);
+  if (bound.result) return failed(*m.driver, bound.result, "context", err);
+  const Status status = start(s, err);
+  if (status != LINNET_OK) session_stop(session);
+  return status;
+}
+
+Blocks* session_blocks(void* session, bool pinned) { return pinned ? &session_of(session).pinned_blocks : &session_of(session).blocks; }
+
+void keep(CudaQueue& q, CuResult result) {
+  if (q.failed == 0) q.failed = result;
+}
+
+void* enter(void* session) {
+  CudaSession& s = session_of(session);
+  keep(s.queue, s.model->driver->context_push(s.model->context));
+  return &s.queue;
+}
+
+void leave(void* session) {
+  CuContext old;
+  session_of(session).model->driver->context_pop(&old);
+}
+
+void to_device(CudaQueue& q, const void* to, const void* from, size_t bytes) {
+  if (q.failed == 0 && bytes) keep(q, q.driver->copy_to_device(pointer(to), from, bytes, q.stream));
+}
+
+void begin(void* session, const DevicePass& p) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
+  static_assert(sizeof(CudaSpan) == sizeof(RowSpan));
+  std::memcpy(s.spans, p.spans, p.n_spans * sizeof *s.spans);
+  for (uint32_t i = 0; i < p.n_spans; ++i) {
+    for (uint32_t j = 0; j < p.spans[i].n; ++j) s.row_span[p.spans[i].row + j] = i;
+    for (uint32_t c = 0; c < p.kv->n_classes; ++c)
+      std::memcpy(s.tables + size_t{i} * q.pass.table_stride + q.pass.table_at[c], p.kv->table(p.spans[i].seq, c).slot, p.kv->classes[c].n_slots * sizeof(uint32_t));
+  }
+  to_device(q, q.pass.spans, s.spans, p.n_spans * sizeof *s.spans);
+  to_device(q, q.pass.row_span, s.row_span, p.m * sizeof(uint32_t));
+  to_device(q, q.pass.tables, s.tables, size_t{p.n_spans} * q.pass.table_stride * sizeof(uint32_t));
+  to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
+  if (p.rows->positions) to_device(q, p.rows->positions, p.made->positions, p.m * sizeof(int32_t));
+  if (p.rows->temperature) to_device(q, p.rows->temperature, p.made->temperature, p.m * sizeof(float));
+  for (uint32_t r = 0; r < p.n_ropes; ++r) {
+    const size_t at = size_t{r} * p.rope_rows * p.n_pairs;
+    to_device(q, p.rows->cos + at, p.made->cos + at, size_t{p.m} * p.n_pairs * sizeof(float));
+    to_device(q, p.rows->sin + at, p.made->sin + at, size_t{p.m} * p.n_pairs * sizeof(float));
+  }
+  q.pass.tokens = p.rows->tokens;
+  s.n_paced = 0;
+}
+
+void pace(const Worker& w, uint32_t layer) {
+  CudaSession& s = *static_cast<CudaSession*>(w.device);  // its queue is the first of it
+  CudaQueue& q = s.queue;
+  (void)layer;
+  if (q.failed) return;
+  if (s.n_paced > 1) keep(q, q.driver->event_wait(s.paced[s.n_paced & 1]));
+  keep(q, q.driver->event_record(s.paced[s.n_paced++ & 1], q.stream));
+}
+
+bool replay(void* session, uint32_t m) {
+  CudaSession& s = session_of(session);
+  if (!s.model->graphs || m > kMaxRows || !s.graphs[m]) return false;
+  if (s.queue.failed == 0) keep(s.queue, s.model->driver->graph_launch(s.graphs[m], s.queue.stream));
+  return true;
+}
+
+bool record(void* session) {
+  CudaSession& s = session_of(session);
+  if (!s.model->graphs || s.queue.failed) return false;
+  keep(s.queue, s.model->driver->capture_begin(s.queue.stream, kCuCaptureThread));
+  return s.queue.failed == 0;
+}
+
+void recorded(void* session, uint32_t m) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
+  CuGraph graph = nullptr;
+  keep(q, q.driver->capture_end(q.stream, &graph));
+  if (q.failed == 0) keep(q, q.driver->graph_make(&s.graphs[m], graph, 0));
+  if (graph) q.driver->graph_destroy(graph);
+  if (q.failed == 0) keep(q, q.driver->graph_launch(s.graphs[m], q.stream));
+}
+
+Status check(void* session, Error* err) {
+  const CudaQueue& q = session_of(session).queue;
+  return q.failed ? failed(*q.driver, q.failed, "the session's work; it can only be ended", err) : LINNET_OK;
+}
+
+Status finish(void* session, const float* logits, uint32_t n_logits, float* to, uint32_t* not_finite, Error* err) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
+  *s.not_finite = 0;
+  Worker w{};
+  w.device = &q;
+  if (n_logits) cuda_check_finite(w, logits, s.logits_stride, n_logits, s.n_vocab);
+  if (q.failed == 0) keep(q, q.driver->copy_to_host(s.not_finite, pointer(q.not_finite), sizeof(uint32_t), q.stream));
+  if (q.failed == 0 && n_logits) keep(q, q.driver->copy_to_host(to, pointer(logits), n_logits * s.logits_stride * sizeof(float), q.stream));
+  if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
+  if (q.failed == 0 && *s.not_finite) {
+    *not_finite = 1;
+    keep(q, q.driver->set(pointer(q.not_finite), 0, sizeof(uint32_t), q.stream));
+  }
+  return check(session, err);
+}
+
+void zero(void* session, uint8_t* p, size_t pitch, size_t bytes, uint32_t n) {
+  CudaQueue& q = session_of(session).queue;
+  if (q.failed == 0) keep(q, q.driver->set_rows(pointer(p), pitch, 0, bytes, n, q.stream));
+}
+
+void copy(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n) {
+  CudaQueue& q = session_of(session).queue;
+  for (uint32_t i = 0; i < n && q.failed == 0; ++i) keep(q, q.driver->copy(pointer(to + i * pitch), pointer(from + i * pitch), bytes, q.stream));
+}
+
+void read(void* session, void* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n) {
+  CudaQueue& q = session_of(session).queue;
+  for (uint32_t i = 0; i < n && q.failed == 0; ++i) keep(q, q.driver->copy_to_host(static_cast<uint8_t*>(to) + i * bytes, pointer(from + i * pitch), bytes, q.stream));
+  if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
+}
+
+void write(void* session, uint8_t* to, const void* from, size_t pitch, size_t bytes, uint32_t n) {
+  CudaQueue& q = session_of(session).queue;
+  for (uint32_t i = 0; i < n && q.failed == 0; ++i) keep(q, q.driver->copy_to_device(pointer(to + i * pitch), static_cast<const uint8_t*>(from) + i * bytes, bytes, q.stream));
+  if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
+}
+
+}  // namespace
+
+const DeviceOps cuda_device = {
+    .model_bytes = sizeof(CudaModel),
+    .matrix_bytes = sizeof(CudaMatrix),
+    .session_bytes = sizeof(CudaSession),
+    .name = "CUDA",
+    .ops = &cuda_ops,
+    .probe = probe,
+    .open = open,
+    .close = close,
+    .block_limit = block_limit,
+    .alloc = alloc,
+    .release = release,
+    .matrix = matrix,
+    .vector = vector,
+    .loaded = loaded,
+    .session_layout = session_layout,
+    .session_start = session_start,
+    .session_stop = session_stop,
+    .session_blocks = session_blocks,
+    .enter = enter,
+    .leave = leave,
+    .begin = begin,
+    .pace = pace,
+    .replay = replay,
+    .record = record,
+    .recorded = recorded,
+    .finish = finish,
+    .zero = zero,
+    .copy = copy,
+    .read = read,
+    .write = write,
+    .check = check,
+};
+
+}  // namespace linnet

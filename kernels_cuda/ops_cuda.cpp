@@ -1,0 +1,39 @@
+// The CUDA backend: Ops put kernels into the session's queue, in order, so that sync costs nothing.
+#include "../runtime/kv.h"
+#include "cuda_queue.h"
+
+namespace linnet {
+namespace {
+
+static_assert(uint32_t{kCudaF32} == LINNET_F32 && uint32_t{kCudaI8G128} == LINNET_I8G128 && uint32_t{kCudaF8E4M3} == LINNET_F8E4M3 && uint32_t{kCudaI4G128Z} == LINNET_I4G128Z);
+static_assert(sizeof(CudaPass::table_at) / sizeof(uint32_t) == kMaxKvClasses);
+static_assert(sizeof(CudaSpan) == sizeof(RowSpan) && offsetof(CudaSpan, position) == offsetof(RowSpan, position));
+
+void sync(const Worker&) {}
+bool kv_pack(const Worker&, const KvCache&, uint32_t, const RowSpan*, uint32_t) { return false; }  // sessions refuse KIVI's formats
+
+}  // namespace
+
+const Ops cuda_ops = {
+    .sync = sync,
+    .embed = cuda_embed,
+    .norm = cuda_norm,
+    .add = cuda_add,
+    .scale = cuda_scale,
+    .clip = cuda_clip,
+    .quantize = cuda_quantize,
+    .gemm = cuda_gemm,
+    .gemm_heads = cuda_gemm_heads,
+    .rope = cuda_rope,
+    .kv_append = cuda_kv_append,
+    .kv_pack = kv_pack,
+    .attention = cuda_attention,
+    .scale_rows = cuda_scale_rows,
+    .act_mul = cuda_act_mul,
+    .route = cuda_route,
+    .gather = cuda_gather,
+    .gemm_experts = cuda_gemm_experts,
+    .combine = cuda_combine,
+};
+
+}  // namespace linnet
