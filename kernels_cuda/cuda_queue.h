@@ -26,6 +26,7 @@ struct CudaQueue {
   uint32_t n_sms, arch;     // streaming multiprocessors; 87 = compute capability 8.7
   uint32_t shared_bytes;    // of a block at most, opted in
   uint32_t n_chunk;         // rows of a pass at most
+  uint32_t n_rows;          // of this pass, which sizes the grids of experts; 0: not known, n_chunk
   uint8_t* scratch;         // device memory that operations use between two others; scratch_bytes of it
   size_t scratch_bytes;
   uint32_t* not_finite;     // device: set to 1 where an activation is infinite or NaN

@@ -35,6 +35,12 @@ LINNET_DEVICE uint16_t f16_of_f32(float f) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
   return h;
 }
+// Products of two pairs of bf16, rounded.
+LINNET_DEVICE uint32_t mul_bf16(uint32_t a, uint32_t b) {
+  uint32_t d;
+  asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(0x80008000u));
+  return d;
+}
 // 16 bytes of global memory that no kernel writes while this one runs.
 LINNET_DEVICE uint4 load16(const void* p) { return __ldg(static_cast<const uint4*>(p)); }
 

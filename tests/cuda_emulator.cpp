@@ -254,6 +254,10 @@ void mma_float(void* const of_lane[32]) {
 unsigned char* emulated_dynamic_shared() { return g.shared; }
 float emulated_f32_of_f16(uint16_t h) { return f16_to_f32(h); }
 uint16_t emulated_f16_of_f32(float f) { return f32_to_f16(f); }
+uint32_t emulated_mul_bf16(uint32_t a, uint32_t b) {
+  const auto half = [](uint32_t v, int i) { return bf16_to_f32(static_cast<uint16_t>(v >> (i * 16))); };
+  return static_cast<uint32_t>(f32_to_bf16(half(a, 0) * half(b, 0))) | static_cast<uint32_t>(f32_to_bf16(half(a, 1) * half(b, 1))) << 16;
+}
 
 void emulated_fail(const char* what) {
   fail(what);

@@ -60,6 +60,7 @@ struct MmaOperands {
 };
 float emulated_f32_of_f16(uint16_t h);
 uint16_t emulated_f16_of_f32(float f);
+uint32_t emulated_mul_bf16(uint32_t a, uint32_t b);
 
 template <class T>
 struct ShuffleOperand {
@@ -117,6 +118,7 @@ LINNET_DEVICE float sqrt_of(float a) { return __builtin_sqrtf(a); }
 LINNET_DEVICE float round_even(float a) { return __builtin_rintf(a); }
 LINNET_DEVICE float f32_of_f16(uint16_t h) { return emulated_f32_of_f16(h); }
 LINNET_DEVICE uint16_t f16_of_f32(float f) { return emulated_f16_of_f32(f); }
+LINNET_DEVICE uint32_t mul_bf16(uint32_t a, uint32_t b) { return emulated_mul_bf16(a, b); }
 LINNET_DEVICE uint4 load16(const void* p) {
   if (reinterpret_cast<uintptr_t>(p) % 16) emulated_fail("load16 of an address that is not aligned to 16");
   uint4 v;

@@ -1,0 +1,575 @@
+// Products with packed weights as they lie in the file. A warp takes two panels, 32 outputs, as A fragments straight from global memory, 16 bytes a lane: four outputs by four inputs (eight
+// of nibbles). What order the inputs of a group come in is free, since sums of integers are exact, so lane c of four has inputs 8 c .. 8 c + 7 of every 32, in x as well.
+#include "device.h"
+#include "gemm_args.h"
+
+namespace linnet {
+
+LINNET_DEVICE const uint8_t* panel_at(const CudaMatrix& w, uint32_t panel) {
+  const uint32_t part = panel / w.part_panels;
+  return w.panels[part] + (panel - part * w.part_panels) * w.panel_bytes;
+}
+LINNET_DEVICE const uint8_t* scales_at(const CudaMatrix& w, uint32_t panel) {
+  const uint32_t part = panel / w.part_panels;
+  return w.scales[part] + (panel - part * w.part_panels) * w.scale_bytes;
+}
+LINNET_DEVICE float f32_of_bf16(uint16_t h) { return float_of(static_cast<uint32_t>(h) << 16); }
+LINNET_DEVICE float f32_of_e4m3(uint32_t c) {
+  const uint32_t a = c & 0x7Fu, sign = (c & 0x80u) << 24;
+  return float_of(sign | (a == 0x7F ? 0x7FC00000u : bits_of(float_of(a << 20) * 1.329227995784916e36f)));  // 2^120
+}
+LINNET_DEVICE float f32_of_e5m2(uint32_t c) { return f32_of_f16(static_cast<uint16_t>(c << 8)); }
+
+// What a block works on: rows row0.. of m, panels of one matrix.
+struct Work {
+  uint32_t panel, m;  // the matrix's first panel; its rows
+  const uint8_t* x;
+  const float* x_scale;
+  const int32_t* x_sum128;
+  float* y;
+};
+// Whether z has work.
+LINNET_DEVICE bool work_of(const GemmArgs& a, uint32_t z, Work* w) {
+  uint64_t row = 0, head = z;
+  w->panel = z * a.panels;
+  w->m = a.m;
+  if (a.first) {
+    if (z >= *a.n_active) return false;
+    const uint32_t expert = a.active[z];
+    w->panel = expert * a.panels;
+    row = a.first[expert];
+    w->m = a.first[expert + 1] - a.first[expert];
+    head = 0;
+  }
+  w->x = a.x + row * a.x_stride + head * a.x_z;
+  w->x_scale = a.x_scale + row * a.x_groups + head * a.scale_z;
+  w->x_sum128 = a.x_sum128 + row * a.x_groups + head * a.scale_z;
+  w->y = a.y + row * a.y_stride + head * a.y_z;
+  return true;
+}
+// Matrices of a launch; experts are known on the device only.
+LINNET_DEVICE uint32_t works_of(const GemmArgs& a) { return a.first ? *a.n_active : gridDim.z; }
+
+LINNET_DEVICE void store(const GemmArgs& a, const Work& w, uint32_t row, uint32_t panel, uint32_t j, float acc) {
+  float* y = w.y + row * a.y_stride + panel * 16 + j;
+  const float r = a.bias ? acc + a.bias[(w.panel + panel) * 16 + j] : acc;
+  *y = a.accumulate ? *y + r : r;
+}
+
+// ---- weights ------------------------------------------------------------------------------------------------------------------
+// Of every 32 inputs: kLoads times 16 bytes of a lane; kX bytes of x in a lane; fragments for two products of 16 outputs, of which lane l's outputs are 4 * (l / 4 % 4) + 2 * t + 0 and 1 in
+// panel l / 16; the parts of a group's sum.
+
+// Integer sums start at 1.5 * 2^23 as a float has it: they stay below 2^21, so the bits are a float, 12582912 more than the sum, at any time.
+constexpr int kSumStart = 0x4B400000;
+constexpr float kSumZero = 12582912.0f;
+
+struct Bytes {
+  static constexpr uint32_t kLoads = 2, kX = 8, kStep = 512, kFill = 0;  // kStep: bytes of a panel
+  static constexpr bool kInteger = true, kZeros = false;
+  using Sum = int;
+  struct Fragments {
+    uint32_t a[2][4];
+  };
+  LINNET_DEVICE uint32_t load_at(uint32_t lane, uint32_t i) { return (lane % 4 * 2 + i) * 64 + lane / 4 % 4 * 16; }
+  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
+    f.a[0][0] = w[0].x, f.a[0][1] = w[0].y, f.a[0][2] = w[1].x, f.a[0][3] = w[1].y;
+    f.a[1][0] = w[0].z, f.a[1][1] = w[0].w, f.a[1][2] = w[1].z, f.a[1][3] = w[1].w;
+  }
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, const uint32_t (&x)[2]) {
+    mma_i8(c[0], f.a[0], x);
+    mma_i8(c[1], f.a[1], x);
+  }
+  LINNET_DEVICE float sum_of(int c) { return float_of(static_cast<uint32_t>(c)) - kSumZero; }
+};
+
+// (code - 8) * 16 is the nibble in a byte's upper half with its top bit turned.
+struct Nibbles {
+  static constexpr uint32_t kLoads = 1, kX = 8, kStep = 256, kFill = 0x88888888u;
+  static constexpr bool kInteger = true, kZeros = true;
+  using Sum = int;
+  using Fragments = Bytes::Fragments;
+  LINNET_DEVICE uint32_t load_at(uint32_t lane, uint32_t) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
+  LINNET_DEVICE uint32_t low(uint32_t w) { return (w << 4 & 0xF0F0F0F0u) ^ 0x80808080u; }
+  LINNET_DEVICE uint32_t high(uint32_t w) { return (w & 0xF0F0F0F0u) ^ 0x80808080u; }
+  LINNET_DEVICE void decode(const uint4 (&w)[1], Fragments& f) {
+    f.a[0][0] = low(w[0].x), f.a[0][1] = low(w[0].y), f.a[0][2] = high(w[0].x), f.a[0][3] = high(w[0].y);
+    f.a[1][0] = low(w[0].z), f.a[1][1] = low(w[0].w), f.a[1][2] = high(w[0].z), f.a[1][3] = high(w[0].w);
+  }
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, const uint32_t (&x)[2]) { Bytes::multiply(c, f, x); }
+  LINNET_DEVICE float sum_of(int c) { return fma_of(float_of(static_cast<uint32_t>(c)), 0.0625f, kSumZero * -0.0625f); }
+};
+
+// Two of four FP8 codes (inputs 0 and 2, or 1 and 3, as x has them) as bf16: the exponent is put right by an exact product. Codes that are no numbers are not looked for.
+template <uint32_t kShift, uint32_t kScale>
+struct Fp8 {
+  static constexpr uint32_t kLoads = 2, kX = 16, kStep = 512, kFill = 0;
+  static constexpr bool kInteger = false, kZeros = false;
+  using Sum = float;
+  struct Fragments {
+    uint32_t a[2][2][4];
+  };
+  LINNET_DEVICE uint32_t load_at(uint32_t lane, uint32_t i) { return Bytes::load_at(lane, i); }
+  LINNET_DEVICE uint32_t pair(uint32_t w) { return mul_bf16((w & 0x00800080u) << 8 | (w & 0x007F007Fu) << kShift, kScale << 16 | kScale); }
+  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
+    for (int i = 0; i < 2; ++i) {
+      f.a[0][i][0] = pair(w[i].x), f.a[0][i][1] = pair(w[i].y), f.a[0][i][2] = pair(w[i].x >> 8), f.a[0][i][3] = pair(w[i].y >> 8);
+      f.a[1][i][0] = pair(w[i].z), f.a[1][i][1] = pair(w[i].w), f.a[1][i][2] = pair(w[i].z >> 8), f.a[1][i][3] = pair(w[i].w >> 8);
+    }
+  }
+  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, const uint32_t (&x)[4]) {
+    for (int i = 0; i < 2; ++i) {
+      const uint32_t b[2] = {x[i * 2], x[i * 2 + 1]};
+      mma_bf16(c[0], f.a[0][i], b);
+      mma_bf16(c[1], f.a[1][i], b);
+    }
+  }
+  LINNET_DEVICE float sum_of(float c) { return c; }
+};
+using E4m3 = Fp8<4, 0x7B80>;  // 2^120
+using E5m2 = Fp8<5, 0x7780>;  // 2^112
+
+template <class W>
+LINNET_DEVICE void clear(typename W::Sum (&c)[2][4]) {
+  for (int t = 0; t < 2; ++t)
+    for (int e = 0; e < 4; ++e) {
+      if constexpr (W::kInteger) c[t][e] = kSumStart;
+      else c[t][e] = 0.0f;
+    }
+}
+
+template <class W>
+LINNET_DEVICE void load_weights(const uint8_t* panel, uint64_t panel_bytes, uint32_t lane, uint32_t step, uint4 (&w)[W::kLoads]) {
+  const uint64_t from = uint64_t{step} * W::kStep;
+  for (uint32_t i = 0; i < W::kLoads; ++i) w[i] = from < panel_bytes ? load16(panel + from + W::load_at(lane, i)) : make_uint4(W::kFill, W::kFill, W::kFill, W::kFill);
+}
+
+// Scales of a lane's four outputs, of group g; zero: 8 less the zero points.
+struct Scales {
+  float s[4], zero[4];
+};
+template <class W, bool kWide>
+LINNET_DEVICE void load_scales(const CudaMatrix& w, const uint8_t* scales, bool zeros, uint32_t lane, uint32_t g, Scales& to) {
+  const uint32_t j = lane / 4 % 4 * 4, at = w.w_groups == 1 ? 0 : g;
+  for (int e = 0; e < 4; ++e) to.zero[e] = 0.0f;
+  if (!W::kZeros && (kWide || w.format == kCudaI8G64)) {
+    const uint4 v = load16(scales + (at * uint64_t{16} + j) * 4);
+    to.s[0] = float_of(v.x), to.s[1] = float_of(v.y), to.s[2] = float_of(v.z), to.s[3] = float_of(v.w);
+    return;
+  }
+  const uint8_t* from = scales + at * uint64_t{zeros ? 48u : 32u};
+  const uint2 v = __ldg(reinterpret_cast<const uint2*>(from + j * 2));
+  to.s[0] = f32_of_f16(static_cast<uint16_t>(v.x)), to.s[1] = f32_of_f16(static_cast<uint16_t>(v.x >> 16));
+  to.s[2] = f32_of_f16(static_cast<uint16_t>(v.y)), to.s[3] = f32_of_f16(static_cast<uint16_t>(v.y >> 16));
+  if (!zeros) return;
+  const uint32_t z = __ldg(reinterpret_cast<const uint32_t*>(from + 32 + j));
+  for (uint32_t e = 0; e < 4; ++e) to.zero[e] = 8.0f - static_cast<float>(z >> (e * 8) & 255);
+}
+
+// ---- few rows -----------------------------------------------------------------------------------------------------------------
+// Each warp has all groups of its panels, or, where those are few for the GPU, `split` warps have every split-th 128 inputs; then what the groups give is kept in shared memory and added up
+// in order by a thread for each output.
+
+struct Term {
+  float sum, scale;
+};
+
+template <class W, bool kWide>
+LINNET_DEVICE void gemv(const GemmArgs& a) {
+  LINNET_DYNAMIC_SHARED(shared);
+  Term* terms = reinterpret_cast<Term*>(shared);  // [pairs of the block][groups of a round][m][32]
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = kGemvWarps / a.split, local = warp / a.split, turn = warp % a.split;
+  const uint32_t column = lane / 4, c = lane % 4;
+  const uint32_t stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
+  const bool zeros = W::kZeros && kWide && a.w.format == kCudaI4G128Z;
+  for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
+    Work work;
+    if (!work_of(a, z, &work)) break;
+    for (uint32_t row0 = blockIdx.y * kGemvRows; row0 < work.m; row0 += gridDim.y * kGemvRows) {
+      const uint32_t m = work.m - row0 < kGemvRows ? work.m - row0 : kGemvRows, first = (blockIdx.x * pairs + local) * 2;
+      const bool mine = first < a.panels;
+      const uint32_t panel = first + lane / 16 < a.panels ? first + lane / 16 : a.panels - 1;
+      const uint8_t *w = panel_at(a.w, work.panel + panel), *scales = scales_at(a.w, work.panel + panel);
+      const uint8_t* x = work.x + uint64_t{row0 + (column < m ? column : m - 1)} * a.x_stride + c * W::kX;
+      const uint32_t row[2] = {row0 + (c * 2 < m ? c * 2 : m - 1), row0 + (c * 2 + 1 < m ? c * 2 + 1 : m - 1)};
+      const uint32_t steps = (a.w.k + 31) / 32;
+      // Groups of a round: whole stages, as many as terms have room for; without a split one round is all.
+      const uint32_t room = kGemvShared / (pairs * m * 32 * static_cast<uint32_t>(sizeof(Term))) / per_stage;
+      const uint32_t round = a.split == 1 ? stages : room;
+      float acc[2][4] = {};  // without a split: this lane's outputs; else acc[0], of the thread's own outputs
+      for (uint32_t begin = 0; begin < stages; begin += round) {
+        const uint32_t end = stages - begin < round ? stages : begin + round;
+        uint4 next[4][W::kLoads];
+        if (mine && begin + turn < end)
+          for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, a.w.panel_bytes, lane, (begin + turn) * 4 + s, next[s]);
+        for (uint32_t stage = begin + turn; mine && stage < end; stage += a.split) {
+          typename W::Sum sum[2][4];
+          clear<W>(sum);
+          Scales scale;
+          if (W::kInteger) load_scales<W, kWide>(a.w, scales, zeros, lane, stage * per_stage, scale);
+#pragma unroll
+          for (uint32_t s = 0; s < 4; ++s) {
+            const uint32_t step = stage * 4 + s;
+            typename W::Fragments f;
+            W::decode(next[s], f);
+            if (stage + a.split < end) load_weights<W>(w, a.w.panel_bytes, lane, step + a.split * 4, next[s]);
+            uint32_t in[W::kX / 4] = {};
+            if (step < steps) {
+              if constexpr (W::kX == 8) {
+                const uint2 v = __ldg(reinterpret_cast<const uint2*>(x + uint64_t{step} * 32));
+                in[0] = v.x, in[1] = v.y;
+              } else {
+                const uint4 v = load16(x + uint64_t{step} * 64);
+                in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
+              }
+            }
+            W::multiply(sum, f, in);
+            if ((s + 1) * 32 % group) continue;
+            const uint32_t g = stage * per_stage + s * 32 / group;
+            if (g < groups) {
+              if (W::kInteger && s * 32 / group) load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
+              for (int r = 0; r < 2; ++r) {
+                const float x_scale = W::kInteger ? __ldg(work.x_scale + uint64_t{row[r]} * a.x_groups + g) : 1.0f;
+                const float total = W::kInteger && zeros ? static_cast<float>(__ldg(work.x_sum128 + uint64_t{row[r]} * a.x_groups + g)) * -0.0078125f : 0.0f;
+                for (int e = 0; e < 4; ++e) {
+                  float v = W::sum_of(sum[e / 2][e % 2 * 2 + r]);
+                  if (W::kInteger && zeros) v = fma_of(scale.zero[e], total, v);
+                  const float by = W::kInteger ? scale.s[e] * x_scale : 1.0f;
+                  if (a.split == 1) acc[r][e] = fma_of(v, by, acc[r][e]);
+                  else if (c * 2 + static_cast<uint32_t>(r) < m)
+                    terms[((local * round * per_stage + (g - begin * per_stage)) * m + c * 2 + static_cast<uint32_t>(r)) * 32 + column * 4 + static_cast<uint32_t>(e)] = {v, by};
+                }
+              }
+            }
+            clear<W>(sum);
+          }
+        }
+        if (a.split == 1) continue;
+        block_sync();
+        const uint32_t count = (end * per_stage < groups ? end * per_stage : groups) - begin * per_stage;
+#pragma unroll
+        for (uint32_t n = 0; n < 4; ++n) {  // four outputs of a thread at most, since split is 2 at least
+          const uint32_t i = threadIdx.x + n * kGemvWarps * 32;
+          if (i >= pairs * m * 32) break;
+          const Term* t = terms + (i / (m * 32) * round * per_stage * m + i / 32 % m) * 32 + i % 32;
+          for (uint32_t g = 0; g < count; ++g) acc[0][n] = fma_of(t[g * m * 32].sum, t[g * m * 32].scale, acc[0][n]);
+        }
+        block_sync();
+      }
+      if (a.split == 1) {
+        if (mine && first + lane / 16 < a.panels)
+          for (int r = 0; r < 2; ++r)
+            for (uint32_t e = 0; e < 4; ++e) {
+              if (c * 2 + static_cast<uint32_t>(r) >= m) continue;
+              const uint32_t j = lane / 4 % 4 * 4 + e;
+              float v = acc[r][e];
+              if (!W::kInteger) v = v * __ldg(reinterpret_cast<const float*>(scales) + j);
+              store(a, work, row0 + c * 2 + static_cast<uint32_t>(r), panel, j, v);
+            }
+      } else {
+#pragma unroll
+        for (uint32_t n = 0; n < 4; ++n) {
+          const uint32_t i = threadIdx.x + n * kGemvWarps * 32, p = (blockIdx.x * pairs + i / (m * 32)) * 2 + i % 32 / 16, j = i % 16;
+          if (i >= pairs * m * 32 || p >= a.panels) continue;
+          float v = acc[0][n];
+          if (!W::kInteger) v = v * __ldg(reinterpret_cast<const float*>(scales_at(a.w, work.panel + p)) + j);
+          store(a, work, row0 + i / 32 % m, p, j, v);
+        }
+      }
+    }
+  }
+}
+
+// kWide: groups of 128; the others' kernels are named s.
+LINNET_KERNEL_MIN(256, 2) gemv_i8(const GemmArgs a) { gemv<Bytes, true>(a); }
+LINNET_KERNEL_MIN(256, 2) gemv_i8s(const GemmArgs a) { gemv<Bytes, false>(a); }
+LINNET_KERNEL_MIN(256, 2) gemv_i4(const GemmArgs a) { gemv<Nibbles, true>(a); }
+LINNET_KERNEL_MIN(256, 2) gemv_i4s(const GemmArgs a) { gemv<Nibbles, false>(a); }
+LINNET_KERNEL_MIN(256, 2) gemv_e4m3(const GemmArgs a) { gemv<E4m3, true>(a); }
+LINNET_KERNEL_MIN(256, 2) gemv_e5m2(const GemmArgs a) { gemv<E5m2, true>(a); }
+
+// ---- many rows ----------------------------------------------------------------------------------------------------------------
+// A block has 128 outputs and kTiles * 8 rows. x comes through shared memory in stages of 128 inputs, [4][rows][32 inputs]; weights go to registers a stage ahead.
+
+constexpr uint32_t kStages = 4;
+
+template <class W, uint32_t kTiles>
+LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint8_t* to) {
+  constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4, kChunks = kRows * kRowBytes * 4 / 16;
+  const uint32_t steps = (a.w.k + 31) / 32;
+  for (uint32_t i = threadIdx.x; i < kChunks; i += kGemmWarps * 32) {
+    const uint32_t row = i / (kRowBytes * 4 / 16), at = i % (kRowBytes * 4 / 16) * 16, s = at / kRowBytes;  // at: in the row's 128 inputs
+    uint8_t* place = to + (s * kRows + row) * kRowBytes + at % kRowBytes;
+    const uint32_t from = row0 + row < work.m ? row0 + row : work.m - 1;
+    if (stage * 4 + s < steps) copy_async16(place, work.x + uint64_t{from} * a.x_stride + uint64_t{stage} * (kRowBytes * 4) + at);
+    else *reinterpret_cast<uint4*>(place) = make_uint4(0, 0, 0, 0);
+  }
+}
+
+template <class W, bool kWide, uint32_t kTiles>
+LINNET_DEVICE void gemm(const GemmArgs& a) {
+  constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4, kStageBytes = kRows * kRowBytes * 4;
+  LINNET_DYNAMIC_SHARED(shared);
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = lane / 4, c = lane % 4;
+  const uint32_t stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
+  const bool zeros = W::kZeros && kWide && a.w.format == kCudaI4G128Z;
+  for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
+    Work work;
+    if (!work_of(a, z, &work)) break;
+    for (uint32_t row0 = blockIdx.x * kRows; row0 < work.m; row0 += gridDim.x * kRows) {
+      const uint32_t mine = (blockIdx.y * kGemmWarps + warp) * 2 + lane / 16, panel = mine < a.panels ? mine : a.panels - 1;
+      const uint8_t *w = panel_at(a.w, work.panel + panel), *scales = scales_at(a.w, work.panel + panel);
+      float acc[kTiles][2][4];
+      typename W::Sum sum[kTiles][2][4];
+#pragma unroll
+      for (uint32_t t = 0; t < kTiles; ++t) {
+        clear<W>(sum[t]);
+        for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = 0.0f;
+      }
+      uint4 next[4][W::kLoads];
+      for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, a.w.panel_bytes, lane, s, next[s]);
+      for (uint32_t s = 0; s < kStages - 1; ++s) {
+        if (s < stages) copy_stage<W, kTiles>(a, work, row0, s, shared + s * kStageBytes);
+        copy_async_commit();
+      }
+#pragma unroll 1
+      for (uint32_t stage = 0; stage < stages; ++stage) {
+        copy_async_wait<kStages - 2>();
+        block_sync();
+        if (stage + kStages - 1 < stages) copy_stage<W, kTiles>(a, work, row0, stage + kStages - 1, shared + (stage + kStages - 1) % kStages * kStageBytes);
+        copy_async_commit();
+        const uint8_t* x = shared + stage % kStages * kStageBytes + column * kRowBytes + c * W::kX;
+#pragma unroll
+        for (uint32_t s = 0; s < 4; ++s) {
+          typename W::Fragments f;
+          W::decode(next[s], f);
+          if (stage + 1 < stages) load_weights<W>(w, a.w.panel_bytes, lane, stage * 4 + 4 + s, next[s]);
+#pragma unroll
+          for (uint32_t t = 0; t < kTiles; ++t) {
+            uint32_t in[W::kX / 4];
+            const uint8_t* from = x + (s * kRows + t * 8) * kRowBytes;
+            if constexpr (W::kX == 8) {
+              const uint2 v = *reinterpret_cast<const uint2*>(from);
+              in[0] = v.x, in[1] = v.y;
+            } else {
+              const uint4 v = *reinterpret_cast<const uint4*>(from);
+              in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
+            }
+            W::multiply(sum[t], f, in);
+          }
+          if ((s + 1) * 32 % group) continue;
+          const uint32_t g = stage * per_stage + s * 32 / group;
+          if (g >= groups) continue;
+          if constexpr (W::kInteger) {
+            Scales scale;
+            load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
+#pragma unroll
+            for (uint32_t t = 0; t < kTiles; ++t)
+              for (uint32_t r = 0; r < 2; ++r) {
+                const uint32_t row = row0 + t * 8 + c * 2 + r, from = row < work.m ? row : work.m - 1;
+                const float x_scale = __ldg(work.x_scale + uint64_t{from} * a.x_groups + g);
+                const float total = zeros ? static_cast<float>(__ldg(work.x_sum128 + uint64_t{from} * a.x_groups + g)) * -0.0078125f : 0.0f;
+                for (uint32_t e = 0; e < 4; ++e) {
+                  float v = W::sum_of(sum[t][e / 2][e % 2 * 2 + r]);
+                  if (zeros) v = fma_of(scale.zero[e], total, v);
+                  acc[t][e / 2][e % 2 * 2 + r] = fma_of(v, scale.s[e] * x_scale, acc[t][e / 2][e % 2 * 2 + r]);
+                }
+              }
+          } else {
+#pragma unroll
+            for (uint32_t t = 0; t < kTiles; ++t)
+              for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = acc[t][e / 4][e % 4] + sum[t][e / 4][e % 4];
+          }
+#pragma unroll
+          for (uint32_t t = 0; t < kTiles; ++t) clear<W>(sum[t]);
+        }
+      }
+      copy_async_wait<0>();
+      block_sync();  // the stages are filled anew for other rows
+#pragma unroll
+      for (uint32_t t = 0; t < kTiles; ++t)
+        for (uint32_t r = 0; r < 2; ++r)
+          for (uint32_t e = 0; e < 4; ++e) {
+            const uint32_t row = row0 + t * 8 + c * 2 + r, j = lane / 4 % 4 * 4 + e;
+            if (row >= work.m || mine >= a.panels) continue;
+            float v = acc[t][e / 2][e % 2 * 2 + r];
+            if (!W::kInteger) v = v * __ldg(reinterpret_cast<const float*>(scales) + j);
+            store(a, work, row, panel, j, v);
+          }
+    }
+  }
+}
+
+LINNET_KERNEL(128) gemm16_i8(const GemmArgs a) { gemm<Bytes, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_i8(const GemmArgs a) { gemm<Bytes, true, 8>(a); }
+LINNET_KERNEL(128) gemm16_i8s(const GemmArgs a) { gemm<Bytes, false, 2>(a); }
+LINNET_KERNEL(128) gemm64_i8s(const GemmArgs a) { gemm<Bytes, false, 8>(a); }
+LINNET_KERNEL(128) gemm16_i4(const GemmArgs a) { gemm<Nibbles, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_i4(const GemmArgs a) { gemm<Nibbles, true, 8>(a); }
+LINNET_KERNEL(128) gemm16_i4s(const GemmArgs a) { gemm<Nibbles, false, 2>(a); }
+LINNET_KERNEL(128) gemm64_i4s(const GemmArgs a) { gemm<Nibbles, false, 8>(a); }
+LINNET_KERNEL(128) gemm16_e4m3(const GemmArgs a) { gemm<E4m3, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_e4m3(const GemmArgs a) { gemm<E4m3, true, 8>(a); }
+LINNET_KERNEL(128) gemm16_e5m2(const GemmArgs a) { gemm<E5m2, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_e5m2(const GemmArgs a) { gemm<E5m2, true, 8>(a); }
+
+// ---- float weights --------------------------------------------------------------------------------------------------------------
+// One chain over k for each output, as scalar.cpp has it. A block has a panel and 16 * kEach rows, a thread an output of kEach rows; weights and x come through shared memory.
+
+struct WeightF32 {
+  using T = float;
+  LINNET_DEVICE float value(float v) { return v; }
+};
+struct WeightF16 {
+  using T = uint16_t;
+  LINNET_DEVICE float value(uint16_t v) { return f32_of_f16(v); }
+};
+struct WeightBf16 {
+  using T = uint16_t;
+  LINNET_DEVICE float value(uint16_t v) { return f32_of_bf16(v); }
+};
+
+template <class W, uint32_t kEach>
+LINNET_DEVICE void gemm_float(const GemmArgs& a) {
+  using T = typename W::T;
+  constexpr uint32_t kInputs = 64, kRows = kFloatRows * kEach, kPitch = kInputs + 4, kThreads = 256;
+  LINNET_DYNAMIC_SHARED(shared);
+  T* ws = reinterpret_cast<T*>(shared);                                             // [2][kInputs][16]
+  float* xs = reinterpret_cast<float*>(shared + 2 * kInputs * 16 * sizeof(T));  // [2][kRows][kPitch]
+  const uint32_t j = threadIdx.x % 16, lane_row = threadIdx.x / 16, k = a.w.k, tiles = (k + kInputs - 1) / kInputs;
+  for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
+    Work work;
+    if (!work_of(a, z, &work)) break;
+    for (uint32_t row0 = blockIdx.y * kRows; row0 < work.m; row0 += gridDim.y * kRows) {
+      const uint32_t panel = blockIdx.x;
+      const uint8_t* w = panel_at(a.w, work.panel + panel);
+      const uint32_t rows = work.m - row0 < kRows ? work.m - row0 : kRows;
+      const auto fill = [&](uint32_t tile) {
+        const uint32_t from = tile * kInputs, n = k - from < kInputs ? k - from : kInputs;
+        uint8_t* to = reinterpret_cast<uint8_t*>(ws + tile % 2 * kInputs * 16);
+        for (uint32_t i = threadIdx.x; i < n * 16 * sizeof(T) / 16; i += kThreads) copy_async16(to + i * 16, w + uint64_t{from} * 16 * sizeof(T) + i * 16);
+        copy_async_commit();
+        for (uint32_t i = threadIdx.x; i < rows * kInputs; i += kThreads) {
+          const uint32_t row = i / kInputs, at = i % kInputs;
+          if (at < n) xs[(tile % 2 * kRows + row) * kPitch + at] = reinterpret_cast<const float*>(work.x + uint64_t{row0 + row} * a.x_stride)[from + at];
+        }
+      };
+      float acc[kEach] = {};
+      fill(0);
+      for (uint32_t tile = 0; tile < tiles; ++tile) {
+        if (tile + 1 < tiles) {
+          fill(tile + 1);
+          copy_async_wait<1>();
+        } else {
+          copy_async_wait<0>();
+        }
+        block_sync();
+        const uint32_t n = k - tile * kInputs < kInputs ? k - tile * kInputs : kInputs;
+        const T* wt = ws + tile % 2 * kInputs * 16 + j;
+        const float* xt = xs + (tile % 2 * kRows + lane_row) * kPitch;
+        for (uint32_t i = 0; i < n; ++i) {
+          const float v = W::value(wt[i * 16]);
+#pragma unroll
+          for (uint32_t e = 0; e < kEach; ++e) acc[e] = fma_of(xt[e * kFloatRows * kPitch + i], v, acc[e]);
+        }
+        block_sync();
+      }
+      for (uint32_t e = 0; e < kEach; ++e)
+        if (e * kFloatRows + lane_row < rows) store(a, work, row0 + e * kFloatRows + lane_row, panel, j, acc[e]);
+    }
+  }
+}
+
+LINNET_KERNEL(256) gemm16_f32(const GemmArgs a) { gemm_float<WeightF32, 1>(a); }
+LINNET_KERNEL(256) gemm64_f32(const GemmArgs a) { gemm_float<WeightF32, 4>(a); }
+LINNET_KERNEL(256) gemm16_f16(const GemmArgs a) { gemm_float<WeightF16, 1>(a); }
+LINNET_KERNEL(256) gemm64_f16(const GemmArgs a) { gemm_float<WeightF16, 4>(a); }
+LINNET_KERNEL(256) gemm16_bf16(const GemmArgs a) { gemm_float<WeightBf16, 1>(a); }
+LINNET_KERNEL(256) gemm64_bf16(const GemmArgs a) { gemm_float<WeightBf16, 4>(a); }
+
+// ---- rows -----------------------------------------------------------------------------------------------------------------------
+
+// Block x: a row; the weights of its token.
+LINNET_KERNEL(256) embed(const EmbedArgs a) {
+  const uint32_t token = static_cast<uint32_t>(a.tokens[blockIdx.x]), panel = token / 16, j = token % 16;
+  const uint8_t *w = panel_at(a.table, panel), *scales = a.table.scale_bytes ? scales_at(a.table, panel) : nullptr;
+  float* y = a.y + blockIdx.x * a.y_stride;
+  for (uint32_t i = threadIdx.x; i < a.table.k; i += 256) {
+    const uint64_t g = a.group ? i / a.group : 0;
+    const auto* s32 = reinterpret_cast<const float*>(scales) + g * 16 + j;
+    const auto* s16 = reinterpret_cast<const uint16_t*>(scales) + g * 16 + j;
+    const uint64_t at = uint64_t{i} * 16 + j;
+    const uint8_t byte = w[uint64_t{i / 4} * 64 + j * 4 + i % 4 < a.table.panel_bytes ? uint64_t{i / 4} * 64 + j * 4 + i % 4 : 0];
+    const int nibble = w[uint64_t{i / 8} * 64 + j * 4 + i % 4 < a.table.panel_bytes ? uint64_t{i / 8} * 64 + j * 4 + i % 4 : 0] >> (i & 4) & 15;
+    float v = 0;
+    switch (a.table.format) {
+      case kCudaF32: v = reinterpret_cast<const float*>(w)[at]; break;
+      case kCudaF16: v = f32_of_f16(reinterpret_cast<const uint16_t*>(w)[at]); break;
+      case kCudaBf16: v = f32_of_bf16(reinterpret_cast<const uint16_t*>(w)[at]); break;
+      case kCudaI8:
+      case kCudaI8G128:
+      case kCudaI8G64: v = static_cast<float>(static_cast<int8_t>(byte)) * *s32; break;
+      case kCudaI8G32: v = static_cast<float>(static_cast<int8_t>(byte)) * f32_of_f16(*s16); break;
+      case kCudaF8E4M3: v = f32_of_e4m3(byte) * *s32; break;
+      case kCudaF8E5M2: v = f32_of_e5m2(byte) * *s32; break;
+      case kCudaI4G128:
+      case kCudaI4G64:
+      case kCudaI4G32: v = static_cast<float>(nibble - 8) * f32_of_f16(*s16); break;
+      case kCudaI4G128Z: {
+        const uint8_t* group = scales + g * 48;
+        v = static_cast<float>(nibble - group[32 + j]) * f32_of_f16(reinterpret_cast<const uint16_t*>(group)[j]);
+        break;
+      }
+      default: break;
+    }
+    y[i] = v;
+  }
+}
+
+// Block x: a row, y: a head. Each warp quantises every eighth group.
+LINNET_KERNEL(256) head_rows(const HeadRowsArgs a) {
+  const uint32_t row = blockIdx.x, head = blockIdx.y, lane = threadIdx.x % 32, warp = threadIdx.x / 32, kpad = (a.k + 31) / 32 * 32;
+  const float* x = a.x + row * a.x_stride + head * a.x_head;
+  for (uint32_t i = threadIdx.x; i < a.carry; i += 256) a.y[row * a.y_stride + head * a.y_head + i] = x[a.k + i];
+  if (!a.q) return;
+  const uint64_t at = uint64_t{head} * gridDim.x + row;
+  if (a.bf16) {
+    auto* q = reinterpret_cast<uint16_t*>(a.q + at * a.stride);
+    for (uint32_t i = threadIdx.x; i < kpad; i += 256) {
+      const uint32_t u = i < a.k ? bits_of(x[i]) : 0;
+      q[(i & ~3u) | (i & 1) << 1 | (i >> 1 & 1)] = static_cast<uint16_t>((u & 0x7FFFFFFFu) > 0x7F800000u ? u >> 16 | 0x40u : (u + 0x7FFFu + (u >> 16 & 1u)) >> 16);
+    }
+    return;
+  }
+  auto* q = reinterpret_cast<int8_t*>(a.q + at * a.stride);
+  for (uint32_t g = warp; g < a.groups; g += 8) {
+    const uint32_t from = g * a.group, end = kpad - from < a.group ? kpad : from + a.group;
+    int most = 0;
+    for (uint32_t i = from + lane; i < end; i += 32) {
+      const int u = i < a.k ? static_cast<int>(bits_of(x[i]) & 0x7FFFFFFFu) : 0;
+      most = u > most ? u : most;
+    }
+    for (int mask = 16; mask; mask /= 2) {
+      const int other = shuffle_xor(most, mask);
+      most = other > most ? other : most;
+    }
+    const bool finite = most < 0x7F800000;
+    const float amax = finite ? float_of(static_cast<uint32_t>(most)) : 0.0f, inv = amax > 1e-30f ? 127.0f / amax : 0.0f;
+    int sum = 0;
+    for (uint32_t i = from + lane; i < end; i += 32) {
+      float v = finite && i < a.k ? x[i] * inv : 0.0f;
+      v = v > -127.0f ? v : -127.0f;
+      v = v < 127.0f ? v : 127.0f;
+      const int code = static_cast<int>(bits_of(v + kSumZero) - bits_of(kSumZero));
+      q[i] = static_cast<int8_t>(code);
+      sum += code;
+    }
+    for (int mask = 16; mask; mask /= 2) sum += shuffle_xor(sum, mask);
+    if (lane) continue;
+    a.scale[at * a.groups + g] = amax / 127.0f;
+    a.sum128[at * a.groups + g] = -128 * sum;
+    if (!finite) *a.not_finite = 1;
+  }
+}
+
+}  // namespace linnet

@@ -1,0 +1,160 @@
+// Which kernel of gemm.cu a product takes, and its grid.
+#include "cuda_queue.h"
+#include "gemm_args.h"
+
+namespace linnet {
+namespace {
+
+uint32_t min_of(uint64_t a, uint64_t b) { return static_cast<uint32_t>(a < b ? a : b); }
+
+// Kernels of a format: for few rows, for blocks of 16 rows and of 64. Shared memory of these two is of kStages stages of 128 inputs, or two of 64 floats and weights.
+struct Choice {
+  CudaKernel few, some, many;
+  uint32_t x_bytes;       // of an input; 0: float weights, which have no kernel for few rows
+  uint32_t weight_bytes;  // of a float weight
+};
+Choice choice_of(Format f) {
+  switch (f) {
+    case LINNET_F32: return {kCuda_gemm16_f32, kCuda_gemm16_f32, kCuda_gemm64_f32, 0, 4};
+    case LINNET_F16: return {kCuda_gemm16_f16, kCuda_gemm16_f16, kCuda_gemm64_f16, 0, 2};
+    case LINNET_BF16: return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2};
+    case LINNET_F8E4M3: return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0};
+    case LINNET_F8E5M2: return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0};
+    case LINNET_I4G128:
+    case LINNET_I4G128Z: return {kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0};
+    case LINNET_I4G64:
+    case LINNET_I4G32: return {kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0};
+    case LINNET_I8G64:
+    case LINNET_I8G32: return {kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0};
+    default: return {kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0};
+  }
+}
+
+// rows: of a matrix at most; matrices: of which each block may take several.
+void run(CudaQueue& q, GemmArgs& a, uint32_t rows, uint32_t matrices) {
+  const Choice c = choice_of(static_cast<Format>(a.w.format));
+  const uint32_t row_blocks = a.first ? 4 : 65535;  // most experts have few rows
+  if (c.x_bytes == 0) {
+    const bool many = rows > kFloatRows;
+    const uint32_t block = kFloatRows * (many ? 4 : 1), shared = 2 * 64 * 16 * c.weight_bytes + 2 * block * 68 * static_cast<uint32_t>(sizeof(float));
+    cuda_launch(q, many ? c.many : c.some, {a.panels, min_of(div_up(rows, block), row_blocks), matrices}, 256, shared, &a);
+    return;
+  }
+  const uint32_t pairs = (a.panels + 1) / 2;
+  if (rows <= kGemvRows) {
+    // 16 warps for each multiprocessor have 64 KB under way together.
+    const uint64_t wanted = uint64_t{q.n_sms} * 16, warps = uint64_t{pairs} * (a.first ? 1 : matrices), stages = div_up(a.w.k, 128);
+    a.split = 1;
+    while (a.split < kGemvWarps && a.split * 2 <= stages && warps * a.split < wanted) a.split *= 2;
+    cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32, a.split == 1 ? 0 : kGemvShared, &a);
+    return;
+  }
+  const uint32_t panel_blocks = static_cast<uint32_t>(div_up(pairs, kGemmWarps)), blocks = static_cast<uint32_t>(div_up(rows, 64));
+  const bool many = rows > 16 && (a.first ? rows >= matrices : uint64_t{panel_blocks} * blocks * matrices >= q.n_sms);
+  const uint32_t block = many ? 64 : 16;
+  cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, 4 * block * 128 * c.x_bytes, &a);
+}
+
+GemmArgs args_of(const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, float* y, size_t y_stride) {
+  GemmArgs a{};
+  a.w = cuda_matrix(mat);
+  a.panels = a.w.n_panels;
+  a.y = y;
+  a.y_stride = y_stride;
+  a.group = 128;
+  if (format_row(mat.format).x == LINNET_F32) {
+    a.x = reinterpret_cast<const uint8_t*>(x);
+    a.x_stride = x_stride * sizeof(float);
+  } else {
+    a.x = q->q;
+    a.x_stride = q->stride;
+  }
+  if (format_integer(mat.format)) {
+    a.x_scale = q->scale;
+    a.x_sum128 = q->sum128;
+    a.x_groups = q->groups;
+    a.group = q->group;
+  }
+  return a;
+}
+
+}  // namespace
+
+void cuda_embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride) {
+  EmbedArgs a{};
+  a.table = cuda_matrix(table);
+  a.tokens = tokens;
+  a.y = y;
+  a.y_stride = y_stride;
+  a.group = format_row(table.format).w_group;
+  cuda_launch(cuda_queue(w), kCuda_embed, {m, 1, 1}, 256, 0, &a);
+}
+
+void cuda_gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate, float* y, size_t y_stride) {
+  GemmArgs a = args_of(mat, x, x_stride, q, y, y_stride);
+  a.m = m;
+  a.bias = bias;
+  a.accumulate = accumulate;
+  if (m) run(cuda_queue(w), a, m, 1);
+}
+
+void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
+                       size_t y_stride) {
+  CudaQueue& queue = cuda_queue(w);
+  const uint32_t rows = queue.n_rows ? queue.n_rows : queue.n_chunk;
+  GemmArgs a = args_of(mat, x, x_stride, q, y, y_stride);
+  a.panels = a.w.n_panels / n_experts;
+  a.bias = bias;
+  a.first = pairs.first;
+  a.active = pairs.active;
+  a.n_active = pairs.n_active_experts;
+  run(queue, a, rows, min_of(n_experts, uint64_t{rows} * 8));  // more of them than that are taken in turns
+}
+
+void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y, size_t y_stride,
+                     size_t y_head) {
+  if (m == 0) return;
+  CudaQueue& queue = cuda_queue(w);
+  const FormatRow& f = format_row(mat.format);
+  QuantRows q;
+  HeadRowsArgs rows{};
+  rows.x = x;
+  rows.x_stride = x_stride;
+  rows.x_head = x_head;
+  rows.y = y;
+  rows.y_stride = y_stride;
+  rows.y_head = y_head;
+  rows.k = mat.k;
+  rows.carry = carry;
+  rows.not_finite = queue.not_finite;
+  if (f.x != LINNET_F32) {
+    const uint32_t groups = static_cast<uint32_t>(n_x_groups(mat.format, mat.k));
+    q.stride = quant_stride(f.x, mat.k);
+    q.q = queue.scratch;
+    q.scale = reinterpret_cast<float*>(q.q + align_up(size_t{m} * n_heads * q.stride, 64));
+    q.sum128 = reinterpret_cast<int32_t*>(q.scale + size_t{m} * n_heads * groups);
+    q.group = f.x_group;
+    q.groups = groups;
+    rows.q = q.q;
+    rows.scale = q.scale;
+    rows.sum128 = q.sum128;
+    rows.stride = q.stride;
+    rows.group = q.group;
+    rows.groups = groups;
+    rows.bf16 = f.x == LINNET_BF16;
+  }
+  if (f.x != LINNET_F32 || carry) cuda_launch(queue, kCuda_head_rows, {m, n_heads, 1}, 256, 0, &rows);
+  GemmArgs a = args_of(mat, x, x_stride, &q, y + carry, y_stride);
+  a.panels = a.w.n_panels / n_heads;
+  a.m = m;
+  a.x_z = f.x == LINNET_F32 ? x_head * sizeof(float) : m * q.stride;
+  a.scale_z = uint64_t{m} * q.groups;
+  a.y_z = y_head;
+  run(queue, a, m, n_heads);
+}
+
+size_t cuda_gemm_heads_scratch(uint32_t rows, uint32_t n_heads, uint32_t k) {
+  return static_cast<size_t>(align_up(uint64_t{rows} * n_heads * quant_stride(LINNET_BF16, k), 64) + uint64_t{rows} * n_heads * div_up(k, 32) * (sizeof(float) + sizeof(int32_t)));
+}
+
+}  // namespace linnet

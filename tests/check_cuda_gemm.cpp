@@ -1,0 +1,262 @@
+// gemm.cu against scalar.cpp: the same bits for integer and float weights; FP8 within a bound, and a row's bits whatever rows are beside it.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "cuda_test.h"
+#include "kernels_cpu/pack.h"
+#include "kernels_cpu/registry.h"
+
+using namespace linnet;
+using test::DeviceMemory;
+using test::EmulatedMatrix;
+using test::EmulatedQueue;
+
+namespace {
+
+constexpr Format kAll[] = {LINNET_F32,    LINNET_F16,    LINNET_BF16,   LINNET_I8,     LINNET_I8G128, LINNET_I8G64,  LINNET_I8G32,
+                           LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128, LINNET_I4G64, LINNET_I4G32, LINNET_I4G128Z};
+
+std::vector<float> random_floats(std::mt19937& random, size_t n) {
+  std::normal_distribution<float> normal;
+  std::vector<float> v(n);
+  for (float& x : v) x = normal(random);
+  return v;
+}
+
+struct Packed {
+  std::vector<uint8_t> bytes;
+  const void *panels, *scales;
+  Packed(std::mt19937& random, Format f, uint32_t n, uint32_t k) : bytes(packed_bytes(f, n, k) + 64) {
+    uint8_t* p = bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64;
+    uint8_t* s = p + scales_offset(f, n, k);
+    panels = p;
+    scales = s;
+    const std::vector<float> w = random_floats(random, size_t{n} * k);
+    const size_t scale_bytes = n_w_groups(f, k) * kPanel * format_row(f).scale_bytes;
+    for (uint32_t panel = 0; panel * 16 < n; ++panel)
+      REQUIRE(pack_panel(f, w.data() + size_t{panel} * 16 * k, k, std::min(16u, n - panel * 16), k, p + panel * panel_bytes(f, k), s + panel * scale_bytes));
+  }
+};
+
+// Rows of x as a format wants them: on the "device" what a kernel reads, and the same for scalar.cpp.
+struct Rows {
+  float* x;  // (m, stride floats)
+  size_t stride;
+  QuantRows q{};
+  Rows(DeviceMemory& memory, std::mt19937& random, Format f, uint32_t m, uint32_t k) : stride(k + 16) {
+    x = memory.copy(random_floats(random, m * stride).data(), m * stride);
+    q = quantize(memory, f, x, stride, m, k);
+  }
+  static QuantRows quantize(DeviceMemory& memory, Format f, const float* x, size_t stride, uint32_t m, uint32_t k) {
+    const FormatRow& row = format_row(f);
+    const KernelTable& t = *kernel_tier(0);
+    QuantRows q;
+    if (row.x == LINNET_F32) return q;
+    q.format = row.x;
+    q.stride = quant_stride(row.x, k);
+    q.group = row.x_group;
+    q.groups = static_cast<uint32_t>(n_x_groups(f, k));
+    q.q = memory.take<uint8_t>(m * q.stride);
+    if (q.groups) q.scale = memory.take<float>(size_t{m} * q.groups), q.sum128 = memory.take<int32_t>(size_t{m} * q.groups);
+    for (uint32_t r = 0; r < m; ++r) {
+      if (row.x == LINNET_BF16) t.bf16_row(x + r * stride, k, reinterpret_cast<uint16_t*>(q.q + r * q.stride));
+      else REQUIRE(t.quantize_row(x + r * stride, k, q.group, reinterpret_cast<int8_t*>(q.q + r * q.stride), q.scale + size_t{r} * q.groups, q.sum128 + size_t{r} * q.groups));
+    }
+    return q;
+  }
+};
+
+// Rows first.. of the rows, panels from `panel` on, by scalar.cpp.
+void oracle(const Matrix& w, const Rows& rows, uint32_t first, uint32_t m, uint32_t panel, uint32_t n_panels, const float* bias, bool accumulate, float* y, size_t y_stride) {
+  const FormatRow& row = format_row(w.format);
+  GemmArgs a{};
+  const bool floats = row.x == LINNET_F32;
+  a.x_stride = floats ? rows.stride * 4 : rows.q.stride;
+  a.x = (floats ? reinterpret_cast<const uint8_t*>(rows.x) : rows.q.q) + first * a.x_stride;
+  a.x_scale = rows.q.scale + size_t{first} * rows.q.groups;
+  a.x_sum128 = rows.q.sum128 + size_t{first} * rows.q.groups;
+  a.x_groups = rows.q.groups;
+  a.x_group = rows.q.group;
+  a.w_stride = panel_bytes(w.format, w.k);
+  a.w_scale_stride = n_w_groups(w.format, w.k) * kPanel * row.scale_bytes;
+  a.w = static_cast<const uint8_t*>(w.panels) + panel * a.w_stride;
+  a.w_scale = static_cast<const uint8_t*>(w.scales) + panel * a.w_scale_stride;
+  a.bias = bias ? bias + panel * 16 : nullptr;
+  a.y = y;
+  a.y_stride = y_stride;
+  a.m = m;
+  a.k = w.k;
+  a.n_panels = n_panels;
+  a.accumulate = accumulate;
+  const KernelTable& t = *kernel_tier(0);
+  for (uint32_t i = 0; i < t.n_gemm; ++i)
+    if (t.gemm[i].w == w.format) t.gemm[i].run(&a);
+}
+
+bool is_f8(Format f) { return f == LINNET_F8E4M3 || f == LINNET_F8E5M2; }
+
+// Bits, or for FP8 a bound: sums in another order.
+void check_same(Format f, const float* want, const float* got, size_t n, uint32_t k) {
+  if (!is_f8(f)) {
+    CHECK(std::memcmp(want, got, n * sizeof(float)) == 0);
+    return;
+  }
+  float most = 0;
+  for (size_t i = 0; i < n; ++i) most = std::max(most, std::fabs(want[i] - got[i]));
+  CHECK(most <= 1e-6f * std::sqrt(static_cast<float>(k)) * 6);
+}
+
+struct Shape {
+  uint32_t m, n, k, part_panels, n_sms;
+};
+
+}  // namespace
+
+TEST_CASE("CUDA products of packed weights") {
+  std::mt19937 random(5);
+  const Shape kShapes[] = {{1, 96, 300, 0, 8}, {1, 40, 1100, 1, 1}, {3, 144, 128, 4, 2}, {8, 50, 650, 3, 32}, {8, 300, 96, 0, 1}, {9, 160, 416, 7, 8}, {33, 50, 31, 0, 8}, {70, 200, 544, 5, 1}};
+  for (const Format f : kAll)
+    for (const Shape& s : kShapes) {
+      INFO(format_name(f) << " m " << s.m << " n " << s.n << " k " << s.k);
+      EmulatedQueue queue(1 << 16, s.n_sms);
+      DeviceMemory memory;
+      const Packed packed(random, f, s.n, s.k);
+      const EmulatedMatrix matrix(memory, f, s.n, s.k, packed.panels, packed.scales, s.part_panels);
+      const Rows rows(memory, random, f, s.m, s.k);
+      const size_t n = padded_n(s.n), stride = n + 3;
+      const std::vector<float> start = random_floats(random, s.m * stride);
+      const float* bias = s.m % 2 ? memory.copy(random_floats(random, n).data(), n) : nullptr;
+      const bool accumulate = s.m == 3 || s.m == 8 || s.m == 33;
+      std::vector<float> want = start;
+      oracle(matrix.host, rows, 0, s.m, 0, matrix.cuda.n_panels, bias, accumulate, want.data(), stride);
+      float* got = memory.copy(start.data(), start.size());
+      cuda_gemm(queue.worker(), matrix.matrix(), rows.x, rows.stride, &rows.q, s.m, bias, accumulate, got, stride);
+      REQUIRE(queue.q.failed == 0);
+      check_same(f, want.data(), got, start.size(), s.k);
+      if (!is_f8(f) || s.m == 1) continue;
+      const uint32_t last = s.m - 1;  // alone it has the same bits
+      QuantRows one = rows.q;
+      one.q += last * one.stride;
+      float* alone = memory.copy(start.data() + last * stride, stride);
+      cuda_gemm(queue.worker(), matrix.matrix(), nullptr, 0, &one, 1, bias, accumulate, alone, stride);
+      REQUIRE(queue.q.failed == 0);
+      CHECK(std::memcmp(alone, got + last * stride, stride * sizeof(float)) == 0);
+    }
+}
+
+TEST_CASE("CUDA products notice a spoilt scale") {
+  std::mt19937 random(6);
+  for (const uint32_t m : {2u, 20u}) {
+    EmulatedQueue queue;
+    DeviceMemory memory;
+    const Packed packed(random, LINNET_I8G128, 64, 256);
+    EmulatedMatrix matrix(memory, LINNET_I8G128, 64, 256, packed.panels, packed.scales);
+    const Rows rows(memory, random, LINNET_I8G128, m, 256);
+    std::vector<float> want(m * 64);
+    oracle(matrix.host, rows, 0, m, 0, 4, nullptr, false, want.data(), 64);
+    reinterpret_cast<float*>(const_cast<uint8_t*>(matrix.cuda.scales[0]))[37] *= 1.02f;
+    float* got = memory.take<float>(m * 64);
+    cuda_gemm(queue.worker(), matrix.matrix(), rows.x, rows.stride, &rows.q, m, nullptr, false, got, 64);
+    CHECK(std::memcmp(want.data(), got, m * 64 * 4) != 0);
+  }
+}
+
+TEST_CASE("CUDA rows of a packed embedding") {
+  std::mt19937 random(7);
+  for (const Format f : kAll)
+    for (const uint32_t k : {300u, 33u}) {
+      INFO(format_name(f));
+      const uint32_t n = 75;
+      EmulatedQueue queue;
+      DeviceMemory memory;
+      const Packed packed(random, f, n, k);
+      const EmulatedMatrix matrix(memory, f, n, k, packed.panels, packed.scales, 2);
+      const int32_t tokens[] = {0, 74, 33, 17};
+      std::vector<float> want(4 * 320, 1.0f);
+      for (uint32_t i = 0; i < 4; ++i) kernel_tier(0)->gather_row(f, packed.panels, packed.scales, n, k, static_cast<uint32_t>(tokens[i]), want.data() + i * 320);
+      const std::vector<float> start(4 * 320, 1.0f);
+      float* got = memory.copy(start.data(), start.size());
+      cuda_embed(queue.worker(), matrix.matrix(), memory.copy(tokens, 4), 4, got, 320);
+      REQUIRE(queue.q.failed == 0);
+      CHECK(std::memcmp(want.data(), got, want.size() * 4) == 0);
+    }
+}
+
+TEST_CASE("CUDA products of heads") {
+  std::mt19937 random(8);
+  const uint32_t n_heads = 3, n = 48, k = 200, carry = 5;
+  for (const Format f : kAll)
+    for (const uint32_t m : {1u, 18u}) {
+      INFO(format_name(f) << " m " << m);
+      EmulatedQueue queue(cuda_gemm_heads_scratch(m, n_heads, k));
+      DeviceMemory memory;
+      const Packed packed(random, f, n_heads * n, k);
+      const EmulatedMatrix matrix(memory, f, n_heads * n, k, packed.panels, packed.scales, 4);
+      const size_t x_head = k + carry + 3, x_stride = n_heads * x_head + 8, y_head = n + carry, y_stride = n_heads * y_head + 16;
+      const float* x = memory.copy(random_floats(random, m * x_stride).data(), m * x_stride);
+      const std::vector<float> start(m * y_stride, 2.0f);
+      std::vector<float> want = start;
+      for (uint32_t h = 0; h < n_heads; ++h) {
+        Rows rows(memory, random, f, 0, k);
+        rows.x = const_cast<float*>(x + h * x_head);
+        rows.stride = x_stride;
+        rows.q = Rows::quantize(memory, f, rows.x, x_stride, m, k);
+        for (uint32_t r = 0; r < m; ++r) std::memcpy(want.data() + r * y_stride + h * y_head, x + r * x_stride + h * x_head + k, carry * 4);
+        oracle(matrix.host, rows, 0, m, h * n / 16, n / 16, nullptr, false, want.data() + h * y_head + carry, y_stride);
+      }
+      float* got = memory.copy(start.data(), start.size());
+      cuda_gemm_heads(queue.worker(), matrix.matrix(), n_heads, x, x_stride, x_head, m, carry, got, y_stride, y_head);
+      REQUIRE(queue.q.failed == 0);
+      check_same(f, want.data(), got, want.size(), k);
+      CHECK(*queue.q.not_finite == 0);
+    }
+  // An infinite input: zeros, and it is told.
+  EmulatedQueue queue(cuda_gemm_heads_scratch(1, 1, k));
+  DeviceMemory memory;
+  const Packed packed(random, LINNET_I8G128, n, k);
+  const EmulatedMatrix matrix(memory, LINNET_I8G128, n, k, packed.panels, packed.scales);
+  std::vector<float> x(k, 0.0f);
+  x[150] = INFINITY;
+  float* y = memory.take<float>(n);
+  cuda_gemm_heads(queue.worker(), matrix.matrix(), 1, memory.copy(x.data(), k), k, k, 1, 0, y, n, n);
+  CHECK(*queue.q.not_finite == 1);
+  for (uint32_t i = 0; i < n; ++i) CHECK(y[i] == 0);
+}
+
+TEST_CASE("CUDA products of experts") {
+  std::mt19937 random(9);
+  const uint32_t n_experts = 5, n = 48, k = 160;
+  // Pairs of each expert; expert 3 has none, more experts than are taken at once where rows are few.
+  const uint32_t kFew[] = {1, 2, 0, 0, 1}, kMany[] = {11, 40, 3, 0, 20};
+  for (const Format f : kAll)
+    for (const uint32_t* counts : {kFew, kMany}) {
+      INFO(format_name(f));
+      EmulatedQueue queue;
+      queue.q.n_rows = counts == kFew ? 2 : 40;
+      DeviceMemory memory;
+      std::vector<uint32_t> first(n_experts + 2), active;
+      for (uint32_t e = 0; e < n_experts; ++e) {
+        first[e + 1] = first[e] + counts[e];
+        if (counts[e]) active.push_back(e);
+      }
+      const uint32_t n_pairs = first[n_experts], n_active = static_cast<uint32_t>(active.size());
+      active.resize(n_experts, 0xFFFF);
+      Pairs pairs{};
+      pairs.first = memory.copy(first.data(), first.size());
+      pairs.active = memory.copy(active.data(), active.size());
+      pairs.n_active_experts = memory.copy(&n_active, 1);
+      const Packed packed(random, f, n_experts * n, k);
+      const EmulatedMatrix matrix(memory, f, n_experts * n, k, packed.panels, packed.scales, 4);
+      const Rows rows(memory, random, f, n_pairs, k);
+      const float* bias = memory.copy(random_floats(random, n_experts * n).data(), n_experts * n);
+      std::vector<float> want(n_pairs * n);
+      for (uint32_t e = 0; e < n_experts; ++e) oracle(matrix.host, rows, first[e], counts[e], e * n / 16, n / 16, bias, false, want.data() + size_t{first[e]} * n, n);
+      float* got = memory.take<float>(want.size());
+      cuda_gemm_experts(queue.worker(), matrix.matrix(), n_experts, pairs, rows.x, rows.stride, &rows.q, bias, got, n);
+      REQUIRE(queue.q.failed == 0);
+      check_same(f, want.data(), got, want.size(), k);
+    }
+}
