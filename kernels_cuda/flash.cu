@@ -273,10 +273,10 @@ LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned
 }
 
 // Scores of 32 tokens, two pages, by one warp. Lane l has of page l / 16 the tokens 4 * (l / 4 % 4) .. + 3, against rows 2 * (l % 4), + 1 of every eight.
-template <int kTiles>
+template <int kTiles, bool kI8>
 LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, const int8_t* table, unsigned char* shared, uint32_t token) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4, groups = (a.kv.head_dim + 31) / 32, q_stride = a.kv.kpad + kQueryPad;
-  const bool is_f8 = f8(a.kv.k_format), small = !is_f8 && a.kv.head_dim <= kPage;
+  const bool is_f8 = !kI8 && f8(a.kv.k_format), small = !is_f8 && a.kv.head_dim <= kPage;
   const uint8_t* const codes = page + c * 64 + g % 4 * 16;
   const float* const x_scales = reinterpret_cast<const float*>(shared + a.at_x_scale);
   float acc[kTiles][8] = {}, scale[4] = {};
@@ -288,7 +288,7 @@ LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, c
     scale[2] = float_of(s.z) * unit;
     scale[3] = float_of(s.w) * unit;
   }
-  constexpr uint32_t kAhead = 4;  // groups of 32 channels whose loads go out together
+  constexpr uint32_t kAhead = 2;  // groups of 32 channels whose loads go out together
   for (uint32_t from = 0; from < groups; from += kAhead) {
     uint4 w[kAhead][2] = {};
     uint2 half[kAhead] = {};
@@ -432,15 +432,15 @@ LINNET_DEVICE float planes_row(const float (&e)[8], const float (&v_scale)[8], u
 }
 
 // Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4) .. + 3 of them.
-template <int kTiles>
+template <int kTiles, bool kI8>
 LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
                                       uint32_t last, uint32_t step, int* dots, uint32_t stride) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4;
-  const bool latent = a.kv.latent, is_f8 = f8(a.kv.v_format);
+  const bool latent = !kI8 && a.kv.latent, is_f8 = !kI8 && f8(a.kv.v_format);
   // Of a latent: a word is 4 tokens of 4 channels and has to be turned.
   const uint32_t at = latent ? ((a.kv.latent + channel) / 4 + g) * 64 + c * 16 : a.kv.v_at + least(channel / 16 + g / 4, a.kv.dpad / 16 - 1) * 256 + c * 64 + g % 4 * 16;
   int hi[kTiles][2][4] = {}, lo[kTiles][2][4] = {};
-  constexpr uint32_t kAhead = 4;
+  constexpr uint32_t kAhead = 2;
   for (uint32_t from = first; from <= last; from += kAhead * step) {
     uint4 w[kAhead][2] = {};
 #pragma unroll
@@ -521,7 +521,8 @@ LINNET_DEVICE void add_block(const FlashSums& sums, const FlashState<kRows>& sta
   else if (state.kind[r]) *y = x;
 }
 
-template <int kTiles>
+// kI8: keys and values of their own, both in i8; otherwise any.
+template <int kTiles, bool kI8>
 LINNET_DEVICE void flash(const FlashArgs& a) {
   constexpr uint32_t kRows = kTiles * 8;
   LINNET_DYNAMIC_SHARED(shared);
@@ -532,7 +533,7 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
   if (tid == 0) state.t = flash_tile(a, gridDim.x - 1 - blockIdx.x);  // those that see most come first
   block_sync();
   if (blockIdx.z >= t.n_blocks) return;
-  const bool k_integers = scaled(kv.k_format), v_integers = scaled(kv.v_format), by_channels = kv.latent && kv.v_format == kCudaI8;
+  const bool k_integers = kI8 || scaled(kv.k_format), v_integers = kI8 || scaled(kv.v_format), by_channels = !kI8 && kv.latent && kv.v_format == kCudaI8;
   const uint8_t* const pool = kv.pool + kv_head * kv.head_stride;
   float* const s = reinterpret_cast<float*>(shared + a.at_s);
   float* const v_scales = reinterpret_cast<float*>(shared + a.at_v_scale);
@@ -540,8 +541,8 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
   unsigned char* const planes = shared + a.at_planes;
   FlashSums sums = {reinterpret_cast<float*>(shared + a.at_acc), kv.dpad, a.splits == 1};
 
-  if (f8(kv.k_format)) state.k_table[tid] = static_cast<int8_t>(f8_integer(kv.k_format, tid));
-  if (f8(kv.v_format)) state.v_table[tid] = static_cast<int8_t>(f8_integer(kv.v_format, tid));
+  if (!kI8 && f8(kv.k_format)) state.k_table[tid] = static_cast<int8_t>(f8_integer(kv.k_format, tid));
+  if (!kI8 && f8(kv.v_format)) state.v_table[tid] = static_cast<int8_t>(f8_integer(kv.v_format, tid));
   load_queries<kRows>(a, t, shared);
   if (tid < kRows) {  // a learned sink: weight one and no value
     state.m[tid] = a.sinks && tid < t.rows ? a.sinks[kv_head * a.group + t.first_head + tid % t.heads] : 0.0f;
@@ -563,13 +564,13 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
     if (tid < kPage && block + a.splits < t.n_blocks) next = flash_page(a, t, flash_range(t, block + a.splits), tid);
     if (v_integers && !by_channels) {
       const uint8_t* const page = pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes;
-      const float unit = f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
-      v_scales[tid] = reinterpret_cast<const float*>(page + (kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
+      const float unit = !kI8 && f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
+      v_scales[tid] = reinterpret_cast<const float*>(page + (!kI8 && kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
     }
     if (!k_integers) {
       if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, shared, tid);
     } else if (warp >= first / 2 && warp <= last / 2) {
-      scores_of_integers<kTiles>(a, pool + static_cast<size_t>(pages[warp * 2 + lane / 16]) * kv.head_bytes, state.k_table, shared, warp * 32);
+      scores_of_integers<kTiles, kI8>(a, pool + static_cast<size_t>(pages[warp * 2 + lane / 16]) * kv.head_bytes, state.k_table, shared, warp * 32);
     }
     if (tid < kPage) state.pages[turn ^ 1][tid] = next;
     block_sync();
@@ -643,7 +644,7 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
       }
       const uint32_t parts = (width + 31) / 32, shares = kWarps / parts, stride = parts * 32 + 4;  // warps share out channels, then tokens
       if (warp < parts * shares)
-        values_of_integers<kTiles>(a, pool, pages, state.v_table, shared, slice + warp % parts * 32, first / 2 + warp / parts, last / 2, shares, dots + warp / parts * kRows * stride + warp % parts * 32,
+        values_of_integers<kTiles, kI8>(a, pool, pages, state.v_table, shared, slice + warp % parts * 32, first / 2 + warp / parts, last / 2, shares, dots + warp / parts * kRows * stride + warp % parts * 32,
                                    stride);
       block_sync();
       for (uint32_t r = tid / kFlashSlice; mine < width && r < t.rows; r += kFlashThreads / kFlashSlice) {
@@ -663,8 +664,10 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
   }
 }
 
-LINNET_KERNEL_MIN(kFlashThreads, 3) flash8(const FlashArgs a) { flash<1>(a); }
-LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 4) flash8_i8(const FlashArgs a) { flash<1, true>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 3) flash16_i8(const FlashArgs a) { flash<2, true>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 3) flash8(const FlashArgs a) { flash<1, false>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2, false>(a); }
 
 // The KV blocks of one row, merged from left to right. Grid: (tiles, n_kv_heads, tile_rows).
 LINNET_KERNEL(kMergeThreads) flash_merge(const FlashArgs a) {
