@@ -67,6 +67,9 @@ void cuda_quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m,
 void cuda_rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& rope);
 void cuda_scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
 void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+void cuda_check_finite(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n);  // sets q.not_finite where a float is infinite or NaN
+struct CudaQuant;  // rows_args.h
+CudaQuant cuda_quant(const CudaQueue& queue, const QuantRows* q);
 // experts.cu
 void cuda_route(const Worker& w, const Router& router, const Capacity& capacity, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
 void cuda_gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y, QuantRows* pair_q);
@@ -76,5 +79,11 @@ void cuda_combine(const Worker& w, const float* x, size_t stride, uint32_t m, ui
 void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans, const RopeView& rope);
 void cuda_attention(const Worker& w, const AttentionArgs& a);
 size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_heads, uint32_t n_chunk, uint32_t n_sms);
+// sample.cu
+struct CudaSampleArgs;  // sample_args.h
+// Whether tokens are drawn here as the host draws them; else it draws from a copy of the logits (temperature > 0 over a whole vocabulary: too long a chain of sums).
+bool cuda_can_sample(const linnet_sampling& s, uint32_t n_vocab);
+size_t cuda_sample_scratch(uint32_t n_rows, uint32_t n_vocab);
+void cuda_sample(CudaQueue& q, const CudaSampleArgs& args);
 
 }  // namespace linnet

@@ -1,0 +1,180 @@
+// Rows of activations: norms, RoPE, activations, quantising. Every kernel gives the bits of scalar.cpp.
+#include "exact.h"
+
+namespace linnet {
+
+// The sum of a row, or of (x - mean)^2, in 16 partial sums by index % 16: two half warps alike walk over a tile while the other warps wait.
+template <bool kSquares>
+LINNET_DEVICE float row_sum(const float* x, uint32_t n, float mean, float* tile, float* total) {
+  const uint32_t thread = threadIdx.x;
+  float s = 0;
+  for (uint32_t from = 0; from < n; from += kNormTile) {
+    const uint32_t count = n - from < kNormTile ? n - from : kNormTile;
+    block_sync();  // the tile before has been read
+    for (uint32_t i = thread; i < count; i += kRowThreads) tile[i] = x[from + i] - mean;
+    block_sync();
+    if (thread < 32) {
+      uint32_t i = thread % 16;
+      for (; i + 112 < count; i += 128) {  // eight loads ahead of the chain
+        float v[8];
+        for (uint32_t j = 0; j < 8; ++j) v[j] = tile[i + 16 * j];
+        for (uint32_t j = 0; j < 8; ++j) s = kSquares ? fma_of(v[j], v[j], s) : s + v[j];
+      }
+      for (; i < count; i += 16) s = kSquares ? fma_of(tile[i], tile[i], s) : s + tile[i];
+    }
+  }
+  if (thread < 32) {
+    s = tree_sum(s);
+    if (thread == 0) *total = s;
+  }
+  block_sync();
+  return *total;
+}
+
+// One block a row.
+LINNET_KERNEL(kRowThreads) norm_rows(const NormArgs a) {
+  LINNET_SHARED float tile[kNormTile];
+  LINNET_SHARED float totals[2];
+  const uint32_t row = blockIdx.x, n = a.n;
+  const float* x = a.x + row * a.stride;
+  float* y = a.y + row * a.stride;
+  float mean = 0, r = 0;
+  if (a.kind == kCudaNormLayer) mean = row_sum<false>(x, n, 0.0f, tile, totals) / static_cast<float>(n);
+  if (a.kind != kCudaNormNone) r = 1.0f / sqrt_of(row_sum<true>(x, n, mean, tile, totals + 1) / static_cast<float>(n) + a.eps);
+  for (uint32_t from = threadIdx.x / 32 * 128; from < n; from += kPiece) {
+    const uint32_t i = from + threadIdx.x % 32 * 4;
+    float v[4], w[4], b[4];
+    load_quad(x, i, n, v);
+    if (a.kind != kCudaNormNone) {
+      load_quad(a.weight, i, n, w);
+      for (uint32_t j = 0; j < 4; ++j) v[j] = a.kind == kCudaNormLayer ? (v[j] - mean) * r : v[j] * r;
+      if (a.kind == kCudaNormLayer && a.bias) {
+        load_quad(a.bias, i, n, b);
+        for (uint32_t j = 0; j < 4; ++j) v[j] = fma_of(v[j], w[j], b[j]);
+      } else {
+        for (uint32_t j = 0; j < 4; ++j) v[j] = v[j] * w[j];
+      }
+    }
+    if (a.add) {
+      load_quad(y, i, n, b);
+      for (uint32_t j = 0; j < 4; ++j) v[j] = fma_of(v[j], a.scale, b[j]);  // by 1 a sum
+    }
+    store_quad(y, i, n, v);
+    if (a.q.kind) quantize_quad(a.q, row, i, n, v);
+  }
+}
+
+LINNET_KERNEL(kRowThreads) change_rows(const ChangeArgs a) {
+  const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  if (i >= a.n) return;
+  float* x = a.x + row * a.stride;
+  float v[4];
+  load_quad(x, i, a.n, v);
+  const float factor = a.factors ? a.factors[row] : a.by;
+  for (uint32_t j = 0; j < 4; ++j) {
+    if (a.factors || (a.by != 0 && a.by != 1)) v[j] = v[j] * factor;
+    if (a.cap > 0) v[j] = soft_cap(v[j], a.cap);
+    if (a.limit > 0) v[j] = v[j] > a.limit ? a.limit : v[j] < -a.limit ? -a.limit : v[j];
+  }
+  store_quad(x, i, a.n, v);
+}
+
+LINNET_KERNEL(kRowThreads) quantize_rows(const QuantizeArgs a) {
+  const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  float v[4];
+  load_quad(a.x + row * a.stride, i, a.k, v);
+  quantize_quad(a.q, row, i, a.k, v);
+}
+
+LINNET_DEVICE float activate(uint32_t act, float g) {
+  switch (act) {
+    case kCudaGeluTanh: {
+      const float e = exp_one((g * -1.5957691216f) * fma_of(g * 0.044715f, g, 1.0f));
+      return g / (1.0f + e);
+    }
+    case kCudaGeluErf: {
+      const float z = abs_of(g) * 0.70710678f, t = 1.0f / fma_of(z, 0.5f, 1.0f);
+      float p = -0x1.4a89a2p-4f;
+      p = fma_of(p, t, 0x1.0bbe4ap-2f);
+      p = fma_of(p, t, -0x1.147ca4p-4f);
+      p = fma_of(p, t, -0x1.35bc38p-1f);
+      p = fma_of(p, t, 0x1.0bd63ep-1f);
+      p = fma_of(p, t, 0x1.a2a500p-3f);
+      p = fma_of(p, t, 0x1.082df2p+0f);
+      p = fma_of(p, t, -0x1.448ec4p+0f);
+      const float h = (t * 0.5f) * exp_one(fma_of(-z, z, p));
+      return g * (g > 0 ? 1.0f - h : h);
+    }
+    case kCudaRelu: return g > 0 ? g : 0.0f;
+    case kCudaSigmoid: return 1.0f / (1.0f + exp_one(-g));
+    default: return g / (1.0f + exp_one(-g));
+  }
+}
+
+LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
+  const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  constexpr float kAlpha = 1.702f, kInverse = 1.0f / kAlpha;
+  float v[4], u[4];
+  load_quad(a.gate + row * a.stride, i, a.n, v);
+  if (a.up) load_quad(a.up + row * a.stride, i, a.n, u);
+  for (uint32_t j = 0; j < 4; ++j) {
+    if (a.act == kCudaSwigluClamped) {
+      v[j] = (v[j] > a.limit ? a.limit : v[j]) * kAlpha;
+      u[j] = ((u[j] > a.limit ? a.limit : u[j] < -a.limit ? -a.limit : u[j]) + 1.0f) * kInverse;
+    }
+    v[j] = activate(a.act, v[j]);
+    if (a.up) v[j] = v[j] * u[j];
+  }
+  store_quad(a.y + row * a.stride, i, a.n, v);
+  if (a.q.kind) quantize_quad(a.q, row, i, a.n, v);
+}
+
+// As row_sum, of a head by one warp.
+template <bool kSquares>
+LINNET_DEVICE float head_sum(const float* x, uint32_t n, float mean) {
+  float s = 0;
+  for (uint32_t i = threadIdx.x % 16; i < n; i += 16) s = kSquares ? fma_of(x[i] - mean, x[i] - mean, s) : s + x[i];
+  s = tree_sum(s);
+  warp_sync();
+  return s;
+}
+
+// One warp a head.
+LINNET_KERNEL(128) rope_heads(const RopeArgs a) {
+  const uint32_t item = blockIdx.x * 4 + threadIdx.x / 32, lane = threadIdx.x % 32, n = a.head_dim;
+  if (item >= a.m * a.n_heads) return;
+  const uint32_t row = item / a.n_heads, head = item % a.n_heads;
+  float* x = a.x + row * a.stride + uint64_t{head} * n;
+  const float* weight = a.weight + uint64_t{head} * a.weight_stride;
+  float mean = 0, r = 0;
+  if (a.kind == kCudaNormLayer) mean = head_sum<false>(x, n, 0.0f) / static_cast<float>(n);
+  if (a.kind != kCudaNormNone) r = 1.0f / sqrt_of(head_sum<true>(x, n, mean) / static_cast<float>(n) + a.eps);
+  const auto normed = [&](uint32_t i) {
+    if (a.kind == kCudaNormNone) return x[i];
+    if (a.kind == kCudaNormRms) return (x[i] * r) * weight[i];
+    const float t = (x[i] - mean) * r;
+    return a.bias ? fma_of(t, weight[i], a.bias[i]) : t * weight[i];
+  };
+  for (uint32_t p = lane; p < a.n_pairs; p += 32) {
+    const uint32_t i = a.interleaved ? 2 * p : p, j = a.interleaved ? i + 1 : p + a.n_pairs;
+    const float c = a.cos[uint64_t{row} * a.n_pairs + p], s = a.sin[uint64_t{row} * a.n_pairs + p], u = normed(i), v = normed(j);
+    x[i] = fma_of(u, c, -(v * s));
+    x[j] = fma_of(v, c, u * s);
+  }
+  if (a.kind != kCudaNormNone)
+    for (uint32_t i = 2 * a.n_pairs + lane; i < n; i += 32) x[i] = normed(i);
+  if (!a.after) return;
+  warp_sync();
+  r = 1.0f / sqrt_of(head_sum<true>(x, n, 0.0f) / static_cast<float>(n) + a.eps);
+  for (uint32_t i = lane; i < n; i += 32) x[i] = (x[i] * r) * weight[i];
+}
+
+LINNET_KERNEL(kRowThreads) check_finite(const FiniteArgs a) {
+  const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
+  float v[4];
+  load_quad(a.x + row * a.stride, i, a.n, v);
+  for (uint32_t j = 0; j < 4; ++j)
+    if ((bits_of(v[j]) & 0x7FFFFFFFu) >= 0x7F800000u) *a.not_finite = 1;
+}
+
+}  // namespace linnet

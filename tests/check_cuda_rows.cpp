@@ -1,0 +1,357 @@
+// rows.cu, experts.cu and sample.cu against the CPU's operations by the scalar tier, bit by bit.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+
+#include "cuda_test.h"
+#include "kernels_cpu/registry.h"
+#include "kernels_cuda/sample_args.h"
+#include "runtime/sampling/sampling.h"
+
+using namespace linnet;
+
+namespace {
+
+using Random = std::mt19937;
+uint32_t pick(Random& r, uint32_t lo, uint32_t hi) { return lo + static_cast<uint32_t>(r() % (hi - lo + 1)); }
+std::vector<float> normal(Random& r, size_t n, float by = 1) {
+  std::normal_distribution<float> d(0, by);
+  std::vector<float> v(n);
+  for (float& x : v) x = d(r);
+  return v;
+}
+
+const Kernels& scalar() {
+  static const Kernels k = [] {
+    Kernels kernels{};
+    linnet_error err{};
+    REQUIRE(kernels_resolve(LINNET_ISA_SCALAR, 0, &kernels, &err) == LINNET_OK);
+    return kernels;
+  }();
+  return k;
+}
+
+// The same buffers twice: of the CPU's operation and of the kernel's.
+template <class T>
+struct Two {
+  T *cpu, *gpu;
+};
+class Twins {
+ public:
+  explicit Twins(uint64_t seed) {
+    emulated_seed(seed);
+    cpu.n = 1;
+    cpu.kernels = &scalar();
+    cpu.sync_fn = [](void*, uint32_t) {};
+    cpu.not_finite = &not_finite;
+    gpu = queue.worker();
+  }
+  // compared: nobody may write elsewhere, and both must write the same.
+  template <class T>
+  Two<T> take(size_t n, const T* from = nullptr, bool compared = true) {
+    Two<T> two = {queue.memory.take<T>(n), queue.memory.take<T>(n)};
+    if (from && n) std::memcpy(two.cpu, from, n * sizeof(T)), std::memcpy(two.gpu, from, n * sizeof(T));
+    if (compared) all_.push_back({two.cpu, two.gpu, n * sizeof(T)});
+    return two;
+  }
+  template <class T>
+  Two<T> take(const std::vector<T>& from, bool compared = true) { return take(from.size(), from.data(), compared); }
+  // Rows of m by k for a format's x; kind LINNET_F32: none.
+  Two<QuantRows> quant(Format kind, uint32_t group, uint32_t m, uint32_t k) {
+    if (kind == LINNET_F32) return {nullptr, nullptr};
+    const size_t stride = quant_stride(kind, k);
+    const uint32_t groups = kind == LINNET_I8 ? static_cast<uint32_t>(div_up(k, group)) : 0;
+    const auto q = take<uint8_t>(m * stride);
+    const auto scale = take<float>(size_t{m} * groups);
+    const auto sum = take<int32_t>(size_t{m} * groups);
+    rows_.push_back(std::make_unique<QuantRows>(QuantRows{kind, q.cpu, scale.cpu, sum.cpu, stride, group, groups}));
+    rows_.push_back(std::make_unique<QuantRows>(QuantRows{kind, q.gpu, scale.gpu, sum.gpu, stride, group, groups}));
+    return {rows_[rows_.size() - 2].get(), rows_.back().get()};
+  }
+  bool same() const {
+    if (queue.q.failed || not_finite != *queue.q.not_finite) return false;
+    for (const Pair& p : all_)
+      if (std::memcmp(p.cpu, p.gpu, p.bytes)) return false;
+    return true;
+  }
+
+  test::EmulatedQueue queue;
+  Worker cpu{}, gpu{};
+  uint32_t not_finite = 0;
+
+ private:
+  struct Pair {
+    const void *cpu, *gpu;
+    size_t bytes;
+  };
+  std::vector<Pair> all_;
+  std::vector<std::unique_ptr<QuantRows>> rows_;
+};
+
+struct Kind {
+  Format format;
+  uint32_t group;
+};
+constexpr Kind kKinds[] = {{LINNET_F32, 0}, {LINNET_I8, 128}, {LINNET_I8, 64}, {LINNET_I8, 32}, {LINNET_BF16, 0}};
+constexpr uint32_t kLengths[] = {1, 7, 32, 50, 128, 200, 576, 1024, 1500, 4096, 4500};
+
+}  // namespace
+
+TEST_CASE("CUDA norms give the bits of the CPU", "[cuda][rows]") {
+  Random random(1);
+  for (uint32_t c = 0; c < 90; ++c) {
+    const uint32_t n = kLengths[c % 11], m = pick(random, 1, 3), which = pick(random, 0, 3);
+    const Kind kind = kKinds[c % 5];
+    const size_t stride = align_up(n, 16) + 16;
+    Twins t(c);
+    const auto x = t.take(normal(random, m * stride, 3), true), w = t.take(normal(random, n)), b = t.take(normal(random, n));
+    const bool in_place = c & 1;
+    const auto y = in_place ? x : t.take<float>(m * stride);
+    const auto q = t.quant(kind.format, kind.group, m, n);
+    const auto norm = [&](bool gpu) {
+      return Norm{which == 0 ? nullptr : gpu ? w.gpu : w.cpu, which == 2 ? (gpu ? b.gpu : b.cpu) : nullptr, which >= 2 ? kNormLayer : kNormRms, 1e-5f};
+    };
+    cpu_ops.norm(t.cpu, x.cpu, stride, norm(false), m, n, y.cpu, q.cpu);
+    cuda_norm(t.gpu, x.gpu, stride, norm(true), m, n, y.gpu, q.gpu);
+    CAPTURE(c, n, m, which);
+    CHECK(t.same());
+
+    Twins s(c);
+    const float scale = c % 3 == 0 ? 0.0f : c % 3 == 1 ? 1.0f : 0.37f;
+    const auto to = s.take(normal(random, m * stride)), branch = s.take(normal(random, m * stride, 2), false);
+    cpu_ops.add(s.cpu, to.cpu, branch.cpu, stride, norm(false), scale, m, n);
+    cuda_add(s.gpu, to.gpu, branch.gpu, stride, norm(true), scale, m, n);
+    CHECK(s.same());
+  }
+}
+
+TEST_CASE("CUDA rows are quantised to the CPU's bytes", "[cuda][rows]") {
+  Random random(2);
+  for (uint32_t c = 0; c < 55; ++c) {
+    const uint32_t k = kLengths[c % 11], m = pick(random, 1, 3), offset = pick(random, 0, 3);
+    const Kind kind = kKinds[1 + c % 4];
+    const size_t stride = k + 5;  // rows that are not aligned
+    Twins t(c);
+    std::vector<float> values = normal(random, m * stride + 4, 5);
+    if (c % 3 == 0) std::fill_n(values.begin(), k / 2 + 4, 0.0f);
+    if (c % 3 == 1) values[offset + pick(random, 0, k - 1)] = c & 1 ? INFINITY : -NAN;
+    if (c % 7 == 0) values[offset + pick(random, 0, k - 1)] = 1e-42f;
+    const auto x = t.take(values);
+    const auto q = t.quant(kind.format, kind.group, m, k);
+    cpu_ops.quantize(t.cpu, x.cpu + offset, stride, m, k, q.cpu);
+    cuda_quantize(t.gpu, x.gpu + offset, stride, m, k, q.gpu);
+    CAPTURE(c, k, m, offset);
+    CHECK(t.same());
+    if (kind.format == LINNET_I8) CHECK(t.not_finite == (c % 3 == 1));
+
+    Twins f(c);
+    const auto logits = f.take(values);
+    cuda_check_finite(f.gpu, logits.gpu + offset, stride, m, k);
+    CHECK(*f.queue.q.not_finite == (c % 3 == 1));
+  }
+}
+
+TEST_CASE("CUDA scales, caps, clips and rotates as the CPU", "[cuda][rows]") {
+  Random random(3);
+  for (uint32_t c = 0; c < 66; ++c) {
+    const uint32_t n = kLengths[c % 11], m = pick(random, 1, 3);
+    const size_t stride = n + 3;
+    Twins t(c);
+    const auto x = t.take(normal(random, m * stride, 20)), factors = t.take(normal(random, m));
+    const float by = c % 3 == 0 ? 0.0f : c % 3 == 1 ? 1.0f : 1.7f, cap = c & 1 ? 30.0f : 0.0f;
+    cpu_ops.scale(t.cpu, x.cpu, stride, by, cap, m, n);
+    cuda_scale(t.gpu, x.gpu, stride, by, cap, m, n);
+    CAPTURE(c, n, m);
+    CHECK(t.same());
+    cpu_ops.clip(t.cpu, x.cpu, stride, 7, m, n);
+    cuda_clip(t.gpu, x.gpu, stride, 7, m, n);
+    CHECK(t.same());
+    cpu_ops.scale_rows(t.cpu, x.cpu, stride, factors.cpu, m, n);
+    cuda_scale_rows(t.gpu, x.gpu, stride, factors.gpu, m, n);
+    CHECK(t.same());
+  }
+  constexpr uint32_t kDims[] = {16, 24, 64, 80, 128, 192};
+  for (uint32_t c = 0; c < 96; ++c) {
+    const uint32_t kind = c % 6, dim = kDims[c / 6 % 6], m = pick(random, 1, 3), n_heads = pick(random, 1, 5), n_pairs = c % 5 == 0 ? 0 : pick(random, 1, dim / 2);
+    const size_t stride = n_heads * dim + 7;
+    Twins t(c);
+    const auto x = t.take(normal(random, m * stride)), w = t.take(normal(random, n_heads * dim)), b = t.take(normal(random, dim)), cos = t.take(normal(random, m * n_pairs)),
+               sin = t.take(normal(random, m * n_pairs));
+    const uint32_t interleaved = c / 2 % 2;
+    const bool weights = kind && c % 7;
+    cpu_ops.rope(t.cpu, x.cpu, stride, m, n_heads, dim, {weights ? w.cpu : nullptr, b.cpu, kind, 1e-6f}, {cos.cpu, sin.cpu, n_pairs, interleaved, 1});
+    cuda_rope(t.gpu, x.gpu, stride, m, n_heads, dim, {weights ? w.gpu : nullptr, b.gpu, kind, 1e-6f}, {cos.gpu, sin.gpu, n_pairs, interleaved, 1});
+    CAPTURE(c, kind, dim, n_heads, n_pairs, interleaved);
+    CHECK(t.same());
+  }
+}
+
+TEST_CASE("CUDA activations give the bits of the CPU", "[cuda][rows]") {
+  Random random(4);
+  for (uint32_t c = 0; c < 66; ++c) {
+    const uint32_t act = c % 6, n = kLengths[pick(random, 0, 10)], m = pick(random, 1, 3);
+    const Kind kind = kKinds[c % 5];
+    const bool gated = act == kActSwigluClamped || c % 4, in_place = c & 1, whole = act != kActSwigluClamped;
+    const size_t stride = align_up(n, 16);
+    Twins t(c);
+    const auto gate = t.take(normal(random, m * stride, c % 9 == 0 ? 60.0f : 3.0f), whole || in_place), up = t.take(normal(random, m * stride, 4), whole);
+    const auto y = in_place ? gate : t.take<float>(m * stride);
+    const auto q = t.quant(kind.format, kind.group, m, n);
+    cpu_ops.act_mul(t.cpu, act, 7, gate.cpu, gated ? up.cpu : nullptr, stride, m, n, y.cpu, q.cpu);
+    cuda_act_mul(t.gpu, act, 7, gate.gpu, gated ? up.gpu : nullptr, stride, m, n, y.gpu, q.gpu);
+    CAPTURE(c, act, n, m, gated, in_place);
+    CHECK(t.same());
+  }
+}
+
+TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda][experts]") {
+  Random random(5);
+  struct Shape {
+    uint32_t n_experts, n_active, n_groups, top_groups, group_best;
+  };
+  constexpr Shape kShapes[] = {{8, 2, 0, 0, 0}, {60, 4, 0, 0, 0}, {256, 8, 8, 4, 2}, {16, 1, 0, 0, 0}, {64, 6, 8, 3, 1}, {1024, 22, 64, 40, 3}, {3, 3, 0, 0, 0}, {128, 8, 0, 0, 0}};
+  for (uint32_t c = 0; c < 32; ++c) {
+    const Shape& s = kShapes[c % 8];
+    const uint32_t m = c % 4 == 0 ? 1 : pick(random, 1, 48), n_pairs = m * s.n_active, k = kLengths[pick(random, 0, 7)], most = c % 3 ? 0 : pick(random, 1, 4);
+    const size_t stride = align_up(s.n_experts, 16), d_stride = align_up(k, 16);
+    Twins t(c);
+    std::vector<float> scores = normal(random, m * stride);
+    if (c & 1)
+      for (float& v : scores) v = std::round(v * 2) / 2;  // ties
+    const auto logits = t.take(scores, false);
+    const auto correction = t.take(normal(random, s.n_experts, 0.1f));
+    const bool corrected = c & 2;
+    const auto router = [&](const float* by) { return Router{s.n_experts, s.n_active, c / 2 % 2, c / 4 % 2, s.n_groups, s.top_groups, s.group_best, 1.5f, corrected ? by : nullptr}; };
+    const auto experts = t.take<uint32_t>(n_pairs), places = t.take<uint32_t>(n_pairs), from = t.take<uint32_t>(n_pairs), first = t.take<uint32_t>(s.n_experts + 2),
+               active = t.take<uint32_t>(s.n_experts), n_active = t.take<uint32_t>(1);
+    const auto weights = t.take<float>(n_pairs);
+    const Pairs cpu = {experts.cpu, weights.cpu, places.cpu, from.cpu, first.cpu, active.cpu, n_active.cpu};
+    const Pairs gpu = {experts.gpu, weights.gpu, places.gpu, from.gpu, first.gpu, active.gpu, n_active.gpu};
+
+    // Two sequences, the second one first; each has a past.
+    const uint32_t cut = m / 2;
+    const RowSpan spans[2] = {{1, 0, cut, 3}, {0, cut, m - cut, 5}};
+    std::vector<uint32_t> span_of(m);
+    for (uint32_t i = 0; i < m; ++i) span_of[i] = i >= cut;
+    const size_t chosen_stride = size_t{60} * s.n_active;
+    std::vector<uint16_t> past(2 * chosen_stride);
+    for (uint16_t& e : past) e = static_cast<uint16_t>(pick(random, 0, s.n_experts - 1));
+    const auto chosen = t.take(past);
+    static_assert(sizeof(CudaSpan) == sizeof(RowSpan));
+    t.queue.q.pass.spans = reinterpret_cast<const CudaSpan*>(t.queue.memory.copy(spans, 2));
+    t.queue.q.pass.row_span = t.queue.memory.copy(span_of.data(), m);
+    const RowSpan* const host_spans = cut ? spans : spans + 1;
+    cpu_ops.route(t.cpu, router(correction.cpu), {most, host_spans, cut ? 2u : 1u, chosen.cpu, chosen_stride}, logits.cpu, stride, m, cpu);
+    cuda_route(t.gpu, router(correction.gpu), {most, nullptr, cut ? 2u : 1u, chosen.gpu, chosen_stride}, logits.gpu, stride, m, gpu);
+    std::fill_n(active.cpu + *n_active.cpu, s.n_experts - *n_active.cpu, 0u);  // says nothing
+    std::fill_n(active.gpu + *n_active.cpu, s.n_experts - *n_active.cpu, 0u);
+    CAPTURE(c, s.n_experts, s.n_active, m, most, k);
+    REQUIRE(t.same());
+
+    const Kind kind = kKinds[c % 5];
+    const bool weigh = c & 1, rows = weigh || kind.format == LINNET_F32;
+    const auto x = t.take(normal(random, m * d_stride, 2));
+    const auto y = t.take<float>(n_pairs * d_stride);
+    const auto q = t.quant(kind.format, kind.group, m, k), pair_q = t.quant(kind.format, kind.group, n_pairs, k);
+    if (q.cpu) cpu_ops.quantize(t.cpu, x.cpu, d_stride, m, k, q.cpu), cpu_ops.quantize(t.cpu, x.gpu, d_stride, m, k, q.gpu);
+    cpu_ops.gather(t.cpu, x.cpu, d_stride, q.cpu, n_pairs, k, s.n_active, cpu, weigh, rows ? y.cpu : nullptr, pair_q.cpu);
+    cuda_gather(t.gpu, x.gpu, d_stride, q.gpu, n_pairs, k, s.n_active, gpu, weigh, rows ? y.gpu : nullptr, pair_q.gpu);
+    CHECK(t.same());
+
+    const auto out = t.take(normal(random, n_pairs * d_stride)), shared = t.take(normal(random, m * d_stride)), gate = t.take(normal(random, m * 16)),
+               sum = t.take(normal(random, m * d_stride));
+    const bool gated = c & 4, accumulate = c & 8;
+    cpu_ops.combine(t.cpu, out.cpu, d_stride, m, k, s.n_active, cpu, !weigh, shared.cpu, gated ? gate.cpu : nullptr, 16, accumulate, sum.cpu);
+    cuda_combine(t.gpu, out.gpu, d_stride, m, k, s.n_active, gpu, !weigh, shared.gpu, gated ? gate.gpu : nullptr, 16, accumulate, sum.gpu);
+    CHECK(t.same());
+  }
+}
+
+TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
+  Random random(6);
+  constexpr uint32_t kVocabs[] = {5, 300, 1024, 4096, 4097, 9000, 12500};
+  for (uint32_t c = 0; c < 84; ++c) {
+    const uint32_t n_vocab = kVocabs[c % 7], n_rows = c % 4 == 3 ? 2 : 1;
+    const size_t stride = align_up(n_vocab, 16);
+    test::EmulatedQueue queue(cuda_sample_scratch(n_rows, n_vocab));
+    emulated_seed(c);
+    std::vector<float> values = normal(random, n_rows * stride, c & 1 ? 1.0f : 4.0f);
+    if (c % 5 == 0)
+      for (float& v : values) v = std::round(v);  // many ties, -0 too
+    if (c % 5 == 1)
+      for (float& v : values) v = c & 1 ? 2.0f : -0.0f;  // nothing but ties
+    linnet_sampling in{};
+    in.size = sizeof in;
+    in.temperature = c % 6 == 0 ? 0.0f : 0.3f + static_cast<float>(c % 4) * 0.5f;
+    in.top_k = n_vocab <= 1024 && c % 3 == 0 ? 0 : c % 11 == 0 ? 1024 : pick(random, 1, 60);
+    in.top_p = c % 2 ? 0.8f : 0.0f;
+    in.min_p = c % 3 ? 0.05f : 0.0f;
+    in.seed = random();
+    if (c % 4 == 1) in.repeat_penalty = 1.3f, in.presence_penalty = 0.4f, in.frequency_penalty = 0.2f, in.penalty_last_n = c % 8 == 1 ? 1024 : 20;
+    linnet_sampling checked;
+    linnet_error err{};
+    REQUIRE(sampling_check(&in, &checked, &err) == LINNET_OK);
+    REQUIRE(cuda_can_sample(checked, n_vocab));
+
+    const uint32_t n_history = pick(random, 0, 70), room = 200;
+    std::vector<int32_t> history(size_t{2} * room);
+    for (int32_t& id : history) id = static_cast<int32_t>(pick(random, 0, n_vocab < 40 ? n_vocab - 1 : 39));
+    std::vector<CudaSampler> samplers(2);
+    std::vector<Sampler> hosts(2);
+    std::vector<uint64_t> order(n_vocab);
+    std::vector<float> copy(n_vocab);
+    for (uint32_t i = 0; i < 2; ++i) {
+      samplers[i] = {checked.temperature, checked.top_p, checked.min_p, checked.repeat_penalty, checked.presence_penalty, checked.frequency_penalty, checked.top_k, checked.penalty_last_n,
+                     checked.seed + i, 3, n_history, 0};
+      hosts[i] = {checked, 3, scalar().t.exp_row, scalar().t.find_above, order.data(), copy.data()};
+      hosts[i].params.seed += i;
+    }
+    const CudaSpan spans[2] = {{1, 0, 1, 0}, {0, 1, 1, 0}};
+    CudaSampleArgs a{};
+    a.logits = queue.memory.copy(values.data(), values.size());
+    a.stride = stride;
+    a.n_rows = n_rows;
+    a.n_vocab = n_vocab;
+    a.append = 1;
+    a.spans = n_rows > 1 ? queue.memory.copy(spans, 2) : nullptr;
+    a.samplers = queue.memory.copy(samplers.data(), 2);
+    a.history = queue.memory.copy(history.data(), history.size());
+    a.history_stride = room;
+    a.tokens = queue.memory.take<int32_t>(2);
+    a.results = queue.memory.take<CudaSampleResult>(2);
+    std::vector<uint32_t> length(2, n_history);
+    for (uint32_t draw = 0; draw < 3; ++draw) {
+      cuda_sample(queue.q, a);
+      REQUIRE(queue.q.failed == 0);
+      for (uint32_t row = 0; row < n_rows; ++row) {
+        const uint32_t seq = a.spans ? spans[row].seq : row;
+        int32_t* past = history.data() + seq * room;
+        const int32_t token = sample(hosts[seq], values.data() + row * stride, n_vocab, past, length[seq]);
+        past[length[seq]++] = token;
+        CAPTURE(c, n_vocab, checked.top_k, checked.temperature, draw, row);
+        CHECK(a.tokens[row] == token);
+        CHECK(a.results[row].token == token);
+        CHECK(a.results[row].not_finite == 0);
+        CHECK(a.samplers[seq].n_draws == hosts[seq].n_draws);
+        CHECK(a.samplers[seq].n_history == length[seq]);
+      }
+    }
+    CHECK(std::memcmp(a.history, history.data(), history.size() * sizeof(int32_t)) == 0);
+
+    values[pick(random, 0, n_vocab - 1)] = c & 1 ? NAN : -INFINITY;
+    std::memcpy(const_cast<float*>(a.logits), values.data(), values.size() * sizeof(float));
+    const std::vector<uint64_t> before = {a.samplers[0].n_draws, a.samplers[1].n_draws};
+    cuda_sample(queue.q, a);
+    REQUIRE(queue.q.failed == 0);
+    CHECK(a.results[0].not_finite == 1);
+    CHECK(a.tokens[0] == 0);
+    CHECK((a.samplers[0].n_draws == before[0] && a.samplers[1].n_draws == before[1]));
+  }
+  linnet_sampling whole{};
+  whole.temperature = 1;
+  CHECK_FALSE(cuda_can_sample(whole, 32000));
+  whole.top_k = 1025;
+  CHECK_FALSE(cuda_can_sample(whole, 32000));
+  whole.top_k = 1024;
+  CHECK(cuda_can_sample(whole, 32000));
+}
