@@ -214,7 +214,7 @@ LINNET_DEVICE uint32_t flash_page(const FlashArgs& a, const FlashTile& t, const 
 }
 
 // What is shared besides the buffers of dynamic size.
-template <int kRows>
+template <uint32_t kRows>
 struct FlashState {
   FlashTile t;
   uint32_t pages[2][kPage];
@@ -226,7 +226,7 @@ enum : uint32_t { kNothing, kFirst, kMerged };
 LINNET_DEVICE bool of_channels(const KvArgs& kv) { return kv.latent && kv.v_format == kCudaI8; }  // whose values have scales by channels
 
 // Queries of the tile in integers, [row][kpad] with a scale per row and 32 channels, or in floats [channel][row].
-template <int kRows>
+template <uint32_t kRows>
 LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned char* shared) {
   const uint32_t lane = threadIdx.x % 32, dim = a.kv.head_dim, groups = (dim + 31) / 32;
   const bool integers = scaled(a.kv.k_format);
@@ -250,10 +250,10 @@ LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned
 }
 
 // Scores of 32 tokens, two pages, by one warp. Lane l has of page l / 16 the tokens 4 * (l / 4 % 4) .. + 3, against rows 2 * (l % 4), + 1 of every eight.
-template <int kTiles, bool kI8>
+template <uint32_t kTiles, bool kI8>
 LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, const int8_t* table, unsigned char* shared, uint32_t token) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4, groups = (a.kv.head_dim + 31) / 32, q_stride = a.kv.kpad + kQueryPad;
-  const bool is_f8 = !kI8 && f8(a.kv.k_format), small = !is_f8 && a.kv.head_dim <= kPage;
+  const bool is_f8 = !kI8 && f8(a.kv.k_format);
   const uint8_t* const codes = page + c * 64 + g % 4 * 16;
   const float* const x_scales = reinterpret_cast<const float*>(shared + a.at_x_scale);
   float acc[kTiles][8] = {}, scale[4] = {};
@@ -290,46 +290,51 @@ LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, c
       }
       const uint32_t low2[4] = {w[u][0].x, w[u][0].y, w[u][1].x, w[u][1].y}, high2[4] = {w[u][0].z, w[u][0].w, w[u][1].z, w[u][1].w};
 #pragma unroll
-      for (int n = 0; n < kTiles; ++n) {
-        const unsigned char* const q = shared + a.at_q + (static_cast<uint32_t>(n) * 8 + g) * q_stride + (from + u) * 32 + c * 4;
-        const float2 x = *reinterpret_cast<const float2*>(x_scales + (from + u) * (kTiles * 8) + static_cast<uint32_t>(n) * 8 + c * 2);
+      for (uint32_t n = 0; n < kTiles; ++n) {
+        const unsigned char* const q = shared + a.at_q + (n * 8 + g) * q_stride + (from + u) * 32 + c * 4;
+        const float2 x = *reinterpret_cast<const float2*>(x_scales + (from + u) * (kTiles * 8) + n * 8 + c * 2);
         const uint32_t b[2] = {*reinterpret_cast<const uint32_t*>(q), *reinterpret_cast<const uint32_t*>(q + 16)};
         int d[2][4] = {};
         mma_i8(d[0], low2, b);
         mma_i8(d[1], high2, b);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const int* const of = d[i / 2] + i % 2 * 2;
-          acc[n][i] = fma_of(static_cast<float>(of[0]), scale[i] * x.x, acc[n][i]);
-          acc[n][4 + i] = fma_of(static_cast<float>(of[1]), scale[i] * x.y, acc[n][4 + i]);
+          acc[n][i] = fma_of(static_cast<float>(d[i / 2][i % 2 * 2]), scale[i] * x.x, acc[n][i]);
+          acc[n][4 + i] = fma_of(static_cast<float>(d[i / 2][i % 2 * 2 + 1]), scale[i] * x.y, acc[n][4 + i]);
         }
-        if (!small) continue;
-        const uint32_t second[2] = {0, b[0]};  // the keys' second bytes stand 16 inputs on
-        int e[2][4] = {};
-        mma_i8(e[0], low2, second);
-        mma_i8(e[1], high2, second);
+      }
+    }
+  }
+  if (!is_f8 && a.kv.head_dim <= kPage) {  // the keys' second bytes stand 16 inputs on, in 1/256
+    const uint4 w = load16(codes + 256);
+    const uint32_t first[4] = {0, 0, w.x, w.y}, second[4] = {0, 0, w.z, w.w};
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int* const of = e[i / 2] + i % 2 * 2;
-          acc[n][i] = acc[n][i] + fma_of(static_cast<float>(of[0]), scale[i] * (x.x / 256.0f), 0.0f);
-          acc[n][4 + i] = acc[n][4 + i] + fma_of(static_cast<float>(of[1]), scale[i] * (x.y / 256.0f), 0.0f);
-        }
+    for (uint32_t n = 0; n < kTiles; ++n) {
+      const uint32_t b[2] = {0, *reinterpret_cast<const uint32_t*>(shared + a.at_q + (n * 8 + g) * q_stride + c * 4)};
+      const float2 x = *reinterpret_cast<const float2*>(x_scales + n * 8 + c * 2);
+      int d[2][4] = {};
+      mma_i8(d[0], first, b);
+      mma_i8(d[1], second, b);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        acc[n][i] = acc[n][i] + fma_of(static_cast<float>(d[i / 2][i % 2 * 2]), scale[i] * (x.x / 256.0f), 0.0f);
+        acc[n][4 + i] = acc[n][4 + i] + fma_of(static_cast<float>(d[i / 2][i % 2 * 2 + 1]), scale[i] * (x.y / 256.0f), 0.0f);
       }
     }
   }
   float* const s = reinterpret_cast<float*>(shared + a.at_s) + token + g * 4;
 #pragma unroll
-  for (int n = 0; n < kTiles; ++n) {
-    float* const row = s + (static_cast<uint32_t>(n) * 8 + c * 2) * kScoreStride;
+  for (uint32_t n = 0; n < kTiles; ++n) {
+    float* const row = s + (n * 8 + c * 2) * kScoreStride;
     *reinterpret_cast<float4*>(row) = make_float4(acc[n][0], acc[n][1], acc[n][2], acc[n][3]);
     *reinterpret_cast<float4*>(row + kScoreStride) = make_float4(acc[n][4], acc[n][5], acc[n][6], acc[n][7]);
   }
 }
 
 // Scores of a thread's token of the block, in one chain over the channels.
-template <int kTiles>
+template <uint32_t kTiles>
 LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, unsigned char* shared, uint32_t token) {
-  constexpr int kRows = kTiles * 8;
+  constexpr uint32_t kRows = kTiles * 8;
   const uint32_t dim = a.kv.head_dim, f = a.kv.k_format;
   const float* const q = reinterpret_cast<const float*>(shared + a.at_q);
   float acc[kRows] = {};
@@ -342,8 +347,8 @@ LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, uns
       if (d + i >= dim) break;
       const float k = float_value(f, bits[i]);
 #pragma unroll
-      for (int r = 0; r < kRows; r += 4) {
-        const float4 x = *reinterpret_cast<const float4*>(q + (d + i) * kRows + static_cast<uint32_t>(r));
+      for (uint32_t r = 0; r < kRows; r += 4) {
+        const float4 x = *reinterpret_cast<const float4*>(q + (d + i) * kRows + r);
         acc[r] = fma_of(x.x, k, acc[r]);
         acc[r + 1] = fma_of(x.y, k, acc[r + 1]);
         acc[r + 2] = fma_of(x.z, k, acc[r + 2]);
@@ -352,7 +357,7 @@ LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, uns
     }
   }
 #pragma unroll
-  for (int r = 0; r < kRows; ++r) reinterpret_cast<float*>(shared + a.at_s)[static_cast<uint32_t>(r) * kScoreStride + token] = acc[r];
+  for (uint32_t r = 0; r < kRows; ++r) reinterpret_cast<float*>(shared + a.at_s)[r * kScoreStride + token] = acc[r];
 }
 
 // One row's scores of a block, of which tokens from..to - 1 of the block count, by one warp: lane l has tokens l, l + 32, ... The weights go to e.
@@ -405,7 +410,7 @@ LINNET_DEVICE float planes_row(const float (&e)[8], const float (&v_scale)[8], u
 }
 
 // Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4) .. + 3 of them.
-template <int kTiles, bool kI8>
+template <uint32_t kTiles, bool kI8>
 LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
                                       uint32_t last, uint32_t step, int* dots, uint32_t stride) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4;
@@ -437,8 +442,8 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
       }
       const uint32_t low2[4] = {w[u][0].x, w[u][0].y, w[u][1].x, w[u][1].y}, high2[4] = {w[u][0].z, w[u][0].w, w[u][1].z, w[u][1].w};
 #pragma unroll
-      for (int n = 0; n < kTiles; ++n) {
-        const unsigned char* const p = shared + a.at_planes + (static_cast<uint32_t>(n) * 8 + g) * kPlaneStride + pair * 32 + c * 4;
+      for (uint32_t n = 0; n < kTiles; ++n) {
+        const unsigned char* const p = shared + a.at_planes + (n * 8 + g) * kPlaneStride + pair * 32 + c * 4;
         const unsigned char* const below = p + kTiles * 8 * kPlaneStride;
         const uint32_t b[2] = {*reinterpret_cast<const uint32_t*>(p), *reinterpret_cast<const uint32_t*>(p + 16)};
         const uint32_t d[2] = {*reinterpret_cast<const uint32_t*>(below), *reinterpret_cast<const uint32_t*>(below + 16)};
@@ -450,8 +455,8 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
     }
   }
 #pragma unroll
-  for (int n = 0; n < kTiles; ++n) {
-    int* const to = dots + (static_cast<uint32_t>(n) * 8 + c * 2) * stride + g * 4;
+  for (uint32_t n = 0; n < kTiles; ++n) {
+    int* const to = dots + (n * 8 + c * 2) * stride + g * 4;
 #pragma unroll
     for (uint32_t i = 0; i < 2; ++i)
       *reinterpret_cast<int4*>(to + i * stride) = make_int4(128 * hi[n][0][i] + lo[n][0][i], 128 * hi[n][0][2 + i] + lo[n][0][2 + i], 128 * hi[n][1][i] + lo[n][1][i],
@@ -460,11 +465,11 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
 }
 
 // A channel's sums of a thread's rows, in one chain over the block's tokens.
-template <int kOwn>
+template <uint32_t kOwn>
 LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
   const uint32_t f = a.kv.v_format;
 #pragma unroll
-  for (int r = 0; r < kOwn; ++r) sum[r] = 0;
+  for (uint32_t r = 0; r < kOwn; ++r) sum[r] = 0;
   for (uint32_t t = from / 4 * 4; t < to; t += 4) {
     const uint8_t* const page = pool + static_cast<size_t>(pages[t / kPage]) * a.kv.head_bytes;
     uint32_t bits[4];
@@ -476,13 +481,13 @@ LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint8_t* pool, con
       if (t + i >= to) break;  // nothing is there yet
       const float v = float_value(f, bits[i]);
 #pragma unroll
-      for (int r = 0; r < kOwn; ++r) sum[r] = fma_of(e[static_cast<uint32_t>(r) * kScoreStride + t + i], v, sum[r]);
+      for (uint32_t r = 0; r < kOwn; ++r) sum[r] = fma_of(e[r * kScoreStride + t + i], v, sum[r]);
     }
   }
 }
 
 // Weights of a block from its scores, a warp a row; and what the block does to what is known of its rows.
-template <int kRows, bool kI8>
+template <uint32_t kRows, bool kI8>
 LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, const FlashRange& range, size_t part, unsigned char* shared) {
   const FlashTile& t = state.t;
   const uint32_t lane = threadIdx.x % 32;
@@ -521,14 +526,14 @@ LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, c
 }
 
 // A row's sum of a block goes into the running one.
-template <int kRows>
+template <uint32_t kRows>
 LINNET_DEVICE void add_block(const FlashState<kRows>& state, uint32_t r, float* y, float x) {
   if (state.kind[r] == kMerged) *y = fma_of(x, state.new_by[r], *y * state.old_by[r]);
   else if (state.kind[r] == kFirst) *y = x;
 }
 
 // Planes of the weights times the scales of 128 channels, which a latent in i8 has for each of them apart.
-template <int kRows>
+template <uint32_t kRows>
 LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint8_t* pool, const uint32_t* pages, uint32_t channel, unsigned char* shared) {
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t r = threadIdx.x / 32; r < state.t.rows; r += kWarps) {
@@ -547,7 +552,7 @@ LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& sta
 }
 
 // Values of a block times its weights, 128 channels at a time, into acc (rows, dpad). Ends with all threads together.
-template <int kTiles, bool kI8>
+template <uint32_t kTiles, bool kI8>
 LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashRange& range, const uint8_t* pool, const uint32_t* pages, float* acc, unsigned char* shared) {
   constexpr uint32_t kRows = kTiles * 8;
   const FlashTile& t = state.t;
@@ -586,7 +591,7 @@ LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& stat
 }
 
 // kI8: keys and values of their own, both in i8; otherwise any.
-template <int kTiles, bool kI8>
+template <uint32_t kTiles, bool kI8>
 LINNET_DEVICE void flash(const FlashArgs& a) {
   constexpr uint32_t kRows = kTiles * 8;
   LINNET_DYNAMIC_SHARED(shared);
