@@ -616,9 +616,10 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
   if (tid < kPage) state.pages[0][tid] = flash_page(a, t, flash_range(t, blockIdx.z), tid);
   block_sync();
 
-  uint32_t turn = 0;
-  for (uint32_t block = blockIdx.z; block < t.n_blocks; block += a.splits, turn ^= 1) {
-    const uint32_t* const pages = state.pages[turn];
+  for (uint32_t i = 0;; ++i) {
+    const uint32_t block = blockIdx.z + i * a.splits;
+    if (block >= t.n_blocks) break;
+    const uint32_t* const pages = state.pages[i % 2];
     {
       const FlashRange range = flash_range(t, block);
       uint32_t next = 0;
@@ -634,7 +635,7 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
       } else if (warp >= first / 2 && warp <= last / 2) {
         scores_of_integers<kTiles, kI8>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, state.k_table, shared, warp * 32);
       }
-      if (tid < kPage) state.pages[turn ^ 1][tid] = next;
+      if (tid < kPage) state.pages[(i + 1) % 2][tid] = next;
     }
     block_sync();
     const size_t part = ((static_cast<size_t>(blockIdx.y) * gridDim.x + t.tile) * a.most_blocks + block) * a.tile_rows;
