@@ -1,39 +1,15 @@
 // KV append and attention, to the bit what kernels_cpu/attention.cpp gives over scalar.cpp's kernels. A K page is a panel of 16 tokens and lies as the A fragment of the int8 product reads
 // it, a V page as that of P times V; both are read in 16-byte words, each the fragments of two products: their rows are taken in another order, which no sum notices.
-#include "device.h"
+#include "exact.h"
 #include "flash_args.h"
 
 namespace linnet {
 
 constexpr uint32_t kBlock = 256, kPage = 16, kWarps = kFlashThreads / 32;
-constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, ties to even, in the low bits
 
 LINNET_DEVICE uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 LINNET_DEVICE uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
 LINNET_DEVICE float larger(float a, float b) { return a > b ? a : b; }
-LINNET_DEVICE float absolute(float a) { return float_of(bits_of(a) & 0x7FFFFFFFu); }
-LINNET_DEVICE int round_clamped(float v, float lo, float hi) {
-  v = v > lo ? v : lo;
-  v = v < hi ? v : hi;
-  return static_cast<int>(bits_of(v + kRound) - bits_of(kRound));
-}
-// e^x as scalar.cpp has it.
-LINNET_DEVICE float exp_one(float x) {
-  float t = x < -87.33f ? -87.33f : x;
-  t = t > 88.37f ? 88.37f : t;
-  const float z = fma_of(t, 0x1.715476p+0f, kRound), n = z - kRound;
-  float r = fma_of(n, -0x1.62e400p-1f, t);
-  r = fma_of(n, -0x1.7f7d1cp-20f, r);
-  float p = 0x1.6a2242p-10f;
-  p = fma_of(p, r, 0x1.123b0ep-7f);
-  p = fma_of(p, r, 0x1.5558f8p-5f);
-  p = fma_of(p, r, 0x1.555490p-3f);
-  p = fma_of(p, r, 0x1.fffffcp-2f);
-  p = fma_of(p, r, 1.0f);
-  p = fma_of(p, r, 1.0f);
-  const float e = p * float_of((bits_of(z) << 23) + 0x3F800000u);
-  return x < -87.33f ? 0.0f : e;
-}
 
 LINNET_DEVICE bool f8(uint32_t f) { return f == kCudaF8E4M3 || f == kCudaF8E5M2; }
 LINNET_DEVICE bool scaled(uint32_t f) { return f == kCudaI8 || f8(f); }
@@ -94,7 +70,6 @@ LINNET_DEVICE uint32_t code_f8(uint32_t f, float x) {
   }
   return r | (bits_of(x) >> 24 & 0x80u);
 }
-LINNET_DEVICE uint16_t bf16_of(float x) { return static_cast<uint16_t>((bits_of(x) + 0x7FFFu + (bits_of(x) >> 16 & 1u)) >> 16); }  // of finite ones
 
 // Channels from..to - 1 of one token's key in i8, in groups of 8 * kLanes / 2 channels with a scale each. A lane has 4 of them.
 template <int kLanes>
@@ -151,7 +126,7 @@ LINNET_DEVICE void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, 
     for (uint32_t d = lane; good && d < kv.head_dim; d += 32) {
       const size_t i = key ? static_cast<size_t>(d) * kPage + slot : (static_cast<size_t>(d / 16) * kPage + slot) * 16 + d % 16;
       if (f == kCudaF32) reinterpret_cast<float*>(to)[i] = x[d];
-      else reinterpret_cast<uint16_t*>(to)[i] = f == kCudaF16 ? f16_of_f32(x[d]) : bf16_of(x[d]);
+      else reinterpret_cast<uint16_t*>(to)[i] = f == kCudaF16 ? f16_of_f32(x[d]) : static_cast<uint16_t>(bf16_of(x[d]));
     }
     return;
   }
@@ -239,17 +214,19 @@ LINNET_DEVICE uint32_t flash_page(const FlashArgs& a, const FlashTile& t, const 
 }
 
 // What is shared besides the buffers of dynamic size.
-template <int kRows>
+template <uint32_t kRows>
 struct FlashState {
   FlashTile t;
   uint32_t pages[2][kPage];
   int8_t k_table[256], v_table[256];
   float m[kRows], l[kRows], p_scale[kRows], old_by[kRows], new_by[kRows];
-  uint32_t kind[kRows];  // what a block does to a row: 0 nothing, 1 it is the first, 2 it is merged
+  uint32_t kind[kRows];  // what a block does to a row
 };
+enum : uint32_t { kNothing, kFirst, kMerged };
+LINNET_DEVICE bool of_channels(const KvArgs& kv) { return kv.latent && kv.v_format == kCudaI8; }  // whose values have scales by channels
 
 // Queries of the tile in integers, [row][kpad] with a scale per row and 32 channels, or in floats [channel][row].
-template <int kRows>
+template <uint32_t kRows>
 LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned char* shared) {
   const uint32_t lane = threadIdx.x % 32, dim = a.kv.head_dim, groups = (dim + 31) / 32;
   const bool integers = scaled(a.kv.k_format);
@@ -273,10 +250,10 @@ LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned
 }
 
 // Scores of 32 tokens, two pages, by one warp. Lane l has of page l / 16 the tokens 4 * (l / 4 % 4) .. + 3, against rows 2 * (l % 4), + 1 of every eight.
-template <int kTiles>
+template <uint32_t kTiles, bool kI8>
 LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, const int8_t* table, unsigned char* shared, uint32_t token) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4, groups = (a.kv.head_dim + 31) / 32, q_stride = a.kv.kpad + kQueryPad;
-  const bool is_f8 = f8(a.kv.k_format), small = !is_f8 && a.kv.head_dim <= kPage;
+  const bool is_f8 = !kI8 && f8(a.kv.k_format);
   const uint8_t* const codes = page + c * 64 + g % 4 * 16;
   const float* const x_scales = reinterpret_cast<const float*>(shared + a.at_x_scale);
   float acc[kTiles][8] = {}, scale[4] = {};
@@ -288,7 +265,7 @@ LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, c
     scale[2] = float_of(s.z) * unit;
     scale[3] = float_of(s.w) * unit;
   }
-  constexpr uint32_t kAhead = 4;  // groups of 32 channels whose loads go out together
+  constexpr uint32_t kAhead = 2;  // groups of 32 channels whose loads go out together
   for (uint32_t from = 0; from < groups; from += kAhead) {
     uint4 w[kAhead][2] = {};
     uint2 half[kAhead] = {};
@@ -313,46 +290,51 @@ LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, c
       }
       const uint32_t low2[4] = {w[u][0].x, w[u][0].y, w[u][1].x, w[u][1].y}, high2[4] = {w[u][0].z, w[u][0].w, w[u][1].z, w[u][1].w};
 #pragma unroll
-      for (int n = 0; n < kTiles; ++n) {
-        const unsigned char* const q = shared + a.at_q + (static_cast<uint32_t>(n) * 8 + g) * q_stride + (from + u) * 32 + c * 4;
-        const float2 x = *reinterpret_cast<const float2*>(x_scales + (from + u) * (kTiles * 8) + static_cast<uint32_t>(n) * 8 + c * 2);
+      for (uint32_t n = 0; n < kTiles; ++n) {
+        const unsigned char* const q = shared + a.at_q + (n * 8 + g) * q_stride + (from + u) * 32 + c * 4;
+        const float2 x = *reinterpret_cast<const float2*>(x_scales + (from + u) * (kTiles * 8) + n * 8 + c * 2);
         const uint32_t b[2] = {*reinterpret_cast<const uint32_t*>(q), *reinterpret_cast<const uint32_t*>(q + 16)};
         int d[2][4] = {};
         mma_i8(d[0], low2, b);
         mma_i8(d[1], high2, b);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          const int* const of = d[i / 2] + i % 2 * 2;
-          acc[n][i] = fma_of(static_cast<float>(of[0]), scale[i] * x.x, acc[n][i]);
-          acc[n][4 + i] = fma_of(static_cast<float>(of[1]), scale[i] * x.y, acc[n][4 + i]);
+          acc[n][i] = fma_of(static_cast<float>(d[i / 2][i % 2 * 2]), scale[i] * x.x, acc[n][i]);
+          acc[n][4 + i] = fma_of(static_cast<float>(d[i / 2][i % 2 * 2 + 1]), scale[i] * x.y, acc[n][4 + i]);
         }
-        if (!small) continue;
-        const uint32_t second[2] = {0, b[0]};  // the keys' second bytes stand 16 inputs on
-        int e[2][4] = {};
-        mma_i8(e[0], low2, second);
-        mma_i8(e[1], high2, second);
+      }
+    }
+  }
+  if (!is_f8 && a.kv.head_dim <= kPage) {  // the keys' second bytes stand 16 inputs on, in 1/256
+    const uint4 w = load16(codes + 256);
+    const uint32_t first[4] = {0, 0, w.x, w.y}, second[4] = {0, 0, w.z, w.w};
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const int* const of = e[i / 2] + i % 2 * 2;
-          acc[n][i] = acc[n][i] + fma_of(static_cast<float>(of[0]), scale[i] * (x.x / 256.0f), 0.0f);
-          acc[n][4 + i] = acc[n][4 + i] + fma_of(static_cast<float>(of[1]), scale[i] * (x.y / 256.0f), 0.0f);
-        }
+    for (uint32_t n = 0; n < kTiles; ++n) {
+      const uint32_t b[2] = {0, *reinterpret_cast<const uint32_t*>(shared + a.at_q + (n * 8 + g) * q_stride + c * 4)};
+      const float2 x = *reinterpret_cast<const float2*>(x_scales + n * 8 + c * 2);
+      int d[2][4] = {};
+      mma_i8(d[0], first, b);
+      mma_i8(d[1], second, b);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        acc[n][i] = acc[n][i] + fma_of(static_cast<float>(d[i / 2][i % 2 * 2]), scale[i] * (x.x / 256.0f), 0.0f);
+        acc[n][4 + i] = acc[n][4 + i] + fma_of(static_cast<float>(d[i / 2][i % 2 * 2 + 1]), scale[i] * (x.y / 256.0f), 0.0f);
       }
     }
   }
   float* const s = reinterpret_cast<float*>(shared + a.at_s) + token + g * 4;
 #pragma unroll
-  for (int n = 0; n < kTiles; ++n) {
-    float* const row = s + (static_cast<uint32_t>(n) * 8 + c * 2) * kScoreStride;
+  for (uint32_t n = 0; n < kTiles; ++n) {
+    float* const row = s + (n * 8 + c * 2) * kScoreStride;
     *reinterpret_cast<float4*>(row) = make_float4(acc[n][0], acc[n][1], acc[n][2], acc[n][3]);
     *reinterpret_cast<float4*>(row + kScoreStride) = make_float4(acc[n][4], acc[n][5], acc[n][6], acc[n][7]);
   }
 }
 
 // Scores of a thread's token of the block, in one chain over the channels.
-template <int kTiles>
+template <uint32_t kTiles>
 LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, unsigned char* shared, uint32_t token) {
-  constexpr int kRows = kTiles * 8;
+  constexpr uint32_t kRows = kTiles * 8;
   const uint32_t dim = a.kv.head_dim, f = a.kv.k_format;
   const float* const q = reinterpret_cast<const float*>(shared + a.at_q);
   float acc[kRows] = {};
@@ -365,8 +347,8 @@ LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, uns
       if (d + i >= dim) break;
       const float k = float_value(f, bits[i]);
 #pragma unroll
-      for (int r = 0; r < kRows; r += 4) {
-        const float4 x = *reinterpret_cast<const float4*>(q + (d + i) * kRows + static_cast<uint32_t>(r));
+      for (uint32_t r = 0; r < kRows; r += 4) {
+        const float4 x = *reinterpret_cast<const float4*>(q + (d + i) * kRows + r);
         acc[r] = fma_of(x.x, k, acc[r]);
         acc[r + 1] = fma_of(x.y, k, acc[r + 1]);
         acc[r + 2] = fma_of(x.z, k, acc[r + 2]);
@@ -375,7 +357,7 @@ LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, uns
     }
   }
 #pragma unroll
-  for (int r = 0; r < kRows; ++r) reinterpret_cast<float*>(shared + a.at_s)[static_cast<uint32_t>(r) * kScoreStride + token] = acc[r];
+  for (uint32_t r = 0; r < kRows; ++r) reinterpret_cast<float*>(shared + a.at_s)[r * kScoreStride + token] = acc[r];
 }
 
 // One row's scores of a block, of which tokens from..to - 1 of the block count, by one warp: lane l has tokens l, l + 32, ... The weights go to e.
@@ -389,10 +371,7 @@ LINNET_DEVICE void softmax_row(const float* s, uint32_t from, uint32_t to, float
     if (t < from || t >= to) continue;
     e[i] = s[t] * scale;
     if (slope != 0) e[i] = fma_of(slope, static_cast<float>(t) - origin, e[i]);
-    if (cap > 0) {
-      const float x = e[i] / cap, z = exp_one(absolute(x) * -2.0f), tanh = (1.0f - z) / (1.0f + z);
-      e[i] = cap * float_of((bits_of(tanh) & 0x7FFFFFFFu) | (bits_of(x) & 0x80000000u));
-    }
+    if (cap > 0) e[i] = soft_cap(e[i], cap);
     max = larger(e[i], max);
   }
   for (int step = 16; step; step /= 2) max = larger(max, shuffle_xor(max, step));
@@ -407,8 +386,7 @@ LINNET_DEVICE void softmax_row(const float* s, uint32_t from, uint32_t to, float
     sum = sum + (lane < 16 ? e[i] : other);
     sum = sum + (lane < 16 ? other : e[i]);
   }
-  for (int step = 8; step; step /= 2) sum = sum + shuffle_xor(sum, step);
-  *l = sum;
+  *l = tree_sum(sum);
 }
 
 // A row's weights times the scales of the values in 14 bits, two planes of 7.
@@ -432,15 +410,15 @@ LINNET_DEVICE float planes_row(const float (&e)[8], const float (&v_scale)[8], u
 }
 
 // Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4) .. + 3 of them.
-template <int kTiles>
+template <uint32_t kTiles, bool kI8>
 LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
                                       uint32_t last, uint32_t step, int* dots, uint32_t stride) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4;
-  const bool latent = a.kv.latent, is_f8 = f8(a.kv.v_format);
+  const bool latent = !kI8 && a.kv.latent, is_f8 = !kI8 && f8(a.kv.v_format);
   // Of a latent: a word is 4 tokens of 4 channels and has to be turned.
   const uint32_t at = latent ? ((a.kv.latent + channel) / 4 + g) * 64 + c * 16 : a.kv.v_at + least(channel / 16 + g / 4, a.kv.dpad / 16 - 1) * 256 + c * 64 + g % 4 * 16;
   int hi[kTiles][2][4] = {}, lo[kTiles][2][4] = {};
-  constexpr uint32_t kAhead = 4;
+  constexpr uint32_t kAhead = 2;
   for (uint32_t from = first; from <= last; from += kAhead * step) {
     uint4 w[kAhead][2] = {};
 #pragma unroll
@@ -464,8 +442,8 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
       }
       const uint32_t low2[4] = {w[u][0].x, w[u][0].y, w[u][1].x, w[u][1].y}, high2[4] = {w[u][0].z, w[u][0].w, w[u][1].z, w[u][1].w};
 #pragma unroll
-      for (int n = 0; n < kTiles; ++n) {
-        const unsigned char* const p = shared + a.at_planes + (static_cast<uint32_t>(n) * 8 + g) * kPlaneStride + pair * 32 + c * 4;
+      for (uint32_t n = 0; n < kTiles; ++n) {
+        const unsigned char* const p = shared + a.at_planes + (n * 8 + g) * kPlaneStride + pair * 32 + c * 4;
         const unsigned char* const below = p + kTiles * 8 * kPlaneStride;
         const uint32_t b[2] = {*reinterpret_cast<const uint32_t*>(p), *reinterpret_cast<const uint32_t*>(p + 16)};
         const uint32_t d[2] = {*reinterpret_cast<const uint32_t*>(below), *reinterpret_cast<const uint32_t*>(below + 16)};
@@ -477,8 +455,8 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
     }
   }
 #pragma unroll
-  for (int n = 0; n < kTiles; ++n) {
-    int* const to = dots + (static_cast<uint32_t>(n) * 8 + c * 2) * stride + g * 4;
+  for (uint32_t n = 0; n < kTiles; ++n) {
+    int* const to = dots + (n * 8 + c * 2) * stride + g * 4;
 #pragma unroll
     for (uint32_t i = 0; i < 2; ++i)
       *reinterpret_cast<int4*>(to + i * stride) = make_int4(128 * hi[n][0][i] + lo[n][0][i], 128 * hi[n][0][2 + i] + lo[n][0][2 + i], 128 * hi[n][1][i] + lo[n][1][i],
@@ -487,11 +465,11 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
 }
 
 // A channel's sums of a thread's rows, in one chain over the block's tokens.
-template <int kOwn>
+template <uint32_t kOwn>
 LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
   const uint32_t f = a.kv.v_format;
 #pragma unroll
-  for (int r = 0; r < kOwn; ++r) sum[r] = 0;
+  for (uint32_t r = 0; r < kOwn; ++r) sum[r] = 0;
   for (uint32_t t = from / 4 * 4; t < to; t += 4) {
     const uint8_t* const page = pool + static_cast<size_t>(pages[t / kPage]) * a.kv.head_bytes;
     uint32_t bits[4];
@@ -503,168 +481,180 @@ LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint8_t* pool, con
       if (t + i >= to) break;  // nothing is there yet
       const float v = float_value(f, bits[i]);
 #pragma unroll
-      for (int r = 0; r < kOwn; ++r) sum[r] = fma_of(e[static_cast<uint32_t>(r) * kScoreStride + t + i], v, sum[r]);
+      for (uint32_t r = 0; r < kOwn; ++r) sum[r] = fma_of(e[r * kScoreStride + t + i], v, sum[r]);
     }
   }
 }
 
-// Where a row's sums of a block go: into the running ones in shared memory, or to device memory for flash_merge.
-struct FlashSums {
-  float* acc;   // (rows, dpad)
-  uint32_t dpad;
-  bool merge;
-};
-template <int kRows>
-LINNET_DEVICE void add_block(const FlashSums& sums, const FlashState<kRows>& state, uint32_t r, uint32_t channel, float x) {
-  float* const y = sums.acc + static_cast<size_t>(r) * sums.dpad + channel;
-  if (state.kind[r] == 2 && sums.merge) *y = fma_of(x, state.new_by[r], *y * state.old_by[r]);
-  else if (state.kind[r]) *y = x;
+// Weights of a block from its scores, a warp a row; and what the block does to what is known of its rows.
+template <uint32_t kRows, bool kI8>
+LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, const FlashRange& range, size_t part, unsigned char* shared) {
+  const FlashTile& t = state.t;
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t r = threadIdx.x / 32; r < t.rows; r += kWarps) {
+    float* const s = reinterpret_cast<float*>(shared + a.at_s) + r * kScoreStride;
+    const uint32_t p = t.position + r / t.heads, seen = low(a.kv, p), begin = most(range.kept ? 0 : seen, range.base) - range.base, to = range.kept ? least(seen, a.kv.keep) : p + 1,
+                   end = to <= range.base ? 0 : least(to - range.base, kBlock);
+    float e[8] = {}, m = 0, l = 0;
+    if (begin < end)
+      softmax_row(s, begin, end, a.scale, a.slopes ? a.slopes[blockIdx.y * a.group + t.first_head + r % t.heads] : 0.0f, static_cast<float>(static_cast<int>(p) - static_cast<int>(range.base)),
+                  a.cap, e, &m, &l);
+    if (!kI8 && (!scaled(a.kv.v_format) || of_channels(a.kv))) {
+#pragma unroll
+      for (uint32_t i = 0; i < 8; ++i) s[i * 32 + lane] = e[i];
+    } else {
+      float v_scale[8];
+#pragma unroll
+      for (uint32_t i = 0; i < 8; ++i) v_scale[i] = reinterpret_cast<const float*>(shared + a.at_v_scale)[i * 32 + lane];
+      unsigned char* const hi = shared + a.at_planes + r * kPlaneStride;
+      const float p_scale = planes_row(e, v_scale, hi, hi + kRows * kPlaneStride);
+      if (lane == 0) state.p_scale[r] = p_scale;
+    }
+    const float run_m = state.m[r], run_l = state.l[r], top = m > run_m ? m : run_m, old_by = exp_one(run_m - top), new_by = exp_one(m - top);
+    warp_sync();
+    if (lane) continue;
+    state.kind[r] = l == 0 ? kNothing : a.splits > 1 || run_l == 0 ? kFirst : kMerged;
+    if (a.splits > 1) {
+      a.part_ml[part + r] = {m, l};
+    } else if (l != 0) {
+      state.m[r] = run_l == 0 ? m : top;
+      state.l[r] = run_l == 0 ? l : fma_of(l, new_by, run_l * old_by);
+      state.old_by[r] = old_by;
+      state.new_by[r] = new_by;
+    }
+  }
 }
 
-template <int kTiles>
+// A row's sum of a block goes into the running one.
+template <uint32_t kRows>
+LINNET_DEVICE void add_block(const FlashState<kRows>& state, uint32_t r, float* y, float x) {
+  if (state.kind[r] == kMerged) *y = fma_of(x, state.new_by[r], *y * state.old_by[r]);
+  else if (state.kind[r] == kFirst) *y = x;
+}
+
+// Planes of the weights times the scales of 128 channels, which a latent in i8 has for each of them apart.
+template <uint32_t kRows>
+LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint8_t* pool, const uint32_t* pages, uint32_t channel, unsigned char* shared) {
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t r = threadIdx.x / 32; r < state.t.rows; r += kWarps) {
+    float e[8], v_scale[8];
+#pragma unroll
+    for (uint32_t i = 0; i < 8; ++i) {
+      const uint32_t token = i * 32 + lane;
+      e[i] = reinterpret_cast<const float*>(shared + a.at_s)[r * kScoreStride + token];
+      const uint8_t* const scales = pool + static_cast<size_t>(pages[token / kPage]) * a.kv.head_bytes + a.kv.k_scale_at;
+      v_scale[i] = f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[(a.kv.latent + channel) / 32 * kPage + token % kPage]);
+    }
+    unsigned char* const hi = shared + a.at_planes + r * kPlaneStride;
+    const float p_scale = planes_row(e, v_scale, hi, hi + kRows * kPlaneStride);
+    if (lane == 0) state.p_scale[r] = p_scale;
+  }
+}
+
+// Values of a block times its weights, 128 channels at a time, into acc (rows, dpad). Ends with all threads together.
+template <uint32_t kTiles, bool kI8>
+LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashRange& range, const uint8_t* pool, const uint32_t* pages, float* acc, unsigned char* shared) {
+  constexpr uint32_t kRows = kTiles * 8;
+  const FlashTile& t = state.t;
+  const uint32_t tid = threadIdx.x, warp = tid / 32, mine = tid % kFlashSlice, dpad = a.kv.dpad, from = range.from - range.base, to = range.to - range.base;
+  if (!kI8 && !scaled(a.kv.v_format)) {
+    constexpr uint32_t kOwn = kRows / 2;
+    const uint32_t first = tid / kFlashSlice * kOwn;
+    for (uint32_t d = mine; d < dpad && first < t.rows; d += kFlashSlice) {
+      float sum[kOwn];
+      values_of_floats<kOwn>(a, pool, pages, reinterpret_cast<const float*>(shared + a.at_s) + first * kScoreStride, d, from, to, sum);
+#pragma unroll
+      for (uint32_t r = 0; r < kOwn; ++r)
+        if (first + r < t.rows) add_block<kRows>(state, first + r, acc + (first + r) * dpad + d, sum[r]);
+    }
+    block_sync();
+    return;
+  }
+  int* const dots = reinterpret_cast<int*>(shared + a.at_dots);
+  for (uint32_t slice = 0; slice < dpad; slice += kFlashSlice) {
+    if (!kI8 && of_channels(a.kv)) {
+      planes_of_channels<kRows>(a, state, pool, pages, slice, shared);
+      block_sync();
+    }
+    const uint32_t width = least(kFlashSlice, dpad - slice), parts = (width + 31) / 32, shares = kWarps / parts, stride = parts * 32 + 4;  // warps share out channels, then tokens
+    if (warp < parts * shares)
+      values_of_integers<kTiles, kI8>(a, pool, pages, state.v_table, shared, slice + warp % parts * 32, from / 32 + warp / parts, (to - 1) / 32, shares,
+                                      dots + warp / parts * kRows * stride + warp % parts * 32, stride);
+    block_sync();
+    for (uint32_t r = tid / kFlashSlice; mine < width && r < t.rows; r += kFlashThreads / kFlashSlice) {
+      int sum = 0;
+      for (uint32_t i = 0; i < shares; ++i) sum += dots[(i * kRows + r) * stride + mine];
+      add_block<kRows>(state, r, acc + r * dpad + slice + mine, static_cast<float>(sum) * state.p_scale[r]);
+    }
+    block_sync();
+  }
+}
+
+// kI8: keys and values of their own, both in i8; otherwise any.
+template <uint32_t kTiles, bool kI8>
 LINNET_DEVICE void flash(const FlashArgs& a) {
   constexpr uint32_t kRows = kTiles * 8;
   LINNET_DYNAMIC_SHARED(shared);
   LINNET_SHARED FlashState<kRows> state;
   const KvArgs& kv = a.kv;
-  const uint32_t tid = threadIdx.x, lane = tid % 32, warp = tid / 32, kv_head = blockIdx.y;
   const FlashTile& t = state.t;
+  const uint32_t tid = threadIdx.x, warp = tid / 32;
   if (tid == 0) state.t = flash_tile(a, gridDim.x - 1 - blockIdx.x);  // those that see most come first
   block_sync();
   if (blockIdx.z >= t.n_blocks) return;
-  const bool k_integers = scaled(kv.k_format), v_integers = scaled(kv.v_format), by_channels = kv.latent && kv.v_format == kCudaI8;
-  const uint8_t* const pool = kv.pool + kv_head * kv.head_stride;
-  float* const s = reinterpret_cast<float*>(shared + a.at_s);
-  float* const v_scales = reinterpret_cast<float*>(shared + a.at_v_scale);
-  int* const dots = reinterpret_cast<int*>(shared + a.at_dots);
-  unsigned char* const planes = shared + a.at_planes;
-  FlashSums sums = {reinterpret_cast<float*>(shared + a.at_acc), kv.dpad, a.splits == 1};
+  const uint8_t* const pool = kv.pool + blockIdx.y * kv.head_stride;
+  float* const acc = reinterpret_cast<float*>(shared + a.at_acc);  // (rows, dpad) where this block of threads merges all itself
 
-  if (f8(kv.k_format)) state.k_table[tid] = static_cast<int8_t>(f8_integer(kv.k_format, tid));
-  if (f8(kv.v_format)) state.v_table[tid] = static_cast<int8_t>(f8_integer(kv.v_format, tid));
+  if (!kI8 && f8(kv.k_format)) state.k_table[tid] = static_cast<int8_t>(f8_integer(kv.k_format, tid));
+  if (!kI8 && f8(kv.v_format)) state.v_table[tid] = static_cast<int8_t>(f8_integer(kv.v_format, tid));
   load_queries<kRows>(a, t, shared);
   if (tid < kRows) {  // a learned sink: weight one and no value
-    state.m[tid] = a.sinks && tid < t.rows ? a.sinks[kv_head * a.group + t.first_head + tid % t.heads] : 0.0f;
+    state.m[tid] = a.sinks && tid < t.rows ? a.sinks[blockIdx.y * a.group + t.first_head + tid % t.heads] : 0.0f;
     state.l[tid] = a.sinks ? 1.0f : 0.0f;
   }
-  for (uint32_t i = tid; sums.merge && i < t.rows * kv.dpad; i += kFlashThreads) sums.acc[i] = 0;
+  for (uint32_t i = tid; a.splits == 1 && i < t.rows * kv.dpad; i += kFlashThreads) acc[i] = 0;
   if (tid < kPage) state.pages[0][tid] = flash_page(a, t, flash_range(t, blockIdx.z), tid);
   block_sync();
 
-  uint32_t turn = 0;
-  for (uint32_t block = blockIdx.z; block < t.n_blocks; block += a.splits, turn ^= 1) {
-    const FlashRange range = flash_range(t, block);
-    const uint32_t* const pages = state.pages[turn];
-    const uint32_t first = (range.from - range.base) / kPage, last = (range.to - 1 - range.base) / kPage;  // pages
-    const size_t part = ((static_cast<size_t>(kv_head) * gridDim.x + t.tile) * a.most_blocks + block) * a.tile_rows;
-    if (!sums.merge) sums.acc = a.part + part * kv.dpad;
-
-    uint32_t next = 0;
-    if (tid < kPage && block + a.splits < t.n_blocks) next = flash_page(a, t, flash_range(t, block + a.splits), tid);
-    if (v_integers && !by_channels) {
-      const uint8_t* const page = pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes;
-      const float unit = f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
-      v_scales[tid] = reinterpret_cast<const float*>(page + (kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
-    }
-    if (!k_integers) {
-      if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, shared, tid);
-    } else if (warp >= first / 2 && warp <= last / 2) {
-      scores_of_integers<kTiles>(a, pool + static_cast<size_t>(pages[warp * 2 + lane / 16]) * kv.head_bytes, state.k_table, shared, warp * 32);
-    }
-    if (tid < kPage) state.pages[turn ^ 1][tid] = next;
-    block_sync();
-
-    for (uint32_t r = warp; r < t.rows; r += kWarps) {
-      const uint32_t p = t.position + r / t.heads, seen = low(kv, p), begin = most(range.kept ? 0 : seen, range.base) - range.base,
-                     to = range.kept ? least(seen, kv.keep) : p + 1, end = to <= range.base ? 0 : least(to - range.base, kBlock);
-      float e[8] = {}, m = 0, l = 0;
-      if (begin < end)
-        softmax_row(s + r * kScoreStride, begin, end, a.scale, a.slopes ? a.slopes[kv_head * a.group + t.first_head + r % t.heads] : 0.0f,
-                    static_cast<float>(static_cast<int>(p) - static_cast<int>(range.base)), a.cap, e, &m, &l);
-      if (!v_integers || by_channels) {
-#pragma unroll
-        for (uint32_t i = 0; i < 8; ++i) s[r * kScoreStride + i * 32 + lane] = e[i];
-      } else {
-        float v_scale[8];
-#pragma unroll
-        for (uint32_t i = 0; i < 8; ++i) v_scale[i] = v_scales[i * 32 + lane];
-        const float p_scale = planes_row(e, v_scale, planes + r * kPlaneStride, planes + (kRows + r) * kPlaneStride);
-        if (lane == 0) state.p_scale[r] = p_scale;
+  for (uint32_t i = 0;; ++i) {
+    const uint32_t block = blockIdx.z + i * a.splits;
+    if (block >= t.n_blocks) break;
+    const uint32_t* const pages = state.pages[i % 2];
+    {
+      const FlashRange range = flash_range(t, block);
+      uint32_t next = 0;
+      if (tid < kPage && block + a.splits < t.n_blocks) next = flash_page(a, t, flash_range(t, block + a.splits), tid);
+      if (kI8 || (scaled(kv.v_format) && !of_channels(kv))) {
+        const uint8_t* const page = pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes;
+        const float unit = !kI8 && f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
+        reinterpret_cast<float*>(shared + a.at_v_scale)[tid] = reinterpret_cast<const float*>(page + (!kI8 && kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
       }
-      const float run_m = state.m[r], run_l = state.l[r], top = m > run_m ? m : run_m, old_by = exp_one(run_m - top), new_by = exp_one(m - top);
-      warp_sync();
-      if (lane) continue;
-      if (!sums.merge) {
-        a.part_ml[part + r] = {m, l};
-        state.kind[r] = l != 0;
-      } else if (l == 0) {
-        state.kind[r] = 0;
-      } else if (run_l == 0) {
-        state.m[r] = m;
-        state.l[r] = l;
-        state.kind[r] = 1;
-      } else {
-        state.m[r] = top;
-        state.l[r] = fma_of(l, new_by, run_l * old_by);
-        state.old_by[r] = old_by;
-        state.new_by[r] = new_by;
-        state.kind[r] = 2;
+      const uint32_t first = (range.from - range.base) / kPage, last = (range.to - 1 - range.base) / kPage;  // pages
+      if (!kI8 && !scaled(kv.k_format)) {
+        if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, shared, tid);
+      } else if (warp >= first / 2 && warp <= last / 2) {
+        scores_of_integers<kTiles, kI8>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, state.k_table, shared, warp * 32);
       }
+      if (tid < kPage) state.pages[(i + 1) % 2][tid] = next;
     }
     block_sync();
-
-    for (uint32_t slice = 0; slice < kv.dpad; slice += kFlashSlice) {
-      const uint32_t width = least(kFlashSlice, kv.dpad - slice), mine = tid % kFlashSlice;
-      if (!v_integers) {
-        constexpr int kOwn = kRows / 2;
-        const uint32_t rows = tid / kFlashSlice * kOwn;
-        if (mine < width && rows < t.rows) {
-          float sum[kOwn];
-          values_of_floats<kOwn>(a, pool, pages, s + rows * kScoreStride, slice + mine, range.from - range.base, range.to - range.base, sum);
-#pragma unroll
-          for (uint32_t r = 0; r < kOwn; ++r)
-            if (rows + r < t.rows) add_block<kRows>(sums, state, rows + r, slice + mine, sum[r]);
-        }
-        continue;
-      }
-      if (by_channels) {  // each 128 channels have scales of their own
-        for (uint32_t r = warp; r < t.rows; r += kWarps) {
-          float e[8], v_scale[8];
-#pragma unroll
-          for (uint32_t i = 0; i < 8; ++i) {
-            const uint32_t token = i * 32 + lane;
-            e[i] = s[r * kScoreStride + token];
-            v_scale[i] = f32_of_f16(reinterpret_cast<const uint16_t*>(pool + static_cast<size_t>(pages[token / kPage]) * kv.head_bytes + kv.k_scale_at)[(kv.latent + slice) / 32 * kPage + token % kPage]);
-          }
-          const float p_scale = planes_row(e, v_scale, planes + r * kPlaneStride, planes + (kRows + r) * kPlaneStride);
-          if (lane == 0) state.p_scale[r] = p_scale;
-        }
-        block_sync();
-      }
-      const uint32_t parts = (width + 31) / 32, shares = kWarps / parts, stride = parts * 32 + 4;  // warps share out channels, then tokens
-      if (warp < parts * shares)
-        values_of_integers<kTiles>(a, pool, pages, state.v_table, shared, slice + warp % parts * 32, first / 2 + warp / parts, last / 2, shares, dots + warp / parts * kRows * stride + warp % parts * 32,
-                                   stride);
-      block_sync();
-      for (uint32_t r = tid / kFlashSlice; mine < width && r < t.rows; r += kFlashThreads / kFlashSlice) {
-        int sum = 0;
-        for (uint32_t i = 0; i < shares; ++i) sum += dots[(i * kRows + r) * stride + mine];
-        add_block<kRows>(sums, state, r, slice + mine, static_cast<float>(sum) * state.p_scale[r]);
-      }
-      block_sync();
-    }
-    if (!v_integers) block_sync();
+    const size_t part = ((static_cast<size_t>(blockIdx.y) * gridDim.x + t.tile) * a.most_blocks + block) * a.tile_rows;
+    block_weights<kRows, kI8>(a, state, flash_range(t, block), part, shared);
+    block_sync();
+    block_values<kTiles, kI8>(a, state, flash_range(t, block), pool, pages, a.splits > 1 ? a.part + part * kv.dpad : acc, shared);
   }
-  if (!sums.merge) return;
+  if (a.splits > 1) return;
   for (uint32_t r = warp; r < t.rows; r += kWarps) {
     const float by = 1.0f / state.l[r];
-    float* const out = a.out + (t.row + r / t.heads) * a.out_stride + (static_cast<size_t>(kv_head) * a.group + t.first_head + r % t.heads) * kv.head_dim;
-    for (uint32_t d = lane; d < kv.v_dim; d += 32) out[d] = sums.acc[r * kv.dpad + d] * by;
+    float* const out = a.out + (t.row + r / t.heads) * a.out_stride + (static_cast<size_t>(blockIdx.y) * a.group + t.first_head + r % t.heads) * kv.head_dim;
+    for (uint32_t d = tid % 32; d < kv.v_dim; d += 32) out[d] = acc[r * kv.dpad + d] * by;
   }
 }
 
-LINNET_KERNEL_MIN(kFlashThreads, 3) flash8(const FlashArgs a) { flash<1>(a); }
-LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 4) flash8_i8(const FlashArgs a) { flash<1, true>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 3) flash16_i8(const FlashArgs a) { flash<2, true>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 3) flash8(const FlashArgs a) { flash<1, false>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2, false>(a); }
 
 // The KV blocks of one row, merged from left to right. Grid: (tiles, n_kv_heads, tile_rows).
 LINNET_KERNEL(kMergeThreads) flash_merge(const FlashArgs a) {

@@ -138,7 +138,8 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
   }
   const uint32_t shared = share_memory(&a, rows);
   if (shared > q.shared_bytes && !q.failed) q.failed = kTooLarge;
-  cuda_launch(q, rows == kSmallTile ? kCuda_flash8 : kCuda_flash16, {tiles, n_kv, a.splits}, kFlashThreads, shared, &a);
+  const bool i8 = a.kv.k_format == kCudaI8 && a.kv.v_format == kCudaI8 && !a.kv.latent;
+  cuda_launch(q, rows == kSmallTile ? i8 ? kCuda_flash8_i8 : kCuda_flash8 : i8 ? kCuda_flash16_i8 : kCuda_flash16, {tiles, n_kv, a.splits}, kFlashThreads, shared, &a);
   if (a.splits > 1) cuda_launch(q, kCuda_flash_merge, {tiles, n_kv, a.tile_rows}, kMergeThreads, 2 * a.most_blocks * static_cast<uint32_t>(sizeof(FlashPart)), &a);
 }
 
