@@ -18,12 +18,22 @@ IFS='
 # shellcheck disable=SC2086 # one word per line
 set -- $LINNET_BUILD_PACKAGES
 unset IFS
-need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "pkg-config|test of the installed package" \
+need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "python3-pip|gets NVRTC, which compiles device code" "pkg-config|test of the installed package" \
   "libdnnl-dev|oneDNN, the reference of the matrix kernels" \
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
   "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
 [ -z "$full" ] || need_packages "g++-arm-linux-gnueabihf|compiler for 32-bit ARM" || exit 1
+
+# What compiles device code comes from PyPI; all builds share what it makes.
+cuda=OFF
+mkdir -p build
+if python3 -c 'import ctypes; [ctypes.CDLL("build/nvrtc/nvidia/" + l) for l in ("cuda_nvrtc/lib/libnvrtc.so.12", "cu13/lib/libnvrtc.so.13")]' 2>/dev/null ||
+  python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --upgrade --target build/nvrtc nvidia-cuda-nvrtc-cu12==12.6.85 nvidia-cuda-nvrtc==13.0.88 >build/nvrtc.log 2>&1; then
+  cuda=ON
+else
+  echo "skipped: CUDA: NVRTC cannot be had from PyPI: $(tail -n 1 build/nvrtc.log)"
+fi
 
 jobs=$(nproc)
 export OMP_WAIT_POLICY=passive # several tests run at a time, each with threads: none may spin while another waits for a core
@@ -43,7 +53,11 @@ build() { # preset, option for CMake, targets (default all)
   option=$2
   shift 2
   mkdir -p build
-  cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON "$option" >"build/$preset.log" 2>&1 &&
+  case $preset in
+  armhf | musl-arm64) with_cuda=OFF ;; # 32 bits; no loader
+  *) with_cuda=$cuda ;;
+  esac
+  cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "$option" >"build/$preset.log" 2>&1 &&
     cmake --build --preset "$preset" -j "$jobs" --target "${@:-all}" -- -k 0 >>"build/$preset.log" 2>&1 || {
     grep -E -A8 'error|Error|FAILED' "build/$preset.log" | head -n 80
     echo "build/$preset.log has everything"

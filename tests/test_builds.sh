@@ -30,6 +30,16 @@ done
 if cmake -S . -B build/ways/only-nothing -DLINNET_ISA_ONLY=sse9 >build/ways/only-nothing.log 2>&1; then echo "LINNET_ISA_ONLY=sse9 was taken"; exit 1; fi
 grep -q 'LINNET_ISA_ONLY=sse9: one of scalar' build/ways/only-nothing.log
 
+# For Jetson, with CUDA: nothing of CUDA is there to link, and without a driver it says so and runs on the CPU.
+if [ -d build/nvrtc ] && command -v qemu-aarch64 >/dev/null; then
+  way jetson "hello test_golden" --toolchain platform/cmake/jetson.cmake -DLINNET_CLI=OFF -DLINNET_CUDA=ON "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins"
+  ! aarch64-linux-gnu-objdump -p build/ways/jetson/hello | grep -i 'NEEDED.*cuda' || exit 1
+  qemu-aarch64 -L /usr/aarch64-linux-gnu build/ways/jetson/hello examples/assistant/model/linnet-assistant.gguf "set a timer for ten minutes" >build/ways/jetson.text
+  [ -s build/ways/jetson.text ]
+else
+  echo "skipped: Jetson with CUDA: no NVRTC, or no qemu-user"
+fi
+
 # Installed with the shared library, an app gets that one, from CMake and from pkg-config.
 way shared all -DBUILD_SHARED_LIBS=ON -DLINNET_TESTS=OFF -DLINNET_CLI=OFF
 prefix=$PWD/build/ways/prefix
