@@ -11,7 +11,7 @@ LINNET_DEVICE float row_sum(bool squares, const float* x, uint32_t n, float mean
   for (uint32_t from = 0; from < n; from += kNormTile) {
     const uint32_t count = n - from < kNormTile ? n - from : kNormTile;
     block_sync();  // the tile before has been read
-    float v[4], next[8];
+    float v[4], next[16];
 #pragma unroll 4
     for (uint32_t i = thread * 4; i < count; i += kRowThreads * 4) {
       load_quad(x + from, i, count, v);
@@ -21,14 +21,14 @@ LINNET_DEVICE float row_sum(bool squares, const float* x, uint32_t n, float mean
     block_sync();
     if (thread >= 32) continue;
     uint32_t i = thread % 16;
-    const uint32_t eighths = count / 128;
-    for (uint32_t j = 0; j < 8; ++j) next[j] = eighths ? tile[i + 16 * j] : 0.0f;
+    const uint32_t steps = count / 256;
+    for (uint32_t j = 0; j < 16; ++j) next[j] = tile[i + 16 * j];
 #pragma unroll 1
-    for (uint32_t e = 0; e < eighths; ++e, i += 128) {  // eight are loaded while eight are added: a chain of 4 cycles a step
-      float now[8];
-      for (uint32_t j = 0; j < 8; ++j) now[j] = next[j];
-      for (uint32_t j = 0; e + 1 < eighths && j < 8; ++j) next[j] = tile[i + 128 + 16 * j];
-      for (uint32_t j = 0; j < 8; ++j) s = fma_of(now[j], squares ? now[j] : 1.0f, s);
+    for (uint32_t e = 0; e < steps; ++e, i += 256) {  // sixteen are loaded while sixteen are added, 4 cycles each
+      float now[16];
+      for (uint32_t j = 0; j < 16; ++j) now[j] = next[j];
+      for (uint32_t j = 0; j < 16; ++j) next[j] = tile[i + 256 + 16 * j];  // past the end there is room, and nobody looks at it
+      for (uint32_t j = 0; j < 16; ++j) s = fma_of(now[j], squares ? now[j] : 1.0f, s);
     }
 #pragma unroll 1
     for (; i < count; i += 16) s = fma_of(tile[i], squares ? tile[i] : 1.0f, s);
@@ -43,7 +43,7 @@ LINNET_DEVICE float row_sum(bool squares, const float* x, uint32_t n, float mean
 
 // One block a row.
 LINNET_KERNEL(kRowThreads) norm_rows(const NormArgs a) {
-  LINNET_SHARED __align__(16) float tile[kNormTile];
+  LINNET_SHARED __align__(16) float tile[kNormTile + 256];
   LINNET_SHARED float totals[2];
   const uint32_t row = blockIdx.x, n = a.n;
   const float* x = a.x + row * a.stride;

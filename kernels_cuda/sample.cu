@@ -115,11 +115,13 @@ LINNET_KERNEL(kSampleThreads) sample_top(const SampleArgs a) {
     const int32_t* history = a.of.history + seq * a.of.history_stride + (s.n_history - last);
     for (uint32_t i = thread; i < last; i += kSampleThreads) past[i] = history[i];
     block_sync();
+#pragma unroll 1
     for (uint32_t i = thread; i < last; i += kSampleThreads) {
       const uint32_t at = static_cast<uint32_t>(past[i]) - from;
       if (at >= n) continue;
       uint32_t count = 0;
       bool seen = false;
+#pragma unroll 1
       for (uint32_t j = 0; j < last && !seen; ++j) {
         if (past[j] != past[i]) continue;
         seen = j < i;  // counted at its first place
@@ -182,9 +184,12 @@ LINNET_KERNEL(kSampleThreads) sample_draw(const SampleArgs a) {
     block_sync();
     for (uint32_t i = thread; i < n; i += kSampleThreads)
       if (from[i] <= bound) keys[atomicAdd(&room.n, 1u)] = from[i];
+#pragma unroll 1
     for (uint32_t run = 2; run <= size; run *= 2)  // bitonic sort
+#pragma unroll 1
       for (uint32_t step = run / 2; step; step /= 2) {
         block_sync();
+#pragma unroll 1
         for (uint32_t i = thread; i < size; i += kSampleThreads) {
           const uint32_t j = i ^ step;
           if (j < i || (keys[i] > keys[j]) != ((i & run) == 0)) continue;
@@ -195,6 +200,7 @@ LINNET_KERNEL(kSampleThreads) sample_draw(const SampleArgs a) {
       }
     block_sync();
     const float largest = logit_of(keys[0]);
+#pragma unroll 1
     for (uint32_t i = thread; i < k; i += kSampleThreads) weights[i] = exp_one((logit_of(keys[i]) - largest) / temperature);
     block_sync();
     if (thread == 0) {
