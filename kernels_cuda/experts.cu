@@ -31,6 +31,7 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
   const uint32_t row = blockIdx.x, lane = threadIdx.x, n = a.n_experts;
   const float* logits = a.logits + row * a.stride;
   if (a.sigmoid) {
+#pragma unroll 1
     for (uint32_t i = lane; i < n; i += 32) s[i] = 1.0f / (1.0f + exp_one(-logits[i]));
   } else {
     float max = logits[0], part = 0;
@@ -39,11 +40,13 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
       const float other = shuffle_xor(max, lanes);
       max = other > max ? other : max;
     }
+#pragma unroll 1
     for (uint32_t i = lane; i < n; i += 32) s[i] = exp_one(logits[i] - max);
     warp_sync();
     for (uint32_t i = lane % 16; i < n; i += 16) part = part + s[i];
     part = tree_sum(part);
     warp_sync();
+#pragma unroll 1
     for (uint32_t i = lane; i < n; i += 32) s[i] = s[i] / part;
   }
   warp_sync();
@@ -52,9 +55,11 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
   uint32_t taken = 0;
   if (a.n_groups) {  // experts of all but the best groups count as taken
     const uint32_t size = n / a.n_groups;
+#pragma unroll 1
     for (uint32_t g = lane; g < a.n_groups; g += 32) {
       float sum = 0, last = 0;
       uint32_t last_at = kNone;
+#pragma unroll 1
       for (uint32_t k = 0; k < a.group_best; ++k) {  // the next one in descending order
         Best best = {0, kNone};
         for (uint32_t e = g * size; e < (g + 1) * size; ++e) {
@@ -103,6 +108,7 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
   warp_sync();
   float sum = 0;
   for (uint32_t k = 0; k < a.n_active; ++k) sum = sum + groups[k];
+#pragma unroll 1
   for (uint32_t k = lane; k < a.n_active; k += 32) a.pairs.weights[at + k] = (a.normalise ? groups[k] / (sum + 1e-20f) : groups[k]) * a.scale;
   if (a.capacity.chosen) {
     const CudaSpan span = a.capacity.spans[a.capacity.row_span[row]];
@@ -134,6 +140,7 @@ LINNET_KERNEL(kGroupThreads) group_pairs(const GroupArgs a) {
   }
   block_sync();
   uint32_t now = 0;
+#pragma unroll 1
   for (uint32_t step = 1; step < n; step *= 2, now ^= 1) {  // sums up to and with each expert
     for (uint32_t e = thread; e < n; e += threads) {
       sums[now ^ 1][e] = sums[now][e] + (e >= step ? sums[now][e - step] : 0);
@@ -162,6 +169,7 @@ LINNET_KERNEL(kGroupThreads) group_pairs(const GroupArgs a) {
     const uint32_t i = at + lane;
     const int e = i < to ? static_cast<int>(a.pairs.experts[i]) : -1;
     uint32_t before = 0, all = 0;  // pairs of the same expert among these 32
+#pragma unroll 8
     for (int j = 0; j < 32; ++j) {
       const bool same = shuffle(e, j) == e;
       before += same && static_cast<uint32_t>(j) < lane;

@@ -4,24 +4,34 @@
 namespace linnet {
 
 // The sum of a row, or of (x - mean)^2, in 16 partial sums by index % 16: two half warps alike walk over a tile while the other warps wait.
-template <bool kSquares>
-LINNET_DEVICE float row_sum(const float* x, uint32_t n, float mean, float* tile, float* total) {
+LINNET_DEVICE float row_sum(bool squares, const float* x, uint32_t n, float mean, float* tile, float* total) {
   const uint32_t thread = threadIdx.x;
   float s = 0;
+#pragma unroll 1
   for (uint32_t from = 0; from < n; from += kNormTile) {
     const uint32_t count = n - from < kNormTile ? n - from : kNormTile;
     block_sync();  // the tile before has been read
-    for (uint32_t i = thread; i < count; i += kRowThreads) tile[i] = x[from + i] - mean;
-    block_sync();
-    if (thread < 32) {
-      uint32_t i = thread % 16;
-      for (; i + 112 < count; i += 128) {  // eight loads ahead of the chain
-        float v[8];
-        for (uint32_t j = 0; j < 8; ++j) v[j] = tile[i + 16 * j];
-        for (uint32_t j = 0; j < 8; ++j) s = kSquares ? fma_of(v[j], v[j], s) : s + v[j];
-      }
-      for (; i < count; i += 16) s = kSquares ? fma_of(tile[i], tile[i], s) : s + tile[i];
+    float v[4], next[16];
+#pragma unroll 4
+    for (uint32_t i = thread * 4; i < count; i += kRowThreads * 4) {
+      load_quad(x + from, i, count, v);
+      for (uint32_t j = 0; j < 4; ++j) v[j] = v[j] - mean;
+      store_quad(tile, i, kNormTile, v);
     }
+    block_sync();
+    if (thread >= 32) continue;
+    uint32_t i = thread % 16;
+    const uint32_t steps = count / 256;
+    for (uint32_t j = 0; j < 16; ++j) next[j] = tile[i + 16 * j];
+#pragma unroll 1
+    for (uint32_t e = 0; e < steps; ++e, i += 256) {  // sixteen are loaded while sixteen are added, 4 cycles each
+      float now[16];
+      for (uint32_t j = 0; j < 16; ++j) now[j] = next[j];
+      for (uint32_t j = 0; j < 16; ++j) next[j] = tile[i + 256 + 16 * j];  // past the end there is room, and nobody looks at it
+      for (uint32_t j = 0; j < 16; ++j) s = fma_of(now[j], squares ? now[j] : 1.0f, s);
+    }
+#pragma unroll 1
+    for (; i < count; i += 16) s = fma_of(tile[i], squares ? tile[i] : 1.0f, s);
   }
   if (thread < 32) {
     s = tree_sum(s);
@@ -33,14 +43,19 @@ LINNET_DEVICE float row_sum(const float* x, uint32_t n, float mean, float* tile,
 
 // One block a row.
 LINNET_KERNEL(kRowThreads) norm_rows(const NormArgs a) {
-  LINNET_SHARED float tile[kNormTile];
+  LINNET_SHARED __align__(16) float tile[kNormTile + 256];
   LINNET_SHARED float totals[2];
   const uint32_t row = blockIdx.x, n = a.n;
   const float* x = a.x + row * a.stride;
   float* y = a.y + row * a.stride;
   float mean = 0, r = 0;
-  if (a.kind == kCudaNormLayer) mean = row_sum<false>(x, n, 0.0f, tile, totals) / static_cast<float>(n);
-  if (a.kind != kCudaNormNone) r = 1.0f / sqrt_of(row_sum<true>(x, n, mean, tile, totals + 1) / static_cast<float>(n) + a.eps);
+#pragma unroll 1
+  for (uint32_t squares = a.kind == kCudaNormLayer ? 0 : 1; a.kind != kCudaNormNone && squares < 2; ++squares) {
+    const float by_n = row_sum(squares, x, n, mean, tile, totals + squares) / static_cast<float>(n);
+    if (squares) r = 1.0f / sqrt_of(by_n + a.eps);
+    else mean = by_n;
+  }
+#pragma unroll 2
   for (uint32_t from = threadIdx.x / 32 * 128; from < n; from += kPiece) {
     const uint32_t i = from + threadIdx.x % 32 * 4;
     float v[4], w[4], b[4];
@@ -86,29 +101,27 @@ LINNET_KERNEL(kRowThreads) quantize_rows(const QuantizeArgs a) {
   quantize_quad(a.q, row, i, a.k, v);
 }
 
+// All but relu are made of one exponential.
 LINNET_DEVICE float activate(uint32_t act, float g) {
-  switch (act) {
-    case kCudaGeluTanh: {
-      const float e = exp_one((g * -1.5957691216f) * fma_of(g * 0.044715f, g, 1.0f));
-      return g / (1.0f + e);
-    }
-    case kCudaGeluErf: {
-      const float z = abs_of(g) * 0.70710678f, t = 1.0f / fma_of(z, 0.5f, 1.0f);
-      float p = -0x1.4a89a2p-4f;
-      p = fma_of(p, t, 0x1.0bbe4ap-2f);
-      p = fma_of(p, t, -0x1.147ca4p-4f);
-      p = fma_of(p, t, -0x1.35bc38p-1f);
-      p = fma_of(p, t, 0x1.0bd63ep-1f);
-      p = fma_of(p, t, 0x1.a2a500p-3f);
-      p = fma_of(p, t, 0x1.082df2p+0f);
-      p = fma_of(p, t, -0x1.448ec4p+0f);
-      const float h = (t * 0.5f) * exp_one(fma_of(-z, z, p));
-      return g * (g > 0 ? 1.0f - h : h);
-    }
-    case kCudaRelu: return g > 0 ? g : 0.0f;
-    case kCudaSigmoid: return 1.0f / (1.0f + exp_one(-g));
-    default: return g / (1.0f + exp_one(-g));
+  if (act == kCudaRelu) return g > 0 ? g : 0.0f;
+  float by = -g, t = 0;
+  if (act == kCudaGeluTanh) by = (g * -1.5957691216f) * fma_of(g * 0.044715f, g, 1.0f);
+  if (act == kCudaGeluErf) {
+    const float z = abs_of(g) * 0.70710678f;
+    t = 1.0f / fma_of(z, 0.5f, 1.0f);
+    float p = -0x1.4a89a2p-4f;
+    p = fma_of(p, t, 0x1.0bbe4ap-2f);
+    p = fma_of(p, t, -0x1.147ca4p-4f);
+    p = fma_of(p, t, -0x1.35bc38p-1f);
+    p = fma_of(p, t, 0x1.0bd63ep-1f);
+    p = fma_of(p, t, 0x1.a2a500p-3f);
+    p = fma_of(p, t, 0x1.082df2p+0f);
+    p = fma_of(p, t, -0x1.448ec4p+0f);
+    by = fma_of(-z, z, p);
   }
+  const float e = exp_one(by), h = (t * 0.5f) * e;
+  if (act == kCudaGeluErf) return g * (g > 0 ? 1.0f - h : h);
+  return (act == kCudaSigmoid ? 1.0f : g) / (1.0f + e);
 }
 
 LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
@@ -130,10 +143,9 @@ LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
 }
 
 // As row_sum, of a head by one warp.
-template <bool kSquares>
-LINNET_DEVICE float head_sum(const float* x, uint32_t n, float mean) {
+LINNET_DEVICE float head_sum(bool squares, const float* x, uint32_t n, float mean) {
   float s = 0;
-  for (uint32_t i = threadIdx.x % 16; i < n; i += 16) s = kSquares ? fma_of(x[i] - mean, x[i] - mean, s) : s + x[i];
+  for (uint32_t i = threadIdx.x % 16; i < n; i += 16) s = fma_of(x[i] - mean, squares ? x[i] - mean : 1.0f, s);
   s = tree_sum(s);
   warp_sync();
   return s;
@@ -147,8 +159,8 @@ LINNET_KERNEL(128) rope_heads(const RopeArgs a) {
   float* x = a.x + row * a.stride + uint64_t{head} * n;
   const float* weight = a.weight + uint64_t{head} * a.weight_stride;
   float mean = 0, r = 0;
-  if (a.kind == kCudaNormLayer) mean = head_sum<false>(x, n, 0.0f) / static_cast<float>(n);
-  if (a.kind != kCudaNormNone) r = 1.0f / sqrt_of(head_sum<true>(x, n, mean) / static_cast<float>(n) + a.eps);
+  if (a.kind == kCudaNormLayer) mean = head_sum(false, x, n, 0.0f) / static_cast<float>(n);
+  if (a.kind != kCudaNormNone) r = 1.0f / sqrt_of(head_sum(true, x, n, mean) / static_cast<float>(n) + a.eps);
   const auto normed = [&](uint32_t i) {
     if (a.kind == kCudaNormNone) return x[i];
     if (a.kind == kCudaNormRms) return (x[i] * r) * weight[i];
@@ -165,7 +177,7 @@ LINNET_KERNEL(128) rope_heads(const RopeArgs a) {
     for (uint32_t i = 2 * a.n_pairs + lane; i < n; i += 32) x[i] = normed(i);
   if (!a.after) return;
   warp_sync();
-  r = 1.0f / sqrt_of(head_sum<true>(x, n, 0.0f) / static_cast<float>(n) + a.eps);
+  r = 1.0f / sqrt_of(head_sum(true, x, n, 0.0f) / static_cast<float>(n) + a.eps);
   for (uint32_t i = lane; i < n; i += 32) x[i] = (x[i] * r) * weight[i];
 }
 

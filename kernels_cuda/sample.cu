@@ -21,20 +21,23 @@ LINNET_DEVICE uint32_t candidates_of(const CudaSampler& s, uint32_t n_vocab) {
 }
 
 struct SelectRoom {
+  uint64_t least[kSampleThreads];  // of each thread's keys
   uint32_t counts[256];
-  uint32_t digit, before, n;
+  uint32_t digit, before, all, n;
 };
-// The k-th smallest of n keys (k < n) or a number between it and the next, by counting a digit of the keys at a time, the highest first.
+// The k-th smallest of n keys, of those that are not above `limit` (k or more), or a number between it and the next. A digit of the keys is counted at a time, the highest first.
 template <class Key>
-LINNET_DEVICE uint64_t bound_of(Key key, uint32_t n, uint32_t k, SelectRoom& room) {
+LINNET_DEVICE uint64_t bound_of(Key key, uint32_t n, uint32_t k, uint64_t limit, SelectRoom& room) {
   const uint32_t thread = threadIdx.x;
   uint64_t prefix = 0;
+#pragma unroll 1
   for (uint32_t shift = 56;; shift -= 8) {
     room.counts[thread] = 0;  // kSampleThreads of them
     block_sync();
+#pragma unroll 4
     for (uint32_t i = thread; i < n; i += kSampleThreads) {
       const uint64_t v = key(i);
-      if (shift == 56 || (v ^ prefix) >> (shift + 8) == 0) atomicAdd(&room.counts[v >> shift & 255], 1u);
+      if (v <= limit && (shift == 56 || (v ^ prefix) >> (shift + 8) == 0)) atomicAdd(&room.counts[v >> shift & 255], 1u);
     }
     block_sync();
     if (thread < 32) {  // the digit at which the counts up to it reach k: eight a lane
@@ -48,18 +51,35 @@ LINNET_DEVICE uint64_t bound_of(Key key, uint32_t n, uint32_t k, SelectRoom& roo
       uint32_t before = upto - mine;
       if (before < k && k <= upto) {
         uint32_t digit = thread * 8;
+#pragma unroll 1
         for (; before + room.counts[digit] < k; ++digit) before += room.counts[digit];
         room.digit = digit;
         room.before = before;
+        room.all = room.counts[digit];
       }
     }
     block_sync();
     prefix |= uint64_t{room.digit} << shift;
     k -= room.before;
-    const bool whole = room.counts[room.digit] == k;
-    block_sync();  // before the counts begin anew
-    if (whole || shift == 0) return prefix | ((uint64_t{1} << shift) - 1);
+    const uint64_t bound = prefix | ((uint64_t{1} << shift) - 1);
+    if (room.all == k || shift == 0) return bound < limit ? bound : limit;
   }
+}
+
+// The k smallest of n keys are those up to this. The k smallest of what threads have as their least bound them from above: so few keys are counted, as atomics on few counters are slow.
+template <class Key>
+LINNET_DEVICE uint64_t bound_of(Key key, uint32_t n, uint32_t k, SelectRoom& room) {
+  if (k >= n) return ~uint64_t{0};
+  uint64_t limit = ~uint64_t{0};
+  if (k < kSampleThreads && n >= kSampleThreads) {
+    uint64_t mine = ~uint64_t{0};
+    for (uint32_t i = threadIdx.x; i < n; i += kSampleThreads) mine = key(i) < mine ? key(i) : mine;
+    room.least[threadIdx.x] = mine;
+    block_sync();
+    limit = bound_of([&](uint32_t i) { return room.least[i]; }, kSampleThreads, k, limit, room);
+    if (n == kSampleThreads) return limit;
+  }
+  return bound_of(key, n, k, limit, room);
 }
 
 // The smallest key of a block's threads, for all of them.
@@ -74,30 +94,34 @@ LINNET_DEVICE uint64_t least(uint64_t key, uint64_t* room) {
 }
 
 LINNET_KERNEL(kSampleThreads) sample_top(const SampleArgs a) {
-  LINNET_SHARED float x[kSampleSlice];
+  LINNET_SHARED __align__(16) float x[kSampleSlice];
   LINNET_SHARED int32_t past[kSampleMost];
-  LINNET_SHARED uint64_t mins[kSampleThreads];
   LINNET_SHARED SelectRoom room;
   const uint32_t thread = threadIdx.x, row = blockIdx.y, from = blockIdx.x * kSampleSlice, n_vocab = a.of.n_vocab;
   const uint32_t n = n_vocab - from < kSampleSlice ? n_vocab - from : kSampleSlice, seq = a.of.spans ? a.of.spans[row].seq : row;
   const CudaSampler s = a.of.samplers[seq];
   const float* logits = a.of.logits + row * a.of.stride + from;
-  for (uint32_t i = thread; i < n; i += kSampleThreads) {
-    const float v = logits[i];
-    if ((bits_of(v) & 0x7FFFFFFFu) >= 0x7F800000u) *a.not_finite = 1;
-    x[i] = v;
+  for (uint32_t i = thread * 4; i < n; i += kSampleThreads * 4) {
+    float v[4];
+    load_quad(logits, i, n, v);
+    for (uint32_t j = 0; j < 4; ++j)
+      if ((bits_of(v[j]) & 0x7FFFFFFFu) >= 0x7F800000u) *a.not_finite = 1;
+    store_quad(x, i, kSampleSlice, v);
   }
+  block_sync();
   if (s.repeat_penalty != 1.0f || s.presence_penalty != 0 || s.frequency_penalty != 0) {
     uint32_t last = s.penalty_last_n < kSampleMost ? s.penalty_last_n : kSampleMost;
     last = s.n_history < last ? s.n_history : last;
     const int32_t* history = a.of.history + seq * a.of.history_stride + (s.n_history - last);
     for (uint32_t i = thread; i < last; i += kSampleThreads) past[i] = history[i];
     block_sync();
+#pragma unroll 1
     for (uint32_t i = thread; i < last; i += kSampleThreads) {
       const uint32_t at = static_cast<uint32_t>(past[i]) - from;
       if (at >= n) continue;
       uint32_t count = 0;
       bool seen = false;
+#pragma unroll 1
       for (uint32_t j = 0; j < last && !seen; ++j) {
         if (past[j] != past[i]) continue;
         seen = j < i;  // counted at its first place
@@ -117,11 +141,11 @@ LINNET_KERNEL(kSampleThreads) sample_top(const SampleArgs a) {
   if (k == 1) {
     uint64_t best = ~uint64_t{0};
     for (uint32_t i = thread; i < n; i += kSampleThreads) best = key(i) < best ? key(i) : best;
-    best = least(best, mins);
+    best = least(best, room.least);
     if (thread == 0) out[0] = best;
     return;
   }
-  const uint64_t bound = k < n ? bound_of(key, n, k, room) : ~uint64_t{0};
+  const uint64_t bound = bound_of(key, n, k, room);
   if (thread == 0) room.n = 0;
   block_sync();
   for (uint32_t i = thread; i < n; i += kSampleThreads)
@@ -150,9 +174,9 @@ LINNET_KERNEL(kSampleThreads) sample_draw(const SampleArgs a) {
   if (k == 1) {
     uint64_t best = ~uint64_t{0};
     for (uint32_t i = thread; i < n; i += kSampleThreads) best = from[i] < best ? from[i] : best;
-    drawn_key = least(best, keys);
+    drawn_key = least(best, room.least);
   } else {
-    const uint64_t bound = k < n ? bound_of([&](uint32_t i) { return from[i]; }, n, k, room) : ~uint64_t{0};
+    const uint64_t bound = bound_of([&](uint32_t i) { return from[i]; }, n, k, room);
     uint32_t size = 1;
     while (size < k) size *= 2;
     for (uint32_t i = thread; i < size; i += kSampleThreads) keys[i] = ~uint64_t{0};
@@ -160,9 +184,12 @@ LINNET_KERNEL(kSampleThreads) sample_draw(const SampleArgs a) {
     block_sync();
     for (uint32_t i = thread; i < n; i += kSampleThreads)
       if (from[i] <= bound) keys[atomicAdd(&room.n, 1u)] = from[i];
+#pragma unroll 1
     for (uint32_t run = 2; run <= size; run *= 2)  // bitonic sort
+#pragma unroll 1
       for (uint32_t step = run / 2; step; step /= 2) {
         block_sync();
+#pragma unroll 1
         for (uint32_t i = thread; i < size; i += kSampleThreads) {
           const uint32_t j = i ^ step;
           if (j < i || (keys[i] > keys[j]) != ((i & run) == 0)) continue;
@@ -173,6 +200,7 @@ LINNET_KERNEL(kSampleThreads) sample_draw(const SampleArgs a) {
       }
     block_sync();
     const float largest = logit_of(keys[0]);
+#pragma unroll 1
     for (uint32_t i = thread; i < k; i += kSampleThreads) weights[i] = exp_one((logit_of(keys[i]) - largest) / temperature);
     block_sync();
     if (thread == 0) {

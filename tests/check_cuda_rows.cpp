@@ -284,7 +284,7 @@ TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
     in.size = sizeof in;
     in.temperature = c % 6 == 0 ? 0.0f : 0.3f + static_cast<float>(c % 4) * 0.5f;
     in.top_k = n_vocab <= 1024 && c % 3 == 0 ? 0 : c % 11 == 0 ? 1024 : pick(random, 1, 60);
-    in.top_p = c % 2 ? 0.8f : 0.0f;
+    in.top_p = c % 5 == 1 ? 0.5f : c % 2 ? 0.8f : 0.0f;  // half of equal ones exactly
     in.min_p = c % 3 ? 0.05f : 0.0f;
     in.seed = random();
     if (c % 4 == 1) in.repeat_penalty = 1.3f, in.presence_penalty = 0.4f, in.frequency_penalty = 0.2f, in.penalty_last_n = c % 8 == 1 ? 1024 : 20;
