@@ -213,6 +213,8 @@ LINNET_DEVICE uint32_t flash_page(const FlashArgs& a, const FlashTile& t, const 
   return t.table[slot_of(a.kv, least(most(r.base / kPage + i, r.from / kPage), (r.to - 1) / kPage))];
 }
 
+LINNET_DEVICE const uint8_t* page_at(const KvArgs& kv, uint32_t page) { return kv.pool + blockIdx.y * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes; }
+
 // What is shared besides the buffers of dynamic size.
 template <uint32_t kRows>
 struct FlashState {
@@ -411,7 +413,7 @@ LINNET_DEVICE float planes_row(const float (&e)[8], const float (&v_scale)[8], u
 
 // Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4) .. + 3 of them.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
+LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
                                       uint32_t last, uint32_t step, int* dots, uint32_t stride) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4;
   const bool latent = !kI8 && a.kv.latent, is_f8 = !kI8 && f8(a.kv.v_format);
@@ -425,8 +427,8 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
     for (uint32_t u = 0; u < kAhead; ++u) {
       const uint32_t pair = from + u * step;
       if (pair > last) break;
-      w[u][0] = load16(pool + static_cast<size_t>(pages[2 * pair]) * a.kv.head_bytes + at);
-      w[u][1] = load16(pool + static_cast<size_t>(pages[2 * pair + 1]) * a.kv.head_bytes + at);
+      w[u][0] = load16(page_at(a.kv, pages[2 * pair]) + at);
+      w[u][1] = load16(page_at(a.kv, pages[2 * pair + 1]) + at);
     }
 #pragma unroll
     for (uint32_t u = 0; u < kAhead; ++u) {
@@ -466,12 +468,12 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint8_t* pool, c
 
 // A channel's sums of a thread's rows, in one chain over the block's tokens.
 template <uint32_t kOwn>
-LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint8_t* pool, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
+LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
   const uint32_t f = a.kv.v_format;
 #pragma unroll
   for (uint32_t r = 0; r < kOwn; ++r) sum[r] = 0;
   for (uint32_t t = from / 4 * 4; t < to; t += 4) {
-    const uint8_t* const page = pool + static_cast<size_t>(pages[t / kPage]) * a.kv.head_bytes;
+    const uint8_t* const page = page_at(a.kv, pages[t / kPage]);
     uint32_t bits[4];
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i)
@@ -534,7 +536,7 @@ LINNET_DEVICE void add_block(const FlashState<kRows>& state, uint32_t r, float* 
 
 // Planes of the weights times the scales of 128 channels, which a latent in i8 has for each of them apart.
 template <uint32_t kRows>
-LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint8_t* pool, const uint32_t* pages, uint32_t channel, unsigned char* shared) {
+LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint32_t* pages, uint32_t channel, unsigned char* shared) {
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t r = threadIdx.x / 32; r < state.t.rows; r += kWarps) {
     float e[8], v_scale[8];
@@ -542,7 +544,7 @@ LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& sta
     for (uint32_t i = 0; i < 8; ++i) {
       const uint32_t token = i * 32 + lane;
       e[i] = reinterpret_cast<const float*>(shared + a.at_s)[r * kScoreStride + token];
-      const uint8_t* const scales = pool + static_cast<size_t>(pages[token / kPage]) * a.kv.head_bytes + a.kv.k_scale_at;
+      const uint8_t* const scales = page_at(a.kv, pages[token / kPage]) + a.kv.k_scale_at;
       v_scale[i] = f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[(a.kv.latent + channel) / 32 * kPage + token % kPage]);
     }
     unsigned char* const hi = shared + a.at_planes + r * kPlaneStride;
@@ -553,7 +555,7 @@ LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& sta
 
 // Values of a block times its weights, 128 channels at a time, into acc (rows, dpad). Ends with all threads together.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashRange& range, const uint8_t* pool, const uint32_t* pages, float* acc, unsigned char* shared) {
+LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashRange& range, const uint32_t* pages, float* acc, unsigned char* shared) {
   constexpr uint32_t kRows = kTiles * 8;
   const FlashTile& t = state.t;
   const uint32_t tid = threadIdx.x, warp = tid / 32, mine = tid % kFlashSlice, dpad = a.kv.dpad, from = range.from - range.base, to = range.to - range.base;
@@ -562,7 +564,7 @@ LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& stat
     const uint32_t first = tid / kFlashSlice * kOwn;
     for (uint32_t d = mine; d < dpad && first < t.rows; d += kFlashSlice) {
       float sum[kOwn];
-      values_of_floats<kOwn>(a, pool, pages, reinterpret_cast<const float*>(shared + a.at_s) + first * kScoreStride, d, from, to, sum);
+      values_of_floats<kOwn>(a, pages, reinterpret_cast<const float*>(shared + a.at_s) + first * kScoreStride, d, from, to, sum);
 #pragma unroll
       for (uint32_t r = 0; r < kOwn; ++r)
         if (first + r < t.rows) add_block<kRows>(state, first + r, acc + (first + r) * dpad + d, sum[r]);
@@ -573,12 +575,12 @@ LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& stat
   int* const dots = reinterpret_cast<int*>(shared + a.at_dots);
   for (uint32_t slice = 0; slice < dpad; slice += kFlashSlice) {
     if (!kI8 && of_channels(a.kv)) {
-      planes_of_channels<kRows>(a, state, pool, pages, slice, shared);
+      planes_of_channels<kRows>(a, state, pages, slice, shared);
       block_sync();
     }
     const uint32_t width = least(kFlashSlice, dpad - slice), parts = (width + 31) / 32, shares = kWarps / parts, stride = parts * 32 + 4;  // warps share out channels, then tokens
     if (warp < parts * shares)
-      values_of_integers<kTiles, kI8>(a, pool, pages, state.v_table, shared, slice + warp % parts * 32, from / 32 + warp / parts, (to - 1) / 32, shares,
+      values_of_integers<kTiles, kI8>(a, pages, state.v_table, shared, slice + warp % parts * 32, from / 32 + warp / parts, (to - 1) / 32, shares,
                                       dots + warp / parts * kRows * stride + warp % parts * 32, stride);
     block_sync();
     for (uint32_t r = tid / kFlashSlice; mine < width && r < t.rows; r += kFlashThreads / kFlashSlice) {
@@ -602,7 +604,6 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
   if (tid == 0) state.t = flash_tile(a, gridDim.x - 1 - blockIdx.x);  // those that see most come first
   block_sync();
   if (blockIdx.z >= t.n_blocks) return;
-  const uint8_t* const pool = kv.pool + blockIdx.y * kv.head_stride;
   float* const acc = reinterpret_cast<float*>(shared + a.at_acc);  // (rows, dpad) where this block of threads merges all itself
 
   if (!kI8 && f8(kv.k_format)) state.k_table[tid] = static_cast<int8_t>(f8_integer(kv.k_format, tid));
@@ -625,15 +626,15 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
       uint32_t next = 0;
       if (tid < kPage && block + a.splits < t.n_blocks) next = flash_page(a, t, flash_range(t, block + a.splits), tid);
       if (kI8 || (scaled(kv.v_format) && !of_channels(kv))) {
-        const uint8_t* const page = pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes;
+        const uint8_t* const page = page_at(kv, pages[tid / kPage]);
         const float unit = !kI8 && f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
         reinterpret_cast<float*>(shared + a.at_v_scale)[tid] = reinterpret_cast<const float*>(page + (!kI8 && kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
       }
       const uint32_t first = (range.from - range.base) / kPage, last = (range.to - 1 - range.base) / kPage;  // pages
       if (!kI8 && !scaled(kv.k_format)) {
-        if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, shared, tid);
+        if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, page_at(kv, pages[tid / kPage]), shared, tid);
       } else if (warp >= first / 2 && warp <= last / 2) {
-        scores_of_integers<kTiles, kI8>(a, pool + static_cast<size_t>(pages[tid / kPage]) * kv.head_bytes, state.k_table, shared, warp * 32);
+        scores_of_integers<kTiles, kI8>(a, page_at(kv, pages[tid / kPage]), state.k_table, shared, warp * 32);
       }
       if (tid < kPage) state.pages[(i + 1) % 2][tid] = next;
     }
@@ -641,7 +642,7 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
     const size_t part = ((static_cast<size_t>(blockIdx.y) * gridDim.x + t.tile) * a.most_blocks + block) * a.tile_rows;
     block_weights<kRows, kI8>(a, state, flash_range(t, block), part, shared);
     block_sync();
-    block_values<kTiles, kI8>(a, state, flash_range(t, block), pool, pages, a.splits > 1 ? a.part + part * kv.dpad : acc, shared);
+    block_values<kTiles, kI8>(a, state, flash_range(t, block), pages, a.splits > 1 ? a.part + part * kv.dpad : acc, shared);
   }
   if (a.splits > 1) return;
   for (uint32_t r = warp; r < t.rows; r += kWarps) {
