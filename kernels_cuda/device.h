@@ -69,6 +69,11 @@ LINNET_DEVICE void copy_async16(void* shared, const void* global) {
   const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
 }
+// The same of 4 bytes, aligned to 4.
+LINNET_DEVICE void copy_async4(void* shared, const void* global) {
+  const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
+}
 LINNET_DEVICE void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int n>
 LINNET_DEVICE void copy_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory"); }

@@ -71,7 +71,7 @@ struct Bytes {
   struct Fragments {
     uint32_t a[2][4];
   };
-  LINNET_DEVICE uint32_t load_at(uint32_t lane, uint32_t i) { return (lane % 4 * 2 + i) * 64 + lane / 4 % 4 * 16; }
+  LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 128 + lane / 4 % 4 * 16; }
   LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
     f.a[0][0] = w[0].x, f.a[0][1] = w[0].y, f.a[0][2] = w[1].x, f.a[0][3] = w[1].y;
     f.a[1][0] = w[0].z, f.a[1][1] = w[0].w, f.a[1][2] = w[1].z, f.a[1][3] = w[1].w;
@@ -89,7 +89,7 @@ struct Nibbles {
   static constexpr bool kInteger = true, kZeros = true;
   using Sum = int;
   using Fragments = Bytes::Fragments;
-  LINNET_DEVICE uint32_t load_at(uint32_t lane, uint32_t) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
+  LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
   LINNET_DEVICE uint32_t low(uint32_t w) { return (w << 4 & 0xF0F0F0F0u) ^ 0x80808080u; }
   LINNET_DEVICE uint32_t high(uint32_t w) { return (w & 0xF0F0F0F0u) ^ 0x80808080u; }
   LINNET_DEVICE void decode(const uint4 (&w)[1], Fragments& f) {
@@ -109,7 +109,7 @@ struct Fp8 {
   struct Fragments {
     uint32_t a[2][2][4];
   };
-  LINNET_DEVICE uint32_t load_at(uint32_t lane, uint32_t i) { return Bytes::load_at(lane, i); }
+  LINNET_DEVICE uint32_t place(uint32_t lane) { return Bytes::place(lane); }
   LINNET_DEVICE uint32_t pair(uint32_t w) { return mul_bf16((w & 0x00800080u) << 8 | (w & 0x007F007Fu) << kShift, kScale << 16 | kScale); }
   LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
     for (int i = 0; i < 2; ++i) {
@@ -138,10 +138,10 @@ LINNET_DEVICE void clear(typename W::Sum (&c)[2][4]) {
     }
 }
 
+// 32 inputs of a panel; `panel` is where this lane reads in the first ones.
 template <class W>
-LINNET_DEVICE void load_weights(const uint8_t* panel, uint64_t panel_bytes, uint32_t lane, uint32_t step, uint4 (&w)[W::kLoads]) {
-  const uint64_t from = uint64_t{step} * W::kStep;
-  for (uint32_t i = 0; i < W::kLoads; ++i) w[i] = from < panel_bytes ? load16(panel + from + W::load_at(lane, i)) : make_uint4(W::kFill, W::kFill, W::kFill, W::kFill);
+LINNET_DEVICE void load_weights(const uint8_t* panel, uint32_t steps, uint32_t step, uint4 (&w)[W::kLoads]) {
+  for (uint32_t i = 0; i < W::kLoads; ++i) w[i] = step < steps ? load16(panel + step * W::kStep + i * 64) : make_uint4(W::kFill, W::kFill, W::kFill, W::kFill);
 }
 
 // Scales of a lane's four outputs, of group g; zero: 8 less the zero points.
@@ -180,7 +180,7 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
   Term* terms = reinterpret_cast<Term*>(shared);  // [pairs of the block][groups of a round][m][32]
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = kGemvWarps / a.split, local = warp / a.split, turn = warp % a.split;
   const uint32_t column = lane / 4, c = lane % 4;
-  const uint32_t stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
+  const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
   const bool zeros = W::kZeros && kWide && a.w.format == kCudaI4G128Z;
   for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
     Work work;
@@ -189,10 +189,9 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
       const uint32_t m = work.m - row0 < kGemvRows ? work.m - row0 : kGemvRows, first = (blockIdx.x * pairs + local) * 2;
       const bool mine = first < a.panels;
       const uint32_t panel = first + lane / 16 < a.panels ? first + lane / 16 : a.panels - 1;
-      const uint8_t *w = panel_at(a.w, work.panel + panel), *scales = scales_at(a.w, work.panel + panel);
+      const uint8_t *w = panel_at(a.w, work.panel + panel) + W::place(lane), *scales = scales_at(a.w, work.panel + panel);
       const uint8_t* x = work.x + uint64_t{row0 + (column < m ? column : m - 1)} * a.x_stride + c * W::kX;
-      const uint32_t row[2] = {row0 + (c * 2 < m ? c * 2 : m - 1), row0 + (c * 2 + 1 < m ? c * 2 + 1 : m - 1)};
-      const uint32_t steps = (a.w.k + 31) / 32;
+      const uint32_t scale_at[2] = {(row0 + (c * 2 < m ? c * 2 : m - 1)) * a.x_groups, (row0 + (c * 2 + 1 < m ? c * 2 + 1 : m - 1)) * a.x_groups};
       // Groups of a round: whole stages, as many as terms have room for; without a split one round is all.
       const uint32_t room = kGemvShared / (pairs * m * 32 * static_cast<uint32_t>(sizeof(Term))) / per_stage;
       const uint32_t round = a.split == 1 ? stages : room;
@@ -201,7 +200,7 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
         const uint32_t end = stages - begin < round ? stages : begin + round;
         uint4 next[4][W::kLoads];
         if (mine && begin + turn < end)
-          for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, a.w.panel_bytes, lane, (begin + turn) * 4 + s, next[s]);
+          for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, steps, (begin + turn) * 4 + s, next[s]);
         for (uint32_t stage = begin + turn; mine && stage < end; stage += a.split) {
           typename W::Sum sum[2][4];
           clear<W>(sum);
@@ -212,14 +211,14 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
             const uint32_t step = stage * 4 + s;
             typename W::Fragments f;
             W::decode(next[s], f);
-            if (stage + a.split < end) load_weights<W>(w, a.w.panel_bytes, lane, step + a.split * 4, next[s]);
+            if (stage + a.split < end) load_weights<W>(w, steps, step + a.split * 4, next[s]);
             uint32_t in[W::kX / 4] = {};
             if (step < steps) {
               if constexpr (W::kX == 8) {
-                const uint2 v = __ldg(reinterpret_cast<const uint2*>(x + uint64_t{step} * 32));
+                const uint2 v = __ldg(reinterpret_cast<const uint2*>(x + step * 32));
                 in[0] = v.x, in[1] = v.y;
               } else {
-                const uint4 v = load16(x + uint64_t{step} * 64);
+                const uint4 v = load16(x + step * 64);
                 in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
               }
             }
@@ -229,8 +228,8 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
             if (g < groups) {
               if (W::kInteger && s * 32 / group) load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
               for (int r = 0; r < 2; ++r) {
-                const float x_scale = W::kInteger ? __ldg(work.x_scale + uint64_t{row[r]} * a.x_groups + g) : 1.0f;
-                const float total = W::kInteger && zeros ? static_cast<float>(__ldg(work.x_sum128 + uint64_t{row[r]} * a.x_groups + g)) * -0.0078125f : 0.0f;
+                const float x_scale = W::kInteger ? __ldg(work.x_scale + scale_at[r] + g) : 1.0f;
+                const float total = W::kInteger && zeros ? static_cast<float>(__ldg(work.x_sum128 + scale_at[r] + g)) * -0.0078125f : 0.0f;
                 for (int e = 0; e < 4; ++e) {
                   float v = W::sum_of(sum[e / 2][e % 2 * 2 + r]);
                   if (W::kInteger && zeros) v = fma_of(scale.zero[e], total, v);
@@ -281,44 +280,57 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
 }
 
 // kWide: groups of 128; the others' kernels are named s.
-LINNET_KERNEL_MIN(256, 2) gemv_i8(const GemmArgs a) { gemv<Bytes, true>(a); }
-LINNET_KERNEL_MIN(256, 2) gemv_i8s(const GemmArgs a) { gemv<Bytes, false>(a); }
-LINNET_KERNEL_MIN(256, 2) gemv_i4(const GemmArgs a) { gemv<Nibbles, true>(a); }
-LINNET_KERNEL_MIN(256, 2) gemv_i4s(const GemmArgs a) { gemv<Nibbles, false>(a); }
-LINNET_KERNEL_MIN(256, 2) gemv_e4m3(const GemmArgs a) { gemv<E4m3, true>(a); }
-LINNET_KERNEL_MIN(256, 2) gemv_e5m2(const GemmArgs a) { gemv<E5m2, true>(a); }
+LINNET_KERNEL_MIN(128, 3) gemv_i8(const GemmArgs a) { gemv<Bytes, true>(a); }
+LINNET_KERNEL_MIN(128, 3) gemv_i8s(const GemmArgs a) { gemv<Bytes, false>(a); }
+LINNET_KERNEL_MIN(128, 3) gemv_i4(const GemmArgs a) { gemv<Nibbles, true>(a); }
+LINNET_KERNEL_MIN(128, 3) gemv_i4s(const GemmArgs a) { gemv<Nibbles, false>(a); }
+LINNET_KERNEL_MIN(128, 3) gemv_e4m3(const GemmArgs a) { gemv<E4m3, true>(a); }
+LINNET_KERNEL_MIN(128, 3) gemv_e5m2(const GemmArgs a) { gemv<E5m2, true>(a); }
 
 // ---- many rows ----------------------------------------------------------------------------------------------------------------
 // A block has 128 outputs and kTiles * 8 rows. x comes through shared memory in stages of 128 inputs, [4][rows][32 inputs]; weights go to registers a stage ahead.
 
-constexpr uint32_t kStages = 4;
+// A stage: x, then the scales of up to four groups of the rows, then where weights have zero points the groups' sums.
+template <class W, bool kWide, uint32_t kTiles>
+struct Stage {
+  static constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4, kX = kRows * kRowBytes * 4;
+  static constexpr uint32_t kScales = W::kInteger ? kRows * 4 * (kWide ? 1 : 4) : 0, kSums = W::kZeros && kWide ? kRows * 4 : 0, kBytes = kX + kScales + kSums;
+};
 
-template <class W, uint32_t kTiles>
-LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint8_t* to) {
-  constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4, kChunks = kRows * kRowBytes * 4 / 16;
+template <class W, bool kWide, uint32_t kTiles>
+LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint32_t groups, bool zeros, uint8_t* to) {
+  using S = Stage<W, kWide, kTiles>;
   const uint32_t steps = (a.w.k + 31) / 32;
-  for (uint32_t i = threadIdx.x; i < kChunks; i += kGemmWarps * 32) {
-    const uint32_t row = i / (kRowBytes * 4 / 16), at = i % (kRowBytes * 4 / 16) * 16, s = at / kRowBytes;  // at: in the row's 128 inputs
-    uint8_t* place = to + (s * kRows + row) * kRowBytes + at % kRowBytes;
+  for (uint32_t i = threadIdx.x; i < S::kX / 16; i += kGemmWarps * 32) {
+    const uint32_t row = i / (S::kRowBytes * 4 / 16), at = i % (S::kRowBytes * 4 / 16) * 16, s = at / S::kRowBytes;  // at: in the row's 128 inputs
+    uint8_t* place = to + (s * S::kRows + row) * S::kRowBytes + at % S::kRowBytes;
     const uint32_t from = row0 + row < work.m ? row0 + row : work.m - 1;
-    if (stage * 4 + s < steps) copy_async16(place, work.x + uint64_t{from} * a.x_stride + uint64_t{stage} * (kRowBytes * 4) + at);
+    if (stage * 4 + s < steps) copy_async16(place, work.x + uint64_t{from} * a.x_stride + uint64_t{stage} * (S::kRowBytes * 4) + at);
     else *reinterpret_cast<uint4*>(place) = make_uint4(0, 0, 0, 0);
+  }
+  const uint32_t per_stage = kWide ? 1 : 128 / a.group;
+  for (uint32_t i = threadIdx.x; W::kInteger && i < S::kRows * per_stage; i += kGemmWarps * 32) {
+    const uint32_t row = row0 + i % S::kRows, g = stage * per_stage + i / S::kRows, from = (row < work.m ? row : work.m - 1) * a.x_groups + g;
+    if (g >= groups) break;
+    copy_async4(to + S::kX + i * 4, work.x_scale + from);
+    if (S::kSums && zeros) copy_async4(to + S::kX + S::kScales + i * 4, work.x_sum128 + from);
   }
 }
 
 template <class W, bool kWide, uint32_t kTiles>
 LINNET_DEVICE void gemm(const GemmArgs& a) {
-  constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4, kStageBytes = kRows * kRowBytes * 4;
+  using S = Stage<W, kWide, kTiles>;
+  constexpr uint32_t kRows = S::kRows, kStages = W::kInteger ? kGemmStages : kGemmStages - 1;
   LINNET_DYNAMIC_SHARED(shared);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = lane / 4, c = lane % 4;
-  const uint32_t stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
+  const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
   const bool zeros = W::kZeros && kWide && a.w.format == kCudaI4G128Z;
   for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
     Work work;
     if (!work_of(a, z, &work)) break;
     for (uint32_t row0 = blockIdx.x * kRows; row0 < work.m; row0 += gridDim.x * kRows) {
       const uint32_t mine = (blockIdx.y * kGemmWarps + warp) * 2 + lane / 16, panel = mine < a.panels ? mine : a.panels - 1;
-      const uint8_t *w = panel_at(a.w, work.panel + panel), *scales = scales_at(a.w, work.panel + panel);
+      const uint8_t *w = panel_at(a.w, work.panel + panel) + W::place(lane), *scales = scales_at(a.w, work.panel + panel);
       float acc[kTiles][2][4];
       typename W::Sum sum[kTiles][2][4];
 #pragma unroll
@@ -327,27 +339,27 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
         for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = 0.0f;
       }
       uint4 next[4][W::kLoads];
-      for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, a.w.panel_bytes, lane, s, next[s]);
+      for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, steps, s, next[s]);
       for (uint32_t s = 0; s < kStages - 1; ++s) {
-        if (s < stages) copy_stage<W, kTiles>(a, work, row0, s, shared + s * kStageBytes);
+        if (s < stages) copy_stage<W, kWide, kTiles>(a, work, row0, s, groups, zeros, shared + s * S::kBytes);
         copy_async_commit();
       }
 #pragma unroll 1
       for (uint32_t stage = 0; stage < stages; ++stage) {
         copy_async_wait<kStages - 2>();
         block_sync();
-        if (stage + kStages - 1 < stages) copy_stage<W, kTiles>(a, work, row0, stage + kStages - 1, shared + (stage + kStages - 1) % kStages * kStageBytes);
+        if (stage + kStages - 1 < stages) copy_stage<W, kWide, kTiles>(a, work, row0, stage + kStages - 1, groups, zeros, shared + (stage + kStages - 1) % kStages * S::kBytes);
         copy_async_commit();
-        const uint8_t* x = shared + stage % kStages * kStageBytes + column * kRowBytes + c * W::kX;
+        const uint8_t *here = shared + stage % kStages * S::kBytes, *x = here + column * S::kRowBytes + c * W::kX;
 #pragma unroll
         for (uint32_t s = 0; s < 4; ++s) {
           typename W::Fragments f;
           W::decode(next[s], f);
-          if (stage + 1 < stages) load_weights<W>(w, a.w.panel_bytes, lane, stage * 4 + 4 + s, next[s]);
+          if (stage + 1 < stages) load_weights<W>(w, steps, stage * 4 + 4 + s, next[s]);
 #pragma unroll
           for (uint32_t t = 0; t < kTiles; ++t) {
             uint32_t in[W::kX / 4];
-            const uint8_t* from = x + (s * kRows + t * 8) * kRowBytes;
+            const uint8_t* from = x + (s * kRows + t * 8) * S::kRowBytes;
             if constexpr (W::kX == 8) {
               const uint2 v = *reinterpret_cast<const uint2*>(from);
               in[0] = v.x, in[1] = v.y;
@@ -364,17 +376,18 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
             Scales scale;
             load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
 #pragma unroll
-            for (uint32_t t = 0; t < kTiles; ++t)
-              for (uint32_t r = 0; r < 2; ++r) {
-                const uint32_t row = row0 + t * 8 + c * 2 + r, from = row < work.m ? row : work.m - 1;
-                const float x_scale = __ldg(work.x_scale + uint64_t{from} * a.x_groups + g);
-                const float total = zeros ? static_cast<float>(__ldg(work.x_sum128 + uint64_t{from} * a.x_groups + g)) * -0.0078125f : 0.0f;
+            for (uint32_t t = 0; t < kTiles; ++t) {
+              const uint32_t row = s * 32 / group * kRows + t * 8 + c * 2;
+              const float2 both = *reinterpret_cast<const float2*>(here + S::kX + row * 4);
+              int2 sums = {0, 0};
+              if (zeros) sums = *reinterpret_cast<const int2*>(here + S::kX + S::kScales + row * 4);
+              for (uint32_t r = 0; r < 2; ++r)
                 for (uint32_t e = 0; e < 4; ++e) {
                   float v = W::sum_of(sum[t][e / 2][e % 2 * 2 + r]);
-                  if (zeros) v = fma_of(scale.zero[e], total, v);
-                  acc[t][e / 2][e % 2 * 2 + r] = fma_of(v, scale.s[e] * x_scale, acc[t][e / 2][e % 2 * 2 + r]);
+                  if (zeros) v = fma_of(scale.zero[e], static_cast<float>(r ? sums.y : sums.x) * -0.0078125f, v);
+                  acc[t][e / 2][e % 2 * 2 + r] = fma_of(v, scale.s[e] * (r ? both.y : both.x), acc[t][e / 2][e % 2 * 2 + r]);
                 }
-              }
+            }
           } else {
 #pragma unroll
             for (uint32_t t = 0; t < kTiles; ++t)
@@ -386,6 +399,8 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
       }
       copy_async_wait<0>();
       block_sync();  // the stages are filled anew for other rows
+      work_of(a, z, &work);  // again, or registers would hold it all the time
+      scales = scales_at(a.w, work.panel + panel);
 #pragma unroll
       for (uint32_t t = 0; t < kTiles; ++t)
         for (uint32_t r = 0; r < 2; ++r)

@@ -5,9 +5,10 @@
 namespace linnet {
 
 inline constexpr uint32_t kGemvRows = 8;            // rows that a product of few rows takes
-inline constexpr uint32_t kGemvWarps = 8;           // of a block of it
+inline constexpr uint32_t kGemvWarps = 4;           // of a block of it
 inline constexpr uint32_t kGemvShared = 32 << 10;   // bytes of shared memory that it keeps terms in
 inline constexpr uint32_t kGemmWarps = 4;           // of a block for more rows, each with two panels
+inline constexpr uint32_t kGemmStages = 4;          // of 128 inputs that it has in shared memory, one less of FP8
 inline constexpr uint32_t kFloatRows = 16;          // rows of a block of float weights, 4 times as many where rows are many
 
 // y = x * W^T. A block's z is a matrix of several one below the other, each `panels` panels: of a head, or of the z-th expert that has pairs.

@@ -7,7 +7,7 @@ namespace {
 
 uint32_t min_of(uint64_t a, uint64_t b) { return static_cast<uint32_t>(a < b ? a : b); }
 
-// Kernels of a format: for few rows, for blocks of 16 rows and of 64. Shared memory of these two is of kStages stages of 128 inputs, or two of 64 floats and weights.
+// Kernels of a format: for few rows, for blocks of 16 rows and of 64.
 struct Choice {
   CudaKernel few, some, many;
   uint32_t x_bytes;       // of an input; 0: float weights, which have no kernel for few rows
@@ -42,8 +42,8 @@ void run(CudaQueue& q, GemmArgs& a, uint32_t rows, uint32_t matrices) {
   }
   const uint32_t pairs = (a.panels + 1) / 2;
   if (rows <= kGemvRows) {
-    // 16 warps for each multiprocessor have 64 KB under way together.
-    const uint64_t wanted = uint64_t{q.n_sms} * 16, warps = uint64_t{pairs} * (a.first ? 1 : matrices), stages = div_up(a.w.k, 128);
+    // 12 warps are what a multiprocessor holds; they have 48 KB under way together.
+    const uint64_t wanted = uint64_t{q.n_sms} * 12, warps = uint64_t{pairs} * (a.first ? 1 : matrices), stages = div_up(a.w.k, 128);
     a.split = 1;
     while (a.split < kGemvWarps && a.split * 2 <= stages && warps * a.split < wanted) a.split *= 2;
     cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32, a.split == 1 ? 0 : kGemvShared, &a);
@@ -52,7 +52,10 @@ void run(CudaQueue& q, GemmArgs& a, uint32_t rows, uint32_t matrices) {
   const uint32_t panel_blocks = static_cast<uint32_t>(div_up(pairs, kGemmWarps)), blocks = static_cast<uint32_t>(div_up(rows, 64));
   const bool many = rows > 16 && (a.first ? rows >= matrices : uint64_t{panel_blocks} * blocks * matrices >= q.n_sms);
   const uint32_t block = many ? 64 : 16;
-  cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, 4 * block * 128 * c.x_bytes, &a);
+  // Of a row in a stage: its inputs; the scales of its groups, and a sum.
+  const uint32_t of_row = c.x_bytes * 128 + (c.x_bytes == 1 ? (a.group == 128 ? 1 : 4) * 4 + (a.w.format == kCudaI4G128 || a.w.format == kCudaI4G128Z ? 4 : 0) : 0);
+  const uint32_t shared = block * of_row * (c.x_bytes == 1 ? kGemmStages : kGemmStages - 1);
+  cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, shared, &a);
 }
 
 GemmArgs args_of(const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, float* y, size_t y_stride) {

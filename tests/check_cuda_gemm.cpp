@@ -228,14 +228,14 @@ TEST_CASE("CUDA products of heads") {
 
 TEST_CASE("CUDA products of experts") {
   std::mt19937 random(9);
-  const uint32_t n_experts = 5, n = 48, k = 160;
-  // Pairs of each expert; expert 3 has none, more experts than are taken at once where rows are few.
-  const uint32_t kFew[] = {1, 2, 0, 0, 1}, kMany[] = {11, 40, 3, 0, 20};
+  const uint32_t n_experts = 12, n = 48, k = 160;
+  // Pairs of each expert, some without any; more experts than a launch has matrices where rows are few, more rows than it has blocks for where they are many.
+  const uint32_t kFew[] = {1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1}, kMany[] = {11, 300, 3, 0, 20, 0, 0, 0, 64, 1, 0, 0};
   for (const Format f : kAll)
     for (const uint32_t* counts : {kFew, kMany}) {
       INFO(format_name(f));
       EmulatedQueue queue;
-      queue.q.n_rows = counts == kFew ? 2 : 40;
+      queue.q.n_rows = counts == kFew ? 1 : 300;
       DeviceMemory memory;
       std::vector<uint32_t> first(n_experts + 2), active;
       for (uint32_t e = 0; e < n_experts; ++e) {

@@ -59,6 +59,7 @@ enum State : uint8_t { kReady, kAtBarrier, kAtWarp, kDone };
 struct Copy {
   void* to;
   const void* from;
+  uint32_t bytes;
 };
 struct Fiber {
   void* stack_pointer;
@@ -206,7 +207,7 @@ bool run_block(uint32_t threads, uint32_t shared_bytes) {
 }
 
 void land(Fiber* f, uint32_t from, uint32_t to) {
-  for (uint32_t i = from; i < to; ++i) std::memcpy(f->copies[i].to, f->copies[i].from, 16);
+  for (uint32_t i = from; i < to; ++i) std::memcpy(f->copies[i].to, f->copies[i].from, f->copies[i].bytes);
 }
 
 CuResult launch(CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes, CuStream, void** params, void**) {
@@ -275,15 +276,15 @@ void emulated_block_barrier() {
   g.now->state = kAtBarrier;
   to_main(false);
 }
-void emulated_copy(void* shared, const void* global) {
-  if (reinterpret_cast<uintptr_t>(shared) % 16 || reinterpret_cast<uintptr_t>(global) % 16) emulated_fail("copy_async16 of addresses that are not aligned to 16");
+void emulated_copy(void* shared, const void* global, uint32_t bytes) {
+  if (reinterpret_cast<uintptr_t>(shared) % bytes || reinterpret_cast<uintptr_t>(global) % bytes) emulated_fail("an asynchronous copy of addresses that are not aligned to its bytes");
   Fiber* f = g.now;
   if (!g.late_copies) {
-    std::memcpy(shared, global, 16);
+    std::memcpy(shared, global, bytes);
     return;
   }
   if (f->n_copies == kMaxCopies) emulated_fail("more copies under way than the emulator holds");
-  f->copies[f->n_copies++] = {shared, global};
+  f->copies[f->n_copies++] = {shared, global, bytes};
 }
 void emulated_copy_commit() {
   Fiber* f = g.now;

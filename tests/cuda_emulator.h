@@ -45,7 +45,7 @@ unsigned char* emulated_dynamic_shared();
 using WarpOperation = void (*)(void* const of_lane[32]);
 void emulated_warp(WarpOperation op, void* mine);
 void emulated_block_barrier();
-void emulated_copy(void* shared, const void* global);
+void emulated_copy(void* shared, const void* global, uint32_t bytes);
 void emulated_copy_commit();
 void emulated_copy_wait(unsigned pending);
 
@@ -138,7 +138,8 @@ LINNET_DEVICE void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_
   emulated_warp(warp_mma_e4m3, &mine);
 }
 // Lands at once or as late as a wait allows, by the seed.
-LINNET_DEVICE void copy_async16(void* shared, const void* global) { emulated_copy(shared, global); }
+LINNET_DEVICE void copy_async16(void* shared, const void* global) { emulated_copy(shared, global, 16); }
+LINNET_DEVICE void copy_async4(void* shared, const void* global) { emulated_copy(shared, global, 4); }
 LINNET_DEVICE void copy_async_commit() { emulated_copy_commit(); }
 template <int n>
 LINNET_DEVICE void copy_async_wait() { emulated_copy_wait(n); }
