@@ -232,6 +232,7 @@ template <uint32_t kRows>
 struct FlashState {
   FlashTile t;
   FlashBlock blocks[2];  // that is worked on and the next, by turns
+  uint32_t turn;
   int8_t k_table[256], v_table[256];
   float m[kRows], l[kRows], p_scale[kRows], old_by[kRows], new_by[kRows];
   uint32_t kind[kRows];  // what a block does to a row
@@ -651,17 +652,20 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
     state.l[tid] = a.sinks ? 1.0f : 0.0f;
   }
   for (uint32_t i = tid; a.splits == 1 && i < t.rows * kv.dpad; i += kFlashThreads) acc[i] = 0;
+  if (tid == 0) state.turn = 0;
   plan_block(a, t, blockIdx.z, &state.blocks[0]);
   block_sync();
 
-  for (uint32_t turn = 0; state.blocks[turn].number < t.n_blocks; turn ^= 1) {
-    const FlashBlock& block = state.blocks[turn];
-    block_scores<kTiles, kI8>(a, state, block, shared);
+  // What is carried around this loop lies in shared memory, since registers are short.
+  while (state.blocks[state.turn].number < t.n_blocks) {
+    block_scores<kTiles, kI8>(a, state, state.blocks[state.turn], shared);
     block_sync();
-    plan_block(a, t, block.number + a.splits, &state.blocks[turn ^ 1]);
-    block_weights<kRows, kI8>(a, state, block, shared);
+    plan_block(a, t, state.blocks[state.turn].number + a.splits, &state.blocks[state.turn ^ 1]);
+    block_weights<kRows, kI8>(a, state, state.blocks[state.turn], shared);
     block_sync();
-    block_values<kTiles, kI8>(a, state, block, acc, shared);
+    block_values<kTiles, kI8>(a, state, state.blocks[state.turn], acc, shared);
+    if (tid == 0) state.turn ^= 1;
+    block_sync();
   }
   if (a.splits > 1) return;
   for (uint32_t r = warp; r < t.rows; r += kWarps) {
@@ -673,7 +677,7 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
 
 LINNET_KERNEL_MIN(kFlashThreads, 4) flash8_i8(const FlashArgs a) { flash<1, true>(a); }
 LINNET_KERNEL_MIN(kFlashThreads, 3) flash16_i8(const FlashArgs a) { flash<2, true>(a); }
-LINNET_KERNEL_MIN(kFlashThreads, 3) flash8(const FlashArgs a) { flash<1, false>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 2) flash8(const FlashArgs a) { flash<1, false>(a); }
 LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2, false>(a); }
 
 // The KV blocks of one row, merged from left to right. Grid: (tiles, n_kv_heads, tile_rows).
