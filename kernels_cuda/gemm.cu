@@ -72,14 +72,12 @@ struct Bytes {
     uint32_t a[2][4];
   };
   LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 128 + lane / 4 % 4 * 16; }
-  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
-    f.a[0][0] = w[0].x, f.a[0][1] = w[0].y, f.a[0][2] = w[1].x, f.a[0][3] = w[1].y;
-    f.a[1][0] = w[0].z, f.a[1][1] = w[0].w, f.a[1][2] = w[1].z, f.a[1][3] = w[1].w;
+  // A fragment is of two loads. The compiler would put it together before every product, with as many moves as a zero that it does not know costs once.
+  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f, uint32_t zero) {
+    f.a[0][0] = w[0].x ^ zero, f.a[0][1] = w[0].y ^ zero, f.a[0][2] = w[1].x ^ zero, f.a[0][3] = w[1].y ^ zero;
+    f.a[1][0] = w[0].z ^ zero, f.a[1][1] = w[0].w ^ zero, f.a[1][2] = w[1].z ^ zero, f.a[1][3] = w[1].w ^ zero;
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, const uint32_t (&x)[2]) {
-    mma_i8(c[0], f.a[0], x);
-    mma_i8(c[1], f.a[1], x);
-  }
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2]) { mma_i8(c[t], f.a[t], x); }
   LINNET_DEVICE float sum_of(int c) { return float_of(static_cast<uint32_t>(c)) - kSumZero; }
 };
 
@@ -92,11 +90,11 @@ struct Nibbles {
   LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
   LINNET_DEVICE uint32_t low(uint32_t w) { return (w << 4 & 0xF0F0F0F0u) ^ 0x80808080u; }
   LINNET_DEVICE uint32_t high(uint32_t w) { return (w & 0xF0F0F0F0u) ^ 0x80808080u; }
-  LINNET_DEVICE void decode(const uint4 (&w)[1], Fragments& f) {
+  LINNET_DEVICE void decode(const uint4 (&w)[1], Fragments& f, uint32_t) {
     f.a[0][0] = low(w[0].x), f.a[0][1] = low(w[0].y), f.a[0][2] = high(w[0].x), f.a[0][3] = high(w[0].y);
     f.a[1][0] = low(w[0].z), f.a[1][1] = low(w[0].w), f.a[1][2] = high(w[0].z), f.a[1][3] = high(w[0].w);
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, const uint32_t (&x)[2]) { Bytes::multiply(c, f, x); }
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2]) { mma_i8(c[t], f.a[t], x); }
   LINNET_DEVICE float sum_of(int c) { return fma_of(float_of(static_cast<uint32_t>(c)), 0.0625f, kSumZero * -0.0625f); }
 };
 
@@ -111,17 +109,16 @@ struct Fp8 {
   };
   LINNET_DEVICE uint32_t place(uint32_t lane) { return Bytes::place(lane); }
   LINNET_DEVICE uint32_t pair(uint32_t w) { return mul_bf16((w & 0x00800080u) << 8 | (w & 0x007F007Fu) << kShift, kScale << 16 | kScale); }
-  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
+  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f, uint32_t) {
     for (int i = 0; i < 2; ++i) {
       f.a[0][i][0] = pair(w[i].x), f.a[0][i][1] = pair(w[i].y), f.a[0][i][2] = pair(w[i].x >> 8), f.a[0][i][3] = pair(w[i].y >> 8);
       f.a[1][i][0] = pair(w[i].z), f.a[1][i][1] = pair(w[i].w), f.a[1][i][2] = pair(w[i].z >> 8), f.a[1][i][3] = pair(w[i].w >> 8);
     }
   }
-  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, const uint32_t (&x)[4]) {
+  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[4]) {
     for (int i = 0; i < 2; ++i) {
       const uint32_t b[2] = {x[i * 2], x[i * 2 + 1]};
-      mma_bf16(c[0], f.a[0][i], b);
-      mma_bf16(c[1], f.a[1][i], b);
+      mma_bf16(c[t], f.a[t][i], b);
     }
   }
   LINNET_DEVICE float sum_of(float c) { return c; }
@@ -210,7 +207,7 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
           for (uint32_t s = 0; s < 4; ++s) {
             const uint32_t step = stage * 4 + s;
             typename W::Fragments f;
-            W::decode(next[s], f);
+            W::decode(next[s], f, a.zero);
             if (stage + a.split < end) load_weights<W>(w, steps, step + a.split * 4, next[s]);
             uint32_t in[W::kX / 4] = {};
             if (step < steps) {
@@ -222,7 +219,8 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
                 in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
               }
             }
-            W::multiply(sum, f, in);
+            W::multiply(sum, f, 0, in);
+            W::multiply(sum, f, 1, in);
             if ((s + 1) * 32 % group) continue;
             const uint32_t g = stage * per_stage + s * 32 / group;
             if (g < groups) {
@@ -354,20 +352,28 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
 #pragma unroll
         for (uint32_t s = 0; s < 4; ++s) {
           typename W::Fragments f;
-          W::decode(next[s % kAhead], f);
+          W::decode(next[s % kAhead], f, a.zero);
           load_weights<W>(w, steps, stage * 4 + s + kAhead, next[s % kAhead]);
+          // One fragment for all rows and then the other.
+          constexpr uint32_t kAtOnce = W::kX == 8 ? kTiles : 1;
 #pragma unroll
-          for (uint32_t t = 0; t < kTiles; ++t) {
-            uint32_t in[W::kX / 4];
-            const uint8_t* from = x + (s * kRows + t * 8) * S::kRowBytes;
-            if constexpr (W::kX == 8) {
-              const uint2 v = *reinterpret_cast<const uint2*>(from);
-              in[0] = v.x, in[1] = v.y;
-            } else {
-              const uint4 v = *reinterpret_cast<const uint4*>(from);
-              in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
+          for (uint32_t from = 0; from < kTiles; from += kAtOnce) {
+            uint32_t in[kAtOnce][W::kX / 4];
+#pragma unroll
+            for (uint32_t t = 0; t < kAtOnce; ++t) {
+              const uint8_t* at = x + (s * kRows + (from + t) * 8) * S::kRowBytes;
+              if constexpr (W::kX == 8) {
+                const uint2 v = *reinterpret_cast<const uint2*>(at);
+                in[t][0] = v.x, in[t][1] = v.y;
+              } else {
+                const uint4 v = *reinterpret_cast<const uint4*>(at);
+                in[t][0] = v.x, in[t][1] = v.y, in[t][2] = v.z, in[t][3] = v.w;
+              }
             }
-            W::multiply(sum[t], f, in);
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+              for (uint32_t t = 0; t < kAtOnce; ++t) W::multiply(sum[from + t], f, half, in[t]);
           }
           if ((s + 1) * 32 % group) continue;
           const uint32_t g = stage * per_stage + s * 32 / group;
