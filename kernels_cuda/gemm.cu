@@ -77,7 +77,11 @@ struct Bytes {
     f.a[0][0] = w[0].x ^ zero, f.a[0][1] = w[0].y ^ zero, f.a[0][2] = w[1].x ^ zero, f.a[0][3] = w[1].y ^ zero;
     f.a[1][0] = w[0].z ^ zero, f.a[1][1] = w[0].w ^ zero, f.a[1][2] = w[1].z ^ zero, f.a[1][3] = w[1].w ^ zero;
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2]) { mma_i8(c[t], f.a[t], x); }
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
+    const int start[4] = {kSumStart, kSumStart, kSumStart, kSumStart};
+    if (first) mma_i8(c[t], f.a[t], x, start);
+    else mma_i8(c[t], f.a[t], x);
+  }
   LINNET_DEVICE float sum_of(int c) { return float_of(static_cast<uint32_t>(c)) - kSumZero; }
 };
 
@@ -94,7 +98,7 @@ struct Nibbles {
     f.a[0][0] = low(w[0].x), f.a[0][1] = low(w[0].y), f.a[0][2] = high(w[0].x), f.a[0][3] = high(w[0].y);
     f.a[1][0] = low(w[0].z), f.a[1][1] = low(w[0].w), f.a[1][2] = high(w[0].z), f.a[1][3] = high(w[0].w);
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2]) { mma_i8(c[t], f.a[t], x); }
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) { Bytes::multiply(c, f, t, x, first); }
   LINNET_DEVICE float sum_of(int c) { return fma_of(float_of(static_cast<uint32_t>(c)), 0.0625f, kSumZero * -0.0625f); }
 };
 
@@ -115,7 +119,8 @@ struct Fp8 {
       f.a[1][i][0] = pair(w[i].z), f.a[1][i][1] = pair(w[i].w), f.a[1][i][2] = pair(w[i].z >> 8), f.a[1][i][3] = pair(w[i].w >> 8);
     }
   }
-  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[4]) {
+  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[4], bool first) {
+    for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
     for (int i = 0; i < 2; ++i) {
       const uint32_t b[2] = {x[i * 2], x[i * 2 + 1]};
       mma_bf16(c[t], f.a[t][i], b);
@@ -125,15 +130,6 @@ struct Fp8 {
 };
 using E4m3 = Fp8<4, 0x7B80>;  // 2^120
 using E5m2 = Fp8<5, 0x7780>;  // 2^112
-
-template <class W>
-LINNET_DEVICE void clear(typename W::Sum (&c)[2][4]) {
-  for (int t = 0; t < 2; ++t)
-    for (int e = 0; e < 4; ++e) {
-      if constexpr (W::kInteger) c[t][e] = kSumStart;
-      else c[t][e] = 0.0f;
-    }
-}
 
 // 32 inputs of a panel; `panel` is where this lane reads in the first ones.
 template <class W>
@@ -200,7 +196,6 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
           for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, steps, (begin + turn) * 4 + s, next[s]);
         for (uint32_t stage = begin + turn; mine && stage < end; stage += a.split) {
           typename W::Sum sum[2][4];
-          clear<W>(sum);
           Scales scale;
           if (W::kInteger) load_scales<W, kWide>(a.w, scales, zeros, lane, stage * per_stage, scale);
 #pragma unroll
@@ -219,8 +214,9 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
                 in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
               }
             }
-            W::multiply(sum, f, 0, in);
-            W::multiply(sum, f, 1, in);
+            const bool opens = kWide ? s == 0 : s * 32 % group == 0;  // a group
+            W::multiply(sum, f, 0, in, opens);
+            W::multiply(sum, f, 1, in, opens);
             if ((s + 1) * 32 % group) continue;
             const uint32_t g = stage * per_stage + s * 32 / group;
             if (g < groups) {
@@ -238,7 +234,6 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
                 }
               }
             }
-            clear<W>(sum);
           }
         }
         if (a.split == 1) continue;
@@ -333,7 +328,6 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
       typename W::Sum sum[kTiles][2][4];
 #pragma unroll
       for (uint32_t t = 0; t < kTiles; ++t) {
-        clear<W>(sum[t]);
         for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = 0.0f;
       }
       uint4 next[kAhead][W::kLoads];
@@ -373,7 +367,7 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
 #pragma unroll
             for (int half = 0; half < 2; ++half)
 #pragma unroll
-              for (uint32_t t = 0; t < kAtOnce; ++t) W::multiply(sum[from + t], f, half, in[t]);
+              for (uint32_t t = 0; t < kAtOnce; ++t) W::multiply(sum[from + t], f, half, in[t], kWide ? s == 0 : s * 32 % group == 0);
           }
           if ((s + 1) * 32 % group) continue;
           const uint32_t g = stage * per_stage + s * 32 / group;
@@ -399,8 +393,6 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
             for (uint32_t t = 0; t < kTiles; ++t)
               for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = acc[t][e / 4][e % 4] + sum[t][e / 4][e % 4];
           }
-#pragma unroll
-          for (uint32_t t = 0; t < kTiles; ++t) clear<W>(sum[t]);
         }
       }
       copy_async_wait<0>();
