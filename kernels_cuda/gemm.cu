@@ -310,6 +310,23 @@ LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
   }
 }
 
+// Adds a group to what came before. scales: of x for this lane's rows, their sums `sums_at` bytes on.
+template <class W, bool kZeros, uint32_t kTiles>
+LINNET_DEVICE void end_group(float (&acc)[kTiles][2][4], const int (&sum)[kTiles][2][4], const Scales& scale, const uint8_t* scales, uint32_t sums_at) {
+#pragma unroll
+  for (uint32_t t = 0; t < kTiles; ++t) {
+    const float2 both = *reinterpret_cast<const float2*>(scales + t * 32);
+    int2 sums = {0, 0};
+    if (kZeros) sums = *reinterpret_cast<const int2*>(scales + sums_at + t * 32);
+    for (uint32_t r = 0; r < 2; ++r)
+      for (uint32_t e = 0; e < 4; ++e) {
+        float v = W::sum_of(sum[t][e / 2][e % 2 * 2 + r]);
+        if (kZeros) v = fma_of(scale.zero[e], static_cast<float>(r ? sums.y : sums.x) * -0.0078125f, v);
+        acc[t][e / 2][e % 2 * 2 + r] = fma_of(v, scale.s[e] * (r ? both.y : both.x), acc[t][e / 2][e % 2 * 2 + r]);
+      }
+  }
+}
+
 template <class W, bool kWide, uint32_t kTiles>
 LINNET_DEVICE void gemm(const GemmArgs& a) {
   using S = Stage<W, kWide, kTiles>;
@@ -375,19 +392,9 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
           if constexpr (W::kInteger) {
             Scales scale;
             load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
-#pragma unroll
-            for (uint32_t t = 0; t < kTiles; ++t) {
-              const uint32_t row = s * 32 / group * kRows + t * 8 + c * 2;
-              const float2 both = *reinterpret_cast<const float2*>(here + S::kX + row * 4);
-              int2 sums = {0, 0};
-              if (zeros) sums = *reinterpret_cast<const int2*>(here + S::kX + S::kScales + row * 4);
-              for (uint32_t r = 0; r < 2; ++r)
-                for (uint32_t e = 0; e < 4; ++e) {
-                  float v = W::sum_of(sum[t][e / 2][e % 2 * 2 + r]);
-                  if (zeros) v = fma_of(scale.zero[e], static_cast<float>(r ? sums.y : sums.x) * -0.0078125f, v);
-                  acc[t][e / 2][e % 2 * 2 + r] = fma_of(v, scale.s[e] * (r ? both.y : both.x), acc[t][e / 2][e % 2 * 2 + r]);
-                }
-            }
+            const uint8_t* of_group = here + S::kX + s * 32 / group * kRows * 4 + c * 8;
+            if (zeros) end_group<W, true, kTiles>(acc, sum, scale, of_group, S::kScales);
+            else end_group<W, false, kTiles>(acc, sum, scale, of_group, S::kScales);
           } else {
 #pragma unroll
             for (uint32_t t = 0; t < kTiles; ++t)
