@@ -355,7 +355,7 @@ TEST_CASE("CUDA cuts a whole vocabulary where the CPU cuts it", "[cuda][sample]"
     float spread, top_p, min_p;
     uint32_t draws;
   };
-  constexpr Cut kCuts[] = {{0.1f, 0.9f, 0, 60}, {0.1f, 0.97f, 0.1f, 60}, {0.1f, 0, 0.3f, 60}, {0.1f, 0, 0, 30}, {0.5f, 0, 0.2f, 6}, {0.5f, 0.9f, 0.2f, 6}, {0.5f, 0.9f, 0, 6}, {0.5f, 0, 0, 6}};
+  constexpr Cut kCuts[] = {{0.1f, 0.9f, 0, 60}, {0.1f, 0.97f, 0.1f, 60}, {0.1f, 0, 0.3f, 60}, {0.1f, 0, 0, 30}, {0.5f, 0, 0.08f, 6}, {0.5f, 0.9f, 0.08f, 6}, {0.5f, 0.9f, 0, 6}, {0.5f, 0, 0, 6}};
   constexpr uint32_t kVocab = 5000;
   Random random(7);
   for (const Cut& cut : kCuts) {
