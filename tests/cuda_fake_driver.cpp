@@ -450,6 +450,14 @@ CuResult f_set(CuPointer to, unsigned char value, size_t bytes, CuStream s) {
   if (!inside(to, bytes)) return complain(kInvalidValue, "cuMemsetD8 past a block");
   return put(kCall_set, s, {[=] { return std::memset(reinterpret_cast<void*>(to), value, bytes), 0; }});
 }
+CuResult f_set_rows(CuPointer to, size_t pitch, unsigned char value, size_t bytes, size_t rows, CuStream s) {
+  ENTER(set_rows, true);
+  if (!rows || !bytes || pitch < bytes || !inside(to, (rows - 1) * pitch + bytes)) return complain(kInvalidValue, "cuMemsetD2D8 past a block");
+  return put(kCall_set_rows, s, {[=] {
+    for (size_t i = 0; i < rows; ++i) std::memset(reinterpret_cast<uint8_t*>(to) + i * pitch, value, bytes);
+    return 0;
+  }});
+}
 CuResult f_stream_create(CuStream* stream, unsigned) {
   ENTER(stream_create, true);
   auto* s = new Stream;
