@@ -82,8 +82,8 @@ void cuda_attention(const Worker& w, const AttentionArgs& a);
 size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_heads, uint32_t n_chunk, uint32_t n_sms);
 // sample.cu
 struct CudaSampleArgs;  // sample_args.h
-// Whether tokens are drawn here as the host draws them; else it draws from a copy of the logits (temperature > 0 over a whole vocabulary: too long a chain of sums).
-bool cuda_can_sample(const linnet_sampling& s, uint32_t n_vocab);
+// Whether tokens are drawn here as sample() draws them; else it draws from a copy of the logits.
+bool cuda_can_sample(const linnet_sampling& s);
 size_t cuda_sample_scratch(uint32_t n_rows, uint32_t n_vocab);
 void cuda_sample(CudaQueue& q, const CudaSampleArgs& args);
 

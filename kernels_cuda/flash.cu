@@ -208,18 +208,31 @@ LINNET_DEVICE FlashRange flash_range(const FlashTile& t, uint32_t i) {
   r.to = least(r.kept ? t.kept_to : t.last + 1, r.base + kBlock);
   return r;
 }
-// The page of the pool that thread i < 16 looks up: page i of the block, or the nearest that is seen.
-LINNET_DEVICE uint32_t flash_page(const FlashArgs& a, const FlashTile& t, const FlashRange& r, uint32_t i) {
-  return t.table[slot_of(a.kv, least(most(r.base / kPage + i, r.from / kPage), (r.to - 1) / kPage))];
-}
-
 LINNET_DEVICE const uint8_t* page_at(const KvArgs& kv, uint32_t page) { return kv.pool + blockIdx.y * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes; }
+
+struct FlashBlock {
+  uint32_t number;
+  FlashRange range;
+  uint32_t pages[kPage];
+};
+
+// A thread for each page of a block looks it up, or the nearest that is seen: half of the last warp, which often has no row of weights.
+LINNET_DEVICE void plan_block(const FlashArgs& a, const FlashTile& t, uint32_t number, FlashBlock* block) {
+  if (threadIdx.x < kFlashThreads - kPage) return;
+  const uint32_t i = threadIdx.x % kPage;
+  if (i == 0) block->number = number;
+  if (number >= t.n_blocks) return;
+  const FlashRange r = flash_range(t, number);
+  if (i == 0) block->range = r;
+  block->pages[i] = t.table[slot_of(a.kv, least(most(r.base / kPage + i, r.from / kPage), (r.to - 1) / kPage))];
+}
 
 // What is shared besides the buffers of dynamic size.
 template <uint32_t kRows>
 struct FlashState {
   FlashTile t;
-  uint32_t pages[2][kPage];
+  FlashBlock blocks[2];  // that is worked on and the next, by turns
+  uint32_t turn;
   int8_t k_table[256], v_table[256];
   float m[kRows], l[kRows], p_scale[kRows], old_by[kRows], new_by[kRows];
   uint32_t kind[kRows];  // what a block does to a row
@@ -488,10 +501,33 @@ LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint32_t* pages, c
   }
 }
 
+// Scores of a block, and the scales of its values.
+template <uint32_t kTiles, bool kI8>
+LINNET_DEVICE void block_scores(const FlashArgs& a, const FlashState<kTiles * 8>& state, const FlashBlock& block, unsigned char* shared) {
+  const KvArgs& kv = a.kv;
+  const uint32_t tid = threadIdx.x, first = (block.range.from - block.range.base) / kPage, last = (block.range.to - 1 - block.range.base) / kPage;  // pages
+  const uint8_t* const page = page_at(kv, block.pages[tid / kPage]);
+  if (kI8 || (scaled(kv.v_format) && !of_channels(kv))) {
+    const float unit = !kI8 && f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
+    reinterpret_cast<float*>(shared + a.at_v_scale)[tid] = reinterpret_cast<const float*>(page + (!kI8 && kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
+  }
+  if (!kI8 && !scaled(kv.k_format)) {
+    if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, page, shared, tid);
+  } else if (tid / 32 >= first / 2 && tid / 32 <= last / 2) {
+    scores_of_integers<kTiles, kI8>(a, page, state.k_table, shared, tid / 32 * 32);
+  }
+}
+
+// Where flash_merge finds a block of this tile, in rows.
+LINNET_DEVICE size_t part_of(const FlashArgs& a, const FlashTile& t, const FlashBlock& block) {
+  return ((static_cast<size_t>(blockIdx.y) * gridDim.x + t.tile) * a.most_blocks + block.number) * a.tile_rows;
+}
+
 // Weights of a block from its scores, a warp a row; and what the block does to what is known of its rows.
 template <uint32_t kRows, bool kI8>
-LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, const FlashRange& range, size_t part, unsigned char* shared) {
+LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, const FlashBlock& block, unsigned char* shared) {
   const FlashTile& t = state.t;
+  const FlashRange& range = block.range;
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t r = threadIdx.x / 32; r < t.rows; r += kWarps) {
     float* const s = reinterpret_cast<float*>(shared + a.at_s) + r * kScoreStride;
@@ -517,7 +553,7 @@ LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, c
     if (lane) continue;
     state.kind[r] = l == 0 ? kNothing : a.splits > 1 || run_l == 0 ? kFirst : kMerged;
     if (a.splits > 1) {
-      a.part_ml[part + r] = {m, l};
+      a.part_ml[part_of(a, t, block) + r] = {m, l};
     } else if (l != 0) {
       state.m[r] = run_l == 0 ? m : top;
       state.l[r] = run_l == 0 ? l : fma_of(l, new_by, run_l * old_by);
@@ -555,10 +591,12 @@ LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& sta
 
 // Values of a block times its weights, 128 channels at a time, into acc (rows, dpad). Ends with all threads together.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashRange& range, const uint32_t* pages, float* acc, unsigned char* shared) {
+LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashBlock& block, float* acc, unsigned char* shared) {
   constexpr uint32_t kRows = kTiles * 8;
   const FlashTile& t = state.t;
-  const uint32_t tid = threadIdx.x, warp = tid / 32, mine = tid % kFlashSlice, dpad = a.kv.dpad, from = range.from - range.base, to = range.to - range.base;
+  const uint32_t tid = threadIdx.x, warp = tid / 32, mine = tid % kFlashSlice, dpad = a.kv.dpad, from = block.range.from - block.range.base, to = block.range.to - block.range.base;
+  const uint32_t* const pages = block.pages;
+  if (a.splits > 1) acc = a.part + part_of(a, t, block) * dpad;
   if (!kI8 && !scaled(a.kv.v_format)) {
     constexpr uint32_t kOwn = kRows / 2;
     const uint32_t first = tid / kFlashSlice * kOwn;
@@ -614,35 +652,20 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
     state.l[tid] = a.sinks ? 1.0f : 0.0f;
   }
   for (uint32_t i = tid; a.splits == 1 && i < t.rows * kv.dpad; i += kFlashThreads) acc[i] = 0;
-  if (tid < kPage) state.pages[0][tid] = flash_page(a, t, flash_range(t, blockIdx.z), tid);
+  if (tid == 0) state.turn = 0;
+  plan_block(a, t, blockIdx.z, &state.blocks[0]);
   block_sync();
 
-  for (uint32_t i = 0;; ++i) {
-    const uint32_t block = blockIdx.z + i * a.splits;
-    if (block >= t.n_blocks) break;
-    const uint32_t* const pages = state.pages[i % 2];
-    {
-      const FlashRange range = flash_range(t, block);
-      uint32_t next = 0;
-      if (tid < kPage && block + a.splits < t.n_blocks) next = flash_page(a, t, flash_range(t, block + a.splits), tid);
-      if (kI8 || (scaled(kv.v_format) && !of_channels(kv))) {
-        const uint8_t* const page = page_at(kv, pages[tid / kPage]);
-        const float unit = !kI8 && f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
-        reinterpret_cast<float*>(shared + a.at_v_scale)[tid] = reinterpret_cast<const float*>(page + (!kI8 && kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
-      }
-      const uint32_t first = (range.from - range.base) / kPage, last = (range.to - 1 - range.base) / kPage;  // pages
-      if (!kI8 && !scaled(kv.k_format)) {
-        if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, page_at(kv, pages[tid / kPage]), shared, tid);
-      } else if (warp >= first / 2 && warp <= last / 2) {
-        scores_of_integers<kTiles, kI8>(a, page_at(kv, pages[tid / kPage]), state.k_table, shared, warp * 32);
-      }
-      if (tid < kPage) state.pages[(i + 1) % 2][tid] = next;
-    }
+  // What is carried around this loop lies in shared memory, since registers are short.
+  while (state.blocks[state.turn].number < t.n_blocks) {
+    block_scores<kTiles, kI8>(a, state, state.blocks[state.turn], shared);
     block_sync();
-    const size_t part = ((static_cast<size_t>(blockIdx.y) * gridDim.x + t.tile) * a.most_blocks + block) * a.tile_rows;
-    block_weights<kRows, kI8>(a, state, flash_range(t, block), part, shared);
+    plan_block(a, t, state.blocks[state.turn].number + a.splits, &state.blocks[state.turn ^ 1]);
+    block_weights<kRows, kI8>(a, state, state.blocks[state.turn], shared);
     block_sync();
-    block_values<kTiles, kI8>(a, state, flash_range(t, block), pages, a.splits > 1 ? a.part + part * kv.dpad : acc, shared);
+    block_values<kTiles, kI8>(a, state, state.blocks[state.turn], acc, shared);
+    if (tid == 0) state.turn ^= 1;
+    block_sync();
   }
   if (a.splits > 1) return;
   for (uint32_t r = warp; r < t.rows; r += kWarps) {
@@ -654,7 +677,7 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
 
 LINNET_KERNEL_MIN(kFlashThreads, 4) flash8_i8(const FlashArgs a) { flash<1, true>(a); }
 LINNET_KERNEL_MIN(kFlashThreads, 3) flash16_i8(const FlashArgs a) { flash<2, true>(a); }
-LINNET_KERNEL_MIN(kFlashThreads, 3) flash8(const FlashArgs a) { flash<1, false>(a); }
+LINNET_KERNEL_MIN(kFlashThreads, 2) flash8(const FlashArgs a) { flash<1, false>(a); }
 LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2, false>(a); }
 
 // The KV blocks of one row, merged from left to right. Grid: (tiles, n_kv_heads, tile_rows).

@@ -320,7 +320,7 @@ LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
 template <class W, bool kWide, uint32_t kTiles>
 LINNET_DEVICE void gemm(const GemmArgs& a) {
   using S = Stage<W, kWide, kTiles>;
-  constexpr uint32_t kRows = S::kRows, kStages = W::kInteger ? kGemmStages : kGemmStages - 1;
+  constexpr uint32_t kRows = S::kRows, kStages = W::kInteger ? kGemmStages : kGemmStages - 1, kAhead = W::kInteger ? 4 : 2;
   LINNET_DYNAMIC_SHARED(shared);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = lane / 4, c = lane % 4;
   const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
@@ -338,8 +338,8 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
         clear<W>(sum[t]);
         for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = 0.0f;
       }
-      uint4 next[4][W::kLoads];
-      for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, steps, s, next[s]);
+      uint4 next[kAhead][W::kLoads];
+      for (uint32_t s = 0; s < kAhead; ++s) load_weights<W>(w, steps, s, next[s]);
       for (uint32_t s = 0; s < kStages - 1; ++s) {
         if (s < stages) copy_stage<W, kWide, kTiles>(a, work, row0, s, groups, zeros, shared + s * S::kBytes);
         copy_async_commit();
@@ -354,8 +354,8 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
 #pragma unroll
         for (uint32_t s = 0; s < 4; ++s) {
           typename W::Fragments f;
-          W::decode(next[s], f);
-          if (stage + 1 < stages) load_weights<W>(w, steps, stage * 4 + 4 + s, next[s]);
+          W::decode(next[s % kAhead], f);
+          load_weights<W>(w, steps, stage * 4 + s + kAhead, next[s % kAhead]);
 #pragma unroll
           for (uint32_t t = 0; t < kTiles; ++t) {
             uint32_t in[W::kX / 4];

@@ -6,7 +6,7 @@ namespace linnet {
 
 inline constexpr uint32_t kSampleThreads = 256;
 inline constexpr uint32_t kSampleSlice = 4096;    // logits of a block
-inline constexpr uint32_t kSampleMost = 1024;     // candidates that are sorted, and tokens that penalties look back at, at most
+inline constexpr uint32_t kSampleMost = 1024;     // candidates sorted at once, and tokens that penalties look back at, at most
 
 // Of a sequence: linnet_sampling as sampling_check leaves it, and what has been drawn. A draw adds to n_draws, one that appends to n_history.
 struct CudaSampler {
@@ -15,7 +15,7 @@ struct CudaSampler {
   uint64_t seed, n_draws;
   uint32_t n_history, reserved;
 };
-// Where not_finite is not 0 the token is 0 and nothing has been drawn or appended.
+// Where not_finite is not 0 the token is 0 and nothing has been drawn or appended. The queue's not_finite stays set until the host clears it.
 struct CudaSampleResult {
   int32_t token;
   uint32_t not_finite;
@@ -36,6 +36,7 @@ struct CudaSampleArgs {
 struct SampleArgs {
   CudaSampleArgs of;
   uint64_t* candidates;  // (rows, slices * kSampleMost)
+  float* values;         // (rows, n_vocab) logits after penalties, where there are more candidates than kSampleMost
   uint32_t* not_finite;  // set where a logit is infinite or NaN
   uint32_t n_slices;
 };
