@@ -13,13 +13,12 @@ struct CudaImage {
   int least_driver;   // as cuDriverGetVersion says it: 12000 = of CUDA 12.0
   const unsigned char *data, *end;  // a cubin's ELF file, or PTX with a NUL at end
 };
-inline constexpr uint32_t kCudaImageCount = 5;
-extern const CudaImage kCudaImages[kCudaImageCount];
+extern const CudaImage kCudaImages[];  // arch 0 behind the last
 
 // For a GPU of compute capability arch / 10: its own cubin, else that of the same major number with the largest smaller minor one, else PTX, which the driver then compiles (seconds, kept
 // in its cache); nullptr where nothing runs. Cubins of Jetsons run on them alone.
 const CudaImage* cuda_image_pick(uint32_t arch);
-// The same with why not: the GPU is too old (LINNET_UNSUPPORTED), or its driver (LINNET_DEVICE).
+// The same with why not: no kernels for the GPU (LINNET_UNSUPPORTED), or its driver is too old (LINNET_DEVICE).
 Status cuda_image_for(uint32_t arch, int driver_version, const CudaImage** out, Error* err);
 
 }  // namespace linnet

@@ -452,9 +452,9 @@ CuResult f_set(CuPointer to, unsigned char value, size_t bytes, CuStream s) {
 }
 CuResult f_set_rows(CuPointer to, size_t pitch, unsigned char value, size_t bytes, size_t rows, CuStream s) {
   ENTER(set_rows, true);
-  if (rows == 0 || bytes == 0 || pitch < bytes || !inside(to, (rows - 1) * pitch + bytes)) return complain(kInvalidValue, "cuMemsetD2D8 past a block");
+  if (!rows || !bytes || pitch < bytes || !inside(to, (rows - 1) * pitch + bytes)) return complain(kInvalidValue, "cuMemsetD2D8 past a block");
   return put(kCall_set_rows, s, {[=] {
-    for (size_t i = 0; i < rows; ++i) std::memset(reinterpret_cast<void*>(to + i * pitch), value, bytes);
+    for (size_t i = 0; i < rows; ++i) std::memset(reinterpret_cast<uint8_t*>(to) + i * pitch, value, bytes);
     return 0;
   }});
 }

@@ -626,7 +626,7 @@ class Tiny(unittest.TestCase):
         self.assertNotIn("jetson", linnet_json("bench", "-m", self.packed, "--gen", 2, "--reps", 1, "--prompt", 0))
         cuda = linnet_json("devices")["cuda"]  # the GPU, or a sentence on why there is none
         if ", CUDA" in linnet_json("devices")["linnet"]:
-            self.assertTrue("sms" in cuda or cuda["why"].startswith("no CUDA device: ") or "too old" in cuda["why"], cuda)
+            self.assertTrue("sms" in cuda or cuda["why"].startswith("no CUDA device: ") or "too old" in cuda["why"] or "no kernels" in cuda["why"], cuda)
         else:
             self.assertEqual(cuda, {"why": "this linnet is built without CUDA"})
         self.assertIn(cuda.get("why", cuda.get("name")), linnet("devices"))

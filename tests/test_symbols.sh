@@ -16,7 +16,7 @@ complain() { # what, list
 
 # 1. Only linnet's own names are global.
 defined=$(nm -g --defined-only "$lib" | awk 'NF == 3 { print $3 }' | sort -u)
-complain "global symbols that are not linnet's" "$(echo "$defined" | c++filt | grep -vE '^(linnet_|(typeinfo (name )?for |vtable for |guard variable for )?([a-z ]+ )?linnet::)' || true)"
+complain "global symbols that are not linnet's" "$(echo "$defined" | c++filt | grep -vE '^(linnet_|(typeinfo (name )?for |vtable for |guard variable for )?([a-z0-9_ ]+[*&]* )?linnet::)' || true)"
 
 # 2. What it takes from outside: memory and string primitives, files, clock, threads. No abort, exit, printf, heap, exceptions; of libm only
 # fmaf, which has one right result. oneDNN's in builds that ask for it, and the loader's, which finds CUDA's driver.
@@ -60,17 +60,18 @@ objdump -p "$shared" | grep -q 'SONAME *liblinnet.so.[0-9]*\.[0-9]*$' || complai
 # 6. Sizes on disk: the whole library with all tiers, and an app with one. Device code of builds with CUDA comes on top of both and is told apart.
 images=$(objdump -h "$work"/images*.o 2>/dev/null | awk '$2 == ".rodata.linnet_images" { print $3 }')
 images=$((0x${images:-0}))
-[ "$images" = 0 ] || echo "device code: $images bytes"
-[ "$images" -le 8000000 ] || complain "device code is larger than its limit of 8000000 bytes" "$images"
+host=0 # what the host's side of CUDA may add
+[ "$images" = 0 ] || { host=120000; echo "device code: $images bytes"; }
+[ "$images" -le 10000000 ] || complain "device code is larger than its limit of 10000000 bytes" "$images"
 for pair in "$shared:1500000" "$hello:700000"; do
   strip -o "$work/stripped" "${pair%:*}"
   stripped=$(wc -c <"$work/stripped")
   echo "$(basename "${pair%:*}"): $stripped bytes stripped"
-  [ "$stripped" -le $((${pair##*:} + images)) ] || complain "$(basename "${pair%:*}") is larger than its limit of ${pair##*:} bytes" "$stripped"
+  [ "$stripped" -le $((${pair##*:} + images + host)) ] || complain "$(basename "${pair%:*}") is larger than its limit of ${pair##*:} bytes" "$stripped"
 done
 
 # 7. "A few hundred kilobytes": code and constants of the whole library.
 bytes=$(($(size -t "$lib" | awk 'END { print $1 }') - images))
 echo "liblinnet.a: $(echo "$defined" | grep -c '^linnet_') linnet_ functions, $bytes bytes of code and constants, takes from outside:" $outside
-[ "$bytes" -lt 900000 ] || complain "larger than its limit of 900000 bytes" "$bytes"
+[ "$bytes" -lt $((900000 + host)) ] || complain "larger than its limit of $((900000 + host)) bytes" "$bytes"
 exit $bad
