@@ -56,6 +56,8 @@ struct CudaSession {
   CuGraphExec graphs[kMaxRows + 1];  // by rows
   uint32_t n_vocab;
   size_t logits_stride;
+  uint32_t entered;  // by calls within calls
+  bool bound;
 };
 
 struct Fetch {  // from the device
@@ -131,6 +133,11 @@ Status ready(CudaModel& m, const linnet_profile& profile, Error* err) {
   if (bound.result) return failed(*m.driver, bound.result, "context", err);
   LINNET_CUDA(m.driver, module_load(&m.module, image->data), "kernels of this GPU");
   for (uint32_t i = 0; i < kCudaKernels; ++i) LINNET_CUDA(m.driver, module_function(&m.kernels[i], m.module, kCudaKernelNames[i]), kCudaKernelNames[i]);
+  for (uint32_t i = 0; i < kCudaKernels; ++i) {  // what a block may have beyond 48 KB has to be asked for
+    int own = 0;
+    LINNET_CUDA(m.driver, function_get(&own, kCuFuncShared, m.kernels[i]), kCudaKernelNames[i]);
+    LINNET_CUDA(m.driver, function_set(m.kernels[i], kCuFuncDynamicShared, static_cast<int>(m.shared_bytes) - own), kCudaKernelNames[i]);
+  }
   LINNET_CUDA(m.driver, stream_create(&m.stream, kCuStreamNonBlocking), "stream");
   return LINNET_OK;
 }
@@ -374,15 +381,20 @@ void keep(CudaQueue& q, CuResult result) {
   if (q.failed == 0) q.failed = result;
 }
 
-void* enter(void* session) {
+void* queue(void* session) { return &session_of(session).queue; }
+
+void enter(void* session) {
   CudaSession& s = session_of(session);
-  keep(s.queue, s.model->driver->context_push(s.model->context));
-  return &s.queue;
+  if (s.entered++) return;
+  const CuResult result = s.model->driver->context_push(s.model->context);
+  s.bound = result == 0;
+  keep(s.queue, result);
 }
 
 void leave(void* session) {
+  CudaSession& s = session_of(session);
   CuContext old;
-  session_of(session).model->driver->context_pop(&old);
+  if (--s.entered == 0 && s.bound) s.model->driver->context_pop(&old);
 }
 
 void to_device(CudaQueue& q, const void* to, const void* from, size_t bytes) {
@@ -442,7 +454,9 @@ void recorded(void* session, uint32_t m) {
   CudaSession& s = session_of(session);
   CudaQueue& q = s.queue;
   CuGraph graph = nullptr;
-  keep(q, q.driver->capture_end(q.stream, &graph));
+  const CuResult ended = q.driver->capture_end(q.stream, &graph);
+  if (ended) q.driver->capture_end(q.stream, &graph);  // a stream that goes on capturing could not even be waited for
+  keep(q, ended);
   if (q.failed == 0) keep(q, q.driver->graph_make(&s.graphs[m], graph, 0));
   if (graph) q.driver->graph_destroy(graph);
   if (q.failed == 0) keep(q, q.driver->graph_launch(s.graphs[m], q.stream));
@@ -561,6 +575,7 @@ const DeviceOps cuda_device = {
     .session_start = session_start,
     .session_stop = session_stop,
     .session_blocks = session_blocks,
+    .queue = queue,
     .enter = enter,
     .leave = leave,
     .begin = begin,

@@ -24,7 +24,7 @@ enum CuAttribute : int {
   kCuSharedPerBlock = 8, kCuSms = 16, kCuIntegrated = 18, kCuUnifiedAddressing = 41, kCuClockKhz = 13, kCuMemoryClockKhz = 36, kCuBusBits = 37, kCuL2Bytes = 38,
   kCuMajor = 75, kCuMinor = 76, kCuSharedPerBlockOptIn = 97,
 };
-inline constexpr int kCuFuncDynamicShared = 8;          // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr int kCuFuncShared = 1, kCuFuncDynamicShared = 8;          // CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr unsigned kCuStreamNonBlocking = 1, kCuEventDefault = 0, kCuEventNoTiming = 2, kCuCaptureThread = 1, kCuHostRegisterReadOnly = 8, kCuHostRegisterMapped = 2;
 
 // X(result, name here, name in the library, parameters)
@@ -70,6 +70,7 @@ inline constexpr unsigned kCuStreamNonBlocking = 1, kCuEventDefault = 0, kCuEven
   X(module_load, "cuModuleLoadData", (CuModule * module, const void* image))                                                     \
   X(module_unload, "cuModuleUnload", (CuModule module))                                                                          \
   X(module_function, "cuModuleGetFunction", (CuFunction * function, CuModule module, const char* name))                          \
+  X(function_get, "cuFuncGetAttribute", (int* value, int attribute, CuFunction function))                                        \
   X(function_set, "cuFuncSetAttribute", (CuFunction function, int attribute, int value))                                         \
   X(launch, "cuLaunchKernel", (CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
                                unsigned shared_bytes, CuStream stream, void** params, void** extra))                             \

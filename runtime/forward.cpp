@@ -365,8 +365,7 @@ void put_on_device(Pass& pass) {
   const bool decode = b.m == b.n_spans && b.n_logits == b.m;
   if (decode && own.replay(s.device, b.m)) return;
   pass.recording = decode && own.record(s.device);
-  forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, own.enter(s.device)});
-  own.leave(s.device);
+  forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, own.queue(s.device)});
   if (pass.recording) own.recorded(s.device, b.m);
 }
 

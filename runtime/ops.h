@@ -209,8 +209,9 @@ struct DeviceOps {
   Status (*session_start)(void* session, void* model, Error* err);
   void (*session_stop)(void* session);
   Blocks* (*session_blocks)(void* session, bool pinned);
-  // The queue of a session that Worker::device names. Around all that follows the calling thread is bound to the device.
-  void* (*enter)(void* session);
+  void* (*queue)(void* session);  // what Worker::device is
+  // Around all that follows the calling thread is bound to the device.
+  void (*enter)(void* session);
   void (*leave)(void* session);
   void (*begin)(void* session, const DevicePass& pass);
   void (*pace)(const Worker& w, uint32_t layer);  // waits until the device is no more than a layer behind, so that a cancel is answered soon

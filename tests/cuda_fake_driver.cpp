@@ -615,6 +615,13 @@ CuResult f_module_function(CuFunction* function, CuModule module, const char* na
   *function = reinterpret_cast<CuFunction>(it->second.get());
   return 0;
 }
+CuResult f_function_get(int* value, int attribute, CuFunction function) {
+  ENTER(function_get, true);
+  Kernel* k = kernel_of(function);
+  if (!k || attribute != kCuFuncShared) return complain(kInvalidValue, "cuFuncGetAttribute: no such function or attribute");
+  *value = static_cast<int>(k->static_shared);
+  return 0;
+}
 CuResult f_function_set(CuFunction function, int attribute, int value) {
   ENTER(function_set, true);
   Kernel* k = kernel_of(function);
