@@ -38,15 +38,18 @@ struct Cache {
   std::unique_ptr<uint8_t[]> memory;
   test::DeviceMemory pools;
   Cache(const Choice& c, uint32_t n_sequences, uint32_t n_chunk) {
-    const KvPlan plan = {kLayers, c.n_kv_heads, c.head_dim, c.latent, n_sequences, c.context, c.context * n_sequences, n_chunk, 0, c.keep ? LINNET_FULL_DROP_OLDEST : LINNET_FULL_STOP, c.keep, c.chunked, &c,
+    const KvPlan plan = {kLayers, c.n_kv_heads, c.head_dim, c.latent, n_sequences, c.context, c.context * n_sequences, n_chunk, 0, c.keep ? LINNET_FULL_DROP_OLDEST : LINNET_FULL_STOP, c.keep, c.chunked, nullptr, &c,
                          layer_of};
     Arena counted;
-    REQUIRE(kv.layout_in(counted, plan));
+    REQUIRE(kv.layout_in(counted, counted, plan));
     memory = std::make_unique<uint8_t[]>(counted.used() + 64);
     Arena arena(memory.get() + (64 - reinterpret_cast<uintptr_t>(memory.get()) % 64), counted.used());
-    REQUIRE(kv.layout_in(arena, plan));
+    REQUIRE(kv.layout_in(arena, arena, plan));
     kv.reset();
-    for (uint32_t i = 0; i < kv.n_classes; ++i) kv.classes[i].pool = pools.take<uint8_t>(bytes(i), 0);
+    for (uint32_t i = 0; i < kv.n_classes; ++i) {
+      auto* all = pools.take<uint8_t>(bytes(i), 0);
+      for (uint32_t l = 0; l < kv.classes[i].n_layers; ++l) kv.classes[i].pools[l] = all + bytes(i) / kv.classes[i].n_layers * l;
+    }
   }
   size_t bytes(uint32_t i) const { return size_t{kv.classes[i].n_layers} * kv.classes[i].n_pages * kv.classes[i].layout.page_bytes; }
 };
@@ -123,7 +126,7 @@ struct Both {
     cuda_kv_append(device, cuda.kv, layer, d.copy(k.data(), k.size()), d.copy(v.data(), v.size()), n_kv, blind.data(), static_cast<uint32_t>(blind.size()), {});
     REQUIRE(queue.q.failed == 0);
     if (bad == 0 || look)
-      for (uint32_t i = 0; i < cpu.kv.n_classes; ++i) REQUIRE(std::memcmp(cpu.kv.classes[i].pool, cuda.kv.classes[i].pool, cpu.bytes(i)) == 0);
+      for (uint32_t i = 0; i < cpu.kv.n_classes; ++i) REQUIRE(std::memcmp(cpu.kv.classes[i].pools[0], cuda.kv.classes[i].pools[0], cpu.bytes(i)) == 0);
 
     if (look) {
       uint32_t n = m;
