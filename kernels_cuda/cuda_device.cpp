@@ -9,11 +9,13 @@
 #include "../runtime/kv.h"
 #include "cuda_queue.h"
 #include "images.h"
+#include "sample_args.h"
 
 namespace linnet {
 namespace {
 
 constexpr uint32_t kMaxRows = 64;  // of a recorded pass: sequences of a session
+constexpr uint32_t kHistory = 4 * kSampleMost;  // tokens that penalties look back at, and room for new ones
 constexpr size_t kStagingHalf = size_t{4} << 20;
 constexpr uint64_t kDefaultBlock = uint64_t{256} << 20;
 
@@ -42,11 +44,24 @@ struct CudaSession {
   uint32_t* row_span;   // (n_chunk)
   uint32_t* tables;     // (n_sequences, table_stride)
   uint32_t* not_finite;
+  // Drawing: pinned, and the device's.
+  CudaSampler *sampler, *on_sampler;
+  int32_t *history, *on_history;         // (kHistory)
+  CudaSampleResult *result, *on_result;
+  float* kept;                           // (logits_stride) of the device
+  uint32_t n_history;
+  CuEvent drawn;
   CuEvent paced[2];
   uint32_t n_paced;
   CuGraphExec graphs[kMaxRows + 1];  // by rows
   uint32_t n_vocab;
   size_t logits_stride;
+};
+
+struct Fetch {  // from the device
+  void* host;
+  const void* device;
+  size_t bytes;
 };
 
 CudaModel& model_of(void* p) { return *static_cast<CudaModel*>(p); }
@@ -292,11 +307,21 @@ void session_layout(void* session, const void* model, Arena& device, Arena& pinn
   q.not_finite = device.take<uint32_t>("queue", 1);
   const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_heads, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms), heads = plan.head_k ? cuda_gemm_heads_scratch(plan.n_chunk, plan.n_heads, plan.head_k) : 0;
   q.scratch_bytes = attention > heads ? attention : heads;
+  if (const size_t sample = cuda_sample_scratch(1, plan.n_vocab); sample > q.scratch_bytes) q.scratch_bytes = sample;
   q.scratch = device.take<uint8_t>("queue", q.scratch_bytes);
   CudaSpan* spans = pinned.take<CudaSpan>("queue", plan.n_sequences);
   uint32_t* row_span = pinned.take<uint32_t>("queue", plan.n_chunk);
   uint32_t* table_rows = pinned.take<uint32_t>("queue", tables);
   uint32_t* not_finite = pinned.take<uint32_t>("queue", 1);
+  CudaSession layout{};
+  CudaSession& t = s ? *s : layout;
+  t.on_sampler = device.take<CudaSampler>("queue", 1);
+  t.on_history = device.take<int32_t>("queue", kHistory);
+  t.on_result = device.take<CudaSampleResult>("queue", 1);
+  t.kept = device.take<float>("logits", plan.logits_stride);
+  t.sampler = pinned.take<CudaSampler>("queue", 1);
+  t.history = pinned.take<int32_t>("queue", kHistory);
+  t.result = pinned.take<CudaSampleResult>("queue", 1);
   if (s) s->n_vocab = plan.n_vocab, s->logits_stride = plan.logits_stride;
   if (s) s->spans = spans, s->row_span = row_span, s->tables = table_rows, s->not_finite = not_finite;
 }
@@ -310,6 +335,7 @@ void session_stop(void* session) {
     if (g) m.driver->graph_exec_destroy(g);
   for (CuEvent e : s.paced)
     if (e) m.driver->event_destroy(e);
+  if (s.drawn) m.driver->event_destroy(s.drawn);
   if (s.queue.stream) m.driver->stream_destroy(s.queue.stream);
 }
 
@@ -317,6 +343,7 @@ Status start(CudaSession& s, Error* err) {
   const CudaDriver* d = s.model->driver;
   LINNET_CUDA(d, stream_create(&s.queue.stream, kCuStreamNonBlocking), "stream");
   for (CuEvent& e : s.paced) LINNET_CUDA(d, event_create(&e, kCuEventNoTiming), "event");
+  LINNET_CUDA(d, event_create(&s.drawn, kCuEventNoTiming), "event");
   LINNET_CUDA(d, set(pointer(s.queue.not_finite), 0, sizeof(uint32_t), s.queue.stream), "device memory");
   // What nobody has written yet is finite.
   for (uint32_t i = 0; i < s.blocks.n; ++i) LINNET_CUDA(d, set(pointer(s.blocks.base[i]), 0, static_cast<size_t>(s.blocks.bytes[i]), s.queue.stream), "device memory");
@@ -375,7 +402,7 @@ void begin(void* session, const DevicePass& p) {
   to_device(q, q.pass.spans, s.spans, p.n_spans * sizeof *s.spans);
   to_device(q, q.pass.row_span, s.row_span, p.m * sizeof(uint32_t));
   to_device(q, q.pass.tables, s.tables, size_t{p.n_spans} * q.pass.table_stride * sizeof(uint32_t));
-  to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
+  if (!p.drawn) to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
   if (p.rows->positions) to_device(q, p.rows->positions, p.made->positions, p.m * sizeof(int32_t));
   if (p.rows->temperature) to_device(q, p.rows->temperature, p.made->temperature, p.m * sizeof(float));
   for (uint32_t r = 0; r < p.n_ropes; ++r) {
@@ -384,6 +411,7 @@ void begin(void* session, const DevicePass& p) {
     to_device(q, p.rows->sin + at, p.made->sin + at, size_t{p.m} * p.n_pairs * sizeof(float));
   }
   q.pass.tokens = p.rows->tokens;
+  q.n_rows = p.m;
   s.n_paced = 0;
 }
 
@@ -442,6 +470,54 @@ Status finish(void* session, const float* logits, uint32_t n_logits, float* to, 
   return check(session, err);
 }
 
+void draw_begin(void* session, const linnet_sampling& p, uint64_t n_draws, const int32_t* history, uint32_t n_history, const float* logits) {
+  CudaSession& s = session_of(session);
+  const uint32_t n = n_history < kSampleMost ? n_history : kSampleMost;
+  *s.sampler = {p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n, p.seed, n_draws, n, 0};
+  std::memcpy(s.history, history + (n_history - n), n * sizeof *history);
+  s.n_history = n;
+  to_device(s.queue, s.on_sampler, s.sampler, sizeof *s.sampler);
+  to_device(s.queue, s.on_history, s.history, n * sizeof *s.history);
+  if (logits) to_device(s.queue, s.kept, logits, s.logits_stride * sizeof(float));
+}
+
+bool draw_room(void* session) { return session_of(session).n_history < kHistory; }
+
+void draw(void* session, int32_t* to) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
+  cuda_sample(q, {s.kept, s.logits_stride, 1, s.n_vocab, 1, nullptr, s.on_sampler, s.on_history, kHistory, to, s.on_result});
+  ++s.n_history;
+  for (const auto& [host, device, bytes] : {Fetch{s.result, s.on_result, sizeof *s.result}, {s.sampler, s.on_sampler, sizeof *s.sampler}, {s.not_finite, q.not_finite, sizeof *s.not_finite}})
+    if (q.failed == 0) keep(q, q.driver->copy_to_host(host, pointer(device), bytes, q.stream));
+  if (q.failed == 0) keep(q, q.driver->event_record(s.drawn, q.stream));
+}
+
+Status drawn(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_finite, Error* err) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
+  if (q.failed == 0) keep(q, q.driver->event_wait(s.drawn));
+  LINNET_TRY(check(session, err));
+  *token = s.result->token;
+  *n_draws = s.sampler->n_draws;
+  *not_finite = s.result->not_finite | *s.not_finite;
+  if (*not_finite) keep(q, q.driver->set(pointer(q.not_finite), 0, sizeof(uint32_t), q.stream));
+  return LINNET_OK;
+}
+
+void keep_logits(void* session, const float* logits) {
+  CudaSession& s = session_of(session);
+  if (s.queue.failed == 0) keep(s.queue, s.queue.driver->copy(pointer(s.kept), pointer(logits), s.logits_stride * sizeof(float), s.queue.stream));
+}
+
+Status kept_logits(void* session, float* to, Error* err) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
+  if (q.failed == 0) keep(q, q.driver->copy_to_host(to, pointer(s.kept), s.logits_stride * sizeof(float), q.stream));
+  if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
+  return check(session, err);
+}
+
 void zero(void* session, uint8_t* p, size_t pitch, size_t bytes, uint32_t n) {
   CudaQueue& q = session_of(session).queue;
   if (q.failed == 0) keep(q, q.driver->set_rows(pointer(p), pitch, 0, bytes, n, q.stream));
@@ -493,6 +569,12 @@ const DeviceOps cuda_device = {
     .record = record,
     .recorded = recorded,
     .finish = finish,
+    .draw_begin = draw_begin,
+    .draw_room = draw_room,
+    .draw = draw,
+    .drawn = drawn,
+    .keep_logits = keep_logits,
+    .kept_logits = kept_logits,
     .zero = zero,
     .copy = copy,
     .read = read,

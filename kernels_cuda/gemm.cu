@@ -72,13 +72,15 @@ struct Bytes {
     uint32_t a[2][4];
   };
   LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 128 + lane / 4 % 4 * 16; }
-  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
-    f.a[0][0] = w[0].x, f.a[0][1] = w[0].y, f.a[0][2] = w[1].x, f.a[0][3] = w[1].y;
-    f.a[1][0] = w[0].z, f.a[1][1] = w[0].w, f.a[1][2] = w[1].z, f.a[1][3] = w[1].w;
+  // A fragment is of two loads. The compiler would put it together before every product, with as many moves as a zero that it does not know costs once.
+  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f, uint32_t zero) {
+    f.a[0][0] = w[0].x ^ zero, f.a[0][1] = w[0].y ^ zero, f.a[0][2] = w[1].x ^ zero, f.a[0][3] = w[1].y ^ zero;
+    f.a[1][0] = w[0].z ^ zero, f.a[1][1] = w[0].w ^ zero, f.a[1][2] = w[1].z ^ zero, f.a[1][3] = w[1].w ^ zero;
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, const uint32_t (&x)[2]) {
-    mma_i8(c[0], f.a[0], x);
-    mma_i8(c[1], f.a[1], x);
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
+    const int start[4] = {kSumStart, kSumStart, kSumStart, kSumStart};
+    if (first) mma_i8(c[t], f.a[t], x, start);
+    else mma_i8(c[t], f.a[t], x);
   }
   LINNET_DEVICE float sum_of(int c) { return float_of(static_cast<uint32_t>(c)) - kSumZero; }
 };
@@ -92,11 +94,11 @@ struct Nibbles {
   LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
   LINNET_DEVICE uint32_t low(uint32_t w) { return (w << 4 & 0xF0F0F0F0u) ^ 0x80808080u; }
   LINNET_DEVICE uint32_t high(uint32_t w) { return (w & 0xF0F0F0F0u) ^ 0x80808080u; }
-  LINNET_DEVICE void decode(const uint4 (&w)[1], Fragments& f) {
+  LINNET_DEVICE void decode(const uint4 (&w)[1], Fragments& f, uint32_t) {
     f.a[0][0] = low(w[0].x), f.a[0][1] = low(w[0].y), f.a[0][2] = high(w[0].x), f.a[0][3] = high(w[0].y);
     f.a[1][0] = low(w[0].z), f.a[1][1] = low(w[0].w), f.a[1][2] = high(w[0].z), f.a[1][3] = high(w[0].w);
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, const uint32_t (&x)[2]) { Bytes::multiply(c, f, x); }
+  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) { Bytes::multiply(c, f, t, x, first); }
   LINNET_DEVICE float sum_of(int c) { return fma_of(float_of(static_cast<uint32_t>(c)), 0.0625f, kSumZero * -0.0625f); }
 };
 
@@ -111,32 +113,23 @@ struct Fp8 {
   };
   LINNET_DEVICE uint32_t place(uint32_t lane) { return Bytes::place(lane); }
   LINNET_DEVICE uint32_t pair(uint32_t w) { return mul_bf16((w & 0x00800080u) << 8 | (w & 0x007F007Fu) << kShift, kScale << 16 | kScale); }
-  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f) {
+  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f, uint32_t) {
     for (int i = 0; i < 2; ++i) {
       f.a[0][i][0] = pair(w[i].x), f.a[0][i][1] = pair(w[i].y), f.a[0][i][2] = pair(w[i].x >> 8), f.a[0][i][3] = pair(w[i].y >> 8);
       f.a[1][i][0] = pair(w[i].z), f.a[1][i][1] = pair(w[i].w), f.a[1][i][2] = pair(w[i].z >> 8), f.a[1][i][3] = pair(w[i].w >> 8);
     }
   }
-  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, const uint32_t (&x)[4]) {
+  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[4], bool first) {
+    for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
     for (int i = 0; i < 2; ++i) {
       const uint32_t b[2] = {x[i * 2], x[i * 2 + 1]};
-      mma_bf16(c[0], f.a[0][i], b);
-      mma_bf16(c[1], f.a[1][i], b);
+      mma_bf16(c[t], f.a[t][i], b);
     }
   }
   LINNET_DEVICE float sum_of(float c) { return c; }
 };
 using E4m3 = Fp8<4, 0x7B80>;  // 2^120
 using E5m2 = Fp8<5, 0x7780>;  // 2^112
-
-template <class W>
-LINNET_DEVICE void clear(typename W::Sum (&c)[2][4]) {
-  for (int t = 0; t < 2; ++t)
-    for (int e = 0; e < 4; ++e) {
-      if constexpr (W::kInteger) c[t][e] = kSumStart;
-      else c[t][e] = 0.0f;
-    }
-}
 
 // 32 inputs of a panel; `panel` is where this lane reads in the first ones.
 template <class W>
@@ -203,14 +196,13 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
           for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, steps, (begin + turn) * 4 + s, next[s]);
         for (uint32_t stage = begin + turn; mine && stage < end; stage += a.split) {
           typename W::Sum sum[2][4];
-          clear<W>(sum);
           Scales scale;
           if (W::kInteger) load_scales<W, kWide>(a.w, scales, zeros, lane, stage * per_stage, scale);
 #pragma unroll
           for (uint32_t s = 0; s < 4; ++s) {
             const uint32_t step = stage * 4 + s;
             typename W::Fragments f;
-            W::decode(next[s], f);
+            W::decode(next[s], f, a.zero);
             if (stage + a.split < end) load_weights<W>(w, steps, step + a.split * 4, next[s]);
             uint32_t in[W::kX / 4] = {};
             if (step < steps) {
@@ -222,7 +214,9 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
                 in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
               }
             }
-            W::multiply(sum, f, in);
+            const bool opens = kWide ? s == 0 : s * 32 % group == 0;  // a group
+            W::multiply(sum, f, 0, in, opens);
+            W::multiply(sum, f, 1, in, opens);
             if ((s + 1) * 32 % group) continue;
             const uint32_t g = stage * per_stage + s * 32 / group;
             if (g < groups) {
@@ -240,7 +234,6 @@ LINNET_DEVICE void gemv(const GemmArgs& a) {
                 }
               }
             }
-            clear<W>(sum);
           }
         }
         if (a.split == 1) continue;
@@ -317,6 +310,23 @@ LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
   }
 }
 
+// Adds a group to what came before. scales: of x for this lane's rows, their sums `sums_at` bytes on.
+template <class W, bool kZeros, uint32_t kTiles>
+LINNET_DEVICE void end_group(float (&acc)[kTiles][2][4], const int (&sum)[kTiles][2][4], const Scales& scale, const uint8_t* scales, uint32_t sums_at) {
+#pragma unroll
+  for (uint32_t t = 0; t < kTiles; ++t) {
+    const float2 both = *reinterpret_cast<const float2*>(scales + t * 32);
+    int2 sums = {0, 0};
+    if (kZeros) sums = *reinterpret_cast<const int2*>(scales + sums_at + t * 32);
+    for (uint32_t r = 0; r < 2; ++r)
+      for (uint32_t e = 0; e < 4; ++e) {
+        float v = W::sum_of(sum[t][e / 2][e % 2 * 2 + r]);
+        if (kZeros) v = fma_of(scale.zero[e], static_cast<float>(r ? sums.y : sums.x) * -0.0078125f, v);
+        acc[t][e / 2][e % 2 * 2 + r] = fma_of(v, scale.s[e] * (r ? both.y : both.x), acc[t][e / 2][e % 2 * 2 + r]);
+      }
+  }
+}
+
 template <class W, bool kWide, uint32_t kTiles>
 LINNET_DEVICE void gemm(const GemmArgs& a) {
   using S = Stage<W, kWide, kTiles>;
@@ -335,7 +345,6 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
       typename W::Sum sum[kTiles][2][4];
 #pragma unroll
       for (uint32_t t = 0; t < kTiles; ++t) {
-        clear<W>(sum[t]);
         for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = 0.0f;
       }
       uint4 next[kAhead][W::kLoads];
@@ -354,20 +363,28 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
 #pragma unroll
         for (uint32_t s = 0; s < 4; ++s) {
           typename W::Fragments f;
-          W::decode(next[s % kAhead], f);
+          W::decode(next[s % kAhead], f, a.zero);
           load_weights<W>(w, steps, stage * 4 + s + kAhead, next[s % kAhead]);
+          // One fragment for all rows and then the other.
+          constexpr uint32_t kAtOnce = W::kX == 8 ? kTiles : 1;
 #pragma unroll
-          for (uint32_t t = 0; t < kTiles; ++t) {
-            uint32_t in[W::kX / 4];
-            const uint8_t* from = x + (s * kRows + t * 8) * S::kRowBytes;
-            if constexpr (W::kX == 8) {
-              const uint2 v = *reinterpret_cast<const uint2*>(from);
-              in[0] = v.x, in[1] = v.y;
-            } else {
-              const uint4 v = *reinterpret_cast<const uint4*>(from);
-              in[0] = v.x, in[1] = v.y, in[2] = v.z, in[3] = v.w;
+          for (uint32_t from = 0; from < kTiles; from += kAtOnce) {
+            uint32_t in[kAtOnce][W::kX / 4];
+#pragma unroll
+            for (uint32_t t = 0; t < kAtOnce; ++t) {
+              const uint8_t* at = x + (s * kRows + (from + t) * 8) * S::kRowBytes;
+              if constexpr (W::kX == 8) {
+                const uint2 v = *reinterpret_cast<const uint2*>(at);
+                in[t][0] = v.x, in[t][1] = v.y;
+              } else {
+                const uint4 v = *reinterpret_cast<const uint4*>(at);
+                in[t][0] = v.x, in[t][1] = v.y, in[t][2] = v.z, in[t][3] = v.w;
+              }
             }
-            W::multiply(sum[t], f, in);
+#pragma unroll
+            for (int half = 0; half < 2; ++half)
+#pragma unroll
+              for (uint32_t t = 0; t < kAtOnce; ++t) W::multiply(sum[from + t], f, half, in[t], kWide ? s == 0 : s * 32 % group == 0);
           }
           if ((s + 1) * 32 % group) continue;
           const uint32_t g = stage * per_stage + s * 32 / group;
@@ -375,26 +392,14 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
           if constexpr (W::kInteger) {
             Scales scale;
             load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
-#pragma unroll
-            for (uint32_t t = 0; t < kTiles; ++t) {
-              const uint32_t row = s * 32 / group * kRows + t * 8 + c * 2;
-              const float2 both = *reinterpret_cast<const float2*>(here + S::kX + row * 4);
-              int2 sums = {0, 0};
-              if (zeros) sums = *reinterpret_cast<const int2*>(here + S::kX + S::kScales + row * 4);
-              for (uint32_t r = 0; r < 2; ++r)
-                for (uint32_t e = 0; e < 4; ++e) {
-                  float v = W::sum_of(sum[t][e / 2][e % 2 * 2 + r]);
-                  if (zeros) v = fma_of(scale.zero[e], static_cast<float>(r ? sums.y : sums.x) * -0.0078125f, v);
-                  acc[t][e / 2][e % 2 * 2 + r] = fma_of(v, scale.s[e] * (r ? both.y : both.x), acc[t][e / 2][e % 2 * 2 + r]);
-                }
-            }
+            const uint8_t* of_group = here + S::kX + s * 32 / group * kRows * 4 + c * 8;
+            if (zeros) end_group<W, true, kTiles>(acc, sum, scale, of_group, S::kScales);
+            else end_group<W, false, kTiles>(acc, sum, scale, of_group, S::kScales);
           } else {
 #pragma unroll
             for (uint32_t t = 0; t < kTiles; ++t)
               for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = acc[t][e / 4][e % 4] + sum[t][e / 4][e % 4];
           }
-#pragma unroll
-          for (uint32_t t = 0; t < kTiles; ++t) clear<W>(sum[t]);
         }
       }
       copy_async_wait<0>();

@@ -24,6 +24,7 @@ struct GemmArgs {
   const uint32_t *first, *active, *n_active;  // of Pairs; nullptr: no experts
   uint32_t m;                // rows; experts have their own numbers
   uint32_t panels, x_groups, group, accumulate, split;  // split: warps that share k in a product of few rows
+  uint32_t zero;             // 0
 };
 
 struct EmbedArgs {

@@ -95,10 +95,19 @@ void cuda_embed(const Worker& w, const Matrix& table, const int32_t* tokens, uin
 
 void cuda_gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate, float* y, size_t y_stride) {
   GemmArgs a = args_of(mat, x, x_stride, q, y, y_stride);
-  a.m = m;
   a.bias = bias;
   a.accumulate = accumulate;
-  if (m) run(cuda_queue(w), a, m, 1);
+  // Rows that stay in the second-level cache while the weights go by, but enough to fill the GPU.
+  CudaQueue& queue = cuda_queue(w);
+  uint64_t at_once = 512;
+  while (div_up(a.panels, 2 * kGemmWarps) * at_once < uint64_t{queue.n_sms} * 512) at_once *= 2;
+  for (uint64_t row = 0; row < m; row += at_once) {
+    a.m = min_of(at_once, m - row);
+    run(queue, a, a.m, 1);
+    a.x += at_once * a.x_stride;
+    if (a.x_scale) a.x_scale += at_once * a.x_groups, a.x_sum128 += at_once * a.x_groups;
+    a.y += at_once * y_stride;
+  }
 }
 
 void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,

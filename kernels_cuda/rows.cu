@@ -157,7 +157,7 @@ LINNET_KERNEL(128) rope_heads(const RopeArgs a) {
   if (item >= a.m * a.n_heads) return;
   const uint32_t row = item / a.n_heads, head = item % a.n_heads;
   float* x = a.x + row * a.stride + uint64_t{head} * n;
-  const float* weight = a.weight + uint64_t{head} * a.weight_stride;
+  const float* weight = a.weight ? a.weight + uint64_t{head} * a.weight_stride : nullptr;
   float mean = 0, r = 0;
   if (a.kind == kCudaNormLayer) mean = head_sum(false, x, n, 0.0f) / static_cast<float>(n);
   if (a.kind != kCudaNormNone) r = 1.0f / sqrt_of(head_sum(true, x, n, mean) / static_cast<float>(n) + a.eps);

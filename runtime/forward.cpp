@@ -357,27 +357,46 @@ void forward_rows(Pass& pass, const Worker& w) {
 
 namespace {
 
-// Puts the pass into the device's queue and waits for it. Decoding is recorded once for every number of rows.
+// Puts a pass into the device's queue. Decoding is recorded once for every number of rows.
+void put_on_device(Pass& pass) {
+  linnet_session& s = pass.s;
+  const Batch& b = pass.batch;
+  const DeviceOps& own = *s.model->own;
+  const bool decode = b.m == b.n_spans && b.n_logits == b.m;
+  if (decode && own.replay(s.device, b.m)) return;
+  pass.recording = decode && own.record(s.device);
+  forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, own.enter(s.device)});
+  own.leave(s.device);
+  if (pass.recording) own.recorded(s.device, b.m);
+}
+
+// What the host makes for it.
+void begin_on_device(linnet_session& s, const Batch& b, bool drawn) {
+  const ModelSpec& spec = s.model->spec;
+  make_rows(s, b, 0, 1);
+  s.model->own->begin(s.device, {&s.kv, b.spans, b.n_spans, b.m, &s.act.made, &s.act.rows, spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2, s.act.n_ropes, s.act.n_rope_rows, drawn});
+}
+
 Status run_on_device(Pass& pass, Error* err) {
   linnet_session& s = pass.s;
   const Batch& b = pass.batch;
   const DeviceOps& own = *s.model->own;
-  const ModelSpec& spec = s.model->spec;
   const FpGuard guard;
-  make_rows(s, b, 0, 1);
-  own.begin(s.device, {&s.kv, b.spans, b.n_spans, b.m, &s.act.made, &s.act.rows, spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2, s.act.n_ropes, s.act.n_rope_rows});
-  const bool decode = b.m == b.n_spans && b.n_logits == b.m;
-  if (decode && (pass.stop = s.cancel.exchange(0, std::memory_order_relaxed)) != 0) return LINNET_OK;
-  if (!decode || !own.replay(s.device, b.m)) {
-    pass.recording = decode && own.record(s.device);
-    forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, own.enter(s.device)});
-    own.leave(s.device);
-    if (pass.recording) own.recorded(s.device, b.m);
-  }
+  if ((pass.stop = s.cancel.exchange(0, std::memory_order_relaxed)) != 0) return LINNET_OK;
+  begin_on_device(s, b, false);
+  put_on_device(pass);
   return own.finish(s.device, s.act.logits, pass.stop ? 0 : b.n_logits, b.logits, &pass.not_finite, err);
 }
 
 }  // namespace
+
+void forward_ahead(linnet_session& s, const Batch& b) {
+  const FpGuard guard;
+  Pass pass{s, b};
+  begin_on_device(s, b, true);
+  s.model->own->draw(s.device, s.act.rows.tokens);
+  put_on_device(pass);
+}
 
 Status forward(linnet_session& s, const Batch& batch, Error* err) {
   Pass pass{s, batch};

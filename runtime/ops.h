@@ -186,6 +186,7 @@ struct DevicePass {
   uint32_t n_spans, m;
   const struct RowTables *made, *rows;
   uint32_t n_pairs, n_ropes, rope_rows;
+  bool drawn;  // the token of its one row is the device's already
 };
 struct DeviceOps {
   size_t model_bytes, matrix_bytes, session_bytes;  // of a model's handle, of what Matrix::panels points to, of a session's handle
@@ -219,6 +220,14 @@ struct DeviceOps {
   void (*recorded)(void* session, uint32_t m);
   // Waits for the pass; logits to the host's memory.
   Status (*finish)(void* session, const float* logits, uint32_t n_logits, float* to, uint32_t* not_finite, Error* err);
+  // Drawing on the device, for one sequence at a time, ahead of the host: draw() puts a token where the next pass reads that of its first row, drawn() waits for it, while the pass runs.
+  // Logits are kept apart, since those of the next pass come before somebody decided that it counts.
+  void (*draw_begin)(void* session, const linnet_sampling& sampling, uint64_t n_draws, const int32_t* history, uint32_t n_history, const float* logits);  // all of them the host's
+  bool (*draw_room)(void* session);  // false: begin anew, the history is full
+  void (*draw)(void* session, int32_t* to);
+  Status (*drawn)(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_finite, Error* err);
+  void (*keep_logits)(void* session, const float* logits);  // the device's
+  Status (*kept_logits)(void* session, float* to, Error* err);
   // Memory: n pieces, `pitch` bytes apart. read and write return when the host's memory may be used.
   void (*zero)(void* session, uint8_t* p, size_t pitch, size_t bytes, uint32_t n);
   void (*copy)(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n);

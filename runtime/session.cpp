@@ -186,7 +186,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
-    uint16_t* chosen = arena.take<uint16_t>("history", spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0);
+    uint16_t* chosen = places.device.take<uint16_t>(model.own ? "activations" : "history", spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0);
     if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen, .n_draws = 0};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
@@ -529,11 +529,14 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   b.pending = keep > a.length;
   s.kv.fork(from, to, b.length);
   b.n_forgotten = keep ? a.n_forgotten : 0;
+  const DeviceGuard device(s);
   std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
   if (const ModelSpec& spec = s.model->spec; spec.expert_capacity)
     for (uint32_t i = 0; i < spec.n_layers; ++i) {
       const size_t layer = size_t{i} * s.params.n_context * spec.n_active;
-      std::memcpy(b.chosen + layer, a.chosen + layer, size_t{b.length} * spec.n_active * sizeof *b.chosen);
+      const size_t bytes = size_t{b.length} * spec.n_active * sizeof *b.chosen;
+      if (s.device) s.model->own->copy(s.device, reinterpret_cast<uint8_t*>(b.chosen + layer), reinterpret_cast<const uint8_t*>(a.chosen + layer), 0, bytes, bytes != 0);
+      else std::memcpy(b.chosen + layer, a.chosen + layer, bytes);
     }
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
@@ -664,11 +667,8 @@ Status catch_up(linnet_session& s, uint32_t i, Error* err) {
   return compute_one(s, i, nullptr, err);
 }
 
-int32_t draw(linnet_session& s, Sequence& seq) {
-  const FpGuard guard;
-  s.sampler.n_draws = seq.n_draws;
-  const int32_t token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history, seq.length - seq.n_forgotten);
-  seq.n_draws = s.sampler.n_draws;
+// A token was drawn: how long it took.
+void note_draw(linnet_session& s) {
   const uint64_t now = clock_ns();
   if (s.ttft_pending) {
     s.stats.first_token_ns = now - s.ttft_start_ns;
@@ -678,7 +678,106 @@ int32_t draw(linnet_session& s, Sequence& seq) {
     if (s.stats.last_token_ns > s.stats.max_token_ns) s.stats.max_token_ns = s.stats.last_token_ns;
   }
   s.last_sample_ns = now;
+}
+
+int32_t draw(linnet_session& s, Sequence& seq) {
+  const FpGuard guard;
+  s.sampler.n_draws = seq.n_draws;
+  const int32_t token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history, seq.length - seq.n_forgotten);
+  seq.n_draws = s.sampler.n_draws;
+  note_draw(s);
   return token;
+}
+
+// linnet_generate on a device: it draws, and the pass of the token that is drawn begins before the host has seen it. Where that ends the generation the pass does not count.
+Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
+  const CpuGuard bound(s.cpus);
+  const DeviceGuard device(s);
+  const DeviceOps& own = *s.model->own;
+  const Tokenizer& tokenizer = s.model->tokenizer;
+  Sequence& seq = s.seqs[id];
+  if (session_length(s, id) == session_most(s)) {
+    *why = LINNET_STOP_CONTEXT;
+    return LINNET_OK;
+  }
+  LINNET_TRY(catch_up(s, id, err) == LINNET_CANCELLED ? (*why = LINNET_STOP_CANCEL, LINNET_CANCELLED) : device.check(err));
+  bool begun = false, kept = false;  // kept: the last row of logits is the device's alone
+  Status status = LINNET_OK;
+  for (uint32_t i = 0; *why == LINNET_STOP_NONE && status == LINNET_OK; ++i) {
+    if (params.max_tokens && i == params.max_tokens) {
+      *why = LINNET_STOP_LENGTH;
+      break;
+    }
+    if (session_length(s, id) == session_most(s)) {
+      *why = LINNET_STOP_CONTEXT;
+      break;
+    }
+    if (s.cancel.exchange(0, std::memory_order_relaxed)) {
+      *why = LINNET_STOP_CANCEL;
+      break;
+    }
+    if (seq.pending) {  // its pass found no room ahead of time
+      status = catch_up(s, id, err);
+      begun = kept = false;
+      if (status == LINNET_CANCELLED) *why = LINNET_STOP_CANCEL;
+      if (status != LINNET_OK) break;
+    }
+    const uint64_t start = clock_ns();
+    if (!begun || !own.draw_room(s.device))
+      own.draw_begin(s.device, s.sampler.params, seq.n_draws, seq.history, seq.length - seq.n_forgotten, kept ? nullptr : seq.logits + (seq.n_logit_rows - 1) * s.logits_stride);
+    begun = true;
+    std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+    const bool ahead = i + 1 != params.max_tokens && seq.length + 1 < session_most(s) && s.kv.has_room(id, seq.length, 1, s.taken);
+    if (ahead) {
+      s.kv.begin(id, seq.length, seq.length + 1);
+      s.kv.advance(id, seq.length, 1);
+      s.spans[0] = {id, 0, 1, seq.length};
+      s.logit_rows[0] = 0;
+      forward_ahead(s, {s.spans, 1, 1, s.logit_rows, 1, nullptr});
+    } else {
+      own.draw(s.device, s.act.rows.tokens);
+    }
+    int32_t token = 0;
+    uint32_t not_finite = 0;
+    status = own.drawn(s.device, &token, &seq.n_draws, &not_finite, err);
+    if (status == LINNET_OK && not_finite) {
+      status = fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at position ", seq.length ? seq.length - 1 : 0);
+      if (kept) {  // the token that it was of is passed on, and stays to be computed
+        if (ahead) s.kv.cancel(id);
+        s.kv.truncate(id, --seq.length);
+        seq.pending = 1;
+        return status;
+      }
+    }
+    if (status == LINNET_OK) {
+      note_draw(s);
+      if (!params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
+        *why = LINNET_STOP_EOS;
+      } else {
+        make_room(s, seq, 1);
+        *history_end(seq) = token;
+        seq.pending = 1;
+        pass_token(text, token, tokenizer.blob ? token_bytes(tokenizer, token, false) : std::string_view(), why);
+      }
+    }
+    if (!ahead) continue;
+    if (*why != LINNET_STOP_NONE || status != LINNET_OK) {
+      s.kv.cancel(id);
+      break;
+    }
+    s.kv.commit(id, seq.length, seq.length + 1);
+    ++seq.length;
+    seq.pending = 0;
+    seq.n_logit_rows = 1;
+    own.keep_logits(s.device, s.act.logits);
+    kept = true;
+    ++s.stats.decode_tokens;
+    s.stats.decode_ns += clock_ns() - start;
+    s.stats.decode_bytes = s.model->decode_bytes + s.kv.read_bytes(seq.length - 1);
+    govern(s, true);
+  }
+  if (kept && status == LINNET_OK) status = own.kept_logits(s.device, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
+  return status;
 }
 
 Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
@@ -755,6 +854,11 @@ Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generat
   TextOut text{s.held, s.utf8, params, fn, user};
   Status status = LINNET_OK;
   *why = LINNET_STOP_NONE;
+  if (s.device) {
+    status = generate_ahead(s, seq_id, params, text, why, err);
+    text.emit(-1, text.n, true);
+    return status == LINNET_CANCELLED ? LINNET_OK : status;
+  }
   for (uint32_t i = 0; *why == LINNET_STOP_NONE; ++i) {
     if (params.max_tokens && i == params.max_tokens) {
       *why = LINNET_STOP_LENGTH;

@@ -64,7 +64,7 @@ struct Words {
   test::DeviceMemory memory;
   int *x, *y;
   Words() : x(memory.take<int>(256)), y(memory.take<int>(256)) {
-    for (int i = 0; i < 256; ++i) x[i] = i * 0x01357F21 + 12345;
+    for (int i = 0; i < 256; ++i) x[i] = i * 0x357F21 + 12345;
   }
 };
 

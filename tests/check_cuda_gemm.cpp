@@ -117,7 +117,7 @@ struct Shape {
 
 TEST_CASE("CUDA products of packed weights") {
   std::mt19937 random(5);
-  const Shape kShapes[] = {{1, 96, 300, 0, 8}, {1, 40, 1100, 1, 1}, {3, 144, 128, 4, 2}, {8, 50, 650, 3, 32}, {8, 300, 96, 0, 1}, {9, 160, 416, 7, 8}, {33, 50, 31, 0, 8}, {70, 200, 544, 5, 1}};
+  const Shape kShapes[] = {{1, 96, 300, 0, 8}, {1, 40, 1100, 1, 1}, {3, 144, 128, 4, 2}, {8, 50, 650, 3, 32}, {8, 300, 96, 0, 1}, {9, 160, 416, 7, 8}, {33, 50, 31, 0, 8}, {70, 200, 544, 5, 1}, {600, 16, 32, 0, 1}};
   for (const Format f : kAll)
     for (const Shape& s : kShapes) {
       INFO(format_name(f) << " m " << s.m << " n " << s.n << " k " << s.k);
@@ -144,6 +144,26 @@ TEST_CASE("CUDA products of packed weights") {
       cuda_gemm(queue.worker(), matrix.matrix(), nullptr, 0, &one, 1, bias, accumulate, alone, stride);
       REQUIRE(queue.q.failed == 0);
       CHECK(std::memcmp(alone, got + last * stride, stride * sizeof(float)) == 0);
+    }
+}
+
+TEST_CASE("CUDA products of every code of FP8") {
+  for (const Format f : {LINNET_F8E4M3, LINNET_F8E5M2})
+    for (const uint32_t m : {1u, 9u, 20u}) {
+      EmulatedQueue queue;
+      DeviceMemory memory;
+      std::vector<uint8_t> panels(16 * panel_bytes(f, 1));
+      for (uint32_t i = 0; i < 256; ++i) panels[i / 16 * panel_bytes(f, 1) + i % 16 * 4] = static_cast<uint8_t>(i);
+      const std::vector<float> scales(256, 1.0f), ones(m, 1.0f);
+      const EmulatedMatrix matrix(memory, f, 256, 1, panels.data(), scales.data());
+      const QuantRows q = Rows::quantize(memory, f, ones.data(), 1, m, 1);
+      float* y = memory.take<float>(m * 256);
+      cuda_gemm(queue.worker(), matrix.matrix(), nullptr, 0, &q, m, nullptr, false, y, 256);
+      for (uint32_t i = 0; i < m * 256; ++i) {
+        const auto code = static_cast<uint8_t>(i % 256);
+        const float want = f == LINNET_F8E4M3 ? f8e4m3_to_f32(code) : f8e5m2_to_f32(code);
+        if (std::isfinite(want) && y[i] != want) FAIL("code " << i % 256 << " is " << y[i] << ", not " << want);  // packed files have no others
+      }
     }
 }
 

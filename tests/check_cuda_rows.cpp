@@ -349,3 +349,44 @@ TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
     CHECK((a.samplers[0].n_draws == before[0] && a.samplers[1].n_draws == before[1]));
   }
 }
+
+TEST_CASE("CUDA cuts a whole vocabulary where the CPU cuts it", "[cuda][sample]") {
+  struct Cut {
+    float spread, top_p, min_p;
+    uint32_t draws;
+  };
+  constexpr Cut kCuts[] = {{0.1f, 0.9f, 0, 60}, {0.1f, 0.97f, 0.1f, 60}, {0.1f, 0, 0.3f, 60}, {0.1f, 0, 0, 30}, {0.5f, 0, 0.08f, 6}, {0.5f, 0.9f, 0.08f, 6}, {0.5f, 0.9f, 0, 6}, {0.5f, 0, 0, 6}};
+  constexpr uint32_t kVocab = 5000;
+  Random random(7);
+  for (const Cut& cut : kCuts) {
+    test::EmulatedQueue queue(cuda_sample_scratch(1, kVocab));
+    std::vector<float> values = normal(random, kVocab, cut.spread);
+    if (cut.spread < 0.2f)  // a few that count
+      for (uint32_t i = 0; i < 6; ++i) values[pick(random, 0, kVocab - 1)] = 11.5f - static_cast<float>(i) * 0.4f;
+    linnet_sampling in{}, p;
+    linnet_error err{};
+    in.size = sizeof in;
+    in.temperature = 0.9f;
+    in.top_p = cut.top_p;
+    in.min_p = cut.min_p;
+    in.seed = random();
+    REQUIRE(sampling_check(&in, &p, &err) == LINNET_OK);
+    std::vector<uint64_t> order(kVocab);
+    std::vector<float> copy(kVocab);
+    Sampler host = {p, 0, scalar().t.exp_row, scalar().t.find_above, order.data(), copy.data()};
+    const CudaSampler sampler = {p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n, p.seed, 0, 0, 0};
+    CudaSampleArgs a{};
+    a.logits = queue.memory.copy(values.data(), values.size());
+    a.stride = a.n_vocab = kVocab;
+    a.n_rows = 1;
+    a.samplers = queue.memory.copy(&sampler, 1);
+    a.tokens = queue.memory.take<int32_t>(1);
+    a.results = queue.memory.take<CudaSampleResult>(1);
+    for (uint32_t draw = 0; draw < cut.draws; ++draw) {
+      cuda_sample(queue.q, a);
+      REQUIRE(queue.q.failed == 0);
+      CAPTURE(cut.spread, cut.top_p, cut.min_p, draw);
+      CHECK(a.tokens[0] == sample(host, values.data(), kVocab, nullptr, 0));
+    }
+  }
+}

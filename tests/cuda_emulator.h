@@ -129,6 +129,10 @@ LINNET_DEVICE void mma_i8(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&
   MmaOperands<int> mine = {c, a, b};
   emulated_warp(warp_mma_i8, &mine);
 }
+LINNET_DEVICE void mma_i8(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const int (&c)[4]) {
+  for (int i = 0; i < 4; ++i) d[i] = c[i];
+  mma_i8(d, a, b);
+}
 LINNET_DEVICE void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_bf16, &mine);

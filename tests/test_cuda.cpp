@@ -6,7 +6,6 @@
 #include "tests/models.h"
 
 using namespace test;
-using linnet::FakeCuda;
 using linnet::FakeCudaSetup;
 
 namespace {
@@ -23,6 +22,14 @@ FakeCudaSetup setup(uint32_t arch = 87) {
   s.run = run_emulated;
   return s;
 }
+
+// What was used wrongly is told, whatever became of the test.
+struct FakeCuda : linnet::FakeCuda {
+  using linnet::FakeCuda::FakeCuda;
+  ~FakeCuda() {
+    for (const std::string& c : complaints()) std::printf("complaint: %s\n", c.c_str());
+  }
+};
 
 linnet_profile on_gpu(uint64_t block_bytes = 0) {
   linnet_profile p{};
@@ -85,4 +92,260 @@ TEST_CASE("families on CUDA: the logits of the CPU, to the bit") {
     CHECK(fake.complaints() == std::vector<std::string>{});
   }
   std::printf("%zu rows of logits compared byte for byte\n", compared);
+}
+
+TEST_CASE("float weights, FP8 and float KV caches on CUDA stay near the CPU") {
+  const struct {
+    const char* name;
+    linnet_format weights;
+    uint32_t kv;
+    double kl;
+  } runs[] = {{"llama", LINNET_F32, LINNET_F32, 1e-9}, {"qwen3", LINNET_F16, LINNET_F16, 1e-4}, {"smollm2", LINNET_BF16, LINNET_BF16, 1e-4}, {"llama", LINNET_F8E4M3, LINNET_F8E4M3, 1e-4},
+              {"mistral", LINNET_F8E5M2, LINNET_F8E5M2, 1e-4}, {"mixtral", LINNET_F32, LINNET_F16, 1e-6}, {"deepseek-v2", LINNET_F32, LINNET_F32, 1e-6}, {"gemma3", LINNET_BF16, LINNET_I8, 1e-4}};
+  FakeCuda fake(setup());
+  for (const auto& r : runs) {
+    INFO(r.name << " " << linnet_format_name(r.weights));
+    const std::string src = std::string("tests/golden/") + r.name;
+    const Model cpu(src, r.weights);
+    Model gpu(src, r.weights, 0, false);
+    gpu.open(on_gpu());
+    const Tokens tokens = random_tokens(24, cpu.desc.n_vocab, 3);
+    const auto want = walk(cpu, tokens, r.kv, 2), got = walk(gpu, tokens, r.kv, 2);
+    const double mean = mean_kl(want, got);
+    std::printf("cuda %-12s weights %-6s KL %.1e\n", r.name, linnet_format_name(r.weights), mean);
+    CHECK(mean < r.kl);
+    CHECK(fake.complaints() == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("need says every byte of device memory, and all of it comes back") {
+  FakeCuda fake(setup());
+  const std::string src = "tests/golden/llama";
+  {
+    Model gpu(src, LINNET_I8G128, 0, false);
+    const linnet_profile profile = on_gpu(1 << 16);  // matrices and caches in parts
+    linnet_error err{};
+    linnet_need need{};
+    check(linnet_model_need(gpu.image.view(), &profile, &need, &err), err);
+    CHECK(need.device_bytes > gpu.image.bytes / 2);
+    gpu.open(profile);
+    CHECK(fake.bytes() == need.device_bytes);
+    CHECK(fake.host_bytes() == 0);  // staging is gone
+    const Model cpu(src, LINNET_I8G128);
+    auto p = params(LINNET_I8, 1, 8, 1, 300);
+    linnet_need session{};
+    check(linnet_session_need(gpu.m, &p, &session, &err), err);
+    size_t on_device = 0;
+    const char* purpose = nullptr;
+    size_t bytes = 0;
+    for (uint32_t i = 0; linnet_session_plan(gpu.m, &p, i, &purpose, &bytes, nullptr) == LINNET_OK; ++i)
+      if (std::string(purpose).rfind("device ", 0) == 0) on_device += bytes;
+    CHECK(on_device == session.device_bytes);
+    {
+      Session on(gpu, p), off(cpu, p);
+      CHECK(fake.bytes() + fake.host_bytes() == need.device_bytes + session.device_bytes);
+      const Tokens tokens = random_tokens(290, cpu.desc.n_vocab, 5);
+      on.prefill(tokens);
+      off.prefill(tokens);
+      CHECK(same_bytes(on.logits(), off.logits()));
+      const uint64_t calls = fake.calls("cuMemAlloc_v2") + fake.calls("cuMemAllocHost_v2");
+      for (int i = 0; i < 4; ++i) CHECK(on.decode() == off.decode());
+      CHECK(fake.calls("cuMemAlloc_v2") + fake.calls("cuMemAllocHost_v2") == calls);
+      CHECK(fake.calls("cuGraphLaunch") == 4);  // recorded once
+      CHECK(fake.calls("cuStreamEndCapture") == 1);
+    }
+    CHECK(fake.bytes() == need.device_bytes);
+  }
+  CHECK(fake.left() == "");
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("sequences on CUDA: batches, forks, rollback, oldest tokens dropped, cancel") {
+  FakeCuda fake(setup());
+  const Model cpu("tests/golden/mistral-window", LINNET_I8G128);
+  Model gpu("tests/golden/mistral-window", LINNET_I8G128, 0, false);
+  gpu.open(on_gpu());
+  auto p = params(LINNET_I8, 1, 16, 1, 96);
+  p.n_sequences = 3;
+  Session on(gpu, p), off(cpu, p);
+  const auto both = [&](auto fn) {
+    fn(on);
+    fn(off);
+  };
+  const auto same = [&](uint32_t seq) {
+    const float *a = nullptr, *b = nullptr;
+    size_t n = 0;
+    REQUIRE(linnet_logits(on.s, seq, 0, &a, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(off.s, seq, 0, &b, &n) == LINNET_OK);
+    return std::memcmp(a, b, n * sizeof(float)) == 0;
+  };
+  const Tokens first = random_tokens(37, cpu.desc.n_vocab, 1), second = random_tokens(21, cpu.desc.n_vocab, 2);
+  linnet_error err{};
+  both([&](Session& s) {
+    const linnet_rows rows[] = {{0, first.size(), first.data()}, {2, second.size(), second.data()}};
+    check(linnet_prefill_batch(s.s, rows, 2, &err), err);
+    check(linnet_fork(s.s, 0, 1, 30, &err), err);
+    const int32_t more[] = {5, 6};
+    const linnet_rows tails[] = {{0, 1, more}, {1, 1, more + 1}, {2, 1, more}};
+    for (int i = 0; i < 3; ++i) check(linnet_prefill_batch(s.s, tails, 3, &err), err);
+  });
+  for (uint32_t seq = 0; seq < 3; ++seq) CHECK(same(seq));
+  both([&](Session& s) {
+    check(linnet_truncate(s.s, 1, 25), err);
+    check(linnet_prefill(s.s, 1, second.data(), 5, &err), err);
+  });
+  CHECK(same(1));
+  // A cancel that waits stops the next call and changes nothing.
+  both([&](Session& s) {
+    linnet_cancel(s.s);
+    CHECK(linnet_prefill(s.s, 2, first.data(), first.size(), &err) == LINNET_CANCELLED);
+    size_t n = 0;
+    CHECK((linnet_length(s.s, 2, &n) == LINNET_OK && n == 24));
+    check(linnet_prefill(s.s, 2, first.data(), 9, &err), err);
+  });
+  CHECK(same(2));
+
+  auto dropping = params(LINNET_I8, 1, 16, 1, 64);
+  dropping.when_full = LINNET_FULL_DROP_OLDEST;
+  dropping.n_keep = 4;
+  const Model llama("tests/golden/llama", LINNET_I8G128);
+  Model llama_gpu("tests/golden/llama", LINNET_I8G128, 0, false);
+  llama_gpu.open(on_gpu());
+  Session a(llama_gpu, dropping), b(llama, dropping);
+  for (int i = 0; i < 8; ++i) {
+    const Tokens part = random_tokens(14, llama.desc.n_vocab, 40 + static_cast<uint32_t>(i));
+    a.prefill(part);
+    b.prefill(part);
+    CHECK(same_bytes(a.logits(), b.logits()));
+  }
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("saved sequences move between CPU and CUDA") {
+  FakeCuda fake(setup());
+  for (const char* name : {"gemma3", "deepseek-v2"}) {
+    INFO(name);
+    const std::string src = std::string("tests/golden/") + name;
+    const Model cpu(src, LINNET_I8G128);
+    Model gpu(src, LINNET_I8G128, 0, false);
+    gpu.open(on_gpu());
+    const Tokens tokens = random_tokens(40, cpu.desc.n_vocab, 9);
+    const auto p = params(LINNET_I8, 1, 16, 1, 64);
+    Session on(gpu, p), off(cpu, p);
+    on.prefill(tokens);
+    off.prefill(tokens);
+    const auto save = [](const Session& s) {
+      size_t n = 0;
+      linnet_error err{};
+      check(linnet_state_need(s.s, 0, &n, &err), err);
+      std::vector<uint8_t> bytes(n);
+      check(linnet_state_save(s.s, 0, bytes.data(), n, &n, &err), err);
+      return bytes;
+    };
+    const auto from_gpu = save(on), from_cpu = save(off);
+    CHECK(from_gpu == from_cpu);
+    linnet_error err{};
+    Session on2(gpu, p), off2(cpu, p);
+    check(linnet_state_load(on2.s, 0, from_cpu.data(), from_cpu.size(), &err), err);
+    check(linnet_state_load(off2.s, 0, from_gpu.data(), from_gpu.size(), &err), err);
+    for (int i = 0; i < 3; ++i) {
+      CHECK(on2.decode() == off2.decode());
+      CHECK(same_bytes(on2.logits(), off2.logits()));
+    }
+  }
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("every call of the driver fails once: a status, and nothing lost") {
+  FakeCuda fake(setup());
+  Model gpu("tests/golden/qwen2", LINNET_I8, 0, false);  // only its image
+  const linnet_profile profile = on_gpu();
+  const Tokens tokens = random_tokens(5, 64, 1);
+  const auto p = params(LINNET_I8, 1, 4, 1, 16);
+  // A model, a session, a prompt, a token, its state, the end. How far it came.
+  const auto life = [&](linnet_status* status) -> int {
+    linnet_error err{};
+    linnet_need need{};
+    linnet_model* m = nullptr;
+    linnet_session* s = nullptr;
+    if ((*status = linnet_model_need(gpu.image.view(), &profile, &need, &err)) != LINNET_OK) return 0;
+    const Memory of_model(need.bytes);
+    if ((*status = linnet_model_init(&m, of_model.p, need.bytes, gpu.image.view(), &profile, &err)) != LINNET_OK) return 1;
+    int step = 2;
+    if ((*status = linnet_session_need(m, &p, &need, &err)) == LINNET_OK) {
+      const Memory of_session(need.bytes);
+      step = 3;
+      if ((*status = linnet_session_init(&s, of_session.p, need.bytes, m, &p, &err)) == LINNET_OK) {
+        int32_t token = 0;
+        size_t n = 0;
+        std::vector<uint8_t> state(1 << 20);
+        step = 4;
+        if ((*status = linnet_prefill(s, 0, tokens.data(), tokens.size(), &err)) == LINNET_OK && (++step, *status = linnet_decode(s, 0, &token, &err)) == LINNET_OK &&
+            (++step, *status = linnet_decode(s, 0, &token, &err)) == LINNET_OK && (++step, *status = linnet_state_save(s, 0, state.data(), state.size(), &n, &err)) == LINNET_OK)
+          ++step;
+        if (step >= 4 && step < 8) CHECK(linnet_prefill(s, 0, tokens.data(), 1, &err) == LINNET_DEVICE);  // dead, by name
+        linnet_session_fini(s);
+      }
+    }
+    linnet_model_fini(m);
+    return step;
+  };
+  linnet_status status;
+  const uint64_t before = fake.calls();
+  REQUIRE(life(&status) == 8);
+  REQUIRE(fake.left() == "");
+  const uint64_t n = fake.calls() - before;
+  uint32_t failures = 0, leaks = 0, at_step[9] = {};
+  for (uint64_t i = 1; i <= n; ++i) {
+    fake.fail_call(i, 999);
+    const int step = life(&status);
+    INFO("call " << i << " of " << n << ": " << (fake.failed() ? fake.failed() : "none") << ", came to step " << step);
+    if (status != LINNET_OK) CHECK(status == LINNET_DEVICE);
+    failures += status != LINNET_OK;
+    ++at_step[step];
+    fake.heal();
+    const bool ending = fake.failed() && (std::string(fake.failed()).find("Destroy") != std::string::npos || std::string(fake.failed()).find("Free") != std::string::npos ||
+                                          std::string(fake.failed()).find("Pop") != std::string::npos || std::string(fake.failed()).find("Release") != std::string::npos ||
+                                          std::string(fake.failed()).find("Unload") != std::string::npos);
+    if (ending) leaks += fake.left() != "";  // what the driver refuses to take back cannot be given back
+    else CHECK(fake.left() == "");
+  }
+  std::printf("%llu calls failed once; the statuses of %u lives said so; by steps:", static_cast<unsigned long long>(n), failures);
+  for (const uint32_t c : at_step) std::printf(" %u", c);
+  std::printf("\n");
+  CHECK(failures > n / 2);
+}
+
+TEST_CASE("what CUDA cannot do, and machines without it") {
+  linnet_error err{};
+  linnet_need need{};
+  Model image("tests/golden/llama", LINNET_I8G128, 0, false);
+  linnet_profile profile = on_gpu();
+  {
+    FakeCudaSetup none = setup();
+    none.devices = 0;
+    FakeCuda fake(none);
+    CHECK(linnet_model_need(image.image.view(), &profile, &need, &err) == LINNET_DEVICE);
+    CHECK(std::string(err.text).find("no CUDA device") != std::string::npos);
+    profile.cuda = LINNET_CUDA_AUTO;
+    check(linnet_model_need(image.image.view(), &profile, &need, &err), err);
+    CHECK(need.device_bytes == 0);
+  }
+  {
+    FakeCuda fake(setup(75));  // Turing has no kernels here
+    profile.cuda = LINNET_CUDA_ON;
+    CHECK(linnet_model_need(image.image.view(), &profile, &need, &err) == LINNET_UNSUPPORTED);
+  }
+  FakeCuda fake(setup());
+  profile.cuda_block_bytes = 1000;
+  CHECK(linnet_model_need(image.image.view(), &profile, &need, &err) == LINNET_BAD_PROFILE);
+  profile.cuda_block_bytes = 0;
+  Model gpu("tests/golden/llama", LINNET_I8G128, 0, false);  // ends before its driver does
+  gpu.open(profile);
+  auto p = params(LINNET_KIVI4, 1, 0, 0, 64);
+  CHECK(linnet_session_need(gpu.m, &p, &need, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("CUDA") != std::string::npos);
+  p = params(LINNET_I8, 1, 0, 0, 64);
+  p.when_full = LINNET_FULL_SINKS;
+  CHECK(linnet_session_need(gpu.m, &p, &need, &err) == LINNET_UNSUPPORTED);
 }
