@@ -45,7 +45,7 @@ struct CudaSession {
   uint32_t* tables;     // (n_sequences, table_stride)
   uint32_t* not_finite;
   // Drawing: pinned, and the device's.
-  CudaSampler *sampler, *on_sampler;
+  CudaSampler *sampler, *on_sampler, *drawn_with;  // drawn_with: pinned, what the device has made of it
   int32_t *history, *on_history;         // (kHistory)
   CudaSampleResult *result, *on_result;
   float* kept;                           // (logits_stride) of the device
@@ -327,6 +327,7 @@ void session_layout(void* session, const void* model, Arena& device, Arena& pinn
   t.on_result = device.take<CudaSampleResult>("queue", 1);
   t.kept = device.take<float>("logits", plan.logits_stride);
   t.sampler = pinned.take<CudaSampler>("queue", 1);
+  t.drawn_with = pinned.take<CudaSampler>("queue", 1);
   t.history = pinned.take<int32_t>("queue", kHistory);
   t.result = pinned.take<CudaSampleResult>("queue", 1);
   if (s) s->n_vocab = plan.n_vocab, s->logits_stride = plan.logits_stride;
@@ -502,7 +503,7 @@ void draw(void* session, int32_t* to) {
   CudaQueue& q = s.queue;
   cuda_sample(q, {s.kept, s.logits_stride, 1, s.n_vocab, 1, nullptr, s.on_sampler, s.on_history, kHistory, to, s.on_result});
   ++s.n_history;
-  for (const auto& [host, device, bytes] : {Fetch{s.result, s.on_result, sizeof *s.result}, {s.sampler, s.on_sampler, sizeof *s.sampler}, {s.not_finite, q.not_finite, sizeof *s.not_finite}})
+  for (const auto& [host, device, bytes] : {Fetch{s.result, s.on_result, sizeof *s.result}, {s.drawn_with, s.on_sampler, sizeof *s.drawn_with}, {s.not_finite, q.not_finite, sizeof *s.not_finite}})
     if (q.failed == 0) keep(q, q.driver->copy_to_host(host, pointer(device), bytes, q.stream));
   if (q.failed == 0) keep(q, q.driver->event_record(s.drawn, q.stream));
 }
@@ -513,7 +514,7 @@ Status drawn(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_fin
   if (q.failed == 0) keep(q, q.driver->event_wait(s.drawn));
   LINNET_TRY(check(session, err));
   *token = s.result->token;
-  *n_draws = s.sampler->n_draws;
+  *n_draws = s.drawn_with->n_draws;
   *not_finite = s.result->not_finite | *s.not_finite;
   if (*not_finite) keep(q, q.driver->set(pointer(q.not_finite), 0, sizeof(uint32_t), q.stream));
   return LINNET_OK;
