@@ -18,6 +18,7 @@ constexpr uint32_t kMaxRows = 64;  // of a recorded pass: sequences of a session
 constexpr uint32_t kHistory = 4 * kSampleMost;  // tokens that penalties look back at, and room for new ones
 constexpr size_t kStagingHalf = size_t{4} << 20;
 constexpr uint64_t kDefaultBlock = uint64_t{256} << 20;
+constexpr uint64_t kLeastRead = uint64_t{64} << 20;
 
 struct CudaModel {
   const CudaDriver* driver;
@@ -295,6 +296,31 @@ Status loaded(void* model, Error* err) {
   return LINNET_OK;
 }
 
+// ---- the GPU's limits
+
+Status measured(const CudaModel& m, uint64_t most, bool read, bool products, linnet_measurement* out, Error* err) {
+  uint32_t l2 = 0;
+  LINNET_TRY(attribute(m, kCuL2Bytes, "second-level cache", &l2, err));
+  const uint64_t wanted = l2 * uint64_t{5} > kLeastRead ? l2 * uint64_t{5} : kLeastRead;  // what the cache keeps of a read is no help to the next
+  CudaQueue q{};
+  q.driver = m.driver;
+  q.stream = m.stream;
+  std::memcpy(q.kernels, m.kernels, sizeof q.kernels);
+  q.n_sms = m.n_sms;
+  const Bound bound(m);
+  if (bound.result) return failed(*m.driver, bound.result, "context", err);
+  cuda_measure(q, read ? (wanted < most ? wanted : most) : 0, products, out);
+  return q.failed ? failed(*m.driver, q.failed, "measuring", err) : LINNET_OK;
+}
+
+Status measure(const linnet_profile& profile, bool read, bool products, linnet_measurement* out, Error* err) {
+  CudaModel m{};
+  LINNET_TRY(open(&m, profile, err));
+  const Status status = measured(m, block_limit(profile), read, products, out, err);
+  close(&m);
+  return status;
+}
+
 // ---- sessions
 
 void session_layout(void* session, const void* model, Arena& device, Arena& pinned, const DeviceSession& plan) {
@@ -564,6 +590,7 @@ const DeviceOps cuda_device = {
     .name = "CUDA",
     .ops = &cuda_ops,
     .probe = probe,
+    .measure = measure,
     .open = open,
     .close = close,
     .block_limit = block_limit,

@@ -86,5 +86,8 @@ struct CudaSampleArgs;  // sample_args.h
 bool cuda_can_sample(const linnet_sampling& s);
 size_t cuda_sample_scratch(uint32_t n_rows, uint32_t n_vocab);
 void cuda_sample(CudaQueue& q, const CudaSampleArgs& args);
+// measure.cu
+// int8_tops, with `products` f8_tops, and read_gb_s of `bytes` (0: not measured) of device memory that it allocates and gives back. Waits for the GPU.
+void cuda_measure(CudaQueue& q, uint64_t bytes, bool products, linnet_measurement* out);
 
 }  // namespace linnet

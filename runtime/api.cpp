@@ -209,7 +209,11 @@ linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, 
   Kernels kernels;
   LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
   linnet_measurement m{};
-  LINNET_TRY(measure(kernels, n_threads, data, bytes, out->size > offsetof(linnet_measurement, decode_gb_s), &m, err));
+  const bool products = out->size > offsetof(linnet_measurement, decode_gb_s);
+  const DeviceOps* own = nullptr;
+  LINNET_TRY(choose_device(p, &own, err));
+  m.isa = kernels.t.isa;
+  LINNET_TRY(own ? own->measure(p, data != nullptr, products, &m, err) : measure(kernels, n_threads, data, bytes, products, &m, err));
   if (write_out(m, out) != LINNET_OK) return fail(err, LINNET_BAD_ARG, "measure: out->size is not set");
   return LINNET_OK;
 }

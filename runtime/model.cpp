@@ -48,19 +48,6 @@ Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, Gg
   return LINNET_OK;
 }
 
-// What computes: nullptr for the CPU.
-Status choose_device(const linnet_profile& profile, const DeviceOps** own, Error* err) {
-  *own = nullptr;
-  if (profile.cuda == LINNET_CUDA_DEFAULT || profile.cuda == LINNET_CUDA_OFF) return LINNET_OK;
-#if LINNET_HAVE_CUDA
-  const Status status = cuda_device.probe(profile.cuda == LINNET_CUDA_AUTO ? nullptr : err);
-  if (status == LINNET_OK) *own = &cuda_device;
-  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : status;
-#else
-  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, "profile: cuda is on: this build has no CUDA kernels");
-#endif
-}
-
 // Tells models apart by what decides their numbers. Weights are mapped and may be many gigabytes, so of each tensor only both ends are read: 8 KiB are
 // enough to know another training run or another format by, and take no time.
 struct ModelHash {
@@ -262,6 +249,18 @@ void copy_name(const Gguf& file, char (&out)[128]) {
 }
 
 }  // namespace
+
+Status choose_device(const linnet_profile& profile, const DeviceOps** own, Error* err) {
+  *own = nullptr;
+  if (profile.cuda == LINNET_CUDA_DEFAULT || profile.cuda == LINNET_CUDA_OFF) return LINNET_OK;
+#if LINNET_HAVE_CUDA
+  const Status status = cuda_device.probe(profile.cuda == LINNET_CUDA_AUTO ? nullptr : err);
+  if (status == LINNET_OK) *own = &cuda_device;
+  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : status;
+#else
+  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, "profile: cuda is on: this build has no CUDA kernels");
+#endif
+}
 
 Status check_profile(const linnet_profile& p, Error* err) {
   const struct {

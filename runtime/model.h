@@ -74,6 +74,8 @@ namespace linnet {
 
 // Fields of a profile that was filled by hand: LINNET_BAD_PROFILE names the one that is out of range.
 Status check_profile(const linnet_profile& profile, Error* err);
+// What computes: nullptr for the CPU.
+Status choose_device(const linnet_profile& profile, const DeviceOps** own, Error* err);
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err);
 void model_fini(linnet_model& m);
 Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err);

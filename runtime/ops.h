@@ -193,6 +193,8 @@ struct DeviceOps {
   const char* name;
   const Ops* ops;
   Status (*probe)(Error* err);  // whether there is a device that can be opened
+  // The device's limits: int8_tops, with `read` read_gb_s, with `products` f8_tops. All that it takes is given back.
+  Status (*measure)(const linnet_profile& profile, bool read, bool products, linnet_measurement* out, Error* err);
   // Finds the device and readies its kernels. After a failure, or close, nothing is held.
   Status (*open)(void* model, const linnet_profile& profile, Error* err);
   void (*close)(void* model);

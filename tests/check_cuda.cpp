@@ -2,8 +2,10 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "cuda_bench.h"
 #include "cuda_test.h"
 #include "cuda_emulator.h"
+#include "kernels_cuda/measure_args.h"
 
 using namespace linnet;
 
@@ -126,4 +128,51 @@ TEST_CASE("products and shuffles of the emulator's warps") {
 
 TEST_CASE("every kernel of the list is there") {
   for (uint32_t i = 0; i < kCudaKernels; ++i) CHECK(emulated_function(kCudaKernelNames[i]) != nullptr);
+}
+
+TEST_CASE("the plain read of a GPU's memory reads every word once, its peaks multiply as often as they say") {
+  test::EmulatedQueue queue;
+  for (const uint32_t bytes : {16u, 4096u, 300000u / 16 * 16}) {
+    constexpr uint32_t kBlocks = 3, kSeen = kBlocks * kMeasureThreads / 32;
+    auto* data = queue.memory.take<uint8_t>(bytes);
+    auto* seen = queue.memory.take<uint32_t>(kSeen);
+    uint32_t want = 0, got = 0, word, random = 5;
+    for (uint32_t i = 0; i < bytes; i += 4) {
+      word = random = random * 1664525u + 1013904223u;
+      std::memcpy(data + i, &word, 4);
+      want ^= word;
+    }
+    const ReadAllArgs a = {data, bytes, seen};
+    cuda_launch(queue.q, kCuda_read_all, {kBlocks, 1, 1}, kMeasureThreads, 0, &a);
+    REQUIRE(queue.q.failed == 0);
+    for (uint32_t i = 0; i < kSeen; ++i) got ^= seen[i];
+    CHECK(got == want);
+  }
+  // What a round adds is the same each time: of int8 exactly, of bf16 here too.
+  for (const CudaKernel kernel : {kCuda_peak_i8, kCuda_peak_bf16}) {
+    std::vector<uint32_t> sums[3];
+    for (uint32_t rounds = 0; rounds < 3; ++rounds) {
+      auto* seen = queue.memory.take<uint32_t>(kMeasureThreads);
+      const PeakArgs a = {seen, rounds + 1};
+      cuda_launch(queue.q, kernel, {1, 1, 1}, kMeasureThreads, 0, &a);
+      REQUIRE(queue.q.failed == 0);
+      sums[rounds].assign(seen, seen + kMeasureThreads);
+    }
+    CHECK(sums[0] != sums[1]);
+    for (uint32_t i = 0; i < kMeasureThreads && kernel == kCuda_peak_i8; ++i) CHECK(sums[1][i] - sums[0][i] == sums[2][i] - sums[1][i]);
+  }
+}
+
+TEST_CASE("speed on this machine's GPU", "[.bench]") {
+  linnet_cuda_device device{};
+  linnet_error err{};
+  device.size = sizeof device;
+  if (linnet_cuda_detect(&device, &err) != LINNET_OK) {
+    std::printf("skipped: no CUDA device: %s\n", err.text);
+    return;
+  }
+#if LINNET_HAVE_CUDA
+  std::printf("%s, compute capability %u.%u, %u SMs\n", device.name, device.compute / 10, device.compute % 10, device.n_sms);
+  CHECK(test::CudaBench{}.run() == "");
+#endif
 }

@@ -48,7 +48,7 @@ extern "C" __attribute__((weak, visibility("hidden"))) unsigned char __start_lin
 
 namespace linnet {
 
-extern const EmulatedKernel emulated_gemm[], emulated_rows[], emulated_experts[], emulated_flash[], emulated_sample[];
+extern const EmulatedKernel emulated_gemm[], emulated_rows[], emulated_experts[], emulated_flash[], emulated_sample[], emulated_measure[];
 
 namespace {
 
@@ -325,7 +325,7 @@ void warp_mma_bf16(void* const of_lane[32]) { mma_float<2, uint16_t, bf16_to_f32
 void warp_mma_e4m3(void* const of_lane[32]) { mma_float<4, uint8_t, f8e4m3_to_f32>(of_lane); }
 
 const EmulatedKernel* emulated_kernel(const char* name) {
-  for (const EmulatedKernel* table : {emulated_gemm, emulated_rows, emulated_experts, emulated_flash, emulated_sample})
+  for (const EmulatedKernel* table : {emulated_gemm, emulated_rows, emulated_experts, emulated_flash, emulated_sample, emulated_measure})
     for (; table->name; ++table)
       if (std::strcmp(table->name, name) == 0) return table;
   return nullptr;

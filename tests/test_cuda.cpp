@@ -1,6 +1,7 @@
 // Whole models on a GPU that is none: the driver is one over host memory (cuda_fake_driver.h), the kernels run in the emulator.
 #include <random>
 
+#include "cuda_bench.h"
 #include "cuda_fake_driver.h"
 #include "cuda_test.h"
 #include "tests/models.h"
@@ -413,4 +414,118 @@ TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequenc
   }
   CHECK(fake.calls("cuGraphLaunch") > 5 * 60);
   CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+namespace {
+// Loops of registers alone would take the emulator minutes.
+bool run_but_peaks(const char* kernel, const unsigned (&grid)[3], unsigned threads, unsigned shared_bytes, const void* args, size_t n_args) {
+  return std::strncmp(kernel, "peak_", 5) == 0 || run_emulated(kernel, grid, threads, shared_bytes, args, n_args);
+}
+}  // namespace
+
+TEST_CASE("a GPU's limits are measured; every call that fails once is a status and loses nothing") {
+  FakeCudaSetup s = setup();
+  s.run = run_but_peaks;
+  linnet_error err{};
+  linnet_profile profile = on_gpu(1 << 16);
+  linnet_measurement m{};
+  const char data = 0;
+  const auto measure = [&](size_t size, const void* read) {
+    m = {};
+    m.size = static_cast<uint32_t>(size);
+    return linnet_measure(&profile, 1, read, read != nullptr, &m, &err);
+  };
+  {
+    FakeCuda fake(s);
+    check(measure(sizeof m, &data), err);
+    CHECK(m.read_gb_s > 0);
+    CHECK(m.int8_tops > 0);
+    CHECK(m.f8_tops > 0);
+    CHECK(m.isa != 0);
+    CHECK(m.float_tops + m.decode_gb_s + m.prefill_tops == 0);
+    CHECK(fake.launches("peak_i8") == fake.launches("peak_bf16"));
+    CHECK(fake.most_bytes() > 1 << 16);
+    CHECK(fake.left() == "");
+    const uint64_t reads = fake.launches("read_all");
+    check(measure(offsetof(linnet_measurement, decode_gb_s), nullptr), err);  // the peak alone
+    CHECK(m.read_gb_s + m.f8_tops == 0);
+    CHECK(m.int8_tops > 0);
+    CHECK(fake.launches("read_all") == reads);
+    profile.cuda = LINNET_CUDA_OFF;
+    const uint64_t calls = fake.calls();
+    check(measure(offsetof(linnet_measurement, decode_gb_s), nullptr), err);
+    CHECK(fake.calls() == calls);
+    profile.cuda = LINNET_CUDA_ON;
+    CHECK(fake.complaints() == std::vector<std::string>{});
+  }
+  s.run = nullptr;
+  FakeCuda fake(s);
+  const uint64_t before = fake.calls();
+  check(measure(sizeof m, &data), err);
+  const uint64_t n = fake.calls() - before;
+  uint32_t failures = 0;
+  for (uint64_t i = 1; i <= n; ++i) {
+    const std::string had = fake.left();
+    fake.fail_call(i, 999);
+    const linnet_status status = measure(sizeof m, &data);
+    INFO("call " << i << " of " << n << ": " << (fake.failed() ? fake.failed() : "none"));
+    CHECK((status == LINNET_OK || status == LINNET_DEVICE));
+    failures += status != LINNET_OK;
+    fake.heal();
+    const std::string failed = fake.failed() ? fake.failed() : "";
+    bool ending = false;
+    for (const char* word : {"Destroy", "Free", "Pop", "Release", "Unload"}) ending = ending || failed.find(word) != std::string::npos;
+    if (!ending) CHECK(fake.left() == had);
+  }
+  CHECK(failures > n * 3 / 4);
+}
+
+TEST_CASE("the bench of a GPU's kernels, in small") {
+  FakeCudaSetup s = setup();
+  s.run = run_but_peaks;
+  FakeCuda fake(s);
+  linnet::test::CudaBench bench;
+  bench.shapes = {{64, 256}, {40, 160}};
+  bench.rows = 20, bench.depth = 300, bench.n_heads = 4, bench.n_kv_heads = 2, bench.head_dim = 32, bench.n_layers = 2;
+  bench.least_bytes = 0, bench.read_bytes = 1 << 16;
+  CHECK(bench.run() == "");
+  CHECK(bench.figures.size() == 13);
+  for (const auto& f : bench.figures) {
+    INFO(f.what);
+    CHECK(f.reached > 0);
+    CHECK(f.limit > 0);
+  }
+  CHECK(fake.left() == "");
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("this machine's GPU: the logits of the CPU, to the bit") {
+  linnet_cuda_device device{};
+  linnet_error err{};
+  device.size = sizeof device;
+  if (linnet_cuda_detect(&device, &err) != LINNET_OK) {
+    std::printf("skipped: no CUDA device: %s\n", err.text);
+    return;
+  }
+  std::printf("%s, compute capability %u.%u\n", device.name, device.compute / 10, device.compute % 10);
+  const struct {
+    const char* name;
+    linnet_format weights;
+    uint32_t n;
+  } runs[] = {{"llama", LINNET_I8G128, 270}, {"mistral-window", LINNET_I4G128, 60}, {"gemma3", LINNET_I8G32, 60}, {"qwen2", LINNET_I8, 20}, {"deepseek-v2", LINNET_I8G128, 20}, {"mixtral", LINNET_I8G128, 20},
+              {"gpt-oss", LINNET_I4G64, 40}};
+  for (const auto& r : runs) {
+    INFO(r.name << " " << linnet_format_name(r.weights));
+    const std::string src = std::string("tests/golden/") + r.name;
+    const Model cpu(src, r.weights);
+    Model gpu(src, r.weights, 0, false);
+    gpu.open(on_gpu());
+    REQUIRE(gpu.desc.device != nullptr);
+    const Tokens tokens = random_tokens(r.n, cpu.desc.n_vocab, 3);
+    const auto want = walk(cpu, tokens, LINNET_I8, 8), got = walk(gpu, tokens, LINNET_I8, 8, 16);
+    for (size_t i = 0; i < want.size(); ++i) {
+      INFO("row " << i);
+      CHECK(same_bytes(want[i], got[i]));
+    }
+  }
 }

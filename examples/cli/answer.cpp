@@ -99,7 +99,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
         .field("ttft_ms", ttft_ms).field("tokens_per_s", per_s).field("prompt_tokens_per_s", prompt_per_s)
         .field("max_token_ms", static_cast<double>(stats.max_token_ns) * 1e-6).field("arena_bytes", engine.arena_bytes())
         .field("peak_rss_bytes", peak_rss_bytes()).field("stop", stop_name()).field("seed", draw.seed)
-        .field("isa", linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa))).field("threads", stats.n_threads)
+        .field("isa", tier_name(engine.desc)).field("threads", stats.n_threads)
         .field("weights", engine.desc.weights);
     if (engine.power.size) {
       json.key("power").object().field("threads", engine.power.n_threads).field("level", engine.power.level).field("why", engine.power_why()).field("changes", engine.n_power_changes)
@@ -120,7 +120,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
                "%zu prompt tokens, %zu generated (%s), %s\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
                "memory: %s of linnet's own beside the weights, %s peak of the process\n",
                n_prompt, out.tokens.size(), stop_name(), how.c_str(), ttft_ms, per_s, prompt_per_s,
-               linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)), stats.n_threads, stats.n_threads == 1 ? "" : "s",
+               tier_name(engine.desc), stats.n_threads, stats.n_threads == 1 ? "" : "s",
                human_bytes(engine.arena_bytes()).c_str(), human_bytes(peak_rss_bytes()).c_str());
   if (engine.power.size) std::fprintf(stderr, "%s\n", engine.power_text().c_str());
 }

@@ -42,6 +42,7 @@ class ReadTarget {
 
 bool ReadTarget::prepare(const Engine& engine) {
   view_ = engine.loaded.file;
+  if (engine.desc.device) return true;  // its memory is read
   if (view_.bytes >= kBigEnough) return true;
   const size_t bytes = measure_bytes();
   void* data = nullptr;
@@ -326,7 +327,7 @@ struct Report {
 
   bool integer_weights() const { return engine.desc.weights[0] == 'i'; }
   double bits_per_weight() const { return 8.0 * static_cast<double>(engine.desc.weight_bytes) / static_cast<double>(engine.desc.n_params); }
-  const char* isa() const { return linnet_isa_name(static_cast<linnet_isa>(engine.desc.isa)); }
+  const char* isa() const { return tier_name(engine.desc); }
   std::string kv() const {
     const linnet_session_params& p = engine.params;
     const std::string k = linnet_format_name(static_cast<linnet_format>(p.kv_format)), v = linnet_format_name(static_cast<linnet_format>(p.v_format));
@@ -351,6 +352,7 @@ void Report::print_json() const {
   if (meter->source()) json.value(meter->source());
   else json.null();
   if (!energy_known()) json.field("energy_why", meter->why_not());
+  if (engine.desc.device) json.field("gpu", gpu_text());
   if (is_jetson()) {
     const JetsonPower& p = meter->jetson();
     json.key("jetson").object().field("power_mode", p.mode).field("gpu_mhz", p.gpu_mhz).field("gpu_max_mhz", p.gpu_max_mhz).field("emc_mhz", p.emc_mhz).field("emc_max_mhz", p.emc_max_mhz).end();
@@ -393,11 +395,12 @@ void Report::print_text() const {
               human_bytes(engine.desc.weight_bytes).c_str(), kv().c_str(), isa(), engine.params.n_threads, engine.params.n_threads == 1 ? "" : "s");
   std::printf("bits per weight: embedding %.2f, attention %.2f, feed-forward %.2f, head %.2f, all %.2f\n", engine.desc.embedding_bits, engine.desc.attention_bits,
               engine.desc.ffn_bits, engine.desc.head_bits, bits_per_weight());
-  std::printf("this machine, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", overall(decode, prefill, &Rep::read_gb_s),
+  std::printf("this %s, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", engine.desc.device ? "GPU" : "machine", overall(decode, prefill, &Rep::read_gb_s),
               overall(decode, prefill, &Rep::int8_tops));
   if (energy_known()) std::printf("energy: %s, all that the %s draws\n", meter->source(), std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
   else std::printf("energy: not known: %s\n", meter->why_not());
   if (engine.power.size) std::printf("%s\n", engine.power_text().c_str());
+  if (engine.desc.device) std::printf("GPU: %s\n", gpu_text().c_str());
   if (is_jetson()) {
     const JetsonPower& p = meter->jetson();
     std::printf("Jetson: power mode %s, GPU at %llu of %llu MHz, memory (EMC) ", p.mode.empty() ? "not known" : p.mode.c_str(), static_cast<unsigned long long>(p.gpu_mhz),
@@ -462,7 +465,7 @@ Command bench_command() {
   Option model = model_option();
   model.required = false;
   return {"bench", "speed of decode and prefill, beside the limits of this machine", "", 0, 0,
-          "Medians. Before and after each repetition the plain read bandwidth and the int8 peak of the same threads are measured; repetitions whose\n"
+          "Medians. Before and after each repetition the plain read bandwidth and the int8 peak of the same threads, or of the GPU, are measured; repetitions whose\n"
           "limits moved by more than 10 % are made again. Bytes of a decoded token: packed matrices, scales and KV cache. Operations of a prefill:\n"
           "2*m*n*k of the matrices, the LM head for one row, attention not counted. Predicted: the floor of `linnet inspect --cost` at these limits. 0 leaves a part out.\n"
           "Joules are of the whole processor or board, where RAPL (root may have to allow it) or a Jetson's INA3221 tells them.\n\n"

@@ -191,6 +191,9 @@ std::string sysroot();
 // What this machine is; detected once.
 const linnet_board& board();
 std::string isa_name(uint32_t isa);
+const char* tier_name(const linnet_model_desc& model);  // of what computes it: "avx512", "cuda"
+// The GPU, its memory, clocks and driver in a line, or why there is none.
+std::string gpu_text();
 std::string cpus_text(const linnet_cpus& cpus);  // "0-3,6"
 // A small file below the sysroot, without what ends it; "" where there is none.
 std::string read_system(const std::string& path);

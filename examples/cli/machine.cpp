@@ -39,6 +39,19 @@ std::string isa_name(uint32_t isa) {
   return name ? name : "?";
 }
 
+const char* tier_name(const linnet_model_desc& model) { return model.device ? "cuda" : linnet_isa_name(static_cast<linnet_isa>(model.isa)); }
+
+std::string gpu_text() {
+  linnet_cuda_device d = {};
+  linnet_error err = {};
+  d.size = sizeof d;
+  if (linnet_cuda_detect(&d, &err) != LINNET_OK) return err.text;
+  std::string text = std::string(d.name) + ", " + std::to_string(d.n_sms) + " SMs, " + human_bytes(d.memory_bytes) + (d.integrated ? " shared with the CPUs" : "");
+  if (d.clock_mhz) text += ", up to " + std::to_string(d.clock_mhz) + " MHz";
+  if (d.memory_clock_mhz) text += ", memory up to " + std::to_string(d.memory_clock_mhz) + " MHz" + (d.memory_bits ? " by " + std::to_string(d.memory_bits) + " bits" : "");
+  return text + ", driver for CUDA " + std::to_string(d.driver / 1000) + "." + std::to_string(d.driver % 1000 / 10);
+}
+
 std::string cpus_text(const linnet_cpus& cpus) {
   std::string out;
   const auto in = [&](uint32_t i) { return i < LINNET_MAX_CPUS && (cpus.word[i / 64] >> (i % 64) & 1); };
@@ -139,7 +152,7 @@ bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t th
 
 double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute) {
   const double tops = step.by == convert::Arithmetic::kInt8 ? limits.int8_tops : step.by == convert::Arithmetic::kF8 ? limits.f8_tops : limits.float_tops;
-  const double read = (step.weight_bytes + step.kv_bytes) / (limits.read_gb_s * 1e9), work = step.ops / (tops * 1e12);
+  const double read = (step.weight_bytes + step.kv_bytes) / (limits.read_gb_s * 1e9), work = tops > 0 ? step.ops / (tops * 1e12) : 0;  // of a GPU's floats nothing is measured
   if (compute) *compute = work > read;
   return std::max(read, work);
 }

@@ -394,7 +394,10 @@ typedef struct linnet_measurement {
 } linnet_measurement;
 
 /* Measures this machine: the two limits that decode and prefill are held against, and what the tier's own products reach. Reads `data` (at least 1 MiB for a sane figure; NULL
- * = none) a few times, takes about 0.2 s plus the reads; makes and ends its own threads, so it may allocate. The machine should be idle. */
+ * = none) a few times, takes about 0.2 s plus the reads; makes and ends its own threads, so it may allocate. The machine should be idle.
+ * Where the profile's `cuda` puts models on the GPU, the GPU is measured, by its own clock: read_gb_s of device memory that it allocates for the call (64 MiB, more where the second-level cache
+ * is large; not `data`, though NULL still means none), int8_tops and f8_tops of its tensor cores (FP8 weights are multiplied in bf16); isa is the CPU's all the same, the other fields are 0. What
+ * it takes of the driver is given back, also when it fails (LINNET_DEVICE). */
 LINNET_API linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, const void* data, size_t bytes,
                                         linnet_measurement* out, linnet_error* err);
 /* Name of a format ("i8g128") or NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */
