@@ -164,15 +164,8 @@ TEST_CASE("the plain read of a GPU's memory reads every word once, its peaks mul
 }
 
 TEST_CASE("speed on this machine's GPU", "[.bench]") {
-  linnet_cuda_device device{};
-  linnet_error err{};
-  device.size = sizeof device;
-  if (linnet_cuda_detect(&device, &err) != LINNET_OK) {
-    std::printf("skipped: no CUDA device: %s\n", err.text);
-    return;
-  }
+  if (!test::cuda_device_or_skipped()) return;
 #if LINNET_HAVE_CUDA
-  std::printf("%s, compute capability %u.%u, %u SMs\n", device.name, device.compute / 10, device.compute % 10, device.n_sms);
   CHECK(test::CudaBench{}.run() == "");
 #endif
 }

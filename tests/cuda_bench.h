@@ -15,13 +15,14 @@ struct CudaBench {
   uint32_t rows = 2048, depth = 8192, n_heads = 32, n_kv_heads = 8, head_dim = 128, n_layers = 8;
   uint64_t least_bytes = uint64_t{128} << 20;  // that a timing reads, and five times what the second-level cache holds
   uint64_t read_bytes = uint64_t{256} << 20;
+  bool print = true;
 
   struct Figure {
     std::string what;
     double reached, limit, target;  // GB/s or TOPS; target: of the share
   };
   std::vector<Figure> figures;
-  std::string run();  // fills in and prints figures; what went wrong, else ""
+  std::string run();  // fills in figures; what went wrong, else ""
 };
 
 }  // namespace linnet::test

@@ -125,5 +125,18 @@ struct EmulatedMatrix {
   }
 };
 
+// Whether this machine has a GPU that linnet can use; else says why the test is skipped.
+inline bool cuda_device_or_skipped() {
+  linnet_cuda_device device{};
+  linnet_error err{};
+  device.size = sizeof device;
+  if (linnet_cuda_detect(&device, &err) == LINNET_OK) {
+    std::printf("%s, compute capability %u.%u, %u SMs, driver for CUDA %u.%u\n", device.name, device.compute / 10, device.compute % 10, device.n_sms, device.driver / 1000, device.driver % 1000 / 10);
+    return true;
+  }
+  std::printf("skipped: %s%s\n", std::strncmp(err.text, "no CUDA device", 14) == 0 ? "" : "no CUDA device: ", err.text);
+  return false;
+}
+
 }  // namespace test
 }  // namespace linnet

@@ -487,9 +487,11 @@ TEST_CASE("the bench of a GPU's kernels, in small") {
   linnet::test::CudaBench bench;
   bench.shapes = {{64, 256}, {40, 160}};
   bench.rows = 20, bench.depth = 300, bench.n_heads = 4, bench.n_kv_heads = 2, bench.head_dim = 32, bench.n_layers = 2;
-  bench.least_bytes = 0, bench.read_bytes = 1 << 16;
+  bench.least_bytes = 0, bench.read_bytes = 1 << 16, bench.print = false;
   CHECK(bench.run() == "");
   CHECK(bench.figures.size() == 13);
+  CHECK(fake.launches("gemv_i8") == 2 * 6);
+  CHECK(fake.launches("peak_i8") == fake.launches("peak_bf16"));
   for (const auto& f : bench.figures) {
     INFO(f.what);
     CHECK(f.reached > 0);
@@ -500,14 +502,7 @@ TEST_CASE("the bench of a GPU's kernels, in small") {
 }
 
 TEST_CASE("this machine's GPU: the logits of the CPU, to the bit") {
-  linnet_cuda_device device{};
-  linnet_error err{};
-  device.size = sizeof device;
-  if (linnet_cuda_detect(&device, &err) != LINNET_OK) {
-    std::printf("skipped: no CUDA device: %s\n", err.text);
-    return;
-  }
-  std::printf("%s, compute capability %u.%u\n", device.name, device.compute / 10, device.compute % 10);
+  if (!linnet::test::cuda_device_or_skipped()) return;
   const struct {
     const char* name;
     linnet_format weights;
