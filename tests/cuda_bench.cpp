@@ -168,10 +168,11 @@ bool product(Gpu& gpu, Format format, CudaBench::Shape s, uint32_t m, uint64_t l
 // One row that looks back at `depth` positions, in each of n_layers layers.
 bool attention(Gpu& gpu, const CudaBench& b, double* bytes, double* ms) {
   KvCache kv{};
-  const KvPlan plan = {b.n_layers, b.n_kv_heads, b.head_dim, 0, 1, b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP, 0, false, nullptr, nullptr, [](const void*, uint32_t, Format* k, Format* v, uint32_t* window) {
-                         *k = *v = LINNET_I8;
-                         *window = 0;
-                       }};
+  const auto layer = [](const void*, uint32_t, Format* k, Format* v, uint32_t* window) {
+    *k = *v = LINNET_I8;
+    *window = 0;
+  };
+  const KvPlan plan = {b.n_layers, b.n_kv_heads, b.head_dim, 0, 1, b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP, 0, false, nullptr, nullptr, layer};
   Arena counted;
   if (!kv.layout_in(counted, counted, plan)) return gpu.wrong = "the cache's layers do not go together", false;
   std::vector<uint8_t> memory(counted.used() + 64);  // the pools too, where the pages that are taken are cleared
@@ -221,7 +222,7 @@ std::string CudaBench::run() {
   for (int i = 0; i < (print ? 3 : 1); ++i) cuda_measure(gpu.q, read_bytes, true, &before);  // clocks come up meanwhile
   const uint64_t least = std::max(least_bytes, least_bytes ? gpu.l2 * 5 : 0);
   enum Limit { kRead, kInt8, kBf16 };
-  std::vector<Limit> limits;
+  std::vector<Limit> limits;  // of each figure
   const auto add = [&](const std::string& what, double reached, Limit limit, double target) {
     figures.push_back({what, reached, 0, target});
     limits.push_back(limit);
