@@ -7,6 +7,7 @@ namespace linnet {
 namespace {
 
 constexpr uint32_t kSmallTile = 8, kLargeTile = 16;  // rows of flash8 and flash16
+constexpr uint32_t kStateBytes = 2048;  // of shared memory, for what these kernels have of fixed size (FlashState) and what CUDA keeps for itself
 constexpr CuResult kTooLarge = 1;  // CUDA_ERROR_INVALID_VALUE: heads that no block of threads can hold
 
 uint32_t up16(size_t bytes) { return static_cast<uint32_t>(align_up(bytes, 16)); }
@@ -119,7 +120,7 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
 
   uint32_t rows = uint64_t{longest} * a.group <= kSmallTile ? kSmallTile : kLargeTile;
   a.splits = 1;
-  if (share_memory(&a, rows) > q.shared_bytes) rows = kSmallTile;
+  if (share_memory(&a, rows) + kStateBytes > q.shared_bytes) rows = kSmallTile;
   a.heads = a.group < rows ? a.group : rows;
   a.head_tiles = static_cast<uint32_t>(div_up(a.group, a.heads));
   a.tokens = rows / a.heads < longest ? rows / a.heads : longest;
@@ -137,7 +138,7 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
     a.part = reinterpret_cast<float*>(q.scratch + align_up(size_t{part_rows} * a.most_blocks * sizeof(FlashPart), 256));
   }
   const uint32_t shared = share_memory(&a, rows);
-  if (shared > q.shared_bytes && !q.failed) q.failed = kTooLarge;
+  if (shared + kStateBytes > q.shared_bytes && !q.failed) q.failed = kTooLarge;
   const bool i8 = a.kv.k_format == kCudaI8 && a.kv.v_format == kCudaI8 && !a.kv.latent;
   cuda_launch(q, rows == kSmallTile ? i8 ? kCuda_flash8_i8 : kCuda_flash8 : i8 ? kCuda_flash16_i8 : kCuda_flash16, {tiles, n_kv, a.splits}, kFlashThreads, shared, &a);
   if (a.splits > 1) cuda_launch(q, kCuda_flash_merge, {tiles, n_kv, a.tile_rows}, kMergeThreads, 2 * a.most_blocks * static_cast<uint32_t>(sizeof(FlashPart)), &a);

@@ -250,6 +250,7 @@ TEST_CASE("cuda attention: windows, kept tokens, soft cap, ALiBi, learned sinks"
     c.keep = 20;
     c.what = "kept tokens";
     run(c, 590);
+    run(c, 320);  // windows that begin among them
     c.window = 40;
     run(c, 400);
     c.window = 0;
@@ -257,6 +258,7 @@ TEST_CASE("cuda attention: windows, kept tokens, soft cap, ALiBi, learned sinks"
     c.context = 400;
     c.sinks = true;
     run(c, 690);
+    run(c, 300);
     c = {"window", 6, 2, 32, 0, f, f};
   }
 }
@@ -291,4 +293,9 @@ TEST_CASE("cuda attention: what is no number is told, and stored as the CPU does
     both.bad = std::numeric_limits<float>::quiet_NaN();
     both.call(0, {{3}}, true);
   }
+  Both both({"large", 4, 2, 48, 0, LINNET_I8, LINNET_I8}, 1, 64);  // beyond what a scale in f16 can say
+  both.bad = 1e7f;
+  both.call(0, {{20}}, true);
+  CHECK(both.cpu_not_finite == 0);
+  CHECK(*both.queue.q.not_finite == 0);
 }

@@ -279,6 +279,19 @@ class Tiny(unittest.TestCase):
         text = linnet(*args, "-p", "Hello", "--echo")
         self.assertTrue(text.startswith("Hello"))
 
+    def test_cuda(self):
+        args = ("run", "-m", self.packed, "-n", 6, "--temp", 0, "--ignore-eos", "-p", "Hello")
+        want = linnet_json(*args)["tokens"]
+        self.assertEqual(linnet_json(*args, "--cuda", "off")["tokens"], want)
+        self.assertEqual(linnet_json(*args, "--cuda", "auto")["tokens"], want)  # the CPU's where there is no GPU, and a GPU gives the same
+        self.assertIn("on, off or auto", linnet(*args, "--cuda", "yes", code=2))
+        gpu = linnet_json("devices")["cuda"]
+        if "why" in gpu:
+            print("skipped: a model on a GPU:", gpu["why"])
+            self.assertIn("cuda", linnet(*args, "--cuda", "on", code=1))
+        else:
+            self.assertEqual(linnet_json(*args, "--cuda", "on")["tokens"], want)
+
     def test_load(self):
         want = linnet_json("run", "-m", self.packed, "-p", "x", "-n", 8, "--ignore-eos", "--temp", 0)["tokens"]
         for how in ("map", "copy", "prewarm"):

@@ -208,11 +208,11 @@ int run(const Args& args) {
   }
   for (const Purpose& row : rows)
     if (row.bytes > 0)
-      std::printf("%-14s %14llu bytes  %9s%s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str(),
+      std::printf("%-18s %14llu bytes  %9s%s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str(),
                   row.name != "weights" ? "" : mapped ? "  mapped from the file, shared by all processes that use it" : "  in memory");
-  std::printf("%-14s %14llu bytes  %9s\n", "total", static_cast<unsigned long long>(total), human_bytes(total).c_str());
+  std::printf("%-18s %14llu bytes  %9s\n", "total", static_cast<unsigned long long>(total), human_bytes(total).c_str());
   for (const Purpose& row : kv_formats(engine, settings.session))
-    std::printf("kv as %-8s %14llu bytes  %9s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str());
+    std::printf("kv as %-12s %14llu bytes  %9s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str());
   return kExitOk;
 }
 

@@ -25,7 +25,8 @@
  *            bytes, never NUL-terminated unless said. Token ids are int32_t in [0, n_vocab).
  * Exact    with integer weights or float ones (f32, f16, bf16) and a KV cache in any format, logits on the CPU are the same bytes for every
  *            instruction set, thread count, prefill chunk, split of a prompt into calls and whatever other sequences share a call. FP8 weights
- *            keep this rule on one machine; tiers with bf16 instructions differ from the others.
+ *            keep this rule on one machine; tiers with bf16 instructions differ from the others. A GPU (linnet_cuda) gives the CPU's bytes with all weights but FP8,
+ *            whose sums it splits; it draws the CPU's tokens from the same logits.
  */
 #ifndef LINNET_H
 #define LINNET_H
@@ -440,7 +441,8 @@ typedef struct linnet_model_desc {
  * LINNET_BAD_FILE / LINNET_UNSUPPORTED name what is wrong. Any thread; reads only metadata. */
 LINNET_API linnet_status linnet_model_need(linnet_view file, const linnet_profile* profile, linnet_need* out, linnet_error* err);
 /* Makes a model inside mem[0, bytes). Weights stay in `file`, which must outlive the model; metadata and tokenizer tables are
- * copied, then checked. LINNET_TOO_SMALL if bytes < need; mem aligned to 64. */
+ * copied, then checked. With a GPU weights are copied to need.device_bytes of its memory, through 8 MiB of pinned memory that is given back at the end, and pages of `file` that are there
+ * are given back to the system (MADV_PAGEOUT). LINNET_TOO_SMALL if bytes < need; mem aligned to 64. */
 LINNET_API linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile* profile,
                                            linnet_error* err);
 /* Fills the fields of *out that fit out->size. */
@@ -590,10 +592,10 @@ LINNET_API linnet_status linnet_session_init(linnet_session** out, void* mem, si
 LINNET_API void linnet_session_fini(linnet_session* session); /* joins the threads; NULL is fine */
 
 /* Row i of the session's memory table: what the bytes are for ("kv", "activations", ...). LINNET_BAD_ARG past the last row.
- * The rows sum up to need.bytes. For a model: "weights" is what the mapped file holds and is not part of need. */
+ * The rows sum up to need.bytes, and those called "device ..." to need.device_bytes. For a model: "weights" is what the mapped file holds and is not part of need. */
 LINNET_API linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes);
 LINNET_API linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const char** purpose, size_t* bytes);
-/* The same table before there is a session: exact bytes by purpose, summing up to need.bytes. */
+/* The same table before there is a session. */
 LINNET_API linnet_status linnet_session_plan(const linnet_model* model, const linnet_session_params* params, uint32_t i,
                                              const char** purpose, size_t* bytes, linnet_error* err);
 
