@@ -726,7 +726,7 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
       if (status == LINNET_CANCELLED) *why = LINNET_STOP_CANCEL;
       if (status != LINNET_OK) break;
     }
-    const uint64_t start = clock_ns(), draws = seq.n_draws;
+    const uint64_t start = clock_ns();
     if (!begun || !own.draw_room(s.device))
       own.draw_begin(s.device, s.sampler.params, seq.n_draws, seq.history, seq.length - seq.n_forgotten, kept ? nullptr : seq.logits + (seq.n_logit_rows - 1) * s.logits_stride);
     begun = true;
@@ -746,7 +746,6 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
     status = own.drawn(s.device, &token, &seq.n_draws, &not_finite, err);
     if (status == LINNET_OK && not_finite) {
       status = fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at position ", seq.length ? seq.length - 1 : 0);
-      seq.n_draws = draws;
       if (ahead) s.kv.cancel(id);
       if (kept) uncount();
       return status;

@@ -444,13 +444,13 @@ struct Listener {
   }
 };
 
-linnet_status generate(const Session& s, uint32_t n, Listener* l, linnet_stop* why) {
+linnet_status generate(const Session& s, uint32_t n, Listener* l, linnet_stop* why, uint32_t seq = 0) {
   linnet_generate_params g{};
   g.size = sizeof g;
   g.ignore_eos = 1;
   g.max_tokens = n;
   linnet_error err{};
-  return linnet_generate(s.s, 0, &g, Listener::hear, l, why, &err);
+  return linnet_generate(s.s, seq, &g, Listener::hear, l, why, &err);
 }
 
 }  // namespace
@@ -460,8 +460,8 @@ TEST_CASE("cancel at any launch of generate without graphs on CUDA: what was tol
   FakeCudaSetup disturbed = setup();
   disturbed.run = run_disturbed;
   FakeCuda fake(disturbed);
-  const Model cpu("tests/golden/llama", LINNET_I8G128);
-  Model gpu("tests/golden/llama", LINNET_I8G128, 0, false);
+  const Model cpu("tests/golden/gemma3", LINNET_I8G128);
+  Model gpu("tests/golden/gemma3", LINNET_I8G128, 0, false);
   linnet_profile profile = on_gpu();
   profile.cuda_graph = LINNET_SWITCH_OFF;
   gpu.open(profile);
@@ -498,7 +498,8 @@ TEST_CASE("infinite activations of a pass ahead: told where it counts, of no mat
   const Model cpu("tests/golden/llama", LINNET_I8G128);
   Model gpu("tests/golden/llama", LINNET_I8G128, 0, false);
   gpu.open(on_gpu());
-  const auto p = params(LINNET_I8, 1, 16, 1, 60);
+  auto p = params(LINNET_I8, 1, 16, 1, 60);
+  p.n_sequences = 2;
   const Tokens prompt = random_tokens(7, cpu.desc.n_vocab, 4);
   linnet_sampling way{};
   way.size = sizeof way;
@@ -519,6 +520,7 @@ TEST_CASE("infinite activations of a pass ahead: told where it counts, of no mat
     Session on(gpu, p);
     check(linnet_sampling_set(on.s, &way, &err), err);
     on.prefill(prompt);
+    check(linnet_fork(on.s, 0, 1, prompt.size(), &err), err);
     infinite_token = want.tokens[n];
     Listener got;
     if (how) got.stop_at = infinite_token;
@@ -527,6 +529,8 @@ TEST_CASE("infinite activations of a pass ahead: told where it counts, of no mat
     CHECK(got.tokens.size() == n + 1);
     CHECK(on.length() == told);
     if (how == 1) {  // what did not count leaves nothing behind
+      Listener beside;
+      CHECK(generate(on, 2, &beside, &why, 1) == LINNET_OK);  // drawn from logits that were there before
       check(linnet_truncate(on.s, 0, told - 1), err);
       const int32_t other = infinite_token ? 0 : 1;
       check(linnet_prefill(on.s, 0, &other, 1, &err), err);
