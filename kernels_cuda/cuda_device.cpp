@@ -34,6 +34,7 @@ struct CudaModel {
   CuEvent copied[2];
   uint32_t half;
   uint64_t block_limit;
+  uint8_t* mapped;  // pages of the file that the device reads in place, or nullptr
 };
 
 struct CudaSession {
@@ -143,12 +144,30 @@ Status ready(CudaModel& m, const linnet_profile& profile, Error* err) {
   return LINNET_OK;
 }
 
+// Whole pages around these bytes, which nobody writes.
+Status map(CudaModel& m, const uint8_t* weights, size_t bytes, Error* err) {
+  uint32_t integrated = 0;
+  LINNET_TRY(attribute(m, kCuIntegrated, "kind of memory", &integrated, err));
+  if (!integrated) return fail(err, LINNET_UNSUPPORTED, "cuda: cuda_zero_copy: the GPU has memory of its own");
+  const uintptr_t page = page_bytes(), first = reinterpret_cast<uintptr_t>(weights) / page * page, end = (reinterpret_cast<uintptr_t>(weights) + bytes + page - 1) / page * page;
+  const Bound bound(m);
+  if (bound.result) return failed(*m.driver, bound.result, "context", err);
+  if (const CuResult result = m.driver->host_register(reinterpret_cast<void*>(first), end - first, kCuHostRegisterMapped | kCuHostRegisterReadOnly); result != 0) {
+    const char* name = nullptr;
+    if (m.driver->error_name(result, &name) != 0 || !name) name = "?";
+    return fail(err, LINNET_UNSUPPORTED, "cuda: cuda_zero_copy: the driver does not take the file's pages: ", name);
+  }
+  m.mapped = reinterpret_cast<uint8_t*>(first);
+  return LINNET_OK;
+}
+
 void close(void* model) {
   CudaModel& m = model_of(model);
   if (m.context) {
     {
       const Bound bound(m);
       if (m.stream) m.driver->stream_wait(m.stream);
+      if (m.mapped) m.driver->host_unregister(m.mapped);
       for (CuEvent e : m.copied)
         if (e) m.driver->event_destroy(e);
       if (m.staging) m.driver->free_host(m.staging);
@@ -160,13 +179,14 @@ void close(void* model) {
   m = {};
 }
 
-Status open(void* model, const linnet_profile& profile, Error* err) {
+Status open(void* model, const linnet_profile& profile, const uint8_t* weights, size_t bytes, Error* err) {
   CudaModel& m = *new (model) CudaModel{};
   const char* why = nullptr;
   m.driver = cuda_driver(&why);
   if (!m.driver) return fail(err, LINNET_DEVICE, "cuda: ", why);
   LINNET_CUDA(m.driver, device_get(&m.device, 0), "no device");
-  const Status status = ready(m, profile, err);
+  Status status = ready(m, profile, err);
+  if (status == LINNET_OK && profile.cuda_zero_copy == LINNET_SWITCH_ON && bytes) status = map(m, weights, bytes, err);
   if (status != LINNET_OK) close(model);
   return status;
 }
@@ -241,13 +261,21 @@ Status upload(CudaModel& m, const void* to, const void* from, size_t bytes, Erro
   return LINNET_OK;
 }
 
-Status matrix(void* model, void* to, Arena& arena, Matrix* m, Error* err) {
+// Where the device sees these bytes of the file.
+Status in_file(CudaModel& m, const void* from, const uint8_t** to, Error* err) {
+  CuPointer p = 0;
+  LINNET_CUDA(m.driver, host_pointer(&p, m.mapped, 0), "the mapped file");
+  *to = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(p)) + (static_cast<const uint8_t*>(from) - m.mapped);
+  return LINNET_OK;
+}
+
+Status matrix(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Error* err) {
   CudaMatrix c{};
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(m->n) / kPanel);
   const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)), scale = static_cast<size_t>(n_w_groups(m->format, m->k) * kPanel * format_row(m->format).scale_bytes);
   // Panels and scales of a part are things of their own.
   const uint64_t limit = arena.block_limit(), most = panel > scale ? panel : scale;
-  const uint64_t per_part = most <= limit ? limit / Blocks::kAlign * Blocks::kAlign / most : 0;
+  const uint64_t per_part = in_place ? n_panels : most <= limit ? limit / Blocks::kAlign * Blocks::kAlign / most : 0;
   if (per_part == 0 || div_up(n_panels, per_part) > kMaxMatrixParts)
     return fail(err, LINNET_TOO_SMALL, "cuda: a matrix of ", m->n, " by ", m->k, " in ", format_name(m->format), " takes more than ", kMaxMatrixParts, " blocks of ", limit, " bytes of device memory");
   c.format = m->format;
@@ -258,7 +286,17 @@ Status matrix(void* model, void* to, Arena& arena, Matrix* m, Error* err) {
   c.w_groups = static_cast<uint32_t>(n_w_groups(m->format, m->k));
   c.panel_bytes = panel;
   c.scale_bytes = scale;
-  for (uint32_t i = 0, first = 0; first < n_panels; ++i, first += c.part_panels) {
+  if (in_place && !arena.counting()) {
+    CudaModel& of = model_of(model);
+    const Bound bound(of);
+    if (bound.result) return failed(*of.driver, bound.result, "context", err);
+    const uint8_t *panels = nullptr, *scales = nullptr;
+    LINNET_TRY(in_file(of, m->panels, &panels, err));
+    if (scale) LINNET_TRY(in_file(of, m->scales, &scales, err));
+    c.panels[0] = panels;
+    c.scales[0] = scales;
+  }
+  for (uint32_t i = 0, first = 0; first < n_panels && !in_place; ++i, first += c.part_panels) {
     const size_t n = n_panels - first < c.part_panels ? n_panels - first : c.part_panels;
     uint8_t* panels = arena.take<uint8_t>("weights", n * panel);
     uint8_t* scales = arena.take<uint8_t>("weights", n * scale);
@@ -315,7 +353,9 @@ Status measured(const CudaModel& m, uint64_t most, bool read, bool products, lin
 
 Status measure(const linnet_profile& profile, bool read, bool products, linnet_measurement* out, Error* err) {
   CudaModel m{};
-  LINNET_TRY(open(&m, profile, err));
+  linnet_profile no_file = profile;
+  no_file.cuda_zero_copy = LINNET_SWITCH_OFF;
+  LINNET_TRY(open(&m, no_file, nullptr, 0, err));
   const Status status = measured(m, block_limit(profile), read, products, out, err);
   close(&m);
   return status;
@@ -428,9 +468,15 @@ void to_device(CudaQueue& q, const void* to, const void* from, size_t bytes) {
   if (q.failed == 0 && bytes) keep(q, q.driver->copy_to_device(pointer(to), from, bytes, q.stream));
 }
 
+// Passes before may not have counted: what they found is not to be told of others.
+void clear_not_finite(CudaQueue& q) {
+  if (q.failed == 0) keep(q, q.driver->set(pointer(q.not_finite), 0, sizeof(uint32_t), q.stream));
+}
+
 void begin(void* session, const DevicePass& p) {
   CudaSession& s = session_of(session);
   CudaQueue& q = s.queue;
+  if (!p.drawn) clear_not_finite(q);
   static_assert(sizeof(CudaSpan) == sizeof(RowSpan));
   std::memcpy(s.spans, p.spans, p.n_spans * sizeof *s.spans);
   for (uint32_t i = 0; i < p.n_spans; ++i) {
@@ -504,10 +550,7 @@ Status finish(void* session, const float* logits, uint32_t n_logits, float* to, 
   if (q.failed == 0) keep(q, q.driver->copy_to_host(s.not_finite, pointer(q.not_finite), sizeof(uint32_t), q.stream));
   if (q.failed == 0 && n_logits) keep(q, q.driver->copy_to_host(to, pointer(logits), n_logits * s.logits_stride * sizeof(float), q.stream));
   if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
-  if (q.failed == 0 && *s.not_finite) {
-    *not_finite = 1;
-    keep(q, q.driver->set(pointer(q.not_finite), 0, sizeof(uint32_t), q.stream));
-  }
+  if (q.failed == 0 && *s.not_finite) *not_finite = 1;
   return check(session, err);
 }
 
@@ -519,6 +562,7 @@ void draw_begin(void* session, const linnet_sampling& p, uint64_t n_draws, const
   s.n_history = n;
   to_device(s.queue, s.on_sampler, s.sampler, sizeof *s.sampler);
   to_device(s.queue, s.on_history, s.history, n * sizeof *s.history);
+  if (logits) clear_not_finite(s.queue);
   if (logits) to_device(s.queue, s.kept, logits, s.logits_stride * sizeof(float));
 }
 
@@ -542,7 +586,6 @@ Status drawn(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_fin
   *token = s.result->token;
   *n_draws = s.drawn_with->n_draws;
   *not_finite = s.result->not_finite | *s.not_finite;
-  if (*not_finite) keep(q, q.driver->set(pointer(q.not_finite), 0, sizeof(uint32_t), q.stream));
   return LINNET_OK;
 }
 

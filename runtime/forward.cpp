@@ -13,7 +13,7 @@ struct Pass {
   const Batch& batch;
   uint32_t not_finite = 0;
   uint32_t tickets[kTickets] = {};
-  bool recording = false;  // by a device: nothing runs yet
+  bool whole = false;  // it is not stopped on the way: a device records it, where nothing runs yet, or runs it ahead of the host
   uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
 };
 
@@ -337,8 +337,8 @@ void forward_rows(Pass& pass, const Worker& w) {
   const uint32_t unused = tail ? b.m - b.n_logits : 0;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
-    if (s.device && !pass.recording) model.own->pace(w, i);
-    if (w.id == 0 && !pass.recording) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
+    if (s.device && !pass.whole) model.own->pace(w, i);
+    if (w.id == 0 && !pass.whole) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
     if (spec.kv_lora_rank) d.latent_attention(model.layers[i], i, first);
     else d.attention(model.layers[i], i, first);
     if (pass.stop) return;  // every thread has passed a sync since thread 0 wrote it
@@ -364,9 +364,10 @@ void put_on_device(Pass& pass) {
   const DeviceOps& own = *s.model->own;
   const bool decode = b.m == b.n_spans && b.n_logits == b.m;
   if (decode && own.replay(s.device, b.m)) return;
-  pass.recording = decode && own.record(s.device);
+  const bool recording = decode && own.record(s.device);
+  pass.whole = pass.whole || recording;
   forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, own.queue(s.device)});
-  if (pass.recording) own.recorded(s.device, b.m);
+  if (recording) own.recorded(s.device, b.m);
 }
 
 // What the host makes for it.
@@ -392,6 +393,7 @@ Status run_on_device(Pass& pass, Error* err) {
 void forward_ahead(linnet_session& s, const Batch& b) {
   const FpGuard guard;
   Pass pass{s, b};
+  pass.whole = true;  // a cancel is the caller's to see
   begin_on_device(s, b, true);
   s.model->own->draw(s.device, s.act.rows.tokens);
   put_on_device(pass);

@@ -121,7 +121,7 @@ struct Loader {
       model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
     }
     if (!own) return LINNET_OK;
-    return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out, err);
+    return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out, model->profile.cuda_zero_copy == LINNET_SWITCH_ON, err);
   }
   Status vector(Role role, uint32_t layer, const float** out, bool for_host = false) {
     LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
@@ -268,7 +268,8 @@ Status check_profile(const linnet_profile& p, Error* err) {
     uint64_t value, max;
   } fields[] = {{"n_threads", p.n_threads, 256},      {"wait", p.wait, LINNET_WAIT_SLEEP},          {"cores", p.cores, LINNET_CORES_LITTLE},    {"spin", p.spin, 1u << 30},
                 {"n_context", p.n_context, 1u << 24}, {"n_chunk", p.n_chunk, 4096},                 {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF}, {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
-                {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda", p.cuda, LINNET_CUDA_AUTO}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF}};
+                {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda", p.cuda, LINNET_CUDA_AUTO}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF},
+                {"cuda_zero_copy", p.cuda_zero_copy, LINNET_SWITCH_OFF}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
   if (p.cuda_block_bytes && p.cuda_block_bytes < kLeastBlock) return fail(err, LINNET_BAD_PROFILE, "profile: cuda_block_bytes is ", p.cuda_block_bytes, ", at least ", kLeastBlock);
@@ -281,6 +282,7 @@ static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linne
   if (!sizes->own) return LINNET_OK;
   linnet_model counted{};
   counted.spec = spec;
+  counted.profile = profile;
   blocks->limit = sizes->own->block_limit(profile);
   Arena memory(blocks, true);
   Loader loader{gguf, &counted, err, sizes->own, &memory};
@@ -294,7 +296,7 @@ static Status load_on_device(Loader& loader, const linnet_profile& profile, cons
   linnet_model* m = loader.model;
   m->device = p.device;
   m->blocks = new (p.blocks) Blocks(blocks);
-  LINNET_TRY(m->own->open(m->device, profile, err));
+  LINNET_TRY(m->own->open(m->device, profile, loader.file.data + loader.file.data_offset, loader.file.bytes - static_cast<size_t>(loader.file.data_offset), err));
   Status status = m->own->alloc(m->device, m->blocks, false, err);
   if (status == LINNET_OK) {
     Arena memory(m->blocks, false);

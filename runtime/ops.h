@@ -195,15 +195,15 @@ struct DeviceOps {
   Status (*probe)(Error* err);  // whether there is a device that can be opened
   // The device's limits: int8_tops, with `read` read_gb_s, with `products` f8_tops. All that it takes is given back.
   Status (*measure)(const linnet_profile& profile, bool read, bool products, linnet_measurement* out, Error* err);
-  // Finds the device and readies its kernels. After a failure, or close, nothing is held.
-  Status (*open)(void* model, const linnet_profile& profile, Error* err);
+  // Finds the device and readies its kernels; with profile.cuda_zero_copy makes these bytes of the file its own. After a failure, or close, nothing is held.
+  Status (*open)(void* model, const linnet_profile& profile, const uint8_t* weights, size_t bytes, Error* err);
   void (*close)(void* model);
   uint64_t (*block_limit)(const linnet_profile& profile);
   // Allocates all blocks as counted, or none.
   Status (*alloc)(void* model, Blocks* blocks, bool pinned, Error* err);
   void (*release)(void* model, Blocks* blocks, bool pinned);
-  // Takes memory for the matrix or vector, and unless the arena only counts copies it there and makes *m the device's. Whole parts of panels lie in a block.
-  Status (*matrix)(void* model, void* to, Arena& arena, Matrix* m, Error* err);
+  // Takes memory for the matrix or vector, and unless the arena only counts copies it there and makes *m the device's. Whole parts of panels lie in a block. in_place: read where the file is.
+  Status (*matrix)(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Error* err);
   Status (*vector)(void* model, Arena& arena, const float** v, uint64_t n, Error* err);
   Status (*loaded)(void* model, Error* err);  // after the last of them
 

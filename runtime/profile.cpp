@@ -115,6 +115,7 @@ const Key kKeys[] = {
     {kCuda, "sms", Kind::kCount, AT(cuda_sms), 1, 1024},
     {kCuda, "graph", Kind::kWord, AT(cuda_graph), 0, 0, kSwitch},
     {kCuda, "block_mib", Kind::kMib, AT(cuda_block_bytes), 1, 1 << 20},
+    {kCuda, "zero_copy", Kind::kWord, AT(cuda_zero_copy), 0, 0, kSwitch},
 };
 #undef AT
 

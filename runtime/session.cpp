@@ -183,11 +183,12 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   f.parts_done = arena.take<uint32_t>("sequences", p.n_sequences);
   f.taken = arena.take<uint32_t>("sequences", kMaxKvClasses);
   f.logit_rows = arena.take<uint32_t>("sequences", p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences);
+  const uint64_t most_chosen = spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0;
+  uint16_t* chosen = places.device.take<uint16_t>(model.own ? "activations" : "history", p.n_sequences * most_chosen);  // one piece: the kernels step from sequence to sequence
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
-    uint16_t* chosen = places.device.take<uint16_t>(model.own ? "activations" : "history", spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0);
-    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen, .n_draws = 0};
+    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen ? chosen + i * most_chosen : nullptr, .n_draws = 0};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
@@ -696,12 +697,14 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
   const DeviceOps& own = *s.model->own;
   const Tokenizer& tokenizer = s.model->tokenizer;
   Sequence& seq = s.seqs[id];
-  if (session_length(s, id) == session_most(s)) {
-    *why = LINNET_STOP_CONTEXT;
-    return LINNET_OK;
-  }
-  LINNET_TRY(catch_up(s, id, err) == LINNET_CANCELLED ? (*why = LINNET_STOP_CANCEL, LINNET_CANCELLED) : device.check(err));
+  LINNET_TRY(device.check(err));
   bool begun = false, kept = false;  // kept: the last row of logits is the device's alone
+  // The last token, which was passed on, is to be computed again.
+  const auto uncount = [&] {
+    s.kv.truncate(id, --seq.length);
+    seq.pending = 1;
+    kept = false;
+  };
   Status status = LINNET_OK;
   for (uint32_t i = 0; *why == LINNET_STOP_NONE && status == LINNET_OK; ++i) {
     if (params.max_tokens && i == params.max_tokens) {
@@ -714,6 +717,7 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
     }
     if (s.cancel.exchange(0, std::memory_order_relaxed)) {
       *why = LINNET_STOP_CANCEL;
+      if (kept && !seq.pending) uncount();  // nobody has looked at its logits
       break;
     }
     if (seq.pending) {  // its pass found no room ahead of time
@@ -742,12 +746,9 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
     status = own.drawn(s.device, &token, &seq.n_draws, &not_finite, err);
     if (status == LINNET_OK && not_finite) {
       status = fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at position ", seq.length ? seq.length - 1 : 0);
-      if (kept) {  // the token that it was of is passed on, and stays to be computed
-        if (ahead) s.kv.cancel(id);
-        s.kv.truncate(id, --seq.length);
-        seq.pending = 1;
-        return status;
-      }
+      if (ahead) s.kv.cancel(id);
+      if (kept) uncount();
+      return status;
     }
     if (status == LINNET_OK) {
       note_draw(s);

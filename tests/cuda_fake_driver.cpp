@@ -407,8 +407,12 @@ CuResult f_free_host(void* p) {
   std::free(p);
   return 0;
 }
-CuResult f_host_register(void* p, size_t bytes, unsigned) {
+CuResult f_host_register(void* p, size_t bytes, unsigned flags) {
   ENTER(host_register, true);
+  const auto* from = static_cast<uint8_t*>(p);
+  if (!(flags & kCuHostRegisterMapped) || reinterpret_cast<uintptr_t>(p) % kPage || bytes % kPage) return complain(kInvalidValue, "cuMemHostRegister not mapped, or not of whole pages");
+  for (const auto& [q, n] : g->registered)
+    if (from < q + n && q < from + bytes) return complain(kInvalidValue, "cuMemHostRegister of pages that are registered");
   if (!p || !bytes || g->registered.count(static_cast<uint8_t*>(p))) return complain(kInvalidValue, "cuMemHostRegister of nothing, or again");
   g->registered[static_cast<uint8_t*>(p)] = bytes;
   return 0;

@@ -1,9 +1,12 @@
 // Whole models on a GPU that is none: the driver is one over host memory (cuda_fake_driver.h), the kernels run in the emulator.
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "cuda_bench.h"
 #include "cuda_fake_driver.h"
 #include "cuda_test.h"
+#include "kernels_cuda/gemm_args.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -523,4 +526,183 @@ TEST_CASE("this machine's GPU: the logits of the CPU, to the bit") {
       CHECK(same_bytes(want[i], got[i]));
     }
   }
+}
+
+namespace {
+
+// Between launches: a token whose embedding becomes infinite, and a session that is cancelled at the n-th launch from now.
+int32_t infinite_token = -1;
+linnet_session* to_cancel = nullptr;
+int64_t cancel_at = 0;
+
+bool run_disturbed(const char* kernel, const unsigned (&grid)[3], unsigned threads, unsigned shared_bytes, const void* args, size_t n_args) {
+  if (to_cancel && --cancel_at == 0) linnet_cancel(to_cancel);
+  if (!run_emulated(kernel, grid, threads, shared_bytes, args, n_args)) return false;
+  if (const auto* e = static_cast<const linnet::EmbedArgs*>(args); std::string(kernel) == "embed" && e->tokens[0] == infinite_token) e->y[0] = HUGE_VALF;
+  return true;
+}
+
+struct Listener {
+  Tokens tokens;
+  int32_t stop_at = -1;  // the callback ends it here
+  linnet_session* cancel = nullptr;  // or cancels it
+  static int hear(void* user, int32_t token, const char*, size_t) {
+    Listener& l = *static_cast<Listener*>(user);
+    if (token >= 0) l.tokens.push_back(token);
+    if (token >= 0 && token == l.stop_at && l.cancel) linnet_cancel(l.cancel);
+    return token >= 0 && token == l.stop_at && !l.cancel;
+  }
+};
+
+linnet_status generate(const Session& s, uint32_t n, Listener* l, linnet_stop* why, uint32_t seq = 0) {
+  linnet_generate_params g{};
+  g.size = sizeof g;
+  g.ignore_eos = 1;
+  g.max_tokens = n;
+  linnet_error err{};
+  return linnet_generate(s.s, seq, &g, Listener::hear, l, why, &err);
+}
+
+}  // namespace
+
+// The pass that runs ahead is never stopped half way: what it leaves would count.
+TEST_CASE("cancel at any launch of generate without graphs on CUDA: what was told is what the CPU tells") {
+  FakeCudaSetup disturbed = setup();
+  disturbed.run = run_disturbed;
+  FakeCuda fake(disturbed);
+  const Model cpu("tests/golden/gemma3", LINNET_I8G128);
+  Model gpu("tests/golden/gemma3", LINNET_I8G128, 0, false);
+  linnet_profile profile = on_gpu();
+  profile.cuda_graph = LINNET_SWITCH_OFF;
+  gpu.open(profile);
+  const auto p = params(LINNET_I8, 1, 16, 1, 40);
+  const Tokens prompt = random_tokens(7, cpu.desc.n_vocab, 4);
+  Session off(cpu, p);
+  off.prefill(prompt);
+  Listener want;
+  linnet_stop why;
+  REQUIRE(generate(off, 8, &want, &why) == LINNET_OK);
+  uint32_t cancelled = 0;
+  for (int64_t at = 1; at < 120; at += 13) {
+    INFO("launch " << at);
+    Session on(gpu, p);
+    on.prefill(prompt);
+    to_cancel = on.s;
+    cancel_at = at;
+    Listener got;
+    REQUIRE(generate(on, 8, &got, &why) == LINNET_OK);
+    to_cancel = nullptr;
+    cancelled += why == LINNET_STOP_CANCEL;
+    CHECK(on.length() == prompt.size() + got.tokens.size());
+    if (const uint32_t left = 8 - static_cast<uint32_t>(got.tokens.size())) REQUIRE(generate(on, left, &got, &why) == LINNET_OK);
+    CHECK(got.tokens == want.tokens);
+  }
+  CHECK(cancelled > 5);
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("infinite activations of a pass ahead: told where it counts, of no matter where it does not") {
+  FakeCudaSetup disturbed = setup();
+  disturbed.run = run_disturbed;
+  FakeCuda fake(disturbed);
+  const Model cpu("tests/golden/llama", LINNET_I8G128);
+  Model gpu("tests/golden/llama", LINNET_I8G128, 0, false);
+  gpu.open(on_gpu());
+  auto p = params(LINNET_I8, 1, 16, 1, 60);
+  p.n_sequences = 2;
+  const Tokens prompt = random_tokens(7, cpu.desc.n_vocab, 4);
+  linnet_sampling way{};
+  way.size = sizeof way;
+  way.seed = 5;
+  way.temperature = 1.5f;
+  linnet_error err{};
+  Session off(cpu, p);
+  check(linnet_sampling_set(off.s, &way, &err), err);
+  off.prefill(prompt);
+  Listener want;
+  linnet_stop why;
+  REQUIRE(generate(off, 12, &want, &why) == LINNET_OK);
+  size_t n = 3;  // the last that is told before the pass that goes wrong
+  while (std::count(want.tokens.begin(), want.tokens.begin() + static_cast<std::ptrdiff_t>(n), want.tokens[n])) REQUIRE(++n < 10);
+  const size_t told = prompt.size() + n + 1;
+  for (const int how : {0, 1, 2}) {  // nobody stops; the callback does; a cancel does
+    INFO("how " << how);
+    Session on(gpu, p);
+    check(linnet_sampling_set(on.s, &way, &err), err);
+    on.prefill(prompt);
+    check(linnet_fork(on.s, 0, 1, prompt.size(), &err), err);
+    infinite_token = want.tokens[n];
+    Listener got;
+    if (how) got.stop_at = infinite_token;
+    if (how == 2) got.cancel = on.s;
+    CHECK(generate(on, 12, &got, &why) == (how ? LINNET_OK : LINNET_NOT_FINITE));
+    CHECK(got.tokens.size() == n + 1);
+    CHECK(on.length() == told);
+    if (how == 1) {  // what did not count leaves nothing behind
+      Listener beside;
+      CHECK(generate(on, 2, &beside, &why, 1) == LINNET_OK);  // drawn from logits that were there before
+      check(linnet_truncate(on.s, 0, told - 1), err);
+      const int32_t other = infinite_token ? 0 : 1;
+      check(linnet_prefill(on.s, 0, &other, 1, &err), err);
+      continue;
+    }
+    int32_t token = 0;
+    CHECK(linnet_sample(on.s, 0, &token, &err) == LINNET_NOT_FINITE);
+    infinite_token = -1;
+    REQUIRE(generate(on, 12 - static_cast<uint32_t>(got.tokens.size()), &got, &why) == LINNET_OK);  // with the CPU's draws
+    CHECK(got.tokens == want.tokens);
+  }
+  infinite_token = -1;
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("zero copy on CUDA: the same bytes from where the file lies, whose pages are given back") {
+  const Model cpu("tests/golden/qwen2", LINNET_I8G128);
+  const auto p = params(LINNET_I8, 1, 16, 1, 40);
+  const Tokens prompt = random_tokens(9, cpu.desc.n_vocab, 4);
+  linnet_profile profile = on_gpu();
+  profile.cuda_zero_copy = LINNET_SWITCH_ON;
+  Model gpu("tests/golden/qwen2", LINNET_I8G128, 0, false);
+  linnet_error err{};
+  linnet_need need{}, copied{};
+  {
+    FakeCuda fake(setup());
+    const linnet_profile copying = on_gpu();
+    check(linnet_model_need(gpu.image.view(), &copying, &copied, &err), err);
+    check(linnet_model_need(gpu.image.view(), &profile, &need, &err), err);
+    CHECK((need.device_bytes > 0 && need.device_bytes < copied.device_bytes / 4));
+    const Memory memory(need.bytes);
+    linnet_model* m = nullptr;
+    for (const char* symbol : {"cuMemHostRegister_v2", "cuMemHostGetDevicePointer_v2"}) {
+      fake.fail_call(symbol, 1, 801);  // not supported
+      CHECK(linnet_model_init(&m, memory.p, need.bytes, gpu.image.view(), &profile, &err) == (std::string(symbol).find("Register") != std::string::npos ? LINNET_UNSUPPORTED : LINNET_DEVICE));
+      CHECK(fake.failed() == std::string(symbol));
+      fake.heal();
+      CHECK(fake.left() == "");
+    }
+    gpu.open(profile);
+    CHECK(fake.bytes() == need.device_bytes);
+    Session on(gpu, p), off(cpu, p);
+    on.prefill(prompt);
+    off.prefill(prompt);
+    CHECK(same_bytes(on.logits(), off.logits()));
+    for (int i = 0; i < 3; ++i) CHECK(on.decode() == off.decode());
+    CHECK(same_bytes(on.logits(), off.logits()));
+    linnet_session_fini(on.s);
+    on.s = nullptr;
+    linnet_model_fini(gpu.m);
+    gpu.m = nullptr;
+    CHECK(fake.left() == "");
+    CHECK(fake.complaints() == std::vector<std::string>{});
+  }
+  FakeCudaSetup server = setup();
+  server.integrated = false;
+  FakeCuda fake(server);
+  const Memory memory(need.bytes);
+  linnet_model* m = nullptr;
+  CHECK(linnet_model_init(&m, memory.p, need.bytes, gpu.image.view(), &profile, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("cuda_zero_copy") != std::string::npos);
+  CHECK(fake.left() == "");
+  profile.cuda_zero_copy = 3;
+  CHECK(linnet_model_need(gpu.image.view(), &profile, &need, &err) == LINNET_BAD_PROFILE);
 }

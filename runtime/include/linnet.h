@@ -269,6 +269,8 @@ typedef struct linnet_profile {
   uint32_t cuda_graph;       /* linnet_switch: decode as one graph; default on */
   uint64_t cuda_block_bytes; /* largest allocation of device memory, at least 64 KiB; default 256 MiB */
   uint32_t cuda;             /* linnet_cuda: whether models go to the GPU */
+  uint32_t cuda_zero_copy;   /* linnet_switch: matrices are read where the file's view is, which stays until linnet_model_fini and whose pages are locked; default off.
+                                LINNET_UNSUPPORTED on GPUs with memory of their own, and where the driver refuses */
 
   char name[64]; /* NUL-terminated; "" = none */
 } linnet_profile;
