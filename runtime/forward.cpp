@@ -353,10 +353,6 @@ void forward_rows(Pass& pass, const Worker& w) {
   if (b.n_logits) d.logits(b, a.x, s.device ? a.logits : b.logits);
 }
 
-}  // namespace
-
-namespace {
-
 // Puts a pass into the device's queue. Decoding is recorded once for every number of rows.
 void put_on_device(Pass& pass) {
   linnet_session& s = pass.s;

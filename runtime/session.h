@@ -47,7 +47,7 @@ struct Sequence {
   uint64_t n_draws;        // numbers drawn since linnet_sampling_set
 };
 
-inline constexpr uint32_t kMaxStops = 16, kMaxStopBytes = 255;
+inline constexpr uint32_t kMaxSequences = 64, kMaxStops = 16, kMaxStopBytes = 255;
 
 }  // namespace linnet
 
@@ -79,6 +79,12 @@ struct linnet_session {
 };
 
 namespace linnet {
+
+// Whether a sequence may be longer than what is held of it.
+inline bool drops_tokens(const linnet_session_params& p) { return p.when_full != LINNET_FULL_STOP && p.when_full != LINNET_FULL_SNAPKV; }
+// What penalties look back on and what may be rolled back stays where tokens are forgotten.
+inline uint32_t remembered(const linnet_session_params& p) { return p.n_rollback + 1024; }
+inline uint64_t history_tokens(const linnet_session_params& p) { return drops_tokens(p) ? uint64_t{p.n_context} + remembered(p) : p.n_context; }
 
 // Where a session lies: on a device all that operations read is in its memory, what host and device hand each other in memory pinned for both. On the CPU the three are one.
 struct Places {

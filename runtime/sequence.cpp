@@ -1,0 +1,413 @@
+// What happens to the sequences of a session: rollback, forks, prefill, drawing, decoding and generating.
+#include <cstring>
+
+#include "../platform/file.h"
+#include "../platform/fp.h"
+#include "forward.h"
+#include "power.h"
+#include "text_out.h"
+
+namespace linnet {
+
+uint32_t session_length(const linnet_session& s, uint32_t seq) { return s.seqs[seq].length + s.seqs[seq].pending; }
+
+Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err) {
+  Sequence& seq = s.seqs[i];
+  if (keep == session_length(s, i)) return LINNET_OK;
+  if (keep < seq.length) {
+    if (!s.kv.can_truncate(i, keep))
+      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window or in KIVI no longer hold what a sequence of ", keep, " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
+    s.kv.truncate(i, keep);
+    seq.length = keep;
+  }
+  if (keep == 0) seq.n_forgotten = 0;
+  seq.pending = 0;
+  seq.n_logit_rows = 0;
+  return LINNET_OK;
+}
+
+uint32_t session_most(const linnet_session& s) {
+  switch (s.params.when_full) {
+    case LINNET_FULL_DROP_OLDEST:
+    case LINNET_FULL_HEAVY_HITTERS: return s.model->spec.n_context > s.params.n_context ? s.model->spec.n_context : s.params.n_context;
+    case LINNET_FULL_SINKS: return (1u << 31) - 1;
+    default: return s.params.n_context;
+  }
+}
+
+uint64_t session_history(const linnet_session& s) { return history_tokens(s.params); }
+
+Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err) {
+  const Sequence& a = s.seqs[from];
+  Sequence& b = s.seqs[to];
+  if (keep < a.length && !s.kv.can_truncate(from, keep))
+    return fail(err, LINNET_BAD_STATE, "fork: layers with a window or in KIVI no longer hold what a sequence of ", keep, " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
+  s.kv.truncate(to, 0);
+  b.length = keep < a.length ? keep : a.length;
+  b.pending = keep > a.length;
+  s.kv.fork(from, to, b.length);
+  b.n_forgotten = keep ? a.n_forgotten : 0;
+  const DeviceGuard device(s);
+  std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
+  if (const ModelSpec& spec = s.model->spec; spec.expert_capacity)
+    for (uint32_t i = 0; i < spec.n_layers; ++i) {
+      const size_t layer = size_t{i} * s.params.n_context * spec.n_active;
+      const size_t bytes = size_t{b.length} * spec.n_active * sizeof *b.chosen;
+      if (s.device) s.model->own->copy(s.device, reinterpret_cast<uint8_t*>(b.chosen + layer), reinterpret_cast<const uint8_t*>(a.chosen + layer), 0, bytes, bytes != 0);
+      else std::memcpy(b.chosen + layer, a.chosen + layer, bytes);
+    }
+  b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
+  std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
+  b.n_draws = a.n_draws;
+  return LINNET_OK;
+}
+
+namespace {
+
+Status check_generate(const linnet_session& s, const linnet_generate_params& p, Error* err) {
+  if (p.n_stop > kMaxStops) return fail(err, LINNET_BAD_ARG, "generate: n_stop is ", p.n_stop, ", at most ", kMaxStops);
+  if (p.n_stop && !p.stop) return fail(err, LINNET_BAD_ARG, "generate: stop is NULL, n_stop is ", p.n_stop);
+  for (uint32_t i = 0; i < p.n_stop; ++i) {
+    const size_t len = p.stop[i] ? strnlen(p.stop[i], kMaxStopBytes + 1) : 0;
+    if (len == 0 || len > kMaxStopBytes) return fail(err, LINNET_BAD_ARG, "generate: stop[", i, "] is empty or longer than ", kMaxStopBytes, " bytes");
+  }
+  if (p.n_stop && !s.model->tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "generate: stop strings need a tokenizer, the model has none");
+  return LINNET_OK;
+}
+
+// Tokens of one sequence to be computed: the one that is pending, then others.
+struct PartRows {
+  uint32_t seq, n, n_logits;
+  const int32_t* tokens;  // (n - pending)
+};
+
+int32_t* history_end(Sequence& seq) { return seq.history + seq.length - seq.n_forgotten; }
+
+// Room for `n` tokens more after seq.length; forgets old ones.
+void make_room(const linnet_session& s, Sequence& seq, uint32_t n) {
+  const uint32_t have = seq.length - seq.n_forgotten, stay = remembered(s.params);
+  if (have + n <= history_tokens(s.params)) return;
+  std::memmove(seq.history, seq.history + have - stay, stay * sizeof *seq.history);
+  seq.n_forgotten += have - stay;
+}
+
+void remember(const linnet_session& s, Sequence& seq, const int32_t* tokens, uint32_t n) {
+  make_room(s, seq, n);
+  if (n) std::memcpy(history_end(seq), tokens, n * sizeof *tokens);  // the pending token alone: there are no others
+}
+
+// Ends the call for its sequences: all that was computed counts, or nothing does.
+void end_call(linnet_session& s, const PartRows* parts, uint32_t n_parts, bool ok) {
+  for (uint32_t i = 0; i < n_parts; ++i) {
+    Sequence& seq = s.seqs[parts[i].seq];
+    if (ok) {
+      const uint32_t before = seq.length;
+      seq.length += seq.pending;
+      remember(s, seq, parts[i].tokens, parts[i].n - seq.pending);
+      seq.length += parts[i].n - seq.pending;
+      seq.pending = 0;
+      seq.n_logit_rows = parts[i].n_logits;
+      s.kv.commit(parts[i].seq, before, seq.length);
+    } else {
+      s.kv.cancel(parts[i].seq);
+    }
+  }
+}
+
+// Fills a batch of at most n_chunk rows with what is left of the parts, in their order. Rows that get logits are in one batch with each other,
+// so the batch before it may be cut short. Returns its rows.
+uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, Batch* batch) {
+  uint32_t m = 0;
+  batch->n_spans = batch->n_logits = 0;
+  for (uint32_t i = 0; i < n_parts && m < s.params.n_chunk; ++i) {
+    const PartRows& part = parts[i];
+    Sequence& seq = s.seqs[part.seq];
+    const uint32_t done = s.parts_done[i], left = part.n - done, room = s.params.n_chunk - m;
+    uint32_t n = left < room ? left : room;
+    if (n < left && left - n < part.n_logits) n = left - part.n_logits;
+    if (n == 0) continue;
+    s.kv.advance(part.seq, seq.length + done, n);
+    s.spans[batch->n_spans++] = {part.seq, m, n, seq.length + done};
+    for (uint32_t j = 0; j < n; ++j) s.act.made.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
+    m += n;
+    s.parts_done[i] += n;
+    if (done + n == part.n)
+      for (uint32_t j = part.n_logits; j; --j) s.logit_rows[batch->n_logits++] = m - j;
+  }
+  return m;
+}
+
+// Computes the parts, of different sequences each. All or nothing.
+Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error* err) {
+  const CpuGuard bound(s.cpus);
+  const DeviceGuard device(s);
+  LINNET_TRY(device.check(err));
+  std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+  for (uint32_t i = 0; i < n_parts; ++i)
+    if (!s.kv.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
+      return fail(err, LINNET_CONTEXT_FULL, "the pool of ", s.params.n_pool, " positions for all sequences has no room for ", parts[i].n, " tokens more in sequence ", parts[i].seq);
+  for (uint32_t i = 0; i < n_parts; ++i) {
+    s.kv.begin(parts[i].seq, s.seqs[parts[i].seq].length, s.seqs[parts[i].seq].length + parts[i].n);
+    s.parts_done[i] = 0;
+  }
+  Status status = LINNET_OK;
+  Batch batch{};
+  batch.spans = s.spans;
+  batch.logit_rows = s.logit_rows;
+  while (status == LINNET_OK && (batch.m = next_batch(s, parts, n_parts, &batch)) != 0) {
+    // Logits of one sequence go where they belong; those of several are told apart afterwards.
+    const bool one = batch.n_spans == 1;
+    batch.logits = one ? s.seqs[batch.spans[0].seq].logits : s.batch_logits;
+    status = forward(s, batch, err);
+    if (status != LINNET_OK) {
+      // A cancelled pass never came to the logits.
+      if (status != LINNET_CANCELLED && one && batch.n_logits) s.seqs[batch.spans[0].seq].n_logit_rows = 0;
+      break;
+    }
+    if (!one)
+      for (uint32_t i = 0, row = 0; i < batch.n_spans && row < batch.n_logits; ++i) {
+        const RowSpan& span = batch.spans[i];
+        for (Sequence& seq = s.seqs[span.seq]; row < batch.n_logits && batch.logit_rows[row] < span.row + span.n; ++row)
+          std::memcpy(seq.logits, batch.logits + row * s.logits_stride, s.logits_stride * sizeof(float));  // several parts have one row each
+      }
+    govern(s, batch.m == batch.n_spans);
+  }
+  for (uint32_t i = 0; status != LINNET_OK && n_parts > 1 && i < n_parts; ++i)
+    if (s.parts_done[i] == parts[i].n) s.seqs[parts[i].seq].n_logit_rows = 0;  // they may be those of tokens that do not count now
+  end_call(s, parts, n_parts, status == LINNET_OK);
+  return status;
+}
+
+// One row of decoding: the pending token, or this one.
+Status compute_one(linnet_session& s, uint32_t seq, const int32_t* token, Error* err) {
+  const uint64_t start = clock_ns();
+  const PartRows part = {seq, 1, 1, token};
+  LINNET_TRY(compute(s, &part, 1, err));
+  ++s.stats.decode_tokens;
+  s.stats.decode_ns += clock_ns() - start;
+  s.stats.decode_bytes = s.model->decode_bytes + s.kv.read_bytes(s.seqs[seq].length - 1);
+  return LINNET_OK;
+}
+
+// The logits after the last token, where that is still to be computed.
+Status catch_up(linnet_session& s, uint32_t i, Error* err) {
+  Sequence& seq = s.seqs[i];
+  if (!seq.pending) return LINNET_OK;
+  return compute_one(s, i, nullptr, err);
+}
+
+// A token was drawn: how long it took.
+void note_draw(linnet_session& s) {
+  const uint64_t now = clock_ns();
+  if (s.ttft_pending) {
+    s.stats.first_token_ns = now - s.ttft_start_ns;
+    s.ttft_pending = false;
+  } else if (s.last_sample_ns) {
+    s.stats.last_token_ns = now - s.last_sample_ns;
+    if (s.stats.last_token_ns > s.stats.max_token_ns) s.stats.max_token_ns = s.stats.last_token_ns;
+  }
+  s.last_sample_ns = now;
+}
+
+int32_t draw(linnet_session& s, Sequence& seq) {
+  const FpGuard guard;
+  s.sampler.n_draws = seq.n_draws;
+  const int32_t token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history, seq.length - seq.n_forgotten);
+  seq.n_draws = s.sampler.n_draws;
+  note_draw(s);
+  return token;
+}
+
+// linnet_generate on a device: it draws, and the pass of the token that is drawn begins before the host has seen it. Where that ends the generation the pass does not count.
+Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
+  const CpuGuard bound(s.cpus);
+  const DeviceGuard device(s);
+  const DeviceOps& own = *s.model->own;
+  const Tokenizer& tokenizer = s.model->tokenizer;
+  Sequence& seq = s.seqs[id];
+  LINNET_TRY(device.check(err));
+  bool begun = false, kept = false;  // kept: the last row of logits is the device's alone
+  // The last token, which was passed on, is to be computed again.
+  const auto uncount = [&] {
+    s.kv.truncate(id, --seq.length);
+    seq.pending = 1;
+    kept = false;
+  };
+  Status status = LINNET_OK;
+  for (uint32_t i = 0; *why == LINNET_STOP_NONE && status == LINNET_OK; ++i) {
+    if (params.max_tokens && i == params.max_tokens) {
+      *why = LINNET_STOP_LENGTH;
+      break;
+    }
+    if (session_length(s, id) == session_most(s)) {
+      *why = LINNET_STOP_CONTEXT;
+      break;
+    }
+    if (s.cancel.exchange(0, std::memory_order_relaxed)) {
+      *why = LINNET_STOP_CANCEL;
+      if (kept && !seq.pending) uncount();  // nobody has looked at its logits
+      break;
+    }
+    if (seq.pending) {  // its pass found no room ahead of time
+      status = catch_up(s, id, err);
+      begun = kept = false;
+      if (status == LINNET_CANCELLED) *why = LINNET_STOP_CANCEL;
+      if (status != LINNET_OK) break;
+    }
+    const uint64_t start = clock_ns();
+    if (!begun || !own.draw_room(s.device))
+      own.draw_begin(s.device, s.sampler.params, seq.n_draws, seq.history, seq.length - seq.n_forgotten, kept ? nullptr : seq.logits + (seq.n_logit_rows - 1) * s.logits_stride);
+    begun = true;
+    std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+    const bool ahead = i + 1 != params.max_tokens && seq.length + 1 < session_most(s) && s.kv.has_room(id, seq.length, 1, s.taken);
+    if (ahead) {
+      s.kv.begin(id, seq.length, seq.length + 1);
+      s.kv.advance(id, seq.length, 1);
+      s.spans[0] = {id, 0, 1, seq.length};
+      s.logit_rows[0] = 0;
+      forward_ahead(s, {s.spans, 1, 1, s.logit_rows, 1, nullptr});
+    } else {
+      own.draw(s.device, s.act.rows.tokens);
+    }
+    int32_t token = 0;
+    uint32_t not_finite = 0;
+    status = own.drawn(s.device, &token, &seq.n_draws, &not_finite, err);
+    if (status == LINNET_OK && not_finite) {
+      status = fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at position ", seq.length ? seq.length - 1 : 0);
+      if (ahead) s.kv.cancel(id);
+      if (kept) uncount();
+      return status;
+    }
+    if (status == LINNET_OK) {
+      note_draw(s);
+      if (!params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
+        *why = LINNET_STOP_EOS;
+      } else {
+        make_room(s, seq, 1);
+        *history_end(seq) = token;
+        seq.pending = 1;
+        pass_token(text, token, tokenizer.blob ? token_bytes(tokenizer, token, false) : std::string_view(), why);
+      }
+    }
+    if (!ahead) continue;
+    if (*why != LINNET_STOP_NONE || status != LINNET_OK) {
+      s.kv.cancel(id);
+      break;
+    }
+    s.kv.commit(id, seq.length, seq.length + 1);
+    ++seq.length;
+    seq.pending = 0;
+    seq.n_logit_rows = 1;
+    own.keep_logits(s.device, s.act.logits);
+    kept = true;
+    ++s.stats.decode_tokens;
+    s.stats.decode_ns += clock_ns() - start;
+    s.stats.decode_bytes = s.model->decode_bytes + s.kv.read_bytes(seq.length - 1);
+    govern(s, true);
+  }
+  if (kept && status == LINNET_OK) status = own.kept_logits(s.device, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
+  return status;
+}
+
+Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
+  if (n_rows == 0 || n_rows > s.params.n_sequences) return fail(err, LINNET_BAD_ARG, "prefill: n_rows is ", n_rows, ", must be 1..", s.params.n_sequences);
+  for (uint32_t j = 0; j < n_rows; ++j) {
+    const linnet_rows& r = rows[j];
+    if (r.seq >= s.params.n_sequences) return fail(err, LINNET_BAD_ARG, "prefill: seq is ", r.seq, ", this session holds 0..", s.params.n_sequences - 1);
+    for (uint32_t i = 0; i < j; ++i)
+      if (rows[i].seq == r.seq) return fail(err, LINNET_BAD_ARG, "prefill: sequence ", r.seq, " is named twice");
+    if (r.n_tokens == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
+    if (!r.tokens) return fail(err, LINNET_BAD_ARG, "prefill: tokens is NULL");
+    for (size_t i = 0; i < r.n_tokens; ++i)
+      if (r.tokens[i] < 0 || static_cast<uint32_t>(r.tokens[i]) >= s.model->spec.n_vocab)
+        return fail(err, LINNET_BAD_ARG, "prefill: token ", r.tokens[i], " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
+    const uint32_t before = session_length(s, r.seq);
+    if (r.n_tokens > session_most(s) - before)
+      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " do not fit the context of ", session_most(s));
+    const uint32_t short_call = s.params.n_chunk > s.params.n_rollback ? s.params.n_chunk : s.params.n_rollback;
+    if (drops_tokens(s.params) && before + r.n_tokens > s.params.n_context && r.n_tokens > short_call)
+      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " in one call: past n_context = ", s.params.n_context, ", where old ones are dropped, a call brings at most ",
+                  short_call);
+  }
+  return LINNET_OK;
+}
+
+}  // namespace
+
+Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
+  LINNET_TRY(check_rows(s, rows, n_rows, err));
+  const uint64_t start = clock_ns();
+  PartRows parts[kMaxSequences];
+  for (uint32_t i = 0; i < n_rows; ++i) {
+    const Sequence& seq = s.seqs[rows[i].seq];
+    const uint32_t n = static_cast<uint32_t>(rows[i].n_tokens);
+    parts[i] = {rows[i].seq, n + seq.pending, n_rows > 1 ? 1 : n < s.params.n_logits ? n : s.params.n_logits, rows[i].tokens};
+  }
+  LINNET_TRY(compute(s, parts, n_rows, err));
+  for (uint32_t i = 0; i < n_rows; ++i) s.stats.prefill_tokens += rows[i].n_tokens;
+  if (!s.ttft_pending) {
+    s.ttft_pending = true;
+    s.ttft_start_ns = start;
+  }
+  s.stats.prefill_ns += clock_ns() - start;
+  return LINNET_OK;
+}
+
+Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* err) {
+  LINNET_TRY(catch_up(s, seq, err));
+  if (s.seqs[seq].n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "sample: no logits; prefill first");
+  *token = draw(s, s.seqs[seq]);
+  return LINNET_OK;
+}
+
+Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err) {
+  Sequence& seq = s.seqs[i];
+  // Room first, so that a full context costs no draw of the generator.
+  if (session_length(s, i) == session_most(s)) return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", session_most(s), " is full");
+  const uint64_t draws = seq.n_draws;
+  int32_t drawn = -1;
+  LINNET_TRY(session_sample(s, i, &drawn, err));
+  if (const Status status = compute_one(s, i, &drawn, err); status != LINNET_OK) {
+    seq.n_draws = draws;
+    return status;
+  }
+  *token = drawn;
+  return LINNET_OK;
+}
+
+Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err) {
+  LINNET_TRY(check_generate(s, params, err));
+  Sequence& seq = s.seqs[seq_id];
+  if (seq.n_logit_rows == 0 && !seq.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
+  const Tokenizer& tokenizer = s.model->tokenizer;
+  TextOut text{s.held, s.utf8, params, fn, user};
+  Status status = LINNET_OK;
+  *why = LINNET_STOP_NONE;
+  if (s.device) {
+    status = generate_ahead(s, seq_id, params, text, why, err);
+    text.emit(-1, text.n, true);
+    return status == LINNET_CANCELLED ? LINNET_OK : status;
+  }
+  for (uint32_t i = 0; *why == LINNET_STOP_NONE; ++i) {
+    if (params.max_tokens && i == params.max_tokens) {
+      *why = LINNET_STOP_LENGTH;
+    } else if (session_length(s, seq_id) == session_most(s)) {
+      *why = LINNET_STOP_CONTEXT;
+    } else if (status = catch_up(s, seq_id, err); status != LINNET_OK) {
+      *why = status == LINNET_CANCELLED ? LINNET_STOP_CANCEL : LINNET_STOP_NONE;
+      break;
+    } else if (const int32_t token = draw(s, seq); !params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
+      *why = LINNET_STOP_EOS;
+    } else {
+      // In the sequence at once, computed when its logits are needed: the last token of a generation costs nothing.
+      make_room(s, seq, 1);
+      *history_end(seq) = token;
+      seq.pending = 1;
+      pass_token(text, token, tokenizer.blob ? token_bytes(tokenizer, token, false) : std::string_view(), why);
+    }
+  }
+  text.emit(-1, text.n, true);
+  return status == LINNET_CANCELLED ? LINNET_OK : status;
+}
+
+}  // namespace linnet
