@@ -26,7 +26,7 @@
  * Exact    with integer weights or float ones (f32, f16, bf16) and a KV cache in any format, logits on the CPU are the same bytes for every
  *            instruction set, thread count, prefill chunk, split of a prompt into calls and whatever other sequences share a call. FP8 weights
  *            keep this rule on one machine; tiers with bf16 instructions differ from the others. A GPU (linnet_cuda) gives the CPU's bytes with all weights but FP8,
- *            whose sums it splits; it draws the CPU's tokens from the same logits.
+ *            whose sums it splits (its kernels were held against that in an emulator, not on hardware yet); it draws the CPU's tokens from the same logits.
  */
 #ifndef LINNET_H
 #define LINNET_H
