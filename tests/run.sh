@@ -54,7 +54,7 @@ build() { # preset, option for CMake, targets (default all)
   shift 2
   mkdir -p build
   case $preset in
-  armhf | musl-arm64) with_cuda=OFF ;; # 32 bits; no loader
+  armhf | musl-arm64 | tsan) with_cuda=OFF ;; # 32 bits; no loader; the emulator's fibers are no threads
   *) with_cuda=$cuda ;;
   esac
   cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "$option" >"build/$preset.log" 2>&1 &&
