@@ -68,7 +68,7 @@ class Arena {
   const ArenaRow& row(uint32_t i) const { return rows_[i]; }
 
  private:
-  uint8_t* take_in_blocks(const char* purpose, uint64_t bytes) {
+  [[gnu::noinline]] uint8_t* take_in_blocks(const char* purpose, uint64_t bytes) {  // once, not at every place where something is taken
     bytes = align_up(bytes, Blocks::kAlign);
     if (bytes == 0) return nullptr;
     if (bytes > blocks_->limit || used_ > limit_ - bytes) {
