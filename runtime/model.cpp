@@ -103,7 +103,8 @@ struct Loader {
   uint64_t format_bytes[kMaxFormat + 1] = {};  // of the layers
   uint64_t part_bytes[kPartCount] = {}, part_weights[kPartCount] = {};
 
-  Status matrix(Role role, uint32_t layer, Matrix* out) {
+  // Called for some sixty roles: not a copy for each.
+  [[gnu::noinline]] Status matrix(Role role, uint32_t layer, Matrix* out) {
     LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
     if (!out->panels) return LINNET_OK;
     const ModelSpec& spec = model->spec;
@@ -123,7 +124,7 @@ struct Loader {
     if (!own) return LINNET_OK;
     return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out, model->profile.cuda_zero_copy == LINNET_SWITCH_ON, err);
   }
-  Status vector(Role role, uint32_t layer, const float** out, bool for_host = false) {
+  [[gnu::noinline]] Status vector(Role role, uint32_t layer, const float** out, bool for_host = false) {
     LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
     if (*out) {
       const uint64_t n = kRoles[role].n(model->spec);
