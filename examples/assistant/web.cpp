@@ -93,7 +93,7 @@ int parse_head(std::string_view text, Head* head) {
   } known[] = {{"host", &head->host},          {"origin", &head->origin},         {"sec-fetch-site", &head->site},        {"content-type", &head->type},
                {"content-length", &head->length}, {"last-event-id", &head->last_id}, {"transfer-encoding", &head->encoding}};
   bool seen[std::size(known)] = {};
-  while (line_end + 2 < text.size()) {
+  while (line_end != std::string_view::npos) {
     const size_t from = line_end + 2;
     line_end = text.find("\r\n", from);
     const std::string_view line = text.substr(from, line_end == std::string_view::npos ? line_end : line_end - from);
@@ -105,7 +105,6 @@ int parse_head(std::string_view text, Head* head) {
       seen[k] = true;
       *known[k].value = trimmed(line.substr(colon + 1));
     }
-    if (line_end == std::string_view::npos) break;
   }
   return 0;
 }
@@ -316,7 +315,7 @@ bool Web::send_waiting(Client* c) {
 }
 
 void Web::accept_clients() {
-  while (clients_.size() < kMaxClients) {
+  for (int i = 0; i < 16; ++i) {  // then the others have their turn
     const int fd = accept(listener_, nullptr, nullptr);
     if (fd < 0) {
       out_of_files_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
@@ -325,6 +324,11 @@ void Web::accept_clients() {
     if (!no_waiting(fd)) {
       close(fd);
       continue;
+    }
+    if (clients_.size() >= kMaxClients) {  // whoever has taken longest over a request goes; listeners never fill all places
+      const auto oldest = std::find_if(clients_.begin(), clients_.end(), [](const Client& c) { return !c.listens; });
+      close(oldest->fd);
+      clients_.erase(oldest);
     }
     Client c{};
     c.fd = fd;
@@ -338,7 +342,7 @@ void Web::serve() {
   while (!stopping_) {
     polled.clear();
     polled.push_back({wake_read_, POLLIN, 0});
-    polled.push_back({clients_.size() < kMaxClients && !out_of_files_ ? listener_ : -1, POLLIN, 0});
+    polled.push_back({out_of_files_ ? -1 : listener_, POLLIN, 0});
     int64_t next = out_of_files_ ? now_ms() + 100 : INT64_MAX;  // without free descriptors, accept would fail again at once
     for (const Client& c : clients_) {
       polled.push_back({c.fd, static_cast<short>(POLLIN | (c.sent < c.out.size() ? POLLOUT : 0)), 0});
@@ -395,7 +399,7 @@ bool Web::start(int port, std::string* why) {
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof at;
   if (!no_waiting(listener_) || bind(listener_, reinterpret_cast<sockaddr*>(&at), size)) return fail("bind");
-  if (listen(listener_, 16) || getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size)) return fail("listen");
+  if (listen(listener_, SOMAXCONN) || getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size)) return fail("listen");
   int ends[2];
   if (pipe(ends)) return fail("pipe");
   wake_read_ = ends[0];
