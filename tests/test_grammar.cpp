@@ -338,17 +338,17 @@ TEST_CASE("what is not supported is refused by name and place") {
       {R"({"oneOf":[{"type":"string"},{"const":"a"}]})", "may both hold"},
       {R"({"oneOf":[{"const":1},{"const":1.0}]})", "may both hold"},
       {R"({"oneOf":[{"const":{"a":1,"b":2}},{"const":{"b":2,"a":1}}]})", "may both hold"},
-      {R"({"type":"string","pattern":"^(?=a)"})", "'(?'"},
+      {R"~({"type":"string","pattern":"^(?=a)"})~", "'(?'"},
       {R"({"type":"string","pattern":"\\bа"})", "'\\b'"},
       {R"({"type":"string","pattern":"(a)\\1"})", "'\\1'"},
       {R"({"type":"string","pattern":"a*?"})", "a quantifier behind another"},
       {R"({"type":"string","pattern":"a$b"})", "'$' before the end"},
-      {R"({"type":"string","pattern":"a(^b)"})", "'^' where it stands"},
+      {R"~({"type":"string","pattern":"a(^b)"})~", "'^' where it stands"},
       {R"({"type":"string","pattern":"a{1001}"})", "a count above 1000"},
       {R"({"type":"string","pattern":"(((a{1000}){1000}){1000}){1000}"})", "nodes"},
-      {R"({"type":"string","pattern":"(a|b)*a(a|b){40}$"})", "states"},
+      {R"~({"type":"string","pattern":"(a|b)*a(a|b){40}$"})~", "states"},
       {R"({"type":"string","maxLength":100000})", "nodes"},
-      {R"({"type":"string","maxLength":30000})", "states"},
+      {R"({"type":"string","maxLength":4000})", "states"},
       {R"({"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"null"},"minItems":1000},"minItems":1000},"minItems":1000})", "nodes"},
   };
   for (const auto& [schema, what] : cases) {
@@ -392,9 +392,16 @@ TEST_CASE("tools: a call of one of them, or text") {
   }
   size_t n = 0, held = 0;
   std::ifstream in("examples/assistant/training/heldout.jsonl");
-  for (std::string line; std::getline(in, line);)
-    for (const json& m : json::parse(line)["messages"])
-      if (m["role"] == "assistant") ++n, held += both.accepts(m["content"].get<std::string>());
+  for (std::string line; std::getline(in, line);) {
+    const json conversation = json::parse(line);
+    for (const json& m : conversation["messages"])
+      if (m["role"] == "assistant") {
+        const std::string said = m["content"].get<std::string>();
+        ++n;
+        if (both.accepts(said)) ++held;
+        else WARN(said);
+      }
+  }
   CHECK(n > 3000);
   CHECK(held == n);  // what the model was taught to say is all allowed
 }
@@ -423,8 +430,9 @@ TEST_CASE("random tokens under masks: every text parses and obeys") {
         uint32_t token = static_cast<uint32_t>(random() % of_token.size());
         const auto allowed = [&](uint32_t id) { return (mask.bits[id / 32] >> id % 32 & 1) != 0; };
         while (!allowed(token)) token = (token + 1) % static_cast<uint32_t>(of_token.size());
-        for (uint32_t id = 0; t > 30 && id < of_token.size(); ++id)
-          if (allowed(id) && (of_token[id] == "\"" || of_token[id] == "}" || of_token[id] == "]")) token = id;
+        for (const char* end : {"]", "}", "\""})  // the last of them counts
+          for (uint32_t id = 0; t > 30 && id < of_token.size(); ++id)
+            if (allowed(id) && of_token[id] == end) token = id;
         state = linnet::grammar_advance(*g.g, state, static_cast<int32_t>(token));
         REQUIRE(state < g.g->n_states);
         text += of_token[token];
@@ -470,7 +478,7 @@ TEST_CASE("a mask holds the tokens whose bytes go on, and no other") {
 TEST_CASE("the bundled model with its tools: every call obeys, however it is drawn") {
   const Assistant a;
   const json tools = json::parse(file_text(kTools));
-  const Grammar either(a.m, compiled(tools.dump(), LINNET_GRAMMAR_TEXT_OR_CALL)), call(a.m, compiled(tools.dump(), LINNET_GRAMMAR_CALL));
+  const Grammar either(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL)), call(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_CALL));
   Chat chat(a), free(a);
   std::ifstream in("examples/assistant/training/heldout.jsonl");
   std::string line;
@@ -529,6 +537,7 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
     const int32_t last = keep ? first.tokens[keep - 1] : prompt.back();
     REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep - 1) == LINNET_OK);
     check(linnet_prefill(chat.s, 0, &last, 1, &err), err);  // for its logits, and counted when it is of the text
+    INFO("keep " << keep);
     if (keep == 0) check(linnet_grammar_set(chat.s, 0, g.g, &err), err);
     check(linnet_fork(chat.s, 0, 1, prompt.size() + keep, &err), err);
     std::string begin;
@@ -558,7 +567,9 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
   CHECK(std::string(err.text).find("do not obey") != std::string::npos);
   REQUIRE(linnet_truncate(chat.s, 0, 0) == LINNET_OK);
   check(linnet_prefill(chat.s, 0, prompt.data(), prompt.size(), &err), err);
-  check(linnet_decode(chat.s, 0, &token, &err), err);  // begins anew where the sequence was cut before its beginning
+  CHECK(linnet_decode(chat.s, 0, &token, &err) == LINNET_BAD_STATE);  // it begins anew where the sequence was cut, so that the prompt counts
+  check(linnet_grammar_set(chat.s, 0, g.g, &err), err);
+  check(linnet_decode(chat.s, 0, &token, &err), err);
   CHECK(linnet::token_bytes(a.m->tokenizer, token, false)[0] == '[');
   check(linnet_grammar_set(chat.s, 0, nullptr, &err), err);
   check(linnet_decode(chat.s, 0, &token, &err), err);

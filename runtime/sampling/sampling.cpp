@@ -84,13 +84,15 @@ void apply_penalties(const linnet_sampling& p, float* logits, const int32_t* his
   }
 }
 
-// What is not allowed falls below all that is.
+// What is not allowed falls below all that is, whatever penalties did to that. Most words of a mask allow all or nothing.
 void apply_mask(const TokenMask& mask, const float* logits, float* out, uint32_t n) {
+  const auto floor = [](float x) { return x < -FLT_MAX ? -FLT_MAX : x; };
   for (uint32_t i = 0; i < n; i += 32) {
     const uint32_t word = mask.bits[i / 32], end = n - i < 32 ? n - i : 32;
-    for (uint32_t j = 0; j < end; ++j) {
-      const float x = logits[i + j] < -FLT_MAX ? -FLT_MAX : logits[i + j];  // penalties may have gone that far
-      out[i + j] = word >> j & 1 ? x : -__builtin_inff();
+    for (uint32_t j = 0; j < end; ++j) out[i + j] = word ? floor(logits[i + j]) : -__builtin_inff();
+    for (uint32_t barred = word ? ~word : 0; barred; barred &= barred - 1) {
+      const uint32_t j = static_cast<uint32_t>(__builtin_ctz(barred));
+      if (j < end) out[i + j] = -__builtin_inff();
     }
   }
 }
