@@ -666,7 +666,7 @@ LINNET_API linnet_status linnet_sampling_get(const linnet_session* session, linn
  * before top-k), so that what comes out parses and obeys, whatever the model would say. End-of-generation tokens are allowed where a text may end, special tokens nowhere. Drawing obeys in
  * linnet_generate, linnet_decode and linnet_sample, with all kinds of sampling; with a GPU the host draws then. (Method: Willard and Louf 2023, "Efficient Guided Generation".)
  *
- *   linnet_grammar_compile(tools, "tools.json", LINNET_GRAMMAR_TEXT_OR_CALL, blob, sizeof blob, &n, &err);   (on the device, or ahead on another machine)
+ *   linnet_grammar_compile(tools, "tools.json", LINNET_GRAMMAR_TEXT_OR_CALL, blob, sizeof blob, &n, &err);   (on the device, or ahead on another)
  *   linnet_grammar_need / linnet_grammar_init on that blob, then before each answer linnet_grammar_set and linnet_generate.
  */
 
