@@ -190,7 +190,7 @@ class Determiner {
   }
 
  private:
-  static constexpr size_t kMaxWork = size_t{1} << 26;  // nodes of all sets
+  static constexpr size_t kMaxWork = size_t{1} << 24;  // nodes looked at, for all sets
 
   // The state of a set of nodes and all that they skip to.
   uint32_t state_of(std::vector<uint32_t> nodes) {
