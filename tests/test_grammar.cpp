@@ -535,18 +535,20 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
   for (size_t keep = 0; keep < first.tokens.size(); ++keep) {
     REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep) == LINNET_OK);
     const int32_t last = keep ? first.tokens[keep - 1] : prompt.back();
+    check(linnet_fork(chat.s, 0, 1, prompt.size() + keep - 1, &err), err);
     REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep - 1) == LINNET_OK);
     check(linnet_prefill(chat.s, 0, &last, 1, &err), err);  // for its logits, and counted when it is of the text
     INFO("keep " << keep);
-    if (keep == 0) check(linnet_grammar_set(chat.s, 0, g.g, &err), err);
-    check(linnet_fork(chat.s, 0, 1, prompt.size() + keep, &err), err);
+    check(linnet_prefill(chat.s, 1, &last, 1, &err), err);
+    for (const uint32_t seq : {0u, 1u})
+      if (keep == 0) check(linnet_grammar_set(chat.s, seq, g.g, &err), err);
     std::string begin;
     for (size_t i = 0; i < keep; ++i) begin += linnet::token_bytes(a.m->tokenizer, first.tokens[i], false);
     const std::string text = begin + chat.go_on(100).text;
     INFO(text);
     CHECK(json::parse(text, nullptr, false).is_array());
     std::string forked = begin;
-    for (linnet_stop why = LINNET_STOP_NONE; why == LINNET_STOP_NONE;) {
+    for (;;) {
       check(linnet_sample(chat.s, 1, &token, &err), err);
       if (linnet::token_is_eog(a.m->tokenizer, token)) break;
       check(linnet_prefill(chat.s, 1, &token, 1, &err), err);
@@ -556,6 +558,7 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
     CHECK(json::parse(forked, nullptr, false).is_array());
     check(linnet_truncate(chat.s, 0, prompt.size()), err);
     check(linnet_prefill(chat.s, 0, first.tokens.data(), keep + 1, &err), err);
+    check(linnet_sample(chat.s, 0, &token, &err), err);
   }
   // Tokens that do not obey are prefilled, and then nothing is drawn until they are taken back.
   chat.answer(prompt, g.g, 1);
@@ -618,9 +621,9 @@ TEST_CASE("blobs: what is damaged is refused, or does no harm") {
   for (size_t n = 0; n < good.size(); n += n < 64 ? 1 : 997) CHECK(linnet_grammar_need(a.m, {good.data(), n}, &need, &err) == LINNET_BAD_FILE);
   std::mt19937 random(9);
   size_t n_refused = 0;
-  for (int i = 0; i < 300; ++i) {
+  for (uint32_t i = 0; i < 300; ++i) {
     Blob bad = good;
-    for (uint32_t k = 0; k <= i % 4u; ++k) bad[8 + random() % (i % 2 ? bad.size() - 8 : 4000)] = static_cast<uint8_t>(random());
+    for (uint32_t k = 0; k <= i % 4; ++k) bad[8 + random() % (i % 2 ? bad.size() - 8 : 4000)] = static_cast<uint8_t>(random());
     linnet_need size{};
     if (linnet_grammar_need(a.m, {bad.data(), bad.size()}, &size, &err) != LINNET_OK || size.bytes > need.bytes + 64 || linnet_grammar_init(&g, memory.p, need.bytes, a.m, {bad.data(), bad.size()}, &err) != LINNET_OK) {
       ++n_refused;
