@@ -531,6 +531,12 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
     check(linnet_decode(chat.s, 0, &token, &err), err);
     CHECK(linnet::token_is_eog(a.m->tokenizer, token));
   }
+  // Another text in a fork from before the first one.
+  const Tokens other = a.tokens("[3", LINNET_NO_ADD_SPECIAL);
+  check(linnet_fork(chat.s, 0, 1, prompt.size(), &err), err);
+  check(linnet_prefill(chat.s, 1, other.data(), other.size(), &err), err);
+  check(linnet_sample(chat.s, 1, &token, &err), err);
+  CHECK(linnet::token_bytes(a.m->tokenizer, token, false)[0] == ',');
   // Back to each place in the text: what is drawn behind it is a text of the grammar with that beginning.
   for (size_t keep = 0; keep < first.tokens.size(); ++keep) {
     REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep) == LINNET_OK);
