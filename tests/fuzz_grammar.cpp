@@ -15,13 +15,13 @@ static void require(bool ok) {
 
 // A vocabulary for the grammars.
 static const linnet_model* model() {
+  static linnet::convert::Loaded loaded;
   static const linnet_model* const made = [] {
-    linnet::convert::Loaded* loaded = new linnet::convert::Loaded;
     linnet_need need = {};
     linnet_model* m = nullptr;
-    require(linnet::convert::load("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, {}, loaded, nullptr) == LINNET_OK);
-    require(linnet_model_need(loaded->file, nullptr, &need, nullptr) == LINNET_OK);
-    require(linnet_model_init(&m, linnet_mem_alloc(need.bytes), need.bytes, loaded->file, nullptr, nullptr) == LINNET_OK);
+    require(linnet::convert::load("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, {}, &loaded, nullptr) == LINNET_OK);
+    require(linnet_model_need(loaded.file, nullptr, &need, nullptr) == LINNET_OK);
+    require(linnet_model_init(&m, linnet_mem_alloc(need.bytes), need.bytes, loaded.file, nullptr, nullptr) == LINNET_OK);
     return m;
   }();
   return made;
