@@ -688,7 +688,7 @@ typedef enum linnet_grammar_kind {
  * enum or const, or by a required property that tells them apart so; $ref to #/$defs/NAME or #/definitions/NAME, not to what it stands in. title, description, default, examples, deprecated,
  * readOnly, writeOnly, $schema, $id and $comment say nothing. A pattern is of characters, . [...] [^...] \d \w \s and their opposites, ( ) (?: ) | * + ? {m} {m,n} {m,}, and ^ and $ at its ends; it
  * goes by characters, of which " \ and control characters are then written with their shortest escapes. Every other keyword, and true and {} as schemas, are LINNET_UNSUPPORTED by name and place
- * (a JSON pointer). LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB of JSON, 64 levels deep, and 65535 states (a string of maxLength n takes about 20 n). */
+ * (a JSON pointer). LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB of JSON, 64 levels deep, and 65535 states (a string of maxLength n takes 31 n: n up to 2100). */
 LINNET_API linnet_status linnet_grammar_compile(linnet_view json, const char* name, linnet_grammar_kind kind, void* out, size_t cap, size_t* n_bytes, linnet_error* err);
 
 typedef struct linnet_grammar linnet_grammar; /* lives inside the caller's memory; there is nothing to end */
