@@ -157,7 +157,8 @@ bool parse_day(std::string_view said, Day today, Day* out) {
   if (text.starts_with("on ")) text.erase(0, 3), words.erase(words.begin());
   const int64_t now = days_since_1970(today);
   const auto at = [&](int64_t days) { return *out = day_of(now + days), true; };
-  if (text.empty() || text == "today" || text == "tonight" || text == "this evening") return at(0);
+  if (text.empty()) return said.empty() && at(0);
+  if (text == "today" || text == "tonight" || text == "this evening") return at(0);
   if (text == "tomorrow" || text == "tomorrow night" || text == "tomorrow morning") return at(1);
   if (text == "yesterday") return at(-1);
   if (text == "the day after tomorrow" || text == "day after tomorrow") return at(2);

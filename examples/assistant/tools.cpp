@@ -38,8 +38,8 @@ std::vector<std::string> texts_of(const json& args, const char* name) {
   return out;
 }
 
-// "The  Kitchen" and "kitchen" are one.
-std::string plain(const std::string& name) {
+// "The  Kitchen" and "kitchen" are one; of days the article stays.
+std::string plain(const std::string& name, bool with_article = false) {
   std::string out;
   for (const char c : name.substr(0, kMaxName)) {
     if (c == ' ' && (out.empty() || out.back() == ' ')) continue;
@@ -47,7 +47,7 @@ std::string plain(const std::string& name) {
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
   while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && name.size() > kMaxName) out.pop_back();  // no half of a character
-  return out.starts_with("the ") ? out.substr(4) : out;
+  return out.starts_with("the ") && !with_article ? out.substr(4) : out;
 }
 
 std::string several(int64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
@@ -249,7 +249,7 @@ json Tools::set_alarm(const json& args) {
   if (time.size() != 5 || time[2] != ':' || std::min({digit(0), digit(1), digit(3), digit(4)}) < 0 || hour > 23 || minute > 59)
     return say_ = "I don't know which time that is.", error("no time of day");
   if (home_.alarms.size() >= kMaxAlarms) return say_ = "There are too many alarms already.", error("too many alarms");
-  Alarm a = {home_.next_id, 0, hour * 60 + minute, plain(text_of(args, "day")), plain(text_of(args, "name"))};
+  Alarm a = {home_.next_id, 0, hour * 60 + minute, plain(text_of(args, "day"), true), plain(text_of(args, "name"))};
   if (json no = alarm_due(&a); !no.is_null()) return no;
   ++home_.next_id;
   home_.alarms.push_back(a);
@@ -273,7 +273,7 @@ bool Tools::on_day(const Alarm& a, const std::string& day) const {
 
 json Tools::cancel_alarm(const json& args) {
   std::vector<Alarm>& all = home_.alarms;
-  const std::string time = text_of(args, "time"), day = plain(text_of(args, "day")), name = plain(text_of(args, "name"));
+  const std::string time = text_of(args, "time"), day = plain(text_of(args, "day"), true), name = plain(text_of(args, "name"));
   const bool every = flag_of(args, "all"), any = time.empty() && day.empty() && name.empty();
   if (all.empty()) return error(every || any ? "no alarm set" : "no such alarm");
   const auto matches = [&](const Alarm& a) {
@@ -293,7 +293,7 @@ json Tools::cancel_alarm(const json& args) {
 }
 
 json Tools::get_alarms(const json& args) {
-  const std::string day = plain(text_of(args, "day"));
+  const std::string day = plain(text_of(args, "day"), true);
   std::vector<Alarm> all = home_.alarms;
   std::sort(all.begin(), all.end(), [](const Alarm& a, const Alarm& b) { return a.due_s < b.due_s; });
   json out = json::array();
