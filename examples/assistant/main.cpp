@@ -1,6 +1,8 @@
 // linnet-assistant: a voice assistant without a network.
+#include <poll.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +11,9 @@
 #include <filesystem>
 
 #include "config.h"
+#if LINNET_ASSISTANT_WEB
+#include "web.h"
+#endif
 
 namespace assistant {
 namespace {
@@ -16,12 +21,12 @@ namespace {
 enum { kExitOk = 0, kExitFailed = 1, kExitUsage = 2 };
 
 constexpr char kUsage[] =
-    "usage: linnet-assistant [--wav IN.wav | --text TEXT... | --web [PORT]] [options]\n"
-    "A voice assistant without a network: it listens, calls tools and speaks. Without --wav, --text and --web it listens to the microphone.\n"
+    "usage: linnet-assistant [--wav IN.wav | --text TEXT...] [--web [PORT]] [options]\n"
+    "A voice assistant without a network: it listens, calls tools and speaks. Without --wav and --text it listens to the microphone until ctrl-C.\n"
     "\n"
     "  --wav FILE          hear this instead of a microphone; each utterance is a request\n"
     "  --text TEXT         a request that was typed; may be given more than once. - reads requests from stdin, one a line\n"
-    "  --web [PORT]        the page http://127.0.0.1:PORT (default 8080, 0 = any free), until ctrl-C\n"
+    "  --web [PORT]        show the conversation on the page http://127.0.0.1:PORT (default 8080, 0 = any free), until ctrl-C; requests may be typed there\n"
     "  --out FILE          speak into this WAV file instead of a loudspeaker\n"
     "  --json              print events, one JSON object a line\n"
     "  --real-time         a WAV file is heard as fast as it was spoken, and answers may be interrupted\n"
@@ -118,6 +123,9 @@ void print(const json& e) {
   std::fflush(stdout);
 }
 
+std::atomic<bool> g_end{false};
+void on_signal(int) { g_end = true; }
+
 bool read_line(std::string* line) {
   line->clear();
   int c = 0;
@@ -142,22 +150,45 @@ int run(const Options& o) {
   Tools tools;
   if (!tools.open(config.tools, wall_ms, &note, &why)) return failed(why);
   if (!note.empty()) std::fprintf(stderr, "linnet-assistant: %s\n", note.c_str());
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends the program as usual
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+#if LINNET_ASSISTANT_WEB
+  Web web;
+#else
+  if (o.web) return failed("--web: this linnet-assistant was built without the page (libmicrohttpd)");
+#endif
   Conversation conversation;
   const auto emit = [&](const json& e) {
-    if (o.json) std::printf("%s\n", e.dump(-1, ' ', false, json::error_handler_t::replace).c_str()), std::fflush(stdout);
+    const std::string line = e.dump(-1, ' ', false, json::error_handler_t::replace);
+    if (o.json) std::printf("%s\n", line.c_str()), std::fflush(stdout);
     else print(e);
+#if LINNET_ASSISTANT_WEB
+    web.publish(line);
+#endif
   };
   Pipeline pipeline(config.pipeline, &conversation, &tools, nullptr, nullptr, nullptr, emit);
   if (!conversation.open(config.conversation, [&](std::string_view call) { return pipeline.call_tool(call); }, &why)) return failed(why);
+#if LINNET_ASSISTANT_WEB
+  web.on_request([&](const std::string& text) { return pipeline.request(text); });
+  if (o.web && !web.start(o.port, &why)) return failed(why);
+  if (o.web) std::fprintf(stderr, "http://127.0.0.1:%d\n", web.port());
+#endif
   pipeline.start();
   for (const std::string& text : o.texts) {
     std::string line = text;
-    while (text != "-" || read_line(&line)) {
+    while (!g_end && (text != "-" || read_line(&line))) {
       if (!line.empty()) pipeline.request(line);
       pipeline.wait_idle();
       if (text != "-") break;
     }
   }
+  while (o.web && !g_end) poll(nullptr, 0, 200);
+#if LINNET_ASSISTANT_WEB
+  web.stop();
+#endif
   pipeline.stop();
   return pipeline.failed() ? kExitFailed : kExitOk;
 }
