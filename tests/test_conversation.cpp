@@ -55,6 +55,57 @@ struct Talk {
   }
 };
 
+// The model by itself: messages one after another, computed in one go.
+struct Plain {
+  linnet_view file = {};
+  linnet_error err = {};
+  linnet_need need = {};
+  void *model_memory = nullptr, *session_memory = nullptr;
+  size_t model_bytes = 0, session_bytes = 0;
+  linnet_model* model = nullptr;
+  linnet_session* session = nullptr;
+  std::vector<int32_t> tokens;
+  Plain() {
+    REQUIRE(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err) == LINNET_OK);
+    REQUIRE(linnet_model_need(file, nullptr, &need, &err) == LINNET_OK);
+    model_memory = linnet_mem_alloc(model_bytes = need.bytes);
+    REQUIRE(linnet_model_init(&model, model_memory, model_bytes, file, nullptr, &err) == LINNET_OK);
+    REQUIRE(linnet_session_need(model, nullptr, &need, &err) == LINNET_OK);
+    session_memory = linnet_mem_alloc(session_bytes = need.bytes);
+    REQUIRE(linnet_session_init(&session, session_memory, session_bytes, model, nullptr, &err) == LINNET_OK);
+  }
+  ~Plain() {
+    linnet_session_fini(session);
+    linnet_model_fini(model);
+    linnet_mem_free(session_memory, session_bytes);
+    linnet_mem_free(model_memory, model_bytes);
+    linnet_file_unmap(&file);
+  }
+  void piece(std::string_view text, uint32_t flags) {
+    std::vector<char> scratch(1 << 20);
+    size_t n = 0;
+    const size_t at = tokens.size();
+    tokens.resize(at + 3 * text.size() + 8);
+    REQUIRE(linnet_tokenize(model, text.data(), text.size(), LINNET_NO_ADD_SPECIAL | flags, scratch.data(), scratch.size(), tokens.data() + at, tokens.size() - at, &n, &err) == LINNET_OK);
+    tokens.resize(at + n);
+  }
+  void message(linnet_role role, std::string_view text, bool closed = true) {
+    const char *prefix = nullptr, *suffix = nullptr;
+    REQUIRE(linnet_chat_format(model, role, &prefix, &suffix, &err) == LINNET_OK);
+    piece(prefix, 0);
+    piece(text, LINNET_NO_PARSE_SPECIAL);
+    if (closed) piece(suffix, 0);
+  }
+  std::vector<float> logits() {
+    REQUIRE(linnet_truncate(session, 0, 0) == LINNET_OK);
+    REQUIRE(linnet_prefill(session, 0, tokens.data(), tokens.size(), &err) == LINNET_OK);
+    const float* row = nullptr;
+    size_t n = 0;
+    REQUIRE(linnet_logits(session, 0, 0, &row, &n) == LINNET_OK);
+    return {row, row + n};
+  }
+};
+
 bool same(const std::vector<float>& a, const std::vector<float>& b) { return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0; }
 
 }  // namespace
@@ -103,20 +154,26 @@ TEST_CASE("of an interrupted turn the context holds what was heard") {
     CHECK(plain.conversation.context_used() == cut.conversation.context_used());
   }
   SECTION("some words were heard: the call, its result and those words") {
-    Talk plain, cut, whole;
-    for (Talk* t : {&plain, &cut, &whole}) t->answer(first);
-    const Reply reply = cut.answer(second);
-    REQUIRE(reply.text == "Timer set for 10 minutes.");
+    Talk cut, whole;
+    for (Talk* t : {&cut, &whole}) t->answer(first);
+    for (Talk* t : {&cut, &whole}) REQUIRE(t->answer(second).text == "Timer set for 10 minutes.");
     cut.conversation.heard("Timer set for");
-    // The same context, made otherwise: the app that says those words itself.
-    plain.in_tool = [] {};
-    plain.answer(second);
-    plain.conversation.heard("Timer set");
-    plain.conversation.heard("Timer set for");
-    whole.answer(second);
-    for (Talk* t : {&plain, &cut, &whole}) t->answer(third);
+    // The same context by hand, in a session of its own.
+    Plain plain;
+    plain.message(LINNET_ROLE_USER, first);
+    plain.message(LINNET_ROLE_ASSISTANT, cut.calls[0]);
+    plain.message(LINNET_ROLE_TOOL, R"({"ok":true})");
+    plain.message(LINNET_ROLE_ASSISTANT, "Added milk to your shopping list.");
+    plain.message(LINNET_ROLE_USER, second);
+    plain.message(LINNET_ROLE_ASSISTANT, cut.calls[1]);
+    plain.message(LINNET_ROLE_TOOL, R"({"ok":true})");
+    plain.message(LINNET_ROLE_ASSISTANT, "Timer set for");
+    plain.message(LINNET_ROLE_USER, third, false);
+    plain.tokens.pop_back();  // as hear() leaves it out
+    for (Talk* t : {&cut, &whole}) t->hear(third);
     CHECK(same(plain.logits(), cut.logits()));
-    CHECK_FALSE(same(whole.logits(), cut.logits()));
+    CHECK_FALSE(same(plain.logits(), whole.logits()));
+    for (Talk* t : {&cut, &whole}) CHECK(t->answer(third).text == "Your shopping list has milk.");
     CHECK(whole.conversation.context_used() > cut.conversation.context_used());
   }
 }

@@ -37,7 +37,7 @@ struct Tone : Synthesizer {
 
 // Plays `speed` times as fast as a loudspeaker would.
 struct Player : AudioSink {
-  explicit Player(double speed) : speed(speed) {}
+  explicit Player(double times) : speed(times) {}
   bool write(const int16_t*, size_t n, int rate) override {
     samples += n;
     std::this_thread::sleep_for(std::chrono::duration<double>(static_cast<double>(n) / rate / speed));
@@ -147,20 +147,16 @@ TEST_CASE("a typed request is answered, acted on and spoken") {
 
 TEST_CASE("interrupted at 100 random moments the assistant answers what comes next") {
   const std::string first = "turn off the lamp in the hall", second = "add bread and butter and eighteen apples to the shopping list", third = "how many feet are in a mile";
-  Assistant plain(40), cut(40);
-  plain.ask(first), cut.ask(first);
+  Assistant cut(100);
+  cut.ask(first);
   const size_t arena = cut.conversation.arena_bytes(), threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
   std::mt19937 random(11);
   for (int i = 0; i < 100; ++i) {
     REQUIRE(cut.pipeline.request(second));
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % (i % 2 ? 9000 : 160000)));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % (i % 2 ? 9000 : 60000)));
     cut.pipeline.interrupt();
     cut.pipeline.wait_idle();
     REQUIRE(cut.ask(third) == "1 mile is 5280 feet.");
-    if (i % 10) continue;
-    // The same turns without the model ever having been stopped: what was heard of each is in the events.
-    cut.pipeline.request("cancel all timers");
-    cut.pipeline.wait_idle();
   }
   const auto interrupted = cut.of("interrupted");
   CHECK(interrupted.size() > 30);
