@@ -26,7 +26,11 @@ bool Conversation::Memory::alloc(const linnet_need& need) {
 }
 
 bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::string* why) {
-  const auto failed = [&] { return *why = err_.text[0] ? err_.text : "no memory for the model", false; };
+  const auto failed = [&] {
+    const std::string what = err_.text[0] ? err_.text : "no memory for the model";
+    *why = what.find(config.model) == std::string::npos ? config.model + ": " + what : what;
+    return false;
+  };
   on_tool_ = std::move(on_tool);
   n_turns_ = std::max(config.n_turns, 1u);
   linnet_need need = {};
