@@ -348,6 +348,9 @@ TEST_CASE("clock, lights, heating, music, volume, lists") {
   CHECK(home("clear_list", R"({"list":"shopping"})") == R"({"error":"the shopping list is already empty"})");
   for (int i = 0; i < 30; ++i) home("add_to_list", R"({"list":"to-do","items":["thing )" + std::to_string(i) + R"("]})");
   CHECK(home("read_list", R"({"list":"to-do"})").find(R"("21 more"])") != std::string::npos);
+  for (size_t i = 0; i + 1 < kMaxItems; ++i) home("add_to_list", R"({"list":"shopping","items":["thing )" + std::to_string(i) + R"("]})");
+  CHECK(home.raw("add_to_list", R"({"list":"shopping","items":["one","two"]})").say == "That list is full.");  // and "one" is not on it
+  CHECK(home.tools.event()["lists"]["shopping"].size() == kMaxItems - 1);
 }
 
 TEST_CASE("the home is kept") {
