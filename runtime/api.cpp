@@ -481,6 +481,32 @@ linnet_status linnet_sampling_get(const linnet_session* session, linnet_sampling
   return session ? write_out(session->sampler.params, out) : LINNET_BAD_ARG;
 }
 
+/* ---- grammars */
+
+linnet_status linnet_grammar_need(const linnet_model* model, linnet_view grammar, linnet_need* out, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(grammar.data);
+  LINNET_NEED_ARG(out);
+  return grammar_need(*model, grammar, out, err);
+}
+
+linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view grammar, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_NEED_ARG(mem);
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(grammar.data);
+  LINNET_TRY(check_memory(mem, err));
+  return grammar_init(out, mem, bytes, model, grammar, err);
+}
+
+linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_grammar* grammar, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_seq(*session, seq, err));
+  if (grammar && grammar->model != session->model) return fail(err, LINNET_BAD_ARG, "grammar: it was made for another model than the session's");
+  session_grammar(*session, seq, grammar);
+  return LINNET_OK;
+}
+
 /* ---- state */
 
 linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, size_t* n_bytes, linnet_error* err) {

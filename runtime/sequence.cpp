@@ -11,6 +11,27 @@ namespace linnet {
 
 uint32_t session_length(const linnet_session& s, uint32_t seq) { return s.seqs[seq].length + s.seqs[seq].pending; }
 
+void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar) {
+  const uint32_t n = session_length(s, seq);
+  s.seqs[seq].place = {.grammar = grammar, .from = n, .from_state = 0, .at = n, .state = 0};
+}
+
+namespace {
+
+// The first `keep` tokens are left.
+void rewind(GrammarPlace& p, uint32_t keep) {
+  if (keep < p.from) p.from = keep, p.from_state = 0;
+  if (keep < p.at) p.at = p.from, p.state = p.from_state;
+}
+
+// As far as token `end`, which the sequence remembers as all from p.from on.
+void follow(Sequence& seq, uint32_t end) {
+  GrammarPlace& p = seq.place;
+  for (; p.at < end; ++p.at) p.state = grammar_advance(*p.grammar, p.state, seq.history[p.at - seq.n_forgotten]);
+}
+
+}  // namespace
+
 Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err) {
   Sequence& seq = s.seqs[i];
   if (keep == session_length(s, i)) return LINNET_OK;
@@ -23,6 +44,7 @@ Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err
   if (keep == 0) seq.n_forgotten = 0;
   seq.pending = 0;
   seq.n_logit_rows = 0;
+  rewind(seq.place, keep);
   return LINNET_OK;
 }
 
@@ -59,6 +81,8 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
   b.n_draws = a.n_draws;
+  b.place = a.place;
+  rewind(b.place, keep);
   return LINNET_OK;
 }
 
@@ -87,6 +111,12 @@ int32_t* history_end(Sequence& seq) { return seq.history + seq.length - seq.n_fo
 void make_room(const linnet_session& s, Sequence& seq, uint32_t n) {
   const uint32_t have = seq.length - seq.n_forgotten, stay = remembered(s.params);
   if (have + n <= history_tokens(s.params)) return;
+  if (GrammarPlace& p = seq.place; p.grammar && p.from < seq.n_forgotten + have - stay) {  // its beginning is forgotten, so the state there is kept
+    rewind(p, p.from);
+    follow(seq, seq.n_forgotten + have - stay);
+    p.from = p.at;
+    p.from_state = p.state;
+  }
   std::memmove(seq.history, seq.history + have - stay, stay * sizeof *seq.history);
   seq.n_forgotten += have - stay;
 }
@@ -209,13 +239,25 @@ void note_draw(linnet_session& s) {
   s.last_sample_ns = now;
 }
 
-int32_t draw(linnet_session& s, Sequence& seq) {
+// no_eog: end-of-generation tokens are text to the caller, and none of a grammar's.
+Status draw(linnet_session& s, Sequence& seq, bool no_eog, int32_t* token, Error* err) {
+  TokenMask mask;
+  if (seq.place.grammar) {
+    follow(seq, seq.length);
+    LINNET_TRY(grammar_mask(*seq.place.grammar, seq.place.state, no_eog, &mask, err));
+  }
   const FpGuard guard;
   s.sampler.n_draws = seq.n_draws;
-  const int32_t token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history, seq.length - seq.n_forgotten);
+  *token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history, seq.length - seq.n_forgotten, mask);
   seq.n_draws = s.sampler.n_draws;
   note_draw(s);
-  return token;
+  return LINNET_OK;
+}
+
+bool text_complete(Sequence& seq) {
+  if (!seq.place.grammar) return false;
+  follow(seq, seq.length + seq.pending);
+  return grammar_complete(*seq.place.grammar, seq.place.state);
 }
 
 // linnet_generate on a device: it draws, and the pass of the token that is drawn begins before the host has seen it. Where that ends the generation the pass does not count.
@@ -356,8 +398,7 @@ Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_ro
 Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* err) {
   LINNET_TRY(catch_up(s, seq, err));
   if (s.seqs[seq].n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "sample: no logits; prefill first");
-  *token = draw(s, s.seqs[seq]);
-  return LINNET_OK;
+  return draw(s, s.seqs[seq], false, token, err);
 }
 
 Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err) {
@@ -383,20 +424,25 @@ Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generat
   TextOut text{s.held, s.utf8, params, fn, user};
   Status status = LINNET_OK;
   *why = LINNET_STOP_NONE;
-  if (s.device) {
+  if (s.device && !seq.place.grammar) {
     status = generate_ahead(s, seq_id, params, text, why, err);
     text.emit(-1, text.n, true);
     return status == LINNET_CANCELLED ? LINNET_OK : status;
   }
   for (uint32_t i = 0; *why == LINNET_STOP_NONE; ++i) {
-    if (params.max_tokens && i == params.max_tokens) {
+    int32_t token = -1;
+    if (text_complete(seq)) {
+      *why = LINNET_STOP_GRAMMAR;
+    } else if (params.max_tokens && i == params.max_tokens) {
       *why = LINNET_STOP_LENGTH;
     } else if (session_length(s, seq_id) == session_most(s)) {
       *why = LINNET_STOP_CONTEXT;
     } else if (status = catch_up(s, seq_id, err); status != LINNET_OK) {
       *why = status == LINNET_CANCELLED ? LINNET_STOP_CANCEL : LINNET_STOP_NONE;
       break;
-    } else if (const int32_t token = draw(s, seq); !params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
+    } else if (status = draw(s, seq, params.ignore_eos != 0, &token, err); status != LINNET_OK) {
+      break;
+    } else if (!params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
       *why = LINNET_STOP_EOS;
     } else {
       // In the sequence at once, computed when its logits are needed: the last token of a generation costs nothing.

@@ -180,7 +180,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
-    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen ? chosen + i * most_chosen : nullptr, .n_draws = 0};
+    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen ? chosen + i * most_chosen : nullptr, .n_draws = 0, .place = {}};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);

@@ -5,6 +5,7 @@
 #include "../platform/team.h"
 #include "kv.h"
 #include "model.h"
+#include "sampling/grammar.h"
 #include "sampling/sampling.h"
 
 namespace linnet {
@@ -45,6 +46,7 @@ struct Sequence {
   uint32_t n_logit_rows;   // valid rows; 0 = none
   uint16_t* chosen;        // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
   uint64_t n_draws;        // numbers drawn since linnet_sampling_set
+  GrammarPlace place;
 };
 
 inline constexpr uint32_t kMaxSequences = 64, kMaxStops = 16, kMaxStopBytes = 255;
@@ -131,6 +133,7 @@ uint32_t session_most(const linnet_session& s);
 uint64_t session_history(const linnet_session& s);
 // LINNET_BAD_STATE: layers with a window no longer hold what lies before `keep`.
 Status session_truncate(linnet_session& s, uint32_t seq, uint32_t keep, Error* err);
+void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar);
 Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err);
 
 }  // namespace linnet

@@ -353,6 +353,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   s.sampler.params = o.sampling;
 
   q.n_forgotten = o.n_forgotten;
+  session_grammar(s, seq, q.place.grammar);
   at += h.header_bytes + sizeof(SectionHead);
   for (uint64_t from = o.n_forgotten - h.n_forgotten, i = from; i < n_tokens(h); ++i) {
     const int32_t token = token_at(at, i);

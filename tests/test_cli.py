@@ -761,6 +761,27 @@ class Chat(unittest.TestCase):
         cut = linnet_json("chat", "-m", texted, stdin=json.dumps([{"role": "user", "content": "hi"}]).encode())
         self.assertEqual((cut["stop"], cut["text"]), ("string", long[:long.index(suffix)]))
 
+    def test_grammar(self):
+        """--schema and --tools hold even a model that knows nothing to what they say."""
+        schema, tools = self.dir / "schema.json", self.dir / "tools.json"
+        schema.write_text('{"type":"object","properties":{"on":{"type":"boolean"},"n":{"type":"integer","minimum":3,"maximum":12}},"required":["n"]}')
+        tools.write_text('[{"type":"function","function":{"name":"act","parameters":{"type":"object","properties":{"what":{"enum":["a","b"]}},"required":["what"]}}}]')
+        for seed in range(12):
+            out = linnet_json("run", "-m", self.packed, "-p", "x", "--schema", schema, "--temp", 2, "--seed", seed)
+            value = json.loads(out["text"])
+            self.assertEqual(out["stop"], "grammar")
+            self.assertTrue(3 <= value.pop("n") <= 12 and all(isinstance(v, bool) for v in value.values()) and set(value) <= {"on"})
+            drawn = ["--tools", tools, "--temp", 50, "--top-k", 0, "--top-p", 1, "--min-p", 0, "--seed", seed, "-n", 40]
+            for out in (linnet_json("chat", "-m", self.packed, *drawn, "-p", "x"), linnet_json("run", "-m", self.packed, *drawn, "-p", "x")):
+                if out["text"].startswith("{") and out["stop"] == "grammar":
+                    self.assertIn(json.loads(out["text"]), [{"name": "act", "arguments": {"what": w}} for w in "ab"])
+                else:
+                    self.assertNotRegex(out["text"], r"^[{\s]")
+        self.assertIn("either --tools or --schema", linnet("run", "-m", self.packed, "-p", "x", "--schema", schema, "--tools", tools, code=1))
+        schema.write_text('{"type":"string","format":"date"}')
+        self.assertIn("#: keyword 'format' is not supported", linnet("run", "-m", self.packed, "-p", "x", "--schema", schema, code=1))
+        self.assertIn("missing.json", linnet("chat", "-m", self.packed, "-p", "x", "--tools", self.dir / "missing.json", code=1))
+
     def test_interrupt(self):
         """SIGTERM ends a batch, be it at work or waiting, and its exit code says so."""
         line = json.dumps([{"role": "user", "content": "hi"}]).encode() + b"\n"

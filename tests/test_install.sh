@@ -4,6 +4,7 @@ set -eu
 build=$1
 source=$2
 cc=${CC:-cc}
+launcher=$(command -v ccache || true)
 skip() {
   echo "skipped: $1"
   exit 77
@@ -96,4 +97,17 @@ END
 cmake -S "$work/host" -B "$work/host/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/host.log" || { cat "$work/host.log"; exit 1; }
 cmake --build "$work/host/build" >>"$work/host.log" || { cat "$work/host.log"; exit 1; }
 "$work/host/build/host" "$work/prefix/share/linnet/configs"
-echo "installed, moved, used from C with CMake and pkg-config, and from C++"
+# The assistant: as it was installed, and built by itself against the installed package.
+said="with no assistant"
+assistant=$work/prefix/bin/linnet-assistant
+if [ -x "$assistant" ]; then
+  (cd / && "$assistant" --state "" --text "set a timer for ten minutes") | grep -qx "Timer set for 10 minutes." || { echo "the installed assistant does not answer"; exit 1; }
+  cp -r "$source/examples/assistant" "$work/assistant"
+  cmake -S "$work/assistant" -B "$work/assistant/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" >"$work/assistant.log" ||
+    { cat "$work/assistant.log"; exit 1; }
+  cmake --build "$work/assistant/build" >>"$work/assistant.log" || { cat "$work/assistant.log"; exit 1; }
+  "$work/assistant/build/linnet-assistant" --state "" --text "set a timer for ten minutes" | grep -qx "Timer set for 10 minutes." || { echo "the assistant built by itself does not answer"; exit 1; }
+  if grep -rhE '#include [<"](runtime|platform|kernels_cpu|linnet/|convert)' "$work"/assistant/*.cpp "$work"/assistant/*.h; then echo "the assistant uses more of linnet than linnet.h"; exit 1; fi
+  said="the assistant by itself"
+fi
+echo "installed, moved, used from C with CMake and pkg-config, from C++, and $said"

@@ -323,6 +323,41 @@ TEST_CASE("no allocation between init and fini") {
     CHECK(s.length() == n + 200);
     CHECK(n_allocations == 0);
   }
+
+  // A grammar in its own memory: made, kept to and rolled back.
+  const std::string tools = R"([{"name":"act","parameters":{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}}}}])";
+  std::vector<char> blob(1 << 16);
+  linnet_error err{};
+  check(linnet_grammar_compile({tools.data(), tools.size()}, nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, &err), err);
+  if (text) {
+    auto p = params(LINNET_I8, 1, 32, 1, 400);
+    p.threads = LINNET_THREADS_OWN;
+    Session s(model, p);
+    linnet_need need{};
+    check(linnet_grammar_need(model.m, {blob.data(), n}, &need, &err), err);
+    const Memory memory(need.bytes);
+    linnet_grammar* grammar = nullptr;
+    linnet_stop why[2] = {};
+    linnet_status status[6] = {};
+    linnet_generate_params g{};
+    g.size = sizeof g;
+    g.max_tokens = 100;
+    n_allocations = 0;
+    armed = true;
+    status[0] = linnet_grammar_init(&grammar, memory.p, need.bytes, model.m, {blob.data(), n}, &err);
+    status[1] = linnet_prefill(s.s, 0, tokens.data(), 20, &err);
+    status[2] = linnet_grammar_set(s.s, 0, grammar, &err);
+    status[3] = linnet_generate(s.s, 0, &g, nullptr, nullptr, &why[0], &err);
+    status[4] = linnet_truncate(s.s, 0, 30);
+    status[5] = linnet_prefill(s.s, 0, tokens.data(), 1, &err);
+    linnet_generate(s.s, 0, &g, nullptr, nullptr, &why[1], &err);  // or what was prefilled does not obey
+    armed = false;
+    for (const linnet_status one : status) check(one, err);
+    CHECK(why[0] != LINNET_STOP_NONE);
+    CHECK(n_allocations == 0);
+  } else {
+    std::printf("skipped: no model with a tokenizer for the grammar\n");
+  }
 #else
   std::printf("skipped: the sanitizer owns malloc here\n");
 #endif

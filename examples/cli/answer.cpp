@@ -34,6 +34,7 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   const size_t piece = p.when_full == LINNET_FULL_STOP ? n_prompt : std::min<size_t>(p.n_chunk ? p.n_chunk : 64, p.n_context ? p.n_context : engine.desc.n_context);
   linnet_status status = LINNET_OK;
   for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece) status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
+  if (status == LINNET_OK && engine.grammar) status = linnet_grammar_set(engine.session, 0, engine.grammar, err);
   if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->why, err);
   if (status != LINNET_CANCELLED) return status;
   out->why = LINNET_STOP_CANCEL;
@@ -76,6 +77,13 @@ Options sampling_options(const char* temperature) {
   };
 }
 
+Options grammar_options() {
+  return {
+      {"--tools", "FILE", Kind::kText, "answers are text, or a call of one of the tools in FILE (JSON) that obeys its parameters"},
+      {"--schema", "FILE", Kind::kText, "answers are JSON that obeys the schema in FILE"},
+  };
+}
+
 void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw) {
   linnet_stats stats = {};
   stats.size = sizeof stats;
@@ -87,6 +95,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
       case LINNET_STOP_CANCEL: return "cancel";
       case LINNET_STOP_CALLBACK: return "callback";
       case LINNET_STOP_CONTEXT: return "context";
+      case LINNET_STOP_GRAMMAR: return "grammar";
       default: return "length";
     }
   };

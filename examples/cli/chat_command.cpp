@@ -227,7 +227,7 @@ int run(const Args& args) {
   linnet_error err = {};
   for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
     if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, err);
-  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile)) return kExitError;
+  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args)) return kExitError;
   on_interrupt_cancel(engine.session);
 
   Conversation conversation(args, engine);
@@ -255,7 +255,7 @@ Command chat_command() {
                   {"--system", "TEXT", Kind::kText, "a system message at the beginning"},
                   {"-n, --n-tokens", "N", Kind::kCount, "tokens of an answer at most", "512", 1, 16777216},
               },
-              join(sampling_options("0"), join(engine_options(), session_options()))),
+              join(join(sampling_options("0"), grammar_options()), join(engine_options(), session_options()))),
           run};
 }
 

@@ -258,9 +258,10 @@ struct Memory {
 // A model and, once opened, a session on it. The calls print what is wrong and return false.
 struct Engine {
   convert::Loaded loaded;
-  Memory model_memory, session_memory;
+  Memory model_memory, session_memory, grammar_memory;
   linnet_model* model = nullptr;
   linnet_session* session = nullptr;
+  linnet_grammar* grammar = nullptr;  // that answers obey
   uint32_t profile_context = 0;  // of the profile it was opened with
   linnet_model_desc desc = {};
   linnet_session_params params = {};
@@ -277,9 +278,11 @@ struct Engine {
   bool start(const Args& args, const linnet_session_params& params);
   // After start(): holds what the profile's power section asks for, if there is one.
   bool govern(const Args& args, const linnet_profile& profile);
+  // Reads --tools or --schema, if they are given.
+  bool constrain(const Args& args);
   const char* power_why() const;   // "free", "heat", "rate", "battery"
   std::string power_text() const;  // a sentence on what the governor did, "" where there is none
-  uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes; }
+  uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes + grammar_memory.bytes; }
 };
 
 // flags of linnet_tokenize; `no_add` names the option that keeps BOS away, --no-parse-special is always called that.
@@ -302,6 +305,7 @@ struct Answer {
 // Prefill (unless the prompt is empty), then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either is a clean end.
 linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out, linnet_error* err);
 Options sampling_options(const char* temperature);  // --temp ... --stop, --ignore-eos
+Options grammar_options();  // --tools, --schema
 int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; prints what is wrong
 // Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.
 void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw);

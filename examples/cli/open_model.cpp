@@ -145,6 +145,31 @@ bool Engine::govern(const Args& args, const linnet_profile& profile) {
   return false;
 }
 
+bool Engine::constrain(const Args& args) {
+  const bool tools = args.given("--tools");
+  if (!tools && !args.given("--schema")) return true;
+  if (tools && args.given("--schema")) return failed(args, "give either --tools or --schema"), false;
+  const std::string path = args.text(tools ? "--tools" : "--schema");
+  linnet_error err = {};
+  linnet_view json = {}, blob = {};
+  std::vector<char> bytes;
+  size_t n = 0;
+  linnet_status status = linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &json, &err);
+  const linnet_grammar_kind kind = tools ? LINNET_GRAMMAR_TEXT_OR_CALL : LINNET_GRAMMAR_SCHEMA;
+  if (status == LINNET_OK) status = linnet_grammar_compile(json, path.c_str(), kind, nullptr, 0, &n, &err);
+  if (status == LINNET_TOO_SMALL) {
+    bytes.resize(n);
+    status = linnet_grammar_compile(json, path.c_str(), kind, bytes.data(), n, &n, &err);
+  }
+  linnet_file_unmap(&json);
+  blob = {bytes.data(), bytes.size()};
+  linnet_need need = {};
+  if (status == LINNET_OK) status = linnet_grammar_need(model, blob, &need, &err);
+  if (status == LINNET_OK && !grammar_memory.alloc(need.bytes)) return failed(args, "no memory for the grammar's %zu bytes", need.bytes), false;
+  if (status == LINNET_OK) status = linnet_grammar_init(&grammar, grammar_memory.data, grammar_memory.bytes, model, blob, &err);
+  return status == LINNET_OK || (failed(args, err), false);
+}
+
 const char* Engine::power_why() const {
   switch (power.why) {
     case LINNET_POWER_HEAT: return "heat";

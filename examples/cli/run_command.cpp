@@ -90,7 +90,7 @@ int run(const Args& args) {
     settings.session.n_context = context_for(args, engine, out.n_state + prompt.size(), n);
   settings.session.rope_length = static_cast<uint32_t>(std::min<uint64_t>(out.n_state + prompt.size() + uint64_t{n}, 1u << 24));
   linnet_error err = {};
-  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !begin_session(args, engine, state, out.n_state > 0, &draw)) return kExitError;
+  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args) || !begin_session(args, engine, state, out.n_state > 0, &draw)) return kExitError;
   on_interrupt_cancel(engine.session);
 
   out.silent = args.json();
@@ -126,7 +126,7 @@ Command run_command() {
                   {"--echo", nullptr, Kind::kFlag, "print the prompt before the answer"},
                   {"--state", "FILE", Kind::kText, "continue the sequence in FILE if there is one, and save it there afterwards"},
               },
-              join(sampling_options("0.8"), join(engine_options(), session_options()))),
+              join(join(sampling_options("0.8"), grammar_options()), join(engine_options(), session_options()))),
           run};
 }
 

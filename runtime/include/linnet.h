@@ -561,7 +561,8 @@ typedef enum linnet_stop {
   LINNET_STOP_CONTEXT = 3,  /* the context is full */
   LINNET_STOP_CALLBACK = 4, /* the callback returned non-zero */
   LINNET_STOP_CANCEL = 5,   /* linnet_cancel */
-  LINNET_STOP_STRING = 6    /* a stop string appeared (it is not passed on) */
+  LINNET_STOP_STRING = 6,   /* a stop string appeared (it is not passed on) */
+  LINNET_STOP_GRAMMAR = 7   /* the text is one of the grammar's and nothing may follow: the tokens are all passed on, no end-of-generation token is drawn */
 } linnet_stop;
 
 typedef struct linnet_stats {
@@ -628,7 +629,7 @@ typedef struct linnet_rows {
  * what makes several conversations cheap. All or nothing. A row's logits are the same bytes whoever shares the call. */
 LINNET_API linnet_status linnet_prefill_batch(linnet_session* session, const linnet_rows* rows, uint32_t n_rows, linnet_error* err);
 /* Draws a token from the logits of the last row (linnet_sampling_set) into *token, appends it and computes the next logits.
- * LINNET_BAD_STATE if there are no logits. The drawn token may be EOS: the caller decides. */
+ * LINNET_BAD_STATE if there are no logits, or no token that the sequence's grammar allows. The drawn token may be EOS: the caller decides. */
 LINNET_API linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
 /* Draws a token without appending it. */
 LINNET_API linnet_status linnet_sample(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
@@ -663,6 +664,50 @@ LINNET_API linnet_status linnet_logits(const linnet_session* session, uint32_t s
 LINNET_API linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling* sampling, linnet_error* err);
 /* What is set, defaults filled in. Fills the fields of *out that fit out->size. */
 LINNET_API linnet_status linnet_sampling_get(const linnet_session* session, linnet_sampling* out);
+
+/* ---- grammars: text that obeys a JSON schema, or calls one of an app's tools ------------------------------------------------- */
+
+/* A grammar holds what is drawn for a sequence to an automaton over bytes: tokens that do not go on in it get no probability (a mask over the vocabulary, applied after penalties and
+ * before top-k), so that what comes out parses and obeys, whatever the model would say. End-of-generation tokens are allowed where a text may end, special tokens nowhere. Drawing obeys in
+ * linnet_generate, linnet_decode and linnet_sample, with all kinds of sampling; with a GPU the host draws then. (Method: Willard and Louf 2023, "Efficient Guided Generation".)
+ *
+ *   linnet_grammar_compile(tools, "tools.json", LINNET_GRAMMAR_TEXT_OR_CALL, blob, sizeof blob, &n, &err);   (on the device, or ahead on another)
+ *   linnet_grammar_need / linnet_grammar_init on that blob, then before each answer linnet_grammar_set and linnet_generate.
+ */
+
+typedef enum linnet_grammar_kind {
+  LINNET_GRAMMAR_SCHEMA = 0,      /* the JSON is a schema; the text is a value that obeys it */
+  LINNET_GRAMMAR_CALL = 1,        /* the JSON is an array of tools, {"type":"function","function":{"name","description","parameters"}} or the inner object alone; the text
+                                     is a call of one of them, {"name":"...","arguments":{...}} with arguments that obey its parameters */
+  LINNET_GRAMMAR_TEXT_OR_CALL = 2 /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
+} linnet_grammar_kind;
+
+/* Compiles JSON to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full size; LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0).
+ * `name` is what errors call the JSON, and may be NULL. In the library linnet::convert, and with its heap: an app that has the bytes already need not link it.
+ *
+ * What obeys is written in one way: no white space between tokens; members in the order of `properties`, optional ones left out or not; members that `properties` does not name never;
+ * enum and const as written in the schema, without white space, characters beyond ASCII as themselves; integers of 18 digits at most, without -0; numbers with up to 17 digits behind
+ * the point and two of an exponent, and with bounds, which must be whole numbers, without one. Strings hold any characters, in UTF-8 or escaped.
+ * Known, of JSON Schema 2020-12: type (one, or an array of them); enum, const; properties, required, additionalProperties (false); items, minItems, maxItems, uniqueItems (false);
+ * minLength, maxLength (in characters), pattern (not both); minimum, maximum, exclusiveMinimum, exclusiveMaximum; anyOf; oneOf, where the alternatives cannot hold at once: by type, by
+ * enum or const, or by a required property that tells them apart so; $ref to #/$defs/NAME or #/definitions/NAME, not to what it stands in. title, description, default, examples, deprecated,
+ * readOnly, writeOnly, $schema, $id and $comment say nothing. A pattern is of characters, . [...] [^...] \d \w \s and their opposites, ( ) (?: ) | * + ? {m} {m,n} {m,}, and ^ and $ at its ends; it
+ * goes by characters, of which " \ and control characters are then written with their shortest escapes. Every other keyword, and true and {} as schemas, are LINNET_UNSUPPORTED by name and place
+ * (a JSON pointer). LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB of JSON, 64 levels deep, and 65535 states (a string of maxLength n takes 31 n: n up to 2100). */
+LINNET_API linnet_status linnet_grammar_compile(linnet_view json, const char* name, linnet_grammar_kind kind, void* out, size_t cap, size_t* n_bytes, linnet_error* err);
+
+typedef struct linnet_grammar linnet_grammar; /* lives inside the caller's memory; there is nothing to end */
+
+/* Bytes that linnet_grammar_init takes for a grammar on this model: the automaton, the vocabulary in the order of its texts (5 bytes a token), and up to 4 MiB of masks of states, at
+ * least 16 of them. LINNET_UNSUPPORTED: the model has no tokenizer, or a newer linnet made the bytes. LINNET_BAD_FILE: they are none of linnet_grammar_compile. Any thread. */
+LINNET_API linnet_status linnet_grammar_need(const linnet_model* model, linnet_view grammar, linnet_need* out, linnet_error* err);
+/* Makes a grammar inside mem[0, bytes), mem aligned to 64. The bytes are copied, then checked, and free afterwards; the model must outlive it. Takes milliseconds: the vocabulary is sorted. */
+LINNET_API linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view grammar, linnet_error* err);
+/* From here on what is appended to the sequence is a text of the grammar, from its beginning; NULL ends that. Tokens of linnet_prefill count too: prefill the prompt first. What a prefill
+ * brings is not refused, but after tokens that do not obey drawing is LINNET_BAD_STATE. linnet_truncate goes back in the text (to before its beginning: it begins anew there), linnet_fork
+ * takes grammar and place along, linnet_state_load begins anew behind the loaded tokens. One grammar may serve several sequences, of one session; it keeps masks, so it belongs to the thread of that session,
+ * and must outlive its use. LINNET_BAD_ARG: made for another model. */
+LINNET_API linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_grammar* grammar, linnet_error* err);
 
 /* ---- state: a sequence as bytes, in memory or in a file --------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 #include "sampling.h"
 
+#include <cfloat>
 #include <cstring>
 
 namespace linnet {
@@ -83,6 +84,19 @@ void apply_penalties(const linnet_sampling& p, float* logits, const int32_t* his
   }
 }
 
+// What is not allowed falls below all that is, whatever penalties did to that. Most words of a mask allow all or nothing.
+void apply_mask(const TokenMask& mask, const float* logits, float* out, uint32_t n) {
+  const auto floor = [](float x) { return x < -FLT_MAX ? -FLT_MAX : x; };
+  for (uint32_t i = 0; i < n; i += 32) {
+    const uint32_t word = mask.bits[i / 32], end = n - i < 32 ? n - i : 32;
+    for (uint32_t j = 0; j < end; ++j) out[i + j] = word ? floor(logits[i + j]) : -__builtin_inff();
+    for (uint32_t barred = word ? ~word : 0; barred; barred &= barred - 1) {
+      const uint32_t j = static_cast<uint32_t>(__builtin_ctz(barred));
+      if (j < end) out[i + j] = -__builtin_inff();
+    }
+  }
+}
+
 int32_t argmax(const Sampler& s, const float* x, uint32_t n) {
   uint32_t best = 0;
   for (uint32_t i = 0; (i = s.find_above(x, n, i + 1, x[best])) < n;) best = i;
@@ -114,16 +128,20 @@ Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* er
   return LINNET_OK;
 }
 
-int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history) {
+int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history, const TokenMask& mask) {
   const linnet_sampling& p = s.params;
   if (p.repeat_penalty != 1.0f || p.presence_penalty != 0 || p.frequency_penalty != 0) {
     std::memcpy(s.logits, logits, n_vocab * sizeof(float));
     apply_penalties(p, s.logits, history, n_history);
     logits = s.logits;
   }
+  if (mask.bits) {
+    apply_mask(mask, logits, s.logits, n_vocab);
+    logits = s.logits;
+  }
   if (p.temperature == 0) return argmax(s, logits, n_vocab);
 
-  const uint32_t k = p.top_k && p.top_k < n_vocab ? p.top_k : n_vocab;
+  const uint32_t n_allowed = mask.bits ? mask.n_allowed : n_vocab, k = p.top_k && p.top_k < n_allowed ? p.top_k : n_allowed;
   smallest(s, logits, n_vocab, k);
   const float largest = logit_of(s.order[0]);
   float* weight = s.logits;  // the copy is done with: k values of e^((logit - largest) / temperature)

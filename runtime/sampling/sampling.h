@@ -14,12 +14,18 @@ struct Sampler {
   void (*exp_row)(float* x, uint32_t n);
   uint32_t (*find_above)(const float* x, uint32_t n, uint32_t from, float t);
   uint64_t* order;  // (n_vocab) sort keys: logit descending, then id
-  float* logits;    // (n_vocab) copy that penalties and temperature change
+  float* logits;    // (n_vocab) copy that penalties, masks and temperature change
+};
+
+// Which tokens may be drawn.
+struct TokenMask {
+  const uint32_t* bits = nullptr;  // bit i % 32 of word i / 32 allows token i; nullptr: all are allowed
+  uint32_t n_allowed = 0;          // 1 or more
 };
 
 // Defaults and ranges; names the field.
 Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* err);
-// history: the sequence's tokens, the last `n_history` of them count for penalties (after penalty_last_n).
-int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history);
+// history: the sequence's tokens, the last `n_history` of them count for penalties (after penalty_last_n). Only tokens that the mask allows are drawn.
+int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history, const TokenMask& mask = {});
 
 }  // namespace linnet

@@ -1,0 +1,277 @@
+#include "automaton.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "../sampling/grammar.h"
+
+namespace linnet::convert {
+
+uint32_t Automaton::node() {
+  if (!full()) heads_.push_back(kNone);
+  return static_cast<uint32_t>(heads_.size() - 1);
+}
+
+void Automaton::add(uint32_t from, const Arc& arc) {
+  if (full()) return;
+  arcs_.push_back(arc);
+  arcs_.back().next = heads_[from];
+  heads_[from] = static_cast<uint32_t>(arcs_.size() - 1);
+}
+
+void Automaton::skip(uint32_t from, uint32_t to) { add(from, {to, kNone, 0, 0, false}); }
+void Automaton::bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi) { add(from, {to, kNone, lo, hi, true}); }
+
+uint32_t Automaton::text(uint32_t from, std::string_view s) {
+  for (const char c : s) {
+    const uint32_t to = node();
+    bytes(from, to, static_cast<uint8_t>(c), static_cast<uint8_t>(c));
+    from = to;
+  }
+  return from;
+}
+
+void Automaton::between(uint32_t from, uint32_t to, std::string_view lo, std::string_view hi, uint8_t least, uint8_t most) {
+  const uint8_t a = static_cast<uint8_t>(lo[0]), b = static_cast<uint8_t>(hi[0]);
+  if (lo.size() == 1) return bytes(from, to, a, b);
+  const std::string lowest(lo.size() - 1, static_cast<char>(least)), highest(lo.size() - 1, static_cast<char>(most));
+  // The bytes whose rest is free stand between those whose rest is bounded below and above.
+  const bool low_free = lo.substr(1) == lowest, high_free = hi.substr(1) == highest;
+  const auto part = [&](uint8_t first, uint8_t last, std::string_view from_rest, std::string_view to_rest) {
+    const uint32_t mid = node();
+    bytes(from, mid, first, last);
+    between(mid, to, from_rest, to_rest, least, most);
+  };
+  if (a == b) return part(a, b, lo.substr(1), hi.substr(1));
+  if (!low_free) part(a, a, lo.substr(1), highest);
+  if (!high_free) part(b, b, lowest, hi.substr(1));
+  const int first = a + !low_free, last = b - !high_free;
+  if (first <= last) part(static_cast<uint8_t>(first), static_cast<uint8_t>(last), lowest, highest);
+}
+
+void Automaton::utf8(uint32_t from, uint32_t to, CharRange range) {
+  static constexpr CharRange kLengths[] = {{0, 0x7F}, {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}};  // no surrogates
+  const auto encode = [](uint32_t c) {
+    std::string s;
+    const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static constexpr uint8_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
+    s += static_cast<char>(kLead[more] | c >> 6 * more);
+    for (int i = more; i-- > 0;) s += static_cast<char>(0x80 | (c >> 6 * i & 0x3F));
+    return s;
+  };
+  for (const CharRange& l : kLengths) {
+    const uint32_t first = std::max(l.first, range.first), last = std::min(l.last, range.last);
+    if (first <= last) between(from, to, encode(first), encode(last), 0x80, 0xBF);
+  }
+}
+
+void Automaton::json_char(uint32_t from, uint32_t to) {
+  for (const CharRange& r : {CharRange{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x10FFFF}}) utf8(from, to, r);
+  const uint32_t escape = node(), u = node();
+  bytes(from, escape, '\\', '\\');
+  for (const char c : std::string_view("\"\\/bfnrt")) bytes(escape, to, static_cast<uint8_t>(c), static_cast<uint8_t>(c));
+  bytes(escape, u, 'u', 'u');
+  const auto hex = [this](uint32_t a, uint32_t b, int least, int most) {
+    for (int v = least; v <= most; ++v) {
+      const char digit = "0123456789abcdef"[v];
+      bytes(a, b, static_cast<uint8_t>(digit), static_cast<uint8_t>(digit));
+      if (v > 9) bytes(a, b, static_cast<uint8_t>(digit - 32), static_cast<uint8_t>(digit - 32));
+    }
+  };
+  // \uXXXX, where one of D800 to DBFF stands before one of DC00 to DFFF.
+  const uint32_t left3 = node(), left2 = node(), left1 = node(), d = node(), high2 = node(), high1 = node(), high = node();
+  hex(u, left3, 0, 0xC);
+  hex(u, left3, 0xE, 0xF);
+  hex(left3, left2, 0, 15);
+  hex(left2, left1, 0, 15);
+  hex(left1, to, 0, 15);
+  hex(u, d, 0xD, 0xD);
+  hex(d, left2, 0, 7);
+  hex(d, high2, 8, 0xB);
+  hex(high2, high1, 0, 15);
+  hex(high1, high, 0, 15);
+  const uint32_t low = text(high, "\\u"), low_d = node();
+  hex(low, low_d, 0xD, 0xD);
+  hex(low_d, left2, 0xC, 0xF);
+}
+
+void Automaton::json_char_of(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges) {
+  for (const CharRange& r : ranges) {
+    for (const CharRange& plain : {CharRange{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x10FFFF}}) {
+      const CharRange both{std::max(r.first, plain.first), std::min(r.last, plain.last)};
+      if (both.first <= both.last) utf8(from, to, both);
+    }
+    for (uint32_t c = r.first; c <= r.last && c <= '\\'; ++c) {
+      static constexpr std::string_view kEscaped = "\b\f\n\r\t\"\\", kLetters = "bfnrt\"\\";
+      const size_t at = kEscaped.find(static_cast<char>(c));
+      if (c >= 0x20 && at == kEscaped.npos) continue;
+      std::string s = "\\";
+      if (at != kEscaped.npos) s += kLetters[at];
+      else s += {'u', '0', '0', static_cast<char>('0' + c / 16), "0123456789abcdef"[c % 16]};
+      skip(text(from, s), to);
+    }
+  }
+}
+
+std::vector<CharRange> merged(std::vector<CharRange> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const CharRange& a, const CharRange& b) { return a.first < b.first; });
+  std::vector<CharRange> out;
+  for (const CharRange& r : ranges) {
+    if (!out.empty() && r.first <= out.back().last + 1) out.back().last = std::max(out.back().last, r.last);
+    else out.push_back(r);
+  }
+  return out;
+}
+
+std::vector<CharRange> all_but(const std::vector<CharRange>& ranges) {
+  std::vector<CharRange> out;
+  uint32_t next = 0;
+  for (const CharRange& r : merged(ranges)) {
+    if (next < r.first) out.push_back({next, r.first - 1});
+    next = r.last + 1;
+  }
+  if (next <= 0x10FFFF) out.push_back({next, 0x10FFFF});
+  return out;
+}
+
+// Sets of nodes become states, in the order in which they are met.
+class Determiner {
+ public:
+  Determiner(const Automaton& a, uint32_t end) : a_(a), end_(end), seen_(a.heads_.size(), 0) {}
+
+  struct Edge {
+    uint8_t lo, hi;
+    uint32_t to;
+  };
+  std::vector<std::vector<Edge>> edges;
+  std::vector<bool> accepts;
+
+  bool run(uint32_t start) {
+    state_of({start});
+    for (size_t i = 0; i < sets_.size(); ++i)
+      if (!leave(i)) return false;
+    return true;
+  }
+
+  // States from which no text ends are left out; false where the first is one.
+  bool trim() {
+    const size_t n = edges.size();
+    std::vector<std::vector<uint32_t>> back(n);
+    std::vector<uint32_t> open, name(n, 0);
+    std::vector<bool> live = accepts;
+    for (uint32_t i = 0; i < n; ++i) {
+      for (const Edge& e : edges[i]) back[e.to].push_back(i);
+      if (live[i]) open.push_back(i);
+    }
+    while (!open.empty()) {
+      const uint32_t i = open.back();
+      open.pop_back();
+      for (const uint32_t j : back[i])
+        if (!live[j]) live[j] = true, open.push_back(j);
+    }
+    if (!live[0]) return false;
+    uint32_t left = 0;
+    for (size_t i = 0; i < n; ++i) name[i] = live[i] ? left++ : 0;
+    for (size_t i = 0; i < n; ++i) {
+      if (!live[i]) continue;
+      std::vector<Edge> kept;
+      for (const Edge& e : edges[i]) {
+        if (!live[e.to]) continue;
+        if (!kept.empty() && kept.back().to == name[e.to] && kept.back().hi + 1 == e.lo) kept.back().hi = e.hi;
+        else kept.push_back({e.lo, e.hi, name[e.to]});
+      }
+      edges[name[i]] = std::move(kept);
+      accepts[name[i]] = accepts[i];
+    }
+    edges.resize(left);
+    accepts.resize(left);
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMaxWork = size_t{1} << 24;  // nodes looked at, for all sets
+
+  // The state of a set of nodes and all that they skip to.
+  uint32_t state_of(std::vector<uint32_t> nodes) {
+    ++round_;
+    std::vector<uint32_t> key;
+    bool end = false;
+    while (!nodes.empty()) {
+      const uint32_t i = nodes.back();
+      nodes.pop_back();
+      if (seen_[i] == round_) continue;
+      seen_[i] = round_;
+      end |= i == end_;
+      bool reads = i == end_;
+      for (uint32_t arc = a_.heads_[i]; arc != Automaton::kNone; arc = a_.arcs_[arc].next) {
+        if (a_.arcs_[arc].reads) reads = true;
+        else nodes.push_back(a_.arcs_[arc].to);
+      }
+      ++work_;
+      if (reads) key.push_back(i);
+    }
+    std::sort(key.begin(), key.end());
+    const auto [at, is_new] = known_.try_emplace(key, static_cast<uint32_t>(sets_.size()));
+    if (is_new) {
+      sets_.push_back(&at->first);
+      accepts.push_back(end);
+      edges.emplace_back();
+    }
+    return at->second;
+  }
+
+  bool leave(size_t state) {
+    std::vector<Automaton::Arc> arcs;
+    bool cut[257] = {};
+    for (const uint32_t i : *sets_[state])
+      for (uint32_t arc = a_.heads_[i]; arc != Automaton::kNone; arc = a_.arcs_[arc].next)
+        if (const Automaton::Arc& one = a_.arcs_[arc]; one.reads) {
+          arcs.push_back(one);
+          cut[one.lo] = cut[one.hi + 1] = true;
+        }
+    for (int lo = 0, hi = 0; lo < 256; lo = hi) {
+      for (hi = lo + 1; hi < 256 && !cut[hi];) ++hi;
+      std::vector<uint32_t> to;
+      for (const Automaton::Arc& arc : arcs)
+        if (arc.lo <= lo && lo <= arc.hi) to.push_back(arc.to);
+      work_ += arcs.size();
+      if (to.empty()) continue;
+      const uint32_t next = state_of(std::move(to));
+      if (sets_.size() > kGrammarMaxStates || work_ > kMaxWork) return false;
+      edges[state].push_back({static_cast<uint8_t>(lo), static_cast<uint8_t>(hi - 1), next});
+    }
+    return true;
+  }
+
+  const Automaton& a_;
+  const uint32_t end_;
+  std::vector<uint32_t> seen_;
+  uint32_t round_ = 0;
+  size_t work_ = 0;
+  std::map<std::vector<uint32_t>, uint32_t> known_;
+  std::vector<const std::vector<uint32_t>*> sets_;
+};
+
+Status Automaton::compile(uint32_t start, uint32_t end, const char* name, std::vector<uint8_t>* out, Error* err) const {
+  Determiner d(*this, end);
+  if (full() || !d.run(start)) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
+  if (!d.trim()) return fail(err, LINNET_BAD_FILE, name, ": no text obeys it");
+  GrammarHeader h{kGrammarMagic, kGrammarVersion, static_cast<uint32_t>(d.edges.size()), 0};
+  std::vector<uint32_t> first;
+  std::vector<GrammarEdge> edges;
+  for (size_t i = 0; i < d.edges.size(); ++i) {
+    first.push_back(static_cast<uint32_t>(edges.size()) | (d.accepts[i] ? kGrammarAccepts : 0));
+    for (const Determiner::Edge& e : d.edges[i]) edges.push_back({e.lo, e.hi, static_cast<uint16_t>(e.to)});
+  }
+  first.push_back(static_cast<uint32_t>(edges.size()));
+  if (edges.size() > kGrammarMaxEdges) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");
+  h.n_edges = static_cast<uint32_t>(edges.size());
+  out->resize(sizeof h + first.size() * sizeof first[0] + edges.size() * sizeof(GrammarEdge));
+  std::memcpy(out->data(), &h, sizeof h);
+  std::memcpy(out->data() + sizeof h, first.data(), first.size() * sizeof first[0]);
+  if (!edges.empty()) std::memcpy(out->data() + sizeof h + first.size() * sizeof first[0], edges.data(), edges.size() * sizeof edges[0]);
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert

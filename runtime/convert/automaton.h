@@ -1,0 +1,60 @@
+// Automata over bytes: built as nodes and arcs, some of which read nothing, and made deterministic for the core (runtime/sampling/grammar.h).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../status.h"
+
+namespace linnet::convert {
+
+// Characters from first to last.
+struct CharRange {
+  uint32_t first, last;
+};
+
+// Pieces of an automaton lead from one node to another. They add no arc into `from` and none out of the node that they return or end in, unless both are given, so that what
+// begins or ends in the same node are alternatives.
+class Automaton {
+ public:
+  static constexpr uint32_t kMaxNodes = 1u << 20;
+
+  uint32_t node();  // the last one again when there are too many
+  bool full() const { return heads_.size() >= kMaxNodes || arcs_.size() >= 4 * size_t{kMaxNodes}; }
+
+  void skip(uint32_t from, uint32_t to);                           // reads nothing
+  void bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi);  // one byte
+  uint32_t text(uint32_t from, std::string_view s);
+  // Texts of the same length between two others, byte by byte, where the later bytes may be least .. most.
+  void between(uint32_t from, uint32_t to, std::string_view lo, std::string_view hi, uint8_t least, uint8_t most);
+  // One character in UTF-8.
+  void utf8(uint32_t from, uint32_t to, CharRange range);
+  // One character inside a JSON string: in UTF-8 or in any of its escapes; and one of these, as it is or, where it must be escaped, in the shortest way.
+  void json_char(uint32_t from, uint32_t to);
+  void json_char_of(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges);
+
+  // The blob of what leads from `start` to `end`. LINNET_UNSUPPORTED: too many states. LINNET_BAD_FILE: nothing leads there.
+  Status compile(uint32_t start, uint32_t end, const char* name, std::vector<uint8_t>* out, Error* err) const;
+
+ private:
+  static constexpr uint32_t kNone = 0xFFFFFFFF;
+  struct Arc {
+    uint32_t to, next;  // next arc out of the same node
+    uint8_t lo, hi;
+    bool reads;
+  };
+  friend class Determiner;
+  void add(uint32_t from, const Arc& arc);
+  std::vector<uint32_t> heads_;  // first arc out of each node
+  std::vector<Arc> arcs_;
+};
+
+// Ranges in order, without overlaps; and all other characters.
+std::vector<CharRange> merged(std::vector<CharRange> ranges);
+std::vector<CharRange> all_but(const std::vector<CharRange>& ranges);
+
+// The strings that a pattern is found in, from `from` to `to`, without the quotes. *why: what is not supported in it, "" = nothing.
+void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, std::string* why);
+
+}  // namespace linnet::convert

@@ -1,0 +1,644 @@
+// Grammars: schemas that are compiled and such that are refused, random texts under masks that are held against the schemas, and what sessions do with them.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+
+#include "runtime/sampling/grammar.h"
+#include "runtime/session.h"
+#include "tests/models.h"
+
+using namespace test;
+using nlohmann::json;
+
+namespace {
+
+using Blob = std::vector<uint8_t>;
+
+linnet_status compile(const std::string& text, linnet_grammar_kind kind, Blob* out, std::string* why = nullptr) {
+  linnet_error err{};
+  size_t n = 0;
+  linnet_status status = linnet_grammar_compile({text.data(), text.size()}, "it", kind, nullptr, 0, &n, &err);
+  if (status == LINNET_TOO_SMALL) {
+    out->assign(n, 0xA5);
+    status = linnet_grammar_compile({text.data(), text.size()}, "it", kind, out->data(), n, &n, &err);
+    CHECK(n == out->size());
+  }
+  if (why) *why = err.text;
+  return status;
+}
+
+Blob compiled(const std::string& text, linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA) {
+  Blob blob;
+  std::string why;
+  const linnet_status status = compile(text, kind, &blob, &why);
+  INFO(text << ": " << why);
+  REQUIRE(status == LINNET_OK);
+  return blob;
+}
+
+// The automaton, read by the documented layout alone.
+struct Texts {
+  Blob blob;
+  linnet::GrammarHeader h{};
+  std::vector<uint32_t> first;
+  std::vector<linnet::GrammarEdge> edges;
+
+  explicit Texts(Blob b) : blob(std::move(b)) {
+    std::memcpy(&h, blob.data(), sizeof h);
+    first.resize(h.n_states + 1);
+    edges.resize(h.n_edges);
+    REQUIRE(blob.size() == sizeof h + first.size() * 4 + edges.size() * 4);
+    std::memcpy(first.data(), blob.data() + sizeof h, first.size() * 4);
+    std::memcpy(edges.data(), blob.data() + sizeof h + first.size() * 4, edges.size() * 4);
+  }
+  static uint32_t at(uint32_t v) { return v & ~linnet::kGrammarAccepts; }
+  bool accepts(const std::string& text) const {
+    uint32_t state = 0;
+    for (const char c : text) {
+      const uint8_t byte = static_cast<uint8_t>(c);
+      uint32_t e = at(first[state]);
+      while (e < at(first[state + 1]) && !(edges[e].lo <= byte && byte <= edges[e].hi)) ++e;
+      if (e == at(first[state + 1])) return false;
+      state = edges[e].to;
+    }
+    return first[state] & linnet::kGrammarAccepts;
+  }
+};
+
+Texts texts(const std::string& schema, linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA) { return Texts(compiled(schema, kind)); }
+
+size_t characters(const std::string& s) {
+  return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+}
+
+// Whether a value obeys, as the specification has it; patterns are those of this file.
+bool obeys(const json& v, const json& schema, const json& root) {
+  if (const auto ref = schema.find("$ref"); ref != schema.end()) return obeys(v, root.at(json::json_pointer(ref->get<std::string>().substr(1))), root);
+  const auto number = [&](const char* key, auto fn) { return !schema.contains(key) || !v.is_number() || fn(v.get<double>(), schema.at(key).get<double>()); };
+  const auto of_type = [&](const json& type) {
+    const std::string t = type.get<std::string>();
+    return t == "integer" ? v.is_number_integer() || (v.is_number() && std::floor(v.get<double>()) == v.get<double>()) : t == "number" ? v.is_number() : t == v.type_name();
+  };
+  if (const auto t = schema.find("type"); t != schema.end() && !(t->is_array() ? std::any_of(t->begin(), t->end(), of_type) : of_type(*t))) return false;
+  if (const auto e = schema.find("enum"); e != schema.end() && std::find(e->begin(), e->end(), v) == e->end()) return false;
+  if (const auto c = schema.find("const"); c != schema.end() && *c != v) return false;
+  for (const char* key : {"anyOf", "oneOf"})
+    if (const auto list = schema.find(key); list != schema.end()) {
+      const auto n = std::count_if(list->begin(), list->end(), [&](const json& s) { return obeys(v, s, root); });
+      if (n == 0 || (key[0] == 'o' && n > 1)) return false;
+    }
+  if (!number("minimum", [](double a, double b) { return a >= b; }) || !number("maximum", [](double a, double b) { return a <= b; }) ||
+      !number("exclusiveMinimum", [](double a, double b) { return a > b; }) || !number("exclusiveMaximum", [](double a, double b) { return a < b; }))
+    return false;
+  if (v.is_string()) {
+    const std::string s = v.get<std::string>();
+    if (characters(s) < schema.value("minLength", size_t{0}) || characters(s) > schema.value("maxLength", SIZE_MAX)) return false;
+    if (schema.contains("pattern") && schema["pattern"] == "^[0-2][0-9]:[0-5][0-9]$") return s.size() == 5 && s[0] <= '2' && s[2] == ':' && s[3] <= '5';
+  }
+  if (v.is_array()) {
+    if (v.size() < schema.value("minItems", size_t{0}) || v.size() > schema.value("maxItems", SIZE_MAX)) return false;
+    for (const json& one : v)
+      if (!obeys(one, schema.at("items"), root)) return false;
+  }
+  if (v.is_object() && schema.contains("type")) {
+    for (const json& key : schema.value("required", json::array()))
+      if (!v.contains(key.get<std::string>())) return false;
+    for (const auto& [key, value] : v.items())
+      if (!schema.contains("properties") || !schema["properties"].contains(key) || !obeys(value, schema["properties"][key], root)) return false;
+  }
+  return true;
+}
+
+std::string file_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream s;
+  s << in.rdbuf();
+  return s.str();
+}
+
+const char* const kTools = "examples/assistant/tools.json";
+
+// The bundled model, mapped.
+struct Assistant {
+  linnet_view file{};
+  std::unique_ptr<Memory> memory;
+  linnet_model* m = nullptr;
+  explicit Assistant(uint32_t isa = 0) {
+    linnet_error err{};
+    linnet_need need{};
+    linnet_profile profile{};
+    profile.size = sizeof profile;
+    profile.isa = isa;
+    check(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err), err);
+    check(linnet_model_need(file, &profile, &need, &err), err);
+    memory = std::make_unique<Memory>(need.bytes);
+    check(linnet_model_init(&m, memory->p, need.bytes, file, &profile, &err), err);
+  }
+  ~Assistant() {
+    linnet_model_fini(m);
+    linnet_file_unmap(&file);
+  }
+  Assistant(const Assistant&) = delete;
+
+  Tokens tokens(const std::string& text, uint32_t flags) const {
+    size_t need = 0, n = 0;
+    linnet_error err{};
+    REQUIRE(linnet_tokenize_need(m, text.size(), &need) == LINNET_OK);
+    std::vector<char> scratch(need + 1);
+    Tokens out(3 * text.size() + 8);
+    check(linnet_tokenize(m, text.data(), text.size(), flags, scratch.data(), need, out.data(), out.size(), &n, &err), err);
+    out.resize(n);
+    return out;
+  }
+  Tokens request(const std::string& text) const {
+    Tokens all = tokens("", 0);
+    const auto add = [&](const std::string& s, uint32_t flags) {
+      const Tokens more = tokens(s, flags | LINNET_NO_ADD_SPECIAL);
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    const char *before = nullptr, *behind = nullptr;
+    REQUIRE(linnet_chat_format(m, LINNET_ROLE_USER, &before, &behind, nullptr) == LINNET_OK);
+    add(before, 0);
+    add(text, LINNET_NO_PARSE_SPECIAL);
+    add(behind, 0);
+    REQUIRE(linnet_chat_format(m, LINNET_ROLE_ASSISTANT, &before, &behind, nullptr) == LINNET_OK);
+    add(before, 0);
+    return all;
+  }
+};
+
+struct Grammar {
+  std::unique_ptr<Memory> memory;
+  size_t bytes = 0;
+  linnet_grammar* g = nullptr;
+  Grammar(const linnet_model* m, const Blob& blob) {
+    linnet_error err{};
+    linnet_need need{};
+    check(linnet_grammar_need(m, {blob.data(), blob.size()}, &need, &err), err);
+    bytes = need.bytes;
+    memory = std::make_unique<Memory>(bytes);
+    check(linnet_grammar_init(&g, memory->p, bytes, m, {blob.data(), blob.size()}, &err), err);
+  }
+};
+
+struct Chat {
+  std::unique_ptr<Memory> memory;
+  linnet_session* s = nullptr;
+  explicit Chat(const Assistant& a, linnet_session_params p = params(0, 1, 0, 0, 512)) {
+    linnet_error err{};
+    linnet_need need{};
+    check(linnet_session_need(a.m, &p, &need, &err), err);
+    memory = std::make_unique<Memory>(need.bytes);
+    check(linnet_session_init(&s, memory->p, need.bytes, a.m, &p, &err), err);
+  }
+  ~Chat() { linnet_session_fini(s); }
+  Chat(const Chat&) = delete;
+
+  void sampling(float temperature, uint64_t seed, uint32_t top_k = 0) {
+    linnet_sampling d{};
+    d.size = sizeof d;
+    d.temperature = temperature;
+    d.top_k = top_k;
+    d.seed = seed;
+    d.repeat_penalty = temperature > 0 ? 1.1f : 0;
+    REQUIRE(linnet_sampling_set(s, &d, nullptr) == LINNET_OK);
+  }
+  struct Answer {
+    Tokens tokens;
+    std::string text;
+    linnet_stop why = LINNET_STOP_NONE;
+  };
+  Answer answer(const Tokens& prompt, linnet_grammar* g, uint32_t n = 120) {
+    linnet_error err{};
+    REQUIRE(linnet_truncate(s, 0, 0) == LINNET_OK);
+    check(linnet_prefill(s, 0, prompt.data(), prompt.size(), &err), err);
+    check(linnet_grammar_set(s, 0, g, &err), err);
+    return go_on(n);
+  }
+  Answer go_on(uint32_t n, bool ignore_eos = false) {
+    Answer out;
+    linnet_error err{};
+    linnet_generate_params p{};
+    p.size = sizeof p;
+    p.max_tokens = n;
+    p.ignore_eos = ignore_eos;
+    check(linnet_generate(s, 0, &p,
+                          [](void* user, int32_t token, const char* utf8, size_t n_bytes) {
+                            Answer& a = *static_cast<Answer*>(user);
+                            if (token >= 0) a.tokens.push_back(token);
+                            a.text.append(utf8 ? utf8 : "", n_bytes);
+                            return 0;
+                          },
+                          &out, &out.why, &err),
+          err);
+    return out;
+  }
+};
+
+// A call of one of the tools, with arguments that obey.
+bool call_obeys(const std::string& text, const json& tools) {
+  const json call = json::parse(text, nullptr, false);
+  if (!call.is_object() || call.size() != 2 || !call.contains("name") || !call.contains("arguments")) return false;
+  for (const json& tool : tools)
+    if (tool["function"]["name"] == call["name"]) return obeys(call["arguments"], tool["function"]["parameters"], tool["function"]["parameters"]);
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("schemas: what obeys is accepted, what does not is not") {
+  struct Case {
+    const char* schema;
+    std::vector<const char*> good, bad;
+  };
+  const std::vector<Case> cases = {
+      {R"({"type":"null"})", {"null"}, {"", "nul", "nulll", "true"}},
+      {R"({"type":"boolean"})", {"true", "false"}, {"True", "1"}},
+      {R"({"type":["boolean","null"]})", {"true", "null"}, {"0", "\"\""}},
+      {R"({"type":"integer"})", {"0", "-1", "10", "999999999999999999"}, {"-0", "01", "1.0", "1e2", "+1", "", "-", "1000000000000000000"}},
+      {R"({"type":"integer","minimum":-12,"maximum":105})", {"-12", "-9", "0", "9", "99", "100", "105"}, {"-13", "106", "110", "1000", "-20"}},
+      {R"({"type":"integer","exclusiveMinimum":3,"exclusiveMaximum":7.5})", {"4", "7"}, {"3", "8", "10"}},
+      {R"({"type":"integer","minimum":987})", {"987", "990", "1000", "123456"}, {"986", "900", "99", "-987"}},
+      {R"({"type":"integer","maximum":-15})", {"-15", "-20", "-100"}, {"-14", "0", "15", "-9"}},
+      {R"({"type":"number"})", {"0", "-0", "1.5", "-2.25e-10", "3E+7", "0.5"}, {".5", "1.", "1e", "1e100", "00", "1.e3"}},
+      {R"({"type":"number","minimum":-2,"maximum":10})", {"-2", "-2.0", "-1.99", "-0.5", "0", "9.999", "10", "10.00"}, {"-2.01", "10.01", "11", "-3", "1e1", "-0"}},
+      {R"({"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1})", {"0.1", "0.001", "0.999"}, {"0", "0.0", "1", "1.0", "-0.5"}},
+      {R"({"type":"number","exclusiveMaximum":-3})", {"-3.1", "-4", "-3.01"}, {"-3", "-3.0", "-2", "3"}},
+      {R"({"type":"string"})", {"\"\"", "\"a b\"", "\"\\n\\u00e9\"", "\"\xc3\xa9\xf0\x9f\x98\x80\"", "\"\\ud83d\\ude00\"", "\"\\uD7ff\\/\""},
+       {"\"", "a", "\"\n\"", "\"\\x\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\xc3\"", "\"\xed\xa0\x80\"", "\"\xc0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\\u12\"", "\"a\"b"}},
+      {R"({"type":"string","minLength":2,"maxLength":3})", {"\"ab\"", "\"\xc3\xa9\xc3\xa9\xc3\xa9\"", "\"\\ud83d\\ude00\\n\""}, {"\"a\"", "\"abcd\"", "\"\""}},
+      {R"({"type":"string","maxLength":0})", {"\"\""}, {"\"a\""}},
+      {R"({"type":"string","pattern":"^[0-2][0-9]:[0-5][0-9]$"})", {"\"07:30\""}, {"\"7:30\"", "\"07:60\"", "\"07:300\""}},
+      {R"({"type":"string","pattern":"ab+"})", {"\"ab\"", "\"xxabbb\\\"y\""}, {"\"a\"", "\"ba\""}},
+      {R"({"type":"string","pattern":"^(?:a|bc){2,3}$|^x?$"})", {"\"aa\"", "\"abca\"", "\"\"", "\"x\""}, {"\"a\"", "\"aaaa\"", "\"xx\""}},
+      {R"({"type":"string","pattern":"^[^a-y\\d]{2,}\\.$"})", {"\"zz.\"", "\"\\\"\\\\\xe2\x82\xac.\"", "\"\\u0001z.\""}, {"\"z.\"", "\"za.\"", "\"z1.\"", "\"zz\""}},
+      {R"({"type":"string","pattern":"^\\w+( \\S*)?$"})", {"\"a_1\"", "\"a b\"", "\"a \""}, {"\"\"", "\" a\"", "\"a  b \""}},
+      {R"({"enum":["a","\"\n",1,null,{"b":[1,2.5],"a":{}}]})", {"\"a\"", "\"\\\"\\n\"", "1", "null", "{\"b\":[1,2.5],\"a\":{}}"}, {"a", "2", "{\"a\":{},\"b\":[1,2.5]}"}},
+      {R"({"type":"string","enum":["on","off"]})", {"\"on\"", "\"off\""}, {"\"o\"", "\"onn\""}},
+      {R"({"const":"x"})", {"\"x\""}, {"\"y\""}},
+      {R"({"type":"array","items":{"type":"boolean"}})", {"[]", "[true]", "[true,false,true]"}, {"[", "[true,]", "[,]", "[true true]", "[1]"}},
+      {R"({"type":"array","items":{"type":"null"},"minItems":2,"maxItems":3})", {"[null,null]", "[null,null,null]"}, {"[]", "[null]", "[null,null,null,null]"}},
+      {R"({"type":"array","maxItems":0})", {"[]"}, {"[1]"}},
+      {R"({"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"},"c":{"type":"null"}},"required":["b"],"additionalProperties":false})",
+       {"{\"b\":null}", "{\"a\":null,\"b\":null}", "{\"b\":null,\"c\":null}", "{\"a\":null,\"b\":null,\"c\":null}"},
+       {"{}", "{\"a\":null}", "{\"b\":null,\"a\":null}", "{,\"b\":null}", "{\"a\":null\"b\":null}", "{\"b\":null,}", "{\"b\": null}", "{\"b\":null,\"d\":null}"}},
+      {R"({"type":"object","properties":{"a/~\"":{"$ref":"#/$defs/t~1"}},"$defs":{"t/":{"type":"object"}}})", {"{}", "{\"a/~\\\"\":{}}"}, {"{\"a\":{}}"}},
+      {R"({"anyOf":[{"type":"null"},{"type":"integer","minimum":5,"maximum":6}]})", {"null", "5", "6"}, {"4", "true"}},
+      {R"({"oneOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"null"}},"required":["k"]},{"type":"object","properties":{"k":{"const":2}},"required":["k"]},{"type":"string","enum":["k"]},{"const":"l"}]})",
+       {"{\"k\":1,\"v\":null}", "{\"k\":2}", "\"k\"", "\"l\""}, {"{\"k\":2,\"v\":null}", "{\"k\":3}"}},
+  };
+  for (const Case& c : cases) {
+    const Texts t = texts(c.schema);
+    for (const char* s : c.good) {
+      INFO(c.schema << " should take " << s);
+      CHECK(t.accepts(s));
+    }
+    for (const char* s : c.bad) {
+      INFO(c.schema << " should not take " << s);
+      CHECK_FALSE(t.accepts(s));
+    }
+  }
+}
+
+TEST_CASE("integers within bounds: each one, against counting") {
+  std::mt19937 random(5);
+  for (int i = 0; i < 60; ++i) {
+    const int a = static_cast<int>(random() % 2400) - 1200, b = a + static_cast<int>(random() % (i % 2 ? 30 : 1500));
+    const Texts t = texts("{\"type\":\"integer\",\"minimum\":" + std::to_string(a) + ",\"maximum\":" + std::to_string(b) + "}");
+    for (int v = -3000; v < 3000; ++v)
+      if (t.accepts(std::to_string(v)) != (a <= v && v <= b)) FAIL(a << ".." << b << ": " << v);
+  }
+}
+
+TEST_CASE("what is not supported is refused by name and place") {
+  const std::vector<std::pair<const char*, const char*>> cases = {
+      {R"({"type":"string","format":"date"})", "it: #: keyword 'format' is not supported"},
+      {R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"integer","multipleOf":2}}}})", "it: #/properties/a/items: keyword 'multipleOf'"},
+      {R"({"type":"object","patternProperties":{}})", "patternProperties"},
+      {R"({"type":"object","additionalProperties":{"type":"string"}})", "additionalProperties"},
+      {R"({"type":"object","minProperties":1})", "minProperties"},
+      {R"({"type":"object","required":["a"]})", "#/required: \"a\" is not among"},
+      {R"({"type":"array"})", "items"},
+      {R"({"type":"array","items":true})", "#/items: true as a schema"},
+      {R"({"type":"array","items":{}})", "#/items: a schema without a type"},
+      {R"({"type":"array","prefixItems":[]})", "prefixItems"},
+      {R"({"type":"array","items":{"type":"null"},"uniqueItems":true})", "uniqueItems"},
+      {R"({"allOf":[{"type":"null"}]})", "allOf"},
+      {R"({"not":{"type":"null"}})", "'not'"},
+      {R"({"if":{"type":"null"}})", "'if'"},
+      {R"({"type":"integer","minLength":1})", "'minLength' without its type"},
+      {R"({"type":"string","enum":["a"],"maxLength":3})", "'maxLength' beside 'enum'"},
+      {R"({"type":"string","pattern":"a","maxLength":3})", "'pattern' beside"},
+      {R"({"type":"number","minimum":0.5})", "#/minimum: bounds of numbers are whole"},
+      {R"({"type":"integer","minimum":1e300})", "too large"},
+      {R"({"$ref":"http://example.com/a"})", "#/$ref: $ref is to"},
+      {R"({"$ref":"#/$defs/a","$defs":{"a":{"type":"array","items":{"$ref":"#/$defs/a"}}}})", "recursion"},
+      {R"({"oneOf":[{"type":"integer"},{"type":"number"}]})", "#/oneOf: alternatives 0 and 1 may both hold"},
+      {R"({"oneOf":[{"type":"string"},{"const":"a"}]})", "may both hold"},
+      {R"({"oneOf":[{"const":1},{"const":1.0}]})", "may both hold"},
+      {R"({"oneOf":[{"const":{"a":1,"b":2}},{"const":{"b":2,"a":1}}]})", "may both hold"},
+      {R"~({"type":"string","pattern":"^(?=a)"})~", "'(?'"},
+      {R"({"type":"string","pattern":"\\bа"})", "'\\b'"},
+      {R"({"type":"string","pattern":"(a)\\1"})", "'\\1'"},
+      {R"({"type":"string","pattern":"a*?"})", "a quantifier behind another"},
+      {R"({"type":"string","pattern":"a$b"})", "'$' before the end"},
+      {R"~({"type":"string","pattern":"a(^b)"})~", "'^' where it stands"},
+      {R"({"type":"string","pattern":"a{1001}"})", "a count above 1000"},
+      {R"({"type":"string","pattern":"(((a{1000}){1000}){1000}){1000}"})", "nodes"},
+      {R"~({"type":"string","pattern":"(a|b)*a(a|b){40}$"})~", "states"},
+      {R"({"type":"string","maxLength":100000})", "nodes"},
+      {R"({"type":"string","maxLength":4000})", "states"},
+      {R"({"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"null"},"minItems":1000},"minItems":1000},"minItems":1000})", "nodes"},
+  };
+  for (const auto& [schema, what] : cases) {
+    Blob blob;
+    std::string why;
+    INFO(schema);
+    CHECK(compile(schema, LINNET_GRAMMAR_SCHEMA, &blob, &why) == LINNET_UNSUPPORTED);
+    INFO(why);
+    CHECK(why.find(what) != why.npos);
+  }
+  for (const char* schema : {"", "{", "7", "[]", "{\"type\":\"strin\"}", "{\"type\":[]}", "{\"enum\":[]}", "{\"type\":\"null\",\"type\":\"null\"}", "{\"type\":\"integer\",\"minimum\":3,\"maximum\":2}",
+                             "{\"type\":\"string\",\"minLength\":-1}", "{\"type\":\"string\",\"minLength\":3,\"maxLength\":2}", "{\"type\":\"string\",\"enum\":[1]}", "{\"$ref\":\"#/$defs/a\"}",
+                             "{\"type\":\"string\",\"pattern\":\"^[^\\\\s\\\\S]$\"}", "{\"anyOf\":[]}", "{\"type\":\"null\"} x", "{\"type\":\"string\",\"minimum\":\"\xff\"}"}) {
+    Blob blob;
+    INFO(schema);
+    CHECK(compile(schema, LINNET_GRAMMAR_SCHEMA, &blob) == LINNET_BAD_FILE);
+  }
+  std::string deep;
+  for (int i = 0; i < 70; ++i) deep += "{\"type\":\"array\",\"items\":";
+  Blob blob;
+  CHECK(compile(deep + "1" + std::string(70, '}'), LINNET_GRAMMAR_SCHEMA, &blob) == LINNET_BAD_FILE);
+  for (const char* tools : {"{}", "[]", "[1]", "[{\"name\":\"\"}]", "[{\"name\":\"a\"},{\"name\":\"a\"}]"}) CHECK(compile(tools, LINNET_GRAMMAR_CALL, &blob) == LINNET_BAD_FILE);
+  for (const char* tools : {"[{\"name\":\"a\",\"type\":\"web\"}]", "[{\"name\":\"a\",\"more\":1}]", "[{\"name\":\"a\",\"parameters\":{\"type\":\"string\"}}]", "[{\"name\":\"a\",\"parameters\":{\"type\":\"object\",\"oneOf\":[]}}]"})
+    CHECK(compile(tools, LINNET_GRAMMAR_CALL, &blob) == LINNET_UNSUPPORTED);
+}
+
+TEST_CASE("tools: a call of one of them, or text") {
+  const std::string tools = file_text(kTools);
+  const Texts calls = texts(tools, LINNET_GRAMMAR_CALL), both = texts(tools, LINNET_GRAMMAR_TEXT_OR_CALL);
+  for (const char* s : {R"({"name":"get_music","arguments":{}})", R"({"name":"set_timer","arguments":{"minutes":10,"name":"pasta"}})", R"({"name":"set_alarm","arguments":{"time":"07:30"}})"}) {
+    CHECK(calls.accepts(s));
+    CHECK(both.accepts(s));
+  }
+  for (const char* s : {R"({"name":"set_alarm","arguments":{}})", R"({"name":"no_tool","arguments":{}})", R"({"name":"set_timer","arguments":{"minutes":-1}})", R"({"name":"get_music"})", "", " {", "{x", "\xff", "\xe2\x80\x80{"}) {
+    CHECK_FALSE(calls.accepts(s));
+    CHECK_FALSE(both.accepts(s));
+  }
+  for (const char* s : {"Hello.", "\xc3\x89t\xc3\xa9\n{}", "a"}) {
+    CHECK_FALSE(calls.accepts(s));
+    CHECK(both.accepts(s));
+  }
+  size_t n = 0, held = 0;
+  std::ifstream in("examples/assistant/training/heldout.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    const json conversation = json::parse(line);
+    for (const json& m : conversation["messages"])
+      if (m["role"] == "assistant") {
+        const std::string said = m["content"].get<std::string>();
+        ++n;
+        if (both.accepts(said)) ++held;
+        else WARN(said);
+      }
+  }
+  CHECK(n > 3000);
+  CHECK(held == n);  // what the model was taught to say is all allowed
+}
+
+TEST_CASE("random tokens under masks: every text parses and obeys") {
+  const Assistant a;
+  std::vector<std::string> of_token(a.m->spec.n_vocab);
+  for (uint32_t i = 0; i < of_token.size(); ++i) of_token[i] = std::string(linnet::token_bytes(a.m->tokenizer, static_cast<int32_t>(i), false));
+  std::mt19937 random(11);
+  const std::vector<std::string> schemas = {
+      R"({"type":"object","properties":{"n":{"type":"integer","minimum":-250,"maximum":1999},"f":{"type":"number","minimum":-3,"exclusiveMaximum":12},"s":{"type":"string","minLength":1,"maxLength":12},"e":{"enum":["on","off",{"a":[]}]},"l":{"type":"array","items":{"$ref":"#/$defs/x"},"minItems":1,"maxItems":4}},"required":["l"],"$defs":{"x":{"anyOf":[{"type":"null"},{"type":"string","maxLength":3},{"type":"object","properties":{"b":{"type":"boolean"},"i":{"type":"integer"}}}]}}})",
+      R"({"type":"array","items":{"oneOf":[{"type":"object","properties":{"k":{"const":"a"},"v":{"type":"number"}},"required":["k","v"]},{"type":"object","properties":{"k":{"const":"b"},"t":{"type":"string","pattern":"^[0-2][0-9]:[0-5][0-9]$"}},"required":["k","t"]}]},"maxItems":5})",
+      file_text(kTools)};
+  size_t n_texts = 0, n_tokens = 0;
+  for (size_t kind = 0; kind < schemas.size(); ++kind) {
+    const Grammar g(a.m, compiled(schemas[kind], kind == 2 ? LINNET_GRAMMAR_CALL : LINNET_GRAMMAR_SCHEMA));
+    const json schema = json::parse(schemas[kind]);
+    for (int i = 0; i < 1200; ++i) {
+      std::string text;
+      uint32_t state = 0;
+      for (uint32_t t = 0; !linnet::grammar_complete(*g.g, state); ++t) {
+        linnet::TokenMask mask;
+        linnet_error err{};
+        check(linnet::grammar_mask(*g.g, state, true, &mask, &err), err);
+        // From a random place the next token that is allowed; long texts are led to their ends.
+        uint32_t token = static_cast<uint32_t>(random() % of_token.size());
+        const auto allowed = [&](uint32_t id) { return (mask.bits[id / 32] >> id % 32 & 1) != 0; };
+        while (!allowed(token)) token = (token + 1) % static_cast<uint32_t>(of_token.size());
+        for (const char* end : {"]", "}", "\""})  // the last of them counts
+          for (uint32_t id = 0; t > 30 && id < of_token.size(); ++id)
+            if (allowed(id) && of_token[id] == end) token = id;
+        state = linnet::grammar_advance(*g.g, state, static_cast<int32_t>(token));
+        REQUIRE(state < g.g->n_states);
+        text += of_token[token];
+        ++n_tokens;
+        REQUIRE(t < 5000);
+      }
+      ++n_texts;
+      const json v = json::parse(text, nullptr, false);
+      INFO(text);
+      REQUIRE_FALSE(v.is_discarded());
+      REQUIRE((kind == 2 ? call_obeys(text, schema) : obeys(v, schema, schema)));
+    }
+  }
+  CHECK(n_texts == 3600);
+  CHECK(n_tokens > 3 * n_texts);
+}
+
+TEST_CASE("a mask holds the tokens whose bytes go on, and no other") {
+  const Assistant a;
+  const Grammar g(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL));
+  CHECK(g.g->n_masks < 65535);
+  std::mt19937 random(3);
+  for (int i = 0; i < 400; ++i) {
+    const uint32_t state = i ? static_cast<uint32_t>(random() % g.g->n_states) : 0;
+    linnet::TokenMask mask;
+    linnet_error err{};
+    check(linnet::grammar_mask(*g.g, state, false, &mask, &err), err);
+    uint32_t n = 0;
+    for (uint32_t id = 0; id < a.m->spec.n_vocab; ++id) {
+      const bool allowed = mask.bits[id / 32] >> id % 32 & 1;
+      n += allowed;
+      if (allowed != (linnet::grammar_advance(*g.g, state, static_cast<int32_t>(id)) != linnet::kGrammarLost)) FAIL("state " << state << ", token " << id);
+    }
+    CHECK(n == mask.n_allowed);
+  }
+  for (const char* special : {"<|user|>", "<|tool|>"}) {  // no text of the model's may hold them
+    const Tokens t = a.tokens(special, LINNET_NO_ADD_SPECIAL);
+    REQUIRE(t.size() == 1);
+    CHECK(linnet::grammar_advance(*g.g, 0, t[0]) == linnet::kGrammarLost);
+  }
+}
+
+TEST_CASE("the bundled model with its tools: every call obeys, however it is drawn") {
+  const Assistant a;
+  const json tools = json::parse(file_text(kTools));
+  const Grammar either(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL)), call(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_CALL));
+  Chat chat(a), free(a);
+  std::ifstream in("examples/assistant/training/heldout.jsonl");
+  std::string line;
+  size_t n_calls = 0, n_changed = 0, n_wild = 0;
+  for (int i = 0; i < 120 && std::getline(in, line); ++i) {
+    const Tokens prompt = a.request(json::parse(line)["messages"][0]["content"].get<std::string>());
+    chat.sampling(0, 0);
+    free.sampling(0, 0);
+    const auto greedy = chat.answer(prompt, either.g), as_it_likes = free.answer(prompt, nullptr);
+    n_changed += greedy.tokens != as_it_likes.tokens;
+    for (const bool hot : {false, true}) {
+      chat.sampling(hot ? 3.0f : 0, static_cast<uint64_t>(i), i % 3 ? 0 : 40);
+      const auto out = hot ? chat.answer(prompt, call.g, 200) : greedy;
+      INFO(out.text);
+      if (out.text[0] == '{' && out.why != LINNET_STOP_LENGTH) {
+        ++n_calls;
+        n_wild += hot;
+        CHECK(out.why == LINNET_STOP_GRAMMAR);
+        CHECK(call_obeys(out.text, tools));
+      }
+    }
+  }
+  CHECK(n_calls > 100);
+  CHECK(n_wild > 20);
+  CHECK(n_changed < 12);  // what it says anyway is what it may say
+  // Negative control: as hot and without the grammar hardly anything is a call.
+  chat.sampling(3.0f, 1);
+  CHECK_FALSE(call_obeys(chat.answer(a.request("set a timer for ten minutes"), nullptr).text, tools));
+}
+
+TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
+  const Assistant a;
+  const Grammar g(a.m, compiled(R"({"type":"array","items":{"enum":["one","two",3]},"minItems":2,"maxItems":6})"));
+  auto p = params(0, 1, 0, 0, 512);
+  p.n_sequences = 2;
+  Chat chat(a, p);
+  chat.sampling(1.5f, 7);
+  const Tokens prompt = a.request("hello");
+  const auto first = chat.answer(prompt, g.g);
+  CHECK(first.why == LINNET_STOP_GRAMMAR);
+  const json v = json::parse(first.text, nullptr, false);
+  INFO(first.text);
+  REQUIRE(v.is_array());
+  CHECK(v.size() >= 2);
+  CHECK(chat.go_on(10).tokens.empty());  // nothing may follow
+  // Where the text is complete linnet_decode draws what ends a generation, and goes on doing so.
+  linnet_error err{};
+  int32_t token = -1;
+  for (int i = 0; i < 2; ++i) {
+    check(linnet_decode(chat.s, 0, &token, &err), err);
+    CHECK(linnet::token_is_eog(a.m->tokenizer, token));
+  }
+  // Another text in a fork from before the first one.
+  const Tokens other = a.tokens("[3", LINNET_NO_ADD_SPECIAL);
+  check(linnet_fork(chat.s, 0, 1, prompt.size(), &err), err);
+  check(linnet_prefill(chat.s, 1, other.data(), other.size(), &err), err);
+  check(linnet_sample(chat.s, 1, &token, &err), err);
+  CHECK(linnet::token_bytes(a.m->tokenizer, token, false)[0] == ',');
+  // Back to each place in the text: what is drawn behind it is a text of the grammar with that beginning.
+  for (size_t keep = 0; keep < first.tokens.size(); ++keep) {
+    REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep) == LINNET_OK);
+    const int32_t last = keep ? first.tokens[keep - 1] : prompt.back();
+    check(linnet_fork(chat.s, 0, 1, prompt.size() + keep - 1, &err), err);
+    REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep - 1) == LINNET_OK);
+    check(linnet_prefill(chat.s, 0, &last, 1, &err), err);  // for its logits, and counted when it is of the text
+    INFO("keep " << keep);
+    check(linnet_prefill(chat.s, 1, &last, 1, &err), err);
+    for (const uint32_t seq : {0u, 1u})
+      if (keep == 0) check(linnet_grammar_set(chat.s, seq, g.g, &err), err);
+    std::string begin;
+    for (size_t i = 0; i < keep; ++i) begin += linnet::token_bytes(a.m->tokenizer, first.tokens[i], false);
+    const std::string text = begin + chat.go_on(100).text;
+    INFO(text);
+    CHECK(json::parse(text, nullptr, false).is_array());
+    std::string forked = begin;
+    for (;;) {
+      check(linnet_sample(chat.s, 1, &token, &err), err);
+      if (linnet::token_is_eog(a.m->tokenizer, token)) break;
+      check(linnet_prefill(chat.s, 1, &token, 1, &err), err);
+      forked += linnet::token_bytes(a.m->tokenizer, token, false);
+    }
+    INFO(forked);
+    CHECK(json::parse(forked, nullptr, false).is_array());
+    check(linnet_truncate(chat.s, 0, prompt.size()), err);
+    check(linnet_prefill(chat.s, 0, first.tokens.data(), keep + 1, &err), err);
+    check(linnet_sample(chat.s, 0, &token, &err), err);
+  }
+  // Tokens that do not obey are prefilled, and then nothing is drawn until they are taken back.
+  chat.answer(prompt, g.g, 1);
+  const Tokens wrong = a.tokens("]]", LINNET_NO_ADD_SPECIAL);
+  size_t length = 0;
+  REQUIRE(linnet_length(chat.s, 0, &length) == LINNET_OK);
+  check(linnet_prefill(chat.s, 0, wrong.data(), wrong.size(), &err), err);
+  CHECK(linnet_decode(chat.s, 0, &token, &err) == LINNET_BAD_STATE);
+  CHECK(std::string(err.text).find("do not obey") != std::string::npos);
+  REQUIRE(linnet_truncate(chat.s, 0, 0) == LINNET_OK);
+  check(linnet_prefill(chat.s, 0, prompt.data(), prompt.size(), &err), err);
+  CHECK(linnet_decode(chat.s, 0, &token, &err) == LINNET_BAD_STATE);  // it begins anew where the sequence was cut, so that the prompt counts
+  check(linnet_grammar_set(chat.s, 0, g.g, &err), err);
+  check(linnet_decode(chat.s, 0, &token, &err), err);
+  CHECK(linnet::token_bytes(a.m->tokenizer, token, false)[0] == '[');
+  check(linnet_grammar_set(chat.s, 0, nullptr, &err), err);
+  check(linnet_decode(chat.s, 0, &token, &err), err);
+}
+
+TEST_CASE("the text goes on while its beginning is forgotten") {
+  const Assistant a;
+  const Grammar g(a.m, compiled(R"({"type":"array","items":{"enum":["one","two",3]},"minItems":2000,"maxItems":2000})"));
+  auto p = params(0, 1, 16, 0, 64);
+  p.when_full = LINNET_FULL_SINKS;
+  Chat chat(a, p);
+  chat.sampling(1.5f, 3);
+  const auto out = chat.answer(a.request("hello"), g.g, 100000);
+  CHECK(out.why == LINNET_STOP_GRAMMAR);
+  CHECK(out.tokens.size() > 3000);
+  const json v = json::parse(out.text, nullptr, false);
+  REQUIRE(v.is_array());
+  CHECK(v.size() == 2000);
+}
+
+TEST_CASE("tiers and threads draw the same tokens under a grammar") {
+  std::vector<Tokens> all;
+  for (const linnet_isa isa : tiers())
+    for (const uint32_t threads : {1u, 2u}) {
+      const Assistant a(isa);
+      const Grammar g(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_CALL));
+      Chat chat(a, params(0, threads, 0, 0, 512));
+      chat.sampling(1.2f, 5, 30);
+      all.push_back(chat.answer(a.request("put milk and eggs on the shopping list"), g.g).tokens);
+    }
+  for (const Tokens& t : all) CHECK(t == all[0]);
+  CHECK(all[0].size() > 5);
+}
+
+TEST_CASE("blobs: what is damaged is refused, or does no harm") {
+  const Assistant a;
+  const Blob good = compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL);
+  linnet_need need{};
+  linnet_error err{};
+  check(linnet_grammar_need(a.m, {good.data(), good.size()}, &need, &err), err);
+  Memory memory(need.bytes);
+  linnet_grammar* g = nullptr;
+  CHECK(linnet_grammar_init(&g, memory.p, need.bytes - 1, a.m, {good.data(), good.size()}, &err) == LINNET_TOO_SMALL);
+  CHECK(std::string(err.text).find(std::to_string(need.bytes)) != std::string::npos);
+  CHECK(linnet_grammar_init(&g, static_cast<char*>(memory.p) + 8, need.bytes, a.m, {good.data(), good.size()}, &err) == LINNET_BAD_ARG);
+  for (size_t n = 0; n < good.size(); n += n < 64 ? 1 : 997) CHECK(linnet_grammar_need(a.m, {good.data(), n}, &need, &err) == LINNET_BAD_FILE);
+  std::mt19937 random(9);
+  size_t n_refused = 0;
+  for (uint32_t i = 0; i < 300; ++i) {
+    Blob bad = good;
+    for (uint32_t k = 0; k <= i % 4; ++k) bad[8 + random() % (i % 2 ? bad.size() - 8 : 4000)] = static_cast<uint8_t>(random());
+    linnet_need size{};
+    if (linnet_grammar_need(a.m, {bad.data(), bad.size()}, &size, &err) != LINNET_OK || size.bytes > need.bytes + 64 || linnet_grammar_init(&g, memory.p, need.bytes, a.m, {bad.data(), bad.size()}, &err) != LINNET_OK) {
+      ++n_refused;
+      continue;
+    }
+    for (uint32_t state = 0; state < g->n_states; state += 37) {
+      linnet::TokenMask mask;
+      linnet::grammar_mask(*g, state, false, &mask, nullptr);
+    }
+  }
+  CHECK(n_refused > 50);
+}
