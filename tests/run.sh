@@ -20,6 +20,8 @@ set -- $LINNET_BUILD_PACKAGES
 unset IFS
 need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "python3-pip|gets NVRTC, which compiles device code" "pkg-config|test of the installed package" \
   "libdnnl-dev|oneDNN, the reference of the matrix kernels" \
+  "libpocketsphinx-dev|the assistant's speech recogniser" "pocketsphinx-en-us|its English acoustic model" "flite1-dev|the assistant's voice, which speaks the tests' requests too" \
+  "libasound2-dev|the assistant's microphone and loudspeaker" "libmicrohttpd-dev|the assistant's page" "chromium-headless-shell|tests of that page" \
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
   "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
@@ -76,8 +78,8 @@ stage "fuzz" tests fuzz -L fuzz
 stage "build: GCC, ASan + UBSan" build dev -DLINNET_FUZZ=OFF
 stage "tests: ASan + UBSan" tests dev
 # Under TSan only what runs on several threads.
-stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power
-stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power)$'
+stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power $([ -f /usr/include/microhttpd.h ] && echo test_web)
+stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power|web)$'
 if [ -n "$full" ]; then
   stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF
   stage "tests: ARM, qemu-user" tests arm64

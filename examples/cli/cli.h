@@ -91,6 +91,8 @@ class Args {
   std::vector<std::string> positional_;
 };
 
+// Returns only when there is no linnet-assistant. argv[0] is replaced, the rest is passed on.
+int assistant_command(char** argv);
 void print_help(const Command& command);
 // Options of several subcommands: `a` followed by `b`.
 Options join(Options a, const Options& b);

@@ -19,6 +19,7 @@ void print_overview(std::FILE* to) {
     const Command command = make();
     std::fprintf(to, "  %-11s %s\n", command.name, command.summary);
   }
+  std::fprintf(to, "  %-11s %s\n", "assistant", "the voice assistant; options are linnet-assistant's");
   std::fprintf(to, "\n'linnet COMMAND --help' shows its options; every command knows --json.\n");
 }
 
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", linnet_build_info());
     return finish(kExitOk);
   }
+  if (!std::strcmp(name, "assistant")) return assistant_command(argv + 1);
   for (const MakeCommand make : kCommands) {
     Command command = make();
     if (std::strcmp(name, command.name)) continue;
