@@ -2,13 +2,11 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <microhttpd.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <string_view>
@@ -20,18 +18,10 @@ constexpr char kPage[] =
 #include "page.inc"
     ;
 
-constexpr size_t kMaxHead = 8192;        // a request's first line and headers
 constexpr size_t kMaxEvent = 128 << 10;  // a longer one is none of ours
+constexpr size_t kMaxBody = 1 << 20;     // a longer one is not even read to its end
 constexpr size_t kChunk = 64 << 10;      // what is made ready for a listener at a time
-constexpr int64_t kRequestMs = 5000, kStalledMs = 30000, kLingerMs = 1000;
-
-int64_t now_ms() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return int64_t{t.tv_sec} * 1000 + t.tv_nsec / 1000000;
-}
-
-bool no_waiting(int fd) { return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK) == 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }
+constexpr unsigned kSilentSeconds = 5;   // until a connection is given up that neither sends nor takes anything
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
@@ -72,81 +62,6 @@ bool is_loopback_host(std::string_view host) {
   return host == "127.0.0.1" || equals_ignoring_case(host, "localhost");
 }
 
-struct Head {
-  std::string_view method, path, host, origin, site, type, length, last_id, encoding;
-};
-
-// 0, or the status that refuses the request.
-int parse_head(std::string_view text, Head* head) {
-  size_t line_end = text.find("\r\n");
-  const std::string_view first = text.substr(0, line_end);
-  const size_t a = first.find(' '), b = first.rfind(' ');
-  if (a == std::string_view::npos || b <= a + 1) return 400;
-  head->method = first.substr(0, a);
-  head->path = first.substr(a + 1, b - a - 1);
-  const std::string_view version = first.substr(b + 1);
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") return version.substr(0, 5) == "HTTP/" ? 505 : 400;
-  if (head->path.find(' ') != std::string_view::npos) return 400;
-  head->path = head->path.substr(0, head->path.find('?'));
-  const struct {
-    std::string_view name, *value;
-  } known[] = {{"host", &head->host},          {"origin", &head->origin},         {"sec-fetch-site", &head->site},        {"content-type", &head->type},
-               {"content-length", &head->length}, {"last-event-id", &head->last_id}, {"transfer-encoding", &head->encoding}};
-  bool seen[std::size(known)] = {};
-  while (line_end + 2 < text.size()) {
-    const size_t from = line_end + 2;
-    line_end = text.find("\r\n", from);
-    const std::string_view line = text.substr(from, line_end == std::string_view::npos ? line_end : line_end - from);
-    const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || colon == 0 || line.substr(0, colon).find_first_of(" \t") != std::string_view::npos) return 400;
-    for (size_t k = 0; k < std::size(known); ++k) {
-      if (!equals_ignoring_case(line.substr(0, colon), known[k].name)) continue;
-      if (seen[k]) return 400;  // two answers to one question: whoever stands between could have read the other
-      seen[k] = true;
-      *known[k].value = trimmed(line.substr(colon + 1));
-    }
-    if (line_end == std::string_view::npos) break;
-  }
-  return 0;
-}
-
-const char* reason(int status) {
-  switch (status) {
-    case 200: return "OK";
-    case 202: return "Accepted";
-    case 400: return "Bad Request";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 411: return "Length Required";
-    case 413: return "Content Too Large";
-    case 415: return "Unsupported Media Type";
-    case 431: return "Request Header Fields Too Large";
-    case 501: return "Not Implemented";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Service Unavailable";
-  }
-}
-
-// The page's own script and style lie in it, so nothing else may be loaded, and nobody may frame it.
-constexpr char kCommonHeaders[] =
-    "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n"
-    "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'\r\n";
-
-std::string response(int status, std::string_view type, std::string_view body, std::string_view more = {}) {
-  std::string r = "HTTP/1.1 " + std::to_string(status) + " " + reason(status) + "\r\n" + kCommonHeaders;
-  r += "Content-Type: ";
-  r += type;
-  r += "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n";
-  r += more;
-  r += "\r\n";
-  r += body;
-  return r;
-}
-
-std::string refusal(int status, std::string_view why, std::string_view more = {}) { return response(status, "text/plain; charset=utf-8", std::string(why) + "\n", more); }
-
 std::string kind_of(const std::string& line) {
   static constexpr char key[] = "\"event\":\"";
   const size_t at = line.find(key);
@@ -156,6 +71,16 @@ std::string kind_of(const std::string& line) {
 }
 
 }  // namespace
+
+// One event stream. Its connection is suspended while there is nothing to send, and never touched but then.
+struct Web::Listener {
+  Web* web;
+  MHD_Connection* connection;
+  bool suspended = false, over = false;
+  uint64_t next = 0;  // the next event's id
+  std::string out = {};
+  size_t sent = 0;
+};
 
 // ---- events ------------------------------------------------------------------------------------------------------------------
 
@@ -180,254 +105,217 @@ void Web::publish(const std::string& json_line) {
     event_bytes_ -= events_.front().line.size();
     events_.pop_front();
   }
-  wake();
+  for (Listener* listener : listeners_) wake(listener);
 }
 
-// Makes ready what a listener has not got yet, a chunk at a time: what waits for it is never more than that.
-void Web::next_events(Client* c) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (c->next && c->next <= lost_) {  // too slow: its page connects again and starts over
-    c->done = true;
-    return;
+// Under mutex_.
+void Web::wake(Listener* listener) {
+  if (!listener->suspended) return;
+  listener->suspended = false;
+  MHD_resume_connection(listener->connection);
+}
+
+// Under mutex_: makes ready what a listener has not got yet, a chunk at a time; more never waits for it. False: it is too slow; its page connects again and starts over.
+bool Web::next_events(Listener* listener) {
+  if (listener->next && listener->next <= lost_) return false;
+  listener->out.clear();
+  listener->sent = 0;
+  auto e = std::lower_bound(events_.begin(), events_.end(), listener->next, [](const Event& event, uint64_t id) { return event.id < id; });
+  for (; e != events_.end() && listener->out.size() < kChunk; ++e) {
+    listener->out += "id: " + start_id_ + "-" + std::to_string(e->id) + "\ndata: " + e->line + "\n\n";
+    listener->next = e->id + 1;
   }
-  auto e = std::lower_bound(events_.begin(), events_.end(), c->next, [](const Event& event, uint64_t id) { return event.id < id; });
-  for (; e != events_.end() && c->out.size() < kChunk; ++e) {
-    c->out += "id: " + start_id_ + "-" + std::to_string(e->id) + "\ndata: " + e->line + "\n\n";
-    c->next = e->id + 1;
-  }
+  return true;
 }
 
 // ---- requests ----------------------------------------------------------------------------------------------------------------
 
-void Web::take_request(Client* c, const std::string& body) {
-  const std::string_view text = trimmed(body);
-  if (!is_plain_text(text)) {
-    c->out = refusal(400, "the request is no plain text in UTF-8");
-  } else if (text.empty()) {
-    c->out = refusal(400, "the request is empty");
-  } else if (!take_ || !take_(std::string(text))) {
-    c->out = refusal(503, "too many requests wait", "Retry-After: 1\r\n");
-  } else {
-    c->out = response(202, "text/plain; charset=utf-8", "accepted\n");
-  }
-}
-
-void Web::answer(Client* c, size_t head_end) {
-  Head head;
-  auto refuse = [&](int status, const char* why, std::string_view more = {}) {
-    c->done = true;
-    c->out = refusal(status, why, more);
-  };
-  if (const int status = parse_head(std::string_view(c->in).substr(0, head_end), &head)) return refuse(status, "not a request that is understood");
-  if (!is_loopback_host(head.host)) return refuse(403, "Host is neither localhost nor 127.0.0.1");
-  if (!head.origin.empty() && !(head.origin.substr(0, 7) == "http://" && equals_ignoring_case(head.origin.substr(7), head.host))) return refuse(403, "another site's page asks");
-  const bool get = head.method == "GET", post = head.method == "POST";
-  // A link from elsewhere may open the page; nothing else is for others.
-  if (!head.site.empty() && head.site != "same-origin" && head.site != "none" && !(get && head.path == "/")) return refuse(403, "another site's page asks");
-  if (head.path == "/request") {
-    if (!post) return refuse(405, "POST only", "Allow: POST\r\n");
-    if (!head.encoding.empty()) return refuse(501, "Transfer-Encoding is not supported");
-    if (!equals_ignoring_case(trimmed(head.type.substr(0, head.type.find(';'))), "text/plain")) return refuse(415, "text/plain only");
-    if (head.length.empty()) return refuse(411, "Content-Length is missing");
-    if (head.length.find_first_not_of("0123456789") != std::string_view::npos) return refuse(400, "Content-Length is no number");
+struct Server {
+  struct Upload {
+    std::string body;
     size_t size = 0;
-    for (const char digit : head.length) size = std::min(size * 10 + static_cast<size_t>(digit - '0'), kMaxRequest + 1);
-    if (size > kMaxRequest) return refuse(413, "a request has at most 1000 bytes");
-    if (c->in.size() < head_end + 4 + size) return;  // the rest is still to come
-    c->done = true;
-    return take_request(c, c->in.substr(head_end + 4, size));
-  }
-  if (head.path != "/" && head.path != "/events") return refuse(404, "there is no such page");
-  if (!get && !(head.method == "HEAD" && head.path == "/")) return refuse(405, "GET only", "Allow: GET\r\n");
-  if (head.path == "/") {
-    c->out = response(200, "text/html; charset=utf-8", std::string_view(kPage, sizeof kPage - 1));
-    if (!get) c->out.resize(c->out.size() - (sizeof kPage - 1));
-    c->done = true;
-    return;
-  }
-  if (static_cast<size_t>(std::count_if(clients_.begin(), clients_.end(), [](const Client& other) { return other.listens; })) >= kMaxListeners) {
-    return refuse(503, "too many listen", "Retry-After: 5\r\n");
-  }
-  // A page that was cut off goes on where it was; "hello" tells it to start over.
-  uint64_t after = 0;
-  if (head.last_id.substr(0, head.last_id.find('-')) == start_id_ && head.last_id.size() > start_id_.size() + 1 && head.last_id.size() < start_id_.size() + 20) {
-    for (const char digit : head.last_id.substr(start_id_.size() + 1)) {
-      if (digit < '0' || digit > '9') {
-        after = 0;
-        break;
-      }
-      after = after * 10 + static_cast<uint64_t>(digit - '0');
-    }
-  }
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    c->next = after && after >= lost_ && after < next_id_ ? after + 1 : 0;
-  }
-  c->listens = true;
-  c->in = {};
-  c->out = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n" + std::string(kCommonHeaders) + "\r\nretry: 1000\n";
-  c->out += c->next ? "\n" : "data: {\"event\":\"hello\"}\n\n";
-}
+  };
+  struct Head {
+    std::string_view host, origin, site, type, length, last_id;
+    bool twice = false;
+  };
 
-// ---- connections -------------------------------------------------------------------------------------------------------------
-
-bool Web::receive(Client* c) {
-  char buffer[4096];
-  const ssize_t n = recv(c->fd, buffer, sizeof buffer, 0);
-  if (n == 0) return false;
-  if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
-  if (c->listens) return false;  // it has nothing more to say
-  if (c->done) return true;
-  c->in.append(buffer, static_cast<size_t>(n));
-  const size_t head_end = c->in.find("\r\n\r\n");
-  if (head_end != std::string::npos && head_end <= kMaxHead) {
-    answer(c, head_end);
-  } else if (c->in.size() > kMaxHead) {
-    c->out = refusal(431, "the request's head is too long");
-    c->done = true;
+  static MHD_Result header(void* user, MHD_ValueKind, const char* name, const char* value) {
+    auto* head = static_cast<Head*>(user);
+    const std::pair<const char*, std::string_view*> known[] = {
+        {"Host", &head->host}, {"Origin", &head->origin}, {"Sec-Fetch-Site", &head->site}, {"Content-Type", &head->type},
+        {"Content-Length", &head->length}, {"Last-Event-ID", &head->last_id}};
+    for (const auto& [wanted, to] : known) {
+      if (!equals_ignoring_case(name, wanted)) continue;
+      head->twice |= to->data() != nullptr;  // two answers to one question
+      *to = trimmed(value ? value : "");
+      if (!to->data()) *to = "";
+    }
+    return MHD_YES;
   }
-  return true;
-}
 
-bool Web::send_waiting(Client* c) {
-  for (;;) {
-    if (c->sent == c->out.size()) {
-      c->out.clear();
-      c->sent = 0;
-      if (c->listens && !c->done) next_events(c);
-      if (c->out.empty()) {
-        if (!c->done) return true;
-        // Closed at once, what the client may still be sending would turn into a reset that takes the answer along.
-        shutdown(c->fd, SHUT_WR);
-        c->deadline_ms = std::min(c->deadline_ms ? c->deadline_ms : INT64_MAX, now_ms() + kLingerMs);
-        return true;
-      }
-    }
-    const ssize_t n = send(c->fd, c->out.data() + c->sent, c->out.size() - c->sent, MSG_NOSIGNAL);
-    if (n < 0) {
-      if (errno == EINTR) continue;
-      if (errno != EAGAIN && errno != EWOULDBLOCK) return false;
-      if (c->listens && !c->deadline_ms) c->deadline_ms = now_ms() + kStalledMs;
-      return true;
-    }
-    c->sent += static_cast<size_t>(n);
-    if (c->listens) c->deadline_ms = 0;
+  static MHD_Result reply(MHD_Connection* connection, unsigned status, MHD_Response* r, const char* type, const char* allow = nullptr) {
+    if (!r) return MHD_NO;
+    MHD_add_response_header(r, "Content-Type", type);
+    MHD_add_response_header(r, "Cache-Control", "no-store");
+    MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+    // The page's own script and style lie in it, so nothing else may be loaded, and nobody may frame it.
+    MHD_add_response_header(r, "Content-Security-Policy",
+                            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+                            "frame-ancestors 'none'");
+    MHD_add_response_header(r, "Connection", "close");
+    if (allow) MHD_add_response_header(r, "Allow", allow);
+    const MHD_Result queued = MHD_queue_response(connection, status, r);
+    MHD_destroy_response(r);
+    return queued;
   }
-}
-
-void Web::accept_clients() {
-  while (clients_.size() < kMaxClients) {
-    const int fd = accept(listener_, nullptr, nullptr);
-    if (fd < 0) {
-      out_of_files_ = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-      return;
-    }
-    if (!no_waiting(fd)) {
-      close(fd);
-      continue;
-    }
-    Client c{};
-    c.fd = fd;
-    c.deadline_ms = now_ms() + kRequestMs;
-    clients_.push_back(std::move(c));
+  static MHD_Result say(MHD_Connection* connection, unsigned status, const char* text, const char* allow = nullptr) {
+    const std::string line = std::string(text) + "\n";
+    return reply(connection, status, MHD_create_response_from_buffer(line.size(), const_cast<char*>(line.data()), MHD_RESPMEM_MUST_COPY), "text/plain; charset=utf-8", allow);
   }
-}
 
-void Web::serve() {
-  std::vector<pollfd> polled;
-  while (!stopping_) {
-    polled.clear();
-    polled.push_back({wake_read_, POLLIN, 0});
-    polled.push_back({clients_.size() < kMaxClients && !out_of_files_ ? listener_ : -1, POLLIN, 0});
-    int64_t next = out_of_files_ ? now_ms() + 100 : INT64_MAX;  // without free descriptors, accept would fail again at once
-    for (const Client& c : clients_) {
-      polled.push_back({c.fd, static_cast<short>(POLLIN | (c.sent < c.out.size() ? POLLOUT : 0)), 0});
-      if (c.deadline_ms) next = std::min(next, c.deadline_ms);
+  static MHD_Result answer(void* user, MHD_Connection* connection, const char* url, const char* method, const char*, const char* upload, size_t* upload_size, void** state) {
+    auto* web = static_cast<Web*>(user);
+    auto* in = static_cast<Upload*>(*state);
+    if (!in) {  // the head alone is there; an answer now would cut off whoever is still sending
+      *state = new Upload;
+      return MHD_YES;
     }
-    const int wait = next == INT64_MAX ? -1 : static_cast<int>(std::max<int64_t>(next - now_ms(), 0));
-    if (poll(polled.data(), static_cast<nfds_t>(polled.size()), wait) < 0 && errno != EINTR) break;
-    char drained[64];
-    while (polled[0].revents && read(wake_read_, drained, sizeof drained) > 0) {
+    if (*upload_size) {
+      in->size += *upload_size;
+      if (in->size > kMaxBody) return MHD_NO;
+      if (in->size <= Web::kMaxRequest) in->body.append(upload, *upload_size);
+      *upload_size = 0;
+      return MHD_YES;
     }
-    const int64_t now = now_ms();
-    for (size_t i = 0; i < clients_.size(); ++i) {
-      Client& c = clients_[i];
-      const short got = polled[i + 2].revents;
-      bool open = !(got & (POLLERR | POLLNVAL)) && !(c.deadline_ms && now >= c.deadline_ms);
-      if (open && (got & (POLLIN | POLLHUP))) open = receive(&c);
-      if (open && (c.listens || c.done)) open = send_waiting(&c);
-      if (!open) {
-        close(c.fd);
-        c.fd = -1;
+    Head head;
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, header, &head);
+    if (head.twice) return say(connection, 400, "a header comes twice");
+    if (!is_loopback_host(head.host)) return say(connection, 403, "Host is neither localhost nor 127.0.0.1");
+    if (head.origin.data() && !(head.origin.substr(0, 7) == "http://" && equals_ignoring_case(head.origin.substr(7), head.host))) return say(connection, 403, "another site's page asks");
+    const std::string_view path = url;
+    const bool get = !strcmp(method, "GET"), page = path == "/" && (get || !strcmp(method, "HEAD"));
+    // A link from elsewhere may open the page; nothing else is for others.
+    if (head.site.data() && head.site != "same-origin" && head.site != "none" && !page) return say(connection, 403, "another site's page asks");
+    if (page) return reply(connection, 200, MHD_create_response_from_buffer(sizeof kPage - 1, const_cast<char*>(kPage), MHD_RESPMEM_PERSISTENT), "text/html; charset=utf-8");
+    if (path == "/request") return strcmp(method, "POST") ? say(connection, 405, "POST only", "POST") : take(web, connection, *in, head.type);
+    if (path != "/" && path != "/events") return say(connection, 404, "there is no such page");
+    return get ? listen(web, connection, head.last_id) : say(connection, 405, "GET only", "GET");
+  }
+
+  static MHD_Result take(Web* web, MHD_Connection* connection, const Upload& in, std::string_view type) {
+    if (!equals_ignoring_case(trimmed(type.substr(0, type.find(';'))), "text/plain")) return say(connection, 415, "text/plain only");
+    if (in.size > Web::kMaxRequest) return say(connection, 413, "a request has at most 1000 bytes");
+    const std::string_view text = trimmed(in.body);
+    if (!is_plain_text(text)) return say(connection, 400, "the request is no plain text in UTF-8");
+    if (text.empty()) return say(connection, 400, "the request is empty");
+    if (!web->take_ || !web->take_(std::string(text))) return say(connection, 503, "too many requests wait");
+    return say(connection, 202, "accepted");
+  }
+
+  static MHD_Result listen(Web* web, MHD_Connection* connection, std::string_view last_id) {
+    auto* listener = new Web::Listener{web, connection};
+    const std::string& start = web->start_id_;
+    uint64_t after = 0;
+    if (last_id.size() > start.size() + 1 && last_id.size() < start.size() + 20 && last_id.substr(0, start.size() + 1) == start + "-") {
+      for (const char digit : last_id.substr(start.size() + 1)) {
+        if (digit < '0' || digit > '9') {
+          after = 0;
+          break;
+        }
+        after = after * 10 + static_cast<uint64_t>(digit - '0');
       }
     }
-    std::erase_if(clients_, [](const Client& c) { return c.fd < 0; });
-    out_of_files_ = false;
-    accept_clients();
+    {
+      const std::lock_guard<std::mutex> lock(web->mutex_);
+      if (after && after >= web->lost_ && after < web->next_id_) listener->next = after + 1;  // a page that was cut off goes on where it was
+      // Who has gone is noticed only when there is something to send: the newest listeners are the ones that are there.
+      if (web->listeners_.size() >= Web::kMaxListeners) {
+        const auto oldest = std::find_if(web->listeners_.begin(), web->listeners_.end(), [](const Web::Listener* l) { return !l->over; });
+        if (oldest != web->listeners_.end()) {
+          (*oldest)->over = true;
+          web->wake(*oldest);
+        }
+      }
+      web->listeners_.push_back(listener);
+    }
+    listener->out = listener->next ? "retry: 1000\n\n" : "retry: 1000\ndata: {\"event\":\"hello\"}\n\n";  // "hello": start over
+    MHD_Response* r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kChunk, read_events, listener, forget);
+    if (!r) forget(listener);
+    return reply(connection, 200, r, "text/event-stream; charset=utf-8");
   }
-  for (const Client& c : clients_) close(c.fd);
-  clients_.clear();
-}
 
-void Web::wake() {
-  if (wake_write_ >= 0 && write(wake_write_, "", 1) < 0) {  // full: it wakes anyway
+  static ssize_t read_events(void* user, uint64_t, char* to, size_t room) {
+    auto* listener = static_cast<Web::Listener*>(user);
+    Web* web = listener->web;
+    const std::lock_guard<std::mutex> lock(web->mutex_);
+    if (web->stopping_ || listener->over) return MHD_CONTENT_READER_END_OF_STREAM;
+    if (listener->sent == listener->out.size() && !web->next_events(listener)) return MHD_CONTENT_READER_END_OF_STREAM;
+    const size_t n = std::min(room, listener->out.size() - listener->sent);
+    memcpy(to, listener->out.data() + listener->sent, n);
+    listener->sent += n;
+    if (n == 0) {
+      listener->suspended = true;
+      MHD_suspend_connection(listener->connection);
+    }
+    return static_cast<ssize_t>(n);
   }
-}
+
+  static void forget(void* user) {
+    auto* listener = static_cast<Web::Listener*>(user);
+    {
+      const std::lock_guard<std::mutex> lock(listener->web->mutex_);
+      std::erase(listener->web->listeners_, listener);
+    }
+    delete listener;
+  }
+
+  static void completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
+    delete static_cast<Upload*>(*state);
+    *state = nullptr;
+  }
+};
+
+// ---- start and stop ----------------------------------------------------------------------------------------------------------
 
 bool Web::start(int port, std::string* why) {
-  auto fail = [&](const char* what) {
-    *why = "the page at 127.0.0.1:" + std::to_string(port) + ": " + what + ": " + strerror(errno);
-    if (listener_ >= 0) close(listener_);
-    listener_ = -1;
-    return false;
-  };
-  if (thread_.joinable() || port < 0 || port > 65535) {
-    *why = thread_.joinable() ? "the page is served already" : "the page's port must be 0 to 65535, not " + std::to_string(port);
+  if (daemon_ || port < 0 || port > 65535) {
+    *why = daemon_ ? "the page is served already" : "the page's port must be 0 to 65535, not " + std::to_string(port);
     return false;
   }
-  listener_ = socket(AF_INET, SOCK_STREAM, 0);
-  if (listener_ < 0) return fail("socket");
-  const int on = 1;
-  setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   sockaddr_in at{};
   at.sin_family = AF_INET;
   at.sin_port = htons(static_cast<uint16_t>(port));
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  if (!no_waiting(listener_) || bind(listener_, reinterpret_cast<sockaddr*>(&at), size)) return fail("bind");
-  if (listen(listener_, 16) || getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size)) return fail("listen");
-  int ends[2];
-  if (pipe(ends)) return fail("pipe");
-  wake_read_ = ends[0];
-  no_waiting(ends[0]);
-  no_waiting(ends[1]);
-  port_ = ntohs(at.sin_port);
   timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
   start_id_ = std::to_string(t.tv_sec) + std::to_string(t.tv_nsec);
   stopping_ = false;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    wake_write_ = ends[1];
+  errno = 0;
+  daemon_ = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Server::answer, this, MHD_OPTION_SOCK_ADDR, &at,
+                             MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(kMaxClients), MHD_OPTION_CONNECTION_MEMORY_LIMIT, size_t{32} << 10, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSeconds,
+                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, Server::completed, nullptr, MHD_OPTION_END);
+  const MHD_DaemonInfo* info = daemon_ ? MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT) : nullptr;
+  if (!info) {
+    *why = "the page at 127.0.0.1:" + std::to_string(port) + ": " + (errno ? strerror(errno) : "the HTTP server does not start");
+    stop();
+    return false;
   }
-  thread_ = std::thread([this] { serve(); });
+  port_ = info->port;
   return true;
 }
 
 void Web::stop() {
-  if (!thread_.joinable()) return;
+  if (!daemon_) return;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
-    stopping_ = true;
-    wake();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;  // from here on no listener is suspended
+    for (Listener* listener : listeners_) wake(listener);
   }
-  thread_.join();
-  close(listener_);
-  listener_ = -1;
-  std::lock_guard<std::mutex> lock(mutex_);
-  close(wake_read_);
-  close(wake_write_);
-  wake_read_ = wake_write_ = -1;
+  MHD_stop_daemon(daemon_);
+  daemon_ = nullptr;
 }
 
 }  // namespace assistant
