@@ -22,6 +22,8 @@ EXE = os.path.abspath(sys.argv[1])
 WORK = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="linnet-assistant-")).absolute()
 WORK.mkdir(parents=True, exist_ok=True)
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "examples/assistant/language"))
+from spoken import spoken as spoken_text  # noqa: E402
 checks = 0
 
 
@@ -185,7 +187,8 @@ def read(path):
 def speak(text, path):
     """Somebody says it, with silence around."""
     raw = f"{path}.raw.wav"
-    subprocess.run(["flite", "-voice", "slt", "-t", text, "-o", raw] if shutil.which("flite") else ["espeak-ng", "-w", raw, text], check=True, capture_output=True)
+    text = spoken_text(text)
+    subprocess.run(["flite", "-voice", "kal16", "-t", text, "-o", raw] if shutil.which("flite") else ["espeak-ng", "-w", raw, text], check=True, capture_output=True)
     samples, rate = read(raw)
     os.unlink(raw)
     if rate != 16000:  # espeak-ng's 22050

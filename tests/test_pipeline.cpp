@@ -152,8 +152,10 @@ TEST_CASE("interrupted at 100 random moments the assistant answers what comes ne
   const size_t arena = cut.conversation.arena_bytes(), threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
   std::mt19937 random(11);
   for (int i = 0; i < 100; ++i) {
+    const size_t before = cut.player.samples, wanted = before + random() % (3 * kRate);
     REQUIRE(cut.pipeline.request(second));
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % (i % 2 ? 9000 : 60000)));
+    if (i % 2) std::this_thread::sleep_for(std::chrono::microseconds(random() % 9000));
+    else while (cut.player.samples < wanted) std::this_thread::yield();  // some way into the answer of four seconds
     cut.pipeline.interrupt();
     cut.pipeline.wait_idle();
     REQUIRE(cut.ask(third) == "1 mile is 5280 feet.");

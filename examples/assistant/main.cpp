@@ -149,6 +149,11 @@ int run(const Options& o) {
   config.conversation.model = data + "/model/linnet-assistant.gguf";
   config.conversation.tools = data + "/tools.json";
   config.tools.state = o.has_state ? "" : default_state();
+  std::error_code ec;
+  if (std::filesystem::exists(data + "/language/assistant.lm.bin", ec)) {
+    config.recognizer.language = data + "/language/assistant.lm.bin";
+    config.recognizer.dictionary = data + "/language/assistant.dict";
+  }
   const std::string settings = o.config.empty() ? data + "/assistant.yaml" : o.config;
   if (!read_config(settings, &config, &why)) return failed(why);
   if (!o.model.empty()) config.conversation.model = o.model;
