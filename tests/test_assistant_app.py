@@ -63,6 +63,7 @@ def command_line():
 
 def settings():
     path = WORK / "settings.yaml"
+    write(WORK / "silence.wav", [0.0] * 1600)
     bad = {
         "colour: red": ':1:1: there is no key "colour"',
         "threads: 1\nthreads: 2": ':2:1: "threads" stands here twice',
@@ -89,6 +90,13 @@ def settings():
         path.write_text(text)
         r = run("--state", "", "--config", path, "--text", "hello")
         check(r.returncode == 1 and str(path) in r.stderr and error in r.stderr, f"{text[:60]!r}: exit {r.returncode}, {r.stderr}")
+    path.write_text("microphone: no-such-device")
+    r = run("--state", "", "--config", path)
+    check(r.returncode == 1 and ("no-such-device" in r.stderr or "built without" in r.stderr), f"microphone: exit {r.returncode}, {r.stderr}")
+    for section in ("recognizer", "synthesizer"):
+        path.write_text(f"{section}:\n  engine: telepathy")
+        r = run("--state", "", "--config", path, "--wav", WORK / "silence.wav", "--out", WORK / "silence-out.wav")
+        check(r.returncode == 1 and "telepathy" in r.stderr, f"{section}: exit {r.returncode}, {r.stderr}")
     model = os.path.relpath(ROOT / "examples/assistant/model/linnet-assistant.gguf", WORK)
     for text in ("", "# nothing", "rooms: [kitchen]\nroom: kitchen\nthreads: 1\nturns: 3\ncontext: 512\n", f"model: {model}"):
         path.write_text(text)
