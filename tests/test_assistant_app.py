@@ -21,6 +21,7 @@ WORK = pathlib.Path(sys.argv[3]).absolute()
 WORK.mkdir(parents=True, exist_ok=True)
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples/assistant/language"))
+import measure  # noqa: E402
 from spoken import spoken as spoken_text  # noqa: E402
 checks = 0
 
@@ -215,21 +216,9 @@ def is_speech(path, text):
     return 0.01 < rms < 0.5 and changes and len(text) / 30 < seconds < 2 + len(text) / 6
 
 
-def wants(call):
-    """What a call does, whichever way it says so."""
-    args = {k: re.sub(r"\s+", " ", v.lower()).removeprefix("the ") if isinstance(v, str) else v for k, v in call["arguments"].items()}
-    args["seconds"] = 3600 * args.pop("hours", 0) + 60 * args.pop("minutes", 0) + args.pop("seconds", 0)
-    return call["name"], args
-
-
 def spoken():
-    """20 requests of the held-out set, drawn by seed 1 from those that want a tool."""
-    drawn = []
-    for line in (ROOT / "examples/assistant/training/heldout.jsonl").read_text().splitlines():
-        m = json.loads(line)["messages"]
-        if m[1]["content"].startswith("{"):
-            drawn.append((m[0]["content"], json.loads(m[1]["content"])))
-    drawn = random.Random(1).sample(drawn, 20)
+    """20 requests of the held-out set, drawn by seed 1 as language/measure.py draws them: right is the call that is wanted, or a sentence where none is."""
+    drawn = measure.draw(20, 1)
     right, lines = 0, []
     for i, (text, wanted) in enumerate(drawn):
         said, answer = WORK / f"request{i:02}.wav", WORK / f"answer{i:02}.wav"
@@ -242,9 +231,9 @@ def spoken():
         check(answers, f"{text!r}: heard {heard!r}, no answer")
         check(is_speech(answer, " ".join(e["text"] for e in answers)), f"{answer} is no speech")
         calls = [{"name": e["name"], "arguments": e["arguments"]} for e in of(all_events, "tool")]
-        ok = [wants(c) for c in calls] == [wants(wanted)]
+        ok = [measure.effect(json.dumps(c)) for c in calls] == [e for e in [measure.effect(wanted)] if e]
         right += ok
-        lines.append(f"{'right' if ok else 'WRONG'}\n  said   {text}\n  heard  {heard}\n  wanted {json.dumps(wanted)}\n  called {json.dumps(calls)}\n  answer {answers[-1]['text']}\n")
+        lines.append(f"{'right' if ok else 'WRONG'}\n  said   {text}\n  heard  {heard}\n  wanted {wanted}\n  called {json.dumps(calls)}\n  answer {answers[-1]['text']}\n")
     (WORK / "confusions.txt").write_text(f"{right} of {len(drawn)} right\n\n" + "\n".join(lines))
     print(f"{right} of {len(drawn)} spoken requests had the right effect ({WORK / 'confusions.txt'})")
     check(right >= 16, f"{right} of {len(drawn)} spoken requests had the right effect; at least 16 should:\n" + "\n".join(x for x in lines if x.startswith("WRONG")))
