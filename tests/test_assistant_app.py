@@ -1,21 +1,28 @@
 """linnet-assistant as it is used: typed requests, settings, state that survives kills, the page's process, and spoken requests from end to end.
 
-test_assistant_app.py LINNET_ASSISTANT [WORK_FOLDER]   (the folder keeps the spoken answers and the list of confusions)
+test_assistant_app.py LINNET_ASSISTANT SAY WORK_FOLDER [TEST...]   (the folder keeps what was said and answered, and the list of confusions)
 """
 import json
+import math
 import os
 import pathlib
+import random
+import re
 import signal
+import struct
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
+import wave
 
-EXE = os.path.abspath(sys.argv[1])
-WORK = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="linnet-assistant-")).absolute()
+EXE, SAY = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+WORK = pathlib.Path(sys.argv[3]).absolute()
 WORK.mkdir(parents=True, exist_ok=True)
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "examples/assistant/language"))
+import measure  # noqa: E402
+from spoken import spoken as spoken_text  # noqa: E402
 checks = 0
 
 
@@ -55,6 +62,7 @@ def command_line():
 
 def settings():
     path = WORK / "settings.yaml"
+    write(WORK / "silence.wav", [0.0] * 1600)
     bad = {
         "colour: red": ':1:1: there is no key "colour"',
         "threads: 1\nthreads: 2": ':2:1: "threads" stands here twice',
@@ -67,7 +75,7 @@ def settings():
         "rooms: [a, [b]]": ":1:12: rooms is a text",
         "recognizer: pocketsphinx": ":1:13: recognizer is a mapping",
         "recognizer:\n  voice: x": ':2:3: recognizer: there is no key "voice"',
-        "synthesizer:\n  speed: 99": ":2:10: speed is a number from 0.3 to 3",
+        "synthesizer:\n  speed: 99": ":2:10: speed is a number from 0.5 to 2",
         "- a": ":1:1: the file is a mapping",
         "threads: &x 1": ":1:10: anchors and tags",
         "threads: *x": ":1:10: ",
@@ -81,6 +89,13 @@ def settings():
         path.write_text(text)
         r = run("--state", "", "--config", path, "--text", "hello")
         check(r.returncode == 1 and str(path) in r.stderr and error in r.stderr, f"{text[:60]!r}: exit {r.returncode}, {r.stderr}")
+    path.write_text("microphone: no-such-device")
+    r = run("--state", "", "--config", path)
+    check(r.returncode == 1 and ("no-such-device" in r.stderr or "built without" in r.stderr), f"microphone: exit {r.returncode}, {r.stderr}")
+    for section in ("recognizer", "synthesizer"):
+        path.write_text(f"{section}:\n  engine: telepathy")
+        r = run("--state", "", "--config", path, "--wav", WORK / "silence.wav", "--out", WORK / "silence-out.wav")
+        check(r.returncode == 1 and "telepathy" in r.stderr, f"{section}: exit {r.returncode}, {r.stderr}")
     model = os.path.relpath(ROOT / "examples/assistant/model/linnet-assistant.gguf", WORK)
     for text in ("", "# nothing", "rooms: [kitchen]\nroom: kitchen\nthreads: 1\nturns: 3\ncontext: 512\n", f"model: {model}"):
         path.write_text(text)
@@ -156,11 +171,146 @@ def page():
     check(p.wait(timeout=20) == 0, "ctrl-C")
 
 
+# ---- sound -----------------------------------------------------------------------------------------------------------------------
+
+def write(path, samples, rate=16000, channels=1, bits=16):
+    """Samples -1..1 into a WAV file, the same in every channel."""
+    body = bytearray()
+    for x in samples:
+        n = max(-1.0, min(1.0, x))
+        piece = struct.pack("B", int(128 + 127 * n)) if bits == 8 else struct.pack("<h", int(32767 * n)) if bits == 16 else struct.pack("<i", int(8388607 * n))[:3]
+        body += piece * channels
+    align = channels * bits // 8
+    pathlib.Path(path).write_bytes(b"RIFF" + struct.pack("<I", 36 + len(body)) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, channels, rate, rate * align, align, bits) +
+                                   b"data" + struct.pack("<I", len(body)) + body)
+
+
+def read(path):
+    with wave.open(str(path)) as w:
+        n = w.getnframes()
+        return [x / 32768 for x in struct.unpack(f"<{n}h", w.readframes(n))], w.getframerate()
+
+
+def speak(text, path):
+    """Somebody says it, with silence around."""
+    raw = f"{path}.raw.wav"
+    subprocess.run([SAY, "kal16", raw, spoken_text(text)], check=True, capture_output=True)
+    samples, _ = read(raw)
+    os.unlink(raw)
+    write(path, [0.0] * 6400 + samples + [0.0] * 16000)
+    return samples
+
+
+def stretched(samples, by):
+    n = int(len(samples) * by)
+    return [samples[int(i / by)] for i in range(n)]
+
+
+def is_speech(path, text):
+    """Not silent, and as long as the text takes to say; of more than one level, as no hum and no hiss is."""
+    samples, rate = read(path)
+    seconds = len(samples) / rate
+    rms = math.sqrt(sum(x * x for x in samples) / max(1, len(samples)))
+    levels = [math.sqrt(sum(x * x for x in samples[i:i + rate // 50]) * 50 / rate) for i in range(0, max(0, len(samples) - rate // 50), rate // 50)]
+    changes = max(levels, default=0) > 4 * (sorted(levels)[len(levels) // 10] if levels else 0)
+    return 0.01 < rms < 0.5 and changes and len(text) / 30 < seconds < 2 + len(text) / 6
+
+
+def spoken():
+    """20 requests of the held-out set, drawn by seed 1 as language/measure.py draws them: right is the call that is wanted, or a sentence where none is."""
+    drawn = measure.draw(20, 1)
+    right, lines = 0, []
+    for i, (text, wanted) in enumerate(drawn):
+        said, answer = WORK / f"request{i:02}.wav", WORK / f"answer{i:02}.wav"
+        answer.unlink(missing_ok=True)
+        speak(text, said)
+        r, all_events = events("--state", "", "--wav", said, "--out", answer)
+        check(r.returncode == 0, f"{text!r}: exit {r.returncode}, {r.stderr}")
+        heard = " / ".join(e["text"] for e in of(all_events, "user"))
+        answers = of(all_events, "answer")
+        check(answers, f"{text!r}: heard {heard!r}, no answer")
+        check(is_speech(answer, " ".join(e["text"] for e in answers)), f"{answer} is no speech")
+        calls = [{"name": e["name"], "arguments": e["arguments"]} for e in of(all_events, "tool")]
+        ok = [measure.effect(json.dumps(c)) for c in calls] == [e for e in [measure.effect(wanted)] if e]
+        right += ok
+        lines.append(f"{'right' if ok else 'WRONG'}\n  said   {text}\n  heard  {heard}\n  wanted {wanted}\n  called {json.dumps(calls)}\n  answer {answers[-1]['text']}\n")
+    (WORK / "confusions.txt").write_text(f"{right} of {len(drawn)} right\n\n" + "\n".join(lines))
+    print(f"{right} of {len(drawn)} spoken requests had the right effect ({WORK / 'confusions.txt'})")
+    check(right >= 16, f"{right} of {len(drawn)} spoken requests had the right effect; at least 16 should:\n" + "\n".join(x for x in lines if x.startswith("WRONG")))
+
+
+def sounds():
+    """Whatever a file holds is heard, or refused by name."""
+    path, rng = WORK / "sound.wav", random.Random(5)
+    samples = speak("turn on the kitchen light", path)
+    said = [0.0] * 6400 + samples + [0.0] * 16000
+    short = of(events("--state", "", "--wav", path)[1], "stats")[0]["rss_bytes"]
+    for rate, channels, bits in ((16000, 1, 16), (44100, 2, 16), (16000, 1, 8), (48000, 1, 24), (8000, 1, 16)):
+        write(path, stretched(said, rate / 16000), rate, channels, bits)
+        r, all_events = events("--state", "", "--wav", path)
+        check(r.returncode == 0 and len(of(all_events, "user")) == 1, f"{rate} Hz, {channels} channels, {bits} bits: {r.stderr} {of(all_events, 'user')}")
+        if rate >= 16000 and bits > 8:
+            check([e["name"] for e in of(all_events, "tool")] == ["set_light"], f"{rate} Hz, {channels} channels, {bits} bits: heard {of(all_events, 'user')}")
+    noise = [rng.gauss(0, 0.0316) for _ in range(160000)]  # -30 dB
+    for name, there in (("nothing", []), ("silence", [0.0] * 48000), ("noise", noise), ("a constant", [0.3] * 48000), ("one sample", [1.0])):
+        write(path, there)
+        r, all_events = events("--state", "", "--wav", path)
+        check(r.returncode == 0 and not of(all_events, "answer"), f"{name}: exit {r.returncode}, {r.stderr} {of(all_events, 'user')}")
+    write(path, [20 * x for x in said])
+    r, all_events = events("--state", "", "--wav", path)
+    check(r.returncode == 0, f"clipped: {r.stderr}")
+    # Ten minutes: quiet, noise, and a request at the end.
+    write(path, (noise[:16000] + [0.0] * 144000) * 60 + said)
+    r, all_events = events("--state", "", "--wav", path)
+    check(r.returncode == 0 and len(of(all_events, "answer")) == 1, f"ten minutes: {r.stderr} {of(all_events, 'user')}")
+    check(of(all_events, "stats")[0]["rss_bytes"] < short + 20e6, "ten minutes take more memory than five seconds")
+    good = path.read_bytes()[:4000]
+    for name, bad in (("no WAV", b"hello"), ("empty", b""), ("a rate of 1", good[:24] + struct.pack("<I", 1) + good[28:]), ("no channels", good[:22] + b"\0\0" + good[24:]), ("a kind of its own", good[:20] + b"\x99\x99" + good[22:]),
+                      ("a header alone", good[:30])):
+        path.write_bytes(bad)
+        r = run("--state", "", "--wav", path)
+        check(r.returncode == 1 and str(path) in r.stderr, f"{name}: exit {r.returncode}, {r.stderr}")
+    jfk = pathlib.Path(os.environ.get("LINNET_DATA") or ROOT.parent / "shared" / "data") / "vectors/audio/jfk.wav"
+    if jfk.exists():
+        r, all_events = events("--state", "", "--wav", jfk)
+        check(r.returncode == 0 and of(all_events, "user"), f"jfk.wav: {r.stderr}")
+        print("jfk.wav: " + " / ".join(e["text"] for e in of(all_events, "user")))
+    else:
+        print(f"skipped: jfk.wav: there is no {jfk}")
+
+
+def barge_in():
+    """In real time: a second request while the first one's answer is spoken."""
+    path, out = WORK / "barge.wav", WORK / "barge-answer.wav"
+    a, b = speak("what's on my shopping list", path), speak("turn on the kitchen light", path)
+    write(path, [0.0] * 3200 + a + [0.0] * 19200 + b + [0.0] * 16000)
+    items = " and ".join(["apples", "bread", "cheese", "eggs", "flour", "honey", "lemons"])
+    state = WORK / "barge.json"
+    state.unlink(missing_ok=True)
+    run("--state", state, "--text", f"put {items} on the shopping list")
+    r, all_events = events("--state", state, "--wav", path, "--out", out, "--real-time")
+    check(r.returncode == 0 and len(of(all_events, "interrupted")) == 1, f"barge-in: {r.stderr} {of(all_events, 'user')} {of(all_events, 'interrupted')}")
+    check([e["name"] for e in of(all_events, "tool")][-1:] == ["set_light"], f"after barge-in: {of(all_events, 'user')}")
+    print(f"barge-in: silent {of(all_events, 'interrupted')[0]['silent_after_ms']:.1f} ms after it was noticed")
+
+
+def no_engines():
+    write(WORK / "silence.wav", [0.0] * 1600)
+    r = run("--state", "", "--wav", WORK / "silence.wav", "--out", WORK / "silence-out.wav")
+    if r.returncode:
+        return r.stderr.strip()
+    return None
+
+
 STEPS = [command_line, settings, typed, killed, page]
+SPOKEN = [spoken, sounds, barge_in]
 
 if __name__ == "__main__":
-    for step in STEPS:
+    for step in [s for s in STEPS + SPOKEN if not sys.argv[4:] or s.__name__ in sys.argv[4:]]:
         begin = time.monotonic()
+        if step in SPOKEN and no_engines():
+            print(f"skipped: {step.__name__}: {no_engines()}")
+            continue
         step()
-        print(f"{step.__name__}: {time.monotonic() - begin:.1f} s")
+        print(f"{step.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
     print(f"{checks} checks")

@@ -47,7 +47,7 @@ class Reader {
             {"", "synthesizer", Kind::kSection},
             {"synthesizer", "engine", Kind::kText, &c->synthesizer.engine},
             {"synthesizer", "voice", Kind::kText, &c->synthesizer.voice},
-            {"synthesizer", "speed", Kind::kReal, &c->synthesizer.speed, 0.3, 3},
+            {"synthesizer", "speed", Kind::kReal, &c->synthesizer.speed, 0.5, 2},
             {"synthesizer", "command", Kind::kTexts, &c->synthesizer.command},
             {"synthesizer", "time_limit_s", Kind::kReal, &c->synthesizer.time_limit_s, 0.1, 600},
         } {

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "config.h"
+#include "paced.h"
 #if LINNET_ASSISTANT_WEB
 #include "web.h"
 #endif
@@ -126,6 +127,13 @@ void print(const json& e) {
 std::atomic<bool> g_end{false};
 void on_signal(int) { g_end = true; }
 
+// A microphone until ctrl-C.
+struct UntilEnd : AudioSource {
+  explicit UntilEnd(AudioSource* source) : from(source) {}
+  size_t read(int16_t* samples, size_t n) override { return g_end ? 0 : from->read(samples, n); }
+  AudioSource* const from;
+};
+
 bool read_line(std::string* line) {
   line->clear();
   int c = 0;
@@ -141,6 +149,11 @@ int run(const Options& o) {
   config.conversation.model = data + "/model/linnet-assistant.gguf";
   config.conversation.tools = data + "/tools.json";
   config.tools.state = o.has_state ? "" : default_state();
+  std::error_code ec;
+  if (std::filesystem::exists(data + "/language/assistant.lm.bin", ec)) {
+    config.recognizer.language = data + "/language/assistant.lm.bin";
+    config.recognizer.dictionary = data + "/language/assistant.dict";
+  }
   const std::string settings = o.config.empty() ? data + "/assistant.yaml" : o.config;
   if (!read_config(settings, &config, &why)) return failed(why);
   if (!o.model.empty()) config.conversation.model = o.model;
@@ -160,6 +173,29 @@ int run(const Options& o) {
 #else
   if (o.web) return failed("--web: this linnet-assistant was built without the page (libmicrohttpd)");
 #endif
+  // Ears and mouth: files, or microphone and loudspeaker.
+  const bool live = !o.has_wav && o.texts.empty();
+  WavReader wav;
+  WavSink out;
+  std::unique_ptr<AudioSource> microphone;
+  std::unique_ptr<AudioSink> speaker;
+  if (o.has_wav && !wav.open(o.wav.c_str(), &why)) return failed(why);
+  if (live && !(microphone = open_microphone(config.microphone, &why))) {
+    if (!o.web) return failed(why);
+    std::fprintf(stderr, "linnet-assistant: %s; requests can be typed on the page\n", why.c_str());
+  }
+  if (live && o.out.empty() && !(speaker = open_speaker(config.speaker, &why))) {
+    if (!o.web) return failed(why);
+    std::fprintf(stderr, "linnet-assistant: %s; answers can be read on the page\n", why.c_str());
+  }
+  std::unique_ptr<Recognizer> recognizer;
+  if ((o.has_wav || microphone) && !(recognizer = make_recognizer(config.recognizer, &why))) return failed(why);
+  PacedSource paced_in(&wav);
+  PacedSink paced_out(&out);
+  AudioSink* sink = o.out.empty() ? speaker.get() : o.real_time ? static_cast<AudioSink*>(&paced_out) : &out;
+  std::unique_ptr<Synthesizer> synthesizer;
+  if (sink && !(synthesizer = make_synthesizer(config.synthesizer, &why))) return failed(why);
+
   Conversation conversation;
   const auto emit = [&](const json& e) {
     const std::string line = e.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -169,7 +205,7 @@ int run(const Options& o) {
     web.publish(line);
 #endif
   };
-  Pipeline pipeline(config.pipeline, &conversation, &tools, nullptr, nullptr, nullptr, emit);
+  Pipeline pipeline(config.pipeline, &conversation, &tools, recognizer.get(), synthesizer.get(), sink, emit);
   if (!conversation.open(config.conversation, [&](std::string_view call) { return pipeline.call_tool(call); }, &why)) return failed(why);
 #if LINNET_ASSISTANT_WEB
   web.on_request([&](const std::string& text) { return pipeline.request(text); });
@@ -185,12 +221,21 @@ int run(const Options& o) {
       if (text != "-") break;
     }
   }
+  AudioSource* source = o.has_wav ? o.real_time ? static_cast<AudioSource*>(&paced_in) : &wav : microphone.get();
+  if (source) {
+    UntilEnd until_end(source);
+    pipeline.listen(&until_end, o.has_wav && !o.real_time);
+    pipeline.wait_idle();
+  }
+  const bool cut_short = o.has_wav && !wav.error().empty();
+  if (cut_short) failed(wav.error());
   while (o.web && !g_end) poll(nullptr, 0, 200);
 #if LINNET_ASSISTANT_WEB
   web.stop();
 #endif
   pipeline.stop();
-  return pipeline.failed() ? kExitFailed : kExitOk;
+  if (!o.out.empty() && !out.save(o.out.c_str(), &why)) return failed(why);
+  return pipeline.failed() || cut_short ? kExitFailed : kExitOk;
 }
 
 }  // namespace

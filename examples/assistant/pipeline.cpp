@@ -13,7 +13,7 @@ namespace assistant {
 namespace {
 
 constexpr size_t kFrame = kRate / 100;       // samples of 10 ms
-constexpr size_t kBefore = 30;               // frames before the decision that somebody speaks: the first sound is in them
+constexpr size_t kBefore = VoiceActivity::kLeadMs / 10;  // frames before the decision that somebody speaks: the first sound is in them
 constexpr size_t kPartialEvery = 15;         // frames between two looks at what has been recognised
 constexpr size_t kMaxUtterance = 20 * 100;   // frames; what goes on is no request
 constexpr size_t kMaxRequests = 8;
@@ -236,6 +236,7 @@ void Pipeline::run() {
 bool Pipeline::say(const std::string& text, int64_t* first_audio_ns, double* played_s) {
   if (!synthesizer_ || !sink_) return true;
   const auto out = [&](const int16_t* samples, size_t n, int rate) {
+    if (n == 0) return !interrupt_;
     if (rate <= 0) return false;
     const size_t slice = static_cast<size_t>(std::max(rate / 50, 1));  // 20 ms: so soon an interruption is noticed
     for (size_t at = 0; at < n; at += slice) {
