@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The README's pictures, from one real conversation: record.py LINNET_ASSISTANT FOLDER [--wav SPOKEN.wav]
+"""The README's pictures, from one real conversation: record.py LINNET_ASSISTANT FOLDER [--wav SPOKEN.wav | --speak]
 
 Writes assistant.cast (asciicast 2) and assistant.gif (the terminal; needs Pillow and DejaVu Sans Mono), assistant-page.png (the page; needs Chromium) and assistant-turn.svg (where the time of
-a turn goes, from the latency events of this very run). Without --wav requests are typed. A picture that cannot be made is skipped by name.
+a turn goes, from the latency events of this very run). --speak: flite speaks the requests; without either they are typed. A picture that cannot be made is skipped by name.
 """
 import json
 import pathlib
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import wave
 
 import browser
 
@@ -38,6 +39,19 @@ def conversation(assistant, wav):
         if run.wait():
             sys.exit(f"record: {assistant} ended with {run.returncode}")
     return events
+
+
+def speak(path):
+    """The requests by flite, with time for the answer after each."""
+    with wave.open(str(path), "wb") as out:
+        out.setparams((1, 2, 16000, 0, "NONE", ""))
+        out.writeframes(bytes(16000))
+        for request in REQUESTS[:SHOWN]:
+            one = str(path) + ".one.wav"
+            subprocess.run(["flite", "-voice", "kal16", "-t", request, "-o", one], check=True)
+            with wave.open(one) as f:
+                out.writeframes(f.readframes(f.getnframes()))
+            out.writeframes(bytes(2 * 16000 * 4))
 
 
 def lines_of(events, spoken):
@@ -162,11 +176,15 @@ def turn(events, path):
 
 
 def main():
-    if len(sys.argv) not in (3, 5) or (len(sys.argv) == 5 and sys.argv[3] != "--wav"):
+    if sys.argv[3:4] not in ([], ["--wav"], ["--speak"]) or len(sys.argv) != {(): 3, ("--wav",): 5, ("--speak",): 4}[tuple(sys.argv[3:4])]:
         sys.exit(__doc__)
     assistant, folder, wav = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[4] if len(sys.argv) == 5 else None
     folder.mkdir(parents=True, exist_ok=True)
-    events = conversation(assistant, wav)
+    with tempfile.TemporaryDirectory() as spoken:
+        if "--speak" in sys.argv:
+            wav = spoken + "/requests.wav"
+            speak(wav)
+        events = conversation(assistant, wav)
     shown = lines_of(events, bool(wav))
     cast(shown, folder / "assistant.cast")
     turn(events, folder / "assistant-turn.svg")
