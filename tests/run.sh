@@ -78,8 +78,8 @@ stage "fuzz" tests fuzz -L fuzz
 stage "build: GCC, ASan + UBSan" build dev -DLINNET_FUZZ=OFF
 stage "tests: ASan + UBSan" tests dev
 # Under TSan only what runs on several threads.
-stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power $([ -f /usr/include/microhttpd.h ] && echo test_web)
-stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power|web)$'
+stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power test_pipeline $([ -f /usr/include/microhttpd.h ] && echo test_web)
+stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power|pipeline|web)$'
 if [ -n "$full" ]; then
   stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF
   stage "tests: ARM, qemu-user" tests arm64

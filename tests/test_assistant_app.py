@@ -192,12 +192,14 @@ def read(path):
 
 
 def speak(text, path):
-    """Somebody says it, with silence around."""
+    """Somebody says it, with quiet around."""
     raw = f"{path}.raw.wav"
     subprocess.run([SAY, "kal16", raw, spoken_text(text)], check=True, capture_output=True)
     samples, _ = read(raw)
     os.unlink(raw)
-    write(path, [0.0] * 6400 + samples + [0.0] * 16000)
+    rng = random.Random(text)
+    samples = [x + rng.gauss(0, 0.001) for x in [0.0] * 6400 + samples + [0.0] * 16000]  # in a quiet room, not in none
+    write(path, samples)
     return samples
 
 
@@ -242,8 +244,7 @@ def spoken():
 def sounds():
     """Whatever a file holds is heard, or refused by name."""
     path, rng = WORK / "sound.wav", random.Random(5)
-    samples = speak("turn on the kitchen light", path)
-    said = [0.0] * 6400 + samples + [0.0] * 16000
+    said = speak("turn on the kitchen light", path)
     short = of(events("--state", "", "--wav", path)[1], "stats")[0]["rss_bytes"]
     for rate, channels, bits in ((16000, 1, 16), (44100, 2, 16), (16000, 1, 8), (48000, 1, 24), (8000, 1, 16)):
         write(path, stretched(said, rate / 16000), rate, channels, bits)
@@ -283,7 +284,7 @@ def barge_in():
     """In real time: a second request while the first one's answer is spoken."""
     path, out = WORK / "barge.wav", WORK / "barge-answer.wav"
     a, b = speak("what's on my shopping list", path), speak("turn on the kitchen light", path)
-    write(path, [0.0] * 3200 + a + [0.0] * 19200 + b + [0.0] * 16000)
+    write(path, a + b)
     items = " and ".join(["apples", "bread", "cheese", "eggs", "flour", "honey", "lemons"])
     state = WORK / "barge.json"
     state.unlink(missing_ok=True)
