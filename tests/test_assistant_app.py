@@ -194,7 +194,7 @@ def read(path):
 def speak(text, path):
     """Somebody says it, with quiet around."""
     raw = f"{path}.raw.wav"
-    subprocess.run([SAY, "kal16", raw, spoken_text(text)], check=True, capture_output=True)
+    subprocess.run([SAY, "kal16", "1", raw, spoken_text(text)], check=True, capture_output=True)
     samples, _ = read(raw)
     os.unlink(raw)
     rng = random.Random(text)
