@@ -244,14 +244,14 @@ def spoken():
 def sounds():
     """Whatever a file holds is heard, or refused by name."""
     path, rng = WORK / "sound.wav", random.Random(5)
-    said = speak("turn on the kitchen light", path)
+    said = speak("set a timer for ten minutes", path)
     short = of(events("--state", "", "--wav", path)[1], "stats")[0]["rss_bytes"]
     for rate, channels, bits in ((16000, 1, 16), (44100, 2, 16), (16000, 1, 8), (48000, 1, 24), (8000, 1, 16)):
         write(path, stretched(said, rate / 16000), rate, channels, bits)
         r, all_events = events("--state", "", "--wav", path)
         check(r.returncode == 0 and len(of(all_events, "user")) == 1, f"{rate} Hz, {channels} channels, {bits} bits: {r.stderr} {of(all_events, 'user')}")
         if rate >= 16000 and bits > 8:
-            check([e["name"] for e in of(all_events, "tool")] == ["set_light"], f"{rate} Hz, {channels} channels, {bits} bits: heard {of(all_events, 'user')}")
+            check([e["name"] for e in of(all_events, "tool")] == ["set_timer"], f"{rate} Hz, {channels} channels, {bits} bits: heard {of(all_events, 'user')}")
     noise = [rng.gauss(0, 0.0316) for _ in range(160000)]  # -30 dB
     for name, there in (("nothing", []), ("silence", [0.0] * 48000), ("noise", noise), ("a constant", [0.3] * 48000), ("one sample", [1.0])):
         write(path, there)
@@ -283,7 +283,7 @@ def sounds():
 def barge_in():
     """In real time: a second request while the first one's answer is spoken."""
     path, out = WORK / "barge.wav", WORK / "barge-answer.wav"
-    a, b = speak("what's on my shopping list", path), speak("turn on the kitchen light", path)
+    a, b = speak("what's on my shopping list", path), speak("set a timer for ten minutes", path)
     write(path, a + b)
     items = " and ".join(["apples", "bread", "cheese", "eggs", "flour", "honey", "lemons"])
     state = WORK / "barge.json"
@@ -291,7 +291,7 @@ def barge_in():
     run("--state", state, "--text", f"put {items} on the shopping list")
     r, all_events = events("--state", state, "--wav", path, "--out", out, "--real-time")
     check(r.returncode == 0 and len(of(all_events, "interrupted")) == 1, f"barge-in: {r.stderr} {of(all_events, 'user')} {of(all_events, 'interrupted')}")
-    check([e["name"] for e in of(all_events, "tool")][-1:] == ["set_light"], f"after barge-in: {of(all_events, 'user')}")
+    check([e["name"] for e in of(all_events, "tool")][-1:] == ["set_timer"], f"after barge-in: {of(all_events, 'user')}")
     print(f"barge-in: silent {of(all_events, 'interrupted')[0]['silent_after_ms']:.1f} ms after it was noticed")
 
 
