@@ -1,4 +1,4 @@
-// Recognises WAV files with the assistant's recogniser: speech_tool LANGUAGE DICTIONARY FILE... One line each: the text, for language/measure.py.
+// Recognises WAV files with the assistant's recogniser: speech_tool LANGUAGE DICTIONARY VOICE FILE... One line each: the text, for language/measure.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -8,16 +8,17 @@
 
 int main(int argc, char** argv) {
   std::string why, text;
-  if (argc < 3) return std::fputs("speech_tool LANGUAGE DICTIONARY FILE...\n", stderr), 2;
+  if (argc < 4) return std::fputs("speech_tool LANGUAGE DICTIONARY VOICE FILE...\n", stderr), 2;
   assistant::RecognizerConfig config;
   config.language = argv[1];
   config.dictionary = argv[2];
+  config.voice = argv[3];
   const auto recognizer = assistant::make_recognizer(config, &why);
   if (!recognizer) return std::fprintf(stderr, "%s\n", why.c_str()), 1;
   double audio = 0, finish = 0;
   const auto now = [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); };
   const double begin = now();
-  for (int k = 3; k < argc; ++k) {
+  for (int k = 4; k < argc; ++k) {
     assistant::Wav wav;
     bool ok = assistant::read_wav(argv[k], &wav, &why) && recognizer->start(&why);
     for (size_t at = 0; ok && at < wav.samples.size(); at += 1600) {  // as a microphone gives them, with a partial text every 100 ms
@@ -30,5 +31,5 @@ int main(int argc, char** argv) {
     audio += wav.seconds();
     std::printf("%s\n", text.c_str());
   }
-  std::fprintf(stderr, "%.1f s of speech, %.3f of real time, %.0f ms to finish\n", audio, (now() - begin) / audio, 1000 * finish / std::max(1, argc - 3));
+  std::fprintf(stderr, "%.1f s of speech, %.3f of real time, %.0f ms to finish\n", audio, (now() - begin) / audio, 1000 * finish / std::max(1, argc - 4));
 }

@@ -221,12 +221,14 @@ def is_speech(path, text):
 def spoken():
     """20 requests of the held-out set, drawn by seed 1 as language/measure.py draws them: right is the call that is wanted, or a sentence where none is."""
     drawn = measure.draw(20, 1)
+    config = WORK / "voice.yaml"  # adapted to who speaks, on sentences of the training patterns
+    config.write_text(f"recognizer: {{voice: {json.dumps(str(ROOT / 'examples/assistant/language/kal16'))}}}\n")
     right, lines = 0, []
     for i, (text, wanted) in enumerate(drawn):
         said, answer = WORK / f"request{i:02}.wav", WORK / f"answer{i:02}.wav"
         answer.unlink(missing_ok=True)
         speak(text, said)
-        r, all_events = events("--state", "", "--wav", said, "--out", answer)
+        r, all_events = events("--config", config, "--state", "", "--wav", said, "--out", answer)
         check(r.returncode == 0, f"{text!r}: exit {r.returncode}, {r.stderr}")
         heard = " / ".join(e["text"] for e in of(all_events, "user"))
         answers = of(all_events, "answer")

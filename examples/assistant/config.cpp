@@ -42,6 +42,7 @@ class Reader {
             {"recognizer", "acoustic", Kind::kPath, &c->recognizer.acoustic},
             {"recognizer", "language", Kind::kPath, &c->recognizer.language},
             {"recognizer", "dictionary", Kind::kPath, &c->recognizer.dictionary},
+            {"recognizer", "voice", Kind::kPath, &c->recognizer.voice},
             {"recognizer", "command", Kind::kTexts, &c->recognizer.command},
             {"recognizer", "time_limit_s", Kind::kReal, &c->recognizer.time_limit_s, 0.1, 600},
             {"", "synthesizer", Kind::kSection},

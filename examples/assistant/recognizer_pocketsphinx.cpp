@@ -27,11 +27,12 @@ class PocketSphinx : public Recognizer {
     const std::string acoustic = config.acoustic.empty() ? base + "/en-us/en-us" : config.acoustic;
     const std::string language = config.language.empty() ? base + "/en-us/en-us.lm.bin" : config.language;
     const std::string dictionary = config.dictionary.empty() ? base + "/en-us/cmudict-en-us.dict" : config.dictionary;
-    for (const std::string& path : {acoustic + "/mdef", language, dictionary})
+    const std::string adapted = config.voice.empty() ? acoustic : config.voice, means = adapted + "/means", variances = adapted + "/variances";
+    for (const std::string& path : {acoustic + "/mdef", language, dictionary, means, variances})
       if (access(path.c_str(), R_OK) != 0) return *why = "pocketsphinx: " + path + " cannot be read", false;
     err_set_logfp(nullptr);
-    // Wide beams and the language model's weight: found on sentences of the training patterns, see language/README.md.
-    options_ = cmd_ln_init(nullptr, ps_args(), TRUE, "-hmm", acoustic.c_str(), "-lm", language.c_str(), "-dict", dictionary.c_str(), "-logfn", "/dev/null", "-lw", "5.5", "-beam", "1e-60",
+    // Wide beams and the language model's weight: found on sentences of the training patterns.
+    options_ = cmd_ln_init(nullptr, ps_args(), TRUE, "-hmm", acoustic.c_str(), "-mean", means.c_str(), "-var", variances.c_str(), "-lm", language.c_str(), "-dict", dictionary.c_str(), "-logfn", "/dev/null", "-lw", "5.5", "-beam", "1e-60",
                            "-wbeam", "1e-40", "-pbeam", "1e-60", "-remove_silence", "no", nullptr);
     if (options_) decoder_ = ps_init(options_);
     // Where the first utterance's cepstral mean begins: that of a plain voice, close by. The acoustic model's own is of telephones.
