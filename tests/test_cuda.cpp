@@ -708,3 +708,68 @@ TEST_CASE("zero copy on CUDA: the same bytes from where the file lies, whose pag
   profile.cuda_zero_copy = 3;
   CHECK(linnet_model_need(gpu.image.view(), &profile, &need, &err) == LINNET_BAD_PROFILE);
 }
+
+TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the GPU draws again") {
+  FakeCuda fake(setup());
+  const char* const schema = R"({"type":"object","properties":{"n":{"type":"integer","minimum":3,"maximum":140},"on":{"type":"boolean"}},"required":["n","on"]})";
+  linnet_error err{};
+  size_t n = 0;
+  std::vector<char> blob(1 << 14);
+  check(linnet_grammar_compile({schema, std::strlen(schema)}, "schema", LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err), err);
+  linnet_view file{};
+  check(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err), err);
+  std::string texts[2];
+  Row rows[2];
+  for (const uint32_t gpu : {0u, 1u}) {
+    linnet_profile profile = on_gpu();
+    if (!gpu) profile.cuda = LINNET_CUDA_OFF;
+    linnet_need need{};
+    linnet_model* model = nullptr;
+    check(linnet_model_need(file, &profile, &need, &err), err);
+    const Memory model_memory(need.bytes);
+    check(linnet_model_init(&model, model_memory.p, need.bytes, file, &profile, &err), err);
+    linnet_grammar* grammar = nullptr;
+    check(linnet_grammar_need(model, {blob.data(), n}, &need, &err), err);
+    const Memory grammar_memory(need.bytes);
+    check(linnet_grammar_init(&grammar, grammar_memory.p, need.bytes, model, {blob.data(), n}, &err), err);
+    const auto p = params(LINNET_I8, 1, 16, 1, 64);
+    linnet_session* session = nullptr;
+    check(linnet_session_need(model, &p, &need, &err), err);
+    const Memory memory(need.bytes);
+    check(linnet_session_init(&session, memory.p, need.bytes, model, &p, &err), err);
+    linnet_sampling sampling{};
+    sampling.size = sizeof sampling;
+    sampling.seed = 5;
+    sampling.temperature = 3;
+    check(linnet_sampling_set(session, &sampling, &err), err);
+    const Tokens prompt = {300, 301};
+    check(linnet_prefill(session, 0, prompt.data(), prompt.size(), &err), err);
+    check(linnet_grammar_set(session, 0, grammar, &err), err);
+    linnet_generate_params g{};
+    g.size = sizeof g;
+    const auto hear = [](void* user, int32_t, const char* utf8, size_t n_bytes) -> int {
+      static_cast<std::string*>(user)->append(utf8, n_bytes);
+      return 0;
+    };
+    linnet_stop why;
+    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &why, &err), err);
+    CHECK(why == LINNET_STOP_GRAMMAR);
+    check(linnet_grammar_set(session, 0, nullptr, &err), err);
+    g.max_tokens = 2;
+    g.ignore_eos = 1;
+    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &why, &err), err);
+    CHECK(why == LINNET_STOP_LENGTH);
+    const float* row = nullptr;
+    size_t n_vocab = 0;
+    check(linnet_logits(session, 0, 0, &row, &n_vocab), err);
+    rows[gpu].assign(row, row + n_vocab);
+    linnet_session_fini(session);
+    linnet_model_fini(model);
+  }
+  linnet_file_unmap(&file);
+  INFO(texts[1]);
+  CHECK(texts[0] == texts[1]);
+  CHECK(texts[1].find("{\"n\":") == 0);
+  CHECK(same_bytes(rows[0], rows[1]));
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
