@@ -773,3 +773,44 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
   CHECK(same_bytes(rows[0], rows[1]));
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
+
+// The GPU keeps what it drew, as penalties look back at it, and is told the last of it anew where its room ends.
+TEST_CASE("a generation on CUDA longer than the GPU's memory of what was drawn") {
+  if (!std::getenv("LINNET_TEST_FULL")) {
+    std::printf("skipped: 3,100 tokens in the emulator: set LINNET_TEST_FULL\n");
+    return;
+  }
+  FakeCuda fake(setup());
+  const Model cpu("tests/golden/mistral-window", LINNET_I8G128);
+  Model gpu("tests/golden/mistral-window", LINNET_I8G128, 0, false);
+  gpu.open(on_gpu());
+  const auto p = params(LINNET_I8, 1, 64, 1, 4400);
+  linnet_sampling way{};
+  way.size = sizeof way;
+  way.seed = 9;
+  way.temperature = 1;
+  way.repeat_penalty = 1.5f;
+  way.penalty_last_n = 100;
+  Tokens heard[2];
+  int which = 0;
+  Session on(gpu, p), off(cpu, p);
+  for (Session* s : {&on, &off}) {
+    linnet_error err{};
+    check(linnet_sampling_set(s->s, &way, &err), err);
+    s->prefill(random_tokens(1030, cpu.desc.n_vocab, 4));
+    linnet_generate_params g{};
+    g.size = sizeof g;
+    g.ignore_eos = 1;
+    g.max_tokens = 3100;
+    linnet_stop why;
+    const auto hear = [](void* user, int32_t token, const char*, size_t) -> int {
+      if (token >= 0) static_cast<Tokens*>(user)->push_back(token);
+      return 0;
+    };
+    check(linnet_generate(s->s, 0, &g, hear, &heard[which++], &why, &err), err);
+  }
+  CHECK(heard[0].size() == 3100);
+  CHECK(heard[0] == heard[1]);
+  CHECK(same_bytes(on.logits(), off.logits()));
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
