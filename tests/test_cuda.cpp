@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <thread>
 
 #include "cuda_bench.h"
 #include "cuda_fake_driver.h"
@@ -812,5 +813,52 @@ TEST_CASE("a generation on CUDA longer than the GPU's memory of what was drawn")
   CHECK(heard[0].size() == 3100);
   CHECK(heard[0] == heard[1]);
   CHECK(same_bytes(on.logits(), off.logits()));
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("sessions of several threads on one GPU: each gets the CPU's tokens") {
+  FakeCuda fake(setup());
+  const Model cpu("tests/golden/qwen2", LINNET_I8G128);
+  Model gpu("tests/golden/qwen2", LINNET_I8G128, 0, false);
+  gpu.open(on_gpu());
+  const auto p = params(LINNET_I8, 1, 16, 1, 64);
+  constexpr uint32_t kSessions = 4;
+  std::vector<std::unique_ptr<Session>> on;
+  Tokens prompt[kSessions], heard[kSessions], want[kSessions];
+  linnet_status status[kSessions] = {};
+  const auto hear = [](void* user, int32_t token, const char*, size_t) -> int {
+    if (token >= 0) static_cast<Tokens*>(user)->push_back(token);
+    return 0;
+  };
+  const auto talk = [&](const Session& s, uint32_t i, Tokens* out) {
+    linnet_error err{};
+    linnet_generate_params g{};
+    g.size = sizeof g;
+    g.ignore_eos = 1;
+    g.max_tokens = 8;
+    linnet_stop why;
+    size_t length = 0;
+    for (int turn = 0; turn < 3; ++turn) {
+      if (const linnet_status bad = linnet_prefill(s.s, 0, prompt[i].data(), prompt[i].size(), &err)) return bad;
+      if (const linnet_status bad = linnet_generate(s.s, 0, &g, hear, out, &why, &err)) return bad;
+      if (const linnet_status bad = linnet_length(s.s, 0, &length)) return bad;
+      if (const linnet_status bad = linnet_truncate(s.s, 0, length - 5)) return bad;
+    }
+    return LINNET_OK;
+  };
+  for (uint32_t i = 0; i < kSessions; ++i) {
+    prompt[i] = random_tokens(5 + i, cpu.desc.n_vocab, 40 + i);
+    on.push_back(std::make_unique<Session>(gpu, p));
+    const Session off(cpu, p);
+    REQUIRE(talk(off, i, &want[i]) == LINNET_OK);
+  }
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < kSessions; ++i) threads.emplace_back([&, i] { status[i] = talk(*on[i], i, &heard[i]); });
+  for (std::thread& t : threads) t.join();
+  for (uint32_t i = 0; i < kSessions; ++i) {
+    CHECK(status[i] == LINNET_OK);
+    CHECK(heard[i].size() == 24);
+    CHECK(heard[i] == want[i]);
+  }
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
