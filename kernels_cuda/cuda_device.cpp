@@ -494,6 +494,9 @@ void begin(void* session, const DevicePass& p) {
     const size_t at = size_t{r} * p.rope_rows * p.n_pairs;
     to_device(q, p.rows->cos + at, p.made->cos + at, size_t{p.m} * p.n_pairs * sizeof(float));
     to_device(q, p.rows->sin + at, p.made->sin + at, size_t{p.m} * p.n_pairs * sizeof(float));
+    if (!p.rows->sink_cos) continue;
+    to_device(q, p.rows->sink_cos + at * kMaxSinks, p.made->sink_cos + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
+    to_device(q, p.rows->sink_sin + at * kMaxSinks, p.made->sink_sin + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
   }
   q.pass.tokens = p.rows->tokens;
   q.n_rows = p.m;

@@ -263,6 +263,76 @@ TEST_CASE("saved sequences move between CPU and CUDA") {
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
 
+TEST_CASE("sinks + recent on CUDA: the CPU's bytes, in batches, after forks, rollbacks and saving, and drawn ahead") {
+  FakeCuda fake(setup());
+  struct Way {
+    const char* name;
+    linnet_format kv, weights;
+  };
+  // Heads of rotated halves and of rotated pairs, learned sinks beside them, windows of their own, layers without RoPE, a latent, factors of RoPE.
+  for (const Way& way : {Way{"llama", LINNET_I8, LINNET_I8G128}, Way{"glm4", LINNET_F16, LINNET_I8G128}, Way{"gpt-oss", LINNET_I8, LINNET_I8G32}, Way{"mistral-window", LINNET_F8E4M3, LINNET_I8G128},
+                         Way{"smollm3", LINNET_I8, LINNET_I8G128}, Way{"deepseek-v2", LINNET_I8, LINNET_I8G128}, Way{"llama-yarn", LINNET_F32, LINNET_I8G128}}) {
+    INFO(way.name);
+    const std::string src = std::string("tests/golden/") + way.name;
+    const Model cpu(src, way.weights);
+    Model gpu(src, way.weights, 0, false);
+    gpu.open(on_gpu());
+    auto p = params(way.kv, 1, 8, 2, 40);
+    p.n_sequences = 2;
+    p.when_full = LINNET_FULL_SINKS;
+    p.n_keep = 3;
+    const Tokens prompt = random_tokens(60, cpu.desc.n_vocab, 12);
+    std::vector<Row> rows[2];
+    Tokens heard[2];
+    std::vector<uint8_t> states[2];
+    for (const bool gpus : {false, true}) {
+      Session s(gpus ? gpu : cpu, p), other(gpus ? cpu : gpu, p);
+      linnet_error err{};
+      const auto keep = [&](const Session& of) {
+        rows[gpus].push_back(of.logits(1));
+        rows[gpus].push_back(of.logits(0));
+      };
+      for (size_t at = 0; at < prompt.size(); at += 6) s.prefill(Tokens(prompt.begin() + static_cast<std::ptrdiff_t>(at), prompt.begin() + static_cast<std::ptrdiff_t>(at) + 6));
+      keep(s);
+      check(linnet_fork(s.s, 0, 1, 58, &err), err);
+      check(linnet_truncate(s.s, 0, 57), err);
+      const linnet_rows both[2] = {{0, 4, prompt.data()}, {1, 2, prompt.data() + 9}};
+      check(linnet_prefill_batch(s.s, both, 2, &err), err);
+      const float* row = nullptr;
+      size_t n = 0;
+      check(linnet_logits(s.s, 1, 0, &row, &n), err);
+      rows[gpus].emplace_back(row, row + n);
+      linnet_generate_params g{};
+      g.size = sizeof g;
+      g.ignore_eos = 1;
+      g.max_tokens = 14;
+      linnet_stop why;
+      const auto hear = [](void* user, int32_t token, const char*, size_t) -> int {
+        if (token >= 0) static_cast<Tokens*>(user)->push_back(token);
+        return 0;
+      };
+      check(linnet_generate(s.s, 0, &g, hear, &heard[gpus], &why, &err), err);
+      s.prefill({1, 2, 3});
+      keep(s);
+      check(linnet_state_need(s.s, 0, &n, &err), err);
+      states[gpus].resize(n);
+      check(linnet_state_save(s.s, 0, states[gpus].data(), n, &n, &err), err);
+      check(linnet_state_load(other.s, 0, states[gpus].data(), n, &err), err);
+      other.prefill({4, 5});
+      keep(other);
+    }
+    CHECK(heard[0].size() == 14);
+    CHECK(heard[0] == heard[1]);
+    REQUIRE(rows[0].size() == 7);
+    for (size_t i = 0; i < 7; ++i) {
+      INFO(i);
+      CHECK(same_bytes(rows[0][i], rows[1][i]));
+    }
+    CHECK(states[0] == states[1]);
+  }
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
 TEST_CASE("every call of the driver fails once: a status, and nothing lost") {
   FakeCuda fake(setup());
   Model gpu("tests/golden/qwen2", LINNET_I8, 0, false);  // only its image
@@ -354,8 +424,10 @@ TEST_CASE("what CUDA cannot do, and machines without it") {
   CHECK(linnet_session_need(gpu.m, &p, &need, &err) == LINNET_UNSUPPORTED);
   CHECK(std::string(err.text).find("CUDA") != std::string::npos);
   p = params(LINNET_I8, 1, 0, 0, 64);
-  p.when_full = LINNET_FULL_SINKS;
-  CHECK(linnet_session_need(gpu.m, &p, &need, &err) == LINNET_UNSUPPORTED);
+  for (const uint32_t when : {LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV}) {
+    p.when_full = when;
+    CHECK(linnet_session_need(gpu.m, &p, &need, &err) == LINNET_UNSUPPORTED);
+  }
 }
 
 // Draws on the device, whose next pass runs before the host knows the token.

@@ -210,7 +210,7 @@ typedef enum linnet_switch {
   LINNET_SWITCH_OFF = 2
 } linnet_switch;
 
-/* Whether a GPU computes. What it cannot do is LINNET_UNSUPPORTED by name: KIVI formats, and sequences that go on when they are full otherwise than by LINNET_FULL_DROP_OLDEST. */
+/* Whether a GPU computes. What it cannot do is LINNET_UNSUPPORTED by name: KIVI formats, and sequences of which attention chooses what stays (LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV). */
 typedef enum linnet_cuda {
   LINNET_CUDA_DEFAULT = 0, /* as LINNET_CUDA_OFF */
   LINNET_CUDA_ON = 1,      /* LINNET_UNSUPPORTED in builds without CUDA, LINNET_DEVICE where there is no device; err->text says why */
