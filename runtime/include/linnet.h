@@ -211,6 +211,15 @@ typedef enum linnet_switch {
 } linnet_switch;
 
 /* Whether a GPU computes. What it cannot do is LINNET_UNSUPPORTED by name: KIVI formats, and sequences that go on when they are full otherwise than by LINNET_FULL_DROP_OLDEST. */
+/* Products of float and FP8 weights with more than 8 rows, on a GPU. What they take beside is counted in linnet_session_need. */
+typedef enum linnet_gemm {
+  LINNET_GEMM_DEFAULT = 0, /* as LINNET_GEMM_EXACT */
+  LINNET_GEMM_EXACT = 1,   /* the CPU's bits; FP8 weights: activations in bf16, sums in another order */
+  LINNET_GEMM_FAST = 2     /* tensor cores: f16 and bf16 weights to about f32's rounding; FP8 weights by activations in e4m3, 3 bits and a scale for each 128 of them, where the GPU
+                              multiplies FP8 (linnet_cuda_device.compiled_for 90 and more), else as EXACT. A prompt is then not what single tokens would be. Experts and the
+                              latents' matrices of MLA stay exact */
+} linnet_gemm;
+
 typedef enum linnet_cuda {
   LINNET_CUDA_DEFAULT = 0, /* as LINNET_CUDA_OFF */
   LINNET_CUDA_ON = 1,      /* LINNET_UNSUPPORTED in builds without CUDA, LINNET_DEVICE where there is no device; err->text says why */
@@ -271,6 +280,7 @@ typedef struct linnet_profile {
   uint32_t cuda;             /* linnet_cuda: whether models go to the GPU */
   uint32_t cuda_zero_copy;   /* linnet_switch: matrices are read where the file's view is, which stays until linnet_model_fini and whose pages are locked; default off.
                                 LINNET_UNSUPPORTED on GPUs with memory of their own, and where the driver refuses */
+  uint32_t cuda_gemm;        /* linnet_gemm; default exact */
 
   char name[64]; /* NUL-terminated; "" = none */
 } linnet_profile;
