@@ -24,7 +24,7 @@ struct CudaQueue {
   CuStream stream;
   CuFunction kernels[kCudaKernels];
   uint32_t n_sms, arch;     // streaming multiprocessors; 87 = compute capability 8.7
-  bool fast, has_e4m3;      // profile's cuda_gemm; kernels for FP8 tensor cores are there
+  bool fast, e4m3;          // profile's cuda_gemm; e4m3 where its kernels are there
   uint32_t shared_bytes;    // of a block at most, opted in
   uint32_t n_chunk;         // rows of a pass at most
   uint32_t n_rows;          // of this pass, which sizes the grids of experts; 0: not known, n_chunk

@@ -37,8 +37,8 @@ Choice terms_of(const CudaQueue& q, Format f) {
   constexpr CudaKernel kNone = kCudaKernels;
   if (q.fast && f == LINNET_F16) return {kNone, kCuda_gemm16_terms_f16, kCuda_gemm64_terms_f16, 4, 2, true};
   if (q.fast && f == LINNET_BF16) return {kNone, kCuda_gemm16_terms_bf16, kCuda_gemm64_terms_bf16, 6, 2, false};
-  if (q.fast && q.has_e4m3 && f == LINNET_F8E4M3) return {kNone, kCuda_gemm16_codes_e4m3, kCuda_gemm64_codes_e4m3, 1, 0, true};
-  if (q.fast && q.has_e4m3 && f == LINNET_F8E5M2) return {kNone, kCuda_gemm16_codes_e5m2, kCuda_gemm64_codes_e5m2, 1, 0, true};
+  if (q.e4m3 && f == LINNET_F8E4M3) return {kNone, kCuda_gemm16_codes_e4m3, kCuda_gemm64_codes_e4m3, 1, 0, true};
+  if (q.e4m3 && f == LINNET_F8E5M2) return {kNone, kCuda_gemm16_codes_e5m2, kCuda_gemm64_codes_e5m2, 1, 0, true};
   return {};
 }
 

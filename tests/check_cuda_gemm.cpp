@@ -169,7 +169,7 @@ TEST_CASE("CUDA products of every code of FP8") {
     }
 }
 
-// cuda_gemm: fast. Against sums in double of what term_rows should give; the bounds are what the emulator's order of sums costs. A GPU's tensor cores cut what they align where the emulator
+// cuda_gemm: fast and e4m3. Against sums in double of what term_rows should give; the bounds are what the emulator's order of sums costs. A GPU's tensor cores cut what they align where the emulator
 // rounds: 2^-22 of a group's sum of |x * w| for each of its 16 to 24 products of f16 and bf16; of e4m3, which Hopper adds up with 13 bits behind the point, 2^-12 for each of 4.
 TEST_CASE("CUDA products in terms: near the exact sums, a row's bits whatever rows are beside it") {
   std::mt19937 random(15);
@@ -179,7 +179,7 @@ TEST_CASE("CUDA products in terms: near the exact sums, a row's bits whatever ro
     for (const Shape& s : kShapes) {
       INFO(format_name(f) << " m " << s.m << " n " << s.n << " k " << s.k);
       EmulatedQueue queue(s.m * cuda_terms_bytes(f, s.k) + 16, s.n_sms, 90);
-      queue.q.fast = queue.q.has_e4m3 = true;
+      queue.q.fast = queue.q.e4m3 = true;
       DeviceMemory memory;
       const Packed packed(random, f, s.n, s.k);
       const EmulatedMatrix matrix(memory, f, s.n, s.k, packed.panels, packed.scales, s.part_panels);

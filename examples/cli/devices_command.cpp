@@ -259,7 +259,7 @@ void print_gpu() {
   if (d.clock_mhz) std::printf(" at up to %u MHz", d.clock_mhz);
   std::printf(", %s%s\n        driver for CUDA %u.%u; kernels for %u.%u%s\n", human_bytes(d.memory_bytes).c_str(), d.integrated ? " shared with the CPUs" : "", d.driver / 1000, d.driver % 1000 / 10,
               d.compiled_for / 10, d.compiled_for % 10, d.compiles_at_start ? ", which the driver compiles for it when a model is opened first" : "");
-  std::printf("        with gemm: fast tensor cores multiply f16 and bf16 weights%s\n", d.compiled_for >= 89 ? ", FP8 weights by e4m3" : "; FP8 weights stay exact: these kernels have no e4m3");
+  std::printf("        gemm: fast runs f16 and bf16 weights on tensor cores; gemm: e4m3 %s\n", d.compiled_for >= 89 ? "FP8 weights too" : "is the same: these kernels have none");
 }
 
 void json_gpu(Json* json) {

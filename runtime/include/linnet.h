@@ -215,9 +215,10 @@ typedef enum linnet_switch {
 typedef enum linnet_gemm {
   LINNET_GEMM_DEFAULT = 0, /* as LINNET_GEMM_EXACT */
   LINNET_GEMM_EXACT = 1,   /* the CPU's bits; FP8 weights: activations in bf16, sums in another order */
-  LINNET_GEMM_FAST = 2     /* tensor cores: f16 and bf16 weights to about f32's rounding; FP8 weights by activations in e4m3, 3 bits and a scale for each 128 of them, where the GPU
-                              multiplies FP8 (linnet_cuda_device.compiled_for 90 and more), else as EXACT. A prompt is then not what single tokens would be. Experts and the
-                              latents' matrices of MLA stay exact */
+  LINNET_GEMM_FAST = 2,    /* f16 and bf16 weights on tensor cores, to about f32's rounding. A prompt is then not quite what single tokens would be. Experts and the latents' matrices of
+                              MLA stay exact */
+  LINNET_GEMM_E4M3 = 3     /* and FP8 weights by activations in e4m3, 3 bits and a scale for each 128 of them, where linnet's kernels have it (linnet_cuda_device.compiled_for 89 and
+                              more), else as FAST. GPUs of 9.0 and 11.0 turn it into as many products of f16 as EXACT takes of bf16: expect no gain there */
 } linnet_gemm;
 
 typedef enum linnet_cuda {
