@@ -434,6 +434,7 @@ TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequenc
     return h.tokens.size() == h.stop_after;
   };
   for (const linnet_sampling& way : ways) {
+    if (kSlow && (&way - ways) % 2) continue;
     Session on(gpu, p), off(cpu, p);
     const Tokens prompt = random_tokens(11, cpu.desc.n_vocab, 4);
     Heard heard[2];
@@ -470,7 +471,7 @@ TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequenc
     CHECK(heard[0].tokens.size() > 60);
     CHECK(same_bytes(on.logits(), off.logits()));
   }
-  CHECK(fake.calls("cuGraphLaunch") > 5 * 60);
+  CHECK(fake.calls("cuGraphLaunch") > (kSlow ? 3 : 5) * 60);
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
 
