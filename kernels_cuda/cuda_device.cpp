@@ -27,7 +27,8 @@ struct CudaModel {
   CuModule module;
   CuFunction kernels[kCudaKernels];
   uint32_t n_sms, arch, shared_bytes;
-  bool graphs;
+  bool graphs, fast, e4m3;
+  uint64_t term_bytes;  // of a row for the matrix that takes most, cuda_terms_bytes
   // Weights go through two halves of pinned memory, one of which is filled while the other is copied.
   CuStream stream;
   uint8_t* staging;
@@ -128,8 +129,10 @@ Status ready(CudaModel& m, const linnet_profile& profile, Error* err) {
   m.arch = major * 10 + minor;
   m.n_sms = profile.cuda_sms && profile.cuda_sms < sms ? profile.cuda_sms : sms;
   m.graphs = profile.cuda_graph != LINNET_SWITCH_OFF;
+  m.fast = profile.cuda_gemm >= LINNET_GEMM_FAST;
   const CudaImage* image = nullptr;
   LINNET_TRY(cuda_image_for(m.arch, version, &image, err));
+  m.e4m3 = profile.cuda_gemm == LINNET_GEMM_E4M3 && image->arch >= kE4m3Arch;
   LINNET_CUDA(m.driver, context_retain(&m.context, m.device), "context");
   const Bound bound(m);
   if (bound.result) return failed(*m.driver, bound.result, "context", err);
@@ -307,6 +310,7 @@ Status matrix(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Err
     if (scale) LINNET_TRY(upload(model_of(model), scales, static_cast<const uint8_t*>(m->scales) + first * scale, n * scale, err));
   }
   if (arena.counting()) return LINNET_OK;
+  if (CudaModel& of = model_of(model); of.fast && cuda_terms_bytes(m->format, m->k) > of.term_bytes) of.term_bytes = cuda_terms_bytes(m->format, m->k);
   m->panels = new (to) CudaMatrix(c);
   m->scales = nullptr;
   return LINNET_OK;
@@ -380,6 +384,7 @@ void session_layout(void* session, const void* model, Arena& device, Arena& pinn
   q.not_finite = device.take<uint32_t>("queue", 1);
   const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_heads, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms), heads = plan.head_k ? cuda_gemm_heads_scratch(plan.n_chunk, plan.n_heads, plan.head_k) : 0;
   q.scratch_bytes = attention > heads ? attention : heads;
+  if (const uint64_t terms = plan.n_chunk * static_cast<const CudaModel*>(model)->term_bytes + 16; terms > q.scratch_bytes) q.scratch_bytes = static_cast<size_t>(terms);
   if (const size_t sample = cuda_sample_scratch(1, plan.n_vocab); sample > q.scratch_bytes) q.scratch_bytes = sample;
   q.scratch = device.take<uint8_t>("queue", q.scratch_bytes);
   CudaSpan* spans = pinned.take<CudaSpan>("queue", plan.n_sequences);
@@ -435,6 +440,8 @@ Status session_start(void* session, void* model, Error* err) {
   q.n_sms = m.n_sms;
   q.arch = m.arch;
   q.shared_bytes = m.shared_bytes;
+  q.fast = m.fast;
+  q.e4m3 = m.e4m3;
   const Bound bound(m);
   if (bound.result) return failed(*m.driver, bound.result, "context", err);
   const Status status = start(s, err);
@@ -494,6 +501,9 @@ void begin(void* session, const DevicePass& p) {
     const size_t at = size_t{r} * p.rope_rows * p.n_pairs;
     to_device(q, p.rows->cos + at, p.made->cos + at, size_t{p.m} * p.n_pairs * sizeof(float));
     to_device(q, p.rows->sin + at, p.made->sin + at, size_t{p.m} * p.n_pairs * sizeof(float));
+    if (!p.rows->sink_cos) continue;
+    to_device(q, p.rows->sink_cos + at * kMaxSinks, p.made->sink_cos + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
+    to_device(q, p.rows->sink_sin + at * kMaxSinks, p.made->sink_sin + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
   }
   q.pass.tokens = p.rows->tokens;
   q.n_rows = p.m;

@@ -140,6 +140,26 @@ LINNET_DEVICE void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, 
   if (lane == 0) *reinterpret_cast<float*>(head + (key ? kv.k_scale_at : kv.v_scale_at) + slot * 4) = good && (f == kCudaI8 || amax > 1e-30f) ? amax / top : 0.0f;
 }
 
+// Channel d of a head that RoPE has rotated (scalar.cpp, rope_row); sign -1: back again.
+LINNET_DEVICE float rotated(const float* x, uint32_t d, const float* cos, const float* sin, float sign, uint32_t n_pairs, uint32_t interleaved) {
+  if (d >= 2 * n_pairs) return x[d];
+  const bool second = interleaved ? d % 2 : d >= n_pairs;
+  const uint32_t p = interleaved ? d / 2 : d % n_pairs, other = interleaved ? d ^ 1 : second ? d - n_pairs : d + n_pairs;
+  const float by = x[other] * (sign * sin[p]);
+  return fma_of(x[d], cos[p], second ? by : -by);
+}
+
+// A sink's key without its rotation, and its value.
+LINNET_DEVICE void append_sink(const KvAppendArgs& a, float* to, uint32_t p, uint32_t row, const float* k, const float* v) {
+  const KvArgs& kv = a.kv;
+  const float back = 1.0f / (a.factor * a.factor);
+  for (uint32_t d = threadIdx.x % 32; d < kv.head_dim; d += 32) {
+    const float x = rotated(k, d, a.cos + row * a.n_pairs, a.sin + row * a.n_pairs, -1.0f, a.n_pairs, a.interleaved);
+    to[p * kv.head_dim + d] = a.factor != 1 && d < 2 * a.n_pairs ? x * back : x;
+  }
+  for (uint32_t d = threadIdx.x % 32; d < kv.v_dim; d += 32) to[kv.sink_values + (d / 16 * kPage + p) * 16 + d % 16] = v[d];
+}
+
 // A warp a key or value of one row and KV head.
 LINNET_KERNEL(kAppendThreads) kv_append(const KvAppendArgs a) {
   const KvArgs& kv = a.kv;
@@ -150,7 +170,9 @@ LINNET_KERNEL(kAppendThreads) kv_append(const KvAppendArgs a) {
   const CudaSpan span = kv.spans[s];
   const uint32_t p = span.position + (row - span.row), page = kv.tables[static_cast<size_t>(s) * kv.table_stride + slot_of(kv, p / kPage)];
   uint8_t* const head = kv.pool + kv_head * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes;
-  const float* const x = (key ? a.k : a.v) + row * a.stride + static_cast<size_t>(kv_head) * kv.head_dim;
+  const size_t at = row * a.stride + static_cast<size_t>(kv_head) * kv.head_dim;
+  const float* const x = (key ? a.k : a.v) + at;
+  if (key && p < kv.n_sinks) append_sink(a, kv.sinks + span.seq * kv.sink_step + static_cast<size_t>(kv_head) * kv.sink_floats, p, row, x, kv.latent ? x + kv.latent : a.v + at);
   if (!key || kv.k_format != kCudaI8) {
     append_plain(kv, head, p % kPage, x, key);
   } else {
@@ -518,6 +540,15 @@ LINNET_DEVICE void block_scores(const FlashArgs& a, const FlashState<kTiles * 8>
   }
 }
 
+// What row `row` and this head begin with.
+LINNET_DEVICE FlashPart begin_of(const FlashArgs& a, uint32_t row, uint32_t head) {
+  if (a.begin_ml) return a.begin_ml[static_cast<size_t>(row) * a.group * gridDim.y + head];
+  return a.sinks ? FlashPart{a.sinks[head], 1.0f} : FlashPart{0.0f, 0.0f};  // a learned sink: weight one and no value
+}
+LINNET_DEVICE float begin_value(const FlashArgs& a, uint32_t row, uint32_t head, uint32_t d) {
+  return a.begin ? a.begin[(static_cast<size_t>(row) * a.group * gridDim.y + head) * a.kv.dpad + d] : 0.0f;
+}
+
 // Where flash_merge finds a block of this tile, in rows.
 LINNET_DEVICE size_t part_of(const FlashArgs& a, const FlashTile& t, const FlashBlock& block) {
   return ((static_cast<size_t>(blockIdx.y) * gridDim.x + t.tile) * a.most_blocks + block.number) * a.tile_rows;
@@ -647,11 +678,13 @@ LINNET_DEVICE void flash(const FlashArgs& a) {
   if (!kI8 && f8(kv.k_format)) state.k_table[tid] = static_cast<int8_t>(f8_integer(kv.k_format, tid));
   if (!kI8 && f8(kv.v_format)) state.v_table[tid] = static_cast<int8_t>(f8_integer(kv.v_format, tid));
   load_queries<kRows>(a, t, shared);
-  if (tid < kRows) {  // a learned sink: weight one and no value
-    state.m[tid] = a.sinks && tid < t.rows ? a.sinks[blockIdx.y * a.group + t.first_head + tid % t.heads] : 0.0f;
-    state.l[tid] = a.sinks ? 1.0f : 0.0f;
+  const uint32_t head = blockIdx.y * a.group + t.first_head;
+  if (tid < t.rows) {
+    const FlashPart begin = begin_of(a, t.row + tid / t.heads, head + tid % t.heads);
+    state.m[tid] = begin.m;
+    state.l[tid] = begin.l;
   }
-  for (uint32_t i = tid; a.splits == 1 && i < t.rows * kv.dpad; i += kFlashThreads) acc[i] = 0;
+  for (uint32_t i = tid; a.splits == 1 && i < t.rows * kv.dpad; i += kFlashThreads) acc[i] = begin_value(a, t.row + i / kv.dpad / t.heads, head + i / kv.dpad % t.heads, i % kv.dpad);
   if (tid == 0) state.turn = 0;
   plan_block(a, t, blockIdx.z, &state.blocks[0]);
   block_sync();
@@ -680,6 +713,47 @@ LINNET_KERNEL_MIN(kFlashThreads, 3) flash16_i8(const FlashArgs a) { flash<2, tru
 LINNET_KERNEL_MIN(kFlashThreads, 2) flash8(const FlashArgs a) { flash<1, false>(a); }
 LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2, false>(a); }
 
+LINNET_KERNEL_MIN(kSinkWarps * 32, 8) flash_sinks(const FlashSinkArgs a) {
+  LINNET_SHARED float scores[kSinkWarps][kPage];
+  const KvArgs& kv = a.kv;
+  const uint32_t item = blockIdx.x * kSinkWarps + threadIdx.x / 32, lane = threadIdx.x % 32, row = item / a.n_heads, head = item % a.n_heads;
+  if (row >= a.n_rows) return;
+  const CudaSpan span = kv.spans[a.n_spans == 1 ? 0 : a.row_span[row]];
+  const uint32_t position = span.position + (a.n_spans == 1 ? span.n - a.n_rows + row : row - span.row), n = least(low(kv, position), kv.n_sinks);
+  const float* const keys = kv.sinks + span.seq * kv.sink_step + static_cast<size_t>(head / a.group) * kv.sink_floats;
+  float* const s = scores[threadIdx.x / 32];
+  if (lane < n) {
+    const float* const q = a.q + row * a.q_stride + static_cast<size_t>(head) * kv.head_dim;
+    const size_t at = (static_cast<size_t>(row) * kPage + lane) * a.n_pairs;
+    float sum = 0;
+    for (uint32_t d = 0; d < kv.head_dim; ++d) sum = fma_of(q[d], rotated(keys + lane * kv.head_dim, d, a.cos + at, a.sin + at, 1.0f, a.n_pairs, a.interleaved), sum);
+    s[lane] = sum;
+  }
+  warp_sync();
+  float e[8], m, l, old_by = 0, new_by = 1;
+  softmax_row(s, 0, n, a.scale, 0.0f, 0.0f, a.cap, e, &m, &l);
+  FlashPart begin = a.sinks ? FlashPart{a.sinks[head], 1.0f} : FlashPart{0.0f, 0.0f};
+  const bool both = begin.l != 0 && l != 0;
+  if (both) {
+    const float top = m > begin.m ? m : begin.m;
+    old_by = exp_one(begin.m - top);
+    new_by = exp_one(m - top);
+    begin = {top, fma_of(l, new_by, begin.l * old_by)};
+  } else if (l != 0) {
+    begin = {m, l};
+  }
+  const size_t place = static_cast<size_t>(row) * a.n_heads + head;
+  if (lane == 0) a.begin_ml[place] = begin;
+  for (uint32_t d = lane; d < (kv.dpad + 31) / 32 * 32; d += 32) {
+    float sum = 0;
+    for (uint32_t t = 0; t < n; ++t) {
+      const float weight = shuffle(e[0], static_cast<int>(t));
+      if (d < kv.dpad) sum = fma_of(weight, keys[kv.sink_values + (d / 16 * kPage + t) * 16 + d % 16], sum);
+    }
+    if (d < kv.dpad) a.begin[place * kv.dpad + d] = both ? fma_of(sum, new_by, 0.0f * old_by) : sum;
+  }
+}
+
 // The KV blocks of one row, merged from left to right. Grid: (tiles, n_kv_heads, tile_rows).
 LINNET_KERNEL(kMergeThreads) flash_merge(const FlashArgs a) {
   LINNET_DYNAMIC_SHARED(merge_shared);
@@ -691,9 +765,10 @@ LINNET_KERNEL(kMergeThreads) flash_merge(const FlashArgs a) {
   const size_t part = (static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x) * a.most_blocks * a.tile_rows + r;
   for (uint32_t i = tid; i < t.n_blocks; i += kMergeThreads) ml[i] = a.part_ml[part + static_cast<size_t>(i) * a.tile_rows];
   block_sync();
+  const FlashPart begin = begin_of(a, t.row + r / t.heads, head);
   for (uint32_t i = tid; i < t.n_blocks; i += kMergeThreads) {
-    float m = a.sinks ? a.sinks[head] : 0.0f;
-    bool any = a.sinks;
+    float m = begin.m;
+    bool any = begin.l != 0;
     for (uint32_t j = 0; j < i; ++j)
       if (ml[j].l != 0) {
         m = !any || ml[j].m > m ? ml[j].m : m;
@@ -707,7 +782,7 @@ LINNET_KERNEL(kMergeThreads) flash_merge(const FlashArgs a) {
   for (uint32_t d = tid; d < a.kv.v_dim; d += kMergeThreads) {
     const float* const from = a.part + part * a.kv.dpad + d;
     const size_t step = static_cast<size_t>(a.tile_rows) * a.kv.dpad;
-    float acc = 0, l = a.sinks ? 1.0f : 0.0f;
+    float acc = begin_value(a, t.row + r / t.heads, head, d), l = begin.l;
     constexpr uint32_t kAhead = 8;
     for (uint32_t i = 0; i < t.n_blocks; i += kAhead) {
       float x[kAhead];

@@ -57,16 +57,16 @@ LINNET_DEVICE void store(const GemmArgs& a, const Work& w, uint32_t row, uint32_
 }
 
 // ---- weights ------------------------------------------------------------------------------------------------------------------
-// Of every 32 inputs: kLoads times 16 bytes of a lane; kX bytes of x in a lane; fragments for two products of 16 outputs, of which lane l's outputs are 4 * (l / 4 % 4) + 2 * t + 0 and 1 in
-// panel l / 16; the parts of a group's sum.
+// Of every 32 inputs: kLoads times 16 bytes of a lane; kX bytes of x in a lane, kTerms planes of them one behind the other; fragments for two products of 16 outputs, of which lane l's outputs are 4 * (l / 4 % 4) + 2 * t + 0 and 1 in
+// panel l / 16; the parts of a group's sum. kGroups: x has a scale for each group; kScales: the weights have some.
 
 // Integer sums start at 1.5 * 2^23 as a float has it: they stay below 2^21, so the bits are a float, 12582912 more than the sum, at any time.
 constexpr int kSumStart = 0x4B400000;
 constexpr float kSumZero = 12582912.0f;
 
 struct Bytes {
-  static constexpr uint32_t kLoads = 2, kX = 8, kStep = 512, kFill = 0;  // kStep: bytes of a panel
-  static constexpr bool kInteger = true, kZeros = false;
+  static constexpr uint32_t kLoads = 2, kX = 8, kTerms = 1, kStep = 512, kFill = 0;  // kStep: bytes of a panel
+  static constexpr bool kInteger = true, kZeros = false, kGroups = true, kScales = true;
   using Sum = int;
   struct Fragments {
     uint32_t a[2][4];
@@ -87,8 +87,8 @@ struct Bytes {
 
 // (code - 8) * 16 is the nibble in a byte's upper half with its top bit turned.
 struct Nibbles {
-  static constexpr uint32_t kLoads = 1, kX = 8, kStep = 256, kFill = 0x88888888u;
-  static constexpr bool kInteger = true, kZeros = true;
+  static constexpr uint32_t kLoads = 1, kX = 8, kTerms = 1, kStep = 256, kFill = 0x88888888u;
+  static constexpr bool kInteger = true, kZeros = true, kGroups = true, kScales = true;
   using Sum = int;
   using Fragments = Bytes::Fragments;
   LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
@@ -105,8 +105,8 @@ struct Nibbles {
 // Two of four FP8 codes (inputs 0 and 2, or 1 and 3, as x has them) as bf16: the exponent is put right by an exact product. Codes that are no numbers are not looked for.
 template <uint32_t kShift, uint32_t kScale>
 struct Fp8 {
-  static constexpr uint32_t kLoads = 2, kX = 16, kStep = 512, kFill = 0;
-  static constexpr bool kInteger = false, kZeros = false;
+  static constexpr uint32_t kLoads = 2, kX = 16, kTerms = 1, kStep = 512, kFill = 0;
+  static constexpr bool kInteger = false, kZeros = false, kGroups = false, kScales = true;
   using Sum = float;
   struct Fragments {
     uint32_t a[2][2][4];
@@ -131,10 +131,62 @@ struct Fp8 {
 using E4m3 = Fp8<4, 0x7B80>;  // 2^120
 using E5m2 = Fp8<5, 0x7780>;  // 2^112
 
-// 32 inputs of a panel; `panel` is where this lane reads in the first ones.
+#if defined(LINNET_HAVE_MMA_E4M3)
+// FP8 codes as they lie, x as e4m3 with a scale for each group.
+template <bool kE5m2>
+struct Codes : Bytes {
+  static constexpr bool kInteger = false;
+  using Sum = float;
+  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
+    for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
+    if (kE5m2) mma_e5m2(c[t], f.a[t], x);
+    else mma_e4m3(c[t], f.a[t], x);
+  }
+  LINNET_DEVICE float sum_of(float c) { return c; }
+};
+#endif
+
+// Float weights as they lie, [inputs][16]: a lane has four outputs of inputs 8 c .. 8 c + 7, 8 bytes of each. x is the sum of terms in the weights' format, whose products are exact.
+template <bool kF16>
+struct Terms {
+  static constexpr uint32_t kLoads = 4, kTerms = kF16 ? 2 : 3, kX = 16 * kTerms, kStep = 1024, kFill = 0;
+  static constexpr bool kInteger = false, kZeros = false, kGroups = kF16, kScales = false;
+  using Sum = float;
+  using Fragments = E4m3::Fragments;
+  LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 256 + lane / 4 % 4 * 8; }
+  LINNET_DEVICE uint32_t low(uint32_t a, uint32_t b) { return (a & 0xFFFFu) | b << 16; }
+  LINNET_DEVICE uint32_t high(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xFFFF0000u); }
+  LINNET_DEVICE void decode(const uint4 (&w)[4], Fragments& f, uint32_t) {
+    for (int i = 0; i < 2; ++i) {
+      const uint4 &a = w[i * 2], &b = w[i * 2 + 1];
+      f.a[0][i][0] = low(a.x, a.z), f.a[0][i][1] = high(a.x, a.z), f.a[0][i][2] = low(b.x, b.z), f.a[0][i][3] = high(b.x, b.z);
+      f.a[1][i][0] = low(a.y, a.w), f.a[1][i][1] = high(a.y, a.w), f.a[1][i][2] = low(b.y, b.w), f.a[1][i][3] = high(b.y, b.w);
+    }
+  }
+  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[kX / 4], bool first) {
+    for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
+    for (int term = static_cast<int>(kTerms) - 1; term >= 0; --term)  // the smallest first
+      for (int i = 0; i < 2; ++i) {
+        const uint32_t b[2] = {x[term * 4 + i * 2], x[term * 4 + i * 2 + 1]};
+        if (kF16) mma_f16(c[t], f.a[t][i], b);
+        else mma_bf16(c[t], f.a[t][i], b);
+      }
+  }
+  LINNET_DEVICE float sum_of(float c) { return c; }
+};
+
+// 32 inputs of a panel; `panel` is where this lane reads in the first ones. there: 32s of inputs; of float weights the inputs from the lane's first on.
 template <class W>
-LINNET_DEVICE void load_weights(const uint8_t* panel, uint32_t steps, uint32_t step, uint4 (&w)[W::kLoads]) {
-  for (uint32_t i = 0; i < W::kLoads; ++i) w[i] = step < steps ? load16(panel + step * W::kStep + i * 64) : make_uint4(W::kFill, W::kFill, W::kFill, W::kFill);
+LINNET_DEVICE void load_weights(const uint8_t* panel, uint32_t there, uint32_t step, uint4 (&w)[W::kLoads]) {
+  for (uint32_t i = 0; i < W::kLoads; ++i) {
+    if constexpr (W::kX <= 16) {
+      w[i] = step < there ? load16(panel + step * W::kStep + i * 64) : make_uint4(W::kFill, W::kFill, W::kFill, W::kFill);
+    } else {
+      const auto* from = reinterpret_cast<const uint2*>(panel + uint64_t{step} * W::kStep + i * 64);
+      const uint2 none = make_uint2(0, 0), a = step * 32 + i * 2 < there ? __ldg(from) : none, b = step * 32 + i * 2 + 1 < there ? __ldg(from + 4) : none;
+      w[i] = make_uint4(a.x, a.y, b.x, b.y);
+    }
+  }
 }
 
 // Scales of a lane's four outputs, of group g; zero: 8 less the zero points.
@@ -144,7 +196,8 @@ struct Scales {
 template <class W, bool kWide>
 LINNET_DEVICE void load_scales(const CudaMatrix& w, const uint8_t* scales, bool zeros, uint32_t lane, uint32_t g, Scales& to) {
   const uint32_t j = lane / 4 % 4 * 4, at = w.w_groups == 1 ? 0 : g;
-  for (int e = 0; e < 4; ++e) to.zero[e] = 0.0f;
+  for (int e = 0; e < 4; ++e) to.zero[e] = 0.0f, to.s[e] = 1.0f;
+  if (!W::kScales) return;
   if (!W::kZeros && (kWide || w.format == kCudaI8G64)) {
     const uint4 v = load16(scales + (at * uint64_t{16} + j) * 4);
     to.s[0] = float_of(v.x), to.s[1] = float_of(v.y), to.s[2] = float_of(v.z), to.s[3] = float_of(v.w);
@@ -281,13 +334,13 @@ LINNET_KERNEL_MIN(128, 3) gemv_e4m3(const GemmArgs a) { gemv<E4m3, true>(a); }
 LINNET_KERNEL_MIN(128, 3) gemv_e5m2(const GemmArgs a) { gemv<E5m2, true>(a); }
 
 // ---- many rows ----------------------------------------------------------------------------------------------------------------
-// A block has 128 outputs and kTiles * 8 rows. x comes through shared memory in stages of 128 inputs, [4][rows][32 inputs]; weights go to registers a stage ahead.
+// A block has 128 outputs and kTiles * 8 rows. x comes through shared memory in stages of 128 inputs, [4][terms][rows][32 inputs]; weights go to registers ahead.
 
 // A stage: x, then the scales of up to four groups of the rows, then where weights have zero points the groups' sums.
 template <class W, bool kWide, uint32_t kTiles>
 struct Stage {
-  static constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4, kX = kRows * kRowBytes * 4;
-  static constexpr uint32_t kScales = W::kInteger ? kRows * 4 * (kWide ? 1 : 4) : 0, kSums = W::kZeros && kWide ? kRows * 4 : 0, kBytes = kX + kScales + kSums;
+  static constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4 / W::kTerms, kOfRow = W::kX * 16, kX = kRows * kOfRow;  // kRowBytes: of 32 inputs in a plane
+  static constexpr uint32_t kScales = W::kGroups ? kRows * 4 * (kWide ? 1 : 4) : 0, kSums = W::kZeros && kWide ? kRows * 4 : 0, kBytes = kX + kScales + kSums;
 };
 
 template <class W, bool kWide, uint32_t kTiles>
@@ -295,14 +348,14 @@ LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
   using S = Stage<W, kWide, kTiles>;
   const uint32_t steps = (a.w.k + 31) / 32;
   for (uint32_t i = threadIdx.x; i < S::kX / 16; i += kGemmWarps * 32) {
-    const uint32_t row = i / (S::kRowBytes * 4 / 16), at = i % (S::kRowBytes * 4 / 16) * 16, s = at / S::kRowBytes;  // at: in the row's 128 inputs
-    uint8_t* place = to + (s * S::kRows + row) * S::kRowBytes + at % S::kRowBytes;
+    const uint32_t row = i / (S::kOfRow / 16), at = i % (S::kOfRow / 16) * 16, plane = at / S::kRowBytes, s = plane / W::kTerms;  // at: in the row's 128 inputs
+    uint8_t* place = to + (plane * S::kRows + row) * S::kRowBytes + at % S::kRowBytes;
     const uint32_t from = row0 + row < work.m ? row0 + row : work.m - 1;
-    if (stage * 4 + s < steps) copy_async16(place, work.x + uint64_t{from} * a.x_stride + uint64_t{stage} * (S::kRowBytes * 4) + at);
+    if (stage * 4 + s < steps) copy_async16(place, work.x + uint64_t{from} * a.x_stride + uint64_t{stage} * S::kOfRow + at);
     else *reinterpret_cast<uint4*>(place) = make_uint4(0, 0, 0, 0);
   }
   const uint32_t per_stage = kWide ? 1 : 128 / a.group;
-  for (uint32_t i = threadIdx.x; W::kInteger && i < S::kRows * per_stage; i += kGemmWarps * 32) {
+  for (uint32_t i = threadIdx.x; W::kGroups && i < S::kRows * per_stage; i += kGemmWarps * 32) {
     const uint32_t row = row0 + i % S::kRows, g = stage * per_stage + i / S::kRows, from = (row < work.m ? row : work.m - 1) * a.x_groups + g;
     if (g >= groups) break;
     copy_async4(to + S::kX + i * 4, work.x_scale + from);
@@ -312,7 +365,7 @@ LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
 
 // Adds a group to what came before. scales: of x for this lane's rows, their sums `sums_at` bytes on.
 template <class W, bool kZeros, uint32_t kTiles>
-LINNET_DEVICE void end_group(float (&acc)[kTiles][2][4], const int (&sum)[kTiles][2][4], const Scales& scale, const uint8_t* scales, uint32_t sums_at) {
+LINNET_DEVICE void end_group(float (&acc)[kTiles][2][4], const typename W::Sum (&sum)[kTiles][2][4], const Scales& scale, const uint8_t* scales, uint32_t sums_at) {
 #pragma unroll
   for (uint32_t t = 0; t < kTiles; ++t) {
     const float2 both = *reinterpret_cast<const float2*>(scales + t * 32);
@@ -330,7 +383,8 @@ LINNET_DEVICE void end_group(float (&acc)[kTiles][2][4], const int (&sum)[kTiles
 template <class W, bool kWide, uint32_t kTiles>
 LINNET_DEVICE void gemm(const GemmArgs& a) {
   using S = Stage<W, kWide, kTiles>;
-  constexpr uint32_t kRows = S::kRows, kStages = W::kInteger ? kGemmStages : kGemmStages - 1, kAhead = W::kInteger ? 4 : 2;
+  constexpr bool kTerms = W::kX > 16, kRolled = kTerms || (W::kGroups && !W::kInteger);  // kRolled: where registers are few
+  constexpr uint32_t kRows = S::kRows, kStages = kGemmStages<W::kX>, kAhead = W::kInteger ? 4 : W::kX == 16 ? 2 : 1;
   LINNET_DYNAMIC_SHARED(shared);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = lane / 4, c = lane % 4;
   const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
@@ -348,7 +402,8 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
         for (int e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = 0.0f;
       }
       uint4 next[kAhead][W::kLoads];
-      for (uint32_t s = 0; s < kAhead; ++s) load_weights<W>(w, steps, s, next[s]);
+      const uint32_t there = !kTerms ? steps : a.w.k > c * 8 ? a.w.k - c * 8 : 0;  // float weights end with their inputs
+      for (uint32_t s = 0; s < kAhead; ++s) load_weights<W>(w, there, s, next[s]);
       for (uint32_t s = 0; s < kStages - 1; ++s) {
         if (s < stages) copy_stage<W, kWide, kTiles>(a, work, row0, s, groups, zeros, shared + s * S::kBytes);
         copy_async_commit();
@@ -359,12 +414,14 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
         block_sync();
         if (stage + kStages - 1 < stages) copy_stage<W, kWide, kTiles>(a, work, row0, stage + kStages - 1, groups, zeros, shared + (stage + kStages - 1) % kStages * S::kBytes);
         copy_async_commit();
-        const uint8_t *here = shared + stage % kStages * S::kBytes, *x = here + column * S::kRowBytes + c * W::kX;
-#pragma unroll
+        const uint8_t *here = shared + stage % kStages * S::kBytes, *x = here + column * S::kRowBytes + c * (S::kRowBytes / 4);
+        if (kRolled)
+          for (uint32_t i = 0; i < kTiles * 8; ++i) sum[i / 8][i / 4 % 2][i % 4] = 0;
+#pragma unroll(kRolled ? 1 : 4)
         for (uint32_t s = 0; s < 4; ++s) {
           typename W::Fragments f;
           W::decode(next[s % kAhead], f, a.zero);
-          load_weights<W>(w, steps, stage * 4 + s + kAhead, next[s % kAhead]);
+          load_weights<W>(w, there, stage * 4 + s + kAhead, next[s % kAhead]);
           // One fragment for all rows and then the other.
           constexpr uint32_t kAtOnce = W::kX == 8 ? kTiles : 1;
 #pragma unroll
@@ -372,24 +429,26 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
             uint32_t in[kAtOnce][W::kX / 4];
 #pragma unroll
             for (uint32_t t = 0; t < kAtOnce; ++t) {
-              const uint8_t* at = x + (s * kRows + (from + t) * 8) * S::kRowBytes;
+              const uint8_t* at = x + (s * W::kTerms * kRows + (from + t) * 8) * S::kRowBytes;
               if constexpr (W::kX == 8) {
                 const uint2 v = *reinterpret_cast<const uint2*>(at);
                 in[t][0] = v.x, in[t][1] = v.y;
               } else {
-                const uint4 v = *reinterpret_cast<const uint4*>(at);
-                in[t][0] = v.x, in[t][1] = v.y, in[t][2] = v.z, in[t][3] = v.w;
+                for (uint32_t term = 0; term < W::kTerms; ++term) {
+                  const uint4 v = *reinterpret_cast<const uint4*>(at + term * kRows * S::kRowBytes);
+                  in[t][term * 4] = v.x, in[t][term * 4 + 1] = v.y, in[t][term * 4 + 2] = v.z, in[t][term * 4 + 3] = v.w;
+                }
               }
             }
 #pragma unroll
             for (int half = 0; half < 2; ++half)
 #pragma unroll
-              for (uint32_t t = 0; t < kAtOnce; ++t) W::multiply(sum[from + t], f, half, in[t], kWide ? s == 0 : s * 32 % group == 0);
+              for (uint32_t t = 0; t < kAtOnce; ++t) W::multiply(sum[from + t], f, half, in[t], !kRolled && (kWide ? s == 0 : s * 32 % group == 0));
           }
           if ((s + 1) * 32 % group) continue;
           const uint32_t g = stage * per_stage + s * 32 / group;
           if (g >= groups) continue;
-          if constexpr (W::kInteger) {
+          if constexpr (W::kGroups) {
             Scales scale;
             load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
             const uint8_t* of_group = here + S::kX + s * 32 / group * kRows * 4 + c * 8;
@@ -413,7 +472,7 @@ LINNET_DEVICE void gemm(const GemmArgs& a) {
             const uint32_t row = row0 + t * 8 + c * 2 + r, j = lane / 4 % 4 * 4 + e;
             if (row >= work.m || mine >= a.panels) continue;
             float v = acc[t][e / 2][e % 2 * 2 + r];
-            if (!W::kInteger) v = v * __ldg(reinterpret_cast<const float*>(scales) + j);
+            if (!W::kGroups && W::kScales) v = v * __ldg(reinterpret_cast<const float*>(scales) + j);
             store(a, work, row, panel, j, v);
           }
     }
@@ -432,6 +491,22 @@ LINNET_KERNEL(128) gemm16_e4m3(const GemmArgs a) { gemm<E4m3, true, 2>(a); }
 LINNET_KERNEL(128) gemm64_e4m3(const GemmArgs a) { gemm<E4m3, true, 8>(a); }
 LINNET_KERNEL(128) gemm16_e5m2(const GemmArgs a) { gemm<E5m2, true, 2>(a); }
 LINNET_KERNEL(128) gemm64_e5m2(const GemmArgs a) { gemm<E5m2, true, 8>(a); }
+// Of x in terms.
+#if defined(LINNET_HAVE_MMA_E4M3)
+LINNET_KERNEL(128) gemm16_codes_e4m3(const GemmArgs a) { gemm<Codes<false>, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_codes_e4m3(const GemmArgs a) { gemm<Codes<false>, true, 8>(a); }
+LINNET_KERNEL(128) gemm16_codes_e5m2(const GemmArgs a) { gemm<Codes<true>, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_codes_e5m2(const GemmArgs a) { gemm<Codes<true>, true, 8>(a); }
+#else  // never launched
+LINNET_KERNEL(128) gemm16_codes_e4m3(const GemmArgs) {}
+LINNET_KERNEL(128) gemm64_codes_e4m3(const GemmArgs) {}
+LINNET_KERNEL(128) gemm16_codes_e5m2(const GemmArgs) {}
+LINNET_KERNEL(128) gemm64_codes_e5m2(const GemmArgs) {}
+#endif
+LINNET_KERNEL(128) gemm16_terms_f16(const GemmArgs a) { gemm<Terms<true>, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_terms_f16(const GemmArgs a) { gemm<Terms<true>, true, 8>(a); }
+LINNET_KERNEL(128) gemm16_terms_bf16(const GemmArgs a) { gemm<Terms<false>, true, 2>(a); }
+LINNET_KERNEL(128) gemm64_terms_bf16(const GemmArgs a) { gemm<Terms<false>, true, 8>(a); }
 
 // ---- float weights --------------------------------------------------------------------------------------------------------------
 // One chain over k for each output, as scalar.cpp has it. A block has a panel and 16 * kEach rows, a thread an output of kEach rows; weights and x come through shared memory.

@@ -8,14 +8,16 @@ inline constexpr uint32_t kGemvRows = 8;            // rows that a product of fe
 inline constexpr uint32_t kGemvWarps = 4;           // of a block of it
 inline constexpr uint32_t kGemvShared = 32 << 10;   // bytes of shared memory that it keeps terms in
 inline constexpr uint32_t kGemmWarps = 4;           // of a block for more rows, each with two panels
-inline constexpr uint32_t kGemmStages = 4;          // of 128 inputs that it has in shared memory, one less of FP8
+// Of 128 inputs that it has in shared memory, by the bytes of x that a lane has of 32.
+template <uint32_t kXBytes>
+inline constexpr uint32_t kGemmStages = kXBytes == 8 ? 4 : kXBytes == 16 ? 3 : 2;
 inline constexpr uint32_t kFloatRows = 16;          // rows of a block of float weights, 4 times as many where rows are many
 
 // y = x * W^T. A block's z is a matrix of several one below the other, each `panels` panels: of a head, or of the z-th expert that has pairs.
 struct GemmArgs {
   CudaMatrix w;
-  const uint8_t* x;          // codes, bf16 or floats as the format wants them
-  const float* x_scale;      // (rows, x_groups), integer weights
+  const uint8_t* x;          // codes, bf16, terms or floats as the kernel wants them
+  const float* x_scale;      // (rows, x_groups): of codes and of terms in f16
   const int32_t* x_sum128;   // (rows, x_groups), i4g128z
   float* y;
   const float* bias;         // (all panels * 16) or nullptr

@@ -38,6 +38,11 @@ KvArgs kv_args(const CudaQueue& q, const KvCache& kv, uint32_t layer) {
   a.keep = k.keep;
   a.keep_pages = k.keep_pages;
   a.n_slots = k.n_slots;
+  a.n_sinks = k.n_sinks;
+  if (k.n_sinks) a.sinks = k.sinks + kv.layer_index[layer] * size_t{l.n_kv_heads} * k.sink_floats;
+  a.sink_step = uint64_t{k.n_layers} * l.n_kv_heads * k.sink_floats;
+  a.sink_floats = static_cast<uint32_t>(k.sink_floats);
+  a.sink_values = static_cast<uint32_t>(align_up(size_t{kMaxSinks} * l.head_dim, 16));
   a.not_finite = q.not_finite;
   return a;
 }
@@ -49,6 +54,10 @@ uint32_t most_blocks(const KvClass& c) {
 // Rows (token x head) whose KV blocks are summed apart: a few tokens, or as many as keep the GPU busy.
 uint32_t split_rows(uint32_t n_heads, uint32_t n_sms) { return 2 * n_heads > 8 * n_sms ? 2 * n_heads : 8 * n_sms; }
 size_t part_bytes(uint64_t rows, uint32_t blocks, uint32_t dpad) { return static_cast<size_t>(align_up(rows * blocks * sizeof(FlashPart), 256) + align_up(rows * blocks * dpad * sizeof(float), 256)); }
+
+// What rows begin with where there are sinks, FlashSinkArgs.
+size_t begin_ml_bytes(uint64_t rows, uint32_t n_heads) { return static_cast<size_t>(align_up(rows * n_heads * sizeof(FlashPart), 256)); }
+size_t begin_bytes(uint64_t rows, uint32_t n_heads, uint32_t dpad) { return begin_ml_bytes(rows, n_heads) + static_cast<size_t>(align_up(rows * n_heads * dpad * sizeof(float), 256)); }
 
 // Places of the buffers in shared memory, and their bytes.
 uint32_t share_memory(FlashArgs* a, uint32_t rows) {
@@ -75,13 +84,16 @@ uint32_t share_memory(FlashArgs* a, uint32_t rows) {
 
 size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_heads, uint32_t n_chunk, uint32_t n_sms) {
   uint32_t blocks = 0;
-  for (uint32_t i = 0; i < kv.n_classes; ++i)
+  bool sinks = false;
+  for (uint32_t i = 0; i < kv.n_classes; ++i) {
     if (!kv.classes[i].groups() && most_blocks(kv.classes[i]) > blocks) blocks = most_blocks(kv.classes[i]);
+    sinks |= kv.classes[i].n_sinks != 0;
+  }
   const uint64_t all = uint64_t{n_chunk} * kLargeTile * n_heads, some = split_rows(n_heads, n_sms);
-  return part_bytes(all < some ? all : some, blocks, kv.classes[0].layout.dpad);
+  return part_bytes(all < some ? all : some, blocks, kv.classes[0].layout.dpad) + (sinks ? begin_bytes(n_chunk, n_heads, kv.classes[0].layout.dpad) : 0);
 }
 
-void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans, const RopeView&) {
+void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans, const RopeView& rope) {
   CudaQueue& q = cuda_queue(w);
   KvAppendArgs a{};
   a.kv = kv_args(q, kv, layer);
@@ -91,6 +103,11 @@ void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const fl
   a.stride = stride;
   for (uint32_t i = 0; i < n_spans; ++i) a.n_rows += spans[i].n;
   a.n_kv_heads = kv.classes[kv.class_of[layer]].layout.n_kv_heads;
+  a.cos = rope.cos;
+  a.sin = rope.sin;
+  a.n_pairs = rope.n_pairs;
+  a.interleaved = rope.interleaved;
+  a.factor = rope.factor;
   const uint32_t items = a.n_rows * a.n_kv_heads * (a.kv.latent ? 1 : 2);
   cuda_launch(q, kCuda_kv_append, {static_cast<uint32_t>(div_up(items, kAppendThreads / 32)), 1, 1}, kAppendThreads, 0, &a);
 }
@@ -117,6 +134,17 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
     if (of.spans[i].n > longest) longest = of.spans[i].n;
   }
   a.one_each = longest == 1;
+  uint8_t* scratch = q.scratch;
+  size_t scratch_bytes = q.scratch_bytes;
+  if (c.n_sinks) {
+    FlashSinkArgs s{a.kv, q.pass.row_span, of.q, of.q_stride, of.sink_rope.cos, of.sink_rope.sin, of.sinks, reinterpret_cast<FlashPart*>(scratch),
+                    reinterpret_cast<float*>(scratch + begin_ml_bytes(a.n_rows, of.n_heads)), of.n_spans, a.n_rows, of.n_heads, a.group, of.sink_rope.n_pairs, of.sink_rope.interleaved, of.scale, of.cap};
+    a.begin_ml = s.begin_ml;
+    a.begin = s.begin;
+    scratch += begin_bytes(a.n_rows, of.n_heads, a.kv.dpad);
+    scratch_bytes -= begin_bytes(a.n_rows, of.n_heads, a.kv.dpad);
+    cuda_launch(q, kCuda_flash_sinks, {static_cast<uint32_t>(div_up(uint64_t{a.n_rows} * of.n_heads, kSinkWarps)), 1, 1}, kSinkWarps * 32, 0, &s);
+  }
 
   uint32_t rows = uint64_t{longest} * a.group <= kSmallTile ? kSmallTile : kLargeTile;
   a.splits = 1;
@@ -131,11 +159,11 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
   // Few tiles, as in decode: their KV blocks are shared out so that there are four blocks of threads for each multiprocessor, whatever the position.
   const uint32_t blocks = tiles * n_kv, part_rows = blocks * a.tile_rows;
   a.most_blocks = most_blocks(c);
-  if (blocks < 2 * q.n_sms && part_rows <= split_rows(of.n_heads, q.n_sms) && part_bytes(part_rows, a.most_blocks, a.kv.dpad) <= q.scratch_bytes) {
+  if (blocks < 2 * q.n_sms && part_rows <= split_rows(of.n_heads, q.n_sms) && part_bytes(part_rows, a.most_blocks, a.kv.dpad) <= scratch_bytes) {
     const uint32_t want = static_cast<uint32_t>(div_up(4 * q.n_sms, blocks));
     a.splits = want < a.most_blocks ? want : a.most_blocks;
-    a.part_ml = reinterpret_cast<FlashPart*>(q.scratch);
-    a.part = reinterpret_cast<float*>(q.scratch + align_up(size_t{part_rows} * a.most_blocks * sizeof(FlashPart), 256));
+    a.part_ml = reinterpret_cast<FlashPart*>(scratch);
+    a.part = reinterpret_cast<float*>(scratch + align_up(size_t{part_rows} * a.most_blocks * sizeof(FlashPart), 256));
   }
   const uint32_t shared = share_memory(&a, rows);
   if (shared + kStateBytes > q.shared_bytes && !q.failed) q.failed = kTooLarge;

@@ -1,6 +1,7 @@
 // Which kernel of gemm.cu a product takes, and its grid.
 #include "cuda_queue.h"
 #include "gemm_args.h"
+#include "rows_args.h"
 
 namespace linnet {
 namespace {
@@ -10,29 +11,39 @@ uint32_t min_of(uint64_t a, uint64_t b) { return static_cast<uint32_t>(a < b ? a
 // Kernels of a format: for few rows, for blocks of 16 rows and of 64.
 struct Choice {
   CudaKernel few, some, many;
-  uint32_t x_bytes;       // of an input; 0: float weights, which have no kernel for few rows
+  uint32_t x_bytes;       // of an input; 0: float weights one by one, which have no kernel for few rows
   uint32_t weight_bytes;  // of a float weight
+  bool scales;            // x has some, by group
 };
 Choice choice_of(Format f) {
   switch (f) {
-    case LINNET_F32: return {kCuda_gemm16_f32, kCuda_gemm16_f32, kCuda_gemm64_f32, 0, 4};
-    case LINNET_F16: return {kCuda_gemm16_f16, kCuda_gemm16_f16, kCuda_gemm64_f16, 0, 2};
-    case LINNET_BF16: return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2};
-    case LINNET_F8E4M3: return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0};
-    case LINNET_F8E5M2: return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0};
+    case LINNET_F32: return {kCuda_gemm16_f32, kCuda_gemm16_f32, kCuda_gemm64_f32, 0, 4, false};
+    case LINNET_F16: return {kCuda_gemm16_f16, kCuda_gemm16_f16, kCuda_gemm64_f16, 0, 2, false};
+    case LINNET_BF16: return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2, false};
+    case LINNET_F8E4M3: return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0, false};
+    case LINNET_F8E5M2: return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0, false};
     case LINNET_I4G128:
-    case LINNET_I4G128Z: return {kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0};
+    case LINNET_I4G128Z: return {kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true};
     case LINNET_I4G64:
-    case LINNET_I4G32: return {kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0};
+    case LINNET_I4G32: return {kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
     case LINNET_I8G64:
-    case LINNET_I8G32: return {kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0};
-    default: return {kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0};
+    case LINNET_I8G32: return {kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0, true};
+    default: return {kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0, true};
   }
 }
 
+// Of x in terms; few is not there, and none of all of formats that have no such kernels.
+Choice terms_of(const CudaQueue& q, Format f) {
+  constexpr CudaKernel kNone = kCudaKernels;
+  if (q.fast && f == LINNET_F16) return {kNone, kCuda_gemm16_terms_f16, kCuda_gemm64_terms_f16, 4, 2, true};
+  if (q.fast && f == LINNET_BF16) return {kNone, kCuda_gemm16_terms_bf16, kCuda_gemm64_terms_bf16, 6, 2, false};
+  if (q.e4m3 && f == LINNET_F8E4M3) return {kNone, kCuda_gemm16_codes_e4m3, kCuda_gemm64_codes_e4m3, 1, 0, true};
+  if (q.e4m3 && f == LINNET_F8E5M2) return {kNone, kCuda_gemm16_codes_e5m2, kCuda_gemm64_codes_e5m2, 1, 0, true};
+  return {};
+}
+
 // rows: of a matrix at most; matrices: of which each block may take several.
-void run(CudaQueue& q, GemmArgs& a, uint32_t rows, uint32_t matrices) {
-  const Choice c = choice_of(static_cast<Format>(a.w.format));
+void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t matrices) {
   const uint32_t row_blocks = a.first ? 4 : 65535;  // most experts have few rows
   if (c.x_bytes == 0) {
     const bool many = rows > kFloatRows;
@@ -41,7 +52,7 @@ void run(CudaQueue& q, GemmArgs& a, uint32_t rows, uint32_t matrices) {
     return;
   }
   const uint32_t pairs = (a.panels + 1) / 2;
-  if (rows <= kGemvRows) {
+  if (rows <= kGemvRows && c.few != kCudaKernels) {
     // 12 warps are what a multiprocessor holds; they have 48 KB under way together.
     const uint64_t wanted = uint64_t{q.n_sms} * 12, warps = uint64_t{pairs} * (a.first ? 1 : matrices), stages = div_up(a.w.k, 128);
     a.split = 1;
@@ -53,8 +64,8 @@ void run(CudaQueue& q, GemmArgs& a, uint32_t rows, uint32_t matrices) {
   const bool many = rows > 16 && (a.first ? rows >= matrices : uint64_t{panel_blocks} * blocks * matrices >= q.n_sms);
   const uint32_t block = many ? 64 : 16;
   // Of a row in a stage: its inputs; the scales of its groups, and a sum.
-  const uint32_t of_row = c.x_bytes * 128 + (c.x_bytes == 1 ? (a.group == 128 ? 1 : 4) * 4 + (a.w.format == kCudaI4G128 || a.w.format == kCudaI4G128Z ? 4 : 0) : 0);
-  const uint32_t shared = block * of_row * (c.x_bytes == 1 ? kGemmStages : kGemmStages - 1);
+  const uint32_t of_row = c.x_bytes * 128 + (c.scales ? (a.group == 128 ? 1 : 4) * 4 : 0) + (a.w.format == kCudaI4G128 || a.w.format == kCudaI4G128Z ? 4 : 0);
+  const uint32_t shared = block * of_row * (c.x_bytes == 1 ? kGemmStages<8> : c.x_bytes == 2 ? kGemmStages<16> : kGemmStages<32>);
   cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, shared, &a);
 }
 
@@ -81,7 +92,35 @@ GemmArgs args_of(const Matrix& mat, const float* x, size_t x_stride, const Quant
   return a;
 }
 
+// The rows of `a` in terms, in scratch, and the kernels for them; as they were where that has no room.
+void take_terms(CudaQueue& q, const Choice& terms, const Matrix& mat, uint32_t m, GemmArgs* a, Choice* c) {
+  const uint64_t stride = align_up(uint64_t{mat.k}, 32) * terms.x_bytes, codes = align_up(m * stride, 16);
+  TermArgs t{};
+  t.groups = static_cast<uint32_t>(div_up(mat.k, 128));
+  if (m * cuda_terms_bytes(mat.format, mat.k) > q.scratch_bytes) return;
+  t.x = a->x;
+  t.x_stride = a->x_stride;
+  t.to = q.scratch;
+  t.stride = stride;
+  t.scale = reinterpret_cast<float*>(q.scratch + codes);
+  t.not_finite = q.not_finite;
+  t.k = mat.k;
+  t.pieces = static_cast<uint32_t>(div_up(mat.k, kPiece));
+  t.kind = mat.format == LINNET_F16 ? kCudaF16 : mat.format == LINNET_BF16 ? kCudaBf16 : kCudaF8E4M3;
+  cuda_launch(q, kCuda_term_rows, {m * t.pieces, 1, 1}, kRowThreads, 0, &t);
+  a->x = t.to;
+  a->x_stride = stride;
+  a->x_scale = terms.scales ? t.scale : nullptr;
+  a->x_groups = t.groups;
+  *c = terms;
+}
+
 }  // namespace
+
+uint64_t cuda_terms_bytes(Format f, uint32_t k) {
+  const uint64_t of_input = f == LINNET_F16 ? 4 : f == LINNET_BF16 ? 6 : f == LINNET_F8E4M3 || f == LINNET_F8E5M2 ? 1 : 0;
+  return of_input ? align_up(uint64_t{k}, 32) * of_input + div_up(k, 128) * sizeof(float) : 0;
+}
 
 void cuda_embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride) {
   EmbedArgs a{};
@@ -97,15 +136,18 @@ void cuda_gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stri
   GemmArgs a = args_of(mat, x, x_stride, q, y, y_stride);
   a.bias = bias;
   a.accumulate = accumulate;
+  Choice c = choice_of(mat.format);
+  if (const Choice terms = terms_of(cuda_queue(w), mat.format); terms.x_bytes && m > kGemvRows) take_terms(cuda_queue(w), terms, mat, m, &a, &c);
   // Rows that stay in the second-level cache while the weights go by, but enough to fill the GPU.
   CudaQueue& queue = cuda_queue(w);
   uint64_t at_once = 512;
   while (div_up(a.panels, 2 * kGemmWarps) * at_once < uint64_t{queue.n_sms} * 512) at_once *= 2;
   for (uint64_t row = 0; row < m; row += at_once) {
     a.m = min_of(at_once, m - row);
-    run(queue, a, a.m, 1);
+    run(queue, a, c, a.m, 1);
     a.x += at_once * a.x_stride;
-    if (a.x_scale) a.x_scale += at_once * a.x_groups, a.x_sum128 += at_once * a.x_groups;
+    if (a.x_scale) a.x_scale += at_once * a.x_groups;
+    if (a.x_sum128) a.x_sum128 += at_once * a.x_groups;
     a.y += at_once * y_stride;
   }
 }
@@ -120,7 +162,7 @@ void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, c
   a.first = pairs.first;
   a.active = pairs.active;
   a.n_active = pairs.n_active_experts;
-  run(queue, a, rows, min_of(n_experts, uint64_t{rows} * 8));  // more of them than that are taken in turns
+  run(queue, a, choice_of(mat.format), rows, min_of(n_experts, uint64_t{rows} * 8));  // more of them than that are taken in turns
 }
 
 void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y, size_t y_stride,
@@ -162,7 +204,7 @@ void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const
   a.x_z = f.x == LINNET_F32 ? x_head * sizeof(float) : m * q.stride;
   a.scale_z = uint64_t{m} * q.groups;
   a.y_z = y_head;
-  run(queue, a, m, n_heads);
+  run(queue, a, choice_of(mat.format), m, n_heads);
 }
 
 size_t cuda_gemm_heads_scratch(uint32_t rows, uint32_t n_heads, uint32_t k) {

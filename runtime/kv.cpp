@@ -137,7 +137,7 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
         if (slots) *slots = at;
       }
     c.sink_floats = c.n_sinks ? up(size_t{kMaxSinks} * c.layout.head_dim, 16) + size_t{kMaxSinks} * c.layout.dpad : 0;
-    c.sinks = arena.take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
+    c.sinks = (device_ops ? pools : arena).take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
     const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.n_slots * kPagePositions : 0, slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
     c.score = arena.take<float>("kv scores", scores);
     c.fresh = arena.take<float>("kv scores", scores);
@@ -168,7 +168,9 @@ void KvCache::reset() {
       c.refs[p] = 0;
     }
     // Saved as they are, so they must not hold what the memory held before.
-    if (c.n_sinks) std::memset(c.sinks, 0, size_t{n_sequences} * c.n_layers * sink_bytes(i));
+    const size_t sinks = c.n_sinks ? size_t{n_sequences} * c.n_layers * sink_bytes(i) : 0;
+    if (sinks && device_ops) device_ops->zero(device, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
+    else if (sinks) std::memset(c.sinks, 0, sinks);
     for (uint32_t s = 0; s < n_sequences; ++s) {
       KvTable& t = table(s, i);
       t.end = t.saved_end = 0;
@@ -328,7 +330,8 @@ void KvCache::fork(uint32_t from, uint32_t to, uint32_t keep) {
       const size_t scores = c.n_layers * c.scores_per_layer();
       std::memcpy(c.score + to * scores, c.score + from * scores, scores * sizeof(float));
     }
-    if (c.n_sinks) std::memcpy(c.sinks + to * sinks, c.sinks + from * sinks, sinks * sizeof(float));
+    if (sinks && device_ops) device_ops->copy(device, reinterpret_cast<uint8_t*>(c.sinks + to * sinks), reinterpret_cast<const uint8_t*>(c.sinks + from * sinks), 0, sinks * sizeof(float), 1);
+    else if (sinks) std::memcpy(c.sinks + to * sinks, c.sinks + from * sinks, sinks * sizeof(float));
   }
 }
 

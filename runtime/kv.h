@@ -142,7 +142,7 @@ struct KvCache {
 
   // False if the layers need more than kMaxKvClasses classes. pools: where those lie, `arena` or a device's memory.
   bool layout_in(Arena& arena, Arena& pools, const KvPlan& plan);
-  void reset();  // after layout_in on real memory
+  void reset();  // after layout_in on real memory; a device's session has been started
 
   KvTable& table(uint32_t seq, uint32_t c) const { return tables[seq * n_classes + c]; }
   KvView view(uint32_t seq, uint32_t layer) const {

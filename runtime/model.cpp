@@ -270,7 +270,7 @@ Status check_profile(const linnet_profile& p, Error* err) {
   } fields[] = {{"n_threads", p.n_threads, 256},      {"wait", p.wait, LINNET_WAIT_SLEEP},          {"cores", p.cores, LINNET_CORES_LITTLE},    {"spin", p.spin, 1u << 30},
                 {"n_context", p.n_context, 1u << 24}, {"n_chunk", p.n_chunk, 4096},                 {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF}, {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
                 {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda", p.cuda, LINNET_CUDA_AUTO}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF},
-                {"cuda_zero_copy", p.cuda_zero_copy, LINNET_SWITCH_OFF}};
+                {"cuda_zero_copy", p.cuda_zero_copy, LINNET_SWITCH_OFF}, {"cuda_gemm", p.cuda_gemm, LINNET_GEMM_E4M3}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
   if (p.cuda_block_bytes && p.cuda_block_bytes < kLeastBlock) return fail(err, LINNET_BAD_PROFILE, "profile: cuda_block_bytes is ", p.cuda_block_bytes, ", at least ", kLeastBlock);

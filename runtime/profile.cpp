@@ -34,6 +34,7 @@ struct Word {
 };
 constexpr Word kArchs[] = {{"x86_64", LINNET_ARCH_X86_64}, {"aarch64", LINNET_ARCH_AARCH64}, {"arm", LINNET_ARCH_ARM}, {}};
 constexpr Word kCudaUse[] = {{"on", LINNET_CUDA_ON}, {"off", LINNET_CUDA_OFF}, {"auto", LINNET_CUDA_AUTO}, {"true", LINNET_CUDA_ON}, {"false", LINNET_CUDA_OFF}, {}};
+constexpr Word kGemm[] = {{"exact", LINNET_GEMM_EXACT}, {"fast", LINNET_GEMM_FAST}, {"e4m3", LINNET_GEMM_E4M3}, {}};
 constexpr Word kSwitch[] = {{"true", LINNET_SWITCH_ON}, {"false", LINNET_SWITCH_OFF}, {}};
 constexpr Word kTeams[] = {{"openmp", LINNET_THREADS_OPENMP}, {"own", LINNET_THREADS_OWN}, {}};
 constexpr Word kWaits[] = {{"spin", LINNET_WAIT_SPIN}, {"sleep", LINNET_WAIT_SLEEP}, {}};
@@ -116,6 +117,7 @@ const Key kKeys[] = {
     {kCuda, "graph", Kind::kWord, AT(cuda_graph), 0, 0, kSwitch},
     {kCuda, "block_mib", Kind::kMib, AT(cuda_block_bytes), 1, 1 << 20},
     {kCuda, "zero_copy", Kind::kWord, AT(cuda_zero_copy), 0, 0, kSwitch},
+    {kCuda, "gemm", Kind::kWord, AT(cuda_gemm), 0, 0, kGemm},
 };
 #undef AT
 

@@ -64,12 +64,12 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   Sequence& b = s.seqs[to];
   if (keep < a.length && !s.kv.can_truncate(from, keep))
     return fail(err, LINNET_BAD_STATE, "fork: layers with a window or in KIVI no longer hold what a sequence of ", keep, " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
+  const DeviceGuard device(s);
   s.kv.truncate(to, 0);
   b.length = keep < a.length ? keep : a.length;
   b.pending = keep > a.length;
   s.kv.fork(from, to, b.length);
   b.n_forgotten = keep ? a.n_forgotten : 0;
-  const DeviceGuard device(s);
   std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
   if (const ModelSpec& spec = s.model->spec; spec.expert_capacity)
     for (uint32_t i = 0; i < spec.n_layers; ++i) {

@@ -160,7 +160,8 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     f.device = f.kv.device = arena.take<uint8_t>("session", model.own->session_bytes);
     f.act.logits = places.device.take<float>("logits", uint64_t{plan.n_logits} * f.logits_stride);
     size_t page = 0;
-    for (uint32_t i = 0; i < f.kv.n_classes; ++i) page = f.kv.classes[i].layout.page_bytes > page ? f.kv.classes[i].layout.page_bytes : page;
+    for (uint32_t i = 0; i < f.kv.n_classes; ++i)
+      for (const size_t piece : {f.kv.classes[i].layout.page_bytes, f.kv.sink_bytes(i)}) page = piece > page ? piece : page;
     f.page = places.pinned.take<uint8_t>("kv", page);
     model.own->session_layout(f.device, model.device, places.device, places.pinned, plan);
   } else {
@@ -200,8 +201,8 @@ Status check_kv_format(uint32_t f, const char* what, Error* err) {
 // What the backend has no kernels for.
 Status check_device(const linnet_model& model, const linnet_session_params& p, Error* err) {
   if (!model.own) return LINNET_OK;
-  if (p.when_full != LINNET_FULL_STOP && p.when_full != LINNET_FULL_DROP_OLDEST)
-    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": with ", model.own->name, " sequences stop when they are full, or drop their oldest tokens");
+  if (p.when_full == LINNET_FULL_HEAVY_HITTERS || p.when_full == LINNET_FULL_SNAPKV)
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": with ", model.own->name, " sequences stop when they are full, or drop their oldest tokens, with or without sinks");
   for (uint32_t i = 0; i <= p.n_kv_layers; ++i)
     for (const uint32_t f : {i ? p.kv_layers[i - 1].k_format : p.kv_format, i ? p.kv_layers[i - 1].v_format : p.v_format})
       if (kv_kivi(static_cast<Format>(f))) return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with ", model.own->name);
@@ -435,7 +436,6 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->model = model;
   s->params = params;
   s->arena = arena;
-  s->kv.reset();
   if (own) {
     s->device_memory = device;
     s->pinned = pinned;
@@ -446,6 +446,10 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
       own->release(model->device, &sizes.blocks, false);
       return status;
     }
+  }
+  {
+    const DeviceGuard bound(*s);
+    s->kv.reset();
   }
   start_rope(*model, params.rope_length, s->act);
   s->sampler.exp_row = model->kernels.t.exp_row;

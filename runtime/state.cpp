@@ -204,7 +204,9 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
     });
     for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g)
       for (uint32_t head = 0; head < v.packed->layout.n_kv_heads; ++head) sink.put(v.group(g, head), v.packed->layout.head_bytes);
-    if (v.sinks) sink.put(v.sinks, s.kv.sink_bytes(c));
+    const void* sinks = v.sinks;
+    if (sinks && own) own->read(s.device, s.page, static_cast<const uint8_t*>(sinks), 0, s.kv.sink_bytes(c), 1), sinks = s.page;
+    if (sinks) sink.put(sinks, s.kv.sink_bytes(c));
     if (const float* scores = s.kv.scores(seq, i))
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
         each_page(*v.of, first[c], end, [&](uint32_t page) { sink.put(scores + score_at(*v.of, head, page), kPagePositions * sizeof(float)); });
@@ -386,7 +388,12 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
       const KvLayout& l = v.packed->layout;
       for (uint32_t head = 0; head < l.n_kv_heads; ++head) std::memcpy(v.group(g, head), more + g * l.page_bytes + head * l.head_bytes, l.head_bytes);
     }
-    if (v.sinks) std::memcpy(v.sinks, more, s.kv.sink_bytes(c));
+    if (const DeviceOps* own = s.model->own; v.sinks && own) {
+      std::memcpy(s.page, more, s.kv.sink_bytes(c));
+      own->write(s.device, reinterpret_cast<uint8_t*>(v.sinks), s.page, 0, s.kv.sink_bytes(c), 1);
+    } else if (v.sinks) {
+      std::memcpy(v.sinks, more, s.kv.sink_bytes(c));
+    }
     if (float* scores = s.kv.scores(seq, i)) {  // no sinks then
       std::memset(scores, 0, v.of->scores_per_layer() * sizeof(float));
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)

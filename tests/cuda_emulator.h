@@ -52,7 +52,9 @@ void emulated_copy_wait(unsigned pending);
 void warp_nothing(void* const of_lane[32]);
 void warp_mma_i8(void* const of_lane[32]);
 void warp_mma_bf16(void* const of_lane[32]);
+void warp_mma_f16(void* const of_lane[32]);
 void warp_mma_e4m3(void* const of_lane[32]);
+void warp_mma_e5m2(void* const of_lane[32]);
 template <class Acc>
 struct MmaOperands {
   Acc* c;
@@ -136,6 +138,14 @@ LINNET_DEVICE void mma_i8(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&
 LINNET_DEVICE void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_bf16, &mine);
+}
+LINNET_DEVICE void mma_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  MmaOperands<float> mine = {c, a, b};
+  emulated_warp(warp_mma_f16, &mine);
+}
+LINNET_DEVICE void mma_e5m2(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+  MmaOperands<float> mine = {c, a, b};
+  emulated_warp(warp_mma_e5m2, &mine);
 }
 LINNET_DEVICE void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};

@@ -72,7 +72,8 @@ tests() { # preset, more options for ctest...
   $same_addresses ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
 }
 
-stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 20)"
+# shellcheck disable=SC2046 # one word per target
+stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 20)" $([ -z "$full" ] || echo all cuda_tests)
 stage "fuzz" tests fuzz -L fuzz
 [ -z "$full" ] || stage "tests: Clang" tests fuzz -LE fuzz
 stage "build: GCC, ASan + UBSan" build dev -DLINNET_FUZZ=OFF

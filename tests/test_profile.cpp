@@ -289,7 +289,7 @@ TEST_CASE("every key of a profile") {
       "# all of them\nname: 'a device'\nmatch:\n  arch: x86_64\n  isa: avx2\n  model: [a, \"b c\"]\n  cpu: xeon\n  part:\n    - cortex-a76\n    - cortex-a55\n  android: false\n  cores_min: 1\n"
       "  cores_max: 8\n  clusters_min: 1\n  memory_min_mib: 1\n  memory_max_mib: 99\nisa: scalar\nthreads: 3\nthread_kind: own\ncores: 0-1,4\nwait: sleep\nspin: 7\nweights: i4g64\nkv: i8/f16\n"
       "context: 77\nchunk: 9\nwhen_full: sinks\nkeep: 5\nmemory_mib: 12\nhuge_pages: false\nprefill: measured\npower:\n  temperature_limit: 70.5\n  steps: [4, 2, 1]\n  tokens_per_s: 8.5\n"
-      "  battery: save\n  priority: -3\n  free_cores: 2\npeaks: {read_gb_s: 1.5, int8_tops: 2, f8_tops: 3e-1, float_tops: 0.25}\ncuda:\n  sms: 8\n  graph: true\n  block_mib: 256\n  zero_copy: true\n");
+      "  battery: save\n  priority: -3\n  free_cores: 2\npeaks: {read_gb_s: 1.5, int8_tops: 2, f8_tops: 3e-1, float_tops: 0.25}\ncuda:\n  sms: 8\n  graph: true\n  block_mib: 256\n  zero_copy: true\n  gemm: fast\n");
   CHECK(std::string(p.name) == "a device");
   CHECK((p.isa == LINNET_ISA_SCALAR && p.n_threads == 3 && p.threads == LINNET_THREADS_OWN && p.wait == LINNET_WAIT_SLEEP && p.spin == 7));
   CHECK(same(p.cpus, cpus("0,1,4")));
@@ -298,7 +298,9 @@ TEST_CASE("every key of a profile") {
   CHECK((p.temperature_limit == 70.5f && p.steps[0] == 4 && p.steps[2] == 1 && p.steps[3] == 0 && p.tokens_per_s == 8.5f && p.battery == LINNET_BATTERY_SAVE));
   CHECK((p.priority == -3 && p.n_free_cores == 2));
   CHECK((p.read_gb_s == 1.5 && p.int8_tops == 2 && p.f8_tops == 0.3 && p.float_tops == 0.25));
-  CHECK((p.cuda_sms == 8 && p.cuda_graph == LINNET_SWITCH_ON && p.cuda_block_bytes == 256u << 20 && p.cuda_zero_copy == LINNET_SWITCH_ON));
+  CHECK((p.cuda_sms == 8 && p.cuda_graph == LINNET_SWITCH_ON && p.cuda_block_bytes == 256u << 20 && p.cuda_zero_copy == LINNET_SWITCH_ON && p.cuda_gemm == LINNET_GEMM_FAST));
+  CHECK(good("cuda: {gemm: e4m3}").cuda_gemm == LINNET_GEMM_E4M3);
+  CHECK(good("cuda: {gemm: exact}").cuda_gemm == LINNET_GEMM_EXACT);
   CHECK(good("cores: little").cores == LINNET_CORES_LITTLE);
 }
 

@@ -220,6 +220,22 @@ bool Bench::run_prefill(const std::vector<int32_t>& tokens) {
   return false;
 }
 
+// What the passes between the tokens of a generation read.
+struct Passes {
+  linnet_session* session;
+  uint64_t n;
+  double bytes;
+  static int count(void* user, int32_t token, const char*, size_t) {
+    Passes& p = *static_cast<Passes*>(user);
+    if (token < 0 || p.n++ == 0) return 0;
+    linnet_stats stats = {};
+    stats.size = sizeof stats;
+    linnet_stats_get(p.session, &stats);
+    p.bytes += static_cast<double>(stats.decode_bytes);
+    return 0;
+  }
+};
+
 bool Bench::decode(uint64_t depth, uint64_t gen, size_t reps, Result* out) {
   out->size = depth;
   const std::vector<int32_t> past = random_tokens(std::max<uint64_t>(depth, 1));  // a first token is needed to draw from
@@ -230,19 +246,18 @@ bool Bench::decode(uint64_t depth, uint64_t gen, size_t reps, Result* out) {
     linnet_error err = {};
     linnet_truncate(engine_.session, 0, past.size() - 1);
     if (!run_prefill(last)) return false;
-    linnet_stats stats = {};
-    stats.size = sizeof stats;
+    // The last token of a generation is drawn and not computed: so one more than `gen` passes.
+    linnet_generate_params params = {};
+    params.size = sizeof params;
+    params.max_tokens = static_cast<uint32_t>(gen + 1);
+    params.ignore_eos = 1;
+    linnet_stop why = LINNET_STOP_NONE;
+    Passes passes{engine_.session, 0, 0};
     meter_.start();
     const double start = seconds_now();
-    for (uint64_t i = 0; i < gen; ++i) {
-      int32_t token = 0;
-      if (linnet_decode(engine_.session, 0, &token, &err) != LINNET_OK) {
-        failed(args_, err);
-        return false;
-      }
-      linnet_stats_get(engine_.session, &stats);
-      work->bytes += static_cast<double>(stats.decode_bytes);
-    }
+    if (linnet_generate(engine_.session, 0, &params, Passes::count, &passes, &why, &err) != LINNET_OK) return failed(args_, err), false;
+    if (why != LINNET_STOP_LENGTH) return failed(args_, "stopped after %llu tokens", static_cast<unsigned long long>(passes.n)), false;
+    work->bytes += passes.bytes;
     work->seconds = seconds_now() - start;
     work->joules = meter_.stop();
     work->tokens = static_cast<double>(gen);
@@ -435,7 +450,7 @@ int run(const Args& args) {
   on_interrupt_cancel(nullptr);
   if (!read_settings(args, &settings) || !engine.open(args, path, settings)) return kExitError;
   uint64_t need = *std::max_element(prompts.begin(), prompts.end());
-  for (const uint64_t depth : depths) need = std::max(need, std::max<uint64_t>(depth, 1) + gen);
+  for (const uint64_t depth : depths) need = std::max(need, std::max<uint64_t>(depth, 1) + gen + 1);
   linnet_session_params& s = settings.session;
   if (s.n_context == 0) s.n_context = static_cast<uint32_t>(need);
   if (s.n_context < need) return usage_error(args, "--context %u is too small: prompt, depth and gen need %llu", s.n_context, static_cast<unsigned long long>(need));
