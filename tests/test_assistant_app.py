@@ -74,7 +74,7 @@ def settings():
         "rooms: kitchen": ":1:8: rooms is a list of texts",
         "rooms: [a, [b]]": ":1:12: rooms is a text",
         "recognizer: pocketsphinx": ":1:13: recognizer is a mapping",
-        "recognizer:\n  voice: x": ':2:3: recognizer: there is no key "voice"',
+        "recognizer:\n  tongue: x": ':2:3: recognizer: there is no key "tongue"',
         "synthesizer:\n  speed: 99": ":2:10: speed is a number from 0.5 to 2",
         "- a": ":1:1: the file is a mapping",
         "threads: &x 1": ":1:10: anchors and tags",
