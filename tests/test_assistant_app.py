@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples/assistant/language"))
 import measure  # noqa: E402
 from spoken import spoken as spoken_text  # noqa: E402
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=1"  # memory is measured
 checks = 0
 
 

@@ -17,8 +17,8 @@ using namespace assistant;
 
 namespace {
 
-#if defined(__SANITIZE_THREAD__)
-constexpr int kInterruptions = 12;  // each takes half a second there
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kInterruptions = 12;  // each takes up to half a second there
 #else
 constexpr int kInterruptions = 100;
 #endif
