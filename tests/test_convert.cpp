@@ -504,6 +504,14 @@ TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_k.weight")->dims = {128, 256}; }, kBad, {"'blk.0.attn_k.weight'", "128 x 256", "256 x 128"});
   import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->dims = {16, 16}; }, kBad, {"'blk.0.attn_norm.weight'", "16 x 16"});
   import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->type = 26; }, kNot, {"'blk.0.attn_norm.weight'", "I32"});
+  // Blocks of 32 values cannot be cut into a vector's rows of one.
+  for (const uint32_t type : {kGgmlQ5_0, kGgmlQ8_0, kGgmlQ6_K, kGgmlMXFP4})
+    import_refused_after(
+        [&](GgufFile& f) {
+          f.tensor("blk.0.attn_norm.weight")->type = type;
+          f.tensor("blk.0.attn_norm.weight")->data = test::tensor_data(type, 256, 1);
+        },
+        kNot, {"'blk.0.attn_norm.weight'", ggml_type(type).name, "is for matrices"});
   import_refused_after([](GgufFile& f) { f.tensors.push_back({"blk.0.attn_q.bias", {256}, kGgmlF32, test::tensor_data(kGgmlF32, 256, 1)}); }, kBad,
                        {"'blk.0.attn_k.bias' is missing"});
 }

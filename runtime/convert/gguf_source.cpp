@@ -606,9 +606,10 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
     return fail(err, LINNET_BAD_FILE, path, ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
   if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
+  const GgmlType type = ggml_type(g.type);
+  if (t.k % type.values != 0) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", place.name, "': type ", type.name, " is for matrices; a vector is F32, F16 or BF16");
   used->insert(place.name);
   t.source_name = place.name;
-  const GgmlType type = ggml_type(g.type);
   t.source_type = type.name;
   t.rows = [g, type, k = t.k](uint32_t first, uint32_t count, float* to, Error*) {
     ggml_values(g.type, g.data + uint64_t{first} * k / type.values * type.bytes, size_t{count} * k, to);
