@@ -591,9 +591,7 @@ LINNET_KERNEL(256) embed(const EmbedArgs a) {
   float* y = a.y + blockIdx.x * a.y_stride;
   for (uint32_t i = threadIdx.x; i < a.table.k; i += 256) {
     const uint64_t g = a.group ? i / a.group : 0;
-    const auto* s32 = reinterpret_cast<const float*>(scales) + g * 16 + j;
-    const auto* s16 = reinterpret_cast<const uint16_t*>(scales) + g * 16 + j;
-    const uint64_t at = uint64_t{i} * 16 + j;
+    const uint64_t at = uint64_t{i} * 16 + j, sc = g * 16 + j;
     const uint8_t byte = w[uint64_t{i / 4} * 64 + j * 4 + i % 4 < a.table.panel_bytes ? uint64_t{i / 4} * 64 + j * 4 + i % 4 : 0];
     const int nibble = w[uint64_t{i / 8} * 64 + j * 4 + i % 4 < a.table.panel_bytes ? uint64_t{i / 8} * 64 + j * 4 + i % 4 : 0] >> (i & 4) & 15;
     float v = 0;
@@ -603,13 +601,13 @@ LINNET_KERNEL(256) embed(const EmbedArgs a) {
       case kCudaBf16: v = f32_of_bf16(reinterpret_cast<const uint16_t*>(w)[at]); break;
       case kCudaI8:
       case kCudaI8G128:
-      case kCudaI8G64: v = static_cast<float>(static_cast<int8_t>(byte)) * *s32; break;
-      case kCudaI8G32: v = static_cast<float>(static_cast<int8_t>(byte)) * f32_of_f16(*s16); break;
-      case kCudaF8E4M3: v = f32_of_e4m3(byte) * *s32; break;
-      case kCudaF8E5M2: v = f32_of_e5m2(byte) * *s32; break;
+      case kCudaI8G64: v = static_cast<float>(static_cast<int8_t>(byte)) * reinterpret_cast<const float*>(scales)[sc]; break;
+      case kCudaI8G32: v = static_cast<float>(static_cast<int8_t>(byte)) * f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[sc]); break;
+      case kCudaF8E4M3: v = f32_of_e4m3(byte) * reinterpret_cast<const float*>(scales)[sc]; break;
+      case kCudaF8E5M2: v = f32_of_e5m2(byte) * reinterpret_cast<const float*>(scales)[sc]; break;
       case kCudaI4G128:
       case kCudaI4G64:
-      case kCudaI4G32: v = static_cast<float>(nibble - 8) * f32_of_f16(*s16); break;
+      case kCudaI4G32: v = static_cast<float>(nibble - 8) * f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[sc]); break;
       case kCudaI4G128Z: {
         const uint8_t* group = scales + g * 48;
         v = static_cast<float>(nibble - group[32 + j]) * f32_of_f16(reinterpret_cast<const uint16_t*>(group)[j]);

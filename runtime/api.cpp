@@ -338,7 +338,7 @@ linnet_status linnet_chat_format(const linnet_model* model, linnet_role role, co
   LINNET_NEED_ARG(model);
   LINNET_NEED_ARG(prefix);
   LINNET_NEED_ARG(suffix);
-  if (!chat_role_name(role)) return fail(err, LINNET_BAD_ARG, "chat: there is no role ", int{role});
+  if (!chat_role_name(role)) return fail(err, LINNET_BAD_ARG, "chat: there is no role ", uint32_t{role});
   const ChatFormat::Text& t = model->chat.role[role];
   if (!t.present)
     return model->chat.role[LINNET_ROLE_USER].present

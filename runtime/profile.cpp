@@ -319,7 +319,7 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
       put(base, key.offset, v);
       return LINNET_OK;
     case Kind::kWeights:
-      v = text ? linnet_format_from_name(s.text.c_str()) : 0;
+      v = text ? linnet_format_from_name(s.text.c_str()) : LINNET_FORMAT_DEFAULT;
       if (v == 0 || v == LINNET_KIVI4 || v == LINNET_KIVI2) return wrong("a format of weights, i8g128 for one");
       put(base, key.offset, v);
       return LINNET_OK;

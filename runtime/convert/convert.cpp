@@ -305,7 +305,7 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   if (options.weights == LINNET_FORMAT_DEFAULT && options.plain) options.weights = LINNET_F16;
   if (options.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(options.weights))) {
     if (const char* name = format_name(options.weights)) return fail(err, LINNET_BAD_ARG, "weights: ", name, " is a format of KV caches alone");
-    return fail(err, LINNET_BAD_ARG, "weights: unknown format ", int{options.weights});
+    return fail(err, LINNET_BAD_ARG, "weights: unknown format ", uint32_t{options.weights});
   }
   if (options.plain && format_row(options.weights).run > 1)
     return fail(err, LINNET_BAD_ARG, "a plain GGUF takes f32, f16 or bf16, not ", format_name(options.weights));

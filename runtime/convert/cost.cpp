@@ -168,7 +168,7 @@ linnet_status cost(const std::string& path, const CostParams& params, Cost* out,
   constexpr std::string_view kSynthetic = "synthetic:";
   struct stat st;
   bool packed = false;
-  if (params.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(params.weights))) return fail(err, LINNET_BAD_ARG, "cost: no weights are in format ", int{params.weights});
+  if (params.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(params.weights))) return fail(err, LINNET_BAD_ARG, "cost: no weights are in format ", uint32_t{params.weights});
   if (path.compare(0, kSynthetic.size(), kSynthetic) == 0) {
     LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
   } else if (stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {

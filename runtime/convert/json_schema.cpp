@@ -551,7 +551,7 @@ using namespace linnet;
 extern "C" linnet_status linnet_grammar_compile(linnet_view json, const char* name, linnet_grammar_kind kind, void* out, size_t cap, size_t* n_bytes, linnet_error* err) {
   if (!name) name = "grammar";
   if (!json.data || !n_bytes || (cap && !out)) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: json.data, n_bytes or out is NULL");
-  if (kind != LINNET_GRAMMAR_SCHEMA && kind != LINNET_GRAMMAR_CALL && kind != LINNET_GRAMMAR_TEXT_OR_CALL) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: there is no kind ", int{kind});
+  if (kind != LINNET_GRAMMAR_SCHEMA && kind != LINNET_GRAMMAR_CALL && kind != LINNET_GRAMMAR_TEXT_OR_CALL) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: there is no kind ", uint32_t{kind});
   if (json.bytes > convert::kMaxBytes) return fail(err, LINNET_BAD_FILE, name, ": ", json.bytes, " bytes, at most ", convert::kMaxBytes);
   const std::string_view text(static_cast<const char*>(json.data), json.bytes);
   nlohmann::json checked;  // which has no order of members

@@ -44,6 +44,13 @@ extern "C" {
 #define LINNET_API
 #endif
 
+/* An enum takes any number of its type, so that one that is none of its names is refused and not undefined: C++ has to be told. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define LINNET_OF(type) : type
+#else
+#define LINNET_OF(type)
+#endif
+
 #define LINNET_VERSION_MAJOR 0
 #define LINNET_VERSION_MINOR 1
 #define LINNET_VERSION_PATCH 0
@@ -53,7 +60,7 @@ extern "C" {
 /* ---- status, errors ------------------------------------------------------------------------------------------------ */
 
 /* Numbers are never reused. 0 is success, errors are negative. */
-typedef enum linnet_status {
+typedef enum linnet_status LINNET_OF(int32_t) {
   LINNET_OK = 0,
   LINNET_BAD_ARG = -1,      /* an argument is NULL, out of range or contradicts another */
   LINNET_BAD_FILE = -2,     /* a file is malformed; err->text names field and value */
@@ -90,7 +97,7 @@ typedef struct linnet_view {
   size_t bytes;
 } linnet_view;
 
-typedef enum linnet_load {
+typedef enum linnet_load LINNET_OF(uint32_t) {
   LINNET_LOAD_MAP = 0, /* map the file read-only: starts in milliseconds. If another process shrinks the file later, touching
                           the lost part is SIGBUS: use LINNET_LOAD_COPY for files that others may write. */
   LINNET_LOAD_COPY = 1, /* read the whole file into anonymous memory (huge pages where the system gives them) */
@@ -118,7 +125,7 @@ LINNET_API void linnet_mem_free(void* mem, size_t bytes); /* the same `bytes` as
 
 /* Number formats. Weights: all but kivi4 and kivi2. KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2. Values are stored in files. FP8 is the OCP standard's ("OCP 8-bit Floating Point
  * Specification", 2023): e4m3 has no infinities. Of the integer formats all bits are the same on every CPU; FP8 keeps a stated bound. */
-typedef enum linnet_format {
+typedef enum linnet_format LINNET_OF(uint32_t) {
   LINNET_FORMAT_DEFAULT = 0,
   LINNET_F32 = 1,
   LINNET_F16 = 2,
@@ -141,7 +148,7 @@ typedef enum linnet_format {
 } linnet_format;
 
 /* CPU instruction tiers, weakest first; each has what the weaker ones of its CPU have. */
-typedef enum linnet_isa {
+typedef enum linnet_isa LINNET_OF(uint32_t) {
   LINNET_ISA_AUTO = 0, /* the strongest tier that this CPU has */
   LINNET_ISA_SCALAR = 1,
   LINNET_ISA_AVX2 = 2,         /* AVX2 + FMA + F16C */
@@ -157,7 +164,7 @@ typedef enum linnet_isa {
   LINNET_ISA_NEON_BF16 = 11    /* + bfdot, for FP8: ARMv8.6 and later */
 } linnet_isa;
 
-typedef enum linnet_threads {
+typedef enum linnet_threads LINNET_OF(uint32_t) {
   LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_APP where parallel_for is set, else LINNET_THREADS_OPENMP where it is built in, else LINNET_THREADS_OWN */
   LINNET_THREADS_OPENMP = 1,
   LINNET_THREADS_OWN = 2, /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes */
@@ -165,7 +172,7 @@ typedef enum linnet_threads {
 } linnet_threads;
 
 /* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
-typedef enum linnet_when_full {
+typedef enum linnet_when_full LINNET_OF(uint32_t) {
   LINNET_FULL_STOP = 0,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
   LINNET_FULL_DROP_OLDEST = 1, /* the first n_keep tokens stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the model's own n_context */
   LINNET_FULL_SINKS = 2,       /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first n_keep (default 4, at
@@ -185,33 +192,33 @@ typedef struct linnet_cpus {
 } linnet_cpus;
 
 /* Which CPUs compute, where a profile does not list them: linnet_profile_fit makes a list of it. */
-typedef enum linnet_cores {
+typedef enum linnet_cores LINNET_OF(uint32_t) {
   LINNET_CORES_ALL = 0,
   LINNET_CORES_BIG = 1,   /* the clusters at least half as strong as the strongest: all but the little ones of big.LITTLE */
   LINNET_CORES_LITTLE = 2 /* the weakest cluster */
 } linnet_cores;
 
-typedef enum linnet_wait {
+typedef enum linnet_wait LINNET_OF(uint32_t) {
   LINNET_WAIT_DEFAULT = 0, /* as LINNET_WAIT_SPIN */
   LINNET_WAIT_SPIN = 1,    /* threads wait for each other with `spin` pauses, then sleep */
   LINNET_WAIT_SLEEP = 2    /* they sleep at once: less power, and the only sane way under a CPU quota */
 } linnet_wait;
 
-typedef enum linnet_prefill_backend {
+typedef enum linnet_prefill_backend LINNET_OF(uint32_t) {
   LINNET_PREFILL_DEFAULT = 0,  /* as LINNET_PREFILL_NATIVE */
   LINNET_PREFILL_NATIVE = 1,
   LINNET_PREFILL_ONEDNN = 2,   /* LINNET_ISA_ONEDNN; LINNET_UNSUPPORTED in builds without it */
   LINNET_PREFILL_MEASURED = 3  /* the faster of the two, timed for half a second when a model is made; native in builds without oneDNN */
 } linnet_prefill_backend;
 
-typedef enum linnet_switch {
+typedef enum linnet_switch LINNET_OF(uint32_t) {
   LINNET_SWITCH_DEFAULT = 0,
   LINNET_SWITCH_ON = 1,
   LINNET_SWITCH_OFF = 2
 } linnet_switch;
 
 /* Products of float and FP8 weights with more than 8 rows, on a GPU. What they take beside is counted in linnet_session_need. */
-typedef enum linnet_gemm {
+typedef enum linnet_gemm LINNET_OF(uint32_t) {
   LINNET_GEMM_DEFAULT = 0, /* as LINNET_GEMM_EXACT */
   LINNET_GEMM_EXACT = 1,   /* the CPU's bits; FP8 weights: activations in bf16, sums in another order */
   LINNET_GEMM_FAST = 2,    /* f16 and bf16 weights on tensor cores, to about f32's rounding. A prompt is then not quite what single tokens would be. Experts and the latents' matrices of
@@ -221,14 +228,14 @@ typedef enum linnet_gemm {
 } linnet_gemm;
 
 /* Whether a GPU computes. What it cannot do is LINNET_UNSUPPORTED by name: KIVI formats, and sequences of which attention chooses what stays (LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV). */
-typedef enum linnet_cuda {
+typedef enum linnet_cuda LINNET_OF(uint32_t) {
   LINNET_CUDA_DEFAULT = 0, /* as LINNET_CUDA_OFF */
   LINNET_CUDA_ON = 1,      /* LINNET_UNSUPPORTED in builds without CUDA, LINNET_DEVICE where there is no device; err->text says why */
   LINNET_CUDA_OFF = 2,
   LINNET_CUDA_AUTO = 3     /* where the build has it and there is a device; else the CPU */
 } linnet_cuda;
 
-typedef enum linnet_battery {
+typedef enum linnet_battery LINNET_OF(uint32_t) {
   LINNET_BATTERY_IGNORE = 0,
   LINNET_BATTERY_SAVE = 1 /* while the device runs on its battery the last step of the ladder holds */
 } linnet_battery;
@@ -288,7 +295,7 @@ typedef struct linnet_profile {
 
 /* ---- the board -------------------------------------------------------------------------------------------------------- */
 
-typedef enum linnet_arch {
+typedef enum linnet_arch LINNET_OF(uint32_t) {
   LINNET_ARCH_UNKNOWN = 0,
   LINNET_ARCH_X86_64 = 1,
   LINNET_ARCH_AARCH64 = 2,
@@ -486,7 +493,7 @@ LINNET_API linnet_status linnet_token_text(const linnet_model* model, int32_t to
 
 /* ---- chat --------------------------------------------------------------------------------------------------------------- */
 
-typedef enum linnet_role {
+typedef enum linnet_role LINNET_OF(uint32_t) {
   LINNET_ROLE_SYSTEM = 0,
   LINNET_ROLE_USER = 1,
   LINNET_ROLE_ASSISTANT = 2,
@@ -565,7 +572,7 @@ typedef struct linnet_sampling {
   uint64_t seed;           /* the same seed gives the same text on every machine, see linnet_sampling_set */
 } linnet_sampling;
 
-typedef enum linnet_stop {
+typedef enum linnet_stop LINNET_OF(uint32_t) {
   LINNET_STOP_NONE = 0,
   LINNET_STOP_EOS = 1,      /* an end-of-generation token was drawn (it is not passed on) */
   LINNET_STOP_LENGTH = 2,   /* max_tokens reached */
@@ -686,7 +693,7 @@ LINNET_API linnet_status linnet_sampling_get(const linnet_session* session, linn
  *   linnet_grammar_need / linnet_grammar_init on that blob, then before each answer linnet_grammar_set and linnet_generate.
  */
 
-typedef enum linnet_grammar_kind {
+typedef enum linnet_grammar_kind LINNET_OF(uint32_t) {
   LINNET_GRAMMAR_SCHEMA = 0,      /* the JSON is a schema; the text is a value that obeys it */
   LINNET_GRAMMAR_CALL = 1,        /* the JSON is an array of tools, {"type":"function","function":{"name","description","parameters"}} or the inner object alone; the text
                                      is a call of one of them, {"name":"...","arguments":{...}} with arguments that obey its parameters */
@@ -792,7 +799,7 @@ typedef struct linnet_sensors {
 LINNET_API linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t now_ns, linnet_error* err);
 
 /* What holds a session back most. */
-typedef enum linnet_power_why {
+typedef enum linnet_power_why LINNET_OF(uint32_t) {
   LINNET_POWER_FREE = 0,
   LINNET_POWER_HEAT = 1,
   LINNET_POWER_RATE = 2,    /* faster than tokens_per_s is of no use */
