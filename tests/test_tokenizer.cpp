@@ -176,7 +176,7 @@ TEST_CASE("the tokenizer of one model is the same from every kind of file") {
 
 TEST_CASE("merging equals the plain algorithm on random vocabularies") {
   std::mt19937 rng(3);
-  for (int round = 0; round < (test::kSlow ? 12 : 60); ++round) {
+  for (int round = 0; round < (kSlow ? 12 : 60); ++round) {
     std::vector<std::pair<std::string, std::string>> merges;
     std::vector<std::string> known = {"a", "b", "c"};
     for (int i = 0; i < 30; ++i) {
