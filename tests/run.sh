@@ -72,7 +72,7 @@ tests() { # preset, more options for ctest...
   $same_addresses ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
 }
 
-stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 20)"
+stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 15)"
 stage "fuzz" tests fuzz -L fuzz
 stage "tests: Clang, ASan + UBSan" tests fuzz -LE fuzz
 if [ -n "$full" ]; then

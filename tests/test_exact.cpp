@@ -239,6 +239,10 @@ TEST_CASE("truncate and go on gives the bytes of a fresh session") {
 }
 
 TEST_CASE("long contexts: the same bytes when threads share the blocks of one KV head") {
+  if (std::getenv("LINNET_TEST_TIER")) {
+    std::printf("skipped: long contexts with a tier that has no attention of its own: the other build has them\n");
+    return;
+  }
   for (const char* name : {"mistral", "qwen2-window", "deepseek-v2"}) {  // one KV head; two, and windows; a latent
     const Model oracle(std::string("tests/golden/") + name, LINNET_I8G64, LINNET_ISA_SCALAR), model(std::string("tests/golden/") + name, LINNET_I8G64);
     const uint32_t n = kSlow ? 1100 : 2700;  // many parts of four blocks
