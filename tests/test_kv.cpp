@@ -260,11 +260,11 @@ TEST_CASE("when the context is full: the same bytes over chunks, threads, ISA an
     for (const uint32_t when : {LINNET_FULL_DROP_OLDEST, LINNET_FULL_SINKS}) {
       const Model model(std::string("tests/golden/") + name, LINNET_I8G64), scalar(std::string("tests/golden/") + name, LINNET_I8G64, LINNET_ISA_SCALAR);
       Random random(when);
-      const Tokens tokens = random_tokens(random, when == LINNET_FULL_SINKS ? (kSlow ? 350 : 700) : 128, model.desc.n_vocab);
+      const Tokens tokens = random_tokens(random, when == LINNET_FULL_SINKS ? (kSanitized ? 350 : 700) : 128, model.desc.n_vocab);
       const Row want = in_pieces(scalar, tokens, full(when, 48, 5, 1, LINNET_I8), 1);
       for (const uint32_t threads : {1u, 3u})
         for (const uint32_t chunk : {1u, 5u, 16u, 32u}) {
-          if (kSlow && (chunk == 1 || chunk == 16) == (threads == 1)) continue;
+          if (kSanitized && (chunk == 1 || chunk == 16) == (threads == 1)) continue;
           auto p = full(when, 48, 5, chunk, LINNET_I8, threads);
           p.threads = LINNET_THREADS_OWN;
           INFO(name << " when_full " << when << " chunk " << chunk << " threads " << threads);
