@@ -174,21 +174,48 @@ void load_queries(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
 }
 
 // The next block's pages, asked for while this one's are worked on, since the hardware foresees too little of them. Evenly: a core waits for few lines
-// at a time, and those behind them hold up what comes after.
+// at a time, and those behind them hold up what comes after. Kernels of some tiers ask as they go; what others leave is asked for behind them.
 struct Ahead {
   const uint8_t* heads[kPagesPerBlock];
-  uint32_t n = 0, done = 0;  // halves of pages
-  size_t half = 0;           // bytes of one
-  // Up to `part` of `parts` of all. Inlined, or GCC drops it as doing nothing.
-  [[gnu::always_inline]] inline void ask(uint64_t part, uint64_t parts) {
-    for (const uint32_t until = static_cast<uint32_t>(n * part / parts); done < until; ++done) {
-      const uint8_t* at = heads[done / 2] + done % 2 * half;
-#pragma GCC unroll 8
-      for (size_t b = 0; b < half; b += 64) __builtin_prefetch(at + b, 0, kSecondLevel);
+  uint32_t n = 0, bytes = 0;  // of them, of one
+  // So many bytes more, for a kernel that can ask for them: those of them that lie in one piece.
+  Fetch* more(uint32_t some) {
+    left_ += some;
+    open();
+    return &next_;
+  }
+  // What a kernel has left of them. Inlined, or GCC drops it as doing nothing.
+  [[gnu::always_inline]] inline void rest() {
+    for (;; open()) {
+      for (; next_.at < next_.until; next_.at += 64) __builtin_prefetch(next_.at, 0, kSecondLevel);
+      left_ -= next_.at - from_;
+      from_ = next_.at;
+      if (left_ <= 0 || (next_.at >= end_ && page_ == n)) return;
     }
   }
+  [[gnu::always_inline]] inline void ask(uint32_t some) {
+    more(some);
+    rest();
+  }
+  uint32_t share(uint32_t part, uint32_t steps) const { return n * bytes / kOfAll * part / steps; }
+
+  static constexpr uint32_t kOfScores = 6, kOfWeights = 7, kOfValues = 4, kOfAll = 17;  // what of it, while those are computed
+
+ private:
+  void open() {
+    if (next_.at >= end_ && page_ < n) {
+      end_ = next_.at = heads[page_];
+      for (; page_ < n && heads[page_] == end_; ++page_) end_ += bytes;
+    }
+    from_ = next_.at;
+    const ptrdiff_t here = end_ - next_.at, some = left_ < here ? left_ : here;
+    next_.until = next_.at + (some > 0 ? some : 0);
+  }
+  Fetch next_{};
+  const uint8_t *from_ = nullptr, *end_ = nullptr;  // of the piece: where asking began or was settled, where it ends
+  uint32_t page_ = 0;                               // the first behind it
+  ptrdiff_t left_ = 0;                              // bytes still to ask for
 };
-constexpr uint32_t kOfScores = 6, kOfWeights = 6, kOfAll = 16;  // shares of the asking: while scores and while weights are computed, and the rest with values
 
 // FP8 keys of a.n_panels pages.
 void scores_f8(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* const* heads, GemmArgs a) {
@@ -225,20 +252,24 @@ void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* c
   a.y_stride = kBlockPositions;
   a.m = rows;
   a.k = kv.head_dim;  // up to the next multiple of 32, in integers
+  const uint32_t ahead_of_page = ahead ? ahead->share(Ahead::kOfScores, n) : 0;
   for (uint32_t from = 0; from < n; from += a.n_panels) {
     a.n_panels = 1;
     while (a.n_panels < kSome && from + a.n_panels < n && (f8(kv.k) || heads[from + a.n_panels] == heads[from] + a.n_panels * kv.head_bytes)) ++a.n_panels;
-    if (ahead) ahead->ask(kOfScores * (from + a.n_panels), kOfAll * n);
+    a.next = ahead ? ahead->more(ahead_of_page * a.n_panels) : nullptr;
     a.y = t.s + from * kPagePositions;
     if (f8(kv.k)) {
       scores_f8(w, t, kv, heads + from, a);
+      if (ahead) ahead->rest();
       continue;
     }
     a.w = heads[from];
     a.w_scale = heads[from] + kv.k_scale_at;
     w.kernels->gemm[f].run(&a);
+    if (ahead) ahead->rest();
     if (kv.k != LINNET_I8 || !kv_small_head(kv.head_dim)) continue;
     GemmArgs b = a;
+    b.next = nullptr;
     b.x = t.second.q;
     b.x_scale = t.second.scale;
     b.accumulate = 1;
@@ -266,7 +297,7 @@ void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t*
     if (lay.k == LINNET_I8) {
       for (uint32_t p = 0; p < n_pages; ++p) latent_scales(heads[p] + lay.k_scale_at + size_t{c / 32} * kPagePositions * sizeof(uint16_t), t.v_scale + p * kPagePositions);
       for (uint32_t r = 0; r < rows; ++r)
-        t.p_scale[r] = k.planes(t.s + size_t{r} * kBlockPositions, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
+        t.p_scale[r] = k.planes(t.s + size_t{r} * kBlockPositions, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions, nullptr);
     } else if (f8(lay.k)) {
       for (uint32_t p = 0; p < n_pages; ++p) {
         uint8_t* const codes = t.turned + size_t{p} * kTurned;
@@ -276,7 +307,7 @@ void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t*
       k.attn_pv_float(lay.k, t.s, rows, values, n_pages, d_panels, acc, lay.dpad);
       continue;
     }
-    k.attn_pv(t.hi, t.lo, rows, reinterpret_cast<const int8_t* const*>(values), n_pages, d_panels, t.p_scale, acc, lay.dpad);
+    k.attn_pv(t.hi, t.lo, rows, reinterpret_cast<const int8_t* const*>(values), n_pages, d_panels, t.p_scale, acc, lay.dpad, nullptr);
   }
 }
 
@@ -306,16 +337,16 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
   Ahead ahead;
   for (uint32_t p = (base + kBlockPositions) / kPagePositions; ahead.n < kPagesPerBlock && p * kPagePositions < foreseen; ++p)
     if (p >= packed) ahead.heads[ahead.n++] = item.kv.head(p, item.kv_head);
-  ahead.n *= 2;
-  ahead.half = lay.head_bytes / 2;
+  ahead.bytes = static_cast<uint32_t>(lay.head_bytes);
   scores(w, t, lay, heads, n_pages, item.rows, &ahead);
   const size_t v_scale_at = lay.latent ? lay.k_scale_at : lay.v_scale_at;
   const bool by_channels = lay.latent && lay.v == LINNET_I8;  // scales of their own, which attend_latent() sees to
   if (scaled(lay.v) && !by_channels)
     for (uint32_t p = 0; p < n_pages; ++p) std::memcpy(t.v_scale + p * kPagePositions, heads[p] + v_scale_at, kPagePositions * sizeof(float));
   if (f8(lay.v)) w.kernels->t.scale_row(t.v_scale, n_pad, f8_table(lay.v).unit);
+  const uint32_t of_half = ahead.share(Ahead::kOfWeights, 2 * item.rows);
   for (uint32_t r = 0; r < item.rows; ++r) {
-    ahead.ask(kOfScores * item.rows * 2 + kOfWeights * (2 * r + 1), kOfAll * item.rows * 2);
+    Fetch* next = ahead.more(of_half);
     float* s = t.s + size_t{r} * kBlockPositions;
     const Share own = item.seen(kept, t.position[r]);
     const uint32_t begin = own.from > from ? own.from - from : 0, end = own.to <= from ? 0 : own.to - from < n_pad ? own.to - from : n_pad;
@@ -324,17 +355,20 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
       out.l[r] = 0;
     } else {
       w.kernels->t.softmax_block(s, begin, end, n_pad, a.scale, a.slopes ? a.slopes[item.kv_head * group + r % group] : 0.0f,
-                                 static_cast<float>(t.position[r]) - static_cast<float>(from), a.cap, &out.m[r], &out.l[r]);
+                                 static_cast<float>(t.position[r]) - static_cast<float>(from), a.cap, &out.m[r], &out.l[r], next);
     }
-    ahead.ask(kOfScores * item.rows + kOfWeights * (r + 1), kOfAll * item.rows);
-    if (scaled(lay.v) && !by_channels) t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions);
+    ahead.rest();
+    next = ahead.more(of_half);
+    if (scaled(lay.v) && !by_channels) t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions, next);
+    ahead.rest();
   }
   if (lay.latent) return attend_latent(w, t, lay, heads, n_pages, item.rows, out);
   const uint32_t d_panels = lay.dpad / kPanel;
   if (scaled(lay.v)) {
+    const uint32_t of_panel = ahead.share(Ahead::kOfValues, d_panels);
     for (uint32_t d = 0; d < d_panels; d += kPanels) {
       const uint32_t n = d_panels - d < kPanels ? d_panels - d : kPanels;
-      ahead.ask((kOfScores + kOfWeights) * d_panels + (kOfAll - kOfScores - kOfWeights) * (d + n), kOfAll * d_panels);
+      Fetch* const next = ahead.more(of_panel * n);
       const int8_t* panels[kPagesPerBlock];
       for (uint32_t p = 0; p < n_pages; ++p) panels[p] = static_cast<const int8_t*>(values[p]) + d * kPanel * kPagePositions;
       for (uint32_t p = 0; f8(lay.v) && p < n_pages; ++p) {
@@ -342,11 +376,12 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
         w.kernels->t.byte_table(f8_table(lay.v).code, reinterpret_cast<const uint8_t*>(panels[p]), codes, t.f8 + p * codes);
         panels[p] = t.f8 + p * codes;
       }
-      w.kernels->t.attn_pv(t.hi, t.lo, item.rows, panels, n_pages, n, t.p_scale, out.acc + d * kPanel, lay.dpad);
+      w.kernels->t.attn_pv(t.hi, t.lo, item.rows, panels, n_pages, n, t.p_scale, out.acc + d * kPanel, lay.dpad, next);
+      ahead.rest();
     }
     return;
   }
-  ahead.ask(1, 1);
+  ahead.ask(ahead.share(Ahead::kOfValues, 1));
   w.kernels->t.attn_pv_float(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
 }
 
@@ -401,7 +436,7 @@ void attend_sinks(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
   g.n_panels = 1;
   g.k = dim;
   w.kernels->gemm[LINNET_F32].run(&g);
-  for (uint32_t r = 0; r < group; ++r) w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, 0, n, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &out.m[r], &out.l[r]);
+  for (uint32_t r = 0; r < group; ++r) w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, 0, n, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &out.m[r], &out.l[r], nullptr);
   w.kernels->t.attn_pv_float(LINNET_F32, t.s, group, &values, 1, lay.dpad / kPanel, out.acc, lay.dpad);
 }
 
@@ -445,7 +480,7 @@ void add_scores(const Worker& w, Tile& t, const AttentionArgs& a, const Item& it
         const uint32_t base = page * kPagePositions, begin = own.from > base ? own.from - base : 0, end = own.to <= base ? 0 : own.to - base < kPagePositions ? own.to - base : kPagePositions;
         if (begin >= end || t.position[r] < observe_from) continue;
         float m, l;
-        w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, begin, end, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &m, &l);
+        w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, begin, end, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &m, &l, nullptr);
         float factor = m - run.m[r];
         w.kernels->t.exp_row(&factor, 1);
         w.kernels->t.merge_row(fresh + size_t{item.kv.of->slot_of(page)} * kPagePositions, t.s + size_t{r} * kBlockPositions, kPagePositions, 1.0f, factor / run.l[r]);

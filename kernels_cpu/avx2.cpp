@@ -290,7 +290,7 @@ INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
   return fma(all(slope), sub({t, _mm256_add_ps(t, _mm256_set1_ps(8.0f))}, all(origin)), v);
 }
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch*) {
   const V vs = all(scale), nothing = all(-__builtin_inff());
   V max = nothing, sum = all(0.0f);
   const uint32_t first = from / 16 * 16;
@@ -319,7 +319,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
   *l = tree_sum(sum);
 }
 
-float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) {
+float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch*) {
   V max = all(0.0f);
   for (uint32_t i = 0; i < n; i += 16) max = larger(mul(load(e + i), load(v_scale + i)), max);
   const float amax = tree_max(max);
@@ -365,7 +365,7 @@ void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, u
 }
 
 void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-             const float* p_scale, float* acc, size_t acc_stride) {
+             const float* p_scale, float* acc, size_t acc_stride, Fetch*) {
   for (uint32_t r = 0; r < rows;) {
     const uint32_t step = rows - r >= 2 ? 2 : 1;
     for (uint32_t d = 0; d < d_panels; ++d)

@@ -263,8 +263,11 @@ inline __attribute__((always_inline)) __m512 add_bias(__m512 v, uint32_t i, floa
   return _mm512_fmadd_ps(_mm512_set1_ps(slope), _mm512_sub_ps(_mm512_cvtepi32_ps(t), _mm512_set1_ps(origin)), v);
 }
 
+constexpr int kAskWeights = 7;
+
 // Rows come four vectors at a time: one chain of maxima, or one vector's exponential after the other's, would be waited for.
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch* next) {
+  const bool asking = asks<kAskWeights>(next, n_pad / 64);
   const __m512 vs = _mm512_set1_ps(scale);
   __m512 max[4], sum = _mm512_setzero_ps();
   UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_set1_ps(-__builtin_inff());
@@ -294,6 +297,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
   uint32_t i = first;
   while (i < to) {
     if (whole(i)) {
+      if (asking) ask<kAskWeights>(next->at);
       __m512 e[4];
       UNROLL for (int j = 0; j < 4; ++j) e[j] = exp16(_mm512_sub_ps(_mm512_loadu_ps(s + i + j * 16), vm));
       UNROLL for (int j = 0; j < 4; ++j) {
@@ -312,7 +316,8 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
   *l = tree_sum(sum);
 }
 
-float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) {
+float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch* next) {
+  const bool asking = asks<kAskWeights>(next, n / 64);
   __m512 max[4];
   UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_setzero_ps();
   const auto product = [&](uint32_t i) { return _mm512_mul_ps(_mm512_loadu_ps(e + i), _mm512_loadu_ps(v_scale + i)); };
@@ -323,6 +328,7 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
   const __m512 inv = _mm512_set1_ps(amax > 1e-30f ? 16383.0f / amax : 0.0f), zero = _mm512_setzero_ps(), top = _mm512_set1_ps(16383.0f);
   const __m512i low = _mm512_set1_epi16(127), order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);  // undoes how packs take turns
   for (i = 0; i + 64 <= n; i += 64) {
+    if (asking) ask<kAskWeights>(next->at);
     __m512i c[4];
     UNROLL for (int j = 0; j < 4; ++j) c[j] = codes16(product(i + static_cast<uint32_t>(j) * 16), inv, zero, top);
     const __m512i a = _mm512_packus_epi32(c[0], c[1]), b = _mm512_packus_epi32(c[2], c[3]);

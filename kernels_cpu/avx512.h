@@ -43,17 +43,31 @@ inline __attribute__((always_inline)) float tree_max(__m512 v) {
   return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
 }
 
+// Asks for the next N lines.
+template <int N>
+inline __attribute__((always_inline)) void ask(const uint8_t*& at) {
+  UNROLL for (int i = 0; i < N; ++i) _mm_prefetch(reinterpret_cast<const char*>(at) + i * 64, _MM_HINT_T1);
+  at += N * 64;
+}
+
+// Whether a tile of so many steps should ask for N lines in each: it does so to its end, or GCC would move its sums around at every step.
+template <int N>
+inline bool asks(const Fetch* next, size_t steps) { return next && next->until - next->at > static_cast<ptrdiff_t>(steps * N * 32); }
+
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-// R rows by P panels of 16 channels. P is the unsigned side, V the signed one.
-template <class Dot, int R, int P>
+// R rows by P panels of 16 channels. P is the unsigned side, V the signed one. kAsk: asks for kAskPv lines of `next` a step.
+constexpr int kAskPv = 1;
+template <class Dot, int R, int P, bool kAsk>
 void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale,
-             float* acc, size_t acc_stride) {
+             float* acc, size_t acc_stride, Fetch* next) {
   __m512i dh[R][P], dl[R][P];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dh[r][p] = dl[r][p] = _mm512_setzero_si512();
+  const uint8_t* at = kAsk ? next->at : nullptr;
   for (uint32_t i = 0; i < n_pages; ++i) {
     const int8_t* v = pages[i] + offset;
     for (uint32_t t = 0; t < 4; ++t) {
+      if (kAsk) ask<kAskPv>(at);
       __m512i vv[P];
       UNROLL for (int p = 0; p < P; ++p) vv[p] = _mm512_loadu_si512(v + p * 256 + t * 64);
       UNROLL for (int r = 0; r < R; ++r) {
@@ -63,6 +77,7 @@ void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, u
       }
     }
   }
+  if (kAsk) next->at = at;
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
     const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(dh[r][p], 7), dl[r][p]);
     _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16,
@@ -72,20 +87,22 @@ void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, u
 
 template <class Dot>
 void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-             const float* p_scale, float* acc, size_t acc_stride) {
+             const float* p_scale, float* acc, size_t acc_stride, Fetch* next) {
   for (uint32_t r = 0; r < rows;) {
     const uint32_t left = rows - r, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
     const uint8_t *h = hi + r * size_t{256}, *l = lo + r * size_t{256};
     float* out = acc + r * acc_stride;
     uint32_t d = 0;
-    for (; d + 2 <= d_panels; d += 2)
-      (step == 4   ? pv_tile<Dot, 4, 2>
-       : step == 2 ? pv_tile<Dot, 2, 2>
-                   : pv_tile<Dot, 1, 2>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
+    for (; d + 2 <= d_panels; d += 2) {
+      const bool ask = asks<kAskPv>(next, n_pages * size_t{4});
+      (step == 4   ? ask ? pv_tile<Dot, 4, 2, true> : pv_tile<Dot, 4, 2, false>
+       : step == 2 ? ask ? pv_tile<Dot, 2, 2, true> : pv_tile<Dot, 2, 2, false>
+                   : ask ? pv_tile<Dot, 1, 2, true> : pv_tile<Dot, 1, 2, false>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride, next);
+    }
     if (d < d_panels)
-      (step == 4   ? pv_tile<Dot, 4, 1>
-       : step == 2 ? pv_tile<Dot, 2, 1>
-                   : pv_tile<Dot, 1, 1>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride);
+      (step == 4   ? pv_tile<Dot, 4, 1, false>
+       : step == 2 ? pv_tile<Dot, 2, 1, false>
+                   : pv_tile<Dot, 1, 1, false>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride, next);
     r += step;
   }
 }
@@ -116,7 +133,8 @@ inline __attribute__((always_inline)) __m512i unsigned_codes(const int8_t* w, in
 // One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
 // where few rows would wait for each other. With the weights in the caches sixteen sums go side by side: four rows of four panels, or of many rows eight of
 // two (Dot::kTwoPanels), since CPUs whose two ports for 512-bit work also flip the sign bits lose one instruction in nine to that, not one in five.
-template <class Dot, int R, int P, Codes kCodes, bool kF16>
+constexpr int kAskScores = 3;
+template <class Dot, int R, int P, Codes kCodes, bool kF16, bool kAsk = false>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
   constexpr int kChains = R * P <= 2 ? 2 : 1, kSixteen = kCodes == kBytes ? 256 : 128;  // bytes of 16 inputs
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
@@ -127,6 +145,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
   const int32_t* x_sum = a.x_sum128 + row * groups;
   // Three rows and more push each other out of the first-level cache while weights stream through: fetch these past it, early.
   const size_t ahead = a.fetch_ahead;
+  const uint8_t* next = kAsk ? a.next->at : nullptr;
   __m512 acc[R][P];
   if (P > 1) UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) fetch_y(a, row + r, panel + p);
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = _mm512_setzero_ps();
@@ -146,6 +165,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     }
     for (const int8_t* end = x + group; x != end; x += 16, w += kSixteen) {
       UNROLL for (int i = 0; i < 4; ++i) {
+        if (kAsk) ask<kAskScores>(next);
         if (P == 1 && i * 64 < kSixteen) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, R >= 3 ? _MM_HINT_T1 : _MM_HINT_T0);
         if (P == 2 && i * 64 < kSixteen) UNROLL for (int p = 0; p < P; ++p) _mm_prefetch(reinterpret_cast<const char*>(w) + static_cast<size_t>(p) * w_stride + 512 + i * 64, _MM_HINT_T0);
         __m512i u[P];
@@ -169,6 +189,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     ++x_scale;
     ++x_sum;
   }
+  if (kAsk) a.next->at = next;
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
       store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
@@ -191,6 +212,10 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
     if constexpr (!Dot::kTwoPanels || kCodes == kBytes) {  // few rows in the caches are those of attention, whose codes are bytes
       static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), LINNET_TILE(3, 4), LINNET_TILE(4, 4)};
       if (in_caches && left >= 4 && (a.m <= 4 || !Dot::kTwoPanels)) panels = 4, tiles = kFour;
+      if constexpr (kF16 && kCodes == kBytes) {
+        static constexpr Tile kAsking[5] = {nullptr, int_tile<Dot, 1, 4, kCodes, kF16, true>, int_tile<Dot, 2, 4, kCodes, kF16, true>, int_tile<Dot, 3, 4, kCodes, kF16, true>, int_tile<Dot, 4, 4, kCodes, kF16, true>};
+        if (tiles == kFour && asks<kAskScores>(a.next, a.k / 4)) tiles = kAsking;
+      }
     }
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t most = panels == 4 ? 4 : 8;

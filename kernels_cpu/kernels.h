@@ -16,6 +16,12 @@ namespace linnet {
 //   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
+// Memory that is read next, for kernels that can ask for it line by line between their products: from `at` on, which they move, up to `until`. A core
+// waits for few lines at a time, and many asked for at once hold up the kernel's own.
+struct Fetch {
+  const uint8_t *at, *until;
+};
+
 struct GemmArgs {
   const void* x;            // (m, x_stride bytes). Integer W: int8; FP8: bf16, of every four inputs in the order 0 2 1 3; both
                             // with zeros from k to kpad (the next multiple of 32). Float W: float
@@ -34,6 +40,7 @@ struct GemmArgs {
   uint32_t m, n_panels, k;
   uint32_t accumulate;
   size_t fetch_ahead;  // where few rows stream panels from memory, ask for bytes this far on; 0 = they are in the caches
+  Fetch* next;         // or NULL; I8G32 alone
 };
 
 struct GemmKernel {
@@ -105,14 +112,14 @@ struct KernelTable {
   // s[t] = fmaf(slope, t - origin, s[t]), origin being the row's own place as the block counts, an integer below 2^24; where cap > 0
   // cap * tanh(s / cap), with z = exp(-2 |x|), tanh(x) = +-(1 - z) / (1 + z); *m = max, of zeros the positive; e[t] = exp(s[t] - m); *l = 16 partial sums by
   // t % 16, tree 8-4-2-1. s becomes e, and zeros elsewhere up to n_pad (a multiple of 16, <= 256).
-  void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) = nullptr;
+  void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch* next) = nullptr;  // next: or NULL
   // p = e * v_scale per token, then to 14 bits: amax = max p; inv = amax > 1e-30f ? 16383 / amax : 0;
   // c = rint(p * inv) clamped to 0..16383; hi = c >> 7, lo = c & 127. Returns amax / 16383. n is a multiple of 16.
-  float (*planes)(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) = nullptr;
+  float (*planes)(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch* next) = nullptr;
   // acc[r][j] = (float)(128 * dot(hi[r], v[., j]) + dot(lo[r], v[., j])) * p_scale[r] over n_pages pages of 16 tokens and
   // d_panels * 16 channels. hi, lo: (rows, 256). pages[i]: int8 [d/16][4][16][4] (token t: group t / 4, byte t % 4).
   void (*attn_pv)(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-                  const float* p_scale, float* acc, size_t acc_stride) = nullptr;
+                  const float* p_scale, float* acc, size_t acc_stride, Fetch* next) = nullptr;
   // The same on pages of floats: acc = 0; for t in order: acc = fmaf(e[r][t], (float)v[t][j], acc). e: (rows, 256), finite.
   // pages[i]: f32, f16, bf16 [d/16][16 tokens][16]. A row's bits do not depend on `rows`, nor on pages where its e is zero.
   void (*attn_pv_float)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc,

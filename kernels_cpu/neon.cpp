@@ -281,7 +281,7 @@ INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
   return fma(all(slope), sub(add(load(kFirst), all(static_cast<float>(i))), all(origin)), v);
 }
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch*) {
   const float32x4_t nothing = vdupq_n_f32(-__builtin_inff());
   V max = {{nothing, nothing, nothing, nothing}}, sum = all(0.0f);
   uint32x4_t mask[4], less[4];
@@ -311,7 +311,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
   *l = tree_sum(sum);
 }
 
-float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) {
+float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch*) {
   V max = all(0.0f);
   for (uint32_t i = 0; i < n; i += 16) max = larger(mul(load(e + i), load(v_scale + i)), max);
   const float amax = tree_max(max);

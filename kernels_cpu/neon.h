@@ -183,7 +183,7 @@ struct IntKernels {
 // One row by one panel of 16 channels: both planes of P are rows of the same product.
 template <class Dot>
 void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-                const float* p_scale, float* acc, size_t acc_stride) {
+                const float* p_scale, float* acc, size_t acc_stride, Fetch*) {
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t d = 0; d < d_panels; ++d) {
       Dot dot[2 / Dot::kRows];

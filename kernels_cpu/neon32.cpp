@@ -72,7 +72,7 @@ void gemm_codes(const GemmArgs* args) {
 }
 
 void attn_pv_codes(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels, const float* p_scale, float* acc,
-                   size_t acc_stride) {
+                   size_t acc_stride, Fetch*) {
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t d = 0; d < d_panels; ++d) {
       Sums sums[2] = {};

@@ -208,7 +208,7 @@ void exp_row(float* x, uint32_t n) {
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch*) {
   float max[16], sum[16] = {};
   for (float& v : max) v = -__builtin_inff();
   for (uint32_t t = from; t < to; ++t) {
@@ -228,7 +228,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
   *l = tree_sum(sum);
 }
 
-float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo) {
+float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch*) {
   float max[16] = {};
   for (uint32_t t = 0; t < n; ++t) max[t % 16] = larger(e[t] * v_scale[t], max[t % 16]);
   const float amax = tree_max(max);
@@ -249,7 +249,7 @@ void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) 
 }
 
 void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-             const float* p_scale, float* acc, size_t acc_stride) {
+             const float* p_scale, float* acc, size_t acc_stride, Fetch*) {
   for (uint32_t r = 0; r < rows; ++r) {
     for (uint32_t d = 0; d < d_panels; ++d) {
       int32_t dot_hi[16] = {}, dot_lo[16] = {};

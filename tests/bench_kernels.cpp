@@ -214,15 +214,15 @@ void bench_rows(Bench& b) {
   float m, l;
   time("softmax_block", 256, [&] {
     std::memcpy(y.data(), x.data(), 1024);
-    t.softmax_block(y.data(), 0, 256, 256, 1.0f, 0.0f, 0.0f, 0.0f, &m, &l);
+    t.softmax_block(y.data(), 0, 256, 256, 1.0f, 0.0f, 0.0f, 0.0f, &m, &l, nullptr);
   });
-  time("planes", 256, [&] { t.planes(y.data(), y.data(), 256, hi.data(), lo.data()); });
+  time("planes", 256, [&] { t.planes(y.data(), y.data(), 256, hi.data(), lo.data(), nullptr); });
   const int8_t* pages[16];
   for (int i = 0; i < 16; ++i) pages[i] = reinterpret_cast<const int8_t*>(b.pool) + i * 8192;
   for (const uint32_t rows : {1u, 4u, 8u}) {
     char name[32];
     std::snprintf(name, sizeof name, "attn_pv %u rows", rows);
-    time(name, rows * 256 * 64, [&] { t.attn_pv(hi.data(), lo.data(), rows, pages, 16, 4, w.data(), y.data(), 64); });
+    time(name, rows * 256 * 64, [&] { t.attn_pv(hi.data(), lo.data(), rows, pages, 16, 4, w.data(), y.data(), 64, nullptr); });
   }
   std::vector<int8_t> scores(64 * 16);
   for (const uint32_t rows : {1u, 4u, 8u}) {  // q K^T of one page, head_dim 64

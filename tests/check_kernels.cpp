@@ -371,8 +371,8 @@ void check_softmax(const char* tier, const T& t, const T& ref, Rng& rng) {
     std::memcpy(s2, s1, n_pad * 4);
     float m1 = 0, l1 = 0, m2 = 0, l2 = 0;
     const float slope = i % 3 == 1 ? std::fabs(rng.unit()) : 0.0f, origin = static_cast<float>(rng.below(i % 2 ? 1 << 23 : 300));
-    ref.softmax_block(s1, from, to, n_pad, 0.125f, slope, origin, cap, &m1, &l1);
-    t.softmax_block(s2, from, to, n_pad, 0.125f, slope, origin, cap, &m2, &l2);
+    ref.softmax_block(s1, from, to, n_pad, 0.125f, slope, origin, cap, &m1, &l1, nullptr);
+    t.softmax_block(s2, from, to, n_pad, 0.125f, slope, origin, cap, &m2, &l2, nullptr);
     entry.same(s1, s2, n_pad, "weights, %u to %u of %u, cap %g", from, to, n_pad, static_cast<double>(cap));
     entry.same(&m1, &m2, 1, "m, %u to %u", from, to);
     entry.same(&l1, &l2, 1, "l, %u to %u", from, to);
@@ -391,7 +391,7 @@ void check_planes(const char* tier, const T& t, const T& ref, Rng& rng) {
     }
     if (i % 8 == 0) spoil(i % 16 ? e : v, n, rng);
     uint8_t *h1 = b.c.take<uint8_t>(n), *l1 = b.d.take<uint8_t>(n), *h2 = b.s.take<uint8_t>(n, i % 2), *l2 = b.w.take<uint8_t>(n, i % 2);
-    const float s1 = ref.planes(e, v, n, h1, l1), s2 = t.planes(e, v, n, h2, l2);
+    const float s1 = ref.planes(e, v, n, h1, l1, nullptr), s2 = t.planes(e, v, n, h2, l2, nullptr);
     entry.same(&s1, &s2, 1, "scale, n %u", n);
     entry.same(h1, h2, n, "high plane, n %u", n);
     entry.same(l1, l2, n, "low plane, n %u", n);
@@ -431,8 +431,8 @@ void check_pv(const char* tier, const T& t, const T& ref, Rng& rng) {
     make_pv_case(rng, &c);
     const size_t stride = c.d_panels * size_t{16} + (i % 2) * 16, floats = (c.rows - 1) * stride + c.d_panels * size_t{16};
     float *a1 = b.c.take<float>(floats), *a2 = b.d.take<float>(floats, i % 2);
-    ref.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, a1, stride);
-    t.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, a2, stride);
+    ref.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, a1, stride, nullptr);
+    t.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, a2, stride, nullptr);
     entry.same(a1, a2, floats, "rows %u pages %u panels %u", c.rows, c.n_pages, c.d_panels);
   }
 }

@@ -220,7 +220,7 @@ void reference_attention(const KernelTable& s, Rng& rng) {
     float *p = b.a.take<float>(n_pad), *in = b.b.take<float>(n_pad), m, l;
     const double cap = i % 4 < 2 ? 0 : 5, slope = i % 3 ? 0 : 0.375, origin = i % 5 ? n : 2 * n;
     for (uint32_t j = 0; j < n_pad; ++j) in[j] = p[j] = rng.unit() * 30;
-    s.softmax_block(p, from, n, n_pad, 0.25f, static_cast<float>(slope), static_cast<float>(origin), static_cast<float>(cap), &m, &l);
+    s.softmax_block(p, from, n, n_pad, 0.25f, static_cast<float>(slope), static_cast<float>(origin), static_cast<float>(cap), &m, &l, nullptr);
     double max = -1e30, sum = 0;
     const auto score = [&](uint32_t j) {
       const double x = static_cast<double>(in[j] * 0.25f) + slope * (j - origin);
@@ -239,7 +239,7 @@ void reference_attention(const KernelTable& s, Rng& rng) {
     float* v = b.d.take<float>(n_pad);
     for (uint32_t j = 0; j < n_pad; ++j) v[j] = std::fabs(rng.unit()) * 0.1f;
     uint8_t *hi = b.s.take<uint8_t>(n_pad), *lo = b.xs.take<uint8_t>(n_pad);
-    const double unit = static_cast<double>(s.planes(p, v, n_pad, hi, lo));
+    const double unit = static_cast<double>(s.planes(p, v, n_pad, hi, lo, nullptr));
     for (uint32_t j = 0; j < n_pad; ++j) {
       const double want = static_cast<double>(p[j]) * static_cast<double>(v[j]), back = (hi[j] * 128 + lo[j]) * unit;
       plane.expect(hi[j] < 128 && lo[j] < 128 && std::fabs(want - back) <= 0.502 * unit, "n %u [%u]: %.9g, not %.9g", n_pad, j, back, want);
@@ -248,7 +248,7 @@ void reference_attention(const KernelTable& s, Rng& rng) {
     PvCase c;
     make_pv_case(rng, &c);
     float* acc = b.c.take<float>(c.rows * c.d_panels * size_t{16});
-    s.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, acc, c.d_panels * size_t{16});
+    s.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, acc, c.d_panels * size_t{16}, nullptr);
     for (uint32_t r = 0; r < c.rows; ++r)
       for (uint32_t d = 0; d < c.d_panels * 16; ++d) {
         int64_t dot = 0;
