@@ -193,10 +193,6 @@ struct Ahead {
       if (left_ <= 0 || (next_.at >= end_ && page_ == n)) return;
     }
   }
-  [[gnu::always_inline]] inline void ask(uint32_t some) {
-    more(some);
-    rest();
-  }
   uint32_t share(uint32_t part, uint32_t steps) const { return n * bytes / kOfAll * part / steps; }
 
   static constexpr uint32_t kOfScores = 6, kOfWeights = 7, kOfValues = 4, kOfAll = 17;  // what of it, while those are computed
@@ -381,7 +377,8 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
     }
     return;
   }
-  ahead.ask(ahead.share(Ahead::kOfValues, 1));
+  ahead.more(ahead.share(Ahead::kOfValues, 1));
+  ahead.rest();
   w.kernels->t.attn_pv_float(lay.v, t.s, item.rows, values, n_pages, d_panels, out.acc, lay.dpad);
 }
 

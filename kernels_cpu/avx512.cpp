@@ -263,8 +263,6 @@ inline __attribute__((always_inline)) __m512 add_bias(__m512 v, uint32_t i, floa
   return _mm512_fmadd_ps(_mm512_set1_ps(slope), _mm512_sub_ps(_mm512_cvtepi32_ps(t), _mm512_set1_ps(origin)), v);
 }
 
-constexpr int kAskWeights = 7;
-
 // Rows come four vectors at a time: one chain of maxima, or one vector's exponential after the other's, would be waited for.
 void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch* next) {
   const bool asking = asks<kAskWeights>(next, n_pad / 64);

@@ -43,6 +43,9 @@ inline __attribute__((always_inline)) float tree_max(__m512 v) {
   return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
 }
 
+// Lines that kernels ask for in a step (16 products, or 64 tokens' weights): with up to four rows as many in all as a block of attention has.
+constexpr int kAskScores = 3, kAskWeights = 7, kAskPv = 1;
+
 // Asks for the next N lines.
 template <int N>
 inline __attribute__((always_inline)) void ask(const uint8_t*& at) {
@@ -50,14 +53,14 @@ inline __attribute__((always_inline)) void ask(const uint8_t*& at) {
   at += N * 64;
 }
 
-// Whether a tile of so many steps should ask for N lines in each: it does so to its end, or GCC would move its sums around at every step.
+// Whether a tile of so many steps should ask for N lines in each: it does so to its end, where more than half of
+// them are wanted; asked at every step, GCC would move its sums around.
 template <int N>
 inline bool asks(const Fetch* next, size_t steps) { return next && next->until - next->at > static_cast<ptrdiff_t>(steps * N * 32); }
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-// R rows by P panels of 16 channels. P is the unsigned side, V the signed one. kAsk: asks for kAskPv lines of `next` a step.
-constexpr int kAskPv = 1;
+// R rows by P panels of 16 channels. P is the unsigned side, V the signed one. kAsk: asks for lines of `next`.
 template <class Dot, int R, int P, bool kAsk>
 void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale,
              float* acc, size_t acc_stride, Fetch* next) {
@@ -133,7 +136,6 @@ inline __attribute__((always_inline)) __m512i unsigned_codes(const int8_t* w, in
 // One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
 // where few rows would wait for each other. With the weights in the caches sixteen sums go side by side: four rows of four panels, or of many rows eight of
 // two (Dot::kTwoPanels), since CPUs whose two ports for 512-bit work also flip the sign bits lose one instruction in nine to that, not one in five.
-constexpr int kAskScores = 3;
 template <class Dot, int R, int P, Codes kCodes, bool kF16, bool kAsk = false>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
   constexpr int kChains = R * P <= 2 ? 2 : 1, kSixteen = kCodes == kBytes ? 256 : 128;  // bytes of 16 inputs

@@ -11,17 +11,17 @@
 
 namespace linnet {
 
+// Memory that is read next, for kernels that can ask for it line by line between their products: from `at` on, which they move, up to `until` or less than
+// a tile's worth behind it. A core waits for few lines at a time, and many asked for at once hold up the kernel's own.
+struct Fetch {
+  const uint8_t *at, *until;
+};
+
 // y(m, n) = x(m, k) * W(n, k)^T over `n_panels` panels of 16 outputs. The caller pads: y rows hold n_panels * 16 floats.
 //   Integer W: for each output, acc = 0; for each group g of x in order: acc = fmaf((float)dot_g, w_scale * x_scale, acc).
 //   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
-// Memory that is read next, for kernels that can ask for it line by line between their products: from `at` on, which they move, up to `until`. A core
-// waits for few lines at a time, and many asked for at once hold up the kernel's own.
-struct Fetch {
-  const uint8_t *at, *until;
-};
-
 struct GemmArgs {
   const void* x;            // (m, x_stride bytes). Integer W: int8; FP8: bf16, of every four inputs in the order 0 2 1 3; both
                             // with zeros from k to kpad (the next multiple of 32). Float W: float

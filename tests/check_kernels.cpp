@@ -175,6 +175,15 @@ void check_every_code(const char* tier, const GemmKernel& kernel) {
   }
 }
 
+// Memory to ask for, in every other case, and whether a kernel moved on in it by whole lines.
+alignas(64) uint8_t g_soon[1 << 16];
+struct Soon {
+  explicit Soon(uint32_t turn) : next(turn % 2 ? &fetch : nullptr) {}
+  bool moved_by_lines() const { return fetch.at >= g_soon && (fetch.at - g_soon) % 64 == 0; }
+  Fetch fetch{g_soon, g_soon + sizeof g_soon};
+  Fetch* next;
+};
+
 void check_gemm(const char* tier, const GemmKernel& kernel, const GemmKernel& scalar, Rng& rng) {
   const GemmKernel& ref = kernel.exact ? scalar : kernel;  // the entry's own bits, whatever m is
   if (!kernel.exact) check_gemm_reference(tier, kernel, rng);
@@ -192,7 +201,11 @@ void check_gemm(const char* tier, const GemmKernel& kernel, const GemmKernel& sc
     c.a.y = want;
     ref.run(&c.a);
     c.a.y = got;
+    Soon soon(i);
+    c.a.next = soon.next;
     kernel.run(&c.a);
+    c.a.next = nullptr;
+    entry.expect(soon.moved_by_lines(), "asks for parts of lines, m %u panels %u k %u", c.m, c.n_panels, c.k);
     entry.same(want, got, y_floats(c.a), "m %u panels %u k %u bias %d accumulate %d", c.m, c.n_panels, c.k, c.bias, c.accumulate);
     // A row alone, and the panels one by one, give the same bits.
     float* alone = b.c.take<float>(size_t{c.n_panels} * 16);
@@ -372,7 +385,9 @@ void check_softmax(const char* tier, const T& t, const T& ref, Rng& rng) {
     float m1 = 0, l1 = 0, m2 = 0, l2 = 0;
     const float slope = i % 3 == 1 ? std::fabs(rng.unit()) : 0.0f, origin = static_cast<float>(rng.below(i % 2 ? 1 << 23 : 300));
     ref.softmax_block(s1, from, to, n_pad, 0.125f, slope, origin, cap, &m1, &l1, nullptr);
-    t.softmax_block(s2, from, to, n_pad, 0.125f, slope, origin, cap, &m2, &l2, nullptr);
+    Soon soon(i / 2);
+    t.softmax_block(s2, from, to, n_pad, 0.125f, slope, origin, cap, &m2, &l2, soon.next);
+    entry.expect(soon.moved_by_lines(), "asks for parts of lines, %u to %u", from, to);
     entry.same(s1, s2, n_pad, "weights, %u to %u of %u, cap %g", from, to, n_pad, static_cast<double>(cap));
     entry.same(&m1, &m2, 1, "m, %u to %u", from, to);
     entry.same(&l1, &l2, 1, "l, %u to %u", from, to);
@@ -391,7 +406,9 @@ void check_planes(const char* tier, const T& t, const T& ref, Rng& rng) {
     }
     if (i % 8 == 0) spoil(i % 16 ? e : v, n, rng);
     uint8_t *h1 = b.c.take<uint8_t>(n), *l1 = b.d.take<uint8_t>(n), *h2 = b.s.take<uint8_t>(n, i % 2), *l2 = b.w.take<uint8_t>(n, i % 2);
-    const float s1 = ref.planes(e, v, n, h1, l1, nullptr), s2 = t.planes(e, v, n, h2, l2, nullptr);
+    Soon soon(i / 2);
+    const float s1 = ref.planes(e, v, n, h1, l1, nullptr), s2 = t.planes(e, v, n, h2, l2, soon.next);
+    entry.expect(soon.moved_by_lines(), "asks for parts of lines, n %u", n);
     entry.same(&s1, &s2, 1, "scale, n %u", n);
     entry.same(h1, h2, n, "high plane, n %u", n);
     entry.same(l1, l2, n, "low plane, n %u", n);
@@ -431,8 +448,10 @@ void check_pv(const char* tier, const T& t, const T& ref, Rng& rng) {
     make_pv_case(rng, &c);
     const size_t stride = c.d_panels * size_t{16} + (i % 2) * 16, floats = (c.rows - 1) * stride + c.d_panels * size_t{16};
     float *a1 = b.c.take<float>(floats), *a2 = b.d.take<float>(floats, i % 2);
+    Soon soon(i / 2);
     ref.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, a1, stride, nullptr);
-    t.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, a2, stride, nullptr);
+    t.attn_pv(c.hi, c.lo, c.rows, c.pages, c.n_pages, c.d_panels, c.scale, a2, stride, soon.next);
+    entry.expect(soon.moved_by_lines(), "asks for parts of lines, rows %u", c.rows);
     entry.same(a1, a2, floats, "rows %u pages %u panels %u", c.rows, c.n_pages, c.d_panels);
   }
 }
