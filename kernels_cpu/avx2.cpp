@@ -377,85 +377,69 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
 
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
 
-// Bytes 0 and 2 of every four as int16 pairs, and bytes 1 and 3. `pmaddwd` of such pairs is exact for all codes; `pmaddubsw`
-// would need the sign of w moved to x for every row, which measured slower.
-INLINE __m256i even_bytes(__m256i v) { return _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8); }
-INLINE __m256i odd_bytes(__m256i v) { return _mm256_srai_epi16(v, 8); }
-
-// acc += pairwise dot of int16. As intrinsics, GCC 12 keeps more sums alive than there are registers.
-INLINE void dot2(__m256i& acc, __m256i w, __m256i x) {
+// acc += dot of 4 bytes of w with 4 bytes of x, per lane; u = |w|. The sign of w goes to x, whose codes are -127..127, so that `pmaddubsw` has an
+// unsigned side of at most 128: a pair of products stays below 2^15. As intrinsics, GCC 12 keeps more sums alive than there are registers.
+INLINE void dot_signed(__m256i& acc, __m256i u, __m256i w, __m256i x, __m256i ones) {
   __m256i t;
-  asm("vpmaddwd %2, %3, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(x), "x"(w));
+  asm("vpsignb %2, %3, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(w), "x"(x), "x"(u), "x"(ones));
 }
 
-// R rows by `panels` (at most 4) panels over the whole k; x is widened once per group for all panels.
-// scale_step: bytes from one group's weight scales to the next, 0 for format i8.
-template <int R, bool kF16>
-void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels, size_t scale_step) {
-  alignas(32) float acc[4][R][16];
-  alignas(32) int32_t x_even[R][32], x_odd[R][32];  // of one group: a pair of int16 per k-group
-  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
-  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+// R rows by P panels over the whole k. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
+template <int R, int P, bool kF16>
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+  const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
-  for (uint32_t p = 0; p < panels; ++p)
-    for (int r = 0; r < R; ++r) {
-      fetch_y(a, row + static_cast<uint32_t>(r), panel + p);
-      store(acc[p][r], all(0.0f));
-    }
-  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
-    const uint32_t group = left < a.x_group ? left : a.x_group, steps = group / 4;
+  const float* x_scale = a.x_scale + row * groups;
+  const __m256i ones = _mm256_set1_epi16(1);
+  V acc[R][P];
+  UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) {
+    fetch_y(a, row + r, panel + p);
+    acc[r][p] = all(0.0f);
+  }
+  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += scale_step, ++x_scale) {
+    const uint32_t group = left < a.x_group ? left : a.x_group;
     left -= group;
-    for (uint32_t i = 0; i < steps; i += 8) {
-      UNROLL for (int r = 0; r < R; ++r) {
-        const __m256i v = load32(x + static_cast<size_t>(r) * a.x_stride + i * 4);
-        _mm256_store_si256(reinterpret_cast<__m256i*>(x_even[r] + i), even_bytes(v));
-        _mm256_store_si256(reinterpret_cast<__m256i*>(x_odd[r] + i), odd_bytes(v));
-      }
-    }
-    for (uint32_t p = 0; p < panels; ++p) {
-      const int8_t* wp = w + p * a.w_stride;
-      __m256i dot[R][2];
-      UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
-      for (uint32_t i = 0; i < steps; ++i, wp += 64) {
-        const __m256i w0 = load32(wp), w1 = load32(wp + 32);
-        const __m256i e0 = even_bytes(w0), o0 = odd_bytes(w0), e1 = even_bytes(w1), o1 = odd_bytes(w1);
-        UNROLL for (int r = 0; r < R; ++r) {
-          const __m256i e = _mm256_set1_epi32(x_even[r][i]), o = _mm256_set1_epi32(x_odd[r][i]);
-          dot2(dot[r][0], e0, e);
-          dot2(dot[r][1], e1, e);
-          dot2(dot[r][0], o0, o);
-          dot2(dot[r][1], o1, o);
+    __m256i dot[R][P][2];
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dot[r][p][0] = dot[r][p][1] = _mm256_setzero_si256();
+    for (const int8_t* end = x + group; x != end; x += 16, w += 256)
+      UNROLL for (int i = 0; i < 4; ++i) {
+        UNROLL for (int p = 0; p < P; ++p) {
+          const int8_t* at = w + static_cast<size_t>(p) * w_stride + i * 64;
+          if (P < 4) _mm_prefetch(reinterpret_cast<const char*>(at) + a.fetch_ahead, _MM_HINT_T0);
+          const __m256i w0 = load32(at), w1 = load32(at + 32), u0 = _mm256_abs_epi8(w0), u1 = _mm256_abs_epi8(w1);
+          UNROLL for (int r = 0; r < R; ++r) {
+            const __m256i v = broadcast4(x + static_cast<size_t>(r) * x_stride + i * 4);
+            dot_signed(dot[r][p][0], u0, w0, v, ones);
+            dot_signed(dot[r][p][1], u1, w1, v, ones);
+          }
         }
       }
-      const char* at = w_scale + p * a.w_scale_stride;
-      const V ws = load_scales<kF16>(at);
+    UNROLL for (int p = 0; p < P; ++p) {
+      const V ws = load_scales<kF16>(w_scale + static_cast<size_t>(p) * a.w_scale_stride);
       UNROLL for (int r = 0; r < R; ++r) {
-        const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
-        store(acc[p][r], fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups])), load(acc[p][r])));
+        const V d = {_mm256_cvtepi32_ps(dot[r][p][0]), _mm256_cvtepi32_ps(dot[r][p][1])};
+        acc[r][p] = fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * groups])), acc[r][p]);
       }
     }
-    x += group;
-    w += group * size_t{16};
-    w_scale += scale_step;
-    ++x_scale;
   }
-  for (uint32_t p = 0; p < panels; ++p)
-    for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel + p, load(acc[p][r]));
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
 template <bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   const GemmArgs& a = *args;
   for (uint32_t panel = 0; panel < a.n_panels;) {
-    // Few rows: memory in one straight line. Many: four panels share the widened x.
-    const uint32_t panels = a.m > 4 && a.n_panels - panel >= 4 ? 4 : 1;
+    const uint32_t left = a.n_panels - panel, panels = a.m == 1 && left >= 4 ? 4 : a.m == 2 && left >= 2 ? 2 : 1;
     for (uint32_t row = 0; row < a.m;) {
-      const uint32_t left = a.m - row, rows = left < 4 ? left : 4;
-      (rows == 4   ? int_tile<4, kF16>
-       : rows == 3 ? int_tile<3, kF16>
-       : rows == 2 ? int_tile<2, kF16>
-                   : int_tile<1, kF16>)(a, row, panel, panels, scale_step);
+      const uint32_t rows = a.m - row < 4 ? a.m - row : 4;
+      (rows == 4     ? int_tile<4, 1, kF16>
+       : rows == 3   ? int_tile<3, 1, kF16>
+       : panels == 4 ? int_tile<1, 4, kF16>
+       : panels == 2 ? int_tile<2, 2, kF16>
+       : rows == 2   ? int_tile<2, 1, kF16>
+                     : int_tile<1, 1, kF16>)(a, row, panel, scale_step);
       row += rows;
     }
     panel += panels;
