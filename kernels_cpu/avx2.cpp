@@ -557,46 +557,136 @@ void gemm_float(const GemmArgs* args) {
 }
 
 // FP8 of input j of 8 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent right,
-// subnormals included.
-template <bool kE4M3>
+// subnormals included. kAny: infinities and NaNs too.
+template <bool kE4M3, bool kAny>
 INLINE __m256 from_f8(__m256i four, int j) {
-  const __m256i at_top = _mm256_sll_epi32(four, _mm_cvtsi32_si128(24 - 8 * j));
+  const __m256i at_top = _mm256_slli_epi32(four, 24 - 8 * j);
   const __m256i u = _mm256_and_si256(kE4M3 ? _mm256_srai_epi32(at_top, 4) : _mm256_srai_epi32(at_top, 3), _mm256_set1_epi32(static_cast<int32_t>(kE4M3 ? 0x87F00000u : 0x8FE00000u)));
+  const __m256 f = _mm256_mul_ps(_mm256_castsi256_ps(u), _mm256_set1_ps(kE4M3 ? 0x1p120f : 0x1p112f));
+  if (!kAny) return f;
   const __m256i magnitude = _mm256_and_si256(u, _mm256_set1_epi32(0x7FFFFFFF));
   const __m256i special = _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32(kE4M3 ? 0x07EFFFFF : 0x0F7FFFFF));
-  const __m256 f = _mm256_mul_ps(_mm256_castsi256_ps(u), _mm256_set1_ps(kE4M3 ? 0x1p120f : 0x1p112f));
   return _mm256_or_ps(f, _mm256_castsi256_ps(_mm256_and_si256(special, _mm256_set1_epi32(kE4M3 ? 0x7FC00000 : 0x7F800000))));
 }
+// Whether all of these are numbers.
+template <bool kE4M3>
+INLINE bool numbers(__m256i a, __m256i b) {
+  const __m256i low7 = _mm256_set1_epi8(127), top = _mm256_set1_epi8(kE4M3 ? 0x7E : 0x7B);
+  const __m256i none = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_and_si256(a, low7), top), _mm256_cmpgt_epi8(_mm256_and_si256(b, low7), top));
+  return _mm256_testz_si256(none, none);
+}
+// Four inputs of 16 outputs, infinities and NaNs too. Apart, or GCC has what both ways share done before it knows which.
+template <bool kE4M3>
+[[gnu::noinline, gnu::cold]] void any_f8(const int8_t* w, float (*to)[16]) {
+  for (int j = 0; j < 4; ++j) store(to[j], {from_f8<kE4M3, true>(load32(w), j), from_f8<kE4M3, true>(load32(w + 32), j)});
+}
+// x in bf16, of every four the order 0 2 1 3: input j of four, in all lanes.
+INLINE __m256 one_of_four(const char* x, int j) {
+  const __m256i pair = broadcast4(x + j % 2 * 4);
+  return _mm256_castsi256_ps(j < 2 ? _mm256_slli_epi32(pair, 16) : _mm256_and_si256(pair, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
+}
 
-template <bool kE4M3, int R>
-void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
-  const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
+// Few rows: R of them by P panels, weights turned into floats as they come. Of one row two panels, whose sums do not wait for each other.
+template <bool kE4M3, int R, int P>
+void f8_tile(const GemmArgs& a, uint32_t panel) {
+  const char* x = static_cast<const char*>(a.x);
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
-  V acc[R];
-  UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
-  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) {
-    const __m256i w0 = load32(w), w1 = load32(w + 32);
-    UNROLL for (int j = 0; j < 4; ++j) {
-      const V wv = {from_f8<kE4M3>(w0, j), from_f8<kE4M3>(w1, j)};
-      UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
-        const __m256i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
-        const __m256 xv = _mm256_castsi256_ps(j < 2 ? _mm256_slli_epi32(pair, 16) : _mm256_and_si256(pair, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
-        acc[r] = fma({xv, xv}, wv, acc[r]);
+  V acc[R][P];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = all(0.0f);
+  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8)
+    UNROLL for (int p = 0; p < P; ++p) {
+      const int8_t* at = w + static_cast<size_t>(p) * a.w_stride;
+      const auto add_four = [&](auto&& weights) {
+        UNROLL for (int j = 0; j < 4; ++j) {
+          const V wv = weights(j);
+          UNROLL for (int r = 0; r < R; ++r) {
+            const __m256 xv = one_of_four(x + static_cast<size_t>(r) * a.x_stride, j);
+            acc[r][p] = fma({xv, xv}, wv, acc[r][p]);
+          }
+        }
+      };
+      const __m256i w0 = load32(at), w1 = load32(at + 32);
+      if (__builtin_expect(numbers<kE4M3>(w0, w1), 1)) {
+        add_four([&](int j) { return V{from_f8<kE4M3, false>(w0, j), from_f8<kE4M3, false>(w1, j)}; });
+      } else {
+        alignas(32) float any[4][16];
+        any_f8<kE4M3>(at, any);
+        add_four([&](int j) { return load(any[j]); });
       }
     }
+  UNROLL for (int p = 0; p < P; ++p) {
+    const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + (panel + static_cast<uint32_t>(p)) * a.w_scale_stride));
+    UNROLL for (int r = 0; r < R; ++r) finish(a, static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), mul(acc[r][p], scale));
   }
-  const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride));
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, mul(acc[r], scale));
+}
+
+// Many: a piece of some panels becomes floats once for all of them, and so does each row's for all these panels, in the first-level cache.
+constexpr uint32_t kPiece = 64, kPiecePanels = 4, kPieceRows = 64;  // inputs, panels, rows
+
+template <bool kE4M3>
+void f8_piece(const int8_t* w, uint32_t n, float (*to)[16]) {
+  for (uint32_t i = 0; i < n; i += 4, w += 64) {
+    const __m256i w0 = load32(w), w1 = load32(w + 32);
+    if (__builtin_expect(numbers<kE4M3>(w0, w1), 1))
+      UNROLL for (int j = 0; j < 4; ++j) store(to[i + static_cast<uint32_t>(j)], {from_f8<kE4M3, false>(w0, j), from_f8<kE4M3, false>(w1, j)});
+    else
+      any_f8<kE4M3>(w, to + i);
+  }
+}
+// n inputs of a row (a multiple of 32), as one_of_four has them.
+void bf16_piece(const char* x, uint32_t n, float* to) {
+  for (uint32_t i = 0; i < n; i += 16) {
+    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i * size_t{2}));
+    const __m256d first = _mm256_castsi256_pd(_mm256_slli_epi32(v, 16)), second = _mm256_castsi256_pd(_mm256_and_si256(v, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
+    const __m256 low = _mm256_castpd_ps(_mm256_unpacklo_pd(first, second)), high = _mm256_castpd_ps(_mm256_unpackhi_pd(first, second));
+    store(to + i, {_mm256_permute2f128_ps(low, high, 0x20), _mm256_permute2f128_ps(low, high, 0x31)});
+  }
+}
+template <int R>
+void f8_rows(const float (*w)[16], const float (*x)[kPiece], uint32_t n, float (*sum)[16]) {
+  V acc[R];
+  UNROLL for (int r = 0; r < R; ++r) acc[r] = load(sum[r]);
+  for (uint32_t i = 0; i < n; ++i) {
+    const V wv = load(w[i]);
+    UNROLL for (int r = 0; r < R; ++r) acc[r] = fma(all(x[r][i]), wv, acc[r]);
+  }
+  UNROLL for (int r = 0; r < R; ++r) store(sum[r], acc[r]);
 }
 
 template <bool kE4M3>
 void gemm_f8(const GemmArgs* args) {
   const GemmArgs& a = *args;
-  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
-    for (uint32_t row = 0; row < a.m;) {
-      const uint32_t rows = a.m - row >= 4 ? 4 : 1;
-      (rows == 4 ? f8_tile<kE4M3, 4> : f8_tile<kE4M3, 1>)(a, row, panel);
-      row += rows;
+  if (a.m <= 4) {
+    for (uint32_t panel = 0; panel < a.n_panels;) {
+      const uint32_t panels = a.m == 1 && a.n_panels - panel >= 2 ? 2 : 1;
+      (a.m == 4 ? f8_tile<kE4M3, 4, 1> : a.m == 3 ? f8_tile<kE4M3, 3, 1> : a.m == 2 ? f8_tile<kE4M3, 2, 1> : panels == 2 ? f8_tile<kE4M3, 1, 2> : f8_tile<kE4M3, 1, 1>)(a, panel);
+      panel += panels;
+    }
+    return;
+  }
+  constexpr uint32_t kMost = 6;
+  static constexpr void (*kRows[kMost + 1])(const float (*)[16], const float (*)[kPiece], uint32_t, float (*)[16]) = {nullptr, f8_rows<1>, f8_rows<2>, f8_rows<3>, f8_rows<4>, f8_rows<5>, f8_rows<6>};
+  alignas(32) float w[kPiecePanels][kPiece][16], x[kMost][kPiece], sum[kPiecePanels][kPieceRows][16];
+  const uint32_t k = (a.k + 31) / 32 * 32;
+  for (uint32_t panel = 0; panel < a.n_panels; panel += kPiecePanels)
+    for (uint32_t row = 0; row < a.m; row += kPieceRows) {
+      const uint32_t panels = a.n_panels - panel < kPiecePanels ? a.n_panels - panel : kPiecePanels, rows = a.m - row < kPieceRows ? a.m - row : kPieceRows;
+      for (uint32_t p = 0; p < panels; ++p)
+        for (uint32_t r = 0; r < rows; ++r) store(sum[p][r], all(0.0f));
+      for (uint32_t from = 0; from < k; from += kPiece) {
+        const uint32_t n = k - from < kPiece ? k - from : kPiece;
+        for (uint32_t p = 0; p < panels; ++p) f8_piece<kE4M3>(static_cast<const int8_t*>(a.w) + (panel + p) * a.w_stride + from * size_t{16}, n, w[p]);
+        for (uint32_t r = 0; r < rows;) {
+          const uint32_t left = rows - r, tiles = (left + kMost - 1) / kMost, some = (left + tiles - 1) / tiles;  // of like size
+          for (uint32_t i = 0; i < some; ++i) bf16_piece(static_cast<const char*>(a.x) + (row + r + i) * a.x_stride + from * size_t{2}, n, x[i]);
+          for (uint32_t p = 0; p < panels; ++p) kRows[some](w[p], x, n, sum[p] + r);
+          r += some;
+        }
+      }
+      for (uint32_t p = 0; p < panels; ++p) {
+        const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + (panel + p) * a.w_scale_stride));
+        for (uint32_t r = 0; r < rows; ++r) finish(a, row + r, panel + p, mul(load(sum[p][r]), scale));
+      }
     }
 }
 
