@@ -384,9 +384,9 @@ INLINE void dot_signed(__m256i& acc, __m256i u, __m256i w, __m256i x, __m256i on
   asm("vpsignb %2, %3, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(w), "x"(x), "x"(u), "x"(ones));
 }
 
-// R rows by P panels over the whole k. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
-template <int R, int P, bool kF16>
-void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+// R rows by P panels over the whole k. kScaleStep: bytes from one group's weight scales to the next, 0 for format i8.
+template <int R, int P, bool kF16, size_t kScaleStep>
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
   const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
@@ -398,7 +398,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     fetch_y(a, row + r, panel + p);
     acc[r][p] = all(0.0f);
   }
-  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += scale_step, ++x_scale) {
+  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += kScaleStep, ++x_scale) {
     const uint32_t group = left < a.x_group ? left : a.x_group;
     left -= group;
     __m256i dot[R][P][2];
@@ -427,83 +427,89 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
-template <bool kF16>
-void gemm_int(const GemmArgs* args, size_t scale_step) {
-  const GemmArgs& a = *args;
+// A matrix in tiles of at most four rows; of one row four panels at a time where there are so many, of two rows two: several streams of memory are
+// read faster than one. The tiles: rows by panels.
+using Tile = void(const GemmArgs&, uint32_t row, uint32_t panel);
+template <Tile k4x1, Tile k3x1, Tile k2x2, Tile k2x1, Tile k1x4, Tile k1x1>
+void by_tiles(const GemmArgs& a) {
   for (uint32_t panel = 0; panel < a.n_panels;) {
     const uint32_t left = a.n_panels - panel, panels = a.m == 1 && left >= 4 ? 4 : a.m == 2 && left >= 2 ? 2 : 1;
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t rows = a.m - row < 4 ? a.m - row : 4;
-      (rows == 4     ? int_tile<4, 1, kF16>
-       : rows == 3   ? int_tile<3, 1, kF16>
-       : panels == 4 ? int_tile<1, 4, kF16>
-       : panels == 2 ? int_tile<2, 2, kF16>
-       : rows == 2   ? int_tile<2, 1, kF16>
-                     : int_tile<1, 1, kF16>)(a, row, panel, scale_step);
+      (rows == 4 ? k4x1 : rows == 3 ? k3x1 : rows == 2 ? panels == 2 ? k2x2 : k2x1 : panels == 4 ? k1x4 : k1x1)(a, row, panel);
       row += rows;
     }
     panel += panels;
   }
 }
 
-void gemm_i8(const GemmArgs* a) { gemm_int<false>(a, 0); }
-void gemm_i8_f32(const GemmArgs* a) { gemm_int<false>(a, 64); }
-void gemm_i8_f16(const GemmArgs* a) { gemm_int<true>(a, 32); }
+template <bool kF16, size_t kScaleStep>
+void gemm_int(const GemmArgs* a) {
+  by_tiles<int_tile<4, 1, kF16, kScaleStep>, int_tile<3, 1, kF16, kScaleStep>, int_tile<2, 2, kF16, kScaleStep>, int_tile<2, 1, kF16, kScaleStep>, int_tile<1, 4, kF16, kScaleStep>,
+           int_tile<1, 1, kF16, kScaleStep>>(*a);
+}
 
 // Four-bit codes are stored + 8 (kZero: + their zero point), so they are the unsigned side and the sums start at what takes that back. Products of 32 inputs fit in 16 bits:
 // 8 * 2 * 15 * 127 < 2^15.
-template <int R, bool kZero>
+// sum += products of unsigned bytes of u and signed ones of x, in pairs of 16 bits. As intrinsics, GCC 12 multiplies first and adds when it is out of registers.
+INLINE void add_pairs(__m256i& sum, __m256i u, __m256i x) {
+  __m256i t;
+  asm("vpmaddubsw %2, %3, %1\n\tvpaddw %1, %0, %0" : "+x"(sum), "=&x"(t) : "x"(x), "x"(u));
+}
+
+// R rows by P panels over the whole k, R * P at most 4: 8 outputs of each at a time, or there would be too few registers for two kinds of sums.
+template <int R, int P, bool kZero>
 void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
-  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
-  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+  const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
+  const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
-  const int32_t* x_sum = a.x_sum128 + row * size_t{a.x_groups};
+  const float* x_scale = a.x_scale + row * groups;
+  const int32_t* x_sum = a.x_sum128 + row * groups;
   const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
-  V acc[R];
-  UNROLL for (int r = 0; r < R; ++r) acc[r] = all(0.0f);
+  __m256 acc[R][P][2];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p][0] = acc[r][p][1] = _mm256_setzero_ps();
   for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += kZero ? 48 : 32, ++x_scale, ++x_sum) {
     const uint32_t group = left < a.x_group ? left : a.x_group;
     left -= group;
-    __m256i dot[R][2];
-    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int half = 0; half < 2; ++half) {
-      const int32_t sum128 = x_sum[static_cast<size_t>(r) * a.x_groups];
-      dot[r][half] = kZero ? zero_sum(w_scale, half, sum128) : _mm256_set1_epi32(sum128 / 16);
-    }
-    for (const int8_t* end = x + group; x != end; x += 32, w += 256) {
-      __m256i sum[R][2];
-      UNROLL for (int r = 0; r < R; ++r) sum[r][0] = sum[r][1] = _mm256_setzero_si256();
-      UNROLL for (int i = 0; i < 4; ++i) {
-        const __m256i w0 = load32(w + i * 64), w1 = load32(w + i * 64 + 32);
-        UNROLL for (int half = 0; half < 2; ++half) {
-          const __m256i u0 = _mm256_and_si256(half ? _mm256_srli_epi16(w0, 4) : w0, low), u1 = _mm256_and_si256(half ? _mm256_srli_epi16(w1, 4) : w1, low);
-          UNROLL for (int r = 0; r < R; ++r) {
-            const __m256i s = broadcast4(x + static_cast<size_t>(r) * a.x_stride + i * 8 + half * 4);
-            sum[r][0] = _mm256_add_epi16(sum[r][0], _mm256_maddubs_epi16(u0, s));
-            sum[r][1] = _mm256_add_epi16(sum[r][1], _mm256_maddubs_epi16(u1, s));
+    UNROLL for (int half = 0; half < 2; ++half) {
+      __m256i dot[R][P];
+      UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
+        const int32_t sum128 = x_sum[static_cast<size_t>(r) * groups];
+        dot[r][p] = kZero ? zero_sum(w_scale + static_cast<size_t>(p) * a.w_scale_stride, half, sum128) : _mm256_set1_epi32(sum128 / 16);
+      }
+      const int8_t* of_half = w + half * 32;
+      for (const int8_t *xi = x, *end = x + group; xi != end; xi += 32, of_half += 256) {
+        __m256i sum[R][P];
+        UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) sum[r][p] = _mm256_setzero_si256();
+        UNROLL for (int i = 0; i < 4; ++i) UNROLL for (int p = 0; p < P; ++p) {
+          const int8_t* at = of_half + static_cast<size_t>(p) * w_stride + i * 64;
+          if (P < 4 && half == 0) _mm_prefetch(reinterpret_cast<const char*>(at) + a.fetch_ahead, _MM_HINT_T0);
+          const __m256i codes = load32(at);
+          UNROLL for (int j = 0; j < 2; ++j) {
+            const __m256i u = _mm256_and_si256(j ? _mm256_srli_epi16(codes, 4) : codes, low);
+            UNROLL for (int r = 0; r < R; ++r) add_pairs(sum[r][p], u, broadcast4(xi + static_cast<size_t>(r) * x_stride + i * 8 + j * 4));
           }
         }
+        UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dot[r][p] = _mm256_add_epi32(dot[r][p], _mm256_madd_epi16(sum[r][p], ones));
       }
-      UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) dot[r][j] = _mm256_add_epi32(dot[r][j], _mm256_madd_epi16(sum[r][j], ones));
+      UNROLL for (int p = 0; p < P; ++p) {
+        const char* at = w_scale + static_cast<size_t>(p) * a.w_scale_stride + half * 16;
+        const __m256 ws = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+        UNROLL for (int r = 0; r < R; ++r)
+          acc[r][p][half] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[r][p]), _mm256_mul_ps(ws, _mm256_set1_ps(x_scale[static_cast<size_t>(r) * groups])), acc[r][p][half]);
+      }
     }
-    const V ws = load_scales<true>(w_scale);
-    UNROLL for (int r = 0; r < R; ++r) {
-      const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
-      acc[r] = fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups])), acc[r]);
-    }
+    x += group;
+    w += group * size_t{8};
   }
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
+      finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), {acc[r][p][0], acc[r][p][1]});
 }
 
 template <bool kZero>
 void gemm_i4(const GemmArgs* args) {
-  const GemmArgs& a = *args;
-  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
-    for (uint32_t row = 0; row < a.m;) {
-      const uint32_t left = a.m - row, rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-      (rows == 4 ? i4_tile<4, kZero> : rows == 2 ? i4_tile<2, kZero> : i4_tile<1, kZero>)(a, row, panel);
-      row += rows;
-    }
+  by_tiles<i4_tile<4, 1, kZero>, i4_tile<3, 1, kZero>, i4_tile<2, 2, kZero>, i4_tile<2, 1, kZero>, i4_tile<1, 4, kZero>, i4_tile<1, 1, kZero>>(*args);
 }
 
 struct F32 {
@@ -828,10 +834,10 @@ const GemmKernel kGemm[] = {
     {LINNET_F32, 1, gemm_float<F32>, peak_f32},
     {LINNET_F16, 1, gemm_float<F16>, peak_f32},
     {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
-    {LINNET_I8, 1, gemm_i8, peak_int8},
-    {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},
+    {LINNET_I8, 1, gemm_int<false, 0>, peak_int8},
+    {LINNET_I8G128, 1, gemm_int<false, 64>, peak_int8},
+    {LINNET_I8G64, 1, gemm_int<false, 64>, peak_int8},
+    {LINNET_I8G32, 1, gemm_int<true, 32>, peak_int8},
     {LINNET_I4G128, 1, gemm_i4<false>, peak_i4},
     {LINNET_I4G64, 1, gemm_i4<false>, peak_i4},
     {LINNET_I4G32, 1, gemm_i4<false>, peak_i4},
