@@ -333,44 +333,53 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
   return amax / 16383.0f;
 }
 
-// acc += dot of 4 unsigned bytes of u with 4 signed bytes of s, per lane. `pmaddubsw` saturates, but u is at most 127 here, so
-// a pair of products stays below 2^15.
-INLINE void dot4(__m256i& acc, __m256i u, __m256i s) {
-  acc = _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(u, s), _mm256_set1_epi16(1)));
+// acc += products of int16, in pairs. As intrinsics, GCC 12 multiplies first and adds when it is out of registers.
+INLINE void dot2(__m256i& acc, __m256i u, __m256i s) {
+  __m256i t;
+  asm("vpmaddwd %2, %3, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(s), "x"(u));
 }
 
-// R rows by one panel of 16 channels.
+// R rows by one panel of 16 channels. Weights of 14 bits times bytes as int16: both planes in one product, of tokens 0 and 2 and of 1 and 3 of four.
+// even, odd: (R, 64) such pairs of weights.
 template <int R>
-void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale,
-             float* acc, size_t acc_stride) {
-  __m256i dh[R][2], dl[R][2];
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) dh[r][j] = dl[r][j] = _mm256_setzero_si256();
+void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale, float* acc, size_t acc_stride) {
+  __m256i dot[R][2];
+  UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
   for (uint32_t i = 0; i < n_pages; ++i) {
-    for (uint32_t t = 0; t < 4; ++t) {
-      const int8_t* v = pages[i] + offset + t * 64;
-      const __m256i v0 = load32(v), v1 = load32(v + 32);
-      UNROLL for (int r = 0; r < R; ++r) {
-        const __m256i h = broadcast4(hi + r * 256 + i * 16 + t * 4), l = broadcast4(lo + r * 256 + i * 16 + t * 4);
-        dot4(dh[r][0], h, v0);
-        dot4(dh[r][1], h, v1);
-        dot4(dl[r][0], l, v0);
-        dot4(dl[r][1], l, v1);
+    const int8_t* v = pages[i] + offset;
+    UNROLL for (uint32_t t = 0; t < 4; ++t) {
+      const __m256i v0 = load32(v + t * 64), v1 = load32(v + t * 64 + 32);
+      UNROLL for (int second = 0; second < 2; ++second) {
+        const __m256i w0 = _mm256_srai_epi16(second ? v0 : _mm256_slli_epi16(v0, 8), 8), w1 = _mm256_srai_epi16(second ? v1 : _mm256_slli_epi16(v1, 8), 8);
+        UNROLL for (int r = 0; r < R; ++r) {
+          const __m256i p = _mm256_set1_epi32((second ? odd : even)[r][i * 4 + t]);
+          dot2(dot[r][0], p, w0);
+          dot2(dot[r][1], p, w1);
+        }
       }
     }
   }
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) {
-    const __m256i sum = _mm256_add_epi32(_mm256_slli_epi32(dh[r][j], 7), dl[r][j]);
-    _mm256_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + j * 8, _mm256_mul_ps(_mm256_cvtepi32_ps(sum), _mm256_set1_ps(p_scale[r])));
-  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j)
+      _mm256_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + j * 8, _mm256_mul_ps(_mm256_cvtepi32_ps(dot[r][j]), _mm256_set1_ps(p_scale[r])));
 }
 
 void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
              const float* p_scale, float* acc, size_t acc_stride, Fetch*) {
+  alignas(32) int32_t even[4][64], odd[4][64];
+  const __m128i low = _mm_set1_epi16(255);
   for (uint32_t r = 0; r < rows;) {
-    const uint32_t step = rows - r >= 2 ? 2 : 1;
+    const uint32_t step = rows - r < 4 ? rows - r : 4;
+    for (uint32_t i = 0; i < step; ++i)
+      for (uint32_t at = 0; at < n_pages * 16; at += 16) {
+        const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(hi + (r + i) * size_t{256} + at)), l = _mm_loadu_si128(reinterpret_cast<const __m128i*>(lo + (r + i) * size_t{256} + at));
+        _mm_store_si128(reinterpret_cast<__m128i*>(even[i] + at / 4), _mm_or_si128(_mm_slli_epi16(_mm_and_si128(h, low), 7), _mm_and_si128(l, low)));
+        _mm_store_si128(reinterpret_cast<__m128i*>(odd[i] + at / 4), _mm_or_si128(_mm_slli_epi16(_mm_srli_epi16(h, 8), 7), _mm_srli_epi16(l, 8)));
+      }
     for (uint32_t d = 0; d < d_panels; ++d)
-      (step == 2 ? pv_tile<2> : pv_tile<1>)(hi + r * size_t{256}, lo + r * size_t{256}, pages, n_pages, d * size_t{256}, p_scale + r,
-                                            acc + r * acc_stride + d * size_t{16}, acc_stride);
+      (step == 4   ? pv_tile<4>
+       : step == 3 ? pv_tile<3>
+       : step == 2 ? pv_tile<2>
+                   : pv_tile<1>)(even, odd, pages, n_pages, d * size_t{256}, p_scale + r, acc + r * acc_stride + d * size_t{16}, acc_stride);
     r += step;
   }
 }
