@@ -393,9 +393,9 @@ INLINE void dot_signed(__m256i& acc, __m256i u, __m256i w, __m256i x, __m256i on
   asm("vpsignb %2, %3, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(w), "x"(x), "x"(u), "x"(ones));
 }
 
-// R rows by P panels over the whole k. kScaleStep: bytes from one group's weight scales to the next, 0 for format i8.
-template <int R, int P, bool kF16, size_t kScaleStep>
-void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+// R rows by P panels over the whole k. kF16: the weights' scales, else f32. step: bytes from one group's weight scales to the next, 0 for format i8.
+template <int R, int P, bool kF16>
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
   const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
@@ -407,7 +407,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
     fetch_y(a, row + r, panel + p);
     acc[r][p] = all(0.0f);
   }
-  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += kScaleStep, ++x_scale) {
+  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += step, ++x_scale) {
     const uint32_t group = left < a.x_group ? left : a.x_group;
     left -= group;
     __m256i dot[R][P][2];
@@ -437,28 +437,32 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
 }
 
 // A matrix in tiles of at most four rows; of one row four panels at a time where there are so many, of two rows two: several streams of memory are
-// read faster than one. The tiles: rows by panels.
-using Tile = void(const GemmArgs&, uint32_t row, uint32_t panel);
-template <Tile k4x1, Tile k3x1, Tile k2x2, Tile k2x1, Tile k1x4, Tile k1x1>
-void by_tiles(const GemmArgs& a) {
+// read faster than one.
+struct Tiles {
+  void (*rows4)(const GemmArgs&, uint32_t row, uint32_t panel, uint32_t step);
+  decltype(rows4) rows3, rows2_panels2, rows2, panels4, one;
+};
+void by_tiles(const GemmArgs& a, const Tiles& tiles, uint32_t step) {
   for (uint32_t panel = 0; panel < a.n_panels;) {
     const uint32_t left = a.n_panels - panel, panels = a.m == 1 && left >= 4 ? 4 : a.m == 2 && left >= 2 ? 2 : 1;
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t rows = a.m - row < 4 ? a.m - row : 4;
-      (rows == 4 ? k4x1 : rows == 3 ? k3x1 : rows == 2 ? panels == 2 ? k2x2 : k2x1 : panels == 4 ? k1x4 : k1x1)(a, row, panel);
+      (rows == 4   ? tiles.rows4
+       : rows == 3 ? tiles.rows3
+       : rows == 2 ? panels == 2 ? tiles.rows2_panels2 : tiles.rows2
+                   : panels == 4 ? tiles.panels4 : tiles.one)(a, row, panel, step);
       row += rows;
     }
     panel += panels;
   }
 }
 
-template <bool kF16, size_t kScaleStep>
+template <bool kF16, uint32_t kStep>
 void gemm_int(const GemmArgs* a) {
-  by_tiles<int_tile<4, 1, kF16, kScaleStep>, int_tile<3, 1, kF16, kScaleStep>, int_tile<2, 2, kF16, kScaleStep>, int_tile<2, 1, kF16, kScaleStep>, int_tile<1, 4, kF16, kScaleStep>,
-           int_tile<1, 1, kF16, kScaleStep>>(*a);
+  by_tiles(*a, {int_tile<4, 1, kF16>, int_tile<3, 1, kF16>, int_tile<2, 2, kF16>, int_tile<2, 1, kF16>, int_tile<1, 4, kF16>, int_tile<1, 1, kF16>}, kStep);
 }
 
-// Four-bit codes are stored + 8 (kZero: + their zero point), so they are the unsigned side and the sums start at what takes that back. Products of 32 inputs fit in 16 bits:
+// Four-bit codes are stored + 8 (or + their zero point), so they are the unsigned side and the sums start at what takes that back. Products of 32 inputs fit in 16 bits:
 // 8 * 2 * 15 * 127 < 2^15.
 // sum += products of unsigned bytes of u and signed ones of x, in pairs of 16 bits. As intrinsics, GCC 12 multiplies first and adds when it is out of registers.
 INLINE void add_pairs(__m256i& sum, __m256i u, __m256i x) {
@@ -467,8 +471,9 @@ INLINE void add_pairs(__m256i& sum, __m256i u, __m256i x) {
 }
 
 // R rows by P panels over the whole k, R * P at most 4: 8 outputs of each at a time, or there would be too few registers for two kinds of sums.
-template <int R, int P, bool kZero>
-void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
+// step: bytes from one group's weight scales to the next; with zero points behind them 48.
+template <int R, int P>
+void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
   const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
@@ -478,14 +483,14 @@ void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const __m256i low = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
   __m256 acc[R][P][2];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p][0] = acc[r][p][1] = _mm256_setzero_ps();
-  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += kZero ? 48 : 32, ++x_scale, ++x_sum) {
+  for (uint32_t left = (a.k + 31) / 32 * 32; left; w_scale += step, ++x_scale, ++x_sum) {
     const uint32_t group = left < a.x_group ? left : a.x_group;
     left -= group;
     UNROLL for (int half = 0; half < 2; ++half) {
       __m256i dot[R][P];
       UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
         const int32_t sum128 = x_sum[static_cast<size_t>(r) * groups];
-        dot[r][p] = kZero ? zero_sum(w_scale + static_cast<size_t>(p) * a.w_scale_stride, half, sum128) : _mm256_set1_epi32(sum128 / 16);
+        dot[r][p] = step == 48 ? zero_sum(w_scale + static_cast<size_t>(p) * a.w_scale_stride, half, sum128) : _mm256_set1_epi32(sum128 / 16);
       }
       const int8_t* of_half = w + half * 32;
       for (const int8_t *xi = x, *end = x + group; xi != end; xi += 32, of_half += 256) {
@@ -516,9 +521,9 @@ void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
       finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), {acc[r][p][0], acc[r][p][1]});
 }
 
-template <bool kZero>
-void gemm_i4(const GemmArgs* args) {
-  by_tiles<i4_tile<4, 1, kZero>, i4_tile<3, 1, kZero>, i4_tile<2, 2, kZero>, i4_tile<2, 1, kZero>, i4_tile<1, 4, kZero>, i4_tile<1, 1, kZero>>(*args);
+template <uint32_t kStep>
+void gemm_i4(const GemmArgs* a) {
+  by_tiles(*a, {i4_tile<4, 1>, i4_tile<3, 1>, i4_tile<2, 2>, i4_tile<2, 1>, i4_tile<1, 4>, i4_tile<1, 1>}, kStep);
 }
 
 struct F32 {
@@ -847,10 +852,10 @@ const GemmKernel kGemm[] = {
     {LINNET_I8G128, 1, gemm_int<false, 64>, peak_int8},
     {LINNET_I8G64, 1, gemm_int<false, 64>, peak_int8},
     {LINNET_I8G32, 1, gemm_int<true, 32>, peak_int8},
-    {LINNET_I4G128, 1, gemm_i4<false>, peak_i4},
-    {LINNET_I4G64, 1, gemm_i4<false>, peak_i4},
-    {LINNET_I4G32, 1, gemm_i4<false>, peak_i4},
-    {LINNET_I4G128Z, 1, gemm_i4<true>, peak_i4},
+    {LINNET_I4G128, 1, gemm_i4<32>, peak_i4},
+    {LINNET_I4G64, 1, gemm_i4<32>, peak_i4},
+    {LINNET_I4G32, 1, gemm_i4<32>, peak_i4},
+    {LINNET_I4G128Z, 1, gemm_i4<48>, peak_i4},
     {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
     {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
 };

@@ -379,7 +379,7 @@ Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_r
 Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
   LINNET_TRY(check_rows(s, rows, n_rows, err));
   const uint64_t start = clock_ns();
-  PartRows parts[kMaxSequences];
+  PartRows parts[kMaxSequences] = {};
   for (uint32_t i = 0; i < n_rows; ++i) {
     const Sequence& seq = s.seqs[rows[i].seq];
     const uint32_t n = static_cast<uint32_t>(rows[i].n_tokens);

@@ -252,7 +252,8 @@ class AppPool {
   std::vector<std::thread> threads_;
 };
 
-// Tiers that this machine runs, weakest first. LINNET_TEST_TIER names one, where a second build differs from the first in that alone.
+// Tiers that this machine runs, weakest first. LINNET_TEST_TIER names one, where a second build differs from the first in that alone; none are left
+// where the machine does not run it.
 inline std::vector<linnet_isa> tiers() {
   std::vector<linnet_isa> out;
   const char* const only = std::getenv("LINNET_TEST_TIER");
