@@ -279,6 +279,22 @@ INLINE Vi between(uint32_t i, uint32_t from, uint32_t to) {
   return k;
 }
 
+// What a kernel asks for of the next block as it goes: a line per step, where more than half of them are wanted.
+struct Asking {
+  const uint8_t* at;
+  size_t step;  // 0: nothing is wanted, and what is asked for is at hand
+  Asking(const Fetch* next, size_t lines, const void* here) : at(static_cast<const uint8_t*>(here)), step(0) {
+    if (next && next->until - next->at > static_cast<ptrdiff_t>(lines * 32)) at = next->at, step = 64;
+  }
+  INLINE void line() {
+    _mm_prefetch(reinterpret_cast<const char*>(at), _MM_HINT_T1);
+    at += step;
+  }
+  void done(Fetch* next) const {
+    if (step) next->at = at;
+  }
+};
+
 INLINE V soft_cap(V v, float cap) {
   const V sign = all(-0.0f), x = {_mm256_div_ps(v.a, _mm256_set1_ps(cap)), _mm256_div_ps(v.b, _mm256_set1_ps(cap))};
   const V z = exp16(mul({_mm256_andnot_ps(sign.a, x.a), _mm256_andnot_ps(sign.b, x.b)}, all(-2.0f))), n = sub(all(1.0f), z), d = add(all(1.0f), z);
@@ -290,7 +306,7 @@ INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
   return fma(all(slope), sub({t, _mm256_add_ps(t, _mm256_set1_ps(8.0f))}, all(origin)), v);
 }
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch*) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch* next) {
   const V vs = all(scale), nothing = all(-__builtin_inff());
   V max = nothing, sum = all(0.0f);
   const uint32_t first = from / 16 * 16;
@@ -309,27 +325,33 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
   const V vm = all(*m);
   for (uint32_t i = 0; i < first; i += 16) store(s + i, all(0.0f));
   uint32_t i = first;
+  Asking asking(next, n_pad / 16, s);
   for (; i < to; i += 16) {
+    asking.line();
     V e = exp16(sub(load(s + i), vm));
     if (to - i < 16 || from > i) e = keep(e, between(i, from, to));
     store(s + i, e);  // n_pad is a multiple of 16
     sum = add(sum, e);
   }
   for (; i < n_pad; i += 16) store(s + i, all(0.0f));
+  asking.done(next);
   *l = tree_sum(sum);
 }
 
-float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch*) {
+float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch* next) {
   V max = all(0.0f);
   for (uint32_t i = 0; i < n; i += 16) max = larger(mul(load(e + i), load(v_scale + i)), max);
   const float amax = tree_max(max);
   const V inv = all(amax > 1e-30f ? 16383.0f / amax : 0.0f);
   const __m256i low7 = _mm256_set1_epi32(127);
+  Asking asking(next, n / 16, e);
   for (uint32_t i = 0; i < n; i += 16) {
+    asking.line();
     const Vi c = round_clamped(mul(mul(load(e + i), load(v_scale + i)), inv), all(0.0f), all(16383.0f));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(hi + i), narrow({_mm256_srli_epi32(c.a, 7), _mm256_srli_epi32(c.b, 7)}, false));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(lo + i), narrow({_mm256_and_si256(c.a, low7), _mm256_and_si256(c.b, low7)}, false));
   }
+  asking.done(next);
   return amax / 16383.0f;
 }
 
@@ -342,12 +364,15 @@ INLINE void dot2(__m256i& acc, __m256i u, __m256i s) {
 // R rows by one panel of 16 channels. Weights of 14 bits times bytes as int16: both planes in one product, of tokens 0 and 2 and of 1 and 3 of four.
 // even, odd: (R, 64) such pairs of weights.
 template <int R>
-void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale, float* acc, size_t acc_stride) {
+void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale, float* acc, size_t acc_stride, Asking& out) {
+  Asking asking = out;
   __m256i dot[R][2];
   UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
   for (uint32_t i = 0; i < n_pages; ++i) {
     const int8_t* v = pages[i] + offset;
-    UNROLL for (uint32_t t = 0; t < 4; ++t) {
+#pragma GCC unroll 1  // four times the code was no faster
+    for (uint32_t t = 0; t < 4; ++t) {
+      asking.line();
       const __m256i v0 = load32(v + t * 64), v1 = load32(v + t * 64 + 32);
       UNROLL for (int second = 0; second < 2; ++second) {
         const __m256i w0 = _mm256_srai_epi16(second ? v0 : _mm256_slli_epi16(v0, 8), 8), w1 = _mm256_srai_epi16(second ? v1 : _mm256_slli_epi16(v1, 8), 8);
@@ -359,12 +384,13 @@ void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* 
       }
     }
   }
+  out = asking;
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j)
       _mm256_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + j * 8, _mm256_mul_ps(_mm256_cvtepi32_ps(dot[r][j]), _mm256_set1_ps(p_scale[r])));
 }
 
 void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-             const float* p_scale, float* acc, size_t acc_stride, Fetch*) {
+             const float* p_scale, float* acc, size_t acc_stride, Fetch* next) {
   alignas(32) int32_t even[4][64], odd[4][64];
   const __m128i low = _mm_set1_epi16(255);
   for (uint32_t r = 0; r < rows;) {
@@ -375,11 +401,14 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
         _mm_store_si128(reinterpret_cast<__m128i*>(even[i] + at / 4), _mm_or_si128(_mm_slli_epi16(_mm_and_si128(h, low), 7), _mm_and_si128(l, low)));
         _mm_store_si128(reinterpret_cast<__m128i*>(odd[i] + at / 4), _mm_or_si128(_mm_slli_epi16(_mm_srli_epi16(h, 8), 7), _mm_srli_epi16(l, 8)));
       }
-    for (uint32_t d = 0; d < d_panels; ++d)
+    for (uint32_t d = 0; d < d_panels; ++d) {
+      Asking asking(next, n_pages * size_t{4}, pages[0]);
       (step == 4   ? pv_tile<4>
        : step == 3 ? pv_tile<3>
        : step == 2 ? pv_tile<2>
-                   : pv_tile<1>)(even, odd, pages, n_pages, d * size_t{256}, p_scale + r, acc + r * acc_stride + d * size_t{16}, acc_stride);
+                   : pv_tile<1>)(even, odd, pages, n_pages, d * size_t{256}, p_scale + r, acc + r * acc_stride + d * size_t{16}, acc_stride, asking);
+      asking.done(next);
+    }
     r += step;
   }
 }
@@ -402,6 +431,12 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
   const float* x_scale = a.x_scale + row * groups;
   const __m256i ones = _mm256_set1_epi16(1);
+  // Of attention's keys the next block's lines instead, one for each.
+  const ptrdiff_t bytes = static_cast<ptrdiff_t>(a.k + 31) / 32 * 512;
+  const bool ask = kF16 && P == 1 && a.next && a.next->until - a.next->at > bytes / 2;
+  const char* const fetch = ask ? reinterpret_cast<const char*>(a.next->at) : reinterpret_cast<const char*>(w) + a.fetch_ahead;
+  const ptrdiff_t ahead = fetch - reinterpret_cast<const char*>(w);
+  if (ask) a.next->at += bytes;
   V acc[R][P];
   UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) {
     fetch_y(a, row + r, panel + p);
@@ -416,7 +451,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
       UNROLL for (int i = 0; i < 4; ++i) {
         UNROLL for (int p = 0; p < P; ++p) {
           const int8_t* at = w + static_cast<size_t>(p) * w_stride + i * 64;
-          if (P < 4) _mm_prefetch(reinterpret_cast<const char*>(at) + a.fetch_ahead, _MM_HINT_T0);
+          if (P < 4) _mm_prefetch(reinterpret_cast<const char*>(at) + ahead, _MM_HINT_T0);
           const __m256i w0 = load32(at), w1 = load32(at + 32), u0 = _mm256_abs_epi8(w0), u1 = _mm256_abs_epi8(w1);
           UNROLL for (int r = 0; r < R; ++r) {
             const __m256i v = broadcast4(x + static_cast<size_t>(r) * x_stride + i * 4);
