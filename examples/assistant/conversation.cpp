@@ -167,8 +167,10 @@ struct Conversation::Draw {
     Draw& d = *static_cast<Draw*>(user);
     if (token >= 0) d.tokens.push_back(token), d.last_ns = now_ns(), ++d.n;
     if (!d.first_ns) d.first_ns = d.last_ns;
+    const size_t at = d.text.size();
     d.text.append(utf8 ? utf8 : "", n_bytes);
-    if (*d.on_token && n_bytes && d.text.front() != '{') (*d.on_token)({utf8, n_bytes});  // a call is no sentence
+    if (at == 0 && n_bytes && d.text[0] >= 'a' && d.text[0] <= 'z') d.text[0] = static_cast<char>(d.text[0] - 'a' + 'A');  // the model reads and writes lower case
+    if (*d.on_token && n_bytes && d.text.front() != '{') (*d.on_token)(std::string_view(d.text).substr(at));  // a call is no sentence
     return 0;
   }
 };

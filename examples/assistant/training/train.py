@@ -14,7 +14,6 @@ import argparse
 import collections
 import hashlib
 import itertools
-import itertools
 import json
 import math
 import random
@@ -28,7 +27,7 @@ import tokenizers
 import torch
 import torch.nn.functional as F
 from safetensors.torch import save_file
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from grammar import TENS, UNITS
 
@@ -37,6 +36,9 @@ CONFIG = dict(vocab_size=2048, hidden_size=256, intermediate_size=512, num_hidde
 SPECIAL = ["<|end|>", "<|user|>", "<|assistant|>", "<|tool|>"]
 END = 0
 SPACED_WORDS = 400
+# What is said over and over becomes a token, if it comes in so many calls of a thousand: of a call the beginning with the first key and what stands
+# between two values, a tool's plain answer, a whole sentence, and the word that opens one. A call is then hardly more than its values.
+COMMON = 1.5
 TOOLS = Path(__file__).resolve().parent.parent / "tools.json"
 CHAT = {role: {"prefix": f"<|{role}|>", "suffix": "<|end|>"} for role in ("user", "assistant", "tool")}
 # The loss counts the answers with weight 1. In a part of the conversations it counts the rest too, so that the model is one of the whole
@@ -60,29 +62,53 @@ def conversations(path):
             yield json.loads(line)["messages"]
 
 
+def phrases(messages):
+    """Of each call in these, what stands before its first value and between two values, a tool's result, a sentence, and how it opens: what may become one token."""
+    for m in messages:
+        if m["role"] == "tool":
+            yield m["content"]
+        elif m["content"].startswith("{"):
+            call = json.loads(m["content"])
+            between = f'{{"name":"{call["name"]}","arguments":{{'
+            for key, value in call["arguments"].items():
+                left, right = ('["', '"]') if isinstance(value, list) else ('"', '"') if isinstance(value, str) else ("", "")
+                yield f'{between}"{key}":{left}'
+                between = right + ","
+        elif m["role"] == "assistant":
+            yield m["content"]
+            if opening := re.match(r"[A-Z][A-Za-z']* ", m["content"]):
+                yield opening[0]
+
+
 def make_tokenizer(path, sample=60000):
-    """Byte-level BPE, made in two steps so that a word is cut alike wherever it stands and copying it into a call is copying tokens: pieces are
-    learnt from words without the space before them, then the commonest words that arguments seldom hold get a token with the space. Digits stand alone:
-    a number is spelt one way. The beginning of a call, up to its arguments, is one token per tool."""
+    """Byte-level BPE of text in lower case, as values of calls are: how a request is written makes no difference. It is made in two steps so that a word
+    is cut alike wherever it stands and copying it into a call is copying tokens: pieces are learnt from words without the space before them, then the
+    commonest words that values seldom begin with get a token with the space. Digits stand alone: a number is spelt one way. What is said over and over
+    is one token, with its capitals, and so is the beginning of each tool's calls."""
+    heard = list(itertools.islice(conversations(path), sample))
     calls = [f'{{"name":"{tool["function"]["name"]}","arguments":{{' for tool in json.loads(TOOLS.read_text())]
+    said = collections.Counter(p for messages in heard for p in phrases(messages))
+    many = sum(m["content"].startswith("{") for messages in heard for m in messages if m["role"] == "assistant") * COMMON / 1000
+    whole = calls + sorted(p for p, n in said.items() if n >= many)
     digits, bytes_ = pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
-    texts = [m["content"].split('"arguments":{')[-1] for messages in itertools.islice(conversations(path), sample) for m in messages]
+    texts = [m["content"].split('"arguments":{')[-1].lower() for messages in heard for m in messages if m["content"] not in whole]
     tok = Tokenizer(models.BPE())
+    tok.normalizer = normalizers.Lowercase()
     tok.pre_tokenizer = pre_tokenizers.Sequence([digits, pre_tokenizers.Split(Regex(" "), "isolated"), bytes_])
     tok.decoder = decoders.ByteLevel()
-    tok.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=CONFIG["vocab_size"] - SPACED_WORDS - len(calls), special_tokens=SPECIAL, show_progress=False,
+    tok.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=CONFIG["vocab_size"] - SPACED_WORDS - len(whole), special_tokens=SPECIAL, show_progress=False,
                                                        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet())))
     tok.pre_tokenizer = pre_tokenizers.Sequence([digits, bytes_])
     d = json.loads(tok.to_str())
     vocab, space = d["model"]["vocab"], "\u0120"
-    copied = collections.Counter(w for t in texts if t.endswith("}}") for w in re.findall("[A-Za-z]+", t))
+    copied = collections.Counter(w for t in texts if t.endswith("}}") for w in re.findall(r'(?<=")[A-Za-z]+(?![A-Za-z"]*":)', t))
     spaced = collections.Counter(w for t in texts for w in re.findall(r"(?<= )[A-Za-z]+", t) if w in vocab)
-    rare = [(n, w) for w, n in spaced.items() if copied[w] < 0.15 * n]
+    rare = [(n, w) for w, n in spaced.items() if copied[w] < 0.5 * n]
     for _, w in sorted(rare, key=lambda x: (-x[0], x[1]))[:SPACED_WORDS]:
         vocab[space + w] = len(vocab)
         d["model"]["merges"].append([space, w])
     tok = Tokenizer.from_str(json.dumps(d))
-    tok.add_tokens([AddedToken(c, normalized=False) for c in calls])
+    tok.add_tokens([AddedToken(p, normalized=False) for p in whole])
     assert tok.get_vocab_size() == CONFIG["vocab_size"]
     return tok
 
@@ -175,8 +201,8 @@ class Layer(torch.nn.Module):
         self.gate, self.up = (torch.nn.Parameter(torch.randn(ff, d) * d ** -0.5) for _ in range(2))
         self.down = torch.nn.Parameter(torch.randn(d, ff) * ff ** -0.5 / math.sqrt(2 * c["num_hidden_layers"]))
 
-    def forward(self, x, cos, sin, mask, eps):
-        """x (batch, tokens, d) and, of short sequences, the guided head's attention (batch, tokens, tokens)."""
+    def forward(self, x, cos, sin, mask, eps, positions=None):
+        """x (batch, tokens, d), or (positions, d) of those alone, and, of short sequences, the guided head's attention (batch, tokens, tokens)."""
         b, t, d = x.shape
         q, k, v = F.linear(norm(x, self.norm1, eps), torch.cat((self.q, self.k, self.v))).split([self.h * self.hd, self.kv * self.hd, self.kv * self.hd], dim=-1)
         q, k, v = (y.view(b, t, -1, self.hd).transpose(1, 2) for y in (q, k, v))
@@ -189,7 +215,10 @@ class Layer(torch.nn.Module):
             p = p[:, GUIDE_HEAD]
         else:
             a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        x = x + F.linear(a.transpose(1, 2).reshape(b, t, -1), self.o)
+        a = a.transpose(1, 2).reshape(b, t, -1)
+        if positions is not None:
+            x, a = x.flatten(0, 1)[positions], a.flatten(0, 1)[positions]
+        x = x + F.linear(a, self.o)
         gate, up = F.linear(norm(x, self.norm2, eps), torch.cat((self.gate, self.up))).chunk(2, dim=-1)
         return x + F.linear(F.silu(gate) * up, self.down), p
 
@@ -222,11 +251,10 @@ class Net(torch.nn.Module):
         mask = torch.full((256, 256), float("-inf"), dtype=dtype).triu(1)
         x = F.embedding(ids, self.embed).to(dtype)
         for i, layer in enumerate(self.layers):
-            x, p = layer(x, cos, sin, mask, self.c["rms_norm_eps"])
+            x, p = layer(x, cos, sin, mask, self.c["rms_norm_eps"], positions if i == len(self.layers) - 1 else None)
             if i == GUIDE_LAYER:
                 guide = p
-        x = norm(x, self.norm, self.c["rms_norm_eps"])
-        return F.linear(x.flatten(0, 1)[positions], self.embed), guide
+        return F.linear(norm(x, self.norm, self.c["rms_norm_eps"]), self.embed), guide
 
     def hf_state(self):
         """Tensors under the names of a Hugging Face Llama."""
@@ -240,9 +268,9 @@ class Net(torch.nn.Module):
 
 
 @torch.compile
-def orthogonal(x):
-    """The matrices x (n, rows, columns) with their singular values near one: Newton and Schulz's iteration, quintic, in bf16."""
-    y = x.bfloat16()
+def orthogonal(x, dtype):
+    """The matrices x (n, rows, columns) with their singular values near one: Newton and Schulz's iteration, quintic."""
+    y = x.to(dtype)
     y = y.mT if x.shape[1] > x.shape[2] else y
     y = y / y.norm(dim=(1, 2), keepdim=True).clamp_min(1e-7)
     for _ in range(5):
@@ -254,21 +282,35 @@ def orthogonal(x):
 class Muon:
     """Momentum whose step is made orthogonal, matrices of one shape at once: a third less time than torch.optim.Muon, one after the other."""
 
-    def __init__(self, params, momentum=0.95, weight_decay=0.01):
+    def __init__(self, params, dtype, momentum=0.95, weight_decay=0.01):
         shapes = collections.defaultdict(list)
         for p in params:
             shapes[p.shape].append(p)
         self.groups = [(ps, torch.zeros(len(ps), *shape)) for shape, ps in shapes.items()]
-        self.momentum, self.weight_decay = momentum, weight_decay
+        self.dtype, self.momentum, self.weight_decay = dtype, momentum, weight_decay
 
     @torch.no_grad()
     def step(self, lr):
         for params, average in self.groups:
             grad = torch.stack([p.grad for p in params])
             average.lerp_(grad, 1 - self.momentum)
-            step = orthogonal(grad.lerp(average, self.momentum)) * max(1.0, grad.shape[1] / grad.shape[2]) ** 0.5
+            step = orthogonal(grad.lerp(average, self.momentum), self.dtype) * max(1.0, grad.shape[1] / grad.shape[2]) ** 0.5
             for p, x in zip(params, step):
                 p.mul_(1 - lr * self.weight_decay).sub_(x, alpha=lr)
+
+
+def fastest_type():
+    """The type that this CPU multiplies faster in: bf16 where it has units for it, f32 elsewhere."""
+    def seconds(dtype):
+        a, b = torch.randn(2048, 512).to(dtype), torch.randn(1024, 512).to(dtype)
+        times = []
+        for _ in range(20):
+            begin = time.perf_counter()
+            F.linear(a, b)
+            times.append(time.perf_counter() - begin)
+        return min(times)
+    # Beside the products, half the time goes to what bf16 makes slower: it has to be clearly faster.
+    return torch.bfloat16 if 2 * seconds(torch.bfloat16) < seconds(torch.float32) else torch.float32
 
 
 def batches(data, tokens, rng):
@@ -313,11 +355,11 @@ def loss_of(net, ids, weights, looks=None):
     return loss, -guide[looks[:, 0], looks[:, 1], looks[:, 2]].float().clamp_min(1e-6).log().sum()
 
 
-def evaluate(net, data):
+def evaluate(net, data, dtype):
     """Mean -log p over the answers' tokens."""
     net.eval()
     total = count = 0.0
-    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.no_grad(), torch.compiler.set_stance("force_eager"), torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
         for group in batches(data, 16384, random.Random(0)):
             ids, weights, _ = tensors(data, group)
             weights = (weights == 1).float()
@@ -366,7 +408,7 @@ def main():
     torch.set_num_threads(a.threads)
     rng = random.Random(a.seed)
     a.out.mkdir(parents=True, exist_ok=True)
-    begin = time.time()
+    begin, dtype = time.time(), fastest_type()
 
     tok = make_tokenizer(a.data / "train.jsonl")
     tok.save(str(a.out / "tokenizer.json"))
@@ -381,10 +423,10 @@ def main():
     count = sum(x.numel() for x in net.parameters())
     hidden = [x for n, x in net.named_parameters() if x.ndim == 2 and n != "embed"]
     rest = [x for n, x in net.named_parameters() if x.ndim == 1 or n == "embed"]
-    muon, adam = Muon(hidden), torch.optim.AdamW(rest, lr=a.lr / 5, betas=(0.9, 0.98), weight_decay=0.0)
+    muon, adam = Muon(hidden, dtype), torch.optim.AdamW(rest, lr=a.lr / 5, betas=(0.9, 0.98), weight_decay=0.0)
     groups = batches(data, a.batch // a.parts, rng)
     steps = a.steps or len(groups) // a.parts
-    print(f"{count} parameters, {steps} steps", flush=True)
+    print(f"{count} parameters, {steps} steps, {dtype}", flush=True)
 
     curve, held_curve, seen, smooth, guided = [], [], 0, None, [0.0, 0]
     for step in range(steps):
@@ -395,7 +437,7 @@ def main():
         total_weight = sum(w[:, 1:].sum() for _, w, _ in parts)
         loss = 0.0
         for ids, weights, looks in parts:
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == torch.bfloat16):
                 part, guide = loss_of(net, ids, weights, looks)
             ((part + GUIDE * scale * guide) / total_weight).backward()
             loss += part.item() / total_weight.item()
@@ -410,7 +452,7 @@ def main():
         if step % 20 == 19:
             curve.append((seen, smooth))
         if step % 1500 == 1499 or step == steps - 1:
-            held_curve.append((seen, evaluate(net, held)))
+            held_curve.append((seen, evaluate(net, held, dtype)))
             print(f"step {step + 1} tokens {seen} loss {smooth:.4f} guide {guided[0] / max(1, guided[1]):.4f} held-out {held_curve[-1][1]:.4f} {time.time() - begin:.0f} s", flush=True)
             guided = [0.0, 0]
             save_file(net.hf_state(), a.out / "model.safetensors", metadata={"format": "pt"})
@@ -427,7 +469,7 @@ def main():
     with open(a.out / "training.json", "w") as f:
         json.dump({"seed": a.seed, "train_sha256": sha256(a.data / "train.jsonl"), f"train_{HEAD}_sha256": sha256(a.data / "train.jsonl", HEAD), "heldout_sha256": sha256(a.data / "heldout.jsonl"), "parameters": count, "conversations": len(data),
                    "tokens": total, "steps": steps, "batch_tokens": a.batch, "parts": a.parts, "lr": a.lr, "loss": round(smooth, 5), "heldout_loss": round(held_curve[-1][1], 5),
-                   "minutes": round((time.time() - begin) / 60, 1), "threads": a.threads,
+                   "minutes": round((time.time() - begin) / 60, 1), "threads": a.threads, "dtype": str(dtype).removeprefix("torch."),
                    "versions": {"python": sys.version.split()[0], "torch": torch.__version__, "tokenizers": tokenizers.__version__, "numpy": np.__version__}}, f, indent=1)
         f.write("\n")
 
