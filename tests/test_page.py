@@ -42,7 +42,7 @@ def ask(page, text, expect):
 
 def visit(page, url):
     page.until("document.readyState === 'complete' && document.querySelector('.hint strong')")
-    check(page.value("document.activeElement.id") == "text", "the field for requests has no focus")
+    page.until("document.activeElement.id === 'text'")  # given when the page is drawn, after it is complete
     ask(page, "set a timer for ten minutes", "(?i)timer")
     page.until("/^(9:[0-5]\\d|10:00)$/.test(document.querySelector('#timers .big')?.textContent)")
     check(not page.value("document.querySelector('.hint')"), "the hint is still there")
