@@ -819,19 +819,31 @@ void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* c
                         : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
 }
 
-// Eight tables of 16: a byte shuffle gives zero where bit 7 of its index is set, which the sum sets outside of a table's sixteen codes.
+// Tables of 16: a byte shuffle gives zero where bit 7 of its index is set, as in a code less all that stands before its table. A code beyond a table meets
+// it by its low bits, so each holds what differs from the one before. FP8's begin with zeros alone, which are left out.
 void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) {
-  const __m256i high = _mm256_set1_epi8(0x70), low7 = _mm256_set1_epi8(127), one = _mm256_set1_epi8(1);
-  __m256i t[8];
-  UNROLL for (int k = 0; k < 8; ++k) t[k] = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table + k * 16)));
-  for (size_t i = 0; i < n; i += 32) {
-    const __m256i w = load32(reinterpret_cast<const int8_t*>(codes) + i), c = _mm256_and_si256(w, low7);
-    __m256i v = _mm256_setzero_si256();
-    UNROLL for (int k = 0; k < 8; ++k) {
-      const __m256i at = _mm256_adds_epu8(_mm256_xor_si256(c, _mm256_set1_epi8(static_cast<char>(k << 4))), high);
-      v = _mm256_or_si256(v, _mm256_shuffle_epi8(t[k], at));
+  const __m256i low7 = _mm256_set1_epi8(127), one = _mm256_set1_epi8(1);
+  __m256i t[8], before = _mm256_setzero_si256();
+  UNROLL for (int k = 0; k < 8; ++k) {
+    const __m256i own = _mm256_broadcastsi128_si256(_mm_load_si128(reinterpret_cast<const __m128i*>(table + k * 16)));
+    t[k] = _mm256_xor_si256(own, before);
+    before = own;
+  }
+  int first = 0;
+  while (first < 8 && _mm256_testz_si256(t[first], t[first])) ++first;
+  for (size_t i = 0; i < n; i += 64) {
+    __m256i w[2], c[2], v[2];
+    UNROLL for (int j = 0; j < 2; ++j) {
+      w[j] = load32(reinterpret_cast<const int8_t*>(codes) + i + j * 32);
+      c[j] = _mm256_sub_epi8(_mm256_and_si256(w[j], low7), _mm256_set1_epi8(static_cast<char>(first * 16)));
+      v[j] = _mm256_setzero_si256();
     }
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + i), _mm256_sign_epi8(v, _mm256_or_si256(w, one)));
+    for (int k = first; k < 8; ++k)
+      UNROLL for (int j = 0; j < 2; ++j) {
+        v[j] = _mm256_xor_si256(v[j], _mm256_shuffle_epi8(t[k], c[j]));
+        c[j] = _mm256_sub_epi8(c[j], _mm256_set1_epi8(16));
+      }
+    UNROLL for (int j = 0; j < 2; ++j) _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + i + j * 32), _mm256_sign_epi8(v[j], _mm256_or_si256(w[j], one)));
   }
 }
 
