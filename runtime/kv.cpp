@@ -129,7 +129,6 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
     }
     if (n_sequences > 1 && !c.groups()) n_pages += n_sequences;  // a call may copy the last page of each while it holds on to the old ones
     c.n_pages = static_cast<uint32_t>(n_pages);
-    c.free_pages = arena.take<uint32_t>("page tables", n_pages);
     c.refs = arena.take<uint32_t>("page tables", n_pages);
     for (uint32_t s = 0; s < n_sequences; ++s)
       for (uint32_t** slots : {tables ? &tables[s * n_classes + i].slot : nullptr, tables ? &tables[s * n_classes + i].saved : nullptr}) {
@@ -163,10 +162,8 @@ void KvCache::reset() {
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
     c.n_free = c.n_pages;
-    for (uint32_t p = 0; p < c.n_pages; ++p) {
-      c.free_pages[p] = c.n_pages - 1 - p;  // page 0 on top
-      c.refs[p] = 0;
-    }
+    c.lowest = 0;
+    std::memset(c.refs, 0, c.n_pages * sizeof *c.refs);
     // Saved as they are, so they must not hold what the memory held before.
     const size_t sinks = c.n_sinks ? size_t{n_sequences} * c.n_layers * sink_bytes(i) : 0;
     if (sinks && device_ops) device_ops->zero(device, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
@@ -189,9 +186,17 @@ void KvCache::each_run(const KvClass& c, Fn fn) const {
   }
 }
 
-// A page for a sequence to write to. What it held is of no use to anybody, but has to be finite.
-uint32_t KvCache::take(KvClass& c) {
-  const uint32_t page = c.free_pages[--c.n_free];
+// The place behind the page before page p of the table: attention reads pages that lie in order faster.
+uint32_t KvCache::behind(const KvClass& c, const KvTable& t, uint32_t p) { return p ? t.slot[c.slot_of(p - 1)] + 1 : 0; }
+
+// A page for a sequence to write to: `wanted` if that is free, or the first that is. What it held is of no use to anybody, but has to be finite.
+uint32_t KvCache::take(KvClass& c, uint32_t wanted) {
+  uint32_t page = wanted;
+  if (page >= c.n_pages || c.refs[page]) {
+    for (page = c.lowest; c.refs[page]; ++page) {}
+    c.lowest = page;
+  }
+  --c.n_free;
   c.refs[page] = 1;
   if (device_ops) each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { device_ops->zero(device, p + page * c.layout.head_bytes, pitch, c.layout.head_bytes, n); });
   else for (uint32_t layer = 0; layer < c.n_layers; ++layer)
@@ -207,7 +212,9 @@ void KvCache::copy_page(KvClass& c, uint32_t from, uint32_t to) {
 }
 
 void KvCache::drop(KvClass& c, uint32_t page) {
-  if (--c.refs[page] == 0) c.free_pages[c.n_free++] = page;
+  if (--c.refs[page]) return;
+  ++c.n_free;
+  if (page < c.lowest) c.lowest = page;
 }
 
 void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
@@ -258,7 +265,7 @@ void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
         last = own;
       }
     }
-    for (const uint32_t end = c.pages(uint64_t{length} + n_more); t.end < end; ++t.end) t.slot[c.slot_of(t.end)] = take(c);
+    for (const uint32_t end = c.pages(uint64_t{length} + n_more); t.end < end; ++t.end) t.slot[c.slot_of(t.end)] = take(c, behind(c, t, t.end));
   }
 }
 
@@ -370,7 +377,7 @@ void KvCache::restore(uint32_t seq, uint32_t length, const uint32_t* first) {
     KvTable& t = table(seq, i);
     t.end = c.pages(length);
     t.first = first[i];
-    each_page(c, t.first, t.end, [&](uint32_t p) { t.slot[c.slot_of(p)] = take(c); });
+    each_page(c, t.first, t.end, [&](uint32_t p) { t.slot[c.slot_of(p)] = take(c, behind(c, t, p)); });
   }
 }
 

@@ -63,9 +63,9 @@ struct KvClass {
   uint32_t n_pages;  // in the pool
   uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
   uint8_t** pools;   // (n_layers) each (n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece. All in one, or of a device's memory in pieces
-  uint32_t* free_pages;  // stack
   uint32_t* refs;    // (n_pages) page tables that hold the page
   uint32_t n_free;
+  uint32_t lowest;   // no page before this one is free
   // Of every sequence, layer and KV head: keys of the sinks as they are before RoPE (kMaxSinks, head_dim), then their values as a page of floats.
   float* sinks;      // (n_sequences, n_layers, n_kv_heads, sink_floats)
   size_t sink_floats;
@@ -199,7 +199,8 @@ struct KvCache {
   static bool saved(const KvClass& c, const KvTable& t, uint32_t page);
   template <class Fn>
   void each_run(const KvClass& c, Fn fn) const;
-  uint32_t take(KvClass& c);
+  uint32_t take(KvClass& c, uint32_t wanted = 0);
+  static uint32_t behind(const KvClass& c, const KvTable& t, uint32_t p);
   void drop(KvClass& c, uint32_t page);
   void copy_page(KvClass& c, uint32_t from, uint32_t to);
   // kv_chosen.cpp
