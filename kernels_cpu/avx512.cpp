@@ -104,10 +104,11 @@ void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, f
   }
 }
 
-// exp_one of scalar.cpp, sixteen at a time.
+// exp_one of scalar.cpp, sixteen at a time. Of what is zero at most: bounds change nothing, since results for what lies below are zeros.
+template <bool kAtMostZero = false>
 inline __attribute__((always_inline)) __m512 exp16(__m512 x) {
   const __m512 low = _mm512_set1_ps(-87.33f), round = _mm512_set1_ps(12582912.0f);
-  const __m512 t = _mm512_min_ps(_mm512_set1_ps(88.37f), _mm512_max_ps(low, x));  // the second operand is kept if it is NaN
+  const __m512 t = kAtMostZero ? x : _mm512_min_ps(_mm512_set1_ps(88.37f), _mm512_max_ps(low, x));  // the second operand is kept if it is NaN
   const __m512 z = _mm512_fmadd_ps(t, _mm512_set1_ps(0x1.715476p+0f), round);
   const __m512 n = _mm512_sub_ps(z, round);
   __m512 r = _mm512_fmadd_ps(n, _mm512_set1_ps(-0x1.62e400p-1f), t);
@@ -297,7 +298,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
     if (whole(i)) {
       if (asking) ask<kAskWeights>(next->at);
       __m512 e[4];
-      UNROLL for (int j = 0; j < 4; ++j) e[j] = exp16(_mm512_sub_ps(_mm512_loadu_ps(s + i + j * 16), vm));
+      UNROLL for (int j = 0; j < 4; ++j) e[j] = exp16<true>(_mm512_sub_ps(_mm512_loadu_ps(s + i + j * 16), vm));
       UNROLL for (int j = 0; j < 4; ++j) {
         _mm512_storeu_ps(s + i + j * 16, e[j]);
         sum = _mm512_add_ps(sum, e[j]);
@@ -305,7 +306,7 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
       i += 64;
       continue;
     }
-    const __m512 e = _mm512_maskz_mov_ps(seen(i), exp16(_mm512_sub_ps(_mm512_loadu_ps(s + i), vm)));
+    const __m512 e = _mm512_maskz_mov_ps(seen(i), exp16<true>(_mm512_sub_ps(_mm512_loadu_ps(s + i), vm)));
     _mm512_storeu_ps(s + i, e);
     sum = _mm512_add_ps(sum, e);
     i += 16;
@@ -323,18 +324,19 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
   for (; i + 64 <= n; i += 64) UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_max_ps(product(i + static_cast<uint32_t>(j) * 16), max[j]);
   for (; i < n; i += 16) max[0] = _mm512_max_ps(product(i), max[0]);
   const float amax = tree_max(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3])));
-  const __m512 inv = _mm512_set1_ps(amax > 1e-30f ? 16383.0f / amax : 0.0f), zero = _mm512_setzero_ps(), top = _mm512_set1_ps(16383.0f);
+  const __m512 inv = _mm512_set1_ps(amax > 1e-30f ? 16383.0f / amax : 0.0f);
+  const auto code = [&](uint32_t at) { return _mm512_cvtps_epi32(_mm512_mul_ps(product(at), inv)); };  // 0..16383 without bounds: nothing is larger than amax
   const __m512i low = _mm512_set1_epi16(127), order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);  // undoes how packs take turns
   for (i = 0; i + 64 <= n; i += 64) {
     if (asking) ask<kAskWeights>(next->at);
     __m512i c[4];
-    UNROLL for (int j = 0; j < 4; ++j) c[j] = codes16(product(i + static_cast<uint32_t>(j) * 16), inv, zero, top);
+    UNROLL for (int j = 0; j < 4; ++j) c[j] = code(i + static_cast<uint32_t>(j) * 16);
     const __m512i a = _mm512_packus_epi32(c[0], c[1]), b = _mm512_packus_epi32(c[2], c[3]);
     _mm512_storeu_si512(hi + i, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(_mm512_srli_epi16(a, 7), _mm512_srli_epi16(b, 7))));
     _mm512_storeu_si512(lo + i, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low))));
   }
   for (; i < n; i += 16) {
-    const __m512i c = codes16(product(i), inv, zero, top);
+    const __m512i c = code(i);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(hi + i), _mm512_cvtepi32_epi8(_mm512_srli_epi32(c, 7)));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(lo + i), _mm512_cvtepi32_epi8(_mm512_and_si512(c, _mm512_set1_epi32(127))));
   }

@@ -139,6 +139,7 @@ inline __attribute__((always_inline)) __m512i unsigned_codes(const int8_t* w, in
 template <class Dot, int R, int P, Codes kCodes, bool kF16, bool kAsk = false>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
   constexpr int kChains = R * P <= 2 ? 2 : 1, kSixteen = kCodes == kBytes ? 256 : 128;  // bytes of 16 inputs
+  constexpr bool kOf32 = kCodes == kBytes && kF16;  // i8g32
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
   const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
@@ -152,7 +153,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
   if (P > 1) UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < P; ++p) fetch_y(a, row + r, panel + p);
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = _mm512_setzero_ps();
   for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
-    const uint32_t group = left < a.x_group ? left : a.x_group;
+    const uint32_t group = kOf32 ? 32 : left < a.x_group ? left : a.x_group;
     left -= group;
     __m512i dot[R][P][kChains];
     UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
