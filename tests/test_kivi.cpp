@@ -443,7 +443,7 @@ TEST_CASE("KL divergence from an f32 cache") {
   std::string ask;
   for (const char* what : {"ten minutes", "a quarter of an hour", "half past seven", "twenty seconds", "tomorrow morning"})
     ask += std::string("<|user|>set a timer for ") + what + " and another one for a quarter of an hour and turn the lights off in the kitchen please";
-  compare("assistant", assistant, tokenize(assistant, ask), 5e-3, 8e-2);
+  compare("assistant", assistant, tokenize(assistant, ask), 2e-3, 2e-2);
   const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt");
   if (folder.empty() || sample.empty()) {
     std::printf("skipped: no stories260K under LINNET_DATA or ../shared/data\n");

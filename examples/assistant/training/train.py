@@ -16,11 +16,15 @@ import hashlib
 import itertools
 import json
 import math
+import multiprocessing
+import os
 import random
 import re
 import sys
 import time
 from pathlib import Path
+
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "8192")  # every product of every shape keeps its code
 
 import numpy as np
 import tokenizers
@@ -76,7 +80,7 @@ def phrases(messages):
                 between = right + ","
         elif m["role"] == "assistant":
             yield m["content"]
-            if opening := re.match(r"[A-Z][A-Za-z']* ", m["content"]):
+            if opening := re.match(r"[A-Z][A-Za-z']*,? ", m["content"]):
                 yield opening[0]
 
 
@@ -162,31 +166,36 @@ def guides(messages, spans):
     return np.array(out, dtype=np.int16).reshape(-1, 2)
 
 
-def encode(tok, path, rng):
-    """All conversations as (ids, loss weights, guides): uint16 and float32 arrays, and pairs of positions. A prefix is one token, a suffix another."""
+def encode_block(args):
+    """encode() of some conversations: (tokenizer, these, seed)."""
+    tok, block, seed = args
     prefix = {role: tok.token_to_id(CHAT[role]["prefix"]) for role in CHAT}
     size = np.array([len(tok.decode([i], skip_special_tokens=False).encode()) for i in range(tok.get_vocab_size())])
-    out, block = [], []
-
-    def flush():
-        contents = iter(tok.encode_batch_fast([m["content"] for c in block for m in c]))
-        for c in block:
-            ids, weights, spans, rest = [], [], [], OTHERS if rng.random() < OTHERS_SHARE else 0.0
-            for m in c:
-                content = next(contents).ids
-                spans.append((len(ids) + 1, np.cumsum(size[content]) - size[content]))
-                ids += [prefix[m["role"]], *content, END]
-                w = 1.0 if m["role"] == "assistant" else rest
-                weights += [rest] + [w] * (len(content) + 1)
-            out.append((np.array(ids[:CONFIG["max_position_embeddings"]], dtype=np.uint16), np.array(weights[:CONFIG["max_position_embeddings"]], dtype=np.float32), guides(c, spans)))
-        block.clear()
-
-    for c in conversations(path):
-        block.append(c)
-        if len(block) == 5000:
-            flush()
-    flush()
+    out, rng = [], random.Random(seed)
+    contents = iter(tok.encode_batch_fast([m["content"] for c in block for m in c]))
+    for c in block:
+        ids, weights, spans, rest = [], [], [], OTHERS if rng.random() < OTHERS_SHARE else 0.0
+        for m in c:
+            content = next(contents).ids
+            spans.append((len(ids) + 1, np.cumsum(size[content]) - size[content]))
+            ids += [prefix[m["role"]], *content, END]
+            w = 1.0 if m["role"] == "assistant" else rest
+            weights += [rest] + [w] * (len(content) + 1)
+        out.append((np.array(ids[:CONFIG["max_position_embeddings"]], dtype=np.uint16), np.array(weights[:CONFIG["max_position_embeddings"]], dtype=np.float32), guides(c, spans)))
     return out
+
+
+def encode(tok, path, seed, processes):
+    """All conversations as (ids, loss weights, guides): uint16 and float32 arrays, and pairs of positions. A prefix is one token, a suffix another."""
+    def blocks():
+        rest = conversations(path)
+        for k in itertools.count():
+            if not (block := list(itertools.islice(rest, 5000))):
+                return
+            yield tok, block, f"{seed}/{k}"
+
+    with multiprocessing.Pool(processes) as pool:
+        return [c for part in pool.imap(encode_block, blocks()) for c in part]
 
 
 class Layer(torch.nn.Module):
@@ -224,7 +233,7 @@ class Layer(torch.nn.Module):
 
 
 def norm(x, weight, eps):
-    return F.rms_norm(x, (x.shape[-1],), None, eps) * weight.to(x.dtype)
+    return F.rms_norm(x, (x.shape[-1],), None, eps) * weight
 
 
 def rotate(x, cos, sin):
@@ -246,10 +255,9 @@ class Net(torch.nn.Module):
     def forward(self, ids, positions):
         """Logits at `positions`, indices into the flattened (batch, tokens) ids, and the guided head's attention or None."""
         t = ids.shape[1]
-        dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else torch.float32
-        cos, sin = self.cos[:t].to(dtype), self.sin[:t].to(dtype)
-        mask = torch.full((256, 256), float("-inf"), dtype=dtype).triu(1)
-        x = F.embedding(ids, self.embed).to(dtype)
+        cos, sin = self.cos[:t], self.sin[:t]
+        mask = torch.full((256, 256), float("-inf")).triu(1)
+        x = F.embedding(ids, self.embed)
         for i, layer in enumerate(self.layers):
             x, p = layer(x, cos, sin, mask, self.c["rms_norm_eps"], positions if i == len(self.layers) - 1 else None)
             if i == GUIDE_LAYER:
@@ -313,32 +321,36 @@ def fastest_type():
     return torch.bfloat16 if 2 * seconds(torch.bfloat16) < seconds(torch.float32) else torch.float32
 
 
+def padded(n):
+    """The length that a conversation is padded to: few different ones, since a product's code is made anew for each shape."""
+    step = 4 if n <= 64 else 8 if n <= 128 else 64
+    return -(-n // step) * step
+
+
 def batches(data, tokens, rng):
-    """Conversations of like length together, at most `tokens` a batch with padding, in random order: lists of indices."""
+    """Conversations of one padded length together, at most `tokens` a batch, in random order: (padded length, rows, indices), some rows of the last ones empty."""
     order = list(range(len(data)))
     rng.shuffle(order)
+    lengths = collections.defaultdict(list)
+    for i in order:
+        lengths[padded(len(data[i][0]))].append(i)
     groups = []
-    for at in range(0, len(order), 20000):
-        group = []
-        for i in sorted(order[at:at + 20000], key=lambda i: len(data[i][0])):
-            if group and (len(group) + 1) * len(data[i][0]) > tokens:
-                groups.append(group)
-                group = []
-            group.append(i)
-        groups.append(group)
+    for length, members in sorted(lengths.items()):
+        rows = max(1, tokens // length)
+        groups += [(length, rows, members[at:at + rows]) for at in range(0, len(members), rows)]
     rng.shuffle(groups)
     return groups
 
 
 def tensors(data, group):
     """(ids, weights) of a batch, padded, and its guides: (row, position, where to look)."""
-    n = max(len(data[i][0]) for i in group)
-    ids = np.zeros((len(group), n), dtype=np.int64)
-    weights = np.zeros((len(group), n), dtype=np.float32)
-    for row, i in enumerate(group):
+    n, rows, members = group
+    ids = np.zeros((rows, n), dtype=np.int64)
+    weights = np.zeros((rows, n), dtype=np.float32)
+    for row, i in enumerate(members):
         ids[row, :len(data[i][0])] = data[i][0]
         weights[row, :len(data[i][1])] = data[i][1]
-    looks = np.concatenate([np.insert(data[i][2], 0, row, axis=1) for row, i in enumerate(group)])
+    looks = np.concatenate([np.insert(data[i][2], 0, row, axis=1) for row, i in enumerate(members)])
     looks = looks[looks[:, 1] < n].astype(np.int64)
     return torch.from_numpy(ids), torch.from_numpy(weights), torch.from_numpy(looks)
 
@@ -347,9 +359,11 @@ def loss_of(net, ids, weights, looks=None):
     """Weighted sum of -log p over the tokens that count, and that of the guided head over its pairs."""
     targets, w = ids[:, 1:].flatten(), weights[:, 1:].flatten()
     flat = torch.arange(ids.numel()).view(ids.shape)[:, :-1].flatten()
-    keep = w > 0
+    keep = torch.nonzero(w).flatten()
+    more = -len(keep) % 128  # positions of no weight: few different shapes, as in padded()
+    keep, w = F.pad(keep, (0, more)), F.pad(w[keep], (0, more))
     logits, guide = net(ids, flat[keep])
-    loss = (F.cross_entropy(logits.float(), targets[keep], reduction="none") * w[keep]).sum()
+    loss = (F.cross_entropy(logits.float(), targets[keep], reduction="none") * w).sum()
     if looks is None or guide is None or not len(looks):
         return loss, loss.new_zeros(())
     return loss, -guide[looks[:, 0], looks[:, 1], looks[:, 2]].float().clamp_min(1e-6).log().sum()
@@ -412,8 +426,8 @@ def main():
 
     tok = make_tokenizer(a.data / "train.jsonl")
     tok.save(str(a.out / "tokenizer.json"))
-    data = encode(tok, a.data / "train.jsonl", rng)
-    held = encode(tok, a.data / "heldout.jsonl", random.Random(0))
+    data = encode(tok, a.data / "train.jsonl", a.seed, a.threads)
+    held = encode(tok, a.data / "heldout.jsonl", 0, a.threads)
     total = sum(len(c[0]) for c in data)
     print(f"{len(data)} conversations, {total} tokens; held out {len(held)}; {time.time() - begin:.0f} s", flush=True)
 
