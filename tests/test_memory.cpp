@@ -109,7 +109,7 @@ TEST_CASE("need equals used, by purpose, and the plan says the same") {
       const size_t head = (value(kv) > 1 ? up(16 * d.head_dim * value(kv), 64) : 16 * kpad + (kv == LINNET_I8 ? up(16 * groups * 2, 64) : 64)) +
                           up(16 * dpad * value(kv_v), 64) + (value(kv_v) > 1 ? 0 : 64);
       CHECK(within_1_percent(table.at("kv"), static_cast<double>(pages * d.n_layers * d.n_kv_heads * head)));
-      CHECK(table.at("page tables") == 4 * up(pages * 4, 64) + 2 * 64 + 2 * 64 + up(d.n_layers * 8, 64));  // free, references, slots twice; a layer's class and place; the table, and from where it is observed; where the pools of layers lie
+      CHECK(table.at("page tables") == 3 * up(pages * 4, 64) + 2 * 64 + 2 * 64 + up(d.n_layers * 8, 64));  // references, slots twice; a layer's class and place; the table, and from where it is observed; where the pools of layers lie
       CHECK(within_1_percent(table.at("logits"), 4.0 * static_cast<double>(up(d.n_vocab, 16)) * 4));
       CHECK(within_1_percent(table.at("sampling"), static_cast<double>(up(d.n_vocab * 8, 64) + up(d.n_vocab * 4, 64))));
       CHECK(within_1_percent(table.at("history"), static_cast<double>(up(4 * 1000, 64))));

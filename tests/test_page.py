@@ -47,11 +47,11 @@ def visit(page, url):
     page.until("/^(9:[0-5]\\d|10:00)$/.test(document.querySelector('#timers .big')?.textContent)")
     check(not page.value("document.querySelector('.hint')"), "the hint is still there")
     check("set_timer" in page.value("document.querySelector('.call').textContent"), "the tool call is not shown")
-    ask(page, "turn the kitchen light blue", "(?i)kitchen")
+    ask(page, "turn the kitchen lights blue", "(?i)kitchen")
     tile = "[...document.querySelectorAll('.tile')].find(t => t.firstChild.textContent === 'kitchen')"
     page.until(f"{tile}?.className.includes('on')")
     blue = page.value(f"getComputedStyle({tile}).backgroundColor")
-    ask(page, "turn the kitchen light red", "(?i)kitchen")
+    ask(page, "turn the kitchen lights red", "(?i)kitchen")
     page.until(f"getComputedStyle({tile}).backgroundColor !== {json.dumps(blue)}")
     ask(page, "turn off the kitchen light", "(?i)kitchen")
     page.until(f"!{tile}.className.includes('on') && {tile}.textContent.includes('off')")

@@ -15,7 +15,7 @@ import wave
 
 import browser
 
-REQUESTS = ["set a timer for ten minutes", "turn the kitchen light blue", "dim the living room light to forty percent", "turn off the bedroom light", "add milk and eggs to my shopping list",
+REQUESTS = ["set a timer for ten minutes", "turn the kitchen lights blue", "dim the living room light to forty percent", "turn off the bedroom light", "add milk and eggs to my shopping list",
             "wake me at seven on weekdays", "set the thermostat to twenty one degrees", "play here comes the sun by the beatles", "what is fifteen percent of eighty"]
 SHOWN = 6  # of them in the terminal
 COLUMNS, ROWS = 84, 22
