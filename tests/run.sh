@@ -19,7 +19,7 @@ IFS='
 set -- $LINNET_BUILD_PACKAGES
 unset IFS
 need_packages "$@" "catch2|the tests' framework" "python3|tests of the command line" "python3-pip|gets NVRTC, which compiles device code" "pkg-config|test of the installed package" \
-  "libdnnl-dev|oneDNN, the reference of the matrix kernels" \
+  "libdnnl-dev|oneDNN, the reference of the matrix kernels" "ocl-icd-opencl-dev|OpenCL, which its CMake files ask for" \
   "libpocketsphinx-dev|the assistant's speech recogniser" "pocketsphinx-en-us|its English acoustic model" "flite1-dev|the assistant's voice, which speaks the tests' requests too" \
   "libasound2-dev|the assistant's microphone and loudspeaker" "libmicrohttpd-dev|the assistant's page" "chromium-headless-shell|tests of that page" \
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
