@@ -36,6 +36,7 @@ class Intent:
 
 
 GLUE = "\x01"  # instead of spaces in words to be copied, and behind them
+AMBIGUOUS = f"{GLUE} light{GLUE}"  # "the kitchen light blue" is the kitchen's light: no colour "light blue" behind a room
 
 
 def clean(text):
@@ -131,13 +132,20 @@ class Gen:
     # --- words
 
     def invented(self, lexicon=None):
-        """A word that does not exist: syllables, or the head of one word of the lexicon and the tail of another."""
+        """A word that does not exist: syllables, the head of one word of the lexicon and the tail of another, or two words as one, since greenhouse is no green house."""
+        if lexicon is not None and self.chance(0.15):
+            w = self.pick(self.pick(self.pick([x for x in Lexicon.every if x.open]).train).split()) + self.pick(lexicon.train).split()[-1]
+            return self.invented(lexicon) if len(w) > 16 else self.checked(w, lexicon)
         if lexicon is None or self.chance(0.5):
             w = "".join(self.pick(ONSETS) + self.pick(NUCLEI) + self.pick(CODAS) for _ in range(self.pick([1, 1, 2])))
             w += self.pick(ENDINGS) if self.chance(0.3) else ""
         else:
             a, b = (self.pick(self.pick(lexicon.train).split()) for _ in range(2))
             w = a[:self.between(1, max(1, len(a) - 1))] + b[self.between(1, max(1, len(b) - 2)):]
+        return self.checked(w, lexicon)
+
+    def checked(self, w, lexicon):
+        """An invented word, or another one where it is rude, unreadable or held out."""
         return self.invented(lexicon) if RUDE.search(w) or not w.isalpha() or len(w) < 4 or not re.search("[aeiou]", w) or w in Lexicon.held_out else w
 
     def word(self, lexicon):
@@ -204,7 +212,12 @@ class Gen:
                 k, x = c.split("=", 1)
                 x = x.strip()
                 v[k.strip()] = int(x) if x.lstrip("-").isdigit() else {"true": True, "false": False}.get(x, x)
+        before = dict(v)
         text, end = self._expand(pattern, 0, slots, v, "")
+        while AMBIGUOUS in text:
+            v.clear()
+            v.update(before)
+            text, end = self._expand(pattern, 0, slots, v, "")
         assert end == len(pattern), pattern
         return " ".join(text.replace(GLUE + "'", "'").split())
 

@@ -137,7 +137,7 @@ def write(path, n, seed, held, world):
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    p.add_argument("--train", type=int, default=2000000, help="training conversations")
+    p.add_argument("--train", type=int, default=1950000, help="training conversations")
     p.add_argument("--heldout", type=int, default=1600, help="held-out conversations")
     p.add_argument("--out", type=Path, default=Path("build/assistant"))
     p.add_argument("--seed", type=int, default=1)

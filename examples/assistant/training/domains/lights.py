@@ -49,6 +49,7 @@ COLORS = Lexicon("""red, blue, green, yellow, orange, purple, pink, white, viole
     bright orange, bright purple, bright pink, off white, pearl, soft yellow, soft blue, soft green, christmas red, halloween purple, fire red, ultramarine, watermelon, spring green, peppermint, caribbean blue, sea blue,
     candy red, amethyst, opal, hot orange, electric purple, electric green""",
                  """turquoise, maroon, burgundy, fuchsia, mauve, apricot, tangerine, scarlet, cobalt blue, chartreuse, sapphire blue""")
+PLAIN = ("red", "blue", "green", "yellow", "orange", "purple", "pink", "white")
 
 ADVERBS = ("upstairs", "downstairs", "outside")
 ON = ("balcony", "porch", "patio", "terrace", "veranda", "deck", "stairs", "landing", "driveway", "first floor", "second floor", "ground floor", "top floor", "front porch", "back porch", "roof", "mezzanine")
@@ -294,6 +295,8 @@ def color(g):
 def hue(g):
     """A colour where an unknown word would be taken for a room ("kitchen light")."""
     c = g.pick(COLORS.held if g.held else COLORS.train)
+    if not g.held and g.chance(0.12):  # an unknown word before one that is a colour
+        c = g.invented(COLORS) + " " + g.pick(PLAIN)
     return safe(c), (c,)
 
 
