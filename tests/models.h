@@ -252,6 +252,14 @@ class AppPool {
   std::vector<std::thread> threads_;
 };
 
+// What the assistant's model is asked where KV formats are compared: 135 tokens, so that no single one decides.
+inline std::string assistant_requests() {
+  std::string out;
+  for (const char* what : {"ten minutes", "a quarter of an hour", "half past seven", "twenty seconds", "tomorrow morning"})
+    out += std::string("<|user|>set a timer for ") + what + " and another one for a quarter of an hour and turn the lights off in the kitchen please";
+  return out;
+}
+
 // Tiers that this machine runs, weakest first. LINNET_TEST_TIER names one, where a second build differs from the first in that alone; none are left
 // where the machine does not run it.
 inline std::vector<linnet_isa> tiers() {

@@ -178,11 +178,8 @@ TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
     CHECK(kl[4] < 0.2);
   };
   for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 0.4 * kl_i8, kl_f8 < 0.04);  // a row that goes to another expert is far off whatever sent it there
-  std::string ask;  // long enough that no single token decides
-  for (const char* what : {"ten minutes", "a quarter of an hour", "half past seven", "twenty seconds", "tomorrow morning"})
-    ask += std::string("<|user|>set a timer for ") + what + " and another one for a quarter of an hour and turn the lights off in the kitchen please";
   const Model assistant("examples/assistant/model/checkpoint", LINNET_F32);
-  compare("assistant", assistant, tokenize(assistant, ask), 1e-3, true);
+  compare("assistant", assistant, tokenize(assistant, assistant_requests()), 1e-3, true);
   if (const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt"); !folder.empty() && !sample.empty()) {
     const Model stories(folder, LINNET_F32);
     Tokens tokens = tokenize(stories, slurp(sample));

@@ -440,10 +440,7 @@ TEST_CASE("KL divergence from an f32 cache") {
     compare(name, model, random_tokens(400, model.desc.n_vocab, 18), 1e-2, 3e-1);
   }
   const Model assistant("examples/assistant/model/checkpoint", LINNET_F32);
-  std::string ask;
-  for (const char* what : {"ten minutes", "a quarter of an hour", "half past seven", "twenty seconds", "tomorrow morning"})
-    ask += std::string("<|user|>set a timer for ") + what + " and another one for a quarter of an hour and turn the lights off in the kitchen please";
-  compare("assistant", assistant, tokenize(assistant, ask), 2e-3, 2e-2);
+  compare("assistant", assistant, tokenize(assistant, assistant_requests()), 2e-3, 2e-2);
   const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt");
   if (folder.empty() || sample.empty()) {
     std::printf("skipped: no stories260K under LINNET_DATA or ../shared/data\n");
