@@ -110,6 +110,16 @@ ASIDES = ["i'm cooking", "my hands are full", "i'm in a hurry", "i'm driving", "
           "i'm about to leave", "dinner is nearly ready", "i'm working", "i just got home", "we're watching a movie", "the baby is sleeping", "i have my hands wet", "i'm busy", "it's too early",
           "i'm on my way", "sorry", "sorry to bother you", "before i forget", "i'm baking", "my phone is dead", "i'm reading", "we are about to eat", "my wife is asleep", "i lost my glasses"]
 
+# What people write who are in a hurry, and what they call whom they ask.
+TEXTED = {"please": ["pls", "plz"], "you": ["u"], "your": ["ur"], "are": ["r"], "the": ["teh", "th"], "and": ["n", "&"], "thanks": ["thx", "ty"], "minutes": ["mins"], "what's": ["wats", "whats"], "what": ["wat"], "because": ["cuz"],
+          "okay": ["k"], "want": ["wanna"], "with": ["w/"], "some": ["sum"], "about": ["abt"], "my": ["me"], "cancel": ["cancle"], "to": ["2"], "going": ["goin"], "something": ["smth"]}
+BEFORE = ["pls", "plz", "can u", "could u", "pls can u", "can you pls", "would u", "hey u", "darling", "mate", "sweetheart", "yo bro", "dear", "ay"]
+BEHIND = ["pls", "plz", "rn", "thx", "asap", "ty", "for me love", "for me darling", "lol", "ta", "for a mo", "if u can", "please and thank you", ", love", ", darling", ", sweetheart", ", hun", ", pal", ", bro", "pls pls", "pleeease", "plz thx", "right this second"]
+CLAUSES = ["grandad's coming", "i can't read my book", "my eyes hurt", "i'm on holiday", "the cake is still wet", "nan is visiting", "the cat is hungry", "it's getting late", "my hands are wet", "the kids are home", "i'm nearly there",
+           "we overslept", "the guests are early", "my boss is calling", "it's a long story", "you know the one", "i keep losing track", "mommy says so", "dad told me to", "it's my turn", "i said so before", "the dog is barking",
+           "my back aches", "the bus is late", "it's raining", "i found my glasses", "nobody else will", "you're the best", "i nearly forgot", "the oven is hot", "my tea is getting cold", "granny is asleep", "the match is on",
+           "we have all day", "i'm not well today", "it's a surprise", "she asked me to", "he wants it so"]
+
 
 class Gen:
     """Makes one conversation. held=True: only held-out patterns and words."""
@@ -155,6 +165,8 @@ class Gen:
             return self.pick(lexicon.held)
         if not lexicon.open or self.chance(2 / 3):
             return self.pick(lexicon.train)
+        if self.chance(0.25) and (w := self.spliced(lexicon)):
+            return w
         x = self.rng.random()
         if x < 0.3:
             w = self.borrowed(lexicon)
@@ -162,6 +174,15 @@ class Gen:
         if x < 0.45:
             return self.pick(lexicon.train).split()[0] + " " + self.invented(lexicon)
         return self.invented(lexicon) if x < 0.87 else self.invented(lexicon) + " " + self.invented(lexicon)
+
+    def spliced(self, lexicon):
+        """An entry of three words or more with another one in it: what stands around small words is a name as a whole. None where the entry drawn is shorter."""
+        w, other = self.pick(lexicon.train).split(), self.pick(self.pick(self.pick([x for x in Lexicon.every if x.open]).train).split())
+        spots = [i for i, x in enumerate(w) if len(x) > 3 and x not in NUMBER_WORDS]
+        if len(w) < 3 or not spots or len(other) < 4 or not other.isalpha() or other in NUMBER_WORDS:
+            return None
+        w[self.pick(spots)] = other
+        return " ".join(w) if Lexicon.allows(" ".join(w)) else None
 
     def borrowed(self, lexicon):
         """A real word out of its place: one of any lexicon before the last word of this one, or the other way round."""
@@ -289,9 +310,23 @@ class Gen:
         w[i] = self.pick([x[:k] + x[k + 1:], x[:k] + x[k] + x[k:], x[:k] + x[k + 1] + x[k] + x[k + 2:], x[:k] + self.pick("abcdefghijklmnopqrstuvwxyz") + x[k + 1:]])
         return " ".join(w)
 
+    def hurried(self, text):
+        """What is written on a phone, or said around a request."""
+        if self.chance(0.02):
+            text = self.pick(BEFORE) + " " + text
+        if self.chance(0.03):
+            text = text + " " + self.pick(BEHIND)
+        if self.chance(0.025):
+            text = self.pick(["{1} , {0}", "{0} , {1}", "{0} {1}"]).format(text, self.pick(CLAUSES))
+        if self.chance(0.03):
+            text = " ".join(self.pick(TEXTED[w]) if w in TEXTED and self.chance(0.7) else w for w in text.split(" "))
+        return text
+
     def utter(self, text, polite=True):
         """A filled pattern as somebody says or types it."""
         text = self.dress(text, polite)
+        if not self.held:
+            text = self.hurried(text)
         if self.chance(0.06):
             text = self.mishear(text)
         if self.chance(0.03):

@@ -4,7 +4,8 @@
 Every turn of every held-out conversation is asked with what came before it as the data has it; the answer counts as right when it is
 the same tool with the same arguments, or, where no tool is due, no tool. linnet itself answers (linnet chat --json, greedy).
 Beside it stands the perplexity of the held-out conversations as one text, from linnet eval (needs no chat; roles and results count too).
---requests takes other requests: lines {"user", "call", "also"}, two-turn ones with lists, calls null where no tool is due.
+--requests takes other requests: lines {"user", "call", "also"}, two-turn ones with lists, calls null where no tool is due. There a sum counts
+by its value: after 12 * 9, "plus 30" may be 108+30 or 12*9+30.
 """
 import argparse
 import json
@@ -14,7 +15,12 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from domains import math_units  # noqa: E402
+
 ROOT = HERE.parents[2]
+# What tools say back and the sentence after it, where a second turn needs to know; the others did their work.
+RESULTS = {"calculate": (math_units.calculated, math_units.say_calculated), "convert_units": (math_units.answer, math_units.say_answer)}
 
 
 def call_of(text):
@@ -37,6 +43,14 @@ def heldout(path):
                 yield messages[:k], [call_of(m["content"])], m["content"]
 
 
+def worth(call):
+    """A sum by its value, any other call as it is."""
+    try:
+        return ("calculate", math_units.evaluate(call[1]["expression"])) if call and call[0] == "calculate" else call
+    except (AssertionError, ArithmeticError, KeyError, TypeError, IndexError, ValueError):
+        return call
+
+
 def requests(path):
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         d = json.loads(line)
@@ -46,9 +60,14 @@ def requests(path):
             history = history + [{"role": "user", "content": user}]
             text = json.dumps(call, separators=(",", ":"), ensure_ascii=False)
             yield history, [c and (c["name"], c["arguments"]) for c in [call, *d.get("also", [])]], text
-            # What a tool that did its work says, so that the second turn has something to follow.
-            done = [{"role": "assistant", "content": text}, {"role": "tool", "content": '{"ok":true}'}] if call else []
-            history = history + done + [{"role": "assistant", "content": "Okay."}]
+            # What the tool says, so that the second turn has something to follow.
+            result, said = {"ok": True}, "Okay."
+            if call and call["name"] in RESULTS:
+                results, say = RESULTS[call["name"]]
+                result = results(None, {}, call["arguments"])
+                said = say(None, {}, call["arguments"], result)
+            done = [{"role": "assistant", "content": text}, {"role": "tool", "content": json.dumps(result, separators=(",", ":"))}] if call else []
+            history = history + done + [{"role": "assistant", "content": said}]
 
 
 def ask(linnet, model, weights, kv, cases, threads):
@@ -98,7 +117,7 @@ def main():
             shown = 0
             for (history, accepted, text), answer in zip(cases, answers):
                 tool = accepted[0] is not None
-                ok = call_of(answer) in accepted
+                ok = call_of(answer) in accepted or bool(a.requests) and worth(call_of(answer)) in [worth(c) for c in accepted]
                 total[tool] += 1
                 right[tool] += ok
                 if not ok and shown < a.failures:

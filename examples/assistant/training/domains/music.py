@@ -640,7 +640,7 @@ INTENTS = [
             "that song {title} by {artist}", "the version of {title} by {artist}", "track {title} by {artist}", "track {title} artist {artist}", "song {title} by {artist}", "song {title} from {artist}", "title {title} artist {artist}",
             "singer {artist} song {title}", "the track {title} by {artist}", "from {artist} play {title}", "from {artist} the song {title}", "by {artist} i want {title}", "{why} put on {title} by {artist}",
             "there's this song by {artist} called {title}", "there's a {artist} song called {title} play that", "it's called {title} by {artist} play it", "it's {title} by {artist} that i want",
-            "i'm in the mood for that {artist} song {title}", "the song is {title} and the singer is {artist}", "i'm looking for {title} by {artist}", "i'm looking for the song {title} by {artist}",
+            "i'm in the mood for that {artist} song {title}", "the song is {title} and the singer is {artist}", "(i'm looking for {title} by {artist}|the song is [called] {title} the singer is {artist}|the title is {title} and the (artist|singer|band) is {artist}|the track is {title} and the (artist|singer|band) is {artist}|the (artist|singer) is {artist} and the (song|title) is {title}|song {title} singer {artist}|the song is called {title} and it's (by|from) {artist})", "i'm looking for the song {title} by {artist}",
         ],
         held=["get {title} by {artist} going", "let us have {title} by {artist}", "would love to hear {title} by {artist}", "may we have {title} by {artist} on", "let {title} by {artist} play", "what i want to hear is {title} by {artist}",
               "{title} with {artist} singing please", "the track {title} as performed by {artist}",
