@@ -660,7 +660,7 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
   Tile t{};
   cut_tile(&t, w.scratch, *a.kv, group, w.n);
   SharedTiles shared{};
-  cut_shared(&shared, w.shared, *a.kv, group, w.n);
+  cut_shared(&shared, w.shared, *a.kv, group, w.n_most);
 
   // A span's rows in tiles of `tokens`. In KIVI a tile ends where its rows would see another group packed.
   const bool packed = a.kv->classes[a.kv->class_of[a.layer]].packed;

@@ -362,7 +362,7 @@ void put_on_device(Pass& pass) {
   if (decode && own.replay(s.device, b.m)) return;
   const bool recording = decode && own.record(s.device);
   pass.whole = pass.whole || recording;
-  forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0, own.queue(s.device)});
+  forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, 1, nullptr, nullptr, 0, own.queue(s.device)});
   if (recording) own.recorded(s.device, b.m);
 }
 
@@ -403,7 +403,7 @@ Status forward(linnet_session& s, const Batch& batch, Error* err) {
         Pass& p = *static_cast<Pass*>(arg);
         const FpGuard guard;
         const Worker w{id, n, &p.s.model->kernels, [](void* barrier, uint32_t k) { static_cast<Barrier*>(barrier)->wait(k); }, &p.s.team.barrier,
-                       p.s.act.scratch + id * p.s.act.scratch_stride, p.s.act.shared, &p.not_finite, p.tickets, 0, nullptr};
+                       p.s.act.scratch + id * p.s.act.scratch_stride, p.s.act.shared, p.s.params.n_threads, &p.not_finite, p.tickets, 0, nullptr};
         forward_rows(p, w);
       },
       &pass);

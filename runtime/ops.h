@@ -20,6 +20,7 @@ struct Worker {
   void* team;
   uint8_t* scratch;          // of this thread, cpu_scratch_bytes() long
   uint8_t* shared;           // of the team, cpu_shared_bytes() long, zeros at the session's start
+  uint32_t n_most;           // of the session, n <= n_most: what `shared` is laid out for, however many threads a pass has
   uint32_t* not_finite;      // set to 1 (atomically) when an activation is infinite or NaN
   uint32_t* tickets;         // (kTickets) zeros at the start of a pass, shared by the team: who computes which panels of a matrix
   mutable uint32_t n_pieces; // operations in pieces begun by this thread; all threads begin the same ones in the same order

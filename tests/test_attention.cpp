@@ -93,7 +93,7 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
           const Call& x = *static_cast<const Call*>(arg);
           const Shape& s = x.c->shape;
           const auto wait = [](void* t, uint32_t all) { static_cast<Team*>(t)->barrier.wait(all); };
-          const Worker w = {id, n, x.kernels, wait, x.team, x.scratch + id * x.scratch_bytes, x.shared, x.not_finite, x.tickets, 0, nullptr};
+          const Worker w = {id, n, x.kernels, wait, x.team, x.scratch + id * x.scratch_bytes, x.shared, n, x.not_finite, x.tickets, 0, nullptr};
           const size_t from = size_t{x.span.position} * s.head_dim;
           cpu_kv_append(w, *x.kv, 0, x.rows->k.data() + from * s.n_kv_heads, x.rows->v.data() + from * s.n_kv_heads, size_t{s.n_kv_heads} * s.head_dim, &x.span, 1, {});
           wait(x.team, n);

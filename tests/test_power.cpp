@@ -572,6 +572,29 @@ TEST_CASE("the number of threads may change between passes and changes no result
   }
 }
 
+TEST_CASE("the number of threads may change where threads share the blocks of a long context") {
+  const Model model("tests/golden/falcon-40b", LINNET_I8G128);  // four query heads of two: tiles of 16 tokens
+  Tokens tokens;
+  for (int32_t i = 0; i < 1250; ++i) tokens.push_back(i * 7 % 61);
+  const auto rows = [&](uint32_t threads, uint32_t fewer) {
+    auto p = params(0, threads, 256, 1, 1300);
+    p.threads = LINNET_THREADS_OWN;
+    Session s(model, p);
+    linnet_error err{};
+    std::vector<Row> out;
+    const auto go = [&](uint32_t n, size_t from, size_t to) {
+      check(linnet_threads_set(s.s, n, &err), err);
+      s.prefill(Tokens(tokens.begin() + static_cast<ptrdiff_t>(from), tokens.begin() + static_cast<ptrdiff_t>(to)));
+      out.push_back(s.logits());
+    };
+    go(threads, 0, 1100);
+    go(fewer, 1100, 1101);         // two tiles
+    go(threads, 1101, 1101 + 149);  // twenty, more than fewer threads have a place for
+    return out;
+  };
+  CHECK(rows(8, 4) == rows(1, 1));
+}
+
 TEST_CASE("threads that sleep through many rounds wake up for the right one") {
   const Model model("synthetic:moe-tiny", LINNET_I8G128);
   Session s(model, four_threads(LINNET_THREADS_OWN)), one(model, params(0, 1, 8, 1, 64));
