@@ -22,6 +22,8 @@ struct Fetch {
 //   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
+inline constexpr size_t kFetchAhead = 4096;  // GemmArgs::fetch_ahead of weights that come from memory
+
 struct GemmArgs {
   const void* x;            // (m, x_stride bytes). Integer W: int8; FP8: bf16, of every four inputs in the order 0 2 1 3; both
                             // with zeros from k to kpad (the next multiple of 32). Float W: float

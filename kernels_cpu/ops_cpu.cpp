@@ -120,7 +120,7 @@ GemmArgs gemm_args(const Matrix& mat, const float* x, size_t x_stride, const Qua
   a.w_scale_stride = static_cast<size_t>(n_w_groups(mat.format, mat.k) * kPanel * row.scale_bytes);
   a.y_stride = y_stride;
   a.k = mat.k;
-  a.fetch_ahead = 4096;
+  a.fetch_ahead = kFetchAhead;
   return a;
 }
 

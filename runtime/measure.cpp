@@ -51,6 +51,7 @@ GemmArgs product(Scratch* s, uint32_t m, uint32_t k, uint32_t n_panels, const vo
   a.m = m;
   a.n_panels = n_panels;
   a.k = k;
+  a.fetch_ahead = kFetchAhead;
   return a;
 }
 

@@ -149,7 +149,7 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
       a.m = m;
       a.n_panels = to - from;
       a.k = k;
-      a.fetch_ahead = 4096;  // as linnet does
+      a.fetch_ahead = kFetchAhead;  // as linnet does
       b.k.gemm[f].run(&a);
     }
   };
