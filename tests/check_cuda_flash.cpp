@@ -182,7 +182,7 @@ struct Both {
     std::memset(tickets, 0, sizeof tickets);
     const auto wait = [](void*, uint32_t) {};
     const auto up = [](std::vector<uint8_t>& x) { return x.data() + (64 - reinterpret_cast<uintptr_t>(x.data()) % 64) % 64; };
-    return {0, 1, &kernels, wait, nullptr, up(scratch), up(shared), &cpu_not_finite, tickets, 0, nullptr};
+    return {0, 1, &kernels, wait, nullptr, up(scratch), up(shared), 1, &cpu_not_finite, tickets, 0, nullptr};
   }
 };
 
