@@ -250,7 +250,7 @@ void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
   }
 }
 
-// R rows from row a.x's `row` and the block's `at` on.
+// R rows: of x from `row` on, of the block's sums from `at` on.
 template <class Dot, int R>
 void block_tile(const GemmArgs& a, uint32_t row, uint32_t at, Block* b) {
   const size_t groups = a.x_groups;

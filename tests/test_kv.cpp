@@ -61,7 +61,7 @@ constexpr int kSteps = kSanitized ? 60 : 400, kCancels = kSanitized ? 100 : 1000
 
 }  // namespace
 
-TEST_CASE("a random walk of prefill, decode, rollback, fork and cancel equals a plain cache") {
+TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and cancel equals a plain cache") {
   const struct {
     const char* name;
     uint32_t k, v;
@@ -71,6 +71,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork and cancel equals a 
                {"mixtral", LINNET_I8, LINNET_I8}, {"deepseek-v3", LINNET_I8, LINNET_I8}, {"llama4", LINNET_I8, LINNET_F16}, {"switch", LINNET_I8, LINNET_I8}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
+    const bool with_capacity = std::string(kind.name) == "switch";  // of experts: such sequences are not saved
     auto p = params(kind.k, 2, 16, 1, kContext);
     p.v_format = kind.v;
     p.n_sequences = 3;
@@ -86,7 +87,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork and cancel equals a 
       const uint32_t seq = random() % 3, other = (seq + 1 + random() % 2) % 3;
       Tokens& mine = want[seq];
       bool computed = false;
-      const uint32_t what = random() % 8;
+      const uint32_t what = random() % 9;
       if (what < 3) {
         const Tokens more = random_tokens(random, 1 + random() % (what == 0 ? 90 : 5), model.desc.n_vocab);
         if (random() % 10 == 0) linnet_cancel(s.s);
@@ -121,6 +122,29 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork and cancel equals a 
         if (status == LINNET_OK) {
           want[other].assign(mine.begin(), mine.begin() + static_cast<long>(keep));
           longest[other] = keep ? longest[seq] : 0;
+        }
+      } else if (what == 8 && !mine.empty()) {
+        size_t n = 0;
+        REQUIRE(linnet_state_need(s.s, seq, &n, &err) == LINNET_OK);
+        std::vector<uint8_t> state(n);
+        const linnet_status saved = linnet_state_save(s.s, seq, state.data(), state.size(), &n, &err);
+        if (with_capacity) {
+          REQUIRE((saved == LINNET_UNSUPPORTED && std::string(err.text).find("capacity") != std::string::npos));
+          continue;
+        }
+        REQUIRE(saved == LINNET_OK);
+        const linnet_status status = linnet_state_load(s.s, other, state.data(), n, &err);
+        INFO(kind.name << " step " << step << ": " << err.text);
+        REQUIRE((status == LINNET_OK || status == LINNET_CONTEXT_FULL));
+        ++done[status == LINNET_OK ? "load" : "load refused"];
+        if (status == LINNET_OK) {
+          want[other] = mine;
+          longest[other] = longest[seq];
+          const int32_t next = static_cast<int32_t>(random() % model.desc.n_vocab);
+          if (linnet_prefill(s.s, other, &next, 1, &err) == LINNET_OK) {
+            want[other].push_back(next);
+            REQUIRE(same_bytes(logits_of(s, other), plain(model, want[other], p)));
+          }
         }
       } else if (what >= 6) {
         std::vector<Tokens> more;
@@ -158,6 +182,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork and cancel equals a 
     CHECK(done["fork"] > 0);
     CHECK(done["batch"] > 0);
     CHECK(done["truncate"] > 0);
+    CHECK((done["load"] > 0) != with_capacity);
   }
 }
 

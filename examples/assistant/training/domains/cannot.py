@@ -337,15 +337,8 @@ def first_of(g):
     return f"first {a} {g.pick(['and then', 'then', 'and after that'])} {b}", None
 
 
-SAME_TWICE = ["(set|make|i need|can i have) two alarms [one] (for|at) {time} and [one] {time}", "two alarms {time} and {time}", "alarms (for|at) {time} and {time}", "set alarms for {time} and {time}", "(an|one) alarm at {time} and (another|one) at {time}",
-              "wake me [up] at {time} and [again] at {time}", "get me up at {time} and then [again] at {time}", "(set|start|i need) two timers [for] {dur} and {dur}", "(set|start) (a|one) timer for {dur} and an alarm for {time}",
-              "set an alarm for {time} and (another one|one more) for {time}", "timers for {dur} and {dur}", "(set|start) timers for {n} and {n} minutes"]
-
-
 def short_two(g):
     """Telegraphic pairs that share a word or a verb."""
-    if not g.held and g.chance(0.25):
-        return g.fill(g.pick(SAME_TWICE), SLOTS, {}), None
     p = g.pick(["turn on the {room} light and the {app}", "turn off the lights and the {app}", "turn off the lights and the music", "turn off the music and the lights", "turn on the lights and the heating", "turn off the heating and the lights",
                 "turn on the heating and the {room} light", "switch off the light and the {app}", "lights and heating off", "lights and music off", "lights and music on", "heating and lights on", "lights off heating down", "music off lights off",
                 "lights on music on", "lights off and heating down and stop the music", "lights down music up", "light off music off heating off", "lights off alarm at {time}", "set an alarm for {time} and a timer for {dur}", "set a timer for {dur} and an alarm for {time}",
