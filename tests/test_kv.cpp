@@ -57,7 +57,7 @@ size_t bytes_of(const Session& s, const std::string& purpose) {
   return 0;
 }
 
-constexpr int kSteps = kSanitized ? 60 : 400, kCancels = kSanitized ? 100 : 1000;
+constexpr int kSteps = kSanitized ? 100 : 400, kCancels = kSanitized ? 100 : 1000;
 
 }  // namespace
 
