@@ -325,7 +325,7 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
   for (; i < n; i += 16) max[0] = _mm512_max_ps(product(i), max[0]);
   const float amax = tree_max(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3])));
   const __m512 inv = _mm512_set1_ps(amax > 1e-30f ? 16383.0f / amax : 0.0f);
-  const auto code = [&](uint32_t at) { return _mm512_cvtps_epi32(_mm512_mul_ps(product(at), inv)); };  // 0..16383 without bounds: nothing is larger than amax
+  const auto code = [&](uint32_t at) { return _mm512_cvtps_epi32(_mm512_mul_ps(product(at), inv)); };  // at most 16383: nothing is larger than amax; what is negative (scales of a damaged state) becomes 0 below
   const __m512i low = _mm512_set1_epi16(127), order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);  // undoes how packs take turns
   for (i = 0; i + 64 <= n; i += 64) {
     if (asking) ask<kAskWeights>(next->at);
@@ -336,7 +336,7 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
     _mm512_storeu_si512(lo + i, _mm512_permutexvar_epi32(order, _mm512_packus_epi16(_mm512_and_si512(a, low), _mm512_and_si512(b, low))));
   }
   for (; i < n; i += 16) {
-    const __m512i c = code(i);
+    const __m512i c = _mm512_max_epi32(code(i), _mm512_setzero_si512());
     _mm_storeu_si128(reinterpret_cast<__m128i*>(hi + i), _mm512_cvtepi32_epi8(_mm512_srli_epi32(c, 7)));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(lo + i), _mm512_cvtepi32_epi8(_mm512_and_si512(c, _mm512_set1_epi32(127))));
   }
@@ -585,6 +585,19 @@ uint64_t peak_int8(uint64_t n) {
   return n * 12 * 32;
 }
 
+// 4 bits: the products of two inputs are added in 16 bits.
+uint64_t peak_i4(uint64_t n) {
+  __m512i acc[12], t[12];
+  const __m512i u = _mm512_set1_epi8(3), s = _mm512_set1_epi8(-5);
+  UNROLL for (int i = 0; i < 12; ++i) acc[i] = _mm512_set1_epi32(i);
+  for (uint64_t i = 0; i < n; ++i) {
+    UNROLL for (int j = 0; j < 12; ++j) asm volatile("vpmaddubsw %1, %2, %0" : "=v"(t[j]) : "v"(s), "v"(u));
+    UNROLL for (int j = 0; j < 12; ++j) asm volatile("vpaddw %1, %0, %0" : "+v"(acc[j]) : "v"(t[j]));
+  }
+  UNROLL for (int i = 0; i < 12; ++i) asm volatile("" ::"v"(acc[i]));
+  return n * 12 * 64;
+}
+
 uint64_t read_all(const void* p, size_t bytes) {
   const char* c = static_cast<const char*>(p);
   __m512i sum[8];
@@ -615,10 +628,10 @@ const GemmKernel kGemm[] = {
     {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},
     {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
     {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},
-    {LINNET_I4G128, 1, gemm_i4, peak_int8},
-    {LINNET_I4G64, 1, gemm_i4, peak_int8},
-    {LINNET_I4G32, 1, gemm_i4, peak_int8},
-    {LINNET_I4G128Z, 1, gemm_i4_zero, peak_int8},
+    {LINNET_I4G128, 1, gemm_i4, peak_i4},
+    {LINNET_I4G64, 1, gemm_i4, peak_i4},
+    {LINNET_I4G32, 1, gemm_i4, peak_i4},
+    {LINNET_I4G128Z, 1, gemm_i4_zero, peak_i4},
     {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
     {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
 };

@@ -31,7 +31,7 @@ struct GemmArgs {
   const float* x_scale;     // (m, x_groups), integer W
   const int32_t* x_sum128;  // (m, x_groups): -128 * sum of codes, integer W
   uint32_t x_groups;        // ceil(k / x_group)
-  uint32_t x_group;         // 128, 64 or 32: inputs per group, a multiple of 32
+  uint32_t x_group;         // inputs per group: 128, 64 or 32, as W's format has it (format.h)
   const void* w;            // panels as format.h lays them out
   size_t w_stride;          // bytes between panels
   const void* w_scale;      // f32 or f16 [w_groups][16] per panel, each 16 of i4g128z with 16 bytes of zero points behind; f32, f16, bf16: none

@@ -1,6 +1,6 @@
 // Every entry of every tier against scalar.cpp, byte for byte, over odd sizes and hostile values, in buffers that end (or
 // begin) at a page which must not be touched, with negative controls. scalar.cpp itself is held in check_scalar.cpp.
-//   check_kernels [--seed N] [--isa TIER] [--cases N] | --bench [--isa TIER] [--weights FORMAT] [--threads N] [--reps N]
+//   check_kernels [--seed N] [--isa TIER] [--cases N] [--require TIER] | --bench [--isa TIER] [--weights FORMAT] [--threads N] [--reps N]
 #include "check_kernels.h"
 
 #include <vector>
@@ -406,6 +406,7 @@ void check_planes(const char* tier, const T& t, const T& ref, Rng& rng) {
       v[j] = std::fabs(rng.unit()) * (i % 4 == 0 ? 1e-38f : i % 4 == 1 ? 1e20f : 0.02f);
     }
     if (i % 8 == 0) spoil(i % 16 ? e : v, n, rng);
+    if (i % 8 == 1) v[rng.below(n)] *= -1.0f;  // as a damaged state may have it
     uint8_t *h1 = b.c.take<uint8_t>(n), *l1 = b.d.take<uint8_t>(n), *h2 = b.s.take<uint8_t>(n, i % 2), *l2 = b.w.take<uint8_t>(n, i % 2);
     Soon soon(i / 2);
     const float s1 = ref.planes(e, v, n, h1, l1, nullptr), s2 = t.planes(e, v, n, h2, l2, soon.next);
@@ -688,13 +689,18 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
   return bytes;
 }
 
-int run_checks(const char* isa, uint64_t seed) {
+// require: the tier that this CPU is known to have, with all weaker ones.
+int run_checks(const char* isa, const char* require, uint64_t seed) {
   std::printf("check_kernels: seed %llu\n", static_cast<unsigned long long>(seed));
-  bool known = isa == nullptr;
-  for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) known |= isa && !std::strcmp(isa, isa_name(t->isa));
-  if (!known) {
-    std::fprintf(stderr, "check_kernels: this build has no tier '%s'\n", isa);
-    return 2;
+  uint32_t n_required = 0;
+  for (const char* name : {isa, require}) {
+    uint32_t at = 0;
+    while (name && kernel_tier(at) && std::strcmp(name, isa_name(kernel_tier(at)->isa))) ++at;
+    if (!kernel_tier(at)) {
+      std::fprintf(stderr, "check_kernels: this build has no tier '%s'\n", name);
+      return 2;
+    }
+    if (name == require && require) n_required = at + 1;
   }
   Rng rng{seed};
   const KernelTable& scalar = *kernel_tier(0);
@@ -708,8 +714,8 @@ int run_checks(const char* isa, uint64_t seed) {
     const char* name = isa_name(t->isa);
     if (isa && std::strcmp(isa, name) != 0) continue;
     if (const uint64_t lacks = t->required & ~cpu_bits()) {
-      std::printf("skipped: %s (this CPU has no %s)\n", name, cpu_bit_name(lacks));
-      ++g_skipped;
+      std::printf("%s: %s (this CPU has no %s)\n", i < n_required ? "FAILED" : "skipped", name, cpu_bit_name(lacks));
+      ++(i < n_required ? g_failed : g_skipped);
       continue;
     }
     if (t->start && !t->start()) {
@@ -728,7 +734,7 @@ int run_checks(const char* isa, uint64_t seed) {
 int main(int argc, char** argv) {
   uint64_t seed = 1;
   uint32_t threads = 0, reps = 9;
-  const char *isa = nullptr, *weights = nullptr;
+  const char *isa = nullptr, *weights = nullptr, *require = nullptr;
   bool bench = false;
   for (int i = 1; i < argc; ++i) {
     const auto value = [&](const char* name) { return !std::strcmp(argv[i], name) && i + 1 < argc ? argv[++i] : nullptr; };
@@ -746,10 +752,12 @@ int main(int argc, char** argv) {
       check::g_cases = static_cast<uint32_t>(std::strtoul(v5, nullptr, 0));
     else if (const char* v6 = value("--weights"))
       weights = v6;
+    else if (const char* v7 = value("--require"))
+      require = v7;
     else {
-      std::fprintf(stderr, "usage: check_kernels [--seed N] [--isa TIER] [--cases N] | --bench [--isa TIER] [--weights FORMAT] [--threads N] [--reps N]\n");
+      std::fprintf(stderr, "usage: check_kernels [--seed N] [--isa TIER] [--cases N] [--require TIER] | --bench [--isa TIER] [--weights FORMAT] [--threads N] [--reps N]\n");
       return 2;
     }
   }
-  return bench ? check::run_bench(isa, weights, threads, reps, seed) : check::run_checks(isa, seed);
+  return bench ? check::run_bench(isa, weights, threads, reps, seed) : check::run_checks(isa, require, seed);
 }

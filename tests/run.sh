@@ -101,9 +101,9 @@ fi
 stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py
 if [ "$(uname -m)" = x86_64 ]; then
   # In the folder of the release build, which then makes only what is different.
-  stage "build: with oneDNN" build release -DLINNET_ONEDNN=ON check_kernels test_exact linnet_shared hello_one_tier
+  stage "build: with oneDNN" build release -DLINNET_ONEDNN=ON check_kernels test_exact test_profile linnet_shared hello_one_tier
   export LINNET_TEST_TIER=onednn
-  stage "tests: with oneDNN" tests release -R '^(check_kernels|test_exact|test_symbols)$'
+  stage "tests: with oneDNN" tests release -R '^(check_kernels|test_exact|test_profile|test_symbols)$'
   unset LINNET_TEST_TIER
 fi
 echo "== skipped in the tests above:"
