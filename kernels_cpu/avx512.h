@@ -346,6 +346,13 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
 #undef LINNET_TILE
 }
 
+// What avx512_vnni has for a format: tiers for many rows leave few to it.
+inline void (*vnni_gemm(linnet_format f))(const GemmArgs*) {
+  for (uint32_t i = 0; i < avx512_vnni_table.n_gemm; ++i)
+    if (avx512_vnni_table.gemm[i].w == f) return avx512_vnni_table.gemm[i].run;
+  return nullptr;
+}
+
 // The integer entries of a tier.
 template <class Dot>
 struct IntKernels {

@@ -70,12 +70,14 @@ enum CpuBit : uint64_t {
   kCpuAvx512Vbmi = 1u << 9,
   kCpuAvx512Bf16 = 1u << 10,
   kCpuNeonBf16 = 1u << 11,
+  kCpuAmx = 1u << 12,  // tiles of bytes, and an operating system that saves them for who asks
 };
 // One tier. Null members are inherited from the next weaker tier that has them.
 struct KernelTable {
   linnet_isa isa = LINNET_ISA_AUTO;
   uint64_t required = 0;  // CpuBit mask: all must be present
-  uint32_t (*start)() = nullptr;  // of a tier that is taken only where it is asked for by name: makes what its kernels use; 0 if that fails
+  uint32_t by_name = 0;             // 1: taken only where it is asked for
+  const char* (*start)() = nullptr;  // makes what its kernels use, at every choice of it; says why it cannot
   const GemmKernel* gemm = nullptr;
   uint32_t n_gemm = 0;
 
@@ -147,6 +149,6 @@ struct KernelTable {
 };
 
 // One per tier's file; registry.cpp knows which of them this build has.
-extern const KernelTable scalar_table, avx2_table, avx_vnni_table, avx512_table, avx512_vnni_table, avx512_bf16_table, neon_table, neon_dotprod_table, neon_i8mm_table, onednn_table, neon_bf16_table;
+extern const KernelTable scalar_table, avx2_table, avx_vnni_table, avx512_table, avx512_vnni_table, avx512_bf16_table, amx_table, neon_table, neon_dotprod_table, neon_i8mm_table, onednn_table, neon_bf16_table;
 
 }  // namespace linnet

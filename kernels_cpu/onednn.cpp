@@ -80,7 +80,7 @@ bool make_all() {
   omp_set_num_threads(threads);
   return ok;
 }
-uint32_t start() {
+const char* start() {
   static uint32_t state;  // 0 nobody came, 1 being made, 2 there, 3 refused
   uint32_t seen = 0;
   if (__atomic_compare_exchange_n(&state, &seen, 1u, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) {
@@ -91,7 +91,7 @@ uint32_t start() {
     __builtin_ia32_pause();
     seen = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
   }
-  return seen == 2;
+  return seen == 2 ? nullptr : "the library that it calls has no fast kernel for this CPU";
 }
 
 Slot* take_slot() {
@@ -166,9 +166,7 @@ void gemm(const GemmArgs* args) {
   const GemmArgs& a = *args;
   constexpr uint32_t kIndex = kFormat == LINNET_I8G64 ? 1 : 0;
   constexpr size_t kScaleStep = kFormat == LINNET_I8 ? 0 : 64;
-  void (*few)(const GemmArgs*) = nullptr;
-  for (uint32_t i = 0; i < avx512_vnni_table.n_gemm; ++i)
-    if (avx512_vnni_table.gemm[i].w == kFormat) few = avx512_vnni_table.gemm[i].run;
+  void (*const few)(const GemmArgs*) = vnni_gemm(kFormat);
   Slot* s = a.m >= kFewest && a.n_panels >= kPanels ? take_slot() : nullptr;
   if (!s) return few(args);
   const uint32_t panels = a.n_panels / kPanels * kPanels, rows = a.m % kRows < kFewest ? a.m / kRows * kRows : a.m;
@@ -207,6 +205,7 @@ const GemmKernel kGemm[] = {
 const KernelTable onednn_table = {
     .isa = LINNET_ISA_ONEDNN,
     .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vnni,
+    .by_name = 1,
     .start = start,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],

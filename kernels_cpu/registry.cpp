@@ -34,6 +34,9 @@ const KernelTable* const kTiers[] = {
 #if LINNET_HAVE_ONEDNN
     &onednn_table,
 #endif
+#if LINNET_HAVE_AMX
+    &amx_table,
+#endif
 #if LINNET_HAVE_NEON
     &neon_table,
 #endif
@@ -49,10 +52,10 @@ const KernelTable* const kTiers[] = {
 };
 constexpr uint32_t kTierCount = sizeof kTiers / sizeof kTiers[0];
 
-const char* const kIsaNames[] = {"auto", "scalar", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "neon", "neon_dotprod", "neon_i8mm", "onednn", "neon_bf16"};
+const char* const kIsaNames[] = {"auto", "scalar", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "neon", "neon_dotprod", "neon_i8mm", "onednn", "neon_bf16", "amx"};
 constexpr uint32_t kIsaCount = sizeof kIsaNames / sizeof kIsaNames[0];
 
-const char* const kCpuBitNames[] = {"avx2", "fma", "f16c", "avx512f/bw/vl/dq", "avx512vnni", "neon", "dotprod", "i8mm", "avxvnni", "avx512vbmi", "avx512bf16", "bf16"};
+const char* const kCpuBitNames[] = {"avx2", "fma", "f16c", "avx512f/bw/vl/dq", "avx512vnni", "neon", "dotprod", "i8mm", "avxvnni", "avx512vbmi", "avx512bf16", "bf16", "amx_int8"};
 
 bool allowed(const KernelTable& t, uint32_t mask) { return mask == 0 || (mask >> t.isa & 1u); }
 
@@ -128,6 +131,7 @@ uint64_t cpu_bits() {
     if (c >> 11 & 1) out |= kCpuAvx512Vnni;
     if (c >> 1 & 1) out |= kCpuAvx512Vbmi;
     if (a1 >> 5 & 1) out |= kCpuAvx512Bf16;
+    if ((saved & 0x60000u) == 0x60000u && (d >> 24 & 3) == 3) out |= kCpuAmx;
   }
 #elif defined(__aarch64__) && defined(__linux__)
   const unsigned long caps = getauxval(AT_HWCAP), caps2 = getauxval(AT_HWCAP2);
@@ -159,17 +163,23 @@ Status kernels_resolve(uint32_t isa, uint32_t mask, Kernels* out, Error* err) {
   if (isa >= kIsaCount) return fail(err, LINNET_BAD_ARG, "isa ", isa, ": there are ", kIsaCount - 1, " tiers");
   const uint64_t cpu = cpu_bits();
   const KernelTable* best = nullptr;
-  for (const KernelTable* t : kTiers)
-    if (allowed(*t, mask) && !(t->required & ~cpu) && (isa == LINNET_ISA_AUTO ? !t->start : t->isa == isa)) best = t;
+  const char* why = nullptr;  // the one asked for does not start
+  for (uint32_t i = kTierCount; i-- > 0 && !best;) {
+    const KernelTable& t = *kTiers[i];
+    if (!allowed(t, mask) || t.required & ~cpu || (isa == LINNET_ISA_AUTO ? t.by_name : t.isa != isa)) continue;
+    why = t.start ? t.start() : nullptr;
+    if (!why) best = &t;
+  }
   if (!best) {
+    if (why) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "': ", why);
     if (isa != LINNET_ISA_AUTO) return refuse_forced(isa, mask, cpu, err);
     return fail(err, LINNET_UNSUPPORTED, "isa_mask ", mask, " allows no tier that this build has and this CPU runs");
   }
-  if (best->start && !best->start()) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(best->isa), "': the library that it calls has no fast kernel for this CPU");
   *out = Kernels{};
   overlay(scalar_table, out);
   for (const KernelTable* t : kTiers) {
-    if (t != &scalar_table && t->isa <= best->isa && allowed(*t, mask) && !(t->required & ~cpu)) overlay(*t, out);
+    if (t != &scalar_table && allowed(*t, mask) && !(t->required & ~cpu) && (t == best || !t->by_name)) overlay(*t, out);
+    if (t == best) break;
   }
   out->t.isa = best->isa;
   out->t.required = best->required;

@@ -119,6 +119,7 @@ uint32_t isa_of(std::string_view words, bool arm) {
   add(LINNET_ISA_AVX512, avx512);
   add(LINNET_ISA_AVX512_VNNI, vnni);
   add(LINNET_ISA_AVX512_BF16, vnni && all({"avx512vbmi", "avx512_bf16"}));
+  add(LINNET_ISA_AMX, vnni && all({"amx_tile", "amx_int8"}));
   return mask;
 }
 

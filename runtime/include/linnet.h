@@ -161,7 +161,9 @@ typedef enum linnet_isa LINNET_OF(uint32_t) {
   LINNET_ISA_NEON_I8MM = 9,    /* + smmla: ARMv8.6 and later */
   LINNET_ISA_ONEDNN = 10,      /* AVX-512 with VNNI, and oneDNN where a thread multiplies 48 rows and more by 128 outputs and more of i8, i8g128 or i8g64. Only where it
                                   is asked for, in builds with LINNET_ONEDNN. The same bits; oneDNN allocates memory of its own, in no plan, at every call */
-  LINNET_ISA_NEON_BF16 = 11    /* + bfdot, for FP8: ARMv8.6 and later */
+  LINNET_ISA_NEON_BF16 = 11,   /* + bfdot, for FP8: ARMv8.6 and later */
+  LINNET_ISA_AMX = 12          /* AVX512_BF16 + AMX-INT8 (Xeons since 2023) for 16 rows and more of weights of 8 and 4 bits. Linux is asked for its tiles when a model
+                                  is made, for the whole process (ARCH_REQ_XCOMP_PERM); where that is refused, LINNET_ISA_AUTO takes AVX512_BF16 */
 } linnet_isa;
 
 typedef enum linnet_threads LINNET_OF(uint32_t) {
@@ -406,7 +408,7 @@ typedef struct linnet_measurement {
   uint32_t size;     /* set by the caller */
   uint32_t isa;      /* linnet_isa that was measured */
   double read_gb_s;  /* best plain read of `data` by all threads, 10^9 bytes per second; 0 without data */
-  double int8_tops;  /* register-only loop of the tier's int8 dot instruction, all threads, 10^12 operations (2 per multiply-add) */
+  double int8_tops;  /* loop of the tier's int8 dot instruction in registers, of amx with what the sums of 128 inputs cost, all threads, 10^12 operations (2 per multiply-add) */
   /* Measured only where `size` reaches them: */
   double decode_gb_s;  /* `data` as i8g128 weights of one row, 10^9 bytes of weights per second; 0 without data */
   double prefill_tops; /* 64 rows by i8g128 weights that stay in a core's cache, 10^12 operations per second */
