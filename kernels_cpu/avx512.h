@@ -210,13 +210,8 @@ struct Block {
   alignas(64) float w_scale[kBlockK / 32][4][16];
   alignas(64) float acc[kBlockRows][4][16];
   uint32_t panel, from, k;
-  const char* next;             // of the next inputs: the first panel
-  uint32_t next_lines, asked;  // lines a panel, and how many of all were asked for
-};
-
-struct RowScales {
-  int32_t sum128[6];
-  float scale[6];
+  const char* next;                 // lines of the next inputs: those to ask for
+  uint32_t next_lines, asked;       // lines a panel, and how many of this one were asked for
 };
 
 // Whether weights of format i4g128z, code - zero point, are bytes: where some zero point is above 128, which no packer writes, they are not.
@@ -263,14 +258,12 @@ void block_tile(const GemmArgs& a, uint32_t row, uint32_t at, Block* b) {
     const uint32_t group = left < a.x_group ? left : a.x_group;
     left -= group;
     // One line for 16 inputs: more at once would hold up the sums and inputs that come from the second-level cache.
-    const char* ask = b->next + b->asked / b->next_lines * a.w_stride + b->asked % b->next_lines * size_t{64};
-    b->asked += group / 16;
-    RowScales rows;
-    UNROLL for (int r = 0; r < R; ++r) {
-      rows.scale[r] = a.x_scale[x_at + static_cast<size_t>(r) * groups];
-      rows.sum128[r] = a.x_sum128[x_at + static_cast<size_t>(r) * groups];
+    if (b->asked >= b->next_lines) {
+      b->next += a.w_stride;
+      b->asked = 0;
     }
-    Dot::template group<R>(b->acc + at, x, a.x_stride, rows, w, b->w_scale[g], group, ask);
+    Dot::template group<R>(b->acc + at, x, a.x_stride, a.x_sum128 + x_at, a.x_scale + x_at, groups, w, b->w_scale[g], group, b->next + b->asked * size_t{64});
+    b->asked += group / 16;
     x += group;
     w += group * 16;
   }
