@@ -66,11 +66,9 @@ INLINE V load_scales(const char* p) {
   if (!kF16) return load(reinterpret_cast<const float*>(p));
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
-// i4g128z: what takes back the zero points of half a panel, which lie behind its group's scales. sum128 as in GemmArgs.
-INLINE __m256i zero_sum(const char* scales, int half, int32_t sum128) {
-  const __m128i zeros = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales + 32 + half * 8));
-  return _mm256_mullo_epi32(_mm256_cvtepu8_epi32(zeros), _mm256_set1_epi32(sum128 / 128));
-}
+// i4g128z: the zero points of half a panel, which lie behind its group's scales, and what takes them back. sum128 as in GemmArgs.
+INLINE __m256i zeros(const char* scales, int half) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales + 32 + half * 8))); }
+INLINE __m256i zero_sum(const char* scales, int half, int32_t sum128) { return _mm256_mullo_epi32(zeros(scales, half), _mm256_set1_epi32(sum128 / 128)); }
 
 }  // namespace
 }  // namespace linnet

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels.h"
+#include "blocks.h"
 
 #define UNROLL _Pragma("GCC unroll 16")
 
@@ -198,31 +198,8 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
 }
 
 // ---- many rows ----------------------------------------------------------------------------------------------------------------------------
-// Of four panels as many inputs as stay in the first-level cache are made unsigned bytes once, whatever their format, and all rows
-// go by: neither signs nor nibbles cost anything per row. Sums of floats wait in memory for the next inputs, in the order of int_tile.
 
-constexpr uint32_t kBlockK = 256;      // inputs; a multiple of all groups
-constexpr uint32_t kBlockRows = 132;   // at most
-constexpr uint32_t kBlockLeast = 48;   // fewer rows do not pay for it
-
-struct Block {
-  alignas(64) uint8_t w[4][kBlockK * 16];  // value + 128, as panels lie
-  alignas(64) float w_scale[kBlockK / 32][4][16];
-  alignas(64) float acc[kBlockRows][4][16];
-  uint32_t panel, from, k;
-  const char* next;                 // lines of the next inputs: those to ask for
-  uint32_t next_lines, asked;       // lines a panel, and how many of this one were asked for
-};
-
-// Whether weights of format i4g128z, code - zero point, are bytes: where some zero point is above 128, which no packer writes, they are not.
-inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
-  __m128i most = _mm_setzero_si128();
-  for (uint32_t p = 0; p < a.n_panels; ++p) {
-    const char* at = static_cast<const char*>(a.w_scale) + p * a.w_scale_stride + 32;
-    for (uint32_t k = 0; k < a.k; k += a.x_group, at += scale_step) most = _mm_max_epu8(most, _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
-  }
-  return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(most, _mm_set1_epi8(-128)), _mm_set1_epi8(-128))) == 0xFFFF;
-}
+inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc) { store(a, row, panel, _mm512_load_ps(acc)); }
 
 template <Codes kCodes, bool kF16>
 void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
@@ -245,58 +222,6 @@ void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
   }
 }
 
-// R rows: of x from `row` on, of the block's sums from `at` on.
-template <class Dot, int R>
-void block_tile(const GemmArgs& a, uint32_t row, uint32_t at, Block* b) {
-  const size_t groups = a.x_groups;
-  const bool last = b->from + b->k >= a.k;
-  if (last) UNROLL for (uint32_t r = 0; r < R; ++r) UNROLL for (uint32_t p = 0; p < 4; ++p) fetch_y(a, row + r, b->panel + p);
-  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride + b->from;
-  const uint8_t* w = b->w[0];
-  size_t x_at = row * groups + b->from / a.x_group;
-  for (uint32_t g = 0, left = b->k; left; ++g, ++x_at) {
-    const uint32_t group = left < a.x_group ? left : a.x_group;
-    left -= group;
-    // One line for 16 inputs: more at once would hold up the sums and inputs that come from the second-level cache.
-    if (b->asked >= b->next_lines) {
-      b->next += a.w_stride;
-      b->asked = 0;
-    }
-    Dot::template group<R>(b->acc + at, x, a.x_stride, a.x_sum128 + x_at, a.x_scale + x_at, groups, w, b->w_scale[g], group, b->next + b->asked * size_t{64});
-    b->asked += group / 16;
-    x += group;
-    w += group * 16;
-  }
-  if (last) UNROLL for (uint32_t r = 0; r < R; ++r) for (uint32_t p = 0; p < 4; ++p) store(a, row + r, b->panel + p, _mm512_load_ps(b->acc[at + r][p]));
-}
-
-// kBlockLeast rows and more by all panels but the last n_panels % 4.
-template <class Dot, Codes kCodes, bool kF16>
-void block_gemm(const GemmArgs& a, size_t scale_step) {
-  constexpr size_t kInput = kCodes == kBytes ? 16 : 8;
-  Block b;
-  const uint32_t k = (a.k + 31) / 32 * 32, n_panels = a.n_panels / 4 * 4;
-  for (uint32_t row = 0, blocks = (a.m + kBlockRows - 1) / kBlockRows; blocks; --blocks) {
-    const uint32_t rows = (a.m - row) / blocks, tiles = (rows + 5) / 6;
-    for (b.panel = 0; b.panel < n_panels; b.panel += 4) {
-      for (uint32_t r = 0; r < rows; ++r) UNROLL for (int p = 0; p < 4; ++p) _mm512_store_ps(b.acc[r][p], _mm512_setzero_ps());
-      for (b.from = 0; b.from < k; b.from += kBlockK) {
-        b.k = k - b.from < kBlockK ? k - b.from : kBlockK;
-        block_fill<kCodes, kF16>(a, scale_step, &b);
-        b.next = static_cast<const char*>(a.w) + (b.from + kBlockK < k ? b.panel * a.w_stride + (b.from + kBlockK) * kInput : (b.panel + 4) * a.w_stride);
-        b.next_lines = static_cast<uint32_t>(b.k * kInput / 64);
-        b.asked = 0;
-        for (uint32_t at = 0, left = tiles; left; --left) {
-          const uint32_t step = (rows - at) / left;  // five or six
-          (step == 6 ? block_tile<Dot, 6> : block_tile<Dot, 5>)(a, row + at, at, &b);
-          at += step;
-        }
-      }
-    }
-    row += rows;
-  }
-}
-
 template <class Dot, Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
@@ -306,10 +231,7 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
   const bool in_caches = a.m > 8 || (a.m > 1 && a.fetch_ahead == 0);
   uint32_t panel = 0;
   if constexpr (Dot::kTwoPanels) {
-    if (a.m >= kBlockLeast && (kCodes != kNibblesZero || zeros_fit(a, scale_step))) {
-      block_gemm<Dot, kCodes, kF16>(a, scale_step);
-      panel = a.n_panels / 4 * 4;
-    }
+    if (a.m >= 48) panel = block_gemm<Dot, kCodes, kF16>(a, scale_step);  // fewer rows do not pay for it
   }
   while (panel < a.n_panels) {
     const uint32_t left = a.n_panels - panel;

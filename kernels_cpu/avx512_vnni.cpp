@@ -12,10 +12,8 @@ struct Vnni {
   static constexpr bool kTwoPanels = true;
   static inline __attribute__((always_inline)) void add(__m512i& acc, __m512i u, __m512i s) { asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(u), "v"(s)); }
 
-  // acc[r][p] += the products of a group of n inputs (a multiple of 16) times both scales: R rows of x, x_stride apart, by four panels of unsigned w; a
-  // row's sum128 and scale lie x_groups behind those of the last one. Asks for n / 16 lines from `ask` on, and for the next rows of x. All of it is one asm,
-  // since compilers move and spill twenty-four sums. zmm0 to 23: these; 24 to 27: four inputs of four panels, then their scales; 28 to 31: four inputs of a
-  // row, then products of scales.
+  // As blocks.h says, and the next rows of x are asked for. All of it is one asm, since compilers move and spill twenty-four sums. zmm0 to 23: these; 24 to
+  // 27: four inputs of four panels, then their scales; 28 to 31: four inputs of a row, then products of scales.
   template <int R>
   static inline __attribute__((always_inline)) void group(float (*acc)[4][16], const int8_t* x, size_t x_stride, const int32_t* sum128, const float* scale, size_t x_groups, const uint8_t* w,
                                                            const float (*w_scale)[16], uint32_t n, const char* ask) {

@@ -3,6 +3,7 @@
 #error "avx_vnni.cpp needs -mavxvnni and what avx2.cpp needs"
 #endif
 #include "avx2.h"
+#include "blocks.h"
 
 namespace linnet {
 namespace {
@@ -58,10 +59,64 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
   UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
 }
 
+inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc) { finish(a, row, panel, load(acc)); }
+
+template <Codes kCodes, bool kF16>
+void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
+  constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
+  for (uint32_t p = 0; p < 4; ++p) {
+    const int8_t* w = static_cast<const int8_t*>(a.w) + (b->panel + p) * a.w_stride + b->from * kInput;
+    const char* w_scale = static_cast<const char*>(a.w_scale) + (b->panel + p) * a.w_scale_stride + b->from / a.x_group * scale_step;
+    uint8_t* to = b->w[p];
+    for (uint32_t from = 0, g = 0; from < b->k; from += a.x_group, ++g, w_scale += scale_step) {
+      const uint32_t n = b->k - from < a.x_group ? b->k - from : a.x_group;
+      store(b->w_scale[g][p], load_scales<kF16>(w_scale));
+      __m256i offset[2];  // of bytes unsigned_codes() did it
+      UNROLL for (int half = 0; half < 2; ++half) {
+        offset[half] = _mm256_set1_epi8(kCodes == kBytes ? 0 : 120);
+        if (kCodes == kNibblesZero) offset[half] = _mm256_sub_epi8(_mm256_set1_epi8(-128), _mm256_mullo_epi32(zeros(w_scale, half), _mm256_set1_epi32(0x01010101)));
+      }
+      for (uint32_t i = 0; i < n; i += 16, w += 16 * kInput, to += 256)
+        UNROLL for (int j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(to + j * 32), _mm256_add_epi8(unsigned_codes<kCodes>(w, j / 2, j % 2), offset[j % 2]));
+    }
+  }
+}
+
+struct Vnni {
+  template <int R>
+  static void group(float (*acc)[4][16], const int8_t* x, size_t x_stride, const int32_t* sum128, const float* scale, size_t x_groups, const uint8_t* w, const float (*w_scale)[16], uint32_t n, const char* ask) {
+    for (int p = 0; p < 4; ++p, w += kBlockK * 16) {
+      __m256i dot[R][2];
+      UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_set1_epi32(sum128[static_cast<size_t>(r) * x_groups]);
+      const uint8_t* wi = w;
+      for (const int8_t *xi = x, *end = x + n; xi != end; xi += 16, wi += 256) {
+        if (p == 0) {
+          _mm_prefetch(ask, _MM_HINT_T1);
+          ask += 64;
+        }
+        UNROLL for (int i = 0; i < 4; ++i) {
+          const __m256i u0 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 64)), u1 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 64 + 32));
+          UNROLL for (int r = 0; r < R; ++r) {
+            const __m256i s = broadcast4(xi + static_cast<size_t>(r) * x_stride + i * 4);
+            dot4(dot[r][0], u0, s);
+            dot4(dot[r][1], u1, s);
+          }
+        }
+      }
+      const V ws = load(w_scale[p]);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
+        store(acc[r][p], fma(d, mul(ws, all(scale[static_cast<size_t>(r) * x_groups])), load(acc[r][p])));
+      }
+    }
+  }
+};
+
 template <Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   const GemmArgs& a = *args;
-  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
+  uint32_t panel = a.m >= 20 ? block_gemm<Vnni, kCodes, kF16>(a, scale_step) : 0;
+  for (; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t left = a.m - row, rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
       (rows == 4 ? int_tile<4, kCodes, kF16> : rows == 2 ? int_tile<2, kCodes, kF16> : int_tile<1, kCodes, kF16>)(a, row, panel, scale_step);
