@@ -216,6 +216,61 @@ void gemm(const GemmArgs* args) {
   tile_gemm<kCodes>(*args, scale_step);
 }
 
+// ---- attention --------------------------------------------------------------------------------------------------------------
+
+// Sixteen rows and more; weights of 7 bits are signed bytes as well. Of 16 channels the tokens of four pages become a tile, by a copy, for all rows.
+void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels, const float* p_scale, float* acc, size_t acc_stride, Fetch* next) {
+  if (rows < kRows) return avx512_vnni_table.attn_pv(hi, lo, rows, pages, n_pages, d_panels, p_scale, acc, acc_stride, next);
+  const Tiles tiles;
+  alignas(64) int8_t v[256 * 16];  // (n_tiles, 16 groups of four tokens, 16 channels, 4)
+  alignas(64) int32_t dot[4][16][16];
+  alignas(64) uint8_t ends[4][kRows][64];  // weights of up to three pages; what lies behind them is multiplied by zeros
+  const uint32_t n_tiles = (n_pages + 3) / 4;
+  for (uint32_t i = n_pages * 256; i < n_tiles * 1024; i += 64) _mm512_store_si512(v + i, _mm512_setzero_si512());
+  for (uint32_t d = 0; d < d_panels; ++d) {
+    for (uint32_t i = 0; i < n_pages; ++i)
+      UNROLL for (uint32_t j = 0; j < 256; j += 64) _mm512_store_si512(v + i * 256 + j, _mm512_loadu_si512(pages[i] + d * size_t{256} + j));
+    for (uint32_t row = 0; row < rows; row += 2 * kRows) {  // the last rows may be some that were there before
+      const uint32_t first = row + kRows <= rows ? row : rows - kRows, second = row + 2 * kRows <= rows ? row + kRows : rows - kRows;
+      tile_load<0>(kZeros, 0), tile_load<1>(kZeros, 0), tile_load<2>(kZeros, 0), tile_load<3>(kZeros, 0);
+      const uint8_t* planes[4] = {hi + first * size_t{256}, lo + first * size_t{256}, hi + second * size_t{256}, lo + second * size_t{256}};
+      const auto tile = [&](uint32_t t, size_t stride) {
+        tile_load<6>(v + t * 1024, 64);
+        tile_load<4>(planes[0], stride);
+        tile_dot<0, 4, 6>();
+        tile_load<5>(planes[1], stride);
+        tile_dot<1, 5, 6>();
+        tile_load<4>(planes[2], stride);
+        tile_dot<2, 4, 6>();
+        tile_load<5>(planes[3], stride);
+        tile_dot<3, 5, 6>();
+      };
+      uint32_t t = 0;
+      for (; t < n_pages / 4; ++t) {
+        tile(t, 256);
+        for (const uint8_t*& p : planes) p += 64;
+      }
+      if (t < n_tiles) {  // the last row's weights may end where memory does
+        for (int i = 0; i < 4; ++i) {
+          for (uint32_t r = 0; r < kRows; ++r) __builtin_memcpy(ends[i][r], planes[i] + r * 256, n_pages % 4 * 16);
+          planes[i] = ends[i][0];
+        }
+        tile(t, 64);
+      }
+      tile_store<0>(dot[0]), tile_store<1>(dot[1]), tile_store<2>(dot[2]), tile_store<3>(dot[3]);
+      for (uint32_t half = 0; half < 2; ++half) {
+        const uint32_t from = half ? second : first;
+        UNROLL for (uint32_t r = 0; r < kRows; ++r) {
+          const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(_mm512_load_si512(dot[half * 2][r]), 7), _mm512_load_si512(dot[half * 2 + 1][r]));
+          _mm512_storeu_ps(acc + (from + r) * acc_stride + d * size_t{16}, _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p_scale[from + r])));
+        }
+      }
+    }
+  }
+}
+
+// ---- for benches --------------------------------------------------------------------------------------------------------------
+
 // What no kernel of groups can leave out: of a group 16 rows by 16 outputs, its products, its sums, which reach the registers through memory alone, and their scales.
 template <int P>
 inline __attribute__((always_inline)) void peak_unit(int32_t (*dot)[16][16], uint32_t group, __m512 ws, __m512 xs, __m512* acc) {
@@ -264,6 +319,7 @@ const KernelTable amx_table = {
     .start = start,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
+    .attn_pv = attn_pv,
 };
 
 }  // namespace linnet

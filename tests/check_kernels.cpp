@@ -424,7 +424,7 @@ void check_planes(const char* tier, const T& t, const T& ref, Rng& rng) {
 
 void make_pv_case(Rng& rng, PvCase* c) {
   Buffers& b = buffers();
-  c->rows = rng.pick(1, 9);
+  c->rows = rng.below(4) ? rng.pick(1, 9) : rng.pick(10, 49);
   c->n_pages = rng.pick(1, 16);
   c->d_panels = rng.pick(1, 9);
   // Only the last row's used bytes lie before the guard page.
