@@ -241,10 +241,11 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
       static constexpr Tile kTwo[9] = {nullptr, LINNET_TILE(1, 2), LINNET_TILE(2, 2), nullptr, LINNET_TILE(4, 2), nullptr, nullptr, nullptr, LINNET_TILE(8, 2)};
       if (in_caches && left >= 2) panels = 2, tiles = kTwo;
     }
-    if constexpr (!Dot::kTwoPanels || kCodes == kBytes) {  // few rows in the caches are those of attention, whose codes are bytes
-      static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), LINNET_TILE(3, 4), LINNET_TILE(4, 4)};
+    constexpr bool kOfAttention = kCodes == kBytes && kF16;  // few rows in the caches are those of attention, i8g32
+    if constexpr (!Dot::kTwoPanels || kOfAttention) {
+      static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), kOfAttention ? LINNET_TILE(3, 4) : nullptr, LINNET_TILE(4, 4)};
       if (in_caches && left >= 4 && (a.m <= 4 || !Dot::kTwoPanels)) panels = 4, tiles = kFour;
-      if constexpr (kF16 && kCodes == kBytes) {
+      if constexpr (kOfAttention) {
         static constexpr Tile kAsking[5] = {nullptr, int_tile<Dot, 1, 4, kCodes, kF16, true>, int_tile<Dot, 2, 4, kCodes, kF16, true>, int_tile<Dot, 3, 4, kCodes, kF16, true>, int_tile<Dot, 4, 4, kCodes, kF16, true>};
         if (tiles == kFour && asks<kAskScores>(a.next, a.k / 4)) tiles = kAsking;
       }
