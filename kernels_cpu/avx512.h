@@ -1,5 +1,5 @@
 // What the AVX-512 tiers share: the integer kernels over a way to multiply bytes (Dot: acc += the products of 4 unsigned bytes of u with 4 signed
-// bytes of s, per lane). Included by avx512*.cpp alone, each compiled with its own flags; so everything here has internal linkage.
+// bytes of s, per lane). Included by avx512*.cpp, amx.cpp and onednn.cpp, each compiled with its own flags; so everything here has internal linkage.
 #pragma once
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -202,24 +202,15 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
 inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc) { store(a, row, panel, _mm512_load_ps(acc)); }
 
 template <Codes kCodes, bool kF16>
-void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
-  constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
-  for (uint32_t p = 0; p < 4; ++p) {
-    const int8_t* w = static_cast<const int8_t*>(a.w) + (b->panel + p) * a.w_stride + b->from * kInput;
-    const char* w_scale = static_cast<const char*>(a.w_scale) + (b->panel + p) * a.w_scale_stride + b->from / a.x_group * scale_step;
-    uint8_t* to = b->w[p];
-    for (uint32_t from = 0, g = 0; from < b->k; from += a.x_group, ++g, w_scale += scale_step) {
-      const uint32_t n = b->k - from < a.x_group ? b->k - from : a.x_group;
-      _mm512_store_ps(b->w_scale[g][p], kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w_scale))) : _mm512_loadu_ps(w_scale));
-      __m512i offset = _mm512_set1_epi8(kCodes == kBytes ? 0 : 120);  // of bytes unsigned_codes() did it
-      if (kCodes == kNibblesZero) {
-        const __m512i zeros = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32)));
-        offset = _mm512_sub_epi8(_mm512_set1_epi8(-128), _mm512_mullo_epi32(zeros, _mm512_set1_epi32(0x01010101)));
-      }
-      for (uint32_t i = 0; i < n; i += 16, w += 16 * kInput, to += 256)
-        UNROLL for (int j = 0; j < 4; ++j) _mm512_store_si512(to + j * 64, _mm512_add_epi8(unsigned_codes<kCodes>(w, j), offset));
-    }
+void fill_group(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to, float* scale) {
+  _mm512_store_ps(scale, kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w_scale))) : _mm512_loadu_ps(w_scale));
+  __m512i offset = _mm512_set1_epi8(kCodes == kBytes ? 0 : 120);  // of bytes unsigned_codes() did it
+  if (kCodes == kNibblesZero) {
+    const __m512i zeros = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32)));
+    offset = _mm512_sub_epi8(_mm512_set1_epi8(-128), _mm512_mullo_epi32(zeros, _mm512_set1_epi32(0x01010101)));
   }
+  for (uint32_t i = 0; i < n; i += 16, w += kCodes == kBytes ? 256 : 128, to += 256)
+    UNROLL for (int j = 0; j < 4; ++j) _mm512_store_si512(to + j * 64, _mm512_add_epi8(unsigned_codes<kCodes>(w, j), offset));
 }
 
 template <class Dot, Codes kCodes, bool kF16>
@@ -241,11 +232,10 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
       static constexpr Tile kTwo[9] = {nullptr, LINNET_TILE(1, 2), LINNET_TILE(2, 2), nullptr, LINNET_TILE(4, 2), nullptr, nullptr, nullptr, LINNET_TILE(8, 2)};
       if (in_caches && left >= 2) panels = 2, tiles = kTwo;
     }
-    constexpr bool kOfAttention = kCodes == kBytes && kF16;  // few rows in the caches are those of attention, i8g32
-    if constexpr (!Dot::kTwoPanels || kOfAttention) {
-      static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), kOfAttention ? LINNET_TILE(3, 4) : nullptr, LINNET_TILE(4, 4)};
+    if constexpr (!Dot::kTwoPanels || kCodes == kBytes) {  // few rows in the caches are those of attention, whose codes are bytes
+      static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), kCodes == kBytes ? LINNET_TILE(3, 4) : nullptr, LINNET_TILE(4, 4)};
       if (in_caches && left >= 4 && (a.m <= 4 || !Dot::kTwoPanels)) panels = 4, tiles = kFour;
-      if constexpr (kOfAttention) {
+      if constexpr (kF16 && kCodes == kBytes) {
         static constexpr Tile kAsking[5] = {nullptr, int_tile<Dot, 1, 4, kCodes, kF16, true>, int_tile<Dot, 2, 4, kCodes, kF16, true>, int_tile<Dot, 3, 4, kCodes, kF16, true>, int_tile<Dot, 4, 4, kCodes, kF16, true>};
         if (tiles == kFour && asks<kAskScores>(a.next, a.k / 4)) tiles = kAsking;
       }

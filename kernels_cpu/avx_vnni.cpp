@@ -62,24 +62,15 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
 inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc) { finish(a, row, panel, load(acc)); }
 
 template <Codes kCodes, bool kF16>
-void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
-  constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
-  for (uint32_t p = 0; p < 4; ++p) {
-    const int8_t* w = static_cast<const int8_t*>(a.w) + (b->panel + p) * a.w_stride + b->from * kInput;
-    const char* w_scale = static_cast<const char*>(a.w_scale) + (b->panel + p) * a.w_scale_stride + b->from / a.x_group * scale_step;
-    uint8_t* to = b->w[p];
-    for (uint32_t from = 0, g = 0; from < b->k; from += a.x_group, ++g, w_scale += scale_step) {
-      const uint32_t n = b->k - from < a.x_group ? b->k - from : a.x_group;
-      store(b->w_scale[g][p], load_scales<kF16>(w_scale));
-      __m256i offset[2];  // of bytes unsigned_codes() did it
-      UNROLL for (int half = 0; half < 2; ++half) {
-        offset[half] = _mm256_set1_epi8(kCodes == kBytes ? 0 : 120);
-        if (kCodes == kNibblesZero) offset[half] = _mm256_sub_epi8(_mm256_set1_epi8(-128), _mm256_mullo_epi32(zeros(w_scale, half), _mm256_set1_epi32(0x01010101)));
-      }
-      for (uint32_t i = 0; i < n; i += 16, w += 16 * kInput, to += 256)
-        UNROLL for (int j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(to + j * 32), _mm256_add_epi8(unsigned_codes<kCodes>(w, j / 2, j % 2), offset[j % 2]));
-    }
+void fill_group(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to, float* scale) {
+  store(scale, load_scales<kF16>(w_scale));
+  __m256i offset[2];  // of bytes unsigned_codes() did it
+  UNROLL for (int half = 0; half < 2; ++half) {
+    offset[half] = _mm256_set1_epi8(kCodes == kBytes ? 0 : 120);
+    if (kCodes == kNibblesZero) offset[half] = _mm256_sub_epi8(_mm256_set1_epi8(-128), _mm256_mullo_epi32(zeros(w_scale, half), _mm256_set1_epi32(0x01010101)));
   }
+  for (uint32_t i = 0; i < n; i += 16, w += kCodes == kBytes ? 256 : 128, to += 256)
+    UNROLL for (int j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(to + j * 32), _mm256_add_epi8(unsigned_codes<kCodes>(w, j / 2, j % 2), offset[j % 2]));
 }
 
 struct Vnni {

@@ -1,6 +1,6 @@
 // Many rows by integer weights, for tiers whose products take unsigned weights: of four panels as many inputs as stay in the first-level cache are made
 // unsigned bytes once, whatever their format, and all rows go by. Neither signs nor nibbles cost anything per row; sums of floats wait in memory for the
-// next inputs, in the order of scalar.cpp. Included by avx*.h alone, each compiled with its own flags; so everything here has internal linkage.
+// next inputs, in the order of scalar.cpp. Included by avx512.h and avx_vnni.cpp, each compiled with its own flags; so everything here has internal linkage.
 #pragma once
 #include <immintrin.h>
 
@@ -21,9 +21,10 @@ struct Block {
   uint32_t next_lines, asked;  // lines a panel, and how many of this one were asked for
 };
 
-// Of the including header: w and w_scale of a block; what becomes of the sums of a row and panel; a row's y of a panel asked for.
+// Of the including file: a group's n inputs of a panel as unsigned bytes, and its scales as floats; what becomes of the sums of a row and panel; a row's y of
+// a panel asked for.
 template <Codes kCodes, bool kF16>
-void block_fill(const GemmArgs& a, size_t scale_step, Block* b);
+void fill_group(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to, float* scale);
 inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc);
 inline void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel);
 
@@ -35,6 +36,17 @@ inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
     for (uint32_t k = 0; k < a.k; k += a.x_group, at += scale_step) most = _mm_max_epu8(most, _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
   }
   return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(most, _mm_set1_epi8(-128)), _mm_set1_epi8(-128))) == 0xFFFF;
+}
+
+template <Codes kCodes, bool kF16>
+void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
+  constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
+  for (uint32_t p = 0; p < 4; ++p) {
+    const int8_t* w = static_cast<const int8_t*>(a.w) + (b->panel + p) * a.w_stride + b->from * kInput;
+    const char* w_scale = static_cast<const char*>(a.w_scale) + (b->panel + p) * a.w_scale_stride + b->from / a.x_group * scale_step;
+    for (uint32_t from = 0, g = 0; from < b->k; from += a.x_group, ++g, w_scale += scale_step)
+      fill_group<kCodes, kF16>(w + from * kInput, w_scale, b->k - from < a.x_group ? b->k - from : a.x_group, b->w[p] + from * 16, b->w_scale[g][p]);
+  }
 }
 
 // R rows: of x from `row` on, of the block's sums from `at` on. Dot::group: acc[r][p] += the products of a group of n inputs (a multiple of 16) times both

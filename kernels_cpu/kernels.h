@@ -1,7 +1,7 @@
 // KernelTable: what one instruction set offers to the CPU backend. scalar.cpp states the arithmetic; every other tier gives
 // the same bits.
 //
-// A tier's file includes only this header, <stdint.h>, <stddef.h> and its intrinsics, and everything in it is static but the
+// A tier's file includes only this header, those beside it, its intrinsics and C headers of the system, and everything in it is static but the
 // table: an inline function from a shared header, compiled with AVX-512 flags, could be the copy that the linker keeps.
 #pragma once
 #include <stddef.h>
@@ -31,7 +31,7 @@ struct GemmArgs {
   const float* x_scale;     // (m, x_groups), integer W
   const int32_t* x_sum128;  // (m, x_groups): -128 * sum of codes, integer W
   uint32_t x_groups;        // ceil(k / x_group)
-  uint32_t x_group;         // inputs per group: 128, 64 or 32, as W's format has it (format.h)
+  uint32_t x_group;         // inputs per group: 128, 64 or 32, as W's format has it (format.h); attention's FP8 keys are i8 in groups of 32
   const void* w;            // panels as format.h lays them out
   size_t w_stride;          // bytes between panels
   const void* w_scale;      // f32 or f16 [w_groups][16] per panel, each 16 of i4g128z with 16 bytes of zero points behind; f32, f16, bf16: none
@@ -49,7 +49,7 @@ struct GemmKernel {
   linnet_format w;
   uint32_t exact;  // 1: the bits of scalar.cpp
   void (*run)(const GemmArgs*);
-  // For benches: a register-only loop of the multiply that bounds this entry; `n` rounds, returns the number of multiply-adds done.
+  // For benches: a register-only loop of the multiply that bounds this entry (amx: with the scales of its sums, which pass through memory); `n` rounds, returns the number of multiply-adds done.
   uint64_t (*peak)(uint64_t n);
 };
 

@@ -167,7 +167,7 @@ void gemm(const GemmArgs* args) {
   constexpr uint32_t kIndex = kFormat == LINNET_I8G64 ? 1 : 0;
   constexpr size_t kScaleStep = kFormat == LINNET_I8 ? 0 : 64;
   void (*const few)(const GemmArgs*) = vnni_gemm(kFormat);
-  Slot* s = a.m >= kFewest && a.n_panels >= kPanels ? take_slot() : nullptr;
+  Slot* s = a.m >= kFewest && a.n_panels >= kPanels && a.x_group == g_products[kIndex].group ? take_slot() : nullptr;
   if (!s) return few(args);
   const uint32_t panels = a.n_panels / kPanels * kPanels, rows = a.m % kRows < kFewest ? a.m / kRows * kRows : a.m;
   for (uint32_t panel = 0; panel < panels; panel += kPanels)

@@ -163,15 +163,17 @@ Status kernels_resolve(uint32_t isa, uint32_t mask, Kernels* out, Error* err) {
   if (isa >= kIsaCount) return fail(err, LINNET_BAD_ARG, "isa ", isa, ": there are ", kIsaCount - 1, " tiers");
   const uint64_t cpu = cpu_bits();
   const KernelTable* best = nullptr;
-  const char* why = nullptr;  // the one asked for does not start
+  const KernelTable* refused = nullptr;  // does not start
+  const char* why = nullptr;
   for (uint32_t i = kTierCount; i-- > 0 && !best;) {
     const KernelTable& t = *kTiers[i];
     if (!allowed(t, mask) || t.required & ~cpu || (isa == LINNET_ISA_AUTO ? t.by_name : t.isa != isa)) continue;
-    why = t.start ? t.start() : nullptr;
-    if (!why) best = &t;
+    const char* const no = t.start ? t.start() : nullptr;
+    if (no) refused = &t, why = no;
+    else best = &t;
   }
   if (!best) {
-    if (why) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(isa), "': ", why);
+    if (refused) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(refused->isa), "': ", why);
     if (isa != LINNET_ISA_AUTO) return refuse_forced(isa, mask, cpu, err);
     return fail(err, LINNET_UNSUPPORTED, "isa_mask ", mask, " allows no tier that this build has and this CPU runs");
   }

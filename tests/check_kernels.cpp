@@ -25,7 +25,8 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   if (rng.below(32) == 0) c->m = rng.pick(40, 140), c->n_panels = rng.pick(16, 18);
   if (rng.below(64) == 0) c->m = rng.pick(133, 280), c->n_panels = rng.pick(4, 7);
   const bool front = rng.below(4) == 0;
-  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = n_x_groups(f, c->k), w_groups = n_w_groups(f, c->k);
+  const uint32_t x_group = f == LINNET_I8 && rng.below(4) == 0 ? 32 : row.x_group;  // as attention's FP8 keys
+  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0, w_groups = n_w_groups(f, c->k);
   GemmArgs& a = c->a;
   a.m = c->m;
   a.n_panels = c->n_panels;
@@ -58,7 +59,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
       }
       for (size_t g = 0; g < groups; ++g) {
         int32_t total = 0;
-        for (size_t i = g * row.x_group; i < kpad && i < (g + 1) * row.x_group; ++i) total += x[r * a.x_stride + i];
+        for (size_t i = g * x_group; i < kpad && i < (g + 1) * x_group; ++i) total += x[r * a.x_stride + i];
         sum[r * groups + g] = -128 * total;
         xs[r * groups + g] = rng.below(16) ? std::fabs(rng.unit()) * (style == 2 ? 1e20f : 1e-2f) : rng.below(2) ? 0.0f : 1e-41f;
       }
@@ -67,7 +68,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
     a.x_scale = xs;
     a.x_sum128 = sum;
     a.x_groups = static_cast<uint32_t>(groups);
-    a.x_group = row.x_group;
+    a.x_group = x_group;
   } else if (row.x == LINNET_BF16) {
     a.x_stride = (kpad + c->x_stride_extra) * 2;
     uint16_t* x = b.x.take<uint16_t>((c->m - 1) * a.x_stride / 2 + kpad, front);
@@ -628,7 +629,9 @@ void check_refused_tiles() {
     _exit(kernels_resolve(LINNET_ISA_AUTO, 0, &k, &err) == LINNET_OK && k.t.isa != LINNET_ISA_AMX ? 0 : 2);
   }
   int state = 0;
-  entry.expect(child > 0 && waitpid(child, &state, 0) == child && state == 0, "state %d of the process that is refused them", state);
+  const bool ended = child > 0 && waitpid(child, &state, 0) == child;
+  if (ended && WIFEXITED(state) && WEXITSTATUS(state) == 3) std::printf("skipped: refused tiles: this Linux has no small stacks for signals\n");
+  else entry.expect(ended && state == 0, "state %d of the process that is refused them", state);
 }
 #endif
 
@@ -639,7 +642,7 @@ void check_registry() {
   uint32_t best = 0;
   const uint64_t cpu = cpu_bits();
   for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) {
-    const bool have = !(t->required & ~cpu);
+    const bool have = !(t->required & ~cpu) && (!t->start || !t->start());
     const Status s = kernels_resolve(t->isa, 0, &k, &err);
     entry.expect(have ? s == LINNET_OK && k.t.isa == t->isa : s == LINNET_UNSUPPORTED && std::strstr(err.text, isa_name(t->isa)),
                  "forcing %s: %s", isa_name(t->isa), err.text);
@@ -749,8 +752,9 @@ int run_checks(const char* isa, const char* require, uint64_t seed) {
       continue;
     }
     if (const char* why = t->start ? t->start() : nullptr) {
-      std::printf("FAILED: %s: %s\n", name, why);
-      ++g_failed;
+      const bool granted = t->isa == LINNET_ISA_AMX && i >= n_required;  // by a system, which may not
+      std::printf("%s: %s: %s\n", granted ? "skipped" : "FAILED", name, why);
+      ++(granted ? g_skipped : g_failed);
       continue;
     }
     check_tier(name, *t, scalar, rng);

@@ -38,7 +38,7 @@ void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng) 
             const double ws = static_cast<double>(row.scale_bytes == 4 ? reinterpret_cast<const float*>(scales)[j % 16] : f16_to_f32(reinterpret_cast<const uint16_t*>(scales)[j % 16]));
             wv = code_at(c.a, kernel.w, j, t) * ws;
             xv = static_cast<double>(reinterpret_cast<const int8_t*>(x)[t]) *
-                 static_cast<double>(c.a.x_scale[r * size_t{c.a.x_groups} + t / row.x_group]);
+                 static_cast<double>(c.a.x_scale[r * size_t{c.a.x_groups} + t / c.a.x_group]);
           } else if (row.x == LINNET_BF16) {
             xv = static_cast<double>(bf16_to_f32(reinterpret_cast<const uint16_t*>(x)[t / 4 * 4 + kOrder[t % 4]]));
           } else {

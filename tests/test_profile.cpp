@@ -238,6 +238,7 @@ TEST_CASE("this machine: what /proc/cpuinfo says is what the CPU says") {
     linnet_error why{};
     if (i == LINNET_ISA_ONEDNN) continue;
     const linnet_status status = linnet_isa_pick(&p, &got, &why);
+    if (std::string(why.text).find("refuses") != std::string::npos) continue;  // a system need not grant what the CPU has
     if (status == LINNET_OK || std::string(why.text).find("not in this build") == std::string::npos) built |= 1u << i;
     CHECK((b.isa_mask >> i & 1) == (status == LINNET_OK));
   }

@@ -162,8 +162,10 @@ typedef enum linnet_isa LINNET_OF(uint32_t) {
   LINNET_ISA_ONEDNN = 10,      /* AVX-512 with VNNI, and oneDNN where a thread multiplies 48 rows and more by 128 outputs and more of i8, i8g128 or i8g64. Only where it
                                   is asked for, in builds with LINNET_ONEDNN. The same bits; oneDNN allocates memory of its own, in no plan, at every call */
   LINNET_ISA_NEON_BF16 = 11,   /* + bfdot, for FP8: ARMv8.6 and later */
-  LINNET_ISA_AMX = 12          /* AVX512_BF16 + AMX-INT8 (Xeons since 2023) for 16 rows and more of weights of 8 and 4 bits, and of attention. Linux is asked for its tiles when a model
-                                  is made, for the whole process (ARCH_REQ_XCOMP_PERM); where that is refused, LINNET_ISA_AUTO takes AVX512_BF16 */
+  LINNET_ISA_AMX = 12          /* AVX512_BF16 + AMX-INT8 (Xeons since 2023) where a thread multiplies 16 rows and more by 64 outputs and more of i8, i8g128, i8g64, i4g128,
+                                  i4g64 or i4g128z, and in attention. Wherever a tier is chosen (models, linnet_isa_pick, linnet_measure) Linux is asked for its tiles, for
+                                  the whole process and for good: stacks that sigaltstack is given afterwards must have getauxval(AT_MINSIGSTKSZ) bytes, some 11 KB.
+                                  Where Linux refuses, LINNET_ISA_AUTO takes AVX512_BF16; `isa_mask` or `isa` avoids it. Like LINNET_ISA_ONEDNN it brings AVX512_VNNI along */
 } linnet_isa;
 
 typedef enum linnet_threads LINNET_OF(uint32_t) {
