@@ -210,7 +210,7 @@ __attribute__((noinline)) void tile_gemm(const GemmArgs& a, size_t scale_step) {
 
 template <linnet_format kFormat, Codes kCodes, size_t kScaleStep>
 void gemm(const GemmArgs* args) {
-  if (args->m < kRows || args->n_panels < kPanels || args->x_group < 64 || (kCodes == kNibblesZero && !zeros_fit(*args, kScaleStep))) return vnni_gemm(kFormat)(args);
+  if (args->m < kRows || args->n_panels < kPanels || args->x_group < 64 || (kCodes == kNibblesZero && !zeros_fit(*args, kScaleStep))) return vnni_gemm(kFormat).run(args);
   size_t scale_step = kScaleStep;
   asm("" : "+r"(scale_step));  // GCC would make a copy of 9 kB for each
   tile_gemm<kCodes>(*args, scale_step);

@@ -253,10 +253,10 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
 }
 
 // What avx512_vnni has for a format: tiers for many rows leave few to it.
-inline void (*vnni_gemm(linnet_format f))(const GemmArgs*) {
-  for (uint32_t i = 0; i < avx512_vnni_table.n_gemm; ++i)
-    if (avx512_vnni_table.gemm[i].w == f) return avx512_vnni_table.gemm[i].run;
-  return nullptr;
+inline const GemmKernel& vnni_gemm(linnet_format f) {
+  const GemmKernel* k = avx512_vnni_table.gemm;
+  while (k->w != f) ++k;
+  return *k;
 }
 
 // The integer entries of a tier.

@@ -166,7 +166,7 @@ void gemm(const GemmArgs* args) {
   const GemmArgs& a = *args;
   constexpr uint32_t kIndex = kFormat == LINNET_I8G64 ? 1 : 0;
   constexpr size_t kScaleStep = kFormat == LINNET_I8 ? 0 : 64;
-  void (*const few)(const GemmArgs*) = vnni_gemm(kFormat);
+  void (*const few)(const GemmArgs*) = vnni_gemm(kFormat).run;
   Slot* s = a.m >= kFewest && a.n_panels >= kPanels && a.x_group == g_products[kIndex].group ? take_slot() : nullptr;
   if (!s) return few(args);
   const uint32_t panels = a.n_panels / kPanels * kPanels, rows = a.m % kRows < kFewest ? a.m / kRows * kRows : a.m;
@@ -188,11 +188,7 @@ void gemm(const GemmArgs* args) {
   }
 }
 
-uint64_t peak_int8(uint64_t n) {
-  for (uint32_t i = 0; i < avx512_vnni_table.n_gemm; ++i)
-    if (avx512_vnni_table.gemm[i].w == LINNET_I8) return avx512_vnni_table.gemm[i].peak(n);
-  return 0;
-}
+uint64_t peak_int8(uint64_t n) { return vnni_gemm(LINNET_I8).peak(n); }
 
 const GemmKernel kGemm[] = {
     {LINNET_I8, 1, gemm<LINNET_I8>, peak_int8},

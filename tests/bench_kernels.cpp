@@ -1,4 +1,4 @@
-// check_kernels --bench: every GEMM entry over shapes, each beside the peak of a register-only loop (m >= 8) or the plain read
+// check_kernels --bench: every GEMM entry over shapes, each beside the peak loop of its entry (GemmKernel::peak; m >= 8) or the plain read
 // of the same memory (m < 8), both measured just before and just after it. Figures are medians over the repetitions; "share" is
 // the median of the ratios, so that a machine that changes its speed does not change it. Time is the processor time of the
 // busiest thread: what other processes take away does not count. Where the tests found oneDNN its figure for the same shape stands at the end:
