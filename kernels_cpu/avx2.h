@@ -52,11 +52,11 @@ INLINE __m256i broadcast4(const void* p) {
   return _mm256_set1_epi32(v);
 }
 
-INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) {
-  float* y = a.y + row * a.y_stride + panel * size_t{16};
+INLINE void finish_at(const GemmArgs& a, float* y, uint32_t panel, V acc) {
   const V r = a.bias ? add(acc, load(a.bias + panel * size_t{16})) : acc;
   store(y, a.accumulate ? add(load(y), r) : r);
 }
+INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) { finish_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc); }
 
 // With many rows y is larger than the caches, and its lines take as long to come as a short k to multiply: ask for them before.
 INLINE void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) { asm volatile("prefetchw %0" ::"m"(a.y[row * a.y_stride + panel * size_t{16}])); }

@@ -112,11 +112,11 @@ void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_
 
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
 
-inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
-  float* y = a.y + row * a.y_stride + panel * size_t{16};
+inline __attribute__((always_inline)) void store_at(const GemmArgs& a, float* y, uint32_t panel, __m512 acc) {
   const __m512 r = a.bias ? _mm512_add_ps(acc, _mm512_loadu_ps(a.bias + panel * size_t{16})) : acc;
   _mm512_storeu_ps(y, a.accumulate ? _mm512_add_ps(_mm512_loadu_ps(y), r) : r);
 }
+inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) { store_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc); }
 
 // With many rows y is larger than the caches, and its lines take as long to come as a short k to multiply: ask for them before.
 inline __attribute__((always_inline)) void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) {
@@ -199,18 +199,32 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
 
 // ---- many rows ----------------------------------------------------------------------------------------------------------------------------
 
-inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc) { store(a, row, panel, _mm512_load_ps(acc)); }
+template <int R>
+inline __attribute__((always_inline)) void start_rows(float (*acc)[4][16]) {
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) _mm512_store_ps(acc[r][p], _mm512_setzero_ps());
+}
 
-template <Codes kCodes, bool kF16>
-void fill_group(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to, float* scale) {
-  _mm512_store_ps(scale, kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w_scale))) : _mm512_loadu_ps(w_scale));
+template <int R>
+inline __attribute__((always_inline)) void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y) {
+  if (a.bias || a.accumulate) {
+    for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (uint32_t p = 0; p < 4; ++p) store_at(a, y + p * 16, panel + p, _mm512_load_ps(acc[r][p]));
+  } else {
+    UNROLL for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (int p = 0; p < 4; ++p) _mm512_storeu_ps(y + p * 16, _mm512_load_ps(acc[r][p]));
+  }
+}
+
+template <bool kF16>
+inline void fill_scales(const char* w_scale, float* to) { _mm512_store_ps(to, kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w_scale))) : _mm512_loadu_ps(w_scale)); }
+
+template <Codes kCodes>
+void fill_codes(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to) {
   __m512i offset = _mm512_set1_epi8(kCodes == kBytes ? 0 : 120);  // of bytes unsigned_codes() did it
   if (kCodes == kNibblesZero) {
     const __m512i zeros = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32)));
     offset = _mm512_sub_epi8(_mm512_set1_epi8(-128), _mm512_mullo_epi32(zeros, _mm512_set1_epi32(0x01010101)));
   }
-  for (uint32_t i = 0; i < n; i += 16, w += kCodes == kBytes ? 256 : 128, to += 256)
-    UNROLL for (int j = 0; j < 4; ++j) _mm512_store_si512(to + j * 64, _mm512_add_epi8(unsigned_codes<kCodes>(w, j), offset));
+  for (uint32_t i = 0; i < n; i += 16, w += kCodes == kBytes ? 256 : 128, to += 1024)
+    UNROLL for (int j = 0; j < 4; ++j) _mm512_store_si512(to + j * 256, _mm512_add_epi8(unsigned_codes<kCodes>(w, j), offset));
 }
 
 template <class Dot, Codes kCodes, bool kF16>
@@ -222,7 +236,7 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
   const bool in_caches = a.m > 8 || (a.m > 1 && a.fetch_ahead == 0);
   uint32_t panel = 0;
   if constexpr (Dot::kTwoPanels) {
-    if (a.m >= 48) panel = block_gemm<Dot, kCodes, kF16>(a, scale_step);  // fewer rows do not pay for it
+    if (a.m >= 26) panel = block_gemm<Dot, kCodes, kF16>(a, scale_step);  // fewer rows do not pay for it
   }
   while (panel < a.n_panels) {
     const uint32_t left = a.n_panels - panel;

@@ -59,45 +59,62 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
   UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
 }
 
-inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc) { finish(a, row, panel, load(acc)); }
+template <int R>
+INLINE void start_rows(float (*acc)[4][16]) {
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) store(acc[r][p], all(0.0f));
+}
+template <int R>
+INLINE void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y) {
+  UNROLL for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (uint32_t p = 0; p < 4; ++p) finish_at(a, y + p * 16, panel + p, load(acc[r][p]));
+}
 
-template <Codes kCodes, bool kF16>
-void fill_group(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to, float* scale) {
-  store(scale, load_scales<kF16>(w_scale));
+template <bool kF16>
+INLINE void fill_scales(const char* w_scale, float* to) { store(to, load_scales<kF16>(w_scale)); }
+
+template <Codes kCodes>
+void fill_codes(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to) {
   __m256i offset[2];  // of bytes unsigned_codes() did it
   UNROLL for (int half = 0; half < 2; ++half) {
     offset[half] = _mm256_set1_epi8(kCodes == kBytes ? 0 : 120);
     if (kCodes == kNibblesZero) offset[half] = _mm256_sub_epi8(_mm256_set1_epi8(-128), _mm256_mullo_epi32(zeros(w_scale, half), _mm256_set1_epi32(0x01010101)));
   }
-  for (uint32_t i = 0; i < n; i += 16, w += kCodes == kBytes ? 256 : 128, to += 256)
-    UNROLL for (int j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(to + j * 32), _mm256_add_epi8(unsigned_codes<kCodes>(w, j / 2, j % 2), offset[j % 2]));
+  for (uint32_t i = 0; i < n; i += 16, w += kCodes == kBytes ? 256 : 128, to += 1024)
+    UNROLL for (int j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(to + j / 2 * 256 + j % 2 * 32), _mm256_add_epi8(unsigned_codes<kCodes>(w, j / 2, j % 2), offset[j % 2]));
 }
 
 struct Vnni {
-  template <int R>
-  static void group(float (*acc)[4][16], const int8_t* x, size_t x_stride, const int32_t* sum128, const float* scale, size_t x_groups, const uint8_t* w, const float (*w_scale)[16], uint32_t n, const char* ask) {
-    for (int p = 0; p < 4; ++p, w += kBlockK * 16) {
-      __m256i dot[R][2];
-      UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_set1_epi32(sum128[static_cast<size_t>(r) * x_groups]);
-      const uint8_t* wi = w;
-      for (const int8_t *xi = x, *end = x + n; xi != end; xi += 16, wi += 256) {
-        if (p == 0) {
-          _mm_prefetch(ask, _MM_HINT_T1);
-          ask += 64;
-        }
-        UNROLL for (int i = 0; i < 4; ++i) {
-          const __m256i u0 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 64)), u1 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 64 + 32));
-          UNROLL for (int r = 0; r < R; ++r) {
-            const __m256i s = broadcast4(xi + static_cast<size_t>(r) * x_stride + i * 4);
-            dot4(dot[r][0], u0, s);
-            dot4(dot[r][1], u1, s);
+  static constexpr bool kFills = false;
+  template <int R, bool>
+  static __attribute__((noinline)) void tile(const BlockTile& t) {
+    const int8_t* x = t.x;
+    const uint8_t* w = t.w;
+    const char* ask = t.ask;
+    const size_t x_stride = t.x_stride;
+    for (size_t g = 0, n = t.n; g < t.groups + (t.rest != 0); ++g, x += n, w += n * 64 + 256) {
+      if (g == t.groups) n = t.rest;
+      for (uint32_t p = 0; p < 4; ++p) {
+        __m256i dot[R][2];
+        UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_set1_epi32(t.sum128[static_cast<size_t>(r) * t.x_groups + g]);
+        const uint8_t* wi = w + p * 64;
+        for (const int8_t *xi = x, *end = x + n; xi != end; xi += 16, wi += 1024) {
+          if (p == 0) {
+            _mm_prefetch(ask, _MM_HINT_T1);
+            ask += 64;
+          }
+          UNROLL for (int i = 0; i < 4; ++i) {
+            const __m256i u0 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 256)), u1 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 256 + 32));
+            UNROLL for (int r = 0; r < R; ++r) {
+              const __m256i s = broadcast4(xi + static_cast<size_t>(r) * x_stride + i * 4);
+              dot4(dot[r][0], u0, s);
+              dot4(dot[r][1], u1, s);
+            }
           }
         }
-      }
-      const V ws = load(w_scale[p]);
-      UNROLL for (int r = 0; r < R; ++r) {
-        const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
-        store(acc[r][p], fma(d, mul(ws, all(scale[static_cast<size_t>(r) * x_groups])), load(acc[r][p])));
+        const V ws = load(reinterpret_cast<const float*>(w + n * 64) + p * 16);
+        UNROLL for (int r = 0; r < R; ++r) {
+          const V d = {_mm256_cvtepi32_ps(dot[r][0]), _mm256_cvtepi32_ps(dot[r][1])};
+          store(t.acc[r][p], fma(d, mul(ws, all(t.scale[static_cast<size_t>(r) * t.x_groups + g])), load(t.acc[r][p])));
+        }
       }
     }
   }

@@ -13,20 +13,45 @@ constexpr uint32_t kBlockK = 256;      // inputs; a multiple of all groups
 constexpr uint32_t kBlockRows = 132;   // at most
 
 struct Block {
-  alignas(64) uint8_t w[4][kBlockK * 16];  // value + 128, as panels lie
-  alignas(64) float w_scale[kBlockK / 32][4][16];
+  alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 32 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128; then [4][16] scales
   alignas(64) float acc[kBlockRows][4][16];
-  uint32_t panel, from, k;
-  const char* next;            // lines of the next inputs: those to ask for
-  uint32_t next_lines, asked;  // lines a panel, and how many of this one were asked for
 };
 
-// Of the including file: a group's n inputs of a panel as unsigned bytes, and its scales as floats; what becomes of the sums of a row and panel; a row's y of
-// a panel asked for.
-template <Codes kCodes, bool kF16>
-void fill_group(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to, float* scale);
-inline void store_block(const GemmArgs& a, uint32_t row, uint32_t panel, const float* acc);
-inline void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel);
+// What a tile of some rows reads of a block, and where its sums go.
+struct BlockTile {
+  const int8_t* x;
+  size_t x_stride;
+  const int32_t* sum128;  // of a row the first group's
+  const float* scale;
+  size_t x_groups;  // from a row's sum128 and scale to the next one's
+  uint8_t* w;       // of a Block
+  size_t n, groups, rest;  // inputs per group, a multiple of 16, and how many groups; inputs of the last group, where it is shorter
+  float (*acc)[4][16];
+  float* y;
+  size_t y_stride;
+  const char* ask;       // the next block's lines, to be asked for: one for every 16 inputs, since more at once would hold up what comes from the second-level cache
+  const int8_t* source;  // bytes of the first of four panels, source_stride apart: of who fills w on the way
+  size_t source_stride;
+};
+
+// The same for all rows.
+struct BlockStep {
+  uint32_t panel;
+  bool first, last;
+  uint32_t y_from, y_to;  // panels whose y is asked for: with many rows y comes from beyond the caches, and all at once would hold up the rest
+  size_t asked, to_next;  // bytes a tile asks for, and from a panel's last ones to those of the next panel
+};
+
+// Of the including file: a group's scales as floats; its n inputs of a panel as unsigned bytes, of every four inputs 256 bytes behind those of the last; sums of
+// R rows set to zero; sums of R rows brought to y, as GemmArgs says.
+template <bool kF16>
+void fill_scales(const char* w_scale, float* to);
+template <Codes kCodes>
+void fill_codes(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to);
+template <int R>
+void start_rows(float (*acc)[4][16]);
+template <int R>
+void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y);
 
 // Whether weights of format i4g128z, code - zero point, are bytes: where some zero point is above 128, which no packer writes, they are not.
 inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
@@ -38,68 +63,110 @@ inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
   return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(most, _mm_set1_epi8(-128)), _mm_set1_epi8(-128))) == 0xFFFF;
 }
 
-template <Codes kCodes, bool kF16>
-void block_fill(const GemmArgs& a, size_t scale_step, Block* b) {
+// Four panels' inputs from `from` on. kOnTheWay: the first tile does their codes.
+template <Codes kCodes, bool kF16, bool kOnTheWay>
+void block_fill(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, uint8_t* to) {
   constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
   for (uint32_t p = 0; p < 4; ++p) {
-    const int8_t* w = static_cast<const int8_t*>(a.w) + (b->panel + p) * a.w_stride + b->from * kInput;
-    const char* w_scale = static_cast<const char*>(a.w_scale) + (b->panel + p) * a.w_scale_stride + b->from / a.x_group * scale_step;
-    for (uint32_t from = 0, g = 0; from < b->k; from += a.x_group, ++g, w_scale += scale_step)
-      fill_group<kCodes, kF16>(w + from * kInput, w_scale, b->k - from < a.x_group ? b->k - from : a.x_group, b->w[p] + from * 16, b->w_scale[g][p]);
-  }
-}
-
-// R rows: of x from `row` on, of the block's sums from `at` on. Dot::group: acc[r][p] += the products of a group of n inputs (a multiple of 16) times both
-// scales, of R rows of x by four panels; a row's sum128 and scale lie x_groups behind those of the last one. Asks for n / 16 lines from `ask` on.
-template <class Dot, int R>
-void block_tile(const GemmArgs& a, uint32_t row, uint32_t at, Block* b) {
-  const bool last = b->from + b->k >= a.k;
-  for (uint32_t r = 0; last && r < R; ++r)
-    for (uint32_t p = 0; p < 4; ++p) fetch_y(a, row + r, b->panel + p);
-  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride + b->from;
-  const uint8_t* w = b->w[0];
-  size_t x_at = row * size_t{a.x_groups} + b->from / a.x_group;
-  for (uint32_t g = 0, left = b->k; left; ++g, ++x_at) {
-    const uint32_t group = left < a.x_group ? left : a.x_group;
-    left -= group;
-    // One line for 16 inputs: more at once would hold up the sums and inputs that come from the second-level cache.
-    if (b->asked >= b->next_lines) {
-      b->next += a.w_stride;
-      b->asked = 0;
+    const int8_t* w = static_cast<const int8_t*>(a.w) + (panel + p) * a.w_stride + from * kInput;
+    const char* w_scale = static_cast<const char*>(a.w_scale) + (panel + p) * a.w_scale_stride + from / a.x_group * scale_step;
+    uint8_t* at = to + p * 64;
+    for (uint32_t left = k; left; w_scale += scale_step) {
+      const uint32_t group = left < a.x_group ? left : a.x_group;
+      if (!kOnTheWay) fill_codes<kCodes>(w, w_scale, group, at);
+      fill_scales<kF16>(w_scale, reinterpret_cast<float*>(at + group * size_t{64}));
+      left -= group;
+      w += group * kInput;
+      at += group * 64 + 256;
     }
-    Dot::template group<R>(b->acc + at, x, a.x_stride, a.x_sum128 + x_at, a.x_scale + x_at, a.x_groups, w, b->w_scale[g], group, b->next + b->asked * size_t{64});
-    b->asked += group / 16;
-    x += group;
-    w += group * 16;
   }
-  for (uint32_t r = 0; last && r < R; ++r)
-    for (uint32_t p = 0; p < 4; ++p) store_block(a, row + r, b->panel + p, b->acc[at + r][p]);
 }
 
-// 20 rows and more by all panels but the last n_panels % 4. Returns how many panels are done: none where zero points do not fit.
+// Dot::tile: acc[r][p] += the products of each group times both scales, in their order.
+template <class Dot, int R, bool kFills>
+inline void block_tile(const GemmArgs& a, const BlockStep& s, const BlockTile& t) {
+  for (uint32_t p = s.y_from; p < s.y_to; ++p) {
+    const float* y = t.y + p * 16;
+    for (int r = 0; r < R; ++r, y += t.y_stride) asm volatile("prefetchw %0" ::"m"(*y));
+  }
+  if (s.first) start_rows<R>(t.acc);
+  Dot::template tile<R, kFills>(t);
+  if (s.last) finish_rows<R>(a, s.panel, t.acc, t.y);
+}
+
+template <int R>
+inline void next_rows(BlockTile* t) {
+  t->x += R * t->x_stride;
+  t->sum128 += R * t->x_groups;
+  t->scale += R * t->x_groups;
+  t->acc += R;
+  t->y += R * t->y_stride;
+}
+
+// `tiles` times R rows. What is worked out for a tile takes ports from its products: everything moves on by additions.
+template <class Dot, int R, uint32_t kAsking>
+void block_tiles(const GemmArgs& a, const BlockStep& s, uint32_t tiles, BlockTile* t, uint32_t* asking) {
+  for (; tiles; --tiles) {
+    block_tile<Dot, R, false>(a, s, *t);
+    next_rows<R>(t);
+    t->ask += s.asked;
+    if (++*asking == kAsking) *asking = 0, t->ask += s.to_next;
+  }
+}
+
+// 20 rows and more, 26 where the first tile fills the block (one of six rows, then), by all panels but the last n_panels % 4. Returns how many panels are
+// done: none where zero points do not fit.
 template <class Dot, Codes kCodes, bool kF16>
 uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
   constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
+  constexpr bool kOnTheWay = Dot::kFills && kCodes == kBytes;
   if (kCodes == kNibblesZero && !zeros_fit(a, scale_step)) return 0;
   Block b;
-  const uint32_t k = (a.k + 31) / 32 * 32, n_panels = a.n_panels / 4 * 4;
+  const uint32_t k = (a.k + 31) / 32 * 32, steps = (k + kBlockK - 1) / kBlockK, n_panels = a.n_panels / 4 * 4;
+  const uint32_t fetching = steps < 4 ? steps : 4;  // the last steps ask for y
   for (uint32_t row = 0, blocks = (a.m + kBlockRows - 1) / kBlockRows; blocks; --blocks) {
-    const uint32_t rows = (a.m - row) / blocks, tiles = (rows + 5) / 6;
-    for (b.panel = 0; b.panel < n_panels; b.panel += 4) {
-      __builtin_memset(b.acc, 0, rows * sizeof b.acc[0]);
-      for (b.from = 0; b.from < k; b.from += kBlockK) {
-        b.k = k - b.from < kBlockK ? k - b.from : kBlockK;
-        block_fill<kCodes, kF16>(a, scale_step, &b);
-        b.next = static_cast<const char*>(a.w) + (b.from + kBlockK < k ? b.panel * a.w_stride + (b.from + kBlockK) * kInput : (b.panel + 4) * a.w_stride);
-        b.next_lines = static_cast<uint32_t>(b.k * kInput / 64);
-        b.asked = 0;
-        for (uint32_t at = 0, left = tiles; left; --left) {
-          const uint32_t step = (rows - at) / left;  // five or six
-          (step == 6 ? block_tile<Dot, 6> : block_tile<Dot, 5>)(a, row + at, at, &b);
-          at += step;
+    const uint32_t rows = (a.m - row) / blocks, tiles = (rows + 5) / 6, fives = tiles * 6 - rows;  // tiles of six rows, then of five
+    for (uint32_t panel = 0; panel < n_panels; panel += 4)
+      for (uint32_t i = 0, from = 0; i < steps; ++i, from += kBlockK) {
+        const uint32_t left = k - from, inputs = left < kBlockK ? left : kBlockK, fetch = i + fetching - steps;
+        block_fill<kCodes, kF16, kOnTheWay>(a, scale_step, panel, from, inputs, b.w);
+        const BlockStep s = {
+            .panel = panel,
+            .first = i == 0,
+            .last = i + 1 == steps,
+            .y_from = fetch < fetching ? fetch * 4 / fetching : 0,
+            .y_to = fetch < fetching ? (fetch + 1) * 4 / fetching : 0,
+            .asked = inputs * size_t{4},
+            .to_next = a.w_stride - inputs * kInput,
+        };
+        const size_t x_at = row * size_t{a.x_groups} + from / a.x_group;
+        BlockTile t = {
+            .x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from,
+            .x_stride = a.x_stride,
+            .sum128 = a.x_sum128 + x_at,
+            .scale = a.x_scale + x_at,
+            .x_groups = a.x_groups,
+            .w = b.w,
+            .n = a.x_group,
+            .groups = inputs / a.x_group,
+            .rest = inputs % a.x_group,
+            .acc = b.acc,
+            .y = a.y + row * a.y_stride + panel * size_t{16},
+            .y_stride = a.y_stride,
+            .ask = static_cast<const char*>(a.w) + (s.last ? (panel + 4) * a.w_stride : panel * a.w_stride + (from + kBlockK) * kInput),
+            .source = static_cast<const int8_t*>(a.w) + panel * a.w_stride + from * kInput,
+            .source_stride = a.w_stride,
+        };
+        uint32_t asking = 0;  // tiles that asked for lines of the same panel
+        uint32_t sixes = tiles - fives;
+        if constexpr (kOnTheWay) {
+          block_tile<Dot, 6, true>(a, s, t);
+          next_rows<6>(&t);
+          --sixes;
         }
+        block_tiles<Dot, 6, kInput / 4>(a, s, sixes, &t, &asking);
+        block_tiles<Dot, 5, kInput / 4>(a, s, fives, &t, &asking);
       }
-    }
     row += rows;
   }
   return n_panels;

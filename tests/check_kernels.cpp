@@ -22,7 +22,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   const FormatRow& row = format_row(f);
   *c = {f, rng.pick(1, 17), rng.pick(1, 9), random_size(rng), rng.below(3) * 32, rng.below(2) != 0, rng.below(2) != 0, {}};
   if (rng.below(8) == 0) c->m = 33;
-  if (rng.below(32) == 0) c->m = rng.pick(40, 140), c->n_panels = rng.pick(16, 18);
+  if (rng.below(32) == 0) c->m = rng.pick(20, 140), c->n_panels = rng.pick(16, 18);
   if (rng.below(64) == 0) c->m = rng.pick(133, 280), c->n_panels = rng.pick(4, 7);
   const bool front = rng.below(4) == 0;
   const uint32_t x_group = f == LINNET_I8 && rng.below(4) == 0 ? 32 : row.x_group;  // as attention's FP8 keys
