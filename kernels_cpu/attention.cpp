@@ -701,21 +701,21 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
   };
 
   if (a.kv->classes[a.kv->class_of[a.layer]].chosen()) {  // all tiles of a head are one thread's, so that their scores add up in one order
-    Pieces pieces(w, lay.n_kv_heads, 1);
+    Pieces pieces(w, lay.n_kv_heads);
     for (Share piece; pieces.take(&piece);)
       for (uint32_t head = piece.from; head < piece.to; ++head)
         for (uint32_t tile = 0; tile < tiles; ++tile) whole_tile(make_item(tile * lay.n_kv_heads + head));
     return;
   }
   if (items >= shared_tiles(w.n) || most_blocks <= kPartBlocks) {  // a thread a tile
-    Pieces pieces(w, items, 1);
+    Pieces pieces(w, items);
     for (Share piece; pieces.take(&piece);)
       for (uint32_t i = piece.from; i < piece.to; ++i) whole_tile(make_item(i));
     return;
   }
   // Few tiles over many blocks: threads take parts of them, tile after tile, and fold theirs in when the parts before are.
   const uint32_t parts = static_cast<uint32_t>(div_up(most_blocks, kPartBlocks));
-  Pieces pieces(w, parts * items, 1);
+  Pieces pieces(w, parts * items);
   for (Share piece; pieces.take(&piece);) {
     const uint32_t i = piece.from % items, part = piece.from / items;
     const Item item = make_item(i);

@@ -95,10 +95,10 @@ void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint
   for (uint32_t i = rows.from; i < rows.to; ++i) quantize_row(w, x + i * x_stride, k, i, q);
 }
 
-// Panels of a matrix that a thread takes at a time: about four pieces a thread, whole groups of four panels where there are enough.
-uint32_t panels_at_once(const Worker& w, uint32_t n_panels) {
-  const uint32_t fine = n_panels / (w.n * 4);
-  return fine >= 4 ? fine / 4 * 4 : n_panels >= 8 * w.n ? 4 : 1;
+// Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. One row is read as fast by single panels.
+Pieces panel_pieces(const Worker& w, uint32_t n_panels, uint32_t m) {
+  const uint32_t unit = n_panels >= (m > 1 ? 4 : 8) * w.n ? 4 : 1, units = (n_panels - 1) / unit + 1;
+  return Pieces(w, n_panels, unit, unit == 4 && units > 4 * w.n ? 4 * w.n : units);
 }
 
 // All but the panels, their outputs and how many rows there are.
@@ -131,7 +131,7 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   GemmArgs a = gemm_args(mat, x, x_stride, q, y_stride);
   a.m = m;
   a.accumulate = accumulate;
-  Pieces pieces(w, n_panels, panels_at_once(w, n_panels));
+  Pieces pieces = panel_pieces(w, n_panels, m);
   for (Share panels; pieces.take(&panels);) {
     a.w = static_cast<const uint8_t*>(mat.panels) + panels.from * a.w_stride;
     a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels.from * a.w_scale_stride;
@@ -164,7 +164,7 @@ void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const 
                   size_t y_stride) {
   const uint32_t n_panels = mat.n / n_experts / kPanel;
   const GemmArgs all = gemm_args(mat, x, x_stride, q, y_stride);
-  Pieces pieces(w, *pairs.n_active_experts * n_panels, panels_at_once(w, *pairs.n_active_experts * n_panels));
+  Pieces pieces = panel_pieces(w, *pairs.n_active_experts * n_panels, 1);
   for (Share piece; pieces.take(&piece);)
     for (uint32_t at = piece.from, n; at < piece.to; at += n) {  // a piece may reach from one expert's panels into the next one's
       const uint32_t expert = pairs.active[at / n_panels], panel = at % n_panels, pair = pairs.first[expert];
@@ -205,7 +205,7 @@ void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const floa
   q.format = f.x;
   q.group = f.x_group;
   if (f.x != LINNET_F32) cut_rows(&q, w.scratch, quant_stride(f.x, mat.k), static_cast<uint32_t>(n_x_groups(mat.format, mat.k)));
-  Pieces pieces(w, n_heads * tiles, 1);
+  Pieces pieces(w, n_heads * tiles);
   for (Share piece; pieces.take(&piece);)
     for (uint32_t i = piece.from; i < piece.to; ++i) {
       const uint32_t head = i / tiles, first = i % tiles * kHeadRows, n = m - first < kHeadRows ? m - first : kHeadRows;
