@@ -145,6 +145,33 @@ std::vector<double> in_doubles(const Choice& c, const Rows& rows) {
 
 }  // namespace
 
+TEST_CASE("pieces of an operation: each item once, whole units, sizes a unit apart, larger ones first") {
+  uint32_t tickets[kTickets] = {};
+  Worker w{};
+  w.tickets = tickets;
+  for (w.n = 1; w.n <= 2; ++w.n)
+    for (const uint32_t n : {0u, 1u, 4u, 7u, 35u, 76u, 304u, 8016u})
+      for (const uint32_t unit : {1u, 4u}) {
+        const uint32_t units = (n + unit - 1) / unit;
+        for (const uint32_t count : {units, units < 8 ? units : 8}) {
+          CAPTURE(w.n, n, unit, count);
+          Pieces pieces(w, n, unit, count);
+          uint32_t at = 0, taken = 0, before = UINT32_MAX, first = 0;
+          for (Share piece; pieces.take(&piece); ++taken) {
+            const uint32_t size = (piece.to - piece.from + unit - 1) / unit;
+            if (taken == 0) first = size;
+            REQUIRE(piece.from == at);
+            REQUIRE((piece.to > at && piece.to <= n && (piece.to % unit == 0 || piece.to == n)));
+            REQUIRE((size <= before && size + 1 >= first));
+            before = size;
+            at = piece.to;
+          }
+          REQUIRE(at == n);
+          REQUIRE(taken == (w.n == 1 ? n != 0 : count));
+        }
+      }
+}
+
 TEST_CASE("attention equals doubles: windows, soft cap, learned sinks") {
   const std::vector<linnet_isa> here = test::tiers();
   const Shape shapes[] = {{4, 2, 24}, {5, 1, 64}, {6, 6, 16}};
