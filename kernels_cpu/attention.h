@@ -14,7 +14,7 @@ struct Share {
 struct Pieces {
   uint32_t n, unit, count, next, *ticket;
 
-  // `count` pieces of n items, each of whole units but for the end of the last, the larger ones first. A single thread takes all at once.
+  // `pieces` pieces, at most as many as units, of n_items items: whole units but for the end of the last, the larger ones first. A single thread takes all at once.
   Pieces(const Worker& w, uint32_t n_items, uint32_t items_a_unit, uint32_t pieces) : n(n_items), unit(items_a_unit), count(n_items ? pieces : 0), next(0), ticket(nullptr) {
     if (w.n == 1) {
       count = count ? 1 : 0;

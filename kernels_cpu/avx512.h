@@ -206,7 +206,7 @@ inline __attribute__((always_inline)) void start_rows(float (*acc)[4][16]) {
 
 template <int R>
 inline __attribute__((always_inline)) void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y) {
-  if (a.bias || a.accumulate) {
+  if (a.bias || a.accumulate) {  // asked once, not at every store
     for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (uint32_t p = 0; p < 4; ++p) store_at(a, y + p * 16, panel + p, _mm512_load_ps(acc[r][p]));
   } else {
     UNROLL for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (int p = 0; p < 4; ++p) _mm512_storeu_ps(y + p * 16, _mm512_load_ps(acc[r][p]));
@@ -236,7 +236,7 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
   const bool in_caches = a.m > 8 || (a.m > 1 && a.fetch_ahead == 0);
   uint32_t panel = 0;
   if constexpr (Dot::kTwoPanels) {
-    if (a.m >= 26) panel = block_gemm<Dot, kCodes, kF16>(a, scale_step);  // fewer rows do not pay for it
+    if (a.m >= kBlockLeast) panel = block_gemm<Dot, kCodes, kF16>(a, scale_step);
   }
   while (panel < a.n_panels) {
     const uint32_t left = a.n_panels - panel;

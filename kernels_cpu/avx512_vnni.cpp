@@ -13,9 +13,9 @@ struct Vnni {
   static inline __attribute__((always_inline)) void add(__m512i& acc, __m512i u, __m512i s) { asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(u), "v"(s)); }
 
   static constexpr bool kFills = true;
-  // As blocks.h says, and the next rows of x are asked for. All of it is one asm: compilers move and spill twenty-four sums, and what they put between two
-  // groups takes ports from products. zmm0 to 23: these; 24 to 27: four inputs of four panels, then their scales; 28 to 31: four inputs of a row, then products
-  // of scales. kFill: panels are read where they lie, their sign bits flipped (by zmm29) and left in t.w, which costs the first rows less than a copy before.
+  // As blocks.h says. All of it is one asm: compilers move and spill twenty-four sums, and what they put between two groups takes ports from products. zmm0
+  // to 23: these; 24 to 27: four inputs of four panels, then their scales; 28: four inputs of a row; 28 to 31: products of scales. kFill: panels are read
+  // where they lie, their sign bits flipped (by zmm29) and left in t.w, which costs less than a copy before; the other tiles ask for the next rows of x.
   template <int R, bool kFill>
   static inline __attribute__((always_inline)) void tile(const BlockTile& t) {
     static_assert(R == 6 || (R == 5 && !kFill));
@@ -30,6 +30,7 @@ struct Vnni {
       const float* scale;
       size_t row3, n, groups, flip;
     } more = {t.sum128, t.scale, row * 3, t.groups ? t.n : t.rest, t.groups ? t.groups : 1, 0x80808080};
+    static_assert(sizeof more == 48);
 #define LINNET_SUM "(%[more])"
 #define LINNET_SCALE "8(%[more])"
 #define LINNET_ROW3 "16(%[more])"

@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint32_t kBlockK = 256;      // inputs; a multiple of all groups
 constexpr uint32_t kBlockRows = 132;   // at most
+constexpr uint32_t kBlockLeast = 26;   // from so many rows on one tile at least is of six, as the tile that fills a block on the way is
 
 struct Block {
   alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 32 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128; then [4][16] scales
@@ -30,7 +31,7 @@ struct BlockTile {
   float* y;
   size_t y_stride;
   const char* ask;       // the next block's lines, to be asked for: one for every 16 inputs, since more at once would hold up what comes from the second-level cache
-  const int8_t* source;  // bytes of the first of four panels, source_stride apart: of who fills w on the way
+  const int8_t* source;  // of a tile that fills w, and asks for nothing: bytes of the first of four panels, source_stride apart
   size_t source_stride;
 };
 
@@ -83,14 +84,14 @@ void block_fill(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t f
 }
 
 // Dot::tile: acc[r][p] += the products of each group times both scales, in their order.
-template <class Dot, int R, bool kFills>
+template <class Dot, int R, bool kFill>
 inline void block_tile(const GemmArgs& a, const BlockStep& s, const BlockTile& t) {
   for (uint32_t p = s.y_from; p < s.y_to; ++p) {
     const float* y = t.y + p * 16;
     for (int r = 0; r < R; ++r, y += t.y_stride) asm volatile("prefetchw %0" ::"m"(*y));
   }
   if (s.first) start_rows<R>(t.acc);
-  Dot::template tile<R, kFills>(t);
+  Dot::template tile<R, kFill>(t);
   if (s.last) finish_rows<R>(a, s.panel, t.acc, t.y);
 }
 
@@ -114,8 +115,7 @@ void block_tiles(const GemmArgs& a, const BlockStep& s, uint32_t tiles, BlockTil
   }
 }
 
-// 20 rows and more, 26 where the first tile fills the block (one of six rows, then), by all panels but the last n_panels % 4. Returns how many panels are
-// done: none where zero points do not fit.
+// 20 rows and more (kBlockLeast where Dot::kFills) by all panels but the last n_panels % 4. Returns how many panels are done: none where zero points do not fit.
 template <class Dot, Codes kCodes, bool kF16>
 uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
   constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel

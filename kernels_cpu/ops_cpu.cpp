@@ -95,9 +95,9 @@ void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint
   for (uint32_t i = rows.from; i < rows.to; ++i) quantize_row(w, x + i * x_stride, k, i, q);
 }
 
-// Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. One row is read as fast by single panels.
-Pieces panel_pieces(const Worker& w, uint32_t n_panels, uint32_t m) {
-  const uint32_t unit = n_panels >= (m > 1 ? 4 : 8) * w.n ? 4 : 1, units = (n_panels - 1) / unit + 1;
+// Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. `many` rows go by such groups at twice the speed.
+Pieces panel_pieces(const Worker& w, uint32_t n_panels, bool many) {
+  const uint32_t unit = n_panels >= 8 * w.n || (many && n_panels % (4 * w.n) == 0) ? 4 : 1, units = (n_panels - 1) / unit + 1;
   return Pieces(w, n_panels, unit, unit == 4 && units > 4 * w.n ? 4 * w.n : units);
 }
 
@@ -131,7 +131,7 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   GemmArgs a = gemm_args(mat, x, x_stride, q, y_stride);
   a.m = m;
   a.accumulate = accumulate;
-  Pieces pieces = panel_pieces(w, n_panels, m);
+  Pieces pieces = panel_pieces(w, n_panels, m > 8);
   for (Share panels; pieces.take(&panels);) {
     a.w = static_cast<const uint8_t*>(mat.panels) + panels.from * a.w_stride;
     a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels.from * a.w_scale_stride;
@@ -164,7 +164,7 @@ void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const 
                   size_t y_stride) {
   const uint32_t n_panels = mat.n / n_experts / kPanel;
   const GemmArgs all = gemm_args(mat, x, x_stride, q, y_stride);
-  Pieces pieces = panel_pieces(w, *pairs.n_active_experts * n_panels, 1);
+  Pieces pieces = panel_pieces(w, *pairs.n_active_experts * n_panels, false);
   for (Share piece; pieces.take(&piece);)
     for (uint32_t at = piece.from, n; at < piece.to; at += n) {  // a piece may reach from one expert's panels into the next one's
       const uint32_t expert = pairs.active[at / n_panels], panel = at % n_panels, pair = pairs.first[expert];
