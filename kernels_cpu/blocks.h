@@ -40,6 +40,7 @@ struct BlockStep {
   uint32_t panel;
   bool first, last;
   uint32_t y_from, y_to;  // panels whose y is asked for: with many rows y comes from beyond the caches, and all at once would hold up the rest
+  uint32_t asking;        // tiles that ask for lines of the same panel
   size_t asked, to_next;  // bytes a tile asks for, and from a panel's last ones to those of the next panel
 };
 
@@ -105,13 +106,13 @@ inline void next_rows(BlockTile* t) {
 }
 
 // `tiles` times R rows. What is worked out for a tile takes ports from its products: everything moves on by additions.
-template <class Dot, int R, uint32_t kAsking>
+template <class Dot, int R>
 void block_tiles(const GemmArgs& a, const BlockStep& s, uint32_t tiles, BlockTile* t, uint32_t* asking) {
   for (; tiles; --tiles) {
     block_tile<Dot, R, false>(a, s, *t);
     next_rows<R>(t);
     t->ask += s.asked;
-    if (++*asking == kAsking) *asking = 0, t->ask += s.to_next;
+    if (++*asking == s.asking) *asking = 0, t->ask += s.to_next;
   }
 }
 
@@ -136,6 +137,7 @@ uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
             .last = i + 1 == steps,
             .y_from = fetch < fetching ? fetch * 4 / fetching : 0,
             .y_to = fetch < fetching ? (fetch + 1) * 4 / fetching : 0,
+            .asking = kInput / 4,
             .asked = inputs * size_t{4},
             .to_next = a.w_stride - inputs * kInput,
         };
@@ -157,15 +159,15 @@ uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
             .source = static_cast<const int8_t*>(a.w) + panel * a.w_stride + from * kInput,
             .source_stride = a.w_stride,
         };
-        uint32_t asking = 0;  // tiles that asked for lines of the same panel
+        uint32_t asking = 0;  // tiles that have asked for lines of this panel
         uint32_t sixes = tiles - fives;
         if constexpr (kOnTheWay) {
           block_tile<Dot, 6, true>(a, s, t);
           next_rows<6>(&t);
           --sixes;
         }
-        block_tiles<Dot, 6, kInput / 4>(a, s, sixes, &t, &asking);
-        block_tiles<Dot, 5, kInput / 4>(a, s, fives, &t, &asking);
+        block_tiles<Dot, 6>(a, s, sixes, &t, &asking);
+        block_tiles<Dot, 5>(a, s, fives, &t, &asking);
       }
     row += rows;
   }
