@@ -23,7 +23,6 @@ struct alignas(64) TileShapes {
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 constexpr TileShapes kShapes;
-alignas(64) constexpr int32_t kZeros[16] = {};
 
 // All eight tiles are 16 rows of 64 bytes. Intrinsics of GCC 12 name eight bytes of the shapes as what they read.
 struct Tiles {
@@ -40,115 +39,131 @@ template <int T>
 inline __attribute__((always_inline)) void tile_store(void* p) {
   asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(p), "r"(size_t{64}), "i"(T) : "memory");
 }
+template <int T>
+inline __attribute__((always_inline)) void tile_zero() {
+  asm volatile("tilezero %%tmm%c0" ::"i"(T) : "memory");
+}
 template <int T, int X, int W>
 inline __attribute__((always_inline)) void tile_dot() {
   asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(T), "i"(X), "i"(W) : "memory");
 }
 
 constexpr uint32_t kRows = 16, kPanels = 4, kMaxGroup = 128;
-constexpr uint32_t kTileRows = 32;  // whose sums, with a group's inputs and weights, leave most of the first-level cache free; 64 and 128 were slower
+constexpr uint32_t kTileRows = 64;  // whose sums, with a group's inputs and weights, stay in the first-level cache
 
 // Sixteen rows by four panels by a group: where its dots go, scaled.
 struct Step {
-  float (*acc)[16][16];  // [panel][row]
+  const float* in;       // [panel][row][16] sums before this group
+  float* out;            // and with it, may be `in`
   const float* x_scale;  // of the first row; the next one's x_groups further
   const char* w_scale;   // of the first panel
 };
 
 struct TileBlock {
-  alignas(64) float acc[kTileRows / kRows][kPanels][16][16];
-  alignas(64) float spare[kPanels][16][16];       // for what is in tiles and dot before the first step
   alignas(64) int32_t dot[kPanels][16][16];
+  Step last;                   // whose dots are in tiles 0 to 3
+  size_t x_scale_stride;       // bytes, as are the others
+  size_t w_scale_stride, w_stride;
+  const int8_t* soon;          // rows of the next step
+  size_t soon_stride;
+  char apart[1976];  // dot and acc at the same place of a page, but for half of it: a load waits for an older store of the same lower twelve bits
+  alignas(64) float acc[kTileRows / kRows][kPanels][16][16];
+  alignas(64) float zeros[kPanels][16][16];
+  alignas(64) float spare[kPanels][16][16];       // for what is in the tiles before the first step
   alignas(64) int8_t w[kPanels][kMaxGroup * 16];  // codes of a group that are not bytes, or no multiple of 64
   alignas(64) int8_t x[kTileRows][kMaxGroup];     // inputs of the latter
-  Step last, before;  // dots of the last step are in tiles 0 to 3; of the one before only panel 3's wait, in dot
 };
+static_assert(offsetof(TileBlock, dot) == 0 && offsetof(TileBlock, acc) % 4096 == 2048);
 
-// Rows [kFrom, kFrom + kCount) of a panel: acc = fmaf(dot, w_scale * x_scale, acc).
-template <bool kF16, int kFrom, int kCount>
-inline __attribute__((always_inline)) void scale_rows(const GemmArgs& a, const TileBlock& b, const Step& s, uint32_t panel) {
-  const char* at = s.w_scale + panel * a.w_scale_stride;
-  const __m512 ws = kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
-  const float* xs = s.x_scale + kFrom * size_t{a.x_groups};
-  UNROLL for (int r = kFrom; r < kFrom + kCount; ++r, xs += a.x_groups) {
-    float* acc = s.acc[panel][r];
-    _mm512_store_ps(acc, _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(b.dot[panel][r])), _mm512_mul_ps(ws, _mm512_set1_ps(*xs)), _mm512_load_ps(acc)));
-  }
-}
-
-// Panel P: what its tile holds of the last step goes to dot, then the first 64 inputs. tilezero takes as long as a product, a load of zeros nothing.
-template <int P>
-inline __attribute__((always_inline)) void first_half(TileBlock& b, const int8_t* w) {
-  tile_store<P>(b.dot[P]);
-  tile_load<P>(kZeros, 0);
-  tile_load<6 + P % 2>(w, 64);
-  tile_dot<P, 4, 6 + P % 2>();
-}
-template <int P>
-inline __attribute__((always_inline)) void second_half(const int8_t* w) {
-  tile_load<6 + P % 2>(w + 1024, 64);
-  tile_dot<P, 5, 6 + P % 2>();
-}
-
-// Sixteen rows of x by four panels by 128 inputs, and between these products the scales of the last step's.
-template <bool kF16>
-inline __attribute__((always_inline)) void step128(const GemmArgs& a, TileBlock& b, const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, const Step& last, const Step& before) {
-  tile_load<4>(x, x_stride);
-  tile_load<5>(x + 64, x_stride);
-  first_half<0>(b, w);
-  scale_rows<kF16, 0, 8>(a, b, before, 3);
-  first_half<1>(b, w + w_stride);
-  scale_rows<kF16, 8, 8>(a, b, before, 3);
-  first_half<2>(b, w + 2 * w_stride);
-  scale_rows<kF16, 0, 8>(a, b, last, 0);
-  first_half<3>(b, w + 3 * w_stride);
-  scale_rows<kF16, 8, 8>(a, b, last, 0);
-  second_half<0>(w);
-  scale_rows<kF16, 0, 8>(a, b, last, 1);
-  second_half<1>(w + w_stride);
-  scale_rows<kF16, 8, 8>(a, b, last, 1);
-  second_half<2>(w + 2 * w_stride);
-  scale_rows<kF16, 0, 8>(a, b, last, 2);
-  second_half<3>(w + 3 * w_stride);
-  scale_rows<kF16, 8, 8>(a, b, last, 2);
-}
-// The same by 64.
-template <bool kF16>
-inline __attribute__((always_inline)) void step64(const GemmArgs& a, TileBlock& b, const int8_t* x, size_t x_stride, const int8_t* w, size_t w_stride, const Step& last, const Step& before) {
-  tile_load<4>(x, x_stride);
-  first_half<0>(b, w);
-  scale_rows<kF16, 0, 16>(a, b, before, 3);
-  first_half<1>(b, w + w_stride);
-  scale_rows<kF16, 0, 16>(a, b, last, 0);
-  first_half<2>(b, w + 2 * w_stride);
-  scale_rows<kF16, 0, 16>(a, b, last, 1);
-  first_half<3>(b, w + 3 * w_stride);
-  scale_rows<kF16, 0, 16>(a, b, last, 2);
+// Sixteen rows of x by four panels by 64 or 128 inputs (kTwo), and between these products the scales of the last step's: out = fmaf(dot, w_scale * x_scale, in).
+// All of it is one asm: what compilers put between the rows takes the ports that these need, and doubled the time. zmm16 to 31: the rows' x_scale.
+template <bool kF16, bool kTwo>
+__attribute__((noinline)) void step(TileBlock* b, const int8_t* x, size_t x_stride, const int8_t* w) {
+  const char* w_scale = b->last.w_scale;
+  const float *in = b->last.in, *x_scale = b->last.x_scale;
+  float* out = b->last.out;
+  size_t stride3;
+#define LINNET_ROW(P, r, xs) \
+  "vcvtdq2ps " #P "*1024+" #r "*64(%[b]), %%zmm1\n\tvmulps %%zmm" #xs ", %%zmm0, %%zmm2\n\t" \
+  "vfmadd213ps " #P "*1024+" #r "*64(%[in]), %%zmm2, %%zmm1\n\tvmovaps %%zmm1, " #P "*1024+" #r "*64(%[out])\n\t"
+#define LINNET_SOON(at) "prefetcht0 " at "\n\tprefetcht0 64" at "\n\t"
+#define LINNET_ROWS(P)                                                                                                                                     \
+  LINNET_ROW(P, 0, 16) LINNET_ROW(P, 1, 17) LINNET_ROW(P, 2, 18) LINNET_SOON("(%[x])") LINNET_ROW(P, 3, 19) LINNET_ROW(P, 4, 20) LINNET_ROW(P, 5, 21)       \
+  LINNET_ROW(P, 6, 22) LINNET_SOON("(%[x],%[stride])") LINNET_ROW(P, 7, 23) LINNET_ROW(P, 8, 24) LINNET_ROW(P, 9, 25) LINNET_ROW(P, 10, 26)                 \
+  LINNET_SOON("(%[x],%[stride],2)") LINNET_ROW(P, 11, 27) LINNET_ROW(P, 12, 28) LINNET_ROW(P, 13, 29) LINNET_ROW(P, 14, 30) LINNET_SOON("(%[x],%[stride3])") \
+  LINNET_ROW(P, 15, 31)
+#define LINNET_FIRST(P) "tileloadd (%[w],%[line],1), %%tmm6\n\ttdpbssd %%tmm6, %%tmm4, %%tmm" #P "\n\t"
+#define LINNET_BOTH(P) LINNET_FIRST(P) "tileloadd 1024(%[w],%[line],1), %%tmm7\n\ttdpbssd %%tmm7, %%tmm5, %%tmm" #P "\n\t"
+#define LINNET_PANEL(P, DOTS, SCALES)                                                                                                                        \
+  "tilestored %%tmm" #P ", " #P "*1024(%[b],%[line],1)\n\ttilezero %%tmm" #P "\n\t" DOTS(P) SCALES " (%[ws]), %%zmm0\n\t" LINNET_ROWS(P)                    \
+  "add %c[w_stride](%[b]), %[w]\n\tadd %c[ws_stride](%[b]), %[ws]\n\tlea (%[x],%[stride],4), %[x]\n\t"
+#define LINNET_SCALE(at, to) "vbroadcastss " at ", %%zmm" #to "\n\t"
+#define LINNET_STEP(SECOND, DOTS, SCALES)                                                                                                                    \
+  asm volatile("tileloadd (%[x],%[stride],1), %%tmm4\n\t" SECOND                                                                                             \
+               "mov %c[xs_stride](%[b]), %[stride]\n\tlea (%[stride],%[stride],2), %[stride3]\n\t"                                                           \
+               LINNET_SCALE("(%[xs])", 16) LINNET_SCALE("(%[xs],%[stride])", 17) LINNET_SCALE("(%[xs],%[stride],2)", 18) LINNET_SCALE("(%[xs],%[stride3])", 19)     \
+               LINNET_SCALE("(%[xs],%[stride],4)", 20) LINNET_SCALE("(%[xs],%[stride3],2)", 22) LINNET_SCALE("(%[xs],%[stride],8)", 24) LINNET_SCALE("(%[xs],%[stride3],4)", 28) "add %[stride], %[xs]\n\t" \
+               LINNET_SCALE("(%[xs],%[stride],4)", 21) LINNET_SCALE("(%[xs],%[stride3],2)", 23) LINNET_SCALE("(%[xs],%[stride],8)", 25) LINNET_SCALE("(%[xs],%[stride3],4)", 29) "add %[stride], %[xs]\n\t" \
+               LINNET_SCALE("(%[xs],%[stride],8)", 26) LINNET_SCALE("(%[xs],%[stride3],4)", 30) "add %[stride], %[xs]\n\t" LINNET_SCALE("(%[xs],%[stride],8)", 27) LINNET_SCALE("(%[xs],%[stride3],4)", 31) \
+               "mov %c[soon](%[b]), %[x]\n\tmov %c[soon_stride](%[b]), %[stride]\n\tlea (%[stride],%[stride],2), %[stride3]\n\t"                             \
+               LINNET_PANEL(0, DOTS, SCALES) LINNET_PANEL(1, DOTS, SCALES) LINNET_PANEL(2, DOTS, SCALES) LINNET_PANEL(3, DOTS, SCALES)                       \
+               : [x] "+&r"(x), [stride] "+&r"(x_stride), [w] "+&r"(w), [ws] "+&r"(w_scale), [xs] "+&r"(x_scale), [stride3] "=&r"(stride3)                    \
+               : [b] "r"(b), [in] "r"(in), [out] "r"(out), [line] "r"(size_t{64}), [xs_stride] "i"(offsetof(TileBlock, x_scale_stride)),                     \
+                 [ws_stride] "i"(offsetof(TileBlock, w_scale_stride)), [w_stride] "i"(offsetof(TileBlock, w_stride)), [soon] "i"(offsetof(TileBlock, soon)), \
+                 [soon_stride] "i"(offsetof(TileBlock, soon_stride))                                                                                         \
+               : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",  \
+                 "xmm27", "xmm28", "xmm29", "xmm30", "xmm31")
+#define LINNET_X2 "tileloadd 64(%[x],%[stride],1), %%tmm5\n\t"
+  if constexpr (kTwo && kF16) LINNET_STEP(LINNET_X2, LINNET_BOTH, "vcvtph2ps");
+  else if constexpr (kTwo) LINNET_STEP(LINNET_X2, LINNET_BOTH, "vmovups");
+  else if constexpr (kF16) LINNET_STEP("", LINNET_FIRST, "vcvtph2ps");
+  else LINNET_STEP("", LINNET_FIRST, "vmovups");
+#undef LINNET_X2
+#undef LINNET_STEP
+#undef LINNET_SCALE
+#undef LINNET_PANEL
+#undef LINNET_BOTH
+#undef LINNET_FIRST
+#undef LINNET_ROWS
+#undef LINNET_SOON
+#undef LINNET_ROW
 }
 
 // The scales of what is left in the tiles.
-template <bool kF16>
-void finish(const GemmArgs& a, TileBlock& b) {
-  scale_rows<kF16, 0, 16>(a, b, b.before, 3);
-  tile_store<0>(b.dot[0]);
-  tile_store<1>(b.dot[1]);
-  tile_store<2>(b.dot[2]);
-  tile_store<3>(b.dot[3]);
-  for (uint32_t p = 0; p < kPanels; ++p) scale_rows<kF16, 0, 16>(a, b, b.last, p);
+void finish(TileBlock* b, bool f16) {
+  tile_store<0>(b->dot[0]);
+  tile_store<1>(b->dot[1]);
+  tile_store<2>(b->dot[2]);
+  tile_store<3>(b->dot[3]);
+  const Step s = b->last;
+  const size_t x_stride = b->x_scale_stride / sizeof(float);
+  for (uint32_t p = 0; p < kPanels; ++p) {
+    const char* at = s.w_scale + p * b->w_scale_stride;
+    const __m512 ws = f16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
+    const float* xs = s.x_scale;
+    UNROLL for (uint32_t r = 0; r < 16; ++r, xs += x_stride) {
+      const size_t i = p * 256 + r * 16;
+      _mm512_store_ps(s.out + i, _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(b->dot[p][r])), _mm512_mul_ps(ws, _mm512_set1_ps(*xs)), _mm512_load_ps(s.in + i)));
+    }
+  }
 }
 
 // Codes of n inputs (a multiple of 32) of four panels as signed bytes, zeros up to a multiple of 64.
-template <Codes kCodes>
-void bytes_of(const GemmArgs& a, const int8_t* w, const char* w_scale, uint32_t n, TileBlock* b) {
+void bytes_of(const GemmArgs& a, Codes codes, const int8_t* w, const char* w_scale, uint32_t n, TileBlock* b) {
+  const __m512i low = _mm512_set1_epi8(15);
   for (uint32_t p = 0; p < kPanels; ++p, w += a.w_stride, w_scale += a.w_scale_stride) {
     const int8_t* from = w;
     int8_t *to = b->w[p], *const end = to + (n + 63) / 64 * 64 * 16;
     __m512i zero = _mm512_set1_epi8(8);
-    if (kCodes == kNibblesZero) zero = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32))), _mm512_set1_epi32(0x01010101));
-    for (uint32_t i = 0; i < n; i += 8, to += 128, from += kCodes == kBytes ? 128 : 64) {
-      const __m512i v = _mm512_loadu_si512(from), low = _mm512_set1_epi8(15);
-      _mm512_store_si512(to, kCodes == kBytes ? v : _mm512_sub_epi8(_mm512_and_si512(v, low), zero));
-      _mm512_store_si512(to + 64, kCodes == kBytes ? _mm512_loadu_si512(from + 64) : _mm512_sub_epi8(_mm512_and_si512(_mm512_srli_epi16(v, 4), low), zero));
+    if (codes == kNibblesZero) zero = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32))), _mm512_set1_epi32(0x01010101));
+    if (codes == kBytes) {
+      for (uint32_t i = 0; i < n; i += 4, to += 64, from += 64) _mm512_store_si512(to, _mm512_loadu_si512(from));
+    } else {
+      for (uint32_t i = 0; i < n; i += 8, to += 128, from += 64) {
+        const __m512i v = _mm512_loadu_si512(from);
+        _mm512_store_si512(to, _mm512_sub_epi8(_mm512_and_si512(v, low), zero));
+        _mm512_store_si512(to + 64, _mm512_sub_epi8(_mm512_and_si512(_mm512_srli_epi16(v, 4), low), zero));
+      }
     }
     for (; to != end; to += 64) _mm512_store_si512(to, _mm512_setzero_si512());
   }
@@ -162,58 +177,68 @@ void pad_rows(const int8_t* x, size_t x_stride, uint32_t n, int8_t (*to)[kMaxGro
 }
 
 // `rows` rows from `row` by four panels, of which those from new_panel on are stored. The last sixteen rows may reach back into those before.
-template <Codes kCodes>
-void tile_block(const GemmArgs& a, size_t scale_step, uint32_t row, uint32_t rows, uint32_t panel, uint32_t new_panel, TileBlock* b) {
-  constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
-  const uint32_t k = (a.k + 31) / 32 * 32, steps = (rows + kRows - 1) / kRows;
+void tile_block(const GemmArgs& a, Codes kind, size_t scale_step, uint32_t row, uint32_t rows, uint32_t panel, uint32_t new_panel, TileBlock* b) {
+  const size_t input = kind == kBytes ? 16 : 8;  // bytes of a panel
+  const bool f16 = kind != kBytes;
+  const uint32_t k = (a.k + 31) / 32 * 32, steps = (rows + kRows - 1) / kRows, groups = (k - 1) / a.x_group + 1;
+  // Rows of y are asked for by all steps: many at once would keep weights from coming.
+  const size_t y_stride = a.y_stride;
+  const float *y = a.y + row * y_stride + panel * size_t{16}, *const y_end = y + rows * y_stride;
+  const uint32_t y_asked = (rows - 1) / (steps * groups) + 1;
   uint32_t first[kTileRows / kRows];
-  for (uint32_t s = 0; s < steps; ++s) {
-    first[s] = row + s * kRows + kRows <= a.m ? row + s * kRows : a.m - kRows;
-    for (uint32_t i = 0; i < kPanels * 16; ++i) _mm512_store_ps(b->acc[s][0][0] + i * 16, _mm512_setzero_ps());
-  }
-  const int8_t* codes = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
+  for (uint32_t s = 0; s < steps; ++s) first[s] = row + s * kRows + kRows <= a.m ? row + s * kRows : a.m - kRows;
+  const int8_t *codes = static_cast<const int8_t*>(a.w) + panel * a.w_stride, *all_x = static_cast<const int8_t*>(a.x);
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  b->last = b->before = {b->spare, a.x_scale, w_scale};
-  for (uint32_t from = 0, g = 0; from < k; from += a.x_group, ++g, codes += a.x_group * kInput, w_scale += scale_step) {
+  // All steps of these panels share in asking for the next ones, which may be in memory.
+  const size_t next = kPanels * a.w_stride, asked = next * kRows / a.m / groups + 1;
+  const int8_t* ask = codes + next + next * row / a.m;
+  b->last = {b->zeros[0][0], b->spare[0][0], a.x_scale, w_scale};
+  for (uint32_t from = 0, g = 0; from < k; from += a.x_group, ++g, codes += a.x_group * input, w_scale += scale_step) {
     const uint32_t n = k - from < a.x_group ? k - from : a.x_group;
-    const bool padded = n % 64 != 0, copied = kCodes != kBytes || padded;
-    if (copied) bytes_of<kCodes>(a, codes, w_scale, n, b);
+    const bool padded = n % 64 != 0, copied = f16 || padded;
+    if (copied) bytes_of(a, kind, codes, w_scale, n, b);
     const int8_t* w = copied ? b->w[0] : codes;
-    const size_t w_stride = copied ? sizeof b->w[0] : a.w_stride, x_stride = padded ? kMaxGroup : a.x_stride;
-    for (uint32_t s = 0; s < steps; ++s) {
-      if (from + n == k)
-        for (uint32_t r = 0; r < kRows; ++r) UNROLL for (uint32_t p = 0; p < kPanels; ++p) fetch_y(a, first[s] + r, panel + p);
-      const int8_t* x = static_cast<const int8_t*>(a.x) + first[s] * a.x_stride + from;
+    b->w_stride = copied ? sizeof b->w[0] : a.w_stride;
+    for (uint32_t s = 0; s < steps; ++s, ask += asked) {
+      for (uint32_t i = 0; i < y_asked && y != y_end; ++i, y += y_stride) UNROLL for (uint32_t p = 0; p < kPanels; ++p) asm volatile("prefetchw %0" ::"m"(y[p * 16]));
+      for (size_t i = 0; i < asked; i += 64) _mm_prefetch(reinterpret_cast<const char*>(ask + i), _MM_HINT_T1);
+      const int8_t* x = all_x + first[s] * a.x_stride + from;
+      b->soon = s + 1 < steps ? all_x + first[s + 1] * a.x_stride + from : all_x + first[0] * a.x_stride + from + n;
       if (padded) pad_rows(x, a.x_stride, n, b->x + s * kRows), x = b->x[s * kRows];
-      const Step last = b->last, before = b->before;
-      if (n > 64) step128<kCodes != kBytes>(a, *b, x, x_stride, w, w_stride, last, before);
-      else step64<kCodes != kBytes>(a, *b, x, x_stride, w, w_stride, last, before);
-      b->before = last;
-      b->last = {b->acc[s], a.x_scale + first[s] * size_t{a.x_groups} + g, w_scale};
+      (n > 64 ? f16 ? step<true, true> : step<false, true> : f16 ? step<true, false> : step<false, false>)(b, x, padded ? kMaxGroup : a.x_stride, w);
+      b->last = {g ? b->acc[s][0][0] : b->zeros[0][0], b->acc[s][0][0], a.x_scale + first[s] * size_t{a.x_groups} + g, w_scale};
     }
   }
-  finish<kCodes != kBytes>(a, *b);
+  finish(b, f16);
+  GemmArgs plain = a;  // nothing that is stored changes it: it stays in registers
   for (uint32_t s = 0; s < steps; ++s)
-    for (uint32_t r = row + s * kRows - first[s]; r < kRows; ++r)
-      for (uint32_t p = new_panel - panel; p < kPanels; ++p) store(a, first[s] + r, panel + p, _mm512_load_ps(b->acc[s][p][r]));
+    for (uint32_t r = row + s * kRows - first[s]; r < kRows; ++r) {
+      const float(*acc)[16] = b->acc[s][0] + r;
+      float* to = plain.y + (first[s] + r) * y_stride + panel * size_t{16};
+      for (uint32_t p = new_panel - panel; p < kPanels; ++p) store_at(plain, to + p * 16, panel + p, _mm512_load_ps(acc[p * 16]));
+    }
 }
 
-template <Codes kCodes>
-__attribute__((noinline)) void tile_gemm(const GemmArgs& a, size_t scale_step) {
+__attribute__((noinline)) void tile_gemm(const GemmArgs& a, Codes kind, size_t scale_step) {
   const Tiles tiles;
   TileBlock b;
-  for (uint32_t i = 0; i < kPanels * 16; ++i) _mm512_store_ps(b.spare[0][0] + i * 16, _mm512_setzero_ps());
+  __builtin_memset(b.zeros, 0, sizeof b.zeros);
+  __builtin_memset(b.spare, 0, sizeof b.spare);
+  b.x_scale_stride = a.x_groups * sizeof(float);
+  b.w_scale_stride = a.w_scale_stride;
+  b.soon_stride = a.x_stride;
   for (uint32_t panel = 0; panel < a.n_panels; panel += kPanels)
     for (uint32_t row = 0; row < a.m; row += kTileRows)
-      tile_block<kCodes>(a, scale_step, row, a.m - row < kTileRows ? a.m - row : kTileRows, panel + kPanels <= a.n_panels ? panel : a.n_panels - kPanels, panel, &b);
+      tile_block(a, kind, scale_step, row, a.m - row < kTileRows ? a.m - row : kTileRows, panel + kPanels <= a.n_panels ? panel : a.n_panels - kPanels, panel, &b);
 }
 
 template <linnet_format kFormat, Codes kCodes, size_t kScaleStep>
 void gemm(const GemmArgs* args) {
   if (args->m < kRows || args->n_panels < kPanels || args->x_group < 64 || (kCodes == kNibblesZero && !zeros_fit(*args, kScaleStep))) return vnni_gemm(kFormat).run(args);
   size_t scale_step = kScaleStep;
-  asm("" : "+r"(scale_step));  // GCC would make a copy of 9 kB for each
-  tile_gemm<kCodes>(*args, scale_step);
+  Codes kind = kCodes;
+  asm("" : "+r"(scale_step), "+r"(kind));  // GCC would make a copy of 4 kB for each
+  tile_gemm(*args, kind, scale_step);
 }
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
@@ -232,7 +257,7 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
       UNROLL for (uint32_t j = 0; j < 256; j += 64) _mm512_store_si512(v + i * 256 + j, _mm512_loadu_si512(pages[i] + d * size_t{256} + j));
     for (uint32_t row = 0; row < rows; row += 2 * kRows) {  // the last rows may be some that were there before
       const uint32_t first = row + kRows <= rows ? row : rows - kRows, second = row + 2 * kRows <= rows ? row + kRows : rows - kRows;
-      tile_load<0>(kZeros, 0), tile_load<1>(kZeros, 0), tile_load<2>(kZeros, 0), tile_load<3>(kZeros, 0);
+      tile_zero<0>(), tile_zero<1>(), tile_zero<2>(), tile_zero<3>();
       const uint8_t* planes[4] = {hi + first * size_t{256}, lo + first * size_t{256}, hi + second * size_t{256}, lo + second * size_t{256}};
       const auto tile = [&](uint32_t t, size_t stride) {
         tile_load<6>(v + t * 1024, 64);
@@ -275,7 +300,7 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
 template <int P>
 inline __attribute__((always_inline)) void peak_unit(int32_t (*dot)[16][16], uint32_t group, __m512 ws, __m512 xs, __m512* acc) {
   tile_store<P>(dot[P]);
-  tile_load<P>(kZeros, 0);
+  tile_zero<P>();
   tile_dot<P, 4, 6>();
   if (group == 128) tile_dot<P, 5, 7>();
   UNROLL for (int r = 0; r < 16; ++r) {
@@ -285,8 +310,10 @@ inline __attribute__((always_inline)) void peak_unit(int32_t (*dot)[16][16], uin
   }
 }
 uint64_t peak(uint64_t n, uint32_t group) {
+  asm("" : "+r"(group));  // one copy
   const Tiles tiles;
   alignas(64) int32_t dot[4][16][16] = {};
+  tile_load<4>(dot[0], 64), tile_load<5>(dot[1], 64), tile_load<6>(dot[2], 64), tile_load<7>(dot[3], 64);  // products of tiles that nothing was loaded to take longer
   __m512 acc[16];
   const __m512 ws = _mm512_set1_ps(0.5f), xs = _mm512_set1_ps(0.25f);
   UNROLL for (int r = 0; r < 16; ++r) acc[r] = _mm512_setzero_ps();
