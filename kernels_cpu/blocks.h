@@ -116,12 +116,16 @@ void block_tiles(const GemmArgs& a, const BlockStep& s, uint32_t tiles, BlockTil
   }
 }
 
-// 20 rows and more (kBlockLeast where Dot::kFills) by all panels but the last n_panels % 4. Returns how many panels are done: none where zero points do not fit.
-template <class Dot, Codes kCodes, bool kF16>
-uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
-  constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
-  constexpr bool kOnTheWay = Dot::kFills && kCodes == kBytes;
-  if (kCodes == kNibblesZero && !zeros_fit(a, scale_step)) return 0;
+// What differs between formats: kept out of block_gemm(), so that there is one of it.
+struct BlockFormat {
+  void (*fill)(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, uint8_t* to);
+  size_t input, scale_step;  // bytes of a panel
+  bool on_the_way;           // the first tile does the codes
+};
+
+// 20 rows and more (kBlockLeast where Dot::kFills) by all panels but the last n_panels % 4. Returns how many panels are done.
+template <class Dot>
+uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
   Block b;
   const uint32_t k = (a.k + 31) / 32 * 32, steps = (k + kBlockK - 1) / kBlockK, n_panels = a.n_panels / 4 * 4;
   const uint32_t fetching = steps < 4 ? steps : 4;  // the last steps ask for y
@@ -130,16 +134,16 @@ uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
     for (uint32_t panel = 0; panel < n_panels; panel += 4)
       for (uint32_t i = 0, from = 0; i < steps; ++i, from += kBlockK) {
         const uint32_t left = k - from, inputs = left < kBlockK ? left : kBlockK, fetch = i + fetching - steps;
-        block_fill<kCodes, kF16, kOnTheWay>(a, scale_step, panel, from, inputs, b.w);
+        f.fill(a, f.scale_step, panel, from, inputs, b.w);
         const BlockStep s = {
             .panel = panel,
             .first = i == 0,
             .last = i + 1 == steps,
             .y_from = fetch < fetching ? fetch * 4 / fetching : 0,
             .y_to = fetch < fetching ? (fetch + 1) * 4 / fetching : 0,
-            .asking = kInput / 4,
+            .asking = static_cast<uint32_t>(f.input / 4),
             .asked = inputs * size_t{4},
-            .to_next = a.w_stride - inputs * kInput,
+            .to_next = a.w_stride - inputs * f.input,
         };
         const size_t x_at = row * size_t{a.x_groups} + from / a.x_group;
         BlockTile t = {
@@ -155,16 +159,18 @@ uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
             .acc = b.acc,
             .y = a.y + row * a.y_stride + panel * size_t{16},
             .y_stride = a.y_stride,
-            .ask = static_cast<const char*>(a.w) + (s.last ? (panel + 4) * a.w_stride : panel * a.w_stride + (from + kBlockK) * kInput),
-            .source = static_cast<const int8_t*>(a.w) + panel * a.w_stride + from * kInput,
+            .ask = static_cast<const char*>(a.w) + (s.last ? (panel + 4) * a.w_stride : panel * a.w_stride + (from + kBlockK) * f.input),
+            .source = static_cast<const int8_t*>(a.w) + panel * a.w_stride + from * f.input,
             .source_stride = a.w_stride,
         };
         uint32_t asking = 0;  // tiles that have asked for lines of this panel
         uint32_t sixes = tiles - fives;
-        if constexpr (kOnTheWay) {
-          block_tile<Dot, 6, true>(a, s, t);
-          next_rows<6>(&t);
-          --sixes;
+        if constexpr (Dot::kFills) {
+          if (f.on_the_way) {
+            block_tile<Dot, 6, true>(a, s, t);
+            next_rows<6>(&t);
+            --sixes;
+          }
         }
         block_tiles<Dot, 6>(a, s, sixes, &t, &asking);
         block_tiles<Dot, 5>(a, s, fives, &t, &asking);
@@ -172,6 +178,14 @@ uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
     row += rows;
   }
   return n_panels;
+}
+
+// None are done where zero points do not fit.
+template <class Dot, Codes kCodes, bool kF16>
+uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
+  constexpr bool kOnTheWay = Dot::kFills && kCodes == kBytes;
+  if (kCodes == kNibblesZero && !zeros_fit(a, scale_step)) return 0;
+  return block_gemm<Dot>(a, {block_fill<kCodes, kF16, kOnTheWay>, kCodes == kBytes ? size_t{16} : size_t{8}, scale_step, kOnTheWay});
 }
 
 }  // namespace
