@@ -14,14 +14,14 @@ Share share(const Worker& w, uint32_t count) {
   return {static_cast<uint32_t>(uint64_t{count} * w.id / w.n), static_cast<uint32_t>(uint64_t{count} * (w.id + 1) / w.n)};
 }
 
-// Row i of q from x (k). What makes a row calls this while it is in the first-level cache.
-void quantize_row(const Worker& w, const float* x, uint32_t k, uint32_t i, QuantRows* q) {
+// Row i of q, its n values from `from` on, which is a group's first one, from x. What makes a row calls this while it is in the first-level cache.
+void quantize_row(const Worker& w, const float* x, uint32_t from, uint32_t n, uint32_t i, QuantRows* q) {
   uint8_t* to = q->q + i * q->stride;
-  if (q->format == LINNET_BF16)
-    w.kernels->t.bf16_row(x, k, reinterpret_cast<uint16_t*>(to));
-  else if (!w.kernels->t.quantize_row(x, k, q->group, reinterpret_cast<int8_t*>(to), q->scale + size_t{i} * q->groups, q->sum128 + size_t{i} * q->groups))
-    __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
+  if (q->format == LINNET_BF16) return w.kernels->t.bf16_row(x, n, reinterpret_cast<uint16_t*>(to) + from);
+  const size_t group = size_t{i} * q->groups + from / q->group;
+  if (!w.kernels->t.quantize_row(x, n, q->group, reinterpret_cast<int8_t*>(to) + from, q->scale + group, q->sum128 + group)) __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
 }
+void quantize_row(const Worker& w, const float* x, uint32_t k, uint32_t i, QuantRows* q) { quantize_row(w, x, 0, k, i, q); }
 
 void sync(const Worker& w) { w.sync_fn(w.team, w.n); }
 
@@ -124,6 +124,23 @@ GemmArgs gemm_args(const Matrix& mat, const float* x, size_t x_stride, const Qua
   return a;
 }
 
+void skip_rows(GemmArgs* a, size_t rows) {
+  a->x = static_cast<const uint8_t*>(a->x) + rows * a->x_stride;
+  if (!a->x_scale) return;
+  a->x_scale += rows * a->x_groups;
+  a->x_sum128 += rows * a->x_groups;
+}
+
+// Panels panel..panel + n - 1 for a's rows. y: of the first panel; bias: of the whole matrix, or nullptr.
+void run_panels(const Worker& w, const Matrix& mat, GemmArgs* a, size_t panel, uint32_t n, const float* bias, float* y) {
+  a->w = static_cast<const uint8_t*>(mat.panels) + panel * a->w_stride;
+  a->w_scale = static_cast<const uint8_t*>(mat.scales) + panel * a->w_scale_stride;
+  a->bias = bias ? bias + panel * kPanel : nullptr;
+  a->y = y;
+  a->n_panels = n;
+  w.kernels->gemm[mat.format].run(a);
+}
+
 void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
           float* y, size_t y_stride) {
   if (m == 0) return;
@@ -132,14 +149,7 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   a.m = m;
   a.accumulate = accumulate;
   Pieces pieces = panel_pieces(w, n_panels, m > 8);
-  for (Share panels; pieces.take(&panels);) {
-    a.w = static_cast<const uint8_t*>(mat.panels) + panels.from * a.w_stride;
-    a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels.from * a.w_scale_stride;
-    a.y = y + panels.from * kPanel;
-    a.bias = bias ? bias + panels.from * kPanel : nullptr;
-    a.n_panels = panels.to - panels.from;
-    w.kernels->gemm[mat.format].run(&a);
-  }
+  for (Share panels; pieces.take(&panels);) run_panels(w, mat, &a, panels.from, panels.to - panels.from, bias, y + panels.from * kPanel);
 }
 
 void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y,
@@ -169,18 +179,10 @@ void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const 
     for (uint32_t at = piece.from, n; at < piece.to; at += n) {  // a piece may reach from one expert's panels into the next one's
       const uint32_t expert = pairs.active[at / n_panels], panel = at % n_panels, pair = pairs.first[expert];
       n = n_panels - panel < piece.to - at ? n_panels - panel : piece.to - at;
-      const size_t panels_before = size_t{expert} * n_panels + panel;
       GemmArgs a = all;
-      a.x = static_cast<const uint8_t*>(all.x) + pair * all.x_stride;
-      a.x_scale = all.x_scale ? all.x_scale + size_t{pair} * all.x_groups : nullptr;
-      a.x_sum128 = all.x_sum128 ? all.x_sum128 + size_t{pair} * all.x_groups : nullptr;
-      a.w = static_cast<const uint8_t*>(mat.panels) + panels_before * a.w_stride;
-      a.w_scale = static_cast<const uint8_t*>(mat.scales) + panels_before * a.w_scale_stride;
-      a.bias = bias ? bias + panels_before * kPanel : nullptr;
-      a.y = y + pair * y_stride + size_t{panel} * kPanel;
+      skip_rows(&a, pair);
       a.m = pairs.first[expert + 1] - pair;
-      a.n_panels = n;
-      w.kernels->gemm[mat.format].run(&a);
+      run_panels(w, mat, &a, size_t{expert} * n_panels + panel, n, bias, y + pair * y_stride + size_t{panel} * kPanel);
     }
 }
 
@@ -216,12 +218,8 @@ void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const floa
         std::memcpy(to + r * y_stride, from + r * x_stride + mat.k, carry * sizeof(float));
       }
       GemmArgs a = gemm_args(mat, from, x_stride, &q, y_stride);
-      a.w = static_cast<const uint8_t*>(mat.panels) + size_t{head} * n_panels * a.w_stride;
-      a.w_scale = static_cast<const uint8_t*>(mat.scales) + size_t{head} * n_panels * a.w_scale_stride;
-      a.y = to + carry;
       a.m = n;
-      a.n_panels = n_panels;
-      w.kernels->gemm[mat.format].run(&a);
+      run_panels(w, mat, &a, size_t{head} * n_panels, n_panels, nullptr, to + carry);
     }
 }
 
@@ -254,24 +252,74 @@ void clamp_row(float* gate, float* up, uint32_t n, float limit) {
   }
 }
 
-void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+void act_row(const Worker& w, uint32_t act, float limit, float* gate, float* up, uint32_t n, float* y) {
   const KernelTable& t = w.kernels->t;
-  const auto run = act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : act == kActSigmoid ? t.sigmoid_mul_row : t.silu_mul_row;
+  if (act == kActSwigluClamped) clamp_row(gate, up, n, limit);
+  (act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : act == kActSigmoid ? t.sigmoid_mul_row : t.silu_mul_row)(gate, up, n, y);
+}
+
+void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
   const Share rows = share(w, m);
   for (uint32_t i = rows.from; i < rows.to; ++i) {
-    if (act == kActSwigluClamped) clamp_row(gate + i * stride, up + i * stride, n, limit);
-    run(gate + i * stride, up ? up + i * stride : nullptr, n, y + i * stride);
+    act_row(w, act, limit, gate + i * stride, up ? up + i * stride : nullptr, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
   }
 }
 
+// What a thread makes of gate_up at a time: as many rows as a block of kernels has at most, by a multiple of all groups.
+constexpr uint32_t kTileRows = 132, kTileCols = 128;
+uint32_t tile_rows(uint32_t m) { return m < kTileRows ? m : kTileRows; }
+
+// Rows `rows` by the outputs from `from` on.
+void gate_up_tile(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, Share rows, uint32_t from, QuantRows* to) {
+  const uint32_t n = by.up.n - from < kTileCols ? by.up.n - from : kTileCols, m = rows.to - rows.from;
+  float *products[2], *next = reinterpret_cast<float*>(w.scratch);  // each (m, kTileCols)
+  const Matrix* const mats[2] = {&by.gate, &by.up};
+  const float* const biases[2] = {by.gate_bias, by.up_bias};
+  for (uint32_t i = 0; i < 2; ++i) {
+    products[i] = mats[i]->panels ? next : nullptr;
+    if (!products[i]) continue;
+    GemmArgs a = gemm_args(*mats[i], x, x_stride, q, kTileCols);
+    skip_rows(&a, rows.from);
+    a.m = m;
+    run_panels(w, *mats[i], &a, from / kPanel, static_cast<uint32_t>(div_up(n, kPanel)), biases[i], next);
+    next += m * kTileCols;
+  }
+  float *gate = products[0] ? products[0] : products[1], *up = products[0] ? products[1] : nullptr;
+  for (uint32_t i = 0; i < m; ++i, gate += kTileCols) {
+    act_row(w, by.act, by.limit, gate, up ? up + i * kTileCols : nullptr, n, gate);
+    quantize_row(w, gate, from, n, rows.from + i, to);
+  }
+}
+
+void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride, QuantRows* to) {
+  if (!to || m <= kGateUpRows) {
+    float* up = by.gate.panels ? y + m * stride : nullptr;
+    if (up) gemm(w, by.gate, x, x_stride, q, m, by.gate_bias, false, y, stride);
+    gemm(w, by.up, x, x_stride, q, m, by.up_bias, false, up ? up : y, stride);
+    sync(w);
+    return act_mul(w, by.act, by.limit, y, up, stride, m, by.up.n, y, to);
+  }
+  // All rows of the same outputs one behind the other, since their weights are in the second-level cache then.
+  const uint32_t parts = static_cast<uint32_t>(div_up(m, kTileRows)), tiles = static_cast<uint32_t>(div_up(by.up.n, kTileCols)) * parts;
+  const bool whole = tiles >= 4 * w.n * parts;
+  Pieces pieces(w, tiles, whole ? parts : 1, whole ? 4 * w.n : tiles);
+  for (Share piece; pieces.take(&piece);)
+    for (uint32_t i = piece.from; i < piece.to; ++i) {
+      const uint32_t part = i % parts;
+      gate_up_tile(w, by, x, x_stride, q, {m * part / parts, m * (part + 1) / parts}, i / parts * kTileCols, to);
+    }
+}
+
 }  // namespace
 
-size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k) {
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k, uint32_t n_rows) {
   QuantRows q;
   const size_t attention = attention_scratch_bytes(kv, n_heads, n_threads);
   const size_t rows = head_k ? cut_rows(&q, nullptr, quant_stride(LINNET_BF16, head_k), static_cast<uint32_t>(div_up(head_k, 32))) : 0;
-  return attention > rows ? attention : rows;
+  const size_t tile = n_rows > kGateUpRows ? 2 * sizeof(float) * tile_rows(n_rows) * kTileCols : 0;
+  const size_t most = attention > rows ? attention : rows;
+  return most > tile ? most : tile;
 }
 
 const Ops cpu_ops = {
@@ -290,6 +338,7 @@ const Ops cpu_ops = {
     .attention = cpu_attention,
     .scale_rows = scale_rows,
     .act_mul = act_mul,
+    .gate_up = gate_up,
     .route = cpu_route,
     .gather = gather,
     .gemm_experts = gemm_experts,

@@ -11,6 +11,12 @@ static_assert(sizeof(CudaSpan) == sizeof(RowSpan) && offsetof(CudaSpan, position
 
 void sync(const Worker&) {}
 bool kv_pack(const Worker&, const KvCache&, uint32_t, const RowSpan*, uint32_t) { return false; }  // sessions refuse KIVI's formats
+void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride, QuantRows* to) {
+  float* up = by.gate.panels ? y + m * stride : nullptr;
+  if (up) cuda_gemm(w, by.gate, x, x_stride, q, m, by.gate_bias, false, y, stride);
+  cuda_gemm(w, by.up, x, x_stride, q, m, by.up_bias, false, up ? up : y, stride);
+  cuda_act_mul(w, by.act, by.limit, y, up, stride, m, by.up.n, y, to);
+}
 
 }  // namespace
 
@@ -30,6 +36,7 @@ const Ops cuda_ops = {
     .attention = cuda_attention,
     .scale_rows = cuda_scale_rows,
     .act_mul = cuda_act_mul,
+    .gate_up = gate_up,
     .route = cuda_route,
     .gather = cuda_gather,
     .gemm_experts = cuda_gemm_experts,

@@ -18,12 +18,11 @@ struct Pass {
 };
 
 // Buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
-QuantRows quant_rows(uint8_t* codes, float* scales, int32_t* sums, const Matrix& w) {
+QuantRows quant_rows(const QuantRows& room, const Matrix& w) {
   const FormatRow& f = format_row(w.format);
   if (f.x == LINNET_F32) return {};
-  return {f.x, codes, scales, sums, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
+  return {f.x, room.q, room.scale, room.sum128, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
 }
-QuantRows quant_rows(const Activations& a, const Matrix& w) { return quant_rows(a.codes, a.scales, a.sums, w); }
 
 QuantRows rows_from(const QuantRows& q, uint32_t first) {
   return {q.format, q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group, q.groups};
@@ -56,7 +55,7 @@ struct Decoder {
 
   // Each returns what the next matrix reads, unless that is f32.
   QuantRows norm(const Norm& by, const Matrix& next) {
-    QuantRows q = quant_rows(a, next);
+    QuantRows q = quant_rows(a.codes, next);
     ops.norm(w, a.x, a.d_stride, by, m, spec.d_model, a.normed, q.q ? &q : nullptr);
     ops.sync(w);
     return q;
@@ -121,7 +120,7 @@ struct Decoder {
 
   // The heads' outputs into the residual stream.
   void project(const Layer& l, const float* heads, size_t stride, uint32_t first) {
-    QuantRows rows = quant_rows(a, l.out);
+    QuantRows rows = quant_rows(a.codes, l.out);
     if (rows.q) {
       ops.quantize(w, heads, stride, m - first, l.out.k, &rows);
       ops.sync(w);
@@ -149,7 +148,7 @@ struct Decoder {
     ops.norm(w, k + rope_dim, a.kv_stride, {l.kv_a_norm, nullptr, kNormRms, kLatentEps}, m, rank, k + rope_dim, nullptr);
     ops.rope(w, k, a.kv_stride, m, 1, dim, {}, rope);
     if (l.q_a.panels) {
-      QuantRows low = quant_rows(a, l.q);
+      QuantRows low = quant_rows(a.codes, l.q);
       ops.norm(w, q, a.q_stride, {l.q_a_norm, nullptr, kNormRms, kLatentEps}, n, spec.q_lora_rank, q, low.q ? &low : nullptr);
       ops.sync(w);
       ops.gemm(w, l.q, q, a.q_stride, &low, n, nullptr, false, heads, a.heads_stride);
@@ -169,14 +168,10 @@ struct Decoder {
   }
 
   void feed_forward(const Layer& l) {
-    float* hidden = a.wide;                    // (m, d_ff)
-    float* gated = spec.ungated ? nullptr : hidden + m * a.ff_stride;
+    float* hidden = a.wide;                    // (2, m, d_ff)
     const QuantRows in = norm(l.ffn_norm, l.up);
-    if (gated) ops.gemm(w, l.gate, a.normed, a.d_stride, &in, m, l.gate_bias, false, hidden, a.ff_stride);
-    ops.gemm(w, l.up, a.normed, a.d_stride, &in, m, l.up_bias, false, gated ? gated : hidden, a.ff_stride);
-    ops.sync(w);
-    QuantRows rows = quant_rows(a, l.down);
-    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), hidden, gated, a.ff_stride, m, spec.d_ff, hidden, rows.q ? &rows : nullptr);
+    QuantRows rows = quant_rows(a.hidden, l.down);
+    ops.gate_up(w, {l.gate, l.up, l.gate_bias, l.up_bias, spec.activation, static_cast<float>(spec.act_limit)}, a.normed, a.d_stride, &in, m, hidden, a.ff_stride, rows.q ? &rows : nullptr);
     ops.sync(w);
     ops.gemm(w, l.down, hidden, a.ff_stride, &rows, m, l.down_bias, parallel() || !in_branch(spec), target(), a.d_stride);
     ops.sync(w);
@@ -186,7 +181,7 @@ struct Decoder {
   // Tokens into the residual stream.
   void embed() {
     if (spec.embd_dim) {
-      QuantRows rows = quant_rows(a, model.embd_in);
+      QuantRows rows = quant_rows(a.codes, model.embd_in);
       ops.embed(w, model.embedding, a.rows.tokens, m, a.wide, a.embd_stride);
       ops.sync(w);
       if (rows.q) {
@@ -209,7 +204,7 @@ struct Decoder {
   // Logits of some rows of the residual stream.
   void logits(const Batch& b, const float* x, float* to) {
     const Matrix& first = spec.embd_dim ? model.embd_out : model.head;
-    QuantRows in = quant_rows(a, first);
+    QuantRows in = quant_rows(a.codes, first);
     for (uint32_t i = 0; i < b.n_logits;) {
       const uint32_t from = i;  // rows one behind the other are normed at once
       while (++i < b.n_logits && b.logit_rows[i] == b.logit_rows[i - 1] + 1) {}
@@ -222,7 +217,7 @@ struct Decoder {
     if (spec.embd_dim) {
       ops.gemm(w, model.embd_out, rows, stride, &in, b.n_logits, nullptr, false, a.wide, a.embd_stride);
       ops.sync(w);
-      rows = a.wide, stride = a.embd_stride, in = quant_rows(a, model.head);
+      rows = a.wide, stride = a.embd_stride, in = quant_rows(a.codes, model.head);
       if (in.q) {
         ops.quantize(w, rows, stride, b.n_logits, spec.embd_dim, &in);
         ops.sync(w);
@@ -256,7 +251,7 @@ struct Decoder {
                   l.router_correction}, capacity, a.router, a.router_stride, m, a.pairs);
     ops.sync(w);
 
-    QuantRows pair_in = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_gate);
+    QuantRows pair_in = quant_rows(a.pair_q, l.expert_gate);
     float* rows = weigh_input || !in.q ? a.pair_rows : nullptr;
     ops.gather(w, a.normed, a.d_stride, &in, n_pairs, spec.d_model, spec.n_active, a.pairs, weigh_input, rows, in.q ? &pair_in : nullptr);
     ops.sync(w);
@@ -268,7 +263,7 @@ struct Decoder {
     }
     ops.sync(w);
 
-    QuantRows pair_hidden = quant_rows(a.pair_q.q, a.pair_q.scale, a.pair_q.sum128, l.expert_down), hidden = quant_rows(a, l.down);
+    QuantRows pair_hidden = quant_rows(a.pair_q, l.expert_down), hidden = quant_rows(a.codes, l.down);
     ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), pair_gate, pair_up, a.expert_stride, n_pairs, spec.expert_ff, pair_gate, pair_hidden.q ? &pair_hidden : nullptr);
     if (shared) ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gate, up, a.ff_stride, m, spec.shared_ff, gate, hidden.q ? &hidden : nullptr);
     ops.sync(w);

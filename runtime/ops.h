@@ -92,6 +92,15 @@ struct AttentionArgs {
   RopeView sink_rope;  // (rows, kMaxSinks, n_pairs): where the sinks stand for each row
 };
 
+// The first half of a feed-forward network.
+struct GateUp {
+  const Matrix &gate, &up;            // (n, k); gate without panels: there is none
+  const float *gate_bias, *up_bias;   // (n) or nullptr
+  uint32_t act;                       // Activation
+  float limit;
+};
+constexpr uint32_t kGateUpRows = 8;  // Ops::gate_up on the CPU
+
 // How the rows of a layer choose their experts; ModelSpec says what each means.
 struct Router {
   uint32_t n_experts, n_active, sigmoid, normalise;
@@ -154,6 +163,9 @@ struct Ops {
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped (gpt-oss), which works in gate and up: g = min(gate, limit),
   // u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
   void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
+  // act_mul of two products of the same m rows: y(m, n) = act(x * gate^T) * (x * up^T), quantised too where to != nullptr. Syncs within. y has room for both products, (2, m, stride); with `to`
+  // and more than kGateUpRows rows the CPU goes tile by tile through its scratch instead and leaves y alone.
+  void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride, QuantRows* to);
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where that is not nullptr, or,
@@ -245,8 +257,8 @@ extern const Ops cuda_ops;
 #endif
 
 extern const Ops cpu_ops;
-// Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0.
-size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k);
+// Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0; n_rows: most rows of gate_up, or 0.
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k, uint32_t n_rows);
 size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
 
 }  // namespace linnet

@@ -16,35 +16,35 @@ constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, 
 
 size_t row_floats(uint64_t n) { return static_cast<size_t>(padded_n(n)); }
 
-template <class Fn>
-void each_matrix(const linnet_model& model, Fn fn) {
-  for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
-    const Layer& l = model.layers[i];
-    for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.down, &l.expert_gate})
-      if (m->panels) fn(*m);
+// Room for quantised rows that any of some matrices reads.
+struct Room {
+  uint64_t bytes = 0, groups = 0;  // of a row
+
+  void add(const Matrix& m) {
+    const Format x = format_row(m.format).x;
+    if (!m.panels || x == LINNET_F32) return;
+    if (quant_stride(x, m.k) > bytes) bytes = quant_stride(x, m.k);
+    if (n_x_groups(m.format, m.k) > groups) groups = n_x_groups(m.format, m.k);
   }
-  for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out})
-    if (m->panels) fn(*m);
-}
+  void take(Arena& arena, uint64_t rows, QuantRows* q) const {
+    q->stride = static_cast<size_t>(bytes);  // 0: there are no such matrices
+    q->q = arena.take<uint8_t>("activations", rows * bytes);
+    q->scale = arena.take<float>("activations", rows * groups);
+    q->sum128 = arena.take<int32_t>("activations", rows * groups);
+  }
+};
 
 // What the rows of a chunk of c take in layers with experts, beside what all layers use.
 void layout_experts(Arena& arena, const linnet_model& model, uint64_t c, Activations* a) {
   const ModelSpec& spec = model.spec;
   const uint64_t pairs = c * spec.n_active;
-  uint64_t longest = 0, groups = 0;
+  Room room;
   for (uint32_t i = 0; i < spec.n_layers; ++i)
-    for (const Matrix* m : {&model.layers[i].expert_gate, &model.layers[i].expert_down}) {
-      const Format x = format_row(m->format).x;
-      if (!m->panels || x == LINNET_F32) continue;
-      if (quant_stride(x, m->k) > longest) longest = quant_stride(x, m->k);
-      if (n_x_groups(m->format, m->k) > groups) groups = n_x_groups(m->format, m->k);
-    }
+    for (const Matrix* m : {&model.layers[i].expert_gate, &model.layers[i].expert_down}) room.add(*m);
   a->router = arena.take<float>("activations", c * a->router_stride);
   a->shared_gate = arena.take<float>("activations", spec.shared_gate ? c * kPanel : 0);
   a->pair_rows = arena.take<float>("activations", pairs * a->d_stride);
-  a->pair_q.q = arena.take<uint8_t>("activations", pairs * longest);
-  a->pair_q.scale = arena.take<float>("activations", pairs * groups);
-  a->pair_q.sum128 = arena.take<int32_t>("activations", pairs * groups);
+  room.take(arena, pairs, &a->pair_q);
   a->pairs.experts = arena.take<uint32_t>("activations", pairs);
   a->pairs.weights = arena.take<float>("activations", pairs);
   a->pairs.places = arena.take<uint32_t>("activations", pairs);
@@ -88,22 +88,24 @@ void layout_activations(const Places& places, const linnet_model& model, const l
     a->router_stride = row_floats(spec.n_experts);
   }
   const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = (spec.ungated ? 1 : 2) * a->ff_stride + 2 * spec.n_active * a->expert_stride;
-  uint64_t wide = qkv > gate_up ? qkv : gate_up;
-  if (a->embd_stride > wide) wide = a->embd_stride;
-  uint64_t longest = 0, groups = 0;
-  each_matrix(model, [&](const Matrix& m) {
-    const Format x = format_row(m.format).x;
-    if (x == LINNET_F32) return;
-    if (quant_stride(x, m.k) > longest) longest = quant_stride(x, m.k);
-    if (n_x_groups(m.format, m.k) > groups) groups = n_x_groups(m.format, m.k);
-  });
+  Room codes, hidden;
+  bool by_tiles = !model.own && !spec.n_experts;  // whether gate_up() leaves `wide` alone but for few rows
+  for (uint32_t i = 0; i < spec.n_layers; ++i) {
+    const Layer& l = model.layers[i];
+    for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.expert_gate}) codes.add(*m);
+    (spec.n_experts && l.router.panels ? codes : hidden).add(l.down);
+    if (l.down.panels && format_row(l.down.format).x == LINNET_F32) by_tiles = false;
+  }
+  for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out}) codes.add(*m);
+  uint64_t wide = c * (qkv > a->embd_stride ? qkv : a->embd_stride);
+  const uint64_t products = (by_tiles && c > kGateUpRows ? kGateUpRows : c) * gate_up;
+  if (products > wide) wide = products;
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);
   a->branch = arena.take<float>("activations", in_branch(spec) ? c * a->d_stride : 0);
-  a->wide = arena.take<float>("activations", c * wide);
-  a->codes = arena.take<uint8_t>("activations", c * longest);
-  a->scales = arena.take<float>("activations", c * groups);
-  a->sums = arena.take<int32_t>("activations", c * groups);
+  a->wide = arena.take<float>("activations", wide);
+  codes.take(arena, c, &a->codes);
+  hidden.take(arena, c, &a->hidden);
   const uint64_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   a->n_ropes = spec.rope_local_base > 0 ? 2 : 1;
   a->n_rope_rows = p.n_chunk;
@@ -165,7 +167,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     f.page = places.pinned.take<uint8_t>("kv", page);
     model.own->session_layout(f.device, model.device, places.device, places.pinned, plan);
   } else {
-    f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k), kAlign));
+    f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k, f.act.hidden.stride ? p.n_chunk : 0), kAlign));
     f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
     const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
     f.act.shared = arena.take<uint8_t>("activations", shared);

@@ -14,7 +14,7 @@ namespace linnet {
 struct Activations {
   float *x, *normed;       // (C, d_model)
   float* branch;           // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
-  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later (C, gate + up), then gate and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
+  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later gate_up()'s y, or (C, gate + up) and behind them gate and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
   size_t d_stride, q_stride, kv_stride, ff_stride, embd_stride;
   // Layers with experts: P = C * n_active pairs of a row and one of its experts.
   size_t expert_stride, router_stride;
@@ -23,9 +23,8 @@ struct Activations {
   QuantRows pair_q;        // (P, the longer of d_model and expert_ff); format and groups as the matrix that reads them has
   Pairs pairs;
   size_t heads_stride;     // of latent attention: queries as projected, later the heads' outputs
-  uint8_t* codes;          // (C, the longest quant_stride)
-  float* scales;           // (C, groups of the longest input)
-  int32_t* sums;
+  QuantRows codes;         // (C, the longest input but down's), hidden: (C, d_ff), down's where no experts are; format and groups as the matrix that reads them has
+  QuantRows hidden;
   // Of each RoPE, the model's and where there is another that of layers with a window:
   double* inv_freq;        // (ropes, rope_dim / 2)
   RowTables made, rows;    // as the host writes them, and as operations read them: the same memory, unless a device has its own

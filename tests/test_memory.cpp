@@ -116,15 +116,17 @@ TEST_CASE("need equals used, by purpose, and the plan says the same") {
       CHECK(within_1_percent(table.at("text"), 4 * 4096));
       if (threads > 1) CHECK(within_1_percent(table.at("threads"), static_cast<double>((threads - 1) * 256 * 1024 + threads * 64)));
       const size_t dm = up(d.d_model, 16), q = up(size_t{d.n_heads} * d.head_dim, 16), k = up(size_t{d.n_kv_heads} * d.head_dim, 16), ff = up(d.d_ff, 16);
-      const size_t longest = std::max<size_t>({d.d_model, size_t{d.n_heads} * d.head_dim, d.d_ff}), xg = (longest + 63) / 64;
-      const size_t rows = 64 * 4 * (2 * dm + std::max(q + 2 * k, 2 * ff)) + 64 * (up(longest, 32) + 64) + 2 * 64 * 4 * xg + 2 * 64 * 4 * (d.head_dim / 2) + 64 * 4;
+      const auto codes = [](size_t n) { return 64 * (up(n, 32) + 64) + 2 * 64 * 4 * ((n + 63) / 64); };  // of 64 rows, with scales and sums
+      // Gate and up of more than 8 rows are made 128 outputs at a time, in each thread's scratch.
+      const size_t rows = 64 * 4 * 2 * dm + 4 * std::max(64 * (q + 2 * k), 8 * 2 * ff) + codes(std::max<size_t>(d.d_model, size_t{d.n_heads} * d.head_dim)) + codes(d.d_ff) + 2 * 64 * 4 * (d.head_dim / 2) + 64 * 4;
       const size_t group = d.n_heads / d.n_kv_heads, tile = 32 / group * group;
       const auto running = [&](size_t n) { return 2 * up(n * 4, 64) + n * dpad * 4; };  // m, l, acc
       const size_t second = d.head_dim <= 16 ? up(tile * (kpad + 64), 64) + up(tile * 4, 64) : 0;
       const bool f8 = kv == LINNET_F8E4M3 || kv == LINNET_F8E5M2;
       const size_t integers = f8 ? std::max<size_t>(4 * 16 * kpad, 2 * 16 * 256) + 4 * 16 * 4 : 0;  // of four pages of K or two panels of a block of V, and scales
-      const size_t scratch = second + integers + up(tile * (kpad + 64), 64) + 2 * up(tile * groups * 4, 64) + up(tile * d.head_dim * 4, 64) + tile * 256 * (4 + 1 + 1) + 1024 +
+      const size_t attention = second + integers + up(tile * (kpad + 64), 64) + 2 * up(tile * groups * 4, 64) + up(tile * d.head_dim * 4, 64) + tile * 256 * (4 + 1 + 1) + 1024 +
                              2 * up(tile * 4, 64) + running(tile) + running(tile * (threads > 1 ? 4 : 1));
+      const size_t scratch = std::max<size_t>(attention, 2 * 4 * 64 * 128);
       const size_t shared = threads > 1 ? up(4 * threads * 4, 64) + running(4 * threads * tile) : 0;  // tiles that all threads work on
       CHECK(within_1_percent(table.at("activations"), static_cast<double>(rows + threads * scratch + shared)));
     }
