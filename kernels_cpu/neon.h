@@ -102,19 +102,28 @@ INLINE Pair load_pair(const uint8_t* w, int q) {
   return {vreinterpretq_s8_u8(vld1q_u8(w + q * 16)), vreinterpretq_s8_u8(vld1q_u8(w + 64 + q * 16))};
 }
 
-// R rows by one panel over the whole k, kQuarters of its quarters at a time, as many as sums fit in the registers. scale_step: bytes from one
-// group's weight scales to the next, 0 for format i8.
+constexpr uint32_t kBlockK = 256;     // inputs; a multiple of all groups: of four panels their weights leave half of a first-level cache of 32 KiB free
+constexpr uint32_t kBlockRows = 132;  // at most
+
+// Which inputs: `n` from `from` on, whole groups but at the end.
+struct Part {
+  uint32_t from, n;
+};
+
+// R rows by one panel by some inputs, kQuarters of its quarters at a time, as many as sums fit in the registers. scale_step: bytes from one group's weight
+// scales to the next, 0 for format i8. acc[r * 4]: a row's sums before and after, in memory, since the registers are the inner loop's.
 template <class Dot, int R, int kQuarters, Codes kCodes, bool kF16>
-void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
+void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, Part part, size_t scale_step, float (*acc)[16]) {
   constexpr size_t kEight = kCodes == kBytes ? 128 : 64;  // bytes of 8 inputs
-  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
-  const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
-  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  const float* x_scale = a.x_scale + row * size_t{a.x_groups};
-  const int32_t* x_sum = a.x_sum128 + row * size_t{a.x_groups};
-  alignas(16) float acc[R][16];  // in memory: the registers are the inner loop's
-  for (int r = 0; r < R; ++r) store(acc[r], all(0.0f));
-  for (uint32_t left = (a.k + 31) / 32 * 32; left;) {
+  const size_t group_from = part.from / a.x_group;
+  const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride + part.from;
+  const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride + part.from / 8 * kEight;
+  const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride + group_from * scale_step;
+  const float* x_scale = a.x_scale + row * size_t{a.x_groups} + group_from;
+  const int32_t* x_sum = a.x_sum128 + row * size_t{a.x_groups} + group_from;
+  if (part.from == 0)
+    for (int r = 0; r < R; ++r) store(acc[r * 4], all(0.0f));
+  for (uint32_t left = part.n; left;) {
     const uint32_t group = left < a.x_group ? left : a.x_group;
     left -= group;
     const V ws = load_scales<kF16>(w_scale);
@@ -137,7 +146,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
         UNROLL for (int q = first; q < first + kQuarters; ++q) {
           if (kCodes == kNibblesZero) back = zero_sum(w_scale, q, sum128);
           const float32x4_t d = vcvtq_f32_s32(vaddq_s32(dot[r / Dot::kRows].total(q, r % Dot::kRows), back));
-          vst1q_f32(acc[r] + q * 4, vfmaq_f32(vld1q_f32(acc[r] + q * 4), d, vmulq_n_f32(ws.v[q], xs)));
+          vst1q_f32(acc[r * 4] + q * 4, vfmaq_f32(vld1q_f32(acc[r * 4] + q * 4), d, vmulq_n_f32(ws.v[q], xs)));
         }
       }
     }
@@ -147,25 +156,37 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     ++x_scale;
     ++x_sum;
   }
-  for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, load(acc[r]));
+  if (part.from + part.n >= a.k)
+    for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, load(acc[r * 4]));
 }
 
-// One multiplies for a row alone, Many for 2 and R rows (R a power of two).
+// One multiplies for a row alone, Many for 2 and R rows (R a power of two). More than R rows go by a part of four panels' inputs at a time, which stays in the
+// first-level cache.
 template <class One, class Many, int R, int kQuarters, Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
-  using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
+  using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, Part, size_t, float (*)[16]);
   const GemmArgs& a = *args;
-  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
-    for (uint32_t row = 0; row < a.m;) {
-      const uint32_t left = a.m - row;
-      uint32_t rows = 1;
-      Tile tile = int_tile<One, 1, 4, kCodes, kF16>;
-      if (left >= R) rows = R, tile = int_tile<Many, R, kQuarters, kCodes, kF16>;
-      else if (R > 4 && left >= 4) rows = 4, tile = int_tile<Many, R < 4 ? R : 4, 4, kCodes, kF16>;
-      else if (left >= 2) rows = 2, tile = int_tile<Many, 2, 4, kCodes, kF16>;
-      tile(a, row, panel, scale_step);
-      row += rows;
-    }
+  const uint32_t k = (a.k + 31) / 32 * 32, most = a.m > R ? kBlockK : k;
+  alignas(16) float acc[kBlockRows * 4][16];  // [row][panel]
+  for (uint32_t from = 0, blocks = (a.m - 1) / kBlockRows + 1; blocks; --blocks) {
+    const uint32_t to = from + (a.m - from) / blocks;
+    for (uint32_t panel = 0; panel < a.n_panels; panel += 4)
+      for (Part part{0, 0}; part.from < k; part.from += part.n) {
+        part.n = k - part.from < most ? k - part.from : most;
+        for (uint32_t p = 0; p < 4 && panel + p < a.n_panels; ++p)
+          for (uint32_t row = from; row < to;) {
+            const uint32_t left = to - row;
+            uint32_t rows = 1;
+            Tile tile = int_tile<One, 1, 4, kCodes, kF16>;
+            if (left >= R) rows = R, tile = int_tile<Many, R, kQuarters, kCodes, kF16>;
+            else if (R > 4 && left >= 4) rows = 4, tile = int_tile<Many, R < 4 ? R : 4, 4, kCodes, kF16>;
+            else if (left >= 2) rows = 2, tile = int_tile<Many, 2, 4, kCodes, kF16>;
+            tile(a, row, panel + p, part, scale_step, acc + (row - from) * 4 + p);
+            row += rows;
+          }
+      }
+    from = to;
+  }
 }
 
 // The integer entries of a tier.
