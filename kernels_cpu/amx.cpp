@@ -69,9 +69,8 @@ struct TileBlock {
   char apart[1976];  // dot and acc at the same place of a page, but for half of it: a load waits for an older store of the same lower twelve bits
   alignas(64) float acc[kTileRows / kRows][kPanels][16][16];
   alignas(64) float zeros[kPanels][16][16];
-  alignas(64) float spare[kPanels][16][16];       // for what is in the tiles before the first step
   alignas(64) int8_t w[kPanels][kMaxGroup * 16];  // codes of a group that are not bytes, or no multiple of 64
-  alignas(64) int8_t x[kTileRows][kMaxGroup];     // inputs of the latter
+  alignas(64) int8_t x[kRows][kMaxGroup];         // inputs of the latter
 };
 static_assert(offsetof(TileBlock, dot) == 0 && offsetof(TileBlock, acc) % 4096 == 2048);
 
@@ -192,7 +191,7 @@ void tile_block(const GemmArgs& a, Codes kind, size_t scale_step, uint32_t row, 
   // All steps of these panels share in asking for the next ones, which may be in memory.
   const size_t next = kPanels * a.w_stride, asked = next * kRows / a.m / groups + 1;
   const int8_t* ask = codes + next + next * row / a.m;
-  b->last = {b->zeros[0][0], b->spare[0][0], a.x_scale, w_scale};
+  b->last = {b->zeros[0][0], b->acc[0][0][0], a.x_scale, w_scale};  // of whatever the tiles hold: the second step writes acc[0] anew
   for (uint32_t from = 0, g = 0; from < k; from += a.x_group, ++g, codes += a.x_group * input, w_scale += scale_step) {
     const uint32_t n = k - from < a.x_group ? k - from : a.x_group;
     const bool padded = n % 64 != 0, copied = f16 || padded;
@@ -204,7 +203,7 @@ void tile_block(const GemmArgs& a, Codes kind, size_t scale_step, uint32_t row, 
       for (size_t i = 0; i < asked; i += 64) _mm_prefetch(reinterpret_cast<const char*>(ask + i), _MM_HINT_T1);
       const int8_t* x = all_x + first[s] * a.x_stride + from;
       b->soon = s + 1 < steps ? all_x + first[s + 1] * a.x_stride + from : all_x + first[0] * a.x_stride + from + n;
-      if (padded) pad_rows(x, a.x_stride, n, b->x + s * kRows), x = b->x[s * kRows];
+      if (padded) pad_rows(x, a.x_stride, n, b->x), x = b->x[0];
       (n > 64 ? f16 ? step<true, true> : step<false, true> : f16 ? step<true, false> : step<false, false>)(b, x, padded ? kMaxGroup : a.x_stride, w);
       b->last = {g ? b->acc[s][0][0] : b->zeros[0][0], b->acc[s][0][0], a.x_scale + first[s] * size_t{a.x_groups} + g, w_scale};
     }
@@ -223,7 +222,6 @@ __attribute__((noinline)) void tile_gemm(const GemmArgs& a, Codes kind, size_t s
   const Tiles tiles;
   TileBlock b;
   __builtin_memset(b.zeros, 0, sizeof b.zeros);
-  __builtin_memset(b.spare, 0, sizeof b.spare);
   b.x_scale_stride = a.x_groups * sizeof(float);
   b.w_scale_stride = a.w_scale_stride;
   b.soon_stride = a.x_stride;

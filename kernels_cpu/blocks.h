@@ -119,7 +119,7 @@ void block_tiles(const GemmArgs& a, const BlockStep& s, uint32_t tiles, BlockTil
 // What differs between formats: kept out of block_gemm(), so that there is one of it.
 struct BlockFormat {
   void (*fill)(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, uint8_t* to);
-  size_t input, scale_step;  // bytes of a panel
+  size_t input, scale_step;  // bytes of a panel, and from one group's scales to the next's
   bool on_the_way;           // the first tile does the codes
 };
 

@@ -168,7 +168,7 @@ struct Decoder {
   }
 
   void feed_forward(const Layer& l) {
-    float* hidden = a.wide;                    // (2, m, d_ff)
+    float* hidden = a.wide;                    // (gate and up, m, d_ff), as gate_up() has it
     const QuantRows in = norm(l.ffn_norm, l.up);
     QuantRows rows = quant_rows(a.hidden, l.down);
     ops.gate_up(w, {l.gate, l.up, l.gate_bias, l.up_bias, spec.activation, static_cast<float>(spec.act_limit)}, a.normed, a.d_stride, &in, m, hidden, a.ff_stride, rows.q ? &rows : nullptr);

@@ -99,7 +99,7 @@ struct GateUp {
   uint32_t act;                       // Activation
   float limit;
 };
-constexpr uint32_t kGateUpRows = 8;  // Ops::gate_up on the CPU
+constexpr uint32_t kGateUpRows = 8;  // up to so many the CPU's gate_up makes whole matrices
 
 // How the rows of a layer choose their experts; ModelSpec says what each means.
 struct Router {
@@ -163,7 +163,7 @@ struct Ops {
   // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped (gpt-oss), which works in gate and up: g = min(gate, limit),
   // u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
   void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
-  // act_mul of two products of the same m rows: y(m, n) = act(x * gate^T) * (x * up^T), quantised too where to != nullptr. Syncs within. y has room for both products, (2, m, stride); with `to`
+  // act_mul of two products of the same m rows: y(m, n) = act(x * gate^T) * (x * up^T), quantised too where to != nullptr. May sync within. y has room for both products, (2, m, stride); with `to`
   // and more than kGateUpRows rows the CPU goes tile by tile through its scratch instead and leaves y alone.
   void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride, QuantRows* to);
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.

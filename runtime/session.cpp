@@ -93,7 +93,7 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
     for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.expert_gate}) codes.add(*m);
-    (spec.n_experts && l.router.panels ? codes : hidden).add(l.down);
+    (l.router.panels ? codes : hidden).add(l.down);
     if (l.down.panels && format_row(l.down.format).x == LINNET_F32) by_tiles = false;
   }
   for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out}) codes.add(*m);
@@ -167,7 +167,8 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     f.page = places.pinned.take<uint8_t>("kv", page);
     model.own->session_layout(f.device, model.device, places.device, places.pinned, plan);
   } else {
-    f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k, f.act.hidden.stride ? p.n_chunk : 0), kAlign));
+    const uint32_t gate_up_rows = f.act.hidden.stride ? p.n_chunk : 0;  // 0: no layer without experts quantises what its last matrix reads
+    f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k, gate_up_rows), kAlign));
     f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
     const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
     f.act.shared = arena.take<uint8_t>("activations", shared);

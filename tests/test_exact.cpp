@@ -213,6 +213,22 @@ TEST_CASE("every row of a prefill equals the row of a decode") {
     }
 }
 
+// Nine tiles of outputs and two parts of rows: threads take tiles in runs, or each by itself, where whole matrices are made of up to eight rows.
+TEST_CASE("a feed-forward network in tiles gives the bytes of whole matrices") {
+  for (const linnet_format f : {LINNET_I8G128, LINNET_I8G64, LINNET_I8G32, LINNET_I4G64, LINNET_F8E4M3, LINNET_BF16})
+    for (const linnet_isa isa : tiers()) {
+      if (kSlow && isa != tiers().back()) continue;
+      const Model model("synthetic:wide-tiny", f, isa);
+      const Tokens tokens = random_tokens(200, model.desc.n_vocab, 11);
+      const auto want = run(model, tokens, params(LINNET_I8, 1, 8, 1, 200), 200);
+      for (const uint32_t threads : {1u, 2u, 3u})
+        for (const uint32_t chunk : {9u, 140u, 200u}) {
+          INFO(linnet_format_name(f) << " isa " << linnet_isa_name(isa) << " threads " << threads << " chunk " << chunk);
+          REQUIRE(same_bytes(run(model, tokens, params(LINNET_I8, threads, chunk, 1, 200), 200).back(), want.back()));
+        }
+    }
+}
+
 TEST_CASE("negative control: one code of one weight changes the bytes") {
   Model model("tests/golden/llama", LINNET_I8G128), other("tests/golden/llama", LINNET_I8G128, 0, false);
   const Tokens tokens = random_tokens(40, model.desc.n_vocab, 5);
