@@ -19,14 +19,15 @@ const char* start() {
 
 struct alignas(64) TileShapes {
   uint8_t palette = 1, start_row = 0, none[14] = {};
-  uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  uint16_t row_bytes[16];
+  uint8_t rows[16];
 };
-constexpr TileShapes kShapes;
+constexpr TileShapes kShapes = {.row_bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
+constexpr TileShapes kShapes32 = {.row_bytes = {64, 64, 64, 64, 32, 32, 64, 64}, .rows = {16, 16, 16, 16, 16, 16, 8, 8}};  // groups of 32 inputs: half as much of x and of weights
 
-// All eight tiles are 16 rows of 64 bytes. Intrinsics of GCC 12 name eight bytes of the shapes as what they read.
+// Intrinsics of GCC 12 name eight bytes of the shapes as what they read.
 struct Tiles {
-  Tiles() { asm volatile("ldtilecfg %0" ::"m"(kShapes)); }
+  explicit Tiles(const TileShapes& shapes = kShapes) { asm volatile("ldtilecfg %0" ::"m"(shapes)); }
   ~Tiles() { asm volatile("tilerelease" ::: "memory"); }
   Tiles(const Tiles&) = delete;
 };
@@ -176,9 +177,8 @@ void pad_rows(const int8_t* x, size_t x_stride, uint32_t n, int8_t (*to)[kMaxGro
 }
 
 // `rows` rows from `row` by four panels, of which those from new_panel on are stored. The last sixteen rows may reach back into those before.
-void tile_block(const GemmArgs& a, Codes kind, size_t scale_step, uint32_t row, uint32_t rows, uint32_t panel, uint32_t new_panel, TileBlock* b) {
+void tile_block(const GemmArgs& a, Codes kind, bool f16, size_t scale_step, uint32_t row, uint32_t rows, uint32_t panel, uint32_t new_panel, TileBlock* b) {
   const size_t input = kind == kBytes ? 16 : 8;  // bytes of a panel
-  const bool f16 = kind != kBytes;
   const uint32_t k = (a.k + 31) / 32 * 32, steps = (rows + kRows - 1) / kRows, groups = (k - 1) / a.x_group + 1;
   // Rows of y are asked for by all steps: many at once would keep weights from coming.
   const size_t y_stride = a.y_stride;
@@ -194,7 +194,7 @@ void tile_block(const GemmArgs& a, Codes kind, size_t scale_step, uint32_t row, 
   b->last = {b->zeros[0][0], b->acc[0][0][0], a.x_scale, w_scale};  // of whatever the tiles hold: the second step writes acc[0] anew
   for (uint32_t from = 0, g = 0; from < k; from += a.x_group, ++g, codes += a.x_group * input, w_scale += scale_step) {
     const uint32_t n = k - from < a.x_group ? k - from : a.x_group;
-    const bool padded = n % 64 != 0, copied = f16 || padded;
+    const bool padded = a.x_group != 32 && n % 64 != 0, copied = kind != kBytes || padded;
     if (copied) bytes_of(a, kind, codes, w_scale, n, b);
     const int8_t* w = copied ? b->w[0] : codes;
     b->w_stride = copied ? sizeof b->w[0] : a.w_stride;
@@ -218,8 +218,8 @@ void tile_block(const GemmArgs& a, Codes kind, size_t scale_step, uint32_t row, 
     }
 }
 
-__attribute__((noinline)) void tile_gemm(const GemmArgs& a, Codes kind, size_t scale_step) {
-  const Tiles tiles;
+__attribute__((noinline)) void tile_gemm(const GemmArgs& a, Codes kind, bool f16, size_t scale_step) {
+  const Tiles tiles(a.x_group == 32 ? kShapes32 : kShapes);
   TileBlock b;
   __builtin_memset(b.zeros, 0, sizeof b.zeros);
   b.x_scale_stride = a.x_groups * sizeof(float);
@@ -227,16 +227,16 @@ __attribute__((noinline)) void tile_gemm(const GemmArgs& a, Codes kind, size_t s
   b.soon_stride = a.x_stride;
   for (uint32_t panel = 0; panel < a.n_panels; panel += kPanels)
     for (uint32_t row = 0; row < a.m; row += kTileRows)
-      tile_block(a, kind, scale_step, row, a.m - row < kTileRows ? a.m - row : kTileRows, panel + kPanels <= a.n_panels ? panel : a.n_panels - kPanels, panel, &b);
+      tile_block(a, kind, f16, scale_step, row, a.m - row < kTileRows ? a.m - row : kTileRows, panel + kPanels <= a.n_panels ? panel : a.n_panels - kPanels, panel, &b);
 }
 
-template <linnet_format kFormat, Codes kCodes, size_t kScaleStep>
+template <linnet_format kFormat, Codes kCodes, bool kF16, size_t kScaleStep>
 void gemm(const GemmArgs* args) {
-  if (args->m < kRows || args->n_panels < kPanels || args->x_group < 64 || (kCodes == kNibblesZero && !zeros_fit(*args, kScaleStep))) return vnni_gemm(kFormat).run(args);
+  if (args->m < kRows || args->n_panels < kPanels || (args->x_group < 64 && kFormat != LINNET_I8G32) || (kCodes == kNibblesZero && !zeros_fit(*args, kScaleStep))) return vnni_gemm(kFormat).run(args);
   size_t scale_step = kScaleStep;
   Codes kind = kCodes;
   asm("" : "+r"(scale_step), "+r"(kind));  // GCC would make a copy of 4 kB for each
-  tile_gemm(*args, kind, scale_step);
+  tile_gemm(*args, kind, kF16, scale_step);
 }
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ inline __attribute__((always_inline)) void peak_unit(int32_t (*dot)[16][16], uin
 }
 uint64_t peak(uint64_t n, uint32_t group) {
   asm("" : "+r"(group));  // one copy
-  const Tiles tiles;
+  const Tiles tiles(group == 32 ? kShapes32 : kShapes);
   alignas(64) int32_t dot[4][16][16] = {};
   tile_load<4>(dot[0], 64), tile_load<5>(dot[1], 64), tile_load<6>(dot[2], 64), tile_load<7>(dot[3], 64);  // products of tiles that nothing was loaded to take longer
   __m512 acc[16];
@@ -326,14 +326,16 @@ uint64_t peak(uint64_t n, uint32_t group) {
 }
 uint64_t peak128(uint64_t n) { return peak(n, 128); }
 uint64_t peak64(uint64_t n) { return peak(n, 64); }
+uint64_t peak32(uint64_t n) { return peak(n, 32); }
 
 const GemmKernel kGemm[] = {
-    {LINNET_I8, 1, gemm<LINNET_I8, kBytes, 0>, peak128},
-    {LINNET_I8G128, 1, gemm<LINNET_I8G128, kBytes, 64>, peak128},
-    {LINNET_I8G64, 1, gemm<LINNET_I8G64, kBytes, 64>, peak64},
-    {LINNET_I4G128, 1, gemm<LINNET_I4G128, kNibbles, 32>, peak128},
-    {LINNET_I4G64, 1, gemm<LINNET_I4G64, kNibbles, 32>, peak64},
-    {LINNET_I4G128Z, 1, gemm<LINNET_I4G128Z, kNibblesZero, 48>, peak128},
+    {LINNET_I8, 1, gemm<LINNET_I8, kBytes, false, 0>, peak128},
+    {LINNET_I8G128, 1, gemm<LINNET_I8G128, kBytes, false, 64>, peak128},
+    {LINNET_I8G64, 1, gemm<LINNET_I8G64, kBytes, false, 64>, peak64},
+    {LINNET_I8G32, 1, gemm<LINNET_I8G32, kBytes, true, 32>, peak32},
+    {LINNET_I4G128, 1, gemm<LINNET_I4G128, kNibbles, true, 32>, peak128},
+    {LINNET_I4G64, 1, gemm<LINNET_I4G64, kNibbles, true, 32>, peak64},
+    {LINNET_I4G128Z, 1, gemm<LINNET_I4G128Z, kNibblesZero, true, 48>, peak128},
 };
 
 }  // namespace
