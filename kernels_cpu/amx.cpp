@@ -1,5 +1,5 @@
 // AMX-INT8, bit-equal to scalar.cpp: many rows by integer weights. A panel's 16 groups of four inputs are a tile of 16 rows of 64 bytes as they lie, and
-// tdpbssd multiplies signed bytes by signed ones: sixteen rows of x by sixteen outputs by 64 inputs at a time. Few rows go to avx512_vnni.
+// tdpbssd multiplies signed bytes by signed ones: sixteen rows of x by sixteen outputs by 64 inputs, or a group of 32, at a time. Few rows go to avx512_vnni.
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VL__) || !defined(__AVX512DQ__) || !defined(__AVX512VNNI__)
 #error "amx.cpp needs the flags of avx512_vnni.cpp"
 #endif
@@ -75,7 +75,7 @@ struct TileBlock {
 };
 static_assert(offsetof(TileBlock, dot) == 0 && offsetof(TileBlock, acc) % 4096 == 2048);
 
-// Sixteen rows of x by four panels by 64 or 128 inputs (kTwo), and between these products the scales of the last step's: out = fmaf(dot, w_scale * x_scale, in).
+// Sixteen rows of x by four panels by what a tile holds of inputs or twice that (kTwo), and between these products the scales of the last step's: out = fmaf(dot, w_scale * x_scale, in).
 // All of it is one asm: what compilers put between the rows takes the ports that these need, and doubled the time. zmm16 to 31: the rows' x_scale.
 template <bool kF16, bool kTwo>
 __attribute__((noinline)) void step(TileBlock* b, const int8_t* x, size_t x_stride, const int8_t* w) {
@@ -148,12 +148,12 @@ void finish(TileBlock* b, bool f16) {
   }
 }
 
-// Codes of n inputs (a multiple of 32) of four panels as signed bytes, zeros up to a multiple of 64.
+// Codes of n inputs (a multiple of 32) of four panels as signed bytes, zeros up to whole tiles.
 void bytes_of(const GemmArgs& a, Codes codes, const int8_t* w, const char* w_scale, uint32_t n, TileBlock* b) {
   const __m512i low = _mm512_set1_epi8(15);
   for (uint32_t p = 0; p < kPanels; ++p, w += a.w_stride, w_scale += a.w_scale_stride) {
     const int8_t* from = w;
-    int8_t *to = b->w[p], *const end = to + (n + 63) / 64 * 64 * 16;
+    int8_t *to = b->w[p], *const end = to + (a.x_group == 32 ? n : (n + 63) / 64 * 64) * 16;
     __m512i zero = _mm512_set1_epi8(8);
     if (codes == kNibblesZero) zero = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32))), _mm512_set1_epi32(0x01010101));
     if (codes == kBytes) {
@@ -188,8 +188,8 @@ void tile_block(const GemmArgs& a, Codes kind, bool f16, size_t scale_step, uint
   for (uint32_t s = 0; s < steps; ++s) first[s] = row + s * kRows + kRows <= a.m ? row + s * kRows : a.m - kRows;
   const int8_t *codes = static_cast<const int8_t*>(a.w) + panel * a.w_stride, *all_x = static_cast<const int8_t*>(a.x);
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  // All steps of these panels share in asking for the next ones, which may be in memory.
-  const size_t next = kPanels * a.w_stride, asked = next * kRows / a.m / groups + 1;
+  // All steps of these panels share in asking for the next ones, which may be in memory. Few rows would have to ask for many lines each, more than a core waits for.
+  const size_t next = kPanels * a.w_stride, asked = a.m < kTileRows ? 0 : next * kRows / a.m / groups + 1;
   const int8_t* ask = codes + next + next * row / a.m;
   b->last = {b->zeros[0][0], b->acc[0][0][0], a.x_scale, w_scale};  // of whatever the tiles hold: the second step writes acc[0] anew
   for (uint32_t from = 0, g = 0; from < k; from += a.x_group, ++g, codes += a.x_group * input, w_scale += scale_step) {

@@ -102,7 +102,7 @@ INLINE Pair load_pair(const uint8_t* w, int q) {
   return {vreinterpretq_s8_u8(vld1q_u8(w + q * 16)), vreinterpretq_s8_u8(vld1q_u8(w + 64 + q * 16))};
 }
 
-constexpr uint32_t kBlockK = 256;     // inputs; a multiple of all groups: of four panels their weights leave half of a first-level cache of 32 KiB free
+constexpr uint32_t kBlockK = 256;     // inputs; a multiple of all groups: a panel's weights, 4 KiB, stay in the first-level cache while the rows go by
 constexpr uint32_t kBlockRows = 132;  // at most
 
 // Which inputs: `n` from `from` on, whole groups but at the end.
@@ -160,15 +160,15 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, Part part, size_t
     for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, load(acc[r * 4]));
 }
 
-// One multiplies for a row alone, Many for 2 and R rows (R a power of two). More than R rows go by a part of four panels' inputs at a time, which stays in the
-// first-level cache.
+// One multiplies for a row alone, Many for 2 and R rows (R a power of two). More than R rows go by a part of a panel's inputs at a time, which
+// stays in the first-level cache, and by four panels before the next part, so that x comes from beyond the second-level one less often.
 template <class One, class Many, int R, int kQuarters, Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, Part, size_t, float (*)[16]);
   const GemmArgs& a = *args;
   const uint32_t k = (a.k + 31) / 32 * 32, most = a.m > R ? kBlockK : k;
   alignas(16) float acc[kBlockRows * 4][16];  // [row][panel]
-  for (uint32_t from = 0, blocks = (a.m - 1) / kBlockRows + 1; blocks; --blocks) {
+  for (uint32_t from = 0, blocks = (a.m + kBlockRows - 1) / kBlockRows; blocks; --blocks) {
     const uint32_t to = from + (a.m - from) / blocks;
     for (uint32_t panel = 0; panel < a.n_panels; panel += 4)
       for (Part part{0, 0}; part.from < k; part.from += part.n) {

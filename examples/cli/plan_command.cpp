@@ -120,7 +120,6 @@ int run_fits(const Args& args) {
   std::vector<Fit> fits;
   size_t n_tried = 0;
   for (const std::string& shape : convert::shapes()) {
-    if (shape.ends_with("-tiny")) continue;  // for tests
     for (const linnet_format weights : formats) {
       Fit fit;
       fit.shape = shape;
