@@ -209,7 +209,7 @@ void tile_block(const GemmArgs& a, Codes kind, bool f16, size_t scale_step, uint
     }
   }
   finish(b, f16);
-  GemmArgs plain = a;  // nothing that is stored changes it: it stays in registers
+  const GemmArgs plain = a;  // nothing that is stored changes it: it stays in registers
   for (uint32_t s = 0; s < steps; ++s)
     for (uint32_t r = row + s * kRows - first[s]; r < kRows; ++r) {
       const float(*acc)[16] = b->acc[s][0] + r;

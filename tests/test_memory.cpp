@@ -79,13 +79,11 @@ Table session_table(const Session& s) {
 
 bool within_1_percent(size_t got, double want) { return std::fabs(static_cast<double>(got) - want) <= 0.01 * want; }
 
-}  // namespace
-
-TEST_CASE("need equals used, by purpose, and the plan says the same") {
-  const Model model("tests/golden/llama", LINNET_I8G64);
+void check_tables(const char* source, uint32_t chunk) {
+  const Model model(source, LINNET_I8G64);
   for (const uint32_t kv : {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2})
     for (const uint32_t threads : {1u, 3u}) {
-      auto p = params(kv, threads, 64, 4, 1000);
+      auto p = params(kv, threads, chunk, 4, 1000);
       const uint32_t kv_v = kv == LINNET_F16 ? uint32_t{LINNET_I8} : kv;  // K and V apart
       p.v_format = kv_v;
       p.threads = LINNET_THREADS_OWN;
@@ -116,9 +114,9 @@ TEST_CASE("need equals used, by purpose, and the plan says the same") {
       CHECK(within_1_percent(table.at("text"), 4 * 4096));
       if (threads > 1) CHECK(within_1_percent(table.at("threads"), static_cast<double>((threads - 1) * 256 * 1024 + threads * 64)));
       const size_t dm = up(d.d_model, 16), q = up(size_t{d.n_heads} * d.head_dim, 16), k = up(size_t{d.n_kv_heads} * d.head_dim, 16), ff = up(d.d_ff, 16);
-      const auto codes = [](size_t n) { return 64 * (up(n, 32) + 64) + 2 * 64 * 4 * ((n + 63) / 64); };  // of 64 rows, with scales and sums
-      // Gate and up of more than 8 rows are made 128 outputs at a time, in each thread's scratch.
-      const size_t rows = 64 * 4 * 2 * dm + 4 * std::max(64 * (q + 2 * k), 8 * 2 * ff) + codes(std::max<size_t>(d.d_model, size_t{d.n_heads} * d.head_dim)) + codes(d.d_ff) + 2 * 64 * 4 * (d.head_dim / 2) + 64 * 4;
+      const auto codes = [c = size_t{chunk}](size_t n) { return c * (up(n, 32) + 64) + 2 * c * 4 * ((n + 63) / 64); };  // of a chunk's rows, with scales and sums
+      // Gate and up of more than 8 rows are made 132 rows by 128 outputs at a time, in each thread's scratch.
+      const size_t rows = chunk * 4 * 2 * dm + 4 * std::max(chunk * (q + 2 * k), 8 * 2 * ff) + codes(std::max<size_t>(d.d_model, size_t{d.n_heads} * d.head_dim)) + codes(d.d_ff) + 2 * chunk * 4 * (d.head_dim / 2) + chunk * 4;
       const size_t group = d.n_heads / d.n_kv_heads, tile = 32 / group * group;
       const auto running = [&](size_t n) { return 2 * up(n * 4, 64) + n * dpad * 4; };  // m, l, acc
       const size_t second = d.head_dim <= 16 ? up(tile * (kpad + 64), 64) + up(tile * 4, 64) : 0;
@@ -126,10 +124,18 @@ TEST_CASE("need equals used, by purpose, and the plan says the same") {
       const size_t integers = f8 ? std::max<size_t>(4 * 16 * kpad, 2 * 16 * 256) + 4 * 16 * 4 : 0;  // of four pages of K or two panels of a block of V, and scales
       const size_t attention = second + integers + up(tile * (kpad + 64), 64) + 2 * up(tile * groups * 4, 64) + up(tile * d.head_dim * 4, 64) + tile * 256 * (4 + 1 + 1) + 1024 +
                              2 * up(tile * 4, 64) + running(tile) + running(tile * (threads > 1 ? 4 : 1));
-      const size_t scratch = std::max<size_t>(attention, 2 * 4 * 64 * 128);
+      const size_t scratch = std::max<size_t>(attention, 2 * 4 * std::min(chunk, 132u) * 128);
       const size_t shared = threads > 1 ? up(4 * threads * 4, 64) + running(4 * threads * tile) : 0;  // tiles that all threads work on
       CHECK(within_1_percent(table.at("activations"), static_cast<double>(rows + threads * scratch + shared)));
     }
+}
+
+}  // namespace
+
+TEST_CASE("need equals used, by purpose, and the plan says the same") {
+  check_tables("tests/golden/llama", 64);
+  check_tables("synthetic:wide-tiny", 16);  // eight rows of its gate and up take more than a chunk's queries, keys and values
+  check_tables("synthetic:wide-tiny", 140);  // and a tile of both more than attention's scratch
 }
 
 TEST_CASE("a latent's pages: nothing beside it, whatever the number of heads") {
