@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "../platform/team.h"
 #include "kivi.h"
 #include "registry.h"
 
@@ -117,14 +116,14 @@ size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32
 
 // Tiles that the whole team works on: for each how many parts are merged, and what came of them.
 struct SharedTiles {
-  uint32_t* merged;  // (tiles)
+  std::atomic<uint32_t>* merged;  // (tiles)
   Running running;   // (tiles, rows)
 };
 uint32_t shared_tiles(uint32_t n_threads) { return n_threads > 1 ? 4 * n_threads : 0; }  // more tiles than these keep all threads busy
 size_t cut_shared(SharedTiles* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32_t n_threads) {
   Arena a = mem ? Arena(mem, SIZE_MAX / 2) : Arena();
   const uint64_t tiles = shared_tiles(n_threads);
-  t->merged = a.take<uint32_t>("", tiles);
+  t->merged = a.take<std::atomic<uint32_t>>("", tiles);
   t->running = take_running(a, tiles * tile_rows(group), kv.classes[0].layout.dpad);
   return a.used();
 }
@@ -627,31 +626,31 @@ void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const flo
   for (uint32_t s = 0; s < n_spans; ++s) {
     const RowSpan& span = spans[s];
     const KvView view = kv.view(span.seq, layer);
-    const uint64_t items = uint64_t{lay.n_kv_heads} * span.n;  // head by head, so that threads seldom write to one page
-    for (uint64_t i = items * w.id / w.n; i < items * (w.id + 1) / w.n; ++i) {
-      const uint32_t kv_head = static_cast<uint32_t>(i / span.n), row = static_cast<uint32_t>(i % span.n), p = span.position + row;
+    for_rows(w, lay.n_kv_heads * span.n, [&](uint32_t i) {  // head by head, so that threads seldom write to one page
+      const uint32_t kv_head = i / span.n, row = i % span.n, p = span.position + row;
       uint8_t* head = view.head(p / kPagePositions, kv_head);
       const size_t at = (span.row + row) * stride + size_t{kv_head} * lay.head_dim;
       store_key(w, lay, head, p % kPagePositions, k + at);
       if (!lay.latent) store_value(w, lay, head, p % kPagePositions, v + at);
       if (p < view.of->n_sinks) store_sink(w, view, kv_head, p, k + at, lay.latent ? k + at + lay.latent : v + at, rope, span.row + row);
-    }
+    });
   }
 }
 
 bool cpu_kv_pack(const Worker& w, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans) {
-  uint32_t turn = 0;
+  bool any = false;
   for (uint32_t s = 0; s < n_spans; ++s) {
     const KvView view = kv.view(spans[s].seq, layer);
     if (!view.packed) return false;
-    for (uint32_t g = packed_groups(spans[s].position), end = packed_groups(spans[s].position + spans[s].n); g < end; ++g)
-      for (uint32_t kv_head = 0; kv_head < view.layout->n_kv_heads; ++kv_head, ++turn) {
-        if (turn % w.n != w.id) continue;
-        const uint8_t* const pages[kGroupPages] = {view.head(g * kGroupPages, kv_head), view.head(g * kGroupPages + 1, kv_head)};
-        kivi_pack(view.packed->layout, *view.layout, pages, view.group(g, kv_head));
-      }
+    const uint32_t first = packed_groups(spans[s].position), n = packed_groups(spans[s].position + spans[s].n) - first, n_heads = view.layout->n_kv_heads;
+    any = any || n;
+    for_rows(w, n * n_heads, [&](uint32_t i) {
+      const uint32_t g = first + i / n_heads, kv_head = i % n_heads;
+      const uint8_t* const pages[kGroupPages] = {view.head(g * kGroupPages, kv_head), view.head(g * kGroupPages + 1, kv_head)};
+      kivi_pack(view.packed->layout, *view.layout, pages, view.group(g, kv_head));
+    });
   }
-  return turn > 0;
+  return any;
 }
 
 void cpu_attention(const Worker& w, const AttentionArgs& a) {
@@ -731,14 +730,14 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
       done[n] = {t.blocks.m + size_t{n} * rows, t.blocks.l + size_t{n} * rows, t.blocks.acc + size_t{n} * rows * lay.dpad};
       attend_block(w, t, item, false, base, begin + kPartBlocks * kBlockPositions, a, done[n++]);
     }
-    for (uint32_t turn = 0; __atomic_load_n(&shared.merged[i], __ATOMIC_ACQUIRE) != part; ++turn) relax(turn);
+    w.tickets->await(shared.merged[i], part, w.since);
     if (part == 0) {
       if (n == 0) load_queries(w, t, a, item, group);
       begin_rows(w, t, a, item, group, run);
     }
     for (uint32_t b = 0; b < n; ++b) merge(w, run, done[b], item.rows, lay.dpad);
     if (part + 1 == parts) end_rows(w, a, item, group, run);
-    __atomic_store_n(&shared.merged[i], part + 1 == parts ? 0u : part + 1, __ATOMIC_RELEASE);
+    w.tickets->publish(shared.merged[i], part + 1 == parts ? 0u : part + 1);
   }
 }
 

@@ -98,44 +98,53 @@ void group(const Router& r, uint32_t m, const Pairs& p) {
   }
 }
 
-// The choices of a span's rows, of this thread's as cpu_route gives them out.
-void remember(const Worker& w, const Router& r, const Capacity& c, const RowSpan& span, const Pairs& p) {
-  for (uint32_t i = 0; i < span.n; ++i) {
-    if ((span.row + i) % w.n != w.id) continue;
-    uint16_t* to = c.chosen + span.seq * c.chosen_stride + size_t{span.position + i} * r.n_active;
-    for (uint32_t k = 0; k < r.n_active; ++k) to[k] = static_cast<uint16_t>(p.experts[size_t{span.row + i} * r.n_active + k]);
-  }
+// The choices of row i of a span.
+void remember(const Router& r, const Capacity& c, const RowSpan& span, uint32_t i, const Pairs& p) {
+  uint16_t* to = c.chosen + span.seq * c.chosen_stride + size_t{span.position + i} * r.n_active;
+  for (uint32_t k = 0; k < r.n_active; ++k) to[k] = static_cast<uint16_t>(p.experts[size_t{span.row + i} * r.n_active + k]);
 }
 
 // Weight 0 where earlier positions have filled the expert.
-void limit(const Worker& w, const Router& r, const Capacity& c, const RowSpan& span, const Pairs& p) {
+void limit(const Router& r, const Capacity& c, const RowSpan& span, uint32_t i, const Pairs& p) {
   const uint16_t* chosen = c.chosen + span.seq * c.chosen_stride;
-  for (uint32_t i = 0; i < span.n; ++i)
-    for (uint32_t k = 0; k < r.n_active && (span.row + i) % w.n == w.id; ++k) {
-      const size_t at = size_t{span.row + i} * r.n_active + k, before = size_t{span.position + i} * r.n_active;
-      uint32_t n = 0;
-      for (size_t j = 0; j < before; ++j) n += chosen[j] == p.experts[at];
-      if (n >= c.most) p.weights[at] = 0;
-    }
+  for (uint32_t k = 0; k < r.n_active; ++k) {
+    const size_t at = size_t{span.row + i} * r.n_active + k, before = size_t{span.position + i} * r.n_active;
+    uint32_t n = 0;
+    for (size_t j = 0; j < before; ++j) n += chosen[j] == p.experts[at];
+    if (n >= c.most) p.weights[at] = 0;
+  }
+}
+
+// The span of a row, which some span has.
+const RowSpan& span_of(const Capacity& c, uint32_t row) {
+  uint32_t i = 0;
+  while (row - c.spans[i].row >= c.spans[i].n) ++i;
+  return c.spans[i];
 }
 
 }  // namespace
 
 void cpu_route(const Worker& w, const Router& r, const Capacity& capacity, float* logits, size_t stride, uint32_t m, const Pairs& p) {
-  for (uint32_t row = w.id; row < m; row += w.n) {
+  for_rows(w, m, [&](uint32_t row) {
     float* x = logits + row * stride;
     scores(w, r, x);
     choose(r, x, p.experts + size_t{row} * r.n_active, p.weights + size_t{row} * r.n_active);
-  }
-  for (uint32_t i = 0; capacity.most && i < capacity.n_spans; ++i) remember(w, r, capacity, capacity.spans[i], p);
-  w.sync_fn(w.team, w.n);
-  if (w.id == 0) group(r, m, p);
-  for (uint32_t i = 0; capacity.most && i < capacity.n_spans; ++i) limit(w, r, capacity, capacity.spans[i], p);
+    if (!capacity.most) return;
+    const RowSpan& span = span_of(capacity, row);
+    remember(r, capacity, span, row - span.row, p);
+  });
+  sync(w);
+  for_rows(w, 1, [&](uint32_t) { group(r, m, p); });
+  if (!capacity.most) return;
+  for_rows(w, m, [&](uint32_t row) {
+    const RowSpan& span = span_of(capacity, row);
+    limit(r, capacity, span, row - span.row, p);
+  });
 }
 
 void cpu_combine(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
                  size_t gate_stride, bool accumulate, float* y) {
-  for (uint32_t row = w.id; row < m; row += w.n) {
+  for_rows(w, m, [&](uint32_t row) {
     float* to = y + row * stride;
     if (!accumulate) std::memset(to, 0, n * sizeof *to);
     if (gate) {
@@ -148,7 +157,7 @@ void cpu_combine(const Worker& w, const float* x, size_t stride, uint32_t m, uin
       if (!(pairs.weights[i] > 0) && !(pairs.weights[i] < 0)) continue;
       w.kernels->t.merge_row(to, x + pairs.places[i] * stride, n, 1.0f, weigh ? pairs.weights[i] : 1.0f);
     }
-  }
+  });
 }
 
 }  // namespace linnet

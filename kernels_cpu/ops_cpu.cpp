@@ -1,4 +1,4 @@
-// The CPU backend: every operation is cut into shares of rows, heads or panels, one per thread. How it is cut changes no bits.
+// The CPU backend: every operation is cut into pieces of rows, heads or panels. How it is cut, and who computes what, changes no bits.
 #include <cstring>
 
 #include "../runtime/ops.h"
@@ -9,11 +9,6 @@
 namespace linnet {
 namespace {
 
-// [0, count), one contiguous share per thread.
-Share share(const Worker& w, uint32_t count) {
-  return {static_cast<uint32_t>(uint64_t{count} * w.id / w.n), static_cast<uint32_t>(uint64_t{count} * (w.id + 1) / w.n)};
-}
-
 // Row i of q, its n values from `from` on, which is a group's first one, from x. What makes a row calls this while it is in the first-level cache.
 void quantize_row(const Worker& w, const float* x, uint32_t from, uint32_t n, uint32_t i, QuantRows* q) {
   uint8_t* to = q->q + i * q->stride;
@@ -23,12 +18,8 @@ void quantize_row(const Worker& w, const float* x, uint32_t from, uint32_t n, ui
 }
 void quantize_row(const Worker& w, const float* x, uint32_t k, uint32_t i, QuantRows* q) { quantize_row(w, x, 0, k, i, q); }
 
-void sync(const Worker& w) { w.sync_fn(w.team, w.n); }
-
 void embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride) {
-  const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i)
-    w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, static_cast<uint32_t>(tokens[i]), y + i * y_stride);
+  for_rows(w, m, [&](uint32_t i) { w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, static_cast<uint32_t>(tokens[i]), y + i * y_stride); });
 }
 
 void norm_row(const Worker& w, const Norm& norm, const float* x, uint32_t n, float* y) {
@@ -43,20 +34,18 @@ void norm_row(const Worker& w, const Norm& norm, const float* x, uint32_t n, flo
 }
 
 void norm(const Worker& w, const float* x, size_t stride, const Norm& norm, uint32_t m, uint32_t n, float* y, QuantRows* q) {
-  const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i) {
+  for_rows(w, m, [&](uint32_t i) {
     norm_row(w, norm, x + i * stride, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
-  }
+  });
 }
 
 void add(const Worker& w, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n) {
-  const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i) {
+  for_rows(w, m, [&](uint32_t i) {
     norm_row(w, norm, x + i * stride, n, x + i * stride);
     if (scale == 0 || scale == 1) w.kernels->t.add_row(y + i * stride, x + i * stride, n);
     else w.kernels->t.merge_row(y + i * stride, x + i * stride, n, 1.0f, scale);
-  }
+  });
 }
 
 // tanh as softmax_block has it.
@@ -71,28 +60,26 @@ void soft_cap(const Worker& w, float* x, float cap, uint32_t n) {
 }
 
 void scale(const Worker& w, float* x, size_t stride, float by, float cap, uint32_t m, uint32_t n) {
-  const uint32_t step = 4096, pieces = static_cast<uint32_t>(div_up(n, step));  // logits are long rows, and often one
-  const Share items = share(w, m * pieces);
-  for (uint32_t i = items.from; i < items.to; ++i) {
-    const uint32_t from = i % pieces * step, count = n - from < step ? n - from : step;
-    float* part = x + i / pieces * stride + from;
+  const uint32_t step = 4096, parts = static_cast<uint32_t>(div_up(n, step));  // logits are long rows, and often one
+  for_rows(w, m * parts, [&](uint32_t i) {
+    const uint32_t from = i % parts * step, count = n - from < step ? n - from : step;
+    float* part = x + i / parts * stride + from;
     if (by != 0 && by != 1) w.kernels->t.scale_row(part, count, by);
     if (cap > 0) soft_cap(w, part, cap, count);
-  }
+  });
 }
 
 void clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uint32_t n) {
-  const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i)
+  for_rows(w, m, [&](uint32_t i) {
     for (uint32_t j = 0; j < n; ++j) {
       float& v = x[i * stride + j];
       v = v > limit ? limit : v < -limit ? -limit : v;  // NaN stays
     }
+  });
 }
 
 void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q) {
-  const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i) quantize_row(w, x + i * x_stride, k, i, q);
+  for_rows(w, m, [&](uint32_t i) { quantize_row(w, x + i * x_stride, k, i, q); });
 }
 
 // Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. `many` rows go by such groups at twice the speed.
@@ -154,8 +141,7 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
 
 void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y,
             QuantRows* pair_q) {
-  const Share share_of = share(w, n_pairs);
-  for (uint32_t i = share_of.from; i < share_of.to; ++i) {
+  for_rows(w, n_pairs, [&](uint32_t i) {
     const size_t row = pairs.from[i] / n_active;
     if (y) {
       float* to = y + i * stride;
@@ -167,15 +153,16 @@ void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, 
       std::memcpy(pair_q->scale + size_t{i} * q->groups, q->scale + row * q->groups, q->groups * sizeof(float));
       std::memcpy(pair_q->sum128 + size_t{i} * q->groups, q->sum128 + row * q->groups, q->groups * sizeof(int32_t));
     }
-  }
+  });
 }
 
 void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
                   size_t y_stride) {
   const uint32_t n_panels = mat.n / n_experts / kPanel;
   const GemmArgs all = gemm_args(mat, x, x_stride, q, y_stride);
-  Pieces pieces = panel_pieces(w, *pairs.n_active_experts * n_panels, false);
-  for (Share piece; pieces.take(&piece);)
+  Pieces pieces = panel_pieces(w, n_experts * n_panels, false);  // as if all experts had rows: how many have is not known before
+  for (uint32_t i; pieces.take(&i);) {
+    const Share piece = pieces.of(i, *pairs.n_active_experts * n_panels);
     for (uint32_t at = piece.from, n; at < piece.to; at += n) {  // a piece may reach from one expert's panels into the next one's
       const uint32_t expert = pairs.active[at / n_panels], panel = at % n_panels, pair = pairs.first[expert];
       n = n_panels - panel < piece.to - at ? n_panels - panel : piece.to - at;
@@ -184,6 +171,7 @@ void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const 
       a.m = pairs.first[expert + 1] - pair;
       run_panels(w, mat, &a, size_t{expert} * n_panels + panel, n, bias, y + pair * y_stride + size_t{panel} * kPanel);
     }
+  }
 }
 
 constexpr uint32_t kHeadRows = 32;  // rows of one head that a thread takes at a time
@@ -225,8 +213,7 @@ void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const floa
 
 void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& view) {
   const KernelTable& t = w.kernels->t;
-  const Share items = share(w, m * n_heads);
-  for (uint32_t i = items.from; i < items.to; ++i) {
+  for_rows(w, m * n_heads, [&](uint32_t i) {
     const uint32_t row = i / n_heads;
     float* head = x + row * stride + size_t{i % n_heads} * head_dim;
     if (norm.weight && norm.kind == kQkNormHead) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
@@ -235,12 +222,11 @@ void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads
     if (view.n_pairs)
       t.rope_row(head, view.cos + size_t{row} * view.n_pairs, view.sin + size_t{row} * view.n_pairs, view.n_pairs, view.interleaved);
     if (norm.weight && norm.kind == kQkNormHeadAfter && view.n_pairs) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
-  }
+  });
 }
 
 void scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n) {
-  const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i) w.kernels->t.scale_row(x + i * stride, n, factors[i]);
+  for_rows(w, m, [&](uint32_t i) { w.kernels->t.scale_row(x + i * stride, n, factors[i]); });
 }
 
 // What silu_mul_row makes the clamped SwiGLU of: silu(alpha g) * (u + 1) / alpha.
@@ -259,11 +245,10 @@ void act_row(const Worker& w, uint32_t act, float limit, float* gate, float* up,
 }
 
 void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
-  const Share rows = share(w, m);
-  for (uint32_t i = rows.from; i < rows.to; ++i) {
+  for_rows(w, m, [&](uint32_t i) {
     act_row(w, act, limit, gate + i * stride, up ? up + i * stride : nullptr, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
-  }
+  });
 }
 
 // What a thread makes of gate_up at a time: as many rows as a block of kernels has at most, by a multiple of all groups.
@@ -323,7 +308,7 @@ size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads
 }
 
 const Ops cpu_ops = {
-    .sync = sync,
+    .sync = [](const Worker& w) { sync(w); },
     .embed = embed,
     .norm = norm,
     .add = add,

@@ -30,56 +30,155 @@ void pause() {
 #endif
 }
 
-void sleep_while(std::atomic<uint32_t>& word, uint32_t value) {
+constexpr uint64_t kSpinUs = 30, kCalibrateNs = 20000;
+constexpr uint32_t kAll = UINT32_MAX;  // of whom a wake-up is for
+
+// `who`: bits, of which a wake-up has to have one.
+void sleep_while(std::atomic<uint32_t>& word, uint32_t value, uint32_t who) {
 #if defined(__linux__)
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, nullptr, nullptr, who);
 #else
-  (void)word, (void)value;
+  (void)word, (void)value, (void)who;
   sched_yield();
 #endif
 }
 
-void wake_all(std::atomic<uint32_t>& word) {
+void wake(std::atomic<uint32_t>& word, uint32_t who) {
 #if defined(__linux__)
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+  syscall(SYS_futex, &word, FUTEX_WAKE_BITSET_PRIVATE, INT32_MAX, nullptr, nullptr, who);
 #else
-  (void)word;
+  (void)word, (void)who;
 #endif
 }
 
-// Waits until word != value. The sleeper count is raised before the last look at the word, and the waker changes the word before it looks at
-// the count (both sequentially consistent), so no wake-up is lost.
-void wait_change(std::atomic<uint32_t>& word, uint32_t value, std::atomic<uint32_t>& sleepers, uint32_t spin) {
-  for (uint32_t i = 0; i < spin; ++i) {
-    if (word.load(std::memory_order_acquire) != value) return;
-    pause();
-  }
-  sleepers.fetch_add(1);
-  while (word.load() == value) sleep_while(word, value);
-  sleepers.fetch_sub(1);
+enum class Until : uint8_t { kReaches, kIs, kIsNot };
+bool holds(const std::atomic<uint32_t>& word, Until until, uint32_t value, std::memory_order order) {
+  const uint32_t v = word.load(order);
+  return until == Until::kReaches ? static_cast<int32_t>(v - value) >= 0 : (v == value) == (until == Until::kIs);
 }
 
-void change(std::atomic<uint32_t>& word, std::atomic<uint32_t>& sleepers) {
-  word.fetch_add(1);
-  if (sleepers.load()) wake_all(word);
+// Whether it came true before `spin` was used up.
+bool spin_until(const std::atomic<uint32_t>& word, Until until, uint32_t value, Spin spin, uint64_t start) {
+  for (uint32_t i = 1;; ++i) {
+    if (holds(word, until, value, std::memory_order_acquire)) return true;
+    if (i >= spin.pauses || (i % 16 == 0 && ticks_now() - start > spin.ticks)) return false;
+    pause();
+  }
+}
+
+// The count of sleepers is raised before the last look at the word, and who changes the word does so before a look at the count (all sequentially
+// consistent), so no wake-up is lost.
+void sleep_until(std::atomic<uint32_t>& word, Until until, uint32_t value, std::atomic<uint32_t>& sleepers, uint32_t who = kAll) {
+  sleepers.fetch_add(1);
+  for (uint32_t v = word.load(); !holds(word, until, value, std::memory_order_seq_cst); v = word.load()) sleep_while(word, v, who);
+  sleepers.fetch_sub(1);
 }
 
 }  // namespace
 
-void relax(uint32_t turn) {
-  if (turn < 1000) pause();
-  else sched_yield();
+uint64_t slow_ticks() { return clock_ns(); }
+
+bool Tickets::take(uint32_t first, uint32_t count, uint32_t* piece) {
+  uint32_t at = taken.load(std::memory_order_relaxed);
+  do {
+    if (static_cast<int32_t>(at - first - count) >= 0) return false;
+  } while (!taken.compare_exchange_weak(at, at + 1, std::memory_order_relaxed));
+  *piece = at - first;
+  return true;
 }
 
-void Barrier::wait(uint32_t n) {
-  if (n == 1) return;
-  const uint32_t now = phase.load(std::memory_order_acquire);
-  if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == n) {
-    arrived.store(0, std::memory_order_relaxed);
-    change(phase, sleepers);
-  } else {
-    wait_change(phase, now, sleepers, spin);
+void Tickets::finish(uint32_t n) {
+  const uint32_t now = done.fetch_add(n) + n;
+  if (sleepers.load() && now == wanted.load()) wake(done, kAll);  // nobody is behind a sync that others still wait at, so all wait for the same
+}
+
+void Tickets::wait(uint32_t target, uint64_t* since) {
+  uint64_t now = ticks_now();
+  if (!holds(done, Until::kReaches, target, std::memory_order_acquire)) {
+    const uint64_t start = now;
+    if (!spin_until(done, Until::kReaches, target, spin_from(*since, start), start)) {
+      wanted.store(target);
+      sleep_until(done, Until::kReaches, target, sleepers);
+      late.fetch_add(ticks_now() - start, std::memory_order_relaxed);
+    }
+    now = ticks_now();
   }
+  *since = now;
+}
+
+void Tickets::await(std::atomic<uint32_t>& word, uint32_t value, uint64_t since) {
+  const uint64_t start = ticks_now();
+  if (spin_until(word, Until::kIs, value, spin_from(since, start), start)) return;
+  sleep_until(word, Until::kIs, value, word_sleepers_);
+  late.fetch_add(ticks_now() - start, std::memory_order_relaxed);
+}
+
+void Tickets::publish(std::atomic<uint32_t>& word, uint32_t value) {
+  word.store(value);
+  if (word_sleepers_.load()) wake(word, kAll);
+}
+
+bool Pieces::take(uint32_t* piece) {
+  *piece = mine_;
+  if (w_.tickets ? !w_.tickets->take(first_, count_, piece) : mine_ == count_) {
+    if (w_.tickets && mine_) w_.tickets->finish(mine_);
+    return false;
+  }
+  ++mine_;
+  return true;
+}
+
+Share Pieces::of(uint32_t piece, uint32_t n) const {
+  const uint32_t units = n ? (n - 1) / unit_ + 1 : 0, size = units / count_, larger = units % count_;
+  const uint32_t from = (piece * size + (piece < larger ? piece : larger)) * unit_, to = from + (size + (piece < larger)) * unit_;
+  return {from < n ? from : n, to < n ? to : n};
+}
+
+bool Pieces::take(Share* out) {
+  uint32_t piece;
+  if (!take(&piece)) return false;
+  *out = of(piece, n_);
+  return true;
+}
+
+uint32_t Granted::threads(uint32_t most, uint64_t now, uint64_t pause) {
+  if (most != most_ || now - last_ > pause) {  // what was worth something then says nothing now
+    *this = {};
+    most_ = n_ = most;
+  }
+  return trial_ ? trial_ : n_;
+}
+
+void Granted::passed(uint64_t took, uint64_t late, double work, double bearable, uint64_t window, uint64_t now) {
+  constexpr double kBetter = 0.98, kDear = 50;  // what a failed trial cost, times this, passes before the next one
+  constexpr uint64_t kLeastRest = 2, kMostRest = 100;  // windows
+  last_ = now;
+  ticks_ += static_cast<double>(took);
+  late_ += static_cast<double>(late);
+  work_ += work;
+  if (ticks_ < static_cast<double>(window)) return;
+  const double each = ticks_ / work_;
+  const bool losing = late_ > bearable * ticks_, tried = trial_;
+  if (tried && each < kBetter * each_) {
+    // More threads that soon prove too many were luck: the next such trial comes later.
+    if (!down_) kept_ = now;
+    else if (rest_ && now - kept_ < kMostRest * window) rest_ = rest_ < kMostRest ? 2 * rest_ : kMostRest;
+    else rest_ = kLeastRest;
+    n_ = trial_;
+    each_ = each;
+    next_ = now + (down_ ? rest_ : kLeastRest) * window;
+  } else if (tried) {
+    const double cost = kDear * (ticks_ - each_ * work_);
+    next_ = now + kLeastRest * window + (cost > 0 ? static_cast<uint64_t>(cost) : 0);
+  } else {
+    each_ = each;
+  }
+  trial_ = 0;
+  ticks_ = late_ = work_ = 0;
+  if (tried || now < next_) return;
+  const bool fewer = losing && n_ > 1, more = n_ < most_;
+  down_ = fewer && (!more || !down_);
+  if (fewer || more) trial_ = down_ ? n_ - 1 : n_ + 1;
 }
 
 struct alignas(64) TeamThread {
@@ -90,47 +189,54 @@ struct alignas(64) TeamThread {
 
 namespace {
 
-// The word of a round tells who takes part, so that a thread that slept through rounds without it cannot take a later one for an earlier one.
-constexpr uint32_t kTakePart = 0xFFFF;  // of the word; 0: quit. Above it rounds are counted
+// The word of a round: how many take part, 0 while there is none; above that rounds are counted, so that a thread that slept through some cannot take a later one for an earlier one.
+constexpr uint32_t kTakePart = 0xFFFF, kQuit = kTakePart;
 
-void next_round(Team& team, uint32_t n) {
-  team.round.store((team.round.load(std::memory_order_relaxed) | kTakePart) + 1 + n);
-  if (team.sleepers.load()) wake_all(team.round);
-}
+uint32_t bit_of(uint32_t id) { return uint32_t{1} << (id < 31 ? id : 31); }
 
 void* thread_main(void* p) {
   const TeamThread& me = *static_cast<TeamThread*>(p);
   Team& team = *me.team;
-  uint32_t seen = kTakePart;
-  bool idle = false;
+  uint32_t seen = 0;
+  bool idle = false;  // of the last round
   for (;;) {
-    wait_change(team.round, seen, team.sleepers, idle ? 0 : team.barrier.spin);
+    const Spin spin = idle ? Spin{1, 0} : team.tickets.spin;
+    if (!spin_until(team.round, Until::kIsNot, seen, spin, ticks_now())) sleep_until(team.round, Until::kIsNot, seen, team.sleepers, bit_of(me.id));
     seen = team.round.load();
     const uint32_t n = seen & kTakePart;
-    if (n == 0) return nullptr;
-    idle = me.id >= n;
-    if (idle) continue;
-    team.fn(team.arg, me.id, n);
-    team.done.wait(n);
+    if (n == kQuit) return nullptr;
+    if (n) idle = me.id >= n;
+    if (n == 0 || idle) continue;
+    team.inside.fetch_add(1);
+    if (team.round.load() == seen) {  // the caller looks at `inside` after it has ended the round
+      team.began.fetch_add(1);
+      if (team.waiting.load()) wake(team.began, kAll);
+      team.fn(team.arg, me.id, n);
+    }
+    team.inside.fetch_sub(1);
+    if (team.waiting.load()) wake(team.inside, kAll);
   }
+}
+
+void set_round(Team& team, uint32_t n) {
+  team.round.store((team.round.load(std::memory_order_relaxed) | kTakePart) + 1 + n);
+  if (n && team.sleepers.load()) wake(team.round, n > 31 ? kAll : bit_of(n) - 1);
 }
 
 }  // namespace
 
 Status team_kind(uint32_t threads, uint32_t* kind, Error* err) {
-#if LINNET_HAVE_OPENMP
-  const bool openmp = true;
-#else
-  const bool openmp = false;
-#endif
   switch (threads) {
-    case LINNET_THREADS_DEFAULT: *kind = openmp ? LINNET_THREADS_OPENMP : LINNET_THREADS_OWN; return LINNET_OK;
+    case LINNET_THREADS_DEFAULT: *kind = LINNET_THREADS_OWN; return LINNET_OK;
     case LINNET_THREADS_OWN:
     case LINNET_THREADS_APP: *kind = threads; return LINNET_OK;
     case LINNET_THREADS_OPENMP:
-      if (!openmp) return fail(err, LINNET_UNSUPPORTED, "threads: this build has no OpenMP");
+#if LINNET_HAVE_OPENMP
       *kind = threads;
       return LINNET_OK;
+#else
+      return fail(err, LINNET_UNSUPPORTED, "threads: this build has no OpenMP");
+#endif
     default: return fail(err, LINNET_BAD_ARG, "threads: unknown value ", threads);
   }
 }
@@ -150,19 +256,55 @@ static uint32_t usable_cpus() {
   return 0;
 }
 
+#if LINNET_HAVE_OPENMP
+// OpenMP's runtimes end the process where they cannot make a thread, and some hang in a child of fork() that made none of their threads: such calls are refused before.
+static Status check_openmp(uint32_t n, Error* err) {
+  static std::atomic<int> used_by{0};
+  const int me = getpid();
+  int before = 0;
+  if (!used_by.compare_exchange_strong(before, me) && before != me)
+    return fail(err, LINNET_UNSUPPORTED, "threads: OpenMP has run before fork(), and its threads are not in this process; LINNET_THREADS_OWN works here");
+  std::atomic<uint32_t> go{0}, asleep{0};
+  struct Gate {
+    std::atomic<uint32_t>&go, &asleep;
+  } gate = {go, asleep};
+  pthread_t made[256];
+  uint32_t count = 0;
+  int e = 0;
+  while (count + 1 < n && e == 0) {
+    e = pthread_create(&made[count], nullptr, [](void* p) -> void* {
+      Gate& g = *static_cast<Gate*>(p);
+      sleep_until(g.go, Until::kIs, 1, g.asleep);
+      return nullptr;
+    }, &gate);
+    count += e == 0;
+  }
+  go.store(1);
+  if (asleep.load()) wake(go, kAll);
+  for (uint32_t i = 0; i < count; ++i) pthread_join(made[i], nullptr);
+  return e == 0 ? LINNET_OK : fail(err, LINNET_IO, "threads: the system gives ", count + 1, " of ", n, " threads (errno ", e, ")");
+}
+#endif
+
 Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err) {
   n = n_active = count;
   kind = use_kind;
-  round.store(kTakePart);
+  n_started = 1;
+  const uint64_t ticks = ticks_now(), ns = clock_ns();
+  uint64_t passed = 0;
+  while (count > 1 && passed < kCalibrateNs) passed = clock_ns() - ns;
+  if (passed) ticks_a_ms = (ticks_now() - ticks) * 1000000 / passed + 1;
   // More threads than CPUs: whoever spins keeps the one it waits for from running.
   const uint32_t cpus = usable_cpus();
-  barrier.spin = done.spin = cpus && count > cpus ? 0 : spin;
-  n_started = 1;
-  if (kind == LINNET_THREADS_APP) return LINNET_OK;
+  tickets.spin = {cpus && count > cpus ? 1 : spin, ticks_a_ms / 1000 * kSpinUs};
+  if (kind == LINNET_THREADS_APP || count == 1) return LINNET_OK;
+#if LINNET_HAVE_OPENMP
   if (kind == LINNET_THREADS_OPENMP) {
+    LINNET_TRY(check_openmp(count, err));
     run([](void*, uint32_t, uint32_t) {}, nullptr);  // warms the runtime: its allocations happen here
     return LINNET_OK;
   }
+#endif
   // Some systems take no stack that begins within a page.
   uint8_t* const first = stacks + (page_bytes() - reinterpret_cast<uintptr_t>(stacks) % page_bytes()) % page_bytes();
   for (uint32_t id = 1; id < n; ++id) {
@@ -186,31 +328,65 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
 // Numbers that come from the app: past the team's there is no scratch memory.
 static void app_share(void* p, uint32_t id, uint32_t count) {
   Team& team = *static_cast<Team*>(p);
-  if (id >= count || count > team.n) return;
+  if (id >= count || count > team.n_active) return;
   team.ran.fetch_add(1, std::memory_order_relaxed);
-  team.fn(team.arg, id, count);
+  team.fn(team.arg, id, team.n_active);
+}
+
+// Until an own thread's count is `value`.
+void Team::await_threads(std::atomic<uint32_t>& count, uint32_t value) {
+  if (!spin_until(count, Until::kIs, value, tickets.spin, ticks_now())) sleep_until(count, Until::kIs, value, waiting);
+}
+
+// all: every thread calls fn; else those that come while the caller computes.
+void Team::call(uint32_t count, bool all) {
+#if LINNET_HAVE_OPENMP
+  if (kind == LINNET_THREADS_OPENMP) {
+#pragma omp parallel num_threads(static_cast<int>(count))
+    fn(arg, static_cast<uint32_t>(omp_get_thread_num()), all ? static_cast<uint32_t>(omp_get_num_threads()) : count);
+    return;
+  }
+#endif
+  if (kind == LINNET_THREADS_APP) {
+    ran.store(0, std::memory_order_relaxed);
+    app(app_user, count, app_share, this);
+    if (ran.load(std::memory_order_relaxed) == 0) fn(arg, 0, 1);
+    return;
+  }
+  began.store(0, std::memory_order_relaxed);
+  set_round(*this, count);
+  fn(arg, 0, count);
+  if (all) await_threads(began, count - 1);
+  set_round(*this, 0);
+  const uint64_t ended = ticks_now();
+  await_threads(inside, 0);
+  tickets.late.fetch_add(ticks_now() - ended, std::memory_order_relaxed);
 }
 
 void Team::run(TeamFn f, void* a) {
   if (n_active == 1) return f(a, 0, 1);
-#if LINNET_HAVE_OPENMP
-  if (kind == LINNET_THREADS_OPENMP) {
-#pragma omp parallel num_threads(static_cast<int>(n_active))
-    f(a, static_cast<uint32_t>(omp_get_thread_num()), static_cast<uint32_t>(omp_get_num_threads()));
-    return;
-  }
-#endif
   fn = f;
   arg = a;
-  if (kind == LINNET_THREADS_APP) {
-    ran.store(0, std::memory_order_relaxed);
-    app(app_user, n_active, app_share, this);
-    if (ran.load(std::memory_order_relaxed) == 0) f(a, 0, 1);
-    return;
-  }
-  next_round(*this, n_active);
-  f(a, 0, n_active);
-  done.wait(n_active);
+  call(n_active, true);
+  arg = nullptr;  // it is the caller's
+}
+
+void Team::pass(TeamFn f, void* a, uint32_t rows) {
+  if (n_active == 1) return f(a, 0, 1);
+  fn = f;
+  arg = a;
+  tickets.reset();
+  if (kind != LINNET_THREADS_OWN) return call(n_active, false);
+  // Many rows: a trial takes long, and fewer threads are slower unless the others hold them up most of the time.
+  constexpr uint32_t kFewRows = 8;
+  const bool many = rows > kFewRows;
+  Granted& g = granted[many];
+  const uint64_t start = ticks_now();
+  const uint32_t count = g.threads(n_active, start, 1000 * ticks_a_ms);
+  if (count == 1) f(a, 0, 1);
+  else call(count, false);
+  const uint64_t now = ticks_now();
+  g.passed(now - start, count > 1 ? tickets.late.load(std::memory_order_relaxed) / (count - 1) : 0, many ? rows : 1, many ? 0.5 : 1.0 / 16, 20 * ticks_a_ms, now);
 }
 
 static void set_affinity(const linnet_cpus& cpus) {
@@ -255,7 +431,7 @@ void Team::bind(const linnet_cpus& cpus, int32_t priority) {
 
 void Team::stop() {
   if (kind == LINNET_THREADS_OWN && n_started > 1) {
-    next_round(*this, 0);
+    set_round(*this, kQuit);
     for (uint32_t id = 1; id < n_started; ++id) pthread_join(threads[id].handle, nullptr);
   }
   n_started = 1;

@@ -1,5 +1,5 @@
-// The decoder. Every thread of the session's team runs forward_rows(); each operation does the thread's share, and sync() stands where one
-// thread reads what others wrote.
+// The decoder. Every thread of the session's team runs forward_rows(); the pieces of each operation go to whoever takes them, and sync() stands where one
+// thread reads what others wrote. A thread that comes late runs through what is done.
 #include "forward.h"
 
 #include "../platform/fp.h"
@@ -12,9 +12,8 @@ struct Pass {
   linnet_session& s;
   const Batch& batch;
   uint32_t not_finite = 0;
-  uint32_t tickets[kTickets] = {};
   bool whole = false;  // it is not stopped on the way: a device records it, where nothing runs yet, or runs it ahead of the host
-  uint32_t stop = 0;  // written by thread 0 before a layer's first sync, read by all after its last
+  std::atomic<uint32_t> stop{0};  // written before a layer's first sync, read by all after its last
 };
 
 // Buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
@@ -197,8 +196,9 @@ struct Decoder {
     if (spec.embd_scale > 0) ops.scale(w, a.x, a.d_stride, static_cast<float>(spec.embd_scale), 0, m, spec.d_model);
     if (spec.embd_scale > 0) ops.sync(w);
     if (spec.positions) ops.add(w, a.x, a.normed, a.d_stride, {}, 0, m, spec.d_model);
-    if (spec.embd_norm) ops.norm(w, a.x, a.d_stride, model.embd_norm, m, spec.d_model, a.x, nullptr);  // of the same rows
-    if (spec.positions || spec.embd_norm) ops.sync(w);
+    if (spec.positions) ops.sync(w);
+    if (spec.embd_norm) ops.norm(w, a.x, a.d_stride, model.embd_norm, m, spec.d_model, a.x, nullptr);
+    if (spec.embd_norm) ops.sync(w);
   }
 
   // Logits of some rows of the residual stream.
@@ -283,30 +283,27 @@ uint32_t sink_position(const linnet_session_params& p, uint32_t position, uint32
   return low > p.n_keep ? low - p.n_keep + i : i;
 }
 
-// What is made for rows: every w_n-th of them from w_id on.
-void make_rows(const linnet_session& s, const Batch& b, uint32_t w_id, uint32_t w_n) {
+// What is made for a row, which lies in some span.
+void make_row(const linnet_session& s, const Batch& b, size_t row) {
   const ModelSpec& spec = s.model->spec;
   const Activations& a = s.act;
   const RowTables& t = a.made;
   const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
-  for (uint32_t i = 0; i < b.n_spans; ++i)
-    for (uint32_t j = 0; j < b.spans[i].n; ++j) {
-      const size_t row = b.spans[i].row + j;
-      if (row % w_n != w_id) continue;
-      const uint32_t position = b.spans[i].position + j;
-      if (spec.positions) t.positions[row] = static_cast<int32_t>(position + spec.position_offset);
-      if (spec.temp_scale > 0) t.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
-      for (uint32_t r = 0; r < a.n_ropes; ++r) {
-        const double* inv_freq = a.inv_freq + r * n_pairs;
-        const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;
-        const size_t at = size_t{r} * a.n_rope_rows + row;
-        rope_fill(inv_freq, n_pairs, position, factor, t.cos + at * n_pairs, t.sin + at * n_pairs);
-        for (uint32_t k = 0; t.sink_cos && k < s.params.n_keep; ++k) {
-          const size_t sink = (at * kMaxSinks + k) * n_pairs;
-          rope_fill(inv_freq, n_pairs, sink_position(s.params, position, k), factor, t.sink_cos + sink, t.sink_sin + sink);
-        }
-      }
+  uint32_t i = 0;
+  while (row - b.spans[i].row >= b.spans[i].n) ++i;
+  const uint32_t position = b.spans[i].position + static_cast<uint32_t>(row - b.spans[i].row);
+  if (spec.positions) t.positions[row] = static_cast<int32_t>(position + spec.position_offset);
+  if (spec.temp_scale > 0) t.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
+  for (uint32_t r = 0; r < a.n_ropes; ++r) {
+    const double* inv_freq = a.inv_freq + r * n_pairs;
+    const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;
+    const size_t at = size_t{r} * a.n_rope_rows + row;
+    rope_fill(inv_freq, n_pairs, position, factor, t.cos + at * n_pairs, t.sin + at * n_pairs);
+    for (uint32_t k = 0; t.sink_cos && k < s.params.n_keep; ++k) {
+      const size_t sink = (at * kMaxSinks + k) * n_pairs;
+      rope_fill(inv_freq, n_pairs, sink_position(s.params, position, k), factor, t.sink_cos + sink, t.sink_sin + sink);
     }
+  }
 }
 
 void forward_rows(Pass& pass, const Worker& w) {
@@ -321,7 +318,7 @@ void forward_rows(Pass& pass, const Worker& w) {
   Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, static_cast<float>(spec.norm_eps), scale, s.logits_stride, s};
 
   if (!s.device) {
-    make_rows(s, b, w.id, w.n);
+    for_rows(w, b.m, [&](uint32_t row) { make_row(s, b, row); });
     if (spec.positions) ops.sync(w);
   }
   d.embed();
@@ -333,10 +330,10 @@ void forward_rows(Pass& pass, const Worker& w) {
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
     if (s.device && !pass.whole) model.own->pace(w, i);
-    if (w.id == 0 && !pass.whole) pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
+    if (!pass.whole) for_rows(w, 1, [&](uint32_t) { pass.stop.fetch_or(s.cancel.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed); });
     if (spec.kv_lora_rank) d.latent_attention(model.layers[i], i, first);
     else d.attention(model.layers[i], i, first);
-    if (pass.stop) return;  // every thread has passed a sync since thread 0 wrote it
+    if (pass.stop.load(std::memory_order_relaxed)) return;  // every thread has passed a sync since somebody wrote it
     if (first) {
       d.a.x += first * a.d_stride;
       if (in_branch(spec)) d.a.branch += first * a.d_stride;
@@ -357,14 +354,14 @@ void put_on_device(Pass& pass) {
   if (decode && own.replay(s.device, b.m)) return;
   const bool recording = decode && own.record(s.device);
   pass.whole = pass.whole || recording;
-  forward_rows(pass, {0, 1, &s.model->kernels, nullptr, nullptr, nullptr, nullptr, 1, nullptr, nullptr, 0, own.queue(s.device)});
+  forward_rows(pass, {{.id = 0, .n = 1, .tickets = nullptr, .begun = 0, .since = 0}, &s.model->kernels, nullptr, nullptr, 1, nullptr, own.queue(s.device)});
   if (recording) own.recorded(s.device, b.m);
 }
 
 // What the host makes for it.
 void begin_on_device(linnet_session& s, const Batch& b, bool drawn) {
   const ModelSpec& spec = s.model->spec;
-  make_rows(s, b, 0, 1);
+  for (uint32_t row = 0; row < b.m; ++row) make_row(s, b, row);
   s.model->own->begin(s.device, {&s.kv, b.spans, b.n_spans, b.m, &s.act.made, &s.act.rows, spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2, s.act.n_ropes, s.act.n_rope_rows, drawn});
 }
 
@@ -373,7 +370,8 @@ Status run_on_device(Pass& pass, Error* err) {
   const Batch& b = pass.batch;
   const DeviceOps& own = *s.model->own;
   const FpGuard guard;
-  if ((pass.stop = s.cancel.exchange(0, std::memory_order_relaxed)) != 0) return LINNET_OK;
+  pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
+  if (pass.stop) return LINNET_OK;
   begin_on_device(s, b, false);
   put_on_device(pass);
   return own.finish(s.device, s.act.logits, pass.stop ? 0 : b.n_logits, b.logits, &pass.not_finite, err);
@@ -393,15 +391,15 @@ void forward_ahead(linnet_session& s, const Batch& b) {
 Status forward(linnet_session& s, const Batch& batch, Error* err) {
   Pass pass{s, batch};
   if (s.device) LINNET_TRY(run_on_device(pass, err));
-  else s.team.run(
+  else s.team.pass(
       [](void* arg, uint32_t id, uint32_t n) {
         Pass& p = *static_cast<Pass*>(arg);
+        linnet_session& of = p.s;
         const FpGuard guard;
-        const Worker w{id, n, &p.s.model->kernels, [](void* barrier, uint32_t k) { static_cast<Barrier*>(barrier)->wait(k); }, &p.s.team.barrier,
-                       p.s.act.scratch + id * p.s.act.scratch_stride, p.s.act.shared, p.s.params.n_threads, &p.not_finite, p.tickets, 0, nullptr};
-        forward_rows(p, w);
+        forward_rows(p, {{.id = id, .n = n, .tickets = n > 1 ? &of.team.tickets : nullptr, .begun = 0, .since = ticks_now()}, &of.model->kernels,
+                         of.act.scratch + id * of.act.scratch_stride, of.act.shared, of.params.n_threads, &p.not_finite, nullptr});
       },
-      &pass);
+      &pass, batch.m);
   if (pass.stop) return fail(err, LINNET_CANCELLED, "cancelled");
   const KernelTable& t = s.model->kernels.t;
   for (uint32_t i = 0; i < batch.n_logits && !pass.not_finite && !s.device; ++i)  // float formats have no other check

@@ -1,9 +1,10 @@
 // Ops: the dozen or so operations that a backend fills; the one seam between model code and a device. forward.cpp calls them in
-// order, on every thread of the session's team at once: each thread does its share, and op_sync lets results be seen. A
-// backend with its own queue (CUDA) runs them on a team of one, where sync costs nothing.
+// order, on every thread of the session's team at once: threads take pieces of an operation, and sync lets results be seen. Between two syncs no operation reads what another
+// one writes, since its pieces may be other threads'. A backend with its own queue (CUDA) runs them on a team of one, where sync costs nothing.
 #pragma once
 #include <cstdint>
 
+#include "../platform/pieces.h"
 #include "status.h"
 #include "tensor.h"
 
@@ -13,20 +14,14 @@ struct Kernels;
 struct KvCache;
 
 // One thread of the team inside a forward pass.
-struct Worker {
-  uint32_t id, n;            // 0 <= id < n
+struct Worker : Member {
   const Kernels* kernels;    // CPU backend
-  void (*sync_fn)(void* team, uint32_t n);
-  void* team;
   uint8_t* scratch;          // of this thread, cpu_scratch_bytes() long
   uint8_t* shared;           // of the team, cpu_shared_bytes() long, zeros at the session's start
   uint32_t n_most;           // of the session, n <= n_most: what `shared` is laid out for, however many threads a pass has
   uint32_t* not_finite;      // set to 1 (atomically) when an activation is infinite or NaN
-  uint32_t* tickets;         // (kTickets) zeros at the start of a pass, shared by the team: who computes which panels of a matrix
-  mutable uint32_t n_pieces; // operations in pieces begun by this thread; all threads begin the same ones in the same order
   void* device;              // of a backend with a queue of its own
 };
-inline constexpr uint32_t kTickets = 16;
 
 // What the host makes anew for the rows of a pass (C = rows of a pass at most).
 struct RowTables {
@@ -128,7 +123,7 @@ struct Pairs {
 };
 
 struct Ops {
-  // All threads wait for each other.
+  // What was begun before is done, whoever does it.
   void (*sync)(const Worker&);
   // y(m, k) = rows `tokens` of the embedding (n_vocab, k).
   void (*embed)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);

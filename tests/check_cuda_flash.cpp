@@ -174,15 +174,12 @@ struct Both {
   }
 
   std::vector<uint8_t> scratch, shared;
-  alignas(64) uint32_t tickets[kTickets] = {};
   Worker cpu_worker() {
     const size_t bytes = attention_scratch_bytes(cpu.kv, c.n_heads, 1) + 64;
     scratch.resize(bytes);
     shared.assign(cpu_shared_bytes(cpu.kv, c.n_heads, 1) + 64, 0);
-    std::memset(tickets, 0, sizeof tickets);
-    const auto wait = [](void*, uint32_t) {};
     const auto up = [](std::vector<uint8_t>& x) { return x.data() + (64 - reinterpret_cast<uintptr_t>(x.data()) % 64) % 64; };
-    return {0, 1, &kernels, wait, nullptr, up(scratch), up(shared), 1, &cpu_not_finite, tickets, 0, nullptr};
+    return {{0, 1, nullptr, 0, 0}, &kernels, up(scratch), up(shared), 1, &cpu_not_finite, nullptr};
   }
 };
 

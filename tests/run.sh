@@ -80,8 +80,8 @@ if [ -n "$full" ]; then
   stage "tests: GCC, ASan + UBSan" tests dev
 fi
 # Under TSan only what runs on several threads.
-stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power test_pipeline $([ -f /usr/include/microhttpd.h ] && echo test_web)
-stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power|pipeline|web)$'
+stage "build: GCC, TSan" build tsan -DLINNET_FUZZ=OFF test_exact test_session test_golden test_kv test_power test_team test_pipeline $([ -f /usr/include/microhttpd.h ] && echo test_web)
+stage "tests: TSan" tests tsan -R '^test_(exact|session|golden|kv|power|team|pipeline|web)$'
 if [ -n "$full" ]; then
   stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF
   stage "tests: ARM, qemu-user" tests arm64

@@ -68,7 +68,7 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
   test::Memory buffers(n_threads * scratch + shared + 64);
   uint8_t* const of_all = static_cast<uint8_t*>(buffers.p) + n_threads * scratch;
   std::memset(of_all, 0, shared);
-  alignas(64) uint32_t tickets[kTickets] = {}, not_finite = 0;
+  uint32_t not_finite = 0;
   std::vector<float> out(rows.q.size());
 
   struct Call {
@@ -79,24 +79,22 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
     const Kernels* kernels;
     uint8_t *scratch, *shared;
     size_t scratch_bytes;
-    uint32_t *tickets, *not_finite;
+    uint32_t* not_finite;
     RowSpan span;
     float* out;
-  } call = {&c, &rows, &kv, &team, &kernels, static_cast<uint8_t*>(buffers.p), of_all, scratch, tickets, &not_finite, {}, out.data()};
+  } call = {&c, &rows, &kv, &team, &kernels, static_cast<uint8_t*>(buffers.p), of_all, scratch, &not_finite, {}, out.data()};
   for (uint32_t at = 0; at < kTokens; at += call.span.n) {
     call.span = {0, 0, std::min(chunk, kTokens - at), at};
     kv.begin(0, at, at + call.span.n);
     kv.advance(0, at, call.span.n);
-    std::memset(tickets, 0, sizeof tickets);
-    team.run(
+    team.pass(
         [](void* arg, uint32_t id, uint32_t n) {
           const Call& x = *static_cast<const Call*>(arg);
           const Shape& s = x.c->shape;
-          const auto wait = [](void* t, uint32_t all) { static_cast<Team*>(t)->barrier.wait(all); };
-          const Worker w = {id, n, x.kernels, wait, x.team, x.scratch + id * x.scratch_bytes, x.shared, n, x.not_finite, x.tickets, 0, nullptr};
+          const Worker w = {{id, n, n > 1 ? &x.team->tickets : nullptr, 0, ticks_now()}, x.kernels, x.scratch + id * x.scratch_bytes, x.shared, n, x.not_finite, nullptr};
           const size_t from = size_t{x.span.position} * s.head_dim;
           cpu_kv_append(w, *x.kv, 0, x.rows->k.data() + from * s.n_kv_heads, x.rows->v.data() + from * s.n_kv_heads, size_t{s.n_kv_heads} * s.head_dim, &x.span, 1, {});
-          wait(x.team, n);
+          sync(w);
           AttentionArgs a{};
           a.kv = x.kv;
           a.spans = &x.span;
@@ -110,7 +108,7 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
           a.out = x.out + from * s.n_heads;
           cpu_attention(w, a);
         },
-        &call);
+        &call, call.span.n);
     kv.commit(0, at, at + call.span.n);
   }
   team.stop();
@@ -146,10 +144,10 @@ std::vector<double> in_doubles(const Choice& c, const Rows& rows) {
 }  // namespace
 
 TEST_CASE("pieces of an operation: each item once, whole units, sizes a unit apart, larger ones first") {
-  uint32_t tickets[kTickets] = {};
-  Worker w{};
-  w.tickets = tickets;
-  for (w.n = 1; w.n <= 2; ++w.n)
+  Tickets tickets;
+  Member w{};
+  for (w.n = 1; w.n <= 2; ++w.n) {
+    w.tickets = w.n > 1 ? &tickets : nullptr;
     for (const uint32_t n : {0u, 1u, 4u, 7u, 35u, 76u, 304u, 8016u})
       for (const uint32_t unit : {1u, 4u}) {
         const uint32_t units = (n + unit - 1) / unit;
@@ -168,8 +166,10 @@ TEST_CASE("pieces of an operation: each item once, whole units, sizes a unit apa
           }
           REQUIRE(at == n);
           REQUIRE(taken == (w.n == 1 ? n != 0 : count));
+          REQUIRE(tickets.done == w.begun);
         }
       }
+  }
 }
 
 TEST_CASE("attention equals doubles: windows, soft cap, learned sinks") {

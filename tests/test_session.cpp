@@ -412,6 +412,14 @@ TEST_CASE("the app's own threads: the same bytes, however many it grants") {
   odd.prefill(tokens);
   for (const int32_t token : want) CHECK(odd.decode() == token);
   CHECK(same_bytes(odd.logits(), alone.logits()));
+  // Shares one after another on the caller's thread, the last first: the first of them does all.
+  p.parallel_for = [](void*, uint32_t n, linnet_share_fn share, void* arg) {
+    for (uint32_t i = n; i-- > 0;) share(arg, i, n);
+  };
+  Session in_turn(model, p);
+  in_turn.prefill(tokens);
+  for (const int32_t token : want) CHECK(in_turn.decode() == token);
+  CHECK(same_bytes(in_turn.logits(), alone.logits()));
 
   linnet_error err{};
   linnet_need need{};

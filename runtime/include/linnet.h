@@ -15,7 +15,7 @@
  *
  * Memory   `*_need` returns the exact number of bytes, `*_init` places everything in the memory it is given and refuses
  *            one byte less. That memory, and the mapped file, must outlive the object and must not move. From init
- *            to fini no call allocates. (With LINNET_THREADS_OPENMP the OpenMP runtime may allocate the first time a new
+ *            to fini no call allocates. (With LINNET_THREADS_OPENMP its runtime may allocate the first time a new
  *            application thread calls in; LINNET_THREADS_OWN and LINNET_THREADS_APP never do.) fini frees nothing of the caller's.
  * Errors   every fallible call returns a linnet_status; `err` (may be NULL) gets a sentence that names the file, field and
  *            value. A call that fails leaves its object as it was. The library never prints, exits, aborts or throws.
@@ -169,9 +169,12 @@ typedef enum linnet_isa LINNET_OF(uint32_t) {
 } linnet_isa;
 
 typedef enum linnet_threads LINNET_OF(uint32_t) {
-  LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_APP where parallel_for is set, else LINNET_THREADS_OPENMP where it is built in, else LINNET_THREADS_OWN */
-  LINNET_THREADS_OPENMP = 1,
-  LINNET_THREADS_OWN = 2, /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes */
+  LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_APP where parallel_for is set, else LINNET_THREADS_OWN */
+  LINNET_THREADS_OPENMP = 1,  /* where it is built in. Of n threads that the system runs late a pass waits for the last at its end. LINNET_UNSUPPORTED in a child of fork() whose parent
+                                 has used it, LINNET_IO where the system gives fewer threads: its runtimes hang or end the process there */
+  LINNET_THREADS_OWN = 2, /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes.
+                             Beside other work a pass waits for no thread that the machine does not run, unless it was stopped within a piece of work; and where threads cost more than
+                             they bring, fewer compute, more again once that is faster (tried for some milliseconds, in a fiftieth of the time at most). Changes no result */
   LINNET_THREADS_APP = 3  /* the app's: parallel_for of linnet_session_params */
 } linnet_threads;
 
@@ -204,7 +207,7 @@ typedef enum linnet_cores LINNET_OF(uint32_t) {
 
 typedef enum linnet_wait LINNET_OF(uint32_t) {
   LINNET_WAIT_DEFAULT = 0, /* as LINNET_WAIT_SPIN */
-  LINNET_WAIT_SPIN = 1,    /* threads wait for each other with `spin` pauses, then sleep */
+  LINNET_WAIT_SPIN = 1,    /* threads wait for each other with at most `spin` pauses, and no longer than 30 us or than they last computed themselves; then they sleep */
   LINNET_WAIT_SLEEP = 2    /* they sleep at once: less power, and the only sane way under a CPU quota */
 } linnet_wait;
 
@@ -255,7 +258,7 @@ typedef struct linnet_profile {
   uint32_t n_threads; /* that compute, the caller's included, 1..256 */
   uint32_t threads;   /* linnet_threads */
   uint32_t wait;      /* linnet_wait */
-  uint32_t spin;      /* pauses before a waiting thread sleeps; 1..2^30 */
+  uint32_t spin;      /* most pauses before a waiting thread sleeps; 1..2^30 */
   uint32_t cores;     /* linnet_cores, where `cpus` is empty; only linnet_profile_fit looks at it */
   linnet_cpus cpus;   /* the session's threads are bound to these, the caller's for the time of a call. Those that it may not use are left out; LINNET_BAD_PROFILE if none
                          is left. Empty = nothing is bound. Threads of OpenMP stay bound, and serve whoever uses OpenMP from the same thread */
@@ -525,8 +528,8 @@ typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
 /* The app's threads in place of linnet's. Called on the thread that called linnet, while it prefills, decodes or generates, once or more per token, with n = n_threads
  * (never where that is 1). It calls share(arg, i, k) once for each i of 0 .. k - 1 on k threads and returns when all have returned; what they wrote must be visible then, as after
  * a join. The calling thread may be one of them. k is the app's choice each time, 1 to n, and changes no result.
- * All k run at the same time: they wait for each other inside, so shares that are run one after another, or that wait for a thread of a busy pool,
- * never come to an end. An app that has fewer threads free passes a smaller k; without a call of share the calling thread does all the work alone.
+ * Shares take up what there is to do as they come, so they may begin late, run one after another (the first then does all), or be fewer than k: one is enough. Without a call of
+ * share the calling thread does all the work alone. No i is run twice at the same time.
  * Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. The hook must not use the session, linnet_cancel excepted. */
 typedef void (*linnet_parallel_for)(void* user, uint32_t n, linnet_share_fn share, void* arg);
 
@@ -544,7 +547,7 @@ typedef struct linnet_session_params {
   uint32_t kv_format;   /* linnet_format of K: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2; default i8 */
   uint32_t n_threads;   /* threads that compute, the caller's included, 1..256; default 1 */
   uint32_t threads;     /* linnet_threads */
-  uint32_t spin;        /* waits of this many pauses before a thread sleeps between steps; default 20000; 1 = sleep at once */
+  uint32_t spin;        /* most pauses before a waiting thread sleeps (linnet_wait); default 20000; 1 = sleep at once */
   uint32_t n_logits;    /* rows of logits kept by prefill, 1..n_chunk: the last n of a call; default 1 */
   uint32_t v_format;    /* linnet_format of V; default as K. Models with latent attention cache one latent that is both: V as K, in every layer */
   uint32_t n_kv_layers; /* entries of kv_layers, at most 1024; later ones count. K format, V format and window may come in 8 combinations, KIVI counts twice */
@@ -589,7 +592,7 @@ typedef enum linnet_stop LINNET_OF(uint32_t) {
 
 typedef struct linnet_stats {
   uint32_t size;             /* set by the caller */
-  uint32_t n_threads;
+  uint32_t n_threads;        /* that may compute; beside other work fewer may do so, see LINNET_THREADS_OWN */
   uint64_t prefill_tokens;   /* since init or linnet_stats_reset */
   uint64_t prefill_ns;
   uint64_t decode_tokens;    /* rows computed by linnet_decode and linnet_generate */
