@@ -50,12 +50,13 @@ class Lines {
     ssize_t n;
     do n = read(fd_, buffer_ + to_, sizeof buffer_ - to_);
     while (n < 0 && errno == EINTR);
-    if (n <= 0) end_ = true;
+    if (n <= 0 || (read_ += static_cast<size_t>(n)) > kMostBytes) end_ = true;
     else to_ += static_cast<size_t>(n);
   }
+  static constexpr size_t kMostBytes = 16 << 20;  // ten times /proc/cpuinfo of a thousand CPUs
   int fd_;
   char buffer_[8192];
-  size_t from_ = 0, to_ = 0;
+  size_t from_ = 0, to_ = 0, read_ = 0;
   bool end_ = false, skip_ = false;
 };
 

@@ -37,10 +37,19 @@ const char* errno_text(int e) {
   }
 }
 
+// What is wrong must survive a long path.
+const char* path_end(const char* path) {
+  const size_t n = std::strlen(path);
+  return n <= 120 ? path : path + n - 117;
+}
+
 Status system_error(Error* err, const char* path, const char* what) {
   const int e = errno;
-  return fail(err, LINNET_IO, path, ": ", what, ": ", errno_text(e), " (errno ", e, ")");
+  const char* const end = path_end(path);
+  return fail(err, LINNET_IO, end == path ? "" : "...", end, ": ", what, ": ", errno_text(e), " (errno ", e, ")");
 }
+
+Status refuse(Error* err, const char* path, const char* what) { return fail(err, LINNET_IO, path, ": ", what); }
 
 Status cancelled(Error* err, const char* path) { return fail(err, LINNET_CANCELLED, path, ": loading was cancelled"); }
 
@@ -105,12 +114,19 @@ Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& 
   return progress.cancelled(bytes, bytes) ? cancelled(err, path) : LINNET_OK;
 }
 
+// Of the folder's part of a path, with its slash.
+size_t folder_bytes(const char* path) {
+  size_t n = std::strlen(path);
+  while (n && path[n - 1] != '/') --n;
+  return n;
+}
+
 Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_error(err, path, "cannot stat");
-  if (!S_ISREG(st.st_mode)) return fail(err, LINNET_IO, path, ": is not a regular file");
+  if (!S_ISREG(st.st_mode)) return refuse(err, path, "is not a regular file");
   if (st.st_size <= 0) return fail(err, LINNET_BAD_FILE, path, ": is empty");
-  if (static_cast<uint64_t>(st.st_size) > SIZE_MAX / 2) return fail(err, LINNET_IO, path, ": too large for this address space");
+  if (static_cast<uint64_t>(st.st_size) > SIZE_MAX / 2) return refuse(err, path, "too large for this address space");
   const size_t bytes = static_cast<size_t>(st.st_size);
   void* p = nullptr;
   if (const Status s = map_whole(fd, path, how, progress, bytes, &p, err); s != LINNET_OK) {
@@ -130,6 +146,29 @@ Status file_load(const char* path, linnet_load how, const LoadProgress& progress
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block us
   if (fd < 0) return system_error(err, path, "cannot open");
   const Status s = load_open(fd, path, how, progress, out, err);
+  close(fd);
+  return s;
+}
+
+Status file_read(const char* path, void* to, size_t cap, size_t* n, Error* err) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return system_error(err, path, "cannot open");
+  struct stat st;
+  errno = EINVAL;
+  Status s = fstat(fd, &st) != 0 ? system_error(err, path, "cannot stat") : S_ISREG(st.st_mode) ? LINNET_OK : refuse(err, path, "is not a regular file");
+  // Files below /proc say a size of 0: the end is where reading ends.
+  for (*n = 0; s == LINNET_OK;) {
+    uint8_t more;
+    const bool full = *n == cap;
+    const ssize_t got = read(fd, full ? &more : static_cast<uint8_t*>(to) + *n, full ? 1 : cap - *n);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) s = system_error(err, path, "cannot read");
+    if (got <= 0) break;
+    *n += static_cast<size_t>(got);
+    if (!full) continue;
+    if (st.st_size > 0 && static_cast<uint64_t>(st.st_size) > *n) *n = static_cast<uint64_t>(st.st_size) > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(st.st_size);
+    s = fail(err, LINNET_TOO_SMALL, path, ": larger than ", cap, " bytes");
+  }
   close(fd);
   return s;
 }
@@ -190,43 +229,76 @@ Replacement::~Replacement() {
   if (folder_ >= 0) close(folder_);
 }
 
-Status Replacement::open(const char* path, Error* err) {
+Status Replacement::open(const char* path, Error* err, uint32_t mode, bool through) {
   const size_t n = std::strlen(path);
   if (n == 0) return fail(err, LINNET_IO, "the path of the file is empty");
   if (n > kMaxPath) return fail(err, LINNET_IO, "a path of ", n, " bytes: name too long");
+  std::memcpy(path_, path, n + 1);
   struct stat st;
+  const bool there = stat(path, &st) == 0;
   // rename would put a file where a device or folder is.
-  if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return fail(err, LINNET_IO, path, ": is not a regular file");
-  path_ = path;
+  if (there && !S_ISREG(st.st_mode)) {
+    if (!through || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))) return refuse(err, path, "is not a regular file");
+    fd_ = ::open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);  // of a FIFO: waits for who reads it
+    if (fd_ < 0) return system_error(err, path, "cannot open");
+    through_ = true;
+    return fstat(fd_, &st) == 0 && !S_ISREG(st.st_mode) ? LINNET_OK : refuse(err, path, "was replaced by a regular file meanwhile");
+  }
+  LINNET_TRY(follow(err));
   // The folder is opened first: one that cannot be synced in the end is found out before anything is written.
-  size_t name = n;
-  while (name && path[name - 1] != '/') --name;
-  std::memcpy(temporary_, path, name);
+  const size_t name = folder_bytes(path_), whole = std::strlen(path_);
+  std::memcpy(temporary_, path_, name);
   temporary_[name] = '\0';
   folder_ = ::open(name ? temporary_ : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) return system_error(err, path, "cannot open its folder");
-  std::memcpy(temporary_, path, n);
-  std::memcpy(temporary_ + n, ".tmp", 5);
-  return lock(err);
+  std::memcpy(temporary_, path_, whole);
+  std::memcpy(temporary_ + whole, ".tmp", 5);
+  mode &= there ? st.st_mode : mode;  // what was kept from others stays so
+  LINNET_TRY(lock(mode, err));
+  if (there) fchmod(fd_, mode);  // gives back what the umask took; some file systems have no such bits
+  return LINNET_OK;
 }
 
-Status Replacement::lock(Error* err) {
+// path_ becomes what its links lead to, be it there or not.
+Status Replacement::follow(Error* err) {
+  char target[kMaxPath + 1];
+  for (int links = 0; links < 40; ++links) {
+    const ssize_t got = readlink(path_, target, sizeof target);
+    if (got < 0) return LINNET_OK;  // no link; what else is wrong with it shows when it is opened
+    const size_t n = static_cast<size_t>(got), folder = got && target[0] == '/' ? 0 : folder_bytes(path_);
+    if (folder + n > kMaxPath) return refuse(err, path_, "leads to a path that is too long");
+    // A file that is open already, as /dev/stdout: whoever holds it would go on writing to what was replaced.
+    if (std::string_view(path_).starts_with("/proc/")) return refuse(err, path_, "leads to a file that is open; give its own name");
+    std::memcpy(path_ + folder, target, n);
+    path_[folder + n] = '\0';
+  }
+  return refuse(err, path_, "too many links");
+}
+
+// Makes temporary_, which is then this object's. What is there under that name, of one that was killed, is removed under its lock: it may have another owner, or other names.
+Status Replacement::lock(uint32_t mode, Error* err) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    fd_ = ::open(temporary_, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    constexpr int kFlags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    fd_ = ::open(temporary_, kFlags | O_CREAT | O_EXCL, mode);
+    const bool fresh = fd_ >= 0;
+    const bool there = !fresh && errno == EEXIST;
+    if (there) fd_ = ::open(temporary_, kFlags);
+    if (there && fd_ < 0 && errno == ENOENT) continue;  // was renamed or removed just now
     if (fd_ < 0) return system_error(err, temporary_, "cannot create");
     while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
     }  // a file system without locks goes on
     struct stat opened, named;
     if (fstat(fd_, &opened) != 0) return system_error(err, temporary_, "cannot stat");
-    if (!S_ISREG(opened.st_mode)) return fail(err, LINNET_IO, temporary_, ": is not a regular file");
+    if (!S_ISREG(opened.st_mode)) return refuse(err, temporary_, "is not a regular file");
     if (lstat(temporary_, &named) == 0 && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino) {
-      mine_ = true;
-      return ftruncate(fd_, 0) == 0 ? LINNET_OK : system_error(err, temporary_, "cannot truncate");
+      mine_ = fresh;
+      if (fresh) return LINNET_OK;
+      if (unlink(temporary_) != 0) return system_error(err, temporary_, "is in the way and cannot be removed");
     }
     close(fd_);  // while this one waited, the one before it was renamed or removed
     fd_ = -1;
   }
-  return fail(err, LINNET_IO, temporary_, ": others replace the file all the time");
+  return refuse(err, temporary_, "others replace the file all the time");
 }
 
 Status Replacement::write(const void* data, size_t bytes, Error* err) {
@@ -234,13 +306,18 @@ Status Replacement::write(const void* data, size_t bytes, Error* err) {
     const ssize_t n = ::write(fd_, static_cast<const uint8_t*>(data) + done, bytes - done);
     if (n < 0 && errno == EINTR) continue;
     if (n == 0) errno = EIO;
-    if (n <= 0) return system_error(err, temporary_, "cannot write");
+    if (n <= 0) return system_error(err, through_ ? path_ : temporary_, "cannot write");
     done += static_cast<size_t>(n);
   }
   return LINNET_OK;
 }
 
 Status Replacement::commit(Error* err) {
+  if (through_) {
+    const int fd = fd_;
+    fd_ = -1;
+    return close(fd) == 0 ? LINNET_OK : system_error(err, path_, "cannot write");
+  }
   if (fsync(fd_) != 0) return system_error(err, temporary_, "cannot sync");
   if (rename(temporary_, path_) != 0) return system_error(err, path_, "cannot rename to it");
   mine_ = false;

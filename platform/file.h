@@ -13,6 +13,9 @@ struct LoadProgress {
   bool cancelled(size_t done, size_t total) const { return fn && fn(user, done, total) != 0; }
 };
 Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err);
+// Reads a regular file of at most `cap` bytes, from its beginning to its end; *n becomes its bytes. LINNET_TOO_SMALL: it has more, *n says how many or that there are more. Devices, FIFOs and
+// sockets are refused at once. Where it cannot be opened, errno says why.
+Status file_read(const char* path, void* to, size_t cap, size_t* n, Error* err);
 void file_unmap(linnet_view* view);
 void* memory_alloc(size_t bytes);
 void memory_free(void* mem, size_t bytes);
@@ -23,25 +26,31 @@ uint64_t clock_ns();
 void sleep_ns(uint64_t ns);  // or less, where a signal comes
 
 // A file that takes the place of `path` once it is whole; without commit `path` stays what it was, and so it does when the process is killed.
-// The bytes are written to <path>.tmp. That name is fixed, so that what a killed process leaves there is written over by the next one and does not
-// pile up; a lock on it makes others who replace the same file wait.
+// The bytes are written to <path>.tmp. That name is fixed, so that what a killed process leaves there is removed by the next one and does not
+// pile up; a lock on it makes others who replace the same file wait. Where `path` is a link, what it leads to is replaced, or made.
+// Devices, FIFOs, sockets and folders are never replaced. They are refused; with `through`, character devices and FIFOs are written to as they are.
 class Replacement {
  public:
   Replacement() = default;
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
   ~Replacement();
-  Status open(const char* path, Error* err);  // path must outlive the object
+  // mode: of a new file, less the umask. One that takes an older one's place has no bit that that one had not.
+  Status open(const char* path, Error* err, uint32_t mode = 0666, bool through = false);
+  int fd() const { return fd_; }
+  bool through() const { return through_; }  // nothing is replaced
   Status write(const void* data, size_t bytes, Error* err);
   Status commit(Error* err);  // fsync, rename, fsync of the folder
 
  private:
-  Status lock(Error* err);
+  Status follow(Error* err);
+  Status lock(uint32_t mode, Error* err);
 
   static constexpr size_t kMaxPath = 4096;
-  const char* path_ = nullptr;
   int fd_ = -1, folder_ = -1;
   bool mine_ = false;  // temporary_ is locked and ours to remove
+  bool through_ = false;
+  char path_[kMaxPath + 1];
   char temporary_[kMaxPath + 8];
 };
 

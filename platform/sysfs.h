@@ -38,9 +38,18 @@ class Path {
     p << "/" << name;
     return p;
   }
-  int open(int flags = O_NONBLOCK) const {
+  int open(int flags) const {
     errno = ENAMETOOLONG;
     return ok_ ? ::open(text_, O_RDONLY | O_CLOEXEC | flags) : -1;
+  }
+  // A regular file: in a copy of these folders there may be anything.
+  [[gnu::noinline]] int open() const {
+    const int fd = open(O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))) return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
   }
   bool there() const {
     struct stat st;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "../platform/file.h"
 #include "status.h"
 
 namespace linnet {
@@ -531,13 +532,10 @@ linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const lin
 linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
   if (!path) return fail(err, LINNET_BAD_ARG, "linnet_profile_read: path is NULL");
-  std::FILE* file = std::fopen(path, "rbe");
-  std::string text(kMaxProfileBytes + 1, '\0');
-  const size_t n = file ? std::fread(text.data(), 1, text.size(), file) : 0;
-  const bool ok = file && !std::ferror(file);
-  const int error = errno;
-  if (file) std::fclose(file);
-  if (!ok) return fail(err, LINNET_IO, path, ": ", static_cast<const char*>(std::strerror(error)));
+  std::string text(kMaxProfileBytes, '\0');
+  size_t n = 0;
+  if (const Status status = file_read(path, text.data(), text.size(), &n, err); status != LINNET_OK)
+    return status == LINNET_TOO_SMALL ? fail(err, LINNET_BAD_PROFILE, path, ": larger than 64 KiB, no device profile") : status;
   text.resize(n);
   return parse(text, path, board, out, match, err);
 }

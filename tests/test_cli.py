@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -151,8 +152,15 @@ class Tiny(unittest.TestCase):
                 done = subprocess.run([LINNET, *map(str, args)], stdout=full, stderr=subprocess.PIPE, timeout=60)
             self.assertEqual(done.returncode, 1, args)
             self.assertIn(b"output", done.stderr)
-        self.assertIn("No space", linnet("logits", "-m", self.packed, "--tokens", "1,2,3", "-o", "/dev/full", code=1))
-        self.assertTrue(pathlib.Path("/dev/full").is_char_device())
+        node = self.dir / "full"  # of its own, so that nothing can happen to the system's
+        try:
+            os.mknod(node, 0o666 | stat.S_IFCHR, os.makedev(1, 7))
+            node.open("wb").close()
+        except PermissionError:
+            print("skipped: a full device as an output: device nodes cannot be made here")
+            return
+        self.assertIn("no space left", linnet("logits", "-m", self.packed, "--tokens", "1,2,3", "-o", node, code=1))
+        self.assertTrue(node.is_char_device())
 
     # ---- tokens ----------------------------------------------------------------------------------------------------------------
 
@@ -430,6 +438,62 @@ class Tiny(unittest.TestCase):
         self.assertEqual(process.returncode, 0, err)
         self.assertIn(json.loads(out)["stop"], ("cancel", "length"))
 
+    def test_nodes(self):
+        """What is named as a file and is a FIFO (a device goes the same way): inputs are refused at once, outputs are written through or refused, and it stays what it is."""
+        fifo = self.dir / "fifo"
+        os.mkfifo(fifo)
+        self.addCleanup(fifo.unlink)
+
+        def refused(*args, code=1, env=None):
+            done = subprocess.run([LINNET, *map(str, args)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, env={**os.environ, **(env or {})})
+            self.assertEqual(done.returncode, code, args)
+            self.assertTrue(stat.S_ISFIFO(fifo.lstat().st_mode), args)
+            return done.stderr
+        folder = tiny_model.make(self.dir / "with-fifo")
+        (folder / "config.json").unlink()
+        (folder / "config.json").symlink_to(fifo)
+        packed = ("-m", self.packed)
+        for args in (("devices", "--check", fifo), ("run", *packed, "-p", "x", "--profile", fifo), ("run", *packed, "-p", "x", "--schema", fifo), ("run", *packed, "-p", "x", "--tools", fifo),
+                     ("run", *packed, "-p", "x", "--state", fifo), ("eval", *packed, fifo), ("inspect", fifo), ("run", "-m", fifo, "-p", "x"), ("run", "-m", folder, "-p", "x"), ("convert", folder, "-o", self.dir / "o.gguf"),
+                     ("convert", self.folder, "-o", fifo)):
+            self.assertIn("not a regular file", refused(*args), args)
+        # Profiles of a folder, and copies of another board's files.
+        configs = self.dir / "fifo-configs"
+        configs.mkdir()
+        (configs / "x.yaml").symlink_to(fifo)
+        self.assertIn("x.yaml: is not a regular file", refused("devices", env={"LINNET_CONFIGS": str(configs)}))
+        root = self.sysroot("raspberry-pi-4")
+        for path in [p for p in root.rglob("*") if p.is_file()]:
+            path.unlink()
+            os.mkfifo(path)
+        refused("devices", code=0, env={"LINNET_SYSROOT": str(root)})
+        refused("doctor", code=0, env={"LINNET_SYSROOT": str(root)})
+        # A file that never ends, or is far too large for what it is.
+        huge = self.dir / "huge"
+        with open(huge, "wb") as f:
+            f.truncate(1 << 40)
+        self.addCleanup(huge.unlink)
+        for args, word in ((("devices", "--check", huge), "larger than 64 KiB"), (("run", *packed, "-p", "x", "--schema", huge), "1048576"), (("eval", *packed, huge), "1073741824")):
+            self.assertIn(word, refused(*args), args)
+        # Written through.
+        ids = "1,2,3"
+        linnet("logits", *packed, "--tokens", ids, "-o", self.dir / "l.npy")
+        p = subprocess.Popen([LINNET, "logits", *map(str, packed), "--tokens", ids, "-o", fifo], stdout=subprocess.DEVNULL)
+        self.assertEqual(fifo.read_bytes(), (self.dir / "l.npy").read_bytes())
+        self.assertEqual(p.wait(timeout=60), 0)
+        self.assertTrue(stat.S_ISFIFO(fifo.lstat().st_mode))
+        # What was there stays when it cannot be written anew, and links stay links.
+        kept = self.dir / "kept.npy"
+        kept.write_bytes(b"kept")
+        link = self.dir / "link.npy"
+        link.symlink_to("kept.npy")
+        linnet("logits", *packed, "--tokens", "99999", "-o", link, code=1)
+        self.assertEqual(kept.read_bytes(), b"kept")
+        linnet("logits", *packed, "--tokens", ids, "-o", link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(kept.read_bytes(), (self.dir / "l.npy").read_bytes())
+        self.assertEqual([p.name for p in self.dir.glob("*.tmp")], [])
+
     def test_logits(self):
         ids = self.ids("Hello, world")
         rows = {}
@@ -573,7 +637,13 @@ class Tiny(unittest.TestCase):
             return
         with tempfile.TemporaryDirectory() as folder:
             written = os.path.join(folder, "this.yaml")
-            measured = linnet_json("devices", "--measure", "--write", written, "--threads", "1")
+            fifo = os.path.join(folder, "fifo")  # which stays one, see test_nodes
+            os.mkfifo(fifo)
+            reader = subprocess.Popen(["cp", "--copy-contents", "-r", fifo, written])
+            measured = linnet_json("devices", "--measure", "--write", fifo, "--threads", "1")
+            self.assertEqual(reader.wait(timeout=60), 0)
+            self.assertTrue(stat.S_ISFIFO(os.lstat(fifo).st_mode))
+            os.unlink(fifo)
             runs = {t["name"]: t for t in measured["tiers"] if t["runs"]}
             self.assertTrue(all(t["decode_gb_s"] > 0 and t["prefill_tops"] > 0 for t in runs.values()))
             # Decode is ranked by its share of the read measured beside it; of tiers that prefill the same but for 3 % the stronger one wins.

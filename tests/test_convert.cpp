@@ -823,6 +823,40 @@ TEST_CASE("convert: a full disk, and a kill, leave no file under the final name"
   CHECK(convert_to_file("synthetic:stories260k", out, Options{}, &err) == LINNET_OK);  // what the kill left is in nobody's way
 }
 
+TEST_CASE("convert: kills leave one temporary file at most, which the next run removes; links stay links") {
+  const Folder folder;
+  const std::string out = folder.at("out.gguf");
+  for (int i = 0; i < 3; ++i) {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      Options o;
+      o.progress = [](void*, uint64_t done, uint64_t) { return done > 0 && raise(SIGKILL) ? 1 : 0; };
+      linnet_error err = {};
+      _exit(convert_to_file("synthetic:stories15m", out, o, &err) == LINNET_OK ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+    CHECK(folder.files() == std::vector<std::string>{"out.gguf.tmp"});
+  }
+  linnet_error err = {};
+  REQUIRE(convert_to_file("synthetic:stories260k", out, Options{}, &err) == LINNET_OK);
+  CHECK(folder.files() == std::vector<std::string>{"out.gguf"});
+  const std::string bytes = slurp(out);
+  REQUIRE(unlink(out.c_str()) == 0);
+  // A link that leads nowhere yet, and then somewhere: what it leads to is made, and replaced.
+  REQUIRE(symlink("real.gguf", out.c_str()) == 0);
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(convert_to_file("synthetic:stories260k", out, Options{}, &err) == LINNET_OK);
+    struct stat st = {};
+    CHECK((lstat(out.c_str(), &st) == 0 && S_ISLNK(st.st_mode)));
+    CHECK((lstat(folder.at("real.gguf").c_str(), &st) == 0 && S_ISREG(st.st_mode)));
+    CHECK(slurp(folder.at("real.gguf")) == bytes);
+    CHECK(folder.files().size() == 2);
+  }
+}
+
 TEST_CASE("convert: outputs that are refused") {
   const Folder folder;
   linnet_error err = {};
@@ -832,8 +866,18 @@ TEST_CASE("convert: outputs that are refused") {
   REQUIRE(link(model.c_str(), folder.at("same.gguf").c_str()) == 0);
   CHECK(convert_to_file(model, folder.at("same.gguf"), Options{}, &err) == LINNET_BAD_ARG);
   CHECK(slurp(model) == before);
-  CHECK(convert_to_file(model, folder.path, Options{}, &err) == LINNET_BAD_ARG);
-  CHECK(convert_to_file(model, "/dev/null", Options{}, &err) == LINNET_BAD_ARG);
+  CHECK(convert_to_file(model, folder.path, Options{}, &err) == LINNET_IO);
+  const std::string source = folder.put("copy.gguf.tmp", before);  // where the temporary file would be
+  CHECK(convert_to_file(source, folder.at("copy.gguf"), Options{}, &err) == LINNET_BAD_ARG);
+  CHECK(slurp(source) == before);
+  REQUIRE(unlink(source.c_str()) == 0);
+  const std::string fifo = folder.at("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(convert_to_file(model, fifo, Options{}, &err) == LINNET_IO);
+  CHECK(std::string(err.text) == fifo + ": is not a regular file");
+  struct stat st = {};
+  CHECK((stat(fifo.c_str(), &st) == 0 && S_ISFIFO(st.st_mode)));
+  REQUIRE(unlink(fifo.c_str()) == 0);
   CHECK(convert_to_file(model, "", Options{}, &err) == LINNET_BAD_ARG);
   CHECK(convert_to_file(model, folder.at("no/such/folder.gguf"), Options{}, &err) == LINNET_IO);
   CHECK(convert_to_file(folder.at("none.gguf"), folder.at("out.gguf"), Options{}, &err) == LINNET_IO);

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -404,13 +405,40 @@ TEST_CASE("a damaged home is told by name and kept aside") {
   for (size_t i = 0; i < damaged.size(); ++i) {
     const std::string state = folder.file(("home" + std::to_string(i) + ".json").c_str());
     std::ofstream(state, std::ios::binary) << damaged[i];
+    std::filesystem::permissions(state, std::filesystem::perms(0644));
     Flat home(state);
     INFO(i << ": " << home.note);
     CHECK(home.note.find(state + ": ") == 0);
     const size_t at = home.note.find("kept as ");
     REQUIRE(at != std::string::npos);
-    CHECK(content(home.note.substr(at + 8, home.note.find(',', at) - at - 8)) == damaged[i]);
+    const std::string aside = home.note.substr(at + 8, home.note.find(',', at) - at - 8);
+    CHECK(content(aside) == damaged[i]);
+    for (const std::string& file : {aside, state}) CHECK(std::filesystem::status(file).permissions() == std::filesystem::perms(0600));
     CHECK(home("set_timer", R"({"minutes":1})") == R"({"ok":true})");
+  }
+}
+
+TEST_CASE("what is named as a home and is no file is refused and stays") {
+  Folder folder;
+  Tools tools;
+  std::string note, why;
+  const std::string fifo = folder.file("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK_FALSE(tools.open({fifo, "", {}}, [] { return kNoon; }, &note, &why));
+  CHECK(why == fifo + ": is not a regular file");
+  CHECK(std::filesystem::is_fifo(fifo));
+  // A link leads to the home, which is kept where it lies; one in place of the lock or the temporary file leads nowhere.
+  std::filesystem::create_symlink("real.json", folder.file("link.json"));
+  Flat(folder.file("link.json"))("set_timer", R"({"minutes":1})");
+  CHECK(std::filesystem::is_symlink(folder.file("link.json")));
+  CHECK(content(folder.file("real.json")).find("\"timers\"") != std::string::npos);
+  std::ofstream(folder.file("other")) << "precious";
+  for (const char* name : {"home.json.lock", "home.json.tmp"}) {
+    std::filesystem::create_symlink("other", folder.file(name));
+    Tools more;
+    CHECK_FALSE(more.open({folder.file("home.json"), "", {}}, [] { return kNoon; }, &note, &why));
+    CHECK(content(folder.file("other")) == "precious");
+    std::filesystem::remove(folder.file(name));
   }
 }
 

@@ -205,7 +205,7 @@ TEST_CASE("read_file") {
   ACCEPTED(read_file(folder.path + "/none", 5, &text, &found, e));
   CHECK(!found);
   REFUSED(read_file(folder.path + "/none", 5, &text, nullptr, e), LINNET_IO, "none: ");
-  REFUSED(read_file(folder.path + "/" + std::string(250, 'x') + "/none", 5, &text, nullptr, e), LINNET_IO, "xxx/none: No such file");
+  REFUSED(read_file(folder.path + "/" + std::string(250, 'x') + "/none", 5, &text, nullptr, e), LINNET_IO, "xxx/none: cannot open: no such file");
 }
 
 // ---- architectures and config.json ----------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 // Saved sequences: what is loaded goes on with the same bytes, in sessions of any other size; what is damaged, cut short or foreign is refused by name
 // and changes nothing; a process killed while it saves leaves the old state or the new one.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -649,16 +650,48 @@ TEST_CASE("files: the same bytes, replaced or left alone, errors by path") {
   };
   refused(folder.path + "/no/talk", "/no/talk: cannot open its folder: no such file or folder");
   refused(folder.path, "is not a regular file");
-  refused("/dev/null", "/dev/null: is not a regular file");
+  const std::string fifo = folder.path + "/fifo";
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  refused(fifo, "/fifo: is not a regular file");
+  struct stat st{};
+  CHECK((stat(fifo.c_str(), &st) == 0 && S_ISFIFO(st.st_mode)));
+  REQUIRE(unlink(fifo.c_str()) == 0);
   refused("", "empty");
   refused(folder.path + "/" + std::string(300, 'n'), "nnn");  // the rest of the sentence has no room
   refused(folder.path + "/" + std::string(5000, 'n'), "name too long");
   REQUIRE(mkdir((path + ".tmp").c_str(), 0700) == 0);
   refused(path, "talk.tmp: cannot create: is a folder");
   REQUIRE(rmdir((path + ".tmp").c_str()) == 0);
-  REQUIRE(symlink("/dev/null", (path + ".tmp").c_str()) == 0);
+  REQUIRE(symlink((path + ".other").c_str(), (path + ".tmp").c_str()) == 0);
   refused(path, "talk.tmp: cannot create");
   REQUIRE(unlink((path + ".tmp").c_str()) == 0);
+  // Under the temporary name somebody's file has a second one: it keeps its bytes.
+  std::ofstream(path + ".other") << "precious";
+  REQUIRE(link((path + ".other").c_str(), (path + ".tmp").c_str()) == 0);
+  check(linnet_state_save_file(s.s, 0, path.c_str(), &err), err);
+  CHECK(slurp(path + ".other") == "precious");
+  REQUIRE(unlink((path + ".other").c_str()) == 0);
+  // What was kept from others stays so.
+  REQUIRE(chmod(path.c_str(), 0600) == 0);
+  check(linnet_state_save_file(s.s, 0, path.c_str(), &err), err);
+  CHECK((stat(path.c_str(), &st) == 0 && (st.st_mode & 0777) == 0600));
+  // A link: what it leads to is replaced, or made; links in a circle, and to files that are open, are refused.
+  const std::string to_talk = folder.path + "/link";
+  for (const char* target : {"talk", "new"}) {
+    REQUIRE(symlink(target, to_talk.c_str()) == 0);
+    check(linnet_state_save_file(s.s, 0, to_talk.c_str(), &err), err);
+    CHECK((lstat(to_talk.c_str(), &st) == 0 && S_ISLNK(st.st_mode)));
+    CHECK(slurp(folder.path + "/" + target) == slurp(path));
+    REQUIRE(unlink(to_talk.c_str()) == 0);
+  }
+  REQUIRE(unlink((folder.path + "/new").c_str()) == 0);
+  REQUIRE(symlink("link", to_talk.c_str()) == 0);
+  refused(to_talk, "too many links");
+  REQUIRE(unlink(to_talk.c_str()) == 0);
+  const int open_file = open(path.c_str(), O_RDONLY);
+  refused("/proc/self/fd/" + std::to_string(open_file), "leads to a file that is open");
+  close(open_file);
+  CHECK(folder.names() == std::vector<std::string>{"talk"});
   CHECK(linnet_state_load_file(to.s, 0, (path + ".no").c_str(), &err) == LINNET_IO);
 
   // No room: in a process of its own, whose files may have 5000 bytes.

@@ -1,6 +1,6 @@
 #include "audio.h"
 
-#include <unistd.h>
+#include <convert.h>
 
 #include <algorithm>
 #include <bit>
@@ -289,14 +289,10 @@ std::vector<uint8_t> wav_bytes(const int16_t* samples, size_t n, int rate) {
 bool write_wav(const char* path, const int16_t* samples, size_t n, int rate, std::string* why) {
   if (n > static_cast<size_t>(kLongestMinutes) * 60 * 192000) return fail(why, std::string(path) + ": longer than " + std::to_string(kLongestMinutes) + " minutes");
   const std::vector<uint8_t> bytes = wav_bytes(samples, n, rate);
-  const std::string tmp = std::string(path) + "." + std::to_string(getpid()) + ".tmp";
-  FILE* f = std::fopen(tmp.c_str(), "wbe");
-  if (!f) return fail(why, tmp + ": " + std::strerror(errno));
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
-  if ((std::fclose(f) == 0) & written && std::rename(tmp.c_str(), path) == 0) return true;
-  const int e = errno;
-  std::remove(tmp.c_str());
-  return fail(why, std::string(path) + ": " + std::strerror(e));
+  linnet::convert::WholeFile file;
+  linnet_error err = {};
+  if (file.open(path, true, &err) == LINNET_OK && file.write(bytes.data(), bytes.size(), &err) == LINNET_OK && file.commit(&err) == LINNET_OK) return true;
+  return fail(why, err.text);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------------

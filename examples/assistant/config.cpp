@@ -1,10 +1,10 @@
 #include "config.h"
 
+#include <convert.h>
 #include <yaml.h>
 
 #include <charconv>
 #include <cstdio>
-#include <memory>
 #include <set>
 
 namespace assistant {
@@ -181,12 +181,9 @@ class Reader {
 }  // namespace
 
 bool read_config(const std::string& path, Config* config, std::string* why) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), [](std::FILE* f) { return f ? std::fclose(f) : 0; });
-  if (!file) return *why = path + ": cannot be read", false;
-  std::string text(kMaxFile + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get())) return *why = path + ": cannot be read", false;
-  if (text.size() > kMaxFile) return *why = path + ": is larger than 64 KiB", false;
+  std::string text;
+  linnet_error err = {};
+  if (linnet::convert::read_file(path, kMaxFile, &text, nullptr, &err) != LINNET_OK) return *why = err.text, false;
   return Reader(path, config, why).read(text);
 }
 

@@ -1,5 +1,7 @@
 #include "conversation.h"
 
+#include <convert.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -61,17 +63,17 @@ bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::s
 
 // Answers are sentences, or calls that obey the tools' schemas. A schema that linnet does not know is refused here, by name.
 bool Conversation::constrain(const std::string& tools, std::string* why) {
-  linnet_view json = {};
   linnet_need need = {};
   size_t n = 0;
+  std::string text;
   std::vector<char> bytes;
-  linnet_status status = linnet_file_map(tools.c_str(), LINNET_LOAD_COPY, &json, &err_);
+  linnet_status status = linnet::convert::read_file(tools, linnet::convert::kMaxGrammarJson, &text, nullptr, &err_);
+  const linnet_view json = {text.data(), text.size()};
   if (status == LINNET_OK) status = linnet_grammar_compile(json, tools.c_str(), LINNET_GRAMMAR_TEXT_OR_CALL, nullptr, 0, &n, &err_);
   if (status == LINNET_TOO_SMALL) {
     bytes.resize(n);
     status = linnet_grammar_compile(json, tools.c_str(), LINNET_GRAMMAR_TEXT_OR_CALL, bytes.data(), n, &n, &err_);
   }
-  linnet_file_unmap(&json);
   const linnet_view grammar = {bytes.data(), bytes.size()};
   if (status == LINNET_OK) status = linnet_grammar_need(model_, grammar, &need, &err_);
   if (status == LINNET_OK && !grammar_memory_.alloc(need)) return *why = "no memory for the grammar", false;

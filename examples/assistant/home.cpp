@@ -1,5 +1,6 @@
 #include "home.h"
 
+#include <convert.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,7 +13,7 @@
 namespace assistant {
 namespace {
 
-constexpr off_t kMaxFile = 4 << 20;
+constexpr size_t kMaxFile = 4 << 20;
 
 // Reads members of an object one by one; the first that is missing, of another type or out of range fails all that follow.
 class Reader {
@@ -117,22 +118,6 @@ bool read_rooms(Reader& top, Home* home, std::string* why) {
   return top.ok();
 }
 
-bool read_file(int fd, std::string* out, std::string* why) {
-  struct stat st = {};
-  if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > kMaxFile) return *why = "is no file of at most 4 MiB", false;
-  out->resize(static_cast<size_t>(st.st_size));
-  size_t at = 0;
-  while (at < out->size()) {
-    const ssize_t n = read(fd, out->data() + at, out->size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return *why = std::strerror(errno), false;
-    if (n == 0) break;
-    at += static_cast<size_t>(n);
-  }
-  out->resize(at);
-  return true;
-}
-
 }  // namespace
 
 std::string home_text(const Home& h) {
@@ -185,50 +170,34 @@ bool HomeFile::open(const std::string& path, Home* home, std::string* note, std:
   path_ = path;
   if (path.empty()) return true;
   const auto failed = [&](const std::string& what) { return *why = path + ": " + what, false; };
-  lock_ = ::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  lock_ = ::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (lock_ < 0) return failed(std::strerror(errno));
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) return failed(errno == EWOULDBLOCK ? "another assistant has it open" : std::strerror(errno));
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return errno == ENOENT || failed(std::strerror(errno));
-  std::string text, damage;
-  const bool read = read_file(fd, &text, &damage) && parse_home(text, home, &damage);
-  close(fd);
-  if (read) return true;
-  // Nothing is lost: what could not be read lies beside.
+  std::string text, damage = "is larger than 4 MiB";
+  linnet_error err = {};
+  bool found = false;
+  const linnet_status status = linnet::convert::read_file(path, kMaxFile, &text, &found, &err);
+  if (status != LINNET_OK && status != LINNET_BAD_FILE) return *why = err.text, false;
+  if (!found || (status == LINNET_OK && parse_home(text, home, &damage))) return true;
+  // Nothing is lost: what could not be read lies beside, for its owner's eyes as before.
   std::string aside;
   struct stat st = {};
   for (int i = 0; i < 1000; ++i) {
     aside = path + ".damaged-" + std::to_string(std::time(nullptr)) + (i ? "-" + std::to_string(i) : "");
     if (lstat(aside.c_str(), &st) != 0) break;
   }
-  if (std::rename(path.c_str(), aside.c_str()) != 0) return failed(damage + ", and cannot be put aside: " + std::strerror(errno));
+  if (chmod(path.c_str(), 0600) != 0 || std::rename(path.c_str(), aside.c_str()) != 0) return failed(damage + ", and cannot be put aside: " + std::strerror(errno));
   *note = path + ": " + damage + "; it is kept as " + aside + ", and the home begins anew";
   return true;
 }
 
 bool HomeFile::save(const Home& home, std::string* why) {
   if (path_.empty()) return true;
-  const std::string text = home_text(home), tmp = path_ + ".tmp";
-  const int fd = ::open(tmp.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  bool ok = fd >= 0;
-  for (size_t at = 0; ok && at < text.size();) {
-    const ssize_t n = write(fd, text.data() + at, text.size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    ok = n > 0;
-    at += ok ? static_cast<size_t>(n) : 0;
-  }
-  ok = ok && fsync(fd) == 0;
-  int error = errno;
-  if (fd >= 0) close(fd);
-  if (ok && std::rename(tmp.c_str(), path_.c_str()) != 0) ok = false, error = errno;
-  if (!ok) return *why = path_ + ": " + std::strerror(error), false;
-  const size_t slash = path_.rfind('/');
-  const int folder = ::open(slash == std::string::npos ? "." : path_.substr(0, slash + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    fsync(folder);
-    close(folder);
-  }
-  return true;
+  const std::string text = home_text(home);
+  linnet::convert::WholeFile file;
+  linnet_error err = {};
+  if (file.open(path_, false, &err, 0600) == LINNET_OK && file.write(text.data(), text.size(), &err) == LINNET_OK && file.commit(&err) == LINNET_OK) return true;
+  return *why = err.text, false;
 }
 
 }  // namespace assistant

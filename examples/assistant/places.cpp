@@ -1,5 +1,6 @@
 // The time in other places, from the system's time zone files (tzdata): the cities that it names itself, countries, and the cities and states of the table below.
-#include <cstdio>
+#include <convert.h>
+
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -46,12 +47,8 @@ std::string folder() {
 }
 
 bool read(const std::string& path, std::string* out) {
-  std::FILE* f = std::fopen(path.c_str(), "rb");
-  if (!f) return false;
-  out->resize(kMaxFile);
-  out->resize(std::fread(out->data(), 1, kMaxFile, f));
-  std::fclose(f);
-  return true;
+  linnet_error err = {};
+  return linnet::convert::read_file(path, kMaxFile, out, nullptr, &err) == LINNET_OK;
 }
 
 std::string plain(std::string_view s) {

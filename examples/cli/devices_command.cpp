@@ -1,5 +1,6 @@
 // linnet devices: what this machine offers to linnet.
 #include <dirent.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,11 +20,13 @@ struct Tier {
   linnet_measurement measured = {};
 };
 
-// The folder that a file would be written in is there and may be written in.
+// The folder that a file would be written in is there and may be written in, or what is no file may be.
 bool can_write(const Args& args, const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (access(folder.c_str(), W_OK | X_OK) == 0) return true;
+  struct stat st;
+  const bool node = stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode);
+  if (node ? access(path.c_str(), W_OK) == 0 : access(folder.c_str(), W_OK | X_OK) == 0) return true;
   failed(args, "%s: %s", path.c_str(), std::strerror(errno));
   return false;
 }
@@ -214,23 +217,21 @@ const Tier& fastest(const std::vector<Tier>& all) {
   return *best;
 }
 
-// A device profile with what was measured; there under its name whole or not at all.
+// A device profile with what was measured.
 bool write_profile(const Args& args, const std::string& path, const Tier& tier, uint32_t threads) {
   std::string name;
   for (const char c : std::string(board().cpu))
     if (c >= ' ' && c <= '~' && c != '"' && c != '\\' && name.size() < 63) name += c;
   if (name.empty()) name = "this machine";
-  const std::string temporary = path + ".tmp";
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  bool ok = file && std::fprintf(file, "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n"
-                                 "match:\n  cpu: \"%s\"\npeaks:\n  read_gb_s: %.6g\n  int8_tops: %.6g\n  f8_tops: %.6g\n  float_tops: %.6g\n",
-                                 tier.measured.decode_gb_s, tier.measured.prefill_tops, name.c_str(), tier.name.c_str(), threads, name.c_str(), tier.measured.read_gb_s,
-                                 tier.measured.int8_tops, tier.measured.f8_tops, tier.measured.float_tops) > 0;
-  if (file) ok = std::fclose(file) == 0 && ok;
-  if (ok && std::rename(temporary.c_str(), path.c_str()) == 0) return true;
-  const int error = errno;
-  if (file) std::remove(temporary.c_str());
-  failed(args, "%s: %s", path.c_str(), std::strerror(error));
+  char text[1024];
+  const linnet_measurement& m = tier.measured;
+  const int n = std::snprintf(text, sizeof text, "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n"
+                              "match:\n  cpu: \"%s\"\npeaks:\n  read_gb_s: %.6g\n  int8_tops: %.6g\n  f8_tops: %.6g\n  float_tops: %.6g\n",
+                              m.decode_gb_s, m.prefill_tops, name.c_str(), tier.name.c_str(), threads, name.c_str(), m.read_gb_s, m.int8_tops, m.f8_tops, m.float_tops);
+  convert::WholeFile file;
+  linnet_error err = {};
+  if (file.open(path, true, &err) == LINNET_OK && file.write(text, static_cast<size_t>(n), &err) == LINNET_OK && file.commit(&err) == LINNET_OK) return true;
+  failed(args, err);
   return false;
 }
 
@@ -402,7 +403,7 @@ Command devices_command() {
           {
               {"--check", "FILE", Kind::kText, "check a device profile against this machine"},
               {"--measure", nullptr, Kind::kFlag, "measure the read bandwidth, and each tier's int8 peak and products (1 GiB of memory, some seconds)"},
-              {"--write", "FILE", Kind::kText, "with --measure: write a device profile of the fastest tier"},
+              {"--write", "FILE", Kind::kText, "with --measure: write a device profile of the fastest tier; what is a FIFO or character device is written to as it is"},
               {"--threads", "N", Kind::kCount, "threads to measure with (default: the cores this process may use)", nullptr, 1, 256},
           },
           run};

@@ -1,10 +1,6 @@
 // linnet logits: the logits of every position, as a NumPy file.
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "cli.h"
 
@@ -23,7 +19,7 @@ std::string npy_header(size_t rows, size_t columns) {
 }
 
 // Prefills `tokens` in calls of n_logits rows and writes each row.
-bool write_rows(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, std::FILE* file) {
+bool write_rows(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, convert::WholeFile* file) {
   linnet_error err = {};
   const size_t step = engine.params.n_logits;
   for (size_t at = 0; at < tokens.size(); at += step) {
@@ -39,8 +35,8 @@ bool write_rows(const Args& args, const Engine& engine, const std::vector<int32_
         failed(args, "no logits for row %zu", at + row);
         return false;
       }
-      if (std::fwrite(logits, sizeof(float), n_vocab, file) != n_vocab) {
-        failed(args, "%s: %s", args.text("-o").c_str(), std::strerror(errno));
+      if (file->write(logits, n_vocab * sizeof(float), &err) != LINNET_OK) {
+        failed(args, err);
         return false;
       }
     }
@@ -52,7 +48,6 @@ int run(const Args& args) {
   if (args.given("--tokens") == args.given("-p")) return usage_error(args, "give either --tokens or -p");
   Settings settings;
   Engine engine;
-  on_interrupt_cancel(nullptr);
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
   std::vector<int32_t> tokens = args.ids("--tokens");
   if (args.given("-p") && !tokenize(args, engine, args.text("-p"), token_flags(args, "--raw"), &tokens)) return kExitError;
@@ -64,25 +59,15 @@ int run(const Args& args) {
   if (s.n_chunk == 0) s.n_chunk = std::min<uint32_t>(256, s.n_context);
   s.n_logits = s.n_chunk = std::min(s.n_chunk, s.n_context);
   if (!engine.start(args, s)) return kExitError;
+  const std::string path = args.text("-o"), head = npy_header(tokens.size(), engine.desc.n_vocab);
+  convert::WholeFile file;
+  linnet_error err = {};
+  if (file.open(path, true, &err) != LINNET_OK) return failed(args, err);
   on_interrupt_cancel(engine.session);
-
-  const std::string path = args.text("-o");
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (!file) return failed(args, "%s: %s", path.c_str(), std::strerror(errno));
-  const std::string head = npy_header(tokens.size(), engine.desc.n_vocab);
-  bool ok = std::fwrite(head.data(), 1, head.size(), file) == head.size();
-  if (!ok) failed(args, "%s: %s", path.c_str(), std::strerror(errno));
-  ok = ok && write_rows(args, engine, tokens, file);
-  if (std::fclose(file) != 0 && ok) {
-    failed(args, "%s: %s", path.c_str(), std::strerror(errno));
-    ok = false;
-  }
+  bool ok = file.write(head.data(), head.size(), &err) == LINNET_OK || (failed(args, err), false);
+  ok = ok && write_rows(args, engine, tokens, &file) && (file.commit(&err) == LINNET_OK || (failed(args, err), false));
   on_interrupt_cancel(nullptr);
-  if (!ok) {
-    struct stat st = {};
-    if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode)) std::remove(path.c_str());  // half a file would be read as a whole one
-    return kExitError;
-  }
+  if (!ok) return kExitError;
   if (args.json()) {
     Json().object().field("out", path).field("n_tokens", static_cast<uint64_t>(tokens.size())).field("n_vocab", engine.desc.n_vocab).end().print();
   } else {
@@ -103,7 +88,7 @@ Command logits_command() {
                   {"-p, --prompt", "TEXT", Kind::kText, "text instead of ids"},
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
-                  {"-o, --out", "F.npy", Kind::kText, "file to write", nullptr, 0, 0, true},
+                  {"-o, --out", "F.npy", Kind::kText, "file to write; what is a FIFO or character device is written to as it is", nullptr, 0, 0, true},
               },
               join(engine_options(), session_options())),
           run};

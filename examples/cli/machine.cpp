@@ -66,11 +66,9 @@ std::string cpus_text(const linnet_cpus& cpus) {
 }
 
 std::string read_system(const std::string& path) {
-  std::FILE* file = std::fopen((sysroot() + path).c_str(), "rbe");
-  std::string text(64 << 10, '\0');
-  const size_t n = file ? std::fread(text.data(), 1, text.size(), file) : 0;
-  if (file) std::fclose(file);
-  text.resize(n);
+  std::string text;
+  linnet_error err = {};
+  convert::read_file(sysroot() + path, 64 << 10, &text, nullptr, &err);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\0' || text.back() == ' ')) text.pop_back();
   return text;
 }

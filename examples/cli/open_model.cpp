@@ -151,17 +151,18 @@ bool Engine::constrain(const Args& args) {
   if (tools && args.given("--schema")) return failed(args, "give either --tools or --schema"), false;
   const std::string path = args.text(tools ? "--tools" : "--schema");
   linnet_error err = {};
-  linnet_view json = {}, blob = {};
+  linnet_view blob = {};
+  std::string text;
   std::vector<char> bytes;
   size_t n = 0;
-  linnet_status status = linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &json, &err);
+  linnet_status status = convert::read_file(path, convert::kMaxGrammarJson, &text, nullptr, &err);
+  const linnet_view json = {text.data(), text.size()};
   const linnet_grammar_kind kind = tools ? LINNET_GRAMMAR_TEXT_OR_CALL : LINNET_GRAMMAR_SCHEMA;
   if (status == LINNET_OK) status = linnet_grammar_compile(json, path.c_str(), kind, nullptr, 0, &n, &err);
   if (status == LINNET_TOO_SMALL) {
     bytes.resize(n);
     status = linnet_grammar_compile(json, path.c_str(), kind, bytes.data(), n, &n, &err);
   }
-  linnet_file_unmap(&json);
   blob = {bytes.data(), bytes.size()};
   linnet_need need = {};
   if (status == LINNET_OK) status = linnet_grammar_need(model, blob, &need, &err);

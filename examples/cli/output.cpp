@@ -229,15 +229,10 @@ bool read_stream(std::FILE* file, std::string* out) {
 }
 
 bool read_text_file(const Args& args, const std::string& path, std::string* out) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (!file) {
-    failed(args, "%s: %s", path.c_str(), std::strerror(errno));
-    return false;
-  }
-  const bool ok = read_stream(file, out);
-  if (!ok) failed(args, "%s: %s", path.c_str(), std::strerror(errno));
-  std::fclose(file);
-  return ok;
+  linnet_error err = {};
+  if (convert::read_file(path, size_t{1} << 30, out, nullptr, &err) == LINNET_OK) return true;
+  failed(args, err);
+  return false;
 }
 
 Progress::Progress(const char* what) : what_(what), terminal_(isatty(STDERR_FILENO) == 1) {}

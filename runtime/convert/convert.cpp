@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "../../kernels_cpu/pack.h"
@@ -350,10 +351,15 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
 }
 
-// Whether writing `path` would replace a file that is being read.
+// Whether writing `path` would replace a file that is being read, or remove it for the temporary one.
 bool is_part_of(const std::string& path, const std::string& src) {
-  struct stat out, in;
-  if (is_synthetic(src) || stat(path.c_str(), &out) != 0) return false;
+  if (is_synthetic(src)) return false;
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
+  std::vector<struct stat> outs;
+  for (const std::string& name : {path, (real ? std::string(real.get()) : path) + ".tmp"}) {
+    struct stat st;
+    if (stat(name.c_str(), &st) == 0) outs.push_back(st);
+  }
   std::vector<std::string> files;
   if (!is_folder(src)) {
     files = gguf_parts(src);
@@ -362,7 +368,9 @@ bool is_part_of(const std::string& path, const std::string& src) {
     closedir(folder);
   }
   for (const std::string& f : files)
-    if (stat(f.c_str(), &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
+    if (struct stat in; stat(f.c_str(), &in) == 0)
+      for (const struct stat& out : outs)
+        if (in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
   return false;
 }
 

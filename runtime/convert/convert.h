@@ -1,12 +1,42 @@
 // linnet::convert: published models in, packed GGUF out. Host side: uses the heap, JSON and the C++ library; the core does not.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "linnet.h"
 
+namespace linnet {
+class Replacement;
+}
+
 namespace linnet::convert {
+
+// ---- files of an app's own, by the ways that linnet's go -------------------------------------------------------------------------
+
+// Reads a whole file. Devices, FIFOs and sockets, which may never end or never begin, are refused at once. LINNET_IO if it cannot be read, LINNET_BAD_FILE if it has more than max_bytes.
+// *found (may be NULL) = false and LINNET_OK where there is no such file.
+linnet_status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, linnet_error* err);
+
+inline constexpr size_t kMaxGrammarJson = size_t{1} << 20;  // bytes that linnet_grammar_compile takes
+
+// A file that is there under its name whole or not at all, as of linnet_state_save_file. Devices, FIFOs, sockets and folders are never replaced.
+class WholeFile {
+ public:
+  WholeFile();
+  ~WholeFile();  // without commit() nothing stays behind
+  // through: a character device or FIFO is not refused but written to as it is. mode: of a new file, less the umask; an older one's bits are kept among them.
+  linnet_status open(const std::string& path, bool through, linnet_error* err, uint32_t mode = 0666);
+  bool through() const;  // it is one
+  linnet_status write(const void* data, size_t bytes, linnet_error* err);
+  linnet_status commit(linnet_error* err);
+
+ private:
+  std::unique_ptr<Replacement> file_;
+};
+
+// ---- models -----------------------------------------------------------------------------------------------------------------------
 
 struct Options {
   // Of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero points, else in the 8 bits
@@ -35,7 +65,7 @@ struct Image {
 };
 
 // src: an HF folder, a GGUF file, or "synthetic:SHAPE".
-// Writes out_path by way of a temporary file in the same folder: fsync, rename, fsync of the folder. Any failure leaves no new file.
+// Writes out_path as a WholeFile is written, by way of OUT.tmp: any failure leaves no new file, and what a kill leaves under that name the next run removes.
 linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err);
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err);
 void image_free(Image* image);

@@ -1,19 +1,19 @@
 #include "json.h"
 
-#include <sys/stat.h>
-
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
+
+#include "../../platform/file.h"
 
 namespace linnet::convert {
 namespace {
 
 using nlohmann::json;
+
+constexpr size_t kFirstRead = size_t{64} << 10;
 
 // Builds the value while nlohmann's parser, which itself needs no stack, reports what it sees. Returning false stops the parser.
 class Builder {
@@ -112,28 +112,24 @@ Status json_parse(std::string_view text, const char* label, json* out, Error* er
   return builder.status();
 }
 
-Status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, Error* err) {
-  out->clear();
-  // The end of a long path, so that the reason behind it is not cut off.
-  const std::string shown = path.size() > 120 ? "..." + path.substr(path.size() - 117) : path;
+linnet_status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, linnet_error* err) {
   if (found) *found = true;
-  struct stat st;
-  if (stat(path.c_str(), &st) != 0) {
-    if (found && (errno == ENOENT || errno == ENOTDIR)) {
-      *found = false;
-      return LINNET_OK;
-    }
-    return fail(err, LINNET_IO, shown, ": ", std::strerror(errno));
+  Status status = LINNET_TOO_SMALL;
+  size_t n = 0;
+  for (size_t cap = std::min(max_bytes, kFirstRead);; cap = std::min(max_bytes, std::max(n, 2 * cap))) {
+    out->resize(cap);
+    status = file_read(path.c_str(), out->data(), cap, &n, err);
+    if (status != LINNET_TOO_SMALL || cap == max_bytes) break;
   }
-  if (!S_ISREG(st.st_mode)) return fail(err, LINNET_IO, shown, ": not a regular file");  // a pipe would block
-  const uint64_t bytes = static_cast<uint64_t>(st.st_size);
-  if (bytes > max_bytes) return fail(err, LINNET_BAD_FILE, shown, ": ", bytes, " bytes, the limit for this file is ", max_bytes);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), [](std::FILE* f) { return f ? std::fclose(f) : 0; });
-  if (!file) return fail(err, LINNET_IO, shown, ": ", std::strerror(errno));
-  out->resize(static_cast<size_t>(bytes));
-  const size_t got = std::fread(out->data(), 1, out->size(), file.get());
-  if (got != out->size()) return fail(err, LINNET_IO, shown, ": read ", got, " of ", bytes, " bytes");
-  return LINNET_OK;
+  const bool missing = status == LINNET_IO && (errno == ENOENT || errno == ENOTDIR);
+  out->resize(status == LINNET_OK ? n : 0);
+  if (found && missing) {
+    *found = false;
+    return LINNET_OK;
+  }
+  if (status != LINNET_TOO_SMALL) return status;
+  const std::string shown = path.size() > 120 ? "..." + path.substr(path.size() - 117) : path;
+  return fail(err, LINNET_BAD_FILE, shown, ": ", n, " bytes, the limit for this file is ", max_bytes);
 }
 
 const json* json_member(const json& from, std::string_view key) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "../status.h"
+#include "convert.h"  // read_file
 
 namespace linnet::convert {
 
@@ -16,9 +17,6 @@ inline constexpr size_t kJsonMaxValues = size_t{8} << 20;  // in all, objects an
 
 // label names the file in error texts. On failure *out is null; where the place is known, err->line is set.
 Status json_parse(std::string_view text, const char* label, nlohmann::json* out, Error* err);
-// Reads a whole file of at most max_bytes. LINNET_IO if it cannot be read, LINNET_BAD_FILE if it is larger. *found (may be NULL) = false and
-// LINNET_OK where there is no such file.
-Status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, Error* err);
 
 // Checked access. Under JSON_NOEXCEPTION nlohmann's own at(), get<T>() and operator[] abort on what they do not like: use these for
 // anything that comes from a file. *out is written only if the answer is kFound; `from` may be any value, it need not be an object.

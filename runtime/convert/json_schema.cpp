@@ -12,7 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr int64_t kMaxInteger = 999'999'999'999'999'999;  // 18 digits
 constexpr uint32_t kMaxDepth = 128, kMaxTwins = 1u << 20, kFractionDigits = 17;
 
@@ -552,7 +551,7 @@ extern "C" linnet_status linnet_grammar_compile(linnet_view json, const char* na
   if (!name) name = "grammar";
   if (!json.data || !n_bytes || (cap && !out)) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: json.data, n_bytes or out is NULL");
   if (kind != LINNET_GRAMMAR_SCHEMA && kind != LINNET_GRAMMAR_CALL && kind != LINNET_GRAMMAR_TEXT_OR_CALL) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: there is no kind ", uint32_t{kind});
-  if (json.bytes > convert::kMaxBytes) return fail(err, LINNET_BAD_FILE, name, ": ", json.bytes, " bytes, at most ", convert::kMaxBytes);
+  if (json.bytes > convert::kMaxGrammarJson) return fail(err, LINNET_BAD_FILE, name, ": ", json.bytes, " bytes, at most ", convert::kMaxGrammarJson);
   const std::string_view text(static_cast<const char*>(json.data), json.bytes);
   nlohmann::json checked;  // which has no order of members
   LINNET_TRY(convert::json_parse(text, name, &checked, err));

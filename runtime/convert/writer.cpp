@@ -2,11 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 namespace linnet::convert {
@@ -29,16 +26,6 @@ void put_array(std::string* to, uint32_t type, const std::vector<T>& v) {
   put(to, type);
   put(to, uint64_t{v.size()});
   to->append(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(T));
-}
-
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
-Status io_error(Error* err, const char* what, const std::string& path) {
-  const int e = errno;
-  return fail(err, LINNET_IO, "cannot ", what, " '", path, "': ", std::strerror(e));
 }
 
 }  // namespace
@@ -94,28 +81,13 @@ std::string GgufBuilder::header() const {
   return h;
 }
 
-Output::~Output() {
-  if (fd_ >= 0) close(fd_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
-  linnet_mem_free(memory_, static_cast<size_t>(total_));
-}
+Output::~Output() { linnet_mem_free(memory_, static_cast<size_t>(total_)); }
 
 Status Output::open_file(const std::string& path, Error* err) {
-  struct stat st;
-  // rename() would put a file where a device or folder is.
-  if (stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) return fail(err, LINNET_BAD_ARG, "output '", path, "' exists and is no regular file");
-  path_ = path;
-  for (int attempt = 0; fd_ < 0; ++attempt) {
-    temporary_ = path + ".tmp-" + std::to_string(getpid()) + "-" + std::to_string(attempt);
-    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd_ < 0 && (errno != EEXIST || attempt == 100)) {
-      const Status s = io_error(err, "create", temporary_);
-      temporary_.clear();
-      return s;
-    }
-  }
+  LINNET_TRY(file_.open(path.c_str(), err));
+  LINNET_TRY(progress(err));  // from here on there is something to remove
   // A disk without room is found out now, not after minutes of packing; a file system that cannot tell goes on.
-  if (fallocate(fd_, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(total_)) != 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
+  if (fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(total_)) != 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
     const int e = errno;
     return fail(err, LINNET_IO, "cannot write '", path, "' (", total_, " bytes): ", std::strerror(e));
   }
@@ -136,24 +108,17 @@ Status Output::open_memory(Error* err) {
 }
 
 Status Output::progress(Error* err) {
-  if (!options_.progress || (done_ - reported_ < kProgressBytes && done_ != total_ && reported_)) return LINNET_OK;
+  if (!options_.progress || (begun_ && done_ - reported_ < kProgressBytes && done_ != total_)) return LINNET_OK;
+  begun_ = true;
   reported_ = done_;
   if (options_.progress(options_.user, done_, total_)) return fail(err, LINNET_CANCELLED, "convert: cancelled");
   return LINNET_OK;
 }
 
 Status Output::flush(Error* err) {
-  for (size_t at = 0; at < buffered_;) {
-    const ssize_t n = ::write(fd_, buffer_.data() + at, buffered_ - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      if (n == 0) errno = EIO;
-      return io_error(err, "write", path_);
-    }
-    at += static_cast<size_t>(n);
-  }
+  const size_t n = buffered_;
   buffered_ = 0;
-  return LINNET_OK;
+  return file_.write(buffer_.data(), n, err);
 }
 
 Status Output::claim(size_t bytes, uint8_t** to, Error* err) {
@@ -191,19 +156,7 @@ Status Output::commit_file(Error* err) {
   if (done_ != total_) return fail(err, LINNET_BAD_STATE, "convert: ", done_, " bytes, not the planned ", total_);
   LINNET_TRY(progress(err));
   LINNET_TRY(flush(err));
-  if (fsync(fd_) != 0) return io_error(err, "fsync", path_);
-  const int closing = fd_;
-  fd_ = -1;
-  if (close(closing) != 0) return io_error(err, "close", path_);
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) return io_error(err, "rename to", path_);
-  temporary_.clear();
-  // The new name itself must survive a power cut.
-  const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder >= 0) {
-    fsync(folder);
-    close(folder);
-  }
-  return LINNET_OK;
+  return file_.commit(err);
 }
 
 Status Output::commit_shape(Image* out, Error* err) {
@@ -217,6 +170,22 @@ Status Output::commit_memory(Image* out, Error* err) {
   *out = {memory_, static_cast<size_t>(total_), static_cast<size_t>(total_)};
   memory_ = nullptr;
   return LINNET_OK;
+}
+
+WholeFile::WholeFile() = default;
+WholeFile::~WholeFile() = default;
+
+linnet_status WholeFile::open(const std::string& path, bool through, linnet_error* err, uint32_t mode) {
+  file_ = std::make_unique<Replacement>();
+  return file_->open(path.c_str(), err, mode, through);
+}
+bool WholeFile::through() const { return file_ && file_->through(); }
+linnet_status WholeFile::write(const void* data, size_t bytes, linnet_error* err) {
+  return file_ ? file_->write(data, bytes, err) : fail(err, LINNET_BAD_STATE, "the file is not open");
+}
+linnet_status WholeFile::commit(linnet_error* err) {
+  const std::unique_ptr<Replacement> file = std::move(file_);
+  return file ? file->commit(err) : fail(err, LINNET_BAD_STATE, "the file is not open");
 }
 
 }  // namespace linnet::convert

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../../platform/file.h"
 #include "../gguf.h"
 #include "../status.h"
 #include "convert.h"
@@ -39,8 +40,7 @@ class GgufBuilder {
   uint64_t n_keys_ = 0, n_tensors_ = 0, data_bytes_ = 0;
 };
 
-// Takes exactly `total` bytes in order. Without commit() nothing stays behind: a file is written under a temporary name in the folder of
-// its final one and removed again, memory is freed.
+// Takes exactly `total` bytes in order. Without commit() nothing stays behind: a file's temporary one is removed, memory is freed.
 class Output {
  public:
   Output(const Options& options, uint64_t total) : options_(options), total_(total) {}
@@ -63,8 +63,8 @@ class Output {
   Status progress(Error* err);
   const Options& options_;
   uint64_t total_, done_ = 0, reported_ = 0;
-  int fd_ = -1;
-  std::string path_, temporary_;
+  bool begun_ = false;  // something was reported
+  Replacement file_;
   std::vector<uint8_t> buffer_;  // files: bytes not written yet
   size_t buffered_ = 0;
   uint8_t* memory_ = nullptr;

@@ -109,7 +109,7 @@ typedef enum linnet_load LINNET_OF(uint32_t) {
 /* How far a load is, in bytes; called on the caller's thread every few MiB and at the end. Non-zero cancels (LINNET_CANCELLED). */
 typedef int (*linnet_progress_fn)(void* user, uint64_t done_bytes, uint64_t total_bytes);
 
-/* Maps or copies a whole file. On success the caller owns *out and gives it back with linnet_file_unmap. Any thread.
+/* Maps or copies a whole regular file; devices, FIFOs and sockets are refused at once. On success the caller owns *out and gives it back with linnet_file_unmap. Any thread.
  * LINNET_IO names the path and what the system said. */
 LINNET_API linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err);
 /* The same with progress; fn may be NULL. After a cancel or an error nothing stays mapped, copied or locked, and *out is as it was. */
@@ -357,7 +357,8 @@ typedef struct linnet_board {
 } linnet_board;
 
 /* Reads what the board is from /proc and /sys, and its instruction tiers from CPUID or HWCAP. root (NULL or "" = none): a folder that holds copies of those files, whose
- * board is described instead. Any thread; allocates nothing; some ms. Files that are not there leave their fields 0. LINNET_IO where nothing tells of a CPU. */
+ * board is described instead. Any thread; allocates nothing; some ms. Files that are not there, or are no
+ * regular ones, leave their fields 0. LINNET_IO where nothing tells of a CPU. */
 LINNET_API linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_error* err);
 /* An NVIDIA GPU, as its driver describes it. The caller sets `size`. 0 in a field: the driver does not say. */
 typedef struct linnet_cuda_device {
@@ -396,7 +397,7 @@ typedef struct linnet_match {
 /* Reads a profile from YAML text: at most 64 KiB of keys of configs/README.md, each at most once, and nothing else. `name` is what errors call it. board may be NULL; match, which
  * may be NULL too, is filled only with a board. LINNET_BAD_PROFILE: err->text begins with "name:line:column: " and says what was expected, err->line is the line. Any thread. */
 LINNET_API linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
-/* The same from a file. LINNET_IO: it cannot be read. */
+/* The same from a regular file. LINNET_IO: it cannot be read, or is a device, FIFO or socket. */
 LINNET_API linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
 /* Picks the best match among the files *.yaml of a folder, and fits it to the board (linnet_profile_fit). Its path goes to path[0, cap), NUL-terminated, if path is not NULL.
  * LINNET_UNSUPPORTED: none matches. A file of the folder that is no profile fails the call. */
@@ -760,7 +761,8 @@ LINNET_API linnet_status linnet_state_save(const linnet_session* session, uint32
  * LINNET_UNSUPPORTED: another version, model, KV format or when_full. LINNET_CONTEXT_FULL: longer than n_context, or no room in the pool. */
 LINNET_API linnet_status linnet_state_load(linnet_session* session, uint32_t seq, const void* data, size_t n_bytes, linnet_error* err);
 /* The same bytes in a file, which is replaced at once or not at all: they are written to <path>.tmp, synced, renamed to `path`, and the folder is synced, so a
- * crash or a power cut at any moment leaves the old state or the new one under the name. <path>.tmp may stay behind then; the next save writes over it.
+ * crash or a power cut at any moment leaves the old state or the new one under the name. <path>.tmp may stay behind then; the next save removes it.
+ * Where `path` is a link, what it leads to is replaced, or made; a device, FIFO, socket or folder is refused. The new file has no permission that the old one had not.
  * Who saves to a path while another does waits for the other. LINNET_IO names the path and what the system said. */
 LINNET_API linnet_status linnet_state_save_file(const linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
 /* Maps the file for the time of the call. It must not be cut short meanwhile (SIGBUS); linnet_state_save_file never does that to a file. */
