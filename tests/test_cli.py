@@ -435,8 +435,51 @@ class Tiny(unittest.TestCase):
         time.sleep(1.0)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 0, err)
-        self.assertIn(json.loads(out)["stop"], ("cancel", "length"))
+        self.assertEqual(process.returncode, -signal.SIGINT, err)
+        self.assertEqual(json.loads(out)["stop"], "cancel")
+
+    def test_signals(self):
+        """Who interrupts a command is obeyed, and is told by its status: 128 + n in a shell. What it was writing is removed."""
+        text = self.dir / "long.txt"
+        text.write_text("The quick brown fox jumps over the lazy dog. " * 20000)
+        big = self.dir / "big.gguf"
+        linnet("convert", "--synthetic", "stories15m", "-o", big)
+        ids = ",".join(["5"] * 16000)
+        work = self.dir / "signals"
+        work.mkdir()
+        waits = work / "fifo"
+        os.mkfifo(waits)
+        many = ("--context", 16000, "--threads", 1)
+        commands = {
+            "run": ("run", "-m", self.packed, "-p", "x", "-n", 16000000, "--ignore-eos", *many, "--state", work / "talk"),
+            "run, waiting for its prompt": ("run", "-m", self.packed),
+            "eval": ("eval", "-m", self.packed, text, "--threads", 1, "--isa", "scalar"),
+            "logits": ("logits", "-m", big, "--tokens", ids, *many, "-o", work / "l.npy"),
+            "logits, waiting for a reader": ("logits", "-m", self.packed, "--tokens", "1,2", "-o", waits),
+            "convert": ("convert", "--synthetic", "qwen2.5-0.5b", "-o", work / "c.gguf"),
+            "bench": ("bench", "--synthetic", "qwen2.5-0.5b", "--reps", 1000, "--threads", 1),
+            "plan": ("plan", "--fits", "--threads", 1),
+        }
+        for i, (name, command) in enumerate(commands.items()):
+            number = (signal.SIGINT, signal.SIGTERM)[i % 2]
+            # As a script's shell starts what runs in its background: with SIGINT ignored.
+            p = subprocess.Popen([LINNET, *map(str, command)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+            end = time.monotonic() + 60
+            if name in ("logits", "convert"):  # at work
+                while not list(work.glob("*.tmp")) and time.monotonic() < end:
+                    time.sleep(0.01)
+            elif name == "run":
+                p.stdout.read(1)
+            else:
+                time.sleep(0.5)
+            with self.subTest(command=name):
+                self.assertIsNone(p.poll(), f"{name} had ended already")
+                p.send_signal(number)
+                begin = time.monotonic()
+                _, err = p.communicate(timeout=60)
+                self.assertEqual(p.returncode, -number, err)
+                self.assertLess(time.monotonic() - begin, 20 if SLOW else 5)
+        self.assertEqual(sorted(f.name for f in work.iterdir()), ["fifo", "talk"])  # run's partial sequence is saved
 
     def test_nodes(self):
         """What is named as a file and is a FIFO (a device goes the same way): inputs are refused at once, outputs are written through or refused, and it stays what it is."""
@@ -891,7 +934,7 @@ class Chat(unittest.TestCase):
                 p.stdout.readline()
             time.sleep(0.5)
             p.send_signal(signal.SIGTERM)
-            self.assertEqual(p.wait(timeout=60), 1)
+            self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)
             rows = [json.loads(row) for row in p.stdout.read().splitlines()]
             self.assertLess(len(rows), lines)
             for stream in (p.stdin, p.stdout, p.stderr):

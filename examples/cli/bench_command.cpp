@@ -447,7 +447,6 @@ int run(const Args& args) {
 
   Settings settings;
   Engine engine;
-  on_interrupt_cancel(nullptr);
   if (!read_settings(args, &settings) || !engine.open(args, path, settings)) return kExitError;
   uint64_t need = *std::max_element(prompts.begin(), prompts.end());
   for (const uint64_t depth : depths) need = std::max(need, std::max<uint64_t>(depth, 1) + gen + 1);
@@ -457,7 +456,6 @@ int run(const Args& args) {
   linnet_profile power = settings.profile;
   power.tokens_per_s = 0;  // a rate that is held says nothing of what is possible
   if (!engine.start(args, s) || !engine.govern(args, power)) return kExitError;
-  on_interrupt_cancel(engine.session);
 
   Bench bench(args, settings, engine);
   if (!bench.prepare()) return kExitError;
@@ -468,7 +466,6 @@ int run(const Args& args) {
     if (gen > 0 && !(bench.decode(depth, gen, reps, &report.decode.emplace_back()) && predict(args, path, settings, engine, peaks, 0, depth + gen / 2, &report.decode.back()))) return kExitError;
   for (const uint64_t prompt : prompts)
     if (prompt > 0 && !(bench.prefill(prompt, reps, &report.prefill.emplace_back()) && predict(args, path, settings, engine, peaks, prompt, 0, &report.prefill.back()))) return kExitError;
-  on_interrupt_cancel(nullptr);
   if (args.json()) report.print_json();
   else report.print_text();
   return kExitOk;

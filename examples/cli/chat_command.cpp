@@ -1,4 +1,5 @@
 // linnet chat: a conversation with a model whose file holds a chat format.
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -191,7 +192,8 @@ struct Chat {
     for (;;) {
       if (terminal) std::fputs("> ", stderr);
       const Line read = read_line(args, &line);
-      if (read != Line::kRead) return read == Line::kEnd && (terminal || !interrupted()) ? kExitOk : kExitError;
+      if (terminal && interrupted() == SIGINT) return interrupt_cancels(engine.session), kExitOk;  // at the prompt it is a way to end the chat
+      if (read != Line::kRead) return read == Line::kEnd && !interrupted() ? kExitOk : kExitError;
       if (line.empty()) continue;
       if (line == "/exit") return kExitOk;
       if (line == "/reset") {
@@ -207,11 +209,11 @@ struct Chat {
       const size_t before = conversation.size();
       const bool answered = conversation.add(tool ? LINNET_ROLE_TOOL : LINNET_ROLE_USER, tool ? line.substr(6) : line) && answer(false);
       if (answered && !interrupted()) continue;
-      if (!terminal) return kExitError;
+      if (!terminal || interrupted() == SIGTERM) return kExitError;
       conversation.resize(before);
       if (!interrupted()) continue;
       std::fprintf(stderr, "(stopped: the message is forgotten)\n");
-      forget_interrupt(engine.session);
+      interrupt_cancels(engine.session);
     }
   }
 };
@@ -220,7 +222,6 @@ int run(const Args& args) {
   Settings settings;
   Engine engine;
   linnet_sampling draw = {};
-  on_interrupt_cancel(nullptr);
   if (const int code = read_sampling(args, &draw); code != kExitOk) return code;
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
   const char *prefix = nullptr, *suffix = nullptr;
@@ -228,14 +229,14 @@ int run(const Args& args) {
   for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
     if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, err);
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args)) return kExitError;
-  on_interrupt_cancel(engine.session);
+  interrupt_cancels(engine.session);
 
   Conversation conversation(args, engine);
   Chat chat{args, engine, draw, conversation, static_cast<uint32_t>(args.count("-n"))};
   int code = kExitError;
   if (!args.given("-p")) code = args.json() ? chat.json_lines() : chat.lines();
   else if (chat.begin_draws() && chat.restart() && conversation.add(LINNET_ROLE_USER, args.text("-p")) && chat.answer(true)) code = kExitOk;
-  on_interrupt_cancel(nullptr);
+  interrupt_ends();
   return code;
 }
 

@@ -171,9 +171,9 @@ std::string human_bytes(uint64_t bytes);  // "1.24 GB"
 double seconds_now();
 double median(std::vector<double> values);  // 0 of none
 bool read_stream(std::FILE* file, std::string* out);
-bool read_text_file(const Args& args, const std::string& path, std::string* out);  // prints what is wrong
+bool read_text_file(const Args& args, const std::string& path, std::string* out);  // a regular file of at most 1 GiB; prints what is wrong
 
-// A bar on stderr while a model is packed, on terminals only. Also the place where Ctrl-C stops a conversion.
+// A bar on stderr while a model is packed, on terminals only. Also the place where an interrupt_cancels(NULL) stops a conversion.
 class Progress {
  public:
   explicit Progress(const char* what);
@@ -314,10 +314,12 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
 
 // ---- Ctrl-C (interrupt.cpp) ------------------------------------------------------------------------------------------------------------
 
-// From now on SIGINT and SIGTERM cancel what `session` (may be NULL) does; a second one ends the process the usual way.
-void on_interrupt_cancel(linnet_session* session);
-bool interrupted();
-void forget_interrupt(linnet_session* session);  // the next one counts as the first again
+// SIGINT and SIGTERM end the process at once, but where something is to be finished or removed: from here on the first one cancels what `session` (may be NULL) does, and is
+// remembered; the second one ends the process.
+void interrupt_cancels(linnet_session* session);
+void interrupt_ends();       // at once again; one that came meanwhile stays remembered
+int interrupted();           // the signal since interrupt_cancels, 0: none
+void die_if_interrupted();   // of that signal, as whoever started the process wants to know
 
 // ---- subcommands -------------------------------------------------------------------------------------------------------------------------
 

@@ -39,10 +39,13 @@ int run(const Args& args) {
   linnet_status status;
   {
     Progress bar("converting");
-    options.progress = Progress::callback;
+    options.progress = [](void* progress, uint64_t done, uint64_t total) {
+      if (done == 0 && !interrupted()) interrupt_cancels(nullptr);  // now there is a temporary file
+      return Progress::callback(progress, done, total);
+    };
     options.user = &bar;
-    on_interrupt_cancel(nullptr);
     status = convert::convert_to_file(src, out, options, &err);
+    interrupt_ends();
   }
   if (status != LINNET_OK) return failed(args, err);
   struct stat st = {};
@@ -75,7 +78,7 @@ Command convert_command() {
     shapes += (wrap ? "\n  " : " ") + shape;
     column = wrap ? shape.size() : column + shape.size() + 1;
   }
-  details = "Writes through a temporary file beside OUT: a failure or a kill leaves no half file under that name.\nSHAPE is one of:\n " + shapes +
+  details = "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run removes.\nSHAPE is one of:\n " + shapes +
             "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g128";
   return {"convert",
           "pack a Hugging Face folder or a GGUF file into one file that starts in milliseconds",

@@ -118,7 +118,6 @@ int run(const Args& args) {
   Settings settings;
   Engine engine, against;
   Sums sums;
-  on_interrupt_cancel(nullptr);
   settings.weight_error = &sums.weight_error;
   if (!read_settings(args, &settings) || !read_text_file(args, args.positional()[0], &text) || !engine.open(args, args.text("-m"), settings))
     return kExitError;
@@ -145,7 +144,6 @@ int run(const Args& args) {
   other.session.n_context = s.n_context;
   other.session.n_logits = other.session.n_chunk = s.n_chunk;
   if (!engine.start(args, s) || (compare && !against.start(args, other.session))) return kExitError;
-  on_interrupt_cancel(engine.session);
 
   {
     Progress bar("evaluating");
@@ -156,7 +154,6 @@ int run(const Args& args) {
       Progress::callback(&bar, at, tokens.size());
     }
   }
-  on_interrupt_cancel(nullptr);
   report(args, engine, compare ? &against : nullptr, sums, window);
   return kExitOk;
 }

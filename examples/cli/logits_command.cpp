@@ -63,10 +63,10 @@ int run(const Args& args) {
   convert::WholeFile file;
   linnet_error err = {};
   if (file.open(path, true, &err) != LINNET_OK) return failed(args, err);
-  on_interrupt_cancel(engine.session);
+  if (!file.through()) interrupt_cancels(engine.session);  // there is a temporary file
   bool ok = file.write(head.data(), head.size(), &err) == LINNET_OK || (failed(args, err), false);
   ok = ok && write_rows(args, engine, tokens, &file) && (file.commit(&err) == LINNET_OK || (failed(args, err), false));
-  on_interrupt_cancel(nullptr);
+  interrupt_ends();
   if (!ok) return kExitError;
   if (args.json()) {
     Json().object().field("out", path).field("n_tokens", static_cast<uint64_t>(tokens.size())).field("n_vocab", engine.desc.n_vocab).end().print();

@@ -33,18 +33,21 @@ int dispatch(const Command& command, int argc, char** argv) {
   return command.run(args);
 }
 
-// A full disk or a closed pipe must not look like success.
+// A full disk or a closed pipe must not look like success, nor an interrupted run like one that ended.
 int finish(int code) {
+  if (std::ferror(stdout)) die_if_interrupted();  // nobody takes the rest
   if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && code == kExitOk) {
     std::fprintf(stderr, "linnet: the output could not be written\n");
     return kExitError;
   }
+  die_if_interrupted();
   return code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  interrupt_ends();  // in the background of a script too, where the shell has SIGINT ignored
   if (argc < 2) {
     print_overview(stderr);
     return kExitUsage;

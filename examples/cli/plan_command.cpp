@@ -180,7 +180,6 @@ int run(const Args& args) {
   if (!args.given("-m")) return usage_error(args, "give -m MODEL, or --fits");
   Settings settings;
   Engine engine;
-  on_interrupt_cancel(nullptr);
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
   linnet_error err = {};
   linnet_need need = {};

@@ -78,7 +78,6 @@ int run(const Args& args) {
   if (const int code = read_sampling(args, &draw); code != kExitOk) return code;
   Settings settings;
   Engine engine;
-  on_interrupt_cancel(nullptr);
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
   const std::string state = args.text("--state");
   Answer out;
@@ -91,19 +90,16 @@ int run(const Args& args) {
   settings.session.rope_length = static_cast<uint32_t>(std::min<uint64_t>(out.n_state + prompt.size() + uint64_t{n}, 1u << 24));
   linnet_error err = {};
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args) || !begin_session(args, engine, state, out.n_state > 0, &draw)) return kExitError;
-  on_interrupt_cancel(engine.session);
+  interrupt_cancels(engine.session);
 
   out.silent = args.json();
   linnet_status status = generate(args, engine, prompt.data(), prompt.size(), n, "", &out, &err);
   size_t length = 0;
   linnet_length(engine.session, 0, &length);
   if (status == LINNET_OK && !state.empty() && length) status = linnet_state_save_file(engine.session, 0, state.c_str(), &err);
-  if (status != LINNET_OK) {
-    on_interrupt_cancel(nullptr);
-    return failed(args, err);
-  }
-  report_answer(args, engine, out, prompt.size(), draw);
-  on_interrupt_cancel(nullptr);
+  interrupt_ends();
+  if (status != LINNET_OK) return failed(args, err);
+  if (!(interrupted() && out.broken)) report_answer(args, engine, out, prompt.size(), draw);
   return kExitOk;
 }
 
