@@ -537,6 +537,23 @@ class Tiny(unittest.TestCase):
         self.assertEqual(kept.read_bytes(), (self.dir / "l.npy").read_bytes())
         self.assertEqual([p.name for p in self.dir.glob("*.tmp")], [])
 
+    def test_check_of_other_boards(self):
+        """A check of a file checks the file: what this machine or build has not is a note."""
+        for profile in (ROOT / "configs").glob("*.yaml"):
+            checked = linnet_json("devices", "--check", profile)
+            self.assertTrue(checked["ok"])
+            self.assertEqual(checked["fits"], "note" not in checked)
+        other = self.dir / "other.yaml"
+        x86 = os.uname().machine == "x86_64"
+        other.write_text(f"name: other\nisa: {'neon' if x86 else 'avx2'}\nthreads: 200\ncores: 250\nmatch:\n  model: 'a board that nobody has'\n")
+        checked = linnet_json("devices", "--check", other)
+        self.assertEqual((checked["ok"], checked["fits"], checked["matches"], checked["isa"], checked["threads"]), (True, False, False, "neon" if x86 else "avx2", 200))
+        text = linnet("devices", "--check", other)
+        self.assertIn("note: it does not run here: ", text)
+        self.assertNotIn("fits this machine", text)
+        other.write_text(other.read_text() + "  colour: red\n")
+        self.assertIn("colour", linnet("devices", "--check", other, code=1))
+
     def test_logits(self):
         ids = self.ids("Hello, world")
         rows = {}

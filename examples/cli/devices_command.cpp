@@ -51,23 +51,19 @@ std::vector<Tier> tiers() {
   return out;
 }
 
-// The tier that the profile takes on this board.
-bool pick_isa(const Args& args, const linnet_profile& profile, std::string* out) {
+// The tier that the profile takes on this board; false: *out is why it takes none.
+bool pick_isa(const linnet_profile& profile, std::string* out) {
   if (!sysroot().empty()) {
     const uint32_t isa = profile.isa ? profile.isa : strongest_isa(board());
-    *out = isa_name(isa);
-    if (board().isa_mask >> isa & 1) return true;
-    failed(args, "isa '%s': this board has it not", out->c_str());
-    return false;
+    const bool has = board().isa_mask >> isa & 1;
+    *out = has ? isa_name(isa) : "isa '" + isa_name(isa) + "': this board has it not";
+    return has;
   }
   linnet_isa isa = LINNET_ISA_AUTO;
   linnet_error err = {};
-  if (linnet_isa_pick(&profile, &isa, &err) != LINNET_OK) {
-    failed(args, "%s%s%s", profile.name, profile.name[0] ? ": " : "", err.text);
-    return false;
-  }
-  *out = isa_name(isa);
-  return true;
+  const bool picked = linnet_isa_pick(&profile, &isa, &err) == LINNET_OK;
+  *out = picked ? isa_name(isa) : err.text;
+  return picked;
 }
 
 std::string kv_name(const linnet_profile& p) {
@@ -81,10 +77,10 @@ std::string weights_name(const linnet_profile& p) {
   return w ? w : "i8g128";
 }
 
-// One line on what a fitted profile does here.
+// One line on what a profile does; of a fitted one: here.
 std::string profile_text(const linnet_profile& p, const std::string& isa) {
-  const std::string cpus = cpus_text(p.cpus);
-  std::string out = isa + ", " + std::to_string(p.n_threads) + (p.n_threads == 1 ? " thread" : " threads") + (cpus.empty() ? "" : " on CPUs " + cpus) + ", " + weights_name(p) + " weights, " + kv_name(p) + " KV cache";
+  const std::string cpus = cpus_text(p.cpus), n = p.n_threads ? std::to_string(p.n_threads) : "all";
+  std::string out = isa + ", " + n + (p.n_threads == 1 ? " thread" : " threads") + (cpus.empty() ? "" : " on CPUs " + cpus) + ", " + weights_name(p) + " weights, " + kv_name(p) + " KV cache";
   if (p.n_context) out += ", context " + std::to_string(p.n_context);
   if (p.memory_bytes) out += ", memory cap " + human_bytes(p.memory_bytes);
   return out;
@@ -97,27 +93,36 @@ void json_profile(Json* json, const linnet_profile& p, const std::string& isa) {
   if (p.memory_bytes) json->field("memory_bytes", p.memory_bytes);
 }
 
+// Checks the file. What it asks of a machine is held against this one only where it is for this one; a tier that this build or CPU has not makes no file wrong.
 int check_profile(const Args& args) {
   const std::string path = args.text("--check");
-  linnet_profile profile = {};
+  linnet_profile profile = {}, fitted = {};
   linnet_match match = {};
   linnet_error err = {};
   profile.size = sizeof profile;
   match.size = sizeof match;
   if (linnet_profile_read(path.c_str(), &board(), &profile, &match, &err) != LINNET_OK) return failed(args, err);
-  const uint32_t wished = profile.n_threads;
-  if (linnet_profile_fit(&profile, &board(), &err) != LINNET_OK) return failed(args, "%s: %s", path.c_str(), err.text);
-  if (wished > profile.n_threads)
-    return failed(args, "%s: 'threads' is %u, but this process has CPUs and time for %u", path.c_str(), wished, profile.n_threads);
-  std::string isa;
-  if (!pick_isa(args, profile, &isa)) return kExitError;
+  const bool for_another = !match.matches && std::strncmp(match.why, "no rules", 8) != 0;
+  fitted = profile;
+  std::string wrong, isa;
+  if (linnet_profile_fit(&fitted, &board(), &err) != LINNET_OK) wrong = err.text;
+  else if (profile.n_threads > fitted.n_threads)
+    wrong = "'threads' is " + std::to_string(profile.n_threads) + ", but this process has CPUs and time for " + std::to_string(fitted.n_threads);
+  if (!wrong.empty() && !for_another) return failed(args, "%s: %s", path.c_str(), wrong.c_str());
+  if (std::string tier; pick_isa(fitted, &tier)) isa = tier;
+  else wrong = tier;
+  const bool fits = wrong.empty();
+  if (!fits) isa = isa_name(profile.isa);
+  const linnet_profile& shown = fits ? fitted : profile;
   if (args.json()) {
     Json json;
-    json.object().field("profile", path).field("ok", true).field("matches", match.matches != 0).field("points", match.points).field("why", std::string(match.why));
-    json_profile(&json, profile, isa);
+    json.object().field("profile", path).field("ok", true).field("fits", fits).field("matches", match.matches != 0).field("points", match.points).field("why", std::string(match.why));
+    if (!fits) json.field("note", wrong);
+    json_profile(&json, shown, isa);
     json.end().print();
   } else {
-    std::printf("%s: fits this machine: %s\n%s: %s\n", path.c_str(), profile_text(profile, isa).c_str(), match.matches ? "matches" : "does not match", match.why);
+    std::printf("%s: %s: %s\n%s: %s\n", path.c_str(), fits ? "fits this machine" : "a device profile", profile_text(shown, isa).c_str(), match.matches ? "matches" : "does not match", match.why);
+    if (!fits) std::printf("note: it does not run here: %s\n", wrong.c_str());
   }
   return kExitOk;
 }
@@ -376,7 +381,7 @@ int run(const Args& args) {
   std::string picked;
   linnet_profile none = {};
   none.size = sizeof none;
-  if (!pick_isa(args, none, &picked)) return kExitError;
+  if (!pick_isa(none, &picked)) return failed(args, "%s", picked.c_str());
   if (args.given("--write") && !args.flag("--measure")) return usage_error(args, "--write needs --measure");
   if (args.flag("--measure") && !sysroot().empty()) return usage_error(args, "--measure is of this machine: unset LINNET_SYSROOT");
   std::vector<Tier> all = tiers();
@@ -401,7 +406,7 @@ Command devices_command() {
   return {"devices", "what this machine offers, and the device profile that matches it", "", 0, 0,
           "Profiles lie in $LINNET_CONFIGS, or in share/linnet/configs beside the tool. $LINNET_SYSROOT, a folder with copies of another board's\n/proc and /sys, describes that board instead.\n\nexample: linnet devices --measure --write this.yaml",
           {
-              {"--check", "FILE", Kind::kText, "check a device profile against this machine"},
+              {"--check", "FILE", Kind::kText, "check the file of a device profile, and say whether it fits this machine"},
               {"--measure", nullptr, Kind::kFlag, "measure the read bandwidth, and each tier's int8 peak and products (1 GiB of memory, some seconds)"},
               {"--write", "FILE", Kind::kText, "with --measure: write a device profile of the fastest tier; what is a FIFO or character device is written to as it is"},
               {"--threads", "N", Kind::kCount, "threads to measure with (default: the cores this process may use)", nullptr, 1, 256},
