@@ -9,10 +9,12 @@ import pathlib
 import random
 import re
 import signal
+import stat
 import struct
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 import wave
 
@@ -84,7 +86,7 @@ def settings():
         "---\nthreads: 1\n---\nturns: 1": "only one document",
         "threads: 'x": ":",
         "{": ":",
-        "x" * 70000: "is larger than 64 KiB",
+        "x" * 70000: ": 70000 bytes, the limit for this file is 65536",
     }
     for text, error in bad.items():
         path.write_text(text)
@@ -153,6 +155,38 @@ def killed():
     check(r.returncode == 0 and f"{state}: is no JSON; it is kept as {state}.damaged-" in r.stderr, r.stderr)
 
 
+def nodes():
+    """What is named as a file and is none: never waited for, never replaced. FIFOs of this test's own: a device node goes the same way."""
+    folder = WORK / "nodes"
+    folder.mkdir(exist_ok=True)
+    fifo = folder / "fifo"
+    fifo.unlink(missing_ok=True)
+    os.mkfifo(fifo)
+    settings_file = folder / "settings.yaml"
+    settings_file.write_text(f"tools: {fifo}")
+    for args in (("--config", fifo), ("--config", settings_file), ("--state", fifo), ("-m", fifo)):
+        r = run("--state", "", "--text", "hello", *args, timeout=20)
+        check(r.returncode == 1 and f"{fifo}: is not a regular file" in r.stderr, f"{args}: exit {r.returncode}, {r.stderr}")
+        check(stat.S_ISFIFO(fifo.lstat().st_mode), f"{args}: the FIFO is gone")
+    # A sound goes into a FIFO as it is.
+    if no_engines():
+        print("skipped: --out FIFO: " + no_engines())
+    else:
+        write(folder / "in.wav", [0.0] * 1600)
+        p = subprocess.Popen([EXE, "--state", "", "--wav", folder / "in.wav", "--out", fifo], stdout=subprocess.DEVNULL)
+        check(fifo.read_bytes()[:4] == b"RIFF" and p.wait(timeout=20) == 0, "--out FIFO")
+        check(stat.S_ISFIFO(fifo.lstat().st_mode), "--out: the FIFO is gone")
+    check(sorted(p.name for p in folder.iterdir() if p.name.startswith("fifo")) in (["fifo"], ["fifo", "fifo.lock"]), "something lies beside the FIFO")
+    # Requests of a script that a signal cuts short: its shell is told.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        p = subprocess.Popen([EXE, "--json", "--state", "", "--text", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        p.stdout.readline()
+        p.send_signal(number)
+        check(p.wait(timeout=20) == -number, f"signal {number}: exit {p.returncode}")
+        p.stdin.close()
+        p.stdout.close()
+
+
 def page():
     p = subprocess.Popen([EXE, "--state", "", "--web", "0", "--json", "--text", "turn on the hall light"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     address = p.stderr.readline().strip()
@@ -161,8 +195,14 @@ def page():
         print("skipped: the page: " + address)
         return
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    check(b"<html" in opener.open(address + "/", timeout=20).read().lower(), "the page")
-    request = urllib.request.Request(address + "/request", data=b"set a timer for an hour", headers={"Content-Type": "text/plain"})
+    check(b"<html" in opener.open(address, timeout=20).read().lower(), "the page")
+    base, token = address.split("/?token=")
+    for path in ("/", "/events", "/?token=" + token[:-1]):
+        try:
+            check(opener.open(base + path, timeout=20).status == 403, path)
+        except urllib.error.HTTPError as e:
+            check(e.code == 403, f"{path}: {e.code}")
+    request = urllib.request.Request(base + "/request?token=" + token, data=b"set a timer for an hour", headers={"Content-Type": "text/plain"})
     check(opener.open(request, timeout=20).status < 300, "POST /request")
     for line in p.stdout:
         e = json.loads(line)
@@ -306,7 +346,7 @@ def no_engines():
     return None
 
 
-STEPS = [command_line, settings, typed, killed, page]
+STEPS = [command_line, settings, typed, killed, nodes, page]
 SPOKEN = [spoken, sounds, barge_in]
 
 if __name__ == "__main__":

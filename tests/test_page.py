@@ -120,6 +120,7 @@ def main():
                     print("skipped: test_page: " + line.strip())
                     return 77
             check(url, "the assistant tells no address")
+            check("?token=" in url, "the address has no token")
             check(b"<title>linnet assistant</title>" in urllib.request.urlopen(url).read(), "no page")
             with browser.Browser(url) as page:
                 visit(page, url)

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -84,12 +85,19 @@ struct Talk {
   }
 };
 
-std::string ask(const Web& web, const std::string& request) {
+// The request with the token in its address, as the page's own have it.
+std::string with_token(const Web& web, std::string request) {
+  const size_t at = request.find(" HTTP/");
+  const bool query = request.substr(0, std::min(at, request.size())).find('?') != std::string::npos;
+  return at == std::string::npos ? request : request.insert(at, (query ? "&token=" : "?token=") + web.token());
+}
+std::string ask_bare(const Web& web, const std::string& request) {
   Talk t(web);
   t.say(request);
   t.to_end();
   return t.got;
 }
+std::string ask(const Web& web, const std::string& request) { return ask_bare(web, with_token(web, request)); }
 int status(const std::string& response) { return response.substr(0, 9) == "HTTP/1.1 " ? std::stoi(response.substr(9, 3)) : 0; }
 std::string get(const std::string& path, const std::string& headers = "Host: localhost\r\n") { return "GET " + path + " HTTP/1.1\r\n" + headers + "\r\n"; }
 std::string post(const std::string& body, const std::string& headers = "Host: localhost\r\nContent-Type: text/plain; charset=utf-8\r\n") {
@@ -99,7 +107,7 @@ std::string event(const std::string& kind, const std::string& text) { return "{\
 
 Talk listen_to(const Web& web, const std::string& headers = "Host: localhost\r\n") {
   Talk t(web);
-  t.say("GET /events HTTP/1.0\r\n" + headers + "\r\n");  // 1.0: not in chunks
+  t.say(with_token(web, "GET /events HTTP/1.0\r\n" + headers + "\r\n"));  // 1.0: not in chunks
   t.until("\r\n\r\n");
   return t;
 }
@@ -200,6 +208,71 @@ TEST_CASE("only pages of this very server may ask") {
   CHECK(web.taken == std::vector<std::string>{"hello"});
 }
 
+TEST_CASE("only who knows the token may ask") {
+  Served web;
+  CHECK(web.token().size() == 32);
+  CHECK(web.address() == "http://127.0.0.1:" + std::to_string(web.port()) + "/?token=" + web.token());
+  std::string near = web.token(), half = near.substr(0, 16), longer = near + "0";
+  near.back() = near.back() == '0' ? '1' : '0';
+  web.publish(event("user", "a secret"));
+  for (const std::string& query : {std::string(), std::string("?"), std::string("?token"), std::string("?token="), "?token=" + near, "?token=" + half, "?token=" + longer, "?tokens=" + web.token(), "?x=" + web.token()})
+    for (const char* path : {"/", "/events", "/request", "/nowhere"}) {
+      CAPTURE(path, query);
+      CHECK(status(ask_bare(web, get(path + query))) == 403);
+      CHECK(ask_bare(web, get(path + query)).find("a secret") == std::string::npos);
+      std::string request = post("hello");
+      CHECK(status(ask_bare(web, request.replace(5, 8, path + query))) == 403);
+    }
+  CHECK(web.taken.empty());
+  CHECK(status(ask(web, post("hello"))) == 202);
+  const std::string first = web.token();
+  web.stop();
+  REQUIRE(web.start(0, &web.why));
+  CHECK(web.token() != first);
+}
+
+TEST_CASE("a thousand who finish no request keep nobody out, and are waited for so long and no longer") {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  const rlimit more = {std::min<rlim_t>(4096, files.rlim_max), files.rlim_max};
+  if (more.rlim_cur < 2200 || setrlimit(RLIMIT_NOFILE, &more) != 0) {
+    WARN("skipped: no 2200 open files for a process");
+    return;
+  }
+  {
+    Served web;
+    std::vector<Talk> half;
+    for (int i = 0; i < 1000; ++i) {
+      half.emplace_back(web);
+      half.back().say(i % 3 == 0 ? "" : i % 3 == 1 ? "GET / HTTP/1.1\r\nHost: loc" : "POST /request HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf");
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK(status(ask(web, get("/"))) == 200);
+    CHECK(status(ask(web, post("hello"))) == 202);
+    Talk listener = listen_to(web);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(3));
+    size_t over = 0;
+    for (Talk& t : half) {
+      while (t.more(0)) {
+      }
+      over += t.over;
+    }
+    CHECK(over >= half.size() - Web::kMaxWaiting - 2);
+    // Who says a little now and then, so that he is never silent for long, is given up too, in his head or in his body.
+    const auto slow = std::chrono::steady_clock::now();
+    Talk head(web), body(web);
+    head.say("GET / HTTP/1.1\r\nHost: localhost\r\nX: ");
+    body.say(with_token(web, "POST /request HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 900\r\n\r\n"));
+    while (!(head.over && body.over) && std::chrono::steady_clock::now() - slow < std::chrono::seconds(3 * Web::kRequestSeconds))
+      for (Talk* t : {&head, &body}) t->say("x"), t->more(200);
+    CHECK((head.over && body.over));
+    CHECK(std::chrono::steady_clock::now() - slow >= std::chrono::seconds(Web::kRequestSeconds));
+    web.publish(event("user", "still there"));
+    listener.until("still there");
+  }
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 TEST_CASE("typed requests") {
   Served web;
   const std::string longest(Web::kMaxRequest, 'a');
@@ -228,7 +301,7 @@ TEST_CASE("typed requests") {
   CHECK(web.taken.empty());
 
   Talk slow(web);  // in single bytes
-  for (const char c : post("hello")) slow.say(std::string(1, c));
+  for (const char c : with_token(web, post("hello"))) slow.say(std::string(1, c));
   slow.to_end();
   CHECK(status(slow.got) == 202);
   CHECK(web.taken == std::vector<std::string>{"hello"});
@@ -295,7 +368,7 @@ TEST_CASE("events: as they come, and again for who listens later") {
 TEST_CASE("a listener that does not read is dropped, the others hear on") {
   Served web;
   Talk stuck(web, 4096), good = listen_to(web);
-  stuck.say("GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n");
+  stuck.say(with_token(web, "GET /events HTTP/1.0\r\nHost: localhost\r\n\r\n"));
   stuck.until("hello");
   // More than the kernel holds for a connection and the server for all: 24 MB, while the other one keeps up.
   const std::string much(60000, 'x');

@@ -27,7 +27,8 @@ constexpr char kUsage[] =
     "\n"
     "  --wav FILE          hear this instead of a microphone; each utterance is a request\n"
     "  --text TEXT         a request that was typed; may be given more than once. - reads requests from stdin, one a line\n"
-    "  --web [PORT]        show the conversation on the page http://127.0.0.1:PORT (default 8080, 0 = any free), until ctrl-C; requests may be typed there\n"
+    "  --web [PORT]        show the conversation on a page of 127.0.0.1:PORT (default 8080, 0 = any free), until ctrl-C; requests may be typed there. The address that is\n"
+    "                      printed holds a token, so that no other user of the machine gets at it\n"
     "  --out FILE          speak into this WAV file instead of a loudspeaker\n"
     "  --json              print events, one JSON object a line\n"
     "  --real-time         a WAV file is heard as fast as it was spoken, and answers may be interrupted\n"
@@ -124,8 +125,8 @@ void print(const json& e) {
   std::fflush(stdout);
 }
 
-std::atomic<bool> g_end{false};
-void on_signal(int) { g_end = true; }
+std::atomic<int> g_end{0};  // the signal
+void on_signal(int signal) { g_end = signal; }
 
 // A microphone until ctrl-C.
 struct UntilEnd : AudioSource {
@@ -210,7 +211,7 @@ int run(const Options& o) {
 #if LINNET_ASSISTANT_WEB
   web.on_request([&](const std::string& text) { return pipeline.request(text); });
   if (o.web && !web.start(o.port, &why)) return failed(why);
-  if (o.web) std::fprintf(stderr, "http://127.0.0.1:%d\n", web.port());
+  if (o.web) std::fprintf(stderr, "%s\n", web.address().c_str());
 #endif
   pipeline.start();
   for (const std::string& text : o.texts) {
@@ -234,6 +235,7 @@ int run(const Options& o) {
   web.stop();
 #endif
   pipeline.stop();
+  if (live || o.web) g_end = 0;  // it is how to end it
   if (!o.out.empty() && !out.save(o.out.c_str(), &why)) return failed(why);
   return pipeline.failed() || cut_short ? kExitFailed : kExitOk;
 }
@@ -244,5 +246,10 @@ int run(const Options& o) {
 int main(int argc, char** argv) {
   assistant::Options options;
   const int done = assistant::parse(argc, argv, &options);
-  return done >= 0 ? done : assistant::run(options);
+  const int code = done >= 0 ? done : assistant::run(options);
+  if (const int signal = assistant::g_end) {  // requests of a script were cut short, which its shell wants to know
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  return code;
 }

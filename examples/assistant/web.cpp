@@ -5,6 +5,7 @@
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -60,6 +61,22 @@ bool is_loopback_host(std::string_view host) {
   }
   host = host.substr(0, colon);
   return host == "127.0.0.1" || equals_ignoring_case(host, "localhost");
+}
+
+// Takes the same time wherever they differ.
+bool same_secret(std::string_view a, std::string_view b) {
+  volatile unsigned char differs = a.size() != b.size();
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i) differs = static_cast<unsigned char>(differs | (a[i] ^ b[i]));
+  return !differs;
+}
+
+// 128 bits that nobody guesses; "" where the system has none.
+std::string new_secret() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) return {};
+  std::string out;
+  for (const unsigned char b : bytes) out += "0123456789abcdef"[b >> 4], out += "0123456789abcdef"[b & 15];
+  return out;
 }
 
 std::string kind_of(const std::string& line) {
@@ -128,6 +145,32 @@ bool Web::next_events(Listener* listener) {
   return true;
 }
 
+// ---- connections whose request is not complete -----------------------------------------------------------------------------------
+
+void Web::came(MHD_Connection* connection, int socket) {
+  const std::lock_guard<std::mutex> lock(waiting_mutex_);
+  waiting_.push_back({connection, socket, std::chrono::steady_clock::now()});
+  size_t n = static_cast<size_t>(std::count_if(waiting_.begin(), waiting_.end(), [](const Waiting& w) { return !w.cut; }));
+  for (Waiting& w : waiting_)
+    if (n > kMaxWaiting && !w.cut) shutdown(w.socket, SHUT_RDWR), w.cut = true, --n;
+}
+
+// A socket is closed after this call, so none is shut down that is another's by now.
+void Web::done(const MHD_Connection* connection) {
+  const std::lock_guard<std::mutex> lock(waiting_mutex_);
+  std::erase_if(waiting_, [&](const Waiting& w) { return w.connection == connection; });
+}
+
+// The server's library has a limit for silence alone.
+void Web::watch() {
+  std::unique_lock<std::mutex> lock(waiting_mutex_);
+  while (!end_.wait_for(lock, std::chrono::milliseconds(500), [this] { return ending_; })) {
+    const auto late = std::chrono::steady_clock::now() - std::chrono::seconds(kRequestSeconds);
+    for (Waiting& w : waiting_)
+      if (w.since < late && !w.cut) shutdown(w.socket, SHUT_RDWR), w.cut = true;
+  }
+}
+
 // ---- requests ----------------------------------------------------------------------------------------------------------------
 
 struct Server {
@@ -190,6 +233,7 @@ struct Server {
       *upload_size = 0;
       return MHD_YES;
     }
+    web->done(connection);
     Head head;
     MHD_get_connection_values(connection, MHD_HEADER_KIND, header, &head);
     if (head.twice) return say(connection, 400, "a header comes twice");
@@ -199,6 +243,8 @@ struct Server {
     const bool get = !strcmp(method, "GET"), page = path == "/" && (get || !strcmp(method, "HEAD"));
     // A link from elsewhere may open the page; nothing else is for others.
     if (head.site.data() && head.site != "same-origin" && head.site != "none" && !page) return say(connection, 403, "another site's page asks");
+    const char* const token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
+    if (!same_secret(token ? token : "", web->token_)) return say(connection, 403, "the address lacks the token of the one that linnet-assistant printed when it started");
     if (page) return reply(connection, 200, MHD_create_response_from_buffer(sizeof kPage - 1, const_cast<char*>(kPage), MHD_RESPMEM_PERSISTENT), "text/html; charset=utf-8");
     if (path == "/request") return strcmp(method, "POST") ? say(connection, 405, "POST only", "POST") : take(web, connection, *in, head.type);
     if (path != "/" && path != "/events") return say(connection, 404, "there is no such page");
@@ -272,6 +318,12 @@ struct Server {
     delete listener;
   }
 
+  static void connected(void* user, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode what) {
+    auto* web = static_cast<Web*>(user);
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) return web->done(connection);
+    if (const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)) web->came(connection, info->connect_fd);
+  }
+
   static void completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
     delete static_cast<Upload*>(*state);
     *state = nullptr;
@@ -293,10 +345,11 @@ bool Web::start(int port, std::string* why) {
   clock_gettime(CLOCK_REALTIME, &t);
   start_id_ = std::to_string(t.tv_sec) + std::to_string(t.tv_nsec);
   stopping_ = false;
+  if ((token_ = new_secret()).empty()) return *why = "the page: the system has no random numbers", false;
   errno = 0;
   daemon_ = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Server::answer, this, MHD_OPTION_SOCK_ADDR, &at,
                              MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(kMaxClients), MHD_OPTION_CONNECTION_MEMORY_LIMIT, size_t{32} << 10, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSeconds,
-                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, Server::completed, nullptr, MHD_OPTION_END);
+                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, Server::completed, nullptr, MHD_OPTION_NOTIFY_CONNECTION, Server::connected, this, MHD_OPTION_END);
   const MHD_DaemonInfo* info = daemon_ ? MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT) : nullptr;
   if (!info) {
     *why = "the page at 127.0.0.1:" + std::to_string(port) + ": " + (errno ? strerror(errno) : "the HTTP server does not start");
@@ -304,6 +357,8 @@ bool Web::start(int port, std::string* why) {
     return false;
   }
   port_ = info->port;
+  ending_ = false;
+  watcher_ = std::thread([this] { watch(); });
   return true;
 }
 
@@ -316,6 +371,12 @@ void Web::stop() {
   }
   MHD_stop_daemon(daemon_);
   daemon_ = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(waiting_mutex_);
+    ending_ = true;
+  }
+  end_.notify_all();
+  if (watcher_.joinable()) watcher_.join();
 }
 
 }  // namespace assistant
