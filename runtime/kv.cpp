@@ -166,6 +166,7 @@ void KvCache::reset() {
     std::memset(c.refs, 0, c.n_pages * sizeof *c.refs);
     // Saved as they are, so they must not hold what the memory held before.
     const size_t sinks = c.n_sinks ? size_t{n_sequences} * c.n_layers * sink_bytes(i) : 0;
+    if (c.scored) std::memset(c.score, 0, size_t{n_sequences} * c.n_layers * c.scores_per_layer() * sizeof(float));
     if (sinks && device_ops) device_ops->zero(device, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
     else if (sinks) std::memset(c.sinks, 0, sinks);
     for (uint32_t s = 0; s < n_sequences; ++s) {
@@ -222,7 +223,7 @@ void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
     const KvClass& c = classes[i];
     KvTable& t = table(seq, i);
     if (c.chosen()) begin_scores(seq, i, length, after);
-    t.saved_first = c.queued() || t.end == 0 ? t.first : t.end - 1;  // without a window nothing but a shared last page is ever replaced
+    t.saved_first = c.queued() || t.end <= t.first ? t.first : t.end - 1;  // without a window nothing but a shared last page, or a kept one, is ever replaced
     t.saved_end = t.end;
     each_page(c, t.saved_first, t.end, [&](uint32_t p) { t.saved[c.slot_of(p)] = t.slot[c.slot_of(p)]; });
   }
@@ -321,6 +322,7 @@ void KvCache::truncate(uint32_t seq, uint32_t keep) {
 }
 
 void KvCache::fork(uint32_t from, uint32_t to, uint32_t keep) {
+  if (keep == 0) return;
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
     const KvTable& a = table(from, i);

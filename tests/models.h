@@ -28,7 +28,7 @@ inline void check(linnet_status status, const linnet_error& err) {
 // Memory of exactly the size asked for, so that ASan sees a byte too far.
 struct Memory {
   void* p = nullptr;
-  explicit Memory(size_t bytes) : p(std::aligned_alloc(64, (bytes + 63) / 64 * 64)) { std::memset(p, 0xA5, bytes); }
+  explicit Memory(size_t bytes, int fill = 0xA5) : p(std::aligned_alloc(64, (bytes + 63) / 64 * 64)) { std::memset(p, fill, bytes); }
   ~Memory() { std::free(p); }
   Memory(const Memory&) = delete;
 };
@@ -87,12 +87,12 @@ struct Session {
   linnet_session* s = nullptr;
   const Model& model;
 
-  Session(const Model& of, const linnet_session_params& p) : model(of) {
+  Session(const Model& of, const linnet_session_params& p, int fill = 0xA5) : model(of) {
     linnet_error err{};
     linnet_need need{};
     check(linnet_session_need(of.m, &p, &need, &err), err);
     bytes = need.bytes;
-    memory = std::make_unique<Memory>(bytes);
+    memory = std::make_unique<Memory>(bytes, fill);
     check(linnet_session_init(&s, memory->p, bytes, of.m, &p, &err), err);
   }
   ~Session() { linnet_session_fini(s); }
