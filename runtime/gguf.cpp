@@ -203,10 +203,10 @@ Status Opening::keys() {
     std::string_view key;
     LINNET_TRY(name("key", i, &key));
     LINNET_TRY(value(key));
-    g->key_at[g->n_keys++] = static_cast<uint32_t>(pos);
+    g->at[g->n_keys++] = static_cast<uint32_t>(pos);
   }
-  heap_sort(g->key_at, g->n_keys, [this](uint32_t a, uint32_t b) { return name_at(*g, a) < name_at(*g, b); });
-  LINNET_TRY(unique("key", g->key_at, g->n_keys));
+  heap_sort(g->at, g->n_keys, [this](uint32_t a, uint32_t b) { return name_at(*g, a) < name_at(*g, b); });
+  LINNET_TRY(unique("key", g->key_at(), g->n_keys));
   GgufValue v;
   if (!g->key("general.alignment", &v)) return LINNET_OK;
   uint64_t a = 0;
@@ -241,7 +241,7 @@ Status Opening::tensors() {
     if (dim0 % row.values) return bad("tensor '", t, "': dimension 0 = ", dim0, " is no multiple of ", row.name, "'s block of ", row.values);
     if (!checked_mul(count / row.values, row.bytes, &bytes)) return bad("tensor '", t, "': ", count, " values of ", row.name, " overflow");
     if (offset % g->alignment) return bad("tensor '", t, "': offset ", offset, " is no multiple of the alignment ", g->alignment);
-    g->tensor_at[g->n_tensors++] = static_cast<uint32_t>(pos);
+    g->at[g->n_keys + g->n_tensors++] = static_cast<uint32_t>(pos);
   }
   return LINNET_OK;
 }
@@ -249,13 +249,13 @@ Status Opening::tensors() {
 // Where the tensors lie: inside the file and apart from each other.
 Status Opening::places() {
   g->data_offset = align_up(r.pos(), g->alignment);
-  heap_sort(g->tensor_at, g->n_tensors, [this](uint32_t a, uint32_t b) { return tensor_offset_at(*g, a) < tensor_offset_at(*g, b); });
+  heap_sort(g->at + g->n_keys, g->n_tensors, [this](uint32_t a, uint32_t b) { return tensor_offset_at(*g, a) < tensor_offset_at(*g, b); });
   uint64_t end = 0;
   GgufTensor last;
   for (uint32_t i = 0; i < g->n_tensors; ++i) {
     GgufTensor t;
     g->tensor_entry(i, &t);
-    const uint64_t offset = tensor_offset_at(*g, g->tensor_at[i]);
+    const uint64_t offset = tensor_offset_at(*g, g->tensor_at()[i]);
     if (g->data_offset > g->bytes || !fits(offset, t.bytes, g->bytes - g->data_offset))
       return bad("tensor '", t.name, "': ", t.bytes, " bytes at offset ", offset, " pass the end of the file (", g->bytes, " bytes, data from ",
                  g->data_offset, ")");
@@ -263,8 +263,8 @@ Status Opening::places() {
     end = offset + t.bytes;
     last = t;
   }
-  heap_sort(g->tensor_at, g->n_tensors, [this](uint32_t a, uint32_t b) { return name_at(*g, a) < name_at(*g, b); });
-  return unique("tensor", g->tensor_at, g->n_tensors);
+  heap_sort(g->at + g->n_keys, g->n_tensors, [this](uint32_t a, uint32_t b) { return name_at(*g, a) < name_at(*g, b); });
+  return unique("tensor", g->tensor_at(), g->n_tensors);
 }
 
 // Index of `name` in a sorted list of entries, or n.
@@ -318,7 +318,7 @@ bool gguf_next_string(const GgufValue& array, size_t* pos, std::string_view* out
 
 void Gguf::key_entry(uint32_t i, std::string_view* name, GgufValue* out) const {
   ByteReader r(data, bytes);
-  r.seek(key_at[i]);
+  r.seek(key_at()[i]);
   *name = read_text(r);
   read_value(r, out);
 }
@@ -326,7 +326,7 @@ void Gguf::key_entry(uint32_t i, std::string_view* name, GgufValue* out) const {
 void Gguf::tensor_entry(uint32_t i, GgufTensor* out) const {
   *out = {};
   ByteReader r(data, bytes);
-  r.seek(tensor_at[i]);
+  r.seek(tensor_at()[i]);
   out->name = read_text(r);
   out->n_dims = r.read<uint32_t>();
   uint64_t count = 1;
@@ -340,7 +340,7 @@ void Gguf::tensor_entry(uint32_t i, GgufTensor* out) const {
 }
 
 bool Gguf::key(std::string_view name, GgufValue* out) const {
-  const uint32_t i = find(*this, key_at, n_keys, name);
+  const uint32_t i = find(*this, key_at(), n_keys, name);
   if (i == n_keys) return false;
   std::string_view same;
   key_entry(i, &same, out);
@@ -348,7 +348,7 @@ bool Gguf::key(std::string_view name, GgufValue* out) const {
 }
 
 bool Gguf::tensor(std::string_view name, GgufTensor* out) const {
-  const uint32_t i = find(*this, tensor_at, n_tensors, name);
+  const uint32_t i = find(*this, tensor_at(), n_tensors, name);
   if (i == n_tensors) return false;
   tensor_entry(i, out);
   return true;
@@ -373,6 +373,7 @@ Status gguf_open(const void* data, size_t bytes, const char* label, Gguf* out, E
   if (out->version != 2 && out->version != 3) return fail(err, LINNET_UNSUPPORTED, out->label, ": header: unknown GGUF version ", out->version);
   if (o.n_keys > kGgufMaxKeys) return o.bad("header: ", o.n_keys, " keys, more than ", kGgufMaxKeys);
   if (o.n_tensors > kGgufMaxTensors) return o.bad("header: ", o.n_tensors, " tensors, more than ", kGgufMaxTensors);
+  if (o.n_keys + o.n_tensors > kGgufMaxEntries) return o.bad("header: ", o.n_keys, " keys and ", o.n_tensors, " tensors, more than ", kGgufMaxEntries, " together");
   LINNET_TRY(o.keys());
   LINNET_TRY(o.tensors());
   return o.places();

@@ -127,6 +127,7 @@ TEST_CASE("gguf: hostile headers are refused by name") {
   refused_after([](GgufFile& f) { f.n_keys = UINT64_MAX; }, kBad, {"18446744073709551615 keys"});
   refused_after([](GgufFile& f) { f.n_tensors = uint64_t{1} << 32; }, kBad, {"4294967296 tensors"});
   refused_after([](GgufFile& f) { f.n_keys = 8193; }, kBad, {"8193 keys", "8192"});
+  refused_after([](GgufFile& f) { f.n_keys = 8000, f.n_tensors = 2241; }, kBad, {"8000 keys and 2241 tensors", "10240"});
   refused_after([](GgufFile& f) { f.n_keys = f.keys.size() + 1; }, kBad, {"name has"});
   refused_after([](GgufFile& f) { f.n_tensors = f.tensors.size() + 1; }, kBad, {"tensor 3"});
 }
