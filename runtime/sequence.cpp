@@ -184,26 +184,17 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
   Batch batch{};
   batch.spans = s.spans;
   batch.logit_rows = s.logit_rows;
+  // Several parts have one row of logits each. They are done in their order, and their rows wait until all are: a call that fails leaves those that were there.
+  const bool one = n_parts == 1;
+  uint32_t waiting = 0;
   while (status == LINNET_OK && (batch.m = next_batch(s, parts, n_parts, &batch)) != 0) {
-    // Logits of one sequence go where they belong; those of several are told apart afterwards.
-    const bool one = batch.n_spans == 1;
-    batch.logits = one ? s.seqs[batch.spans[0].seq].logits : s.batch_logits;
+    batch.logits = one ? s.seqs[parts->seq].logits : s.batch_logits + waiting * s.logits_stride;
     status = forward(s, batch, err);
-    if (status != LINNET_OK) {
-      // A cancelled pass never came to the logits.
-      if (status != LINNET_CANCELLED && one && batch.n_logits) s.seqs[batch.spans[0].seq].n_logit_rows = 0;
-      break;
-    }
-    if (!one)
-      for (uint32_t i = 0, row = 0; i < batch.n_spans && row < batch.n_logits; ++i) {
-        const RowSpan& span = batch.spans[i];
-        for (Sequence& seq = s.seqs[span.seq]; row < batch.n_logits && batch.logit_rows[row] < span.row + span.n; ++row)
-          std::memcpy(seq.logits, batch.logits + row * s.logits_stride, s.logits_stride * sizeof(float));  // several parts have one row each
-      }
-    govern(s, batch.m == batch.n_spans);
+    waiting += batch.n_logits;
+    if (status == LINNET_OK) govern(s, batch.m == batch.n_spans);
   }
-  for (uint32_t i = 0; status != LINNET_OK && n_parts > 1 && i < n_parts; ++i)
-    if (s.parts_done[i] == parts[i].n) s.seqs[parts[i].seq].n_logit_rows = 0;  // they may be those of tokens that do not count now
+  if (one && status != LINNET_OK && status != LINNET_CANCELLED && batch.n_logits) s.seqs[parts->seq].n_logit_rows = 0;  // a cancelled pass never came to the logits
+  for (uint32_t i = 0; status == LINNET_OK && !one && i < n_parts; ++i) std::memcpy(s.seqs[parts[i].seq].logits, s.batch_logits + i * s.logits_stride, s.logits_stride * sizeof(float));
   end_call(s, parts, n_parts, status == LINNET_OK);
   return status;
 }

@@ -447,6 +447,59 @@ TEST_CASE("the app's own threads: the same bytes, however many it grants") {
   linnet_model_fini(own);
 }
 
+TEST_CASE("cancel in the midst of a call for several sequences leaves their logits too") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  struct Hook {
+    linnet_session* s = nullptr;
+    int rounds = 0, cancel_at = -1;
+    static void run(void* user, uint32_t, linnet_share_fn share, void* arg) {
+      Hook& h = *static_cast<Hook*>(user);
+      if (h.rounds++ == h.cancel_at) linnet_cancel(h.s);
+      share(arg, 0, 1);
+    }
+  } hook;
+  auto p = params(LINNET_I8, 2, 4, 1, 100);
+  p.n_sequences = 3;
+  p.parallel_for = Hook::run;
+  p.parallel_for_user = &hook;
+  Session s(model, p);
+  hook.s = s.s;
+  const auto logits = [&] {
+    std::vector<Row> out;
+    for (uint32_t seq = 0; seq < 3; ++seq) {
+      const float* row = nullptr;
+      size_t n = 0;
+      REQUIRE(linnet_logits(s.s, seq, 0, &row, &n) == LINNET_OK);
+      out.emplace_back(row, row + n);
+    }
+    return out;
+  };
+  const linnet_rows rows[] = {{2, 3, kPrompt.data()}, {0, 6, kPrompt.data()}, {1, 1, kPrompt.data()}};
+  linnet_error err{};
+  check(linnet_prefill_batch(s.s, rows, 3, &err), err);
+  const std::vector<Row> before = logits();
+  hook.rounds = 0;
+  check(linnet_prefill_batch(s.s, rows, 3, &err), err);
+  const int whole = hook.rounds;
+  const std::vector<Row> after = logits();
+  CHECK(whole >= 3);
+  CHECK(before != after);
+  for (uint32_t seq = 0; seq < 3; ++seq) {  // as each of them alone
+    Session alone(model, params(LINNET_I8, 1, 4, 1, 100));
+    for (const linnet_rows& r : rows)
+      for (int i = 0; r.seq == seq && i < 2; ++i) alone.prefill(Tokens(r.tokens, r.tokens + r.n_tokens));
+    CHECK(same_bytes(alone.logits(), after[seq]));
+  }
+  for (const linnet_rows& r : rows) REQUIRE(linnet_truncate(s.s, r.seq, 0) == LINNET_OK);
+  check(linnet_prefill_batch(s.s, rows, 3, &err), err);
+  for (int at = 0; at < whole; ++at) {
+    hook.rounds = 0;
+    hook.cancel_at = at;
+    REQUIRE(linnet_prefill_batch(s.s, rows, 3, &err) == LINNET_CANCELLED);
+    REQUIRE(logits() == before);
+  }
+}
+
 TEST_CASE("stats and version") {
   const Model model("tests/golden/llama", LINNET_I8G128);
   Session s(model, params());
