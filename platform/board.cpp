@@ -437,6 +437,7 @@ Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Err
 }
 
 Status profile_fit(linnet_profile* p, const linnet_board& board, Error* err) {
+  if (board.n_clusters > kMaxClusters) return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board.n_clusters, ", at most ", kMaxClusters);
   linnet_cpus cpus = board.cpus;
   if (cpu_count(p->cpus)) {
     cpus = cpu_both(p->cpus, board.cpus);

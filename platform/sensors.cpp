@@ -171,7 +171,7 @@ void read_rapl(linnet_sensors& s, double seconds) {
     uint32_t id = 1;
     for (size_t i = 11; i < name.size(); ++i) id = id * 11 + (name[i] == ':' ? 10u : static_cast<uint32_t>(name[i] - '0') % 10);
     const uint64_t now = static_cast<uint64_t>(uj);
-    for (uint32_t i = 0; i < s.n_meters; ++i) {
+    for (uint32_t i = 0; i < s.n_meters && i < LINNET_MAX_METERS; ++i) {  // the app's memory
       if (s.meter_ids[i] != id) continue;
       const uint64_t before = s.meter_uj[i];
       bool known = now >= before;

@@ -152,18 +152,18 @@ Status power_set(linnet_session& s, linnet_power* power, Error* err) {
     power->step_ns = power->due_ns = power->pause_ns = 0;
   }
   s.power = power;
-  s.team.n_active = s.stats.n_threads = power ? power->n_threads : s.params.n_threads;
+  s.team.n_active = s.stats.n_threads = power && power->n_threads && power->n_threads < s.params.n_threads ? power->n_threads : s.params.n_threads;
   return LINNET_OK;
 }
 
 void govern(linnet_session& s, bool decoded) {
-  if (!s.power) return;
+  if (!s.power || power_check(*s.power, nullptr) != LINNET_OK) return;  // the app's memory: it may be another ladder by now
   linnet_power& p = *s.power;
   uint64_t now = clock_ns();
   linnet_sensors* sensors = p.temperature_limit > 0 || p.battery ? p.sensors : nullptr;
   if (sensors && !sensors->by_app && (sensors->time_ns == 0 || now - sensors->time_ns >= kReadEvery)) sensors_read(*sensors, now, nullptr);
   power_step(p, decoded, now);
-  s.team.n_active = s.stats.n_threads = p.n_threads;
+  s.team.n_active = s.stats.n_threads = p.n_threads == 0 ? 1 : p.n_threads < s.params.n_threads ? p.n_threads : s.params.n_threads;
   for (const uint64_t end = now + p.pause_ns; now < end && !s.cancel.load(std::memory_order_relaxed); now = clock_ns()) sleep_ns(end - now < kPauseSlice ? end - now : kPauseSlice);
 }
 

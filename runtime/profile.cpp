@@ -500,6 +500,7 @@ void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_m
 
 Status parse(std::string_view text, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, Error* err) {
   if (text.size() > kMaxProfileBytes) return fail(err, LINNET_BAD_PROFILE, name, ": larger than 64 KiB, no device profile");
+  if (board && board->n_clusters > std::size(board->clusters)) return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board->n_clusters, ", at most ", std::size(board->clusters));
   linnet_profile p = {};
   Rules rules = {};
   Names names;

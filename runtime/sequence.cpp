@@ -351,9 +351,6 @@ Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_r
       if (rows[i].seq == r.seq) return fail(err, LINNET_BAD_ARG, "prefill: sequence ", r.seq, " is named twice");
     if (r.n_tokens == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
     if (!r.tokens) return fail(err, LINNET_BAD_ARG, "prefill: tokens is NULL");
-    for (size_t i = 0; i < r.n_tokens; ++i)
-      if (r.tokens[i] < 0 || static_cast<uint32_t>(r.tokens[i]) >= s.model->spec.n_vocab)
-        return fail(err, LINNET_BAD_ARG, "prefill: token ", r.tokens[i], " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
     const uint32_t before = session_length(s, r.seq);
     if (r.n_tokens > session_most(s) - before)
       return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " do not fit the context of ", session_most(s));
@@ -361,6 +358,9 @@ Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_r
     if (drops_tokens(s.params) && before + r.n_tokens > s.params.n_context && r.n_tokens > short_call)
       return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " in one call: past n_context = ", s.params.n_context, ", where old ones are dropped, a call brings at most ",
                   short_call);
+    for (size_t i = 0; i < r.n_tokens; ++i)  // last: n_tokens is one that the sequence can hold
+      if (r.tokens[i] < 0 || static_cast<uint32_t>(r.tokens[i]) >= s.model->spec.n_vocab)
+        return fail(err, LINNET_BAD_ARG, "prefill: token ", r.tokens[i], " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
   }
   return LINNET_OK;
 }

@@ -253,7 +253,6 @@ Places count_places(SessionSizes* sizes, const linnet_model& model) {
 
 // Formats of single layers: every one known, and in few enough combinations with the windows.
 Status check_kv_layers(const linnet_model& model, const linnet_session_params& p, Error* err) {
-  if (p.n_kv_layers > 1024 || (p.n_kv_layers && !p.kv_layers)) return fail(err, LINNET_BAD_ARG, "session: n_kv_layers is ", p.n_kv_layers, p.kv_layers ? ", at most 1024" : ", kv_layers is NULL");
   for (uint32_t i = 0; i < p.n_kv_layers; ++i) {
     const linnet_kv_layers& l = p.kv_layers[i];
     if (l.first > l.last || l.last >= model.spec.n_layers)
@@ -332,7 +331,8 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
     return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ", model.spec.expert_capacity, ", counted over all positions");
   if (model.own) p.n_threads = 1, p.threads = LINNET_THREADS_OWN, p.parallel_for = nullptr;  // the device's queue is fed by the caller's
-  if (p.n_kv_layers == 0 || p.kv_layers) LINNET_TRY(check_device(model, p, err));
+  if (p.n_kv_layers > 1024 || (p.n_kv_layers && !p.kv_layers)) return fail(err, LINNET_BAD_ARG, "session: n_kv_layers is ", p.n_kv_layers, p.kv_layers ? ", at most 1024" : ", kv_layers is NULL");
+  LINNET_TRY(check_device(model, p, err));
   LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
   return LINNET_OK;
