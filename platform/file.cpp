@@ -212,6 +212,8 @@ void memory_huge(void* mem, size_t bytes, uint32_t huge) {
 #endif
 }
 
+uint32_t process_id() { return static_cast<uint32_t>(getpid()); }
+
 uint64_t clock_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,4 +1,4 @@
-// Mapping, copying and replacing files; memory on huge pages; a monotonic clock. What the operating system gives.
+// Mapping, copying and replacing files; memory on huge pages; a monotonic clock; which process this is. What the operating system gives.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +22,7 @@ void memory_free(void* mem, size_t bytes);
 // Asks for huge pages in the whole pages of mem, or for none; linnet_switch.
 void memory_huge(void* mem, size_t bytes, uint32_t huge);
 size_t page_bytes();  // of this system: 4, 16 or 64 KiB
+uint32_t process_id();
 uint64_t clock_ns();
 void sleep_ns(uint64_t ns);  // or less, where a signal comes
 

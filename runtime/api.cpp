@@ -47,6 +47,31 @@ Status check_seq(const linnet_session& s, uint32_t seq, Error* err) {
   return seq < s.params.n_sequences ? LINNET_OK : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequences 0..", s.params.n_sequences - 1);
 }
 
+// A process that was forked off has a session's memory, but neither its threads nor its device.
+Status check_process(const linnet_session& s, Error* err) {
+  if (const uint32_t here = process_id(); here != s.process)
+    return fail(err, LINNET_BAD_STATE, "this session belongs to process ", s.process, ", this one is ", here, ": after a fork a process makes sessions of its own");
+  return LINNET_OK;
+}
+// For calls that change a session, or look at what calls are about to change.
+Status check_idle(const linnet_session& s, Error* err) {
+  LINNET_TRY(check_process(s, err));
+  return s.within == Within::kNothing ? LINNET_OK : fail(err, LINNET_BAD_STATE, "called from inside another call on the same session: from its callback or hook");
+}
+// A call that may call the app's callbacks and hooks.
+struct Call {
+  linnet_session& s;
+  explicit Call(linnet_session* session) : s(*session) { s.within = Within::kCall; }
+  ~Call() { s.within = Within::kNothing; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+};
+
+// Of things in the app's memory: where no memory holds so many, none is read.
+Status check_count(size_t n, size_t each, const char* what, Error* err) {
+  return n <= PTRDIFF_MAX / each ? LINNET_OK : fail(err, LINNET_BAD_ARG, what, " is ", n, ": more than memory can hold");
+}
+
 Status check_memory(const void* mem, Error* err) {
   return reinterpret_cast<uintptr_t>(mem) % kAlign == 0 ? LINNET_OK : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
 }
@@ -204,6 +229,7 @@ linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, 
                              linnet_error* err) {
   LINNET_NEED_ARG(out);
   if (n_threads == 0 || n_threads > 256) return fail(err, LINNET_BAD_ARG, "measure: n_threads is ", n_threads, ", must be 1..256");
+  if (data) LINNET_TRY(check_count(bytes, 1, "measure: bytes", err));
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
   Kernels kernels;
@@ -311,6 +337,7 @@ linnet_status linnet_detokenize(const linnet_model* model, const int32_t* tokens
   LINNET_NEED_ARG(model);
   LINNET_NEED_ARG(n_bytes);
   if (n_tokens) LINNET_NEED_ARG(tokens);
+  LINNET_TRY(check_count(n_tokens, sizeof *tokens, "detokenize: n_tokens", err));
   if (cap) LINNET_NEED_ARG(out);
   LINNET_TRY(need_tokenizer(model, err));
   for (size_t i = 0; i < n_tokens; ++i)
@@ -388,27 +415,32 @@ linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes,
 }
 
 void linnet_session_fini(linnet_session* session) {
-  if (session) session_fini(*session);
+  if (session && check_idle(*session, nullptr) == LINNET_OK) session_fini(*session);
 }
 
 linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes) {
   if (!session || !purpose || !bytes) return LINNET_BAD_ARG;
+  LINNET_TRY(check_process(*session, nullptr));
   return arena_rows({&session->arena, &session->device_memory, &session->pinned}, i, purpose, bytes, nullptr);
 }
 
 linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens) {
   if (!session || !n_tokens || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
+  LINNET_TRY(check_process(*session, nullptr));
   *n_tokens = session_length(*session, seq);
   return LINNET_OK;
 }
 
 linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep) {
-  if (!session || check_seq(*session, seq, nullptr) != LINNET_OK || keep > session_length(*session, seq)) return LINNET_BAD_ARG;
+  if (!session || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
+  LINNET_TRY(check_idle(*session, nullptr));
+  if (keep > session_length(*session, seq)) return LINNET_BAD_ARG;
   return session_truncate(*session, seq, static_cast<uint32_t>(keep), nullptr);
 }
 
 linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, size_t keep, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_TRY(check_seq(*session, from, err));
   LINNET_TRY(check_seq(*session, to, err));
   if (from == to) return fail(err, LINNET_BAD_ARG, "fork: from and to are both ", from);
@@ -418,39 +450,49 @@ linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, s
 
 linnet_status linnet_prefill(linnet_session* session, uint32_t seq, const int32_t* tokens, size_t n, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(tokens);
   LINNET_TRY(check_seq(*session, seq, err));
   const linnet_rows rows = {seq, n, tokens};
+  const Call call(session);
   return session_prefill(*session, &rows, 1, err);
 }
 
 linnet_status linnet_prefill_batch(linnet_session* session, const linnet_rows* rows, uint32_t n_rows, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(rows);
+  const Call call(session);
   return session_prefill(*session, rows, n_rows, err);
 }
 
 linnet_status linnet_sample(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(token);
   LINNET_TRY(check_seq(*session, seq, err));
+  const Call call(session);
   return session_sample(*session, seq, token, err);
 }
 
 linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(token);
   LINNET_TRY(check_seq(*session, seq, err));
+  const Call call(session);
   return session_decode(*session, seq, token, err);
 }
 
 linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_token_fn fn, void* user,
                               linnet_stop* why, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(why);
   LINNET_TRY(check_seq(*session, seq, err));
   linnet_generate_params p;
   LINNET_TRY(read_params(params, "generate", &p, err));
+  const Call call(session);
   return session_generate(*session, seq, p, fn, user, why, err);
 }
 
@@ -460,6 +502,7 @@ void linnet_cancel(linnet_session* session) {
 
 linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab) {
   if (!session || !logits || !n_vocab || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
+  LINNET_TRY(check_idle(*session, nullptr));
   const Sequence& s = session->seqs[seq];
   if (s.n_logit_rows == 0) return LINNET_BAD_STATE;
   if (back >= s.n_logit_rows) return LINNET_BAD_ARG;
@@ -470,6 +513,7 @@ linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_
 
 linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling* sampling, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   linnet_sampling checked;
   LINNET_TRY(sampling_check(sampling, &checked, err));
   session->sampler.params = checked;
@@ -478,7 +522,9 @@ linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling
 }
 
 linnet_status linnet_sampling_get(const linnet_session* session, linnet_sampling* out) {
-  return session ? write_out(session->sampler.params, out) : LINNET_BAD_ARG;
+  if (!session) return LINNET_BAD_ARG;
+  LINNET_TRY(check_process(*session, nullptr));
+  return write_out(session->sampler.params, out);
 }
 
 /* ---- grammars */
@@ -501,6 +547,7 @@ linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes,
 
 linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_grammar* grammar, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_TRY(check_seq(*session, seq, err));
   if (grammar && grammar->model != session->model) return fail(err, LINNET_BAD_ARG, "grammar: it was made for another model than the session's");
   session_grammar(*session, seq, grammar);
@@ -511,6 +558,7 @@ linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_g
 
 linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, size_t* n_bytes, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(n_bytes);
   LINNET_TRY(check_seq(*session, seq, err));
   *n_bytes = static_cast<size_t>(state_bytes(*session, seq));  // no more than the session's own
@@ -519,6 +567,7 @@ linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, siz
 
 linnet_status linnet_state_save(const linnet_session* session, uint32_t seq, void* out, size_t cap, size_t* n_bytes, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(n_bytes);
   if (cap) LINNET_NEED_ARG(out);
   LINNET_TRY(check_seq(*session, seq, err));
@@ -527,6 +576,7 @@ linnet_status linnet_state_save(const linnet_session* session, uint32_t seq, voi
 
 linnet_status linnet_state_load(linnet_session* session, uint32_t seq, const void* data, size_t n_bytes, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   if (n_bytes) LINNET_NEED_ARG(data);
   LINNET_TRY(check_seq(*session, seq, err));
   return state_load(*session, seq, data, n_bytes, err);
@@ -534,6 +584,7 @@ linnet_status linnet_state_load(linnet_session* session, uint32_t seq, const voi
 
 linnet_status linnet_state_save_file(const linnet_session* session, uint32_t seq, const char* path, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(path);
   LINNET_TRY(check_seq(*session, seq, err));
   return state_save_file(*session, seq, path, err);
@@ -541,6 +592,7 @@ linnet_status linnet_state_save_file(const linnet_session* session, uint32_t seq
 
 linnet_status linnet_state_load_file(linnet_session* session, uint32_t seq, const char* path, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(path);
   LINNET_TRY(check_seq(*session, seq, err));
   return state_load_file(*session, seq, path, err);
@@ -576,11 +628,13 @@ linnet_status linnet_power_step(linnet_power* power, uint32_t n_tokens, uint64_t
 
 linnet_status linnet_power_set(linnet_session* session, linnet_power* power, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
   return power_set(*session, power, err);
 }
 
 linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, linnet_error* err) {
   LINNET_NEED_ARG(session);
+  LINNET_TRY(session->within == Within::kTokenFn ? check_process(*session, err) : check_idle(*session, err));
   if (n_threads == 0 || n_threads > session->params.n_threads) return fail(err, LINNET_BAD_ARG, "threads: ", n_threads, ", this session has 1..", session->params.n_threads);
   session->team.n_active = session->stats.n_threads = n_threads;
   return LINNET_OK;
@@ -589,11 +643,13 @@ linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, li
 /* ---- statistics */
 
 linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out) {
-  return session ? write_out(session->stats, out) : LINNET_BAD_ARG;
+  if (!session) return LINNET_BAD_ARG;
+  LINNET_TRY(check_process(*session, nullptr));
+  return write_out(session->stats, out);
 }
 
 void linnet_stats_reset(linnet_session* session) {
-  if (!session) return;
+  if (!session || check_process(*session, nullptr) != LINNET_OK) return;
   linnet_stats& s = session->stats;
   s.prefill_tokens = s.prefill_ns = s.decode_tokens = s.decode_ns = 0;
   s.first_token_ns = s.last_token_ns = s.max_token_ns = s.decode_bytes = 0;

@@ -332,7 +332,7 @@ Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* 
 }
 
 void model_fini(linnet_model& m) {
-  if (!m.own) return;
+  if (!m.own || m.process != process_id()) return;
   m.own->release(m.device, m.blocks, false);
   m.own->close(m.device);
 }
@@ -356,6 +356,7 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   m->spec = spec;
   m->ops = sizes.own ? sizes.own->ops : &cpu_ops;
   m->own = sizes.own;
+  m->process = process_id();
   m->layers = p.layers;
   m->arena = arena;
   for (uint32_t i = 0; i < spec.n_layers; ++i) new (&m->layers[i]) Layer{};

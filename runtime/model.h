@@ -68,6 +68,7 @@ struct linnet_model {
   const linnet::DeviceOps* own;    // nullptr: the CPU computes
   void* device;                    // its handle
   linnet::Blocks* blocks;          // of its memory
+  uint32_t process;                // that made it, and has the device
 };
 
 namespace linnet {

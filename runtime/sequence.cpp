@@ -251,6 +251,20 @@ bool text_complete(Sequence& seq) {
   return grammar_complete(*seq.place.grammar, seq.place.state);
 }
 
+// The app's callback, from inside which little may be called.
+struct Listener {
+  linnet_session& s;
+  linnet_token_fn fn;
+  void* user;
+  static int hear(void* p, int32_t token, const char* utf8, size_t n_bytes) {
+    const Listener& l = *static_cast<const Listener*>(p);
+    l.s.within = Within::kTokenFn;
+    const int stop = l.fn(l.user, token, utf8, n_bytes);
+    l.s.within = Within::kCall;
+    return process_id() == l.s.process ? stop : 1;  // it came back in a process that it forked off, which has no threads to go on with
+  }
+};
+
 // linnet_generate on a device: it draws, and the pass of the token that is drawn begins before the host has seen it. Where that ends the generation the pass does not count.
 Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
   const CpuGuard bound(s.cpus);
@@ -412,7 +426,8 @@ Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generat
   Sequence& seq = s.seqs[seq_id];
   if (seq.n_logit_rows == 0 && !seq.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
   const Tokenizer& tokenizer = s.model->tokenizer;
-  TextOut text{s.held, s.utf8, params, fn, user};
+  Listener listener{s, fn, user};
+  TextOut text{s.held, s.utf8, params, fn ? Listener::hear : nullptr, &listener};
   Status status = LINNET_OK;
   *why = LINNET_STOP_NONE;
   if (s.device && !seq.place.grammar) {

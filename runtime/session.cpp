@@ -428,6 +428,8 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   memory_huge(mem, bytes, model->profile.huge_pages);
   const DeviceOps* own = model->own;
   if (own) {
+    if (const uint32_t here = process_id(); here != model->process)
+      return fail(err, LINNET_BAD_STATE, "session: the model was made on the ", own->name, " device by process ", model->process, ", this one is ", here, ": a device does not come along with a fork");
     LINNET_TRY(own->alloc(model->device, &sizes.blocks, false, err));
     if (const Status status = own->alloc(model->device, &sizes.pinned_blocks, true, err); status != LINNET_OK) {
       own->release(model->device, &sizes.blocks, false);
@@ -438,6 +440,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   linnet_session* s = session_layout(own ? Places{arena, device, pinned} : Places{arena, arena, arena}, *model, params);
   s->model = model;
   s->params = params;
+  s->process = process_id();
   s->arena = arena;
   if (own) {
     s->device_memory = device;

@@ -48,6 +48,9 @@ struct Sequence {
   GrammarPlace place;
 };
 
+// What a session is in the middle of: a call that computes, so that the app's callbacks and hooks may run inside, or linnet_generate's callback.
+enum class Within : uint32_t { kNothing, kCall, kTokenFn };
+
 inline constexpr uint32_t kMaxSequences = 64, kMaxStops = 16, kMaxStopBytes = 255;
 
 }  // namespace linnet
@@ -69,6 +72,8 @@ struct linnet_session {
   size_t logits_stride;
   char *held, *utf8;      // (kHeldBytes), (3 * kHeldBytes)
   std::atomic<uint32_t> cancel;
+  linnet::Within within;
+  uint32_t process;       // that made it
   linnet_stats stats;
   linnet_power* power;    // nullptr: nothing governs it
   uint64_t ttft_start_ns, last_sample_ns;

@@ -698,7 +698,9 @@ TEST_CASE("files: the same bytes, replaced or left alone, errors by path") {
   if (const pid_t child = fork(); child == 0) {
     const rlimit limit = {5000, 5000};
     signal(SIGXFSZ, SIG_IGN);
-    const bool ok = setrlimit(RLIMIT_FSIZE, &limit) == 0 && linnet_state_save_file(to.s, 0, path.c_str(), &err) == LINNET_IO &&
+    const Session mine(model, some(LINNET_I8, LINNET_I8, 300));
+    must_load(mine, state);
+    const bool ok = setrlimit(RLIMIT_FSIZE, &limit) == 0 && linnet_state_save_file(mine.s, 0, path.c_str(), &err) == LINNET_IO &&
                     std::string(err.text).find("talk.tmp: cannot write: file too large") != std::string::npos;
     _exit(ok ? 0 : 1);
   } else {
@@ -779,14 +781,22 @@ TEST_CASE("kill -9 at any moment of saving leaves the old state or the new one")
   for (int i = 0; i < 10; ++i) check(linnet_state_save_file(a.s, 0, path.c_str(), &err), err);
   const auto one = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count() / 10 + 1;
   int n_a = 0, n_b = 0, left = 0, parts = 0;
+  int begun[2];
+  REQUIRE(pipe(begun) == 0);
   for (int i = 0; i < kKills; ++i) {
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
+      const Session mine(model, some(LINNET_F32, LINNET_F32, 400)), other(model, some(LINNET_F32, LINNET_F32, 400));
+      must_load(mine, state_a);
+      must_load(other, state_b);
       linnet_error e{};
+      if (write(begun[1], "", 1) != 1) _exit(1);
       for (;;)
-        if (linnet_state_save_file(b.s, 0, path.c_str(), &e) != LINNET_OK || linnet_state_save_file(a.s, 0, path.c_str(), &e) != LINNET_OK) _exit(1);
+        if (linnet_state_save_file(other.s, 0, path.c_str(), &e) != LINNET_OK || linnet_state_save_file(mine.s, 0, path.c_str(), &e) != LINNET_OK) _exit(1);
     }
+    char byte;
+    REQUIRE(read(begun[0], &byte, 1) == 1);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % (4 * static_cast<uint32_t>(one))));
     REQUIRE(kill(child, SIGKILL) == 0);
     int status = 0;
@@ -805,6 +815,8 @@ TEST_CASE("kill -9 at any moment of saving leaves the old state or the new one")
     }
     REQUIRE(folder.names().size() <= 2);
   }
+  close(begun[0]);
+  close(begun[1]);
   std::printf("%d kills (a save of %zu bytes takes %ld us): %d times the one state, %d the other; %d left a temporary file, %d of them with a part of the bytes\n", kKills,
               state_a.size(), static_cast<long>(one), n_a, n_b, left, parts);
   CHECK(n_a > 0);

@@ -17,6 +17,14 @@
  *            one byte less. That memory, and the mapped file, must outlive the object and must not move. From init
  *            to fini no call allocates. (With LINNET_THREADS_OPENMP its runtime may allocate the first time a new
  *            application thread calls in; LINNET_THREADS_OWN and LINNET_THREADS_APP never do.) fini frees nothing of the caller's.
+ * Stack    linnet_model_need takes less than 64 KiB of stack, every other call of the core less than 192 KiB.
+ * Inside   A call on a session may call the app: linnet_token_fn, linnet_power_fn, linnet_parallel_for. From inside one of them that session can be looked at by linnet_length, linnet_stats_get,
+ *            linnet_sampling_get and linnet_session_memory (linnet_length is as before the call, but in linnet_generate, where it counts the tokens passed on), linnet_stats_reset and linnet_cancel
+ *            work, and from a linnet_token_fn linnet_threads_set. Every other call on it is LINNET_BAD_STATE, and linnet_session_fini does nothing. Other sessions may be used. What linnet calls
+ *            returns to it: nothing is thrown or jumped out of it.
+ * Fork     After fork() the child has the memory of sessions, but not their threads: there every call on a session of before is LINNET_BAD_STATE, and linnet_session_fini does nothing. A session
+ *            that the child makes itself works, also on models and with grammars and files of before. A GPU does not come along: on a model that was made with one the child's linnet_session_init
+ *            is LINNET_BAD_STATE, and its linnet_model_fini does nothing.
  * Errors   every fallible call returns a linnet_status; `err` (may be NULL) gets a sentence that names the file, field and
  *            value. A call that fails leaves its object as it was. The library never prints, exits, aborts or throws.
  * Params   every params struct begins with `size` (= sizeof of it as the app was compiled); 0 in any other field means
@@ -72,7 +80,7 @@ typedef enum linnet_status LINNET_OF(int32_t) {
   LINNET_IO = -8,           /* the operating system refused a file operation */
   LINNET_DEVICE = -9,       /* an accelerator is not there or its driver too old; or it failed: only fini is allowed afterwards */
   LINNET_CANCELLED = -10,   /* linnet_cancel stopped the call; the session is as before the call */
-  LINNET_NOT_FINITE = -11   /* an activation became infinite or NaN; the session is as before the call */
+  LINNET_NOT_FINITE = -11   /* an activation became infinite or NaN; the session is as before the call, but that the logits may be gone */
 } linnet_status;
 
 /* Caller-owned error text; filled by a failing call, untouched by a successful one. `text` is NUL-terminated. */
@@ -187,7 +195,7 @@ typedef enum linnet_when_full LINNET_OF(uint32_t) {
                                   window: no more than the model was trained for. Layers with a smaller window of their own see that alone */
   LINNET_FULL_HEAVY_HITTERS = 3, /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep (default half) that drew most
                                   attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the next one outside the rule of exact bytes over chunks */
-  LINNET_FULL_SNAPKV = 4       /* as LINNET_FULL_STOP, but the first call of linnet_prefill that leaves more than n_keep + 47 tokens compresses the sequence: in every layer
+  LINNET_FULL_SNAPKV = 4       /* as LINNET_FULL_STOP, but the first call of linnet_prefill that brings two tokens or more and leaves more than n_keep + 47 compresses the sequence: in every layer
                                   and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and the last 32 to 47 (SnapKV,
                                   Li et al. 2024). Pages are given back to the pool, and decoding reads less */
 } linnet_when_full;
@@ -531,7 +539,7 @@ typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
  * a join. The calling thread may be one of them. k is the app's choice each time, 1 to n, and changes no result.
  * Shares take up what there is to do as they come, so they may begin late, run one after another (the first then does all), or be fewer than k: one is enough. Without a call of
  * share the calling thread does all the work alone. No i is run twice at the same time.
- * Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. The hook must not use the session, linnet_cancel excepted. */
+ * Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. What the hook may do with the session: "Inside" above. */
 typedef void (*linnet_parallel_for)(void* user, uint32_t n, linnet_share_fn share, void* arg);
 
 /* KV formats of layers first..last. */
@@ -607,8 +615,8 @@ typedef struct linnet_stats {
 
 /* Called on the caller's thread for every token that linnet_generate draws. `utf8` holds the text that became certain: whole
  * characters only, held back while it may be part of a stop string; n_bytes may be 0. The last call of a generation may carry
- * token -1 with the text that was still held back. Non-zero stops the generation. The callback must not use the session,
- * linnet_cancel and linnet_threads_set excepted. */
+ * token -1 with the text that was still held back. Non-zero stops the generation. What the callback may
+ * do with the session: "Inside" above. One that forks and returns in the child stops the child's generation. */
 typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
 
 /* Bytes that linnet_session_init takes. Any thread. LINNET_TOO_SMALL, here and in the next two: more than the profile's memory cap leaves; err->text has the numbers and names the
@@ -618,7 +626,7 @@ LINNET_API linnet_status linnet_session_need(const linnet_model* model, const li
 /* Makes a session inside mem[0, bytes), mem aligned to 64. The model must outlive it. Starts the threads. */
 LINNET_API linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model,
                                              const linnet_session_params* params, linnet_error* err);
-LINNET_API void linnet_session_fini(linnet_session* session); /* joins the threads; NULL is fine */
+LINNET_API void linnet_session_fini(linnet_session* session); /* joins the threads; NULL is fine. Nothing happens inside a call and after a fork */
 
 /* Row i of the session's memory table: what the bytes are for ("kv", "activations", ...). LINNET_BAD_ARG past the last row.
  * The rows sum up to need.bytes, and those called "device ..." to need.device_bytes. For a model: "weights" is what the mapped file holds and is not part of need. */
@@ -833,7 +841,7 @@ typedef struct linnet_power {
   float tokens_per_s;      /* of each sequence */
   uint32_t battery;        /* linnet_battery */
   uint32_t n_steps, steps[16]; /* ladder of thread counts, each less than the one before, 1 or more */
-  linnet_power_fn fn;      /* called when n_threads, why, level or blind have changed, on the thread that steps; may be NULL. It must not use the session, linnet_cancel excepted */
+  linnet_power_fn fn;      /* called when n_threads, why, level or blind have changed, on the thread that steps; may be NULL. What it may do with the session: "Inside" above */
   void* user;
   linnet_sensors* sensors; /* NULL: no readings, heat and battery are not looked at */
   /* What is decided: */
