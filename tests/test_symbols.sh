@@ -18,7 +18,7 @@ complain() { # what, list
 defined=$(nm -g --defined-only "$lib" | awk 'NF == 3 { print $3 }' | sort -u)
 complain "global symbols that are not linnet's" "$(echo "$defined" | c++filt | grep -vE '^(linnet_|(typeinfo (name )?for |vtable for |guard variable for )?([a-z0-9_ ]+[*&]* )?linnet::)' || true)"
 
-# 2. What it takes from outside: memory and string primitives, files, clock, threads. No abort, exit, printf, heap, exceptions; of libm only
+# 2. What it takes from outside: memory and string primitives, files, clock, threads, which process it is. No abort, exit, printf, heap, exceptions; of libm only
 # fmaf, which has one right result. oneDNN's in builds that ask for it, and the loader's, which finds CUDA's driver.
 allowed='^(_GLOBAL_OFFSET_TABLE_|__errno_location|__stack_chk_fail|__tls_get_addr
 |mem(cpy|move|set|cmp|chr)|str(n?len|cmp|chr)|bcmp|fmaf
