@@ -95,7 +95,7 @@ if [ -n "$full" ]; then
   fi
   stage "other ways to build" ./tests/test_builds.sh
 else
-  stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden test_load
+  stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden test_calls test_load
   stage "tests: ARM, qemu-user" tests arm64 -L arch
 fi
 stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py

@@ -15,7 +15,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr uint32_t kSequences = 3, kSteps = 200;
+constexpr uint32_t kSequences = 3, kAll = (1u << kSequences) - 1, kSteps = 200;
 constexpr uint32_t kThreads[] = {1, 2, 4};  // of the lanes
 constexpr const char* kModels[] = {"llama", "qwen2-window", "mistral-window", "deepseek-v2"};
 constexpr uint32_t kFormats[] = {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2};
@@ -96,7 +96,7 @@ class Walk {
     sampling.repeat_penalty = 1.1f;
     sampling.seed = seed;
     each([&](Lane& l) { return linnet_sampling_set(l.session.s, &sampling, nullptr); });
-    look();
+    look(kAll);
   }
 
   std::string title() const {
@@ -152,15 +152,15 @@ class Walk {
       status = each([&](Lane& l) { return linnet_prefill_batch(l.session.s, rows, 2, nullptr); });
     } else {
       op = "load";
-      named = (1u << kSequences) - 1;  // and the parameters of drawing, which are in every state
+      named = kAll;  // and the parameters of drawing, which are in every state
       status = each([&](Lane& l) { return linnet_state_load(l.session.s, other, l.seen[seq].state.data(), l.seen[seq].state.size(), nullptr); });
     }
     ++done[std::string(op) + (status == LINNET_OK ? "" : " refused")];
     REQUIRE((status == LINNET_OK || status == LINNET_CONTEXT_FULL || status == LINNET_BAD_STATE || status == LINNET_CANCELLED));
-    if (status != LINNET_OK && whole) named = 0;
     INFO(op << ": " << linnet_status_text(status) << ", sequence " << seq << " of " << length << ", other " << other);
     const Seen before[kSequences] = {lanes_[0]->seen[0], lanes_[0]->seen[1], lanes_[0]->seen[2]};
-    look();
+    look(named);
+    if (status != LINNET_OK && whole) named = 0;
     for (uint32_t s = 0; s < kSequences; ++s) {
       const Seen& now = lanes_[0]->seen[s];
       INFO("sequence " << s);
@@ -174,7 +174,7 @@ class Walk {
     }
     if (status != LINNET_CONTEXT_FULL) return;
     each([&](Lane& l) { return linnet_truncate(l.session.s, seq, 0); });  // goes on from the beginning
-    look();
+    look(1u << seq);
   }
 
  private:
@@ -214,10 +214,12 @@ class Walk {
     REQUIRE(linnet_length(lanes_[0]->session.s, seq, &n) == LINNET_OK);
     return n;
   }
-  // At all of them, which must have the same bytes.
-  void look() {
+  // At the sequences that a call names, and in the first lane at the others too, at times in all lanes. They must have the same bytes.
+  void look(uint32_t named) {
+    if (++looks_ % 16 == 0) named = kAll;
     for (const auto& l : lanes_)
-      for (uint32_t seq = 0; seq < kSequences; ++seq) l->look(seq);
+      for (uint32_t seq = 0; seq < kSequences; ++seq)
+        if (l == lanes_[0] || named >> seq & 1) l->look(seq);
     for (size_t i = 1; i < lanes_.size(); ++i)
       for (uint32_t seq = 0; seq < kSequences; ++seq) {
         INFO(kThreads[i] << " threads, sequence " << seq);
@@ -233,6 +235,7 @@ class Walk {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::array<int32_t, std::size(kThreads)> drawn_;
   uint32_t logits_ = 0, states_ = 0;  // digests
+  uint32_t looks_ = 0;
 };
 
 }  // namespace
