@@ -417,10 +417,13 @@ TEST_CASE("classes of all code points equal PCRE2's") {
     INFO(pattern);
     CHECK(differ == 0);
   }
+  // Alphabetic, marks, decimals, connectors and joiners: what the regular expressions of the tokenizers library call \w.
+  const Regex word(R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])");
   size_t wrong = 0;
   for (uint32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c >= 0xD800 && c < 0xE000) continue;
     const std::string s = put_utf8(c);
+    wrong += (word.match(s, 0) != 0) != tok::is_word(c);
     const auto want = letter.match(s, 0)                         ? tok::CharClass::kLetter
                       : number.match(s, 0)                       ? tok::CharClass::kNumber
                       : space.match(s, 0) && c != kOnlyPcreSpace ? tok::CharClass::kSpace

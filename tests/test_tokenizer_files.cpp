@@ -82,6 +82,118 @@ TEST_CASE("added tokens: longest match, white space around them") {
   CHECK(encode(l->t, "x <r> \xE3\x80\x80 y") == Ids{'x', ' ', right, 'y'});
   CHECK(encode(l->t, "<r>  <l>") == Ids{right, left});
   CHECK(encode(l->t, " <l> <l>") == Ids{left, left});
+  // White space that a token takes hides no other token.
+  const auto n = built(byte_level_json({}, {added_token("<r>", true, false, true), added_token("\n\n", true), added_token("\n", false, false, true)}));
+  CHECK(encode(n->t, "\n\n<r>\n\n") == Ids{257, 256, 257});
+  CHECK(encode(n->t, "<r> \n\n x") == Ids{256, 257, ' ', 'x'});
+  CHECK(encode(n->t, "<r>\n\n\nx") == Ids{256, 257, 258, 'x'});
+  CHECK(encode(n->t, "<r>\n\n\n", LINNET_NO_PARSE_SPECIAL) == Ids{'<', 'r', '>', '\n', '\n', 258});
+}
+
+// Made by tests/golden/tokenizer_vectors.py --added.
+TEST_CASE("added tokens: random sets of them are what the tokenizers library makes of them") {
+  std::ifstream lines("tests/golden/tokenizers/added.jsonl");
+  size_t sets = 0, texts = 0, wrong = 0;
+  for (std::string line; std::getline(lines, line); ++sets) {
+    const json set = json::parse(line);
+    json tokenizer = json::parse(slurp("tests/golden/tokenizers/" + set["base"].get<std::string>() + "/tokenizer.json"));
+    for (const json& a : set["added"]) tokenizer["added_tokens"].push_back(a);
+    const auto l = built(tokenizer);
+    for (const json& c : set["cases"]) {
+      const std::string text = c[0];
+      for (const bool plain : {false, true}) {
+        const Ids want = c[1 + plain], got = encode(l->t, text, plain ? LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL : +LINNET_NO_ADD_SPECIAL);
+        ++texts;
+        if (got == want || ++wrong > 5) continue;
+        FAIL_CHECK(set["base"] << ' ' << set["added"].dump() << '\n' << json(text).dump() << (plain ? " plain: " : ": ") << json(got).dump() << ", not " << json(want).dump());
+      }
+    }
+  }
+  std::printf("added tokens: %zu sets, %zu texts, %zu wrong\n", sets, texts, wrong);
+  CHECK(wrong == 0);
+  CHECK(sets >= 30);
+  CHECK(texts >= 600);
+}
+
+TEST_CASE("byte tokens that are listed as added tokens stay byte tokens") {
+  for (const bool special : {false, true}) {
+    json listed = spm_json();
+    for (int b = 0; b < 256; ++b) {
+      char name[8];
+      std::snprintf(name, sizeof name, "<0x%02X>", b);
+      listed["added_tokens"].push_back(added_token(name, special));
+      listed["added_tokens"].back()["id"] = 3 + b;
+    }
+    const auto l = built(listed), base = built(spm_json());
+    CHECK(encode(l->t, "añb𐍈") == encode(base->t, "añb𐍈"));
+    CHECK(decode(l->t, {3 + 0xC3, 3 + 0xB1}) == "ñ");
+    CHECK(l->blob.types[3 + 0xC3] == base->blob.types[3 + 0xC3]);
+    CHECK(encode(l->t, "<0x41>", LINNET_NO_ADD_SPECIAL).back() == 3 + 0x41);  // written out they are found, as the library does
+    // The letters of a byte-level vocabulary; a token that only looks like one is none.
+    json letters = byte_level_json({}, {added_token("<x>", true)});
+    letters["added_tokens"].push_back(added_token("q", special));
+    letters["added_tokens"].back()["id"] = 'q';
+    CHECK(encode(built(letters)->t, "aqb", LINNET_NO_PARSE_SPECIAL) == Ids{'a', 'q', 'b'});
+    json few = byte_level_json({}, {});
+    few["model"]["vocab"].erase(letter_of_byte(255));
+    few["added_tokens"] = json::array({added_token(letter_of_byte(255).c_str(), special)});
+    few["added_tokens"][0]["id"] = 255;
+    CHECK(encode(built(few)->t, "a\xFF", LINNET_NO_PARSE_SPECIAL) == Ids{'a'});
+  }
+}
+
+TEST_CASE("added tokens without a row in the model are left out and noted, tokens of the vocabulary are not") {
+  json tokenizer = byte_level_json(kMerges, {added_token("<|end|>", true), added_token("<image>", true), added_token("<pad>", true)});
+  const uint32_t n = static_cast<uint32_t>(tokenizer["model"]["vocab"].size());
+  tokenizer["added_tokens"][2]["id"] = n + 7;  // no gap where nothing is
+  SideTexts sides;
+  sides.n_rows = n + 1;
+  sides.tokenizer_config = R"({"eos_token": "<|end|>", "pad_token": "<pad>"})";
+  const auto l = built(tokenizer, sides);
+  CHECK(l->t.n_tokens == n + 1);
+  CHECK(encode(l->t, "<|end|><image>").size() == 1 + 7);
+  REQUIRE(l->blob.notes.size() == 3);
+  CHECK(l->blob.notes[0] == "tokenizer.json: added token '<image>' has the id " + std::to_string(n + 1) + ", the model has " + std::to_string(n + 1) + " rows: left out");
+  CHECK(l->blob.notes[1] == "tokenizer_config.json: pad_token '<pad>' is no token of the vocabulary: ignored");
+  CHECK(l->blob.notes[2] == "tokenizer.json: so are 1 more added tokens");
+  sides.n_rows = n - 1;  // what stands in the vocabulary stays, for convert to refuse
+  sides.tokenizer_config = "";
+  CHECK(built(tokenizer, sides)->t.n_tokens == n);
+}
+
+TEST_CASE("line breaks and tabs in expressions may be characters or escapes") {
+  const auto unescape = [](const std::string& pattern) {
+    std::string out;
+    for (size_t i = 0; i < pattern.size(); ++i) {
+      const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+      const char means = pattern[i] != '\\' ? '\0' : next == 'r' ? '\r' : next == 'n' ? '\n' : '\0';
+      out.push_back(means ? means : pattern[i]);
+      i += means != '\0';
+    }
+    return out;
+  };
+  size_t changed = 0;
+  for (const char* name : kSmall) {
+    const std::string file = slurp(std::string("tests/golden/tokenizers/") + name + "/tokenizer.json");
+    if (file.empty()) continue;  // it has a tokenizer.model
+    json tokenizer = json::parse(file);
+    const std::vector<uint8_t> want = built(tokenizer)->blob.bytes;
+    std::vector<json*> todo{&tokenizer["pre_tokenizer"]};
+    while (!todo.empty()) {
+      json& value = *todo.back();
+      todo.pop_back();
+      if (value.is_object() && value.contains("Regex")) {
+        const std::string pattern = value["Regex"];
+        for (const std::string& form : {unescape(pattern), pattern}) changed += form != value["Regex"], value["Regex"] = form;
+        value["Regex"] = unescape(pattern);
+      } else if (value.is_structured()) {
+        for (json& v : value) todo.push_back(&v);
+      }
+    }
+    INFO(name);
+    CHECK(built(tokenizer)->blob.bytes == want);
+  }
+  CHECK(changed >= 5);
 }
 
 TEST_CASE("prefix rules of SentencePiece texts") {
@@ -130,6 +242,36 @@ TEST_CASE("ends of generation and names of special tokens") {
   const auto m = built(tokenizer, sides);
   CHECK(m->t.eos_id == 259);
   CHECK(m->t.bos_id == 256);
+}
+
+TEST_CASE("a special token that is named and is none is refused, or noted where something else says it") {
+  const json tokenizer = byte_level_json({}, {added_token("<bos>", true), added_token("<stop>", true)});
+  const auto says = [&](const char* config, const char* generation, const char* map, const char* refused) {
+    SideTexts sides{config, generation, "", ""};
+    sides.special_tokens_map = map;
+    Loaded l;
+    Error err = {};
+    const Status status = build(tokenizer, &l, &err, sides);
+    INFO(config << map << ": " << err.text);
+    CHECK(status == (*refused ? LINNET_BAD_FILE : LINNET_OK));
+    CHECK(std::string(err.text) == refused);
+    return l.blob;
+  };
+  says(R"({"eos_token": "<end>"})", "", "", "tokenizer_config.json: eos_token '<end>' is no token of the vocabulary");
+  says(R"({"bos_token": {"content": "<b>"}})", "", "", "tokenizer_config.json: bos_token '<b>' is no token of the vocabulary");
+  says("", "", R"({"eos_token": {"content": "<end>"}})", "special_tokens_map.json: eos_token '<end>' is no token of the vocabulary");
+  const TokenizerBlob noted = says(R"({"eos_token": "<end>", "bos_token": "<b>", "pad_token": "<pad>", "additional_special_tokens": ["<bos>", "<tool>"]})",
+                                   R"({"eos_token_id": 257, "bos_token_id": 256})", "", "");
+  CHECK(noted.eos_id == 257);
+  CHECK(noted.notes == std::vector<std::string>{"tokenizer_config.json: bos_token '<b>' is no token of the vocabulary: ignored",
+                                                "tokenizer_config.json: eos_token '<end>' is no token of the vocabulary: ignored",
+                                                "tokenizer_config.json: pad_token '<pad>' is no token of the vocabulary: ignored",
+                                                "tokenizer_config.json: additional_special_tokens '<tool>' is no token of the vocabulary: ignored"});
+  CHECK(says(R"({"eos_token": "<bos>"})", "", R"({"eos_token": "<stop>"})", "").eos_id == 257);  // the older file was written last
+  CHECK(says(R"({"eos_token": "<bos>", "added_tokens_decoder": {}})", "", R"({"eos_token": "<stop>"})", "").eos_id == 256);
+  says("", "", R"({"eos_token": 5})", "special_tokens_map.json: eos_token is 5, not a token");
+  says("", "", R"({"additional_special_tokens": 5})", "special_tokens_map.json: additional_special_tokens is 5, not a list of tokens");
+  says("", "", "[]", "special_tokens_map.json: is an array, not an object");
 }
 
 // ---- malformed files --------------------------------------------------------------------------------------------------------
@@ -182,7 +324,7 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
   refused(bad, with(base, "/added_tokens/0/content", 5), "added_tokens.content is 5");
   refused(bad, with(base, "/added_tokens/0/content", "the"), "are both 'the'");
   refused(bad, with(base, "/added_tokens/0/lstrip", 1), "added_tokens.lstrip is 1");
-  refused(LINNET_UNSUPPORTED, with(base, "/added_tokens/0/single_word", true), "single_word of '<|end|>'");
+  refused(bad, with(base, "/added_tokens/0/single_word", 1), "added_tokens.single_word is 1");
   refused(LINNET_UNSUPPORTED, with(base, "/added_tokens/0/content", std::string(600, 'x')), "600 bytes");
   refused(LINNET_UNSUPPORTED, with(base, "/model/type", "WordLevel"), "'WordLevel'");
   refused(LINNET_UNSUPPORTED, with(base, "/model/dropout", 0.1), "model.dropout");
@@ -291,6 +433,27 @@ TEST_CASE("vocab.json without a known tokenizer class is refused by name") {
   open_blob(&l);
   const int32_t end = opt["</s>"];
   CHECK(encode(l.t, "b</s>b") == Ids{end, 'b', end, 'b'});
+  // Added tokens in a file of their own: special are those that are named.
+  const int32_t next = static_cast<int32_t>(base["model"]["vocab"].size());
+  sides.tokenizer_config = R"({"tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|im_end|>"})";
+  sides.special_tokens_map = R"({"additional_special_tokens": ["<|im_start|>"], "pad_token": "the"})";
+  sides.added_tokens = json{{"<|im_start|>", next}, {"<|im_end|>", next + 1}, {"<tool>", next + 2}, {"<far>", next + 9}}.dump();
+  sides.n_rows = static_cast<uint32_t>(next) + 3;
+  REQUIRE(convert::tokenizer_from_vocab(vocab, "a a\nt h\nth e\n", false, sides, &l.blob, &err) == LINNET_OK);
+  open_blob(&l);
+  CHECK(l.t.eos_id == next + 1);
+  CHECK(encode(l.t, "<|im_start|>a<|im_end|>the<tool>") == Ids{next, 'a', next + 1, opt["the"], next + 2});
+  CHECK(encode(l.t, "<|im_end|><tool>", LINNET_NO_PARSE_SPECIAL).size() == 10 + 1);
+  CHECK(l.blob.notes.size() == 1);
+  sides.added_tokens = json{{"<gap>", next + 1}}.dump();
+  CHECK(convert::tokenizer_from_vocab(vocab, "a a\n", false, sides, &blob, &err) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text).find("added token '<gap>' has id") != std::string::npos);
+  for (const char* bad : {R"({"<x>": "1"})", R"({"": 400})", "[]", "{"}) {
+    sides.added_tokens = bad;
+    CHECK(convert::tokenizer_from_vocab(vocab, "a a\n", false, sides, &blob, &err) == LINNET_BAD_FILE);
+    CHECK(std::string(err.text).find("added_tokens.json: ") == 0);
+  }
+  sides = {};
   sides.tokenizer_config = R"({"tokenizer_class": "Qwen2TokenizerFast"})";
   CHECK(convert::tokenizer_from_vocab(vocab, "a a\nt q\n", false, sides, &blob, &err) == LINNET_BAD_FILE);
   CHECK(std::string(err.text).find("merges.txt: merge 1 't q'") == 0);
@@ -358,6 +521,25 @@ TEST_CASE("tokenizer.model: merges by score") {
   REQUIRE(read_spm(spm_model(), &l, &err, sides) == LINNET_OK);
   open_blob(&l);
   CHECK(encode(l.t, "b<new>b") == Ids{space, b, 271, b, 2});
+}
+
+TEST_CASE("tokenizer.model: added tokens in a file of their own, and the end that a config names") {
+  Loaded l;
+  Error err = {};
+  SideTexts sides;
+  sides.tokenizer_config = R"({"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "<|im_end|>"})";
+  sides.added_tokens = R"({"<|im_start|>": 271, "<|im_end|>": 272})";
+  const Status status = read_spm(spm_model(), &l, &err, sides);
+  INFO(err.text);
+  REQUIRE(status == LINNET_OK);
+  open_blob(&l);
+  const int32_t space = 267, b = 269;
+  CHECK(encode(l.t, "<|im_start|>b<|im_end|>") == Ids{1, 271, space, b, 272});
+  CHECK(l.t.eos_id == 272);
+  CHECK(token_is_eog(l.t, 272));
+  sides.added_tokens = "";
+  CHECK(read_spm(spm_model(), &l, &err, sides) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text) == "tokenizer_config.json: eos_token '<|im_end|>' is no token of the vocabulary");
 }
 
 TEST_CASE("malformed tokenizer.model is refused by name") {
@@ -504,7 +686,7 @@ TEST_CASE("each field of the tables is checked") {
   refused_table(*bytes, "n_splits", in_header(offsetof(Header, n_splits), 9));
   refused_table(*bytes, "prefix", in_header(offsetof(Header, prefix), 5));
   refused_table(*spm, "prefix", in_header(offsetof(Header, prefix), 4));
-  refused_table(*bytes, "flags", in_header(offsetof(Header, flags), 128));
+  refused_table(*bytes, "flags", in_header(offsetof(Header, flags), 256));
   refused_table(*bytes, "n_steps", in_header(offsetof(Header, n_steps), 9));
   refused_table(*bytes, "growth", in_header(offsetof(Header, growth), 0));
   refused_table(*bytes, "growth", in_header(offsetof(Header, growth), 32));
@@ -533,7 +715,7 @@ TEST_CASE("each field of the tables is checked") {
   refused_table(*bytes, "added token 4000", set(tok::kAddedRaw, offsetof(tok::Added, id), 4000));
   refused_table(*bytes, "text of added token", set(tok::kAddedRaw, offsetof(tok::Added, text_bytes), 100));
   refused_table(*bytes, "text of added token", set(tok::kAddedRaw, offsetof(tok::Added, text_bytes), 0));
-  refused_table(*bytes, "flags of added token", set(tok::kAddedRaw, offsetof(tok::Added, flags), 8));
+  refused_table(*bytes, "flags of added token", set(tok::kAddedRaw, offsetof(tok::Added, flags), 16));
   refused_table(*bytes, "order of added token", set(tok::kAddedText, 0, 0x7A7A7A7A));
   refused_table(*spm, "word", set(tok::kWords, 0, 4000));
   const auto merge = [&](uint32_t tok::MergeSlot::*member, uint32_t value) {

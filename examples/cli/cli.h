@@ -123,6 +123,7 @@ bool parse_load(std::string_view text, linnet_load* how);
 [[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);
 [[gnu::format(printf, 2, 3)]] int failed(const Args& args, const char* format, ...);
 int failed(const Args& args, const linnet_error& err);
+void print_notes(const Args& args, const std::vector<std::string>& notes);  // on stderr
 
 // ---- output (output.cpp) ---------------------------------------------------------------------------------------------------
 
@@ -242,7 +243,7 @@ struct Settings {
   linnet_load load = LINNET_LOAD_MAP;
   bool shape_only = false;  // see convert::Options
   bool fit = true;          // the profile to this board; false: it is another device's
-  double* weight_error = nullptr;  // see convert::Options
+  convert::WeightError* weight_error = nullptr;  // see convert::Options
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong
 

@@ -32,11 +32,14 @@ int run(const Args& args) {
   if (options.plain && !is_float(options.weights)) return usage_error(args, "--layout plain takes --weights f32, f16 or bf16");
   options.seed = args.count("--seed");
 
-  double weight_error = 0;
-  if (!options.plain) options.weight_error = &weight_error;
+  convert::WeightError weight_error;
+  options.weight_error = &weight_error;
+  if (args.given("--max-error")) options.max_error = args.real("--max-error") / 100;
   const double start = seconds_now();
   linnet_error err = {};
   linnet_status status;
+  std::vector<std::string> notes;
+  options.notes = &notes;
   {
     Progress bar("converting");
     options.progress = [](void* progress, uint64_t done, uint64_t total) {
@@ -48,6 +51,7 @@ int run(const Args& args) {
     interrupt_ends();
   }
   if (status != LINNET_OK) return failed(args, err);
+  print_notes(args, notes);
   struct stat st = {};
   if (stat(out.c_str(), &st) != 0) return failed(args, "%s: was written and is gone", out.c_str());
   const double seconds = seconds_now() - start;
@@ -57,10 +61,12 @@ int run(const Args& args) {
   const uint64_t bytes = static_cast<uint64_t>(st.st_size);
   if (args.json()) {
     Json().object().field("out", out).field("bytes", bytes).field("weights", weights)
-        .field("layout", options.plain ? "plain" : "packed").field("synthetic", synthetic).field("weight_error", weight_error).field("seconds", seconds).end().print();
+        .field("layout", options.plain ? "plain" : "packed").field("synthetic", synthetic).field("weight_error", std::max(weight_error.mean, 0.0))
+        .field("worst_error", weight_error.worst).field("worst_tensor", weight_error.tensor).field("seconds", seconds).end().print();
   } else {
-    char rounded[48] = "";
-    if (weight_error > 0) std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%)", 100 * weight_error);
+    char rounded[160] = "";
+    if (weight_error.mean > 0)
+      std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%, at most %.2g %% in %.80s)", 100 * weight_error.mean, 100 * weight_error.worst, weight_error.tensor.c_str());
     std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", out.c_str(), human_bytes(bytes).c_str(), weights.c_str(), rounded,
                 options.plain ? ", plain layout" : "", synthetic ? " (random)" : "", seconds);
   }
@@ -89,6 +95,7 @@ Command convert_command() {
           {
               {"-o, --out", "OUT.gguf", Kind::kText, "file to write", nullptr, 0, 0, true},
               {"--weights", "FMT", Kind::kFormat, "f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"},
+              {"--max-error", "PERCENT", Kind::kReal, "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "packed, or plain: float tensors that other tools read", "packed"},
               {"--synthetic", "SHAPE", Kind::kText, "random weights in the shape of a known model instead of SRC"},
               {"--seed", "S", Kind::kCount, "of the random weights", "1", 0, 9007199254740992.0},

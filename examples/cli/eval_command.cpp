@@ -15,7 +15,7 @@ struct Sums {
   double kl = 0, kl_max = 0;
   uint64_t same_top = 0;
   double squares = 0, errors = 0;  // of --against's logits about their mean, and of the differences
-  double weight_error = -1;        // of packing on the way in
+  convert::WeightError weight_error;  // of packing on the way in
 };
 
 size_t best(const float* x, size_t n) { return static_cast<size_t>(std::max_element(x, x + n) - x); }
@@ -96,7 +96,7 @@ void report(const Args& args, const Engine& engine, const Engine* other, const S
     Json json;
     json.object().field("perplexity", std::exp(sums.nll / n)).field("tokens", sums.n).field("nll_sum", sums.nll)
         .field("window", static_cast<uint64_t>(window)).field("weights", engine.desc.weights);
-    if (sums.weight_error >= 0) json.field("weight_error", sums.weight_error);
+    if (sums.weight_error.mean >= 0) json.field("weight_error", sums.weight_error.mean);
     if (other)
       json.field("logit_error", std::sqrt(sums.errors / sums.squares)).field("kl_mean", sums.kl / n).field("kl_max", sums.kl_max).field("top1_agreement", static_cast<double>(sums.same_top) / n)
           .field("against_perplexity", std::exp(sums.other_nll / n)).field("against_weights", other->desc.weights);
@@ -105,7 +105,7 @@ void report(const Args& args, const Engine& engine, const Engine* other, const S
   }
   std::printf("perplexity %.6g over %llu predicted tokens (windows of %zu tokens, weights %s)\n", std::exp(sums.nll / n),
               static_cast<unsigned long long>(sums.n), window, engine.desc.weights);
-  if (sums.weight_error > 0) std::printf("rounded here: RMS error %.3g %% of the weights\n", 100 * sums.weight_error);
+  if (sums.weight_error.mean > 0) std::printf("rounded here: RMS error %.3g %% of the weights\n", 100 * sums.weight_error.mean);
   if (other)
     std::printf("against %s weights: perplexity %.6g, KL divergence %.4g nats on average (at most %.4g), logits' RMS error %.3g %%, same likeliest token %.2f %%\n",
                 other->desc.weights, std::exp(sums.other_nll / n), sums.kl / n, sums.kl_max, 100 * std::sqrt(sums.errors / sums.squares), 100 * static_cast<double>(sums.same_top) / n);

@@ -75,6 +75,7 @@ Engine::~Engine() {
 bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
   linnet_error err = {};
   profile_context = settings.profile.n_context;
+  std::vector<std::string> notes;
   {
     Progress bar("loading");
     convert::Options options;
@@ -84,11 +85,13 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     options.progress = Progress::callback;
     options.user = &bar;
     options.weight_error = settings.weight_error;
+    options.notes = &notes;
     if (convert::load(path, settings.load, options, &loaded, &err) != LINNET_OK) {
       failed(args, err);
       return false;
     }
   }
+  print_notes(args, notes);
   linnet_need need = {};
   if (linnet_model_need(loaded.file, &settings.profile, &need, &err) != LINNET_OK) {
     failed(args, err);

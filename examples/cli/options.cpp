@@ -384,6 +384,10 @@ int failed(const Args& args, const char* format, ...) {
   return kExitError;
 }
 
+void print_notes(const Args& args, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) std::fprintf(stderr, "linnet %s: note: %s\n", args.command().name, note.c_str());
+}
+
 int failed(const Args& args, const linnet_error& err) {
   return failed(args, "%s", err.text[0] ? err.text : linnet_status_text(static_cast<linnet_status>(err.code)));
 }

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -174,23 +176,108 @@ Status not_finite(const SourceTensor& t, Error* err) {
   return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "' holds a weight that is infinite or not a number (or too large for the format)");
 }
 
-// Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
-// Sums of squares over all matrices packed from floats.
-struct Rounding {
+// ---- what rounding does ------------------------------------------------------------------------------------------------------
+
+// Sums of squares of weights and of what rounding did to them.
+struct Squares {
   double weights = 0, errors = 0;
+  void add(const float* from, const float* to, size_t n) {
+    double w = 0, e = 0;
+    for (size_t i = 0; i < n; ++i) {
+      const double weight = from[i], error = to[i] - weight;
+      w += weight * weight;
+      e += error * error;
+    }
+    weights += w;
+    errors += e;
+  }
+  double error() const { return weights > 0 ? std::sqrt(errors / weights) : 0; }
+};
+struct Rounding {
+  const Options& options;
+  Squares all = {};
+  WeightError result = {};
+
+  Status add(const SourceTensor& t, Format format, const Squares& s, Error* err) {
+    all.weights += s.weights;
+    all.errors += s.errors;
+    result.mean = all.error();
+    if (s.error() > result.worst) result.worst = s.error(), result.tensor = t.source_name;
+    const double most = options.max_error > 0 ? options.max_error : format_row(format).bits < 8 ? 0.5 : 0.1;
+    if (s.error() <= most || most >= 1) return LINNET_OK;
+    char percent[2][16];
+    std::snprintf(percent[0], sizeof percent[0], "%.3g", 100 * s.error());
+    std::snprintf(percent[1], sizeof percent[1], "%.3g", 100 * most);
+    const bool small = format == LINNET_F16 || format_row(format).scale_bytes == 2 || format_row(format).scale_bytes == 3;
+    return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': ", format_name(format), " changes its weights by ", percent[0], " % (RMS), more than ", percent[1], " %",
+                small ? ": they are too small for f16; ask for --weights i8g128 or another format without f16, or convert with a larger --max-error"
+                      : "; ask for another format, or convert with a larger --max-error");
+  }
 };
 
+constexpr uint16_t kCoarse = 64;  // numbers below 2^-18 have fewer than 7 bits in f16, as its bits are below this
+
+// Whether f16 may have lost weights of a panel: a scale, or all of its weights where they are f16 themselves, are that small.
+bool may_lose(Format f, const float* rows, uint32_t count, uint32_t k, const uint8_t* panel, const uint8_t* scales) {
+  const auto coarse = [](const uint8_t* at) {
+    uint16_t half;
+    std::memcpy(&half, at, sizeof half);
+    return (half & 0x7FFF) < kCoarse;
+  };
+  const FormatRow& row = format_row(f);
+  const auto any = [](const float* w, size_t n) { return std::any_of(w, w + n, [](float v) { return v != 0; }); };
+  if (f == LINNET_F16) {
+    for (size_t i = 0; i < size_t{kPanel} * k; ++i)
+      if (!coarse(panel + 2 * i)) return false;
+    return any(rows, size_t{count} * k);
+  }
+  if (row.scale_bytes != 2 && row.scale_bytes != 3) return false;
+  for (uint32_t g = 0; g < n_w_groups(f, k); ++g)
+    for (uint32_t r = 0; r < count; ++r) {
+      const uint32_t from = g * row.w_group, n = k - from < row.w_group ? k - from : row.w_group;
+      if (coarse(scales + size_t{g} * kPanel * row.scale_bytes + 2 * r) && any(rows + size_t{r} * k + from, n)) return true;
+    }
+  return false;
+}
+
+void add_panel(Format format, const float* rows, uint32_t count, uint32_t k, const uint8_t* panel, const uint8_t* scales, Squares* out) {
+  std::vector<float> unpacked(k);
+  for (uint32_t i = 0; i < count; ++i) {
+    unpack_row(panel, scales, format, kPanel, k, i, unpacked.data());
+    out->add(rows + size_t{i} * k, unpacked.data(), k);
+  }
+}
+
+// The same of a whole tensor, for those that were packed without.
+Status measure(const SourceTensor& t, Format format, Squares* out, Error* err) {
+  std::vector<float> rows(size_t{kPanel} * t.k);
+  std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1), scales(kPanel * n_w_groups(format, t.k) * format_row(format).scale_bytes / 8 + 1);
+  auto *to = reinterpret_cast<uint8_t*>(panel.data()), *to_scales = reinterpret_cast<uint8_t*>(scales.data());
+  *out = {};
+  for (uint32_t first = 0; first < t.n; first += kPanel) {
+    const uint32_t count = t.n - first < kPanel ? t.n - first : kPanel;
+    LINNET_TRY(t.rows(first, count, rows.data(), err));
+    if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
+    add_panel(format, rows.data(), count, t.k, to, to_scales, out);
+  }
+  return LINNET_OK;
+}
+
+// Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
 Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
   const FormatRow& row = format_row(format);
   const bool as_panels = t.panel && format_integer(format) && row.bits == 8;
   const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * row.scale_bytes);
   const bool exact = t.exact_rows && pack_exact(format, t.exact_group, t.exact_bits, t.exact_zeros);
+  const bool measures = rounding->options.weight_error;
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(t.n) / kPanel);
   std::vector<uint8_t> scales(n_panels * scale_bytes);
-  std::vector<float> rows, unpacked(rounding ? t.k : 0);
+  std::vector<float> rows;
   std::vector<int8_t> codes;
   std::vector<uint16_t> code_scales;
   std::vector<uint8_t> zeros;
+  Squares squares;
+  bool lost = false;
   if (exact) {
     codes.resize(size_t{kPanel} * t.k);
     code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
@@ -209,27 +296,21 @@ Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding*
     } else {
       LINNET_TRY(t.rows(first, count, rows.data(), err));
       if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
-      for (uint32_t i = 0; rounding && i < count; ++i) {
-        unpack_row(to, to_scales, format, kPanel, t.k, i, unpacked.data());
-        double weights = 0, errors = 0;
-        for (uint32_t j = 0; j < t.k; ++j) {
-          const double w = rows[size_t{i} * t.k + j], e = unpacked[j] - w;
-          weights += w * w;
-          errors += e * e;
-        }
-        rounding->weights += weights;
-        rounding->errors += errors;
-      }
+      lost = lost || may_lose(format, rows.data(), count, t.k, to, to_scales);
+      if (measures) add_panel(format, rows.data(), count, t.k, to, to_scales, &squares);
     }
   }
+  if (lost && !measures) LINNET_TRY(measure(t, format, &squares, err));
+  LINNET_TRY(rounding->add(t, format, squares, err));
   LINNET_TRY(out->pad(err));
   LINNET_TRY(out->write(scales.data(), scales.size(), err));
   return out->pad(err);
 }
 
-Status write_plain(const SourceTensor& t, Format format, Output* out, Error* err) {
+Status write_plain(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
   const uint32_t step = t.k >= 4096 ? 1 : 4096 / t.k;
-  std::vector<float> rows(size_t{step} * t.k);
+  std::vector<float> rows(size_t{step} * t.k), stored(rows.size());
+  Squares squares;
   for (uint32_t first = 0; first < t.n; first += step) {
     const uint32_t count = t.n - first < step ? t.n - first : step;
     LINNET_TRY(t.rows(first, count, rows.data(), err));
@@ -238,11 +319,13 @@ Status write_plain(const SourceTensor& t, Format format, Output* out, Error* err
     LINNET_TRY(out->claim(n * bytes, &to, err));
     for (size_t i = 0; i < n; ++i) {
       const uint16_t half = format == LINNET_F16 ? f32_to_f16(rows[i]) : format == LINNET_BF16 ? f32_to_bf16(rows[i]) : uint16_t{0};
-      const float stored = format == LINNET_F16 ? f16_to_f32(half) : format == LINNET_BF16 ? bf16_to_f32(half) : rows[i];
-      if (!std::isfinite(stored)) return not_finite(t, err);
-      std::memcpy(to + i * bytes, format == LINNET_F32 ? static_cast<const void*>(&stored) : &half, bytes);
+      stored[i] = format == LINNET_F16 ? f16_to_f32(half) : format == LINNET_BF16 ? bf16_to_f32(half) : rows[i];
+      if (!std::isfinite(stored[i])) return not_finite(t, err);
+      std::memcpy(to + i * bytes, format == LINNET_F32 ? static_cast<const void*>(&stored[i]) : &half, bytes);
     }
+    if (format != LINNET_F32) squares.add(rows.data(), stored.data(), n);
   }
+  if (format != LINNET_F32) LINNET_TRY(rounding->add(t, format, squares, err));
   return out->pad(err);
 }
 
@@ -313,6 +396,7 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   Source source;
   std::vector<const SourceTensor*> tensors;
   LINNET_TRY(open_source(src, options, &source, err));
+  if (options.notes) *options.notes = source.tokenizer.notes;
   if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty()) return fail(err, LINNET_UNSUPPORTED, src, ": ", source.needs_format);
   LINNET_TRY(in_order(source, &tensors, err));
 
@@ -341,13 +425,13 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
     LINNET_TRY(out.pad(err));
   }
   if (options.shape_only) return out.commit_shape(to.image, err);
-  Rounding rounding;
-  for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, err));
+  Rounding rounding{options};
+  for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, &rounding, err));
   for (const SourceTensor* t : tensors) {
-    if (!kRoles[t->role].matrix) LINNET_TRY(write_plain(*t, LINNET_F32, &out, err));
-    else LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, options.weight_error ? &rounding : nullptr, err));
+    if (!kRoles[t->role].matrix) LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
+    else LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &rounding, err));
   }
-  if (options.weight_error) *options.weight_error = rounding.weights > 0 ? std::sqrt(rounding.errors / rounding.weights) : 0;
+  if (options.weight_error) *options.weight_error = rounding.result;
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
 }
 

@@ -38,6 +38,13 @@ class WholeFile {
 
 // ---- models -----------------------------------------------------------------------------------------------------------------------
 
+// What rounding did to the matrices that come as floats: RMS of the differences over the RMS of the weights.
+struct WeightError {
+  double mean = -1;   // over all of them; -1: nothing was packed
+  double worst = 0;   // of the one it changed most
+  std::string tensor; // the source's name of that one
+};
+
 struct Options {
   // Of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero points, else in the 8 bits
   // that hold their values. With a 4-bit format embedding and LM head are i8g128.
@@ -51,9 +58,12 @@ struct Options {
   // Called now and then with bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left).
   linnet_progress_fn progress = nullptr;
   void* user = nullptr;
-  // If not null and the model is packed here, gets what rounding did to the matrices that come as floats: RMS of the differences over the RMS of
-  // the weights.
-  double* weight_error = nullptr;
+  WeightError* weight_error = nullptr;  // filled if not null and the model is packed here
+  // A matrix that rounding changes by more than this (as WeightError has it) is refused by name: f16 scales (i8g32, i4*) and f16 itself lose small
+  // weights altogether. 0: 0.5 in 4 bits, of which 0.1 and more are honest, and 0.1 in other formats; 1 and more refuses nothing.
+  double max_error = 0;
+  // If not null, gets what was left out or passed over, a sentence each: added tokens that the model has no row for, special tokens that are none.
+  std::vector<std::string>* notes = nullptr;
 };
 
 // A packed model in memory, as a file would hold it.

@@ -391,7 +391,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   }
   LINNET_TRY(check_unused(in, out->spec, err));
   LINNET_TRY(read_chat(folder, out, err));
-  return tokenizer_from_folder(folder, &out->tokenizer, err);
+  return tokenizer_from_folder(folder, &out->tokenizer, err, out->spec.n_vocab);
 }
 
 }  // namespace linnet::convert

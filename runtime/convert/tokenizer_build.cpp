@@ -120,8 +120,9 @@ class Builder {
   Status texts() {
     std::fill(std::begin(byte_ids_), std::end(byte_ids_), -1);
     texts_.resize(n_tokens());
+    // Trainers know no other way to get byte tokens into a vocabulary than to list them as special ones: bytes they are all the same.
     for (const AddedToken& a : p_.added)
-      types_[a.id] = a.special ? (types_[a.id] == kUnknownType ? kUnknownType : kControlType) : kUserType;
+      if (types_[a.id] != kByteType && !(a.special && types_[a.id] == kUnknownType)) types_[a.id] = a.special ? kControlType : kUserType;
     for (uint32_t i = 0; i < n_tokens(); ++i) {
       const std::string& spelled = p_.tokens[i];
       const int32_t type = types_[i];
@@ -142,7 +143,7 @@ class Builder {
     // An added token may be a vocabulary entry, too, which then has to encode its byte.
     for (const AddedToken& a : p_.added) {
       std::string decoded;
-      if (p_.kind == tok::kByteLevel && !a.special && decode_letters(p_.tokens[a.id], &decoded) && decoded.size() == 1 &&
+      if (p_.kind == tok::kByteLevel && a.in_vocabulary && decode_letters(p_.tokens[a.id], &decoded) && decoded.size() == 1 &&
           byte_ids_[static_cast<uint8_t>(decoded[0])] < 0)
         byte_ids_[static_cast<uint8_t>(decoded[0])] = static_cast<int32_t>(a.id);
     }
@@ -376,7 +377,8 @@ class Builder {
         return fail(err_, LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ", a->id, " are both '", text, "'");
       added_[normal].push_back(
           {static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
-           (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) | (a->rstrip ? tok::kAddedRightStrip : 0u)});
+           (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) | (a->rstrip ? tok::kAddedRightStrip : 0u) |
+               (a->single_word ? tok::kAddedSingleWord : 0u)});
       added_text_ += text;
     }
     return LINNET_OK;
@@ -437,7 +439,7 @@ class Builder {
     header_.prefix = p_.prefix;
     header_.flags = (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
                     (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u) |
-                    (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u);
+                    (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u) | (p_.solid_spaces ? tok::kSolidSpaces : 0u);
     header_.n_tokens = n_tokens();
     header_.n_symbols = static_cast<uint32_t>(texts_.size());
     header_.bos_id = p_.bos_id;
@@ -571,6 +573,13 @@ Status add_merge(const Vocabulary& vocabulary, std::string_view line, TokenizerP
 }
 
 Status add_added(AddedToken token, TokenizerParts* parts, Error* err) {
+  token.in_vocabulary = token.id < parts->tokens.size();
+  if (!token.in_vocabulary && token.id >= parts->n_rows) {
+    if (!parts->n_left_out++)
+      parts->notes.push_back(std::string(parts->label) + ": added token '" + token.text + "' has the id " + std::to_string(token.id) + ", the model has " +
+                             std::to_string(parts->n_rows) + " rows: left out");
+    return LINNET_OK;
+  }
   if (token.id > parts->tokens.size())
     return fail(err, LINNET_BAD_FILE, parts->label, ": added token '", token.text, "' has id ", token.id, ", the next free id is ",
                 parts->tokens.size());
@@ -592,16 +601,20 @@ Status add_added(AddedToken token, TokenizerParts* parts, Error* err) {
 Status build_tokenizer(const TokenizerParts& parts, TokenizerBlob* out, Error* err) {
   TokenizerBlob blob;
   LINNET_TRY(Builder(parts, &blob, err).run());
+  blob.notes = parts.notes;
+  if (parts.n_left_out > 1) blob.notes.push_back(std::string(parts.label) + ": so are " + std::to_string(parts.n_left_out - 1) + " more added tokens");
   *out = std::move(blob);
   return LINNET_OK;
 }
 
-Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err) {
+Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err, uint32_t n_rows) {
   *out = {};
   SideTexts sides;
+  sides.n_rows = n_rows;
   LINNET_TRY(read_side(folder, "tokenizer_config.json", &sides.tokenizer_config, err));
   LINNET_TRY(read_side(folder, "generation_config.json", &sides.generation_config, err));
   LINNET_TRY(read_side(folder, "config.json", &sides.config, err));
+  LINNET_TRY(read_side(folder, "special_tokens_map.json", &sides.special_tokens_map, err));
   std::string text;
   bool found = false;
   LINNET_TRY(read_file(folder + "/tokenizer.json", kMaxTokenizerFile, &text, &found, err));
@@ -609,6 +622,7 @@ Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Erro
     LINNET_TRY(read_side(folder, "tokenizer.model", &sides.spm, err));
     return tokenizer_from_json(text, sides, out, err);
   }
+  LINNET_TRY(read_side(folder, "added_tokens.json", &sides.added_tokens, err));
   for (const char* prefix : {"", "gpt2_"}) {
     const std::string base = folder + "/" + prefix;
     LINNET_TRY(read_file(base + "vocab.json", kMaxTokenizerFile, &text, &found, err));

@@ -43,7 +43,6 @@ constexpr KnownSplit kSplits[] = {
     {R"(\p{N}{1,3})", tok::kSplitNumbers3, false},
     {R"(\p{N}+)", tok::kSplitNumbers, false},
     {"[0-9][0-9][0-9]", tok::kSplitAscii3, false},
-    {"[\r\n]", tok::kSplitLine, false},
     {R"([\r\n])", tok::kSplitLine, false},
     {R"(\s?\p{L}+)", tok::kSplitSpaceLetters, false},
     {R"(\s?\p{P}+)", tok::kSplitSpacePunct, false},
@@ -63,10 +62,20 @@ std::string nfc_of(std::string_view text) {
   out.resize(writer.n);
   return out;
 }
+// The same expression as kSplits writes it: line breaks and tabs as escapes, which mean the same as the characters.
+std::string with_escapes(std::string_view pattern) {
+  std::string out;
+  for (const char c : pattern) {
+    if (c == '\r' || c == '\n' || c == '\t') out += {'\\', c == '\r' ? 'r' : c == '\n' ? 'n' : 't'};
+    else out.push_back(c);
+  }
+  return out;
+}
 // Some files hold expressions in NFC, in which a few letters of a class are others than were meant.
 const KnownSplit* find_split(std::string_view pattern) {
+  const std::string escaped = with_escapes(pattern), composed = nfc_of(escaped);
   for (const KnownSplit& known : kSplits)
-    if (known.pattern == pattern || nfc_of(known.pattern) == nfc_of(pattern)) return &known;
+    if (known.pattern == escaped || nfc_of(known.pattern) == composed) return &known;
   return nullptr;
 }
 
@@ -119,15 +128,22 @@ Status read_vocab(const json* vocab, const char* label, const char* field, Token
 Status read_added_flags(const json& from, const char* where, AddedToken* out, Error* err) {
   LINNET_TRY(read_text(from, where, "content", &out->text, err));
   if (out->text.empty()) return fail(err, LINNET_BAD_FILE, where, ".content is missing or empty");
-  bool single_word = false;
-  LINNET_TRY(read_bool(from, where, "single_word", &single_word, err));
+  LINNET_TRY(read_bool(from, where, "single_word", &out->single_word, err));
   LINNET_TRY(read_bool(from, where, "lstrip", &out->lstrip, err));
   LINNET_TRY(read_bool(from, where, "rstrip", &out->rstrip, err));
   LINNET_TRY(read_bool(from, where, "special", &out->special, err));
   out->normalized = !out->special;  // the format's default
   LINNET_TRY(read_bool(from, where, "normalized", &out->normalized, err));
-  if (single_word) return fail(err, LINNET_UNSUPPORTED, where, ".single_word of '", out->text, "' is not supported");
   return LINNET_OK;
+}
+
+// Makes a token of the vocabulary a special one that is found in texts.
+Status add_special(uint32_t id, TokenizerParts* parts, Error* err) {
+  AddedToken token;
+  token.id = id;
+  token.text = parts->tokens[id];
+  token.special = true;
+  return add_added(std::move(token), parts, err);
 }
 
 Status read_added(const json* list, TokenizerParts* parts, Error* err) {
@@ -323,7 +339,7 @@ Status read_normalizer(const json* value, bool* replaces, bool* han, TokenizerPa
     } else if (type_is(*step, "Prepend") && prepend) {
       parts->steps.push_back(replace_step(tok::kStepPrepend, "", *prepend));
     } else if (parts->kind != tok::kWordPiece && replaces_space(*step, " ", kMeta)) {
-      *replaces = true;
+      *replaces = parts->solid_spaces = true;
     } else if (type_is(*step, "Replace") && with && what && !what->empty() && parts->prefix == tok::kPrefixNever && !*replaces) {
       parts->steps.push_back(replace_step(tok::kStepReplace, *what, *with));
     } else if (type_is(*step, "Replace") && with && regex && *regex == " {2,}" && !*replaces) {
@@ -537,6 +553,7 @@ Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, T
   LINNET_TRY(read_sides(side_texts, &sides, err));
   TokenizerParts parts;
   parts.label = kFile;
+  parts.n_rows = side_texts.n_rows;
   bool replaces = false, han = true;
   LINNET_TRY(read_model(root, &parts, err));
   LINNET_TRY(read_added(json_member(root, "added_tokens"), &parts, err));
@@ -560,6 +577,7 @@ Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, boo
   LINNET_TRY(read_sides(side_texts, &sides, err));
   TokenizerParts parts;
   parts.label = label;
+  parts.n_rows = side_texts.n_rows;
   std::string_view name = sides.tokenizer_class;
   if (name.size() > 4 && name.substr(name.size() - 4) == "Fast") name.remove_suffix(4);
   gpt2 = gpt2 || name == "GPT2Tokenizer";
@@ -571,27 +589,12 @@ Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, boo
   if (!gpt2) parts.steps.push_back({tok::kStepNfc, 0, {}, {}, {}, 3, 0});
   parts.gguf_pre = pre_name(parts);
   LINNET_TRY(read_vocab(&root, label, "the vocabulary", &parts, err));
-  for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
+  LINNET_TRY(add_from_sides(sides, &parts, err));
   Vocabulary by_text;
   LINNET_TRY(vocabulary(parts, &by_text, err));
-  if (const auto end = by_text.find("<|endoftext|>"); gpt2 && sides.added.empty() && end != by_text.end()) {
-    // What GPT2Tokenizer takes for granted.
-    AddedToken token;
-    token.id = end->second;
-    token.text = "<|endoftext|>";
-    token.special = true;
-    LINNET_TRY(add_added(token, &parts, err));
-    if (!sides.has_tokenizer_config) parts.bos_id = parts.eos_id = static_cast<int32_t>(token.id);
-  }
-  // The names that tokenizer_config.json gives to the ends of a text are special tokens (OPT's "</s>").
-  for (const std::string& name_of : {sides.bos_token, sides.eos_token}) {
-    const auto at = name_of.empty() ? by_text.end() : by_text.find(name_of);
-    if (at == by_text.end() || (at->second < parts.is_added.size() && parts.is_added[at->second])) continue;
-    AddedToken token;
-    token.id = at->second;
-    token.text = name_of;
-    token.special = true;
-    LINNET_TRY(add_added(token, &parts, err));
+  if (const auto end = by_text.find("<|endoftext|>"); gpt2 && end != by_text.end()) {
+    LINNET_TRY(add_special(end->second, &parts, err));  // what GPT2Tokenizer takes for granted
+    if (!sides.has_tokenizer_config) parts.bos_id = parts.eos_id = static_cast<int32_t>(end->second);
   }
   parts.label = "merges.txt";
   for (size_t line = 0; !merges.empty(); ++line) {
@@ -613,14 +616,14 @@ Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& side_texts
   constexpr const char* label = "vocab.txt";
   Sides sides;
   LINNET_TRY(read_sides(side_texts, &sides, err));
-  const Sides::Bert& bert = sides.bert;
   std::string_view name = sides.tokenizer_class;
   if (name.ends_with("Fast")) name.remove_suffix(4);
   if (!name.empty() && name != "BertTokenizer" && name != "DistilBertTokenizer" && name != "ElectraTokenizer" && name != "MobileBertTokenizer")
     return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: tokenizer_class '", sides.tokenizer_class, "' beside vocab.txt is not supported, only BERT's and those that split as it does");
-  if (bert.basic == 0) return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: do_basic_tokenize false is not supported");
+  if (sides.basic == 0) return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: do_basic_tokenize false is not supported");
   TokenizerParts parts;
   parts.label = label;
+  parts.n_rows = side_texts.n_rows;
   parts.kind = tok::kWordPiece;
   for (size_t line = 1; !vocab.empty(); ++line) {
     const size_t end = std::min(vocab.find('\n'), vocab.size());
@@ -632,29 +635,25 @@ Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& side_texts
     parts.tokens.emplace_back(text);
   }
   parts.types.assign(parts.tokens.size(), kNormal);
+  LINNET_TRY(add_from_sides(sides, &parts, err));
   Vocabulary by_text;
   LINNET_TRY(vocabulary(parts, &by_text, err));
-  for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
-  LINNET_TRY(vocabulary(parts, &by_text, err));
-  for (const std::string* spelling : {&bert.unk, &bert.cls, &bert.sep, &bert.pad, &bert.mask}) {
-    const auto at = by_text.find(*spelling);
-    if (at == by_text.end() && spelling != &bert.pad && spelling != &bert.mask) return fail(err, LINNET_BAD_FILE, label, ": has no '", *spelling, "'");
+  constexpr std::pair<SpecialName, const char*> kTaken[] = {{kUnkName, "[UNK]"}, {kClsName, "[CLS]"}, {kSepName, "[SEP]"}, {kPadName, "[PAD]"}, {kMaskName, "[MASK]"}};
+  for (const auto& [which, taken] : kTaken) {  // where nothing is said
+    const std::string& spelling = sides.names[which].text.empty() ? taken : sides.names[which].text;
+    const auto at = by_text.find(spelling);
+    if (at == by_text.end() && which != kPadName && which != kMaskName) return fail(err, LINNET_BAD_FILE, label, ": has no '", spelling, "'");
     if (at == by_text.end()) continue;
-    const uint32_t id = at->second;
-    if (spelling == &bert.unk) parts.unk_id = static_cast<int32_t>(id);
-    if (spelling == &bert.cls) parts.before = {static_cast<int32_t>(id)};
-    if (spelling == &bert.sep) parts.after = {static_cast<int32_t>(id)};
-    if (id < parts.is_added.size() && parts.is_added[id]) continue;
-    AddedToken token;
-    token.id = id;
-    token.text = *spelling;
-    token.special = true;
-    LINNET_TRY(add_added(token, &parts, err));
+    const int32_t id = static_cast<int32_t>(at->second);
+    if (which == kUnkName) parts.unk_id = id;
+    if (which == kClsName) parts.before = {id};
+    if (which == kSepName) parts.after = {id};
+    LINNET_TRY(add_special(at->second, &parts, err));
   }
   parts.types[static_cast<size_t>(parts.unk_id)] = kUnknownType;
-  const bool lowercase = bert.lowercase != 0;
-  add_bert_normalizer(true, bert.strip_accents < 0 ? lowercase : bert.strip_accents == 1, lowercase, &parts);
-  parts.splits = {bert.han == 0 ? tok::kSplitBert : tok::kSplitBertHan};
+  const bool lowercase = sides.lowercase != 0;
+  add_bert_normalizer(true, sides.strip_accents < 0 ? lowercase : sides.strip_accents == 1, lowercase, &parts);
+  parts.splits = {sides.han == 0 ? tok::kSplitBert : tok::kSplitBertHan};
   parts.gguf_pre = "default";
   parts.strip_space = parts.cleanup = true;
   LINNET_TRY(apply_sides(sides, &parts, err));
@@ -665,14 +664,28 @@ Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& side_texts
 
 namespace {
 
-// "<s>" or {"content": "<s>"}; null and missing leave *out empty.
-Status read_token_name(const json& config, const char* key, std::string* out, Error* err) {
-  const json* value = json_member(config, key);
+constexpr const char* kSpecialKeys[] = {"bos_token", "eos_token", "unk_token", "cls_token", "sep_token", "pad_token", "mask_token"};
+static_assert(std::size(kSpecialKeys) == kSpecialNames);
+
+// "<s>" or {"content": "<s>"}; null and missing leave *out as it is.
+Status read_token_name(const json* value, const char* file, const char* key, NamedToken* out, Error* err) {
   if (value && value->is_object()) value = json_member(*value, "content");
   if (is_null(value)) return LINNET_OK;
   const std::string* text = text_of(value);
-  if (!text) return fail(err, LINNET_BAD_FILE, "tokenizer_config.json: ", key, " is ", json_show(*value), ", not a token");
-  *out = *text;
+  if (!text) return fail(err, LINNET_BAD_FILE, file, ": ", key, " is ", json_show(*value), ", not a token");
+  *out = {*text, key, file};
+  return LINNET_OK;
+}
+
+// What tokenizer_config.json and special_tokens_map.json have in common; the one that is read last has the word.
+Status read_token_names(const json& config, const char* file, Sides* out, Error* err) {
+  for (uint32_t i = 0; i < kSpecialNames; ++i) LINNET_TRY(read_token_name(json_member(config, kSpecialKeys[i]), file, kSpecialKeys[i], &out->names[i], err));
+  for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
+    const json* const list = json_member(config, key);
+    if (is_null(list)) continue;
+    if (!list->is_structured()) return fail(err, LINNET_BAD_FILE, file, ": ", key, " is ", json_show(*list), ", not a list of tokens");
+    for (const json& value : *list) LINNET_TRY(read_token_name(&value, file, key, &out->more.emplace_back(), err));
+  }
   return LINNET_OK;
 }
 
@@ -685,33 +698,28 @@ Status read_tristate(const json& config, const char* key, int* out, Error* err) 
   return LINNET_OK;
 }
 
-Status read_tokenizer_config(const std::string& text, Sides* out, Error* err) {
+// *decoder: there are added_tokens_decoder, which say all that the older files do.
+Status read_tokenizer_config(const std::string& text, Sides* out, bool* decoder, Error* err) {
   constexpr const char* label = "tokenizer_config.json";
   json config;
   LINNET_TRY(json_parse(text, label, &config, err));
   if (!config.is_object()) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(config), ", not an object");
   out->has_tokenizer_config = true;
   get_string(config, "tokenizer_class", &out->tokenizer_class);
-  LINNET_TRY(read_token_name(config, "bos_token", &out->bos_token, err));
-  LINNET_TRY(read_token_name(config, "eos_token", &out->eos_token, err));
+  LINNET_TRY(read_token_names(config, label, out, err));
   LINNET_TRY(read_tristate(config, "add_bos_token", &out->add_bos, err));
   LINNET_TRY(read_tristate(config, "add_eos_token", &out->add_eos, err));
   LINNET_TRY(read_tristate(config, "legacy", &out->legacy, err));
   LINNET_TRY(read_tristate(config, "add_prefix_space", &out->add_prefix_space, err));
-  Sides::Bert& bert = out->bert;
-  LINNET_TRY(read_token_name(config, "unk_token", &bert.unk, err));
-  LINNET_TRY(read_token_name(config, "cls_token", &bert.cls, err));
-  LINNET_TRY(read_token_name(config, "sep_token", &bert.sep, err));
-  LINNET_TRY(read_token_name(config, "pad_token", &bert.pad, err));
-  LINNET_TRY(read_token_name(config, "mask_token", &bert.mask, err));
-  LINNET_TRY(read_tristate(config, "do_lower_case", &bert.lowercase, err));
-  LINNET_TRY(read_tristate(config, "strip_accents", &bert.strip_accents, err));
-  LINNET_TRY(read_tristate(config, "tokenize_chinese_chars", &bert.han, err));
-  LINNET_TRY(read_tristate(config, "do_basic_tokenize", &bert.basic, err));
+  LINNET_TRY(read_tristate(config, "do_lower_case", &out->lowercase, err));
+  LINNET_TRY(read_tristate(config, "strip_accents", &out->strip_accents, err));
+  LINNET_TRY(read_tristate(config, "tokenize_chinese_chars", &out->han, err));
+  LINNET_TRY(read_tristate(config, "do_basic_tokenize", &out->basic, err));
   const json* const added = json_member(config, "added_tokens_decoder");
   if (is_null(added)) return LINNET_OK;
   const auto* object = added->get_ptr<const json::object_t*>();
   if (!object) return fail(err, LINNET_BAD_FILE, label, ": added_tokens_decoder is ", json_show(*added), ", not an object");
+  *decoder = true;
   for (const auto& [key, value] : *object) {
     AddedToken token;
     uint64_t id = key.empty() || key.size() > 9 ? UINT64_MAX : 0;
@@ -722,7 +730,34 @@ Status read_tokenizer_config(const std::string& text, Sides* out, Error* err) {
     LINNET_TRY(read_added_flags(value, "tokenizer_config.json: added_tokens_decoder", &token, err));
     out->added.push_back(std::move(token));
   }
-  std::sort(out->added.begin(), out->added.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
+  return LINNET_OK;
+}
+
+Status read_special_tokens_map(const std::string& text, Sides* out, Error* err) {
+  constexpr const char* label = "special_tokens_map.json";
+  json map;
+  LINNET_TRY(json_parse(text, label, &map, err));
+  if (!map.is_object()) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(map), ", not an object");
+  return read_token_names(map, label, out, err);
+}
+
+// added_tokens.json: {"<|im_start|>": 32768, ...}. Special are those that another file names.
+Status read_added_tokens(const std::string& text, Sides* out, Error* err) {
+  constexpr const char* label = "added_tokens.json";
+  json tokens;
+  LINNET_TRY(json_parse(text, label, &tokens, err));
+  const auto* object = tokens.get_ptr<const json::object_t*>();
+  if (!object) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(tokens), ", not an object");
+  for (const auto& [content, value] : *object) {
+    AddedToken token;
+    token.text = content;
+    if (content.empty() || get_u32(tokens, content, &token.id) != Got::kFound)
+      return fail(err, LINNET_BAD_FILE, label, ": token '", content, "' has the id ", json_show(value), ", or no text");
+    const auto named = [&content = content](const NamedToken& n) { return n.text == content; };
+    token.special = std::any_of(std::begin(out->names), std::end(out->names), named) || std::any_of(out->more.begin(), out->more.end(), named);
+    token.normalized = !token.special;
+    out->added.push_back(std::move(token));
+  }
   return LINNET_OK;
 }
 
@@ -748,9 +783,26 @@ Status read_model_ids(const std::string& text, const char* label, Sides* out, Er
 }  // namespace
 
 Status read_sides(const SideTexts& texts, Sides* out, Error* err) {
-  if (!texts.tokenizer_config.empty()) LINNET_TRY(read_tokenizer_config(texts.tokenizer_config, out, err));
+  bool decoder = false;
+  if (!texts.tokenizer_config.empty()) LINNET_TRY(read_tokenizer_config(texts.tokenizer_config, out, &decoder, err));
+  if (!texts.special_tokens_map.empty() && !decoder) LINNET_TRY(read_special_tokens_map(texts.special_tokens_map, out, err));
+  if (!texts.added_tokens.empty() && !decoder) LINNET_TRY(read_added_tokens(texts.added_tokens, out, err));
+  std::sort(out->added.begin(), out->added.end(), [](const AddedToken& a, const AddedToken& b) { return a.id < b.id; });
   if (!texts.generation_config.empty()) LINNET_TRY(read_model_ids(texts.generation_config, "generation_config.json", out, err));
   if (!texts.config.empty()) LINNET_TRY(read_model_ids(texts.config, "config.json", out, err));
+  return LINNET_OK;
+}
+
+Status add_from_sides(const Sides& sides, TokenizerParts* parts, Error* err) {
+  for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, parts, err));
+  Vocabulary by_text;
+  LINNET_TRY(vocabulary(*parts, &by_text, err));
+  const auto add = [&](const NamedToken& named) {
+    const auto at = named.text.empty() ? by_text.end() : by_text.find(named.text);
+    return at == by_text.end() ? LINNET_OK : add_special(at->second, parts, err);
+  };
+  for (const NamedToken& named : sides.names) LINNET_TRY(add(named));
+  for (const NamedToken& named : sides.more) LINNET_TRY(add(named));
   return LINNET_OK;
 }
 
@@ -758,12 +810,20 @@ Status apply_sides(const Sides& sides, TokenizerParts* parts, Error* err) {
   Vocabulary by_text;
   LINNET_TRY(vocabulary(*parts, &by_text, err));
   const auto is_token = [parts](int64_t id) { return id >= 0 && id < static_cast<int64_t>(parts->tokens.size()); };
-  const auto find = [&by_text](const std::string& text) {
-    const auto at = text.empty() ? by_text.end() : by_text.find(text);
-    return at == by_text.end() ? -1 : static_cast<int32_t>(at->second);
+  const bool has_eos = std::any_of(sides.eos_ids.begin(), sides.eos_ids.end(), is_token);
+  const auto find = [&](const NamedToken& named, bool needed, int32_t* id) {
+    if (named.text.empty()) return LINNET_OK;
+    const auto at = by_text.find(named.text);
+    if (at != by_text.end() && id) *id = static_cast<int32_t>(at->second);
+    if (at != by_text.end()) return LINNET_OK;
+    if (needed) return fail(err, LINNET_BAD_FILE, named.file, ": ", named.key, " '", named.text, "' is no token of the vocabulary");
+    parts->notes.push_back(std::string(named.file) + ": " + named.key + " '" + named.text + "' is no token of the vocabulary: ignored");
+    return LINNET_OK;
   };
-  if (parts->bos_id < 0) parts->bos_id = find(sides.bos_token);
-  if (parts->eos_id < 0) parts->eos_id = find(sides.eos_token);
+  LINNET_TRY(find(sides.names[kBosName], !is_token(sides.bos_id), &parts->bos_id));
+  LINNET_TRY(find(sides.names[kEosName], !has_eos, &parts->eos_id));
+  for (uint32_t i = kUnkName; i < kSpecialNames; ++i) LINNET_TRY(find(sides.names[i], false, nullptr));
+  for (const NamedToken& named : sides.more) LINNET_TRY(find(named, false, nullptr));
   // A config that names no BOS means that there is none, whatever the model's own numbers say.
   if (parts->bos_id < 0 && !sides.has_tokenizer_config && is_token(sides.bos_id)) parts->bos_id = static_cast<int32_t>(sides.bos_id);
   if (parts->bos_id < 0 && !parts->before.empty()) parts->bos_id = parts->before[0];

@@ -19,8 +19,9 @@ enum TokenType : int32_t { kNormal = 1, kUnknownType = 2, kControlType = 3, kUse
 struct AddedToken {
   uint32_t id = 0;
   std::string text;  // as written out
-  bool special = false, lstrip = false, rstrip = false;
+  bool special = false, lstrip = false, rstrip = false, single_word = false;
   bool normalized = false;  // found in the normalised text, not in the text as it is
+  bool in_vocabulary = false;  // the vocabulary has it, too; set by add_added
 };
 
 struct Merge {
@@ -52,6 +53,7 @@ struct TokenizerParts {
   bool cleanup = false;                // kWordPiece: decoding takes out spaces in front of punctuation
   uint32_t max_chars = 100;            // kWordPiece
   std::string continuing = "##";       // kWordPiece
+  bool solid_spaces = false;           // the normalizer writes U+2581 for spaces, before added tokens are looked for
   bool prefixed_added = false;         // normalising an added token puts the space of kPrefixSegment in front of it, too
   std::vector<std::string> tokens;     // by id, as the file spells them: byte-level ones in GPT-2's letters for bytes, SPM ones with U+2581
   std::vector<int32_t> types;          // TokenType
@@ -59,6 +61,9 @@ struct TokenizerParts {
   std::vector<Merge> merges;           // best first
   std::vector<AddedToken> added;       // by add_added
   std::vector<bool> is_added;          // by id
+  uint32_t n_rows = UINT32_MAX;        // of the model's embedding
+  uint32_t n_left_out = 0;             // added tokens that have none
+  std::vector<std::string> notes;      // see TokenizerBlob
   std::vector<int32_t> before, after;  // ids put around a text
   int32_t bos_id = -1, eos_id = -1, unk_id = -1;
   std::vector<uint32_t> eog;  // ids that end a generation, eos_id and well-known names aside
@@ -73,7 +78,8 @@ Status vocabulary(const TokenizerParts& parts, Vocabulary* out, Error* err);
 Status add_merge(const Vocabulary& vocabulary, std::string_view line, TokenizerParts* parts, Error* err);
 Status add_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, TokenizerParts* parts, Error* err);
 
-// Takes over an added token: its id is a token of that text, or the next free id. Twice the same is fine.
+// Takes over an added token: its id is a token of that text, or the next free id. Twice the same is fine. One that is no token of the
+// vocabulary and has no row in the model is left out, which a note says: no output of the model can be it, and it has no embedding.
 Status add_added(AddedToken token, TokenizerParts* parts, Error* err);
 
 // The steps of these normalisers.
@@ -97,21 +103,32 @@ Status build_tokenizer(const TokenizerParts& parts, TokenizerBlob* out, Error* e
 struct SideTexts {
   std::string tokenizer_config, generation_config, config;
   std::string spm;  // tokenizer.model beside a tokenizer.json, for respell
+  std::string special_tokens_map = {};
+  std::string added_tokens = {};  // added_tokens.json, where there is no tokenizer.json
+  uint32_t n_rows = UINT32_MAX;   // of the model's embedding
+};
+// The special tokens that tokenizer_config.json and special_tokens_map.json name.
+enum SpecialName : uint32_t { kBosName, kEosName, kUnkName, kClsName, kSepName, kPadName, kMaskName, kSpecialNames };
+struct NamedToken {
+  std::string text;  // "" = not named
+  const char *key = "", *file = "";
 };
 struct Sides {
   bool has_tokenizer_config = false;
-  std::string tokenizer_class, bos_token, eos_token;
+  std::string tokenizer_class;
+  NamedToken names[kSpecialNames];
+  std::vector<NamedToken> more;  // additional_special_tokens, extra_special_tokens
   int add_bos = -1, add_eos = -1, legacy = -1, add_prefix_space = -1;  // -1: not said
-  struct Bert {                  // beside vocab.txt: what BERT's tokenizer takes where nothing is said
-    std::string unk = "[UNK]", cls = "[CLS]", sep = "[SEP]", pad = "[PAD]", mask = "[MASK]";
-    int lowercase = -1, strip_accents = -1, han = -1, basic = -1;
-  } bert;
+  int lowercase = -1, strip_accents = -1, han = -1, basic = -1;        // of BERT's tokenizer
   std::vector<AddedToken> added;
   int64_t bos_id = -1;           // of generation_config.json or config.json
   std::vector<int64_t> eos_ids;  // likewise
 };
 Status read_sides(const SideTexts& texts, Sides* out, Error* err);
-// Fills bos_id, eos_id and eog, after tokens and added are complete.
+// For folders without tokenizer.json: added tokens, then the special tokens that are named and in the vocabulary.
+Status add_from_sides(const Sides& sides, TokenizerParts* parts, Error* err);
+// Fills bos_id, eos_id and eog, after tokens and added are complete. A name that is no token is refused where nothing else says which token
+// begins or ends a text, and noted otherwise.
 Status apply_sides(const Sides& sides, TokenizerParts* parts, Error* err);
 
 // tokenizer.json; vocab.json and merges.txt (prefix "" or "gpt2_" names the files); vocab.txt, a piece a line (BERT); tokenizer.model.

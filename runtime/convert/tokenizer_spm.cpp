@@ -399,6 +399,7 @@ Status tokenizer_from_spm(std::string_view model, const SideTexts& side_texts, T
   LINNET_TRY(read_sides(side_texts, &sides, err));
   TokenizerParts parts;
   parts.label = kFile;
+  parts.n_rows = side_texts.n_rows;
   parts.gguf_pre = "default";
   parts.fuse_unk = true;
   SpmSpec spec;
@@ -430,7 +431,8 @@ Status tokenizer_from_spm(std::string_view model, const SideTexts& side_texts, T
   parts.strip_space = parts.prefix != tok::kPrefixNever;
   // SentencePiece looks for user-defined pieces behind the space that it put in front.
   LINNET_TRY(add_by_type(true, &parts, err));
-  for (const AddedToken& token : sides.added) LINNET_TRY(add_added(token, &parts, err));
+  for (AddedToken& token : sides.added) token.normalized = false;  // SentencePiece's own rules come behind them
+  LINNET_TRY(add_from_sides(sides, &parts, err));
   LINNET_TRY(apply_sides(sides, &parts, err));
   if (sides.add_bos != 0 && parts.bos_id >= 0) parts.before = {parts.bos_id};
   if ((sides.add_eos == 1 || name == "T5Tokenizer") && parts.eos_id >= 0) parts.after = {parts.eos_id};

@@ -70,7 +70,8 @@ enum Flag : uint32_t {
   kWordwise = 16,     // SPM: no merge makes a space behind another character, so a text may be cut in front of its runs of spaces
   kFloatScores = 32,  // Unigram: sums are rounded to float, as SentencePiece does; otherwise double
   kStripSpaces = 64,  // detokenize leaves out all spaces that the first token begins with
-  kKnownFlags = 126,
+  kSolidSpaces = 128, // normalising writes U+2581 for spaces, so that tokens of kAddedNormal take none with them
+  kKnownFlags = 254,
 };
 enum TokenFlag : uint8_t { kControl = 1, kUserDefined = 2, kByte = 4, kUnknown = 8, kEog = 16, kContinues = 32 };  // kContinues: see Header::hidden
 
@@ -111,7 +112,7 @@ struct Added {
   uint32_t text_at, text_bytes;  // in kAddedText
   uint32_t id, flags;
 };
-enum AddedFlag : uint32_t { kAddedSpecial = 1, kAddedLeftStrip = 2, kAddedRightStrip = 4, kAddedKnownFlags = 7 };
+enum AddedFlag : uint32_t { kAddedSpecial = 1, kAddedLeftStrip = 2, kAddedRightStrip = 4, kAddedSingleWord = 8, kAddedKnownFlags = 15 };
 
 enum SectionId : uint32_t {
   kTextAt,       // uint32_t[n_symbols + 1]: where each symbol's text begins in kText

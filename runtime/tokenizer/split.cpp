@@ -209,19 +209,28 @@ constexpr CodeRange kCased[] = {
     {0xA722, 0xA76F}, {0xA771, 0xA787}, {0xA78B, 0xA78E}, {0xAB70, 0xABBF}, {0xFB00, 0xFB06}, {0xFB13, 0xFB17}, {0xFF21, 0xFF3A}, {0xFF41, 0xFF5A},
     {0x10400, 0x1044F}, {0x104B0, 0x104D3}, {0x104D8, 0x104FB}, {0x10C80, 0x10CB2}, {0x10CC0, 0x10CF2}, {0x118A0, 0x118DF}, {0x1E900, 0x1E943},
 };
-bool is_cased(const Cursor& at) {
-  size_t low = 0, high = sizeof kCased / sizeof kCased[0];
+// Numbers that are no part of a word (category No: superscripts, fractions, counting rods), as ranges that hold no other numbers.
+constexpr CodeRange kCounting[] = {
+    {0xB2, 0xBE}, {0x9F4, 0x9F9}, {0xB72, 0xB77}, {0xBF0, 0xBF2}, {0xC78, 0xC7E}, {0xD58, 0xD5E}, {0xD70, 0xD78}, {0xF2A, 0xF33},
+    {0x1369, 0x137C}, {0x17F0, 0x17F9}, {0x19DA, 0x19DA}, {0x2070, 0x215F}, {0x2189, 0x2CFD}, {0x3192, 0x32BF}, {0xA830, 0xA835}, {0x10107, 0x10133},
+    {0x10175, 0x10323}, {0x10858, 0x10CFF}, {0x10E60, 0x11065}, {0x111E1, 0x111F4}, {0x1173A, 0x1173B}, {0x118EA, 0x118F2}, {0x11C5A, 0x11C6C}, {0x11FC0, 0x11FD4},
+    {0x16B5B, 0x1D378}, {0x1E8C7, 0x1E8CF}, {0x1EC71, 0x1F10C},
+};
+template <size_t n>
+bool in_ranges(const CodeRange (&table)[n], uint32_t code) {
+  size_t low = 0, high = n;
   while (low < high) {
     const size_t middle = (low + high) / 2;
-    if (at.c.code > kCased[middle].last)
+    if (code > table[middle].last)
       low = middle + 1;
-    else if (at.c.code < kCased[middle].first)
+    else if (code < table[middle].first)
       high = middle;
     else
       return true;
   }
   return false;
 }
+bool is_cased(const Cursor& at) { return in_ranges(kCased, at.c.code); }
 bool is_deepseek_mark(const Cursor& at) {
   const uint32_t c = at.c.code;
   return (c >= '!' && c <= '/') || (c >= ':' && c <= '~') || (c >= 0xFF01 && c <= 0xFF0F) || (c >= 0xFF1A && c <= 0xFF5E) ||
@@ -318,6 +327,14 @@ size_t match(Split split, const char* text, size_t at, size_t n) {
   }
 }
 
+// The character that text[0, n), n >= 1, ends in; a bad byte where its last bytes are none.
+Char last_char(const char* text, size_t n) {
+  size_t start = n - 1;
+  while (start && (static_cast<uint8_t>(text[start]) & 0xC0) == 0x80 && n - start < 4) --start;
+  const Char c = next_char(text + start, n - start);
+  return c.bytes == n - start ? c : Char{kBadByte, 1};
+}
+
 }  // namespace
 
 CharKind char_kind(uint32_t code) {
@@ -328,13 +345,21 @@ CharKind char_kind(uint32_t code) {
 
 CharClass char_class(uint32_t code) { return class_of(char_kind(code)); }
 
-size_t end_space(const char* text, size_t n) {
+bool is_word(uint32_t code) {
+  const CharKind kind = char_kind(code);
+  if (is_kind(kind, kLetters | kMarks) || code == 0x200C || code == 0x200D) return true;
+  if (kind == CharKind::kNumber) return !in_ranges(kCounting, code);
+  if (kind == CharKind::kPunct) return code == '_' || code == 0x203F || code == 0x2040 || code == 0x2054 || code == 0xFE33 || code == 0xFE34 || (code >= 0xFE4D && code <= 0xFE4F) || code == 0xFF3F;
+  return (code >= 0x24B6 && code <= 0x24E9) || (code >= 0x1F130 && code <= 0x1F149) || (code >= 0x1F150 && code <= 0x1F169) || (code >= 0x1F170 && code <= 0x1F189);
+}
+
+bool ends_in_word(const char* text, size_t n) { return n && is_word(last_char(text, n).code); }
+
+size_t end_space(const char* text, size_t n, uint32_t solid) {
   while (n) {
-    size_t start = n - 1;
-    while (start && (static_cast<uint8_t>(text[start]) & 0xC0) == 0x80 && n - start < 4) --start;
-    const Char c = next_char(text + start, n - start);
-    if (c.bytes != n - start || char_class(c.code) != CharClass::kSpace) break;
-    n = start;
+    const Char c = last_char(text, n);
+    if (char_class(c.code) != CharClass::kSpace || c.code == solid) break;
+    n -= c.bytes;
   }
   return n;
 }

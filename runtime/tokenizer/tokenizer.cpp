@@ -172,13 +172,13 @@ Status check_added(const Tables& t, SectionId list, Error* err) {
 
 // The longest token of a list that the text begins with, nullptr if none. The list is sorted, so the tokens that share the bytes seen so
 // far are neighbours, and one that ends here stands first among them.
-const Added* longest_added(const Tables& t, SectionId list, std::string_view text, bool specials) {
+const Added* longest_added(const Tables& t, SectionId list, std::string_view text) {
   const Added* added = t.added(list);
   uint32_t low = 0, high = t.count(list);
   const Added* found = nullptr;
   for (size_t depth = 0; low < high; ++depth) {
     if (depth && added[low].text_bytes == depth) {
-      if (specials || !(added[low].flags & kAddedSpecial)) found = &added[low];
+      found = &added[low];
       if (++low == high) break;
     }
     if (depth == text.size()) break;
@@ -201,7 +201,11 @@ const Added* longest_added(const Tables& t, SectionId list, std::string_view tex
   return found;
 }
 
-// Calls gap(text) for each non-empty stretch between the tokens of a list, and writes the tokens.
+// Calls gap(text) for each non-empty stretch between the tokens of a list, and writes the tokens. As in the tokenizers library all tokens are
+// found first, from left to right, the longest at each place; one that does not count (a special one without `specials`, or a single word
+// inside another) still takes its text. The white space that a token takes with it (kAddedLeftStrip, kAddedRightStrip) is no gap, but a token
+// in it counts all the same, and behind that the text goes on, white space that the first one took too. Only one that takes white space to its
+// left as well and lies all in what was taken is nothing: there the library drops it, or panics.
 template <class Gap>
 void split_added(const Tables& t, SectionId list, std::string_view text, bool specials, IdSink* out, const Gap& gap) {
   if (text.empty()) return;
@@ -209,33 +213,39 @@ void split_added(const Tables& t, SectionId list, std::string_view text, bool sp
   const auto piece = [text](size_t from, size_t to) { return std::string_view(text.data() + from, to - from); };
   bool first_byte[256] = {};
   for (uint32_t i = 0; i < t.count(list); ++i) first_byte[static_cast<uint8_t>(t.added_text[t.added(list)[i].text_at])] = true;
-  size_t done = 0;
+  // Where normalising wrote U+2581 for ' ', it is no white space there.
+  const uint32_t solid = list == kAddedNormal && t.has(kSolidSpaces) ? ' ' : kBadByte;
+  size_t done = 0, space_end = 0;  // what the last token took with it ends here; white space that was looked through at its right does
   for (size_t i = 0; i < text.size();) {
-    const Added* a = first_byte[static_cast<uint8_t>(text[i])] ? longest_added(t, list, piece(i, text.size()), specials) : nullptr;
+    const Added* a = first_byte[static_cast<uint8_t>(text[i])] ? longest_added(t, list, piece(i, text.size())) : nullptr;
     if (!a) {
       ++i;
       continue;
     }
     size_t begin = i, end = i + a->text_bytes;
-    if (a->flags & kAddedLeftStrip) {
-      for (size_t back = begin; back > done;) {  // over whole characters of white space
-        size_t start = back - 1;
-        while (start > done && (static_cast<uint8_t>(text[start]) & 0xC0) == 0x80 && back - start < 4) --start;
-        const Char c = next_char(text.data() + start, back - start);
-        if (char_class(c.code) != CharClass::kSpace || c.bytes != back - start) break;
-        begin = back = start;
-      }
+    const size_t start = begin;
+    i = end;
+    if (!specials && (a->flags & kAddedSpecial)) continue;
+    if ((a->flags & kAddedSingleWord) && (ends_in_word(text.data(), start) || (end < text.size() && is_word(next_char(text.data() + end, text.size() - end).code)))) continue;
+    if ((a->flags & kAddedLeftStrip) && start > done) {
+      begin = done + end_space(text.data() + done, start - done, solid);
+      out->steps += start - begin;
     }
     if (a->flags & kAddedRightStrip) {
-      while (end < text.size()) {
-        const Char c = next_char(text.data() + end, text.size() - end);
-        if (char_class(c.code) != CharClass::kSpace) break;
-        end += c.bytes;
+      if (end >= space_end) {
+        for (space_end = end; space_end < text.size();) {
+          const Char c = next_char(text.data() + space_end, text.size() - space_end);
+          if (char_class(c.code) != CharClass::kSpace || c.code == solid) break;
+          space_end += c.bytes;
+        }
+        out->steps += space_end - end;
       }
+      end = space_end;
     }
+    if ((a->flags & kAddedLeftStrip) && end <= done) continue;
     if (begin > done) gap(piece(done, begin));
     out->push(static_cast<int32_t>(a->id));
-    i = done = end;
+    done = end;
   }
   if (text.size() > done) gap(piece(done, text.size()));
 }

@@ -54,8 +54,12 @@ constexpr uint32_t kMarks = kinds(CharKind::kMark) | kinds(CharKind::kSpacingMar
 enum class CharClass : uint8_t { kOther = 0, kLetter = 1, kNumber = 2, kSpace = 3 };  // \p{L}, \p{N}, White_Space
 CharClass char_class(uint32_t code);                                                  // kBadByte is kOther
 
-// Where the white space at the end of text[0, n) begins.
-size_t end_space(const char* text, size_t n);
+// What regular expressions call \w: letters, marks, decimal and letter numbers, connectors such as '_', and circled letters.
+bool is_word(uint32_t code);
+// Whether the last character of text[0, n) is one.
+bool ends_in_word(const char* text, size_t n);
+// Where the white space at the end of text[0, n) begins, of which `solid` counts as none.
+size_t end_space(const char* text, size_t n, uint32_t solid = kBadByte);
 
 // Bytes of the piece that begins at `at` < n, as the split cuts text[0, n). Linear over a whole text.
 size_t word_bytes(Split split, const char* text, size_t at, size_t n);

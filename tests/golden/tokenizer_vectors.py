@@ -4,6 +4,9 @@
     python tokenizer_vectors.py TOKENIZERS [OUT]      TOKENIZERS holds smollm/ phi-3/ mistral-v3/ llama2/ qwen2/ gpt2/ t5-small/
     python tokenizer_vectors.py --small [OUT]         small tokenizers of the other styles: OUT/<style>/tokenizer.json (or tokenizer.model), trained
                                                       where it is missing (not the same each time), and OUT/<style>/vectors.jsonl
+    python tokenizer_vectors.py --added [OUT [SETS]]  OUT/added.jsonl: random sets of added tokens with all their flags, SETS a style, put into the
+                                                      small tokenizers, and random texts over them: {"base": style, "added": [...], "cases":
+                                                      [[text, ids, ids where special tokens are plain text], ...]}
 
 One JSON object a line: text; ids with what the tokenizer adds by itself; ids_plain without; decoded = decode(ids_plain). With --small, ids
 that equal ids_plain and a decoded that equals the text are left out.
@@ -430,15 +433,61 @@ def write_small(out):
         write(out / name / "vectors.jsonl", encoder(BertTokenizer.from_pretrained(out / name).backend_tokenizer), known, some_texts())
 
 
+# ---- added tokens ------------------------------------------------------------------------------------------------------------
+
+def write_added(out, n_sets):
+    """All of the library's rules for added tokens: which is found first, white space around them, single words, normalising."""
+    rng = random.Random(23)
+    pieces = ["<", ">", "a", "b", "the", "T", "é", "E\u0301", "_", "7", "²", " ", " ", "  ", "\n", "\n\n", "\t", "\u00a0", ".", "中", "ﬁ"]
+    texts = lambda some, most: "".join(rng.choice(some) for _ in range(rng.randint(1, most)))
+    with open(out / "added.jsonl", "w", encoding="ascii") as file:
+        for base in ("gpt-neox", "roberta", "starcoder", "gemma", "metaspace", "unigram", "wordpiece", "wordpiece-cased"):
+            data = json.loads((out / base / "tokenizer.json").read_text())
+            vocab = data["model"]["vocab"]
+            ids = {p[0]: i for i, p in enumerate(vocab)} if isinstance(vocab, list) else vocab
+            # BERT's normalizer puts spaces around Han characters, which linnet sets apart later.
+            some = [p for p in pieces if p != "中" or "wordpiece" not in base]
+            for _ in range(n_sets):
+                normalizer = Tokenizer.from_str(json.dumps(data)).normalizer
+                normal = lambda text: normalizer.normalize_str(text) if normalizer else text
+                n = 1 + max(max(ids.values()), max(t["id"] for t in data["added_tokens"]))
+                # Of tokens that are the same once they are normalised the library takes any.
+                taken, added = {f(t["content"]) for t in data["added_tokens"] for f in (str, normal)}, []
+                for _ in range(rng.randint(1, 6)):
+                    content = texts(some, 3)
+                    # White space that is normalised away, or a token of the vocabulary, is another matter.
+                    if content in taken or content in ids or normal(content) in taken or not normal(content).strip(" \u2581"):
+                        continue
+                    taken |= {content, normal(content)}
+                    flags = {key: rng.random() < 0.4 for key in ("lstrip", "rstrip", "normalized", "special")}
+                    added.append({"id": n + len(added), "content": content, "single_word": rng.random() < 0.2, **flags})
+                t = Tokenizer.from_str(json.dumps({**data, "added_tokens": data["added_tokens"] + added}))
+                cases = []
+                for _ in range(12 if added else 0):
+                    text = texts(some + 3 * [a["content"] for a in added], 7)
+                    case = [text]
+                    try:
+                        for t.encode_special_tokens in (False, True):
+                            case.append(t.encode(text, add_special_tokens=False).ids)
+                    except BaseException as e:  # white space that is cut twice makes it panic
+                        assert "bad split" in str(e)
+                        continue
+                    cases.append(case)
+                if cases:
+                    file.write(json.dumps({"base": base, "added": added, "cases": cases}, separators=(",", ":")) + "\n")
+
+
 def main():
     if unicodedata.unidata_version != "14.0.0":
         print("note: made with Unicode 14 (Python 3.11); the random strings will differ", file=sys.stderr)
-    small = sys.argv[1] == "--small"
+    small, added = sys.argv[1] == "--small", sys.argv[1] == "--added"
     root = Path(sys.argv[1])
     out = Path(sys.argv[2] if len(sys.argv) > 2 else Path(__file__).parent / "tokenizers")
     out.mkdir(parents=True, exist_ok=True)
     if small:
         return write_small(out)
+    if added:
+        return write_added(out, int(sys.argv[3]) if len(sys.argv) > 3 else 6)
     nfc = normalizers.NFC()
     qwen2 = byte_level_bpe(root / "qwen2/vocab.json", root / "qwen2/merges.txt", QWEN2_SPLIT, nfc,
                            ["<|endoftext|>", "<|im_start|>", "<|im_end|>"])
