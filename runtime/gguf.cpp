@@ -363,6 +363,7 @@ Status gguf_open(const void* data, size_t bytes, const char* label, Gguf* out, E
   Opening o{out, ByteReader(data, bytes), err, 0, 0};
   const auto magic = o.r.read<uint32_t>();
   if (!o.r.ok()) return o.bad("no GGUF file: it has only ", bytes, " bytes");
+  if (is_lfs_pointer(data, bytes)) return o.bad(kLfsPointer);
   if (magic != kMagic) return o.bad("no GGUF file: it does not begin with 'GGUF'");
   out->version = o.r.read<uint32_t>();
   o.n_tensors = o.r.read<uint64_t>();

@@ -20,6 +20,13 @@ constexpr T div_up(T v, uint64_t a) {  // never more than v, so that it fits its
   return static_cast<T>((v + a - 1) / a);
 }
 
+// What a clone without Git LFS leaves in place of a large file.
+inline bool is_lfs_pointer(const void* data, size_t bytes) {
+  constexpr std::string_view kBegin = "version https://git-lfs";
+  return bytes >= kBegin.size() && std::memcmp(data, kBegin.data(), kBegin.size()) == 0;
+}
+inline constexpr const char* kLfsPointer = "a Git LFS pointer, not the file itself: 'git lfs pull' brings it";
+
 // A cursor over bytes, little-endian. Reading past the end fails, returns zeros and stays failed, so a parser may read several
 // fields and ask ok() once before it uses them.
 class ByteReader {

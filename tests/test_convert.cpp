@@ -379,6 +379,69 @@ TEST_CASE("convert: a weight that is no number is refused with its tensor's name
   CHECK(std::string(p.err.text).find("'output_norm.weight'") != std::string::npos);
 }
 
+TEST_CASE("convert: a matrix that rounding loses is refused by name, unless told") {
+  const Folder folder;
+  const auto with_weights = [&](float factor) {  // of one matrix
+    GgufFile g = tiny_model();
+    std::string& data = g.tensor("blk.0.ffn_up.weight")->data;
+    for (size_t i = 0; i + 4 <= data.size(); i += 4) {
+      float w;
+      std::memcpy(&w, data.data() + i, 4);
+      w *= factor;
+      std::memcpy(data.data() + i, &w, 4);
+    }
+    return folder.put("m.gguf", g.bytes());
+  };
+  const auto packed = [&](const std::string& path, Options o, WeightError* measured, const char* refused) {
+    Image image;
+    linnet_error err = {};
+    o.weight_error = measured;
+    const linnet_status status = convert_to_memory(path, o, &image, &err);
+    CAPTURE(err.text, o.weights);
+    CHECK(status == (*refused ? LINNET_UNSUPPORTED : LINNET_OK));
+    CHECK(std::string(err.text).find(refused) != std::string::npos);
+    if (*refused) CHECK(std::string(err.text).find("tensor 'blk.0.ffn_up.weight': ") == 0);
+    image_free(&image);
+  };
+  const std::string tiny = with_weights(1e-8f);
+  for (const linnet_format f : {LINNET_I8G32, LINNET_I4G32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G128Z, LINNET_F16}) {
+    Options o;
+    o.weights = f;
+    for (const bool plain : {false, true}) {
+      if (plain && f != LINNET_F16) continue;
+      o.plain = plain;
+      WeightError measured;
+      packed(tiny, o, nullptr, "they are too small for f16");  // also where nobody asks for numbers, as `linnet run`
+      packed(tiny, o, &measured, format_row(f).bits < 8 ? "more than 50 %" : "more than 10 %");
+      CHECK(measured.mean == -1);
+      Options told = o;
+      told.max_error = 1;
+      packed(tiny, told, &measured, "");
+      CHECK(measured.tensor == "blk.0.ffn_up.weight");
+      CHECK(measured.worst > 0.1);
+      CHECK(measured.mean > 0);
+      CHECK(measured.mean < measured.worst);
+    }
+  }
+  for (const linnet_format f : {LINNET_I8, LINNET_I8G128, LINNET_I8G64, LINNET_F8E4M3, LINNET_BF16, LINNET_F32}) {  // f32 scales, or none
+    Options o;
+    o.weights = f;
+    WeightError measured;
+    packed(tiny, o, &measured, "");
+    CHECK(measured.worst < 0.05);
+  }
+  Options strict;  // the bound is for honest rounding, too
+  strict.weights = LINNET_I8G32;
+  strict.max_error = 1e-4;
+  WeightError measured;
+  const std::string plain = with_weights(1);
+  Image image;
+  linnet_error err = {};
+  strict.weight_error = &measured;
+  CHECK(convert_to_memory(plain, strict, &image, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("more than 0.01 %") != std::string::npos);
+}
+
 TEST_CASE("GGUF import: metadata") {
   Source s = imported([](GgufFile&) {});
   CHECK(s.name == "tiny");

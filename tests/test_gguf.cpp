@@ -132,6 +132,14 @@ TEST_CASE("gguf: hostile headers are refused by name") {
   refused_after([](GgufFile& f) { f.n_tensors = f.tensors.size() + 1; }, kBad, {"tensor 3"});
 }
 
+TEST_CASE("gguf: a Git LFS pointer is called one") {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n";
+  Gguf g;
+  linnet_error err = {};
+  CHECK(gguf_open(pointer.data(), pointer.size(), "m.gguf", &g, &err) == LINNET_BAD_FILE);
+  CHECK(std::string(err.text).find("a Git LFS pointer, not the file itself: 'git lfs pull' brings it") != std::string::npos);
+}
+
 TEST_CASE("gguf: hostile keys are refused by name") {
   refused_after([](GgufFile& f) { f.u32("flag", 1); }, kBad, {"key 'flag' appears twice"});
   refused_after([](GgufFile& f) { f.u32("", 1); }, kBad, {"key 9", "empty"});

@@ -259,6 +259,71 @@ TEST_CASE("FP8 in blocks: values are taken over") {
   refused(c, LINNET_BAD_FILE, "_scale_inv' has shape");
 }
 
+TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken over") {
+  const std::string groups = R"({"group_0":{"weights":{"num_bits":8,"type":"float","symmetric":true,"strategy":"@","dynamic":false},"input_activations":{"num_bits":8},"targets":["Linear"]}})";
+  const std::string compressed = R"({"quant_method":"compressed-tensors","format":"float-quantized","quantization_status":"compressed","ignore":["lm_head"],"kv_cache_scheme":null,"sparsity_config":{},"config_groups":)" + groups + "}";
+  const auto with_strategy = [](std::string text, const char* strategy) { return text.replace(text.find('@'), 1, strategy); };
+  struct Form {
+    std::string config;
+    const char *suffix, *dtype;
+    int dims;  // of the scale: none, 1, 1 x 1, n, n x 1
+  };
+  const Form forms[] = {{R"({"quant_method":"fp8","activation_scheme":"static","ignored_layers":["lm_head"]})", "_scale", "F32", 0},
+                        {R"({"quant_method":"fp8","weight_block_size":null})", "_scale_inv", "F32", 1},
+                        {with_strategy(compressed, "tensor"), "_scale", "BF16", 1},
+                        {with_strategy(compressed, "tensor"), "_scale", "F16", 2},
+                        {with_strategy(compressed, "channel"), "_scale", "F32", 3},
+                        {with_strategy(compressed, "channel"), "_scale", "BF16", 4}};
+  Checkpoint c;
+  for (const Form& form : forms) {
+    CAPTURE(form.config, form.dims);
+    c.model(128);
+    for (auto& [name, w] : c.want) {
+      const std::string base = name.substr(0, name.size() - 7);
+      const uint32_t k = base.ends_with("down_proj") ? 352 : 256, n = static_cast<uint32_t>(w.size() / k), n_scales = form.dims < 3 ? 1 : n;
+      for (const char* part : {".qweight", ".qzeros", ".scales", ".g_idx"}) c.tensors.erase(base + part);
+      std::string codes, scales;
+      std::vector<float> scale_of;
+      for (uint32_t i = 0; i < n_scales; ++i) {
+        const float scale = 0.01f + static_cast<float>(c.below(1000)) * 1e-6f;  // alike, so that keys are not equalised
+        const uint16_t half = form.dtype[0] == 'B' ? f32_to_bf16(scale) : f32_to_f16(scale);
+        scale_of.push_back(form.dtype[1] == '3' ? scale : form.dtype[0] == 'B' ? bf16_to_f32(half) : f16_to_f32(half));
+        if (form.dtype[1] == '3') scales.append(reinterpret_cast<const char*>(&scale), 4);
+        else scales.append(reinterpret_cast<const char*>(&half), 2);
+      }
+      for (uint32_t i = 0; i < n * k; ++i) {
+        const auto code = static_cast<uint8_t>(c.below(255));
+        codes.push_back(static_cast<char>((code & 0x7F) == 0x7F ? 0 : code));
+        w[i] = f8e4m3_to_f32(static_cast<uint8_t>(codes.back())) * scale_of[n_scales > 1 ? i / k : 0];
+      }
+      using Shape = std::vector<uint64_t>;
+      const Shape shapes[] = {{}, {1}, {1, 1}, {n}, {n, 1}};
+      c.tensors[name] = {"F8_E4M3", {n, k}, codes};
+      c.tensors[name + form.suffix] = {form.dtype, shapes[form.dims], scales};
+      c.tensors[base + ".input_scale"] = {"F32", {1}, std::string(4, '\0')};
+    }
+    c.quantization = form.config;
+    c.write();
+    CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
+    if (form.dims < 3) continue;
+    c.quantization = R"({"quant_method":"fp8","weight_block_size":[128,128]})";
+    refused(c, LINNET_BAD_FILE, "has shape");
+    for (auto& [name, w] : c.want) c.tensors[name + form.suffix].shape[0] -= 1, c.tensors[name + form.suffix].bytes.resize(c.tensors[name + form.suffix].bytes.size() - (form.dtype[1] == '3' ? 4 : 2));
+    c.quantization = form.config;
+    refused(c, LINNET_BAD_FILE, "config.json asks for [1, 1]");
+  }
+  const auto config = [&c](std::string text, const char* from, const char* to, const char* what) {
+    text.replace(text.find(from), std::strlen(from), to);
+    c.quantization = text;
+    refused(c, LINNET_UNSUPPORTED, what);
+  };
+  config(with_strategy(compressed, "tensor"), "float-quantized", "pack-quantized", "format 'pack-quantized' of compressed-tensors is not supported");
+  config(with_strategy(compressed, "tensor"), "\"num_bits\":8", "\"num_bits\":4", "weights of 4 bits");
+  config(with_strategy(compressed, "tensor"), "\"sparsity_config\":{}", "\"sparsity_config\":{\"format\":\"sparse\"}", "key 'sparsity_config'");
+  config(with_strategy(compressed, "group"), "8", "8", "strategy 'group'");
+  config(with_strategy(compressed, "block"), "8", "8", "block_structure is no pair of sizes");
+}
+
 TEST_CASE("GPTQ and AWQ of fused projections: every role has its rows") {
   Checkpoint c;
   for (const bool awq : {false, true})
@@ -408,7 +473,7 @@ TEST_CASE("GPTQ and AWQ: refused by name") {
     REQUIRE(at != c.quantization.npos);
     c.quantization.replace(at, from.size(), to);
   };
-  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq, mxfp4 and fp8");
+  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq, mxfp4, fp8 and compressed-tensors");
   with("\"gptq\"", "7"), refused(c, LINNET_UNSUPPORTED, "quant_method is missing or no string");
   with("\"bits\":4", "\"bits\":8"), refused(c, LINNET_UNSUPPORTED, "bits = 8 is not supported, only 4");
   with("\"bits\":4", "\"bits\":\"4\""), refused(c, LINNET_BAD_FILE, "quantization_config.bits is no integer");

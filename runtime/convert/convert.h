@@ -15,7 +15,8 @@ namespace linnet::convert {
 
 // ---- files of an app's own, by the ways that linnet's go -------------------------------------------------------------------------
 
-// Reads a whole file. Devices, FIFOs and sockets, which may never end or never begin, are refused at once. LINNET_IO if it cannot be read, LINNET_BAD_FILE if it has more than max_bytes.
+// Reads a whole file. Devices, FIFOs and sockets, which may never end or never begin, are refused at once. LINNET_IO if it cannot be read, LINNET_BAD_FILE if it has more than max_bytes, or is
+// a Git LFS pointer.
 // *found (may be NULL) = false and LINNET_OK where there is no such file.
 linnet_status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, linnet_error* err);
 

@@ -174,7 +174,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
       LINNET_TRY(quant_tensor(in->tensors, quant, out->keep, t, &act_order, err));
       take_rows(t, n, map);
     }
-    if (quant.method == HfQuant::kFp8) in->used.insert(name + "_scale_inv");
+    if (quant.method == HfQuant::kFp8) in->used.insert(fp8_scale_name(in->tensors, name));
     if (act_order)
       out->needs_format = "tensor '" + name + "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have its values packed anew";
     in->used.insert(name);
@@ -314,7 +314,7 @@ Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
   for (const auto& [stored, tensor] : in.tensors) {
     const std::string weight = quant_weight(stored), name = !weight.empty() && quant_has(in.tensors, in.quant, weight) ? weight : stored;
     if (name != stored && in.tensors.count(name)) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
-    if (in.used.count(name)) continue;
+    if (in.used.count(name) || (in.quant.method == HfQuant::kFp8 && fp8_run_time(name))) continue;
     const HfTensor* entry = nullptr;
     uint32_t layer = 0;
     const HfName known = hf_tensor_find(in.config.names, name, &entry, &layer);
@@ -334,6 +334,15 @@ Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
   return LINNET_OK;
 }
 
+// Why a tensor cannot be had; of one that only the index knows it says so.
+Status refuse_tensor(Status status, const Error& why, const SafetensorsIndex& absent, Error* err) {
+  const std::string_view text = why.text;
+  for (const auto& [name, file] : absent)
+    if (text.starts_with("tensor '" + name + "' is missing"))
+      return fail(err, status, kSafetensorsIndex, ": tensor '", name, "' should be in '", file, "', which is not there or does not hold it; the model needs it");
+  return fail(err, status, text);
+}
+
 // linnet_chat.json: {"user": {"prefix": "...", "suffix": "..."}, "assistant": {...}, "tool": {...}}; linnet's own, as Hugging Face folders only
 // have Jinja templates (tokenizer_config.json or chat_template.jinja), which are carried over unread.
 Status read_chat(const std::string& folder, Source* out, Error* err) {
@@ -344,7 +353,7 @@ Status read_chat(const std::string& folder, Source* out, Error* err) {
   LINNET_TRY(read_file(folder + "/tokenizer_config.json", kConfigMaxBytes, &text, &found, err));
   nlohmann::json config;
   if (found && out->chat_template.empty()) {
-    LINNET_TRY(json_parse(text, "tokenizer_config.json", &config, err));
+    LINNET_TRY(json_parse_python(text, "tokenizer_config.json", &config, err));
     get_string(config, "chat_template", &out->chat_template);  // some have a list of named templates: of no use here
   }
   LINNET_TRY(read_file(folder + "/" + label, kConfigMaxBytes, &text, &found, err));
@@ -383,11 +392,14 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   out->name = base_name(folder);
 
   Folder in{parsed, quant, {}, {}};
-  LINNET_TRY(safetensors_open_folder(folder, &in.tensors, &out->keep, err));
+  SafetensorsIndex absent;
+  LINNET_TRY(safetensors_open_folder(folder, &in.tensors, &out->keep, &absent, err));
+  Error why = {};
   for (uint32_t r = 0; r < kRoleCount; r++) {
     const Role role = static_cast<Role>(r);
     for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
-      if (role_present(role, layer, out->spec)) LINNET_TRY(add_tensor(&in, role, layer, out, err));
+      if (role_present(role, layer, out->spec))
+        if (const Status status = add_tensor(&in, role, layer, out, &why); status != LINNET_OK) return refuse_tensor(status, why, absent, err);
   }
   LINNET_TRY(check_unused(in, out->spec, err));
   LINNET_TRY(read_chat(folder, out, err));

@@ -339,7 +339,7 @@ class ConfigReader : ConfigKeys {
   Status read_rotary(const json* factor, double absent, ModelSpec* spec) {
     double share = absent;
     if (factor && !factor->is_null()) {
-      if (!factor->is_number()) return wrong("partial_rotary_factor", *factor, "a number");
+      if (!factor->is_number() || !std::isfinite(factor->get<double>())) return wrong("partial_rotary_factor", *factor, "a number");
       share = factor->get<double>();
     }
     if (!(share > 0 && share <= 1)) return wrong("partial_rotary_factor", *factor, "above 0 and at most 1");
@@ -549,7 +549,7 @@ class ConfigReader : ConfigKeys {
 
 Status read_config(std::string_view text, const char* label, HfConfig* out, Error* err) {
   json config;
-  LINNET_TRY(json_parse(text, label, &config, err));
+  LINNET_TRY(json_parse_python(std::string(text), label, &config, err));
   return ConfigReader(std::move(config), label, err).read(out);
 }
 

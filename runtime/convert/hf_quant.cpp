@@ -86,20 +86,56 @@ Status word(const nlohmann::json& from, const char* label, const char* key, std:
   return LINNET_OK;
 }
 
-// Weights in e4m3 with a scale for each block; how activations were rounded elsewhere is of no concern here.
+// A pair of sizes: outputs and inputs that share a scale.
+Status block_size(const nlohmann::json& size, const char* label, const char* key, HfQuant* out, Error* err) {
+  const bool pair = size.is_array() && size.size() == 2 && size[0].is_number_unsigned() && size[1].is_number_unsigned();
+  const uint64_t rows = pair ? size[0].get<uint64_t>() : 0, inputs = pair ? size[1].get<uint64_t>() : 0;
+  if (rows < 1 || rows > 65536 || inputs < 1 || inputs > 65536) return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.", key, " is no pair of sizes");
+  out->block_rows = static_cast<uint32_t>(rows);
+  out->group = static_cast<uint32_t>(inputs);
+  return LINNET_OK;
+}
+
+// Weights in e4m3 with a scale for each block or, in older exports, one for a matrix; how activations and caches were rounded elsewhere is of no concern here.
 Status fp8_from_config(const nlohmann::json& q, const char* label, HfQuant* out, Error* err) {
+  constexpr std::string_view kKeys[] = {"quant_method", "fmt", "weight_block_size", "activation_scheme", "modules_to_not_convert", "ignored_layers", "kv_cache_scheme"};
   out->method = HfQuant::kFp8;
   std::string format = "e4m3";
   for (const auto& [key, value] : q.items())
-    if (key != "quant_method" && key != "fmt" && key != "weight_block_size" && key != "activation_scheme" && key != "modules_to_not_convert" && !value.is_null())
+    if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys) && !value.is_null())
       return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config: key '", key, "' (", json_show(value), ") is not supported");
   if (get_string(q, "fmt", &format) == Got::kWrong || format != "e4m3") return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.fmt is not supported, only e4m3");
   const nlohmann::json* size = json_member(q, "weight_block_size");
-  const bool pair = size && size->is_array() && size->size() == 2 && (*size)[0].is_number_unsigned() && (*size)[1].is_number_unsigned();
-  const uint64_t rows = pair ? (*size)[0].get<uint64_t>() : 0, inputs = pair ? (*size)[1].get<uint64_t>() : 0;
-  if (rows < 1 || rows > 65536 || inputs < 1 || inputs > 65536) return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.weight_block_size is no pair of sizes");
-  out->block_rows = static_cast<uint32_t>(rows);
-  out->group = static_cast<uint32_t>(inputs);
+  return size && !size->is_null() ? block_size(*size, label, "weight_block_size", out, err) : LINNET_OK;
+}
+
+// compressed-tensors, of which only weights in e4m3 are read.
+Status compressed_from_config(const nlohmann::json& q, const char* label, HfQuant* out, Error* err) {
+  constexpr std::string_view kKeys[] = {"config_groups", "format", "global_compression_ratio", "ignore", "kv_cache_scheme", "quant_method", "quantization_status", "version"};
+  out->method = HfQuant::kFp8;
+  for (const auto& [key, value] : q.items())
+    if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys) && !value.is_null() && !(value.is_structured() && value.empty()))
+      return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config: key '", key, "' (", json_show(value), ") is not supported");
+  std::string format;
+  get_string(q, "format", &format);
+  if (format != "float-quantized" && format != "naive-quantized")
+    return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.format '", format, "' of compressed-tensors is not supported, only float-quantized");
+  const nlohmann::json* groups = json_member(q, "config_groups");
+  if (!groups || !groups->is_object() || groups->empty()) return fail(err, LINNET_BAD_FILE, label, ": quantization_config.config_groups is missing, empty or no object");
+  for (const auto& [name, group] : groups->items()) {
+    const nlohmann::json* weights = json_member(group, "weights");
+    uint32_t bits = 0;
+    bool symmetric = true;
+    std::string type, strategy;
+    if (weights) get_u32(*weights, "num_bits", &bits), get_string(*weights, "type", &type), get_string(*weights, "strategy", &strategy), get_bool(*weights, "symmetric", &symmetric);
+    if (bits != 8 || type != "float" || !symmetric || (strategy != "tensor" && strategy != "channel" && strategy != "block"))
+      return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.config_groups.", name, ": weights of ", bits, " bits, type '", type, "', strategy '", strategy,
+                  "' are not supported, only 8 bits, float, with a scale for a tensor, channel or block");
+    if (strategy != "block") continue;
+    if (groups->size() > 1) return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.config_groups: more than one beside a strategy of blocks is not supported");
+    const nlohmann::json* size = json_member(*weights, "block_structure");
+    LINNET_TRY(block_size(size ? *size : nlohmann::json(), label, "block_structure", out, err));
+  }
   return LINNET_OK;
 }
 
@@ -110,7 +146,7 @@ Status fp8_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const
 Status quant_from_config(std::string_view text, const char* label, HfQuant* out, Error* err) {
   *out = {};
   nlohmann::json config;
-  LINNET_TRY(json_parse(text, label, &config, err));
+  LINNET_TRY(json_parse_python(std::string(text), label, &config, err));
   const nlohmann::json* q = json_member(config, "quantization_config");
   if (!q || q->is_null()) return LINNET_OK;
   if (!q->is_object()) return fail(err, LINNET_BAD_FILE, label, ": quantization_config is ", json_show(*q), ", not an object");
@@ -120,7 +156,8 @@ Status quant_from_config(std::string_view text, const char* label, HfQuant* out,
   else if (method == "awq") out->method = HfQuant::kAwq;
   else if (method == "mxfp4") out->method = HfQuant::kMxfp4;
   else if (method == "fp8") return fp8_from_config(*q, label, out, err);
-  else return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only gptq, awq, mxfp4 and fp8");
+  else if (method == "compressed-tensors") return compressed_from_config(*q, label, out, err);
+  else return fail(err, LINNET_UNSUPPORTED, label, ": quantization_config.quant_method '", method, "' is not supported, only gptq, awq, mxfp4, fp8 and compressed-tensors");
   for (const auto& [key, value] : q->items()) {
     const auto listed = [&key = key](const auto& list) { return std::find(std::begin(list), std::end(list), key) != std::end(list); };
     const bool empty = value.is_null() || value == false || (value.is_structured() && value.empty());
@@ -153,9 +190,21 @@ std::string quant_weight(std::string_view name) {
   return "";
 }
 
+std::string fp8_scale_name(const SafetensorsTensors& tensors, const std::string& weight) {
+  for (const char* suffix : {"_scale_inv", "_scale"})  // multiplied with, whatever the name
+    if (tensors.count(weight + suffix)) return weight + suffix;
+  return "";
+}
+
+bool fp8_run_time(std::string_view name) {
+  for (const std::string_view suffix : {".input_scale", ".output_scale", ".q_scale", ".k_scale", ".v_scale", ".kv_scale"})
+    if (name.ends_with(suffix)) return true;
+  return false;
+}
+
 bool quant_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& weight) {
   constexpr std::string_view kWeight = ".weight";
-  if (quant.method == HfQuant::kFp8) return tensors.count(weight + "_scale_inv");
+  if (quant.method == HfQuant::kFp8) return !fp8_scale_name(tensors, weight).empty();
   return (quant.method == HfQuant::kGptq || quant.method == HfQuant::kAwq) && weight.ends_with(kWeight) && tensors.count(weight.substr(0, weight.size() - kWeight.size()) + ".qweight");
 }
 
@@ -240,19 +289,26 @@ float mx_scale(uint8_t scale) { return std::ldexp(1.0f, int{scale} - 128); }
 namespace {
 
 Status fp8_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const std::shared_ptr<void>& keep, SourceTensor* t, Error* err) {
-  const uint32_t n = t->n, k = t->k, block_rows = quant.block_rows, block = quant.group;
-  const uint64_t across = div_up(k, block);
-  const uint8_t *codes = nullptr, *scales = nullptr;
+  const uint32_t n = t->n, k = t->k;
+  const uint8_t* codes = nullptr;
   LINNET_TRY(part(tensors, t->source_name, "", "F8_E4M3", {n, k}, &codes, err));
-  LINNET_TRY(part(tensors, t->source_name, "_scale_inv", "F32", {div_up(n, block_rows), across}, &scales, err));
+  const std::string name = fp8_scale_name(tensors, t->source_name);
+  const SafetensorsTensor& stored = tensors.find(name)->second;
+  const std::vector<uint64_t>& shape = stored.shape;
+  // A block is a whole matrix, an output, or of the size that config.json says.
+  const bool one = std::all_of(shape.begin(), shape.end(), [](uint64_t side) { return side == 1; });
+  const bool by_output = !quant.block_rows && (shape == std::vector<uint64_t>{n} || shape == std::vector<uint64_t>{n, 1});
+  const uint32_t block_rows = quant.block_rows ? quant.block_rows : by_output ? 1 : n, block = quant.block_rows ? quant.group : k;
+  const uint64_t across = div_up(k, block), down = div_up(n, block_rows);
+  if (stored.format == LINNET_FORMAT_DEFAULT) return fail(err, LINNET_UNSUPPORTED, stored.file, ": tensor '", name, "': dtype ", stored.dtype, " is not supported, only F32, F16 and BF16");
+  if (!(one && down * across == 1) && !by_output && shape != std::vector<uint64_t>{down, across})
+    return fail(err, LINNET_BAD_FILE, stored.file, ": tensor '", name, "' has shape ", shape_text(shape), ", config.json asks for ", shape_text({down, across}));
+  const auto scales = std::make_shared<std::vector<float>>(down * across);
+  safetensors_read(stored, 0, scales->size(), scales->data());
   t->source_type = "F8_E4M3";
   t->rows = [=](uint32_t first, uint32_t count, float* out, Error*) {
     for (uint32_t r = first; r < first + count; ++r)
-      for (uint32_t i = 0; i < k; ++i) {
-        float scale;
-        std::memcpy(&scale, scales + (r / block_rows * across + i / block) * sizeof scale, sizeof scale);
-        *out++ = f8e4m3_to_f32(codes[uint64_t{r} * k + i]) * scale;
-      }
+      for (uint32_t i = 0; i < k; ++i) *out++ = f8e4m3_to_f32(codes[uint64_t{r} * k + i]) * (*scales)[r / block_rows * across + i / block];
     (void)keep;
     return LINNET_OK;
   };

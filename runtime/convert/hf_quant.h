@@ -1,6 +1,7 @@
 // 4-bit checkpoints of GPTQ (Frantar et al. 2022, arXiv:2210.17323) and AWQ (Lin et al. 2023, arXiv:2306.00978): quantization_config of config.json,
 // and tensors .qweight, .qzeros, .scales (and .g_idx) where others have .weight. MXFP4 (OCP Microscaling v1.0), in which gpt-oss has its experts: X_blocks and
-// X_scales for X. FP8 in blocks (DeepSeek-V3): X.weight in e4m3 and X.weight_scale_inv, what each block of it is multiplied by.
+// X_scales for X. FP8: X.weight in e4m3 and X.weight_scale_inv or X.weight_scale, what each block of it is multiplied by (DeepSeek-V3), each output, or all of
+// it (compressed-tensors and older exports).
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@ struct HfQuant {
   enum Method : uint8_t { kNone, kGptq, kAwq, kMxfp4, kFp8 };
   Method method = kNone;
   uint32_t group = 0;  // inputs per scale; 0: one scale per output
-  uint32_t block_rows = 0;  // FP8: outputs per scale, of `group` inputs
+  uint32_t block_rows = 0;  // FP8: outputs per scale, of `group` inputs; 0: one scale for a matrix or for each output
   uint32_t add = 0;    // to stored zero points: GPTQ's first checkpoint format keeps them less one (and cannot hold a zero point of 0)
   bool act_order = false;  // desc_act: .g_idx must be there
 };
@@ -24,6 +25,11 @@ Status quant_from_config(std::string_view text, const char* label, HfQuant* out,
 
 // For a tensor "X.qweight", "X.qzeros", "X.scales" or "X.g_idx": "X.weight". Else "".
 std::string quant_weight(std::string_view name);
+
+// FP8: the tensor that holds the scales of `weight`, or "".
+std::string fp8_scale_name(const SafetensorsTensors& tensors, const std::string& weight);
+// FP8: scales of activations and caches, which those who run the model in FP8 need.
+bool fp8_run_time(std::string_view name);
 
 // Whether the matrix `weight` ("X.weight") is stored as codes.
 bool quant_has(const SafetensorsTensors& tensors, const HfQuant& quant, const std::string& weight);

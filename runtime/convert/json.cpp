@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "../../platform/file.h"
+#include "../reader.h"
 
 namespace linnet::convert {
 namespace {
@@ -15,17 +18,53 @@ using nlohmann::json;
 
 constexpr size_t kFirstRead = size_t{64} << 10;
 
+// What Python writes that is no JSON, and numbers of the same length that nobody writes, which the parser is given instead.
+struct NamedNumber {
+  std::string_view name, stands_in;
+  double value;
+};
+constexpr NamedNumber kNamedNumbers[] = {
+    {"NaN", "0E0", NAN}, {"Infinity", "0E000000", INFINITY}, {"-Infinity", "-0E000000", -INFINITY}};
+
+// Puts stand-ins where these names are values.
+bool replace_names(std::string* text) {
+  bool found = false, in_string = false;
+  for (size_t i = 0; i < text->size(); ++i) {
+    const char c = (*text)[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+      continue;
+    }
+    in_string = c == '"';
+    if (i && std::strchr("[:, \t\r\n", (*text)[i - 1]) == nullptr) continue;
+    for (const NamedNumber& n : kNamedNumbers) {
+      const size_t end = i + n.name.size();
+      if (text->compare(i, n.name.size(), n.name) != 0 || (end < text->size() && std::strchr(",]} \t\r\n", (*text)[end]) == nullptr)) continue;
+      text->replace(i, n.name.size(), n.stands_in);
+      i = end - 1;
+      found = true;
+      break;
+    }
+  }
+  return found;
+}
+
 // Builds the value while nlohmann's parser, which itself needs no stack, reports what it sees. Returning false stops the parser.
 class Builder {
  public:
-  Builder(const char* label, std::string_view text, json* root, Error* err) : label_(label), text_(text), root_(root), err_(err) {}
+  Builder(const char* label, std::string_view text, bool names, json* root, Error* err) : label_(label), text_(text), names_(names), root_(root), err_(err) {}
   Status status() const { return status_; }
 
   bool null() { return add(json(nullptr)) != nullptr; }
   bool boolean(bool v) { return add(json(v)) != nullptr; }
   bool number_integer(json::number_integer_t v) { return add(json(v)) != nullptr; }
   bool number_unsigned(json::number_unsigned_t v) { return add(json(v)) != nullptr; }
-  bool number_float(json::number_float_t v, const json::string_t&) { return add(json(v)) != nullptr; }
+  bool number_float(json::number_float_t v, const json::string_t& spelled) {
+    for (const NamedNumber& n : kNamedNumbers)
+      if (names_ && spelled == n.stands_in) v = n.value;
+    return add(json(v)) != nullptr;
+  }
   bool string(json::string_t& v) { return add(json(std::move(v))) != nullptr; }
   bool binary(json::binary_t&) { return refuse("binary values are not JSON"); }
   bool start_object(size_t) { return open(json(json::value_t::object)); }
@@ -87,6 +126,7 @@ class Builder {
 
   const char* label_;
   std::string_view text_;
+  bool names_;  // the text holds stand-ins
   json* root_;
   Error* err_;
   std::vector<json*> open_;  // objects and arrays around the next value, outermost first
@@ -99,10 +139,10 @@ Got found_or(const json* value, bool fits) { return !value ? Got::kMissing : val
 
 }  // namespace
 
-Status json_parse(std::string_view text, const char* label, json* out, Error* err) {
+static Status parse(std::string_view text, const char* label, bool names, json* out, Error* err) {
   *out = nullptr;
   if (text.size() > kJsonMaxBytes) return fail(err, LINNET_BAD_FILE, label, ": ", text.size(), " bytes of JSON, the limit is ", kJsonMaxBytes);
-  Builder builder(label, text, out, err);
+  Builder builder(label, text, names, out, err);
   // The parser takes a zero byte for the end of its input and would not see what follows; no JSON text holds one.
   const size_t zero = text.find('\0');
   const bool parsed =
@@ -111,6 +151,13 @@ Status json_parse(std::string_view text, const char* label, json* out, Error* er
   *out = nullptr;
   return builder.status();
 }
+
+Status json_parse_python(std::string text, const char* label, json* out, Error* err) {
+  const bool names = text.size() <= kJsonMaxBytes && replace_names(&text);
+  return parse(text, label, names, out, err);
+}
+
+Status json_parse(std::string_view text, const char* label, json* out, Error* err) { return parse(text, label, false, out, err); }
 
 linnet_status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, linnet_error* err) {
   if (found) *found = true;
@@ -127,8 +174,9 @@ linnet_status read_file(const std::string& path, size_t max_bytes, std::string* 
     *found = false;
     return LINNET_OK;
   }
-  if (status != LINNET_TOO_SMALL) return status;
   const std::string shown = path.size() > 120 ? "..." + path.substr(path.size() - 117) : path;
+  if (status == LINNET_OK && is_lfs_pointer(out->data(), out->size())) return fail(err, LINNET_BAD_FILE, shown, ": ", kLfsPointer);
+  if (status != LINNET_TOO_SMALL) return status;
   return fail(err, LINNET_BAD_FILE, shown, ": ", n, " bytes, the limit for this file is ", max_bytes);
 }
 
@@ -159,7 +207,8 @@ Got get_i64(const json& from, std::string_view key, int64_t* out) {
 Got get_double(const json& from, std::string_view key, double* out) {
   const json* value = json_member(from, key);
   const bool fits = value && value->is_number();
-  if (fits) *out = value->get<double>();
+  if (fits && std::isfinite(value->get<double>())) *out = value->get<double>();
+  else if (fits) return Got::kWrong;
   return found_or(value, fits);
 }
 
@@ -181,6 +230,10 @@ std::string json_show(const json& value) {
   if (value.is_array()) return "an array";
   if (value.is_object()) return "an object";
   if (const auto* text = value.get_ptr<const json::string_t*>()) return '"' + (text->size() > 60 ? text->substr(0, 60) + "..." : *text) + '"';
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) {
+    const double v = value.get<double>();
+    return std::isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity";
+  }
   return value.dump();
 }
 

@@ -17,6 +17,8 @@ inline constexpr size_t kJsonMaxValues = size_t{8} << 20;  // in all, objects an
 
 // label names the file in error texts. On failure *out is null; where the place is known, err->line is set.
 Status json_parse(std::string_view text, const char* label, nlohmann::json* out, Error* err);
+// The same for files that Python writes, whose NaN, Infinity and -Infinity are numbers, though no getter takes them.
+Status json_parse_python(std::string text, const char* label, nlohmann::json* out, Error* err);
 
 // Checked access. Under JSON_NOEXCEPTION nlohmann's own at(), get<T>() and operator[] abort on what they do not like: use these for
 // anything that comes from a file. *out is written only if the answer is kFound; `from` may be any value, it need not be an object.

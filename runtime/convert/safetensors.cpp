@@ -49,6 +49,7 @@ class HeaderReader {
   HeaderReader(const std::string& label, Error* err) : label_(label), err_(err) {}
 
   Status read(const void* data, size_t bytes, SafetensorsTensors* out) {
+    if (is_lfs_pointer(data, bytes)) return refuse(kLfsPointer);
     ByteReader reader(data, bytes);
     const uint64_t header_bytes = reader.read<uint64_t>();
     if (!reader.ok()) return refuse("the file has ", bytes, " bytes, too short for a header");
@@ -198,14 +199,13 @@ Status safetensors_index(std::string_view text, const char* label, SafetensorsIn
   return LINNET_OK;
 }
 
-Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* out, std::shared_ptr<void>* keep, Error* err) {
-  constexpr const char* kIndex = "model.safetensors.index.json";
+Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* out, std::shared_ptr<void>* keep, SafetensorsIndex* absent, Error* err) {
   constexpr const char* kSingle = "model.safetensors";
   const auto mappings = std::make_shared<Mappings>();
   *keep = mappings;
   std::string text;
   bool found = false;
-  LINNET_TRY(read_file(folder + "/" + kIndex, kJsonMaxBytes, &text, &found, err));
+  LINNET_TRY(read_file(folder + "/" + kSafetensorsIndex, kJsonMaxBytes, &text, &found, err));
   if (!found) {
     if (exists(folder + "/" + kSingle)) return mappings->add(folder, kSingle, out, err);
     for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
@@ -216,18 +216,21 @@ Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* ou
   }
 
   SafetensorsIndex index;
-  LINNET_TRY(safetensors_index(text, kIndex, &index, err));
+  LINNET_TRY(safetensors_index(text, kSafetensorsIndex, &index, err));
   std::set<std::string> shards;
   for (const auto& [name, file] : index) shards.insert(file);
-  for (const std::string& shard : shards) LINNET_TRY(mappings->add(folder, shard, out, err));
-  for (const auto& [name, file] : index) {
-    const auto at = out->find(name);
-    if (at == out->end()) return fail(err, LINNET_BAD_FILE, kIndex, ": tensor '", name, "' is not in '", file, "'");
-    if (at->second.file != file)
-      return fail(err, LINNET_BAD_FILE, kIndex, ": tensor '", name, "' is in '", at->second.file, "', not in '", file, "'");
+  for (const std::string& shard : shards) {
+    if (!exists(folder + "/" + shard)) continue;
+    SafetensorsTensors tensors;
+    LINNET_TRY(mappings->add(folder, shard, &tensors, err));
+    for (auto& [name, tensor] : tensors) {
+      const auto at = index.find(name);
+      if (at == index.end()) return fail(err, LINNET_BAD_FILE, kSafetensorsIndex, ": tensor '", name, "' of '", shard, "' is not listed");
+      if (at->second == shard) out->emplace(name, std::move(tensor));
+    }
   }
-  for (const auto& [name, tensor] : *out)
-    if (!index.contains(name)) return fail(err, LINNET_BAD_FILE, kIndex, ": tensor '", name, "' of '", tensor.file, "' is not listed");
+  for (const auto& [name, file] : index)
+    if (!out->contains(name)) absent->emplace(name, file);
   return LINNET_OK;
 }
 

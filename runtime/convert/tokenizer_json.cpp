@@ -702,7 +702,7 @@ Status read_tristate(const json& config, const char* key, int* out, Error* err) 
 Status read_tokenizer_config(const std::string& text, Sides* out, bool* decoder, Error* err) {
   constexpr const char* label = "tokenizer_config.json";
   json config;
-  LINNET_TRY(json_parse(text, label, &config, err));
+  LINNET_TRY(json_parse_python(text, label, &config, err));
   if (!config.is_object()) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(config), ", not an object");
   out->has_tokenizer_config = true;
   get_string(config, "tokenizer_class", &out->tokenizer_class);
@@ -736,7 +736,7 @@ Status read_tokenizer_config(const std::string& text, Sides* out, bool* decoder,
 Status read_special_tokens_map(const std::string& text, Sides* out, Error* err) {
   constexpr const char* label = "special_tokens_map.json";
   json map;
-  LINNET_TRY(json_parse(text, label, &map, err));
+  LINNET_TRY(json_parse_python(text, label, &map, err));
   if (!map.is_object()) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(map), ", not an object");
   return read_token_names(map, label, out, err);
 }
@@ -745,7 +745,7 @@ Status read_special_tokens_map(const std::string& text, Sides* out, Error* err) 
 Status read_added_tokens(const std::string& text, Sides* out, Error* err) {
   constexpr const char* label = "added_tokens.json";
   json tokens;
-  LINNET_TRY(json_parse(text, label, &tokens, err));
+  LINNET_TRY(json_parse_python(text, label, &tokens, err));
   const auto* object = tokens.get_ptr<const json::object_t*>();
   if (!object) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(tokens), ", not an object");
   for (const auto& [content, value] : *object) {
@@ -764,7 +764,7 @@ Status read_added_tokens(const std::string& text, Sides* out, Error* err) {
 // bos_token_id and eos_token_id (a number or a list) of generation_config.json and config.json.
 Status read_model_ids(const std::string& text, const char* label, Sides* out, Error* err) {
   json config;
-  LINNET_TRY(json_parse(text, label, &config, err));
+  LINNET_TRY(json_parse_python(text, label, &config, err));
   int64_t bos = -1;
   if (get_i64(config, "bos_token_id", &bos) == Got::kFound && out->bos_id < 0) out->bos_id = bos;
   const json* const eos = json_member(config, "eos_token_id");
