@@ -240,6 +240,32 @@ class Tiny(unittest.TestCase):
         self.assertEqual(runs[0], runs[1])
         self.assertEqual(runs[0], runs[2])
 
+    def test_what_convert_says(self):
+        out = self.dir / "says.gguf"
+        self.assertLess(0, self.converted["weight_error"])
+        self.assertLess(self.converted["weight_error"], self.converted["worst_error"])
+        self.assertIn(self.converted["worst_tensor"], linnet("convert", self.folder, "-o", out))
+        out.unlink()
+        err = linnet("convert", self.folder, "-o", out, "--max-error", 0.1, code=1)  # 8 bits round by more
+        self.assertRegex(err, r"tensor '[^']+': i8g128 changes its weights by [0-9.]+ % \(RMS\), more than 0.1 %")
+        self.assertFalse(out.exists())
+        self.assertIn("by default 50 in 4 bits, else 10", linnet("convert", "--help"))
+        # An added token that the model has no row for is left out, and said so by whoever reads the folder.
+        folder = self.dir / "token-beyond"
+        shutil.copytree(self.folder, folder)
+        tokenizer = json.loads((folder / "tokenizer.json").read_text())
+        rows = json.loads((folder / "config.json").read_text())["vocab_size"]
+        tokenizer["added_tokens"].append({"id": rows, "content": "<image>", "special": True})
+        (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+        for args in (["convert", folder, "-o", out], ["run", "-m", folder, "-p", "a<image>", "-n", 1]):
+            done = subprocess.run([LINNET, *map(str, args)], capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"note: tokenizer.json: added token '<image>' has the id {rows}, the model has {rows} rows: left out", done.stderr)
+        tokenizer["added_tokens"].pop()
+        tokenizer["model"]["vocab"]["<image>"] = rows
+        (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+        self.assertIn("tokens, the model only", linnet("convert", folder, "-o", out, code=1))
+
     def test_synthetic(self):
         out = self.dir / "synthetic.gguf"
         err = linnet("convert", "--synthetic", "no-such-shape", "-o", out, code=1)
