@@ -37,21 +37,14 @@ const char* errno_text(int e) {
   }
 }
 
-// What is wrong must survive a long path.
-const char* path_end(const char* path) {
-  const size_t n = std::strlen(path);
-  return n <= 120 ? path : path + n - 117;
-}
-
 Status system_error(Error* err, const char* path, const char* what) {
   const int e = errno;
-  const char* const end = path_end(path);
-  return fail(err, LINNET_IO, end == path ? "" : "...", end, ": ", what, ": ", errno_text(e), " (errno ", e, ")");
+  return fail(err, e == ENOMEM ? LINNET_NO_MEMORY : LINNET_IO, PathName{path}, ": ", what, ": ", errno_text(e), " (errno ", e, ")");
 }
 
-Status refuse(Error* err, const char* path, const char* what) { return fail(err, LINNET_IO, path, ": ", what); }
+Status refuse(Error* err, const char* path, const char* what) { return fail(err, LINNET_IO, PathName{path}, ": ", what); }
 
-Status cancelled(Error* err, const char* path) { return fail(err, LINNET_CANCELLED, path, ": loading was cancelled"); }
+Status cancelled(Error* err, const char* path) { return fail(err, LINNET_CANCELLED, PathName{path}, ": loading was cancelled"); }
 
 Status read_whole(int fd, const char* path, const LoadProgress& progress, void* to, size_t bytes, Error* err) {
   for (size_t done = 0; done < bytes;) {
@@ -59,7 +52,7 @@ Status read_whole(int fd, const char* path, const LoadProgress& progress, void* 
     const ssize_t n = read(fd, static_cast<uint8_t*>(to) + done, piece);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error(err, path, "cannot read");
-    if (n == 0) return fail(err, LINNET_IO, path, ": became shorter while it was read, at byte ", done, " of ", bytes);
+    if (n == 0) return fail(err, LINNET_IO, PathName{path}, ": became shorter while it was read, at byte ", done, " of ", bytes);
     done += static_cast<size_t>(n);
     if (progress.cancelled(done, bytes)) return cancelled(err, path);
   }
@@ -75,7 +68,7 @@ Status touch_whole(const char* path, const LoadProgress& progress, const void* m
 #ifdef MADV_POPULATE_READ
     // Where it is known it says what a touch would answer with SIGBUS.
     if (madvise(p + done, n, MADV_POPULATE_READ) != 0 && (errno == EFAULT || errno == EIO))
-      return fail(err, LINNET_IO, path, ": cannot be read between bytes ", done, " and ", done + n, ", or became shorter");
+      return fail(err, LINNET_IO, PathName{path}, ": cannot be read between bytes ", done, " and ", done + n, ", or became shorter");
 #else
     madvise(p + done, n, MADV_WILLNEED);
 #endif
@@ -97,14 +90,14 @@ Status lock_whole(const char* path, const void* map, size_t bytes, Error* err) {
   if (errno != ENOMEM && errno != EPERM && errno != EAGAIN) return system_error(err, path, "cannot lock in memory");
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
-  if (limit.rlim_cur == RLIM_INFINITY) return fail(err, LINNET_TOO_SMALL, path, ": cannot lock its ", bytes, " bytes: no memory for them");
-  return fail(err, LINNET_TOO_SMALL, path, ": cannot lock its ", bytes, " bytes: this process may lock ", static_cast<uint64_t>(limit.rlim_cur), " in all (RLIMIT_MEMLOCK, ulimit -l)");
+  if (limit.rlim_cur == RLIM_INFINITY) return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: no memory for them");
+  return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: this process may lock ", static_cast<uint64_t>(limit.rlim_cur), " in all (RLIMIT_MEMLOCK, ulimit -l)");
 }
 
 Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, void** out, Error* err) {
   if (how == LINNET_LOAD_COPY) {
     *out = memory_alloc(bytes);
-    return *out ? read_whole(fd, path, progress, *out, bytes, err) : fail(err, LINNET_IO, path, ": no memory for ", bytes, " bytes");
+    return *out ? read_whole(fd, path, progress, *out, bytes, err) : fail(err, LINNET_NO_MEMORY, PathName{path}, ": no memory for ", bytes, " bytes");
   }
   void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (p == MAP_FAILED) return system_error(err, path, "cannot map");
@@ -125,7 +118,7 @@ Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& 
   struct stat st;
   if (fstat(fd, &st) != 0) return system_error(err, path, "cannot stat");
   if (!S_ISREG(st.st_mode)) return refuse(err, path, "is not a regular file");
-  if (st.st_size <= 0) return fail(err, LINNET_BAD_FILE, path, ": is empty");
+  if (st.st_size <= 0) return fail(err, LINNET_BAD_FILE, PathName{path}, ": is empty");
   if (static_cast<uint64_t>(st.st_size) > SIZE_MAX / 2) return refuse(err, path, "too large for this address space");
   const size_t bytes = static_cast<size_t>(st.st_size);
   void* p = nullptr;
@@ -167,7 +160,7 @@ Status file_read(const char* path, void* to, size_t cap, size_t* n, Error* err) 
     *n += static_cast<size_t>(got);
     if (!full) continue;
     if (st.st_size > 0 && static_cast<uint64_t>(st.st_size) > *n) *n = static_cast<uint64_t>(st.st_size) > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(st.st_size);
-    s = fail(err, LINNET_TOO_SMALL, path, ": larger than ", cap, " bytes");
+    s = fail(err, LINNET_TOO_SMALL, PathName{path}, ": larger than ", cap, " bytes");
   }
   close(fd);
   return s;

@@ -133,6 +133,7 @@ const char* linnet_status_text(linnet_status status) {
     case LINNET_DEVICE: return "LINNET_DEVICE";
     case LINNET_CANCELLED: return "LINNET_CANCELLED";
     case LINNET_NOT_FINITE: return "LINNET_NOT_FINITE";
+    case LINNET_NO_MEMORY: return "LINNET_NO_MEMORY";
   }
   return "unknown status";
 }

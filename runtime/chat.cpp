@@ -23,7 +23,7 @@ const char* chat_role_name(uint32_t role) {
   return role < LINNET_ROLE_COUNT ? kNames[role] : nullptr;
 }
 
-Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view text, const char* label, Error* err) {
+Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view text, PathName label, Error* err) {
   const char* what = suffix ? "suffix" : "prefix";
   if (text.size() > kMaxChatText)
     return fail(err, LINNET_BAD_FILE, label, ": the ", what, " of role '", chat_role_name(role), "' has ", text.size(), " bytes, more than ", kMaxChatText);
@@ -36,7 +36,7 @@ Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view t
   return LINNET_OK;
 }
 
-Status chat_check(const ChatFormat& chat, const char* label, Error* err) {
+Status chat_check(const ChatFormat& chat, PathName label, Error* err) {
   bool any = false;
   for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
     const ChatFormat::Text& t = chat.role[r];

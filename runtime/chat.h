@@ -19,9 +19,9 @@ struct ChatFormat {
 
 const char* chat_role_name(uint32_t role);  // nullptr past the last one
 // One text of a role, checked: length, no NUL. `label` names where it comes from in error texts.
-Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view text, const char* label, Error* err);
+Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view text, PathName label, Error* err);
 // Roles must have both texts (one may be empty), and there must be a user and an assistant where there is any role.
-Status chat_check(const ChatFormat& chat, const char* label, Error* err);
+Status chat_check(const ChatFormat& chat, PathName label, Error* err);
 // From the keys of a file; a file without them gives an empty format and LINNET_OK.
 Status chat_read(const Gguf& file, ChatFormat* out, Error* err);
 

@@ -178,6 +178,7 @@ Status Opening::value(std::string_view key) {
   if (type == kGgufArray) return array(key);
   if (type == kGgufString) {
     const auto length = r.read<uint64_t>();
+    if (!r.ok()) return bad("key '", key, "': the file ends inside the string's length");
     const std::string_view text = r.view(length);
     if (!r.ok()) return bad("key '", key, "': string of ", length, " bytes passes the end of the file");
     if (!is_utf8(text)) return bad("key '", key, "': string is not UTF-8");

@@ -62,7 +62,7 @@ inline constexpr uint32_t kGgufMaxAlignment = 65536;
 struct Gguf {
   const uint8_t* data = nullptr;
   size_t bytes = 0;
-  const char* label = "file";  // for error texts
+  PathName label = "file";  // for error texts
   uint32_t version = 0, alignment = 32;
   uint32_t n_keys = 0, n_tensors = 0;
   uint64_t data_offset = 0;         // where tensor data begins

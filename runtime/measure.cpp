@@ -146,7 +146,7 @@ Status measure(const Kernels& kernels, uint32_t n_threads, const void* data, siz
   };
   layout(count);
   void* mem = memory_alloc(count.used());
-  if (!mem) return fail(err, LINNET_IO, "measure: no memory for ", n_threads, " threads");
+  if (!mem) return fail(err, LINNET_NO_MEMORY, "measure: no memory for ", n_threads, " threads");
   Arena arena(mem, count.used());
   Job job{&kernels, layout(arena), static_cast<const uint8_t*>(data), data ? bytes / kPage : 0, 0, {}, LINNET_I8};
   Status status = team.start(n_threads, kind, 20000, err);

@@ -8,12 +8,13 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdio>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "../platform/file.h"
-#include "status.h"
+#include "guard.h"
 
 namespace linnet {
 namespace {
@@ -66,7 +67,7 @@ struct Key {
   const char* name;
   Kind kind;
   size_t offset = 0;  // in linnet_profile, in Rules for kMatch
-  double min = 0, max = 0;
+  double min = 0, max = 0;  // whole ones but for kReal and kReal32
   const Word* words = nullptr;
 };
 
@@ -189,9 +190,7 @@ class Reader {
 };
 
 Status Reader::refuse(const yaml_mark_t& at, const std::string& what) {
-  // The place must survive a long path.
-  const std::string name = name_.size() <= 96 ? name_ : "..." + name_.substr(name_.size() - 93);
-  const Status status = fail(err_, LINNET_BAD_PROFILE, name, ":", at.line + 1, ":", at.column + 1, ": ", what);
+  const Status status = fail(err_, LINNET_BAD_PROFILE, PathName(name_), ":", at.line + 1, ":", at.column + 1, ": ", what);
   if (err_) err_->line = static_cast<uint32_t>(std::min<size_t>(at.line + 1, UINT32_MAX));
   return status;
 }
@@ -215,6 +214,7 @@ Status Reader::next() {
   if (event_there_) yaml_event_delete(&event_);
   event_there_ = false;
   if (!yaml_parser_parse(&parser_, &event_)) {
+    if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
     const bool reader = parser_.error == YAML_READER_ERROR;  // gives an offset, not a place
     return refuse(reader ? yaml_mark_t{} : parser_.problem_mark,
                   std::string("no YAML: ") + (parser_.problem ? parser_.problem : "?") + (reader ? " at byte " + std::to_string(parser_.problem_offset) : ""));
@@ -278,7 +278,7 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
   int64_t n = 0;
   double d = 0;
   uint32_t v = 0;
-  const bool counted = !s.quoted && whole(s.text, &n) && static_cast<double>(n) >= key.min && static_cast<double>(n) <= key.max;
+  const bool counted = !s.quoted && whole(s.text, &n) && n >= static_cast<int64_t>(key.min) && n <= static_cast<int64_t>(key.max);
   const std::string range = number_text(key.min) + " to " + number_text(key.max);
   switch (key.kind) {
     case Kind::kName:
@@ -359,7 +359,7 @@ Status Reader::list(const Key& key) {
     if (n == most) return refuse(s.at, "'" + std::string(key.name) + "' has more than " + std::to_string(most) + " items");
     if (key.kind == Kind::kSteps) {
       int64_t v = 0;
-      if (s.quoted || !whole(s.text, &v) || static_cast<double>(v) < key.min || static_cast<double>(v) > key.max || (n && v >= int64_t{steps[n - 1]}))
+      if (s.quoted || !whole(s.text, &v) || v < static_cast<int64_t>(key.min) || v > static_cast<int64_t>(key.max) || (n && v >= int64_t{steps[n - 1]}))
         return refuse(s.at, "'steps' must be whole numbers from " + number_text(key.min) + " to " + number_text(key.max) + ", each smaller than the one before, not " + shown(s.text));
       steps[n] = static_cast<uint32_t>(v);
     } else {
@@ -408,7 +408,7 @@ Status Reader::mapping(Section section) {
 }
 
 Status Reader::read(std::string_view text) {
-  if (!yaml_parser_initialize(&parser_)) return refuse({}, "out of memory");
+  if (!yaml_parser_initialize(&parser_)) throw std::bad_alloc();
   started_ = true;
   yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);  // else a byte order mark turns it to UTF-16
   yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -499,15 +499,65 @@ void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_m
 }
 
 Status parse(std::string_view text, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, Error* err) {
-  if (text.size() > kMaxProfileBytes) return fail(err, LINNET_BAD_PROFILE, name, ": larger than 64 KiB, no device profile");
+  if (text.size() > kMaxProfileBytes) return fail(err, LINNET_BAD_PROFILE, PathName(name), ": larger than 64 KiB, no device profile");
   if (board && board->n_clusters > std::size(board->clusters)) return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board->n_clusters, ", at most ", std::size(board->clusters));
   linnet_profile p = {};
   Rules rules = {};
   Names names;
   LINNET_TRY(Reader(name, &p, &rules, &names, err).read(text));
   p.size = out->size < sizeof p ? out->size : static_cast<uint32_t>(sizeof p);
-  std::memcpy(out, &p, p.size);
   if (board && match) match_board(rules, names, *board, match);
+  std::memcpy(out, &p, p.size);
+  return LINNET_OK;
+}
+
+Status system_error(const char* path, Error* err) {
+  const int e = errno;
+  return fail(err, e == ENOMEM ? LINNET_NO_MEMORY : LINNET_IO, PathName(path), ": ", static_cast<const char*>(std::strerror(e)));
+}
+
+Status read_file(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, Error* err) {
+  std::string text(kMaxProfileBytes, '\0');
+  size_t n = 0;
+  if (const Status status = file_read(path, text.data(), text.size(), &n, err); status != LINNET_OK)
+    return status == LINNET_TOO_SMALL ? fail(err, LINNET_BAD_PROFILE, PathName(path), ": larger than 64 KiB, no device profile") : status;
+  text.resize(n);
+  return parse(text, path, board, out, match, err);
+}
+
+Status pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap, linnet_match* match, Error* err) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder), [](DIR* d) { return d ? closedir(d) : 0; });
+  if (!dir) return system_error(folder, err);
+  std::set<std::string> files;
+  while (const dirent* e = readdir(dir.get())) {
+    const std::string_view name = e->d_name;
+    if (name.size() > 5 && name[0] != '.' && name.substr(name.size() - 5) == ".yaml") files.emplace(name);
+  }
+  linnet_profile best = {};
+  linnet_match why = {};
+  std::string found;
+  for (const std::string& name : files) {
+    linnet_profile p = {};
+    linnet_match m = {};
+    p.size = sizeof p;
+    m.size = sizeof m;
+    const std::string file = std::string(folder) + "/" + name;
+    LINNET_TRY(read_file(file.c_str(), board, &p, &m, err));
+    if (!m.matches || (!found.empty() && m.points <= why.points)) continue;
+    best = p;
+    why = m;
+    found = file;
+  }
+  if (found.empty()) return fail(err, LINNET_UNSUPPORTED, PathName(folder), ": none of ", files.size(), " profiles matches this board");
+  if (path && found.size() >= cap) return fail(err, LINNET_TOO_SMALL, PathName(found), ": a path of ", found.size() + 1, " bytes, room for ", cap);
+  LINNET_TRY(linnet_profile_fit(&best, board, err));
+  if (path) std::memcpy(path, found.c_str(), found.size() + 1);
+  const auto give = [](auto* to, auto from) {
+    from.size = to->size < sizeof from ? to->size : static_cast<uint32_t>(sizeof from);
+    std::memcpy(to, &from, from.size);
+  };
+  give(out, best);
+  if (match) give(match, why);
   return LINNET_OK;
 }
 
@@ -527,57 +577,19 @@ extern "C" {
 linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
   if (!name || (!yaml.data && yaml.bytes)) return fail(err, LINNET_BAD_ARG, "linnet_profile_parse: name or yaml.data is NULL");
-  return parse({static_cast<const char*>(yaml.data), yaml.bytes}, name, board, out, match, err);
+  return guarded(name, err, [&] { return parse({static_cast<const char*>(yaml.data), yaml.bytes}, name, board, out, match, err); });
 }
 
 linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
   if (!path) return fail(err, LINNET_BAD_ARG, "linnet_profile_read: path is NULL");
-  std::string text(kMaxProfileBytes, '\0');
-  size_t n = 0;
-  if (const Status status = file_read(path, text.data(), text.size(), &n, err); status != LINNET_OK)
-    return status == LINNET_TOO_SMALL ? fail(err, LINNET_BAD_PROFILE, path, ": larger than 64 KiB, no device profile") : status;
-  text.resize(n);
-  return parse(text, path, board, out, match, err);
+  return guarded(path, err, [&] { return read_file(path, board, out, match, err); });
 }
 
 linnet_status linnet_profile_pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap, linnet_match* match, linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
   if (!folder || !board) return fail(err, LINNET_BAD_ARG, "linnet_profile_pick: folder or board is NULL");
-  DIR* dir = opendir(folder);
-  if (!dir) return fail(err, LINNET_IO, folder, ": ", static_cast<const char*>(std::strerror(errno)));
-  std::set<std::string> files;
-  while (const dirent* e = readdir(dir)) {
-    const std::string_view name = e->d_name;
-    if (name.size() > 5 && name[0] != '.' && name.substr(name.size() - 5) == ".yaml") files.emplace(name);
-  }
-  closedir(dir);
-  linnet_profile best = {};
-  linnet_match why = {};
-  std::string found;
-  for (const std::string& name : files) {
-    linnet_profile p = {};
-    linnet_match m = {};
-    p.size = sizeof p;
-    m.size = sizeof m;
-    const std::string file = std::string(folder) + "/" + name;
-    LINNET_TRY(linnet_profile_read(file.c_str(), board, &p, &m, err));
-    if (!m.matches || (!found.empty() && m.points <= why.points)) continue;
-    best = p;
-    why = m;
-    found = file;
-  }
-  if (found.empty()) return fail(err, LINNET_UNSUPPORTED, folder, ": none of ", files.size(), " profiles matches this board");
-  if (path && found.size() >= cap) return fail(err, LINNET_TOO_SMALL, found, ": a path of ", found.size() + 1, " bytes, room for ", cap);
-  LINNET_TRY(linnet_profile_fit(&best, board, err));
-  if (path) std::memcpy(path, found.c_str(), found.size() + 1);
-  const auto give = [](auto* to, auto from) {
-    from.size = to->size < sizeof from ? to->size : static_cast<uint32_t>(sizeof from);
-    std::memcpy(to, &from, from.size);
-  };
-  give(out, best);
-  if (match) give(match, why);
-  return LINNET_OK;
+  return guarded(folder, err, [&] { return pick(folder, board, out, path, cap, match, err); });
 }
 
 }  // extern "C"

@@ -286,7 +286,7 @@ const TensorRole kRoles[kRoleCount] = {
 namespace {
 
 // Sizes of which the parts of a latent page and the panels of a head's matrices are whole numbers.
-Status check_latent(const ModelSpec& s, Error* err, const char* label) {
+Status check_latent(const ModelSpec& s, Error* err, PathName label) {
   if (!s.kv_lora_rank) {
     if (s.q_lora_rank || s.qk_nope_dim || s.qk_rope_dim || s.v_head_dim)
       return fail(err, LINNET_BAD_FILE, label, ": q_lora_rank, qk_nope_dim, qk_rope_dim and v_head_dim are ", s.q_lora_rank, ", ", s.qk_nope_dim, ", ", s.qk_rope_dim, " and ", s.v_head_dim,
@@ -304,7 +304,7 @@ Status check_latent(const ModelSpec& s, Error* err, const char* label) {
   return LINNET_OK;
 }
 
-Status check_moe(const ModelSpec& s, Error* err, const char* label) {
+Status check_moe(const ModelSpec& s, Error* err, PathName label) {
   if (!s.n_experts) {
     if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias || s.router_groups || s.expert_capacity)
       return fail(err, LINNET_BAD_FILE, label, ": n_active, expert_ff, shared_ff or a field of the router beside n_experts = 0");
@@ -356,7 +356,7 @@ uint32_t spec_version(const ModelSpec& s) {
   return version;
 }
 
-Status spec_check(const ModelSpec& s, Error* err, const char* label) {
+Status spec_check(const ModelSpec& s, Error* err, PathName label) {
   for (size_t i = 0; i < kSpecFieldCount; ++i) {
     const SpecField& f = kSpecFields[i];
     if (s.n_layers == 0 && s.n_vocab >= 1) break;  // a vocabulary has no decoder

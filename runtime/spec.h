@@ -141,7 +141,7 @@ bool layer_moe(const ModelSpec& spec, uint32_t layer);
 // The oldest layout version that can say what this spec says.
 uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.
-Status spec_check(const ModelSpec& spec, Error* err, const char* label = "model");
+Status spec_check(const ModelSpec& spec, Error* err, PathName label = "model");
 // Whether this GGUF was made by `linnet convert` (of any version).
 bool is_packed(const Gguf& file);
 // From `linnet.spec.*` of a packed file, checked; all fields must be there, an unknown one is LINNET_UNSUPPORTED (made by a newer linnet).

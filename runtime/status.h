@@ -12,42 +12,36 @@ namespace linnet {
 using Status = linnet_status;
 using Error = linnet_error;
 
-// Appends to a caller-owned Error, truncating; the text is always NUL-terminated.
+// The first piece of s for a terminal or an error text, which s loses: a character as it is, or an escape in `room` for what a terminal would obey or hide (control characters of
+// C0 and C1, DEL, overrides of the writing direction, line separators: "\x1b", "\u202e") and for a byte that is no UTF-8 ("\xff"). s is not empty.
+std::string_view printable_piece(std::string_view* s, char (&room)[8]);
+
+// A path from the caller; of a long one the end is shown, so that the reason behind it is not cut off.
+struct PathName {
+  PathName(const char* p);  // no code of the C++ library where it is used
+  explicit PathName(std::string_view p) : path(p) {}
+  std::string_view path;
+};
+
+// Appends to a caller-owned Error, truncating between characters; the text is always NUL-terminated.
 class ErrorText {
  public:
   explicit ErrorText(Error* err) : err_(err) {}
 
-  void part(std::string_view s) {
-    for (const char c : s) put(static_cast<unsigned char>(c) < 0x20 ? '?' : c);  // names from files may hold anything
-  }
+  void part(std::string_view s);  // names from files may hold anything
   void part(const char* s) { part(std::string_view(s ? s : "(null)")); }
-  void part(char c) { put(c); }
+  void part(PathName p);
+  void part(char c) { part(std::string_view(&c, 1)); }
   void part(bool b) { part(b ? std::string_view("true") : std::string_view("false")); }
-
   template <class T, std::enable_if_t<std::is_integral_v<T>, int> = 0>
   void part(T v) {
-    char digits[24];
-    size_t n = 0;
-    bool negative = false;
-    uint64_t u = static_cast<uint64_t>(v);
-    if constexpr (std::is_signed_v<T>) {
-      negative = v < 0;
-      if (negative) u = uint64_t{0} - u;
-    }
-    do {
-      digits[n++] = static_cast<char>('0' + u % 10);
-      u /= 10;
-    } while (u);
-    if (negative) put('-');
-    while (n) put(digits[--n]);
+    const bool negative = std::is_signed_v<T> && v < T{0};
+    number(negative, negative ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v));
   }
 
  private:
-  void put(char c) {
-    if (n_ + 1 >= sizeof err_->text) return;
-    err_->text[n_++] = c;
-    err_->text[n_] = '\0';
-  }
+  void number(bool negative, uint64_t v);
+  void put(std::string_view piece);
   Error* err_;
   size_t n_ = 0;
 };

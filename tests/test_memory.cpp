@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "runtime/gguf.h"
@@ -27,35 +31,33 @@
 #if INTERPOSED
 static std::atomic<bool> armed{false};
 static std::atomic<long> n_allocations{0};
+static std::atomic<long> left{-1};      // allocations until one fails; -1: none does
+static std::atomic<bool> for_good{false};  // all that follow it fail too
+
+static bool refused() {
+  if (armed) ++n_allocations;
+  if (left < 0 || (left > 0 && left-- > 0)) return false;
+  if (!for_good) left = -2;  // was reached
+  else ++n_allocations;
+  errno = ENOMEM;
+  return true;
+}
 
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
-void* malloc(size_t n) {
-  if (armed) ++n_allocations;
-  return __libc_malloc(n);
-}
-void* calloc(size_t n, size_t m) {
-  if (armed) ++n_allocations;
-  return __libc_calloc(n, m);
-}
-void* realloc(void* p, size_t n) {
-  if (armed) ++n_allocations;
-  return __libc_realloc(p, n);
-}
-void* aligned_alloc(size_t a, size_t n) {
-  if (armed) ++n_allocations;
-  return __libc_memalign(a, n);
-}
+void* malloc(size_t n) { return refused() ? nullptr : __libc_malloc(n); }
+void* calloc(size_t n, size_t m) { return refused() ? nullptr : __libc_calloc(n, m); }
+void* realloc(void* p, size_t n) { return refused() ? nullptr : __libc_realloc(p, n); }
+void* aligned_alloc(size_t a, size_t n) { return refused() ? nullptr : __libc_memalign(a, n); }
 int posix_memalign(void** out, size_t a, size_t n) {
-  if (armed) ++n_allocations;
-  *out = __libc_memalign(a, n);
-  return *out ? 0 : 12;
+  *out = refused() ? nullptr : __libc_memalign(a, n);
+  return *out ? 0 : ENOMEM;
 }
 void* mmap(void* at, size_t n, int prot, int flags, int fd, off_t offset) {
-  if (armed && fd < 0) ++n_allocations;  // a file that is mapped takes no memory
+  if (fd < 0 && refused()) return MAP_FAILED;  // a file that is mapped takes no memory
   static auto real = reinterpret_cast<void* (*)(void*, size_t, int, int, int, off_t)>(dlsym(RTLD_NEXT, "mmap"));
   return real(at, n, prot, flags, fd, offset);
 }
@@ -370,3 +372,131 @@ TEST_CASE("no allocation between init and fini") {
   std::printf("skipped: the sanitizer owns malloc here\n");
 #endif
 }
+
+#if INTERPOSED
+namespace {
+
+// fn(&err) with its 1st, 2nd, ... allocation failing, alone and with all that follow, until it needs no more of them. Every time it says so, or did without; after(status, err) looks at what
+// it left behind. Of long calls every one at first, then ever fewer unless LINNET_TEST_FULL is set.
+template <class Fn, class After>
+void every_allocation(const char* what, const Fn& fn, const After& after) {
+  const bool full = std::getenv("LINNET_TEST_FULL") != nullptr;
+  for (const bool all : {false, true}) {
+    long k = 0, failures = 0;
+    for (;; k += full ? 1 : 1 + k / 60) {
+      INFO(what << ": allocation " << k << (all ? " and all behind it" : ""));
+      linnet_error err{};
+      for_good = all;
+      n_allocations = 0;
+      left = k;
+      const linnet_status status = fn(&err);
+      const bool reached = left == -2 || n_allocations > 0;
+      left = -1;
+      if (!reached) {
+        INFO(err.text);
+        REQUIRE(status == LINNET_OK);
+        after(status, err);
+        break;
+      }
+      if (status != LINNET_OK) {
+        ++failures;
+        INFO(err.text);
+        REQUIRE(status == LINNET_NO_MEMORY);
+        REQUIRE(err.code == LINNET_NO_MEMORY);
+        REQUIRE(std::string(err.text).find("memory") != std::string::npos);
+      }
+      after(status, err);
+    }
+    CHECK(failures > 0);
+    std::printf("%s: %ld allocations%s, %ld failed calls\n", what, k, all ? ", all behind fail too" : "", failures);
+  }
+}
+
+size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_CASE("convert: every allocation may fail") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("linnet-memory-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string out = folder / "out.gguf";
+  linnet::convert::Options options, plain;
+  plain.plain = true;
+  for (const auto& [source, how] : {std::pair<std::string, const linnet::convert::Options*>{"tests/golden/llama", &options}, {"tests/golden/gemma3-whole", &options}, {"tests/golden/phi3", &plain}}) {
+    every_allocation(
+        source.c_str(), [&](linnet_error* err) { return linnet::convert::convert_to_file(source, out, *how, err); },
+        [&](linnet_status status, const linnet_error&) {
+          REQUIRE(files_in(folder) == (status == LINNET_OK ? 1u : 0u));
+          std::filesystem::remove(out);
+        });
+  }
+  linnet_error err{};
+  REQUIRE(linnet::convert::convert_to_file("tests/golden/phi3", out, plain, &err) == LINNET_OK);
+  linnet::convert::Image image;
+  const auto drop = [&](linnet_status status, const linnet_error&) {
+    REQUIRE((image.data != nullptr) == (status == LINNET_OK));
+    linnet::convert::image_free(&image);
+  };
+  every_allocation("a plain GGUF", [&](linnet_error* e) { return linnet::convert::convert_to_memory(out, options, &image, e); }, drop);
+  options.vocab_only = true;
+  for (const std::string source : {"tests/golden/tokenizers/wordpiece-txt", "tests/golden/tokenizers/unigram-spm", "tests/golden/tokenizers/metaspace"})
+    every_allocation(source.c_str(), [&](linnet_error* e) { return linnet::convert::convert_to_memory(source, options, &image, e); }, drop);
+  linnet::convert::Description description;
+  every_allocation("describe", [&](linnet_error* e) { return linnet::convert::describe(out, &description, e); },
+                   [&](linnet_status status, const linnet_error&) {
+                     REQUIRE(description.tensors.empty() == (status != LINNET_OK));
+                     description = {};
+                   });
+  linnet::convert::Loaded loaded;
+  every_allocation("load", [&](linnet_error* e) { return linnet::convert::load(out, LINNET_LOAD_MAP, {}, &loaded, e); },
+                   [&](linnet_status status, const linnet_error&) {
+                     REQUIRE((loaded.file.data != nullptr) == (status == LINNET_OK));
+                     linnet::convert::unload(&loaded);
+                   });
+  linnet::convert::Cost cost;
+  every_allocation("cost", [&](linnet_error* e) { return linnet::convert::cost(out, {}, &cost, e); }, [](linnet_status, const linnet_error&) {});
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("grammars: every allocation may fail") {
+  CHECK(std::string(linnet_status_text(LINNET_NO_MEMORY)) == "LINNET_NO_MEMORY");
+  const std::string tools =
+      R"([{"name":"set","parameters":{"type":"object","properties":{"a":{"enum":[1,"x",{"b":[1E2,{"c":null}]}]},"d":{"type":"string","pattern":"[a-c]+"},)"
+      R"("e":{"oneOf":[{"type":"integer","minimum":3},{"$ref":"#/$defs/f"}]}},"required":["a"],"$defs":{"f":{"type":"array","items":{"type":"number"}}}}}])";
+  std::vector<char> blob(1 << 16, 'x');
+  const std::vector<char> before = blob;
+  size_t n = 7;
+  every_allocation("linnet_grammar_compile",
+                   [&](linnet_error* err) {
+                     return linnet_grammar_compile({tools.data(), tools.size()}, "tools", LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, err);
+                   },
+                   [&](linnet_status status, const linnet_error&) {
+                     if (status != LINNET_OK) REQUIRE((n == 7 && blob == before));
+                     n = 7;
+                     std::copy(before.begin(), before.end(), blob.begin());
+                   });
+}
+
+#if LINNET_TEST_PROFILES
+TEST_CASE("profiles: every allocation may fail") {
+  linnet_board board{};
+  board.size = sizeof board;
+  linnet_error err{};
+  REQUIRE(linnet_board_detect(nullptr, &board, &err) == LINNET_OK);
+  linnet_profile profile{};
+  linnet_match match{};
+  const auto untouched = [&](linnet_status status, const linnet_error&) {
+    if (status != LINNET_OK) REQUIRE((profile.n_threads == 0 && profile.name[0] == 0 && match.points == 0 && match.why[0] == 0));
+    profile = {}, match = {};
+    profile.size = sizeof profile, match.size = sizeof match;
+  };
+  untouched(LINNET_OK, err);
+  every_allocation("linnet_profile_read", [&](linnet_error* e) { return linnet_profile_read("configs/raspberry-pi-5.yaml", &board, &profile, &match, e); }, untouched);
+  every_allocation("linnet_profile_pick", [&](linnet_error* e) { return linnet_profile_pick("configs", &board, &profile, nullptr, 0, &match, e); }, untouched);
+}
+#endif
+#else
+TEST_CASE("every allocation may fail") { std::printf("skipped: with sanitizers, which bring their own malloc\n"); }
+#endif

@@ -928,7 +928,7 @@ TEST_CASE("safetensors: hostile headers") {
   REFUSED(changed("[12,28]", "[18446744073709551599,18446744073709551615]", e), LINNET_BAD_FILE, "leaves a gap");
 
   // Names that hold anything; a name too long for the message.
-  REFUSED(parse(R"({"\u0000\n":3})", 0, e), LINNET_BAD_FILE, "tensor '\x3f\x3f': 3");
+  REFUSED(parse(R"({"\u0000\n":3})", 0, e), LINNET_BAD_FILE, R"(tensor '\x00\x0a': 3)");
   REFUSED(parse("{\"" + std::string(5000, 'n') + "\":3}", 0, e), LINNET_BAD_FILE, "m.safetensors: tensor 'nnn");
 
   // Cut anywhere.
@@ -1067,7 +1067,7 @@ TEST_CASE("folder: tensors") {
     write_tensors(folder, "model.safetensors", shapes, dtypes);
     return source_from_folder(folder.path, &s, e);
   };
-  REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "no config.json in " + folder.path);
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, folder.path + ": holds no config.json");
   write_config(folder, {});
   REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "no model.safetensors and no model.safetensors.index.json");
   folder.write("pytorch_model.bin", "x");

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "../../kernels_cpu/pack.h"
 #include "../architectures.h"
@@ -17,14 +19,6 @@
 
 namespace linnet::convert {
 namespace {
-
-constexpr std::string_view kSynthetic = "synthetic:";
-
-bool is_synthetic(const std::string& src) { return src.compare(0, kSynthetic.size(), kSynthetic) == 0; }
-bool is_folder(const std::string& path) {
-  struct stat st;
-  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 // ---- the plan: which tensors, in which order, under which keys --------------------------------------------------------------
 
@@ -362,7 +356,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
       LINNET_TRY(tokenizer_from_folder(src, &out->tokenizer, err));
       std::memcpy(out->spec.architecture, "vocab", 6);
     }
-    if (out->tokenizer.bytes.empty()) return fail(err, LINNET_BAD_FILE, src, ": no tokenizer");
+    if (out->tokenizer.bytes.empty()) return fail(err, LINNET_BAD_FILE, PathName(src), ": no tokenizer");
     out->spec.n_vocab = static_cast<uint32_t>(out->tokenizer.tokens.size());
   } else if (is_synthetic(src)) {
     LINNET_TRY(source_synthetic(src.substr(kSynthetic.size()), options.seed, out, err));
@@ -373,7 +367,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   }
   LINNET_TRY(spec_check(out->spec, err, src.c_str()));
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
-    return fail(err, LINNET_BAD_FILE, src, ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
+    return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
   mark_chat_tokens(out);
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, err);
@@ -397,7 +391,7 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   std::vector<const SourceTensor*> tensors;
   LINNET_TRY(open_source(src, options, &source, err));
   if (options.notes) *options.notes = source.tokenizer.notes;
-  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty()) return fail(err, LINNET_UNSUPPORTED, src, ": ", source.needs_format);
+  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty()) return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source.needs_format);
   LINNET_TRY(in_order(source, &tensors, err));
 
   GgufBuilder builder;
@@ -447,9 +441,8 @@ bool is_part_of(const std::string& path, const std::string& src) {
   std::vector<std::string> files;
   if (!is_folder(src)) {
     files = gguf_parts(src);
-  } else if (DIR* folder = opendir(src.c_str())) {
-    while (const dirent* e = readdir(folder)) files.push_back(src + "/" + e->d_name);
-    closedir(folder);
+  } else if (const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(src.c_str()), [](DIR* d) { return d ? closedir(d) : 0; }); folder) {
+    while (const dirent* e = readdir(folder.get())) files.push_back(src + "/" + e->d_name);
   }
   for (const std::string& f : files)
     if (struct stat in; stat(f.c_str(), &in) == 0)
@@ -463,12 +456,14 @@ bool is_part_of(const std::string& path, const std::string& src) {
 linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err) {
   if (options.shape_only) return fail(err, LINNET_BAD_ARG, "output '", out_path, "': a shape has no weights that a file could hold");
   if (out_path.empty()) return fail(err, LINNET_BAD_ARG, "output: the path is empty");
-  if (is_part_of(out_path, src)) return fail(err, LINNET_BAD_ARG, "output '", out_path, "' is a file of the source");
-  return convert(src, options, {&out_path, nullptr}, err);
+  return guarded_source(src, err, [&] {
+    if (is_part_of(out_path, src)) return fail(err, LINNET_BAD_ARG, "output '", out_path, "' is a file of the source");
+    return convert(src, options, {&out_path, nullptr}, err);
+  });
 }
 
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err) {
-  return convert(src, options, {nullptr, out}, err);
+  return guarded_source(src, err, [&] { return convert(src, options, {nullptr, out}, err); });
 }
 
 void image_free(Image* image) {
@@ -478,28 +473,23 @@ void image_free(Image* image) {
 
 linnet_status load(const std::string& path, linnet_load how, const Options& options, Loaded* out, linnet_error* err) {
   *out = {};
-  if (!is_synthetic(path) && !is_folder(path)) {
-    linnet_view file = {};
-    LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &file, err));
-    const auto gguf = std::make_unique<Gguf>();
-    const Status opened = gguf_open(file.data, file.bytes, path.c_str(), gguf.get(), err);
-    const bool packed = opened == LINNET_OK && is_packed(*gguf);
-    if (packed && how == LINNET_LOAD_MAP) {
-      out->file = file;
-      out->mapped = true;
-      return LINNET_OK;
+  return guarded_source(path, err, [&] {
+    if (!is_synthetic(path) && !is_folder(path)) {
+      Mapped file;
+      LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &file.view, err));
+      const auto gguf = std::make_unique<Gguf>();
+      LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
+      if (is_packed(*gguf)) {
+        if (how == LINNET_LOAD_MAP) std::swap(out->file, file.view);
+        else LINNET_TRY(linnet_file_load(path.c_str(), how, options.progress, options.user, &out->file, err));
+        out->mapped = true;
+        return LINNET_OK;
+      }
     }
-    linnet_file_unmap(&file);
-    LINNET_TRY(opened);
-    if (packed) {
-      LINNET_TRY(linnet_file_load(path.c_str(), how, options.progress, options.user, &out->file, err));
-      out->mapped = true;
-      return LINNET_OK;
-    }
-  }
-  LINNET_TRY(convert_to_memory(path, options, &out->image, err));
-  out->file = out->image.view();
-  return LINNET_OK;
+    LINNET_TRY(convert(path, options, {nullptr, &out->image}, err));
+    out->file = out->image.view();
+    return LINNET_OK;
+  });
 }
 
 void unload(Loaded* loaded) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linnet.h"
@@ -12,6 +13,8 @@ class Replacement;
 }
 
 namespace linnet::convert {
+
+// Functions that return a status throw nothing: a failed allocation is LINNET_NO_MEMORY. Errors of a file's content begin with its path as it was given.
 
 // ---- files of an app's own, by the ways that linnet's go -------------------------------------------------------------------------
 
@@ -141,7 +144,9 @@ struct Cost {
 };
 linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err);
 
-// Names for `--synthetic`.
+// Names for `--synthetic`. Throws std::bad_alloc, as the next.
 std::vector<std::string> shapes();
+// Text of others for a terminal: what that would obey or hide, and bytes that are no UTF-8, as error texts have them: "\x1b", "\u202e".
+std::string printable(std::string_view text);
 
 }  // namespace linnet::convert

@@ -1,6 +1,4 @@
 // What `linnet inspect --cost` shows: operations and bytes of a pass by step, counted from shapes. Nothing is packed and nothing runs.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -158,38 +156,31 @@ Format format_of_most(const std::vector<Tensor>& tensors, const ModelSpec& spec)
   return static_cast<Format>(std::max_element(by, by + kMaxFormat + 1) - by);
 }
 
-}  // namespace
-
-linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err) {
-  *out = {};
+Status cost_of(const std::string& path, const CostParams& params, Cost* out, Error* err) {
   Source source;
   ModelSpec spec = {};
   std::vector<Tensor> tensors;
-  constexpr std::string_view kSynthetic = "synthetic:";
-  struct stat st;
   bool packed = false;
   if (params.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(params.weights))) return fail(err, LINNET_BAD_ARG, "cost: no weights are in format ", uint32_t{params.weights});
-  if (path.compare(0, kSynthetic.size(), kSynthetic) == 0) {
+  if (is_synthetic(path)) {
     LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
-  } else if (stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
+  } else if (is_folder(path)) {
     LINNET_TRY(source_from_folder(path, &source, err));
   } else {
-    linnet_view view = {};
-    LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &view, err));
+    Mapped mapped;
+    LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &mapped.view, err));
     const auto file = std::make_unique<Gguf>();
-    Status status = gguf_open(view.data, view.bytes, path.c_str(), file.get(), err);
-    packed = status == LINNET_OK && is_packed(*file);
-    if (packed) status = spec_read(*file, &spec, err);
-    if (packed && status == LINNET_OK) status = tensors_of(*file, spec, params.weights, &tensors, err);
-    linnet_file_unmap(&view);
-    LINNET_TRY(status);
+    LINNET_TRY(gguf_open(mapped.view.data, mapped.view.bytes, path.c_str(), file.get(), err));
+    packed = is_packed(*file);
+    if (packed) LINNET_TRY(spec_read(*file, &spec, err));
+    if (packed) LINNET_TRY(tensors_of(*file, spec, params.weights, &tensors, err));
     if (!packed) LINNET_TRY(source_from_gguf(path, &source, err));
   }
   if (!packed) {
     spec = source.spec;
     for (const SourceTensor& t : source.tensors) tensors.push_back({t.role, t.layer, packed_format(t, params.weights)});
   }
-  if (spec.n_layers == 0) return fail(err, LINNET_UNSUPPORTED, path, ": only a vocabulary, nothing to compute");
+  if (spec.n_layers == 0) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": only a vocabulary, nothing to compute");
   CostParams p = params;
   if (p.k == LINNET_FORMAT_DEFAULT) p.k = LINNET_I8;
   if (p.v == LINNET_FORMAT_DEFAULT) p.v = LINNET_I8;
@@ -200,6 +191,17 @@ linnet_status cost(const std::string& path, const CostParams& params, Cost* out,
   out->n_layers = spec.n_layers;
   Counter(spec, p, out).count(tensors);
   return LINNET_OK;
+}
+
+}  // namespace
+
+linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err) {
+  return guarded_source(path, err, [&] {
+    Cost c;
+    LINNET_TRY(cost_of(path, params, &c, err));
+    *out = std::move(c);
+    return LINNET_OK;
+  });
 }
 
 }  // namespace linnet::convert

@@ -1,6 +1,4 @@
 // What `linnet inspect` shows: headers and specs are read, no weights.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -99,51 +97,50 @@ void put_tensors(const Gguf& file, Description* out) {
 }
 
 Status describe_gguf(const std::string& path, Description* out, Error* err) {
-  linnet_view view = {};
-  LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &view, err));
+  Mapped mapped;
+  LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &mapped.view, err));
   const auto file = std::make_unique<Gguf>();
-  const Status opened = gguf_open(view.data, view.bytes, path.c_str(), file.get(), err);
-  if (opened == LINNET_OK) {
-    const bool packed = is_packed(*file);
-    Error why = {};
-    out->kind = packed ? "packed GGUF" : "GGUF";
-    out->name = text_key(*file, "general.name");
-    out->architecture = text_key(*file, "general.architecture");
-    out->tokenizer = text_key(*file, "tokenizer.ggml.model");
-    GgufValue tokens;
-    if (file->key("tokenizer.ggml.tokens", &tokens) && tokens.type == kGgufArray) out->n_tokens = tokens.count;
-    put_tensors(*file, out);
-    ChatFormat chat;
-    if (chat_read(*file, &chat, &why) == LINNET_OK) put_chat(chat, chat.has_template, out);
-    else out->unsupported = why.text;
-    ModelSpec spec = {};
-    Source source;
-    const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);
-    if (readable == LINNET_OK) put_spec(packed ? spec : source.spec, out);
-    else out->unsupported = why.text;
-  }
-  linnet_file_unmap(&view);
-  return opened;
+  LINNET_TRY(gguf_open(mapped.view.data, mapped.view.bytes, path.c_str(), file.get(), err));
+  const bool packed = is_packed(*file);
+  Error why = {};
+  out->kind = packed ? "packed GGUF" : "GGUF";
+  out->name = text_key(*file, "general.name");
+  out->architecture = text_key(*file, "general.architecture");
+  out->tokenizer = text_key(*file, "tokenizer.ggml.model");
+  GgufValue tokens;
+  if (file->key("tokenizer.ggml.tokens", &tokens) && tokens.type == kGgufArray) out->n_tokens = tokens.count;
+  put_tensors(*file, out);
+  ChatFormat chat;
+  if (chat_read(*file, &chat, &why) == LINNET_OK) put_chat(chat, chat.has_template, out);
+  else out->unsupported = why.text;
+  ModelSpec spec = {};
+  Source source;
+  const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);
+  if (readable == LINNET_NO_MEMORY) return fail(err, readable, why.text);
+  if (readable == LINNET_OK) put_spec(packed ? spec : source.spec, out);
+  else out->unsupported = why.text;
+  return LINNET_OK;
 }
 
 }  // namespace
 
 linnet_status describe(const std::string& path, Description* out, linnet_error* err) {
-  constexpr std::string_view kSynthetic = "synthetic:";
-  struct stat st;
-  *out = {};
-  Source source;
-  if (path.compare(0, kSynthetic.size(), kSynthetic) == 0) {
-    out->kind = "synthetic";
-    LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
-  } else if (stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) {
-    out->kind = "Hugging Face folder";
-    LINNET_TRY(source_from_folder(path, &source, err));
-  } else {
-    return describe_gguf(path, out, err);
-  }
-  put_source(source, out);
-  return LINNET_OK;
+  return guarded_source(path, err, [&] {
+    Description d;
+    Source source;
+    if (is_synthetic(path)) {
+      d.kind = "synthetic";
+      LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
+    } else if (is_folder(path)) {
+      d.kind = "Hugging Face folder";
+      LINNET_TRY(source_from_folder(path, &source, err));
+    } else {
+      LINNET_TRY(describe_gguf(path, &d, err));
+    }
+    if (!source.tensors.empty()) put_source(source, &d);
+    *out = std::move(d);
+    return LINNET_OK;
+  });
 }
 
 }  // namespace linnet::convert

@@ -351,7 +351,8 @@ Status read_chat(const std::string& folder, Source* out, Error* err) {
   bool found = false;
   LINNET_TRY(read_file(folder + "/chat_template.jinja", kConfigMaxBytes, &out->chat_template, &found, err));
   LINNET_TRY(read_file(folder + "/tokenizer_config.json", kConfigMaxBytes, &text, &found, err));
-  nlohmann::json config;
+  JsonTree tree;
+  nlohmann::json& config = tree.root;
   if (found && out->chat_template.empty()) {
     LINNET_TRY(json_parse_python(text, "tokenizer_config.json", &config, err));
     get_string(config, "chat_template", &out->chat_template);  // some have a list of named templates: of no use here
@@ -382,7 +383,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   std::string config;
   bool found = false;
   LINNET_TRY(read_file(folder + "/config.json", kConfigMaxBytes, &config, &found, err));
-  if (!found) return fail(err, LINNET_BAD_FILE, "no config.json in ", folder);
+  if (!found) return fail(err, LINNET_BAD_FILE, PathName(folder), ": holds no config.json");
   HfConfig parsed;
   LINNET_TRY(read_config(config, "config.json", &parsed, err));
   out->spec = parsed.spec;

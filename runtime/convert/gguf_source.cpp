@@ -65,9 +65,9 @@ Status open_part(const std::string& path, Files* files, Error* err) {
   const Status s = gguf_open(p->view.data, p->view.bytes, p->path.c_str(), &p->gguf, err);
   constexpr std::string_view kTensors = ".safetensors";
   if (s != LINNET_OK && path.size() > kTensors.size() && path.compare(path.size() - kTensors.size(), kTensors.size(), kTensors) == 0)
-    return fail(err, LINNET_BAD_ARG, path, ": give the folder that holds this file and its config.json");
+    return fail(err, LINNET_BAD_ARG, PathName(path), ": give the folder that holds this file and its config.json");
   LINNET_TRY(s);
-  if (is_packed(p->gguf)) return fail(err, LINNET_UNSUPPORTED, path, ": packed by linnet already; convert what it was made from");
+  if (is_packed(p->gguf)) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": packed by linnet already; convert what it was made from");
   return LINNET_OK;
 }
 
@@ -84,7 +84,7 @@ Status open_files(const std::string& path, Files* files, Error* err) {
   uint32_t part = 0, parts = 0;
   const bool split = split_name(path, &stem, &part, &parts) && parts > 1;
   if (split && (part < 1 || part > parts || parts > kMaxParts))
-    return fail(err, LINNET_BAD_FILE, path, ": part ", part, " of ", parts, " (1 to at most ", kMaxParts, " parts)");
+    return fail(err, LINNET_BAD_FILE, PathName(path), ": part ", part, " of ", parts, " (1 to at most ", kMaxParts, " parts)");
   for (const std::string& name : gguf_parts(path)) LINNET_TRY(open_part(name, files, err));
   uint64_t n_tensors = 0;
   for (size_t i = 0; i < files->parts.size(); ++i) {
@@ -95,13 +95,13 @@ Status open_files(const std::string& path, Files* files, Error* err) {
       LINNET_TRY(split_number(p.gguf, "split.count", parts, err));
       LINNET_TRY(split_number(p.gguf, "split.no", i, err));
     } else if (p.gguf.key("split.count", &v) && v.is_uint(&count) && count > 1) {
-      return fail(err, LINNET_BAD_FILE, p.path, ": one of ", count, " parts, but not named like <model>-00001-of-", count, ".gguf (five digits each)");
+      return fail(err, LINNET_BAD_FILE, PathName(p.path), ": one of ", count, " parts, but not named like <model>-00001-of-", count, ".gguf (five digits each)");
     }
     for (uint32_t t = 0; t < p.gguf.n_tensors; ++t) {
       GgufTensor tensor;
       p.gguf.tensor_entry(t, &tensor);
       if (!files->tensors.emplace(tensor.name, std::pair(&p, tensor)).second)
-        return fail(err, LINNET_BAD_FILE, p.path, ": tensor '", tensor.name, "' is in another part too");
+        return fail(err, LINNET_BAD_FILE, PathName(p.path), ": tensor '", tensor.name, "' is in another part too");
     }
     n_tensors += p.gguf.n_tensors;
   }
@@ -604,10 +604,10 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   dims.resize(3, 1);
   const bool flat = !want.matrix && !role_of_experts(role) && g.n_dims == 1 && g.dims[0] == t.n;
   if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
-    return fail(err, LINNET_BAD_FILE, path, ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
-  if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
+    return fail(err, LINNET_BAD_FILE, PathName(path), ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
+  if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
   const GgmlType type = ggml_type(g.type);
-  if (t.k % type.values != 0) return fail(err, LINNET_UNSUPPORTED, path, ": tensor '", place.name, "': type ", type.name, " is for matrices; a vector is F32, F16 or BF16");
+  if (t.k % type.values != 0) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", type.name, " is for matrices; a vector is F32, F16 or BF16");
   used->insert(place.name);
   t.source_name = place.name;
   t.source_type = type.name;
@@ -708,7 +708,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     out->spec.rope_kind = kRopeHalves;
   }
   for (const auto& [name, where] : files->tensors)
-    if (!used.count(std::string(name))) return fail(err, LINNET_UNSUPPORTED, where.first->path, ": tensor '", name, "' is unknown, or has no place in a model of ", out->spec.n_layers, " layers");
+    if (!used.count(std::string(name))) return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ", out->spec.n_layers, " layers");
   std::string vocabulary;
   if (!is_text_key(g, "tokenizer.ggml.model", &vocabulary) || vocabulary == "no_vocab" || vocabulary == "none") return LINNET_OK;
   return tokenizer_from_gguf(g, &out->tokenizer, err);

@@ -548,8 +548,8 @@ class ConfigReader : ConfigKeys {
 }  // namespace
 
 Status read_config(std::string_view text, const char* label, HfConfig* out, Error* err) {
-  json config;
-  LINNET_TRY(json_parse_python(std::string(text), label, &config, err));
+  JsonTree config;
+  LINNET_TRY(json_parse_python(std::string(text), label, &config.root, err));
   return ConfigReader(std::move(config), label, err).read(out);
 }
 

@@ -1,6 +1,7 @@
 #include "hf_keys.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace linnet::convert {
 namespace {
@@ -52,6 +53,11 @@ constexpr HfOnly kOnlyAt[] = {
     {"pruned_heads", "{}"}, {"qk_layernorm", "false"}, {"qk_ln", "false"}, {"rope_interleaved", "false"}, {"rotary_scaling_factor", "1.0"},
     {"scale_attn_by_inverse_layer_idx", "false"}, {"scale_attn_weights", "true"}, {"use_bidirectional_attention", "false"}, {"use_cla", "false"},
     {"use_mixed_mlp_moe", "false"}, {"use_mla", "false"}, {"use_mrope", "false"}, {"use_rotary_pos_emb", "true"}};
+std::string real_text(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.10g", v);
+  return text;
+}
 template <class T>
 const SpecField& spec_row(const ModelSpec& spec, const T& field) {
   const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&spec);
@@ -112,28 +118,29 @@ Status ConfigKeys::rename_keys() {
   const char* const outer = whole_ ? "text_config" : arch_->nested;
   if (const json* nested = outer ? json_member(config_, outer) : nullptr; nested && !nested->is_null()) {
     if (!nested->is_object()) return wrong(outer, *nested, "an object");
-    const json inner = *nested;
+    JsonTree inner;
+    inner.root.swap(config_[outer]);
     config_.erase(outer);
-    for (const auto& [key, value] : *inner.get_ptr<const json::object_t*>()) {
+    for (auto& [key, value] : *inner.root.get_ptr<json::object_t*>()) {
       if (key == "model_type" || listed(kHarmless, key) || ((key == "tie_word_embeddings" || value.is_null()) && json_member(config_, key))) continue;  // the whole's counts
-      LINNET_TRY(put_key(key, std::string(outer) + "." + key, value));
+      LINNET_TRY(put_key(key, std::string(outer) + "." + key, &value));
     }
   }
   for (const HfAlias* a = arch_->aliases; a && a->name; ++a) {
-    const json* found = json_member(config_, a->name);
-    if (!found) continue;
-    const json value = *found;
+    if (!json_member(config_, a->name)) continue;
+    JsonTree value;
+    value.root.swap(config_[a->name]);
     config_.erase(a->name);
-    if (!value.is_null()) LINNET_TRY(put_key(a->key, a->name, value));
+    if (!value.root.is_null()) LINNET_TRY(put_key(a->key, a->name, &value.root));
   }
   return LINNET_OK;
 }
-Status ConfigKeys::put_key(const std::string& key, const std::string& name, const json& value) {
+Status ConfigKeys::put_key(const std::string& key, const std::string& name, json* value) {
   const json* there = json_member(config_, key);
   if (key == "hidden_act" && arch_->gelu_is_tanh) config_.erase(key), there = nullptr;  // Gemma 1 says "gelu" there, and means this one
-  if (there && !there->is_null() && *there != value) return refuse(LINNET_BAD_FILE, "'", name, "' is ", json_show(value), ", but '", shown(key), "' is ", json_show(*there));
-  config_[key] = value;
+  if (there && !there->is_null() && *there != *value) return refuse(LINNET_BAD_FILE, "'", name, "' is ", json_show(*value), ", but '", shown(key), "' is ", json_show(*there));
   names_[key] = name;
+  config_[key].swap(*value);
   return LINNET_OK;
 }
 
@@ -176,10 +183,10 @@ Status ConfigKeys::read_number(const json& from, const char* key, uint32_t Model
   const json* value = json_member(from, key);
   if (!value || value->is_null()) return LINNET_OK;
   const SpecField& row = spec_row(*spec, spec->*field);
-  const double min = std::max(1.0, row.min);
+  const uint64_t min = std::max(uint64_t{1}, static_cast<uint64_t>(row.min)), max = static_cast<uint64_t>(row.max);
   uint32_t number = 0;
-  if (get_u32(from, key, &number) != Got::kFound || number < min || number > row.max)
-    return wrong(key, *value, "an integer from " + json(min).dump() + " to " + json(row.max).dump());
+  if (get_u32(from, key, &number) != Got::kFound || number < min || number > max)
+    return wrong(key, *value, "an integer from " + std::to_string(min) + " to " + std::to_string(max));
   spec->*field = number;
   return LINNET_OK;
 }
@@ -189,7 +196,7 @@ Status ConfigKeys::read_number(const json& from, const char* key, double ModelSp
   const SpecField& row = spec_row(*spec, spec->*field);
   double number = 0;
   if (get_double(from, key, &number) != Got::kFound || !(number >= row.min && number <= row.max))
-    return wrong(key, *value, "a number from " + json(row.min).dump() + " to " + json(row.max).dump());
+    return wrong(key, *value, "a number from " + real_text(row.min) + " to " + real_text(row.max));
   spec->*field = number;
   return LINNET_OK;
 }

@@ -19,7 +19,7 @@ bool listed(const std::string_view (&list)[N], std::string_view key) {
 
 class ConfigKeys {
  public:
-  ConfigKeys(nlohmann::json config, const char* label, Error* err) : config_(std::move(config)), label_(label), err_(err) {}
+  ConfigKeys(JsonTree&& config, const char* label, Error* err) : tree_(std::move(config)), label_(label), err_(err) {}
   // The first call: finds the family, gives the keys their names, and refuses those that are not known.
   Status open();
 
@@ -44,7 +44,8 @@ class ConfigKeys {
   Status read_flag(const char* key, bool absent, bool* out);
   Status read_count(const char* key, uint32_t* out);  // 0 allowed; absent or null leaves *out
 
-  json config_;
+  JsonTree tree_;
+  json& config_ = tree_.root;
   const char* label_;
   Error* err_;
   const Architecture* arch_ = nullptr;
@@ -53,7 +54,7 @@ class ConfigKeys {
  private:
   Status pick_architecture();
   Status rename_keys();
-  Status put_key(const std::string& key, const std::string& name, const json& value);
+  Status put_key(const std::string& key, const std::string& name, json* value);
   bool of_row(std::string_view key) const;
   Status check_keys();
 

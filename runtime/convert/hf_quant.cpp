@@ -145,7 +145,8 @@ Status fp8_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, const
 
 Status quant_from_config(std::string_view text, const char* label, HfQuant* out, Error* err) {
   *out = {};
-  nlohmann::json config;
+  JsonTree tree;
+  nlohmann::json& config = tree.root;
   LINNET_TRY(json_parse_python(std::string(text), label, &config, err));
   const nlohmann::json* q = json_member(config, "quantization_config");
   if (!q || q->is_null()) return LINNET_OK;

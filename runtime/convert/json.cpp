@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../../platform/file.h"
+#include "../guard.h"
 #include "../reader.h"
 
 namespace linnet::convert {
@@ -139,8 +140,19 @@ Got found_or(const json* value, bool fits) { return !value ? Got::kMissing : val
 
 }  // namespace
 
+void json_clear(json* value) noexcept {
+  if (auto* array = value->get_ptr<json::array_t*>()) {
+    for (json& v : *array) json_clear(&v);
+    array->clear();
+  } else if (auto* object = value->get_ptr<json::object_t*>()) {
+    for (auto& [key, v] : *object) json_clear(&v);
+    object->clear();
+  }
+  *value = nullptr;
+}
+
 static Status parse(std::string_view text, const char* label, bool names, json* out, Error* err) {
-  *out = nullptr;
+  json_clear(out);
   if (text.size() > kJsonMaxBytes) return fail(err, LINNET_BAD_FILE, label, ": ", text.size(), " bytes of JSON, the limit is ", kJsonMaxBytes);
   Builder builder(label, text, names, out, err);
   // The parser takes a zero byte for the end of its input and would not see what follows; no JSON text holds one.
@@ -148,7 +160,7 @@ static Status parse(std::string_view text, const char* label, bool names, json* 
   const bool parsed =
       zero != text.npos ? builder.invalid_at(zero) : json::sax_parse(text.data(), text.data() + text.size(), &builder);
   if (parsed) return LINNET_OK;
-  *out = nullptr;
+  json_clear(out);
   return builder.status();
 }
 
@@ -160,24 +172,25 @@ Status json_parse_python(std::string text, const char* label, json* out, Error* 
 Status json_parse(std::string_view text, const char* label, json* out, Error* err) { return parse(text, label, false, out, err); }
 
 linnet_status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, linnet_error* err) {
-  if (found) *found = true;
-  Status status = LINNET_TOO_SMALL;
-  size_t n = 0;
-  for (size_t cap = std::min(max_bytes, kFirstRead);; cap = std::min(max_bytes, std::max(n, 2 * cap))) {
-    out->resize(cap);
-    status = file_read(path.c_str(), out->data(), cap, &n, err);
-    if (status != LINNET_TOO_SMALL || cap == max_bytes) break;
-  }
-  const bool missing = status == LINNET_IO && (errno == ENOENT || errno == ENOTDIR);
-  out->resize(status == LINNET_OK ? n : 0);
-  if (found && missing) {
-    *found = false;
-    return LINNET_OK;
-  }
-  const std::string shown = path.size() > 120 ? "..." + path.substr(path.size() - 117) : path;
-  if (status == LINNET_OK && is_lfs_pointer(out->data(), out->size())) return fail(err, LINNET_BAD_FILE, shown, ": ", kLfsPointer);
-  if (status != LINNET_TOO_SMALL) return status;
-  return fail(err, LINNET_BAD_FILE, shown, ": ", n, " bytes, the limit for this file is ", max_bytes);
+  return guarded(PathName(path), err, [&] {
+    if (found) *found = true;
+    Status status = LINNET_TOO_SMALL;
+    size_t n = 0;
+    for (size_t cap = std::min(max_bytes, kFirstRead);; cap = std::min(max_bytes, std::max(n, 2 * cap))) {
+      out->resize(cap);
+      status = file_read(path.c_str(), out->data(), cap, &n, err);
+      if (status != LINNET_TOO_SMALL || cap == max_bytes) break;
+    }
+    const bool missing = status == LINNET_IO && (errno == ENOENT || errno == ENOTDIR);
+    out->resize(status == LINNET_OK ? n : 0);
+    if (found && missing) {
+      *found = false;
+      return LINNET_OK;
+    }
+    if (status == LINNET_OK && is_lfs_pointer(out->data(), out->size())) return fail(err, LINNET_BAD_FILE, PathName(path), ": ", kLfsPointer);
+    if (status != LINNET_TOO_SMALL) return status;
+    return fail(err, LINNET_BAD_FILE, PathName(path), ": ", n, " bytes, the limit for this file is ", max_bytes);
+  });
 }
 
 const json* json_member(const json& from, std::string_view key) {

@@ -1,8 +1,8 @@
 // JSON of model folders, read with nlohmann/json under limits: depth, size, number of values, duplicate keys, invalid UTF-8 and trailing
-// bytes are refused by name; nothing throws. A byte order mark at the start is skipped, a number that no double holds is refused.
+// bytes are refused by name; nothing throws but where an allocation fails. A byte order mark at the start is skipped, a number that no double holds is refused.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -15,13 +15,22 @@ inline constexpr size_t kJsonMaxDepth = 64;
 inline constexpr size_t kJsonMaxBytes = size_t{256} << 20;
 inline constexpr size_t kJsonMaxValues = size_t{8} << 20;  // in all, objects and arrays included: the largest vocabularies have 2 million
 
-// label names the file in error texts. On failure *out is null; where the place is known, err->line is set.
+// Leaves null. nlohmann's own destructor puts what a value holds on a stack of its own, on the heap, which must not fail where an allocation has failed already: every tree goes
+// through here first, and none is copied. At most kJsonMaxDepth deep.
+void json_clear(nlohmann::json* value) noexcept;
+struct JsonTree {
+  nlohmann::json root;
+  JsonTree() = default;
+  JsonTree(JsonTree&& other) noexcept : root(std::move(other.root)) {}
+  ~JsonTree() { json_clear(&root); }
+};
+
+// label names the file in error texts. On failure *out is null; where the place is known, err->line is set. *out belongs to a JsonTree.
 Status json_parse(std::string_view text, const char* label, nlohmann::json* out, Error* err);
 // The same for files that Python writes, whose NaN, Infinity and -Infinity are numbers, though no getter takes them.
 Status json_parse_python(std::string text, const char* label, nlohmann::json* out, Error* err);
 
-// Checked access. Under JSON_NOEXCEPTION nlohmann's own at(), get<T>() and operator[] abort on what they do not like: use these for
-// anything that comes from a file. *out is written only if the answer is kFound; `from` may be any value, it need not be an object.
+// Checked access. nlohmann's own at(), get<T>() and operator[] throw on what they do not like: use these for anything that comes from a file. *out is written only if the answer is kFound; `from` may be any value, it need not be an object.
 enum class Got { kFound, kMissing, kNull, kWrong };  // kWrong: another type, or a number out of range
 const nlohmann::json* json_member(const nlohmann::json& from, std::string_view key);  // nullptr where there is none
 Got get_u32(const nlohmann::json& from, std::string_view key, uint32_t* out);         // 64.0 is kWrong: not an integer

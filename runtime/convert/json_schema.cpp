@@ -1,16 +1,16 @@
 // linnet_grammar_compile: JSON Schema and lists of tools as automata. What is not known is refused, so that nothing which comes out breaks a rule that was not understood.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "../guard.h"
 #include "automaton.h"
 #include "json.h"
 
 namespace linnet::convert {
 namespace {
-
-using nlohmann::ordered_json;
 
 constexpr int64_t kMaxInteger = 999'999'999'999'999'999;  // 18 digits
 constexpr uint32_t kMaxDepth = 128, kMaxTwins = 1u << 20, kFractionDigits = 17;
@@ -28,39 +28,126 @@ constexpr TypeName kKeywords[] = {
     {"exclusiveMinimum", kInteger | kNumber}, {"exclusiveMaximum", kInteger | kNumber}, {"type", 0}, {"enum", 0}, {"const", 0}, {"anyOf", 0}, {"oneOf", 0}, {"$ref", 0}};
 constexpr const char* kSilent[] = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "$comment", "$defs", "definitions"};
 
-const ordered_json* member(const ordered_json& from, const char* key) {
-  if (!from.is_object()) return nullptr;
-  const auto at = from.find(key);
-  return at == from.end() ? nullptr : &*at;
+// A value as the schema has it: members in their order, numbers by their own characters.
+struct Value {
+  uint32_t type = kNull;  // kNumber for any number
+  bool truth = false;
+  std::string text = {};               // a string's, a number's characters
+  std::vector<std::string> keys = {};  // of an object
+  std::vector<Value> items = {};       // elements, values of members
+
+  bool is(Type t) const { return type == t; }
+};
+
+// Builds a value of text that json_parse has taken: it bounds depth and size, and knows no key twice.
+class ValueBuilder {
+ public:
+  explicit ValueBuilder(Value* root) : root_(root) {}
+  bool null() { return add(kNull); }
+  bool boolean(bool v) { return add(kBoolean)->truth = v, true; }
+  bool number_integer(int64_t v) { return text(kNumber, v ? std::to_string(v) : "-0"); }  // only what begins with '-' comes here
+  bool number_unsigned(uint64_t v) { return text(kNumber, std::to_string(v)); }
+  bool number_float(double, std::string s) {
+    for (char& c : s)
+      if (!std::strchr("+-0123456789eE", c)) c = '.';  // the parser puts the locale's
+    return text(kNumber, std::move(s));
+  }
+  bool string(std::string& s) { return text(kString, std::move(s)); }
+  bool binary(nlohmann::json::binary_t&) { return false; }
+  bool start_object(size_t) { return open_.push_back(add(kObject)), true; }
+  bool start_array(size_t) { return open_.push_back(add(kArray)), true; }
+  bool end_object() { return open_.pop_back(), true; }
+  bool end_array() { return open_.pop_back(), true; }
+  bool key(std::string& name) { return open_.back()->keys.push_back(std::move(name)), true; }
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) { return false; }
+
+ private:
+  // Values that are still open have not moved: only the last element of each grows.
+  Value* add(Type type) {
+    Value* at = open_.empty() ? root_ : &open_.back()->items.emplace_back();
+    at->type = type;
+    return at;
+  }
+  bool text(Type type, std::string s) { return add(type)->text = std::move(s), true; }
+  Value* root_;
+  std::vector<Value*> open_;
+};
+
+// What a number is worth, exactly: 0.DIGITS * 10^point, no zeros at either end of the digits. Zero has none.
+struct Decimal {
+  bool negative = false;
+  std::string digits;
+  int64_t point = 0;
+
+  explicit Decimal(const std::string& text) {
+    constexpr int64_t kFar = 1'000'000'000;  // beyond what a text can shift
+    size_t i = text[0] == '-';
+    bool behind = false;
+    for (; i < text.size() && text[i] != 'e' && text[i] != 'E'; ++i) {
+      if (text[i] == '.') {
+        behind = true;
+        continue;
+      }
+      if (!behind) ++point;
+      if (text[i] == '0' && digits.empty()) --point;
+      else digits += text[i];
+    }
+    if (i < text.size()) {
+      const bool down = text[++i] == '-';
+      int64_t shift = 0;
+      for (i += down || text[i] == '+'; i < text.size(); ++i) shift = std::min(kFar, shift * 10 + (text[i] - '0'));
+      point += down ? -shift : shift;
+    }
+    while (!digits.empty() && digits.back() == '0') digits.pop_back();
+    negative = text[0] == '-' && !digits.empty();
+    if (digits.empty()) point = 0;
+  }
+  bool operator==(const Decimal&) const = default;
+  bool whole() const { return static_cast<int64_t>(digits.size()) <= point; }
+  // The largest whole number that is not above it (the least one not below it), and what is beyond 18 digits as the first number that is.
+  int64_t rounded(bool up) const {
+    int64_t n = 0;
+    for (int64_t i = 0; i < point && n <= kMaxInteger; ++i) n = n * 10 + (i < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(i)] - '0' : 0);
+    n = std::min(n + (!whole() && up != negative), kMaxInteger + 1);
+    return negative ? -n : n;
+  }
+};
+
+const Value* member(const Value& from, std::string_view key) {
+  const auto at = std::find(from.keys.begin(), from.keys.end(), key);
+  return at == from.keys.end() ? nullptr : &from.items[static_cast<size_t>(at - from.keys.begin())];
 }
 bool silent(const std::string& key) {
   return std::any_of(std::begin(kSilent), std::end(kSilent), [&](const char* s) { return key == s; });
 }
-std::string dump(const ordered_json& v) { return v.dump(); }
-const std::string& text_of(const ordered_json& v) { return *v.get_ptr<const std::string*>(); }
-
-uint32_t type_of(const ordered_json& v) {
-  switch (v.type()) {
-    case ordered_json::value_t::null: return kNull;
-    case ordered_json::value_t::boolean: return kBoolean;
-    case ordered_json::value_t::number_integer:
-    case ordered_json::value_t::number_unsigned: return kInteger | kNumber;
-    case ordered_json::value_t::number_float: return std::floor(v.get<double>()) == v.get<double>() ? kInteger | kNumber : kNumber;
-    case ordered_json::value_t::string: return kString;
-    case ordered_json::value_t::array: return kArray;
-    default: return kObject;
+std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string dump(const Value& v) {
+  if (v.is(kNull)) return "null";
+  if (v.is(kBoolean)) return v.truth ? "true" : "false";
+  if (v.is(kNumber)) return v.text;
+  if (v.is(kString)) return quoted(v.text);
+  std::string out(1, v.is(kArray) ? '[' : '{');
+  for (size_t i = 0; i < v.items.size(); ++i) {
+    if (i) out += ',';
+    if (v.is(kObject)) out += quoted(v.keys[i]) + ":";
+    out += dump(v.items[i]);
   }
+  return out += v.is(kArray) ? ']' : '}';
+}
+const char* type_name(const Value& v) {
+  return std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return t.type == v.type; })->name;
 }
 
-// Whether two values are equal to JSON Schema, which knows no order of members.
-bool equal(const ordered_json& a, const ordered_json& b) {
-  if (a.is_array() && b.is_array())
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const ordered_json& x, const ordered_json& y) { return equal(x, y); });
-  if (!a.is_object() || !b.is_object()) return a == b;
-  if (a.size() != b.size()) return false;
-  for (const auto& [key, value] : a.items()) {
-    const ordered_json* other = member(b, key.c_str());
-    if (!other || !equal(value, *other)) return false;
+uint32_t type_of(const Value& v) { return v.is(kNumber) && Decimal(v.text).whole() ? kInteger | kNumber : v.type; }
+
+// Whether two values are equal to JSON Schema, which knows no order of members, and of numbers what they are worth.
+bool equal(const Value& a, const Value& b) {
+  if (a.type != b.type || a.truth != b.truth || a.items.size() != b.items.size()) return false;
+  if (a.is(kNumber)) return Decimal(a.text) == Decimal(b.text);
+  if (!a.is(kObject)) return a.text == b.text && std::equal(a.items.begin(), a.items.end(), b.items.begin(), equal);
+  for (size_t i = 0; i < a.keys.size(); ++i) {
+    const Value* other = member(b, a.keys[i]);
+    if (!other || !equal(a.items[i], *other)) return false;
   }
   return true;
 }
@@ -76,19 +163,19 @@ class Compiler {
  public:
   Compiler(const char* name, Error* err) : name_(name), err_(err) {}
 
-  Status schema_alone(const ordered_json& schema, std::vector<uint8_t>* out) {
+  Status schema_alone(const Value& schema, std::vector<uint8_t>* out) {
     root_ = &schema;
     const uint32_t start = a_.node(), end = a_.node();
     if (value(start, end, schema, "#")) return a_.compile(start, end, name_, out, err_);
     return status_;
   }
 
-  Status tools(const ordered_json& list, bool or_text, std::vector<uint8_t>* out) {
+  Status tools(const Value& list, bool or_text, std::vector<uint8_t>* out) {
     const uint32_t start = a_.node(), end = a_.node(), calls = a_.node();
-    if (!list.is_array() || list.empty()) return bad("#", "tools are an array with one element and more"), status_;
+    if (!list.is(kArray) || list.items.empty()) return bad("#", "tools are an array with one element and more"), status_;
     std::vector<std::string> names;
-    for (size_t i = 0; i < list.size(); ++i)
-      if (!tool(calls, end, list[i], "#/" + std::to_string(i), &names)) return status_;
+    for (size_t i = 0; i < list.items.size(); ++i)
+      if (!tool(calls, end, list.items[i], "#/" + std::to_string(i), &names)) return status_;
     a_.skip(start, calls);
     if (or_text) {
       const uint32_t more = a_.node();
@@ -117,19 +204,19 @@ class Compiler {
     return !a_.full();
   }
 
-  bool tool(uint32_t from, uint32_t to, const ordered_json& one, const std::string& place, std::vector<std::string>* names) {
-    const ordered_json* type = member(one, "type");
-    if (type && (!type->is_string() || text_of(*type) != "function")) return refuse(place + "/type", "tools of type function are known, not ", dump(*type));
-    const ordered_json* inner = member(one, "function");
-    const ordered_json& f = inner ? *inner : one;
+  bool tool(uint32_t from, uint32_t to, const Value& one, const std::string& place, std::vector<std::string>* names) {
+    const Value* type = member(one, "type");
+    if (type && (!type->is(kString) || type->text != "function")) return refuse(place + "/type", "tools of type function are known, not ", dump(*type));
+    const Value* inner = member(one, "function");
+    const Value& f = inner ? *inner : one;
     const std::string at = inner ? place + "/function" : place;
-    const ordered_json *name = member(f, "name"), *parameters = member(f, "parameters");
-    if (!name || !name->is_string() || text_of(*name).empty()) return bad(at, "a tool without a name");
-    for (const ordered_json* object : {&one, &f})
-      for (const auto& [key, ignored] : object->items())
+    const Value *name = member(f, "name"), *parameters = member(f, "parameters");
+    if (!name || !name->is(kString) || name->text.empty()) return bad(at, "a tool without a name");
+    for (const Value* object : {&one, &f})
+      for (const std::string& key : object->keys)
         if (key != "type" && key != "name" && key != "description" && key != "parameters" && key != "strict" && !(key == "function" && object != inner)) return refuse(at, "'", key, "' is not supported in a tool");
-    if (std::find(names->begin(), names->end(), text_of(*name)) != names->end()) return bad(at, "there is another tool ", dump(*name));
-    names->push_back(text_of(*name));
+    if (std::find(names->begin(), names->end(), name->text) != names->end()) return bad(at, "there is another tool ", dump(*name));
+    names->push_back(name->text);
     const uint32_t arguments = a_.text(from, "{\"name\":" + dump(*name) + ",\"arguments\":"), end = a_.node();
     root_ = parameters;
     if (!parameters) a_.skip(a_.text(arguments, "{}"), end);
@@ -140,8 +227,8 @@ class Compiler {
   }
 
   // What a $ref stands for; nullptr after refusing.
-  const ordered_json* target(const ordered_json& ref, const std::string& place) {
-    const std::string* path = ref.get_ptr<const std::string*>();
+  const Value* target(const Value& ref, const std::string& place) {
+    const std::string* path = ref.is(kString) ? &ref.text : nullptr;
     for (const char* folder : {"$defs", "definitions"}) {
       const std::string begin = std::string("#/") + folder + "/";
       if (!path || path->compare(0, begin.size(), begin) != 0) continue;
@@ -150,8 +237,8 @@ class Compiler {
         if ((*path)[i] != '~') key += (*path)[i];
         else key += ++i < path->size() && (*path)[i] == '1' ? '/' : '~';
       }
-      const ordered_json* defs = root_ ? member(*root_, folder) : nullptr;
-      const ordered_json* found = defs && path->find('/', begin.size()) == path->npos ? member(*defs, key.c_str()) : nullptr;
+      const Value* defs = root_ ? member(*root_, folder) : nullptr;
+      const Value* found = defs && path->find('/', begin.size()) == path->npos ? member(*defs, key) : nullptr;
       if (!found) bad(place, "there is no ", *path);
       return found;
     }
@@ -159,42 +246,42 @@ class Compiler {
     return nullptr;
   }
 
-  static uint32_t types(const ordered_json& schema) {
-    const ordered_json* type = member(schema, "type");
+  static uint32_t types(const Value& schema) {
+    const Value* type = member(schema, "type");
     if (!type) return 0;
     uint32_t set = 0;
-    const auto add = [&](const ordered_json& one) {
-      if (one.is_string())
-        for (const TypeName& t : kTypes) set |= text_of(one) == t.name ? t.type : 0;
+    const auto add = [&](const Value& one) {
+      if (one.is(kString))
+        for (const TypeName& t : kTypes) set |= one.text == t.name ? t.type : 0;
     };
     add(*type);
-    if (type->is_array())
-      for (const ordered_json& one : *type) add(one);
+    if (type->is(kArray))
+      for (const Value& one : type->items) add(one);
     return set;
   }
 
-  bool check_types(const ordered_json& schema, const std::string& place) {
-    const ordered_json* type = member(schema, "type");
+  bool check_types(const Value& schema, const std::string& place) {
+    const Value* type = member(schema, "type");
     if (!type) return true;
-    const auto known = [&](const ordered_json& one) {
-      return one.is_string() && std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return text_of(one) == t.name; });
+    const auto known = [&](const Value& one) {
+      return one.is(kString) && std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return one.text == t.name; });
     };
-    if (type->is_array() ? type->empty() || !std::all_of(type->begin(), type->end(), known) : !known(*type)) return bad(place + "/type", "there is no type ", dump(*type));
+    if (type->is(kArray) ? type->items.empty() || !std::all_of(type->items.begin(), type->items.end(), known) : !known(*type)) return bad(place + "/type", "there is no type ", dump(*type));
     return true;
   }
 
   // Every keyword is known and has something to say here.
-  bool check_keywords(const ordered_json& schema, const std::string& place) {
-    if (schema.is_boolean()) return refuse(place, schema.get<bool>() ? "true as a schema is not supported: say which type" : "false as a schema is not supported");
-    if (!schema.is_object()) return bad(place, "a schema is an object, not ", json_type(schema));
+  bool check_keywords(const Value& schema, const std::string& place) {
+    if (schema.is(kBoolean)) return refuse(place, schema.truth ? "true as a schema is not supported: say which type" : "false as a schema is not supported");
+    if (!schema.is(kObject)) return bad(place, "a schema is an object, not ", type_name(schema));
     if (!check_types(schema, place)) return false;
     const char* alone = nullptr;  // what other keywords do not go with
     for (const char* key : {"$ref", "anyOf", "oneOf", "enum", "const"})
       if (!alone && member(schema, key)) alone = key;
     const bool values = alone && (alone[0] == 'e' || alone[0] == 'c');
-    for (const auto& [key, ignored] : schema.items()) {
+    for (const std::string& key : schema.keys) {
       if (silent(key)) continue;
-      const auto* known = std::find_if(std::begin(kKeywords), std::end(kKeywords), [&, &k = key](const TypeName& t) { return k == t.name; });
+      const auto* known = std::find_if(std::begin(kKeywords), std::end(kKeywords), [&](const TypeName& t) { return key == t.name; });
       if (known == std::end(kKeywords)) return refuse(place, "keyword '", key, "' is not supported");
       if (alone && key != alone && !(values && key == "type")) return refuse(place, "keyword '", key, "' beside '", alone, "' is not supported");
       if (known->type && !(known->type & types(schema))) return refuse(place, "keyword '", key, "' without its type is not supported");
@@ -202,9 +289,8 @@ class Compiler {
     if (!alone && !types(schema)) return refuse(place, "a schema without a type is not supported");
     return true;
   }
-  static const char* json_type(const ordered_json& v) { return v.type_name(); }
 
-  bool value(uint32_t from, uint32_t to, const ordered_json& schema, const std::string& place) {
+  bool value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
     if (depth_ == kMaxDepth) return refuse(place, "schemas more than ", kMaxDepth, " deep, references followed");
     ++depth_;
     const bool ok = room() && check_keywords(schema, place) && known_value(from, to, schema, place);
@@ -212,20 +298,20 @@ class Compiler {
     return ok;
   }
 
-  bool known_value(uint32_t from, uint32_t to, const ordered_json& schema, const std::string& place) {
+  bool known_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
     const uint32_t begin = a_.node(), end = a_.node();
     a_.skip(from, begin);
     a_.skip(end, to);
-    if (const ordered_json* ref = member(schema, "$ref")) return reference(begin, end, *ref, place);
+    if (const Value* ref = member(schema, "$ref")) return reference(begin, end, *ref, place);
     for (const char* key : {"anyOf", "oneOf"})
-      if (const ordered_json* list = member(schema, key)) return alternatives(begin, end, *list, key[0] == 'o', place + "/" + key);
-    if (const ordered_json* list = member(schema, "enum")) {
-      if (!list->is_array() || list->empty()) return bad(place + "/enum", "enum is an array with one element and more");
-      for (size_t i = 0; i < list->size(); ++i)
-        if (!constant(begin, end, (*list)[i], schema, place + "/enum/" + std::to_string(i))) return false;
+      if (const Value* list = member(schema, key)) return alternatives(begin, end, *list, key[0] == 'o', place + "/" + key);
+    if (const Value* list = member(schema, "enum")) {
+      if (!list->is(kArray) || list->items.empty()) return bad(place + "/enum", "enum is an array with one element and more");
+      for (size_t i = 0; i < list->items.size(); ++i)
+        if (!constant(begin, end, list->items[i], schema, place + "/enum/" + std::to_string(i))) return false;
       return true;
     }
-    if (const ordered_json* one = member(schema, "const")) return constant(begin, end, *one, schema, place + "/const");
+    if (const Value* one = member(schema, "const")) return constant(begin, end, *one, schema, place + "/const");
     const uint32_t set = types(schema);
     if (set & kNull) a_.skip(a_.text(begin, "null"), end);
     if (set & kBoolean) {
@@ -238,66 +324,66 @@ class Compiler {
     return !(set & kObject) || object(begin, end, schema, place);
   }
 
-  bool reference(uint32_t from, uint32_t to, const ordered_json& ref, const std::string& place) {
-    const ordered_json* schema = target(ref, place + "/$ref");
+  bool reference(uint32_t from, uint32_t to, const Value& ref, const std::string& place) {
+    const Value* schema = target(ref, place + "/$ref");
     if (!schema) return false;
-    if (std::find(refs_.begin(), refs_.end(), schema) != refs_.end()) return refuse(place + "/$ref", "recursion is not supported: ", text_of(ref), " stands in itself");
+    if (std::find(refs_.begin(), refs_.end(), schema) != refs_.end()) return refuse(place + "/$ref", "recursion is not supported: ", ref.text, " stands in itself");
     refs_.push_back(schema);
-    const bool ok = value(from, to, *schema, text_of(ref));
+    const bool ok = value(from, to, *schema, ref.text);
     refs_.pop_back();
     return ok;
   }
 
-  bool constant(uint32_t from, uint32_t to, const ordered_json& v, const ordered_json& schema, const std::string& place) {
+  bool constant(uint32_t from, uint32_t to, const Value& v, const Value& schema, const std::string& place) {
     if (!room()) return false;
     if (member(schema, "type") && !(types(schema) & type_of(v))) return bad(place, dump(v), " is not of the type");
     a_.skip(a_.text(from, dump(v)), to);
     return true;
   }
 
-  bool alternatives(uint32_t from, uint32_t to, const ordered_json& list, bool only_one, const std::string& place) {
-    if (!list.is_array() || list.empty()) return bad(place, "an array with one element and more is wanted");
-    for (size_t i = 0; i < list.size(); ++i)
-      if (!value(from, to, list[i], place + "/" + std::to_string(i))) return false;
-    for (size_t i = 0; only_one && i < list.size(); ++i)
+  bool alternatives(uint32_t from, uint32_t to, const Value& list, bool only_one, const std::string& place) {
+    if (!list.is(kArray) || list.items.empty()) return bad(place, "an array with one element and more is wanted");
+    for (size_t i = 0; i < list.items.size(); ++i)
+      if (!value(from, to, list.items[i], place + "/" + std::to_string(i))) return false;
+    for (size_t i = 0; only_one && i < list.items.size(); ++i)
       for (size_t j = 0; j < i; ++j) {
         uint32_t left = kMaxTwins;
-        if (!apart(list[j], list[i], &left)) return refuse(place, "alternatives ", j, " and ", i, " may both hold: use anyOf");
+        if (!apart(list.items[j], list.items[i], &left)) return refuse(place, "alternatives ", j, " and ", i, " may both hold: use anyOf");
       }
     return true;
   }
 
   // What a schema says, behind its references. They were followed before without going round.
-  const ordered_json& resolved(const ordered_json& schema) {
-    const ordered_json* s = &schema;
-    for (const ordered_json* ref = member(*s, "$ref"); ref; ref = member(*s, "$ref")) {
-      const ordered_json* next = target(*ref, "");
+  const Value& resolved(const Value& schema) {
+    const Value* s = &schema;
+    for (const Value* ref = member(*s, "$ref"); ref; ref = member(*s, "$ref")) {
+      const Value* next = target(*ref, "");
       if (!next) break;
       s = next;
     }
     return *s;
   }
   // No value obeys both, as far as types, values and required properties tell. Both were compiled, and left bounds the work.
-  bool apart(const ordered_json& a, const ordered_json& b, uint32_t* left) {
+  bool apart(const Value& a, const Value& b, uint32_t* left) {
     if (*left == 0) return false;
     --*left;
-    const ordered_json &x = resolved(a), &y = resolved(b);
+    const Value &x = resolved(a), &y = resolved(b);
     for (const bool first : {true, false})
       for (const char* key : {"anyOf", "oneOf"})
-        if (const ordered_json* list = member(first ? x : y, key))
-          return std::all_of(list->begin(), list->end(), [&](const ordered_json& one) { return first ? apart(one, y, left) : apart(x, one, left); });
-    const auto values = [](const ordered_json& s) {
-      std::vector<const ordered_json*> out;
-      if (const ordered_json* list = member(s, "enum"))
-        for (const ordered_json& one : *list) out.push_back(&one);
-      else if (const ordered_json* one_value = member(s, "const")) out.push_back(one_value);
+        if (const Value* list = member(first ? x : y, key))
+          return std::all_of(list->items.begin(), list->items.end(), [&](const Value& one) { return first ? apart(one, y, left) : apart(x, one, left); });
+    const auto values = [](const Value& s) {
+      std::vector<const Value*> out;
+      if (const Value* list = member(s, "enum"))
+        for (const Value& one : list->items) out.push_back(&one);
+      else if (const Value* one_value = member(s, "const")) out.push_back(one_value);
       return out;
     };
-    const auto kinds = [&](const ordered_json& s, const std::vector<const ordered_json*>& list) {
+    const auto kinds = [&](const Value& s, const std::vector<const Value*>& list) {
       uint32_t set = types(s) | (types(s) & kNumber ? uint32_t{kInteger} : 0);
       if (list.empty()) return set;
       set = 0;
-      for (const ordered_json* v : list) set |= type_of(*v);
+      for (const Value* v : list) set |= type_of(*v);
       return set;
     };
     const auto of_x = values(x), of_y = values(y);
@@ -305,42 +391,42 @@ class Compiler {
     if (!of_x.empty() && !of_y.empty()) {
       if (of_x.size() * of_y.size() > *left) return false;
       *left -= static_cast<uint32_t>(of_x.size() * of_y.size());
-      for (const ordered_json* v : of_x)
-        for (const ordered_json* w : of_y)
+      for (const Value* v : of_x)
+        for (const Value* w : of_y)
           if (equal(*v, *w)) return false;
       return true;
     }
     if (types(x) != kObject || types(y) != kObject || !of_x.empty() || !of_y.empty()) return false;
-    const ordered_json *p = member(x, "properties"), *q = member(y, "properties"), *need_x = member(x, "required"), *need_y = member(y, "required");
+    const Value *p = member(x, "properties"), *q = member(y, "properties"), *need_x = member(x, "required"), *need_y = member(y, "required");
     if (!p || !q || !need_x || !need_y) return false;
-    for (const ordered_json& key : *need_x) {
-      const ordered_json *one = member(*p, text_of(key).c_str()), *other = member(*q, text_of(key).c_str());
-      if (std::find(need_y->begin(), need_y->end(), key) != need_y->end() && one && other && apart(*one, *other, left)) return true;
+    for (const Value& key : need_x->items) {
+      const Value *one = member(*p, key.text), *other = member(*q, key.text);
+      if (std::any_of(need_y->items.begin(), need_y->items.end(), [&](const Value& k) { return k.text == key.text; }) && one && other && apart(*one, *other, left)) return true;
     }
     return false;
   }
 
   // ---- numbers ----
 
-  bool bounds(const ordered_json& schema, bool integer, const std::string& place, Bounds* out) {
+  bool bounds(const Value& schema, bool integer, const std::string& place, Bounds* out) {
     for (const bool low : {true, false})
       for (const bool open : {false, true}) {
         const char* key = low ? (open ? "exclusiveMinimum" : "minimum") : (open ? "exclusiveMaximum" : "maximum");
-        const ordered_json* v = member(schema, key);
+        const Value* v = member(schema, key);
         if (!v) continue;
-        if (!v->is_number()) return bad(place + "/" + key, "a number is wanted, not ", dump(*v));
+        if (!v->is(kNumber)) return bad(place + "/" + key, "a number is wanted, not ", dump(*v));
         out->any = true;
-        const double d = v->get<double>(), whole = low ? std::ceil(d) : std::floor(d);
-        if (!integer && whole != d) return refuse(place + "/" + key, "bounds of numbers are whole, not ", dump(*v));
-        if (v->is_number_float() && std::fabs(d) >= 9007199254740992.0) return refuse(place + "/" + key, dump(*v), " is too large to be exact");
-        int64_t bound = v->is_number_float() ? static_cast<int64_t>(whole) : d >= 1e18 ? kMaxInteger + 1 : d <= -1e18 ? -kMaxInteger - 1 : v->get<int64_t>();
-        bool without = open && whole == d;
+        const Decimal d(v->text);
+        if (!integer && !d.whole()) return refuse(place + "/" + key, "bounds of numbers are whole, not ", dump(*v));
+        int64_t bound = d.rounded(low);
+        bool without = open && d.whole();
         if (integer && without) bound += low ? 1 : -1, without = false;
         if (low ? bound > out->low || (bound == out->low && without) : bound < out->high || (bound == out->high && without)) {
           (low ? out->low : out->high) = bound;
           (low ? out->above : out->below) = without;
         }
       }
+    if (out->low > kMaxInteger || out->high < -kMaxInteger) return refuse(place, "all numbers within the bounds have more than 18 digits");
     if (out->low > out->high || (out->low == out->high && (out->above || out->below))) return bad(place, "no number is within the bounds");
     return true;
   }
@@ -392,12 +478,9 @@ class Compiler {
     if (!b.below) plain(b.high, b.high, true, true, false);
   }
 
-  bool number(uint32_t from, uint32_t to, const ordered_json& schema, bool integer, const std::string& place) {
+  bool number(uint32_t from, uint32_t to, const Value& schema, bool integer, const std::string& place) {
     Bounds b;
     if (!bounds(schema, integer, place, &b)) return false;
-    b.low = std::max(b.low, -kMaxInteger);
-    b.high = std::min(b.high, kMaxInteger);
-    if (b.low > b.high) return refuse(place, "all numbers within the bounds have more than 18 digits");
     const uint32_t minus = a_.node();
     a_.bytes(from, minus, '-', '-');
     if (integer) {
@@ -430,13 +513,12 @@ class Compiler {
   // ---- strings, arrays, objects ----
 
   // A count, or `other` where there is none.
-  bool count(const ordered_json& schema, const char* key, int64_t other, const std::string& place, int64_t* out) {
-    const ordered_json* v = member(schema, key);
+  bool count(const Value& schema, const char* key, int64_t other, const std::string& place, int64_t* out) {
+    const Value* v = member(schema, key);
     *out = other;
     if (!v) return true;
-    const double d = v->is_number() ? v->get<double>() : -1;
-    if (!(d >= 0) || std::floor(d) != d) return bad(place + "/" + key, "a count is wanted, not ", dump(*v));
-    *out = d < Automaton::kMaxNodes ? static_cast<int64_t>(d) : int64_t{Automaton::kMaxNodes};  // which is refused where it is reached
+    if (!v->is(kNumber) || !Decimal(v->text).whole() || Decimal(v->text).negative) return bad(place + "/" + key, "a count is wanted, not ", dump(*v));
+    *out = std::min(Decimal(v->text).rounded(false), int64_t{Automaton::kMaxNodes});  // which is refused where it is reached
     return true;
   }
 
@@ -462,14 +544,14 @@ class Compiler {
     return true;
   }
 
-  bool string(uint32_t from, uint32_t to, const ordered_json& schema, const std::string& place) {
+  bool string(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
     const uint32_t begin = a_.text(from, "\""), end = a_.node();
     a_.skip(a_.text(end, "\""), to);
-    if (const ordered_json* pattern = member(schema, "pattern")) {
-      if (!pattern->is_string()) return bad(place + "/pattern", "a text is wanted");
+    if (const Value* pattern = member(schema, "pattern")) {
+      if (!pattern->is(kString)) return bad(place + "/pattern", "a text is wanted");
       if (member(schema, "minLength") || member(schema, "maxLength")) return refuse(place, "keyword 'pattern' beside minLength or maxLength is not supported");
       std::string why;
-      pattern_chars(&a_, begin, end, text_of(*pattern), &why);
+      pattern_chars(&a_, begin, end, pattern->text, &why);
       return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", dump(*pattern));
     }
     int64_t least = 0, most = 0;
@@ -481,9 +563,9 @@ class Compiler {
     });
   }
 
-  bool array(uint32_t from, uint32_t to, const ordered_json& schema, const std::string& place) {
-    const ordered_json *items = member(schema, "items"), *unique = member(schema, "uniqueItems");
-    if (unique && (!unique->is_boolean() || unique->get<bool>())) return refuse(place, "keyword 'uniqueItems' is not supported but for false");
+  bool array(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+    const Value *items = member(schema, "items"), *unique = member(schema, "uniqueItems");
+    if (unique && (!unique->is(kBoolean) || unique->truth)) return refuse(place, "keyword 'uniqueItems' is not supported but for false");
     int64_t least = 0, most = 0;
     if (!count(schema, "minItems", 0, place, &least) || !count(schema, "maxItems", -1, place, &most)) return false;
     if (most >= 0 && most < least) return bad(place, "minItems is above maxItems");
@@ -497,32 +579,33 @@ class Compiler {
     return repeat(first, end, std::max<int64_t>(least - 1, 0), most < 0 ? most : most - 1, [&](uint32_t a, uint32_t b) { return value(a_.text(a, ","), b, *items, place + "/items"); });
   }
 
-  bool object(uint32_t from, uint32_t to, const ordered_json& schema, const std::string& place) {
-    static const ordered_json kNoProperties = ordered_json::object(), kNothing = ordered_json::array();
-    const ordered_json *properties = member(schema, "properties"), *required = member(schema, "required"), *more = member(schema, "additionalProperties");
-    if (more && (!more->is_boolean() || more->get<bool>())) return refuse(place, "keyword 'additionalProperties' is not supported but for false");
-    if (!properties) properties = &kNoProperties;
-    if (!required) required = &kNothing;
-    if (!properties->is_object()) return bad(place + "/properties", "an object is wanted");
-    if (!required->is_array()) return bad(place + "/required", "an array is wanted");
+  bool object(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+    const Value none_of = {.type = kObject}, nothing = {.type = kArray};
+    const Value *properties = member(schema, "properties"), *required = member(schema, "required"), *more = member(schema, "additionalProperties");
+    if (more && (!more->is(kBoolean) || more->truth)) return refuse(place, "keyword 'additionalProperties' is not supported but for false");
+    if (!properties) properties = &none_of;
+    if (!required) required = &nothing;
+    if (!properties->is(kObject)) return bad(place + "/properties", "an object is wanted");
+    if (!required->is(kArray)) return bad(place + "/required", "an array is wanted");
     std::vector<std::string> wanted;
-    for (const ordered_json& key : *required) {
-      if (!key.is_string()) return bad(place + "/required", "names of properties are wanted, not ", dump(key));
-      if (!member(*properties, text_of(key).c_str())) return refuse(place + "/required", dump(key), " is not among the properties");
-      wanted.push_back(text_of(key));
+    for (const Value& key : required->items) {
+      if (!key.is(kString)) return bad(place + "/required", "names of properties are wanted, not ", dump(key));
+      if (!member(*properties, key.text)) return refuse(place + "/required", dump(key), " is not among the properties");
+      wanted.push_back(key.text);
     }
     std::sort(wanted.begin(), wanted.end());
     // Before each property: no member was written yet, or one was.
     constexpr uint32_t kNowhere = 0xFFFFFFFF;
     uint32_t none = a_.text(from, "{"), some = kNowhere;
-    for (const auto& [key, sub] : properties->items()) {
+    for (size_t i = 0; i < properties->items.size(); ++i) {
+      const std::string& key = properties->keys[i];
       const uint32_t begin = a_.node(), end = a_.node(), after = a_.node();
-      const std::string name = dump(ordered_json(key)) + ":";
+      const std::string name = quoted(key) + ":";
       if (none != kNowhere) a_.skip(a_.text(none, name), begin);
       if (some != kNowhere) a_.skip(a_.text(some, "," + name), begin);
       std::string step;
       for (const char c : key) step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-      if (!value(begin, end, sub, place + "/properties/" + step)) return false;
+      if (!value(begin, end, properties->items[i], place + "/properties/" + step)) return false;
       a_.skip(end, after);
       if (std::binary_search(wanted.begin(), wanted.end(), key)) none = kNowhere;
       else if (some != kNowhere) a_.skip(some, after);
@@ -537,10 +620,26 @@ class Compiler {
   const char* name_;
   Error* err_;
   Status status_ = LINNET_OK;
-  const ordered_json* root_ = nullptr;  // in which references are looked up
-  std::vector<const ordered_json*> refs_;  // that are being followed
+  const Value* root_ = nullptr;  // in which references are looked up
+  std::vector<const Value*> refs_;  // that are being followed
   uint32_t depth_ = 0;
 };
+
+Status compile(std::string_view text, const char* name, linnet_grammar_kind kind, uint8_t* out, size_t cap, size_t* n_bytes, Error* err) {
+  JsonTree checked;
+  LINNET_TRY(json_parse(text, name, &checked.root, err));
+  json_clear(&checked.root);
+  Value tree;
+  ValueBuilder builder(&tree);
+  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder)) return fail(err, LINNET_BAD_FILE, name, ": not valid JSON");
+  std::vector<uint8_t> blob;
+  Compiler compiler(name, err);
+  LINNET_TRY(kind == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, &blob) : compiler.tools(tree, kind == LINNET_GRAMMAR_TEXT_OR_CALL, &blob));
+  *n_bytes = blob.size();
+  if (blob.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": a grammar of ", blob.size(), " bytes, there is room for ", cap);
+  std::memcpy(out, blob.data(), blob.size());
+  return LINNET_OK;
+}
 
 }  // namespace
 }  // namespace linnet::convert
@@ -552,16 +651,5 @@ extern "C" linnet_status linnet_grammar_compile(linnet_view json, const char* na
   if (!json.data || !n_bytes || (cap && !out)) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: json.data, n_bytes or out is NULL");
   if (kind != LINNET_GRAMMAR_SCHEMA && kind != LINNET_GRAMMAR_CALL && kind != LINNET_GRAMMAR_TEXT_OR_CALL) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: there is no kind ", uint32_t{kind});
   if (json.bytes > convert::kMaxGrammarJson) return fail(err, LINNET_BAD_FILE, name, ": ", json.bytes, " bytes, at most ", convert::kMaxGrammarJson);
-  const std::string_view text(static_cast<const char*>(json.data), json.bytes);
-  nlohmann::json checked;  // which has no order of members
-  LINNET_TRY(convert::json_parse(text, name, &checked, err));
-  const nlohmann::ordered_json tree = nlohmann::ordered_json::parse(text.begin(), text.end(), nullptr, false);
-  if (tree.is_discarded()) return fail(err, LINNET_BAD_FILE, name, ": not valid JSON");
-  std::vector<uint8_t> blob;
-  convert::Compiler compiler(name, err);
-  LINNET_TRY(kind == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, &blob) : compiler.tools(tree, kind == LINNET_GRAMMAR_TEXT_OR_CALL, &blob));
-  *n_bytes = blob.size();
-  if (blob.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": a grammar of ", blob.size(), " bytes, there is room for ", cap);
-  std::memcpy(out, blob.data(), blob.size());
-  return LINNET_OK;
+  return guarded(name, err, [&] { return convert::compile({static_cast<const char*>(json.data), json.bytes}, name, kind, static_cast<uint8_t*>(out), cap, n_bytes, err); });
 }

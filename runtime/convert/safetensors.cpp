@@ -57,7 +57,8 @@ class HeaderReader {
     const std::string_view text = reader.view(header_bytes);
     if (!reader.ok()) return refuse("a header of ", header_bytes, " bytes ends outside the file, which has ", bytes);
     if (text.empty() || text[0] != '{') return refuse("the header does not begin with '{'");
-    json header;
+    JsonTree tree;
+    json& header = tree.root;
     LINNET_TRY(json_parse(text, label_.c_str(), &header, err_));
 
     std::vector<std::pair<std::string_view, SafetensorsTensor*>> placed;
@@ -186,7 +187,8 @@ Status safetensors_parse(const void* data, size_t bytes, const std::string& labe
 }
 
 Status safetensors_index(std::string_view text, const char* label, SafetensorsIndex* out, Error* err) {
-  json index;
+  JsonTree tree;
+  json& index = tree.root;
   LINNET_TRY(json_parse(text, label, &index, err));
   const json* map = json_member(index, "weight_map");
   if (!map || !map->is_object() || map->empty()) return fail(err, LINNET_BAD_FILE, label, ": 'weight_map' is missing, empty or no object");
@@ -212,7 +214,7 @@ Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* ou
       if (exists(folder + "/" + pickled))
         return fail(err, LINNET_UNSUPPORTED, pickled, " is not read, since a pickle may run code: save the model as safetensors "
                     "(transformers: model.save_pretrained(folder, safe_serialization=True))");
-    return fail(err, LINNET_BAD_FILE, "no model.safetensors and no model.safetensors.index.json in ", folder);
+    return fail(err, LINNET_BAD_FILE, PathName(folder), ": holds no model.safetensors and no model.safetensors.index.json");
   }
 
   SafetensorsIndex index;

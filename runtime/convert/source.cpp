@@ -1,6 +1,9 @@
 // What sources of all kinds share: rows in another order, and tensors that are computed.
 #include "source.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <cstring>
 
@@ -18,6 +21,32 @@ void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
 }
 
 }  // namespace
+
+bool is_synthetic(const std::string& src) { return src.compare(0, kSynthetic.size(), kSynthetic) == 0; }
+bool is_folder(const std::string& path) {
+  struct stat st;
+  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+void name_source(const std::string& src, Error* err) {
+  if (!err || is_synthetic(src)) return;
+  const std::string text = err->text;
+  const auto begins_with = [&](const std::string& path) {
+    Error shown;
+    fail(&shown, LINNET_OK, PathName(path));
+    const size_t n = std::strlen(shown.text);
+    return text.compare(0, n, shown.text) == 0 && (text[n] == ':' || text[n] == '/');
+  };
+  const bool folder = is_folder(src);
+  for (const std::string& path : folder ? std::vector<std::string>{src} : gguf_parts(src))
+    if (begins_with(path)) return;
+  const std::string file = src + "/" + text.substr(0, text.find_first_of(": "));
+  const bool in_folder = folder && file.size() > src.size() + 1 && access(file.c_str(), F_OK) == 0;
+  const auto code = static_cast<Status>(err->code);
+  const uint32_t line = err->line;
+  fail(err, code, PathName(src), in_folder ? "/" : ": ", text);
+  err->line = line;
+}
 
 void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from) {
   t->n = n;
@@ -114,6 +143,13 @@ std::vector<double> llama3_divisors(const ModelSpec& spec) {
     const double smooth = (turns - spec.rope_low) / (spec.rope_high - spec.rope_low);  // 0: all of the factor, 1: none
     out[i] = turns < spec.rope_low ? spec.rope_factor : turns > spec.rope_high ? 1 : 1 / ((1 - smooth) / spec.rope_factor + smooth);
   }
+  return out;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  char room[8];
+  while (!text.empty()) out += printable_piece(&text, room);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "../architectures.h"
 #include "../chat.h"
 #include "../format.h"
+#include "../guard.h"
 #include "../spec.h"
 #include "tokenizer_build.h"
 
@@ -42,6 +43,30 @@ struct Source {
   std::string needs_format;   // why the format of the weights must be asked for, or ""
   std::shared_ptr<void> keep; // what the closures read from (mappings)
 };
+
+inline constexpr std::string_view kSynthetic = "synthetic:";
+bool is_synthetic(const std::string& src);
+bool is_folder(const std::string& path);
+// A file that stays mapped as long as this lives.
+struct Mapped {
+  linnet_view view = {};
+  Mapped() = default;
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped() { linnet_file_unmap(&view); }
+};
+
+// Puts the path before an error text that does not begin with it: of a folder the file in it that the text begins with, if it does so.
+void name_source(const std::string& src, Error* err);
+// The boundary of convert: fn(), where an error of a file's content (LINNET_BAD_FILE, LINNET_UNSUPPORTED) names the file by the path that the caller gave.
+template <class Fn>
+Status guarded_source(const std::string& src, Error* err, const Fn& fn) noexcept {
+  return guarded(PathName(src), err, [&] {
+    const Status status = fn();
+    if (status == LINNET_BAD_FILE || status == LINNET_UNSUPPORTED) name_source(src, err);
+    return status;
+  });
+}
 
 // config.json + *.safetensors (shards through model.safetensors.index.json).
 Status source_from_folder(const std::string& folder, Source* out, Error* err);

@@ -87,10 +87,10 @@ template <class... Parts>
 Status bad(Error* err, const Parts&... parts) {
   return fail(err, LINNET_BAD_FILE, kFile, ": ", parts...);
 }
-Status unknown(Error* err, const char* field, const json& value) {
-  return fail(err, LINNET_UNSUPPORTED, kFile, ": ", field,
-              " is not supported: ", value.dump(-1, ' ', false, json::error_handler_t::replace));
+Status unknown(Error* err, const char* field, const json* value) {
+  return fail(err, LINNET_UNSUPPORTED, kFile, ": ", field, " is not supported: ", value ? value->dump(-1, ' ', false, json::error_handler_t::replace) : "null");
 }
+Status unknown(Error* err, const char* field, const json& value) { return unknown(err, field, &value); }
 
 // A field that may be missing or null, then *out stays as it is. where: "file: field".
 Status read_bool(const json& from, const char* where, const char* key, bool* out, Error* err) {
@@ -438,17 +438,17 @@ Status read_pre_tokenizer(const json* value, bool replaces, bool han, TokenizerP
       return unknown(err, "pre_tokenizer", *value);
     }
   }
-  if (parts->kind == tok::kWordPiece && parts->splits.empty()) return unknown(err, "a WordPiece model without BertPreTokenizer", value ? *value : json());
+  if (parts->kind == tok::kWordPiece && parts->splits.empty()) return unknown(err, "a WordPiece model without BertPreTokenizer", value);
   if ((parts->kind == tok::kSpm || parts->kind == tok::kUnigram) && !metaspace)
     return unknown(err, parts->kind == tok::kSpm ? "a BPE without ByteLevel in its pre_tokenizer, and spaces that stay spaces"
-                                                 : "a Unigram model without Metaspace", value ? *value : json());
+                                                 : "a Unigram model without Metaspace", value);
   parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
   return LINNET_OK;
 }
 
 Status read_decoder(const json* value, TokenizerParts* parts, Error* err) {
   constexpr const char* where = "tokenizer.json: decoder";
-  if (is_null(value)) return parts->kind == tok::kWordPiece ? unknown(err, "a WordPiece model without decoder", json()) : LINNET_OK;
+  if (is_null(value)) return parts->kind == tok::kWordPiece ? unknown(err, "a WordPiece model without decoder", nullptr) : LINNET_OK;
   const bool metaspaced = parts->kind == tok::kSpm || parts->kind == tok::kUnigram;
   bool right = false;
   for (const json* step : members(*value, "decoders")) {
@@ -546,7 +546,8 @@ Status read_post_processor(const json* value, TokenizerParts* parts, Error* err)
 }  // namespace
 
 Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, TokenizerBlob* out, Error* err) {
-  json root;
+  JsonTree tree;
+  json& root = tree.root;
   LINNET_TRY(json_parse(text, kFile, &root, err));
   if (!root.is_object()) return bad(err, "is ", json_show(root), ", not an object");
   Sides sides;
@@ -571,7 +572,8 @@ Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, T
 Status tokenizer_from_vocab(std::string_view vocab, std::string_view merges, bool gpt2, const SideTexts& side_texts, TokenizerBlob* out,
                             Error* err) {
   constexpr const char* label = "vocab.json";
-  json root;
+  JsonTree tree;
+  json& root = tree.root;
   LINNET_TRY(json_parse(vocab, label, &root, err));
   Sides sides;
   LINNET_TRY(read_sides(side_texts, &sides, err));
@@ -701,7 +703,8 @@ Status read_tristate(const json& config, const char* key, int* out, Error* err) 
 // *decoder: there are added_tokens_decoder, which say all that the older files do.
 Status read_tokenizer_config(const std::string& text, Sides* out, bool* decoder, Error* err) {
   constexpr const char* label = "tokenizer_config.json";
-  json config;
+  JsonTree tree;
+  json& config = tree.root;
   LINNET_TRY(json_parse_python(text, label, &config, err));
   if (!config.is_object()) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(config), ", not an object");
   out->has_tokenizer_config = true;
@@ -735,7 +738,8 @@ Status read_tokenizer_config(const std::string& text, Sides* out, bool* decoder,
 
 Status read_special_tokens_map(const std::string& text, Sides* out, Error* err) {
   constexpr const char* label = "special_tokens_map.json";
-  json map;
+  JsonTree tree;
+  json& map = tree.root;
   LINNET_TRY(json_parse_python(text, label, &map, err));
   if (!map.is_object()) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(map), ", not an object");
   return read_token_names(map, label, out, err);
@@ -744,7 +748,8 @@ Status read_special_tokens_map(const std::string& text, Sides* out, Error* err) 
 // added_tokens.json: {"<|im_start|>": 32768, ...}. Special are those that another file names.
 Status read_added_tokens(const std::string& text, Sides* out, Error* err) {
   constexpr const char* label = "added_tokens.json";
-  json tokens;
+  JsonTree tree;
+  json& tokens = tree.root;
   LINNET_TRY(json_parse_python(text, label, &tokens, err));
   const auto* object = tokens.get_ptr<const json::object_t*>();
   if (!object) return fail(err, LINNET_BAD_FILE, label, ": is ", json_show(tokens), ", not an object");
@@ -763,16 +768,16 @@ Status read_added_tokens(const std::string& text, Sides* out, Error* err) {
 
 // bos_token_id and eos_token_id (a number or a list) of generation_config.json and config.json.
 Status read_model_ids(const std::string& text, const char* label, Sides* out, Error* err) {
-  json config;
+  JsonTree tree;
+  json& config = tree.root;
   LINNET_TRY(json_parse_python(text, label, &config, err));
   int64_t bos = -1;
   if (get_i64(config, "bos_token_id", &bos) == Got::kFound && out->bos_id < 0) out->bos_id = bos;
   const json* const eos = json_member(config, "eos_token_id");
   if (is_null(eos)) return LINNET_OK;
-  const json::array_t one{*eos};
   const auto* list = eos->get_ptr<const json::array_t*>();
-  for (const json& id : list ? *list : one) {
-    const auto* value = id.get_ptr<const json::number_integer_t*>();
+  for (size_t i = 0; i < (list ? list->size() : 1); ++i) {
+    const auto* value = (list ? (*list)[i] : *eos).get_ptr<const json::number_integer_t*>();
     if (!value || out->eos_ids.size() >= kMaxEos)
       return fail(err, LINNET_BAD_FILE, label, ": eos_token_id is ", json_show(*eos), ", not a token id or a list of at most ", kMaxEos);
     out->eos_ids.push_back(*value);

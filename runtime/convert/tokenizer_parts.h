@@ -41,7 +41,7 @@ struct NormalStep {
 };
 
 struct TokenizerParts {
-  const char* label = "";  // the file, for error texts
+  PathName label = "";  // the file, for error texts
   tok::Kind kind = tok::kByteLevel;
   std::vector<tok::Split> splits;
   std::vector<NormalStep> steps;
@@ -92,7 +92,7 @@ NormalStep replace_step(tok::StepOp op, std::string from, std::string to);
 // A trie of keys (sorted, unique, without bytes 0) as trie.h reads it.
 std::vector<uint32_t> build_trie(const std::vector<std::pair<std::string, uint32_t>>& keys);
 // Takes compiled rules apart; what they can make of a text is *growth times as long at most.
-Status read_charsmap(std::string_view bytes, const char* label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth, Error* err);
+Status read_charsmap(std::string_view bytes, PathName label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth, Error* err);
 
 // A name for tokenizer.ggml.pre that stands for these splits, "default" where there is none.
 std::string pre_name(const TokenizerParts& parts);

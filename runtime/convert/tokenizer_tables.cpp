@@ -201,7 +201,7 @@ void add_bert_normalizer(bool clean, bool strip_accents, bool lowercase, Tokeniz
   }));
 }
 
-Status read_charsmap(std::string_view bytes, const char* label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth,
+Status read_charsmap(std::string_view bytes, PathName label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth,
                      Error* err) {
   uint32_t size = 0;
   if (bytes.size() >= 4) std::memcpy(&size, bytes.data(), 4);

@@ -103,7 +103,7 @@ Status Output::open_memory(Error* err) {
   } else {
     memory_ = static_cast<uint8_t*>(linnet_mem_alloc(static_cast<size_t>(total_)));
   }
-  if (!memory_) return fail(err, LINNET_TOO_SMALL, "no memory for a model of ", total_, " bytes");
+  if (!memory_) return fail(err, LINNET_NO_MEMORY, "no memory for a model of ", total_, " bytes");
   return LINNET_OK;
 }
 

@@ -80,7 +80,8 @@ typedef enum linnet_status LINNET_OF(int32_t) {
   LINNET_IO = -8,           /* the operating system refused a file operation */
   LINNET_DEVICE = -9,       /* an accelerator is not there or its driver too old; or it failed: only fini is allowed afterwards */
   LINNET_CANCELLED = -10,   /* linnet_cancel stopped the call; the session is as before the call */
-  LINNET_NOT_FINITE = -11   /* an activation became infinite or NaN; the session is as before the call, but that the logits may be gone */
+  LINNET_NOT_FINITE = -11,  /* an activation became infinite or NaN; the session is as before the call, but that the logits may be gone */
+  LINNET_NO_MEMORY = -12    /* the system gave no memory: from linnet_file_map, linnet_measure, linnet::convert and linnet::profile, the only ones that ask it for some */
 } linnet_status;
 
 /* Caller-owned error text; filled by a failing call, untouched by a successful one. `text` is NUL-terminated. */
@@ -118,7 +119,7 @@ typedef enum linnet_load LINNET_OF(uint32_t) {
 typedef int (*linnet_progress_fn)(void* user, uint64_t done_bytes, uint64_t total_bytes);
 
 /* Maps or copies a whole regular file; devices, FIFOs and sockets are refused at once. On success the caller owns *out and gives it back with linnet_file_unmap. Any thread.
- * LINNET_IO names the path and what the system said. */
+ * LINNET_IO names the path and what the system said; LINNET_NO_MEMORY: no memory for a copy, or no room for a mapping. */
 LINNET_API linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err);
 /* The same with progress; fn may be NULL. After a cancel or an error nothing stays mapped, copied or locked, and *out is as it was. */
 LINNET_API linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progress_fn fn, void* user, linnet_view* out, linnet_error* err);
@@ -403,7 +404,7 @@ typedef struct linnet_match {
 } linnet_match;
 
 /* Reads a profile from YAML text: at most 64 KiB of keys of configs/README.md, each at most once, and nothing else. `name` is what errors call it. board may be NULL; match, which
- * may be NULL too, is filled only with a board. LINNET_BAD_PROFILE: err->text begins with "name:line:column: " and says what was expected, err->line is the line. Any thread. */
+ * may be NULL too, is filled only with a board. Here and in the next two a failed allocation is LINNET_NO_MEMORY. LINNET_BAD_PROFILE: err->text begins with "name:line:column: " and says what was expected, err->line is the line. Any thread. */
 LINNET_API linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
 /* The same from a regular file. LINNET_IO: it cannot be read, or is a device, FIFO or socket. */
 LINNET_API linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err);
@@ -579,9 +580,10 @@ typedef struct linnet_sampling {
   uint32_t size;
   float temperature;       /* 0 = greedy (largest logit after penalties, ties to the lowest id); 0..100 */
   uint32_t top_k;          /* keep the k largest; 0 = all */
-  float top_p;             /* keep the smallest set whose probability reaches p; 0 or >= 1 = all (Holtzman et al. 2019, nucleus sampling) */
+  float top_p;             /* keep the smallest set whose probability reaches p; 1 = all, and 0, the default, too: where the smallest set of all is meant, the likeliest token, give
+                              temperature 0 or a p such as 1e-30 (Holtzman et al. 2019, nucleus sampling) */
   float min_p;             /* keep tokens of at least min_p times the largest probability; 0 = all (Nguyen et al. 2024) */
-  float repeat_penalty;    /* logits of seen tokens: divided by it if > 0, else multiplied; 0 or 1 = off (Keskar et al. 2019, CTRL) */
+  float repeat_penalty;    /* logits of seen tokens: divided by it if > 0, else multiplied; 1 = off, and 0, the default, too (Keskar et al. 2019, CTRL) */
   float presence_penalty;  /* subtracted once from the logit of a seen token */
   float frequency_penalty; /* subtracted per occurrence */
   uint32_t penalty_last_n; /* tokens looked back for the three penalties, prompt included; default 64, at most 1024 */
@@ -717,10 +719,11 @@ typedef enum linnet_grammar_kind LINNET_OF(uint32_t) {
 } linnet_grammar_kind;
 
 /* Compiles JSON to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full size; LINNET_TOO_SMALL if it passes cap (out may be NULL with cap 0).
- * `name` is what errors call the JSON, and may be NULL. In the library linnet::convert, and with its heap: an app that has the bytes already need not link it.
+ * `name` is what errors call the JSON, and may be NULL. In the library linnet::convert, and with its heap (LINNET_NO_MEMORY where that gives none): an app
+ * that has the bytes already need not link it.
  *
  * What obeys is written in one way: no white space between tokens; members in the order of `properties`, optional ones left out or not; members that `properties` does not name never;
- * enum and const as written in the schema, without white space, characters beyond ASCII as themselves; integers of 18 digits at most, without -0; numbers with up to 17 digits behind
+ * enum and const as written in the schema, numbers by their own characters (1E2, -0, any number of digits), without white space, characters beyond ASCII as themselves; other integers of 18 digits at most, without -0; numbers with up to 17 digits behind
  * the point and two of an exponent, and with bounds, which must be whole numbers, without one. Strings hold any characters, in UTF-8 or escaped.
  * Known, of JSON Schema 2020-12: type (one, or an array of them); enum, const; properties, required, additionalProperties (false); items, minItems, maxItems, uniqueItems (false);
  * minLength, maxLength (in characters), pattern (not both); minimum, maximum, exclusiveMinimum, exclusiveMaximum; anyOf; oneOf, where the alternatives cannot hold at once: by type, by

@@ -16,24 +16,24 @@ namespace {
 // ---- checking a blob ----------------------------------------------------------------------------------------------------
 
 Status bad(Error* err, const char* field, uint64_t value) {
-  return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", field, " ", value, " is out of range");
+  return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", field, " ", value, " is out of range");
 }
 
 // The header as version 2 has it, and the bytes that it takes in the blob.
 Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* header_bytes, Error* err) {
   Header1 old;
   *out = {};
-  if (bytes < sizeof old) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes are too few for a header");
+  if (bytes < sizeof old) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
   std::memcpy(&old, blob, sizeof old);
-  if (old.magic != kMagic) return fail(err, LINNET_BAD_FILE, "tokenizer tables: magic is ", old.magic, ", not ", kMagic);
+  if (old.magic != kMagic) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: magic is ", old.magic, ", not ", kMagic);
   if (old.version == kVersion) {
-    if (bytes < sizeof *out) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes are too few for a header");
+    if (bytes < sizeof *out) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes are too few for a header");
     std::memcpy(out, blob, sizeof *out);
     *header_bytes = sizeof *out;
     return LINNET_OK;
   }
   if (old.version != 1)
-    return fail(err, LINNET_UNSUPPORTED, "tokenizer tables: version ", old.version, ", this linnet reads up to ", kVersion, ": made by a newer one");
+    return fail(err, LINNET_UNSUPPORTED, "model file: tokenizer tables: version ", old.version, ", this linnet reads up to ", kVersion, ": made by a newer one");
   if (old.kind != kByteLevel && old.kind != kSpm) return bad(err, "kind", old.kind);
   if (old.split > kSplitDigitsGpt2 || (old.split == kSplitNone) != (old.kind == kSpm)) return bad(err, "split", old.split);
   Header& h = *out;
@@ -54,7 +54,7 @@ Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* hea
 }
 
 Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err) {
-  if (h.bytes != bytes) return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", bytes, " bytes, the header says ", h.bytes);
+  if (h.bytes != bytes) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", bytes, " bytes, the header says ", h.bytes);
   if (h.kind < kByteLevel || h.kind > kWordPiece) return bad(err, "kind", h.kind);
   if (h.prefix > kPrefixWord || (h.prefix && h.kind == kWordPiece)) return bad(err, "prefix", h.prefix);
   if (h.flags & ~uint32_t{kKnownFlags}) return bad(err, "flags", h.flags);
@@ -69,14 +69,14 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
   if (h.hidden > kMaxPattern) return bad(err, "hidden", h.hidden);
   if (h.n_tokens == 0 || h.n_tokens > kMaxTokens) return bad(err, "n_tokens", h.n_tokens);
   if (h.n_tokens > n_vocab)
-    return fail(err, LINNET_BAD_FILE, "tokenizer tables: ", h.n_tokens, " tokens, the model's vocabulary has ", n_vocab);
+    return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: ", h.n_tokens, " tokens, the model's vocabulary has ", n_vocab);
   if (h.n_symbols < h.n_tokens || h.n_symbols > 2 * kMaxTokens || (h.kind == kByteLevel && h.n_symbols > h.n_tokens))
     return bad(err, "n_symbols", h.n_symbols);
   if (h.merge_probe > kMaxProbe) return bad(err, "merge_probe", h.merge_probe);
   if (h.word_probe > kMaxProbe) return bad(err, "word_probe", h.word_probe);
   const auto is_id = [&h](int32_t id) { return id >= 0 && static_cast<uint32_t>(id) < h.n_tokens; };
   for (const int32_t id : {h.bos_id, h.eos_id, h.unk_id})
-    if (id != -1 && !is_id(id)) return fail(err, LINNET_BAD_FILE, "tokenizer tables: special token ", id, " is out of range");
+    if (id != -1 && !is_id(id)) return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: special token ", id, " is out of range");
   if (h.n_before > kMaxAround || h.n_after > kMaxAround)
     return bad(err, "n_before or n_after", h.n_before > h.n_after ? h.n_before : h.n_after);
   for (uint32_t i = 0; i < kMaxAround; ++i) {
@@ -92,7 +92,7 @@ Status check_sections(const Header& h, uint32_t header_bytes, Error* err) {
   for (uint32_t i = 0; i < kSectionCount; ++i) {
     const Section& s = h.section[i];
     if (s.at % 8 != 0 || s.at < header_bytes || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
-      return fail(err, LINNET_BAD_FILE, "tokenizer tables: section ", i, " at ", s.at, " with ", s.count, " elements is outside the table");
+      return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: section ", i, " at ", s.at, " with ", s.count, " elements is outside the table");
   }
   if (h.section[kTextAt].count != h.n_symbols + 1) return bad(err, "number of text offsets", h.section[kTextAt].count);
   if (h.section[kTokenFlags].count != h.n_tokens) return bad(err, "number of token flags", h.section[kTokenFlags].count);
@@ -429,7 +429,7 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
   for (uint32_t i = 0; around && i < t.header->n_before; ++i) sink.push(t.header->before[i]);
   const uintptr_t at = reinterpret_cast<uintptr_t>(scratch), aligned = static_cast<uintptr_t>(align_up(at, alignof(uint64_t)));
   if (!Encoder(t, text, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
-    return fail(err, LINNET_BAD_FILE, "tokenizer tables: a text grows by more than ", t.header->growth, " times, as the tables say");
+    return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: a text grows by more than ", t.header->growth, " times, as the tables say");
   for (uint32_t i = 0; around && i < t.header->n_after; ++i) sink.push(t.header->after[i]);
   *n_tokens = sink.n;
   if (steps) *steps = sink.steps;
