@@ -63,6 +63,17 @@ def command_line():
         check(r.returncode == 1 and word in r.stderr and not r.stdout, f"{args}: exit {r.returncode}, {r.stderr}")
 
 
+    # What files and the command line bring is escaped on a terminal.
+    evil = "\x1b[31m\x7f\u009b2J\u202e"
+    for args in (["--text", "hello", "-m", "/nowhere" + evil], [evil], ["--text", evil, "--state", ""], ["--config", "/nowhere" + evil]):
+        r = run(*args)
+        check(r"\x1b[31m\x7f\u009b2J\u202e" in r.stdout + r.stderr and not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", r.stdout + r.stderr), f"{args}: {r.stdout!r} {r.stderr!r}")
+    # With too little memory: a sentence and 1, no signal. 127: not even its libraries have room.
+    for kib in (30000, 50000, 58000, 62000, 66000, 70000, 80000):
+        r = subprocess.run(["sh", "-c", f'ulimit -v {kib}; exec "$0" "$@"', EXE, "--text", "what time is it", "--state", ""], capture_output=True, text=True, timeout=120)
+        check(r.returncode in (0, 1, 127) and (r.returncode == 0 or r.stderr), f"{kib} KiB: exit {r.returncode}, {r.stderr!r}")
+
+
 def settings():
     path = WORK / "settings.yaml"
     write(WORK / "silence.wav", [0.0] * 1600)

@@ -145,6 +145,151 @@ class Tiny(unittest.TestCase):
         self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "", "-n", 1, "--temp", 0, "--ignore-eos")["prompt_tokens"], 1)
         self.assertFalse((self.dir / "o.gguf").exists())
 
+    def test_numbers(self):
+        """On the command line a number is what it says: whole ones to the last digit, 0 as 0, and nothing that only looks like one."""
+        for option, bad in {"--seed": ["18446744073709551616", "-1", "-0", "+1", "1_000", "0x10", "1e3", "1.0", "", " 1", "nan"], "--top-k": ["4294967296", "-1", "2.5"],
+                            "--threads": ["0", "257", "-0"], "--context": ["0", "16777217"], "--chunk": ["0", "4097"], "-n": ["0", "-0"], "--repeat-last-n": ["0", "1025"],
+                            "--keep": ["-1", "16777217"], "--temp": ["-1", "nan", "inf", "-inf", "1e400", "101", "0x1", "+1", "1_0", ""], "--top-p": ["-0.1", "1.1", "nan", "1e400"],
+                            "--min-p": ["-1", "2", "nan"], "--repeat-penalty": ["0", "-0", "1e-50", "-1", "1e400", "nan"], "--presence-penalty": ["-101", "1e400", "nan"],
+                            "--frequency-penalty": ["101", "nan"], "--typical-p": ["-1", "nan"]}.items():
+            for value in bad:
+                with self.subTest(option=option, value=value):
+                    text = linnet("run", "-m", self.packed, "-p", "x", f"{option}={value}" if option[1] == "-" else option, *([] if option[1] == "-" else [value]), code=2)
+                    self.assertRegex(text, f"option '[^']*{option}[^']*' takes a .*number from [0-9.-]+ to [0-9.]+, not '{re.escape(value)}'\n")
+        self.assertIn("from 0 to 18446744073709551615,", linnet("run", "-m", "x", "--seed", "x", code=2))
+        hot = ("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 100, "--top-k", 0, "--min-p", 0)
+        likeliest = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 0)["tokens"]
+        for p in ("0", "-0", "1e-50", "0.0000001"):  # the smallest set is the likeliest token; 0 is not "all", as it is in linnet.h
+            self.assertEqual(linnet_json(*hot, "--seed", 7, f"--top-p={p}")["tokens"], likeliest, p)
+        self.assertNotEqual(linnet_json(*hot, "--seed", 7, "--top-p", 1)["tokens"], likeliest)
+        self.assertEqual(linnet_json(*hot, "--seed", 7, "--temp=-0")["tokens"], likeliest)
+        seeds = [2**64 - 1, 2**64 - 2, 2**53, 2**53 + 1]  # doubles know two of them
+        runs = [linnet_json(*hot, "--top-p", 1, "--seed", s) for s in seeds]
+        self.assertEqual([r["seed"] for r in runs], seeds)
+        self.assertEqual(len({tuple(r["tokens"]) for r in runs}), 4)
+        for how in ("sinks", "heavy-hitters", "snapkv"):  # 0 would be the library's default
+            self.assertIn("'--keep' takes a number above 0", linnet("run", "-m", self.packed, "-p", "x", "--when-full", how, "--keep", 0, code=1))
+        profile = self.dir / "keep.yaml"
+        profile.write_text("when_full: sinks\nkeep: 2\ncontext: 64\n")
+        self.assertIn("above 0", linnet("run", "-m", self.packed, "-p", "x", "--profile", profile, "--keep", 0, code=1))
+        self.assertIn("n_keep is 17", linnet("run", "-m", self.packed, "-p", "x", "--profile", profile, "--keep", 17, code=1))  # it is still sinks that are kept
+        shapes = [linnet_json("inspect", self.packed)["spec"][k] for k in ("n_layers", "n_vocab", "head_dim")]
+        self.assertTrue(all(isinstance(v, int) for v in shapes), shapes)
+
+    def test_enum_as_written(self):
+        """Numbers of enum and const keep their characters."""
+        schema = self.dir / "enum.json"
+        for number in ("123456789012345678901234567890", "-98765432109876543210", "1E2", "-0", "1.50", "0.1e-7", "9007199254740993"):
+            schema.write_text(f'{{"enum":[{number}]}}')
+            self.assertEqual(linnet_json("run", "-m", self.packed, "-p", "x", "--raw", "-n", 60, "--temp", 1, "--seed", 3, "--schema", schema)["text"], number)
+
+    def test_errors_name_the_file(self):
+        """Whatever is wrong with a file, the message begins with its path as it was given, once."""
+        raw = self.packed.read_bytes()
+        damaged = {"key": raw.replace(b"linnet.spec.d_ff", b"linnet.spec.d_fx"), "table": raw.replace(b"LNTK", b"LNTX"), "tensor": raw.replace(b"linnet.blk.0.ffn_gate.weight", b"linnet.blk.0.ffn_gaxe.weight"),
+                   "cut": raw[:len(raw) // 2], "head": raw[:40], "magic": b"GGUX" + raw[4:]}
+        here = os.getcwd()
+        try:
+            os.chdir(self.dir)
+            for name, data in damaged.items():
+                self.assertNotEqual(data, raw, name)
+                path = f"./bad-{name}.gguf"
+                pathlib.Path(path).write_bytes(data)
+                commands = [("run", "-p", "x", "-m"), ("plan", "-m"), ("bench", "-m"), ("chat", "-p", "x", "-m"), ("eval", path, "-m"), ("logits", "--tokens", "1", "-o", "l.npy", "-m")]
+                commands += [("tokenize", "x", "-m")] * (name not in ("key", "tensor")) + [("inspect",)] * (name in ("cut", "head", "magic"))
+                for command in commands:
+                    text = linnet(*command, path, code=1)
+                    self.assertTrue(text.startswith(f"linnet {command[0]}: {path}: "), text)
+                    self.assertEqual((text.count(path), text.count("model file")), (1, 0), text)
+            # As text that was cut inside a length: no count is made up.
+            at = raw.index(b"general.architecture") + len(b"general.architecture") + 4
+            pathlib.Path("bad-length.gguf").write_bytes(raw[:at + 3])
+            self.assertIn("the file ends inside", linnet("inspect", "bad-length.gguf", code=1))
+            config = json.loads((self.folder / "config.json").read_text())
+            folders = {"syntax": ("config.json", "{"), "range": ("config.json", json.dumps({**config, "vocab_size": -3})), "kind": ("config.json", json.dumps({**config, "model_type": "walrus", "architectures": ["Walrus"]})),
+                       "tokens": ("tokenizer.json", '{"model": 7}'), "weights": ("model.safetensors", "x")}
+            for name, (file, text) in folders.items():
+                folder = f"folder-{name}"
+                shutil.copytree(self.folder, folder)
+                pathlib.Path(folder, file).write_text(text)
+                for command in (("run", "-p", "x", "-m"), ("inspect",), ("convert", "-o", "o.gguf"), ("plan", "-m"), ("inspect", "--cost")):
+                    message = linnet(*command, folder, code=1)
+                    self.assertTrue(message.startswith(f"linnet {command[0]}: {folder}/{file}: "), message)
+                    self.assertEqual(message.count(folder), 1, message)
+                if name == "range":
+                    self.assertIn("an integer from 1 to 4194304", message)
+            os.remove("folder-syntax/config.json")
+            self.assertIn("folder-syntax: holds no config.json", linnet("inspect", "folder-syntax", code=1))
+            deep = pathlib.Path("d" * 200)
+            deep.mkdir()
+            (deep / "bad.gguf").write_bytes(damaged["magic"])
+            self.assertRegex(linnet("inspect", deep / "bad.gguf", code=1), "bad.gguf: .* does not begin with")  # the reason is not cut off
+        finally:
+            os.chdir(here)
+
+    def test_terminal(self):
+        """Nothing of a file reaches a terminal that it would obey: control characters, overrides of the writing direction, bytes that are no UTF-8."""
+        evil = "a\x1b[31m\x7f\u009b2J\u202egnp\u2066\nb"
+        shown = r"a\x1b[31m\x7f\u009b2J\u202egnp\u2066\x0ab"
+        folder = self.dir / evil
+        shutil.copytree(self.folder, folder)
+        named = self.dir / "named.gguf"  # its general.name is the folder's
+
+        def clean(*args, **more):
+            done = subprocess.run([LINNET, *map(str, args)], capture_output=True, timeout=120, **more)
+            out = (done.stdout + done.stderr).decode("utf-8")
+            self.assertNotRegex(out, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", args)
+            return out
+        clean("convert", folder, "-o", named)
+        for args in (("inspect", named), ("inspect", folder), ("inspect", named, "--json"), ("inspect", folder / "absent"), ("run", "-m", folder / "absent", "-p", "x"), ("convert", folder, "-o", folder),
+                     ("run", f"--{evil}"), (evil,), ("run", "-m", "x", "--temp", evil), ("devices", "--check", evil), ("convert", folder, "-o", self.dir / f"{evil}.gguf")):
+            out = clean(*args)
+            self.assertIn(shown.replace("\\x", "\\u00").replace("\\u000a", "\\n") if "--json" in args else shown, out, args)
+        self.assertEqual(linnet_json("inspect", named)["name"], evil)  # lossless
+        self.assertIn(r"\xff\xfe", clean("inspect", os.fsencode(self.dir) + b"/\xff\xfe"))
+        (folder / "config.json").write_text(json.dumps({**json.loads((folder / "config.json").read_text()), evil: 1}))
+        self.assertIn(r"key 'a\x1b[31m", clean("inspect", folder))
+        profile = self.dir / "evil.yaml"
+        profile.write_text('name: "a\\x1b[31m\\u202e"\nmatch:\n  model: "\\x1b]0;x"\n')
+        self.assertIn(r"\x1b]0;x", clean("devices", "--check", profile))
+        board = self.dir / "board"
+        (board / "proc/device-tree").mkdir(parents=True)
+        (board / "proc/device-tree/model").write_bytes(evil.encode() + b"\0")
+        (board / "proc/cpuinfo").write_text(f"processor\t: 0\nmodel name\t: {evil.split(chr(10))[0]}\n")
+        for command in ("devices", "doctor"):
+            clean(command, env={**os.environ, "LINNET_SYSROOT": str(board)})
+        messages = json.dumps([{"role": evil, "content": "x"}])
+        clean("chat", "-m", self.packed, "--json", input=messages.encode())
+
+    @unittest.skipIf(SLOW, "sanitizers reserve more addresses than there are")
+    def test_little_memory(self):
+        """With too little memory the tool says so and ends with 1: no signal, no silence, no file left behind."""
+        place = self.dir / "little"
+        place.mkdir()
+        out, logits, text = place / "o.gguf", place / "l.npy", self.dir / "text.bin"
+        text.write_bytes(b"so many words " * 400000)
+        commands = [(("convert", self.folder, "-o", out), None), (("run", "-m", self.folder, "-p", "Hello", "-n", 4, "--threads", 1), None), (("tokenize", "-m", self.packed), text),
+                    (("logits", "-m", self.packed, "--tokens", ",".join(["5"] * 600), "-o", logits, "--threads", 1), None), (("chat", "--json", "-m", self.packed, "--threads", 1), text),
+                    (("plan", "-m", "synthetic:tinyllama-1.1b"), None), (("inspect", self.packed), None), (("eval", "-m", self.packed, text, "--threads", 1), text)]
+        ends = set()
+        for args, stdin in commands:
+            for kib in (9000, 11000, 13000, 16000, 22000, 40000):
+                if args[0] in ("eval", "chat") and kib == 40000:
+                    continue  # would go on for long
+                with open(stdin or os.devnull, "rb") as source:
+                    done = subprocess.run(["sh", "-c", f'ulimit -v {kib}; exec "$0" "$@"', LINNET, *map(str, args)], stdin=source, capture_output=True, timeout=120)
+                with self.subTest(args=args, kib=kib, err=done.stderr[-300:]):
+                    self.assertIn(done.returncode, (0, 1, 127))  # 127: not even its libraries have room
+                    self.assertTrue(done.returncode == 0 or done.stderr)
+                    if done.returncode == 1:
+                        self.assertRegex(done.stderr, b"^(linnet[ :]|\\nlibgomp: )")  # that is a part of the tool, and begins before it
+                    self.assertEqual([p.name for p in place.iterdir() if done.returncode], [])
+                    ends.add((args[0], done.returncode))
+                for p in place.iterdir():
+                    p.unlink()
+        self.assertGreaterEqual(len([e for e in ends if e[1] == 1]), 5, ends)
+        self.assertGreaterEqual(len([e for e in ends if e[1] == 0]), 4, ends)
+
     @unittest.skipUnless(pathlib.Path("/dev/full").is_char_device(), "no /dev/full")
     def test_full_disk(self):
         for args in (("tokenize", "-m", self.packed, "x"), ("run", "-m", self.packed, "-p", "x", "-n", "4", "--temp", "0"), ("devices", "--json")):

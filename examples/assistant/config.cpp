@@ -157,14 +157,16 @@ class Reader {
       default: break;
     }
     double x = 0;
-    const auto [end, ec] = std::from_chars(s.data(), s.data() + s.size(), x);
+    uint32_t n = 0;
     const bool whole = key.kind == Kind::kCount;
-    if (ec != std::errc() || end != s.data() + s.size() || !(x >= key.min && x <= key.max) || (whole && x != static_cast<double>(static_cast<uint32_t>(x)))) {
+    const auto [end, ec] = whole ? std::from_chars(s.data(), s.data() + s.size(), n) : std::from_chars(s.data(), s.data() + s.size(), x);
+    const bool in_range = whole ? n >= static_cast<uint32_t>(key.min) && n <= static_cast<uint32_t>(key.max) : x >= key.min && x <= key.max;
+    if (ec != std::errc() || end != s.data() + s.size() || !in_range) {
       char range[80];
-      std::snprintf(range, sizeof range, "a %s from %g to %g", whole ? "whole number" : "number", key.min, key.max);
+      std::snprintf(range, sizeof range, "a %s from %.10g to %.10g", whole ? "whole number" : "number", key.min, key.max);
       return fail(std::string(key.name) + " is " + range + ", not \"" + s.substr(0, 40) + "\"");
     }
-    if (whole) *static_cast<uint32_t*>(key.to) = static_cast<uint32_t>(x);
+    if (whole) *static_cast<uint32_t*>(key.to) = n;
     else *static_cast<double*>(key.to) = x;
     return true;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 
 namespace assistant {
 namespace {
@@ -29,8 +30,10 @@ bool Conversation::Memory::alloc(const linnet_need& need) {
 
 bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::string* why) {
   const auto failed = [&] {
-    const std::string what = err_.text[0] ? err_.text : "no memory for the model";
-    *why = what.find(config.model) == std::string::npos ? config.model + ": " + what : what;
+    constexpr std::string_view kUnnamed = "model file: ";
+    std::string what = err_.text[0] ? err_.text : "no memory for the model";
+    if (what.compare(0, kUnnamed.size(), kUnnamed) == 0) what.erase(0, kUnnamed.size());
+    *why = what.compare(0, config.model.size(), config.model) ? config.model + ": " + what : what;
     return false;
   };
   on_tool_ = std::move(on_tool);
@@ -164,16 +167,24 @@ struct Conversation::Draw {
   std::vector<int32_t> tokens;
   int64_t begin_ns = 0, first_ns = 0, last_ns = 0, waited_ns = 0;
   size_t n = 0;
+  std::exception_ptr thrown = nullptr;  // not to go through the library
 
   static int on_draw(void* user, int32_t token, const char* utf8, size_t n_bytes) {
     Draw& d = *static_cast<Draw*>(user);
-    if (token >= 0) d.tokens.push_back(token), d.last_ns = now_ns(), ++d.n;
-    if (!d.first_ns) d.first_ns = d.last_ns;
-    const size_t at = d.text.size();
-    d.text.append(utf8 ? utf8 : "", n_bytes);
-    if (at == 0 && n_bytes && d.text[0] >= 'a' && d.text[0] <= 'z') d.text[0] = static_cast<char>(d.text[0] - 'a' + 'A');  // the model reads and writes lower case
-    if (*d.on_token && n_bytes && d.text.front() != '{') (*d.on_token)(std::string_view(d.text).substr(at));  // a call is no sentence
-    return 0;
+    try {
+      d.drawn(token, utf8, n_bytes);
+    } catch (...) {
+      d.thrown = std::current_exception();
+    }
+    return d.thrown != nullptr;
+  }
+  void drawn(int32_t token, const char* utf8, size_t n_bytes) {
+    if (token >= 0) tokens.push_back(token), last_ns = now_ns(), ++n;
+    if (!first_ns) first_ns = last_ns;
+    const size_t at = text.size();
+    text.append(utf8 ? utf8 : "", n_bytes);
+    if (at == 0 && n_bytes && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');  // the model reads and writes lower case
+    if (*on_token && n_bytes && text.front() != '{') (*on_token)(std::string_view(text).substr(at));  // a call is no sentence
   }
 };
 
@@ -191,6 +202,7 @@ bool Conversation::generate(const OnToken& on_token, Draw* draw, std::string* wh
   while (status == LINNET_OK && stop == LINNET_STOP_CANCEL && !cancelled_ && draw->tokens.size() < kMaxAnswer) {
     params.max_tokens = kMaxAnswer - static_cast<uint32_t>(draw->tokens.size());
     status = linnet_generate(session_, 0, &params, Draw::on_draw, draw, &stop, &err_);
+    if (draw->thrown) std::rethrow_exception(draw->thrown);
     if (status == LINNET_CANCELLED) status = LINNET_OK;
   }
   linnet_grammar_set(session_, 0, nullptr, nullptr);

@@ -1,4 +1,5 @@
 // linnet-assistant: a voice assistant without a network.
+#include <convert.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <filesystem>
+#include <new>
 
 #include "config.h"
 #include "paced.h"
@@ -18,6 +21,8 @@
 
 namespace assistant {
 namespace {
+
+using linnet::convert::printable;
 
 enum { kExitOk = 0, kExitFailed = 1, kExitUsage = 2 };
 
@@ -46,11 +51,11 @@ struct Options {
 };
 
 int usage(const std::string& why) {
-  std::fprintf(stderr, "linnet-assistant: %s\n%s", why.c_str(), kUsage);
+  std::fprintf(stderr, "linnet-assistant: %s\n%s", printable(why).c_str(), kUsage);
   return kExitUsage;
 }
 int failed(const std::string& why) {
-  std::fprintf(stderr, "linnet-assistant: %s\n", why.c_str());
+  std::fprintf(stderr, "linnet-assistant: %s\n", printable(why).c_str());
   return kExitFailed;
 }
 
@@ -114,11 +119,12 @@ int64_t wall_ms() {
 // What a person at a terminal sees.
 void print(const json& e) {
   const std::string event = e["event"];
-  if (event == "user") std::printf("> %s\n", e["text"].get<std::string>().c_str());
-  else if (event == "tool") std::printf("  %s %s -> %s\n", e["name"].get<std::string>().c_str(), e["arguments"].dump().c_str(), e["result"].dump().c_str());
-  else if (event == "answer" || event == "ring") std::printf("%s\n", e["text"].get<std::string>().c_str());
+  const auto text = [&](const char* key) { return printable(e[key].get<std::string>()); };
+  if (event == "user") std::printf("> %s\n", text("text").c_str());
+  else if (event == "tool") std::printf("  %s %s -> %s\n", text("name").c_str(), printable(e["arguments"].dump(-1, ' ', false, json::error_handler_t::replace)).c_str(), printable(e["result"].dump(-1, ' ', false, json::error_handler_t::replace)).c_str());
+  else if (event == "answer" || event == "ring") std::printf("%s\n", text("text").c_str());
   else if (event == "interrupted") std::printf("  (interrupted)\n");
-  else if (event == "error") std::fprintf(stderr, "linnet-assistant: %s\n", e["text"].get<std::string>().c_str());
+  else if (event == "error") std::fprintf(stderr, "linnet-assistant: %s\n", text("text").c_str());
   else if (event == "latency")
     std::printf("  (%.1f ms to the first token, %d of %d tokens computed before; %.0f tokens/s)\n", e["text_to_first_token_ms"].get<double>(), e["prefilled_early_tokens"].get<int>(),
                 e["prompt_tokens"].get<int>(), e["tokens_per_s"].get<double>());
@@ -163,7 +169,7 @@ int run(const Options& o) {
 
   Tools tools;
   if (!tools.open(config.tools, wall_ms, &note, &why)) return failed(why);
-  if (!note.empty()) std::fprintf(stderr, "linnet-assistant: %s\n", note.c_str());
+  if (!note.empty()) std::fprintf(stderr, "linnet-assistant: %s\n", printable(note).c_str());
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends the program as usual
@@ -183,11 +189,11 @@ int run(const Options& o) {
   if (o.has_wav && !wav.open(o.wav.c_str(), &why)) return failed(why);
   if (live && !(microphone = open_microphone(config.microphone, &why))) {
     if (!o.web) return failed(why);
-    std::fprintf(stderr, "linnet-assistant: %s; requests can be typed on the page\n", why.c_str());
+    std::fprintf(stderr, "linnet-assistant: %s; requests can be typed on the page\n", printable(why).c_str());
   }
   if (live && o.out.empty() && !(speaker = open_speaker(config.speaker, &why))) {
     if (!o.web) return failed(why);
-    std::fprintf(stderr, "linnet-assistant: %s; answers can be read on the page\n", why.c_str());
+    std::fprintf(stderr, "linnet-assistant: %s; answers can be read on the page\n", printable(why).c_str());
   }
   std::unique_ptr<Recognizer> recognizer;
   if ((o.has_wav || microphone) && !(recognizer = make_recognizer(config.recognizer, &why))) return failed(why);
@@ -240,16 +246,40 @@ int run(const Options& o) {
   return pipeline.failed() || cut_short ? kExitFailed : kExitOk;
 }
 
+// Needs no memory itself.
+int out_of_memory() {
+  static constexpr char kText[] = "linnet-assistant: out of memory\n";
+  return write(STDERR_FILENO, kText, sizeof kText - 1) < 0 ? kExitFailed : kExitFailed;
+}
+
+// In the model's thread, and where nothing can be thrown any more.
+[[noreturn]] void end_of_memory() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    _exit(out_of_memory());
+  } catch (...) {
+  }
+  std::abort();
+}
+
 }  // namespace
 }  // namespace assistant
 
 int main(int argc, char** argv) {
-  assistant::Options options;
-  const int done = assistant::parse(argc, argv, &options);
-  const int code = done >= 0 ? done : assistant::run(options);
-  if (const int signal = assistant::g_end) {  // requests of a script were cut short, which its shell wants to know
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+  std::set_terminate(assistant::end_of_memory);
+  try {
+    assistant::Options options;
+    const int done = assistant::parse(argc, argv, &options);
+    const int code = done >= 0 ? done : assistant::run(options);
+    if (const int signal = assistant::g_end) {  // requests of a script were cut short, which its shell wants to know
+      std::signal(signal, SIG_DFL);
+      std::raise(signal);
+    }
+    return code;
+  } catch (const std::bad_alloc&) {
+    return assistant::out_of_memory();
+  } catch (const std::exception& e) {  // a thread that cannot be made
+    return assistant::failed(std::string("cannot go on: ") + e.what());
   }
-  return code;
 }

@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <exception>
+#include <memory>
 #include <string_view>
 
 namespace assistant {
@@ -219,7 +221,16 @@ struct Server {
     return reply(connection, status, MHD_create_response_from_buffer(line.size(), const_cast<char*>(line.data()), MHD_RESPMEM_MUST_COPY), "text/plain; charset=utf-8", allow);
   }
 
+  // libmicrohttpd is C: nothing is thrown through it. A connection that there is no memory for is closed.
   static MHD_Result answer(void* user, MHD_Connection* connection, const char* url, const char* method, const char*, const char* upload, size_t* upload_size, void** state) {
+    try {
+      return respond(user, connection, url, method, upload, upload_size, state);
+    } catch (const std::exception&) {
+      return MHD_NO;
+    }
+  }
+
+  static MHD_Result respond(void* user, MHD_Connection* connection, const char* url, const char* method, const char* upload, size_t* upload_size, void** state) {
     auto* web = static_cast<Web*>(user);
     auto* in = static_cast<Upload*>(*state);
     if (!in) {  // the head alone is there; an answer now would cut off whoever is still sending
@@ -262,7 +273,8 @@ struct Server {
   }
 
   static MHD_Result listen(Web* web, MHD_Connection* connection, std::string_view last_id) {
-    auto* listener = new Web::Listener{web, connection};
+    auto made = std::make_unique<Web::Listener>(Web::Listener{web, connection});
+    Web::Listener* listener = made.get();
     const std::string& start = web->start_id_;
     uint64_t after = 0;
     if (last_id.size() > start.size() + 1 && last_id.size() < start.size() + 20 && last_id.substr(0, start.size() + 1) == start + "-") {
@@ -285,9 +297,10 @@ struct Server {
           web->wake(*oldest);
         }
       }
+      listener->out = listener->next ? "retry: 1000\n\n" : "retry: 1000\ndata: {\"event\":\"hello\"}\n\n";  // "hello": start over
       web->listeners_.push_back(listener);
     }
-    listener->out = listener->next ? "retry: 1000\n\n" : "retry: 1000\ndata: {\"event\":\"hello\"}\n\n";  // "hello": start over
+    made.release();  // forget() deletes it
     MHD_Response* r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kChunk, read_events, listener, forget);
     if (!r) forget(listener);
     return reply(connection, 200, r, "text/event-stream; charset=utf-8");
@@ -298,7 +311,11 @@ struct Server {
     Web* web = listener->web;
     const std::lock_guard<std::mutex> lock(web->mutex_);
     if (web->stopping_ || listener->over) return MHD_CONTENT_READER_END_OF_STREAM;
-    if (listener->sent == listener->out.size() && !web->next_events(listener)) return MHD_CONTENT_READER_END_OF_STREAM;
+    try {
+      if (listener->sent == listener->out.size() && !web->next_events(listener)) return MHD_CONTENT_READER_END_OF_STREAM;
+    } catch (const std::exception&) {
+      return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
     const size_t n = std::min(room, listener->out.size() - listener->sent);
     memcpy(to, listener->out.data() + listener->sent, n);
     listener->sent += n;

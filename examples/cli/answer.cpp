@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <limits>
 
 #include "cli.h"
 
@@ -9,8 +10,13 @@ namespace linnet::cli {
 
 int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes) {
   Answer& out = *static_cast<Answer*>(answer);
-  if (token >= 0) out.tokens.push_back(token);
-  out.text.append(utf8 ? utf8 : "", n_bytes);
+  try {
+    if (token >= 0) out.tokens.push_back(token);
+    out.text.append(utf8 ? utf8 : "", n_bytes);
+  } catch (...) {
+    out.thrown = std::current_exception();
+    return 1;
+  }
   if (!out.silent && n_bytes > 0) {
     std::fwrite(utf8, 1, n_bytes, stdout);
     out.broken = std::fflush(stdout) != 0;
@@ -36,20 +42,22 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece) status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
   if (status == LINNET_OK && engine.grammar) status = linnet_grammar_set(engine.session, 0, engine.grammar, err);
   if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->why, err);
+  if (out->thrown) std::rethrow_exception(out->thrown);
   if (status != LINNET_CANCELLED) return status;
   out->why = LINNET_STOP_CANCEL;
   return LINNET_OK;
 }
 
 int read_sampling(const Args& args, linnet_sampling* out) {
-  if (args.given("--typical-p")) return failed(args, "typical-p is not supported yet");
+  if (args.given("--typical-p")) return failed(args, "option '--typical-p' is not supported yet: '%s'", args.text("--typical-p").c_str());
   for (const std::string& s : args.texts("--stop"))
     if (s.empty() || s.size() > 255) return usage_error(args, "a stop string has 1 to 255 bytes");
   *out = {};
   out->size = sizeof *out;
   out->temperature = static_cast<float>(args.real("--temp"));
   out->top_k = static_cast<uint32_t>(args.count("--top-k"));
-  out->top_p = static_cast<float>(args.real("--top-p"));
+  // 0 is the library's word for the default; here it is the smallest set there is, one token.
+  out->top_p = std::max(static_cast<float>(args.real("--top-p")), std::numeric_limits<float>::min());
   out->min_p = static_cast<float>(args.real("--min-p"));
   out->repeat_penalty = static_cast<float>(args.real("--repeat-penalty"));
   out->presence_penalty = static_cast<float>(args.real("--presence-penalty"));
@@ -64,14 +72,14 @@ Options sampling_options(const char* temperature) {
   return {
       {"--temp", "T", Kind::kReal, "temperature; 0 = always the likeliest token", temperature, 0, 100},
       {"--top-k", "K", Kind::kCount, "draw from the K likeliest; 0 = all", "40"},
-      {"--top-p", "P", Kind::kReal, "draw from the smallest set of this probability; 1 = all", "0.95", 0, 1},
+      {"--top-p", "P", Kind::kReal, "draw from the smallest set of this probability; 1 = all, 0 = the likeliest token alone", "0.95", 0, 1},
       {"--min-p", "P", Kind::kReal, "drop tokens below P times the likeliest; 0 = none", "0.05", 0, 1},
       {"--typical-p", "P", Kind::kReal, "not supported yet", nullptr, 0, 1},
-      {"--repeat-penalty", "F", Kind::kReal, "on logits of tokens seen; 1 = off", "1", 0, 100},
+      {"--repeat-penalty", "F", Kind::kReal, "on logits of tokens seen; 1 = off", "1", 0.001, 100},
       {"--presence-penalty", "F", Kind::kReal, "subtracted from logits of tokens seen", "0", -100, 100},
       {"--frequency-penalty", "F", Kind::kReal, "the same, per occurrence", "0", -100, 100},
       {"--repeat-last-n", "N", Kind::kCount, "tokens that the penalties look back", "64", 1, 1024},
-      {"--seed", "S", Kind::kCount, "of the sampler (default: from the clock, printed)", nullptr, 0, 18446744073709549568.0},
+      {"--seed", "S", Kind::kCount, "of the sampler (default: from the clock, printed)", nullptr, 0, UINT64_MAX},
       {"--stop", "TEXT", Kind::kTexts, "stop before this text; may be given up to 16 times"},
       {"--ignore-eos", nullptr, Kind::kFlag, "go on after end-of-generation tokens"},
   };

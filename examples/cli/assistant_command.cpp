@@ -20,9 +20,9 @@ int assistant_command(char** argv) {
   execv(beside.c_str(), argv);
   if (errno == ENOENT) execvp(name.c_str(), argv);
   if (errno == ENOENT) {
-    std::fprintf(stderr, "linnet: assistant: there is no linnet-assistant, neither as %s nor in PATH; it is built with linnet where libyaml-dev and nlohmann-json3-dev are installed\n", beside.c_str());
+    std::fprintf(stderr, "linnet: assistant: there is no linnet-assistant, neither as %s nor in PATH; it is built with linnet where libyaml-dev and nlohmann-json3-dev are installed\n", printable(beside).c_str());
   } else {
-    std::fprintf(stderr, "linnet: assistant: %s cannot be run: %s\n", beside.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "linnet: assistant: %s cannot be run: %s\n", printable(beside).c_str(), std::strerror(errno));
   }
   return kExitError;
 }

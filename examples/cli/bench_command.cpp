@@ -75,7 +75,7 @@ class Meter {
   }
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
-  ~Meter() { stop(); }
+  ~Meter() { join(); }
   const char* source() const { return sensors_.energy_source; }
   const char* why_not() const { return sensors_.no_energy ? sensors_.no_energy : "the counter was reset or stopped while it was read"; }
   const JetsonPower& jetson() const { return jetson_; }
@@ -93,6 +93,13 @@ class Meter {
       const JetsonPower now = jetson_power();
       if (now.gpu_mhz >= jetson_.gpu_mhz) jetson_ = now;
     }
+    join();
+    linnet_sensors_read(&sensors_, 0, nullptr);
+    return (sensors_.has & LINNET_HAS_ENERGY) && sensors_.energy_gaps == gaps_ ? sensors_.joules - joules_ : -1;
+  }
+
+ private:
+  void join() {
     {
       const std::lock_guard lock(mutex_);
       done_ = true;
@@ -100,11 +107,7 @@ class Meter {
     wake_.notify_all();
     if (watcher_.joinable()) watcher_.join();
     done_ = false;
-    linnet_sensors_read(&sensors_, 0, nullptr);
-    return (sensors_.has & LINNET_HAS_ENERGY) && sensors_.energy_gaps == gaps_ ? sensors_.joules - joules_ : -1;
   }
-
- private:
   std::string root_;
   linnet_sensors sensors_ = {};
   JetsonPower jetson_;
@@ -406,7 +409,7 @@ void print_reps(const Result& r) {
 }
 
 void Report::print_text() const {
-  std::printf("%s%s, %s weights (%s), %s KV cache, %s, %u thread%s\n", model.c_str(), synthetic ? " (random weights)" : "", engine.desc.weights,
+  std::printf("%s%s, %s weights (%s), %s KV cache, %s, %u thread%s\n", printable(model).c_str(), synthetic ? " (random weights)" : "", engine.desc.weights,
               human_bytes(engine.desc.weight_bytes).c_str(), kv().c_str(), isa(), engine.params.n_threads, engine.params.n_threads == 1 ? "" : "s");
   std::printf("bits per weight: embedding %.2f, attention %.2f, feed-forward %.2f, head %.2f, all %.2f\n", engine.desc.embedding_bits, engine.desc.attention_bits,
               engine.desc.ffn_bits, engine.desc.head_bits, bits_per_weight());
@@ -415,10 +418,10 @@ void Report::print_text() const {
   if (energy_known()) std::printf("energy: %s, all that the %s draws\n", meter->source(), std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
   else std::printf("energy: not known: %s\n", meter->why_not());
   if (engine.power.size) std::printf("%s\n", engine.power_text().c_str());
-  if (engine.desc.device) std::printf("GPU: %s\n", gpu_text().c_str());
+  if (engine.desc.device) std::printf("GPU: %s\n", printable(gpu_text()).c_str());
   if (is_jetson()) {
     const JetsonPower& p = meter->jetson();
-    std::printf("Jetson: power mode %s, GPU at %llu of %llu MHz, memory (EMC) ", p.mode.empty() ? "not known" : p.mode.c_str(), static_cast<unsigned long long>(p.gpu_mhz),
+    std::printf("Jetson: power mode %s, GPU at %llu of %llu MHz, memory (EMC) ", p.mode.empty() ? "not known" : printable(p.mode).c_str(), static_cast<unsigned long long>(p.gpu_mhz),
                 static_cast<unsigned long long>(p.gpu_max_mhz));
     if (p.emc_mhz) std::printf("at %llu of %llu MHz\n", static_cast<unsigned long long>(p.emc_mhz), static_cast<unsigned long long>(p.emc_max_mhz));
     else std::printf("not known: root may read it\n");

@@ -68,7 +68,7 @@ class Conversation {
     const char* text[2];
     linnet_error err = {};
     if (linnet_chat_format(engine_.model, role, &text[0], &text[1], &err) == LINNET_OK) return piece(text[suffix], 0);
-    failed(args_, err);
+    failed(args_, "%s: %s", engine_.source.c_str(), err.text);
     return false;
   }
   bool piece(std::string_view text, uint32_t flags) {
@@ -227,7 +227,7 @@ int run(const Args& args) {
   const char *prefix = nullptr, *suffix = nullptr;
   linnet_error err = {};
   for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
-    if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, err);
+    if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, "%s: %s", engine.source.c_str(), err.text);
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args)) return kExitError;
   interrupt_cancels(engine.session);
 

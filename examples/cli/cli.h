@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <string>
 #include <string_view>
@@ -33,6 +34,15 @@ enum class Kind {
   kLayout,  // packed or plain
 };
 
+// An end of an option's range: of counts as the whole number that it is.
+struct Bound {
+  double real;
+  uint64_t whole;
+  constexpr Bound(double v) : real(v), whole(0) {}
+  constexpr Bound(int v) : real(v), whole(v < 0 ? 0 : static_cast<uint64_t>(v)) {}
+  constexpr Bound(uint64_t v) : real(static_cast<double>(v)), whole(v) {}
+};
+
 // One row of a subcommand's table: parsing, checking and --help all come from it.
 struct Option {
   const char* name;      // "--temp", or "-n, --n-tokens" where there is a short form
@@ -40,7 +50,7 @@ struct Option {
   Kind kind;
   const char* help;
   const char* fallback = nullptr;  // used when the option is not given
-  double min = 0, max = 4294967295.0;
+  Bound min = 0, max = uint64_t{UINT32_MAX};
   bool required = false;
 };
 using Options = std::vector<Option>;
@@ -124,6 +134,8 @@ bool parse_load(std::string_view text, linnet_load* how);
 [[gnu::format(printf, 2, 3)]] int failed(const Args& args, const char* format, ...);
 int failed(const Args& args, const linnet_error& err);
 void print_notes(const Args& args, const std::vector<std::string>& notes);  // on stderr
+int failed(const Args& args, const std::string& path, const linnet_error& err);  // of what linnet.h calls "model file", or does not name
+using convert::printable;  // for everything on a terminal that a file, the system or the command line brings: strings in printf's arguments
 
 // ---- output (output.cpp) ---------------------------------------------------------------------------------------------------
 
@@ -262,6 +274,7 @@ struct Memory {
 struct Engine {
   convert::Loaded loaded;
   Memory model_memory, session_memory, grammar_memory;
+  std::string source;  // the model, as it was given
   linnet_model* model = nullptr;
   linnet_session* session = nullptr;
   linnet_grammar* grammar = nullptr;  // that answers obey
@@ -303,6 +316,7 @@ struct Answer {
   linnet_stop why = LINNET_STOP_NONE;
   bool broken = false;  // nobody reads stdout any more
   size_t n_state = 0;   // tokens of a saved sequence that the prompt follows
+  std::exception_ptr thrown = nullptr;  // by on_token: not to go through the library
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
 };
 // Prefill (unless the prompt is empty), then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either is a clean end.

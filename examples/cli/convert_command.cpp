@@ -55,9 +55,9 @@ int run(const Args& args) {
   struct stat st = {};
   if (stat(out.c_str(), &st) != 0) return failed(args, "%s: was written and is gone", out.c_str());
   const double seconds = seconds_now() - start;
-  convert::Description written;
-  if (convert::describe(out, &written, &err) != LINNET_OK) return failed(args, err);
-  const std::string weights = options.plain ? linnet_format_name(options.weights) : most_bytes(written);
+  convert::Description written;  // OUT is whole, whether or not there is memory to look at it again
+  const bool seen = options.plain || convert::describe(out, &written, &err) == LINNET_OK;
+  const std::string weights = options.plain ? linnet_format_name(options.weights) : seen ? most_bytes(written) : "unknown";
   const uint64_t bytes = static_cast<uint64_t>(st.st_size);
   if (args.json()) {
     Json().object().field("out", out).field("bytes", bytes).field("weights", weights)
@@ -66,8 +66,8 @@ int run(const Args& args) {
   } else {
     char rounded[160] = "";
     if (weight_error.mean > 0)
-      std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%, at most %.2g %% in %.80s)", 100 * weight_error.mean, 100 * weight_error.worst, weight_error.tensor.c_str());
-    std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", out.c_str(), human_bytes(bytes).c_str(), weights.c_str(), rounded,
+      std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%, at most %.2g %% in %.80s)", 100 * weight_error.mean, 100 * weight_error.worst, printable(weight_error.tensor).c_str());
+    std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", printable(out).c_str(), human_bytes(bytes).c_str(), printable(weights).c_str(), rounded,
                 options.plain ? ", plain layout" : "", synthetic ? " (random)" : "", seconds);
   }
   return kExitOk;
@@ -98,7 +98,7 @@ Command convert_command() {
               {"--max-error", "PERCENT", Kind::kReal, "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "packed, or plain: float tensors that other tools read", "packed"},
               {"--synthetic", "SHAPE", Kind::kText, "random weights in the shape of a known model instead of SRC"},
-              {"--seed", "S", Kind::kCount, "of the random weights", "1", 0, 9007199254740992.0},
+              {"--seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
           },
           run};
 }

@@ -121,8 +121,8 @@ int check_profile(const Args& args) {
     json_profile(&json, shown, isa);
     json.end().print();
   } else {
-    std::printf("%s: %s: %s\n%s: %s\n", path.c_str(), fits ? "fits this machine" : "a device profile", profile_text(shown, isa).c_str(), match.matches ? "matches" : "does not match", match.why);
-    if (!fits) std::printf("note: it does not run here: %s\n", wrong.c_str());
+    std::printf("%s: %s: %s\n%s: %s\n", printable(path).c_str(), fits ? "fits this machine" : "a device profile", printable(profile_text(shown, isa)).c_str(), match.matches ? "matches" : "does not match", printable(match.why).c_str());
+    if (!fits) std::printf("note: it does not run here: %s\n", printable(wrong).c_str());
   }
   return kExitOk;
 }
@@ -261,7 +261,7 @@ void print_gpu() {
     std::printf("GPU     %s\n", g.why.c_str());
     return;
   }
-  std::printf("GPU     %s, compute capability %u.%u, %u SMs", d.name, d.compute / 10, d.compute % 10, d.n_sms);
+  std::printf("GPU     %s, compute capability %u.%u, %u SMs", printable(d.name).c_str(), d.compute / 10, d.compute % 10, d.n_sms);
   if (d.clock_mhz) std::printf(" at up to %u MHz", d.clock_mhz);
   std::printf(", %s%s\n        driver for CUDA %u.%u; kernels for %u.%u%s\n", human_bytes(d.memory_bytes).c_str(), d.integrated ? " shared with the CPUs" : "", d.driver / 1000, d.driver % 1000 / 10,
               d.compiled_for / 10, d.compiled_for % 10, d.compiles_at_start ? ", which the driver compiles for it when a model is opened first" : "");
@@ -335,23 +335,23 @@ void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_
 void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best, const std::vector<Listed>& profiles, size_t match) {
   const linnet_board& b = board();
   std::printf("%s\n", linnet_build_info());
-  if (b.model[0]) std::printf("board   %s\n", b.model);
-  std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? b.cpu : "unknown", arch_name(b.arch), b.n_cpus, b.n_cpus == 1 ? "" : "s", b.n_cores,
+  if (b.model[0]) std::printf("board   %s\n", printable(b.model).c_str());
+  std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? printable(b.cpu).c_str() : "unknown", arch_name(b.arch), b.n_cpus, b.n_cpus == 1 ? "" : "s", b.n_cores,
       b.n_cores == 1 ? "" : "s");
   if (b.cpu_quota > 0) std::printf(", limited to %.2f CPUs of time", b.cpu_quota);
   std::printf("; %u thread%s by default\n", threads, threads == 1 ? "" : "s");
   for (uint32_t i = 0; b.n_clusters > 1 && i < b.n_clusters; ++i) {
     const linnet_cluster& c = b.clusters[i];
-    std::printf("        %s, CPUs %s, capacity %u, up to %u MHz\n", c.part[0] ? c.part : "cluster", cpus_text(c.cpus).c_str(), c.capacity, c.max_mhz);
+    std::printf("        %s, CPUs %s, capacity %u, up to %u MHz\n", c.part[0] ? printable(c.part).c_str() : "cluster", cpus_text(c.cpus).c_str(), c.capacity, c.max_mhz);
   }
   for (uint32_t i = 0; i < b.n_caches; ++i)
-    std::printf("        L%u %s %llu KiB, CPUs %s\n", b.caches[i].level, b.caches[i].type, static_cast<unsigned long long>(b.caches[i].bytes >> 10),
+    std::printf("        L%u %s %llu KiB, CPUs %s\n", b.caches[i].level, printable(b.caches[i].type).c_str(), static_cast<unsigned long long>(b.caches[i].bytes >> 10),
         cpus_text(b.caches[i].cpus).c_str());
   std::printf("memory  %s, %s available", human_bytes(b.memory_bytes).c_str(), human_bytes(b.available_bytes).c_str());
   if (b.memory_limit_bytes) std::printf(", limited to %s", human_bytes(b.memory_limit_bytes).c_str());
   std::printf("\n");
   print_gpu();
-  for (uint32_t i = 0; i < b.n_zones; ++i) std::printf("heat    %-12s %.1f degrees Celsius\n", b.zones[i].type, b.zones[i].millidegrees / 1000.0);
+  for (uint32_t i = 0; i < b.n_zones; ++i) std::printf("heat    %-12s %.1f degrees Celsius\n", printable(b.zones[i].type).c_str(), b.zones[i].millidegrees / 1000.0);
   for (const Tier& tier : all) {
     std::printf("tier    %-12s %s", tier.name.c_str(), tier.name == picked ? "runs here, picked" : tier.runs ? "runs here" : tier.why.c_str());
     if (tier.measured.size)
@@ -364,14 +364,14 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
                 threads == 1 ? "" : "s");
   for (size_t i = 0; i < profiles.size(); ++i) {
     const linnet_match& m = profiles[i].match;
-    if (m.matches) std::printf("profile %-17s matches%s, %u points: %s\n", profiles[i].name.c_str(), i == match ? " best" : "", m.points, m.why);
-    else std::printf("profile %-17s no: %s\n", profiles[i].name.c_str(), m.why);
+    if (m.matches) std::printf("profile %-17s matches%s, %u points: %s\n", printable(profiles[i].name).c_str(), i == match ? " best" : "", m.points, printable(m.why).c_str());
+    else std::printf("profile %-17s no: %s\n", printable(profiles[i].name).c_str(), printable(m.why).c_str());
   }
   if (match < profiles.size()) {
     const linnet_profile& p = profiles[match].profile;
-    std::printf("picked  %s: %s\n", profiles[match].name.c_str(), profile_text(p, p.isa ? isa_name(p.isa) : picked).c_str());
+    std::printf("picked  %s: %s\n", printable(profiles[match].name).c_str(), printable(profile_text(p, p.isa ? isa_name(p.isa) : picked)).c_str());
   } else {
-    std::printf("picked  none: %s %s\n", profiles.empty() ? "there are no profiles in" : "nothing matches in", configs_folder().c_str());
+    std::printf("picked  none: %s %s\n", profiles.empty() ? "there are no profiles in" : "nothing matches in", printable(configs_folder()).c_str());
   }
 }
 

@@ -191,8 +191,8 @@ int run(const Args& args) {
     return kExitOk;
   }
   for (const Finding& f : findings) {
-    std::printf("%-14s %-11s %s\n", f.what, kStates[f.state], f.text.c_str());
-    if (!f.remedy.empty()) std::printf("%-14s %-11s remedy: %s\n", "", "", f.remedy.c_str());
+    std::printf("%-14s %-11s %s\n", f.what, kStates[f.state], printable(f.text).c_str());
+    if (!f.remedy.empty()) std::printf("%-14s %-11s remedy: %s\n", "", "", printable(f.remedy).c_str());
   }
   std::printf(n ? "%d thing%s hold%s this board back\n" : "nothing seems to hold this board back\n", static_cast<int>(n), n == 1 ? "" : "s", n == 1 ? "s" : "");
   return kExitOk;

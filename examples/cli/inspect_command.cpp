@@ -22,7 +22,9 @@ void print_json(const std::string& path, const convert::Description& d) {
   json.key("spec").object();
   for (const convert::SpecInfo& s : d.spec) {
     double number = 0;
-    if (!s.is_text && parse_real(s.value, &number)) json.field(s.name, number);
+    uint64_t whole = 0;
+    if (!s.is_text && parse_count(s.value, &whole)) json.field(s.name, whole);
+    else if (!s.is_text && parse_real(s.value, &number)) json.field(s.name, number);
     else json.field(s.name, s.value);
   }
   json.end().key("tensors").array();
@@ -32,22 +34,22 @@ void print_json(const std::string& path, const convert::Description& d) {
 }
 
 void print_text(const std::string& path, const convert::Description& d) {
-  std::printf("%s: %s", path.c_str(), d.kind.c_str());
-  if (!d.architecture.empty()) std::printf(", architecture %s", d.architecture.c_str());
-  if (!d.name.empty()) std::printf(", \"%s\"", d.name.c_str());
+  std::printf("%s: %s", printable(path).c_str(), d.kind.c_str());
+  if (!d.architecture.empty()) std::printf(", architecture %s", printable(d.architecture).c_str());
+  if (!d.name.empty()) std::printf(", \"%s\"", printable(d.name).c_str());
   std::printf("\n%zu tensors, %s; ", d.tensors.size(), human_bytes(d.tensor_bytes).c_str());
-  if (d.n_tokens > 0) std::printf("tokenizer %s, %llu tokens\n", d.tokenizer.c_str(), static_cast<unsigned long long>(d.n_tokens));
+  if (d.n_tokens > 0) std::printf("tokenizer %s, %llu tokens\n", printable(d.tokenizer).c_str(), static_cast<unsigned long long>(d.n_tokens));
   else std::printf("no tokenizer\n");
   std::string roles;
   for (const std::string& role : d.chat) roles += " " + role;
   if (!roles.empty()) std::printf("chat format:%s\n", roles.c_str());
   else if (d.chat_template) std::printf("chat format: only a Jinja template, which linnet does not run yet\n");
   if (!d.unsupported.empty()) std::printf("linnet cannot run it: %s\n", d.unsupported.c_str());
-  for (const convert::SpecInfo& s : d.spec) std::printf("  %-16s %s\n", s.name.c_str(), s.value.c_str());
+  for (const convert::SpecInfo& s : d.spec) std::printf("  %-16s %s\n", s.name.c_str(), printable(s.value).c_str());
   size_t width = 20;
-  for (const convert::TensorInfo& t : d.tensors) width = std::max(width, t.name.size());
+  for (const convert::TensorInfo& t : d.tensors) width = std::max(width, printable(t.name).size());
   for (const convert::TensorInfo& t : d.tensors)
-    std::printf("%-*s  %-7s %-16s %12llu bytes\n", static_cast<int>(width), t.name.c_str(), t.format.c_str(), shape_text(t.shape).c_str(),
+    std::printf("%-*s  %-7s %-16s %12llu bytes\n", static_cast<int>(width), printable(t.name).c_str(), printable(t.format).c_str(), shape_text(t.shape).c_str(),
                 static_cast<unsigned long long>(t.bytes));
 }
 
@@ -115,7 +117,7 @@ int run_cost(const Args& args, const std::string& path) {
     json.end().print();
     return kExitOk;
   }
-  std::printf("%s, %s weights, %s KV cache\n", path.c_str(), weights.c_str(), kv.c_str());
+  std::printf("%s, %s weights, %s KV cache\n", printable(path).c_str(), weights.c_str(), kv.c_str());
   std::printf("model: %.2f M weights, %s; KV cache %s a token\n", cost.weights * 1e-6, human_bytes(whole(cost.weight_bytes)).c_str(), human_bytes(whole(cost.kv_bytes_per_token)).c_str());
   std::printf("a layer (of %u): %.1f M weights, %s; prefill %.3f TOP with attention\n", cost.n_layers, cost.layer_weights * 1e-6, human_bytes(whole(cost.layer_bytes)).c_str(), cost.layer_ops * 1e-12);
   std::printf("limits %s: %.1f GB/s plain read, %.2f TOPS int8, %.2f FP8, %.2f float, %u thread%s\n\n", measured ? "measured now" : "of the profile", limits.read_gb_s, limits.int8_tops, limits.f8_tops,

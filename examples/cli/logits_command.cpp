@@ -71,7 +71,7 @@ int run(const Args& args) {
   if (args.json()) {
     Json().object().field("out", path).field("n_tokens", static_cast<uint64_t>(tokens.size())).field("n_vocab", engine.desc.n_vocab).end().print();
   } else {
-    std::printf("%s: float32 (%zu, %u)\n", path.c_str(), tokens.size(), engine.desc.n_vocab);
+    std::printf("%s: float32 (%zu, %u)\n", printable(path).c_str(), tokens.size(), engine.desc.n_vocab);
   }
   return kExitOk;
 }

@@ -1,6 +1,11 @@
 // The `linnet` tool: one subcommand per file beside this one.
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
 
 #include "cli.h"
 
@@ -44,9 +49,24 @@ int finish(int code) {
   return code;
 }
 
-}  // namespace
+// Needs no memory itself.
+int out_of_memory() {
+  static constexpr char kText[] = "linnet: out of memory\n";
+  return write(STDERR_FILENO, kText, sizeof kText - 1) < 0 ? kExitError : kExitError;
+}
 
-int main(int argc, char** argv) {
+// An allocation may fail where nothing can be thrown any more.
+[[noreturn]] void end_of_memory() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    _exit(out_of_memory());
+  } catch (...) {
+  }
+  std::abort();
+}
+
+int run_tool(int argc, char** argv) {
   interrupt_ends();  // in the background of a script too, where the shell has SIGINT ignored
   if (argc < 2) {
     print_overview(stderr);
@@ -69,6 +89,20 @@ int main(int argc, char** argv) {
     command.options.push_back({"-h, --help", nullptr, Kind::kFlag, "show this text"});
     return finish(dispatch(command, argc - 2, argv + 2));
   }
-  std::fprintf(stderr, "linnet: unknown command '%s'\n'linnet --help' lists the commands.\n", name);
+  std::fprintf(stderr, "linnet: unknown command '%s'\n'linnet --help' lists the commands.\n", printable(name).c_str());
   return kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::set_terminate(end_of_memory);
+  try {
+    return run_tool(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::exception& e) {  // a thread that cannot be made
+    std::fprintf(stderr, "linnet: cannot go on: %s\n", e.what());
+    return kExitError;
+  }
 }

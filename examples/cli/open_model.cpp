@@ -40,14 +40,15 @@ bool read_settings(const Args& args, Settings* out) {
   if (!args.given("--kv") && p.k_format) out->kv = {static_cast<linnet_format>(p.k_format), static_cast<linnet_format>(p.v_format ? p.v_format : p.k_format), {}};
   out->kv.apply(&s);
   // A profile speaks where the command line does not; what is said here is not the profile's to change in the library either.
-  if (args.given("--when-full") || args.given("--keep") || !p.when_full) {
-    parse_full(args.text("--when-full"), &s.when_full);
-    s.n_keep = static_cast<uint32_t>(args.count("--keep"));
-    p.when_full = LINNET_FULL_STOP;
-    p.n_keep = 0;
-  } else {
-    s.when_full = p.when_full;
-    s.n_keep = p.n_keep;
+  s.when_full = p.when_full;
+  s.n_keep = args.given("--when-full") || !p.when_full ? 0 : p.n_keep;
+  if (args.given("--when-full")) parse_full(args.text("--when-full"), &s.when_full);
+  if (args.given("--keep")) s.n_keep = static_cast<uint32_t>(args.count("--keep"));
+  p.when_full = LINNET_FULL_STOP;
+  p.n_keep = 0;
+  if (args.given("--keep") && s.n_keep == 0 && s.when_full > LINNET_FULL_DROP_OLDEST) {  // to the library 0 is the default
+    usage_error(args, "option '--keep' takes a number above 0 beside sinks, heavy-hitters and snapkv, not '%s'", args.text("--keep").c_str());
+    return false;
   }
   s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : p.n_context;
   s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : p.n_chunk;
@@ -74,6 +75,7 @@ Engine::~Engine() {
 
 bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
   linnet_error err = {};
+  source = path;
   profile_context = settings.profile.n_context;
   std::vector<std::string> notes;
   {
@@ -94,16 +96,16 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
   print_notes(args, notes);
   linnet_need need = {};
   if (linnet_model_need(loaded.file, &settings.profile, &need, &err) != LINNET_OK) {
-    failed(args, err);
+    failed(args, path, err);
     return false;
   }
   if (!model_memory.alloc(need.bytes)) {
-    failed(args, "no memory for the model's %zu bytes", need.bytes);
+    failed(args, "%s: no memory for the model's %zu bytes", path.c_str(), need.bytes);
     return false;
   }
   if (linnet_model_init(&model, model_memory.data, model_memory.bytes, loaded.file, &settings.profile, &err) != LINNET_OK) {
     model = nullptr;
-    failed(args, err);
+    failed(args, path, err);
     return false;
   }
   desc.size = sizeof desc;
@@ -209,7 +211,7 @@ bool tokenize(const Args& args, const Engine& engine, std::string_view text, uin
   linnet_error err = {};
   size_t scratch_bytes = 0, n = 0;
   if (linnet_tokenize_need(engine.model, text.size(), &scratch_bytes) != LINNET_OK) {
-    failed(args, "%s", engine.desc.has_tokenizer ? "the text is too long" : "the model has no tokenizer: only --tokens works with it");
+    failed(args, "%s: %s", engine.source.c_str(), engine.desc.has_tokenizer ? "the text is too long" : "the model has no tokenizer: only --tokens works with it");
     return false;
   }
   std::vector<char> scratch(scratch_bytes + 1);
@@ -223,7 +225,7 @@ bool tokenize(const Args& args, const Engine& engine, std::string_view text, uin
     status = encode();
   }
   if (status != LINNET_OK) {
-    failed(args, err);
+    failed(args, engine.source, err);
     return false;
   }
   out->resize(n);
@@ -238,7 +240,7 @@ bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_
     out->resize(n);
     if (linnet_detokenize(engine.model, tokens.data(), tokens.size(), out->data(), n, &n, &err) == LINNET_OK) return true;
   }
-  failed(args, err);
+  failed(args, engine.source, err);
   return false;
 }
 

@@ -1,4 +1,5 @@
 // The argument parser: everything it knows about an option comes from the option's row.
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
@@ -51,11 +52,10 @@ std::string format_names() {
 
 std::string range_text(const char* what, const Option& option) {
   char text[96];
-  std::snprintf(text, sizeof text, "%s from %.10g to %.10g", what, option.min, option.max);
+  if (option.kind == Kind::kReal) std::snprintf(text, sizeof text, "%s from %.10g to %.10g", what, option.min.real, option.max.real);
+  else std::snprintf(text, sizeof text, "%s from %llu to %llu", what, static_cast<unsigned long long>(option.min.whole), static_cast<unsigned long long>(option.max.whole));
   return text;
 }
-
-bool in_range(const Option& option, double v) { return v >= option.min && v <= option.max; }
 
 // "" if `value` is one that the option takes, else what it takes.
 std::string expected(const Option& option, const std::string& value) {
@@ -64,11 +64,11 @@ std::string expected(const Option& option, const std::string& value) {
   uint32_t isa = 0;
   linnet_load load;
   std::vector<int32_t> ids;
-  const auto is_count = [&](std::string_view item) { return parse_count(item, &n) && in_range(option, static_cast<double>(n)); };
+  const auto is_count = [&](std::string_view item) { return parse_count(item, &n) && n >= option.min.whole && n <= option.max.whole; };
   switch (option.kind) {
     case Kind::kFlag: case Kind::kText: case Kind::kTexts: return "";
     case Kind::kCount: return is_count(value) ? "" : range_text("a whole number", option);
-    case Kind::kReal: return parse_real(value, &d) && in_range(option, d) ? "" : range_text("a number", option);
+    case Kind::kReal: return parse_real(value, &d) && d >= option.min.real && d <= option.max.real ? "" : range_text("a number", option);
     case Kind::kIds: return parse_ids(value, &ids) ? "" : "token ids with commas between them";
     case Kind::kCounts: return for_each_item(value, is_count) ? "" : range_text("whole numbers with commas between them, each", option);
     case Kind::kFormat: return linnet_format_from_name(value.c_str()) != LINNET_FORMAT_DEFAULT ? "" : "one of " + format_names();
@@ -86,10 +86,15 @@ std::string expected(const Option& option, const std::string& value) {
 }
 
 void complain(const char* command, const char* format, va_list list) {
+  va_list again;
+  va_copy(again, list);
+  std::string text(static_cast<size_t>(std::max(0, std::vsnprintf(nullptr, 0, format, again))) + 1, '\0');
+  va_end(again);
+  std::vsnprintf(text.data(), text.size(), format, list);
+  text.pop_back();
+  text = printable(text);
   std::fflush(stdout);
-  std::fprintf(stderr, "linnet %s: ", command);
-  std::vfprintf(stderr, format, list);
-  std::fputc('\n', stderr);
+  std::fprintf(stderr, "linnet %s: %s\n", command, text.c_str());
 }
 
 }  // namespace
@@ -385,11 +390,20 @@ int failed(const Args& args, const char* format, ...) {
 }
 
 void print_notes(const Args& args, const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) std::fprintf(stderr, "linnet %s: note: %s\n", args.command().name, note.c_str());
+  for (const std::string& note : notes) std::fprintf(stderr, "linnet %s: note: %s\n", args.command().name, printable(note).c_str());
 }
 
 int failed(const Args& args, const linnet_error& err) {
   return failed(args, "%s", err.text[0] ? err.text : linnet_status_text(static_cast<linnet_status>(err.code)));
+}
+
+int failed(const Args& args, const std::string& path, const linnet_error& err) {
+  constexpr std::string_view kUnnamed = "model file: ";
+  std::string_view text = err.text;
+  const bool unnamed = text.substr(0, kUnnamed.size()) == kUnnamed;
+  if (unnamed) text.remove_prefix(kUnnamed.size());
+  if (!unnamed && (err.code != LINNET_BAD_FILE || text.substr(0, path.size()) == path)) return failed(args, err);
+  return failed(args, "%s: %.*s", path.c_str(), static_cast<int>(text.size()), text.data());
 }
 
 }  // namespace linnet::cli

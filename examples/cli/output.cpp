@@ -127,10 +127,8 @@ Json& Json::value(std::string_view text) {
       text_ += "\\n";
     } else if (c == '\t') {
       text_ += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-      text_ += code;
+    } else if (const std::string shown = printable(text.substr(0, n)); shown.size() > n && shown[0] == '\\') {  // as a terminal may see it, in JSON's way
+      text_ += shown[1] == 'x' ? "\\u00" + shown.substr(2) : shown;
     } else {
       text_ += text.substr(0, n);
     }

@@ -1,6 +1,8 @@
 // linnet tokenize and detokenize.
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "cli.h"
 
@@ -13,28 +15,27 @@ void print_ids(const std::vector<int32_t>& ids) {
   json.print();
 }
 
+struct Line {
+  char* text = nullptr;
+  size_t cap = 0;
+  ~Line() { std::free(text); }
+};
+
 // One JSON string a line in, one array of ids a line out, each as soon as it is done.
 int tokenize_lines(const Args& args, const Engine& engine, uint32_t flags) {
-  char* line = nullptr;
-  size_t cap = 0, number = 0;
+  Line line;
+  size_t number = 0;
   std::string text;
   std::vector<int32_t> ids;
-  int code = kExitOk;
-  for (ssize_t n; code == kExitOk && (n = getline(&line, &cap, stdin)) > 0;) {
+  for (ssize_t n; (n = getline(&line.text, &line.cap, stdin)) > 0;) {
     ++number;
     const char* why = nullptr;
-    if (!parse_json_string({line, static_cast<size_t>(n)}, &text, &why)) {
-      code = failed(args, "line %zu: %s", number, why);
-    } else if (!tokenize(args, engine, text, flags, &ids)) {
-      code = kExitError;
-    } else {
-      print_ids(ids);
-      if (std::fflush(stdout) != 0) code = kExitError;
-    }
+    if (!parse_json_string({line.text, static_cast<size_t>(n)}, &text, &why)) return failed(args, "line %zu: %s", number, why);
+    if (!tokenize(args, engine, text, flags, &ids)) return kExitError;
+    print_ids(ids);
+    if (std::fflush(stdout) != 0) return kExitError;
   }
-  std::free(line);
-  if (code == kExitOk && std::ferror(stdin)) code = failed(args, "stdin could not be read");
-  return code;
+  return std::feof(stdin) ? kExitOk : failed(args, "stdin could not be read: %s", std::strerror(errno));  // a line that there is no memory for, too
 }
 
 int run_tokenize(const Args& args) {

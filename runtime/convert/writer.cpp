@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "../guard.h"
+
 namespace linnet::convert {
 namespace {
 
@@ -176,8 +178,10 @@ WholeFile::WholeFile() = default;
 WholeFile::~WholeFile() = default;
 
 linnet_status WholeFile::open(const std::string& path, bool through, linnet_error* err, uint32_t mode) {
-  file_ = std::make_unique<Replacement>();
-  return file_->open(path.c_str(), err, mode, through);
+  return guarded(PathName(path), err, [&] {
+    file_ = std::make_unique<Replacement>();
+    return file_->open(path.c_str(), err, mode, through);
+  });
 }
 bool WholeFile::through() const { return file_ && file_->through(); }
 linnet_status WholeFile::write(const void* data, size_t bytes, linnet_error* err) {
