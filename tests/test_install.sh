@@ -107,7 +107,7 @@ if [ -x "$assistant" ]; then
     { cat "$work/assistant.log"; exit 1; }
   cmake --build "$work/assistant/build" >>"$work/assistant.log" || { cat "$work/assistant.log"; exit 1; }
   "$work/assistant/build/linnet-assistant" --state "" --text "set a timer for ten minutes" | grep -qx "Timer set for 10 minutes." || { echo "the assistant built by itself does not answer"; exit 1; }
-  if grep -rhE '#include [<"](runtime|platform|kernels_cpu|linnet/|convert)' "$work"/assistant/*.cpp "$work"/assistant/*.h; then echo "the assistant uses more of linnet than linnet.h"; exit 1; fi
+  if grep -rhE '#include [<"](runtime|platform|kernels_cpu|linnet/)' "$work"/assistant/*.cpp "$work"/assistant/*.h; then echo "the assistant uses more of linnet than linnet.h and convert.h"; exit 1; fi
   said="the assistant by itself"
 fi
 echo "installed, moved, used from C with CMake and pkg-config, from C++, and $said"
