@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
 #if defined(__linux__)
 #include <linux/futex.h>
@@ -259,9 +260,9 @@ static uint32_t usable_cpus() {
 #if LINNET_HAVE_OPENMP
 // OpenMP's runtimes end the process where they cannot make a thread, and some hang in a child of fork() that made none of their threads: such calls are refused before.
 static Status check_openmp(uint32_t n, Error* err) {
-  static std::atomic<int> used_by{0};
-  const int me = getpid();
-  int before = 0;
+  static std::atomic<uint32_t> used_by{0};
+  const uint32_t me = process_id();
+  uint32_t before = 0;
   if (!used_by.compare_exchange_strong(before, me) && before != me)
     return fail(err, LINNET_UNSUPPORTED, "threads: OpenMP has run before fork(), and its threads are not in this process; LINNET_THREADS_OWN works here");
   std::atomic<uint32_t> go{0}, asleep{0};
@@ -305,6 +306,11 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
     return LINNET_OK;
   }
 #endif
+  // Handlers of the app's are written for its own threads and their stacks; what a fault of this very thread raises cannot be held back.
+  sigset_t held, before;
+  sigfillset(&held);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&held, fault);
+  pthread_sigmask(SIG_SETMASK, &held, &before);
   // Some systems take no stack that begins within a page.
   uint8_t* const first = stacks + (page_bytes() - reinterpret_cast<uintptr_t>(stacks) % page_bytes()) % page_bytes();
   for (uint32_t id = 1; id < n; ++id) {
@@ -317,11 +323,13 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
     if (e == 0) e = pthread_create(&t.handle, &attr, thread_main, &t);
     pthread_attr_destroy(&attr);
     if (e != 0) {
+      pthread_sigmask(SIG_SETMASK, &before, nullptr);
       stop();
       return fail(err, LINNET_IO, "threads: cannot start thread ", id, " of ", n, " (errno ", e, ")");
     }
     ++n_started;
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return LINNET_OK;
 }
 

@@ -400,7 +400,7 @@ TEST_CASE("convert: a matrix that rounding loses is refused by name, unless told
     CAPTURE(err.text, o.weights);
     CHECK(status == (*refused ? LINNET_UNSUPPORTED : LINNET_OK));
     CHECK(std::string(err.text).find(refused) != std::string::npos);
-    if (*refused) CHECK(std::string(err.text).find("tensor 'blk.0.ffn_up.weight': ") == 0);
+    if (*refused) CHECK(std::string(err.text).find(path + ": tensor 'blk.0.ffn_up.weight': ") == 0);
     image_free(&image);
   };
   const std::string tiny = with_weights(1e-8f);

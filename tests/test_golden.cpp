@@ -393,7 +393,7 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
     const linnet_status status = to_plain(folder.path, folder.path / "plain.gguf", &err);
     INFO(c.name << ": " << err.text);
     CHECK(status == LINNET_UNSUPPORTED);
-    CHECK(std::string(err.text).find(std::string("plain GGUF: ")) == 0);
+    CHECK(std::string(err.text).find(folder.path.string() + ": plain GGUF: ") == 0);
     CHECK(std::string(err.text).find(c.what) != std::string::npos);
     CHECK_FALSE(std::filesystem::exists(folder.path / "plain.gguf"));
   }

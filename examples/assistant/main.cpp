@@ -1,9 +1,11 @@
 // linnet-assistant: a voice assistant without a network.
 #include <convert.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -132,7 +134,13 @@ void print(const json& e) {
 }
 
 std::atomic<int> g_end{0};  // the signal
-void on_signal(int signal) { g_end = signal; }
+int g_pipe[2] = {-1, -1};   // a byte for it, so that one that comes just before a wait for input ends it too
+void on_signal(int signal) {
+  const int e = errno;
+  g_end = signal;
+  [[maybe_unused]] const ssize_t told = write(g_pipe[1], "", 1);
+  errno = e;
+}
 
 // A microphone until ctrl-C.
 struct UntilEnd : AudioSource {
@@ -143,10 +151,15 @@ struct UntilEnd : AudioSource {
 
 bool read_line(std::string* line) {
   line->clear();
-  int c = 0;
-  while ((c = std::getc(stdin)) != EOF && c != '\n')
-    if (line->size() <= 2000) line->push_back(static_cast<char>(c));
-  return c != EOF || !line->empty();
+  for (char c;;) {  // byte by byte: people type
+    pollfd wait[] = {{STDIN_FILENO, POLLIN, 0}, {g_pipe[0], POLLIN, 0}};
+    if (poll(wait, 2, -1) < 0 && errno != EINTR) return false;
+    if (g_end) return false;
+    if (wait[0].revents == 0) continue;
+    if (read(STDIN_FILENO, &c, 1) <= 0) return !line->empty();
+    if (c == '\n') return true;
+    if (line->size() <= 2000) line->push_back(c);
+  }
 }
 
 int run(const Options& o) {
@@ -170,6 +183,7 @@ int run(const Options& o) {
   Tools tools;
   if (!tools.open(config.tools, wall_ms, &note, &why)) return failed(why);
   if (!note.empty()) std::fprintf(stderr, "linnet-assistant: %s\n", printable(note).c_str());
+  if (pipe2(g_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return failed("no pipe");
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends the program as usual

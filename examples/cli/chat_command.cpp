@@ -88,17 +88,18 @@ enum class Line { kRead, kEnd, kBad };
 // One line without its newline (CR LF too); kBad (said on stderr) if it is too long or cannot be read.
 Line read_line(const Args& args, std::string* out) {
   out->clear();
-  for (int c; (c = std::getc(stdin)) != EOF && c != '\n';) {
+  int c;
+  while ((c = input_byte()) != EOF && c != '\n') {
     out->push_back(static_cast<char>(c));
     if (out->size() <= kMaxLine) continue;
     failed(args, "a line of input is longer than %zu bytes", kMaxLine);
     return Line::kBad;
   }
-  if (std::ferror(stdin) && !interrupted()) {
+  if (c == EOF && errno && !interrupted()) {
     failed(args, "stdin could not be read");
     return Line::kBad;
   }
-  if (interrupted() || (out->empty() && std::feof(stdin))) return Line::kEnd;
+  if (interrupted() || (out->empty() && c == EOF)) return Line::kEnd;
   if (!out->empty() && out->back() == '\r') out->pop_back();
   return Line::kRead;
 }

@@ -334,6 +334,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
 void interrupt_cancels(linnet_session* session);
 void interrupt_ends();       // at once again; one that came meanwhile stays remembered
 int interrupted();           // the signal since interrupt_cancels, 0: none
+int input_byte();            // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal
 void die_if_interrupted();   // of that signal, as whoever started the process wants to know
 
 // ---- subcommands -------------------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,12 @@
 // SIGINT and SIGTERM. The process dies of them, as any program does; what would be lost or left behind is seen to before, by those who ask for it here.
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdio>
 
 #include "cli.h"
 
@@ -12,8 +17,13 @@ std::atomic<linnet_session*> the_session{nullptr};
 std::atomic<int> the_signal{0};
 static_assert(std::atomic<linnet_session*>::is_always_lock_free && std::atomic<int>::is_always_lock_free);  // used in a signal handler
 
+int the_pipe[2] = {-1, -1};  // a byte for each signal, so that one that comes just before a wait for input ends it too
+
 void handle(int signal) {
+  const int e = errno;
   the_signal = signal;
+  [[maybe_unused]] const ssize_t told = write(the_pipe[1], "", 1);
+  errno = e;
   if (linnet_session* session = the_session) linnet_cancel(session);
 }
 
@@ -28,6 +38,8 @@ void set(void (*handler)(int), int flags) {
 }  // namespace
 
 void interrupt_cancels(linnet_session* session) {
+  if (the_pipe[0] < 0 && pipe2(the_pipe, O_CLOEXEC | O_NONBLOCK) != 0) the_pipe[0] = the_pipe[1] = -1;  // then a signal may be seen at the next line alone
+  for (char byte; the_pipe[0] >= 0 && read(the_pipe[0], &byte, 1) > 0;) {}
   the_session = session;
   the_signal = 0;
   // The second one ends the process at once. A session's only slow call is the wait for a line of input, which is to end.
@@ -40,6 +52,23 @@ void interrupt_ends() {
 }
 
 int interrupted() { return the_signal; }
+
+int input_byte() {
+  static char buffer[4096];
+  static ssize_t at = 0, end = 0;
+  while (at == end) {
+    pollfd wait[] = {{STDIN_FILENO, POLLIN, 0}, {the_pipe[0], POLLIN, 0}};
+    if (the_signal) return EOF;
+    if (poll(wait, 2, -1) < 0 && errno != EINTR) return EOF;
+    if (the_signal) return EOF;
+    errno = 0;
+    if (wait[0].revents == 0) continue;
+    at = 0;
+    end = read(STDIN_FILENO, buffer, sizeof buffer);
+    if (end <= 0) return end = 0, EOF;
+  }
+  return static_cast<unsigned char>(buffer[at++]);
+}
 
 void die_if_interrupted() {
   if (!the_signal) return;

@@ -576,7 +576,7 @@ Status add_added(AddedToken token, TokenizerParts* parts, Error* err) {
   token.in_vocabulary = token.id < parts->tokens.size();
   if (!token.in_vocabulary && token.id >= parts->n_rows) {
     if (!parts->n_left_out++)
-      parts->notes.push_back(std::string(parts->label) + ": added token '" + token.text + "' has the id " + std::to_string(token.id) + ", the model has " +
+      parts->notes.push_back(std::string(parts->label.path) + ": added token '" + token.text + "' has the id " + std::to_string(token.id) + ", the model has " +
                              std::to_string(parts->n_rows) + " rows: left out");
     return LINNET_OK;
   }
@@ -602,7 +602,7 @@ Status build_tokenizer(const TokenizerParts& parts, TokenizerBlob* out, Error* e
   TokenizerBlob blob;
   LINNET_TRY(Builder(parts, &blob, err).run());
   blob.notes = parts.notes;
-  if (parts.n_left_out > 1) blob.notes.push_back(std::string(parts.label) + ": so are " + std::to_string(parts.n_left_out - 1) + " more added tokens");
+  if (parts.n_left_out > 1) blob.notes.push_back(std::string(parts.label.path) + ": so are " + std::to_string(parts.n_left_out - 1) + " more added tokens");
   *out = std::move(blob);
   return LINNET_OK;
 }

@@ -181,7 +181,7 @@ typedef enum linnet_threads LINNET_OF(uint32_t) {
   LINNET_THREADS_DEFAULT = 0, /* LINNET_THREADS_APP where parallel_for is set, else LINNET_THREADS_OWN */
   LINNET_THREADS_OPENMP = 1,  /* where it is built in. Of n threads that the system runs late a pass waits for the last at its end. LINNET_UNSUPPORTED in a child of fork() whose parent
                                  has used it, LINNET_IO where the system gives fewer threads: its runtimes hang or end the process there */
-  LINNET_THREADS_OWN = 2, /* pthreads made at session init, their stacks in the session's memory. A thread that calls in needs 192 KiB of stack, whatever computes.
+  LINNET_THREADS_OWN = 2, /* pthreads made at session init, their stacks in the session's memory; they take no signals. A thread that calls in needs 192 KiB of stack, whatever computes.
                              Beside other work a pass waits for no thread that the machine does not run, unless it was stopped within a piece of work; and where threads cost more than
                              they bring, fewer compute, more again once that is faster (tried for some milliseconds, in a fiftieth of the time at most). Changes no result */
   LINNET_THREADS_APP = 3  /* the app's: parallel_for of linnet_session_params */
