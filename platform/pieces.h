@@ -19,6 +19,11 @@ inline uint64_t ticks_now() {
 #endif
 }
 
+inline uint64_t ticks_since(uint64_t start) {
+  const uint64_t now = ticks_now();
+  return now > start ? now - start : 0;  // clocks of two cores may differ
+}
+
 // How long a thread looks at a word before it sleeps: until one of the two is used up.
 struct Spin {
   uint32_t pauses;
@@ -30,7 +35,7 @@ struct Spin {
 struct alignas(64) Tickets {
   std::atomic<uint32_t> taken{0};
   alignas(64) std::atomic<uint32_t> done{0};
-  std::atomic<uint32_t> wanted{0}, sleepers{0};  // what `done` has to become for those that sleep
+  std::atomic<uint32_t> sleepers{0};             // threads that sleep until `done` has changed enough for them
   std::atomic<uint64_t> late{0};                 // ticks of waits that outlasted their spin: somebody held a piece and was not run
   Spin spin{};                                   // of every wait; a thread also spins as long as it computed itself before
 
@@ -50,7 +55,10 @@ struct alignas(64) Tickets {
 
  private:
   std::atomic<uint32_t> word_sleepers_{0};
-  Spin spin_from(uint64_t since, uint64_t now) const { return {spin.pauses, now - since > spin.ticks ? now - since : spin.ticks}; }
+  Spin spin_from(uint64_t since) const {
+    const uint64_t computed = ticks_since(since);
+    return {spin.pauses, computed > spin.ticks ? computed : spin.ticks};
+  }
 };
 
 // One thread of those that compute a pass.

@@ -62,7 +62,7 @@ bool holds(const std::atomic<uint32_t>& word, Until until, uint32_t value, std::
 bool spin_until(const std::atomic<uint32_t>& word, Until until, uint32_t value, Spin spin, uint64_t start) {
   for (uint32_t i = 1;; ++i) {
     if (holds(word, until, value, std::memory_order_acquire)) return true;
-    if (i >= spin.pauses || (i % 16 == 0 && ticks_now() - start > spin.ticks)) return false;
+    if (i >= spin.pauses || (i % 16 == 0 && ticks_since(start) > spin.ticks)) return false;
     pause();
   }
 }
@@ -89,29 +89,26 @@ bool Tickets::take(uint32_t first, uint32_t count, uint32_t* piece) {
 }
 
 void Tickets::finish(uint32_t n) {
-  const uint32_t now = done.fetch_add(n) + n;
-  if (sleepers.load() && now == wanted.load()) wake(done, kAll);  // nobody is behind a sync that others still wait at, so all wait for the same
+  done.fetch_add(n);
+  if (sleepers.load()) wake(done, kAll);  // whoever still has to wait sleeps again
 }
 
 void Tickets::wait(uint32_t target, uint64_t* since) {
-  uint64_t now = ticks_now();
   if (!holds(done, Until::kReaches, target, std::memory_order_acquire)) {
-    const uint64_t start = now;
-    if (!spin_until(done, Until::kReaches, target, spin_from(*since, start), start)) {
-      wanted.store(target);
+    const uint64_t start = ticks_now();
+    if (!spin_until(done, Until::kReaches, target, spin_from(*since), start)) {
       sleep_until(done, Until::kReaches, target, sleepers);
-      late.fetch_add(ticks_now() - start, std::memory_order_relaxed);
+      late.fetch_add(ticks_since(start), std::memory_order_relaxed);
     }
-    now = ticks_now();
   }
-  *since = now;
+  *since = ticks_now();
 }
 
 void Tickets::await(std::atomic<uint32_t>& word, uint32_t value, uint64_t since) {
   const uint64_t start = ticks_now();
-  if (spin_until(word, Until::kIs, value, spin_from(since, start), start)) return;
+  if (spin_until(word, Until::kIs, value, spin_from(since), start)) return;
   sleep_until(word, Until::kIs, value, word_sleepers_);
-  late.fetch_add(ticks_now() - start, std::memory_order_relaxed);
+  late.fetch_add(ticks_since(start), std::memory_order_relaxed);
 }
 
 void Tickets::publish(std::atomic<uint32_t>& word, uint32_t value) {
@@ -169,8 +166,8 @@ void Granted::passed(uint64_t took, uint64_t late, double work, double bearable,
     each_ = each;
     next_ = now + (down_ ? rest_ : kLeastRest) * window;
   } else if (tried) {
-    const double cost = kDear * (ticks_ - each_ * work_);
-    next_ = now + kLeastRest * window + (cost > 0 ? static_cast<uint64_t>(cost) : 0);
+    const double cost = kDear * (ticks_ - each_ * work_), most = 1e4 * static_cast<double>(window);
+    next_ = now + kLeastRest * window + (cost > 0 ? static_cast<uint64_t>(cost < most ? cost : most) : 0);
   } else {
     each_ = each;
   }
@@ -343,6 +340,7 @@ static void app_share(void* p, uint32_t id, uint32_t count) {
 
 // Until an own thread's count is `value`.
 void Team::await_threads(std::atomic<uint32_t>& count, uint32_t value) {
+  if (count.load() == value) return;  // in one order with the end of the round, which a thread that comes in now sees
   if (!spin_until(count, Until::kIs, value, tickets.spin, ticks_now())) sleep_until(count, Until::kIs, value, waiting);
 }
 
@@ -368,7 +366,7 @@ void Team::call(uint32_t count, bool all) {
   set_round(*this, 0);
   const uint64_t ended = ticks_now();
   await_threads(inside, 0);
-  tickets.late.fetch_add(ticks_now() - ended, std::memory_order_relaxed);
+  tickets.late.fetch_add(ticks_since(ended), std::memory_order_relaxed);
 }
 
 void Team::run(TeamFn f, void* a) {
@@ -390,11 +388,10 @@ void Team::pass(TeamFn f, void* a, uint32_t rows) {
   const bool many = rows > kFewRows;
   Granted& g = granted[many];
   const uint64_t start = ticks_now();
-  const uint32_t count = g.threads(n_active, start, 1000 * ticks_a_ms);
+  const uint32_t count = g.threads(n_active, start, 10000 * ticks_a_ms);
   if (count == 1) f(a, 0, 1);
   else call(count, false);
-  const uint64_t now = ticks_now();
-  g.passed(now - start, count > 1 ? tickets.late.load(std::memory_order_relaxed) / (count - 1) : 0, many ? rows : 1, many ? 0.5 : 1.0 / 16, 20 * ticks_a_ms, now);
+  g.passed(ticks_since(start), count > 1 ? tickets.late.load(std::memory_order_relaxed) / (count - 1) : 0, many ? rows : 1, many ? 0.5 : 1.0 / 16, 20 * ticks_a_ms, ticks_now());
 }
 
 static void set_affinity(const linnet_cpus& cpus) {

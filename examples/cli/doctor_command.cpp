@@ -158,8 +158,8 @@ void processors(const linnet_board& b, Findings* out) {
   const double load = std::strtod(load_text.c_str(), nullptr);
   std::snprintf(text, sizeof text, "%.1f of %u CPUs were busy in the last minute", load, online);
   if (load_text.empty()) out->push_back({"load", kUnknown, "the system does not say", ""});
-  else if (load > 0.25 * online) out->push_back({"load", kHolds, std::string(text) + ": threads that wait for each other lose most of their speed to a neighbour",
-      "end what else runs, or set wait: sleep"});
+  else if (load > 0.25 * online) out->push_back({"load", kHolds, std::string(text) + ": other work takes its share of them, and where threads cost more than they bring fewer compute",
+      "end what else runs"});
   else out->push_back({"load", kFine, text, ""});
 }
 
