@@ -34,7 +34,7 @@ class Arena {
  public:
   Arena() = default;  // counts only
   // In blocks: where those have no memory yet their sizes are counted, else things are placed there. One thing lies in one block.
-  Arena(Blocks* blocks, bool count) : limit_(UINT64_MAX), blocks_(blocks), counting_(count) {
+  Arena(Blocks* blocks, bool count) : limit_(SIZE_MAX), blocks_(blocks), counting_(count) {
     if (count) blocks->n = 0;
   }
   Arena(void* mem, size_t bytes) : base_(static_cast<uint8_t*>(mem)), limit_(bytes), counting_(false) {}
@@ -71,7 +71,7 @@ class Arena {
   [[gnu::noinline]] uint8_t* take_in_blocks(const char* purpose, uint64_t bytes) {  // once, not at every place where something is taken
     bytes = align_up(bytes, Blocks::kAlign);
     if (bytes == 0) return nullptr;
-    if (bytes > blocks_->limit || used_ > limit_ - bytes) {
+    if (bytes > blocks_->limit || bytes > limit_ || used_ > limit_ - bytes) {
       overflow_ = true;
       return nullptr;
     }
@@ -89,8 +89,8 @@ class Arena {
     uint8_t* p = counting_ ? nullptr : blocks_->base[block_] + in_block_;
     in_block_ += bytes;
     if (counting_) blocks_->bytes[block_] = in_block_;
-    used_ += bytes;
-    note(purpose, bytes);
+    used_ += static_cast<size_t>(bytes);
+    note(purpose, static_cast<size_t>(bytes));
     return p;
   }
   void note(const char* purpose, size_t bytes) {
