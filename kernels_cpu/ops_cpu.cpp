@@ -82,10 +82,12 @@ void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint
   for_rows(w, m, [&](uint32_t i) { quantize_row(w, x + i * x_stride, k, i, q); });
 }
 
-// Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. `many` rows go by such groups at twice the speed.
+// Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. `many` rows go by such groups at twice the speed; for few rows a single panel of
+// a small matrix is read about as fast as a piece is taken.
 Pieces panel_pieces(const Worker& w, uint32_t n_panels, bool many) {
   const uint32_t unit = n_panels >= 8 * w.n || (many && n_panels % (4 * w.n) == 0) ? 4 : 1, units = (n_panels - 1) / unit + 1;
-  return Pieces(w, n_panels, unit, unit == 4 && units > 4 * w.n ? 4 * w.n : units);
+  const uint32_t most = many && unit == 1 ? units : 4 * w.n;
+  return Pieces(w, n_panels, unit, units < most ? units : most);
 }
 
 // All but the panels, their outputs and how many rows there are.

@@ -44,8 +44,8 @@ struct alignas(64) Tickets {
     done.store(0, std::memory_order_relaxed);
     late.store(0, std::memory_order_relaxed);
   }
-  // The next of pieces first .. first + count - 1 that is free; false: none.
-  bool take(uint32_t first, uint32_t count, uint32_t* piece);
+  // The next of pieces first .. first + count - 1 that is free; false: none. at: a guess of `taken`, no smaller than first.
+  bool take(uint32_t first, uint32_t count, uint32_t at, uint32_t* piece);
   void finish(uint32_t n);
   // Until the pieces before `target` are done. *since: when the calling thread last went on; set anew.
   void wait(uint32_t target, uint64_t* since);
@@ -90,7 +90,8 @@ class Pieces {
 
  private:
   const Member& w_;
-  uint32_t n_, unit_, count_, first_, mine_ = 0;
+  uint32_t n_, unit_, count_, first_;
+  uint32_t mine_ = 0, next_ = 0;  // pieces that this thread has taken, and the one behind the last of them
 };
 
 // each(i) for rows, or what is as quick to do, in few pieces, since taking one costs about as much as a row.
