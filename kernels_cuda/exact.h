@@ -6,14 +6,14 @@
 namespace linnet {
 
 // The integer nearest to v clamped to lo..hi, ties to even; NaN gives lo.
-LINNET_DEVICE int round_clamped(float v, float lo, float hi) {
+LINNET_ON_GPU int round_clamped(float v, float lo, float hi) {
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23 leaves an integer in the low bits
   v = v > lo ? v : lo;
   v = v < hi ? v : hi;
   return static_cast<int>(bits_of(v + kRound) - bits_of(kRound));
 }
 
-LINNET_DEVICE float exp_one(float x) {
+LINNET_ON_GPU float exp_one(float x) {
   constexpr float kRound = 12582912.0f;
   float t = x < -87.33f ? -87.33f : x;
   t = t > 88.37f ? 88.37f : t;
@@ -32,27 +32,27 @@ LINNET_DEVICE float exp_one(float x) {
   return x < -87.33f ? 0.0f : e;
 }
 
-LINNET_DEVICE float abs_of(float v) { return float_of(bits_of(v) & 0x7FFFFFFFu); }
-LINNET_DEVICE float with_sign_of(float v, float sign) { return float_of((bits_of(v) & 0x7FFFFFFFu) | (bits_of(sign) & 0x80000000u)); }
+LINNET_ON_GPU float abs_of(float v) { return float_of(bits_of(v) & 0x7FFFFFFFu); }
+LINNET_ON_GPU float with_sign_of(float v, float sign) { return float_of((bits_of(v) & 0x7FFFFFFFu) | (bits_of(sign) & 0x80000000u)); }
 // cap * tanh(x / cap).
-LINNET_DEVICE float soft_cap(float x, float cap) {
+LINNET_ON_GPU float soft_cap(float x, float cap) {
   const float z = exp_one(abs_of(x / cap) * -2.0f);
   return cap * with_sign_of((1.0f - z) / (1.0f + z), x);
 }
 
 // The tree 8-4-2-1 over 16 partial sums, lane l of a whole warp holding number l % 16.
-LINNET_DEVICE float tree_sum(float s) {
+LINNET_ON_GPU float tree_sum(float s) {
   for (int step = 8; step; step /= 2) s = s + shuffle_xor(s, step);
   return s;
 }
 
-LINNET_DEVICE uint32_t bf16_of(float f) {
+LINNET_ON_GPU uint32_t bf16_of(float f) {
   const uint32_t u = bits_of(f);
   return (u & 0x7FFFFFFFu) > 0x7F800000u ? u >> 16 | 0x40u : (u + 0x7FFFu + (u >> 16 & 1u)) >> 16;
 }
 
 // Rows go through warps as quads: lane l of a warp has elements i = 128 * span + 4 * l to i + 3; zeros from n on.
-LINNET_DEVICE void load_quad(const float* x, uint32_t i, uint32_t n, float (&v)[4]) {
+LINNET_ON_GPU void load_quad(const float* x, uint32_t i, uint32_t n, float (&v)[4]) {
   if (i + 4 <= n && (reinterpret_cast<size_t>(x + i) & 15) == 0) {
     const float4 t = *reinterpret_cast<const float4*>(x + i);
     v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
@@ -60,7 +60,7 @@ LINNET_DEVICE void load_quad(const float* x, uint32_t i, uint32_t n, float (&v)[
     for (uint32_t j = 0; j < 4; ++j) v[j] = i + j < n ? x[i + j] : 0.0f;
   }
 }
-LINNET_DEVICE void store_quad(float* y, uint32_t i, uint32_t n, const float (&v)[4]) {
+LINNET_ON_GPU void store_quad(float* y, uint32_t i, uint32_t n, const float (&v)[4]) {
   if (i + 4 <= n && (reinterpret_cast<size_t>(y + i) & 15) == 0) {
     float4 t;
     t.x = v[0], t.y = v[1], t.z = v[2], t.w = v[3];
@@ -72,7 +72,7 @@ LINNET_DEVICE void store_quad(float* y, uint32_t i, uint32_t n, const float (&v)
 }
 
 // A quad of a row of k into q, with its group's scale and sum: groups are runs of lanes. All lanes of the warp call it.
-LINNET_DEVICE void quantize_quad(const CudaQuant& q, uint32_t row, uint32_t i, uint32_t k, float (&v)[4]) {
+LINNET_ON_GPU void quantize_quad(const CudaQuant& q, uint32_t row, uint32_t i, uint32_t k, float (&v)[4]) {
   for (uint32_t j = 0; j < 4; ++j)
     if (i + j >= k) v[j] = 0;
   uint8_t* to = q.q + row * q.stride;

@@ -10,12 +10,12 @@ struct Best {
   float value;
   uint32_t at;
 };
-LINNET_DEVICE bool beats(const Best& a, const Best& b) { return b.at == kNone || (a.at != kNone && (a.value > b.value || (a.value == b.value && a.at < b.at))); }
-LINNET_DEVICE void consider(Best& best, float value, uint32_t at) {
+LINNET_ON_GPU bool beats(const Best& a, const Best& b) { return b.at == kNone || (a.at != kNone && (a.value > b.value || (a.value == b.value && a.at < b.at))); }
+LINNET_ON_GPU void consider(Best& best, float value, uint32_t at) {
   const Best b = {value == value ? value : float_of(0xFF800000u), at};
   if (beats(b, best)) best = b;
 }
-LINNET_DEVICE uint32_t best_of_warp(Best b) {
+LINNET_ON_GPU uint32_t best_of_warp(Best b) {
   for (int lanes = 16; lanes; lanes /= 2) {
     const Best other = {shuffle_xor(b.value, lanes), static_cast<uint32_t>(shuffle_xor(static_cast<int>(b.at), lanes))};
     if (beats(other, b)) b = other;

@@ -7,56 +7,56 @@ namespace linnet {
 
 constexpr uint32_t kBlock = 256, kPage = 16, kWarps = kFlashThreads / 32;
 
-LINNET_DEVICE uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-LINNET_DEVICE uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
-LINNET_DEVICE float larger(float a, float b) { return a > b ? a : b; }
+LINNET_ON_GPU uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+LINNET_ON_GPU uint32_t most(uint32_t a, uint32_t b) { return a > b ? a : b; }
+LINNET_ON_GPU float larger(float a, float b) { return a > b ? a : b; }
 
-LINNET_DEVICE bool f8(uint32_t f) { return f == kCudaF8E4M3 || f == kCudaF8E5M2; }
-LINNET_DEVICE bool scaled(uint32_t f) { return f == kCudaI8 || f8(f); }
-LINNET_DEVICE float f8_top(uint32_t f) { return f == kCudaF8E4M3 ? 448.0f : 57344.0f; }
+LINNET_ON_GPU bool f8(uint32_t f) { return f == kCudaF8E4M3 || f == kCudaF8E5M2; }
+LINNET_ON_GPU bool scaled(uint32_t f) { return f == kCudaI8 || f8(f); }
+LINNET_ON_GPU float f8_top(uint32_t f) { return f == kCudaF8E4M3 ? 448.0f : 57344.0f; }
 // FP8 code c as an integer in units of top / 127 (F8Table of attention.cpp), with its sign.
-LINNET_DEVICE int f8_integer(uint32_t f, uint32_t c) {
+LINNET_ON_GPU int f8_integer(uint32_t f, uint32_t c) {
   const uint32_t mantissa = f == kCudaF8E4M3 ? 3 : 2, e = (c & 127u) >> mantissa, m = c & ((1u << mantissa) - 1);
   const uint64_t top = f == kCudaF8E4M3 ? uint64_t{14} << 15 : uint64_t{7} << 30;
   const uint64_t some = uint64_t{e ? m | 1u << mantissa : m} << (e ? e : 1), value = some < top ? some : top;
   const int q = static_cast<int>((value * 127 + top / 2) / top);
   return c & 128u ? -q : q;
 }
-LINNET_DEVICE uint32_t f8_integers(const int8_t* table, uint32_t codes) {
+LINNET_ON_GPU uint32_t f8_integers(const int8_t* table, uint32_t codes) {
   uint32_t q = 0;
 #pragma unroll
   for (uint32_t i = 0; i < 4; ++i) q |= static_cast<uint32_t>(static_cast<uint8_t>(table[codes >> (8 * i) & 255u])) << (8 * i);
   return q;
 }
-LINNET_DEVICE uint4 f8_integers(const int8_t* table, uint4 v) {
+LINNET_ON_GPU uint4 f8_integers(const int8_t* table, uint4 v) {
   return make_uint4(f8_integers(table, v.x), f8_integers(table, v.y), f8_integers(table, v.z), f8_integers(table, v.w));
 }
 // Four words of four bytes, turned.
-LINNET_DEVICE uint4 turned(uint4 v) {
+LINNET_ON_GPU uint4 turned(uint4 v) {
   const uint32_t a = __byte_perm(v.x, v.y, 0x5140), b = __byte_perm(v.z, v.w, 0x5140), c = __byte_perm(v.x, v.y, 0x7362), d = __byte_perm(v.z, v.w, 0x7362);
   return make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x5410), __byte_perm(c, d, 0x7632));
 }
 // Number i of f32, f16 or bf16: the bits, so that loads can go ahead of what needs them, then the value.
-LINNET_DEVICE uint32_t float_bits(uint32_t f, const uint8_t* p, uint32_t i) {
+LINNET_ON_GPU uint32_t float_bits(uint32_t f, const uint8_t* p, uint32_t i) {
   return f == kCudaF32 ? reinterpret_cast<const uint32_t*>(p)[i] : reinterpret_cast<const uint16_t*>(p)[i];
 }
-LINNET_DEVICE float float_value(uint32_t f, uint32_t bits) {
+LINNET_ON_GPU float float_value(uint32_t f, uint32_t bits) {
   return f == kCudaF32 ? float_of(bits) : f == kCudaF16 ? f32_of_f16(static_cast<uint16_t>(bits)) : float_of(bits << 16);
 }
 
-LINNET_DEVICE uint32_t slot_of(const KvArgs& kv, uint32_t page) { return page < kv.keep_pages ? page : kv.keep_pages + (page - kv.keep_pages) % (kv.n_slots - kv.keep_pages); }
+LINNET_ON_GPU uint32_t slot_of(const KvArgs& kv, uint32_t page) { return page < kv.keep_pages ? page : kv.keep_pages + (page - kv.keep_pages) % (kv.n_slots - kv.keep_pages); }
 // The first token of its window that a row at position p sees.
-LINNET_DEVICE uint32_t low(const KvArgs& kv, uint32_t p) { return kv.window == 0 || p < kv.window ? 0 : kv.chunked ? p / kv.window * kv.window : p + 1 - kv.window; }
+LINNET_ON_GPU uint32_t low(const KvArgs& kv, uint32_t p) { return kv.window == 0 || p < kv.window ? 0 : kv.chunked ? p / kv.window * kv.window : p + 1 - kv.window; }
 
 // ---- append -----------------------------------------------------------------------------------------------------------------
 
 // max |x| as bits, in which NaN is above infinity, of 2^n lanes.
-LINNET_DEVICE uint32_t largest(uint32_t bits, int lanes) {
+LINNET_ON_GPU uint32_t largest(uint32_t bits, int lanes) {
   for (int step = lanes / 2; step; step /= 2) bits = most(bits, static_cast<uint32_t>(shuffle_xor(static_cast<int>(bits), step)));
   return bits;
 }
-LINNET_DEVICE uint32_t code_i8(float x, float inv) { return static_cast<uint32_t>(round_clamped(x * inv, -127.0f, 127.0f)) & 255u; }
-LINNET_DEVICE uint32_t code_f8(uint32_t f, float x) {
+LINNET_ON_GPU uint32_t code_i8(float x, float inv) { return static_cast<uint32_t>(round_clamped(x * inv, -127.0f, 127.0f)) & 255u; }
+LINNET_ON_GPU uint32_t code_f8(uint32_t f, float x) {
   const bool e4m3 = f == kCudaF8E4M3;
   const uint32_t shift = e4m3 ? 20 : 21, bias = e4m3 ? 7 : 15, smallest = (128u - bias) << 23, top = e4m3 ? 0x7E : 0x7B, a = bits_of(x) & 0x7FFFFFFFu;
   uint32_t r;
@@ -73,7 +73,7 @@ LINNET_DEVICE uint32_t code_f8(uint32_t f, float x) {
 
 // Channels from..to - 1 of one token's key in i8, in groups of 8 * kLanes / 2 channels with a scale each. A lane has 4 of them.
 template <int kLanes>
-LINNET_DEVICE void append_i8_key(const KvArgs& kv, uint8_t* head, uint32_t slot, const float* x, uint32_t from, uint32_t to) {
+LINNET_ON_GPU void append_i8_key(const KvArgs& kv, uint8_t* head, uint32_t slot, const float* x, uint32_t from, uint32_t to) {
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t at = from; at < to; at += 128) {
     const uint32_t c = at + lane * 4;
@@ -106,7 +106,7 @@ LINNET_DEVICE void append_i8_key(const KvArgs& kv, uint8_t* head, uint32_t slot,
 }
 
 // max |x| of a whole head, and whether a format can hold it.
-LINNET_DEVICE bool head_amax(const KvArgs& kv, const float* x, float limit, float* amax) {
+LINNET_ON_GPU bool head_amax(const KvArgs& kv, const float* x, float limit, float* amax) {
   uint32_t bits = 0;
   for (uint32_t d = threadIdx.x % 32; d < kv.head_dim; d += 32) bits = most(bits, bits_of(x[d]) & 0x7FFFFFFFu);
   bits = largest(bits, 32);
@@ -117,7 +117,7 @@ LINNET_DEVICE bool head_amax(const KvArgs& kv, const float* x, float limit, floa
 }
 
 // One token's key or value in what is not an i8 key: FP8, i8 with one scale, floats.
-LINNET_DEVICE void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, const float* x, bool key) {
+LINNET_ON_GPU void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, const float* x, bool key) {
   const uint32_t f = key ? kv.k_format : kv.v_format, lane = threadIdx.x % 32;
   uint8_t* const to = key ? head : head + kv.v_at;
   float amax;
@@ -141,7 +141,7 @@ LINNET_DEVICE void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, 
 }
 
 // Channel d of a head that RoPE has rotated (scalar.cpp, rope_row); sign -1: back again.
-LINNET_DEVICE float rotated(const float* x, uint32_t d, const float* cos, const float* sin, float sign, uint32_t n_pairs, uint32_t interleaved) {
+LINNET_ON_GPU float rotated(const float* x, uint32_t d, const float* cos, const float* sin, float sign, uint32_t n_pairs, uint32_t interleaved) {
   if (d >= 2 * n_pairs) return x[d];
   const bool second = interleaved ? d % 2 : d >= n_pairs;
   const uint32_t p = interleaved ? d / 2 : d % n_pairs, other = interleaved ? d ^ 1 : second ? d - n_pairs : d + n_pairs;
@@ -150,7 +150,7 @@ LINNET_DEVICE float rotated(const float* x, uint32_t d, const float* cos, const 
 }
 
 // A sink's key without its rotation, and its value.
-LINNET_DEVICE void append_sink(const KvAppendArgs& a, float* to, uint32_t p, uint32_t row, const float* k, const float* v) {
+LINNET_ON_GPU void append_sink(const KvAppendArgs& a, float* to, uint32_t p, uint32_t row, const float* k, const float* v) {
   const KvArgs& kv = a.kv;
   const float back = 1.0f / (a.factor * a.factor);
   for (uint32_t d = threadIdx.x % 32; d < kv.head_dim; d += 32) {
@@ -195,7 +195,7 @@ struct FlashRange {
   bool kept;
 };
 
-LINNET_DEVICE FlashTile flash_tile(const FlashArgs& a, uint32_t tile) {
+LINNET_ON_GPU FlashTile flash_tile(const FlashArgs& a, uint32_t tile) {
   FlashTile t{};
   t.tile = tile;
   const uint32_t part = tile % a.head_tiles;
@@ -222,7 +222,7 @@ LINNET_DEVICE FlashTile flash_tile(const FlashArgs& a, uint32_t tile) {
   t.n_blocks = t.n_kept + t.last / kBlock - t.from / kBlock + 1;
   return t;
 }
-LINNET_DEVICE FlashRange flash_range(const FlashTile& t, uint32_t i) {
+LINNET_ON_GPU FlashRange flash_range(const FlashTile& t, uint32_t i) {
   FlashRange r;
   r.kept = i < t.n_kept;
   r.base = (r.kept ? i : t.from / kBlock + i - t.n_kept) * kBlock;
@@ -230,7 +230,7 @@ LINNET_DEVICE FlashRange flash_range(const FlashTile& t, uint32_t i) {
   r.to = least(r.kept ? t.kept_to : t.last + 1, r.base + kBlock);
   return r;
 }
-LINNET_DEVICE const uint8_t* page_at(const KvArgs& kv, uint32_t page) { return kv.pool + blockIdx.y * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes; }
+LINNET_ON_GPU const uint8_t* page_at(const KvArgs& kv, uint32_t page) { return kv.pool + blockIdx.y * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes; }
 
 struct FlashBlock {
   uint32_t number;
@@ -239,7 +239,7 @@ struct FlashBlock {
 };
 
 // A thread for each page of a block looks it up, or the nearest that is seen: half of the last warp, which often has no row of weights.
-LINNET_DEVICE void plan_block(const FlashArgs& a, const FlashTile& t, uint32_t number, FlashBlock* block) {
+LINNET_ON_GPU void plan_block(const FlashArgs& a, const FlashTile& t, uint32_t number, FlashBlock* block) {
   if (threadIdx.x < kFlashThreads - kPage) return;
   const uint32_t i = threadIdx.x % kPage;
   if (i == 0) block->number = number;
@@ -260,11 +260,11 @@ struct FlashState {
   uint32_t kind[kRows];  // what a block does to a row
 };
 enum : uint32_t { kNothing, kFirst, kMerged };
-LINNET_DEVICE bool of_channels(const KvArgs& kv) { return kv.latent && kv.v_format == kCudaI8; }  // whose values have scales by channels
+LINNET_ON_GPU bool of_channels(const KvArgs& kv) { return kv.latent && kv.v_format == kCudaI8; }  // whose values have scales by channels
 
 // Queries of the tile in integers, [row][kpad] with a scale per row and 32 channels, or in floats [channel][row].
 template <uint32_t kRows>
-LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned char* shared) {
+LINNET_ON_GPU void load_queries(const FlashArgs& a, const FlashTile& t, unsigned char* shared) {
   const uint32_t lane = threadIdx.x % 32, dim = a.kv.head_dim, groups = (dim + 31) / 32;
   const bool integers = scaled(a.kv.k_format);
   for (uint32_t r = threadIdx.x / 32; r < kRows; r += kWarps) {
@@ -288,7 +288,7 @@ LINNET_DEVICE void load_queries(const FlashArgs& a, const FlashTile& t, unsigned
 
 // Scores of 32 tokens, two pages, by one warp. Lane l has of page l / 16 the tokens 4 * (l / 4 % 4) .. + 3, against rows 2 * (l % 4), + 1 of every eight.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, const int8_t* table, unsigned char* shared, uint32_t token) {
+LINNET_ON_GPU void scores_of_integers(const FlashArgs& a, const uint8_t* page, const int8_t* table, unsigned char* shared, uint32_t token) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4, groups = (a.kv.head_dim + 31) / 32, q_stride = a.kv.kpad + kQueryPad;
   const bool is_f8 = !kI8 && f8(a.kv.k_format);
   const uint8_t* const codes = page + c * 64 + g % 4 * 16;
@@ -370,7 +370,7 @@ LINNET_DEVICE void scores_of_integers(const FlashArgs& a, const uint8_t* page, c
 
 // Scores of a thread's token of the block, in one chain over the channels.
 template <uint32_t kTiles>
-LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, unsigned char* shared, uint32_t token) {
+LINNET_ON_GPU void scores_of_floats(const FlashArgs& a, const uint8_t* page, unsigned char* shared, uint32_t token) {
   constexpr uint32_t kRows = kTiles * 8;
   const uint32_t dim = a.kv.head_dim, f = a.kv.k_format;
   const float* const q = reinterpret_cast<const float*>(shared + a.at_q);
@@ -398,7 +398,7 @@ LINNET_DEVICE void scores_of_floats(const FlashArgs& a, const uint8_t* page, uns
 }
 
 // One row's scores of a block, of which tokens from..to - 1 of the block count, by one warp: lane l has tokens l, l + 32, ... The weights go to e.
-LINNET_DEVICE void softmax_row(const float* s, uint32_t from, uint32_t to, float scale, float slope, float origin, float cap, float (&e)[8], float* m, float* l) {
+LINNET_ON_GPU void softmax_row(const float* s, uint32_t from, uint32_t to, float scale, float slope, float origin, float cap, float (&e)[8], float* m, float* l) {
   const uint32_t lane = threadIdx.x % 32;
   float max = -float_of(0x7F800000u);
 #pragma unroll
@@ -427,7 +427,7 @@ LINNET_DEVICE void softmax_row(const float* s, uint32_t from, uint32_t to, float
 }
 
 // A row's weights times the scales of the values in 14 bits, two planes of 7.
-LINNET_DEVICE float planes_row(const float (&e)[8], const float (&v_scale)[8], unsigned char* hi, unsigned char* lo) {
+LINNET_ON_GPU float planes_row(const float (&e)[8], const float (&v_scale)[8], unsigned char* hi, unsigned char* lo) {
   const uint32_t lane = threadIdx.x % 32;
   float p[8], max = 0;
 #pragma unroll
@@ -448,7 +448,7 @@ LINNET_DEVICE float planes_row(const float (&e)[8], const float (&v_scale)[8], u
 
 // Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4) .. + 3 of them.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
+LINNET_ON_GPU void values_of_integers(const FlashArgs& a, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
                                       uint32_t last, uint32_t step, int* dots, uint32_t stride) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4;
   const bool latent = !kI8 && a.kv.latent, is_f8 = !kI8 && f8(a.kv.v_format);
@@ -503,7 +503,7 @@ LINNET_DEVICE void values_of_integers(const FlashArgs& a, const uint32_t* pages,
 
 // A channel's sums of a thread's rows, in one chain over the block's tokens.
 template <uint32_t kOwn>
-LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
+LINNET_ON_GPU void values_of_floats(const FlashArgs& a, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
   const uint32_t f = a.kv.v_format;
 #pragma unroll
   for (uint32_t r = 0; r < kOwn; ++r) sum[r] = 0;
@@ -525,7 +525,7 @@ LINNET_DEVICE void values_of_floats(const FlashArgs& a, const uint32_t* pages, c
 
 // Scores of a block, and the scales of its values.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void block_scores(const FlashArgs& a, const FlashState<kTiles * 8>& state, const FlashBlock& block, unsigned char* shared) {
+LINNET_ON_GPU void block_scores(const FlashArgs& a, const FlashState<kTiles * 8>& state, const FlashBlock& block, unsigned char* shared) {
   const KvArgs& kv = a.kv;
   const uint32_t tid = threadIdx.x, first = (block.range.from - block.range.base) / kPage, last = (block.range.to - 1 - block.range.base) / kPage;  // pages
   const uint8_t* const page = page_at(kv, block.pages[tid / kPage]);
@@ -541,22 +541,22 @@ LINNET_DEVICE void block_scores(const FlashArgs& a, const FlashState<kTiles * 8>
 }
 
 // What row `row` and this head begin with.
-LINNET_DEVICE FlashPart begin_of(const FlashArgs& a, uint32_t row, uint32_t head) {
+LINNET_ON_GPU FlashPart begin_of(const FlashArgs& a, uint32_t row, uint32_t head) {
   if (a.begin_ml) return a.begin_ml[static_cast<size_t>(row) * a.group * gridDim.y + head];
   return a.sinks ? FlashPart{a.sinks[head], 1.0f} : FlashPart{0.0f, 0.0f};  // a learned sink: weight one and no value
 }
-LINNET_DEVICE float begin_value(const FlashArgs& a, uint32_t row, uint32_t head, uint32_t d) {
+LINNET_ON_GPU float begin_value(const FlashArgs& a, uint32_t row, uint32_t head, uint32_t d) {
   return a.begin ? a.begin[(static_cast<size_t>(row) * a.group * gridDim.y + head) * a.kv.dpad + d] : 0.0f;
 }
 
 // Where flash_merge finds a block of this tile, in rows.
-LINNET_DEVICE size_t part_of(const FlashArgs& a, const FlashTile& t, const FlashBlock& block) {
+LINNET_ON_GPU size_t part_of(const FlashArgs& a, const FlashTile& t, const FlashBlock& block) {
   return ((static_cast<size_t>(blockIdx.y) * gridDim.x + t.tile) * a.most_blocks + block.number) * a.tile_rows;
 }
 
 // Weights of a block from its scores, a warp a row; and what the block does to what is known of its rows.
 template <uint32_t kRows, bool kI8>
-LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, const FlashBlock& block, unsigned char* shared) {
+LINNET_ON_GPU void block_weights(const FlashArgs& a, FlashState<kRows>& state, const FlashBlock& block, unsigned char* shared) {
   const FlashTile& t = state.t;
   const FlashRange& range = block.range;
   const uint32_t lane = threadIdx.x % 32;
@@ -596,14 +596,14 @@ LINNET_DEVICE void block_weights(const FlashArgs& a, FlashState<kRows>& state, c
 
 // A row's sum of a block goes into the running one.
 template <uint32_t kRows>
-LINNET_DEVICE void add_block(const FlashState<kRows>& state, uint32_t r, float* y, float x) {
+LINNET_ON_GPU void add_block(const FlashState<kRows>& state, uint32_t r, float* y, float x) {
   if (state.kind[r] == kMerged) *y = fma_of(x, state.new_by[r], *y * state.old_by[r]);
   else if (state.kind[r] == kFirst) *y = x;
 }
 
 // Planes of the weights times the scales of 128 channels, which a latent in i8 has for each of them apart.
 template <uint32_t kRows>
-LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint32_t* pages, uint32_t channel, unsigned char* shared) {
+LINNET_ON_GPU void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint32_t* pages, uint32_t channel, unsigned char* shared) {
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t r = threadIdx.x / 32; r < state.t.rows; r += kWarps) {
     float e[8], v_scale[8];
@@ -622,7 +622,7 @@ LINNET_DEVICE void planes_of_channels(const FlashArgs& a, FlashState<kRows>& sta
 
 // Values of a block times its weights, 128 channels at a time, into acc (rows, dpad). Ends with all threads together.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashBlock& block, float* acc, unsigned char* shared) {
+LINNET_ON_GPU void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashBlock& block, float* acc, unsigned char* shared) {
   constexpr uint32_t kRows = kTiles * 8;
   const FlashTile& t = state.t;
   const uint32_t tid = threadIdx.x, warp = tid / 32, mine = tid % kFlashSlice, dpad = a.kv.dpad, from = block.range.from - block.range.base, to = block.range.to - block.range.base;
@@ -663,7 +663,7 @@ LINNET_DEVICE void block_values(const FlashArgs& a, FlashState<kTiles * 8>& stat
 
 // kI8: keys and values of their own, both in i8; otherwise any.
 template <uint32_t kTiles, bool kI8>
-LINNET_DEVICE void flash(const FlashArgs& a) {
+LINNET_ON_GPU void flash(const FlashArgs& a) {
   constexpr uint32_t kRows = kTiles * 8;
   LINNET_DYNAMIC_SHARED(shared);
   LINNET_SHARED FlashState<kRows> state;

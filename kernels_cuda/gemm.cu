@@ -5,20 +5,20 @@
 
 namespace linnet {
 
-LINNET_DEVICE const uint8_t* panel_at(const CudaMatrix& w, uint32_t panel) {
+LINNET_ON_GPU const uint8_t* panel_at(const CudaMatrix& w, uint32_t panel) {
   const uint32_t part = panel / w.part_panels;
   return w.panels[part] + (panel - part * w.part_panels) * w.panel_bytes;
 }
-LINNET_DEVICE const uint8_t* scales_at(const CudaMatrix& w, uint32_t panel) {
+LINNET_ON_GPU const uint8_t* scales_at(const CudaMatrix& w, uint32_t panel) {
   const uint32_t part = panel / w.part_panels;
   return w.scales[part] + (panel - part * w.part_panels) * w.scale_bytes;
 }
-LINNET_DEVICE float f32_of_bf16(uint16_t h) { return float_of(static_cast<uint32_t>(h) << 16); }
-LINNET_DEVICE float f32_of_e4m3(uint32_t c) {
+LINNET_ON_GPU float f32_of_bf16(uint16_t h) { return float_of(static_cast<uint32_t>(h) << 16); }
+LINNET_ON_GPU float f32_of_e4m3(uint32_t c) {
   const uint32_t a = c & 0x7Fu, sign = (c & 0x80u) << 24;
   return float_of(sign | (a == 0x7F ? 0x7FC00000u : bits_of(float_of(a << 20) * 1.329227995784916e36f)));  // 2^120
 }
-LINNET_DEVICE float f32_of_e5m2(uint32_t c) { return f32_of_f16(static_cast<uint16_t>(c << 8)); }
+LINNET_ON_GPU float f32_of_e5m2(uint32_t c) { return f32_of_f16(static_cast<uint16_t>(c << 8)); }
 
 // What a block works on: rows row0.. of m, panels of one matrix.
 struct Work {
@@ -29,7 +29,7 @@ struct Work {
   float* y;
 };
 // Whether z has work.
-LINNET_DEVICE bool work_of(const GemmArgs& a, uint32_t z, Work* w) {
+LINNET_ON_GPU bool work_of(const GemmArgs& a, uint32_t z, Work* w) {
   uint64_t row = 0, head = z;
   w->panel = z * a.panels;
   w->m = a.m;
@@ -48,9 +48,9 @@ LINNET_DEVICE bool work_of(const GemmArgs& a, uint32_t z, Work* w) {
   return true;
 }
 // Matrices of a launch; experts are known on the device only.
-LINNET_DEVICE uint32_t works_of(const GemmArgs& a) { return a.first ? *a.n_active : gridDim.z; }
+LINNET_ON_GPU uint32_t works_of(const GemmArgs& a) { return a.first ? *a.n_active : gridDim.z; }
 
-LINNET_DEVICE void store(const GemmArgs& a, const Work& w, uint32_t row, uint32_t panel, uint32_t j, float acc) {
+LINNET_ON_GPU void store(const GemmArgs& a, const Work& w, uint32_t row, uint32_t panel, uint32_t j, float acc) {
   float* y = w.y + row * a.y_stride + panel * 16 + j;
   const float r = a.bias ? acc + a.bias[(w.panel + panel) * 16 + j] : acc;
   *y = a.accumulate ? *y + r : r;
@@ -71,18 +71,18 @@ struct Bytes {
   struct Fragments {
     uint32_t a[2][4];
   };
-  LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 128 + lane / 4 % 4 * 16; }
+  LINNET_ON_GPU uint32_t place(uint32_t lane) { return lane % 4 * 128 + lane / 4 % 4 * 16; }
   // A fragment is of two loads. The compiler would put it together before every product, with as many moves as a zero that it does not know costs once.
-  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f, uint32_t zero) {
+  LINNET_ON_GPU void decode(const uint4 (&w)[2], Fragments& f, uint32_t zero) {
     f.a[0][0] = w[0].x ^ zero, f.a[0][1] = w[0].y ^ zero, f.a[0][2] = w[1].x ^ zero, f.a[0][3] = w[1].y ^ zero;
     f.a[1][0] = w[0].z ^ zero, f.a[1][1] = w[0].w ^ zero, f.a[1][2] = w[1].z ^ zero, f.a[1][3] = w[1].w ^ zero;
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
+  LINNET_ON_GPU void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
     const int start[4] = {kSumStart, kSumStart, kSumStart, kSumStart};
     if (first) mma_i8(c[t], f.a[t], x, start);
     else mma_i8(c[t], f.a[t], x);
   }
-  LINNET_DEVICE float sum_of(int c) { return float_of(static_cast<uint32_t>(c)) - kSumZero; }
+  LINNET_ON_GPU float sum_of(int c) { return float_of(static_cast<uint32_t>(c)) - kSumZero; }
 };
 
 // (code - 8) * 16 is the nibble in a byte's upper half with its top bit turned.
@@ -91,15 +91,15 @@ struct Nibbles {
   static constexpr bool kInteger = true, kZeros = true, kGroups = true, kScales = true;
   using Sum = int;
   using Fragments = Bytes::Fragments;
-  LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
-  LINNET_DEVICE uint32_t low(uint32_t w) { return (w << 4 & 0xF0F0F0F0u) ^ 0x80808080u; }
-  LINNET_DEVICE uint32_t high(uint32_t w) { return (w & 0xF0F0F0F0u) ^ 0x80808080u; }
-  LINNET_DEVICE void decode(const uint4 (&w)[1], Fragments& f, uint32_t) {
+  LINNET_ON_GPU uint32_t place(uint32_t lane) { return lane % 4 * 64 + lane / 4 % 4 * 16; }
+  LINNET_ON_GPU uint32_t low(uint32_t w) { return (w << 4 & 0xF0F0F0F0u) ^ 0x80808080u; }
+  LINNET_ON_GPU uint32_t high(uint32_t w) { return (w & 0xF0F0F0F0u) ^ 0x80808080u; }
+  LINNET_ON_GPU void decode(const uint4 (&w)[1], Fragments& f, uint32_t) {
     f.a[0][0] = low(w[0].x), f.a[0][1] = low(w[0].y), f.a[0][2] = high(w[0].x), f.a[0][3] = high(w[0].y);
     f.a[1][0] = low(w[0].z), f.a[1][1] = low(w[0].w), f.a[1][2] = high(w[0].z), f.a[1][3] = high(w[0].w);
   }
-  LINNET_DEVICE void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) { Bytes::multiply(c, f, t, x, first); }
-  LINNET_DEVICE float sum_of(int c) { return fma_of(float_of(static_cast<uint32_t>(c)), 0.0625f, kSumZero * -0.0625f); }
+  LINNET_ON_GPU void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) { Bytes::multiply(c, f, t, x, first); }
+  LINNET_ON_GPU float sum_of(int c) { return fma_of(float_of(static_cast<uint32_t>(c)), 0.0625f, kSumZero * -0.0625f); }
 };
 
 // Two of four FP8 codes (inputs 0 and 2, or 1 and 3, as x has them) as bf16: the exponent is put right by an exact product. Codes that are no numbers are not looked for.
@@ -111,22 +111,22 @@ struct Fp8 {
   struct Fragments {
     uint32_t a[2][2][4];
   };
-  LINNET_DEVICE uint32_t place(uint32_t lane) { return Bytes::place(lane); }
-  LINNET_DEVICE uint32_t pair(uint32_t w) { return mul_bf16((w & 0x00800080u) << 8 | (w & 0x007F007Fu) << kShift, kScale << 16 | kScale); }
-  LINNET_DEVICE void decode(const uint4 (&w)[2], Fragments& f, uint32_t) {
+  LINNET_ON_GPU uint32_t place(uint32_t lane) { return Bytes::place(lane); }
+  LINNET_ON_GPU uint32_t pair(uint32_t w) { return mul_bf16((w & 0x00800080u) << 8 | (w & 0x007F007Fu) << kShift, kScale << 16 | kScale); }
+  LINNET_ON_GPU void decode(const uint4 (&w)[2], Fragments& f, uint32_t) {
     for (int i = 0; i < 2; ++i) {
       f.a[0][i][0] = pair(w[i].x), f.a[0][i][1] = pair(w[i].y), f.a[0][i][2] = pair(w[i].x >> 8), f.a[0][i][3] = pair(w[i].y >> 8);
       f.a[1][i][0] = pair(w[i].z), f.a[1][i][1] = pair(w[i].w), f.a[1][i][2] = pair(w[i].z >> 8), f.a[1][i][3] = pair(w[i].w >> 8);
     }
   }
-  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[4], bool first) {
+  LINNET_ON_GPU void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[4], bool first) {
     for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
     for (int i = 0; i < 2; ++i) {
       const uint32_t b[2] = {x[i * 2], x[i * 2 + 1]};
       mma_bf16(c[t], f.a[t][i], b);
     }
   }
-  LINNET_DEVICE float sum_of(float c) { return c; }
+  LINNET_ON_GPU float sum_of(float c) { return c; }
 };
 using E4m3 = Fp8<4, 0x7B80>;  // 2^120
 using E5m2 = Fp8<5, 0x7780>;  // 2^112
@@ -137,12 +137,12 @@ template <bool kE5m2>
 struct Codes : Bytes {
   static constexpr bool kInteger = false;
   using Sum = float;
-  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
+  LINNET_ON_GPU void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
     for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
     if (kE5m2) mma_e5m2(c[t], f.a[t], x);
     else mma_e4m3(c[t], f.a[t], x);
   }
-  LINNET_DEVICE float sum_of(float c) { return c; }
+  LINNET_ON_GPU float sum_of(float c) { return c; }
 };
 #endif
 
@@ -153,17 +153,17 @@ struct Terms {
   static constexpr bool kInteger = false, kZeros = false, kGroups = kF16, kScales = false;
   using Sum = float;
   using Fragments = E4m3::Fragments;
-  LINNET_DEVICE uint32_t place(uint32_t lane) { return lane % 4 * 256 + lane / 4 % 4 * 8; }
-  LINNET_DEVICE uint32_t low(uint32_t a, uint32_t b) { return (a & 0xFFFFu) | b << 16; }
-  LINNET_DEVICE uint32_t high(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xFFFF0000u); }
-  LINNET_DEVICE void decode(const uint4 (&w)[4], Fragments& f, uint32_t) {
+  LINNET_ON_GPU uint32_t place(uint32_t lane) { return lane % 4 * 256 + lane / 4 % 4 * 8; }
+  LINNET_ON_GPU uint32_t low(uint32_t a, uint32_t b) { return (a & 0xFFFFu) | b << 16; }
+  LINNET_ON_GPU uint32_t high(uint32_t a, uint32_t b) { return a >> 16 | (b & 0xFFFF0000u); }
+  LINNET_ON_GPU void decode(const uint4 (&w)[4], Fragments& f, uint32_t) {
     for (int i = 0; i < 2; ++i) {
       const uint4 &a = w[i * 2], &b = w[i * 2 + 1];
       f.a[0][i][0] = low(a.x, a.z), f.a[0][i][1] = high(a.x, a.z), f.a[0][i][2] = low(b.x, b.z), f.a[0][i][3] = high(b.x, b.z);
       f.a[1][i][0] = low(a.y, a.w), f.a[1][i][1] = high(a.y, a.w), f.a[1][i][2] = low(b.y, b.w), f.a[1][i][3] = high(b.y, b.w);
     }
   }
-  LINNET_DEVICE void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[kX / 4], bool first) {
+  LINNET_ON_GPU void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[kX / 4], bool first) {
     for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
     for (int term = static_cast<int>(kTerms) - 1; term >= 0; --term)  // the smallest first
       for (int i = 0; i < 2; ++i) {
@@ -172,12 +172,12 @@ struct Terms {
         else mma_bf16(c[t], f.a[t][i], b);
       }
   }
-  LINNET_DEVICE float sum_of(float c) { return c; }
+  LINNET_ON_GPU float sum_of(float c) { return c; }
 };
 
 // 32 inputs of a panel; `panel` is where this lane reads in the first ones. there: 32s of inputs; of float weights the inputs from the lane's first on.
 template <class W>
-LINNET_DEVICE void load_weights(const uint8_t* panel, uint32_t there, uint32_t step, uint4 (&w)[W::kLoads]) {
+LINNET_ON_GPU void load_weights(const uint8_t* panel, uint32_t there, uint32_t step, uint4 (&w)[W::kLoads]) {
   for (uint32_t i = 0; i < W::kLoads; ++i) {
     if constexpr (W::kX <= 16) {
       w[i] = step < there ? load16(panel + step * W::kStep + i * 64) : make_uint4(W::kFill, W::kFill, W::kFill, W::kFill);
@@ -194,7 +194,7 @@ struct Scales {
   float s[4], zero[4];
 };
 template <class W, bool kWide>
-LINNET_DEVICE void load_scales(const CudaMatrix& w, const uint8_t* scales, bool zeros, uint32_t lane, uint32_t g, Scales& to) {
+LINNET_ON_GPU void load_scales(const CudaMatrix& w, const uint8_t* scales, bool zeros, uint32_t lane, uint32_t g, Scales& to) {
   const uint32_t j = lane / 4 % 4 * 4, at = w.w_groups == 1 ? 0 : g;
   for (int e = 0; e < 4; ++e) to.zero[e] = 0.0f, to.s[e] = 1.0f;
   if (!W::kScales) return;
@@ -221,7 +221,7 @@ struct Term {
 };
 
 template <class W, bool kWide>
-LINNET_DEVICE void gemv(const GemmArgs& a) {
+LINNET_ON_GPU void gemv(const GemmArgs& a) {
   LINNET_DYNAMIC_SHARED(shared);
   Term* terms = reinterpret_cast<Term*>(shared);  // [pairs of the block][groups of a round][m][32]
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = kGemvWarps / a.split, local = warp / a.split, turn = warp % a.split;
@@ -344,7 +344,7 @@ struct Stage {
 };
 
 template <class W, bool kWide, uint32_t kTiles>
-LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint32_t groups, bool zeros, uint8_t* to) {
+LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint32_t groups, bool zeros, uint8_t* to) {
   using S = Stage<W, kWide, kTiles>;
   const uint32_t steps = (a.w.k + 31) / 32;
   for (uint32_t i = threadIdx.x; i < S::kX / 16; i += kGemmWarps * 32) {
@@ -365,7 +365,7 @@ LINNET_DEVICE void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
 
 // Adds a group to what came before. scales: of x for this lane's rows, their sums `sums_at` bytes on.
 template <class W, bool kZeros, uint32_t kTiles>
-LINNET_DEVICE void end_group(float (&acc)[kTiles][2][4], const typename W::Sum (&sum)[kTiles][2][4], const Scales& scale, const uint8_t* scales, uint32_t sums_at) {
+LINNET_ON_GPU void end_group(float (&acc)[kTiles][2][4], const typename W::Sum (&sum)[kTiles][2][4], const Scales& scale, const uint8_t* scales, uint32_t sums_at) {
 #pragma unroll
   for (uint32_t t = 0; t < kTiles; ++t) {
     const float2 both = *reinterpret_cast<const float2*>(scales + t * 32);
@@ -381,7 +381,7 @@ LINNET_DEVICE void end_group(float (&acc)[kTiles][2][4], const typename W::Sum (
 }
 
 template <class W, bool kWide, uint32_t kTiles>
-LINNET_DEVICE void gemm(const GemmArgs& a) {
+LINNET_ON_GPU void gemm(const GemmArgs& a) {
   using S = Stage<W, kWide, kTiles>;
   constexpr bool kTerms = W::kX > 16, kRolled = kTerms || (W::kGroups && !W::kInteger);  // kRolled: where registers are few
   constexpr uint32_t kRows = S::kRows, kStages = kGemmStages<W::kX>, kAhead = W::kInteger ? 4 : W::kX == 16 ? 2 : 1;
@@ -513,19 +513,19 @@ LINNET_KERNEL(128) gemm64_terms_bf16(const GemmArgs a) { gemm<Terms<false>, true
 
 struct WeightF32 {
   using T = float;
-  LINNET_DEVICE float value(float v) { return v; }
+  LINNET_ON_GPU float value(float v) { return v; }
 };
 struct WeightF16 {
   using T = uint16_t;
-  LINNET_DEVICE float value(uint16_t v) { return f32_of_f16(v); }
+  LINNET_ON_GPU float value(uint16_t v) { return f32_of_f16(v); }
 };
 struct WeightBf16 {
   using T = uint16_t;
-  LINNET_DEVICE float value(uint16_t v) { return f32_of_bf16(v); }
+  LINNET_ON_GPU float value(uint16_t v) { return f32_of_bf16(v); }
 };
 
 template <class W, uint32_t kEach>
-LINNET_DEVICE void gemm_float(const GemmArgs& a) {
+LINNET_ON_GPU void gemm_float(const GemmArgs& a) {
   using T = typename W::T;
   constexpr uint32_t kInputs = 64, kRows = kFloatRows * kEach, kPitch = kInputs + 4, kThreads = 256;
   LINNET_DYNAMIC_SHARED(shared);

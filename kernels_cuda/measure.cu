@@ -26,7 +26,7 @@ LINNET_KERNEL(kMeasureThreads) read_all(const ReadAllArgs a) {
 }
 
 // Bits that draw the power of real ones.
-LINNET_DEVICE uint32_t bits_for(uint32_t i) { return (i + 1) * 0x9E3779B9u ^ (i + 7) * 0x85EBCA6Bu; }
+LINNET_ON_GPU uint32_t bits_for(uint32_t i) { return (i + 1) * 0x9E3779B9u ^ (i + 7) * 0x85EBCA6Bu; }
 
 LINNET_KERNEL(kMeasureThreads) peak_i8(const PeakArgs a) {
   uint32_t x[4], y[2];

@@ -4,7 +4,7 @@
 namespace linnet {
 
 // The sum of a row, or of (x - mean)^2, in 16 partial sums by index % 16: two half warps alike walk over a tile while the other warps wait.
-LINNET_DEVICE float row_sum(bool squares, const float* x, uint32_t n, float mean, float* tile, float* total) {
+LINNET_ON_GPU float row_sum(bool squares, const float* x, uint32_t n, float mean, float* tile, float* total) {
   const uint32_t thread = threadIdx.x;
   float s = 0;
 #pragma unroll 1
@@ -102,7 +102,7 @@ LINNET_KERNEL(kRowThreads) quantize_rows(const QuantizeArgs a) {
 }
 
 // |v| is at most 448, but for what rounding adds.
-LINNET_DEVICE uint32_t e4m3_of(float v) {
+LINNET_ON_GPU uint32_t e4m3_of(float v) {
   const uint32_t sign = bits_of(v) >> 24 & 0x80u, u = bits_of(v) & 0x7FFFFFFFu;
   uint32_t code;
   if (u < 0x3C800000u) code = static_cast<uint32_t>(round_clamped(float_of(u) * 512.0f, 0.0f, 8.0f));  // below 2^-6: 2^-9 apart
@@ -167,7 +167,7 @@ LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
 }
 
 // All but relu are made of one exponential.
-LINNET_DEVICE float activate(uint32_t act, float g) {
+LINNET_ON_GPU float activate(uint32_t act, float g) {
   if (act == kCudaRelu) return g > 0 ? g : 0.0f;
   float by = -g, t = 0;
   if (act == kCudaGeluTanh) by = (g * -1.5957691216f) * fma_of(g * 0.044715f, g, 1.0f);
@@ -208,7 +208,7 @@ LINNET_KERNEL(kRowThreads) act_mul_rows(const ActMulArgs a) {
 }
 
 // As row_sum, of a head by one warp.
-LINNET_DEVICE float head_sum(bool squares, const float* x, uint32_t n, float mean) {
+LINNET_ON_GPU float head_sum(bool squares, const float* x, uint32_t n, float mean) {
   float s = 0;
   for (uint32_t i = threadIdx.x % 16; i < n; i += 16) s = fma_of(x[i] - mean, squares ? x[i] - mean : 1.0f, s);
   s = tree_sum(s);

@@ -6,18 +6,18 @@
 namespace linnet {
 
 // Ascending keys are descending logits, equal logits by ascending id. -0 counts as 0.
-LINNET_DEVICE uint64_t key_of(float logit, uint32_t id) {
+LINNET_ON_GPU uint64_t key_of(float logit, uint32_t id) {
   const uint32_t u = bits_of(logit + 0.0f);
   return static_cast<uint64_t>(u & 0x80000000u ? u : ~(u | 0x80000000u)) << 32 | id;
 }
-LINNET_DEVICE float logit_of(uint64_t key) {
+LINNET_ON_GPU float logit_of(uint64_t key) {
   const uint32_t u = ~static_cast<uint32_t>(key >> 32);
   return float_of(u & 0x80000000u ? u & 0x7FFFFFFFu : ~u);
 }
 
 // How many candidates top-k leaves.
-LINNET_DEVICE uint32_t candidates_of(const CudaSampler& s, uint32_t n_vocab) { return s.temperature == 0 ? 1 : s.top_k && s.top_k < n_vocab ? s.top_k : n_vocab; }
-LINNET_DEVICE uint32_t at_once(uint32_t candidates) { return candidates < kSampleMost ? candidates : kSampleMost; }
+LINNET_ON_GPU uint32_t candidates_of(const CudaSampler& s, uint32_t n_vocab) { return s.temperature == 0 ? 1 : s.top_k && s.top_k < n_vocab ? s.top_k : n_vocab; }
+LINNET_ON_GPU uint32_t at_once(uint32_t candidates) { return candidates < kSampleMost ? candidates : kSampleMost; }
 
 struct SelectRoom {
   uint64_t least[kSampleThreads];  // of each thread's keys
@@ -26,7 +26,7 @@ struct SelectRoom {
 };
 // The k-th smallest of n keys, of those from floor to limit (k or more), or a number between it and the next. A digit of the keys is counted at a time, the highest first.
 template <class Key>
-LINNET_DEVICE uint64_t bound_within(Key key, uint32_t n, uint32_t k, uint64_t floor, uint64_t limit, SelectRoom& room) {
+LINNET_ON_GPU uint64_t bound_within(Key key, uint32_t n, uint32_t k, uint64_t floor, uint64_t limit, SelectRoom& room) {
   const uint32_t thread = threadIdx.x;
   uint64_t prefix = 0;
 #pragma unroll 1
@@ -68,7 +68,7 @@ LINNET_DEVICE uint64_t bound_within(Key key, uint32_t n, uint32_t k, uint64_t fl
 // Of n keys, n_left of which are not below floor, the k smallest of those are the ones from floor up to this. The k smallest of what threads have as their least bound them from above: so few
 // keys are counted, as atomics on few counters are slow.
 template <class Key>
-LINNET_DEVICE uint64_t bound_of(Key key, uint32_t n, uint32_t n_left, uint32_t k, uint64_t floor, SelectRoom& room) {
+LINNET_ON_GPU uint64_t bound_of(Key key, uint32_t n, uint32_t n_left, uint32_t k, uint64_t floor, SelectRoom& room) {
   uint64_t limit = ~uint64_t{0};
   if (k >= n_left) return limit;
   if (floor == 0 && k < kSampleThreads && n >= kSampleThreads) {
@@ -82,7 +82,7 @@ LINNET_DEVICE uint64_t bound_of(Key key, uint32_t n, uint32_t n_left, uint32_t k
 }
 
 // The smallest key of a block's threads, for all of them.
-LINNET_DEVICE uint64_t least(uint64_t key, uint64_t* room) {
+LINNET_ON_GPU uint64_t least(uint64_t key, uint64_t* room) {
   room[threadIdx.x] = key;
   for (uint32_t n = kSampleThreads / 2; n; n /= 2) {
     block_sync();
@@ -153,7 +153,7 @@ LINNET_KERNEL(kSampleThreads) sample_top(const SampleArgs a) {
     if (key(i) <= bound) out[atomicAdd(&room.n, 1u)] = key(i);
 }
 
-LINNET_DEVICE uint64_t splitmix64(uint64_t seed, uint64_t i) {
+LINNET_ON_GPU uint64_t splitmix64(uint64_t seed, uint64_t i) {
   uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
   z = (z ^ z >> 27) * 0x94D049BB133111EBu;
@@ -170,7 +170,7 @@ struct DrawRoom {
 
 // The k smallest of n keys from floor on (n_left of them) with their weights and sums, which begin at `sum`.
 template <class Key>
-LINNET_DEVICE void sort_candidates(Key key, uint32_t n, uint32_t n_left, uint32_t k, uint64_t floor, const float* largest, float temperature, double sum, DrawRoom& d, SelectRoom& room) {
+LINNET_ON_GPU void sort_candidates(Key key, uint32_t n, uint32_t n_left, uint32_t k, uint64_t floor, const float* largest, float temperature, double sum, DrawRoom& d, SelectRoom& room) {
   const uint32_t thread = threadIdx.x;
   const uint64_t bound = bound_of(key, n, n_left, k, floor, room);
   uint32_t size = 1;
@@ -206,7 +206,7 @@ LINNET_DEVICE void sort_candidates(Key key, uint32_t n, uint32_t n_left, uint32_
 }
 
 // Of the first n sums, which never fall, those that are below a limit, or with `equal` up to it.
-LINNET_DEVICE uint32_t sums_below(DrawRoom& d, uint32_t n, double limit, bool equal) {
+LINNET_ON_GPU uint32_t sums_below(DrawRoom& d, uint32_t n, double limit, bool equal) {
   block_sync();
   if (threadIdx.x == 0) d.counter = 0;
   block_sync();
@@ -216,7 +216,7 @@ LINNET_DEVICE uint32_t sums_below(DrawRoom& d, uint32_t n, double limit, bool eq
   return d.counter;
 }
 // 1 + the last of the first n weights that is not below min_p, 0 where all are.
-LINNET_DEVICE uint32_t weights_kept(DrawRoom& d, uint32_t n, float min_p) {
+LINNET_ON_GPU uint32_t weights_kept(DrawRoom& d, uint32_t n, float min_p) {
   block_sync();
   if (threadIdx.x == 0) d.counter = 0;
   block_sync();

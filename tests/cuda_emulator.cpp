@@ -1,6 +1,6 @@
 #include <mutex>
 
-#include "cuda_test.h"  // before device.h's names: LINNET_DEVICE is a status of linnet.h too
+#include "cuda_test.h"
 #include "cuda_emulator.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -10,7 +10,7 @@
 #define LINNET_EMULATED 1
 #define LINNET_KERNEL(threads) static void
 #define LINNET_KERNEL_MIN(threads, blocks) static void
-#define LINNET_DEVICE [[maybe_unused]] static inline
+#define LINNET_ON_GPU [[maybe_unused]] static inline
 // In a section of their own, to be filled with garbage before every block. They are shared by all fibers of the one block that runs.
 #define LINNET_SHARED __attribute__((section("linnet_shared"))) static
 #define LINNET_DYNAMIC_SHARED(name) unsigned char* const name = linnet::emulated_dynamic_shared()
@@ -92,101 +92,101 @@ inline void warp_vote(void* const of_lane[32]) {
   for (uint32_t i = 0; i < 32; ++i) static_cast<VoteOperand*>(of_lane[i])->all = all;
 }
 
-LINNET_DEVICE int lane_now() { return static_cast<int>(threadIdx.x % 32); }
-LINNET_DEVICE int dp4a(int a, int b, int c) {
+LINNET_ON_GPU int lane_now() { return static_cast<int>(threadIdx.x % 32); }
+LINNET_ON_GPU int dp4a(int a, int b, int c) {
   int8_t x[4], y[4];
   std::memcpy(x, &a, 4);
   std::memcpy(y, &b, 4);
   return c + x[0] * y[0] + x[1] * y[1] + x[2] * y[2] + x[3] * y[3];
 }
-LINNET_DEVICE int shuffle_xor(int v, int mask) { return emulated_shuffle(v, lane_now() ^ mask); }
-LINNET_DEVICE float shuffle_xor(float v, int mask) { return emulated_shuffle(v, lane_now() ^ mask); }
-LINNET_DEVICE int shuffle(int v, int lane) { return emulated_shuffle(v, lane); }
-LINNET_DEVICE float shuffle(float v, int lane) { return emulated_shuffle(v, lane); }
-LINNET_DEVICE void warp_sync() { emulated_warp(warp_nothing, nullptr); }
-LINNET_DEVICE void block_sync() { emulated_block_barrier(); }
-LINNET_DEVICE float float_of(uint32_t bits) {
+LINNET_ON_GPU int shuffle_xor(int v, int mask) { return emulated_shuffle(v, lane_now() ^ mask); }
+LINNET_ON_GPU float shuffle_xor(float v, int mask) { return emulated_shuffle(v, lane_now() ^ mask); }
+LINNET_ON_GPU int shuffle(int v, int lane) { return emulated_shuffle(v, lane); }
+LINNET_ON_GPU float shuffle(float v, int lane) { return emulated_shuffle(v, lane); }
+LINNET_ON_GPU void warp_sync() { emulated_warp(warp_nothing, nullptr); }
+LINNET_ON_GPU void block_sync() { emulated_block_barrier(); }
+LINNET_ON_GPU float float_of(uint32_t bits) {
   float f;
   std::memcpy(&f, &bits, 4);
   return f;
 }
-LINNET_DEVICE uint32_t bits_of(float f) {
+LINNET_ON_GPU uint32_t bits_of(float f) {
   uint32_t u;
   std::memcpy(&u, &f, 4);
   return u;
 }
-LINNET_DEVICE float fma_of(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-LINNET_DEVICE float sqrt_of(float a) { return __builtin_sqrtf(a); }
-LINNET_DEVICE float round_even(float a) { return __builtin_rintf(a); }
-LINNET_DEVICE float f32_of_f16(uint16_t h) { return emulated_f32_of_f16(h); }
-LINNET_DEVICE uint16_t f16_of_f32(float f) { return emulated_f16_of_f32(f); }
-LINNET_DEVICE uint32_t mul_bf16(uint32_t a, uint32_t b) { return emulated_mul_bf16(a, b); }
-LINNET_DEVICE uint4 load16(const void* p) {
+LINNET_ON_GPU float fma_of(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+LINNET_ON_GPU float sqrt_of(float a) { return __builtin_sqrtf(a); }
+LINNET_ON_GPU float round_even(float a) { return __builtin_rintf(a); }
+LINNET_ON_GPU float f32_of_f16(uint16_t h) { return emulated_f32_of_f16(h); }
+LINNET_ON_GPU uint16_t f16_of_f32(float f) { return emulated_f16_of_f32(f); }
+LINNET_ON_GPU uint32_t mul_bf16(uint32_t a, uint32_t b) { return emulated_mul_bf16(a, b); }
+LINNET_ON_GPU uint4 load16(const void* p) {
   if (reinterpret_cast<uintptr_t>(p) % 16) emulated_fail("load16 of an address that is not aligned to 16");
   uint4 v;
   std::memcpy(&v, p, 16);
   return v;
 }
-LINNET_DEVICE void mma_i8(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+LINNET_ON_GPU void mma_i8(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<int> mine = {c, a, b};
   emulated_warp(warp_mma_i8, &mine);
 }
-LINNET_DEVICE void mma_i8(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const int (&c)[4]) {
+LINNET_ON_GPU void mma_i8(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const int (&c)[4]) {
   for (int i = 0; i < 4; ++i) d[i] = c[i];
   mma_i8(d, a, b);
 }
-LINNET_DEVICE void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+LINNET_ON_GPU void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_bf16, &mine);
 }
-LINNET_DEVICE void mma_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+LINNET_ON_GPU void mma_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_f16, &mine);
 }
-LINNET_DEVICE void mma_e5m2(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+LINNET_ON_GPU void mma_e5m2(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_e5m2, &mine);
 }
-LINNET_DEVICE void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+LINNET_ON_GPU void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_e4m3, &mine);
 }
 // Lands at once or as late as a wait allows, by the seed.
-LINNET_DEVICE void copy_async16(void* shared, const void* global) { emulated_copy(shared, global, 16); }
-LINNET_DEVICE void copy_async4(void* shared, const void* global) { emulated_copy(shared, global, 4); }
-LINNET_DEVICE void copy_async_commit() { emulated_copy_commit(); }
+LINNET_ON_GPU void copy_async16(void* shared, const void* global) { emulated_copy(shared, global, 16); }
+LINNET_ON_GPU void copy_async4(void* shared, const void* global) { emulated_copy(shared, global, 4); }
+LINNET_ON_GPU void copy_async_commit() { emulated_copy_commit(); }
 template <int n>
-LINNET_DEVICE void copy_async_wait() { emulated_copy_wait(n); }
+LINNET_ON_GPU void copy_async_wait() { emulated_copy_wait(n); }
 
 }  // namespace linnet
 
 // CUDA's own names.
-LINNET_DEVICE void __syncthreads() { linnet::emulated_block_barrier(); }
-LINNET_DEVICE void __syncwarp() { linnet::warp_sync(); }
-LINNET_DEVICE void __threadfence() {}
-LINNET_DEVICE void __threadfence_block() {}
+LINNET_ON_GPU void __syncthreads() { linnet::emulated_block_barrier(); }
+LINNET_ON_GPU void __syncwarp() { linnet::warp_sync(); }
+LINNET_ON_GPU void __threadfence() {}
+LINNET_ON_GPU void __threadfence_block() {}
 template <class T>
-LINNET_DEVICE T __ldg(const T* p) { return *p; }
+LINNET_ON_GPU T __ldg(const T* p) { return *p; }
 template <class T>
-LINNET_DEVICE T __shfl_sync(unsigned, T v, int lane) { return linnet::emulated_shuffle(v, lane); }
+LINNET_ON_GPU T __shfl_sync(unsigned, T v, int lane) { return linnet::emulated_shuffle(v, lane); }
 template <class T>
-LINNET_DEVICE T __shfl_xor_sync(unsigned, T v, int mask) { return linnet::emulated_shuffle(v, linnet::lane_now() ^ mask); }
+LINNET_ON_GPU T __shfl_xor_sync(unsigned, T v, int mask) { return linnet::emulated_shuffle(v, linnet::lane_now() ^ mask); }
 template <class T>
-LINNET_DEVICE T __shfl_down_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() + static_cast<int>(by) < 32 ? linnet::lane_now() + static_cast<int>(by) : linnet::lane_now()); }
+LINNET_ON_GPU T __shfl_down_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() + static_cast<int>(by) < 32 ? linnet::lane_now() + static_cast<int>(by) : linnet::lane_now()); }
 template <class T>
-LINNET_DEVICE T __shfl_up_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() >= static_cast<int>(by) ? linnet::lane_now() - static_cast<int>(by) : linnet::lane_now()); }
-LINNET_DEVICE unsigned __ballot_sync(unsigned, int vote) {
+LINNET_ON_GPU T __shfl_up_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() >= static_cast<int>(by) ? linnet::lane_now() - static_cast<int>(by) : linnet::lane_now()); }
+LINNET_ON_GPU unsigned __ballot_sync(unsigned, int vote) {
   linnet::VoteOperand mine = {vote != 0, 0};
   linnet::emulated_warp(linnet::warp_vote, &mine);
   return mine.all;
 }
-LINNET_DEVICE int __any_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) != 0; }
-LINNET_DEVICE int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) == 0xFFFFFFFFu; }
-LINNET_DEVICE int __popc(unsigned v) { return __builtin_popcount(v); }
-LINNET_DEVICE int __clz(int v) { return v ? __builtin_clz(static_cast<unsigned>(v)) : 32; }
-LINNET_DEVICE int __ffs(int v) { return __builtin_ffs(v); }
+LINNET_ON_GPU int __any_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) != 0; }
+LINNET_ON_GPU int __all_sync(unsigned mask, int vote) { return __ballot_sync(mask, vote) == 0xFFFFFFFFu; }
+LINNET_ON_GPU int __popc(unsigned v) { return __builtin_popcount(v); }
+LINNET_ON_GPU int __clz(int v) { return v ? __builtin_clz(static_cast<unsigned>(v)) : 32; }
+LINNET_ON_GPU int __ffs(int v) { return __builtin_ffs(v); }
 // Four bytes of a and b (b's are 4..7), by the low three bits of each nibble of `by`; its top bit spreads the byte's sign.
-LINNET_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned by) {
+LINNET_ON_GPU unsigned __byte_perm(unsigned a, unsigned b, unsigned by) {
   const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
   unsigned out = 0;
   for (unsigned i = 0; i < 4; ++i) {
@@ -197,43 +197,43 @@ LINNET_DEVICE unsigned __byte_perm(unsigned a, unsigned b, unsigned by) {
 }
 // One host thread runs all fibers, and none is interrupted.
 template <class T>
-LINNET_DEVICE T atomicAdd(T* p, std::type_identity_t<T> v) {
+LINNET_ON_GPU T atomicAdd(T* p, std::type_identity_t<T> v) {
   const T old = *p;
   *p = static_cast<T>(old + v);
   return old;
 }
 template <class T>
-LINNET_DEVICE T atomicOr(T* p, std::type_identity_t<T> v) {
+LINNET_ON_GPU T atomicOr(T* p, std::type_identity_t<T> v) {
   const T old = *p;
   *p = old | v;
   return old;
 }
 template <class T>
-LINNET_DEVICE T atomicAnd(T* p, std::type_identity_t<T> v) {
+LINNET_ON_GPU T atomicAnd(T* p, std::type_identity_t<T> v) {
   const T old = *p;
   *p = old & v;
   return old;
 }
 template <class T>
-LINNET_DEVICE T atomicMax(T* p, std::type_identity_t<T> v) {
+LINNET_ON_GPU T atomicMax(T* p, std::type_identity_t<T> v) {
   const T old = *p;
   *p = old > v ? old : v;
   return old;
 }
 template <class T>
-LINNET_DEVICE T atomicMin(T* p, std::type_identity_t<T> v) {
+LINNET_ON_GPU T atomicMin(T* p, std::type_identity_t<T> v) {
   const T old = *p;
   *p = old < v ? old : v;
   return old;
 }
 template <class T>
-LINNET_DEVICE T atomicExch(T* p, std::type_identity_t<T> v) {
+LINNET_ON_GPU T atomicExch(T* p, std::type_identity_t<T> v) {
   const T old = *p;
   *p = v;
   return old;
 }
 template <class T>
-LINNET_DEVICE T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> v) {
+LINNET_ON_GPU T atomicCAS(T* p, std::type_identity_t<T> expected, std::type_identity_t<T> v) {
   const T old = *p;
   if (old == expected) *p = v;
   return old;
