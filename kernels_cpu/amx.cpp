@@ -1,5 +1,6 @@
-// AMX-INT8, bit-equal to scalar.cpp: many rows by integer weights. A panel's 16 groups of four inputs are a tile of 16 rows of 64 bytes as they lie, and
-// tdpbssd multiplies signed bytes by signed ones: sixteen rows of x by sixteen outputs by 64 inputs, or a group of 32, at a time. Few rows go to avx512_vnni.
+// AMX-INT8, bit-equal to scalar.cpp: many rows by integer weights. A panel's 16 groups of four inputs are a tile of 16 rows of 64 bytes as
+// they lie, and tdpbssd multiplies signed bytes by signed ones: sixteen rows of x by sixteen outputs by 64 inputs, or a group of 32, at a
+// time. Few rows go to avx512_vnni.
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VL__) || !defined(__AVX512DQ__) || !defined(__AVX512VNNI__)
 #error "amx.cpp needs the flags of avx512_vnni.cpp"
 #endif
@@ -23,7 +24,8 @@ struct alignas(64) TileShapes {
   uint8_t rows[16];
 };
 constexpr TileShapes kShapes = {.row_bytes = {64, 64, 64, 64, 64, 64, 64, 64}, .rows = {16, 16, 16, 16, 16, 16, 16, 16}};
-constexpr TileShapes kShapes32 = {.row_bytes = {64, 64, 64, 64, 32, 32, 64, 64}, .rows = {16, 16, 16, 16, 16, 16, 8, 8}};  // groups of 32 inputs: half as much of x and of weights
+constexpr TileShapes kShapes32 = {.row_bytes = {64, 64, 64, 64, 32, 32, 64, 64},
+                                  .rows = {16, 16, 16, 16, 16, 16, 8, 8}};  // groups of 32 inputs: half as much of x and of weights
 
 // Intrinsics of GCC 12 name eight bytes of the shapes as what they read.
 struct Tiles {
@@ -62,12 +64,13 @@ struct Step {
 
 struct TileBlock {
   alignas(64) int32_t dot[kPanels][16][16];
-  Step last;                   // whose dots are in tiles 0 to 3
-  size_t x_scale_stride;       // bytes, as are the others
+  Step last;              // whose dots are in tiles 0 to 3
+  size_t x_scale_stride;  // bytes, as are the others
   size_t w_scale_stride, w_stride;
-  const int8_t* soon;          // rows of the next step
+  const int8_t* soon;  // rows of the next step
   size_t soon_stride;
-  char apart[1976];  // dot and acc at the same place of a page, but for half of it: a load waits for an older store of the same lower twelve bits
+  char apart[1976];  // dot and acc at the same place of a page, but for half of it: a load waits for an older store of the same lower
+                     // twelve bits
   alignas(64) float acc[kTileRows / kRows][kPanels][16][16];
   alignas(64) float zeros[kPanels][16][16];
   alignas(64) int8_t w[kPanels][kMaxGroup * 16];  // codes of a group that are not bytes, or no multiple of 64
@@ -75,49 +78,63 @@ struct TileBlock {
 };
 static_assert(offsetof(TileBlock, dot) == 0 && offsetof(TileBlock, acc) % 4096 == 2048);
 
-// Sixteen rows of x by four panels by what a tile holds of inputs or twice that (kTwo), and between these products the scales of the last step's: out = fmaf(dot, w_scale * x_scale, in).
-// All of it is one asm: what compilers put between the rows takes the ports that these need, and doubled the time. zmm16 to 31: the rows' x_scale.
+// Sixteen rows of x by four panels by what a tile holds of inputs or twice that (kTwo), and between these products the scales of the last
+// step's: out = fmaf(dot, w_scale * x_scale, in). All of it is one asm: what compilers put between the rows takes the ports that these
+// need, and doubled the time. zmm16 to 31: the rows' x_scale.
 template <bool kF16, bool kTwo>
 __attribute__((noinline)) void step(TileBlock* b, const int8_t* x, size_t x_stride, const int8_t* w) {
   const char* w_scale = b->last.w_scale;
   const float *in = b->last.in, *x_scale = b->last.x_scale;
   float* out = b->last.out;
   size_t stride3;
-#define LINNET_ROW(P, r, xs) \
-  "vcvtdq2ps " #P "*1024+" #r "*64(%[b]), %%zmm1\n\tvmulps %%zmm" #xs ", %%zmm0, %%zmm2\n\t" \
+  // clang-format off: instructions, a step a line
+#define LINNET_ROW(P, r, xs)                                                                                                             \
+  "vcvtdq2ps " #P "*1024+" #r "*64(%[b]), %%zmm1\n\tvmulps %%zmm" #xs ", %%zmm0, %%zmm2\n\t"                                             \
   "vfmadd213ps " #P "*1024+" #r "*64(%[in]), %%zmm2, %%zmm1\n\tvmovaps %%zmm1, " #P "*1024+" #r "*64(%[out])\n\t"
 #define LINNET_SOON(at) "prefetcht0 " at "\n\tprefetcht0 64" at "\n\t"
-#define LINNET_ROWS(P)                                                                                                                                     \
-  LINNET_ROW(P, 0, 16) LINNET_ROW(P, 1, 17) LINNET_ROW(P, 2, 18) LINNET_SOON("(%[x])") LINNET_ROW(P, 3, 19) LINNET_ROW(P, 4, 20) LINNET_ROW(P, 5, 21)       \
-  LINNET_ROW(P, 6, 22) LINNET_SOON("(%[x],%[stride])") LINNET_ROW(P, 7, 23) LINNET_ROW(P, 8, 24) LINNET_ROW(P, 9, 25) LINNET_ROW(P, 10, 26)                 \
-  LINNET_SOON("(%[x],%[stride],2)") LINNET_ROW(P, 11, 27) LINNET_ROW(P, 12, 28) LINNET_ROW(P, 13, 29) LINNET_ROW(P, 14, 30) LINNET_SOON("(%[x],%[stride3])") \
-  LINNET_ROW(P, 15, 31)
+#define LINNET_ROWS(P)                                                                                                                   \
+  LINNET_ROW(P, 0, 16) LINNET_ROW(P, 1, 17) LINNET_ROW(P, 2, 18) LINNET_SOON("(%[x])") LINNET_ROW(P, 3, 19) LINNET_ROW(P, 4, 20)         \
+  LINNET_ROW(P, 5, 21) LINNET_ROW(P, 6, 22) LINNET_SOON("(%[x],%[stride])") LINNET_ROW(P, 7, 23) LINNET_ROW(P, 8, 24)                    \
+  LINNET_ROW(P, 9, 25) LINNET_ROW(P, 10, 26) LINNET_SOON("(%[x],%[stride],2)") LINNET_ROW(P, 11, 27) LINNET_ROW(P, 12, 28)               \
+  LINNET_ROW(P, 13, 29) LINNET_ROW(P, 14, 30) LINNET_SOON("(%[x],%[stride3])") LINNET_ROW(P, 15, 31)
 #define LINNET_FIRST(P) "tileloadd (%[w],%[line],1), %%tmm6\n\ttdpbssd %%tmm6, %%tmm4, %%tmm" #P "\n\t"
 #define LINNET_BOTH(P) LINNET_FIRST(P) "tileloadd 1024(%[w],%[line],1), %%tmm7\n\ttdpbssd %%tmm7, %%tmm5, %%tmm" #P "\n\t"
-#define LINNET_PANEL(P, DOTS, SCALES)                                                                                                                        \
-  "tilestored %%tmm" #P ", " #P "*1024(%[b],%[line],1)\n\ttilezero %%tmm" #P "\n\t" DOTS(P) SCALES " (%[ws]), %%zmm0\n\t" LINNET_ROWS(P)                    \
+#define LINNET_PANEL(P, DOTS, SCALES)                                                                                                    \
+  "tilestored %%tmm" #P ", " #P "*1024(%[b],%[line],1)\n\ttilezero %%tmm" #P "\n\t" DOTS(P) SCALES " (%[ws]), %%zmm0\n\t"                \
+  LINNET_ROWS(P)                                                                                                                         \
   "add %c[w_stride](%[b]), %[w]\n\tadd %c[ws_stride](%[b]), %[ws]\n\tlea (%[x],%[stride],4), %[x]\n\t"
 #define LINNET_SCALE(at, to) "vbroadcastss " at ", %%zmm" #to "\n\t"
-#define LINNET_STEP(SECOND, DOTS, SCALES)                                                                                                                    \
-  asm volatile("tileloadd (%[x],%[stride],1), %%tmm4\n\t" SECOND                                                                                             \
-               "mov %c[xs_stride](%[b]), %[stride]\n\tlea (%[stride],%[stride],2), %[stride3]\n\t"                                                           \
-               LINNET_SCALE("(%[xs])", 16) LINNET_SCALE("(%[xs],%[stride])", 17) LINNET_SCALE("(%[xs],%[stride],2)", 18) LINNET_SCALE("(%[xs],%[stride3])", 19)     \
-               LINNET_SCALE("(%[xs],%[stride],4)", 20) LINNET_SCALE("(%[xs],%[stride3],2)", 22) LINNET_SCALE("(%[xs],%[stride],8)", 24) LINNET_SCALE("(%[xs],%[stride3],4)", 28) "add %[stride], %[xs]\n\t" \
-               LINNET_SCALE("(%[xs],%[stride],4)", 21) LINNET_SCALE("(%[xs],%[stride3],2)", 23) LINNET_SCALE("(%[xs],%[stride],8)", 25) LINNET_SCALE("(%[xs],%[stride3],4)", 29) "add %[stride], %[xs]\n\t" \
-               LINNET_SCALE("(%[xs],%[stride],8)", 26) LINNET_SCALE("(%[xs],%[stride3],4)", 30) "add %[stride], %[xs]\n\t" LINNET_SCALE("(%[xs],%[stride],8)", 27) LINNET_SCALE("(%[xs],%[stride3],4)", 31) \
-               "mov %c[soon](%[b]), %[x]\n\tmov %c[soon_stride](%[b]), %[stride]\n\tlea (%[stride],%[stride],2), %[stride3]\n\t"                             \
-               LINNET_PANEL(0, DOTS, SCALES) LINNET_PANEL(1, DOTS, SCALES) LINNET_PANEL(2, DOTS, SCALES) LINNET_PANEL(3, DOTS, SCALES)                       \
-               : [x] "+&r"(x), [stride] "+&r"(x_stride), [w] "+&r"(w), [ws] "+&r"(w_scale), [xs] "+&r"(x_scale), [stride3] "=&r"(stride3)                    \
-               : [b] "r"(b), [in] "r"(in), [out] "r"(out), [line] "r"(size_t{64}), [xs_stride] "i"(offsetof(TileBlock, x_scale_stride)),                     \
-                 [ws_stride] "i"(offsetof(TileBlock, w_scale_stride)), [w_stride] "i"(offsetof(TileBlock, w_stride)), [soon] "i"(offsetof(TileBlock, soon)), \
-                 [soon_stride] "i"(offsetof(TileBlock, soon_stride))                                                                                         \
-               : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26",  \
-                 "xmm27", "xmm28", "xmm29", "xmm30", "xmm31")
+#define LINNET_STEP(SECOND, DOTS, SCALES)                                                                                                \
+  asm volatile("tileloadd (%[x],%[stride],1), %%tmm4\n\t" SECOND                                                                         \
+               "mov %c[xs_stride](%[b]), %[stride]\n\tlea (%[stride],%[stride],2), %[stride3]\n\t"                                       \
+               LINNET_SCALE("(%[xs])", 16) LINNET_SCALE("(%[xs],%[stride])", 17)                                                         \
+               LINNET_SCALE("(%[xs],%[stride],2)", 18) LINNET_SCALE("(%[xs],%[stride3])", 19)                                            \
+               LINNET_SCALE("(%[xs],%[stride],4)", 20) LINNET_SCALE("(%[xs],%[stride3],2)", 22)                                          \
+               LINNET_SCALE("(%[xs],%[stride],8)", 24) LINNET_SCALE("(%[xs],%[stride3],4)", 28) "add %[stride], %[xs]\n\t"               \
+               LINNET_SCALE("(%[xs],%[stride],4)", 21) LINNET_SCALE("(%[xs],%[stride3],2)", 23)                                          \
+               LINNET_SCALE("(%[xs],%[stride],8)", 25) LINNET_SCALE("(%[xs],%[stride3],4)", 29) "add %[stride], %[xs]\n\t"               \
+               LINNET_SCALE("(%[xs],%[stride],8)", 26) LINNET_SCALE("(%[xs],%[stride3],4)", 30) "add %[stride], %[xs]\n\t"               \
+               LINNET_SCALE("(%[xs],%[stride],8)", 27) LINNET_SCALE("(%[xs],%[stride3],4)", 31)                                          \
+               "mov %c[soon](%[b]), %[x]\n\tmov %c[soon_stride](%[b]), %[stride]\n\tlea (%[stride],%[stride],2), %[stride3]\n\t"         \
+               LINNET_PANEL(0, DOTS, SCALES) LINNET_PANEL(1, DOTS, SCALES) LINNET_PANEL(2, DOTS, SCALES) LINNET_PANEL(3, DOTS, SCALES)   \
+               : [x] "+&r"(x), [stride] "+&r"(x_stride), [w] "+&r"(w), [ws] "+&r"(w_scale), [xs] "+&r"(x_scale),                         \
+                 [stride3] "=&r"(stride3)                                                                                                \
+               : [b] "r"(b), [in] "r"(in), [out] "r"(out), [line] "r"(size_t{64}),                                                       \
+                 [xs_stride] "i"(offsetof(TileBlock, x_scale_stride)), [ws_stride] "i"(offsetof(TileBlock, w_scale_stride)),             \
+                 [w_stride] "i"(offsetof(TileBlock, w_stride)), [soon] "i"(offsetof(TileBlock, soon)),                                   \
+                 [soon_stride] "i"(offsetof(TileBlock, soon_stride))                                                                     \
+               : "cc", "memory", "xmm0", "xmm1", "xmm2", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",         \
+                 "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31")
+// clang-format on
 #define LINNET_X2 "tileloadd 64(%[x],%[stride],1), %%tmm5\n\t"
-  if constexpr (kTwo && kF16) LINNET_STEP(LINNET_X2, LINNET_BOTH, "vcvtph2ps");
-  else if constexpr (kTwo) LINNET_STEP(LINNET_X2, LINNET_BOTH, "vmovups");
-  else if constexpr (kF16) LINNET_STEP("", LINNET_FIRST, "vcvtph2ps");
-  else LINNET_STEP("", LINNET_FIRST, "vmovups");
+  if constexpr (kTwo && kF16)
+    LINNET_STEP(LINNET_X2, LINNET_BOTH, "vcvtph2ps");
+  else if constexpr (kTwo)
+    LINNET_STEP(LINNET_X2, LINNET_BOTH, "vmovups");
+  else if constexpr (kF16)
+    LINNET_STEP("", LINNET_FIRST, "vcvtph2ps");
+  else
+    LINNET_STEP("", LINNET_FIRST, "vmovups");
 #undef LINNET_X2
 #undef LINNET_STEP
 #undef LINNET_SCALE
@@ -143,7 +160,8 @@ void finish(TileBlock* b, bool f16) {
     const float* xs = s.x_scale;
     UNROLL for (uint32_t r = 0; r < 16; ++r, xs += x_stride) {
       const size_t i = p * 256 + r * 16;
-      _mm512_store_ps(s.out + i, _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(b->dot[p][r])), _mm512_mul_ps(ws, _mm512_set1_ps(*xs)), _mm512_load_ps(s.in + i)));
+      _mm512_store_ps(s.out + i, _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(b->dot[p][r])),
+                                                 _mm512_mul_ps(ws, _mm512_set1_ps(*xs)), _mm512_load_ps(s.in + i)));
     }
   }
 }
@@ -155,7 +173,9 @@ void bytes_of(const GemmArgs& a, Codes codes, const int8_t* w, const char* w_sca
     const int8_t* from = w;
     int8_t *to = b->w[p], *const end = to + (a.x_group == 32 ? n : (n + 63) / 64 * 64) * 16;
     __m512i zero = _mm512_set1_epi8(8);
-    if (codes == kNibblesZero) zero = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32))), _mm512_set1_epi32(0x01010101));
+    if (codes == kNibblesZero)
+      zero = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w_scale + 32))),
+                                _mm512_set1_epi32(0x01010101));
     if (codes == kBytes) {
       for (uint32_t i = 0; i < n; i += 4, to += 64, from += 64) _mm512_store_si512(to, _mm512_loadu_si512(from));
     } else {
@@ -173,11 +193,14 @@ void bytes_of(const GemmArgs& a, Codes codes, const int8_t* w, const char* w_sca
 void pad_rows(const int8_t* x, size_t x_stride, uint32_t n, int8_t (*to)[kMaxGroup]) {
   for (uint32_t r = 0; r < kRows; ++r, x += x_stride)
     for (uint32_t i = 0; i < (n + 63) / 64 * 64; i += 32)
-      _mm256_store_si256(reinterpret_cast<__m256i*>(to[r] + i), i < n ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)) : _mm256_setzero_si256());
+      _mm256_store_si256(reinterpret_cast<__m256i*>(to[r] + i),
+                         i < n ? _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)) : _mm256_setzero_si256());
 }
 
-// `rows` rows from `row` by four panels, of which those from new_panel on are stored. The last sixteen rows may reach back into those before.
-void tile_block(const GemmArgs& a, Codes kind, bool f16, size_t scale_step, uint32_t row, uint32_t rows, uint32_t panel, uint32_t new_panel, TileBlock* b) {
+// `rows` rows from `row` by four panels, of which those from new_panel on are stored. The last sixteen rows may reach back into those
+// before.
+void tile_block(const GemmArgs& a, Codes kind, bool f16, size_t scale_step, uint32_t row, uint32_t rows, uint32_t panel, uint32_t new_panel,
+                TileBlock* b) {
   const size_t input = kind == kBytes ? 16 : 8;  // bytes of a panel
   const uint32_t k = (a.k + 31) / 32 * 32, steps = (rows + kRows - 1) / kRows, groups = (k - 1) / a.x_group + 1;
   // Rows of y are asked for by all steps: many at once would keep weights from coming.
@@ -188,7 +211,8 @@ void tile_block(const GemmArgs& a, Codes kind, bool f16, size_t scale_step, uint
   for (uint32_t s = 0; s < steps; ++s) first[s] = row + s * kRows + kRows <= a.m ? row + s * kRows : a.m - kRows;
   const int8_t *codes = static_cast<const int8_t*>(a.w) + panel * a.w_stride, *all_x = static_cast<const int8_t*>(a.x);
   const char* w_scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  // All steps of these panels share in asking for the next ones, which may be in memory. Few rows would have to ask for many lines each, more than a core waits for.
+  // All steps of these panels share in asking for the next ones, which may be in memory. Few rows would have to ask for many lines each,
+  // more than a core waits for.
   const size_t next = kPanels * a.w_stride, asked = a.m < kTileRows ? 0 : next * kRows / a.m / groups + 1;
   const int8_t* ask = codes + next + next * row / a.m;
   b->last = {b->zeros[0][0], b->acc[0][0][0], a.x_scale, w_scale};  // of whatever the tiles hold: the second step writes acc[0] anew
@@ -199,12 +223,15 @@ void tile_block(const GemmArgs& a, Codes kind, bool f16, size_t scale_step, uint
     const int8_t* w = copied ? b->w[0] : codes;
     b->w_stride = copied ? sizeof b->w[0] : a.w_stride;
     for (uint32_t s = 0; s < steps; ++s, ask += asked) {
-      for (uint32_t i = 0; i < y_asked && y != y_end; ++i, y += y_stride) UNROLL for (uint32_t p = 0; p < kPanels; ++p) asm volatile("prefetchw %0" ::"m"(y[p * 16]));
+      for (uint32_t i = 0; i < y_asked && y != y_end; ++i, y += y_stride)
+        UNROLL for (uint32_t p = 0; p < kPanels; ++p) asm volatile("prefetchw %0" ::"m"(y[p * 16]));
       for (size_t i = 0; i < asked; i += 64) _mm_prefetch(reinterpret_cast<const char*>(ask + i), _MM_HINT_T1);
       const int8_t* x = all_x + first[s] * a.x_stride + from;
       b->soon = s + 1 < steps ? all_x + first[s + 1] * a.x_stride + from : all_x + first[0] * a.x_stride + from + n;
       if (padded) pad_rows(x, a.x_stride, n, b->x), x = b->x[0];
-      (n > 64 ? f16 ? step<true, true> : step<false, true> : f16 ? step<true, false> : step<false, false>)(b, x, padded ? kMaxGroup : a.x_stride, w);
+      (n > 64 ? f16 ? step<true, true> : step<false, true>
+       : f16 ? step<true, false>
+              : step<false, false>)(b, x, padded ? kMaxGroup : a.x_stride, w);
       b->last = {g ? b->acc[s][0][0] : b->zeros[0][0], b->acc[s][0][0], a.x_scale + first[s] * size_t{a.x_groups} + g, w_scale};
     }
   }
@@ -227,13 +254,16 @@ __attribute__((noinline)) void tile_gemm(const GemmArgs& a, Codes kind, bool f16
   b.soon_stride = a.x_stride;
   for (uint32_t panel = 0; panel < a.n_panels; panel += kPanels)
     for (uint32_t row = 0; row < a.m; row += kTileRows)
-      tile_block(a, kind, f16, scale_step, row, a.m - row < kTileRows ? a.m - row : kTileRows, panel + kPanels <= a.n_panels ? panel : a.n_panels - kPanels, panel, &b);
+      tile_block(a, kind, f16, scale_step, row, a.m - row < kTileRows ? a.m - row : kTileRows,
+                 panel + kPanels <= a.n_panels ? panel : a.n_panels - kPanels, panel, &b);
 }
 
 // Attention's FP8 keys, which are i8 in groups of 32, come four panels at a time: AVX-512 is a little faster.
 template <linnet_format kFormat, Codes kCodes, bool kF16, size_t kScaleStep>
 void gemm(const GemmArgs* args) {
-  if (args->m < kRows || args->n_panels < kPanels || (kFormat == LINNET_I8 && args->x_group == 32) || (kCodes == kNibblesZero && !zeros_fit(*args, kScaleStep))) return vnni_gemm(kFormat).run(args);
+  if (args->m < kRows || args->n_panels < kPanels || (kFormat == LINNET_I8 && args->x_group == 32) ||
+      (kCodes == kNibblesZero && !zeros_fit(*args, kScaleStep)))
+    return vnni_gemm(kFormat).run(args);
   size_t scale_step = kScaleStep;
   Codes kind = kCodes;
   asm("" : "+r"(scale_step), "+r"(kind));  // GCC would make a copy of 4 kB for each
@@ -242,8 +272,10 @@ void gemm(const GemmArgs* args) {
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-// Sixteen rows and more; weights of 7 bits are signed bytes as well. Of 16 channels the tokens of four pages become a tile, by a copy, for all rows.
-void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels, const float* p_scale, float* acc, size_t acc_stride, Fetch* next) {
+// Sixteen rows and more; weights of 7 bits are signed bytes as well. Of 16 channels the tokens of four pages become a tile, by a copy, for
+// all rows.
+void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
+             const float* p_scale, float* acc, size_t acc_stride, Fetch* next) {
   if (rows < kRows) return avx512_vnni_table.attn_pv(hi, lo, rows, pages, n_pages, d_panels, p_scale, acc, acc_stride, next);
   const Tiles tiles;
   alignas(64) int8_t v[256 * 16];  // (n_tiles, 16 groups of four tokens, 16 channels, 4)
@@ -285,8 +317,10 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
       for (uint32_t half = 0; half < 2; ++half) {
         const uint32_t from = half ? second : first;
         UNROLL for (uint32_t r = 0; r < kRows; ++r) {
-          const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(_mm512_load_si512(dot[half * 2][r]), 7), _mm512_load_si512(dot[half * 2 + 1][r]));
-          _mm512_storeu_ps(acc + (from + r) * acc_stride + d * size_t{16}, _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p_scale[from + r])));
+          const __m512i sum =
+              _mm512_add_epi32(_mm512_slli_epi32(_mm512_load_si512(dot[half * 2][r]), 7), _mm512_load_si512(dot[half * 2 + 1][r]));
+          _mm512_storeu_ps(acc + (from + r) * acc_stride + d * size_t{16},
+                           _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(p_scale[from + r])));
         }
       }
     }
@@ -295,7 +329,8 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
 
 // ---- for benches --------------------------------------------------------------------------------------------------------------
 
-// What no kernel of groups can leave out: of a group 16 rows by 16 outputs, its products, its sums, which reach the registers through memory alone, and their scales.
+// What no kernel of groups can leave out: of a group 16 rows by 16 outputs, its products, its sums, which reach the registers through
+// memory alone, and their scales.
 template <int P>
 inline __attribute__((always_inline)) void peak_unit(int32_t (*dot)[16][16], uint32_t group, __m512 ws, __m512 xs, __m512* acc) {
   tile_store<P>(dot[P]);
@@ -312,7 +347,8 @@ uint64_t peak(uint64_t n, uint32_t group) {
   asm("" : "+r"(group));  // one copy
   const Tiles tiles(group == 32 ? kShapes32 : kShapes);
   alignas(64) int32_t dot[4][16][16] = {};
-  tile_load<4>(dot[0], 64), tile_load<5>(dot[1], 64), tile_load<6>(dot[2], 64), tile_load<7>(dot[3], 64);  // products of tiles that nothing was loaded to take longer
+  tile_load<4>(dot[0], 64), tile_load<5>(dot[1], 64), tile_load<6>(dot[2], 64),
+      tile_load<7>(dot[3], 64);  // products of tiles that nothing was loaded to take longer
   __m512 acc[16];
   const __m512 ws = _mm512_set1_ps(0.5f), xs = _mm512_set1_ps(0.25f);
   UNROLL for (int r = 0; r < 16; ++r) acc[r] = _mm512_setzero_ps();

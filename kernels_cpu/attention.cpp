@@ -11,22 +11,22 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kTileRows = 32;  // rows (token x query head of one KV head) that share each page read
+constexpr uint32_t kTileRows = 32;    // rows (token x query head of one KV head) that share each page read
 constexpr uint32_t kMostRows = 1024;  // heads of one KV head, as the spec limits them
 constexpr uint32_t kPagesPerBlock = kBlockPositions / kPagePositions;
-constexpr int kSecondLevel = 2;      // of the caches, as __builtin_prefetch counts
-constexpr uint32_t kSome = 4;        // pages whose scores are computed at a time
-constexpr uint32_t kPanels = 2;      // of 16 channels whose values are summed at a time
+constexpr int kSecondLevel = 2;                              // of the caches, as __builtin_prefetch counts
+constexpr uint32_t kSome = 4;                                // pages whose scores are computed at a time
+constexpr uint32_t kPanels = 2;                              // of 16 channels whose values are summed at a time
 constexpr uint32_t kTurned = kLatentGroup * kPagePositions;  // bytes of a page that are values at a time, where they are a latent's
-constexpr uint32_t kPartBlocks = 4;  // blocks that a thread takes at a time where threads share a tile
+constexpr uint32_t kPartBlocks = 4;                          // blocks that a thread takes at a time where threads share a tile
 
 uint32_t tile_tokens(uint32_t group) { return group >= kTileRows ? 1 : kTileRows / group; }
 uint32_t tile_rows(uint32_t group) { return tile_tokens(group) * group; }
 bool f8(Format f) { return f == LINNET_F8E4M3 || f == LINNET_F8E5M2; }
 bool scaled(Format f) { return f == LINNET_I8 || f8(f); }
 
-// FP8 codes without their sign as integers, so that they are multiplied as i8 is, exactly and at its speed: in units of `unit`, 127 of them the format's
-// largest number, which is where append puts the largest of a head. That rounding is what i8 has; FP8's own is larger.
+// FP8 codes without their sign as integers, so that they are multiplied as i8 is, exactly and at its speed: in units of `unit`, 127 of them
+// the format's largest number, which is where append puts the largest of a head. That rounding is what i8 has; FP8's own is larger.
 struct F8Table {
   alignas(64) int8_t code[128];
   float unit;
@@ -37,14 +37,16 @@ constexpr F8Table make_f8_table(bool e4m3) {
   F8Table t{};
   for (uint32_t c = 0; c < 128; ++c) {
     const uint32_t e = c >> mantissa, m = c & ((1u << mantissa) - 1);
-    const uint64_t some = uint64_t{e ? m | 1u << mantissa : m} << (e ? e : 1), value = some < top ? some : top;  // what is no number counts as the largest
+    const uint64_t some = uint64_t{e ? m | 1u << mantissa : m} << (e ? e : 1),
+                   value = some < top ? some : top;  // what is no number counts as the largest
     t.code[c] = static_cast<int8_t>((value * 127 + top / 2) / top);
   }
   t.unit = (e4m3 ? 448.0f : 57344.0f) / 127;
   return t;
 }
 constexpr F8Table kE4M3 = make_f8_table(true), kE5M2 = make_f8_table(false);
-static_assert(kE4M3.code[0x7E] == 127 && kE4M3.code[0x38] == 0 && kE4M3.code[0x76] == 64 && kE5M2.code[0x7B] == 127 && kE5M2.code[0x6F] == 16);  // 448, 1, 224; 57344, 7168
+static_assert(kE4M3.code[0x7E] == 127 && kE4M3.code[0x38] == 0 && kE4M3.code[0x76] == 64 && kE5M2.code[0x7B] == 127 &&
+              kE5M2.code[0x6F] == 16);  // 448, 1, 224; 57344, 7168
 const F8Table& f8_table(Format f) { return f == LINNET_F8E4M3 ? kE4M3 : kE5M2; }
 
 // What is known of a row after some of its blocks: the largest score, the sum of weights, the sum of values (dpad).
@@ -54,22 +56,22 @@ struct Running {
 
 // Buffers of one tile, cut from a thread's scratch.
 struct Tile {
-  QuantRows q;            // (rows, kpad) codes in groups of 32: K in i8 and FP8
-  QuantRows second;       // the same codes where the keys of small heads have their second byte
-  float* qf;              // (rows, head_dim): K in floats
-  float* s;               // (rows, 256) scores, then e^(s - m)
-  uint8_t *hi, *lo;       // (rows, 256) planes of P: V in i8 and FP8
-  float* p_scale;         // (rows)
-  int8_t* f8;             // integers of FP8: kSome pages of K, or kPanels panels of V of a block
-  float* f8_scale;        // (kSome, 16) of K
-  float* v_scale;         // (256)
-  uint8_t* turned;        // (16 pages, kTurned) values of a latent, a few channels at a time
-  Running own;            // (rows) of a tile that one thread works on alone
-  Running blocks;         // (kPartBlocks, rows): l = 0 where a row sees nothing
-  float* sink_keys;       // (head_dim, 16) and a row more
-  Running sink_block;     // (rows) kept tokens and sinks, beside `blocks`
-  uint32_t* position;     // (rows)
-  uint8_t* unpacked;      // (16, head_bytes) pages of one block: KIVI
+  QuantRows q;         // (rows, kpad) codes in groups of 32: K in i8 and FP8
+  QuantRows second;    // the same codes where the keys of small heads have their second byte
+  float* qf;           // (rows, head_dim): K in floats
+  float* s;            // (rows, 256) scores, then e^(s - m)
+  uint8_t *hi, *lo;    // (rows, 256) planes of P: V in i8 and FP8
+  float* p_scale;      // (rows)
+  int8_t* f8;          // integers of FP8: kSome pages of K, or kPanels panels of V of a block
+  float* f8_scale;     // (kSome, 16) of K
+  float* v_scale;      // (256)
+  uint8_t* turned;     // (16 pages, kTurned) values of a latent, a few channels at a time
+  Running own;         // (rows) of a tile that one thread works on alone
+  Running blocks;      // (kPartBlocks, rows): l = 0 where a row sees nothing
+  float* sink_keys;    // (head_dim, 16) and a row more
+  Running sink_block;  // (rows) kept tokens and sinks, beside `blocks`
+  uint32_t* position;  // (rows)
+  uint8_t* unpacked;   // (16, head_bytes) pages of one block: KIVI
 };
 
 Running take_running(Arena& a, uint64_t rows, uint32_t dpad) {
@@ -95,7 +97,8 @@ size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32
   t->p_scale = a.take<float>("", rows);
   bool any = false;
   for (uint32_t i = 0; i < kv.n_classes; ++i) any |= f8(kv.classes[i].layout.k) || f8(kv.classes[i].layout.v);
-  const uint64_t keys = uint64_t{kSome} * kPagePositions * align_up(l.head_dim, 32), values = uint64_t{kPanels} * kPanel * kBlockPositions, codes = any ? keys > values ? keys : values : 0;
+  const uint64_t keys = uint64_t{kSome} * kPagePositions * align_up(l.head_dim, 32), values = uint64_t{kPanels} * kPanel * kBlockPositions,
+                 codes = any ? keys > values ? keys : values : 0;
   t->f8 = a.take<int8_t>("", codes);
   t->f8_scale = a.take<float>("", any ? kSome * kPagePositions : 0);
   t->v_scale = a.take<float>("", kBlockPositions);
@@ -117,7 +120,7 @@ size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32
 // Tiles that the whole team works on: for each how many parts are merged, and what came of them.
 struct SharedTiles {
   std::atomic<uint32_t>* merged;  // (tiles)
-  Running running;   // (tiles, rows)
+  Running running;                // (tiles, rows)
 };
 uint32_t shared_tiles(uint32_t n_threads) { return n_threads > 1 ? 4 * n_threads : 0; }  // more tiles than these keep all threads busy
 size_t cut_shared(SharedTiles* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32_t n_threads) {
@@ -162,8 +165,8 @@ void load_queries(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
       const float* x = a.q + (item.row + i) * a.q_stride + (size_t{item.kv_head} * group + g) * kv.head_dim;
       t.position[r] = item.position + i;
       if (scaled(kv.k)) {
-        if (!w.kernels->t.quantize_row(x, kv.head_dim, 32, reinterpret_cast<int8_t*>(t.q.q + r * t.q.stride), t.q.scale + size_t{r} * t.q.groups,
-                                       t.q.sum128 + size_t{r} * t.q.groups))
+        if (!w.kernels->t.quantize_row(x, kv.head_dim, 32, reinterpret_cast<int8_t*>(t.q.q + r * t.q.stride),
+                                       t.q.scale + size_t{r} * t.q.groups, t.q.sum128 + size_t{r} * t.q.groups))
           __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
         if (kv.k == LINNET_I8 && kv_small_head(kv.head_dim)) load_second(t, kv, r);
       } else {
@@ -172,8 +175,9 @@ void load_queries(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
     }
 }
 
-// The next block's pages, asked for while this one's are worked on, since the hardware foresees too little of them. Evenly: a core waits for few lines
-// at a time, and those behind them hold up what comes after. Kernels of some tiers ask as they go; what others leave is asked for behind them.
+// The next block's pages, asked for while this one's are worked on, since the hardware foresees too little of them. Evenly: a core waits
+// for few lines at a time, and those behind them hold up what comes after. Kernels of some tiers ask as they go; what others leave is asked
+// for behind them.
 struct Ahead {
   const uint8_t* heads[kPagesPerBlock];
   uint32_t n = 0, bytes = 0;  // of them, of one
@@ -250,7 +254,9 @@ void scores(const Worker& w, const Tile& t, const KvLayout& kv, const uint8_t* c
   const uint32_t ahead_of_page = ahead ? ahead->share(Ahead::kOfScores, n) : 0;
   for (uint32_t from = 0; from < n; from += a.n_panels) {
     a.n_panels = 1;
-    while (a.n_panels < kSome && from + a.n_panels < n && (f8(kv.k) || heads[from + a.n_panels] == heads[from] + a.n_panels * kv.head_bytes)) ++a.n_panels;
+    while (a.n_panels < kSome && from + a.n_panels < n &&
+           (f8(kv.k) || heads[from + a.n_panels] == heads[from] + a.n_panels * kv.head_bytes))
+      ++a.n_panels;
     a.next = ahead ? ahead->more(ahead_of_page * a.n_panels) : nullptr;
     a.y = t.s + from * kPagePositions;
     if (f8(kv.k)) {
@@ -280,7 +286,8 @@ void latent_scales(const uint8_t* from, float* to) {
 }
 
 // P times the latent, which lies in the K panels: turned into V panels a few channels at a time, in the first-level cache, for all rows.
-void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t* const* heads, uint32_t n_pages, uint32_t rows, const Running& out) {
+void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t* const* heads, uint32_t n_pages, uint32_t rows,
+                   const Running& out) {
   const KernelTable& k = w.kernels->t;
   const uint32_t bytes = format_row(lay.k).bits / 8, step = kLatentGroup / bytes, n_pad = n_pages * kPagePositions;
   const void* values[kPagesPerBlock];
@@ -288,11 +295,14 @@ void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t*
   for (uint32_t c = lay.latent; c < lay.head_dim; c += step) {
     const uint32_t d_panels = (lay.head_dim - c < step ? lay.head_dim - c : step) / kPanel;
     float* acc = out.acc + (c - lay.latent);
-    for (uint32_t p = 0; p < n_pages; ++p) k.turn_panels(bytes, heads[p] + size_t{c} * kPagePositions * bytes, d_panels, t.turned + size_t{p} * kTurned);
+    for (uint32_t p = 0; p < n_pages; ++p)
+      k.turn_panels(bytes, heads[p] + size_t{c} * kPagePositions * bytes, d_panels, t.turned + size_t{p} * kTurned);
     if (lay.k == LINNET_I8) {
-      for (uint32_t p = 0; p < n_pages; ++p) latent_scales(heads[p] + lay.k_scale_at + size_t{c / 32} * kPagePositions * sizeof(uint16_t), t.v_scale + p * kPagePositions);
+      for (uint32_t p = 0; p < n_pages; ++p)
+        latent_scales(heads[p] + lay.k_scale_at + size_t{c / 32} * kPagePositions * sizeof(uint16_t), t.v_scale + p * kPagePositions);
       for (uint32_t r = 0; r < rows; ++r)
-        t.p_scale[r] = k.planes(t.s + size_t{r} * kBlockPositions, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions, nullptr);
+        t.p_scale[r] = k.planes(t.s + size_t{r} * kBlockPositions, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions,
+                                t.lo + size_t{r} * kBlockPositions, nullptr);
     } else if (f8(lay.k)) {
       for (uint32_t p = 0; p < n_pages; ++p) {
         uint8_t* const codes = t.turned + size_t{p} * kTurned;
@@ -306,12 +316,14 @@ void attend_latent(const Worker& w, Tile& t, const KvLayout& lay, const uint8_t*
   }
 }
 
-// One block of the tile: tokens base..base + 255 as far as its rows see them, of the kept ones or of their windows. This thread works on the next ones up to
-// position `stop`.
-void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, uint32_t stop, const AttentionArgs& a, const Running& out) {
+// One block of the tile: tokens base..base + 255 as far as its rows see them, of the kept ones or of their windows. This thread works on
+// the next ones up to position `stop`.
+void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_t base, uint32_t stop, const AttentionArgs& a,
+                  const Running& out) {
   const KvLayout& lay = *item.kv.layout;
   const Share all = item.seen(kept);
-  const uint32_t last = all.to - 1, foreseen = all.to < stop ? all.to : stop, first_page = (all.from > base ? all.from : base) / kPagePositions;
+  const uint32_t last = all.to - 1, foreseen = all.to < stop ? all.to : stop,
+                 first_page = (all.from > base ? all.from : base) / kPagePositions;
   const uint32_t n_pages = (last < base + kBlockPositions - 1 ? last : base + kBlockPositions - 1) / kPagePositions - first_page + 1;
   const uint32_t from = first_page * kPagePositions, n_pad = n_pages * kPagePositions, group = a.n_heads / lay.n_kv_heads;
   const uint8_t* heads[kPagesPerBlock];
@@ -337,7 +349,8 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
   const size_t v_scale_at = lay.latent ? lay.k_scale_at : lay.v_scale_at;
   const bool by_channels = lay.latent && lay.v == LINNET_I8;  // scales of their own, which attend_latent() sees to
   if (scaled(lay.v) && !by_channels)
-    for (uint32_t p = 0; p < n_pages; ++p) std::memcpy(t.v_scale + p * kPagePositions, heads[p] + v_scale_at, kPagePositions * sizeof(float));
+    for (uint32_t p = 0; p < n_pages; ++p)
+      std::memcpy(t.v_scale + p * kPagePositions, heads[p] + v_scale_at, kPagePositions * sizeof(float));
   if (f8(lay.v)) w.kernels->t.scale_row(t.v_scale, n_pad, f8_table(lay.v).unit);
   const uint32_t of_half = ahead.share(Ahead::kOfWeights, 2 * item.rows);
   for (uint32_t r = 0; r < item.rows; ++r) {
@@ -354,7 +367,8 @@ void attend_block(const Worker& w, Tile& t, const Item& item, bool kept, uint32_
     }
     ahead.rest();
     next = ahead.more(of_half);
-    if (scaled(lay.v) && !by_channels) t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions, next);
+    if (scaled(lay.v) && !by_channels)
+      t.p_scale[r] = w.kernels->t.planes(s, t.v_scale, n_pad, t.hi + size_t{r} * kBlockPositions, t.lo + size_t{r} * kBlockPositions, next);
     ahead.rest();
   }
   if (lay.latent) return attend_latent(w, t, lay, heads, n_pages, item.rows, out);
@@ -413,13 +427,14 @@ void attend_sinks(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
   const uint32_t dim = lay.head_dim, low = item.low(item.position + token), n = low < item.kv.of->n_sinks ? low : item.kv.of->n_sinks;
   const float* keys = item.kv.sinks + item.kv_head * item.kv.of->sink_floats;  // (kMaxSinks, head_dim)
   const void* values = keys + align_up(size_t{kMaxSinks} * dim, 16);
-  float* panel = t.sink_keys;                                // [head_dim][16]
-  float* moved = panel + size_t{dim} * kPagePositions;       // (head_dim)
+  float* panel = t.sink_keys;                           // [head_dim][16]
+  float* moved = panel + size_t{dim} * kPagePositions;  // (head_dim)
   std::memset(panel, 0, size_t{dim} * kPagePositions * sizeof(float));
   for (uint32_t i = 0; i < n; ++i) {
     std::memcpy(moved, keys + size_t{i} * dim, dim * sizeof(float));
     const size_t at = ((item.row + token) * size_t{kMaxSinks} + i) * a.sink_rope.n_pairs;
-    if (a.sink_rope.n_pairs) w.kernels->t.rope_row(moved, a.sink_rope.cos + at, a.sink_rope.sin + at, a.sink_rope.n_pairs, a.sink_rope.interleaved);
+    if (a.sink_rope.n_pairs)
+      w.kernels->t.rope_row(moved, a.sink_rope.cos + at, a.sink_rope.sin + at, a.sink_rope.n_pairs, a.sink_rope.interleaved);
     for (uint32_t d = 0; d < dim; ++d) panel[size_t{d} * kPagePositions + i] = moved[d];
   }
   GemmArgs g{};
@@ -432,11 +447,15 @@ void attend_sinks(const Worker& w, Tile& t, const AttentionArgs& a, const Item& 
   g.n_panels = 1;
   g.k = dim;
   w.kernels->gemm[LINNET_F32].run(&g);
-  for (uint32_t r = 0; r < group; ++r) w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, 0, n, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &out.m[r], &out.l[r], nullptr);
+  for (uint32_t r = 0; r < group; ++r)
+    w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, 0, n, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &out.m[r], &out.l[r],
+                               nullptr);
   w.kernels->t.attn_pv_float(LINNET_F32, t.s, group, &values, 1, lay.dpad / kPanel, out.acc, lay.dpad);
 }
 
-Running rows_of(const Running& run, uint32_t first, uint32_t dpad) { return {run.m + first, run.l + first, run.acc + size_t{first} * dpad}; }
+Running rows_of(const Running& run, uint32_t first, uint32_t dpad) {
+  return {run.m + first, run.l + first, run.acc + size_t{first} * dpad};
+}
 
 // Before the blocks of the windows: nothing; a learned sink of weight one and no value; tokens kept from the beginning.
 void begin_rows(const Worker& w, Tile& t, const AttentionArgs& a, const Item& item, uint32_t group, const Running& run) {
@@ -473,13 +492,18 @@ void add_scores(const Worker& w, Tile& t, const AttentionArgs& a, const Item& it
       scores(w, t, lay, &head, 1, item.rows, nullptr);
       for (uint32_t r = 0; r < item.rows; ++r) {
         const Share own = item.seen(kept, t.position[r]);
-        const uint32_t base = page * kPagePositions, begin = own.from > base ? own.from - base : 0, end = own.to <= base ? 0 : own.to - base < kPagePositions ? own.to - base : kPagePositions;
+        const uint32_t base = page * kPagePositions, begin = own.from > base ? own.from - base : 0,
+                       end = own.to <= base                   ? 0
+                             : own.to - base < kPagePositions ? own.to - base
+                                                              : kPagePositions;
         if (begin >= end || t.position[r] < observe_from) continue;
         float m, l;
-        w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, begin, end, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &m, &l, nullptr);
+        w.kernels->t.softmax_block(t.s + size_t{r} * kBlockPositions, begin, end, kPagePositions, a.scale, 0.0f, 0.0f, a.cap, &m, &l,
+                                   nullptr);
         float factor = m - run.m[r];
         w.kernels->t.exp_row(&factor, 1);
-        w.kernels->t.merge_row(fresh + size_t{item.kv.of->slot_of(page)} * kPagePositions, t.s + size_t{r} * kBlockPositions, kPagePositions, 1.0f, factor / run.l[r]);
+        w.kernels->t.merge_row(fresh + size_t{item.kv.of->slot_of(page)} * kPagePositions, t.s + size_t{r} * kBlockPositions,
+                               kPagePositions, 1.0f, factor / run.l[r]);
       }
     }
   }
@@ -490,7 +514,8 @@ void end_rows(const Worker& w, const AttentionArgs& a, const Item& item, uint32_
   for (uint32_t r = 0; r < item.rows; ++r) {
     float* acc = run.acc + size_t{r} * lay.dpad;
     w.kernels->t.scale_row(acc, lay.v_dim, 1.0f / run.l[r]);
-    std::memcpy(a.out + (item.row + r / group) * a.out_stride + (size_t{item.kv_head} * group + r % group) * lay.head_dim, acc, lay.v_dim * sizeof(float));
+    std::memcpy(a.out + (item.row + r / group) * a.out_stride + (size_t{item.kv_head} * group + r % group) * lay.head_dim, acc,
+                lay.v_dim * sizeof(float));
   }
 }
 
@@ -574,7 +599,8 @@ void store_value(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t s
   if (!scaled(lay.v)) {
     const size_t b = format_row(lay.v).bits / 8;
     if (!storable(w, lay.v, v, lay.head_dim)) return;
-    for (uint32_t d = 0; d < lay.head_dim; ++d) store_float(lay.v, head + lay.v_at + ((size_t{d / kPanel} * kPagePositions + slot) * kPanel + d % kPanel) * b, v[d]);
+    for (uint32_t d = 0; d < lay.head_dim; ++d)
+      store_float(lay.v, head + lay.v_at + ((size_t{d / kPanel} * kPagePositions + slot) * kPanel + d % kPanel) * b, v[d]);
     return;
   }
   alignas(64) uint8_t codes[1024];
@@ -608,7 +634,8 @@ size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads)
 }
 
 // A sink's key without its rotation, and its value, in floats.
-void store_sink(const Worker& w, const KvView& view, uint32_t kv_head, uint32_t p, const float* k, const float* v, const RopeView& rope, size_t row) {
+void store_sink(const Worker& w, const KvView& view, uint32_t kv_head, uint32_t p, const float* k, const float* v, const RopeView& rope,
+                size_t row) {
   const uint32_t dim = view.layout->head_dim;
   float* key = view.sinks + kv_head * view.of->sink_floats + size_t{p} * dim;
   float* values = view.sinks + kv_head * view.of->sink_floats + align_up(size_t{kMaxSinks} * dim, 16);
@@ -620,8 +647,8 @@ void store_sink(const Worker& w, const KvView& view, uint32_t kv_head, uint32_t 
   for (uint32_t d = 0; d < view.layout->v_dim; ++d) values[(size_t{d / kPanel} * kPagePositions + p) * kPanel + d % kPanel] = v[d];
 }
 
-void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
-                   const RopeView& rope) {
+void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans,
+                   uint32_t n_spans, const RopeView& rope) {
   const KvLayout& lay = kv.classes[kv.class_of[layer]].layout;
   for (uint32_t s = 0; s < n_spans; ++s) {
     const RowSpan& span = spans[s];
@@ -642,7 +669,8 @@ bool cpu_kv_pack(const Worker& w, const KvCache& kv, uint32_t layer, const RowSp
   for (uint32_t s = 0; s < n_spans; ++s) {
     const KvView view = kv.view(spans[s].seq, layer);
     if (!view.packed) return false;
-    const uint32_t first = packed_groups(spans[s].position), n = packed_groups(spans[s].position + spans[s].n) - first, n_heads = view.layout->n_kv_heads;
+    const uint32_t first = packed_groups(spans[s].position), n = packed_groups(spans[s].position + spans[s].n) - first,
+                   n_heads = view.layout->n_kv_heads;
     any = any || n;
     for_rows(w, n * n_heads, [&](uint32_t i) {
       const uint32_t g = first + i / n_heads, kv_head = i % n_heads;
@@ -684,7 +712,8 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
     const RowSpan& span = a.spans[s];
     tile += tile_of(span.position - origin(span));
     const uint32_t begin = origin(span) + tile_begin(tile), end = origin(span) + tile_begin(tile + 1);  // positions
-    const uint32_t from = begin > span.position ? begin - span.position : 0, n = (end - span.position < span.n ? end - span.position : span.n) - from;
+    const uint32_t from = begin > span.position ? begin - span.position : 0,
+                   n = (end - span.position < span.n ? end - span.position : span.n) - from;
     return Item{a.kv->view(span.seq, a.layer), kv_head, span.row + from, n, n * group, span.position + from, span.seq};
   };
   const auto whole_tile = [&](const Item& item) {
@@ -720,7 +749,8 @@ void cpu_attention(const Worker& w, const AttentionArgs& a) {
     const Item item = make_item(i);
     const Share recent = item.seen(false);
     const uint32_t begin = (recent.from / kBlockPositions + part * kPartBlocks) * kBlockPositions;
-    const Running run = {shared.running.m + size_t{i} * rows, shared.running.l + size_t{i} * rows, shared.running.acc + size_t{i} * rows * lay.dpad};
+    const Running run = {shared.running.m + size_t{i} * rows, shared.running.l + size_t{i} * rows,
+                         shared.running.acc + size_t{i} * rows * lay.dpad};
     Running done[kPartBlocks];
     uint32_t n = 0;
     for (uint32_t b = 0; b < kPartBlocks; ++b) {

@@ -5,8 +5,8 @@
 
 namespace linnet {
 
-void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
-                   const RopeView& rope);
+void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans,
+                   uint32_t n_spans, const RopeView& rope);
 bool cpu_kv_pack(const Worker& w, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
 void cpu_attention(const Worker& w, const AttentionArgs& a);
 size_t attention_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);

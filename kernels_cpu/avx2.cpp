@@ -99,10 +99,12 @@ uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, flo
 
 void bf16_row(const float* x, uint32_t k, uint16_t* y) {
   // Of every four the order 0 2 1 3.
-  const __m256i order = _mm256_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15, 0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
+  const __m256i order =
+      _mm256_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15, 0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15);
   const auto rounded = [](__m256 v) {
     const __m256i u = _mm256_castps_si256(v), odd = _mm256_and_si256(_mm256_srli_epi32(u, 16), _mm256_set1_epi32(1));
-    const __m256i r = _mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7FFF)), odd), quiet = _mm256_or_si256(u, _mm256_set1_epi32(0x400000));
+    const __m256i r = _mm256_add_epi32(_mm256_add_epi32(u, _mm256_set1_epi32(0x7FFF)), odd),
+                  quiet = _mm256_or_si256(u, _mm256_set1_epi32(0x400000));
     return _mm256_srli_epi32(_mm256_blendv_epi8(r, quiet, _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q))), 16);
   };
   for (uint32_t i = 0; i < (k + 31) / 32 * 32; i += 16) {
@@ -200,7 +202,8 @@ void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
     p = fma(p, t, all(0x1.082df2p+0f));
     p = fma(p, t, all(-0x1.448ec4p+0f));
     const V h = mul(mul(t, all(0.5f)), exp16(fma({_mm256_xor_ps(z.a, sign.a), _mm256_xor_ps(z.b, sign.b)}, z, p))), k = sub(one, h);
-    const V half = {_mm256_blendv_ps(h.a, k.a, _mm256_cmp_ps(v.a, _mm256_setzero_ps(), _CMP_GT_OQ)), _mm256_blendv_ps(h.b, k.b, _mm256_cmp_ps(v.b, _mm256_setzero_ps(), _CMP_GT_OQ))};
+    const V half = {_mm256_blendv_ps(h.a, k.a, _mm256_cmp_ps(v.a, _mm256_setzero_ps(), _CMP_GT_OQ)),
+                    _mm256_blendv_ps(h.b, k.b, _mm256_cmp_ps(v.b, _mm256_setzero_ps(), _CMP_GT_OQ))};
     store(y + i, times(mul(v, half), at(u, i), n - i), n - i);
   }
 }
@@ -222,8 +225,8 @@ uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
   const __m256 vt = _mm256_set1_ps(t);
   for (; from + 32 <= n; from += 32) {
     uint32_t m = 0;
-    UNROLL for (int j = 0; j < 4; ++j)
-      m |= static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x + from + j * 8), vt, _CMP_GT_OQ))) << (j * 8);
+    UNROLL for (int j = 0; j < 4; ++j) m |=
+        static_cast<uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(x + from + j * 8), vt, _CMP_GT_OQ))) << (j * 8);
     if (m) return from + static_cast<uint32_t>(__builtin_ctz(m));
   }
   for (; from < n; ++from)
@@ -298,16 +301,20 @@ struct Asking {
 
 INLINE V soft_cap(V v, float cap) {
   const V sign = all(-0.0f), x = {_mm256_div_ps(v.a, _mm256_set1_ps(cap)), _mm256_div_ps(v.b, _mm256_set1_ps(cap))};
-  const V z = exp16(mul({_mm256_andnot_ps(sign.a, x.a), _mm256_andnot_ps(sign.b, x.b)}, all(-2.0f))), n = sub(all(1.0f), z), d = add(all(1.0f), z);
-  return mul(all(cap), {_mm256_or_ps(_mm256_div_ps(n.a, d.a), _mm256_and_ps(sign.a, x.a)), _mm256_or_ps(_mm256_div_ps(n.b, d.b), _mm256_and_ps(sign.b, x.b))});
+  const V z = exp16(mul({_mm256_andnot_ps(sign.a, x.a), _mm256_andnot_ps(sign.b, x.b)}, all(-2.0f))), n = sub(all(1.0f), z),
+          d = add(all(1.0f), z);
+  return mul(all(cap), {_mm256_or_ps(_mm256_div_ps(n.a, d.a), _mm256_and_ps(sign.a, x.a)),
+                        _mm256_or_ps(_mm256_div_ps(n.b, d.b), _mm256_and_ps(sign.b, x.b))});
 }
 
 INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
-  const __m256 t = _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_set1_epi32(static_cast<int32_t>(i)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
+  const __m256 t =
+      _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_set1_epi32(static_cast<int32_t>(i)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
   return fma(all(slope), sub({t, _mm256_add_ps(t, _mm256_set1_ps(8.0f))}, all(origin)), v);
 }
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch* next) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m,
+                   float* l, Fetch* next) {
   const V vs = all(scale), nothing = all(-__builtin_inff());
   V max = nothing, sum = all(0.0f);
   const uint32_t first = from / 16 * 16;
@@ -362,10 +369,11 @@ INLINE void dot2(__m256i& acc, __m256i u, __m256i s) {
   asm("vpmaddwd %2, %3, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(s), "x"(u));
 }
 
-// R rows by one panel of 16 channels. Weights of 14 bits times bytes as int16: both planes in one product, of tokens 0 and 2 and of 1 and 3 of four.
-// even, odd: (R, 64) such pairs of weights.
+// R rows by one panel of 16 channels. Weights of 14 bits times bytes as int16: both planes in one product, of tokens 0 and 2 and of 1 and 3
+// of four. even, odd: (R, 64) such pairs of weights.
 template <int R>
-void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* const* pages, uint32_t n_pages, size_t offset, const float* p_scale, float* acc, size_t acc_stride, Asking& out) {
+void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* const* pages, uint32_t n_pages, size_t offset,
+             const float* p_scale, float* acc, size_t acc_stride, Asking& out) {
   Asking asking = out;
   __m256i dot[R][2];
   UNROLL for (int r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
@@ -376,7 +384,8 @@ void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* 
       asking.line();
       const __m256i v0 = load32(v + t * 64), v1 = load32(v + t * 64 + 32);
       UNROLL for (int second = 0; second < 2; ++second) {
-        const __m256i w0 = _mm256_srai_epi16(second ? v0 : _mm256_slli_epi16(v0, 8), 8), w1 = _mm256_srai_epi16(second ? v1 : _mm256_slli_epi16(v1, 8), 8);
+        const __m256i w0 = _mm256_srai_epi16(second ? v0 : _mm256_slli_epi16(v0, 8), 8),
+                      w1 = _mm256_srai_epi16(second ? v1 : _mm256_slli_epi16(v1, 8), 8);
         UNROLL for (int r = 0; r < R; ++r) {
           const __m256i p = _mm256_set1_epi32((second ? odd : even)[r][i * 4 + t]);
           dot2(dot[r][0], p, w0);
@@ -386,8 +395,8 @@ void pv_tile(const int32_t (*even)[64], const int32_t (*odd)[64], const int8_t* 
     }
   }
   out = asking;
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j)
-      _mm256_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + j * 8, _mm256_mul_ps(_mm256_cvtepi32_ps(dot[r][j]), _mm256_set1_ps(p_scale[r])));
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int j = 0; j < 2; ++j) _mm256_storeu_ps(
+      acc + static_cast<size_t>(r) * acc_stride + j * 8, _mm256_mul_ps(_mm256_cvtepi32_ps(dot[r][j]), _mm256_set1_ps(p_scale[r])));
 }
 
 void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
@@ -398,16 +407,20 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
     const uint32_t step = rows - r < 4 ? rows - r : 4;
     for (uint32_t i = 0; i < step; ++i)
       for (uint32_t at = 0; at < n_pages * 16; at += 16) {
-        const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(hi + (r + i) * size_t{256} + at)), l = _mm_loadu_si128(reinterpret_cast<const __m128i*>(lo + (r + i) * size_t{256} + at));
-        _mm_store_si128(reinterpret_cast<__m128i*>(even[i] + at / 4), _mm_or_si128(_mm_slli_epi16(_mm_and_si128(h, low), 7), _mm_and_si128(l, low)));
-        _mm_store_si128(reinterpret_cast<__m128i*>(odd[i] + at / 4), _mm_or_si128(_mm_slli_epi16(_mm_srli_epi16(h, 8), 7), _mm_srli_epi16(l, 8)));
+        const __m128i h = _mm_loadu_si128(reinterpret_cast<const __m128i*>(hi + (r + i) * size_t{256} + at)),
+                      l = _mm_loadu_si128(reinterpret_cast<const __m128i*>(lo + (r + i) * size_t{256} + at));
+        _mm_store_si128(reinterpret_cast<__m128i*>(even[i] + at / 4),
+                        _mm_or_si128(_mm_slli_epi16(_mm_and_si128(h, low), 7), _mm_and_si128(l, low)));
+        _mm_store_si128(reinterpret_cast<__m128i*>(odd[i] + at / 4),
+                        _mm_or_si128(_mm_slli_epi16(_mm_srli_epi16(h, 8), 7), _mm_srli_epi16(l, 8)));
       }
     for (uint32_t d = 0; d < d_panels; ++d) {
       Asking asking(next, n_pages * size_t{4}, pages[0]);
       (step == 4   ? pv_tile<4>
        : step == 3 ? pv_tile<3>
        : step == 2 ? pv_tile<2>
-                   : pv_tile<1>)(even, odd, pages, n_pages, d * size_t{256}, p_scale + r, acc + r * acc_stride + d * size_t{16}, acc_stride, asking);
+                   : pv_tile<1>)(even, odd, pages, n_pages, d * size_t{256}, p_scale + r, acc + r * acc_stride + d * size_t{16}, acc_stride,
+                                 asking);
       asking.done(next);
     }
     r += step;
@@ -416,14 +429,18 @@ void attn_pv(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* 
 
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
 
-// acc += dot of 4 bytes of w with 4 bytes of x, per lane; u = |w|. The sign of w goes to x, whose codes are -127..127, so that `pmaddubsw` has an
-// unsigned side of at most 128: a pair of products stays below 2^15. As intrinsics, GCC 12 keeps more sums alive than there are registers.
+// acc += dot of 4 bytes of w with 4 bytes of x, per lane; u = |w|. The sign of w goes to x, whose codes are -127..127, so that `pmaddubsw`
+// has an unsigned side of at most 128: a pair of products stays below 2^15. As intrinsics, GCC 12 keeps more sums alive than there are
+// registers.
 INLINE void dot_signed(__m256i& acc, __m256i u, __m256i w, __m256i x, __m256i ones) {
   __m256i t;
-  asm("vpsignb %2, %3, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0" : "+x"(acc), "=&x"(t) : "x"(w), "x"(x), "x"(u), "x"(ones));
+  asm("vpsignb %2, %3, %1\n\tvpmaddubsw %1, %4, %1\n\tvpmaddwd %5, %1, %1\n\tvpaddd %1, %0, %0"
+      : "+x"(acc), "=&x"(t)
+      : "x"(w), "x"(x), "x"(u), "x"(ones));
 }
 
-// R rows by P panels over the whole k. kF16: the weights' scales, else f32. step: bytes from one group's weight scales to the next, 0 for format i8.
+// R rows by P panels over the whole k. kF16: the weights' scales, else f32. step: bytes from one group's weight scales to the next, 0 for
+// format i8.
 template <int R, int P, bool kF16>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
@@ -448,8 +465,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
     left -= group;
     __m256i dot[R][P][2];
     UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dot[r][p][0] = dot[r][p][1] = _mm256_setzero_si256();
-    for (const int8_t* end = x + group; x != end; x += 16, w += 256)
-      UNROLL for (int i = 0; i < 4; ++i) {
+    for (const int8_t* end = x + group; x != end; x += 16, w += 256) UNROLL for (int i = 0; i < 4; ++i) {
         UNROLL for (int p = 0; p < P; ++p) {
           const int8_t* at = w + static_cast<size_t>(p) * w_stride + i * 64;
           if (P < 4) _mm_prefetch(reinterpret_cast<const char*>(at) + ahead, _MM_HINT_T0);
@@ -469,11 +485,12 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
       }
     }
   }
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
+      finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
-// A matrix in tiles of at most four rows; of one row four panels at a time where there are so many, of two rows two: several streams of memory are
-// read faster than one.
+// A matrix in tiles of at most four rows; of one row four panels at a time where there are so many, of two rows two: several streams of
+// memory are read faster than one.
 struct Tiles {
   void (*rows4)(const GemmArgs&, uint32_t row, uint32_t panel, uint32_t step);
   decltype(rows4) rows3, rows2_panels2, rows2, panels4, one;
@@ -483,10 +500,11 @@ void by_tiles(const GemmArgs& a, const Tiles& tiles, uint32_t step) {
     const uint32_t left = a.n_panels - panel, panels = a.m == 1 && left >= 4 ? 4 : a.m == 2 && left >= 2 ? 2 : 1;
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t rows = a.m - row < 4 ? a.m - row : 4;
-      (rows == 4   ? tiles.rows4
-       : rows == 3 ? tiles.rows3
-       : rows == 2 ? panels == 2 ? tiles.rows2_panels2 : tiles.rows2
-                   : panels == 4 ? tiles.panels4 : tiles.one)(a, row, panel, step);
+      (rows == 4     ? tiles.rows4
+       : rows == 3   ? tiles.rows3
+       : rows == 2   ? panels == 2 ? tiles.rows2_panels2 : tiles.rows2
+       : panels == 4 ? tiles.panels4
+                     : tiles.one)(a, row, panel, step);
       row += rows;
     }
     panel += panels;
@@ -495,19 +513,22 @@ void by_tiles(const GemmArgs& a, const Tiles& tiles, uint32_t step) {
 
 template <bool kF16, uint32_t kStep>
 void gemm_int(const GemmArgs* a) {
-  by_tiles(*a, {int_tile<4, 1, kF16>, int_tile<3, 1, kF16>, int_tile<2, 2, kF16>, int_tile<2, 1, kF16>, int_tile<1, 4, kF16>, int_tile<1, 1, kF16>}, kStep);
+  by_tiles(
+      *a,
+      {int_tile<4, 1, kF16>, int_tile<3, 1, kF16>, int_tile<2, 2, kF16>, int_tile<2, 1, kF16>, int_tile<1, 4, kF16>, int_tile<1, 1, kF16>},
+      kStep);
 }
 
-// Four-bit codes are stored + 8 (or + their zero point), so they are the unsigned side and the sums start at what takes that back. Products of 32 inputs fit in 16 bits:
-// 8 * 2 * 15 * 127 < 2^15.
-// sum += products of unsigned bytes of u and signed ones of x, in pairs of 16 bits. As intrinsics, GCC 12 multiplies first and adds when it is out of registers.
+// Four-bit codes are stored + 8 (or + their zero point), so they are the unsigned side and the sums start at what takes that back. Products
+// of 32 inputs fit in 16 bits: 8 * 2 * 15 * 127 < 2^15. sum += products of unsigned bytes of u and signed ones of x, in pairs of 16 bits.
+// As intrinsics, GCC 12 multiplies first and adds when it is out of registers.
 INLINE void add_pairs(__m256i& sum, __m256i u, __m256i x) {
   __m256i t;
   asm("vpmaddubsw %2, %3, %1\n\tvpaddw %1, %0, %0" : "+x"(sum), "=&x"(t) : "x"(x), "x"(u));
 }
 
-// R rows by P panels over the whole k, R * P at most 4: 8 outputs of each at a time, or there would be too few registers for two kinds of sums.
-// step: bytes from one group's weight scales to the next; with zero points behind them 48.
+// R rows by P panels over the whole k, R * P at most 4: 8 outputs of each at a time, or there would be too few registers for two kinds of
+// sums. step: bytes from one group's weight scales to the next; with zero points behind them 48.
 template <int R, int P>
 void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
@@ -526,7 +547,8 @@ void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
       __m256i dot[R][P];
       UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) {
         const int32_t sum128 = x_sum[static_cast<size_t>(r) * groups];
-        dot[r][p] = step == 48 ? zero_sum(w_scale + static_cast<size_t>(p) * a.w_scale_stride, half, sum128) : _mm256_set1_epi32(sum128 / 16);
+        dot[r][p] =
+            step == 48 ? zero_sum(w_scale + static_cast<size_t>(p) * a.w_scale_stride, half, sum128) : _mm256_set1_epi32(sum128 / 16);
       }
       const int8_t* of_half = w + half * 32;
       for (const int8_t *xi = x, *end = x + group; xi != end; xi += 32, of_half += 256) {
@@ -541,13 +563,14 @@ void i4_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t step) {
             UNROLL for (int r = 0; r < R; ++r) add_pairs(sum[r][p], u, broadcast4(xi + static_cast<size_t>(r) * x_stride + i * 8 + j * 4));
           }
         }
-        UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dot[r][p] = _mm256_add_epi32(dot[r][p], _mm256_madd_epi16(sum[r][p], ones));
+        UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) dot[r][p] =
+            _mm256_add_epi32(dot[r][p], _mm256_madd_epi16(sum[r][p], ones));
       }
       UNROLL for (int p = 0; p < P; ++p) {
         const char* at = w_scale + static_cast<size_t>(p) * a.w_scale_stride + half * 16;
         const __m256 ws = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
-        UNROLL for (int r = 0; r < R; ++r)
-          acc[r][p][half] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(dot[r][p]), _mm256_mul_ps(ws, _mm256_set1_ps(x_scale[static_cast<size_t>(r) * groups])), acc[r][p][half]);
+        UNROLL for (int r = 0; r < R; ++r) acc[r][p][half] = _mm256_fmadd_ps(
+            _mm256_cvtepi32_ps(dot[r][p]), _mm256_mul_ps(ws, _mm256_set1_ps(x_scale[static_cast<size_t>(r) * groups])), acc[r][p][half]);
       }
     }
     x += group;
@@ -612,12 +635,13 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
-// FP8 of input j of 8 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent right,
-// subnormals included. kAny: infinities and NaNs too.
+// FP8 of input j of 8 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
+// right, subnormals included. kAny: infinities and NaNs too.
 template <bool kE4M3, bool kAny>
 INLINE __m256 from_f8(__m256i four, int j) {
   const __m256i at_top = _mm256_slli_epi32(four, 24 - 8 * j);
-  const __m256i u = _mm256_and_si256(kE4M3 ? _mm256_srai_epi32(at_top, 4) : _mm256_srai_epi32(at_top, 3), _mm256_set1_epi32(static_cast<int32_t>(kE4M3 ? 0x87F00000u : 0x8FE00000u)));
+  const __m256i u = _mm256_and_si256(kE4M3 ? _mm256_srai_epi32(at_top, 4) : _mm256_srai_epi32(at_top, 3),
+                                     _mm256_set1_epi32(static_cast<int32_t>(kE4M3 ? 0x87F00000u : 0x8FE00000u)));
   const __m256 f = _mm256_mul_ps(_mm256_castsi256_ps(u), _mm256_set1_ps(kE4M3 ? 0x1p120f : 0x1p112f));
   if (!kAny) return f;
   const __m256i magnitude = _mm256_and_si256(u, _mm256_set1_epi32(0x7FFFFFFF));
@@ -628,7 +652,8 @@ INLINE __m256 from_f8(__m256i four, int j) {
 template <bool kE4M3>
 INLINE bool numbers(__m256i a, __m256i b) {
   const __m256i low7 = _mm256_set1_epi8(127), top = _mm256_set1_epi8(kE4M3 ? 0x7E : 0x7B);
-  const __m256i none = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_and_si256(a, low7), top), _mm256_cmpgt_epi8(_mm256_and_si256(b, low7), top));
+  const __m256i none =
+      _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_and_si256(a, low7), top), _mm256_cmpgt_epi8(_mm256_and_si256(b, low7), top));
   return _mm256_testz_si256(none, none);
 }
 // Four inputs of 16 outputs, infinities and NaNs too. Apart, or GCC has what both ways share done before it knows which.
@@ -639,7 +664,8 @@ template <bool kE4M3>
 // x in bf16, of every four the order 0 2 1 3: input j of four, in all lanes.
 INLINE __m256 one_of_four(const char* x, int j) {
   const __m256i pair = broadcast4(x + j % 2 * 4);
-  return _mm256_castsi256_ps(j < 2 ? _mm256_slli_epi32(pair, 16) : _mm256_and_si256(pair, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
+  return _mm256_castsi256_ps(j < 2 ? _mm256_slli_epi32(pair, 16)
+                                   : _mm256_and_si256(pair, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
 }
 
 // Few rows: R of them by P panels, weights turned into floats as they come. Of one row two panels, whose sums do not wait for each other.
@@ -649,8 +675,7 @@ void f8_tile(const GemmArgs& a, uint32_t panel) {
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * a.w_stride;
   V acc[R][P];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = all(0.0f);
-  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8)
-    UNROLL for (int p = 0; p < P; ++p) {
+  for (uint32_t i = 0; i < (a.k + 31) / 32 * 32; i += 4, w += 64, x += 8) UNROLL for (int p = 0; p < P; ++p) {
       const int8_t* at = w + static_cast<size_t>(p) * a.w_stride;
       const auto add_four = [&](auto&& weights) {
         UNROLL for (int j = 0; j < 4; ++j) {
@@ -671,7 +696,8 @@ void f8_tile(const GemmArgs& a, uint32_t panel) {
       }
     }
   UNROLL for (int p = 0; p < P; ++p) {
-    const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + (panel + static_cast<uint32_t>(p)) * a.w_scale_stride));
+    const V scale =
+        load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + (panel + static_cast<uint32_t>(p)) * a.w_scale_stride));
     UNROLL for (int r = 0; r < R; ++r) finish(a, static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), mul(acc[r][p], scale));
   }
 }
@@ -684,7 +710,8 @@ void f8_piece(const int8_t* w, uint32_t n, float (*to)[16]) {
   for (uint32_t i = 0; i < n; i += 4, w += 64) {
     const __m256i w0 = load32(w), w1 = load32(w + 32);
     if (__builtin_expect(numbers<kE4M3>(w0, w1), 1))
-      UNROLL for (int j = 0; j < 4; ++j) store(to[i + static_cast<uint32_t>(j)], {from_f8<kE4M3, false>(w0, j), from_f8<kE4M3, false>(w1, j)});
+      UNROLL for (int j = 0; j < 4; ++j)
+          store(to[i + static_cast<uint32_t>(j)], {from_f8<kE4M3, false>(w0, j), from_f8<kE4M3, false>(w1, j)});
     else
       any_f8<kE4M3>(w, to + i);
   }
@@ -693,7 +720,8 @@ void f8_piece(const int8_t* w, uint32_t n, float (*to)[16]) {
 void bf16_piece(const char* x, uint32_t n, float* to) {
   for (uint32_t i = 0; i < n; i += 16) {
     const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i * size_t{2}));
-    const __m256d first = _mm256_castsi256_pd(_mm256_slli_epi32(v, 16)), second = _mm256_castsi256_pd(_mm256_and_si256(v, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
+    const __m256d first = _mm256_castsi256_pd(_mm256_slli_epi32(v, 16)),
+                  second = _mm256_castsi256_pd(_mm256_and_si256(v, _mm256_set1_epi32(static_cast<int32_t>(0xFFFF0000u))));
     const __m256 low = _mm256_castpd_ps(_mm256_unpacklo_pd(first, second)), high = _mm256_castpd_ps(_mm256_unpackhi_pd(first, second));
     store(to + i, {_mm256_permute2f128_ps(low, high, 0x20), _mm256_permute2f128_ps(low, high, 0x31)});
   }
@@ -715,26 +743,34 @@ void gemm_f8(const GemmArgs* args) {
   if (a.m <= 4) {
     for (uint32_t panel = 0; panel < a.n_panels;) {
       const uint32_t panels = a.m == 1 && a.n_panels - panel >= 2 ? 2 : 1;
-      (a.m == 4 ? f8_tile<kE4M3, 4, 1> : a.m == 3 ? f8_tile<kE4M3, 3, 1> : a.m == 2 ? f8_tile<kE4M3, 2, 1> : panels == 2 ? f8_tile<kE4M3, 1, 2> : f8_tile<kE4M3, 1, 1>)(a, panel);
+      (a.m == 4      ? f8_tile<kE4M3, 4, 1>
+       : a.m == 3    ? f8_tile<kE4M3, 3, 1>
+       : a.m == 2    ? f8_tile<kE4M3, 2, 1>
+       : panels == 2 ? f8_tile<kE4M3, 1, 2>
+                     : f8_tile<kE4M3, 1, 1>)(a, panel);
       panel += panels;
     }
     return;
   }
   constexpr uint32_t kMost = 6;
-  static constexpr void (*kRows[kMost + 1])(const float (*)[16], const float (*)[kPiece], uint32_t, float (*)[16]) = {nullptr, f8_rows<1>, f8_rows<2>, f8_rows<3>, f8_rows<4>, f8_rows<5>, f8_rows<6>};
+  static constexpr void (*kRows[kMost + 1])(const float(*)[16], const float(*)[kPiece], uint32_t, float(*)[16]) = {
+      nullptr, f8_rows<1>, f8_rows<2>, f8_rows<3>, f8_rows<4>, f8_rows<5>, f8_rows<6>};
   alignas(32) float w[kPiecePanels][kPiece][16], x[kMost][kPiece], sum[kPiecePanels][kPieceRows][16];
   const uint32_t k = (a.k + 31) / 32 * 32;
   for (uint32_t panel = 0; panel < a.n_panels; panel += kPiecePanels)
     for (uint32_t row = 0; row < a.m; row += kPieceRows) {
-      const uint32_t panels = a.n_panels - panel < kPiecePanels ? a.n_panels - panel : kPiecePanels, rows = a.m - row < kPieceRows ? a.m - row : kPieceRows;
+      const uint32_t panels = a.n_panels - panel < kPiecePanels ? a.n_panels - panel : kPiecePanels,
+                     rows = a.m - row < kPieceRows ? a.m - row : kPieceRows;
       for (uint32_t p = 0; p < panels; ++p)
         for (uint32_t r = 0; r < rows; ++r) store(sum[p][r], all(0.0f));
       for (uint32_t from = 0; from < k; from += kPiece) {
         const uint32_t n = k - from < kPiece ? k - from : kPiece;
-        for (uint32_t p = 0; p < panels; ++p) f8_piece<kE4M3>(static_cast<const int8_t*>(a.w) + (panel + p) * a.w_stride + from * size_t{16}, n, w[p]);
+        for (uint32_t p = 0; p < panels; ++p)
+          f8_piece<kE4M3>(static_cast<const int8_t*>(a.w) + (panel + p) * a.w_stride + from * size_t{16}, n, w[p]);
         for (uint32_t r = 0; r < rows;) {
           const uint32_t left = rows - r, tiles = (left + kMost - 1) / kMost, some = (left + tiles - 1) / tiles;  // of like size
-          for (uint32_t i = 0; i < some; ++i) bf16_piece(static_cast<const char*>(a.x) + (row + r + i) * a.x_stride + from * size_t{2}, n, x[i]);
+          for (uint32_t i = 0; i < some; ++i)
+            bf16_piece(static_cast<const char*>(a.x) + (row + r + i) * a.x_stride + from * size_t{2}, n, x[i]);
           for (uint32_t p = 0; p < panels; ++p) kRows[some](w[p], x, n, sum[p] + r);
           r += some;
         }
@@ -755,8 +791,7 @@ void pv_float_tile(const float* e, const void* const* pages, uint32_t n_pages, u
   UNROLL for (int r = 0; r < R; ++r) sum[r] = all(0.0f);
   for (uint32_t i = 0; i < n_pages; ++i, e += 16) {
     const char* v = static_cast<const char*>(pages[i]) + panel * Load::kPanelBytes;
-    for (uint32_t t = 0; t < 16; t += 4)
-      UNROLL for (uint32_t j = 0; j < 4; ++j) {
+    for (uint32_t t = 0; t < 16; t += 4) UNROLL for (uint32_t j = 0; j < 4; ++j) {
         const V vv = Load::token(v, t, j);
         UNROLL for (int r = 0; r < R; ++r) sum[r] = fma(all(e[static_cast<uint32_t>(r) * 256 + t + j]), vv, sum[r]);
       }
@@ -773,7 +808,8 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
   for (uint32_t d = 0; d < d_panels; ++d)
     for (uint32_t r = 0; r < rows;) {
       const uint32_t step = rows - r >= 4 ? 4 : 1;
-      (step == 4 ? pv_float_tile<Load, 4> : pv_float_tile<Load, 1>)(e + r * size_t{256}, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
+      (step == 4 ? pv_float_tile<Load, 4> : pv_float_tile<Load, 1>)(e + r * size_t{256}, pages, n_pages, d,
+                                                                    acc + r * acc_stride + d * size_t{16}, acc_stride);
       r += step;
     }
 }
@@ -803,25 +839,30 @@ void turn_panels(uint32_t bytes, const void* k, uint32_t n, void* v) {
     if (bytes == 1) {  // four tokens of four channels lie together
       for (int d = 0; d < 4; ++d)
         for (int t = 0; t < 4; ++t)
-          _mm_storeu_si128(reinterpret_cast<__m128i*>(to + t * 64 + d * 16), _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + d * 64 + t * 16)), four));
+          _mm_storeu_si128(reinterpret_cast<__m128i*>(to + t * 64 + d * 16),
+                           _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + d * 64 + t * 16)), four));
     } else if (bytes == 2) {
       for (int d = 0; d < 16; d += 8)
-        for (int t = 0; t < 16; t += 8) turn_2(reinterpret_cast<const uint16_t*>(from) + d * 16 + t, reinterpret_cast<uint16_t*>(to) + t * 16 + d);
+        for (int t = 0; t < 16; t += 8)
+          turn_2(reinterpret_cast<const uint16_t*>(from) + d * 16 + t, reinterpret_cast<uint16_t*>(to) + t * 16 + d);
     } else {
       for (int d = 0; d < 16; d += 4)
-        for (int t = 0; t < 16; t += 4) turn_4(reinterpret_cast<const float*>(from) + d * 16 + t, reinterpret_cast<float*>(to) + t * 16 + d);
+        for (int t = 0; t < 16; t += 4)
+          turn_4(reinterpret_cast<const float*>(from) + d * 16 + t, reinterpret_cast<float*>(to) + t * 16 + d);
     }
   }
 }
 
-void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
-  (v == LINNET_F32      ? pv_float<Wide<F32>>
-   : v == LINNET_F16    ? pv_float<Wide<F16>>
-                        : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels,
+                   float* acc, size_t acc_stride) {
+  (v == LINNET_F32   ? pv_float<Wide<F32>>
+   : v == LINNET_F16 ? pv_float<Wide<F16>>
+                     : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
 }
 
-// Tables of 16: a byte shuffle gives zero where bit 7 of its index is set, as in a code less all that stands before its table. A code beyond a table meets
-// it by its low bits, so each holds what differs from the one before. FP8's begin with zeros alone, which are left out.
+// Tables of 16: a byte shuffle gives zero where bit 7 of its index is set, as in a code less all that stands before its table. A code
+// beyond a table meets it by its low bits, so each holds what differs from the one before. FP8's begin with zeros alone, which are left
+// out.
 void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) {
   const __m256i low7 = _mm256_set1_epi8(127), one = _mm256_set1_epi8(1);
   __m256i t[8], before = _mm256_setzero_si256();
@@ -839,12 +880,12 @@ void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) 
       c[j] = _mm256_sub_epi8(_mm256_and_si256(w[j], low7), _mm256_set1_epi8(static_cast<char>(first * 16)));
       v[j] = _mm256_setzero_si256();
     }
-    for (int k = first; k < 8; ++k)
-      UNROLL for (int j = 0; j < 2; ++j) {
+    for (int k = first; k < 8; ++k) UNROLL for (int j = 0; j < 2; ++j) {
         v[j] = _mm256_xor_si256(v[j], _mm256_shuffle_epi8(t[k], c[j]));
         c[j] = _mm256_sub_epi8(c[j], _mm256_set1_epi8(16));
       }
-    UNROLL for (int j = 0; j < 2; ++j) _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + i + j * 32), _mm256_sign_epi8(v[j], _mm256_or_si256(w[j], one)));
+    UNROLL for (int j = 0; j < 2; ++j)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(q + i + j * 32), _mm256_sign_epi8(v[j], _mm256_or_si256(w[j], one)));
   }
 }
 
@@ -878,7 +919,8 @@ uint64_t peak_i4(uint64_t n) {
   const __m256i u = _mm256_set1_epi8(3), s = _mm256_set1_epi8(-5);
   UNROLL for (int i = 0; i < 10; ++i) acc[i] = _mm256_set1_epi32(i);
   for (uint64_t i = 0; i < n; ++i)
-    UNROLL for (int j = 0; j < 10; ++j) asm volatile("vpmaddubsw %2, %3, %1\n\tvpaddw %1, %0, %0" : "+x"(acc[j]), "=&x"(t) : "x"(s), "x"(u));
+    UNROLL for (int j = 0; j < 10;
+                ++j) asm volatile("vpmaddubsw %2, %3, %1\n\tvpaddw %1, %0, %0" : "+x"(acc[j]), "=&x"(t) : "x"(s), "x"(u));
   UNROLL for (int i = 0; i < 10; ++i) asm volatile("" ::"x"(acc[i]));
   return n * 10 * 32;
 }
@@ -887,7 +929,8 @@ uint64_t peak_f32(uint64_t n) {
   __m256 acc[12];
   UNROLL for (int i = 0; i < 12; ++i) acc[i] = _mm256_setzero_ps();
   const __m256 u = _mm256_set1_ps(0.5f), s = _mm256_set1_ps(0.25f);
-  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 12; ++j) asm volatile("vfmadd231ps %2, %1, %0" : "+x"(acc[j]) : "x"(u), "x"(s));
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 12; ++j) asm volatile("vfmadd231ps %2, %1, %0" : "+x"(acc[j]) : "x"(u), "x"(s));
   UNROLL for (int i = 0; i < 12; ++i) asm volatile("" ::"x"(acc[i]));
   return n * 12 * 8;
 }

@@ -1,5 +1,5 @@
-// What the AVX2 tiers share. Sixteen lanes are a pair of registers: lanes 0-7 and 8-15. Included by avx2.cpp and avx_vnni.cpp alone, each compiled
-// with its own flags; so everything here has internal linkage.
+// What the AVX2 tiers share. Sixteen lanes are a pair of registers: lanes 0-7 and 8-15. Included by avx2.cpp and avx_vnni.cpp alone, each
+// compiled with its own flags; so everything here has internal linkage.
 #pragma once
 #include <immintrin.h>
 #include <stddef.h>
@@ -56,19 +56,28 @@ INLINE void finish_at(const GemmArgs& a, float* y, uint32_t panel, V acc) {
   const V r = a.bias ? add(acc, load(a.bias + panel * size_t{16})) : acc;
   store(y, a.accumulate ? add(load(y), r) : r);
 }
-INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) { finish_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc); }
+INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) {
+  finish_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc);
+}
 
 // With many rows y is larger than the caches, and its lines take as long to come as a short k to multiply: ask for them before.
-INLINE void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) { asm volatile("prefetchw %0" ::"m"(a.y[row * a.y_stride + panel * size_t{16}])); }
+INLINE void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  asm volatile("prefetchw %0" ::"m"(a.y[row * a.y_stride + panel * size_t{16}]));
+}
 
 template <bool kF16>
 INLINE V load_scales(const char* p) {
   if (!kF16) return load(reinterpret_cast<const float*>(p));
-  return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))), _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
+  return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
+          _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
 // i4g128z: the zero points of half a panel, which lie behind its group's scales, and what takes them back. sum128 as in GemmArgs.
-INLINE __m256i zeros(const char* scales, int half) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales + 32 + half * 8))); }
-INLINE __m256i zero_sum(const char* scales, int half, int32_t sum128) { return _mm256_mullo_epi32(zeros(scales, half), _mm256_set1_epi32(sum128 / 128)); }
+INLINE __m256i zeros(const char* scales, int half) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales + 32 + half * 8)));
+}
+INLINE __m256i zero_sum(const char* scales, int half, int32_t sum128) {
+  return _mm256_mullo_epi32(zeros(scales, half), _mm256_set1_epi32(sum128 / 128));
+}
 
 }  // namespace
 }  // namespace linnet

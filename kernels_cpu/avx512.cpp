@@ -58,7 +58,8 @@ uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, flo
 
 void bf16_row(const float* x, uint32_t k, uint16_t* y) {
   // Of every four the order 0 2 1 3, in both halves of 32.
-  const __m512i order = _mm512_set_epi16(31, 29, 30, 28, 27, 25, 26, 24, 23, 21, 22, 20, 19, 17, 18, 16, 15, 13, 14, 12, 11, 9, 10, 8, 7, 5, 6, 4, 3, 1, 2, 0);
+  const __m512i order = _mm512_set_epi16(31, 29, 30, 28, 27, 25, 26, 24, 23, 21, 22, 20, 19, 17, 18, 16, 15, 13, 14, 12, 11, 9, 10, 8, 7, 5,
+                                         6, 4, 3, 1, 2, 0);
   for (uint32_t i = 0; i < k; i += 32) {
     __m256i h[2];
     UNROLL for (uint32_t j = 0; j < 2; ++j) {
@@ -89,7 +90,8 @@ void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y
 
 void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) {
   __m512 s = _mm512_setzero_ps(), ss = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < n; i += 16) s = _mm512_add_ps(s, _mm512_maskz_loadu_ps(lanes(n - i), x + i));  // lanes past the row add +0 to what is never -0
+  for (uint32_t i = 0; i < n; i += 16)
+    s = _mm512_add_ps(s, _mm512_maskz_loadu_ps(lanes(n - i), x + i));  // lanes past the row add +0 to what is never -0
   const __m512 mean = _mm512_set1_ps(tree_sum(s) / static_cast<float>(n));
   for (uint32_t i = 0; i < n; i += 16) {
     const __mmask16 k = lanes(n - i);
@@ -108,7 +110,8 @@ void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, f
 template <bool kAtMostZero = false>
 inline __attribute__((always_inline)) __m512 exp16(__m512 x) {
   const __m512 low = _mm512_set1_ps(-87.33f), round = _mm512_set1_ps(12582912.0f);
-  const __m512 t = kAtMostZero ? x : _mm512_min_ps(_mm512_set1_ps(88.37f), _mm512_max_ps(low, x));  // the second operand is kept if it is NaN
+  const __m512 t =
+      kAtMostZero ? x : _mm512_min_ps(_mm512_set1_ps(88.37f), _mm512_max_ps(low, x));  // the second operand is kept if it is NaN
   const __m512 z = _mm512_fmadd_ps(t, _mm512_set1_ps(0x1.715476p+0f), round);
   const __m512 n = _mm512_sub_ps(z, round);
   __m512 r = _mm512_fmadd_ps(n, _mm512_set1_ps(-0x1.62e400p-1f), t);
@@ -131,7 +134,9 @@ void exp_row(float* x, uint32_t n) {
   }
 }
 
-inline __attribute__((always_inline)) __m512 times(__m512 v, const float* u, uint32_t i, __mmask16 k) { return u ? _mm512_mul_ps(v, _mm512_maskz_loadu_ps(k, u + i)) : v; }
+inline __attribute__((always_inline)) __m512 times(__m512 v, const float* u, uint32_t i, __mmask16 k) {
+  return u ? _mm512_mul_ps(v, _mm512_maskz_loadu_ps(k, u + i)) : v;
+}
 
 void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   const __m512 one = _mm512_set1_ps(1.0f), sign = _mm512_set1_ps(-0.0f);
@@ -195,7 +200,8 @@ uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
     __mmask16 m[4];
     UNROLL for (int j = 0; j < 4; ++j) m[j] = _mm512_cmp_ps_mask(_mm512_loadu_ps(x + from + j * 16), vt, _CMP_GT_OQ);
     if (m[0] | m[1] | m[2] | m[3])
-      return from + static_cast<uint32_t>(__builtin_ctzll(uint64_t{m[0]} | uint64_t{m[1]} << 16 | uint64_t{m[2]} << 32 | uint64_t{m[3]} << 48));
+      return from +
+             static_cast<uint32_t>(__builtin_ctzll(uint64_t{m[0]} | uint64_t{m[1]} << 16 | uint64_t{m[2]} << 32 | uint64_t{m[3]} << 48));
   }
   for (; from < n; from += 16) {
     const __mmask16 k = lanes(n - from), m = _mm512_mask_cmp_ps_mask(k, _mm512_maskz_loadu_ps(k, x + from), vt, _CMP_GT_OQ);
@@ -256,16 +262,19 @@ void scale_row(float* y, uint32_t n, float a) {
 inline __attribute__((always_inline)) __m512 soft_cap(__m512 v, float cap) {
   const __m512 sign = _mm512_set1_ps(-0.0f), one = _mm512_set1_ps(1.0f), x = _mm512_div_ps(v, _mm512_set1_ps(cap));
   const __m512 z = exp16(_mm512_mul_ps(_mm512_andnot_ps(sign, x), _mm512_set1_ps(-2.0f)));
-  return _mm512_mul_ps(_mm512_set1_ps(cap), _mm512_or_ps(_mm512_div_ps(_mm512_sub_ps(one, z), _mm512_add_ps(one, z)), _mm512_and_ps(sign, x)));
+  return _mm512_mul_ps(_mm512_set1_ps(cap),
+                       _mm512_or_ps(_mm512_div_ps(_mm512_sub_ps(one, z), _mm512_add_ps(one, z)), _mm512_and_ps(sign, x)));
 }
 
 inline __attribute__((always_inline)) __m512 add_bias(__m512 v, uint32_t i, float slope, float origin) {
-  const __m512i t = _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(i)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+  const __m512i t =
+      _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(i)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   return _mm512_fmadd_ps(_mm512_set1_ps(slope), _mm512_sub_ps(_mm512_cvtepi32_ps(t), _mm512_set1_ps(origin)), v);
 }
 
 // Rows come four vectors at a time: one chain of maxima, or one vector's exponential after the other's, would be waited for.
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch* next) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m,
+                   float* l, Fetch* next) {
   const bool asking = asks<kAskWeights>(next, n_pad / 64);
   const __m512 vs = _mm512_set1_ps(scale);
   __m512 max[4], sum = _mm512_setzero_ps();
@@ -321,12 +330,16 @@ float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint
   UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_setzero_ps();
   const auto product = [&](uint32_t i) { return _mm512_mul_ps(_mm512_loadu_ps(e + i), _mm512_loadu_ps(v_scale + i)); };
   uint32_t i = 0;
-  for (; i + 64 <= n; i += 64) UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_max_ps(product(i + static_cast<uint32_t>(j) * 16), max[j]);
+  for (; i + 64 <= n; i += 64)
+    UNROLL for (int j = 0; j < 4; ++j) max[j] = _mm512_max_ps(product(i + static_cast<uint32_t>(j) * 16), max[j]);
   for (; i < n; i += 16) max[0] = _mm512_max_ps(product(i), max[0]);
   const float amax = tree_max(_mm512_max_ps(_mm512_max_ps(max[0], max[1]), _mm512_max_ps(max[2], max[3])));
   const __m512 inv = _mm512_set1_ps(amax > 1e-30f ? 16383.0f / amax : 0.0f);
-  const auto code = [&](uint32_t at) { return _mm512_cvtps_epi32(_mm512_mul_ps(product(at), inv)); };  // at most 16383: nothing is larger than amax; what is negative (scales of a damaged state) becomes 0 below
-  const __m512i low = _mm512_set1_epi16(127), order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);  // undoes how packs take turns
+  const auto code = [&](uint32_t at) {
+    return _mm512_cvtps_epi32(_mm512_mul_ps(product(at), inv));
+  };  // at most 16383: nothing is larger than amax; what is negative (scales of a damaged state) becomes 0 below
+  const __m512i low = _mm512_set1_epi16(127),
+                order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);  // undoes how packs take turns
   for (i = 0; i + 64 <= n; i += 64) {
     if (asking) ask<kAskWeights>(next->at);
     __m512i c[4];
@@ -395,8 +408,8 @@ void wide_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels,
       }
       const char* at = w_scale + p * a.w_scale_stride;
       const __m512 ws = kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
-      UNROLL for (int r = 0; r < R; ++r)
-        acc[p][r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r]), _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * a.x_groups])), acc[p][r]);
+      UNROLL for (int r = 0; r < R; ++r) acc[p][r] = _mm512_fmadd_ps(
+          _mm512_cvtepi32_ps(dot[r]), _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * a.x_groups])), acc[p][r]);
     }
     x += group;
     w += group * size_t{16};
@@ -414,7 +427,10 @@ void gemm_wide(const GemmArgs* args, size_t scale_step) {
     const uint32_t panels = a.m > 8 && a.n_panels - panel >= 4 ? 4 : 1;  // few rows: memory in one straight line
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t left = a.m - row, rows = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-      (rows == 8 ? wide_tile<8, kF16> : rows == 4 ? wide_tile<4, kF16> : rows == 2 ? wide_tile<2, kF16> : wide_tile<1, kF16>)(a, row, panel, panels, scale_step);
+      (rows == 8   ? wide_tile<8, kF16>
+       : rows == 4 ? wide_tile<4, kF16>
+       : rows == 2 ? wide_tile<2, kF16>
+                   : wide_tile<1, kF16>)(a, row, panel, panels, scale_step);
       row += rows;
     }
     panel += panels;
@@ -480,14 +496,16 @@ void gemm_float(const GemmArgs* args) {
   }
 }
 
-// FP8 of input j of 16 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent right,
-// subnormals included.
+// FP8 of input j of 16 outputs: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts the exponent
+// right, subnormals included.
 template <bool kE4M3>
 inline __attribute__((always_inline)) __m512 from_f8(__m512i four, int j) {
   const __m512i at_top = _mm512_sll_epi32(four, _mm_cvtsi32_si128(24 - 8 * j));
-  const __m512i u = _mm512_and_si512(kE4M3 ? _mm512_srai_epi32(at_top, 4) : _mm512_srai_epi32(at_top, 3), _mm512_set1_epi32(static_cast<int32_t>(kE4M3 ? 0x87F00000u : 0x8FE00000u)));
+  const __m512i u = _mm512_and_si512(kE4M3 ? _mm512_srai_epi32(at_top, 4) : _mm512_srai_epi32(at_top, 3),
+                                     _mm512_set1_epi32(static_cast<int32_t>(kE4M3 ? 0x87F00000u : 0x8FE00000u)));
   const __m512i magnitude = _mm512_and_si512(u, _mm512_set1_epi32(0x7FFFFFFF));
-  const __mmask16 special = kE4M3 ? _mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x07F00000)) : _mm512_cmpge_epi32_mask(magnitude, _mm512_set1_epi32(0x0F800000));
+  const __mmask16 special = kE4M3 ? _mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x07F00000))
+                                  : _mm512_cmpge_epi32_mask(magnitude, _mm512_set1_epi32(0x0F800000));
   const __m512i f = _mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(u), _mm512_set1_ps(kE4M3 ? 0x1p120f : 0x1p112f)));
   return _mm512_castsi512_ps(_mm512_mask_or_epi32(f, special, f, _mm512_set1_epi32(kE4M3 ? 0x7FC00000 : 0x7F800000)));
 }
@@ -504,7 +522,8 @@ void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
       const __m512 wv = from_f8<kE4M3>(four, j);
       UNROLL for (int r = 0; r < R; ++r) {  // x: inputs 0 2, then 1 3
         const __m512i pair = broadcast4(x + static_cast<size_t>(r) * a.x_stride + j % 2 * 4);
-        const __m512i xv = j < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000u)));
+        const __m512i xv =
+            j < 2 ? _mm512_slli_epi32(pair, 16) : _mm512_and_si512(pair, _mm512_set1_epi32(static_cast<int32_t>(0xFFFF0000u)));
         acc[r] = _mm512_fmadd_ps(_mm512_castsi512_ps(xv), wv, acc[r]);
       }
     }
@@ -533,8 +552,7 @@ void pv_float_tile(const float* e, const void* const* pages, uint32_t n_pages, u
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) sum[r][p] = _mm512_setzero_ps();
   for (uint32_t i = 0; i < n_pages; ++i, e += 16) {
     const char* v = static_cast<const char*>(pages[i]) + panel * Load::kPanelBytes;
-    for (uint32_t t = 0; t < 16; t += 4)
-      UNROLL for (uint32_t j = 0; j < 4; ++j) {
+    for (uint32_t t = 0; t < 16; t += 4) UNROLL for (uint32_t j = 0; j < 4; ++j) {
         __m512 vv[P];
         UNROLL for (int p = 0; p < P; ++p) vv[p] = Load::token(v + static_cast<size_t>(p) * Load::kPanelBytes, t, j);
         UNROLL for (int r = 0; r < R; ++r) {
@@ -543,12 +561,15 @@ void pv_float_tile(const float* e, const void* const* pages, uint32_t n_pages, u
         }
       }
   }
-  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16, sum[r][p]);
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
+      _mm512_storeu_ps(acc + static_cast<size_t>(r) * acc_stride + p * 16, sum[r][p]);
 }
 template <class W>
 struct Wide {
   static constexpr size_t kPanelBytes = 256 * W::kBytes;
-  static inline __attribute__((always_inline)) __m512 token(const char* v, uint32_t t, uint32_t j) { return W::load(v + (t + j) * 16 * W::kBytes); }
+  static inline __attribute__((always_inline)) __m512 token(const char* v, uint32_t t, uint32_t j) {
+    return W::load(v + (t + j) * 16 * W::kBytes);
+  }
 };
 template <class Load>
 void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
@@ -556,23 +577,31 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
     const bool two = d_panels - d >= 2;
     for (uint32_t r = 0; r < rows;) {
       const uint32_t left = rows - r, step = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-      const auto tile = two ? (step == 8 ? pv_float_tile<Load, 8, 2> : step == 4 ? pv_float_tile<Load, 4, 2> : step == 2 ? pv_float_tile<Load, 2, 2> : pv_float_tile<Load, 1, 2>)
-                            : (step == 8 ? pv_float_tile<Load, 8, 1> : step == 4 ? pv_float_tile<Load, 4, 1> : step == 2 ? pv_float_tile<Load, 2, 1> : pv_float_tile<Load, 1, 1>);
+      const auto tile = two ? (step == 8   ? pv_float_tile<Load, 8, 2>
+                               : step == 4 ? pv_float_tile<Load, 4, 2>
+                               : step == 2 ? pv_float_tile<Load, 2, 2>
+                                           : pv_float_tile<Load, 1, 2>)
+                            : (step == 8   ? pv_float_tile<Load, 8, 1>
+                               : step == 4 ? pv_float_tile<Load, 4, 1>
+                               : step == 2 ? pv_float_tile<Load, 2, 1>
+                                           : pv_float_tile<Load, 1, 1>);
       tile(e + r * size_t{256}, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
       r += step;
     }
     d += two ? 2 : 1;
   }
 }
-void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
-  (v == LINNET_F32      ? pv_float<Wide<F32>>
-   : v == LINNET_F16    ? pv_float<Wide<F16>>
-                        : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels,
+                   float* acc, size_t acc_stride) {
+  (v == LINNET_F32   ? pv_float<Wide<F32>>
+   : v == LINNET_F16 ? pv_float<Wide<F16>>
+                     : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
 }
 
 // ---- for benches --------------------------------------------------------------------------------------------------------------
 
-// The shortest exact sequence for signed codes: `vpmaddwd` and an addition, 32 multiply-adds. A dozen of each at a time: taking turns measured slower.
+// The shortest exact sequence for signed codes: `vpmaddwd` and an addition, 32 multiply-adds. A dozen of each at a time: taking turns
+// measured slower.
 uint64_t peak_int8(uint64_t n) {
   __m512i acc[12], t[12];
   const __m512i u = _mm512_set1_epi16(3), s = _mm512_set1_epi16(-5);
@@ -615,24 +644,17 @@ uint64_t peak_f32(uint64_t n) {
   __m512 acc[16];
   UNROLL for (int i = 0; i < 16; ++i) acc[i] = _mm512_setzero_ps();
   const __m512 u = _mm512_set1_ps(0.5f), s = _mm512_set1_ps(0.25f);
-  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 16; ++j) asm volatile("vfmadd231ps %2, %1, %0" : "+v"(acc[j]) : "v"(u), "v"(s));
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 16; ++j) asm volatile("vfmadd231ps %2, %1, %0" : "+v"(acc[j]) : "v"(u), "v"(s));
   UNROLL for (int i = 0; i < 16; ++i) asm volatile("" ::"v"(acc[i]));
   return n * 16 * 16;
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>, peak_f32},
-    {LINNET_F16, 1, gemm_float<F16>, peak_f32},
-    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
-    {LINNET_I8, 1, gemm_i8, peak_int8},
-    {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},
-    {LINNET_I4G128, 1, gemm_i4, peak_i4},
-    {LINNET_I4G64, 1, gemm_i4, peak_i4},
-    {LINNET_I4G32, 1, gemm_i4, peak_i4},
-    {LINNET_I4G128Z, 1, gemm_i4_zero, peak_i4},
-    {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
+    {LINNET_F32, 1, gemm_float<F32>, peak_f32},   {LINNET_F16, 1, gemm_float<F16>, peak_f32}, {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
+    {LINNET_I8, 1, gemm_i8, peak_int8},           {LINNET_I8G128, 1, gemm_i8_f32, peak_int8}, {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
+    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},    {LINNET_I4G128, 1, gemm_i4, peak_i4},       {LINNET_I4G64, 1, gemm_i4, peak_i4},
+    {LINNET_I4G32, 1, gemm_i4, peak_i4},          {LINNET_I4G128Z, 1, gemm_i4_zero, peak_i4}, {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
     {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
 };
 

@@ -1,5 +1,6 @@
-// What the AVX-512 tiers share: the integer kernels over a way to multiply bytes (Dot: acc += the products of 4 unsigned bytes of u with 4 signed
-// bytes of s, per lane). Included by avx512*.cpp, amx.cpp and onednn.cpp, each compiled with its own flags; so everything here has internal linkage.
+// What the AVX-512 tiers share: the integer kernels over a way to multiply bytes (Dot: acc += the products of 4 unsigned bytes of u with 4
+// signed bytes of s, per lane). Included by avx512*.cpp, amx.cpp and onednn.cpp, each compiled with its own flags; so everything here has
+// internal linkage.
 #pragma once
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -43,7 +44,8 @@ inline __attribute__((always_inline)) float tree_max(__m512 v) {
   return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
 }
 
-// Lines that kernels ask for in a step (16 products, or 64 tokens' weights): with up to four rows as many in all as a block of attention has.
+// Lines that kernels ask for in a step (16 products, or 64 tokens' weights): with up to four rows as many in all as a block of attention
+// has.
 constexpr int kAskScores = 3, kAskWeights = 7, kAskPv = 1;
 
 // Asks for the next N lines.
@@ -56,7 +58,9 @@ inline __attribute__((always_inline)) void ask(const uint8_t*& at) {
 // Whether a tile of so many steps should ask for N lines in each: it does so to its end, where more than half of
 // them are wanted; asked at every step, GCC would move its sums around.
 template <int N>
-inline bool asks(const Fetch* next, size_t steps) { return next && next->until - next->at > static_cast<ptrdiff_t>(steps * N * 32); }
+inline bool asks(const Fetch* next, size_t steps) {
+  return next && next->until - next->at > static_cast<ptrdiff_t>(steps * N * 32);
+}
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
@@ -90,7 +94,7 @@ void pv_tile(const uint8_t* hi, const uint8_t* lo, const int8_t* const* pages, u
 
 template <class Dot>
 void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
-             const float* p_scale, float* acc, size_t acc_stride, Fetch* next) {
+                const float* p_scale, float* acc, size_t acc_stride, Fetch* next) {
   for (uint32_t r = 0; r < rows;) {
     const uint32_t left = rows - r, step = left >= 4 ? 4 : left >= 2 ? 2 : 1;
     const uint8_t *h = hi + r * size_t{256}, *l = lo + r * size_t{256};
@@ -99,8 +103,9 @@ void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_
     for (; d + 2 <= d_panels; d += 2) {
       const bool ask = asks<kAskPv>(next, n_pages * size_t{4});
       (step == 4   ? ask ? pv_tile<Dot, 4, 2, true> : pv_tile<Dot, 4, 2, false>
-       : step == 2 ? ask ? pv_tile<Dot, 2, 2, true> : pv_tile<Dot, 2, 2, false>
-                   : ask ? pv_tile<Dot, 1, 2, true> : pv_tile<Dot, 1, 2, false>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride, next);
+         : step == 2 ? ask ? pv_tile<Dot, 2, 2, true> : pv_tile<Dot, 2, 2, false>
+         : ask ? pv_tile<Dot, 1, 2, true>
+                   : pv_tile<Dot, 1, 2, false>)(h, l, pages, n_pages, d * size_t{256}, p_scale + r, out + d * 16, acc_stride, next);
     }
     if (d < d_panels)
       (step == 4   ? pv_tile<Dot, 4, 1, false>
@@ -116,7 +121,9 @@ inline __attribute__((always_inline)) void store_at(const GemmArgs& a, float* y,
   const __m512 r = a.bias ? _mm512_add_ps(acc, _mm512_loadu_ps(a.bias + panel * size_t{16})) : acc;
   _mm512_storeu_ps(y, a.accumulate ? _mm512_add_ps(_mm512_loadu_ps(y), r) : r);
 }
-inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) { store_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc); }
+inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
+  store_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc);
+}
 
 // With many rows y is larger than the caches, and its lines take as long to come as a short k to multiply: ask for them before.
 inline __attribute__((always_inline)) void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) {
@@ -132,14 +139,15 @@ inline __attribute__((always_inline)) __m512i unsigned_codes(const int8_t* w, in
 }
 
 // R rows by P panels over the whole k. The unsigned side are the weights with their sign bit flipped (code + 128); the sums
-// start at -128 * sum(x), which takes that back. Four-bit codes are stored + 8, or + their zero point. scale_step: bytes from one group's weight scales to the next, 0 for format i8.
-// One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read; integer sums are split over k (kChains)
-// where few rows would wait for each other. With the weights in the caches sixteen sums go side by side: four rows of four panels, or of many rows eight of
-// two (Dot::kTwoPanels), since CPUs whose two ports for 512-bit work also flip the sign bits lose one instruction in nine to that, not one in five.
+// start at -128 * sum(x), which takes that back. Four-bit codes are stored + 8, or + their zero point. scale_step: bytes from one group's
+// weight scales to the next, 0 for format i8. One panel at a time (P = 1) reads memory in one straight line, as fast as it can be read;
+// integer sums are split over k (kChains) where few rows would wait for each other. With the weights in the caches sixteen sums go side by
+// side: four rows of four panels, or of many rows eight of two (Dot::kTwoPanels), since CPUs whose two ports for 512-bit work also flip the
+// sign bits lose one instruction in nine to that, not one in five.
 template <class Dot, int R, int P, Codes kCodes, bool kF16, bool kAsk = false>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
   constexpr int kChains = R * P <= 2 ? 2 : 1, kSixteen = kCodes == kBytes ? 256 : 128;  // bytes of 16 inputs
-  constexpr bool kOf32 = kCodes == kBytes && kF16;  // i8g32
+  constexpr bool kOf32 = kCodes == kBytes && kF16;                                      // i8g32
   const size_t x_stride = a.x_stride, w_stride = a.w_stride, groups = a.x_groups;
   const int8_t* x = static_cast<const int8_t*>(a.x) + row * x_stride;
   const int8_t* w = static_cast<const int8_t*>(a.w) + panel * w_stride;
@@ -160,7 +168,8 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
       const int32_t sum = x_sum[static_cast<size_t>(r) * groups];
       if (kCodes == kNibblesZero) {
         const char* zeros = w_scale + static_cast<size_t>(p) * a.w_scale_stride + 32;
-        dot[r][p][0] = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(zeros))), _mm512_set1_epi32(sum / 128));
+        dot[r][p][0] = _mm512_mullo_epi32(_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(zeros))),
+                                          _mm512_set1_epi32(sum / 128));
       } else {
         dot[r][p][0] = _mm512_set1_epi32(kCodes == kNibbles ? sum / 16 : sum);
       }
@@ -169,8 +178,11 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     for (const int8_t* end = x + group; x != end; x += 16, w += kSixteen) {
       UNROLL for (int i = 0; i < 4; ++i) {
         if (kAsk) ask<kAskScores>(next);
-        if (P == 1 && i * 64 < kSixteen) _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, R >= 3 ? _MM_HINT_T1 : _MM_HINT_T0);
-        if (P == 2 && i * 64 < kSixteen) UNROLL for (int p = 0; p < P; ++p) _mm_prefetch(reinterpret_cast<const char*>(w) + static_cast<size_t>(p) * w_stride + 512 + i * 64, _MM_HINT_T0);
+        if (P == 1 && i * 64 < kSixteen)
+          _mm_prefetch(reinterpret_cast<const char*>(w) + ahead + i * 64, R >= 3 ? _MM_HINT_T1 : _MM_HINT_T0);
+        if (P == 2 && i * 64 < kSixteen)
+          UNROLL for (int p = 0; p < P; ++p)
+              _mm_prefetch(reinterpret_cast<const char*>(w) + static_cast<size_t>(p) * w_stride + 512 + i * 64, _MM_HINT_T0);
         __m512i u[P];
         UNROLL for (int p = 0; p < P; ++p) u[p] = unsigned_codes<kCodes>(w + static_cast<size_t>(p) * w_stride, i);
         UNROLL for (int r = 0; r < R; ++r) {
@@ -197,7 +209,8 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
       store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
-// ---- many rows ----------------------------------------------------------------------------------------------------------------------------
+// ---- many rows
+// ----------------------------------------------------------------------------------------------------------------------------
 
 template <int R>
 inline __attribute__((always_inline)) void start_rows(float (*acc)[4][16]) {
@@ -207,14 +220,18 @@ inline __attribute__((always_inline)) void start_rows(float (*acc)[4][16]) {
 template <int R>
 inline __attribute__((always_inline)) void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y) {
   if (a.bias || a.accumulate) {  // asked once, not at every store
-    for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (uint32_t p = 0; p < 4; ++p) store_at(a, y + p * 16, panel + p, _mm512_load_ps(acc[r][p]));
+    for (int r = 0; r < R; ++r, y += a.y_stride)
+      UNROLL for (uint32_t p = 0; p < 4; ++p) store_at(a, y + p * 16, panel + p, _mm512_load_ps(acc[r][p]));
   } else {
-    UNROLL for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (int p = 0; p < 4; ++p) _mm512_storeu_ps(y + p * 16, _mm512_load_ps(acc[r][p]));
+    UNROLL for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (int p = 0; p < 4; ++p)
+        _mm512_storeu_ps(y + p * 16, _mm512_load_ps(acc[r][p]));
   }
 }
 
 template <bool kF16>
-inline void fill_scales(const char* w_scale, float* to) { _mm512_store_ps(to, kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w_scale))) : _mm512_loadu_ps(w_scale)); }
+inline void fill_scales(const char* w_scale, float* to) {
+  _mm512_store_ps(to, kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w_scale))) : _mm512_loadu_ps(w_scale));
+}
 
 template <Codes kCodes>
 void fill_codes(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to) {
@@ -231,7 +248,8 @@ template <class Dot, Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
   using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, size_t);
 #define LINNET_TILE(rows, panels) int_tile<Dot, rows, panels, kCodes, kF16>
-  static constexpr Tile kOne[9] = {nullptr, LINNET_TILE(1, 1), LINNET_TILE(2, 1), LINNET_TILE(3, 1), LINNET_TILE(4, 1), LINNET_TILE(5, 1), LINNET_TILE(6, 1), LINNET_TILE(7, 1), LINNET_TILE(8, 1)};
+  static constexpr Tile kOne[9] = {nullptr,           LINNET_TILE(1, 1), LINNET_TILE(2, 1), LINNET_TILE(3, 1), LINNET_TILE(4, 1),
+                                   LINNET_TILE(5, 1), LINNET_TILE(6, 1), LINNET_TILE(7, 1), LINNET_TILE(8, 1)};
   const GemmArgs& a = *args;
   const bool in_caches = a.m > 8 || (a.m > 1 && a.fetch_ahead == 0);
   uint32_t panel = 0;
@@ -243,14 +261,17 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
     uint32_t panels = 1;
     const Tile* tiles = kOne;  // by rows; missing ones are made of smaller ones
     if constexpr (Dot::kTwoPanels) {
-      static constexpr Tile kTwo[9] = {nullptr, LINNET_TILE(1, 2), LINNET_TILE(2, 2), nullptr, LINNET_TILE(4, 2), nullptr, nullptr, nullptr, LINNET_TILE(8, 2)};
+      static constexpr Tile kTwo[9] = {nullptr, LINNET_TILE(1, 2), LINNET_TILE(2, 2), nullptr,          LINNET_TILE(4, 2),
+                                       nullptr, nullptr,           nullptr,           LINNET_TILE(8, 2)};
       if (in_caches && left >= 2) panels = 2, tiles = kTwo;
     }
     if constexpr (!Dot::kTwoPanels || kCodes == kBytes) {  // few rows in the caches are those of attention, whose codes are bytes
-      static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), kCodes == kBytes ? LINNET_TILE(3, 4) : nullptr, LINNET_TILE(4, 4)};
+      static constexpr Tile kFour[5] = {nullptr, LINNET_TILE(1, 4), LINNET_TILE(2, 4), kCodes == kBytes ? LINNET_TILE(3, 4) : nullptr,
+                                        LINNET_TILE(4, 4)};
       if (in_caches && left >= 4 && (a.m <= 4 || !Dot::kTwoPanels)) panels = 4, tiles = kFour;
       if constexpr (kF16 && kCodes == kBytes) {
-        static constexpr Tile kAsking[5] = {nullptr, int_tile<Dot, 1, 4, kCodes, kF16, true>, int_tile<Dot, 2, 4, kCodes, kF16, true>, int_tile<Dot, 3, 4, kCodes, kF16, true>, int_tile<Dot, 4, 4, kCodes, kF16, true>};
+        static constexpr Tile kAsking[5] = {nullptr, int_tile<Dot, 1, 4, kCodes, kF16, true>, int_tile<Dot, 2, 4, kCodes, kF16, true>,
+                                            int_tile<Dot, 3, 4, kCodes, kF16, true>, int_tile<Dot, 4, 4, kCodes, kF16, true>};
         if (tiles == kFour && asks<kAskScores>(a.next, a.k / 4)) tiles = kAsking;
       }
     }

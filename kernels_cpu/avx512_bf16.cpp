@@ -21,8 +21,10 @@ constexpr Table make_table() {
     if (kE4M3 ? c == 0x7F : e == 31) {
       bits = kE4M3 || m ? 0x7FC0 : 0x7F80;
     } else if (c) {
-      if (e) m |= 1 << kMantissa;
-      else e = 1;
+      if (e)
+        m |= 1 << kMantissa;
+      else
+        e = 1;
       for (; !(m >> kMantissa); m <<= 1) --e;  // a subnormal becomes normal
       bits = (e - kBias + 127) << 7 | (m & ((1 << kMantissa) - 1)) << (7 - kMantissa);
     }
@@ -50,10 +52,13 @@ inline __attribute__((always_inline)) Group decode(const void* p) {
   asm("vpandd %1, %2, %0" : "=v"(sign) : "v"(w), "v"(_mm512_set1_epi8(-128)));
   asm("vpord %1, %0, %0" : "+v"(high) : "v"(sign));
   // Blends, not vpternlogd: instructions with three sources are what limits Zen 4 here.
-  return {_mm512_mask_blend_epi8(0x5555555555555555u, _mm512_slli_epi16(high, 8), low), _mm512_mask_blend_epi8(0x5555555555555555u, high, _mm512_srli_epi16(low, 8))};
+  return {_mm512_mask_blend_epi8(0x5555555555555555u, _mm512_slli_epi16(high, 8), low),
+          _mm512_mask_blend_epi8(0x5555555555555555u, high, _mm512_srli_epi16(low, 8))};
 }
 
-inline __attribute__((always_inline)) void dot2(__m512& acc, __m512i w, __m512i x) { asm("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(w), "v"(x)); }
+inline __attribute__((always_inline)) void dot2(__m512& acc, __m512i w, __m512i x) {
+  asm("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(w), "v"(x));
+}
 
 inline __attribute__((always_inline)) void finish(const GemmArgs& a, uint32_t row, uint32_t panel, __m512 acc) {
   const char* scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
@@ -62,8 +67,8 @@ inline __attribute__((always_inline)) void finish(const GemmArgs& a, uint32_t ro
 
 // An output is the sum of two chains, inputs 0 and 2 of every four and inputs 1 and 3, whatever the number of rows.
 
-// Few rows: weights stream through once, in one straight line, and are decoded on the way. Decoding takes more instructions than the core can look
-// ahead while it waits for memory: lines are fetched early.
+// Few rows: weights stream through once, in one straight line, and are decoded on the way. Decoding takes more instructions than the core
+// can look ahead while it waits for memory: lines are fetched early.
 template <bool kE4M3, int R>
 void few_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   const char* x = static_cast<const char*>(a.x) + row * a.x_stride;
@@ -90,8 +95,7 @@ template <int R, int P>
 void many_tile(const GemmArgs& a, const char* x, const __m512i* block, uint32_t groups, __m512* sums) {
   __m512 acc[R][P];
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p) acc[r][p] = sums[r * P + p];
-  for (uint32_t i = 0; i < groups; ++i, block += P, x += 8)
-    UNROLL for (int r = 0; r < R; ++r) {
+  for (uint32_t i = 0; i < groups; ++i, block += P, x += 8) UNROLL for (int r = 0; r < R; ++r) {
       const __m512i s = broadcast4(x + static_cast<size_t>(r) * a.x_stride);
       UNROLL for (int p = 0; p < P; ++p) dot2(acc[r][p], block[p], s);
     }
@@ -107,8 +111,7 @@ void many_rows(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel) {
   for (uint32_t from = 0; from < all; from += kBlock) {
     const uint32_t groups = all - from < kBlock ? all - from : kBlock;
     const char* w = static_cast<const char*>(a.w) + panel * a.w_stride + from * size_t{64};
-    for (uint32_t i = 0; i < groups; ++i)
-      UNROLL for (uint32_t p = 0; p < P; ++p) {
+    for (uint32_t i = 0; i < groups; ++i) UNROLL for (uint32_t p = 0; p < P; ++p) {
         const Group g = decode<kE4M3>(w + i * size_t{64} + p * a.w_stride);
         block[0][i * P + p] = g.even;
         block[1][i * P + p] = g.odd;
@@ -119,7 +122,9 @@ void many_rows(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel) {
     for (uint32_t half = 0; half < 2; ++half)
       for (uint32_t r = 0; r < rows;) {
         const uint32_t left = rows - r;
-        (left >= 4 ? many_tile<4, P> : left >= 2 ? many_tile<2, P> : many_tile<1, P>)(a, x + r * a.x_stride + half * 4, block[half], groups, sums[half] + r * P);
+        (left >= 4   ? many_tile<4, P>
+         : left >= 2 ? many_tile<2, P>
+                     : many_tile<1, P>)(a, x + r * a.x_stride + half * 4, block[half], groups, sums[half] + r * P);
         r += left >= 4 ? 4 : left >= 2 ? 2 : 1;
       }
   }

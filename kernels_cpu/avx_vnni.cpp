@@ -11,7 +11,8 @@ namespace {
 // acc += dot of 4 unsigned bytes of u with 4 signed bytes of s, per lane. GCC 12 copies accumulators around the intrinsic.
 INLINE void dot4(__m256i& acc, __m256i u, __m256i s) { asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc) : "x"(u), "x"(s)); }
 
-// Group i of four inputs of a panel as unsigned bytes: eight-bit codes with their sign bit flipped, four-bit codes as they are stored, + 8 or + their zero point.
+// Group i of four inputs of a panel as unsigned bytes: eight-bit codes with their sign bit flipped, four-bit codes as they are stored, + 8
+// or + their zero point.
 template <Codes kCodes>
 INLINE __m256i unsigned_codes(const int8_t* w, int i, int half) {
   if (kCodes == kBytes) return _mm256_xor_si256(load32(w + i * 64 + half * 32), _mm256_set1_epi8(-128));
@@ -19,8 +20,8 @@ INLINE __m256i unsigned_codes(const int8_t* w, int i, int half) {
   return _mm256_and_si256(i % 2 ? _mm256_srli_epi16(v, 4) : v, _mm256_set1_epi8(15));
 }
 
-// R rows by one panel over the whole k; sums start at what takes back the codes' offset. scale_step: bytes from one group's weight scales to the
-// next, 0 for format i8.
+// R rows by one panel over the whole k; sums start at what takes back the codes' offset. scale_step: bytes from one group's weight scales
+// to the next, 0 for format i8.
 template <int R, Codes kCodes, bool kF16>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step) {
   constexpr int kChains = R == 1 ? 2 : 1;
@@ -40,8 +41,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
       dot[r][half][0] = kCodes == kNibblesZero ? zero_sum(w_scale, half, sum) : _mm256_set1_epi32(kCodes == kNibbles ? sum / 16 : sum);
       if (kChains == 2) dot[r][half][kChains - 1] = _mm256_setzero_si256();
     }
-    for (const int8_t* end = x + group; x != end; x += 16, w += kCodes == kBytes ? 256 : 128)
-      UNROLL for (int i = 0; i < 4; ++i) {
+    for (const int8_t* end = x + group; x != end; x += 16, w += kCodes == kBytes ? 256 : 128) UNROLL for (int i = 0; i < 4; ++i) {
         const __m256i u0 = unsigned_codes<kCodes>(w, i, 0), u1 = unsigned_codes<kCodes>(w, i, 1);
         UNROLL for (int r = 0; r < R; ++r) {
           const __m256i s = broadcast4(x + static_cast<size_t>(r) * a.x_stride + i * 4);
@@ -51,7 +51,8 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
       }
     const V ws = load_scales<kF16>(w_scale);
     UNROLL for (int r = 0; r < R; ++r) {
-      if (kChains == 2) UNROLL for (int half = 0; half < 2; ++half) dot[r][half][0] = _mm256_add_epi32(dot[r][half][0], dot[r][half][kChains - 1]);
+      if (kChains == 2)
+        UNROLL for (int half = 0; half < 2; ++half) dot[r][half][0] = _mm256_add_epi32(dot[r][half][0], dot[r][half][kChains - 1]);
       const V d = {_mm256_cvtepi32_ps(dot[r][0][0]), _mm256_cvtepi32_ps(dot[r][1][0])};
       acc[r] = fma(d, mul(ws, all(x_scale[static_cast<size_t>(r) * a.x_groups])), acc[r]);
     }
@@ -65,21 +66,26 @@ INLINE void start_rows(float (*acc)[4][16]) {
 }
 template <int R>
 INLINE void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y) {
-  UNROLL for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (uint32_t p = 0; p < 4; ++p) finish_at(a, y + p * 16, panel + p, load(acc[r][p]));
+  UNROLL for (int r = 0; r < R; ++r, y += a.y_stride) UNROLL for (uint32_t p = 0; p < 4; ++p)
+      finish_at(a, y + p * 16, panel + p, load(acc[r][p]));
 }
 
 template <bool kF16>
-INLINE void fill_scales(const char* w_scale, float* to) { store(to, load_scales<kF16>(w_scale)); }
+INLINE void fill_scales(const char* w_scale, float* to) {
+  store(to, load_scales<kF16>(w_scale));
+}
 
 template <Codes kCodes>
 void fill_codes(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to) {
   __m256i offset[2];  // of bytes unsigned_codes() did it
   UNROLL for (int half = 0; half < 2; ++half) {
     offset[half] = _mm256_set1_epi8(kCodes == kBytes ? 0 : 120);
-    if (kCodes == kNibblesZero) offset[half] = _mm256_sub_epi8(_mm256_set1_epi8(-128), _mm256_mullo_epi32(zeros(w_scale, half), _mm256_set1_epi32(0x01010101)));
+    if (kCodes == kNibblesZero)
+      offset[half] = _mm256_sub_epi8(_mm256_set1_epi8(-128), _mm256_mullo_epi32(zeros(w_scale, half), _mm256_set1_epi32(0x01010101)));
   }
   for (uint32_t i = 0; i < n; i += 16, w += kCodes == kBytes ? 256 : 128, to += 1024)
-    UNROLL for (int j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(to + j / 2 * 256 + j % 2 * 32), _mm256_add_epi8(unsigned_codes<kCodes>(w, j / 2, j % 2), offset[j % 2]));
+    UNROLL for (int j = 0; j < 8; ++j) _mm256_store_si256(reinterpret_cast<__m256i*>(to + j / 2 * 256 + j % 2 * 32),
+                                                          _mm256_add_epi8(unsigned_codes<kCodes>(w, j / 2, j % 2), offset[j % 2]));
 }
 
 struct Vnni {
@@ -102,7 +108,8 @@ struct Vnni {
             ask += 64;
           }
           UNROLL for (int i = 0; i < 4; ++i) {
-            const __m256i u0 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 256)), u1 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 256 + 32));
+            const __m256i u0 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 256)),
+                          u1 = _mm256_load_si256(reinterpret_cast<const __m256i*>(wi + i * 256 + 32));
             UNROLL for (int r = 0; r < R; ++r) {
               const __m256i s = broadcast4(xi + static_cast<size_t>(r) * x_stride + i * 4);
               dot4(dot[r][0], u0, s);
@@ -127,7 +134,9 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
   for (; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m;) {
       const uint32_t left = a.m - row, rows = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-      (rows == 4 ? int_tile<4, kCodes, kF16> : rows == 2 ? int_tile<2, kCodes, kF16> : int_tile<1, kCodes, kF16>)(a, row, panel, scale_step);
+      (rows == 4   ? int_tile<4, kCodes, kF16>
+       : rows == 2 ? int_tile<2, kCodes, kF16>
+                   : int_tile<1, kCodes, kF16>)(a, row, panel, scale_step);
       row += rows;
     }
 }
@@ -142,20 +151,16 @@ uint64_t peak_int8(uint64_t n) {
   __m256i acc[12];
   UNROLL for (int i = 0; i < 12; ++i) acc[i] = _mm256_set1_epi32(i);
   const __m256i u = _mm256_set1_epi8(3), s = _mm256_set1_epi8(-5);
-  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 12; ++j) asm volatile("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc[j]) : "x"(u), "x"(s));
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 12; ++j) asm volatile("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc[j]) : "x"(u), "x"(s));
   UNROLL for (int i = 0; i < 12; ++i) asm volatile("" ::"x"(acc[i]));
   return n * 12 * 32;
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_I8, 1, gemm_i8, peak_int8},
-    {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},
-    {LINNET_I4G128, 1, gemm_i4, peak_int8},
-    {LINNET_I4G64, 1, gemm_i4, peak_int8},
-    {LINNET_I4G32, 1, gemm_i4, peak_int8},
-    {LINNET_I4G128Z, 1, gemm_i4_zero, peak_int8},
+    {LINNET_I8, 1, gemm_i8, peak_int8},        {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},   {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
+    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8}, {LINNET_I4G128, 1, gemm_i4, peak_int8},       {LINNET_I4G64, 1, gemm_i4, peak_int8},
+    {LINNET_I4G32, 1, gemm_i4, peak_int8},     {LINNET_I4G128Z, 1, gemm_i4_zero, peak_int8},
 };
 
 }  // namespace

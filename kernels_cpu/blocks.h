@@ -1,6 +1,7 @@
-// Many rows by integer weights, for tiers whose products take unsigned weights: of four panels as many inputs as stay in the first-level cache are made
-// unsigned bytes once, whatever their format, and all rows go by. Neither signs nor nibbles cost anything per row; sums of floats wait in memory for the
-// next inputs, in the order of scalar.cpp. Included by avx512.h and avx_vnni.cpp, each compiled with its own flags; so everything here has internal linkage.
+// Many rows by integer weights, for tiers whose products take unsigned weights: of four panels as many inputs as stay in the first-level
+// cache are made unsigned bytes once, whatever their format, and all rows go by. Neither signs nor nibbles cost anything per row; sums of
+// floats wait in memory for the next inputs, in the order of scalar.cpp. Included by avx512.h and avx_vnni.cpp, each compiled with its own
+// flags; so everything here has internal linkage.
 #pragma once
 #include <immintrin.h>
 
@@ -9,12 +10,13 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kBlockK = 256;      // inputs; a multiple of all groups
-constexpr uint32_t kBlockRows = 132;   // at most
-constexpr uint32_t kBlockLeast = 26;   // from so many rows on one tile at least is of six, as the tile that fills a block on the way is
+constexpr uint32_t kBlockK = 256;     // inputs; a multiple of all groups
+constexpr uint32_t kBlockRows = 132;  // at most
+constexpr uint32_t kBlockLeast = 26;  // from so many rows on one tile at least is of six, as the tile that fills a block on the way is
 
 struct Block {
-  alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 32 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128; then [4][16] scales
+  alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 32 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128;
+                                                             // then [4][16] scales
   alignas(64) float acc[kBlockRows][4][16];
 };
 
@@ -24,13 +26,14 @@ struct BlockTile {
   size_t x_stride;
   const int32_t* sum128;  // of a row the first group's
   const float* scale;
-  size_t x_groups;  // from a row's sum128 and scale to the next one's
-  uint8_t* w;       // of a Block
+  size_t x_groups;         // from a row's sum128 and scale to the next one's
+  uint8_t* w;              // of a Block
   size_t n, groups, rest;  // inputs per group, a multiple of 16, and how many groups; inputs of the last group, where it is shorter
   float (*acc)[4][16];
   float* y;
   size_t y_stride;
-  const char* ask;       // the next block's lines, to be asked for: one for every 16 inputs, since more at once would hold up what comes from the second-level cache
+  const char* ask;  // the next block's lines, to be asked for: one for every 16 inputs, since more at once would hold up what comes from
+                    // the second-level cache
   const int8_t* source;  // of a tile that fills w, and asks for nothing: bytes of the first of four panels, source_stride apart
   size_t source_stride;
 };
@@ -39,13 +42,14 @@ struct BlockTile {
 struct BlockStep {
   uint32_t panel;
   bool first, last;
-  uint32_t y_from, y_to;  // panels whose y is asked for: with many rows y comes from beyond the caches, and all at once would hold up the rest
-  uint32_t asking;        // tiles that ask for lines of the same panel
+  uint32_t y_from,
+      y_to;         // panels whose y is asked for: with many rows y comes from beyond the caches, and all at once would hold up the rest
+  uint32_t asking;  // tiles that ask for lines of the same panel
   size_t asked, to_next;  // bytes a tile asks for, and from a panel's last ones to those of the next panel
 };
 
-// Of the including file: a group's scales as floats; its n inputs of a panel as unsigned bytes, of every four inputs 256 bytes behind those of the last; sums of
-// R rows set to zero; sums of R rows brought to y, as GemmArgs says.
+// Of the including file: a group's scales as floats; its n inputs of a panel as unsigned bytes, of every four inputs 256 bytes behind those
+// of the last; sums of R rows set to zero; sums of R rows brought to y, as GemmArgs says.
 template <bool kF16>
 void fill_scales(const char* w_scale, float* to);
 template <Codes kCodes>
@@ -55,12 +59,14 @@ void start_rows(float (*acc)[4][16]);
 template <int R>
 void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y);
 
-// Whether weights of format i4g128z, code - zero point, are bytes: where some zero point is above 128, which no packer writes, they are not.
+// Whether weights of format i4g128z, code - zero point, are bytes: where some zero point is above 128, which no packer writes, they are
+// not.
 inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
   __m128i most = _mm_setzero_si128();
   for (uint32_t p = 0; p < a.n_panels; ++p) {
     const char* at = static_cast<const char*>(a.w_scale) + p * a.w_scale_stride + 32;
-    for (uint32_t k = 0; k < a.k; k += a.x_group, at += scale_step) most = _mm_max_epu8(most, _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
+    for (uint32_t k = 0; k < a.k; k += a.x_group, at += scale_step)
+      most = _mm_max_epu8(most, _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)));
   }
   return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(most, _mm_set1_epi8(-128)), _mm_set1_epi8(-128))) == 0xFFFF;
 }

@@ -7,7 +7,8 @@
 namespace linnet {
 namespace {
 
-// Scores of one row from its logits, in place. Softmax: exp(x - max) divided by 16 partial sums by index % 16, added up by a tree, as all rows are.
+// Scores of one row from its logits, in place. Softmax: exp(x - max) divided by 16 partial sums by index % 16, added up by a tree, as all
+// rows are.
 void scores(const Worker& w, const Router& r, float* x) {
   const uint32_t n = r.n_experts;
   if (r.sigmoid) {
@@ -142,8 +143,8 @@ void cpu_route(const Worker& w, const Router& r, const Capacity& capacity, float
   });
 }
 
-void cpu_combine(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
-                 size_t gate_stride, bool accumulate, float* y) {
+void cpu_combine(const Worker& w, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh,
+                 const float* shared, const float* gate, size_t gate_stride, bool accumulate, float* y) {
   for_rows(w, m, [&](uint32_t row) {
     float* to = y + row * stride;
     if (!accumulate) std::memset(to, 0, n * sizeof *to);

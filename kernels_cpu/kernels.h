@@ -1,8 +1,8 @@
 // KernelTable: what one instruction set offers to the CPU backend. scalar.cpp states the arithmetic; every other tier gives
 // the same bits.
 //
-// A tier's file includes only this header, those beside it, its intrinsics and C headers of the system, and everything in it is static but the
-// table: an inline function from a shared header, compiled with AVX-512 flags, could be the copy that the linker keeps.
+// A tier's file includes only this header, those beside it, its intrinsics and C headers of the system, and everything in it is static but
+// the table: an inline function from a shared header, compiled with AVX-512 flags, could be the copy that the linker keeps.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 
 namespace linnet {
 
-// Memory that is read next, for kernels that can ask for it line by line between their products: from `at` on, which they move, up to `until` or less than
-// a tile's worth behind it. A core waits for few lines at a time, and many asked for at once hold up the kernel's own.
+// Memory that is read next, for kernels that can ask for it line by line between their products: from `at` on, which they move, up to
+// `until` or less than a tile's worth behind it. A core waits for few lines at a time, and many asked for at once hold up the kernel's own.
 struct Fetch {
   const uint8_t *at, *until;
 };
@@ -34,8 +34,8 @@ struct GemmArgs {
   uint32_t x_group;         // inputs per group: 128, 64 or 32, as W's format has it (format.h); attention's FP8 keys are i8 in groups of 32
   const void* w;            // panels as format.h lays them out
   size_t w_stride;          // bytes between panels
-  const void* w_scale;      // f32 or f16 [w_groups][16] per panel, each 16 of i4g128z with 16 bytes of zero points behind; f32, f16, bf16: none
-  size_t w_scale_stride;    // bytes between the scales of two panels
+  const void* w_scale;  // f32 or f16 [w_groups][16] per panel, each 16 of i4g128z with 16 bytes of zero points behind; f32, f16, bf16: none
+  size_t w_scale_stride;  // bytes between the scales of two panels
   float* y;
   size_t y_stride;    // floats between rows
   const float* bias;  // [n_panels * 16] or NULL
@@ -49,7 +49,8 @@ struct GemmKernel {
   linnet_format w;
   uint32_t exact;  // 1: the bits of scalar.cpp
   void (*run)(const GemmArgs*);
-  // For benches: a register-only loop of the multiply that bounds this entry (amx: with the scales of its sums, which pass through memory); `n` rounds, returns the number of multiply-adds done.
+  // For benches: a register-only loop of the multiply that bounds this entry (amx: with the scales of its sums, which pass through memory);
+  // `n` rounds, returns the number of multiply-adds done.
   uint64_t (*peak)(uint64_t n);
 };
 
@@ -75,8 +76,8 @@ enum CpuBit : uint64_t {
 // One tier. Null members are inherited from the next weaker tier that has them.
 struct KernelTable {
   linnet_isa isa = LINNET_ISA_AUTO;
-  uint64_t required = 0;  // CpuBit mask: all must be present
-  uint32_t by_name = 0;             // 1: taken only where it is asked for
+  uint64_t required = 0;             // CpuBit mask: all must be present
+  uint32_t by_name = 0;              // 1: taken only where it is asked for
   const char* (*start)() = nullptr;  // makes what its kernels use, at every choice of it; says why it cannot
   const GemmKernel* gemm = nullptr;
   uint32_t n_gemm = 0;
@@ -100,8 +101,8 @@ struct KernelTable {
   void (*silu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // GELU by tanh, which is a sigmoid: y = (g / (1 + exp((g * -2 sqrt(2 / pi)) * fmaf(g * 0.044715, g, 1)))) * u.
   void (*gelu_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
-  // GELU by the error function: z = |g| * 0.70710678, t = 1 / fmaf(z, 0.5, 1), h = (t * 0.5) * exp(fmaf(-z, z, P(t))), which is erfc(z) / 2;
-  // y = (g * (g > 0 ? 1 - h : h)) * u.
+  // GELU by the error function: z = |g| * 0.70710678, t = 1 / fmaf(z, 0.5, 1), h = (t * 0.5) * exp(fmaf(-z, z, P(t))), which is erfc(z) /
+  // 2; y = (g * (g > 0 ? 1 - h : h)) * u.
   void (*gelu_erf_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
   // y = (1 / (1 + exp(-g))) * u.
   void (*sigmoid_mul_row)(const float* g, const float* u, uint32_t n, float* y) = nullptr;
@@ -112,11 +113,12 @@ struct KernelTable {
   // Rotates pairs (a, b) by (cos, sin): a' = fmaf(a, cos, -(b * sin)), b' = fmaf(b, cos, a * sin).
   // interleaved = 0: pair i is (x[i], x[i + n_pairs]); 1: (x[2i], x[2i + 1]).
   void (*rope_row)(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) = nullptr;
-  // One block of attention for one row, of which tokens from..to - 1 count (from < to). s[t] = s[t] * scale; where slope is not 0 (ALiBi) then
-  // s[t] = fmaf(slope, t - origin, s[t]), origin being the row's own place as the block counts, an integer below 2^24; where cap > 0
-  // cap * tanh(s / cap), with z = exp(-2 |x|), tanh(x) = +-(1 - z) / (1 + z); *m = max, of zeros the positive; e[t] = exp(s[t] - m); *l = 16 partial sums by
-  // t % 16, tree 8-4-2-1. s becomes e, and zeros elsewhere up to n_pad (a multiple of 16, <= 256).
-  void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch* next) = nullptr;  // next: or NULL
+  // One block of attention for one row, of which tokens from..to - 1 count (from < to). s[t] = s[t] * scale; where slope is not 0 (ALiBi)
+  // then s[t] = fmaf(slope, t - origin, s[t]), origin being the row's own place as the block counts, an integer below 2^24; where cap > 0
+  // cap * tanh(s / cap), with z = exp(-2 |x|), tanh(x) = +-(1 - z) / (1 + z); *m = max, of zeros the positive; e[t] = exp(s[t] - m); *l =
+  // 16 partial sums by t % 16, tree 8-4-2-1. s becomes e, and zeros elsewhere up to n_pad (a multiple of 16, <= 256).
+  void (*softmax_block)(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m,
+                        float* l, Fetch* next) = nullptr;  // next: or NULL
   // p = e * v_scale per token, then to 14 bits: amax = max p; inv = amax > 1e-30f ? 16383 / amax : 0;
   // c = rint(p * inv) clamped to 0..16383; hi = c >> 7, lo = c & 127. Returns amax / 16383. n is a multiple of 16.
   float (*planes)(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch* next) = nullptr;
@@ -126,12 +128,12 @@ struct KernelTable {
                   const float* p_scale, float* acc, size_t acc_stride, Fetch* next) = nullptr;
   // The same on pages of floats: acc = 0; for t in order: acc = fmaf(e[r][t], (float)v[t][j], acc). e: (rows, 256), finite.
   // pages[i]: f32, f16, bf16 [d/16][16 tokens][16]. A row's bits do not depend on `rows`, nor on pages where its e is zero.
-  void (*attn_pv_float)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc,
-                        size_t acc_stride) = nullptr;
+  void (*attn_pv_float)(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels,
+                        float* acc, size_t acc_stride) = nullptr;
   // q = +-table[code & 127], minus where the code's top bit is set. table: 0..127; aligned to 64; n is a multiple of 64; q may be codes.
   void (*byte_table)(const int8_t table[128], const uint8_t* codes, size_t n, int8_t* q) = nullptr;
-  // Channels of a K page as panels of P times V: n panels of 16 channels by 16 tokens, of 1, 2 or 4 bytes each. k: [n * 4][16 tokens][4 channels] bytes,
-  // else [n * 16 channels][16 tokens]; v: pages of attn_pv and attn_pv_float.
+  // Channels of a K page as panels of P times V: n panels of 16 channels by 16 tokens, of 1, 2 or 4 bytes each. k: [n * 4][16 tokens][4
+  // channels] bytes, else [n * 16 channels][16 tokens]; v: pages of attn_pv and attn_pv_float.
   void (*turn_panels)(uint32_t bytes, const void* k, uint32_t n, void* v) = nullptr;
   // y = fmaf(x, b, y * a).
   void (*merge_row)(float* y, const float* x, uint32_t n, float a, float b) = nullptr;
@@ -149,6 +151,7 @@ struct KernelTable {
 };
 
 // One per tier's file; registry.cpp knows which of them this build has.
-extern const KernelTable scalar_table, avx2_table, avx_vnni_table, avx512_table, avx512_vnni_table, avx512_bf16_table, amx_table, neon_table, neon_dotprod_table, neon_i8mm_table, onednn_table, neon_bf16_table;
+extern const KernelTable scalar_table, avx2_table, avx_vnni_table, avx512_table, avx512_vnni_table, avx512_bf16_table, amx_table,
+    neon_table, neon_dotprod_table, neon_i8mm_table, onednn_table, neon_bf16_table;
 
 }  // namespace linnet

@@ -13,7 +13,9 @@ struct Place {
   size_t byte;  // of the first of 64
   uint32_t shift;
 };
-Place place_of(uint32_t bits, uint32_t row, uint32_t page) { return bits == 4 ? Place{row * size_t{kRow}, 4 * page} : Place{row / 2 * size_t{kRow}, 4 * (row % 2) + 2 * page}; }
+Place place_of(uint32_t bits, uint32_t row, uint32_t page) {
+  return bits == 4 ? Place{row * size_t{kRow}, 4 * page} : Place{row / 2 * size_t{kRow}, 4 * (row % 2) + 2 * page};
+}
 
 // Plain vectors of 16-bit numbers: every compiler and CPU has them. Bytes of even and odd numbers stand in halves of lanes.
 using Lanes = uint16_t __attribute__((vector_size(16)));
@@ -40,7 +42,8 @@ void unpack_row(const uint8_t* codes, const Lines& lines, uint8_t* out, uint8_t*
   for (uint32_t j = 0; j < kRow; j += sizeof(Lanes)) {
     Lanes w;
     std::memcpy(&w, codes + j, sizeof w);
-    const Lanes even = lines.low[0] + lines.step[0] * (w >> kShift & kMask), odd = lines.low[1] + lines.step[1] * (w >> (8 + kShift) & kMask);
+    const Lanes even = lines.low[0] + lines.step[0] * (w >> kShift & kMask),
+                odd = lines.low[1] + lines.step[1] * (w >> (8 + kShift) & kMask);
     const Lanes rounded = (even + 128) >> 8 | ((odd + 128) & 0xFF00), left = (even & 0xFF) | odd << 8;
     std::memcpy(out + j, &rounded, sizeof rounded);
     if (kRest) std::memcpy(rest + j, &left, sizeof left);
@@ -73,7 +76,8 @@ void pack_keys(const KvLayout& packed, const KvLayout& from, const uint8_t* cons
     uint16_t scale = 0;
     for (uint32_t t = 0; t < kGroupPositions; ++t) {
       uint16_t half;
-      std::memcpy(&half, pages[t / kPagePositions] + from.k_scale_at + (g * kPagePositions + t % kPagePositions) * sizeof half, sizeof half);
+      std::memcpy(&half, pages[t / kPagePositions] + from.k_scale_at + (g * kPagePositions + t % kPagePositions) * sizeof half,
+                  sizeof half);
       ratio[t] = f16_to_f32(half);
       if (!(ratio[t] > top)) continue;
       top = ratio[t];
@@ -100,7 +104,8 @@ void pack_keys(const KvLayout& packed, const KvLayout& from, const uint8_t* cons
       ranges[d] = static_cast<uint8_t>(range);
       for (uint32_t t = 0; t < kGroupPositions; ++t) {
         const Place to = place_of(bits, d / 4, t / kPagePositions);
-        group[to.byte + t % kPagePositions * 4 + d % 4] |= static_cast<uint8_t>(code_of(x[t] - static_cast<float>(least), static_cast<float>(range), most) << to.shift);
+        group[to.byte + t % kPagePositions * 4 + d % 4] |=
+            static_cast<uint8_t>(code_of(x[t] - static_cast<float>(least), static_cast<float>(range), most) << to.shift);
       }
     }
   }
@@ -132,7 +137,8 @@ void pack_values(const KvLayout& packed, const KvLayout& from, const uint8_t* co
       for (uint32_t d = g * 32; d < end; ++d) {
         const int code = static_cast<int8_t>(page[from.v_at + row(d) * size_t{kRow} + at(d)]);
         const Place to = place_of(bits, row(d), t / kPagePositions);
-        group[packed.v_at + to.byte + at(d)] |= static_cast<uint8_t>(code_of(static_cast<float>(code - low), static_cast<float>(high - low), most) << to.shift);
+        group[packed.v_at + to.byte + at(d)] |=
+            static_cast<uint8_t>(code_of(static_cast<float>(code - low), static_cast<float>(high - low), most) << to.shift);
       }
     }
   }
@@ -164,7 +170,8 @@ void kivi_unpack(const KvLayout& packed, const KvLayout& to, const uint8_t* grou
     uint16_t scale;
     std::memcpy(&scale, k_ranges + packed.k_rows * 4 + g * sizeof scale, sizeof scale);
     for (uint32_t p = 0; p < kGroupPages; ++p)
-      for (uint32_t t = 0; t < kPagePositions; ++t) std::memcpy(pages[p] + to.k_scale_at + (g * kPagePositions + t) * sizeof scale, &scale, sizeof scale);
+      for (uint32_t t = 0; t < kPagePositions; ++t)
+        std::memcpy(pages[p] + to.k_scale_at + (g * kPagePositions + t) * sizeof scale, &scale, sizeof scale);
   }
 
   const uint32_t n = packed.k_groups * kGroupPositions;
@@ -173,7 +180,8 @@ void kivi_unpack(const KvLayout& packed, const KvLayout& to, const uint8_t* grou
     for (uint32_t p = 0; p < kGroupPages; ++p) {
       const uint32_t token = r / 8 * kGroupPositions + p * kPagePositions + r % 4 * 4;  // the first of four, in r's group of channels
       const Place from = place_of(v_bits, r, p);
-      unpack_row<false>(group + packed.v_at + from.byte, v_bits, from.shift, lines_of(v_lows + token, v_ranges + token, v_bits), pages[p] + to.v_at + r * size_t{kRow}, nullptr);
+      unpack_row<false>(group + packed.v_at + from.byte, v_bits, from.shift, lines_of(v_lows + token, v_ranges + token, v_bits),
+                        pages[p] + to.v_at + r * size_t{kRow}, nullptr);
     }
   for (uint32_t t = 0; t < kGroupPositions; ++t) {
     uint16_t half;

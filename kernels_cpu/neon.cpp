@@ -45,7 +45,8 @@ INLINE Vi round_clamped(V v, V lo, V hi) {
   return r;
 }
 INLINE int8x16_t narrow(Vi c) {
-  return vcombine_s8(vmovn_s16(vcombine_s16(vmovn_s32(c.v[0]), vmovn_s32(c.v[1]))), vmovn_s16(vcombine_s16(vmovn_s32(c.v[2]), vmovn_s32(c.v[3]))));
+  return vcombine_s8(vmovn_s16(vcombine_s16(vmovn_s32(c.v[0]), vmovn_s32(c.v[1]))),
+                     vmovn_s16(vcombine_s16(vmovn_s32(c.v[2]), vmovn_s32(c.v[3]))));
 }
 
 void codes(const float* x, uint32_t n, float inv, int8_t* q) {
@@ -96,7 +97,7 @@ void bf16_row(const float* x, uint32_t k, uint16_t* y) {
       h[j] = vshrn_n_u32(vbslq_u32(vceqq_f32(v.v[j], v.v[j]), rounded, quiet), 16);
     }
     UNROLL for (int j = 0; j < 4; j += 2)
-      vst1q_u8(reinterpret_cast<uint8_t*>(y + i + j * 4), vqtbl1q_u8(vreinterpretq_u8_u16(vcombine_u16(h[j], h[j + 1])), order));
+        vst1q_u8(reinterpret_cast<uint8_t*>(y + i + j * 4), vqtbl1q_u8(vreinterpretq_u8_u16(vcombine_u16(h[j], h[j + 1])), order));
   }
 }
 
@@ -271,8 +272,8 @@ INLINE V soft_cap(V v, float cap) {
   }
   z = exp16(z);
   const float32x4_t one = vdupq_n_f32(1.0f);
-  UNROLL for (int j = 0; j < 4; ++j)
-    r.v[j] = vmulq_n_f32(vbslq_f32(vdupq_n_u32(0x80000000u), x.v[j], vdivq_f32(vsubq_f32(one, z.v[j]), vaddq_f32(one, z.v[j]))), cap);
+  UNROLL for (int j = 0; j < 4; ++j) r.v[j] =
+      vmulq_n_f32(vbslq_f32(vdupq_n_u32(0x80000000u), x.v[j], vdivq_f32(vsubq_f32(one, z.v[j]), vaddq_f32(one, z.v[j]))), cap);
   return r;
 }
 
@@ -281,7 +282,8 @@ INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
   return fma(all(slope), sub(add(load(kFirst), all(static_cast<float>(i))), all(origin)), v);
 }
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch*) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m,
+                   float* l, Fetch*) {
   const float32x4_t nothing = vdupq_n_f32(-__builtin_inff());
   V max = {{nothing, nothing, nothing, nothing}}, sum = all(0.0f);
   uint32x4_t mask[4], less[4];
@@ -303,7 +305,8 @@ void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float s
     V e = exp16(sub(load(s + i), all(*m)));
     lanes(to - i, mask);
     lanes(from > i ? from - i : 0, less);
-    UNROLL for (int j = 0; j < 4; ++j) e.v[j] = vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(e.v[j]), vbicq_u32(mask[j], less[j])));
+    UNROLL for (int j = 0; j < 4; ++j) e.v[j] =
+        vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(e.v[j]), vbicq_u32(mask[j], less[j])));
     store(s + i, e);
     sum = add(sum, e);
   }
@@ -362,7 +365,8 @@ struct Bf16 {
   static constexpr size_t kBytes = 2;
   static INLINE V load16(const char* p) {
     V r;
-    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(p) + i * 4), 16));
+    UNROLL for (int i = 0; i < 4; ++i) r.v[i] =
+        vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(p) + i * 4), 16));
     return r;
   }
 };
@@ -382,8 +386,8 @@ void float_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
   for (uint32_t i = 0; i < a.k; ++i) {
     UNROLL for (int p = 0; p < P; ++p) {
       const V wv = W::load16(w + static_cast<size_t>(p) * a.w_stride + i * 16 * W::kBytes);
-      UNROLL for (int r = 0; r < R; ++r)
-        acc[r][p] = times(wv, *reinterpret_cast<const float*>(x + static_cast<size_t>(r) * a.x_stride + i * size_t{4}), acc[r][p]);
+      UNROLL for (int r = 0; r < R; ++r) acc[r][p] =
+          times(wv, *reinterpret_cast<const float*>(x + static_cast<size_t>(r) * a.x_stride + i * size_t{4}), acc[r][p]);
     }
   }
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
@@ -414,15 +418,14 @@ void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
     uint32x4_t four[4];
     float32x4_t xv[R];  // inputs 0 2 1 3
     UNROLL for (int q = 0; q < 4; ++q) four[q] = vreinterpretq_u32_u8(vld1q_u8(w + q * 16));
-    UNROLL for (int r = 0; r < R; ++r)
-      xv[r] = vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)), 16));
+    UNROLL for (int r = 0; r < R; ++r) xv[r] =
+        vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)), 16));
     UNROLL for (int j = 0; j < 4; ++j) UNROLL for (int q = 0; q < 4; ++q) {
       const float32x4_t wv = vreinterpretq_f32_u32(from_f8<kE4M3>(four[q], j));
-      UNROLL for (int r = 0; r < R; ++r)
-        acc[r].v[q] = j == 0   ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 0)
-                      : j == 1 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 2)
-                      : j == 2 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 1)
-                               : vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 3);
+      UNROLL for (int r = 0; r < R; ++r) acc[r].v[q] = j == 0   ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 0)
+                                                       : j == 1 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 2)
+                                                       : j == 2 ? vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 1)
+                                                                : vfmaq_laneq_f32(acc[r].v[q], wv, xv[r], 3);
     }
   }
   const V scale = load(reinterpret_cast<const float*>(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride));
@@ -449,8 +452,7 @@ void pv_float_tile(const float* e, const void* const* pages, uint32_t n_pages, u
   UNROLL for (int r = 0; r < R; ++r) sum[r] = all(0.0f);
   for (uint32_t i = 0; i < n_pages; ++i, e += 16) {
     const char* v = static_cast<const char*>(pages[i]) + panel * Load::kPanelBytes;
-    for (uint32_t t = 0; t < 16; t += 4)
-      UNROLL for (uint32_t j = 0; j < 4; ++j) {
+    for (uint32_t t = 0; t < 16; t += 4) UNROLL for (uint32_t j = 0; j < 4; ++j) {
         const V vv = Load::token(v, t, j);
         UNROLL for (int r = 0; r < R; ++r) sum[r] = fma(all(e[static_cast<uint32_t>(r) * 256 + t + j]), vv, sum[r]);
       }
@@ -467,7 +469,8 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
   for (uint32_t d = 0; d < d_panels; ++d)
     for (uint32_t r = 0; r < rows;) {
       const uint32_t step = rows - r >= 4 ? 4 : 1;
-      (step == 4 ? pv_float_tile<Load, 4> : pv_float_tile<Load, 1>)(e + r * size_t{256}, pages, n_pages, d, acc + r * acc_stride + d * size_t{16}, acc_stride);
+      (step == 4 ? pv_float_tile<Load, 4> : pv_float_tile<Load, 1>)(e + r * size_t{256}, pages, n_pages, d,
+                                                                    acc + r * acc_stride + d * size_t{16}, acc_stride);
       r += step;
     }
 }
@@ -499,18 +502,21 @@ void turn_panels(uint32_t bytes, const void* k, uint32_t n, void* v) {
         for (int t = 0; t < 4; ++t) vst1q_u8(to + t * 64 + d * 16, vqtbl1q_u8(vld1q_u8(from + d * 64 + t * 16), four));
     } else if (bytes == 2) {
       for (int d = 0; d < 16; d += 8)
-        for (int t = 0; t < 16; t += 8) turn_2(reinterpret_cast<const uint16_t*>(from) + d * 16 + t, reinterpret_cast<uint16_t*>(to) + t * 16 + d);
+        for (int t = 0; t < 16; t += 8)
+          turn_2(reinterpret_cast<const uint16_t*>(from) + d * 16 + t, reinterpret_cast<uint16_t*>(to) + t * 16 + d);
     } else {
       for (int d = 0; d < 16; d += 4)
-        for (int t = 0; t < 16; t += 4) turn_4(reinterpret_cast<const float*>(from) + d * 16 + t, reinterpret_cast<float*>(to) + t * 16 + d);
+        for (int t = 0; t < 16; t += 4)
+          turn_4(reinterpret_cast<const float*>(from) + d * 16 + t, reinterpret_cast<float*>(to) + t * 16 + d);
     }
   }
 }
 
-void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
-  (v == LINNET_F32      ? pv_float<Wide<F32>>
-   : v == LINNET_F16    ? pv_float<Wide<F16>>
-                        : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels,
+                   float* acc, size_t acc_stride) {
+  (v == LINNET_F32   ? pv_float<Wide<F32>>
+   : v == LINNET_F16 ? pv_float<Wide<F16>>
+                     : pv_float<Wide<Bf16>>)(e, rows, pages, n_pages, d_panels, acc, acc_stride);
 }
 
 void byte_table(const int8_t* table, const uint8_t* codes, size_t n, int8_t* q) {
@@ -531,8 +537,8 @@ uint64_t peak_int8(uint64_t n) {
   const int8x16_t a = vdupq_n_s8(3), b = vdupq_n_s8(-5);
   UNROLL for (int i = 0; i < 8; ++i) acc[i] = vdupq_n_s32(i);
   for (uint64_t i = 0; i < n; ++i)
-    UNROLL for (int j = 0; j < 8; ++j)
-      asm volatile("smull %1.8h, %2.8b, %3.8b\n\tsmlal2 %1.8h, %2.16b, %3.16b\n\tsadalp %0.4s, %1.8h" : "+w"(acc[j]), "=&w"(t[j]) : "w"(a), "w"(b));
+    UNROLL for (int j = 0; j < 8; ++j) asm volatile(
+        "smull %1.8h, %2.8b, %3.8b\n\tsmlal2 %1.8h, %2.16b, %3.16b\n\tsadalp %0.4s, %1.8h" : "+w"(acc[j]), "=&w"(t[j]) : "w"(a), "w"(b));
   UNROLL for (int i = 0; i < 8; ++i) asm volatile("" ::"w"(acc[i]));
   return n * 8 * 16;
 }
@@ -551,24 +557,19 @@ uint64_t peak_f32(uint64_t n) {
   float32x4_t acc[16];
   UNROLL for (int i = 0; i < 16; ++i) acc[i] = vdupq_n_f32(0.0f);
   const float32x4_t a = vdupq_n_f32(0.5f), b = vdupq_n_f32(0.25f);
-  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 16; ++j) asm volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(acc[j]) : "w"(a), "w"(b));
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 16; ++j) asm volatile("fmla %0.4s, %1.4s, %2.4s" : "+w"(acc[j]) : "w"(a), "w"(b));
   UNROLL for (int i = 0; i < 16; ++i) asm volatile("" ::"w"(acc[i]));
   return n * 16 * 4;
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>, peak_f32},
-    {LINNET_F16, 1, gemm_float<F16>, peak_f32},
-    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
-    {LINNET_I8, 1, Int::i8, peak_int8},
-    {LINNET_I8G128, 1, Int::i8_f32, peak_int8},
-    {LINNET_I8G64, 1, Int::i8_f32, peak_int8},
-    {LINNET_I8G32, 1, Int::i8_f16, peak_int8},
-    {LINNET_I4G128, 1, Int::i4, peak_int8},
-    {LINNET_I4G64, 1, Int::i4, peak_int8},
-    {LINNET_I4G32, 1, Int::i4, peak_int8},
-    {LINNET_I4G128Z, 1, Int::i4_zero, peak_int8},
-    {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
+    {LINNET_F32, 1, gemm_float<F32>, peak_f32},   {LINNET_F16, 1, gemm_float<F16>, peak_f32},
+    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32}, {LINNET_I8, 1, Int::i8, peak_int8},
+    {LINNET_I8G128, 1, Int::i8_f32, peak_int8},   {LINNET_I8G64, 1, Int::i8_f32, peak_int8},
+    {LINNET_I8G32, 1, Int::i8_f16, peak_int8},    {LINNET_I4G128, 1, Int::i4, peak_int8},
+    {LINNET_I4G64, 1, Int::i4, peak_int8},        {LINNET_I4G32, 1, Int::i4, peak_int8},
+    {LINNET_I4G128Z, 1, Int::i4_zero, peak_int8}, {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
     {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
 };
 

@@ -1,5 +1,5 @@
-// What the NEON tiers share: sixteen lanes as four registers, and the integer matrix kernels over a way to multiply bytes (Dot). Included by
-// neon*.cpp alone, each compiled with its own flags; so everything here has internal linkage.
+// What the NEON tiers share: sixteen lanes as four registers, and the integer matrix kernels over a way to multiply bytes (Dot). Included
+// by neon*.cpp alone, each compiled with its own flags; so everything here has internal linkage.
 #pragma once
 #include <arm_neon.h>
 #include <stddef.h>
@@ -33,11 +33,11 @@ INLINE void store(float* p, V x, uint32_t n = 16) {
   UNROLL for (int i = 0; i < 4; ++i) vst1q_f32(to + i * 4, x.v[i]);
   if (n < 16) __builtin_memcpy(p, tail, n * sizeof(float));
 }
-#define LINNET_EACH(name, expression)                              \
-  INLINE V name(V x, V y) {                                        \
-    V r;                                                           \
-    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = expression;        \
-    return r;                                                      \
+#define LINNET_EACH(name, expression)                       \
+  INLINE V name(V x, V y) {                                 \
+    V r;                                                    \
+    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = expression; \
+    return r;                                               \
   }
 LINNET_EACH(add, vaddq_f32(x.v[i], y.v[i]))
 LINNET_EACH(sub, vsubq_f32(x.v[i], y.v[i]))
@@ -60,13 +60,14 @@ INLINE void finish(const GemmArgs& a, size_t row, uint32_t panel, V acc) {
   store(y, a.accumulate ? add(load(y), r) : r);
 }
 
-// The bits of FP8 input `input` of four outputs as f32: its seven bits lie at the top of an f32's exponent and mantissa, and an exact product puts
-// the exponent right, subnormals included. The upper half is the bf16.
+// The bits of FP8 input `input` of four outputs as f32: its seven bits lie at the top of an f32's exponent and mantissa, and an exact
+// product puts the exponent right, subnormals included. The upper half is the bf16.
 template <bool kE4M3>
 INLINE uint32x4_t from_f8(uint32x4_t four, int input) {
   constexpr int kDown = kE4M3 ? 4 : 3;
   const uint32x4_t at_top = vshlq_u32(four, vdupq_n_s32(24 - 8 * input));
-  const uint32x4_t u = vandq_u32(vreinterpretq_u32_s32(vshrq_n_s32(vreinterpretq_s32_u32(at_top), kDown)), vdupq_n_u32(kE4M3 ? 0x87F00000u : 0x8FE00000u));
+  const uint32x4_t u =
+      vandq_u32(vreinterpretq_u32_s32(vshrq_n_s32(vreinterpretq_s32_u32(at_top), kDown)), vdupq_n_u32(kE4M3 ? 0x87F00000u : 0x8FE00000u));
   const uint32x4_t magnitude = vbicq_u32(u, vdupq_n_u32(0x80000000u));
   const uint32x4_t special = kE4M3 ? vceqq_u32(magnitude, vdupq_n_u32(0x07F00000u)) : vcgeq_u32(magnitude, vdupq_n_u32(0x0F800000u));
   const float32x4_t f = vmulq_n_f32(vreinterpretq_f32_u32(u), kE4M3 ? 0x1p120f : 0x1p112f);
@@ -102,7 +103,8 @@ INLINE Pair load_pair(const uint8_t* w, int q) {
   return {vreinterpretq_s8_u8(vld1q_u8(w + q * 16)), vreinterpretq_s8_u8(vld1q_u8(w + 64 + q * 16))};
 }
 
-constexpr uint32_t kBlockK = 256;     // inputs; a multiple of all groups: a panel's weights, 4 KiB, stay in the first-level cache while the rows go by
+constexpr uint32_t kBlockK =
+    256;  // inputs; a multiple of all groups: a panel's weights, 4 KiB, stay in the first-level cache while the rows go by
 constexpr uint32_t kBlockRows = 132;  // at most
 
 // Which inputs: `n` from `from` on, whole groups but at the end.
@@ -110,8 +112,9 @@ struct Part {
   uint32_t from, n;
 };
 
-// R rows by one panel by some inputs, kQuarters of its quarters at a time, as many as sums fit in the registers. scale_step: bytes from one group's weight
-// scales to the next, 0 for format i8. acc[r * 4]: a row's sums before and after, in memory, since the registers are the inner loop's.
+// R rows by one panel by some inputs, kQuarters of its quarters at a time, as many as sums fit in the registers. scale_step: bytes from one
+// group's weight scales to the next, 0 for format i8. acc[r * 4]: a row's sums before and after, in memory, since the registers are the
+// inner loop's.
 template <class Dot, int R, int kQuarters, Codes kCodes, bool kF16>
 void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, Part part, size_t scale_step, float (*acc)[16]) {
   constexpr size_t kEight = kCodes == kBytes ? 128 : 64;  // bytes of 8 inputs
@@ -133,11 +136,10 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, Part part, size_t
       for (const int8_t *xq = x, *end = x + group; xq != end; xq += 16, wq += 2 * kEight) {
         int8x16_t xv[R];
         UNROLL for (int r = 0; r < R; ++r) xv[r] = vld1q_s8(xq + static_cast<size_t>(r) * a.x_stride);
-        UNROLL for (int half = 0; half < 2; ++half)
-          UNROLL for (int q = first; q < first + kQuarters; ++q) {
-            const Pair p = load_pair<kCodes>(wq + static_cast<size_t>(half) * kEight, q);
-            UNROLL for (int r = 0; r < R; r += Dot::kRows) dot[r / Dot::kRows].add(q, half, p, xv + r);
-          }
+        UNROLL for (int half = 0; half < 2; ++half) UNROLL for (int q = first; q < first + kQuarters; ++q) {
+          const Pair p = load_pair<kCodes>(wq + static_cast<size_t>(half) * kEight, q);
+          UNROLL for (int r = 0; r < R; r += Dot::kRows) dot[r / Dot::kRows].add(q, half, p, xv + r);
+        }
       }
       UNROLL for (int r = 0; r < R; ++r) {
         const float xs = x_scale[static_cast<size_t>(r) * a.x_groups];
@@ -160,11 +162,12 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, Part part, size_t
     for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, load(acc[r * 4]));
 }
 
-// One multiplies for a row alone, Many for 2 and R rows (R a power of two). More than R rows go by a part of a panel's inputs at a time, which
-// stays in the first-level cache, and by four panels before the next part, so that x comes from beyond the second-level one less often.
+// One multiplies for a row alone, Many for 2 and R rows (R a power of two). More than R rows go by a part of a panel's inputs at a time,
+// which stays in the first-level cache, and by four panels before the next part, so that x comes from beyond the second-level one less
+// often.
 template <class One, class Many, int R, int kQuarters, Codes kCodes, bool kF16>
 void gemm_int(const GemmArgs* args, size_t scale_step) {
-  using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, Part, size_t, float (*)[16]);
+  using Tile = void (*)(const GemmArgs&, uint32_t, uint32_t, Part, size_t, float(*)[16]);
   const GemmArgs& a = *args;
   const uint32_t k = (a.k + 31) / 32 * 32, most = a.m > R ? kBlockK : k;
   alignas(16) float acc[kBlockRows * 4][16];  // [row][panel]
@@ -178,9 +181,12 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
             const uint32_t left = to - row;
             uint32_t rows = 1;
             Tile tile = int_tile<One, 1, 4, kCodes, kF16>;
-            if (left >= R) rows = R, tile = int_tile<Many, R, kQuarters, kCodes, kF16>;
-            else if (R > 4 && left >= 4) rows = 4, tile = int_tile<Many, R < 4 ? R : 4, 4, kCodes, kF16>;
-            else if (left >= 2) rows = 2, tile = int_tile<Many, 2, 4, kCodes, kF16>;
+            if (left >= R)
+              rows = R, tile = int_tile<Many, R, kQuarters, kCodes, kF16>;
+            else if (R > 4 && left >= 4)
+              rows = 4, tile = int_tile < Many, R < 4 ? R : 4, 4, kCodes, kF16 > ;
+            else if (left >= 2)
+              rows = 2, tile = int_tile<Many, 2, 4, kCodes, kF16>;
             tile(a, row, panel + p, part, scale_step, acc + (row - from) * 4 + p);
             row += rows;
           }
@@ -210,12 +216,12 @@ void attn_pv_by(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_
       Dot dot[2 / Dot::kRows];
       for (uint32_t i = 0; i < n_pages; ++i) {
         const uint8_t* v = reinterpret_cast<const uint8_t*>(pages[i]) + d * size_t{256};
-        const int8x16_t xv[2] = {vreinterpretq_s8_u8(vld1q_u8(hi + r * size_t{256} + i * 16)), vreinterpretq_s8_u8(vld1q_u8(lo + r * size_t{256} + i * 16))};
-        UNROLL for (int half = 0; half < 2; ++half)
-          UNROLL for (int q = 0; q < 4; ++q) {
-            const Pair p = load_pair<kBytes>(v + half * 128, q);
-            UNROLL for (int j = 0; j < 2; j += Dot::kRows) dot[j / Dot::kRows].add(q, half, p, xv + j);
-          }
+        const int8x16_t xv[2] = {vreinterpretq_s8_u8(vld1q_u8(hi + r * size_t{256} + i * 16)),
+                                 vreinterpretq_s8_u8(vld1q_u8(lo + r * size_t{256} + i * 16))};
+        UNROLL for (int half = 0; half < 2; ++half) UNROLL for (int q = 0; q < 4; ++q) {
+          const Pair p = load_pair<kBytes>(v + half * 128, q);
+          UNROLL for (int j = 0; j < 2; j += Dot::kRows) dot[j / Dot::kRows].add(q, half, p, xv + j);
+        }
       }
       float* out = acc + r * acc_stride + d * size_t{16};
       UNROLL for (int q = 0; q < 4; ++q) {

@@ -1,5 +1,5 @@
-// NEON of 32-bit ARM (Cortex-A7, A15 and later), bit-equal to scalar.cpp. Its NEON flushes denormals, so floats stay in the VFP: scalar.cpp's own
-// code with hardware for fmaf, which the baseline lacks; only products of codes are vectors.
+// NEON of 32-bit ARM (Cortex-A7, A15 and later), bit-equal to scalar.cpp. Its NEON flushes denormals, so floats stay in the VFP:
+// scalar.cpp's own code with hardware for fmaf, which the baseline lacks; only products of codes are vectors.
 #if !defined(__ARM_NEON) || !defined(__ARM_FEATURE_FMA)
 #error "neon32.cpp needs -mfpu=neon-vfpv4"
 #endif
@@ -21,7 +21,8 @@ inline void add(Sums& s, int q, int8x16_t w, int8x8_t x) {
 }
 inline void total(const Sums& s, int32_t dot[16]) {
   for (int q = 0; q < 4; ++q)
-    for (int half = 0; half < 2; ++half) vst1_s32(dot + q * 4 + half * 2, vpadd_s32(vget_low_s32(s.of[q][half]), vget_high_s32(s.of[q][half])));
+    for (int half = 0; half < 2; ++half)
+      vst1_s32(dot + q * 4 + half * 2, vpadd_s32(vget_low_s32(s.of[q][half]), vget_high_s32(s.of[q][half])));
 }
 inline int8x8_t four(const void* x) {  // four inputs, twice
   int32_t word;
@@ -62,7 +63,7 @@ void gemm_codes(const GemmArgs* args) {
         for (uint32_t j = 0; j < 16; ++j) {
           if (kCodes == kNibbles) dot[j] += sum128 / 16;
           if (kCodes == kNibblesZero) dot[j] += sum128 / 128 * static_cast<const uint8_t*>(w_scale)[g * size_t{48} + 32 + j];
-          const float scale = scale_at<kF16, kCodes == kNibblesZero>(w_scale, kGroups ? g : 0, static_cast<int>(j));
+          const float scale = scale_at < kF16, kCodes == kNibblesZero > (w_scale, kGroups ? g : 0, static_cast<int>(j));
           acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale * x_scale, acc[j]);
         }
       }
@@ -71,8 +72,8 @@ void gemm_codes(const GemmArgs* args) {
   }
 }
 
-void attn_pv_codes(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels, const float* p_scale, float* acc,
-                   size_t acc_stride, Fetch*) {
+void attn_pv_codes(const uint8_t* hi, const uint8_t* lo, uint32_t rows, const int8_t* const* pages, uint32_t n_pages, uint32_t d_panels,
+                   const float* p_scale, float* acc, size_t acc_stride, Fetch*) {
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t d = 0; d < d_panels; ++d) {
       Sums sums[2] = {};

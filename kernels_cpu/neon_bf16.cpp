@@ -1,4 +1,5 @@
-// NEON with bf16: FP8 weights times bf16 rows. Not the bits of scalar.cpp: the instruction adds in pairs, rounds to odd and flushes subnormals.
+// NEON with bf16: FP8 weights times bf16 rows. Not the bits of scalar.cpp: the instruction adds in pairs, rounds to odd and flushes
+// subnormals.
 #if !defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
 #error "neon_bf16.cpp needs -march=armv8.2-a+bf16"
 #endif
@@ -17,8 +18,8 @@ INLINE Group decode(const uint8_t* w) {
   Group g;
   UNROLL for (int q = 0; q < 4; ++q) {
     const uint32x4_t four = vreinterpretq_u32_u8(vld1q_u8(w + q * 16));
-    UNROLL for (int half = 0; half < 2; ++half)
-      g.pair[half][q] = vreinterpretq_bf16_u32(vsriq_n_u32(from_f8<kE4M3>(four, half + 2), from_f8<kE4M3>(four, half), 16));
+    UNROLL for (int half = 0; half < 2; ++half) g.pair[half][q] =
+        vreinterpretq_bf16_u32(vsriq_n_u32(from_f8<kE4M3>(four, half + 2), from_f8<kE4M3>(four, half), 16));
   }
   return g;
 }
@@ -28,9 +29,12 @@ template <int R>
 INLINE void add_groups(const GemmArgs& a, const uint8_t* x, const Group* g, uint32_t groups, V* acc) {
   for (uint32_t i = 0; i < groups; ++i, x += 8) {
     bfloat16x4_t s[R];
-    UNROLL for (int r = 0; r < R; ++r) s[r] = vreinterpret_bf16_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)));
-    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int q = 0; q < 4; ++q) acc[r].v[q] = vbfdotq_lane_f32(acc[r].v[q], g[i].pair[0][q], s[r], 0);
-    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int q = 0; q < 4; ++q) acc[r].v[q] = vbfdotq_lane_f32(acc[r].v[q], g[i].pair[1][q], s[r], 1);
+    UNROLL for (int r = 0; r < R; ++r) s[r] =
+        vreinterpret_bf16_u16(vld1_u16(reinterpret_cast<const uint16_t*>(x + static_cast<size_t>(r) * a.x_stride)));
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int q = 0; q < 4; ++q) acc[r].v[q] =
+        vbfdotq_lane_f32(acc[r].v[q], g[i].pair[0][q], s[r], 0);
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int q = 0; q < 4; ++q) acc[r].v[q] =
+        vbfdotq_lane_f32(acc[r].v[q], g[i].pair[1][q], s[r], 1);
   }
 }
 
@@ -83,7 +87,8 @@ uint64_t peak_bf16(uint64_t n) {
   float32x4_t acc[16];
   UNROLL for (int i = 0; i < 16; ++i) acc[i] = vdupq_n_f32(0.0f);
   const bfloat16x8_t u = vreinterpretq_bf16_u16(vdupq_n_u16(0x3F01)), s = vreinterpretq_bf16_u16(vdupq_n_u16(0x3E81));
-  for (uint64_t i = 0; i < n; ++i) UNROLL for (int j = 0; j < 16; ++j) asm volatile("bfdot %0.4s, %1.8h, %2.8h" : "+w"(acc[j]) : "w"(u), "w"(s));
+  for (uint64_t i = 0; i < n; ++i)
+    UNROLL for (int j = 0; j < 16; ++j) asm volatile("bfdot %0.4s, %1.8h, %2.8h" : "+w"(acc[j]) : "w"(u), "w"(s));
   UNROLL for (int i = 0; i < 16; ++i) asm volatile("" ::"w"(acc[i]));
   return n * 16 * 8;
 }

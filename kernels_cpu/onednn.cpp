@@ -1,30 +1,31 @@
-// Prefill by oneDNN, for builds with -DLINNET_ONEDNN=ON and only where it is asked for by name: int8 products of many rows, one scale group at a
-// time. Dots are exact and the epilogue is linnet's, so the bits are scalar.cpp's. Few rows and odd panels go to avx512_vnni.
+// Prefill by oneDNN, for builds with -DLINNET_ONEDNN=ON and only where it is asked for by name: int8 products of many rows, one scale group
+// at a time. Dots are exact and the epilogue is linnet's, so the bits are scalar.cpp's. Few rows and odd panels go to avx512_vnni.
 //
-// oneDNN 2.x reads P16K4 (its tag BA16a16b4a) in its fast path only where the whole matrix is given: of a part along k it says that strides are
-// not its own and takes a reference loop. A scale group is such a part, so its codes are copied, 16 KiB at a time, into a buffer that stays in the
-// cache, and their sums are taken on the way. Calls of oneDNN allocate memory of its own.
+// oneDNN 2.x reads P16K4 (its tag BA16a16b4a) in its fast path only where the whole matrix is given: of a part along k it says that strides
+// are not its own and takes a reference loop. A scale group is such a part, so its codes are copied, 16 KiB at a time, into a buffer that
+// stays in the cache, and their sums are taken on the way. Calls of oneDNN allocate memory of its own.
 #if !defined(__AVX512VNNI__)
 #error "onednn.cpp needs the flags of avx512_vnni.cpp"
 #endif
-#include <oneapi/dnnl/dnnl.h>
 #include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
 
 #include "avx512.h"
 
 namespace linnet {
 namespace {
 
-constexpr uint32_t kRows = 64, kPanels = 8, kCols = kPanels * 16, kFewest = 48;  // a call's rows and outputs; with fewer rows than kFewest the rest of a call costs more
+constexpr uint32_t kRows = 64, kPanels = 8, kCols = kPanels * 16,
+                   kFewest = 48;  // a call's rows and outputs; with fewer rows than kFewest the rest of a call costs more
 constexpr uint32_t kMaxGroup = 128, kSlots = 64;
 
 // What one call needs; as many threads as there are slots compute at a time, others take avx512_vnni.
 struct Slot {
-  alignas(64) uint8_t x[kRows * kMaxGroup];          // (kRows, group): codes + 128
-  alignas(64) int8_t w[kCols * kMaxGroup];           // kPanels panels of (group)
-  alignas(64) int32_t dot[kRows * kCols];            // (kRows, kCols)
-  alignas(64) float acc[kRows * kCols];              // (kRows, kCols)
-  alignas(64) int32_t sum128[kCols];                 // 128 * sum of an output's codes
+  alignas(64) uint8_t x[kRows * kMaxGroup];  // (kRows, group): codes + 128
+  alignas(64) int8_t w[kCols * kMaxGroup];   // kPanels panels of (group)
+  alignas(64) int32_t dot[kRows * kCols];    // (kRows, kCols)
+  alignas(64) float acc[kRows * kCols];      // (kRows, kCols)
+  alignas(64) int32_t sum128[kCols];         // 128 * sum of an output's codes
   alignas(64) uint8_t scratch[16384];
   dnnl_stream_t stream;
   dnnl_exec_arg_t args[2][4];  // of each Product
@@ -54,12 +55,16 @@ bool make_product(dnnl_engine_t engine, uint32_t index) {
   const char* how = "";
   ok = ok && dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &how) == dnnl_success && __builtin_memcmp(how, "brg:", 4) == 0;
   const dnnl_memory_desc_t* scratch = ok ? dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0) : nullptr;
-  ok = ok && (!scratch || dnnl_memory_desc_get_size(scratch) <= sizeof g_slots[0].scratch) && dnnl_primitive_create(&g_products[index].primitive, desc) == dnnl_success;
+  ok = ok && (!scratch || dnnl_memory_desc_get_size(scratch) <= sizeof g_slots[0].scratch) &&
+       dnnl_primitive_create(&g_products[index].primitive, desc) == dnnl_success;
   for (uint32_t i = 0; ok && i < kSlots; ++i) {
     Slot& s = g_slots[i];
     dnnl_exec_arg_t* to = s.args[index];
-    const struct { int arg; const dnnl_memory_desc_t* desc; void* data; } all[4] = {
-        {DNNL_ARG_SRC, &x, s.x}, {DNNL_ARG_WEIGHTS, &w, s.w}, {DNNL_ARG_DST, &y, s.dot}, {DNNL_ARG_SCRATCHPAD, scratch, s.scratch}};
+    const struct {
+      int arg;
+      const dnnl_memory_desc_t* desc;
+      void* data;
+    } all[4] = {{DNNL_ARG_SRC, &x, s.x}, {DNNL_ARG_WEIGHTS, &w, s.w}, {DNNL_ARG_DST, &y, s.dot}, {DNNL_ARG_SCRATCHPAD, scratch, s.scratch}};
     for (uint32_t j = 0; ok && j < 4; ++j) {
       to[j].arg = all[j].arg;
       ok = dnnl_memory_create(&to[j].memory, all[j].desc, engine, all[j].data) == dnnl_success;
@@ -76,7 +81,8 @@ bool make_all() {
   omp_set_num_threads(1);  // each of linnet's threads calls for itself
   dnnl_engine_t engine = nullptr;
   bool ok = dnnl_engine_create(&engine, dnnl_cpu, 0) == dnnl_success && make_product(engine, 0) && make_product(engine, 1);
-  for (uint32_t i = 0; ok && i < kSlots; ++i) ok = dnnl_stream_create(&g_slots[i].stream, engine, dnnl_stream_default_flags) == dnnl_success;
+  for (uint32_t i = 0; ok && i < kSlots; ++i)
+    ok = dnnl_stream_create(&g_slots[i].stream, engine, dnnl_stream_default_flags) == dnnl_success;
   omp_set_num_threads(threads);
   return ok;
 }
@@ -127,7 +133,8 @@ bool block(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel, uint3
     for (uint32_t r = 0; r < rows; ++r) {
       const uint8_t* x = static_cast<const uint8_t*>(a.x) + (row + r) * a.x_stride + from;
       for (uint32_t i = 0; i < n; i += 32)
-        _mm256_store_si256(reinterpret_cast<__m256i*>(s->x + r * group + i), _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)), _mm256_set1_epi8(-128)));
+        _mm256_store_si256(reinterpret_cast<__m256i*>(s->x + r * group + i),
+                           _mm256_xor_si256(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x + i)), _mm256_set1_epi8(-128)));
     }
     if (dnnl_primitive_execute(g_products[index].primitive, s->stream, 4, s->args[index]) != dnnl_success) return false;
     const float* x_scale = a.x_scale + row * size_t{a.x_groups} + g;
@@ -137,7 +144,8 @@ bool block(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel, uint3
       for (uint32_t r = 0; r < rows; ++r) {
         float* acc = s->acc + r * kCols + p * 16;
         const __m512 dot = _mm512_cvtepi32_ps(_mm512_sub_epi32(_mm512_load_si512(s->dot + r * kCols + p * 16), sum128));
-        _mm512_store_ps(acc, _mm512_fmadd_ps(dot, _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[size_t{r} * a.x_groups])), g ? _mm512_load_ps(acc) : _mm512_setzero_ps()));
+        _mm512_store_ps(acc, _mm512_fmadd_ps(dot, _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[size_t{r} * a.x_groups])),
+                                             g ? _mm512_load_ps(acc) : _mm512_setzero_ps()));
       }
     }
   }

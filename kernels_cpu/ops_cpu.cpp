@@ -9,17 +9,21 @@
 namespace linnet {
 namespace {
 
-// Row i of q, its n values from `from` on, which is a group's first one, from x. What makes a row calls this while it is in the first-level cache.
+// Row i of q, its n values from `from` on, which is a group's first one, from x. What makes a row calls this while it is in the first-level
+// cache.
 void quantize_row(const Worker& w, const float* x, uint32_t from, uint32_t n, uint32_t i, QuantRows* q) {
   uint8_t* to = q->q + i * q->stride;
   if (q->format == LINNET_BF16) return w.kernels->t.bf16_row(x, n, reinterpret_cast<uint16_t*>(to) + from);
   const size_t group = size_t{i} * q->groups + from / q->group;
-  if (!w.kernels->t.quantize_row(x, n, q->group, reinterpret_cast<int8_t*>(to) + from, q->scale + group, q->sum128 + group)) __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
+  if (!w.kernels->t.quantize_row(x, n, q->group, reinterpret_cast<int8_t*>(to) + from, q->scale + group, q->sum128 + group))
+    __atomic_store_n(w.not_finite, 1u, __ATOMIC_RELAXED);
 }
 void quantize_row(const Worker& w, const float* x, uint32_t k, uint32_t i, QuantRows* q) { quantize_row(w, x, 0, k, i, q); }
 
 void embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride) {
-  for_rows(w, m, [&](uint32_t i) { w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, static_cast<uint32_t>(tokens[i]), y + i * y_stride); });
+  for_rows(w, m, [&](uint32_t i) {
+    w.kernels->t.gather_row(table.format, table.panels, table.scales, table.n, table.k, static_cast<uint32_t>(tokens[i]), y + i * y_stride);
+  });
 }
 
 void norm_row(const Worker& w, const Norm& norm, const float* x, uint32_t n, float* y) {
@@ -43,8 +47,10 @@ void norm(const Worker& w, const float* x, size_t stride, const Norm& norm, uint
 void add(const Worker& w, float* y, float* x, size_t stride, const Norm& norm, float scale, uint32_t m, uint32_t n) {
   for_rows(w, m, [&](uint32_t i) {
     norm_row(w, norm, x + i * stride, n, x + i * stride);
-    if (scale == 0 || scale == 1) w.kernels->t.add_row(y + i * stride, x + i * stride, n);
-    else w.kernels->t.merge_row(y + i * stride, x + i * stride, n, 1.0f, scale);
+    if (scale == 0 || scale == 1)
+      w.kernels->t.add_row(y + i * stride, x + i * stride, n);
+    else
+      w.kernels->t.merge_row(y + i * stride, x + i * stride, n, 1.0f, scale);
   });
 }
 
@@ -82,8 +88,8 @@ void quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m, uint
   for_rows(w, m, [&](uint32_t i) { quantize_row(w, x + i * x_stride, k, i, q); });
 }
 
-// Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. `many` rows go by such groups at twice the speed; for few rows a single panel of
-// a small matrix is read about as fast as a piece is taken.
+// Panels of a matrix: four pieces a thread, of whole groups of four panels where there are enough. `many` rows go by such groups at twice
+// the speed; for few rows a single panel of a small matrix is read about as fast as a piece is taken.
 Pieces panel_pieces(const Worker& w, uint32_t n_panels, bool many) {
   const uint32_t unit = n_panels >= 8 * w.n || (many && n_panels % (4 * w.n) == 0) ? 4 : 1, units = (n_panels - 1) / unit + 1;
   const uint32_t most = many && unit == 1 ? units : 4 * w.n;
@@ -130,8 +136,8 @@ void run_panels(const Worker& w, const Matrix& mat, GemmArgs* a, size_t panel, u
   w.kernels->gemm[mat.format].run(a);
 }
 
-void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
-          float* y, size_t y_stride) {
+void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias,
+          bool accumulate, float* y, size_t y_stride) {
   if (m == 0) return;
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(mat.n) / kPanel);
   GemmArgs a = gemm_args(mat, x, x_stride, q, y_stride);
@@ -141,8 +147,8 @@ void gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, c
   for (Share panels; pieces.take(&panels);) run_panels(w, mat, &a, panels.from, panels.to - panels.from, bias, y + panels.from * kPanel);
 }
 
-void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y,
-            QuantRows* pair_q) {
+void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active,
+            const Pairs& pairs, bool weigh, float* y, QuantRows* pair_q) {
   for_rows(w, n_pairs, [&](uint32_t i) {
     const size_t row = pairs.from[i] / n_active;
     if (y) {
@@ -158,8 +164,8 @@ void gather(const Worker& w, const float* x, size_t stride, const QuantRows* q, 
   });
 }
 
-void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
-                  size_t y_stride) {
+void gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride,
+                  const QuantRows* q, const float* bias, float* y, size_t y_stride) {
   const uint32_t n_panels = mat.n / n_experts / kPanel;
   const GemmArgs all = gemm_args(mat, x, x_stride, q, y_stride);
   Pieces pieces = panel_pieces(w, n_experts * n_panels, false);  // as if all experts had rows: how many have is not known before
@@ -189,8 +195,8 @@ size_t cut_rows(QuantRows* q, uint8_t* mem, size_t stride, uint32_t groups) {
   return a.used();
 }
 
-void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y,
-                size_t y_stride, size_t y_head) {
+void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m,
+                uint32_t carry, float* y, size_t y_stride, size_t y_head) {
   const FormatRow& f = format_row(mat.format);
   const uint32_t tiles = static_cast<uint32_t>(div_up(m, kHeadRows)), n_panels = mat.n / n_heads / kPanel;
   QuantRows q;
@@ -213,13 +219,15 @@ void gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const floa
     }
 }
 
-void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& view) {
+void rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm,
+          const RopeView& view) {
   const KernelTable& t = w.kernels->t;
   for_rows(w, m * n_heads, [&](uint32_t i) {
     const uint32_t row = i / n_heads;
     float* head = x + row * stride + size_t{i % n_heads} * head_dim;
     if (norm.weight && norm.kind == kQkNormHead) t.rmsnorm_row(head, norm.weight, head_dim, norm.eps, head);
-    if (norm.weight && norm.kind == kQkNormLayer) t.layernorm_row(head, norm.weight + size_t{i % n_heads} * head_dim, nullptr, head_dim, norm.eps, head);
+    if (norm.weight && norm.kind == kQkNormLayer)
+      t.layernorm_row(head, norm.weight + size_t{i % n_heads} * head_dim, nullptr, head_dim, norm.eps, head);
     if (norm.weight && norm.kind == kQkNormLayerShared) t.layernorm_row(head, norm.weight, norm.bias, head_dim, norm.eps, head);
     if (view.n_pairs)
       t.rope_row(head, view.cos + size_t{row} * view.n_pairs, view.sin + size_t{row} * view.n_pairs, view.n_pairs, view.interleaved);
@@ -243,10 +251,15 @@ void clamp_row(float* gate, float* up, uint32_t n, float limit) {
 void act_row(const Worker& w, uint32_t act, float limit, float* gate, float* up, uint32_t n, float* y) {
   const KernelTable& t = w.kernels->t;
   if (act == kActSwigluClamped) clamp_row(gate, up, n, limit);
-  (act == kActGeluTanh ? t.gelu_mul_row : act == kActGeluErf ? t.gelu_erf_mul_row : act == kActRelu ? t.relu_mul_row : act == kActSigmoid ? t.sigmoid_mul_row : t.silu_mul_row)(gate, up, n, y);
+  (act == kActGeluTanh  ? t.gelu_mul_row
+   : act == kActGeluErf ? t.gelu_erf_mul_row
+   : act == kActRelu    ? t.relu_mul_row
+   : act == kActSigmoid ? t.sigmoid_mul_row
+                        : t.silu_mul_row)(gate, up, n, y);
 }
 
-void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y,
+             QuantRows* q) {
   for_rows(w, m, [&](uint32_t i) {
     act_row(w, act, limit, gate + i * stride, up ? up + i * stride : nullptr, n, y + i * stride);
     if (q) quantize_row(w, y + i * stride, n, i, q);
@@ -258,7 +271,8 @@ constexpr uint32_t kTileRows = 132, kTileCols = 128;
 uint32_t tile_rows(uint32_t m) { return m < kTileRows ? m : kTileRows; }
 
 // Rows `rows` by the outputs from `from` on.
-void gate_up_tile(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, Share rows, uint32_t from, QuantRows* to) {
+void gate_up_tile(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, Share rows, uint32_t from,
+                  QuantRows* to) {
   const uint32_t n = by.up.n - from < kTileCols ? by.up.n - from : kTileCols, m = rows.to - rows.from;
   float *products[2], *next = reinterpret_cast<float*>(w.scratch);  // each (m, kTileCols)
   const Matrix* const mats[2] = {&by.gate, &by.up};
@@ -279,7 +293,8 @@ void gate_up_tile(const Worker& w, const GateUp& by, const float* x, size_t x_st
   }
 }
 
-void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride, QuantRows* to) {
+void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
+             QuantRows* to) {
   if (!to || m <= kGateUpRows) {
     float* up = by.gate.panels ? y + m * stride : nullptr;
     if (up) gemm(w, by.gate, x, x_stride, q, m, by.gate_bias, false, y, stride);

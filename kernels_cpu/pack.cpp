@@ -113,8 +113,8 @@ float codes_i4(const float* x, size_t n, float scale, int32_t* q) {
   return total;
 }
 
-// The value of largest magnitude takes code -8 (the scale has its sign, turned), or a little less or more if that makes the squared error of
-// the whole group smaller.
+// The value of largest magnitude takes code -8 (the scale has its sign, turned), or a little less or more if that makes the squared error
+// of the whole group smaller.
 bool pack_i4(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, uint16_t* scales) {
   std::memset(panel, 0x88, panel_bytes(f.format, k));
   std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * 2);
@@ -151,7 +151,8 @@ bool pack_i4(const FormatRow& f, const float* rows, size_t stride, uint32_t n_ro
   return true;
 }
 
-// From the least to the largest, zero among them, in 15 steps, or in somewhat smaller ones if that makes the squared error of the group smaller.
+// From the least to the largest, zero among them, in 15 steps, or in somewhat smaller ones if that makes the squared error of the group
+// smaller.
 bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, void* scales) {
   std::memset(panel, 0, panel_bytes(f.format, k));
   std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale_bytes);
@@ -243,18 +244,23 @@ bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uin
       return pack_float(rows, stride, n_rows, k, static_cast<uint16_t*>(panel), f32_to_bf16,
                         [](uint16_t v) { return (v & 0x7FFFu) < 0x7F80u; });
     case LINNET_F8E4M3:
-    case LINNET_F8E5M2: return pack_f8(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<float*>(scales));
+    case LINNET_F8E5M2:
+      return pack_f8(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<float*>(scales));
     case LINNET_I4G128:
     case LINNET_I4G64:
-    case LINNET_I4G32: return pack_i4(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<uint16_t*>(scales));
-    case LINNET_I4G128Z: return pack_i4_zero(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), scales);
-    default: return format_known(f) && pack_i8(format_row(f), rows, stride, n_rows, k, static_cast<int8_t*>(panel), scales);
+    case LINNET_I4G32:
+      return pack_i4(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<uint16_t*>(scales));
+    case LINNET_I4G128Z:
+      return pack_i4_zero(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), scales);
+    default:
+      return format_known(f) && pack_i8(format_row(f), rows, stride, n_rows, k, static_cast<int8_t*>(panel), scales);
   }
 }
 
 bool pack_exact(Format f, uint32_t group, uint32_t bits, bool zeros) {
   const FormatRow& row = format_row(f);
-  return format_integer(f) && row.w_group != 0 && group % row.w_group == 0 && (row.bits == 8 || (bits == 4 && (row.scale_bytes == 3 || !zeros)));
+  return format_integer(f) && row.w_group != 0 && group % row.w_group == 0 &&
+         (row.bits == 8 || (bits == 4 && (row.scale_bytes == 3 || !zeros)));
 }
 
 void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales) {
@@ -271,8 +277,10 @@ void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t
       if (row.scale_bytes == 3) *zero_place(panel_scales, g, r) = zero;
       for (size_t i = g * row.w_group, end = i + row.w_group < k ? i + row.w_group : k; i < end; ++i) {
         const int8_t code = from.codes[r * k + i];
-        if (row.bits == 4) put_nibble(to, r, i, code + zero);
-        else to[i / 4 * 64 + r * 4 + i % 4] = static_cast<uint8_t>(code);
+        if (row.bits == 4)
+          put_nibble(to, r, i, code + zero);
+        else
+          to[i / 4 * 64 + r * 4 + i % 4] = static_cast<uint8_t>(code);
       }
     }
   }
@@ -287,19 +295,34 @@ void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, ui
     const size_t at = i * kPanel + r, byte = i / 4 * 64 + r * 4 + i % 4;
     float v;
     switch (f) {
-      case LINNET_F32: v = reinterpret_cast<const float*>(base)[at]; break;
-      case LINNET_F16: v = f16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]); break;
-      case LINNET_BF16: v = bf16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]); break;
-      case LINNET_F8E4M3: v = f8e4m3_to_f32(base[byte]); break;
-      case LINNET_F8E5M2: v = f8e5m2_to_f32(base[byte]); break;
+      case LINNET_F32:
+        v = reinterpret_cast<const float*>(base)[at];
+        break;
+      case LINNET_F16:
+        v = f16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]);
+        break;
+      case LINNET_BF16:
+        v = bf16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]);
+        break;
+      case LINNET_F8E4M3:
+        v = f8e4m3_to_f32(base[byte]);
+        break;
+      case LINNET_F8E5M2:
+        v = f8e5m2_to_f32(base[byte]);
+        break;
       case LINNET_I4G128:
       case LINNET_I4G64:
       case LINNET_I4G32:
-      case LINNET_I4G128Z: v = static_cast<float>((base[i / 8 * 64 + r * 4 + i % 4] >> (i & 4) & 15) - 8); break;
-      default: v = static_cast<float>(static_cast<int8_t>(base[byte])); break;
+      case LINNET_I4G128Z:
+        v = static_cast<float>((base[i / 8 * 64 + r * 4 + i % 4] >> (i & 4) & 15) - 8);
+        break;
+      default:
+        v = static_cast<float>(static_cast<int8_t>(base[byte]));
+        break;
     }
     if (info.scale_bytes) {
-      const uint8_t* s = static_cast<const uint8_t*>(scales) + (panel * groups + (info.w_group ? i / info.w_group : 0)) * kPanel * info.scale_bytes;
+      const uint8_t* s =
+          static_cast<const uint8_t*>(scales) + (panel * groups + (info.w_group ? i / info.w_group : 0)) * kPanel * info.scale_bytes;
       if (info.scale_bytes == 3) v += static_cast<float>(8 - s[32 + r]);
       v *= info.scale_bytes == 4 ? reinterpret_cast<const float*>(s)[r] : f16_to_f32(reinterpret_cast<const uint16_t*>(s)[r]);
     }

@@ -13,7 +13,8 @@ namespace linnet {
 //   i4g128z  per group: of ten f16 scales for the span of its values and zero, the one with the least squared error
 //   i4*  else, per group: of twelve f16 scales that give the largest value a code near -8, the one with the least squared error
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they are taken off.
+// Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they
+// are taken off.
 struct ExactRows {
   int8_t* codes;     // (n_rows, k)
   uint16_t* scales;  // (n_rows, ceil(k / group)) f16 bits

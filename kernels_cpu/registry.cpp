@@ -52,10 +52,12 @@ const KernelTable* const kTiers[] = {
 };
 constexpr uint32_t kTierCount = sizeof kTiers / sizeof kTiers[0];
 
-const char* const kIsaNames[] = {"auto", "scalar", "avx2", "avx_vnni", "avx512", "avx512_vnni", "avx512_bf16", "neon", "neon_dotprod", "neon_i8mm", "onednn", "neon_bf16", "amx"};
+const char* const kIsaNames[] = {"auto", "scalar",       "avx2",      "avx_vnni", "avx512",    "avx512_vnni", "avx512_bf16",
+                                 "neon", "neon_dotprod", "neon_i8mm", "onednn",   "neon_bf16", "amx"};
 constexpr uint32_t kIsaCount = sizeof kIsaNames / sizeof kIsaNames[0];
 
-const char* const kCpuBitNames[] = {"avx2", "fma", "f16c", "avx512f/bw/vl/dq", "avx512vnni", "neon", "dotprod", "i8mm", "avxvnni", "avx512vbmi", "avx512bf16", "bf16", "amx_int8"};
+const char* const kCpuBitNames[] = {"avx2", "fma",     "f16c",       "avx512f/bw/vl/dq", "avx512vnni", "neon",    "dotprod",
+                                    "i8mm", "avxvnni", "avx512vbmi", "avx512bf16",       "bf16",       "amx_int8"};
 
 bool allowed(const KernelTable& t, uint32_t mask) { return mask == 0 || (mask >> t.isa & 1u); }
 
@@ -135,9 +137,9 @@ uint64_t cpu_bits() {
   }
 #elif defined(__aarch64__) && defined(__linux__)
   const unsigned long caps = getauxval(AT_HWCAP), caps2 = getauxval(AT_HWCAP2);
-  if (caps >> 1 & 1) out |= kCpuNeon;      // HWCAP_ASIMD
-  if (caps >> 20 & 1) out |= kCpuDotprod;  // HWCAP_ASIMDDP
-  if (caps2 >> 13 & 1) out |= kCpuI8mm;    // HWCAP2_I8MM
+  if (caps >> 1 & 1) out |= kCpuNeon;        // HWCAP_ASIMD
+  if (caps >> 20 & 1) out |= kCpuDotprod;    // HWCAP_ASIMDDP
+  if (caps2 >> 13 & 1) out |= kCpuI8mm;      // HWCAP2_I8MM
   if (caps2 >> 14 & 1) out |= kCpuNeonBf16;  // HWCAP2_BF16
 #elif defined(__arm__) && defined(__linux__)
   const unsigned long caps = getauxval(AT_HWCAP);
@@ -169,8 +171,10 @@ Status kernels_resolve(uint32_t isa, uint32_t mask, Kernels* out, Error* err) {
     const KernelTable& t = *kTiers[i];
     if (!allowed(t, mask) || t.required & ~cpu || (isa == LINNET_ISA_AUTO ? t.by_name : t.isa != isa)) continue;
     const char* const no = t.start ? t.start() : nullptr;
-    if (no) refused = &t, why = no;
-    else best = &t;
+    if (no)
+      refused = &t, why = no;
+    else
+      best = &t;
   }
   if (!best) {
     if (refused) return fail(err, LINNET_UNSUPPORTED, "isa '", isa_name(refused->isa), "': ", why);

@@ -148,8 +148,8 @@ void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   }
 }
 
-// Half of erfc(z) for z = |g| / sqrt 2 by t = 1 / (1 + z / 2): ln(erfc(z) / t) + z^2 is a polynomial of degree 7 in t but for 4e-8, minimax by what GELU shows
-// of it. The whole is within 2e-7 * |g| of the exact value.
+// Half of erfc(z) for z = |g| / sqrt 2 by t = 1 / (1 + z / 2): ln(erfc(z) / t) + z^2 is a polynomial of degree 7 in t but for 4e-8, minimax
+// by what GELU shows of it. The whole is within 2e-7 * |g| of the exact value.
 void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
   for (uint32_t i = 0; i < n; ++i) {
     const float z = __builtin_fabsf(g[i]) * 0.70710678f, t = 1.0f / __builtin_fmaf(z, 0.5f, 1.0f);
@@ -208,7 +208,8 @@ void exp_row(float* x, uint32_t n) {
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m, float* l, Fetch*) {
+void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m,
+                   float* l, Fetch*) {
   float max[16], sum[16] = {};
   for (float& v : max) v = -__builtin_inff();
   for (uint32_t t = from; t < to; ++t) {
@@ -281,12 +282,17 @@ void pv_float(const float* e, uint32_t rows, const void* const* pages, uint32_t 
 }
 float same(float x) { return x; }
 
-void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels, float* acc, size_t acc_stride) {
+void attn_pv_float(linnet_format v, const float* e, uint32_t rows, const void* const* pages, uint32_t n_pages, uint32_t d_panels,
+                   float* acc, size_t acc_stride) {
   switch (v) {
-    case LINNET_F32: return pv_float<float, same>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
-    case LINNET_F16: return pv_float<uint16_t, from_f16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
-    case LINNET_BF16: return pv_float<uint16_t, from_bf16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
-    default: return;
+    case LINNET_F32:
+      return pv_float<float, same>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    case LINNET_F16:
+      return pv_float<uint16_t, from_f16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    case LINNET_BF16:
+      return pv_float<uint16_t, from_bf16>(e, rows, pages, n_pages, d_panels, acc, acc_stride);
+    default:
+      return;
   }
 }
 
@@ -348,7 +354,8 @@ void gemm_int(const GemmArgs* args) {
           for (uint32_t j = 0; j < 16; ++j) dot[j] += code_at<kCodes>(w, w_scale, g, i, j) * x[i];
         const float x_scale = a.x_scale[row * size_t{a.x_groups} + g];
         for (int j = 0; j < 16; ++j)
-          acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale_at<kF16, kCodes == kNibblesZero>(w_scale, kGroups ? g : 0, j) * x_scale, acc[j]);
+          acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale_at < kF16,
+                                  kCodes == kNibblesZero > (w_scale, kGroups ? g : 0, j) * x_scale, acc[j]);
       }
       store(a, row, panel, acc);
     }
@@ -388,7 +395,8 @@ void gemm_f8(const GemmArgs* args) {
       const uint16_t* x = reinterpret_cast<const uint16_t*>(static_cast<const char*>(a.x) + row * a.x_stride);
       float acc[16] = {};
       for (uint32_t i = 0; i < round_up(a.k, 32); ++i)
-        for (uint32_t j = 0; j < 16; ++j) acc[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), acc[j]);
+        for (uint32_t j = 0; j < 16; ++j)
+          acc[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), acc[j]);
       for (int j = 0; j < 16; ++j) acc[j] = acc[j] * scale_at<false>(w_scale, 0, j);
       store(a, row, panel, acc);
     }
@@ -397,13 +405,16 @@ void gemm_f8(const GemmArgs* args) {
 
 // One output of a matrix, by format: value(panel, i, j), inputs per scale (0: one for all), bytes of a scale (0: none).
 template <class Value>
-void gather(const void* panels, const void* scales, uint32_t k, uint32_t row, size_t panel_bytes, uint32_t group, int scale_bytes, float* y, Value value) {
+void gather(const void* panels, const void* scales, uint32_t k, uint32_t row, size_t panel_bytes, uint32_t group, int scale_bytes, float* y,
+            Value value) {
   const size_t panel = row / 16, j = row % 16, groups = group ? (k + group - 1) / group : 1;
   const uint8_t* w = static_cast<const uint8_t*>(panels) + panel * panel_bytes;
   for (uint32_t i = 0; i < k; ++i) {
     const size_t at = (panel * groups + (group ? i / group : 0)) * 16 + j;
     const float v = value(w, i, j);
-    y[i] = scale_bytes == 0 ? v : v * (scale_bytes == 2 ? from_f16(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at]);
+    y[i] = scale_bytes == 0
+               ? v
+               : v * (scale_bytes == 2 ? from_f16(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at]);
   }
 }
 
@@ -425,29 +436,43 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
         return v;
       });
     case LINNET_F16:
-      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y, [half](const uint8_t* w, size_t i, size_t j) { return from_f16(half(w, i, j)); });
+      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y,
+                    [half](const uint8_t* w, size_t i, size_t j) { return from_f16(half(w, i, j)); });
     case LINNET_BF16:
-      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y, [half](const uint8_t* w, size_t i, size_t j) { return from_bf16(half(w, i, j)); });
-    case LINNET_I8: return gather(panels, scales, k, row, bytes, 0, 4, y, i8);
-    case LINNET_I8G128: return gather(panels, scales, k, row, bytes, 128, 4, y, i8);
-    case LINNET_I8G64: return gather(panels, scales, k, row, bytes, 64, 4, y, i8);
-    case LINNET_I8G32: return gather(panels, scales, k, row, bytes, 32, 2, y, i8);
-    case LINNET_I4G128: return gather(panels, scales, k, row, bytes / 2, 128, 2, y, i4);
-    case LINNET_I4G64: return gather(panels, scales, k, row, bytes / 2, 64, 2, y, i4);
-    case LINNET_I4G32: return gather(panels, scales, k, row, bytes / 2, 32, 2, y, i4);
+      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y,
+                    [half](const uint8_t* w, size_t i, size_t j) { return from_bf16(half(w, i, j)); });
+    case LINNET_I8:
+      return gather(panels, scales, k, row, bytes, 0, 4, y, i8);
+    case LINNET_I8G128:
+      return gather(panels, scales, k, row, bytes, 128, 4, y, i8);
+    case LINNET_I8G64:
+      return gather(panels, scales, k, row, bytes, 64, 4, y, i8);
+    case LINNET_I8G32:
+      return gather(panels, scales, k, row, bytes, 32, 2, y, i8);
+    case LINNET_I4G128:
+      return gather(panels, scales, k, row, bytes / 2, 128, 2, y, i4);
+    case LINNET_I4G64:
+      return gather(panels, scales, k, row, bytes / 2, 64, 2, y, i4);
+    case LINNET_I4G32:
+      return gather(panels, scales, k, row, bytes / 2, 32, 2, y, i4);
     case LINNET_I4G128Z: {
       const size_t j = row % 16;
-      const uint8_t *w = static_cast<const uint8_t*>(panels) + row / 16 * (bytes / 2), *s = static_cast<const uint8_t*>(scales) + row / 16 * ((k + 127) / 128 * size_t{48});
-      for (uint32_t i = 0; i < k; ++i) y[i] = static_cast<float>(code_at<kNibblesZero>(w, s, i / 128, i, j)) * scale_at<true, true>(s, i / 128, static_cast<int>(j));
+      const uint8_t *w = static_cast<const uint8_t*>(panels) + row / 16 * (bytes / 2),
+                    *s = static_cast<const uint8_t*>(scales) + row / 16 * ((k + 127) / 128 * size_t{48});
+      for (uint32_t i = 0; i < k; ++i)
+        y[i] = static_cast<float>(code_at<kNibblesZero>(w, s, i / 128, i, j)) * scale_at<true, true>(s, i / 128, static_cast<int>(j));
       return;
     }
     case LINNET_F8E4M3:
-      return gather(panels, scales, k, row, bytes, 0, 4, y, [](const uint8_t* w, size_t i, size_t j) { return from_f8e4m3(w[i / 4 * 64 + j * 4 + i % 4]); });
+      return gather(panels, scales, k, row, bytes, 0, 4, y,
+                    [](const uint8_t* w, size_t i, size_t j) { return from_f8e4m3(w[i / 4 * 64 + j * 4 + i % 4]); });
     case LINNET_F8E5M2:
-      return gather(panels, scales, k, row, bytes, 0, 4, y, [](const uint8_t* w, size_t i, size_t j) { return from_f8e5m2(w[i / 4 * 64 + j * 4 + i % 4]); });
+      return gather(panels, scales, k, row, bytes, 0, 4, y,
+                    [](const uint8_t* w, size_t i, size_t j) { return from_f8e5m2(w[i / 4 * 64 + j * 4 + i % 4]); });
     case LINNET_KIVI4:
     case LINNET_KIVI2:
-    case LINNET_FORMAT_DEFAULT: return;
+    case LINNET_FORMAT_DEFAULT:
+      return;
   }
 }
 

@@ -1,4 +1,5 @@
-// The device side of models and sessions: opening the GPU, its memory, weights on their way there, queues, recorded passes. Nothing here knows what is computed.
+// The device side of models and sessions: opening the GPU, its memory, weights on their way there, queues, recorded passes. Nothing here
+// knows what is computed.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -14,7 +15,7 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kMaxRows = 64;  // of a recorded pass: sequences of a session
+constexpr uint32_t kMaxRows = 64;               // of a recorded pass: sequences of a session
 constexpr uint32_t kHistory = 4 * kSampleMost;  // tokens that penalties look back at, and room for new ones
 constexpr size_t kStagingHalf = size_t{4} << 20;
 constexpr uint64_t kDefaultBlock = uint64_t{256} << 20;
@@ -43,15 +44,15 @@ struct CudaSession {
   const CudaModel* model;
   Blocks blocks, pinned_blocks;
   // What the host writes for a pass, in pinned memory; queue.pass has the device's.
-  CudaSpan* spans;      // (n_sequences)
-  uint32_t* row_span;   // (n_chunk)
-  uint32_t* tables;     // (n_sequences, table_stride)
+  CudaSpan* spans;     // (n_sequences)
+  uint32_t* row_span;  // (n_chunk)
+  uint32_t* tables;    // (n_sequences, table_stride)
   uint32_t* not_finite;
   // Drawing: pinned, and the device's.
   CudaSampler *sampler, *on_sampler, *drawn_with;  // drawn_with: pinned, what the device has made of it
-  int32_t *history, *on_history;         // (kHistory)
+  int32_t *history, *on_history;                   // (kHistory)
   CudaSampleResult *result, *on_result;
-  float* kept;                           // (logits_stride) of the device
+  float* kept;  // (logits_stride) of the device
   uint32_t n_history;
   CuEvent drawn;
   CuEvent paced[2];
@@ -79,8 +80,8 @@ Status failed(const CudaDriver& d, CuResult result, const char* what, Error* err
   return fail(err, LINNET_DEVICE, "cuda: ", what, ": ", name, " (", result, ")");
 }
 // Fails the calling function, with what the driver says.
-#define LINNET_CUDA(driver, call, what)                                                             \
-  do {                                                                                              \
+#define LINNET_CUDA(driver, call, what)                                                                   \
+  do {                                                                                                    \
     if (const CuResult result = (driver)->call; result != 0) return failed(*(driver), result, what, err); \
   } while (false)
 
@@ -137,7 +138,8 @@ Status ready(CudaModel& m, const linnet_profile& profile, Error* err) {
   const Bound bound(m);
   if (bound.result) return failed(*m.driver, bound.result, "context", err);
   LINNET_CUDA(m.driver, module_load(&m.module, image->data), "kernels of this GPU");
-  for (uint32_t i = 0; i < kCudaKernels; ++i) LINNET_CUDA(m.driver, module_function(&m.kernels[i], m.module, kCudaKernelNames[i]), kCudaKernelNames[i]);
+  for (uint32_t i = 0; i < kCudaKernels; ++i)
+    LINNET_CUDA(m.driver, module_function(&m.kernels[i], m.module, kCudaKernelNames[i]), kCudaKernelNames[i]);
   for (uint32_t i = 0; i < kCudaKernels; ++i) {  // what a block may have beyond 48 KB has to be asked for
     int own = 0;
     LINNET_CUDA(m.driver, function_get(&own, kCuFuncShared, m.kernels[i]), kCudaKernelNames[i]);
@@ -152,10 +154,13 @@ Status map(CudaModel& m, const uint8_t* weights, size_t bytes, Error* err) {
   uint32_t integrated = 0;
   LINNET_TRY(attribute(m, kCuIntegrated, "kind of memory", &integrated, err));
   if (!integrated) return fail(err, LINNET_UNSUPPORTED, "cuda: cuda_zero_copy: the GPU has memory of its own");
-  const uintptr_t page = page_bytes(), first = reinterpret_cast<uintptr_t>(weights) / page * page, end = (reinterpret_cast<uintptr_t>(weights) + bytes + page - 1) / page * page;
+  const uintptr_t page = page_bytes(), first = reinterpret_cast<uintptr_t>(weights) / page * page,
+                  end = (reinterpret_cast<uintptr_t>(weights) + bytes + page - 1) / page * page;
   const Bound bound(m);
   if (bound.result) return failed(*m.driver, bound.result, "context", err);
-  if (const CuResult result = m.driver->host_register(reinterpret_cast<void*>(first), end - first, kCuHostRegisterMapped | kCuHostRegisterReadOnly); result != 0) {
+  if (const CuResult result =
+          m.driver->host_register(reinterpret_cast<void*>(first), end - first, kCuHostRegisterMapped | kCuHostRegisterReadOnly);
+      result != 0) {
     const char* name = nullptr;
     if (m.driver->error_name(result, &name) != 0 || !name) name = "?";
     return fail(err, LINNET_UNSUPPORTED, "cuda: cuda_zero_copy: the driver does not take the file's pages: ", name);
@@ -200,8 +205,10 @@ void release(void* model, Blocks* blocks, bool pinned) {
   CudaModel& m = model_of(model);
   const Bound bound(m);
   for (uint32_t i = 0; i < blocks->n; ++i)
-    if (pinned) m.driver->free_host(blocks->base[i]);
-    else m.driver->free(pointer(blocks->base[i]));
+    if (pinned)
+      m.driver->free_host(blocks->base[i]);
+    else
+      m.driver->free(pointer(blocks->base[i]));
   blocks->n = 0;
 }
 
@@ -224,7 +231,8 @@ Status alloc(void* model, Blocks* blocks, bool pinned, Error* err) {
     release(model, blocks, pinned);
     const char* name = nullptr;
     if (m.driver->error_name(result, &name) != 0 || !name) name = "?";
-    return fail(err, LINNET_DEVICE, "cuda: block ", i, " of ", n, " with ", bytes, " of ", total, " bytes of ", pinned ? "pinned" : "device", " memory: ", name);
+    return fail(err, LINNET_DEVICE, "cuda: block ", i, " of ", n, " with ", bytes, " of ", total, " bytes of ",
+                pinned ? "pinned" : "device", " memory: ", name);
   }
   return LINNET_OK;
 }
@@ -235,7 +243,8 @@ Status alloc(void* model, Blocks* blocks, bool pinned, Error* err) {
 void drop_pages(const uint8_t* from, size_t bytes) {
 #ifdef MADV_PAGEOUT
   const size_t page = page_bytes();
-  const uintptr_t first = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page, end = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
+  const uintptr_t first = (reinterpret_cast<uintptr_t>(from) + page - 1) / page * page,
+                  end = (reinterpret_cast<uintptr_t>(from) + bytes) / page * page;
   if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_PAGEOUT);
 #else
   (void)from, (void)bytes;
@@ -275,12 +284,14 @@ Status in_file(CudaModel& m, const void* from, const uint8_t** to, Error* err) {
 Status matrix(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Error* err) {
   CudaMatrix c{};
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(m->n) / kPanel);
-  const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)), scale = static_cast<size_t>(n_w_groups(m->format, m->k) * kPanel * format_row(m->format).scale_bytes);
+  const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)),
+               scale = static_cast<size_t>(n_w_groups(m->format, m->k) * kPanel * format_row(m->format).scale_bytes);
   // Panels and scales of a part are things of their own.
   const uint64_t limit = arena.block_limit(), most = panel > scale ? panel : scale;
   const uint64_t per_part = in_place ? n_panels : most <= limit ? limit / Blocks::kAlign * Blocks::kAlign / most : 0;
   if (per_part == 0 || div_up(n_panels, per_part) > kMaxMatrixParts)
-    return fail(err, LINNET_TOO_SMALL, "cuda: a matrix of ", m->n, " by ", m->k, " in ", format_name(m->format), " takes more than ", kMaxMatrixParts, " blocks of ", limit, " bytes of device memory");
+    return fail(err, LINNET_TOO_SMALL, "cuda: a matrix of ", m->n, " by ", m->k, " in ", format_name(m->format), " takes more than ",
+                kMaxMatrixParts, " blocks of ", limit, " bytes of device memory");
   c.format = m->format;
   c.n = m->n;
   c.k = m->k;
@@ -310,7 +321,8 @@ Status matrix(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Err
     if (scale) LINNET_TRY(upload(model_of(model), scales, static_cast<const uint8_t*>(m->scales) + first * scale, n * scale, err));
   }
   if (arena.counting()) return LINNET_OK;
-  if (CudaModel& of = model_of(model); of.fast && cuda_terms_bytes(m->format, m->k) > of.term_bytes) of.term_bytes = cuda_terms_bytes(m->format, m->k);
+  if (CudaModel& of = model_of(model); of.fast && cuda_terms_bytes(m->format, m->k) > of.term_bytes)
+    of.term_bytes = cuda_terms_bytes(m->format, m->k);
   m->panels = new (to) CudaMatrix(c);
   m->scales = nullptr;
   return LINNET_OK;
@@ -343,7 +355,8 @@ Status loaded(void* model, Error* err) {
 Status measured(const CudaModel& m, uint64_t most, bool read, bool products, linnet_measurement* out, Error* err) {
   uint32_t l2 = 0;
   LINNET_TRY(attribute(m, kCuL2Bytes, "second-level cache", &l2, err));
-  const uint64_t wanted = l2 * uint64_t{5} > kLeastRead ? l2 * uint64_t{5} : kLeastRead;  // what the cache keeps of a read is no help to the next
+  const uint64_t wanted =
+      l2 * uint64_t{5} > kLeastRead ? l2 * uint64_t{5} : kLeastRead;  // what the cache keeps of a read is no help to the next
   CudaQueue q{};
   q.driver = m.driver;
   q.stream = m.stream;
@@ -382,9 +395,11 @@ void session_layout(void* session, const void* model, Arena& device, Arena& pinn
   q.pass.row_span = device.take<uint32_t>("queue", plan.n_chunk);
   q.pass.tables = device.take<uint32_t>("queue", tables);
   q.not_finite = device.take<uint32_t>("queue", 1);
-  const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_heads, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms), heads = plan.head_k ? cuda_gemm_heads_scratch(plan.n_chunk, plan.n_heads, plan.head_k) : 0;
+  const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_heads, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms),
+               heads = plan.head_k ? cuda_gemm_heads_scratch(plan.n_chunk, plan.n_heads, plan.head_k) : 0;
   q.scratch_bytes = attention > heads ? attention : heads;
-  if (const uint64_t terms = plan.n_chunk * static_cast<const CudaModel*>(model)->term_bytes + 16; terms > q.scratch_bytes) q.scratch_bytes = static_cast<size_t>(terms);
+  if (const uint64_t terms = plan.n_chunk * static_cast<const CudaModel*>(model)->term_bytes + 16; terms > q.scratch_bytes)
+    q.scratch_bytes = static_cast<size_t>(terms);
   if (const size_t sample = cuda_sample_scratch(1, plan.n_vocab); sample > q.scratch_bytes) q.scratch_bytes = sample;
   q.scratch = device.take<uint8_t>("queue", q.scratch_bytes);
   CudaSpan* spans = pinned.take<CudaSpan>("queue", plan.n_sequences);
@@ -425,7 +440,8 @@ Status start(CudaSession& s, Error* err) {
   LINNET_CUDA(d, event_create(&s.drawn, kCuEventNoTiming), "event");
   LINNET_CUDA(d, set(pointer(s.queue.not_finite), 0, sizeof(uint32_t), s.queue.stream), "device memory");
   // What nobody has written yet is finite.
-  for (uint32_t i = 0; i < s.blocks.n; ++i) LINNET_CUDA(d, set(pointer(s.blocks.base[i]), 0, static_cast<size_t>(s.blocks.bytes[i]), s.queue.stream), "device memory");
+  for (uint32_t i = 0; i < s.blocks.n; ++i)
+    LINNET_CUDA(d, set(pointer(s.blocks.base[i]), 0, static_cast<size_t>(s.blocks.bytes[i]), s.queue.stream), "device memory");
   LINNET_CUDA(d, stream_wait(s.queue.stream), "device memory");
   return LINNET_OK;
 }
@@ -489,7 +505,8 @@ void begin(void* session, const DevicePass& p) {
   for (uint32_t i = 0; i < p.n_spans; ++i) {
     for (uint32_t j = 0; j < p.spans[i].n; ++j) s.row_span[p.spans[i].row + j] = i;
     for (uint32_t c = 0; c < p.kv->n_classes; ++c)
-      std::memcpy(s.tables + size_t{i} * q.pass.table_stride + q.pass.table_at[c], p.kv->table(p.spans[i].seq, c).slot, p.kv->classes[c].n_slots * sizeof(uint32_t));
+      std::memcpy(s.tables + size_t{i} * q.pass.table_stride + q.pass.table_at[c], p.kv->table(p.spans[i].seq, c).slot,
+                  p.kv->classes[c].n_slots * sizeof(uint32_t));
   }
   to_device(q, q.pass.spans, s.spans, p.n_spans * sizeof *s.spans);
   to_device(q, q.pass.row_span, s.row_span, p.m * sizeof(uint32_t));
@@ -564,10 +581,13 @@ Status finish(void* session, const float* logits, uint32_t n_logits, float* to, 
   return check(session, err);
 }
 
-void draw_begin(void* session, const linnet_sampling& p, uint64_t n_draws, const int32_t* history, uint32_t n_history, const float* logits) {
+void draw_begin(void* session, const linnet_sampling& p, uint64_t n_draws, const int32_t* history, uint32_t n_history,
+                const float* logits) {
   CudaSession& s = session_of(session);
   const uint32_t n = n_history < kSampleMost ? n_history : kSampleMost;
-  *s.sampler = {p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n, p.seed, n_draws, n, 0};
+  *s.sampler = {
+      p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n, p.seed,
+      n_draws,       n,       0};
   std::memcpy(s.history, history + (n_history - n), n * sizeof *history);
   s.n_history = n;
   to_device(s.queue, s.on_sampler, s.sampler, sizeof *s.sampler);
@@ -583,7 +603,9 @@ void draw(void* session, int32_t* to) {
   CudaQueue& q = s.queue;
   cuda_sample(q, {s.kept, s.logits_stride, 1, s.n_vocab, 1, nullptr, s.on_sampler, s.on_history, kHistory, to, s.on_result});
   ++s.n_history;
-  for (const auto& [host, device, bytes] : {Fetch{s.result, s.on_result, sizeof *s.result}, {s.drawn_with, s.on_sampler, sizeof *s.drawn_with}, {s.not_finite, q.not_finite, sizeof *s.not_finite}})
+  for (const auto& [host, device, bytes] : {Fetch{s.result, s.on_result, sizeof *s.result},
+                                            {s.drawn_with, s.on_sampler, sizeof *s.drawn_with},
+                                            {s.not_finite, q.not_finite, sizeof *s.not_finite}})
     if (q.failed == 0) keep(q, q.driver->copy_to_host(host, pointer(device), bytes, q.stream));
   if (q.failed == 0) keep(q, q.driver->event_record(s.drawn, q.stream));
 }
@@ -601,7 +623,8 @@ Status drawn(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_fin
 
 void keep_logits(void* session, const float* logits) {
   CudaSession& s = session_of(session);
-  if (s.queue.failed == 0) keep(s.queue, s.queue.driver->copy(pointer(s.kept), pointer(logits), s.logits_stride * sizeof(float), s.queue.stream));
+  if (s.queue.failed == 0)
+    keep(s.queue, s.queue.driver->copy(pointer(s.kept), pointer(logits), s.logits_stride * sizeof(float), s.queue.stream));
 }
 
 Status kept_logits(void* session, float* to, Error* err) {
@@ -619,18 +642,21 @@ void zero(void* session, uint8_t* p, size_t pitch, size_t bytes, uint32_t n) {
 
 void copy(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n) {
   CudaQueue& q = session_of(session).queue;
-  for (uint32_t i = 0; i < n && q.failed == 0; ++i) keep(q, q.driver->copy(pointer(to + i * pitch), pointer(from + i * pitch), bytes, q.stream));
+  for (uint32_t i = 0; i < n && q.failed == 0; ++i)
+    keep(q, q.driver->copy(pointer(to + i * pitch), pointer(from + i * pitch), bytes, q.stream));
 }
 
 void read(void* session, void* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n) {
   CudaQueue& q = session_of(session).queue;
-  for (uint32_t i = 0; i < n && q.failed == 0; ++i) keep(q, q.driver->copy_to_host(static_cast<uint8_t*>(to) + i * bytes, pointer(from + i * pitch), bytes, q.stream));
+  for (uint32_t i = 0; i < n && q.failed == 0; ++i)
+    keep(q, q.driver->copy_to_host(static_cast<uint8_t*>(to) + i * bytes, pointer(from + i * pitch), bytes, q.stream));
   if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
 }
 
 void write(void* session, uint8_t* to, const void* from, size_t pitch, size_t bytes, uint32_t n) {
   CudaQueue& q = session_of(session).queue;
-  for (uint32_t i = 0; i < n && q.failed == 0; ++i) keep(q, q.driver->copy_to_device(pointer(to + i * pitch), static_cast<const uint8_t*>(from) + i * bytes, bytes, q.stream));
+  for (uint32_t i = 0; i < n && q.failed == 0; ++i)
+    keep(q, q.driver->copy_to_device(pointer(to + i * pitch), static_cast<const uint8_t*>(from) + i * bytes, bytes, q.stream));
   if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
 }
 

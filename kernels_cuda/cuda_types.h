@@ -18,16 +18,28 @@ namespace linnet {
 
 // Numbers of linnet.h and format.h that kernels tell formats by; ops_cuda.cpp holds them against those.
 enum CudaFormat : uint32_t {
-  kCudaF32 = 1, kCudaF16, kCudaBf16, kCudaI8, kCudaI8G128, kCudaI8G64, kCudaI8G32, kCudaF8E4M3, kCudaF8E5M2, kCudaI4G128, kCudaI4G64, kCudaI4G32, kCudaI4G128Z,
+  kCudaF32 = 1,
+  kCudaF16,
+  kCudaBf16,
+  kCudaI8,
+  kCudaI8G128,
+  kCudaI8G64,
+  kCudaI8G32,
+  kCudaF8E4M3,
+  kCudaF8E5M2,
+  kCudaI4G128,
+  kCudaI4G64,
+  kCudaI4G32,
+  kCudaI4G128Z,
 };
 
 // A packed matrix (n, k) in device memory: the bytes of the file, in blocks that are cut between panels.
 inline constexpr uint32_t kMaxMatrixParts = 16;
 struct CudaMatrix {
-  uint32_t format, n, k, n_panels;         // n_panels = ceil(n / 16)
-  uint32_t part_panels;                    // panels of each part but the last
-  uint32_t w_groups;                       // weight scales per output
-  uint64_t panel_bytes, scale_bytes;       // of one panel
+  uint32_t format, n, k, n_panels;    // n_panels = ceil(n / 16)
+  uint32_t part_panels;               // panels of each part but the last
+  uint32_t w_groups;                  // weight scales per output
+  uint64_t panel_bytes, scale_bytes;  // of one panel
   const uint8_t* panels[kMaxMatrixParts];
   const uint8_t* scales[kMaxMatrixParts];
 };
@@ -37,12 +49,13 @@ struct CudaSpan {
   uint32_t seq, row, n, position;
 };
 
-// What the host says anew for every pass. It lies in device memory at places that stay the same while a session lives, so that one graph of kernels serves all passes of its shape.
+// What the host says anew for every pass. It lies in device memory at places that stay the same while a session lives, so that one graph of
+// kernels serves all passes of its shape.
 struct CudaPass {
-  const int32_t* tokens;      // (chunk)
-  const CudaSpan* spans;      // (sequences)
-  const uint32_t* row_span;   // (chunk) the span that a row is of
-  const uint32_t* tables;     // (sequences, table_stride) page tables of the spans' sequences: of class c the slots from table_at[c] on
+  const int32_t* tokens;     // (chunk)
+  const CudaSpan* spans;     // (sequences)
+  const uint32_t* row_span;  // (chunk) the span that a row is of
+  const uint32_t* tables;    // (sequences, table_stride) page tables of the spans' sequences: of class c the slots from table_at[c] on
   uint32_t table_stride, table_at[8];
 };
 

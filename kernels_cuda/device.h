@@ -1,5 +1,6 @@
-// What device code is written in: CUDA's own names (threadIdx, __syncthreads, ...) and these few primitives, so that the same source also runs on a CPU under tests/cuda_emulator.h, which
-// gives the other half of every definition here. Compiled with -fmad=false: float arithmetic is what is written, as in scalar.cpp.
+// What device code is written in: CUDA's own names (threadIdx, __syncthreads, ...) and these few primitives, so that the same source also
+// runs on a CPU under tests/cuda_emulator.h, which gives the other half of every definition here. Compiled with -fmad=false: float
+// arithmetic is what is written, as in scalar.cpp.
 #pragma once
 #include "cuda_types.h"
 
@@ -44,42 +45,50 @@ LINNET_ON_GPU uint32_t mul_bf16(uint32_t a, uint32_t b) {
 // 16 bytes of global memory that no kernel writes while this one runs.
 LINNET_ON_GPU uint4 load16(const void* p) { return __ldg(static_cast<const uint4*>(p)); }
 
-// c(16, 8) += a(16, 32) * b(32, 8), int8. Lane l: a[0] = row l / 4, inputs 4 * (l % 4) .. + 3; a[1] = 8 rows on, a[2] = 16 inputs on, a[3] = both; b[0] = column l / 4, inputs
-// 4 * (l % 4) .. + 3, b[1] = 16 inputs on; c[0], c[1] = row l / 4, columns 2 * (l % 4) and the next; c[2], c[3] = 8 rows on. So four bytes of a panel are a's as they lie.
+// c(16, 8) += a(16, 32) * b(32, 8), int8. Lane l: a[0] = row l / 4, inputs 4 * (l % 4) .. + 3; a[1] = 8 rows on, a[2] = 16 inputs on, a[3]
+// = both; b[0] = column l / 4, inputs 4 * (l % 4) .. + 3, b[1] = 16 inputs on; c[0], c[1] = row l / 4, columns 2 * (l % 4) and the next;
+// c[2], c[3] = 8 rows on. So four bytes of a panel are a's as they lie.
 LINNET_ON_GPU void mma_i8(int (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // d = c + a * b.
 LINNET_ON_GPU void mma_i8(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const int (&c)[4]) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
-      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
-// c(16, 8) += a(16, 16) * b(16, 8), bf16 pairs in f32. a[0] = row l / 4, inputs 2 * (l % 4), + 1; a[1] = 8 rows on, a[2] = 8 inputs on, a[3] = both; b[0] = column l / 4, the same inputs, b[1] = 8 on.
+// c(16, 8) += a(16, 16) * b(16, 8), bf16 pairs in f32. a[0] = row l / 4, inputs 2 * (l % 4), + 1; a[1] = 8 rows on, a[2] = 8 inputs on,
+// a[3] = both; b[0] = column l / 4, the same inputs, b[1] = 8 on.
 LINNET_ON_GPU void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // The same of f16 pairs.
 LINNET_ON_GPU void mma_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 #if __CUDA_ARCH__ >= 890
 #define LINNET_HAVE_MMA_E4M3 1
 // As mma_i8, of FP8 in f32.
 LINNET_ON_GPU void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // a in e5m2, b in e4m3.
 LINNET_ON_GPU void mma_e5m2(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 #endif
-// 16 bytes from global to shared memory while threads go on; both aligned to 16. Copies since the last commit are a group; wait<n> returns when all but the last n groups are there, for
-// the thread that asked: block_sync() makes them everybody's.
+// 16 bytes from global to shared memory while threads go on; both aligned to 16. Copies since the last commit are a group; wait<n> returns
+// when all but the last n groups are there, for the thread that asked: block_sync() makes them everybody's.
 LINNET_ON_GPU void copy_async16(void* shared, const void* global) {
   const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(global) : "memory");
@@ -91,7 +100,9 @@ LINNET_ON_GPU void copy_async4(void* shared, const void* global) {
 }
 LINNET_ON_GPU void copy_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int n>
-LINNET_ON_GPU void copy_async_wait() { asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory"); }
+LINNET_ON_GPU void copy_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
+}
 
 }  // namespace linnet
 #else

@@ -26,19 +26,27 @@ std::atomic<const CudaDriver*> g_replaced{nullptr};
 
 const char* start(const CudaDriver& driver) {
   switch (driver.init(0)) {
-    case 0: break;
-    case 34: return "no CUDA device: libcuda.so.1 is the toolkit's stub, not a driver";
-    case 100: return "no CUDA device: the driver finds none";
-    case 803: return "no CUDA device: libcuda.so.1 is of another version than the kernel's driver";
-    default: return "no CUDA device: cuInit failed; may this process open /dev/nvidia* or /dev/nvhost* and nvmap?";
+    case 0:
+      break;
+    case 34:
+      return "no CUDA device: libcuda.so.1 is the toolkit's stub, not a driver";
+    case 100:
+      return "no CUDA device: the driver finds none";
+    case 803:
+      return "no CUDA device: libcuda.so.1 is of another version than the kernel's driver";
+    default:
+      return "no CUDA device: cuInit failed; may this process open /dev/nvidia* or /dev/nvhost* and nvmap?";
   }
   int n = 0;
   return driver.device_count(&n) == 0 && n > 0 ? nullptr : "no CUDA device: the driver finds none";
 }
 
 void load_machine() {
-  // The last two: where JetPack 6 and older ones have it, if nobody ran ldconfig, as in some containers. It is never unloaded: it has threads of its own.
-  g_machine.why = cuda_driver_load({"libcuda.so.1", "libcuda.so", "/usr/lib/aarch64-linux-gnu/nvidia/libcuda.so.1", "/usr/lib/aarch64-linux-gnu/tegra/libcuda.so.1"}, &g_machine.table);
+  // The last two: where JetPack 6 and older ones have it, if nobody ran ldconfig, as in some containers. It is never unloaded: it has
+  // threads of its own.
+  g_machine.why = cuda_driver_load(
+      {"libcuda.so.1", "libcuda.so", "/usr/lib/aarch64-linux-gnu/nvidia/libcuda.so.1", "/usr/lib/aarch64-linux-gnu/tegra/libcuda.so.1"},
+      &g_machine.table);
   if (!g_machine.why) g_machine.why = start(g_machine.table);
 }
 
@@ -50,9 +58,9 @@ const char* cuda_driver_load(std::initializer_list<const char*> names, CudaDrive
     if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!library) return "no CUDA device: libcuda.so.1 is not there";
   uint32_t i = 0;
-#define LINNET_X(name, symbol, params)                                              \
-  table->name = reinterpret_cast<CuResult(*) params>(dlsym(library, symbol));       \
-  if (!table->name) return kMissing[i];                                             \
+#define LINNET_X(name, symbol, params)                                        \
+  table->name = reinterpret_cast<CuResult(*) params>(dlsym(library, symbol)); \
+  if (!table->name) return kMissing[i];                                       \
   ++i;
   LINNET_CUDA_DRIVER(LINNET_X)
 #undef LINNET_X
@@ -90,7 +98,9 @@ Status cuda_detect(linnet_cuda_device* out, Error* err) {
     call = name;
     failed = make();
   };
-  const auto attribute = [&](int* value, CuAttribute which) { next("cuDeviceGetAttribute", [&] { return driver->device_attribute(value, which, device); }); };
+  const auto attribute = [&](int* value, CuAttribute which) {
+    next("cuDeviceGetAttribute", [&] { return driver->device_attribute(value, which, device); });
+  };
   next("cuDeviceGet", [&] { return driver->device_get(&device, 0); });
   next("cuDeviceGetName", [&] { return driver->device_name(d.name, sizeof d.name, device); });
   next("cuDeviceTotalMem", [&] { return driver->device_memory(&bytes, device); });

@@ -1,16 +1,20 @@
-// Mixture of experts: each row's choice, the pairs in the order of experts, their rows, and what they give added up. The bits of kernels_cpu/experts.cpp.
+// Mixture of experts: each row's choice, the pairs in the order of experts, their rows, and what they give added up. The bits of
+// kernels_cpu/experts.cpp.
 #include "exact.h"
 #include "experts_args.h"
 
 namespace linnet {
 
-// A choice of a warp: the larger value, of equal ones the lower number; nothing where the number is kNone. What is not a number counts as -infinity.
+// A choice of a warp: the larger value, of equal ones the lower number; nothing where the number is kNone. What is not a number counts as
+// -infinity.
 constexpr uint32_t kNone = 0xFFFFFFFFu;
 struct Best {
   float value;
   uint32_t at;
 };
-LINNET_ON_GPU bool beats(const Best& a, const Best& b) { return b.at == kNone || (a.at != kNone && (a.value > b.value || (a.value == b.value && a.at < b.at))); }
+LINNET_ON_GPU bool beats(const Best& a, const Best& b) {
+  return b.at == kNone || (a.at != kNone && (a.value > b.value || (a.value == b.value && a.at < b.at)));
+}
 LINNET_ON_GPU void consider(Best& best, float value, uint32_t at) {
   const Best b = {value == value ? value : float_of(0xFF800000u), at};
   if (beats(b, best)) best = b;
@@ -25,8 +29,8 @@ LINNET_ON_GPU uint32_t best_of_warp(Best b) {
 
 // One warp a row. Lane l has experts l, l + 32, ..: bit j of its masks is expert l + 32 j.
 LINNET_KERNEL(32) route_rows(const RouteArgs a) {
-  LINNET_SHARED float s[kRouteExperts];         // scores
-  LINNET_SHARED float groups[kRouteExperts];    // of each group what its best add up to
+  LINNET_SHARED float s[kRouteExperts];       // scores
+  LINNET_SHARED float groups[kRouteExperts];  // of each group what its best add up to
   LINNET_SHARED uint32_t chosen[kRouteExperts];
   const uint32_t row = blockIdx.x, lane = threadIdx.x, n = a.n_experts;
   const float* logits = a.logits + row * a.stride;
@@ -109,7 +113,8 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
   float sum = 0;
   for (uint32_t k = 0; k < a.n_active; ++k) sum = sum + groups[k];
 #pragma unroll 1
-  for (uint32_t k = lane; k < a.n_active; k += 32) a.pairs.weights[at + k] = (a.normalise ? groups[k] / (sum + 1e-20f) : groups[k]) * a.scale;
+  for (uint32_t k = lane; k < a.n_active; k += 32)
+    a.pairs.weights[at + k] = (a.normalise ? groups[k] / (sum + 1e-20f) : groups[k]) * a.scale;
   if (a.capacity.chosen) {
     const CudaSpan span = a.capacity.spans[a.capacity.row_span[row]];
     uint16_t* to = a.capacity.chosen + span.seq * a.capacity.chosen_stride + uint64_t{span.position + row - span.row} * a.n_active;
@@ -121,7 +126,8 @@ LINNET_KERNEL(32) route_rows(const RouteArgs a) {
   }
 }
 
-// Pairs by expert, those of one expert in their order: each warp counts a segment of them, the counts are summed up in the order (expert, segment), and each warp places its segment. One block.
+// Pairs by expert, those of one expert in their order: each warp counts a segment of them, the counts are summed up in the order (expert,
+// segment), and each warp places its segment. One block.
 LINNET_KERNEL(kGroupThreads) group_pairs(const GroupArgs a) {
   LINNET_SHARED uint32_t counts[kGroupCounts];  // [segment][expert], then where the segment's next pair of the expert goes
   LINNET_SHARED uint32_t sums[2][kRouteExperts], actives[2][kRouteExperts];
@@ -214,7 +220,8 @@ LINNET_KERNEL(kRowThreads) gather_pairs(const GatherArgs a) {
     return;
   }
   // A row's bytes, the gap to the next one too, and its scales.
-  const uint32_t words = static_cast<uint32_t>(a.in.stride / 4), step = a.pieces * kRowThreads, first = blockIdx.x % a.pieces * kRowThreads + threadIdx.x;
+  const uint32_t words = static_cast<uint32_t>(a.in.stride / 4), step = a.pieces * kRowThreads,
+                 first = blockIdx.x % a.pieces * kRowThreads + threadIdx.x;
   const uint32_t* codes = reinterpret_cast<const uint32_t*>(a.in.q + row * a.in.stride);
   uint32_t* to = reinterpret_cast<uint32_t*>(a.q.q + pair * a.q.stride);
   for (uint32_t w = first; w < words; w += step) to[w] = codes[w];

@@ -4,9 +4,9 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kRouteExperts = 1024;   // most experts of a layer
+inline constexpr uint32_t kRouteExperts = 1024;  // most experts of a layer
 inline constexpr uint32_t kGroupThreads = 1024;
-inline constexpr uint32_t kGroupCounts = 6144;    // counters of (segment of pairs, expert) in shared memory
+inline constexpr uint32_t kGroupCounts = 6144;  // counters of (segment of pairs, expert) in shared memory
 
 // Pairs of ops.h.
 struct CudaPairs {

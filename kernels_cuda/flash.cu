@@ -1,5 +1,6 @@
-// KV append and attention, to the bit what kernels_cpu/attention.cpp gives over scalar.cpp's kernels. A K page is a panel of 16 tokens and lies as the A fragment of the int8 product reads
-// it, a V page as that of P times V; both are read in 16-byte words, each the fragments of two products: their rows are taken in another order, which no sum notices.
+// KV append and attention, to the bit what kernels_cpu/attention.cpp gives over scalar.cpp's kernels. A K page is a panel of 16 tokens and
+// lies as the A fragment of the int8 product reads it, a V page as that of P times V; both are read in 16-byte words, each the fragments of
+// two products: their rows are taken in another order, which no sum notices.
 #include "exact.h"
 #include "flash_args.h"
 
@@ -33,7 +34,8 @@ LINNET_ON_GPU uint4 f8_integers(const int8_t* table, uint4 v) {
 }
 // Four words of four bytes, turned.
 LINNET_ON_GPU uint4 turned(uint4 v) {
-  const uint32_t a = __byte_perm(v.x, v.y, 0x5140), b = __byte_perm(v.z, v.w, 0x5140), c = __byte_perm(v.x, v.y, 0x7362), d = __byte_perm(v.z, v.w, 0x7362);
+  const uint32_t a = __byte_perm(v.x, v.y, 0x5140), b = __byte_perm(v.z, v.w, 0x5140), c = __byte_perm(v.x, v.y, 0x7362),
+                 d = __byte_perm(v.z, v.w, 0x7362);
   return make_uint4(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632), __byte_perm(c, d, 0x5410), __byte_perm(c, d, 0x7632));
 }
 // Number i of f32, f16 or bf16: the bits, so that loads can go ahead of what needs them, then the value.
@@ -44,9 +46,13 @@ LINNET_ON_GPU float float_value(uint32_t f, uint32_t bits) {
   return f == kCudaF32 ? float_of(bits) : f == kCudaF16 ? f32_of_f16(static_cast<uint16_t>(bits)) : float_of(bits << 16);
 }
 
-LINNET_ON_GPU uint32_t slot_of(const KvArgs& kv, uint32_t page) { return page < kv.keep_pages ? page : kv.keep_pages + (page - kv.keep_pages) % (kv.n_slots - kv.keep_pages); }
+LINNET_ON_GPU uint32_t slot_of(const KvArgs& kv, uint32_t page) {
+  return page < kv.keep_pages ? page : kv.keep_pages + (page - kv.keep_pages) % (kv.n_slots - kv.keep_pages);
+}
 // The first token of its window that a row at position p sees.
-LINNET_ON_GPU uint32_t low(const KvArgs& kv, uint32_t p) { return kv.window == 0 || p < kv.window ? 0 : kv.chunked ? p / kv.window * kv.window : p + 1 - kv.window; }
+LINNET_ON_GPU uint32_t low(const KvArgs& kv, uint32_t p) {
+  return kv.window == 0 || p < kv.window ? 0 : kv.chunked ? p / kv.window * kv.window : p + 1 - kv.window;
+}
 
 // ---- append -----------------------------------------------------------------------------------------------------------------
 
@@ -58,7 +64,8 @@ LINNET_ON_GPU uint32_t largest(uint32_t bits, int lanes) {
 LINNET_ON_GPU uint32_t code_i8(float x, float inv) { return static_cast<uint32_t>(round_clamped(x * inv, -127.0f, 127.0f)) & 255u; }
 LINNET_ON_GPU uint32_t code_f8(uint32_t f, float x) {
   const bool e4m3 = f == kCudaF8E4M3;
-  const uint32_t shift = e4m3 ? 20 : 21, bias = e4m3 ? 7 : 15, smallest = (128u - bias) << 23, top = e4m3 ? 0x7E : 0x7B, a = bits_of(x) & 0x7FFFFFFFu;
+  const uint32_t shift = e4m3 ? 20 : 21, bias = e4m3 ? 7 : 15, smallest = (128u - bias) << 23, top = e4m3 ? 0x7E : 0x7B,
+                 a = bits_of(x) & 0x7FFFFFFFu;
   uint32_t r;
   if (a > 0x7F800000u) {
     r = 0x7F;
@@ -125,8 +132,10 @@ LINNET_ON_GPU void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, 
   if (!scaled(f)) {
     for (uint32_t d = lane; good && d < kv.head_dim; d += 32) {
       const size_t i = key ? static_cast<size_t>(d) * kPage + slot : (static_cast<size_t>(d / 16) * kPage + slot) * 16 + d % 16;
-      if (f == kCudaF32) reinterpret_cast<float*>(to)[i] = x[d];
-      else reinterpret_cast<uint16_t*>(to)[i] = f == kCudaF16 ? f16_of_f32(x[d]) : static_cast<uint16_t>(bf16_of(x[d]));
+      if (f == kCudaF32)
+        reinterpret_cast<float*>(to)[i] = x[d];
+      else
+        reinterpret_cast<uint16_t*>(to)[i] = f == kCudaF16 ? f16_of_f32(x[d]) : static_cast<uint16_t>(bf16_of(x[d]));
     }
     return;
   }
@@ -137,11 +146,14 @@ LINNET_ON_GPU void append_plain(const KvArgs& kv, uint8_t* head, uint32_t slot, 
     to[key ? d / 4 * 64 + slot * 4 + d % 4 : d / 16 * 256 + slot / 4 * 64 + d % 16 * 4 + slot % 4] = static_cast<uint8_t>(code);
   }
   // i8 keeps the scale of rows that are next to nothing, FP8 does not.
-  if (lane == 0) *reinterpret_cast<float*>(head + (key ? kv.k_scale_at : kv.v_scale_at) + slot * 4) = good && (f == kCudaI8 || amax > 1e-30f) ? amax / top : 0.0f;
+  if (lane == 0)
+    *reinterpret_cast<float*>(head + (key ? kv.k_scale_at : kv.v_scale_at) + slot * 4) =
+        good && (f == kCudaI8 || amax > 1e-30f) ? amax / top : 0.0f;
 }
 
 // Channel d of a head that RoPE has rotated (scalar.cpp, rope_row); sign -1: back again.
-LINNET_ON_GPU float rotated(const float* x, uint32_t d, const float* cos, const float* sin, float sign, uint32_t n_pairs, uint32_t interleaved) {
+LINNET_ON_GPU float rotated(const float* x, uint32_t d, const float* cos, const float* sin, float sign, uint32_t n_pairs,
+                            uint32_t interleaved) {
   if (d >= 2 * n_pairs) return x[d];
   const bool second = interleaved ? d % 2 : d >= n_pairs;
   const uint32_t p = interleaved ? d / 2 : d % n_pairs, other = interleaved ? d ^ 1 : second ? d - n_pairs : d + n_pairs;
@@ -172,7 +184,9 @@ LINNET_KERNEL(kAppendThreads) kv_append(const KvAppendArgs a) {
   uint8_t* const head = kv.pool + kv_head * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes;
   const size_t at = row * a.stride + static_cast<size_t>(kv_head) * kv.head_dim;
   const float* const x = (key ? a.k : a.v) + at;
-  if (key && p < kv.n_sinks) append_sink(a, kv.sinks + span.seq * kv.sink_step + static_cast<size_t>(kv_head) * kv.sink_floats, p, row, x, kv.latent ? x + kv.latent : a.v + at);
+  if (key && p < kv.n_sinks)
+    append_sink(a, kv.sinks + span.seq * kv.sink_step + static_cast<size_t>(kv_head) * kv.sink_floats, p, row, x,
+                kv.latent ? x + kv.latent : a.v + at);
   if (!key || kv.k_format != kCudaI8) {
     append_plain(kv, head, p % kPage, x, key);
   } else {
@@ -184,7 +198,8 @@ LINNET_KERNEL(kAppendThreads) kv_append(const KvAppendArgs a) {
 
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-// The rows of a tile: row r is token r / heads at `position` on, head first_head + r % heads of the KV head. And the KV blocks that any of them sees: first those that are kept.
+// The rows of a tile: row r is token r / heads at `position` on, head first_head + r % heads of the KV head. And the KV blocks that any of
+// them sees: first those that are kept.
 struct FlashTile {
   uint32_t tile, row, position, rows, heads, first_head;
   const uint32_t* table;
@@ -230,7 +245,9 @@ LINNET_ON_GPU FlashRange flash_range(const FlashTile& t, uint32_t i) {
   r.to = least(r.kept ? t.kept_to : t.last + 1, r.base + kBlock);
   return r;
 }
-LINNET_ON_GPU const uint8_t* page_at(const KvArgs& kv, uint32_t page) { return kv.pool + blockIdx.y * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes; }
+LINNET_ON_GPU const uint8_t* page_at(const KvArgs& kv, uint32_t page) {
+  return kv.pool + blockIdx.y * kv.head_stride + static_cast<size_t>(page) * kv.head_bytes;
+}
 
 struct FlashBlock {
   uint32_t number;
@@ -268,7 +285,8 @@ LINNET_ON_GPU void load_queries(const FlashArgs& a, const FlashTile& t, unsigned
   const uint32_t lane = threadIdx.x % 32, dim = a.kv.head_dim, groups = (dim + 31) / 32;
   const bool integers = scaled(a.kv.k_format);
   for (uint32_t r = threadIdx.x / 32; r < kRows; r += kWarps) {
-    const float* x = a.q + (t.row + r / t.heads) * a.q_stride + (static_cast<size_t>(blockIdx.y) * a.group + t.first_head + r % t.heads) * dim;
+    const float* x =
+        a.q + (t.row + r / t.heads) * a.q_stride + (static_cast<size_t>(blockIdx.y) * a.group + t.first_head + r % t.heads) * dim;
     for (uint32_t g = 0; g < groups; ++g) {
       const uint32_t c = g * 32 + lane;
       const float v = r < t.rows && c < dim ? x[c] : 0.0f;
@@ -280,13 +298,15 @@ LINNET_ON_GPU void load_queries(const FlashArgs& a, const FlashTile& t, unsigned
       const bool finite = bits < 0x7F800000u;
       if (!finite) *a.kv.not_finite = 1;
       const float amax = finite ? float_of(bits) : 0.0f;
-      shared[a.at_q + r * (a.kv.kpad + kQueryPad) + c] = static_cast<unsigned char>(finite ? code_i8(v, amax > 1e-30f ? 127.0f / amax : 0.0f) : 0);
+      shared[a.at_q + r * (a.kv.kpad + kQueryPad) + c] =
+          static_cast<unsigned char>(finite ? code_i8(v, amax > 1e-30f ? 127.0f / amax : 0.0f) : 0);
       if (lane == 0) reinterpret_cast<float*>(shared + a.at_x_scale)[g * kRows + r] = amax / 127.0f;
     }
   }
 }
 
-// Scores of 32 tokens, two pages, by one warp. Lane l has of page l / 16 the tokens 4 * (l / 4 % 4) .. + 3, against rows 2 * (l % 4), + 1 of every eight.
+// Scores of 32 tokens, two pages, by one warp. Lane l has of page l / 16 the tokens 4 * (l / 4 % 4) .. + 3, against rows 2 * (l % 4), + 1
+// of every eight.
 template <uint32_t kTiles, bool kI8>
 LINNET_ON_GPU void scores_of_integers(const FlashArgs& a, const uint8_t* page, const int8_t* table, unsigned char* shared, uint32_t token) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4, groups = (a.kv.head_dim + 31) / 32, q_stride = a.kv.kpad + kQueryPad;
@@ -397,8 +417,10 @@ LINNET_ON_GPU void scores_of_floats(const FlashArgs& a, const uint8_t* page, uns
   for (uint32_t r = 0; r < kRows; ++r) reinterpret_cast<float*>(shared + a.at_s)[r * kScoreStride + token] = acc[r];
 }
 
-// One row's scores of a block, of which tokens from..to - 1 of the block count, by one warp: lane l has tokens l, l + 32, ... The weights go to e.
-LINNET_ON_GPU void softmax_row(const float* s, uint32_t from, uint32_t to, float scale, float slope, float origin, float cap, float (&e)[8], float* m, float* l) {
+// One row's scores of a block, of which tokens from..to - 1 of the block count, by one warp: lane l has tokens l, l + 32, ... The weights
+// go to e.
+LINNET_ON_GPU void softmax_row(const float* s, uint32_t from, uint32_t to, float scale, float slope, float origin, float cap, float (&e)[8],
+                               float* m, float* l) {
   const uint32_t lane = threadIdx.x % 32;
   float max = -float_of(0x7F800000u);
 #pragma unroll
@@ -446,14 +468,16 @@ LINNET_ON_GPU float planes_row(const float (&e)[8], const float (&v_scale)[8], u
   return max / 16383.0f;
 }
 
-// Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4) .. + 3 of them.
+// Sums of 32 channels from `channel` on over every `step`th two pages, by one warp, 128 * high + low plane. Lane l has channels 4 * (l / 4)
+// .. + 3 of them.
 template <uint32_t kTiles, bool kI8>
-LINNET_ON_GPU void values_of_integers(const FlashArgs& a, const uint32_t* pages, const int8_t* table, const unsigned char* shared, uint32_t channel, uint32_t first,
-                                      uint32_t last, uint32_t step, int* dots, uint32_t stride) {
+LINNET_ON_GPU void values_of_integers(const FlashArgs& a, const uint32_t* pages, const int8_t* table, const unsigned char* shared,
+                                      uint32_t channel, uint32_t first, uint32_t last, uint32_t step, int* dots, uint32_t stride) {
   const uint32_t lane = threadIdx.x % 32, g = lane / 4, c = lane % 4;
   const bool latent = !kI8 && a.kv.latent, is_f8 = !kI8 && f8(a.kv.v_format);
   // Of a latent: a word is 4 tokens of 4 channels and has to be turned.
-  const uint32_t at = latent ? ((a.kv.latent + channel) / 4 + g) * 64 + c * 16 : a.kv.v_at + least(channel / 16 + g / 4, a.kv.dpad / 16 - 1) * 256 + c * 64 + g % 4 * 16;
+  const uint32_t at = latent ? ((a.kv.latent + channel) / 4 + g) * 64 + c * 16
+                             : a.kv.v_at + least(channel / 16 + g / 4, a.kv.dpad / 16 - 1) * 256 + c * 64 + g % 4 * 16;
   int hi[kTiles][2][4] = {}, lo[kTiles][2][4] = {};
   constexpr uint32_t kAhead = 2;
   for (uint32_t from = first; from <= last; from += kAhead * step) {
@@ -496,14 +520,15 @@ LINNET_ON_GPU void values_of_integers(const FlashArgs& a, const uint32_t* pages,
     int* const to = dots + (n * 8 + c * 2) * stride + g * 4;
 #pragma unroll
     for (uint32_t i = 0; i < 2; ++i)
-      *reinterpret_cast<int4*>(to + i * stride) = make_int4(128 * hi[n][0][i] + lo[n][0][i], 128 * hi[n][0][2 + i] + lo[n][0][2 + i], 128 * hi[n][1][i] + lo[n][1][i],
-                                                            128 * hi[n][1][2 + i] + lo[n][1][2 + i]);
+      *reinterpret_cast<int4*>(to + i * stride) = make_int4(128 * hi[n][0][i] + lo[n][0][i], 128 * hi[n][0][2 + i] + lo[n][0][2 + i],
+                                                            128 * hi[n][1][i] + lo[n][1][i], 128 * hi[n][1][2 + i] + lo[n][1][2 + i]);
   }
 }
 
 // A channel's sums of a thread's rows, in one chain over the block's tokens.
 template <uint32_t kOwn>
-LINNET_ON_GPU void values_of_floats(const FlashArgs& a, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to, float (&sum)[kOwn]) {
+LINNET_ON_GPU void values_of_floats(const FlashArgs& a, const uint32_t* pages, const float* e, uint32_t channel, uint32_t from, uint32_t to,
+                                    float (&sum)[kOwn]) {
   const uint32_t f = a.kv.v_format;
 #pragma unroll
   for (uint32_t r = 0; r < kOwn; ++r) sum[r] = 0;
@@ -512,7 +537,8 @@ LINNET_ON_GPU void values_of_floats(const FlashArgs& a, const uint32_t* pages, c
     uint32_t bits[4];
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i)
-      bits[i] = a.kv.latent ? float_bits(f, page, (a.kv.latent + channel) * kPage + t % kPage + i) : float_bits(f, page + a.kv.v_at, (channel / 16 * kPage + t % kPage + i) * 16 + channel % 16);
+      bits[i] = a.kv.latent ? float_bits(f, page, (a.kv.latent + channel) * kPage + t % kPage + i)
+                            : float_bits(f, page + a.kv.v_at, (channel / 16 * kPage + t % kPage + i) * 16 + channel % 16);
 #pragma unroll
     for (uint32_t i = 0; i < 4; ++i) {
       if (t + i >= to) break;  // nothing is there yet
@@ -527,11 +553,13 @@ LINNET_ON_GPU void values_of_floats(const FlashArgs& a, const uint32_t* pages, c
 template <uint32_t kTiles, bool kI8>
 LINNET_ON_GPU void block_scores(const FlashArgs& a, const FlashState<kTiles * 8>& state, const FlashBlock& block, unsigned char* shared) {
   const KvArgs& kv = a.kv;
-  const uint32_t tid = threadIdx.x, first = (block.range.from - block.range.base) / kPage, last = (block.range.to - 1 - block.range.base) / kPage;  // pages
+  const uint32_t tid = threadIdx.x, first = (block.range.from - block.range.base) / kPage,
+                 last = (block.range.to - 1 - block.range.base) / kPage;  // pages
   const uint8_t* const page = page_at(kv, block.pages[tid / kPage]);
   if (kI8 || (scaled(kv.v_format) && !of_channels(kv))) {
     const float unit = !kI8 && f8(kv.v_format) ? f8_top(kv.v_format) / 127 : 1.0f;
-    reinterpret_cast<float*>(shared + a.at_v_scale)[tid] = reinterpret_cast<const float*>(page + (!kI8 && kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
+    reinterpret_cast<float*>(shared + a.at_v_scale)[tid] =
+        reinterpret_cast<const float*>(page + (!kI8 && kv.latent ? kv.k_scale_at : kv.v_scale_at))[tid % kPage] * unit;
   }
   if (!kI8 && !scaled(kv.k_format)) {
     if (tid / kPage >= first && tid / kPage <= last) scores_of_floats<kTiles>(a, page, shared, tid);
@@ -562,12 +590,12 @@ LINNET_ON_GPU void block_weights(const FlashArgs& a, FlashState<kRows>& state, c
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t r = threadIdx.x / 32; r < t.rows; r += kWarps) {
     float* const s = reinterpret_cast<float*>(shared + a.at_s) + r * kScoreStride;
-    const uint32_t p = t.position + r / t.heads, seen = low(a.kv, p), begin = most(range.kept ? 0 : seen, range.base) - range.base, to = range.kept ? least(seen, a.kv.keep) : p + 1,
-                   end = to <= range.base ? 0 : least(to - range.base, kBlock);
+    const uint32_t p = t.position + r / t.heads, seen = low(a.kv, p), begin = most(range.kept ? 0 : seen, range.base) - range.base,
+                   to = range.kept ? least(seen, a.kv.keep) : p + 1, end = to <= range.base ? 0 : least(to - range.base, kBlock);
     float e[8] = {}, m = 0, l = 0;
     if (begin < end)
-      softmax_row(s, begin, end, a.scale, a.slopes ? a.slopes[blockIdx.y * a.group + t.first_head + r % t.heads] : 0.0f, static_cast<float>(static_cast<int>(p) - static_cast<int>(range.base)),
-                  a.cap, e, &m, &l);
+      softmax_row(s, begin, end, a.scale, a.slopes ? a.slopes[blockIdx.y * a.group + t.first_head + r % t.heads] : 0.0f,
+                  static_cast<float>(static_cast<int>(p) - static_cast<int>(range.base)), a.cap, e, &m, &l);
     if (!kI8 && (!scaled(a.kv.v_format) || of_channels(a.kv))) {
 #pragma unroll
       for (uint32_t i = 0; i < 8; ++i) s[i * 32 + lane] = e[i];
@@ -579,7 +607,8 @@ LINNET_ON_GPU void block_weights(const FlashArgs& a, FlashState<kRows>& state, c
       const float p_scale = planes_row(e, v_scale, hi, hi + kRows * kPlaneStride);
       if (lane == 0) state.p_scale[r] = p_scale;
     }
-    const float run_m = state.m[r], run_l = state.l[r], top = m > run_m ? m : run_m, old_by = exp_one(run_m - top), new_by = exp_one(m - top);
+    const float run_m = state.m[r], run_l = state.l[r], top = m > run_m ? m : run_m, old_by = exp_one(run_m - top),
+                new_by = exp_one(m - top);
     warp_sync();
     if (lane) continue;
     state.kind[r] = l == 0 ? kNothing : a.splits > 1 || run_l == 0 ? kFirst : kMerged;
@@ -597,13 +626,16 @@ LINNET_ON_GPU void block_weights(const FlashArgs& a, FlashState<kRows>& state, c
 // A row's sum of a block goes into the running one.
 template <uint32_t kRows>
 LINNET_ON_GPU void add_block(const FlashState<kRows>& state, uint32_t r, float* y, float x) {
-  if (state.kind[r] == kMerged) *y = fma_of(x, state.new_by[r], *y * state.old_by[r]);
-  else if (state.kind[r] == kFirst) *y = x;
+  if (state.kind[r] == kMerged)
+    *y = fma_of(x, state.new_by[r], *y * state.old_by[r]);
+  else if (state.kind[r] == kFirst)
+    *y = x;
 }
 
 // Planes of the weights times the scales of 128 channels, which a latent in i8 has for each of them apart.
 template <uint32_t kRows>
-LINNET_ON_GPU void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint32_t* pages, uint32_t channel, unsigned char* shared) {
+LINNET_ON_GPU void planes_of_channels(const FlashArgs& a, FlashState<kRows>& state, const uint32_t* pages, uint32_t channel,
+                                      unsigned char* shared) {
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t r = threadIdx.x / 32; r < state.t.rows; r += kWarps) {
     float e[8], v_scale[8];
@@ -622,10 +654,12 @@ LINNET_ON_GPU void planes_of_channels(const FlashArgs& a, FlashState<kRows>& sta
 
 // Values of a block times its weights, 128 channels at a time, into acc (rows, dpad). Ends with all threads together.
 template <uint32_t kTiles, bool kI8>
-LINNET_ON_GPU void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashBlock& block, float* acc, unsigned char* shared) {
+LINNET_ON_GPU void block_values(const FlashArgs& a, FlashState<kTiles * 8>& state, const FlashBlock& block, float* acc,
+                                unsigned char* shared) {
   constexpr uint32_t kRows = kTiles * 8;
   const FlashTile& t = state.t;
-  const uint32_t tid = threadIdx.x, warp = tid / 32, mine = tid % kFlashSlice, dpad = a.kv.dpad, from = block.range.from - block.range.base, to = block.range.to - block.range.base;
+  const uint32_t tid = threadIdx.x, warp = tid / 32, mine = tid % kFlashSlice, dpad = a.kv.dpad, from = block.range.from - block.range.base,
+                 to = block.range.to - block.range.base;
   const uint32_t* const pages = block.pages;
   if (a.splits > 1) acc = a.part + part_of(a, t, block) * dpad;
   if (!kI8 && !scaled(a.kv.v_format)) {
@@ -647,10 +681,11 @@ LINNET_ON_GPU void block_values(const FlashArgs& a, FlashState<kTiles * 8>& stat
       planes_of_channels<kRows>(a, state, pages, slice, shared);
       block_sync();
     }
-    const uint32_t width = least(kFlashSlice, dpad - slice), parts = (width + 31) / 32, shares = kWarps / parts, stride = parts * 32 + 4;  // warps share out channels, then tokens
+    const uint32_t width = least(kFlashSlice, dpad - slice), parts = (width + 31) / 32, shares = kWarps / parts,
+                   stride = parts * 32 + 4;  // warps share out channels, then tokens
     if (warp < parts * shares)
-      values_of_integers<kTiles, kI8>(a, pages, state.v_table, shared, slice + warp % parts * 32, from / 32 + warp / parts, (to - 1) / 32, shares,
-                                      dots + warp / parts * kRows * stride + warp % parts * 32, stride);
+      values_of_integers<kTiles, kI8>(a, pages, state.v_table, shared, slice + warp % parts * 32, from / 32 + warp / parts, (to - 1) / 32,
+                                      shares, dots + warp / parts * kRows * stride + warp % parts * 32, stride);
     block_sync();
     for (uint32_t r = tid / kFlashSlice; mine < width && r < t.rows; r += kFlashThreads / kFlashSlice) {
       int sum = 0;
@@ -684,7 +719,8 @@ LINNET_ON_GPU void flash(const FlashArgs& a) {
     state.m[tid] = begin.m;
     state.l[tid] = begin.l;
   }
-  for (uint32_t i = tid; a.splits == 1 && i < t.rows * kv.dpad; i += kFlashThreads) acc[i] = begin_value(a, t.row + i / kv.dpad / t.heads, head + i / kv.dpad % t.heads, i % kv.dpad);
+  for (uint32_t i = tid; a.splits == 1 && i < t.rows * kv.dpad; i += kFlashThreads)
+    acc[i] = begin_value(a, t.row + i / kv.dpad / t.heads, head + i / kv.dpad % t.heads, i % kv.dpad);
   if (tid == 0) state.turn = 0;
   plan_block(a, t, blockIdx.z, &state.blocks[0]);
   block_sync();
@@ -703,7 +739,8 @@ LINNET_ON_GPU void flash(const FlashArgs& a) {
   if (a.splits > 1) return;
   for (uint32_t r = warp; r < t.rows; r += kWarps) {
     const float by = 1.0f / state.l[r];
-    float* const out = a.out + (t.row + r / t.heads) * a.out_stride + (static_cast<size_t>(blockIdx.y) * a.group + t.first_head + r % t.heads) * kv.head_dim;
+    float* const out = a.out + (t.row + r / t.heads) * a.out_stride +
+                       (static_cast<size_t>(blockIdx.y) * a.group + t.first_head + r % t.heads) * kv.head_dim;
     for (uint32_t d = tid % 32; d < kv.v_dim; d += 32) out[d] = acc[r * kv.dpad + d] * by;
   }
 }
@@ -716,17 +753,20 @@ LINNET_KERNEL_MIN(kFlashThreads, 2) flash16(const FlashArgs a) { flash<2, false>
 LINNET_KERNEL_MIN(kSinkWarps * 32, 8) flash_sinks(const FlashSinkArgs a) {
   LINNET_SHARED float scores[kSinkWarps][kPage];
   const KvArgs& kv = a.kv;
-  const uint32_t item = blockIdx.x * kSinkWarps + threadIdx.x / 32, lane = threadIdx.x % 32, row = item / a.n_heads, head = item % a.n_heads;
+  const uint32_t item = blockIdx.x * kSinkWarps + threadIdx.x / 32, lane = threadIdx.x % 32, row = item / a.n_heads,
+                 head = item % a.n_heads;
   if (row >= a.n_rows) return;
   const CudaSpan span = kv.spans[a.n_spans == 1 ? 0 : a.row_span[row]];
-  const uint32_t position = span.position + (a.n_spans == 1 ? span.n - a.n_rows + row : row - span.row), n = least(low(kv, position), kv.n_sinks);
+  const uint32_t position = span.position + (a.n_spans == 1 ? span.n - a.n_rows + row : row - span.row),
+                 n = least(low(kv, position), kv.n_sinks);
   const float* const keys = kv.sinks + span.seq * kv.sink_step + static_cast<size_t>(head / a.group) * kv.sink_floats;
   float* const s = scores[threadIdx.x / 32];
   if (lane < n) {
     const float* const q = a.q + row * a.q_stride + static_cast<size_t>(head) * kv.head_dim;
     const size_t at = (static_cast<size_t>(row) * kPage + lane) * a.n_pairs;
     float sum = 0;
-    for (uint32_t d = 0; d < kv.head_dim; ++d) sum = fma_of(q[d], rotated(keys + lane * kv.head_dim, d, a.cos + at, a.sin + at, 1.0f, a.n_pairs, a.interleaved), sum);
+    for (uint32_t d = 0; d < kv.head_dim; ++d)
+      sum = fma_of(q[d], rotated(keys + lane * kv.head_dim, d, a.cos + at, a.sin + at, 1.0f, a.n_pairs, a.interleaved), sum);
     s[lane] = sum;
   }
   warp_sync();
@@ -761,7 +801,7 @@ LINNET_KERNEL(kMergeThreads) flash_merge(const FlashArgs a) {
   const uint32_t r = blockIdx.z, tid = threadIdx.x, head = blockIdx.y * a.group + t.first_head + r % t.heads;
   if (r >= t.rows) return;
   FlashPart* const ml = reinterpret_cast<FlashPart*>(merge_shared);  // (most_blocks)
-  float2* const by = reinterpret_cast<float2*>(ml + a.most_blocks);    // (most_blocks) factors of what was and of the block
+  float2* const by = reinterpret_cast<float2*>(ml + a.most_blocks);  // (most_blocks) factors of what was and of the block
   const size_t part = (static_cast<size_t>(blockIdx.y) * gridDim.x + blockIdx.x) * a.most_blocks * a.tile_rows + r;
   for (uint32_t i = tid; i < t.n_blocks; i += kMergeThreads) ml[i] = a.part_ml[part + static_cast<size_t>(i) * a.tile_rows];
   block_sync();

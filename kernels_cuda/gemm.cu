@@ -1,5 +1,6 @@
-// Products with packed weights as they lie in the file. A warp takes two panels, 32 outputs, as A fragments straight from global memory, 16 bytes a lane: four outputs by four inputs (eight
-// of nibbles). What order the inputs of a group come in is free, since sums of integers are exact, so lane c of four has inputs 8 c .. 8 c + 7 of every 32, in x as well.
+// Products with packed weights as they lie in the file. A warp takes two panels, 32 outputs, as A fragments straight from global memory, 16
+// bytes a lane: four outputs by four inputs (eight of nibbles). What order the inputs of a group come in is free, since sums of integers
+// are exact, so lane c of four has inputs 8 c .. 8 c + 7 of every 32, in x as well.
 #include "device.h"
 #include "gemm_args.h"
 
@@ -57,10 +58,12 @@ LINNET_ON_GPU void store(const GemmArgs& a, const Work& w, uint32_t row, uint32_
 }
 
 // ---- weights ------------------------------------------------------------------------------------------------------------------
-// Of every 32 inputs: kLoads times 16 bytes of a lane; kX bytes of x in a lane, kTerms planes of them one behind the other; fragments for two products of 16 outputs, of which lane l's outputs are 4 * (l / 4 % 4) + 2 * t + 0 and 1 in
-// panel l / 16; the parts of a group's sum. kGroups: x has a scale for each group; kScales: the weights have some.
+// Of every 32 inputs: kLoads times 16 bytes of a lane; kX bytes of x in a lane, kTerms planes of them one behind the other; fragments for
+// two products of 16 outputs, of which lane l's outputs are 4 * (l / 4 % 4) + 2 * t + 0 and 1 in panel l / 16; the parts of a group's sum.
+// kGroups: x has a scale for each group; kScales: the weights have some.
 
-// Integer sums start at 1.5 * 2^23 as a float has it: they stay below 2^21, so the bits are a float, 12582912 more than the sum, at any time.
+// Integer sums start at 1.5 * 2^23 as a float has it: they stay below 2^21, so the bits are a float, 12582912 more than the sum, at any
+// time.
 constexpr int kSumStart = 0x4B400000;
 constexpr float kSumZero = 12582912.0f;
 
@@ -72,15 +75,18 @@ struct Bytes {
     uint32_t a[2][4];
   };
   LINNET_ON_GPU uint32_t place(uint32_t lane) { return lane % 4 * 128 + lane / 4 % 4 * 16; }
-  // A fragment is of two loads. The compiler would put it together before every product, with as many moves as a zero that it does not know costs once.
+  // A fragment is of two loads. The compiler would put it together before every product, with as many moves as a zero that it does not know
+  // costs once.
   LINNET_ON_GPU void decode(const uint4 (&w)[2], Fragments& f, uint32_t zero) {
     f.a[0][0] = w[0].x ^ zero, f.a[0][1] = w[0].y ^ zero, f.a[0][2] = w[1].x ^ zero, f.a[0][3] = w[1].y ^ zero;
     f.a[1][0] = w[0].z ^ zero, f.a[1][1] = w[0].w ^ zero, f.a[1][2] = w[1].z ^ zero, f.a[1][3] = w[1].w ^ zero;
   }
   LINNET_ON_GPU void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
     const int start[4] = {kSumStart, kSumStart, kSumStart, kSumStart};
-    if (first) mma_i8(c[t], f.a[t], x, start);
-    else mma_i8(c[t], f.a[t], x);
+    if (first)
+      mma_i8(c[t], f.a[t], x, start);
+    else
+      mma_i8(c[t], f.a[t], x);
   }
   LINNET_ON_GPU float sum_of(int c) { return float_of(static_cast<uint32_t>(c)) - kSumZero; }
 };
@@ -98,11 +104,14 @@ struct Nibbles {
     f.a[0][0] = low(w[0].x), f.a[0][1] = low(w[0].y), f.a[0][2] = high(w[0].x), f.a[0][3] = high(w[0].y);
     f.a[1][0] = low(w[0].z), f.a[1][1] = low(w[0].w), f.a[1][2] = high(w[0].z), f.a[1][3] = high(w[0].w);
   }
-  LINNET_ON_GPU void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) { Bytes::multiply(c, f, t, x, first); }
+  LINNET_ON_GPU void multiply(int (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
+    Bytes::multiply(c, f, t, x, first);
+  }
   LINNET_ON_GPU float sum_of(int c) { return fma_of(float_of(static_cast<uint32_t>(c)), 0.0625f, kSumZero * -0.0625f); }
 };
 
-// Two of four FP8 codes (inputs 0 and 2, or 1 and 3, as x has them) as bf16: the exponent is put right by an exact product. Codes that are no numbers are not looked for.
+// Two of four FP8 codes (inputs 0 and 2, or 1 and 3, as x has them) as bf16: the exponent is put right by an exact product. Codes that are
+// no numbers are not looked for.
 template <uint32_t kShift, uint32_t kScale>
 struct Fp8 {
   static constexpr uint32_t kLoads = 2, kX = 16, kTerms = 1, kStep = 512, kFill = 0;
@@ -139,14 +148,17 @@ struct Codes : Bytes {
   using Sum = float;
   LINNET_ON_GPU void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
     for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
-    if (kE5m2) mma_e5m2(c[t], f.a[t], x);
-    else mma_e4m3(c[t], f.a[t], x);
+    if (kE5m2)
+      mma_e5m2(c[t], f.a[t], x);
+    else
+      mma_e4m3(c[t], f.a[t], x);
   }
   LINNET_ON_GPU float sum_of(float c) { return c; }
 };
 #endif
 
-// Float weights as they lie, [inputs][16]: a lane has four outputs of inputs 8 c .. 8 c + 7, 8 bytes of each. x is the sum of terms in the weights' format, whose products are exact.
+// Float weights as they lie, [inputs][16]: a lane has four outputs of inputs 8 c .. 8 c + 7, 8 bytes of each. x is the sum of terms in the
+// weights' format, whose products are exact.
 template <bool kF16>
 struct Terms {
   static constexpr uint32_t kLoads = 4, kTerms = kF16 ? 2 : 3, kX = 16 * kTerms, kStep = 1024, kFill = 0;
@@ -168,14 +180,17 @@ struct Terms {
     for (int term = static_cast<int>(kTerms) - 1; term >= 0; --term)  // the smallest first
       for (int i = 0; i < 2; ++i) {
         const uint32_t b[2] = {x[term * 4 + i * 2], x[term * 4 + i * 2 + 1]};
-        if (kF16) mma_f16(c[t], f.a[t][i], b);
-        else mma_bf16(c[t], f.a[t][i], b);
+        if (kF16)
+          mma_f16(c[t], f.a[t][i], b);
+        else
+          mma_bf16(c[t], f.a[t][i], b);
       }
   }
   LINNET_ON_GPU float sum_of(float c) { return c; }
 };
 
-// 32 inputs of a panel; `panel` is where this lane reads in the first ones. there: 32s of inputs; of float weights the inputs from the lane's first on.
+// 32 inputs of a panel; `panel` is where this lane reads in the first ones. there: 32s of inputs; of float weights the inputs from the
+// lane's first on.
 template <class W>
 LINNET_ON_GPU void load_weights(const uint8_t* panel, uint32_t there, uint32_t step, uint4 (&w)[W::kLoads]) {
   for (uint32_t i = 0; i < W::kLoads; ++i) {
@@ -183,7 +198,8 @@ LINNET_ON_GPU void load_weights(const uint8_t* panel, uint32_t there, uint32_t s
       w[i] = step < there ? load16(panel + step * W::kStep + i * 64) : make_uint4(W::kFill, W::kFill, W::kFill, W::kFill);
     } else {
       const auto* from = reinterpret_cast<const uint2*>(panel + uint64_t{step} * W::kStep + i * 64);
-      const uint2 none = make_uint2(0, 0), a = step * 32 + i * 2 < there ? __ldg(from) : none, b = step * 32 + i * 2 + 1 < there ? __ldg(from + 4) : none;
+      const uint2 none = make_uint2(0, 0), a = step * 32 + i * 2 < there ? __ldg(from) : none,
+                  b = step * 32 + i * 2 + 1 < there ? __ldg(from + 4) : none;
       w[i] = make_uint4(a.x, a.y, b.x, b.y);
     }
   }
@@ -213,8 +229,8 @@ LINNET_ON_GPU void load_scales(const CudaMatrix& w, const uint8_t* scales, bool 
 }
 
 // ---- few rows -----------------------------------------------------------------------------------------------------------------
-// Each warp has all groups of its panels, or, where those are few for the GPU, `split` warps have every split-th 128 inputs; then what the groups give is kept in shared memory and added up
-// in order by a thread for each output.
+// Each warp has all groups of its panels, or, where those are few for the GPU, `split` warps have every split-th 128 inputs; then what the
+// groups give is kept in shared memory and added up in order by a thread for each output.
 
 struct Term {
   float sum, scale;
@@ -224,9 +240,11 @@ template <class W, bool kWide>
 LINNET_ON_GPU void gemv(const GemmArgs& a) {
   LINNET_DYNAMIC_SHARED(shared);
   Term* terms = reinterpret_cast<Term*>(shared);  // [pairs of the block][groups of a round][m][32]
-  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = kGemvWarps / a.split, local = warp / a.split, turn = warp % a.split;
+  const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = kGemvWarps / a.split, local = warp / a.split,
+                 turn = warp % a.split;
   const uint32_t column = lane / 4, c = lane % 4;
-  const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
+  const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group,
+                 groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
   const bool zeros = W::kZeros && kWide && a.w.format == kCudaI4G128Z;
   for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
     Work work;
@@ -237,7 +255,8 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
       const uint32_t panel = first + lane / 16 < a.panels ? first + lane / 16 : a.panels - 1;
       const uint8_t *w = panel_at(a.w, work.panel + panel) + W::place(lane), *scales = scales_at(a.w, work.panel + panel);
       const uint8_t* x = work.x + uint64_t{row0 + (column < m ? column : m - 1)} * a.x_stride + c * W::kX;
-      const uint32_t scale_at[2] = {(row0 + (c * 2 < m ? c * 2 : m - 1)) * a.x_groups, (row0 + (c * 2 + 1 < m ? c * 2 + 1 : m - 1)) * a.x_groups};
+      const uint32_t scale_at[2] = {(row0 + (c * 2 < m ? c * 2 : m - 1)) * a.x_groups,
+                                    (row0 + (c * 2 + 1 < m ? c * 2 + 1 : m - 1)) * a.x_groups};
       // Groups of a round: whole stages, as many as terms have room for; without a split one round is all.
       const uint32_t room = kGemvShared / (pairs * m * 32 * static_cast<uint32_t>(sizeof(Term))) / per_stage;
       const uint32_t round = a.split == 1 ? stages : room;
@@ -281,9 +300,11 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
                   float v = W::sum_of(sum[e / 2][e % 2 * 2 + r]);
                   if (W::kInteger && zeros) v = fma_of(scale.zero[e], total, v);
                   const float by = W::kInteger ? scale.s[e] * x_scale : 1.0f;
-                  if (a.split == 1) acc[r][e] = fma_of(v, by, acc[r][e]);
+                  if (a.split == 1)
+                    acc[r][e] = fma_of(v, by, acc[r][e]);
                   else if (c * 2 + static_cast<uint32_t>(r) < m)
-                    terms[((local * round * per_stage + (g - begin * per_stage)) * m + c * 2 + static_cast<uint32_t>(r)) * 32 + column * 4 + static_cast<uint32_t>(e)] = {v, by};
+                    terms[((local * round * per_stage + (g - begin * per_stage)) * m + c * 2 + static_cast<uint32_t>(r)) * 32 + column * 4 +
+                          static_cast<uint32_t>(e)] = {v, by};
                 }
               }
             }
@@ -334,29 +355,37 @@ LINNET_KERNEL_MIN(128, 3) gemv_e4m3(const GemmArgs a) { gemv<E4m3, true>(a); }
 LINNET_KERNEL_MIN(128, 3) gemv_e5m2(const GemmArgs a) { gemv<E5m2, true>(a); }
 
 // ---- many rows ----------------------------------------------------------------------------------------------------------------
-// A block has 128 outputs and kTiles * 8 rows. x comes through shared memory in stages of 128 inputs, [4][terms][rows][32 inputs]; weights go to registers ahead.
+// A block has 128 outputs and kTiles * 8 rows. x comes through shared memory in stages of 128 inputs, [4][terms][rows][32 inputs]; weights
+// go to registers ahead.
 
 // A stage: x, then the scales of up to four groups of the rows, then where weights have zero points the groups' sums.
 template <class W, bool kWide, uint32_t kTiles>
 struct Stage {
-  static constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4 / W::kTerms, kOfRow = W::kX * 16, kX = kRows * kOfRow;  // kRowBytes: of 32 inputs in a plane
-  static constexpr uint32_t kScales = W::kGroups ? kRows * 4 * (kWide ? 1 : 4) : 0, kSums = W::kZeros && kWide ? kRows * 4 : 0, kBytes = kX + kScales + kSums;
+  static constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4 / W::kTerms, kOfRow = W::kX * 16,
+                            kX = kRows * kOfRow;  // kRowBytes: of 32 inputs in a plane
+  static constexpr uint32_t kScales = W::kGroups ? kRows * 4 * (kWide ? 1 : 4) : 0, kSums = W::kZeros && kWide ? kRows * 4 : 0,
+                            kBytes = kX + kScales + kSums;
 };
 
 template <class W, bool kWide, uint32_t kTiles>
-LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint32_t groups, bool zeros, uint8_t* to) {
+LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint32_t groups, bool zeros,
+                              uint8_t* to) {
   using S = Stage<W, kWide, kTiles>;
   const uint32_t steps = (a.w.k + 31) / 32;
   for (uint32_t i = threadIdx.x; i < S::kX / 16; i += kGemmWarps * 32) {
-    const uint32_t row = i / (S::kOfRow / 16), at = i % (S::kOfRow / 16) * 16, plane = at / S::kRowBytes, s = plane / W::kTerms;  // at: in the row's 128 inputs
+    const uint32_t row = i / (S::kOfRow / 16), at = i % (S::kOfRow / 16) * 16, plane = at / S::kRowBytes,
+                   s = plane / W::kTerms;  // at: in the row's 128 inputs
     uint8_t* place = to + (plane * S::kRows + row) * S::kRowBytes + at % S::kRowBytes;
     const uint32_t from = row0 + row < work.m ? row0 + row : work.m - 1;
-    if (stage * 4 + s < steps) copy_async16(place, work.x + uint64_t{from} * a.x_stride + uint64_t{stage} * S::kOfRow + at);
-    else *reinterpret_cast<uint4*>(place) = make_uint4(0, 0, 0, 0);
+    if (stage * 4 + s < steps)
+      copy_async16(place, work.x + uint64_t{from} * a.x_stride + uint64_t{stage} * S::kOfRow + at);
+    else
+      *reinterpret_cast<uint4*>(place) = make_uint4(0, 0, 0, 0);
   }
   const uint32_t per_stage = kWide ? 1 : 128 / a.group;
   for (uint32_t i = threadIdx.x; W::kGroups && i < S::kRows * per_stage; i += kGemmWarps * 32) {
-    const uint32_t row = row0 + i % S::kRows, g = stage * per_stage + i / S::kRows, from = (row < work.m ? row : work.m - 1) * a.x_groups + g;
+    const uint32_t row = row0 + i % S::kRows, g = stage * per_stage + i / S::kRows,
+                   from = (row < work.m ? row : work.m - 1) * a.x_groups + g;
     if (g >= groups) break;
     copy_async4(to + S::kX + i * 4, work.x_scale + from);
     if (S::kSums && zeros) copy_async4(to + S::kX + S::kScales + i * 4, work.x_sum128 + from);
@@ -365,7 +394,8 @@ LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
 
 // Adds a group to what came before. scales: of x for this lane's rows, their sums `sums_at` bytes on.
 template <class W, bool kZeros, uint32_t kTiles>
-LINNET_ON_GPU void end_group(float (&acc)[kTiles][2][4], const typename W::Sum (&sum)[kTiles][2][4], const Scales& scale, const uint8_t* scales, uint32_t sums_at) {
+LINNET_ON_GPU void end_group(float (&acc)[kTiles][2][4], const typename W::Sum (&sum)[kTiles][2][4], const Scales& scale,
+                             const uint8_t* scales, uint32_t sums_at) {
 #pragma unroll
   for (uint32_t t = 0; t < kTiles; ++t) {
     const float2 both = *reinterpret_cast<const float2*>(scales + t * 32);
@@ -387,7 +417,8 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
   constexpr uint32_t kRows = S::kRows, kStages = kGemmStages<W::kX>, kAhead = W::kInteger ? 4 : W::kX == 16 ? 2 : 1;
   LINNET_DYNAMIC_SHARED(shared);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = lane / 4, c = lane % 4;
-  const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group, groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
+  const uint32_t steps = (a.w.k + 31) / 32, stages = (a.w.k + 127) / 128, group = kWide ? 128 : a.group,
+                 groups = kWide ? stages : a.x_groups, per_stage = 128 / group;
   const bool zeros = W::kZeros && kWide && a.w.format == kCudaI4G128Z;
   for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
     Work work;
@@ -412,7 +443,9 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
       for (uint32_t stage = 0; stage < stages; ++stage) {
         copy_async_wait<kStages - 2>();
         block_sync();
-        if (stage + kStages - 1 < stages) copy_stage<W, kWide, kTiles>(a, work, row0, stage + kStages - 1, groups, zeros, shared + (stage + kStages - 1) % kStages * S::kBytes);
+        if (stage + kStages - 1 < stages)
+          copy_stage<W, kWide, kTiles>(a, work, row0, stage + kStages - 1, groups, zeros,
+                                       shared + (stage + kStages - 1) % kStages * S::kBytes);
         copy_async_commit();
         const uint8_t *here = shared + stage % kStages * S::kBytes, *x = here + column * S::kRowBytes + c * (S::kRowBytes / 4);
         if (kRolled)
@@ -443,7 +476,8 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
 #pragma unroll
             for (int half = 0; half < 2; ++half)
 #pragma unroll
-              for (uint32_t t = 0; t < kAtOnce; ++t) W::multiply(sum[from + t], f, half, in[t], !kRolled && (kWide ? s == 0 : s * 32 % group == 0));
+              for (uint32_t t = 0; t < kAtOnce; ++t)
+                W::multiply(sum[from + t], f, half, in[t], !kRolled && (kWide ? s == 0 : s * 32 % group == 0));
           }
           if ((s + 1) * 32 % group) continue;
           const uint32_t g = stage * per_stage + s * 32 / group;
@@ -452,8 +486,10 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
             Scales scale;
             load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
             const uint8_t* of_group = here + S::kX + s * 32 / group * kRows * 4 + c * 8;
-            if (zeros) end_group<W, true, kTiles>(acc, sum, scale, of_group, S::kScales);
-            else end_group<W, false, kTiles>(acc, sum, scale, of_group, S::kScales);
+            if (zeros)
+              end_group<W, true, kTiles>(acc, sum, scale, of_group, S::kScales);
+            else
+              end_group<W, false, kTiles>(acc, sum, scale, of_group, S::kScales);
           } else {
 #pragma unroll
             for (uint32_t t = 0; t < kTiles; ++t)
@@ -462,7 +498,7 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
         }
       }
       copy_async_wait<0>();
-      block_sync();  // the stages are filled anew for other rows
+      block_sync();          // the stages are filled anew for other rows
       work_of(a, z, &work);  // again, or registers would hold it all the time
       scales = scales_at(a.w, work.panel + panel);
 #pragma unroll
@@ -509,7 +545,8 @@ LINNET_KERNEL(128) gemm16_terms_bf16(const GemmArgs a) { gemm<Terms<false>, true
 LINNET_KERNEL(128) gemm64_terms_bf16(const GemmArgs a) { gemm<Terms<false>, true, 8>(a); }
 
 // ---- float weights --------------------------------------------------------------------------------------------------------------
-// One chain over k for each output, as scalar.cpp has it. A block has a panel and 16 * kEach rows, a thread an output of kEach rows; weights and x come through shared memory.
+// One chain over k for each output, as scalar.cpp has it. A block has a panel and 16 * kEach rows, a thread an output of kEach rows;
+// weights and x come through shared memory.
 
 struct WeightF32 {
   using T = float;
@@ -529,7 +566,7 @@ LINNET_ON_GPU void gemm_float(const GemmArgs& a) {
   using T = typename W::T;
   constexpr uint32_t kInputs = 64, kRows = kFloatRows * kEach, kPitch = kInputs + 4, kThreads = 256;
   LINNET_DYNAMIC_SHARED(shared);
-  T* ws = reinterpret_cast<T*>(shared);                                             // [2][kInputs][16]
+  T* ws = reinterpret_cast<T*>(shared);                                         // [2][kInputs][16]
   float* xs = reinterpret_cast<float*>(shared + 2 * kInputs * 16 * sizeof(T));  // [2][kRows][kPitch]
   const uint32_t j = threadIdx.x % 16, lane_row = threadIdx.x / 16, k = a.w.k, tiles = (k + kInputs - 1) / kInputs;
   for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
@@ -542,11 +579,14 @@ LINNET_ON_GPU void gemm_float(const GemmArgs& a) {
       const auto fill = [&](uint32_t tile) {
         const uint32_t from = tile * kInputs, n = k - from < kInputs ? k - from : kInputs;
         uint8_t* to = reinterpret_cast<uint8_t*>(ws + tile % 2 * kInputs * 16);
-        for (uint32_t i = threadIdx.x; i < n * 16 * sizeof(T) / 16; i += kThreads) copy_async16(to + i * 16, w + uint64_t{from} * 16 * sizeof(T) + i * 16);
+        for (uint32_t i = threadIdx.x; i < n * 16 * sizeof(T) / 16; i += kThreads)
+          copy_async16(to + i * 16, w + uint64_t{from} * 16 * sizeof(T) + i * 16);
         copy_async_commit();
         for (uint32_t i = threadIdx.x; i < rows * kInputs; i += kThreads) {
           const uint32_t row = i / kInputs, at = i % kInputs;
-          if (at < n) xs[(tile % 2 * kRows + row) * kPitch + at] = reinterpret_cast<const float*>(work.x + uint64_t{row0 + row} * a.x_stride)[from + at];
+          if (at < n)
+            xs[(tile % 2 * kRows + row) * kPitch + at] =
+                reinterpret_cast<const float*>(work.x + uint64_t{row0 + row} * a.x_stride)[from + at];
         }
       };
       float acc[kEach] = {};
@@ -593,27 +633,45 @@ LINNET_KERNEL(256) embed(const EmbedArgs a) {
     const uint64_t g = a.group ? i / a.group : 0;
     const uint64_t at = uint64_t{i} * 16 + j, sc = g * 16 + j;
     const uint8_t byte = w[uint64_t{i / 4} * 64 + j * 4 + i % 4 < a.table.panel_bytes ? uint64_t{i / 4} * 64 + j * 4 + i % 4 : 0];
-    const int nibble = w[uint64_t{i / 8} * 64 + j * 4 + i % 4 < a.table.panel_bytes ? uint64_t{i / 8} * 64 + j * 4 + i % 4 : 0] >> (i & 4) & 15;
+    const int nibble =
+        w[uint64_t{i / 8} * 64 + j * 4 + i % 4 < a.table.panel_bytes ? uint64_t{i / 8} * 64 + j * 4 + i % 4 : 0] >> (i & 4) & 15;
     float v = 0;
     switch (a.table.format) {
-      case kCudaF32: v = reinterpret_cast<const float*>(w)[at]; break;
-      case kCudaF16: v = f32_of_f16(reinterpret_cast<const uint16_t*>(w)[at]); break;
-      case kCudaBf16: v = f32_of_bf16(reinterpret_cast<const uint16_t*>(w)[at]); break;
+      case kCudaF32:
+        v = reinterpret_cast<const float*>(w)[at];
+        break;
+      case kCudaF16:
+        v = f32_of_f16(reinterpret_cast<const uint16_t*>(w)[at]);
+        break;
+      case kCudaBf16:
+        v = f32_of_bf16(reinterpret_cast<const uint16_t*>(w)[at]);
+        break;
       case kCudaI8:
       case kCudaI8G128:
-      case kCudaI8G64: v = static_cast<float>(static_cast<int8_t>(byte)) * reinterpret_cast<const float*>(scales)[sc]; break;
-      case kCudaI8G32: v = static_cast<float>(static_cast<int8_t>(byte)) * f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[sc]); break;
-      case kCudaF8E4M3: v = f32_of_e4m3(byte) * reinterpret_cast<const float*>(scales)[sc]; break;
-      case kCudaF8E5M2: v = f32_of_e5m2(byte) * reinterpret_cast<const float*>(scales)[sc]; break;
+      case kCudaI8G64:
+        v = static_cast<float>(static_cast<int8_t>(byte)) * reinterpret_cast<const float*>(scales)[sc];
+        break;
+      case kCudaI8G32:
+        v = static_cast<float>(static_cast<int8_t>(byte)) * f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[sc]);
+        break;
+      case kCudaF8E4M3:
+        v = f32_of_e4m3(byte) * reinterpret_cast<const float*>(scales)[sc];
+        break;
+      case kCudaF8E5M2:
+        v = f32_of_e5m2(byte) * reinterpret_cast<const float*>(scales)[sc];
+        break;
       case kCudaI4G128:
       case kCudaI4G64:
-      case kCudaI4G32: v = static_cast<float>(nibble - 8) * f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[sc]); break;
+      case kCudaI4G32:
+        v = static_cast<float>(nibble - 8) * f32_of_f16(reinterpret_cast<const uint16_t*>(scales)[sc]);
+        break;
       case kCudaI4G128Z: {
         const uint8_t* group = scales + g * 48;
         v = static_cast<float>(nibble - group[32 + j]) * f32_of_f16(reinterpret_cast<const uint16_t*>(group)[j]);
         break;
       }
-      default: break;
+      default:
+        break;
     }
     y[i] = v;
   }
@@ -630,7 +688,8 @@ LINNET_KERNEL(256) head_rows(const HeadRowsArgs a) {
     auto* q = reinterpret_cast<uint16_t*>(a.q + at * a.stride);
     for (uint32_t i = threadIdx.x; i < kpad; i += 256) {
       const uint32_t u = i < a.k ? bits_of(x[i]) : 0;
-      q[(i & ~3u) | (i & 1) << 1 | (i >> 1 & 1)] = static_cast<uint16_t>((u & 0x7FFFFFFFu) > 0x7F800000u ? u >> 16 | 0x40u : (u + 0x7FFFu + (u >> 16 & 1u)) >> 16);
+      q[(i & ~3u) | (i & 1) << 1 | (i >> 1 & 1)] =
+          static_cast<uint16_t>((u & 0x7FFFFFFFu) > 0x7F800000u ? u >> 16 | 0x40u : (u + 0x7FFFu + (u >> 16 & 1u)) >> 16);
     }
     return;
   }

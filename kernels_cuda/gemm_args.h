@@ -4,29 +4,32 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kGemvRows = 8;            // rows that a product of few rows takes
-inline constexpr uint32_t kGemvWarps = 4;           // of a block of it
-inline constexpr uint32_t kGemvShared = 32 << 10;   // bytes of shared memory that it keeps terms in
-inline constexpr uint32_t kGemmWarps = 4;           // of a block for more rows, each with two panels
+inline constexpr uint32_t kGemvRows = 8;           // rows that a product of few rows takes
+inline constexpr uint32_t kGemvWarps = 4;          // of a block of it
+inline constexpr uint32_t kGemvShared = 32 << 10;  // bytes of shared memory that it keeps terms in
+inline constexpr uint32_t kGemmWarps = 4;          // of a block for more rows, each with two panels
 // Of 128 inputs that it has in shared memory, by the bytes of x that a lane has of 32.
 template <uint32_t kXBytes>
-inline constexpr uint32_t kGemmStages = kXBytes == 8 ? 4 : kXBytes == 16 ? 3 : 2;
-inline constexpr uint32_t kFloatRows = 16;          // rows of a block of float weights, 4 times as many where rows are many
+inline constexpr uint32_t kGemmStages = kXBytes == 8    ? 4
+                                        : kXBytes == 16 ? 3
+                                                        : 2;
+inline constexpr uint32_t kFloatRows = 16;  // rows of a block of float weights, 4 times as many where rows are many
 
-// y = x * W^T. A block's z is a matrix of several one below the other, each `panels` panels: of a head, or of the z-th expert that has pairs.
+// y = x * W^T. A block's z is a matrix of several one below the other, each `panels` panels: of a head, or of the z-th expert that has
+// pairs.
 struct GemmArgs {
   CudaMatrix w;
-  const uint8_t* x;          // codes, bf16, terms or floats as the kernel wants them
-  const float* x_scale;      // (rows, x_groups): of codes and of terms in f16
-  const int32_t* x_sum128;   // (rows, x_groups), i4g128z
+  const uint8_t* x;         // codes, bf16, terms or floats as the kernel wants them
+  const float* x_scale;     // (rows, x_groups): of codes and of terms in f16
+  const int32_t* x_sum128;  // (rows, x_groups), i4g128z
   float* y;
-  const float* bias;         // (all panels * 16) or nullptr
-  uint64_t x_stride, y_stride;      // bytes and floats between rows
-  uint64_t x_z, scale_z, y_z;       // heads: bytes, scales and floats from one to the next
-  const uint32_t *first, *active, *n_active;  // of Pairs; nullptr: no experts
-  uint32_t m;                // rows; experts have their own numbers
+  const float* bias;                                    // (all panels * 16) or nullptr
+  uint64_t x_stride, y_stride;                          // bytes and floats between rows
+  uint64_t x_z, scale_z, y_z;                           // heads: bytes, scales and floats from one to the next
+  const uint32_t *first, *active, *n_active;            // of Pairs; nullptr: no experts
+  uint32_t m;                                           // rows; experts have their own numbers
   uint32_t panels, x_groups, group, accumulate, split;  // split: warps that share k in a product of few rows
-  uint32_t zero;             // 0
+  uint32_t zero;                                        // 0
 };
 
 struct EmbedArgs {
@@ -42,10 +45,10 @@ struct HeadRowsArgs {
   const float* x;
   uint64_t x_stride, x_head, y_stride, y_head;  // floats
   float* y;
-  uint8_t* q;                // (n_heads, m, stride) or nullptr: floats stay as they are
-  float* scale;              // (n_heads, m, groups)
+  uint8_t* q;    // (n_heads, m, stride) or nullptr: floats stay as they are
+  float* scale;  // (n_heads, m, groups)
   int32_t* sum128;
-  uint64_t stride;           // bytes
+  uint64_t stride;  // bytes
   uint32_t* not_finite;
   uint32_t k, carry, group, groups, bf16;
 };

@@ -10,15 +10,15 @@ namespace linnet {
 inline constexpr uint32_t kE4m3Arch = 89;  // the first with FP8 in mma.sync; 90 and 110 make f16 products of it
 
 struct CudaImage {
-  uint32_t arch;      // 87 = compute capability 8.7: of a cubin its GPU's, of PTX the least
+  uint32_t arch;  // 87 = compute capability 8.7: of a cubin its GPU's, of PTX the least
   bool ptx;
-  int least_driver;   // as cuDriverGetVersion says it: 12000 = of CUDA 12.0
+  int least_driver;                 // as cuDriverGetVersion says it: 12000 = of CUDA 12.0
   const unsigned char *data, *end;  // a cubin's ELF file, or PTX with a NUL at end
 };
 extern const CudaImage kCudaImages[];  // arch 0 behind the last
 
-// For a GPU of compute capability arch / 10: its own cubin, else that of the same major number with the largest smaller minor one, else PTX, which the driver then compiles (seconds, kept
-// in its cache); nullptr where nothing runs. Cubins of Jetsons run on them alone.
+// For a GPU of compute capability arch / 10: its own cubin, else that of the same major number with the largest smaller minor one, else
+// PTX, which the driver then compiles (seconds, kept in its cache); nullptr where nothing runs. Cubins of Jetsons run on them alone.
 const CudaImage* cuda_image_pick(uint32_t arch);
 // The same with why not: no kernels for the GPU (LINNET_UNSUPPORTED), or its driver is too old (LINNET_DEVICE).
 Status cuda_image_for(uint32_t arch, int driver_version, const CudaImage** out, Error* err);

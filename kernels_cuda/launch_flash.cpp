@@ -1,4 +1,5 @@
-// KV append and attention on a GPU: how the rows of a batch are cut into tiles, and a tile's KV blocks among blocks of threads where tiles are few.
+// KV append and attention on a GPU: how the rows of a batch are cut into tiles, and a tile's KV blocks among blocks of threads where tiles
+// are few.
 #include "../runtime/kv.h"
 #include "cuda_queue.h"
 #include "flash_args.h"
@@ -7,7 +8,8 @@ namespace linnet {
 namespace {
 
 constexpr uint32_t kSmallTile = 8, kLargeTile = 16;  // rows of flash8 and flash16
-constexpr uint32_t kStateBytes = 2048;  // of shared memory, for what these kernels have of fixed size (FlashState) and what CUDA keeps for itself
+constexpr uint32_t kStateBytes =
+    2048;  // of shared memory, for what these kernels have of fixed size (FlashState) and what CUDA keeps for itself
 constexpr CuResult kTooLarge = 1;  // CUDA_ERROR_INVALID_VALUE: heads that no block of threads can hold
 
 uint32_t up16(size_t bytes) { return static_cast<uint32_t>(align_up(bytes, 16)); }
@@ -49,15 +51,20 @@ KvArgs kv_args(const CudaQueue& q, const KvCache& kv, uint32_t layer) {
 
 // KV blocks that a row sees at most: those of the kept tokens and of a queue of pages that begins anywhere.
 uint32_t most_blocks(const KvClass& c) {
-  return static_cast<uint32_t>(div_up(c.keep, kBlockPositions) + div_up(uint64_t{c.n_slots - c.keep_pages} * kPagePositions, kBlockPositions) + 1);
+  return static_cast<uint32_t>(div_up(c.keep, kBlockPositions) +
+                               div_up(uint64_t{c.n_slots - c.keep_pages} * kPagePositions, kBlockPositions) + 1);
 }
 // Rows (token x head) whose KV blocks are summed apart: a few tokens, or as many as keep the GPU busy.
 uint32_t split_rows(uint32_t n_heads, uint32_t n_sms) { return 2 * n_heads > 8 * n_sms ? 2 * n_heads : 8 * n_sms; }
-size_t part_bytes(uint64_t rows, uint32_t blocks, uint32_t dpad) { return static_cast<size_t>(align_up(rows * blocks * sizeof(FlashPart), 256) + align_up(rows * blocks * dpad * sizeof(float), 256)); }
+size_t part_bytes(uint64_t rows, uint32_t blocks, uint32_t dpad) {
+  return static_cast<size_t>(align_up(rows * blocks * sizeof(FlashPart), 256) + align_up(rows * blocks * dpad * sizeof(float), 256));
+}
 
 // What rows begin with where there are sinks, FlashSinkArgs.
 size_t begin_ml_bytes(uint64_t rows, uint32_t n_heads) { return static_cast<size_t>(align_up(rows * n_heads * sizeof(FlashPart), 256)); }
-size_t begin_bytes(uint64_t rows, uint32_t n_heads, uint32_t dpad) { return begin_ml_bytes(rows, n_heads) + static_cast<size_t>(align_up(rows * n_heads * dpad * sizeof(float), 256)); }
+size_t begin_bytes(uint64_t rows, uint32_t n_heads, uint32_t dpad) {
+  return begin_ml_bytes(rows, n_heads) + static_cast<size_t>(align_up(rows * n_heads * dpad * sizeof(float), 256));
+}
 
 // Places of the buffers in shared memory, and their bytes.
 uint32_t share_memory(FlashArgs* a, uint32_t rows) {
@@ -73,7 +80,8 @@ uint32_t share_memory(FlashArgs* a, uint32_t rows) {
   a->at_q = take(floats ? size_t{rows} * kv.head_dim * sizeof(float) : size_t{rows} * (kv.kpad + kQueryPad));
   a->at_x_scale = take(floats ? 0 : size_t{rows} * div_up(kv.head_dim, 32) * sizeof(float));
   a->at_s = take(size_t{rows} * (by_channels ? kScoreStride : kDotsPerRow) * sizeof(float));
-  a->at_dots = by_channels ? take(size_t{rows} * kDotsPerRow * sizeof(int32_t)) : a->at_s;  // weights are of no more use once they are in planes
+  a->at_dots =
+      by_channels ? take(size_t{rows} * kDotsPerRow * sizeof(int32_t)) : a->at_s;  // weights are of no more use once they are in planes
   a->at_planes = take(is_float(kv.v_format) ? 0 : size_t{2} * rows * kPlaneStride);
   a->at_v_scale = take(kBlockPositions * sizeof(float));
   a->at_acc = take(a->splits > 1 ? 0 : size_t{rows} * kv.dpad * sizeof(float));
@@ -90,10 +98,12 @@ size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_heads, uint32_t n_ch
     sinks |= kv.classes[i].n_sinks != 0;
   }
   const uint64_t all = uint64_t{n_chunk} * kLargeTile * n_heads, some = split_rows(n_heads, n_sms);
-  return part_bytes(all < some ? all : some, blocks, kv.classes[0].layout.dpad) + (sinks ? begin_bytes(n_chunk, n_heads, kv.classes[0].layout.dpad) : 0);
+  return part_bytes(all < some ? all : some, blocks, kv.classes[0].layout.dpad) +
+         (sinks ? begin_bytes(n_chunk, n_heads, kv.classes[0].layout.dpad) : 0);
 }
 
-void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans, const RopeView& rope) {
+void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans,
+                    uint32_t n_spans, const RopeView& rope) {
   CudaQueue& q = cuda_queue(w);
   KvAppendArgs a{};
   a.kv = kv_args(q, kv, layer);
@@ -137,13 +147,29 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
   uint8_t* scratch = q.scratch;
   size_t scratch_bytes = q.scratch_bytes;
   if (c.n_sinks) {
-    FlashSinkArgs s{a.kv, q.pass.row_span, of.q, of.q_stride, of.sink_rope.cos, of.sink_rope.sin, of.sinks, reinterpret_cast<FlashPart*>(scratch),
-                    reinterpret_cast<float*>(scratch + begin_ml_bytes(a.n_rows, of.n_heads)), of.n_spans, a.n_rows, of.n_heads, a.group, of.sink_rope.n_pairs, of.sink_rope.interleaved, of.scale, of.cap};
+    FlashSinkArgs s{a.kv,
+                    q.pass.row_span,
+                    of.q,
+                    of.q_stride,
+                    of.sink_rope.cos,
+                    of.sink_rope.sin,
+                    of.sinks,
+                    reinterpret_cast<FlashPart*>(scratch),
+                    reinterpret_cast<float*>(scratch + begin_ml_bytes(a.n_rows, of.n_heads)),
+                    of.n_spans,
+                    a.n_rows,
+                    of.n_heads,
+                    a.group,
+                    of.sink_rope.n_pairs,
+                    of.sink_rope.interleaved,
+                    of.scale,
+                    of.cap};
     a.begin_ml = s.begin_ml;
     a.begin = s.begin;
     scratch += begin_bytes(a.n_rows, of.n_heads, a.kv.dpad);
     scratch_bytes -= begin_bytes(a.n_rows, of.n_heads, a.kv.dpad);
-    cuda_launch(q, kCuda_flash_sinks, {static_cast<uint32_t>(div_up(uint64_t{a.n_rows} * of.n_heads, kSinkWarps)), 1, 1}, kSinkWarps * 32, 0, &s);
+    cuda_launch(q, kCuda_flash_sinks, {static_cast<uint32_t>(div_up(uint64_t{a.n_rows} * of.n_heads, kSinkWarps)), 1, 1}, kSinkWarps * 32,
+                0, &s);
   }
 
   uint32_t rows = uint64_t{longest} * a.group <= kSmallTile ? kSmallTile : kLargeTile;
@@ -156,10 +182,12 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
   uint32_t tiles = 0;
   for (uint32_t i = 0; i < of.n_spans; ++i) tiles += static_cast<uint32_t>(div_up(of.spans[i].n, a.tokens)) * a.head_tiles;
 
-  // Few tiles, as in decode: their KV blocks are shared out so that there are four blocks of threads for each multiprocessor, whatever the position.
+  // Few tiles, as in decode: their KV blocks are shared out so that there are four blocks of threads for each multiprocessor, whatever the
+  // position.
   const uint32_t blocks = tiles * n_kv, part_rows = blocks * a.tile_rows;
   a.most_blocks = most_blocks(c);
-  if (blocks < 2 * q.n_sms && part_rows <= split_rows(of.n_heads, q.n_sms) && part_bytes(part_rows, a.most_blocks, a.kv.dpad) <= scratch_bytes) {
+  if (blocks < 2 * q.n_sms && part_rows <= split_rows(of.n_heads, q.n_sms) &&
+      part_bytes(part_rows, a.most_blocks, a.kv.dpad) <= scratch_bytes) {
     const uint32_t want = static_cast<uint32_t>(div_up(4 * q.n_sms, blocks));
     a.splits = want < a.most_blocks ? want : a.most_blocks;
     a.part_ml = reinterpret_cast<FlashPart*>(scratch);
@@ -168,8 +196,14 @@ void cuda_attention(const Worker& w, const AttentionArgs& of) {
   const uint32_t shared = share_memory(&a, rows);
   if (shared + kStateBytes > q.shared_bytes && !q.failed) q.failed = kTooLarge;
   const bool i8 = a.kv.k_format == kCudaI8 && a.kv.v_format == kCudaI8 && !a.kv.latent;
-  cuda_launch(q, rows == kSmallTile ? i8 ? kCuda_flash8_i8 : kCuda_flash8 : i8 ? kCuda_flash16_i8 : kCuda_flash16, {tiles, n_kv, a.splits}, kFlashThreads, shared, &a);
-  if (a.splits > 1) cuda_launch(q, kCuda_flash_merge, {tiles, n_kv, a.tile_rows}, kMergeThreads, 2 * a.most_blocks * static_cast<uint32_t>(sizeof(FlashPart)), &a);
+  cuda_launch(q,
+              rows == kSmallTile ? i8 ? kCuda_flash8_i8 : kCuda_flash8
+              : i8               ? kCuda_flash16_i8
+                                 : kCuda_flash16,
+              {tiles, n_kv, a.splits}, kFlashThreads, shared, &a);
+  if (a.splits > 1)
+    cuda_launch(q, kCuda_flash_merge, {tiles, n_kv, a.tile_rows}, kMergeThreads,
+                2 * a.most_blocks * static_cast<uint32_t>(sizeof(FlashPart)), &a);
 }
 
 }  // namespace linnet

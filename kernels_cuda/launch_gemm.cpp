@@ -17,18 +17,27 @@ struct Choice {
 };
 Choice choice_of(Format f) {
   switch (f) {
-    case LINNET_F32: return {kCuda_gemm16_f32, kCuda_gemm16_f32, kCuda_gemm64_f32, 0, 4, false};
-    case LINNET_F16: return {kCuda_gemm16_f16, kCuda_gemm16_f16, kCuda_gemm64_f16, 0, 2, false};
-    case LINNET_BF16: return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2, false};
-    case LINNET_F8E4M3: return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0, false};
-    case LINNET_F8E5M2: return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0, false};
+    case LINNET_F32:
+      return {kCuda_gemm16_f32, kCuda_gemm16_f32, kCuda_gemm64_f32, 0, 4, false};
+    case LINNET_F16:
+      return {kCuda_gemm16_f16, kCuda_gemm16_f16, kCuda_gemm64_f16, 0, 2, false};
+    case LINNET_BF16:
+      return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2, false};
+    case LINNET_F8E4M3:
+      return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0, false};
+    case LINNET_F8E5M2:
+      return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0, false};
     case LINNET_I4G128:
-    case LINNET_I4G128Z: return {kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true};
+    case LINNET_I4G128Z:
+      return {kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true};
     case LINNET_I4G64:
-    case LINNET_I4G32: return {kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
+    case LINNET_I4G32:
+      return {kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
     case LINNET_I8G64:
-    case LINNET_I8G32: return {kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0, true};
-    default: return {kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0, true};
+    case LINNET_I8G32:
+      return {kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0, true};
+    default:
+      return {kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0, true};
   }
 }
 
@@ -47,7 +56,8 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
   const uint32_t row_blocks = a.first ? 4 : 65535;  // most experts have few rows
   if (c.x_bytes == 0) {
     const bool many = rows > kFloatRows;
-    const uint32_t block = kFloatRows * (many ? 4 : 1), shared = 2 * 64 * 16 * c.weight_bytes + 2 * block * 68 * static_cast<uint32_t>(sizeof(float));
+    const uint32_t block = kFloatRows * (many ? 4 : 1),
+                   shared = 2 * 64 * 16 * c.weight_bytes + 2 * block * 68 * static_cast<uint32_t>(sizeof(float));
     cuda_launch(q, many ? c.many : c.some, {a.panels, min_of(div_up(rows, block), row_blocks), matrices}, 256, shared, &a);
     return;
   }
@@ -57,14 +67,16 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
     const uint64_t wanted = uint64_t{q.n_sms} * 12, warps = uint64_t{pairs} * (a.first ? 1 : matrices), stages = div_up(a.w.k, 128);
     a.split = 1;
     while (a.split < kGemvWarps && a.split * 2 <= stages && warps * a.split < wanted) a.split *= 2;
-    cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32, a.split == 1 ? 0 : kGemvShared, &a);
+    cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32,
+                a.split == 1 ? 0 : kGemvShared, &a);
     return;
   }
   const uint32_t panel_blocks = static_cast<uint32_t>(div_up(pairs, kGemmWarps)), blocks = static_cast<uint32_t>(div_up(rows, 64));
   const bool many = rows > 16 && (a.first ? rows >= matrices : uint64_t{panel_blocks} * blocks * matrices >= q.n_sms);
   const uint32_t block = many ? 64 : 16;
   // Of a row in a stage: its inputs; the scales of its groups, and a sum.
-  const uint32_t of_row = c.x_bytes * 128 + (c.scales ? (a.group == 128 ? 1 : 4) * 4 : 0) + (a.w.format == kCudaI4G128 || a.w.format == kCudaI4G128Z ? 4 : 0);
+  const uint32_t of_row =
+      c.x_bytes * 128 + (c.scales ? (a.group == 128 ? 1 : 4) * 4 : 0) + (a.w.format == kCudaI4G128 || a.w.format == kCudaI4G128Z ? 4 : 0);
   const uint32_t shared = block * of_row * (c.x_bytes == 1 ? kGemmStages<8> : c.x_bytes == 2 ? kGemmStages<16> : kGemmStages<32>);
   cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, shared, &a);
 }
@@ -132,12 +144,14 @@ void cuda_embed(const Worker& w, const Matrix& table, const int32_t* tokens, uin
   cuda_launch(cuda_queue(w), kCuda_embed, {m, 1, 1}, 256, 0, &a);
 }
 
-void cuda_gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate, float* y, size_t y_stride) {
+void cuda_gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias,
+               bool accumulate, float* y, size_t y_stride) {
   GemmArgs a = args_of(mat, x, x_stride, q, y, y_stride);
   a.bias = bias;
   a.accumulate = accumulate;
   Choice c = choice_of(mat.format);
-  if (const Choice terms = terms_of(cuda_queue(w), mat.format); terms.x_bytes && m > kGemvRows) take_terms(cuda_queue(w), terms, mat, m, &a, &c);
+  if (const Choice terms = terms_of(cuda_queue(w), mat.format); terms.x_bytes && m > kGemvRows)
+    take_terms(cuda_queue(w), terms, mat, m, &a, &c);
   // Rows that stay in the second-level cache while the weights go by, but enough to fill the GPU.
   CudaQueue& queue = cuda_queue(w);
   uint64_t at_once = 512;
@@ -152,8 +166,8 @@ void cuda_gemm(const Worker& w, const Matrix& mat, const float* x, size_t x_stri
   }
 }
 
-void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
-                       size_t y_stride) {
+void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride,
+                       const QuantRows* q, const float* bias, float* y, size_t y_stride) {
   CudaQueue& queue = cuda_queue(w);
   const uint32_t rows = queue.n_rows ? queue.n_rows : queue.n_chunk;
   GemmArgs a = args_of(mat, x, x_stride, q, y, y_stride);
@@ -165,8 +179,8 @@ void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, c
   run(queue, a, choice_of(mat.format), rows, min_of(n_experts, uint64_t{rows} * 8));  // more of them than that are taken in turns
 }
 
-void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y, size_t y_stride,
-                     size_t y_head) {
+void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m,
+                     uint32_t carry, float* y, size_t y_stride, size_t y_head) {
   if (m == 0) return;
   CudaQueue& queue = cuda_queue(w);
   const FormatRow& f = format_row(mat.format);
@@ -208,7 +222,8 @@ void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const
 }
 
 size_t cuda_gemm_heads_scratch(uint32_t rows, uint32_t n_heads, uint32_t k) {
-  return static_cast<size_t>(align_up(uint64_t{rows} * n_heads * quant_stride(LINNET_BF16, k), 64) + uint64_t{rows} * n_heads * div_up(k, 32) * (sizeof(float) + sizeof(int32_t)));
+  return static_cast<size_t>(align_up(uint64_t{rows} * n_heads * quant_stride(LINNET_BF16, k), 64) +
+                             uint64_t{rows} * n_heads * div_up(k, 32) * (sizeof(float) + sizeof(int32_t)));
 }
 
 }  // namespace linnet

@@ -5,7 +5,7 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kReps = 5, kReads = 8;                  // the best of kReps; reads between two events
+constexpr uint32_t kReps = 5, kReads = 8;  // the best of kReps; reads between two events
 constexpr uint32_t kTrialRounds = 256, kMostRounds = 1 << 20;
 constexpr double kPeakMs = 10;
 

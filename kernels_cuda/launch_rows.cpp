@@ -3,8 +3,9 @@
 
 namespace linnet {
 
-static_assert(uint32_t{kCudaSilu} == kActSilu && uint32_t{kCudaGeluTanh} == kActGeluTanh && uint32_t{kCudaGeluErf} == kActGeluErf && uint32_t{kCudaRelu} == kActRelu &&
-              uint32_t{kCudaSwigluClamped} == kActSwigluClamped && uint32_t{kCudaSigmoid} == kActSigmoid);
+static_assert(uint32_t{kCudaSilu} == kActSilu && uint32_t{kCudaGeluTanh} == kActGeluTanh && uint32_t{kCudaGeluErf} == kActGeluErf &&
+              uint32_t{kCudaRelu} == kActRelu && uint32_t{kCudaSwigluClamped} == kActSwigluClamped &&
+              uint32_t{kCudaSigmoid} == kActSigmoid);
 
 CudaQuant cuda_quant(const CudaQueue& queue, const QuantRows* q) {
   if (!q) return {};
@@ -16,7 +17,9 @@ namespace {
 uint32_t pieces_of(uint32_t n) { return (n + kPiece - 1) / kPiece; }
 uint32_t kind_of(const Norm& norm) { return !norm.weight ? kCudaNormNone : norm.kind == kNormLayer ? kCudaNormLayer : kCudaNormRms; }
 
-void change(const Worker& w, const ChangeArgs& a, uint32_t m) { cuda_launch(cuda_queue(w), kCuda_change_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a); }
+void change(const Worker& w, const ChangeArgs& a, uint32_t m) {
+  cuda_launch(cuda_queue(w), kCuda_change_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
+}
 
 }  // namespace
 
@@ -36,7 +39,9 @@ void cuda_scale(const Worker& w, float* x, size_t stride, float by, float cap, u
   change(w, {x, nullptr, stride, n, pieces_of(n), by, cap, 0}, m);
 }
 
-void cuda_clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uint32_t n) { change(w, {x, nullptr, stride, n, pieces_of(n), 0, 0, limit}, m); }
+void cuda_clip(const Worker& w, float* x, size_t stride, float limit, uint32_t m, uint32_t n) {
+  change(w, {x, nullptr, stride, n, pieces_of(n), 0, 0, limit}, m);
+}
 
 void cuda_scale_rows(const Worker& w, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n) {
   change(w, {x, factors, stride, n, pieces_of(n), 0, 0, 0}, m);
@@ -48,18 +53,35 @@ void cuda_quantize(const Worker& w, const float* x, size_t x_stride, uint32_t m,
   cuda_launch(queue, kCuda_quantize_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);
 }
 
-void cuda_rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& rope) {
+void cuda_rope(const Worker& w, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm,
+               const RopeView& rope) {
   const bool has = norm.weight;
   const bool layer = has && (norm.kind == kQkNormLayer || norm.kind == kQkNormLayerShared), head = has && norm.kind == kQkNormHead;
   const bool after = has && norm.kind == kQkNormHeadAfter && rope.n_pairs;
   if (!layer && !head && !rope.n_pairs) return;
-  const RopeArgs a = {x, norm.weight, norm.kind == kQkNormLayerShared ? norm.bias : nullptr, rope.cos, rope.sin, stride, m, n_heads, head_dim, rope.n_pairs, rope.interleaved,
-                      layer ? kCudaNormLayer : head ? kCudaNormRms : kCudaNormNone, after, norm.kind == kQkNormLayer ? head_dim : 0, norm.eps};
+  const RopeArgs a = {x,
+                      norm.weight,
+                      norm.kind == kQkNormLayerShared ? norm.bias : nullptr,
+                      rope.cos,
+                      rope.sin,
+                      stride,
+                      m,
+                      n_heads,
+                      head_dim,
+                      rope.n_pairs,
+                      rope.interleaved,
+                      layer  ? kCudaNormLayer
+                      : head ? kCudaNormRms
+                             : kCudaNormNone,
+                      after,
+                      norm.kind == kQkNormLayer ? head_dim : 0,
+                      norm.eps};
   cuda_launch(cuda_queue(w), kCuda_rope_heads, {(m * n_heads + 3) / 4, 1, 1}, 128, 0, &a);
 }
 
 // The clamped kind changes neither gate nor up here: nothing reads them afterwards.
-void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q) {
+void cuda_act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y,
+                  QuantRows* q) {
   CudaQueue& queue = cuda_queue(w);
   const ActMulArgs a = {gate, up, y, stride, n, pieces_of(n), act, limit, cuda_quant(queue, q)};
   cuda_launch(queue, kCuda_act_mul_rows, {m * a.pieces, 1, 1}, kRowThreads, 0, &a);

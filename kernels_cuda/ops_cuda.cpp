@@ -5,13 +5,15 @@
 namespace linnet {
 namespace {
 
-static_assert(uint32_t{kCudaF32} == LINNET_F32 && uint32_t{kCudaI8G128} == LINNET_I8G128 && uint32_t{kCudaF8E4M3} == LINNET_F8E4M3 && uint32_t{kCudaI4G128Z} == LINNET_I4G128Z);
+static_assert(uint32_t{kCudaF32} == LINNET_F32 && uint32_t{kCudaI8G128} == LINNET_I8G128 && uint32_t{kCudaF8E4M3} == LINNET_F8E4M3 &&
+              uint32_t{kCudaI4G128Z} == LINNET_I4G128Z);
 static_assert(sizeof(CudaPass::table_at) / sizeof(uint32_t) == kMaxKvClasses);
 static_assert(sizeof(CudaSpan) == sizeof(RowSpan) && offsetof(CudaSpan, position) == offsetof(RowSpan, position));
 
 void sync(const Worker&) {}
 bool kv_pack(const Worker&, const KvCache&, uint32_t, const RowSpan*, uint32_t) { return false; }  // sessions refuse KIVI's formats
-void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride, QuantRows* to) {
+void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
+             QuantRows* to) {
   float* up = by.gate.panels ? y + m * stride : nullptr;
   if (up) cuda_gemm(w, by.gate, x, x_stride, q, m, by.gate_bias, false, y, stride);
   cuda_gemm(w, by.up, x, x_stride, q, m, by.up_bias, false, up ? up : y, stride);

@@ -52,8 +52,10 @@ LINNET_KERNEL(kRowThreads) norm_rows(const NormArgs a) {
 #pragma unroll 1
   for (uint32_t squares = a.kind == kCudaNormLayer ? 0 : 1; a.kind != kCudaNormNone && squares < 2; ++squares) {
     const float by_n = row_sum(squares, x, n, mean, tile, totals + squares) / static_cast<float>(n);
-    if (squares) r = 1.0f / sqrt_of(by_n + a.eps);
-    else mean = by_n;
+    if (squares)
+      r = 1.0f / sqrt_of(by_n + a.eps);
+    else
+      mean = by_n;
   }
 #pragma unroll 2
   for (uint32_t from = threadIdx.x / 32 * 128; from < n; from += kPiece) {
@@ -105,8 +107,10 @@ LINNET_KERNEL(kRowThreads) quantize_rows(const QuantizeArgs a) {
 LINNET_ON_GPU uint32_t e4m3_of(float v) {
   const uint32_t sign = bits_of(v) >> 24 & 0x80u, u = bits_of(v) & 0x7FFFFFFFu;
   uint32_t code;
-  if (u < 0x3C800000u) code = static_cast<uint32_t>(round_clamped(float_of(u) * 512.0f, 0.0f, 8.0f));  // below 2^-6: 2^-9 apart
-  else code = ((u + 0x7FFFFu + (u >> 20 & 1u)) >> 20) - (120u << 3);
+  if (u < 0x3C800000u)
+    code = static_cast<uint32_t>(round_clamped(float_of(u) * 512.0f, 0.0f, 8.0f));  // below 2^-6: 2^-9 apart
+  else
+    code = ((u + 0x7FFFFu + (u >> 20 & 1u)) >> 20) - (120u << 3);
   return sign | (code < 0x7Eu ? code : 0x7Eu);
 }
 
@@ -141,7 +145,9 @@ LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
   if (a.kind == kCudaF8E4M3) {
     inv = amax > 1e-30f ? 448.0f / amax : 0.0f;
     scale = amax / 448.0f;
-    if (inside) *reinterpret_cast<uint32_t*>(to + i) = e4m3_of(v[0] * inv) | e4m3_of(v[1] * inv) << 8 | e4m3_of(v[2] * inv) << 16 | e4m3_of(v[3] * inv) << 24;
+    if (inside)
+      *reinterpret_cast<uint32_t*>(to + i) =
+          e4m3_of(v[0] * inv) | e4m3_of(v[1] * inv) << 8 | e4m3_of(v[2] * inv) << 16 | e4m3_of(v[3] * inv) << 24;
   } else if (a.kind == kCudaF16) {  // a power of two that brings the largest to 2^14
     const uint32_t e = bits_of(amax) >> 23;
     inv = amax > 1e-30f ? float_of((268u - e) << 23) : 0.0f;
@@ -152,7 +158,9 @@ LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
       term[0][j] = f16_of_f32(s);
       term[1][j] = f16_of_f32(s - f32_of_f16(static_cast<uint16_t>(term[0][j])));
     }
-    for (uint32_t t = 0; t < 2 && inside; ++t) *reinterpret_cast<uint2*>(to + i / 32 * 128 + t * 64 + i % 32 * 2) = make_uint2(term[t][0] | term[t][1] << 16, term[t][2] | term[t][3] << 16);
+    for (uint32_t t = 0; t < 2 && inside; ++t)
+      *reinterpret_cast<uint2*>(to + i / 32 * 128 + t * 64 + i % 32 * 2) =
+          make_uint2(term[t][0] | term[t][1] << 16, term[t][2] | term[t][3] << 16);
   } else {  // cut, not rounded: three times 8 bits are all that a float has, and none becomes infinite
     for (uint32_t t = 0; t < 3; ++t) {
       uint32_t bits[4];
@@ -160,7 +168,8 @@ LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
         bits[j] = bits_of(v[j]) & 0xFFFF0000u;
         v[j] = v[j] - float_of(bits[j]);
       }
-      if (inside) *reinterpret_cast<uint2*>(to + i / 32 * 192 + t * 64 + i % 32 * 2) = make_uint2(bits[0] >> 16 | bits[1], bits[2] >> 16 | bits[3]);
+      if (inside)
+        *reinterpret_cast<uint2*>(to + i / 32 * 192 + t * 64 + i % 32 * 2) = make_uint2(bits[0] >> 16 | bits[1], bits[2] >> 16 | bits[3]);
     }
   }
   if (i % 128 == 0 && i < a.k && a.kind != kCudaBf16) a.scale[uint64_t{row} * a.groups + i / 128] = scale;

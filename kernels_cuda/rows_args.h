@@ -6,11 +6,11 @@ namespace linnet {
 
 // QuantRows of one operation; kind 0: nothing is quantised.
 struct CudaQuant {
-  uint8_t* q;             // (m, stride)
-  float* scale;           // (m, groups)
-  int32_t* sum128;        // (m, groups)
+  uint8_t* q;       // (m, stride)
+  float* scale;     // (m, groups)
+  int32_t* sum128;  // (m, groups)
   uint32_t* not_finite;
-  uint64_t stride;        // bytes
+  uint64_t stride;               // bytes
   uint32_t kind, group, groups;  // kind: 0, kCudaI8 or kCudaBf16
 };
 
@@ -18,8 +18,8 @@ enum CudaNormKind : uint32_t { kCudaNormNone, kCudaNormRms, kCudaNormLayer };
 enum CudaActivation : uint32_t { kCudaSilu, kCudaGeluTanh, kCudaGeluErf, kCudaRelu, kCudaSwigluClamped, kCudaSigmoid };
 
 inline constexpr uint32_t kRowThreads = 256;
-inline constexpr uint32_t kNormTile = 4096;                   // floats of a row in shared memory at a time
-inline constexpr uint32_t kPiece = kRowThreads * 4;           // elements of a row that a block takes where elements are apart
+inline constexpr uint32_t kNormTile = 4096;          // floats of a row in shared memory at a time
+inline constexpr uint32_t kPiece = kRowThreads * 4;  // elements of a row that a block takes where elements are apart
 
 // y = norm(x) of each row, or with `add` y += norm(x) * scale. x may be y.
 struct NormArgs {
@@ -62,14 +62,15 @@ struct RopeArgs {
   uint32_t kind, after, weight_stride;  // floats from one head's weights to the next's
   float eps;
 };
-// Rows for products on tensor cores that are not the CPU's: for FP8 weights from bf16 codes in e4m3, for float weights from floats in terms of the weights' format. Of every 32 inputs the first
-// terms, then the second ones, ... A group of 128 inputs has a scale, in bf16 none; one that is not finite gives zeros and is told.
+// Rows for products on tensor cores that are not the CPU's: for FP8 weights from bf16 codes in e4m3, for float weights from floats in terms
+// of the weights' format. Of every 32 inputs the first terms, then the second ones, ... A group of 128 inputs has a scale, in bf16 none;
+// one that is not finite gives zeros and is told.
 struct TermArgs {
   const uint8_t* x;
-  uint8_t* to;             // (m, stride)
-  float* scale;            // (m, groups)
+  uint8_t* to;   // (m, stride)
+  float* scale;  // (m, groups)
   uint32_t* not_finite;
-  uint64_t x_stride, stride;  // bytes
+  uint64_t x_stride, stride;         // bytes
   uint32_t k, pieces, groups, kind;  // kind: kCudaF8E4M3, kCudaF16, kCudaBf16
 };
 struct FiniteArgs {

@@ -1,5 +1,6 @@
-// Drawing tokens from logits: the candidates, sums and draws of runtime/sampling/sampling.cpp. A slice of the vocabulary gives its k best (sample_top), of which the k best are sorted and drawn
-// from (sample_draw). Sorting is by radix select first: keys are different, so that exactly k are below a bound. More than kSampleMost candidates: sample_draw says what it does.
+// Drawing tokens from logits: the candidates, sums and draws of runtime/sampling/sampling.cpp. A slice of the vocabulary gives its k best
+// (sample_top), of which the k best are sorted and drawn from (sample_draw). Sorting is by radix select first: keys are different, so that
+// exactly k are below a bound. More than kSampleMost candidates: sample_draw says what it does.
 #include "exact.h"
 #include "sample_args.h"
 
@@ -16,7 +17,9 @@ LINNET_ON_GPU float logit_of(uint64_t key) {
 }
 
 // How many candidates top-k leaves.
-LINNET_ON_GPU uint32_t candidates_of(const CudaSampler& s, uint32_t n_vocab) { return s.temperature == 0 ? 1 : s.top_k && s.top_k < n_vocab ? s.top_k : n_vocab; }
+LINNET_ON_GPU uint32_t candidates_of(const CudaSampler& s, uint32_t n_vocab) {
+  return s.temperature == 0 ? 1 : s.top_k && s.top_k < n_vocab ? s.top_k : n_vocab;
+}
 LINNET_ON_GPU uint32_t at_once(uint32_t candidates) { return candidates < kSampleMost ? candidates : kSampleMost; }
 
 struct SelectRoom {
@@ -24,7 +27,8 @@ struct SelectRoom {
   uint32_t counts[256];
   uint32_t digit, before, all, n;
 };
-// The k-th smallest of n keys, of those from floor to limit (k or more), or a number between it and the next. A digit of the keys is counted at a time, the highest first.
+// The k-th smallest of n keys, of those from floor to limit (k or more), or a number between it and the next. A digit of the keys is
+// counted at a time, the highest first.
 template <class Key>
 LINNET_ON_GPU uint64_t bound_within(Key key, uint32_t n, uint32_t k, uint64_t floor, uint64_t limit, SelectRoom& room) {
   const uint32_t thread = threadIdx.x;
@@ -65,8 +69,8 @@ LINNET_ON_GPU uint64_t bound_within(Key key, uint32_t n, uint32_t k, uint64_t fl
   }
 }
 
-// Of n keys, n_left of which are not below floor, the k smallest of those are the ones from floor up to this. The k smallest of what threads have as their least bound them from above: so few
-// keys are counted, as atomics on few counters are slow.
+// Of n keys, n_left of which are not below floor, the k smallest of those are the ones from floor up to this. The k smallest of what
+// threads have as their least bound them from above: so few keys are counted, as atomics on few counters are slow.
 template <class Key>
 LINNET_ON_GPU uint64_t bound_of(Key key, uint32_t n, uint32_t n_left, uint32_t k, uint64_t floor, SelectRoom& room) {
   uint64_t limit = ~uint64_t{0};
@@ -170,7 +174,8 @@ struct DrawRoom {
 
 // The k smallest of n keys from floor on (n_left of them) with their weights and sums, which begin at `sum`.
 template <class Key>
-LINNET_ON_GPU void sort_candidates(Key key, uint32_t n, uint32_t n_left, uint32_t k, uint64_t floor, const float* largest, float temperature, double sum, DrawRoom& d, SelectRoom& room) {
+LINNET_ON_GPU void sort_candidates(Key key, uint32_t n, uint32_t n_left, uint32_t k, uint64_t floor, const float* largest,
+                                   float temperature, double sum, DrawRoom& d, SelectRoom& room) {
   const uint32_t thread = threadIdx.x;
   const uint64_t bound = bound_of(key, n, n_left, k, floor, room);
   uint32_t size = 1;
@@ -226,14 +231,16 @@ LINNET_ON_GPU uint32_t weights_kept(DrawRoom& d, uint32_t n, float min_p) {
   return d.counter;
 }
 
-// The token is drawn from the largest kSampleMost candidates where these are all, or where the sum of all, known but for the rounding of its order, leaves no doubt. Else all are sorted a part at a
-// time, as often as their sums are asked for: slow (tens of milliseconds) and rare unless most of the probability lies beyond the largest 1024.
+// The token is drawn from the largest kSampleMost candidates where these are all, or where the sum of all, known but for the rounding of
+// its order, leaves no doubt. Else all are sorted a part at a time, as often as their sums are asked for: slow (tens of milliseconds) and
+// rare unless most of the probability lies beyond the largest 1024.
 LINNET_KERNEL_MIN(kSampleThreads, 1) sample_draw(const SampleArgs a) {
   LINNET_SHARED DrawRoom d;
   LINNET_SHARED SelectRoom room;
   const uint32_t thread = threadIdx.x, row = blockIdx.x, n_vocab = a.of.n_vocab, seq = a.of.spans ? a.of.spans[row].seq : row;
   CudaSampler& s = a.of.samplers[seq];
-  const uint32_t k_all = candidates_of(s, n_vocab), k = at_once(k_all), tail = n_vocab - (a.n_slices - 1) * kSampleSlice, n = (a.n_slices - 1) * k + (tail < k ? tail : k);
+  const uint32_t k_all = candidates_of(s, n_vocab), k = at_once(k_all), tail = n_vocab - (a.n_slices - 1) * kSampleSlice,
+                 n = (a.n_slices - 1) * k + (tail < k ? tail : k);
   const uint64_t* from = a.candidates + row * uint64_t{a.n_slices} * kSampleMost;
   const float* values = a.values + row * uint64_t{n_vocab};
   const float temperature = s.temperature, min_p = s.min_p, top_p = s.top_p;
@@ -253,7 +260,8 @@ LINNET_KERNEL_MIN(kSampleThreads, 1) sample_draw(const SampleArgs a) {
       if (top_p < 1) n_kept = 1 + sums_below(d, k - 1, static_cast<double>(top_p) * d.sums[k - 1], false);
     } else if (k_all == n_vocab) {
       double part = 0;
-      for (uint32_t i = thread; i < n_vocab; i += kSampleThreads) part += static_cast<double>(exp_one((logit_of(key_of(values[i], i)) - largest) / temperature));
+      for (uint32_t i = thread; i < n_vocab; i += kSampleThreads)
+        part += static_cast<double>(exp_one((logit_of(key_of(values[i], i)) - largest) / temperature));
       d.parts[thread] = part;
       for (uint32_t half = kSampleThreads / 2; half; half /= 2) {
         block_sync();
@@ -263,10 +271,12 @@ LINNET_KERNEL_MIN(kSampleThreads, 1) sample_draw(const SampleArgs a) {
       // Sums of n numbers that are not negative, in any two orders, are within 2 n 2^-53 of each other; doubled here.
       const double sum = d.parts[0], error = sum * static_cast<double>(n_vocab) * 0x1p-51;
       if (top_p < 1) {
-        const uint32_t low = sums_below(d, k, static_cast<double>(top_p) * (sum - error), false), high = sums_below(d, k, static_cast<double>(top_p) * (sum + error), false);
+        const uint32_t low = sums_below(d, k, static_cast<double>(top_p) * (sum - error), false),
+                       high = sums_below(d, k, static_cast<double>(top_p) * (sum + error), false);
         if (low == high && low < k) n_kept = low + 1;
       } else if (min_p > 0) {
-        if (d.weights[k - 1] * 1.0001f < min_p) n_kept = k;  // and so are all that follow, neighbours' exponentials may be out of order by their rounding
+        if (d.weights[k - 1] * 1.0001f < min_p)
+          n_kept = k;  // and so are all that follow, neighbours' exponentials may be out of order by their rounding
       } else {
         const uint32_t low = sums_below(d, k, share * (sum - error), true), high = sums_below(d, k, share * (sum + error), true);
         drawn = low == high && low < k;
@@ -293,7 +303,8 @@ LINNET_KERNEL_MIN(kSampleThreads, 1) sample_draw(const SampleArgs a) {
 #pragma unroll 1
         for (uint32_t at = 0; at < end && !found; at += kSampleMost) {
           const uint32_t count = end - at < kSampleMost ? end - at : kSampleMost;
-          sort_candidates([&](uint32_t i) { return key_of(values[i], i); }, n_vocab, n_vocab - at, count, floor, &largest, temperature, sum, d, room);
+          sort_candidates([&](uint32_t i) { return key_of(values[i], i); }, n_vocab, n_vocab - at, count, floor, &largest, temperature, sum,
+                          d, room);
           if (round == 1) {
             uint32_t kept = count;
             if (top_p < 1) {

@@ -7,7 +7,8 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kMaxClusters = sizeof(linnet_board::clusters) / sizeof(linnet_cluster), kMaxCaches = sizeof(linnet_board::caches) / sizeof(linnet_cache),
+constexpr uint32_t kMaxClusters = sizeof(linnet_board::clusters) / sizeof(linnet_cluster),
+                   kMaxCaches = sizeof(linnet_board::caches) / sizeof(linnet_cache),
                    kMaxZones = sizeof(linnet_board::zones) / sizeof(linnet_zone);
 
 // Lines of a text file; a line longer than the buffer is cut.
@@ -50,8 +51,10 @@ class Lines {
     ssize_t n;
     do n = read(fd_, buffer_ + to_, sizeof buffer_ - to_);
     while (n < 0 && errno == EINTR);
-    if (n <= 0 || (read_ += static_cast<size_t>(n)) > kMostBytes) end_ = true;
-    else to_ += static_cast<size_t>(n);
+    if (n <= 0 || (read_ += static_cast<size_t>(n)) > kMostBytes)
+      end_ = true;
+    else
+      to_ += static_cast<size_t>(n);
   }
   static constexpr size_t kMostBytes = 16 << 20;  // ten times /proc/cpuinfo of a thousand CPUs
   int fd_;
@@ -114,7 +117,8 @@ uint32_t isa_of(std::string_view words, bool arm) {
     add(LINNET_ISA_NEON_BF16, all({"asimd", "asimddp", "i8mm", "bf16"}));
     return mask;
   }
-  const bool avx2 = all({"avx2", "fma", "f16c"}), avx512 = avx2 && all({"avx512f", "avx512bw", "avx512vl", "avx512dq"}), vnni = avx512 && all({"avx512_vnni"});
+  const bool avx2 = all({"avx2", "fma", "f16c"}), avx512 = avx2 && all({"avx512f", "avx512bw", "avx512vl", "avx512dq"}),
+             vnni = avx512 && all({"avx512_vnni"});
   add(LINNET_ISA_AVX2, avx2);
   add(LINNET_ISA_AVX_VNNI, avx2 && all({"avx_vnni"}));
   add(LINNET_ISA_AVX512, avx512);
@@ -130,17 +134,20 @@ constexpr struct {
   const char* name;
   bool in_order;
 } kParts[] = {
-    {0x41, 0xb76, "arm1176", true},       {0x41, 0xc05, "cortex-a5", true},      {0x41, 0xc07, "cortex-a7", true},     {0x41, 0xc08, "cortex-a8", true},
-    {0x41, 0xc09, "cortex-a9", false},    {0x41, 0xc0f, "cortex-a15", false},    {0x41, 0xd03, "cortex-a53", true},    {0x41, 0xd04, "cortex-a35", true},
-    {0x41, 0xd05, "cortex-a55", true},    {0x41, 0xd07, "cortex-a57", false},    {0x41, 0xd08, "cortex-a72", false},   {0x41, 0xd09, "cortex-a73", false},
-    {0x41, 0xd0a, "cortex-a75", false},   {0x41, 0xd0b, "cortex-a76", false},    {0x41, 0xd0c, "neoverse-n1", false},  {0x41, 0xd0d, "cortex-a77", false},
-    {0x41, 0xd0e, "cortex-a76ae", false}, {0x41, 0xd40, "neoverse-v1", false},   {0x41, 0xd41, "cortex-a78", false},   {0x41, 0xd42, "cortex-a78ae", false},
-    {0x41, 0xd44, "cortex-x1", false},    {0x41, 0xd46, "cortex-a510", true},    {0x41, 0xd47, "cortex-a710", false},  {0x41, 0xd48, "cortex-x2", false},
-    {0x41, 0xd49, "neoverse-n2", false},  {0x41, 0xd4b, "cortex-a78c", false},   {0x41, 0xd4d, "cortex-a715", false},  {0x41, 0xd4e, "cortex-x3", false},
-    {0x41, 0xd4f, "neoverse-v2", false},  {0x41, 0xd80, "cortex-a520", true},    {0x41, 0xd81, "cortex-a720", false},  {0x41, 0xd82, "cortex-x4", false},
-    {0x41, 0xd83, "neoverse-v3ae", false}, {0x41, 0xd84, "neoverse-v3", false},  {0x41, 0xd85, "cortex-x925", false},  {0x41, 0xd87, "cortex-a725", false},
-    {0x51, 0x001, "oryon", false},        {0x51, 0x802, "kryo-3xx-gold", false}, {0x51, 0x803, "kryo-3xx-silver", true}, {0x51, 0x804, "kryo-4xx-gold", false},
-    {0x51, 0x805, "kryo-4xx-silver", true}, {0x4e, 0x004, "carmel", false},
+    {0x41, 0xb76, "arm1176", true},        {0x41, 0xc05, "cortex-a5", true},       {0x41, 0xc07, "cortex-a7", true},
+    {0x41, 0xc08, "cortex-a8", true},      {0x41, 0xc09, "cortex-a9", false},      {0x41, 0xc0f, "cortex-a15", false},
+    {0x41, 0xd03, "cortex-a53", true},     {0x41, 0xd04, "cortex-a35", true},      {0x41, 0xd05, "cortex-a55", true},
+    {0x41, 0xd07, "cortex-a57", false},    {0x41, 0xd08, "cortex-a72", false},     {0x41, 0xd09, "cortex-a73", false},
+    {0x41, 0xd0a, "cortex-a75", false},    {0x41, 0xd0b, "cortex-a76", false},     {0x41, 0xd0c, "neoverse-n1", false},
+    {0x41, 0xd0d, "cortex-a77", false},    {0x41, 0xd0e, "cortex-a76ae", false},   {0x41, 0xd40, "neoverse-v1", false},
+    {0x41, 0xd41, "cortex-a78", false},    {0x41, 0xd42, "cortex-a78ae", false},   {0x41, 0xd44, "cortex-x1", false},
+    {0x41, 0xd46, "cortex-a510", true},    {0x41, 0xd47, "cortex-a710", false},    {0x41, 0xd48, "cortex-x2", false},
+    {0x41, 0xd49, "neoverse-n2", false},   {0x41, 0xd4b, "cortex-a78c", false},    {0x41, 0xd4d, "cortex-a715", false},
+    {0x41, 0xd4e, "cortex-x3", false},     {0x41, 0xd4f, "neoverse-v2", false},    {0x41, 0xd80, "cortex-a520", true},
+    {0x41, 0xd81, "cortex-a720", false},   {0x41, 0xd82, "cortex-x4", false},      {0x41, 0xd83, "neoverse-v3ae", false},
+    {0x41, 0xd84, "neoverse-v3", false},   {0x41, 0xd85, "cortex-x925", false},    {0x41, 0xd87, "cortex-a725", false},
+    {0x51, 0x001, "oryon", false},         {0x51, 0x802, "kryo-3xx-gold", false},  {0x51, 0x803, "kryo-3xx-silver", true},
+    {0x51, 0x804, "kryo-4xx-gold", false}, {0x51, 0x805, "kryo-4xx-silver", true}, {0x4e, 0x004, "carmel", false},
 };
 
 struct Cpu {
@@ -222,7 +229,8 @@ const char* part_name(const Cpu& c, bool* in_order) {
   return "";
 }
 
-// How much a core does, to be compared on one board alone: its capacity where the kernel says it, else its clock, twice unless it is in order.
+// How much a core does, to be compared on one board alone: its capacity where the kernel says it, else its clock, twice unless it is in
+// order.
 uint64_t strength(const Cpu& c) {
   bool in_order = false;
   part_name(c, &in_order);
@@ -244,8 +252,10 @@ void make_clusters(const Scan& scan, const linnet_cpus& online, linnet_board* ou
       if (k.implementer == c.implementer && k.part_id == c.part && s * 10 >= strength(k) * 9 && strength(k) * 10 >= s * 9) mine = &k;
     }
     if (!mine) {
-      if (out->n_clusters == kMaxClusters) mine = &out->clusters[kMaxClusters - 1];  // no board known has so many
-      else mine = &out->clusters[out->n_clusters++];
+      if (out->n_clusters == kMaxClusters)
+        mine = &out->clusters[kMaxClusters - 1];  // no board known has so many
+      else
+        mine = &out->clusters[out->n_clusters++];
       mine->implementer = c.implementer;
       mine->part_id = c.part;
       mine->strength = static_cast<uint32_t>(s);
@@ -306,13 +316,15 @@ void limit_cpu(linnet_board* out, uint64_t quota, uint64_t period) {
   if (out->cpu_quota <= 0 || cpus < out->cpu_quota) out->cpu_quota = cpus;
 }
 
-// Limits of a control group and of all above it, in a folder of version 2 or of one controller of version 1. Containers see theirs at the mounted root.
+// Limits of a control group and of all above it, in a folder of version 2 or of one controller of version 1. Containers see theirs at the
+// mounted root.
 void read_group(const char* root, std::string_view folder, std::string_view group, linnet_board* out) {
   for (;;) {
     const auto entry = [&](const char* name) { return Line(Path(root) << folder << group << name); };
     limit_memory(out, entry("/memory.max").view());
     limit_memory(out, entry("/memory.limit_in_bytes").view());
-    const Line both = entry("/cpu.max"), quota = entry("/cpu.cfs_quota_us"), period = entry("/cpu.cfs_period_us");  // "150000 100000", "max 100000"; -1 is none
+    const Line both = entry("/cpu.max"), quota = entry("/cpu.cfs_quota_us"),
+               period = entry("/cpu.cfs_period_us");  // "150000 100000", "max 100000"; -1 is none
     std::string_view s = both.view();
     uint64_t n = 0;
     if (number(&s, &n)) limit_cpu(out, n, number(trim(s)));
@@ -330,8 +342,10 @@ void read_groups(const char* root, linnet_board* out) {
     if (second == std::string_view::npos) continue;
     std::string_view controllers = behind(line, first + 1).substr(0, second - first - 1), group = trim(behind(line, second + 1));
     if (group == "/" || group.find("..") != std::string_view::npos) group = "";
-    if (controllers.empty()) read_group(root, "/sys/fs/cgroup", group, out);
-    else if (word(controllers, "memory")) read_group(root, "/sys/fs/cgroup/memory", group, out);
+    if (controllers.empty())
+      read_group(root, "/sys/fs/cgroup", group, out);
+    else if (word(controllers, "memory"))
+      read_group(root, "/sys/fs/cgroup/memory", group, out);
     else if (controllers == "cpu" || controllers == "cpu,cpuacct" || controllers == "cpuacct,cpu") {
       read_group(root, "/sys/fs/cgroup/cpu", group, out);
       read_group(root, "/sys/fs/cgroup/cpu,cpuacct", group, out);
@@ -407,7 +421,8 @@ Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Err
   if (!cpu_parse(Line(Path(root) << "/sys/devices/system/cpu/online").view(), &online)) online = scan.listed;
   const linnet_cpus allowed = allowed_cpus(root);
   if (!cpu_count(online)) online = allowed;
-  if (!cpu_count(online)) return fail(err, LINNET_IO, *root ? root : "/proc", ": tells of no CPU: no /proc/cpuinfo, no /sys/devices/system/cpu/online");
+  if (!cpu_count(online))
+    return fail(err, LINNET_IO, *root ? root : "/proc", ": tells of no CPU: no /proc/cpuinfo, no /sys/devices/system/cpu/online");
   out->cpus = cpu_count(allowed) ? cpu_both(online, allowed) : online;
   if (!cpu_count(out->cpus)) out->cpus = online;  // this process runs on something
   out->n_cpus = cpu_count(out->cpus);
@@ -420,7 +435,8 @@ Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Err
   read_memory(root, out);
   read_groups(root, out);
   read_zones(root, out);
-  const Line model(Path(root) << "/proc/device-tree/model"), again(Path(root) << "/sys/firmware/devicetree/base/model"), product(Path(root) << "/sys/class/dmi/id/product_name");
+  const Line model(Path(root) << "/proc/device-tree/model"), again(Path(root) << "/sys/firmware/devicetree/base/model"),
+      product(Path(root) << "/sys/class/dmi/id/product_name");
   copy(out->model, !model.view().empty() ? model.view() : !again.view().empty() ? again.view() : product.view());
   const Line compatible(Path(root) << "/proc/device-tree/compatible", ' ');
   copy(out->compatible, compatible.view());
@@ -437,11 +453,14 @@ Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Err
 }
 
 Status profile_fit(linnet_profile* p, const linnet_board& board, Error* err) {
-  if (board.n_clusters > kMaxClusters) return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board.n_clusters, ", at most ", kMaxClusters);
+  if (board.n_clusters > kMaxClusters)
+    return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board.n_clusters, ", at most ", kMaxClusters);
   linnet_cpus cpus = board.cpus;
   if (cpu_count(p->cpus)) {
     cpus = cpu_both(p->cpus, board.cpus);
-    if (!cpu_count(cpus)) return fail(err, LINNET_BAD_PROFILE, "cores: none of the ", cpu_count(p->cpus), " CPUs named is one of the ", board.n_cpus, " that this process may use");
+    if (!cpu_count(cpus))
+      return fail(err, LINNET_BAD_PROFILE, "cores: none of the ", cpu_count(p->cpus), " CPUs named is one of the ", board.n_cpus,
+                  " that this process may use");
     p->cpus = cpus;
   } else if (p->cores != LINNET_CORES_ALL && board.n_clusters > 1) {
     linnet_cpus some = {};
@@ -453,7 +472,8 @@ Status profile_fit(linnet_profile* p, const linnet_board& board, Error* err) {
     some = cpu_both(some, board.cpus);
     if (cpu_count(some)) p->cpus = cpus = some;  // a process that was kept from those cores runs on what it has
   }
-  // One thread per core: two on one share its multipliers. A quota of 1.5 CPUs is one thread: a second one would be stopped in every period while the first waits for it.
+  // One thread per core: two on one share its multipliers. A quota of 1.5 CPUs is one thread: a second one would be stopped in every period
+  // while the first waits for it.
   uint32_t most = cpu_count(cpu_both(cpus, board.primary));
   if (most == 0) most = cpu_count(cpus);
   if (p->n_threads == 0 && p->n_free_cores && most > 1) {

@@ -19,21 +19,38 @@ constexpr size_t kPiece = size_t{8} << 20;  // between two calls of a progress f
 
 const char* errno_text(int e) {
   switch (e) {
-    case ENOENT: return "no such file or folder";
-    case EACCES: case EPERM: return "permission denied";
-    case EISDIR: return "is a folder";
-    case ENOMEM: return "out of memory";
-    case EMFILE: case ENFILE: return "too many open files";
-    case ENODEV: return "cannot be mapped";
-    case ENOTDIR: return "a part of the path is not a folder";
-    case ENAMETOOLONG: return "name too long";
-    case ELOOP: return "too many links";
-    case EIO: return "input/output error";
-    case ENOSPC: return "no space left";
-    case EDQUOT: return "quota used up";
-    case EFBIG: return "file too large";
-    case EROFS: return "read-only file system";
-    default: return "system error";
+    case ENOENT:
+      return "no such file or folder";
+    case EACCES:
+    case EPERM:
+      return "permission denied";
+    case EISDIR:
+      return "is a folder";
+    case ENOMEM:
+      return "out of memory";
+    case EMFILE:
+    case ENFILE:
+      return "too many open files";
+    case ENODEV:
+      return "cannot be mapped";
+    case ENOTDIR:
+      return "a part of the path is not a folder";
+    case ENAMETOOLONG:
+      return "name too long";
+    case ELOOP:
+      return "too many links";
+    case EIO:
+      return "input/output error";
+    case ENOSPC:
+      return "no space left";
+    case EDQUOT:
+      return "quota used up";
+    case EFBIG:
+      return "file too large";
+    case EROFS:
+      return "read-only file system";
+    default:
+      return "system error";
   }
 }
 
@@ -90,14 +107,17 @@ Status lock_whole(const char* path, const void* map, size_t bytes, Error* err) {
   if (errno != ENOMEM && errno != EPERM && errno != EAGAIN) return system_error(err, path, "cannot lock in memory");
   rlimit limit{};
   getrlimit(RLIMIT_MEMLOCK, &limit);
-  if (limit.rlim_cur == RLIM_INFINITY) return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: no memory for them");
-  return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: this process may lock ", static_cast<uint64_t>(limit.rlim_cur), " in all (RLIMIT_MEMLOCK, ulimit -l)");
+  if (limit.rlim_cur == RLIM_INFINITY)
+    return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: no memory for them");
+  return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: this process may lock ",
+              static_cast<uint64_t>(limit.rlim_cur), " in all (RLIMIT_MEMLOCK, ulimit -l)");
 }
 
 Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, void** out, Error* err) {
   if (how == LINNET_LOAD_COPY) {
     *out = memory_alloc(bytes);
-    return *out ? read_whole(fd, path, progress, *out, bytes, err) : fail(err, LINNET_NO_MEMORY, PathName{path}, ": no memory for ", bytes, " bytes");
+    return *out ? read_whole(fd, path, progress, *out, bytes, err)
+                : fail(err, LINNET_NO_MEMORY, PathName{path}, ": no memory for ", bytes, " bytes");
   }
   void* p = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
   if (p == MAP_FAILED) return system_error(err, path, "cannot map");
@@ -148,7 +168,9 @@ Status file_read(const char* path, void* to, size_t cap, size_t* n, Error* err) 
   if (fd < 0) return system_error(err, path, "cannot open");
   struct stat st;
   errno = EINVAL;
-  Status s = fstat(fd, &st) != 0 ? system_error(err, path, "cannot stat") : S_ISREG(st.st_mode) ? LINNET_OK : refuse(err, path, "is not a regular file");
+  Status s = fstat(fd, &st) != 0   ? system_error(err, path, "cannot stat")
+             : S_ISREG(st.st_mode) ? LINNET_OK
+                                   : refuse(err, path, "is not a regular file");
   // Files below /proc say a size of 0: the end is where reading ends.
   for (*n = 0; s == LINNET_OK;) {
     uint8_t more;
@@ -159,7 +181,8 @@ Status file_read(const char* path, void* to, size_t cap, size_t* n, Error* err) 
     if (got <= 0) break;
     *n += static_cast<size_t>(got);
     if (!full) continue;
-    if (st.st_size > 0 && static_cast<uint64_t>(st.st_size) > *n) *n = static_cast<uint64_t>(st.st_size) > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(st.st_size);
+    if (st.st_size > 0 && static_cast<uint64_t>(st.st_size) > *n)
+      *n = static_cast<uint64_t>(st.st_size) > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(st.st_size);
     s = fail(err, LINNET_TOO_SMALL, PathName{path}, ": larger than ", cap, " bytes");
   }
   close(fd);
@@ -199,7 +222,8 @@ void memory_huge(void* mem, size_t bytes, uint32_t huge) {
 #ifdef MADV_HUGEPAGE
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t from = reinterpret_cast<uintptr_t>(mem), start = (from + page - 1) / page * page, end = (from + bytes) / page * page;
-  if (huge != LINNET_SWITCH_DEFAULT && end > start) madvise(reinterpret_cast<void*>(start), end - start, huge == LINNET_SWITCH_ON ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  if (huge != LINNET_SWITCH_DEFAULT && end > start)
+    madvise(reinterpret_cast<void*>(start), end - start, huge == LINNET_SWITCH_ON ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #else
   (void)mem, (void)bytes, (void)huge;
 #endif
@@ -270,7 +294,8 @@ Status Replacement::follow(Error* err) {
   return refuse(err, path_, "too many links");
 }
 
-// Makes temporary_, which is then this object's. What is there under that name, of one that was killed, is removed under its lock: it may have another owner, or other names.
+// Makes temporary_, which is then this object's. What is there under that name, of one that was killed, is removed under its lock: it may
+// have another owner, or other names.
 Status Replacement::lock(uint32_t mode, Error* err) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     constexpr int kFlags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -317,7 +342,8 @@ Status Replacement::commit(Error* err) {
   if (rename(temporary_, path_) != 0) return system_error(err, path_, "cannot rename to it");
   mine_ = false;
   // The new name itself must survive a power cut. Some file systems cannot sync a folder and say so with EINVAL.
-  if (fsync(folder_) != 0 && errno != EINVAL) return system_error(err, path_, "is written, but a power cut may bring the old one back: cannot sync its folder");
+  if (fsync(folder_) != 0 && errno != EINVAL)
+    return system_error(err, path_, "is written, but a power cut may bring the old one back: cannot sync its folder");
   return LINNET_OK;
 }
 

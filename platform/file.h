@@ -13,8 +13,8 @@ struct LoadProgress {
   bool cancelled(size_t done, size_t total) const { return fn && fn(user, done, total) != 0; }
 };
 Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err);
-// Reads a regular file of at most `cap` bytes, from its beginning to its end; *n becomes its bytes. LINNET_TOO_SMALL: it has more, *n says how many or that there are more. Devices, FIFOs and
-// sockets are refused at once. Where it cannot be opened, errno says why.
+// Reads a regular file of at most `cap` bytes, from its beginning to its end; *n becomes its bytes. LINNET_TOO_SMALL: it has more, *n says
+// how many or that there are more. Devices, FIFOs and sockets are refused at once. Where it cannot be opened, errno says why.
 Status file_read(const char* path, void* to, size_t cap, size_t* n, Error* err);
 void file_unmap(linnet_view* view);
 void* memory_alloc(size_t bytes);
@@ -26,10 +26,11 @@ uint32_t process_id();
 uint64_t clock_ns();
 void sleep_ns(uint64_t ns);  // or less, where a signal comes
 
-// A file that takes the place of `path` once it is whole; without commit `path` stays what it was, and so it does when the process is killed.
-// The bytes are written to <path>.tmp. That name is fixed, so that what a killed process leaves there is removed by the next one and does not
-// pile up; a lock on it makes others who replace the same file wait. Where `path` is a link, what it leads to is replaced, or made.
-// Devices, FIFOs, sockets and folders are never replaced. They are refused; with `through`, character devices and FIFOs are written to as they are.
+// A file that takes the place of `path` once it is whole; without commit `path` stays what it was, and so it does when the process is
+// killed. The bytes are written to <path>.tmp. That name is fixed, so that what a killed process leaves there is removed by the next one
+// and does not pile up; a lock on it makes others who replace the same file wait. Where `path` is a link, what it leads to is replaced, or
+// made. Devices, FIFOs, sockets and folders are never replaced. They are refused; with `through`, character devices and FIFOs are written
+// to as they are.
 class Replacement {
  public:
   Replacement() = default;

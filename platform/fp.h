@@ -1,5 +1,5 @@
-// Rounding and denormals belong to the host app; the arithmetic contract needs round-to-nearest without flush-to-zero. Each computing thread
-// holds one of these while it works.
+// Rounding and denormals belong to the host app; the arithmetic contract needs round-to-nearest without flush-to-zero. Each computing
+// thread holds one of these while it works.
 #pragma once
 #include <cstdint>
 

@@ -30,14 +30,15 @@ struct Spin {
   uint64_t ticks;
 };
 
-// The pieces of all operations of a pass, numbered in one row that every thread counts alike. A thread takes the next one that nobody has; behind a sync it goes on when all
-// before are done. A thread that comes late finds the pieces taken and runs after the others; one that the machine stops holds up the piece that it has, and nothing else.
+// The pieces of all operations of a pass, numbered in one row that every thread counts alike. A thread takes the next one that nobody has;
+// behind a sync it goes on when all before are done. A thread that comes late finds the pieces taken and runs after the others; one that
+// the machine stops holds up the piece that it has, and nothing else.
 struct alignas(64) Tickets {
   std::atomic<uint32_t> taken{0};
   alignas(64) std::atomic<uint32_t> done{0};
-  std::atomic<uint32_t> sleepers{0};             // threads that sleep until `done` has changed enough for them
-  std::atomic<uint64_t> late{0};                 // ticks of waits that outlasted their spin: somebody held a piece and was not run
-  Spin spin{};                                   // of every wait; a thread also spins as long as it computed itself before
+  std::atomic<uint32_t> sleepers{0};  // threads that sleep until `done` has changed enough for them
+  std::atomic<uint64_t> late{0};      // ticks of waits that outlasted their spin: somebody held a piece and was not run
+  Spin spin{};                        // of every wait; a thread also spins as long as it computed itself before
 
   void reset() {
     taken.store(0, std::memory_order_relaxed);
@@ -63,24 +64,28 @@ struct alignas(64) Tickets {
 
 // One thread of those that compute a pass.
 struct Member {
-  uint32_t id, n;            // 0 <= id < n; n: how many the work is cut for, of which fewer may come
-  Tickets* tickets;          // of the pass; nullptr: one thread computes alone
-  mutable uint32_t begun;    // pieces of all operations so far; all threads begin the same operations in the same order
-  mutable uint64_t since;    // when this thread last came out of a sync
+  uint32_t id, n;          // 0 <= id < n; n: how many the work is cut for, of which fewer may come
+  Tickets* tickets;        // of the pass; nullptr: one thread computes alone
+  mutable uint32_t begun;  // pieces of all operations so far; all threads begin the same operations in the same order
+  mutable uint64_t since;  // when this thread last came out of a sync
 };
 
 struct Share {
   uint32_t from, to;
 };
 
-// An operation's pieces, which threads take as they get done, since one core may be slower than another, or not there at all. How many there are is the same on every thread: it must not
-// depend on what the pass computes. take() is called until it says false. A single thread takes all at once.
+// An operation's pieces, which threads take as they get done, since one core may be slower than another, or not there at all. How many
+// there are is the same on every thread: it must not depend on what the pass computes. take() is called until it says false. A single
+// thread takes all at once.
 class Pieces {
  public:
   // `pieces` of n_items items: whole units but for the end of the last, the larger ones first.
-  Pieces(const Member& w, uint32_t n_items, uint32_t items_a_unit, uint32_t pieces) : w_(w), n_(n_items), unit_(items_a_unit), count_(n_items ? pieces : 0), first_(w.begun) {
-    if (w.tickets) w.begun += count_;
-    else count_ = count_ ? 1 : 0;
+  Pieces(const Member& w, uint32_t n_items, uint32_t items_a_unit, uint32_t pieces)
+      : w_(w), n_(n_items), unit_(items_a_unit), count_(n_items ? pieces : 0), first_(w.begun) {
+    if (w.tickets)
+      w.begun += count_;
+    else
+      count_ = count_ ? 1 : 0;
   }
   Pieces(const Member& w, uint32_t n_items) : Pieces(w, n_items, 1, n_items) {}
   bool take(uint32_t* piece);

@@ -10,9 +10,9 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kMaxEntries = 256;          // of a folder that are looked at
-constexpr double kMostWatts = 2000;            // what no device that linnet runs on draws: a counter that says so was reset
-constexpr double kLongestGap = 10;             // seconds between two readings of power; nobody knows what was drawn in a longer one
+constexpr uint32_t kMaxEntries = 256;  // of a folder that are looked at
+constexpr double kMostWatts = 2000;    // what no device that linnet runs on draws: a counter that says so was reset
+constexpr double kLongestGap = 10;     // seconds between two readings of power; nobody knows what was drawn in a longer one
 
 // A whole number and nothing else.
 bool number(std::string_view s, int64_t* out) {
@@ -34,7 +34,9 @@ bool number(std::string_view s, int64_t* out) {
   return true;
 }
 
-bool begins(std::string_view text, std::string_view with) { return text.size() >= with.size() && std::memcmp(text.data(), with.data(), with.size()) == 0; }
+bool begins(std::string_view text, std::string_view with) {
+  return text.size() >= with.size() && std::memcmp(text.data(), with.data(), with.size()) == 0;
+}
 
 // Calls fn(name) for what lies in a folder and begins with `prefix`.
 template <class Fn>
@@ -151,7 +153,8 @@ void add_energy(linnet_sensors& s, const char* source, double joules, double wat
   s.has |= LINNET_HAS_ENERGY;
 }
 
-// RAPL counts microjoules of a package and begins anew at max_energy_range_uj. The first reading says nothing, it is only where the next one starts.
+// RAPL counts microjoules of a package and begins anew at max_energy_range_uj. The first reading says nothing, it is only where the next
+// one starts.
 void read_rapl(linnet_sensors& s, double seconds) {
   const Path zones = Path(s.root) << "/sys/class/powercap";
   bool refused = false, gap = false;
@@ -180,8 +183,10 @@ void read_rapl(linnet_sensors& s, double seconds) {
         known = true;
         used = now + (static_cast<uint64_t>(range) - before);
       }
-      if (known && static_cast<double>(used) * 1e-6 <= kMostWatts * seconds + 0.1) joules += static_cast<double>(used) * 1e-6;
-      else gap = true;
+      if (known && static_cast<double>(used) * 1e-6 <= kMostWatts * seconds + 0.1)
+        joules += static_cast<double>(used) * 1e-6;
+      else
+        gap = true;
     }
     ids[n] = id;
     counts[n++] = now;
@@ -191,7 +196,8 @@ void read_rapl(linnet_sensors& s, double seconds) {
   std::memcpy(s.meter_ids, ids, n * sizeof *ids);
   std::memcpy(s.meter_uj, counts, n * sizeof *counts);
   s.energy_gaps += gap;
-  if (refused && n == 0) s.no_energy = "/sys/class/powercap/intel-rapl:*/energy_uj: permission denied (on most systems the superuser alone may read it)";
+  if (refused && n == 0)
+    s.no_energy = "/sys/class/powercap/intel-rapl:*/energy_uj: permission denied (on most systems the superuser alone may read it)";
   if (n) add_energy(s, "rapl", joules, seconds > 0 ? joules / seconds : 0);
 }
 
@@ -205,7 +211,8 @@ void read_ina3221(linnet_sensors& s, double seconds) {
     if (Line(chip / "name").view() != "ina3221") return;
     static constexpr struct {
       const char *label, *volt, *ampere;
-    } kRails[] = {{"in1_label", "in1_input", "curr1_input"}, {"in2_label", "in2_input", "curr2_input"}, {"in3_label", "in3_input", "curr3_input"}};
+    } kRails[] = {
+        {"in1_label", "in1_input", "curr1_input"}, {"in2_label", "in2_input", "curr2_input"}, {"in3_label", "in3_input", "curr3_input"}};
     for (const auto& rail : kRails) {
       int64_t mv, ma;
       if (!number_in(chip / rail.volt, 0, 100'000, &mv) || !number_in(chip / rail.ampere, 0, 100'000, &ma)) continue;

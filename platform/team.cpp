@@ -67,8 +67,8 @@ bool spin_until(const std::atomic<uint32_t>& word, Until until, uint32_t value, 
   }
 }
 
-// The count of sleepers is raised before the last look at the word, and who changes the word does so before a look at the count (all sequentially
-// consistent), so no wake-up is lost.
+// The count of sleepers is raised before the last look at the word, and who changes the word does so before a look at the count (all
+// sequentially consistent), so no wake-up is lost.
 void sleep_until(std::atomic<uint32_t>& word, Until until, uint32_t value, std::atomic<uint32_t>& sleepers, uint32_t who = kAll) {
   sleepers.fetch_add(1);
   for (uint32_t v = word.load(); !holds(word, until, value, std::memory_order_seq_cst); v = word.load()) sleep_while(word, v, who);
@@ -118,7 +118,8 @@ void Tickets::publish(std::atomic<uint32_t>& word, uint32_t value) {
 bool Pieces::take(uint32_t* piece) {
   *piece = mine_;
   // Behind a piece of its own a thread expects the next one: to look first would bring the counter's cache line over twice.
-  if (w_.tickets ? !w_.tickets->take(first_, count_, mine_ ? first_ + next_ : w_.tickets->taken.load(std::memory_order_relaxed), piece) : mine_ == count_) {
+  if (w_.tickets ? !w_.tickets->take(first_, count_, mine_ ? first_ + next_ : w_.tickets->taken.load(std::memory_order_relaxed), piece)
+                 : mine_ == count_) {
     if (w_.tickets && mine_) w_.tickets->finish(mine_);
     return false;
   }
@@ -149,7 +150,7 @@ uint32_t Granted::threads(uint32_t most, uint64_t now, uint64_t pause) {
 }
 
 void Granted::passed(uint64_t took, uint64_t late, double work, double bearable, uint64_t window, uint64_t now) {
-  constexpr double kBetter = 0.98, kDear = 50;  // what a failed trial cost, times this, passes before the next one
+  constexpr double kBetter = 0.98, kDear = 50;         // what a failed trial cost, times this, passes before the next one
   constexpr uint64_t kLeastRest = 2, kMostRest = 100;  // windows
   last_ = now;
   ticks_ += static_cast<double>(took);
@@ -160,9 +161,12 @@ void Granted::passed(uint64_t took, uint64_t late, double work, double bearable,
   const bool losing = late_ > bearable * ticks_, tried = trial_;
   if (tried && each < kBetter * each_) {
     // More threads that soon prove too many were luck: the next such trial comes later.
-    if (!down_) kept_ = now;
-    else if (rest_ && now - kept_ < kMostRest * window) rest_ = rest_ < kMostRest ? 2 * rest_ : kMostRest;
-    else rest_ = kLeastRest;
+    if (!down_)
+      kept_ = now;
+    else if (rest_ && now - kept_ < kMostRest * window)
+      rest_ = rest_ < kMostRest ? 2 * rest_ : kMostRest;
+    else
+      rest_ = kLeastRest;
     n_ = trial_;
     each_ = each;
     next_ = now + (down_ ? rest_ : kLeastRest) * window;
@@ -188,7 +192,8 @@ struct alignas(64) TeamThread {
 
 namespace {
 
-// The word of a round: how many take part, 0 while there is none; above that rounds are counted, so that a thread that slept through some cannot take a later one for an earlier one.
+// The word of a round: how many take part, 0 while there is none; above that rounds are counted, so that a thread that slept through some
+// cannot take a later one for an earlier one.
 constexpr uint32_t kTakePart = 0xFFFF, kQuit = kTakePart;
 
 uint32_t bit_of(uint32_t id) { return uint32_t{1} << (id < 31 ? id : 31); }
@@ -200,7 +205,8 @@ void* thread_main(void* p) {
   bool idle = false;  // of the last round
   for (;;) {
     const Spin spin = idle ? Spin{1, 0} : team.tickets.spin;
-    if (!spin_until(team.round, Until::kIsNot, seen, spin, ticks_now())) sleep_until(team.round, Until::kIsNot, seen, team.sleepers, bit_of(me.id));
+    if (!spin_until(team.round, Until::kIsNot, seen, spin, ticks_now()))
+      sleep_until(team.round, Until::kIsNot, seen, team.sleepers, bit_of(me.id));
     seen = team.round.load();
     const uint32_t n = seen & kTakePart;
     if (n == kQuit) return nullptr;
@@ -226,9 +232,13 @@ void set_round(Team& team, uint32_t n) {
 
 Status team_kind(uint32_t threads, uint32_t* kind, Error* err) {
   switch (threads) {
-    case LINNET_THREADS_DEFAULT: *kind = LINNET_THREADS_OWN; return LINNET_OK;
+    case LINNET_THREADS_DEFAULT:
+      *kind = LINNET_THREADS_OWN;
+      return LINNET_OK;
     case LINNET_THREADS_OWN:
-    case LINNET_THREADS_APP: *kind = threads; return LINNET_OK;
+    case LINNET_THREADS_APP:
+      *kind = threads;
+      return LINNET_OK;
     case LINNET_THREADS_OPENMP:
 #if LINNET_HAVE_OPENMP
       *kind = threads;
@@ -236,7 +246,8 @@ Status team_kind(uint32_t threads, uint32_t* kind, Error* err) {
 #else
       return fail(err, LINNET_UNSUPPORTED, "threads: this build has no OpenMP");
 #endif
-    default: return fail(err, LINNET_BAD_ARG, "threads: unknown value ", threads);
+    default:
+      return fail(err, LINNET_BAD_ARG, "threads: unknown value ", threads);
   }
 }
 
@@ -256,13 +267,15 @@ static uint32_t usable_cpus() {
 }
 
 #if LINNET_HAVE_OPENMP
-// OpenMP's runtimes end the process where they cannot make a thread, and some hang in a child of fork() that made none of their threads: such calls are refused before.
+// OpenMP's runtimes end the process where they cannot make a thread, and some hang in a child of fork() that made none of their threads:
+// such calls are refused before.
 static Status check_openmp(uint32_t n, Error* err) {
   static std::atomic<uint32_t> used_by{0};
   const uint32_t me = process_id();
   uint32_t before = 0;
   if (!used_by.compare_exchange_strong(before, me) && before != me)
-    return fail(err, LINNET_UNSUPPORTED, "threads: OpenMP has run before fork(), and its threads are not in this process; LINNET_THREADS_OWN works here");
+    return fail(err, LINNET_UNSUPPORTED,
+                "threads: OpenMP has run before fork(), and its threads are not in this process; LINNET_THREADS_OWN works here");
   std::atomic<uint32_t> go{0}, asleep{0};
   struct Gate {
     std::atomic<uint32_t>&go, &asleep;
@@ -271,11 +284,14 @@ static Status check_openmp(uint32_t n, Error* err) {
   uint32_t count = 0;
   int e = 0;
   while (count + 1 < n && e == 0) {
-    e = pthread_create(&made[count], nullptr, [](void* p) -> void* {
-      Gate& g = *static_cast<Gate*>(p);
-      sleep_until(g.go, Until::kIs, 1, g.asleep);
-      return nullptr;
-    }, &gate);
+    e = pthread_create(
+        &made[count], nullptr,
+        [](void* p) -> void* {
+          Gate& g = *static_cast<Gate*>(p);
+          sleep_until(g.go, Until::kIs, 1, g.asleep);
+          return nullptr;
+        },
+        &gate);
     count += e == 0;
   }
   go.store(1);
@@ -390,9 +406,12 @@ void Team::pass(TeamFn f, void* a, uint32_t rows) {
   Granted& g = granted[many];
   const uint64_t start = ticks_now();
   const uint32_t count = g.threads(n_active, start, 10000 * ticks_a_ms);
-  if (count == 1) f(a, 0, 1);
-  else call(count, false);
-  g.passed(ticks_since(start), count > 1 ? tickets.late.load(std::memory_order_relaxed) / (count - 1) : 0, many ? rows : 1, many ? 0.5 : 1.0 / 16, 20 * ticks_a_ms, ticks_now());
+  if (count == 1)
+    f(a, 0, 1);
+  else
+    call(count, false);
+  g.passed(ticks_since(start), count > 1 ? tickets.late.load(std::memory_order_relaxed) / (count - 1) : 0, many ? rows : 1,
+           many ? 0.5 : 1.0 / 16, 20 * ticks_a_ms, ticks_now());
 }
 
 static void set_affinity(const linnet_cpus& cpus) {
@@ -425,14 +444,16 @@ void Team::bind(const linnet_cpus& cpus, int32_t priority) {
     linnet_cpus cpus;
     int32_t priority;
   } wish = {cpus, priority};
-  run([](void* p, uint32_t id, uint32_t) {
-    const Wish& w = *static_cast<const Wish*>(p);
-    if (id == 0) return;
-    if (cpu_count(w.cpus)) set_affinity(w.cpus);
+  run(
+      [](void* p, uint32_t id, uint32_t) {
+        const Wish& w = *static_cast<const Wish*>(p);
+        if (id == 0) return;
+        if (cpu_count(w.cpus)) set_affinity(w.cpus);
 #if defined(__linux__)
-    if (w.priority) setpriority(PRIO_PROCESS, 0, w.priority);  // of this thread alone, on Linux
+        if (w.priority) setpriority(PRIO_PROCESS, 0, w.priority);  // of this thread alone, on Linux
 #endif
-  }, &wish);
+      },
+      &wish);
 }
 
 void Team::stop() {

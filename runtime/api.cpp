@@ -44,19 +44,24 @@ Status write_out(const T& in, T* out) {
 }
 
 Status check_seq(const linnet_session& s, uint32_t seq, Error* err) {
-  return seq < s.params.n_sequences ? LINNET_OK : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequences 0..", s.params.n_sequences - 1);
+  return seq < s.params.n_sequences
+             ? LINNET_OK
+             : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequences 0..", s.params.n_sequences - 1);
 }
 
 // A process that was forked off has a session's memory, but neither its threads nor its device.
 Status check_process(const linnet_session& s, Error* err) {
   if (const uint32_t here = process_id(); here != s.process)
-    return fail(err, LINNET_BAD_STATE, "this session belongs to process ", s.process, ", this one is ", here, ": after a fork a process makes sessions of its own");
+    return fail(err, LINNET_BAD_STATE, "this session belongs to process ", s.process, ", this one is ", here,
+                ": after a fork a process makes sessions of its own");
   return LINNET_OK;
 }
 // For calls that change a session, or look at what calls are about to change.
 Status check_idle(const linnet_session& s, Error* err) {
   LINNET_TRY(check_process(s, err));
-  return s.within == Within::kNothing ? LINNET_OK : fail(err, LINNET_BAD_STATE, "called from inside another call on the same session: from its callback or hook");
+  return s.within == Within::kNothing
+             ? LINNET_OK
+             : fail(err, LINNET_BAD_STATE, "called from inside another call on the same session: from its callback or hook");
 }
 // A call that may call the app's callbacks and hooks.
 struct Call {
@@ -73,12 +78,17 @@ Status check_count(size_t n, size_t each, const char* what, Error* err) {
 }
 
 Status check_memory(const void* mem, Error* err) {
-  return reinterpret_cast<uintptr_t>(mem) % kAlign == 0 ? LINNET_OK : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
+  return reinterpret_cast<uintptr_t>(mem) % kAlign == 0 ? LINNET_OK
+                                                        : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
 }
 
 // Row i of the tables of the caller's memory, of a device's and of what is pinned for it, one behind the other.
 Status arena_rows(const Arena* const (&arenas)[3], uint32_t i, const char** purpose, size_t* bytes, Error* err) {
-  static constexpr const char* kOnDevice[][2] = {{"weights", "device weights"}, {"kv", "device kv"}, {"activations", "device activations"}, {"logits", "device logits"}, {"queue", "device queue"}};
+  static constexpr const char* kOnDevice[][2] = {{"weights", "device weights"},
+                                                 {"kv", "device kv"},
+                                                 {"activations", "device activations"},
+                                                 {"logits", "device logits"},
+                                                 {"queue", "device queue"}};
   uint32_t before = 0;
   for (const Arena* a : arenas) {
     if (!a) continue;
@@ -121,19 +131,32 @@ const char* linnet_build_info(void) {
 
 const char* linnet_status_text(linnet_status status) {
   switch (status) {
-    case LINNET_OK: return "LINNET_OK";
-    case LINNET_BAD_ARG: return "LINNET_BAD_ARG";
-    case LINNET_BAD_FILE: return "LINNET_BAD_FILE";
-    case LINNET_BAD_PROFILE: return "LINNET_BAD_PROFILE";
-    case LINNET_UNSUPPORTED: return "LINNET_UNSUPPORTED";
-    case LINNET_TOO_SMALL: return "LINNET_TOO_SMALL";
-    case LINNET_CONTEXT_FULL: return "LINNET_CONTEXT_FULL";
-    case LINNET_BAD_STATE: return "LINNET_BAD_STATE";
-    case LINNET_IO: return "LINNET_IO";
-    case LINNET_DEVICE: return "LINNET_DEVICE";
-    case LINNET_CANCELLED: return "LINNET_CANCELLED";
-    case LINNET_NOT_FINITE: return "LINNET_NOT_FINITE";
-    case LINNET_NO_MEMORY: return "LINNET_NO_MEMORY";
+    case LINNET_OK:
+      return "LINNET_OK";
+    case LINNET_BAD_ARG:
+      return "LINNET_BAD_ARG";
+    case LINNET_BAD_FILE:
+      return "LINNET_BAD_FILE";
+    case LINNET_BAD_PROFILE:
+      return "LINNET_BAD_PROFILE";
+    case LINNET_UNSUPPORTED:
+      return "LINNET_UNSUPPORTED";
+    case LINNET_TOO_SMALL:
+      return "LINNET_TOO_SMALL";
+    case LINNET_CONTEXT_FULL:
+      return "LINNET_CONTEXT_FULL";
+    case LINNET_BAD_STATE:
+      return "LINNET_BAD_STATE";
+    case LINNET_IO:
+      return "LINNET_IO";
+    case LINNET_DEVICE:
+      return "LINNET_DEVICE";
+    case LINNET_CANCELLED:
+      return "LINNET_CANCELLED";
+    case LINNET_NOT_FINITE:
+      return "LINNET_NOT_FINITE";
+    case LINNET_NO_MEMORY:
+      return "LINNET_NO_MEMORY";
   }
   return "unknown status";
 }
@@ -255,7 +278,8 @@ linnet_status linnet_model_need(linnet_view file, const linnet_profile* profile,
   return model_need(file, p, out, err);
 }
 
-linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile* profile, linnet_error* err) {
+linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile* profile,
+                                linnet_error* err) {
   LINNET_NEED_ARG(out);
   LINNET_NEED_ARG(mem);
   LINNET_NEED_ARG(file.data);
@@ -320,8 +344,8 @@ linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes,
   return LINNET_OK;
 }
 
-linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch, size_t scratch_bytes,
-                              int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err) {
+linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch,
+                              size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err) {
   LINNET_NEED_ARG(model);
   LINNET_NEED_ARG(n_tokens);
   if (text_bytes) LINNET_NEED_ARG(text);
@@ -329,7 +353,8 @@ linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_
   if (flags & ~uint32_t{LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL}) return fail(err, LINNET_BAD_ARG, "tokenize: flags are ", flags);
   LINNET_TRY(need_tokenizer(model, err));
   const size_t need = tokenize_scratch_bytes(model->tokenizer, text_bytes);
-  if (scratch_bytes < need || (need && !scratch)) return fail(err, LINNET_TOO_SMALL, "tokenize: scratch of ", scratch_bytes, " bytes, needs ", need);
+  if (scratch_bytes < need || (need && !scratch))
+    return fail(err, LINNET_TOO_SMALL, "tokenize: scratch of ", scratch_bytes, " bytes, needs ", need);
   return tokenize(model->tokenizer, std::string_view(text, text_bytes), flags, scratch, scratch_bytes, out, cap, n_tokens, err);
 }
 
@@ -371,9 +396,9 @@ linnet_status linnet_chat_format(const linnet_model* model, linnet_role role, co
   if (!t.present)
     return model->chat.role[LINNET_ROLE_USER].present
                ? fail(err, LINNET_UNSUPPORTED, "chat: the model was not trained for messages of role '", chat_role_name(role), "'")
-           : model->chat.has_template
-               ? fail(err, LINNET_UNSUPPORTED, "chat: the model has a Jinja template (", kChatTemplateKey, "), which linnet does not run yet, and no linnet.chat.* keys")
-               : fail(err, LINNET_UNSUPPORTED, "chat: the model file has no chat format (linnet.chat.* keys)");
+           : model->chat.has_template ? fail(err, LINNET_UNSUPPORTED, "chat: the model has a Jinja template (", kChatTemplateKey,
+                                             "), which linnet does not run yet, and no linnet.chat.* keys")
+                                      : fail(err, LINNET_UNSUPPORTED, "chat: the model file has no chat format (linnet.chat.* keys)");
   *prefix = t.prefix;
   *suffix = t.suffix;
   return LINNET_OK;
@@ -393,8 +418,8 @@ linnet_status linnet_session_need(const linnet_model* model, const linnet_sessio
   return LINNET_OK;
 }
 
-linnet_status linnet_session_plan(const linnet_model* model, const linnet_session_params* params, uint32_t i, const char** purpose, size_t* bytes,
-                                  linnet_error* err) {
+linnet_status linnet_session_plan(const linnet_model* model, const linnet_session_params* params, uint32_t i, const char** purpose,
+                                  size_t* bytes, linnet_error* err) {
   LINNET_NEED_ARG(model);
   LINNET_NEED_ARG(purpose);
   LINNET_NEED_ARG(bytes);
@@ -406,8 +431,8 @@ linnet_status linnet_session_plan(const linnet_model* model, const linnet_sessio
   return arena_rows({&sizes.host, &sizes.device, &sizes.pinned}, i, purpose, bytes, err);
 }
 
-linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params,
-                                  linnet_error* err) {
+linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model,
+                                  const linnet_session_params* params, linnet_error* err) {
   LINNET_NEED_ARG(out);
   LINNET_NEED_ARG(mem);
   LINNET_NEED_ARG(model);
@@ -445,7 +470,8 @@ linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, s
   LINNET_TRY(check_seq(*session, from, err));
   LINNET_TRY(check_seq(*session, to, err));
   if (from == to) return fail(err, LINNET_BAD_ARG, "fork: from and to are both ", from);
-  if (keep > session_length(*session, from)) return fail(err, LINNET_BAD_ARG, "fork: keep is ", keep, ", sequence ", from, " has ", session_length(*session, from), " tokens");
+  if (keep > session_length(*session, from))
+    return fail(err, LINNET_BAD_ARG, "fork: keep is ", keep, ", sequence ", from, " has ", session_length(*session, from), " tokens");
   return session_fork(*session, from, to, static_cast<uint32_t>(keep), err);
 }
 
@@ -537,7 +563,8 @@ linnet_status linnet_grammar_need(const linnet_model* model, linnet_view grammar
   return grammar_need(*model, grammar, out, err);
 }
 
-linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view grammar, linnet_error* err) {
+linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view grammar,
+                                  linnet_error* err) {
   LINNET_NEED_ARG(out);
   LINNET_NEED_ARG(mem);
   LINNET_NEED_ARG(model);
@@ -550,7 +577,8 @@ linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_g
   LINNET_NEED_ARG(session);
   LINNET_TRY(check_idle(*session, err));
   LINNET_TRY(check_seq(*session, seq, err));
-  if (grammar && grammar->model != session->model) return fail(err, LINNET_BAD_ARG, "grammar: it was made for another model than the session's");
+  if (grammar && grammar->model != session->model)
+    return fail(err, LINNET_BAD_ARG, "grammar: it was made for another model than the session's");
   session_grammar(*session, seq, grammar);
   return LINNET_OK;
 }
@@ -636,7 +664,8 @@ linnet_status linnet_power_set(linnet_session* session, linnet_power* power, lin
 linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_TRY(session->within == Within::kTokenFn ? check_process(*session, err) : check_idle(*session, err));
-  if (n_threads == 0 || n_threads > session->params.n_threads) return fail(err, LINNET_BAD_ARG, "threads: ", n_threads, ", this session has 1..", session->params.n_threads);
+  if (n_threads == 0 || n_threads > session->params.n_threads)
+    return fail(err, LINNET_BAD_ARG, "threads: ", n_threads, ", this session has 1..", session->params.n_threads);
   session->team.n_active = session->stats.n_threads = n_threads;
   return LINNET_OK;
 }

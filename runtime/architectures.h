@@ -13,15 +13,15 @@ enum class Has : uint8_t { kNever, kAlways, kByKey };  // kByKey: config.json sa
 
 // Where a role's rows lie in a stored tensor, which other roles may share.
 enum class HfRows : uint8_t {
-  kOwn,    // it is all the role's
-  kQkv,    // all queries, then all keys, then all values
-  kHeads,  // of each KV head its queries, its key, its value
-  kGateUp, // gate, then up
-  kTurns   // a row of gate, a row of up, and so on
+  kOwn,     // it is all the role's
+  kQkv,     // all queries, then all keys, then all values
+  kHeads,   // of each KV head its queries, its key, its value
+  kGateUp,  // gate, then up
+  kTurns    // a row of gate, a row of up, and so on
 };
 
-// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert, of which the role has the rows. Of roles of experts a name without '*' is a tensor that holds all of them,
-// [experts, ...].
+// A tensor of a Hugging Face checkpoint. A name that begins with '/' has no root before it; in layers '*' stands for a head or an expert,
+// of which the role has the rows. Of roles of experts a name without '*' is a tensor that holds all of them, [experts, ...].
 struct HfTensor {
   const char* name;
   Role role;
@@ -29,19 +29,20 @@ struct HfTensor {
   bool transposed = false;  // stored as (inputs, outputs)
 };
 
-// How a group of families names its tensors: root + name, and root + layers + "<i>." + name of those that the role says to be a layer's. A role may have
-// several names, of which a checkpoint has one.
+// How a group of families names its tensors: root + name, and root + layers + "<i>." + name of those that the role says to be a layer's. A
+// role may have several names, of which a checkpoint has one.
 struct HfNames {
   const char* roots[2];  // with which published files come; the second may be nullptr
   const char* layers;
   const HfTensor* tensors;
   uint32_t n_tensors;
-  const char* ignored[3];  // of layers: tables and masks that files carry along
-  const char* beside[4] = {};  // how names of parts that are no decoder begin
+  const char* ignored[3];          // of layers: tables and masks that files carry along
+  const char* beside[4] = {};      // how names of parts that are no decoder begin
   const char* tops[2] = {"", ""};  // what stands before names that begin with '/', by root
 };
 
-// A published model of which the decoder is a part: config.json has the decoder's keys in text_config, tensors a prefix. What sees or projects is passed over.
+// A published model of which the decoder is a part: config.json has the decoder's keys in text_config, tensors a prefix. What sees or
+// projects is passed over.
 struct HfWhole {
   const char *name, *hf_class;  // config.json's model_type and architectures[0]
   const char* texts[2];         // families of text_config, the first where it names none
@@ -57,7 +58,7 @@ struct HfAlias {
 struct HfFlag {
   const char* key;
   bool absent;  // what it is where config.json lacks it
-  uint32_t ModelSpec::*field;
+  uint32_t ModelSpec::* field;
   uint32_t if_true, if_false;
 };
 
@@ -75,11 +76,11 @@ struct HfDefaults {
   uint32_t rotary_dim = 0;     // the same as a count, where that is the key
   uint32_t rope_original = 0;  // original_max_position_embeddings, where that key stands beside rope_scaling
   uint32_t n_context = 2048;
-  uint32_t n_kv_heads = 0;  // 0: n_heads
-  uint32_t head_dim = 0;    // 0: d_model / n_heads
-  uint32_t d_ff = 0;        // times d_model; 0: must be there
-  double alibi_bias_max = 0;  // 0: 8, and no such key
-  uint32_t window = 0;      // sliding_window; 0: none
+  uint32_t n_kv_heads = 0;      // 0: n_heads
+  uint32_t head_dim = 0;        // 0: d_model / n_heads
+  uint32_t d_ff = 0;            // times d_model; 0: must be there
+  double alibi_bias_max = 0;    // 0: 8, and no such key
+  uint32_t window = 0;          // sliding_window; 0: none
   uint32_t window_pattern = 0;  // sliding_window_pattern: every so manyth layer sees all; 0: no such key
   uint32_t nope_interval = 0;   // no_rope_layer_interval: every so manyth layer has no RoPE; 0: no such key, and no no_rope_layers
   bool tied = false;
@@ -87,12 +88,12 @@ struct HfDefaults {
 
 // Layers with experts: what of them config.json does not say.
 struct HfExperts {
-  const char* count = nullptr;               // key of how many experts there are; nullptr: the family has none
-  const char* ff = "moe_intermediate_size";  // key of an expert's d_ff
+  const char* count = nullptr;                             // key of how many experts there are; nullptr: the family has none
+  const char* ff = "moe_intermediate_size";                // key of an expert's d_ff
   const char* shared = "shared_expert_intermediate_size";  // of the shared one's
-  Has norm = Has::kByKey;                    // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
+  Has norm = Has::kByKey;  // the weights of a row's experts are divided by their sum; by key: norm_topk_prob
   bool norm_absent = false;
-  uint32_t group_best = 0;                   // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
+  uint32_t group_best = 0;  // how groups of experts are compared, ModelSpec's router_group_best; 0: no groups
   bool shared_gate = false;
   uint32_t n_absent = 0, active_absent = 0;  // where keys are absent
   bool norm_in_gguf = true;                  // GGUF files do not say it
@@ -101,7 +102,7 @@ struct HfExperts {
 // What GGUF files call a number of the spec, and what it is where they do not say.
 struct GgufNumber {
   const char* key;
-  double ModelSpec::*field;
+  double ModelSpec::* field;
   bool inverse = false;  // they hold 1 / it
   double absent = 0;
 };
@@ -114,50 +115,52 @@ struct GgufName {
 
 // How GGUF files of a family differ from most.
 struct GgufForm {
-  bool none = false;            // there are no such files
-  bool qkv = false;             // q, k and v are one tensor, attn_qkv
-  bool gate_up = false;         // gate and up are one tensor, ffn_up
-  uint32_t window = 0;          // sliding window where files do not say
-  uint32_t scaled_layers = 0;   // the model of so many layers divides scores by the root of d_model / n_heads, the others by that of head_dim; no key says so
+  bool none = false;     // there are no such files
+  bool qkv = false;      // q, k and v are one tensor, attn_qkv
+  bool gate_up = false;  // gate and up are one tensor, ffn_up
+  uint32_t window = 0;   // sliding window where files do not say
+  uint32_t scaled_layers =
+      0;  // the model of so many layers divides scores by the root of d_model / n_heads, the others by that of head_dim; no key says so
   bool yarn_untruncated = false;
-  bool yarn_log_10 = false;     // rope.scaling.yarn_log_multiplier is a tenth of mscale_all_dim
+  bool yarn_log_10 = false;  // rope.scaling.yarn_log_multiplier is a tenth of mscale_all_dim
   GgufNumber numbers[4] = {};
   GgufName names[4] = {};
 };
 
 struct Architecture {
-  const char* name;        // config.json's model_type; what ModelSpec.architecture holds
-  const char* hf_class;    // config.json's architectures[0]
-  const char* gguf;        // general.architecture of GGUF files
+  const char* name;      // config.json's model_type; what ModelSpec.architecture holds
+  const char* hf_class;  // config.json's architectures[0]
+  const char* gguf;      // general.architecture of GGUF files
   const HfNames* names = nullptr;
-  const HfAlias* aliases = nullptr;   // up to a name of nullptr
-  const char* nested = nullptr;       // an object of config.json whose keys count as if they stood outside
-  RopeKind rope_hf = kRopeNone;       // which channels make a pair in HF checkpoints
-  RopeKind rope_gguf = kRopeNone;     // and in GGUF files: converters reorder the rows of q and k for some families
+  const HfAlias* aliases = nullptr;                    // up to a name of nullptr
+  const char* nested = nullptr;                        // an object of config.json whose keys count as if they stood outside
+  RopeKind rope_hf = kRopeNone;                        // which channels make a pair in HF checkpoints
+  RopeKind rope_gguf = kRopeNone;                      // and in GGUF files: converters reorder the rows of q and k for some families
   Has qkv_bias = Has::kNever, out_bias = Has::kNever;  // kByKey: attention_bias
-  Has mlp_bias = Has::kNever;         // kByKey: mlp_bias
-  bool window_by_switch = false;      // a sliding window counts only with use_sliding_window
-  bool window_by_key = false;         // it counts where the key is, of which absent has none
-  bool nope_without_window = false;   // layers without a window have no RoPE
-  bool rope_local_plain = false;      // RoPE is not scaled in layers with a window
-  bool rope_temperature = false;      // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
-  bool qk_norm_of_ones = false;       // q's and k's norm has no weights, and layers without RoPE have none
-  bool learned_positions = false;     // as many as max_position_embeddings
-  bool norm_plus_one = false;         // norms multiply with 1 + weight
-  bool embd_scale_root = false;       // embeddings are multiplied with the root of d_model
-  bool alibi_scaled = false;          // ALiBi is added before scores are scaled
-  bool gelu_is_tanh = false;          // hidden_act "gelu" means the one by tanh
-  ModelSpec spec = {};                // what all of the family have in common; fields of keys below are what they are where the key is absent
-  const char* ignored[2] = {};        // keys that published files have and transformers does not read in this family
-  const char* numbers[4] = {};        // keys of numbers, as hf_config.cpp knows them
+  Has mlp_bias = Has::kNever;                          // kByKey: mlp_bias
+  bool window_by_switch = false;                       // a sliding window counts only with use_sliding_window
+  bool window_by_key = false;                          // it counts where the key is, of which absent has none
+  bool nope_without_window = false;                    // layers without a window have no RoPE
+  bool rope_local_plain = false;                       // RoPE is not scaled in layers with a window
+  bool rope_temperature = false;  // llama_4_scaling_beta and the original context among the rope parameters are those of a temperature, too
+  bool qk_norm_of_ones = false;   // q's and k's norm has no weights, and layers without RoPE have none
+  bool learned_positions = false;  // as many as max_position_embeddings
+  bool norm_plus_one = false;      // norms multiply with 1 + weight
+  bool embd_scale_root = false;    // embeddings are multiplied with the root of d_model
+  bool alibi_scaled = false;       // ALiBi is added before scores are scaled
+  bool gelu_is_tanh = false;       // hidden_act "gelu" means the one by tanh
+  ModelSpec spec = {};             // what all of the family have in common; fields of keys below are what they are where the key is absent
+  const char* ignored[2] = {};     // keys that published files have and transformers does not read in this family
+  const char* numbers[4] = {};     // keys of numbers, as hf_config.cpp knows them
   HfFlag flags[6] = {};
-  HfOnly only[5] = {};                // what the family always does
+  HfOnly only[5] = {};  // what the family always does
   HfDefaults absent = {};
   HfExperts experts = {};
-  bool falcon = false;     // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and n_kv_heads are
+  bool falcon = false;  // multi_query, new_decoder_architecture, parallel_attn and num_ln_in_parallel_attn say together what residual and
+                        // n_kv_heads are
   bool embd_dim_by_key = false;  // word_embed_proj_dim
-  bool latent = false;     // multi-head latent attention: kv_lora_rank and its like are in config.json
-  GgufForm form = {};      // of its GGUF files
+  bool latent = false;           // multi-head latent attention: kv_lora_rank and its like are in config.json
+  GgufForm form = {};            // of its GGUF files
 };
 
 extern const Architecture kArchitectures[];
@@ -170,7 +173,8 @@ const HfWhole* whole_by_hf(std::string_view model_type, std::string_view hf_clas
 HfNames whole_names(const HfWhole& whole, const HfNames& text);
 const Architecture* architecture_by_gguf(std::string_view name);
 
-// What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors outside the layers.
+// What a tensor name of a checkpoint stands for. All entries of names.tensors with the name of *found share it. *layer is 0 for tensors
+// outside the layers.
 enum class HfName { kKnown, kIgnored, kUnknown };  // kIgnored: known, and nothing that a decoder computes with
 HfName hf_tensor_find(const HfNames& names, std::string_view name, const HfTensor** found, uint32_t* layer);
 // The reverse with root 0 or 1, "model.layers.3.self_attn.q_proj.weight".

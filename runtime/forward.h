@@ -4,13 +4,13 @@
 
 namespace linnet {
 
-struct Batch {  // its tokens are in the session's made.tokens
-  const RowSpan* spans;        // (n_spans) one behind the other: span i + 1 begins at the row after span i's last
+struct Batch {           // its tokens are in the session's made.tokens
+  const RowSpan* spans;  // (n_spans) one behind the other: span i + 1 begins at the row after span i's last
   uint32_t n_spans;
   uint32_t m;                  // 1..n_chunk
   const uint32_t* logit_rows;  // (n_logits) rows that get logits, ascending
   uint32_t n_logits;
-  float* logits;               // (n_logits, session.logits_stride)
+  float* logits;  // (n_logits, session.logits_stride)
 };
 
 // Puts a pass of one row, whose token the device draws, into its queue and does not wait.

@@ -10,15 +10,39 @@ struct TypeRow {
   GgmlType type;
 };
 constexpr TypeRow kTypes[] = {
-    {kGgmlF32, {"F32", 1, 4}},      {kGgmlF16, {"F16", 1, 2}},      {kGgmlQ4_0, {"Q4_0", 32, 18}},  {kGgmlQ4_1, {"Q4_1", 32, 20}},
-    {kGgmlQ5_0, {"Q5_0", 32, 22}},  {kGgmlQ5_1, {"Q5_1", 32, 24}},  {kGgmlQ8_0, {"Q8_0", 32, 34}},  {kGgmlQ4_K, {"Q4_K", 256, 144}},
-    {kGgmlQ5_K, {"Q5_K", 256, 176}}, {kGgmlQ6_K, {"Q6_K", 256, 210}}, {kGgmlI8, {"I8", 1, 1}},        {25, {"I16", 1, 2}},
-    {26, {"I32", 1, 4}},            {27, {"I64", 1, 8}},            {28, {"F64", 1, 8}},            {kGgmlBF16, {"BF16", 1, 2}},
+    {kGgmlF32, {"F32", 1, 4}},
+    {kGgmlF16, {"F16", 1, 2}},
+    {kGgmlQ4_0, {"Q4_0", 32, 18}},
+    {kGgmlQ4_1, {"Q4_1", 32, 20}},
+    {kGgmlQ5_0, {"Q5_0", 32, 22}},
+    {kGgmlQ5_1, {"Q5_1", 32, 24}},
+    {kGgmlQ8_0, {"Q8_0", 32, 34}},
+    {kGgmlQ4_K, {"Q4_K", 256, 144}},
+    {kGgmlQ5_K, {"Q5_K", 256, 176}},
+    {kGgmlQ6_K, {"Q6_K", 256, 210}},
+    {kGgmlI8, {"I8", 1, 1}},
+    {25, {"I16", 1, 2}},
+    {26, {"I32", 1, 4}},
+    {27, {"I64", 1, 8}},
+    {28, {"F64", 1, 8}},
+    {kGgmlBF16, {"BF16", 1, 2}},
     // Known by name only, so that the refusal can say what it is.
-    {9, {"Q8_1", 0, 0}},            {10, {"Q2_K", 0, 0}},           {11, {"Q3_K", 0, 0}},           {15, {"Q8_K", 0, 0}},
-    {16, {"IQ2_XXS", 0, 0}},        {17, {"IQ2_XS", 0, 0}},         {18, {"IQ3_XXS", 0, 0}},        {19, {"IQ1_S", 0, 0}},
-    {20, {"IQ4_NL", 0, 0}},         {21, {"IQ3_S", 0, 0}},          {22, {"IQ2_S", 0, 0}},          {23, {"IQ4_XS", 0, 0}},
-    {29, {"IQ1_M", 0, 0}},          {34, {"TQ1_0", 0, 0}},          {35, {"TQ2_0", 0, 0}},          {kGgmlMXFP4, {"MXFP4", 32, 17}},
+    {9, {"Q8_1", 0, 0}},
+    {10, {"Q2_K", 0, 0}},
+    {11, {"Q3_K", 0, 0}},
+    {15, {"Q8_K", 0, 0}},
+    {16, {"IQ2_XXS", 0, 0}},
+    {17, {"IQ2_XS", 0, 0}},
+    {18, {"IQ3_XXS", 0, 0}},
+    {19, {"IQ1_S", 0, 0}},
+    {20, {"IQ4_NL", 0, 0}},
+    {21, {"IQ3_S", 0, 0}},
+    {22, {"IQ2_S", 0, 0}},
+    {23, {"IQ4_XS", 0, 0}},
+    {29, {"IQ1_M", 0, 0}},
+    {34, {"TQ1_0", 0, 0}},
+    {35, {"TQ2_0", 0, 0}},
+    {kGgmlMXFP4, {"MXFP4", 32, 17}},
 };
 
 bool is_utf8(std::string_view s) {
@@ -86,17 +110,31 @@ void set_number(GgufValue* v, T x) {
 
 void read_scalar(ByteReader& r, uint32_t type, GgufValue* v) {
   switch (type) {
-    case kGgufU8: case kGgufBool: return set_number(v, r.read<uint8_t>());
-    case kGgufI8: return set_number(v, r.read<int8_t>());
-    case kGgufU16: return set_number(v, r.read<uint16_t>());
-    case kGgufI16: return set_number(v, r.read<int16_t>());
-    case kGgufU32: return set_number(v, r.read<uint32_t>());
-    case kGgufI32: return set_number(v, r.read<int32_t>());
-    case kGgufU64: return set_number(v, r.read<uint64_t>());
-    case kGgufI64: return set_number(v, r.read<int64_t>());
-    case kGgufF32: v->f = static_cast<double>(r.read<float>()); return;
-    case kGgufF64: v->f = r.read<double>(); return;
-    default: return;
+    case kGgufU8:
+    case kGgufBool:
+      return set_number(v, r.read<uint8_t>());
+    case kGgufI8:
+      return set_number(v, r.read<int8_t>());
+    case kGgufU16:
+      return set_number(v, r.read<uint16_t>());
+    case kGgufI16:
+      return set_number(v, r.read<int16_t>());
+    case kGgufU32:
+      return set_number(v, r.read<uint32_t>());
+    case kGgufI32:
+      return set_number(v, r.read<int32_t>());
+    case kGgufU64:
+      return set_number(v, r.read<uint64_t>());
+    case kGgufI64:
+      return set_number(v, r.read<int64_t>());
+    case kGgufF32:
+      v->f = static_cast<double>(r.read<float>());
+      return;
+    case kGgufF64:
+      v->f = r.read<double>();
+      return;
+    default:
+      return;
   }
 }
 
@@ -136,7 +174,9 @@ struct Opening {
   uint64_t n_keys, n_tensors;
 
   template <class... Parts>
-  Status bad(const Parts&... parts) { return fail(err, LINNET_BAD_FILE, g->label, ": ", parts...); }
+  Status bad(const Parts&... parts) {
+    return fail(err, LINNET_BAD_FILE, g->label, ": ", parts...);
+  }
   Status name(const char* what, uint64_t index, std::string_view* out);
   Status array(std::string_view key);
   Status value(std::string_view key);
@@ -212,7 +252,8 @@ Status Opening::keys() {
   if (!g->key("general.alignment", &v)) return LINNET_OK;
   uint64_t a = 0;
   if (!v.is_uint(&a)) return bad("general.alignment: not an unsigned integer");
-  if (a == 0 || (a & (a - 1)) || a > kGgufMaxAlignment) return bad("general.alignment: ", a, " is no power of two up to ", kGgufMaxAlignment);
+  if (a == 0 || (a & (a - 1)) || a > kGgufMaxAlignment)
+    return bad("general.alignment: ", a, " is no power of two up to ", kGgufMaxAlignment);
   g->alignment = static_cast<uint32_t>(a);
   return LINNET_OK;
 }
@@ -231,7 +272,8 @@ Status Opening::tensors() {
       if (!r.ok()) return bad("tensor '", t, "': the file ends inside its entry");
       if (dim == 0) return bad("tensor '", t, "': dimension ", d, " is 0");
       if (d == 0) dim0 = dim;
-      if (!checked_mul(count, dim, &count)) return bad("tensor '", t, "': the product of its dimensions overflows at dimension ", d, " = ", dim);
+      if (!checked_mul(count, dim, &count))
+        return bad("tensor '", t, "': the product of its dimensions overflows at dimension ", d, " = ", dim);
     }
     const auto type = r.read<uint32_t>();
     const auto offset = r.read<uint64_t>();
@@ -239,7 +281,8 @@ Status Opening::tensors() {
     const GgmlType row = ggml_type(type);
     if (!row.name) return fail(err, LINNET_UNSUPPORTED, g->label, ": tensor '", t, "': unknown type ", type);
     if (!row.values) return fail(err, LINNET_UNSUPPORTED, g->label, ": tensor '", t, "': type ", row.name, " is not supported");
-    if (dim0 % row.values) return bad("tensor '", t, "': dimension 0 = ", dim0, " is no multiple of ", row.name, "'s block of ", row.values);
+    if (dim0 % row.values)
+      return bad("tensor '", t, "': dimension 0 = ", dim0, " is no multiple of ", row.name, "'s block of ", row.values);
     if (!checked_mul(count / row.values, row.bytes, &bytes)) return bad("tensor '", t, "': ", count, " values of ", row.name, " overflow");
     if (offset % g->alignment) return bad("tensor '", t, "': offset ", offset, " is no multiple of the alignment ", g->alignment);
     g->at[g->n_keys + g->n_tensors++] = static_cast<uint32_t>(pos);
@@ -258,8 +301,8 @@ Status Opening::places() {
     g->tensor_entry(i, &t);
     const uint64_t offset = tensor_offset_at(*g, g->tensor_at()[i]);
     if (g->data_offset > g->bytes || !fits(offset, t.bytes, g->bytes - g->data_offset))
-      return bad("tensor '", t.name, "': ", t.bytes, " bytes at offset ", offset, " pass the end of the file (", g->bytes, " bytes, data from ",
-                 g->data_offset, ")");
+      return bad("tensor '", t.name, "': ", t.bytes, " bytes at offset ", offset, " pass the end of the file (", g->bytes,
+                 " bytes, data from ", g->data_offset, ")");
     if (i && offset < end) return bad("tensor '", t.name, "': offset ", offset, " overlaps tensor '", last.name, "', which ends at ", end);
     end = offset + t.bytes;
     last = t;
@@ -273,8 +316,10 @@ uint32_t find(const Gguf& g, const uint32_t* at, uint32_t n, std::string_view na
   uint32_t low = 0, high = n;
   while (low < high) {
     const uint32_t mid = low + (high - low) / 2;
-    if (name_at(g, at[mid]) < name) low = mid + 1;
-    else high = mid;
+    if (name_at(g, at[mid]) < name)
+      low = mid + 1;
+    else
+      high = mid;
   }
   return low < n && name_at(g, at[low]) == name ? low : n;
 }
@@ -295,9 +340,18 @@ uint32_t gguf_scalar_bytes(uint32_t type) {
 bool GgufValue::is_uint(uint64_t* out) const {
   *out = u;
   switch (type) {
-    case kGgufU8: case kGgufU16: case kGgufU32: case kGgufU64: return true;
-    case kGgufI8: case kGgufI16: case kGgufI32: case kGgufI64: return i >= 0;
-    default: return false;
+    case kGgufU8:
+    case kGgufU16:
+    case kGgufU32:
+    case kGgufU64:
+      return true;
+    case kGgufI8:
+    case kGgufI16:
+    case kGgufI32:
+    case kGgufI64:
+      return i >= 0;
+    default:
+      return false;
   }
 }
 
@@ -372,10 +426,12 @@ Status gguf_open(const void* data, size_t bytes, const char* label, Gguf* out, E
   if (!o.r.ok()) return o.bad("header: the file ends after ", bytes, " bytes");
   if (out->version == 3u << 24) return fail(err, LINNET_UNSUPPORTED, out->label, ": header: big-endian GGUF is not supported");
   // Version 2 differs from 3 only in that it is never big-endian.
-  if (out->version != 2 && out->version != 3) return fail(err, LINNET_UNSUPPORTED, out->label, ": header: unknown GGUF version ", out->version);
+  if (out->version != 2 && out->version != 3)
+    return fail(err, LINNET_UNSUPPORTED, out->label, ": header: unknown GGUF version ", out->version);
   if (o.n_keys > kGgufMaxKeys) return o.bad("header: ", o.n_keys, " keys, more than ", kGgufMaxKeys);
   if (o.n_tensors > kGgufMaxTensors) return o.bad("header: ", o.n_tensors, " tensors, more than ", kGgufMaxTensors);
-  if (o.n_keys + o.n_tensors > kGgufMaxEntries) return o.bad("header: ", o.n_keys, " keys and ", o.n_tensors, " tensors, more than ", kGgufMaxEntries, " together");
+  if (o.n_keys + o.n_tensors > kGgufMaxEntries)
+    return o.bad("header: ", o.n_keys, " keys and ", o.n_tensors, " tensors, more than ", kGgufMaxEntries, " together");
   LINNET_TRY(o.keys());
   LINNET_TRY(o.tensors());
   return o.places();

@@ -10,8 +10,19 @@
 namespace linnet {
 
 enum GgufType : uint32_t {
-  kGgufU8 = 0, kGgufI8 = 1, kGgufU16 = 2, kGgufI16 = 3, kGgufU32 = 4, kGgufI32 = 5, kGgufF32 = 6, kGgufBool = 7,
-  kGgufString = 8, kGgufArray = 9, kGgufU64 = 10, kGgufI64 = 11, kGgufF64 = 12,
+  kGgufU8 = 0,
+  kGgufI8 = 1,
+  kGgufU16 = 2,
+  kGgufI16 = 3,
+  kGgufU32 = 4,
+  kGgufI32 = 5,
+  kGgufF32 = 6,
+  kGgufBool = 7,
+  kGgufString = 8,
+  kGgufArray = 9,
+  kGgufU64 = 10,
+  kGgufI64 = 11,
+  kGgufF64 = 12,
 };
 
 // Tensor element types of GGML: name, values per block, bytes per block. name == nullptr: no such type; values == 0: a type of GGML's
@@ -21,8 +32,19 @@ struct GgmlType {
   uint32_t values, bytes;
 };
 enum GgmlTypeId : uint32_t {
-  kGgmlF32 = 0, kGgmlF16 = 1, kGgmlQ4_0 = 2, kGgmlQ4_1 = 3, kGgmlQ5_0 = 6, kGgmlQ5_1 = 7, kGgmlQ8_0 = 8, kGgmlQ4_K = 12,
-  kGgmlQ5_K = 13, kGgmlQ6_K = 14, kGgmlI8 = 24, kGgmlBF16 = 30, kGgmlMXFP4 = 39,
+  kGgmlF32 = 0,
+  kGgmlF16 = 1,
+  kGgmlQ4_0 = 2,
+  kGgmlQ4_1 = 3,
+  kGgmlQ5_0 = 6,
+  kGgmlQ5_1 = 7,
+  kGgmlQ8_0 = 8,
+  kGgmlQ4_K = 12,
+  kGgmlQ5_K = 13,
+  kGgmlQ6_K = 14,
+  kGgmlI8 = 24,
+  kGgmlBF16 = 30,
+  kGgmlMXFP4 = 39,
 };
 GgmlType ggml_type(uint32_t id);
 // Bytes of one scalar of a GgufType; 0 for strings, arrays and unknown types.
@@ -31,16 +53,16 @@ uint32_t gguf_scalar_bytes(uint32_t type);
 // One key's value. Scalars are in u/i/f by type; strings in text; arrays in raw with count and element type.
 struct GgufValue {
   uint32_t type = 0;
-  uint64_t u = 0;          // unsigned and bool; for signed the two's complement
+  uint64_t u = 0;  // unsigned and bool; for signed the two's complement
   int64_t i = 0;
   double f = 0;
   std::string_view text;
   uint32_t array_type = 0;
   uint64_t count = 0;
-  std::string_view raw;    // bytes of the array's elements
+  std::string_view raw;  // bytes of the array's elements
 
-  bool is_uint(uint64_t* out) const;   // any integer type that is not negative
-  bool is_number(double* out) const;   // any integer or float
+  bool is_uint(uint64_t* out) const;  // any integer type that is not negative
+  bool is_number(double* out) const;  // any integer or float
 };
 // Walks an array of strings; the reader has checked all lengths. Start with *pos = 0.
 bool gguf_next_string(const GgufValue& array, size_t* pos, std::string_view* out);
@@ -54,7 +76,8 @@ struct GgufTensor {
   const uint8_t* data = nullptr;
 };
 
-inline constexpr uint32_t kGgufMaxKeys = 8192, kGgufMaxTensors = 8192, kGgufMaxEntries = 10240 /* both together */, kGgufMaxName = 255, kGgufMaxArrayDepth = 1;
+inline constexpr uint32_t kGgufMaxKeys = 8192, kGgufMaxTensors = 8192, kGgufMaxEntries = 10240 /* both together */, kGgufMaxName = 255,
+                          kGgufMaxArrayDepth = 1;
 inline constexpr uint32_t kGgufMaxAlignment = 65536;
 
 // An opened file: a view plus two sorted indexes of entry positions, so that look-ups are binary searches. About 40 KiB, whatever the
@@ -65,8 +88,8 @@ struct Gguf {
   PathName label = "file";  // for error texts
   uint32_t version = 0, alignment = 32;
   uint32_t n_keys = 0, n_tensors = 0;
-  uint64_t data_offset = 0;         // where tensor data begins
-  uint32_t at[kGgufMaxEntries];     // positions of the keys' entries, then of the tensors', each sorted by name (a header ends below 4 GiB)
+  uint64_t data_offset = 0;      // where tensor data begins
+  uint32_t at[kGgufMaxEntries];  // positions of the keys' entries, then of the tensors', each sorted by name (a header ends below 4 GiB)
   const uint32_t* key_at() const { return at; }
   const uint32_t* tensor_at() const { return at + n_keys; }
   bool key(std::string_view name, GgufValue* out) const;

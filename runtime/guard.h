@@ -1,4 +1,5 @@
-// The boundary of the two libraries that use the C++ library and its heap, convert and profile: what is thrown inside ends here, as a status.
+// The boundary of the two libraries that use the C++ library and its heap, convert and profile: what is thrown inside ends here, as a
+// status.
 #pragma once
 #include <exception>
 #include <new>

@@ -22,7 +22,8 @@ bool float_kv(Format f) { return f == LINNET_F32 || f == LINNET_F16 || f == LINN
 }  // namespace
 
 bool kv_format_known(uint32_t f) {
-  return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 || f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2 || f == LINNET_KIVI4 || f == LINNET_KIVI2;
+  return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 || f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2 ||
+         f == LINNET_KIVI4 || f == LINNET_KIVI2;
 }
 
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent) {
@@ -61,7 +62,8 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
   n_rollback = p.n_rollback;
   when_full = p.when_full;
   n_classes = 0;
-  const bool endless = p.when_full == LINNET_FULL_DROP_OLDEST || p.when_full == LINNET_FULL_SINKS || p.when_full == LINNET_FULL_HEAVY_HITTERS;
+  const bool endless =
+      p.when_full == LINNET_FULL_DROP_OLDEST || p.when_full == LINNET_FULL_SINKS || p.when_full == LINNET_FULL_HEAVY_HITTERS;
   const bool chosen = p.when_full == LINNET_FULL_HEAVY_HITTERS || p.when_full == LINNET_FULL_SNAPKV;
   class_of = arena.take<uint8_t>("page tables", n_layers);
   layer_index = arena.take<uint16_t>("page tables", n_layers);
@@ -72,9 +74,12 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
     if (window && kv_kivi(k)) k = v = LINNET_I8;  // windows are short
     // Layers that would see more than is held: with what stays of the rest.
     const bool cut = p.when_full && (window == 0 || window > p.n_context - p.n_keep);
-    if (cut) window = endless ? p.n_context - p.n_keep : 0;
-    else if (!endless && window >= p.n_context) window = 0;  // never leaves anything out
-    const uint32_t keep = cut && p.when_full != LINNET_FULL_SINKS ? p.n_keep : 0, n_sinks = cut && p.when_full == LINNET_FULL_SINKS ? p.n_keep : 0;
+    if (cut)
+      window = endless ? p.n_context - p.n_keep : 0;
+    else if (!endless && window >= p.n_context)
+      window = 0;  // never leaves anything out
+    const uint32_t keep = cut && p.when_full != LINNET_FULL_SINKS ? p.n_keep : 0,
+                   n_sinks = cut && p.when_full == LINNET_FULL_SINKS ? p.n_keep : 0;
     const bool scored = cut && chosen;
     const auto same = [&](const KvClass& o) {
       const KvLayout& l = o.packed ? classes[o.packed].layout : o.layout;
@@ -137,14 +142,16 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
       }
     c.sink_floats = c.n_sinks ? up(size_t{kMaxSinks} * c.layout.head_dim, 16) + size_t{kMaxSinks} * c.layout.dpad : 0;
     c.sinks = (device_ops ? pools : arena).take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
-    const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.n_slots * kPagePositions : 0, slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
+    const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.n_slots * kPagePositions : 0,
+                   slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
     c.score = arena.take<float>("kv scores", scores);
     c.fresh = arena.take<float>("kv scores", scores);
     c.pooled = arena.take<float>("kv scores", slots);
     c.sorted = arena.take<float>("kv scores", slots);
     if (!c.scored) c.score = c.fresh = nullptr;
     uint64_t layer = 0, bytes = 0;
-    if (!checked_mul(n_pages, c.layout.page_bytes, &layer) || !checked_mul(layer, c.n_layers, &bytes)) layer = bytes = UINT64_MAX;  // the arena refuses it
+    if (!checked_mul(n_pages, c.layout.page_bytes, &layer) || !checked_mul(layer, c.n_layers, &bytes))
+      layer = bytes = UINT64_MAX;  // the arena refuses it
     c.pools = arena.take<uint8_t*>("page tables", c.n_layers);
     // Layers that lie in one piece.
     const uint64_t fit = device_ops && layer ? device_ops->block_limit(*p.profile) / layer : c.n_layers;
@@ -167,8 +174,10 @@ void KvCache::reset() {
     // Saved as they are, so they must not hold what the memory held before.
     const size_t sinks = c.n_sinks ? size_t{n_sequences} * c.n_layers * sink_bytes(i) : 0;
     if (c.scored) std::memset(c.score, 0, size_t{n_sequences} * c.n_layers * c.scores_per_layer() * sizeof(float));
-    if (sinks && device_ops) device_ops->zero(device, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
-    else if (sinks) std::memset(c.sinks, 0, sinks);
+    if (sinks && device_ops)
+      device_ops->zero(device, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
+    else if (sinks)
+      std::memset(c.sinks, 0, sinks);
     for (uint32_t s = 0; s < n_sequences; ++s) {
       KvTable& t = table(s, i);
       t.end = t.saved_end = 0;
@@ -182,7 +191,8 @@ template <class Fn>
 void KvCache::each_run(const KvClass& c, Fn fn) const {
   const size_t pitch = size_t{c.n_pages} * c.layout.head_bytes;
   for (uint32_t i = 0, n; i < c.n_layers; i += n) {
-    for (n = 1; i + n < c.n_layers && c.pools[i + n] == c.pools[i] + n * c.layout.n_kv_heads * pitch; ++n) {}
+    for (n = 1; i + n < c.n_layers && c.pools[i + n] == c.pools[i] + n * c.layout.n_kv_heads * pitch; ++n) {
+    }
     fn(c.pools[i], pitch, n * c.layout.n_kv_heads);
   }
 }
@@ -190,26 +200,35 @@ void KvCache::each_run(const KvClass& c, Fn fn) const {
 // The place behind the page before page p of the table: attention reads pages that lie in order faster.
 uint32_t KvCache::behind(const KvClass& c, const KvTable& t, uint32_t p) { return p ? t.slot[c.slot_of(p - 1)] + 1 : 0; }
 
-// A page for a sequence to write to: `wanted` if that is free, or the first that is. What it held is of no use to anybody, but has to be finite.
+// A page for a sequence to write to: `wanted` if that is free, or the first that is. What it held is of no use to anybody, but has to be
+// finite.
 uint32_t KvCache::take(KvClass& c, uint32_t wanted) {
   uint32_t page = wanted;
   if (page >= c.n_pages || c.refs[page]) {
-    for (page = c.lowest; c.refs[page]; ++page) {}
+    for (page = c.lowest; c.refs[page]; ++page) {
+    }
     c.lowest = page;
   }
   --c.n_free;
   c.refs[page] = 1;
-  if (device_ops) each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { device_ops->zero(device, p + page * c.layout.head_bytes, pitch, c.layout.head_bytes, n); });
-  else for (uint32_t layer = 0; layer < c.n_layers; ++layer)
-    for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memset(c.head(layer, head, page), 0, c.layout.head_bytes);
+  if (device_ops)
+    each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) {
+      device_ops->zero(device, p + page * c.layout.head_bytes, pitch, c.layout.head_bytes, n);
+    });
+  else
+    for (uint32_t layer = 0; layer < c.n_layers; ++layer)
+      for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memset(c.head(layer, head, page), 0, c.layout.head_bytes);
   return page;
 }
 
 void KvCache::copy_page(KvClass& c, uint32_t from, uint32_t to) {
   const size_t bytes = c.layout.head_bytes;
-  if (device_ops) each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { device_ops->copy(device, p + to * bytes, p + from * bytes, pitch, bytes, n); });
-  else for (uint32_t layer = 0; layer < c.n_layers; ++layer)
-    for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memcpy(c.head(layer, head, to), c.head(layer, head, from), c.layout.head_bytes);
+  if (device_ops)
+    each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { device_ops->copy(device, p + to * bytes, p + from * bytes, pitch, bytes, n); });
+  else
+    for (uint32_t layer = 0; layer < c.n_layers; ++layer)
+      for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head)
+        std::memcpy(c.head(layer, head, to), c.head(layer, head, from), c.layout.head_bytes);
 }
 
 void KvCache::drop(KvClass& c, uint32_t page) {
@@ -223,7 +242,9 @@ void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
     const KvClass& c = classes[i];
     KvTable& t = table(seq, i);
     if (c.chosen()) begin_scores(seq, i, length, after);
-    t.saved_first = c.queued() || t.end <= t.first ? t.first : t.end - 1;  // without a window nothing but a shared last page, or a kept one, is ever replaced
+    t.saved_first = c.queued() || t.end <= t.first
+                        ? t.first
+                        : t.end - 1;  // without a window nothing but a shared last page, or a kept one, is ever replaced
     t.saved_end = t.end;
     each_page(c, t.saved_first, t.end, [&](uint32_t p) { t.saved[c.slot_of(p)] = t.slot[c.slot_of(p)]; });
   }
@@ -255,7 +276,8 @@ void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
     KvTable& t = table(seq, i);
     // What neither these rows see nor a row after a rollback.
     const uint32_t after = length + n_more, back = after > n_rollback ? after - n_rollback : 0;
-    for (const uint32_t first = c.chosen() ? 0 : first_page(c, back < length ? back : length); t.first < first && t.first < t.end; ++t.first)
+    for (const uint32_t first = c.chosen() ? 0 : first_page(c, back < length ? back : length); t.first < first && t.first < t.end;
+         ++t.first)
       if (!saved(c, t, t.first)) drop(c, t.slot[c.slot_of(t.first)]);
     if (length % kPagePositions && !c.groups()) {
       uint32_t& last = t.slot[c.slot_of(t.end - 1)];
@@ -266,7 +288,8 @@ void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
         last = own;
       }
     }
-    for (const uint32_t end = c.pages(uint64_t{length} + n_more); t.end < end; ++t.end) t.slot[c.slot_of(t.end)] = take(c, behind(c, t, t.end));
+    for (const uint32_t end = c.pages(uint64_t{length} + n_more); t.end < end; ++t.end)
+      t.slot[c.slot_of(t.end)] = take(c, behind(c, t, t.end));
   }
 }
 
@@ -339,8 +362,11 @@ void KvCache::fork(uint32_t from, uint32_t to, uint32_t keep) {
       const size_t scores = c.n_layers * c.scores_per_layer();
       std::memcpy(c.score + to * scores, c.score + from * scores, scores * sizeof(float));
     }
-    if (sinks && device_ops) device_ops->copy(device, reinterpret_cast<uint8_t*>(c.sinks + to * sinks), reinterpret_cast<const uint8_t*>(c.sinks + from * sinks), 0, sinks * sizeof(float), 1);
-    else if (sinks) std::memcpy(c.sinks + to * sinks, c.sinks + from * sinks, sinks * sizeof(float));
+    if (sinks && device_ops)
+      device_ops->copy(device, reinterpret_cast<uint8_t*>(c.sinks + to * sinks), reinterpret_cast<const uint8_t*>(c.sinks + from * sinks),
+                       0, sinks * sizeof(float), 1);
+    else if (sinks)
+      std::memcpy(c.sinks + to * sinks, c.sinks + from * sinks, sinks * sizeof(float));
   }
 }
 

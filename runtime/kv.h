@@ -1,6 +1,7 @@
-// KV cache: pages of 16 positions for all KV heads of a layer. Layers whose pages look alike and that see the same window form a class, with
-// one pool of reference-counted pages; every sequence has one page table per class. K pages are panels of 16 tokens by head_dim, V pages are
-// the panels of P times V, so both products are weight kernels. Layers in a KIVI format have two classes: a tail of i8 pages, and packed groups.
+// KV cache: pages of 16 positions for all KV heads of a layer. Layers whose pages look alike and that see the same window form a class,
+// with one pool of reference-counted pages; every sequence has one page table per class. K pages are panels of 16 tokens by head_dim, V
+// pages are the panels of P times V, so both products are weight kernels. Layers in a KIVI format have two classes: a tail of i8 pages, and
+// packed groups.
 #pragma once
 #include <cstdint>
 
@@ -20,22 +21,25 @@ inline constexpr uint32_t kMaxSinks = kPagePositions;
 inline constexpr uint32_t kObserved = 32;  // last tokens of a prompt whose attention SnapKV goes by
 
 // Where the parts of one KV head lie inside its share of a page:
-//   i8      K codes [kpad/4][16][4], K scales f16 [ceil(head_dim/32)][16]; V codes [dpad/16][4][16][4], V scales f32 [16]. Rounding averages out over
-//           the channels of a head; heads of at most 16 use the padding for their keys' second bytes: channel 16 + c is what code c leaves, in 1/256
+//   i8      K codes [kpad/4][16][4], K scales f16 [ceil(head_dim/32)][16]; V codes [dpad/16][4][16][4], V scales f32 [16]. Rounding
+//           averages out over the channels of a head; heads of at most 16 use the padding for their keys' second bytes: channel 16 + c is
+//           what code c leaves, in 1/256
 //   FP8     the same codes, K and V scales f32 [16]: one per token
 //   floats  K [head_dim][16]; V [dpad/16][16 tokens][16]
-//   KIVI    32 tokens, as rows of 64 codes like those of two i8 pages: K ceil(head_dim/8)*2 rows [k/4][16][4], V [dpad/16][4][16][4]. 4 bits: byte j of row r
-//           holds code j of that row of the first page in its low half, of the second page in its high half. 2 bits: two rows a byte, those of row 2i+1 above.
-//           K: smallest values i8 and ranges u8 of every channel, f16 scales [ceil(head_dim/32)]; V: smallest values and ranges [ceil(head_dim/32)][32 tokens], bf16
-//           scales [32 tokens]. A value is (smallest + range * code / largest code) * scale (kernels_cpu/kivi.cpp)
+//   KIVI    32 tokens, as rows of 64 codes like those of two i8 pages: K ceil(head_dim/8)*2 rows [k/4][16][4], V [dpad/16][4][16][4]. 4
+//           bits: byte j of row r holds code j of that row of the first page in its low half, of the second page in its high half. 2 bits:
+//           two rows a byte, those of row 2i+1 above. K: smallest values i8 and ranges u8 of every channel, f16 scales
+//           [ceil(head_dim/32)]; V: smallest values and ranges [ceil(head_dim/32)][32 tokens], bf16 scales [32 tokens]. A value is
+//           (smallest + range * code / largest code) * scale (kernels_cpu/kivi.cpp)
 // kpad = head_dim rounded up to 32, dpad = v_dim to 16. Every part starts at a multiple of 64, of KIVI's groups at even bytes.
-// Latent attention: no V. Its values are the keys' channels from `latent` on, which in i8 share one scale per kLatentGroup (stored per 32 as ever).
+// Latent attention: no V. Its values are the keys' channels from `latent` on, which in i8 share one scale per kLatentGroup (stored per 32
+// as ever).
 struct KvLayout {
   Format k, v;
   uint32_t head_dim, n_kv_heads;
   uint32_t latent, v_dim;  // latent: 0 = values of their own, of v_dim = head_dim channels
   uint32_t kpad, dpad, k_groups;
-  uint32_t k_rows;  // KIVI: of 64 codes
+  uint32_t k_rows;                                  // KIVI: of 64 codes
   size_t k_scale_at, v_at, v_scale_at, head_bytes;  // within a head's share
   size_t page_bytes;                                // of one layer: n_kv_heads * head_bytes
 };
@@ -44,8 +48,8 @@ inline constexpr uint32_t kLatentGroup = 128;
 constexpr bool kv_small_head(uint32_t head_dim) { return head_dim <= kSecondByte; }
 constexpr bool kv_kivi(Format f) { return f == LINNET_KIVI4 || f == LINNET_KIVI2; }
 bool kv_format_known(uint32_t f);  // as a KV format
-// KIVI: groups that are packed in a sequence of `length` tokens, as its last row saw it. A row at a multiple of 32 packs the group that ends 32 tokens before it:
-// so what a row sees packed depends on its position alone.
+// KIVI: groups that are packed in a sequence of `length` tokens, as its last row saw it. A row at a multiple of 32 packs the group that
+// ends 32 tokens before it: so what a row sees packed depends on its position alone.
 constexpr uint32_t packed_groups(uint32_t length) { return length > 2 * kGroupPositions ? (length - 1) / kGroupPositions - 1 : 0; }
 inline constexpr uint32_t kKiviTail = 2 * kGroupPositions;  // most tokens at the end that are not packed
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent);
@@ -57,24 +61,28 @@ struct KvClass {
   uint32_t keep;     // and t < keep
   uint32_t n_sinks;  // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
   uint32_t keep_pages;
-  bool scored;       // heavy hitters or SnapKV choose what is kept
-  uint32_t packed;   // of a KIVI tail: the class of the same layers' packed groups, the next one; 0 = none
+  bool scored;      // heavy hitters or SnapKV choose what is kept
+  uint32_t packed;  // of a KIVI tail: the class of the same layers' packed groups, the next one; 0 = none
   uint32_t n_layers;
   uint32_t n_pages;  // in the pool
   uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
-  uint8_t** pools;   // (n_layers) each (n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece. All in one, or of a device's memory in pieces
-  uint32_t* refs;    // (n_pages) page tables that hold the page
+  uint8_t** pools;  // (n_layers) each (n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece. All in one,
+                    // or of a device's memory in pieces
+  uint32_t* refs;   // (n_pages) page tables that hold the page
   uint32_t n_free;
-  uint32_t lowest;   // no page before this one is free
-  // Of every sequence, layer and KV head: keys of the sinks as they are before RoPE (kMaxSinks, head_dim), then their values as a page of floats.
-  float* sinks;      // (n_sequences, n_layers, n_kv_heads, sink_floats)
+  uint32_t lowest;  // no page before this one is free
+  // Of every sequence, layer and KV head: keys of the sinks as they are before RoPE (kMaxSinks, head_dim), then their values as a page of
+  // floats.
+  float* sinks;  // (n_sequences, n_layers, n_kv_heads, sink_floats)
   size_t sink_floats;
-  // Heavy hitters and SnapKV: the kept pages hold tokens that attention chose, of every layer and KV head its own, and a row sees them and all pages
-  // from the table's first on. `score`: attention that every slot's token has drawn; `fresh`: in the running call.
-  float *score, *fresh;      // (n_sequences, n_layers, n_kv_heads, n_slots * 16) or nullptr
-  float *pooled, *sorted;    // (n_slots * 16)
+  // Heavy hitters and SnapKV: the kept pages hold tokens that attention chose, of every layer and KV head its own, and a row sees them and
+  // all pages from the table's first on. `score`: attention that every slot's token has drawn; `fresh`: in the running call.
+  float *score, *fresh;                                             // (n_sequences, n_layers, n_kv_heads, n_slots * 16) or nullptr
+  float *pooled, *sorted;                                           // (n_slots * 16)
   uint8_t* of_layer(uint32_t layer) const { return pools[layer]; }  // layer: its place among the class
-  uint8_t* head(uint32_t layer, uint32_t kv_head, uint32_t page) const { return of_layer(layer) + (size_t{kv_head} * n_pages + page) * layout.head_bytes; }  // page: of the pool
+  uint8_t* head(uint32_t layer, uint32_t kv_head, uint32_t page) const {
+    return of_layer(layer) + (size_t{kv_head} * n_pages + page) * layout.head_bytes;
+  }  // page: of the pool
   size_t scores_per_layer() const { return size_t{layout.n_kv_heads} * n_slots * kPagePositions; }
   // The first token that a row at position p sees.
   uint32_t low(uint32_t p) const { return window == 0 || p < window ? 0 : chunked ? p / window * window : p + 1 - window; }
@@ -89,7 +97,8 @@ struct KvClass {
   uint32_t slot_of(uint32_t page) const { return page < keep_pages ? page : keep_pages + (page - keep_pages) % (n_slots - keep_pages); }
 };
 
-// Pages of one sequence in one class: page i holds positions 16 * i .. 16 * i + 15 and is slot[slot_of(i)], for i < keep_pages and first <= i, i < end.
+// Pages of one sequence in one class: page i holds positions 16 * i .. 16 * i + 15 and is slot[slot_of(i)], for i < keep_pages and first <=
+// i, i < end.
 struct KvTable {
   uint32_t* slot;
   uint32_t first, end;
@@ -110,9 +119,9 @@ struct KvView {
   uint32_t index;  // of the layer among its class
   const uint32_t* slot;
   const KvClass* of;
-  float* sinks;    // (n_kv_heads, sink_floats)
-  float* fresh;    // (n_kv_heads, n_slots * 16): attention that tokens draw in this call, or nullptr
-  uint32_t low;    // with chosen tokens: the first token behind them
+  float* sinks;           // (n_kv_heads, sink_floats)
+  float* fresh;           // (n_kv_heads, n_slots * 16): attention that tokens draw in this call, or nullptr
+  uint32_t low;           // with chosen tokens: the first token behind them
   const KvClass* packed;  // KIVI: its groups, or nullptr
   const uint32_t* group_slot;
   uint8_t* head(uint32_t page, uint32_t kv_head) const { return of->head(index, kv_head, slot[of->slot_of(page)]); }
@@ -123,22 +132,22 @@ struct KvView {
 struct KvPlan {
   uint32_t n_layers, n_kv_heads, head_dim, latent;
   uint32_t n_sequences, n_context, n_pool, n_chunk, n_rollback;
-  uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
-  bool chunked;    // windows are chunks
+  uint32_t when_full, n_keep;     // linnet_when_full, and how many tokens stay
+  bool chunked;                   // windows are chunks
   const linnet_profile* profile;  // says how large pieces of a device's memory may be
-  const void* of;  // whatever the next one reads
+  const void* of;                 // whatever the next one reads
   void (*layer)(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window);
 };
 
 struct KvCache {
   uint32_t n_classes, n_layers, n_sequences, n_rollback, when_full;
   KvClass classes[kMaxKvClasses];
-  uint8_t* class_of;      // (n_layers)
-  uint16_t* layer_index;  // (n_layers) the layer's place among its class
-  KvTable* tables;        // (n_sequences, n_classes)
-  uint32_t* observe_from; // (n_sequences) rows from this position on add to `fresh`
+  uint8_t* class_of;            // (n_layers)
+  uint16_t* layer_index;        // (n_layers) the layer's place among its class
+  KvTable* tables;              // (n_sequences, n_classes)
+  uint32_t* observe_from;       // (n_sequences) rows from this position on add to `fresh`
   const DeviceOps* device_ops;  // where the pools are a device's, else nullptr
-  void* device;           // its handle of the session
+  void* device;                 // its handle of the session
 
   // False if the layers need more than kMaxKvClasses classes. pools: where those lie, `arena` or a device's memory.
   bool layout_in(Arena& arena, Arena& pools, const KvPlan& plan);
@@ -151,10 +160,15 @@ struct KvCache {
     const KvTable& t = table(seq, class_of[layer]);
     const size_t of_all = size_t{seq} * c.n_layers + index;
     const KvClass* p = c.packed ? &classes[c.packed] : nullptr;
-    return {&c.layout, index, t.slot, &c,
-            c.n_sinks ? c.sinks + of_all * c.layout.n_kv_heads * c.sink_floats : nullptr, c.chosen() ? c.fresh + of_all * c.scores_per_layer() : nullptr,
+    return {&c.layout,
+            index,
+            t.slot,
+            &c,
+            c.n_sinks ? c.sinks + of_all * c.layout.n_kv_heads * c.sink_floats : nullptr,
+            c.chosen() ? c.fresh + of_all * c.scores_per_layer() : nullptr,
             c.chosen() && t.first > c.keep_pages ? t.first * kPagePositions : 0,
-            p, p ? table(seq, c.packed).slot : nullptr};
+            p,
+            p ? table(seq, c.packed).slot : nullptr};
   }
   // The formats of a layer: those that it was asked for in.
   const KvLayout& formats(uint32_t layer) const {
@@ -177,8 +191,9 @@ struct KvCache {
   // `to` (empty) becomes the first `keep` positions of `from`; pages are shared.
   void fork(uint32_t from, uint32_t to, uint32_t keep);
 
-  // A saved sequence comes back. gone: whether a sequence of `length` positions cannot be, since its pages behind the kept ones begin with `first`.
-  // first_kept: the first of those that a sequence of this length holds on to, for rows after a rollback too, where it had `first` so far.
+  // A saved sequence comes back. gone: whether a sequence of `length` positions cannot be, since its pages behind the kept ones begin with
+  // `first`. first_kept: the first of those that a sequence of this length holds on to, for rows after a rollback too, where it had `first`
+  // so far.
   bool gone(uint32_t c, uint32_t first, uint32_t length) const;
   uint32_t first_kept(uint32_t c, uint32_t first, uint32_t length) const;
   uint32_t held(uint32_t c, uint32_t length, uint32_t first) const;  // pages, kept ones included
@@ -186,9 +201,12 @@ struct KvCache {
   // Heavy hitters: what the tokens of a page have drawn so far, float[16] of every KV head, n_slots pages apart; else nullptr.
   float* scores(uint32_t seq, uint32_t layer) const {
     const KvClass& c = classes[class_of[layer]];
-    return c.chosen() && when_full == LINNET_FULL_HEAVY_HITTERS ? c.score + (size_t{seq} * c.n_layers + layer_index[layer]) * c.scores_per_layer() : nullptr;
+    return c.chosen() && when_full == LINNET_FULL_HEAVY_HITTERS
+               ? c.score + (size_t{seq} * c.n_layers + layer_index[layer]) * c.scores_per_layer()
+               : nullptr;
   }
-  // Whether the sequence, emptied, can hold `length` positions from page first[class] on; and does so, in pages of its own that are still to be filled.
+  // Whether the sequence, emptied, can hold `length` positions from page first[class] on; and does so, in pages of its own that are still
+  // to be filled.
   bool can_restore(uint32_t seq, uint32_t length, const uint32_t* first) const;
   void restore(uint32_t seq, uint32_t length, const uint32_t* first);
 

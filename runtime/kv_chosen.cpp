@@ -1,5 +1,5 @@
-// What is kept of a sequence by the attention that it drew: heavy hitters (H2O, Zhang et al. 2023) and SnapKV (Li et al. 2024). Every layer and KV
-// head keeps tokens of its own: they take the places of others in the kept pages, one by one.
+// What is kept of a sequence by the attention that it drew: heavy hitters (H2O, Zhang et al. 2023) and SnapKV (Li et al. 2024). Every layer
+// and KV head keeps tokens of its own: they take the places of others in the kept pages, one by one.
 #include <algorithm>
 #include <cstring>
 

@@ -9,7 +9,7 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kDecodeK = 2048, kDecodePanels = 64;              // a call's weights: 2 MiB
+constexpr uint32_t kDecodeK = 2048, kDecodePanels = 64;                // a call's weights: 2 MiB
 constexpr uint32_t kRows = 64, kPrefillK = 1024, kPrefillPanels = 16;  // weights of 256 KiB, which stay in a core's own cache
 constexpr size_t kPage = 4096, kPanelPages = size_t{kDecodeK} * kPanel / kPage;
 
@@ -135,7 +135,8 @@ double best_gb_s(Team& team, TeamFn fn, Job* job, double bytes) {
 
 }  // namespace
 
-Status measure(const Kernels& kernels, uint32_t n_threads, const void* data, size_t bytes, bool products, linnet_measurement* out, Error* err) {
+Status measure(const Kernels& kernels, uint32_t n_threads, const void* data, size_t bytes, bool products, linnet_measurement* out,
+               Error* err) {
   Team team;
   uint32_t kind = 0;
   LINNET_TRY(team_kind(LINNET_THREADS_DEFAULT, &kind, err));
@@ -181,7 +182,9 @@ Status profile_kernels(const linnet_profile& p, bool timed, Kernels* out, Error*
   const bool onednn = p.isa == LINNET_ISA_AUTO && p.prefill == LINNET_PREFILL_ONEDNN;
   LINNET_TRY(kernels_resolve(onednn ? uint32_t{LINNET_ISA_ONEDNN} : p.isa, p.isa_mask, out, err));
   Kernels other;
-  if (!timed || p.isa != LINNET_ISA_AUTO || p.prefill != LINNET_PREFILL_MEASURED || kernels_resolve(LINNET_ISA_ONEDNN, p.isa_mask, &other, nullptr) != LINNET_OK) return LINNET_OK;
+  if (!timed || p.isa != LINNET_ISA_AUTO || p.prefill != LINNET_PREFILL_MEASURED ||
+      kernels_resolve(LINNET_ISA_ONEDNN, p.isa_mask, &other, nullptr) != LINNET_OK)
+    return LINNET_OK;
   linnet_measurement native{}, library{};
   const uint32_t n_threads = p.n_threads ? p.n_threads : 1;
   LINNET_TRY(measure(*out, n_threads, nullptr, 0, true, &native, err));

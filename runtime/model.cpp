@@ -48,8 +48,8 @@ Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, Gg
   return LINNET_OK;
 }
 
-// Tells models apart by what decides their numbers. Weights are mapped and may be many gigabytes, so of each tensor only both ends are read: 8 KiB are
-// enough to know another training run or another format by, and take no time.
+// Tells models apart by what decides their numbers. Weights are mapped and may be many gigabytes, so of each tensor only both ends are
+// read: 8 KiB are enough to know another training run or another format by, and take no time.
 struct ModelHash {
   static constexpr size_t kEnd = 4096;
   uint64_t h = 0x6C696E6E65743031u;
@@ -76,8 +76,10 @@ struct ModelHash {
       if (f.type != SpecType::kText) std::memcpy(&value, at, f.type == SpecType::kU32 ? sizeof(uint32_t) : sizeof(double));
       if (f.type != SpecType::kText && value == 0) continue;
       bytes(f.name, std::strlen(f.name));
-      if (f.type == SpecType::kText) bytes(at, std::strlen(at));
-      else word(value);
+      if (f.type == SpecType::kText)
+        bytes(at, std::strlen(at));
+      else
+        word(value);
     }
   }
   // By name, not by number: those of the roles may change. Called for 23 roles: a copy for each would be 15 KB of code.
@@ -109,11 +111,15 @@ struct Loader {
     if (!out->panels) return LINNET_OK;
     const ModelSpec& spec = model->spec;
     const bool experts = role_of_experts(role);  // of those a token reads only some
-    const uint64_t weights = (experts ? uint64_t{spec.n_experts} * expert_rows(role, spec) : out->n) * out->k, bytes = packed_bytes(out->format, out->n, out->k);
+    const uint64_t weights = (experts ? uint64_t{spec.n_experts} * expert_rows(role, spec) : out->n) * out->k,
+                   bytes = packed_bytes(out->format, out->n, out->k);
     model->n_params += weights;
     model->weight_bytes += bytes;
     hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
-    const Part part = role == kTokenEmbd || role == kPosEmbd ? kPartEmbedding : role == kOutput ? kPartHead : role >= kFfnGate ? kPartFfn : kPartAttention;
+    const Part part = role == kTokenEmbd || role == kPosEmbd ? kPartEmbedding
+                      : role == kOutput                      ? kPartHead
+                      : role >= kFfnGate                     ? kPartFfn
+                                                             : kPartAttention;
     part_bytes[part] += bytes;
     part_weights[part] += weights;
     if (part != kPartEmbedding && role != kOutput) {
@@ -122,7 +128,8 @@ struct Loader {
       model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
     }
     if (!own) return LINNET_OK;
-    return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out, model->profile.cuda_zero_copy == LINNET_SWITCH_ON, err);
+    return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out,
+                       model->profile.cuda_zero_copy == LINNET_SWITCH_ON, err);
   }
   [[gnu::noinline]] Status vector(Role role, uint32_t layer, const float** out, bool for_host = false) {
     LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
@@ -144,7 +151,8 @@ struct Loader {
   Status factors(Role role, const float** out) {
     LINNET_TRY(vector(role, 0, out, true));
     for (uint32_t i = 0; *out && i < model->spec.rope_dim / 2; ++i)
-      if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f)) return fail(err, LINNET_BAD_FILE, "model file: ", kRoles[role].name, "[", i, "] is out of range");
+      if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f))
+        return fail(err, LINNET_BAD_FILE, "model file: ", kRoles[role].name, "[", i, "] is out of range");
     return LINNET_OK;
   }
 };
@@ -197,11 +205,13 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.vector(kExpertDownBias, i, &l->expert_down_bias));
   LINNET_TRY(in.matrix(kSharedGateInp, i, &l->shared_gate));
   if (const Matrix& q = l->q_a.panels ? l->q_a : l->q; l->kv_a.panels && !same_rows(q, l->kv_a))
-    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": ", l->q_a.panels ? "q_a" : "q", " and kv_a have formats of different activation groups");
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": ", l->q_a.panels ? "q_a" : "q",
+                " and kv_a have formats of different activation groups");
   if (!l->kv_a.panels && (!same_rows(l->q, l->k) || !same_rows(l->q, l->v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
   if (moe && (!same_rows(l->expert_gate, l->expert_up) || (l->gate.panels && !same_rows(l->expert_gate, l->gate))))
-    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up of the experts (and of the shared one) have formats of different activation groups");
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i,
+                ": gate and up of the experts (and of the shared one) have formats of different activation groups");
   if (l->gate.panels && !same_rows(l->gate, l->up))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
   return LINNET_OK;
@@ -259,7 +269,8 @@ Status choose_device(const linnet_profile& profile, const DeviceOps** own, Error
   if (status == LINNET_OK) *own = &cuda_device;
   return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : status;
 #else
-  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, "profile: cuda is on: this build has no CUDA kernels");
+  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK
+                                          : fail(err, LINNET_UNSUPPORTED, "profile: cuda is on: this build has no CUDA kernels");
 #endif
 }
 
@@ -267,19 +278,30 @@ Status check_profile(const linnet_profile& p, Error* err) {
   const struct {
     const char* name;
     uint64_t value, max;
-  } fields[] = {{"n_threads", p.n_threads, 256},      {"wait", p.wait, LINNET_WAIT_SLEEP},          {"cores", p.cores, LINNET_CORES_LITTLE},    {"spin", p.spin, 1u << 30},
-                {"n_context", p.n_context, 1u << 24}, {"n_chunk", p.n_chunk, 4096},                 {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF}, {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
-                {"battery", p.battery, LINNET_BATTERY_SAVE}, {"cuda", p.cuda, LINNET_CUDA_AUTO}, {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF},
-                {"cuda_zero_copy", p.cuda_zero_copy, LINNET_SWITCH_OFF}, {"cuda_gemm", p.cuda_gemm, LINNET_GEMM_E4M3}};
+  } fields[] = {{"n_threads", p.n_threads, 256},
+                {"wait", p.wait, LINNET_WAIT_SLEEP},
+                {"cores", p.cores, LINNET_CORES_LITTLE},
+                {"spin", p.spin, 1u << 30},
+                {"n_context", p.n_context, 1u << 24},
+                {"n_chunk", p.n_chunk, 4096},
+                {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF},
+                {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
+                {"battery", p.battery, LINNET_BATTERY_SAVE},
+                {"cuda", p.cuda, LINNET_CUDA_AUTO},
+                {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF},
+                {"cuda_zero_copy", p.cuda_zero_copy, LINNET_SWITCH_OFF},
+                {"cuda_gemm", p.cuda_gemm, LINNET_GEMM_E4M3}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
-  if (p.cuda_block_bytes && p.cuda_block_bytes < kLeastBlock) return fail(err, LINNET_BAD_PROFILE, "profile: cuda_block_bytes is ", p.cuda_block_bytes, ", at least ", kLeastBlock);
+  if (p.cuda_block_bytes && p.cuda_block_bytes < kLeastBlock)
+    return fail(err, LINNET_BAD_PROFILE, "profile: cuda_block_bytes is ", p.cuda_block_bytes, ", at least ", kLeastBlock);
   if (p.priority < -20 || p.priority > 19) return fail(err, LINNET_BAD_PROFILE, "profile: priority is ", p.priority, ", must be -20..19");
   return LINNET_OK;
 }
 
 // What the weights take of a device's memory.
-static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, Blocks* blocks, Error* err) {
+static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, Blocks* blocks,
+                            Error* err) {
   if (!sizes->own) return LINNET_OK;
   linnet_model counted{};
   counted.spec = spec;
@@ -289,7 +311,9 @@ static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linne
   Loader loader{gguf, &counted, err, sizes->own, &memory};
   LINNET_TRY(load_weights(loader));
   sizes->n_matrices = loader.n_matrices;
-  return memory.ok() ? LINNET_OK : fail(err, LINNET_TOO_SMALL, "model: its weights are more than ", uint32_t{Blocks::kMax}, " blocks of ", blocks->limit, " bytes of device memory");
+  return memory.ok() ? LINNET_OK
+                     : fail(err, LINNET_TOO_SMALL, "model: its weights are more than ", uint32_t{Blocks::kMax}, " blocks of ",
+                            blocks->limit, " bytes of device memory");
 }
 
 // The weights into the device's memory, which is given back where that fails.
@@ -297,7 +321,8 @@ static Status load_on_device(Loader& loader, const linnet_profile& profile, cons
   linnet_model* m = loader.model;
   m->device = p.device;
   m->blocks = new (p.blocks) Blocks(blocks);
-  LINNET_TRY(m->own->open(m->device, profile, loader.file.data + loader.file.data_offset, loader.file.bytes - static_cast<size_t>(loader.file.data_offset), err));
+  LINNET_TRY(m->own->open(m->device, profile, loader.file.data + loader.file.data_offset,
+                          loader.file.bytes - static_cast<size_t>(loader.file.data_offset), err));
   Status status = m->own->alloc(m->device, m->blocks, false, err);
   if (status == LINNET_OK) {
     Arena memory(m->blocks, false);
@@ -370,11 +395,12 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
     LINNET_TRY(tokenizer_open(m->tokenizer_blob, sizes.tokenizer_bytes, spec.n_vocab, &m->tokenizer, err));
   }
   Loader loader{gguf, m, err};
-  LINNET_TRY(m->own ? load_on_device(loader, profile, blocks, p, err) : load_weights(loader));  // last: what fails after it would have to give memory back
+  LINNET_TRY(m->own ? load_on_device(loader, profile, blocks, p, err)
+                    : load_weights(loader));  // last: what fails after it would have to give memory back
   if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes) {
     model_fini(*m);
-    return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(), " of its own are more than the profile's memory cap of ", profile.memory_bytes,
-                "; a format of fewer bits may fit");
+    return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(),
+                " of its own are more than the profile's memory cap of ", profile.memory_bytes, "; a format of fewer bits may fit");
   }
   m->hash = loader.hash.h;
   *out = m;

@@ -1,6 +1,7 @@
 // Ops: the dozen or so operations that a backend fills; the one seam between model code and a device. forward.cpp calls them in
-// order, on every thread of the session's team at once: threads take pieces of an operation, and sync lets results be seen. Between two syncs no operation reads what another
-// one writes, since its pieces may be other threads'. A backend with its own queue (CUDA) runs them on a team of one, where sync costs nothing.
+// order, on every thread of the session's team at once: threads take pieces of an operation, and sync lets results be seen. Between two
+// syncs no operation reads what another one writes, since its pieces may be other threads'. A backend with its own queue (CUDA) runs them
+// on a team of one, where sync costs nothing.
 #pragma once
 #include <cstdint>
 
@@ -15,12 +16,12 @@ struct KvCache;
 
 // One thread of the team inside a forward pass.
 struct Worker : Member {
-  const Kernels* kernels;    // CPU backend
-  uint8_t* scratch;          // of this thread, cpu_scratch_bytes() long
-  uint8_t* shared;           // of the team, cpu_shared_bytes() long, zeros at the session's start
-  uint32_t n_most;           // of the session, n <= n_most: what `shared` is laid out for, however many threads a pass has
-  uint32_t* not_finite;      // set to 1 (atomically) when an activation is infinite or NaN
-  void* device;              // of a backend with a queue of its own
+  const Kernels* kernels;  // CPU backend
+  uint8_t* scratch;        // of this thread, cpu_scratch_bytes() long
+  uint8_t* shared;         // of the team, cpu_shared_bytes() long, zeros at the session's start
+  uint32_t n_most;         // of the session, n <= n_most: what `shared` is laid out for, however many threads a pass has
+  uint32_t* not_finite;    // set to 1 (atomically) when an activation is infinite or NaN
+  void* device;            // of a backend with a queue of its own
 };
 
 // What the host makes anew for the rows of a pass (C = rows of a pass at most).
@@ -37,18 +38,18 @@ struct RopeView {
   const float* cos;  // (m, n_pairs)
   const float* sin;
   uint32_t n_pairs, interleaved;
-  float factor;      // cos and sin hold it too
+  float factor;  // cos and sin hold it too
 };
 
 enum NormKind : uint32_t { kNormRms = 0, kNormLayer = 1 };
 enum Activation : uint32_t { kActSilu = 0, kActGeluTanh = 1, kActGeluErf = 2, kActRelu = 3, kActSwigluClamped = 4, kActSigmoid = 5 };
 enum QkNorm : uint32_t {
   kQkNormNone = 0,
-  kQkNormHead = 1,       // RMS per head, before RoPE; all heads share the weights
-  kQkNormAll = 2,        // RMS over all heads at once, before RoPE
-  kQkNormHeadAfter = 3,  // RMS per head, after RoPE
-  kQkNormLayer = 4,      // LayerNorm per head, before RoPE, of every head its own weights
-  kQkNormLayerShared = 5 // the same, all heads share weights and a bias
+  kQkNormHead = 1,        // RMS per head, before RoPE; all heads share the weights
+  kQkNormAll = 2,         // RMS over all heads at once, before RoPE
+  kQkNormHeadAfter = 3,   // RMS per head, after RoPE
+  kQkNormLayer = 4,       // LayerNorm per head, before RoPE, of every head its own weights
+  kQkNormLayerShared = 5  // the same, all heads share weights and a bias
 };
 
 // A norm of rows.
@@ -76,22 +77,22 @@ struct AttentionArgs {
   uint32_t layer;
   const RowSpan* spans;
   uint32_t n_spans;
-  const float* q;      // (rows, n_heads * head_dim)
+  const float* q;  // (rows, n_heads * head_dim)
   size_t q_stride;
   uint32_t n_heads;
-  float scale, cap;    // scores are scaled, and where cap > 0 soft capped
-  const float* slopes; // (n_heads) or nullptr: ALiBi
-  const float* sinks;  // (n_heads) or nullptr: the score of a place beside all tokens that holds nothing (learned sinks)
-  float* out;          // (rows, n_heads * head_dim), may be q; of a latent each head's first v_dim floats
+  float scale, cap;     // scores are scaled, and where cap > 0 soft capped
+  const float* slopes;  // (n_heads) or nullptr: ALiBi
+  const float* sinks;   // (n_heads) or nullptr: the score of a place beside all tokens that holds nothing (learned sinks)
+  float* out;           // (rows, n_heads * head_dim), may be q; of a latent each head's first v_dim floats
   size_t out_stride;
   RopeView sink_rope;  // (rows, kMaxSinks, n_pairs): where the sinks stand for each row
 };
 
 // The first half of a feed-forward network.
 struct GateUp {
-  const Matrix &gate, &up;            // (n, k); gate without panels: there is none
-  const float *gate_bias, *up_bias;   // (n) or nullptr
-  uint32_t act;                       // Activation
+  const Matrix &gate, &up;           // (n, k); gate without panels: there is none
+  const float *gate_bias, *up_bias;  // (n) or nullptr
+  uint32_t act;                      // Activation
   float limit;
 };
 constexpr uint32_t kGateUpRows = 8;  // up to so many the CPU's gate_up makes whole matrices
@@ -108,17 +109,17 @@ struct Capacity {
   uint32_t most;         // 0: no limit
   const RowSpan* spans;  // of the batch, whose rows are all there
   uint32_t n_spans;
-  uint16_t* chosen;      // of every sequence (chosen_stride apart) the experts of each position, n_active of them
+  uint16_t* chosen;  // of every sequence (chosen_stride apart) the experts of each position, n_active of them
   size_t chosen_stride;
 };
 // The (row, expert) pairs of a batch, which lie in the order of experts, those of one expert in the order of rows.
 struct Pairs {
-  uint32_t* experts;  // (m, n_active) of each row, ascending
-  float* weights;     // (m, n_active)
-  uint32_t* places;   // (m, n_active) which pair it is
-  uint32_t* from;     // (m * n_active) which of those a pair is: row * n_active + number
-  uint32_t* first;    // (n_experts + 2) first pair of each expert
-  uint32_t* active;   // (n_experts) those that have pairs, ascending
+  uint32_t* experts;           // (m, n_active) of each row, ascending
+  float* weights;              // (m, n_active)
+  uint32_t* places;            // (m, n_active) which pair it is
+  uint32_t* from;              // (m * n_active) which of those a pair is: row * n_active + number
+  uint32_t* first;             // (n_experts + 2) first pair of each expert
+  uint32_t* active;            // (n_experts) those that have pairs, ascending
   uint32_t* n_active_experts;  // (1)
 };
 
@@ -138,49 +139,55 @@ struct Ops {
   // Quantises m rows of k.
   void (*quantize)(const Worker&, const float* x, size_t x_stride, uint32_t m, uint32_t k, QuantRows* q);
   // y(m, n) = x * W^T (+ bias); accumulate: y += . Reads q for integer formats, x (stride x_stride floats) for float ones.
-  void (*gemm)(const Worker&, const Matrix& w, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias, bool accumulate,
-               float* y, size_t y_stride);
-  // W (n_heads * n, k) is a matrix for each head, one below the other; n a multiple of 16. For m rows of x (x_stride, heads x_head floats apart): of each head
-  // y = [the `carry` floats behind the k inputs, x * W of the head^T], y_head floats apart.
-  void (*gemm_heads)(const Worker&, const Matrix& w, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m, uint32_t carry, float* y,
-                     size_t y_stride, size_t y_head);
+  void (*gemm)(const Worker&, const Matrix& w, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, const float* bias,
+               bool accumulate, float* y, size_t y_stride);
+  // W (n_heads * n, k) is a matrix for each head, one below the other; n a multiple of 16. For m rows of x (x_stride, heads x_head floats
+  // apart): of each head y = [the `carry` floats behind the k inputs, x * W of the head^T], y_head floats apart.
+  void (*gemm_heads)(const Worker&, const Matrix& w, uint32_t n_heads, const float* x, size_t x_stride, size_t x_head, uint32_t m,
+                     uint32_t carry, float* y, size_t y_stride, size_t y_head);
   // Per head: its norm and RoPE, in place on x (m, n_heads * head_dim, stride).
-  void (*rope)(const Worker&, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm, const RopeView& rope);
-  // Appends k, v (rows, n_kv_heads * head_dim) of one layer at the spans' positions. k is rotated by rope; v of no use where the cache is a latent's.
-  void (*kv_append)(const Worker&, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans, uint32_t n_spans,
-                    const RopeView& rope);
+  void (*rope)(const Worker&, float* x, size_t stride, uint32_t m, uint32_t n_heads, uint32_t head_dim, const HeadNorm& norm,
+               const RopeView& rope);
+  // Appends k, v (rows, n_kv_heads * head_dim) of one layer at the spans' positions. k is rotated by rope; v of no use where the cache is a
+  // latent's.
+  void (*kv_append)(const Worker&, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans,
+                    uint32_t n_spans, const RopeView& rope);
   // KIVI: packs the groups that are due at the spans' positions (kv.h). Whether there were any; every thread gets the same answer.
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);
   // x of each of m rows of n times its factor.
   void (*scale_rows)(const Worker&, float* x, size_t stride, const float* factors, uint32_t m, uint32_t n);
-  // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped (gpt-oss), which works in gate and up: g = min(gate, limit),
-  // u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
-  void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y, QuantRows* q);
-  // act_mul of two products of the same m rows: y(m, n) = act(x * gate^T) * (x * up^T), quantised too where to != nullptr. May sync within. y has room for both products, (2, m, stride); with `to`
-  // and more than kGateUpRows rows the CPU goes tile by tile through its scratch instead and leaves y alone.
-  void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride, QuantRows* to);
+  // y = act(gate) * up, without up (nullptr) act(gate); quantised too where q != nullptr. y may be gate. act: Activation. Clamped
+  // (gpt-oss), which works in gate and up: g = min(gate, limit), u = up within -limit..limit, y = g * sigmoid(1.702 g) * (u + 1).
+  void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y,
+                  QuantRows* q);
+  // act_mul of two products of the same m rows: y(m, n) = act(x * gate^T) * (x * up^T), quantised too where to != nullptr. May sync within.
+  // y has room for both products, (2, m, stride); with `to` and more than kGateUpRows rows the CPU goes tile by tile through its scratch
+  // instead and leaves y alone.
+  void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
+                  QuantRows* to);
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
-  // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where that is not nullptr, or,
-  // without y, copied from q.
-  void (*gather)(const Worker&, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active, const Pairs& pairs, bool weigh, float* y,
-                 QuantRows* pair_q);
-  // W: of every expert (n / n_experts, k), n / n_experts a multiple of 16. y(pairs, n / n_experts) = rows of the pairs * W of their expert^T (+ bias).
-  void (*gemm_experts)(const Worker&, const Matrix& w, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride, const QuantRows* q, const float* bias, float* y,
-                       size_t y_stride);
-  // y(m, n) = or where `accumulate` += of every row's pairs, in the order of experts, x * weight, or x alone where not `weigh`; weights of 0 add nothing. Before that, where gate != nullptr (gate_stride floats
-  // between rows): y += shared * sigmoid(gate[row][0]).
-  void (*combine)(const Worker&, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh, const float* shared, const float* gate,
-                  size_t gate_stride, bool accumulate, float* y);
+  // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where
+  // that is not nullptr, or, without y, copied from q.
+  void (*gather)(const Worker&, const float* x, size_t stride, const QuantRows* q, uint32_t n_pairs, uint32_t k, uint32_t n_active,
+                 const Pairs& pairs, bool weigh, float* y, QuantRows* pair_q);
+  // W: of every expert (n / n_experts, k), n / n_experts a multiple of 16. y(pairs, n / n_experts) = rows of the pairs * W of their
+  // expert^T (+ bias).
+  void (*gemm_experts)(const Worker&, const Matrix& w, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride,
+                       const QuantRows* q, const float* bias, float* y, size_t y_stride);
+  // y(m, n) = or where `accumulate` += of every row's pairs, in the order of experts, x * weight, or x alone where not `weigh`; weights of
+  // 0 add nothing. Before that, where gate != nullptr (gate_stride floats between rows): y += shared * sigmoid(gate[row][0]).
+  void (*combine)(const Worker&, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh,
+                  const float* shared, const float* gate, size_t gate_stride, bool accumulate, float* y);
 };
 
 class Arena;
 struct Blocks;
 
 // A backend with memory of its own. Its handles, of models and of sessions, lie in those objects' memory.
-struct DeviceSession {  // what a session's handle is made for
+struct DeviceSession {                      // what a session's handle is made for
   uint32_t n_chunk, n_sequences, n_logits;  // n_logits: rows of logits of a pass at most
   uint32_t n_heads, head_k;                 // head_k: most inputs of what gemm_heads multiplies with, or 0
   uint32_t n_vocab;
@@ -203,19 +210,22 @@ struct DeviceOps {
   Status (*probe)(Error* err);  // whether there is a device that can be opened
   // The device's limits: int8_tops, with `read` read_gb_s, with `products` f8_tops. All that it takes is given back.
   Status (*measure)(const linnet_profile& profile, bool read, bool products, linnet_measurement* out, Error* err);
-  // Finds the device and readies its kernels; with profile.cuda_zero_copy makes these bytes of the file its own. After a failure, or close, nothing is held.
+  // Finds the device and readies its kernels; with profile.cuda_zero_copy makes these bytes of the file its own. After a failure, or close,
+  // nothing is held.
   Status (*open)(void* model, const linnet_profile& profile, const uint8_t* weights, size_t bytes, Error* err);
   void (*close)(void* model);
   uint64_t (*block_limit)(const linnet_profile& profile);
   // Allocates all blocks as counted, or none.
   Status (*alloc)(void* model, Blocks* blocks, bool pinned, Error* err);
   void (*release)(void* model, Blocks* blocks, bool pinned);
-  // Takes memory for the matrix or vector, and unless the arena only counts copies it there and makes *m the device's. Whole parts of panels lie in a block. in_place: read where the file is.
+  // Takes memory for the matrix or vector, and unless the arena only counts copies it there and makes *m the device's. Whole parts of
+  // panels lie in a block. in_place: read where the file is.
   Status (*matrix)(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Error* err);
   Status (*vector)(void* model, Arena& arena, const float** v, uint64_t n, Error* err);
   Status (*loaded)(void* model, Error* err);  // after the last of them
 
-  void (*session_layout)(void* session, const void* model, Arena& device, Arena& pinned, const DeviceSession& plan);  // session: nullptr while counting
+  void (*session_layout)(void* session, const void* model, Arena& device, Arena& pinned,
+                         const DeviceSession& plan);  // session: nullptr while counting
   Status (*session_start)(void* session, void* model, Error* err);
   void (*session_stop)(void* session);
   Blocks* (*session_blocks)(void* session, bool pinned);
@@ -224,17 +234,21 @@ struct DeviceOps {
   void (*enter)(void* session);
   void (*leave)(void* session);
   void (*begin)(void* session, const DevicePass& pass);
-  void (*pace)(const Worker& w, uint32_t layer);  // waits until the device is no more than a layer behind, so that a cancel is answered soon
-  // A pass whose operations are the same each time: runs the one that was recorded for m rows; false: there is none. Recording: operations between the two are kept, then run.
+  void (*pace)(const Worker& w,
+               uint32_t layer);  // waits until the device is no more than a layer behind, so that a cancel is answered soon
+  // A pass whose operations are the same each time: runs the one that was recorded for m rows; false: there is none. Recording: operations
+  // between the two are kept, then run.
   bool (*replay)(void* session, uint32_t m);
   bool (*record)(void* session);
   void (*recorded)(void* session, uint32_t m);
   // Waits for the pass; logits to the host's memory.
   Status (*finish)(void* session, const float* logits, uint32_t n_logits, float* to, uint32_t* not_finite, Error* err);
-  // Drawing on the device, for one sequence at a time, ahead of the host: draw() puts a token where the next pass reads that of its first row, drawn() waits for it, while the pass runs.
-  // Logits are kept apart, since those of the next pass come before somebody decided that it counts.
-  void (*draw_begin)(void* session, const linnet_sampling& sampling, uint64_t n_draws, const int32_t* history, uint32_t n_history, const float* logits);  // all of them the host's
-  bool (*draw_room)(void* session);  // false: begin anew, the history is full
+  // Drawing on the device, for one sequence at a time, ahead of the host: draw() puts a token where the next pass reads that of its first
+  // row, drawn() waits for it, while the pass runs. Logits are kept apart, since those of the next pass come before somebody decided that
+  // it counts.
+  void (*draw_begin)(void* session, const linnet_sampling& sampling, uint64_t n_draws, const int32_t* history, uint32_t n_history,
+                     const float* logits);  // all of them the host's
+  bool (*draw_room)(void* session);         // false: begin anew, the history is full
   void (*draw)(void* session, int32_t* to);
   Status (*drawn)(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_finite, Error* err);
   void (*keep_logits)(void* session, const float* logits);  // the device's
@@ -242,7 +256,8 @@ struct DeviceOps {
   // Memory: n pieces, `pitch` bytes apart. read and write return when the host's memory may be used.
   void (*zero)(void* session, uint8_t* p, size_t pitch, size_t bytes, uint32_t n);
   void (*copy)(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n);
-  void (*read)(void* session, void* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n);  // the pieces of `to`, which is pinned, lie one behind the other
+  void (*read)(void* session, void* to, const uint8_t* from, size_t pitch, size_t bytes,
+               uint32_t n);  // the pieces of `to`, which is pinned, lie one behind the other
   void (*write)(void* session, uint8_t* to, const void* from, size_t pitch, size_t bytes, uint32_t n);
   Status (*check)(void* session, Error* err);  // LINNET_DEVICE once a call has failed
 };
@@ -252,7 +267,8 @@ extern const Ops cuda_ops;
 #endif
 
 extern const Ops cpu_ops;
-// Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0; n_rows: most rows of gate_up, or 0.
+// Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0; n_rows: most rows of gate_up,
+// or 0.
 size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k, uint32_t n_rows);
 size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
 

@@ -7,10 +7,11 @@ namespace linnet {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000u;
-constexpr uint64_t kReadEvery = kSecond / 2, kDownEvery = 2 * kSecond, kHold = 10 * kSecond, kLongestHold = 320 * kSecond, kSoon = 60 * kSecond, kForget = 600 * kSecond;
+constexpr uint64_t kReadEvery = kSecond / 2, kDownEvery = 2 * kSecond, kHold = 10 * kSecond, kLongestHold = 320 * kSecond,
+                   kSoon = 60 * kSecond, kForget = 600 * kSecond;
 constexpr uint64_t kBlindAfter = 5 * kSecond, kLongestPause = 5 * kSecond, kPauseSlice = kSecond / 50;
 constexpr float kBand = 5, kFalling = 0.5f;
-constexpr uint32_t kPauses = 3;                // levels above the ladder
+constexpr uint32_t kPauses = 3;                     // levels above the ladder
 constexpr uint32_t kFirstTry = 8, kLastTry = 8192;  // tokens before fewer threads are tried
 
 float median(const float* v) {
@@ -22,7 +23,7 @@ float median(const float* v) {
 bool take_reading(linnet_power& p, uint64_t now, float* temperature) {
   const linnet_sensors* s = p.sensors;
   if (!s || !(s->has & LINNET_HAS_TEMPERATURE) || s->time_ns == p.reading_ns) return false;
-  if (!(s->temperature > -50 && s->temperature < 200)) return false;  // an app may hand over anything
+  if (!(s->temperature > -50 && s->temperature < 200)) return false;                   // an app may hand over anything
   if (p.reading_ns == 0 || s->time_ns - p.reading_ns > kBlindAfter) p.n_readings = 0;  // old ones say nothing
   p.reading_ns = s->time_ns;
   p.seen_ns = now;
@@ -41,8 +42,10 @@ void step_heat(linnet_power& p, uint64_t now) {
   p.last_temperature = t;
   p.decided_ns = now;
   if (p.hold_ns == 0 || (p.hot_ns && now - p.hot_ns > kForget)) p.hold_ns = kHold;
-  if (t > p.temperature_limit - kBand) p.cool_ns = 0;
-  else if (p.cool_ns == 0) p.cool_ns = now;
+  if (t > p.temperature_limit - kBand)
+    p.cool_ns = 0;
+  else if (p.cool_ns == 0)
+    p.cool_ns = now;
   if (t >= p.temperature_limit) {
     if (p.hot_ns && now - p.hot_ns < kDownEvery && p.heat) return;
     p.hot_ns = now;
@@ -72,7 +75,8 @@ void step_rate(linnet_power& p, uint32_t n_tokens, uint64_t now, uint64_t busy) 
   if (p.slow && p.busy_ns > target / 100 * 103) {
     --p.slow;
     if (p.slow_tokens < kLastTry) p.slow_tokens *= 2;
-  } else if (p.level <= p.slow && p.slow + 1 < p.n_steps && p.tokens_held >= p.slow_tokens && p.busy_ns / 10 * 11 * p.steps[p.slow] / p.steps[p.slow + 1] < target) {
+  } else if (p.level <= p.slow && p.slow + 1 < p.n_steps && p.tokens_held >= p.slow_tokens &&
+             p.busy_ns / 10 * 11 * p.steps[p.slow] / p.steps[p.slow + 1] < target) {
     ++p.slow;
   }
   if (p.slow != level) p.tokens_held = 0;
@@ -80,7 +84,8 @@ void step_rate(linnet_power& p, uint32_t n_tokens, uint64_t now, uint64_t busy) 
 
 Status check_held(float limit, float rate, Error* err) {
   if (!(limit >= 0 && limit <= 150)) return fail(err, LINNET_BAD_PROFILE, "power: temperature_limit is outside 0..150 degrees");
-  if (!(rate == 0 || (rate >= 0.01f && rate <= 1e6f))) return fail(err, LINNET_BAD_PROFILE, "power: tokens_per_s is not 0 and outside 0.01..1000000");
+  if (!(rate == 0 || (rate >= 0.01f && rate <= 1e6f)))
+    return fail(err, LINNET_BAD_PROFILE, "power: tokens_per_s is not 0 and outside 0.01..1000000");
   return LINNET_OK;
 }
 
@@ -99,10 +104,13 @@ Status power_check(const linnet_power& p, Error* err) {
 Status power_init(linnet_power& p, const linnet_profile& profile, uint32_t n_threads, Error* err) {
   if (n_threads == 0 || n_threads > 256) return fail(err, LINNET_BAD_ARG, "power: n_threads is ", n_threads, ", must be 1..256");
   LINNET_TRY(check_held(profile.temperature_limit, profile.tokens_per_s, err));
-  if (profile.battery > LINNET_BATTERY_SAVE) return fail(err, LINNET_BAD_PROFILE, "profile: battery is ", profile.battery, ", there is no such way");
+  if (profile.battery > LINNET_BATTERY_SAVE)
+    return fail(err, LINNET_BAD_PROFILE, "profile: battery is ", profile.battery, ", there is no such way");
   constexpr uint32_t kGiven = sizeof profile.steps / sizeof *profile.steps;
   for (uint32_t i = 1; i < kGiven && profile.steps[i]; ++i)
-    if (profile.steps[i] >= profile.steps[i - 1]) return fail(err, LINNET_BAD_PROFILE, "profile: steps go from ", profile.steps[i - 1], " to ", profile.steps[i], " threads, each must be less than the one before");
+    if (profile.steps[i] >= profile.steps[i - 1])
+      return fail(err, LINNET_BAD_PROFILE, "profile: steps go from ", profile.steps[i - 1], " to ", profile.steps[i],
+                  " threads, each must be less than the one before");
   linnet_power out{};
   out.size = sizeof out;
   out.fn = p.fn;
@@ -136,7 +144,10 @@ void power_step(linnet_power& p, uint32_t n_tokens, uint64_t now) {
   const uint32_t saving = on_battery ? p.n_steps - 1 : 0;
   p.level = p.heat > saving ? p.heat : saving;
   if (p.slow > p.level) p.level = p.slow;
-  p.why = p.heat && p.heat == p.level ? LINNET_POWER_HEAT : saving && saving == p.level ? LINNET_POWER_BATTERY : p.slow ? LINNET_POWER_RATE : LINNET_POWER_FREE;
+  p.why = p.heat && p.heat == p.level   ? LINNET_POWER_HEAT
+          : saving && saving == p.level ? LINNET_POWER_BATTERY
+          : p.slow                      ? LINNET_POWER_RATE
+                                        : LINNET_POWER_FREE;
   p.n_threads = p.steps[p.level < p.n_steps ? p.level : p.n_steps - 1];
   if (p.level >= p.n_steps) {  // 3/4, 1/2, 1/4 of the time for work
     const uint64_t part = p.level - p.n_steps + 1, pause = busy / (kPauses + 1 - part) * part;
@@ -148,11 +159,13 @@ void power_step(linnet_power& p, uint32_t n_tokens, uint64_t now) {
 Status power_set(linnet_session& s, linnet_power* power, Error* err) {
   if (power) {
     LINNET_TRY(power_check(*power, err));
-    if (power->steps[0] > s.params.n_threads) return fail(err, LINNET_BAD_ARG, "power: the ladder begins with ", power->steps[0], " threads, the session has ", s.params.n_threads);
+    if (power->steps[0] > s.params.n_threads)
+      return fail(err, LINNET_BAD_ARG, "power: the ladder begins with ", power->steps[0], " threads, the session has ", s.params.n_threads);
     power->step_ns = power->due_ns = power->pause_ns = 0;
   }
   s.power = power;
-  s.team.n_active = s.stats.n_threads = power && power->n_threads && power->n_threads < s.params.n_threads ? power->n_threads : s.params.n_threads;
+  s.team.n_active = s.stats.n_threads =
+      power && power->n_threads && power->n_threads < s.params.n_threads ? power->n_threads : s.params.n_threads;
   return LINNET_OK;
 }
 
@@ -164,7 +177,8 @@ void govern(linnet_session& s, bool decoded) {
   if (sensors && !sensors->by_app && (sensors->time_ns == 0 || now - sensors->time_ns >= kReadEvery)) sensors_read(*sensors, now, nullptr);
   power_step(p, decoded, now);
   s.team.n_active = s.stats.n_threads = p.n_threads == 0 ? 1 : p.n_threads < s.params.n_threads ? p.n_threads : s.params.n_threads;
-  for (const uint64_t end = now + p.pause_ns; now < end && !s.cancel.load(std::memory_order_relaxed); now = clock_ns()) sleep_ns(end - now < kPauseSlice ? end - now : kPauseSlice);
+  for (const uint64_t end = now + p.pause_ns; now < end && !s.cancel.load(std::memory_order_relaxed); now = clock_ns())
+    sleep_ns(end - now < kPauseSlice ? end - now : kPauseSlice);
 }
 
 }  // namespace linnet

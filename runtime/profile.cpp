@@ -1,5 +1,6 @@
-// Device profiles in YAML, read strictly. YAML's conveniences (anchors, tags, deep nesting, several documents) have no place in a file that decides how a device runs, so
-// each is refused where it stands. A library of its own: the core needs no libyaml, and takes a linnet_profile that was filled by hand as well. Its API is in linnet.h.
+// Device profiles in YAML, read strictly. YAML's conveniences (anchors, tags, deep nesting, several documents) have no place in a file that
+// decides how a device runs, so each is refused where it stands. A library of its own: the core needs no libyaml, and takes a
+// linnet_profile that was filled by hand as well. Its API is in linnet.h.
 #include <dirent.h>
 #include <yaml.h>
 
@@ -27,7 +28,8 @@ struct Rules {
   uint32_t cores_min, cores_max, clusters_min, memory_min_mib, memory_max_mib;
 };
 struct Names {
-  std::vector<std::string> model, cpu, part;  // one of them: is contained in the board's model (or in what it is compatible with), in its CPU's name, is the part of some cluster
+  std::vector<std::string> model, cpu, part;  // one of them: is contained in the board's model (or in what it is compatible with), in its
+                                              // CPU's name, is the part of some cluster
 };
 
 struct Word {
@@ -35,30 +37,36 @@ struct Word {
   uint32_t value;
 };
 constexpr Word kArchs[] = {{"x86_64", LINNET_ARCH_X86_64}, {"aarch64", LINNET_ARCH_AARCH64}, {"arm", LINNET_ARCH_ARM}, {}};
-constexpr Word kCudaUse[] = {{"on", LINNET_CUDA_ON}, {"off", LINNET_CUDA_OFF}, {"auto", LINNET_CUDA_AUTO}, {"true", LINNET_CUDA_ON}, {"false", LINNET_CUDA_OFF}, {}};
+constexpr Word kCudaUse[] = {{"on", LINNET_CUDA_ON},   {"off", LINNET_CUDA_OFF},   {"auto", LINNET_CUDA_AUTO},
+                             {"true", LINNET_CUDA_ON}, {"false", LINNET_CUDA_OFF}, {}};
 constexpr Word kGemm[] = {{"exact", LINNET_GEMM_EXACT}, {"fast", LINNET_GEMM_FAST}, {"e4m3", LINNET_GEMM_E4M3}, {}};
 constexpr Word kSwitch[] = {{"true", LINNET_SWITCH_ON}, {"false", LINNET_SWITCH_OFF}, {}};
 constexpr Word kTeams[] = {{"openmp", LINNET_THREADS_OPENMP}, {"own", LINNET_THREADS_OWN}, {}};
 constexpr Word kWaits[] = {{"spin", LINNET_WAIT_SPIN}, {"sleep", LINNET_WAIT_SLEEP}, {}};
-constexpr Word kFull[] = {{"stop", LINNET_FULL_STOP}, {"drop-oldest", LINNET_FULL_DROP_OLDEST}, {"sinks", LINNET_FULL_SINKS}, {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS},
-    {"snapkv", LINNET_FULL_SNAPKV}, {}};
-constexpr Word kPrefill[] = {{"native", LINNET_PREFILL_NATIVE}, {"onednn", LINNET_PREFILL_ONEDNN}, {"measured", LINNET_PREFILL_MEASURED}, {}};
+constexpr Word kFull[] = {{"stop", LINNET_FULL_STOP},     {"drop-oldest", LINNET_FULL_DROP_OLDEST},
+                          {"sinks", LINNET_FULL_SINKS},   {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS},
+                          {"snapkv", LINNET_FULL_SNAPKV}, {}};
+constexpr Word kPrefill[] = {
+    {"native", LINNET_PREFILL_NATIVE}, {"onednn", LINNET_PREFILL_ONEDNN}, {"measured", LINNET_PREFILL_MEASURED}, {}};
 constexpr Word kBattery[] = {{"ignore", LINNET_BATTERY_IGNORE}, {"save", LINNET_BATTERY_SAVE}, {}};
 constexpr Word kCores[] = {{"all", LINNET_CORES_ALL}, {"big", LINNET_CORES_BIG}, {"little", LINNET_CORES_LITTLE}, {}};
 constexpr Word kSections[] = {{"match", 1}, {"power", 2}, {"peaks", 3}, {"cuda", 4}, {}};
 enum Section : uint32_t { kTop, kMatch, kPower, kPeaks, kCuda };
 
 enum class Kind {
-  kName,     // text of at most 63 bytes
-  kTexts,    // text, or a list of texts
-  kWord,     // one of `words`
-  kCount,    // a whole number in [min, max]
-  kSigned,   // ... that may be negative
-  kMib,      // ... of MiB, kept in bytes
-  kReal,     // a number above min and at most max, double
-  kReal32,   // ... float
-  kSteps,    // a list of whole numbers, each smaller than the one before
-  kIsa, kWeights, kKv, kCpus,
+  kName,    // text of at most 63 bytes
+  kTexts,   // text, or a list of texts
+  kWord,    // one of `words`
+  kCount,   // a whole number in [min, max]
+  kSigned,  // ... that may be negative
+  kMib,     // ... of MiB, kept in bytes
+  kReal,    // a number above min and at most max, double
+  kReal32,  // ... float
+  kSteps,   // a list of whole numbers, each smaller than the one before
+  kIsa,
+  kWeights,
+  kKv,
+  kCpus,
   kSection,  // a mapping of its own
 };
 
@@ -66,7 +74,7 @@ struct Key {
   Section section;
   const char* name;
   Kind kind;
-  size_t offset = 0;  // in linnet_profile, in Rules for kMatch
+  size_t offset = 0;        // in linnet_profile, in Rules for kMatch
   double min = 0, max = 0;  // whole ones but for kReal and kReal32
   const Word* words = nullptr;
 };
@@ -160,7 +168,8 @@ struct Scalar {
 
 class Reader {
  public:
-  Reader(const char* name, linnet_profile* out, Rules* rules, Names* names, Error* err) : name_(name), out_(out), rules_(rules), names_(names), err_(err) {}
+  Reader(const char* name, linnet_profile* out, Rules* rules, Names* names, Error* err)
+      : name_(name), out_(out), rules_(rules), names_(names), err_(err) {}
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
   ~Reader() {
@@ -199,14 +208,23 @@ std::string shown(std::string_view value) { return "'" + std::string(value.subst
 
 const char* event_name(yaml_event_type_t type) {
   switch (type) {
-    case YAML_ALIAS_EVENT: return "an alias";
-    case YAML_SCALAR_EVENT: return "a value";
-    case YAML_SEQUENCE_START_EVENT: return "a list";
-    case YAML_MAPPING_START_EVENT: return "a nested mapping";
-    case YAML_MAPPING_END_EVENT: case YAML_SEQUENCE_END_EVENT: return "its end";
-    case YAML_DOCUMENT_START_EVENT: return "a second document";
-    case YAML_STREAM_END_EVENT: return "an empty file";
-    default: return "something else";
+    case YAML_ALIAS_EVENT:
+      return "an alias";
+    case YAML_SCALAR_EVENT:
+      return "a value";
+    case YAML_SEQUENCE_START_EVENT:
+      return "a list";
+    case YAML_MAPPING_START_EVENT:
+      return "a nested mapping";
+    case YAML_MAPPING_END_EVENT:
+    case YAML_SEQUENCE_END_EVENT:
+      return "its end";
+    case YAML_DOCUMENT_START_EVENT:
+      return "a second document";
+    case YAML_STREAM_END_EVENT:
+      return "an empty file";
+    default:
+      return "something else";
   }
 }
 
@@ -216,16 +234,19 @@ Status Reader::next() {
   if (!yaml_parser_parse(&parser_, &event_)) {
     if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
     const bool reader = parser_.error == YAML_READER_ERROR;  // gives an offset, not a place
-    return refuse(reader ? yaml_mark_t{} : parser_.problem_mark,
-                  std::string("no YAML: ") + (parser_.problem ? parser_.problem : "?") + (reader ? " at byte " + std::to_string(parser_.problem_offset) : ""));
+    return refuse(reader ? yaml_mark_t{} : parser_.problem_mark, std::string("no YAML: ") + (parser_.problem ? parser_.problem : "?") +
+                                                                     (reader ? " at byte " + std::to_string(parser_.problem_offset) : ""));
   }
   event_there_ = true;
   const yaml_event_t& e = event_;
-  const bool anchor = (e.type == YAML_SCALAR_EVENT && e.data.scalar.anchor) || (e.type == YAML_MAPPING_START_EVENT && e.data.mapping_start.anchor) ||
+  const bool anchor = (e.type == YAML_SCALAR_EVENT && e.data.scalar.anchor) ||
+                      (e.type == YAML_MAPPING_START_EVENT && e.data.mapping_start.anchor) ||
                       (e.type == YAML_SEQUENCE_START_EVENT && e.data.sequence_start.anchor);
   const bool tag = (e.type == YAML_SCALAR_EVENT && e.data.scalar.tag) || (e.type == YAML_MAPPING_START_EVENT && e.data.mapping_start.tag) ||
                    (e.type == YAML_SEQUENCE_START_EVENT && e.data.sequence_start.tag);
-  const bool directive = e.type == YAML_DOCUMENT_START_EVENT && (e.data.document_start.version_directive || e.data.document_start.tag_directives.start != e.data.document_start.tag_directives.end);
+  const bool directive =
+      e.type == YAML_DOCUMENT_START_EVENT &&
+      (e.data.document_start.version_directive || e.data.document_start.tag_directives.start != e.data.document_start.tag_directives.end);
   if (anchor) return refuse(e.start_mark, "anchors are not allowed");
   if (tag) return refuse(e.start_mark, "tags are not allowed");
   if (directive) return refuse(e.start_mark, "directives are not allowed");
@@ -234,12 +255,14 @@ Status Reader::next() {
 
 Status Reader::expect(yaml_event_type_t type, const char* what) {
   LINNET_TRY(next());
-  return event_.type == type ? LINNET_OK : refuse(event_.start_mark, std::string("expected ") + what + ", found " + event_name(event_.type));
+  return event_.type == type ? LINNET_OK
+                             : refuse(event_.start_mark, std::string("expected ") + what + ", found " + event_name(event_.type));
 }
 
 // The event is to be a scalar.
 Status Reader::check_scalar(const char* what, Scalar* out) {
-  if (event_.type != YAML_SCALAR_EVENT) return refuse(event_.start_mark, std::string("expected ") + what + ", found " + event_name(event_.type));
+  if (event_.type != YAML_SCALAR_EVENT)
+    return refuse(event_.start_mark, std::string("expected ") + what + ", found " + event_name(event_.type));
   out->text.assign(reinterpret_cast<const char*>(event_.data.scalar.value), event_.data.scalar.length);
   out->quoted = event_.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
   out->at = event_.start_mark;
@@ -263,7 +286,8 @@ bool isa_from_name(std::string_view name, uint32_t* out) {
 
 bool kv_from_name(const std::string& name, uint32_t* out) {
   const linnet_format f = linnet_format_from_name(name.c_str());
-  for (const linnet_format known : {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2})
+  for (const linnet_format known :
+       {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2})
     if (f == known) {
       *out = f;
       return true;
@@ -273,7 +297,9 @@ bool kv_from_name(const std::string& name, uint32_t* out) {
 
 Status Reader::scalar(const Key& key, const Scalar& s) {
   void* base = key.section == kMatch ? static_cast<void*>(rules_) : out_;
-  const auto wrong = [&](const std::string& expected) { return refuse(s.at, "'" + std::string(key.name) + "' must be " + expected + ", not " + shown(s.text)); };
+  const auto wrong = [&](const std::string& expected) {
+    return refuse(s.at, "'" + std::string(key.name) + "' must be " + expected + ", not " + shown(s.text));
+  };
   const bool text = s.quoted || plain_text(s.text);
   int64_t n = 0;
   double d = 0;
@@ -310,10 +336,14 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
       if (!counted) return wrong("a whole number of MiB from " + range);
       put(base, key.offset, static_cast<uint64_t>(n) << 20);
       return LINNET_OK;
-    case Kind::kReal: case Kind::kReal32:
-      if (s.quoted || !real(s.text, &d) || !(d > key.min && d <= key.max)) return wrong("a number above " + number_text(key.min) + ", at most " + number_text(key.max));
-      if (key.kind == Kind::kReal) put(base, key.offset, d);
-      else put(base, key.offset, static_cast<float>(d));
+    case Kind::kReal:
+    case Kind::kReal32:
+      if (s.quoted || !real(s.text, &d) || !(d > key.min && d <= key.max))
+        return wrong("a number above " + number_text(key.min) + ", at most " + number_text(key.max));
+      if (key.kind == Kind::kReal)
+        put(base, key.offset, d);
+      else
+        put(base, key.offset, static_cast<float>(d));
       return LINNET_OK;
     case Kind::kIsa:
       if (!text || !isa_from_name(s.text, &v)) return wrong("auto or a tier that 'linnet devices' lists");
@@ -327,7 +357,8 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
     case Kind::kKv: {
       const size_t slash = s.text.find('/');
       const std::string k = s.text.substr(0, slash);
-      if (!text || !kv_from_name(k, &out_->k_format) || !kv_from_name(slash == std::string::npos ? k : s.text.substr(slash + 1), &out_->v_format))
+      if (!text || !kv_from_name(k, &out_->k_format) ||
+          !kv_from_name(slash == std::string::npos ? k : s.text.substr(slash + 1), &out_->v_format))
         return wrong("a format of the KV cache, or two as i8/f16: f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
       return LINNET_OK;
     }
@@ -337,10 +368,12 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
           out_->cores = w->value;
           return LINNET_OK;
         }
-      if (linnet_cpus_parse(s.text.c_str(), &out_->cpus,
-          nullptr) != LINNET_OK || s.text.find('\0') != std::string::npos) return wrong(words_text(kCores) + ", or a list of CPUs as 4-7");
+      if (linnet_cpus_parse(s.text.c_str(), &out_->cpus, nullptr) != LINNET_OK || s.text.find('\0') != std::string::npos)
+        return wrong(words_text(kCores) + ", or a list of CPUs as 4-7");
       return LINNET_OK;
-    case Kind::kSteps: case Kind::kSection: break;
+    case Kind::kSteps:
+    case Kind::kSection:
+      break;
   }
   return LINNET_OK;
 }
@@ -359,8 +392,10 @@ Status Reader::list(const Key& key) {
     if (n == most) return refuse(s.at, "'" + std::string(key.name) + "' has more than " + std::to_string(most) + " items");
     if (key.kind == Kind::kSteps) {
       int64_t v = 0;
-      if (s.quoted || !whole(s.text, &v) || v < static_cast<int64_t>(key.min) || v > static_cast<int64_t>(key.max) || (n && v >= int64_t{steps[n - 1]}))
-        return refuse(s.at, "'steps' must be whole numbers from " + number_text(key.min) + " to " + number_text(key.max) + ", each smaller than the one before, not " + shown(s.text));
+      if (s.quoted || !whole(s.text, &v) || v < static_cast<int64_t>(key.min) || v > static_cast<int64_t>(key.max) ||
+          (n && v >= int64_t{steps[n - 1]}))
+        return refuse(s.at, "'steps' must be whole numbers from " + number_text(key.min) + " to " + number_text(key.max) +
+                                ", each smaller than the one before, not " + shown(s.text));
       steps[n] = static_cast<uint32_t>(v);
     } else {
       LINNET_TRY(scalar(key, s));
@@ -375,12 +410,15 @@ Status Reader::value(const Key& key) {
   LINNET_TRY(next());
   const bool is_list = event_.type == YAML_SEQUENCE_START_EVENT, is_mapping = event_.type == YAML_MAPPING_START_EVENT;
   if (key.kind == Kind::kSection) {
-    if (!is_mapping) return refuse(event_.start_mark, "expected a mapping of keys to values behind '" + std::string(key.name) + "', found " + event_name(event_.type));
+    if (!is_mapping)
+      return refuse(event_.start_mark,
+                    "expected a mapping of keys to values behind '" + std::string(key.name) + "', found " + event_name(event_.type));
     for (const Word* w = kSections; w->name; ++w)
       if (std::string_view(w->name) == key.name) return mapping(static_cast<Section>(w->value));
   }
   if (is_list && (key.kind == Kind::kTexts || key.kind == Kind::kSteps)) return list(key);
-  if (key.kind == Kind::kSteps) return refuse(event_.start_mark, "expected a list behind 'steps', found " + std::string(event_name(event_.type)));
+  if (key.kind == Kind::kSteps)
+    return refuse(event_.start_mark, "expected a list behind 'steps', found " + std::string(event_name(event_.type)));
   Scalar s;
   LINNET_TRY(check_scalar(("a single value behind '" + std::string(key.name) + "'").c_str(), &s));
   return scalar(key, s);
@@ -475,17 +513,22 @@ void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_m
   };
   m.rule(r.arch, r.arch == b.arch, 1, "arch " + word_of(kArchs, r.arch), arch);
   m.rule(!n.model.empty(), any(n.model, b.model) || any(n.model, b.compatible), 1024, "model '" + join(n.model) + "'",
-      b.model[0] ? "is a '" + std::string(b.model) + "'" : "does not say its model");
-  m.rule(!n.cpu.empty(), any(n.cpu, b.cpu), 512, "cpu '" + join(n.cpu) + "'", b.cpu[0] ? "has '" + std::string(b.cpu) + "'" : "does not say its CPU");
+         b.model[0] ? "is a '" + std::string(b.model) + "'" : "does not say its model");
+  m.rule(!n.cpu.empty(), any(n.cpu, b.cpu), 512, "cpu '" + join(n.cpu) + "'",
+         b.cpu[0] ? "has '" + std::string(b.cpu) + "'" : "does not say its CPU");
   m.rule(!n.part.empty(), part, 256, "part " + join(n.part), "has " + parts);
-  m.rule(r.android, (r.android == LINNET_SWITCH_ON) == (b.android != 0), 64, std::string("android ") + (r.android == LINNET_SWITCH_ON ? "true" : "false"),
-      b.android ? "runs it" : "does not run it");
-  m.rule(r.isa, b.isa_mask >> r.isa & 1, r.isa, std::string("isa ") + (r.isa ? linnet_isa_name(static_cast<linnet_isa>(r.isa)) : ""), "has it not");
-  m.rule(r.clusters_min, b.n_clusters >= r.clusters_min, 16, "clusters from " + std::to_string(r.clusters_min), "has " + std::to_string(b.n_clusters));
+  m.rule(r.android, (r.android == LINNET_SWITCH_ON) == (b.android != 0), 64,
+         std::string("android ") + (r.android == LINNET_SWITCH_ON ? "true" : "false"), b.android ? "runs it" : "does not run it");
+  m.rule(r.isa, b.isa_mask >> r.isa & 1, r.isa, std::string("isa ") + (r.isa ? linnet_isa_name(static_cast<linnet_isa>(r.isa)) : ""),
+         "has it not");
+  m.rule(r.clusters_min, b.n_clusters >= r.clusters_min, 16, "clusters from " + std::to_string(r.clusters_min),
+         "has " + std::to_string(b.n_clusters));
   m.rule(r.cores_min || r.cores_max, b.n_cores >= r.cores_min && b.n_cores <= cores_max, 16,
-         "cores " + std::to_string(r.cores_min) + " to " + (r.cores_max ? std::to_string(r.cores_max) : "any"), "has " + std::to_string(b.n_cores));
+         "cores " + std::to_string(r.cores_min) + " to " + (r.cores_max ? std::to_string(r.cores_max) : "any"),
+         "has " + std::to_string(b.n_cores));
   m.rule(r.memory_min_mib || r.memory_max_mib, mib >= r.memory_min_mib && mib <= memory_max, 32,
-         "memory " + std::to_string(r.memory_min_mib) + " to " + (r.memory_max_mib ? std::to_string(r.memory_max_mib) : "any") + " MiB", "has " + std::to_string(mib));
+         "memory " + std::to_string(r.memory_min_mib) + " to " + (r.memory_max_mib ? std::to_string(r.memory_max_mib) : "any") + " MiB",
+         "has " + std::to_string(mib));
   if (m.ok && m.points == 0) {
     m.ok = false;
     m.why = "no rules: taken by name alone";
@@ -500,7 +543,8 @@ void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_m
 
 Status parse(std::string_view text, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, Error* err) {
   if (text.size() > kMaxProfileBytes) return fail(err, LINNET_BAD_PROFILE, PathName(name), ": larger than 64 KiB, no device profile");
-  if (board && board->n_clusters > std::size(board->clusters)) return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board->n_clusters, ", at most ", std::size(board->clusters));
+  if (board && board->n_clusters > std::size(board->clusters))
+    return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board->n_clusters, ", at most ", std::size(board->clusters));
   linnet_profile p = {};
   Rules rules = {};
   Names names;
@@ -549,7 +593,8 @@ Status pick(const char* folder, const linnet_board* board, linnet_profile* out, 
     found = file;
   }
   if (found.empty()) return fail(err, LINNET_UNSUPPORTED, PathName(folder), ": none of ", files.size(), " profiles matches this board");
-  if (path && found.size() >= cap) return fail(err, LINNET_TOO_SMALL, PathName(found), ": a path of ", found.size() + 1, " bytes, room for ", cap);
+  if (path && found.size() >= cap)
+    return fail(err, LINNET_TOO_SMALL, PathName(found), ": a path of ", found.size() + 1, " bytes, room for ", cap);
   LINNET_TRY(linnet_profile_fit(&best, board, err));
   if (path) std::memcpy(path, found.c_str(), found.size() + 1);
   const auto give = [](auto* to, auto from) {
@@ -574,19 +619,22 @@ using namespace linnet;
 
 extern "C" {
 
-linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err) {
+linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match,
+                                   linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
   if (!name || (!yaml.data && yaml.bytes)) return fail(err, LINNET_BAD_ARG, "linnet_profile_parse: name or yaml.data is NULL");
   return guarded(name, err, [&] { return parse({static_cast<const char*>(yaml.data), yaml.bytes}, name, board, out, match, err); });
 }
 
-linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match, linnet_error* err) {
+linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match,
+                                  linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
   if (!path) return fail(err, LINNET_BAD_ARG, "linnet_profile_read: path is NULL");
   return guarded(path, err, [&] { return read_file(path, board, out, match, err); });
 }
 
-linnet_status linnet_profile_pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap, linnet_match* match, linnet_error* err) {
+linnet_status linnet_profile_pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap,
+                                  linnet_match* match, linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
   if (!folder || !board) return fail(err, LINNET_BAD_ARG, "linnet_profile_pick: folder or board is NULL");
   return guarded(folder, err, [&] { return pick(folder, board, out, path, cap, match, err); });

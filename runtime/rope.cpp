@@ -51,10 +51,18 @@ void sin_cos(double a, double* s, double* c) {
   for (int k = 19; k >= 1; k -= 2) cosine = 1 - r2 / (k * (k + 1)) * cosine;
   sine *= r;
   switch (static_cast<int64_t>(n) & 3) {
-    case 0: *s = sine, *c = cosine; break;
-    case 1: *s = cosine, *c = -sine; break;
-    case 2: *s = -sine, *c = -cosine; break;
-    default: *s = -cosine, *c = sine; break;
+    case 0:
+      *s = sine, *c = cosine;
+      break;
+    case 1:
+      *s = cosine, *c = -sine;
+      break;
+    case 2:
+      *s = -sine, *c = -cosine;
+      break;
+    default:
+      *s = -cosine, *c = sine;
+      break;
   }
 }
 
@@ -67,8 +75,8 @@ double scale_llama3(const ModelSpec& spec, double f) {
   return (1 - smooth) * f / spec.rope_factor + smooth * f;
 }
 
-// YaRN (Peng et al. 2023): between the pair that turns rope_high times within the original positions and the one that turns rope_low times a ramp leads from
-// frequencies as they are to frequencies divided by the factor. pair_of: the pair, a fraction, that turns so many times.
+// YaRN (Peng et al. 2023): between the pair that turns rope_high times within the original positions and the one that turns rope_low times
+// a ramp leads from frequencies as they are to frequencies divided by the factor. pair_of: the pair, a fraction, that turns so many times.
 double scale_yarn(const ModelSpec& spec, uint32_t pair, double f) {
   const double log_base = log_positive(spec.rope_base);
   const auto pair_of = [&](double turns) { return spec.rope_dim * log_positive(spec.rope_original / (turns * 2 * kPi)) / (2 * log_base); };

@@ -37,7 +37,8 @@ Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err
   if (keep == session_length(s, i)) return LINNET_OK;
   if (keep < seq.length) {
     if (!s.kv.can_truncate(i, keep))
-      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window or in KIVI no longer hold what a sequence of ", keep, " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
+      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window or in KIVI no longer hold what a sequence of ", keep,
+                  " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
     s.kv.truncate(i, keep);
     seq.length = keep;
   }
@@ -51,9 +52,12 @@ Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err
 uint32_t session_most(const linnet_session& s) {
   switch (s.params.when_full) {
     case LINNET_FULL_DROP_OLDEST:
-    case LINNET_FULL_HEAVY_HITTERS: return s.model->spec.n_context > s.params.n_context ? s.model->spec.n_context : s.params.n_context;
-    case LINNET_FULL_SINKS: return (1u << 31) - 1;
-    default: return s.params.n_context;
+    case LINNET_FULL_HEAVY_HITTERS:
+      return s.model->spec.n_context > s.params.n_context ? s.model->spec.n_context : s.params.n_context;
+    case LINNET_FULL_SINKS:
+      return (1u << 31) - 1;
+    default:
+      return s.params.n_context;
   }
 }
 
@@ -63,7 +67,8 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   const Sequence& a = s.seqs[from];
   Sequence& b = s.seqs[to];
   if (keep < a.length && !s.kv.can_truncate(from, keep))
-    return fail(err, LINNET_BAD_STATE, "fork: layers with a window or in KIVI no longer hold what a sequence of ", keep, " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
+    return fail(err, LINNET_BAD_STATE, "fork: layers with a window or in KIVI no longer hold what a sequence of ", keep,
+                " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
   const DeviceGuard device(s);
   s.kv.truncate(to, 0);
   b.length = keep < a.length ? keep : a.length;
@@ -75,8 +80,11 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
     for (uint32_t i = 0; i < spec.n_layers; ++i) {
       const size_t layer = size_t{i} * s.params.n_context * spec.n_active;
       const size_t bytes = size_t{b.length} * spec.n_active * sizeof *b.chosen;
-      if (s.device) s.model->own->copy(s.device, reinterpret_cast<uint8_t*>(b.chosen + layer), reinterpret_cast<const uint8_t*>(a.chosen + layer), 0, bytes, bytes != 0);
-      else std::memcpy(b.chosen + layer, a.chosen + layer, bytes);
+      if (s.device)
+        s.model->own->copy(s.device, reinterpret_cast<uint8_t*>(b.chosen + layer), reinterpret_cast<const uint8_t*>(a.chosen + layer), 0,
+                           bytes, bytes != 0);
+      else
+        std::memcpy(b.chosen + layer, a.chosen + layer, bytes);
     }
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
@@ -93,9 +101,11 @@ Status check_generate(const linnet_session& s, const linnet_generate_params& p, 
   if (p.n_stop && !p.stop) return fail(err, LINNET_BAD_ARG, "generate: stop is NULL, n_stop is ", p.n_stop);
   for (uint32_t i = 0; i < p.n_stop; ++i) {
     const size_t len = p.stop[i] ? strnlen(p.stop[i], kMaxStopBytes + 1) : 0;
-    if (len == 0 || len > kMaxStopBytes) return fail(err, LINNET_BAD_ARG, "generate: stop[", i, "] is empty or longer than ", kMaxStopBytes, " bytes");
+    if (len == 0 || len > kMaxStopBytes)
+      return fail(err, LINNET_BAD_ARG, "generate: stop[", i, "] is empty or longer than ", kMaxStopBytes, " bytes");
   }
-  if (p.n_stop && !s.model->tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "generate: stop strings need a tokenizer, the model has none");
+  if (p.n_stop && !s.model->tokenizer.blob)
+    return fail(err, LINNET_UNSUPPORTED, "generate: stop strings need a tokenizer, the model has none");
   return LINNET_OK;
 }
 
@@ -111,7 +121,8 @@ int32_t* history_end(Sequence& seq) { return seq.history + seq.length - seq.n_fo
 void make_room(const linnet_session& s, Sequence& seq, uint32_t n) {
   const uint32_t have = seq.length - seq.n_forgotten, stay = remembered(s.params);
   if (have + n <= history_tokens(s.params)) return;
-  if (GrammarPlace& p = seq.place; p.grammar && p.from < seq.n_forgotten + have - stay) {  // its beginning is forgotten, so the state there is kept
+  if (GrammarPlace& p = seq.place;
+      p.grammar && p.from < seq.n_forgotten + have - stay) {  // its beginning is forgotten, so the state there is kept
     rewind(p, p.from);
     follow(seq, seq.n_forgotten + have - stay);
     p.from = p.at;
@@ -144,8 +155,8 @@ void end_call(linnet_session& s, const PartRows* parts, uint32_t n_parts, bool o
   }
 }
 
-// Fills a batch of at most n_chunk rows with what is left of the parts, in their order. Rows that get logits are in one batch with each other,
-// so the batch before it may be cut short. Returns its rows.
+// Fills a batch of at most n_chunk rows with what is left of the parts, in their order. Rows that get logits are in one batch with each
+// other, so the batch before it may be cut short. Returns its rows.
 uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, Batch* batch) {
   uint32_t m = 0;
   batch->n_spans = batch->n_logits = 0;
@@ -158,7 +169,8 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
     if (n == 0) continue;
     s.kv.advance(part.seq, seq.length + done, n);
     s.spans[batch->n_spans++] = {part.seq, m, n, seq.length + done};
-    for (uint32_t j = 0; j < n; ++j) s.act.made.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
+    for (uint32_t j = 0; j < n; ++j)
+      s.act.made.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
     m += n;
     s.parts_done[i] += n;
     if (done + n == part.n)
@@ -175,7 +187,8 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
   std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
   for (uint32_t i = 0; i < n_parts; ++i)
     if (!s.kv.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
-      return fail(err, LINNET_CONTEXT_FULL, "the pool of ", s.params.n_pool, " positions for all sequences has no room for ", parts[i].n, " tokens more in sequence ", parts[i].seq);
+      return fail(err, LINNET_CONTEXT_FULL, "the pool of ", s.params.n_pool, " positions for all sequences has no room for ", parts[i].n,
+                  " tokens more in sequence ", parts[i].seq);
   for (uint32_t i = 0; i < n_parts; ++i) {
     s.kv.begin(parts[i].seq, s.seqs[parts[i].seq].length, s.seqs[parts[i].seq].length + parts[i].n);
     s.parts_done[i] = 0;
@@ -184,7 +197,8 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
   Batch batch{};
   batch.spans = s.spans;
   batch.logit_rows = s.logit_rows;
-  // Several parts have one row of logits each. They are done in their order, and their rows wait until all are: a call that fails leaves those that were there.
+  // Several parts have one row of logits each. They are done in their order, and their rows wait until all are: a call that fails leaves
+  // those that were there.
   const bool one = n_parts == 1;
   uint32_t waiting = 0;
   while (status == LINNET_OK && (batch.m = next_batch(s, parts, n_parts, &batch)) != 0) {
@@ -193,8 +207,10 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
     waiting += batch.n_logits;
     if (status == LINNET_OK) govern(s, batch.m == batch.n_spans);
   }
-  if (one && status != LINNET_OK && status != LINNET_CANCELLED && batch.n_logits) s.seqs[parts->seq].n_logit_rows = 0;  // a cancelled pass never came to the logits
-  for (uint32_t i = 0; status == LINNET_OK && !one && i < n_parts; ++i) std::memcpy(s.seqs[parts[i].seq].logits, s.batch_logits + i * s.logits_stride, s.logits_stride * sizeof(float));
+  if (one && status != LINNET_OK && status != LINNET_CANCELLED && batch.n_logits)
+    s.seqs[parts->seq].n_logit_rows = 0;  // a cancelled pass never came to the logits
+  for (uint32_t i = 0; status == LINNET_OK && !one && i < n_parts; ++i)
+    std::memcpy(s.seqs[parts[i].seq].logits, s.batch_logits + i * s.logits_stride, s.logits_stride * sizeof(float));
   end_call(s, parts, n_parts, status == LINNET_OK);
   return status;
 }
@@ -239,7 +255,8 @@ Status draw(linnet_session& s, Sequence& seq, bool no_eog, int32_t* token, Error
   }
   const FpGuard guard;
   s.sampler.n_draws = seq.n_draws;
-  *token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history, seq.length - seq.n_forgotten, mask);
+  *token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history,
+                  seq.length - seq.n_forgotten, mask);
   seq.n_draws = s.sampler.n_draws;
   note_draw(s);
   return LINNET_OK;
@@ -265,7 +282,8 @@ struct Listener {
   }
 };
 
-// linnet_generate on a device: it draws, and the pass of the token that is drawn begins before the host has seen it. Where that ends the generation the pass does not count.
+// linnet_generate on a device: it draws, and the pass of the token that is drawn begins before the host has seen it. Where that ends the
+// generation the pass does not count.
 Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
   const CpuGuard bound(s.cpus);
   const DeviceGuard device(s);
@@ -303,7 +321,8 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
     }
     const uint64_t start = clock_ns();
     if (!begun || !own.draw_room(s.device))
-      own.draw_begin(s.device, s.sampler.params, seq.n_draws, seq.history, seq.length - seq.n_forgotten, kept ? nullptr : seq.logits + (seq.n_logit_rows - 1) * s.logits_stride);
+      own.draw_begin(s.device, s.sampler.params, seq.n_draws, seq.history, seq.length - seq.n_forgotten,
+                     kept ? nullptr : seq.logits + (seq.n_logit_rows - 1) * s.logits_stride);
     begun = true;
     std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
     const bool ahead = i + 1 != params.max_tokens && seq.length + 1 < session_most(s) && s.kv.has_room(id, seq.length, 1, s.taken);
@@ -352,25 +371,30 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
     s.stats.decode_bytes = s.model->decode_bytes + s.kv.read_bytes(seq.length - 1);
     govern(s, true);
   }
-  if (kept && status == LINNET_OK) status = own.kept_logits(s.device, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
+  if (kept && status == LINNET_OK)
+    status = own.kept_logits(s.device, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
   return status;
 }
 
 Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err) {
-  if (n_rows == 0 || n_rows > s.params.n_sequences) return fail(err, LINNET_BAD_ARG, "prefill: n_rows is ", n_rows, ", must be 1..", s.params.n_sequences);
+  if (n_rows == 0 || n_rows > s.params.n_sequences)
+    return fail(err, LINNET_BAD_ARG, "prefill: n_rows is ", n_rows, ", must be 1..", s.params.n_sequences);
   for (uint32_t j = 0; j < n_rows; ++j) {
     const linnet_rows& r = rows[j];
-    if (r.seq >= s.params.n_sequences) return fail(err, LINNET_BAD_ARG, "prefill: seq is ", r.seq, ", this session holds 0..", s.params.n_sequences - 1);
+    if (r.seq >= s.params.n_sequences)
+      return fail(err, LINNET_BAD_ARG, "prefill: seq is ", r.seq, ", this session holds 0..", s.params.n_sequences - 1);
     for (uint32_t i = 0; i < j; ++i)
       if (rows[i].seq == r.seq) return fail(err, LINNET_BAD_ARG, "prefill: sequence ", r.seq, " is named twice");
     if (r.n_tokens == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
     if (!r.tokens) return fail(err, LINNET_BAD_ARG, "prefill: tokens is NULL");
     const uint32_t before = session_length(s, r.seq);
     if (r.n_tokens > session_most(s) - before)
-      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " do not fit the context of ", session_most(s));
+      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " do not fit the context of ",
+                  session_most(s));
     const uint32_t short_call = s.params.n_chunk > s.params.n_rollback ? s.params.n_chunk : s.params.n_rollback;
     if (drops_tokens(s.params) && before + r.n_tokens > s.params.n_context && r.n_tokens > short_call)
-      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before, " in one call: past n_context = ", s.params.n_context, ", where old ones are dropped, a call brings at most ",
+      return fail(err, LINNET_CONTEXT_FULL, "prefill: ", r.n_tokens, " tokens after ", before,
+                  " in one call: past n_context = ", s.params.n_context, ", where old ones are dropped, a call brings at most ",
                   short_call);
     for (size_t i = 0; i < r.n_tokens; ++i)  // last: n_tokens is one that the sequence can hold
       if (r.tokens[i] < 0 || static_cast<uint32_t>(r.tokens[i]) >= s.model->spec.n_vocab)
@@ -409,7 +433,8 @@ Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* er
 Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err) {
   Sequence& seq = s.seqs[i];
   // Room first, so that a full context costs no draw of the generator.
-  if (session_length(s, i) == session_most(s)) return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", session_most(s), " is full");
+  if (session_length(s, i) == session_most(s))
+    return fail(err, LINNET_CONTEXT_FULL, "decode: the context of ", session_most(s), " is full");
   const uint64_t draws = seq.n_draws;
   int32_t drawn = -1;
   LINNET_TRY(session_sample(s, i, &drawn, err));
@@ -421,7 +446,8 @@ Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err)
   return LINNET_OK;
 }
 
-Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err) {
+Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generate_params& params, linnet_token_fn fn, void* user,
+                        linnet_stop* why, Error* err) {
   LINNET_TRY(check_generate(s, params, err));
   Sequence& seq = s.seqs[seq_id];
   if (seq.n_logit_rows == 0 && !seq.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");

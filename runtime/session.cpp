@@ -87,7 +87,8 @@ void layout_activations(const Places& places, const linnet_model& model, const l
     a->expert_stride = row_floats(spec.expert_ff);
     a->router_stride = row_floats(spec.n_experts);
   }
-  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride), gate_up = (spec.ungated ? 1 : 2) * a->ff_stride + 2 * spec.n_active * a->expert_stride;
+  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride),
+                 gate_up = (spec.ungated ? 1 : 2) * a->ff_stride + 2 * spec.n_active * a->expert_stride;
   Room codes, hidden;
   bool by_tiles = !model.own && !spec.n_experts;  // whether gate_up() leaves `wide` alone but for few rows
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
@@ -146,7 +147,8 @@ void kv_layer(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window
 DeviceSession device_plan(const linnet_session& f, const linnet_model& model, const linnet_session_params& p) {
   const ModelSpec& spec = model.spec;
   const uint32_t head_k = spec.kv_lora_rank == 0 ? 0 : spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
-  return {p.n_chunk, p.n_sequences, p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences, spec.n_heads, head_k, spec.n_vocab, f.logits_stride, &f.kv};
+  return {p.n_chunk,       p.n_sequences, p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences, spec.n_heads, head_k, spec.n_vocab,
+          f.logits_stride, &f.kv};
 }
 
 bool fill(linnet_session& f, const Places& places, const linnet_model& model, const linnet_session_params& p) {
@@ -154,7 +156,10 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   const ModelSpec& spec = model.spec;
   const KvChoice choice = {spec, p};
   f.kv.device_ops = model.own;
-  if (!f.kv.layout_in(arena, places.device, {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &model.profile, &choice, kv_layer})) return false;
+  if (!f.kv.layout_in(arena, places.device,
+                      {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk,
+                       p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &model.profile, &choice, kv_layer}))
+    return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
   const DeviceSession plan = device_plan(f, model, p);
@@ -168,7 +173,8 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     model.own->session_layout(f.device, model.device, places.device, places.pinned, plan);
   } else {
     const uint32_t gate_up_rows = f.act.hidden.stride ? p.n_chunk : 0;  // 0: no layer without experts quantises what its last matrix reads
-    f.act.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k, gate_up_rows), kAlign));
+    f.act.scratch_stride =
+        static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k, gate_up_rows), kAlign));
     f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
     const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
     f.act.shared = arena.take<uint8_t>("activations", shared);
@@ -180,11 +186,21 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   f.taken = arena.take<uint32_t>("sequences", kMaxKvClasses);
   f.logit_rows = arena.take<uint32_t>("sequences", p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences);
   const uint64_t most_chosen = spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0;
-  uint16_t* chosen = places.device.take<uint16_t>(model.own ? "activations" : "history", p.n_sequences * most_chosen);  // one piece: the kernels step from sequence to sequence
+  uint16_t* chosen = places.device.take<uint16_t>(model.own ? "activations" : "history",
+                                                  p.n_sequences * most_chosen);  // one piece: the kernels step from sequence to sequence
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
-    if (f.seqs) f.seqs[i] = {.length = 0, .pending = 0, .history = history, .n_forgotten = 0, .logits = logits, .n_logit_rows = 0, .chosen = chosen ? chosen + i * most_chosen : nullptr, .n_draws = 0, .place = {}};
+    if (f.seqs)
+      f.seqs[i] = {.length = 0,
+                   .pending = 0,
+                   .history = history,
+                   .n_forgotten = 0,
+                   .logits = logits,
+                   .n_logit_rows = 0,
+                   .chosen = chosen ? chosen + i * most_chosen : nullptr,
+                   .n_draws = 0,
+                   .place = {}};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
@@ -198,17 +214,21 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
 Status check_kv_format(uint32_t f, const char* what, Error* err) {
   if (kv_format_known(f)) return LINNET_OK;
   const char* name = format_name(static_cast<Format>(f));
-  return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f, "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
+  return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f,
+              "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
 }
 
 // What the backend has no kernels for.
 Status check_device(const linnet_model& model, const linnet_session_params& p, Error* err) {
   if (!model.own) return LINNET_OK;
   if (p.when_full == LINNET_FULL_HEAVY_HITTERS || p.when_full == LINNET_FULL_SNAPKV)
-    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": with ", model.own->name, " sequences stop when they are full, or drop their oldest tokens, with or without sinks");
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": with ", model.own->name,
+                " sequences stop when they are full, or drop their oldest tokens, with or without sinks");
   for (uint32_t i = 0; i <= p.n_kv_layers; ++i)
     for (const uint32_t f : {i ? p.kv_layers[i - 1].k_format : p.kv_format, i ? p.kv_layers[i - 1].v_format : p.v_format})
-      if (kv_kivi(static_cast<Format>(f))) return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with ", model.own->name);
+      if (kv_kivi(static_cast<Format>(f)))
+        return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with ",
+                    model.own->name);
   return LINNET_OK;
 }
 
@@ -220,12 +240,15 @@ Status check_when_full(linnet_session_params* p, Error* err) {
   if (p->n_keep == 0 && p->when_full == LINNET_FULL_SINKS) p->n_keep = 4;
   if (p->n_keep == 0 && p->when_full == LINNET_FULL_HEAVY_HITTERS) p->n_keep = p->n_context / 2;
   if (p->n_keep == 0 && p->when_full == LINNET_FULL_SNAPKV) p->n_keep = p->n_context / 4;
-  if (p->when_full == LINNET_FULL_SINKS && p->n_keep > kMaxSinks) return fail(err, LINNET_BAD_ARG, "session: n_keep is ", p->n_keep, ", at most ", kMaxSinks, " sinks");
+  if (p->when_full == LINNET_FULL_SINKS && p->n_keep > kMaxSinks)
+    return fail(err, LINNET_BAD_ARG, "session: n_keep is ", p->n_keep, ", at most ", kMaxSinks, " sinks");
   if (chosen && p->n_keep < p->n_context) p->n_keep = static_cast<uint32_t>(align_up(p->n_keep, kPagePositions));  // whole pages
-  if (p->n_keep >= p->n_context) return fail(err, LINNET_BAD_ARG, "session: n_keep is ", p->n_keep, ", must be less than n_context = ", p->n_context);
+  if (p->n_keep >= p->n_context)
+    return fail(err, LINNET_BAD_ARG, "session: n_keep is ", p->n_keep, ", must be less than n_context = ", p->n_context);
   if (p->n_rollback == 0) p->n_rollback = drops_tokens(*p) && p->n_chunk > p->n_context - p->n_keep ? p->n_context - p->n_keep : p->n_chunk;
   if (drops_tokens(*p) && p->n_context - p->n_keep < p->n_rollback)
-    return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", too small for n_keep = ", p->n_keep, " tokens that stay and n_rollback = ", p->n_rollback);
+    return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", too small for n_keep = ", p->n_keep,
+                " tokens that stay and n_rollback = ", p->n_rollback);
   return LINNET_OK;
 }
 
@@ -234,11 +257,14 @@ Status check_positions(const ModelSpec& spec, linnet_session_params* p, Error* e
   if (p->rope_length > kMaxContext) return fail(err, LINNET_BAD_ARG, "session: rope_length is ", p->rope_length, ", at most ", kMaxContext);
   if (p->rope_length == 0) p->rope_length = p->n_context;
   if (spec.positions && p->n_context > spec.positions - spec.position_offset)
-    return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", the model has ", spec.positions - spec.position_offset, " learned positions");
+    return fail(err, LINNET_BAD_ARG, "session: n_context is ", p->n_context, ", the model has ", spec.positions - spec.position_offset,
+                " learned positions");
   const char* what = spec.positions ? "learned positions" : spec.alibi ? "ALiBi" : nullptr;
-  if (what && p->when_full != LINNET_FULL_STOP) return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full, ": not in a model with ", what);
+  if (what && p->when_full != LINNET_FULL_STOP)
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full, ": not in a model with ", what);
   if (spec.qk_norm == kQkNormHeadAfter && p->when_full == LINNET_FULL_SINKS)
-    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full, ": sinks move unrotated keys, and the model norms keys after RoPE");
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full,
+                ": sinks move unrotated keys, and the model norms keys after RoPE");
   return LINNET_OK;
 }
 
@@ -256,7 +282,8 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
   for (uint32_t i = 0; i < p.n_kv_layers; ++i) {
     const linnet_kv_layers& l = p.kv_layers[i];
     if (l.first > l.last || l.last >= model.spec.n_layers)
-      return fail(err, LINNET_BAD_ARG, "session: kv_layers[", i, "] is for layers ", l.first, "..", l.last, ", the model has 0..", model.spec.n_layers - 1);
+      return fail(err, LINNET_BAD_ARG, "session: kv_layers[", i, "] is for layers ", l.first, "..", l.last, ", the model has 0..",
+                  model.spec.n_layers - 1);
     if (l.k_format) LINNET_TRY(check_kv_format(l.k_format, "kv_layers: K format", err));
     if (l.v_format) LINNET_TRY(check_kv_format(l.v_format, "kv_layers: V format", err));
   }
@@ -266,18 +293,27 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     uint32_t window;
     kv_layer(&choice, i, &k, &v, &window);
     if (model.spec.window_chunks && window && p.when_full != LINNET_FULL_STOP && window > p.n_context - p.n_keep)
-      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", window, " tokens, of which when_full = ", p.when_full, " would keep ", p.n_context - p.n_keep);
-    if (kv_kivi(k) != kv_kivi(v)) return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(k), " and V in ", format_name(v), ": kivi4 and kivi2 go with each other alone");
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", window, " tokens, of which when_full = ", p.when_full,
+                  " would keep ", p.n_context - p.n_keep);
+    if (kv_kivi(k) != kv_kivi(v))
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(k), " and V in ", format_name(v),
+                  ": kivi4 and kivi2 go with each other alone");
     if (kv_kivi(k) && p.when_full != LINNET_FULL_STOP)
-      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), " and when_full is ", p.when_full, ": KIVI is for LINNET_FULL_STOP alone");
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), " and when_full is ", p.when_full,
+                  ": KIVI is for LINNET_FULL_STOP alone");
     if (!model.spec.kv_lora_rank) continue;
-    if (kv_kivi(k)) return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), ": the model caches a latent, which KIVI does not pack");
-    if (k != v) return fail(err, LINNET_UNSUPPORTED, "session: V format ", format_name(v), " beside K format ", format_name(k), " in layer ", i, ": the model caches one latent that is both");
+    if (kv_kivi(k))
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k),
+                  ": the model caches a latent, which KIVI does not pack");
+    if (k != v)
+      return fail(err, LINNET_UNSUPPORTED, "session: V format ", format_name(v), " beside K format ", format_name(k), " in layer ", i,
+                  ": the model caches one latent that is both");
   }
   linnet_session counted{};
   SessionSizes sizes;
   if (!fill(counted, count_places(&sizes, model), model, p))
-    return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses, " combinations of K format, V format and window, of which those in kivi4 and kivi2 count twice");
+    return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses,
+                " combinations of K format, V format and window, of which those in kivi4 and kivi2 count twice");
   return LINNET_OK;
 }
 
@@ -315,13 +351,16 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (p.n_threads > kMaxThreads) return fail(err, LINNET_BAD_ARG, "session: n_threads is ", p.n_threads, ", at most ", kMaxThreads);
   if (p.parallel_for && p.threads == LINNET_THREADS_DEFAULT) p.threads = LINNET_THREADS_APP;
   if ((p.threads == LINNET_THREADS_APP) != (p.parallel_for != nullptr))
-    return fail(err, LINNET_BAD_ARG, "session: threads is ", p.threads, p.parallel_for ? ", but parallel_for is set: LINNET_THREADS_APP (3) or 0" : " (LINNET_THREADS_APP), but parallel_for is NULL");
+    return fail(
+        err, LINNET_BAD_ARG, "session: threads is ", p.threads,
+        p.parallel_for ? ", but parallel_for is set: LINNET_THREADS_APP (3) or 0" : " (LINNET_THREADS_APP), but parallel_for is NULL");
   LINNET_TRY(team_kind(p.threads, &p.threads, err));
   if (p.spin == 0) p.spin = kDefaultSpin;
   if (p.n_logits == 0) p.n_logits = 1;
   if (p.n_logits > p.n_chunk) return fail(err, LINNET_BAD_ARG, "session: n_logits is ", p.n_logits, ", at most n_chunk = ", p.n_chunk);
   if (p.n_sequences == 0) p.n_sequences = 1;
-  if (p.n_sequences > kMaxSequences) return fail(err, LINNET_BAD_ARG, "session: n_sequences is ", p.n_sequences, ", at most ", kMaxSequences);
+  if (p.n_sequences > kMaxSequences)
+    return fail(err, LINNET_BAD_ARG, "session: n_sequences is ", p.n_sequences, ", at most ", kMaxSequences);
   if (p.n_pool == 0) p.n_pool = p.n_sequences * p.n_context;
   if (p.n_pool < p.n_context || p.n_pool > p.n_sequences * p.n_context)
     return fail(err, LINNET_BAD_ARG, "session: n_pool is ", p.n_pool, ", must be n_context = ", p.n_context, " to n_sequences times that");
@@ -329,9 +368,11 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   LINNET_TRY(check_when_full(&p, err));
   LINNET_TRY(check_positions(model.spec, &p, err));
   if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
-    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ", model.spec.expert_capacity, ", counted over all positions");
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ",
+                model.spec.expert_capacity, ", counted over all positions");
   if (model.own) p.n_threads = 1, p.threads = LINNET_THREADS_OWN, p.parallel_for = nullptr;  // the device's queue is fed by the caller's
-  if (p.n_kv_layers > 1024 || (p.n_kv_layers && !p.kv_layers)) return fail(err, LINNET_BAD_ARG, "session: n_kv_layers is ", p.n_kv_layers, p.kv_layers ? ", at most 1024" : ", kv_layers is NULL");
+  if (p.n_kv_layers > 1024 || (p.n_kv_layers && !p.kv_layers))
+    return fail(err, LINNET_BAD_ARG, "session: n_kv_layers is ", p.n_kv_layers, p.kv_layers ? ", at most 1024" : ", kv_layers is NULL");
   LINNET_TRY(check_device(model, p, err));
   LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
@@ -349,7 +390,8 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
   };
   const uint64_t need = bytes(p);
   if (fixed + need <= cap) return LINNET_OK;
-  // The longest context that fits. Very short ones may be no context at all with what else is asked for: those count as fitting until the end.
+  // The longest context that fits. Very short ones may be no context at all with what else is asked for: those count as fitting until the
+  // end.
   const auto with_context = [&](uint32_t n, linnet_session_params* q) {
     linnet_session_params w = wished;
     w.n_context = n;
@@ -360,8 +402,10 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
   uint32_t fits = 0;
   for (uint32_t above = p.n_context; above - fits > 1;) {
     const uint32_t n = fits + (above - fits) / 2;
-    if (!with_context(n, &q) || fixed + bytes(q) <= cap) fits = n;
-    else above = n;
+    if (!with_context(n, &q) || fixed + bytes(q) <= cap)
+      fits = n;
+    else
+      above = n;
   }
   if (fits && (!with_context(fits, &q) || fixed + bytes(q) > cap)) fits = 0;
   const char* format = nullptr;
@@ -376,9 +420,13 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
   size_t digits = 0;
   for (uint32_t v = fits, ten = 1000000000; ten; v %= ten, ten /= 10)
     if (v / ten || digits) context[digits++] = static_cast<char>('0' + v / ten);
-  return fail(err, LINNET_TOO_SMALL, "session: weights of ", model.weight_bytes, " bytes, ", model.arena.used(), " of the model and ", need, " of a session of ", p.n_context,
-              " positions are more than the profile's memory cap of ", cap, fits ? "; n_context = " : "", context, fits && format ? ", or" : format ? ";" : "", format ? " a KV cache in " : "",
-              format ? format : "", fits || format ? " fits" : "; no context fits");
+  return fail(err, LINNET_TOO_SMALL, "session: weights of ", model.weight_bytes, " bytes, ", model.arena.used(), " of the model and ", need,
+              " of a session of ", p.n_context, " positions are more than the profile's memory cap of ", cap, fits ? "; n_context = " : "",
+              context,
+              fits && format ? ", or"
+              : format       ? ";"
+                             : "",
+              format ? " a KV cache in " : "", format ? format : "", fits || format ? " fits" : "; no context fits");
 }
 
 }  // namespace
@@ -405,12 +453,16 @@ linnet_session* session_layout(const Places& places, const linnet_model& model, 
   return s;
 }
 
-void session_count(SessionSizes* out, const linnet_model& model, const linnet_session_params& params) { session_layout(count_places(out, model), model, params); }
+void session_count(SessionSizes* out, const linnet_model& model, const linnet_session_params& params) {
+  session_layout(count_places(out, model), model, params);
+}
 
 Status session_fits(const SessionSizes& sizes, const linnet_session_params& p, Error* err) {
-  if (!sizes.host.ok() || !sizes.pinned.ok()) return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
+  if (!sizes.host.ok() || !sizes.pinned.ok())
+    return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
   if (!sizes.device.ok())
-    return fail(err, LINNET_TOO_SMALL, "session: n_context = ", p.n_context, " and n_chunk = ", p.n_chunk, " need a piece of device memory larger than the blocks of ", sizes.blocks.limit, " bytes, or more than ",
+    return fail(err, LINNET_TOO_SMALL, "session: n_context = ", p.n_context, " and n_chunk = ", p.n_chunk,
+                " need a piece of device memory larger than the blocks of ", sizes.blocks.limit, " bytes, or more than ",
                 uint32_t{Blocks::kMax}, " blocks");
   return LINNET_OK;
 }
@@ -424,12 +476,14 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   if (sizes.host.used() > bytes) return fail(err, LINNET_TOO_SMALL, "session: memory of ", bytes, " bytes, needs ", sizes.host.used());
   const linnet_cpus cpus = cpu_both(model->profile.cpus, cpu_affinity());
   if (cpu_count(model->profile.cpus) && !cpu_count(cpus) && cpu_count(cpu_affinity()))
-    return fail(err, LINNET_BAD_PROFILE, "session: the profile names ", cpu_count(model->profile.cpus), " CPUs, of which this thread may use none");
+    return fail(err, LINNET_BAD_PROFILE, "session: the profile names ", cpu_count(model->profile.cpus),
+                " CPUs, of which this thread may use none");
   memory_huge(mem, bytes, model->profile.huge_pages);
   const DeviceOps* own = model->own;
   if (own) {
     if (const uint32_t here = process_id(); here != model->process)
-      return fail(err, LINNET_BAD_STATE, "session: the model was made on the ", own->name, " device by process ", model->process, ", this one is ", here, ": a device does not come along with a fork");
+      return fail(err, LINNET_BAD_STATE, "session: the model was made on the ", own->name, " device by process ", model->process,
+                  ", this one is ", here, ": a device does not come along with a fork");
     LINNET_TRY(own->alloc(model->device, &sizes.blocks, false, err));
     if (const Status status = own->alloc(model->device, &sizes.pinned_blocks, true, err); status != LINNET_OK) {
       own->release(model->device, &sizes.blocks, false);

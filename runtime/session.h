@@ -12,43 +12,46 @@ namespace linnet {
 
 // Buffers of a forward pass over at most n_chunk rows (C). Strides are row lengths rounded up to 16 floats.
 struct Activations {
-  float *x, *normed;       // (C, d_model)
-  float* branch;           // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
-  float* wide;             // (C, q + k + v), of latent attention (C, q + k + heads), and later gate_up()'s y, or (C, gate + up) and behind them gate and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
+  float *x, *normed;  // (C, d_model)
+  float* branch;      // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
+  float* wide;  // (C, q + k + v), of latent attention (C, q + k + heads), and later gate_up()'s y, or (C, gate + up) and behind them gate
+                // and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
   size_t d_stride, q_stride, kv_stride, ff_stride, embd_stride;
   // Layers with experts: P = C * n_active pairs of a row and one of its experts.
   size_t expert_stride, router_stride;
   float *router, *shared_gate;  // logits (C, n_experts), (C, 16)
-  float* pair_rows;        // (P, d_model) rows of the pairs where they are needed in f32, later the experts' outputs
-  QuantRows pair_q;        // (P, the longer of d_model and expert_ff); format and groups as the matrix that reads them has
+  float* pair_rows;             // (P, d_model) rows of the pairs where they are needed in f32, later the experts' outputs
+  QuantRows pair_q;             // (P, the longer of d_model and expert_ff); format and groups as the matrix that reads them has
   Pairs pairs;
-  size_t heads_stride;     // of latent attention: queries as projected, later the heads' outputs
-  QuantRows codes;         // (C, the longest input but down's), hidden: (C, d_ff), down's where no experts are; format and groups as the matrix that reads them has
+  size_t heads_stride;  // of latent attention: queries as projected, later the heads' outputs
+  QuantRows codes;  // (C, the longest input but down's), hidden: (C, d_ff), down's where no experts are; format and groups as the matrix
+                    // that reads them has
   QuantRows hidden;
   // Of each RoPE, the model's and where there is another that of layers with a window:
-  double* inv_freq;        // (ropes, rope_dim / 2)
-  RowTables made, rows;    // as the host writes them, and as operations read them: the same memory, unless a device has its own
+  double* inv_freq;               // (ropes, rope_dim / 2)
+  RowTables made, rows;           // as the host writes them, and as operations read them: the same memory, unless a device has its own
   uint32_t n_ropes, n_rope_rows;  // n_rope_rows = C
-  float* logits;           // (most rows of logits of a pass, logits_stride), where a device computes them
-  uint8_t* scratch;        // (n_threads, scratch_stride)
+  float* logits;                  // (most rows of logits of a pass, logits_stride), where a device computes them
+  uint8_t* scratch;               // (n_threads, scratch_stride)
   size_t scratch_stride;
-  uint8_t* shared;         // of the team, zeros where nothing runs
+  uint8_t* shared;  // of the team, zeros where nothing runs
 };
 
 // One of a session's sequences of tokens.
 struct Sequence {
-  uint32_t length;         // tokens in the KV cache
-  uint32_t pending;        // 1: history[length] is a token of the sequence that linnet_generate left to be computed
-  int32_t* history;        // the last of its tokens: all but n_forgotten
-  uint32_t n_forgotten;    // more than 0 only where the context may be longer than what is held
-  float* logits;           // (n_logits, logits_stride)
-  uint32_t n_logit_rows;   // valid rows; 0 = none
-  uint16_t* chosen;        // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
-  uint64_t n_draws;        // numbers drawn since linnet_sampling_set
+  uint32_t length;        // tokens in the KV cache
+  uint32_t pending;       // 1: history[length] is a token of the sequence that linnet_generate left to be computed
+  int32_t* history;       // the last of its tokens: all but n_forgotten
+  uint32_t n_forgotten;   // more than 0 only where the context may be longer than what is held
+  float* logits;          // (n_logits, logits_stride)
+  uint32_t n_logit_rows;  // valid rows; 0 = none
+  uint16_t* chosen;       // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
+  uint64_t n_draws;       // numbers drawn since linnet_sampling_set
   GrammarPlace place;
 };
 
-// What a session is in the middle of: a call that computes, so that the app's callbacks and hooks may run inside, or linnet_generate's callback.
+// What a session is in the middle of: a call that computes, so that the app's callbacks and hooks may run inside, or linnet_generate's
+// callback.
 enum class Within : uint32_t { kNothing, kCall, kTokenFn };
 
 inline constexpr uint32_t kMaxSequences = 64, kMaxStops = 16, kMaxStopBytes = 255;
@@ -60,28 +63,28 @@ struct linnet_session {
   const linnet_model* model;
   linnet_session_params params;  // defaults filled in
   linnet::Team team;
-  linnet_cpus cpus;              // that it is bound to; empty: none
+  linnet_cpus cpus;  // that it is bound to; empty: none
   linnet::KvCache kv;
   linnet::Activations act;
   linnet::Sampler sampler;
-  linnet::Sequence* seqs;    // (n_sequences)
-  linnet::RowSpan* spans;    // (n_sequences) of the batch that is computed
+  linnet::Sequence* seqs;        // (n_sequences)
+  linnet::RowSpan* spans;        // (n_sequences) of the batch that is computed
   uint32_t *parts_done, *taken;  // (n_sequences) tokens of a call that are computed; (KV classes)
-  uint32_t* logit_rows;      // (most rows of logits in a batch)
-  float* batch_logits;       // (n_sequences, logits_stride), where there are several sequences
+  uint32_t* logit_rows;          // (most rows of logits in a batch)
+  float* batch_logits;           // (n_sequences, logits_stride), where there are several sequences
   size_t logits_stride;
-  char *held, *utf8;      // (kHeldBytes), (3 * kHeldBytes)
+  char *held, *utf8;  // (kHeldBytes), (3 * kHeldBytes)
   std::atomic<uint32_t> cancel;
   linnet::Within within;
-  uint32_t process;       // that made it
+  uint32_t process;  // that made it
   linnet_stats stats;
-  linnet_power* power;    // nullptr: nothing governs it
+  linnet_power* power;  // nullptr: nothing governs it
   uint64_t ttft_start_ns, last_sample_ns;
   bool ttft_pending;
-  linnet::Arena arena;       // its table of purposes
+  linnet::Arena arena;                  // its table of purposes
   linnet::Arena device_memory, pinned;  // and those of a device
-  void* device;              // handle of it, or nullptr
-  uint8_t* page;             // (the largest page of a layer) on its way between the device and a state
+  void* device;                         // handle of it, or nullptr
+  uint8_t* page;                        // (the largest page of a layer) on its way between the device and a state
 };
 
 namespace linnet {
@@ -90,9 +93,12 @@ namespace linnet {
 inline bool drops_tokens(const linnet_session_params& p) { return p.when_full != LINNET_FULL_STOP && p.when_full != LINNET_FULL_SNAPKV; }
 // What penalties look back on and what may be rolled back stays where tokens are forgotten.
 inline uint32_t remembered(const linnet_session_params& p) { return p.n_rollback + 1024; }
-inline uint64_t history_tokens(const linnet_session_params& p) { return drops_tokens(p) ? uint64_t{p.n_context} + remembered(p) : p.n_context; }
+inline uint64_t history_tokens(const linnet_session_params& p) {
+  return drops_tokens(p) ? uint64_t{p.n_context} + remembered(p) : p.n_context;
+}
 
-// Where a session lies: on a device all that operations read is in its memory, what host and device hand each other in memory pinned for both. On the CPU the three are one.
+// Where a session lies: on a device all that operations read is in its memory, what host and device hand each other in memory pinned for
+// both. On the CPU the three are one.
 struct Places {
   Arena &host, &device, &pinned;
 };
@@ -117,20 +123,23 @@ struct DeviceGuard {
   Status check(Error* err) const { return s.device ? s.model->own->check(s.device, err) : LINNET_OK; }
 };
 
-// Checks params against the model and fills in the defaults, those of the model's profile first; LINNET_TOO_SMALL where the profile's memory cap leaves no room, with what would fit.
+// Checks params against the model and fills in the defaults, those of the model's profile first; LINNET_TOO_SMALL where the profile's
+// memory cap leaves no room, with what would fit.
 Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err);
 // The one layout function: counts on arenas without memory, places on real ones.
 linnet_session* session_layout(const Places& places, const linnet_model& model, const linnet_session_params& params);
 void session_count(SessionSizes* out, const linnet_model& model, const linnet_session_params& params);
 Status session_fits(const SessionSizes& sizes, const linnet_session_params& params, Error* err);
 void session_fini(linnet_session& s);
-Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params, Error* err);
+Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params,
+                    Error* err);
 
 Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_rows, Error* err);
 Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* err);
 // Draws a token and appends it.
 Status session_decode(linnet_session& s, uint32_t seq, int32_t* token, Error* err);
-Status session_generate(linnet_session& s, uint32_t seq, const linnet_generate_params& params, linnet_token_fn fn, void* user, linnet_stop* why, Error* err);
+Status session_generate(linnet_session& s, uint32_t seq, const linnet_generate_params& params, linnet_token_fn fn, void* user,
+                        linnet_stop* why, Error* err);
 uint32_t session_length(const linnet_session& s, uint32_t seq);
 // Tokens that a sequence may have, and those of them that it remembers.
 uint32_t session_most(const linnet_session& s);

@@ -5,7 +5,8 @@ namespace {
 
 using enum SpecType;
 
-#define FIELD(name, type, min, max, ...) {#name, type, static_cast<uint16_t>(offsetof(ModelSpec, name)), min, max __VA_OPT__(,) __VA_ARGS__}
+#define FIELD(name, type, min, max, ...) \
+  {#name, type, static_cast<uint16_t>(offsetof(ModelSpec, name)), min, max __VA_OPT__(, ) __VA_ARGS__}
 
 // Names are put together without a heap; they are cut, never overrun.
 struct Name {
@@ -32,8 +33,12 @@ uint32_t q_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.qk_n
 uint32_t out_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.v_head_dim : s.head_dim); }
 uint32_t kv_dim(const ModelSpec& s) { return s.n_kv_heads * s.head_dim; }
 uint32_t rope_pairs(const ModelSpec& s) { return s.rope_dim / 2; }
-uint32_t q_norm_dim(const ModelSpec& s) { return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_heads * s.head_dim : s.head_dim; }
-uint32_t k_norm_dim(const ModelSpec& s) { return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_kv_heads * s.head_dim : s.head_dim; }
+uint32_t q_norm_dim(const ModelSpec& s) {
+  return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_heads * s.head_dim : s.head_dim;
+}
+uint32_t k_norm_dim(const ModelSpec& s) {
+  return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_kv_heads * s.head_dim : s.head_dim;
+}
 bool untied(const ModelSpec& s) { return s.n_layers > 0 && !s.tied; }
 bool has_freqs(const ModelSpec& s) { return s.rope_freqs; }
 bool has_long(const ModelSpec& s) { return s.rope_scaling == kRopeScaleLong; }
@@ -94,7 +99,8 @@ Status read_field(const Gguf& file, uint32_t version, const SpecField& f, ModelS
   Name key;
   key.add("linnet.spec.").add(f.name);
   GgufValue v;
-  if (!file.key(key.view(), &v)) return version < f.since ? LINNET_OK : fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "' is missing");
+  if (!file.key(key.view(), &v))
+    return version < f.since ? LINNET_OK : fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "' is missing");
   char* to = reinterpret_cast<char*>(out) + f.offset;
   if (f.type == kU32 && v.type == kGgufU32) {
     const auto u = static_cast<uint32_t>(v.u);
@@ -103,7 +109,8 @@ Status read_field(const Gguf& file, uint32_t version, const SpecField& f, ModelS
     std::memcpy(to, &v.f, sizeof v.f);
   } else if (f.type == kText && v.type == kGgufString) {
     if (v.text.size() >= sizeof out->architecture || std::memchr(v.text.data(), 0, v.text.size()))
-      return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': a text of ", v.text.size(), " bytes is too long or holds a NUL");
+      return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': a text of ", v.text.size(),
+                  " bytes is too long or holds a NUL");
     std::memcpy(to, v.text.data(), v.text.size());
   } else {
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': value type ", v.type, " is not the field's");
@@ -127,7 +134,8 @@ Status read_place(const Gguf& file, const GgufTensor& t, uint32_t type, uint64_t
     return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': not ", ggml_type(type).name, " of one dimension");
   if (t.bytes != bytes) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': ", t.bytes, " bytes, not ", bytes);
   if (reinterpret_cast<uintptr_t>(t.data) % 64)
-    return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': its place in memory, offset ", t.offset, ", is not aligned to 64");
+    return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': its place in memory, offset ", t.offset,
+                ", is not aligned to 64");
   if (!fits(t.offset, align_up(t.bytes, 64), file.bytes))
     return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", t.name, "': the file ends before its padding to 64 bytes");
   return LINNET_OK;
@@ -289,37 +297,42 @@ namespace {
 Status check_latent(const ModelSpec& s, Error* err, PathName label) {
   if (!s.kv_lora_rank) {
     if (s.q_lora_rank || s.qk_nope_dim || s.qk_rope_dim || s.v_head_dim)
-      return fail(err, LINNET_BAD_FILE, label, ": q_lora_rank, qk_nope_dim, qk_rope_dim and v_head_dim are ", s.q_lora_rank, ", ", s.qk_nope_dim, ", ", s.qk_rope_dim, " and ", s.v_head_dim,
-                  " without kv_lora_rank");
+      return fail(err, LINNET_BAD_FILE, label, ": q_lora_rank, qk_nope_dim, qk_rope_dim and v_head_dim are ", s.q_lora_rank, ", ",
+                  s.qk_nope_dim, ", ", s.qk_rope_dim, " and ", s.v_head_dim, " without kv_lora_rank");
     return LINNET_OK;
   }
   if (s.kv_lora_rank % 32) return fail(err, LINNET_UNSUPPORTED, label, ": kv_lora_rank = ", s.kv_lora_rank, " is no multiple of 32");
-  if (s.qk_rope_dim == 0 || s.qk_rope_dim % 32) return fail(err, LINNET_UNSUPPORTED, label, ": qk_rope_dim = ", s.qk_rope_dim, " is 0 or no multiple of 32");
-  if (s.v_head_dim == 0 || s.v_head_dim % kPanel) return fail(err, LINNET_UNSUPPORTED, label, ": v_head_dim = ", s.v_head_dim, " is 0 or no multiple of ", kPanel);
+  if (s.qk_rope_dim == 0 || s.qk_rope_dim % 32)
+    return fail(err, LINNET_UNSUPPORTED, label, ": qk_rope_dim = ", s.qk_rope_dim, " is 0 or no multiple of 32");
+  if (s.v_head_dim == 0 || s.v_head_dim % kPanel)
+    return fail(err, LINNET_UNSUPPORTED, label, ": v_head_dim = ", s.v_head_dim, " is 0 or no multiple of ", kPanel);
   if (s.qk_nope_dim == 0) return fail(err, LINNET_BAD_FILE, label, ": qk_nope_dim = 0 beside kv_lora_rank = ", s.kv_lora_rank);
   if (s.n_kv_heads != 1 || s.head_dim != s.qk_rope_dim + s.kv_lora_rank || s.rope_dim != s.qk_rope_dim)
-    return fail(err, LINNET_BAD_FILE, label, ": n_kv_heads, head_dim and rope_dim are ", s.n_kv_heads, ", ", s.head_dim, " and ", s.rope_dim, ", not those of a latent: 1, ",
-                s.qk_rope_dim + s.kv_lora_rank, " and ", s.qk_rope_dim);
-  if (s.qkv_bias || s.qk_norm) return fail(err, LINNET_UNSUPPORTED, label, ": qkv_bias = ", s.qkv_bias, " or qk_norm = ", s.qk_norm, " beside kv_lora_rank");
+    return fail(err, LINNET_BAD_FILE, label, ": n_kv_heads, head_dim and rope_dim are ", s.n_kv_heads, ", ", s.head_dim, " and ",
+                s.rope_dim, ", not those of a latent: 1, ", s.qk_rope_dim + s.kv_lora_rank, " and ", s.qk_rope_dim);
+  if (s.qkv_bias || s.qk_norm)
+    return fail(err, LINNET_UNSUPPORTED, label, ": qkv_bias = ", s.qkv_bias, " or qk_norm = ", s.qk_norm, " beside kv_lora_rank");
   return LINNET_OK;
 }
 
 Status check_moe(const ModelSpec& s, Error* err, PathName label) {
   if (!s.n_experts) {
-    if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias || s.router_groups || s.expert_capacity)
+    if (s.n_active || s.expert_ff || s.shared_ff || s.shared_gate || s.router_correction || s.router_bias || s.expert_bias ||
+        s.router_groups || s.expert_capacity)
       return fail(err, LINNET_BAD_FILE, label, ": n_active, expert_ff, shared_ff or a field of the router beside n_experts = 0");
     return LINNET_OK;
   }
-  if (s.n_active == 0 || s.n_active > s.n_experts) return fail(err, LINNET_BAD_FILE, label, ": n_active = ", s.n_active, " of n_experts = ", s.n_experts);
+  if (s.n_active == 0 || s.n_active > s.n_experts)
+    return fail(err, LINNET_BAD_FILE, label, ": n_active = ", s.n_active, " of n_experts = ", s.n_experts);
   if (s.expert_ff == 0) return fail(err, LINNET_BAD_FILE, label, ": expert_ff = 0 beside n_experts = ", s.n_experts);
   if (s.shared_gate && !s.shared_ff) return fail(err, LINNET_BAD_FILE, label, ": shared_gate = 1 beside shared_ff = 0");
   if (s.ungated) return fail(err, LINNET_UNSUPPORTED, label, ": ungated = 1 beside n_experts = ", s.n_experts);
   if (!s.router_groups) return LINNET_OK;
   const uint32_t size = s.n_experts / s.router_groups;
-  if (s.n_experts % s.router_groups || s.router_top_groups == 0 || s.router_top_groups > s.router_groups || s.router_group_best == 0 || s.router_group_best > size ||
-      s.n_active > s.router_top_groups * size)
-    return fail(err, LINNET_BAD_FILE, label, ": router_groups, router_top_groups and router_group_best are ", s.router_groups, ", ", s.router_top_groups, " and ", s.router_group_best,
-                " beside n_experts = ", s.n_experts, " and n_active = ", s.n_active);
+  if (s.n_experts % s.router_groups || s.router_top_groups == 0 || s.router_top_groups > s.router_groups || s.router_group_best == 0 ||
+      s.router_group_best > size || s.n_active > s.router_top_groups * size)
+    return fail(err, LINNET_BAD_FILE, label, ": router_groups, router_top_groups and router_group_best are ", s.router_groups, ", ",
+                s.router_top_groups, " and ", s.router_group_best, " beside n_experts = ", s.n_experts, " and n_active = ", s.n_active);
   return LINNET_OK;
 }
 
@@ -330,7 +343,9 @@ uint32_t layer_window(const ModelSpec& s, uint32_t layer) {
   return all ? 0 : s.window;
 }
 
-bool layer_moe(const ModelSpec& s, uint32_t layer) { return s.n_experts && layer >= s.moe_first && (s.moe_step == 0 || (layer - s.moe_first) % s.moe_step == 0); }
+bool layer_moe(const ModelSpec& s, uint32_t layer) {
+  return s.n_experts && layer >= s.moe_first && (s.moe_step == 0 || (layer - s.moe_first) % s.moe_step == 0);
+}
 
 uint32_t expert_rows(Role role, const ModelSpec& s) { return role == kExpertDown || role == kExpertDownBias ? s.d_model : s.expert_ff; }
 
@@ -365,12 +380,14 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
         return fail(err, LINNET_BAD_FILE, label, ": ", f.name, " = ", v, " is outside ", static_cast<uint64_t>(f.min), " to ",
                     static_cast<uint64_t>(f.max));
     } else if (f.type == kF64) {
-      if (const double v = get_f64(s, f); !(v >= f.min && v <= f.max)) return fail(err, LINNET_BAD_FILE, label, ": ", f.name, " is out of range");
+      if (const double v = get_f64(s, f); !(v >= f.min && v <= f.max))
+        return fail(err, LINNET_BAD_FILE, label, ": ", f.name, " is out of range");
     }
   }
   if (s.architecture[0] == '\0' || !std::memchr(s.architecture, 0, sizeof s.architecture))
     return fail(err, LINNET_BAD_FILE, label, ": architecture is empty or too long");
-  if (s.n_vocab < 1 || s.n_vocab > 1u << 22) return fail(err, LINNET_BAD_FILE, label, ": n_vocab = ", s.n_vocab, " is outside 1 to ", 1u << 22);
+  if (s.n_vocab < 1 || s.n_vocab > 1u << 22)
+    return fail(err, LINNET_BAD_FILE, label, ": n_vocab = ", s.n_vocab, " is outside 1 to ", 1u << 22);
   if (s.n_layers == 0) return LINNET_OK;
   if (s.n_heads % s.n_kv_heads)
     return fail(err, LINNET_BAD_FILE, label, ": n_heads = ", s.n_heads, " is no multiple of n_kv_heads = ", s.n_kv_heads);
@@ -382,20 +399,26 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
     return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
                 ") and rope_high >= rope_low > 0");
   if (s.rope_scaling == kRopeScaleYarn && (s.rope_original == 0 || !(s.rope_high > 0) || !(s.rope_low > 0) || !(s.rope_base > 1)))
-    return fail(err, LINNET_BAD_FILE, label, ": YaRN needs rope_original (it is ", s.rope_original, "), rope_low and rope_high above 0, rope_base above 1");
-  if (rope_by_length(s) && s.rope_original == 0) return fail(err, LINNET_BAD_FILE, label, ": rope_scaling = ", s.rope_scaling, " needs rope_original > 0");
+    return fail(err, LINNET_BAD_FILE, label, ": YaRN needs rope_original (it is ", s.rope_original,
+                "), rope_low and rope_high above 0, rope_base above 1");
+  if (rope_by_length(s) && s.rope_original == 0)
+    return fail(err, LINNET_BAD_FILE, label, ": rope_scaling = ", s.rope_scaling, " needs rope_original > 0");
   if (s.rope_freqs && s.rope_kind == kRopeNone) return fail(err, LINNET_BAD_FILE, label, ": rope_freqs = 1 without RoPE");
-  if (s.rope_scaling == kRopeScaleDynamic && s.rope_dim == 2) return fail(err, LINNET_UNSUPPORTED, label, ": dynamic rope scaling of rope_dim = 2");
+  if (s.rope_scaling == kRopeScaleDynamic && s.rope_dim == 2)
+    return fail(err, LINNET_UNSUPPORTED, label, ": dynamic rope scaling of rope_dim = 2");
   if (s.rope_local_base > 0 && s.rope_local_base < 1) return fail(err, LINNET_BAD_FILE, label, ": rope_local_base is below 1");
   if (s.norm_bias && s.norm != kNormLayer) return fail(err, LINNET_UNSUPPORTED, label, ": norm_bias = 1 beside norm = ", s.norm);
   if (s.positions && s.positions < uint64_t{s.n_context} + s.position_offset)
-    return fail(err, LINNET_BAD_FILE, label, ": positions = ", s.positions, " are fewer than n_context + position_offset = ", uint64_t{s.n_context} + s.position_offset);
+    return fail(err, LINNET_BAD_FILE, label, ": positions = ", s.positions,
+                " are fewer than n_context + position_offset = ", uint64_t{s.n_context} + s.position_offset);
   if (s.kv_lora_rank && (s.alibi || s.clip_qkv > 0 || s.nope_pattern || s.rope_local_base > 0))
     return fail(err, LINNET_UNSUPPORTED, label, ": alibi, clip_qkv, nope_pattern or rope_local_base beside kv_lora_rank");
   if ((s.temp_scale > 0) != (s.temp_positions > 0) || (s.temp_scale > 0 && s.kv_lora_rank))
-    return fail(err, LINNET_UNSUPPORTED, label, ": temp_scale and temp_positions = ", s.temp_positions, " go with each other alone, and not with kv_lora_rank = ", s.kv_lora_rank);
+    return fail(err, LINNET_UNSUPPORTED, label, ": temp_scale and temp_positions = ", s.temp_positions,
+                " go with each other alone, and not with kv_lora_rank = ", s.kv_lora_rank);
   if ((s.activation == kActSwigluClamped) != (s.act_limit > 0) || (s.act_limit > 0 && s.ungated))
-    return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation, " and act_limit, which go with each other alone, or ungated = ", s.ungated);
+    return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation,
+                " and act_limit, which go with each other alone, or ungated = ", s.ungated);
   LINNET_TRY(check_moe(s, err, label));
   return check_latent(s, err, label);
 }
@@ -410,7 +433,8 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
   GgufValue version;
   if (!file.key(kLayoutKey, &version))
     return fail(err, LINNET_UNSUPPORTED, file.label, ": a plain GGUF file, not packed for linnet: run `linnet convert` on it");
-  if (version.type != kGgufU32 || version.u == 0) return fail(err, LINNET_BAD_FILE, file.label, ": ", kLayoutKey, ": not a u32 of at least 1");
+  if (version.type != kGgufU32 || version.u == 0)
+    return fail(err, LINNET_BAD_FILE, file.label, ": ", kLayoutKey, ": not a u32 of at least 1");
   if (version.u > kLayoutVersion)
     return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", version.u, ": made by a newer linnet; this one reads up to ",
                 kLayoutVersion);
@@ -460,10 +484,11 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
     return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key.view(), "': unknown format ", shape[0], ": made by a newer linnet");
   const auto format = static_cast<Format>(shape[0]);
   const uint32_t n = r.n(spec), k = r.k(spec);
-  if (role_f32(role) && format != LINNET_F32) return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': format ", shape[0], ", not f32");
+  if (role_f32(role) && format != LINNET_F32)
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': format ", shape[0], ", not f32");
   if (shape[1] != n || shape[2] != k || shape[3] != format_row(format).w_group)
-    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': n, k, group = ", shape[1], ", ", shape[2], ", ", shape[3], ", not ", n,
-                ", ", k, ", ", format_row(format).w_group);
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': n, k, group = ", shape[1], ", ", shape[2], ", ", shape[3],
+                ", not ", n, ", ", k, ", ", format_row(format).w_group);
   GgufTensor t;
   if (!file.tensor(tensor.view(), &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", tensor.view(), "' is missing");
   LINNET_TRY(read_place(file, t, kGgmlI8, packed_bytes(format, n, k), err));

@@ -4,8 +4,8 @@
 // A packed file is a GGUF of alignment 64 with these keys and tensors beside the standard ones:
 //   linnet.layout_version        u32, kLayoutVersion; a newer one is refused
 //   linnet.spec.<field>          u32, f64 or string, all of kSpecFields that the file's version has
-//   linnet.chat.<role>.prefix    string of at most kMaxChatText bytes, and .suffix: the text around a message (chat.h); absent where the model
-//                                has no such role
+//   linnet.chat.<role>.prefix    string of at most kMaxChatText bytes, and .suffix: the text around a message (chat.h); absent where the
+//                                model has no such role
 //   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
 //   linnet.<role name>           I8[packed_bytes(format, n, k)]: panels, then scales, as format.h lays them out
 //   <role name>                  F32[n]: vectors, under their GGUF names
@@ -26,14 +26,17 @@ inline constexpr uint32_t kLayoutVersion = 3;  // files that need nothing newer 
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
-enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };          // which channels make a pair
+enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };  // which channels make a pair
 enum RopeScaling : uint32_t {
-  kRopeScaleNone = 0, kRopeScaleLinear = 1, kRopeScaleLlama3 = 2,
+  kRopeScaleNone = 0,
+  kRopeScaleLinear = 1,
+  kRopeScaleLlama3 = 2,
   kRopeScaleDynamic = 3,  // the base grows with rope_length where that passes rope_original
   kRopeScaleLong = 4,     // kRopeShort divides the frequencies, kRopeLong where rope_length passes rope_original
   kRopeScaleYarn = 5      // pairs that turn often stay, slow ones are divided by the factor, a ramp between
 };
-// Where a layer's norms stand: x + f(norm(x)), one branch after the other or both on the same x; on what the branches read, on what they give, on the sum.
+// Where a layer's norms stand: x + f(norm(x)), one branch after the other or both on the same x; on what the branches read, on what they
+// give, on the sum.
 enum Residual : uint32_t {
   kResidualSerial = 0,
   kResidualParallel = 1,   // both branches read attn_norm(x)
@@ -42,74 +45,79 @@ enum Residual : uint32_t {
   kResidualSandwich = 4,   // x + norm(f(norm(x)))
   kResidualAfter = 5       // norm(x + f(x))
 };
-enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };                 // what makes scores of the router's logits
+enum RouterKind : uint32_t { kRouterSoftmax = 0, kRouterSigmoid = 1 };  // what makes scores of the router's logits
 
 struct ModelSpec {
   char architecture[32];  // "llama", "qwen2", ...: for people; what runs is decided by the fields below
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context;  // n_layers = 0: only a vocabulary (n_vocab)
   double norm_eps;
-  uint32_t rope_kind;       // RopeKind
-  uint32_t rope_dim;        // channels rotated, even, <= head_dim
+  uint32_t rope_kind;  // RopeKind
+  uint32_t rope_dim;   // channels rotated, even, <= head_dim
   double rope_base;
-  uint32_t rope_scaling;    // RopeScaling
-  double rope_factor;       // linear, llama3 and YaRN
-  double rope_low, rope_high;  // llama3 and YaRN (beta_slow, beta_fast): pairs that turn less often than low within the original positions are scaled, more than high not
-  uint32_t rope_original;   // llama3 and YaRN: positions before scaling
-  uint32_t rope_freqs;      // 1: the vector kRopeFreqs divides the frequency of each pair (after the scaling above)
-  uint32_t activation;      // Activation, of the gate or of what there is
+  uint32_t rope_scaling;       // RopeScaling
+  double rope_factor;          // linear, llama3 and YaRN
+  double rope_low, rope_high;  // llama3 and YaRN (beta_slow, beta_fast): pairs that turn less often than low within the original positions
+                               // are scaled, more than high not
+  uint32_t rope_original;      // llama3 and YaRN: positions before scaling
+  uint32_t rope_freqs;         // 1: the vector kRopeFreqs divides the frequency of each pair (after the scaling above)
+  uint32_t activation;         // Activation, of the gate or of what there is
   uint32_t qkv_bias, out_bias, mlp_bias;  // 0 or 1
-  uint32_t qk_norm;         // QkNorm
-  uint32_t tied;            // 1: the LM head is the token embedding
-  uint32_t window;          // a position sees so many, itself included, in layers with a window; 0: all layers see all
-  uint32_t window_pattern;  // p > 0: every p-th layer sees all
-  uint32_t window_from;     // layers before this one see all
-  double attn_softcap;      // c > 0: scores become c * tanh(score / c)
-  uint32_t attn_sinks;      // 1: a learned score per head takes part in every softmax
-  // Multi-head latent attention (DeepSeek-V2), in the absorbed form: a token's key, one for all heads, is [roped part | latent], and its value is the
-  // latent. So n_kv_heads = 1, rope_dim = qk_rope_dim, head_dim = qk_rope_dim + kv_lora_rank; kv_lora_rank and qk_rope_dim are multiples of 32.
-  uint32_t kv_lora_rank;    // size of the latent; 0: other attention
-  uint32_t q_lora_rank;     // queries come by way of so many channels; 0: straight from the residual stream
+  uint32_t qk_norm;                       // QkNorm
+  uint32_t tied;                          // 1: the LM head is the token embedding
+  uint32_t window;                        // a position sees so many, itself included, in layers with a window; 0: all layers see all
+  uint32_t window_pattern;                // p > 0: every p-th layer sees all
+  uint32_t window_from;                   // layers before this one see all
+  double attn_softcap;                    // c > 0: scores become c * tanh(score / c)
+  uint32_t attn_sinks;                    // 1: a learned score per head takes part in every softmax
+  // Multi-head latent attention (DeepSeek-V2), in the absorbed form: a token's key, one for all heads, is [roped part | latent], and its
+  // value is the latent. So n_kv_heads = 1, rope_dim = qk_rope_dim, head_dim = qk_rope_dim + kv_lora_rank; kv_lora_rank and qk_rope_dim are
+  // multiples of 32.
+  uint32_t kv_lora_rank;                          // size of the latent; 0: other attention
+  uint32_t q_lora_rank;                           // queries come by way of so many channels; 0: straight from the residual stream
   uint32_t qk_nope_dim, qk_rope_dim, v_head_dim;  // per head; v_head_dim a multiple of 16
   // Since version 3. In all of these 0 is what older files mean.
-  uint32_t norm, norm_bias; // NormKind; 1: norms have a bias (q's and k's have none)
-  uint32_t residual;        // Residual
-  uint32_t no_final_norm;   // 1: the head reads the residual stream as it is
-  uint32_t ungated;         // 1: the feed-forward step is down(act(up(x))), without a gate
-  uint32_t head_bias;       // 1: the LM head has a bias
-  uint32_t positions;       // learned positions, this many rows of kPosEmbd, are added to the embeddings; 0: none
-  uint32_t position_offset; // position p has row p + this
-  uint32_t alibi;           // 1: scores get kAlibi[head] * (t - p) before the softmax
-  uint32_t nope_pattern;    // p > 0: every p-th layer has no RoPE
-  double rope_local_base;   // of layers with a window, which are then not scaled; 0: as the others
-  double rope_attn_factor;  // sines and cosines times this; 0: 1
-  double attn_scale;        // of scores; 0: 1 / sqrt(head_dim)
+  uint32_t norm, norm_bias;                        // NormKind; 1: norms have a bias (q's and k's have none)
+  uint32_t residual;                               // Residual
+  uint32_t no_final_norm;                          // 1: the head reads the residual stream as it is
+  uint32_t ungated;                                // 1: the feed-forward step is down(act(up(x))), without a gate
+  uint32_t head_bias;                              // 1: the LM head has a bias
+  uint32_t positions;                              // learned positions, this many rows of kPosEmbd, are added to the embeddings; 0: none
+  uint32_t position_offset;                        // position p has row p + this
+  uint32_t alibi;                                  // 1: scores get kAlibi[head] * (t - p) before the softmax
+  uint32_t nope_pattern;                           // p > 0: every p-th layer has no RoPE
+  double rope_local_base;                          // of layers with a window, which are then not scaled; 0: as the others
+  double rope_attn_factor;                         // sines and cosines times this; 0: 1
+  double attn_scale;                               // of scores; 0: 1 / sqrt(head_dim)
   double embd_scale, residual_scale, logit_scale;  // of embeddings, of what the branches add, of logits; 0: 1
-  double logit_softcap;     // c > 0: logits become c * tanh(logit / c), after the scale
-  double clip_qkv;          // c > 0: q, k and v as projected are cut to -c..c
-  uint32_t embd_norm;       // 1: embeddings are normed
-  uint32_t embd_dim;        // of embeddings and LM head, with projections to d_model and back; 0: d_model
+  double logit_softcap;                            // c > 0: logits become c * tanh(logit / c), after the scale
+  double clip_qkv;                                 // c > 0: q, k and v as projected are cut to -c..c
+  uint32_t embd_norm;                              // 1: embeddings are normed
+  uint32_t embd_dim;                               // of embeddings and LM head, with projections to d_model and back; 0: d_model
 
   // Mixture of experts: a router gives every row a score for each expert; the row goes through the n_active best, weighed by their scores.
-  uint32_t n_experts;       // 0: every layer has a feed-forward of d_ff
+  uint32_t n_experts;  // 0: every layer has a feed-forward of d_ff
   uint32_t n_active;
-  uint32_t expert_ff;       // d_ff of an expert
-  uint32_t moe_first, moe_step;  // layer moe_first has experts and every moe_step-th after it (0: every one); the others have a feed-forward of d_ff
-  uint32_t shared_ff;       // d_ff of an expert that every row goes through besides; 0: none
-  uint32_t shared_gate;     // 1: its output is multiplied by the sigmoid of a logit of its own
-  uint32_t router_kind;     // RouterKind. Top-k then softmax is softmax with router_norm
-  uint32_t router_norm;     // 1: the weights of a row's experts are divided by their sum
-  double router_scale;      // what they are multiplied by then; 0: 1
-  uint32_t router_groups, router_top_groups;  // experts lie in so many groups one behind the other, the best groups' experts can be chosen; 0: no groups
+  uint32_t expert_ff;  // d_ff of an expert
+  uint32_t moe_first,
+      moe_step;        // layer moe_first has experts and every moe_step-th after it (0: every one); the others have a feed-forward of d_ff
+  uint32_t shared_ff;  // d_ff of an expert that every row goes through besides; 0: none
+  uint32_t shared_gate;  // 1: its output is multiplied by the sigmoid of a logit of its own
+  uint32_t router_kind;  // RouterKind. Top-k then softmax is softmax with router_norm
+  uint32_t router_norm;  // 1: the weights of a row's experts are divided by their sum
+  double router_scale;   // what they are multiplied by then; 0: 1
+  uint32_t router_groups,
+      router_top_groups;       // experts lie in so many groups one behind the other, the best groups' experts can be chosen; 0: no groups
   uint32_t router_group_best;  // a group counts as much as its so many best experts together, 1 or 2
   uint32_t router_correction;  // 1: a learned bias is added to the scores, for the choice alone
   uint32_t router_bias, expert_bias;  // 0 or 1
-  uint32_t expert_capacity; // an expert takes so many positions of a sequence, the first that choose it (Switch Transformers); 0: all
-  uint32_t router_input;    // 1: the weight multiplies what goes into the expert, not what comes out
-  uint32_t window_chunks;   // 1: windows are chunks: a position sees those before it that have the same position / window
-  // Queries are multiplied by 1 + temp_scale * log(1 + floor(p / temp_positions)), in all layers or in those without RoPE, where p is counted from 1. 0: not so.
+  uint32_t expert_capacity;  // an expert takes so many positions of a sequence, the first that choose it (Switch Transformers); 0: all
+  uint32_t router_input;     // 1: the weight multiplies what goes into the expert, not what comes out
+  uint32_t window_chunks;    // 1: windows are chunks: a position sees those before it that have the same position / window
+  // Queries are multiplied by 1 + temp_scale * log(1 + floor(p / temp_positions)), in all layers or in those without RoPE, where p is
+  // counted from 1. 0: not so.
   double temp_scale;
   uint32_t temp_positions, temp_all;
-  double act_limit;         // of kActSwigluClamped
+  double act_limit;           // of kActSwigluClamped
   uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
 };
 
@@ -118,8 +126,8 @@ struct SpecField {
   const char* name;
   SpecType type;
   uint16_t offset;
-  double min, max;  // inclusive
-  uint32_t since = 1;  // layout version; absent from older files, where it is 0
+  double min, max;       // inclusive
+  uint32_t since = 1;    // layout version; absent from older files, where it is 0
   double max_2 = 1e300;  // a larger value needs version 3
 };
 extern const SpecField kSpecFields[];
@@ -150,25 +158,79 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
 
 // The matrices and vectors of a decoder, named as in GGUF. Layer tensors exist once per layer as blk.<i>.<name>.
 struct TensorRole {
-  const char* name;        // "attn_q.weight"; layer tensors without "blk.<i>."
-  bool per_layer, matrix;  // vectors are f32
+  const char* name;                 // "attn_q.weight"; layer tensors without "blk.<i>."
+  bool per_layer, matrix;           // vectors are f32
   uint32_t (*n)(const ModelSpec&);  // outputs, or length of a vector
   uint32_t (*k)(const ModelSpec&);  // inputs; 1 for vectors
   bool (*present)(const ModelSpec&);
 };
 enum Role : uint32_t {
-  kTokenEmbd, kOutputNorm, kOutput, kRopeFreqs,
-  kPosEmbd, kEmbdNorm, kEmbdNormBias, kEmbdIn, kEmbdOut, kOutputNormBias, kOutputBias, kAlibi, kRopeShort, kRopeLong,
-  kAttnNorm, kAttnQ, kAttnK, kAttnV, kAttnOut, kAttnQBias, kAttnKBias, kAttnVBias, kAttnOutBias, kAttnQNorm, kAttnKNorm, kAttnQNormBias, kAttnKNormBias, kAttnSinks,
-  // Latent attention. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the other.
-  kAttnQA, kAttnQANorm, kAttnQB, kAttnKvA, kAttnKvANorm, kAttnKB, kAttnVB,
-  kAttnNormBias, kAttnPostNorm, kAttnPostNormBias, kFfnNormBias, kFfnPostNorm, kFfnPostNormBias,
+  kTokenEmbd,
+  kOutputNorm,
+  kOutput,
+  kRopeFreqs,
+  kPosEmbd,
+  kEmbdNorm,
+  kEmbdNormBias,
+  kEmbdIn,
+  kEmbdOut,
+  kOutputNormBias,
+  kOutputBias,
+  kAlibi,
+  kRopeShort,
+  kRopeLong,
+  kAttnNorm,
+  kAttnQ,
+  kAttnK,
+  kAttnV,
+  kAttnOut,
+  kAttnQBias,
+  kAttnKBias,
+  kAttnVBias,
+  kAttnOutBias,
+  kAttnQNorm,
+  kAttnKNorm,
+  kAttnQNormBias,
+  kAttnKNormBias,
+  kAttnSinks,
+  // Latent attention. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the
+  // other.
+  kAttnQA,
+  kAttnQANorm,
+  kAttnQB,
+  kAttnKvA,
+  kAttnKvANorm,
+  kAttnKB,
+  kAttnVB,
+  kAttnNormBias,
+  kAttnPostNorm,
+  kAttnPostNormBias,
+  kFfnNormBias,
+  kFfnPostNorm,
+  kFfnPostNormBias,
   // The feed-forward step.
-  kFfnNorm, kFfnGate, kFfnUp, kFfnDown, kFfnGateBias, kFfnUpBias, kFfnDownBias,
-  // Layers with experts. The router and the shared expert's gate are f32 matrices. Of kExpertGate to kExpertDownBias every expert has its part, one behind the
-  // other, each padded with zero rows to whole panels of 16: an expert is a contiguous run of panels.
-  kRouter, kRouterBias, kRouterCorrection, kExpertGate, kExpertUp, kExpertDown, kExpertGateBias, kExpertUpBias, kExpertDownBias,
-  kSharedGateInp, kSharedGate, kSharedUp, kSharedDown,
+  kFfnNorm,
+  kFfnGate,
+  kFfnUp,
+  kFfnDown,
+  kFfnGateBias,
+  kFfnUpBias,
+  kFfnDownBias,
+  // Layers with experts. The router and the shared expert's gate are f32 matrices. Of kExpertGate to kExpertDownBias every expert has its
+  // part, one behind the other, each padded with zero rows to whole panels of 16: an expert is a contiguous run of panels.
+  kRouter,
+  kRouterBias,
+  kRouterCorrection,
+  kExpertGate,
+  kExpertUp,
+  kExpertDown,
+  kExpertGateBias,
+  kExpertUpBias,
+  kExpertDownBias,
+  kSharedGateInp,
+  kSharedGate,
+  kSharedUp,
+  kSharedDown,
   kRoleCount
 };
 extern const TensorRole kRoles[kRoleCount];

@@ -36,7 +36,9 @@ struct SamplerRow {
 };
 static_assert(sizeof(Header) == 80 && sizeof(LayerRow) == 20 && sizeof(SectionHead) == 16 && sizeof(SamplerRow) == 48);
 
-constexpr uint32_t header_bytes(uint32_t n_layers) { return static_cast<uint32_t>(sizeof(Header) + n_layers * sizeof(LayerRow) + sizeof(uint32_t)); }
+constexpr uint32_t header_bytes(uint32_t n_layers) {
+  return static_cast<uint32_t>(sizeof(Header) + n_layers * sizeof(LayerRow) + sizeof(uint32_t));
+}
 constexpr uint64_t section_bytes(uint64_t payload) { return sizeof(SectionHead) + payload + sizeof(uint32_t); }
 
 uint64_t n_tokens(const Header& h) { return uint64_t{h.length} + h.pending - h.n_forgotten; }
@@ -52,7 +54,8 @@ uint64_t kv_bytes(const KvCache& kv, uint32_t layer, const Header& h, const uint
   return uint64_t{kv.held(c, h.length, first[c])} * (l.page_bytes + scores) + groups + kv.sink_bytes(c);
 }
 uint64_t whole_bytes(const KvCache& kv, const Header& h, const uint32_t* first) {
-  uint64_t bytes = header_bytes(h.n_layers) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) + section_bytes(logit_bytes(h));
+  uint64_t bytes =
+      header_bytes(h.n_layers) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) + section_bytes(logit_bytes(h));
   for (uint32_t i = 0; i < h.n_layers; ++i) bytes += section_bytes(kv_bytes(kv, i, h, first));
   return bytes;
 }
@@ -180,7 +183,8 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   sink.put(q.history, static_cast<size_t>(token_bytes(h)));
   sink.end();
   const linnet_sampling& p = s.sampler.params;
-  const SamplerRow sampler = {p.seed, q.n_draws, p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n};
+  const SamplerRow sampler = {p.seed,           q.n_draws,          p.temperature,       p.top_p, p.min_p,
+                              p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n};
   sink.begin(kSampler, 0, sizeof sampler);
   sink.put(&sampler, sizeof sampler);
   sink.end();
@@ -209,7 +213,8 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
     if (sinks) sink.put(sinks, s.kv.sink_bytes(c));
     if (const float* scores = s.kv.scores(seq, i))
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
-        each_page(*v.of, first[c], end, [&](uint32_t page) { sink.put(scores + score_at(*v.of, head, page), kPagePositions * sizeof(float)); });
+        each_page(*v.of, first[c], end,
+                  [&](uint32_t page) { sink.put(scores + score_at(*v.of, head, page), kPagePositions * sizeof(float)); });
     sink.end();
   }
 }
@@ -228,7 +233,8 @@ struct Checked {
 
 Status read_header(ByteReader& r, Header* h, Error* err) {
   *h = r.read<Header>();
-  if (r.size() < sizeof kMagic || std::memcmp(r.data(), kMagic, sizeof kMagic) != 0) return fail(err, LINNET_BAD_FILE, "state: no saved state: it does not begin with 'LNTSTATE'");
+  if (r.size() < sizeof kMagic || std::memcmp(r.data(), kMagic, sizeof kMagic) != 0)
+    return fail(err, LINNET_BAD_FILE, "state: no saved state: it does not begin with 'LNTSTATE'");
   if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
   if (h->version != kVersion) return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion);
   if (h->n_layers > kMaxLayers || h->header_bytes != header_bytes(h->n_layers))
@@ -236,10 +242,13 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
   if (h->header_bytes > r.size()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
   uint32_t sum;
   std::memcpy(&sum, r.data() + h->header_bytes - sizeof sum, sizeof sum);
-  if (crc32c(0, r.data(), h->header_bytes - sizeof sum) != sum) return fail(err, LINNET_BAD_FILE, "state: CRC of the header is wrong: the file is damaged");
-  if (h->bytes != r.size()) return fail(err, LINNET_BAD_FILE, "state: ", r.size(), " bytes, its header says ", h->bytes, ": cut short or made longer");
+  if (crc32c(0, r.data(), h->header_bytes - sizeof sum) != sum)
+    return fail(err, LINNET_BAD_FILE, "state: CRC of the header is wrong: the file is damaged");
+  if (h->bytes != r.size())
+    return fail(err, LINNET_BAD_FILE, "state: ", r.size(), " bytes, its header says ", h->bytes, ": cut short or made longer");
   if (h->pending > 1 || h->n_logit_rows > h->length || h->n_forgotten > h->length)
-    return fail(err, LINNET_BAD_FILE, "state: header: pending ", h->pending, ", n_logit_rows ", h->n_logit_rows, ", n_forgotten ", h->n_forgotten, " contradict length ", h->length);
+    return fail(err, LINNET_BAD_FILE, "state: header: pending ", h->pending, ", n_logit_rows ", h->n_logit_rows, ", n_forgotten ",
+                h->n_forgotten, " contradict length ", h->length);
   return LINNET_OK;
 }
 
@@ -247,15 +256,19 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
 Status check_model(const linnet_session& s, const Header& h, Error* err) {
   const ModelSpec& spec = s.model->spec;
   if (h.model_hash != state_hash(s))
-    return fail(err, LINNET_UNSUPPORTED, "state: made for another model", rope_by_length(spec) ? " or with another rope_length" : "", " (hash ", Hex(h.model_hash).text, ", this one has ", Hex(state_hash(s)).text, ")");
+    return fail(err, LINNET_UNSUPPORTED, "state: made for another model", rope_by_length(spec) ? " or with another rope_length" : "",
+                " (hash ", Hex(h.model_hash).text, ", this one has ", Hex(state_hash(s)).text, ")");
   if (h.n_vocab != spec.n_vocab || h.n_layers != spec.n_layers || h.n_kv_heads != spec.n_kv_heads || h.head_dim != spec.head_dim)
-    return fail(err, LINNET_UNSUPPORTED, "state: made for another model (n_vocab ", h.n_vocab, ", ", h.n_layers, " layers, ", h.n_kv_heads, " KV heads of ", h.head_dim, ")");
+    return fail(err, LINNET_UNSUPPORTED, "state: made for another model (n_vocab ", h.n_vocab, ", ", h.n_layers, " layers, ", h.n_kv_heads,
+                " KV heads of ", h.head_dim, ")");
   Header own{};
   set_drops(s, &own);
   if (h.when_full != own.when_full || h.n_keep != own.n_keep || h.n_context != own.n_context || h.n_rollback != own.n_rollback)
-    return fail(err, LINNET_UNSUPPORTED, "state: made with when_full ", h.when_full, ", n_keep ", h.n_keep, ", n_context ", h.n_context, ", n_rollback ", h.n_rollback, ", this session has ", own.when_full,
-                ", ", own.n_keep, ", ", own.n_context, ", ", own.n_rollback, ": other tokens would be dropped");
-  if (const uint64_t n = uint64_t{h.length} + h.pending; n > session_most(s)) return fail(err, LINNET_CONTEXT_FULL, "state: its ", n, " tokens do not fit the context of ", session_most(s));
+    return fail(err, LINNET_UNSUPPORTED, "state: made with when_full ", h.when_full, ", n_keep ", h.n_keep, ", n_context ", h.n_context,
+                ", n_rollback ", h.n_rollback, ", this session has ", own.when_full, ", ", own.n_keep, ", ", own.n_context, ", ",
+                own.n_rollback, ": other tokens would be dropped");
+  if (const uint64_t n = uint64_t{h.length} + h.pending; n > session_most(s))
+    return fail(err, LINNET_CONTEXT_FULL, "state: its ", n, " tokens do not fit the context of ", session_most(s));
   return LINNET_OK;
 }
 
@@ -273,12 +286,14 @@ Status check_layers(const linnet_session& s, ByteReader& r, Checked* o, Error* e
     const uint32_t c = kv.class_of[i], window = layer_window(s.model->spec, i);
     const KvLayout& l = kv.formats(i);
     if (row.k_format != uint32_t{l.k} || row.v_format != uint32_t{l.v})
-      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has K in ", known_name(row.k_format), " (", row.k_format, ") and V in ", known_name(row.v_format), " (", row.v_format,
-                  "), this session has ", known_name(l.k), " and ", known_name(l.v));
+      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has K in ", known_name(row.k_format), " (", row.k_format, ") and V in ",
+                  known_name(row.v_format), " (", row.v_format, "), this session has ", known_name(l.k), " and ", known_name(l.v));
     if (row.window != window || row.page_bytes != l.page_bytes)
-      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has a window of ", row.window, " and pages of ", row.page_bytes, " bytes, this session has ", window, " and ", l.page_bytes);
+      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has a window of ", row.window, " and pages of ", row.page_bytes,
+                  " bytes, this session has ", window, " and ", l.page_bytes);
     if (row.first < kv.classes[c].keep_pages || kv.gone(c, row.first, o->h.length) || (seen[c] && row.first != o->held[c]))
-      return fail(err, LINNET_BAD_FILE, "state: layer ", i, " begins with page ", row.first, ": less than the next token sees, or not as other layers do");
+      return fail(err, LINNET_BAD_FILE, "state: layer ", i, " begins with page ", row.first,
+                  ": less than the next token sees, or not as other layers do");
     seen[c] = true;
     o->held[c] = row.first;
     o->first[c] = kv.first_kept(c, row.first, o->h.length);
@@ -289,7 +304,9 @@ Status check_layers(const linnet_session& s, ByteReader& r, Checked* o, Error* e
   if (const uint64_t n = n_tokens(o->h), room = session_history(s); n > room) o->n_forgotten += static_cast<uint32_t>(n - room);
   bool dropped = o->n_forgotten == 0;
   for (uint32_t c = 0; !dropped && c < kv.n_classes; ++c) dropped = kv.gone(c, o->first[c], o->n_forgotten - 1);
-  if (!dropped) return fail(err, LINNET_BAD_FILE, "state: header: n_forgotten ", o->h.n_forgotten, " of ", o->h.length, " tokens, whose pages are there");
+  if (!dropped)
+    return fail(err, LINNET_BAD_FILE, "state: header: n_forgotten ", o->h.n_forgotten, " of ", o->h.length,
+                " tokens, whose pages are there");
   return LINNET_OK;
 }
 
@@ -303,8 +320,10 @@ Status check_section(ByteReader& r, Kind kind, uint32_t index, uint64_t bytes, c
   const auto sum = r.read<uint32_t>();
   if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside section '", name.text, "'");
   if (head.kind != kind || head.index != index || head.bytes != bytes)
-    return fail(err, LINNET_BAD_FILE, "state: section '", name.text, "' of ", bytes, " bytes is not where it must be (kind ", head.kind, ", index ", head.index, ", ", head.bytes, " bytes)");
-  if (crc32c(0, r.data() + from, to - from) != sum) return fail(err, LINNET_BAD_FILE, "state: CRC of section '", name.text, "' is wrong: the file is damaged");
+    return fail(err, LINNET_BAD_FILE, "state: section '", name.text, "' of ", bytes, " bytes is not where it must be (kind ", head.kind,
+                ", index ", head.index, ", ", head.bytes, " bytes)");
+  if (crc32c(0, r.data() + from, to - from) != sum)
+    return fail(err, LINNET_BAD_FILE, "state: CRC of section '", name.text, "' is wrong: the file is damaged");
   return LINNET_OK;
 }
 
@@ -320,9 +339,18 @@ Status check_contents(const linnet_session& s, const uint8_t* tokens, const uint
       return fail(err, LINNET_BAD_FILE, "state: token ", t, " at ", i, " is outside 0..", s.model->spec.n_vocab - 1);
   SamplerRow p;
   std::memcpy(&p, sampler, sizeof p);
-  const linnet_sampling in = {.size = sizeof in, .temperature = p.temperature, .top_k = p.top_k, .top_p = p.top_p, .min_p = p.min_p, .repeat_penalty = p.repeat_penalty,
-                              .presence_penalty = p.presence_penalty, .frequency_penalty = p.frequency_penalty, .penalty_last_n = p.penalty_last_n, .seed = p.seed};
-  if (sampling_check(&in, &o->sampling, nullptr) != LINNET_OK) return fail(err, LINNET_BAD_FILE, "state: section 'sampler': a value is out of its range");
+  const linnet_sampling in = {.size = sizeof in,
+                              .temperature = p.temperature,
+                              .top_k = p.top_k,
+                              .top_p = p.top_p,
+                              .min_p = p.min_p,
+                              .repeat_penalty = p.repeat_penalty,
+                              .presence_penalty = p.presence_penalty,
+                              .frequency_penalty = p.frequency_penalty,
+                              .penalty_last_n = p.penalty_last_n,
+                              .seed = p.seed};
+  if (sampling_check(&in, &o->sampling, nullptr) != LINNET_OK)
+    return fail(err, LINNET_BAD_FILE, "state: section 'sampler': a value is out of its range");
   o->n_draws = p.n_draws;
   return LINNET_OK;
 }
@@ -341,7 +369,8 @@ Status check_state(const linnet_session& s, uint32_t seq, const void* data, size
   for (uint32_t i = 0; i < o->h.n_layers; ++i) LINNET_TRY(check_section(r, kKv, i, kv_bytes(s.kv, i, o->h, o->held), &rest, err));
   LINNET_TRY(check_contents(s, tokens, sampler, o, err));
   if (!s.kv.can_restore(seq, o->h.length, o->first))
-    return fail(err, LINNET_CONTEXT_FULL, "state: the pool of ", s.params.n_pool, " positions for all sequences has no room for its ", o->h.length);
+    return fail(err, LINNET_CONTEXT_FULL, "state: the pool of ", s.params.n_pool, " positions for all sequences has no room for its ",
+                o->h.length);
   return LINNET_OK;
 }
 
@@ -378,15 +407,18 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
       const uint8_t* from = at + place(page) * v.layout->page_bytes;
       if (const DeviceOps* own = s.model->own) {
         std::memcpy(s.page, from, v.layout->page_bytes);
-        return own->write(s.device, v.head(page, 0), s.page, size_t{v.of->n_pages} * v.layout->head_bytes, v.layout->head_bytes, v.layout->n_kv_heads);
+        return own->write(s.device, v.head(page, 0), s.page, size_t{v.of->n_pages} * v.layout->head_bytes, v.layout->head_bytes,
+                          v.layout->n_kv_heads);
       }
-      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) std::memcpy(v.head(page, head), from + head * v.layout->head_bytes, v.layout->head_bytes);
+      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
+        std::memcpy(v.head(page, head), from + head * v.layout->head_bytes, v.layout->head_bytes);
     });
     const uint64_t bytes = kv_bytes(s.kv, i, h, o.held), n_held = s.kv.held(c, h.length, o.held[c]);
     const uint8_t* more = at + n_held * v.layout->page_bytes;
     for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g) {  // no sinks or scores then
       const KvLayout& l = v.packed->layout;
-      for (uint32_t head = 0; head < l.n_kv_heads; ++head) std::memcpy(v.group(g, head), more + g * l.page_bytes + head * l.head_bytes, l.head_bytes);
+      for (uint32_t head = 0; head < l.n_kv_heads; ++head)
+        std::memcpy(v.group(g, head), more + g * l.page_bytes + head * l.head_bytes, l.head_bytes);
     }
     if (const DeviceOps* own = s.model->own; v.sinks && own) {
       std::memcpy(s.page, more, s.kv.sink_bytes(c));
@@ -415,7 +447,8 @@ uint64_t state_bytes(const linnet_session& s, uint32_t seq) {
 
 // What a state does not hold.
 static Status check_model(const linnet_session& s, Error* err) {
-  if (const uint32_t most = s.model->spec.expert_capacity) return fail(err, LINNET_UNSUPPORTED, "state: not of a model whose experts have a capacity (", most, ")");
+  if (const uint32_t most = s.model->spec.expert_capacity)
+    return fail(err, LINNET_UNSUPPORTED, "state: not of a model whose experts have a capacity (", most, ")");
   return LINNET_OK;
 }
 

@@ -10,7 +10,8 @@ constexpr char kHex[] = "0123456789abcdef";
 
 // Those that a terminal obeys, or that make a text look like another one.
 bool unseen(uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == tok::kBadByte;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069) || c == tok::kBadByte;
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace linnet {
 using Status = linnet_status;
 using Error = linnet_error;
 
-// The first piece of s for a terminal or an error text, which s loses: a character as it is, or an escape in `room` for what a terminal would obey or hide (control characters of
-// C0 and C1, DEL, overrides of the writing direction, line separators: "\x1b", "\u202e") and for a byte that is no UTF-8 ("\xff"). s is not empty.
+// The first piece of s for a terminal or an error text, which s loses: a character as it is, or an escape in `room` for what a terminal
+// would obey or hide (control characters of C0 and C1, DEL, overrides of the writing direction, line separators: "\x1b", "\u202e") and for
+// a byte that is no UTF-8 ("\xff"). s is not empty.
 std::string_view printable_piece(std::string_view* s, char (&room)[8]);
 
 // A path from the caller; of a long one the end is shown, so that the reason behind it is not cut off.
@@ -59,8 +60,8 @@ template <class... Parts>
   return code;
 }
 
-#define LINNET_TRY(expr)                                        \
-  do {                                                          \
+#define LINNET_TRY(expr)                                                                           \
+  do {                                                                                             \
     if (const ::linnet::Status try_status_ = (expr); try_status_ != LINNET_OK) return try_status_; \
   } while (0)
 

@@ -1,8 +1,8 @@
 // check_kernels --bench: every GEMM entry over shapes, each beside the peak loop of its entry (GemmKernel::peak; m >= 8) or the plain read
 // of the same memory (m < 8), both measured just before and just after it. Figures are medians over the repetitions; "share" is
 // the median of the ratios, so that a machine that changes its speed does not change it. Time is the processor time of the
-// busiest thread: what other processes take away does not count. Where the tests found oneDNN its figure for the same shape stands at the end:
-// int8 sums over the whole k without scales, or float products.
+// busiest thread: what other processes take away does not count. Where the tests found oneDNN its figure for the same shape stands at the
+// end: int8 sums over the whole k without scales, or float products.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -111,7 +111,8 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
   fill_matrix(f, n, k, b.pool, b.rng);
   if (row.x == LINNET_BF16) {  // any codes would make every 16th value subnormal, which weights hardly ever are
     const auto near_normal = [&] { return (b.rng.unit() + b.rng.unit() + b.rng.unit()) / 3; };
-    for (size_t i = 0; i < padded_n(n) * padded_k(f, k); ++i) b.pool[i] = f == LINNET_F8E4M3 ? f32_to_f8e4m3(near_normal() * 448) : f32_to_f8e5m2(near_normal() * 57344);
+    for (size_t i = 0; i < padded_n(n) * padded_k(f, k); ++i)
+      b.pool[i] = f == LINNET_F8E4M3 ? f32_to_f8e4m3(near_normal() * 448) : f32_to_f8e5m2(near_normal() * 57344);
   }
   for (size_t i = 1; i < copies; ++i) std::memcpy(b.pool + i * bytes, b.pool, bytes);
   // A line more per row, as the sessions' buffers have it: rows of a power of two would share their cache sets.
@@ -250,7 +251,9 @@ int run_bench(const char* isa, const char* weights, uint32_t threads, uint32_t r
   }
   madvise(pool, kPool, MADV_HUGEPAGE);
   std::memset(pool, 1, kPool);
-  const struct { uint32_t n, k; } shapes[] = {{2048, 2048}, {8192, 2048}, {2048, 8192}, {896, 4864}, {4864, 896}, {1000, 2048}};
+  const struct {
+    uint32_t n, k;
+  } shapes[] = {{2048, 2048}, {8192, 2048}, {2048, 8192}, {896, 4864}, {4864, 896}, {1000, 2048}};
   for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) {
     if (isa ? std::strcmp(isa, isa_name(t->isa)) != 0 : t->isa == LINNET_ISA_SCALAR) continue;
     Kernels kernels;
@@ -263,8 +266,9 @@ int run_bench(const char* isa, const char* weights, uint32_t threads, uint32_t r
       Team team(n);
       Bench b{kernels, team, std::max(reps, 1u), pool, Rng{seed}};
       // Every format on one shape; one of them on all.
-      const linnet_format formats[] = {LINNET_F32,     LINNET_F16,    LINNET_BF16,   LINNET_I8,    LINNET_I8G128, LINNET_I8G64,  LINNET_I8G32,
-                                       LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128, LINNET_I4G64, LINNET_I4G32,  LINNET_I4G128Z};
+      const linnet_format formats[] = {LINNET_F32,   LINNET_F16,   LINNET_BF16,   LINNET_I8,     LINNET_I8G128,
+                                       LINNET_I8G64, LINNET_I8G32, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128,
+                                       LINNET_I4G64, LINNET_I4G32, LINNET_I4G128Z};
       for (const linnet_format f : formats) {
         if (std::strcmp(weights ? weights : "i8g128", format_name(f))) {
           if (!weights) bench_gemm(b, f, 2048, 2048, 1), bench_gemm(b, f, 2048, 2048, 128);

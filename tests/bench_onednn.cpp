@@ -45,8 +45,10 @@ std::function<void(uint32_t)> onednn_job(linnet_format f, uint32_t n, uint32_t k
       memory w;
       for (uint32_t row = 0; row < m; row += rows) {
         const uint32_t mm = std::min(rows, m - row);
-        const memory::desc xd({dim(mm), dim(k)}, in, memory::dims{dim(k), 1}), yd({dim(mm), dim(nn)}, integer ? memory::data_type::s32 : memory::data_type::f32, memory::dims{dim(nn), 1});
-        const memory::desc wd({dim(k), dim(nn)}, integer ? memory::data_type::s8 : in, integer ? memory::format_tag::BA16a16b4a : memory::format_tag::any);
+        const memory::desc xd({dim(mm), dim(k)}, in, memory::dims{dim(k), 1}),
+            yd({dim(mm), dim(nn)}, integer ? memory::data_type::s32 : memory::data_type::f32, memory::dims{dim(nn), 1});
+        const memory::desc wd({dim(k), dim(nn)}, integer ? memory::data_type::s8 : in,
+                              integer ? memory::format_tag::BA16a16b4a : memory::format_tag::any);
 #if DNNL_VERSION_MAJOR >= 3
         const dnnl::matmul::primitive_desc pd(plan->engine, xd, wd, yd);
 #else

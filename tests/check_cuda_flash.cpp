@@ -39,7 +39,20 @@ struct Cache {
   std::unique_ptr<uint8_t[]> memory;
   test::DeviceMemory pools;
   Cache(const Choice& c, uint32_t n_sequences, uint32_t n_chunk) {
-    const KvPlan plan = {kLayers, c.n_kv_heads, c.head_dim, c.latent, n_sequences, c.context, c.context * n_sequences, n_chunk, 0, c.keep ? LINNET_FULL_DROP_OLDEST : LINNET_FULL_STOP, c.keep, c.chunked, nullptr, &c,
+    const KvPlan plan = {kLayers,
+                         c.n_kv_heads,
+                         c.head_dim,
+                         c.latent,
+                         n_sequences,
+                         c.context,
+                         c.context * n_sequences,
+                         n_chunk,
+                         0,
+                         c.keep ? LINNET_FULL_DROP_OLDEST : LINNET_FULL_STOP,
+                         c.keep,
+                         c.chunked,
+                         nullptr,
+                         &c,
                          layer_of};
     Arena counted;
     REQUIRE(kv.layout_in(counted, counted, plan));
@@ -70,7 +83,12 @@ struct Both {
   float bad = 0;  // put into keys and values where not 0
 
   Both(const Choice& choice, uint32_t sequences, uint32_t chunk, uint32_t n_sms = 8)
-      : c(choice), n_sequences(sequences), n_chunk(chunk), cpu(c, sequences, chunk), cuda(c, sequences, chunk), queue(cuda_attention_scratch(cuda.kv, c.n_heads, chunk, n_sms), n_sms, 87, chunk) {
+      : c(choice),
+        n_sequences(sequences),
+        n_chunk(chunk),
+        cpu(c, sequences, chunk),
+        cuda(c, sequences, chunk),
+        queue(cuda_attention_scratch(cuda.kv, c.n_heads, chunk, n_sms), n_sms, 87, chunk) {
     linnet_error err{};
     REQUIRE(kernels_resolve(LINNET_ISA_SCALAR, 0, &kernels, &err) == LINNET_OK);
   }
@@ -111,7 +129,8 @@ struct Both {
     uint32_t* const tables = d.take<uint32_t>(stride * spans.size());
     for (size_t s = 0; s < spans.size(); ++s)
       for (uint32_t i = 0; i < cuda.kv.n_classes; ++i)
-        std::memcpy(tables + s * stride + pass.table_at[i], cuda.kv.table(spans[s].seq, i).slot, cuda.kv.classes[i].n_slots * sizeof(uint32_t));
+        std::memcpy(tables + s * stride + pass.table_at[i], cuda.kv.table(spans[s].seq, i).slot,
+                    cuda.kv.classes[i].n_slots * sizeof(uint32_t));
     pass.tables = tables;
     pass.row_span = d.copy(row_span.data(), row_span.size());
     pass.spans = reinterpret_cast<const CudaSpan*>(d.copy(spans.data(), spans.size()));
@@ -124,10 +143,12 @@ struct Both {
     std::vector<RowSpan> blind = spans;
     for (RowSpan& s : blind) s.seq = s.position = 0x7FFFFFFF;
     cpu_kv_append(host, cpu.kv, layer, k.data(), v.data(), n_kv, spans.data(), static_cast<uint32_t>(spans.size()), {});
-    cuda_kv_append(device, cuda.kv, layer, d.copy(k.data(), k.size()), d.copy(v.data(), v.size()), n_kv, blind.data(), static_cast<uint32_t>(blind.size()), {});
+    cuda_kv_append(device, cuda.kv, layer, d.copy(k.data(), k.size()), d.copy(v.data(), v.size()), n_kv, blind.data(),
+                   static_cast<uint32_t>(blind.size()), {});
     REQUIRE(queue.q.failed == 0);
     if (bad == 0 || look)
-      for (uint32_t i = 0; i < cpu.kv.n_classes; ++i) REQUIRE(std::memcmp(cpu.kv.classes[i].pools[0], cuda.kv.classes[i].pools[0], cpu.bytes(i)) == 0);
+      for (uint32_t i = 0; i < cpu.kv.n_classes; ++i)
+        REQUIRE(std::memcmp(cpu.kv.classes[i].pools[0], cuda.kv.classes[i].pools[0], cpu.bytes(i)) == 0);
 
     if (look) {
       uint32_t n = m;
@@ -185,7 +206,8 @@ struct Both {
 
 // A prompt in calls, of which the last ones are looked at; then single rows.
 void run(const Choice& c, uint32_t length, uint32_t n_sms = 8) {
-  INFO(c.what << ", " << c.n_heads << " heads of " << c.n_kv_heads << ", " << c.head_dim << " channels, " << format_name(c.k) << " and " << format_name(c.v));
+  INFO(c.what << ", " << c.n_heads << " heads of " << c.n_kv_heads << ", " << c.head_dim << " channels, " << format_name(c.k) << " and "
+              << format_name(c.v));
   Both both(c, 1, 64, n_sms);
   const uint32_t layer = c.window ? 1 : 2;
   for (uint32_t at = 0; at + 45 < length; at += 45) both.call(layer, {{45}}, false);
@@ -198,8 +220,9 @@ void run(const Choice& c, uint32_t length, uint32_t n_sms = 8) {
 }  // namespace
 
 TEST_CASE("cuda attention: i8 pages, to the bit") {
-  for (const Choice& c : {Choice{"llama", 8, 2, 64, 0, LINNET_I8, LINNET_I8}, Choice{"one each", 3, 3, 128, 0, LINNET_I8, LINNET_I8}, Choice{"odd", 10, 2, 80, 0, LINNET_I8, LINNET_I8},
-                          Choice{"odder", 7, 1, 36, 0, LINNET_I8, LINNET_I8}, Choice{"small", 4, 2, 16, 0, LINNET_I8, LINNET_I8}, Choice{"smaller", 2, 1, 10, 0, LINNET_I8, LINNET_I8},
+  for (const Choice& c : {Choice{"llama", 8, 2, 64, 0, LINNET_I8, LINNET_I8}, Choice{"one each", 3, 3, 128, 0, LINNET_I8, LINNET_I8},
+                          Choice{"odd", 10, 2, 80, 0, LINNET_I8, LINNET_I8}, Choice{"odder", 7, 1, 36, 0, LINNET_I8, LINNET_I8},
+                          Choice{"small", 4, 2, 16, 0, LINNET_I8, LINNET_I8}, Choice{"smaller", 2, 1, 10, 0, LINNET_I8, LINNET_I8},
                           Choice{"wide", 4, 2, 256, 0, LINNET_I8, LINNET_I8}, Choice{"many heads", 21, 1, 48, 0, LINNET_I8, LINNET_I8}})
     run(c, 330);
 }
@@ -270,11 +293,11 @@ TEST_CASE("cuda attention: sequences in one batch, however they are cut") {
         Both both({"batch", 4, 2, 32, 0, f, f, 100}, 3, 64, n_sms);
         both.call(1, {{40, 3, 20}}, true);
         for (int i = 0; i < 6; ++i) both.call(1, {{50, 0, 4}}, false);
-        both.call(1, {{1, 1, 1}}, true);    // decode
-        both.call(1, {{4, 1, 0}}, true);    // a draft is looked through
-        both.call(1, {{33, 1, 2}}, true);   // a prompt comes beside it
+        both.call(1, {{1, 1, 1}}, true);      // decode
+        both.call(1, {{4, 1, 0}}, true);      // a draft is looked through
+        both.call(1, {{33, 1, 2}}, true);     // a prompt comes beside it
         both.call(1, {{30, 0, 0}}, true, 7);  // the last layer: only the last rows
-        both.call(0, {{1, 1, 1}}, true);    // a layer that sees all, most of which it was never given
+        both.call(0, {{1, 1, 1}}, true);      // a layer that sees all, most of which it was never given
       }
   emulated_seed(0);
 }

@@ -1,4 +1,5 @@
-// gemm.cu against scalar.cpp: the same bits for integer and float weights; FP8 within a bound, and a row's bits whatever rows are beside it.
+// gemm.cu against scalar.cpp: the same bits for integer and float weights; FP8 within a bound, and a row's bits whatever rows are beside
+// it.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -17,8 +18,8 @@ using test::EmulatedQueue;
 
 namespace {
 
-constexpr Format kAll[] = {LINNET_F32,    LINNET_F16,    LINNET_BF16,   LINNET_I8,     LINNET_I8G128, LINNET_I8G64,  LINNET_I8G32,
-                           LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128, LINNET_I4G64, LINNET_I4G32, LINNET_I4G128Z};
+constexpr Format kAll[] = {LINNET_F32,    LINNET_F16,    LINNET_BF16,   LINNET_I8,    LINNET_I8G128, LINNET_I8G64,  LINNET_I8G32,
+                           LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128, LINNET_I4G64, LINNET_I4G32,  LINNET_I4G128Z};
 
 std::vector<float> random_floats(std::mt19937& random, size_t n) {
   std::normal_distribution<float> normal;
@@ -38,7 +39,8 @@ struct Packed {
     const std::vector<float> w = random_floats(random, size_t{n} * k);
     const size_t scale_bytes = n_w_groups(f, k) * kPanel * format_row(f).scale_bytes;
     for (uint32_t panel = 0; panel * 16 < n; ++panel)
-      REQUIRE(pack_panel(f, w.data() + size_t{panel} * 16 * k, k, std::min(16u, n - panel * 16), k, p + panel * panel_bytes(f, k), s + panel * scale_bytes));
+      REQUIRE(pack_panel(f, w.data() + size_t{panel} * 16 * k, k, std::min(16u, n - panel * 16), k, p + panel * panel_bytes(f, k),
+                         s + panel * scale_bytes));
   }
 };
 
@@ -63,15 +65,19 @@ struct Rows {
     q.q = memory.take<uint8_t>(m * q.stride);
     if (q.groups) q.scale = memory.take<float>(size_t{m} * q.groups), q.sum128 = memory.take<int32_t>(size_t{m} * q.groups);
     for (uint32_t r = 0; r < m; ++r) {
-      if (row.x == LINNET_BF16) t.bf16_row(x + r * stride, k, reinterpret_cast<uint16_t*>(q.q + r * q.stride));
-      else REQUIRE(t.quantize_row(x + r * stride, k, q.group, reinterpret_cast<int8_t*>(q.q + r * q.stride), q.scale + size_t{r} * q.groups, q.sum128 + size_t{r} * q.groups));
+      if (row.x == LINNET_BF16)
+        t.bf16_row(x + r * stride, k, reinterpret_cast<uint16_t*>(q.q + r * q.stride));
+      else
+        REQUIRE(t.quantize_row(x + r * stride, k, q.group, reinterpret_cast<int8_t*>(q.q + r * q.stride), q.scale + size_t{r} * q.groups,
+                               q.sum128 + size_t{r} * q.groups));
     }
     return q;
   }
 };
 
 // Rows first.. of the rows, panels from `panel` on, by scalar.cpp.
-void oracle(const Matrix& w, const Rows& rows, uint32_t first, uint32_t m, uint32_t panel, uint32_t n_panels, const float* bias, bool accumulate, float* y, size_t y_stride) {
+void oracle(const Matrix& w, const Rows& rows, uint32_t first, uint32_t m, uint32_t panel, uint32_t n_panels, const float* bias,
+            bool accumulate, float* y, size_t y_stride) {
   const FormatRow& row = format_row(w.format);
   GemmArgs a{};
   const bool floats = row.x == LINNET_F32;
@@ -118,7 +124,8 @@ struct Shape {
 
 TEST_CASE("CUDA products of packed weights") {
   std::mt19937 random(5);
-  const Shape kShapes[] = {{1, 96, 300, 0, 8}, {1, 40, 1100, 1, 1}, {3, 144, 128, 4, 2}, {8, 50, 650, 3, 32}, {8, 300, 96, 0, 1}, {9, 160, 416, 7, 8}, {33, 50, 31, 0, 8}, {70, 200, 544, 5, 1}, {600, 16, 32, 0, 1}};
+  const Shape kShapes[] = {{1, 96, 300, 0, 8},  {1, 40, 1100, 1, 1}, {3, 144, 128, 4, 2},  {8, 50, 650, 3, 32}, {8, 300, 96, 0, 1},
+                           {9, 160, 416, 7, 8}, {33, 50, 31, 0, 8},  {70, 200, 544, 5, 1}, {600, 16, 32, 0, 1}};
   for (const Format f : kAll)
     for (const Shape& s : kShapes) {
       if (kSlow && (&s - kShapes + static_cast<ptrdiff_t>(f)) % 3) continue;
@@ -164,16 +171,19 @@ TEST_CASE("CUDA products of every code of FP8") {
       for (uint32_t i = 0; i < m * 256; ++i) {
         const auto code = static_cast<uint8_t>(i % 256);
         const float want = f == LINNET_F8E4M3 ? f8e4m3_to_f32(code) : f8e5m2_to_f32(code);
-        if (std::isfinite(want) && y[i] != want) FAIL("code " << i % 256 << " is " << y[i] << ", not " << want);  // packed files have no others
+        if (std::isfinite(want) && y[i] != want)
+          FAIL("code " << i % 256 << " is " << y[i] << ", not " << want);  // packed files have no others
       }
     }
 }
 
-// cuda_gemm: fast and e4m3. Against sums in double of what term_rows should give; the bounds are what the emulator's order of sums costs. A GPU's tensor cores cut what they align where the emulator
-// rounds: 2^-22 of a group's sum of |x * w| for each of its 16 to 24 products of f16 and bf16; of e4m3, which Hopper adds up with 13 bits behind the point, 2^-12 for each of 4.
+// cuda_gemm: fast and e4m3. Against sums in double of what term_rows should give; the bounds are what the emulator's order of sums costs. A
+// GPU's tensor cores cut what they align where the emulator rounds: 2^-22 of a group's sum of |x * w| for each of its 16 to 24 products of
+// f16 and bf16; of e4m3, which Hopper adds up with 13 bits behind the point, 2^-12 for each of 4.
 TEST_CASE("CUDA products in terms: near the exact sums, a row's bits whatever rows are beside it") {
   std::mt19937 random(15);
-  const Shape kShapes[] = {{9, 160, 416, 7, 8}, {33, 50, 31, 0, 8}, {70, 200, 544, 5, 1}, {24, 40, 1100, 1, 2}, {600, 16, 32, 0, 1}, {12, 33, 300, 0, 8}};
+  const Shape kShapes[] = {{9, 160, 416, 7, 8},  {33, 50, 31, 0, 8},  {70, 200, 544, 5, 1},
+                           {24, 40, 1100, 1, 2}, {600, 16, 32, 0, 1}, {12, 33, 300, 0, 8}};
   for (const Format f : {LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2}) {
     double worst = 0, worst_rounded = 0;
     for (const Shape& s : kShapes) {
@@ -236,7 +246,8 @@ TEST_CASE("CUDA products in terms: near the exact sums, a row's bits whatever ro
       for (uint32_t j = 0; j < s.n; ++j) {
         kernel_tier(0)->gather_row(f, packed.panels, packed.scales, s.n, s.k, j, w.data());
         for (uint32_t r = 0; r < s.m; ++r) {
-          double want = (bias ? bias[j] : 0.0f) + double{accumulate ? start[r * stride + j] : 0.0f}, exact = want, size = 0, tiny = 0, loss = 0;
+          double want = (bias ? bias[j] : 0.0f) + double{accumulate ? start[r * stride + j] : 0.0f}, exact = want, size = 0, tiny = 0,
+                 loss = 0;
           const double beside = std::fabs(bias ? bias[j] : 0.0f) + std::fabs(accumulate ? start[r * stride + j] : 0.0f);
           for (uint32_t i = 0; i < s.k; ++i) {
             const size_t at = size_t{r} * s.k + i;
@@ -264,7 +275,8 @@ TEST_CASE("CUDA products in terms: near the exact sums, a row's bits whatever ro
       REQUIRE(queue.q.failed == 0);
       CHECK(std::memcmp(again, got + from * stride, 9 * stride * sizeof(float)) == 0);
     }
-    std::printf("%s in terms: %.2f of the bound at most, %.1e of the sum of |x * w| from exact ones\n", format_name(f), worst, worst_rounded);
+    std::printf("%s in terms: %.2f of the bound at most, %.1e of the sum of |x * w| from exact ones\n", format_name(f), worst,
+                worst_rounded);
   }
 }
 
@@ -297,7 +309,8 @@ TEST_CASE("CUDA rows of a packed embedding") {
       const EmulatedMatrix matrix(memory, f, n, k, packed.panels, packed.scales, 2);
       const int32_t tokens[] = {0, 74, 33, 17};
       std::vector<float> want(4 * 320, 1.0f);
-      for (uint32_t i = 0; i < 4; ++i) kernel_tier(0)->gather_row(f, packed.panels, packed.scales, n, k, static_cast<uint32_t>(tokens[i]), want.data() + i * 320);
+      for (uint32_t i = 0; i < 4; ++i)
+        kernel_tier(0)->gather_row(f, packed.panels, packed.scales, n, k, static_cast<uint32_t>(tokens[i]), want.data() + i * 320);
       const std::vector<float> start(4 * 320, 1.0f);
       float* got = memory.copy(start.data(), start.size());
       cuda_embed(queue.worker(), matrix.matrix(), memory.copy(tokens, 4), 4, got, 320);
@@ -350,7 +363,8 @@ TEST_CASE("CUDA products of heads") {
 TEST_CASE("CUDA products of experts") {
   std::mt19937 random(9);
   const uint32_t n_experts = 12, n = 48, k = 160;
-  // Pairs of each expert, some without any; more experts than a launch has matrices where rows are few, more rows than it has blocks for where they are many.
+  // Pairs of each expert, some without any; more experts than a launch has matrices where rows are few, more rows than it has blocks for
+  // where they are many.
   const uint32_t kFew[] = {1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1}, kMany[] = {11, 300, 3, 0, 20, 0, 0, 0, 64, 1, 0, 0};
   for (const Format f : kAll)
     for (const uint32_t* counts : {kFew, kMany}) {
@@ -375,7 +389,8 @@ TEST_CASE("CUDA products of experts") {
       const Rows rows(memory, random, f, n_pairs, k);
       const float* bias = memory.copy(random_floats(random, n_experts * n).data(), n_experts * n);
       std::vector<float> want(n_pairs * n);
-      for (uint32_t e = 0; e < n_experts; ++e) oracle(matrix.host, rows, first[e], counts[e], e * n / 16, n / 16, bias, false, want.data() + size_t{first[e]} * n, n);
+      for (uint32_t e = 0; e < n_experts; ++e)
+        oracle(matrix.host, rows, first[e], counts[e], e * n / 16, n / 16, bias, false, want.data() + size_t{first[e]} * n, n);
       float* got = memory.take<float>(want.size());
       cuda_gemm_experts(queue.worker(), matrix.matrix(), n_experts, pairs, rows.x, rows.stride, &rows.q, bias, got, n);
       REQUIRE(queue.q.failed == 0);

@@ -55,7 +55,9 @@ class Twins {
     return two;
   }
   template <class T>
-  Two<T> take(const std::vector<T>& from, bool compared = true) { return take(from.size(), from.data(), compared); }
+  Two<T> take(const std::vector<T>& from, bool compared = true) {
+    return take(from.size(), from.data(), compared);
+  }
   // Rows of m by k for a format's x; kind LINNET_F32: none.
   Two<QuantRows> quant(Format kind, uint32_t group, uint32_t m, uint32_t k) {
     if (kind == LINNET_F32) return {nullptr, nullptr};
@@ -109,7 +111,10 @@ TEST_CASE("CUDA norms give the bits of the CPU", "[cuda][rows]") {
     const auto y = in_place ? x : t.take<float>(m * stride);
     const auto q = t.quant(kind.format, kind.group, m, n);
     const auto norm = [&](bool gpu) {
-      return Norm{which == 0 ? nullptr : gpu ? w.gpu : w.cpu, which == 2 ? (gpu ? b.gpu : b.cpu) : nullptr, which >= 2 ? kNormLayer : kNormRms, 1e-5f};
+      return Norm{which == 0 ? nullptr
+                  : gpu      ? w.gpu
+                             : w.cpu,
+                  which == 2 ? (gpu ? b.gpu : b.cpu) : nullptr, which >= 2 ? kNormLayer : kNormRms, 1e-5f};
     };
     cpu_ops.norm(t.cpu, x.cpu, stride, norm(false), m, n, y.cpu, q.cpu);
     cuda_norm(t.gpu, x.gpu, stride, norm(true), m, n, y.gpu, q.gpu);
@@ -172,15 +177,18 @@ TEST_CASE("CUDA scales, caps, clips and rotates as the CPU", "[cuda][rows]") {
   }
   constexpr uint32_t kDims[] = {16, 24, 64, 80, 128, 192};
   for (uint32_t c = 0; c < 96; ++c) {
-    const uint32_t kind = c % 6, dim = kDims[c / 6 % 6], m = pick(random, 1, 3), n_heads = pick(random, 1, 5), n_pairs = c % 5 == 0 ? 0 : pick(random, 1, dim / 2);
+    const uint32_t kind = c % 6, dim = kDims[c / 6 % 6], m = pick(random, 1, 3), n_heads = pick(random, 1, 5),
+                   n_pairs = c % 5 == 0 ? 0 : pick(random, 1, dim / 2);
     const size_t stride = n_heads * dim + 7;
     Twins t(c);
-    const auto x = t.take(normal(random, m * stride)), w = t.take(normal(random, n_heads * dim)), b = t.take(normal(random, dim)), cos = t.take(normal(random, m * n_pairs)),
-               sin = t.take(normal(random, m * n_pairs));
+    const auto x = t.take(normal(random, m * stride)), w = t.take(normal(random, n_heads * dim)), b = t.take(normal(random, dim)),
+               cos = t.take(normal(random, m * n_pairs)), sin = t.take(normal(random, m * n_pairs));
     const uint32_t interleaved = c / 2 % 2;
     const bool weights = kind && c % 7;
-    cpu_ops.rope(t.cpu, x.cpu, stride, m, n_heads, dim, {weights ? w.cpu : nullptr, b.cpu, kind, 1e-6f}, {cos.cpu, sin.cpu, n_pairs, interleaved, 1});
-    cuda_rope(t.gpu, x.gpu, stride, m, n_heads, dim, {weights ? w.gpu : nullptr, b.gpu, kind, 1e-6f}, {cos.gpu, sin.gpu, n_pairs, interleaved, 1});
+    cpu_ops.rope(t.cpu, x.cpu, stride, m, n_heads, dim, {weights ? w.cpu : nullptr, b.cpu, kind, 1e-6f},
+                 {cos.cpu, sin.cpu, n_pairs, interleaved, 1});
+    cuda_rope(t.gpu, x.gpu, stride, m, n_heads, dim, {weights ? w.gpu : nullptr, b.gpu, kind, 1e-6f},
+              {cos.gpu, sin.gpu, n_pairs, interleaved, 1});
     CAPTURE(c, kind, dim, n_heads, n_pairs, interleaved);
     CHECK(t.same());
   }
@@ -194,7 +202,8 @@ TEST_CASE("CUDA activations give the bits of the CPU", "[cuda][rows]") {
     const bool gated = act == kActSwigluClamped || c % 4, in_place = c & 1, whole = act != kActSwigluClamped;
     const size_t stride = align_up(n, 16);
     Twins t(c);
-    const auto gate = t.take(normal(random, m * stride, c % 9 == 0 ? 60.0f : 3.0f), whole || in_place), up = t.take(normal(random, m * stride, 4), whole);
+    const auto gate = t.take(normal(random, m * stride, c % 9 == 0 ? 60.0f : 3.0f), whole || in_place),
+               up = t.take(normal(random, m * stride, 4), whole);
     const auto y = in_place ? gate : t.take<float>(m * stride);
     const auto q = t.quant(kind.format, kind.group, m, n);
     cpu_ops.act_mul(t.cpu, act, 7, gate.cpu, gated ? up.cpu : nullptr, stride, m, n, y.cpu, q.cpu);
@@ -209,10 +218,12 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
   struct Shape {
     uint32_t n_experts, n_active, n_groups, top_groups, group_best;
   };
-  constexpr Shape kShapes[] = {{8, 2, 0, 0, 0}, {60, 4, 0, 0, 0}, {256, 8, 8, 4, 2}, {16, 1, 0, 0, 0}, {64, 6, 8, 3, 1}, {1024, 22, 64, 40, 3}, {3, 3, 0, 0, 0}, {128, 8, 0, 0, 0}};
+  constexpr Shape kShapes[] = {{8, 2, 0, 0, 0},  {60, 4, 0, 0, 0},      {256, 8, 8, 4, 2}, {16, 1, 0, 0, 0},
+                               {64, 6, 8, 3, 1}, {1024, 22, 64, 40, 3}, {3, 3, 0, 0, 0},   {128, 8, 0, 0, 0}};
   for (uint32_t c = 0; c < 32; ++c) {
     const Shape& s = kShapes[c % 8];
-    const uint32_t m = c % 4 == 0 ? 1 : pick(random, 1, 48), n_pairs = m * s.n_active, k = kLengths[pick(random, 0, 7)], most = c % 3 ? 0 : pick(random, 1, 4);
+    const uint32_t m = c % 4 == 0 ? 1 : pick(random, 1, 48), n_pairs = m * s.n_active, k = kLengths[pick(random, 0, 7)],
+                   most = c % 3 ? 0 : pick(random, 1, 4);
     const size_t stride = align_up(s.n_experts, 16), d_stride = align_up(k, 16);
     Twins t(c);
     std::vector<float> scores = normal(random, m * stride);
@@ -221,9 +232,11 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
     const auto logits = t.take(scores, false);
     const auto correction = t.take(normal(random, s.n_experts, 0.1f));
     const bool corrected = c & 2;
-    const auto router = [&](const float* by) { return Router{s.n_experts, s.n_active, c / 2 % 2, c / 4 % 2, s.n_groups, s.top_groups, s.group_best, 1.5f, corrected ? by : nullptr}; };
-    const auto experts = t.take<uint32_t>(n_pairs), places = t.take<uint32_t>(n_pairs), from = t.take<uint32_t>(n_pairs), first = t.take<uint32_t>(s.n_experts + 2),
-               active = t.take<uint32_t>(s.n_experts), n_active = t.take<uint32_t>(1);
+    const auto router = [&](const float* by) {
+      return Router{s.n_experts, s.n_active, c / 2 % 2, c / 4 % 2, s.n_groups, s.top_groups, s.group_best, 1.5f, corrected ? by : nullptr};
+    };
+    const auto experts = t.take<uint32_t>(n_pairs), places = t.take<uint32_t>(n_pairs), from = t.take<uint32_t>(n_pairs),
+               first = t.take<uint32_t>(s.n_experts + 2), active = t.take<uint32_t>(s.n_experts), n_active = t.take<uint32_t>(1);
     const auto weights = t.take<float>(n_pairs);
     const Pairs cpu = {experts.cpu, weights.cpu, places.cpu, from.cpu, first.cpu, active.cpu, n_active.cpu};
     const Pairs gpu = {experts.gpu, weights.gpu, places.gpu, from.gpu, first.gpu, active.gpu, n_active.gpu};
@@ -258,10 +271,11 @@ TEST_CASE("CUDA chooses, sorts, gathers and adds up experts as the CPU", "[cuda]
     cuda_gather(t.gpu, x.gpu, d_stride, q.gpu, n_pairs, k, s.n_active, gpu, weigh, rows ? y.gpu : nullptr, pair_q.gpu);
     CHECK(t.same());
 
-    const auto out = t.take(normal(random, n_pairs * d_stride)), shared = t.take(normal(random, m * d_stride)), gate = t.take(normal(random, m * 16)),
-               sum = t.take(normal(random, m * d_stride));
+    const auto out = t.take(normal(random, n_pairs * d_stride)), shared = t.take(normal(random, m * d_stride)),
+               gate = t.take(normal(random, m * 16)), sum = t.take(normal(random, m * d_stride));
     const bool gated = c & 4, accumulate = c & 8;
-    cpu_ops.combine(t.cpu, out.cpu, d_stride, m, k, s.n_active, cpu, !weigh, shared.cpu, gated ? gate.cpu : nullptr, 16, accumulate, sum.cpu);
+    cpu_ops.combine(t.cpu, out.cpu, d_stride, m, k, s.n_active, cpu, !weigh, shared.cpu, gated ? gate.cpu : nullptr, 16, accumulate,
+                    sum.cpu);
     cuda_combine(t.gpu, out.gpu, d_stride, m, k, s.n_active, gpu, !weigh, shared.gpu, gated ? gate.gpu : nullptr, 16, accumulate, sum.gpu);
     CHECK(t.same());
   }
@@ -284,11 +298,12 @@ TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
     in.size = sizeof in;
     in.temperature = c % 6 == 0 ? 0.0f : 0.3f + static_cast<float>(c % 4) * 0.5f;
     in.top_k = c % 3 == 0 ? 0 : c % 11 == 0 ? 1024 : c % 13 == 0 ? 2500 : pick(random, 1, 60);
-    if (c % 9 == 3) in.temperature = 4;  // most of the probability lies beyond the candidates that are sorted at once
+    if (c % 9 == 3) in.temperature = 4;                  // most of the probability lies beyond the candidates that are sorted at once
     in.top_p = c % 5 == 1 ? 0.5f : c % 2 ? 0.8f : 0.0f;  // half of equal ones exactly
     in.min_p = c % 3 ? 0.05f : 0.0f;
     in.seed = random();
-    if (c % 4 == 1) in.repeat_penalty = 1.3f, in.presence_penalty = 0.4f, in.frequency_penalty = 0.2f, in.penalty_last_n = c % 8 == 1 ? 1024 : 20;
+    if (c % 4 == 1)
+      in.repeat_penalty = 1.3f, in.presence_penalty = 0.4f, in.frequency_penalty = 0.2f, in.penalty_last_n = c % 8 == 1 ? 1024 : 20;
     linnet_sampling checked;
     linnet_error err{};
     REQUIRE(sampling_check(&in, &checked, &err) == LINNET_OK);
@@ -302,8 +317,18 @@ TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
     std::vector<uint64_t> order(n_vocab);
     std::vector<float> copy(n_vocab);
     for (uint32_t i = 0; i < 2; ++i) {
-      samplers[i] = {checked.temperature, checked.top_p, checked.min_p, checked.repeat_penalty, checked.presence_penalty, checked.frequency_penalty, checked.top_k, checked.penalty_last_n,
-                     checked.seed + i, 3, n_history, 0};
+      samplers[i] = {checked.temperature,
+                     checked.top_p,
+                     checked.min_p,
+                     checked.repeat_penalty,
+                     checked.presence_penalty,
+                     checked.frequency_penalty,
+                     checked.top_k,
+                     checked.penalty_last_n,
+                     checked.seed + i,
+                     3,
+                     n_history,
+                     0};
       hosts[i] = {checked, 3, scalar().t.exp_row, scalar().t.find_above, order.data(), copy.data()};
       hosts[i].params.seed += i;
     }
@@ -355,7 +380,8 @@ TEST_CASE("CUDA cuts a whole vocabulary where the CPU cuts it", "[cuda][sample]"
     float spread, top_p, min_p;
     uint32_t draws;
   };
-  constexpr Cut kCuts[] = {{0.1f, 0.9f, 0, 60}, {0.1f, 0.97f, 0.1f, 60}, {0.1f, 0, 0.3f, 60}, {0.1f, 0, 0, 30}, {0.5f, 0, 0.08f, 6}, {0.5f, 0.9f, 0.08f, 6}, {0.5f, 0.9f, 0, 6}, {0.5f, 0, 0, 6}};
+  constexpr Cut kCuts[] = {{0.1f, 0.9f, 0, 60}, {0.1f, 0.97f, 0.1f, 60}, {0.1f, 0, 0.3f, 60}, {0.1f, 0, 0, 30},
+                           {0.5f, 0, 0.08f, 6}, {0.5f, 0.9f, 0.08f, 6},  {0.5f, 0.9f, 0, 6},  {0.5f, 0, 0, 6}};
   constexpr uint32_t kVocab = 5000;
   Random random(7);
   for (const Cut& cut : kCuts) {
@@ -374,7 +400,18 @@ TEST_CASE("CUDA cuts a whole vocabulary where the CPU cuts it", "[cuda][sample]"
     std::vector<uint64_t> order(kVocab);
     std::vector<float> copy(kVocab);
     Sampler host = {p, 0, scalar().t.exp_row, scalar().t.find_above, order.data(), copy.data()};
-    const CudaSampler sampler = {p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n, p.seed, 0, 0, 0};
+    const CudaSampler sampler = {p.temperature,
+                                 p.top_p,
+                                 p.min_p,
+                                 p.repeat_penalty,
+                                 p.presence_penalty,
+                                 p.frequency_penalty,
+                                 p.top_k,
+                                 p.penalty_last_n,
+                                 p.seed,
+                                 0,
+                                 0,
+                                 0};
     CudaSampleArgs a{};
     a.logits = queue.memory.copy(values.data(), values.size());
     a.stride = a.n_vocab = kVocab;

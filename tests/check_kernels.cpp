@@ -26,7 +26,8 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   if (rng.below(64) == 0) c->m = rng.pick(133, 280), c->n_panels = rng.pick(4, 7);
   const bool front = rng.below(4) == 0;
   const uint32_t x_group = f == LINNET_I8 && rng.below(4) == 0 ? 32 : row.x_group;  // as attention's FP8 keys
-  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0, w_groups = n_w_groups(f, c->k);
+  const size_t kpad = padded_k(f, c->k), n = size_t{c->n_panels} * 16, groups = row.x == LINNET_I8 ? (c->k + x_group - 1) / x_group : 0,
+               w_groups = n_w_groups(f, c->k);
   GemmArgs& a = c->a;
   a.m = c->m;
   a.n_panels = c->n_panels;
@@ -37,7 +38,8 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   uint8_t* w = b.w.take<uint8_t>(n / 16 * panel_bytes(f, c->k), front);
   std::memcpy(w, packed, n / 16 * panel_bytes(f, c->k));
   if ((row.x == LINNET_I8) && rng.below(6) == 0)  // extremes: where a saturating instruction would give itself away
-    for (size_t i = 0; i < n / 16 * panel_bytes(f, c->k); ++i) w[i] = row.bits == 4 ? (rng.below(8) ? 0xFF : 0x0F) : w[i] == 0 ? 0 : rng.below(4) ? 0x80 : 0x7F;
+    for (size_t i = 0; i < n / 16 * panel_bytes(f, c->k); ++i)
+      w[i] = row.bits == 4 ? (rng.below(8) ? 0xFF : 0x0F) : w[i] == 0 ? 0 : rng.below(4) ? 0x80 : 0x7F;
   a.w = w;
   a.w_stride = panel_bytes(f, c->k);
   if (row.scale_bytes) {
@@ -119,8 +121,10 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
     const_cast<int32_t*>(a.x_sum128)[0] = -128 * total;
     for (uint32_t g = 0; g < a.x_groups; ++g) const_cast<float*>(a.x_scale)[g] = 0.01f;
   } else {
-    if (row.x == LINNET_BF16) static_cast<uint16_t*>(const_cast<void*>(a.x))[0] = f32_to_bf16(1e18f);
-    else static_cast<float*>(const_cast<void*>(a.x))[0] = 1e18f;  // outweighs the rest of the row
+    if (row.x == LINNET_BF16)
+      static_cast<uint16_t*>(const_cast<void*>(a.x))[0] = f32_to_bf16(1e18f);
+    else
+      static_cast<float*>(const_cast<void*>(a.x))[0] = 1e18f;  // outweighs the rest of the row
     if (row.run > 1)
       for (uint32_t t = 0; t < a.k; ++t) static_cast<uint8_t*>(const_cast<void*>(a.w))[t / 4 * 64 + t % 4] = 0x3C;  // no NaN
   }
@@ -147,8 +151,10 @@ void check_every_code(const char* tier, const GemmKernel& kernel) {
   const size_t kpad = padded_k(kernel.w, 1);
   std::vector<uint8_t> w(n / 16 * panel_bytes(kernel.w, 1));
   for (uint32_t i = 0; i < n; ++i) {
-    if (row.bits == 16) std::memcpy(w.data() + i * 2, &i, 2);
-    else w[i / 16 * panel_bytes(kernel.w, 1) + i % 16 * 4] = static_cast<uint8_t>(i);
+    if (row.bits == 16)
+      std::memcpy(w.data() + i * 2, &i, 2);
+    else
+      w[i / 16 * panel_bytes(kernel.w, 1) + i % 16 * 4] = static_cast<uint8_t>(i);
   }
   const std::vector<float> scale(n, 1.0f), ones(m, 1.0f);
   std::vector<uint16_t> halves(m * kpad);
@@ -171,10 +177,11 @@ void check_every_code(const char* tier, const GemmKernel& kernel) {
     for (uint32_t r = 0; r < rows; ++r)
       for (uint32_t i = 0; i < n && entry.ok(); ++i) {
         const uint16_t half = static_cast<uint16_t>(i);
-        const float want = kernel.w == LINNET_F16    ? f16_to_f32(half)
-                           : kernel.w == LINNET_BF16 ? bf16_to_f32(half)
+        const float want = kernel.w == LINNET_F16      ? f16_to_f32(half)
+                           : kernel.w == LINNET_BF16   ? bf16_to_f32(half)
                            : kernel.w == LINNET_F8E4M3 ? f8e4m3_to_f32(static_cast<uint8_t>(i))
-                                                       : f8e5m2_to_f32(static_cast<uint8_t>(i)), got = y[size_t{r} * n + i];
+                                                       : f8e5m2_to_f32(static_cast<uint8_t>(i)),
+                    got = y[size_t{r} * n + i];
         entry.expect(std::isnan(want) ? std::isnan(got) : got == want, "code 0x%x is %.9g, not %.9g, row %u of %u", i, got, want, r, rows);
       }
   }
@@ -477,8 +484,10 @@ void check_pv_float(const char* tier, const T& t, const T& ref, Rng& rng) {
     for (size_t j = 0; j < page * n_pages / bytes; ++j) {
       const float x = rng.unit();
       const uint16_t h = f == LINNET_F16 ? f32_to_f16(x) : f32_to_bf16(x);
-      if (bytes == 4) std::memcpy(v + j * 4, &x, 4);
-      else std::memcpy(v + j * 2, &h, 2);
+      if (bytes == 4)
+        std::memcpy(v + j * 4, &x, 4);
+      else
+        std::memcpy(v + j * 2, &h, 2);
     }
     const void* pages[16];
     for (uint32_t j = 0; j < n_pages; ++j) pages[j] = v + (n_pages - 1 - j) * page;
@@ -496,7 +505,7 @@ void check_byte_table(const char* tier, const T& t, const T& ref, Rng& rng) {
   alignas(64) int8_t table[128];
   for (uint32_t i = 0; i < 8; ++i) {
     for (int8_t& v : table) v = static_cast<int8_t>(rng.below(128));
-    std::memset(table, 0, i % 2 * i * 16);  // as FP8's begin
+    std::memset(table, 0, i % 2 * i * 16);                        // as FP8's begin
     const size_t n = i < 2 ? 256 : rng.pick(1, 20) * size_t{64};  // every code first
     uint8_t* codes = b.a.take<uint8_t>(n, i % 2 != 0);
     for (size_t j = 0; j < n; ++j) codes[j] = static_cast<uint8_t>(i < 2 ? j : rng.below(256));
@@ -516,14 +525,16 @@ void check_turn(const char* tier, const T& t, const T& ref, Rng& rng) {
   for (uint32_t i = 0; i < g_cases; ++i) {
     const uint32_t bytes = 1u << i % 3, n = rng.pick(1, 9);
     const size_t size = n * size_t{256} * bytes;
-    uint8_t *k = b.a.take<uint8_t>(size, i % 2), *v1 = b.c.take<uint8_t>(size), *v2 = b.d.take<uint8_t>(size, i % 2), *back = b.s.take<uint8_t>(size);
+    uint8_t *k = b.a.take<uint8_t>(size, i % 2), *v1 = b.c.take<uint8_t>(size), *v2 = b.d.take<uint8_t>(size, i % 2),
+            *back = b.s.take<uint8_t>(size);
     for (size_t j = 0; j < size; ++j) k[j] = static_cast<uint8_t>(rng.next());
     ref.turn_panels(bytes, k, n, v1);
     t.turn_panels(bytes, k, n, v2);
     entry.same(v1, v2, size, "%u bytes, %u panels", bytes, n);
     t.turn_panels(bytes, v2, n, back);  // turned twice is as before
     entry.same(k, back, size, "%u bytes, %u panels, and back", bytes, n);
-    const uint32_t d = rng.below(16), token = rng.below(16), from = bytes == 1 ? d / 4 * 64 + token * 4 + d % 4 : d * 16 + token, to = bytes == 1 ? token / 4 * 64 + d * 4 + token % 4 : token * 16 + d;
+    const uint32_t d = rng.below(16), token = rng.below(16), from = bytes == 1 ? d / 4 * 64 + token * 4 + d % 4 : d * 16 + token,
+                   to = bytes == 1 ? token / 4 * 64 + d * 4 + token % 4 : token * 16 + d;
     entry.same(k + from * bytes, v2 + to * bytes, bytes, "%u bytes, channel %u of token %u", bytes, d, token);
   }
 }
@@ -543,7 +554,8 @@ void check_bench_loops(const char* tier, const T& t, Rng& rng) {
     }
   }
   for (uint32_t i = 0; i < t.n_gemm; ++i)
-    entry.expect(t.gemm[i].peak(20) == 2 * t.gemm[i].peak(10) && t.gemm[i].peak(1) > 0, "operations of %s do not grow with rounds", format_name(t.gemm[i].w));
+    entry.expect(t.gemm[i].peak(20) == 2 * t.gemm[i].peak(10) && t.gemm[i].peak(1) > 0, "operations of %s do not grow with rounds",
+                 format_name(t.gemm[i].w));
 }
 
 void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
@@ -562,29 +574,37 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
     });
   if (t.layernorm_row)
     for (const bool bias : {false, true})
-      check_map(name, bias ? "layernorm_row, bias" : "layernorm_row", t, s, rng, [bias](const T& k, float* x, const float* w, uint32_t n, float f, float, float* y) {
-        float* b = buffers().bias.take<float>(n);
-        for (uint32_t j = 0; j < n; ++j) b[j] = w[n - 1 - j];
-        k.layernorm_row(x, w, bias ? b : nullptr, n, std::fabs(f) * 1e-5f, y);
-      });
+      check_map(name, bias ? "layernorm_row, bias" : "layernorm_row", t, s, rng,
+                [bias](const T& k, float* x, const float* w, uint32_t n, float f, float, float* y) {
+                  float* b = buffers().bias.take<float>(n);
+                  for (uint32_t j = 0; j < n; ++j) b[j] = w[n - 1 - j];
+                  k.layernorm_row(x, w, bias ? b : nullptr, n, std::fabs(f) * 1e-5f, y);
+                });
   if (t.gelu_mul_row)
-    check_map(name, "gelu_mul_row", t, s, rng,
-              [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.gelu_mul_row(x, w, n, y); }, true);
+    check_map(
+        name, "gelu_mul_row", t, s, rng,
+        [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.gelu_mul_row(x, w, n, y); }, true);
   if (t.gelu_erf_mul_row)
-    check_map(name, "gelu_erf_mul_row", t, s, rng,
-              [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.gelu_erf_mul_row(x, w, n, y); }, true);
+    check_map(
+        name, "gelu_erf_mul_row", t, s, rng,
+        [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.gelu_erf_mul_row(x, w, n, y); }, true);
   for (const auto act : {&T::silu_mul_row, &T::gelu_mul_row, &T::gelu_erf_mul_row, &T::relu_mul_row, &T::sigmoid_mul_row})
-    if (t.*act) check_map(name, "activations without a factor", t, s, rng, [act](const T& k, float* x, const float*, uint32_t n, float, float, float* y) { (k.*act)(x, nullptr, n, y); });
+    if (t.*act)
+      check_map(name, "activations without a factor", t, s, rng,
+                [act](const T& k, float* x, const float*, uint32_t n, float, float, float* y) { (k.*act)(x, nullptr, n, y); });
   if (t.sigmoid_mul_row)
-    check_map(name, "sigmoid_mul_row", t, s, rng,
-              [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.sigmoid_mul_row(x, w, n, y); }, true);
+    check_map(
+        name, "sigmoid_mul_row", t, s, rng,
+        [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.sigmoid_mul_row(x, w, n, y); }, true);
   if (t.relu_mul_row)
-    check_map(name, "relu_mul_row", t, s, rng,
-              [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.relu_mul_row(x, w, n, y); }, true);
+    check_map(
+        name, "relu_mul_row", t, s, rng,
+        [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.relu_mul_row(x, w, n, y); }, true);
   if (t.find_above) check_find(name, t, s, rng);
   if (t.silu_mul_row)
-    check_map(name, "silu_mul_row", t, s, rng,
-              [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.silu_mul_row(x, w, n, y); }, true);
+    check_map(
+        name, "silu_mul_row", t, s, rng,
+        [](const T& k, float* x, const float* w, uint32_t n, float, float, float* y) { k.silu_mul_row(x, w, n, y); }, true);
   if (t.add_row)
     check_map(name, "add_row", t, s, rng,
               [](const T& k, float* x, const float* w, uint32_t n, float, float, float*) { k.add_row(x, w, n); });
@@ -610,8 +630,8 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
 // ---- the registry -------------------------------------------------------------------------------------------------------------------
 
 #if defined(__x86_64__)
-// Linux refuses AMX's tiles to a process whose signals have a stack too small for them: another tier takes their place, and amx by name says so. In a
-// process of its own, since what is granted stays, and before this one asks.
+// Linux refuses AMX's tiles to a process whose signals have a stack too small for them: another tier takes their place, and amx by name
+// says so. In a process of its own, since what is granted stays, and before this one asks.
 void check_refused_tiles() {
   bool amx = false;
   for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) amx |= t->isa == LINNET_ISA_AMX && !(t->required & ~cpu_bits());
@@ -625,13 +645,16 @@ void check_refused_tiles() {
     Kernels k;
     Error err{};
     if (sigaltstack(&small, nullptr)) _exit(3);
-    if (kernels_resolve(LINNET_ISA_AMX, 0, &k, &err) != LINNET_UNSUPPORTED || !std::strstr(err.text, "'amx': the operating system refuses")) _exit(1);
+    if (kernels_resolve(LINNET_ISA_AMX, 0, &k, &err) != LINNET_UNSUPPORTED || !std::strstr(err.text, "'amx': the operating system refuses"))
+      _exit(1);
     _exit(kernels_resolve(LINNET_ISA_AUTO, 0, &k, &err) == LINNET_OK && k.t.isa != LINNET_ISA_AMX ? 0 : 2);
   }
   int state = 0;
   const bool ended = child > 0 && waitpid(child, &state, 0) == child;
-  if (ended && WIFEXITED(state) && WEXITSTATUS(state) == 3) std::printf("skipped: refused tiles: this Linux has no small stacks for signals\n");
-  else entry.expect(ended && state == 0, "state %d of the process that is refused them", state);
+  if (ended && WIFEXITED(state) && WEXITSTATUS(state) == 3)
+    std::printf("skipped: refused tiles: this Linux has no small stacks for signals\n");
+  else
+    entry.expect(ended && state == 0, "state %d of the process that is refused them", state);
 }
 #endif
 
@@ -653,9 +676,10 @@ void check_registry() {
       for (uint32_t f = LINNET_F32; f <= kMaxFormat; ++f)
         entry.expect(k.gemm[f].run != nullptr && k.gemm[f].w == f, "%s has no gemm for format %u", isa_name(t->isa), f);
       const KernelTable& r = k.t;
-      entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row && r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.sigmoid_mul_row && r.find_above && r.add_row && r.rope_row &&
-                       r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.turn_panels && r.merge_row && r.scale_row && r.exp_row && r.gather_row &&
-                       r.read_all,
+      entry.expect(r.quantize_row && r.bf16_row && r.amax_bits && r.codes && r.rmsnorm_row && r.layernorm_row && r.silu_mul_row &&
+                       r.gelu_mul_row && r.gelu_erf_mul_row && r.relu_mul_row && r.sigmoid_mul_row && r.find_above && r.add_row &&
+                       r.rope_row && r.softmax_block && r.planes && r.attn_pv && r.attn_pv_float && r.byte_table && r.turn_panels &&
+                       r.merge_row && r.scale_row && r.exp_row && r.gather_row && r.read_all,
                    "%s has a hole", isa_name(t->isa));
     }
     entry.expect(kernels_resolve(t->isa, 1u << (t->isa == 1 ? 2 : 1), &k, &err) == LINNET_UNSUPPORTED && std::strstr(err.text, "isa_mask"),
@@ -696,9 +720,12 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
     for (size_t t = k; t < kpad; ++t)
       for (size_t j = 0; j < 16; ++j) {
         uint8_t* w = p + panel * panel_bytes(f, k);
-        if (row.bits == 8) w[t / 4 * 64 + j * 4 + t % 4] = 0;
-        else if (uint8_t& b = w[t / 8 * 64 + j * 4 + t % 4]; t & 4) b = static_cast<uint8_t>((b & 0x0F) | 0x80);
-        else b = static_cast<uint8_t>((b & 0xF0) | 0x08);
+        if (row.bits == 8)
+          w[t / 4 * 64 + j * 4 + t % 4] = 0;
+        else if (uint8_t& b = w[t / 8 * 64 + j * 4 + t % 4]; t & 4)
+          b = static_cast<uint8_t>((b & 0x0F) | 0x80);
+        else
+          b = static_cast<uint8_t>((b & 0xF0) | 0x08);
       }
   if (!(row.x == LINNET_I8) && rng.below(8))  // FP8: one matrix in eight has NaN and infinities, which would drown the rest
     for (size_t i = 0; i < np * kpad; ++i)
@@ -789,7 +816,9 @@ int main(int argc, char** argv) {
     else if (const char* v7 = value("--require"))
       require = v7;
     else {
-      std::fprintf(stderr, "usage: check_kernels [--seed N] [--isa TIER] [--cases N] [--require TIER] | --bench [--isa TIER] [--weights FORMAT] [--threads N] [--reps N]\n");
+      std::fprintf(stderr,
+                   "usage: check_kernels [--seed N] [--isa TIER] [--cases N] [--require TIER] | --bench [--isa TIER] [--weights FORMAT] "
+                   "[--threads N] [--reps N]\n");
       return 2;
     }
   }

@@ -35,7 +35,8 @@ void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng) 
           if ((row.x == LINNET_I8)) {
             // unpack_row rounds code * scale; take the code itself.
             const uint8_t* scales = scales_at(c.a, kernel.w, j, t);
-            const double ws = static_cast<double>(row.scale_bytes == 4 ? reinterpret_cast<const float*>(scales)[j % 16] : f16_to_f32(reinterpret_cast<const uint16_t*>(scales)[j % 16]));
+            const double ws = static_cast<double>(row.scale_bytes == 4 ? reinterpret_cast<const float*>(scales)[j % 16]
+                                                                       : f16_to_f32(reinterpret_cast<const uint16_t*>(scales)[j % 16]));
             wv = code_at(c.a, kernel.w, j, t) * ws;
             xv = static_cast<double>(reinterpret_cast<const int8_t*>(x)[t]) *
                  static_cast<double>(c.a.x_scale[r * size_t{c.a.x_groups} + t / c.a.x_group]);
@@ -52,8 +53,8 @@ void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng) 
         const double want = sum + bias + (c.accumulate ? start : 0.0);
         const double bound = (size * (c.k + 4) + std::fabs(bias) + 64.0) * 0x1p-23 + 1e-35 * c.k;
         const double got = static_cast<double>(y[r * c.a.y_stride + j]);
-        entry.expect(std::isnan(want) ? std::isnan(got) : std::fabs(got - want) <= bound || std::isinf(size) || size > 1e37, "m %u panels %u k %u row %u output %zu: %.9g, not %.9g", c.m,
-                     c.n_panels, c.k, r, j, got, want);
+        entry.expect(std::isnan(want) ? std::isnan(got) : std::fabs(got - want) <= bound || std::isinf(size) || size > 1e37,
+                     "m %u panels %u k %u row %u output %zu: %.9g, not %.9g", c.m, c.n_panels, c.k, r, j, got, want);
       }
     }
   }
@@ -110,16 +111,16 @@ void reference_rows(const KernelTable& s, Rng& rng) {
       fill_floats(x, 35, rng);
       if (i % 2) spoil(x, 35, rng);
       s.bf16_row(x, 35, y);
-      for (uint32_t t = 0; t < 64; ++t)
-        entry.expect(y[t / 4 * 4 + kOrder[t % 4]] == (t < 35 ? f32_to_bf16(x[t]) : 0), "[%u]", t);
+      for (uint32_t t = 0; t < 64; ++t) entry.expect(y[t / 4 * 4 + kOrder[t % 4]] == (t < 35 ? f32_to_bf16(x[t]) : 0), "[%u]", t);
     }
   }
   Buffers& b = buffers();
   Entry norm("scalar", "rmsnorm_row", "against doubles"), silu("scalar", "silu_mul_row", "against doubles"),
       rope("scalar", "rope_row", "against doubles"), quant("scalar", "quantize_row", "against doubles"),
-      rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"), gelu_erf("scalar", "gelu_erf_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
-      sigmoid("scalar", "sigmoid_mul_row", "against doubles"),
-      layer("scalar", "layernorm_row", "against doubles"), find("scalar", "find_above", "by its definition");
+      rest("scalar", "add, merge, scale", "against doubles"), gelu("scalar", "gelu_mul_row", "against doubles"),
+      gelu_erf("scalar", "gelu_erf_mul_row", "against doubles"), relu("scalar", "relu_mul_row", "by its definition"),
+      sigmoid("scalar", "sigmoid_mul_row", "against doubles"), layer("scalar", "layernorm_row", "against doubles"),
+      find("scalar", "find_above", "by its definition");
   const auto near = [](float got, double want, double size) { return std::fabs(static_cast<double>(got) - want) <= size * 1e-6 + 1e-37; };
   for (uint32_t i = 0; i < 2 * g_cases; ++i) {
     const uint32_t n = random_size(rng);
@@ -143,20 +144,26 @@ void reference_rows(const KernelTable& s, Rng& rng) {
     s.sigmoid_mul_row(x, w, n, y);
     for (uint32_t j = 0; j < n; ++j) {
       const double want = static_cast<double>(w[j]) / (1 + std::exp(-static_cast<double>(x[j])));
-      sigmoid.expect(near(y[j], want, std::fabs(want)), "sigmoid(%.9g): %.9g, not %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]), want);
+      sigmoid.expect(near(y[j], want, std::fabs(want)), "sigmoid(%.9g): %.9g, not %.9g", static_cast<double>(x[j]),
+                     static_cast<double>(y[j]), want);
     }
     s.gelu_mul_row(x, w, n, y);
     for (uint32_t j = 0; j < n; ++j) {
-      const double v = static_cast<double>(x[j]), want = 0.5 * v * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (v + 0.044715 * v * v * v))) * static_cast<double>(w[j]);
-      gelu.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(want) * 3e-5 + 1e-7, "gelu(%.9g): %.9g, not %.9g", v, static_cast<double>(y[j]), want);
+      const double v = static_cast<double>(x[j]),
+                   want = 0.5 * v * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (v + 0.044715 * v * v * v))) *
+                          static_cast<double>(w[j]);
+      gelu.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(want) * 3e-5 + 1e-7, "gelu(%.9g): %.9g, not %.9g", v,
+                  static_cast<double>(y[j]), want);
     }
     s.gelu_erf_mul_row(x, nullptr, n, y);
     for (uint32_t j = 0; j < n; ++j) {
       const double v = static_cast<double>(x[j]), want = 0.5 * v * std::erfc(-v * 0.70710678118654752440);
-      gelu_erf.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(v) * 2.5e-7, "gelu(%.9g): %.9g, not %.9g", v, static_cast<double>(y[j]), want);
+      gelu_erf.expect(std::fabs(static_cast<double>(y[j]) - want) <= std::fabs(v) * 2.5e-7, "gelu(%.9g): %.9g, not %.9g", v,
+                      static_cast<double>(y[j]), want);
     }
     s.relu_mul_row(x, w, n, y);
-    for (uint32_t j = 0; j < n; ++j) relu.expect(y[j] == (x[j] > 0 ? x[j] : 0.0f) * w[j], "relu(%.9g): %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]));
+    for (uint32_t j = 0; j < n; ++j)
+      relu.expect(y[j] == (x[j] > 0 ? x[j] : 0.0f) * w[j], "relu(%.9g): %.9g", static_cast<double>(x[j]), static_cast<double>(y[j]));
     float* bias = b.d.take<float>(n);
     for (uint32_t j = 0; j < n; ++j) bias[j] = rng.unit();
     s.layernorm_row(x, w, i % 3 ? bias : nullptr, n, 1e-5f, y);
@@ -164,8 +171,10 @@ void reference_rows(const KernelTable& s, Rng& rng) {
     for (uint32_t j = 0; j < n; ++j) mean += static_cast<double>(x[j]) / n;
     for (uint32_t j = 0; j < n; ++j) var += (static_cast<double>(x[j]) - mean) * (static_cast<double>(x[j]) - mean) / n;
     for (uint32_t j = 0; j < n; ++j) {
-      const double want = (static_cast<double>(x[j]) - mean) / std::sqrt(var + static_cast<double>(1e-5f)) * static_cast<double>(w[j]) + (i % 3 ? static_cast<double>(bias[j]) : 0.0);
-      layer.expect(std::fabs(static_cast<double>(y[j]) - want) <= 1e-5 + 4e-6 / std::sqrt(var + 1e-5), "n %u [%u]: %.9g, not %.9g", n, j, static_cast<double>(y[j]), want);
+      const double want = (static_cast<double>(x[j]) - mean) / std::sqrt(var + static_cast<double>(1e-5f)) * static_cast<double>(w[j]) +
+                          (i % 3 ? static_cast<double>(bias[j]) : 0.0);
+      layer.expect(std::fabs(static_cast<double>(y[j]) - want) <= 1e-5 + 4e-6 / std::sqrt(var + 1e-5), "n %u [%u]: %.9g, not %.9g", n, j,
+                   static_cast<double>(y[j]), want);
     }
     const uint32_t from = rng.below(n + 1), found = s.find_above(x, n, from, w[0]);
     bool right = found == n || (found >= from && x[found] > w[0]);
@@ -220,7 +229,8 @@ void reference_attention(const KernelTable& s, Rng& rng) {
     float *p = b.a.take<float>(n_pad), *in = b.b.take<float>(n_pad), m, l;
     const double cap = i % 4 < 2 ? 0 : 5, slope = i % 3 ? 0 : 0.375, origin = i % 5 ? n : 2 * n;
     for (uint32_t j = 0; j < n_pad; ++j) in[j] = p[j] = rng.unit() * 30;
-    s.softmax_block(p, from, n, n_pad, 0.25f, static_cast<float>(slope), static_cast<float>(origin), static_cast<float>(cap), &m, &l, nullptr);
+    s.softmax_block(p, from, n, n_pad, 0.25f, static_cast<float>(slope), static_cast<float>(origin), static_cast<float>(cap), &m, &l,
+                    nullptr);
     double max = -1e30, sum = 0;
     const auto score = [&](uint32_t j) {
       const double x = static_cast<double>(in[j] * 0.25f) + slope * (j - origin);
@@ -230,11 +240,12 @@ void reference_attention(const KernelTable& s, Rng& rng) {
     for (uint32_t j = from; j < n; ++j) {
       const double e = std::exp(score(j) - max);
       sum += e;
-      soft.expect(std::fabs(static_cast<double>(p[j]) - e) < 4e-6, "%u to %u [%u]: %.9g, not %.9g", from, n, j, static_cast<double>(p[j]), e);
+      soft.expect(std::fabs(static_cast<double>(p[j]) - e) < 4e-6, "%u to %u [%u]: %.9g, not %.9g", from, n, j, static_cast<double>(p[j]),
+                  e);
     }
     for (uint32_t j = 0; j < n_pad; ++j) soft.expect((j >= from && j < n) || p[j] == 0.0f, "%u to %u pad [%u]", from, n, j);
-    soft.expect(std::fabs(static_cast<double>(m) - max) < 4e-6 && std::fabs(static_cast<double>(l) / sum - 1) < 1e-5, "%u to %u: m %.9g l %.9g", from, n,
-                static_cast<double>(m), static_cast<double>(l));
+    soft.expect(std::fabs(static_cast<double>(m) - max) < 4e-6 && std::fabs(static_cast<double>(l) / sum - 1) < 1e-5,
+                "%u to %u: m %.9g l %.9g", from, n, static_cast<double>(m), static_cast<double>(l));
 
     float* v = b.d.take<float>(n_pad);
     for (uint32_t j = 0; j < n_pad; ++j) v[j] = std::fabs(rng.unit()) * 0.1f;
@@ -288,8 +299,8 @@ void reference_attention(const KernelTable& s, Rng& rng) {
       for (uint32_t d = 0; d < 16; ++d) {
         double want = 0;
         for (uint32_t t = 0; t < pages * 16; ++t) want += static_cast<double>(e[r * 256 + t]) * value[t * 16 + d];
-        pv_float.expect(std::fabs(want - static_cast<double>(out[r * 16 + d])) < 1e-5, "%s row %u channel %u: %.9g, not %.9g", linnet_format_name(format), r, d,
-                        static_cast<double>(out[r * 16 + d]), want);
+        pv_float.expect(std::fabs(want - static_cast<double>(out[r * 16 + d])) < 1e-5, "%s row %u channel %u: %.9g, not %.9g",
+                        linnet_format_name(format), r, d, static_cast<double>(out[r * 16 + d]), want);
       }
   }
 }
@@ -314,8 +325,9 @@ void reference_pack(Rng& rng) {
         for (uint32_t t = j / group * group; r < rows && t < k && t < (j / group + 1) * group; ++t)
           amax = std::fmax(amax, static_cast<double>(std::fabs(x[r * stride + t])));
         const double want = r < rows ? static_cast<double>(x[r * stride + j]) : 0.0;
-        const double bound = info.bits == 4          ? amax * (info.scale_bytes == 3 ? 0.42 : 0.225)  // where a scale of amax / 9 cuts a value off at code 7
-                             : (info.x == LINNET_I8)          ? amax / 253 + 1e-7
+        const double bound = info.bits == 4
+                                 ? amax * (info.scale_bytes == 3 ? 0.42 : 0.225)  // where a scale of amax / 9 cuts a value off at code 7
+                             : (info.x == LINNET_I8) ? amax / 253 + 1e-7
                              : f == LINNET_F8E4M3    ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
                              : f == LINNET_F8E5M2    ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
                              : f == LINNET_F32       ? 0
@@ -333,7 +345,8 @@ void reference_pack(Rng& rng) {
           const double v = static_cast<double>(x[r * stride + j]);
           lo = std::fmin(lo, v), hi = std::fmax(hi, v), error += (static_cast<double>(y[j]) - v) * (static_cast<double>(y[j]) - v);
         }
-        entry.expect(error <= (end - from) * std::pow(0.52 * (hi - lo) / 15, 2) + 1e-12, "%s k %u row %u group at %u", format_name(f), k, r, from);
+        entry.expect(error <= (end - from) * std::pow(0.52 * (hi - lo) / 15, 2) + 1e-12, "%s k %u row %u group at %u", format_name(f), k, r,
+                     from);
       }
     }
     spoil(x + (rows - 1) * size_t{stride}, k, rng);
@@ -345,17 +358,21 @@ void reference_pack(Rng& rng) {
     for (const bool e4m3 : {true, false}) {
       const auto value = [&](uint32_t u) { return e4m3 ? f8e4m3_to_f32(static_cast<uint8_t>(u)) : f8e5m2_to_f32(static_cast<uint8_t>(u)); };
       const auto back = [&](float v) { return e4m3 ? f32_to_f8e4m3(v) : f32_to_f8e5m2(v); };
-      const uint32_t magnitude = c & 0x7F, mantissa = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15, e = magnitude >> mantissa, m = magnitude & ((1u << mantissa) - 1);
+      const uint32_t magnitude = c & 0x7F, mantissa = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15, e = magnitude >> mantissa,
+                     m = magnitude & ((1u << mantissa) - 1);
       const double want = std::ldexp(m + (e ? 1u << mantissa : 0u), static_cast<int>(e ? e : 1) - static_cast<int>(bias + mantissa));
       const uint32_t largest = e4m3 ? 0x7E : 0x7B;
       if (magnitude <= largest) {
         entry.expect(static_cast<double>(value(c)) == (c & 0x80 ? -want : want) && back(value(c)) == code, "FP8 code %u e4m3 %d", c, e4m3);
         if (magnitude < largest) {
           const float middle = (value(c) + value(c + 1)) / 2;
-          const uint8_t even = static_cast<uint8_t>(c + (c & 1)), lower = back(std::nextafterf(middle, value(c))), upper = back(std::nextafterf(middle, value(c + 1)));
+          const uint8_t even = static_cast<uint8_t>(c + (c & 1)), lower = back(std::nextafterf(middle, value(c))),
+                        upper = back(std::nextafterf(middle, value(c + 1)));
           entry.expect(back(middle) == even && lower == code && upper == code + 1, "FP8 rounding at code %u e4m3 %d", c, e4m3);
         }
-        entry.expect(back(c & 0x80 ? -1e30f : 1e30f) == ((c & 0x80) | largest) && back(c & 0x80 ? -INFINITY : INFINITY) == ((c & 0x80) | largest), "FP8 saturation");
+        entry.expect(
+            back(c & 0x80 ? -1e30f : 1e30f) == ((c & 0x80) | largest) && back(c & 0x80 ? -INFINITY : INFINITY) == ((c & 0x80) | largest),
+            "FP8 saturation");
       } else if (!e4m3 && magnitude == 0x7C) {
         entry.expect(std::isinf(value(c)) && std::signbit(value(c)) == (c >= 0x80), "FP8 infinity");
       } else {
@@ -380,7 +397,8 @@ void reference_pack(Rng& rng) {
   for (uint32_t r = 0; r < 2; ++r) {
     unpack_row(panel, panel_scales, LINNET_I4G32, 16, 256, r, y);
     for (uint32_t i = 0; i < 256; ++i)
-      entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r * 8 + i / 32]), "exact 4-bit codes, row %u [%u]", r, i);
+      entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r * 8 + i / 32]), "exact 4-bit codes, row %u [%u]", r,
+                   i);
   }
   // Zero points, groups of 128 of which two share a scale: to both formats that hold them.
   uint8_t zeros[2];
@@ -393,10 +411,12 @@ void reference_pack(Rng& rng) {
     for (uint32_t r = 0; r < 2; ++r) {
       unpack_row(panel, wide_scales, f, 16, 256, r, y);
       for (uint32_t i = 0; i < 256; ++i)
-        entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r]), "%s: codes with zero points, row %u [%u]", format_name(f), r, i);
+        entry.expect(y[i] == static_cast<float>(codes[r * 256 + i]) * f16_to_f32(scales[r]), "%s: codes with zero points, row %u [%u]",
+                     format_name(f), r, i);
     }
   }
-  entry.expect(!pack_exact(LINNET_I4G128, 128, 4, true) && !pack_exact(LINNET_I4G64, 96, 4, false) && !pack_exact(LINNET_I8, 128, 4, false) && !pack_exact(LINNET_I4G32, 32, 8, false),
+  entry.expect(!pack_exact(LINNET_I4G128, 128, 4, true) && !pack_exact(LINNET_I4G64, 96, 4, false) &&
+                   !pack_exact(LINNET_I8, 128, 4, false) && !pack_exact(LINNET_I4G32, 32, 8, false),
                "what does not fit is not exact");
 }
 

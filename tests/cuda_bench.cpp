@@ -46,14 +46,18 @@ struct Gpu {
     linnet_error err{};
     if (!wrong.empty()) return false;
     if (cuda_image_for(q.arch, version, &image, &err) != LINNET_OK) return wrong = err.text, false;
-    if (!ok(d->context_retain(&context, device), "context") || !ok(d->context_push(context), "context") || !ok(d->module_load(&module, image->data), "kernels")) return false;
+    if (!ok(d->context_retain(&context, device), "context") || !ok(d->context_push(context), "context") ||
+        !ok(d->module_load(&module, image->data), "kernels"))
+      return false;
     for (uint32_t i = 0; i < kCudaKernels; ++i) {
       int own = 0;
-      if (!ok(d->module_function(&q.kernels[i], module, kCudaKernelNames[i]), kCudaKernelNames[i]) || !ok(d->function_get(&own, kCuFuncShared, q.kernels[i]), kCudaKernelNames[i]) ||
+      if (!ok(d->module_function(&q.kernels[i], module, kCudaKernelNames[i]), kCudaKernelNames[i]) ||
+          !ok(d->function_get(&own, kCuFuncShared, q.kernels[i]), kCudaKernelNames[i]) ||
           !ok(d->function_set(q.kernels[i], kCuFuncDynamicShared, static_cast<int>(q.shared_bytes) - own), kCudaKernelNames[i]))
         return false;
     }
-    return ok(d->stream_create(&q.stream, kCuStreamNonBlocking), "stream") && ok(d->event_create(&start, kCuEventDefault), "event") && ok(d->event_create(&end, kCuEventDefault), "event");
+    return ok(d->stream_create(&q.stream, kCuStreamNonBlocking), "stream") && ok(d->event_create(&start, kCuEventDefault), "event") &&
+           ok(d->event_create(&end, kCuEventDefault), "event");
   }
   ~Gpu() {
     if (!context) return;
@@ -82,7 +86,8 @@ struct Gpu {
   template <class T>
   T* copy(const T* from, size_t n) {
     T* to = take<T>(n, 0);
-    if (to) ok(d->copy_to_device(reinterpret_cast<uintptr_t>(to), from, n * sizeof(T), q.stream), "copy"), ok(d->stream_wait(q.stream), "copy");
+    if (to)
+      ok(d->copy_to_device(reinterpret_cast<uintptr_t>(to), from, n * sizeof(T), q.stream), "copy"), ok(d->stream_wait(q.stream), "copy");
     return to;
   }
   // Codes as a model's: zeros would draw less power.
@@ -94,7 +99,8 @@ struct Gpu {
       return v;
     }();
     uint8_t* to = take(n, 0);
-    for (size_t at = 0; to && at < n && wrong.empty(); at += some.size()) ok(d->copy_to_device(reinterpret_cast<uintptr_t>(to + at), some.data(), std::min(some.size(), n - at), q.stream), "copy");
+    for (size_t at = 0; to && at < n && wrong.empty(); at += some.size())
+      ok(d->copy_to_device(reinterpret_cast<uintptr_t>(to + at), some.data(), std::min(some.size(), n - at), q.stream), "copy");
     ok(d->stream_wait(q.stream), "copy");
     return to;
   }
@@ -104,7 +110,8 @@ struct Gpu {
     w.device = &q;
     return w;
   }
-  // Milliseconds, the best of five after one that warms up; as a graph, which is how a decode pass goes: the host is too slow for small kernels of a large GPU.
+  // Milliseconds, the best of five after one that warms up; as a graph, which is how a decode pass goes: the host is too slow for small
+  // kernels of a large GPU.
   double best(const std::function<void()>& launches) {
     CuGraph graph = nullptr;
     CuGraphExec exec = nullptr;
@@ -116,7 +123,8 @@ struct Gpu {
     double least = 0;
     for (int rep = 0; rep < 6 && wrong.empty(); ++rep) {
       float ms = 0;
-      if (ok(d->event_record(start, q.stream), "event") && ok(d->graph_launch(exec, q.stream), "launch") && ok(d->event_record(end, q.stream), "event") && ok(d->event_wait(end), "waiting"))
+      if (ok(d->event_record(start, q.stream), "event") && ok(d->graph_launch(exec, q.stream), "launch") &&
+          ok(d->event_record(end, q.stream), "event") && ok(d->event_wait(end), "waiting"))
         ok(d->event_ms(&ms, start, end), "time");
       if (rep > 0 && (least <= 0 || ms < least)) least = ms;
     }
@@ -128,7 +136,8 @@ struct Gpu {
 // Bytes and milliseconds of products of m rows with several copies of a matrix, so that each comes from memory.
 bool product(Gpu& gpu, Format format, CudaBench::Shape s, uint32_t m, uint64_t least, double* bytes, double* ms) {
   const FormatRow& f = format_row(format);
-  const uint64_t n_panels = padded_n(s.n) / kPanel, panel = panel_bytes(format, s.k), scale = n_w_groups(format, s.k) * kPanel * f.scale_bytes, of_one = n_panels * (panel + scale);
+  const uint64_t n_panels = padded_n(s.n) / kPanel, panel = panel_bytes(format, s.k),
+                 scale = n_w_groups(format, s.k) * kPanel * f.scale_bytes, of_one = n_panels * (panel + scale);
   const size_t held = gpu.blocks.size();
   std::vector<CudaMatrix> copies(static_cast<size_t>(std::max<uint64_t>(1, (least + of_one - 1) / of_one)));
   for (CudaMatrix& c : copies) {
@@ -157,7 +166,8 @@ bool product(Gpu& gpu, Format format, CudaBench::Shape s, uint32_t m, uint64_t l
       w.panels = &c;
       cuda_gemm(gpu.worker(), w, nullptr, 0, &x, m, nullptr, false, y, s.n);
     }
-  }) : 0;
+  })
+                          : 0;
   *ms /= static_cast<double>(copies.size());
   *bytes /= static_cast<double>(copies.size());
   gpu.d->stream_wait(gpu.q.stream);
@@ -172,7 +182,8 @@ bool attention(Gpu& gpu, const CudaBench& b, double* bytes, double* ms) {
     *k = *v = LINNET_I8;
     *window = 0;
   };
-  const KvPlan plan = {b.n_layers, b.n_kv_heads, b.head_dim, 0, 1, b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP, 0, false, nullptr, nullptr, layer};
+  const KvPlan plan = {b.n_layers, b.n_kv_heads,     b.head_dim, 0,     1,       b.depth, b.depth, b.depth,
+                       0,          LINNET_FULL_STOP, 0,          false, nullptr, nullptr, layer};
   Arena counted;
   if (!kv.layout_in(counted, counted, plan)) return gpu.wrong = "the cache's layers do not go together", false;
   std::vector<uint8_t> memory(counted.used() + 64);  // the pools too, where the pages that are taken are cleared
@@ -207,7 +218,8 @@ bool attention(Gpu& gpu, const CudaBench& b, double* bytes, double* ms) {
   *bytes = static_cast<double>((b.depth + kPagePositions - 1) / kPagePositions * c.layout.page_bytes);
   *ms = gpu.wrong.empty() ? gpu.best([&] {
     for (a.layer = 0; a.layer < b.n_layers; ++a.layer) cuda_attention(gpu.worker(), a);
-  }) / b.n_layers : 0;
+  }) / b.n_layers
+                          : 0;
   gpu.d->stream_wait(gpu.q.stream);
   gpu.release(held);
   return gpu.wrong.empty();
@@ -234,22 +246,29 @@ std::string CudaBench::run() {
       if (!product(gpu, f, s, 1, least, &bytes, &ms)) return name + ": " + gpu.wrong;
       add("GEMV, " + name, bytes / (ms * 1e6), kRead, 0.80);
       if (!product(gpu, f, s, rows, 0, &bytes, &ms)) return name + ": " + gpu.wrong;
-      add("GEMM, " + std::to_string(rows) + " rows, " + name, 2.0 * rows * s.n * s.k / (ms * 1e9), f == LINNET_F8E4M3 ? kBf16 : kInt8, 0.60);
+      add("GEMM, " + std::to_string(rows) + " rows, " + name, 2.0 * rows * s.n * s.k / (ms * 1e9), f == LINNET_F8E4M3 ? kBf16 : kInt8,
+          0.60);
     }
   if (!attention(gpu, *this, &bytes, &ms)) return "attention: " + gpu.wrong;
   add("attention of a token at " + std::to_string(depth) + ", i8", bytes / (ms * 1e6), kRead, 0.75);
   cuda_measure(gpu.q, read_bytes, true, &after);
   if (!gpu.ok(gpu.q.failed, "measuring")) return gpu.wrong;
   if (print)
-    std::printf("plain read %.1f GB/s before, %.1f after; tensor cores %.2f and %.2f TOPS int8, %.2f and %.2f bf16\n", before.read_gb_s, after.read_gb_s, before.int8_tops, after.int8_tops, before.f8_tops,
-                after.f8_tops);
+    std::printf("plain read %.1f GB/s before, %.1f after; tensor cores %.2f and %.2f TOPS int8, %.2f and %.2f bf16\n", before.read_gb_s,
+                after.read_gb_s, before.int8_tops, after.int8_tops, before.f8_tops, after.f8_tops);
   for (size_t i = 0; i < figures.size(); ++i) {
     Figure& f = figures[i];
-    const auto mean = [&](double linnet_measurement::*m) { return (before.*m + after.*m) / 2; };
-    f.limit = mean(limits[i] == kRead ? &linnet_measurement::read_gb_s : limits[i] == kInt8 ? &linnet_measurement::int8_tops : &linnet_measurement::f8_tops);
+    const auto mean = [&](double linnet_measurement::* m) { return (before.*m + after.*m) / 2; };
+    f.limit = mean(limits[i] == kRead   ? &linnet_measurement::read_gb_s
+                   : limits[i] == kInt8 ? &linnet_measurement::int8_tops
+                                        : &linnet_measurement::f8_tops);
     if (!print) continue;
-    std::printf("%-44s %9.2f %s = %.2f of %s, target %.2f%s\n", f.what.c_str(), f.reached, limits[i] == kRead ? "GB/s" : "TOPS", f.reached / f.limit,
-                limits[i] == kRead ? "the plain read" : limits[i] == kInt8 ? "the int8 peak" : "the bf16 peak", f.target, f.reached < f.target * f.limit ? ": BELOW" : "");
+    std::printf("%-44s %9.2f %s = %.2f of %s, target %.2f%s\n", f.what.c_str(), f.reached, limits[i] == kRead ? "GB/s" : "TOPS",
+                f.reached / f.limit,
+                limits[i] == kRead   ? "the plain read"
+                : limits[i] == kInt8 ? "the int8 peak"
+                                     : "the bf16 peak",
+                f.target, f.reached < f.target * f.limit ? ": BELOW" : "");
   }
   return "";
 }

@@ -1,7 +1,8 @@
+#include "cuda_emulator.h"
+
 #include <mutex>
 
 #include "cuda_test.h"
-#include "cuda_emulator.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define LINNET_ASAN 1
@@ -155,7 +156,8 @@ void start_fiber(uint32_t thread) {
 }
 
 bool fail(const char* what) {
-  if (!g.failed) std::snprintf(g.error, sizeof g.error, "%s, block (%u, %u, %u): %s", g.kernel->name, blockIdx.x, blockIdx.y, blockIdx.z, what);
+  if (!g.failed)
+    std::snprintf(g.error, sizeof g.error, "%s, block (%u, %u, %u): %s", g.kernel->name, blockIdx.x, blockIdx.y, blockIdx.z, what);
   g.failed = true;
   return false;
 }
@@ -172,7 +174,9 @@ bool run_warp(uint32_t warp) {
     }
     for (uint32_t i = 0; i < 32; ++i) ++n[lanes[i].state];
     if (n[kAtBarrier] == 32 || n[kDone] == 32) return true;
-    if (n[kAtWarp] != 32) return fail(n[kAtWarp] ? "some lanes of a warp wait for others that are at a barrier of the block or have ended" : "some lanes wait at a barrier of the block, others have ended");
+    if (n[kAtWarp] != 32)
+      return fail(n[kAtWarp] ? "some lanes of a warp wait for others that are at a barrier of the block or have ended"
+                             : "some lanes wait at a barrier of the block, others have ended");
     void* operands[32];
     for (uint32_t i = 0; i < 32; ++i) {
       if (lanes[i].op != lanes[0].op) return fail("lanes of a warp are at different operations");
@@ -210,7 +214,8 @@ void land(Fiber* f, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; ++i) std::memcpy(f->copies[i].to, f->copies[i].from, f->copies[i].bytes);
 }
 
-CuResult launch(CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes, CuStream, void** params, void**) {
+CuResult launch(CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes,
+                CuStream, void** params, void**) {
   if (!function || by != 1 || bz != 1) return 1;  // CUDA_ERROR_INVALID_VALUE
   if (emulate(*reinterpret_cast<const EmulatedKernel*>(function), {gx, gy, gz}, bx, shared_bytes, params[0])) return 0;
   std::fprintf(stderr, "emulator: %s\n", emulated_error());
@@ -277,7 +282,8 @@ void emulated_block_barrier() {
   to_main(false);
 }
 void emulated_copy(void* shared, const void* global, uint32_t bytes) {
-  if (reinterpret_cast<uintptr_t>(shared) % bytes || reinterpret_cast<uintptr_t>(global) % bytes) emulated_fail("an asynchronous copy of addresses that are not aligned to its bytes");
+  if (reinterpret_cast<uintptr_t>(shared) % bytes || reinterpret_cast<uintptr_t>(global) % bytes)
+    emulated_fail("an asynchronous copy of addresses that are not aligned to its bytes");
   Fiber* f = g.now;
   if (!g.late_copies) {
     std::memcpy(shared, global, bytes);
@@ -332,7 +338,9 @@ const EmulatedKernel* emulated_kernel(const char* name) {
       if (std::strcmp(table->name, name) == 0) return table;
   return nullptr;
 }
-CuFunction emulated_function(const char* kernel) { return reinterpret_cast<CuFunction>(const_cast<EmulatedKernel*>(emulated_kernel(kernel))); }
+CuFunction emulated_function(const char* kernel) {
+  return reinterpret_cast<CuFunction>(const_cast<EmulatedKernel*>(emulated_kernel(kernel)));
+}
 
 bool emulate(const EmulatedKernel& kernel, CudaGrid grid, uint32_t threads, uint32_t shared_bytes, const void* args) {
   const std::lock_guard<std::mutex> guard(g.lock);
@@ -355,7 +363,8 @@ bool emulate(const EmulatedKernel& kernel, CudaGrid grid, uint32_t threads, uint
   const bool down = next(&g.seed) & 1;
   for (uint64_t i = 0; i < blocks; ++i) {  // from some block on, upwards or downwards
     const uint64_t at = down ? (first + blocks - i) % blocks : (first + i) % blocks;
-    blockIdx = {static_cast<uint32_t>(at % grid.x), static_cast<uint32_t>(at / grid.x % grid.y), static_cast<uint32_t>(at / grid.x / grid.y)};
+    blockIdx = {static_cast<uint32_t>(at % grid.x), static_cast<uint32_t>(at / grid.x % grid.y),
+                static_cast<uint32_t>(at / grid.x / grid.y)};
     if (!run_block(threads, shared_bytes)) return false;
   }
   return true;

@@ -1,5 +1,6 @@
-// Device code as C++ for the host: the other half of kernels_cuda/device.h. Every thread of a block is a fiber with a stack of its own; barriers, shuffles and products of a warp are what
-// fibers wait at. cuda_emulator.cpp runs them, in an order that a seed changes, so that a barrier that is missing shows. Included by device.h; the host side of tests is in cuda_test.h.
+// Device code as C++ for the host: the other half of kernels_cuda/device.h. Every thread of a block is a fiber with a stack of its own;
+// barriers, shuffles and products of a warp are what fibers wait at. cuda_emulator.cpp runs them, in an order that a seed changes, so that
+// a barrier that is missing shows. Included by device.h; the host side of tests is in cuda_test.h.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -18,12 +19,24 @@
 #define LINNET_HAVE_MMA_E4M3 1
 #define __align__(n) __attribute__((aligned(n)))
 
-struct uint2 { unsigned x, y; } __align__(8);
-struct uint4 { unsigned x, y, z, w; } __align__(16);
-struct int2 { int x, y; } __align__(8);
-struct int4 { int x, y, z, w; } __align__(16);
-struct float2 { float x, y; } __align__(8);
-struct float4 { float x, y, z, w; } __align__(16);
+struct uint2 {
+  unsigned x, y;
+} __align__(8);
+struct uint4 {
+  unsigned x, y, z, w;
+} __align__(16);
+struct int2 {
+  int x, y;
+} __align__(8);
+struct int4 {
+  int x, y, z, w;
+} __align__(16);
+struct float2 {
+  float x, y;
+} __align__(8);
+struct float4 {
+  float x, y, z, w;
+} __align__(16);
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
@@ -156,7 +169,9 @@ LINNET_ON_GPU void copy_async16(void* shared, const void* global) { emulated_cop
 LINNET_ON_GPU void copy_async4(void* shared, const void* global) { emulated_copy(shared, global, 4); }
 LINNET_ON_GPU void copy_async_commit() { emulated_copy_commit(); }
 template <int n>
-LINNET_ON_GPU void copy_async_wait() { emulated_copy_wait(n); }
+LINNET_ON_GPU void copy_async_wait() {
+  emulated_copy_wait(n);
+}
 
 }  // namespace linnet
 
@@ -166,15 +181,27 @@ LINNET_ON_GPU void __syncwarp() { linnet::warp_sync(); }
 LINNET_ON_GPU void __threadfence() {}
 LINNET_ON_GPU void __threadfence_block() {}
 template <class T>
-LINNET_ON_GPU T __ldg(const T* p) { return *p; }
+LINNET_ON_GPU T __ldg(const T* p) {
+  return *p;
+}
 template <class T>
-LINNET_ON_GPU T __shfl_sync(unsigned, T v, int lane) { return linnet::emulated_shuffle(v, lane); }
+LINNET_ON_GPU T __shfl_sync(unsigned, T v, int lane) {
+  return linnet::emulated_shuffle(v, lane);
+}
 template <class T>
-LINNET_ON_GPU T __shfl_xor_sync(unsigned, T v, int mask) { return linnet::emulated_shuffle(v, linnet::lane_now() ^ mask); }
+LINNET_ON_GPU T __shfl_xor_sync(unsigned, T v, int mask) {
+  return linnet::emulated_shuffle(v, linnet::lane_now() ^ mask);
+}
 template <class T>
-LINNET_ON_GPU T __shfl_down_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() + static_cast<int>(by) < 32 ? linnet::lane_now() + static_cast<int>(by) : linnet::lane_now()); }
+LINNET_ON_GPU T __shfl_down_sync(unsigned, T v, unsigned by) {
+  return linnet::emulated_shuffle(
+      v, linnet::lane_now() + static_cast<int>(by) < 32 ? linnet::lane_now() + static_cast<int>(by) : linnet::lane_now());
+}
 template <class T>
-LINNET_ON_GPU T __shfl_up_sync(unsigned, T v, unsigned by) { return linnet::emulated_shuffle(v, linnet::lane_now() >= static_cast<int>(by) ? linnet::lane_now() - static_cast<int>(by) : linnet::lane_now()); }
+LINNET_ON_GPU T __shfl_up_sync(unsigned, T v, unsigned by) {
+  return linnet::emulated_shuffle(
+      v, linnet::lane_now() >= static_cast<int>(by) ? linnet::lane_now() - static_cast<int>(by) : linnet::lane_now());
+}
 LINNET_ON_GPU unsigned __ballot_sync(unsigned, int vote) {
   linnet::VoteOperand mine = {vote != 0, 0};
   linnet::emulated_warp(linnet::warp_vote, &mine);

@@ -15,8 +15,22 @@ namespace linnet {
 namespace {
 
 enum : CuResult {
-  kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3, kNoDevice = 100, kInvalidDevice = 101, kInvalidImage = 200, kInvalidContext = 201, kNoBinary = 209, kInvalidHandle = 400,
-  kNotFound = 500, kNotReady = 600, kIllegalAddress = 700, kOutOfResources = 701, kLaunchFailed = 719, kCaptureUnsupported = 900, kCaptureInvalidated = 901,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidImage = 200,
+  kInvalidContext = 201,
+  kNoBinary = 209,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kOutOfResources = 701,
+  kLaunchFailed = 719,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
 };
 bool is_sticky(CuResult r) { return r == kIllegalAddress || r == 715 || r == 717 || r == 718 || r == kLaunchFailed; }
 
@@ -68,7 +82,7 @@ struct Event {
 struct State {
   FakeCudaSetup setup;
   bool started = false;
-  std::map<uint8_t*, Block> blocks;           // by what the caller knows
+  std::map<uint8_t*, Block> blocks;  // by what the caller knows
   std::map<uint8_t*, size_t> host_blocks, registered;
   std::set<Stream*> streams;
   std::set<Event*> events;
@@ -109,7 +123,7 @@ CuResult enter(size_t call, bool needs_context) {
   if (needs_context && g->contexts.empty()) return complain(kInvalidContext, std::string(kSymbols[call]) + " without a current context");
   return needs_context ? g->dead : 0;
 }
-#define ENTER(name, context)                              \
+#define ENTER(name, context)                                 \
   const std::lock_guard<std::recursive_mutex> lock(g_mutex); \
   if (const CuResult r_ = enter(kCall_##name, context)) return r_
 
@@ -128,7 +142,8 @@ struct Open {
 bool inside(CuPointer p, size_t bytes) {
   auto* at = reinterpret_cast<uint8_t*>(p);
   auto it = g->blocks.upper_bound(at);
-  if (it != g->blocks.begin() && bytes <= std::prev(it)->second.bytes && at <= std::prev(it)->first + (std::prev(it)->second.bytes - bytes)) return true;
+  if (it != g->blocks.begin() && bytes <= std::prev(it)->second.bytes && at <= std::prev(it)->first + (std::prev(it)->second.bytes - bytes))
+    return true;
   for (const auto& [q, n] : g->registered)
     if (at >= q && bytes <= n && at + bytes <= q + n) return true;
   for (const auto& [q, n] : g->host_blocks)
@@ -248,7 +263,8 @@ CuResult read_ptx(const char* text, Module* module) {
     k->name = std::string(p, open);
     const std::string head(open, body);
     if (const size_t b = head.find('['); b != std::string::npos) k->n_args = static_cast<size_t>(std::atoi(head.c_str() + b + 1));
-    if (const size_t t = head.find(".maxntid "); t != std::string::npos) k->max_threads = static_cast<unsigned>(std::atoi(head.c_str() + t + 9));
+    if (const size_t t = head.find(".maxntid "); t != std::string::npos)
+      k->max_threads = static_cast<unsigned>(std::atoi(head.c_str() + t + 9));
     module->kernels[k->name] = std::move(k);
   }
   return 0;
@@ -268,7 +284,8 @@ void give_back() {
   for (Module* m : g->modules) delete m;
   for (Graph* x : g->graphs) delete x;
   for (Graph* x : g->execs) delete x;
-  g->blocks.clear(), g->host_blocks.clear(), g->registered.clear(), g->streams.clear(), g->events.clear(), g->modules.clear(), g->graphs.clear(), g->execs.clear();
+  g->blocks.clear(), g->host_blocks.clear(), g->registered.clear(), g->streams.clear(), g->events.clear(), g->modules.clear(),
+      g->graphs.clear(), g->execs.clear();
   g->bytes = g->host_bytes = 0, g->dead = 0;
 }
 
@@ -306,18 +323,41 @@ CuResult f_device_attribute(int* value, CuAttribute which, CuDevice) {
   ENTER(device_attribute, false);
   const FakeCudaSetup& s = g->setup;
   switch (which) {
-    case kCuSms: *value = static_cast<int>(s.n_sms); break;
-    case kCuMajor: *value = static_cast<int>(s.arch / 10); break;
-    case kCuMinor: *value = static_cast<int>(s.arch % 10); break;
-    case kCuIntegrated: *value = s.integrated; break;
-    case kCuUnifiedAddressing: *value = 1; break;
-    case kCuSharedPerBlock: *value = static_cast<int>(shared_limit(false)); break;
-    case kCuSharedPerBlockOptIn: *value = static_cast<int>(shared_limit(true)); break;
-    case kCuClockKhz: *value = 1020000; break;
-    case kCuMemoryClockKhz: *value = 3199000; break;
-    case kCuBusBits: *value = 128; break;
-    case kCuL2Bytes: *value = 2 << 20; break;
-    default: return kInvalidValue;
+    case kCuSms:
+      *value = static_cast<int>(s.n_sms);
+      break;
+    case kCuMajor:
+      *value = static_cast<int>(s.arch / 10);
+      break;
+    case kCuMinor:
+      *value = static_cast<int>(s.arch % 10);
+      break;
+    case kCuIntegrated:
+      *value = s.integrated;
+      break;
+    case kCuUnifiedAddressing:
+      *value = 1;
+      break;
+    case kCuSharedPerBlock:
+      *value = static_cast<int>(shared_limit(false));
+      break;
+    case kCuSharedPerBlockOptIn:
+      *value = static_cast<int>(shared_limit(true));
+      break;
+    case kCuClockKhz:
+      *value = 1020000;
+      break;
+    case kCuMemoryClockKhz:
+      *value = 3199000;
+      break;
+    case kCuBusBits:
+      *value = 128;
+      break;
+    case kCuL2Bytes:
+      *value = 2 << 20;
+      break;
+    default:
+      return kInvalidValue;
   }
   return 0;
 }
@@ -340,7 +380,8 @@ CuResult f_context_release(CuDevice) {
 }
 CuResult f_context_push(CuContext context) {
   ENTER(context_push, false);
-  if (context != reinterpret_cast<CuContext>(g.get()) || !g->retained) return complain(kInvalidContext, "cuCtxPushCurrent: no such context");
+  if (context != reinterpret_cast<CuContext>(g.get()) || !g->retained)
+    return complain(kInvalidContext, "cuCtxPushCurrent: no such context");
   g->contexts.push_back(context);
   return 0;
 }
@@ -361,7 +402,9 @@ CuResult f_alloc(CuPointer* p, size_t bytes) {
   ENTER(alloc, true);
   if (capturing(kCall_alloc)) return kCaptureUnsupported;
   if (!bytes) return complain(kInvalidValue, "cuMemAlloc of no bytes");
-  if (bytes > g->setup.largest_block) return complain(kOutOfMemory, "cuMemAlloc of " + std::to_string(bytes) + " bytes: blocks may have " + std::to_string(g->setup.largest_block));
+  if (bytes > g->setup.largest_block)
+    return complain(kOutOfMemory,
+                    "cuMemAlloc of " + std::to_string(bytes) + " bytes: blocks may have " + std::to_string(g->setup.largest_block));
   if (bytes > g->setup.memory_bytes - g->bytes) return kOutOfMemory;
   const size_t rounded = (bytes + kRound - 1) / kRound * kRound, pages = (rounded + kPage - 1) / kPage * kPage;
   void* base = mmap(nullptr, pages + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -410,10 +453,12 @@ CuResult f_free_host(void* p) {
 CuResult f_host_register(void* p, size_t bytes, unsigned flags) {
   ENTER(host_register, true);
   const auto* from = static_cast<uint8_t*>(p);
-  if (!(flags & kCuHostRegisterMapped) || reinterpret_cast<uintptr_t>(p) % kPage || bytes % kPage) return complain(kInvalidValue, "cuMemHostRegister not mapped, or not of whole pages");
+  if (!(flags & kCuHostRegisterMapped) || reinterpret_cast<uintptr_t>(p) % kPage || bytes % kPage)
+    return complain(kInvalidValue, "cuMemHostRegister not mapped, or not of whole pages");
   for (const auto& [q, n] : g->registered)
     if (from < q + n && q < from + bytes) return complain(kInvalidValue, "cuMemHostRegister of pages that are registered");
-  if (!p || !bytes || g->registered.count(static_cast<uint8_t*>(p))) return complain(kInvalidValue, "cuMemHostRegister of nothing, or again");
+  if (!p || !bytes || g->registered.count(static_cast<uint8_t*>(p)))
+    return complain(kInvalidValue, "cuMemHostRegister of nothing, or again");
   g->registered[static_cast<uint8_t*>(p)] = bytes;
   return 0;
 }
@@ -431,11 +476,15 @@ CuResult f_host_pointer(CuPointer* device, void* p, unsigned flags) {
 CuResult f_copy_to_device(CuPointer to, const void* from, size_t bytes, CuStream s) {
   ENTER(copy_to_device, true);
   if (!inside(to, bytes)) return complain(kInvalidValue, "cuMemcpyHtoD past a block");
-  if (pinned(from, bytes)) return put(kCall_copy_to_device, s, {[=] { return std::memcpy(reinterpret_cast<void*>(to), from, bytes), 0; }});  // read when its turn comes
+  if (pinned(from, bytes))
+    return put(kCall_copy_to_device, s,
+               {[=] { return std::memcpy(reinterpret_cast<void*>(to), from, bytes), 0; }});  // read when its turn comes
   Stream* stream = stream_of(s);
   if (stream && stream->capture) return complain(kInvalidValue, "a copy from memory that is not pinned is captured");
   const auto* p = static_cast<const uint8_t*>(from);
-  return put(kCall_copy_to_device, s, {[to, copy = std::vector<uint8_t>(p, p + bytes)] { return std::memcpy(reinterpret_cast<void*>(to), copy.data(), copy.size()), 0; }});
+  return put(kCall_copy_to_device, s, {[to, copy = std::vector<uint8_t>(p, p + bytes)] {
+               return std::memcpy(reinterpret_cast<void*>(to), copy.data(), copy.size()), 0;
+             }});
 }
 CuResult f_copy_to_host(void* to, CuPointer from, size_t bytes, CuStream s) {
   ENTER(copy_to_host, true);
@@ -456,11 +505,12 @@ CuResult f_set(CuPointer to, unsigned char value, size_t bytes, CuStream s) {
 }
 CuResult f_set_rows(CuPointer to, size_t pitch, unsigned char value, size_t bytes, size_t rows, CuStream s) {
   ENTER(set_rows, true);
-  if (!rows || !bytes || pitch < bytes || !inside(to, (rows - 1) * pitch + bytes)) return complain(kInvalidValue, "cuMemsetD2D8 past a block");
+  if (!rows || !bytes || pitch < bytes || !inside(to, (rows - 1) * pitch + bytes))
+    return complain(kInvalidValue, "cuMemsetD2D8 past a block");
   return put(kCall_set_rows, s, {[=] {
-    for (size_t i = 0; i < rows; ++i) std::memset(reinterpret_cast<uint8_t*>(to) + i * pitch, value, bytes);
-    return 0;
-  }});
+               for (size_t i = 0; i < rows; ++i) std::memset(reinterpret_cast<uint8_t*>(to) + i * pitch, value, bytes);
+               return 0;
+             }});
 }
 CuResult f_stream_create(CuStream* stream, unsigned) {
   ENTER(stream_create, true);
@@ -583,7 +633,8 @@ CuResult f_event_wait(CuEvent event) {
 CuResult f_event_ms(float* ms, CuEvent from, CuEvent to) {
   ENTER(event_ms, true);
   const auto *a = reinterpret_cast<Event*>(from), *b = reinterpret_cast<Event*>(to);
-  if (!g->events.count(const_cast<Event*>(a)) || !g->events.count(const_cast<Event*>(b)) || !a->timed || !b->timed) return complain(kInvalidHandle, "cuEventElapsedTime: events without time");
+  if (!g->events.count(const_cast<Event*>(a)) || !g->events.count(const_cast<Event*>(b)) || !a->timed || !b->timed)
+    return complain(kInvalidHandle, "cuEventElapsedTime: events without time");
   if (!a->recorded || !b->recorded) return kNotReady;
   *ms = static_cast<float>(b->ms - a->ms);
   return 0;
@@ -592,7 +643,9 @@ CuResult f_module_load(CuModule* module, const void* image) {
   ENTER(module_load, true);
   auto made = std::make_unique<Module>();
   const bool elf = std::memcmp(image, "\177ELF", 4) == 0;
-  if (const CuResult r = elf ? read_cubin(static_cast<const uint8_t*>(image), made.get()) : read_ptx(static_cast<const char*>(image), made.get())) return complain(r, "cuModuleLoadData: not for this GPU");
+  if (const CuResult r =
+          elf ? read_cubin(static_cast<const uint8_t*>(image), made.get()) : read_ptx(static_cast<const char*>(image), made.get()))
+    return complain(r, "cuModuleLoadData: not for this GPU");
   g->modules.insert(made.get());
   *module = reinterpret_cast<CuModule>(made.release());
   return 0;
@@ -630,35 +683,43 @@ CuResult f_function_set(CuFunction function, int attribute, int value) {
   ENTER(function_set, true);
   Kernel* k = kernel_of(function);
   if (!k || attribute != kCuFuncDynamicShared) return complain(kInvalidValue, "cuFuncSetAttribute: no such function or attribute");
-  if (value < 0 || k->static_shared + static_cast<size_t>(value) > shared_limit(true)) return complain(kInvalidValue, k->name + ": more shared memory than a block may have");
+  if (value < 0 || k->static_shared + static_cast<size_t>(value) > shared_limit(true))
+    return complain(kInvalidValue, k->name + ": more shared memory than a block may have");
   k->dynamic_shared = value;
   return 0;
 }
-CuResult f_launch(CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes, CuStream stream, void** params, void** extra) {
+CuResult f_launch(CuFunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes,
+                  CuStream stream, void** params, void** extra) {
   ENTER(launch, true);
   Kernel* k = kernel_of(function);
   if (!k || extra || !params) return complain(kInvalidHandle, "cuLaunchKernel: no such function, or no arguments");
   const size_t threads = size_t{bx} * by * bz;
-  if (!gx || !gy || !gz || !threads || gx > 0x7FFFFFFF || gy > 65535 || gz > 65535) return complain(kInvalidValue, k->name + ": a grid of " + std::to_string(gx) + " x " + std::to_string(gy) + " x " + std::to_string(gz));
-  if (threads > k->max_threads) return complain(kOutOfResources, k->name + ": " + std::to_string(threads) + " threads, compiled for " + std::to_string(k->max_threads));
+  if (!gx || !gy || !gz || !threads || gx > 0x7FFFFFFF || gy > 65535 || gz > 65535)
+    return complain(kInvalidValue, k->name + ": a grid of " + std::to_string(gx) + " x " + std::to_string(gy) + " x " + std::to_string(gz));
+  if (threads > k->max_threads)
+    return complain(kOutOfResources, k->name + ": " + std::to_string(threads) + " threads, compiled for " + std::to_string(k->max_threads));
   if (k->static_shared + shared_bytes > shared_limit(false) && shared_bytes > static_cast<unsigned>(k->dynamic_shared))
-    return complain(kInvalidValue, k->name + ": " + std::to_string(shared_bytes) + " bytes of shared memory were not asked for by cuFuncSetAttribute");
+    return complain(kInvalidValue,
+                    k->name + ": " + std::to_string(shared_bytes) + " bytes of shared memory were not asked for by cuFuncSetAttribute");
   const auto* args = static_cast<const uint8_t*>(params[0]);
-  return put(kCall_launch, stream, {[=, name = k->name, n_args = k->n_args, copy = std::vector<uint8_t>(args, args + k->n_args)]() -> CuResult {
-    ++g->launches[name];
-    const unsigned grid[3] = {gx, gy, gz};
-    alignas(16) uint8_t aligned[4096];
-    std::memcpy(aligned, copy.data(), copy.size());
-    if (!g->setup.run || g->setup.run(name.c_str(), grid, static_cast<unsigned>(threads), shared_bytes, aligned, n_args)) return 0;
-    return complain(kLaunchFailed, name + ": failed in the emulator");
-  }});
+  return put(kCall_launch, stream,
+             {[=, name = k->name, n_args = k->n_args, copy = std::vector<uint8_t>(args, args + k->n_args)]() -> CuResult {
+               ++g->launches[name];
+               const unsigned grid[3] = {gx, gy, gz};
+               alignas(16) uint8_t aligned[4096];
+               std::memcpy(aligned, copy.data(), copy.size());
+               if (!g->setup.run || g->setup.run(name.c_str(), grid, static_cast<unsigned>(threads), shared_bytes, aligned, n_args))
+                 return 0;
+               return complain(kLaunchFailed, name + ": failed in the emulator");
+             }});
 }
 CuResult f_error_name(CuResult error, const char** name) {
   ENTER(error_name, false);
   static constexpr struct {
     CuResult code;
     const char* name;
-  } kNames[] = {{1, "CUDA_ERROR_INVALID_VALUE"}, {2, "CUDA_ERROR_OUT_OF_MEMORY"}, {100, "CUDA_ERROR_NO_DEVICE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"}, {999, "CUDA_ERROR_UNKNOWN"}};
+  } kNames[] = {{1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},   {100, "CUDA_ERROR_NO_DEVICE"},
+                {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"}, {999, "CUDA_ERROR_UNKNOWN"}};
   for (const auto& n : kNames)
     if (n.code == error) return *name = n.name, 0;
   return kInvalidValue;
@@ -700,7 +761,9 @@ size_t FakeCuda::argument_bytes(const char* kernel) const {
     if (const auto it = m->kernels.find(kernel); it != m->kernels.end()) return it->second->n_args;
   return 0;
 }
-void FakeCuda::fail_call(uint64_t n, CuResult code) { g->fail_at = g->calls + n, g->fail_code = code, g->failed = nullptr, g->fail_of = kCalls; }
+void FakeCuda::fail_call(uint64_t n, CuResult code) {
+  g->fail_at = g->calls + n, g->fail_code = code, g->failed = nullptr, g->fail_of = kCalls;
+}
 void FakeCuda::fail_call(const char* symbol, uint64_t n, CuResult code) {
   g->fail_of = call_of(symbol);
   g->fail_of_at = g->calls_of[g->fail_of] + n, g->fail_code = code, g->failed = nullptr, g->fail_at = 0;

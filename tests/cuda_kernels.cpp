@@ -25,6 +25,6 @@ const EmulatedKernel LINNET_CU_TABLE[] = {
 #define LINNET_X(name) {#name, args_bytes(name), [](const void* args) { call(name, args); }},
     LINNET_CU_KERNELS(LINNET_X)
 #undef LINNET_X
-    {nullptr, 0, nullptr},
+        {nullptr, 0, nullptr},
 };
 }  // namespace linnet

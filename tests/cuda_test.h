@@ -1,4 +1,5 @@
-// The host side of tests that run CUDA kernels on the emulator: kernels by name, a driver table whose launch runs them, a queue over plain memory, packed matrices as a GPU has them.
+// The host side of tests that run CUDA kernels on the emulator: kernels by name, a driver table whose launch runs them, a queue over plain
+// memory, packed matrices as a GPU has them.
 #pragma once
 #include <sys/mman.h>
 
@@ -99,7 +100,8 @@ struct EmulatedMatrix {
     m.scales = nullptr;
     return m;
   }
-  EmulatedMatrix(DeviceMemory& memory, Format format, uint32_t n, uint32_t k, const void* panels, const void* scales, uint32_t part_panels = 0) {
+  EmulatedMatrix(DeviceMemory& memory, Format format, uint32_t n, uint32_t k, const void* panels, const void* scales,
+                 uint32_t part_panels = 0) {
     host.format = format;
     host.n = n;
     host.k = k;
@@ -120,7 +122,8 @@ struct EmulatedMatrix {
         std::exit(1);
       }
       cuda.panels[part] = memory.copy(static_cast<const uint8_t*>(panels) + from * cuda.panel_bytes, count * cuda.panel_bytes);
-      if (cuda.scale_bytes) cuda.scales[part] = memory.copy(static_cast<const uint8_t*>(scales) + from * cuda.scale_bytes, count * cuda.scale_bytes);
+      if (cuda.scale_bytes)
+        cuda.scales[part] = memory.copy(static_cast<const uint8_t*>(scales) + from * cuda.scale_bytes, count * cuda.scale_bytes);
     }
   }
 };
@@ -131,7 +134,8 @@ inline bool cuda_device_or_skipped() {
   linnet_error err{};
   device.size = sizeof device;
   if (linnet_cuda_detect(&device, &err) == LINNET_OK) {
-    std::printf("%s, compute capability %u.%u, %u SMs, driver for CUDA %u.%u\n", device.name, device.compute / 10, device.compute % 10, device.n_sms, device.driver / 1000, device.driver % 1000 / 10);
+    std::printf("%s, compute capability %u.%u, %u SMs, driver for CUDA %u.%u\n", device.name, device.compute / 10, device.compute % 10,
+                device.n_sms, device.driver / 1000, device.driver % 1000 / 10);
     return true;
   }
   std::printf("skipped: %s%s\n", std::strncmp(err.text, "no CUDA device", 14) == 0 ? "" : "no CUDA device: ", err.text);

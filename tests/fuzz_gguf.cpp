@@ -69,26 +69,41 @@ void import(std::string_view bytes, Error* err) {
 using Tensors = std::vector<std::pair<std::string, std::vector<uint64_t>>>;
 
 // A tiny model of another family: without tensors that it does not have, with others and keys.
-std::string family(const std::string& arch, const std::vector<std::string>& without, const Tensors& with, const std::vector<std::pair<std::string, uint32_t>>& keys) {
+std::string family(const std::string& arch, const std::vector<std::string>& without, const Tensors& with,
+                   const std::vector<std::pair<std::string, uint32_t>>& keys) {
   test::GgufFile f = test::tiny_model(kGgmlF16, 1, arch, {4, 1, 1, 4, 4});
   for (const std::string& name : without) f.remove("blk.0." + name + ".weight");
   for (const auto& [name, dims] : with) {
     uint64_t n = 1;
     for (const uint64_t d : dims) n *= d;
-    f.tensors.push_back({(name.starts_with("rope") ? "" : "blk.0.") + name + ".weight", dims, kGgmlF16, test::tensor_data(kGgmlF16, n, static_cast<uint32_t>(f.tensors.size()))});
+    f.tensors.push_back({(name.starts_with("rope") ? "" : "blk.0.") + name + ".weight", dims, kGgmlF16,
+                         test::tensor_data(kGgmlF16, n, static_cast<uint32_t>(f.tensors.size()))});
   }
   for (const auto& [key, value] : keys) f.u32(arch + "." + key, value);
   return f.bytes();
 }
 const std::vector<std::string>& families() {
   static const std::vector<std::string> all = {
-      family("gemma2", {}, {{"post_attention_norm", {4}}, {"post_ffw_norm", {4}}}, {{"attention.sliding_window", 16}, {"attention.sliding_window_pattern", 2}}),
+      family("gemma2", {}, {{"post_attention_norm", {4}}, {"post_ffw_norm", {4}}},
+             {{"attention.sliding_window", 16}, {"attention.sliding_window_pattern", 2}}),
       family("phi3", {"attn_q", "attn_k", "attn_v", "ffn_gate", "ffn_up"},
-             {{"attn_qkv", {4, 12}}, {"ffn_up", {4, 8}}, {"rope_factors_long", {2}}, {"rope_factors_short", {2}}}, {{"rope.scaling.original_context_length", 16}}),
+             {{"attn_qkv", {4, 12}}, {"ffn_up", {4, 8}}, {"rope_factors_long", {2}}, {"rope_factors_short", {2}}},
+             {{"rope.scaling.original_context_length", 16}}),
       family("deepseek2", {"attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"},
-             {{"attn_q", {4, 33}}, {"attn_kv_a_mqa", {4, 64}}, {"attn_kv_a_norm", {32}}, {"attn_kv_b", {32, 17}}, {"attn_output", {16, 4}}, {"ffn_gate_inp", {4, 2}},
-              {"ffn_gate_up_exps", {4, 10, 2}}, {"ffn_down_exps", {5, 4, 2}}},
-             {{"attention.kv_lora_rank", 32}, {"attention.key_length", 33}, {"attention.value_length", 16}, {"rope.dimension_count", 32}, {"expert_count", 2}, {"expert_used_count", 1},
+             {{"attn_q", {4, 33}},
+              {"attn_kv_a_mqa", {4, 64}},
+              {"attn_kv_a_norm", {32}},
+              {"attn_kv_b", {32, 17}},
+              {"attn_output", {16, 4}},
+              {"ffn_gate_inp", {4, 2}},
+              {"ffn_gate_up_exps", {4, 10, 2}},
+              {"ffn_down_exps", {5, 4, 2}}},
+             {{"attention.kv_lora_rank", 32},
+              {"attention.key_length", 33},
+              {"attention.value_length", 16},
+              {"rope.dimension_count", 32},
+              {"expert_count", 2},
+              {"expert_used_count", 1},
               {"expert_feed_forward_length", 5}}),
   };
   return all;
@@ -114,7 +129,8 @@ const std::vector<std::string>& seeds() {
     test::GgufFile vocabulary = test::tiny_model(kGgmlF16, 1, "llama", {4, 1, 1, 4, 4});
     vocabulary.text("tokenizer.ggml.model", "llama");
     vocabulary.raw("tokenizer.ggml.tokens", kGgufArray,
-                   test::le(uint32_t{kGgufString}) + test::le(uint64_t{4}) + test::lstr("<unk>") + test::lstr("<s>") + test::lstr("a") + test::lstr("aa"));
+                   test::le(uint32_t{kGgufString}) + test::le(uint64_t{4}) + test::lstr("<unk>") + test::lstr("<s>") + test::lstr("a") +
+                       test::lstr("aa"));
     vocabulary.raw("tokenizer.ggml.scores", kGgufArray, test::le(uint32_t{kGgufF32}) + test::le(uint64_t{4}) + std::string(16, '\0'));
     vocabulary.raw("tokenizer.ggml.token_type", kGgufArray,
                    test::le(uint32_t{kGgufI32}) + test::le(uint64_t{4}) + test::le(2) + test::le(3) + test::le(1) + test::le(1));
@@ -159,8 +175,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   Error err = {};
   if (gguf_open(mem, bytes, "fuzz", &g, &err) == LINNET_OK) {
     walk(g);
-    if (is_packed(g)) make_model({mem, bytes}, &err);
-    else import({static_cast<const char*>(mem), bytes}, &err);
+    if (is_packed(g))
+      make_model({mem, bytes}, &err);
+    else
+      import({static_cast<const char*>(mem), bytes}, &err);
   } else {
     require(err.code < 0 && err.text[0] != '\0');
   }

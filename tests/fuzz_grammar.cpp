@@ -1,4 +1,5 @@
-// libFuzzer: any bytes as a schema, as tools and as a compiled grammar. What compiles, always to the same bytes, is an automaton that the core takes and whose masks it makes.
+// libFuzzer: any bytes as a schema, as tools and as a compiled grammar. What compiles, always to the same bytes, is an automaton that the
+// core takes and whose masks it makes.
 #include <linnet.h>
 
 #include <cstdlib>
@@ -57,10 +58,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     linnet_error err = {};
     const linnet_status status = linnet_grammar_compile({copy.get(), bytes}, "g", kind, out.data(), out.size(), &n, &err);
     if (status != LINNET_OK) {
-      require((status == LINNET_UNSUPPORTED || status == LINNET_BAD_FILE || status == LINNET_TOO_SMALL) && std::strncmp(err.text, "g:", 2) == 0);
+      require((status == LINNET_UNSUPPORTED || status == LINNET_BAD_FILE || status == LINNET_TOO_SMALL) &&
+              std::strncmp(err.text, "g:", 2) == 0);
       continue;
     }
-    require(linnet_grammar_compile({copy.get(), bytes}, "g", kind, again.data(), again.size(), &m, &err) == LINNET_OK && n == m && std::memcmp(out.data(), again.data(), n) == 0);
+    require(linnet_grammar_compile({copy.get(), bytes}, "g", kind, again.data(), again.size(), &m, &err) == LINNET_OK && n == m &&
+            std::memcmp(out.data(), again.data(), n) == 0);
     use({out.data(), n}, true);
   }
   return 0;

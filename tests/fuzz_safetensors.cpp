@@ -40,10 +40,13 @@ void read_safetensors(std::string_view input, Error* err) {
 constexpr std::string_view kSeeds[] = {
     std::string_view("\0\x70\0\0\0\0\0\0\0"
                      R"({"b":{"dtype":"F32","shape":[4],"data_offsets":[12,28]},"a":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}})"
-                     "0123456789abcdefghijklmnopqr", 9 + 0x70 + 28),
+                     "0123456789abcdefghijklmnopqr",
+                     9 + 0x70 + 28),
     "\1[{\"key\": [1, -2.5e3, \"\\u00e9\\ud83d\\ude00\", true, null]}, {}, []]",
-    "\2{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 64, \"intermediate_size\": 172, \"num_hidden_layers\": 2, "
-    "\"num_attention_heads\": 8, \"num_key_value_heads\": 4, \"vocab_size\": 512, \"rms_norm_eps\": 1e-5, \"layer_types\": [\"full_attention\", "
+    "\2{\"model_type\": \"llama\", \"architectures\": [\"LlamaForCausalLM\"], \"hidden_size\": 64, \"intermediate_size\": 172, "
+    "\"num_hidden_layers\": 2, "
+    "\"num_attention_heads\": 8, \"num_key_value_heads\": 4, \"vocab_size\": 512, \"rms_norm_eps\": 1e-5, \"layer_types\": "
+    "[\"full_attention\", "
     "\"full_attention\"], \"rope_theta\": 5e5, \"sliding_window\": null, \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8, "
     "\"low_freq_factor\": 1, \"high_freq_factor\": 4, \"original_max_position_embeddings\": 8192}}",
     "\3{\"metadata\": {}, \"weight_map\": {\"a\": \"model-00001-of-00002.safetensors\", \"b\": \"model-00002-of-00002.safetensors\"}}"};
@@ -73,8 +76,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   ModelSpec spec;
   SafetensorsIndex index;
   switch (data[0] % 4) {
-    case 0: read_safetensors(input, &err); break;
-    case 1: require(json_parse(input, "fuzz", &value, &err) == LINNET_OK || err.text[0] != '\0'); break;
+    case 0:
+      read_safetensors(input, &err);
+      break;
+    case 1:
+      require(json_parse(input, "fuzz", &value, &err) == LINNET_OK || err.text[0] != '\0');
+      break;
     case 2:
       if (spec_from_config(input, "fuzz", &spec, &err) == LINNET_OK) require(spec_check(spec, nullptr) == LINNET_OK);
       break;

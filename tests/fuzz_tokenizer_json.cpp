@@ -1,4 +1,5 @@
-// libFuzzer: the bytes are a tokenizer.json, a vocab.txt (first byte v) or (first byte odd) a tokenizer.model. What is accepted has to encode and decode.
+// libFuzzer: the bytes are a tokenizer.json, a vocab.txt (first byte v) or (first byte odd) a tokenizer.model. What is accepted has to
+// encode and decode.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,7 +21,8 @@ void use(const convert::TokenizerBlob& blob) {
   std::memcpy(memory.data(), blob.bytes.data(), blob.bytes.size());
   Tokenizer t;
   require(tokenizer_open(memory.data(), blob.bytes.size(), 1u << 22, &t, nullptr) == LINNET_OK);
-  const std::string_view text = "ab abc  the\n\xC3\xA9\xFF<s> </s><unk>'ll 123 \xE2\x96\x81x \xEF\xB7\xBA e\xCC\x81 Don't [UNK] \xE4\xB8\xAD";
+  const std::string_view text =
+      "ab abc  the\n\xC3\xA9\xFF<s> </s><unk>'ll 123 \xE2\x96\x81x \xEF\xB7\xBA e\xCC\x81 Don't [UNK] \xE4\xB8\xAD";
   std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
   for (const uint32_t flags : {0u, 3u}) {
     std::vector<int32_t> ids(32 * text.size() + 8192);  // as many as the longest growth allows
@@ -38,9 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const std::string_view input(reinterpret_cast<const char*>(data) + 1, bytes - 1);
   convert::TokenizerBlob blob;
   Error err = {};
-  const Status status = data[0] == 'v'  ? convert::tokenizer_from_pieces(input, {}, &blob, &err)
-                        : data[0] % 2 ? convert::tokenizer_from_spm(input, {}, &blob, &err)
-                                      : convert::tokenizer_from_json(input, {}, &blob, &err);
+  const Status status = data[0] == 'v' ? convert::tokenizer_from_pieces(input, {}, &blob, &err)
+                        : data[0] % 2  ? convert::tokenizer_from_spm(input, {}, &blob, &err)
+                                       : convert::tokenizer_from_json(input, {}, &blob, &err);
   if (status == LINNET_OK)
     use(blob);
   else

@@ -21,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     return 0;
   }
   require(why.empty() && wav.file_rate >= 4000 && wav.file_rate <= 192000 && wav.file_channels >= 1 && wav.file_channels <= 8);
-  require(wav.samples.size() <= size_t{assistant::kLongestMinutes} * 60 * assistant::kRate + assistant::kRate && wav.samples.size() <= 8 * bytes + 1000);  // 8 bits at 4 kHz make 16 at 16
+  require(wav.samples.size() <= size_t{assistant::kLongestMinutes} * 60 * assistant::kRate + assistant::kRate &&
+          wav.samples.size() <= 8 * bytes + 1000);  // 8 bits at 4 kHz make 16 at 16
   return 0;
 }

@@ -84,8 +84,10 @@ inline std::string tensor_data(uint32_t type, uint64_t n, uint32_t seed) {
     for (char& c : b) c = static_cast<char>((seed = seed * 1664525u + 1013904223u) >> 24);
     const std::string small = le(static_cast<uint16_t>(0x1C00 + (seed >> 24)));  // 0.0039 to 0.0049
     const float f = static_cast<float>(static_cast<int32_t>(seed)) * 0x1p-33f;
-    if (type == linnet::kGgmlF32) std::memcpy(b.data(), &f, 4);
-    else if (type == linnet::kGgmlF16 || row.values == 32) std::memcpy(b.data(), small.data(), 2);
+    if (type == linnet::kGgmlF32)
+      std::memcpy(b.data(), &f, 4);
+    else if (type == linnet::kGgmlF16 || row.values == 32)
+      std::memcpy(b.data(), small.data(), 2);
     if (type == linnet::kGgmlQ4_1 || type == linnet::kGgmlQ5_1 || type == linnet::kGgmlQ4_K || type == linnet::kGgmlQ5_K)
       std::memcpy(b.data(), small.data(), 2), std::memcpy(b.data() + 2, small.data(), 2);
     if (type == linnet::kGgmlMXFP4) b[0] = static_cast<char>(110 + (seed >> 24) % 16);
@@ -101,7 +103,8 @@ struct TinySize {
   uint32_t d_model = 256, n_heads = 4, n_kv_heads = 2, d_ff = 256, n_vocab = 48;
 };
 // A tied model without a tokenizer.
-inline GgufFile tiny_model(uint32_t matrix_type = linnet::kGgmlF32, uint32_t n_layers = 1, const std::string& arch = "llama", const TinySize& size = {}) {
+inline GgufFile tiny_model(uint32_t matrix_type = linnet::kGgmlF32, uint32_t n_layers = 1, const std::string& arch = "llama",
+                           const TinySize& size = {}) {
   GgufFile f;
   f.text("general.architecture", arch);
   f.text("general.name", "tiny");
@@ -124,7 +127,8 @@ inline GgufFile tiny_model(uint32_t matrix_type = linnet::kGgmlF32, uint32_t n_l
       linnet::role_name(static_cast<linnet::Role>(r), layer, name);
       const uint64_t n = role.n(s), k = role.k(s);
       const uint32_t type = role.matrix ? matrix_type : linnet::kGgmlF32, seed = r * 100 + layer;
-      f.tensors.push_back({name, role.matrix ? std::vector<uint64_t>{k, n} : std::vector<uint64_t>{n}, type, tensor_data(type, n * k, seed)});
+      f.tensors.push_back(
+          {name, role.matrix ? std::vector<uint64_t>{k, n} : std::vector<uint64_t>{n}, type, tensor_data(type, n * k, seed)});
     }
   return f;
 }

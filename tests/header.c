@@ -1,12 +1,12 @@
 /* linnet.h is C11 and stands alone: nothing is included before it. */
-#include <linnet.h>
-
 #include <assert.h>
+#include <linnet.h>
 
 static_assert(sizeof(linnet_status) == sizeof(int), "status codes are ints");
 static_assert(offsetof(linnet_profile, size) == 0 && offsetof(linnet_session_params, size) == 0 && offsetof(linnet_sampling, size) == 0 &&
-                  offsetof(linnet_generate_params, size) == 0 && offsetof(linnet_model_desc, size) == 0 && offsetof(linnet_stats, size) == 0 &&
-                  offsetof(linnet_measurement, size) == 0 && offsetof(linnet_sensors, size) == 0 && offsetof(linnet_power, size) == 0 && offsetof(linnet_cuda_device, size) == 0,
+                  offsetof(linnet_generate_params, size) == 0 && offsetof(linnet_model_desc, size) == 0 &&
+                  offsetof(linnet_stats, size) == 0 && offsetof(linnet_measurement, size) == 0 && offsetof(linnet_sensors, size) == 0 &&
+                  offsetof(linnet_power, size) == 0 && offsetof(linnet_cuda_device, size) == 0,
               "every params struct begins with its size");
 
 int main(void) {

@@ -68,7 +68,8 @@ struct Model {
   Model(const Model&) = delete;
 };
 
-inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint32_t chunk = 0, uint32_t n_logits = 0, uint32_t context = 0, uint32_t rope_length = 0) {
+inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint32_t chunk = 0, uint32_t n_logits = 0, uint32_t context = 0,
+                                    uint32_t rope_length = 0) {
   linnet_session_params p{};
   p.size = sizeof p;
   p.kv_format = kv;
@@ -167,7 +168,8 @@ inline bool same_bytes(const Row& a, const Row& b) { return a.size() == b.size()
 // Mean negative log-likelihood of tokens 1..n-1.
 inline double mean_nll(const std::vector<Row>& logits, const Tokens& tokens) {
   double sum = 0;
-  for (size_t i = 0; i + 1 < tokens.size(); ++i) sum += log_sum_exp(logits[i]) - static_cast<double>(logits[i][static_cast<size_t>(tokens[i + 1])]);
+  for (size_t i = 0; i + 1 < tokens.size(); ++i)
+    sum += log_sum_exp(logits[i]) - static_cast<double>(logits[i][static_cast<size_t>(tokens[i + 1])]);
   return sum / static_cast<double>(tokens.size() - 1);
 }
 
@@ -256,12 +258,13 @@ class AppPool {
 inline std::string assistant_requests() {
   std::string out;
   for (const char* what : {"ten minutes", "a quarter of an hour", "half past seven", "twenty seconds", "tomorrow morning"})
-    out += std::string("<|user|>set a timer for ") + what + " and another one for a quarter of an hour and turn the lights off in the kitchen please";
+    out += std::string("<|user|>set a timer for ") + what +
+           " and another one for a quarter of an hour and turn the lights off in the kitchen please";
   return out;
 }
 
-// Tiers that this machine runs, weakest first. LINNET_TEST_TIER names one, where a second build differs from the first in that alone; none are left
-// where the machine does not run it.
+// Tiers that this machine runs, weakest first. LINNET_TEST_TIER names one, where a second build differs from the first in that alone; none
+// are left where the machine does not run it.
 inline std::vector<linnet_isa> tiers() {
   std::vector<linnet_isa> out;
   const char* const only = std::getenv("LINNET_TEST_TIER");
@@ -273,8 +276,10 @@ inline std::vector<linnet_isa> tiers() {
     p.isa = isa;
     linnet_isa picked = LINNET_ISA_AUTO;
     linnet_error err{};
-    if (linnet_isa_pick(&p, &picked, &err) == LINNET_OK) out.push_back(picked);
-    else std::printf("skipped: tier %s: %s\n", linnet_isa_name(isa), err.text);
+    if (linnet_isa_pick(&p, &picked, &err) == LINNET_OK)
+      out.push_back(picked);
+    else
+      std::printf("skipped: tier %s: %s\n", linnet_isa_name(isa), err.text);
   }
   return out;
 }

@@ -13,6 +13,10 @@ int main(int argc, char** argv) {
   config.speed = std::atof(argv[2]);
   assistant::WavSink out;
   const auto voice = assistant::make_synthesizer(config, &why);
-  if (voice && voice->speak(argv[4], [&](const int16_t* samples, size_t n, int rate) { return n == 0 || out.write(samples, n, rate); }, &why) && out.save(argv[3], &why)) return 0;
+  if (voice &&
+      voice->speak(
+          argv[4], [&](const int16_t* samples, size_t n, int rate) { return n == 0 || out.write(samples, n, rate); }, &why) &&
+      out.save(argv[3], &why))
+    return 0;
   return std::fprintf(stderr, "%s\n", why.c_str()), 1;
 }

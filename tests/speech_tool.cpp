@@ -1,4 +1,5 @@
-// Recognises WAV files with the assistant's recogniser: speech_tool LANGUAGE DICTIONARY VOICE FILE... One line each: the text, for language/measure.py.
+// Recognises WAV files with the assistant's recogniser: speech_tool LANGUAGE DICTIONARY VOICE FILE... One line each: the text, for
+// language/measure.py.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -31,5 +32,6 @@ int main(int argc, char** argv) {
     audio += wav.seconds();
     std::printf("%s\n", text.c_str());
   }
-  std::fprintf(stderr, "%.1f s of speech, %.3f of real time, %.0f ms to finish\n", audio, (now() - begin) / audio, 1000 * finish / std::max(1, argc - 4));
+  std::fprintf(stderr, "%.1f s of speech, %.3f of real time, %.0f ms to finish\n", audio, (now() - begin) / audio,
+               1000 * finish / std::max(1, argc - 4));
 }

@@ -49,7 +49,8 @@ Rows random_rows(const Shape& s, uint32_t seed) {
 // All rows, appended and attended to in calls of `chunk`. (kTokens, n_heads * head_dim)
 std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint32_t n_threads, uint32_t chunk) {
   KvCache kv{};
-  const KvPlan plan = {1, c.shape.n_kv_heads, c.shape.head_dim, 0, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, nullptr, &c, layer_of};
+  const KvPlan plan = {
+      1, c.shape.n_kv_heads, c.shape.head_dim, 0, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, nullptr, &c, layer_of};
   Kernels kernels{};
   linnet_error err{};
   Arena counted;
@@ -64,7 +65,8 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
   test::check(kernels_resolve(isa, 0, &kernels, &err), err);
   test::check(team.start(n_threads, LINNET_THREADS_OWN, 300, &err), err);
 
-  const size_t scratch = align_up(attention_scratch_bytes(kv, c.shape.n_heads, n_threads), 64), shared = align_up(cpu_shared_bytes(kv, c.shape.n_heads, n_threads), 64);
+  const size_t scratch = align_up(attention_scratch_bytes(kv, c.shape.n_heads, n_threads), 64),
+               shared = align_up(cpu_shared_bytes(kv, c.shape.n_heads, n_threads), 64);
   test::Memory buffers(n_threads * scratch + shared + 64);
   uint8_t* const of_all = static_cast<uint8_t*>(buffers.p) + n_threads * scratch;
   std::memset(of_all, 0, shared);
@@ -91,9 +93,16 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
         [](void* arg, uint32_t id, uint32_t n) {
           const Call& x = *static_cast<const Call*>(arg);
           const Shape& s = x.c->shape;
-          const Worker w = {{id, n, n > 1 ? &x.team->tickets : nullptr, 0, ticks_now()}, x.kernels, x.scratch + id * x.scratch_bytes, x.shared, n, x.not_finite, nullptr};
+          const Worker w = {{id, n, n > 1 ? &x.team->tickets : nullptr, 0, ticks_now()},
+                            x.kernels,
+                            x.scratch + id * x.scratch_bytes,
+                            x.shared,
+                            n,
+                            x.not_finite,
+                            nullptr};
           const size_t from = size_t{x.span.position} * s.head_dim;
-          cpu_kv_append(w, *x.kv, 0, x.rows->k.data() + from * s.n_kv_heads, x.rows->v.data() + from * s.n_kv_heads, size_t{s.n_kv_heads} * s.head_dim, &x.span, 1, {});
+          cpu_kv_append(w, *x.kv, 0, x.rows->k.data() + from * s.n_kv_heads, x.rows->v.data() + from * s.n_kv_heads,
+                        size_t{s.n_kv_heads} * s.head_dim, &x.span, 1, {});
           sync(w);
           AttentionArgs a{};
           a.kv = x.kv;

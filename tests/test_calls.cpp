@@ -36,7 +36,8 @@ linnet_session_params two_sequences(uint32_t threads = 1, uint32_t kind = LINNET
 
 using Statuses = std::map<std::string, linnet_status>;
 
-// Every call on a session that returns a status, with arguments that are right. Nothing is asserted here: it runs in callbacks and child processes too.
+// Every call on a session that returns a status, with arguments that are right. Nothing is asserted here: it runs in callbacks and child
+// processes too.
 Statuses every_call(linnet_session* s, const std::vector<uint8_t>& state) {
   Statuses out;
   const char* purpose = nullptr;
@@ -106,7 +107,9 @@ TEST_CASE("counts are held against their bounds before anything is read") {
     Session s(model, p);
     s.prefill(kPrompt);
     const auto before = saved(s);
-    for (const size_t n : {SIZE_MAX, SIZE_MAX / sizeof(int32_t), size_t{1} << 31, size_t{1} << 30, sizeof(size_t) > 4 ? static_cast<size_t>((uint64_t{1} << 32) + kPrompt.size()) : SIZE_MAX}) {  // the last: few in 32 bits
+    for (const size_t n :
+         {SIZE_MAX, SIZE_MAX / sizeof(int32_t), size_t{1} << 31, size_t{1} << 30,
+          sizeof(size_t) > 4 ? static_cast<size_t>((uint64_t{1} << 32) + kPrompt.size()) : SIZE_MAX}) {  // the last: few in 32 bits
       INFO("when_full " << when << ", n " << n);
       linnet_error err{};
       const linnet_rows rows[] = {{1, 1, kPrompt.data()}, {0, n, kPrompt.data()}};
@@ -244,7 +247,8 @@ TEST_CASE("after a fork of the process a session is refused by every call, and a
       alarm(60);  // a hang
       std::string wrong = let_through(every_call(s.s, state));
       linnet_error err{};
-      if (linnet_prefill(s.s, 0, kPrompt.data(), kPrompt.size(), &err) != LINNET_BAD_STATE || !std::strstr(err.text, "after a fork")) wrong += "text ";
+      if (linnet_prefill(s.s, 0, kPrompt.data(), kPrompt.size(), &err) != LINNET_BAD_STATE || !std::strstr(err.text, "after a fork"))
+        wrong += "text ";
       linnet_stats_reset(s.s);
       linnet_cancel(s.s);
       linnet_session_fini(s.s);
@@ -256,7 +260,9 @@ TEST_CASE("after a fork of the process a session is refused by every call, and a
       if (linnet_session_init(&own, memory.p, need.bytes, model.m, &p, &err) != LINNET_OK) wrong += "init ";
       const float* logits = nullptr;
       size_t n = 0;
-      if (linnet_prefill(own, 0, kPrompt.data(), kPrompt.size(), &err) != LINNET_OK || linnet_logits(own, 0, 0, &logits, &n) != LINNET_OK || std::memcmp(logits, want.data(), n * sizeof *logits)) wrong += "new session ";
+      if (linnet_prefill(own, 0, kPrompt.data(), kPrompt.size(), &err) != LINNET_OK || linnet_logits(own, 0, 0, &logits, &n) != LINNET_OK ||
+          std::memcmp(logits, want.data(), n * sizeof *logits))
+        wrong += "new session ";
       linnet_session_fini(own);
       if (write(result[1], wrong.data(), wrong.size()) != static_cast<ssize_t>(wrong.size())) _exit(1);
       _exit(0);
@@ -412,12 +418,15 @@ size_t stack_of(const std::function<void()>& fn) {
   pthread_t thread;
   REQUIRE(pthread_attr_init(&attr) == 0);
   REQUIRE(pthread_attr_setstack(&attr, stack, kBytes) == 0);
-  REQUIRE(pthread_create(&thread, &attr, [](void* p) -> void* {
-            Job& j = *static_cast<Job*>(p);
-            j.top = static_cast<uint8_t*>(__builtin_frame_address(0));
-            j.fn();
-            return nullptr;
-          }, &job) == 0);
+  REQUIRE(pthread_create(
+              &thread, &attr,
+              [](void* p) -> void* {
+                Job& j = *static_cast<Job*>(p);
+                j.top = static_cast<uint8_t*>(__builtin_frame_address(0));
+                j.fn();
+                return nullptr;
+              },
+              &job) == 0);
   REQUIRE(pthread_join(thread, nullptr) == 0);
   pthread_attr_destroy(&attr);
   const uint8_t* low = stack;
@@ -476,13 +485,16 @@ TEST_CASE("stack: every call within what the manual says") {
   within("power_step", kStack, [&] { return linnet_power_step(&power, 1, 1000); });
   within("measure", kStack, [&] { return linnet_measure(nullptr, 1, nullptr, 0, &measured, &err); });
 
-  const std::string tools = R"([{"name":"act","parameters":{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}}}}])";
+  const std::string tools =
+      R"([{"name":"act","parameters":{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}}}}])";
   std::vector<char> blob(1 << 16);
   size_t n_blob = 0;
-  check(linnet_grammar_compile({tools.data(), tools.size()}, nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n_blob, &err), err);
+  check(linnet_grammar_compile({tools.data(), tools.size()}, nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n_blob, &err),
+        err);
   const std::string path = "/tmp/linnet-test-stack-" + std::to_string(getpid());
   const Mapped with_text;
-  for (const char* name : {"", "tests/golden/llama", "tests/golden/qwen2-window", "tests/golden/deepseek-v3", "tests/golden/gpt-oss", "tests/golden/gemma3"}) {
+  for (const char* name :
+       {"", "tests/golden/llama", "tests/golden/qwen2-window", "tests/golden/deepseek-v3", "tests/golden/gpt-oss", "tests/golden/gemma3"}) {
     INFO(name);
     const std::unique_ptr<Model> golden = *name ? std::make_unique<Model>(name, LINNET_I8G64, 0, false) : nullptr;
     const linnet_view file = golden ? golden->image.view() : with_text.view;
@@ -547,7 +559,8 @@ TEST_CASE("stack: every call within what the manual says") {
           linnet_need of_grammar{};
           within("grammar_need", kStack, [&] { return linnet_grammar_need(m, {blob.data(), n_blob}, &of_grammar, &err); });
           const Memory its(of_grammar.bytes);
-          within("grammar_init", kStack, [&] { return linnet_grammar_init(&grammar, its.p, of_grammar.bytes, m, {blob.data(), n_blob}, &err); });
+          within("grammar_init", kStack,
+                 [&] { return linnet_grammar_init(&grammar, its.p, of_grammar.bytes, m, {blob.data(), n_blob}, &err); });
           within("grammar_set", kStack, [&] { return linnet_grammar_set(s, 0, grammar, &err); });
           within("generate with a grammar", kStack, [&] { return linnet_generate(s, 0, &g, nullptr, nullptr, &why, &err); });
         }
@@ -560,7 +573,8 @@ TEST_CASE("stack: every call within what the manual says") {
       std::vector<uint8_t> mem(scratch);
       Tokens ids(200);
       std::string out(2000, '\0');
-      within("tokenize", kStack, [&] { return linnet_tokenize(m, text.data(), text.size(), 0, mem.data(), scratch, ids.data(), ids.size(), &n, &err); });
+      within("tokenize", kStack,
+             [&] { return linnet_tokenize(m, text.data(), text.size(), 0, mem.data(), scratch, ids.data(), ids.size(), &n, &err); });
       within("detokenize", kStack, [&, ids_n = n] { return linnet_detokenize(m, ids.data(), ids_n, out.data(), out.size(), &n, &err); });
       within("token_text", kStack, [&] { return linnet_token_text(m, ids[0], out.data(), out.size(), &n); });
     }

@@ -143,8 +143,8 @@ Source imported(Change change, const std::string& arch = "llama") {
 }
 
 constexpr linnet_status kBad = LINNET_BAD_FILE, kNot = LINNET_UNSUPPORTED;
-constexpr linnet_format kAllFormats[] = {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_I8G128, LINNET_I8G64, LINNET_I8G32,
-                                         LINNET_F8E4M3, LINNET_F8E5M2};
+constexpr linnet_format kAllFormats[] = {LINNET_F32,   LINNET_F16,   LINNET_BF16,   LINNET_I8,    LINNET_I8G128,
+                                         LINNET_I8G64, LINNET_I8G32, LINNET_F8E4M3, LINNET_F8E5M2};
 
 // Every weight of a packed model against its source, quantised here.
 void check_packed(const std::string& src) {
@@ -198,14 +198,17 @@ GgufFile loaded(const std::string& path) {
     GgufValue v;
     g->key_entry(i, &key, &v);
     if (key == "general.alignment") continue;
-    const std::string payload = v.type == kGgufString ? test::lstr(std::string(v.text)) : v.type == kGgufArray ? le(v.array_type) + le(v.count) + std::string(v.raw)
-                                : v.type == kGgufF32  ? le(static_cast<float>(v.f))     : le(v.u).substr(0, gguf_scalar_bytes(v.type));
+    const std::string payload = v.type == kGgufString  ? test::lstr(std::string(v.text))
+                                : v.type == kGgufArray ? le(v.array_type) + le(v.count) + std::string(v.raw)
+                                : v.type == kGgufF32   ? le(static_cast<float>(v.f))
+                                                       : le(v.u).substr(0, gguf_scalar_bytes(v.type));
     f.raw(std::string(key), v.type, payload);
   }
   for (uint32_t i = 0; i < g->n_tensors; ++i) {
     GgufTensor t;
     g->tensor_entry(i, &t);
-    f.tensors.push_back({std::string(t.name), std::vector<uint64_t>(t.dims, t.dims + t.n_dims), t.type, std::string(reinterpret_cast<const char*>(t.data), t.bytes)});
+    f.tensors.push_back({std::string(t.name), std::vector<uint64_t>(t.dims, t.dims + t.n_dims), t.type,
+                         std::string(reinterpret_cast<const char*>(t.data), t.bytes)});
   }
   return f;
 }
@@ -230,7 +233,8 @@ void fuse(GgufFile* f, uint32_t layer, const std::vector<std::string>& names, co
   f->tensors.push_back(t);
 }
 
-// DeepSeek before its attention was split: of each head the keys' matrix, not transposed, and the values', and sizes of heads instead of the latent's.
+// DeepSeek before its attention was split: of each head the keys' matrix, not transposed, and the values', and sizes of heads instead of
+// the latent's.
 void fuse_latent(GgufFile* f, const ModelSpec& s) {
   for (uint32_t layer = 0; layer < s.n_layers; ++layer) {
     const std::string blk = "blk." + std::to_string(layer) + ".";
@@ -245,8 +249,10 @@ void fuse_latent(GgufFile* f, const ModelSpec& s) {
     f->remove(blk + "attn_k_b.weight"), f->remove(blk + "attn_v_b.weight");
     f->tensors.push_back({blk + "attn_kv_b.weight", {rank, s.n_heads * (nope + s.v_head_dim)}, kGgmlF32, both});
   }
-  for (const char* key : {"key_length_mla", "value_length_mla", "key_length", "value_length", "head_count_kv"}) f->remove("deepseek2.attention." + std::string(key));
-  f->u32("deepseek2.attention.key_length", s.qk_nope_dim + s.qk_rope_dim), f->u32("deepseek2.attention.value_length", s.v_head_dim), f->u32("deepseek2.attention.head_count_kv", s.n_heads);
+  for (const char* key : {"key_length_mla", "value_length_mla", "key_length", "value_length", "head_count_kv"})
+    f->remove("deepseek2.attention." + std::string(key));
+  f->u32("deepseek2.attention.key_length", s.qk_nope_dim + s.qk_rope_dim), f->u32("deepseek2.attention.value_length", s.v_head_dim),
+      f->u32("deepseek2.attention.head_count_kv", s.n_heads);
 }
 
 }  // namespace
@@ -256,7 +262,8 @@ TEST_CASE("convert: every weight of a packed file is its source's, quantised") {
   if (const std::string path = data_path("models/stories260Ktok512.gguf"); !path.empty()) check_packed(path);
 }
 
-// The scales of i4 are searched for, so the check is on what comes out: no group's squared error is above that of the plain scale, largest / -8.
+// The scales of i4 are searched for, so the check is on what comes out: no group's squared error is above that of the plain scale, largest
+// / -8.
 TEST_CASE("convert: 4-bit groups are at least as close as their largest value's own scale makes them") {
   for (const linnet_format f : {LINNET_I4G128, LINNET_I4G64, LINNET_I4G32}) {
     Source source;
@@ -280,7 +287,8 @@ TEST_CASE("convert: 4-bit groups are at least as close as their largest value's 
         const float scale = f16_to_f32(f32_to_f16(largest / -8.0f));
         double a = 0, b = 0;
         for (uint32_t j = from; j < end; ++j) {
-          const double code = scale == 0 ? 0 : std::fmin(7.0, std::fmax(-8.0, std::rint(static_cast<double>(x[j]) / static_cast<double>(scale))));
+          const double code =
+              scale == 0 ? 0 : std::fmin(7.0, std::fmax(-8.0, std::rint(static_cast<double>(x[j]) / static_cast<double>(scale))));
           a += std::pow(static_cast<double>(got[j] - x[j]), 2);
           b += std::pow(code * static_cast<double>(scale) - static_cast<double>(x[j]), 2);
         }
@@ -295,7 +303,8 @@ TEST_CASE("convert: 4-bit groups are at least as close as their largest value's 
 
 TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 and Q4_0 into i4g32 bit for bit") {
   const Folder folder;
-  for (const uint32_t type : {kGgmlQ8_0, kGgmlQ4_0, kGgmlQ4_1, kGgmlQ5_0, kGgmlQ5_1, kGgmlQ4_K, kGgmlQ5_K, kGgmlQ6_K, kGgmlF16, kGgmlBF16, kGgmlMXFP4}) {
+  for (const uint32_t type :
+       {kGgmlQ8_0, kGgmlQ4_0, kGgmlQ4_1, kGgmlQ5_0, kGgmlQ5_1, kGgmlQ4_K, kGgmlQ5_K, kGgmlQ6_K, kGgmlF16, kGgmlBF16, kGgmlMXFP4}) {
     GgufFile f = tiny_model(type);
     const std::string path = folder.put("q.gguf", f.bytes());
     CAPTURE(ggml_type(type).name);
@@ -355,7 +364,8 @@ TEST_CASE("convert: quantised GGUF types import, Q8_0 into i8g32 and Q4_0 into i
     CHECK(wrong == 0);
     for (uint32_t i = 0; i < 256; i += 37) CHECK(exact.row(kFfnUp, 0, i) == packed.row(kFfnUp, 0, i));
     std::vector<float> pair(2 * 256);  // rows 66 and 67 of q in the file: pair 1 of head 1
-    ggml_values(type, reinterpret_cast<const uint8_t*>(f.tensor("blk.0.attn_q.weight")->data.data()) + 66 * 8 * 34, pair.size(), pair.data());
+    ggml_values(type, reinterpret_cast<const uint8_t*>(f.tensor("blk.0.attn_q.weight")->data.data()) + 66 * 8 * 34, pair.size(),
+                pair.data());
     CHECK(packed.row(kAttnQ, 0, 65) == std::vector<float>(pair.begin(), pair.begin() + 256));
     CHECK(packed.row(kAttnQ, 0, 97) == std::vector<float>(pair.begin() + 256, pair.end()));
   }
@@ -484,7 +494,8 @@ TEST_CASE("GGUF import: llama3 divisors become its parameters, others stay") {
     });
   };
   const Source same = with(1 + 1e-6), other = with(1.01);
-  CHECK((same.spec.rope_scaling == kRopeScaleLlama3 && same.spec.rope_freqs == 0 && same.spec.rope_factor == 32 && same.spec.rope_original == 8192));
+  CHECK((same.spec.rope_scaling == kRopeScaleLlama3 && same.spec.rope_freqs == 0 && same.spec.rope_factor == 32 &&
+         same.spec.rope_original == 8192));
   CHECK((other.spec.rope_scaling == kRopeScaleNone && other.spec.rope_freqs == 1));
   const Rows rows = rows_of(other);
   CHECK(rows.at({kRopeFreqs, 0}).size() == 32);
@@ -502,20 +513,25 @@ TEST_CASE("GGUF import: Gemma 1, 2 and 3 are what their folders are") {
     const std::string p = arch + ".";
     f.text("general.architecture", arch);
     f.u32(p + "block_count", want.n_layers), f.u32(p + "context_length", want.n_context), f.u32(p + "embedding_length", want.d_model);
-    f.u32(p + "feed_forward_length", want.d_ff), f.u32(p + "attention.head_count", want.n_heads), f.u32(p + "attention.head_count_kv", want.n_kv_heads);
+    f.u32(p + "feed_forward_length", want.d_ff), f.u32(p + "attention.head_count", want.n_heads),
+        f.u32(p + "attention.head_count_kv", want.n_kv_heads);
     f.u32(p + "attention.key_length", want.head_dim), f.u32(p + "attention.value_length", want.head_dim);
     f.f32(p + "attention.layer_norm_rms_epsilon", static_cast<float>(want.norm_eps));
     if (want.rope_base != 10000) f.f32(p + "rope.freq_base", static_cast<float>(want.rope_base));
-    if (want.rope_scaling == kRopeScaleLinear) f.text(p + "rope.scaling.type", "linear"), f.f32(p + "rope.scaling.factor", static_cast<float>(want.rope_factor));
+    if (want.rope_scaling == kRopeScaleLinear)
+      f.text(p + "rope.scaling.type", "linear"), f.f32(p + "rope.scaling.factor", static_cast<float>(want.rope_factor));
     if (want.window) f.u32(p + "attention.sliding_window", want.window);
-    if (arch == "gemma2") f.f32(p + "attn_logit_softcapping", static_cast<float>(want.attn_softcap)), f.f32(p + "final_logit_softcapping", static_cast<float>(want.logit_softcap));
+    if (arch == "gemma2")
+      f.f32(p + "attn_logit_softcapping", static_cast<float>(want.attn_softcap)),
+          f.f32(p + "final_logit_softcapping", static_cast<float>(want.logit_softcap));
     if (arch == "gemma3") f.u32(p + "attention.sliding_window_pattern", want.window_pattern);
     for (const SourceTensor& t : folder_source.tensors) {
       char name[kRoleNameBytes];
       role_name(t.role, t.layer, name);
       std::vector<float> rows(size_t{t.n} * t.k);
       REQUIRE(t.rows(0, t.n, rows.data(), &err) == LINNET_OK);
-      f.tensors.push_back({name, kRoles[t.role].matrix ? std::vector<uint64_t>{t.k, t.n} : std::vector<uint64_t>{t.n}, kGgmlF32, std::string(reinterpret_cast<const char*>(rows.data()), rows.size() * 4)});
+      f.tensors.push_back({name, kRoles[t.role].matrix ? std::vector<uint64_t>{t.k, t.n} : std::vector<uint64_t>{t.n}, kGgmlF32,
+                           std::string(reinterpret_cast<const char*>(rows.data()), rows.size() * 4)});
     }
     const Source got = imported([&](GgufFile& to) { to = f; });
     INFO(arch);
@@ -539,8 +555,9 @@ TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after([](GgufFile& f) { f.u32("llama.expert_count", 8); }, LINNET_BAD_FILE, {"llama.expert_count' = 8", "no layer"});
   import_refused_after([](GgufFile& f) { f.text("llama.rope.scaling.type", "longrope"); }, kNot, {"rope.scaling.type", "longrope"});
   // Keys of other families' arithmetic, and values that no family of linnet's has.
-  for (const char* key : {"attention.sliding_window_pattern", "attention.kv_lora_rank", "expert_gating_func", "expert_weights_scale", "attention.max_alibi_bias", "use_parallel_residual",
-                          "rope.freq_base_swa", "attention.clamp_kqv", "attention.scale", "rope.scaling.yarn_log_multiplier", "attention.temperature_scale", "nextn_predict_layers"})
+  for (const char* key : {"attention.sliding_window_pattern", "attention.kv_lora_rank", "expert_gating_func", "expert_weights_scale",
+                          "attention.max_alibi_bias", "use_parallel_residual", "rope.freq_base_swa", "attention.clamp_kqv",
+                          "attention.scale", "rope.scaling.yarn_log_multiplier", "attention.temperature_scale", "nextn_predict_layers"})
     import_refused_after([&](GgufFile& f) { f.u32(std::string("llama.") + key, 2); }, kNot, {std::string("llama.") + key, "2"});
   import_refused_after([](GgufFile& f) { f.f32("llama.rope.scaling.attn_factor", 1.5f); }, kNot, {"attn_factor", "1.5"});
   import_refused_after([](GgufFile& f) { f.f32("llama.rope.scaling.yarn_ext_factor", 0); }, kNot, {"yarn_ext_factor"});
@@ -556,16 +573,22 @@ TEST_CASE("GGUF import: what linnet does not know is refused by name") {
   import_refused_after(set("llama.attention.head_count", 3), kBad, {"256", "3"});
   import_refused_after(set("llama.attention.head_count_kv", 3), kBad, {"n_kv_heads = 3"});
   import_refused_after(set("llama.embedding_length", 512), kBad, {"512"});
-  import_refused_after([](GgufFile& f) { f.key("llama.block_count")->value = le(uint32_t{kGgufI32}) + le(int32_t{-1}); }, kBad, {"block_count", "-1"});
-  import_refused_after([](GgufFile& f) { f.key("llama.attention.layer_norm_rms_epsilon")->value = le(uint32_t{kGgufF32}) + le(NAN); }, kBad, {"norm_rms_epsilon"});
+  import_refused_after([](GgufFile& f) { f.key("llama.block_count")->value = le(uint32_t{kGgufI32}) + le(int32_t{-1}); }, kBad,
+                       {"block_count", "-1"});
+  import_refused_after([](GgufFile& f) { f.key("llama.attention.layer_norm_rms_epsilon")->value = le(uint32_t{kGgufF32}) + le(NAN); }, kBad,
+                       {"norm_rms_epsilon"});
   import_refused_after([](GgufFile& f) { f.f32("llama.rope.freq_base", -1); }, kBad, {"rope_base"});
   import_refused_after([](GgufFile& f) { f.u32("llama.rope.dimension_count", 65); }, kBad, {"rope_dim = 65"});
   import_refused_after([](GgufFile& f) { f.remove("blk.0.ffn_up.weight"); }, kBad, {"'blk.0.ffn_up.weight' is missing"});
   import_refused_after([](GgufFile& f) { f.remove("token_embd.weight"); }, kBad, {"'token_embd.weight' is missing"});
-  import_refused_after([](GgufFile& f) { f.tensors.push_back({"blk.0.extra.weight", {1}, kGgmlF32, "1234"}); }, kNot, {"'blk.0.extra.weight'"});
-  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_q.weight")->name = "blk.0.attn_qkv.weight"; }, kBad, {"'blk.0.attn_qkv.weight'", "256 x 256", "256 x 512"});
-  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_k.weight")->dims = {128, 256}; }, kBad, {"'blk.0.attn_k.weight'", "128 x 256", "256 x 128"});
-  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->dims = {16, 16}; }, kBad, {"'blk.0.attn_norm.weight'", "16 x 16"});
+  import_refused_after([](GgufFile& f) { f.tensors.push_back({"blk.0.extra.weight", {1}, kGgmlF32, "1234"}); }, kNot,
+                       {"'blk.0.extra.weight'"});
+  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_q.weight")->name = "blk.0.attn_qkv.weight"; }, kBad,
+                       {"'blk.0.attn_qkv.weight'", "256 x 256", "256 x 512"});
+  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_k.weight")->dims = {128, 256}; }, kBad,
+                       {"'blk.0.attn_k.weight'", "128 x 256", "256 x 128"});
+  import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->dims = {16, 16}; }, kBad,
+                       {"'blk.0.attn_norm.weight'", "16 x 16"});
   import_refused_after([](GgufFile& f) { f.tensor("blk.0.attn_norm.weight")->type = 26; }, kNot, {"'blk.0.attn_norm.weight'", "I32"});
   // Blocks of 32 values cannot be cut into a vector's rows of one.
   for (const uint32_t type : {kGgmlQ5_0, kGgmlQ8_0, kGgmlQ6_K, kGgmlMXFP4})
@@ -575,8 +598,9 @@ TEST_CASE("GGUF import: what linnet does not know is refused by name") {
           f.tensor("blk.0.attn_norm.weight")->data = test::tensor_data(type, 256, 1);
         },
         kNot, {"'blk.0.attn_norm.weight'", ggml_type(type).name, "is for matrices"});
-  import_refused_after([](GgufFile& f) { f.tensors.push_back({"blk.0.attn_q.bias", {256}, kGgmlF32, test::tensor_data(kGgmlF32, 256, 1)}); }, kBad,
-                       {"'blk.0.attn_k.bias' is missing"});
+  import_refused_after(
+      [](GgufFile& f) { f.tensors.push_back({"blk.0.attn_q.bias", {256}, kGgmlF32, test::tensor_data(kGgmlF32, 256, 1)}); }, kBad,
+      {"'blk.0.attn_k.bias' is missing"});
 }
 
 TEST_CASE("GGUF import: a model in parts") {
@@ -657,7 +681,8 @@ TEST_CASE("convert: a plain export holds the same model") {
   const Folder folder;
   Source source;
   linnet_error err = {};
-  for (const char* src : {"tests/golden/qwen2", "tests/golden/qwen3", "tests/golden/llama", "tests/golden/llama-mha-linear", "tests/golden/smollm2"}) {
+  for (const char* src :
+       {"tests/golden/qwen2", "tests/golden/qwen3", "tests/golden/llama", "tests/golden/llama-mha-linear", "tests/golden/smollm2"}) {
     CAPTURE(src);
     REQUIRE(source_from_folder(src, &source, &err) == LINNET_OK);
     const Source again = plain_again(src, folder.at("plain.gguf"));
@@ -681,11 +706,14 @@ TEST_CASE("convert: a plain export holds the same model") {
     const ModelSpec &x = source.spec, &y = again.spec;
     for (size_t i = 0; i < kSpecFieldCount; ++i) {
       CAPTURE(kSpecFields[i].name);
-      const size_t at = kSpecFields[i].offset, n = kSpecFields[i].type == SpecType::kU32 ? 4 : kSpecFields[i].type == SpecType::kF64 ? 8 : 32;
+      const size_t at = kSpecFields[i].offset, n = kSpecFields[i].type == SpecType::kU32   ? 4
+                                                   : kSpecFields[i].type == SpecType::kF64 ? 8
+                                                                                           : 32;
       CHECK(std::memcmp(reinterpret_cast<const char*>(&x) + at, reinterpret_cast<const char*>(&y) + at, n) == 0);
     }
   }
-  if (const std::string data = data_path("models/stories260K"), gguf = data_path("models/stories260Ktok512.gguf"); !data.empty() && !gguf.empty()) {
+  if (const std::string data = data_path("models/stories260K"), gguf = data_path("models/stories260Ktok512.gguf");
+      !data.empty() && !gguf.empty()) {
     REQUIRE(source_from_gguf(gguf, &source, &err) == LINNET_OK);
     Rows a = rows_of(source);
     a.erase({kOutput, 0});  // that file repeats the tied embedding
@@ -698,11 +726,19 @@ TEST_CASE("convert: a plain export holds the same model") {
 // A Mixtral with experts in blocks of 32: beside i8g128 they stay i8g32, whose groups the rows that go into them are quantised by.
 TEST_CASE("GGUF import: MXFP4 experts keep their blocks beside matrices in larger groups, in any chunk") {
   ModelSpec s = {};
-  s.n_layers = 2, s.d_model = 128, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = s.rope_dim = 32, s.d_ff = s.expert_ff = 64, s.n_vocab = 48, s.n_experts = 4, s.n_active = 2, s.tied = 1;
+  s.n_layers = 2, s.d_model = 128, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = s.rope_dim = 32, s.d_ff = s.expert_ff = 64, s.n_vocab = 48,
+  s.n_experts = 4, s.n_active = 2, s.tied = 1;
   GgufFile f;
   f.text("general.architecture", "llama");
-  for (const auto& [key, value] : {std::pair{"block_count", s.n_layers}, {"context_length", 64u}, {"embedding_length", s.d_model}, {"feed_forward_length", s.d_ff}, {"attention.head_count", s.n_heads},
-                                   {"attention.head_count_kv", s.n_kv_heads}, {"attention.key_length", s.head_dim}, {"attention.value_length", s.head_dim}, {"expert_count", s.n_experts},
+  for (const auto& [key, value] : {std::pair{"block_count", s.n_layers},
+                                   {"context_length", 64u},
+                                   {"embedding_length", s.d_model},
+                                   {"feed_forward_length", s.d_ff},
+                                   {"attention.head_count", s.n_heads},
+                                   {"attention.head_count_kv", s.n_kv_heads},
+                                   {"attention.key_length", s.head_dim},
+                                   {"attention.value_length", s.head_dim},
+                                   {"expert_count", s.n_experts},
                                    {"expert_used_count", s.n_active}})
     f.u32(std::string("llama.") + key, value);
   f.f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
@@ -711,9 +747,11 @@ TEST_CASE("GGUF import: MXFP4 experts keep their blocks beside matrices in large
     for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? s.n_layers : 1); ++layer) {
       const Role role = static_cast<Role>(r);
       if (!role_present(role, layer, s)) continue;
-      const uint32_t k = kRoles[r].matrix ? kRoles[r].k(s) : 1, rows = role_of_experts(role) ? expert_rows(role, s) : kRoles[r].n(s), parts = role_of_experts(role) ? s.n_experts : 1;
+      const uint32_t k = kRoles[r].matrix ? kRoles[r].k(s) : 1, rows = role_of_experts(role) ? expert_rows(role, s) : kRoles[r].n(s),
+                     parts = role_of_experts(role) ? s.n_experts : 1;
       const uint32_t type = role_of_experts(role) ? kGgmlMXFP4 : kGgmlF32;
-      f.tensors.push_back({gguf_tensor_name(a, s, role, layer), gguf_dims(role, s, k, rows, parts), type, test::tensor_data(type, uint64_t{k} * rows * parts, r * 100 + layer)});
+      f.tensors.push_back({gguf_tensor_name(a, s, role, layer), gguf_dims(role, s, k, rows, parts), type,
+                           test::tensor_data(type, uint64_t{k} * rows * parts, r * 100 + layer)});
     }
   const Folder folder;
   const test::Model model(folder.put("mx.gguf", f.bytes()), LINNET_FORMAT_DEFAULT);
@@ -782,7 +820,8 @@ TEST_CASE("convert: synthetic models are the same in every format, and for every
   }
   double sum = 0, squares = 0;
   for (uint32_t i = 0; i < 512; ++i)
-    for (const float v : f32.row(kTokenEmbd, 0, i)) sum += static_cast<double>(v), squares += static_cast<double>(v) * static_cast<double>(v);
+    for (const float v : f32.row(kTokenEmbd, 0, i))
+      sum += static_cast<double>(v), squares += static_cast<double>(v) * static_cast<double>(v);
   CHECK(std::fabs(sum / 32768) < 0.01);
   CHECK(std::fabs(std::sqrt(squares / 32768) - 3.0 / 8) < 0.02);
   CHECK(f32.row(kAttnQ, 0, 0) != f32.row(kAttnQ, 1, 0));
@@ -982,7 +1021,8 @@ TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory
 
 namespace {
 // A tiny packed file with bytes changed behind the first place where `after` stands.
-linnet_status need_of(const std::string& after, const std::string& bytes, std::string* text, size_t cut = 0, const test::TinySize& size = {}) {
+linnet_status need_of(const std::string& after, const std::string& bytes, std::string* text, size_t cut = 0,
+                      const test::TinySize& size = {}) {
   const Folder folder;
   Image image;
   linnet_error err = {};

@@ -68,7 +68,8 @@ TEST_CASE("what the driver says of its device, and every call of it failing once
   CHECK(linnet_cuda_detect(&device, &err) == LINNET_BAD_ARG);
   device.size = sizeof device;
   REQUIRE(linnet_cuda_detect(&device, &err) == LINNET_OK);
-  CHECK((device.compute == 87 && device.n_sms == 8 && device.driver == 12060 && device.compiled_for == 87 && !device.compiles_at_start && device.integrated));
+  CHECK((device.compute == 87 && device.n_sms == 8 && device.driver == 12060 && device.compiled_for == 87 && !device.compiles_at_start &&
+         device.integrated));
   CHECK((device.memory_bytes == size_t{8} << 30 && device.clock_mhz == 1020 && device.memory_bits == 128 && device.l2_bytes == 2 << 20));
   CHECK(std::string(device.name) == "fake GPU");
   const uint64_t n = fake.calls();
@@ -111,9 +112,12 @@ TEST_CASE("no device, a driver that does not start, one that is too old, a GPU t
   CHECK(text(s, LINNET_DEVICE) == "no CUDA device: libcuda.so.1 is the toolkit's stub, not a driver");
   s.init_result = 999;
   CHECK(text(s, LINNET_DEVICE).find("cuInit failed") != std::string::npos);
-  CHECK(text(setup_of(87, 11040), LINNET_DEVICE) == "the CUDA driver is too old: it serves CUDA 11.4, kernels for compute capability 8.7 need 12.0");
-  CHECK(text(setup_of(110, 12080), LINNET_DEVICE) == "the CUDA driver is too old: it serves CUDA 12.8, kernels for compute capability 11.0 need 13.0");
-  CHECK(text(setup_of(120, 12040), LINNET_DEVICE) == "the CUDA driver is too old: it serves CUDA 12.4, kernels for compute capability 12.0 need 12.5");
+  CHECK(text(setup_of(87, 11040), LINNET_DEVICE) ==
+        "the CUDA driver is too old: it serves CUDA 11.4, kernels for compute capability 8.7 need 12.0");
+  CHECK(text(setup_of(110, 12080), LINNET_DEVICE) ==
+        "the CUDA driver is too old: it serves CUDA 12.8, kernels for compute capability 11.0 need 13.0");
+  CHECK(text(setup_of(120, 12040), LINNET_DEVICE) ==
+        "the CUDA driver is too old: it serves CUDA 12.4, kernels for compute capability 12.0 need 12.5");
   CHECK(text(setup_of(72), LINNET_UNSUPPORTED) == "this linnet has no kernels for a GPU of compute capability 7.2");
 }
 
@@ -121,7 +125,8 @@ TEST_CASE("every GPU gets the device code that it runs, with all kernels in it")
   constexpr struct {
     uint32_t arch, image;
     bool ptx;
-  } kExpected[] = {{80, 80, false}, {86, 80, false}, {87, 87, false}, {88, 80, false}, {89, 80, false}, {90, 90, false}, {100, 80, true}, {101, 80, true}, {103, 80, true}, {110, 110, false}, {111, 80, true}, {120, 80, true}};
+  } kExpected[] = {{80, 80, false}, {86, 80, false}, {87, 87, false}, {88, 80, false},   {89, 80, false}, {90, 90, false},
+                   {100, 80, true}, {101, 80, true}, {103, 80, true}, {110, 110, false}, {111, 80, true}, {120, 80, true}};
   for (const auto& e : kExpected) {
     INFO(e.arch);
     const CudaImage* image = nullptr;

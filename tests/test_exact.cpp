@@ -32,9 +32,12 @@ std::vector<Row> run(const Model& model, const Tokens& tokens, const linnet_sess
 }  // namespace
 
 TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and decode") {
-  const char* const names[] = {"llama", "llama-mha-linear", "mistral", "qwen3", "smollm2", "llama", "qwen3", "mistral", "qwen2-window", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v2-qlora",
-                               "qwen2-moe", "deepseek-v3", "mixtral", "llama4", "gpt-oss", "switch"};
-  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8, LINNET_I8G64, LINNET_I8G32, LINNET_F32, LINNET_I4G64, LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G128, LINNET_I4G64, LINNET_F32, LINNET_I8G64, LINNET_I8G32, LINNET_I8G128};
+  const char* const names[] = {"llama",     "llama-mha-linear", "mistral",      "qwen3",       "smollm2",           "llama",
+                               "qwen3",     "mistral",          "qwen2-window", "deepseek-v2", "deepseek-v2-qlora", "deepseek-v2-qlora",
+                               "qwen2-moe", "deepseek-v3",      "mixtral",      "llama4",      "gpt-oss",           "switch"};
+  const linnet_format weights[] = {LINNET_I8G128, LINNET_I8,    LINNET_I8G64,  LINNET_I8G32,  LINNET_F32,   LINNET_I4G64,
+                                   LINNET_I4G128, LINNET_I4G32, LINNET_I8G128, LINNET_I8G128, LINNET_I4G64, LINNET_F32,
+                                   LINNET_I8G128, LINNET_I4G64, LINNET_F32,    LINNET_I8G64,  LINNET_I8G32, LINNET_I8G128};
   const uint32_t kvs[] = {LINNET_I8, LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2};
   size_t compared = 0;
   for (size_t which = 0; which < std::size(names); ++which) {
@@ -43,10 +46,12 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
     for (const uint32_t kv : kvs) {
       if (kv != LINNET_I8 && which > 1 && f != LINNET_F32) continue;
       if ((kv == LINNET_KIVI4 || kv == LINNET_KIVI2) && src.find("deepseek") != std::string::npos) continue;  // refused: test_kivi
-      const uint32_t n = 270;  // past the first attention block of 256
+      const uint32_t n = 270;                                    // past the first attention block of 256
       const bool full = !kSlow && which < 2 && kv == LINNET_I8;  // the whole grid; the others take its corners
-      if (kSanitized && (kv == LINNET_F16 || kv == LINNET_BF16 || kv == LINNET_F8E5M2 || kv == LINNET_KIVI2)) continue;  // as their neighbours
-      if (kSlow && which && (kv != LINNET_I8 || (which != 4 && which != 8 && which != 10 && which != 12))) continue;  // floats, windows, latents, experts
+      if (kSanitized && (kv == LINNET_F16 || kv == LINNET_BF16 || kv == LINNET_F8E5M2 || kv == LINNET_KIVI2))
+        continue;  // as their neighbours
+      if (kSlow && which && (kv != LINNET_I8 || (which != 4 && which != 8 && which != 10 && which != 12)))
+        continue;  // floats, windows, latents, experts
       const Model oracle(src, f, LINNET_ISA_SCALAR);
       const Tokens tokens = random_tokens(n, oracle.desc.n_vocab, 7);
       const auto want = run(oracle, tokens, params(kv, 1, n, 1, n), 1);  // one decode after the other
@@ -61,7 +66,8 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
             auto p = params(kv, threads, chunk, 1, n);
             p.threads = threads == 3 ? LINNET_THREADS_OWN : LINNET_THREADS_DEFAULT;
             const auto got = run(model, tokens, p, n);
-            INFO(names[which] << " " << linnet_format_name(f) << " kv " << kv << " isa " << linnet_isa_name(isa) << " threads " << threads << " chunk " << chunk);
+            INFO(names[which] << " " << linnet_format_name(f) << " kv " << kv << " isa " << linnet_isa_name(isa) << " threads " << threads
+                              << " chunk " << chunk);
             REQUIRE(same_bytes(got.back(), want.back()));
             ++compared;
           }
@@ -75,17 +81,22 @@ TEST_CASE("logits are the same bytes over ISA, threads, chunks, prefill and deco
   std::printf("%zu runs compared byte for byte\n", compared);
 }
 
-// Every step that other families bring: LayerNorm, parallel and normed branches, ALiBi, positions, GELU, softcaps, clipping, two kinds of RoPE or none, norms of q and k in every place, multipliers, queries with a temperature.
+// Every step that other families bring: LayerNorm, parallel and normed branches, ALiBi, positions, GELU, softcaps, clipping, two kinds of
+// RoPE or none, norms of q and k in every place, multipliers, queries with a temperature.
 TEST_CASE("families: the same bytes over ISA, threads and chunks") {
   const struct {
     const char* name;
     linnet_format weights;
     uint32_t kv, n;  // tokens: few where the model has learned positions
-  } runs[] = {{"gemma3", LINNET_I8G32, LINNET_I8, 270}, {"gemma2", LINNET_I8G128, LINNET_F16, 270}, {"bloom", LINNET_I8G128, LINNET_I8, 270}, {"falcon-rw", LINNET_F32, LINNET_F32, 270},
-              {"falcon-40b", LINNET_I8, LINNET_I8, 100},  {"opt-350m", LINNET_I8G64, LINNET_I8, 80},    {"gpt2", LINNET_I4G32, LINNET_BF16, 80},  {"mpt", LINNET_I8G128, LINNET_I8, 270},
-              {"gptj", LINNET_I8G128, LINNET_I8, 90},     {"phi3-longrope", LINNET_I8G128, LINNET_I8, 100}, {"llama-dynamic", LINNET_F16, LINNET_I8, 100},
-              {"olmo3", LINNET_I8G128, LINNET_I8, 270},   {"cohere2", LINNET_I8G64, LINNET_I8, 270},    {"stablelm-12b", LINNET_I8, LINNET_I8, 100}, {"hunyuan", LINNET_I8G32, LINNET_F16, 100},
-              {"ministral3", LINNET_I8G128, LINNET_I8, 270}, {"granite", LINNET_I8G32, LINNET_I8, 100}, {"glm4", LINNET_I8G128, LINNET_I8, 100}};
+  } runs[] = {{"gemma3", LINNET_I8G32, LINNET_I8, 270},      {"gemma2", LINNET_I8G128, LINNET_F16, 270},
+              {"bloom", LINNET_I8G128, LINNET_I8, 270},      {"falcon-rw", LINNET_F32, LINNET_F32, 270},
+              {"falcon-40b", LINNET_I8, LINNET_I8, 100},     {"opt-350m", LINNET_I8G64, LINNET_I8, 80},
+              {"gpt2", LINNET_I4G32, LINNET_BF16, 80},       {"mpt", LINNET_I8G128, LINNET_I8, 270},
+              {"gptj", LINNET_I8G128, LINNET_I8, 90},        {"phi3-longrope", LINNET_I8G128, LINNET_I8, 100},
+              {"llama-dynamic", LINNET_F16, LINNET_I8, 100}, {"olmo3", LINNET_I8G128, LINNET_I8, 270},
+              {"cohere2", LINNET_I8G64, LINNET_I8, 270},     {"stablelm-12b", LINNET_I8, LINNET_I8, 100},
+              {"hunyuan", LINNET_I8G32, LINNET_F16, 100},    {"ministral3", LINNET_I8G128, LINNET_I8, 270},
+              {"granite", LINNET_I8G32, LINNET_I8, 100},     {"glm4", LINNET_I8G128, LINNET_I8, 100}};
   size_t compared = 0;
   for (const auto& r : runs) {
     if (kSlow && r.weights != LINNET_I8G128) continue;
@@ -131,7 +142,8 @@ TEST_CASE("stories260K: the logits and the text of every machine") {
       const int32_t token = s.decode();
       crc = linnet::crc32c(crc, &token, sizeof token);
     }
-    std::printf("stories260K %s: CRC-32C of 60 rows of logits and tokens on %s: %08x\n", linnet_format_name(r.weights), linnet_isa_name(isa), crc);
+    std::printf("stories260K %s: CRC-32C of 60 rows of logits and tokens on %s: %08x\n", linnet_format_name(r.weights),
+                linnet_isa_name(isa), crc);
     CHECK(crc == r.crc);
   }
 }
@@ -165,13 +177,16 @@ TEST_CASE("rope_length fixes the frequencies, whatever the context is") {
   for (const char* name : {"llama-dynamic", "phi3-longrope"}) {
     const Model model(std::string("tests/golden/") + name, LINNET_F32);
     const Tokens tokens = random_tokens(24, model.desc.n_vocab, 41);
-    const auto last = [&](uint32_t context, uint32_t length) { return run(model, tokens, params(LINNET_F32, 1, 8, 1, context, length), 24).back(); };
+    const auto last = [&](uint32_t context, uint32_t length) {
+      return run(model, tokens, params(LINNET_F32, 1, 8, 1, context, length), 24).back();
+    };
     INFO(name);
     CHECK(same_bytes(last(24, 100), last(100, 0)));
     CHECK(same_bytes(last(24, 0), last(100, 24)));
     CHECK_FALSE(same_bytes(last(100, 0), last(100, 24)));
 
-    Session longer(model, params(LINNET_F32, 1, 8, 1, 100, 100)), same(model, params(LINNET_F32, 1, 8, 1, 50, 100)), shorter(model, params(LINNET_F32, 1, 8, 1, 100, 24));
+    Session longer(model, params(LINNET_F32, 1, 8, 1, 100, 100)), same(model, params(LINNET_F32, 1, 8, 1, 50, 100)),
+        shorter(model, params(LINNET_F32, 1, 8, 1, 100, 24));
     longer.prefill(tokens);
     size_t bytes = 0;
     linnet_error err{};
@@ -188,7 +203,9 @@ TEST_CASE("models whose positions end or cannot move refuse what needs them to")
   const struct {
     const char *name, *says;
     uint32_t context, when_full;
-  } refused[] = {{"gpt2", "learned positions", 200, LINNET_FULL_STOP}, {"gpt2", "learned positions", 64, LINNET_FULL_SINKS}, {"bloom", "ALiBi", 64, LINNET_FULL_DROP_OLDEST}};
+  } refused[] = {{"gpt2", "learned positions", 200, LINNET_FULL_STOP},
+                 {"gpt2", "learned positions", 64, LINNET_FULL_SINKS},
+                 {"bloom", "ALiBi", 64, LINNET_FULL_DROP_OLDEST}};
   for (const auto& r : refused) {
     const Model model(std::string("tests/golden/") + r.name, LINNET_F32);
     auto p = params(0, 1, 0, 0, r.context);
@@ -213,7 +230,8 @@ TEST_CASE("every row of a prefill equals the row of a decode") {
     }
 }
 
-// Nine tiles of outputs and two parts of rows: threads take tiles in runs, or each by itself, where whole matrices are made of up to eight rows.
+// Nine tiles of outputs and two parts of rows: threads take tiles in runs, or each by itself, where whole matrices are made of up to eight
+// rows.
 TEST_CASE("a feed-forward network in tiles gives the bytes of whole matrices") {
   for (const linnet_format f : {LINNET_I8G128, LINNET_I8G64, LINNET_I8G32, LINNET_I4G64, LINNET_F8E4M3, LINNET_BF16})
     for (const linnet_isa isa : tiers()) {
@@ -261,7 +279,8 @@ TEST_CASE("long contexts: the same bytes when threads share the blocks of one KV
     return;
   }
   for (const char* name : {"mistral", "qwen2-window", "deepseek-v2"}) {  // one KV head; two, and windows; a latent
-    const Model oracle(std::string("tests/golden/") + name, LINNET_I8G64, LINNET_ISA_SCALAR), model(std::string("tests/golden/") + name, LINNET_I8G64);
+    const Model oracle(std::string("tests/golden/") + name, LINNET_I8G64, LINNET_ISA_SCALAR),
+        model(std::string("tests/golden/") + name, LINNET_I8G64);
     const uint32_t n = kSlow ? 1100 : 2700;  // many parts of four blocks
     const Tokens tokens = random_tokens(n, oracle.desc.n_vocab, 21);
     for (const uint32_t kv : {LINNET_I8, LINNET_F16}) {

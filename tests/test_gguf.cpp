@@ -155,18 +155,23 @@ TEST_CASE("gguf: hostile keys are refused by name") {
   for (const uint64_t length : {uint64_t{1} << 20, uint64_t{1} << 63, UINT64_MAX, UINT64_MAX - 7})
     refused_after([&](GgufFile& f) { f.raw("k", kGgufString, le(length) + "text"); }, kBad, {"'k'", "string of " + std::to_string(length)});
   const auto array = [](uint32_t type, uint64_t count, const std::string& data) { return le(type) + le(count) + data; };
-  refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(kGgufArray, 1, array(kGgufU8, 1, "x"))); }, kBad, {"'k'", "arrays in arrays"});
+  refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(kGgufArray, 1, array(kGgufU8, 1, "x"))); }, kBad,
+                {"'k'", "arrays in arrays"});
   refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(77, 1, "x")); }, kBad, {"'k'", "unknown array element type 77"});
   refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(kGgufBool, 2, "\1\7")); }, kBad, {"'k'", "bool 1 is 7"});
   for (const uint32_t type : {uint32_t{kGgufU8}, uint32_t{kGgufU32}, uint32_t{kGgufF64}, uint32_t{kGgufString}})
     for (const uint64_t count : {uint64_t{100000}, uint64_t{1} << 61, (uint64_t{1} << 62) + 1, UINT64_MAX})
-      refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(type, count, "0123456789abcdef")); }, kBad, {"'k'", "array of " + std::to_string(count)});
-  refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(kGgufString, 2, lstr("a") + le(UINT64_MAX))); }, kBad, {"'k'", "array of 2"});
+      refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(type, count, "0123456789abcdef")); }, kBad,
+                    {"'k'", "array of " + std::to_string(count)});
+  refused_after([&](GgufFile& f) { f.raw("k", kGgufArray, array(kGgufString, 2, lstr("a") + le(UINT64_MAX))); }, kBad,
+                {"'k'", "array of 2"});
   for (const uint32_t a : {0u, 3u, 48u, 1u << 17, 1u << 31})
     refused_after([&](GgufFile& f) { f.key("general.alignment")->value = le(uint32_t{kGgufU32}) + le(a); }, kBad,
                   {"general.alignment: " + std::to_string(a)});
-  refused_after([](GgufFile& f) { f.key("general.alignment")->value = le(uint32_t{kGgufString}) + lstr("32"); }, kBad, {"general.alignment"});
-  refused_after([](GgufFile& f) { f.key("general.alignment")->value = le(uint32_t{kGgufI32}) + le(int32_t{-32}); }, kBad, {"general.alignment"});
+  refused_after([](GgufFile& f) { f.key("general.alignment")->value = le(uint32_t{kGgufString}) + lstr("32"); }, kBad,
+                {"general.alignment"});
+  refused_after([](GgufFile& f) { f.key("general.alignment")->value = le(uint32_t{kGgufI32}) + le(int32_t{-32}); }, kBad,
+                {"general.alignment"});
 }
 
 TEST_CASE("gguf: hostile tensors are refused by name") {
@@ -242,7 +247,8 @@ TEST_CASE("gguf: many keys and tensors stay findable, duplicates among them are 
     GgufValue v;
     GgufTensor t;
     for (uint32_t i = 0; i < 3000; ++i) REQUIRE((o.g->key("key." + std::to_string(i * 7919 % 3000), &v) && v.u == i));
-    for (uint32_t i = 0; i < 2000; ++i) REQUIRE((o.g->tensor("t" + std::to_string(i * 7919 % 2000), &t) && std::memcmp(t.data, &i, 4) == 0));
+    for (uint32_t i = 0; i < 2000; ++i)
+      REQUIRE((o.g->tensor("t" + std::to_string(i * 7919 % 2000), &t) && std::memcmp(t.data, &i, 4) == 0));
   }
   f.u32("key.1234", 0);
   refused(f, kBad, {"'key.1234' appears twice"});
@@ -314,8 +320,10 @@ TEST_CASE("chat format: keys are read, checked and refused by name") {
 
   const auto refused_chat = [&](const char* key, std::optional<std::string> value, const char* word) {
     GgufFile g = f;
-    if (value) g.key(key)->value = *value;
-    else g.remove(key);
+    if (value)
+      g.key(key)->value = *value;
+    else
+      g.remove(key);
     CAPTURE(key, why);
     CHECK(read(g, &chat, &why) == LINNET_BAD_FILE);
     CHECK(why.find(word) != std::string::npos);

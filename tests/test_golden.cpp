@@ -42,13 +42,65 @@ struct Family {
   double i8 = 5e-3, f8 = 3e-2;
 };
 constexpr Family kFamilies[] = {
-    {"llama"}, {"llama-mha-linear"}, {"mistral"}, {"qwen2"}, {"qwen3"}, {"smollm2"}, {"mistral-window"}, {"qwen2-window"}, {"llama-k-outliers"}, {"deepseek-v2"}, {"deepseek-v2-qlora"},
-    {"gpt2"}, {"gemma2"}, {"phi3"}, {"phi3-longrope"}, {"phi4-mini"}, {"gpt-neox"}, {"llama-dynamic"},
-    {"gptj"}, {"falcon-7b"}, {"falcon-40b"}, {"falcon-11b"}, {"falcon-rw"}, {"opt"}, {"opt-350m"}, {"bloom"}, {"mpt"}, {"starcoder2"}, {"phi"}, {"phi-qk-norm"}, {"gemma"}, {"gemma3"}, {"gemma3-whole"}, {"llama-reglu"}, {"llama-glu"}, {"llama-yarn"},
+    {"llama"},
+    {"llama-mha-linear"},
+    {"mistral"},
+    {"qwen2"},
+    {"qwen3"},
+    {"smollm2"},
+    {"mistral-window"},
+    {"qwen2-window"},
+    {"llama-k-outliers"},
+    {"deepseek-v2"},
+    {"deepseek-v2-qlora"},
+    {"gpt2"},
+    {"gemma2"},
+    {"phi3"},
+    {"phi3-longrope"},
+    {"phi4-mini"},
+    {"gpt-neox"},
+    {"llama-dynamic"},
+    {"gptj"},
+    {"falcon-7b"},
+    {"falcon-40b"},
+    {"falcon-11b"},
+    {"falcon-rw"},
+    {"opt"},
+    {"opt-350m"},
+    {"bloom"},
+    {"mpt"},
+    {"starcoder2"},
+    {"phi"},
+    {"phi-qk-norm"},
+    {"gemma"},
+    {"gemma3"},
+    {"gemma3-whole"},
+    {"llama-reglu"},
+    {"llama-glu"},
+    {"llama-yarn"},
     // With experts: where a router is near a tie, rounding sends a row to another one.
-    {"mixtral", 8e-3, 0.15}, {"qwen2-moe"}, {"qwen3-moe", 5e-3, 8e-2}, {"deepseek-v2-moe", 1.2e-2, 0.15}, {"deepseek-v3", 5e-3, 0.2}, {"granite-moe"}, {"gpt-oss"},
-    {"llama4", 8e-3, 5e-2}, {"switch", 5e-3, 5e-2},
-    {"smollm3"}, {"olmo2"}, {"olmo3"}, {"ministral3"}, {"cohere"}, {"cohere-plus"}, {"cohere2"}, {"hunyuan"}, {"granite"}, {"stablelm"}, {"stablelm-12b"}, {"glm4"}, {"ernie4-5"},
+    {"mixtral", 8e-3, 0.15},
+    {"qwen2-moe"},
+    {"qwen3-moe", 5e-3, 8e-2},
+    {"deepseek-v2-moe", 1.2e-2, 0.15},
+    {"deepseek-v3", 5e-3, 0.2},
+    {"granite-moe"},
+    {"gpt-oss"},
+    {"llama4", 8e-3, 5e-2},
+    {"switch", 5e-3, 5e-2},
+    {"smollm3"},
+    {"olmo2"},
+    {"olmo3"},
+    {"ministral3"},
+    {"cohere"},
+    {"cohere-plus"},
+    {"cohere2"},
+    {"hunyuan"},
+    {"granite"},
+    {"stablelm"},
+    {"stablelm-12b"},
+    {"glm4"},
+    {"ernie4-5"},
 };
 
 // The mutable bytes of a packed matrix.
@@ -88,7 +140,8 @@ TEST_CASE("f32 logits equal those of transformers") {
     INFO(name);
     CHECK(error < 2e-5);  // the two kinds of GELU are 1e-4 apart
 
-    Session session(model, params(LINNET_F32, 1, 0, 0, static_cast<uint32_t>(g.tokens.size() + g.greedy.size())));  // the length that RoPE looks at, too
+    Session session(model, params(LINNET_F32, 1, 0, 0,
+                                  static_cast<uint32_t>(g.tokens.size() + g.greedy.size())));  // the length that RoPE looks at, too
     session.prefill(g.tokens);
     Tokens greedy;
     for (size_t i = 0; i < g.greedy.size(); ++i) greedy.push_back(session.decode());
@@ -113,8 +166,9 @@ TEST_CASE("f16, bf16 and integer weights stay near") {
   const struct {
     linnet_format weights, kv;
     double kl, of_i8 = 0, of_f8 = 0;  // a figure, or times the family's
-  } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4}, {LINNET_BF16, LINNET_BF16, 0, 0.1}, {LINNET_I8, LINNET_I8, 0, 2}, {LINNET_I8G128, LINNET_I8, 0, 1}, {LINNET_I8G64, LINNET_I8, 0, 1},
-               {LINNET_I8G32, LINNET_I8, 0, 1}, {LINNET_F8E4M3, LINNET_I8, 0, 0, 1}};
+  } kinds[] = {{LINNET_F16, LINNET_F16, 1e-4},     {LINNET_BF16, LINNET_BF16, 0, 0.1}, {LINNET_I8, LINNET_I8, 0, 2},
+               {LINNET_I8G128, LINNET_I8, 0, 1},   {LINNET_I8G64, LINNET_I8, 0, 1},    {LINNET_I8G32, LINNET_I8, 0, 1},
+               {LINNET_F8E4M3, LINNET_I8, 0, 0, 1}};
   for (const auto& [name, kl_i8, kl_f8] : kFamilies) {
     const Golden g = read_golden(name);
     for (const auto& kind : kinds) {
@@ -177,10 +231,13 @@ TEST_CASE("KV formats: how far logits are from those of an f32 cache") {
     if (in_order) CHECK(kl[3] < kl[4]);
     CHECK(kl[4] < 0.2);
   };
-  for (const auto& [name, kl_i8, kl_f8] : kFamilies) compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 0.4 * kl_i8, kl_f8 < 0.04);  // a row that goes to another expert is far off whatever sent it there
+  for (const auto& [name, kl_i8, kl_f8] : kFamilies)
+    compare(name, Model(std::string("tests/golden/") + name, LINNET_F32), read_golden(name).tokens, 0.4 * kl_i8,
+            kl_f8 < 0.04);  // a row that goes to another expert is far off whatever sent it there
   const Model assistant("examples/assistant/model/checkpoint", LINNET_F32);
   compare("assistant", assistant, tokenize(assistant, assistant_requests()), 1e-3, true);
-  if (const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt"); !folder.empty() && !sample.empty()) {
+  if (const std::string folder = data_path("models/stories260K"), sample = data_path("vectors/text/tinystories_sample.txt");
+      !folder.empty() && !sample.empty()) {
     const Model stories(folder, LINNET_F32);
     Tokens tokens = tokenize(stories, slurp(sample));
     tokens.resize(std::min<size_t>(tokens.size(), 500));
@@ -201,7 +258,8 @@ TEST_CASE("stories260K: published greedy text, perplexity, HF folder equals GGUF
   CHECK(tokenize(other, json["text"].get<std::string>()) == ids);
 
   const auto logits = all_logits(hf, ids, LINNET_F32);
-  const double perplexity = std::exp(mean_nll(logits, ids)), want = std::exp(json["nll_sum"].get<double>() / static_cast<double>(ids.size() - 1));
+  const double perplexity = std::exp(mean_nll(logits, ids)),
+               want = std::exp(json["nll_sum"].get<double>() / static_cast<double>(ids.size() - 1));
   std::printf("stories260K f32 perplexity %.6f, published %.6f\n", perplexity, want);
   CHECK(std::fabs(perplexity - want) < 1e-4);
   Row last;
@@ -216,7 +274,7 @@ TEST_CASE("stories260K: published greedy text, perplexity, HF folder equals GGUF
 
   for (const Model* m : {&hf, &other}) {
     Session s(*m, params(LINNET_F32, 1, 0, 0, 256));  // the GGUF names a context of 128
-    s.prefill(tokenize(*m, ""));             // BOS
+    s.prefill(tokenize(*m, ""));                      // BOS
     Tokens drawn;
     for (int i = 0; i < 200; ++i) drawn.push_back(s.decode());
     std::string text = slurp(folder + "/greedy_200.txt");
@@ -296,16 +354,23 @@ bool same_value(const linnet::GgufValue& v, const std::string& listed) {
   return v.is_number(&f) && listed.find_first_of(".e") != std::string::npos && std::strtod(listed.c_str(), nullptr) == f;
 }
 
-// Their keys that are not ours: what goes without saying, what their converter takes as 4 times d_model whatever the tensors are, and what it says of the experts of
-// models without any.
+// Their keys that are not ours: what goes without saying, what their converter takes as 4 times d_model whatever the tensors are, and what
+// it says of the experts of models without any.
 bool theirs_alone(const std::string& model, const std::string& key, const std::string& value) {
   if (key.ends_with(".rope.scaling.type") && value == "\"none\"") return true;
   if (key.ends_with(".feed_forward_length")) return model == "falcon-40b" || model == "gpt2" || model == "phi";
   return (model == "deepseek-v2" || model == "deepseek-v2-qlora") && key.find(".expert_") != std::string::npos;
 }
 // Our keys that are not theirs: what readers take for granted, and windows that their converter leaves out.
-constexpr std::string_view kOursAlone[] = {"attention.key_length", "attention.value_length", "attention.head_count_kv", "rope.dimension_count", "rope.freq_base", "expert_feed_forward_length",
-                                           "attention.sliding_window", "attention.sliding_window_pattern", "rope.scaling.original_context_length"};
+constexpr std::string_view kOursAlone[] = {"attention.key_length",
+                                           "attention.value_length",
+                                           "attention.head_count_kv",
+                                           "rope.dimension_count",
+                                           "rope.freq_base",
+                                           "expert_feed_forward_length",
+                                           "attention.sliding_window",
+                                           "attention.sliding_window_pattern",
+                                           "rope.scaling.original_context_length"};
 
 // A golden's folder, with changes to its config.json.
 struct Changed {
@@ -373,7 +438,8 @@ TEST_CASE("plain GGUF: the files of llama.cpp's converter, tensor by tensor and 
     }
 
     const Tokens tokens = read_golden(listed.name).tokens;
-    const auto want = all_logits(Model(folder.path, LINNET_F32), tokens, LINNET_F32), got = all_logits(Model(path, LINNET_F32), tokens, LINNET_F32);
+    const auto want = all_logits(Model(folder.path, LINNET_F32), tokens, LINNET_F32),
+               got = all_logits(Model(path, LINNET_F32), tokens, LINNET_F32);
     bool same = want.size() == got.size();
     for (size_t i = 0; same && i < want.size(); ++i) same = same_bytes(want[i], got[i]);
     CHECK(same);
@@ -384,10 +450,17 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
   linnet_error err{};
   const struct {
     const char *name, *what;
-  } cases[] = {{"llama-dynamic", "'llama' cannot say rope_scaling = 3"}, {"qwen2-window", "'qwen2' cannot say window_from = 1"}, {"switch", "'qwen3moe' cannot say router_norm = 0"},
-               {"gpt-oss", "'gpt-oss' cannot say act_limit = 1.5"}, {"gemma2", "'gemma2' cannot say attn_scale = 0.27"}, {"smollm3", "'smollm3' cannot say nope_pattern = 3"},
-               {"llama4", "attention.sliding_window' = 18"}, {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"}, {"falcon-rw", "'falcon' cannot say the slopes"},
-               {"gptj", "architecture 'gptj'"}, {"opt", "architecture 'opt'"}};
+  } cases[] = {{"llama-dynamic", "'llama' cannot say rope_scaling = 3"},
+               {"qwen2-window", "'qwen2' cannot say window_from = 1"},
+               {"switch", "'qwen3moe' cannot say router_norm = 0"},
+               {"gpt-oss", "'gpt-oss' cannot say act_limit = 1.5"},
+               {"gemma2", "'gemma2' cannot say attn_scale = 0.27"},
+               {"smollm3", "'smollm3' cannot say nope_pattern = 3"},
+               {"llama4", "attention.sliding_window' = 18"},
+               {"deepseek-v2-moe", "'deepseek2' cannot say rope_attn_factor"},
+               {"falcon-rw", "'falcon' cannot say the slopes"},
+               {"gptj", "architecture 'gptj'"},
+               {"opt", "architecture 'opt'"}};
   for (const auto& c : cases) {
     const Changed folder(c.name, {});
     const linnet_status status = to_plain(folder.path, folder.path / "plain.gguf", &err);

@@ -1,4 +1,5 @@
-// Grammars: schemas that are compiled and such that are refused, random texts under masks that are held against the schemas, and what sessions do with them.
+// Grammars: schemas that are compiled and such that are refused, random texts under masks that are held against the schemas, and what
+// sessions do with them.
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -74,13 +75,19 @@ size_t characters(const std::string& s) {
 
 // Whether a value obeys, as the specification has it; patterns are those of this file.
 bool obeys(const json& v, const json& schema, const json& root) {
-  if (const auto ref = schema.find("$ref"); ref != schema.end()) return obeys(v, root.at(json::json_pointer(ref->get<std::string>().substr(1))), root);
-  const auto number = [&](const char* key, auto fn) { return !schema.contains(key) || !v.is_number() || fn(v.get<double>(), schema.at(key).get<double>()); };
+  if (const auto ref = schema.find("$ref"); ref != schema.end())
+    return obeys(v, root.at(json::json_pointer(ref->get<std::string>().substr(1))), root);
+  const auto number = [&](const char* key, auto fn) {
+    return !schema.contains(key) || !v.is_number() || fn(v.get<double>(), schema.at(key).get<double>());
+  };
   const auto of_type = [&](const json& type) {
     const std::string t = type.get<std::string>();
-    return t == "integer" ? v.is_number_integer() || (v.is_number() && std::floor(v.get<double>()) == v.get<double>()) : t == "number" ? v.is_number() : t == v.type_name();
+    return t == "integer"  ? v.is_number_integer() || (v.is_number() && std::floor(v.get<double>()) == v.get<double>())
+           : t == "number" ? v.is_number()
+                           : t == v.type_name();
   };
-  if (const auto t = schema.find("type"); t != schema.end() && !(t->is_array() ? std::any_of(t->begin(), t->end(), of_type) : of_type(*t))) return false;
+  if (const auto t = schema.find("type"); t != schema.end() && !(t->is_array() ? std::any_of(t->begin(), t->end(), of_type) : of_type(*t)))
+    return false;
   if (const auto e = schema.find("enum"); e != schema.end() && std::find(e->begin(), e->end(), v) == e->end()) return false;
   if (const auto c = schema.find("const"); c != schema.end() && *c != v) return false;
   for (const char* key : {"anyOf", "oneOf"})
@@ -89,12 +96,14 @@ bool obeys(const json& v, const json& schema, const json& root) {
       if (n == 0 || (key[0] == 'o' && n > 1)) return false;
     }
   if (!number("minimum", [](double a, double b) { return a >= b; }) || !number("maximum", [](double a, double b) { return a <= b; }) ||
-      !number("exclusiveMinimum", [](double a, double b) { return a > b; }) || !number("exclusiveMaximum", [](double a, double b) { return a < b; }))
+      !number("exclusiveMinimum", [](double a, double b) { return a > b; }) ||
+      !number("exclusiveMaximum", [](double a, double b) { return a < b; }))
     return false;
   if (v.is_string()) {
     const std::string s = v.get<std::string>();
     if (characters(s) < schema.value("minLength", size_t{0}) || characters(s) > schema.value("maxLength", SIZE_MAX)) return false;
-    if (schema.contains("pattern") && schema["pattern"] == "^[0-2][0-9]:[0-5][0-9]$") return s.size() == 5 && s[0] <= '2' && s[2] == ':' && s[3] <= '5';
+    if (schema.contains("pattern") && schema["pattern"] == "^[0-2][0-9]:[0-5][0-9]$")
+      return s.size() == 5 && s[0] <= '2' && s[2] == ':' && s[3] <= '5';
   }
   if (v.is_array()) {
     if (v.size() < schema.value("minItems", size_t{0}) || v.size() > schema.value("maxItems", SIZE_MAX)) return false;
@@ -105,7 +114,8 @@ bool obeys(const json& v, const json& schema, const json& root) {
     for (const json& key : schema.value("required", json::array()))
       if (!v.contains(key.get<std::string>())) return false;
     for (const auto& [key, value] : v.items())
-      if (!schema.contains("properties") || !schema["properties"].contains(key) || !obeys(value, schema["properties"][key], root)) return false;
+      if (!schema.contains("properties") || !schema["properties"].contains(key) || !obeys(value, schema["properties"][key], root))
+        return false;
   }
   return true;
 }
@@ -223,14 +233,15 @@ struct Chat {
     p.size = sizeof p;
     p.max_tokens = n;
     p.ignore_eos = ignore_eos;
-    check(linnet_generate(s, 0, &p,
-                          [](void* user, int32_t token, const char* utf8, size_t n_bytes) {
-                            Answer& a = *static_cast<Answer*>(user);
-                            if (token >= 0) a.tokens.push_back(token);
-                            a.text.append(utf8 ? utf8 : "", n_bytes);
-                            return 0;
-                          },
-                          &out, &out.why, &err),
+    check(linnet_generate(
+              s, 0, &p,
+              [](void* user, int32_t token, const char* utf8, size_t n_bytes) {
+                Answer& a = *static_cast<Answer*>(user);
+                if (token >= 0) a.tokens.push_back(token);
+                a.text.append(utf8 ? utf8 : "", n_bytes);
+                return 0;
+              },
+              &out, &out.why, &err),
           err);
     return out;
   }
@@ -241,7 +252,8 @@ bool call_obeys(const std::string& text, const json& tools) {
   const json call = json::parse(text, nullptr, false);
   if (!call.is_object() || call.size() != 2 || !call.contains("name") || !call.contains("arguments")) return false;
   for (const json& tool : tools)
-    if (tool["function"]["name"] == call["name"]) return obeys(call["arguments"], tool["function"]["parameters"], tool["function"]["parameters"]);
+    if (tool["function"]["name"] == call["name"])
+      return obeys(call["arguments"], tool["function"]["parameters"], tool["function"]["parameters"]);
   return false;
 }
 
@@ -257,41 +269,69 @@ TEST_CASE("schemas: what obeys is accepted, what does not is not") {
       {R"({"type":"boolean"})", {"true", "false"}, {"True", "1"}},
       {R"({"type":["boolean","null"]})", {"true", "null"}, {"0", "\"\""}},
       {R"({"type":"integer"})", {"0", "-1", "10", "999999999999999999"}, {"-0", "01", "1.0", "1e2", "+1", "", "-", "1000000000000000000"}},
-      {R"({"type":"integer","minimum":-12,"maximum":105})", {"-12", "-9", "0", "9", "99", "100", "105"}, {"-13", "106", "110", "1000", "-20"}},
+      {R"({"type":"integer","minimum":-12,"maximum":105})",
+       {"-12", "-9", "0", "9", "99", "100", "105"},
+       {"-13", "106", "110", "1000", "-20"}},
       {R"({"type":"integer","exclusiveMinimum":3,"exclusiveMaximum":7.5})", {"4", "7"}, {"3", "8", "10"}},
-      {R"({"type":"integer","minimum":9007199254740993,"maximum":90071992547409930e-1})", {"9007199254740993"}, {"9007199254740992", "9007199254740994"}},  // doubles are a step of 2 there
-      {R"({"type":"integer","exclusiveMinimum":9.99999999999999997E17,"maximum":1e300})", {"999999999999999998", "999999999999999999"}, {"999999999999999997"}},
-      {R"({"enum":[123456789012345678901234567890,1E2,-0,1.50,{"a":[0.10]}]})", {"123456789012345678901234567890", "1E2", "-0", "1.50", "{\"a\":[0.10]}"}, {"1.2345678901234568e+29", "100", "100.0", "0", "1.5", "{\"a\":[0.1]}"}},
-      {R"({"oneOf":[{"const":9007199254740992},{"const":9007199254740993},{"const":90071992547409940.0e-1}]})", {"9007199254740992", "9007199254740993", "90071992547409940.0e-1"}, {"9007199254740994"}},
+      {R"({"type":"integer","minimum":9007199254740993,"maximum":90071992547409930e-1})",
+       {"9007199254740993"},
+       {"9007199254740992", "9007199254740994"}},  // doubles are a step of 2 there
+      {R"({"type":"integer","exclusiveMinimum":9.99999999999999997E17,"maximum":1e300})",
+       {"999999999999999998", "999999999999999999"},
+       {"999999999999999997"}},
+      {R"({"enum":[123456789012345678901234567890,1E2,-0,1.50,{"a":[0.10]}]})",
+       {"123456789012345678901234567890", "1E2", "-0", "1.50", "{\"a\":[0.10]}"},
+       {"1.2345678901234568e+29", "100", "100.0", "0", "1.5", "{\"a\":[0.1]}"}},
+      {R"({"oneOf":[{"const":9007199254740992},{"const":9007199254740993},{"const":90071992547409940.0e-1}]})",
+       {"9007199254740992", "9007199254740993", "90071992547409940.0e-1"},
+       {"9007199254740994"}},
       {R"({"type":"string","minLength":0.2e1,"maxLength":30E-1})", {"\"ab\"", "\"abc\""}, {"\"a\"", "\"abcd\""}},
       {R"({"type":"integer","minimum":987})", {"987", "990", "1000", "123456"}, {"986", "900", "99", "-987"}},
       {R"({"type":"integer","maximum":-15})", {"-15", "-20", "-100"}, {"-14", "0", "15", "-9"}},
       {R"({"type":"number"})", {"0", "-0", "1.5", "-2.25e-10", "3E+7", "0.5"}, {".5", "1.", "1e", "1e100", "00", "1.e3"}},
-      {R"({"type":"number","minimum":-2,"maximum":10})", {"-2", "-2.0", "-1.99", "-0.5", "0", "9.999", "10", "10.00"}, {"-2.01", "10.01", "11", "-3", "1e1", "-0"}},
+      {R"({"type":"number","minimum":-2,"maximum":10})",
+       {"-2", "-2.0", "-1.99", "-0.5", "0", "9.999", "10", "10.00"},
+       {"-2.01", "10.01", "11", "-3", "1e1", "-0"}},
       {R"({"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1})", {"0.1", "0.001", "0.999"}, {"0", "0.0", "1", "1.0", "-0.5"}},
       {R"({"type":"number","exclusiveMaximum":-3})", {"-3.1", "-4", "-3.01"}, {"-3", "-3.0", "-2", "3"}},
-      {R"({"type":"string"})", {"\"\"", "\"a b\"", "\"\\n\\u00e9\"", "\"\xc3\xa9\xf0\x9f\x98\x80\"", "\"\\ud83d\\ude00\"", "\"\\uD7ff\\/\""},
-       {"\"", "a", "\"\n\"", "\"\\x\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\xc3\"", "\"\xed\xa0\x80\"", "\"\xc0\x80\"", "\"\xf4\x90\x80\x80\"", "\"\\u12\"", "\"a\"b"}},
-      {R"({"type":"string","minLength":2,"maxLength":3})", {"\"ab\"", "\"\xc3\xa9\xc3\xa9\xc3\xa9\"", "\"\\ud83d\\ude00\\n\""}, {"\"a\"", "\"abcd\"", "\"\""}},
+      {R"({"type":"string"})",
+       {"\"\"", "\"a b\"", "\"\\n\\u00e9\"", "\"\xc3\xa9\xf0\x9f\x98\x80\"", "\"\\ud83d\\ude00\"", "\"\\uD7ff\\/\""},
+       {"\"", "a", "\"\n\"", "\"\\x\"", "\"\\ud83d\"", "\"\\ude00\"", "\"\xc3\"", "\"\xed\xa0\x80\"", "\"\xc0\x80\"",
+        "\"\xf4\x90\x80\x80\"", "\"\\u12\"", "\"a\"b"}},
+      {R"({"type":"string","minLength":2,"maxLength":3})",
+       {"\"ab\"", "\"\xc3\xa9\xc3\xa9\xc3\xa9\"", "\"\\ud83d\\ude00\\n\""},
+       {"\"a\"", "\"abcd\"", "\"\""}},
       {R"({"type":"string","maxLength":0})", {"\"\""}, {"\"a\""}},
       {R"({"type":"string","pattern":"^[0-2][0-9]:[0-5][0-9]$"})", {"\"07:30\""}, {"\"7:30\"", "\"07:60\"", "\"07:300\""}},
       {R"({"type":"string","pattern":"ab+"})", {"\"ab\"", "\"xxabbb\\\"y\""}, {"\"a\"", "\"ba\""}},
       {R"({"type":"string","pattern":"^(?:a|bc){2,3}$|^x?$"})", {"\"aa\"", "\"abca\"", "\"\"", "\"x\""}, {"\"a\"", "\"aaaa\"", "\"xx\""}},
-      {R"({"type":"string","pattern":"^[^a-y\\d]{2,}\\.$"})", {"\"zz.\"", "\"\\\"\\\\\xe2\x82\xac.\"", "\"\\u0001z.\""}, {"\"z.\"", "\"za.\"", "\"z1.\"", "\"zz\""}},
+      {R"({"type":"string","pattern":"^[^a-y\\d]{2,}\\.$"})",
+       {"\"zz.\"", "\"\\\"\\\\\xe2\x82\xac.\"", "\"\\u0001z.\""},
+       {"\"z.\"", "\"za.\"", "\"z1.\"", "\"zz\""}},
       {R"({"type":"string","pattern":"^\\w+( \\S*)?$"})", {"\"a_1\"", "\"a b\"", "\"a \""}, {"\"\"", "\" a\"", "\"a  b \""}},
-      {R"({"enum":["a","\"\n",1,null,{"b":[1,2.5],"a":{}}]})", {"\"a\"", "\"\\\"\\n\"", "1", "null", "{\"b\":[1,2.5],\"a\":{}}"}, {"a", "2", "{\"a\":{},\"b\":[1,2.5]}"}},
+      {R"({"enum":["a","\"\n",1,null,{"b":[1,2.5],"a":{}}]})",
+       {"\"a\"", "\"\\\"\\n\"", "1", "null", "{\"b\":[1,2.5],\"a\":{}}"},
+       {"a", "2", "{\"a\":{},\"b\":[1,2.5]}"}},
       {R"({"type":"string","enum":["on","off"]})", {"\"on\"", "\"off\""}, {"\"o\"", "\"onn\""}},
       {R"({"const":"x"})", {"\"x\""}, {"\"y\""}},
-      {R"({"type":"array","items":{"type":"boolean"}})", {"[]", "[true]", "[true,false,true]"}, {"[", "[true,]", "[,]", "[true true]", "[1]"}},
-      {R"({"type":"array","items":{"type":"null"},"minItems":2,"maxItems":3})", {"[null,null]", "[null,null,null]"}, {"[]", "[null]", "[null,null,null,null]"}},
+      {R"({"type":"array","items":{"type":"boolean"}})",
+       {"[]", "[true]", "[true,false,true]"},
+       {"[", "[true,]", "[,]", "[true true]", "[1]"}},
+      {R"({"type":"array","items":{"type":"null"},"minItems":2,"maxItems":3})",
+       {"[null,null]", "[null,null,null]"},
+       {"[]", "[null]", "[null,null,null,null]"}},
       {R"({"type":"array","maxItems":0})", {"[]"}, {"[1]"}},
       {R"({"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"},"c":{"type":"null"}},"required":["b"],"additionalProperties":false})",
        {"{\"b\":null}", "{\"a\":null,\"b\":null}", "{\"b\":null,\"c\":null}", "{\"a\":null,\"b\":null,\"c\":null}"},
-       {"{}", "{\"a\":null}", "{\"b\":null,\"a\":null}", "{,\"b\":null}", "{\"a\":null\"b\":null}", "{\"b\":null,}", "{\"b\": null}", "{\"b\":null,\"d\":null}"}},
-      {R"({"type":"object","properties":{"a/~\"":{"$ref":"#/$defs/t~1"}},"$defs":{"t/":{"type":"object"}}})", {"{}", "{\"a/~\\\"\":{}}"}, {"{\"a\":{}}"}},
+       {"{}", "{\"a\":null}", "{\"b\":null,\"a\":null}", "{,\"b\":null}", "{\"a\":null\"b\":null}", "{\"b\":null,}", "{\"b\": null}",
+        "{\"b\":null,\"d\":null}"}},
+      {R"({"type":"object","properties":{"a/~\"":{"$ref":"#/$defs/t~1"}},"$defs":{"t/":{"type":"object"}}})",
+       {"{}", "{\"a/~\\\"\":{}}"},
+       {"{\"a\":{}}"}},
       {R"({"anyOf":[{"type":"null"},{"type":"integer","minimum":5,"maximum":6}]})", {"null", "5", "6"}, {"4", "true"}},
       {R"({"oneOf":[{"type":"object","properties":{"k":{"const":1},"v":{"type":"null"}},"required":["k"]},{"type":"object","properties":{"k":{"const":2}},"required":["k"]},{"type":"string","enum":["k"]},{"const":"l"}]})",
-       {"{\"k\":1,\"v\":null}", "{\"k\":2}", "\"k\"", "\"l\""}, {"{\"k\":2,\"v\":null}", "{\"k\":3}"}},
+       {"{\"k\":1,\"v\":null}", "{\"k\":2}", "\"k\"", "\"l\""},
+       {"{\"k\":2,\"v\":null}", "{\"k\":3}"}},
   };
   for (const Case& c : cases) {
     const Texts t = texts(c.schema);
@@ -319,7 +359,8 @@ TEST_CASE("integers within bounds: each one, against counting") {
 TEST_CASE("what is not supported is refused by name and place") {
   const std::vector<std::pair<const char*, const char*>> cases = {
       {R"({"type":"string","format":"date"})", "it: #: keyword 'format' is not supported"},
-      {R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"integer","multipleOf":2}}}})", "it: #/properties/a/items: keyword 'multipleOf'"},
+      {R"({"type":"object","properties":{"a":{"type":"array","items":{"type":"integer","multipleOf":2}}}})",
+       "it: #/properties/a/items: keyword 'multipleOf'"},
       {R"({"type":"object","patternProperties":{}})", "patternProperties"},
       {R"({"type":"object","additionalProperties":{"type":"string"}})", "additionalProperties"},
       {R"({"type":"object","minProperties":1})", "minProperties"},
@@ -356,7 +397,8 @@ TEST_CASE("what is not supported is refused by name and place") {
       {R"~({"type":"string","pattern":"(a|b)*a(a|b){40}$"})~", "states"},
       {R"({"type":"string","maxLength":100000})", "nodes"},
       {R"({"type":"string","maxLength":4000})", "states"},
-      {R"({"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"null"},"minItems":1000},"minItems":1000},"minItems":1000})", "nodes"},
+      {R"({"type":"array","items":{"type":"array","items":{"type":"array","items":{"type":"null"},"minItems":1000},"minItems":1000},"minItems":1000})",
+       "nodes"},
   };
   for (const auto& [schema, what] : cases) {
     Blob blob;
@@ -366,9 +408,12 @@ TEST_CASE("what is not supported is refused by name and place") {
     INFO(why);
     CHECK(why.find(what) != why.npos);
   }
-  for (const char* schema : {"", "{", "7", "[]", "{\"type\":\"strin\"}", "{\"type\":[]}", "{\"enum\":[]}", "{\"type\":\"null\",\"type\":\"null\"}", "{\"type\":\"integer\",\"minimum\":3,\"maximum\":2}",
-                             "{\"type\":\"string\",\"minLength\":-1}", "{\"type\":\"string\",\"minLength\":3,\"maxLength\":2}", "{\"type\":\"string\",\"enum\":[1]}", "{\"$ref\":\"#/$defs/a\"}",
-                             "{\"type\":\"string\",\"pattern\":\"^[^\\\\s\\\\S]$\"}", "{\"anyOf\":[]}", "{\"type\":\"null\"} x", "{\"type\":\"string\",\"minimum\":\"\xff\"}"}) {
+  for (const char* schema :
+       {"", "{", "7", "[]", "{\"type\":\"strin\"}", "{\"type\":[]}", "{\"enum\":[]}", "{\"type\":\"null\",\"type\":\"null\"}",
+        "{\"type\":\"integer\",\"minimum\":3,\"maximum\":2}", "{\"type\":\"string\",\"minLength\":-1}",
+        "{\"type\":\"string\",\"minLength\":3,\"maxLength\":2}", "{\"type\":\"string\",\"enum\":[1]}", "{\"$ref\":\"#/$defs/a\"}",
+        "{\"type\":\"string\",\"pattern\":\"^[^\\\\s\\\\S]$\"}", "{\"anyOf\":[]}", "{\"type\":\"null\"} x",
+        "{\"type\":\"string\",\"minimum\":\"\xff\"}"}) {
     Blob blob;
     INFO(schema);
     CHECK(compile(schema, LINNET_GRAMMAR_SCHEMA, &blob) == LINNET_BAD_FILE);
@@ -377,19 +422,25 @@ TEST_CASE("what is not supported is refused by name and place") {
   for (int i = 0; i < 70; ++i) deep += "{\"type\":\"array\",\"items\":";
   Blob blob;
   CHECK(compile(deep + "1" + std::string(70, '}'), LINNET_GRAMMAR_SCHEMA, &blob) == LINNET_BAD_FILE);
-  for (const char* tools : {"{}", "[]", "[1]", "[{\"name\":\"\"}]", "[{\"name\":\"a\"},{\"name\":\"a\"}]"}) CHECK(compile(tools, LINNET_GRAMMAR_CALL, &blob) == LINNET_BAD_FILE);
-  for (const char* tools : {"[{\"name\":\"a\",\"type\":\"web\"}]", "[{\"name\":\"a\",\"more\":1}]", "[{\"name\":\"a\",\"parameters\":{\"type\":\"string\"}}]", "[{\"name\":\"a\",\"parameters\":{\"type\":\"object\",\"oneOf\":[]}}]"})
+  for (const char* tools : {"{}", "[]", "[1]", "[{\"name\":\"\"}]", "[{\"name\":\"a\"},{\"name\":\"a\"}]"})
+    CHECK(compile(tools, LINNET_GRAMMAR_CALL, &blob) == LINNET_BAD_FILE);
+  for (const char* tools :
+       {"[{\"name\":\"a\",\"type\":\"web\"}]", "[{\"name\":\"a\",\"more\":1}]", "[{\"name\":\"a\",\"parameters\":{\"type\":\"string\"}}]",
+        "[{\"name\":\"a\",\"parameters\":{\"type\":\"object\",\"oneOf\":[]}}]"})
     CHECK(compile(tools, LINNET_GRAMMAR_CALL, &blob) == LINNET_UNSUPPORTED);
 }
 
 TEST_CASE("tools: a call of one of them, or text") {
   const std::string tools = file_text(kTools);
   const Texts calls = texts(tools, LINNET_GRAMMAR_CALL), both = texts(tools, LINNET_GRAMMAR_TEXT_OR_CALL);
-  for (const char* s : {R"({"name":"get_music","arguments":{}})", R"({"name":"set_timer","arguments":{"minutes":10,"name":"pasta"}})", R"({"name":"set_alarm","arguments":{"time":"07:30"}})"}) {
+  for (const char* s : {R"({"name":"get_music","arguments":{}})", R"({"name":"set_timer","arguments":{"minutes":10,"name":"pasta"}})",
+                        R"({"name":"set_alarm","arguments":{"time":"07:30"}})"}) {
     CHECK(calls.accepts(s));
     CHECK(both.accepts(s));
   }
-  for (const char* s : {R"({"name":"set_alarm","arguments":{}})", R"({"name":"no_tool","arguments":{}})", R"({"name":"set_timer","arguments":{"minutes":-1}})", R"({"name":"get_music"})", "", " {", "{x", "\xff", "\xe2\x80\x80{"}) {
+  for (const char* s :
+       {R"({"name":"set_alarm","arguments":{}})", R"({"name":"no_tool","arguments":{}})",
+        R"({"name":"set_timer","arguments":{"minutes":-1}})", R"({"name":"get_music"})", "", " {", "{x", "\xff", "\xe2\x80\x80{"}) {
     CHECK_FALSE(calls.accepts(s));
     CHECK_FALSE(both.accepts(s));
   }
@@ -405,8 +456,10 @@ TEST_CASE("tools: a call of one of them, or text") {
       if (m["role"] == "assistant") {
         const std::string said = m["content"].get<std::string>();
         ++n;
-        if (both.accepts(said)) ++held;
-        else WARN(said);
+        if (both.accepts(said))
+          ++held;
+        else
+          WARN(said);
       }
   }
   CHECK(n > 3000);
@@ -416,7 +469,8 @@ TEST_CASE("tools: a call of one of them, or text") {
 TEST_CASE("random tokens under masks: every text parses and obeys") {
   const Assistant a;
   std::vector<std::string> of_token(a.m->spec.n_vocab);
-  for (uint32_t i = 0; i < of_token.size(); ++i) of_token[i] = std::string(linnet::token_bytes(a.m->tokenizer, static_cast<int32_t>(i), false));
+  for (uint32_t i = 0; i < of_token.size(); ++i)
+    of_token[i] = std::string(linnet::token_bytes(a.m->tokenizer, static_cast<int32_t>(i), false));
   std::mt19937 random(11);
   const std::vector<std::string> schemas = {
       R"({"type":"object","properties":{"n":{"type":"integer","minimum":-250,"maximum":1999},"f":{"type":"number","minimum":-3,"exclusiveMaximum":12},"s":{"type":"string","minLength":1,"maxLength":12},"e":{"enum":["on","off",{"a":[]}]},"l":{"type":"array","items":{"$ref":"#/$defs/x"},"minItems":1,"maxItems":4}},"required":["l"],"$defs":{"x":{"anyOf":[{"type":"null"},{"type":"string","maxLength":3},{"type":"object","properties":{"b":{"type":"boolean"},"i":{"type":"integer"}}}]}}})",
@@ -471,7 +525,8 @@ TEST_CASE("a mask holds the tokens whose bytes go on, and no other") {
     for (uint32_t id = 0; id < a.m->spec.n_vocab; ++id) {
       const bool allowed = mask.bits[id / 32] >> id % 32 & 1;
       n += allowed;
-      if (allowed != (linnet::grammar_advance(*g.g, state, static_cast<int32_t>(id)) != linnet::kGrammarLost)) FAIL("state " << state << ", token " << id);
+      if (allowed != (linnet::grammar_advance(*g.g, state, static_cast<int32_t>(id)) != linnet::kGrammarLost))
+        FAIL("state " << state << ", token " << id);
     }
     CHECK(n == mask.n_allowed);
   }
@@ -485,7 +540,8 @@ TEST_CASE("a mask holds the tokens whose bytes go on, and no other") {
 TEST_CASE("the bundled model with its tools: every call obeys, however it is drawn") {
   const Assistant a;
   const json tools = json::parse(file_text(kTools));
-  const Grammar either(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL)), call(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_CALL));
+  const Grammar either(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL)),
+      call(a.m, compiled(file_text(kTools), LINNET_GRAMMAR_CALL));
   Chat chat(a), free(a);
   std::ifstream in("examples/assistant/training/heldout.jsonl");
   std::string line;
@@ -583,7 +639,8 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
   CHECK(std::string(err.text).find("do not obey") != std::string::npos);
   REQUIRE(linnet_truncate(chat.s, 0, 0) == LINNET_OK);
   check(linnet_prefill(chat.s, 0, prompt.data(), prompt.size(), &err), err);
-  CHECK(linnet_decode(chat.s, 0, &token, &err) == LINNET_BAD_STATE);  // it begins anew where the sequence was cut, so that the prompt counts
+  CHECK(linnet_decode(chat.s, 0, &token, &err) ==
+        LINNET_BAD_STATE);  // it begins anew where the sequence was cut, so that the prompt counts
   check(linnet_grammar_set(chat.s, 0, g.g, &err), err);
   check(linnet_decode(chat.s, 0, &token, &err), err);
   CHECK(linnet::token_bytes(a.m->tokenizer, token, false)[0] == '[');
@@ -631,14 +688,16 @@ TEST_CASE("blobs: what is damaged is refused, or does no harm") {
   CHECK(linnet_grammar_init(&g, memory.p, need.bytes - 1, a.m, {good.data(), good.size()}, &err) == LINNET_TOO_SMALL);
   CHECK(std::string(err.text).find(std::to_string(need.bytes)) != std::string::npos);
   CHECK(linnet_grammar_init(&g, static_cast<char*>(memory.p) + 8, need.bytes, a.m, {good.data(), good.size()}, &err) == LINNET_BAD_ARG);
-  for (size_t n = 0; n < good.size(); n += n < 64 ? 1 : 997) CHECK(linnet_grammar_need(a.m, {good.data(), n}, &need, &err) == LINNET_BAD_FILE);
+  for (size_t n = 0; n < good.size(); n += n < 64 ? 1 : 997)
+    CHECK(linnet_grammar_need(a.m, {good.data(), n}, &need, &err) == LINNET_BAD_FILE);
   std::mt19937 random(9);
   size_t n_refused = 0;
   for (uint32_t i = 0; i < 300; ++i) {
     Blob bad = good;
     for (uint32_t k = 0; k <= i % 4; ++k) bad[8 + random() % (i % 2 ? bad.size() - 8 : 4000)] = static_cast<uint8_t>(random());
     linnet_need size{};
-    if (linnet_grammar_need(a.m, {bad.data(), bad.size()}, &size, &err) != LINNET_OK || size.bytes > need.bytes + 64 || linnet_grammar_init(&g, memory.p, need.bytes, a.m, {bad.data(), bad.size()}, &err) != LINNET_OK) {
+    if (linnet_grammar_need(a.m, {bad.data(), bad.size()}, &size, &err) != LINNET_OK || size.bytes > need.bytes + 64 ||
+        linnet_grammar_init(&g, memory.p, need.bytes, a.m, {bad.data(), bad.size()}, &err) != LINNET_OK) {
       ++n_refused;
       continue;
     }

@@ -49,7 +49,9 @@ struct Flat {
     INFO(why);
     REQUIRE(tools.open({state, "living room", std::move(rooms)}, [this] { return now_ms; }, &note, &why));
   }
-  ToolResult raw(const std::string& name, const std::string& arguments = "{}") { return tools.call(R"({"name":")" + name + R"(","arguments":)" + arguments + "}"); }
+  ToolResult raw(const std::string& name, const std::string& arguments = "{}") {
+    return tools.call(R"({"name":")" + name + R"(","arguments":)" + arguments + "}");
+  }
   std::string operator()(const std::string& name, const std::string& arguments = "{}") { return raw(name, arguments).json; }
 };
 
@@ -96,7 +98,8 @@ TEST_CASE("sums") {
   CHECK(no_sum("(0-8)^(1/3)") == "square root of a negative number");
   CHECK(no_sum("9^999") == "the number is too large");
   CHECK(no_sum("(1+2") == "a bracket is missing");
-  for (const char* bad : {"", "1+", "*2", "1 2", "1..2", "abc", "1e5", "sqr(4)", "nan", "inf", "0x10", ")", "1)", "+", "1,5"}) CHECK(no_sum(bad) == "this is no sum");
+  for (const char* bad : {"", "1+", "*2", "1 2", "1..2", "abc", "1e5", "sqr(4)", "nan", "inf", "0x10", ")", "1)", "+", "1,5"})
+    CHECK(no_sum(bad) == "this is no sum");
   CHECK(no_sum(std::string(150, '(')) == "the sum is too deep");
   CHECK(no_sum(std::string(150, '-') + "1") == "the sum is too deep");
   CHECK(no_sum(std::string(1000000, '1')) == "the sum is too long");
@@ -161,7 +164,8 @@ TEST_CASE("days") {
   CHECK(day("memorial day") == "Monday, May 25");
   CHECK(day("mother's day next year") == "Sunday, May 9 2027");
   Day d;
-  for (const char* bad : {"blorf", "february 30", "the fortieth", "august", "next", "last august", "of", "the", "july 4 july", "99999999999999999999 days ago", "-"}) {
+  for (const char* bad : {"blorf", "february 30", "the fortieth", "august", "next", "last august", "of", "the", "july 4 july",
+                          "99999999999999999999 days ago", "-"}) {
     INFO(bad);
     CHECK_FALSE(parse_day(bad, today, &d));
   }
@@ -206,11 +210,15 @@ TEST_CASE("every tool of tools.json is there") {
     CHECK(home(name) != R"({"error":"no such tool"})");
   }
   CHECK(names.size() == 26);
-  for (const char* bad : {"", "{", "[]", "null", R"({"name":1})", R"({"name":"fly"})", R"({"arguments":{}})"}) CHECK(home.tools.call(bad).json == R"({"error":"no such tool"})");
+  for (const char* bad : {"", "{", "[]", "null", R"({"name":1})", R"({"name":"fly"})", R"({"arguments":{}})"})
+    CHECK(home.tools.call(bad).json == R"({"error":"no such tool"})");
   // Arguments of any kind are survived.
   for (const std::string& name : names)
-    for (const char* args : {"null", "[]", R"({"minutes":"x","hours":1e300,"seconds":-5,"name":7,"rooms":"all","items":[1,null,["a"]],"list":{},"time":"99:99","day":[],"value":"?","level":1e18,"degrees":-1,"temperature":1e99})",
-                             R"({"minutes":999999999999999999,"name":"","rooms":[""],"items":[""],"list":"","time":"aa:bb","day":"","expression":"","from":"","to":"","value":0})"})
+    for (
+        const char* args :
+        {"null", "[]",
+         R"({"minutes":"x","hours":1e300,"seconds":-5,"name":7,"rooms":"all","items":[1,null,["a"]],"list":{},"time":"99:99","day":[],"value":"?","level":1e18,"degrees":-1,"temperature":1e99})",
+         R"({"minutes":999999999999999999,"name":"","rooms":[""],"items":[""],"list":"","time":"aa:bb","day":"","expression":"","from":"","to":"","value":0})"})
       home(name, args);
 }
 
@@ -222,7 +230,8 @@ TEST_CASE("timers") {
   home.now_ms += 61500;
   CHECK(home("get_timer") == R"({"left":"8 minutes and 59 seconds"})");
   CHECK(home("set_timer", R"({"hours":1,"minutes":30,"name":"Roast"})") == R"({"ok":true})");
-  CHECK(home("get_timer") == R"({"timers":[{"name":"10 minute timer","left":"8 minutes and 59 seconds"},{"name":"roast","left":"1 hour and 30 minutes"}]})");
+  CHECK(home("get_timer") ==
+        R"({"timers":[{"name":"10 minute timer","left":"8 minutes and 59 seconds"},{"name":"roast","left":"1 hour and 30 minutes"}]})");
   CHECK(home("pause_timer", R"({"name":"roast"})") == R"({"ok":true})");
   home.now_ms += 60000;
   CHECK(home("get_timer", R"({"name":"roast"})") == R"({"left":"1 hour and 30 minutes"})");
@@ -280,9 +289,11 @@ TEST_CASE("alarms") {
   CHECK(home("set_alarm", R"({"time":"20:15","day":"tonight","name":"bins"})") == R"({"ok":true})");
   CHECK(home("set_alarm", R"({"time":"09:00","day":"friday"})") == R"({"ok":true})");
   CHECK(home("set_alarm", R"({"time":"10:00","day":"the twenty-seventh of december"})") == R"({"ok":true})");
-  CHECK(home("get_alarms") ==
-        R"({"alarms":[{"time":"20:15","day":"tonight","name":"bins"},{"time":"06:30","day":"weekdays"},{"time":"07:00"},{"time":"09:00","day":"friday"},{"time":"10:00","day":"the twenty-seventh of december"}]})");
-  CHECK(home("get_alarms", R"({"day":"tomorrow"})") == R"({"alarms":[{"time":"06:30","day":"tomorrow"},{"time":"07:00","day":"tomorrow"}]})");
+  CHECK(
+      home("get_alarms") ==
+      R"({"alarms":[{"time":"20:15","day":"tonight","name":"bins"},{"time":"06:30","day":"weekdays"},{"time":"07:00"},{"time":"09:00","day":"friday"},{"time":"10:00","day":"the twenty-seventh of december"}]})");
+  CHECK(home("get_alarms", R"({"day":"tomorrow"})") ==
+        R"({"alarms":[{"time":"06:30","day":"tomorrow"},{"time":"07:00","day":"tomorrow"}]})");
   CHECK(home("get_alarms", R"({"day":"sunday"})") == R"({"alarms":[]})");
   CHECK(home.raw("set_alarm", R"({"time":"25:00"})").say != "");
   CHECK(home.raw("set_alarm", R"({"time":"07:00","day":"blorf"})").say != "");
@@ -342,7 +353,8 @@ TEST_CASE("clock, lights, heating, music, volume, lists") {
 
   CHECK(home("add_to_list", R"({"list":"shopping","items":["Milk","two  eggs","milk"]})") == R"({"ok":true})");
   CHECK(home("read_list", R"({"list":"shopping"})") == R"({"items":["milk","two eggs"]})");
-  CHECK(home("remove_from_list", R"({"list":"shopping","items":["milk","pistachios"]})") == R"({"error":"pistachios are not on the list"})");
+  CHECK(home("remove_from_list", R"({"list":"shopping","items":["milk","pistachios"]})") ==
+        R"({"error":"pistachios are not on the list"})");
   CHECK(home("remove_from_list", R"({"list":"shopping","items":["milk"]})") == R"({"ok":true})");
   CHECK(home("read_list", R"({"list":"honeymoon"})") == R"({"error":"there is no honeymoon list"})");
   CHECK(home("clear_list", R"({"list":"shopping"})") == R"({"ok":true})");
@@ -393,10 +405,19 @@ TEST_CASE("a damaged home is told by name and kept aside") {
   const Home good;
   const std::string text = home_text(good);
   Folder folder;
-  std::vector<std::string> damaged = {"", "{", "[]", "null", text.substr(0, text.size() / 2), text + "x", std::string(100000, '['), std::string(1 << 20, '\0')};
-  const std::pair<const char*, const char*> changes[] = {{"\"version\": 1", "\"version\": 2"}, {"\"version\": 1", "\"version\": \"1\""}, {"\"timers\": []", "\"timers\": {}"},
-      {"\"timers\": []", "\"timers\": [1]"}, {"\"timers\": []", R"("timers": [{"id":1,"name":"x","seconds":99999999999,"due_ms":1,"paused":false,"ringing":false}])"},
-      {"\"volume\": 50", "\"volume\": 500"}, {"\"muted\": false", "\"muted\": 0"}, {"\"next_id\": 1", "\"next_id\": 1.5"}, {"\"alarms\": []", "\"alarms\": [{}]"}, {"\"lights\": {}", "\"lights\": {\"a\":{}}"}};
+  std::vector<std::string> damaged = {
+      "", "{", "[]", "null", text.substr(0, text.size() / 2), text + "x", std::string(100000, '['), std::string(1 << 20, '\0')};
+  const std::pair<const char*, const char*> changes[] = {
+      {"\"version\": 1", "\"version\": 2"},
+      {"\"version\": 1", "\"version\": \"1\""},
+      {"\"timers\": []", "\"timers\": {}"},
+      {"\"timers\": []", "\"timers\": [1]"},
+      {"\"timers\": []", R"("timers": [{"id":1,"name":"x","seconds":99999999999,"due_ms":1,"paused":false,"ringing":false}])"},
+      {"\"volume\": 50", "\"volume\": 500"},
+      {"\"muted\": false", "\"muted\": 0"},
+      {"\"next_id\": 1", "\"next_id\": 1.5"},
+      {"\"alarms\": []", "\"alarms\": [{}]"},
+      {"\"lights\": {}", "\"lights\": {\"a\":{}}"}};
   for (const auto& [from, to] : changes) {
     std::string bad = text;
     REQUIRE(bad.find(from) != std::string::npos);
@@ -478,7 +499,8 @@ TEST_CASE("200 kills lose nothing that was answered") {
         // A new item, and the oldest goes, so that the list does not fill up: two effects.
         const std::string name = std::to_string(kill_number) + "-" + std::to_string(i);
         if (tools.call(R"({"name":"clear_list","arguments":{"list":"shopping"}})").json.empty()) _exit(4);
-        if (tools.call(R"({"name":"add_to_list","arguments":{"list":"shopping","items":[")" + name + R"("]}})").json != R"({"ok":true})") _exit(5);
+        if (tools.call(R"({"name":"add_to_list","arguments":{"list":"shopping","items":[")" + name + R"("]}})").json != R"({"ok":true})")
+          _exit(5);
         if (write(pipe_ends[1], (name + "\n").data(), name.size() + 1) < 0) _exit(6);
       }
     }

@@ -1,5 +1,6 @@
-// KIVI formats of the KV cache. Their codes against the definition in kv.h written out, and sequences against what they must equal: rows see i8 or packed groups by
-// their position alone, so chunks, threads, instruction sets, rollback, forks, cancel and saved states change no byte.
+// KIVI formats of the KV cache. Their codes against the definition in kv.h written out, and sequences against what they must equal: rows
+// see i8 or packed groups by their position alone, so chunks, threads, instruction sets, rollback, forks, cancel and saved states change no
+// byte.
 #include <algorithm>
 #include <random>
 
@@ -52,7 +53,8 @@ struct Head {
   KvLayout i8, packed;
   std::vector<uint8_t> pages[2], group;
 
-  Head(linnet_format k, linnet_format v, uint32_t dim) : i8(linnet::kv_layout(LINNET_I8, LINNET_I8, 1, dim, 0)), packed(linnet::kv_layout(k, v, 1, dim, 0)) {
+  Head(linnet_format k, linnet_format v, uint32_t dim)
+      : i8(linnet::kv_layout(LINNET_I8, LINNET_I8, 1, dim, 0)), packed(linnet::kv_layout(k, v, 1, dim, 0)) {
     for (auto& page : pages) page.resize(i8.head_bytes);
     group.assign(packed.head_bytes, 0xEE);
   }
@@ -64,7 +66,9 @@ struct Head {
   }
   size_t key_at(uint32_t t, uint32_t d) const { return d / 4 * 64 + t % 16 * 4 + d % 4; }
   size_t value_at(uint32_t t, uint32_t d) const { return i8.v_at + d / 16 * 256 + t % 16 / 4 * 64 + d % 16 * 4 + t % 4; }
-  double key_scale(uint32_t t, uint32_t d) const { return static_cast<double>(linnet::f16_to_f32(read<uint16_t>(pages[t / 16], i8.k_scale_at + (d / 32 * 16 + t % 16) * 2))); }
+  double key_scale(uint32_t t, uint32_t d) const {
+    return static_cast<double>(linnet::f16_to_f32(read<uint16_t>(pages[t / 16], i8.k_scale_at + (d / 32 * 16 + t % 16) * 2)));
+  }
   double value_scale(uint32_t t) const { return static_cast<double>(read<float>(pages[t / 16], i8.v_scale_at + t % 16 * 4)); }
   // What the pages hold.
   double key(uint32_t t, uint32_t d) const {
@@ -106,9 +110,13 @@ struct Head {
   }
   Number said_value(uint32_t t, uint32_t d) const {
     const uint32_t bits = packed.v == LINNET_KIVI4 ? 4 : 2, groups = (i8.head_dim + 31) / 32;
-    const size_t low = packed.v_at + (i8.head_dim + 15) / 16 * 4 * 64 * bits / 4, range = low + groups * 32, scale = range + groups * 32 + t * 2, at = d / 32 * 32 + t;
+    const size_t low = packed.v_at + (i8.head_dim + 15) / 16 * 4 * 64 * bits / 4, range = low + groups * 32,
+                 scale = range + groups * 32 + t * 2, at = d / 32 * 32 + t;
     const double r = group[range + at], s = static_cast<double>(linnet::bf16_to_f32(read<uint16_t>(group, scale)));
-    return {(static_cast<int8_t>(group[low + at]) + r * code(bits, packed.v_at, d / 16 * 4 + t % 16 / 4, d % 16 * 4 + t % 4, t) / (bits == 4 ? 15 : 3)) * s, s, r};
+    return {(static_cast<int8_t>(group[low + at]) +
+             r * code(bits, packed.v_at, d / 16 * 4 + t % 16 / 4, d % 16 * 4 + t % 4, t) / (bits == 4 ? 15 : 3)) *
+                s,
+            s, r};
   }
 };
 
@@ -131,10 +139,12 @@ TEST_CASE("a group's codes are the nearest to what the i8 pages hold, and are re
           for (uint32_t t = 0; t < 32; ++t) {
             const auto said = in.said_key(t, d), also = in.said_value(t, d);
             // The smallest value and the range are whole i8 codes: half a code at either end. And half a step of the code.
-            const double allowed = said.scale * (0.5 + (said.range + 1) / (k == LINNET_KIVI4 ? 30 : 6) + 0.01), error = std::fabs(said.value - in.key(t, d));
+            const double allowed = said.scale * (0.5 + (said.range + 1) / (k == LINNET_KIVI4 ? 30 : 6) + 0.01),
+                         error = std::fabs(said.value - in.key(t, d));
             REQUIRE(error <= allowed);
             nearest_key = std::max(nearest_key, error / allowed);
-            const double most = also.scale * (also.range / (v == LINNET_KIVI4 ? 30 : 6) + 0.001) + std::fabs(in.value(t, d)) / 256, off = std::fabs(also.value - in.value(t, d));
+            const double most = also.scale * (also.range / (v == LINNET_KIVI4 ? 30 : 6) + 0.001) + std::fabs(in.value(t, d)) / 256,
+                         off = std::fabs(also.value - in.value(t, d));
             REQUIRE(off <= most);
             nearest_value = std::max(nearest_value, most > 0 ? off / most : 0);
             // What attention reads: rounded to i8, in small heads to a second byte.
@@ -168,12 +178,14 @@ TEST_CASE("up to 64 tokens a KIVI cache is the i8 cache; from then on it is not"
     for (const linnet_format f : kKivi)
       for (const uint32_t context : {40u, 64u, 65u}) {  // no group ever, and one
         const Tokens all = first(tokens, context);
-        CHECK(same_bytes(in_pieces(model, all, kivi(f, f, context), 13), in_pieces(model, all, kivi(LINNET_I8, LINNET_I8, context), 13)) == (context <= 64));
+        CHECK(same_bytes(in_pieces(model, all, kivi(f, f, context), 13), in_pieces(model, all, kivi(LINNET_I8, LINNET_I8, context), 13)) ==
+              (context <= 64));
       }
     for (const linnet_format f : kKivi)
       for (const uint32_t n : {1u, 33u, 64u, 65u, 66u, 200u}) {
         INFO(name << " " << linnet_format_name(f) << " " << n);
-        CHECK(same_bytes(in_pieces(model, first(tokens, n), kivi(f, f, 256), n), in_pieces(model, first(tokens, n), kivi(LINNET_I8, LINNET_I8, 256), n)) == (n <= 64));
+        CHECK(same_bytes(in_pieces(model, first(tokens, n), kivi(f, f, 256), n),
+                         in_pieces(model, first(tokens, n), kivi(LINNET_I8, LINNET_I8, 256), n)) == (n <= 64));
       }
   }
 }
@@ -183,7 +195,10 @@ TEST_CASE("prefill equals decode: the same bytes over ISA, threads, chunks and c
     const char* name;
     linnet_format k, v;
     uint32_t n;
-  } kinds[] = {{"llama", LINNET_KIVI4, LINNET_KIVI2, 290}, {"llama-mha-linear", LINNET_KIVI2, LINNET_KIVI2, 161}, {"smollm2", LINNET_KIVI4, LINNET_KIVI4, 97}, {"mistral", LINNET_KIVI2, LINNET_KIVI4, 128}};
+  } kinds[] = {{"llama", LINNET_KIVI4, LINNET_KIVI2, 290},
+               {"llama-mha-linear", LINNET_KIVI2, LINNET_KIVI2, 161},
+               {"smollm2", LINNET_KIVI4, LINNET_KIVI4, 97},
+               {"mistral", LINNET_KIVI2, LINNET_KIVI4, 128}};
   for (const auto& kind : kinds) {
     const std::string src = std::string("tests/golden/") + kind.name;
     const Model oracle(src, LINNET_I8G64, LINNET_ISA_SCALAR);
@@ -198,7 +213,8 @@ TEST_CASE("prefill equals decode: the same bytes over ISA, threads, chunks and c
             auto p = kivi(kind.k, kind.v, kind.n, chunk, threads);
             p.threads = LINNET_THREADS_OWN;
             p.n_rollback = call == 13 ? 3 : 0;
-            INFO(kind.name << " " << linnet_format_name(kind.k) << "/" << linnet_format_name(kind.v) << " isa " << linnet_isa_name(isa) << " threads " << threads << " chunk " << chunk << " call " << call);
+            INFO(kind.name << " " << linnet_format_name(kind.k) << "/" << linnet_format_name(kind.v) << " isa " << linnet_isa_name(isa)
+                           << " threads " << threads << " chunk " << chunk << " call " << call);
             REQUIRE(same_bytes(in_pieces(model, tokens, p, call), want));
           }
     }
@@ -342,8 +358,10 @@ TEST_CASE("memory: what the plan says, by formula; read bytes") {
       }
       CHECK(sum == s.bytes);
       const size_t bits = f == LINNET_KIVI4 ? 4 : 2, heads = d.n_layers * d.n_kv_heads;
-      // 64 channels of 32 tokens: K codes, smallest and range of 64 channels, 2 f16 scales; V codes, smallest and range of 2 groups of 32 tokens, 32 bf16 scales.
-      const size_t group = 64 * 32 * bits / 8 + 64 * 2 + 2 * 2 + 64 * 32 * bits / 8 + 2 * 32 * 2 + 32 * 2, page = 16 * 64 + 2 * 16 * 2 + 16 * 64 + 64;
+      // 64 channels of 32 tokens: K codes, smallest and range of 64 channels, 2 f16 scales; V codes, smallest and range of 2 groups of 32
+      // tokens, 32 bf16 scales.
+      const size_t group = 64 * 32 * bits / 8 + 64 * 2 + 2 * 2 + 64 * 32 * bits / 8 + 2 * 32 * 2 + 32 * 2,
+                   page = 16 * 64 + 2 * 16 * 2 + 16 * 64 + 64;
       const size_t head = (group + 15) / 16 * 16;
       const size_t tail = (64 + 64) / 16 + 1 + (64 + 32) / 16 + 1;  // the queue, and what stays until a call ends
       CHECK(bytes_of(s, "kv") == heads * sequences * ((4096 / 32 - 2) * head + (tail + (sequences > 1)) * page));
@@ -353,7 +371,8 @@ TEST_CASE("memory: what the plan says, by formula; read bytes") {
       linnet_stats stats{};
       stats.size = sizeof stats;
       REQUIRE(linnet_stats_get(one.s, &stats) == LINNET_OK);
-      CHECK(stats.decode_bytes == d.decode_bytes + heads * (30 * head + 3 * page));  // the row at 1000: tokens 0 .. 959 packed, 960 .. 1000 in three pages
+      CHECK(stats.decode_bytes ==
+            d.decode_bytes + heads * (30 * head + 3 * page));  // the row at 1000: tokens 0 .. 959 packed, 960 .. 1000 in three pages
     }
   // Tokens of a long context take little more than their groups; in a short one the tail holds all.
   const auto kv = [&](linnet_format f, uint32_t context) { return bytes_of(Session(model, kivi(f, f, context)), "kv"); };
@@ -364,10 +383,13 @@ TEST_CASE("memory: what the plan says, by formula; read bytes") {
 TEST_CASE("layers with a window stay in i8; layers of several formats") {
   const Model window("tests/golden/mistral-window", LINNET_I8G64), mixed("tests/golden/qwen2-window", LINNET_I8G64);
   const Tokens tokens = random_tokens(300, window.desc.n_vocab, 15);
-  CHECK(same_bytes(in_pieces(window, tokens, kivi(LINNET_KIVI2, LINNET_KIVI2, 300), 300), in_pieces(window, tokens, kivi(LINNET_I8, LINNET_I8, 300), 300)));
-  CHECK(bytes_of(Session(window, kivi(LINNET_KIVI2, LINNET_KIVI2, 300)), "kv") == bytes_of(Session(window, kivi(LINNET_I8, LINNET_I8, 300)), "kv"));
+  CHECK(same_bytes(in_pieces(window, tokens, kivi(LINNET_KIVI2, LINNET_KIVI2, 300), 300),
+                   in_pieces(window, tokens, kivi(LINNET_I8, LINNET_I8, 300), 300)));
+  CHECK(bytes_of(Session(window, kivi(LINNET_KIVI2, LINNET_KIVI2, 300)), "kv") ==
+        bytes_of(Session(window, kivi(LINNET_I8, LINNET_I8, 300)), "kv"));
   const Tokens more = random_tokens(300, mixed.desc.n_vocab, 16);  // one layer without a window
-  CHECK_FALSE(same_bytes(in_pieces(mixed, more, kivi(LINNET_KIVI2, LINNET_KIVI2, 300), 300), in_pieces(mixed, more, kivi(LINNET_I8, LINNET_I8, 300), 300)));
+  CHECK_FALSE(same_bytes(in_pieces(mixed, more, kivi(LINNET_KIVI2, LINNET_KIVI2, 300), 300),
+                         in_pieces(mixed, more, kivi(LINNET_I8, LINNET_I8, 300), 300)));
 
   // i8 below, KIVI above and one f16: each layer its own, and the i8 pages of a tail are not those of an i8 layer.
   const Model model("tests/golden/llama-mha-linear", LINNET_I8G128);
@@ -427,7 +449,8 @@ TEST_CASE("KL divergence from an f32 cache") {
     std::printf("KV cache %-17s %4zu tokens:", name.c_str(), tokens.size());
     double kl[3];
     const linnet_format formats[] = {LINNET_I8, LINNET_KIVI4, LINNET_KIVI2};
-    for (size_t i = 0; i < 3; ++i) std::printf(" %s %.1e", linnet_format_name(formats[i]), kl[i] = mean_kl(want, all_logits(model, tokens, formats[i])));
+    for (size_t i = 0; i < 3; ++i)
+      std::printf(" %s %.1e", linnet_format_name(formats[i]), kl[i] = mean_kl(want, all_logits(model, tokens, formats[i])));
     std::printf("\n");
     INFO(name);
     CHECK(kl[1] < most4);

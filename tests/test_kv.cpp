@@ -1,5 +1,5 @@
-// The KV cache behind the C ABI: windows, rollback, forks, several sequences, cancel, formats. Whatever is done to a sequence, its logits are those
-// of a fresh session that computes its tokens at once and drops nothing.
+// The KV cache behind the C ABI: windows, rollback, forks, several sequences, cancel, formats. Whatever is done to a sequence, its logits
+// are those of a fresh session that computes its tokens at once and drops nothing.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -65,10 +65,18 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
   const struct {
     const char* name;
     uint32_t k, v;
-  } kinds[] = {{"mistral-window", LINNET_I8, LINNET_I8}, {"qwen2-window", LINNET_I8, LINNET_F16}, {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2}, {"llama", LINNET_F32, LINNET_I8},
-               {"llama", LINNET_KIVI4, LINNET_KIVI2}, {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2},
-               {"deepseek-v2", LINNET_I8, LINNET_I8}, {"deepseek-v2-qlora", LINNET_F8E4M3, LINNET_F8E4M3},
-               {"mixtral", LINNET_I8, LINNET_I8}, {"deepseek-v3", LINNET_I8, LINNET_I8}, {"llama4", LINNET_I8, LINNET_F16}, {"switch", LINNET_I8, LINNET_I8}};
+  } kinds[] = {{"mistral-window", LINNET_I8, LINNET_I8},
+               {"qwen2-window", LINNET_I8, LINNET_F16},
+               {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2},
+               {"llama", LINNET_F32, LINNET_I8},
+               {"llama", LINNET_KIVI4, LINNET_KIVI2},
+               {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2},
+               {"deepseek-v2", LINNET_I8, LINNET_I8},
+               {"deepseek-v2-qlora", LINNET_F8E4M3, LINNET_F8E4M3},
+               {"mixtral", LINNET_I8, LINNET_I8},
+               {"deepseek-v3", LINNET_I8, LINNET_I8},
+               {"llama4", LINNET_I8, LINNET_F16},
+               {"switch", LINNET_I8, LINNET_I8}};
   for (const auto& kind : kinds) {
     const Model model(std::string("tests/golden/") + kind.name, LINNET_I8G64);
     const bool with_capacity = std::string(kind.name) == "switch";  // of experts: such sequences are not saved
@@ -174,7 +182,8 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
       INFO(kind.name << " step " << step << " seq " << seq << " of " << mine.size() << " tokens");
       if (computed) REQUIRE(same_bytes(logits_of(s, seq), plain(model, mine, p)));
     }
-    std::printf("%s %s/%s:", kind.name, linnet_format_name(static_cast<linnet_format>(kind.k)), linnet_format_name(static_cast<linnet_format>(kind.v)));
+    std::printf("%s %s/%s:", kind.name, linnet_format_name(static_cast<linnet_format>(kind.k)),
+                linnet_format_name(static_cast<linnet_format>(kind.v)));
     for (const auto& [name, n] : done) std::printf(" %s %d", name.c_str(), n);
     std::printf("\n");
     CHECK(done["LINNET_OK"] > 0);
@@ -194,9 +203,11 @@ TEST_CASE("layers with a window hold the window, not the context") {
     return bytes_of(Session(m, p), "kv");
   };
   CHECK(kv(model, 1000) == kv(model, 100000));
-  // Pages of a queue (window 21, a chunk of 16) and of a window at rest (rollback 8), of 2 layers with one KV head: K 16 * 64 + 64, V 16 * 48 + 64.
+  // Pages of a queue (window 21, a chunk of 16) and of a window at rest (rollback 8), of 2 layers with one KV head: K 16 * 64 + 64, V 16 *
+  // 48 + 64.
   CHECK(kv(model, 1000) == ((21 + 16 + 15) / 16 + 1 + (21 + 8 + 15) / 16 + 1) * 2 * (16 * 64 + 64 + 16 * 48 + 64));
-  CHECK(kv(mixed, 1600) - kv(mixed, 800) == 50 * 2 * (16 * 32 + 64 + 16 * 16 + 64));  // the one layer that sees all, two KV heads of 12 channels
+  CHECK(kv(mixed, 1600) - kv(mixed, 800) ==
+        50 * 2 * (16 * 32 + 64 + 16 * 16 + 64));  // the one layer that sees all, two KV heads of 12 channels
 }
 
 TEST_CASE("pages in order lie in order, whatever was given back before") {
@@ -266,7 +277,8 @@ TEST_CASE("negative control: without its window the model's logits differ; dropp
   const auto p = params(0, 1, 0, 1, 100);
   CHECK_FALSE(same_bytes(plain(with, tokens, p), plain(without, tokens, p)));
   CHECK(same_bytes(plain(with, few, p), plain(without, few, p)));
-  for (const uint32_t chunk : {1u, 7u, 21u}) CHECK(same_bytes(plain(with, tokens, p), in_pieces(without, tokens, full(LINNET_FULL_DROP_OLDEST, 21, 0, chunk, 0), chunk)));
+  for (const uint32_t chunk : {1u, 7u, 21u})
+    CHECK(same_bytes(plain(with, tokens, p), in_pieces(without, tokens, full(LINNET_FULL_DROP_OLDEST, 21, 0, chunk, 0), chunk)));
 }
 
 TEST_CASE("when the context is full: what stays is what a model of one layer would see of a text without the rest") {
@@ -285,8 +297,10 @@ TEST_CASE("when the context is full: what stays is what a model of one layer wou
       const uint32_t context = 64;
       const Tokens tokens = random_tokens(random, total, one.desc.n_vocab);
       Tokens left(tokens.begin(), tokens.begin() + std::min(keep, total));
-      if (total <= context) left = tokens;
-      else left.insert(left.end(), tokens.end() - (context - keep), tokens.end());
+      if (total <= context)
+        left = tokens;
+      else
+        left.insert(left.end(), tokens.end() - (context - keep), tokens.end());
       for (const uint32_t kv : {LINNET_F32, LINNET_I8}) {
         INFO(name << " keep " << keep << " of " << total << " kv " << kv);
         const double most = kv == LINNET_F32 ? 1e-5 : 2e-2;  // sinks are floats even where the others are not
@@ -309,7 +323,8 @@ TEST_CASE("when the context is full: what stays is what a model of one layer wou
 TEST_CASE("when the context is full: the same bytes over chunks, threads, ISA and rollback") {
   for (const char* name : {"llama", "qwen2-window", "deepseek-v2"})
     for (const uint32_t when : {LINNET_FULL_DROP_OLDEST, LINNET_FULL_SINKS}) {
-      const Model model(std::string("tests/golden/") + name, LINNET_I8G64), scalar(std::string("tests/golden/") + name, LINNET_I8G64, LINNET_ISA_SCALAR);
+      const Model model(std::string("tests/golden/") + name, LINNET_I8G64),
+          scalar(std::string("tests/golden/") + name, LINNET_I8G64, LINNET_ISA_SCALAR);
       Random random(when);
       const Tokens tokens = random_tokens(random, when == LINNET_FULL_SINKS ? (kSanitized ? 350 : 700) : 128, model.desc.n_vocab);
       const Row want = in_pieces(scalar, tokens, full(when, 48, 5, 1, LINNET_I8), 1);
@@ -369,7 +384,8 @@ struct FirstLayer {
       check(linnet::find_matrix(*gguf, role, 0, spec, &m, &err), err);
       std::vector<double> out(size_t{m.n} * m.k);
       for (uint32_t i = 0; i < m.n; ++i)
-        for (uint32_t j = 0; j < m.k; ++j) out[size_t{i} * m.k + j] = static_cast<double>(static_cast<const float*>(m.panels)[(size_t{i / 16} * m.k + j) * 16 + i % 16]);
+        for (uint32_t j = 0; j < m.k; ++j)
+          out[size_t{i} * m.k + j] = static_cast<double>(static_cast<const float*>(m.panels)[(size_t{i / 16} * m.k + j) * 16 + i % 16]);
       return out;
     };
     embedding = matrix(linnet::kTokenEmbd);
@@ -564,7 +580,8 @@ TEST_CASE("cancel from another thread, at any moment of a prefill, leaves the se
     Tokens all = past;
     all.insert(all.end(), next.begin(), next.end());
     const Row want_past = s.logits(), want_next = plain(model, all, p);
-    // How long a whole prefill takes is not measured once but followed, since others may run on the machine: a cancel that came too late makes the range of delays shorter, one in time longer.
+    // How long a whole prefill takes is not measured once but followed, since others may run on the machine: a cancel that came too late
+    // makes the range of delays shorter, one in time longer.
     uint32_t whole = 2000;  // microseconds
     int cancelled = 0;
     int tries = 0;
@@ -576,7 +593,8 @@ TEST_CASE("cancel from another thread, at any moment of a prefill, leaves the se
         ready = true;
         while (!go.load()) {
         }
-        for (const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(delay); std::chrono::steady_clock::now() < until;) {
+        for (const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(delay);
+             std::chrono::steady_clock::now() < until;) {
         }
         linnet_cancel(s.s);
       });

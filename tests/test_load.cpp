@@ -76,7 +76,8 @@ TEST_CASE("the page size is the one that is asked for") {
 
 TEST_CASE("every way of loading gives the bytes of the file, whatever its length and the page size") {
   linnet_error err{};
-  for (const size_t n : {size_t{1}, size_t{4096}, page() - 1, page(), page() + 1, 2 * kMiB - 1, 2 * kMiB, 2 * kMiB + page() / 2, 17 * kMiB + 5}) {
+  for (const size_t n :
+       {size_t{1}, size_t{4096}, page() - 1, page(), page() + 1, 2 * kMiB - 1, 2 * kMiB, 2 * kMiB + page() / 2, 17 * kMiB + 5}) {
     const File file(n);
     for (const linnet_load how : kLoads) {
       if (how == LINNET_LOAD_LOCK && n > kMiB) continue;  // the usual limit is 8 MiB in all
@@ -150,8 +151,10 @@ TEST_CASE("locking: pages are locked until the file is unmapped, and a limit tha
     check(s, err);
     const long now = locked_kib();
     linnet_file_unmap(&view);
-    if (now > before) CHECK((now == before + 256 && locked_kib() == before));
-    else std::printf("skipped: this kernel does not count locked pages\n");
+    if (now > before)
+      CHECK((now == before + 256 && locked_kib() == before));
+    else
+      std::printf("skipped: this kernel does not count locked pages\n");
   }
   // A limit below the file's size, in a process of its own: the superuser, whom no limit holds, becomes nobody there.
   REQUIRE(chmod(file.path.c_str(), 0644) == 0);
@@ -162,13 +165,18 @@ TEST_CASE("locking: pages are locked until the file is unmapped, and a limit tha
     if (setrlimit(RLIMIT_MEMLOCK, &low) != 0 || (geteuid() == 0 && setuid(65534) != 0)) _exit(77);
     const linnet_status refused = linnet_file_load(file.path.c_str(), LINNET_LOAD_LOCK, nullptr, nullptr, &view, &err);
     const auto says = [&](const char* what) { return std::strstr(err.text, what) != nullptr; };
-    _exit(refused == LINNET_TOO_SMALL && says("262144") && says("65536") && says("RLIMIT_MEMLOCK") && !view.data && mapped_times(file.path) == 0 ? 0 : 1);
+    _exit(refused == LINNET_TOO_SMALL && says("262144") && says("65536") && says("RLIMIT_MEMLOCK") && !view.data &&
+                  mapped_times(file.path) == 0
+              ? 0
+              : 1);
   }
   int how = -1;
   REQUIRE(waitpid(child, &how, 0) == child);
   REQUIRE(WIFEXITED(how));
-  if (WEXITSTATUS(how) == 77) std::printf("skipped: this process cannot lower its limit of locked memory\n");
-  else CHECK(WEXITSTATUS(how) == 0);
+  if (WEXITSTATUS(how) == 77)
+    std::printf("skipped: this process cannot lower its limit of locked memory\n");
+  else
+    CHECK(WEXITSTATUS(how) == 0);
 }
 
 TEST_CASE("memory from the library is whole pages of this system, and all of it is given back") {

@@ -62,8 +62,8 @@ TEST_CASE("stories260K: the loss at positions 10,000 to 20,000 of a stream is th
       ++n;
     }
   }
-  std::printf("stories260K, %u of positions %u..%u: loss %.4f streamed, %.4f over a window computed anew (%+.2f %%)\n", n, kFrom, kTo, streamed / n, anew / n,
-              (streamed / anew - 1) * 100);
+  std::printf("stories260K, %u of positions %u..%u: loss %.4f streamed, %.4f over a window computed anew (%+.2f %%)\n", n, kFrom, kTo,
+              streamed / n, anew / n, (streamed / anew - 1) * 100);
   CHECK(streamed < 1.05 * anew);
   const double mean = streamed / n;
 
@@ -114,8 +114,8 @@ TEST_CASE("stories260K: tokens without end, in flat memory") {
     nll += loss(before, s.decode());
   }
   REQUIRE(s.length() == total);
-  std::printf("stories260K: %u tokens, resident memory grew by %zd bytes after the first tenth, loss of the last %u %.3f\n", total, static_cast<ssize_t>(at_end - at_start), counted,
-              nll / counted);
+  std::printf("stories260K: %u tokens, resident memory grew by %zd bytes after the first tenth, loss of the last %u %.3f\n", total,
+              static_cast<ssize_t>(at_end - at_start), counted, nll / counted);
   CHECK(at_end <= at_start + (64u << 10));
   CHECK(nll / counted < 2.5);  // log 512 = 6.2 if it had gone astray
 }

@@ -31,14 +31,16 @@
 #if INTERPOSED
 static std::atomic<bool> armed{false};
 static std::atomic<long> n_allocations{0};
-static std::atomic<long> left{-1};      // allocations until one fails; -1: none does
+static std::atomic<long> left{-1};         // allocations until one fails; -1: none does
 static std::atomic<bool> for_good{false};  // all that follow it fail too
 
 static bool refused() {
   if (armed) ++n_allocations;
   if (left < 0 || (left > 0 && left-- > 0)) return false;
-  if (!for_good) left = -2;  // was reached
-  else ++n_allocations;
+  if (!for_good)
+    left = -2;  // was reached
+  else
+    ++n_allocations;
   errno = ENOMEM;
   return true;
 }
@@ -100,32 +102,45 @@ void check_tables(const char* source, uint32_t chunk) {
       CHECK(stats.memory_bytes == s.bytes);
       const char* purpose = nullptr;
       size_t bytes = 0;
-      for (uint32_t i = 0; linnet_session_plan(model.m, &p, i, &purpose, &bytes, nullptr) == LINNET_OK; ++i) CHECK(table.at(purpose) == bytes);
+      for (uint32_t i = 0; linnet_session_plan(model.m, &p, i, &purpose, &bytes, nullptr) == LINNET_OK; ++i)
+        CHECK(table.at(purpose) == bytes);
 
       // The formulas, from the model's numbers and the documented formats alone.
       const auto& d = model.desc;
       const size_t pages = (1000 + 15) / 16, kpad = up(d.head_dim, 32), dpad = up(d.head_dim, 16), groups = (d.head_dim + 31) / 32;
-      const auto value = [](uint32_t f) { return f == LINNET_F32 ? size_t{4} : f == LINNET_F16 || f == LINNET_BF16 ? size_t{2} : size_t{1}; };
-      const size_t head = (value(kv) > 1 ? up(16 * d.head_dim * value(kv), 64) : 16 * kpad + (kv == LINNET_I8 ? up(16 * groups * 2, 64) : 64)) +
-                          up(16 * dpad * value(kv_v), 64) + (value(kv_v) > 1 ? 0 : 64);
+      const auto value = [](uint32_t f) {
+        return f == LINNET_F32 ? size_t{4} : f == LINNET_F16 || f == LINNET_BF16 ? size_t{2} : size_t{1};
+      };
+      const size_t head =
+          (value(kv) > 1 ? up(16 * d.head_dim * value(kv), 64) : 16 * kpad + (kv == LINNET_I8 ? up(16 * groups * 2, 64) : 64)) +
+          up(16 * dpad * value(kv_v), 64) + (value(kv_v) > 1 ? 0 : 64);
       CHECK(within_1_percent(table.at("kv"), static_cast<double>(pages * d.n_layers * d.n_kv_heads * head)));
-      CHECK(table.at("page tables") == 3 * up(pages * 4, 64) + 2 * 64 + 2 * 64 + up(d.n_layers * 8, 64));  // references, slots twice; a layer's class and place; the table, and from where it is observed; where the pools of layers lie
+      CHECK(table.at("page tables") == 3 * up(pages * 4, 64) + 2 * 64 + 2 * 64 +
+                                           up(d.n_layers * 8, 64));  // references, slots twice; a layer's class and place; the table, and
+                                                                     // from where it is observed; where the pools of layers lie
       CHECK(within_1_percent(table.at("logits"), 4.0 * static_cast<double>(up(d.n_vocab, 16)) * 4));
       CHECK(within_1_percent(table.at("sampling"), static_cast<double>(up(d.n_vocab * 8, 64) + up(d.n_vocab * 4, 64))));
       CHECK(within_1_percent(table.at("history"), static_cast<double>(up(4 * 1000, 64))));
       CHECK(within_1_percent(table.at("text"), 4 * 4096));
       if (threads > 1) CHECK(within_1_percent(table.at("threads"), static_cast<double>((threads - 1) * 256 * 1024 + threads * 64)));
-      const size_t dm = up(d.d_model, 16), q = up(size_t{d.n_heads} * d.head_dim, 16), k = up(size_t{d.n_kv_heads} * d.head_dim, 16), ff = up(d.d_ff, 16);
-      const auto codes = [c = size_t{chunk}](size_t n) { return c * (up(n, 32) + 64) + 2 * c * 4 * ((n + 63) / 64); };  // of a chunk's rows, with scales and sums
+      const size_t dm = up(d.d_model, 16), q = up(size_t{d.n_heads} * d.head_dim, 16), k = up(size_t{d.n_kv_heads} * d.head_dim, 16),
+                   ff = up(d.d_ff, 16);
+      const auto codes = [c = size_t{chunk}](size_t n) {
+        return c * (up(n, 32) + 64) + 2 * c * 4 * ((n + 63) / 64);
+      };  // of a chunk's rows, with scales and sums
       // Gate and up of more than 8 rows are made 132 rows by 128 outputs at a time, in each thread's scratch.
-      const size_t rows = chunk * 4 * 2 * dm + 4 * std::max(chunk * (q + 2 * k), 8 * 2 * ff) + codes(std::max<size_t>(d.d_model, size_t{d.n_heads} * d.head_dim)) + codes(d.d_ff) + 2 * chunk * 4 * (d.head_dim / 2) + chunk * 4;
+      const size_t rows = chunk * 4 * 2 * dm + 4 * std::max(chunk * (q + 2 * k), 8 * 2 * ff) +
+                          codes(std::max<size_t>(d.d_model, size_t{d.n_heads} * d.head_dim)) + codes(d.d_ff) +
+                          2 * chunk * 4 * (d.head_dim / 2) + chunk * 4;
       const size_t group = d.n_heads / d.n_kv_heads, tile = 32 / group * group;
       const auto running = [&](size_t n) { return 2 * up(n * 4, 64) + n * dpad * 4; };  // m, l, acc
       const size_t second = d.head_dim <= 16 ? up(tile * (kpad + 64), 64) + up(tile * 4, 64) : 0;
       const bool f8 = kv == LINNET_F8E4M3 || kv == LINNET_F8E5M2;
-      const size_t integers = f8 ? std::max<size_t>(4 * 16 * kpad, 2 * 16 * 256) + 4 * 16 * 4 : 0;  // of four pages of K or two panels of a block of V, and scales
-      const size_t attention = second + integers + up(tile * (kpad + 64), 64) + 2 * up(tile * groups * 4, 64) + up(tile * d.head_dim * 4, 64) + tile * 256 * (4 + 1 + 1) + 1024 +
-                             2 * up(tile * 4, 64) + running(tile) + running(tile * (threads > 1 ? 4 : 1));
+      const size_t integers = f8 ? std::max<size_t>(4 * 16 * kpad, 2 * 16 * 256) + 4 * 16 * 4
+                                 : 0;  // of four pages of K or two panels of a block of V, and scales
+      const size_t attention = second + integers + up(tile * (kpad + 64), 64) + 2 * up(tile * groups * 4, 64) +
+                               up(tile * d.head_dim * 4, 64) + tile * 256 * (4 + 1 + 1) + 1024 + 2 * up(tile * 4, 64) + running(tile) +
+                               running(tile * (threads > 1 ? 4 : 1));
       const size_t scratch = std::max<size_t>(attention, 2 * 4 * std::min(chunk, 132u) * 128);
       const size_t shared = threads > 1 ? up(4 * threads * 4, 64) + running(4 * threads * tile) : 0;  // tiles that all threads work on
       CHECK(within_1_percent(table.at("activations"), static_cast<double>(rows + threads * scratch + shared)));
@@ -136,7 +151,7 @@ void check_tables(const char* source, uint32_t chunk) {
 
 TEST_CASE("need equals used, by purpose, and the plan says the same") {
   check_tables("tests/golden/llama", 64);
-  check_tables("synthetic:wide-tiny", 16);  // eight rows of its gate and up take more than a chunk's queries, keys and values
+  check_tables("synthetic:wide-tiny", 16);   // eight rows of its gate and up take more than a chunk's queries, keys and values
   check_tables("synthetic:wide-tiny", 140);  // and a tile of both more than attention's scratch
 }
 
@@ -155,16 +170,25 @@ TEST_CASE("a latent's pages: nothing beside it, whatever the number of heads") {
       CHECK(sum == s.bytes);
       const char* purpose = nullptr;
       size_t bytes = 0;
-      for (uint32_t i = 0; linnet_session_plan(model.m, &p, i, &purpose, &bytes, nullptr) == LINNET_OK; ++i) CHECK(table.at(purpose) == bytes);
-      const size_t value = kv == LINNET_F32 ? 4 : kv == LINNET_F16 || kv == LINNET_BF16 ? 2 : 1, scales = kv == LINNET_I8 ? (rope + rank) / 32 * 16 * 2 : value == 1 ? 64 : 0;
+      for (uint32_t i = 0; linnet_session_plan(model.m, &p, i, &purpose, &bytes, nullptr) == LINNET_OK; ++i)
+        CHECK(table.at(purpose) == bytes);
+      const size_t value = kv == LINNET_F32                        ? 4
+                           : kv == LINNET_F16 || kv == LINNET_BF16 ? 2
+                                                                   : 1,
+                   scales = kv == LINNET_I8 ? (rope + rank) / 32 * 16 * 2
+                            : value == 1    ? 64
+                                            : 0;
       CHECK(table.at("kv") == pages * model.desc.n_layers * (16 * (rope + rank) * value + scales));
     }
 }
 
 TEST_CASE("experts: the activations are those of a chunk's rows, each with its experts") {
   const Model model("synthetic:moe-tiny", LINNET_I8G64);
-  const auto activations = [&](uint32_t chunk) { return session_table(Session(model, params(LINNET_I8, 1, chunk, 1, 512)))["activations"]; };
-  const size_t active = 3, d = 256, ff = 176, pair = 2 * ff * 4 + d * 4 + 256 + 64 + 2 * 4 * 4 + 4 * 4, row = 2 * d * 4 + (d + 64) + 2 * 4 * 4 + 2 * 32 * 4 + 4 + 32 * 4;
+  const auto activations = [&](uint32_t chunk) {
+    return session_table(Session(model, params(LINNET_I8, 1, chunk, 1, 512)))["activations"];
+  };
+  const size_t active = 3, d = 256, ff = 176, pair = 2 * ff * 4 + d * 4 + 256 + 64 + 2 * 4 * 4 + 4 * 4,
+               row = 2 * d * 4 + (d + 64) + 2 * 4 * 4 + 2 * 32 * 4 + 4 + 32 * 4;
   CHECK(within_1_percent(activations(256) - activations(64), 192.0 * static_cast<double>(row + active * pair)));
 }
 
@@ -212,12 +236,13 @@ TEST_CASE("experts: pages of those that no row goes through are never read") {
       check(linnet::find_matrix(*gguf, role, layer, spec, &m, &err), err);
       const size_t size = m.n / spec.n_experts / 16 * linnet::panel_bytes(m.format, m.k);
       for (uint32_t e = 0; e < spec.n_experts; ++e) {  // whole pages of the expert alone
-        const auto begin = reinterpret_cast<uintptr_t>(m.panels) + e * size, first = (begin + kPage - 1) / kPage * kPage, end = (begin + size) / kPage * kPage;
+        const auto begin = reinterpret_cast<uintptr_t>(m.panels) + e * size, first = (begin + kPage - 1) / kPage * kPage,
+                   end = (begin + size) / kPage * kPage;
         if (end <= first) continue;  // large pages
         watched.push_back({reinterpret_cast<uint8_t*>(first), end - first, std::make_unique<std::atomic<bool>[]>((end - first) / kPage)});
       }
     }
-  struct sigaction act {}, before {};
+  struct sigaction act{}, before{};
   act.sa_sigaction = on_fault;
   act.sa_flags = SA_SIGINFO;
   REQUIRE(sigaction(SIGSEGV, &act, &before) == 0);
@@ -243,7 +268,8 @@ TEST_CASE("experts: pages of those that no row goes through are never read") {
 }
 
 TEST_CASE("one byte less is refused with the number") {
-  const Model model(GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora", "tests/golden/qwen2-moe"), LINNET_I8G128);
+  const Model model(GENERATE(as<std::string>{}, "tests/golden/qwen3", "tests/golden/deepseek-v2-qlora", "tests/golden/qwen2-moe"),
+                    LINNET_I8G128);
   const auto p = params();
   linnet_need need{};
   linnet_error err{};
@@ -281,8 +307,10 @@ TEST_CASE("no allocation between init and fini") {
   AppPool pool(2);
   for (const uint32_t threads : {1u, 2u, 3u}) {  // 3: two of the app's
     auto p = params(LINNET_I8, threads < 3 ? threads : 2, 32, 1, 400);
-    if (threads == 3) p.parallel_for = AppPool::parallel_for, p.parallel_for_user = &pool;
-    else p.threads = LINNET_THREADS_OWN;
+    if (threads == 3)
+      p.parallel_for = AppPool::parallel_for, p.parallel_for_user = &pool;
+    else
+      p.threads = LINNET_THREADS_OWN;
     Session s(model, p);
     linnet_sampling sampling{};
     sampling.size = sizeof sampling;
@@ -316,7 +344,9 @@ TEST_CASE("no allocation between init and fini") {
 
     n_allocations = 0;
     armed = true;
-    if (text) status[0] = linnet_tokenize(model.m, prompt.data(), prompt.size(), 0, scratch.data(), scratch.size(), tokens.data(), tokens.size(), &n, &err);
+    if (text)
+      status[0] =
+          linnet_tokenize(model.m, prompt.data(), prompt.size(), 0, scratch.data(), scratch.size(), tokens.data(), tokens.size(), &n, &err);
     status[1] = linnet_sampling_set(s.s, &sampling, &err);
     status[2] = linnet_prefill(s.s, 0, tokens.data(), n, &err);
     status[3] = linnet_generate(s.s, 0, &g, nullptr, nullptr, &why, &err);
@@ -335,10 +365,12 @@ TEST_CASE("no allocation between init and fini") {
   }
 
   // A grammar in its own memory: made, kept to and rolled back.
-  const std::string tools = R"([{"name":"act","parameters":{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}}}}])";
+  const std::string tools =
+      R"([{"name":"act","parameters":{"type":"object","properties":{"what":{"type":"string"},"n":{"type":"integer"}}}}])";
   std::vector<char> blob(1 << 16);
   linnet_error err{};
-  check(linnet_grammar_compile({tools.data(), tools.size()}, nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, &err), err);
+  check(linnet_grammar_compile({tools.data(), tools.size()}, nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, &err),
+        err);
   if (text) {
     auto p = params(LINNET_I8, 1, 32, 1, 400);
     p.threads = LINNET_THREADS_OWN;
@@ -376,8 +408,9 @@ TEST_CASE("no allocation between init and fini") {
 #if INTERPOSED
 namespace {
 
-// fn(&err) with its 1st, 2nd, ... allocation failing, alone and with all that follow, until it needs no more of them. Every time it says so, or did without; after(status, err) looks at what
-// it left behind. Of long calls every one at first, then ever fewer unless LINNET_TEST_FULL is set.
+// fn(&err) with its 1st, 2nd, ... allocation failing, alone and with all that follow, until it needs no more of them. Every time it says
+// so, or did without; after(status, err) looks at what it left behind. Of long calls every one at first, then ever fewer unless
+// LINNET_TEST_FULL is set.
 template <class Fn, class After>
 void every_allocation(const char* what, const Fn& fn, const After& after) {
   const bool full = std::getenv("LINNET_TEST_FULL") != nullptr;
@@ -424,7 +457,9 @@ TEST_CASE("convert: every allocation may fail") {
   const std::string out = folder / "out.gguf";
   linnet::convert::Options options, plain;
   plain.plain = true;
-  for (const auto& [source, how] : {std::pair<std::string, const linnet::convert::Options*>{"tests/golden/llama", &options}, {"tests/golden/gemma3-whole", &options}, {"tests/golden/phi3", &plain}}) {
+  for (const auto& [source, how] : {std::pair<std::string, const linnet::convert::Options*>{"tests/golden/llama", &options},
+                                    {"tests/golden/gemma3-whole", &options},
+                                    {"tests/golden/phi3", &plain}}) {
     every_allocation(
         source.c_str(), [&](linnet_error* err) { return linnet::convert::convert_to_file(source, out, *how, err); },
         [&](linnet_status status, const linnet_error&) {
@@ -441,22 +476,26 @@ TEST_CASE("convert: every allocation may fail") {
   };
   every_allocation("a plain GGUF", [&](linnet_error* e) { return linnet::convert::convert_to_memory(out, options, &image, e); }, drop);
   options.vocab_only = true;
-  for (const std::string source : {"tests/golden/tokenizers/wordpiece-txt", "tests/golden/tokenizers/unigram-spm", "tests/golden/tokenizers/metaspace"})
+  for (const std::string source :
+       {"tests/golden/tokenizers/wordpiece-txt", "tests/golden/tokenizers/unigram-spm", "tests/golden/tokenizers/metaspace"})
     every_allocation(source.c_str(), [&](linnet_error* e) { return linnet::convert::convert_to_memory(source, options, &image, e); }, drop);
   linnet::convert::Description description;
-  every_allocation("describe", [&](linnet_error* e) { return linnet::convert::describe(out, &description, e); },
-                   [&](linnet_status status, const linnet_error&) {
-                     REQUIRE(description.tensors.empty() == (status != LINNET_OK));
-                     description = {};
-                   });
+  every_allocation(
+      "describe", [&](linnet_error* e) { return linnet::convert::describe(out, &description, e); },
+      [&](linnet_status status, const linnet_error&) {
+        REQUIRE(description.tensors.empty() == (status != LINNET_OK));
+        description = {};
+      });
   linnet::convert::Loaded loaded;
-  every_allocation("load", [&](linnet_error* e) { return linnet::convert::load(out, LINNET_LOAD_MAP, {}, &loaded, e); },
-                   [&](linnet_status status, const linnet_error&) {
-                     REQUIRE((loaded.file.data != nullptr) == (status == LINNET_OK));
-                     linnet::convert::unload(&loaded);
-                   });
+  every_allocation(
+      "load", [&](linnet_error* e) { return linnet::convert::load(out, LINNET_LOAD_MAP, {}, &loaded, e); },
+      [&](linnet_status status, const linnet_error&) {
+        REQUIRE((loaded.file.data != nullptr) == (status == LINNET_OK));
+        linnet::convert::unload(&loaded);
+      });
   linnet::convert::Cost cost;
-  every_allocation("cost", [&](linnet_error* e) { return linnet::convert::cost(out, {}, &cost, e); }, [](linnet_status, const linnet_error&) {});
+  every_allocation(
+      "cost", [&](linnet_error* e) { return linnet::convert::cost(out, {}, &cost, e); }, [](linnet_status, const linnet_error&) {});
   std::filesystem::remove_all(folder);
 }
 
@@ -468,15 +507,17 @@ TEST_CASE("grammars: every allocation may fail") {
   std::vector<char> blob(1 << 16, 'x');
   const std::vector<char> before = blob;
   size_t n = 7;
-  every_allocation("linnet_grammar_compile",
-                   [&](linnet_error* err) {
-                     return linnet_grammar_compile({tools.data(), tools.size()}, "tools", LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, err);
-                   },
-                   [&](linnet_status status, const linnet_error&) {
-                     if (status != LINNET_OK) REQUIRE((n == 7 && blob == before));
-                     n = 7;
-                     std::copy(before.begin(), before.end(), blob.begin());
-                   });
+  every_allocation(
+      "linnet_grammar_compile",
+      [&](linnet_error* err) {
+        return linnet_grammar_compile({tools.data(), tools.size()}, "tools", LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n,
+                                      err);
+      },
+      [&](linnet_status status, const linnet_error&) {
+        if (status != LINNET_OK) REQUIRE((n == 7 && blob == before));
+        n = 7;
+        std::copy(before.begin(), before.end(), blob.begin());
+      });
 }
 
 #if LINNET_TEST_PROFILES
@@ -493,8 +534,12 @@ TEST_CASE("profiles: every allocation may fail") {
     profile.size = sizeof profile, match.size = sizeof match;
   };
   untouched(LINNET_OK, err);
-  every_allocation("linnet_profile_read", [&](linnet_error* e) { return linnet_profile_read("configs/raspberry-pi-5.yaml", &board, &profile, &match, e); }, untouched);
-  every_allocation("linnet_profile_pick", [&](linnet_error* e) { return linnet_profile_pick("configs", &board, &profile, nullptr, 0, &match, e); }, untouched);
+  every_allocation(
+      "linnet_profile_read",
+      [&](linnet_error* e) { return linnet_profile_read("configs/raspberry-pi-5.yaml", &board, &profile, &match, e); }, untouched);
+  every_allocation(
+      "linnet_profile_pick", [&](linnet_error* e) { return linnet_profile_pick("configs", &board, &profile, nullptr, 0, &match, e); },
+      untouched);
 }
 #endif
 #else

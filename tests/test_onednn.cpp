@@ -1,7 +1,6 @@
 // linnet's matrix kernels against oneDNN, an implementation by others: f32 within rounding, int8 dots exactly.
-#include <random>
-
 #include <oneapi/dnnl/dnnl.hpp>
+#include <random>
 
 #include "kernels_cpu/pack.h"
 #include "kernels_cpu/registry.h"
@@ -51,11 +50,13 @@ const Shape kShapes[] = {{1, 16, 32}, {7, 33, 100}, {16, 48, 128}, {5, 17, 61}};
 // Packs w(n, k) and runs one tier's kernel. y(m, padded n).
 struct Packed {
   std::vector<uint8_t> bytes;
-  Packed(linnet_format f, const std::vector<float>& w, int n, int k) : bytes(linnet::packed_bytes(f, static_cast<uint64_t>(n), static_cast<uint64_t>(k)) + 64) {
+  Packed(linnet_format f, const std::vector<float>& w, int n, int k)
+      : bytes(linnet::packed_bytes(f, static_cast<uint64_t>(n), static_cast<uint64_t>(k)) + 64) {
     const uint32_t un = static_cast<uint32_t>(n), uk = static_cast<uint32_t>(k);
     for (uint32_t p = 0; p * 16 < un; ++p)
-      REQUIRE(linnet::pack_panel(f, w.data() + size_t{p} * 16 * uk, uk, std::min(16u, un - p * 16), uk, at() + p * linnet::panel_bytes(f, uk),
-                                 at() + linnet::scales_offset(f, un, uk) + p * 16 * linnet::n_w_groups(f, uk) * linnet::format_row(f).scale_bytes));
+      REQUIRE(linnet::pack_panel(
+          f, w.data() + size_t{p} * 16 * uk, uk, std::min(16u, un - p * 16), uk, at() + p * linnet::panel_bytes(f, uk),
+          at() + linnet::scales_offset(f, un, uk) + p * 16 * linnet::n_w_groups(f, uk) * linnet::format_row(f).scale_bytes));
   }
   uint8_t* at() { return bytes.data() + (64 - reinterpret_cast<uintptr_t>(bytes.data()) % 64) % 64; }
 };
@@ -97,8 +98,10 @@ TEST_CASE("f32 and bf16 products equal oneDNN's within rounding") {
             halves[v == &w].push_back(linnet::f32_to_bf16(f32));
             f32 = linnet::bf16_to_f32(halves[v == &w].back());
           }
-        if (f == LINNET_BF16) reference(dt::bf16, dt::bf16, dt::f32, s.m, s.n, s.k, halves[0].data(), halves[1].data(), want.data());
-        else reference(dt::f32, dt::f32, dt::f32, s.m, s.n, s.k, x.data(), w.data(), want.data());
+        if (f == LINNET_BF16)
+          reference(dt::bf16, dt::bf16, dt::f32, s.m, s.n, s.k, halves[0].data(), halves[1].data(), want.data());
+        else
+          reference(dt::f32, dt::f32, dt::f32, s.m, s.n, s.k, x.data(), w.data(), want.data());
         Packed packed(f, w, s.n, s.k);
         linnet::GemmArgs a = args(f, packed, s, &y);
         a.x = x.data();
@@ -106,7 +109,8 @@ TEST_CASE("f32 and bf16 products equal oneDNN's within rounding") {
         kernels.gemm[f].run(&a);
         for (int i = 0; i < s.m; ++i)
           for (int j = 0; j < s.n; ++j)
-            REQUIRE(std::fabs(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] - want[static_cast<size_t>(i * s.n + j)]) < 1e-4f);
+            REQUIRE(std::fabs(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] - want[static_cast<size_t>(i * s.n + j)]) <
+                    1e-4f);
       }
 }
 
@@ -131,7 +135,8 @@ TEST_CASE("int8 dots equal oneDNN's exactly") {
           codes[i * stride + j] = x[i * k + j];
           sum128[i] -= 128 * x[i * k + j];
         }
-      // Without VNNI oneDNN adds two products in 16 bits that saturate. They cannot where x is 0..127: x is what is above zero less what is below.
+      // Without VNNI oneDNN adds two products in 16 bits that saturate. They cannot where x is 0..127: x is what is above zero less what is
+      // below.
       for (size_t i = 0; i < x.size(); ++i) {
         above[i] = static_cast<uint8_t>(std::max<int>(x[i], 0));
         below[i] = static_cast<uint8_t>(std::max(-x[i], 0));
@@ -150,6 +155,7 @@ TEST_CASE("int8 dots equal oneDNN's exactly") {
       kernels.gemm[LINNET_I8].run(&a);
       for (int i = 0; i < s.m; ++i)
         for (int j = 0; j < s.n; ++j)
-          REQUIRE(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] == static_cast<float>(want[static_cast<size_t>(i * s.n + j)]));
+          REQUIRE(y[static_cast<size_t>(i) * a.y_stride + static_cast<size_t>(j)] ==
+                  static_cast<float>(want[static_cast<size_t>(i * s.n + j)]));
     }
 }

@@ -106,7 +106,9 @@ struct Assistant {
           events.push_back(e);
         }) {
     REQUIRE(tools.open({"", "living room", {}}, [] { return int64_t{1772452800000}; }, &note, &why));
-    REQUIRE(conversation.open({"examples/assistant/model/linnet-assistant.gguf", "examples/assistant/tools.json"}, [this](std::string_view call) { return pipeline.call_tool(call); }, &why));
+    REQUIRE(conversation.open(
+        {"examples/assistant/model/linnet-assistant.gguf", "examples/assistant/tools.json"},
+        [this](std::string_view call) { return pipeline.call_tool(call); }, &why));
     pipeline.start();
   }
   std::vector<json> of(const std::string& kind) {
@@ -152,7 +154,8 @@ TEST_CASE("a typed request is answered, acted on and spoken") {
 }
 
 TEST_CASE("interrupted at 100 random moments the assistant answers what comes next") {
-  const std::string first = "turn off the lamp in the hall", second = "add bread and butter and eighteen apples to the shopping list", third = "how many feet are in a mile";
+  const std::string first = "turn off the lamp in the hall", second = "add bread and butter and eighteen apples to the shopping list",
+                    third = "how many feet are in a mile";
   Assistant cut(100);
   cut.ask(first);
   const size_t arena = cut.conversation.arena_bytes(), threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
@@ -160,15 +163,18 @@ TEST_CASE("interrupted at 100 random moments the assistant answers what comes ne
   for (int i = 0; i < kInterruptions; ++i) {
     const size_t before = cut.player.samples, wanted = before + random() % (3 * kRate);
     REQUIRE(cut.pipeline.request(second));
-    if (i % 2) std::this_thread::sleep_for(std::chrono::microseconds(random() % 9000));
-    else while (cut.player.samples < wanted) std::this_thread::yield();  // some way into the answer of four seconds
+    if (i % 2)
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 9000));
+    else
+      while (cut.player.samples < wanted) std::this_thread::yield();  // some way into the answer of four seconds
     cut.pipeline.interrupt();
     cut.pipeline.wait_idle();
     REQUIRE(cut.ask(third) == "1 mile is 5280 feet.");
   }
   const auto interrupted = cut.of("interrupted");
   CHECK(interrupted.size() > kInterruptions / 4);
-  for (const json& e : interrupted) CHECK(e["silent_after_ms"].get<double>() < 1000);  // the bound itself is measured where nothing else runs
+  for (const json& e : interrupted)
+    CHECK(e["silent_after_ms"].get<double>() < 1000);  // the bound itself is measured where nothing else runs
   size_t unheard = 0, heard = 0;
   for (const json& e : interrupted) (e["heard"].get<std::string>().empty() ? unheard : heard) += 1;
   CHECK(unheard > 0);
@@ -181,7 +187,8 @@ TEST_CASE("interrupted at 100 random moments the assistant answers what comes ne
 }
 
 TEST_CASE("a turn of which nothing was heard leaves the next one its bytes") {
-  const std::string first = "turn off the lamp in the hall", second = "what's the time in paris and what's the weather like over there", third = "how many feet are in a mile";
+  const std::string first = "turn off the lamp in the hall", second = "what's the time in paris and what's the weather like over there",
+                    third = "how many feet are in a mile";
   Assistant plain, cut(1);
   plain.ask(first), cut.ask(first);
   for (int i = 0; i < 20; ++i) {
@@ -205,7 +212,9 @@ TEST_CASE("utterances become turns, and are computed while they are spoken") {
   const auto run = [](bool early) {
     Assistant a(1e9, {true, early});
     a.script.texts = {"set a timer for twenty minutes", "", "turn on the kitchen light"};
-    a.script.minds = {{"set", "sad a time", "set a timer", "set a timer for twenty", "set a timer for twenty minutes"}, {}, {"turn", "turn on the kitten", "turn on the kitchen light"}};
+    a.script.minds = {{"set", "sad a time", "set a timer", "set a timer for twenty", "set a timer for twenty minutes"},
+                      {},
+                      {"turn", "turn on the kitten", "turn on the kitchen light"}};
     Source source;
     for (int i = 0; i < 3; ++i) source.silence(1), source.voice(1.5);
     source.silence(1.5);

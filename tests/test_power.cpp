@@ -1,5 +1,5 @@
-// The governor, replayed: traces of temperatures and times go in, thread counts and pauses come out. Sensors read from folders that the test writes, and sessions whose
-// number of threads changes between passes.
+// The governor, replayed: traces of temperatures and times go in, thread counts and pauses come out. Sensors read from folders that the
+// test writes, and sessions whose number of threads changes between passes.
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,7 +79,8 @@ linnet_profile profile_of(float limit, float rate = 0, std::vector<uint32_t> ste
   return p;
 }
 
-// A board as a body of one heat capacity: each busy thread brings `watts`, 1 °C per watt and second of warming, and it cools towards `ambient`. Tokens take 200 ms over the threads.
+// A board as a body of one heat capacity: each busy thread brings `watts`, 1 °C per watt and second of warming, and it cools towards
+// `ambient`. Tokens take 200 ms over the threads.
 struct Plant {
   double ambient, per_thread, seconds, t;  // degrees; degrees above ambient that a thread holds; time constant
   float run(double dt, double threads) {
@@ -127,7 +128,7 @@ Trace replay(Governed& g, Plant& plant, double from_s, double minutes, double no
 }  // namespace
 
 TEST_CASE("heating up: the limit holds, and the governor settles instead of swinging") {
-  for (const double seconds : {5.0, 20.0, 90.0})    // from a bare chip to a case of metal
+  for (const double seconds : {5.0, 20.0, 90.0})  // from a bare chip to a case of metal
     for (const double noise : {0.0, 1.5}) {
       INFO("time constant " << seconds << " s, noise " << noise << " degrees");
       Governed g(profile_of(80), 4);
@@ -486,7 +487,7 @@ TEST_CASE("INA3221: volts by amperes over time, the board's own rail where there
   rail(2, "VDD_CPU_CV", 20000, 500);
   read(s, 3 * kS);
   CHECK((s.watts == Approx(14) && s.joules == Approx(24) && s.energy_gaps == 0));  // from 10 to 14 W in 2 s
-  rail(3, "VDD_IN", 5000, 4000);  // another rail: where from is not known
+  rail(3, "VDD_IN", 5000, 4000);                                                   // another rail: where from is not known
   read(s, 4 * kS);
   CHECK((s.watts == Approx(20) && s.joules == Approx(24) && s.energy_gaps == 1));
   read(s, 5 * kS);
@@ -508,8 +509,10 @@ TEST_CASE("a trace through the files: it heats, the file goes, it comes back coo
   g.power.sensors = &s;
   uint64_t now = kS;
   const auto seconds = [&](double n, const char* temp) {
-    if (temp) b.put("class/thermal/thermal_zone0/temp", temp);
-    else b.drop("class/thermal/thermal_zone0/temp");
+    if (temp)
+      b.put("class/thermal/thermal_zone0/temp", temp);
+    else
+      b.drop("class/thermal/thermal_zone0/temp");
     for (int i = 0; i < 2 * n; ++i) {
       read(s, now);
       g.step(1, now);
@@ -525,7 +528,8 @@ TEST_CASE("a trace through the files: it heats, the file goes, it comes back coo
   CHECK((g.power.blind == 0 && g.power.why == LINNET_POWER_FREE));
 }
 
-// ---- sessions ----------------------------------------------------------------------------------------------------------------------------
+// ---- sessions
+// ----------------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -562,7 +566,9 @@ TEST_CASE("the number of threads may change between passes and changes no result
     p.max_tokens = 15;
     p.ignore_eos = 1;
     linnet_stop why = LINNET_STOP_NONE;
-    const auto change = [](void* session, int32_t token, const char*, size_t) { return static_cast<int>(linnet_threads_set(static_cast<linnet_session*>(session), static_cast<uint32_t>(token) % 4 + 1, nullptr)); };
+    const auto change = [](void* session, int32_t token, const char*, size_t) {
+      return static_cast<int>(linnet_threads_set(static_cast<linnet_session*>(session), static_cast<uint32_t>(token) % 4 + 1, nullptr));
+    };
     linnet_truncate(s.s, 0, 0);
     s.prefill(prompt);
     check(linnet_generate(s.s, 0, &p, change, s.s, &why, &err), err);
@@ -588,7 +594,7 @@ TEST_CASE("the number of threads may change where threads share the blocks of a 
       out.push_back(s.logits());
     };
     go(threads, 0, 1100);
-    go(fewer, 1100, 1101);         // two tiles
+    go(fewer, 1100, 1101);          // two tiles
     go(threads, 1101, 1101 + 149);  // twenty, more than fewer threads have a place for
     return out;
   };

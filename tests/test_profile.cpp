@@ -47,9 +47,11 @@ void unpack(const std::string& name, const std::string& to) {
       const std::string path = line.substr(2);
       const size_t open = path.find('{'), close = path.find('}');
       paths.clear();
-      if (open == std::string::npos) paths.push_back(path);
+      if (open == std::string::npos)
+        paths.push_back(path);
       else
-        for (int i = std::stoi(path.substr(open + 1)); i <= std::stoi(path.substr(path.find('-', open) + 1)); ++i) paths.push_back(path.substr(0, open) + std::to_string(i) + path.substr(close + 1));
+        for (int i = std::stoi(path.substr(open + 1)); i <= std::stoi(path.substr(path.find('-', open) + 1)); ++i)
+          paths.push_back(path.substr(0, open) + std::to_string(i) + path.substr(close + 1));
     } else if (!paths.empty()) {
       text += line + "\n";
     }
@@ -72,7 +74,8 @@ linnet_cpus cpus(const char* list) {
 }
 bool same(const linnet_cpus& a, const linnet_cpus& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-linnet_status parse(const std::string& text, linnet_profile* out, linnet_error* err, const linnet_board* board = nullptr, linnet_match* match = nullptr) {
+linnet_status parse(const std::string& text, linnet_profile* out, linnet_error* err, const linnet_board* board = nullptr,
+                    linnet_match* match = nullptr) {
   *out = {};
   *err = {};
   out->size = sizeof *out;
@@ -91,8 +94,10 @@ void check_place(const linnet_error& err, const std::string& text) {
   INFO(err.text);
   unsigned line = 0, column = 0;
   int n = 0;
-  const bool placed = err.code == LINNET_BAD_PROFILE && std::sscanf(err.text, "p.yaml:%u:%u: %n", &line, &column, &n) == 2 && n && err.text[n] && column >= 1;
-  const size_t lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n') + std::count(text.begin(), text.end(), '\r')) + 2;  // YAML's lines end in either, and more
+  const bool placed = err.code == LINNET_BAD_PROFILE && std::sscanf(err.text, "p.yaml:%u:%u: %n", &line, &column, &n) == 2 && n &&
+                      err.text[n] && column >= 1;
+  const size_t lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n') + std::count(text.begin(), text.end(), '\r')) +
+                       2;  // YAML's lines end in either, and more
   const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   REQUIRE((placed && err.line == line && line >= 1 && (!ascii || line <= lines)));
 }
@@ -194,7 +199,17 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
 
 TEST_CASE("nonsense in /proc and /sys does no harm") {
   const char* names[] = {"phone", "container-v1", "rk3588"};
-  const std::string nonsense[] = {"", "\n", "-1", "99999999999999999999999999", "0-4294967295", "3-1", ",,,", std::string(100000, 'x'), std::string(5000, '\0'), "processor : 999999999\nflags : \n", "0::/../../.."};
+  const std::string nonsense[] = {"",
+                                  "\n",
+                                  "-1",
+                                  "99999999999999999999999999",
+                                  "0-4294967295",
+                                  "3-1",
+                                  ",,,",
+                                  std::string(100000, 'x'),
+                                  std::string(5000, '\0'),
+                                  "processor : 999999999\nflags : \n",
+                                  "0::/../../.."};
   for (const char* name : names) {
     if (kSanitized && name != names[1]) continue;
     const Folder root;
@@ -287,19 +302,26 @@ TEST_CASE("a profile never gets more threads than the board gives") {
 
 TEST_CASE("every key of a profile") {
   const linnet_profile p = good(
-      "# all of them\nname: 'a device'\nmatch:\n  arch: x86_64\n  isa: avx2\n  model: [a, \"b c\"]\n  cpu: xeon\n  part:\n    - cortex-a76\n    - cortex-a55\n  android: false\n  cores_min: 1\n"
-      "  cores_max: 8\n  clusters_min: 1\n  memory_min_mib: 1\n  memory_max_mib: 99\nisa: scalar\nthreads: 3\nthread_kind: own\ncores: 0-1,4\nwait: sleep\nspin: 7\nweights: i4g64\nkv: i8/f16\n"
-      "context: 77\nchunk: 9\nwhen_full: sinks\nkeep: 5\nmemory_mib: 12\nhuge_pages: false\nprefill: measured\npower:\n  temperature_limit: 70.5\n  steps: [4, 2, 1]\n  tokens_per_s: 8.5\n"
-      "  battery: save\n  priority: -3\n  free_cores: 2\npeaks: {read_gb_s: 1.5, int8_tops: 2, f8_tops: 3e-1, float_tops: 0.25}\ncuda:\n  sms: 8\n  graph: true\n  block_mib: 256\n  zero_copy: true\n  gemm: fast\n");
+      "# all of them\nname: 'a device'\nmatch:\n  arch: x86_64\n  isa: avx2\n  model: [a, \"b c\"]\n  cpu: xeon\n  part:\n    - "
+      "cortex-a76\n    - cortex-a55\n  android: false\n  cores_min: 1\n"
+      "  cores_max: 8\n  clusters_min: 1\n  memory_min_mib: 1\n  memory_max_mib: 99\nisa: scalar\nthreads: 3\nthread_kind: own\ncores: "
+      "0-1,4\nwait: sleep\nspin: 7\nweights: i4g64\nkv: i8/f16\n"
+      "context: 77\nchunk: 9\nwhen_full: sinks\nkeep: 5\nmemory_mib: 12\nhuge_pages: false\nprefill: measured\npower:\n  "
+      "temperature_limit: 70.5\n  steps: [4, 2, 1]\n  tokens_per_s: 8.5\n"
+      "  battery: save\n  priority: -3\n  free_cores: 2\npeaks: {read_gb_s: 1.5, int8_tops: 2, f8_tops: 3e-1, float_tops: 0.25}\ncuda:\n  "
+      "sms: 8\n  graph: true\n  block_mib: 256\n  zero_copy: true\n  gemm: fast\n");
   CHECK(std::string(p.name) == "a device");
   CHECK((p.isa == LINNET_ISA_SCALAR && p.n_threads == 3 && p.threads == LINNET_THREADS_OWN && p.wait == LINNET_WAIT_SLEEP && p.spin == 7));
   CHECK(same(p.cpus, cpus("0,1,4")));
   CHECK((p.weights == LINNET_I4G64 && p.k_format == LINNET_I8 && p.v_format == LINNET_F16 && p.n_context == 77 && p.n_chunk == 9));
-  CHECK((p.when_full == LINNET_FULL_SINKS && p.n_keep == 5 && p.memory_bytes == 12u << 20 && p.huge_pages == LINNET_SWITCH_OFF && p.prefill == LINNET_PREFILL_MEASURED));
-  CHECK((p.temperature_limit == 70.5f && p.steps[0] == 4 && p.steps[2] == 1 && p.steps[3] == 0 && p.tokens_per_s == 8.5f && p.battery == LINNET_BATTERY_SAVE));
+  CHECK((p.when_full == LINNET_FULL_SINKS && p.n_keep == 5 && p.memory_bytes == 12u << 20 && p.huge_pages == LINNET_SWITCH_OFF &&
+         p.prefill == LINNET_PREFILL_MEASURED));
+  CHECK((p.temperature_limit == 70.5f && p.steps[0] == 4 && p.steps[2] == 1 && p.steps[3] == 0 && p.tokens_per_s == 8.5f &&
+         p.battery == LINNET_BATTERY_SAVE));
   CHECK((p.priority == -3 && p.n_free_cores == 2));
   CHECK((p.read_gb_s == 1.5 && p.int8_tops == 2 && p.f8_tops == 0.3 && p.float_tops == 0.25));
-  CHECK((p.cuda_sms == 8 && p.cuda_graph == LINNET_SWITCH_ON && p.cuda_block_bytes == 256u << 20 && p.cuda_zero_copy == LINNET_SWITCH_ON && p.cuda_gemm == LINNET_GEMM_FAST));
+  CHECK((p.cuda_sms == 8 && p.cuda_graph == LINNET_SWITCH_ON && p.cuda_block_bytes == 256u << 20 && p.cuda_zero_copy == LINNET_SWITCH_ON &&
+         p.cuda_gemm == LINNET_GEMM_FAST));
   CHECK(good("cuda: {gemm: e4m3}").cuda_gemm == LINNET_GEMM_E4M3);
   CHECK(good("cuda: {gemm: exact}").cuda_gemm == LINNET_GEMM_EXACT);
   CHECK(good("cores: little").cores == LINNET_CORES_LITTLE);
@@ -309,20 +331,74 @@ TEST_CASE("what is no profile is refused with its place") {
   const struct {
     const char *text, *place, *word;
   } rows[] = {
-      {"colour: red\n", "1:1", "unknown key 'colour'"}, {"match:\n  colour: red\n", "2:3", "expected one of arch"}, {"peaks: {threads: 1}\n", "1:9", "unknown key"},
-      {"threads: many\n", "1:10", "many"}, {"threads: '2'\n", "1:10", "1 to 256"}, {"threads: 0\n", "1:10", "'0'"}, {"threads: 257\n", "1:10", "257"}, {"threads: 2.0\n", "1:10", "2.0"},
-      {"threads: -1\n", "1:10", "-1"}, {"threads: 99999999999999999999\n", "1:10", "9999"}, {"threads: [2]\n", "1:10", "list"}, {"threads:\n", "1:", "threads"},
-      {"name: a\nname: b\n", "2:1", "twice"}, {"power:\n  steps: [2]\n  steps: [1]\n", "3:3", "twice"}, {"power: {battery: save}\npower: {battery: save}\n", "2:1", "twice"},
-      {"isa: sse9\n", "1:6", "sse9"}, {"kv: i3\n", "1:5", "i3"}, {"kv: i8/\n", "1:5", "i8/"}, {"kv: i8g128\n", "1:5", "KV"}, {"weights: kivi4\n", "1:10", "kivi4"}, {"name: 5\n", "1:7", "5"},
-      {"name: yes: no\n", "1:", ""}, {"name: &a x\n", "1:7", "anchor"}, {"name: x\nisa: *a\n", "2:6", "alias"}, {"name: !!str x\n", "1:7", "tag"}, {"!profile\nname: x\n", "1:1", "tag"},
-      {"name: [a]\n", "1:7", "list"}, {"name: {a: b}\n", "1:7", "nested"}, {"match: x\n", "1:8", "mapping"}, {"match: [x]\n", "1:8", "mapping"}, {"match: {model: [[x]]}\n", "1:17", "single value"},
-      {"match: {model: {a: b}}\n", "1:16", "nested"}, {"match: &m {arch: arm}\n", "1:8", "anchor"}, {"match: {model: &m [a]}\n", "1:16", "anchor"}, {"match: {model: []}\n", "1:16", "empty"},
-      {"match: {arch: sparc}\n", "1:15", "x86_64"}, {"match: {android: yes}\n", "1:18", "true or false"}, {"huge_pages: 'true'\n", "1:13", "true"}, {"cores: fast\n", "1:8", "4-7"}, {"cores: 3-1\n", "1:8", "3-1"},
-      {"power: {steps: 3}\n", "1:16", "list"}, {"power: {steps: [1, 2]}\n", "1:20", "smaller"}, {"power: {steps: [9,8,7,6,5,4,3,2,1]}\n", "1:33", "more than 8"}, {"power: {priority: 20}\n", "1:19", "-20 to 19"},
-      {"power: {temperature_limit: 0}\n", "1:28", "above 0"}, {"peaks: {read_gb_s: nan}\n", "1:20", "nan"}, {"peaks: {read_gb_s: inf}\n", "1:20", "inf"}, {"peaks: {int8_tops: -1}\n", "1:20", "-1"},
-      {"memory_mib: 1.5\n", "1:13", "MiB"}, {"- a\n", "1:1", "list"}, {"just text\n", "1:1", ""}, {"", "1:1", ""}, {"# nothing\n", "", ""}, {"name: x\n---\nname: y\n", "2:1", "second"}, {"%YAML 1.1\n---\nname: x\n", "", "directive"},
-      {"name: 'x\n", "", ""}, {"\tname: x\n", "1:", ""}, {"&m\nname: x\n", "1:1", "anchor"}, {"name: \xff\n", "", ""}, {"chunk: 4097\n", "1:8", "4097"}, {"? [a]\n: b\n", "1:3", "key"}, {"? {a: b}\n: c\n", "1:3", "key"}, {"name: \"\\q\"\n", "1:", ""},
-      {"<<: {name: x}\n", "1:1", "<<"}, {"{}{}\n", "1:", ""}, {"name: |\n  a\n  b\nisa:\n  - x\n", "5:3", "list"}, {"match:\n  match:\n    match: x\n", "2:3", "unknown key 'match'"}, {"name: x\n...\nname: y\n", "", ""},
+      {"colour: red\n", "1:1", "unknown key 'colour'"},
+      {"match:\n  colour: red\n", "2:3", "expected one of arch"},
+      {"peaks: {threads: 1}\n", "1:9", "unknown key"},
+      {"threads: many\n", "1:10", "many"},
+      {"threads: '2'\n", "1:10", "1 to 256"},
+      {"threads: 0\n", "1:10", "'0'"},
+      {"threads: 257\n", "1:10", "257"},
+      {"threads: 2.0\n", "1:10", "2.0"},
+      {"threads: -1\n", "1:10", "-1"},
+      {"threads: 99999999999999999999\n", "1:10", "9999"},
+      {"threads: [2]\n", "1:10", "list"},
+      {"threads:\n", "1:", "threads"},
+      {"name: a\nname: b\n", "2:1", "twice"},
+      {"power:\n  steps: [2]\n  steps: [1]\n", "3:3", "twice"},
+      {"power: {battery: save}\npower: {battery: save}\n", "2:1", "twice"},
+      {"isa: sse9\n", "1:6", "sse9"},
+      {"kv: i3\n", "1:5", "i3"},
+      {"kv: i8/\n", "1:5", "i8/"},
+      {"kv: i8g128\n", "1:5", "KV"},
+      {"weights: kivi4\n", "1:10", "kivi4"},
+      {"name: 5\n", "1:7", "5"},
+      {"name: yes: no\n", "1:", ""},
+      {"name: &a x\n", "1:7", "anchor"},
+      {"name: x\nisa: *a\n", "2:6", "alias"},
+      {"name: !!str x\n", "1:7", "tag"},
+      {"!profile\nname: x\n", "1:1", "tag"},
+      {"name: [a]\n", "1:7", "list"},
+      {"name: {a: b}\n", "1:7", "nested"},
+      {"match: x\n", "1:8", "mapping"},
+      {"match: [x]\n", "1:8", "mapping"},
+      {"match: {model: [[x]]}\n", "1:17", "single value"},
+      {"match: {model: {a: b}}\n", "1:16", "nested"},
+      {"match: &m {arch: arm}\n", "1:8", "anchor"},
+      {"match: {model: &m [a]}\n", "1:16", "anchor"},
+      {"match: {model: []}\n", "1:16", "empty"},
+      {"match: {arch: sparc}\n", "1:15", "x86_64"},
+      {"match: {android: yes}\n", "1:18", "true or false"},
+      {"huge_pages: 'true'\n", "1:13", "true"},
+      {"cores: fast\n", "1:8", "4-7"},
+      {"cores: 3-1\n", "1:8", "3-1"},
+      {"power: {steps: 3}\n", "1:16", "list"},
+      {"power: {steps: [1, 2]}\n", "1:20", "smaller"},
+      {"power: {steps: [9,8,7,6,5,4,3,2,1]}\n", "1:33", "more than 8"},
+      {"power: {priority: 20}\n", "1:19", "-20 to 19"},
+      {"power: {temperature_limit: 0}\n", "1:28", "above 0"},
+      {"peaks: {read_gb_s: nan}\n", "1:20", "nan"},
+      {"peaks: {read_gb_s: inf}\n", "1:20", "inf"},
+      {"peaks: {int8_tops: -1}\n", "1:20", "-1"},
+      {"memory_mib: 1.5\n", "1:13", "MiB"},
+      {"- a\n", "1:1", "list"},
+      {"just text\n", "1:1", ""},
+      {"", "1:1", ""},
+      {"# nothing\n", "", ""},
+      {"name: x\n---\nname: y\n", "2:1", "second"},
+      {"%YAML 1.1\n---\nname: x\n", "", "directive"},
+      {"name: 'x\n", "", ""},
+      {"\tname: x\n", "1:", ""},
+      {"&m\nname: x\n", "1:1", "anchor"},
+      {"name: \xff\n", "", ""},
+      {"chunk: 4097\n", "1:8", "4097"},
+      {"? [a]\n: b\n", "1:3", "key"},
+      {"? {a: b}\n: c\n", "1:3", "key"},
+      {"name: \"\\q\"\n", "1:", ""},
+      {"<<: {name: x}\n", "1:1", "<<"},
+      {"{}{}\n", "1:", ""},
+      {"name: |\n  a\n  b\nisa:\n  - x\n", "5:3", "list"},
+      {"match:\n  match:\n    match: x\n", "2:3", "unknown key 'match'"},
+      {"name: x\n...\nname: y\n", "", ""},
   };
   for (const auto& row : rows) {
     INFO(row.text);
@@ -337,9 +413,12 @@ TEST_CASE("what is no profile is refused with its place") {
     linnet_profile p{};
     linnet_error err{};
     std::string bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n";
-    for (char c = 'b'; c <= 'z'; ++c) bomb += std::string(1, c) + ": &" + c + " [*" + char(c - 1) + ",*" + char(c - 1) + ",*" + char(c - 1) + "]\n";
-    for (const std::string& text : {bomb, std::string(60000, '['), std::string(60000, '{'), "match: {model: " + std::string(60000, '['), std::string(30000, '-') + "\n", "name: \"" + std::string(60000, 'x') + "\"",
-                                    std::string("name: ") + std::string(60000, ' ') + "'", std::string(20000, '?') + "\n", "x" + std::string(60000, 'x') + ": 1\n", std::string(60000, '\n') + "colour: 1"}) {
+    for (char c = 'b'; c <= 'z'; ++c)
+      bomb += std::string(1, c) + ": &" + c + " [*" + char(c - 1) + ",*" + char(c - 1) + ",*" + char(c - 1) + "]\n";
+    for (const std::string& text : {bomb, std::string(60000, '['), std::string(60000, '{'), "match: {model: " + std::string(60000, '['),
+                                    std::string(30000, '-') + "\n", "name: \"" + std::string(60000, 'x') + "\"",
+                                    std::string("name: ") + std::string(60000, ' ') + "'", std::string(20000, '?') + "\n",
+                                    "x" + std::string(60000, 'x') + ": 1\n", std::string(60000, '\n') + "colour: 1"}) {
       CHECK(parse(text, &p, &err) == LINNET_BAD_PROFILE);
       check_place(err, text);
     }
@@ -392,8 +471,10 @@ TEST_CASE("damaged profiles and the yaml-test-suite never crash and name the pla
     const std::string text = slurp(e.path());
     INFO(e.path());
     ++n;
-    if (parse(text, &p, &err) == LINNET_OK) ++n_read;
-    else check_place(err, text);
+    if (parse(text, &p, &err) == LINNET_OK)
+      ++n_read;
+    else
+      check_place(err, text);
   }
   CHECK(n > 300);
   CHECK(n_read <= 1);  // an empty mapping is a profile that says nothing; every other one has keys or forms that profiles have not
@@ -413,11 +494,13 @@ TEST_CASE("rules: the more exactly a profile says what the board is, the more po
   };
   CHECK(match("arch: aarch64").points == 1);
   CHECK(match("arch: aarch64, isa: neon").points < match("arch: aarch64, isa: neon_dotprod").points);
-  CHECK(match("arch: aarch64, isa: neon_dotprod, cores_min: 2, clusters_min: 1, memory_min_mib: 100, android: false").points < match("part: cortex-a76").points);
+  CHECK(match("arch: aarch64, isa: neon_dotprod, cores_min: 2, clusters_min: 1, memory_min_mib: 100, android: false").points <
+        match("part: cortex-a76").points);
   CHECK(match("part: [cortex-a55, cortex-a76], cores_max: 4").points < match("model: 'raspberry pi 5'").points);
   CHECK(match("model: bcm2712").matches == 1);
-  for (const char* no : {"", "arch: x86_64", "isa: neon_i8mm", "model: 'Raspberry Pi 4'", "part: cortex-a7", "cores_min: 5", "cores_max: 3", "clusters_min: 2", "memory_min_mib: 9000", "memory_max_mib: 7000",
-                         "android: true", "cpu: xeon", "arch: aarch64, model: x"}) {
+  for (const char* no :
+       {"", "arch: x86_64", "isa: neon_i8mm", "model: 'Raspberry Pi 4'", "part: cortex-a7", "cores_min: 5", "cores_max: 3",
+        "clusters_min: 2", "memory_min_mib: 9000", "memory_max_mib: 7000", "android: true", "cpu: xeon", "arch: aarch64, model: x"}) {
     INFO(no);
     CHECK(match(no).matches == 0);
     CHECK(match(no).points == 0);
@@ -553,7 +636,8 @@ TEST_CASE("the memory cap refuses with numbers and says what would fit") {
   CHECK(linnet_session_need(made.model.m, &asked, &need, &err) == LINNET_TOO_SMALL);
   const std::string said = err.text;
   INFO(said);
-  for (const uint64_t number : {p.memory_bytes, desc.weight_bytes, uint64_t{own.bytes}, whole - fixed, uint64_t{512}}) CHECK(said.find(" " + std::to_string(number)) != std::string::npos);
+  for (const uint64_t number : {p.memory_bytes, desc.weight_bytes, uint64_t{own.bytes}, whole - fixed, uint64_t{512}})
+    CHECK(said.find(" " + std::to_string(number)) != std::string::npos);
   const char* purpose = nullptr;
   size_t bytes = 0;
   CHECK(linnet_session_plan(made.model.m, &asked, 0, &purpose, &bytes, &err) == LINNET_TOO_SMALL);
@@ -610,7 +694,8 @@ TEST_CASE("threads are bound to the profile's CPUs and get its priority; the cal
     for (const auto& e : fs::directory_iterator("/proc/self/task")) {
       const int id = std::stoi(e.path().filename());
       cpu_set_t set;
-      if (sched_getaffinity(id, sizeof set, &set) == 0) n += CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set) && getpriority(PRIO_PROCESS, static_cast<id_t>(id)) == 7;
+      if (sched_getaffinity(id, sizeof set, &set) == 0)
+        n += CPU_COUNT(&set) == 1 && CPU_ISSET(cpu, &set) && getpriority(PRIO_PROCESS, static_cast<id_t>(id)) == 7;
     }
     return n;
   };

@@ -30,7 +30,7 @@ struct Stored {
 struct Checkpoint {
   std::string path;
   std::map<std::string, Stored> tensors;
-  std::map<std::string, std::vector<float>> want;  // (n, k) of every quantised matrix
+  std::map<std::string, std::vector<float>> want;                          // (n, k) of every quantised matrix
   std::string family = R"("llama","architectures":["LlamaForCausalLM"])";  // of config.json
   std::string quantization;
   uint64_t random = 1;
@@ -86,7 +86,8 @@ struct Checkpoint {
     for (uint32_t row = 0; row < (awq ? k : k / 8); ++row)
       for (uint32_t col = 0; col < (awq ? n / 8 : n); ++col)
         for (uint32_t b = 0; b < 8; ++b)
-          qweight[size_t{row} * (awq ? n / 8 : n) + col] |= (awq ? codes[size_t{row} * n + col * 8 + order[b]] : codes[(size_t{row} * 8 + b) * n + col]) << (4 * b);
+          qweight[size_t{row} * (awq ? n / 8 : n) + col] |=
+              (awq ? codes[size_t{row} * n + col * 8 + order[b]] : codes[(size_t{row} * 8 + b) * n + col]) << (4 * b);
     for (uint32_t row = 0; row < groups; ++row)
       for (uint32_t col = 0; col < n / 8; ++col)
         for (uint32_t b = 0; b < 8; ++b)
@@ -106,11 +107,19 @@ struct Checkpoint {
     const std::string layer = "model.layers.0.";
     floats(layer + "input_layernorm.weight", {256});
     floats(layer + "post_attention_layernorm.weight", {256});
-    for (const auto& [name, n, k] : {std::tuple{"self_attn.q_proj", 256u, 256u}, {"self_attn.k_proj", 128u, 256u}, {"self_attn.v_proj", 128u, 256u}, {"self_attn.o_proj", 256u, 256u},
-                                     {"mlp.gate_proj", 352u, 256u}, {"mlp.up_proj", 352u, 256u}, {"mlp.down_proj", 256u, 352u}})
+    for (const auto& [name, n, k] : {std::tuple{"self_attn.q_proj", 256u, 256u},
+                                     {"self_attn.k_proj", 128u, 256u},
+                                     {"self_attn.v_proj", 128u, 256u},
+                                     {"self_attn.o_proj", 256u, 256u},
+                                     {"mlp.gate_proj", 352u, 256u},
+                                     {"mlp.up_proj", 352u, 256u},
+                                     {"mlp.down_proj", 256u, 352u}})
       matrix(layer + name, n, k, group, awq, v2, symmetric, act_order);
-    quantization = std::string("{\"quant_method\":\"") + (awq ? "awq" : "gptq") + "\",\"bits\":4,\"group_size\":" + (group ? std::to_string(group) : "-1") +
-                   (awq ? ",\"version\":\"GEMM\",\"zero_point\":true}" : std::string(",\"desc_act\":") + (act_order ? "true" : "false") + (v2 ? ",\"checkpoint_format\":\"gptq_v2\"}" : "}"));
+    quantization =
+        std::string("{\"quant_method\":\"") + (awq ? "awq" : "gptq") +
+        "\",\"bits\":4,\"group_size\":" + (group ? std::to_string(group) : "-1") +
+        (awq ? ",\"version\":\"GEMM\",\"zero_point\":true}"
+             : std::string(",\"desc_act\":") + (act_order ? "true" : "false") + (v2 ? ",\"checkpoint_format\":\"gptq_v2\"}" : "}"));
   }
 
   // The same layer with queries, keys and values in one tensor, and gate and up in another, as Phi-3 has them.
@@ -137,15 +146,17 @@ struct Checkpoint {
   }
   void write() const {
     std::ofstream(path + "/config.json")
-        << R"({"model_type":)" << family << R"(,"hidden_size":256,"intermediate_size":352,"num_hidden_layers":1,"num_attention_heads":4,)"
+        << R"({"model_type":)" << family
+        << R"(,"hidden_size":256,"intermediate_size":352,"num_hidden_layers":1,"num_attention_heads":4,)"
            R"("num_key_value_heads":2,"vocab_size":40,"max_position_embeddings":64,"rms_norm_eps":1e-5,"tie_word_embeddings":false,"quantization_config":)"
         << quantization << "}";
     std::string header = "{", data;
     for (const auto& [name, t] : tensors) {
       std::string shape;
       for (const uint64_t d : t.shape) shape += (shape.empty() ? "" : ",") + std::to_string(d);
-      header += (header.size() > 1 ? "," : "") + ("\"" + name + "\":{\"dtype\":\"" + t.dtype + "\",\"shape\":[" + shape + "],\"data_offsets\":[" + std::to_string(data.size()) + "," +
-                                                  std::to_string(data.size() + t.bytes.size()) + "]}");
+      header +=
+          (header.size() > 1 ? "," : "") + ("\"" + name + "\":{\"dtype\":\"" + t.dtype + "\",\"shape\":[" + shape + "],\"data_offsets\":[" +
+                                            std::to_string(data.size()) + "," + std::to_string(data.size() + t.bytes.size()) + "]}");
       data += t.bytes;
     }
     header += "}";
@@ -217,8 +228,12 @@ TEST_CASE("GPTQ and AWQ: codes, scales and zero points are taken over bit for bi
           CAPTURE(awq, v2, symmetric, group);
           c.model(group, awq, v2, symmetric);
           c.write();
-          const Format own = symmetric ? (group == 64 ? LINNET_I4G64 : group == 32 ? LINNET_I4G32 : LINNET_I4G128)
-                                       : (group == 64 ? LINNET_I8G64 : group == 32 ? LINNET_I8G32 : LINNET_I4G128Z);
+          const Format own = symmetric ? (group == 64   ? LINNET_I4G64
+                                          : group == 32 ? LINNET_I4G32
+                                                        : LINNET_I4G128)
+                                       : (group == 64   ? LINNET_I8G64
+                                          : group == 32 ? LINNET_I8G32
+                                                        : LINNET_I4G128Z);
           CHECK(check_packed(c, LINNET_FORMAT_DEFAULT, true) == own);
           CHECK(check_packed(c, LINNET_F32, true) == LINNET_F32);
           CHECK(check_packed(c, LINNET_I8G32, true) == LINNET_I8G32);
@@ -260,8 +275,11 @@ TEST_CASE("FP8 in blocks: values are taken over") {
 }
 
 TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken over") {
-  const std::string groups = R"({"group_0":{"weights":{"num_bits":8,"type":"float","symmetric":true,"strategy":"@","dynamic":false},"input_activations":{"num_bits":8},"targets":["Linear"]}})";
-  const std::string compressed = R"({"quant_method":"compressed-tensors","format":"float-quantized","quantization_status":"compressed","ignore":["lm_head"],"kv_cache_scheme":null,"sparsity_config":{},"config_groups":)" + groups + "}";
+  const std::string groups =
+      R"({"group_0":{"weights":{"num_bits":8,"type":"float","symmetric":true,"strategy":"@","dynamic":false},"input_activations":{"num_bits":8},"targets":["Linear"]}})";
+  const std::string compressed =
+      R"({"quant_method":"compressed-tensors","format":"float-quantized","quantization_status":"compressed","ignore":["lm_head"],"kv_cache_scheme":null,"sparsity_config":{},"config_groups":)" +
+      groups + "}";
   const auto with_strategy = [](std::string text, const char* strategy) { return text.replace(text.find('@'), 1, strategy); };
   struct Form {
     std::string config;
@@ -288,8 +306,10 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
         const float scale = 0.01f + static_cast<float>(c.below(1000)) * 1e-6f;  // alike, so that keys are not equalised
         const uint16_t half = form.dtype[0] == 'B' ? f32_to_bf16(scale) : f32_to_f16(scale);
         scale_of.push_back(form.dtype[1] == '3' ? scale : form.dtype[0] == 'B' ? bf16_to_f32(half) : f16_to_f32(half));
-        if (form.dtype[1] == '3') scales.append(reinterpret_cast<const char*>(&scale), 4);
-        else scales.append(reinterpret_cast<const char*>(&half), 2);
+        if (form.dtype[1] == '3')
+          scales.append(reinterpret_cast<const char*>(&scale), 4);
+        else
+          scales.append(reinterpret_cast<const char*>(&half), 2);
       }
       for (uint32_t i = 0; i < n * k; ++i) {
         const auto code = static_cast<uint8_t>(c.below(255));
@@ -308,7 +328,9 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
     if (form.dims < 3) continue;
     c.quantization = R"({"quant_method":"fp8","weight_block_size":[128,128]})";
     refused(c, LINNET_BAD_FILE, "has shape");
-    for (auto& [name, w] : c.want) c.tensors[name + form.suffix].shape[0] -= 1, c.tensors[name + form.suffix].bytes.resize(c.tensors[name + form.suffix].bytes.size() - (form.dtype[1] == '3' ? 4 : 2));
+    for (auto& [name, w] : c.want)
+      c.tensors[name + form.suffix].shape[0] -= 1,
+          c.tensors[name + form.suffix].bytes.resize(c.tensors[name + form.suffix].bytes.size() - (form.dtype[1] == '3' ? 4 : 2));
     c.quantization = form.config;
     refused(c, LINNET_BAD_FILE, "config.json asks for [1, 1]");
   }
@@ -317,9 +339,11 @@ TEST_CASE("FP8 with one scale for a matrix or for each output: values are taken 
     c.quantization = text;
     refused(c, LINNET_UNSUPPORTED, what);
   };
-  config(with_strategy(compressed, "tensor"), "float-quantized", "pack-quantized", "format 'pack-quantized' of compressed-tensors is not supported");
+  config(with_strategy(compressed, "tensor"), "float-quantized", "pack-quantized",
+         "format 'pack-quantized' of compressed-tensors is not supported");
   config(with_strategy(compressed, "tensor"), "\"num_bits\":8", "\"num_bits\":4", "weights of 4 bits");
-  config(with_strategy(compressed, "tensor"), "\"sparsity_config\":{}", "\"sparsity_config\":{\"format\":\"sparse\"}", "key 'sparsity_config'");
+  config(with_strategy(compressed, "tensor"), "\"sparsity_config\":{}", "\"sparsity_config\":{\"format\":\"sparse\"}",
+         "key 'sparsity_config'");
   config(with_strategy(compressed, "group"), "8", "8", "strategy 'group'");
   config(with_strategy(compressed, "block"), "8", "8", "block_structure is no pair of sizes");
 }
@@ -353,7 +377,8 @@ TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
       for (uint32_t i = 0; i < 16; ++i) {
         const uint32_t byte = c.below(256);
         codes.push_back(static_cast<char>(byte));
-        for (const uint32_t code : {byte & 15, byte >> 4}) w.push_back((code & 8 ? -1.0f : 1.0f) * values[code & 7] * std::ldexp(1.0f, static_cast<int>(scale) - 127));
+        for (const uint32_t code : {byte & 15, byte >> 4})
+          w.push_back((code & 8 ? -1.0f : 1.0f) * values[code & 7] * std::ldexp(1.0f, static_cast<int>(scale) - 127));
       }
     }
     c.tensors[name + "_blocks"] = {"U8", {experts, rows, k / 32, 16}, codes};
@@ -366,7 +391,8 @@ TEST_CASE("MXFP4: the experts of gpt-oss are taken over bit for bit") {
   }
   c.floats("model.embed_tokens.weight", {40, d});
   c.floats("lm_head.weight", {40, d});
-  for (const std::string norm : {"model.norm", "model.layers.0.input_layernorm", "model.layers.0.post_attention_layernorm"}) c.floats(norm + ".weight", {d});
+  for (const std::string norm : {"model.norm", "model.layers.0.input_layernorm", "model.layers.0.post_attention_layernorm"})
+    c.floats(norm + ".weight", {d});
   c.floats(layer + "self_attn.sinks", {4});
   c.floats(layer + "mlp.router.weight", {experts, d});
   c.floats(layer + "mlp.router.bias", {experts});
@@ -473,16 +499,20 @@ TEST_CASE("GPTQ and AWQ: refused by name") {
     REQUIRE(at != c.quantization.npos);
     c.quantization.replace(at, from.size(), to);
   };
-  with("\"gptq\"", "\"bitsandbytes\""), refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq, mxfp4, fp8 and compressed-tensors");
+  with("\"gptq\"", "\"bitsandbytes\""),
+      refused(c, LINNET_UNSUPPORTED, "quant_method 'bitsandbytes' is not supported, only gptq, awq, mxfp4, fp8 and compressed-tensors");
   with("\"gptq\"", "7"), refused(c, LINNET_UNSUPPORTED, "quant_method is missing or no string");
   with("\"bits\":4", "\"bits\":8"), refused(c, LINNET_UNSUPPORTED, "bits = 8 is not supported, only 4");
   with("\"bits\":4", "\"bits\":\"4\""), refused(c, LINNET_BAD_FILE, "quantization_config.bits is no integer");
   with("\"bits\":4", "\"bits\":4,\"w_bit\":3"), refused(c, LINNET_BAD_FILE, "quantization_config.bits = 4, but w_bit = 3");
-  with("\"bits\":4", "\"bits\":4,\"checkpoint_format\":2"), refused(c, LINNET_BAD_FILE, "quantization_config.checkpoint_format is no string");
-  with("\"bits\":4", "\"bits\":4,\"checkpoint_format\":\"gptq\",\"format\":\"gptq_v2\""), refused(c, LINNET_BAD_FILE, "format is 'gptq_v2', another key says 'gptq'");
+  with("\"bits\":4", "\"bits\":4,\"checkpoint_format\":2"),
+      refused(c, LINNET_BAD_FILE, "quantization_config.checkpoint_format is no string");
+  with("\"bits\":4", "\"bits\":4,\"checkpoint_format\":\"gptq\",\"format\":\"gptq_v2\""),
+      refused(c, LINNET_BAD_FILE, "format is 'gptq_v2', another key says 'gptq'");
   with("\"bits\":4", "\"bits\":4,\"method\":\"awq\""), refused(c, LINNET_BAD_FILE, "method is 'awq', another key says 'gptq'");
   with("\"desc_act\":false", "\"desc_act\":1"), refused(c, LINNET_BAD_FILE, "desc_act is neither true nor false");
-  with("\"desc_act\":false", "\"desc_act\":true"), c.tensors.erase(down + ".g_idx"), refused(c, LINNET_BAD_FILE, "mlp.down_proj.g_idx' is missing, though desc_act is true");
+  with("\"desc_act\":false", "\"desc_act\":true"), c.tensors.erase(down + ".g_idx"),
+      refused(c, LINNET_BAD_FILE, "mlp.down_proj.g_idx' is missing, though desc_act is true");
   with(":128", ":100"), refused(c, LINNET_UNSUPPORTED, "group_size = 100 is no multiple of 32");
   with(":128", ":128,\"dynamic\":{\"x\":1}"), refused(c, LINNET_UNSUPPORTED, "key 'dynamic' (an object) is not supported");
   with(":128", ":128,\"checkpoint_format\":\"marlin\""), refused(c, LINNET_UNSUPPORTED, "format 'marlin' of gptq");
@@ -494,9 +524,11 @@ TEST_CASE("GPTQ and AWQ: refused by name") {
   refused(c, LINNET_BAD_FILE, "quantization_config is 3, not an object");
   c.model(128), c.tensors.erase(down + ".qzeros"), refused(c, LINNET_BAD_FILE, "tensor '" + down + ".qzeros' is missing");
   c.model(128), c.tensors.erase(down + ".qweight"), refused(c, LINNET_BAD_FILE, "tensor '" + down + ".weight' is missing");
-  c.model(128), c.tensors[down + ".qweight"].shape = {256, 44}, refused(c, LINNET_BAD_FILE, "has shape [256, 44], config.json asks for [44, 256]");
+  c.model(128), c.tensors[down + ".qweight"].shape = {256, 44},
+                                 refused(c, LINNET_BAD_FILE, "has shape [256, 44], config.json asks for [44, 256]");
   c.model(128), c.tensors[down + ".scales"].dtype = "BF16", refused(c, LINNET_UNSUPPORTED, "dtype BF16, not F16");
-  c.model(128), c.tensors[down + ".scales"].bytes.replace(10, 2, std::string("\x00\x7C", 2)), refused(c, LINNET_BAD_FILE, "scale of output 5 is infinite");
+  c.model(128), c.tensors[down + ".scales"].bytes.replace(10, 2, std::string("\x00\x7C", 2)),
+      refused(c, LINNET_BAD_FILE, "scale of output 5 is infinite");
   c.model(128), c.tensors[down + ".g_idx"].bytes[4] = 3, refused(c, LINNET_BAD_FILE, "group 3 of input 1, there are 3");
   c.model(128), c.tensors[down + ".g_idx"].bytes[7] = '\x80', refused(c, LINNET_BAD_FILE, "of input 1, there are 3");
   c.model(128), c.floats(down + ".weight", {256, 352}), refused(c, LINNET_BAD_FILE, "beside '" + down + ".weight'");

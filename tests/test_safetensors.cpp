@@ -171,7 +171,8 @@ TEST_CASE("JSON: what Python writes that is none") {
   ACCEPTED(parse_json("[0E0, -0E000000]", e));
   CHECK((v[0] == 0 && v[1] == 0));
   ACCEPTED(parse_json("NaN", e));
-  for (const char* text : {"[nan]", "[Nan]", "[NaNs]", "[1NaN]", "[-NaN]", "[+Infinity]", "[Infinityx]", "{NaN: 1}", "\"NaN", "[\"\\", "["}) {
+  for (const char* text :
+       {"[nan]", "[Nan]", "[NaNs]", "[1NaN]", "[-NaN]", "[+Infinity]", "[Infinityx]", "{NaN: 1}", "\"NaN", "[\"\\", "["}) {
     INFO(text);
     REFUSED(parse_json(text, e), LINNET_BAD_FILE, "x.json: not valid JSON at line 1");
   }
@@ -180,8 +181,10 @@ TEST_CASE("JSON: what Python writes that is none") {
 
 TEST_CASE("JSON: checked getters") {
   nlohmann::json v;
-  ACCEPTED(json_parse(R"({"zero": 0, "max": 4294967295, "over": 4294967296, "minus": -1, "float": 2.0, "text": "a", "null": null, "yes": true,
-                         "huge": 18446744073709551615, "list": [1]})", "x", &v, e));
+  ACCEPTED(
+      json_parse(R"({"zero": 0, "max": 4294967295, "over": 4294967296, "minus": -1, "float": 2.0, "text": "a", "null": null, "yes": true,
+                         "huge": 18446744073709551615, "list": [1]})",
+                 "x", &v, e));
   uint32_t u = 7;
   CHECK(get_u32(v, "zero", &u) == Got::kFound);
   CHECK(u == 0);
@@ -231,7 +234,8 @@ TEST_CASE("read_file") {
   REFUSED(read_file(folder.path + "/none", 5, &text, nullptr, e), LINNET_IO, "none: ");
   folder.write("f", "version https://git-lfs.github.com/spec/v1\n");
   REFUSED(read_file(folder.path + "/f", 99, &text, &found, e), LINNET_BAD_FILE, "/f: a Git LFS pointer, not the file itself");
-  REFUSED(read_file(folder.path + "/" + std::string(250, 'x') + "/none", 5, &text, nullptr, e), LINNET_IO, "xxx/none: cannot open: no such file");
+  REFUSED(read_file(folder.path + "/" + std::string(250, 'x') + "/none", 5, &text, nullptr, e), LINNET_IO,
+          "xxx/none: cannot open: no such file");
 }
 
 // ---- architectures and config.json ----------------------------------------------------------------------------------------------
@@ -263,9 +267,11 @@ TEST_CASE("architectures") {
   }
   const HfNames& llama = *architecture_by_hf("llama")->names;
   CHECK(hf_tensor_find(llama, "model.layers.3.self_attn.rotary_emb.inv_freq", &found, &layer) == HfName::kIgnored);
-  for (const char* odd : {"", "model.layers.", "model.layers.3", "model.layers.3.", "model.layers.x.mlp.up_proj.weight", "mlp.up_proj.weight",
-                          "model.layers.03.mlp.up_proj.weight", "model.layers.99999999999.mlp.up_proj.weight", "model.layers.0.lm_head.weight",
-                          "model.layers.-1.mlp.up_proj.weight", "model.layers.0.mlp.experts.07.up_proj.weight", "model.layers.0.mlp.experts..up_proj.weight", "model.layers.0.mlp.up_proj.weight.", "lm_head.bias"}) {
+  for (const char* odd :
+       {"", "model.layers.", "model.layers.3", "model.layers.3.", "model.layers.x.mlp.up_proj.weight", "mlp.up_proj.weight",
+        "model.layers.03.mlp.up_proj.weight", "model.layers.99999999999.mlp.up_proj.weight", "model.layers.0.lm_head.weight",
+        "model.layers.-1.mlp.up_proj.weight", "model.layers.0.mlp.experts.07.up_proj.weight", "model.layers.0.mlp.experts..up_proj.weight",
+        "model.layers.0.mlp.up_proj.weight.", "lm_head.bias"}) {
     INFO(odd);
     CHECK(hf_tensor_find(llama, odd, &found, &layer) == HfName::kUnknown);
   }
@@ -276,8 +282,14 @@ namespace {
 using Keys = std::map<std::string, std::string>;  // key -> JSON text; "" leaves the key out
 
 std::string config_text(const Keys& changes) {
-  Keys all = {{"architectures", R"(["LlamaForCausalLM"])"}, {"model_type", R"("llama")"}, {"hidden_size", "64"}, {"intermediate_size", "172"},
-              {"num_hidden_layers", "2"}, {"num_attention_heads", "8"}, {"num_key_value_heads", "4"}, {"vocab_size", "512"}};
+  Keys all = {{"architectures", R"(["LlamaForCausalLM"])"},
+              {"model_type", R"("llama")"},
+              {"hidden_size", "64"},
+              {"intermediate_size", "172"},
+              {"num_hidden_layers", "2"},
+              {"num_attention_heads", "8"},
+              {"num_key_value_heads", "4"},
+              {"vocab_size", "512"}};
   for (const auto& [key, value] : changes) all[key] = value;
   std::string text;
   for (const auto& [key, value] : all)
@@ -295,7 +307,8 @@ TEST_CASE("config: what absent keys mean") {
   ModelSpec s;
   ACCEPTED(config({}, &s, e));
   CHECK(s.architecture == std::string("llama"));
-  CHECK((s.n_layers == 2 && s.d_model == 64 && s.n_heads == 8 && s.n_kv_heads == 4 && s.head_dim == 8 && s.d_ff == 172 && s.n_vocab == 512));
+  CHECK(
+      (s.n_layers == 2 && s.d_model == 64 && s.n_heads == 8 && s.n_kv_heads == 4 && s.head_dim == 8 && s.d_ff == 172 && s.n_vocab == 512));
   CHECK(s.n_context == 2048);
   CHECK(s.norm_eps == 1e-6);
   CHECK((s.rope_kind == kRopeHalves && s.rope_dim == 8 && s.rope_base == 10000 && s.rope_scaling == kRopeScaleNone && s.rope_freqs == 0));
@@ -327,20 +340,37 @@ TEST_CASE("config: NaN and Infinity are read, and refused where a number is want
 TEST_CASE("config: latent attention") {
   ModelSpec s;
   const auto with = [&s](const Keys& changes, Error* e) {
-    Keys keys = {{"model_type", R"("deepseek_v2")"}, {"architectures", R"(["DeepseekV2ForCausalLM"])"}, {"num_key_value_heads", "8"}, {"kv_lora_rank", "96"}, {"q_lora_rank", "null"},
-                 {"qk_nope_head_dim", "24"}, {"qk_rope_head_dim", "64"}, {"v_head_dim", "48"}, {"n_routed_experts", "null"}, {"moe_intermediate_size", "77"}, {"num_experts_per_tok", "4"}};
+    Keys keys = {{"model_type", R"("deepseek_v2")"},
+                 {"architectures", R"(["DeepseekV2ForCausalLM"])"},
+                 {"num_key_value_heads", "8"},
+                 {"kv_lora_rank", "96"},
+                 {"q_lora_rank", "null"},
+                 {"qk_nope_head_dim", "24"},
+                 {"qk_rope_head_dim", "64"},
+                 {"v_head_dim", "48"},
+                 {"n_routed_experts", "null"},
+                 {"moe_intermediate_size", "77"},
+                 {"num_experts_per_tok", "4"}};
     for (const auto& [key, value] : changes) keys[key] = value;
     return config(keys, &s, e);
   };
   ACCEPTED(with({}, e));
   CHECK((s.kv_lora_rank == 96 && s.q_lora_rank == 0 && s.qk_nope_dim == 24 && s.qk_rope_dim == 64 && s.v_head_dim == 48));
-  CHECK((s.n_heads == 8 && s.n_kv_heads == 1 && s.head_dim == 160 && s.rope_dim == 64 && s.rope_kind == kRopePairs && spec_version(s) == 2));
-  ACCEPTED(with({{"q_lora_rank", "33"}, {"qk_head_dim", "88"}, {"n_routed_experts", "64"}, {"first_k_dense_replace", "2"}, {"num_key_value_heads", ""}, {"head_dim", "64"}}, e));
+  CHECK(
+      (s.n_heads == 8 && s.n_kv_heads == 1 && s.head_dim == 160 && s.rope_dim == 64 && s.rope_kind == kRopePairs && spec_version(s) == 2));
+  ACCEPTED(with({{"q_lora_rank", "33"},
+                 {"qk_head_dim", "88"},
+                 {"n_routed_experts", "64"},
+                 {"first_k_dense_replace", "2"},
+                 {"num_key_value_heads", ""},
+                 {"head_dim", "64"}},
+                e));
   CHECK((s.q_lora_rank == 33 && s.head_dim == 160));
 
   for (const char* key : {"kv_lora_rank", "q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"}) {
     REFUSED(with({{key, ""}}, e), LINNET_BAD_FILE, "'" + std::string(key) + "' is missing");
-    for (const char* value : {"0", "-32", "65537", "32.5", "\"32\""}) REFUSED(with({{key, value}}, e), LINNET_BAD_FILE, "'" + std::string(key) + "' is ");
+    for (const char* value : {"0", "-32", "65537", "32.5", "\"32\""})
+      REFUSED(with({{key, value}}, e), LINNET_BAD_FILE, "'" + std::string(key) + "' is ");
   }
   REFUSED(with({{"kv_lora_rank", "80"}}, e), LINNET_UNSUPPORTED, "kv_lora_rank = 80 is no multiple of 32");
   REFUSED(with({{"qk_rope_head_dim", "48"}}, e), LINNET_UNSUPPORTED, "qk_rope_dim = 48 is 0 or no multiple of 32");
@@ -349,24 +379,27 @@ TEST_CASE("config: latent attention") {
   REFUSED(with({{"qk_head_dim", "89"}}, e), LINNET_BAD_FILE, "'qk_head_dim' is 89, not 'qk_nope_head_dim' + 'qk_rope_head_dim'");
   REFUSED(with({{"num_key_value_heads", "4"}}, e), LINNET_UNSUPPORTED, "'num_key_value_heads' 4");
   REFUSED(with({{"attention_bias", "true"}}, e), LINNET_UNSUPPORTED, "'attention_bias' true");
-  ACCEPTED(with({{"rope_scaling", R"({"type": "yarn", "factor": 40, "original_max_position_embeddings": 1024, "mscale": 0.5, "mscale_all_dim": 0.707})"}}, e));
+  ACCEPTED(with({{"rope_scaling",
+                  R"({"type": "yarn", "factor": 40, "original_max_position_embeddings": 1024, "mscale": 0.5, "mscale_all_dim": 0.707})"}},
+                e));
   CHECK((s.rope_scaling == kRopeScaleYarn && s.rope_low == 1 && s.rope_high == 32 && s.rope_original == 1024));
   CHECK(s.rope_attn_factor == Approx((0.05 * std::log(40) + 1) / (0.0707 * std::log(40) + 1)));
   CHECK(s.attn_scale == Approx(std::pow(0.0707 * std::log(40) + 1, 2) / std::sqrt(88)));
-  REFUSED(with({{"rope_scaling", R"({"type": "linear", "factor": 4, "mscale_all_dim": 0.7})"}}, e), LINNET_UNSUPPORTED, "rope parameter 'mscale_all_dim'");
+  REFUSED(with({{"rope_scaling", R"({"type": "linear", "factor": 4, "mscale_all_dim": 0.7})"}}, e), LINNET_UNSUPPORTED,
+          "rope parameter 'mscale_all_dim'");
   REFUSED(config({{"kv_lora_rank", "96"}}, &s, e), LINNET_UNSUPPORTED, "key 'kv_lora_rank' (96) is not supported");  // of another family
 
   // What a packed file might say.
   ACCEPTED(with({}, e));
   const ModelSpec good = s;
   Error err{};
-  const auto changed = [&](uint32_t ModelSpec::*field, uint32_t value) {
+  const auto changed = [&](uint32_t ModelSpec::* field, uint32_t value) {
     s = good;
     s.*field = value;
     return spec_check(s, &err);
   };
   REQUIRE(changed(&ModelSpec::qk_nope_dim, 1) == LINNET_OK);
-  const auto refused = [&](uint32_t ModelSpec::*field, uint32_t value, Status status, const char* word) {
+  const auto refused = [&](uint32_t ModelSpec::* field, uint32_t value, Status status, const char* word) {
     INFO(word);
     CHECK(changed(field, value) == status);
     CHECK(std::string(err.text).find(word) != std::string::npos);
@@ -384,16 +417,19 @@ TEST_CASE("config: latent attention") {
 
 TEST_CASE("config: Llama 4 as it is published, with a part that sees") {
   ModelSpec s;
-  const char* const inner = R"({"model_type": "llama4_text", "hidden_size": 64, "intermediate_size": 20, "intermediate_size_mlp": 40, "num_hidden_layers": 8, "num_attention_heads": 4,
+  const char* const inner =
+      R"({"model_type": "llama4_text", "hidden_size": 64, "intermediate_size": 20, "intermediate_size_mlp": 40, "num_hidden_layers": 8, "num_attention_heads": 4,
       "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 50, "num_local_experts": 4, "interleave_moe_layer_step": 2, "attention_chunk_size": 512, "no_rope_layers": [],
       "use_qk_norm": true, "max_position_embeddings": 4096})";
-  const Keys none = {{"hidden_size", ""}, {"intermediate_size", ""}, {"num_hidden_layers", ""}, {"num_attention_heads", ""}, {"vocab_size", ""}, {"num_key_value_heads", ""},
-                     {"head_dim", ""}, {"max_position_embeddings", ""}, {"rms_norm_eps", ""}};
+  const Keys none = {{"hidden_size", ""}, {"intermediate_size", ""},   {"num_hidden_layers", ""}, {"num_attention_heads", ""},
+                     {"vocab_size", ""},  {"num_key_value_heads", ""}, {"head_dim", ""},          {"max_position_embeddings", ""},
+                     {"rms_norm_eps", ""}};
   Keys keys = none;
   keys["model_type"] = R"("llama4")", keys["architectures"] = R"(["Llama4ForConditionalGeneration"])";
   keys["text_config"] = inner, keys["vision_config"] = R"({"hidden_size": 9})", keys["image_token_index"] = "7";
   ACCEPTED(config(keys, &s, e));
-  CHECK((s.d_model == 64 && s.d_ff == 40 && s.expert_ff == 20 && s.shared_ff == 20 && s.moe_first == 1 && s.moe_step == 2 && s.window == 512 && s.window_chunks == 1));
+  CHECK((s.d_model == 64 && s.d_ff == 40 && s.expert_ff == 20 && s.shared_ff == 20 && s.moe_first == 1 && s.moe_step == 2 &&
+         s.window == 512 && s.window_chunks == 1));
   CHECK((s.nope_pattern == 4 && s.temp_positions == 8192 && s.qk_norm == kQkNormHeadAfter && s.router_input == 1 && s.n_active == 1));
   keys["image_token"] = "7";
   REFUSED(config(keys, &s, e), LINNET_UNSUPPORTED, "key 'image_token'");
@@ -407,20 +443,24 @@ TEST_CASE("config: Llama 4 as it is published, with a part that sees") {
   CHECK(hf_tensor_find(names, "language_model.model.layers.3.feed_forward.router.weight", &found, &layer) == HfName::kKnown);
   CHECK((layer == 3 && found->role == kRouter));
   CHECK(hf_tensor_find(names, "language_model.lm_head.weight", &found, &layer) == HfName::kKnown);
-  CHECK(hf_tensor_find(*architecture_by_hf("llama4_text")->names, "vision_model.layernorm_post.weight", &found, &layer) == HfName::kUnknown);
+  CHECK(hf_tensor_find(*architecture_by_hf("llama4_text")->names, "vision_model.layernorm_post.weight", &found, &layer) ==
+        HfName::kUnknown);
 }
 
 TEST_CASE("config: Gemma 3 and Mistral 3 as they are published, with a part that sees") {
   HfConfig c;
   const auto read = [&c](const std::string& text, Error* e) { return read_config(text, "config.json", &c, e); };
-  constexpr const char* kGemma = R"({"architectures": ["Gemma3ForConditionalGeneration"], "boi_token_index": 255999, "eoi_token_index": 256000, "eos_token_id": [1, 106], "image_token_index": 262144,
+  constexpr const char* kGemma =
+      R"({"architectures": ["Gemma3ForConditionalGeneration"], "boi_token_index": 255999, "eoi_token_index": 256000, "eos_token_id": [1, 106], "image_token_index": 262144,
       "initializer_range": 0.02, "mm_tokens_per_image": 256, "model_type": "gemma3", "text_config": {"hidden_size": 2560, "intermediate_size": 10240, "model_type": "gemma3_text",
       "num_hidden_layers": 34, "rope_scaling": {"factor": 8.0, "rope_type": "linear"}, "sliding_window": 1024}, "torch_dtype": "bfloat16", "transformers_version": "4.50.0.dev0",
       "vision_config": {"hidden_size": 1152, "image_size": 896}})";
   ACCEPTED(read(kGemma, e));
   const ModelSpec& s = c.spec;
-  CHECK((s.n_heads == 8 && s.n_kv_heads == 4 && s.head_dim == 256 && s.n_vocab == 262208 && s.n_context == 131072 && s.tied && s.rope_scaling == kRopeScaleLinear && s.rope_factor == 8));
-  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.window == 1024 && layer_window(s, 4) == 1024 && layer_window(s, 5) == 0 && s.attn_scale == 0.0625));
+  CHECK((s.n_heads == 8 && s.n_kv_heads == 4 && s.head_dim == 256 && s.n_vocab == 262208 && s.n_context == 131072 && s.tied &&
+         s.rope_scaling == kRopeScaleLinear && s.rope_factor == 8));
+  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.window == 1024 && layer_window(s, 4) == 1024 && layer_window(s, 5) == 0 &&
+         s.attn_scale == 0.0625));
   CHECK(s.architecture == std::string("gemma3_text"));
   const HfTensor* found = nullptr;
   uint32_t layer = 0;
@@ -428,31 +468,41 @@ TEST_CASE("config: Gemma 3 and Mistral 3 as they are published, with a part that
     CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kKnown);
     CHECK((layer == 33 && found->role == kFfnUp));
   }
-  for (const char* name : {"language_model.lm_head.weight", "lm_head.weight"}) CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kKnown);
-  for (const char* name : {"vision_tower.vision_model.encoder.layers.0.mlp.fc1.bias", "multi_modal_projector.mm_soft_emb_norm.weight", "model.vision_tower.head.probe"})
+  for (const char* name : {"language_model.lm_head.weight", "lm_head.weight"})
+    CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kKnown);
+  for (const char* name : {"vision_tower.vision_model.encoder.layers.0.mlp.fc1.bias", "multi_modal_projector.mm_soft_emb_norm.weight",
+                           "model.vision_tower.head.probe"})
     CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kIgnored);
-  for (const char* name : {"model.layers.3.mlp.up_proj.weight", "audio_tower.weight", "language_model.vision_tower.x"}) CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kUnknown);
-  REFUSED(read(replaced(kGemma, "\"gemma3_text\"", "\"llama\""), e), LINNET_UNSUPPORTED, "'text_config.model_type' 'llama' of 'gemma3' is not supported");
+  for (const char* name : {"model.layers.3.mlp.up_proj.weight", "audio_tower.weight", "language_model.vision_tower.x"})
+    CHECK(hf_tensor_find(c.names, name, &found, &layer) == HfName::kUnknown);
+  REFUSED(read(replaced(kGemma, "\"gemma3_text\"", "\"llama\""), e), LINNET_UNSUPPORTED,
+          "'text_config.model_type' 'llama' of 'gemma3' is not supported");
   REFUSED(read(replaced(kGemma, "\"gemma3_text\"", "3"), e), LINNET_BAD_FILE, "'text_config.model_type' is 3, not a string");
   REFUSED(read(replaced(kGemma, "\"text_config\"", "\"text\""), e), LINNET_BAD_FILE, "'text_config' is missing");
-  REFUSED(read(replaced(kGemma, "\"hidden_size\": 2560", "\"hidden_size\": 2560, \"per_layer\": 1"), e), LINNET_UNSUPPORTED, "key 'text_config.per_layer' (1) is not supported");
+  REFUSED(read(replaced(kGemma, "\"hidden_size\": 2560", "\"hidden_size\": 2560, \"per_layer\": 1"), e), LINNET_UNSUPPORTED,
+          "key 'text_config.per_layer' (1) is not supported");
   REFUSED(read(replaced(kGemma, "\"hidden_size\": 2560", "\"hidden_size\": -1"), e), LINNET_BAD_FILE, "'text_config.hidden_size' is -1");
-  REFUSED(read(replaced(kGemma, "Gemma3ForCond", "LlavaForCond"), e), LINNET_UNSUPPORTED, "class 'LlavaForConditionalGeneration' is not supported, only 'Gemma3ForConditionalGeneration'");
+  REFUSED(read(replaced(kGemma, "Gemma3ForCond", "LlavaForCond"), e), LINNET_UNSUPPORTED,
+          "class 'LlavaForConditionalGeneration' is not supported, only 'Gemma3ForConditionalGeneration'");
 
-  constexpr const char* kMistral = R"({"architectures": ["Mistral3ForConditionalGeneration"], "image_token_index": 10, "model_type": "mistral3", "multimodal_projector_bias": false,
+  constexpr const char* kMistral =
+      R"({"architectures": ["Mistral3ForConditionalGeneration"], "image_token_index": 10, "model_type": "mistral3", "multimodal_projector_bias": false,
       "projector_hidden_act": "gelu", "spatial_merge_size": 2, "text_config": {"attention_dropout": 0.0, "head_dim": 128, "hidden_act": "silu", "hidden_size": 5120, "initializer_range": 0.02,
       "intermediate_size": 32768, "max_position_embeddings": 131072, "model_type": "mistral", "num_attention_heads": 32, "num_hidden_layers": 40, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
       "rope_theta": 1000000000.0, "sliding_window": null, "use_cache": true, "vocab_size": 131072}, "torch_dtype": "bfloat16", "vision_config": {"model_type": "pixtral"}, "vision_feature_layer": -1})";
   ACCEPTED(read(kMistral, e));
-  CHECK((s.rope_base == 1e9 && s.window == 0 && !s.tied && s.head_dim == 128 && s.temp_scale == 0 && c.architecture == architecture_by_hf("mistral")));
-  const std::string ministral = replaced(replaced(kMistral, "\"model_type\": \"mistral\"", "\"model_type\": \"ministral3\""), "\"rope_theta\": 1000000000.0", R"("rope_parameters": {"beta_fast": 32.0,
+  CHECK((s.rope_base == 1e9 && s.window == 0 && !s.tied && s.head_dim == 128 && s.temp_scale == 0 &&
+         c.architecture == architecture_by_hf("mistral")));
+  const std::string ministral = replaced(replaced(kMistral, "\"model_type\": \"mistral\"", "\"model_type\": \"ministral3\""),
+                                         "\"rope_theta\": 1000000000.0", R"("rope_parameters": {"beta_fast": 32.0,
       "beta_slow": 1.0, "factor": 16.0, "llama_4_scaling_beta": 0.1, "max_position_embeddings": 131072, "mscale": 1.0, "mscale_all_dim": 1.0, "original_max_position_embeddings": 16384,
       "rope_theta": 1000000.0, "rope_type": "yarn", "type": "yarn"}, "tie_word_embeddings": false)");
   ACCEPTED(read(ministral, e));
   CHECK((s.rope_scaling == kRopeScaleYarn && s.temp_scale == 0.1 && s.temp_positions == 16384 && !s.tied && s.rope_attn_factor == 1));
   ACCEPTED(read(replaced(ministral, "\"spatial_merge_size\"", "\"tie_word_embeddings\": true, \"spatial_merge_size\""), e));
   CHECK(s.tied);  // the whole's counts
-  REFUSED(read(replaced(ministral, "\"max_position_embeddings\": 131072, \"mscale\"", "\"max_position_embeddings\": 9, \"mscale\""), e), LINNET_UNSUPPORTED, "rope parameter 'max_position_embeddings' (9)");
+  REFUSED(read(replaced(ministral, "\"max_position_embeddings\": 131072, \"mscale\"", "\"max_position_embeddings\": 9, \"mscale\""), e),
+          LINNET_UNSUPPORTED, "rope parameter 'max_position_embeddings' (9)");
 }
 
 TEST_CASE("config: experts") {
@@ -470,10 +520,12 @@ TEST_CASE("config: experts") {
   REFUSED(with({{"num_local_experts", "6"}, {"num_experts_per_tok", "7"}}, e), LINNET_BAD_FILE, "n_active = 7 of n_experts = 6");
   REFUSED(with({{"num_local_experts", "2000"}}, e), LINNET_BAD_FILE, "n_experts = 2000 is outside");
   REFUSED(with({{"num_local_experts", "-1"}}, e), LINNET_BAD_FILE, "'num_local_experts' is -1");
-  REFUSED(config({{"num_local_experts", "8"}}, &s, e), LINNET_UNSUPPORTED, "key 'num_local_experts' (8) is not supported");  // of another family
+  REFUSED(config({{"num_local_experts", "8"}}, &s, e), LINNET_UNSUPPORTED,
+          "key 'num_local_experts' (8) is not supported");  // of another family
 
-  base = {{"model_type", R"("qwen2_moe")"}, {"architectures", R"(["Qwen2MoeForCausalLM"])"}, {"num_hidden_layers", "8"}, {"num_experts", "12"}, {"moe_intermediate_size", "20"},
-          {"shared_expert_intermediate_size", "44"}};
+  base = {{"model_type", R"("qwen2_moe")"}, {"architectures", R"(["Qwen2MoeForCausalLM"])"},
+          {"num_hidden_layers", "8"},       {"num_experts", "12"},
+          {"moe_intermediate_size", "20"},  {"shared_expert_intermediate_size", "44"}};
   ACCEPTED(with({{"decoder_sparse_step", "3"}}, e));
   CHECK((s.moe_first == 2 && s.moe_step == 3 && s.shared_ff == 44 && s.shared_gate == 1 && s.n_active == 4 && s.router_norm == 0));
   CHECK((!layer_moe(s, 1) && layer_moe(s, 2) && !layer_moe(s, 3) && layer_moe(s, 5)));
@@ -486,12 +538,28 @@ TEST_CASE("config: experts") {
   REFUSED(with({{"moe_intermediate_size", ""}}, e), LINNET_BAD_FILE, "'moe_intermediate_size' is missing");
   REFUSED(with({{"moe_intermediate_size", "1e9"}}, e), LINNET_BAD_FILE, "'moe_intermediate_size' is ");
 
-  base = {{"model_type", R"("deepseek_v3")"}, {"architectures", R"(["DeepseekV3ForCausalLM"])"}, {"num_hidden_layers", "3"}, {"num_key_value_heads", "8"}, {"kv_lora_rank", "96"},
-          {"q_lora_rank", "64"}, {"qk_nope_head_dim", "24"}, {"qk_rope_head_dim", "64"}, {"v_head_dim", "48"}, {"n_routed_experts", "16"}, {"n_shared_experts", "2"},
-          {"moe_intermediate_size", "30"}, {"num_experts_per_tok", "3"}, {"n_group", "4"}, {"topk_group", "2"}, {"first_k_dense_replace", "1"}, {"routed_scaling_factor", "2.5"},
-          {"scoring_func", R"("sigmoid")"}, {"topk_method", R"("noaux_tc")"}};
+  base = {{"model_type", R"("deepseek_v3")"},
+          {"architectures", R"(["DeepseekV3ForCausalLM"])"},
+          {"num_hidden_layers", "3"},
+          {"num_key_value_heads", "8"},
+          {"kv_lora_rank", "96"},
+          {"q_lora_rank", "64"},
+          {"qk_nope_head_dim", "24"},
+          {"qk_rope_head_dim", "64"},
+          {"v_head_dim", "48"},
+          {"n_routed_experts", "16"},
+          {"n_shared_experts", "2"},
+          {"moe_intermediate_size", "30"},
+          {"num_experts_per_tok", "3"},
+          {"n_group", "4"},
+          {"topk_group", "2"},
+          {"first_k_dense_replace", "1"},
+          {"routed_scaling_factor", "2.5"},
+          {"scoring_func", R"("sigmoid")"},
+          {"topk_method", R"("noaux_tc")"}};
   ACCEPTED(with({}, e));
-  CHECK((s.router_kind == kRouterSigmoid && s.router_correction == 1 && s.router_groups == 4 && s.router_top_groups == 2 && s.router_group_best == 2 && s.router_scale == 2.5));
+  CHECK((s.router_kind == kRouterSigmoid && s.router_correction == 1 && s.router_groups == 4 && s.router_top_groups == 2 &&
+         s.router_group_best == 2 && s.router_scale == 2.5));
   CHECK((s.router_norm == 1 && s.shared_ff == 60 && s.shared_gate == 0 && !layer_moe(s, 0) && layer_moe(s, 1)));
   REFUSED(with({{"topk_group", "5"}}, e), LINNET_BAD_FILE, "router_groups, router_top_groups and router_group_best are 4, 5 and 2");
   REFUSED(with({{"n_group", "3"}}, e), LINNET_BAD_FILE, "router_groups");
@@ -503,7 +571,8 @@ TEST_CASE("config: experts") {
   ACCEPTED(with({}, e));
   const ModelSpec good = s;
   Error err{};
-  for (uint32_t ModelSpec::*field : {&ModelSpec::n_active, &ModelSpec::expert_ff, &ModelSpec::n_experts}) {  // what a packed file might say
+  for (uint32_t ModelSpec::* field :
+       {&ModelSpec::n_active, &ModelSpec::expert_ff, &ModelSpec::n_experts}) {  // what a packed file might say
     s = good;
     s.*field = 0;
     CHECK(spec_check(s, &err) == LINNET_BAD_FILE);
@@ -512,13 +581,19 @@ TEST_CASE("config: experts") {
 
 TEST_CASE("config: RoPE in the published and the newer style") {
   ModelSpec a, b;
-  ACCEPTED(config({{"rope_theta", "500000.0"}, {"torch_dtype", R"("bfloat16")"}, {"rope_scaling", R"({"factor": 32.0, "low_freq_factor": 1.0,
-      "high_freq_factor": 4.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"})"}}, &a, e));
+  ACCEPTED(
+      config({{"rope_theta", "500000.0"}, {"torch_dtype", R"("bfloat16")"}, {"rope_scaling", R"({"factor": 32.0, "low_freq_factor": 1.0,
+      "high_freq_factor": 4.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"})"}},
+             &a, e));
   CHECK((a.rope_base == 500000 && a.rope_scaling == kRopeScaleLlama3 && a.rope_factor == 32 && a.rope_low == 1 && a.rope_high == 4));
   CHECK(a.rope_original == 8192);
-  ACCEPTED(config({{"dtype", R"("bfloat16")"}, {"layer_types", R"(["full_attention", "full_attention"])"}, {"rope_parameters",
-      R"({"rope_theta": 500000, "factor": 32, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192,
-          "rope_type": "llama3"})"}}, &b, e));
+  ACCEPTED(config(
+      {{"dtype", R"("bfloat16")"},
+       {"layer_types", R"(["full_attention", "full_attention"])"},
+       {"rope_parameters",
+        R"({"rope_theta": 500000, "factor": 32, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192,
+          "rope_type": "llama3"})"}},
+      &b, e));
   CHECK(std::memcmp(&a, &b, sizeof a) == 0);
   ACCEPTED(config({{"rope_scaling", R"({"type": "linear", "factor": 2})"}}, &a, e));
   CHECK((a.rope_scaling == kRopeScaleLinear && a.rope_factor == 2 && a.rope_base == 10000));
@@ -533,7 +608,8 @@ TEST_CASE("config: RoPE in the published and the newer style") {
   REFUSED(scaling(R"({"rope_type": "linear"})", e), LINNET_BAD_FILE, "'factor' is missing");
   REFUSED(scaling(R"({"rope_type": "linear", "factor": "2"})", e), LINNET_BAD_FILE, "'factor' is \"2\", not a number");
   REFUSED(scaling(R"({"rope_type": "linear", "factor": -2})", e), LINNET_BAD_FILE, "'factor' is -2, not a number from");
-  REFUSED(scaling(R"({"rope_type": "linear", "factor": 2, "partial_rotary_factor": 0.5})", e), LINNET_UNSUPPORTED, "'partial_rotary_factor' 0.5");
+  REFUSED(scaling(R"({"rope_type": "linear", "factor": 2, "partial_rotary_factor": 0.5})", e), LINNET_UNSUPPORTED,
+          "'partial_rotary_factor' 0.5");
   REFUSED(scaling(R"({"rope_type": 3})", e), LINNET_BAD_FILE, "'rope_type' is 3, not a string");
   REFUSED(scaling(R"([1])", e), LINNET_BAD_FILE, "'rope_scaling' is an array, not an object");
   constexpr const char* kLlama3 =
@@ -542,17 +618,22 @@ TEST_CASE("config: RoPE in the published and the newer style") {
   REFUSED(scaling(replaced(kLlama3, "32", "0").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 0");
   REFUSED(scaling(replaced(kLlama3, "32", "32.5").c_str(), e), LINNET_BAD_FILE, "'original_max_position_embeddings' is 32.5");
   REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4, ", "").c_str(), e), LINNET_BAD_FILE, "'high_freq_factor' is missing");
-  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 0.5").c_str(), e), LINNET_BAD_FILE, "'high_freq_factor' is below");
-  ACCEPTED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 1").c_str(), e));  // as Llama 4 has them: no pairs between
-  REFUSED(config({{"rope_theta", "1e4"}, {"rope_parameters", R"({"rope_theta": 2e4})"}}, &a, e), LINNET_BAD_FILE, "'rope_theta' is there twice");
+  REFUSED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 0.5").c_str(), e), LINNET_BAD_FILE,
+          "'high_freq_factor' is below");
+  ACCEPTED(scaling(replaced(kLlama3, "\"high_freq_factor\": 4", "\"high_freq_factor\": 1").c_str(),
+                   e));  // as Llama 4 has them: no pairs between
+  REFUSED(config({{"rope_theta", "1e4"}, {"rope_parameters", R"({"rope_theta": 2e4})"}}, &a, e), LINNET_BAD_FILE,
+          "'rope_theta' is there twice");
   REFUSED(config({{"rope_scaling", "{\"type\": \"default\"}"}, {"rope_parameters", "{}"}}, &a, e), LINNET_BAD_FILE, "contradict");
 }
 
 TEST_CASE("config: refused by name") {
   ModelSpec s;
   const auto one = [&s](const char* key, const char* value, Error* e) { return config({{key, value}}, &s, e); };
-  REFUSED(config({{"model_type", "\"t5\""}, {"architectures", ""}}, &s, e), LINNET_UNSUPPORTED, "config.json: architecture 't5' is not supported");
-  REFUSED(config({{"model_type", ""}, {"architectures", "[\"T5ForConditionalGeneration\"]"}}, &s, e), LINNET_UNSUPPORTED, "architecture 'T5ForConditionalGeneration'");
+  REFUSED(config({{"model_type", "\"t5\""}, {"architectures", ""}}, &s, e), LINNET_UNSUPPORTED,
+          "config.json: architecture 't5' is not supported");
+  REFUSED(config({{"model_type", ""}, {"architectures", "[\"T5ForConditionalGeneration\"]"}}, &s, e), LINNET_UNSUPPORTED,
+          "architecture 'T5ForConditionalGeneration'");
   REFUSED(config({{"model_type", ""}, {"architectures", ""}}, &s, e), LINNET_BAD_FILE, "'model_type' is missing");
   REFUSED(one("model_type", "3", e), LINNET_BAD_FILE, "'model_type' is 3, not a string");
   REFUSED(one("architectures", "[\"LlamaForSequenceClassification\"]", e), LINNET_UNSUPPORTED, "class 'LlamaForSequenceClassification'");
@@ -567,16 +648,24 @@ TEST_CASE("config: refused by name") {
   REFUSED(one("hidden_act", "\"mish\"", e), LINNET_UNSUPPORTED, "'hidden_act' 'mish' is not supported");
   REFUSED(one("rope_interleaved", "true", e), LINNET_UNSUPPORTED, "'rope_interleaved' true is not supported, only false");
   REFUSED(one("partial_rotary_factor", "0.5", e), LINNET_UNSUPPORTED, "'partial_rotary_factor' 0.5");
-  REFUSED(one("layer_types", R"(["full_attention", "sliding_attention"])", e), LINNET_BAD_FILE, "layer type \"sliding_attention\" without 'sliding_window'");
+  REFUSED(one("layer_types", R"(["full_attention", "sliding_attention"])", e), LINNET_BAD_FILE,
+          "layer type \"sliding_attention\" without 'sliding_window'");
   REFUSED(one("layer_types", R"(["full_attention", "chunked_attention"])", e), LINNET_UNSUPPORTED, "layer type \"chunked_attention\"");
   REFUSED(one("layer_types", R"(["full_attention"])", e), LINNET_BAD_FILE, "'layer_types'");
-  ACCEPTED(config({{"hidden_act", "\"silu\""}, {"rope_interleaved", "false"}, {"partial_rotary_factor", "1"}, {"pretraining_tp", "2"},
-                   {"attention_dropout", "0.1"}, {"use_cache", "true"}, {"something_new", "null"}}, &s, e));
+  ACCEPTED(config({{"hidden_act", "\"silu\""},
+                   {"rope_interleaved", "false"},
+                   {"partial_rotary_factor", "1"},
+                   {"pretraining_tp", "2"},
+                   {"attention_dropout", "0.1"},
+                   {"use_cache", "true"},
+                   {"something_new", "null"}},
+                  &s, e));
 
   // Windows, where they hide anything; by layer types, or from a layer on.
   Keys mistral = family("mistral", "MistralForCausalLM");
   ACCEPTED(config(mistral, &s, e));
-  CHECK((s.window == 4096 && s.window_from == 0 && s.window_pattern == 0 && layer_window(s, 0) == 4096 && layer_window(s, 1) == 4096 && spec_version(s) == 2));
+  CHECK((s.window == 4096 && s.window_from == 0 && s.window_pattern == 0 && layer_window(s, 0) == 4096 && layer_window(s, 1) == 4096 &&
+         spec_version(s) == 2));
   mistral["sliding_window"] = "null";
   ACCEPTED(config(mistral, &s, e));
   CHECK((s.architecture == std::string("mistral") && s.window == 0 && spec_version(s) == 1));
@@ -611,7 +700,8 @@ TEST_CASE("config: refused by name") {
     }
   }
   for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"})
-    for (const char* value : {"", "null"}) REFUSED(one(key, value, e), LINNET_BAD_FILE, "config.json: '" + std::string(key) + "' is missing");
+    for (const char* value : {"", "null"})
+      REFUSED(one(key, value, e), LINNET_BAD_FILE, "config.json: '" + std::string(key) + "' is missing");
   REFUSED(one("hidden_size", "65", e), LINNET_BAD_FILE, "'hidden_size' 65 is not a multiple of 'num_attention_heads' 8");
   REFUSED(one("num_key_value_heads", "3", e), LINNET_BAD_FILE, "'num_attention_heads' 8 is not a multiple of 'num_key_value_heads' 3");
   REFUSED(one("head_dim", "7", e), LINNET_BAD_FILE, "'head_dim' 7 is odd");
@@ -665,22 +755,34 @@ TEST_CASE("config: the keys that published models carry, and as many weights as 
 TEST_CASE("config: families as their published files say them") {
   ModelSpec s;
   const auto read = [&s](const char* text, Error* e) { return spec_from_config(text, "config.json", &s, e); };
-  ACCEPTED(read(R"({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "activation_function": "gelu_new", "attn_pdrop": 0.1, "embd_pdrop": 0.1, "layer_norm_epsilon": 1e-05,
-      "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "resid_pdrop": 0.1, "summary_type": "cls_index", "vocab_size": 50257})", e));
-  CHECK((s.d_model == 768 && s.n_heads == 12 && s.n_kv_heads == 12 && s.head_dim == 64 && s.d_ff == 3072 && s.n_context == 1024 && s.positions == 1024 && s.position_offset == 0));
-  CHECK((s.norm == kNormLayer && s.norm_bias && s.ungated && s.activation == kActGeluTanh && s.rope_kind == kRopeNone && s.tied && s.qkv_bias && s.out_bias && s.mlp_bias && s.norm_eps == 1e-5));
+  ACCEPTED(read(
+      R"({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "activation_function": "gelu_new", "attn_pdrop": 0.1, "embd_pdrop": 0.1, "layer_norm_epsilon": 1e-05,
+      "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "resid_pdrop": 0.1, "summary_type": "cls_index", "vocab_size": 50257})",
+      e));
+  CHECK((s.d_model == 768 && s.n_heads == 12 && s.n_kv_heads == 12 && s.head_dim == 64 && s.d_ff == 3072 && s.n_context == 1024 &&
+         s.positions == 1024 && s.position_offset == 0));
+  CHECK((s.norm == kNormLayer && s.norm_bias && s.ungated && s.activation == kActGeluTanh && s.rope_kind == kRopeNone && s.tied &&
+         s.qkv_bias && s.out_bias && s.mlp_bias && s.norm_eps == 1e-5));
   CHECK(spec_version(s) == 3);
-  ACCEPTED(read(R"({"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "hidden_act": "gelu", "hidden_size": 512, "intermediate_size": 2048, "layer_norm_eps": 1e-05,
+  ACCEPTED(read(
+      R"({"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "hidden_act": "gelu", "hidden_size": 512, "intermediate_size": 2048, "layer_norm_eps": 1e-05,
       "max_position_embeddings": 2048, "num_attention_heads": 8, "num_hidden_layers": 6, "rotary_emb_base": 10000, "rotary_pct": 0.25, "tie_word_embeddings": false,
-      "use_parallel_residual": true, "vocab_size": 50304})", e));
-  CHECK((s.residual == kResidualParallel2 && s.rope_dim == 16 && s.head_dim == 64 && s.activation == kActGeluErf && !s.tied && s.qkv_bias && s.out_bias && s.mlp_bias));
-  ACCEPTED(read(R"({"model_type": "gptj", "architectures": ["GPTJForCausalLM"], "activation_function": "gelu_new", "n_embd": 4096, "n_head": 16, "n_inner": null, "n_layer": 28,
-      "n_positions": 2048, "rotary": true, "rotary_dim": 64, "scale_attn_weights": true, "tie_word_embeddings": false, "vocab_size": 50400})", e));
-  CHECK((s.residual == kResidualParallel && s.rope_kind == kRopePairs && s.rope_dim == 64 && s.head_dim == 256 && s.d_ff == 16384 && s.head_bias && !s.qkv_bias && s.mlp_bias));
-  constexpr const char* kFalcon = R"({"model_type": "falcon", "architectures": ["FalconForCausalLM"], "apply_residual_connection_post_layernorm": false, "hidden_size": 4544,
+      "use_parallel_residual": true, "vocab_size": 50304})",
+      e));
+  CHECK((s.residual == kResidualParallel2 && s.rope_dim == 16 && s.head_dim == 64 && s.activation == kActGeluErf && !s.tied && s.qkv_bias &&
+         s.out_bias && s.mlp_bias));
+  ACCEPTED(read(
+      R"({"model_type": "gptj", "architectures": ["GPTJForCausalLM"], "activation_function": "gelu_new", "n_embd": 4096, "n_head": 16, "n_inner": null, "n_layer": 28,
+      "n_positions": 2048, "rotary": true, "rotary_dim": 64, "scale_attn_weights": true, "tie_word_embeddings": false, "vocab_size": 50400})",
+      e));
+  CHECK((s.residual == kResidualParallel && s.rope_kind == kRopePairs && s.rope_dim == 64 && s.head_dim == 256 && s.d_ff == 16384 &&
+         s.head_bias && !s.qkv_bias && s.mlp_bias));
+  constexpr const char* kFalcon =
+      R"({"model_type": "falcon", "architectures": ["FalconForCausalLM"], "apply_residual_connection_post_layernorm": false, "hidden_size": 4544,
       "num_attention_heads": 71, "num_hidden_layers": 32, "vocab_size": 65024, "alibi": false, "bias": false, "multi_query": true, "new_decoder_architecture": false, "parallel_attn": true})";
   ACCEPTED(read(kFalcon, e));
-  CHECK((s.n_kv_heads == 1 && s.residual == kResidualParallel && s.d_ff == 4 * 4544 && s.rope_dim == 64 && s.tied && !s.qkv_bias && s.norm_bias));
+  CHECK((s.n_kv_heads == 1 && s.residual == kResidualParallel && s.d_ff == 4 * 4544 && s.rope_dim == 64 && s.tied && !s.qkv_bias &&
+         s.norm_bias));
   const auto falcon = [&](const char* from, const char* to, Error* e) { return read(replaced(kFalcon, from, to).c_str(), e); };
   ACCEPTED(falcon("\"new_decoder_architecture\": false", "\"new_decoder_architecture\": true, \"num_kv_heads\": 71", e));
   CHECK((s.n_kv_heads == 71 && s.residual == kResidualParallel2));
@@ -688,72 +790,110 @@ TEST_CASE("config: families as their published files say them") {
   CHECK((s.n_kv_heads == 71 && s.residual == kResidualParallel));
   ACCEPTED(falcon("\"alibi\": false, \"bias\": false, \"multi_query\": true, \"new_decoder_architecture\": false, \"parallel_attn\": true",
                   "\"alibi\": true, \"bias\": true, \"multi_query\": false, \"parallel_attn\": false", e));
-  CHECK((s.n_kv_heads == 71 && s.residual == kResidualSerial && s.alibi && s.rope_kind == kRopeNone && s.qkv_bias && s.out_bias && s.mlp_bias));
-  REFUSED(falcon("\"new_decoder_architecture\": false, \"parallel_attn\": true", "\"new_decoder_architecture\": true, \"parallel_attn\": false", e), LINNET_UNSUPPORTED, "'new_decoder_architecture'");
+  CHECK((s.n_kv_heads == 71 && s.residual == kResidualSerial && s.alibi && s.rope_kind == kRopeNone && s.qkv_bias && s.out_bias &&
+         s.mlp_bias));
+  REFUSED(falcon("\"new_decoder_architecture\": false, \"parallel_attn\": true",
+                 "\"new_decoder_architecture\": true, \"parallel_attn\": false", e),
+          LINNET_UNSUPPORTED, "'new_decoder_architecture'");
   REFUSED(falcon("\"parallel_attn\": true", "\"num_ln_in_parallel_attn\": 3", e), LINNET_BAD_FILE, "'num_ln_in_parallel_attn' is 3");
-  REFUSED(falcon("_layernorm\": false", "_layernorm\": true", e), LINNET_UNSUPPORTED, "'apply_residual_connection_post_layernorm' true is not supported");
-  ACCEPTED(read(R"({"model_type": "opt", "architectures": ["OPTForCausalLM"], "activation_dropout": 0.0, "activation_function": "relu", "do_layer_norm_before": false, "ffn_dim": 4096,
+  REFUSED(falcon("_layernorm\": false", "_layernorm\": true", e), LINNET_UNSUPPORTED,
+          "'apply_residual_connection_post_layernorm' true is not supported");
+  ACCEPTED(read(
+      R"({"model_type": "opt", "architectures": ["OPTForCausalLM"], "activation_dropout": 0.0, "activation_function": "relu", "do_layer_norm_before": false, "ffn_dim": 4096,
       "hidden_size": 1024, "init_std": 0.02, "layerdrop": 0.0, "max_position_embeddings": 2048, "num_attention_heads": 16, "num_hidden_layers": 24, "prefix": "</s>", "vocab_size": 50272,
-      "word_embed_proj_dim": 512})", e));
-  CHECK((s.residual == kResidualAfter && s.no_final_norm && s.embd_dim == 512 && s.positions == 2050 && s.position_offset == 2 && s.activation == kActRelu && s.tied));
-  ACCEPTED(read(R"({"model_type": "bloom", "architectures": ["BloomForCausalLM"], "attention_softmax_in_fp32": true, "bias_dropout_fusion": true, "layer_norm_epsilon": 1e-05,
+      "word_embed_proj_dim": 512})",
+      e));
+  CHECK((s.residual == kResidualAfter && s.no_final_norm && s.embd_dim == 512 && s.positions == 2050 && s.position_offset == 2 &&
+         s.activation == kActRelu && s.tied));
+  ACCEPTED(read(
+      R"({"model_type": "bloom", "architectures": ["BloomForCausalLM"], "attention_softmax_in_fp32": true, "bias_dropout_fusion": true, "layer_norm_epsilon": 1e-05,
       "masked_softmax_fusion": true, "n_embed": 1024, "n_layer": 24, "num_attention_heads": 16, "offset_alibi": 100, "pretraining_tp": 1, "seq_length": 2048, "skip_bias_add": true,
-      "vocab_size": 250880})", e));
+      "vocab_size": 250880})",
+      e));
   CHECK((s.alibi && s.embd_norm && s.n_context == 2048 && s.d_ff == 4096 && s.rope_kind == kRopeNone && s.activation == kActGeluTanh));
-  constexpr const char* kMpt = R"({"model_type": "mpt", "architectures": ["MptForCausalLM"], "attn_config": {"alibi": true, "alibi_bias_max": 8, "attn_impl": "torch", "attn_pdrop": 0,
+  constexpr const char* kMpt =
+      R"({"model_type": "mpt", "architectures": ["MptForCausalLM"], "attn_config": {"alibi": true, "alibi_bias_max": 8, "attn_impl": "torch", "attn_pdrop": 0,
       "attn_type": "multihead_attention", "attn_uses_sequence_id": false, "clip_qkv": 6, "prefix_lm": false, "qk_ln": false, "softmax_scale": null}, "d_model": 4096, "emb_pdrop": 0,
       "embedding_fraction": 1.0, "expansion_ratio": 4, "init_device": "cpu", "learned_pos_emb": true, "logit_scale": null, "max_seq_len": 65536, "n_heads": 32, "n_layers": 32,
       "no_bias": true, "norm_type": "low_precision_layernorm", "vocab_size": 50432})";
   ACCEPTED(read(kMpt, e));
-  CHECK((s.alibi && s.clip_qkv == 6 && s.n_context == 65536 && s.norm == kNormLayer && !s.norm_bias && s.attn_scale == 0 && s.activation == kActGeluErf));
-  REFUSED(read(replaced(kMpt, "\"qk_ln\": false", "\"qk_ln\": true").c_str(), e), LINNET_UNSUPPORTED, "'attn_config.qk_ln' true is not supported");
-  REFUSED(read(replaced(kMpt, "\"alibi\": true", "\"alibi\": false").c_str(), e), LINNET_UNSUPPORTED, "'attn_config.alibi' false is not supported");
+  CHECK((s.alibi && s.clip_qkv == 6 && s.n_context == 65536 && s.norm == kNormLayer && !s.norm_bias && s.attn_scale == 0 &&
+         s.activation == kActGeluErf));
+  REFUSED(read(replaced(kMpt, "\"qk_ln\": false", "\"qk_ln\": true").c_str(), e), LINNET_UNSUPPORTED,
+          "'attn_config.qk_ln' true is not supported");
+  REFUSED(read(replaced(kMpt, "\"alibi\": true", "\"alibi\": false").c_str(), e), LINNET_UNSUPPORTED,
+          "'attn_config.alibi' false is not supported");
   REFUSED(read(replaced(kMpt, "\"clip_qkv\": 6", "\"clip_qkv\": -6").c_str(), e), LINNET_BAD_FILE, "'attn_config.clip_qkv' is -6");
-  REFUSED(read(replaced(kMpt, "\"d_model\": 4096", "\"d_model\": 4096, \"hidden_size\": 64").c_str(), e), LINNET_BAD_FILE, "'d_model' is 4096, but 'hidden_size' is 64");
+  REFUSED(read(replaced(kMpt, "\"d_model\": 4096", "\"d_model\": 4096, \"hidden_size\": 64").c_str(), e), LINNET_BAD_FILE,
+          "'d_model' is 4096, but 'hidden_size' is 64");
   REFUSED(read(replaced(kMpt, "\"n_heads\": 32", "\"n_heads\": 0").c_str(), e), LINNET_BAD_FILE, "'n_heads' is 0");
   HfConfig mpt;
   ACCEPTED(read_config(replaced(kMpt, "\"n_heads\": 32", "\"n_heads\": 4").c_str(), "config.json", &mpt, e));
   CHECK(mpt.alibi == std::vector<float>{0.25f, 0.0625f, 0.015625f, 0.00390625f});
-  ACCEPTED(read(R"({"model_type": "starcoder2", "architectures": ["Starcoder2ForCausalLM"], "activation_function": "gelu", "hidden_act": "gelu_pytorch_tanh", "hidden_size": 3072, "layer_norm_epsilon": 1e-05,
+  ACCEPTED(read(
+      R"({"model_type": "starcoder2", "architectures": ["Starcoder2ForCausalLM"], "activation_function": "gelu", "hidden_act": "gelu_pytorch_tanh", "hidden_size": 3072, "layer_norm_epsilon": 1e-05,
       "intermediate_size": 12288, "norm_epsilon": 1e-05, "norm_type": "layer_norm", "num_attention_heads": 24, "num_hidden_layers": 30, "num_key_value_heads": 2,
-      "max_position_embeddings": 16384, "mlp_type": "default", "rope_theta": 999999.4420358813, "sliding_window": 4096, "use_bias": true, "vocab_size": 49152})", e));
+      "max_position_embeddings": 16384, "mlp_type": "default", "rope_theta": 999999.4420358813, "sliding_window": 4096, "use_bias": true, "vocab_size": 49152})",
+      e));
   CHECK((s.n_kv_heads == 2 && s.window == 4096 && s.qkv_bias && s.out_bias && s.mlp_bias && s.activation == kActGeluTanh && s.tied));
-  ACCEPTED(read(R"({"model_type": "phi", "architectures": ["PhiForCausalLM"], "hidden_act": "gelu_new", "hidden_size": 2560, "intermediate_size": 10240, "layer_norm_eps": 1e-05,
+  ACCEPTED(read(
+      R"({"model_type": "phi", "architectures": ["PhiForCausalLM"], "hidden_act": "gelu_new", "hidden_size": 2560, "intermediate_size": 10240, "layer_norm_eps": 1e-05,
       "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 32, "partial_rotary_factor": 0.4, "qk_layernorm": false, "rope_scaling": null, "rope_theta": 10000.0,
-      "vocab_size": 51200})", e));
-  CHECK((s.rope_dim == 32 && s.head_dim == 80 && s.residual == kResidualParallel && s.head_bias && s.qkv_bias && !s.tied && s.qk_norm == kQkNormNone));
-  constexpr const char* kPhi3 = R"({"model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "hidden_act": "silu", "hidden_size": 48, "intermediate_size": 8192, "max_position_embeddings": 131072,
+      "vocab_size": 51200})",
+      e));
+  CHECK((s.rope_dim == 32 && s.head_dim == 80 && s.residual == kResidualParallel && s.head_bias && s.qkv_bias && !s.tied &&
+         s.qk_norm == kQkNormNone));
+  constexpr const char* kPhi3 =
+      R"({"model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "hidden_act": "silu", "hidden_size": 48, "intermediate_size": 8192, "max_position_embeddings": 131072,
       "num_attention_heads": 4, "num_hidden_layers": 32, "num_key_value_heads": 4, "original_max_position_embeddings": 4096, "rms_norm_eps": 1e-05, "rope_theta": 10000.0,
       "rope_scaling": {"type": "su", "short_factor": [1, 1, 1.5, 1, 2, 3], "long_factor": [1, 2, 4, 8, 16, 32.5]}, "sliding_window": 262144, "tie_word_embeddings": false, "vocab_size": 32064})";
   HfConfig phi;
   ACCEPTED(read_config(kPhi3, "config.json", &phi, e));
-  CHECK((phi.spec.rope_scaling == kRopeScaleLong && phi.spec.rope_original == 4096 && phi.spec.window == 0 && phi.rope_long.back() == 32.5f && phi.rope_short[2] == 1.5f));
+  CHECK((phi.spec.rope_scaling == kRopeScaleLong && phi.spec.rope_original == 4096 && phi.spec.window == 0 &&
+         phi.rope_long.back() == 32.5f && phi.rope_short[2] == 1.5f));
   CHECK(std::fabs(phi.spec.rope_attn_factor - 1.1902380714238083) < 1e-12);
   REFUSED(read(replaced(kPhi3, "16, 32.5]", "16]").c_str(), e), LINNET_BAD_FILE, "'long_factor' is an array, not a list of 6 numbers");
   REFUSED(read(replaced(kPhi3, "16, 32.5]", "16, 0]").c_str(), e), LINNET_BAD_FILE, "'long_factor' is 0, not a list of numbers above 0");
   REFUSED(read(replaced(kPhi3, "\"short_factor\"", "\"shorter\"").c_str(), e), LINNET_UNSUPPORTED, "rope parameter 'shorter'");
-  REFUSED(read(replaced(kPhi3, "\"type\": \"su\"", "\"type\": \"su\", \"original_max_position_embeddings\": 8").c_str(), e), LINNET_BAD_FILE, "4096, but 8 in the rope parameters");
-  ACCEPTED(read(R"({"model_type": "gemma", "architectures": ["GemmaForCausalLM"], "head_dim": 256, "hidden_act": "gelu", "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 2048,
-      "intermediate_size": 16384, "max_position_embeddings": 8192, "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1, "rms_norm_eps": 1e-06, "vocab_size": 256000})", e));
+  REFUSED(read(replaced(kPhi3, "\"type\": \"su\"", "\"type\": \"su\", \"original_max_position_embeddings\": 8").c_str(), e),
+          LINNET_BAD_FILE, "4096, but 8 in the rope parameters");
+  ACCEPTED(read(
+      R"({"model_type": "gemma", "architectures": ["GemmaForCausalLM"], "head_dim": 256, "hidden_act": "gelu", "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 2048,
+      "intermediate_size": 16384, "max_position_embeddings": 8192, "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1, "rms_norm_eps": 1e-06, "vocab_size": 256000})",
+      e));
   CHECK((s.activation == kActGeluTanh && s.tied && s.residual == kResidualSerial && std::fabs(s.embd_scale - 45.254833995939045) < 1e-12));
-  ACCEPTED(read(R"({"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "attn_logit_softcapping": 50.0, "cache_implementation": "hybrid", "final_logit_softcapping": null,
+  ACCEPTED(read(
+      R"({"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "attn_logit_softcapping": 50.0, "cache_implementation": "hybrid", "final_logit_softcapping": null,
       "head_dim": 256, "hidden_act": "gelu_pytorch_tanh", "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 2304, "intermediate_size": 9216, "max_position_embeddings": 8192,
-      "num_attention_heads": 8, "num_hidden_layers": 26, "num_key_value_heads": 4, "query_pre_attn_scalar": 144, "sliding_window": 4096, "vocab_size": 256000})", e));
-  CHECK((s.residual == kResidualSandwich && s.attn_softcap == 50 && s.logit_softcap == 0 && std::fabs(s.attn_scale - 1.0 / 12) < 1e-15 && layer_window(s, 0) == 4096 && layer_window(s, 1) == 0));
-  constexpr const char* kGemma3 = R"({"model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "attn_logit_softcapping": null, "head_dim": 256, "hidden_activation": "gelu_pytorch_tanh",
+      "num_attention_heads": 8, "num_hidden_layers": 26, "num_key_value_heads": 4, "query_pre_attn_scalar": 144, "sliding_window": 4096, "vocab_size": 256000})",
+      e));
+  CHECK((s.residual == kResidualSandwich && s.attn_softcap == 50 && s.logit_softcap == 0 && std::fabs(s.attn_scale - 1.0 / 12) < 1e-15 &&
+         layer_window(s, 0) == 4096 && layer_window(s, 1) == 0));
+  constexpr const char* kGemma3 =
+      R"({"model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "attn_logit_softcapping": null, "head_dim": 256, "hidden_activation": "gelu_pytorch_tanh",
       "hidden_size": 1152, "intermediate_size": 6912, "max_position_embeddings": 32768, "num_attention_heads": 4, "num_hidden_layers": 26, "num_key_value_heads": 1, "query_pre_attn_scalar": 256,
       "rope_local_base_freq": 10000, "rope_scaling": null, "rope_theta": 1000000, "sliding_window": 512, "sliding_window_pattern": 6, "vocab_size": 262144})";
   ACCEPTED(read(kGemma3, e));
-  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.qk_norm == kQkNormHead && layer_window(s, 4) == 512 && layer_window(s, 5) == 0 && s.attn_softcap == 0));
+  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.qk_norm == kQkNormHead && layer_window(s, 4) == 512 &&
+         layer_window(s, 5) == 0 && s.attn_softcap == 0));
   CHECK((layer_rope(s, 4) == LayerRope::kLocal && layer_rope(s, 5) == LayerRope::kMain));
   const ModelSpec older = s;
-  ACCEPTED(read(replaced(kGemma3, R"("rope_local_base_freq": 10000, "rope_scaling": null, "rope_theta": 1000000,)",
-                         R"("rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1000000}, "sliding_attention": {"rope_type": "default", "rope_theta": 10000}},)").c_str(), e));
+  ACCEPTED(read(
+      replaced(
+          kGemma3, R"("rope_local_base_freq": 10000, "rope_scaling": null, "rope_theta": 1000000,)",
+          R"("rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 1000000}, "sliding_attention": {"rope_type": "default", "rope_theta": 10000}},)")
+          .c_str(),
+      e));
   CHECK(std::memcmp(&s, &older, sizeof s) == 0);
-  REFUSED(read(replaced(kGemma3, "\"sliding_window_pattern\": 6", "\"sliding_window_pattern\": 0").c_str(), e), LINNET_BAD_FILE, "'sliding_window_pattern' is 0");
-  REFUSED(read(replaced(kGemma3, "\"query_pre_attn_scalar\": 256", "\"query_pre_attn_scalar\": 0").c_str(), e), LINNET_BAD_FILE, "'query_pre_attn_scalar' is 0, not above 0");
-  REFUSED(read(replaced(kGemma3, "\"rope_scaling\": null", R"("rope_parameters": {"full_attention": {}, "sliding_attention": {"rope_type": "linear", "factor": 2}})").c_str(), e), LINNET_UNSUPPORTED,
-          "of 'sliding_attention' is not supported");
+  REFUSED(read(replaced(kGemma3, "\"sliding_window_pattern\": 6", "\"sliding_window_pattern\": 0").c_str(), e), LINNET_BAD_FILE,
+          "'sliding_window_pattern' is 0");
+  REFUSED(read(replaced(kGemma3, "\"query_pre_attn_scalar\": 256", "\"query_pre_attn_scalar\": 0").c_str(), e), LINNET_BAD_FILE,
+          "'query_pre_attn_scalar' is 0, not above 0");
+  REFUSED(read(replaced(kGemma3, "\"rope_scaling\": null",
+                        R"("rope_parameters": {"full_attention": {}, "sliding_attention": {"rope_type": "linear", "factor": 2}})")
+                   .c_str(),
+               e),
+          LINNET_UNSUPPORTED, "of 'sliding_attention' is not supported");
 
   // What one family has is unknown in another.
   REFUSED(config({{"clip_qkv", "8"}}, &s, e), LINNET_UNSUPPORTED, "key 'clip_qkv' (8) is not supported");
@@ -791,32 +931,47 @@ TEST_CASE("config: layers without RoPE, windows with a RoPE of their own, temper
   CHECK(s.nope_pattern == 2);
   ACCEPTED(of(smollm, {{"no_rope_layers", "[1, 1, 1, 1, 1]"}}, e));
   CHECK(s.nope_pattern == 0);
-  REFUSED(of(smollm, {{"no_rope_layers", "[0, 1, 1, 1, 1]"}}, e), LINNET_UNSUPPORTED, "'no_rope_layers': the layers without RoPE follow no period");
-  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is an array, not a list with one entry per layer");
+  REFUSED(of(smollm, {{"no_rope_layers", "[0, 1, 1, 1, 1]"}}, e), LINNET_UNSUPPORTED,
+          "'no_rope_layers': the layers without RoPE follow no period");
+  REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 1]"}}, e), LINNET_BAD_FILE,
+          "'no_rope_layers' is an array, not a list with one entry per layer");
   REFUSED(of(smollm, {{"no_rope_layers", "[1, 0, 2, 0, 1]"}}, e), LINNET_BAD_FILE, "'no_rope_layers' is 2, not a list of 0 and 1");
   REFUSED(of(smollm, {{"no_rope_layer_interval", "0"}}, e), LINNET_BAD_FILE, "'no_rope_layer_interval' is 0, not a count above 0");
-  REFUSED(of(smollm, {{"use_sliding_window", "true"}, {"sliding_window", "32"}}, e), LINNET_UNSUPPORTED, "'sliding_window' 32 without 'layer_types'");
+  REFUSED(of(smollm, {{"use_sliding_window", "true"}, {"sliding_window", "32"}}, e), LINNET_UNSUPPORTED,
+          "'sliding_window' 32 without 'layer_types'");
   REFUSED(config({{"no_rope_layers", "[1, 1]"}}, &s, e), LINNET_UNSUPPORTED, "key 'no_rope_layers'");
 
   const Keys cohere = family("cohere2", "Cohere2ForCausalLM");
-  const Keys published = {{"layer_switch", "2"}, {"layer_norm_eps", "1e-05"}, {"logit_scale", "0.25"}, {"order_of_interleaved_layers", R"("local_attn_first")"},
-                          {"position_embedding_type", R"("rope_gptj")"}, {"rotary_pct", "1.0"}, {"sliding_window", "16"}, {"use_embedding_sharing", "true"},
-                          {"use_gated_activation", "true"}, {"use_parallel_block", "true"}, {"use_parallel_embedding", "true"}};
+  const Keys published = {{"layer_switch", "2"},
+                          {"layer_norm_eps", "1e-05"},
+                          {"logit_scale", "0.25"},
+                          {"order_of_interleaved_layers", R"("local_attn_first")"},
+                          {"position_embedding_type", R"("rope_gptj")"},
+                          {"rotary_pct", "1.0"},
+                          {"sliding_window", "16"},
+                          {"use_embedding_sharing", "true"},
+                          {"use_gated_activation", "true"},
+                          {"use_parallel_block", "true"},
+                          {"use_parallel_embedding", "true"}};
   const auto cohere_with = [&](const char* key, const char* value, Error* e) {
     Keys keys = published;
     keys[key] = value;
     return of(cohere, keys, e);
   };
   ACCEPTED(of(cohere, published, e));
-  CHECK((s.window == 16 && s.window_pattern == 2 && s.nope_pattern == 2 && s.rope_kind == kRopePairs && s.residual == kResidualParallel && s.norm == kNormLayer && !s.norm_bias && s.logit_scale == 0.25 && s.tied));
-  REFUSED(cohere_with("position_embedding_type", "\"nope\"", e), LINNET_UNSUPPORTED, "'position_embedding_type' \"nope\" is not supported, only \"rope_gptj\"");
+  CHECK((s.window == 16 && s.window_pattern == 2 && s.nope_pattern == 2 && s.rope_kind == kRopePairs && s.residual == kResidualParallel &&
+         s.norm == kNormLayer && !s.norm_bias && s.logit_scale == 0.25 && s.tied));
+  REFUSED(cohere_with("position_embedding_type", "\"nope\"", e), LINNET_UNSUPPORTED,
+          "'position_embedding_type' \"nope\" is not supported, only \"rope_gptj\"");
   REFUSED(cohere_with("use_parallel_block", "false", e), LINNET_UNSUPPORTED, "'use_parallel_block' false is not supported");
   REFUSED(cohere_with("sliding_window_pattern", "3", e), LINNET_BAD_FILE, "'layer_switch' is 2, but 'sliding_window_pattern' is 3");
   REFUSED(config({{"use_parallel_block", "true"}}, &s, e), LINNET_UNSUPPORTED, "key 'use_parallel_block' (true) is not supported");
 
-  constexpr const char* kYarn = R"({"rope_type": "yarn", "factor": 8.0, "attention_factor": 1.2, "beta_fast": 32, "beta_slow": 1, "original_max_position_embeddings": 512})";
+  constexpr const char* kYarn =
+      R"({"rope_type": "yarn", "factor": 8.0, "attention_factor": 1.2, "beta_fast": 32, "beta_slow": 1, "original_max_position_embeddings": 512})";
   ACCEPTED(of(family("olmo3", "Olmo3ForCausalLM"), {{"rope_theta", "1e5"}, {"sliding_window", "16"}, {"rope_scaling", kYarn}}, e));
-  CHECK((s.rope_scaling == kRopeScaleYarn && s.rope_local_base == 1e5 && s.rope_base == 1e5 && s.window == 16 && s.residual == kResidualPost && s.qk_norm == kQkNormAll));
+  CHECK((s.rope_scaling == kRopeScaleYarn && s.rope_local_base == 1e5 && s.rope_base == 1e5 && s.window == 16 &&
+         s.residual == kResidualPost && s.qk_norm == kQkNormAll));
 
   const Keys ministral = family("ministral3", "Ministral3ForCausalLM");
   const std::string rope = replaced(kYarn, "\"factor\"", "\"llama_4_scaling_beta\": 0.1, \"factor\"");
@@ -827,9 +982,13 @@ TEST_CASE("config: layers without RoPE, windows with a RoPE of their own, temper
   REFUSED(of(ministral, {{"rope_parameters", replaced(rope, "0.1", "-1")}}, e), LINNET_BAD_FILE, "'llama_4_scaling_beta' is -1");
   REFUSED(config({{"rope_parameters", rope}}, &s, e), LINNET_UNSUPPORTED, "rope parameter 'llama_4_scaling_beta'");
 
-  ACCEPTED(of(family("hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM"), {{"attention_head_dim", "16"}, {"use_qk_norm", "true"}, {"rope_scaling", R"({"type": "dynamic", "alpha": 1000.0, "factor": 1.0})"}}, e));
+  ACCEPTED(of(
+      family("hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM"),
+      {{"attention_head_dim", "16"}, {"use_qk_norm", "true"}, {"rope_scaling", R"({"type": "dynamic", "alpha": 1000.0, "factor": 1.0})"}},
+      e));
   CHECK((s.head_dim == 16 && s.qk_norm == kQkNormHeadAfter && s.rope_scaling == kRopeScaleNone && s.rope_base > 1e7));
-  ACCEPTED(of(family("granite", "GraniteForCausalLM"), {{"embedding_multiplier", "12.0"}, {"logits_scaling", "8"}, {"residual_multiplier", "0.22"}}, e));
+  ACCEPTED(of(family("granite", "GraniteForCausalLM"),
+              {{"embedding_multiplier", "12.0"}, {"logits_scaling", "8"}, {"residual_multiplier", "0.22"}}, e));
   CHECK((s.embd_scale == 12 && s.logit_scale == 0.125 && s.residual_scale == 0.22 && s.attn_scale == 1));
 }
 
@@ -850,7 +1009,8 @@ TEST_CASE("safetensors: what is read") {
     const uint16_t half = f32_to_f16(v);
     data.append(reinterpret_cast<const char*>(&half), 2);
   }
-  for (const uint16_t bits : std::initializer_list<uint16_t>{0x3FC0, 0xC000, 0x477F, 0xB880}) data.append(reinterpret_cast<const char*>(&bits), 2);
+  for (const uint16_t bits : std::initializer_list<uint16_t>{0x3FC0, 0xC000, 0x477F, 0xB880})
+    data.append(reinterpret_cast<const char*>(&bits), 2);
   const char* header = R"({"f":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},"h":{"dtype":"F16","shape":[2,2],"data_offsets":[16,24]},
                           "s":{"dtype":"BF16","shape":[4,1],"data_offsets":[24,32]}})";
   for (size_t pad = 0; pad < 4; pad++) {
@@ -902,7 +1062,8 @@ TEST_CASE("safetensors: hostile headers") {
   REFUSED(changed("\"F16\"", "\"Q9\"", e), LINNET_BAD_FILE, "tensor 'a': unknown dtype 'Q9'");
   REFUSED(changed("\"F16\"", "16", e), LINNET_BAD_FILE, "tensor 'a': 'dtype' is missing or no string");
   REFUSED(changed("\"dtype\":\"F16\",", "", e), LINNET_BAD_FILE, "tensor 'a': 'dtype' is missing");
-  REFUSED(changed("\"F16\"", "\"F32\"", e), LINNET_BAD_FILE, "tensor 'a': 'data_offsets' [0, 12] hold 12 bytes, but shape [2, 3] of F32 takes 24");
+  REFUSED(changed("\"F16\"", "\"F32\"", e), LINNET_BAD_FILE,
+          "tensor 'a': 'data_offsets' [0, 12] hold 12 bytes, but shape [2, 3] of F32 takes 24");
   REFUSED(changed("[2,3]", "[2,4]", e), LINNET_BAD_FILE, "but shape [2, 4] of F16 takes 16");
   REFUSED(changed("[2,3]", "[2,0]", e), LINNET_BAD_FILE, "tensor 'a': shape [2, 0] has a zero");
   REFUSED(changed("[2,3]", "[4294967296,4294967296]", e), LINNET_BAD_FILE, "shape [4294967296, 4294967296] overflows");
@@ -924,7 +1085,8 @@ TEST_CASE("safetensors: hostile headers") {
   REFUSED(changed("[12,28]", "[0,16]", e), LINNET_BAD_FILE, "overlaps");
   REFUSED(parse(kHeader, 27, e), LINNET_BAD_FILE, "tensor 'b' ends at 28, but the file holds 27 bytes of data");
   REFUSED(parse(kHeader, 29, e), LINNET_BAD_FILE, "the tensors end at 28, but the file holds 29 bytes of data");
-  REFUSED(changed("[12,28]", "[18446744073709551600,18446744073709551616]", e), LINNET_BAD_FILE, "'b': 'data_offsets' is not a list of two");
+  REFUSED(changed("[12,28]", "[18446744073709551600,18446744073709551616]", e), LINNET_BAD_FILE,
+          "'b': 'data_offsets' is not a list of two");
   REFUSED(changed("[12,28]", "[18446744073709551599,18446744073709551615]", e), LINNET_BAD_FILE, "leaves a gap");
 
   // Names that hold anything; a name too long for the message.
@@ -946,8 +1108,9 @@ TEST_CASE("safetensors: hostile indexes") {
   };
   ACCEPTED(map("\"model-00001-of-00002.safetensors\"", e));
   CHECK(index.at("a") == "model-00001-of-00002.safetensors");
-  for (const char* name : {"\"../m.safetensors\"", "\"/etc/m.safetensors\"", "\"sub/m.safetensors\"", "\"sub\\\\m.safetensors\"", "\"\"", "\".\"",
-                           "\"..\"", "\"..safetensors\"", "\".safetensors\"", "\"m.bin\"", "\"m.safetensors\\u0000.safetensors\"", "3", "null"}) {
+  for (const char* name :
+       {"\"../m.safetensors\"", "\"/etc/m.safetensors\"", "\"sub/m.safetensors\"", "\"sub\\\\m.safetensors\"", "\"\"", "\".\"", "\"..\"",
+        "\"..safetensors\"", "\".safetensors\"", "\"m.bin\"", "\"m.safetensors\\u0000.safetensors\"", "3", "null"}) {
     INFO(name);
     REFUSED(map(name, e), LINNET_BAD_FILE, "is not the plain name of a .safetensors file");
   }
@@ -964,7 +1127,8 @@ namespace {
 using Shapes = std::map<std::string, std::string>;  // tensor -> "2,3"
 
 // Files of F32 tensors that count up from 0.
-void write_tensors(const TempFolder& folder, const std::string& file, const Shapes& shapes, const std::map<std::string, std::string>& dtypes = {}) {
+void write_tensors(const TempFolder& folder, const std::string& file, const Shapes& shapes,
+                   const std::map<std::string, std::string>& dtypes = {}) {
   std::string header, data;
   for (const auto& [name, shape] : shapes) {
     const auto at = dtypes.find(name);
@@ -986,14 +1150,21 @@ void write_tensors(const TempFolder& folder, const std::string& file, const Shap
 }
 
 // One layer: d_model 4, 2 heads and 1 KV head of 2, d_ff 6, 5 tokens, untied.
-const Keys kTinyConfig = {{"hidden_size", "4"}, {"intermediate_size", "6"}, {"num_hidden_layers", "1"}, {"num_attention_heads", "2"},
-                          {"num_key_value_heads", "1"}, {"vocab_size", "5"}};
+const Keys kTinyConfig = {{"hidden_size", "4"},         {"intermediate_size", "6"},   {"num_hidden_layers", "1"},
+                          {"num_attention_heads", "2"}, {"num_key_value_heads", "1"}, {"vocab_size", "5"}};
 const std::string kLayer = "model.layers.0.";
-const Shapes kTinyShapes = {{"model.embed_tokens.weight", "5,4"}, {"model.norm.weight", "4"}, {"lm_head.weight", "5,4"},
-                            {kLayer + "input_layernorm.weight", "4"}, {kLayer + "post_attention_layernorm.weight", "4"},
-                            {kLayer + "self_attn.q_proj.weight", "4,4"}, {kLayer + "self_attn.k_proj.weight", "2,4"},
-                            {kLayer + "self_attn.v_proj.weight", "2,4"}, {kLayer + "self_attn.o_proj.weight", "4,4"},
-                            {kLayer + "mlp.gate_proj.weight", "6,4"}, {kLayer + "mlp.up_proj.weight", "6,4"}, {kLayer + "mlp.down_proj.weight", "4,6"}};
+const Shapes kTinyShapes = {{"model.embed_tokens.weight", "5,4"},
+                            {"model.norm.weight", "4"},
+                            {"lm_head.weight", "5,4"},
+                            {kLayer + "input_layernorm.weight", "4"},
+                            {kLayer + "post_attention_layernorm.weight", "4"},
+                            {kLayer + "self_attn.q_proj.weight", "4,4"},
+                            {kLayer + "self_attn.k_proj.weight", "2,4"},
+                            {kLayer + "self_attn.v_proj.weight", "2,4"},
+                            {kLayer + "self_attn.o_proj.weight", "4,4"},
+                            {kLayer + "mlp.gate_proj.weight", "6,4"},
+                            {kLayer + "mlp.up_proj.weight", "6,4"},
+                            {kLayer + "mlp.down_proj.weight", "4,6"}};
 
 void write_config(const TempFolder& folder, const Keys& changes) {
   Keys keys = kTinyConfig;
@@ -1037,9 +1208,10 @@ TEST_CASE("folder: stories260K") {
 }
 
 TEST_CASE("folder: the golden models") {
-  const std::map<std::string, size_t> n_tensors = {
-      {"llama", 3 + 2 * 9}, {"llama-mha-linear", 2 + 4 * (9 + 7)}, {"mistral", 3 + 2 * 9}, {"qwen2", 2 + 2 * (9 + 3)},
-      {"qwen3", 3 + 3 * (9 + 2)}, {"smollm2", 2 + 2 * 9}, {"deepseek-v2", 2 + 2 * 11}, {"deepseek-v2-qlora", 3 + 2 * 13}};
+  const std::map<std::string, size_t> n_tensors = {{"llama", 3 + 2 * 9},        {"llama-mha-linear", 2 + 4 * (9 + 7)},
+                                                   {"mistral", 3 + 2 * 9},      {"qwen2", 2 + 2 * (9 + 3)},
+                                                   {"qwen3", 3 + 3 * (9 + 2)},  {"smollm2", 2 + 2 * 9},
+                                                   {"deepseek-v2", 2 + 2 * 11}, {"deepseek-v2-qlora", 3 + 2 * 13}};
   for (const auto& row : n_tensors) {
     const std::string& name = row.first;
     const size_t n = row.second;
@@ -1071,7 +1243,8 @@ TEST_CASE("folder: tensors") {
   write_config(folder, {});
   REFUSED(source_from_folder(folder.path, &s, e), LINNET_BAD_FILE, "no model.safetensors and no model.safetensors.index.json");
   folder.write("pytorch_model.bin", "x");
-  REFUSED(source_from_folder(folder.path, &s, e), LINNET_UNSUPPORTED, "pytorch_model.bin is not read, since a pickle may run code: save the model as safetensors");
+  REFUSED(source_from_folder(folder.path, &s, e), LINNET_UNSUPPORTED,
+          "pytorch_model.bin is not read, since a pickle may run code: save the model as safetensors");
   ACCEPTED(load(kTinyShapes, e));
   CHECK(s.tensors.size() == kTinyShapes.size());
   CHECK(s.tokenizer.bytes.empty());
@@ -1098,7 +1271,8 @@ TEST_CASE("folder: tensors") {
   REFUSED(load(with("model.layers.1.input_layernorm.weight", "4"), e), LINNET_BAD_FILE, "but config.json has 1 layers");
   ACCEPTED(load(with(kLayer + "self_attn.rotary_emb.inv_freq", "1"), e));
   // Types are asked about only where a tensor is needed.
-  REFUSED(load(kTinyShapes, e, {{"model.norm.weight", "F64"}}), LINNET_UNSUPPORTED, "'model.norm.weight': dtype F64 is not supported, only F32, F16 and BF16");
+  REFUSED(load(kTinyShapes, e, {{"model.norm.weight", "F64"}}), LINNET_UNSUPPORTED,
+          "'model.norm.weight': dtype F64 is not supported, only F32, F16 and BF16");
   REFUSED(load(kTinyShapes, e, {{"model.norm.weight", "I32"}}), LINNET_UNSUPPORTED, "'model.norm.weight': dtype I32");
   ACCEPTED(load(with(kLayer + "self_attn.rotary_emb.inv_freq", "1"), e, {{kLayer + "self_attn.rotary_emb.inv_freq", "F64"}}));
 
@@ -1108,7 +1282,8 @@ TEST_CASE("folder: tensors") {
   CHECK(s.tensors.size() == kTinyShapes.size() - 1);
   ACCEPTED(load(kTinyShapes, e));
   CHECK(s.tensors.size() == kTinyShapes.size() - 1);
-  REFUSED(load(with("lm_head.weight", "4,5"), e), LINNET_BAD_FILE, "'lm_head.weight' differs from 'model.embed_tokens.weight', though config.json says");
+  REFUSED(load(with("lm_head.weight", "4,5"), e), LINNET_BAD_FILE,
+          "'lm_head.weight' differs from 'model.embed_tokens.weight', though config.json says");
   write_tensors(folder, "model.safetensors", kTinyShapes);
   std::string bytes = slurp(folder.path + "/model.safetensors");
   bytes[bytes.find('}', bytes.rfind("data_offsets")) + 3 + 4] ^= 1;  // a value of lm_head.weight, the first tensor

@@ -4,8 +4,8 @@
 #include <set>
 #include <thread>
 
-#include "runtime/sampling/sampling.h"
 #include "kernels_cpu/registry.h"
+#include "runtime/sampling/sampling.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -106,8 +106,10 @@ TEST_CASE("draws follow the probabilities that top-k, top-p and min-p leave") {
     for (int i = 0; i < n; ++i) ++count[static_cast<size_t>(b.draw(logits))];
     for (size_t i = 0; i < 5; ++i) {
       INFO("k " << c.k << " p " << c.p << " min_p " << c.min_p << " token " << i << " " << count[i]);
-      if (c.want[i] == 0) CHECK(count[i] == 0);
-      else CHECK(std::fabs(count[i] / double{n} - c.want[i]) < 0.012);  // 5 standard deviations of the widest
+      if (c.want[i] == 0)
+        CHECK(count[i] == 0);
+      else
+        CHECK(std::fabs(count[i] / double{n} - c.want[i]) < 0.012);  // 5 standard deviations of the widest
     }
   }
 }
@@ -128,12 +130,12 @@ TEST_CASE("penalties push seen tokens down") {
   CHECK(Bare(3, p).draw({-1, -1.5f, -9}, {0}) == 1);  // negative logits are multiplied
   p = sampling(0, 0);
   p.frequency_penalty = 1;
-  CHECK(Bare(3, p).draw({4, 3, 1}, {0}) == 0);       // 3 against 3: the lower id
+  CHECK(Bare(3, p).draw({4, 3, 1}, {0}) == 0);  // 3 against 3: the lower id
   CHECK(Bare(3, p).draw({4, 3, 1}, {0, 0}) == 1);
   p = sampling(0, 0);
   p.presence_penalty = 2;
   p.penalty_last_n = 1;
-  CHECK(Bare(3, p).draw({4, 3, 1}, {0, 2}) == 0);    // token 0 is further back than one
+  CHECK(Bare(3, p).draw({4, 3, 1}, {0, 2}) == 0);  // token 0 is further back than one
 }
 
 TEST_CASE("parameters out of range are refused by name and change nothing") {
@@ -384,7 +386,9 @@ TEST_CASE("the app's own threads: the same bytes, however many it grants") {
   const struct {
     uint32_t pool, n;
     uint32_t (*grant)(uint32_t, uint32_t);
-  } cases[] = {{4, 4, [](uint32_t, uint32_t n) { return n; }}, {3, 8, [](uint32_t, uint32_t n) { return n; }}, {4, 4, [](uint32_t round, uint32_t n) { return round % (n + 1); }}};
+  } cases[] = {{4, 4, [](uint32_t, uint32_t n) { return n; }},
+               {3, 8, [](uint32_t, uint32_t n) { return n; }},
+               {4, 4, [](uint32_t round, uint32_t n) { return round % (n + 1); }}};
   for (const auto& c : cases) {
     AppPool pool(c.pool);
     pool.grant = c.grant;

@@ -39,7 +39,9 @@ std::string wav(const Header& h, const std::string& data) {
   return s + data;
 }
 
-bool parse(const std::string& bytes, Wav* w, std::string* why) { return read_wav(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), "x.wav", w, why); }
+bool parse(const std::string& bytes, Wav* w, std::string* why) {
+  return read_wav(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), "x.wav", w, why);
+}
 
 // Half of full scale, in any format.
 std::string tone(const Header& h, double hz, double seconds) {
@@ -49,7 +51,8 @@ std::string tone(const Header& h, double hz, double seconds) {
     for (unsigned c = 0; c < h.channels; ++c) {
       const float f = static_cast<float>(x);
       const double d = x;
-      const int32_t i = h.bits == 8 ? static_cast<int32_t>(std::lround(x * 127) + 128) : static_cast<int32_t>(std::lround(x * (std::ldexp(1.0, static_cast<int>(h.bits) - 1) - 1)));
+      const int32_t i = h.bits == 8 ? static_cast<int32_t>(std::lround(x * 127) + 128)
+                                    : static_cast<int32_t>(std::lround(x * (std::ldexp(1.0, static_cast<int>(h.bits) - 1) - 1)));
       const void* p = h.tag == 3 ? (h.bits == 32 ? static_cast<const void*>(&f) : &d) : &i;
       s.append(static_cast<const char*>(p), h.bits / 8);
     }
@@ -80,7 +83,8 @@ std::vector<std::pair<char, double>> events(const std::vector<int16_t>& x) {
   std::vector<std::pair<char, double>> e;
   for (size_t at = 0; at + VoiceActivity::kFrame <= x.size(); at += VoiceActivity::kFrame) {
     const auto event = v.feed(x.data() + at);
-    if (event != VoiceActivity::Event::none) e.emplace_back(event == VoiceActivity::Event::start ? 's' : 'e', static_cast<double>(at) / kRate);
+    if (event != VoiceActivity::Event::none)
+      e.emplace_back(event == VoiceActivity::Event::start ? 's' : 'e', static_cast<double>(at) / kRate);
   }
   return e;
 }
@@ -101,14 +105,17 @@ void add_voice(std::vector<int16_t>* x, double from, double to, double gain, dou
     phase += 2 * std::numbers::pi * (120 + 15 * std::sin(2 * t)) / kRate;
     double s = 0;
     for (int h = 1; h < 12; ++h) s += std::sin(h * phase) / h;
-    (*x)[k] = static_cast<int16_t>(std::clamp((*x)[k] + 32768 * (offset + gain * s * (0.55 + 0.45 * std::sin(8 * std::numbers::pi * t))), -32768.0, 32767.0));
+    (*x)[k] = static_cast<int16_t>(
+        std::clamp((*x)[k] + 32768 * (offset + gain * s * (0.55 + 0.45 * std::sin(8 * std::numbers::pi * t))), -32768.0, 32767.0));
   }
 }
 
 }  // namespace
 
 TEST_CASE("WAV: every format gives the same tone at the same level") {
-  for (const Header& h : {Header{1, 1, 16000, 16}, Header{1, 2, 44100, 16}, Header{1, 1, 8000, 8}, Header{1, 8, 48000, 24}, Header{1, 1, 96000, 32}, Header{3, 2, 22050, 32}, Header{3, 1, 192000, 64}, Header{1, 1, 4000, 16}, Header{1, 1, 11111, 16}}) {
+  for (const Header& h :
+       {Header{1, 1, 16000, 16}, Header{1, 2, 44100, 16}, Header{1, 1, 8000, 8}, Header{1, 8, 48000, 24}, Header{1, 1, 96000, 32},
+        Header{3, 2, 22050, 32}, Header{3, 1, 192000, 64}, Header{1, 1, 4000, 16}, Header{1, 1, 11111, 16}}) {
     Wav w;
     std::string why;
     CAPTURE(h.tag, h.channels, h.rate, h.bits);
@@ -192,7 +199,8 @@ TEST_CASE("voice activity: silence, noise and ticks are nobody") {
 }
 
 TEST_CASE("voice activity: an utterance begins and ends, soft, loud, in noise, with DC") {
-  for (const auto& [gain, background, offset] : {std::array<double, 3>{0.1, -90, 0}, {0.01, -90, 0}, {3, -90, 0}, {0.3, -40, 0}, {0.1, -90, 0.3}}) {
+  for (const auto& [gain, background, offset] :
+       {std::array<double, 3>{0.1, -90, 0}, {0.01, -90, 0}, {3, -90, 0}, {0.3, -40, 0}, {0.1, -90, 0.3}}) {
     std::vector<int16_t> x = noise(background, 6);
     if (offset != 0)
       for (auto& s : x) s = static_cast<int16_t>(s + 32768 * offset);
@@ -257,7 +265,8 @@ TEST_CASE("engines: what is spoken is understood") {
     return;
   }
   WavSink sink;
-  REQUIRE(speaker->speak("set a timer for ten minutes", [&](const int16_t* x, size_t n, int rate) { return sink.write(x, n, rate); }, &why));
+  REQUIRE(
+      speaker->speak("set a timer for ten minutes", [&](const int16_t* x, size_t n, int rate) { return sink.write(x, n, rate); }, &why));
   CHECK(sink.samples().size() > kRate);
   size_t pieces = 0;
   CHECK(speaker->speak("a long text that is stopped at once", [&](const int16_t*, size_t, int) { return ++pieces > 100; }, &why));

@@ -1,5 +1,5 @@
-// Saved sequences: what is loaded goes on with the same bytes, in sessions of any other size; what is damaged, cut short or foreign is refused by name
-// and changes nothing; a process killed while it saves leaves the old state or the new one.
+// Saved sequences: what is loaded goes on with the same bytes, in sessions of any other size; what is damaged, cut short or foreign is
+// refused by name and changes nothing; a process killed while it saves leaves the old state or the new one.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -47,7 +47,9 @@ Bytes save(const Session& s, uint32_t seq = 0) {
   REQUIRE(n == need);
   return out;
 }
-linnet_status load(const Session& s, const Bytes& state, linnet_error* err, uint32_t seq = 0) { return linnet_state_load(s.s, seq, state.data(), state.size(), err); }
+linnet_status load(const Session& s, const Bytes& state, linnet_error* err, uint32_t seq = 0) {
+  return linnet_state_load(s.s, seq, state.data(), state.size(), err);
+}
 void must_load(const Session& s, const Bytes& state, uint32_t seq = 0) {
   linnet_error err{};
   check(load(s, state, &err, seq), err);
@@ -127,7 +129,8 @@ void put(Bytes& b, size_t at, T v) {
   REQUIRE(at + sizeof v <= b.size());
   std::memcpy(b.data() + at, &v, sizeof v);
 }
-constexpr size_t kVersionAt = 8, kHeaderBytesAt = 12, kHashAt = 24, kVocabAt = 32, kLengthAt = 48, kPendingAt = 52, kRowsAt = 56, kForgottenAt = 60, kFullAt = 64, kLayersAt = 80;
+constexpr size_t kVersionAt = 8, kHeaderBytesAt = 12, kHashAt = 24, kVocabAt = 32, kLengthAt = 48, kPendingAt = 52, kRowsAt = 56,
+                 kForgottenAt = 60, kFullAt = 64, kLayersAt = 80;
 
 struct Section {
   uint32_t kind, index;
@@ -192,10 +195,18 @@ TEST_CASE("a loaded sequence goes on with the same tokens and logits, in session
   const struct {
     const char* name;
     uint32_t k, v;
-  } kinds[] = {{"llama", LINNET_I8, LINNET_I8},          {"llama", LINNET_F32, LINNET_F16},          {"mistral-window", LINNET_I8, LINNET_I8}, {"mistral-window", LINNET_BF16, LINNET_I8},
-               {"qwen2-window", LINNET_I8, LINNET_F16}, {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2}, {"qwen3", LINNET_F16, LINNET_BF16},
-               {"llama", LINNET_KIVI4, LINNET_KIVI2},   {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2},
-               {"deepseek-v2", LINNET_I8, LINNET_I8},    {"deepseek-v2", LINNET_F8E5M2, LINNET_F8E5M2}, {"deepseek-v2-qlora", LINNET_F16, LINNET_F16}};
+  } kinds[] = {{"llama", LINNET_I8, LINNET_I8},
+               {"llama", LINNET_F32, LINNET_F16},
+               {"mistral-window", LINNET_I8, LINNET_I8},
+               {"mistral-window", LINNET_BF16, LINNET_I8},
+               {"qwen2-window", LINNET_I8, LINNET_F16},
+               {"qwen2-window", LINNET_F8E4M3, LINNET_F8E5M2},
+               {"qwen3", LINNET_F16, LINNET_BF16},
+               {"llama", LINNET_KIVI4, LINNET_KIVI2},
+               {"qwen2-window", LINNET_KIVI2, LINNET_KIVI2},
+               {"deepseek-v2", LINNET_I8, LINNET_I8},
+               {"deepseek-v2", LINNET_F8E5M2, LINNET_F8E5M2},
+               {"deepseek-v2-qlora", LINNET_F16, LINNET_F16}};
   Random random(7);
   int loads = 0;
   for (const auto& kind : kinds) {
@@ -206,8 +217,10 @@ TEST_CASE("a loaded sequence goes on with the same tokens and logits, in session
       set_sampling(from, 0.9f, n_prompt);
       from.prefill(random_tokens(random, n_prompt, model.desc.n_vocab));
       const bool pending = n_prompt % 2;
-      if (pending) generate(from, 9);  // the last of them is not computed yet
-      else go_on(from, 9);
+      if (pending)
+        generate(from, 9);  // the last of them is not computed yet
+      else
+        go_on(from, 9);
       const Bytes state = save(from);
       CHECK((save(from) == state));
       const Row logits = from.logits();
@@ -289,7 +302,8 @@ TEST_CASE("rollback after a load, and windows that one session needs and the oth
     // A window that is no shorter than the context makes no class of its own.
     const Tokens few(tokens.begin(), tokens.begin() + 12), rest(tokens.begin() + 12, tokens.end());
     for (const uint32_t context : {18u, 200u}) {
-      Session a(model, some(LINNET_I8, LINNET_F16, context)), b(model, some(LINNET_I8, LINNET_F16, 218 - context)), plain(model, some(LINNET_I8, LINNET_F16, 200));
+      Session a(model, some(LINNET_I8, LINNET_F16, context)), b(model, some(LINNET_I8, LINNET_F16, 218 - context)),
+          plain(model, some(LINNET_I8, LINNET_F16, 200));
       a.prefill(few);
       must_load(b, save(a));
       CHECK((save(a) == save(b)));
@@ -503,7 +517,8 @@ TEST_CASE("what is foreign is refused by name") {
   witness.refuses({}, LINNET_BAD_FILE, "LNTSTATE");
   witness.refuses(Bytes(1000, 'G'), LINNET_BAD_FILE, "LNTSTATE");
   for (const uint32_t version : {0u, 2u, 7u, 0x01000000u})
-    witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, version); }), LINNET_UNSUPPORTED, "version " + std::to_string(version) + ", this linnet reads 1");
+    witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, version); }), LINNET_UNSUPPORTED,
+                    "version " + std::to_string(version) + ", this linnet reads 1");
   witness.refuses(with([&](Bytes& b) { put(b, kHashAt, uint64_t{0xABCDEF}); }), LINNET_UNSUPPORTED, "another model (hash 0000000000abcdef");
   witness.refuses(with([&](Bytes& b) { put(b, kVocabAt, uint32_t{7}); }), LINNET_UNSUPPORTED, "n_vocab 7");
   witness.refuses(with([&](Bytes& b) { put(b, kPendingAt, uint32_t{2}); }), LINNET_BAD_FILE, "pending 2");
@@ -518,9 +533,14 @@ TEST_CASE("what is foreign is refused by name") {
   witness.refuses(with([&](Bytes& b) { put(b, kLayersAt + 24, uint32_t{99}); }), LINNET_UNSUPPORTED, "V in ? (99)");
   witness.refuses(with([&](Bytes& b) { put(b, kLayersAt + 8, uint32_t{22}); }), LINNET_UNSUPPORTED, "window of 22");
   witness.refuses(with([&](Bytes& b) { put(b, kLayersAt + 16, uint32_t{1000}); }), LINNET_BAD_FILE, "layer 0 begins with page 1000");
-  witness.refuses(with([&](Bytes& b) { put(b, kLayersAt + 16, uint32_t{0}); put(b, kLayersAt + 36, uint32_t{1}); }), LINNET_BAD_FILE, "layer 1 begins with page 1");
+  witness.refuses(with([&](Bytes& b) {
+                    put(b, kLayersAt + 16, uint32_t{0});
+                    put(b, kLayersAt + 36, uint32_t{1});
+                  }),
+                  LINNET_BAD_FILE, "layer 1 begins with page 1");
   for (const int32_t token : {-1, static_cast<int32_t>(model.desc.n_vocab), INT32_MIN})
-    witness.refuses(with([&](Bytes& b) { put(b, where[0].payload + 20, token); }), LINNET_BAD_FILE, "token " + std::to_string(token) + " at 5");
+    witness.refuses(with([&](Bytes& b) { put(b, where[0].payload + 20, token); }), LINNET_BAD_FILE,
+                    "token " + std::to_string(token) + " at 5");
   witness.refuses(with([&](Bytes& b) { put(b, where[1].payload + 16, std::nanf("")); }), LINNET_BAD_FILE, "'sampler'");
   witness.refuses(with([&](Bytes& b) { put(b, where[1].payload + 44, uint32_t{5000}); }), LINNET_BAD_FILE, "'sampler'");
   witness.refuses(with([&](Bytes& b) { put(b, where[3].from, uint32_t{9}); }), LINNET_BAD_FILE, "section 'kv 0'");
@@ -536,7 +556,10 @@ TEST_CASE("what is foreign is refused by name") {
     Witness other(model, some(k, v, 120));
     other.refuses(state, LINNET_UNSUPPORTED, std::string("this session has ") + linnet_format_name(k) + " and " + linnet_format_name(v));
   }
-  const Model others[] = {{"tests/golden/mistral-window", LINNET_I8G128}, {"tests/golden/mistral-window", LINNET_I8}, {"tests/golden/mistral-window", LINNET_F8E4M3}, {"tests/golden/llama", LINNET_I8G64}};
+  const Model others[] = {{"tests/golden/mistral-window", LINNET_I8G128},
+                          {"tests/golden/mistral-window", LINNET_I8},
+                          {"tests/golden/mistral-window", LINNET_F8E4M3},
+                          {"tests/golden/llama", LINNET_I8G64}};
   for (const Model& other : others) {
     Witness w(other, some(LINNET_I8, LINNET_I8, 120));
     w.refuses(state, LINNET_UNSUPPORTED, "another model (hash ");
@@ -565,7 +588,11 @@ TEST_CASE("states made up by somebody touch no memory but their own") {
   sinks.when_full = LINNET_FULL_SINKS;
   heavy.when_full = LINNET_FULL_HEAVY_HITTERS;
   for (const auto& p : {some(LINNET_I8, LINNET_I8, 120), sinks, heavy, some(LINNET_KIVI2, LINNET_KIVI4, 200)}) {
-    const Bytes state = small_state(model, p, p.when_full == LINNET_FULL_SINKS ? 1700 : p.when_full ? 90 : p.kv_format == LINNET_KIVI2 ? 126 : 40);
+    const Bytes state = small_state(model, p,
+                                    p.when_full == LINNET_FULL_SINKS ? 1700
+                                    : p.when_full                    ? 90
+                                    : p.kv_format == LINNET_KIVI2    ? 126
+                                                                     : 40);
     const auto where = sections(state);
     const auto header_bytes = get<uint32_t>(state, kHeaderBytesAt);
     Witness witness(model, p);
@@ -579,7 +606,8 @@ TEST_CASE("states made up by somebody touch no memory but their own") {
                           : what == 1 ? where[random() % where.size()].from + random() % 16
                           : what == 2 ? kLengthAt + random() % 4 * 4
                                       : random() % (bad.size() - 8);
-        const uint32_t values[] = {0, 1, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0x7FC00000, static_cast<uint32_t>(random()), static_cast<uint32_t>(random() % 2000)};
+        const uint32_t values[] = {
+            0, 1, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0x7FC00000, static_cast<uint32_t>(random()), static_cast<uint32_t>(random() % 2000)};
         put(bad, what == 3 ? at : at / 4 * 4, values[random() % 8]);
       }
       if (random() % 4 == 0) bad.resize(random() % bad.size());
@@ -605,7 +633,8 @@ TEST_CASE("states made up by somebody touch no memory but their own") {
   }
 }
 
-// ---- files ----------------------------------------------------------------------------------------------------------------------------------
+// ---- files
+// ----------------------------------------------------------------------------------------------------------------------------------
 
 TEST_CASE("files: the same bytes, replaced or left alone, errors by path") {
   const Model model("tests/golden/llama", LINNET_I8G64);
@@ -768,7 +797,8 @@ TEST_CASE("several save to one path at once: it always holds one of theirs, whol
 
 TEST_CASE("kill -9 at any moment of saving leaves the old state or the new one") {
   const Model model("tests/golden/llama", LINNET_I8G64);
-  Session a(model, some(LINNET_F32, LINNET_F32, 400)), b(model, some(LINNET_F32, LINNET_F32, 400)), reader(model, some(LINNET_F32, LINNET_F32, 400));
+  Session a(model, some(LINNET_F32, LINNET_F32, 400)), b(model, some(LINNET_F32, LINNET_F32, 400)),
+      reader(model, some(LINNET_F32, LINNET_F32, 400));
   Random random(77);
   a.prefill(random_tokens(random, 390, model.desc.n_vocab));
   b.prefill(random_tokens(random, 250, model.desc.n_vocab));
@@ -793,7 +823,9 @@ TEST_CASE("kill -9 at any moment of saving leaves the old state or the new one")
       linnet_error e{};
       if (write(begun[1], "", 1) != 1) _exit(1);
       for (;;)
-        if (linnet_state_save_file(other.s, 0, path.c_str(), &e) != LINNET_OK || linnet_state_save_file(mine.s, 0, path.c_str(), &e) != LINNET_OK) _exit(1);
+        if (linnet_state_save_file(other.s, 0, path.c_str(), &e) != LINNET_OK ||
+            linnet_state_save_file(mine.s, 0, path.c_str(), &e) != LINNET_OK)
+          _exit(1);
     }
     char byte;
     REQUIRE(read(begun[0], &byte, 1) == 1);
@@ -817,8 +849,10 @@ TEST_CASE("kill -9 at any moment of saving leaves the old state or the new one")
   }
   close(begun[0]);
   close(begun[1]);
-  std::printf("%d kills (a save of %zu bytes takes %ld us): %d times the one state, %d the other; %d left a temporary file, %d of them with a part of the bytes\n", kKills,
-              state_a.size(), static_cast<long>(one), n_a, n_b, left, parts);
+  std::printf(
+      "%d kills (a save of %zu bytes takes %ld us): %d times the one state, %d the other; %d left a temporary file, %d of them with a part "
+      "of the bytes\n",
+      kKills, state_a.size(), static_cast<long>(one), n_a, n_b, left, parts);
   CHECK(n_a > 0);
   CHECK(n_b > 0);
   CHECK(left > 0);

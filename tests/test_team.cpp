@@ -85,12 +85,14 @@ TEST_CASE("a pass is computed by who comes: late threads are done without, each 
       Job job;
       job.team = &own.team;
       job.late_from = late_from;
-      own.team.pass([](void* arg, uint32_t id, uint32_t count) {
-        Job& j = *static_cast<Job*>(arg);
-        if (id >= j.late_from) j.wrong += !in_time([&] { return j.caller_done.load(); });
-        j.compute(id, count);
-        if (id == 0) j.caller_done = true;
-      }, &job, 1);
+      own.team.pass(
+          [](void* arg, uint32_t id, uint32_t count) {
+            Job& j = *static_cast<Job*>(arg);
+            if (id >= j.late_from) j.wrong += !in_time([&] { return j.caller_done.load(); });
+            j.compute(id, count);
+            if (id == 0) j.caller_done = true;
+          },
+          &job, 1);
       CAPTURE(n, late_from);
       CHECK(job.wrong == 0);
       if (late_from == 1) CHECK(job.others == 0);
@@ -108,7 +110,9 @@ TEST_CASE("many passes in a row, each piece is done once and nobody sleeps for e
       REQUIRE(job.wrong == 0);
       if (i % 100) continue;  // and what every thread has to do
       std::atomic<uint32_t> ran{0};
-      own.team.run([](void* arg, uint32_t id, uint32_t count) { static_cast<std::atomic<uint32_t>*>(arg)->fetch_add(1 + (id << 8) + (count << 16)); }, &ran);
+      own.team.run([](void* arg, uint32_t id,
+                      uint32_t count) { static_cast<std::atomic<uint32_t>*>(arg)->fetch_add(1 + (id << 8) + (count << 16)); },
+                   &ran);
       REQUIRE(ran == n + ((n * (n - 1) / 2) << 8) + ((n * n) << 16));
     }
   }
@@ -122,30 +126,32 @@ TEST_CASE("a thread that is stopped within a piece holds up that piece alone, an
     double cpu = 0, wall = 0;
   } job;
   job.team = &own.team;
-  own.team.pass([](void* arg, uint32_t id, uint32_t n) {
-    Stopped& j = *static_cast<Stopped*>(arg);
-    const Member w = {id, n, &j.team->tickets, 0, ticks_now()};
-    Pieces pieces(w, 100);
-    if (id == 0) j.wrong += !in_time([&] { return j.held.load() == 1; });
-    for (Share piece; pieces.take(&piece);) {
-      if (id == 0) {
-        ++j.free;
-        continue;
-      }
-      if (j.held.exchange(1)) continue;
-      j.wrong += !in_time([&] { return j.free.load() == 99; });
-      sleep_ns(300'000'000);
-    }
-    const auto cpu = [] {
-      timespec t{};
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-      return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-    };
-    const double cpu_before = cpu();
-    const uint64_t before = clock_ns();
-    sync(w);
-    if (id == 0) j.cpu = cpu() - cpu_before, j.wall = 1e-9 * static_cast<double>(clock_ns() - before);
-  }, &job, 1);
+  own.team.pass(
+      [](void* arg, uint32_t id, uint32_t n) {
+        Stopped& j = *static_cast<Stopped*>(arg);
+        const Member w = {id, n, &j.team->tickets, 0, ticks_now()};
+        Pieces pieces(w, 100);
+        if (id == 0) j.wrong += !in_time([&] { return j.held.load() == 1; });
+        for (Share piece; pieces.take(&piece);) {
+          if (id == 0) {
+            ++j.free;
+            continue;
+          }
+          if (j.held.exchange(1)) continue;
+          j.wrong += !in_time([&] { return j.free.load() == 99; });
+          sleep_ns(300'000'000);
+        }
+        const auto cpu = [] {
+          timespec t{};
+          clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+          return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+        };
+        const double cpu_before = cpu();
+        const uint64_t before = clock_ns();
+        sync(w);
+        if (id == 0) j.cpu = cpu() - cpu_before, j.wall = 1e-9 * static_cast<double>(clock_ns() - before);
+      },
+      &job, 1);
   CHECK(job.wrong == 0);
   CHECK(job.free == 99);
   CHECK(job.cpu < 0.2 * job.wall);
@@ -160,11 +166,14 @@ TEST_CASE("own threads take no signals of the app's, which has its mask as befor
   };
   OwnTeam own(3, 100);
   std::atomic<uint32_t> taking{0};
-  own.team.run([](void* arg, uint32_t id, uint32_t) {
-    sigset_t now;
-    pthread_sigmask(SIG_BLOCK, nullptr, &now);
-    if (id && (!sigismember(&now, SIGTERM) || !sigismember(&now, SIGALRM) || sigismember(&now, SIGSEGV))) ++*static_cast<std::atomic<uint32_t>*>(arg);
-  }, &taking);
+  own.team.run(
+      [](void* arg, uint32_t id, uint32_t) {
+        sigset_t now;
+        pthread_sigmask(SIG_BLOCK, nullptr, &now);
+        if (id && (!sigismember(&now, SIGTERM) || !sigismember(&now, SIGALRM) || sigismember(&now, SIGSEGV)))
+          ++*static_cast<std::atomic<uint32_t>*>(arg);
+      },
+      &taking);
   CHECK(taking == 0);
   CHECK(takes());
 }
@@ -183,7 +192,9 @@ TEST_CASE("OpenMP without threads, and behind fork(), is refused") {
     REQUIRE(pid >= 0);
     if (pid == 0) {
       const rlimit none = {1, 1};
-      if (without_memory && (setrlimit(RLIMIT_AS, &none) != 0 || mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)) _exit(kNoLimit);
+      if (without_memory &&
+          (setrlimit(RLIMIT_AS, &none) != 0 || mmap(nullptr, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED))
+        _exit(kNoLimit);
       Team team;
       linnet_error e{};
       alarm(20);
@@ -195,9 +206,12 @@ TEST_CASE("OpenMP without threads, and behind fork(), is refused") {
     REQUIRE(WIFEXITED(state));
     return -WEXITSTATUS(state);
   };
-  if (kSanitized) std::puts("skipped: threads without memory: sanitizers end the process themselves");
-  else if (const int status = in_child(256, true); status == -kNoLimit) std::puts("skipped: threads without memory: this system (an emulator?) has no limit of memory");
-  else CHECK(status == LINNET_IO);
+  if (kSanitized)
+    std::puts("skipped: threads without memory: sanitizers end the process themselves");
+  else if (const int status = in_child(256, true); status == -kNoLimit)
+    std::puts("skipped: threads without memory: this system (an emulator?) has no limit of memory");
+  else
+    CHECK(status == LINNET_IO);
   Team team;
   test::check(team.start(2, kind, 100, &err), err);
   std::atomic<uint32_t> ran{0};
@@ -215,7 +229,8 @@ struct Beside {
 constexpr uint64_t kWindow = 20'000'000;  // of ticks that are nanoseconds
 
 // `passes` passes; how long they took.
-double simulate(Granted& g, uint64_t* now, uint32_t passes, const Beside& beside, uint32_t* with_two, uint32_t luck = 0, uint32_t* random = nullptr) {
+double simulate(Granted& g, uint64_t* now, uint32_t passes, const Beside& beside, uint32_t* with_two, uint32_t luck = 0,
+                uint32_t* random = nullptr) {
   const uint64_t begin = *now;
   for (uint32_t i = 0; i < passes; ++i) {
     const uint32_t n = g.threads(2, *now, 1'000'000'000);

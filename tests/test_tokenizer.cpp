@@ -115,7 +115,8 @@ TEST_CASE("golden vectors of small tokenizers of all styles") {
     const bool model = !std::ifstream(folder + "/tokenizer.json");
     golden(std::string(name) + "/vectors", folder, model ? LINNET_NO_PARSE_SPECIAL : 0);
   }
-  for (const char* name : {"wordpiece-txt", "wordpiece-txt-cased"}) golden(std::string(name) + "/vectors", std::string("tests/golden/tokenizers/") + name, 0);
+  for (const char* name : {"wordpiece-txt", "wordpiece-txt-cased"})
+    golden(std::string(name) + "/vectors", std::string("tests/golden/tokenizers/") + name, 0);
 }
 
 TEST_CASE("vectors of Hugging Face") {
@@ -290,8 +291,9 @@ TEST_CASE("time grows with the text, not with its square") {
       if (ratio > worst_ratio) worst_ratio = ratio, which_ratio = label;
     }
     const double prose_s = seconds(l->t, prose.substr(0, large_bytes), 2);
-    std::printf("tokenizer %-16s %zu bytes of prose %.3f s; slowest of %zu texts %.3f s (%s); to a tenth of it at most %.1f (%s)\n", name, large_bytes, prose_s,
-                texts.size(), worst, json(lossy(which)).dump().c_str(), worst_ratio, json(lossy(which_ratio)).dump().c_str());
+    std::printf("tokenizer %-16s %zu bytes of prose %.3f s; slowest of %zu texts %.3f s (%s); to a tenth of it at most %.1f (%s)\n", name,
+                large_bytes, prose_s, texts.size(), worst, json(lossy(which)).dump().c_str(), worst_ratio,
+                json(lossy(which_ratio)).dump().c_str());
     CHECK(worst_ratio < 30);  // 10 to 17 is seen: the logarithm, and what no longer fits the caches; 100 would be quadratic
   }
 }
@@ -330,7 +332,7 @@ class Regex {
 
 // The models' own texts, as PCRE2 writes code points. covers: without gaps.
 #define LINE_TAIL R"(|\s*[\r\n]+|\s+(?!\S)|\s+)"
-#define O200K(c)                                                                     \
+#define O200K(c)                                                                      \
   R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)" c \
   R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)" c
 struct Expression {
@@ -355,7 +357,8 @@ constexpr Expression kExpressions[] = {
     {tok::kSplitLine, R"([\r\n])"},
     {tok::kSplitSpaceLetters, R"(\s?\p{L}+)"},
     {tok::kSplitSpacePunct, R"(\s?\p{P}+)"},
-    {tok::kSplitSpaceCased, R"(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+)"},
+    {tok::kSplitSpaceCased,
+     R"(\s?[A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃]+)"},
     {tok::kSplitSpaceMarks, R"(\s?[!-/:-~！-／：-～‘-‟　-。]+)"},
     {tok::kSplitEndSpace, R"(\s+\z)"},
     {tok::kSplitHan, R"([一-龥ࠀ-一가-퟿]+)"},
@@ -405,10 +408,13 @@ std::vector<size_t> regex_words(const Regex& regex, std::string_view text) {
 TEST_CASE("classes of all code points equal PCRE2's") {
   if (!pcre_knows_our_unicode()) return;
   const Regex letter(R"(\p{L})"), number(R"(\p{N})"), space(R"(\s)");
-  const std::vector<std::pair<std::string, std::vector<tok::CharKind>>> sets = {
-      {R"([\p{Lu}\p{Lt}])", {tok::CharKind::kUpper}}, {R"(\p{Ll})", {tok::CharKind::kLower}}, {R"([\p{Lm}\p{Lo}])", {tok::CharKind::kLetter}},
-      {R"(\p{Mn})", {tok::CharKind::kMark}}, {R"([\p{Mc}\p{Me}])", {tok::CharKind::kSpacingMark}}, {R"(\p{P})", {tok::CharKind::kPunct}},
-      {R"(\p{S})", {tok::CharKind::kSymbol}}};
+  const std::vector<std::pair<std::string, std::vector<tok::CharKind>>> sets = {{R"([\p{Lu}\p{Lt}])", {tok::CharKind::kUpper}},
+                                                                                {R"(\p{Ll})", {tok::CharKind::kLower}},
+                                                                                {R"([\p{Lm}\p{Lo}])", {tok::CharKind::kLetter}},
+                                                                                {R"(\p{Mn})", {tok::CharKind::kMark}},
+                                                                                {R"([\p{Mc}\p{Me}])", {tok::CharKind::kSpacingMark}},
+                                                                                {R"(\p{P})", {tok::CharKind::kPunct}},
+                                                                                {R"(\p{S})", {tok::CharKind::kSymbol}}};
   for (const auto& [pattern, want] : sets) {
     const Regex set(pattern.c_str());
     size_t differ = 0;
@@ -418,7 +424,8 @@ TEST_CASE("classes of all code points equal PCRE2's") {
     CHECK(differ == 0);
   }
   // Alphabetic, marks, decimals, connectors and joiners: what the regular expressions of the tokenizers library call \w.
-  const Regex word(R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])");
+  const Regex word(
+      R"([\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}])");
   size_t wrong = 0;
   for (uint32_t c = 0; c <= 0x10FFFF; ++c) {
     if (c >= 0xD800 && c < 0xE000) continue;
@@ -448,11 +455,11 @@ TEST_CASE("splitters equal the models' regular expressions in PCRE2") {
     return true;
   };
   std::mt19937 rng(6);
-  const std::vector<std::string> pool = {"'",   "'s", "'S", "'re",    "'RE",    "'Ll",    "'\u017F", "'t",     "l",      "a",  "Z",
-                                         "é",   "ß",  "中", "한",     "ع",      "1",      "23",      "٣",      "½",      "Ⅳ",  " ",
-                                         "  ",  "\t", "\n", "\r",     "\r\n",   "\u00A0", "\u3000",  "\u0085", "\u2028", "\v", "!",
-                                         "...", "-",  "😀",  "\u0301", "\u200D", "_",      "\x01",    "v",      "e",      "m",  "d",
-                                         "/",   "\u0903", "ʰ", "ǅ", "の", "ー", "，", "。", "　", "／", "×", "$", "123", "(", "۔", "Ж", "ᾼ", "\u1F7D"};
+  const std::vector<std::string> pool = {
+      "'",  "'s",  "'S", "'re", "'RE",    "'Ll",    "'\u017F", "'t",   "l",   "a",  "Z",    "é",      "ß",      "中",     "한",     "ع",
+      "1",  "23",  "٣",  "½",   "Ⅳ",      " ",      "  ",      "\t",   "\n",  "\r", "\r\n", "\u00A0", "\u3000", "\u0085", "\u2028", "\v",
+      "!",  "...", "-",  "😀",  "\u0301", "\u200D", "_",       "\x01", "v",   "e",  "m",    "d",      "/",      "\u0903", "ʰ",      "ǅ",
+      "の", "ー",  "，", "。",  "　",     "／",     "×",       "$",    "123", "(",  "۔",    "Ж",      "ᾼ",      "\u1F7D"};
   size_t strings = 0, wrong = 0;
   for (; strings < (kSanitized ? 5000 : 40000); ++strings) {
     std::string text;

@@ -126,9 +126,10 @@ inline std::string lossy(const std::string& s) {
 }
 
 // Trained by tests/golden/tokenizer_vectors.py, one of each style.
-constexpr const char* kSmall[] = {"llama3", "gpt-4o", "tekken", "olmo2", "deepseek-v3", "deepseek-coder", "falcon", "starcoder", "command-r", "bloom",
-                                  "gpt-neox", "roberta", "gemma", "metaspace", "bpe-spm", "unigram", "unigram-t5", "unigram-xlm", "unigram-spm",
-                                  "unigram-bytes", "wordpiece", "wordpiece-cased"};
+constexpr const char* kSmall[] = {"llama3",      "gpt-4o",        "tekken",    "olmo2",          "deepseek-v3", "deepseek-coder",
+                                  "falcon",      "starcoder",     "command-r", "bloom",          "gpt-neox",    "roberta",
+                                  "gemma",       "metaspace",     "bpe-spm",   "unigram",        "unigram-t5",  "unigram-xlm",
+                                  "unigram-spm", "unigram-bytes", "wordpiece", "wordpiece-cased"};
 
 // ---- small tokenizers made here -------------------------------------------------------------------------------------------
 

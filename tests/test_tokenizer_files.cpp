@@ -83,7 +83,8 @@ TEST_CASE("added tokens: longest match, white space around them") {
   CHECK(encode(l->t, "<r>  <l>") == Ids{right, left});
   CHECK(encode(l->t, " <l> <l>") == Ids{left, left});
   // White space that a token takes hides no other token.
-  const auto n = built(byte_level_json({}, {added_token("<r>", true, false, true), added_token("\n\n", true), added_token("\n", false, false, true)}));
+  const auto n =
+      built(byte_level_json({}, {added_token("<r>", true, false, true), added_token("\n\n", true), added_token("\n", false, false, true)}));
   CHECK(encode(n->t, "\n\n<r>\n\n") == Ids{257, 256, 257});
   CHECK(encode(n->t, "<r> \n\n x") == Ids{256, 257, ' ', 'x'});
   CHECK(encode(n->t, "<r>\n\n\nx") == Ids{256, 257, 258, 'x'});
@@ -102,10 +103,12 @@ TEST_CASE("added tokens: random sets of them are what the tokenizers library mak
     for (const json& c : set["cases"]) {
       const std::string text = c[0];
       for (const bool plain : {false, true}) {
-        const Ids want = c[1 + plain], got = encode(l->t, text, plain ? LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL : +LINNET_NO_ADD_SPECIAL);
+        const Ids want = c[1 + plain],
+                  got = encode(l->t, text, plain ? LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL : +LINNET_NO_ADD_SPECIAL);
         ++texts;
         if (got == want || ++wrong > 5) continue;
-        FAIL_CHECK(set["base"] << ' ' << set["added"].dump() << '\n' << json(text).dump() << (plain ? " plain: " : ": ") << json(got).dump() << ", not " << json(want).dump());
+        FAIL_CHECK(set["base"] << ' ' << set["added"].dump() << '\n'
+                               << json(text).dump() << (plain ? " plain: " : ": ") << json(got).dump() << ", not " << json(want).dump());
       }
     }
   }
@@ -153,7 +156,8 @@ TEST_CASE("added tokens without a row in the model are left out and noted, token
   CHECK(l->t.n_tokens == n + 1);
   CHECK(encode(l->t, "<|end|><image>").size() == 1 + 7);
   REQUIRE(l->blob.notes.size() == 3);
-  CHECK(l->blob.notes[0] == "tokenizer.json: added token '<image>' has the id " + std::to_string(n + 1) + ", the model has " + std::to_string(n + 1) + " rows: left out");
+  CHECK(l->blob.notes[0] == "tokenizer.json: added token '<image>' has the id " + std::to_string(n + 1) + ", the model has " +
+                                std::to_string(n + 1) + " rows: left out");
   CHECK(l->blob.notes[1] == "tokenizer_config.json: pad_token '<pad>' is no token of the vocabulary: ignored");
   CHECK(l->blob.notes[2] == "tokenizer.json: so are 1 more added tokens");
   sides.n_rows = n - 1;  // what stands in the vocabulary stays, for convert to refuse
@@ -260,13 +264,15 @@ TEST_CASE("a special token that is named and is none is refused, or noted where 
   says(R"({"eos_token": "<end>"})", "", "", "tokenizer_config.json: eos_token '<end>' is no token of the vocabulary");
   says(R"({"bos_token": {"content": "<b>"}})", "", "", "tokenizer_config.json: bos_token '<b>' is no token of the vocabulary");
   says("", "", R"({"eos_token": {"content": "<end>"}})", "special_tokens_map.json: eos_token '<end>' is no token of the vocabulary");
-  const TokenizerBlob noted = says(R"({"eos_token": "<end>", "bos_token": "<b>", "pad_token": "<pad>", "additional_special_tokens": ["<bos>", "<tool>"]})",
-                                   R"({"eos_token_id": 257, "bos_token_id": 256})", "", "");
+  const TokenizerBlob noted =
+      says(R"({"eos_token": "<end>", "bos_token": "<b>", "pad_token": "<pad>", "additional_special_tokens": ["<bos>", "<tool>"]})",
+           R"({"eos_token_id": 257, "bos_token_id": 256})", "", "");
   CHECK(noted.eos_id == 257);
-  CHECK(noted.notes == std::vector<std::string>{"tokenizer_config.json: bos_token '<b>' is no token of the vocabulary: ignored",
-                                                "tokenizer_config.json: eos_token '<end>' is no token of the vocabulary: ignored",
-                                                "tokenizer_config.json: pad_token '<pad>' is no token of the vocabulary: ignored",
-                                                "tokenizer_config.json: additional_special_tokens '<tool>' is no token of the vocabulary: ignored"});
+  CHECK(noted.notes ==
+        std::vector<std::string>{"tokenizer_config.json: bos_token '<b>' is no token of the vocabulary: ignored",
+                                 "tokenizer_config.json: eos_token '<end>' is no token of the vocabulary: ignored",
+                                 "tokenizer_config.json: pad_token '<pad>' is no token of the vocabulary: ignored",
+                                 "tokenizer_config.json: additional_special_tokens '<tool>' is no token of the vocabulary: ignored"});
   CHECK(says(R"({"eos_token": "<bos>"})", "", R"({"eos_token": "<stop>"})", "").eos_id == 257);  // the older file was written last
   CHECK(says(R"({"eos_token": "<bos>", "added_tokens_decoder": {}})", "", R"({"eos_token": "<stop>"})", "").eos_id == 256);
   says("", "", R"({"eos_token": 5})", "special_tokens_map.json: eos_token is 5, not a token");
@@ -361,13 +367,16 @@ TEST_CASE("malformed tokenizer.json is refused by name") {
 }
 
 TEST_CASE("the fuzzer's seeds are good files") {
-  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json", "spm.model", "vocab.txt"}) {
+  for (const char* name : {"llama3.json", "digits.json", "spm.json", "metaspace.json", "unigram.json", "wordpiece.json", "falcon.json",
+                           "spm.model", "vocab.txt"}) {
     const std::string text = slurp(std::string("tests/data/fuzz_tokenizer_json/") + name).substr(1);
     Loaded l;
     Error err = {};
-    const auto read = std::string_view(name).ends_with(".json") ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_json(s, {}, out, e); }
-                      : std::string_view(name).ends_with(".txt") ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_pieces(s, {}, out, e); }
-                                                               : [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_spm(s, {}, out, e); };
+    const auto read = std::string_view(name).ends_with(".json")
+                          ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_json(s, {}, out, e); }
+                      : std::string_view(name).ends_with(".txt")
+                          ? [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_pieces(s, {}, out, e); }
+                          : [](std::string_view s, TokenizerBlob* out, Error* e) { return convert::tokenizer_from_spm(s, {}, out, e); };
     const Status status = read(text, &l.blob, &err);
     INFO(name << ": " << err.text);
     CHECK(status == LINNET_OK);
@@ -377,7 +386,9 @@ TEST_CASE("the fuzzer's seeds are good files") {
 TEST_CASE("vocab.txt: what it and the file beside it may say") {
   Loaded l;
   Error err = {};
-  const auto read = [&](std::string_view vocab, const char* config) { return convert::tokenizer_from_pieces(vocab, {config, "", "", ""}, &l.blob, &err); };
+  const auto read = [&](std::string_view vocab, const char* config) {
+    return convert::tokenizer_from_pieces(vocab, {config, "", "", ""}, &l.blob, &err);
+  };
   const std::string base = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nAb\nab\n##c\né\ne\n中\n##国\n";
   const auto ids = [&](const char* config, std::string_view text, std::string_view vocab) {
     INFO(config << ": " << err.text);
@@ -391,7 +402,8 @@ TEST_CASE("vocab.txt: what it and the file beside it may say") {
   CHECK(ids(R"({"do_lower_case": false, "strip_accents": true})", "ab é", base) == Ids{2, 6, 9, 3});
   CHECK(ids(R"({"strip_accents": false})", "Ab é", base) == Ids{2, 6, 8, 3});
   CHECK(ids(R"({"tokenize_chinese_chars": false})", "中国", base) == Ids{2, 10, 11, 3});
-  CHECK(ids(R"({"unk_token": "<u>", "cls_token": {"content": "<c>"}, "sep_token": "<s>"})", "q<s>ab", "<u>\r\n<c>\r\n<s>\r\nab\r\n") == Ids{1, 0, 2, 3, 2});
+  CHECK(ids(R"({"unk_token": "<u>", "cls_token": {"content": "<c>"}, "sep_token": "<s>"})", "q<s>ab", "<u>\r\n<c>\r\n<s>\r\nab\r\n") ==
+        Ids{1, 0, 2, 3, 2});
   CHECK(decode(l.t, {3, 3}) == "ab ab");
   const auto refused = [&](Status status, std::string_view vocab, const char* config, const char* what) {
     CHECK(read(vocab, config) == status);
@@ -427,7 +439,8 @@ TEST_CASE("vocab.json without a known tokenizer class is refused by name") {
   // OPT's way: one name for both ends, put in front of each text.
   json opt = base["model"]["vocab"];
   opt["</s>"] = opt.size();
-  sides.tokenizer_config = R"({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": true, "bos_token": {"content": "</s>"}, "eos_token": {"content": "</s>"}})";
+  sides.tokenizer_config =
+      R"({"tokenizer_class": "GPT2Tokenizer", "add_bos_token": true, "bos_token": {"content": "</s>"}, "eos_token": {"content": "</s>"}})";
   Loaded l;
   REQUIRE(convert::tokenizer_from_vocab(opt.dump(), "a a\n", false, sides, &l.blob, &err) == LINNET_OK);
   open_blob(&l);
@@ -553,7 +566,8 @@ TEST_CASE("malformed tokenizer.model is refused by name") {
   };
   refused_spm(LINNET_BAD_FILE, "", "no trainer_spec");
   refused_spm(LINNET_UNSUPPORTED, spm_model(field(3, 4)), "model_type 4 (char)");
-  refused_spm(LINNET_BAD_FILE, spm_model(field(3, 2), field(4, 0) + field(1, "nmt_nfkc") + field(2, "map")), "the precompiled charsmap has 3 bytes");
+  refused_spm(LINNET_BAD_FILE, spm_model(field(3, 2), field(4, 0) + field(1, "nmt_nfkc") + field(2, "map")),
+              "the precompiled charsmap has 3 bytes");
   // A trie of one unit that leads to itself, and a rule that points outside.
   const auto charsmap = [](std::vector<uint32_t> units, const std::string& texts) {
     const uint32_t bytes = static_cast<uint32_t>(4 * units.size());
@@ -596,9 +610,14 @@ std::vector<uint64_t> as_version_1(const Loaded& l) {
   tok::Header h;
   std::memcpy(&h, l.blob.bytes.data(), sizeof h);
   const bool nfc = h.n_steps == 1 && h.steps[0].op == tok::kStepNfc && h.kind == tok::kByteLevel;
-  const uint32_t split = h.n_splits == 0 ? 0 : h.n_splits == 1 && h.splits[0] <= tok::kSplitQwen2 ? h.splits[0] : h.n_splits == 2 && h.splits[0] == tok::kSplitNumber && h.splits[1] == tok::kSplitGpt2 ? tok::kSplitDigitsGpt2 : 99;
+  const uint32_t split = h.n_splits == 0                                                                         ? 0
+                         : h.n_splits == 1 && h.splits[0] <= tok::kSplitQwen2                                    ? h.splits[0]
+                         : h.n_splits == 2 && h.splits[0] == tok::kSplitNumber && h.splits[1] == tok::kSplitGpt2 ? tok::kSplitDigitsGpt2
+                                                                                                                 : 99;
   const uint32_t known = tok::kIgnoreMerges | tok::kFuseUnk | tok::kStripSpace | tok::kWordwise;
-  if (h.kind > tok::kSpm || h.prefix > tok::kPrefixFirst || (h.flags & ~known) || (h.n_steps && !nfc) || split == 99 || (split == 0) != (h.kind == tok::kSpm)) return {};
+  if (h.kind > tok::kSpm || h.prefix > tok::kPrefixFirst || (h.flags & ~known) || (h.n_steps && !nfc) || split == 99 ||
+      (split == 0) != (h.kind == tok::kSpm))
+    return {};
   tok::Header1 old = {};
   const uint32_t less = sizeof h - sizeof old;
   old.magic = h.magic, old.version = 1, old.bytes = h.bytes - less;
@@ -638,13 +657,15 @@ TEST_CASE("tables of version 1 open and do what they did") {
     auto wrong = blob;
     reinterpret_cast<tok::Header1*>(wrong.data())->split = tok::kSplitDigitsGpt2 + 1;
     CHECK(tokenizer_open(wrong.data(), bytes, 1u << 22, &t, &err) == LINNET_BAD_FILE);
-    for (const uint32_t cut : {0u, 16u, uint32_t{sizeof(tok::Header1)} - 1}) CHECK(tokenizer_open(blob.data(), cut, 1u << 22, &t, &err) == LINNET_BAD_FILE);
+    for (const uint32_t cut : {0u, 16u, uint32_t{sizeof(tok::Header1)} - 1})
+      CHECK(tokenizer_open(blob.data(), cut, 1u << 22, &t, &err) == LINNET_BAD_FILE);
   };
   for (const char* name : kSmall) {
     const std::string folder = std::string("tests/golden/tokenizers/") + name;
     compare(load_folder(folder).get(), folder + "/vectors.jsonl");
   }
-  for (const auto& [name, folder] : std::map<std::string, std::string>{{"smollm2", "smollm"}, {"phi-3", "phi-3"}, {"qwen2", "qwen2"}, {"gpt2", "gpt2"}})
+  for (const auto& [name, folder] :
+       std::map<std::string, std::string>{{"smollm2", "smollm"}, {"phi-3", "phi-3"}, {"qwen2", "qwen2"}, {"gpt2", "gpt2"}})
     if (!kSanitized) compare(load_folder("tokenizers/" + folder).get(), "tests/golden/tokenizers/" + name + ".jsonl");
   std::printf("%zu tokenizers as version 1, %zu texts\n", opened, texts);
   CHECK(opened >= 3);
@@ -718,7 +739,7 @@ TEST_CASE("each field of the tables is checked") {
   refused_table(*bytes, "flags of added token", set(tok::kAddedRaw, offsetof(tok::Added, flags), 16));
   refused_table(*bytes, "order of added token", set(tok::kAddedText, 0, 0x7A7A7A7A));
   refused_table(*spm, "word", set(tok::kWords, 0, 4000));
-  const auto merge = [&](uint32_t tok::MergeSlot::*member, uint32_t value) {
+  const auto merge = [&](uint32_t tok::MergeSlot::* member, uint32_t value) {
     return [&header, member, value](std::vector<uint8_t>& blob) {
       auto* slots = reinterpret_cast<tok::MergeSlot*>(blob.data() + header(blob)->section[tok::kMerges].at);
       while (slots->left == tok::kEmpty) ++slots;
@@ -739,7 +760,8 @@ TEST_CASE("hostile tables are refused or harmless") {
   std::mt19937 rng(7);
   size_t opened = 0, tried = 0;
   std::vector<std::unique_ptr<Loaded>> styles;
-  for (const char* name : {"unigram-t5", "unigram-bytes", "wordpiece", "falcon"}) styles.push_back(load_folder(std::string("tests/golden/tokenizers/") + name));
+  for (const char* name : {"unigram-t5", "unigram-bytes", "wordpiece", "falcon"})
+    styles.push_back(load_folder(std::string("tests/golden/tokenizers/") + name));
   std::vector<const Loaded*> all = {bytes.get(), words.get(), spm.get()};
   for (const auto& style : styles) all.push_back(style.get());
   for (const Loaded* l : all) {

@@ -32,8 +32,11 @@ Stream stream_of(const Tokenizer& t, const Ids& ids) {
 }
 
 std::string random_text(std::mt19937& rng, size_t most) {
-  const std::vector<std::string> pool = {"the ", " of", "a", " ", "  ", "\n", "\t", "'s", "42", "1,234", "é", "e\u0301", "ß", "Ж", "中", "の", "한", "א", "\u0903", "\u200D",
-                                         "😀", "👩‍👩‍👧", "ﬁ", "½", "…", "Ａ", "²", "▁", "<s>", "##", "[UNK]", "...", "(", "×", "\u00A0", "\u3000", "don't", "İ", "ǅ"};
+  const std::vector<std::string> pool = {
+      "the ",    " of",    "a",      " ",     "  ", "\n", "\t",  "'s",     "42",     "1,234", "é",
+      "e\u0301", "ß",      "Ж",      "中",    "の", "한", "א",   "\u0903", "\u200D", "😀",    "👩‍👩‍👧",
+      "ﬁ",       "½",      "…",      "Ａ",    "²",  "▁",  "<s>", "##",     "[UNK]",  "...",   "(",
+      "×",       "\u00A0", "\u3000", "don't", "İ",  "ǅ"};
   std::string text;
   for (size_t n = rng() % most; n; --n) {
     if (rng() % 5) {
@@ -69,7 +72,8 @@ TEST_CASE("a stream of tokens is the whole text, and no piece of it cuts a chara
       }
       const Stream got = stream_of(l->t, ids);
       if (!got.whole) FAIL(name << ": a character is cut, round " << round);
-      if (got.text != lossy(decode(l->t, ids))) FAIL(name << ": " << json(got.text).dump() << " is not " << json(lossy(decode(l->t, ids))).dump());
+      if (got.text != lossy(decode(l->t, ids)))
+        FAIL(name << ": " << json(got.text).dump() << " is not " << json(lossy(decode(l->t, ids))).dump());
     }
     // Texts that were encoded come back through a stream just as well.
     for (int round = 0; round < 50; ++round) {
@@ -83,20 +87,22 @@ TEST_CASE("a stream of tokens is the whole text, and no piece of it cuts a chara
 
 TEST_CASE("what is lossless comes back, whatever the bytes") {
   std::mt19937 rng(12);
-  const std::map<std::string, bool> styles = {{"llama3", false},    {"gpt-4o", false},  {"tekken", false},    {"olmo2", false}, {"deepseek-v3", false},
-                                              {"deepseek-coder", false}, {"falcon", false},  {"starcoder", false}, {"bloom", false}, {"gpt-neox", true},
-                                              {"command-r", true}};  // true: NFC comes back
+  const std::map<std::string, bool> styles = {
+      {"llama3", false}, {"gpt-4o", false},    {"tekken", false}, {"olmo2", false},   {"deepseek-v3", false}, {"deepseek-coder", false},
+      {"falcon", false}, {"starcoder", false}, {"bloom", false},  {"gpt-neox", true}, {"command-r", true}};  // true: NFC comes back
   for (const auto& [name, is_nfc] : styles) {
     const auto l = small(name);
     for (int round = 0; round < 400; ++round) {
-      const std::string text = random_text(rng, 40), back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
+      const std::string text = random_text(rng, 40),
+                        back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
       if (back != (is_nfc ? nfc_of(text) : text)) FAIL(name << ": " << json(lossy(text)).dump() << " became " << json(lossy(back)).dump());
     }
   }
   for (const char* name : {"gemma", "unigram-bytes"}) {  // bytes for what is no piece; U+2581 is a space
     const auto l = small(name);
     for (int round = 0; round < 400; ++round) {
-      const std::string text = random_text(rng, 40), back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
+      const std::string text = random_text(rng, 40),
+                        back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
       if (back != convert::with_spaces(text)) FAIL(name << ": " << json(lossy(text)).dump() << " became " << json(lossy(back)).dump());
     }
   }
@@ -106,7 +112,12 @@ TEST_CASE("work grows with the text, in steps counted") {
   std::mt19937 rng(13);
   const size_t large = kSanitized ? 20000 : 60000;
   std::map<std::string, std::string> texts;
-  for (const char* unit : {"a", " ", "\n", "the quick brown fox ", "é", "e\u0301", "中", "中A", "'", "'s ", "1", "(", "\xFF", "▁", "\u0301", "aA", "ﬁ", "ﷺ", "😀", "<s>", "/", " !"}) {
+  for (const char* unit : {"a",    " ",       "\n",     "the quick brown fox ",
+                           "é",    "e\u0301", "中",     "中A",
+                           "'",    "'s ",     "1",      "(",
+                           "\xFF", "▁",       "\u0301", "aA",
+                           "ﬁ",    "ﷺ",       "😀",     "<s>",
+                           "/",    " !"}) {
     std::string& text = texts[unit];
     while (text.size() < large) text += unit;
   }
@@ -123,7 +134,8 @@ TEST_CASE("work grows with the text, in steps counted") {
   double worst = 0, most = 0;
   std::string which;
   // Tokens that take white space with them, inside white space.
-  const json greedy = byte_level_json({}, {added_token("\n", true, false, true), added_token("<s>", true, true, true), added_token(" ", false, true, true)});
+  const json greedy = byte_level_json(
+      {}, {added_token("\n", true, false, true), added_token("<s>", true, true, true), added_token(" ", false, true, true)});
   std::vector<std::string> names(std::begin(kSmall), std::end(kSmall));
   names.push_back("greedy");
   for (const std::string& name : names) {
@@ -135,7 +147,8 @@ TEST_CASE("work grows with the text, in steps counted") {
       most = std::max(most, whole / static_cast<double>(text.size()));
     }
   }
-  std::printf("steps: ten times the text takes up to %.1f times as many (%s); up to %.0f a byte\n", worst, json(lossy(which)).dump().c_str(), most);
+  std::printf("steps: ten times the text takes up to %.1f times as many (%s); up to %.0f a byte\n", worst,
+              json(lossy(which)).dump().c_str(), most);
   CHECK(worst < 14);  // 100 would be quadratic
   CHECK(most < 600);  // a piece has at most kMaxPiece bytes
 }
@@ -164,8 +177,14 @@ TEST_CASE("compiled rules: SentencePiece takes the longest match, the tokenizers
   parts.label = "made here";
   parts.kind = tok::kUnigram;
   parts.fuse_unk = true;
-  parts.charsmap = test::le(static_cast<uint32_t>(4 * units.size())) + std::string(reinterpret_cast<const char*>(units.data()), 4 * units.size()) +
-                   std::string("\u00E9\0" "1\0" "2\0" "A\0", 9);
+  parts.charsmap = test::le(static_cast<uint32_t>(4 * units.size())) +
+                   std::string(reinterpret_cast<const char*>(units.data()), 4 * units.size()) +
+                   std::string(
+                       "\u00E9\0"
+                       "1\0"
+                       "2\0"
+                       "A\0",
+                       9);
   parts.tokens = {"<unk>", "1", "2", "y", "\u00E9", "A", "\u0301", "e"};
   parts.scores.assign(parts.tokens.size(), -1.0);
   parts.types.assign(parts.tokens.size(), convert::kNormal);
@@ -185,7 +204,7 @@ TEST_CASE("compiled rules: SentencePiece takes the longest match, the tokenizers
   CHECK(ids(tok::kStepClusters, "xyx") == Ids{1, 3, 1});
   for (const tok::StepOp op : {tok::kStepCharsmap, tok::kStepClusters}) CHECK(ids(op, "e\u0301e") == Ids{4, 7});
   CHECK(ids(tok::kStepCharsmap, "\uFF21\u0301") == Ids{5, 6});
-  CHECK(ids(tok::kStepClusters, "\uFF21\u0301") == Ids{5});        // the mark goes with its cluster
+  CHECK(ids(tok::kStepClusters, "\uFF21\u0301") == Ids{5});              // the mark goes with its cluster
   CHECK(ids(tok::kStepClusters, "\uFF21\u0301\u0301") == Ids{5, 6, 6});  // of six bytes and more, each character
   // Bytes that are no text: SentencePiece makes them U+FFFD, which is unknown here; a run is one token.
   CHECK(ids(tok::kStepCharsmap, "y\xFF\xFFy") == Ids{3, 0, 3});
@@ -211,12 +230,15 @@ TEST_CASE("WordPiece: a piece from inside a word shows its prefix where it begin
   const auto l = small("wordpiece");
   int32_t inside = -1, word = -1;
   for (size_t i = 0; i < l->blob.tokens.size(); ++i) {
-    if (tok::Tables(l->t).token_flags[i] & tok::kContinues) inside = static_cast<int32_t>(i);
-    else if (l->blob.types[i] == convert::kNormal && l->blob.tokens[i].size() > 6) word = static_cast<int32_t>(i);
+    if (tok::Tables(l->t).token_flags[i] & tok::kContinues)
+      inside = static_cast<int32_t>(i);
+    else if (l->blob.types[i] == convert::kNormal && l->blob.tokens[i].size() > 6)
+      word = static_cast<int32_t>(i);
   }
   REQUIRE(inside >= 0);
   REQUIRE(word >= 0);
-  const std::string tail = l->blob.tokens[static_cast<size_t>(inside)], head = l->blob.tokens[static_cast<size_t>(word)].substr(3);  // without U+2581
+  const std::string tail = l->blob.tokens[static_cast<size_t>(inside)],
+                    head = l->blob.tokens[static_cast<size_t>(word)].substr(3);  // without U+2581
   CHECK(decode(l->t, {inside, inside}) == "##" + tail + tail);
   CHECK(decode(l->t, {word, inside, word}) == head + tail + " " + head);
 }
@@ -225,9 +247,10 @@ TEST_CASE("Digits behind ByteLevel see the letters of bytes") {
   json tokenizer = byte_level_json({{"Â", "²"}});
   const auto joined = built(tokenizer);
   CHECK(encode(joined->t, "a²b") == Ids{'a', 256, 'b'});
-  tokenizer["pre_tokenizer"] = {{"type", "Sequence"},
-                                {"pretokenizers",
-                                 {{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}, {{"type", "Digits"}, {"individual_digits", false}}}}};
+  tokenizer["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers",
+       {{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}}, {{"type", "Digits"}, {"individual_digits", false}}}}};
   CHECK(encode(built(tokenizer)->t, "a²b") == Ids{'a', 0xC2, 0xB2, 'b'});
 }
 
@@ -251,7 +274,8 @@ test::GgufFile gguf_of(const TokenizerBlob& b) {
   file.raw("tokenizer.ggml.token_type", kGgufArray, array_of(kGgufI32, b.types));
   if (!b.scores.empty()) file.raw("tokenizer.ggml.scores", kGgufArray, array_of(kGgufF32, b.scores));
   if (!b.charsmap.empty())
-    file.raw("tokenizer.ggml.precompiled_charsmap", kGgufArray, array_of(kGgufU8, std::vector<uint8_t>(b.charsmap.begin(), b.charsmap.end())));
+    file.raw("tokenizer.ggml.precompiled_charsmap", kGgufArray,
+             array_of(kGgufU8, std::vector<uint8_t>(b.charsmap.begin(), b.charsmap.end())));
   if (b.gguf_model == "gpt2") {
     std::string merges = test::le(uint32_t{kGgufString}) + test::le(uint64_t{b.merges.size()});
     for (const std::string& merge : b.merges) merges += test::lstr(merge);
@@ -277,8 +301,8 @@ Status open_gguf(const test::GgufFile& file, Loaded* out, Error* err) {
 TEST_CASE("GGUF files hold the same tokenizers") {
   std::mt19937 rng(14);
   size_t texts = 0;
-  for (const char* name : {"unigram-spm", "unigram-bytes", "wordpiece", "llama3", "gpt-4o", "tekken", "deepseek-v3", "deepseek-coder", "falcon", "starcoder", "command-r",
-                           "bloom", "gpt-neox"}) {
+  for (const char* name : {"unigram-spm", "unigram-bytes", "wordpiece", "llama3", "gpt-4o", "tekken", "deepseek-v3", "deepseek-coder",
+                           "falcon", "starcoder", "command-r", "bloom", "gpt-neox"}) {
     const auto l = small(name);
     test::GgufFile file = gguf_of(l->blob);
     if (l->blob.gguf_model == "bert") {
@@ -297,7 +321,8 @@ TEST_CASE("GGUF files hold the same tokenizers") {
       const uint32_t flags = LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL;
       const Ids want = encode(l->t, text, flags), got = encode(other.t, text, flags);
       if (got != want) FAIL(name << ": " << json(lossy(text)).dump());
-      if (l->blob.gguf_model != "t5" && decode(other.t, got) != decode(l->t, want)) FAIL(name << " decodes " << json(lossy(text)).dump() << " otherwise");
+      if (l->blob.gguf_model != "t5" && decode(other.t, got) != decode(l->t, want))
+        FAIL(name << " decodes " << json(lossy(text)).dump() << " otherwise");
     }
     if (l->blob.gguf_model == "bert") CHECK(encode(other.t, "the") == encode(l->t, "the"));
     if (l->blob.gguf_model == "t5") CHECK(encode(other.t, "the").back() == l->t.eos_id);
@@ -349,7 +374,8 @@ TEST_CASE("Unigram and WordPiece: what is not understood is refused by name") {
   refused(no, unigram, "/model/vocab/5/0", std::string(600, 'x'), "piece 5 has 600 bytes");
   refused(bad, unigram, "/normalizer/precompiled_charsmap", "!", "not base64");
   refused(bad, unigram, "/normalizer/precompiled_charsmap", "AAAA", "the precompiled charsmap has 3 bytes");
-  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a+"}}}, {"content", "b"}}, "normalizer is not supported");
+  refused(no, unigram, "/normalizer", {{"type", "Replace"}, {"pattern", {{"Regex", "a+"}}}, {"content", "b"}},
+          "normalizer is not supported");
   refused(no, unigram, "/pre_tokenizer", nullptr, "a Unigram model without Metaspace");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/replacement", "_", "pre_tokenizer is not supported");
   refused(no, unigram, "/pre_tokenizer/pretokenizers/1/prepend_scheme", "first", "pre_tokenizer is not supported");

@@ -1,7 +1,8 @@
-// Random walks of everything that is done to sequences, in sessions that differ in their threads and in what their memory held before: the same statuses, logits and saved states, byte for
-// byte; what a call does not name stays as it was, and so does what a call names that is refused. Over the public ABI alone, so that two versions of the library can walk the same way: every walk prints
-// a digest of all statuses, lengths and logits, and one of all saved states (which may hold more or less of what no token sees any more), and `diff` of two outputs tells which walks differ.
-// LINNET_TEST_SEED=n walks the n-th way alone.
+// Random walks of everything that is done to sequences, in sessions that differ in their threads and in what their memory held before: the
+// same statuses, logits and saved states, byte for byte; what a call does not name stays as it was, and so does what a call names that is
+// refused. Over the public ABI alone, so that two versions of the library can walk the same way: every walk prints a digest of all
+// statuses, lengths and logits, and one of all saved states (which may hold more or less of what no token sees any more), and `diff` of two
+// outputs tells which walks differ. LINNET_TEST_SEED=n walks the n-th way alone.
 #include <cinttypes>
 #include <map>
 #include <random>
@@ -100,7 +101,8 @@ class Walk {
   }
 
   std::string title() const {
-    return std::string(name_) + " " + kPolicies[p_.when_full] + " " + linnet_format_name(static_cast<linnet_format>(p_.kv_format)) + "/" + linnet_format_name(static_cast<linnet_format>(p_.v_format)) +
+    return std::string(name_) + " " + kPolicies[p_.when_full] + " " + linnet_format_name(static_cast<linnet_format>(p_.kv_format)) + "/" +
+           linnet_format_name(static_cast<linnet_format>(p_.v_format)) +
            (p_.n_kv_layers ? std::string(" first layer ") + linnet_format_name(static_cast<linnet_format>(layer_.k_format)) : "");
   }
   uint32_t logits() const { return logits_; }
@@ -153,7 +155,8 @@ class Walk {
     } else {
       op = "load";
       named = kAll;  // and the parameters of drawing, which are in every state
-      status = each([&](Lane& l) { return linnet_state_load(l.session.s, other, l.seen[seq].state.data(), l.seen[seq].state.size(), nullptr); });
+      status =
+          each([&](Lane& l) { return linnet_state_load(l.session.s, other, l.seen[seq].state.data(), l.seen[seq].state.size(), nullptr); });
     }
     ++done[std::string(op) + (status == LINNET_OK ? "" : " refused")];
     REQUIRE((status == LINNET_OK || status == LINNET_CONTEXT_FULL || status == LINNET_BAD_STATE || status == LINNET_CANCELLED));
@@ -169,7 +172,8 @@ class Walk {
         note(&states_, now.state.data(), now.state.size());
       } else {
         REQUIRE((now.logits == before[s].logits));
-        if (status != LINNET_CANCELLED) REQUIRE((now.state == before[s].state));  // what was computed until then stays behind the last token
+        if (status != LINNET_CANCELLED)
+          REQUIRE((now.state == before[s].state));  // what was computed until then stays behind the last token
       }
     }
     if (status != LINNET_CONTEXT_FULL) return;
@@ -188,11 +192,16 @@ class Walk {
   size_t keep_of(size_t length) {
     const uint32_t n = static_cast<uint32_t>(length);
     switch (below(6)) {
-      case 0: return 0;
-      case 1: return below(n + 1);
-      case 2: return n / 16 * 16;
-      case 3: return n < 32 ? 0 : n / 16 * 16 - 16 * below(n / 16);
-      default: return n - (n < 20 ? below(n + 1) : below(20));
+      case 0:
+        return 0;
+      case 1:
+        return below(n + 1);
+      case 2:
+        return n / 16 * 16;
+      case 3:
+        return n < 32 ? 0 : n / 16 * 16 - 16 * below(n / 16);
+      default:
+        return n - (n < 20 ? below(n + 1) : below(20));
     }
   }
   static void note(uint32_t* digest, const void* data, size_t bytes) { *digest = linnet::crc32c(*digest, data, bytes); }
@@ -243,7 +252,10 @@ class Walk {
 TEST_CASE("random walks give the same bytes with 1, 2 and 4 threads, and touch nothing that they do not name") {
   const auto all = cells();
   const char* const asked = std::getenv("LINNET_TEST_SEED");
-  const uint32_t first = asked ? static_cast<uint32_t>(std::strtoul(asked, nullptr, 10)) : 0, n = asked ? 1 : std::getenv("LINNET_TEST_FULL") ? 10000 : static_cast<uint32_t>(all.size());
+  const uint32_t first = asked ? static_cast<uint32_t>(std::strtoul(asked, nullptr, 10)) : 0, n = asked ? 1
+                                                                                                  : std::getenv("LINNET_TEST_FULL")
+                                                                                                      ? 10000
+                                                                                                      : static_cast<uint32_t>(all.size());
   std::map<std::string, int> done;
   for (uint32_t seed = first; seed < first + n; seed += kSlow ? 5 : 1) {  // 5 and the number of cells have no divisor in common
     Walk walk(seed, all[seed % all.size()]);
@@ -255,5 +267,7 @@ TEST_CASE("random walks give the same bytes with 1, 2 and 4 threads, and touch n
     std::printf("walk %u: %s: logits %08" PRIx32 " states %08" PRIx32 "\n", seed, walk.title().c_str(), walk.logits(), walk.states());
   }
   for (const auto& [name, count] : done) std::printf("%d %s\n", count, name.c_str());
-  for (const char* op : {"prefill", "prefill refused", "decode", "generate", "truncate", "truncate refused", "fork", "fork refused", "batch", "load"}) CHECK((asked || done[op] > 0));
+  for (const char* op :
+       {"prefill", "prefill refused", "decode", "generate", "truncate", "truncate refused", "fork", "fork refused", "batch", "load"})
+    CHECK((asked || done[op] > 0));
 }

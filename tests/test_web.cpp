@@ -1,4 +1,5 @@
-// The assistant's page over real connections: what it serves, what it refuses, and that nothing that a client does costs more than is bounded.
+// The assistant's page over real connections: what it serves, what it refuses, and that nothing that a client does costs more than is
+// bounded.
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/in.h>
@@ -58,8 +59,10 @@ struct Talk {
     if (over || poll(&p, 1, wait_ms) <= 0) return false;
     char buffer[4096];
     const ssize_t n = recv(fd, buffer, sizeof buffer, 0);
-    if (n <= 0) over = true;
-    else got.append(buffer, static_cast<size_t>(n));
+    if (n <= 0)
+      over = true;
+    else
+      got.append(buffer, static_cast<size_t>(n));
     return n > 0;
   }
   void until(const std::string& text) {
@@ -99,7 +102,9 @@ std::string ask_bare(const Web& web, const std::string& request) {
 }
 std::string ask(const Web& web, const std::string& request) { return ask_bare(web, with_token(web, request)); }
 int status(const std::string& response) { return response.substr(0, 9) == "HTTP/1.1 " ? std::stoi(response.substr(9, 3)) : 0; }
-std::string get(const std::string& path, const std::string& headers = "Host: localhost\r\n") { return "GET " + path + " HTTP/1.1\r\n" + headers + "\r\n"; }
+std::string get(const std::string& path, const std::string& headers = "Host: localhost\r\n") {
+  return "GET " + path + " HTTP/1.1\r\n" + headers + "\r\n";
+}
 std::string post(const std::string& body, const std::string& headers = "Host: localhost\r\nContent-Type: text/plain; charset=utf-8\r\n") {
   return "POST /request HTTP/1.1\r\n" + headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
@@ -148,7 +153,8 @@ TEST_CASE("the page, and what is not there") {
   const std::string body = page.substr(page.find("\r\n\r\n") + 4);
   CHECK(page.find("Content-Length: " + std::to_string(body.size()) + "\r\n") != std::string::npos);
   CHECK(body.size() < 30000);
-  for (const char* outside : {"src=\"http", "href=\"http", "url(http", "@import", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("}) {
+  for (const char* outside :
+       {"src=\"http", "href=\"http", "url(http", "@import", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("}) {
     CAPTURE(outside);
     CHECK(body.find(outside) == std::string::npos);
   }
@@ -157,16 +163,22 @@ TEST_CASE("the page, and what is not there") {
   CHECK(head.substr(head.size() - 4) == "\r\n\r\n");
   CHECK(status(ask(web, get("/?x=1"))) == 200);
 
-  const std::pair<std::string, int> refused[] = {
-      {get("/favicon.ico"), 404}, {get("//"), 404}, {get("/../etc/passwd"), 404}, {get("/request"), 405}, {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 405},
-      {"HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n", 405}, {"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n", 505}, {"GET / HTTP/1.1\r\nHost localhost\r\n\r\n", 400}};
+  const std::pair<std::string, int> refused[] = {{get("/favicon.ico"), 404},
+                                                 {get("//"), 404},
+                                                 {get("/../etc/passwd"), 404},
+                                                 {get("/request"), 405},
+                                                 {"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 405},
+                                                 {"HEAD /events HTTP/1.1\r\nHost: localhost\r\n\r\n", 405},
+                                                 {"GET / HTTP/2.0\r\nHost: localhost\r\n\r\n", 505},
+                                                 {"GET / HTTP/1.1\r\nHost localhost\r\n\r\n", 400}};
   for (const auto& [request, expected] : refused) {
     CAPTURE(request.substr(0, 60));
     CHECK(status(ask(web, request)) == expected);
   }
   // What is no request, or too long for one, ends with an error or a cut; memory for it is bounded.
-  for (const std::string& request : {std::string("GET /\r\n\r\n"), std::string("GET / FTP/1.1\r\n\r\n"), get("/" + std::string(90000, 'a')), get("/", "Host: localhost\r\nX: " + std::string(90000, 'a') + "\r\n"),
-           std::string(90000, 'a'), std::string(90000, '\0'), std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 13)}) {
+  for (const std::string& request : {std::string("GET /\r\n\r\n"), std::string("GET / FTP/1.1\r\n\r\n"), get("/" + std::string(90000, 'a')),
+                                     get("/", "Host: localhost\r\nX: " + std::string(90000, 'a') + "\r\n"), std::string(90000, 'a'),
+                                     std::string(90000, '\0'), std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 13)}) {
     CAPTURE(request.substr(0, 60));
     const int s = status(ask(web, request));
     CHECK((s == 0 || (s >= 400 && s < 506)));
@@ -181,11 +193,13 @@ TEST_CASE("the page, and what is not there") {
 TEST_CASE("only pages of this very server may ask") {
   Served web;
   const std::string at = "localhost:" + std::to_string(web.port());
-  for (const std::string& host : {std::string("localhost"), std::string("LocalHost"), std::string("127.0.0.1"), std::string("127.0.0.1:8080"), at}) {
+  for (const std::string& host :
+       {std::string("localhost"), std::string("LocalHost"), std::string("127.0.0.1"), std::string("127.0.0.1:8080"), at}) {
     CAPTURE(host);
     CHECK(status(ask(web, get("/", "Host: " + host + "\r\n"))) == 200);
   }
-  for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:", "localhost:x", "localhost:80:80", "localhost:123456", "", "0.0.0.0", "127.0.0.2", "localhost@evil"}) {
+  for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:", "localhost:x",
+                           "localhost:80:80", "localhost:123456", "", "0.0.0.0", "127.0.0.2", "localhost@evil"}) {
     CAPTURE(host);
     CHECK(status(ask(web, get("/", std::string("Host: ") + host + "\r\n"))) == 403);
     CHECK(status(ask(web, post("hello", std::string("Host: ") + host + "\r\nContent-Type: text/plain\r\n"))) == 403);
@@ -195,7 +209,8 @@ TEST_CASE("only pages of this very server may ask") {
   CHECK(status(ask(web, get("/", "Host: localhost\r\nHost: evil.example\r\n"))) == 400);
   const std::string ours = "Host: " + at + "\r\nContent-Type: text/plain\r\n";
   CHECK(status(ask(web, post("hello", ours + "Origin: http://" + at + "\r\nSec-Fetch-Site: same-origin\r\n"))) == 202);
-  for (const std::string& origin : {std::string("http://evil.example"), std::string("null"), std::string("https://" + at), std::string("http://localhost:1"), std::string("http://" + at + ".evil.example")}) {
+  for (const std::string& origin : {std::string("http://evil.example"), std::string("null"), std::string("https://" + at),
+                                    std::string("http://localhost:1"), std::string("http://" + at + ".evil.example")}) {
     CAPTURE(origin);
     CHECK(status(ask(web, post("hello", ours + "Origin: " + origin + "\r\n"))) == 403);
     CHECK(status(ask(web, get("/events", "Host: " + at + "\r\nOrigin: " + origin + "\r\n"))) == 403);
@@ -215,7 +230,8 @@ TEST_CASE("only who knows the token may ask") {
   std::string near = web.token(), half = near.substr(0, 16), longer = near + "0";
   near.back() = near.back() == '0' ? '1' : '0';
   web.publish(event("user", "a secret"));
-  for (const std::string& query : {std::string(), std::string("?"), std::string("?token"), std::string("?token="), "?token=" + near, "?token=" + half, "?token=" + longer, "?tokens=" + web.token(), "?x=" + web.token()})
+  for (const std::string& query : {std::string(), std::string("?"), std::string("?token"), std::string("?token="), "?token=" + near,
+                                   "?token=" + half, "?token=" + longer, "?tokens=" + web.token(), "?x=" + web.token()})
     for (const char* path : {"/", "/events", "/request", "/nowhere"}) {
       CAPTURE(path, query);
       CHECK(status(ask_bare(web, get(path + query))) == 403);
@@ -244,7 +260,9 @@ TEST_CASE("a thousand who finish no request keep nobody out, and are waited for 
     std::vector<Talk> half;
     for (int i = 0; i < 1000; ++i) {
       half.emplace_back(web);
-      half.back().say(i % 3 == 0 ? "" : i % 3 == 1 ? "GET / HTTP/1.1\r\nHost: loc" : "POST /request HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf");
+      half.back().say(i % 3 == 0   ? ""
+                      : i % 3 == 1 ? "GET / HTTP/1.1\r\nHost: loc"
+                                   : "POST /request HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf");
     }
     const auto begin = std::chrono::steady_clock::now();
     CHECK(status(ask(web, get("/"))) == 200);
@@ -281,16 +299,25 @@ TEST_CASE("typed requests") {
   CHECK(status(ask(web, post(longest))) == 202);
   CHECK(web.taken == std::vector<std::string>{"set a timer for ten minutes", "wie sp\xc3\xa4t ist es? \xf0\x9f\x95\x90", longest});
   web.taken.clear();
-  for (const std::string& bad : {std::string("\xff"), std::string("\xc3"), std::string("\xc0\xaf"), std::string("\xe0\x80\xaf"), std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80"),
-           std::string("\xf0\x80\x80\xaf"), std::string("\xc2\x85"), std::string("\x80"), std::string("a\nb"), std::string("a\0b", 3), std::string("a\x7f""b"), std::string(""), std::string(" \r\n")}) {
+  for (const std::string& bad : {std::string("\xff"), std::string("\xc3"), std::string("\xc0\xaf"), std::string("\xe0\x80\xaf"),
+                                 std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80"), std::string("\xf0\x80\x80\xaf"),
+                                 std::string("\xc2\x85"), std::string("\x80"), std::string("a\nb"), std::string("a\0b", 3),
+                                 std::string("a\x7f"
+                                             "b"),
+                                 std::string(""), std::string(" \r\n")}) {
     CAPTURE(bad);
     CHECK(status(ask(web, post(bad))) == 400);
   }
   CHECK(status(ask(web, post(longest + "a"))) == 413);
   const std::string plain = "POST /request HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n";
-  const std::pair<std::string, int> refused[] = {{plain + "\r\nhello", 400}, {plain + "Content-Length: -1\r\n\r\n", 400}, {plain + "Content-Length: 5x\r\n\r\nhello", 400},
-      {plain + "Content-Length: 99999999999999999999999999\r\n\r\n", 413}, {plain + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400},
-      {plain + "Transfer-Encoding: chunked\r\n\r\n5z\r\nhello\r\n0\r\n\r\n", 400}, {post("hello", "Host: localhost\r\nContent-Type: application/json\r\n"), 415}, {post("hello", "Host: localhost\r\n"), 415}};
+  const std::pair<std::string, int> refused[] = {{plain + "\r\nhello", 400},
+                                                 {plain + "Content-Length: -1\r\n\r\n", 400},
+                                                 {plain + "Content-Length: 5x\r\n\r\nhello", 400},
+                                                 {plain + "Content-Length: 99999999999999999999999999\r\n\r\n", 413},
+                                                 {plain + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400},
+                                                 {plain + "Transfer-Encoding: chunked\r\n\r\n5z\r\nhello\r\n0\r\n\r\n", 400},
+                                                 {post("hello", "Host: localhost\r\nContent-Type: application/json\r\n"), 415},
+                                                 {post("hello", "Host: localhost\r\n"), 415}};
   for (const auto& [request, expected] : refused) {
     CAPTURE(request);
     CHECK(status(ask(web, request)) == expected);
@@ -322,7 +349,8 @@ TEST_CASE("events: as they come, and again for who listens later") {
   web.publish(event("tool", "x"));
   for (Talk* t : {&first, &second}) {
     t->until(event("tool", "x"));
-    CHECK(t->events() == std::vector<std::string>{"{\"event\":\"hello\"}", event("user", "one"), event("token", "Ti"), event("token", "mer"), event("tool", "x")});
+    CHECK(t->events() == std::vector<std::string>{"{\"event\":\"hello\"}", event("user", "one"), event("token", "Ti"),
+                                                  event("token", "mer"), event("tool", "x")});
   }
   // What is seen later is the conversation, without what newer events hold.
   web.publish(event("answer", "Timer"));
@@ -337,8 +365,10 @@ TEST_CASE("events: as they come, and again for who listens later") {
   web.publish(event("partial", "three"));
   web.publish(event("user", "three"));
   web.publish(event("answer", "Three."));
-  const std::vector<std::string> kept = {"{\"event\":\"hello\"}", event("user", "one"), event("tool", "x"), event("answer", "Timer"), event("user", "two"), event("token", "cut short"), event("interrupted", ""),
-      event("phase", "new"), event("stats", "new"), event("home", "new"), event("user", "three"), event("answer", "Three.")};
+  const std::vector<std::string> kept = {"{\"event\":\"hello\"}",  event("user", "one"),   event("tool", "x"),
+                                         event("answer", "Timer"), event("user", "two"),   event("token", "cut short"),
+                                         event("interrupted", ""), event("phase", "new"),  event("stats", "new"),
+                                         event("home", "new"),     event("user", "three"), event("answer", "Three.")};
   Talk late = listen_to(web);
   late.until(event("answer", "Three."));
   CHECK(late.events() == kept);

@@ -33,11 +33,17 @@ int16_t to_int16(float x) { return static_cast<int16_t>(std::lround(std::clamp(x
 
 const char* codec(unsigned tag) {
   switch (tag) {
-    case 2: case 0x11: return " (ADPCM)";
-    case 6: return " (A-law)";
-    case 7: return " (mu-law)";
-    case 0x55: return " (MP3)";
-    default: return "";
+    case 2:
+    case 0x11:
+      return " (ADPCM)";
+    case 6:
+      return " (A-law)";
+    case 7:
+      return " (mu-law)";
+    case 0x55:
+      return " (MP3)";
+    default:
+      return "";
   }
 }
 
@@ -54,9 +60,11 @@ Resampler::Resampler(int from, int to) : from_(static_cast<uint64_t>(from)), to_
     double sum = 0;
     std::vector<double> row(2 * half_);
     for (size_t k = 0; k < 2 * half_; ++k) {
-      const double x = static_cast<double>(k) - static_cast<double>(half_ - 1) - static_cast<double>(p) / kPhases, y = std::numbers::pi * cut * x;
+      const double x = static_cast<double>(k) - static_cast<double>(half_ - 1) - static_cast<double>(p) / kPhases,
+                   y = std::numbers::pi * cut * x;
       const double u = x / static_cast<double>(half_);
-      const double window = std::abs(u) >= 1 ? 0 : 0.42 + 0.5 * std::cos(std::numbers::pi * u) + 0.08 * std::cos(2 * std::numbers::pi * u);  // Blackman
+      const double window =
+          std::abs(u) >= 1 ? 0 : 0.42 + 0.5 * std::cos(std::numbers::pi * u) + 0.08 * std::cos(2 * std::numbers::pi * u);  // Blackman
       row[k] = (std::abs(y) < 1e-9 ? 1 : std::sin(y) / y) * window;
       sum += row[k];
     }
@@ -141,8 +149,10 @@ bool WavReader::open(const uint8_t* bytes, size_t n, const char* name, std::stri
 bool WavReader::header(std::string* why) {
   uint8_t h[40];
   if (!bytes(h, 12)) return fail(why, name_ + ": not a WAV file: shorter than its header");
-  if (std::memcmp(h, "RF64", 4) == 0 || std::memcmp(h, "RIFX", 4) == 0) return fail(why, name_ + ": " + std::string(reinterpret_cast<char*>(h), 4) + " instead of RIFF is not supported");
-  if (std::memcmp(h, "RIFF", 4) != 0 || std::memcmp(h + 8, "WAVE", 4) != 0) return fail(why, name_ + ": not a WAV file: no RIFF and WAVE at its beginning");
+  if (std::memcmp(h, "RF64", 4) == 0 || std::memcmp(h, "RIFX", 4) == 0)
+    return fail(why, name_ + ": " + std::string(reinterpret_cast<char*>(h), 4) + " instead of RIFF is not supported");
+  if (std::memcmp(h, "RIFF", 4) != 0 || std::memcmp(h + 8, "WAVE", 4) != 0)
+    return fail(why, name_ + ": not a WAV file: no RIFF and WAVE at its beginning");
   bool have_format = false;
   unsigned align = 0;
   for (int chunk = 0;; ++chunk) {
@@ -162,7 +172,8 @@ bool WavReader::header(std::string* why) {
         const long here = std::ftell(file_);
         if (here >= 0 && std::fseek(file_, 0, SEEK_END) == 0) {
           const long end = std::ftell(file_);
-          if (end - here < static_cast<long>(size)) return fail(why, name_ + ": cut off: \"data\" has " + std::to_string(end - here) + " of " + std::to_string(size) + " bytes");
+          if (end - here < static_cast<long>(size))
+            return fail(why, name_ + ": cut off: \"data\" has " + std::to_string(end - here) + " of " + std::to_string(size) + " bytes");
           if (std::fseek(file_, here, SEEK_SET) != 0) return fail(why, name_ + ": " + std::strerror(errno));
         }
       } else if (!open_end_ && size > left_) {
@@ -183,11 +194,14 @@ bool WavReader::header(std::string* why) {
         if (take < 26) return fail(why, name_ + ": \"fmt \" of " + std::to_string(size) + " bytes is too short for its format 0xfffe");
         tag = get<uint16_t>(h + 24);
       }
-      if (tag != 1 && tag != 3) return fail(why, name_ + ": format " + std::to_string(tag) + codec(tag) + " is not supported, only PCM and float");
+      if (tag != 1 && tag != 3)
+        return fail(why, name_ + ": format " + std::to_string(tag) + codec(tag) + " is not supported, only PCM and float");
       if (channels < 1 || channels > 8) return fail(why, name_ + ": " + std::to_string(channels) + " channels, where 1 to 8 can be read");
       if (rate < 4000 || rate > 192000) return fail(why, name_ + ": " + std::to_string(rate) + " Hz, where 4000 to 192000 can be read");
-      if (tag == 3 ? bits != 32 && bits != 64 : bits != 8 && bits != 16 && bits != 24 && bits != 32) return fail(why, name_ + ": " + std::to_string(bits) + " bits of " + (tag == 3 ? "float" : "PCM") + " are not supported");
-      if (align != channels * bits / 8) return fail(why, name_ + ": block align " + std::to_string(align) + " instead of " + std::to_string(channels * bits / 8));
+      if (tag == 3 ? bits != 32 && bits != 64 : bits != 8 && bits != 16 && bits != 24 && bits != 32)
+        return fail(why, name_ + ": " + std::to_string(bits) + " bits of " + (tag == 3 ? "float" : "PCM") + " are not supported");
+      if (align != channels * bits / 8)
+        return fail(why, name_ + ": block align " + std::to_string(align) + " instead of " + std::to_string(channels * bits / 8));
       rate_ = static_cast<int>(rate);
       channels_ = static_cast<int>(channels);
       bits_ = static_cast<int>(bits);
@@ -209,17 +223,26 @@ size_t WavReader::read(int16_t* samples, size_t n) {
     uint8_t block[4096];
     float mono[4096];
     const size_t frame = static_cast<size_t>(channels_ * bits_ / 8), width = static_cast<size_t>(bits_ / 8);
-    const size_t want = static_cast<size_t>(std::min<uint64_t>(frames_, sizeof block / frame)), got = want ? some(block, want * frame) / frame : 0;
+    const size_t want = static_cast<size_t>(std::min<uint64_t>(frames_, sizeof block / frame)),
+                 got = want ? some(block, want * frame) / frame : 0;
     for (size_t k = 0; k < got; ++k) {
       float sum = 0;
       for (size_t c = 0; c < static_cast<size_t>(channels_); ++c) {
         const uint8_t* p = block + k * frame + c * width;
         float x = 0;
-        if (is_float_) x = width == 4 ? get<float>(p) : static_cast<float>(get<double>(p));
-        else if (width == 1) x = static_cast<float>(*p - 128) / 128;
-        else if (width == 2) x = static_cast<float>(get<int16_t>(p)) / 32768;
-        else if (width == 3) x = static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(p[0]) << 8 | static_cast<uint32_t>(p[1]) << 16 | static_cast<uint32_t>(p[2]) << 24) / 256) / 8388608;
-        else x = static_cast<float>(get<int32_t>(p)) / 2147483648.0f;
+        if (is_float_)
+          x = width == 4 ? get<float>(p) : static_cast<float>(get<double>(p));
+        else if (width == 1)
+          x = static_cast<float>(*p - 128) / 128;
+        else if (width == 2)
+          x = static_cast<float>(get<int16_t>(p)) / 32768;
+        else if (width == 3)
+          x = static_cast<float>(static_cast<int32_t>(static_cast<uint32_t>(p[0]) << 8 | static_cast<uint32_t>(p[1]) << 16 |
+                                                      static_cast<uint32_t>(p[2]) << 24) /
+                                 256) /
+              8388608;
+        else
+          x = static_cast<float>(get<int32_t>(p)) / 2147483648.0f;
         sum += std::isfinite(x) ? std::clamp(x, -1.0f, 1.0f) : 0;
       }
       mono[k] = sum / static_cast<float>(channels_);
@@ -287,17 +310,22 @@ std::vector<uint8_t> wav_bytes(const int16_t* samples, size_t n, int rate) {
 }
 
 bool write_wav(const char* path, const int16_t* samples, size_t n, int rate, std::string* why) {
-  if (n > static_cast<size_t>(kLongestMinutes) * 60 * 192000) return fail(why, std::string(path) + ": longer than " + std::to_string(kLongestMinutes) + " minutes");
+  if (n > static_cast<size_t>(kLongestMinutes) * 60 * 192000)
+    return fail(why, std::string(path) + ": longer than " + std::to_string(kLongestMinutes) + " minutes");
   const std::vector<uint8_t> bytes = wav_bytes(samples, n, rate);
   linnet::convert::WholeFile file;
   linnet_error err = {};
-  if (file.open(path, true, &err) == LINNET_OK && file.write(bytes.data(), bytes.size(), &err) == LINNET_OK && file.commit(&err) == LINNET_OK) return true;
+  if (file.open(path, true, &err) == LINNET_OK && file.write(bytes.data(), bytes.size(), &err) == LINNET_OK &&
+      file.commit(&err) == LINNET_OK)
+    return true;
   return fail(why, err.text);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------------
 
-MemorySource::MemorySource(std::vector<int16_t> samples, double silence_s) : samples_(std::move(samples)) { samples_.resize(samples_.size() + static_cast<size_t>(silence_s * kRate)); }
+MemorySource::MemorySource(std::vector<int16_t> samples, double silence_s) : samples_(std::move(samples)) {
+  samples_.resize(samples_.size() + static_cast<size_t>(silence_s * kRate));
+}
 
 size_t MemorySource::read(int16_t* samples, size_t n) {
   n = std::min(n, samples_.size() - at_);

@@ -49,8 +49,8 @@ class Resampler {
   std::vector<int16_t> out_;
 };
 
-// PCM of 8, 16, 24 or 32 bits or float, 1..8 channels, 4..192 kHz, at most 15 minutes. Anything else is refused by name. Read in blocks: memory does not grow
-// with the file.
+// PCM of 8, 16, 24 or 32 bits or float, 1..8 channels, 4..192 kHz, at most 15 minutes. Anything else is refused by name. Read in blocks:
+// memory does not grow with the file.
 class WavReader : public AudioSource {
  public:
   WavReader() = default;

@@ -58,7 +58,8 @@ class Speaker : public AudioSink {
     }
     while (n && era == stops_) {
       const std::lock_guard lock(mutex_);
-      snd_pcm_sframes_t done = snd_pcm_writei(device_.pcm_, samples, std::min<size_t>(n, kRate / 50));  // small, so that stop() soon has the lock
+      snd_pcm_sframes_t done =
+          snd_pcm_writei(device_.pcm_, samples, std::min<size_t>(n, kRate / 50));  // small, so that stop() soon has the lock
       if (done < 0) {
         if (snd_pcm_recover(device_.pcm_, static_cast<int>(done), 1) < 0) return false;
         continue;
@@ -93,8 +94,12 @@ std::unique_ptr<AudioSink> open_speaker(const std::string& device, std::string* 
   return s->device_.open(device, SND_PCM_STREAM_PLAYBACK, why) ? std::move(s) : nullptr;
 }
 #else
-std::unique_ptr<AudioSource> open_microphone(const std::string&, std::string* why) { return *why = "microphone: built without ALSA (libasound2-dev); a WAV file can be given instead", nullptr; }
-std::unique_ptr<AudioSink> open_speaker(const std::string&, std::string* why) { return *why = "speaker: built without ALSA (libasound2-dev); a WAV file can be given instead", nullptr; }
+std::unique_ptr<AudioSource> open_microphone(const std::string&, std::string* why) {
+  return *why = "microphone: built without ALSA (libasound2-dev); a WAV file can be given instead", nullptr;
+}
+std::unique_ptr<AudioSink> open_speaker(const std::string&, std::string* why) {
+  return *why = "speaker: built without ALSA (libasound2-dev); a WAV file can be given instead", nullptr;
+}
 #endif
 
 }  // namespace assistant

@@ -39,19 +39,24 @@ class Parser {
   double sum() {
     double x = product();
     for (;;)
-      if (take('+')) x += product();
-      else if (take('-')) x -= product();
-      else return x;
+      if (take('+'))
+        x += product();
+      else if (take('-'))
+        x -= product();
+      else
+        return x;
   }
   double product() {
     double x = signed_power();
     for (;;)
-      if (take('*')) x *= signed_power();
+      if (take('*'))
+        x *= signed_power();
       else if (take('/')) {
         const double y = signed_power();
         if (y == 0 && !failed_) return fail("division by zero");
         x /= y;
-      } else return x;
+      } else
+        return x;
   }
   double signed_power() {  // -2^2 is -4, 2^-1 is a half
     if (++depth_ > kMaxDepth) return fail("the sum is too deep");
@@ -97,21 +102,65 @@ struct Unit {
   double factor;  // to metres, grams, millilitres, metres per second, square metres, bytes, seconds
 };
 constexpr Unit kUnits[] = {
-    {"mile", kLength, 1609.344}, {"kilometer", kLength, 1000}, {"meter", kLength, 1}, {"centimeter", kLength, 0.01}, {"millimeter", kLength, 0.001},
-    {"foot", kLength, 0.3048}, {"inch", kLength, 0.0254}, {"yard", kLength, 0.9144}, {"nautical mile", kLength, 1852},
-    {"gram", kWeight, 1}, {"kilogram", kWeight, 1000}, {"milligram", kWeight, 0.001}, {"ounce", kWeight, 28.349523125}, {"pound", kWeight, 453.59237},
-    {"stone", kWeight, 6350.29318}, {"ton", kWeight, 907184.74}, {"metric ton", kWeight, 1e6},
-    {"cup", kVolume, 236.5882365}, {"tablespoon", kVolume, 14.78676478125}, {"teaspoon", kVolume, 4.92892159375}, {"fluid ounce", kVolume, 29.5735295625},
-    {"pint", kVolume, 473.176473}, {"quart", kVolume, 946.352946}, {"gallon", kVolume, 3785.411784}, {"milliliter", kVolume, 1}, {"centiliter", kVolume, 10},
-    {"deciliter", kVolume, 100}, {"liter", kVolume, 1000},
-    {"mile per hour", kSpeed, 0.44704}, {"kilometer per hour", kSpeed, 1 / 3.6}, {"knot", kSpeed, 1852.0 / 3600}, {"meter per second", kSpeed, 1},
+    {"mile", kLength, 1609.344},
+    {"kilometer", kLength, 1000},
+    {"meter", kLength, 1},
+    {"centimeter", kLength, 0.01},
+    {"millimeter", kLength, 0.001},
+    {"foot", kLength, 0.3048},
+    {"inch", kLength, 0.0254},
+    {"yard", kLength, 0.9144},
+    {"nautical mile", kLength, 1852},
+    {"gram", kWeight, 1},
+    {"kilogram", kWeight, 1000},
+    {"milligram", kWeight, 0.001},
+    {"ounce", kWeight, 28.349523125},
+    {"pound", kWeight, 453.59237},
+    {"stone", kWeight, 6350.29318},
+    {"ton", kWeight, 907184.74},
+    {"metric ton", kWeight, 1e6},
+    {"cup", kVolume, 236.5882365},
+    {"tablespoon", kVolume, 14.78676478125},
+    {"teaspoon", kVolume, 4.92892159375},
+    {"fluid ounce", kVolume, 29.5735295625},
+    {"pint", kVolume, 473.176473},
+    {"quart", kVolume, 946.352946},
+    {"gallon", kVolume, 3785.411784},
+    {"milliliter", kVolume, 1},
+    {"centiliter", kVolume, 10},
+    {"deciliter", kVolume, 100},
+    {"liter", kVolume, 1000},
+    {"mile per hour", kSpeed, 0.44704},
+    {"kilometer per hour", kSpeed, 1 / 3.6},
+    {"knot", kSpeed, 1852.0 / 3600},
+    {"meter per second", kSpeed, 1},
     {"foot per second", kSpeed, 0.3048},
-    {"square foot", kArea, 0.09290304}, {"square meter", kArea, 1}, {"acre", kArea, 4046.8564224}, {"hectare", kArea, 10000}, {"square mile", kArea, 2589988.110336},
-    {"square kilometer", kArea, 1e6}, {"square yard", kArea, 0.83612736}, {"square inch", kArea, 0.00064516}, {"square centimeter", kArea, 0.0001},
-    {"bit", kData, 0.125}, {"byte", kData, 1}, {"kilobyte", kData, 1e3}, {"megabyte", kData, 1e6}, {"gigabyte", kData, 1e9}, {"terabyte", kData, 1e12},
-    {"millisecond", kTime, 0.001}, {"second", kTime, 1}, {"minute", kTime, 60}, {"hour", kTime, 3600}, {"day", kTime, 86400}, {"week", kTime, 604800},
-    {"month", kTime, 2628000}, {"year", kTime, 31536000},
-    {"celsius", kTemperature, 1}, {"fahrenheit", kTemperature, 1 / 1.8}, {"kelvin", kTemperature, 1},
+    {"square foot", kArea, 0.09290304},
+    {"square meter", kArea, 1},
+    {"acre", kArea, 4046.8564224},
+    {"hectare", kArea, 10000},
+    {"square mile", kArea, 2589988.110336},
+    {"square kilometer", kArea, 1e6},
+    {"square yard", kArea, 0.83612736},
+    {"square inch", kArea, 0.00064516},
+    {"square centimeter", kArea, 0.0001},
+    {"bit", kData, 0.125},
+    {"byte", kData, 1},
+    {"kilobyte", kData, 1e3},
+    {"megabyte", kData, 1e6},
+    {"gigabyte", kData, 1e9},
+    {"terabyte", kData, 1e12},
+    {"millisecond", kTime, 0.001},
+    {"second", kTime, 1},
+    {"minute", kTime, 60},
+    {"hour", kTime, 3600},
+    {"day", kTime, 86400},
+    {"week", kTime, 604800},
+    {"month", kTime, 2628000},
+    {"year", kTime, 31536000},
+    {"celsius", kTemperature, 1},
+    {"fahrenheit", kTemperature, 1 / 1.8},
+    {"kelvin", kTemperature, 1},
 };
 
 const Unit* unit(std::string_view name) {
@@ -138,8 +187,10 @@ bool convert_units(double value, std::string_view from, std::string_view to, dou
     *why = "cannot convert " + std::string(from.substr(0, 40)) + " to " + std::string(to.substr(0, 40));
     return false;
   }
-  if (a->dimension == kTemperature) *result = (value * a->factor + zero_in_kelvin(*a) - zero_in_kelvin(*b)) / b->factor;
-  else *result = value * a->factor / b->factor;
+  if (a->dimension == kTemperature)
+    *result = (value * a->factor + zero_in_kelvin(*a) - zero_in_kelvin(*b)) / b->factor;
+  else
+    *result = value * a->factor / b->factor;
   if (std::isfinite(*result) && std::fabs(*result) <= kMaxResult) return true;
   *why = "the number is too large";
   return false;

@@ -8,10 +8,13 @@ namespace assistant {
 namespace {
 
 constexpr const char* kWeekdays[] = {"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
-constexpr const char* kMonths[] = {"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"};
-constexpr const char* kUnits[] = {"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen",
-                                  "sixteen", "seventeen", "eighteen", "nineteen"};
-constexpr const char* kOrdinals[] = {"", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth",
+constexpr const char* kMonths[] = {"January", "February", "March",     "April",   "May",      "June",
+                                   "July",    "August",   "September", "October", "November", "December"};
+constexpr const char* kUnits[] = {"zero",     "one",     "two",     "three",     "four",     "five",    "six",
+                                  "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",  "thirteen",
+                                  "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
+constexpr const char* kOrdinals[] = {"",           "first",     "second",    "third",       "fourth",     "fifth",      "sixth",
+                                     "seventh",    "eighth",    "ninth",     "tenth",       "eleventh",   "twelfth",    "thirteenth",
                                      "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth", "twentieth"};
 
 std::string lower(std::string_view s) {
@@ -23,8 +26,10 @@ std::string lower(std::string_view s) {
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words(1);
   for (const char c : lower(text))
-    if (c != ' ') words.back() += c;
-    else if (!words.back().empty()) words.emplace_back();
+    if (c != ' ')
+      words.back() += c;
+    else if (!words.back().empty())
+      words.emplace_back();
   if (words.back().empty()) words.pop_back();
   return words;
 }
@@ -92,23 +97,78 @@ Day nth(int year, int month, int wday, int n) {
 
 struct Holiday {
   const char* name;
-  int month, day;        // fixed
-  int wday = 0, n = 0;   // n != 0: the n-th of a weekday in the month, and `day` days on
-  bool easter = false;   // `day` days from Easter
+  int month, day;       // fixed
+  int wday = 0, n = 0;  // n != 0: the n-th of a weekday in the month, and `day` days on
+  bool easter = false;  // `day` days from Easter
 };
 constexpr Holiday kHolidays[] = {
-    {"christmas", 12, 25}, {"christmas day", 12, 25}, {"christmas eve", 12, 24}, {"boxing day", 12, 26}, {"new year's eve", 12, 31}, {"new year's day", 1, 1},
-    {"new year's", 1, 1}, {"new year", 1, 1}, {"halloween", 10, 31}, {"valentine's day", 2, 14}, {"saint patrick's day", 3, 17}, {"st patrick's day", 3, 17},
-    {"independence day", 7, 4}, {"bastille day", 7, 14}, {"canada day", 7, 1}, {"australia day", 1, 26}, {"anzac day", 4, 25}, {"groundhog day", 2, 2},
-    {"april fools day", 4, 1}, {"april fool's day", 4, 1}, {"earth day", 4, 22}, {"may day", 5, 1}, {"labour day", 5, 1}, {"flag day", 6, 14}, {"juneteenth", 6, 19}, {"veterans day", 11, 11},
-    {"remembrance day", 11, 11}, {"armistice day", 11, 11}, {"guy fawkes night", 11, 5}, {"bonfire night", 11, 5}, {"saint nicholas day", 12, 6}, {"epiphany", 1, 6},
-    {"all saints day", 11, 1}, {"all souls day", 11, 2}, {"women's day", 3, 8}, {"pi day", 3, 14}, {"star wars day", 5, 4}, {"cinco de mayo", 5, 5}, {"midsummer", 6, 24},
-    {"leap day", 2, 29}, {"kwanzaa", 12, 26}, {"saint george's day", 4, 23}, {"saint andrew's day", 11, 30}, {"burns night", 1, 25},
-    {"thanksgiving", 11, 0, 4, 4}, {"thanksgiving day", 11, 0, 4, 4}, {"black friday", 11, 1, 4, 4}, {"cyber monday", 11, 4, 4, 4}, {"mother's day", 5, 0, 0, 2},
-    {"father's day", 6, 0, 0, 3}, {"labor day", 9, 0, 1, 1}, {"memorial day", 5, 0, 1, -1}, {"columbus day", 10, 0, 1, 2}, {"martin luther king day", 1, 0, 1, 3},
-    {"presidents day", 2, 0, 1, 3}, {"the super bowl", 2, 0, 0, 2}, {"super bowl sunday", 2, 0, 0, 2},
-    {"easter", 0, 0, 0, 0, true}, {"easter sunday", 0, 0, 0, 0, true}, {"easter monday", 0, 1, 0, 0, true}, {"good friday", 0, -2, 0, 0, true}, {"palm sunday", 0, -7, 0, 0, true},
-    {"ash wednesday", 0, -46, 0, 0, true}, {"pancake day", 0, -47, 0, 0, true}, {"mardi gras", 0, -47, 0, 0, true}, {"pentecost", 0, 49, 0, 0, true}, {"ascension day", 0, 39, 0, 0, true},
+    {"christmas", 12, 25},
+    {"christmas day", 12, 25},
+    {"christmas eve", 12, 24},
+    {"boxing day", 12, 26},
+    {"new year's eve", 12, 31},
+    {"new year's day", 1, 1},
+    {"new year's", 1, 1},
+    {"new year", 1, 1},
+    {"halloween", 10, 31},
+    {"valentine's day", 2, 14},
+    {"saint patrick's day", 3, 17},
+    {"st patrick's day", 3, 17},
+    {"independence day", 7, 4},
+    {"bastille day", 7, 14},
+    {"canada day", 7, 1},
+    {"australia day", 1, 26},
+    {"anzac day", 4, 25},
+    {"groundhog day", 2, 2},
+    {"april fools day", 4, 1},
+    {"april fool's day", 4, 1},
+    {"earth day", 4, 22},
+    {"may day", 5, 1},
+    {"labour day", 5, 1},
+    {"flag day", 6, 14},
+    {"juneteenth", 6, 19},
+    {"veterans day", 11, 11},
+    {"remembrance day", 11, 11},
+    {"armistice day", 11, 11},
+    {"guy fawkes night", 11, 5},
+    {"bonfire night", 11, 5},
+    {"saint nicholas day", 12, 6},
+    {"epiphany", 1, 6},
+    {"all saints day", 11, 1},
+    {"all souls day", 11, 2},
+    {"women's day", 3, 8},
+    {"pi day", 3, 14},
+    {"star wars day", 5, 4},
+    {"cinco de mayo", 5, 5},
+    {"midsummer", 6, 24},
+    {"leap day", 2, 29},
+    {"kwanzaa", 12, 26},
+    {"saint george's day", 4, 23},
+    {"saint andrew's day", 11, 30},
+    {"burns night", 1, 25},
+    {"thanksgiving", 11, 0, 4, 4},
+    {"thanksgiving day", 11, 0, 4, 4},
+    {"black friday", 11, 1, 4, 4},
+    {"cyber monday", 11, 4, 4, 4},
+    {"mother's day", 5, 0, 0, 2},
+    {"father's day", 6, 0, 0, 3},
+    {"labor day", 9, 0, 1, 1},
+    {"memorial day", 5, 0, 1, -1},
+    {"columbus day", 10, 0, 1, 2},
+    {"martin luther king day", 1, 0, 1, 3},
+    {"presidents day", 2, 0, 1, 3},
+    {"the super bowl", 2, 0, 0, 2},
+    {"super bowl sunday", 2, 0, 0, 2},
+    {"easter", 0, 0, 0, 0, true},
+    {"easter sunday", 0, 0, 0, 0, true},
+    {"easter monday", 0, 1, 0, 0, true},
+    {"good friday", 0, -2, 0, 0, true},
+    {"palm sunday", 0, -7, 0, 0, true},
+    {"ash wednesday", 0, -46, 0, 0, true},
+    {"pancake day", 0, -47, 0, 0, true},
+    {"mardi gras", 0, -47, 0, 0, true},
+    {"pentecost", 0, 49, 0, 0, true},
+    {"ascension day", 0, 39, 0, 0, true},
 };
 
 Day holiday_in(const Holiday& h, int year) {
@@ -140,7 +200,8 @@ int64_t days_since_1970(Day d) {
 }
 Day day_of(int64_t z) {
   z += 719468;
-  const int64_t era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097, yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+  const int64_t era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097,
+                yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
   const int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
   const int month = static_cast<int>(mp < 10 ? mp + 3 : mp - 9);
   return {static_cast<int>(yoe + era * 400 + (month <= 2)), month, static_cast<int>(doy - (153 * mp + 2) / 5 + 1)};
@@ -199,9 +260,12 @@ bool parse_day(std::string_view said, Day today, Day* out) {
     }
     const int n = number_at(words, &i);
     if (n < 0) return false;
-    if (!day && n <= 31) day = n;
-    else if (!year && n >= 1900 && n <= 2999) year = n;
-    else return false;
+    if (!day && n <= 31)
+      day = n;
+    else if (!year && n >= 1900 && n <= 2999)
+      year = n;
+    else
+      return false;
   }
   if (!day) return false;
   if (year) return *out = {year, month, day}, month && valid(*out);

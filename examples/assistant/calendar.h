@@ -16,7 +16,8 @@ Day day_of(int64_t days_since_1970);
 int weekday(Day d);  // 0 = Sunday
 // "Wednesday, September 13".
 std::string date_text(Day d);
-// "today", "the day after tomorrow", "next friday", "august 27", "the twenty-seventh of december", "in two weeks", "christmas": false if it is none of those.
+// "today", "the day after tomorrow", "next friday", "august 27", "the twenty-seventh of december", "in two weeks", "christmas": false if it
+// is none of those.
 bool parse_day(std::string_view said, Day today, Day* out);
 // 0 = Sunday, -1: the word is no weekday.
 int weekday_named(std::string_view word);

@@ -24,7 +24,9 @@ struct Key {
 class Reader {
  public:
   Reader(const std::string& path, Config* c, std::string* why)
-      : path_(path), why_(why), keys_{
+      : path_(path),
+        why_(why),
+        keys_{
             {"", "model", Kind::kPath, &c->conversation.model},
             {"", "tools", Kind::kPath, &c->conversation.tools},
             {"", "state", Kind::kPath, &c->tools.state},
@@ -64,7 +66,7 @@ class Reader {
     if (!yaml_parser_initialize(&parser_)) return *why_ = path_ + ": no memory", false;
     made_ = true;
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
-    if (!next() || !next()) return false;  // stream, document
+    if (!next() || !next()) return false;                   // stream, document
     if (event_.type == YAML_STREAM_END_EVENT) return true;  // an empty file says nothing
     if (!next()) return false;
     if (event_.type == YAML_SCALAR_EVENT && event_.data.scalar.length == 0) return next() && end_of_stream();
@@ -90,7 +92,8 @@ class Reader {
     }
     have_ = true;
     switch (event_.type) {
-      case YAML_ALIAS_EVENT: return fail("aliases are not taken");
+      case YAML_ALIAS_EVENT:
+        return fail("aliases are not taken");
       case YAML_SCALAR_EVENT:
         if (event_.data.scalar.anchor || event_.data.scalar.tag) return fail("anchors and tags are not taken");
         return true;
@@ -100,10 +103,13 @@ class Reader {
       case YAML_MAPPING_START_EVENT:
         if (event_.data.mapping_start.anchor || event_.data.mapping_start.tag) return fail("anchors and tags are not taken");
         return true;
-      default: return true;
+      default:
+        return true;
     }
   }
-  bool end_of_stream() { return event_.type == YAML_DOCUMENT_END_EVENT && next() && (event_.type == YAML_STREAM_END_EVENT || fail("only one document is taken")); }
+  bool end_of_stream() {
+    return event_.type == YAML_DOCUMENT_END_EVENT && next() && (event_.type == YAML_STREAM_END_EVENT || fail("only one document is taken"));
+  }
 
   std::string scalar() const { return {reinterpret_cast<const char*>(event_.data.scalar.value), event_.data.scalar.length}; }
 
@@ -128,7 +134,8 @@ class Reader {
   bool text(const Key& key, std::string* out) {
     if (event_.type != YAML_SCALAR_EVENT) return fail(std::string(key.name) + " is a text");
     *out = scalar();
-    if (out->size() > kMaxText || out->find('\0') != std::string::npos) return fail(std::string(key.name) + " is a text of at most 1000 bytes");
+    if (out->size() > kMaxText || out->find('\0') != std::string::npos)
+      return fail(std::string(key.name) + " is a text of at most 1000 bytes");
     return true;
   }
 
@@ -148,13 +155,18 @@ class Reader {
     }
     if (!text(key, &s)) return false;
     switch (key.kind) {
-      case Kind::kText: *static_cast<std::string*>(key.to) = s; return true;
-      case Kind::kPath: *static_cast<std::string*>(key.to) = s.empty() || s.front() == '/' ? s : folder_ + s; return true;
+      case Kind::kText:
+        *static_cast<std::string*>(key.to) = s;
+        return true;
+      case Kind::kPath:
+        *static_cast<std::string*>(key.to) = s.empty() || s.front() == '/' ? s : folder_ + s;
+        return true;
       case Kind::kFlag:
         if (s != "true" && s != "false") return fail(std::string(key.name) + " is true or false, not \"" + s.substr(0, 40) + "\"");
         *static_cast<bool*>(key.to) = s == "true";
         return true;
-      default: break;
+      default:
+        break;
     }
     double x = 0;
     uint32_t n = 0;
@@ -166,8 +178,10 @@ class Reader {
       std::snprintf(range, sizeof range, "a %s from %.10g to %.10g", whole ? "whole number" : "number", key.min, key.max);
       return fail(std::string(key.name) + " is " + range + ", not \"" + s.substr(0, 40) + "\"");
     }
-    if (whole) *static_cast<uint32_t*>(key.to) = n;
-    else *static_cast<double*>(key.to) = x;
+    if (whole)
+      *static_cast<uint32_t*>(key.to) = n;
+    else
+      *static_cast<double*>(key.to) = x;
     return true;
   }
 

@@ -9,11 +9,11 @@
 namespace assistant {
 namespace {
 
-constexpr uint32_t kMaxAnswer = 160;     // tokens drawn for a call or a sentence
-constexpr size_t kMaxResult = 600;       // bytes of a tool's result
-constexpr size_t kTurn = 320;            // tokens that are kept free for what follows a request
-constexpr size_t kMaxRequest = 1000;     // bytes
-constexpr int kMaxCalls = 4;             // of tools in a turn
+constexpr uint32_t kMaxAnswer = 160;  // tokens drawn for a call or a sentence
+constexpr size_t kMaxResult = 600;    // bytes of a tool's result
+constexpr size_t kTurn = 320;         // tokens that are kept free for what follows a request
+constexpr size_t kMaxRequest = 1000;  // bytes
+constexpr int kMaxCalls = 4;          // of tools in a turn
 constexpr char kLost[] = "Sorry, I did not get that.";
 
 int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
@@ -58,8 +58,10 @@ bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::s
   if (!constrain(config.tools, why)) return false;
   // What stands before a conversation; an end-of-sequence token that some tokenizers add has no place here.
   if (!tokenize("", 0, &tokens_)) return failed();
-  if (!tokens_.empty() && tokens_.front() == desc.bos_id) tokens_.resize(1);
-  else tokens_.clear();
+  if (!tokens_.empty() && tokens_.front() == desc.bos_id)
+    tokens_.resize(1);
+  else
+    tokens_.clear();
   begin_ = tokens_.size();
   return hear("", why);
 }
@@ -98,7 +100,8 @@ bool Conversation::tokenize(std::string_view text, uint32_t flags, std::vector<i
   if (scratch_.size() < need) scratch_.resize(need);
   const size_t at = out->size();
   out->resize(at + 3 * text.size() + 8);
-  const linnet_status status = linnet_tokenize(model_, text.data(), text.size(), flags, scratch_.data(), scratch_.size(), out->data() + at, out->size() - at, &n, &err_);
+  const linnet_status status = linnet_tokenize(model_, text.data(), text.size(), flags, scratch_.data(), scratch_.size(), out->data() + at,
+                                               out->size() - at, &n, &err_);
   out->resize(status == LINNET_OK ? at + n : at);
   return status == LINNET_OK;
 }
@@ -109,10 +112,16 @@ const char* Conversation::edge(linnet_role role, bool behind) const {
   linnet_chat_format(model_, role, &text[0], &text[1], nullptr);
   return text[behind];
 }
-bool Conversation::open_message(linnet_role role, std::vector<int32_t>* out) { return tokenize(edge(role, false), LINNET_NO_ADD_SPECIAL, out); }
-bool Conversation::close_message(linnet_role role, std::vector<int32_t>* out) { return tokenize(edge(role, true), LINNET_NO_ADD_SPECIAL, out); }
+bool Conversation::open_message(linnet_role role, std::vector<int32_t>* out) {
+  return tokenize(edge(role, false), LINNET_NO_ADD_SPECIAL, out);
+}
+bool Conversation::close_message(linnet_role role, std::vector<int32_t>* out) {
+  return tokenize(edge(role, true), LINNET_NO_ADD_SPECIAL, out);
+}
 // What people and tools say cannot hold the tokens that part messages.
-bool Conversation::say(std::string_view text, std::vector<int32_t>* out) { return tokenize(text, LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL, out); }
+bool Conversation::say(std::string_view text, std::vector<int32_t>* out) {
+  return tokenize(text, LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL, out);
+}
 
 // ---- the one rule: the session holds what `tokens` begins with, and is brought to hold all of it -----------------------------
 
@@ -126,10 +135,13 @@ bool Conversation::sync(const std::vector<int32_t>& tokens, bool may_cancel, std
   }
   if (same == tokens.size()) return true;
   linnet_status status = LINNET_CANCELLED;
-  while (status == LINNET_CANCELLED && !(may_cancel && cancelled_))  // a cancel that came too late for what it was meant for stops nothing else
+  while (status == LINNET_CANCELLED &&
+         !(may_cancel && cancelled_))  // a cancel that came too late for what it was meant for stops nothing else
     status = linnet_prefill(session_, 0, tokens.data() + same, tokens.size() - same, &err_);
-  if (status == LINNET_OK) held_ = tokens;
-  else if (status != LINNET_CANCELLED) *why = err_.text;
+  if (status == LINNET_OK)
+    held_ = tokens;
+  else if (status != LINNET_CANCELLED)
+    *why = err_.text;
   return status == LINNET_OK;
 }
 
@@ -183,7 +195,8 @@ struct Conversation::Draw {
     if (!first_ns) first_ns = last_ns;
     const size_t at = text.size();
     text.append(utf8 ? utf8 : "", n_bytes);
-    if (at == 0 && n_bytes && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');  // the model reads and writes lower case
+    if (at == 0 && n_bytes && text[0] >= 'a' && text[0] <= 'z')
+      text[0] = static_cast<char>(text[0] - 'a' + 'A');  // the model reads and writes lower case
     if (*on_token && n_bytes && text.front() != '{') (*on_token)(std::string_view(text).substr(at));  // a call is no sentence
   }
 };
@@ -212,7 +225,8 @@ bool Conversation::generate(const OnToken& on_token, Draw* draw, std::string* wh
   held_.resize(std::min(held_.size(), length));
   if (status != LINNET_OK) return *why = err_.text, false;
   if (stop == LINNET_STOP_STRING) draw->tokens.clear();  // they hold (a part of) the stop string
-  if (stop == LINNET_STOP_LENGTH || stop == LINNET_STOP_CONTEXT || draw->text.empty()) draw->text = kLost, draw->tokens.clear();  // half a call is none
+  if (stop == LINNET_STOP_LENGTH || stop == LINNET_STOP_CONTEXT || draw->text.empty())
+    draw->text = kLost, draw->tokens.clear();  // half a call is none
   return !draw->tokens.empty() || say(draw->text, &draw->tokens);
 }
 
@@ -222,7 +236,8 @@ bool Conversation::answer(std::string_view request, const OnToken& on_token, Rep
   Draw draw;
   draw.begin_ns = now_ns();
   std::vector<int32_t> message;
-  if (!open_message(LINNET_ROLE_USER, &message) || !say(request, &message) || !close_message(LINNET_ROLE_USER, &message)) return *why = err_.text, false;
+  if (!open_message(LINNET_ROLE_USER, &message) || !say(request, &message) || !close_message(LINNET_ROLE_USER, &message))
+    return *why = err_.text, false;
   if (!make_room(message.size(), why)) return false;
   Turn turn = {tokens_.size(), tokens_.size()};
   tokens_.insert(tokens_.end(), message.begin(), message.end());
@@ -240,8 +255,8 @@ bool Conversation::answer(std::string_view request, const OnToken& on_token, Rep
     const int64_t called = now_ns();
     const ToolResult result = on_tool_(draw.text);
     draw.waited_ns += now_ns() - called;
-    ok = close_message(LINNET_ROLE_ASSISTANT, &tokens_) && open_message(LINNET_ROLE_TOOL, &tokens_) && say(result.json.substr(0, kMaxResult), &tokens_) &&
-         close_message(LINNET_ROLE_TOOL, &tokens_);
+    ok = close_message(LINNET_ROLE_ASSISTANT, &tokens_) && open_message(LINNET_ROLE_TOOL, &tokens_) &&
+         say(result.json.substr(0, kMaxResult), &tokens_) && close_message(LINNET_ROLE_TOOL, &tokens_);
     if (!ok || (result.say.empty() && n_calls + 1 < kMaxCalls)) continue;
     reply->text = result.say.empty() ? kLost : result.say;  // the app speaks for itself
     ok = open_message(LINNET_ROLE_ASSISTANT, &tokens_);
@@ -254,7 +269,9 @@ bool Conversation::answer(std::string_view request, const OnToken& on_token, Rep
   reply->cancelled = cancelled_;
   reply->answer_tokens = draw.n;
   reply->first_token_ns = draw.first_ns ? draw.first_ns - draw.begin_ns : 0;
-  if (draw.n > 1) reply->tokens_per_s = static_cast<double>(draw.n - 1) * 1e9 / static_cast<double>(std::max<int64_t>(1, draw.last_ns - draw.first_ns - draw.waited_ns));
+  if (draw.n > 1)
+    reply->tokens_per_s =
+        static_cast<double>(draw.n - 1) * 1e9 / static_cast<double>(std::max<int64_t>(1, draw.last_ns - draw.first_ns - draw.waited_ns));
   if (ok && !reply->cancelled && close_message(LINNET_ROLE_ASSISTANT, &tokens_)) return true;
   heard("");  // the turn never was
   if (!reply->cancelled && why->empty()) *why = err_.text;

@@ -1,4 +1,5 @@
-// A conversation with a model that calls tools. All of linnet that the assistant uses is in conversation.cpp; the README's "Put it in your app" walks through it.
+// A conversation with a model that calls tools. All of linnet that the assistant uses is in conversation.cpp; the README's "Put it in your
+// app" walks through it.
 #pragma once
 #include <linnet.h>
 
@@ -13,21 +14,22 @@ namespace assistant {
 struct ConversationConfig {
   std::string model, tools;  // files: a packed GGUF with a chat format for roles user, assistant and tool; the tools as JSON
   uint32_t n_threads = 1;
-  uint32_t n_context = 0;    // tokens; 0: as the model was trained
-  uint32_t n_turns = 8;      // exchanges remembered at most
+  uint32_t n_context = 0;  // tokens; 0: as the model was trained
+  uint32_t n_turns = 8;    // exchanges remembered at most
 };
 
-// What a tool gives back: JSON for the model, which makes a sentence of it; or a sentence of the app's own in `say`, where the model would not know what to say.
+// What a tool gives back: JSON for the model, which makes a sentence of it; or a sentence of the app's own in `say`, where the model would
+// not know what to say.
 struct ToolResult {
   std::string json, say;
 };
 
 struct Reply {
-  std::string text;          // to be spoken
-  bool cancelled = false;    // nothing is to be spoken, and the context is as before the turn
-  size_t prompt_tokens = 0;  // of this turn: request and what stands around it
-  size_t early_tokens = 0;   // of these computed before the request was complete
-  size_t answer_tokens = 0;  // drawn
+  std::string text;            // to be spoken
+  bool cancelled = false;      // nothing is to be spoken, and the context is as before the turn
+  size_t prompt_tokens = 0;    // of this turn: request and what stands around it
+  size_t early_tokens = 0;     // of these computed before the request was complete
+  size_t answer_tokens = 0;    // drawn
   int64_t first_token_ns = 0;  // from the call of answer() to the first token
   double tokens_per_s = 0;
 };
@@ -43,7 +45,8 @@ class Conversation {
   ~Conversation();
   bool open(const ConversationConfig& config, OnTool on_tool, std::string* why);
 
-  // The user is still speaking, and this is what has been understood so far: it is computed ahead, and what no longer holds is rolled back. "" makes ready for the next request.
+  // The user is still speaking, and this is what has been understood so far: it is computed ahead, and what no longer holds is rolled back.
+  // "" makes ready for the next request.
   bool hear(std::string_view partial, std::string* why);
   // The user has said this. Calls tools as the model asks for them; on_token gets the sentence piece by piece.
   bool answer(std::string_view request, const OnToken& on_token, Reply* reply, std::string* why);
@@ -95,7 +98,7 @@ class Conversation {
   std::vector<int32_t> tokens_;  // of the conversation
   std::vector<int32_t> held_;    // of the session: what is computed
   std::vector<Turn> turns_;
-  size_t begin_ = 0;             // tokens before the first turn
+  size_t begin_ = 0;  // tokens before the first turn
 };
 
 }  // namespace assistant

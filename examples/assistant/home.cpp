@@ -37,20 +37,26 @@ class Reader {
   void number(const char* name, T* out, int64_t min, int64_t max) {
     const json* j = get(name);
     if (!j) return;
-    if (!j->is_number_integer() || j->get<int64_t>() < min || j->get<int64_t>() > max) fail(name, "is out of range");
-    else *out = static_cast<T>(j->get<int64_t>());
+    if (!j->is_number_integer() || j->get<int64_t>() < min || j->get<int64_t>() > max)
+      fail(name, "is out of range");
+    else
+      *out = static_cast<T>(j->get<int64_t>());
   }
   void flag(const char* name, bool* out) {
     const json* j = get(name);
-    if (j && !j->is_boolean()) fail(name, "is neither true nor false");
-    else if (j) *out = j->get<bool>();
+    if (j && !j->is_boolean())
+      fail(name, "is neither true nor false");
+    else if (j)
+      *out = j->get<bool>();
   }
   void text(const char* name, std::string* out) {
     if (const json* j = get(name)) plain(name, *j, out);
   }
   void plain(const char* name, const json& j, std::string* out) {
-    if (!j.is_string() || j.get_ref<const std::string&>().size() > kMaxName) fail(name, "is no text of at most 200 bytes");
-    else *out = j.get<std::string>();
+    if (!j.is_string() || j.get_ref<const std::string&>().size() > kMaxName)
+      fail(name, "is no text of at most 200 bytes");
+    else
+      *out = j.get<std::string>();
   }
 
  private:
@@ -67,7 +73,8 @@ bool read_timers(Reader& top, Home* home, std::string* why) {
   for (const json& j : *all) {
     Reader r(j, "timers[" + std::to_string(home->timers.size()) + "]", why);
     Timer t;
-    r.number("id", &t.id, 1, kFar), r.number("seconds", &t.seconds, 1, kMaxTimer), r.text("name", &t.name), r.number("due_ms", &t.due_ms, 0, kFar);
+    r.number("id", &t.id, 1, kFar), r.number("seconds", &t.seconds, 1, kMaxTimer), r.text("name", &t.name),
+        r.number("due_ms", &t.due_ms, 0, kFar);
     r.flag("paused", &t.paused), r.flag("ringing", &t.ringing);
     if (!r.ok()) return false;
     home->timers.push_back(t);
@@ -81,7 +88,8 @@ bool read_alarms(Reader& top, Home* home, std::string* why) {
   for (const json& j : *all) {
     Reader r(j, "alarms[" + std::to_string(home->alarms.size()) + "]", why);
     Alarm a;
-    r.number("id", &a.id, 1, kFar), r.number("due_s", &a.due_s, 0, kFar), r.number("minute", &a.minute, 0, 1439), r.text("day", &a.day), r.text("name", &a.name);
+    r.number("id", &a.id, 1, kFar), r.number("due_s", &a.due_s, 0, kFar), r.number("minute", &a.minute, 0, 1439), r.text("day", &a.day),
+        r.text("name", &a.name);
     r.number("rang_s", &a.rang_s, 0, kFar);
     if (!r.ok()) return false;
     home->alarms.push_back(a);
@@ -94,7 +102,8 @@ bool read_rooms(Reader& top, Home* home, std::string* why) {
   if (!top.ok()) return false;
   if (!lists->is_object() || !lights->is_object() || !climate->is_object()) return top.fail("lists, lights or thermostat", "is no object");
   for (const auto& [name, items] : lists->items()) {
-    if (name.size() > kMaxName || !items.is_array() || items.size() > kMaxItems) return top.fail("lists." + name.substr(0, 40), "is no list");
+    if (name.size() > kMaxName || !items.is_array() || items.size() > kMaxItems)
+      return top.fail("lists." + name.substr(0, 40), "is no list");
     std::vector<std::string>& list = home->lists[name];
     for (const json& item : items) {
       list.emplace_back();
@@ -123,15 +132,29 @@ bool read_rooms(Reader& top, Home* home, std::string* why) {
 std::string home_text(const Home& h) {
   json timers = json::array(), alarms = json::array(), lights = json::object(), climate = json::object();
   for (const Timer& t : h.timers)
-    timers.push_back({{"id", t.id}, {"name", t.name}, {"seconds", t.seconds}, {"due_ms", t.due_ms}, {"paused", t.paused}, {"ringing", t.ringing}});
+    timers.push_back(
+        {{"id", t.id}, {"name", t.name}, {"seconds", t.seconds}, {"due_ms", t.due_ms}, {"paused", t.paused}, {"ringing", t.ringing}});
   for (const Alarm& a : h.alarms)
     alarms.push_back({{"id", a.id}, {"name", a.name}, {"minute", a.minute}, {"day", a.day}, {"due_s", a.due_s}, {"rang_s", a.rang_s}});
   for (const auto& [room, l] : h.lights) lights[room] = {{"on", l.on}, {"brightness", l.brightness}, {"color", l.color}};
   for (const auto& [room, c] : h.climate) climate[room] = {{"temperature", c.temperature}, {"mode", c.mode}};
   const Music& m = h.music;
-  const json all = {{"version", 1}, {"next_id", h.next_id}, {"timers", timers}, {"alarms", alarms}, {"lists", h.lists}, {"lights", lights}, {"thermostat", climate},
-      {"music", {{"playing", m.playing}, {"paused", m.paused}, {"shuffle", m.shuffle}, {"repeat", m.repeat}, {"title", m.title}, {"artist", m.artist}}},
-      {"volume", h.volume}, {"muted", h.muted}};
+  const json all = {{"version", 1},
+                    {"next_id", h.next_id},
+                    {"timers", timers},
+                    {"alarms", alarms},
+                    {"lists", h.lists},
+                    {"lights", lights},
+                    {"thermostat", climate},
+                    {"music",
+                     {{"playing", m.playing},
+                      {"paused", m.paused},
+                      {"shuffle", m.shuffle},
+                      {"repeat", m.repeat},
+                      {"title", m.title},
+                      {"artist", m.artist}}},
+                    {"volume", h.volume},
+                    {"muted", h.muted}};
   return all.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -151,7 +174,8 @@ bool parse_home(const std::string& text, Home* out, std::string* why) {
   if (const json* j = top.get("music")) {
     Reader r(*j, "music", why);
     Music& m = home.music;
-    r.flag("playing", &m.playing), r.flag("paused", &m.paused), r.flag("shuffle", &m.shuffle), r.flag("repeat", &m.repeat), r.text("title", &m.title), r.text("artist", &m.artist);
+    r.flag("playing", &m.playing), r.flag("paused", &m.paused), r.flag("shuffle", &m.shuffle), r.flag("repeat", &m.repeat),
+        r.text("title", &m.title), r.text("artist", &m.artist);
     if (!r.ok()) return false;
   }
   if (!top.ok()) return false;
@@ -186,7 +210,8 @@ bool HomeFile::open(const std::string& path, Home* home, std::string* note, std:
     aside = path + ".damaged-" + std::to_string(std::time(nullptr)) + (i ? "-" + std::to_string(i) : "");
     if (lstat(aside.c_str(), &st) != 0) break;
   }
-  if (chmod(path.c_str(), 0600) != 0 || std::rename(path.c_str(), aside.c_str()) != 0) return failed(damage + ", and cannot be put aside: " + std::strerror(errno));
+  if (chmod(path.c_str(), 0600) != 0 || std::rename(path.c_str(), aside.c_str()) != 0)
+    return failed(damage + ", and cannot be put aside: " + std::strerror(errno));
   *note = path + ": " + damage + "; it is kept as " + aside + ", and the home begins anew";
   return true;
 }
@@ -196,7 +221,9 @@ bool HomeFile::save(const Home& home, std::string* why) {
   const std::string text = home_text(home);
   linnet::convert::WholeFile file;
   linnet_error err = {};
-  if (file.open(path_, false, &err, 0600) == LINNET_OK && file.write(text.data(), text.size(), &err) == LINNET_OK && file.commit(&err) == LINNET_OK) return true;
+  if (file.open(path_, false, &err, 0600) == LINNET_OK && file.write(text.data(), text.size(), &err) == LINNET_OK &&
+      file.commit(&err) == LINNET_OK)
+    return true;
   return *why = err.text, false;
 }
 

@@ -13,14 +13,14 @@ using json = nlohmann::ordered_json;
 struct Timer {
   int64_t id = 0, seconds = 0;  // as set
   std::string name;
-  int64_t due_ms = 0;           // Unix time; while it is held: what is left
+  int64_t due_ms = 0;  // Unix time; while it is held: what is left
   bool paused = false, ringing = false;
 };
 struct Alarm {
   int64_t id = 0, due_s = 0;
-  int minute = 0;           // of the day
-  std::string day, name;    // as said; "daily", "weekdays" and "weekends" come again
-  int64_t rang_s = 0;       // since when it rings; 0: it does not
+  int minute = 0;         // of the day
+  std::string day, name;  // as said; "daily", "weekdays" and "weekends" come again
+  int64_t rang_s = 0;     // since when it rings; 0: it does not
 };
 struct Light {
   bool on = false;

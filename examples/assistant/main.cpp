@@ -30,11 +30,13 @@ enum { kExitOk = 0, kExitFailed = 1, kExitUsage = 2 };
 
 constexpr char kUsage[] =
     "usage: linnet-assistant [--wav IN.wav | --text TEXT...] [--web [PORT]] [options]\n"
-    "A voice assistant without a network: it listens, calls tools and speaks. Without --wav and --text it listens to the microphone until ctrl-C.\n"
+    "A voice assistant without a network: it listens, calls tools and speaks. Without --wav and --text it listens to the microphone until "
+    "ctrl-C.\n"
     "\n"
     "  --wav FILE          hear this instead of a microphone; each utterance is a request\n"
     "  --text TEXT         a request that was typed; may be given more than once. - reads requests from stdin, one a line\n"
-    "  --web [PORT]        show the conversation on a page of 127.0.0.1:PORT (default 8080, 0 = any free), until ctrl-C; requests may be typed there. The address that is\n"
+    "  --web [PORT]        show the conversation on a page of 127.0.0.1:PORT (default 8080, 0 = any free), until ctrl-C; requests may be "
+    "typed there. The address that is\n"
     "                      printed holds a token, so that no other user of the machine gets at it\n"
     "  --out FILE          speak into this WAV file instead of a loudspeaker\n"
     "  --json              print events, one JSON object a line\n"
@@ -75,20 +77,31 @@ int parse(int argc, char** argv, Options* o) {
     const std::string a = argv[i];
     if (a == "--help" || a == "-h") return std::fputs(kUsage, stdout), std::fflush(stdout) ? kExitFailed : kExitOk;
     if (a == "--version") return std::printf("%s\n", linnet_build_info()), std::fflush(stdout) ? kExitFailed : kExitOk;
-    if (a == "--json") o->json = true;
-    else if (a == "--real-time") o->real_time = true;
-    else if (a == "--no-early-prefill") o->no_early = true;
+    if (a == "--json")
+      o->json = true;
+    else if (a == "--real-time")
+      o->real_time = true;
+    else if (a == "--no-early-prefill")
+      o->no_early = true;
     else if (a == "--web") {
       o->web = true;
-      if (i + 1 < argc && argv[i + 1][0] != '-' && !parse_port(argv[++i], &o->port)) return usage(std::string("--web: \"") + argv[i] + "\" is no port");
+      if (i + 1 < argc && argv[i + 1][0] != '-' && !parse_port(argv[++i], &o->port))
+        return usage(std::string("--web: \"") + argv[i] + "\" is no port");
     } else {
-      std::string* to = a == "--wav" ? &o->wav : a == "--out" ? &o->out : a == "--config" ? &o->config : a == "--state" ? &o->state : a == "-m" || a == "--model" ? &o->model : nullptr;
+      std::string* to = a == "--wav"                  ? &o->wav
+                        : a == "--out"                ? &o->out
+                        : a == "--config"             ? &o->config
+                        : a == "--state"              ? &o->state
+                        : a == "-m" || a == "--model" ? &o->model
+                                                      : nullptr;
       if (!to && a != "--text") return usage("there is no option " + a);
       if (++i == argc) return usage(a + " needs a value");
       if (a == "--state") o->has_state = true;
       if (a == "--wav") o->has_wav = true;
-      if (to) *to = argv[i];
-      else o->texts.emplace_back(argv[i]);
+      if (to)
+        *to = argv[i];
+      else
+        o->texts.emplace_back(argv[i]);
     }
   }
   return o->has_wav && !o->texts.empty() ? usage("give either --wav or --text") : -1;
@@ -106,7 +119,8 @@ std::string data_folder() {
 std::string default_state() {
   const char *state = std::getenv("XDG_STATE_HOME"), *home = std::getenv("HOME");
   if ((!state || !state[0]) && (!home || !home[0])) return "";
-  const std::filesystem::path folder = state && state[0] ? std::filesystem::path(state) / "linnet" : std::filesystem::path(home) / ".local/state/linnet";
+  const std::filesystem::path folder =
+      state && state[0] ? std::filesystem::path(state) / "linnet" : std::filesystem::path(home) / ".local/state/linnet";
   std::error_code ec;
   std::filesystem::create_directories(folder, ec);
   return (folder / "assistant.json").string();
@@ -122,14 +136,22 @@ int64_t wall_ms() {
 void print(const json& e) {
   const std::string event = e["event"];
   const auto text = [&](const char* key) { return printable(e[key].get<std::string>()); };
-  if (event == "user") std::printf("> %s\n", text("text").c_str());
-  else if (event == "tool") std::printf("  %s %s -> %s\n", text("name").c_str(), printable(e["arguments"].dump(-1, ' ', false, json::error_handler_t::replace)).c_str(), printable(e["result"].dump(-1, ' ', false, json::error_handler_t::replace)).c_str());
-  else if (event == "answer" || event == "ring") std::printf("%s\n", text("text").c_str());
-  else if (event == "interrupted") std::printf("  (interrupted)\n");
-  else if (event == "error") std::fprintf(stderr, "linnet-assistant: %s\n", text("text").c_str());
+  if (event == "user")
+    std::printf("> %s\n", text("text").c_str());
+  else if (event == "tool")
+    std::printf("  %s %s -> %s\n", text("name").c_str(),
+                printable(e["arguments"].dump(-1, ' ', false, json::error_handler_t::replace)).c_str(),
+                printable(e["result"].dump(-1, ' ', false, json::error_handler_t::replace)).c_str());
+  else if (event == "answer" || event == "ring")
+    std::printf("%s\n", text("text").c_str());
+  else if (event == "interrupted")
+    std::printf("  (interrupted)\n");
+  else if (event == "error")
+    std::fprintf(stderr, "linnet-assistant: %s\n", text("text").c_str());
   else if (event == "latency")
-    std::printf("  (%.1f ms to the first token, %d of %d tokens computed before; %.0f tokens/s)\n", e["text_to_first_token_ms"].get<double>(), e["prefilled_early_tokens"].get<int>(),
-                e["prompt_tokens"].get<int>(), e["tokens_per_s"].get<double>());
+    std::printf("  (%.1f ms to the first token, %d of %d tokens computed before; %.0f tokens/s)\n",
+                e["text_to_first_token_ms"].get<double>(), e["prefilled_early_tokens"].get<int>(), e["prompt_tokens"].get<int>(),
+                e["tokens_per_s"].get<double>());
   std::fflush(stdout);
 }
 
@@ -220,8 +242,10 @@ int run(const Options& o) {
   Conversation conversation;
   const auto emit = [&](const json& e) {
     const std::string line = e.dump(-1, ' ', false, json::error_handler_t::replace);
-    if (o.json) std::printf("%s\n", line.c_str()), std::fflush(stdout);
-    else print(e);
+    if (o.json)
+      std::printf("%s\n", line.c_str()), std::fflush(stdout);
+    else
+      print(e);
 #if LINNET_ASSISTANT_WEB
     web.publish(line);
 #endif

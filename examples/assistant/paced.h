@@ -16,7 +16,8 @@ class PacedSource : public AudioSource {
     const size_t got = source_->read(samples, n);
     if (samples_ == 0) begin_ = Clock::now();
     samples_ += got;
-    const auto due = begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(static_cast<double>(samples_) / kRate / speed_));
+    const auto due =
+        begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(static_cast<double>(samples_) / kRate / speed_));
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, due, [this] { return over_; });
     return over_ ? 0 : got;

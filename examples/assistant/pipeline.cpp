@@ -12,10 +12,10 @@
 namespace assistant {
 namespace {
 
-constexpr size_t kFrame = kRate / 100;       // samples of 10 ms
+constexpr size_t kFrame = kRate / 100;                   // samples of 10 ms
 constexpr size_t kBefore = VoiceActivity::kLeadMs / 10;  // frames before the decision that somebody speaks: the first sound is in them
-constexpr size_t kPartialEvery = 15;         // frames between two looks at what has been recognised
-constexpr size_t kMaxUtterance = 20 * 100;   // frames; what goes on is no request
+constexpr size_t kPartialEvery = 15;                     // frames between two looks at what has been recognised
+constexpr size_t kMaxUtterance = 20 * 100;               // frames; what goes on is no request
 constexpr size_t kMaxRequests = 8;
 constexpr double kCharactersPerSecond = 14;  // of speech: how much of an answer was heard when it was cut off
 
@@ -41,8 +41,16 @@ std::string words_heard(const std::string& text, double seconds) {
 
 }  // namespace
 
-Pipeline::Pipeline(const PipelineConfig& config, Conversation* conversation, Tools* tools, Recognizer* recognizer, Synthesizer* synthesizer, AudioSink* sink, Emit emit)
-    : config_(config), conversation_(conversation), tools_(tools), recognizer_(recognizer), synthesizer_(synthesizer), sink_(sink), emit_(std::move(emit)), start_ns_(now_ns()) {}
+Pipeline::Pipeline(const PipelineConfig& config, Conversation* conversation, Tools* tools, Recognizer* recognizer, Synthesizer* synthesizer,
+                   AudioSink* sink, Emit emit)
+    : config_(config),
+      conversation_(conversation),
+      tools_(tools),
+      recognizer_(recognizer),
+      synthesizer_(synthesizer),
+      sink_(sink),
+      emit_(std::move(emit)),
+      start_ns_(now_ns()) {}
 
 void Pipeline::emit(json event) {
   const std::lock_guard lock(emit_mutex_);
@@ -102,7 +110,10 @@ ToolResult Pipeline::call_tool(std::string_view call) {
   json parsed;
   const ToolResult result = tools_->call(call, &parsed);
   if (parsed.is_object())
-    emit({{"event", "tool"}, {"name", parsed.value("name", "")}, {"arguments", parsed.value("arguments", json::object())}, {"result", json::parse(result.json, nullptr, false)}});
+    emit({{"event", "tool"},
+          {"name", parsed.value("name", "")},
+          {"arguments", parsed.value("arguments", json::object())},
+          {"result", json::parse(result.json, nullptr, false)}});
   emit(tools_->event());
   return result;
 }
@@ -169,9 +180,12 @@ void Pipeline::listen(AudioSource* source, bool in_turn) {
     const VoiceActivity::Event event = activity.feed(frame);
     if (event == VoiceActivity::Event::end) u.deaf = false;
     if (u.on) {
-      if (!recognizer_->feed(frame, kFrame, &why)) u.on = false, u.deaf = true, trouble(why);
-      else if (event == VoiceActivity::Event::end) finish(int64_t{VoiceActivity::kHangoverMs} * 1000000);
-      else if (++u.frames >= kMaxUtterance) u.deaf = true, finish(0);
+      if (!recognizer_->feed(frame, kFrame, &why))
+        u.on = false, u.deaf = true, trouble(why);
+      else if (event == VoiceActivity::Event::end)
+        finish(int64_t{VoiceActivity::kHangoverMs} * 1000000);
+      else if (++u.frames >= kMaxUtterance)
+        u.deaf = true, finish(0);
       else if (u.frames % kPartialEvery == 0)
         if (std::string text = recognizer_->partial(); text != u.partial) hear(u.partial = std::move(text));
     } else if (!u.deaf) {
@@ -261,7 +275,8 @@ void Pipeline::turn(const Request& request) {
   std::string why;
   int64_t first_audio = 0;
   double played = 0;
-  const bool ok = conversation_->answer(request.text, [this](std::string_view text) { emit({{"event", "token"}, {"text", text}}); }, &reply, &why);
+  const bool ok =
+      conversation_->answer(request.text, [this](std::string_view text) { emit({{"event", "token"}, {"text", text}}); }, &reply, &why);
   if (!ok) trouble(why), reply.text = "Sorry, that did not work.";
   if (!reply.cancelled) emit({{"event", "answer"}, {"text", reply.text}});
   const bool whole = !reply.cancelled && say(reply.text, &first_audio, &played);
@@ -273,13 +288,18 @@ void Pipeline::turn(const Request& request) {
       interrupted = interrupted_ns_;
     }
     const int64_t now = now_ns();
-    emit({{"event", "interrupted"}, {"after_ms", ms(interrupted - begin)}, {"silent_after_ms", ms(now - interrupted)}, {"heard", reply.cancelled ? "" : words_heard(reply.text, played)}});
+    emit({{"event", "interrupted"},
+          {"after_ms", ms(interrupted - begin)},
+          {"silent_after_ms", ms(now - interrupted)},
+          {"heard", reply.cancelled ? "" : words_heard(reply.text, played)}});
   }
   if (ok && reply.first_token_ns) {
     // Four clocks begin one after another: the last sample of speech came; its end was decided; its text was there; the model got it.
     const int64_t first = begin + reply.first_token_ns;
-    json latency = {{"event", "latency"}, {"end_of_speech_to_first_token_ms", ms(first - request.speech_ns)}, {"decision_to_first_token_ms", ms(first - request.decided_ns)},
-        {"text_to_first_token_ms", ms(first - request.text_ns)}};
+    json latency = {{"event", "latency"},
+                    {"end_of_speech_to_first_token_ms", ms(first - request.speech_ns)},
+                    {"decision_to_first_token_ms", ms(first - request.decided_ns)},
+                    {"text_to_first_token_ms", ms(first - request.text_ns)}};
     if (first_audio) {
       latency["end_of_speech_to_first_audio_ms"] = ms(first_audio - request.speech_ns);
       latency["decision_to_first_audio_ms"] = ms(first_audio - request.decided_ns);
@@ -292,8 +312,12 @@ void Pipeline::turn(const Request& request) {
     latency["rss_bytes"] = rss_bytes();
     emit(latency);
   }
-  emit({{"event", "stats"}, {"arena_bytes", conversation_->arena_bytes()}, {"rss_bytes", rss_bytes()}, {"tokens_per_s", reply.tokens_per_s},
-      {"context_used", conversation_->context_used()}, {"context", conversation_->context()}});
+  emit({{"event", "stats"},
+        {"arena_bytes", conversation_->arena_bytes()},
+        {"rss_bytes", rss_bytes()},
+        {"tokens_per_s", reply.tokens_per_s},
+        {"context_used", conversation_->context_used()},
+        {"context", conversation_->context()}});
   if (config_.early_prefill && !conversation_->hear("", &why)) trouble(why);
   phase("listening");
 }

@@ -1,4 +1,5 @@
-// From sound to sound: what is heard is recognised while the user speaks and computed ahead; answers are spoken, until the user speaks again.
+// From sound to sound: what is heard is recognised while the user speaks and computed ahead; answers are spoken, until the user speaks
+// again.
 //   audio thread (whoever calls listen):  source -> voice activity -> recogniser -> partial and final texts
 //   model thread (its own):               texts -> conversation -> tools -> synthesiser -> sink; rings timers and alarms
 #pragma once
@@ -29,7 +30,8 @@ class Pipeline {
   using Emit = std::function<void(const json& event)>;  // from both threads, one at a time
 
   // Recogniser, synthesiser and sink may be NULL: then there is typing, or reading.
-  Pipeline(const PipelineConfig& config, Conversation* conversation, Tools* tools, Recognizer* recognizer, Synthesizer* synthesizer, AudioSink* sink, Emit emit);
+  Pipeline(const PipelineConfig& config, Conversation* conversation, Tools* tools, Recognizer* recognizer, Synthesizer* synthesizer,
+           AudioSink* sink, Emit emit);
   ~Pipeline() { stop(); }
 
   void start();  // once the conversation is open
@@ -38,7 +40,7 @@ class Pipeline {
   bool request(const std::string& text);  // typed; false: too many wait. Any thread
   void interrupt();                       // as speech does during an answer. Any thread
   void wait_idle();
-  void stop();                            // the running answer ends soon
+  void stop();  // the running answer ends soon
   ToolResult call_tool(std::string_view call);
   bool failed() const { return failed_; }  // something went wrong that an event told
 

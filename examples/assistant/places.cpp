@@ -1,4 +1,5 @@
-// The time in other places, from the system's time zone files (tzdata): the cities that it names itself, countries, and the cities and states of the table below.
+// The time in other places, from the system's time zone files (tzdata): the cities that it names itself, countries, and the cities and
+// states of the table below.
 #include <convert.h>
 
 #include <cstdlib>
@@ -14,31 +15,75 @@ constexpr size_t kMaxFile = size_t{1} << 20;
 
 // What people ask for and tzdata does not name: "zone: place, place, ...".
 constexpr const char* kPlaces[][2] = {
-    {"America/New_York", "boston, miami, atlanta, philadelphia, washington, orlando, baltimore, pittsburgh, buffalo, rochester, charlotte, raleigh, cleveland, columbus, cincinnati, tampa, jacksonville, charleston, "
-                         "florida, georgia, ohio, virginia, maryland, maine, vermont, massachusetts, connecticut, delaware, new jersey, new hampshire, north carolina, south carolina, pennsylvania, rhode island, "
-                         "west virginia, america, the united states, the states, the us, the usa, new york city, the east coast, michigan, kentucky, indiana"},
-    {"America/Chicago", "dallas, houston, austin, san antonio, nashville, memphis, new orleans, milwaukee, minneapolis, saint louis, st louis, kansas city, oklahoma city, tulsa, omaha, little rock, fort worth, texas, illinois, "
-                        "alabama, arkansas, iowa, kansas, louisiana, minnesota, mississippi, missouri, nebraska, oklahoma, tennessee, wisconsin, north dakota, south dakota, des moines, birmingham alabama"},
+    {"America/New_York",
+     "boston, miami, atlanta, philadelphia, washington, orlando, baltimore, pittsburgh, buffalo, rochester, charlotte, raleigh, cleveland, "
+     "columbus, cincinnati, tampa, jacksonville, charleston, "
+     "florida, georgia, ohio, virginia, maryland, maine, vermont, massachusetts, connecticut, delaware, new jersey, new hampshire, north "
+     "carolina, south carolina, pennsylvania, rhode island, "
+     "west virginia, america, the united states, the states, the us, the usa, new york city, the east coast, michigan, kentucky, indiana"},
+    {"America/Chicago",
+     "dallas, houston, austin, san antonio, nashville, memphis, new orleans, milwaukee, minneapolis, saint louis, st louis, kansas city, "
+     "oklahoma city, tulsa, omaha, little rock, fort worth, texas, illinois, "
+     "alabama, arkansas, iowa, kansas, louisiana, minnesota, mississippi, missouri, nebraska, oklahoma, tennessee, wisconsin, north "
+     "dakota, south dakota, des moines, birmingham alabama"},
     {"America/Denver", "colorado, utah, montana, wyoming, new mexico, idaho, salt lake city, albuquerque, santa fe, boise, el paso"},
     {"America/Phoenix", "arizona, tucson"},
-    {"America/Los_Angeles", "san francisco, seattle, portland, san diego, las vegas, sacramento, san jose, oakland, tacoma, reno, california, oregon, nevada, the west coast, hollywood, la, l a"},
-    {"Pacific/Honolulu", "hawaii"}, {"America/Anchorage", "alaska"},
-    {"America/Toronto", "ottawa, montreal, ontario, quebec, canada"}, {"America/Vancouver", "british columbia, victoria"}, {"America/Edmonton", "calgary, alberta"}, {"America/Halifax", "nova scotia"},
-    {"America/Mexico_City", "mexico, guadalajara, acapulco, puebla"}, {"America/Sao_Paulo", "rio, rio de janeiro, brasilia, brazil"}, {"America/Argentina/Buenos_Aires", "argentina, mendoza"},
-    {"America/Santiago", "chile"}, {"America/Guayaquil", "quito"}, {"America/Lima", "cusco"}, {"America/Bogota", "medellin"},
-    {"Europe/London", "england, scotland, wales, great britain, britain, the uk, the united kingdom, northern ireland, edinburgh, glasgow, manchester, liverpool, birmingham, leeds, bristol, oxford, cambridge, cardiff, "
-                      "sheffield, brighton, aberdeen, belfast"},
-    {"Europe/Dublin", "ireland, galway, cork, limerick"}, {"Europe/Berlin", "munich, hamburg, cologne, frankfurt, stuttgart, dresden, leipzig, bavaria, germany"},
-    {"Europe/Paris", "marseille, lyon, nice, toulouse, lille, bordeaux, strasbourg, france"}, {"Europe/Madrid", "barcelona, valencia, seville, malaga, granada, spain"},
-    {"Europe/Rome", "milan, venice, florence, naples, turin, bologna, sicily, italy"}, {"Europe/Zurich", "geneva, basel, bern, switzerland"}, {"Europe/Vienna", "salzburg, graz, austria"},
-    {"Europe/Amsterdam", "rotterdam, utrecht, the hague, holland, the netherlands"}, {"Europe/Brussels", "ghent, antwerp, belgium"}, {"Europe/Lisbon", "porto, portugal"},
-    {"Europe/Warsaw", "krakow, wroclaw, gdansk, poland"}, {"Europe/Kiev", "kyiv, lviv, odessa, ukraine"}, {"Europe/Moscow", "saint petersburg, st petersburg, russia"},
-    {"Europe/Istanbul", "ankara, turkey"}, {"Europe/Stockholm", "gothenburg, sweden"}, {"Europe/Oslo", "bergen, norway"}, {"Europe/Athens", "greece, crete"}, {"Atlantic/Reykjavik", "iceland"},
-    {"Africa/Cairo", "alexandria, egypt"}, {"Africa/Johannesburg", "cape town, durban, pretoria, south africa"}, {"Africa/Nairobi", "kenya"}, {"Africa/Casablanca", "rabat, marrakesh, morocco"},
-    {"Asia/Tokyo", "osaka, kyoto, kobe, sapporo, nagoya, japan"}, {"Asia/Shanghai", "beijing, shenzhen, guangzhou, chengdu, nanjing, china"}, {"Asia/Seoul", "busan, incheon, korea, south korea"},
-    {"Asia/Kolkata", "delhi, new delhi, mumbai, bangalore, chennai, hyderabad, pune, india"}, {"Asia/Ho_Chi_Minh", "saigon, hanoi, vietnam"}, {"Asia/Jakarta", "indonesia"}, {"Asia/Makassar", "bali"},
-    {"Asia/Dubai", "abu dhabi, the united arab emirates"}, {"Asia/Riyadh", "jeddah, mecca, saudi arabia"}, {"Asia/Karachi", "islamabad, lahore, pakistan"}, {"Asia/Jerusalem", "tel aviv, haifa, israel"},
-    {"Australia/Sydney", "canberra, australia, new south wales"}, {"Australia/Brisbane", "cairns, queensland"}, {"Pacific/Auckland", "wellington, christchurch, new zealand"},
+    {"America/Los_Angeles",
+     "san francisco, seattle, portland, san diego, las vegas, sacramento, san jose, oakland, tacoma, reno, california, oregon, nevada, the "
+     "west coast, hollywood, la, l a"},
+    {"Pacific/Honolulu", "hawaii"},
+    {"America/Anchorage", "alaska"},
+    {"America/Toronto", "ottawa, montreal, ontario, quebec, canada"},
+    {"America/Vancouver", "british columbia, victoria"},
+    {"America/Edmonton", "calgary, alberta"},
+    {"America/Halifax", "nova scotia"},
+    {"America/Mexico_City", "mexico, guadalajara, acapulco, puebla"},
+    {"America/Sao_Paulo", "rio, rio de janeiro, brasilia, brazil"},
+    {"America/Argentina/Buenos_Aires", "argentina, mendoza"},
+    {"America/Santiago", "chile"},
+    {"America/Guayaquil", "quito"},
+    {"America/Lima", "cusco"},
+    {"America/Bogota", "medellin"},
+    {"Europe/London",
+     "england, scotland, wales, great britain, britain, the uk, the united kingdom, northern ireland, edinburgh, glasgow, manchester, "
+     "liverpool, birmingham, leeds, bristol, oxford, cambridge, cardiff, "
+     "sheffield, brighton, aberdeen, belfast"},
+    {"Europe/Dublin", "ireland, galway, cork, limerick"},
+    {"Europe/Berlin", "munich, hamburg, cologne, frankfurt, stuttgart, dresden, leipzig, bavaria, germany"},
+    {"Europe/Paris", "marseille, lyon, nice, toulouse, lille, bordeaux, strasbourg, france"},
+    {"Europe/Madrid", "barcelona, valencia, seville, malaga, granada, spain"},
+    {"Europe/Rome", "milan, venice, florence, naples, turin, bologna, sicily, italy"},
+    {"Europe/Zurich", "geneva, basel, bern, switzerland"},
+    {"Europe/Vienna", "salzburg, graz, austria"},
+    {"Europe/Amsterdam", "rotterdam, utrecht, the hague, holland, the netherlands"},
+    {"Europe/Brussels", "ghent, antwerp, belgium"},
+    {"Europe/Lisbon", "porto, portugal"},
+    {"Europe/Warsaw", "krakow, wroclaw, gdansk, poland"},
+    {"Europe/Kiev", "kyiv, lviv, odessa, ukraine"},
+    {"Europe/Moscow", "saint petersburg, st petersburg, russia"},
+    {"Europe/Istanbul", "ankara, turkey"},
+    {"Europe/Stockholm", "gothenburg, sweden"},
+    {"Europe/Oslo", "bergen, norway"},
+    {"Europe/Athens", "greece, crete"},
+    {"Atlantic/Reykjavik", "iceland"},
+    {"Africa/Cairo", "alexandria, egypt"},
+    {"Africa/Johannesburg", "cape town, durban, pretoria, south africa"},
+    {"Africa/Nairobi", "kenya"},
+    {"Africa/Casablanca", "rabat, marrakesh, morocco"},
+    {"Asia/Tokyo", "osaka, kyoto, kobe, sapporo, nagoya, japan"},
+    {"Asia/Shanghai", "beijing, shenzhen, guangzhou, chengdu, nanjing, china"},
+    {"Asia/Seoul", "busan, incheon, korea, south korea"},
+    {"Asia/Kolkata", "delhi, new delhi, mumbai, bangalore, chennai, hyderabad, pune, india"},
+    {"Asia/Ho_Chi_Minh", "saigon, hanoi, vietnam"},
+    {"Asia/Jakarta", "indonesia"},
+    {"Asia/Makassar", "bali"},
+    {"Asia/Dubai", "abu dhabi, the united arab emirates"},
+    {"Asia/Riyadh", "jeddah, mecca, saudi arabia"},
+    {"Asia/Karachi", "islamabad, lahore, pakistan"},
+    {"Asia/Jerusalem", "tel aviv, haifa, israel"},
+    {"Australia/Sydney", "canberra, australia, new south wales"},
+    {"Australia/Brisbane", "cairns, queensland"},
+    {"Pacific/Auckland", "wellington, christchurch, new zealand"},
 };
 
 std::string folder() {
@@ -65,8 +110,10 @@ bool lines(const std::string& text, Fn fn) {
     std::vector<std::string> fields(1);
     if (text[at] != '#') {
       for (size_t i = at; i < end; ++i)
-        if (text[i] == '\t') fields.emplace_back();
-        else fields.back() += text[i];
+        if (text[i] == '\t')
+          fields.emplace_back();
+        else
+          fields.back() += text[i];
       if (fn(fields)) return true;
     }
     at = end + 1;
@@ -93,8 +140,7 @@ std::string zone_of(const std::string& place) {
     code = f[0];
     return true;
   });
-  if (!code.empty())
-    lines(table, [&](const std::vector<std::string>& f) { return f.size() >= 3 && f[0] == code && (found = f[2], true); });
+  if (!code.empty()) lines(table, [&](const std::vector<std::string>& f) { return f.size() >= 3 && f[0] == code && (found = f[2], true); });
   return found;
 }
 
@@ -157,7 +203,9 @@ class Rule {
     int64_t month = 0, week = 0, wday = 0, at = 7200, julian = 0;
     if (!take(',')) return false;
     if (take('M')) {
-      if (!number(&month) || !take('.') || !number(&week) || !take('.') || !number(&wday) || month < 1 || month > 12 || week < 1 || week > 5 || wday > 6) return false;
+      if (!number(&month) || !take('.') || !number(&week) || !take('.') || !number(&wday) || month < 1 || month > 12 || week < 1 ||
+          week > 5 || wday > 6)
+        return false;
       int64_t day = days_since_1970({year, static_cast<int>(month), 1});
       day += (wday - weekday(day_of(day)) + 7) % 7 + 7 * (week - 1);
       while (day_of(day).month != month) day -= 7;  // week 5 is the last one
@@ -198,7 +246,8 @@ bool offset_of(const std::string& file, int64_t t, int64_t* seconds) {
   const size_t footer = at + bytes() + 1;
   if (i == n[3] && width == 8 && footer < file.size()) {
     const size_t end = file.find('\n', footer);
-    if (end != std::string::npos && end > footer && Rule(std::string_view(file).substr(footer, end - footer)).offset(t, seconds)) return true;
+    if (end != std::string::npos && end > footer && Rule(std::string_view(file).substr(footer, end - footer)).offset(t, seconds))
+      return true;
   }
   const size_t kind = i ? static_cast<unsigned char>(file[kinds + i - 1]) : 0;
   if (kind >= n[4]) return false;

@@ -29,7 +29,8 @@ struct Pipe {
 
 }  // namespace
 
-bool run_process(const std::vector<std::string>& command, const std::string& input, const ProcessLimits& limits, std::string* output, std::string* why) {
+bool run_process(const std::vector<std::string>& command, const std::string& input, const ProcessLimits& limits, std::string* output,
+                 std::string* why) {
   output->clear();
   if (command.empty() || command[0].empty()) return *why = "no command", false;
   const std::string& name = command[0];
@@ -93,9 +94,12 @@ bool run_process(const std::vector<std::string>& command, const std::string& inp
     if (out.ends[0] >= 0 && fds[0].revents) {
       char block[16384];
       const ssize_t n = read(out.ends[0], block, sizeof block);
-      if (n > 0 && output->size() + static_cast<size_t>(n) > limits.output) error = "wrote more than " + std::to_string(limits.output) + " bytes";
-      else if (n > 0) output->append(block, static_cast<size_t>(n));
-      else if (n == 0 || (errno != EAGAIN && errno != EINTR)) out.close(0);
+      if (n > 0 && output->size() + static_cast<size_t>(n) > limits.output)
+        error = "wrote more than " + std::to_string(limits.output) + " bytes";
+      else if (n > 0)
+        output->append(block, static_cast<size_t>(n));
+      else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        out.close(0);
     }
     if (!exited) exited = waitpid(pid, &status, WNOHANG) == pid;
     if (exited && out.ends[0] >= 0 && !fds[0].revents) out.close(0);  // a child of it holds the pipe

@@ -12,7 +12,7 @@ struct RecognizerConfig {
   std::string engine = "pocketsphinx";  // or "command"
   std::string acoustic;                 // a folder; empty: the package's en-us
   std::string language, dictionary;     // empty: the package's
-  std::string voice;                    // a folder: the acoustic model's means and variances adapted to a speaker (language/adapt.py); empty: everybody's
+  std::string voice;  // a folder: the acoustic model's means and variances adapted to a speaker (language/adapt.py); empty: everybody's
   // "command": argument list; {wav} becomes the name of a WAV file, without it the WAV comes on stdin. Its stdout is the text.
   std::vector<std::string> command;
   double time_limit_s = 30;

@@ -52,8 +52,10 @@ class CommandRecognizer : public Recognizer {
     if (!ok) return false;
     text->clear();  // one line, words with single spaces
     for (const char c : out) {
-      if (static_cast<unsigned char>(c) > ' ' && c != 0x7f) *text += c;
-      else if (!text->empty() && text->back() != ' ') *text += ' ';
+      if (static_cast<unsigned char>(c) > ' ' && c != 0x7f)
+        *text += c;
+      else if (!text->empty() && text->back() != ' ')
+        *text += ' ';
     }
     if (!text->empty() && text->back() == ' ') text->pop_back();
     if (text->size() > 2000) return *why = command[0] + ": a text of " + std::to_string(text->size()) + " bytes for one utterance", false;

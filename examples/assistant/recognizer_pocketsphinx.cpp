@@ -3,10 +3,10 @@
 #include "recognizer.h"
 
 #ifdef LINNET_POCKETSPHINX
+#include <pocketsphinx.h>
 #include <sphinxbase/cmn.h>
 #include <sphinxbase/err.h>
 #include <sphinxbase/feat.h>
-#include <pocketsphinx.h>
 #include <unistd.h>
 #endif
 
@@ -27,13 +27,15 @@ class PocketSphinx : public Recognizer {
     const std::string acoustic = config.acoustic.empty() ? base + "/en-us/en-us" : config.acoustic;
     const std::string language = config.language.empty() ? base + "/en-us/en-us.lm.bin" : config.language;
     const std::string dictionary = config.dictionary.empty() ? base + "/en-us/cmudict-en-us.dict" : config.dictionary;
-    const std::string adapted = config.voice.empty() ? acoustic : config.voice, means = adapted + "/means", variances = adapted + "/variances";
+    const std::string adapted = config.voice.empty() ? acoustic : config.voice, means = adapted + "/means",
+                      variances = adapted + "/variances";
     for (const std::string& path : {acoustic + "/mdef", language, dictionary, means, variances})
       if (access(path.c_str(), R_OK) != 0) return *why = "pocketsphinx: " + path + " cannot be read", false;
     err_set_logfp(nullptr);
     // Wide beams and the language model's weight: found on sentences of the training patterns.
-    options_ = cmd_ln_init(nullptr, ps_args(), TRUE, "-hmm", acoustic.c_str(), "-mean", means.c_str(), "-var", variances.c_str(), "-lm", language.c_str(), "-dict", dictionary.c_str(), "-logfn", "/dev/null", "-lw", "5.5", "-beam", "1e-60",
-                           "-wbeam", "1e-40", "-pbeam", "1e-60", "-remove_silence", "no", nullptr);
+    options_ = cmd_ln_init(nullptr, ps_args(), TRUE, "-hmm", acoustic.c_str(), "-mean", means.c_str(), "-var", variances.c_str(), "-lm",
+                           language.c_str(), "-dict", dictionary.c_str(), "-logfn", "/dev/null", "-lw", "5.5", "-beam", "1e-60", "-wbeam",
+                           "1e-40", "-pbeam", "1e-60", "-remove_silence", "no", nullptr);
     if (options_) decoder_ = ps_init(options_);
     // Where the first utterance's cepstral mean begins: that of a plain voice, close by. The acoustic model's own is of telephones.
     static const mfcc_t mean[13] = {45.99F, 6.23F, 1.08F, 12.16F, -7.87F, -0.09F, -0.56F, -9.24F, -0.67F, -2.19F, 2.93F, -2.78F, 1.23F};
@@ -84,7 +86,9 @@ std::unique_ptr<Recognizer> make_pocketsphinx(const RecognizerConfig& config, st
   return r->open(config, why) ? std::move(r) : nullptr;
 }
 #else
-std::unique_ptr<Recognizer> make_pocketsphinx(const RecognizerConfig&, std::string* why) { return *why = "recognizer: built without PocketSphinx (libpocketsphinx-dev)", nullptr; }
+std::unique_ptr<Recognizer> make_pocketsphinx(const RecognizerConfig&, std::string* why) {
+  return *why = "recognizer: built without PocketSphinx (libpocketsphinx-dev)", nullptr;
+}
 #endif
 
 }  // namespace assistant

@@ -31,8 +31,10 @@ class Flite : public Synthesizer {
     bool words = false;
     for (size_t k = 0; k < text.size(); ++k) {
       const unsigned char c = static_cast<unsigned char>(text[k]);
-      if (text.compare(k, 2, "\xc2\xb0") == 0) plain += " degrees", ++k;
-      else plain += c >= ' ' && c < 0x7f ? text[k] : ' ';
+      if (text.compare(k, 2, "\xc2\xb0") == 0)
+        plain += " degrees", ++k;
+      else
+        plain += c >= ' ' && c < 0x7f ? text[k] : ' ';
       words |= (c | 32) >= 'a' && (c | 32) <= 'z';
       words |= c >= '0' && c <= '9';
     }
@@ -70,7 +72,8 @@ class Flite : public Synthesizer {
 }  // namespace
 
 std::unique_ptr<Synthesizer> make_flite(const SynthesizerConfig& config, std::string* why) {
-  if (!(config.speed >= 0.5 && config.speed <= 2)) return *why = "synthesizer: speed " + std::to_string(config.speed) + " is not in 0.5..2", nullptr;
+  if (!(config.speed >= 0.5 && config.speed <= 2))
+    return *why = "synthesizer: speed " + std::to_string(config.speed) + " is not in 0.5..2", nullptr;
   const std::string voice = config.voice.empty() ? "slt" : config.voice;
   const std::lock_guard lock(g_flite);
   flite_init();
@@ -83,7 +86,9 @@ std::unique_ptr<Synthesizer> make_flite(const SynthesizerConfig& config, std::st
   return *why = "synthesizer: flite has no voice \"" + voice + "\" (slt, rms, awb, kal16)", nullptr;
 }
 #else
-std::unique_ptr<Synthesizer> make_flite(const SynthesizerConfig&, std::string* why) { return *why = "synthesizer: built without flite (flite1-dev)", nullptr; }
+std::unique_ptr<Synthesizer> make_flite(const SynthesizerConfig&, std::string* why) {
+  return *why = "synthesizer: built without flite (flite1-dev)", nullptr;
+}
 #endif
 
 }  // namespace assistant

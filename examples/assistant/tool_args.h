@@ -44,7 +44,8 @@ inline std::string plain(const std::string& name, bool with_article = false) {
     out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();
-  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && name.size() > kMaxName) out.pop_back();  // no half of a character
+  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && name.size() > kMaxName)
+    out.pop_back();  // no half of a character
   return out.starts_with("the ") && !with_article ? out.substr(4) : out;
 }
 
@@ -81,7 +82,8 @@ inline bool repeats_on(const std::string& day, Day d) {
 
 inline int64_t seconds_of(const json& args) {
   double s = 0;
-  for (const auto& [name, unit] : {std::pair{"hours", 3600}, {"minutes", 60}, {"seconds", 1}}) s += static_cast<double>(number_of(args, name, 0)) * unit;
+  for (const auto& [name, unit] : {std::pair{"hours", 3600}, {"minutes", 60}, {"seconds", 1}})
+    s += static_cast<double>(number_of(args, name, 0)) * unit;
   return static_cast<int64_t>(std::clamp(s, -1e9, 1e9));
 }
 

@@ -12,13 +12,32 @@ constexpr int64_t kRinging = 600;  // seconds until it falls silent by itself
 
 }  // namespace
 
-const std::pair<const char*, Tools::Fn> Tools::kTools[] = {
-    {"set_timer", &Tools::set_timer}, {"cancel_timer", &Tools::cancel_timer}, {"get_timer", &Tools::get_timer}, {"pause_timer", &Tools::pause_timer}, {"resume_timer", &Tools::resume_timer},
-    {"add_to_timer", &Tools::add_to_timer}, {"set_alarm", &Tools::set_alarm}, {"cancel_alarm", &Tools::cancel_alarm}, {"get_alarms", &Tools::get_alarms}, {"snooze_alarm", &Tools::snooze_alarm},
-    {"get_time", &Tools::get_time}, {"get_date", &Tools::get_date}, {"set_light", &Tools::set_light}, {"get_light", &Tools::get_light}, {"set_thermostat", &Tools::set_thermostat},
-    {"get_temperature", &Tools::get_temperature}, {"play_music", &Tools::play_music}, {"control_music", &Tools::control_music}, {"get_music", &Tools::get_music}, {"set_volume", &Tools::set_volume},
-    {"add_to_list", &Tools::add_to_list}, {"remove_from_list", &Tools::remove_from_list}, {"read_list", &Tools::read_list}, {"clear_list", &Tools::clear_list}, {"calculate", &Tools::calculate_sum},
-    {"convert_units", &Tools::convert}};
+const std::pair<const char*, Tools::Fn> Tools::kTools[] = {{"set_timer", &Tools::set_timer},
+                                                           {"cancel_timer", &Tools::cancel_timer},
+                                                           {"get_timer", &Tools::get_timer},
+                                                           {"pause_timer", &Tools::pause_timer},
+                                                           {"resume_timer", &Tools::resume_timer},
+                                                           {"add_to_timer", &Tools::add_to_timer},
+                                                           {"set_alarm", &Tools::set_alarm},
+                                                           {"cancel_alarm", &Tools::cancel_alarm},
+                                                           {"get_alarms", &Tools::get_alarms},
+                                                           {"snooze_alarm", &Tools::snooze_alarm},
+                                                           {"get_time", &Tools::get_time},
+                                                           {"get_date", &Tools::get_date},
+                                                           {"set_light", &Tools::set_light},
+                                                           {"get_light", &Tools::get_light},
+                                                           {"set_thermostat", &Tools::set_thermostat},
+                                                           {"get_temperature", &Tools::get_temperature},
+                                                           {"play_music", &Tools::play_music},
+                                                           {"control_music", &Tools::control_music},
+                                                           {"get_music", &Tools::get_music},
+                                                           {"set_volume", &Tools::set_volume},
+                                                           {"add_to_list", &Tools::add_to_list},
+                                                           {"remove_from_list", &Tools::remove_from_list},
+                                                           {"read_list", &Tools::read_list},
+                                                           {"clear_list", &Tools::clear_list},
+                                                           {"calculate", &Tools::calculate_sum},
+                                                           {"convert_units", &Tools::convert}};
 
 bool Tools::open(const ToolsConfig& config, Clock clock, std::string* note, std::string* why) {
   config_ = config;
@@ -72,17 +91,22 @@ std::optional<Tools::Ring> Tools::ring() {
     if (t->paused || t->ringing || t->due_ms > now) continue;
     const int64_t late = (now - t->due_ms) / 1000;  // nobody was there to ring
     out = Ring{"timer", t->name, "Your " + timer_name(*t) + (late < 60 ? " is done." : " ended " + duration_text(late) + " ago.")};
-    if (late > kRinging) home_.timers.erase(t);
-    else t->ringing = true;
+    if (late > kRinging)
+      home_.timers.erase(t);
+    else
+      t->ringing = true;
     break;
   }
   for (auto a = home_.alarms.begin(); !out && a != home_.alarms.end(); ++a) {
     if (a->rang_s || a->due_s > now / 1000) continue;
     const int64_t late = now / 1000 - a->due_s;
-    out = Ring{"alarm", a->name, (late < 60 ? "It's " : "Your alarm was due at ") + clock_text(a->minute) + (a->name.empty() ? "." : ": " + a->name + ".")};
+    out = Ring{"alarm", a->name,
+               (late < 60 ? "It's " : "Your alarm was due at ") + clock_text(a->minute) + (a->name.empty() ? "." : ": " + a->name + ".")};
     if (late <= kRinging) a->rang_s = now / 1000;
-    if (repeats(a->day)) alarm_due(&*a);
-    else if (late > kRinging) home_.alarms.erase(a);
+    if (repeats(a->day))
+      alarm_due(&*a);
+    else if (late > kRinging)
+      home_.alarms.erase(a);
     break;
   }
   std::string why;
@@ -114,8 +138,15 @@ json Tools::event() const {
   for (const auto& [room, l] : home_.lights) lights[room] = {{"on", l.on}, {"brightness", l.brightness}, {"color", l.color}};
   for (const auto& [room, c] : home_.climate) climate[room] = {{"temperature", c.temperature}, {"mode", c.mode}};
   const Music& m = home_.music;
-  return {{"event", "home"}, {"timers", timers}, {"alarms", alarms}, {"lists", home_.lists}, {"lights", lights}, {"thermostat", climate},
-      {"music", {{"playing", m.playing && !m.paused}, {"title", m.title}, {"artist", m.artist}}}, {"volume", home_.volume}, {"muted", home_.muted}};
+  return {{"event", "home"},
+          {"timers", timers},
+          {"alarms", alarms},
+          {"lists", home_.lists},
+          {"lights", lights},
+          {"thermostat", climate},
+          {"music", {{"playing", m.playing && !m.paused}, {"title", m.title}, {"artist", m.artist}}},
+          {"volume", home_.volume},
+          {"muted", home_.muted}};
 }
 
 }  // namespace assistant

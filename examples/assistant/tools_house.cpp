@@ -11,8 +11,16 @@ namespace assistant {
 namespace {
 
 // What a simulated player has: old enough to be everybody's.
-constexpr const char* kLibrary[][2] = {{"clair de lune", "debussy"}, {"the entertainer", "scott joplin"}, {"ode to joy", "beethoven"}, {"spring", "vivaldi"}, {"the blue danube", "johann strauss"},
-    {"the swan", "saint saens"}, {"air", "bach"}, {"morning mood", "grieg"}, {"the nutcracker", "tchaikovsky"}, {"nocturne", "chopin"}};
+constexpr const char* kLibrary[][2] = {{"clair de lune", "debussy"},
+                                       {"the entertainer", "scott joplin"},
+                                       {"ode to joy", "beethoven"},
+                                       {"spring", "vivaldi"},
+                                       {"the blue danube", "johann strauss"},
+                                       {"the swan", "saint saens"},
+                                       {"air", "bach"},
+                                       {"morning mood", "grieg"},
+                                       {"the nutcracker", "tchaikovsky"},
+                                       {"nocturne", "chopin"}};
 constexpr size_t kPieces = std::size(kLibrary);
 
 }  // namespace
@@ -44,7 +52,9 @@ json Tools::set_light(const json& args) {
   for (const std::string& room : rooms) {
     Light& l = home_.lights[room];
     if (const int64_t b = number_of(args, "brightness", -1); b >= 0 && b <= 100) l.brightness = static_cast<int>(b), l.on = b > 0;
-    if (!change.empty()) l.brightness = std::clamp((l.on ? l.brightness : 0) + (change == "brighter" ? 20 : -20), change == "brighter" ? 20 : 5, 100), l.on = true;
+    if (!change.empty())
+      l.brightness = std::clamp((l.on ? l.brightness : 0) + (change == "brighter" ? 20 : -20), change == "brighter" ? 20 : 5, 100),
+      l.on = true;
     if (!color.empty()) l.color = plain(color), l.on = true;
     if (!state.empty()) l.on = state == "on";
     if (l.on && l.brightness == 0) l.brightness = 100;
@@ -73,10 +83,12 @@ json Tools::get_light(const json& args) {
 json Tools::set_thermostat(const json& args) {
   const std::string said = plain(text_of(args, "room")), room = said.empty() ? "home" : said;
   const std::string mode = text_of(args, "mode"), change = text_of(args, "change");
-  if (room != "home" && (!known(room) || (!home_.climate.contains(room) && home_.climate.size() >= kMaxRooms))) return error("there is no thermostat " + located(room));
+  if (room != "home" && (!known(room) || (!home_.climate.contains(room) && home_.climate.size() >= kMaxRooms)))
+    return error("there is no thermostat " + located(room));
   const Climate house = home_.climate["home"];
   const auto set = [&](Climate& c) {
-    if (args.contains("temperature")) c.temperature = static_cast<int>(std::clamp<int64_t>(number_of(args, "temperature", c.temperature), -50, 150));
+    if (args.contains("temperature"))
+      c.temperature = static_cast<int>(std::clamp<int64_t>(number_of(args, "temperature", c.temperature), -50, 150));
     const int by = static_cast<int>(std::clamp<int64_t>(number_of(args, "degrees", 1), 1, 50));
     if (!change.empty()) c.temperature = std::clamp(c.temperature + (change == "up" ? by : -by), -50, 150);
     if (!mode.empty()) c.mode = mode == "on" ? "auto" : mode;
@@ -113,10 +125,14 @@ json Tools::control_music(const json& args) {
   Music& m = home_.music;
   const std::string action = text_of(args, "action");
   if (!m.playing) return error("nothing is playing");
-  if (action == "stop") m = {};
-  else if (action == "pause" || action == "resume") m.paused = action == "pause";
-  else if (action == "shuffle") m.shuffle = true;
-  else if (action == "repeat") m.repeat = true;
+  if (action == "stop")
+    m = {};
+  else if (action == "pause" || action == "resume")
+    m.paused = action == "pause";
+  else if (action == "shuffle")
+    m.shuffle = true;
+  else if (action == "repeat")
+    m.repeat = true;
   else {
     size_t i = 0;
     while (i < kPieces && m.title != kLibrary[i][0]) ++i;
@@ -136,7 +152,8 @@ json Tools::get_music(const json&) {
 json Tools::set_volume(const json& args) {
   const std::string change = text_of(args, "change");
   if (change == "mute" || change == "unmute") return home_.muted = change == "mute", kOk;
-  if ((change == "up" && home_.volume == 100) || (change == "down" && home_.volume == 0)) return error(change == "up" ? "already at maximum" : "already at minimum");
+  if ((change == "up" && home_.volume == 100) || (change == "down" && home_.volume == 0))
+    return error(change == "up" ? "already at maximum" : "already at minimum");
   if (args.contains("level")) home_.volume = static_cast<int>(std::clamp<int64_t>(number_of(args, "level", 50), 0, 100));
   if (change == "up" || change == "down") home_.volume = std::clamp(home_.volume + (change == "up" ? 10 : -10), 0, 100);
   home_.muted = false;
@@ -149,7 +166,8 @@ json Tools::add_to_list(const json& args) {
   const std::string name = plain(text_of(args, "list"));
   const std::vector<std::string> items = texts_of(args, "items");
   if (name.empty() || items.empty()) return say_ = "What should I add?", error("nothing to add");
-  if (!home_.lists.contains(name) && home_.lists.size() >= kMaxLists) return say_ = "There are too many lists already.", error("too many lists");
+  if (!home_.lists.contains(name) && home_.lists.size() >= kMaxLists)
+    return say_ = "There are too many lists already.", error("too many lists");
   std::vector<std::string>& list = home_.lists[name];
   for (const std::string& said : items) {
     const std::string item = plain(said);

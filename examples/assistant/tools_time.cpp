@@ -45,7 +45,8 @@ json Tools::cancel_timer(const json& args) {
   // A ringing one first, then the one that was set last.
   auto found = all.end();
   for (auto t = all.begin(); t != all.end(); ++t)
-    if ((name.empty() || t->name == name) && (s == 0 || t->seconds == s) && (found == all.end() || t->ringing || !found->ringing)) found = t;
+    if ((name.empty() || t->name == name) && (s == 0 || t->seconds == s) && (found == all.end() || t->ringing || !found->ringing))
+      found = t;
   if (found == all.end()) return error(name.empty() ? "no timer running" : "no " + name + " timer");
   all.erase(found);
   return kOk;
@@ -108,9 +109,12 @@ json Tools::alarm_due(Alarm* a) {
   } else if (!parse_day(a->day, today, &day)) {
     return say_ = "I don't know which day that is.", error("unknown day");
   } else if (day == today && past) {
-    if (weekday_named(a->day) >= 0) day = day_of(days + 7);
-    else if (a->day == "tonight" && a->minute < 6 * 60) day = day_of(days + 1);
-    else return say_ = "That time has already passed.", error("time has passed");
+    if (weekday_named(a->day) >= 0)
+      day = day_of(days + 7);
+    else if (a->day == "tonight" && a->minute < 6 * 60)
+      day = day_of(days + 1);
+    else
+      return say_ = "That time has already passed.", error("time has passed");
   } else if (days_since_1970(day) < days) {
     return say_ = "That day has already passed.", error("day has passed");
   }
@@ -161,10 +165,13 @@ json Tools::cancel_alarm(const json& args) {
   // The one that rings, else the next one.
   auto found = all.end();
   for (auto a = all.begin(); a != all.end(); ++a)
-    if (matches(*a) && (found == all.end() || (a->rang_s && !found->rang_s) || (!a->rang_s == !found->rang_s && a->due_s < found->due_s))) found = a;
+    if (matches(*a) && (found == all.end() || (a->rang_s && !found->rang_s) || (!a->rang_s == !found->rang_s && a->due_s < found->due_s)))
+      found = a;
   if (found == all.end()) return error("no such alarm");
-  if (found->rang_s && repeats(found->day)) found->rang_s = 0;  // it rings again another day
-  else all.erase(found);
+  if (found->rang_s && repeats(found->day))
+    found->rang_s = 0;  // it rings again another day
+  else
+    all.erase(found);
   return kOk;
 }
 
@@ -193,8 +200,10 @@ json Tools::snooze_alarm(const json& args) {
     a.rang_s = 0;
     Alarm again = {home_.next_id++, clock_() / 1000 + minutes * 60, 0, "", a.name};
     local_day(again.due_s, &again.minute);
-    if (!repeats(a.day)) a = again;
-    else if (home_.alarms.size() < kMaxAlarms) home_.alarms.push_back(again);
+    if (!repeats(a.day))
+      a = again;
+    else if (home_.alarms.size() < kMaxAlarms)
+      home_.alarms.push_back(again);
     return kOk;
   }
   return error("no alarm ringing");
@@ -205,14 +214,17 @@ json Tools::snooze_alarm(const json& args) {
 json Tools::get_time(const json& args) {
   const std::string place = text_of(args, "place");
   int minute = 0;
-  if (place.empty()) local_day(clock_() / 1000, &minute);
-  else if (!time_in(place, clock_() / 1000, &minute)) return error("unknown place");
+  if (place.empty())
+    local_day(clock_() / 1000, &minute);
+  else if (!time_in(place, clock_() / 1000, &minute))
+    return error("unknown place");
   return {{"time", clock_text(minute)}};
 }
 
 json Tools::get_date(const json& args) {
   Day day;
-  if (!parse_day(text_of(args, "day"), local_day(clock_() / 1000), &day)) return say_ = "I don't know which day that is.", error("unknown day");
+  if (!parse_day(text_of(args, "day"), local_day(clock_() / 1000), &day))
+    return say_ = "I don't know which day that is.", error("unknown day");
   return {{"date", date_text(day)}};
 }
 

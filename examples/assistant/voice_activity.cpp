@@ -8,10 +8,10 @@
 namespace assistant {
 
 namespace {
-constexpr float kLeastFloor = -65;          // dB of full scale; what lies under it is silence
-constexpr float kBegin = 10, kKeep = 7;     // dB above the floor
-constexpr float kVoiced = 0.55f;            // normalised autocorrelation at the pitch
-constexpr int kVoicedFrames = 4;            // of the last 12
+constexpr float kLeastFloor = -65;       // dB of full scale; what lies under it is silence
+constexpr float kBegin = 10, kKeep = 7;  // dB above the floor
+constexpr float kVoiced = 0.55f;         // normalised autocorrelation at the pitch
+constexpr int kVoicedFrames = 4;         // of the last 12
 }  // namespace
 
 std::array<float, 20> VoiceActivity::filled() {

@@ -7,8 +7,8 @@
 
 namespace assistant {
 
-// A frame is loud when it stands out from the noise floor, the lowest level of the last two seconds. An utterance begins when several loud frames are voiced
-// (periodic, as vowels are and noise is not) and ends after half a second without loud ones, or after half a minute.
+// A frame is loud when it stands out from the noise floor, the lowest level of the last two seconds. An utterance begins when several loud
+// frames are voiced (periodic, as vowels are and noise is not) and ends after half a second without loud ones, or after half a minute.
 class VoiceActivity {
  public:
   enum class Event { none, start, end };
@@ -22,12 +22,12 @@ class VoiceActivity {
 
  private:
   float voicing() const;
-  std::array<float, 240> window_{};    // the last 30 ms at 8 kHz, without DC
+  std::array<float, 240> window_{};         // the last 30 ms at 8 kHz, without DC
   std::array<float, 20> floor_ = filled();  // lowest levels of 100 ms each, in dB
   static std::array<float, 20> filled();
-  float lowest_ = 0;                   // of the running 100 ms
-  float in_ = 0, out_ = 0;             // of the DC filter
-  uint32_t voiced_ = 0;                // one bit a frame, newest lowest
+  float lowest_ = 0;        // of the running 100 ms
+  float in_ = 0, out_ = 0;  // of the DC filter
+  uint32_t voiced_ = 0;     // one bit a frame, newest lowest
   int frames_ = 0, quiet_ms_ = 0, speech_ms_ = 0;
   bool speech_ = false;
 };

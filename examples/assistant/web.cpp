@@ -49,7 +49,11 @@ bool is_plain_text(std::string_view s) {
       if (i == s.size() || (static_cast<unsigned char>(s[i]) & 0xc0) != 0x80) return false;
       code = code << 6 | (static_cast<unsigned char>(s[i]) & 0x3f);
     }
-    if (code < (more == 1 ? 0x80u : more == 2 ? 0x800u : 0x10000u) || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) || (code >= 0x80 && code < 0xa0)) return false;
+    if (code < (more == 1   ? 0x80u
+                : more == 2 ? 0x800u
+                            : 0x10000u) ||
+        code > 0x10ffff || (code >= 0xd800 && code < 0xe000) || (code >= 0x80 && code < 0xa0))
+      return false;
   }
   return true;
 }
@@ -107,7 +111,8 @@ void Web::publish(const std::string& json_line) {
   if (json_line.empty() || json_line.size() > kMaxEvent || json_line.find_first_of("\r\n") != std::string::npos) return;
   Event e{0, kind_of(json_line), json_line};
   std::lock_guard<std::mutex> lock(mutex_);
-  // Only the newest state matters, and an answer holds its tokens: so a reload shows a long conversation, and a slow listener skips instead of lagging.
+  // Only the newest state matters, and an answer holds its tokens: so a reload shows a long conversation, and a slow listener skips instead
+  // of lagging.
   const bool answer = e.kind == "answer", state = e.kind == "home" || e.kind == "stats" || e.kind == "phase" || e.kind == "partial";
   const std::string stale = answer ? "token" : state ? e.kind : e.kind == "user" ? "partial" : "";
   for (size_t i = stale.empty() ? 0 : events_.size(); i-- > 0;) {
@@ -134,7 +139,8 @@ void Web::wake(Listener* listener) {
   MHD_resume_connection(listener->connection);
 }
 
-// Under mutex_: makes ready what a listener has not got yet, a chunk at a time; more never waits for it. False: it is too slow; its page connects again and starts over.
+// Under mutex_: makes ready what a listener has not got yet, a chunk at a time; more never waits for it. False: it is too slow; its page
+// connects again and starts over.
 bool Web::next_events(Listener* listener) {
   if (listener->next && listener->next <= lost_) return false;
   listener->out.clear();
@@ -188,8 +194,8 @@ struct Server {
   static MHD_Result header(void* user, MHD_ValueKind, const char* name, const char* value) {
     auto* head = static_cast<Head*>(user);
     const std::pair<const char*, std::string_view*> known[] = {
-        {"Host", &head->host}, {"Origin", &head->origin}, {"Sec-Fetch-Site", &head->site}, {"Content-Type", &head->type},
-        {"Content-Length", &head->length}, {"Last-Event-ID", &head->last_id}};
+        {"Host", &head->host},         {"Origin", &head->origin},         {"Sec-Fetch-Site", &head->site},
+        {"Content-Type", &head->type}, {"Content-Length", &head->length}, {"Last-Event-ID", &head->last_id}};
     for (const auto& [wanted, to] : known) {
       if (!equals_ignoring_case(name, wanted)) continue;
       head->twice |= to->data() != nullptr;  // two answers to one question
@@ -208,7 +214,8 @@ struct Server {
     MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
     // The page's own script and style lie in it, so nothing else may be loaded, and nobody may frame it.
     MHD_add_response_header(r, "Content-Security-Policy",
-                            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+                            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+                            "base-uri 'none'; form-action 'none'; "
                             "frame-ancestors 'none'");
     MHD_add_response_header(r, "Connection", "close");
     if (allow) MHD_add_response_header(r, "Allow", allow);
@@ -218,11 +225,13 @@ struct Server {
   }
   static MHD_Result say(MHD_Connection* connection, unsigned status, const char* text, const char* allow = nullptr) {
     const std::string line = std::string(text) + "\n";
-    return reply(connection, status, MHD_create_response_from_buffer(line.size(), const_cast<char*>(line.data()), MHD_RESPMEM_MUST_COPY), "text/plain; charset=utf-8", allow);
+    return reply(connection, status, MHD_create_response_from_buffer(line.size(), const_cast<char*>(line.data()), MHD_RESPMEM_MUST_COPY),
+                 "text/plain; charset=utf-8", allow);
   }
 
   // libmicrohttpd is C: nothing is thrown through it. A connection that there is no memory for is closed.
-  static MHD_Result answer(void* user, MHD_Connection* connection, const char* url, const char* method, const char*, const char* upload, size_t* upload_size, void** state) {
+  static MHD_Result answer(void* user, MHD_Connection* connection, const char* url, const char* method, const char*, const char* upload,
+                           size_t* upload_size, void** state) {
     try {
       return respond(user, connection, url, method, upload, upload_size, state);
     } catch (const std::exception&) {
@@ -230,7 +239,8 @@ struct Server {
     }
   }
 
-  static MHD_Result respond(void* user, MHD_Connection* connection, const char* url, const char* method, const char* upload, size_t* upload_size, void** state) {
+  static MHD_Result respond(void* user, MHD_Connection* connection, const char* url, const char* method, const char* upload,
+                            size_t* upload_size, void** state) {
     auto* web = static_cast<Web*>(user);
     auto* in = static_cast<Upload*>(*state);
     if (!in) {  // the head alone is there; an answer now would cut off whoever is still sending
@@ -249,15 +259,21 @@ struct Server {
     MHD_get_connection_values(connection, MHD_HEADER_KIND, header, &head);
     if (head.twice) return say(connection, 400, "a header comes twice");
     if (!is_loopback_host(head.host)) return say(connection, 403, "Host is neither localhost nor 127.0.0.1");
-    if (head.origin.data() && !(head.origin.substr(0, 7) == "http://" && equals_ignoring_case(head.origin.substr(7), head.host))) return say(connection, 403, "another site's page asks");
+    if (head.origin.data() && !(head.origin.substr(0, 7) == "http://" && equals_ignoring_case(head.origin.substr(7), head.host)))
+      return say(connection, 403, "another site's page asks");
     const std::string_view path = url;
     const bool get = !strcmp(method, "GET"), page = path == "/" && (get || !strcmp(method, "HEAD"));
     // A link from elsewhere may open the page; nothing else is for others.
-    if (head.site.data() && head.site != "same-origin" && head.site != "none" && !page) return say(connection, 403, "another site's page asks");
+    if (head.site.data() && head.site != "same-origin" && head.site != "none" && !page)
+      return say(connection, 403, "another site's page asks");
     const char* const token = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "token");
-    if (!same_secret(token ? token : "", web->token_)) return say(connection, 403, "the address lacks the token of the one that linnet-assistant printed when it started");
-    if (page) return reply(connection, 200, MHD_create_response_from_buffer(sizeof kPage - 1, const_cast<char*>(kPage), MHD_RESPMEM_PERSISTENT), "text/html; charset=utf-8");
-    if (path == "/request") return strcmp(method, "POST") ? say(connection, 405, "POST only", "POST") : take(web, connection, *in, head.type);
+    if (!same_secret(token ? token : "", web->token_))
+      return say(connection, 403, "the address lacks the token of the one that linnet-assistant printed when it started");
+    if (page)
+      return reply(connection, 200, MHD_create_response_from_buffer(sizeof kPage - 1, const_cast<char*>(kPage), MHD_RESPMEM_PERSISTENT),
+                   "text/html; charset=utf-8");
+    if (path == "/request")
+      return strcmp(method, "POST") ? say(connection, 405, "POST only", "POST") : take(web, connection, *in, head.type);
     if (path != "/" && path != "/events") return say(connection, 404, "there is no such page");
     return get ? listen(web, connection, head.last_id) : say(connection, 405, "GET only", "GET");
   }
@@ -288,7 +304,8 @@ struct Server {
     }
     {
       const std::lock_guard<std::mutex> lock(web->mutex_);
-      if (after && after >= web->lost_ && after < web->next_id_) listener->next = after + 1;  // a page that was cut off goes on where it was
+      if (after && after >= web->lost_ && after < web->next_id_)
+        listener->next = after + 1;  // a page that was cut off goes on where it was
       // Who has gone is noticed only when there is something to send: the newest listeners are the ones that are there.
       if (web->listeners_.size() >= Web::kMaxListeners) {
         const auto oldest = std::find_if(web->listeners_.begin(), web->listeners_.end(), [](const Web::Listener* l) { return !l->over; });
@@ -338,7 +355,8 @@ struct Server {
   static void connected(void* user, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode what) {
     auto* web = static_cast<Web*>(user);
     if (what == MHD_CONNECTION_NOTIFY_CLOSED) return web->done(connection);
-    if (const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)) web->came(connection, info->connect_fd);
+    if (const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD))
+      web->came(connection, info->connect_fd);
   }
 
   static void completed(void*, MHD_Connection*, void** state, MHD_RequestTerminationCode) {
@@ -364,9 +382,11 @@ bool Web::start(int port, std::string* why) {
   stopping_ = false;
   if ((token_ = new_secret()).empty()) return *why = "the page: the system has no random numbers", false;
   errno = 0;
-  daemon_ = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Server::answer, this, MHD_OPTION_SOCK_ADDR, &at,
-                             MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(kMaxClients), MHD_OPTION_CONNECTION_MEMORY_LIMIT, size_t{32} << 10, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSeconds,
-                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, Server::completed, nullptr, MHD_OPTION_NOTIFY_CONNECTION, Server::connected, this, MHD_OPTION_END);
+  daemon_ = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Server::answer, this,
+                             MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(kMaxClients),
+                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, size_t{32} << 10, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSeconds,
+                             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, Server::completed, nullptr,
+                             MHD_OPTION_NOTIFY_CONNECTION, Server::connected, this, MHD_OPTION_END);
   const MHD_DaemonInfo* info = daemon_ ? MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT) : nullptr;
   if (!info) {
     *why = "the page at 127.0.0.1:" + std::to_string(port) + ": " + (errno ? strerror(errno) : "the HTTP server does not start");

@@ -24,7 +24,8 @@ int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_byt
   return out.broken;
 }
 
-linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out, linnet_error* err) {
+linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out,
+                       linnet_error* err) {
   const std::vector<std::string> stop_texts = args.texts("--stop");
   std::vector<const char*> stops;
   for (const std::string& s : stop_texts) stops.push_back(s.c_str());
@@ -37,9 +38,12 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   params.stop = stops.data();
   // Where old tokens are dropped, calls are short.
   const linnet_session_params& p = engine.params;
-  const size_t piece = p.when_full == LINNET_FULL_STOP ? n_prompt : std::min<size_t>(p.n_chunk ? p.n_chunk : 64, p.n_context ? p.n_context : engine.desc.n_context);
+  const size_t piece = p.when_full == LINNET_FULL_STOP
+                           ? n_prompt
+                           : std::min<size_t>(p.n_chunk ? p.n_chunk : 64, p.n_context ? p.n_context : engine.desc.n_context);
   linnet_status status = LINNET_OK;
-  for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece) status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
+  for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece)
+    status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
   if (status == LINNET_OK && engine.grammar) status = linnet_grammar_set(engine.session, 0, engine.grammar, err);
   if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->why, err);
   if (out->thrown) std::rethrow_exception(out->thrown);
@@ -98,31 +102,58 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
   linnet_stats_get(engine.session, &stats);
   const auto stop_name = [&] {
     switch (out.why) {
-      case LINNET_STOP_EOS: return "eos";
-      case LINNET_STOP_STRING: return "string";
-      case LINNET_STOP_CANCEL: return "cancel";
-      case LINNET_STOP_CALLBACK: return "callback";
-      case LINNET_STOP_CONTEXT: return "context";
-      case LINNET_STOP_GRAMMAR: return "grammar";
-      default: return "length";
+      case LINNET_STOP_EOS:
+        return "eos";
+      case LINNET_STOP_STRING:
+        return "string";
+      case LINNET_STOP_CANCEL:
+        return "cancel";
+      case LINNET_STOP_CALLBACK:
+        return "callback";
+      case LINNET_STOP_CONTEXT:
+        return "context";
+      case LINNET_STOP_GRAMMAR:
+        return "grammar";
+      default:
+        return "length";
     }
   };
   const double per_s = stats.decode_ns ? static_cast<double>(stats.decode_tokens) / (static_cast<double>(stats.decode_ns) * 1e-9) : 0;
-  const double prompt_per_s = stats.prefill_ns ? static_cast<double>(stats.prefill_tokens) / (static_cast<double>(stats.prefill_ns) * 1e-9) : 0;
+  const double prompt_per_s =
+      stats.prefill_ns ? static_cast<double>(stats.prefill_tokens) / (static_cast<double>(stats.prefill_ns) * 1e-9) : 0;
   const double ttft_ms = static_cast<double>(stats.first_token_ns) * 1e-6;
   if (args.json()) {
     Json json;
-    json.object().field("tokens", out.tokens).field("text", out.text).field("state_tokens", static_cast<uint64_t>(out.n_state)).field("prompt_tokens", static_cast<uint64_t>(n_prompt))
-        .field("ttft_ms", ttft_ms).field("tokens_per_s", per_s).field("prompt_tokens_per_s", prompt_per_s)
-        .field("max_token_ms", static_cast<double>(stats.max_token_ns) * 1e-6).field("arena_bytes", engine.arena_bytes())
-        .field("peak_rss_bytes", peak_rss_bytes()).field("stop", stop_name()).field("seed", draw.seed)
-        .field("isa", tier_name(engine.desc)).field("threads", stats.n_threads)
+    json.object()
+        .field("tokens", out.tokens)
+        .field("text", out.text)
+        .field("state_tokens", static_cast<uint64_t>(out.n_state))
+        .field("prompt_tokens", static_cast<uint64_t>(n_prompt))
+        .field("ttft_ms", ttft_ms)
+        .field("tokens_per_s", per_s)
+        .field("prompt_tokens_per_s", prompt_per_s)
+        .field("max_token_ms", static_cast<double>(stats.max_token_ns) * 1e-6)
+        .field("arena_bytes", engine.arena_bytes())
+        .field("peak_rss_bytes", peak_rss_bytes())
+        .field("stop", stop_name())
+        .field("seed", draw.seed)
+        .field("isa", tier_name(engine.desc))
+        .field("threads", stats.n_threads)
         .field("weights", engine.desc.weights);
     if (engine.power.size) {
-      json.key("power").object().field("threads", engine.power.n_threads).field("level", engine.power.level).field("why", engine.power_why()).field("changes", engine.n_power_changes)
-          .field("blind", engine.power.blind != 0).field("cpu_mhz", engine.sensors.cpu_mhz).key("temperature");
-      if (engine.sensors.has & LINNET_HAS_TEMPERATURE) json.value(static_cast<double>(engine.sensors.temperature));
-      else json.null();
+      json.key("power")
+          .object()
+          .field("threads", engine.power.n_threads)
+          .field("level", engine.power.level)
+          .field("why", engine.power_why())
+          .field("changes", engine.n_power_changes)
+          .field("blind", engine.power.blind != 0)
+          .field("cpu_mhz", engine.sensors.cpu_mhz)
+          .key("temperature");
+      if (engine.sensors.has & LINNET_HAS_TEMPERATURE)
+        json.value(static_cast<double>(engine.sensors.temperature));
+      else
+        json.null();
       json.end();
     }
     json.end().print();
@@ -133,12 +164,12 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
   std::fflush(stdout);
   std::fputc('\n', stderr);
   if (out.n_state) std::fprintf(stderr, "%zu tokens of a saved sequence, ", out.n_state);
-  std::fprintf(stderr,
-               "%zu prompt tokens, %zu generated (%s), %s\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
-               "memory: %s of linnet's own beside the weights, %s peak of the process\n",
-               n_prompt, out.tokens.size(), stop_name(), how.c_str(), ttft_ms, per_s, prompt_per_s,
-               tier_name(engine.desc), stats.n_threads, stats.n_threads == 1 ? "" : "s",
-               human_bytes(engine.arena_bytes()).c_str(), human_bytes(peak_rss_bytes()).c_str());
+  std::fprintf(
+      stderr,
+      "%zu prompt tokens, %zu generated (%s), %s\nfirst token after %.1f ms, %.1f tokens/s (prompt %.0f tokens/s), %s on %u thread%s\n"
+      "memory: %s of linnet's own beside the weights, %s peak of the process\n",
+      n_prompt, out.tokens.size(), stop_name(), how.c_str(), ttft_ms, per_s, prompt_per_s, tier_name(engine.desc), stats.n_threads,
+      stats.n_threads == 1 ? "" : "s", human_bytes(engine.arena_bytes()).c_str(), human_bytes(peak_rss_bytes()).c_str());
   if (engine.power.size) std::fprintf(stderr, "%s\n", engine.power_text().c_str());
 }
 

@@ -1,4 +1,5 @@
-// linnet assistant: becomes linnet-assistant, a program of its own because it needs libraries for sound and speech that this tool does without.
+// linnet assistant: becomes linnet-assistant, a program of its own because it needs libraries for sound and speech that this tool does
+// without.
 #include <errno.h>
 #include <unistd.h>
 
@@ -20,7 +21,10 @@ int assistant_command(char** argv) {
   execv(beside.c_str(), argv);
   if (errno == ENOENT) execvp(name.c_str(), argv);
   if (errno == ENOENT) {
-    std::fprintf(stderr, "linnet: assistant: there is no linnet-assistant, neither as %s nor in PATH; it is built with linnet where libyaml-dev and nlohmann-json3-dev are installed\n", printable(beside).c_str());
+    std::fprintf(stderr,
+                 "linnet: assistant: there is no linnet-assistant, neither as %s nor in PATH; it is built with linnet where libyaml-dev "
+                 "and nlohmann-json3-dev are installed\n",
+                 printable(beside).c_str());
   } else {
     std::fprintf(stderr, "linnet: assistant: %s cannot be run: %s\n", printable(beside).c_str(), std::strerror(errno));
   }

@@ -65,7 +65,8 @@ struct Work {  // of one repetition
   double joules = -1;  // -1: not known
 };
 
-// Energy while work runs, of the whole board or package, whatever else runs on it. Counters are read before and after; power is looked at in between too.
+// Energy while work runs, of the whole board or package, whatever else runs on it. Counters are read before and after; power is looked at
+// in between too.
 class Meter {
  public:
   explicit Meter(const std::string& root) : root_(root) {
@@ -83,9 +84,11 @@ class Meter {
     linnet_sensors_read(&sensors_, 0, nullptr);
     joules_ = sensors_.joules, gaps_ = sensors_.energy_gaps;
     const bool power = source() && std::strcmp(source(), "ina3221") == 0;
-    if (power) watcher_ = std::thread([this] {
-      for (std::unique_lock lock(mutex_); !done_; wake_.wait_for(lock, std::chrono::milliseconds(100))) linnet_sensors_read(&sensors_, 0, nullptr);
-    });
+    if (power)
+      watcher_ = std::thread([this] {
+        for (std::unique_lock lock(mutex_); !done_; wake_.wait_for(lock, std::chrono::milliseconds(100)))
+          linnet_sensors_read(&sensors_, 0, nullptr);
+      });
   }
   // Joules since start(), -1 where that is not known.
   double stop() {
@@ -125,11 +128,11 @@ struct Rep {
 };
 
 struct Result {
-  uint64_t size = 0;        // depth or prompt
+  uint64_t size = 0;  // depth or prompt
   std::vector<Rep> reps;
   size_t dropped = 0;
-  double spread = 0;        // largest difference of the limits before and after, of the repetitions kept
-  double predicted_s = 0;   // of a token or a prompt: the cost table's floor at the limits measured beside it
+  double spread = 0;       // largest difference of the limits before and after, of the repetitions kept
+  double predicted_s = 0;  // of a token or a prompt: the cost table's floor at the limits measured beside it
 };
 
 class Bench {
@@ -144,7 +147,7 @@ class Bench {
  private:
   bool limits(linnet_measurement* out);
   // Calls rep until `reps` steady repetitions are there, at most three times as often.
-  bool repeat(const char* what, size_t reps, double linnet_measurement::*limit, const std::function<bool(Work*)>& rep, Result* out);
+  bool repeat(const char* what, size_t reps, double linnet_measurement::* limit, const std::function<bool(Work*)>& rep, Result* out);
   bool run_prefill(const std::vector<int32_t>& tokens);
   std::vector<int32_t> random_tokens(uint64_t n);
 
@@ -178,7 +181,7 @@ bool Bench::peaks(Limits* out) {
   return true;
 }
 
-bool Bench::repeat(const char* what, size_t reps, double linnet_measurement::*limit, const std::function<bool(Work*)>& rep, Result* out) {
+bool Bench::repeat(const char* what, size_t reps, double linnet_measurement::* limit, const std::function<bool(Work*)>& rep, Result* out) {
   std::vector<std::pair<double, Rep>> unsteady;
   linnet_measurement before = {}, after = {};
   Progress bar(what);
@@ -308,7 +311,7 @@ double share_of_read(const Rep& r) { return gb_s(r) / r.read_gb_s; }
 double share_of_peak(const Rep& r) { return tops(r) / r.int8_tops; }
 
 // Median of a figure over all repetitions of several results.
-double overall(const std::vector<Result>& a, const std::vector<Result>& b, double Rep::*figure) {
+double overall(const std::vector<Result>& a, const std::vector<Result>& b, double Rep::* figure) {
   std::vector<double> values;
   for (const std::vector<Result>* results : {&a, &b})
     for (const Result& r : *results)
@@ -317,7 +320,8 @@ double overall(const std::vector<Result>& a, const std::vector<Result>& b, doubl
 }
 
 // What the cost table says for a result's shape, at the limits that were measured while it ran.
-bool predict(const Args& args, const std::string& path, const Settings& settings, const Engine& engine, const Limits& peaks, uint64_t prompt, uint64_t depth, Result* r) {
+bool predict(const Args& args, const std::string& path, const Settings& settings, const Engine& engine, const Limits& peaks,
+             uint64_t prompt, uint64_t depth, Result* r) {
   convert::CostParams params;
   params.prompt = static_cast<uint32_t>(std::max<uint64_t>(prompt, 1)), params.depth = static_cast<uint32_t>(depth);
   params.weights = settings.weights;
@@ -348,7 +352,8 @@ struct Report {
   const char* isa() const { return tier_name(engine.desc); }
   std::string kv() const {
     const linnet_session_params& p = engine.params;
-    const std::string k = linnet_format_name(static_cast<linnet_format>(p.kv_format)), v = linnet_format_name(static_cast<linnet_format>(p.v_format));
+    const std::string k = linnet_format_name(static_cast<linnet_format>(p.kv_format)),
+                      v = linnet_format_name(static_cast<linnet_format>(p.v_format));
     return (k == v ? k : k + "/" + v) + (p.n_kv_layers ? " and others" : "");
   }
   bool energy_known() const {
@@ -361,40 +366,81 @@ struct Report {
 
 void Report::print_json() const {
   Json json;
-  json.object().field("model", model).field("random_weights", synthetic).field("isa", isa()).field("threads", engine.params.n_threads)
-      .field("weights", engine.desc.weights).field("kv", kv()).field("weight_bytes", engine.desc.weight_bytes)
-      .key("bits_per_weight").object().field("embedding", engine.desc.embedding_bits).field("attention", engine.desc.attention_bits)
-      .field("ffn", engine.desc.ffn_bits).field("head", engine.desc.head_bits).field("all", bits_per_weight()).end()
-      .field("read_gb_s", overall(decode, prefill, &Rep::read_gb_s)).field("int8_tops", overall(decode, prefill, &Rep::int8_tops));
+  json.object()
+      .field("model", model)
+      .field("random_weights", synthetic)
+      .field("isa", isa())
+      .field("threads", engine.params.n_threads)
+      .field("weights", engine.desc.weights)
+      .field("kv", kv())
+      .field("weight_bytes", engine.desc.weight_bytes)
+      .key("bits_per_weight")
+      .object()
+      .field("embedding", engine.desc.embedding_bits)
+      .field("attention", engine.desc.attention_bits)
+      .field("ffn", engine.desc.ffn_bits)
+      .field("head", engine.desc.head_bits)
+      .field("all", bits_per_weight())
+      .end()
+      .field("read_gb_s", overall(decode, prefill, &Rep::read_gb_s))
+      .field("int8_tops", overall(decode, prefill, &Rep::int8_tops));
   json.key("energy_source");
-  if (meter->source()) json.value(meter->source());
-  else json.null();
+  if (meter->source())
+    json.value(meter->source());
+  else
+    json.null();
   if (!energy_known()) json.field("energy_why", meter->why_not());
   if (engine.desc.device) json.field("gpu", gpu_text());
   if (is_jetson()) {
     const JetsonPower& p = meter->jetson();
-    json.key("jetson").object().field("power_mode", p.mode).field("gpu_mhz", p.gpu_mhz).field("gpu_max_mhz", p.gpu_max_mhz).field("emc_mhz", p.emc_mhz).field("emc_max_mhz", p.emc_max_mhz).end();
+    json.key("jetson")
+        .object()
+        .field("power_mode", p.mode)
+        .field("gpu_mhz", p.gpu_mhz)
+        .field("gpu_max_mhz", p.gpu_max_mhz)
+        .field("emc_mhz", p.emc_mhz)
+        .field("emc_max_mhz", p.emc_max_mhz)
+        .end();
   }
   const auto common = [&](const Result& r) {
     json.key("joules_per_token");
-    if (const double joules = joules_per_token(r); joules >= 0) json.value(joules);
-    else json.null();
-    json.field("reps", static_cast<uint64_t>(r.reps.size())).field("dropped", static_cast<uint64_t>(r.dropped))
-        .field("steady", r.spread <= kSteady).field("spread", r.spread).end();
+    if (const double joules = joules_per_token(r); joules >= 0)
+      json.value(joules);
+    else
+      json.null();
+    json.field("reps", static_cast<uint64_t>(r.reps.size()))
+        .field("dropped", static_cast<uint64_t>(r.dropped))
+        .field("steady", r.spread <= kSteady)
+        .field("spread", r.spread)
+        .end();
   };
   json.key("decode").array();
   for (const Result& r : decode) {
-    json.object().field("depth", r.size).field("tokens_per_s", median_of(r, tokens_per_s)).field("ms_per_token", 1000 / median_of(r, tokens_per_s)).field("predicted_ms", 1000 * r.predicted_s)
-        .field("bytes_per_token", static_cast<uint64_t>(median_of(r, bytes_per_token))).field("gb_s", median_of(r, gb_s))
-        .field("read_gb_s", median_of(r, [](const Rep& rep) { return rep.read_gb_s; })).field("share_of_read", median_of(r, share_of_read));
+    json.object()
+        .field("depth", r.size)
+        .field("tokens_per_s", median_of(r, tokens_per_s))
+        .field("ms_per_token", 1000 / median_of(r, tokens_per_s))
+        .field("predicted_ms", 1000 * r.predicted_s)
+        .field("bytes_per_token", static_cast<uint64_t>(median_of(r, bytes_per_token)))
+        .field("gb_s", median_of(r, gb_s))
+        .field("read_gb_s", median_of(r, [](const Rep& rep) { return rep.read_gb_s; }))
+        .field("share_of_read", median_of(r, share_of_read));
     common(r);
   }
   json.end().key("prefill").array();
   for (const Result& r : prefill) {
-    json.object().field("tokens", r.size).field("tokens_per_s", median_of(r, tokens_per_s))
-        .field("ms", 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s)).field("predicted_ms", 1000 * r.predicted_s).field("tops", median_of(r, tops))
-        .field("int8_tops", median_of(r, [](const Rep& rep) { return rep.int8_tops; })).key("share_of_int8_peak");
-    if (integer_weights()) json.value(median_of(r, share_of_peak)); else json.null();
+    json.object()
+        .field("tokens", r.size)
+        .field("tokens_per_s", median_of(r, tokens_per_s))
+        .field("ms", 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s))
+        .field("predicted_ms", 1000 * r.predicted_s)
+        .field("tops", median_of(r, tops))
+        .field("int8_tops", median_of(r, [](const Rep& rep) { return rep.int8_tops; }))
+        .key("share_of_int8_peak");
+    if (integer_weights())
+      json.value(median_of(r, share_of_peak));
+    else
+      json.null();
     common(r);
   }
   json.end().end().print();
@@ -409,32 +455,40 @@ void print_reps(const Result& r) {
 }
 
 void Report::print_text() const {
-  std::printf("%s%s, %s weights (%s), %s KV cache, %s, %u thread%s\n", printable(model).c_str(), synthetic ? " (random weights)" : "", engine.desc.weights,
-              human_bytes(engine.desc.weight_bytes).c_str(), kv().c_str(), isa(), engine.params.n_threads, engine.params.n_threads == 1 ? "" : "s");
-  std::printf("bits per weight: embedding %.2f, attention %.2f, feed-forward %.2f, head %.2f, all %.2f\n", engine.desc.embedding_bits, engine.desc.attention_bits,
-              engine.desc.ffn_bits, engine.desc.head_bits, bits_per_weight());
-  std::printf("this %s, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", engine.desc.device ? "GPU" : "machine", overall(decode, prefill, &Rep::read_gb_s),
-              overall(decode, prefill, &Rep::int8_tops));
-  if (energy_known()) std::printf("energy: %s, all that the %s draws\n", meter->source(), std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
-  else std::printf("energy: not known: %s\n", meter->why_not());
+  std::printf("%s%s, %s weights (%s), %s KV cache, %s, %u thread%s\n", printable(model).c_str(), synthetic ? " (random weights)" : "",
+              engine.desc.weights, human_bytes(engine.desc.weight_bytes).c_str(), kv().c_str(), isa(), engine.params.n_threads,
+              engine.params.n_threads == 1 ? "" : "s");
+  std::printf("bits per weight: embedding %.2f, attention %.2f, feed-forward %.2f, head %.2f, all %.2f\n", engine.desc.embedding_bits,
+              engine.desc.attention_bits, engine.desc.ffn_bits, engine.desc.head_bits, bits_per_weight());
+  std::printf("this %s, measured in between: %.1f GB/s plain read, %.2f TOPS int8\n", engine.desc.device ? "GPU" : "machine",
+              overall(decode, prefill, &Rep::read_gb_s), overall(decode, prefill, &Rep::int8_tops));
+  if (energy_known())
+    std::printf("energy: %s, all that the %s draws\n", meter->source(),
+                std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
+  else
+    std::printf("energy: not known: %s\n", meter->why_not());
   if (engine.power.size) std::printf("%s\n", engine.power_text().c_str());
   if (engine.desc.device) std::printf("GPU: %s\n", printable(gpu_text()).c_str());
   if (is_jetson()) {
     const JetsonPower& p = meter->jetson();
-    std::printf("Jetson: power mode %s, GPU at %llu of %llu MHz, memory (EMC) ", p.mode.empty() ? "not known" : printable(p.mode).c_str(), static_cast<unsigned long long>(p.gpu_mhz),
-                static_cast<unsigned long long>(p.gpu_max_mhz));
-    if (p.emc_mhz) std::printf("at %llu of %llu MHz\n", static_cast<unsigned long long>(p.emc_mhz), static_cast<unsigned long long>(p.emc_max_mhz));
-    else std::printf("not known: root may read it\n");
+    std::printf("Jetson: power mode %s, GPU at %llu of %llu MHz, memory (EMC) ", p.mode.empty() ? "not known" : printable(p.mode).c_str(),
+                static_cast<unsigned long long>(p.gpu_mhz), static_cast<unsigned long long>(p.gpu_max_mhz));
+    if (p.emc_mhz)
+      std::printf("at %llu of %llu MHz\n", static_cast<unsigned long long>(p.emc_mhz), static_cast<unsigned long long>(p.emc_max_mhz));
+    else
+      std::printf("not known: root may read it\n");
   }
   for (const Result& r : decode) {
     std::printf("decode   depth %-6llu %9.2f tokens/s %9.2f ms/token (predicted %.2f)  %8s/token %7.1f GB/s = %3.0f %% of the plain read",
-                static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s), 1000 * r.predicted_s,
-                human_bytes(static_cast<uint64_t>(median_of(r, bytes_per_token))).c_str(), median_of(r, gb_s), 100 * median_of(r, share_of_read));
+                static_cast<unsigned long long>(r.size), median_of(r, tokens_per_s), 1000 / median_of(r, tokens_per_s),
+                1000 * r.predicted_s, human_bytes(static_cast<uint64_t>(median_of(r, bytes_per_token))).c_str(), median_of(r, gb_s),
+                100 * median_of(r, share_of_read));
     print_reps(r);
   }
   for (const Result& r : prefill) {
     std::printf("prefill  %5llu tokens %9.1f tokens/s %9.1f ms (predicted %.1f)  %7.3f TOPS", static_cast<unsigned long long>(r.size),
-                median_of(r, tokens_per_s), 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s), 1000 * r.predicted_s, median_of(r, tops));
+                median_of(r, tokens_per_s), 1000 * static_cast<double>(r.size) / median_of(r, tokens_per_s), 1000 * r.predicted_s,
+                median_of(r, tops));
     if (integer_weights()) std::printf(" = %3.0f %% of the int8 peak", 100 * median_of(r, share_of_peak));
     print_reps(r);
   }
@@ -455,7 +509,9 @@ int run(const Args& args) {
   for (const uint64_t depth : depths) need = std::max(need, std::max<uint64_t>(depth, 1) + gen + 1);
   linnet_session_params& s = settings.session;
   if (s.n_context == 0) s.n_context = static_cast<uint32_t>(need);
-  if (s.n_context < need) return usage_error(args, "--context %u is too small: prompt, depth and gen need %llu", s.n_context, static_cast<unsigned long long>(need));
+  if (s.n_context < need)
+    return usage_error(args, "--context %u is too small: prompt, depth and gen need %llu", s.n_context,
+                       static_cast<unsigned long long>(need));
   linnet_profile power = settings.profile;
   power.tokens_per_s = 0;  // a rate that is held says nothing of what is possible
   if (!engine.start(args, s) || !engine.govern(args, power)) return kExitError;
@@ -466,11 +522,17 @@ int run(const Args& args) {
   Limits peaks;
   if (!bench.peaks(&peaks)) return kExitError;
   for (const uint64_t depth : depths)
-    if (gen > 0 && !(bench.decode(depth, gen, reps, &report.decode.emplace_back()) && predict(args, path, settings, engine, peaks, 0, depth + gen / 2, &report.decode.back()))) return kExitError;
+    if (gen > 0 && !(bench.decode(depth, gen, reps, &report.decode.emplace_back()) &&
+                     predict(args, path, settings, engine, peaks, 0, depth + gen / 2, &report.decode.back())))
+      return kExitError;
   for (const uint64_t prompt : prompts)
-    if (prompt > 0 && !(bench.prefill(prompt, reps, &report.prefill.emplace_back()) && predict(args, path, settings, engine, peaks, prompt, 0, &report.prefill.back()))) return kExitError;
-  if (args.json()) report.print_json();
-  else report.print_text();
+    if (prompt > 0 && !(bench.prefill(prompt, reps, &report.prefill.emplace_back()) &&
+                        predict(args, path, settings, engine, peaks, prompt, 0, &report.prefill.back())))
+      return kExitError;
+  if (args.json())
+    report.print_json();
+  else
+    report.print_text();
   return kExitOk;
 }
 
@@ -479,10 +541,17 @@ int run(const Args& args) {
 Command bench_command() {
   Option model = model_option();
   model.required = false;
-  return {"bench", "speed of decode and prefill, beside the limits of this machine", "", 0, 0,
-          "Medians. Before and after each repetition the plain read bandwidth and the int8 peak of the same threads, or of the GPU, are measured; repetitions whose\n"
-          "limits moved by more than 10 % are made again. Bytes of a decoded token: packed matrices, scales and KV cache. Operations of a prefill:\n"
-          "2*m*n*k of the matrices, the LM head for one row, attention not counted. Predicted: the floor of `linnet inspect --cost` at these limits. 0 leaves a part out.\n"
+  return {"bench",
+          "speed of decode and prefill, beside the limits of this machine",
+          "",
+          0,
+          0,
+          "Medians. Before and after each repetition the plain read bandwidth and the int8 peak of the same threads, or of the GPU, are "
+          "measured; repetitions whose\n"
+          "limits moved by more than 10 % are made again. Bytes of a decoded token: packed matrices, scales and KV cache. Operations of a "
+          "prefill:\n"
+          "2*m*n*k of the matrices, the LM head for one row, attention not counted. Predicted: the floor of `linnet inspect --cost` at "
+          "these limits. 0 leaves a part out.\n"
           "Joules are of the whole processor or board, where RAPL (root may have to allow it) or a Jetson's INA3221 tells them.\n\n"
           "example: linnet bench --synthetic llama-3.2-1b --weights i8g128 --threads 2",
           join(

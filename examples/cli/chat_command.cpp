@@ -30,13 +30,15 @@ class Conversation {
     return true;
   }
 
-  bool add(linnet_role role, std::string_view text) { return edge(role, false) && piece(text, LINNET_NO_PARSE_SPECIAL) && edge(role, true); }
+  bool add(linnet_role role, std::string_view text) {
+    return edge(role, false) && piece(text, LINNET_NO_PARSE_SPECIAL) && edge(role, true);
+  }
 
   size_t size() const { return tokens_.size(); }
   void resize(size_t n) { tokens_.resize(n); }
 
-  // The assistant's turn: computes what is new, generates until an end-of-generation token or the text that stands behind an answer. On an error
-  // the conversation is as before.
+  // The assistant's turn: computes what is new, generates until an end-of-generation token or the text that stands behind an answer. On an
+  // error the conversation is as before.
   linnet_status answer(uint32_t n, Answer* out, size_t* n_new, linnet_error* err) {
     const size_t before = tokens_.size();
     const char *prefix = nullptr, *suffix = nullptr;
@@ -47,7 +49,8 @@ class Conversation {
     linnet_truncate(engine_.session, 0, same);
     linnet_stats_reset(engine_.session);
     *n_new = tokens_.size() - same;
-    const linnet_status status = generate(args_, engine_, tokens_.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : suffix, out, err);
+    const linnet_status status =
+        generate(args_, engine_, tokens_.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : suffix, out, err);
     size_t length = 0;
     linnet_length(engine_.session, 0, &length);
     held_ = tokens_;
@@ -58,8 +61,10 @@ class Conversation {
       return status;
     }
     // Behind a stop string the tokens hold (a part of) that string too.
-    if (out->why != LINNET_STOP_STRING) tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end());
-    else if (!piece(out->text, LINNET_NO_PARSE_SPECIAL)) return LINNET_BAD_STATE;
+    if (out->why != LINNET_STOP_STRING)
+      tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end());
+    else if (!piece(out->text, LINNET_NO_PARSE_SPECIAL))
+      return LINNET_BAD_STATE;
     return edge(LINNET_ROLE_ASSISTANT, true) ? LINNET_OK : LINNET_BAD_STATE;
   }
 
@@ -129,13 +134,17 @@ struct Chat {
     linnet_error err = {};
     const linnet_status status = conversation.answer(n, &out, &n_new, &err);
     if (status != LINNET_OK) {
-      if (err.code && number) failed(args, "line %zu: %s", number, err.text);
-      else if (err.code) failed(args, err);
+      if (err.code && number)
+        failed(args, "line %zu: %s", number, err.text);
+      else if (err.code)
+        failed(args, err);
       if (status == LINNET_CONTEXT_FULL) full(report);
       return false;
     }
-    if (report) report_answer(args, engine, out, n_new, draw);
-    else std::putchar('\n');
+    if (report)
+      report_answer(args, engine, out, n_new, draw);
+    else
+      std::putchar('\n');
     if (!out.broken && out.why == LINNET_STOP_CONTEXT) full(report);
     return std::fflush(stdout) == 0 && !out.broken;
   }
@@ -152,13 +161,16 @@ struct Chat {
     return false;
   }
 
-  bool restart() { return conversation.begin() && (!args.given("--system") || conversation.add(LINNET_ROLE_SYSTEM, args.text("--system"))); }
+  bool restart() {
+    return conversation.begin() && (!args.given("--system") || conversation.add(LINNET_ROLE_SYSTEM, args.text("--system")));
+  }
 
   // [{"role": "user", "content": "..."}, ...] as the whole conversation.
   bool add_messages(const std::string& line) {
     const json messages = json::parse(line, nullptr, false);
     // The parser takes a zero byte for the end.
-    if (!messages.is_array() || messages.empty() || line.find('\0') != std::string::npos) return failed(args, "line %zu: not a JSON array of messages", number), false;
+    if (!messages.is_array() || messages.empty() || line.find('\0') != std::string::npos)
+      return failed(args, "line %zu: not a JSON array of messages", number), false;
     if (!restart()) return false;
     for (const json& m : messages) {
       const auto text = [&](const char* key) -> const std::string* {
@@ -187,13 +199,17 @@ struct Chat {
 
   int lines() {
     const bool terminal = isatty(STDIN_FILENO);
-    if (terminal) std::fprintf(stderr, "Each line is a message. /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C ends an answer, /exit or Ctrl-D the chat.\n");
+    if (terminal)
+      std::fprintf(stderr,
+                   "Each line is a message. /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C ends an answer, /exit or Ctrl-D "
+                   "the chat.\n");
     if (!begin_draws() || !restart()) return kExitError;
     std::string line;
     for (;;) {
       if (terminal) std::fputs("> ", stderr);
       const Line read = read_line(args, &line);
-      if (terminal && interrupted() == SIGINT) return interrupt_cancels(engine.session), kExitOk;  // at the prompt it is a way to end the chat
+      if (terminal && interrupted() == SIGINT)
+        return interrupt_cancels(engine.session), kExitOk;  // at the prompt it is a way to end the chat
       if (read != Line::kRead) return read == Line::kEnd && !interrupted() ? kExitOk : kExitError;
       if (line.empty()) continue;
       if (line == "/exit") return kExitOk;
@@ -228,15 +244,18 @@ int run(const Args& args) {
   const char *prefix = nullptr, *suffix = nullptr;
   linnet_error err = {};
   for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
-    if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) return failed(args, "%s: %s", engine.source.c_str(), err.text);
+    if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK)
+      return failed(args, "%s: %s", engine.source.c_str(), err.text);
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args)) return kExitError;
   interrupt_cancels(engine.session);
 
   Conversation conversation(args, engine);
   Chat chat{args, engine, draw, conversation, static_cast<uint32_t>(args.count("-n"))};
   int code = kExitError;
-  if (!args.given("-p")) code = args.json() ? chat.json_lines() : chat.lines();
-  else if (chat.begin_draws() && chat.restart() && conversation.add(LINNET_ROLE_USER, args.text("-p")) && chat.answer(true)) code = kExitOk;
+  if (!args.given("-p"))
+    code = args.json() ? chat.json_lines() : chat.lines();
+  else if (chat.begin_draws() && chat.restart() && conversation.add(LINNET_ROLE_USER, args.text("-p")) && chat.answer(true))
+    code = kExitOk;
   interrupt_ends();
   return code;
 }
@@ -244,9 +263,15 @@ int run(const Args& args) {
 }  // namespace
 
 Command chat_command() {
-  return {"chat", "talk with a model whose file holds a chat format", "", 0, 0,
-          "Each line of stdin is a message, each answer is streamed to stdout. A line '/tool TEXT' is a tool's result, '/reset' begins anew, '/exit' ends.\n"
-          "With --json each line of stdin is a whole conversation, a JSON array of {\"role\", \"content\"}, and each line of stdout the answer to it with its\n"
+  return {"chat",
+          "talk with a model whose file holds a chat format",
+          "",
+          0,
+          0,
+          "Each line of stdin is a message, each answer is streamed to stdout. A line '/tool TEXT' is a tool's result, '/reset' begins "
+          "anew, '/exit' ends.\n"
+          "With --json each line of stdin is a whole conversation, a JSON array of {\"role\", \"content\"}, and each line of stdout the "
+          "answer to it with its\n"
           "speed; what two conversations have in common at their beginning is computed once. With -p one message is answered.\n"
           "Files that only have a Jinja template are refused by name.\n\n"
           "example: linnet chat -m model.gguf -p \"set a timer for ten minutes\"",

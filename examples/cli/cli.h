@@ -29,7 +29,8 @@ enum class Kind {
   kFormat,  // f32, f16, bf16, i8, i8g128, ...
   kKv,      // formats of the KV cache: i8, i8/f16, i8,0-3=f16
   kFull,    // stop, drop-oldest, sinks, heavy-hitters, snapkv
-  kIsa, kCuda,     // auto, scalar, avx2, ...
+  kIsa,
+  kCuda,    // auto, scalar, avx2, ...
   kLoad,    // map, copy, prewarm, lock
   kLayout,  // packed or plain
 };
@@ -61,7 +62,7 @@ struct Command {
   const char* summary;     // one line
   const char* positional;  // as shown in usage, "" for none
   int min_positional, max_positional;
-  const char* details;     // shown by --help below the options
+  const char* details;  // shown by --help below the options
   Options options;
   int (*run)(const Args&);
 };
@@ -75,8 +76,8 @@ class Args {
   bool given(const char* name) const { return values_.count(&find(name)) != 0; }
   bool flag(const char* name) const { return given(name); }
   bool has(const char* name) const { return given(name) || find(name).fallback; }
-  // These need no check: parse() has refused what is not a number, an id list, ... in its range. 0 or empty where there is neither a value nor a
-  // fallback.
+  // These need no check: parse() has refused what is not a number, an id list, ... in its range. 0 or empty where there is neither a value
+  // nor a fallback.
   std::string text(const char* name) const;
   std::vector<std::string> texts(const char* name) const;
   uint64_t count(const char* name) const;
@@ -133,7 +134,7 @@ bool parse_load(std::string_view text, linnet_load* how);
 [[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);
 [[gnu::format(printf, 2, 3)]] int failed(const Args& args, const char* format, ...);
 int failed(const Args& args, const linnet_error& err);
-void print_notes(const Args& args, const std::vector<std::string>& notes);  // on stderr
+void print_notes(const Args& args, const std::vector<std::string>& notes);       // on stderr
 int failed(const Args& args, const std::string& path, const linnet_error& err);  // of what linnet.h calls "model file", or does not name
 using convert::printable;  // for everything on a terminal that a file, the system or the command line brings: strings in printf's arguments
 
@@ -173,8 +174,8 @@ class Json {
   Json& open(char bracket);
   void separate();
   std::string text_;
-  std::vector<char> open_;   // closing brackets that are due
-  bool comma_ = false;       // the next value follows another
+  std::vector<char> open_;  // closing brackets that are due
+  bool comma_ = false;      // the next value follows another
 };
 
 // Reads one JSON string ("...", nothing behind it but blanks); false and a reason if it is not one.
@@ -212,7 +213,8 @@ std::string gpu_text();
 std::string cpus_text(const linnet_cpus& cpus);  // "0-3,6"
 // A small file below the sysroot, without what ends it; "" where there is none.
 std::string read_system(const std::string& path);
-// What a Jetson's numbers depend on: its power mode, and the clocks of GPU and memory now and at most. "" and 0: not said; the memory's (EMC) is for root alone up to Orin.
+// What a Jetson's numbers depend on: its power mode, and the clocks of GPU and memory now and at most. "" and 0: not said; the memory's
+// (EMC) is for root alone up to Orin.
 struct JetsonPower {
   std::string mode;
   uint64_t gpu_mhz = 0, gpu_max_mhz = 0, emc_mhz = 0, emc_max_mhz = 0;
@@ -237,12 +239,14 @@ struct Limits {
 };
 bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t threads, Limits* out);  // prints what is wrong
 
-// What a pass takes at least with these limits, in seconds: every step waits for its bytes or for its products. `compute`: whether it is the products.
+// What a pass takes at least with these limits, in seconds: every step waits for its bytes or for its products. `compute`: whether it is
+// the products.
 double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute);
 double floor_of(const convert::CostPass& pass, const Limits& limits);
 
 Limits limits_of(const linnet_profile& profile);  // 0 where it does not say
-// A profile by its path, by its name in the folder of profiles (raspberry-pi-5), or the one that matches this board ("auto"); fitted to it where `fit`. Prints what is wrong.
+// A profile by its path, by its name in the folder of profiles (raspberry-pi-5), or the one that matches this board ("auto"); fitted to it
+// where `fit`. Prints what is wrong.
 bool read_profile(const Args& args, const std::string& name, bool fit, linnet_profile* out);
 
 // The common options with the profile below them; a field that an option of the command line names wins.
@@ -253,8 +257,8 @@ struct Settings {
   KvFormats kv;
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options
   linnet_load load = LINNET_LOAD_MAP;
-  bool shape_only = false;  // see convert::Options
-  bool fit = true;          // the profile to this board; false: it is another device's
+  bool shape_only = false;                       // see convert::Options
+  bool fit = true;                               // the profile to this board; false: it is another device's
   convert::WeightError* weight_error = nullptr;  // see convert::Options
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong
@@ -278,7 +282,7 @@ struct Engine {
   linnet_model* model = nullptr;
   linnet_session* session = nullptr;
   linnet_grammar* grammar = nullptr;  // that answers obey
-  uint32_t profile_context = 0;  // of the profile it was opened with
+  uint32_t profile_context = 0;       // of the profile it was opened with
   linnet_model_desc desc = {};
   linnet_session_params params = {};
   std::string root;  // of the sensors
@@ -314,30 +318,33 @@ struct Answer {
   std::vector<int32_t> tokens;
   std::string text;
   linnet_stop why = LINNET_STOP_NONE;
-  bool broken = false;  // nobody reads stdout any more
-  size_t n_state = 0;   // tokens of a saved sequence that the prompt follows
+  bool broken = false;                  // nobody reads stdout any more
+  size_t n_state = 0;                   // tokens of a saved sequence that the prompt follows
   std::exception_ptr thrown = nullptr;  // by on_token: not to go through the library
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
 };
-// Prefill (unless the prompt is empty), then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either is a clean end.
-linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out, linnet_error* err);
-Options sampling_options(const char* temperature);  // --temp ... --stop, --ignore-eos
-Options grammar_options();  // --tools, --schema
+// Prefill (unless the prompt is empty), then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either
+// is a clean end.
+linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out,
+                       linnet_error* err);
+Options sampling_options(const char* temperature);          // --temp ... --stop, --ignore-eos
+Options grammar_options();                                  // --tools, --schema
 int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; prints what is wrong
 // Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.
 void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw);
 
 // ---- Ctrl-C (interrupt.cpp) ------------------------------------------------------------------------------------------------------------
 
-// SIGINT and SIGTERM end the process at once, but where something is to be finished or removed: from here on the first one cancels what `session` (may be NULL) does, and is
-// remembered; the second one ends the process.
+// SIGINT and SIGTERM end the process at once, but where something is to be finished or removed: from here on the first one cancels what
+// `session` (may be NULL) does, and is remembered; the second one ends the process.
 void interrupt_cancels(linnet_session* session);
-void interrupt_ends();       // at once again; one that came meanwhile stays remembered
-int interrupted();           // the signal since interrupt_cancels, 0: none
-int input_byte();            // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal
-void die_if_interrupted();   // of that signal, as whoever started the process wants to know
+void interrupt_ends();      // at once again; one that came meanwhile stays remembered
+int interrupted();          // the signal since interrupt_cancels, 0: none
+int input_byte();           // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal
+void die_if_interrupted();  // of that signal, as whoever started the process wants to know
 
-// ---- subcommands -------------------------------------------------------------------------------------------------------------------------
+// ---- subcommands
+// -------------------------------------------------------------------------------------------------------------------------
 
 Command convert_command();
 Command run_command();

@@ -60,15 +60,26 @@ int run(const Args& args) {
   const std::string weights = options.plain ? linnet_format_name(options.weights) : seen ? most_bytes(written) : "unknown";
   const uint64_t bytes = static_cast<uint64_t>(st.st_size);
   if (args.json()) {
-    Json().object().field("out", out).field("bytes", bytes).field("weights", weights)
-        .field("layout", options.plain ? "plain" : "packed").field("synthetic", synthetic).field("weight_error", std::max(weight_error.mean, 0.0))
-        .field("worst_error", weight_error.worst).field("worst_tensor", weight_error.tensor).field("seconds", seconds).end().print();
+    Json()
+        .object()
+        .field("out", out)
+        .field("bytes", bytes)
+        .field("weights", weights)
+        .field("layout", options.plain ? "plain" : "packed")
+        .field("synthetic", synthetic)
+        .field("weight_error", std::max(weight_error.mean, 0.0))
+        .field("worst_error", weight_error.worst)
+        .field("worst_tensor", weight_error.tensor)
+        .field("seconds", seconds)
+        .end()
+        .print();
   } else {
     char rounded[160] = "";
     if (weight_error.mean > 0)
-      std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%, at most %.2g %% in %.80s)", 100 * weight_error.mean, 100 * weight_error.worst, printable(weight_error.tensor).c_str());
-    std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", printable(out).c_str(), human_bytes(bytes).c_str(), printable(weights).c_str(), rounded,
-                options.plain ? ", plain layout" : "", synthetic ? " (random)" : "", seconds);
+      std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%, at most %.2g %% in %.80s)", 100 * weight_error.mean,
+                    100 * weight_error.worst, printable(weight_error.tensor).c_str());
+    std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", printable(out).c_str(), human_bytes(bytes).c_str(), printable(weights).c_str(),
+                rounded, options.plain ? ", plain layout" : "", synthetic ? " (random)" : "", seconds);
   }
   return kExitOk;
 }
@@ -84,8 +95,10 @@ Command convert_command() {
     shapes += (wrap ? "\n  " : " ") + shape;
     column = wrap ? shape.size() : column + shape.size() + 1;
   }
-  details = "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run removes.\nSHAPE is one of:\n " + shapes +
-            "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g128";
+  details =
+      "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run "
+      "removes.\nSHAPE is one of:\n " +
+      shapes + "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g128";
   return {"convert",
           "pack a Hugging Face folder or a GGUF file into one file that starts in milliseconds",
           "[SRC]",
@@ -94,8 +107,11 @@ Command convert_command() {
           details.c_str(),
           {
               {"-o, --out", "OUT.gguf", Kind::kText, "file to write", nullptr, 0, 0, true},
-              {"--weights", "FMT", Kind::kFormat, "f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"},
-              {"--max-error", "PERCENT", Kind::kReal, "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
+              {"--weights", "FMT", Kind::kFormat,
+               "f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in groups of 128 "
+               "keep 4 bits)"},
+              {"--max-error", "PERCENT", Kind::kReal,
+               "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "packed, or plain: float tensors that other tools read", "packed"},
               {"--synthetic", "SHAPE", Kind::kText, "random weights in the shape of a known model instead of SRC"},
               {"--seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},

@@ -80,20 +80,26 @@ std::string weights_name(const linnet_profile& p) {
 // One line on what a profile does; of a fitted one: here.
 std::string profile_text(const linnet_profile& p, const std::string& isa) {
   const std::string cpus = cpus_text(p.cpus), n = p.n_threads ? std::to_string(p.n_threads) : "all";
-  std::string out = isa + ", " + n + (p.n_threads == 1 ? " thread" : " threads") + (cpus.empty() ? "" : " on CPUs " + cpus) + ", " + weights_name(p) + " weights, " + kv_name(p) + " KV cache";
+  std::string out = isa + ", " + n + (p.n_threads == 1 ? " thread" : " threads") + (cpus.empty() ? "" : " on CPUs " + cpus) + ", " +
+                    weights_name(p) + " weights, " + kv_name(p) + " KV cache";
   if (p.n_context) out += ", context " + std::to_string(p.n_context);
   if (p.memory_bytes) out += ", memory cap " + human_bytes(p.memory_bytes);
   return out;
 }
 
 void json_profile(Json* json, const linnet_profile& p, const std::string& isa) {
-  json->field("name", std::string(p.name)).field("isa", isa).field("threads", p.n_threads).field("cpus", cpus_text(p.cpus)).field("weights", weights_name(p)).field("kv",
-      kv_name(p));
+  json->field("name", std::string(p.name))
+      .field("isa", isa)
+      .field("threads", p.n_threads)
+      .field("cpus", cpus_text(p.cpus))
+      .field("weights", weights_name(p))
+      .field("kv", kv_name(p));
   if (p.n_context) json->field("context", p.n_context);
   if (p.memory_bytes) json->field("memory_bytes", p.memory_bytes);
 }
 
-// Checks the file. What it asks of a machine is held against this one only where it is for this one; a tier that this build or CPU has not makes no file wrong.
+// Checks the file. What it asks of a machine is held against this one only where it is for this one; a tier that this build or CPU has not
+// makes no file wrong.
 int check_profile(const Args& args) {
   const std::string path = args.text("--check");
   linnet_profile profile = {}, fitted = {};
@@ -105,23 +111,34 @@ int check_profile(const Args& args) {
   const bool for_another = !match.matches && std::strncmp(match.why, "no rules", 8) != 0;
   fitted = profile;
   std::string wrong, isa;
-  if (linnet_profile_fit(&fitted, &board(), &err) != LINNET_OK) wrong = err.text;
+  if (linnet_profile_fit(&fitted, &board(), &err) != LINNET_OK)
+    wrong = err.text;
   else if (profile.n_threads > fitted.n_threads)
-    wrong = "'threads' is " + std::to_string(profile.n_threads) + ", but this process has CPUs and time for " + std::to_string(fitted.n_threads);
+    wrong = "'threads' is " + std::to_string(profile.n_threads) + ", but this process has CPUs and time for " +
+            std::to_string(fitted.n_threads);
   if (!wrong.empty() && !for_another) return failed(args, "%s: %s", path.c_str(), wrong.c_str());
-  if (std::string tier; pick_isa(fitted, &tier)) isa = tier;
-  else wrong = tier;
+  if (std::string tier; pick_isa(fitted, &tier))
+    isa = tier;
+  else
+    wrong = tier;
   const bool fits = wrong.empty();
   if (!fits) isa = isa_name(profile.isa);
   const linnet_profile& shown = fits ? fitted : profile;
   if (args.json()) {
     Json json;
-    json.object().field("profile", path).field("ok", true).field("fits", fits).field("matches", match.matches != 0).field("points", match.points).field("why", std::string(match.why));
+    json.object()
+        .field("profile", path)
+        .field("ok", true)
+        .field("fits", fits)
+        .field("matches", match.matches != 0)
+        .field("points", match.points)
+        .field("why", std::string(match.why));
     if (!fits) json.field("note", wrong);
     json_profile(&json, shown, isa);
     json.end().print();
   } else {
-    std::printf("%s: %s: %s\n%s: %s\n", printable(path).c_str(), fits ? "fits this machine" : "a device profile", printable(profile_text(shown, isa)).c_str(), match.matches ? "matches" : "does not match", printable(match.why).c_str());
+    std::printf("%s: %s: %s\n%s: %s\n", printable(path).c_str(), fits ? "fits this machine" : "a device profile",
+                printable(profile_text(shown, isa)).c_str(), match.matches ? "matches" : "does not match", printable(match.why).c_str());
     if (!fits) std::printf("note: it does not run here: %s\n", printable(wrong).c_str());
   }
   return kExitOk;
@@ -218,7 +235,9 @@ const Tier& fastest(const std::vector<Tier>& all) {
     if (t.runs) decode = std::max(decode, decode_share(t.measured));
   const Tier* best = nullptr;
   for (const Tier& t : all)
-    if (t.runs && decode_share(t.measured) >= kAboutAsFast * decode && (!best || t.measured.prefill_tops > kTie * best->measured.prefill_tops)) best = &t;
+    if (t.runs && decode_share(t.measured) >= kAboutAsFast * decode &&
+        (!best || t.measured.prefill_tops > kTie * best->measured.prefill_tops))
+      best = &t;
   return *best;
 }
 
@@ -230,12 +249,17 @@ bool write_profile(const Args& args, const std::string& path, const Tier& tier, 
   if (name.empty()) name = "this machine";
   char text[1024];
   const linnet_measurement& m = tier.measured;
-  const int n = std::snprintf(text, sizeof text, "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n"
-                              "match:\n  cpu: \"%s\"\npeaks:\n  read_gb_s: %.6g\n  int8_tops: %.6g\n  f8_tops: %.6g\n  float_tops: %.6g\n",
-                              m.decode_gb_s, m.prefill_tops, name.c_str(), tier.name.c_str(), threads, name.c_str(), m.read_gb_s, m.int8_tops, m.f8_tops, m.float_tops);
+  const int n =
+      std::snprintf(text, sizeof text,
+                    "# linnet devices --measure: %.1f GB/s of weights in decode, %.2f TOPS in prefill\nname: \"%s\"\nisa: %s\nthreads: %u\n"
+                    "match:\n  cpu: \"%s\"\npeaks:\n  read_gb_s: %.6g\n  int8_tops: %.6g\n  f8_tops: %.6g\n  float_tops: %.6g\n",
+                    m.decode_gb_s, m.prefill_tops, name.c_str(), tier.name.c_str(), threads, name.c_str(), m.read_gb_s, m.int8_tops,
+                    m.f8_tops, m.float_tops);
   convert::WholeFile file;
   linnet_error err = {};
-  if (file.open(path, true, &err) == LINNET_OK && file.write(text, static_cast<size_t>(n), &err) == LINNET_OK && file.commit(&err) == LINNET_OK) return true;
+  if (file.open(path, true, &err) == LINNET_OK && file.write(text, static_cast<size_t>(n), &err) == LINNET_OK &&
+      file.commit(&err) == LINNET_OK)
+    return true;
   failed(args, err);
   return false;
 }
@@ -249,8 +273,10 @@ Gpu gpu() {
   Gpu out;
   linnet_error err = {};
   out.device.size = sizeof out.device;
-  if (!sysroot().empty()) out.why = "not looked for: LINNET_SYSROOT is set";
-  else if (linnet_cuda_detect(&out.device, &err) != LINNET_OK) out.why = err.text;
+  if (!sysroot().empty())
+    out.why = "not looked for: LINNET_SYSROOT is set";
+  else if (linnet_cuda_detect(&out.device, &err) != LINNET_OK)
+    out.why = err.text;
   return out;
 }
 
@@ -263,20 +289,33 @@ void print_gpu() {
   }
   std::printf("GPU     %s, compute capability %u.%u, %u SMs", printable(d.name).c_str(), d.compute / 10, d.compute % 10, d.n_sms);
   if (d.clock_mhz) std::printf(" at up to %u MHz", d.clock_mhz);
-  std::printf(", %s%s\n        driver for CUDA %u.%u; kernels for %u.%u%s\n", human_bytes(d.memory_bytes).c_str(), d.integrated ? " shared with the CPUs" : "", d.driver / 1000, d.driver % 1000 / 10,
-              d.compiled_for / 10, d.compiled_for % 10, d.compiles_at_start ? ", which the driver compiles for it when a model is opened first" : "");
-  std::printf("        gemm: fast runs f16 and bf16 weights on tensor cores; gemm: e4m3 %s\n", d.compiled_for >= 89 ? "FP8 weights too" : "is the same: these kernels have none");
+  std::printf(", %s%s\n        driver for CUDA %u.%u; kernels for %u.%u%s\n", human_bytes(d.memory_bytes).c_str(),
+              d.integrated ? " shared with the CPUs" : "", d.driver / 1000, d.driver % 1000 / 10, d.compiled_for / 10, d.compiled_for % 10,
+              d.compiles_at_start ? ", which the driver compiles for it when a model is opened first" : "");
+  std::printf("        gemm: fast runs f16 and bf16 weights on tensor cores; gemm: e4m3 %s\n",
+              d.compiled_for >= 89 ? "FP8 weights too" : "is the same: these kernels have none");
 }
 
 void json_gpu(Json* json) {
   const Gpu g = gpu();
   const linnet_cuda_device& d = g.device;
   json->key("cuda").object();
-  if (!g.why.empty()) json->field("why", g.why);
+  if (!g.why.empty())
+    json->field("why", g.why);
   else
-    json->field("name", std::string(d.name)).field("compute_capability", d.compute / 10.0).field("sms", d.n_sms).field("clock_mhz", d.clock_mhz).field("memory_bytes", d.memory_bytes)
-        .field("memory_clock_mhz", d.memory_clock_mhz).field("memory_bits", d.memory_bits).field("l2_bytes", d.l2_bytes).field("integrated", d.integrated != 0)
-        .field("driver", d.driver).field("compiled_for", d.compiled_for / 10.0).field("compiles_at_start", d.compiles_at_start != 0).field("e4m3", d.compiled_for >= 89);
+    json->field("name", std::string(d.name))
+        .field("compute_capability", d.compute / 10.0)
+        .field("sms", d.n_sms)
+        .field("clock_mhz", d.clock_mhz)
+        .field("memory_bytes", d.memory_bytes)
+        .field("memory_clock_mhz", d.memory_clock_mhz)
+        .field("memory_bits", d.memory_bits)
+        .field("l2_bytes", d.l2_bytes)
+        .field("integrated", d.integrated != 0)
+        .field("driver", d.driver)
+        .field("compiled_for", d.compiled_for / 10.0)
+        .field("compiles_at_start", d.compiles_at_start != 0)
+        .field("e4m3", d.compiled_for >= 89);
   json->end();
 }
 
@@ -284,17 +323,28 @@ const char* arch_name(uint32_t arch) {
   return arch == LINNET_ARCH_X86_64 ? "x86_64" : arch == LINNET_ARCH_AARCH64 ? "aarch64" : arch == LINNET_ARCH_ARM ? "arm" : "unknown";
 }
 
-void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best, const std::vector<Listed>& profiles, size_t match) {
+void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best,
+                const std::vector<Listed>& profiles, size_t match) {
   const linnet_board& b = board();
   Json json;
-  json.object().field("linnet", linnet_build_info()).field("board", std::string(b.model)).field("arch", arch_name(b.arch)).field("cpu", std::string(b.cpu)).field("cpus",
-      b.n_cpus).field("cores", b.n_cores);
+  json.object()
+      .field("linnet", linnet_build_info())
+      .field("board", std::string(b.model))
+      .field("arch", arch_name(b.arch))
+      .field("cpu", std::string(b.cpu))
+      .field("cpus", b.n_cpus)
+      .field("cores", b.n_cores);
   json.field("cpu_list", cpus_text(b.cpus)).field("threads", threads);
   if (b.cpu_quota > 0) json.field("cpu_quota", b.cpu_quota);
   json.key("clusters").array();
   for (uint32_t i = 0; i < b.n_clusters; ++i) {
     const linnet_cluster& c = b.clusters[i];
-    json.object().field("part", std::string(c.part)).field("cpus", cpus_text(c.cpus)).field("capacity", c.capacity).field("max_mhz", c.max_mhz).end();
+    json.object()
+        .field("part", std::string(c.part))
+        .field("cpus", cpus_text(c.cpus))
+        .field("capacity", c.capacity)
+        .field("max_mhz", c.max_mhz)
+        .end();
   }
   json.end().field("isa", picked).key("tiers").array();
   for (const Tier& tier : all) {
@@ -309,16 +359,26 @@ void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_
   }
   json.end().key("caches").array();
   for (uint32_t i = 0; i < b.n_caches; ++i)
-    json.object().field("level", b.caches[i].level).field("type", std::string(b.caches[i].type)).field("bytes", b.caches[i].bytes).field("shared_cpus",
-        cpus_text(b.caches[i].cpus)).end();
+    json.object()
+        .field("level", b.caches[i].level)
+        .field("type", std::string(b.caches[i].type))
+        .field("bytes", b.caches[i].bytes)
+        .field("shared_cpus", cpus_text(b.caches[i].cpus))
+        .end();
   json.end().field("memory_bytes", b.memory_bytes).field("available_bytes", b.available_bytes);
   if (b.memory_limit_bytes) json.field("memory_limit_bytes", b.memory_limit_bytes);
   json_gpu(&json);
   json.key("thermal_zones").array();
-  for (uint32_t i = 0; i < b.n_zones; ++i) json.object().field("type", std::string(b.zones[i].type)).field("celsius", b.zones[i].millidegrees / 1000.0).end();
+  for (uint32_t i = 0; i < b.n_zones; ++i)
+    json.object().field("type", std::string(b.zones[i].type)).field("celsius", b.zones[i].millidegrees / 1000.0).end();
   json.end().key("profiles").array();
-  for (const Listed& l : profiles) json.object().field("name", l.name).field("matches", l.match.matches != 0).field("points", l.match.points).field("why",
-      std::string(l.match.why)).end();
+  for (const Listed& l : profiles)
+    json.object()
+        .field("name", l.name)
+        .field("matches", l.match.matches != 0)
+        .field("points", l.match.points)
+        .field("why", std::string(l.match.why))
+        .end();
   json.end().key("profile");
   if (match < profiles.size()) {
     const linnet_profile& p = profiles[match].profile;
@@ -332,46 +392,57 @@ void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_
   json.end().print();
 }
 
-void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best, const std::vector<Listed>& profiles, size_t match) {
+void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best,
+                const std::vector<Listed>& profiles, size_t match) {
   const linnet_board& b = board();
   std::printf("%s\n", linnet_build_info());
   if (b.model[0]) std::printf("board   %s\n", printable(b.model).c_str());
-  std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? printable(b.cpu).c_str() : "unknown", arch_name(b.arch), b.n_cpus, b.n_cpus == 1 ? "" : "s", b.n_cores,
-      b.n_cores == 1 ? "" : "s");
+  std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? printable(b.cpu).c_str() : "unknown",
+              arch_name(b.arch), b.n_cpus, b.n_cpus == 1 ? "" : "s", b.n_cores, b.n_cores == 1 ? "" : "s");
   if (b.cpu_quota > 0) std::printf(", limited to %.2f CPUs of time", b.cpu_quota);
   std::printf("; %u thread%s by default\n", threads, threads == 1 ? "" : "s");
   for (uint32_t i = 0; b.n_clusters > 1 && i < b.n_clusters; ++i) {
     const linnet_cluster& c = b.clusters[i];
-    std::printf("        %s, CPUs %s, capacity %u, up to %u MHz\n", c.part[0] ? printable(c.part).c_str() : "cluster", cpus_text(c.cpus).c_str(), c.capacity, c.max_mhz);
+    std::printf("        %s, CPUs %s, capacity %u, up to %u MHz\n", c.part[0] ? printable(c.part).c_str() : "cluster",
+                cpus_text(c.cpus).c_str(), c.capacity, c.max_mhz);
   }
   for (uint32_t i = 0; i < b.n_caches; ++i)
-    std::printf("        L%u %s %llu KiB, CPUs %s\n", b.caches[i].level, printable(b.caches[i].type).c_str(), static_cast<unsigned long long>(b.caches[i].bytes >> 10),
-        cpus_text(b.caches[i].cpus).c_str());
+    std::printf("        L%u %s %llu KiB, CPUs %s\n", b.caches[i].level, printable(b.caches[i].type).c_str(),
+                static_cast<unsigned long long>(b.caches[i].bytes >> 10), cpus_text(b.caches[i].cpus).c_str());
   std::printf("memory  %s, %s available", human_bytes(b.memory_bytes).c_str(), human_bytes(b.available_bytes).c_str());
   if (b.memory_limit_bytes) std::printf(", limited to %s", human_bytes(b.memory_limit_bytes).c_str());
   std::printf("\n");
   print_gpu();
-  for (uint32_t i = 0; i < b.n_zones; ++i) std::printf("heat    %-12s %.1f degrees Celsius\n", printable(b.zones[i].type).c_str(), b.zones[i].millidegrees / 1000.0);
+  for (uint32_t i = 0; i < b.n_zones; ++i)
+    std::printf("heat    %-12s %.1f degrees Celsius\n", printable(b.zones[i].type).c_str(), b.zones[i].millidegrees / 1000.0);
   for (const Tier& tier : all) {
-    std::printf("tier    %-12s %s", tier.name.c_str(), tier.name == picked ? "runs here, picked" : tier.runs ? "runs here" : tier.why.c_str());
+    std::printf("tier    %-12s %s", tier.name.c_str(),
+                tier.name == picked ? "runs here, picked"
+                : tier.runs         ? "runs here"
+                                    : tier.why.c_str());
     if (tier.measured.size)
-      std::printf("%s: decode %.1f GB/s of weights, prefill %.2f of %.2f TOPS int8", &tier == best ? ", fastest" : "", tier.measured.decode_gb_s, tier.measured.prefill_tops,
-          tier.measured.int8_tops);
+      std::printf("%s: decode %.1f GB/s of weights, prefill %.2f of %.2f TOPS int8", &tier == best ? ", fastest" : "",
+                  tier.measured.decode_gb_s, tier.measured.prefill_tops, tier.measured.int8_tops);
     std::printf("\n");
   }
   if (best)
-    std::printf("limits  %.1f GB/s plain read, %.2f TOPS int8 (%s, %u thread%s)\n", best->measured.read_gb_s, best->measured.int8_tops, best->name.c_str(), threads,
-                threads == 1 ? "" : "s");
+    std::printf("limits  %.1f GB/s plain read, %.2f TOPS int8 (%s, %u thread%s)\n", best->measured.read_gb_s, best->measured.int8_tops,
+                best->name.c_str(), threads, threads == 1 ? "" : "s");
   for (size_t i = 0; i < profiles.size(); ++i) {
     const linnet_match& m = profiles[i].match;
-    if (m.matches) std::printf("profile %-17s matches%s, %u points: %s\n", printable(profiles[i].name).c_str(), i == match ? " best" : "", m.points, printable(m.why).c_str());
-    else std::printf("profile %-17s no: %s\n", printable(profiles[i].name).c_str(), printable(m.why).c_str());
+    if (m.matches)
+      std::printf("profile %-17s matches%s, %u points: %s\n", printable(profiles[i].name).c_str(), i == match ? " best" : "", m.points,
+                  printable(m.why).c_str());
+    else
+      std::printf("profile %-17s no: %s\n", printable(profiles[i].name).c_str(), printable(m.why).c_str());
   }
   if (match < profiles.size()) {
     const linnet_profile& p = profiles[match].profile;
-    std::printf("picked  %s: %s\n", printable(profiles[match].name).c_str(), printable(profile_text(p, p.isa ? isa_name(p.isa) : picked)).c_str());
+    std::printf("picked  %s: %s\n", printable(profiles[match].name).c_str(),
+                printable(profile_text(p, p.isa ? isa_name(p.isa) : picked)).c_str());
   } else {
-    std::printf("picked  none: %s %s\n", profiles.empty() ? "there are no profiles in" : "nothing matches in", printable(configs_folder()).c_str());
+    std::printf("picked  none: %s %s\n", profiles.empty() ? "there are no profiles in" : "nothing matches in",
+                printable(configs_folder()).c_str());
   }
 }
 
@@ -403,12 +474,19 @@ int run(const Args& args) {
 }  // namespace
 
 Command devices_command() {
-  return {"devices", "what this machine offers, and the device profile that matches it", "", 0, 0,
-          "Profiles lie in $LINNET_CONFIGS, or in share/linnet/configs beside the tool. $LINNET_SYSROOT, a folder with copies of another board's\n/proc and /sys, describes that board instead.\n\nexample: linnet devices --measure --write this.yaml",
+  return {"devices",
+          "what this machine offers, and the device profile that matches it",
+          "",
+          0,
+          0,
+          "Profiles lie in $LINNET_CONFIGS, or in share/linnet/configs beside the tool. $LINNET_SYSROOT, a folder with copies of another "
+          "board's\n/proc and /sys, describes that board instead.\n\nexample: linnet devices --measure --write this.yaml",
           {
               {"--check", "FILE", Kind::kText, "check the file of a device profile, and say whether it fits this machine"},
-              {"--measure", nullptr, Kind::kFlag, "measure the read bandwidth, and each tier's int8 peak and products (1 GiB of memory, some seconds)"},
-              {"--write", "FILE", Kind::kText, "with --measure: write a device profile of the fastest tier; what is a FIFO or character device is written to as it is"},
+              {"--measure", nullptr, Kind::kFlag,
+               "measure the read bandwidth, and each tier's int8 peak and products (1 GiB of memory, some seconds)"},
+              {"--write", "FILE", Kind::kText,
+               "with --measure: write a device profile of the fastest tier; what is a FIFO or character device is written to as it is"},
               {"--threads", "N", Kind::kCount, "threads to measure with (default: the cores this process may use)", nullptr, 1, 256},
           },
           run};

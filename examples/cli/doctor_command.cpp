@@ -50,16 +50,20 @@ void governor(const linnet_board& b, Findings* out) {
   for (const std::string& n : names) list += (list.empty() ? "" : ", ") + n;
   for (const std::string& n : slow_names) slow_list += (slow_list.empty() ? "" : ", ") + n;
   const std::string slow_cpus = cpus_text(slow), capped_cpus = cpus_text(capped);
-  if (names.empty()) out->push_back({"governor", kUnknown, "the system does not say how it sets clocks", ""});
+  if (names.empty())
+    out->push_back({"governor", kUnknown, "the system does not say how it sets clocks", ""});
   else if (!slow_cpus.empty())
     out->push_back({"governor", kHolds, slow_list + " on CPUs " + slow_cpus + ": clocks stay low under load",
                     "as root: for g in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do echo performance > $g; done"});
-  else out->push_back({"governor", kFine, list, ""});
-  if (!capped_cpus.empty()) out->push_back({"clock", kHolds, "CPUs " + capped_cpus + " may not run at their full clock (scaling_max_freq)",
-      "raise scaling_max_freq, or choose a stronger power mode"});
+  else
+    out->push_back({"governor", kFine, list, ""});
+  if (!capped_cpus.empty())
+    out->push_back({"clock", kHolds, "CPUs " + capped_cpus + " may not run at their full clock (scaling_max_freq)",
+                    "raise scaling_max_freq, or choose a stronger power mode"});
 }
 
-// Bits of the Raspberry Pi's firmware, as its documentation has them for `vcgencmd get_throttled`: now, and 16 higher since the board started.
+// Bits of the Raspberry Pi's firmware, as its documentation has them for `vcgencmd get_throttled`: now, and 16 higher since the board
+// started.
 constexpr struct {
   uint32_t bit;
   const char* text;
@@ -74,33 +78,42 @@ void throttling(const linnet_board& b, Findings* out) {
     const uint64_t bits = number_of(bits_text, 16);
     std::string now, since;
     for (const auto& t : kThrottled) {
-      if (bits >> t.bit & 1) now += (now.empty() ? "" : ", ") + std::string(t.text);
-      else if (bits >> (t.bit + 16) & 1) since += (since.empty() ? "" : ", ") + std::string(t.text);
+      if (bits >> t.bit & 1)
+        now += (now.empty() ? "" : ", ") + std::string(t.text);
+      else if (bits >> (t.bit + 16) & 1)
+        since += (since.empty() ? "" : ", ") + std::string(t.text);
     }
-    if (!now.empty()) out->push_back({"throttling", kHolds, "now: " + now,
-        bits & 1 ? "a power supply and cable that hold 5 V (5 A for a Pi 5, 3 A for a Pi 4)" : "cool the board"});
-    if (!since.empty()) out->push_back({"throttling", kHolds, "since the start: " + since, bits >> 16 & 1 ? "a power supply and cable that hold 5 V" : "cool the board"});
+    if (!now.empty())
+      out->push_back({"throttling", kHolds, "now: " + now,
+                      bits & 1 ? "a power supply and cable that hold 5 V (5 A for a Pi 5, 3 A for a Pi 4)" : "cool the board"});
+    if (!since.empty())
+      out->push_back({"throttling", kHolds, "since the start: " + since,
+                      bits >> 16 & 1 ? "a power supply and cable that hold 5 V" : "cool the board"});
   }
   for (uint32_t i = 0; i < 16; ++i) {
     const std::string dir = "/sys/class/hwmon/hwmon" + std::to_string(i) + "/";
     if (read_system(dir + "name") != "rpi_volt") continue;
     known = true;
-    if (bits_text.empty() && read_system(dir + "in0_lcrit_alarm") == "1") out->push_back({"throttling", kHolds, "under-voltage", "a power supply and cable that hold 5 V"});
+    if (bits_text.empty() && read_system(dir + "in0_lcrit_alarm") == "1")
+      out->push_back({"throttling", kHolds, "under-voltage", "a power supply and cable that hold 5 V"});
   }
   for (uint32_t i = 0; i < 64; ++i) {
     const std::string dir = "/sys/class/thermal/cooling_device" + std::to_string(i) + "/", type = read_system(dir + "type");
     if (type.empty()) continue;
     if (type.find("cpufreq") == std::string::npos && type != "Processor") continue;
     known = true;
-    if (number_of(read_system(dir + "cur_state"))) out->push_back({"throttling", kHolds, "the kernel lowers the CPU's clock for its temperature (" + type + ")",
-        "cool the board, or hold a lower temperature with power.temperature_limit"});
+    if (number_of(read_system(dir + "cur_state")))
+      out->push_back({"throttling", kHolds, "the kernel lowers the CPU's clock for its temperature (" + type + ")",
+                      "cool the board, or hold a lower temperature with power.temperature_limit"});
   }
   for (uint32_t i = 0; i < b.n_zones; ++i) {
     known = true;
     if (b.zones[i].millidegrees < 80000) continue;
     char degrees[16];
     std::snprintf(degrees, sizeof degrees, "%.1f", b.zones[i].millidegrees / 1000.0);
-    out->push_back({"throttling", kHolds, std::string(b.zones[i].type) + " is at " + degrees + " degrees Celsius: most boards slow down from 80 or 85 on", "cool the board"});
+    out->push_back({"throttling", kHolds,
+                    std::string(b.zones[i].type) + " is at " + degrees + " degrees Celsius: most boards slow down from 80 or 85 on",
+                    "cool the board"});
   }
   if (out->size() == before) out->push_back({"throttling", known ? kFine : kUnknown, known ? "none seen" : "no sensor answers", ""});
 }
@@ -108,18 +121,25 @@ void throttling(const linnet_board& b, Findings* out) {
 void memory(const Args& args, const linnet_board& b, Findings* out) {
   if (b.swap_used_bytes > 64u << 20)
     out->push_back({"swap", kHolds,
-        human_bytes(b.swap_used_bytes) + " of " + human_bytes(b.swap_bytes) + " in use: memory is short, and weights may be read from storage again and again",
-            "end other programs, or take a smaller model"});
-  else out->push_back({"swap", kFine, b.swap_bytes ? "there, not in use" : "none", ""});
+                    human_bytes(b.swap_used_bytes) + " of " + human_bytes(b.swap_bytes) +
+                        " in use: memory is short, and weights may be read from storage again and again",
+                    "end other programs, or take a smaller model"});
+  else
+    out->push_back({"swap", kFine, b.swap_bytes ? "there, not in use" : "none", ""});
   const std::string huge = read_system("/sys/kernel/mm/transparent_hugepage/enabled");
-  if (huge.empty()) out->push_back({"huge pages", kUnknown, "the kernel has none", ""});
+  if (huge.empty())
+    out->push_back({"huge pages", kUnknown, "the kernel has none", ""});
   else if (huge.find("[never]") != std::string::npos)
-    out->push_back({"huge pages", kHolds, "switched off: large models wait for address translation", "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"});
-  else out->push_back({"huge pages", kFine, huge, ""});
+    out->push_back({"huge pages", kHolds, "switched off: large models wait for address translation",
+                    "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"});
+  else
+    out->push_back({"huge pages", kFine, huge, ""});
   uint64_t room = b.available_bytes;
   if (b.memory_limit_bytes && b.memory_limit_bytes < room) room = b.memory_limit_bytes;
-  if (b.memory_limit_bytes) out->push_back({"memory limit", kHolds, "the control group grants " + human_bytes(b.memory_limit_bytes) + " of " + human_bytes(b.memory_bytes),
-      "raise the container's memory limit, or set memory_mib in the profile"});
+  if (b.memory_limit_bytes)
+    out->push_back({"memory limit", kHolds,
+                    "the control group grants " + human_bytes(b.memory_limit_bytes) + " of " + human_bytes(b.memory_bytes),
+                    "raise the container's memory limit, or set memory_mib in the profile"});
   if (!args.given("-m")) return;
   struct stat st = {};
   const std::string path = args.text("-m");
@@ -127,7 +147,8 @@ void memory(const Args& args, const linnet_board& b, Findings* out) {
     out->push_back({"page cache", kUnknown, path + ": " + std::strerror(errno), ""});
   } else if (static_cast<uint64_t>(st.st_size) > room) {
     out->push_back({"page cache", kHolds,
-        path + " has " + human_bytes(static_cast<uint64_t>(st.st_size)) + ", memory has room for " + human_bytes(room) + ": every token reads weights from storage",
+                    path + " has " + human_bytes(static_cast<uint64_t>(st.st_size)) + ", memory has room for " + human_bytes(room) +
+                        ": every token reads weights from storage",
                     "a format of fewer bits or a smaller model; mixtures of experts may still do, as idle experts are not read"});
   } else {
     out->push_back({"page cache", kFine, human_bytes(static_cast<uint64_t>(st.st_size)) + " of weights fit in " + human_bytes(room), ""});
@@ -138,13 +159,18 @@ void processors(const linnet_board& b, Findings* out) {
   bool wide = false;
   for (uint32_t i = 0; i < b.n_clusters; ++i) wide |= b.clusters[i].implementer == 0x41 && b.clusters[i].part_id >= 0xd03;
   if (b.arch == LINNET_ARCH_ARM && wide)
-    out->push_back({"32-bit system", kHolds, "a 32-bit system on 64-bit cores (" + std::string(b.clusters[0].part) + "): slower kernels, and a process has at most 3 or 4 GB",
-        "install a 64-bit system"});
-  else if (b.arch == LINNET_ARCH_ARM) out->push_back({"32-bit system", kHolds, "32-bit cores: slower kernels, and a process has at most 3 or 4 GB", ""});
-  else out->push_back({"32-bit system", kFine, "64 bits", ""});
+    out->push_back(
+        {"32-bit system", kHolds,
+         "a 32-bit system on 64-bit cores (" + std::string(b.clusters[0].part) + "): slower kernels, and a process has at most 3 or 4 GB",
+         "install a 64-bit system"});
+  else if (b.arch == LINNET_ARCH_ARM)
+    out->push_back({"32-bit system", kHolds, "32-bit cores: slower kernels, and a process has at most 3 or 4 GB", ""});
+  else
+    out->push_back({"32-bit system", kFine, "64 bits", ""});
   char text[128];
   if (b.cpu_quota > 0) {
-    std::snprintf(text, sizeof text, "%.2f CPUs of time on %u CPUs: %u thread%s", b.cpu_quota, b.n_cpus, b.n_threads, b.n_threads == 1 ? "" : "s");
+    std::snprintf(text, sizeof text, "%.2f CPUs of time on %u CPUs: %u thread%s", b.cpu_quota, b.n_cpus, b.n_threads,
+                  b.n_threads == 1 ? "" : "s");
     out->push_back({"quota", kHolds, text, "give the container whole CPUs (--cpuset-cpus) in place of a quota (--cpus)"});
   } else {
     out->push_back({"quota", kFine, "none", ""});
@@ -152,15 +178,21 @@ void processors(const linnet_board& b, Findings* out) {
   uint32_t online = 0;
   for (uint32_t i = 0; i < b.n_clusters; ++i)
     for (const uint64_t w : b.clusters[i].cpus.word) online += static_cast<uint32_t>(__builtin_popcountll(w));
-  if (b.n_cpus < online) out->push_back({"CPUs", kHolds, "this process may use " + cpus_text(b.cpus) + ", " + std::to_string(b.n_cpus) + " of " + std::to_string(online),
-      "taskset or the container's cpuset decides that"});
+  if (b.n_cpus < online)
+    out->push_back({"CPUs", kHolds,
+                    "this process may use " + cpus_text(b.cpus) + ", " + std::to_string(b.n_cpus) + " of " + std::to_string(online),
+                    "taskset or the container's cpuset decides that"});
   const std::string load_text = read_system("/proc/loadavg");
   const double load = std::strtod(load_text.c_str(), nullptr);
   std::snprintf(text, sizeof text, "%.1f of %u CPUs were busy in the last minute", load, online);
-  if (load_text.empty()) out->push_back({"load", kUnknown, "the system does not say", ""});
-  else if (load > 0.25 * online) out->push_back({"load", kHolds, std::string(text) + ": other work takes its share of them, and where threads cost more than they bring fewer compute",
-      "end what else runs"});
-  else out->push_back({"load", kFine, text, ""});
+  if (load_text.empty())
+    out->push_back({"load", kUnknown, "the system does not say", ""});
+  else if (load > 0.25 * online)
+    out->push_back({"load", kHolds,
+                    std::string(text) + ": other work takes its share of them, and where threads cost more than they bring fewer compute",
+                    "end what else runs"});
+  else
+    out->push_back({"load", kFine, text, ""});
 }
 
 void gpu(Findings* out) {
@@ -169,9 +201,14 @@ void gpu(Findings* out) {
   linnet_error err = {};
   device.size = sizeof device;
   const linnet_status status = linnet_cuda_detect(&device, &err);
-  if (status == LINNET_OK) out->push_back({"GPU", kFine, device.name, ""});
-  else if (!is_jetson()) out->push_back({"GPU", kFine, err.text, ""});
-  else out->push_back({"GPU", kHolds, err.text, status == LINNET_UNSUPPORTED ? "build linnet with LINNET_CUDA=ON" : "install JetPack's CUDA driver (nvidia-l4t-cuda), and let this process open it"});
+  if (status == LINNET_OK)
+    out->push_back({"GPU", kFine, device.name, ""});
+  else if (!is_jetson())
+    out->push_back({"GPU", kFine, err.text, ""});
+  else
+    out->push_back({"GPU", kHolds, err.text,
+                    status == LINNET_UNSUPPORTED ? "build linnet with LINNET_CUDA=ON"
+                                                 : "install JetPack's CUDA driver (nvidia-l4t-cuda), and let this process open it"});
 }
 
 int run(const Args& args) {
@@ -186,7 +223,8 @@ int run(const Args& args) {
   if (args.json()) {
     Json json;
     json.object().field("board", std::string(b.model)).field("holds_back", int64_t{n}).key("findings").array();
-    for (const Finding& f : findings) json.object().field("what", f.what).field("state", kStates[f.state]).field("text", f.text).field("remedy", f.remedy).end();
+    for (const Finding& f : findings)
+      json.object().field("what", f.what).field("state", kStates[f.state]).field("text", f.text).field("remedy", f.remedy).end();
     json.end().end().print();
     return kExitOk;
   }
@@ -194,16 +232,22 @@ int run(const Args& args) {
     std::printf("%-14s %-11s %s\n", f.what, kStates[f.state], printable(f.text).c_str());
     if (!f.remedy.empty()) std::printf("%-14s %-11s remedy: %s\n", "", "", printable(f.remedy).c_str());
   }
-  std::printf(n ? "%d thing%s hold%s this board back\n" : "nothing seems to hold this board back\n", static_cast<int>(n), n == 1 ? "" : "s", n == 1 ? "s" : "");
+  std::printf(n ? "%d thing%s hold%s this board back\n" : "nothing seems to hold this board back\n", static_cast<int>(n), n == 1 ? "" : "s",
+              n == 1 ? "s" : "");
   return kExitOk;
 }
 
 }  // namespace
 
 Command doctor_command() {
-  return {"doctor", "what holds this board back: clocks, heat, power supply, memory, limits", "", 0, 0,
+  return {"doctor",
+          "what holds this board back: clocks, heat, power supply, memory, limits",
+          "",
+          0,
+          0,
           "example: linnet doctor -m model.gguf",
-          {{"-m, --model", "M", Kind::kText, "also say whether this file fits in memory"}}, run};
+          {{"-m, --model", "M", Kind::kText, "also say whether this file fits in memory"}},
+          run};
 }
 
 }  // namespace linnet::cli

@@ -9,12 +9,12 @@ namespace linnet::cli {
 namespace {
 
 struct Sums {
-  uint64_t n = 0;         // predictions
-  double nll = 0;         // natural logarithm
-  double other_nll = 0;   // of --against
+  uint64_t n = 0;        // predictions
+  double nll = 0;        // natural logarithm
+  double other_nll = 0;  // of --against
   double kl = 0, kl_max = 0;
   uint64_t same_top = 0;
-  double squares = 0, errors = 0;  // of --against's logits about their mean, and of the differences
+  double squares = 0, errors = 0;     // of --against's logits about their mean, and of the differences
   convert::WeightError weight_error;  // of packing on the way in
 };
 
@@ -94,12 +94,20 @@ void report(const Args& args, const Engine& engine, const Engine* other, const S
   const double n = static_cast<double>(sums.n);
   if (args.json()) {
     Json json;
-    json.object().field("perplexity", std::exp(sums.nll / n)).field("tokens", sums.n).field("nll_sum", sums.nll)
-        .field("window", static_cast<uint64_t>(window)).field("weights", engine.desc.weights);
+    json.object()
+        .field("perplexity", std::exp(sums.nll / n))
+        .field("tokens", sums.n)
+        .field("nll_sum", sums.nll)
+        .field("window", static_cast<uint64_t>(window))
+        .field("weights", engine.desc.weights);
     if (sums.weight_error.mean >= 0) json.field("weight_error", sums.weight_error.mean);
     if (other)
-      json.field("logit_error", std::sqrt(sums.errors / sums.squares)).field("kl_mean", sums.kl / n).field("kl_max", sums.kl_max).field("top1_agreement", static_cast<double>(sums.same_top) / n)
-          .field("against_perplexity", std::exp(sums.other_nll / n)).field("against_weights", other->desc.weights);
+      json.field("logit_error", std::sqrt(sums.errors / sums.squares))
+          .field("kl_mean", sums.kl / n)
+          .field("kl_max", sums.kl_max)
+          .field("top1_agreement", static_cast<double>(sums.same_top) / n)
+          .field("against_perplexity", std::exp(sums.other_nll / n))
+          .field("against_weights", other->desc.weights);
     json.end().print();
     return;
   }
@@ -107,8 +115,11 @@ void report(const Args& args, const Engine& engine, const Engine* other, const S
               static_cast<unsigned long long>(sums.n), window, engine.desc.weights);
   if (sums.weight_error.mean > 0) std::printf("rounded here: RMS error %.3g %% of the weights\n", 100 * sums.weight_error.mean);
   if (other)
-    std::printf("against %s weights: perplexity %.6g, KL divergence %.4g nats on average (at most %.4g), logits' RMS error %.3g %%, same likeliest token %.2f %%\n",
-                other->desc.weights, std::exp(sums.other_nll / n), sums.kl / n, sums.kl_max, 100 * std::sqrt(sums.errors / sums.squares), 100 * static_cast<double>(sums.same_top) / n);
+    std::printf(
+        "against %s weights: perplexity %.6g, KL divergence %.4g nats on average (at most %.4g), logits' RMS error %.3g %%, same likeliest "
+        "token %.2f %%\n",
+        other->desc.weights, std::exp(sums.other_nll / n), sums.kl / n, sums.kl_max, 100 * std::sqrt(sums.errors / sums.squares),
+        100 * static_cast<double>(sums.same_top) / n);
 }
 
 int run(const Args& args) {
@@ -119,7 +130,8 @@ int run(const Args& args) {
   Engine engine, against;
   Sums sums;
   settings.weight_error = &sums.weight_error;
-  if (!read_settings(args, &settings) || !read_text_file(args, args.positional()[0], &text) || !engine.open(args, args.text("-m"), settings))
+  if (!read_settings(args, &settings) || !read_text_file(args, args.positional()[0], &text) ||
+      !engine.open(args, args.text("-m"), settings))
     return kExitError;
   const bool compare = args.given("--against");
   Settings other = settings;
@@ -161,11 +173,18 @@ int run(const Args& args) {
 }  // namespace
 
 Command eval_command() {
-  return {"eval", "perplexity of a text file; against a second model: KL divergence and top-1 agreement", "TEXTFILE", 1, 1,
-          "The text is tokenized with the special tokens (BOS) that the model asks for and cut into windows of --context tokens (default: what the\n"
-          "model was trained for, so a shorter text is one window). In a window each token is predicted from those before it; windows overlap by\n"
+  return {"eval",
+          "perplexity of a text file; against a second model: KL divergence and top-1 agreement",
+          "TEXTFILE",
+          1,
+          1,
+          "The text is tokenized with the special tokens (BOS) that the model asks for and cut into windows of --context tokens (default: "
+          "what the\n"
+          "model was trained for, so a shorter text is one window). In a window each token is predicted from those before it; windows "
+          "overlap by\n"
           "one token, so that every token but the first is predicted once: perplexity = exp(nll_sum / tokens). KL is KL(M2 || M) in nats.\n"
-          "RMS errors are over the RMS of what is compared with: a model's matrices that were packed on the way in, and M2's logits, each position\n"
+          "RMS errors are over the RMS of what is compared with: a model's matrices that were packed on the way in, and M2's logits, each "
+          "position\n"
           "about its mean.\n\n"
           "example: linnet eval -m model.gguf text.txt --against original-folder",
           join(

@@ -23,9 +23,12 @@ void print_json(const std::string& path, const convert::Description& d) {
   for (const convert::SpecInfo& s : d.spec) {
     double number = 0;
     uint64_t whole = 0;
-    if (!s.is_text && parse_count(s.value, &whole)) json.field(s.name, whole);
-    else if (!s.is_text && parse_real(s.value, &number)) json.field(s.name, number);
-    else json.field(s.name, s.value);
+    if (!s.is_text && parse_count(s.value, &whole))
+      json.field(s.name, whole);
+    else if (!s.is_text && parse_real(s.value, &number))
+      json.field(s.name, number);
+    else
+      json.field(s.name, s.value);
   }
   json.end().key("tensors").array();
   for (const convert::TensorInfo& t : d.tensors)
@@ -38,19 +41,23 @@ void print_text(const std::string& path, const convert::Description& d) {
   if (!d.architecture.empty()) std::printf(", architecture %s", printable(d.architecture).c_str());
   if (!d.name.empty()) std::printf(", \"%s\"", printable(d.name).c_str());
   std::printf("\n%zu tensors, %s; ", d.tensors.size(), human_bytes(d.tensor_bytes).c_str());
-  if (d.n_tokens > 0) std::printf("tokenizer %s, %llu tokens\n", printable(d.tokenizer).c_str(), static_cast<unsigned long long>(d.n_tokens));
-  else std::printf("no tokenizer\n");
+  if (d.n_tokens > 0)
+    std::printf("tokenizer %s, %llu tokens\n", printable(d.tokenizer).c_str(), static_cast<unsigned long long>(d.n_tokens));
+  else
+    std::printf("no tokenizer\n");
   std::string roles;
   for (const std::string& role : d.chat) roles += " " + role;
-  if (!roles.empty()) std::printf("chat format:%s\n", roles.c_str());
-  else if (d.chat_template) std::printf("chat format: only a Jinja template, which linnet does not run yet\n");
+  if (!roles.empty())
+    std::printf("chat format:%s\n", roles.c_str());
+  else if (d.chat_template)
+    std::printf("chat format: only a Jinja template, which linnet does not run yet\n");
   if (!d.unsupported.empty()) std::printf("linnet cannot run it: %s\n", d.unsupported.c_str());
   for (const convert::SpecInfo& s : d.spec) std::printf("  %-16s %s\n", s.name.c_str(), printable(s.value).c_str());
   size_t width = 20;
   for (const convert::TensorInfo& t : d.tensors) width = std::max(width, printable(t.name).size());
   for (const convert::TensorInfo& t : d.tensors)
-    std::printf("%-*s  %-7s %-16s %12llu bytes\n", static_cast<int>(width), printable(t.name).c_str(), printable(t.format).c_str(), shape_text(t.shape).c_str(),
-                static_cast<unsigned long long>(t.bytes));
+    std::printf("%-*s  %-7s %-16s %12llu bytes\n", static_cast<int>(width), printable(t.name).c_str(), printable(t.format).c_str(),
+                shape_text(t.shape).c_str(), static_cast<unsigned long long>(t.bytes));
 }
 
 // ---- what a pass costs ------------------------------------------------------------------------------------------------------
@@ -69,18 +76,30 @@ void json_pass(Json* json, const char* name, uint64_t rows, const convert::CostP
   for (const convert::CostStep& c : pass.steps) {
     bool compute = false;
     const double floor = floor_of(c, limits, &compute);
-    json->object().field("name", c.name).field("ops", whole(c.ops)).field("weight_bytes", whole(c.weight_bytes)).field("kv_bytes", whole(c.kv_bytes))
-        .field("ops_per_byte", c.ops / bytes_of(c)).field("bound", compute ? "compute" : "memory").field("floor_ms", 1000 * floor).end();
+    json->object()
+        .field("name", c.name)
+        .field("ops", whole(c.ops))
+        .field("weight_bytes", whole(c.weight_bytes))
+        .field("kv_bytes", whole(c.kv_bytes))
+        .field("ops_per_byte", c.ops / bytes_of(c))
+        .field("bound", compute ? "compute" : "memory")
+        .field("floor_ms", 1000 * floor)
+        .end();
   }
   const convert::CostStep total = total_of(pass);
-  json->end().field("ops", whole(total.ops)).field("weight_bytes", whole(total.weight_bytes)).field("kv_bytes", whole(total.kv_bytes)).field("floor_ms", 1000 * floor_of(pass, limits)).end();
+  json->end()
+      .field("ops", whole(total.ops))
+      .field("weight_bytes", whole(total.weight_bytes))
+      .field("kv_bytes", whole(total.kv_bytes))
+      .field("floor_ms", 1000 * floor_of(pass, limits))
+      .end();
 }
 
 void text_pass(const char* title, const convert::CostPass& pass, const Limits& limits) {
   std::printf("%s\n%-20s %12s %12s %12s %10s  %-8s %10s\n", title, "", "GOP", "weights", "KV", "op/byte", "bound", "floor ms");
   const auto row = [&](const convert::CostStep& c, const char* bound, double floor) {
-    std::printf("%-20s %12.3f %12s %12s %10.2f  %-8s %10.3f\n", c.name, c.ops * 1e-9, human_bytes(whole(c.weight_bytes)).c_str(), human_bytes(whole(c.kv_bytes)).c_str(),
-                c.ops / bytes_of(c), bound, 1000 * floor);
+    std::printf("%-20s %12.3f %12s %12s %10.2f  %-8s %10.3f\n", c.name, c.ops * 1e-9, human_bytes(whole(c.weight_bytes)).c_str(),
+                human_bytes(whole(c.kv_bytes)).c_str(), c.ops / bytes_of(c), bound, 1000 * floor);
   };
   for (const convert::CostStep& c : pass.steps) {
     bool compute = false;
@@ -105,23 +124,45 @@ int run_cost(const Args& args, const std::string& path) {
   const uint32_t threads = settings.session.n_threads;
   const bool measured = limits.read_gb_s <= 0 || limits.int8_tops <= 0 || limits.f8_tops <= 0 || limits.float_tops <= 0;
   if (measured && !measure_limits(args, settings.profile, threads, &limits)) return kExitError;
-  const std::string k = linnet_format_name(cost.k), v = linnet_format_name(cost.v), kv = k == v ? k : k + "/" + v, weights = linnet_format_name(cost.weights_format);
+  const std::string k = linnet_format_name(cost.k), v = linnet_format_name(cost.v), kv = k == v ? k : k + "/" + v,
+                    weights = linnet_format_name(cost.weights_format);
   if (args.json()) {
     Json json;
-    json.object().field("path", path).field("weights", weights).field("kv", kv).field("threads", threads).key("limits").object().field("measured_now", measured)
-        .field("read_gb_s", limits.read_gb_s).field("int8_tops", limits.int8_tops).field("f8_tops", limits.f8_tops).field("float_tops", limits.float_tops).end()
-        .key("layer").object().field("weights", whole(cost.layer_weights)).field("bytes", whole(cost.layer_bytes)).field("prefill_ops", whole(cost.layer_ops)).end()
-        .field("n_weights", whole(cost.weights)).field("weight_bytes", whole(cost.weight_bytes)).field("kv_bytes_per_token", whole(cost.kv_bytes_per_token));
+    json.object()
+        .field("path", path)
+        .field("weights", weights)
+        .field("kv", kv)
+        .field("threads", threads)
+        .key("limits")
+        .object()
+        .field("measured_now", measured)
+        .field("read_gb_s", limits.read_gb_s)
+        .field("int8_tops", limits.int8_tops)
+        .field("f8_tops", limits.f8_tops)
+        .field("float_tops", limits.float_tops)
+        .end()
+        .key("layer")
+        .object()
+        .field("weights", whole(cost.layer_weights))
+        .field("bytes", whole(cost.layer_bytes))
+        .field("prefill_ops", whole(cost.layer_ops))
+        .end()
+        .field("n_weights", whole(cost.weights))
+        .field("weight_bytes", whole(cost.weight_bytes))
+        .field("kv_bytes_per_token", whole(cost.kv_bytes_per_token));
     json_pass(&json, "prefill", params.prompt, cost.prefill, limits);
     json_pass(&json, "decode", 1, cost.decode, limits);
     json.end().print();
     return kExitOk;
   }
   std::printf("%s, %s weights, %s KV cache\n", printable(path).c_str(), weights.c_str(), kv.c_str());
-  std::printf("model: %.2f M weights, %s; KV cache %s a token\n", cost.weights * 1e-6, human_bytes(whole(cost.weight_bytes)).c_str(), human_bytes(whole(cost.kv_bytes_per_token)).c_str());
-  std::printf("a layer (of %u): %.1f M weights, %s; prefill %.3f TOP with attention\n", cost.n_layers, cost.layer_weights * 1e-6, human_bytes(whole(cost.layer_bytes)).c_str(), cost.layer_ops * 1e-12);
-  std::printf("limits %s: %.1f GB/s plain read, %.2f TOPS int8, %.2f FP8, %.2f float, %u thread%s\n\n", measured ? "measured now" : "of the profile", limits.read_gb_s, limits.int8_tops, limits.f8_tops,
-              limits.float_tops, threads, threads == 1 ? "" : "s");
+  std::printf("model: %.2f M weights, %s; KV cache %s a token\n", cost.weights * 1e-6, human_bytes(whole(cost.weight_bytes)).c_str(),
+              human_bytes(whole(cost.kv_bytes_per_token)).c_str());
+  std::printf("a layer (of %u): %.1f M weights, %s; prefill %.3f TOP with attention\n", cost.n_layers, cost.layer_weights * 1e-6,
+              human_bytes(whole(cost.layer_bytes)).c_str(), cost.layer_ops * 1e-12);
+  std::printf("limits %s: %.1f GB/s plain read, %.2f TOPS int8, %.2f FP8, %.2f float, %u thread%s\n\n",
+              measured ? "measured now" : "of the profile", limits.read_gb_s, limits.int8_tops, limits.f8_tops, limits.float_tops, threads,
+              threads == 1 ? "" : "s");
   text_pass(("prefill of " + std::to_string(params.prompt) + " tokens").c_str(), cost.prefill, limits);
   std::printf("\n");
   text_pass(("decode at depth " + std::to_string(params.depth)).c_str(), cost.decode, limits);
@@ -141,23 +182,32 @@ int run(const Args& args) {
 }  // namespace
 
 Command inspect_command() {
-  return {"inspect", "what a model file or folder holds: kind, spec, tensors", "M", 1, 1,
-          "M is a packed or plain GGUF file, a Hugging Face folder, or synthetic:SHAPE.\n\n"
-          "--cost counts 2 operations per multiply-add of matrices and attention (every row against all rows of the prompt, no causal half, within windows);\n"
-          "bytes of matrices read, and of the KV cache, written once and read once; of experts those that rows spread evenly choose; logits of one row.\n"
-          "The floor is what each step's bytes or operations take at the profile's limits, or at those measured now where it has none.\n\n"
-          "example: linnet inspect synthetic:llama-3.1-8b --cost --prompt 2048 --depth 2048 --weights bf16 --kv bf16",
-          {
-              {"--cost", nullptr, Kind::kFlag, "what prefill and decode cost by step: operations, bytes, bound, and the least time on this machine"},
-              {"--prompt", "N", Kind::kCount, "with --cost: tokens of the prefill", "512", 1, 16777216},
-              {"--depth", "N", Kind::kCount, "with --cost: tokens in the KV cache when one is decoded", "512", 0, 16777216},
-              weights_option(),
-              {"--kv", "FMT", Kind::kKv, "with --cost: format of the KV cache; K and V apart: i8/f16", "i8"},
-              {"--isa", "TIER", Kind::kIsa, "with --cost: CPU instructions whose limits are measured", "auto"},
-              {"--threads", "N", Kind::kCount, "with --cost: threads that compute (default: the cores this process may use)", nullptr, 1, 256},
-              {"--profile", "FILE", Kind::kText, "with --cost: device profile (YAML) with limits, as linnet devices --measure --write makes it"},
-          },
-          run};
+  return {
+      "inspect",
+      "what a model file or folder holds: kind, spec, tensors",
+      "M",
+      1,
+      1,
+      "M is a packed or plain GGUF file, a Hugging Face folder, or synthetic:SHAPE.\n\n"
+      "--cost counts 2 operations per multiply-add of matrices and attention (every row against all rows of the prompt, no causal half, "
+      "within windows);\n"
+      "bytes of matrices read, and of the KV cache, written once and read once; of experts those that rows spread evenly choose; logits of "
+      "one row.\n"
+      "The floor is what each step's bytes or operations take at the profile's limits, or at those measured now where it has none.\n\n"
+      "example: linnet inspect synthetic:llama-3.1-8b --cost --prompt 2048 --depth 2048 --weights bf16 --kv bf16",
+      {
+          {"--cost", nullptr, Kind::kFlag,
+           "what prefill and decode cost by step: operations, bytes, bound, and the least time on this machine"},
+          {"--prompt", "N", Kind::kCount, "with --cost: tokens of the prefill", "512", 1, 16777216},
+          {"--depth", "N", Kind::kCount, "with --cost: tokens in the KV cache when one is decoded", "512", 0, 16777216},
+          weights_option(),
+          {"--kv", "FMT", Kind::kKv, "with --cost: format of the KV cache; K and V apart: i8/f16", "i8"},
+          {"--isa", "TIER", Kind::kIsa, "with --cost: CPU instructions whose limits are measured", "auto"},
+          {"--threads", "N", Kind::kCount, "with --cost: threads that compute (default: the cores this process may use)", nullptr, 1, 256},
+          {"--profile", "FILE", Kind::kText,
+           "with --cost: device profile (YAML) with limits, as linnet devices --measure --write makes it"},
+      },
+      run};
 }
 
 }  // namespace linnet::cli

@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM. The process dies of them, as any program does; what would be lost or left behind is seen to before, by those who ask for it here.
+// SIGINT and SIGTERM. The process dies of them, as any program does; what would be lost or left behind is seen to before, by those who ask
+// for it here.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -38,8 +39,10 @@ void set(void (*handler)(int), int flags) {
 }  // namespace
 
 void interrupt_cancels(linnet_session* session) {
-  if (the_pipe[0] < 0 && pipe2(the_pipe, O_CLOEXEC | O_NONBLOCK) != 0) the_pipe[0] = the_pipe[1] = -1;  // then a signal may be seen at the next line alone
-  for (char byte; the_pipe[0] >= 0 && read(the_pipe[0], &byte, 1) > 0;) {}
+  if (the_pipe[0] < 0 && pipe2(the_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+    the_pipe[0] = the_pipe[1] = -1;  // then a signal may be seen at the next line alone
+  for (char byte; the_pipe[0] >= 0 && read(the_pipe[0], &byte, 1) > 0;) {
+  }
   the_session = session;
   the_signal = 0;
   // The second one ends the process at once. A session's only slow call is the wait for a line of input, which is to end.

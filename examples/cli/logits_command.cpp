@@ -69,7 +69,13 @@ int run(const Args& args) {
   interrupt_ends();
   if (!ok) return kExitError;
   if (args.json()) {
-    Json().object().field("out", path).field("n_tokens", static_cast<uint64_t>(tokens.size())).field("n_vocab", engine.desc.n_vocab).end().print();
+    Json()
+        .object()
+        .field("out", path)
+        .field("n_tokens", static_cast<uint64_t>(tokens.size()))
+        .field("n_vocab", engine.desc.n_vocab)
+        .end()
+        .print();
   } else {
     std::printf("%s: float32 (%zu, %u)\n", printable(path).c_str(), tokens.size(), engine.desc.n_vocab);
   }
@@ -79,7 +85,11 @@ int run(const Args& args) {
 }  // namespace
 
 Command logits_command() {
-  return {"logits", "write the logits of every position as a NumPy file, float32 (tokens, vocabulary)", "", 0, 0,
+  return {"logits",
+          "write the logits of every position as a NumPy file, float32 (tokens, vocabulary)",
+          "",
+          0,
+          0,
           "example: linnet logits -m model.gguf --tokens 1,403,407 -o logits.npy",
           join(
               {
@@ -88,7 +98,8 @@ Command logits_command() {
                   {"-p, --prompt", "TEXT", Kind::kText, "text instead of ids"},
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
-                  {"-o, --out", "F.npy", Kind::kText, "file to write; what is a FIFO or character device is written to as it is", nullptr, 0, 0, true},
+                  {"-o, --out", "F.npy", Kind::kText, "file to write; what is a FIFO or character device is written to as it is", nullptr,
+                   0, 0, true},
               },
               join(engine_options(), session_options())),
           run};

@@ -39,16 +39,21 @@ std::string isa_name(uint32_t isa) {
   return name ? name : "?";
 }
 
-const char* tier_name(const linnet_model_desc& model) { return model.device ? "cuda" : linnet_isa_name(static_cast<linnet_isa>(model.isa)); }
+const char* tier_name(const linnet_model_desc& model) {
+  return model.device ? "cuda" : linnet_isa_name(static_cast<linnet_isa>(model.isa));
+}
 
 std::string gpu_text() {
   linnet_cuda_device d = {};
   linnet_error err = {};
   d.size = sizeof d;
   if (linnet_cuda_detect(&d, &err) != LINNET_OK) return err.text;
-  std::string text = std::string(d.name) + ", " + std::to_string(d.n_sms) + " SMs, " + human_bytes(d.memory_bytes) + (d.integrated ? " shared with the CPUs" : "");
+  std::string text = std::string(d.name) + ", " + std::to_string(d.n_sms) + " SMs, " + human_bytes(d.memory_bytes) +
+                     (d.integrated ? " shared with the CPUs" : "");
   if (d.clock_mhz) text += ", up to " + std::to_string(d.clock_mhz) + " MHz";
-  if (d.memory_clock_mhz) text += ", memory up to " + std::to_string(d.memory_clock_mhz) + " MHz" + (d.memory_bits ? " by " + std::to_string(d.memory_bits) + " bits" : "");
+  if (d.memory_clock_mhz)
+    text += ", memory up to " + std::to_string(d.memory_clock_mhz) + " MHz" +
+            (d.memory_bits ? " by " + std::to_string(d.memory_bits) + " bits" : "");
   return text + ", driver for CUDA " + std::to_string(d.driver / 1000) + "." + std::to_string(d.driver % 1000 / 10);
 }
 
@@ -82,7 +87,8 @@ JetsonPower jetson_power() {
   if (status.rfind("pmode:", 0) == 0) {
     const std::string id = std::to_string(std::strtoul(status.c_str() + 6, nullptr, 10)), line = "POWER_MODEL ID=" + id + " NAME=";
     const size_t at = modes.find(line);
-    out.mode = at == std::string::npos ? id : modes.substr(at + line.size(), modes.find_first_of(" >\n", at + line.size()) - at - line.size());
+    out.mode =
+        at == std::string::npos ? id : modes.substr(at + line.size(), modes.find_first_of(" >\n", at + line.size()) - at - line.size());
   }
   const auto mhz = [](const std::string& path) { return std::strtoull(read_system(path).c_str(), nullptr, 10) / 1000000; };
   if (DIR* dir = opendir((sysroot() + "/sys/class/devfreq").c_str())) {
@@ -149,8 +155,11 @@ bool measure_limits(const Args& args, const linnet_profile& profile, uint32_t th
 }
 
 double floor_of(const convert::CostStep& step, const Limits& limits, bool* compute) {
-  const double tops = step.by == convert::Arithmetic::kInt8 ? limits.int8_tops : step.by == convert::Arithmetic::kF8 ? limits.f8_tops : limits.float_tops;
-  const double read = (step.weight_bytes + step.kv_bytes) / (limits.read_gb_s * 1e9), work = tops > 0 ? step.ops / (tops * 1e12) : 0;  // of a GPU's floats nothing is measured
+  const double tops = step.by == convert::Arithmetic::kInt8 ? limits.int8_tops
+                      : step.by == convert::Arithmetic::kF8 ? limits.f8_tops
+                                                            : limits.float_tops;
+  const double read = (step.weight_bytes + step.kv_bytes) / (limits.read_gb_s * 1e9),
+               work = tops > 0 ? step.ops / (tops * 1e12) : 0;  // of a GPU's floats nothing is measured
   if (compute) *compute = work > read;
   return std::max(read, work);
 }

@@ -37,7 +37,8 @@ bool read_settings(const Args& args, Settings* out) {
   linnet_session_params& s = out->session;
   s.size = sizeof s;
   parse_kv(args.text("--kv"), &out->kv);
-  if (!args.given("--kv") && p.k_format) out->kv = {static_cast<linnet_format>(p.k_format), static_cast<linnet_format>(p.v_format ? p.v_format : p.k_format), {}};
+  if (!args.given("--kv") && p.k_format)
+    out->kv = {static_cast<linnet_format>(p.k_format), static_cast<linnet_format>(p.v_format ? p.v_format : p.k_format), {}};
   out->kv.apply(&s);
   // A profile speaks where the command line does not; what is said here is not the profile's to change in the library either.
   s.when_full = p.when_full;
@@ -47,7 +48,8 @@ bool read_settings(const Args& args, Settings* out) {
   p.when_full = LINNET_FULL_STOP;
   p.n_keep = 0;
   if (args.given("--keep") && s.n_keep == 0 && s.when_full > LINNET_FULL_DROP_OLDEST) {  // to the library 0 is the default
-    usage_error(args, "option '--keep' takes a number above 0 beside sinks, heavy-hitters and snapkv, not '%s'", args.text("--keep").c_str());
+    usage_error(args, "option '--keep' takes a number above 0 beside sinks, heavy-hitters and snapkv, not '%s'",
+                args.text("--keep").c_str());
     return false;
   }
   s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : p.n_context;
@@ -116,7 +118,8 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
 bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   params = wanted;
   // A profile's context is for models of any length.
-  if (!args.given("--context") && params.n_context == profile_context && params.n_context > desc.n_context) params.n_context = desc.n_context;
+  if (!args.given("--context") && params.n_context == profile_context && params.n_context > desc.n_context)
+    params.n_context = desc.n_context;
   linnet_error err = {};
   linnet_need need = {};
   if (linnet_session_need(model, &params, &need, &err) != LINNET_OK) {
@@ -145,7 +148,8 @@ bool Engine::govern(const Args& args, const linnet_profile& profile) {
   power.user = this;
   power.fn = [](void* engine, const linnet_power*) { ++static_cast<Engine*>(engine)->n_power_changes; };
   linnet_error err = {};
-  if (linnet_power_init(&power, &profile, params.n_threads, &err) == LINNET_OK && linnet_power_set(session, &power, &err) == LINNET_OK) return true;
+  if (linnet_power_init(&power, &profile, params.n_threads, &err) == LINNET_OK && linnet_power_set(session, &power, &err) == LINNET_OK)
+    return true;
   failed(args, err);
   return false;
 }
@@ -171,17 +175,22 @@ bool Engine::constrain(const Args& args) {
   blob = {bytes.data(), bytes.size()};
   linnet_need need = {};
   if (status == LINNET_OK) status = linnet_grammar_need(model, blob, &need, &err);
-  if (status == LINNET_OK && !grammar_memory.alloc(need.bytes)) return failed(args, "no memory for the grammar's %zu bytes", need.bytes), false;
+  if (status == LINNET_OK && !grammar_memory.alloc(need.bytes))
+    return failed(args, "no memory for the grammar's %zu bytes", need.bytes), false;
   if (status == LINNET_OK) status = linnet_grammar_init(&grammar, grammar_memory.data, grammar_memory.bytes, model, blob, &err);
   return status == LINNET_OK || (failed(args, err), false);
 }
 
 const char* Engine::power_why() const {
   switch (power.why) {
-    case LINNET_POWER_HEAT: return "heat";
-    case LINNET_POWER_RATE: return "rate";
-    case LINNET_POWER_BATTERY: return "battery";
-    default: return "free";
+    case LINNET_POWER_HEAT:
+      return "heat";
+    case LINNET_POWER_RATE:
+      return "rate";
+    case LINNET_POWER_BATTERY:
+      return "battery";
+    default:
+      return "free";
   }
 }
 
@@ -189,12 +198,15 @@ std::string Engine::power_text() const {
   if (!power.size) return "";
   std::string text = "governor: ";
   char number[64];
-  if (power.blind) text += "no temperature can be read, so the limit is not held; ";
+  if (power.blind)
+    text += "no temperature can be read, so the limit is not held; ";
   else if (power.temperature_limit > 0) {
-    std::snprintf(number, sizeof number, "%.1f of at most %.0f C, ", static_cast<double>(sensors.temperature), static_cast<double>(power.temperature_limit));
+    std::snprintf(number, sizeof number, "%.1f of at most %.0f C, ", static_cast<double>(sensors.temperature),
+                  static_cast<double>(power.temperature_limit));
     text += number;
   }
-  std::snprintf(number, sizeof number, "%u of %u threads%s", power.n_threads, params.n_threads, power.level >= power.n_steps ? " and pauses" : "");
+  std::snprintf(number, sizeof number, "%u of %u threads%s", power.n_threads, params.n_threads,
+                power.level >= power.n_steps ? " and pauses" : "");
   text += number;
   if (power.why != LINNET_POWER_FREE) text += std::string(" (") + power_why() + ")";
   return text + ", " + std::to_string(n_power_changes) + (n_power_changes == 1 ? " change" : " changes");
@@ -211,13 +223,15 @@ bool tokenize(const Args& args, const Engine& engine, std::string_view text, uin
   linnet_error err = {};
   size_t scratch_bytes = 0, n = 0;
   if (linnet_tokenize_need(engine.model, text.size(), &scratch_bytes) != LINNET_OK) {
-    failed(args, "%s: %s", engine.source.c_str(), engine.desc.has_tokenizer ? "the text is too long" : "the model has no tokenizer: only --tokens works with it");
+    failed(args, "%s: %s", engine.source.c_str(),
+           engine.desc.has_tokenizer ? "the text is too long" : "the model has no tokenizer: only --tokens works with it");
     return false;
   }
   std::vector<char> scratch(scratch_bytes + 1);
   out->resize(3 * text.size() + 8);
   const auto encode = [&] {
-    return linnet_tokenize(engine.model, text.data(), text.size(), flags, scratch.data(), scratch_bytes, out->data(), out->size(), &n, &err);
+    return linnet_tokenize(engine.model, text.data(), text.size(), flags, scratch.data(), scratch_bytes, out->data(), out->size(), &n,
+                           &err);
   };
   linnet_status status = encode();
   if (status == LINNET_TOO_SMALL && n > out->size()) {  // a normaliser that lengthens a text by more than NFC does

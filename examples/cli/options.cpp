@@ -52,8 +52,11 @@ std::string format_names() {
 
 std::string range_text(const char* what, const Option& option) {
   char text[96];
-  if (option.kind == Kind::kReal) std::snprintf(text, sizeof text, "%s from %.10g to %.10g", what, option.min.real, option.max.real);
-  else std::snprintf(text, sizeof text, "%s from %llu to %llu", what, static_cast<unsigned long long>(option.min.whole), static_cast<unsigned long long>(option.max.whole));
+  if (option.kind == Kind::kReal)
+    std::snprintf(text, sizeof text, "%s from %.10g to %.10g", what, option.min.real, option.max.real);
+  else
+    std::snprintf(text, sizeof text, "%s from %llu to %llu", what, static_cast<unsigned long long>(option.min.whole),
+                  static_cast<unsigned long long>(option.max.whole));
   return text;
 }
 
@@ -66,21 +69,34 @@ std::string expected(const Option& option, const std::string& value) {
   std::vector<int32_t> ids;
   const auto is_count = [&](std::string_view item) { return parse_count(item, &n) && n >= option.min.whole && n <= option.max.whole; };
   switch (option.kind) {
-    case Kind::kFlag: case Kind::kText: case Kind::kTexts: return "";
-    case Kind::kCount: return is_count(value) ? "" : range_text("a whole number", option);
-    case Kind::kReal: return parse_real(value, &d) && d >= option.min.real && d <= option.max.real ? "" : range_text("a number", option);
-    case Kind::kIds: return parse_ids(value, &ids) ? "" : "token ids with commas between them";
-    case Kind::kCounts: return for_each_item(value, is_count) ? "" : range_text("whole numbers with commas between them, each", option);
-    case Kind::kFormat: return linnet_format_from_name(value.c_str()) != LINNET_FORMAT_DEFAULT ? "" : "one of " + format_names();
+    case Kind::kFlag:
+    case Kind::kText:
+    case Kind::kTexts:
+      return "";
+    case Kind::kCount:
+      return is_count(value) ? "" : range_text("a whole number", option);
+    case Kind::kReal:
+      return parse_real(value, &d) && d >= option.min.real && d <= option.max.real ? "" : range_text("a number", option);
+    case Kind::kIds:
+      return parse_ids(value, &ids) ? "" : "token ids with commas between them";
+    case Kind::kCounts:
+      return for_each_item(value, is_count) ? "" : range_text("whole numbers with commas between them, each", option);
+    case Kind::kFormat:
+      return linnet_format_from_name(value.c_str()) != LINNET_FORMAT_DEFAULT ? "" : "one of " + format_names();
     case Kind::kKv: {
       KvFormats kv;
       return parse_kv(value, &kv) ? "" : "formats as i8, K/V as i8/f16, and layers as i8,0-3=f16/i8; each one of " + format_names();
     }
-    case Kind::kFull: return parse_full(value, &isa) ? "" : "stop, drop-oldest, sinks, heavy-hitters or snapkv";
-    case Kind::kIsa: return parse_isa(value, &isa) ? "" : "one of " + isa_names();
-    case Kind::kCuda: return parse_cuda(value, &isa) ? "" : "on, off or auto";
-    case Kind::kLoad: return parse_load(value, &load) ? "" : "map, copy, prewarm or lock";
-    case Kind::kLayout: return value == "packed" || value == "plain" ? "" : "packed or plain";
+    case Kind::kFull:
+      return parse_full(value, &isa) ? "" : "stop, drop-oldest, sinks, heavy-hitters or snapkv";
+    case Kind::kIsa:
+      return parse_isa(value, &isa) ? "" : "one of " + isa_names();
+    case Kind::kCuda:
+      return parse_cuda(value, &isa) ? "" : "on, off or auto";
+    case Kind::kLoad:
+      return parse_load(value, &load) ? "" : "map, copy, prewarm or lock";
+    case Kind::kLayout:
+      return value == "packed" || value == "plain" ? "" : "packed or plain";
   }
   return "";
 }
@@ -142,7 +158,11 @@ bool parse_cuda(std::string_view text, uint32_t* cuda) {
 }
 
 bool parse_full(std::string_view text, uint32_t* when_full) {
-  for (const auto& [name, value] : {std::pair{"stop", LINNET_FULL_STOP}, {"drop-oldest", LINNET_FULL_DROP_OLDEST}, {"sinks", LINNET_FULL_SINKS}, {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS}, {"snapkv", LINNET_FULL_SNAPKV}})
+  for (const auto& [name, value] : {std::pair{"stop", LINNET_FULL_STOP},
+                                    {"drop-oldest", LINNET_FULL_DROP_OLDEST},
+                                    {"sinks", LINNET_FULL_SINKS},
+                                    {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS},
+                                    {"snapkv", LINNET_FULL_SNAPKV}})
     if (text == name) {
       *when_full = value;
       return true;
@@ -151,7 +171,8 @@ bool parse_full(std::string_view text, uint32_t* when_full) {
 }
 
 bool parse_load(std::string_view text, linnet_load* how) {
-  for (const auto& [name, value] : {std::pair{"map", LINNET_LOAD_MAP}, {"copy", LINNET_LOAD_COPY}, {"prewarm", LINNET_LOAD_PREWARM}, {"lock", LINNET_LOAD_LOCK}})
+  for (const auto& [name, value] :
+       {std::pair{"map", LINNET_LOAD_MAP}, {"copy", LINNET_LOAD_COPY}, {"prewarm", LINNET_LOAD_PREWARM}, {"lock", LINNET_LOAD_LOCK}})
     if (text == name) {
       *how = value;
       return true;
@@ -162,7 +183,8 @@ bool parse_load(std::string_view text, linnet_load* how) {
 static bool parse_kv_pair(std::string_view text, uint32_t* k, uint32_t* v) {
   const size_t slash = text.find('/');
   const linnet_format first = linnet_format_from_name(std::string(text.substr(0, slash)).c_str());
-  const linnet_format second = slash == std::string_view::npos ? first : linnet_format_from_name(std::string(text.substr(slash + 1)).c_str());
+  const linnet_format second =
+      slash == std::string_view::npos ? first : linnet_format_from_name(std::string(text.substr(slash + 1)).c_str());
   *k = first;
   *v = second;
   return first != LINNET_FORMAT_DEFAULT && second != LINNET_FORMAT_DEFAULT;
@@ -183,7 +205,8 @@ bool parse_kv(std::string_view text, KvFormats* out) {
       const std::string_view layers = item.substr(0, equals);
       const size_t dash = layers.find('-');
       uint64_t from = 0, to = 0;
-      if (!parse_count(layers.substr(0, dash), &from) || !parse_count(dash == std::string_view::npos ? layers : layers.substr(dash + 1), &to) || from > 65535 || to > 65535)
+      if (!parse_count(layers.substr(0, dash), &from) ||
+          !parse_count(dash == std::string_view::npos ? layers : layers.substr(dash + 1), &to) || from > 65535 || to > 65535)
         return false;
       out->layers.push_back({static_cast<uint32_t>(from), static_cast<uint32_t>(to), k, v});
     }
@@ -340,13 +363,14 @@ Options join(Options a, const Options& b) {
 }
 
 Option model_option() {
-  return {"-m, --model", "M",     Kind::kText, "packed or plain GGUF file, Hugging Face folder, or synthetic:SHAPE (random weights)",
-          nullptr,       0,       0,           true};
+  return {"-m, --model", "M", Kind::kText, "packed or plain GGUF file, Hugging Face folder, or synthetic:SHAPE (random weights)",
+          nullptr,       0,   0,           true};
 }
 
 Option weights_option() {
   return {"--weights", "FMT", Kind::kFormat,
-          "packs on the way in: f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"};
+          "packs on the way in: f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in "
+          "groups of 128 keep 4 bits)"};
 }
 
 Options engine_options() {
@@ -356,17 +380,23 @@ Options engine_options() {
       {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
       {"--cuda", "WHEN", Kind::kCuda, "compute on the GPU: on, off, or auto (where this build and this machine have it)", "off"},
       {"--threads", "N", Kind::kCount, "threads that compute (default: the strong cores this process may use)", nullptr, 1, 256},
-      {"--profile", "P", Kind::kText, "device profile: a YAML file, a name that linnet devices lists, or auto; options given here win over it"},
+      {"--profile", "P", Kind::kText,
+       "device profile: a YAML file, a name that linnet devices lists, or auto; options given here win over it"},
   };
 }
 
 Options session_options() {
   return {
-      {"--kv", "FMT", Kind::kKv, "KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
+      {"--kv", "FMT", Kind::kKv,
+       "KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
       {"--context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
       {"--chunk", "N", Kind::kCount, "rows computed at a time in prefill, changes no result (default: 256)", nullptr, 1, 4096},
-      {"--when-full", "HOW", Kind::kFull, "full context: stop, drop-oldest (but the first --keep), sinks (endless, with the first --keep), heavy-hitters, snapkv (prompts become --keep)", "stop"},
-      {"--keep", "N", Kind::kCount, "tokens that stay (default: 0; sinks 4, at most 16; heavy-hitters half of the context, snapkv a quarter)", nullptr, 0, 16777216},
+      {"--when-full", "HOW", Kind::kFull,
+       "full context: stop, drop-oldest (but the first --keep), sinks (endless, with the first --keep), heavy-hitters, snapkv (prompts "
+       "become --keep)",
+       "stop"},
+      {"--keep", "N", Kind::kCount,
+       "tokens that stay (default: 0; sinks 4, at most 16; heavy-hitters half of the context, snapkv a quarter)", nullptr, 0, 16777216},
   };
 }
 

@@ -127,7 +127,8 @@ Json& Json::value(std::string_view text) {
       text_ += "\\n";
     } else if (c == '\t') {
       text_ += "\\t";
-    } else if (const std::string shown = printable(text.substr(0, n)); shown.size() > n && shown[0] == '\\') {  // as a terminal may see it, in JSON's way
+    } else if (const std::string shown = printable(text.substr(0, n));
+               shown.size() > n && shown[0] == '\\') {  // as a terminal may see it, in JSON's way
       text_ += shown[1] == 'x' ? "\\u00" + shown.substr(2) : shown;
     } else {
       text_ += text.substr(0, n);

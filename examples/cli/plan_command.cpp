@@ -45,7 +45,7 @@ struct Fit {
   std::string shape;
   linnet_format weights = LINNET_FORMAT_DEFAULT;
   uint64_t n_params = 0, weight_bytes = 0, total = 0;
-  uint32_t context = 0;                                  // 0: none fits
+  uint32_t context = 0;                                   // 0: none fits
   double decode_empty = 0, decode_full = 0, prefill = 0;  // tokens/s; 0 = nothing to predict from
 };
 constexpr uint32_t kShortest = 512, kPrompt = 512;
@@ -108,7 +108,9 @@ int run_fits(const Args& args) {
   if (!read_settings(args, &settings)) return kExitError;
   if (!settings.kv.layers.empty()) return usage_error(args, "--fits takes one KV format for all layers");
   const bool asked = args.given("--memory"), capped = !asked && settings.profile.memory_bytes > 0;
-  const uint64_t budget = asked ? static_cast<uint64_t>(args.real("--memory") * 1e9) : capped ? settings.profile.memory_bytes : usable_memory();
+  const uint64_t budget = asked    ? static_cast<uint64_t>(args.real("--memory") * 1e9)
+                          : capped ? settings.profile.memory_bytes
+                                   : usable_memory();
   Limits limits = limits_of(settings.profile);
   const bool known = limits.read_gb_s > 0 && limits.int8_tops > 0;
   // Another device cannot be measured here.
@@ -137,38 +139,69 @@ int run_fits(const Args& args) {
   const std::string kv = std::string(k) + (std::string(k) == v ? "" : std::string("/") + v);
   if (args.json()) {
     Json json;
-    json.object().field("memory_bytes", budget).field("memory_of", asked ? "--memory" : capped ? "profile" : "this machine").field("kv", kv).field("threads", settings.session.n_threads);
+    json.object()
+        .field("memory_bytes", budget)
+        .field("memory_of", asked    ? "--memory"
+                            : capped ? "profile"
+                                     : "this machine")
+        .field("kv", kv)
+        .field("threads", settings.session.n_threads);
     json.key("limits").object().field("measured_now", measured);
-    for (const auto& [name, value] : {std::pair{"read_gb_s", limits.read_gb_s}, {"int8_tops", limits.int8_tops}, {"f8_tops", limits.f8_tops}, {"float_tops", limits.float_tops}})
-      if (json.key(name); value > 0) json.value(value);
-      else json.null();
+    for (const auto& [name, value] : {std::pair{"read_gb_s", limits.read_gb_s},
+                                      {"int8_tops", limits.int8_tops},
+                                      {"f8_tops", limits.f8_tops},
+                                      {"float_tops", limits.float_tops}})
+      if (json.key(name); value > 0)
+        json.value(value);
+      else
+        json.null();
     json.end().field("tried", static_cast<uint64_t>(n_tried)).key("fits").array();
     for (const Fit& f : fits) {
-      json.object().field("shape", f.shape).field("weights", linnet_format_name(f.weights)).field("n_params", f.n_params).field("context", f.context)
-          .field("weight_bytes", f.weight_bytes).field("total", f.total).key("predicted").object();
-      for (const auto& [name, value] : {std::pair{"decode_tokens_per_s", f.decode_empty}, {"decode_tokens_per_s_full", f.decode_full}, {"prefill_tokens_per_s", f.prefill}})
-        if (json.key(name); value > 0) json.value(value);
-        else json.null();
+      json.object()
+          .field("shape", f.shape)
+          .field("weights", linnet_format_name(f.weights))
+          .field("n_params", f.n_params)
+          .field("context", f.context)
+          .field("weight_bytes", f.weight_bytes)
+          .field("total", f.total)
+          .key("predicted")
+          .object();
+      for (const auto& [name, value] : {std::pair{"decode_tokens_per_s", f.decode_empty},
+                                        {"decode_tokens_per_s_full", f.decode_full},
+                                        {"prefill_tokens_per_s", f.prefill}})
+        if (json.key(name); value > 0)
+          json.value(value);
+        else
+          json.null();
       json.end().end();
     }
     json.end().end().print();
     return kExitOk;
   }
-  std::printf("memory: %s (%s); %s KV cache, %u thread%s\n", human_bytes(budget).c_str(), asked ? "--memory" : capped ? "memory of the profile" : "what this machine has free; --memory says what another has", kv.c_str(), settings.session.n_threads,
-              settings.session.n_threads == 1 ? "" : "s");
+  std::printf("memory: %s (%s); %s KV cache, %u thread%s\n", human_bytes(budget).c_str(),
+              asked    ? "--memory"
+              : capped ? "memory of the profile"
+                       : "what this machine has free; --memory says what another has",
+              kv.c_str(), settings.session.n_threads, settings.session.n_threads == 1 ? "" : "s");
   if (limits.read_gb_s > 0)
-    std::printf("tokens/s are PREDICTIONS, the most that %.1f GB/s and %.2f TOPS int8 (%s) allow: with an empty context, with a full one, and of a prompt of %u\n", limits.read_gb_s, limits.int8_tops,
-                measured ? "measured now" : "of the profile", kPrompt);
+    std::printf(
+        "tokens/s are PREDICTIONS, the most that %.1f GB/s and %.2f TOPS int8 (%s) allow: with an empty context, with a full one, and of a "
+        "prompt of %u\n",
+        limits.read_gb_s, limits.int8_tops, measured ? "measured now" : "of the profile", kPrompt);
   else
     std::printf("no predictions: the profile has no read_gb_s and int8_tops\n");
-  std::printf("\n%-16s %8s  %-8s %9s %9s %9s %11s %11s %11s\n", "shape", "weights", "format", "bytes", "context", "in all", "decode", "... full", "prompt");
+  std::printf("\n%-16s %8s  %-8s %9s %9s %9s %11s %11s %11s\n", "shape", "weights", "format", "bytes", "context", "in all", "decode",
+              "... full", "prompt");
   for (const Fit& f : fits) {
     const bool billions = f.n_params >= 1000000000;
-    std::printf("%-16s %6.*f %c  %-8s %9s %9u %9s", f.shape.c_str(), billions ? 2 : 1, static_cast<double>(f.n_params) * (billions ? 1e-9 : 1e-6), billions ? 'B' : 'M', linnet_format_name(f.weights), human_bytes(f.weight_bytes).c_str(), f.context,
-                human_bytes(f.total).c_str());
+    std::printf("%-16s %6.*f %c  %-8s %9s %9u %9s", f.shape.c_str(), billions ? 2 : 1,
+                static_cast<double>(f.n_params) * (billions ? 1e-9 : 1e-6), billions ? 'B' : 'M', linnet_format_name(f.weights),
+                human_bytes(f.weight_bytes).c_str(), f.context, human_bytes(f.total).c_str());
     for (const double rate : {f.decode_empty, f.decode_full, f.prefill})
-      if (rate > 0) std::printf(" %9.*f/s", rate < 100 ? 1 : 0, rate);
-      else std::printf(" %11s", "-");
+      if (rate > 0)
+        std::printf(" %9.*f/s", rate < 100 ? 1 : 0, rate);
+      else
+        std::printf(" %11s", "-");
     std::printf("\n");
   }
   std::printf("%zu of %zu fit with a context of %u or more\n", fits.size(), n_tried, kShortest);
@@ -191,12 +224,16 @@ int run(const Args& args) {
   uint64_t total = 0;
   add(&rows, "weights", engine.desc.weight_bytes);
   for (uint32_t i = 0; linnet_model_memory(engine.model, i, &name, &bytes) == LINNET_OK; ++i) add(&rows, name, bytes);
-  for (uint32_t i = 0; linnet_session_plan(engine.model, &settings.session, i, &name, &bytes, &err) == LINNET_OK; ++i) add(&rows, name, bytes);
+  for (uint32_t i = 0; linnet_session_plan(engine.model, &settings.session, i, &name, &bytes, &err) == LINNET_OK; ++i)
+    add(&rows, name, bytes);
   for (const Purpose& row : rows) total += row.bytes;
   const bool mapped = engine.loaded.mapped;
   if (args.json()) {
     Json json;
-    json.object().field("total", total).field("arena_bytes", uint64_t{engine.model_memory.bytes + need.bytes}).field("weights_mapped", mapped);
+    json.object()
+        .field("total", total)
+        .field("arena_bytes", uint64_t{engine.model_memory.bytes + need.bytes})
+        .field("weights_mapped", mapped);
     json.key("purposes").object();
     for (const Purpose& row : rows) json.field(row.name, row.bytes);
     json.end().key("kv_formats").object();
@@ -206,11 +243,15 @@ int run(const Args& args) {
   }
   for (const Purpose& row : rows)
     if (row.bytes > 0)
-      std::printf("%-18s %14llu bytes  %9s%s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str(),
-                  row.name != "weights" ? "" : mapped ? "  mapped from the file, shared by all processes that use it" : "  in memory");
+      std::printf("%-18s %14llu bytes  %9s%s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes),
+                  human_bytes(row.bytes).c_str(),
+                  row.name != "weights" ? ""
+                  : mapped              ? "  mapped from the file, shared by all processes that use it"
+                                        : "  in memory");
   std::printf("%-18s %14llu bytes  %9s\n", "total", static_cast<unsigned long long>(total), human_bytes(total).c_str());
   for (const Purpose& row : kv_formats(engine, settings.session))
-    std::printf("kv as %-12s %14llu bytes  %9s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes), human_bytes(row.bytes).c_str());
+    std::printf("kv as %-12s %14llu bytes  %9s\n", row.name.c_str(), static_cast<unsigned long long>(row.bytes),
+                human_bytes(row.bytes).c_str());
   return kExitOk;
 }
 
@@ -219,13 +260,23 @@ int run(const Args& args) {
 Command plan_command() {
   Option model = model_option();
   model.required = false;
-  return {"plan", "exact bytes by purpose that a model and a session take; what fits a device", "", 0, 0,
+  return {"plan",
+          "exact bytes by purpose that a model and a session take; what fits a device",
+          "",
+          0,
+          0,
           "All but the weights is memory that the app hands to linnet; after that nothing more is allocated.\n\n"
-          "--fits lists well-known shapes in bf16, i8g128 and i4g128 (or --weights) with the longest context that fits the memory (--memory, the profile's, or what this\n"
-          "machine has free), in exact bytes, and predicts tokens/s from the profile's peaks (without one: measured now). Predictions are floors of time: nothing is faster.\n\n"
+          "--fits lists well-known shapes in bf16, i8g128 and i4g128 (or --weights) with the longest context that fits the memory "
+          "(--memory, the profile's, or what this\n"
+          "machine has free), in exact bytes, and predicts tokens/s from the profile's peaks (without one: measured now). Predictions are "
+          "floors of time: nothing is faster.\n\n"
           "example: linnet plan -m model.gguf --context 4096\nexample: linnet plan --fits --profile raspberry-pi-5 --memory 7.5",
-          join({model, {"--fits", nullptr, Kind::kFlag, "list well-known shapes that fit, instead of -m"},
-                {"--memory", "GB", Kind::kReal, "with --fits: memory to fit in, 10^9 bytes (default: the profile's, else what is free here)", nullptr, 0.000001, 1000000}}, join(engine_options(), session_options())), run};
+          join({model,
+                {"--fits", nullptr, Kind::kFlag, "list well-known shapes that fit, instead of -m"},
+                {"--memory", "GB", Kind::kReal,
+                 "with --fits: memory to fit in, 10^9 bytes (default: the profile's, else what is free here)", nullptr, 0.000001, 1000000}},
+               join(engine_options(), session_options())),
+          run};
 }
 
 }  // namespace linnet::cli

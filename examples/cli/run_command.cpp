@@ -43,8 +43,10 @@ bool state_tokens(const Args& args, const std::string& path, size_t* n) {
   if (mapped) status = linnet_state_length(view.data, view.bytes, n, &err);
   linnet_file_unmap(&view);
   if (status == LINNET_OK) return true;
-  if (mapped) failed(args, "%s: %s", path.c_str(), err.text);
-  else failed(args, err);
+  if (mapped)
+    failed(args, "%s: %s", path.c_str(), err.text);
+  else
+    failed(args, err);
   return false;
 }
 
@@ -56,7 +58,8 @@ bool begin_session(const Args& args, Engine& engine, const std::string& state, b
     return false;
   }
   bool asked = !load;
-  for (const Option& option : sampling_options("")) asked |= option.kind != Kind::kFlag && option.kind != Kind::kTexts && args.given(option.name);
+  for (const Option& option : sampling_options(""))
+    asked |= option.kind != Kind::kFlag && option.kind != Kind::kTexts && args.given(option.name);
   if (!asked) return linnet_sampling_get(engine.session, draw) == LINNET_OK;
   if (linnet_sampling_set(engine.session, draw, &err) == LINNET_OK) return true;
   failed(args, err);
@@ -89,7 +92,9 @@ int run(const Args& args) {
     settings.session.n_context = context_for(args, engine, out.n_state + prompt.size(), n);
   settings.session.rope_length = static_cast<uint32_t>(std::min<uint64_t>(out.n_state + prompt.size() + uint64_t{n}, 1u << 24));
   linnet_error err = {};
-  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args) || !begin_session(args, engine, state, out.n_state > 0, &draw)) return kExitError;
+  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args) ||
+      !begin_session(args, engine, state, out.n_state > 0, &draw))
+    return kExitError;
   interrupt_cancels(engine.session);
 
   out.silent = args.json();
@@ -106,10 +111,17 @@ int run(const Args& args) {
 }  // namespace
 
 Command run_command() {
-  return {"run", "generate text (what belongs to no answer goes to stderr)", "", 0, 0,
-          "The prompt comes from -p, --tokens or stdin (one newline at its end is dropped). The same seed gives the same text on every machine.\n"
-          "With --state, runs follow each other as if they were one: a prompt continues the sequence that FILE holds (without BOS, and may be empty), drawing goes\n"
-          "on as it was set up unless a sampling option is given, and FILE is replaced at once. Model and --kv must be those that it was made with.\n\n"
+  return {"run",
+          "generate text (what belongs to no answer goes to stderr)",
+          "",
+          0,
+          0,
+          "The prompt comes from -p, --tokens or stdin (one newline at its end is dropped). The same seed gives the same text on every "
+          "machine.\n"
+          "With --state, runs follow each other as if they were one: a prompt continues the sequence that FILE holds (without BOS, and may "
+          "be empty), drawing goes\n"
+          "on as it was set up unless a sampling option is given, and FILE is replaced at once. Model and --kv must be those that it was "
+          "made with.\n\n"
           "example: linnet run -m model.gguf -p \"Once upon a time\" -n 200 --temp 0",
           join(
               {

@@ -35,7 +35,8 @@ int tokenize_lines(const Args& args, const Engine& engine, uint32_t flags) {
     print_ids(ids);
     if (std::fflush(stdout) != 0) return kExitError;
   }
-  return std::feof(stdin) ? kExitOk : failed(args, "stdin could not be read: %s", std::strerror(errno));  // a line that there is no memory for, too
+  return std::feof(stdin) ? kExitOk
+                          : failed(args, "stdin could not be read: %s", std::strerror(errno));  // a line that there is no memory for, too
 }
 
 int run_tokenize(const Args& args) {
@@ -47,8 +48,10 @@ int run_tokenize(const Args& args) {
   if (lines) return tokenize_lines(args, engine, flags);
   std::string text;
   std::vector<int32_t> ids;
-  if (!args.positional().empty()) text = args.positional()[0];
-  else if (!read_stream(stdin, &text)) return failed(args, "stdin could not be read");
+  if (!args.positional().empty())
+    text = args.positional()[0];
+  else if (!read_stream(stdin, &text))
+    return failed(args, "stdin could not be read");
   if (!tokenize(args, engine, text, flags, &ids)) return kExitError;
   print_ids(ids);
   return kExitOk;
@@ -56,7 +59,8 @@ int run_tokenize(const Args& args) {
 
 int run_detokenize(const Args& args) {
   std::vector<int32_t> ids;
-  if (!parse_ids(args.positional()[0], &ids)) return usage_error(args, "IDS are numbers with commas between them, not '%s'", args.positional()[0].c_str());
+  if (!parse_ids(args.positional()[0], &ids))
+    return usage_error(args, "IDS are numbers with commas between them, not '%s'", args.positional()[0].c_str());
   Engine engine;
   std::string text;
   if (!engine.open(args, args.text("-m"), Settings(), true) || !detokenize(args, engine, ids, &text)) return kExitError;
@@ -72,7 +76,11 @@ int run_detokenize(const Args& args) {
 }  // namespace
 
 Command tokenize_command() {
-  return {"tokenize", "print a text's token ids as a JSON array", "[TEXT]", 0, 1,
+  return {"tokenize",
+          "print a text's token ids as a JSON array",
+          "[TEXT]",
+          0,
+          1,
           "Without TEXT, all of stdin is the text. M may also be a folder that holds only tokenizer files.\n\n"
           "example: linnet tokenize -m model.gguf \"Hello, world\"",
           {
@@ -85,7 +93,7 @@ Command tokenize_command() {
 }
 
 Command detokenize_command() {
-  return {"detokenize", "print the text of token ids", "IDS", 1, 1, "example: linnet detokenize -m model.gguf 1,403,407", {model_option()},
+  return {"detokenize",  "print the text of token ids", "IDS", 1, 1, "example: linnet detokenize -m model.gguf 1,403,407", {model_option()},
           run_detokenize};
 }
 

@@ -51,7 +51,8 @@ void Automaton::between(uint32_t from, uint32_t to, std::string_view lo, std::st
 }
 
 void Automaton::utf8(uint32_t from, uint32_t to, CharRange range) {
-  static constexpr CharRange kLengths[] = {{0, 0x7F}, {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}};  // no surrogates
+  static constexpr CharRange kLengths[] = {
+      {0, 0x7F}, {0x80, 0x7FF}, {0x800, 0xD7FF}, {0xE000, 0xFFFF}, {0x10000, 0x10FFFF}};  // no surrogates
   const auto encode = [](uint32_t c) {
     std::string s;
     const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
@@ -107,8 +108,10 @@ void Automaton::json_char_of(uint32_t from, uint32_t to, const std::vector<CharR
       const size_t at = kEscaped.find(static_cast<char>(c));
       if (c >= 0x20 && at == kEscaped.npos) continue;
       std::string s = "\\";
-      if (at != kEscaped.npos) s += kLetters[at];
-      else s += {'u', '0', '0', static_cast<char>('0' + c / 16), "0123456789abcdef"[c % 16]};
+      if (at != kEscaped.npos)
+        s += kLetters[at];
+      else
+        s += {'u', '0', '0', static_cast<char>('0' + c / 16), "0123456789abcdef"[c % 16]};
       skip(text(from, s), to);
     }
   }
@@ -118,8 +121,10 @@ std::vector<CharRange> merged(std::vector<CharRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const CharRange& a, const CharRange& b) { return a.first < b.first; });
   std::vector<CharRange> out;
   for (const CharRange& r : ranges) {
-    if (!out.empty() && r.first <= out.back().last + 1) out.back().last = std::max(out.back().last, r.last);
-    else out.push_back(r);
+    if (!out.empty() && r.first <= out.back().last + 1)
+      out.back().last = std::max(out.back().last, r.last);
+    else
+      out.push_back(r);
   }
   return out;
 }
@@ -178,8 +183,10 @@ class Determiner {
       std::vector<Edge> kept;
       for (const Edge& e : edges[i]) {
         if (!live[e.to]) continue;
-        if (!kept.empty() && kept.back().to == name[e.to] && kept.back().hi + 1 == e.lo) kept.back().hi = e.hi;
-        else kept.push_back({e.lo, e.hi, name[e.to]});
+        if (!kept.empty() && kept.back().to == name[e.to] && kept.back().hi + 1 == e.lo)
+          kept.back().hi = e.hi;
+        else
+          kept.push_back({e.lo, e.hi, name[e.to]});
       }
       edges[name[i]] = std::move(kept);
       accepts[name[i]] = accepts[i];
@@ -205,8 +212,10 @@ class Determiner {
       end |= i == end_;
       bool reads = i == end_;
       for (uint32_t arc = a_.heads_[i]; arc != Automaton::kNone; arc = a_.arcs_[arc].next) {
-        if (a_.arcs_[arc].reads) reads = true;
-        else nodes.push_back(a_.arcs_[arc].to);
+        if (a_.arcs_[arc].reads)
+          reads = true;
+        else
+          nodes.push_back(a_.arcs_[arc].to);
       }
       ++work_;
       if (reads) key.push_back(i);
@@ -255,7 +264,8 @@ class Determiner {
 
 Status Automaton::compile(uint32_t start, uint32_t end, const char* name, std::vector<uint8_t>* out, Error* err) const {
   Determiner d(*this, end);
-  if (full() || !d.run(start)) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
+  if (full() || !d.run(start))
+    return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
   if (!d.trim()) return fail(err, LINNET_BAD_FILE, name, ": no text obeys it");
   GrammarHeader h{kGrammarMagic, kGrammarVersion, static_cast<uint32_t>(d.edges.size()), 0};
   std::vector<uint32_t> first;
@@ -265,7 +275,8 @@ Status Automaton::compile(uint32_t start, uint32_t end, const char* name, std::v
     for (const Determiner::Edge& e : d.edges[i]) edges.push_back({e.lo, e.hi, static_cast<uint16_t>(e.to)});
   }
   first.push_back(static_cast<uint32_t>(edges.size()));
-  if (edges.size() > kGrammarMaxEdges) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");
+  if (edges.size() > kGrammarMaxEdges)
+    return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");
   h.n_edges = static_cast<uint32_t>(edges.size());
   out->resize(sizeof h + first.size() * sizeof first[0] + edges.size() * sizeof(GrammarEdge));
   std::memcpy(out->data(), &h, sizeof h);

@@ -1,4 +1,5 @@
-// Automata over bytes: built as nodes and arcs, some of which read nothing, and made deterministic for the core (runtime/sampling/grammar.h).
+// Automata over bytes: built as nodes and arcs, some of which read nothing, and made deterministic for the core
+// (runtime/sampling/grammar.h).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,8 +15,8 @@ struct CharRange {
   uint32_t first, last;
 };
 
-// Pieces of an automaton lead from one node to another. They add no arc into `from` and none out of the node that they return or end in, unless both are given, so that what
-// begins or ends in the same node are alternatives.
+// Pieces of an automaton lead from one node to another. They add no arc into `from` and none out of the node that they return or end in,
+// unless both are given, so that what begins or ends in the same node are alternatives.
 class Automaton {
  public:
   static constexpr uint32_t kMaxNodes = 1u << 20;
@@ -30,7 +31,8 @@ class Automaton {
   void between(uint32_t from, uint32_t to, std::string_view lo, std::string_view hi, uint8_t least, uint8_t most);
   // One character in UTF-8.
   void utf8(uint32_t from, uint32_t to, CharRange range);
-  // One character inside a JSON string: in UTF-8 or in any of its escapes; and one of these, as it is or, where it must be escaped, in the shortest way.
+  // One character inside a JSON string: in UTF-8 or in any of its escapes; and one of these, as it is or, where it must be escaped, in the
+  // shortest way.
   void json_char(uint32_t from, uint32_t to);
   void json_char_of(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges);
 

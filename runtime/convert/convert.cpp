@@ -143,8 +143,8 @@ uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == 
 
 }  // namespace
 
-// What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked for: they are what 4 bits
-// hurt most, and llama.cpp's 4-bit files hold them in more as well.
+// What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked
+// for: they are what 4 bits hurt most, and llama.cpp's 4-bit files hold them in more as well.
 Format packed_format(const SourceTensor& t, Format asked) {
   if (!kRoles[t.role].matrix || role_f32(t.role)) return LINNET_F32;
   if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
@@ -154,7 +154,9 @@ Format packed_format(const SourceTensor& t, Format asked) {
 namespace {
 
 // What a tensor is written as into a plain file: vectors, positions and the few matrices that are f32 everywhere stay so.
-Format plain_format(const SourceTensor& t, const Options& options) { return kRoles[t.role].matrix && !role_f32(t.role) && t.role != kPosEmbd ? options.weights : LINNET_F32; }
+Format plain_format(const SourceTensor& t, const Options& options) {
+  return kRoles[t.role].matrix && !role_f32(t.role) && t.role != kPosEmbd ? options.weights : LINNET_F32;
+}
 
 void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
   char name[kRoleNameBytes];
@@ -167,7 +169,8 @@ void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) 
 }
 
 Status not_finite(const SourceTensor& t, Error* err) {
-  return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "' holds a weight that is infinite or not a number (or too large for the format)");
+  return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name,
+              "' holds a weight that is infinite or not a number (or too large for the format)");
 }
 
 // ---- what rounding does ------------------------------------------------------------------------------------------------------
@@ -203,9 +206,11 @@ struct Rounding {
     std::snprintf(percent[0], sizeof percent[0], "%.3g", 100 * s.error());
     std::snprintf(percent[1], sizeof percent[1], "%.3g", 100 * most);
     const bool small = format == LINNET_F16 || format_row(format).scale_bytes == 2 || format_row(format).scale_bytes == 3;
-    return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': ", format_name(format), " changes its weights by ", percent[0], " % (RMS), more than ", percent[1], " %",
-                small ? ": they are too small for f16; ask for --weights i8g128 or another format without f16, or convert with a larger --max-error"
-                      : "; ask for another format, or convert with a larger --max-error");
+    return fail(
+        err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': ", format_name(format), " changes its weights by ", percent[0],
+        " % (RMS), more than ", percent[1], " %",
+        small ? ": they are too small for f16; ask for --weights i8g128 or another format without f16, or convert with a larger --max-error"
+              : "; ask for another format, or convert with a larger --max-error");
   }
 };
 
@@ -245,7 +250,8 @@ void add_panel(Format format, const float* rows, uint32_t count, uint32_t k, con
 // The same of a whole tensor, for those that were packed without.
 Status measure(const SourceTensor& t, Format format, Squares* out, Error* err) {
   std::vector<float> rows(size_t{kPanel} * t.k);
-  std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1), scales(kPanel * n_w_groups(format, t.k) * format_row(format).scale_bytes / 8 + 1);
+  std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1),
+      scales(kPanel * n_w_groups(format, t.k) * format_row(format).scale_bytes / 8 + 1);
   auto *to = reinterpret_cast<uint8_t*>(panel.data()), *to_scales = reinterpret_cast<uint8_t*>(scales.data());
   *out = {};
   for (uint32_t first = 0; first < t.n; first += kPanel) {
@@ -276,7 +282,8 @@ Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding*
     codes.resize(size_t{kPanel} * t.k);
     code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
     if (t.exact_zeros) zeros.resize(code_scales.size());
-  } else if (!as_panels) rows.resize(size_t{kPanel} * t.k);
+  } else if (!as_panels)
+    rows.resize(size_t{kPanel} * t.k);
   for (uint32_t p = 0; p < n_panels; ++p) {
     const uint32_t first = p * kPanel, count = t.n - first < kPanel ? t.n - first : kPanel;
     uint8_t *to = nullptr, *to_scales = scales.data() + p * scale_bytes;
@@ -333,7 +340,8 @@ void mark_chat_tokens(Source* source) {
   for (const tok::SectionId list : {tok::kAddedRaw, tok::kAddedNormal})
     for (uint32_t i = 0; i < header.section[list].count; ++i) {
       auto* const added = reinterpret_cast<tok::Added*>(blob + header.section[list].at) + i;
-      const std::string_view text(reinterpret_cast<const char*>(blob) + header.section[tok::kAddedText].at + added->text_at, added->text_bytes);
+      const std::string_view text(reinterpret_cast<const char*>(blob) + header.section[tok::kAddedText].at + added->text_at,
+                                  added->text_bytes);
       for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
         const ChatFormat::Text& role = source->chat.role[r];
         if (!role.present) continue;
@@ -367,7 +375,8 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   }
   LINNET_TRY(spec_check(out->spec, err, src.c_str()));
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
-    return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ", out->spec.n_vocab, " logits");
+    return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ",
+                out->spec.n_vocab, " logits");
   mark_chat_tokens(out);
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, err);
@@ -382,7 +391,8 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   Options options = asked;
   if (options.weights == LINNET_FORMAT_DEFAULT && options.plain) options.weights = LINNET_F16;
   if (options.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(options.weights))) {
-    if (const char* name = format_name(options.weights)) return fail(err, LINNET_BAD_ARG, "weights: ", name, " is a format of KV caches alone");
+    if (const char* name = format_name(options.weights))
+      return fail(err, LINNET_BAD_ARG, "weights: ", name, " is a format of KV caches alone");
     return fail(err, LINNET_BAD_ARG, "weights: unknown format ", uint32_t{options.weights});
   }
   if (options.plain && format_row(options.weights).run > 1)
@@ -391,7 +401,8 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   std::vector<const SourceTensor*> tensors;
   LINNET_TRY(open_source(src, options, &source, err));
   if (options.notes) *options.notes = source.tokenizer.notes;
-  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty()) return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source.needs_format);
+  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty())
+    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source.needs_format);
   LINNET_TRY(in_order(source, &tensors, err));
 
   GgufBuilder builder;
@@ -422,8 +433,10 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   Rounding rounding{options};
   for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, &rounding, err));
   for (const SourceTensor* t : tensors) {
-    if (!kRoles[t->role].matrix) LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
-    else LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &rounding, err));
+    if (!kRoles[t->role].matrix)
+      LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
+    else
+      LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &rounding, err));
   }
   if (options.weight_error) *options.weight_error = rounding.result;
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
@@ -480,8 +493,10 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf)) {
-        if (how == LINNET_LOAD_MAP) std::swap(out->file, file.view);
-        else LINNET_TRY(linnet_file_load(path.c_str(), how, options.progress, options.user, &out->file, err));
+        if (how == LINNET_LOAD_MAP)
+          std::swap(out->file, file.view);
+        else
+          LINNET_TRY(linnet_file_load(path.c_str(), how, options.progress, options.user, &out->file, err));
         out->mapped = true;
         return LINNET_OK;
       }

@@ -14,23 +14,26 @@ class Replacement;
 
 namespace linnet::convert {
 
-// Functions that return a status throw nothing: a failed allocation is LINNET_NO_MEMORY. Errors of a file's content begin with its path as it was given.
+// Functions that return a status throw nothing: a failed allocation is LINNET_NO_MEMORY. Errors of a file's content begin with its path as
+// it was given.
 
 // ---- files of an app's own, by the ways that linnet's go -------------------------------------------------------------------------
 
-// Reads a whole file. Devices, FIFOs and sockets, which may never end or never begin, are refused at once. LINNET_IO if it cannot be read, LINNET_BAD_FILE if it has more than max_bytes, or is
-// a Git LFS pointer.
-// *found (may be NULL) = false and LINNET_OK where there is no such file.
+// Reads a whole file. Devices, FIFOs and sockets, which may never end or never begin, are refused at once. LINNET_IO if it cannot be read,
+// LINNET_BAD_FILE if it has more than max_bytes, or is a Git LFS pointer. *found (may be NULL) = false and LINNET_OK where there is no such
+// file.
 linnet_status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, linnet_error* err);
 
 inline constexpr size_t kMaxGrammarJson = size_t{1} << 20;  // bytes that linnet_grammar_compile takes
 
-// A file that is there under its name whole or not at all, as of linnet_state_save_file. Devices, FIFOs, sockets and folders are never replaced.
+// A file that is there under its name whole or not at all, as of linnet_state_save_file. Devices, FIFOs, sockets and folders are never
+// replaced.
 class WholeFile {
  public:
   WholeFile();
   ~WholeFile();  // without commit() nothing stays behind
-  // through: a character device or FIFO is not refused but written to as it is. mode: of a new file, less the umask; an older one's bits are kept among them.
+  // through: a character device or FIFO is not refused but written to as it is. mode: of a new file, less the umask; an older one's bits
+  // are kept among them.
   linnet_status open(const std::string& path, bool through, linnet_error* err, uint32_t mode = 0666);
   bool through() const;  // it is one
   linnet_status write(const void* data, size_t bytes, linnet_error* err);
@@ -44,42 +47,45 @@ class WholeFile {
 
 // What rounding did to the matrices that come as floats: RMS of the differences over the RMS of the weights.
 struct WeightError {
-  double mean = -1;   // over all of them; -1: nothing was packed
-  double worst = 0;   // of the one it changed most
-  std::string tensor; // the source's name of that one
+  double mean = -1;    // over all of them; -1: nothing was packed
+  double worst = 0;    // of the one it changed most
+  std::string tensor;  // the source's name of that one
 };
 
 struct Options {
-  // Of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero points, else in the 8 bits
-  // that hold their values. With a 4-bit format embedding and LM head are i8g128.
+  // Of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero points, else
+  // in the 8 bits that hold their values. With a 4-bit format embedding and LM head are i8g128.
   linnet_format weights = LINNET_FORMAT_DEFAULT;
-  bool plain = false;      // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
-  uint64_t seed = 1;       // synthetic sources
-  bool vocab_only = false; // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
-                           // holds only tokenizer files, or any GGUF with a vocabulary
+  bool plain = false;       // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
+  uint64_t seed = 1;        // synthetic sources
+  bool vocab_only = false;  // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
+                            // holds only tokenizer files, or any GGUF with a vocabulary
   // To memory alone: metadata as ever, but the weights are zeros that take no memory until they are read: what a plan is made from.
   bool shape_only = false;
   // Called now and then with bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left).
   linnet_progress_fn progress = nullptr;
   void* user = nullptr;
   WeightError* weight_error = nullptr;  // filled if not null and the model is packed here
-  // A matrix that rounding changes by more than this (as WeightError has it) is refused by name: f16 scales (i8g32, i4*) and f16 itself lose small
-  // weights altogether. 0: 0.5 in 4 bits, of which 0.1 and more are honest, and 0.1 in other formats; 1 and more refuses nothing.
+  // A matrix that rounding changes by more than this (as WeightError has it) is refused by name: f16 scales (i8g32, i4*) and f16 itself
+  // lose small weights altogether. 0: 0.5 in 4 bits, of which 0.1 and more are honest, and 0.1 in other formats; 1 and more refuses
+  // nothing.
   double max_error = 0;
-  // If not null, gets what was left out or passed over, a sentence each: added tokens that the model has no row for, special tokens that are none.
+  // If not null, gets what was left out or passed over, a sentence each: added tokens that the model has no row for, special tokens that
+  // are none.
   std::vector<std::string>* notes = nullptr;
 };
 
 // A packed model in memory, as a file would hold it.
 struct Image {
   void* data = nullptr;
-  size_t bytes = 0;      // of the file
+  size_t bytes = 0;  // of the file
   size_t alloc_bytes = 0;
   linnet_view view() const { return {data, bytes}; }
 };
 
 // src: an HF folder, a GGUF file, or "synthetic:SHAPE".
-// Writes out_path as a WholeFile is written, by way of OUT.tmp: any failure leaves no new file, and what a kill leaves under that name the next run removes.
+// Writes out_path as a WholeFile is written, by way of OUT.tmp: any failure leaves no new file, and what a kill leaves under that name the
+// next run removes.
 linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err);
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err);
 void image_free(Image* image);
@@ -106,20 +112,21 @@ struct SpecInfo {
 struct Description {
   std::string kind;  // "packed GGUF", "GGUF", "Hugging Face folder", "synthetic"
   std::string name, architecture;
-  std::string tokenizer;       // kind of the vocabulary, "" = none
-  uint64_t n_tokens = 0;       // of the vocabulary
+  std::string tokenizer;          // kind of the vocabulary, "" = none
+  uint64_t n_tokens = 0;          // of the vocabulary
   std::vector<std::string> chat;  // roles of the chat format, none without one
-  bool chat_template = false;  // there is a Jinja template, which linnet does not run
+  bool chat_template = false;     // there is a Jinja template, which linnet does not run
   uint64_t tensor_bytes = 0;
-  std::string unsupported;     // why linnet cannot run this model, "" = it can; then spec is empty
+  std::string unsupported;  // why linnet cannot run this model, "" = it can; then spec is empty
   std::vector<SpecInfo> spec;
   std::vector<TensorInfo> tensors;  // in the order of the file
 };
 linnet_status describe(const std::string& path, Description* out, linnet_error* err);
 
-// What passes of a model cost, counted from its shapes: two operations per multiply-add of matrices and attention (every row against every row of the prompt, without
-// the causal half, within its layer's window), bytes of the matrices that are read and of the KV cache, written once and read once. Of experts the ones that rows
-// spread evenly choose. Norms, RoPE and activations are not counted as operations. Logits are those of one row.
+// What passes of a model cost, counted from its shapes: two operations per multiply-add of matrices and attention (every row against every
+// row of the prompt, without the causal half, within its layer's window), bytes of the matrices that are read and of the KV cache, written
+// once and read once. Of experts the ones that rows spread evenly choose. Norms, RoPE and activations are not counted as operations. Logits
+// are those of one row.
 enum class Arithmetic { kInt8, kF8, kFloat };  // which of linnet_measurement's peaks bounds a step
 struct CostStep {
   const char* name = nullptr;
@@ -140,7 +147,8 @@ struct Cost {
   double layer_weights = 0, layer_bytes = 0, layer_ops = 0;  // of the last layer; operations of its prefill
   double weights = 0, weight_bytes = 0;                      // of the whole model, embedding included
   double kv_bytes_per_token = 0;                             // of all layers
-  linnet_format weights_format = LINNET_FORMAT_DEFAULT, k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;  // of most weights, of the cache
+  linnet_format weights_format = LINNET_FORMAT_DEFAULT, k = LINNET_FORMAT_DEFAULT,
+                v = LINNET_FORMAT_DEFAULT;  // of most weights, of the cache
 };
 linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err);
 

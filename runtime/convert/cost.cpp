@@ -10,28 +10,64 @@
 namespace linnet::convert {
 namespace {
 
-enum Step { kEmbed, kVectors, kQkv, kAttention, kAttentionOut, kRoute, kGateUp, kDown, kExpertsGateUp, kExpertsDown, kShared, kHead, kSteps };
-constexpr const char* kStepNames[kSteps] = {"embedding", "norms and biases", "q, k, v", "attention", "attention output", "router", "gate, up", "down",
-                                            "experts: gate, up", "experts: down", "shared expert", "LM head"};
+enum Step {
+  kEmbed,
+  kVectors,
+  kQkv,
+  kAttention,
+  kAttentionOut,
+  kRoute,
+  kGateUp,
+  kDown,
+  kExpertsGateUp,
+  kExpertsDown,
+  kShared,
+  kHead,
+  kSteps
+};
+constexpr const char* kStepNames[kSteps] = {"embedding",         "norms and biases", "q, k, v",       "attention",
+                                            "attention output",  "router",           "gate, up",      "down",
+                                            "experts: gate, up", "experts: down",    "shared expert", "LM head"};
 
 Step step_of(Role role) {
   if (!kRoles[role].matrix) return kVectors;
   switch (role) {
-    case kTokenEmbd: case kPosEmbd: case kEmbdIn: return kEmbed;
-    case kOutput: case kEmbdOut: return kHead;
-    case kAttnVB: case kAttnOut: return kAttentionOut;
-    case kFfnGate: case kFfnUp: return kGateUp;
-    case kFfnDown: return kDown;
-    case kRouter: case kSharedGateInp: return kRoute;
-    case kExpertGate: case kExpertUp: return kExpertsGateUp;
-    case kExpertDown: return kExpertsDown;
-    case kSharedGate: case kSharedUp: case kSharedDown: return kShared;
-    default: return kQkv;
+    case kTokenEmbd:
+    case kPosEmbd:
+    case kEmbdIn:
+      return kEmbed;
+    case kOutput:
+    case kEmbdOut:
+      return kHead;
+    case kAttnVB:
+    case kAttnOut:
+      return kAttentionOut;
+    case kFfnGate:
+    case kFfnUp:
+      return kGateUp;
+    case kFfnDown:
+      return kDown;
+    case kRouter:
+    case kSharedGateInp:
+      return kRoute;
+    case kExpertGate:
+    case kExpertUp:
+      return kExpertsGateUp;
+    case kExpertDown:
+      return kExpertsDown;
+    case kSharedGate:
+    case kSharedUp:
+    case kSharedDown:
+      return kShared;
+    default:
+      return kQkv;
   }
 }
 
 Arithmetic arithmetic(Format f) {
-  return f == LINNET_F8E4M3 || f == LINNET_F8E5M2 ? Arithmetic::kF8 : f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 ? Arithmetic::kFloat : Arithmetic::kInt8;
+  return f == LINNET_F8E4M3 || f == LINNET_F8E5M2                 ? Arithmetic::kF8
+         : f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 ? Arithmetic::kFloat
+                                                                  : Arithmetic::kInt8;
 }
 
 // A tensor of the model as it lies in a packed file.
@@ -68,15 +104,20 @@ class Counter {
     }
     for (uint32_t layer = 0; layer < s_.n_layers; ++layer) attention(layer);
     for (CostPass* pass : {&out_->prefill, &out_->decode}) {
-      pass->steps.erase(std::remove_if(pass->steps.begin(), pass->steps.end(), [](const CostStep& c) { return c.ops + c.weight_bytes + c.kv_bytes == 0; }), pass->steps.end());
+      pass->steps.erase(std::remove_if(pass->steps.begin(), pass->steps.end(),
+                                       [](const CostStep& c) { return c.ops + c.weight_bytes + c.kv_bytes == 0; }),
+                        pass->steps.end());
     }
   }
 
  private:
-  double n_of(const Tensor& t) const { return role_of_experts(t.role) ? double{1} * s_.n_experts * expert_rows(t.role, s_) : kRoles[t.role].n(s_); }
+  double n_of(const Tensor& t) const {
+    return role_of_experts(t.role) ? double{1} * s_.n_experts * expert_rows(t.role, s_) : kRoles[t.role].n(s_);
+  }
   double weights(const Tensor& t) const { return n_of(t) * kRoles[t.role].k(s_); }
   double tensor_bytes(const Tensor& t) const {
-    return kRoles[t.role].matrix ? static_cast<double>(packed_bytes(t.format, kRoles[t.role].n(s_), kRoles[t.role].k(s_))) : 4.0 * kRoles[t.role].n(s_);
+    return kRoles[t.role].matrix ? static_cast<double>(packed_bytes(t.format, kRoles[t.role].n(s_), kRoles[t.role].k(s_)))
+                                 : 4.0 * kRoles[t.role].n(s_);
   }
   double ops(const Tensor& t, double rows) const {
     return 2 * rows * weights(t) * (role_of_experts(t.role) ? double{1} * s_.n_active / s_.n_experts : 1);
@@ -161,7 +202,8 @@ Status cost_of(const std::string& path, const CostParams& params, Cost* out, Err
   ModelSpec spec = {};
   std::vector<Tensor> tensors;
   bool packed = false;
-  if (params.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(params.weights))) return fail(err, LINNET_BAD_ARG, "cost: no weights are in format ", uint32_t{params.weights});
+  if (params.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(params.weights)))
+    return fail(err, LINNET_BAD_ARG, "cost: no weights are in format ", uint32_t{params.weights});
   if (is_synthetic(path)) {
     LINNET_TRY(source_synthetic(path.substr(kSynthetic.size()), 1, &source, err));
   } else if (is_folder(path)) {
@@ -184,7 +226,8 @@ Status cost_of(const std::string& path, const CostParams& params, Cost* out, Err
   CostParams p = params;
   if (p.k == LINNET_FORMAT_DEFAULT) p.k = LINNET_I8;
   if (p.v == LINNET_FORMAT_DEFAULT) p.v = LINNET_I8;
-  if (kv_kivi(p.k) != kv_kivi(p.v) || (kv_kivi(p.k) && spec.kv_lora_rank)) return fail(err, LINNET_BAD_ARG, "cost: KIVI is for K and V together, and not for latent attention");
+  if (kv_kivi(p.k) != kv_kivi(p.v) || (kv_kivi(p.k) && spec.kv_lora_rank))
+    return fail(err, LINNET_BAD_ARG, "cost: KIVI is for K and V together, and not for latent attention");
   out->weights_format = format_of_most(tensors, spec);
   out->k = p.k;
   out->v = p.v;

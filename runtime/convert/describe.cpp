@@ -111,14 +111,18 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
   if (file->key("tokenizer.ggml.tokens", &tokens) && tokens.type == kGgufArray) out->n_tokens = tokens.count;
   put_tensors(*file, out);
   ChatFormat chat;
-  if (chat_read(*file, &chat, &why) == LINNET_OK) put_chat(chat, chat.has_template, out);
-  else out->unsupported = why.text;
+  if (chat_read(*file, &chat, &why) == LINNET_OK)
+    put_chat(chat, chat.has_template, out);
+  else
+    out->unsupported = why.text;
   ModelSpec spec = {};
   Source source;
   const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);
   if (readable == LINNET_NO_MEMORY) return fail(err, readable, why.text);
-  if (readable == LINNET_OK) put_spec(packed ? spec : source.spec, out);
-  else out->unsupported = why.text;
+  if (readable == LINNET_OK)
+    put_spec(packed ? spec : source.spec, out);
+  else
+    out->unsupported = why.text;
   return LINNET_OK;
 }
 

@@ -1,7 +1,7 @@
-// Keys of trained models have a few channels that are many times larger than the others. In a KV cache with one scale per 32 channels those take the
-// others' bits. Query and key only meet in a product, so what a key's channel is divided by its query's can be multiplied with: by powers of two,
-// which change no bit of anything but what the cache and the rounding of queries do. Both are rounded alike, so both get the same profile over
-// the channels, the geometric mean of the two. RoPE turns channels in pairs, so a pair has one factor.
+// Keys of trained models have a few channels that are many times larger than the others. In a KV cache with one scale per 32 channels those
+// take the others' bits. Query and key only meet in a product, so what a key's channel is divided by its query's can be multiplied with: by
+// powers of two, which change no bit of anything but what the cache and the rounding of queries do. Both are rounded alike, so both get the
+// same profile over the channels, the geometric mean of the two. RoPE turns channels in pairs, so a pair has one factor.
 #include <algorithm>
 #include <cmath>
 
@@ -38,8 +38,10 @@ Status output_sizes(Source& s, uint32_t layer, const SourceTensor& w, Role bias_
   std::vector<float> norm, bias(w.n, 0.0f), row(w.k);
   const SourceTensor* b = find(s, bias_role, layer);
   const SourceTensor* n = find(s, kAttnNorm, layer);
-  if (n) LINNET_TRY(read_all(n, &norm, err));
-  else norm.assign(w.k, 1.0f);
+  if (n)
+    LINNET_TRY(read_all(n, &norm, err));
+  else
+    norm.assign(w.k, 1.0f);
   if (b) LINNET_TRY(read_all(b, &bias, err));
   for (uint32_t i = 0; i < w.n; ++i) {
     LINNET_TRY(w.rows(i, 1, row.data(), err));
@@ -79,8 +81,11 @@ std::vector<int> exponents(const ModelSpec& s, const double* keys, const double*
 }
 
 Status equalise_layer(Source& s, uint32_t layer, Error* err) {
-  SourceTensor *q = find(s, kAttnQ, layer), *k = find(s, kAttnK, layer), *q_norm = find(s, kAttnQNorm, layer), *k_norm = find(s, kAttnKNorm, layer);
-  const auto as_it_is = [](const SourceTensor* t) { return !t || t->exact_rows || t->panel || t->source_type == "GPTQ" || t->source_type == "AWQ"; };
+  SourceTensor *q = find(s, kAttnQ, layer), *k = find(s, kAttnK, layer), *q_norm = find(s, kAttnQNorm, layer),
+               *k_norm = find(s, kAttnKNorm, layer);
+  const auto as_it_is = [](const SourceTensor* t) {
+    return !t || t->exact_rows || t->panel || t->source_type == "GPTQ" || t->source_type == "AWQ";
+  };
   if (as_it_is(q) || as_it_is(k)) return LINNET_OK;  // what comes quantised keeps its numbers
   const ModelSpec& spec = s.spec;
   std::vector<double> keys, queries;
@@ -104,7 +109,8 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
   const uint32_t group = spec.n_heads / spec.n_kv_heads;
   for (uint32_t h = 0; h < spec.n_kv_heads; ++h) {
     std::vector<double> of_group(spec.head_dim, 0.0);  // the queries that meet this head's keys
-    for (uint32_t i = 0; i < group * spec.head_dim; ++i) of_group[i % spec.head_dim] += std::pow(queries[h * group * spec.head_dim + i], 2) / group;
+    for (uint32_t i = 0; i < group * spec.head_dim; ++i)
+      of_group[i % spec.head_dim] += std::pow(queries[h * group * spec.head_dim + i], 2) / group;
     for (double& x : of_group) x = std::sqrt(x);
     const std::vector<int> e = exponents(spec, keys.data() + size_t{h} * spec.head_dim, of_group.data());
     for (uint32_t c = 0; c < spec.head_dim; ++c) {

@@ -1,7 +1,7 @@
 // A Hugging Face folder as a Source: config.json + safetensors + tokenizer files.
 #include <cstring>
-#include <set>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "../architectures.h"
 #include "hf_config.h"
@@ -28,7 +28,9 @@ struct Folder {
   std::set<std::string> used;  // names that a role has taken, "X.weight" for codes
 
   const Architecture& arch() const { return *config.architecture; }
-  bool has(const std::string& name) const { return tensors.count(name) || quant_has(tensors, quant, name) || mxfp4_has(tensors, quant, name); }
+  bool has(const std::string& name) const {
+    return tensors.count(name) || quant_has(tensors, quant, name) || mxfp4_has(tensors, quant, name);
+  }
 };
 
 // The entry of the role and its name in these files; the first one's where none is there.
@@ -69,8 +71,10 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
       const uint32_t first = is_up ? n : 0;
       return {2 * n, [first](uint32_t i) { return first + i; }};
     }
-    case HfRows::kTurns: return {2 * n, [is_up](uint32_t i) { return 2 * i + is_up; }};
-    case HfRows::kOwn: break;
+    case HfRows::kTurns:
+      return {2 * n, [is_up](uint32_t i) { return 2 * i + is_up; }};
+    case HfRows::kOwn:
+      break;
   }
   if (t.role == kAttnKvA)  // the latent comes first in the file, the roped part here
     return {n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; }};
@@ -79,12 +83,15 @@ RowMap map_rows(const HfTensor& t, const ModelSpec& s, uint32_t n) {
 
 // Leaves t with n rows, of which row i is row map.at(i) of those that it had.
 void take_rows(SourceTensor* t, uint32_t n, const RowMap& map) {
-  if (map.at) choose_rows(t, n, map.at);
-  else t->n = n;
+  if (map.at)
+    choose_rows(t, n, map.at);
+  else
+    t->n = n;
 }
 
 // Rows of a matrix that lies as (inputs, outputs) from value `start` of a tensor on: a few outputs at a time, since they lie side by side.
-void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>& keep, const RowMap& map, uint64_t start, SourceTensor* t) {
+void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>& keep, const RowMap& map, uint64_t start,
+                     SourceTensor* t) {
   t->rows = [found, keep, map, start, k = t->k](uint32_t first, uint32_t count, float* out, Error*) {
     std::vector<float> side(count);
     const auto at = [&map](uint32_t i) { return map.at ? map.at(i) : i; };
@@ -100,15 +107,28 @@ void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>
 
 bool is_norm(Role role) {
   switch (role) {
-    case kOutputNorm: case kEmbdNorm: case kAttnNorm: case kAttnPostNorm: case kFfnNorm: case kFfnPostNorm: case kAttnQNorm: case kAttnKNorm: return true;
-    default: return false;
+    case kOutputNorm:
+    case kEmbdNorm:
+    case kAttnNorm:
+    case kAttnPostNorm:
+    case kFfnNorm:
+    case kFfnPostNorm:
+    case kAttnQNorm:
+    case kAttnKNorm:
+      return true;
+    default:
+      return false;
   }
 }
 
 // Of a role that config.json alone says.
 bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out) {
   const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
-  const std::vector<float>* values = role == kAlibi ? &config.alibi : role == kRopeShort ? &config.rope_short : role == kRopeLong ? &config.rope_long : !ones.empty() && (role == kAttnQNorm || role == kAttnKNorm) ? &ones : nullptr;
+  const std::vector<float>* values = role == kAlibi                                                ? &config.alibi
+                                     : role == kRopeShort                                          ? &config.rope_short
+                                     : role == kRopeLong                                           ? &config.rope_long
+                                     : !ones.empty() && (role == kAttnQNorm || role == kAttnKNorm) ? &ones
+                                                                                                   : nullptr;
   if (!values) return false;
   out->tensors.push_back(computed_tensor(role, layer, *values));
   return true;
@@ -120,11 +140,17 @@ Status add_by_head(Folder* in, const HfTensor& entry, uint32_t layer, SourceTens
   std::vector<SafetensorsTensor> heads;
   for (uint32_t h = 0; h < t->n / dim; ++h) {
     std::string name;
-    for (uint32_t root = 0; root < 2 && in->config.names.roots[root] && !in->tensors.count(name); ++root) name = hf_tensor_name(in->config.names, entry, root, layer, h);
+    for (uint32_t root = 0; root < 2 && in->config.names.roots[root] && !in->tensors.count(name); ++root)
+      name = hf_tensor_name(in->config.names, entry, root, layer, h);
     const auto at = in->tensors.find(name);
-    if (at == in->tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape [", dim, "]");
-    if (at->second.shape != std::vector<uint64_t>{dim}) return fail(err, LINNET_BAD_FILE, at->second.file, ": tensor '", name, "' has shape ", shape_text(at->second.shape), ", config.json asks for [", dim, "]");
-    if (at->second.format == LINNET_FORMAT_DEFAULT) return fail(err, LINNET_UNSUPPORTED, at->second.file, ": tensor '", name, "': dtype ", at->second.dtype, " is not supported, only F32, F16 and BF16");
+    if (at == in->tensors.end())
+      return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape [", dim, "]");
+    if (at->second.shape != std::vector<uint64_t>{dim})
+      return fail(err, LINNET_BAD_FILE, at->second.file, ": tensor '", name, "' has shape ", shape_text(at->second.shape),
+                  ", config.json asks for [", dim, "]");
+    if (at->second.format == LINNET_FORMAT_DEFAULT)
+      return fail(err, LINNET_UNSUPPORTED, at->second.file, ": tensor '", name, "': dtype ", at->second.dtype,
+                  " is not supported, only F32, F16 and BF16");
     in->used.insert(name);
     heads.push_back(at->second);
   }
@@ -138,12 +164,15 @@ Status add_by_head(Folder* in, const HfTensor& entry, uint32_t layer, SourceTens
 
 Status find(Folder* in, const std::string& name, const std::vector<uint64_t>& shape, const SafetensorsTensor** out, Error* err) {
   const auto at = in->tensors.find(name);
-  if (at == in->tensors.end()) return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape ", shape_text(shape));
+  if (at == in->tensors.end())
+    return fail(err, LINNET_BAD_FILE, "tensor '", name, "' is missing; config.json asks for it with shape ", shape_text(shape));
   const SafetensorsTensor& found = at->second;
   if (found.shape != shape)
-    return fail(err, LINNET_BAD_FILE, found.file, ": tensor '", name, "' has shape ", shape_text(found.shape), ", config.json asks for ", shape_text(shape));
+    return fail(err, LINNET_BAD_FILE, found.file, ": tensor '", name, "' has shape ", shape_text(found.shape), ", config.json asks for ",
+                shape_text(shape));
   if (found.format == LINNET_FORMAT_DEFAULT)
-    return fail(err, LINNET_UNSUPPORTED, found.file, ": tensor '", name, "': dtype ", found.dtype, " is not supported, only F32, F16 and BF16");
+    return fail(err, LINNET_UNSUPPORTED, found.file, ": tensor '", name, "': dtype ", found.dtype,
+                " is not supported, only F32, F16 and BF16");
   in->used.insert(name);
   *out = &found;
   return LINNET_OK;
@@ -176,7 +205,9 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     }
     if (quant.method == HfQuant::kFp8) in->used.insert(fp8_scale_name(in->tensors, name));
     if (act_order)
-      out->needs_format = "tensor '" + name + "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have its values packed anew";
+      out->needs_format = "tensor '" + name +
+                          "' is in act-order (desc_act), whose groups no packed format has; ask for --weights i8g128 or another to have "
+                          "its values packed anew";
     in->used.insert(name);
     return LINNET_OK;
   }
@@ -184,12 +215,15 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   LINNET_TRY(find(in, name, shape, &found, err));
   t->source_type = found->dtype;
   // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
-  if (want.matrix && want.per_layer && quant.method != HfQuant::kFp8 && quant.group % 128 != 0) t->own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
+  if (want.matrix && want.per_layer && quant.method != HfQuant::kFp8 && quant.group % 128 != 0)
+    t->own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
   if (t->role == kAttnKB || t->role == kAttnVB) {
-    read_kv_b([f = *found, keep = out->keep, rank = spec.kv_lora_rank](uint32_t first, uint32_t count, float* rows, Error*) {
-      safetensors_read(f, uint64_t{first} * rank, uint64_t{count} * rank, rows);
-      return LINNET_OK;
-    }, spec, t);
+    read_kv_b(
+        [f = *found, keep = out->keep, rank = spec.kv_lora_rank](uint32_t first, uint32_t count, float* rows, Error*) {
+          safetensors_read(f, uint64_t{first} * rank, uint64_t{count} * rank, rows);
+          return LINNET_OK;
+        },
+        spec, t);
   } else if (entry.transposed) {
     read_transposed(*found, out->keep, map, 0, t);
   } else {
@@ -247,14 +281,17 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
     for (uint32_t i = first, some; count; i += some, count -= some, to += size_t{some} * k) {
       const uint32_t row = i % padded, end = row < n ? n : padded;
       some = count < end - row ? count : end - row;
-      if (row < n) LINNET_TRY((*experts)[i / padded].rows(row, some, to, err));
-      else std::memset(to, 0, size_t{some} * k * sizeof *to);
+      if (row < n)
+        LINNET_TRY((*experts)[i / padded].rows(row, some, to, err));
+      else
+        std::memset(to, 0, size_t{some} * k * sizeof *to);
     }
     return LINNET_OK;
   };
   t->own = like.own;
   bool alike = true;
-  for (const SourceTensor& e : *experts) alike &= e.exact_bits == like.exact_bits && e.exact_zeros == like.exact_zeros && e.exact_group == like.exact_group && e.own == like.own;
+  for (const SourceTensor& e : *experts)
+    alike &= e.exact_bits == like.exact_bits && e.exact_zeros == like.exact_zeros && e.exact_group == like.exact_group && e.own == like.own;
   if (!alike) t->own = like.exact_group % 128 == 0 ? LINNET_I8G128 : like.exact_group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
   if (!alike || !like.exact_rows) return;
   t->exact_bits = like.exact_bits, t->exact_zeros = like.exact_zeros, t->exact_group = like.exact_group;
@@ -281,7 +318,9 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
   const ModelSpec& spec = out->spec;
   SourceTensor tensor;
   const HfTensor* entry = find_name(*in, role, layer, &tensor.source_name);
-  if (!entry) return fail(err, LINNET_UNSUPPORTED, "architecture '", spec.architecture, "': its checkpoints have no '", want.name, "', which config.json asks for");
+  if (!entry)
+    return fail(err, LINNET_UNSUPPORTED, "architecture '", spec.architecture, "': its checkpoints have no '", want.name,
+                "', which config.json asks for");
   tensor.role = role;
   tensor.layer = layer;
   tensor.n = want.n(spec);
@@ -313,23 +352,27 @@ bool all_zero(const SafetensorsTensor& t) {
 Status check_unused(const Folder& in, const ModelSpec& spec, Error* err) {
   for (const auto& [stored, tensor] : in.tensors) {
     const std::string weight = quant_weight(stored), name = !weight.empty() && quant_has(in.tensors, in.quant, weight) ? weight : stored;
-    if (name != stored && in.tensors.count(name)) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
+    if (name != stored && in.tensors.count(name))
+      return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", stored, "' beside '", name, "'");
     if (in.used.count(name) || (in.quant.method == HfQuant::kFp8 && fp8_run_time(name))) continue;
     const HfTensor* entry = nullptr;
     uint32_t layer = 0;
     const HfName known = hf_tensor_find(in.config.names, name, &entry, &layer);
     if (known == HfName::kIgnored || (layer >= spec.n_layers && layer - spec.n_layers < in.config.n_extra_layers)) continue;
     if (known == HfName::kUnknown) return fail(err, LINNET_UNSUPPORTED, tensor.file, ": unknown tensor '", name, "'");
-    if (layer >= spec.n_layers) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
+    if (layer >= spec.n_layers)
+      return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "', but config.json has ", spec.n_layers, " layers");
     if (in.quant.method != HfQuant::kNone && name.ends_with(".bias") && all_zero(tensor)) continue;
-    if (entry->role != kOutput || name != stored) return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
+    if (entry->role != kOutput || name != stored)
+      return fail(err, LINNET_BAD_FILE, tensor.file, ": tensor '", name, "' has no place in the model of config.json");
     // Tied, and written all the same: a copy changes nothing.
     std::string embedding;
     find_name(in, kTokenEmbd, 0, &embedding);
     const auto embd = in.tensors.find(embedding);
     if (embd == in.tensors.end() || embd->second.shape != tensor.shape || embd->second.dtype != tensor.dtype ||
         std::memcmp(embd->second.data, tensor.data, static_cast<size_t>(tensor.bytes)) != 0)
-      return fail(err, LINNET_BAD_FILE, tensor.file, ": '", name, "' differs from '", embedding, "', though config.json says tie_word_embeddings true");
+      return fail(err, LINNET_BAD_FILE, tensor.file, ": '", name, "' differs from '", embedding,
+                  "', though config.json says tie_word_embeddings true");
   }
   return LINNET_OK;
 }
@@ -339,12 +382,13 @@ Status refuse_tensor(Status status, const Error& why, const SafetensorsIndex& ab
   const std::string_view text = why.text;
   for (const auto& [name, file] : absent)
     if (text.starts_with("tensor '" + name + "' is missing"))
-      return fail(err, status, kSafetensorsIndex, ": tensor '", name, "' should be in '", file, "', which is not there or does not hold it; the model needs it");
+      return fail(err, status, kSafetensorsIndex, ": tensor '", name, "' should be in '", file,
+                  "', which is not there or does not hold it; the model needs it");
   return fail(err, status, text);
 }
 
-// linnet_chat.json: {"user": {"prefix": "...", "suffix": "..."}, "assistant": {...}, "tool": {...}}; linnet's own, as Hugging Face folders only
-// have Jinja templates (tokenizer_config.json or chat_template.jinja), which are carried over unread.
+// linnet_chat.json: {"user": {"prefix": "...", "suffix": "..."}, "assistant": {...}, "tool": {...}}; linnet's own, as Hugging Face folders
+// only have Jinja templates (tokenizer_config.json or chat_template.jinja), which are carried over unread.
 Status read_chat(const std::string& folder, Source* out, Error* err) {
   constexpr const char* label = "linnet_chat.json";
   std::string text;
@@ -368,7 +412,8 @@ Status read_chat(const std::string& folder, Source* out, Error* err) {
     for (const bool suffix : {false, true}) {
       const char* key = suffix ? "suffix" : "prefix";
       std::string value;
-      if (get_string(texts, key, &value) != Got::kFound) return fail(err, LINNET_BAD_FILE, label, ": ", name, ".", key, " is missing or no string");
+      if (get_string(texts, key, &value) != Got::kFound)
+        return fail(err, LINNET_BAD_FILE, label, ": ", name, ".", key, " is missing or no string");
       LINNET_TRY(chat_set(&out->chat, role, suffix, value, label, err));
     }
     if (texts.size() != 2) return fail(err, LINNET_BAD_FILE, label, ": ", name, " has keys other than prefix and suffix");
@@ -389,7 +434,8 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   out->spec = parsed.spec;
   HfQuant quant;
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
-  if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone && quant.method != HfQuant::kFp8) return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
+  if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone && quant.method != HfQuant::kFp8)
+    return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
   out->name = base_name(folder);
 
   Folder in{parsed, quant, {}, {}};
@@ -400,7 +446,8 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
     const Role role = static_cast<Role>(r);
     for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
       if (role_present(role, layer, out->spec))
-        if (const Status status = add_tensor(&in, role, layer, out, &why); status != LINNET_OK) return refuse_tensor(status, why, absent, err);
+        if (const Status status = add_tensor(&in, role, layer, out, &why); status != LINNET_OK)
+          return refuse_tensor(status, why, absent, err);
   }
   LINNET_TRY(check_unused(in, out->spec, err));
   LINNET_TRY(read_chat(folder, out, err));

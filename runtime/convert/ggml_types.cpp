@@ -127,19 +127,32 @@ void halves(const uint8_t* data, size_t n, float* out) {
 
 Block block_of(uint32_t type) {
   switch (type) {
-    case kGgmlF32: return f32;
-    case kGgmlF16: return f16;
-    case kGgmlBF16: return bf16;
-    case kGgmlQ4_0: return q4_0;
-    case kGgmlQ4_1: return q4_1;
-    case kGgmlQ5_0: return q5_0;
-    case kGgmlQ5_1: return q5_1;
-    case kGgmlQ8_0: return q8_0;
-    case kGgmlQ4_K: return q4_k;
-    case kGgmlQ5_K: return q5_k;
-    case kGgmlQ6_K: return q6_k;
-    case kGgmlMXFP4: return mxfp4;
-    default: return nullptr;
+    case kGgmlF32:
+      return f32;
+    case kGgmlF16:
+      return f16;
+    case kGgmlBF16:
+      return bf16;
+    case kGgmlQ4_0:
+      return q4_0;
+    case kGgmlQ4_1:
+      return q4_1;
+    case kGgmlQ5_0:
+      return q5_0;
+    case kGgmlQ5_1:
+      return q5_1;
+    case kGgmlQ8_0:
+      return q8_0;
+    case kGgmlQ4_K:
+      return q4_k;
+    case kGgmlQ5_K:
+      return q5_k;
+    case kGgmlQ6_K:
+      return q6_k;
+    case kGgmlMXFP4:
+      return mxfp4;
+    default:
+      return nullptr;
   }
 }
 

@@ -7,7 +7,8 @@ namespace linnet::convert {
 
 // Whether ggml_values knows this GgmlTypeId.
 bool ggml_readable(uint32_t type);
-// n values (a multiple of the type's block) at `data` -> out, each by the operations of the type's definition in f32. `data` needs no alignment.
+// n values (a multiple of the type's block) at `data` -> out, each by the operations of the type's definition in f32. `data` needs no
+// alignment.
 void ggml_values(uint32_t type, const uint8_t* data, size_t n, float* out);
 
 }  // namespace linnet::convert

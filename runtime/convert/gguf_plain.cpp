@@ -1,5 +1,5 @@
-// A Source as a plain GGUF of its family, as other runtimes read it: order of rows, names, fused tensors, keys. gguf_source.cpp is the reverse, and what it would not
-// read back as it was is refused.
+// A Source as a plain GGUF of its family, as other runtimes read it: order of rows, names, fused tensors, keys. gguf_source.cpp is the
+// reverse, and what it would not read back as it was is refused.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -37,7 +37,8 @@ SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
 double yarn_all(const Architecture& a, const ModelSpec& s) {
   const double log = 0.1 * std::log(s.rope_factor);
   if (s.rope_factor <= 1) return 0;
-  if (a.latent) return s.attn_scale > 0 ? (std::sqrt(s.attn_scale * std::sqrt(static_cast<double>(s.qk_nope_dim + s.qk_rope_dim))) - 1) / log : 0;
+  if (a.latent)
+    return s.attn_scale > 0 ? (std::sqrt(s.attn_scale * std::sqrt(static_cast<double>(s.qk_nope_dim + s.qk_rope_dim))) - 1) / log : 0;
   const double all = (yarn_grown(s, 1) / s.rope_attn_factor - 1) / log;
   return a.rope_temperature && all > 1e-9 ? all : 0;
 }
@@ -54,13 +55,16 @@ void put_rope(const Architecture& a, const ModelSpec& s, const std::string& p, G
   // Phi-3's readers ask for it whatever the scaling.
   const uint32_t original = s.rope_original ? s.rope_original : a.absent.rope_original ? s.n_context : 0;
   if (original) b->u32(p + "rope.scaling.original_context_length", original);
-  if (s.rope_scaling == kRopeScaleLong) b->f32(p + "rope.scaling.attn_factor", s.rope_attn_factor > 0 ? static_cast<float>(s.rope_attn_factor) : 1.0f);
+  if (s.rope_scaling == kRopeScaleLong)
+    b->f32(p + "rope.scaling.attn_factor", s.rope_attn_factor > 0 ? static_cast<float>(s.rope_attn_factor) : 1.0f);
   if (s.rope_scaling != kRopeScaleYarn) return;
   b->f32(p + "rope.scaling.yarn_beta_fast", static_cast<float>(s.rope_high));
   b->f32(p + "rope.scaling.yarn_beta_slow", static_cast<float>(s.rope_low));
   const double all = yarn_all(a, s);
-  if (all > 0) b->f32(p + "rope.scaling.yarn_log_multiplier", static_cast<float>(a.form.yarn_log_10 ? all / 10 : all));
-  else if (std::fabs(s.rope_attn_factor - yarn_grown(s, 1)) > 1e-9) b->f32(p + "rope.scaling.yarn_attn_factor", static_cast<float>(s.rope_attn_factor));
+  if (all > 0)
+    b->f32(p + "rope.scaling.yarn_log_multiplier", static_cast<float>(a.form.yarn_log_10 ? all / 10 : all));
+  else if (std::fabs(s.rope_attn_factor - yarn_grown(s, 1)) > 1e-9)
+    b->f32(p + "rope.scaling.yarn_attn_factor", static_cast<float>(s.rope_attn_factor));
 }
 
 void put_experts(const Architecture& a, const ModelSpec& s, const std::string& p, GgufBuilder* b) {
@@ -125,7 +129,8 @@ Status to_gguf_conventions(Source* source, Error* err) {
   if (a->form.none) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: not of architecture '", spec.architecture, "'");
   if (spec.rope_kind == kRopeHalves && a->rope_gguf == kRopePairs) {
     if (spec.rope_dim != spec.head_dim)
-      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim, " cannot be reordered to pairs");
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: rope_dim = ", spec.rope_dim, " of head_dim = ", spec.head_dim,
+                  " cannot be reordered to pairs");
     for (SourceTensor& t : source->tensors) pairs_from_halves(&t, spec.head_dim);
     spec.rope_kind = kRopePairs;
   }
@@ -167,7 +172,8 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
       to.dims = gguf_dims(role, spec, t->k, to.rows.n, 1);
     }
     if (role == kAttnKvA)  // the latent first
-      choose_rows(&to.rows, t->n, [rope = spec.qk_rope_dim, rank = spec.kv_lora_rank](uint32_t i) { return i < rank ? rope + i : i - rank; });
+      choose_rows(&to.rows, t->n,
+                  [rope = spec.qk_rope_dim, rank = spec.kv_lora_rank](uint32_t i) { return i < rank ? rope + i : i - rank; });
     if (to.dims[0] == 0) return fail(err, LINNET_BAD_STATE, "plain GGUF: tensor '", to.name, "' is empty");
     out->push_back(std::move(to));
   }
@@ -223,7 +229,8 @@ Status check_plain(const ModelSpec& spec, const GgufBuilder& b, Error* err) {
   for (ModelSpec* s : {&read, &want}) {
     const uint32_t dim = s->kv_lora_rank ? s->qk_nope_dim + s->qk_rope_dim : s->head_dim;
     if (s->attn_scale == 0) s->attn_scale = 1 / std::sqrt(static_cast<double>(dim));
-    for (double ModelSpec::*scale : {&ModelSpec::rope_attn_factor, &ModelSpec::embd_scale, &ModelSpec::residual_scale, &ModelSpec::logit_scale, &ModelSpec::router_scale})
+    for (double ModelSpec::* scale : {&ModelSpec::rope_attn_factor, &ModelSpec::embd_scale, &ModelSpec::residual_scale,
+                                      &ModelSpec::logit_scale, &ModelSpec::router_scale})
       if (s->*scale == 0) s->*scale = 1;
   }
   for (size_t i = 0; i < kSpecFieldCount; ++i) {
@@ -232,10 +239,12 @@ Status check_plain(const ModelSpec& spec, const GgufBuilder& b, Error* err) {
     uint32_t m, n;
     double d, e;
     std::memcpy(&m, x, sizeof m), std::memcpy(&n, y, sizeof n);
-    if (f.type == SpecType::kU32 && m != n) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", f.name, " = ", m);
+    if (f.type == SpecType::kU32 && m != n)
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", f.name, " = ", m);
     if (f.type != SpecType::kF64) continue;
     std::memcpy(&d, x, sizeof d), std::memcpy(&e, y, sizeof e);
-    if (static_cast<float>(d) != static_cast<float>(e)) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", f.name, " = ", std::to_string(d));
+    if (static_cast<float>(d) != static_cast<float>(e))
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", f.name, " = ", std::to_string(d));
   }
   return LINNET_OK;
 }

@@ -95,7 +95,8 @@ Status open_files(const std::string& path, Files* files, Error* err) {
       LINNET_TRY(split_number(p.gguf, "split.count", parts, err));
       LINNET_TRY(split_number(p.gguf, "split.no", i, err));
     } else if (p.gguf.key("split.count", &v) && v.is_uint(&count) && count > 1) {
-      return fail(err, LINNET_BAD_FILE, PathName(p.path), ": one of ", count, " parts, but not named like <model>-00001-of-", count, ".gguf (five digits each)");
+      return fail(err, LINNET_BAD_FILE, PathName(p.path), ": one of ", count, " parts, but not named like <model>-00001-of-", count,
+                  ".gguf (five digits each)");
     }
     for (uint32_t t = 0; t < p.gguf.n_tensors; ++t) {
       GgufTensor tensor;
@@ -111,11 +112,31 @@ Status open_files(const std::string& path, Files* files, Error* err) {
 // ---- metadata -> spec -------------------------------------------------------------------------------------------------------
 
 // Keys of "<architecture>." that MetadataReader looks at, and those that change nothing here.
-constexpr std::string_view kKnownKeys[] = {
-    "block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count", "attention.head_count_kv",
-    "attention.key_length", "attention.value_length", "attention.layer_norm_rms_epsilon", "attention.layer_norm_epsilon", "attention.sliding_window", "rope.dimension_count",
-    "rope.freq_base", "rope.scaling.type", "rope.scaling.factor", "rope.scale_linear", "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow", "rope.scaling.yarn_attn_factor",
-    "rope.scaling.original_context_length", "vocab_size", "tensor_data_layout", "expert_count", "expert_used_count", "expert_feed_forward_length"};
+constexpr std::string_view kKnownKeys[] = {"block_count",
+                                           "context_length",
+                                           "embedding_length",
+                                           "feed_forward_length",
+                                           "attention.head_count",
+                                           "attention.head_count_kv",
+                                           "attention.key_length",
+                                           "attention.value_length",
+                                           "attention.layer_norm_rms_epsilon",
+                                           "attention.layer_norm_epsilon",
+                                           "attention.sliding_window",
+                                           "rope.dimension_count",
+                                           "rope.freq_base",
+                                           "rope.scaling.type",
+                                           "rope.scaling.factor",
+                                           "rope.scale_linear",
+                                           "rope.scaling.yarn_beta_fast",
+                                           "rope.scaling.yarn_beta_slow",
+                                           "rope.scaling.yarn_attn_factor",
+                                           "rope.scaling.original_context_length",
+                                           "vocab_size",
+                                           "tensor_data_layout",
+                                           "expert_count",
+                                           "expert_used_count",
+                                           "expert_feed_forward_length"};
 // Keys of some families alone: elsewhere they would say something that is not read.
 struct FamilyKey {
   std::string_view key;
@@ -134,19 +155,32 @@ const HfFlag* parallel_flag(const Architecture& a) {
     if (f.key && f.field == &ModelSpec::residual && std::string_view(f.key) == "use_parallel_residual") return &f;
   return nullptr;
 }
-constexpr FamilyKey kFamilyKeys[] = {
-    {"attention.sliding_window_pattern", windows_by_layer}, {"rope.freq_base_swa", windows_by_layer}, {"attention.q_lora_rank", latent}, {"attention.kv_lora_rank", latent},
-    {"attention.key_length_mla", latent}, {"attention.value_length_mla", latent}, {"rope.scaling.yarn_log_multiplier", yarn_log}, {"rope.scaling.attn_factor", longrope},
-    {"attention.max_alibi_bias", slopes_by_key}, {"use_parallel_residual", [](const Architecture& a) { return parallel_flag(a) != nullptr; }},
-    {"leading_dense_block_count", with_experts}, {"interleave_moe_layer_step", with_experts}, {"expert_shared_feed_forward_length", shared_gate}, {"expert_shared_count", grouped_experts},
-    {"expert_weights_scale", grouped_experts}, {"expert_weights_norm", grouped_experts}, {"expert_gating_func", grouped_experts}, {"expert_group_count", grouped_experts},
-    {"expert_group_used_count", grouped_experts}};
+constexpr FamilyKey kFamilyKeys[] = {{"attention.sliding_window_pattern", windows_by_layer},
+                                     {"rope.freq_base_swa", windows_by_layer},
+                                     {"attention.q_lora_rank", latent},
+                                     {"attention.kv_lora_rank", latent},
+                                     {"attention.key_length_mla", latent},
+                                     {"attention.value_length_mla", latent},
+                                     {"rope.scaling.yarn_log_multiplier", yarn_log},
+                                     {"rope.scaling.attn_factor", longrope},
+                                     {"attention.max_alibi_bias", slopes_by_key},
+                                     {"use_parallel_residual", [](const Architecture& a) { return parallel_flag(a) != nullptr; }},
+                                     {"leading_dense_block_count", with_experts},
+                                     {"interleave_moe_layer_step", with_experts},
+                                     {"expert_shared_feed_forward_length", shared_gate},
+                                     {"expert_shared_count", grouped_experts},
+                                     {"expert_weights_scale", grouped_experts},
+                                     {"expert_weights_norm", grouped_experts},
+                                     {"expert_gating_func", grouped_experts},
+                                     {"expert_group_count", grouped_experts},
+                                     {"expert_group_used_count", grouped_experts}};
 // Keys that linnet supports at one value only.
 struct OnlyAt {
   std::string_view key;
   double value;
 };
-constexpr OnlyAt kOnlyAt[] = {{"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}, {"pooling_type", 0}};
+constexpr OnlyAt kOnlyAt[] = {
+    {"attention.causal", 1}, {"rope.scaling.attn_factor", 1}, {"rope.scaling.yarn_ext_factor", 1}, {"pooling_type", 0}};
 constexpr uint64_t kSoftmaxRouter = 1, kSigmoidRouter = 2;  // expert_gating_func
 
 class MetadataReader {
@@ -170,7 +204,8 @@ class MetadataReader {
     LINNET_TRY(number("attention.head_count_kv", false, &s->n_kv_heads));
     if (s->n_layers > 1024) return refuse(LINNET_BAD_FILE, "n_layers = ", s->n_layers, " is above 1024");
     if (s->n_layers == 0 || s->n_heads == 0 || s->n_kv_heads == 0)
-      return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ", s->n_kv_heads);
+      return refuse(LINNET_BAD_FILE, "block_count, head_count and head_count_kv are ", s->n_layers, ", ", s->n_heads, " and ",
+                    s->n_kv_heads);
     LINNET_TRY(arch_->latent ? latent_sizes(s) : head_dim(s));
     LINNET_TRY(by_tensors(s));
     LINNET_TRY(numbers(s));
@@ -194,10 +229,12 @@ class MetadataReader {
     GgufValue v;
     uint64_t n = 0;
     if (g_.key("general.type", &v) && v.text != "model") return refuse(LINNET_UNSUPPORTED, "general.type is '", v.text, "', not 'model'");
-    if (!g_.key("general.architecture", &v) || v.type != kGgufString) return refuse(LINNET_BAD_FILE, "key 'general.architecture' is missing or no string");
+    if (!g_.key("general.architecture", &v) || v.type != kGgufString)
+      return refuse(LINNET_BAD_FILE, "key 'general.architecture' is missing or no string");
     const std::string_view name = v.text;
     prefix_ = std::string(name) + ".";
-    const bool experts = get("expert_count", &v) && v.is_uint(&n) && n > 0, windows = get("attention.sliding_window", &v) && v.is_uint(&n) && n > 0;
+    const bool experts = get("expert_count", &v) && v.is_uint(&n) && n > 0,
+               windows = get("attention.sliding_window", &v) && v.is_uint(&n) && n > 0;
     const uint32_t router = get("expert_gating_func", &v) && v.is_uint(&n) && n == kSigmoidRouter ? kRouterSigmoid : kRouterSoftmax;
     int best = -1;
     for (uint32_t i = 0; i < kArchitectureCount; ++i) {
@@ -207,7 +244,9 @@ class MetadataReader {
       best = alike;
       arch_ = &a;
     }
-    return arch_ ? LINNET_OK : refuse(LINNET_UNSUPPORTED, "architecture '", name, "' is not supported", architecture_by_gguf(name) ? " from GGUF: convert the Hugging Face folder" : "");
+    return arch_ ? LINNET_OK
+                 : refuse(LINNET_UNSUPPORTED, "architecture '", name, "' is not supported",
+                          architecture_by_gguf(name) ? " from GGUF: convert the Hugging Face folder" : "");
   }
 
   Status check_keys() {
@@ -225,7 +264,8 @@ class MetadataReader {
       // A Granite that is not "finetuned" has no RoPE; elsewhere the key says nothing.
       if (name == "rope.scaling.finetuned") known = v.type == kGgufBool && (v.u || !prefix_.starts_with("granite"));
       for (const OnlyAt& o : kOnlyAt)
-        if (name == o.key && !known) known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
+        if (name == o.key && !known)
+          known = (v.type == kGgufBool ? static_cast<double>(v.u) : v.is_number(&value) ? value : NAN) == o.value;
       if (!known) return refuse(LINNET_UNSUPPORTED, "key '", key, "' = ", show(v), " is not supported");
     }
     return LINNET_OK;
@@ -244,7 +284,8 @@ class MetadataReader {
     GgufValue v;
     uint64_t u = 0;
     if (!get(key, &v)) return required ? refuse(LINNET_BAD_FILE, "key '", full(key), "' is missing") : LINNET_OK;
-    if (!v.is_uint(&u) || u > UINT32_MAX) return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is no unsigned 32-bit number");
+    if (!v.is_uint(&u) || u > UINT32_MAX)
+      return refuse(LINNET_BAD_FILE, "key '", full(key), "' = ", show(v), " is no unsigned 32-bit number");
     *out = static_cast<uint32_t>(u);
     return LINNET_OK;
   }
@@ -273,7 +314,8 @@ class MetadataReader {
 
   Status numbers(ModelSpec* s) {
     if (arch_->embd_scale_root) s->embd_scale = std::sqrt(static_cast<double>(s->d_model));
-    if (arch_->form.scaled_layers) s->attn_scale = s->n_layers == arch_->form.scaled_layers ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
+    if (arch_->form.scaled_layers)
+      s->attn_scale = s->n_layers == arch_->form.scaled_layers ? 1 / std::sqrt(static_cast<double>(s->d_model) / s->n_heads) : 0;
     for (const GgufNumber& n : arch_->form.numbers) {
       if (!n.key) continue;
       double& x = s->*n.field;
@@ -284,7 +326,9 @@ class MetadataReader {
     if (!s->alibi) return LINNET_OK;
     alibi_bias_max_ = 8;
     LINNET_TRY(number("attention.max_alibi_bias", false, &alibi_bias_max_));
-    return alibi_bias_max_ > 0 && alibi_bias_max_ <= 1024 ? LINNET_OK : refuse(LINNET_UNSUPPORTED, "key '", full("attention.max_alibi_bias"), "' is not above 0: only ALiBi is supported");
+    return alibi_bias_max_ > 0 && alibi_bias_max_ <= 1024
+               ? LINNET_OK
+               : refuse(LINNET_UNSUPPORTED, "key '", full("attention.max_alibi_bias"), "' is not above 0: only ALiBi is supported");
   }
 
   // What files do not say but by having tensors or not.
@@ -328,11 +372,14 @@ class MetadataReader {
       return LINNET_OK;
     }
     if (s->window_chunks && s->window && s->window != arch_->form.window)  // which llama.cpp has as a constant
-      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window"), "' = ", s->window, " is not supported, only 0 and ", arch_->form.window);
+      return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window"), "' = ", s->window, " is not supported, only 0 and ",
+                    arch_->form.window);
     s->window_pattern = arch_->absent.window_pattern;
     GgufValue v;
     if (get("attention.sliding_window_pattern", &v) && v.type == kGgufArray) {
-      if (v.array_type != kGgufBool || v.count != s->n_layers) return refuse(LINNET_BAD_FILE, "key '", full("attention.sliding_window_pattern"), "' = ", show(v), " is not a list of true and false for each layer");
+      if (v.array_type != kGgufBool || v.count != s->n_layers)
+        return refuse(LINNET_BAD_FILE, "key '", full("attention.sliding_window_pattern"), "' = ", show(v),
+                      " is not a list of true and false for each layer");
       LINNET_TRY(find_period(v.raw, s));
     } else {
       LINNET_TRY(number("attention.sliding_window_pattern", false, &s->window_pattern));
@@ -340,7 +387,8 @@ class MetadataReader {
     if (s->window == 0 || s->window_pattern == 1) s->window = s->window_pattern = s->window_from = 0;
     if (s->window_pattern > s->n_layers) s->window_pattern = 0;
     if (arch_->nope_without_window) {
-      if (s->window_from) return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers without RoPE follow no period");
+      if (s->window_from)
+        return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers without RoPE follow no period");
       s->nope_pattern = s->window_pattern;
     }
     if (s->window_chunks && s->window == 0) s->temp_scale = s->temp_positions = 0;
@@ -369,14 +417,17 @@ class MetadataReader {
   Status experts(ModelSpec* s) {
     LINNET_TRY(number("expert_count", false, &s->n_experts));
     LINNET_TRY(number("expert_used_count", false, &s->n_active));
-    if (s->n_experts && !arch_->experts.count) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
+    if (s->n_experts && !arch_->experts.count)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("expert_count"), "' = ", s->n_experts, " is not supported");
     std::vector<bool> moe;
     for (uint32_t i = 0; i < s->n_layers; ++i) moe.push_back(has("blk." + std::to_string(i) + ".ffn_gate_inp.weight"));
     while (s->moe_first < moe.size() && !moe[s->moe_first]) ++s->moe_first;
     if (s->n_experts && s->moe_first == moe.size() && !arch_->experts.group_best)
-      return refuse(LINNET_BAD_FILE, "key '", full("expert_count"), "' = ", s->n_experts, ", but no layer has a tensor ffn_gate_inp.weight");
+      return refuse(LINNET_BAD_FILE, "key '", full("expert_count"), "' = ", s->n_experts,
+                    ", but no layer has a tensor ffn_gate_inp.weight");
     if (s->n_experts == 0 || s->moe_first == moe.size()) {  // DeepSeek's files speak of experts that no layer has, too
-      s->n_experts = s->n_active = s->moe_first = s->router_kind = s->router_correction = s->router_bias = s->expert_bias = s->router_input = 0;
+      s->n_experts = s->n_active = s->moe_first = s->router_kind = s->router_correction = s->router_bias = s->expert_bias =
+          s->router_input = 0;
       return LINNET_OK;
     }
     const HfExperts& of = arch_->experts;
@@ -402,7 +453,8 @@ class MetadataReader {
     if (shared > 1024) return refuse(LINNET_BAD_FILE, "key '", full("expert_shared_count"), "' = ", shared, " is above 1024");
     if (s->expert_ff <= UINT32_MAX / 1024) s->shared_ff = shared * s->expert_ff;
     LINNET_TRY(number("expert_gating_func", false, &router));
-    if (router != (s->router_kind == kRouterSigmoid ? kSigmoidRouter : kSoftmaxRouter)) return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
+    if (router != (s->router_kind == kRouterSigmoid ? kSigmoidRouter : kSoftmaxRouter))
+      return refuse(LINNET_UNSUPPORTED, "key '", full("expert_gating_func"), "' = ", router, " is not supported");
     s->router_correction = has("blk." + std::to_string(s->moe_first) + ".exp_probs_b.bias");
     LINNET_TRY(flag("expert_weights_norm", &norm));
     s->router_norm = norm;
@@ -419,11 +471,13 @@ class MetadataReader {
     uint32_t value_length = s->head_dim;
     LINNET_TRY(number("attention.value_length", false, &value_length));
     if (s->head_dim == 0) {
-      if (s->d_model % s->n_heads) return refuse(LINNET_BAD_FILE, "embedding_length = ", s->d_model, " is no multiple of head_count = ", s->n_heads);
+      if (s->d_model % s->n_heads)
+        return refuse(LINNET_BAD_FILE, "embedding_length = ", s->d_model, " is no multiple of head_count = ", s->n_heads);
       s->head_dim = s->d_model / s->n_heads;
     }
     if (value_length && value_length != s->head_dim)
-      return refuse(LINNET_UNSUPPORTED, "attention.value_length = ", value_length, " beside key_length = ", s->head_dim, " is not supported");
+      return refuse(LINNET_UNSUPPORTED, "attention.value_length = ", value_length, " beside key_length = ", s->head_dim,
+                    " is not supported");
     return LINNET_OK;
   }
   // Newer files give the sizes of the absorbed form, and those of the heads under keys of their own; older ones those of the heads.
@@ -437,7 +491,8 @@ class MetadataReader {
     LINNET_TRY(number(absorbed ? "attention.key_length_mla" : "attention.key_length", true, &key));
     LINNET_TRY(number(absorbed ? "attention.value_length_mla" : "attention.value_length", true, &s->v_head_dim));
     if (key <= s->qk_rope_dim || s->kv_lora_rank > 65536 || s->qk_rope_dim > 65536)
-      return refuse(LINNET_BAD_FILE, "key_length, rope.dimension_count and kv_lora_rank of the latent attention are ", key, ", ", s->qk_rope_dim, " and ", s->kv_lora_rank);
+      return refuse(LINNET_BAD_FILE, "key_length, rope.dimension_count and kv_lora_rank of the latent attention are ", key, ", ",
+                    s->qk_rope_dim, " and ", s->kv_lora_rank);
     s->qk_nope_dim = key - s->qk_rope_dim;
     s->n_kv_heads = 1;
     s->head_dim = s->qk_rope_dim + s->kv_lora_rank;
@@ -467,7 +522,9 @@ class MetadataReader {
     s->rope_freqs = has("rope_freqs.weight");
     if (s->rope_freqs) LINNET_TRY(number("rope.scaling.original_context_length", false, &s->rope_original));
     if (by_length) {
-      if (type == "yarn" || factor != 1) return refuse(LINNET_UNSUPPORTED, "key '", full("rope.scaling.factor"), "' = ", std::to_string(factor), " beside rope_factors_long.weight is not supported");
+      if (type == "yarn" || factor != 1)
+        return refuse(LINNET_UNSUPPORTED, "key '", full("rope.scaling.factor"), "' = ", std::to_string(factor),
+                      " beside rope_factors_long.weight is not supported");
       LINNET_TRY(long_rope(s));
     } else if (type == "yarn") {
       LINNET_TRY(yarn(factor, s));
@@ -485,15 +542,19 @@ class MetadataReader {
     const bool own = arch_->absent.rope_local_base > 0;
     double base = own ? arch_->absent.rope_local_base : s->rope_base;
     LINNET_TRY(number("rope.freq_base_swa", false, &base));
-    if (own || (arch_->rope_local_plain && (s->rope_scaling != kRopeScaleNone || base != s->rope_base))) s->rope_local_base = base;
-    else if (base != s->rope_base) return refuse(LINNET_UNSUPPORTED, "key '", full("rope.freq_base_swa"), "' = ", std::to_string(base), " is not supported, only what rope.freq_base is");
+    if (own || (arch_->rope_local_plain && (s->rope_scaling != kRopeScaleNone || base != s->rope_base)))
+      s->rope_local_base = base;
+    else if (base != s->rope_base)
+      return refuse(LINNET_UNSUPPORTED, "key '", full("rope.freq_base_swa"), "' = ", std::to_string(base),
+                    " is not supported, only what rope.freq_base is");
     return LINNET_OK;
   }
   Status long_rope(ModelSpec* s) {
     s->rope_scaling = kRopeScaleLong;
     s->rope_original = s->n_context;
     LINNET_TRY(number("rope.scaling.original_context_length", false, &s->rope_original));
-    const double grown = static_cast<double>(s->n_context) / s->rope_original, usual = grown <= 1 ? 1 : std::sqrt(1 + std::log(grown) / std::log(static_cast<double>(s->rope_original)));
+    const double grown = static_cast<double>(s->n_context) / s->rope_original,
+                 usual = grown <= 1 ? 1 : std::sqrt(1 + std::log(grown) / std::log(static_cast<double>(s->rope_original)));
     s->rope_attn_factor = 1;
     LINNET_TRY(number("rope.scaling.attn_factor", false, &s->rope_attn_factor));
     if (static_cast<float>(s->rope_attn_factor) == static_cast<float>(usual)) s->rope_attn_factor = usual;  // before it was rounded
@@ -511,7 +572,8 @@ class MetadataReader {
     double all = 0;  // mscale_all_dim; mscale is the same in DeepSeek's models, 1 in others
     LINNET_TRY(number("rope.scaling.yarn_log_multiplier", false, &all));
     if (arch_->form.yarn_log_10) all = shortest(static_cast<float>(10 * all));
-    if (s->rope_attn_factor == 0) s->rope_attn_factor = all > 0 ? (arch_->latent ? 1 : yarn_grown(*s, 1) / yarn_grown(*s, all)) : yarn_grown(*s, 1);
+    if (s->rope_attn_factor == 0)
+      s->rope_attn_factor = all > 0 ? (arch_->latent ? 1 : yarn_grown(*s, 1) / yarn_grown(*s, all)) : yarn_grown(*s, 1);
     if (arch_->latent && all > 0) s->attn_scale = yarn_grown(*s, all) * yarn_grown(*s, all) / std::sqrt(s->qk_nope_dim + s->qk_rope_dim);
     return LINNET_OK;
   }
@@ -534,11 +596,13 @@ Status block_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, ui
   for (size_t i = 0; i < blocks; ++i, b += bytes) {
     std::memcpy(out.scales + i, b, 2);
     int8_t* codes = out.codes + i * kValues;
-    if (t.exact_bits == 8) std::memcpy(codes, b + 2, kValues);
+    if (t.exact_bits == 8)
+      std::memcpy(codes, b + 2, kValues);
     else
       for (size_t j = 0; j < kValues; ++j) codes[j] = static_cast<int8_t>((b[2 + j % 16] >> (j / 16 * 4) & 15) - 8);
     if ((out.scales[i] & 0x7C00u) == 0x7C00u)
-      return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1, " is infinite or not a number");
+      return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1,
+                  " is infinite or not a number");
   }
   return LINNET_OK;
 }
@@ -552,7 +616,8 @@ Status mxfp4_block_rows(const SourceTensor& t, const uint8_t* data, uint32_t fir
     int8_t* codes = out.codes + i * kValues;
     for (size_t j = 0; j < kValues; ++j) codes[j] = mxfp4_code(b[1 + j % 16] >> (j / 16 * 4) & 15);
     if (!mxfp4_scale(codes, b[0], out.scales + i))
-      return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1, " is 2^", int{b[0]} - 127, ", which an f16 cannot hold: ask for --weights i8g128 or another");
+      return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1, " is 2^",
+                  int{b[0]} - 127, ", which an f16 cannot hold: ask for --weights i8g128 or another");
   }
   return LINNET_OK;
 }
@@ -564,29 +629,45 @@ struct Place {
 };
 Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, Role role, uint32_t layer, uint32_t rows) {
   const auto has = [&](const std::string& name) { return files.tensors.count(name) > 0; };
-  const std::string blk = "blk." + std::to_string(layer) + ".", ffn_up = blk + "ffn_up.weight", gate_up_exps = blk + "ffn_gate_up_exps.weight", kv_b = blk + "attn_kv_b.weight";
+  const std::string blk = "blk." + std::to_string(layer) + ".", ffn_up = blk + "ffn_up.weight",
+                    gate_up_exps = blk + "ffn_gate_up_exps.weight", kv_b = blk + "attn_kv_b.weight";
   const Place own = {gguf_tensor_name(a, s, role, layer), rows, 0};
   const uint32_t q = s.n_heads * s.head_dim, kv = s.n_kv_heads * s.head_dim;
   switch (role) {
-    case kAttnQ: case kAttnK: case kAttnV: case kAttnQBias: case kAttnKBias: case kAttnVBias: {
+    case kAttnQ:
+    case kAttnK:
+    case kAttnV:
+    case kAttnQBias:
+    case kAttnKBias:
+    case kAttnVBias: {
       const std::string name = blk + (role < kAttnQBias ? "attn_qkv.weight" : "attn_qkv.bias");
       const uint32_t first = role == kAttnQ || role == kAttnQBias ? 0 : role == kAttnK || role == kAttnKBias ? q : q + kv;
       return has(name) && !has(own.name) ? Place{name, q + 2 * kv, first} : own;
     }
-    case kFfnGate: case kFfnUp:
-      if (s.ungated || has(blk + "ffn_gate.weight") || !has(ffn_up) || files.tensors.find(ffn_up)->second.second.dims[1] != 2 * uint64_t{rows}) return own;
+    case kFfnGate:
+    case kFfnUp:
+      if (s.ungated || has(blk + "ffn_gate.weight") || !has(ffn_up) ||
+          files.tensors.find(ffn_up)->second.second.dims[1] != 2 * uint64_t{rows})
+        return own;
       return {ffn_up, 2 * rows, role == kFfnUp ? rows : 0};
-    case kExpertGate: case kExpertUp: return has(gate_up_exps) && !has(own.name) ? Place{gate_up_exps, 2 * rows, role == kExpertUp ? rows : 0} : own;
-    case kAttnKB: case kAttnVB: return has(kv_b) && !has(own.name) ? Place{kv_b, s.n_heads * (s.qk_nope_dim + s.v_head_dim), 0} : own;
-    default: return own;
+    case kExpertGate:
+    case kExpertUp:
+      return has(gate_up_exps) && !has(own.name) ? Place{gate_up_exps, 2 * rows, role == kExpertUp ? rows : 0} : own;
+    case kAttnKB:
+    case kAttnVB:
+      return has(kv_b) && !has(own.name) ? Place{kv_b, s.n_heads * (s.qk_nope_dim + s.v_head_dim), 0} : own;
+    default:
+      return own;
   }
 }
 
-Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out, std::set<std::string>* used, Error* err) {
+Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
+                  std::set<std::string>* used, Error* err) {
   const TensorRole& want = kRoles[role];
   const ModelSpec& s = out->spec;
   if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) {
-    out->tensors.push_back(computed_tensor(role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(s.head_dim, 1.0f)));
+    out->tensors.push_back(computed_tensor(
+        role, layer, role == kAlibi ? alibi_slopes(s, alibi_bias_max, a.alibi_scaled) : std::vector<float>(s.head_dim, 1.0f)));
     return LINNET_OK;
   }
   SourceTensor t;
@@ -604,10 +685,14 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   dims.resize(3, 1);
   const bool flat = !want.matrix && !role_of_experts(role) && g.n_dims == 1 && g.dims[0] == t.n;
   if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
-    return fail(err, LINNET_BAD_FILE, PathName(path), ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ", g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
-  if (!ggml_readable(g.type)) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
+    return fail(err, LINNET_BAD_FILE, PathName(path), ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ",
+                g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
+  if (!ggml_readable(g.type))
+    return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", ggml_type(g.type).name, " is not supported");
   const GgmlType type = ggml_type(g.type);
-  if (t.k % type.values != 0) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", type.name, " is for matrices; a vector is F32, F16 or BF16");
+  if (t.k % type.values != 0)
+    return fail(err, LINNET_UNSUPPORTED, PathName(path), ": tensor '", place.name, "': type ", type.name,
+                " is for matrices; a vector is F32, F16 or BF16");
   used->insert(place.name);
   t.source_name = place.name;
   t.source_type = type.name;
@@ -632,7 +717,9 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   }
   const uint32_t padded = parts > 1 || role_of_experts(role) ? static_cast<uint32_t>(padded_n(rows)) : rows;
   if (place.rows != rows || padded != rows)
-    choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) { return i % padded < rows ? i / padded * all + first + i % padded : kNoRow; });
+    choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) {
+      return i % padded < rows ? i / padded * all + first + i % padded : kNoRow;
+    });
   if (role == kAttnKvA)  // the latent comes first in the file, the roped part here
     choose_rows(&t, t.n, [rope = s.qk_rope_dim, rank = s.kv_lora_rank](uint32_t i) { return i < rope ? rank + i : i - rope; });
   out->tensors.push_back(std::move(t));
@@ -708,7 +795,9 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     out->spec.rope_kind = kRopeHalves;
   }
   for (const auto& [name, where] : files->tensors)
-    if (!used.count(std::string(name))) return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ", out->spec.n_layers, " layers");
+    if (!used.count(std::string(name)))
+      return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ",
+                  out->spec.n_layers, " layers");
   std::string vocabulary;
   if (!is_text_key(g, "tokenizer.ggml.model", &vocabulary) || vocabulary == "no_vocab" || vocabulary == "none") return LINNET_OK;
   return tokenizer_from_gguf(g, &out->tokenizer, err);

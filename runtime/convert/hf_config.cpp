@@ -19,40 +19,39 @@ struct ActName {
   std::string_view name;
   Activation act;
 };
-constexpr ActName kActs[] = {
-    {"silu", kActSilu}, {"swish", kActSilu}, {"gelu", kActGeluErf}, {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
-    {"gelu_fast", kActGeluTanh}, {"relu", kActRelu}, {"sigmoid", kActSigmoid}};
+constexpr ActName kActs[] = {{"silu", kActSilu},           {"swish", kActSilu},        {"gelu", kActGeluErf},
+                             {"gelu_python", kActGeluErf}, {"gelu_new", kActGeluTanh}, {"gelu_pytorch_tanh", kActGeluTanh},
+                             {"gelu_fast", kActGeluTanh},  {"relu", kActRelu},         {"sigmoid", kActSigmoid}};
 
 // Keys of numbers that some families have. Null is 0: none, or the default of what the spec's field is about.
 enum class Turn { kNone, kInverse, kInverseRoot };
 struct NumberKey {
   std::string_view key;
-  double ModelSpec::*field;
+  double ModelSpec::* field;
   Turn turn;
 };
-constexpr NumberKey kNumbers[] = {
-    {"attention_multiplier", &ModelSpec::attn_scale, Turn::kNone},
-    {"attn_scale", &ModelSpec::temp_scale, Turn::kNone},
-    {"attn_logit_softcapping", &ModelSpec::attn_softcap, Turn::kNone},
-    {"clip_qkv", &ModelSpec::clip_qkv, Turn::kNone},
-    {"embedding_multiplier", &ModelSpec::embd_scale, Turn::kNone},
-    {"final_logit_softcapping", &ModelSpec::logit_softcap, Turn::kNone},
-    {"logit_scale", &ModelSpec::logit_scale, Turn::kNone},
-    {"logits_scaling", &ModelSpec::logit_scale, Turn::kInverse},
-    {"query_pre_attn_scalar", &ModelSpec::attn_scale, Turn::kInverseRoot},
-    {"residual_multiplier", &ModelSpec::residual_scale, Turn::kNone},
-    {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone},
-    {"swiglu_limit", &ModelSpec::act_limit, Turn::kNone}};
+constexpr NumberKey kNumbers[] = {{"attention_multiplier", &ModelSpec::attn_scale, Turn::kNone},
+                                  {"attn_scale", &ModelSpec::temp_scale, Turn::kNone},
+                                  {"attn_logit_softcapping", &ModelSpec::attn_softcap, Turn::kNone},
+                                  {"clip_qkv", &ModelSpec::clip_qkv, Turn::kNone},
+                                  {"embedding_multiplier", &ModelSpec::embd_scale, Turn::kNone},
+                                  {"final_logit_softcapping", &ModelSpec::logit_softcap, Turn::kNone},
+                                  {"logit_scale", &ModelSpec::logit_scale, Turn::kNone},
+                                  {"logits_scaling", &ModelSpec::logit_scale, Turn::kInverse},
+                                  {"query_pre_attn_scalar", &ModelSpec::attn_scale, Turn::kInverseRoot},
+                                  {"residual_multiplier", &ModelSpec::residual_scale, Turn::kNone},
+                                  {"softmax_scale", &ModelSpec::attn_scale, Turn::kNone},
+                                  {"swiglu_limit", &ModelSpec::act_limit, Turn::kNone}};
 
 // Sizes, all at least 1; those that no file needs to name have a default.
 struct Size {
   const char* key;
-  uint32_t ModelSpec::*field;
+  uint32_t ModelSpec::* field;
 };
-constexpr Size kSizes[] = {{"num_hidden_layers", &ModelSpec::n_layers},       {"hidden_size", &ModelSpec::d_model},
-                           {"num_attention_heads", &ModelSpec::n_heads},      {"num_key_value_heads", &ModelSpec::n_kv_heads},
-                           {"head_dim", &ModelSpec::head_dim},                {"intermediate_size", &ModelSpec::d_ff},
-                           {"vocab_size", &ModelSpec::n_vocab},               {"max_position_embeddings", &ModelSpec::n_context}};
+constexpr Size kSizes[] = {{"num_hidden_layers", &ModelSpec::n_layers},  {"hidden_size", &ModelSpec::d_model},
+                           {"num_attention_heads", &ModelSpec::n_heads}, {"num_key_value_heads", &ModelSpec::n_kv_heads},
+                           {"head_dim", &ModelSpec::head_dim},           {"intermediate_size", &ModelSpec::d_ff},
+                           {"vocab_size", &ModelSpec::n_vocab},          {"max_position_embeddings", &ModelSpec::n_context}};
 
 class ConfigReader : ConfigKeys {
  public:
@@ -95,14 +94,17 @@ class ConfigReader : ConfigKeys {
     if (spec->n_kv_heads == 0) spec->n_kv_heads = spec->n_heads;
     if (spec->head_dim == 0 && spec->n_heads > 0) {
       if (spec->d_model % spec->n_heads != 0)
-        return refuse(LINNET_BAD_FILE, "'", shown("hidden_size"), "' ", spec->d_model, " is not a multiple of '", shown("num_attention_heads"), "' ", spec->n_heads);
+        return refuse(LINNET_BAD_FILE, "'", shown("hidden_size"), "' ", spec->d_model, " is not a multiple of '",
+                      shown("num_attention_heads"), "' ", spec->n_heads);
       spec->head_dim = spec->d_model / spec->n_heads;
     }
     for (const Size& s : kSizes)
       if (spec->*s.field == 0) return missing(s.key);
     if (spec->n_heads % spec->n_kv_heads != 0)
-      return refuse(LINNET_BAD_FILE, "'", shown("num_attention_heads"), "' ", spec->n_heads, " is not a multiple of '", shown("num_key_value_heads"), "' ", spec->n_kv_heads);
-    if (arch_->rope_hf != kRopeNone && !spec->alibi && spec->head_dim % 2 != 0) return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
+      return refuse(LINNET_BAD_FILE, "'", shown("num_attention_heads"), "' ", spec->n_heads, " is not a multiple of '",
+                    shown("num_key_value_heads"), "' ", spec->n_kv_heads);
+    if (arch_->rope_hf != kRopeNone && !spec->alibi && spec->head_dim % 2 != 0)
+      return refuse(LINNET_BAD_FILE, "'head_dim' ", spec->head_dim, " is odd, rotation needs pairs");
     return LINNET_OK;
   }
 
@@ -114,11 +116,14 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_flag("parallel_attn", true, &parallel));
     if (!later && multi_query) spec->n_kv_heads = 1;
     if (!later && !multi_query && spec->n_kv_heads && spec->n_kv_heads != spec->n_heads)
-      return refuse(LINNET_UNSUPPORTED, "'", shown("num_key_value_heads"), "' ", spec->n_kv_heads, " beside 'multi_query' false is not supported");
+      return refuse(LINNET_UNSUPPORTED, "'", shown("num_key_value_heads"), "' ", spec->n_kv_heads,
+                    " beside 'multi_query' false is not supported");
     uint32_t norms = later ? 2 : 1;
-    if (get_u32(config_, "num_ln_in_parallel_attn", &norms) == Got::kWrong || norms < 1 || norms > 2) return wrong("num_ln_in_parallel_attn", *json_member(config_, "num_ln_in_parallel_attn"), "1 or 2");
+    if (get_u32(config_, "num_ln_in_parallel_attn", &norms) == Got::kWrong || norms < 1 || norms > 2)
+      return wrong("num_ln_in_parallel_attn", *json_member(config_, "num_ln_in_parallel_attn"), "1 or 2");
     if ((later && !parallel) || (!later && parallel && norms == 2))
-      return refuse(LINNET_UNSUPPORTED, "'new_decoder_architecture' ", later, " beside 'parallel_attn' ", parallel, " and 'num_ln_in_parallel_attn' ", norms, " is not supported");
+      return refuse(LINNET_UNSUPPORTED, "'new_decoder_architecture' ", later, " beside 'parallel_attn' ", parallel,
+                    " and 'num_ln_in_parallel_attn' ", norms, " is not supported");
     spec->residual = !parallel ? kResidualSerial : norms == 2 ? kResidualParallel2 : kResidualParallel;
     return LINNET_OK;
   }
@@ -126,7 +131,8 @@ class ConfigReader : ConfigKeys {
   // Sizes of latent attention in the absorbed form, as spec.h says.
   Status read_latent(ModelSpec* spec) {
     if (spec->n_kv_heads && spec->n_kv_heads != spec->n_heads)
-      return refuse(LINNET_UNSUPPORTED, "'num_key_value_heads' ", spec->n_kv_heads, " beside 'num_attention_heads' ", spec->n_heads, " and 'kv_lora_rank' is not supported");
+      return refuse(LINNET_UNSUPPORTED, "'num_key_value_heads' ", spec->n_kv_heads, " beside 'num_attention_heads' ", spec->n_heads,
+                    " and 'kv_lora_rank' is not supported");
     LINNET_TRY(read_required(config_, "kv_lora_rank", &ModelSpec::kv_lora_rank, spec));
     LINNET_TRY(read_required(config_, "qk_nope_head_dim", &ModelSpec::qk_nope_dim, spec));
     LINNET_TRY(read_required(config_, "qk_rope_head_dim", &ModelSpec::qk_rope_dim, spec));
@@ -181,16 +187,19 @@ class ConfigReader : ConfigKeys {
     const std::string own = spec->router_kind == kRouterSigmoid ? "sigmoid" : "softmax";
     std::string method, scoring = own;
     if (get_string(config_, "scoring_func", &scoring) == Got::kWrong || scoring != own)
-      return refuse(LINNET_UNSUPPORTED, "'scoring_func' ", json_show(*json_member(config_, "scoring_func")), " of '", arch_->name, "' is not supported");
+      return refuse(LINNET_UNSUPPORTED, "'scoring_func' ", json_show(*json_member(config_, "scoring_func")), " of '", arch_->name,
+                    "' is not supported");
     bool norm = false;
     LINNET_TRY(read_flag("norm_topk_prob", of.norm_absent, &norm));
     if (of.norm == Has::kNever && norm) return refuse(LINNET_UNSUPPORTED, "'norm_topk_prob' true of '", arch_->name, "' is not supported");
     spec->router_norm = of.norm == Has::kAlways || norm;
     LINNET_TRY(read_number(config_, "routed_scaling_factor", &ModelSpec::router_scale, spec));
     if (!of.group_best) return LINNET_OK;
-    if (get_string(config_, "topk_method", &method) == Got::kWrong) return wrong("topk_method", *json_member(config_, "topk_method"), "a string");
+    if (get_string(config_, "topk_method", &method) == Got::kWrong)
+      return wrong("topk_method", *json_member(config_, "topk_method"), "a string");
     if (method == "greedy") return LINNET_OK;
-    if (!method.empty() && method != (spec->router_correction ? "noaux_tc" : "group_limited_greedy")) return refuse(LINNET_UNSUPPORTED, "'topk_method' '", method, "' of '", arch_->name, "' is not supported");
+    if (!method.empty() && method != (spec->router_correction ? "noaux_tc" : "group_limited_greedy"))
+      return refuse(LINNET_UNSUPPORTED, "'topk_method' '", method, "' of '", arch_->name, "' is not supported");
     if (method.empty() && !spec->router_correction) return LINNET_OK;  // greedy
     LINNET_TRY(read_required(config_, "n_group", &ModelSpec::router_groups, spec));
     LINNET_TRY(read_required(config_, "topk_group", &ModelSpec::router_top_groups, spec));
@@ -204,8 +213,11 @@ class ConfigReader : ConfigKeys {
     uint32_t first = 0, step = 1, frequency = 1;
     LINNET_TRY(read_count("first_k_dense_replace", &first));
     LINNET_TRY(read_count("decoder_sparse_step", &step));
-    if (const json* list = json_member(config_, "moe_layer_freq"); list && !list->is_array()) LINNET_TRY(read_count("moe_layer_freq", &frequency));
-    if (frequency != 1) return refuse(LINNET_UNSUPPORTED, "'moe_layer_freq' ", json_show(*json_member(config_, "moe_layer_freq")), " is not supported, only 1");
+    if (const json* list = json_member(config_, "moe_layer_freq"); list && !list->is_array())
+      LINNET_TRY(read_count("moe_layer_freq", &frequency));
+    if (frequency != 1)
+      return refuse(LINNET_UNSUPPORTED, "'moe_layer_freq' ", json_show(*json_member(config_, "moe_layer_freq")),
+                    " is not supported, only 1");
     std::vector<bool> moe(spec->n_layers);
     for (uint32_t i = 0; i < spec->n_layers; ++i) moe[i] = i >= first && step > 0 && (i + 1) % step == 0;
     if (const json* dense = json_member(config_, "mlp_only_layers"); dense && !dense->is_null()) {
@@ -253,7 +265,8 @@ class ConfigReader : ConfigKeys {
 
   Status read_activation(ModelSpec* spec) {
     std::string name;
-    if (const Got got = get_string(config_, "hidden_act", &name); got != Got::kFound) return got == Got::kWrong ? wrong("hidden_act", *json_member(config_, "hidden_act"), "a string") : LINNET_OK;
+    if (const Got got = get_string(config_, "hidden_act", &name); got != Got::kFound)
+      return got == Got::kWrong ? wrong("hidden_act", *json_member(config_, "hidden_act"), "a string") : LINNET_OK;
     for (const ActName& a : kActs) {
       if (a.name != name) continue;
       if (arch_->spec.activation == kActSwigluClamped && a.act == kActSilu) return LINNET_OK;  // what it is called there
@@ -303,7 +316,8 @@ class ConfigReader : ConfigKeys {
     spec->rope_factor = spec->rope_low = spec->rope_high = 1;
     LINNET_TRY(read_number(config_, "rope_theta", &ModelSpec::rope_base, spec));
     if (arch_->absent.rope_local_base > 0) LINNET_TRY(read_number(config_, "rope_local_base_freq", &ModelSpec::rope_local_base, spec));
-    if (const json* factor = json_member(config_, "partial_rotary_factor"); arch_->absent.rotary > 0) LINNET_TRY(read_rotary(factor, arch_->absent.rotary, spec));
+    if (const json* factor = json_member(config_, "partial_rotary_factor"); arch_->absent.rotary > 0)
+      LINNET_TRY(read_rotary(factor, arch_->absent.rotary, spec));
     if (arch_->absent.rotary_dim) {
       spec->rope_dim = arch_->absent.rotary_dim;
       LINNET_TRY(read_number(config_, "rotary_dim", &ModelSpec::rope_dim, spec));
@@ -318,7 +332,8 @@ class ConfigReader : ConfigKeys {
     }
     if (rope && (json_member(*rope, "full_attention") || json_member(*rope, "sliding_attention"))) {
       for (const auto& [key, value] : *rope->get_ptr<const json::object_t*>())
-        if ((key != "full_attention" && key != "sliding_attention") || !(value.is_object() || value.is_null())) return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
+        if ((key != "full_attention" && key != "sliding_attention") || !(value.is_object() || value.is_null()))
+          return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       local = json_member(*rope, "sliding_attention");
       rope = json_member(*rope, "full_attention");
     }
@@ -329,9 +344,12 @@ class ConfigReader : ConfigKeys {
           return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") of 'sliding_attention' is not supported");
       LINNET_TRY(read_number(*local, "rope_theta", &ModelSpec::rope_local_base, spec));
     }
-    if (rope && !rope->is_null()) LINNET_TRY(read_rope_object(*rope, spec));
-    else if (arch_->rope_temperature) return missing("rope_parameters");
-    if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0) spec->rope_local_base = spec->rope_base;
+    if (rope && !rope->is_null())
+      LINNET_TRY(read_rope_object(*rope, spec));
+    else if (arch_->rope_temperature)
+      return missing("rope_parameters");
+    if (arch_->rope_local_plain && spec->rope_scaling != kRopeScaleNone && spec->rope_local_base == 0)
+      spec->rope_local_base = spec->rope_base;
     return LINNET_OK;
   }
 
@@ -344,7 +362,9 @@ class ConfigReader : ConfigKeys {
     }
     if (!(share > 0 && share <= 1)) return wrong("partial_rotary_factor", *factor, "above 0 and at most 1");
     spec->rope_dim = static_cast<uint32_t>(spec->head_dim * share);
-    if (spec->rope_dim == 0 || spec->rope_dim % 2) return refuse(LINNET_UNSUPPORTED, "'", shown("partial_rotary_factor"), "' turns ", spec->rope_dim, " of ", spec->head_dim, " channels: not supported");
+    if (spec->rope_dim == 0 || spec->rope_dim % 2)
+      return refuse(LINNET_UNSUPPORTED, "'", shown("partial_rotary_factor"), "' turns ", spec->rope_dim, " of ", spec->head_dim,
+                    " channels: not supported");
     return LINNET_OK;
   }
 
@@ -356,14 +376,19 @@ class ConfigReader : ConfigKeys {
     static constexpr std::string_view kTypes[] = {"default", "linear", "llama3", "dynamic", "longrope", "yarn"};
     if (!listed(kTypes, type)) return refuse(LINNET_UNSUPPORTED, "rope scaling '", type, "' is not supported yet");
     for (const auto& [key, value] : *rope.get_ptr<const json::object_t*>()) {
-      static constexpr std::string_view kKnown[] = {"type", "rope_type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor",
-                                                    "original_max_position_embeddings"};
+      static constexpr std::string_view kKnown[] = {
+          "type", "rope_type", "rope_theta", "factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"};
       static constexpr std::string_view kLong[] = {"short_factor", "long_factor", "attention_factor"};
       static constexpr std::string_view kYarn[] = {"attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "truncate"};
-      static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"};  // Hunyuan, of which alpha counts
-      if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) || (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha"))) continue;
-      if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context))) continue;
-      if (key != "partial_rotary_factor") return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
+      static constexpr std::string_view kAlpha[] = {"alpha", "beta_fast", "beta_slow", "mscale",
+                                                    "mscale_all_dim"};  // Hunyuan, of which alpha counts
+      if (value.is_null() || listed(kKnown, key) || (type == "longrope" && listed(kLong, key)) || (type == "yarn" && listed(kYarn, key)) ||
+          (type == "dynamic" && listed(kAlpha, key) && json_member(rope, "alpha")))
+        continue;
+      if (arch_->rope_temperature && (key == "llama_4_scaling_beta" || (key == "max_position_embeddings" && value == spec->n_context)))
+        continue;
+      if (key != "partial_rotary_factor")
+        return refuse(LINNET_UNSUPPORTED, "rope parameter '", key, "' (", json_show(value), ") is not supported");
       LINNET_TRY(arch_->absent.rotary > 0 ? read_rotary(&value, 1, spec) : check_only({"partial_rotary_factor", "1.0"}, value));
     }
     const bool base_on_top = json_member(config_, "rope_theta") != nullptr;
@@ -388,7 +413,8 @@ class ConfigReader : ConfigKeys {
     return LINNET_OK;
   }
 
-  // What YaRN scales scores by is given as such, or follows from the factor, and in DeepSeek's models from two numbers, the second of which scales the whole product too.
+  // What YaRN scales scores by is given as such, or follows from the factor, and in DeepSeek's models from two numbers, the second of which
+  // scales the whole product too.
   Status read_yarn(const json& rope, ModelSpec* spec) {
     spec->rope_low = 1, spec->rope_high = 32, spec->rope_original = spec->n_context;
     LINNET_TRY(read_number(rope, "beta_slow", &ModelSpec::rope_low, spec));
@@ -401,7 +427,8 @@ class ConfigReader : ConfigKeys {
     double mscale = 0, all = 0;
     for (const char* key : {"mscale", "mscale_all_dim"}) {
       double& to = key == std::string_view("mscale") ? mscale : all;
-      if (get_double(rope, key, &to) == Got::kWrong || !(to >= 0 && to < 100)) return wrong(key, *json_member(rope, key), "a number from 0 to 100");
+      if (get_double(rope, key, &to) == Got::kWrong || !(to >= 0 && to < 100))
+        return wrong(key, *json_member(rope, key), "a number from 0 to 100");
     }
     const auto grown = [&](double m) { return yarn_grown(*spec, m); };
     if (spec->rope_attn_factor == 0) spec->rope_attn_factor = mscale > 0 && all > 0 ? grown(mscale) / grown(all) : grown(1);
@@ -413,7 +440,8 @@ class ConfigReader : ConfigKeys {
     double alpha = 0;
     if (spec->rope_dim <= 2) return refuse(LINNET_UNSUPPORTED, "rope scaling 'dynamic' of ", spec->rope_dim, " channels is not supported");
     if (const json* found = json_member(rope, "alpha"); found && !found->is_null()) {
-      if (get_double(rope, "alpha", &alpha) != Got::kFound || !(alpha > 0 && alpha <= 1e6)) return wrong("alpha", *found, "a number above 0");
+      if (get_double(rope, "alpha", &alpha) != Got::kFound || !(alpha > 0 && alpha <= 1e6))
+        return wrong("alpha", *found, "a number above 0");
       spec->rope_base *= rope_power(alpha, static_cast<double>(spec->rope_dim) / (spec->rope_dim - 2));
       return LINNET_OK;
     }
@@ -429,7 +457,8 @@ class ConfigReader : ConfigKeys {
     LINNET_TRY(read_number(arch_->absent.rope_original ? config_ : rope, key, &ModelSpec::rope_original, spec));
     const uint32_t original = spec->rope_original;
     LINNET_TRY(read_number(rope, key, &ModelSpec::rope_original, spec));
-    if (original != spec->rope_original) return refuse(LINNET_BAD_FILE, "'", key, "' is ", original, ", but ", spec->rope_original, " in the rope parameters");
+    if (original != spec->rope_original)
+      return refuse(LINNET_BAD_FILE, "'", key, "' is ", original, ", but ", spec->rope_original, " in the rope parameters");
     double factor = static_cast<double>(spec->n_context) / spec->rope_original;
     if (get_double(rope, "factor", &factor) == Got::kWrong) return wrong("factor", *json_member(rope, "factor"), "a number");
     spec->rope_attn_factor = factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(static_cast<double>(spec->rope_original)));
@@ -454,8 +483,10 @@ class ConfigReader : ConfigKeys {
     uint32_t window = json_member(config_, "sliding_window") ? 0 : arch_->absent.window, from = 0;
     bool on = true;
     LINNET_TRY(read_flag("use_sliding_window", !arch_->window_by_switch, &on));
-    if (get_u32(config_, "sliding_window", &window) == Got::kWrong) return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
-    if (arch_->window_by_switch && get_u32(config_, "max_window_layers", &from) == Got::kWrong) return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");
+    if (get_u32(config_, "sliding_window", &window) == Got::kWrong)
+      return wrong("sliding_window", *json_member(config_, "sliding_window"), "a count");
+    if (arch_->window_by_switch && get_u32(config_, "max_window_layers", &from) == Got::kWrong)
+      return wrong("max_window_layers", *json_member(config_, "max_window_layers"), "a count");
     uint32_t period = arch_->absent.window_pattern;
     for (const char* key : {"sliding_window_pattern", "_sliding_window_pattern"})
       if (period && get_u32(config_, key, &period) == Got::kWrong) return wrong(key, *json_member(config_, key), "a count");
@@ -463,7 +494,8 @@ class ConfigReader : ConfigKeys {
     std::vector<bool> windowed(spec->n_layers, on && window > 0);
     for (uint32_t i = 0; i < from && i < spec->n_layers; ++i) windowed[i] = false;
     for (uint32_t i = 0; period && i < spec->n_layers; ++i) windowed[i] = windowed[i] && (i + 1) % period;
-    if (const json* rope = json_member(config_, "no_rope_layers"); spec->window_chunks && rope && !rope->is_null() && !(rope->is_array() && rope->empty())) {  // 1: RoPE, and chunks
+    if (const json* rope = json_member(config_, "no_rope_layers");
+        spec->window_chunks && rope && !rope->is_null() && !(rope->is_array() && rope->empty())) {  // 1: RoPE, and chunks
       if (!rope->is_array() || rope->size() != spec->n_layers) return wrong("no_rope_layers", *rope, "a list with one entry per layer");
       for (uint32_t i = 0; i < spec->n_layers; ++i) windowed[i] = (*rope)[i] != 0;
     }
@@ -474,18 +506,24 @@ class ConfigReader : ConfigKeys {
         const json& type = (*types)[i];
         const auto* name = type.get_ptr<const json::string_t*>();
         const char* windowed_type = spec->window_chunks ? "chunked_attention" : "sliding_attention";
-        if (!name || (*name != "full_attention" && *name != windowed_type)) return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
+        if (!name || (*name != "full_attention" && *name != windowed_type))
+          return refuse(LINNET_UNSUPPORTED, "layer type ", json_show(type), " is not supported");
         windowed[i] = *name == windowed_type;
-        if (windowed[i] && window == 0) return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without '", shown("sliding_window"), "'");
+        if (windowed[i] && window == 0)
+          return refuse(LINNET_BAD_FILE, "layer type ", json_show(type), " without '", shown("sliding_window"), "'");
       }
     }
-    if (spec->window_chunks && with_rope != windowed) return refuse(LINNET_UNSUPPORTED, "'no_rope_layers' and 'layer_types': chunks in layers without RoPE, or no chunks in others, are not supported");
-    if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types")) return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
+    if (spec->window_chunks && with_rope != windowed)
+      return refuse(LINNET_UNSUPPORTED,
+                    "'no_rope_layers' and 'layer_types': chunks in layers without RoPE, or no chunks in others, are not supported");
+    if (arch_->absent.nope_interval && on && window && !json_member(config_, "layer_types"))
+      return refuse(LINNET_UNSUPPORTED, "'sliding_window' ", window, " without 'layer_types' is not supported");
     if (arch_->nope_without_window) LINNET_TRY(find_nope(windowed, "layer_types", spec));
     const auto first = std::find(windowed.begin(), windowed.end(), true);
     if (first != windowed.end() && !arch_->window_by_switch && !arch_->window_by_key && !arch_->absent.window && window < spec->n_context)
       return refuse(LINNET_UNSUPPORTED, "'", shown("sliding_window"), "' ", window, " of '", arch_->name, "' is not supported");
-    if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0)) return LINNET_OK;  // every position sees all before it
+    if (first == windowed.end() || (window >= spec->n_context && spec->rope_local_base == 0))
+      return LINNET_OK;  // every position sees all before it
     spec->window = window;
     spec->window_from = static_cast<uint32_t>(first - windowed.begin());
     for (spec->window_pattern = 0; spec->window_pattern <= spec->n_layers; ++spec->window_pattern) {
@@ -499,8 +537,10 @@ class ConfigReader : ConfigKeys {
   // Of queries in layers without RoPE (Llama 4), or in all.
   Status read_temperature(ModelSpec* spec) {
     bool on = spec->temp_scale > 0;
-    if (const json* tuning = json_member(config_, "attn_temperature_tuning"); tuning && tuning->is_number_unsigned()) on = *tuning != 0;  // published as 4
-    else LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
+    if (const json* tuning = json_member(config_, "attn_temperature_tuning"); tuning && tuning->is_number_unsigned())
+      on = *tuning != 0;  // published as 4
+    else
+      LINNET_TRY(read_flag("attn_temperature_tuning", on, &on));
     LINNET_TRY(read_number(config_, "floor_scale", &ModelSpec::temp_positions, spec));
     if (!on || !(spec->nope_pattern || spec->temp_all)) spec->temp_scale = spec->temp_positions = 0;
     return LINNET_OK;
@@ -508,7 +548,8 @@ class ConfigReader : ConfigKeys {
 
   Status make_slopes(const ModelSpec& spec) {
     double most = 8;
-    if (get_double(config_, "alibi_bias_max", &most) == Got::kWrong || !(most > 0 && most <= 1024)) return wrong("alibi_bias_max", *json_member(config_, "alibi_bias_max"), "a number above 0");
+    if (get_double(config_, "alibi_bias_max", &most) == Got::kWrong || !(most > 0 && most <= 1024))
+      return wrong("alibi_bias_max", *json_member(config_, "alibi_bias_max"), "a number above 0");
     out_->alibi = alibi_slopes(spec, most, arch_->alibi_scaled);
     return LINNET_OK;
   }
@@ -517,7 +558,8 @@ class ConfigReader : ConfigKeys {
   Status read_nope(ModelSpec* spec) {
     uint32_t interval = arch_->absent.nope_interval;
     if (interval == 0) return LINNET_OK;
-    if (get_u32(config_, "no_rope_layer_interval", &interval) == Got::kWrong || interval == 0) return wrong("no_rope_layer_interval", *json_member(config_, "no_rope_layer_interval"), "a count above 0");
+    if (get_u32(config_, "no_rope_layer_interval", &interval) == Got::kWrong || interval == 0)
+      return wrong("no_rope_layer_interval", *json_member(config_, "no_rope_layer_interval"), "a count above 0");
     std::vector<bool> rope(spec->n_layers);
     for (uint32_t i = 0; i < spec->n_layers; ++i) rope[i] = (i + 1) % interval;
     if (const json* list = json_member(config_, "no_rope_layers"); list && !list->is_null() && !(list->is_array() && list->empty())) {

@@ -18,8 +18,8 @@ Status spec_from_config(std::string_view text, const char* label, ModelSpec* out
 struct HfConfig {
   ModelSpec spec = {};
   const Architecture* architecture = nullptr;
-  HfNames names = {};  // of its tensors
-  uint32_t n_extra_layers = 0;  // behind the last, to guess tokens further on: nothing here computes them
+  HfNames names = {};                               // of its tensors
+  uint32_t n_extra_layers = 0;                      // behind the last, to guess tokens further on: nothing here computes them
   std::vector<float> alibi, rope_short, rope_long;  // kAlibi, kRopeShort, kRopeLong
 };
 Status read_config(std::string_view text, const char* label, HfConfig* out, Error* err);

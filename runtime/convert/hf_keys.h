@@ -1,4 +1,5 @@
-// config.json with its keys as linnet calls them: which family it is of, that nothing in it is unknown, and checked access. hf_config.cpp makes a ModelSpec of it.
+// config.json with its keys as linnet calls them: which family it is of, that nothing in it is unknown, and checked access. hf_config.cpp
+// makes a ModelSpec of it.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -34,10 +35,10 @@ class ConfigKeys {
   std::string shown(std::string_view key) const;
   Status check_only(const HfOnly& only, const json& value);
   // Numbers, within the range of the spec's field. What is absent or null leaves the field as it is, or is refused.
-  Status read_number(const json& from, const char* key, uint32_t ModelSpec::*field, ModelSpec* spec);
-  Status read_number(const json& from, const char* key, double ModelSpec::*field, ModelSpec* spec);
+  Status read_number(const json& from, const char* key, uint32_t ModelSpec::* field, ModelSpec* spec);
+  Status read_number(const json& from, const char* key, double ModelSpec::* field, ModelSpec* spec);
   template <class T>
-  Status read_required(const json& from, const char* key, T ModelSpec::*field, ModelSpec* spec) {
+  Status read_required(const json& from, const char* key, T ModelSpec::* field, ModelSpec* spec) {
     const json* value = json_member(from, key);
     return !value || value->is_null() ? missing(key) : read_number(from, key, field, spec);
   }

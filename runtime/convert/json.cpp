@@ -24,8 +24,7 @@ struct NamedNumber {
   std::string_view name, stands_in;
   double value;
 };
-constexpr NamedNumber kNamedNumbers[] = {
-    {"NaN", "0E0", NAN}, {"Infinity", "0E000000", INFINITY}, {"-Infinity", "-0E000000", -INFINITY}};
+constexpr NamedNumber kNamedNumbers[] = {{"NaN", "0E0", NAN}, {"Infinity", "0E000000", INFINITY}, {"-Infinity", "-0E000000", -INFINITY}};
 
 // Puts stand-ins where these names are values.
 bool replace_names(std::string* text) {
@@ -41,7 +40,8 @@ bool replace_names(std::string* text) {
     if (i && std::strchr("[:, \t\r\n", (*text)[i - 1]) == nullptr) continue;
     for (const NamedNumber& n : kNamedNumbers) {
       const size_t end = i + n.name.size();
-      if (text->compare(i, n.name.size(), n.name) != 0 || (end < text->size() && std::strchr(",]} \t\r\n", (*text)[end]) == nullptr)) continue;
+      if (text->compare(i, n.name.size(), n.name) != 0 || (end < text->size() && std::strchr(",]} \t\r\n", (*text)[end]) == nullptr))
+        continue;
       text->replace(i, n.name.size(), n.stands_in);
       i = end - 1;
       found = true;
@@ -54,7 +54,8 @@ bool replace_names(std::string* text) {
 // Builds the value while nlohmann's parser, which itself needs no stack, reports what it sees. Returning false stops the parser.
 class Builder {
  public:
-  Builder(const char* label, std::string_view text, bool names, json* root, Error* err) : label_(label), text_(text), names_(names), root_(root), err_(err) {}
+  Builder(const char* label, std::string_view text, bool names, json* root, Error* err)
+      : label_(label), text_(text), names_(names), root_(root), err_(err) {}
   Status status() const { return status_; }
 
   bool null() { return add(json(nullptr)) != nullptr; }
@@ -136,7 +137,9 @@ class Builder {
   Status status_ = LINNET_OK;
 };
 
-Got found_or(const json* value, bool fits) { return !value ? Got::kMissing : value->is_null() ? Got::kNull : fits ? Got::kFound : Got::kWrong; }
+Got found_or(const json* value, bool fits) {
+  return !value ? Got::kMissing : value->is_null() ? Got::kNull : fits ? Got::kFound : Got::kWrong;
+}
 
 }  // namespace
 
@@ -153,12 +156,12 @@ void json_clear(json* value) noexcept {
 
 static Status parse(std::string_view text, const char* label, bool names, json* out, Error* err) {
   json_clear(out);
-  if (text.size() > kJsonMaxBytes) return fail(err, LINNET_BAD_FILE, label, ": ", text.size(), " bytes of JSON, the limit is ", kJsonMaxBytes);
+  if (text.size() > kJsonMaxBytes)
+    return fail(err, LINNET_BAD_FILE, label, ": ", text.size(), " bytes of JSON, the limit is ", kJsonMaxBytes);
   Builder builder(label, text, names, out, err);
   // The parser takes a zero byte for the end of its input and would not see what follows; no JSON text holds one.
   const size_t zero = text.find('\0');
-  const bool parsed =
-      zero != text.npos ? builder.invalid_at(zero) : json::sax_parse(text.data(), text.data() + text.size(), &builder);
+  const bool parsed = zero != text.npos ? builder.invalid_at(zero) : json::sax_parse(text.data(), text.data() + text.size(), &builder);
   if (parsed) return LINNET_OK;
   json_clear(out);
   return builder.status();
@@ -187,7 +190,8 @@ linnet_status read_file(const std::string& path, size_t max_bytes, std::string* 
       *found = false;
       return LINNET_OK;
     }
-    if (status == LINNET_OK && is_lfs_pointer(out->data(), out->size())) return fail(err, LINNET_BAD_FILE, PathName(path), ": ", kLfsPointer);
+    if (status == LINNET_OK && is_lfs_pointer(out->data(), out->size()))
+      return fail(err, LINNET_BAD_FILE, PathName(path), ": ", kLfsPointer);
     if (status != LINNET_TOO_SMALL) return status;
     return fail(err, LINNET_BAD_FILE, PathName(path), ": ", n, " bytes, the limit for this file is ", max_bytes);
   });
@@ -220,8 +224,10 @@ Got get_i64(const json& from, std::string_view key, int64_t* out) {
 Got get_double(const json& from, std::string_view key, double* out) {
   const json* value = json_member(from, key);
   const bool fits = value && value->is_number();
-  if (fits && std::isfinite(value->get<double>())) *out = value->get<double>();
-  else if (fits) return Got::kWrong;
+  if (fits && std::isfinite(value->get<double>()))
+    *out = value->get<double>();
+  else if (fits)
+    return Got::kWrong;
   return found_or(value, fits);
 }
 
@@ -242,7 +248,8 @@ Got get_string(const json& from, std::string_view key, std::string* out) {
 std::string json_show(const json& value) {
   if (value.is_array()) return "an array";
   if (value.is_object()) return "an object";
-  if (const auto* text = value.get_ptr<const json::string_t*>()) return '"' + (text->size() > 60 ? text->substr(0, 60) + "..." : *text) + '"';
+  if (const auto* text = value.get_ptr<const json::string_t*>())
+    return '"' + (text->size() > 60 ? text->substr(0, 60) + "..." : *text) + '"';
   if (value.is_number_float() && !std::isfinite(value.get<double>())) {
     const double v = value.get<double>();
     return std::isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity";

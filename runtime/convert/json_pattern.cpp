@@ -15,11 +15,15 @@ class PatternReader {
     do {
       uint32_t at = a_.node();
       a_.skip(from, at);
-      if (peek() == '^') ++at_;
-      else at = anything(at);
+      if (peek() == '^')
+        ++at_;
+      else
+        at = anything(at);
       at = sequence(at, true);
-      if (peek() == '$') ++at_;
-      else at = anything(at);
+      if (peek() == '$')
+        ++at_;
+      else
+        at = anything(at);
       a_.skip(at, to);
       if (!done() && peek() != '|') refuse(peek() == ')' ? "a ')' that closes nothing" : "'$' before the end");
     } while (next_alternative());
@@ -89,22 +93,31 @@ class PatternReader {
 
   bool quantifier(uint32_t* least, uint32_t* most) {
     switch (peek()) {
-      case '*': *least = 0, *most = kMaxRepeat + 1; break;
-      case '+': *least = 1, *most = kMaxRepeat + 1; break;
-      case '?': *least = 0, *most = 1; break;
+      case '*':
+        *least = 0, *most = kMaxRepeat + 1;
+        break;
+      case '+':
+        *least = 1, *most = kMaxRepeat + 1;
+        break;
+      case '?':
+        *least = 0, *most = 1;
+        break;
       case '{': {
         ++at_;
         if (!count(least)) return false;
         *most = *least;
         if (peek() == ',') {
           ++at_;
-          if (peek() == '}') *most = kMaxRepeat + 1;
-          else if (!count(most)) return false;
+          if (peek() == '}')
+            *most = kMaxRepeat + 1;
+          else if (!count(most))
+            return false;
         }
         if (peek() != '}' || *most < *least) return refuse("a '{' that is no count"), false;
         break;
       }
-      default: return false;
+      default:
+        return false;
     }
     ++at_;
     if (!done() && (peek() == '?' || peek() == '+' || peek() == '*' || peek() == '{')) refuse("a quantifier behind another");
@@ -151,8 +164,10 @@ class PatternReader {
       a_.skip(from, begin);
       a_.skip(sequence(begin, false), to);
     } while (next_alternative());
-    if (peek() == ')') ++at_;
-    else refuse("a '(' that is not closed");
+    if (peek() == ')')
+      ++at_;
+    else
+      refuse("a '(' that is not closed");
     --depth_;
     return to;
   }
@@ -174,7 +189,10 @@ class PatternReader {
       uint32_t v = 0;
       for (size_t i = 0; i < digits; ++i, ++at_) {
         const char d = peek();
-        const uint32_t digit = d >= '0' && d <= '9' ? static_cast<uint32_t>(d - '0') : d >= 'a' && d <= 'f' ? static_cast<uint32_t>(d - 'a' + 10) : d >= 'A' && d <= 'F' ? static_cast<uint32_t>(d - 'A' + 10) : 16;
+        const uint32_t digit = d >= '0' && d <= '9'   ? static_cast<uint32_t>(d - '0')
+                               : d >= 'a' && d <= 'f' ? static_cast<uint32_t>(d - 'a' + 10)
+                               : d >= 'A' && d <= 'F' ? static_cast<uint32_t>(d - 'A' + 10)
+                                                      : 16;
         if (digit == 16) return refuse("an escape without its hexadecimal digits"), std::vector<CharRange>{};
         v = v * 16 + digit;
       }
@@ -182,23 +200,39 @@ class PatternReader {
       return {{v, v}};
     };
     static const std::vector<CharRange> kDigits = {{'0', '9'}}, kWords = {{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}},
-                                        kSpaces = {{9, 13}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
+                                        kSpaces = {{9, 13},          {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680},
+                                                   {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F},
+                                                   {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
     ++at_;
     switch (c) {
-      case 'd': return kDigits;
-      case 'D': return all_but(kDigits);
-      case 'w': return kWords;
-      case 'W': return all_but(kWords);
-      case 's': return kSpaces;
-      case 'S': return all_but(kSpaces);
-      case 't': return {{'\t', '\t'}};
-      case 'n': return {{'\n', '\n'}};
-      case 'v': return {{'\v', '\v'}};
-      case 'f': return {{'\f', '\f'}};
-      case 'r': return {{'\r', '\r'}};
-      case 'x': return hex(2);
-      case 'u': return hex(4);
-      default: break;
+      case 'd':
+        return kDigits;
+      case 'D':
+        return all_but(kDigits);
+      case 'w':
+        return kWords;
+      case 'W':
+        return all_but(kWords);
+      case 's':
+        return kSpaces;
+      case 'S':
+        return all_but(kSpaces);
+      case 't':
+        return {{'\t', '\t'}};
+      case 'n':
+        return {{'\n', '\n'}};
+      case 'v':
+        return {{'\v', '\v'}};
+      case 'f':
+        return {{'\f', '\f'}};
+      case 'r':
+        return {{'\r', '\r'}};
+      case 'x':
+        return hex(2);
+      case 'u':
+        return hex(4);
+      default:
+        break;
     }
     const uint32_t u = static_cast<uint8_t>(c);
     if (c != '\0' && std::string_view("^$\\.*+?()[]{}|/-").find(c) != std::string_view::npos && (in_class || c != '-')) return {{u, u}};
@@ -227,8 +261,10 @@ class PatternReader {
       }
       ranges.insert(ranges.end(), one.begin(), one.end());
     }
-    if (peek() == ']') ++at_;
-    else refuse("a '[' that is not closed");
+    if (peek() == ']')
+      ++at_;
+    else
+      refuse("a '[' that is not closed");
     return not_these ? all_but(ranges) : merged(ranges);
   }
 
@@ -241,6 +277,8 @@ class PatternReader {
 
 }  // namespace
 
-void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, std::string* why) { PatternReader(a, pattern, why).all(from, to); }
+void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, std::string* why) {
+  PatternReader(a, pattern, why).all(from, to);
+}
 
 }  // namespace linnet::convert

@@ -1,4 +1,5 @@
-// linnet_grammar_compile: JSON Schema and lists of tools as automata. What is not known is refused, so that nothing which comes out breaks a rule that was not understood.
+// linnet_grammar_compile: JSON Schema and lists of tools as automata. What is not known is refused, so that nothing which comes out breaks
+// a rule that was not understood.
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -20,13 +21,31 @@ struct TypeName {
   const char* name;
   uint32_t type;
 };
-constexpr TypeName kTypes[] = {{"null", kNull}, {"boolean", kBoolean}, {"integer", kInteger}, {"number", kNumber}, {"string", kString}, {"array", kArray}, {"object", kObject}};
+constexpr TypeName kTypes[] = {{"null", kNull},     {"boolean", kBoolean}, {"integer", kInteger}, {"number", kNumber},
+                               {"string", kString}, {"array", kArray},     {"object", kObject}};
 // Keywords and the types that they are about; 0: they stand beside any.
-constexpr TypeName kKeywords[] = {
-    {"properties", kObject}, {"required", kObject}, {"additionalProperties", kObject}, {"items", kArray}, {"minItems", kArray}, {"maxItems", kArray}, {"uniqueItems", kArray},
-    {"minLength", kString}, {"maxLength", kString}, {"pattern", kString}, {"minimum", kInteger | kNumber}, {"maximum", kInteger | kNumber},
-    {"exclusiveMinimum", kInteger | kNumber}, {"exclusiveMaximum", kInteger | kNumber}, {"type", 0}, {"enum", 0}, {"const", 0}, {"anyOf", 0}, {"oneOf", 0}, {"$ref", 0}};
-constexpr const char* kSilent[] = {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$schema", "$id", "$comment", "$defs", "definitions"};
+constexpr TypeName kKeywords[] = {{"properties", kObject},
+                                  {"required", kObject},
+                                  {"additionalProperties", kObject},
+                                  {"items", kArray},
+                                  {"minItems", kArray},
+                                  {"maxItems", kArray},
+                                  {"uniqueItems", kArray},
+                                  {"minLength", kString},
+                                  {"maxLength", kString},
+                                  {"pattern", kString},
+                                  {"minimum", kInteger | kNumber},
+                                  {"maximum", kInteger | kNumber},
+                                  {"exclusiveMinimum", kInteger | kNumber},
+                                  {"exclusiveMaximum", kInteger | kNumber},
+                                  {"type", 0},
+                                  {"enum", 0},
+                                  {"const", 0},
+                                  {"anyOf", 0},
+                                  {"oneOf", 0},
+                                  {"$ref", 0}};
+constexpr const char* kSilent[] = {"title",     "description", "default", "examples", "deprecated", "readOnly",
+                                   "writeOnly", "$schema",     "$id",     "$comment", "$defs",      "definitions"};
 
 // A value as the schema has it: members in their order, numbers by their own characters.
 struct Value {
@@ -89,8 +108,10 @@ struct Decimal {
         continue;
       }
       if (!behind) ++point;
-      if (text[i] == '0' && digits.empty()) --point;
-      else digits += text[i];
+      if (text[i] == '0' && digits.empty())
+        --point;
+      else
+        digits += text[i];
     }
     if (i < text.size()) {
       const bool down = text[++i] == '-';
@@ -107,7 +128,8 @@ struct Decimal {
   // The largest whole number that is not above it (the least one not below it), and what is beyond 18 digits as the first number that is.
   int64_t rounded(bool up) const {
     int64_t n = 0;
-    for (int64_t i = 0; i < point && n <= kMaxInteger; ++i) n = n * 10 + (i < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(i)] - '0' : 0);
+    for (int64_t i = 0; i < point && n <= kMaxInteger; ++i)
+      n = n * 10 + (i < static_cast<int64_t>(digits.size()) ? digits[static_cast<size_t>(i)] - '0' : 0);
     n = std::min(n + (!whole() && up != negative), kMaxInteger + 1);
     return negative ? -n : n;
   }
@@ -180,7 +202,18 @@ class Compiler {
     if (or_text) {
       const uint32_t more = a_.node();
       // The first character is neither '{' nor white space of any kind.
-      for (const CharRange& r : all_but({{9, 13}, {0x1C, ' '}, {'{', '{'}, {0x85, 0x85}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}}))
+      for (const CharRange& r : all_but({{9, 13},
+                                         {0x1C, ' '},
+                                         {'{', '{'},
+                                         {0x85, 0x85},
+                                         {0xA0, 0xA0},
+                                         {0x1680, 0x1680},
+                                         {0x2000, 0x200A},
+                                         {0x2028, 0x2029},
+                                         {0x202F, 0x202F},
+                                         {0x205F, 0x205F},
+                                         {0x3000, 0x3000},
+                                         {0xFEFF, 0xFEFF}}))
         a_.utf8(start, more, r);
       a_.utf8(more, more, {0, 0x10FFFF});
       a_.skip(more, end);
@@ -200,13 +233,15 @@ class Compiler {
     return false;
   }
   bool room() {
-    if (a_.full()) status_ = fail(err_, LINNET_UNSUPPORTED, name_, ": the grammar has more than ", uint32_t{Automaton::kMaxNodes}, " nodes");
+    if (a_.full())
+      status_ = fail(err_, LINNET_UNSUPPORTED, name_, ": the grammar has more than ", uint32_t{Automaton::kMaxNodes}, " nodes");
     return !a_.full();
   }
 
   bool tool(uint32_t from, uint32_t to, const Value& one, const std::string& place, std::vector<std::string>* names) {
     const Value* type = member(one, "type");
-    if (type && (!type->is(kString) || type->text != "function")) return refuse(place + "/type", "tools of type function are known, not ", dump(*type));
+    if (type && (!type->is(kString) || type->text != "function"))
+      return refuse(place + "/type", "tools of type function are known, not ", dump(*type));
     const Value* inner = member(one, "function");
     const Value& f = inner ? *inner : one;
     const std::string at = inner ? place + "/function" : place;
@@ -214,14 +249,19 @@ class Compiler {
     if (!name || !name->is(kString) || name->text.empty()) return bad(at, "a tool without a name");
     for (const Value* object : {&one, &f})
       for (const std::string& key : object->keys)
-        if (key != "type" && key != "name" && key != "description" && key != "parameters" && key != "strict" && !(key == "function" && object != inner)) return refuse(at, "'", key, "' is not supported in a tool");
+        if (key != "type" && key != "name" && key != "description" && key != "parameters" && key != "strict" &&
+            !(key == "function" && object != inner))
+          return refuse(at, "'", key, "' is not supported in a tool");
     if (std::find(names->begin(), names->end(), name->text) != names->end()) return bad(at, "there is another tool ", dump(*name));
     names->push_back(name->text);
     const uint32_t arguments = a_.text(from, "{\"name\":" + dump(*name) + ",\"arguments\":"), end = a_.node();
     root_ = parameters;
-    if (!parameters) a_.skip(a_.text(arguments, "{}"), end);
-    else if (types(*parameters) != kObject || !member(*parameters, "type")) return refuse(at + "/parameters", "parameters are of type object");
-    else if (!value(arguments, end, *parameters, at + "/parameters")) return false;
+    if (!parameters)
+      a_.skip(a_.text(arguments, "{}"), end);
+    else if (types(*parameters) != kObject || !member(*parameters, "type"))
+      return refuse(at + "/parameters", "parameters are of type object");
+    else if (!value(arguments, end, *parameters, at + "/parameters"))
+      return false;
     a_.skip(a_.text(end, "}"), to);
     return true;
   }
@@ -234,8 +274,10 @@ class Compiler {
       if (!path || path->compare(0, begin.size(), begin) != 0) continue;
       std::string key;
       for (size_t i = begin.size(); i < path->size(); ++i) {
-        if ((*path)[i] != '~') key += (*path)[i];
-        else key += ++i < path->size() && (*path)[i] == '1' ? '/' : '~';
+        if ((*path)[i] != '~')
+          key += (*path)[i];
+        else
+          key += ++i < path->size() && (*path)[i] == '1' ? '/' : '~';
       }
       const Value* defs = root_ ? member(*root_, folder) : nullptr;
       const Value* found = defs && path->find('/', begin.size()) == path->npos ? member(*defs, key) : nullptr;
@@ -266,13 +308,15 @@ class Compiler {
     const auto known = [&](const Value& one) {
       return one.is(kString) && std::any_of(std::begin(kTypes), std::end(kTypes), [&](const TypeName& t) { return one.text == t.name; });
     };
-    if (type->is(kArray) ? type->items.empty() || !std::all_of(type->items.begin(), type->items.end(), known) : !known(*type)) return bad(place + "/type", "there is no type ", dump(*type));
+    if (type->is(kArray) ? type->items.empty() || !std::all_of(type->items.begin(), type->items.end(), known) : !known(*type))
+      return bad(place + "/type", "there is no type ", dump(*type));
     return true;
   }
 
   // Every keyword is known and has something to say here.
   bool check_keywords(const Value& schema, const std::string& place) {
-    if (schema.is(kBoolean)) return refuse(place, schema.truth ? "true as a schema is not supported: say which type" : "false as a schema is not supported");
+    if (schema.is(kBoolean))
+      return refuse(place, schema.truth ? "true as a schema is not supported: say which type" : "false as a schema is not supported");
     if (!schema.is(kObject)) return bad(place, "a schema is an object, not ", type_name(schema));
     if (!check_types(schema, place)) return false;
     const char* alone = nullptr;  // what other keywords do not go with
@@ -283,7 +327,8 @@ class Compiler {
       if (silent(key)) continue;
       const auto* known = std::find_if(std::begin(kKeywords), std::end(kKeywords), [&](const TypeName& t) { return key == t.name; });
       if (known == std::end(kKeywords)) return refuse(place, "keyword '", key, "' is not supported");
-      if (alone && key != alone && !(values && key == "type")) return refuse(place, "keyword '", key, "' beside '", alone, "' is not supported");
+      if (alone && key != alone && !(values && key == "type"))
+        return refuse(place, "keyword '", key, "' beside '", alone, "' is not supported");
       if (known->type && !(known->type & types(schema))) return refuse(place, "keyword '", key, "' without its type is not supported");
     }
     if (!alone && !types(schema)) return refuse(place, "a schema without a type is not supported");
@@ -327,7 +372,8 @@ class Compiler {
   bool reference(uint32_t from, uint32_t to, const Value& ref, const std::string& place) {
     const Value* schema = target(ref, place + "/$ref");
     if (!schema) return false;
-    if (std::find(refs_.begin(), refs_.end(), schema) != refs_.end()) return refuse(place + "/$ref", "recursion is not supported: ", ref.text, " stands in itself");
+    if (std::find(refs_.begin(), refs_.end(), schema) != refs_.end())
+      return refuse(place + "/$ref", "recursion is not supported: ", ref.text, " stands in itself");
     refs_.push_back(schema);
     const bool ok = value(from, to, *schema, ref.text);
     refs_.pop_back();
@@ -371,12 +417,14 @@ class Compiler {
     for (const bool first : {true, false})
       for (const char* key : {"anyOf", "oneOf"})
         if (const Value* list = member(first ? x : y, key))
-          return std::all_of(list->items.begin(), list->items.end(), [&](const Value& one) { return first ? apart(one, y, left) : apart(x, one, left); });
+          return std::all_of(list->items.begin(), list->items.end(),
+                             [&](const Value& one) { return first ? apart(one, y, left) : apart(x, one, left); });
     const auto values = [](const Value& s) {
       std::vector<const Value*> out;
       if (const Value* list = member(s, "enum"))
         for (const Value& one : list->items) out.push_back(&one);
-      else if (const Value* one_value = member(s, "const")) out.push_back(one_value);
+      else if (const Value* one_value = member(s, "const"))
+        out.push_back(one_value);
       return out;
     };
     const auto kinds = [&](const Value& s, const std::vector<const Value*>& list) {
@@ -397,11 +445,14 @@ class Compiler {
       return true;
     }
     if (types(x) != kObject || types(y) != kObject || !of_x.empty() || !of_y.empty()) return false;
-    const Value *p = member(x, "properties"), *q = member(y, "properties"), *need_x = member(x, "required"), *need_y = member(y, "required");
+    const Value *p = member(x, "properties"), *q = member(y, "properties"), *need_x = member(x, "required"),
+                *need_y = member(y, "required");
     if (!p || !q || !need_x || !need_y) return false;
     for (const Value& key : need_x->items) {
       const Value *one = member(*p, key.text), *other = member(*q, key.text);
-      if (std::any_of(need_y->items.begin(), need_y->items.end(), [&](const Value& k) { return k.text == key.text; }) && one && other && apart(*one, *other, left)) return true;
+      if (std::any_of(need_y->items.begin(), need_y->items.end(), [&](const Value& k) { return k.text == key.text; }) && one && other &&
+          apart(*one, *other, left))
+        return true;
     }
     return false;
   }
@@ -517,7 +568,8 @@ class Compiler {
     const Value* v = member(schema, key);
     *out = other;
     if (!v) return true;
-    if (!v->is(kNumber) || !Decimal(v->text).whole() || Decimal(v->text).negative) return bad(place + "/" + key, "a count is wanted, not ", dump(*v));
+    if (!v->is(kNumber) || !Decimal(v->text).whole() || Decimal(v->text).negative)
+      return bad(place + "/" + key, "a count is wanted, not ", dump(*v));
     *out = std::min(Decimal(v->text).rounded(false), int64_t{Automaton::kMaxNodes});  // which is refused where it is reached
     return true;
   }
@@ -549,7 +601,8 @@ class Compiler {
     a_.skip(a_.text(end, "\""), to);
     if (const Value* pattern = member(schema, "pattern")) {
       if (!pattern->is(kString)) return bad(place + "/pattern", "a text is wanted");
-      if (member(schema, "minLength") || member(schema, "maxLength")) return refuse(place, "keyword 'pattern' beside minLength or maxLength is not supported");
+      if (member(schema, "minLength") || member(schema, "maxLength"))
+        return refuse(place, "keyword 'pattern' beside minLength or maxLength is not supported");
       std::string why;
       pattern_chars(&a_, begin, end, pattern->text, &why);
       return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", dump(*pattern));
@@ -576,12 +629,14 @@ class Compiler {
     if (!items) return refuse(place, "an array without 'items' is not supported");
     const uint32_t first = a_.node();
     if (!value(begin, first, *items, place + "/items")) return false;
-    return repeat(first, end, std::max<int64_t>(least - 1, 0), most < 0 ? most : most - 1, [&](uint32_t a, uint32_t b) { return value(a_.text(a, ","), b, *items, place + "/items"); });
+    return repeat(first, end, std::max<int64_t>(least - 1, 0), most < 0 ? most : most - 1,
+                  [&](uint32_t a, uint32_t b) { return value(a_.text(a, ","), b, *items, place + "/items"); });
   }
 
   bool object(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
     const Value none_of = {.type = kObject}, nothing = {.type = kArray};
-    const Value *properties = member(schema, "properties"), *required = member(schema, "required"), *more = member(schema, "additionalProperties");
+    const Value *properties = member(schema, "properties"), *required = member(schema, "required"),
+                *more = member(schema, "additionalProperties");
     if (more && (!more->is(kBoolean) || more->truth)) return refuse(place, "keyword 'additionalProperties' is not supported but for false");
     if (!properties) properties = &none_of;
     if (!required) required = &nothing;
@@ -607,8 +662,10 @@ class Compiler {
       for (const char c : key) step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
       if (!value(begin, end, properties->items[i], place + "/properties/" + step)) return false;
       a_.skip(end, after);
-      if (std::binary_search(wanted.begin(), wanted.end(), key)) none = kNowhere;
-      else if (some != kNowhere) a_.skip(some, after);
+      if (std::binary_search(wanted.begin(), wanted.end(), key))
+        none = kNowhere;
+      else if (some != kNowhere)
+        a_.skip(some, after);
       some = after;
     }
     for (const uint32_t at : {none, some})
@@ -620,7 +677,7 @@ class Compiler {
   const char* name_;
   Error* err_;
   Status status_ = LINNET_OK;
-  const Value* root_ = nullptr;  // in which references are looked up
+  const Value* root_ = nullptr;     // in which references are looked up
   std::vector<const Value*> refs_;  // that are being followed
   uint32_t depth_ = 0;
 };
@@ -631,10 +688,12 @@ Status compile(std::string_view text, const char* name, linnet_grammar_kind kind
   json_clear(&checked.root);
   Value tree;
   ValueBuilder builder(&tree);
-  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder)) return fail(err, LINNET_BAD_FILE, name, ": not valid JSON");
+  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder))
+    return fail(err, LINNET_BAD_FILE, name, ": not valid JSON");
   std::vector<uint8_t> blob;
   Compiler compiler(name, err);
-  LINNET_TRY(kind == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, &blob) : compiler.tools(tree, kind == LINNET_GRAMMAR_TEXT_OR_CALL, &blob));
+  LINNET_TRY(kind == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, &blob)
+                                           : compiler.tools(tree, kind == LINNET_GRAMMAR_TEXT_OR_CALL, &blob));
   *n_bytes = blob.size();
   if (blob.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": a grammar of ", blob.size(), " bytes, there is room for ", cap);
   std::memcpy(out, blob.data(), blob.size());
@@ -646,10 +705,16 @@ Status compile(std::string_view text, const char* name, linnet_grammar_kind kind
 
 using namespace linnet;
 
-extern "C" linnet_status linnet_grammar_compile(linnet_view json, const char* name, linnet_grammar_kind kind, void* out, size_t cap, size_t* n_bytes, linnet_error* err) {
+extern "C" linnet_status linnet_grammar_compile(linnet_view json, const char* name, linnet_grammar_kind kind, void* out, size_t cap,
+                                                size_t* n_bytes, linnet_error* err) {
   if (!name) name = "grammar";
-  if (!json.data || !n_bytes || (cap && !out)) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: json.data, n_bytes or out is NULL");
-  if (kind != LINNET_GRAMMAR_SCHEMA && kind != LINNET_GRAMMAR_CALL && kind != LINNET_GRAMMAR_TEXT_OR_CALL) return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: there is no kind ", uint32_t{kind});
-  if (json.bytes > convert::kMaxGrammarJson) return fail(err, LINNET_BAD_FILE, name, ": ", json.bytes, " bytes, at most ", convert::kMaxGrammarJson);
-  return guarded(name, err, [&] { return convert::compile({static_cast<const char*>(json.data), json.bytes}, name, kind, static_cast<uint8_t*>(out), cap, n_bytes, err); });
+  if (!json.data || !n_bytes || (cap && !out))
+    return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: json.data, n_bytes or out is NULL");
+  if (kind != LINNET_GRAMMAR_SCHEMA && kind != LINNET_GRAMMAR_CALL && kind != LINNET_GRAMMAR_TEXT_OR_CALL)
+    return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: there is no kind ", uint32_t{kind});
+  if (json.bytes > convert::kMaxGrammarJson)
+    return fail(err, LINNET_BAD_FILE, name, ": ", json.bytes, " bytes, at most ", convert::kMaxGrammarJson);
+  return guarded(name, err, [&] {
+    return convert::compile({static_cast<const char*>(json.data), json.bytes}, name, kind, static_cast<uint8_t*>(out), cap, n_bytes, err);
+  });
 }

@@ -53,7 +53,8 @@ class HeaderReader {
     ByteReader reader(data, bytes);
     const uint64_t header_bytes = reader.read<uint64_t>();
     if (!reader.ok()) return refuse("the file has ", bytes, " bytes, too short for a header");
-    if (header_bytes > kSafetensorsMaxHeader) return refuse("a header of ", header_bytes, " bytes is over the limit of ", kSafetensorsMaxHeader);
+    if (header_bytes > kSafetensorsMaxHeader)
+      return refuse("a header of ", header_bytes, " bytes is over the limit of ", kSafetensorsMaxHeader);
     const std::string_view text = reader.view(header_bytes);
     if (!reader.ok()) return refuse("a header of ", header_bytes, " bytes ends outside the file, which has ", bytes);
     if (text.empty() || text[0] != '{') return refuse("the header does not begin with '{'");
@@ -106,7 +107,8 @@ class HeaderReader {
       if (n == 0) return refuse("tensor '", name, "': shape ", shape_text(tensor->shape), " has a zero");
       if (!checked_mul(bits, n, &bits)) return refuse("tensor '", name, "': shape ", shape_text(tensor->shape), " overflows");
     }
-    if (bits % 8 != 0) return refuse("tensor '", name, "': shape ", shape_text(tensor->shape), " of ", tensor->dtype, " ends within a byte");
+    if (bits % 8 != 0)
+      return refuse("tensor '", name, "': shape ", shape_text(tensor->shape), " of ", tensor->dtype, " ends within a byte");
 
     std::vector<uint64_t> span;
     if (!read_counts(entry, "data_offsets", &span) || span.size() != 2)
@@ -138,7 +140,8 @@ class HeaderReader {
     std::string_view before = "the header";
     for (const auto& [name, tensor] : *placed) {
       if (tensor->begin < end) return refuse("tensor '", name, "' overlaps '", before, "': it begins at ", tensor->begin, " before ", end);
-      if (tensor->begin > end) return refuse("tensor '", name, "' leaves a gap after '", before, "': it begins at ", tensor->begin, ", not ", end);
+      if (tensor->begin > end)
+        return refuse("tensor '", name, "' leaves a gap after '", before, "': it begins at ", tensor->begin, ", not ", end);
       if (!fits(tensor->begin, tensor->bytes, bytes))
         return refuse("tensor '", name, "' ends at ", tensor->begin + tensor->bytes, ", but the file holds ", bytes, " bytes of data");
       tensor->data = data + tensor->begin;
@@ -172,7 +175,8 @@ struct Mappings {
 
 // "../x", "/etc/x" and "a/b" name files outside the folder or below it, and no published model does that.
 bool plain_name(std::string_view name) {
-  return name.size() <= 255 && !name.starts_with('.') && name.ends_with(".safetensors") && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
+  return name.size() <= 255 && !name.starts_with('.') && name.ends_with(".safetensors") &&
+         name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
 }
 
 bool exists(const std::string& path) {
@@ -195,13 +199,15 @@ Status safetensors_index(std::string_view text, const char* label, SafetensorsIn
   for (const auto& [name, value] : *map->get_ptr<const json::object_t*>()) {
     const auto* file = value.get_ptr<const json::string_t*>();
     if (!file || !plain_name(*file))
-      return fail(err, LINNET_BAD_FILE, label, ": tensor '", name, "': ", json_show(value), " is not the plain name of a .safetensors file");
+      return fail(err, LINNET_BAD_FILE, label, ": tensor '", name, "': ", json_show(value),
+                  " is not the plain name of a .safetensors file");
     out->emplace(name, *file);
   }
   return LINNET_OK;
 }
 
-Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* out, std::shared_ptr<void>* keep, SafetensorsIndex* absent, Error* err) {
+Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* out, std::shared_ptr<void>* keep, SafetensorsIndex* absent,
+                               Error* err) {
   constexpr const char* kSingle = "model.safetensors";
   const auto mappings = std::make_shared<Mappings>();
   *keep = mappings;
@@ -212,7 +218,8 @@ Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* ou
     if (exists(folder + "/" + kSingle)) return mappings->add(folder, kSingle, out, err);
     for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
       if (exists(folder + "/" + pickled))
-        return fail(err, LINNET_UNSUPPORTED, pickled, " is not read, since a pickle may run code: save the model as safetensors "
+        return fail(err, LINNET_UNSUPPORTED, pickled,
+                    " is not read, since a pickle may run code: save the model as safetensors "
                     "(transformers: model.save_pretrained(folder, safe_serialization=True))");
     return fail(err, LINNET_BAD_FILE, PathName(folder), ": holds no model.safetensors and no model.safetensors.index.json");
   }

@@ -54,8 +54,10 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
     for (uint32_t i = first, run; count; i += run, count -= run, out += size_t{run} * k) {
       const uint32_t row = from(i);
       for (run = 1; run < count && from(i + run) == (row == kNoRow ? kNoRow : row + run);) ++run;
-      if (row == kNoRow) std::memset(out, 0, size_t{run} * k * sizeof *out);
-      else LINNET_TRY(rows(row, run, out, err));
+      if (row == kNoRow)
+        std::memset(out, 0, size_t{run} * k * sizeof *out);
+      else
+        LINNET_TRY(rows(row, run, out, err));
     }
     return LINNET_OK;
   };
@@ -96,7 +98,8 @@ std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled)
   double n = 1;
   while (2 * n <= spec.n_heads) n *= 2;
   const double scale = !scaled ? 1 : spec.attn_scale > 0 ? spec.attn_scale : 1 / std::sqrt(static_cast<double>(spec.head_dim));
-  for (uint32_t i = 0; i < spec.n_heads; ++i) out.push_back(static_cast<float>(std::exp2(-most * (i < n ? (i + 1) / n : (2 * (i - n) + 1) / (2 * n))) * scale));
+  for (uint32_t i = 0; i < spec.n_heads; ++i)
+    out.push_back(static_cast<float>(std::exp2(-most * (i < n ? (i + 1) / n : (2 * (i - n) + 1) / (2 * n))) * scale));
   return out;
 }
 

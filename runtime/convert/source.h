@@ -19,15 +19,15 @@ namespace linnet::convert {
 struct SourceTensor {
   Role role = kTokenEmbd;
   uint32_t layer = 0;
-  uint32_t n = 0, k = 0;  // k = 1 for vectors
+  uint32_t n = 0, k = 0;                 // k = 1 for vectors
   std::string source_name, source_type;  // for `inspect` and error texts
   // rows [first, first + count) as floats, (count, k) -> out. Any order of calls.
   std::function<Status(uint32_t first, uint32_t count, float* out, Error* err)> rows;
   // Optional: the same rows as codes and scales, for formats that pack_exact() them.
   std::function<Status(uint32_t first, uint32_t count, const ExactRows& out, Error* err)> exact_rows;
-  uint8_t exact_bits = 0;   // of those codes, 4 or 8
-  bool exact_zeros = false; // whether they have zero points
-  uint32_t exact_group = 0; // inputs per scale
+  uint8_t exact_bits = 0;              // of those codes, 4 or 8
+  bool exact_zeros = false;            // whether they have zero points
+  uint32_t exact_group = 0;            // inputs per scale
   Format own = LINNET_FORMAT_DEFAULT;  // what it is packed as unless a format is asked for
   // Optional: panel `panel` of an 8-bit integer format, as pack_panel would lay it out.
   std::function<void(Format format, uint32_t panel, uint8_t* codes, uint8_t* scales)> panel;
@@ -35,13 +35,13 @@ struct SourceTensor {
 
 struct Source {
   ModelSpec spec = {};
-  std::string name;           // general.name
+  std::string name;  // general.name
   std::vector<SourceTensor> tensors;
   TokenizerBlob tokenizer;
-  ChatFormat chat = {};       // linnet_chat.json of a folder, linnet.chat.* of a GGUF
-  std::string chat_template;  // Jinja, carried over as it is
-  std::string needs_format;   // why the format of the weights must be asked for, or ""
-  std::shared_ptr<void> keep; // what the closures read from (mappings)
+  ChatFormat chat = {};        // linnet_chat.json of a folder, linnet.chat.* of a GGUF
+  std::string chat_template;   // Jinja, carried over as it is
+  std::string needs_format;    // why the format of the weights must be asked for, or ""
+  std::shared_ptr<void> keep;  // what the closures read from (mappings)
 };
 
 inline constexpr std::string_view kSynthetic = "synthetic:";
@@ -58,7 +58,8 @@ struct Mapped {
 
 // Puts the path before an error text that does not begin with it: of a folder the file in it that the text begins with, if it does so.
 void name_source(const std::string& src, Error* err);
-// The boundary of convert: fn(), where an error of a file's content (LINNET_BAD_FILE, LINNET_UNSUPPORTED) names the file by the path that the caller gave.
+// The boundary of convert: fn(), where an error of a file's content (LINNET_BAD_FILE, LINNET_UNSUPPORTED) names the file by the path that
+// the caller gave.
 template <class Fn>
 Status guarded_source(const std::string& src, Error* err, const Fn& fn) noexcept {
   return guarded(PathName(src), err, [&] {
@@ -76,7 +77,8 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err);
 Status vocab_from_gguf(const std::string& path, Source* out, Error* err);
 // The files that `path` names: itself, and the other parts where it is a part of a split GGUF.
 std::vector<std::string> gguf_parts(const std::string& path);
-// A well-known shape with random weights (seeded, of a spread that keeps activations sane; the same weights in every format): "llama-3.2-1b", ...
+// A well-known shape with random weights (seeded, of a spread that keeps activations sane; the same weights in every format):
+// "llama-3.2-1b", ...
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
 std::vector<std::string> synthetic_shapes();
 
@@ -92,17 +94,19 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
 // A vector that no file holds.
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values);
 
-// kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The absorbed form takes a
-// query into the latent's space, so W_uk is transposed.
+// kv_b_proj holds of every head the rows of W_uk (qk_nope_dim, kv_lora_rank) and then those of W_uv (v_head_dim, kv_lora_rank). The
+// absorbed form takes a query into the latent's space, so W_uk is transposed.
 void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, SourceTensor* t);
 
-// Slopes of ALiBi (Press et al. 2021), (n_heads): powers of 2^(-most / n) where n heads are a power of two, and of others they come from between those of fewer.
+// Slopes of ALiBi (Press et al. 2021), (n_heads): powers of 2^(-most / n) where n heads are a power of two, and of others they come from
+// between those of fewer.
 std::vector<float> alibi_slopes(const ModelSpec& spec, double most, bool scaled);
 // What YaRN's scores grow by, of which mscale is a share.
 double yarn_grown(const ModelSpec& spec, double mscale);
 
-// GGUF stores q and k of some families with the rows of each head reordered, so that the channels that RoPE rotates together are neighbours:
-// row i and row i + head_dim / 2 of a head become rows 2i and 2i + 1. These give one order from the other, for q, k and their biases alone.
+// GGUF stores q and k of some families with the rows of each head reordered, so that the channels that RoPE rotates together are
+// neighbours: row i and row i + head_dim / 2 of a head become rows 2i and 2i + 1. These give one order from the other, for q, k and their
+// biases alone.
 void pairs_from_halves(SourceTensor* t, uint32_t head_dim);
 void halves_from_pairs(SourceTensor* t, uint32_t head_dim);
 

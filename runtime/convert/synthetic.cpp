@@ -86,8 +86,10 @@ struct Weights {
       for (uint32_t r = 0; r < kPanel; ++r) {
         const uint64_t at = g * kPanel + r;
         const uint16_t half = f32_to_f16(by_row[r]);
-        if (format_row(f).scale_bytes == 2) std::memcpy(scales + at * 2, &half, 2);
-        else std::memcpy(scales + at * 4, &by_row[r], 4);
+        if (format_row(f).scale_bytes == 2)
+          std::memcpy(scales + at * 2, &half, 2);
+        else
+          std::memcpy(scales + at * 4, &by_row[r], 4);
       }
   }
   Status rows(uint32_t first, uint32_t count, float* out) const {
@@ -166,7 +168,8 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
   spec.norm_eps = s->norm_eps, spec.rope_base = s->rope_base, spec.rope_kind = a->rope_hf, spec.tied = s->tied;
   spec.rope_factor = spec.rope_low = spec.rope_high = 1;
   spec.qkv_bias = a->qkv_bias == Has::kAlways || s->shared_ff > 0;
-  spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff, spec.router_norm = s->n_experts > 0 && !s->shared_ff;
+  spec.n_experts = s->n_experts, spec.n_active = s->n_active, spec.expert_ff = s->expert_ff,
+  spec.router_norm = s->n_experts > 0 && !s->shared_ff;
   spec.shared_ff = s->shared_ff, spec.shared_gate = s->shared_ff > 0 && a->experts.shared_gate;
   if (s->llama3_factor > 0) {
     spec.rope_scaling = kRopeScaleLlama3;

@@ -151,14 +151,16 @@ class Builder {
   }
 
   bool continues(uint32_t id) const {
-    return p_.kind == tok::kWordPiece && types_[id] == kNormal && !p_.continuing.empty() && p_.tokens[id].compare(0, p_.continuing.size(), p_.continuing) == 0;
+    return p_.kind == tok::kWordPiece && types_[id] == kNormal && !p_.continuing.empty() &&
+           p_.tokens[id].compare(0, p_.continuing.size(), p_.continuing) == 0;
   }
   // A word brings the space in front of it; the marks of English punctuation take it away again.
   std::string wordpiece_text(uint32_t id) const {
     if (continues(id)) return p_.tokens[id];
     std::string s = " " + p_.tokens[id];
     constexpr std::pair<std::string_view, std::string_view> kCleanup[] = {
-        {" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+        {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
+        {" 'm", "'m"}, {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
     for (const auto& [from, to] : kCleanup)
       for (size_t at = 0; p_.cleanup && (at = s.find(from, at)) != s.npos; at += to.size()) s.replace(at, from.size(), to);
     return s;
@@ -179,7 +181,8 @@ class Builder {
         for (const CharRule& r : step.map) ranges_.push_back({r.first, r.last, text(r.text), static_cast<uint32_t>(r.text.size())});
       } else if (step.op == tok::kStepReplace || step.op == tok::kStepRuns || step.op == tok::kStepPrepend) {
         if (step.from.size() > tok::kMaxPattern || step.to.size() > tok::kMaxPattern)
-          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the normalizer replaces '", step.from, "' by '", step.to, "', longer than ", tok::kMaxPattern);
+          return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the normalizer replaces '", step.from, "' by '", step.to, "', longer than ",
+                      tok::kMaxPattern);
         arg = static_cast<uint32_t>(replaces_.size());
         const uint32_t from_at = text(step.from), to_at = text(step.to);
         replaces_.push_back({from_at, static_cast<uint32_t>(step.from.size()), to_at, static_cast<uint32_t>(step.to.size())});
@@ -191,7 +194,8 @@ class Builder {
       growth *= step_growth;
       slack = slack * step_growth + step.slack;
       if (growth > tok::kMaxGrowth || slack > tok::kMaxSlack)
-        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the normalizer may make a text ", growth, " times longer, the limit is ", tok::kMaxGrowth);
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": the normalizer may make a text ", growth, " times longer, the limit is ",
+                    tok::kMaxGrowth);
     }
     header_.growth = static_cast<uint32_t>(growth);
     header_.slack = static_cast<uint32_t>(slack);
@@ -230,7 +234,8 @@ class Builder {
     } else {
       header_.max_chars = p_.max_chars;
       header_.hidden = header_.cont_bytes = static_cast<uint32_t>(p_.continuing.size());
-      if (header_.cont_bytes > tok::kMaxPattern) return fail(err_, LINNET_UNSUPPORTED, p_.label, ": a continuing_subword_prefix of ", header_.cont_bytes, " bytes");
+      if (header_.cont_bytes > tok::kMaxPattern)
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": a continuing_subword_prefix of ", header_.cont_bytes, " bytes");
       header_.cont_at = static_cast<uint32_t>(normal_text_.size());
       normal_text_ += p_.continuing;
     }
@@ -372,13 +377,13 @@ class Builder {
     for (size_t i = 0; i < list.size(); ++i) {
       const auto& [text, a] = list[i];
       if (text.empty() || text.size() > kMaxAddedBytes)
-        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ", kMaxAddedBytes);
+        return fail(err_, LINNET_UNSUPPORTED, p_.label, ": added token ", a->id, " has ", text.size(), " bytes, must be 1 to ",
+                    kMaxAddedBytes);
       if (i && list[i - 1].first == text)
         return fail(err_, LINNET_BAD_FILE, p_.label, ": added tokens ", list[i - 1].second->id, " and ", a->id, " are both '", text, "'");
-      added_[normal].push_back(
-          {static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
-           (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) | (a->rstrip ? tok::kAddedRightStrip : 0u) |
-               (a->single_word ? tok::kAddedSingleWord : 0u)});
+      added_[normal].push_back({static_cast<uint32_t>(added_text_.size()), static_cast<uint32_t>(text.size()), a->id,
+                                (a->special ? tok::kAddedSpecial : 0u) | (a->lstrip ? tok::kAddedLeftStrip : 0u) |
+                                    (a->rstrip ? tok::kAddedRightStrip : 0u) | (a->single_word ? tok::kAddedSingleWord : 0u)});
       added_text_ += text;
     }
     return LINNET_OK;
@@ -439,7 +444,8 @@ class Builder {
     header_.prefix = p_.prefix;
     header_.flags = (p_.ignore_merges ? tok::kIgnoreMerges : 0u) | (p_.fuse_unk ? tok::kFuseUnk : 0u) |
                     (p_.strip_space ? tok::kStripSpace : 0u) | (wordwise() ? tok::kWordwise : 0u) |
-                    (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u) | (p_.solid_spaces ? tok::kSolidSpaces : 0u);
+                    (p_.float_scores ? tok::kFloatScores : 0u) | (p_.strip_spaces ? tok::kStripSpaces : 0u) |
+                    (p_.solid_spaces ? tok::kSolidSpaces : 0u);
     header_.n_tokens = n_tokens();
     header_.n_symbols = static_cast<uint32_t>(texts_.size());
     header_.bos_id = p_.bos_id;
@@ -468,11 +474,13 @@ class Builder {
     out_->add_eos = !p_.after.empty();
     if (metaspaced()) out_->charsmap = p_.charsmap;
     out_->add_space_prefix = p_.prefix != tok::kPrefixNever;
-    for (const NormalStep& step : p_.steps) out_->remove_extra = out_->remove_extra || step.op == tok::kStepSqueeze || step.op == tok::kStepRuns;
+    for (const NormalStep& step : p_.steps)
+      out_->remove_extra = out_->remove_extra || step.op == tok::kStepSqueeze || step.op == tok::kStepRuns;
     for (const tok::Split split : p_.splits) out_->remove_extra = out_->remove_extra || split == tok::kSplitWhitespace;
     if (p_.kind == tok::kWordPiece) {
       for (uint32_t i = 0; i < n_tokens(); ++i)
-        if (types_[i] == kNormal) out_->tokens[i] = continues(i) ? p_.tokens[i].substr(p_.continuing.size()) : "\xE2\x96\x81" + p_.tokens[i];
+        if (types_[i] == kNormal)
+          out_->tokens[i] = continues(i) ? p_.tokens[i].substr(p_.continuing.size()) : "\xE2\x96\x81" + p_.tokens[i];
       return;
     }
     if (p_.kind == tok::kByteLevel) {
@@ -576,8 +584,8 @@ Status add_added(AddedToken token, TokenizerParts* parts, Error* err) {
   token.in_vocabulary = token.id < parts->tokens.size();
   if (!token.in_vocabulary && token.id >= parts->n_rows) {
     if (!parts->n_left_out++)
-      parts->notes.push_back(std::string(parts->label.path) + ": added token '" + token.text + "' has the id " + std::to_string(token.id) + ", the model has " +
-                             std::to_string(parts->n_rows) + " rows: left out");
+      parts->notes.push_back(std::string(parts->label.path) + ": added token '" + token.text + "' has the id " + std::to_string(token.id) +
+                             ", the model has " + std::to_string(parts->n_rows) + " rows: left out");
     return LINNET_OK;
   }
   if (token.id > parts->tokens.size())
@@ -602,7 +610,8 @@ Status build_tokenizer(const TokenizerParts& parts, TokenizerBlob* out, Error* e
   TokenizerBlob blob;
   LINNET_TRY(Builder(parts, &blob, err).run());
   blob.notes = parts.notes;
-  if (parts.n_left_out > 1) blob.notes.push_back(std::string(parts.label.path) + ": so are " + std::to_string(parts.n_left_out - 1) + " more added tokens");
+  if (parts.n_left_out > 1)
+    blob.notes.push_back(std::string(parts.label.path) + ": so are " + std::to_string(parts.n_left_out - 1) + " more added tokens");
   *out = std::move(blob);
   return LINNET_OK;
 }

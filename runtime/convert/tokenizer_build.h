@@ -12,22 +12,23 @@ namespace linnet::convert {
 struct TokenizerBlob {
   std::vector<uint8_t> bytes;  // empty: the source has no tokenizer
   // For the standard GGUF keys of the file that is written (tokenizer.ggml.*), so that other tools can list them.
-  std::string gguf_model, gguf_pre;  // "gpt2", "llama", "t5" or "bert"; "llama-bpe", "qwen2", "gpt-2", ...
-  std::vector<std::string> tokens;   // by id, as GGUF spells them
-  std::vector<float> scores;         // "llama" and "t5"
-  std::vector<int32_t> types;        // GGUF token types: 1 normal, 2 unknown, 3 control, 4 user defined, 6 byte
-  std::vector<std::string> merges;   // "gpt2" only: "left right"
-  std::string charsmap;              // "llama" and "t5": tokenizer.ggml.precompiled_charsmap
+  std::string gguf_model, gguf_pre;                    // "gpt2", "llama", "t5" or "bert"; "llama-bpe", "qwen2", "gpt-2", ...
+  std::vector<std::string> tokens;                     // by id, as GGUF spells them
+  std::vector<float> scores;                           // "llama" and "t5"
+  std::vector<int32_t> types;                          // GGUF token types: 1 normal, 2 unknown, 3 control, 4 user defined, 6 byte
+  std::vector<std::string> merges;                     // "gpt2" only: "left right"
+  std::string charsmap;                                // "llama" and "t5": tokenizer.ggml.precompiled_charsmap
   bool add_space_prefix = true, remove_extra = false;  // likewise
   int32_t bos_id = -1, eos_id = -1, unk_id = -1;
   bool add_bos = false, add_eos = false;
-  std::vector<std::string> notes;    // what was left out, in words for people
+  std::vector<std::string> notes;  // what was left out, in words for people
 };
 
 // From an HF folder: tokenizer.json, else vocab.json + merges.txt (also GPT-2's and Qwen2's published names, with a prefix such as
-// gpt2_vocab.json), else tokenizer.model, else vocab.txt (BERT's pieces); with tokenizer_config.json, special_tokens_map.json and generation_config.json (its eos_token_id
-// may be a list) where present, and added_tokens.json where there is no tokenizer.json. A folder without any of them gives an empty blob and LINNET_OK. What linnet cannot do
-// exactly is LINNET_UNSUPPORTED, with the pattern or type in the text. n_rows: of the model; added tokens that have none are left out, with a note.
+// gpt2_vocab.json), else tokenizer.model, else vocab.txt (BERT's pieces); with tokenizer_config.json, special_tokens_map.json and
+// generation_config.json (its eos_token_id may be a list) where present, and added_tokens.json where there is no tokenizer.json. A folder
+// without any of them gives an empty blob and LINNET_OK. What linnet cannot do exactly is LINNET_UNSUPPORTED, with the pattern or type in
+// the text. n_rows: of the model; added tokens that have none are left out, with a note.
 Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err, uint32_t n_rows = UINT32_MAX);
 // From the tokenizer.ggml.* keys of a GGUF file ("gpt2", "llama", "t5" and "bert" models).
 Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err);

@@ -22,18 +22,21 @@ struct KnownSplit {
   bool covers;
 };
 #define LINNET_LINE_TAIL R"(|\s*[\r\n]+|\s+(?!\S)|\s+)"
-#define LINNET_O200K_HEAD(c)                                                                     \
-  R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)" c             \
+#define LINNET_O200K_HEAD(c)                                                          \
+  R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+)" c \
   R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*)" c
 constexpr KnownSplit kSplits[] = {
     {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", tok::kSplitGpt2, true},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)" LINNET_LINE_TAIL, tok::kSplitLlama3, true},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)" LINNET_LINE_TAIL, tok::kSplitLlama3,
+     true},
     {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)" LINNET_LINE_TAIL, tok::kSplitQwen2, true},
     // The same as Llama 3's, as tiktoken's cl100k writes it: possessive, and with one line break where the run of white space ends in it.
-    {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)", tok::kSplitLlama3, true},
-    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)", tok::kSplitLlama3,
+    {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)", tok::kSplitLlama3,
      true},
-    {LINNET_O200K_HEAD("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*)" LINNET_LINE_TAIL, tok::kSplitO200k, true},
+    {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)",
+     tok::kSplitLlama3, true},
+    {LINNET_O200K_HEAD("(?i:'s|'t|'re|'ve|'m|'ll|'d)?") R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*)" LINNET_LINE_TAIL, tok::kSplitO200k,
+     true},
     {LINNET_O200K_HEAD("") R"(|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*)" LINNET_LINE_TAIL, tok::kSplitTekken, true},
     {R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*)" LINNET_LINE_TAIL,
      tok::kSplitDeepseek3, false},
@@ -66,8 +69,10 @@ std::string nfc_of(std::string_view text) {
 std::string with_escapes(std::string_view pattern) {
   std::string out;
   for (const char c : pattern) {
-    if (c == '\r' || c == '\n' || c == '\t') out += {'\\', c == '\r' ? 'r' : c == '\n' ? 'n' : 't'};
-    else out.push_back(c);
+    if (c == '\r' || c == '\n' || c == '\t')
+      out += {'\\', c == '\r' ? 'r' : c == '\n' ? 'n' : 't'};
+    else
+      out.push_back(c);
   }
   return out;
 }
@@ -88,7 +93,8 @@ Status bad(Error* err, const Parts&... parts) {
   return fail(err, LINNET_BAD_FILE, kFile, ": ", parts...);
 }
 Status unknown(Error* err, const char* field, const json* value) {
-  return fail(err, LINNET_UNSUPPORTED, kFile, ": ", field, " is not supported: ", value ? value->dump(-1, ' ', false, json::error_handler_t::replace) : "null");
+  return fail(err, LINNET_UNSUPPORTED, kFile, ": ", field,
+              " is not supported: ", value ? value->dump(-1, ' ', false, json::error_handler_t::replace) : "null");
 }
 Status unknown(Error* err, const char* field, const json& value) { return unknown(err, field, &value); }
 
@@ -191,7 +197,8 @@ Status read_pieces(const json& model, TokenizerParts* parts, Error* err) {
   for (const json& entry : *list) {
     const auto* pair = entry.get_ptr<const json::array_t*>();
     const std::string* const text = pair && pair->size() == 2 ? text_of(&(*pair)[0]) : nullptr;
-    if (!text || !(*pair)[1].is_number()) return bad(err, "model.vocab[", parts->tokens.size(), "] is ", json_show(entry), ", not a piece and its score");
+    if (!text || !(*pair)[1].is_number())
+      return bad(err, "model.vocab[", parts->tokens.size(), "] is ", json_show(entry), ", not a piece and its score");
     parts->tokens.push_back(*text);
     parts->scores.push_back((*pair)[1].get<double>());
   }
@@ -285,7 +292,12 @@ bool decode_base64(std::string_view text, std::string* out) {
   uint32_t bits = 0, n = 0;
   while (!text.empty() && text.back() == '=') text.remove_suffix(1);
   for (const char c : text) {
-    const int v = c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52 : c == '+' ? 62 : c == '/' ? 63 : -1;
+    const int v = c >= 'A' && c <= 'Z'   ? c - 'A'
+                  : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                  : c >= '0' && c <= '9' ? c - '0' + 52
+                  : c == '+'             ? 62
+                  : c == '/'             ? 63
+                                         : -1;
     if (v < 0) return false;
     bits = bits << 6 | static_cast<uint32_t>(v);
     n += 6;
@@ -440,8 +452,10 @@ Status read_pre_tokenizer(const json* value, bool replaces, bool han, TokenizerP
   }
   if (parts->kind == tok::kWordPiece && parts->splits.empty()) return unknown(err, "a WordPiece model without BertPreTokenizer", value);
   if ((parts->kind == tok::kSpm || parts->kind == tok::kUnigram) && !metaspace)
-    return unknown(err, parts->kind == tok::kSpm ? "a BPE without ByteLevel in its pre_tokenizer, and spaces that stay spaces"
-                                                 : "a Unigram model without Metaspace", value);
+    return unknown(err,
+                   parts->kind == tok::kSpm ? "a BPE without ByteLevel in its pre_tokenizer, and spaces that stay spaces"
+                                            : "a Unigram model without Metaspace",
+                   value);
   parts->gguf_pre = parts->kind == tok::kByteLevel ? pre_name(*parts) : "default";
   return LINNET_OK;
 }
@@ -493,7 +507,8 @@ Status pair_token(const json& processor, const char* key, const TokenizerParts& 
   const json* const value = json_member(processor, key);
   const auto* pair = value ? value->get_ptr<const json::array_t*>() : nullptr;
   const auto* id = pair && pair->size() == 2 ? (*pair)[1].get_ptr<const json::number_unsigned_t*>() : nullptr;
-  if (!id || *id >= parts.tokens.size()) return bad(err, "post_processor.", key, " is ", value ? json_show(*value) : "missing", ", not a token and its id");
+  if (!id || *id >= parts.tokens.size())
+    return bad(err, "post_processor.", key, " is ", value ? json_show(*value) : "missing", ", not a token and its id");
   out->push_back(static_cast<int32_t>(*id));
   return LINNET_OK;
 }
@@ -562,7 +577,8 @@ Status tokenizer_from_json(std::string_view text, const SideTexts& side_texts, T
   LINNET_TRY(read_normalizer(json_member(root, "normalizer"), &replaces, &han, &parts, err));
   LINNET_TRY(read_pre_tokenizer(json_member(root, "pre_tokenizer"), replaces, han, &parts, err));
   LINNET_TRY(read_decoder(json_member(root, "decoder"), &parts, err));
-  if (parts.kind == tok::kSpm || parts.kind == tok::kByteLevel) LINNET_TRY(read_merges(json_member(*json_member(root, "model"), "merges"), &parts, err));
+  if (parts.kind == tok::kSpm || parts.kind == tok::kByteLevel)
+    LINNET_TRY(read_merges(json_member(*json_member(root, "model"), "merges"), &parts, err));
   if (parts.kind == tok::kSpm && !side_texts.spm.empty()) LINNET_TRY(respell(side_texts.spm, &parts, err));
   LINNET_TRY(read_post_processor(json_member(root, "post_processor"), &parts, err));
   LINNET_TRY(apply_sides(sides, &parts, err));
@@ -620,8 +636,10 @@ Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& side_texts
   LINNET_TRY(read_sides(side_texts, &sides, err));
   std::string_view name = sides.tokenizer_class;
   if (name.ends_with("Fast")) name.remove_suffix(4);
-  if (!name.empty() && name != "BertTokenizer" && name != "DistilBertTokenizer" && name != "ElectraTokenizer" && name != "MobileBertTokenizer")
-    return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: tokenizer_class '", sides.tokenizer_class, "' beside vocab.txt is not supported, only BERT's and those that split as it does");
+  if (!name.empty() && name != "BertTokenizer" && name != "DistilBertTokenizer" && name != "ElectraTokenizer" &&
+      name != "MobileBertTokenizer")
+    return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: tokenizer_class '", sides.tokenizer_class,
+                "' beside vocab.txt is not supported, only BERT's and those that split as it does");
   if (sides.basic == 0) return fail(err, LINNET_UNSUPPORTED, "tokenizer_config.json: do_basic_tokenize false is not supported");
   TokenizerParts parts;
   parts.label = label;
@@ -632,7 +650,8 @@ Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& side_texts
     std::string_view text = vocab.substr(0, end);
     vocab.remove_prefix(std::min(end + 1, vocab.size()));
     if (text.ends_with('\r')) text.remove_suffix(1);
-    if (text.empty() || text.size() > kMaxTokenBytes) return fail(err, LINNET_BAD_FILE, label, ": line ", line, " has ", text.size(), " bytes, must be 1 to ", kMaxTokenBytes);
+    if (text.empty() || text.size() > kMaxTokenBytes)
+      return fail(err, LINNET_BAD_FILE, label, ": line ", line, " has ", text.size(), " bytes, must be 1 to ", kMaxTokenBytes);
     if (line > tok::kMaxTokens) return fail(err, LINNET_BAD_FILE, label, ": more than ", tok::kMaxTokens, " lines");
     parts.tokens.emplace_back(text);
   }
@@ -640,11 +659,13 @@ Status tokenizer_from_pieces(std::string_view vocab, const SideTexts& side_texts
   LINNET_TRY(add_from_sides(sides, &parts, err));
   Vocabulary by_text;
   LINNET_TRY(vocabulary(parts, &by_text, err));
-  constexpr std::pair<SpecialName, const char*> kTaken[] = {{kUnkName, "[UNK]"}, {kClsName, "[CLS]"}, {kSepName, "[SEP]"}, {kPadName, "[PAD]"}, {kMaskName, "[MASK]"}};
+  constexpr std::pair<SpecialName, const char*> kTaken[] = {
+      {kUnkName, "[UNK]"}, {kClsName, "[CLS]"}, {kSepName, "[SEP]"}, {kPadName, "[PAD]"}, {kMaskName, "[MASK]"}};
   for (const auto& [which, taken] : kTaken) {  // where nothing is said
     const std::string& spelling = sides.names[which].text.empty() ? taken : sides.names[which].text;
     const auto at = by_text.find(spelling);
-    if (at == by_text.end() && which != kPadName && which != kMaskName) return fail(err, LINNET_BAD_FILE, label, ": has no '", spelling, "'");
+    if (at == by_text.end() && which != kPadName && which != kMaskName)
+      return fail(err, LINNET_BAD_FILE, label, ": has no '", spelling, "'");
     if (at == by_text.end()) continue;
     const int32_t id = static_cast<int32_t>(at->second);
     if (which == kUnkName) parts.unk_id = id;
@@ -681,7 +702,8 @@ Status read_token_name(const json* value, const char* file, const char* key, Nam
 
 // What tokenizer_config.json and special_tokens_map.json have in common; the one that is read last has the word.
 Status read_token_names(const json& config, const char* file, Sides* out, Error* err) {
-  for (uint32_t i = 0; i < kSpecialNames; ++i) LINNET_TRY(read_token_name(json_member(config, kSpecialKeys[i]), file, kSpecialKeys[i], &out->names[i], err));
+  for (uint32_t i = 0; i < kSpecialNames; ++i)
+    LINNET_TRY(read_token_name(json_member(config, kSpecialKeys[i]), file, kSpecialKeys[i], &out->names[i], err));
   for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
     const json* const list = json_member(config, key);
     if (is_null(list)) continue;
@@ -759,7 +781,8 @@ Status read_added_tokens(const std::string& text, Sides* out, Error* err) {
     if (content.empty() || get_u32(tokens, content, &token.id) != Got::kFound)
       return fail(err, LINNET_BAD_FILE, label, ": token '", content, "' has the id ", json_show(value), ", or no text");
     const auto named = [&content = content](const NamedToken& n) { return n.text == content; };
-    token.special = std::any_of(std::begin(out->names), std::end(out->names), named) || std::any_of(out->more.begin(), out->more.end(), named);
+    token.special =
+        std::any_of(std::begin(out->names), std::end(out->names), named) || std::any_of(out->more.begin(), out->more.end(), named);
     token.normalized = !token.special;
     out->added.push_back(std::move(token));
   }

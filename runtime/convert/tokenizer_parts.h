@@ -20,7 +20,7 @@ struct AddedToken {
   uint32_t id = 0;
   std::string text;  // as written out
   bool special = false, lstrip = false, rstrip = false, single_word = false;
-  bool normalized = false;  // found in the normalised text, not in the text as it is
+  bool normalized = false;     // found in the normalised text, not in the text as it is
   bool in_vocabulary = false;  // the vocabulary has it, too; set by add_added
 };
 
@@ -34,9 +34,9 @@ struct CharRule {
 };
 struct NormalStep {
   tok::StepOp op;
-  uint32_t arg = 0;               // kStepStrip
-  std::string from = {}, to = {};      // replacements
-  std::vector<CharRule> map = {};      // kStepMap, in order
+  uint32_t arg = 0;                // kStepStrip
+  std::string from = {}, to = {};  // replacements
+  std::vector<CharRule> map = {};  // kStepMap, in order
   uint32_t growth = 1, slack = 0;
 };
 
@@ -45,7 +45,7 @@ struct TokenizerParts {
   tok::Kind kind = tok::kByteLevel;
   std::vector<tok::Split> splits;
   std::vector<NormalStep> steps;
-  std::string charsmap;                // SentencePiece's compiled rules, as the files hold them
+  std::string charsmap;  // SentencePiece's compiled rules, as the files hold them
   tok::Prefix prefix = tok::kPrefixNever;
   bool ignore_merges = false, fuse_unk = false, strip_space = false, strip_spaces = false;
   bool float_scores = false;           // kUnigram
@@ -92,7 +92,8 @@ NormalStep replace_step(tok::StepOp op, std::string from, std::string to);
 // A trie of keys (sorted, unique, without bytes 0) as trie.h reads it.
 std::vector<uint32_t> build_trie(const std::vector<std::pair<std::string, uint32_t>>& keys);
 // Takes compiled rules apart; what they can make of a text is *growth times as long at most.
-Status read_charsmap(std::string_view bytes, PathName label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth, Error* err);
+Status read_charsmap(std::string_view bytes, PathName label, std::vector<uint32_t>* units, std::string_view* texts, uint32_t* growth,
+                     Error* err);
 
 // A name for tokenizer.ggml.pre that stands for these splits, "default" where there is none.
 std::string pre_name(const TokenizerParts& parts);
@@ -117,7 +118,7 @@ struct Sides {
   bool has_tokenizer_config = false;
   std::string tokenizer_class;
   NamedToken names[kSpecialNames];
-  std::vector<NamedToken> more;  // additional_special_tokens, extra_special_tokens
+  std::vector<NamedToken> more;                                        // additional_special_tokens, extra_special_tokens
   int add_bos = -1, add_eos = -1, legacy = -1, add_prefix_space = -1;  // -1: not said
   int lowercase = -1, strip_accents = -1, han = -1, basic = -1;        // of BERT's tokenizer
   std::vector<AddedToken> added;

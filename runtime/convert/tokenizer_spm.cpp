@@ -281,8 +281,16 @@ constexpr KnownPre kPres[] = {
     {"poro-chat", {tok::kSplitBloom}, false, false, false},
     {"gpt3-finnish", {tok::kSplitBloom}, false, false, false},
     {"viking", {tok::kSplitBloom, tok::kSplitNumber}, false, false, false},
-    {"deepseek-llm", {tok::kSplitLine, tok::kSplitSpaceCased, tok::kSplitSpaceMarks, tok::kSplitEndSpace, tok::kSplitHan, tok::kSplitNumber}, false, false, false},
-    {"deepseek-coder", {tok::kSplitLine, tok::kSplitSpaceLetters, tok::kSplitSpacePunct, tok::kSplitHan, tok::kSplitNumber}, false, false, false},
+    {"deepseek-llm",
+     {tok::kSplitLine, tok::kSplitSpaceCased, tok::kSplitSpaceMarks, tok::kSplitEndSpace, tok::kSplitHan, tok::kSplitNumber},
+     false,
+     false,
+     false},
+    {"deepseek-coder",
+     {tok::kSplitLine, tok::kSplitSpaceLetters, tok::kSplitSpacePunct, tok::kSplitHan, tok::kSplitNumber},
+     false,
+     false,
+     false},
     {"deepseek-v3", {tok::kSplitNumbers3, tok::kSplitHanKana, tok::kSplitDeepseek3}, false, false, false},
     {"hunyuan-dense", {tok::kSplitNumbers3, tok::kSplitHanKana, tok::kSplitDeepseek3}, false, false, false},
 };
@@ -327,7 +335,8 @@ Status gguf_spm(const GgufReader& in, bool unigram, bool* add_bos, bool* add_eos
   LINNET_TRY(in.flag("tokenizer.ggml.remove_extra_whitespaces", &remove_extra));
   LINNET_TRY(in.flag("tokenizer.ggml.treat_whitespace_as_suffix", &suffix));
   LINNET_TRY(in.flag("tokenizer.ggml.escape_whitespaces", &escape));
-  if (suffix || !escape) return fail(in.err, LINNET_UNSUPPORTED, in.file.label, ": treat_whitespace_as_suffix and escape_whitespaces = false are not supported");
+  if (suffix || !escape)
+    return fail(in.err, LINNET_UNSUPPORTED, in.file.label, ": treat_whitespace_as_suffix and escape_whitespaces = false are not supported");
   GgufValue charsmap;
   if (in.file.key("tokenizer.ggml.precompiled_charsmap", &charsmap)) {
     if (charsmap.type != kGgufArray || (charsmap.array_type != kGgufU8 && charsmap.array_type != kGgufI8))

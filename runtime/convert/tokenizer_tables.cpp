@@ -14,7 +14,7 @@ struct MapEntry {
 };
 #include "unicode_maps.inc"
 
-constexpr size_t kMaxRule = 256;  // as in tokenizer/steps.cpp
+constexpr size_t kMaxRule = 256;         // as in tokenizer/steps.cpp
 constexpr size_t kMaxPlaces = 1u << 19;  // of a charsmap's trie; endings may be shared, so there may be more of them than units
 constexpr uint32_t kLastCode = 0x10FFFF;
 
@@ -94,7 +94,8 @@ class TrieBuilder {
   uint32_t find_base(uint32_t at) {
     const uint32_t n = static_cast<uint32_t>(units_.size());
     uint32_t tries = 0;
-    for (uint32_t slot = free_from(n > kOpenBlocks * kBlock ? n - kOpenBlocks * kBlock : 0); slot < n && tries < 512; slot = free_from(slot + 1), ++tries) {
+    for (uint32_t slot = free_from(n > kOpenBlocks * kBlock ? n - kOpenBlocks * kBlock : 0); slot < n && tries < 512;
+         slot = free_from(slot + 1), ++tries) {
       const uint32_t base = slot ^ labels_[0];
       if (!fits(at, base)) continue;
       is_base_[base] = true;
@@ -221,12 +222,12 @@ Status read_charsmap(std::string_view bytes, PathName label, std::vector<uint32_
   while (!todo.empty()) {
     const Place place = todo.back();
     todo.pop_back();
-    if (++seen > kMaxPlaces || place.depth > kMaxRule)
-      return fail(err, LINNET_BAD_FILE, label, ": the precompiled charsmap is no trie");
+    if (++seen > kMaxPlaces || place.depth > kMaxRule) return fail(err, LINNET_BAD_FILE, label, ": the precompiled charsmap is no trie");
     tok::Trie::Walk here{&trie, place.at};
     if (const int64_t value = here.value(); place.depth && value >= 0) {
       const size_t end = texts->find('\0', static_cast<size_t>(value));
-      if (end == texts->npos) return fail(err, LINNET_BAD_FILE, label, ": a rule of the precompiled charsmap points at ", value, ", outside it");
+      if (end == texts->npos)
+        return fail(err, LINNET_BAD_FILE, label, ": a rule of the precompiled charsmap points at ", value, ", outside it");
       const size_t n = end - static_cast<size_t>(value);
       *growth = std::max(*growth, static_cast<uint32_t>(std::min<size_t>((n + place.depth - 1) / place.depth, 1000)));
     }

@@ -89,7 +89,8 @@ Status Output::open_file(const std::string& path, Error* err) {
   LINNET_TRY(file_.open(path.c_str(), err));
   LINNET_TRY(progress(err));  // from here on there is something to remove
   // A disk without room is found out now, not after minutes of packing; a file system that cannot tell goes on.
-  if (fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(total_)) != 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
+  if (fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(total_)) != 0 &&
+      (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
     const int e = errno;
     return fail(err, LINNET_IO, "cannot write '", path, "' (", total_, " bytes): ", std::strerror(e));
   }

@@ -30,7 +30,7 @@ class GgufBuilder {
   // dims[0] is the fastest. bytes: of the data.
   void tensor(std::string_view name, const std::vector<uint64_t>& dims, uint32_t type, uint64_t bytes);
 
-  std::string header() const;       // up to the first tensor's data
+  std::string header() const;  // up to the first tensor's data
   uint64_t file_bytes() const { return header_bytes() + data_bytes_; }
 
  private:

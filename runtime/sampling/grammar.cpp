@@ -7,7 +7,7 @@
 namespace linnet {
 namespace {
 
-constexpr size_t kMaskBudget = size_t{4} << 20;  // bytes of masks that are kept, but never fewer masks than these
+constexpr size_t kMaskBudget = size_t{4} << 20;              // bytes of masks that are kept, but never fewer masks than these
 constexpr uint32_t kFewestMasks = 16, kMaxTokenBytes = 255;  // longer tokens are never allowed
 
 // Tokens that are text: neither special ones, whose text is no part of what is generated, nor such as have none.
@@ -17,15 +17,19 @@ std::string_view text_of(const Tokenizer& t, const tok::Tables& tables, uint32_t
   return s.size() > kMaxTokenBytes ? std::string_view() : s;
 }
 
-uint32_t vocabulary(const linnet_model& model) { return model.tokenizer.n_tokens < model.spec.n_vocab ? model.tokenizer.n_tokens : model.spec.n_vocab; }
+uint32_t vocabulary(const linnet_model& model) {
+  return model.tokenizer.n_tokens < model.spec.n_vocab ? model.tokenizer.n_tokens : model.spec.n_vocab;
+}
 
 Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h, Error* err) {
   if (!model.tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "grammar: the model has no tokenizer, so that its tokens have no texts");
   if (blob.bytes < sizeof *h) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes are no grammar");
   std::memcpy(h, blob.data, sizeof *h);
   if (h->magic != kGrammarMagic) return fail(err, LINNET_BAD_FILE, "grammar: these bytes are not of linnet_grammar_compile");
-  if (h->version != kGrammarVersion) return fail(err, LINNET_UNSUPPORTED, "grammar: version ", h->version, ", this library reads ", kGrammarVersion);
-  if (h->n_states == 0 || h->n_states > kGrammarMaxStates || h->n_edges > kGrammarMaxEdges) return fail(err, LINNET_BAD_FILE, "grammar: ", h->n_states, " states, ", h->n_edges, " edges");
+  if (h->version != kGrammarVersion)
+    return fail(err, LINNET_UNSUPPORTED, "grammar: version ", h->version, ", this library reads ", kGrammarVersion);
+  if (h->n_states == 0 || h->n_states > kGrammarMaxStates || h->n_edges > kGrammarMaxEdges)
+    return fail(err, LINNET_BAD_FILE, "grammar: ", h->n_states, " states, ", h->n_edges, " edges");
   const uint64_t bytes = sizeof *h + (uint64_t{h->n_states} + 1) * sizeof(uint32_t) + uint64_t{h->n_edges} * sizeof(GrammarEdge);
   if (bytes != blob.bytes) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes, its header says ", bytes);
   return LINNET_OK;
@@ -59,7 +63,8 @@ linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHea
   f.n_allowed = arena.take<uint32_t>("masks", f.n_masks);
   f.used = arena.take<uint64_t>("masks", f.n_masks);
   f.other = arena.take<uint32_t>("masks", f.n_words);
-  const uint64_t masks = f.n_masks * mask_bytes, keys = uint64_t{f.n_tokens} * sizeof(uint64_t);  // sort_tokens has its keys where masks lie later
+  const uint64_t masks = f.n_masks * mask_bytes,
+                 keys = uint64_t{f.n_tokens} * sizeof(uint64_t);  // sort_tokens has its keys where masks lie later
   f.masks = reinterpret_cast<uint32_t*>(arena.take<uint64_t>("masks", div_up(masks > keys ? masks : keys, sizeof(uint64_t))));
   return g;
 }
@@ -68,12 +73,15 @@ Status check_automaton(const linnet_grammar& g, Error* err) {
   uint32_t before = 0;
   for (uint32_t i = 0; i <= g.n_states; ++i) {
     const uint32_t at = g.first[i] & ~kGrammarAccepts;
-    if (at < before || at > g.n_edges || (i == 0 && at != 0) || (i == g.n_states && g.first[i] != g.n_edges)) return fail(err, LINNET_BAD_FILE, "grammar: state ", i, " begins at edge ", at, " of ", g.n_edges);
-    if (i && at == before && !(g.first[i - 1] & kGrammarAccepts)) return fail(err, LINNET_BAD_FILE, "grammar: state ", i - 1, " has no way out");
+    if (at < before || at > g.n_edges || (i == 0 && at != 0) || (i == g.n_states && g.first[i] != g.n_edges))
+      return fail(err, LINNET_BAD_FILE, "grammar: state ", i, " begins at edge ", at, " of ", g.n_edges);
+    if (i && at == before && !(g.first[i - 1] & kGrammarAccepts))
+      return fail(err, LINNET_BAD_FILE, "grammar: state ", i - 1, " has no way out");
     int last = -1;
     for (uint32_t e = before; i && e < at; ++e) {
       const GrammarEdge& edge = g.edges[e];
-      if (edge.lo <= last || edge.hi < edge.lo || edge.to >= g.n_states) return fail(err, LINNET_BAD_FILE, "grammar: edge ", e, " of bytes ", edge.lo, "..", edge.hi, " to state ", edge.to);
+      if (edge.lo <= last || edge.hi < edge.lo || edge.to >= g.n_states)
+        return fail(err, LINNET_BAD_FILE, "grammar: edge ", e, " of bytes ", edge.lo, "..", edge.hi, " to state ", edge.to);
       last = edge.hi;
     }
     before = at;
@@ -231,8 +239,9 @@ Status grammar_mask(linnet_grammar& g, uint32_t state, bool no_eog, TokenMask* o
     *out = {g.other, out->n_allowed - g.n_eog};
   }
   if (out->n_allowed) return LINNET_OK;
-  return accepts ? fail(err, LINNET_BAD_STATE, "grammar: its text is complete", no_eog ? "" : ", and the model has no end-of-generation token")
-                 : fail(err, LINNET_BAD_STATE, "grammar: no token of the vocabulary goes on where it stands (state ", state, ")");
+  return accepts
+             ? fail(err, LINNET_BAD_STATE, "grammar: its text is complete", no_eog ? "" : ", and the model has no end-of-generation token")
+             : fail(err, LINNET_BAD_STATE, "grammar: no token of the vocabulary goes on where it stands (state ", state, ")");
 }
 
 Status grammar_need(const linnet_model& model, linnet_view blob, linnet_need* out, Error* err) {
@@ -250,7 +259,8 @@ Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_
   LINNET_TRY(read_header(*model, blob, &h, err));
   Arena counted;
   layout(counted, *model, h);
-  if (!counted.ok() || counted.used() > bytes) return fail(err, LINNET_TOO_SMALL, "grammar: memory of ", bytes, " bytes, needs ", counted.used());
+  if (!counted.ok() || counted.used() > bytes)
+    return fail(err, LINNET_TOO_SMALL, "grammar: memory of ", bytes, " bytes, needs ", counted.used());
   Arena arena(mem, bytes);
   linnet_grammar* g = layout(arena, *model, h);
   const uint8_t* from = static_cast<const uint8_t*>(blob.data) + sizeof h;

@@ -1,13 +1,15 @@
-// Grammar: text held to an automaton over bytes by a mask over the vocabulary. The automaton is deterministic and comes as a blob (convert/json_schema.cpp makes it); a mask
-// is found by walking the vocabulary in the order of its texts, so that what tokens have in common is walked once, and is kept for its state.
+// Grammar: text held to an automaton over bytes by a mask over the vocabulary. The automaton is deterministic and comes as a blob
+// (convert/json_schema.cpp makes it); a mask is found by walking the vocabulary in the order of its texts, so that what tokens have in
+// common is walked once, and is kept for its state.
 #pragma once
 #include "../model.h"
 #include "sampling.h"
 
 namespace linnet {
 
-// The blob, little-endian: the header, uint32_t first[n_states + 1], GrammarEdge edges[n_edges]. Edges first[i] .. first[i + 1] - 1 lead out of state i, in ascending order of
-// bytes, of which each belongs to one edge at most; bit 31 of first[i] says that a text may end in state i. A text begins in state 0.
+// The blob, little-endian: the header, uint32_t first[n_states + 1], GrammarEdge edges[n_edges]. Edges first[i] .. first[i + 1] - 1 lead
+// out of state i, in ascending order of bytes, of which each belongs to one edge at most; bit 31 of first[i] says that a text may end in
+// state i. A text begins in state 0.
 struct GrammarHeader {
   uint32_t magic, version, n_states, n_edges;
 };
@@ -25,8 +27,9 @@ inline constexpr uint32_t kGrammarLost = 0xFFFFFFFF;   // a token came that is n
 // Where a sequence is in a grammar.
 struct GrammarPlace {
   linnet_grammar* grammar = nullptr;
-  uint32_t from = 0, from_state = 0;  // tokens of the sequence before which the state is `from_state`; no later than what may be rolled back
-  uint32_t at = 0, state = 0;         // as far as it was followed
+  uint32_t from = 0,
+           from_state = 0;     // tokens of the sequence before which the state is `from_state`; no later than what may be rolled back
+  uint32_t at = 0, state = 0;  // as far as it was followed
 };
 
 }  // namespace linnet
@@ -35,20 +38,20 @@ struct GrammarPlace {
 struct linnet_grammar {
   const linnet_model* model;
   uint32_t n_states, n_edges;
-  uint32_t* first;           // (n_states + 1)
+  uint32_t* first;             // (n_states + 1)
   linnet::GrammarEdge* edges;  // (n_edges)
   uint32_t n_tokens, n_eog;
-  uint32_t* ids;             // (n_tokens) tokens that have a text, in its order
-  uint8_t* shared;           // (n_tokens) bytes at its beginning that a token has in common with the one before
-  uint32_t* begins;          // (257) of each first byte, in ids
-  int32_t* eog;              // (n_eog) end-of-generation tokens
+  uint32_t* ids;     // (n_tokens) tokens that have a text, in its order
+  uint8_t* shared;   // (n_tokens) bytes at its beginning that a token has in common with the one before
+  uint32_t* begins;  // (257) of each first byte, in ids
+  int32_t* eog;      // (n_eog) end-of-generation tokens
   uint32_t n_masks, n_words;
-  uint32_t* slots;           // (n_states) 1 + the mask of a state; 0 = not kept
-  uint32_t* states;          // (n_masks) whose mask it is
-  uint32_t* n_allowed;       // (n_masks)
-  uint64_t* used;            // (n_masks) when it was last asked for
-  uint32_t* masks;           // (n_masks, n_words) bit i % 32 of word i / 32 allows token i
-  uint32_t* other;           // (n_words) a mask without end-of-generation tokens, or of those alone
+  uint32_t* slots;      // (n_states) 1 + the mask of a state; 0 = not kept
+  uint32_t* states;     // (n_masks) whose mask it is
+  uint32_t* n_allowed;  // (n_masks)
+  uint64_t* used;       // (n_masks) when it was last asked for
+  uint32_t* masks;      // (n_masks, n_words) bit i % 32 of word i / 32 allows token i
+  uint32_t* other;      // (n_words) a mask without end-of-generation tokens, or of those alone
   uint64_t n_uses;
 };
 

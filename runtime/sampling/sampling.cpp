@@ -50,7 +50,8 @@ void heap_sort(uint64_t* a, size_t n) {
   }
 }
 
-// The k smallest keys, sorted, at the front of `order`. A later logit counts only if it is larger than the least of those, so most are passed over sixteen at a time.
+// The k smallest keys, sorted, at the front of `order`. A later logit counts only if it is larger than the least of those, so most are
+// passed over sixteen at a time.
 void smallest(const Sampler& s, const float* logits, uint32_t n, uint32_t k) {
   uint64_t* order = s.order;
   for (uint32_t i = 0; i < k; ++i) order[i] = key_of(logits[i], i);
@@ -115,7 +116,8 @@ Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* er
   if (!(out->temperature >= 0 && out->temperature <= 100)) return fail(err, LINNET_BAD_ARG, "sampling: temperature is outside 0..100");
   if (!(out->top_p >= 0 && out->top_p <= 1)) return fail(err, LINNET_BAD_ARG, "sampling: top_p is outside 0..1");
   if (!(out->min_p >= 0 && out->min_p <= 1)) return fail(err, LINNET_BAD_ARG, "sampling: min_p is outside 0..1");
-  if (!(out->repeat_penalty >= 0 && out->repeat_penalty <= 100)) return fail(err, LINNET_BAD_ARG, "sampling: repeat_penalty is outside 0..100");
+  if (!(out->repeat_penalty >= 0 && out->repeat_penalty <= 100))
+    return fail(err, LINNET_BAD_ARG, "sampling: repeat_penalty is outside 0..100");
   if (!(out->presence_penalty >= -100 && out->presence_penalty <= 100))
     return fail(err, LINNET_BAD_ARG, "sampling: presence_penalty is outside -100..100");
   if (!(out->frequency_penalty >= -100 && out->frequency_penalty <= 100))

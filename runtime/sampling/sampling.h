@@ -1,5 +1,5 @@
-// Drawing a token from logits: the order of steps and of sums is part of the ABI (linnet_sampling_set), so that a seed gives the same text on
-// every machine.
+// Drawing a token from logits: the order of steps and of sums is part of the ABI (linnet_sampling_set), so that a seed gives the same text
+// on every machine.
 #pragma once
 #include "../status.h"
 
@@ -25,7 +25,8 @@ struct TokenMask {
 
 // Defaults and ranges; names the field.
 Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* err);
-// history: the sequence's tokens, the last `n_history` of them count for penalties (after penalty_last_n). Only tokens that the mask allows are drawn.
+// history: the sequence's tokens, the last `n_history` of them count for penalties (after penalty_last_n). Only tokens that the mask allows
+// are drawn.
 int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history, const TokenMask& mask = {});
 
 }  // namespace linnet

@@ -3,10 +3,11 @@
 //
 // A symbol is what BPE merges: ids below n_tokens are tokens; ids from there on are single characters that stand in pieces of a
 // SentencePiece vocabulary without being tokens themselves (what is left of them at the end is written as bytes).
-// Texts of tokens are what they decode to: byte-level tokens as raw bytes, SentencePiece and Unigram ones with ' ' for U+2581, byte tokens as
-// the byte, WordPiece ones with the space in front that a word begins with.
+// Texts of tokens are what they decode to: byte-level tokens as raw bytes, SentencePiece and Unigram ones with ' ' for U+2581, byte tokens
+// as the byte, WordPiece ones with the space in front that a word begins with.
 //
-// A text goes through the steps (normalising), then the splits, each of which cuts the pieces of the one before; a model encodes what is left.
+// A text goes through the steps (normalising), then the splits, each of which cuts the pieces of the one before; a model encodes what is
+// left.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -23,13 +24,14 @@ inline constexpr uint32_t kMaxProbe = 4096;     // slots looked at for one key
 inline constexpr uint32_t kMaxAround = 4;       // special tokens put before a text, and after it
 inline constexpr uint32_t kMaxText = 1u << 27;  // bytes of one text
 inline constexpr uint32_t kMaxSplits = 8, kMaxSteps = 8;
-inline constexpr uint32_t kMaxGrowth = 31;      // bytes of a normalised text per byte of the text
+inline constexpr uint32_t kMaxGrowth = 31;  // bytes of a normalised text per byte of the text
 inline constexpr uint32_t kMaxSlack = 4096;
-inline constexpr uint32_t kMaxPiece = 512;      // bytes of a piece in kTrie
-inline constexpr uint32_t kMaxPattern = 64;     // bytes that a kStepReplace looks for
+inline constexpr uint32_t kMaxPiece = 512;   // bytes of a piece in kTrie
+inline constexpr uint32_t kMaxPattern = 64;  // bytes that a kStepReplace looks for
 
 enum Kind : uint32_t { kByteLevel = 1, kSpm = 2, kUnigram = 3, kWordPiece = 4 };
-// How a piece of text is cut, by what the pre-tokenisers' regular expressions match (see split.cpp). What lies between matches is a piece, too.
+// How a piece of text is cut, by what the pre-tokenisers' regular expressions match (see split.cpp). What lies between matches is a piece,
+// too.
 enum Split : uint32_t {
   kSplitNone = 0,
   kSplitGpt2 = 1,
@@ -39,24 +41,24 @@ enum Split : uint32_t {
   kSplitTekken = 5,
   kSplitDeepseek3 = 6,
   kSplitBloom = 7,
-  kSplitNumber = 8,          // \p{N}
-  kSplitNumbers3 = 9,        // \p{N}{1,3}
-  kSplitNumbers = 10,        // \p{N}+
-  kSplitAscii3 = 11,         // [0-9][0-9][0-9]
-  kSplitByteNumbers = 12,    // runs of bytes that are numbers as letters of a byte-level text: Digits behind ByteLevel
-  kSplitPunctuation = 13,    // runs of \p{P} and ASCII symbols
-  kSplitLine = 14,           // [\r\n]
-  kSplitSpaceLetters = 15,   // \s?\p{L}+
-  kSplitSpacePunct = 16,     // \s?\p{P}+
-  kSplitSpaceCased = 17,     // \s?[A-Za-zµÀ-Ö...]+ of DeepSeek-LLM
-  kSplitSpaceMarks = 18,     // \s?[!-/:-~！-／：-～‘-‟　-。]+ of DeepSeek-LLM
-  kSplitEndSpace = 19,       // \s+$
-  kSplitHan = 20,            // [一-龥ࠀ-一가-퟿]+
-  kSplitHanKana = 21,        // [一-龥぀-ゟ゠-ヿ]+
-  kSplitWhitespace = 22,     // white space separates and is dropped
-  kSplitMetaspace = 23,      // in front of each ' ' (which stands for U+2581)
-  kSplitBert = 24,           // white space separates and is dropped, each punctuation mark is by itself
-  kSplitBertHan = 25,        // and so is each Han character
+  kSplitNumber = 8,         // \p{N}
+  kSplitNumbers3 = 9,       // \p{N}{1,3}
+  kSplitNumbers = 10,       // \p{N}+
+  kSplitAscii3 = 11,        // [0-9][0-9][0-9]
+  kSplitByteNumbers = 12,   // runs of bytes that are numbers as letters of a byte-level text: Digits behind ByteLevel
+  kSplitPunctuation = 13,   // runs of \p{P} and ASCII symbols
+  kSplitLine = 14,          // [\r\n]
+  kSplitSpaceLetters = 15,  // \s?\p{L}+
+  kSplitSpacePunct = 16,    // \s?\p{P}+
+  kSplitSpaceCased = 17,    // \s?[A-Za-zµÀ-Ö...]+ of DeepSeek-LLM
+  kSplitSpaceMarks = 18,    // \s?[!-/:-~！-／：-～‘-‟　-。]+ of DeepSeek-LLM
+  kSplitEndSpace = 19,      // \s+$
+  kSplitHan = 20,           // [一-龥ࠀ-一가-퟿]+
+  kSplitHanKana = 21,       // [一-龥぀-ゟ゠-ヿ]+
+  kSplitWhitespace = 22,    // white space separates and is dropped
+  kSplitMetaspace = 23,     // in front of each ' ' (which stands for U+2581)
+  kSplitBert = 24,          // white space separates and is dropped, each punctuation mark is by itself
+  kSplitBertHan = 25,       // and so is each Han character
   kSplitCount
 };
 // When an SPM text gets a space put in front. Segment: each stretch between raw added tokens. Always: each stretch between added tokens
@@ -64,16 +66,23 @@ enum Split : uint32_t {
 // Word: each word that the first split, kSplitWhitespace, makes.
 enum Prefix : uint32_t { kPrefixNever = 0, kPrefixSegment = 1, kPrefixAlways = 2, kPrefixFirst = 3, kPrefixWord = 4 };
 enum Flag : uint32_t {
-  kIgnoreMerges = 2,  // a word that is a token is not split
-  kFuseUnk = 4,       // a run of unknown characters is one unknown token
-  kStripSpace = 8,    // detokenize leaves out one leading space
-  kWordwise = 16,     // SPM: no merge makes a space behind another character, so a text may be cut in front of its runs of spaces
-  kFloatScores = 32,  // Unigram: sums are rounded to float, as SentencePiece does; otherwise double
-  kStripSpaces = 64,  // detokenize leaves out all spaces that the first token begins with
-  kSolidSpaces = 128, // normalising writes U+2581 for spaces, so that tokens of kAddedNormal take none with them
+  kIgnoreMerges = 2,   // a word that is a token is not split
+  kFuseUnk = 4,        // a run of unknown characters is one unknown token
+  kStripSpace = 8,     // detokenize leaves out one leading space
+  kWordwise = 16,      // SPM: no merge makes a space behind another character, so a text may be cut in front of its runs of spaces
+  kFloatScores = 32,   // Unigram: sums are rounded to float, as SentencePiece does; otherwise double
+  kStripSpaces = 64,   // detokenize leaves out all spaces that the first token begins with
+  kSolidSpaces = 128,  // normalising writes U+2581 for spaces, so that tokens of kAddedNormal take none with them
   kKnownFlags = 254,
 };
-enum TokenFlag : uint8_t { kControl = 1, kUserDefined = 2, kByte = 4, kUnknown = 8, kEog = 16, kContinues = 32 };  // kContinues: see Header::hidden
+enum TokenFlag : uint8_t {
+  kControl = 1,
+  kUserDefined = 2,
+  kByte = 4,
+  kUnknown = 8,
+  kEog = 16,
+  kContinues = 32
+};  // kContinues: see Header::hidden
 
 // One step of normalising a text.
 enum StepOp : uint32_t {
@@ -115,23 +124,23 @@ struct Added {
 enum AddedFlag : uint32_t { kAddedSpecial = 1, kAddedLeftStrip = 2, kAddedRightStrip = 4, kAddedSingleWord = 8, kAddedKnownFlags = 15 };
 
 enum SectionId : uint32_t {
-  kTextAt,       // uint32_t[n_symbols + 1]: where each symbol's text begins in kText
-  kText,         // bytes
-  kTokenFlags,   // uint8_t[n_tokens]
-  kByteIds,      // int32_t[256]: token of a byte, -1 = none
-  kMerges,       // MergeSlot[], open addressing by (left, right)
-  kWords,        // uint32_t[], open addressing by text: symbol + 1, 0 = free. SPM: single characters; kIgnoreMerges: all plain tokens
-  kAddedRaw,     // Added[] in order of text: found in the text as it is
-  kAddedNormal,  // Added[] in order of text: found in the normalised text
-  kAddedText,    // bytes
-  kCharRanges,   // CharRange[]
-  kCharMaps,     // CharMap[]
-  kReplaces,     // Replace[]
-  kNormalText,   // bytes
-  kCharsmap,     // uint32_t[], a double array (trie.h): values are offsets in kCharsmapText
-  kCharsmapText, // bytes, each text ends with a 0
-  kTrie,         // uint32_t[], likewise: values are token ids. Unigram and WordPiece
-  kScores,       // double[n_tokens]. Unigram
+  kTextAt,        // uint32_t[n_symbols + 1]: where each symbol's text begins in kText
+  kText,          // bytes
+  kTokenFlags,    // uint8_t[n_tokens]
+  kByteIds,       // int32_t[256]: token of a byte, -1 = none
+  kMerges,        // MergeSlot[], open addressing by (left, right)
+  kWords,         // uint32_t[], open addressing by text: symbol + 1, 0 = free. SPM: single characters; kIgnoreMerges: all plain tokens
+  kAddedRaw,      // Added[] in order of text: found in the text as it is
+  kAddedNormal,   // Added[] in order of text: found in the normalised text
+  kAddedText,     // bytes
+  kCharRanges,    // CharRange[]
+  kCharMaps,      // CharMap[]
+  kReplaces,      // Replace[]
+  kNormalText,    // bytes
+  kCharsmap,      // uint32_t[], a double array (trie.h): values are offsets in kCharsmapText
+  kCharsmapText,  // bytes, each text ends with a 0
+  kTrie,          // uint32_t[], likewise: values are token ids. Unigram and WordPiece
+  kScores,        // double[n_tokens]. Unigram
   kSectionCount
 };
 struct Section {
@@ -209,9 +218,7 @@ struct Tables {
   std::string_view symbol_text(uint32_t id) const { return {text + text_at[id], text_at[id + 1] - text_at[id]}; }
   bool has(Flag flag) const { return (header->flags & flag) != 0; }
   uint32_t count(SectionId id) const { return header->section[id].count; }
-  const Added* added(SectionId id) const {
-    return reinterpret_cast<const Added*>(base_ + header->section[id].at);
-  }
+  const Added* added(SectionId id) const { return reinterpret_cast<const Added*>(base_ + header->section[id].at); }
   std::string_view added_text_of(const Added& a) const { return {added_text + a.text_at, a.text_bytes}; }
 
   // The slot of a pair, nullptr if it does not merge.

@@ -1,4 +1,5 @@
-// Encoding of one word (or of a whole SentencePiece text) in caller memory: byte pair encoding in bpe.cpp, Unigram and WordPiece in pieces.cpp.
+// Encoding of one word (or of a whole SentencePiece text) in caller memory: byte pair encoding in bpe.cpp, Unigram and WordPiece in
+// pieces.cpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>

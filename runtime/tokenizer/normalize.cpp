@@ -160,8 +160,8 @@ void normal_stretch(const char* text, size_t n, bool composed, Writer* out, uint
 }  // namespace
 
 void nfc(const char* text, size_t n, Writer* out, uint32_t* work) {
-  size_t done = 0;   // input that is written
-  size_t begin = 0;  // the last character that joins nothing before it
+  size_t done = 0;      // input that is written
+  size_t begin = 0;     // the last character that joins nothing before it
   bool change = false;  // something since `begin` is not plainly NFC
   uint32_t last_class = 0;
   for (size_t i = 0; i <= n;) {

@@ -1,5 +1,5 @@
-// From text to ids and back: added tokens are found first, what lies between them is normalised (steps.cpp), searched for added tokens of the
-// second kind, cut into words (split.cpp) and encoded (bpe.cpp, pieces.cpp). Everything works on the blob and on the caller's scratch.
+// From text to ids and back: added tokens are found first, what lies between them is normalised (steps.cpp), searched for added tokens of
+// the second kind, cut into words (split.cpp) and encoded (bpe.cpp, pieces.cpp). Everything works on the blob and on the caller's scratch.
 #include "tokenizer.h"
 
 #include <cstring>
@@ -33,7 +33,8 @@ Status read_header(const uint8_t* blob, size_t bytes, Header* out, uint32_t* hea
     return LINNET_OK;
   }
   if (old.version != 1)
-    return fail(err, LINNET_UNSUPPORTED, "model file: tokenizer tables: version ", old.version, ", this linnet reads up to ", kVersion, ": made by a newer one");
+    return fail(err, LINNET_UNSUPPORTED, "model file: tokenizer tables: version ", old.version, ", this linnet reads up to ", kVersion,
+                ": made by a newer one");
   if (old.kind != kByteLevel && old.kind != kSpm) return bad(err, "kind", old.kind);
   if (old.split > kSplitDigitsGpt2 || (old.split == kSplitNone) != (old.kind == kSpm)) return bad(err, "split", old.split);
   Header& h = *out;
@@ -88,11 +89,13 @@ Status check_header(const Header& h, size_t bytes, uint32_t n_vocab, Error* err)
 
 Status check_sections(const Header& h, uint32_t header_bytes, Error* err) {
   static constexpr uint32_t kElement[kSectionCount] = {
-      4, 1, 1, 4, sizeof(MergeSlot), 4, sizeof(Added), sizeof(Added), 1, sizeof(CharRange), sizeof(CharMap), sizeof(Replace), 1, 4, 1, 4, sizeof(double)};
+      4, 1, 1, 4, sizeof(MergeSlot), 4, sizeof(Added), sizeof(Added), 1, sizeof(CharRange), sizeof(CharMap), sizeof(Replace),
+      1, 4, 1, 4, sizeof(double)};
   for (uint32_t i = 0; i < kSectionCount; ++i) {
     const Section& s = h.section[i];
     if (s.at % 8 != 0 || s.at < header_bytes || !fits(s.at, uint64_t{s.count} * kElement[i], h.bytes))
-      return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: section ", i, " at ", s.at, " with ", s.count, " elements is outside the table");
+      return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: section ", i, " at ", s.at, " with ", s.count,
+                  " elements is outside the table");
   }
   if (h.section[kTextAt].count != h.n_symbols + 1) return bad(err, "number of text offsets", h.section[kTextAt].count);
   if (h.section[kTokenFlags].count != h.n_tokens) return bad(err, "number of token flags", h.section[kTokenFlags].count);
@@ -201,11 +204,11 @@ const Added* longest_added(const Tables& t, SectionId list, std::string_view tex
   return found;
 }
 
-// Calls gap(text) for each non-empty stretch between the tokens of a list, and writes the tokens. As in the tokenizers library all tokens are
-// found first, from left to right, the longest at each place; one that does not count (a special one without `specials`, or a single word
-// inside another) still takes its text. The white space that a token takes with it (kAddedLeftStrip, kAddedRightStrip) is no gap, but a token
-// in it counts all the same, and behind that the text goes on, white space that the first one took too. Only one that takes white space to its
-// left as well and lies all in what was taken is nothing: there the library drops it, or panics.
+// Calls gap(text) for each non-empty stretch between the tokens of a list, and writes the tokens. As in the tokenizers library all tokens
+// are found first, from left to right, the longest at each place; one that does not count (a special one without `specials`, or a single
+// word inside another) still takes its text. The white space that a token takes with it (kAddedLeftStrip, kAddedRightStrip) is no gap, but
+// a token in it counts all the same, and behind that the text goes on, white space that the first one took too. Only one that takes white
+// space to its left as well and lies all in what was taken is nothing: there the library drops it, or panics.
 template <class Gap>
 void split_added(const Tables& t, SectionId list, std::string_view text, bool specials, IdSink* out, const Gap& gap) {
   if (text.empty()) return;
@@ -226,7 +229,9 @@ void split_added(const Tables& t, SectionId list, std::string_view text, bool sp
     const size_t start = begin;
     i = end;
     if (!specials && (a->flags & kAddedSpecial)) continue;
-    if ((a->flags & kAddedSingleWord) && (ends_in_word(text.data(), start) || (end < text.size() && is_word(next_char(text.data() + end, text.size() - end).code)))) continue;
+    if ((a->flags & kAddedSingleWord) &&
+        (ends_in_word(text.data(), start) || (end < text.size() && is_word(next_char(text.data() + end, text.size() - end).code))))
+      continue;
     if ((a->flags & kAddedLeftStrip) && start > done) {
       begin = done + end_space(text.data() + done, start - done, solid);
       out->steps += start - begin;
@@ -429,7 +434,8 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
   for (uint32_t i = 0; around && i < t.header->n_before; ++i) sink.push(t.header->before[i]);
   const uintptr_t at = reinterpret_cast<uintptr_t>(scratch), aligned = static_cast<uintptr_t>(align_up(at, alignof(uint64_t)));
   if (!Encoder(t, text, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
-    return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: a text grows by more than ", t.header->growth, " times, as the tables say");
+    return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: a text grows by more than ", t.header->growth,
+                " times, as the tables say");
   for (uint32_t i = 0; around && i < t.header->n_after; ++i) sink.push(t.header->after[i]);
   *n_tokens = sink.n;
   if (steps) *steps = sink.steps;
@@ -441,8 +447,10 @@ std::string_view token_bytes(const Tokenizer& tokenizer, int32_t id, bool first)
   if (id < 0 || static_cast<uint32_t>(id) >= t.header->n_tokens) return {};
   std::string_view s = t.symbol_text(static_cast<uint32_t>(id));
   const size_t hidden = t.header->hidden < s.size() ? t.header->hidden : s.size();
-  if (t.token_flags[id] & tok::kContinues) s.remove_prefix(first ? 0 : hidden);
-  else if (first && t.has(tok::kStripSpace) && !s.empty() && s[0] == ' ') s.remove_prefix(1);
+  if (t.token_flags[id] & tok::kContinues)
+    s.remove_prefix(first ? 0 : hidden);
+  else if (first && t.has(tok::kStripSpace) && !s.empty() && s[0] == ' ')
+    s.remove_prefix(1);
   while (first && t.has(tok::kStripSpaces) && !s.empty() && s[0] == ' ') s.remove_prefix(1);
   return s;
 }

@@ -1,6 +1,6 @@
 // A trie as a double array, in the units of darts-clone, which SentencePiece models carry: a unit holds the label of the byte that leads to
-// it (8 bits; bit 31 is clear in inner units), whether a key ends there (bit 8), and the offset of its children (22 bits, bit 9: times 256).
-// A child lies at (unit's place ^ offset ^ byte); the value of a key at the child of byte 0, with bit 31 set.
+// it (8 bits; bit 31 is clear in inner units), whether a key ends there (bit 8), and the offset of its children (22 bits, bit 9: times
+// 256). A child lies at (unit's place ^ offset ^ byte); the value of a key at the child of byte 0, with bit 31 set.
 #pragma once
 #include <cstdint>
 

@@ -33,17 +33,17 @@ inline Char next_char(const char* p, size_t n) {
 
 // General categories, as far as tokenizers tell them apart. kSpace is White_Space, which goes before the category.
 enum class CharKind : uint8_t {
-  kOther = 0,      // unassigned, surrogates, bad bytes
-  kUpper = 1,      // Lu, Lt
-  kLower = 2,      // Ll
-  kLetter = 3,     // Lm, Lo
-  kMark = 4,       // Mn
+  kOther = 0,        // unassigned, surrogates, bad bytes
+  kUpper = 1,        // Lu, Lt
+  kLower = 2,        // Ll
+  kLetter = 3,       // Lm, Lo
+  kMark = 4,         // Mn
   kSpacingMark = 5,  // Mc, Me
-  kNumber = 6,     // N
+  kNumber = 6,       // N
   kSpace = 7,
-  kPunct = 8,      // P
-  kSymbol = 9,     // S
-  kControl = 10,   // Cc, Cf, Co
+  kPunct = 8,     // P
+  kSymbol = 9,    // S
+  kControl = 10,  // Cc, Cf, Co
 };
 CharKind char_kind(uint32_t code);  // kBadByte is kOther
 inline bool is_kind(CharKind kind, uint32_t set) { return (set >> static_cast<uint32_t>(kind) & 1) != 0; }
@@ -65,7 +65,8 @@ size_t end_space(const char* text, size_t n, uint32_t solid = kBadByte);
 size_t word_bytes(Split split, const char* text, size_t at, size_t n);
 // Whether the split drops this piece: white space that separates.
 inline bool drops(Split split, const char* piece, size_t n) {
-  return (split == kSplitWhitespace || split == kSplitBert || split == kSplitBertHan) && char_class(next_char(piece, n).code) == CharClass::kSpace;
+  return (split == kSplitWhitespace || split == kSplitBert || split == kSplitBertHan) &&
+         char_class(next_char(piece, n).code) == CharClass::kSpace;
 }
 
 // 1 to 4 bytes.
