@@ -1,6 +1,6 @@
 #!/bin/sh
 # Everything that must pass before a change is in: tests/run.sh [--full]
-# Installs what the tests need, then: Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, the kernels with oneDNN, and the release build last, so
+# Installs what the tests need, then: the code's format, Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, the kernels with oneDNN, and the release build last, so
 # that the output ends with its summary. --full fuzzes longer, has GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, and builds with link-time optimisation,
 # for one tier, with musl (where zig is) and as a shared library.
 set -u
@@ -72,6 +72,7 @@ tests() { # preset, more options for ctest...
   $same_addresses ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
 }
 
+stage "format" ./tests/format.sh
 stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 15)"
 stage "fuzz" tests fuzz -L fuzz
 stage "tests: Clang, ASan + UBSan" tests fuzz -LE fuzz
