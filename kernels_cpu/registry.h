@@ -1,6 +1,6 @@
 // Which tier runs: CPU bits & mask -> one KernelTable without holes.
 #pragma once
-#include "../runtime/status.h"
+#include "../platform/status.h"
 #include "kernels.h"
 
 namespace linnet {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "../platform/arena.h"
 #include "../platform/file.h"
-#include "../runtime/arena.h"
 #include "../runtime/kv.h"
 #include "cuda_queue.h"
 #include "images.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "../runtime/status.h"
+#include "../platform/status.h"
 
 namespace linnet {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../runtime/status.h"
+#include "../platform/status.h"
 
 namespace linnet {
 

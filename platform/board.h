@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "../runtime/status.h"
+#include "status.h"
 
 namespace linnet {
 

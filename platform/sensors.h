@@ -1,6 +1,6 @@
 // What Linux's sensors say: temperatures, frequencies, energy, battery. Every read looks for the files anew, so sensors may come and go.
 #pragma once
-#include "../runtime/status.h"
+#include "status.h"
 
 namespace linnet {
 

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../runtime/arena.h"
-#include "../runtime/status.h"
+#include "arena.h"
 #include "pieces.h"
+#include "status.h"
 
 namespace linnet {
 

@@ -1,8 +1,8 @@
 // The chat format: the text that a model was trained to see around the messages of a conversation. A file holds it as
 // linnet.chat.<role>.prefix and .suffix, packed or plain; other models' Jinja templates are not run.
 #pragma once
+#include "../platform/status.h"
 #include "gguf.h"
-#include "status.h"
 
 namespace linnet {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "../platform/reader.h"
 #include "include/linnet.h"
-#include "reader.h"
 
 namespace linnet {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "reader.h"
-#include "status.h"
+#include "../platform/reader.h"
+#include "../platform/status.h"
 
 namespace linnet {
 

@@ -5,7 +5,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "status.h"
+#include "../platform/status.h"
 
 namespace linnet {
 

@@ -5,10 +5,10 @@
 #pragma once
 #include <cstdint>
 
-#include "arena.h"
+#include "../platform/arena.h"
+#include "../platform/status.h"
 #include "format.h"
 #include "ops.h"
-#include "status.h"
 
 namespace linnet {
 

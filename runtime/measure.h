@@ -2,7 +2,7 @@
 // by time.
 #pragma once
 #include "../kernels_cpu/registry.h"
-#include "status.h"
+#include "../platform/status.h"
 
 namespace linnet {
 

@@ -1,7 +1,7 @@
 // Model: immutable after init. Weights stay in the caller's file; spec, tables of views and tokenizer tables lie in the caller's memory.
 #pragma once
 #include "../kernels_cpu/registry.h"
-#include "arena.h"
+#include "../platform/arena.h"
 #include "chat.h"
 #include "ops.h"
 #include "rope.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "../platform/pieces.h"
-#include "status.h"
+#include "../platform/status.h"
 #include "tensor.h"
 
 namespace linnet {

@@ -3,9 +3,9 @@
 
 #include "../platform/file.h"
 #include "../platform/fp.h"
+#include "../platform/text_out.h"
 #include "forward.h"
 #include "power.h"
-#include "text_out.h"
 
 namespace linnet {
 

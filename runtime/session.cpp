@@ -6,8 +6,8 @@
 
 #include "../platform/board.h"
 #include "../platform/file.h"
+#include "../platform/text_out.h"
 #include "rope.h"
-#include "text_out.h"
 
 namespace linnet {
 namespace {

@@ -15,9 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../platform/status.h"
 #include "gguf.h"
 #include "ops.h"
-#include "status.h"
 #include "tensor.h"
 
 namespace linnet {

@@ -3,8 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "../platform/crc32c.h"
 #include "../platform/file.h"
-#include "crc32c.h"
 
 namespace linnet {
 namespace {

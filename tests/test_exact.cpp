@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "runtime/crc32c.h"
+#include "platform/crc32c.h"
 #include "tests/models.h"
 
 using namespace test;

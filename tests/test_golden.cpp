@@ -4,7 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "runtime/crc32c.h"
+#include "platform/crc32c.h"
 #include "runtime/gguf.h"
 #include "runtime/spec.h"
 #include "tests/models.h"

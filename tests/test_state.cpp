@@ -16,7 +16,7 @@
 #include <random>
 #include <thread>
 
-#include "runtime/crc32c.h"
+#include "platform/crc32c.h"
 #include "tests/models.h"
 
 using namespace test;

@@ -389,7 +389,7 @@ std::vector<size_t> regex_words(const Regex& regex, std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const size_t n = regex.match(text, at);
     if (n == 0) {
-      const size_t bytes = tok::next_char(text.data() + at, text.size() - at).bytes;
+      const size_t bytes = next_char(text.data() + at, text.size() - at).bytes;
       gap += bytes;
       at += bytes;
       continue;
@@ -439,7 +439,7 @@ TEST_CASE("classes of all code points equal PCRE2's") {
   }
   CHECK(wrong == 0);
   CHECK(space.match(put_utf8(kOnlyPcreSpace), 0));
-  CHECK(tok::char_class(tok::kBadByte) == tok::CharClass::kOther);
+  CHECK(tok::char_class(kBadByte) == tok::CharClass::kOther);
 }
 
 TEST_CASE("splitters equal the models' regular expressions in PCRE2") {

@@ -103,8 +103,8 @@ inline std::string nfc_of(const std::string& s) {
 inline std::string lossy(const std::string& s) {
   std::string out;
   for (size_t i = 0; i < s.size();) {
-    const tok::Char c = tok::next_char(s.data() + i, s.size() - i);
-    if (c.code != tok::kBadByte) {
+    const Char c = next_char(s.data() + i, s.size() - i);
+    if (c.code != kBadByte) {
       out.append(s, i, c.bytes);
       i += c.bytes;
       continue;
@@ -115,7 +115,7 @@ inline std::string lossy(const std::string& s) {
       bool possible = false;
       for (const char* rest : {"\x80", "\xBF", "\x80\x80", "\xBF\xBF"}) {
         const std::string whole = s.substr(i, n + 1) + rest;
-        possible = possible || tok::next_char(whole.data(), whole.size()).bytes == whole.size();
+        possible = possible || next_char(whole.data(), whole.size()).bytes == whole.size();
       }
       if (!possible) break;
     }

@@ -1,6 +1,6 @@
 // Properties that hold for tokenizers of every style: streams never cut a character, what is lossless comes back, work grows with the text.
 #include "gguf_file.h"
-#include "runtime/text_out.h"
+#include "platform/text_out.h"
 #include "test_tokenizer.h"
 
 namespace {

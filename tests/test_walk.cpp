@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-#include "runtime/crc32c.h"
+#include "platform/crc32c.h"
 #include "tests/models.h"
 
 using namespace test;

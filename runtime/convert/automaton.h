@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../status.h"
+#include "../../platform/status.h"
 
 namespace linnet::convert {
 

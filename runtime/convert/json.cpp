@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "../../platform/file.h"
+#include "../../platform/reader.h"
 #include "../guard.h"
-#include "../reader.h"
 
 namespace linnet::convert {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "../status.h"
+#include "../../platform/status.h"
 #include "convert.h"  // read_file
 
 namespace linnet::convert {

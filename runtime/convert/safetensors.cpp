@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "../reader.h"
+#include "../../platform/reader.h"
 #include "json.h"
 
 namespace linnet::convert {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "../../platform/status.h"
 #include "../format.h"
-#include "../status.h"
 
 namespace linnet::convert {
 

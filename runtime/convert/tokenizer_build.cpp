@@ -19,7 +19,7 @@ bool stands_for_itself(uint32_t byte) { return (byte > 0x20 && byte < 0x7F) || (
 bool decode_letters(std::string_view spelled, std::string* out) {
   out->clear();
   for (size_t i = 0; i < spelled.size();) {
-    const tok::Char c = tok::next_char(spelled.data() + i, spelled.size() - i);
+    const Char c = next_char(spelled.data() + i, spelled.size() - i);
     const int byte = byte_of_letter(c.code);
     if (byte < 0) return false;
     out->push_back(static_cast<char>(byte));
@@ -40,7 +40,7 @@ int byte_of_spelling(std::string_view s) {
   return value;
 }
 
-bool is_one_char(std::string_view s) { return !s.empty() && tok::next_char(s.data(), s.size()).bytes == s.size(); }
+bool is_one_char(std::string_view s) { return !s.empty() && next_char(s.data(), s.size()).bytes == s.size(); }
 
 constexpr size_t kMaxLoose = 16;  // slots per entry, where a hostile file makes all entries collide
 constexpr size_t kMaxMerges = size_t{16} << 20;
@@ -214,8 +214,8 @@ class Builder {
       if (p_.kind == tok::kUnigram && p_.tokens[i].find(' ') != std::string::npos) continue;  // as in word_table
       bool whole = true;
       for (size_t at = 0; at < key.size();) {
-        const tok::Char c = tok::next_char(key.data() + at, key.size() - at);
-        whole = whole && c.code != tok::kBadByte;
+        const Char c = next_char(key.data() + at, key.size() - at);
+        whole = whole && c.code != kBadByte;
         at += c.bytes;
       }
       if (!whole) continue;
@@ -260,7 +260,7 @@ class Builder {
       if (text.size() > kMaxAddedBytes)
         return fail(err_, LINNET_UNSUPPORTED, p_.label, ": piece ", id, " has ", text.size(), " bytes, more than ", kMaxAddedBytes);
       for (size_t i = 0; i < text.size();) {
-        const tok::Char c = tok::next_char(text.data() + i, text.size() - i);
+        const Char c = next_char(text.data() + i, text.size() - i);
         if (c.bytes < text.size() && symbols.find(text.substr(i, c.bytes)) == symbols.end()) {
           texts_.emplace_back(text.substr(i, c.bytes));
           symbols.try_emplace(texts_.back(), static_cast<uint32_t>(texts_.size() - 1));
@@ -274,7 +274,7 @@ class Builder {
       const std::string_view text = texts_[id];
       const auto rank = std::lower_bound(levels.begin(), levels.end(), p_.scores[id], std::greater<double>()) - levels.begin();
       for (size_t i = 0; i < text.size();) {
-        i += tok::next_char(text.data() + i, text.size() - i).bytes;
+        i += next_char(text.data() + i, text.size() - i).bytes;
         if (i >= text.size()) break;
         const auto left = symbols.find(text.substr(0, i)), right = symbols.find(text.substr(i));
         if (left == symbols.end() || right == symbols.end()) continue;

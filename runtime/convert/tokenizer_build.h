@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "../../platform/status.h"
 #include "../gguf.h"
-#include "../status.h"
 
 namespace linnet::convert {
 

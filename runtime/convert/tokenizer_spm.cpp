@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../reader.h"
+#include "../../platform/reader.h"
 #include "tokenizer_parts.h"
 
 namespace linnet::convert {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "../../platform/file.h"
+#include "../../platform/status.h"
 #include "../gguf.h"
-#include "../status.h"
 #include "convert.h"
 
 namespace linnet::convert {

@@ -1,7 +1,7 @@
 // Drawing a token from logits: the order of steps and of sums is part of the ABI (linnet_sampling_set), so that a seed gives the same text
 // on every machine.
 #pragma once
-#include "../status.h"
+#include "../../platform/status.h"
 
 namespace linnet {
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "../reader.h"
+#include "../../platform/reader.h"
 #include "blob.h"
 #include "bpe.h"
 #include "unicode.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "../status.h"
+#include "../../platform/status.h"
 
 namespace linnet {
 

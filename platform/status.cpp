@@ -1,6 +1,6 @@
 #include "status.h"
 
-#include "tokenizer/unicode.h"
+#include "utf8.h"
 
 namespace linnet {
 namespace {
@@ -11,17 +11,17 @@ constexpr char kHex[] = "0123456789abcdef";
 // Those that a terminal obeys, or that make a text look like another one.
 bool unseen(uint32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200E && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2066 && c <= 0x2069) || c == tok::kBadByte;
+         (c >= 0x2066 && c <= 0x2069) || c == kBadByte;
 }
 
 }  // namespace
 
 std::string_view printable_piece(std::string_view* s, char (&room)[8]) {
-  const tok::Char c = tok::next_char(s->data(), s->size());
+  const Char c = next_char(s->data(), s->size());
   const std::string_view piece = s->substr(0, c.bytes);
   s->remove_prefix(c.bytes);
   if (!unseen(c.code)) return piece;
-  const bool byte = c.code == tok::kBadByte || c.code < 0x80;
+  const bool byte = c.code == kBadByte || c.code < 0x80;
   const uint32_t code = byte ? static_cast<uint8_t>(piece[0]) : c.code;
   size_t n = 0;
   room[n++] = '\\';

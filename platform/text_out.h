@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "include/linnet.h"
+#include "../runtime/include/linnet.h"
 
 namespace linnet {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "include/linnet.h"
+#include "../runtime/include/linnet.h"
 
 namespace linnet {
 

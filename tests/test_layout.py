@@ -1,0 +1,62 @@
+"""The tree's order: who may include whom, and that no two files have one name."""
+import collections
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOMS = ("platform", "kernels_cpu", "kernels_cuda", "runtime")
+# What stands below the runtime and is included by kernels: numbers, views and the operations that a backend fills.
+CONTRACT = {"runtime/tensor.h", "runtime/format.h", "runtime/ops.h", "runtime/kv.h"}
+ABI = "runtime/include/"  # of the app; everybody's
+
+bad = []
+
+
+def allowed(file, target):
+    room, of = file.split("/")[0], target.split("/")[0]
+    if of == room or target.startswith(ABI):
+        return True
+    if room == "platform":
+        return False
+    if room in ("kernels_cpu", "kernels_cuda"):
+        return of == "platform" or target in CONTRACT
+    return of in ("platform", "kernels_cpu", "kernels_cuda")
+
+
+files = []
+for room in ROOMS:
+    for folder, _, names in os.walk(os.path.join(ROOT, room)):
+        files += [os.path.relpath(os.path.join(folder, n), ROOT) for n in names if n.endswith((".c", ".h", ".cpp", ".cu"))]
+checked = 0
+for file in sorted(files):
+    with open(os.path.join(ROOT, file), encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            match = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+            if not match:
+                continue
+            target = os.path.normpath(os.path.join(os.path.dirname(file), match[1]))
+            if not os.path.exists(os.path.join(ROOT, target)):
+                continue  # a system's, or of another library
+            checked += 1
+            if not allowed(file, target):
+                bad.append(f"{file}:{number}: includes {target}: {file.split('/')[0]} stands below it")
+
+names = collections.defaultdict(list)
+for folder in ROOMS + ("examples", "tests"):
+    for where, folders, found in os.walk(os.path.join(ROOT, folder)):
+        folders[:] = [d for d in folders if d not in ("data", "golden", "__pycache__", "build")]
+        for name in found:
+            if name.endswith((".c", ".h", ".cpp", ".cu")) and name != "main.cpp":
+                names[name].append(os.path.relpath(os.path.join(where, name), ROOT))
+for name, paths in sorted(names.items()):
+    if len(paths) > 1:
+        bad.append(f"{name} is the name of {' and '.join(sorted(paths))}")
+
+for line in bad:
+    print(line)
+if checked < 300:
+    bad.append("")
+    print(f"only {checked} includes were found")
+print(f"{checked} includes, {len(names)} names: {len(bad)} faults")
+sys.exit(bool(bad))
