@@ -1007,7 +1007,7 @@ HfName hf_tensor_find(const HfNames& names, std::string_view name, const HfTenso
     for (uint32_t i = 0; i < names.n_tensors; ++i) {
       const HfTensor& t = names.tensors[i];
       const bool top = t.name[0] == '/';
-      if (kRoles[t.role].per_layer != in_layer || rooted == top || !same_name(rest, t.name + top)) continue;
+      if (role_row(t.role).per_layer() != in_layer || rooted == top || !same_name(rest, t.name + top)) continue;
       *found = &t;
       return true;
     }
@@ -1037,7 +1037,7 @@ std::string hf_tensor_name(const HfNames& names, const HfTensor& tensor, uint32_
   std::string name = tensor.name;
   if (const size_t star = name.find('*'); star != std::string::npos) name.replace(star, 1, std::to_string(head));
   if (name[0] == '/') return names.tops[root] + name.substr(1);
-  return names.roots[root] + (kRoles[tensor.role].per_layer ? names.layers + std::to_string(layer) + "." : "") + name;
+  return names.roots[root] + (role_row(tensor.role).per_layer() ? names.layers + std::to_string(layer) + "." : "") + name;
 }
 
 }  // namespace linnet

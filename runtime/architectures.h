@@ -107,7 +107,7 @@ struct GgufNumber {
   double absent = 0;
 };
 
-// A tensor that files have under another name than kRoles, in models with kFfnNorm.
+// A tensor that files have under another name than their rows say, in models with kFfnNorm.
 struct GgufName {
   Role role;
   const char* name;

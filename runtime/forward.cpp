@@ -45,7 +45,7 @@ struct Decoder {
 
   // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
   RopeView rope_of(uint32_t layer, uint32_t first, bool sinks) const {
-    const LayerRope which = layer_rope(spec, layer);
+    const LayerRope which = model.layers[layer].spec.rope;
     const uint32_t n_pairs = which == LayerRope::kNone ? 0 : spec.rope_dim / 2;
     const bool local = which == LayerRope::kLocal;
     const size_t places = !sinks ? 1 : a.rows.sink_cos ? kMaxSinks : 0, at = (size_t{local} * a.n_rope_rows + first) * places * n_pairs;
@@ -353,7 +353,7 @@ void forward_rows(Pass& pass, const Worker& w) {
     if (s.device && !pass.whole) model.own->pace(w, i);
     if (!pass.whole)
       for_rows(w, 1, [&](uint32_t) { pass.stop.fetch_or(s.cancel.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed); });
-    if (spec.kv_lora_rank)
+    if (model.layers[i].spec.mixer == kMixerLatent)
       d.latent_attention(model.layers[i], i, first);
     else
       d.attention(model.layers[i], i, first);
@@ -363,7 +363,7 @@ void forward_rows(Pass& pass, const Worker& w) {
       if (in_branch(spec)) d.a.branch += first * a.d_stride;
       d.m -= first;
     }
-    if (d.m && model.layers[i].router.panels)
+    if (d.m && model.layers[i].spec.feed_forward == kFeedForwardExperts)
       d.experts(model.layers[i], i);
     else if (d.m)
       d.feed_forward(model.layers[i]);

@@ -84,7 +84,7 @@ struct ModelHash {
   }
   // By name, not by number: those of the roles may change. Called for 23 roles: a copy for each would be 15 KB of code.
   [[gnu::noinline]] void tensor(Role role, uint32_t layer, Format format, uint64_t n, uint64_t k, const void* data, uint64_t size) {
-    bytes(kRoles[role].name, std::strlen(kRoles[role].name));
+    bytes(role_row(role).name, std::strlen(role_row(role).name));
     for (const uint64_t w : {uint64_t{layer}, uint64_t{format}, n, k, size}) word(w);
     const size_t end = size < kEnd ? static_cast<size_t>(size) : kEnd;
     bytes(data, end);
@@ -110,16 +110,13 @@ struct Loader {
     LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
     if (!out->panels) return LINNET_OK;
     const ModelSpec& spec = model->spec;
-    const bool experts = role_of_experts(role);  // of those a token reads only some
+    const bool experts = role_row(role).of_experts();  // of those a token reads only some
     const uint64_t weights = (experts ? uint64_t{spec.n_experts} * expert_rows(role, spec) : out->n) * out->k,
                    bytes = packed_bytes(out->format, out->n, out->k);
     model->n_params += weights;
     model->weight_bytes += bytes;
     hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
-    const Part part = role == kTokenEmbd || role == kPosEmbd ? kPartEmbedding
-                      : role == kOutput                      ? kPartHead
-                      : role >= kFfnGate                     ? kPartFfn
-                                                             : kPartAttention;
+    const Part part = role_row(role).part;
     part_bytes[part] += bytes;
     part_weights[part] += weights;
     if (part != kPartEmbedding && role != kOutput) {
@@ -134,7 +131,7 @@ struct Loader {
   [[gnu::noinline]] Status vector(Role role, uint32_t layer, const float** out, bool for_host = false) {
     LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
     if (*out) {
-      const uint64_t n = kRoles[role].n(model->spec);
+      const uint64_t n = role_n(role, layer, model->spec);
       model->n_params += n;
       model->weight_bytes += align_up(n * sizeof(float), 64);
       hash.tensor(role, layer, LINNET_F32, n, 1, *out, n * sizeof(float));
@@ -152,7 +149,7 @@ struct Loader {
     LINNET_TRY(vector(role, 0, out, true));
     for (uint32_t i = 0; *out && i < model->spec.rope_dim / 2; ++i)
       if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f))
-        return fail(err, LINNET_BAD_FILE, "model file: ", kRoles[role].name, "[", i, "] is out of range");
+        return fail(err, LINNET_BAD_FILE, "model file: ", role_row(role).name, "[", i, "] is out of range");
     return LINNET_OK;
   }
 };
@@ -163,6 +160,7 @@ bool same_rows(const Matrix& a, const Matrix& b) {
 }
 
 Status load_layer(Loader& in, uint32_t i, Layer* l) {
+  l->spec = layer_spec(in.model->spec, i);
   LINNET_TRY(in.norm(kAttnNorm, kAttnNormBias, i, &l->attn_norm));
   LINNET_TRY(in.norm(kAttnPostNorm, kAttnPostNormBias, i, &l->attn_post_norm));
   LINNET_TRY(in.matrix(in.model->spec.q_lora_rank ? kAttnQB : kAttnQ, i, &l->q));
@@ -187,7 +185,7 @@ Status load_layer(Loader& in, uint32_t i, Layer* l) {
   LINNET_TRY(in.norm(kFfnNorm, kFfnNormBias, i, &l->ffn_norm));
   LINNET_TRY(in.norm(kFfnPostNorm, kFfnPostNormBias, i, &l->ffn_post_norm));
   if (in.model->spec.residual == kResidualParallel) l->ffn_norm = l->attn_norm;
-  const bool moe = layer_moe(in.model->spec, i);
+  const bool moe = l->spec.feed_forward == kFeedForwardExperts;
   LINNET_TRY(in.matrix(moe ? kSharedGate : kFfnGate, i, &l->gate));
   LINNET_TRY(in.matrix(moe ? kSharedUp : kFfnUp, i, &l->up));
   LINNET_TRY(in.matrix(moe ? kSharedDown : kFfnDown, i, &l->down));

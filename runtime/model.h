@@ -13,6 +13,7 @@ namespace linnet {
 
 // One decoder layer. Matrices are (outputs, inputs); biases and norm weights are padded with zeros to a multiple of 16.
 struct Layer {
+  LayerSpec spec;
   // Norms are (d_model); their weight is nullptr where the spec's arrangement has none. Before a branch and behind it.
   Norm attn_norm, attn_post_norm, ffn_norm, ffn_post_norm;
   Matrix q, k, v;                                    // (n_heads * head_dim, d_model), (n_kv_heads * head_dim, d_model) twice
@@ -36,9 +37,6 @@ struct Layer {
   const float *expert_gate_bias, *expert_up_bias, *expert_down_bias;  // padded alike, or nullptr
   Matrix shared_gate;                                                 // (1, d_model) or empty
 };
-
-// What the matrices are for, as figures tell them apart.
-enum Part : uint32_t { kPartEmbedding, kPartAttention, kPartFfn, kPartHead, kPartCount };
 
 }  // namespace linnet
 

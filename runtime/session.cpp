@@ -94,7 +94,7 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
     for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.expert_gate}) codes.add(*m);
-    (l.router.panels ? codes : hidden).add(l.down);
+    (l.spec.feed_forward == kFeedForwardExperts ? codes : hidden).add(l.down);
     if (l.down.panels && format_row(l.down.format).x == LINNET_F32) by_tiles = false;
   }
   for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out}) codes.add(*m);
@@ -135,7 +135,7 @@ void kv_layer(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window
   const linnet_session_params& p = c.params;
   *k = static_cast<Format>(p.kv_format);
   *v = static_cast<Format>(p.v_format);
-  *window = layer_window(c.spec, i);
+  *window = layer_spec(c.spec, i).window;
   for (uint32_t j = 0; j < p.n_kv_layers; ++j) {  // later ones count
     const linnet_kv_layers& l = p.kv_layers[j];
     if (i < l.first || i > l.last) continue;

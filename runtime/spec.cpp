@@ -1,5 +1,7 @@
 #include "spec.h"
 
+#include "layers/sizes.h"
+
 namespace linnet {
 namespace {
 
@@ -20,69 +22,27 @@ struct Name {
   std::string_view view() const { return {text, n}; }
 };
 
-bool always(const ModelSpec& s) { return s.n_layers > 0; }
-uint32_t one(const ModelSpec&) { return 1; }
-uint32_t d_model(const ModelSpec& s) { return s.d_model; }
-uint32_t embd_dim(const ModelSpec& s) { return s.embd_dim ? s.embd_dim : s.d_model; }
-uint32_t positions(const ModelSpec& s) { return s.positions; }
-uint32_t d_ff(const ModelSpec& s) { return s.d_ff; }
-uint32_t n_vocab(const ModelSpec& s) { return s.n_vocab; }
-uint32_t n_heads(const ModelSpec& s) { return s.n_heads; }
-uint32_t head_dim(const ModelSpec& s) { return s.head_dim; }
-uint32_t q_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.qk_nope_dim + s.qk_rope_dim : s.head_dim); }
-uint32_t out_dim(const ModelSpec& s) { return s.n_heads * (s.kv_lora_rank ? s.v_head_dim : s.head_dim); }
-uint32_t kv_dim(const ModelSpec& s) { return s.n_kv_heads * s.head_dim; }
-uint32_t rope_pairs(const ModelSpec& s) { return s.rope_dim / 2; }
-uint32_t q_norm_dim(const ModelSpec& s) {
-  return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_heads * s.head_dim : s.head_dim;
-}
-uint32_t k_norm_dim(const ModelSpec& s) {
-  return s.qk_norm == kQkNormAll || s.qk_norm == kQkNormLayer ? s.n_kv_heads * s.head_dim : s.head_dim;
-}
-bool untied(const ModelSpec& s) { return s.n_layers > 0 && !s.tied; }
-bool has_freqs(const ModelSpec& s) { return s.rope_freqs; }
-bool has_long(const ModelSpec& s) { return s.rope_scaling == kRopeScaleLong; }
-bool has_positions(const ModelSpec& s) { return s.positions; }
-bool has_embd_norm(const ModelSpec& s) { return s.embd_norm; }
-bool has_embd_norm_bias(const ModelSpec& s) { return s.embd_norm && s.norm_bias; }
-bool has_embd_dim(const ModelSpec& s) { return s.embd_dim; }
-bool has_final_norm(const ModelSpec& s) { return s.n_layers > 0 && !s.no_final_norm; }
-bool has_final_norm_bias(const ModelSpec& s) { return s.norm_bias && !s.no_final_norm; }
-bool has_head_bias(const ModelSpec& s) { return s.head_bias; }
-bool has_alibi(const ModelSpec& s) { return s.alibi; }
-bool has_attn_norm(const ModelSpec& s) { return s.n_layers > 0 && s.residual != kResidualPost && s.residual != kResidualAfter; }
-bool has_attn_norm_bias(const ModelSpec& s) { return s.norm_bias && has_attn_norm(s); }
-bool has_ffn_norm(const ModelSpec& s) { return has_attn_norm(s) && s.residual != kResidualParallel; }
-bool has_ffn_norm_bias(const ModelSpec& s) { return s.norm_bias && has_ffn_norm(s); }
-bool has_post_norms(const ModelSpec& s) { return s.residual >= kResidualPost; }
-bool has_post_norm_biases(const ModelSpec& s) { return s.norm_bias && has_post_norms(s); }
-bool has_gate(const ModelSpec& s) { return s.n_layers > 0 && !s.ungated; }
-bool has_gate_bias(const ModelSpec& s) { return s.mlp_bias && !s.ungated; }
-bool has_qkv_bias(const ModelSpec& s) { return s.qkv_bias; }
-bool has_out_bias(const ModelSpec& s) { return s.out_bias; }
-bool has_mlp_bias(const ModelSpec& s) { return s.mlp_bias; }
-bool has_qk_norm(const ModelSpec& s) { return s.qk_norm; }
-bool has_qk_norm_bias(const ModelSpec& s) { return s.qk_norm == kQkNormLayerShared; }
-bool has_sinks(const ModelSpec& s) { return s.attn_sinks; }
-bool latent(const ModelSpec& s) { return s.kv_lora_rank; }
-bool not_latent(const ModelSpec& s) { return s.n_layers > 0 && !s.kv_lora_rank; }
-bool has_q_lora(const ModelSpec& s) { return s.q_lora_rank; }
-bool no_q_lora(const ModelSpec& s) { return s.n_layers > 0 && !s.q_lora_rank; }
-uint32_t q_lora_rank(const ModelSpec& s) { return s.q_lora_rank; }
-uint32_t kv_lora_rank(const ModelSpec& s) { return s.kv_lora_rank; }
-uint32_t qk_nope_dim(const ModelSpec& s) { return s.qk_nope_dim; }
-uint32_t latents_of_heads(const ModelSpec& s) { return s.n_heads * s.kv_lora_rank; }
-bool has_moe(const ModelSpec& s) { return s.n_experts; }
-bool has_router_bias(const ModelSpec& s) { return s.router_bias; }
-bool has_correction(const ModelSpec& s) { return s.router_correction; }
-bool has_expert_bias(const ModelSpec& s) { return s.expert_bias; }
-bool has_shared(const ModelSpec& s) { return s.shared_ff; }
-bool has_shared_gate(const ModelSpec& s) { return s.shared_gate; }
-uint32_t n_experts(const ModelSpec& s) { return s.n_experts; }
-uint32_t expert_ff(const ModelSpec& s) { return s.expert_ff; }
-uint32_t shared_ff(const ModelSpec& s) { return s.shared_ff; }
-uint32_t experts_up(const ModelSpec& s) { return s.n_experts * static_cast<uint32_t>(padded_n(s.expert_ff)); }
-uint32_t experts_down(const ModelSpec& s) { return s.n_experts * static_cast<uint32_t>(padded_n(s.d_model)); }
+using namespace sizes;
+uint32_t embd_dim(const ModelSpec& s, const LayerSpec&) { return s.embd_dim ? s.embd_dim : s.d_model; }
+uint32_t positions(const ModelSpec& s, const LayerSpec&) { return s.positions; }
+uint32_t n_vocab(const ModelSpec& s, const LayerSpec&) { return s.n_vocab; }
+uint32_t rope_pairs(const ModelSpec& s, const LayerSpec&) { return s.rope_dim / 2; }
+bool untied(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.tied; }
+bool has_freqs(const ModelSpec& s, const LayerSpec&) { return s.rope_freqs; }
+bool has_long(const ModelSpec& s, const LayerSpec&) { return s.rope_scaling == kRopeScaleLong; }
+bool has_positions(const ModelSpec& s, const LayerSpec&) { return s.positions; }
+bool has_embd_norm(const ModelSpec& s, const LayerSpec&) { return s.embd_norm; }
+bool has_embd_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.embd_norm && s.norm_bias; }
+bool has_embd_dim(const ModelSpec& s, const LayerSpec&) { return s.embd_dim; }
+bool has_final_norm(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.no_final_norm; }
+bool has_final_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.norm_bias && !s.no_final_norm; }
+bool has_head_bias(const ModelSpec& s, const LayerSpec&) { return s.head_bias; }
+bool has_alibi(const ModelSpec& s, const LayerSpec&) { return s.alibi; }
+bool has_attn_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.norm_bias && norm_before(s); }
+bool has_ffn_norm(const ModelSpec& s, const LayerSpec&) { return norm_before(s) && s.residual != kResidualParallel; }
+bool has_ffn_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && has_ffn_norm(s, l); }
+bool has_post_norms(const ModelSpec& s, const LayerSpec&) { return s.residual >= kResidualPost; }
+bool has_post_norm_biases(const ModelSpec& s, const LayerSpec& l) { return s.norm_bias && has_post_norms(s, l); }
 
 uint32_t get_u32(const ModelSpec& s, const SpecField& f) {
   uint32_t v;
@@ -226,70 +186,33 @@ const SpecField kSpecFields[] = {
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
-const TensorRole kRoles[kRoleCount] = {
-    // name, per_layer, matrix, n, k, present; in the order of Role
-    {"token_embd.weight", false, true, n_vocab, embd_dim, always},
-    {"output_norm.weight", false, false, d_model, one, has_final_norm},
-    {"output.weight", false, true, n_vocab, embd_dim, untied},
-    {"rope_freqs.weight", false, false, rope_pairs, one, has_freqs},
-    {"position_embd.weight", false, true, positions, d_model, has_positions},
-    {"token_embd_norm.weight", false, false, d_model, one, has_embd_norm},
-    {"token_embd_norm.bias", false, false, d_model, one, has_embd_norm_bias},
-    {"token_embd_in.weight", false, true, d_model, embd_dim, has_embd_dim},
-    {"token_embd_out.weight", false, true, embd_dim, d_model, has_embd_dim},
-    {"output_norm.bias", false, false, d_model, one, has_final_norm_bias},
-    {"output.bias", false, false, n_vocab, one, has_head_bias},
-    {"alibi_slopes.weight", false, false, n_heads, one, has_alibi},
-    {"rope_factors_short.weight", false, false, rope_pairs, one, has_long},
-    {"rope_factors_long.weight", false, false, rope_pairs, one, has_long},
-    {"attn_norm.weight", true, false, d_model, one, has_attn_norm},
-    {"attn_q.weight", true, true, q_dim, d_model, no_q_lora},
-    {"attn_k.weight", true, true, kv_dim, d_model, not_latent},
-    {"attn_v.weight", true, true, kv_dim, d_model, not_latent},
-    {"attn_output.weight", true, true, d_model, out_dim, always},
-    {"attn_q.bias", true, false, q_dim, one, has_qkv_bias},
-    {"attn_k.bias", true, false, kv_dim, one, has_qkv_bias},
-    {"attn_v.bias", true, false, kv_dim, one, has_qkv_bias},
-    {"attn_output.bias", true, false, d_model, one, has_out_bias},
-    {"attn_q_norm.weight", true, false, q_norm_dim, one, has_qk_norm},
-    {"attn_k_norm.weight", true, false, k_norm_dim, one, has_qk_norm},
-    {"attn_q_norm.bias", true, false, head_dim, one, has_qk_norm_bias},
-    {"attn_k_norm.bias", true, false, head_dim, one, has_qk_norm_bias},
-    {"attn_sinks.weight", true, false, n_heads, one, has_sinks},
-    {"attn_q_a.weight", true, true, q_lora_rank, d_model, has_q_lora},
-    {"attn_q_a_norm.weight", true, false, q_lora_rank, one, has_q_lora},
-    {"attn_q_b.weight", true, true, q_dim, q_lora_rank, has_q_lora},
-    {"attn_kv_a_mqa.weight", true, true, head_dim, d_model, latent},
-    {"attn_kv_a_norm.weight", true, false, kv_lora_rank, one, latent},
-    {"attn_k_b.weight", true, true, latents_of_heads, qk_nope_dim, latent},
-    {"attn_v_b.weight", true, true, out_dim, kv_lora_rank, latent},
-    {"attn_norm.bias", true, false, d_model, one, has_attn_norm_bias},
-    {"post_attention_norm.weight", true, false, d_model, one, has_post_norms},
-    {"post_attention_norm.bias", true, false, d_model, one, has_post_norm_biases},
-    {"ffn_norm.bias", true, false, d_model, one, has_ffn_norm_bias},
-    {"post_ffw_norm.weight", true, false, d_model, one, has_post_norms},
-    {"post_ffw_norm.bias", true, false, d_model, one, has_post_norm_biases},
-    {"ffn_norm.weight", true, false, d_model, one, has_ffn_norm},
-    {"ffn_gate.weight", true, true, d_ff, d_model, has_gate},
-    {"ffn_up.weight", true, true, d_ff, d_model, always},
-    {"ffn_down.weight", true, true, d_model, d_ff, always},
-    {"ffn_gate.bias", true, false, d_ff, one, has_gate_bias},
-    {"ffn_up.bias", true, false, d_ff, one, has_mlp_bias},
-    {"ffn_down.bias", true, false, d_model, one, has_mlp_bias},
-    {"ffn_gate_inp.weight", true, true, n_experts, d_model, has_moe},
-    {"ffn_gate_inp.bias", true, false, n_experts, one, has_router_bias},
-    {"exp_probs_b.bias", true, false, n_experts, one, has_correction},
-    {"ffn_gate_exps.weight", true, true, experts_up, d_model, has_moe},
-    {"ffn_up_exps.weight", true, true, experts_up, d_model, has_moe},
-    {"ffn_down_exps.weight", true, true, experts_down, expert_ff, has_moe},
-    {"ffn_gate_exps.bias", true, false, experts_up, one, has_expert_bias},
-    {"ffn_up_exps.bias", true, false, experts_up, one, has_expert_bias},
-    {"ffn_down_exps.bias", true, false, experts_down, one, has_expert_bias},
-    {"ffn_gate_inp_shexp.weight", true, true, one, d_model, has_shared_gate},
-    {"ffn_gate_shexp.weight", true, true, shared_ff, d_model, has_shared},
-    {"ffn_up_shexp.weight", true, true, shared_ff, d_model, has_shared},
-    {"ffn_down_shexp.weight", true, true, d_model, shared_ff, has_shared},
-};
+namespace {
+
+const TensorRole kModelRoles[] = {LINNET_MODEL_ROLES(LINNET_MODEL_ROLE)};
+const TensorRole kNormRoles[] = {LINNET_NORM_ROLES(LINNET_LAYER_ROLE)};
+
+// In the order of Role.
+const struct {
+  const TensorRole* rows;
+  uint32_t n;
+} kRoleGroups[] = {{kModelRoles, LINNET_MODEL_ROLES(LINNET_ROLE_PLUS_ONE)},
+                   {kAttentionRoles, LINNET_ATTENTION_ROLES(LINNET_ROLE_PLUS_ONE)},
+                   {kLatentAttentionRoles, LINNET_LATENT_ROLES(LINNET_ROLE_PLUS_ONE)},
+                   {kNormRoles, LINNET_NORM_ROLES(LINNET_ROLE_PLUS_ONE)},
+                   {kFeedForwardRoles, LINNET_FEED_FORWARD_ROLES(LINNET_ROLE_PLUS_ONE)},
+                   {kExpertsRoles, LINNET_EXPERTS_ROLES(LINNET_ROLE_PLUS_ONE)}};
+
+}  // namespace
+
+const TensorRole& role_row(Role role) {
+  uint32_t i = role, g = 0;
+  for (; i >= kRoleGroups[g].n; ++g) i -= kRoleGroups[g].n;
+  return kRoleGroups[g].rows[i];
+}
+
+uint32_t role_n(Role role, uint32_t layer, const ModelSpec& s) { return role_row(role).n(s, layer_spec(s, layer)); }
+uint32_t role_k(Role role, uint32_t layer, const ModelSpec& s) { return role_row(role).k(s, layer_spec(s, layer)); }
+bool role_present(Role role, uint32_t layer, const ModelSpec& s) { return role_row(role).present(s, layer_spec(s, layer)); }
 
 namespace {
 
@@ -338,26 +261,18 @@ Status check_moe(const ModelSpec& s, Error* err, PathName label) {
 
 }  // namespace
 
-uint32_t layer_window(const ModelSpec& s, uint32_t layer) {
-  const bool all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
-  return all ? 0 : s.window;
-}
-
-bool layer_moe(const ModelSpec& s, uint32_t layer) {
-  return s.n_experts && layer >= s.moe_first && (s.moe_step == 0 || (layer - s.moe_first) % s.moe_step == 0);
-}
-
-uint32_t expert_rows(Role role, const ModelSpec& s) { return role == kExpertDown || role == kExpertDownBias ? s.d_model : s.expert_ff; }
-
-bool role_present(Role role, uint32_t layer, const ModelSpec& s) {
-  if (!kRoles[role].present(s)) return false;
-  if (role >= kFfnGate && role <= kFfnDownBias) return !layer_moe(s, layer);
-  return role < kRouter || layer_moe(s, layer);
-}
-
-LayerRope layer_rope(const ModelSpec& s, uint32_t layer) {
-  if (s.rope_kind == kRopeNone || (s.nope_pattern && (layer + 1) % s.nope_pattern == 0)) return LayerRope::kNone;
-  return s.rope_local_base > 0 && layer_window(s, layer) ? LayerRope::kLocal : LayerRope::kMain;
+LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
+  const bool sees_all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
+  const bool experts = s.n_experts && layer >= s.moe_first && (s.moe_step == 0 || (layer - s.moe_first) % s.moe_step == 0);
+  const bool no_rope = s.rope_kind == kRopeNone || (s.nope_pattern && (layer + 1) % s.nope_pattern == 0);
+  LayerSpec l;
+  l.mixer = s.kv_lora_rank ? kMixerLatent : kMixerAttention;
+  l.feed_forward = experts ? kFeedForwardExperts : kFeedForwardDense;
+  l.n_heads = s.n_heads, l.n_kv_heads = s.n_kv_heads, l.head_dim = s.head_dim;
+  l.d_ff = s.d_ff;
+  l.window = sees_all ? 0 : s.window;
+  l.rope = no_rope ? LayerRope::kNone : s.rope_local_base > 0 && l.window ? LayerRope::kLocal : LayerRope::kMain;
+  return l;
 }
 
 uint32_t spec_version(const ModelSpec& s) {
@@ -457,7 +372,7 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
 
 void role_name(Role role, uint32_t layer, char* out) {
   Name name;
-  if (kRoles[role].per_layer) {
+  if (role_row(role).per_layer()) {
     char digits[12];
     size_t at = sizeof digits - 1;
     digits[at] = '\0';
@@ -465,14 +380,15 @@ void role_name(Role role, uint32_t layer, char* out) {
     while (layer /= 10);
     name.add("blk.").add(digits + at).add(".");
   }
-  name.add(kRoles[role].name);
+  name.add(role_row(role).name);
   std::memcpy(out, name.text, name.n + 1);  // the longest name has 31 bytes
 }
 
 Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, Matrix* out, Error* err) {
   *out = {};
-  const TensorRole& r = kRoles[role];
-  if (!role_present(role, layer, spec)) return LINNET_OK;
+  const TensorRole& r = role_row(role);
+  const LayerSpec l = layer_spec(spec, layer);
+  if (!r.present(spec, l)) return LINNET_OK;
   char name[kRoleNameBytes];
   role_name(role, layer, name);
   Name key, tensor;
@@ -483,8 +399,8 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   if (shape[0] > UINT32_MAX || !format_known(static_cast<uint32_t>(shape[0])))
     return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key.view(), "': unknown format ", shape[0], ": made by a newer linnet");
   const auto format = static_cast<Format>(shape[0]);
-  const uint32_t n = r.n(spec), k = r.k(spec);
-  if (role_f32(role) && format != LINNET_F32)
+  const uint32_t n = r.n(spec, l), k = r.k(spec, l);
+  if (r.f32() && format != LINNET_F32)
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': format ", shape[0], ", not f32");
   if (shape[1] != n || shape[2] != k || shape[3] != format_row(format).w_group)
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': n, k, group = ", shape[1], ", ", shape[2], ", ", shape[3],
@@ -498,13 +414,14 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
 
 Status find_vector(const Gguf& file, Role role, uint32_t layer, const ModelSpec& spec, const float** out, Error* err) {
   *out = nullptr;
-  const TensorRole& r = kRoles[role];
-  if (!role_present(role, layer, spec)) return LINNET_OK;
+  const TensorRole& r = role_row(role);
+  const LayerSpec l = layer_spec(spec, layer);
+  if (!r.present(spec, l)) return LINNET_OK;
   char name[kRoleNameBytes];
   role_name(role, layer, name);
   GgufTensor t;
   if (!file.tensor(name, &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", name, "' is missing");
-  LINNET_TRY(read_place(file, t, kGgmlF32, uint64_t{r.n(spec)} * sizeof(float), err));
+  LINNET_TRY(read_place(file, t, kGgmlF32, uint64_t{r.n(spec, l)} * sizeof(float), err));
   *out = reinterpret_cast<const float*>(t.data);
   return LINNET_OK;
 }

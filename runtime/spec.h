@@ -17,6 +17,10 @@
 
 #include "../platform/status.h"
 #include "gguf.h"
+#include "layers/feed_forward.h"
+#include "layers/feed_forward_experts.h"
+#include "layers/mixer_attention.h"
+#include "layers/mixer_latent.h"
 #include "ops.h"
 #include "tensor.h"
 
@@ -133,19 +137,31 @@ struct SpecField {
 extern const SpecField kSpecFields[];
 extern const size_t kSpecFieldCount;
 
-// The window of a layer, 0 = it sees all.
-uint32_t layer_window(const ModelSpec& spec, uint32_t layer);
+// How a layer mixes tokens, and what it does to each.
+enum Mixer : uint8_t { kMixerAttention, kMixerLatent };
+enum FeedForward : uint8_t { kFeedForwardDense, kFeedForwardExperts };
 // Which RoPE a layer has: none, the model's, or that of layers with a window where it is another.
-enum class LayerRope { kNone, kMain, kLocal };
-LayerRope layer_rope(const ModelSpec& spec, uint32_t layer);
+enum class LayerRope : uint8_t { kNone, kMain, kLocal };
+
+// One layer of the decoder.
+struct LayerSpec {
+  Mixer mixer;
+  FeedForward feed_forward;
+  LayerRope rope;
+  uint32_t n_heads, n_kv_heads, head_dim;
+  uint32_t d_ff;    // of a dense feed-forward step
+  uint32_t window;  // a position sees so many, itself included; 0: all
+};
+LayerSpec layer_spec(const ModelSpec& spec, uint32_t layer);
+
+// Whether norms stand before the branches.
+inline bool norm_before(const ModelSpec& s) { return s.n_layers > 0 && s.residual != kResidualPost && s.residual != kResidualAfter; }
 // Whether what a branch gives is not added to the residual stream at once.
 inline bool in_branch(const ModelSpec& s) {
   return (s.residual != kResidualSerial && s.residual != kResidualAfter) || (s.residual_scale != 0 && s.residual_scale != 1);
 }
 // Whether the frequencies depend on the whole length.
 inline bool rope_by_length(const ModelSpec& spec) { return spec.rope_scaling == kRopeScaleDynamic || spec.rope_scaling == kRopeScaleLong; }
-// Whether a layer has experts.
-bool layer_moe(const ModelSpec& spec, uint32_t layer);
 // The oldest layout version that can say what this spec says.
 uint32_t spec_version(const ModelSpec& spec);
 // Ranges of every field, then what they must be to each other. Names field and value; label begins the error text.
@@ -156,90 +172,62 @@ bool is_packed(const Gguf& file);
 // A file without linnet.layout_version is LINNET_UNSUPPORTED: it has to be converted.
 Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
 
-// The matrices and vectors of a decoder, named as in GGUF. Layer tensors exist once per layer as blk.<i>.<name>.
-struct TensorRole {
-  const char* name;                 // "attn_q.weight"; layer tensors without "blk.<i>."
-  bool per_layer, matrix;           // vectors are f32
-  uint32_t (*n)(const ModelSpec&);  // outputs, or length of a vector
-  uint32_t (*k)(const ModelSpec&);  // inputs; 1 for vectors
-  bool (*present)(const ModelSpec&);
-};
+// Tensors of the whole model.
+// clang-format off: a tensor a row
+#define LINNET_MODEL_ROLES(X)                                                                                                             \
+  X(kTokenEmbd, "token_embd.weight", kRoleMatrix, kPartEmbedding, kStepEmbed, n_vocab, embd_dim, always)                                  \
+  X(kOutputNorm, "output_norm.weight", kRoleNorm, kPartAttention, kStepVectors, d_model, one, has_final_norm)                             \
+  X(kOutput, "output.weight", kRoleMatrix, kPartHead, kStepHead, n_vocab, embd_dim, untied)                                               \
+  X(kRopeFreqs, "rope_freqs.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_freqs)                                         \
+  X(kPosEmbd, "position_embd.weight", kRoleMatrix, kPartEmbedding, kStepEmbed, positions, d_model, has_positions)                         \
+  X(kEmbdNorm, "token_embd_norm.weight", kRoleNorm, kPartAttention, kStepVectors, d_model, one, has_embd_norm)                            \
+  X(kEmbdNormBias, "token_embd_norm.bias", 0, kPartAttention, kStepVectors, d_model, one, has_embd_norm_bias)                             \
+  X(kEmbdIn, "token_embd_in.weight", kRoleMatrix, kPartAttention, kStepEmbed, d_model, embd_dim, has_embd_dim)                            \
+  X(kEmbdOut, "token_embd_out.weight", kRoleMatrix, kPartAttention, kStepHead, embd_dim, d_model, has_embd_dim)                           \
+  X(kOutputNormBias, "output_norm.bias", 0, kPartAttention, kStepVectors, d_model, one, has_final_norm_bias)                              \
+  X(kOutputBias, "output.bias", 0, kPartAttention, kStepVectors, n_vocab, one, has_head_bias)                                             \
+  X(kAlibi, "alibi_slopes.weight", 0, kPartAttention, kStepVectors, n_heads, one, has_alibi)                                              \
+  X(kRopeShort, "rope_factors_short.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)                                  \
+  X(kRopeLong, "rope_factors_long.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)
+// clang-format on
+// Norms of layers: before a branch, which reads what they give, and behind it.
+// clang-format off: a tensor a row
+#define LINNET_NORM_ROLES(X)                                                                                                              \
+  X(kAttnNormBias, "attn_norm.bias", 0, kPartAttention, kStepVectors, d_model, one, has_attn_norm_bias)                                   \
+  X(kAttnPostNorm, "post_attention_norm.weight", kRoleNorm, kPartAttention, kStepVectors, d_model, one, has_post_norms)                   \
+  X(kAttnPostNormBias, "post_attention_norm.bias", 0, kPartAttention, kStepVectors, d_model, one, has_post_norm_biases)                   \
+  X(kFfnNormBias, "ffn_norm.bias", 0, kPartAttention, kStepVectors, d_model, one, has_ffn_norm_bias)                                      \
+  X(kFfnPostNorm, "post_ffw_norm.weight", kRoleNorm, kPartAttention, kStepVectors, d_model, one, has_post_norms)                          \
+  X(kFfnPostNormBias, "post_ffw_norm.bias", 0, kPartAttention, kStepVectors, d_model, one, has_post_norm_biases)                          \
+  X(kFfnNorm, "ffn_norm.weight", kRoleNorm, kPartAttention, kStepVectors, d_model, one, has_ffn_norm)
+// clang-format on
+
+// clang-format off: the order is that of packed files
 enum Role : uint32_t {
-  kTokenEmbd,
-  kOutputNorm,
-  kOutput,
-  kRopeFreqs,
-  kPosEmbd,
-  kEmbdNorm,
-  kEmbdNormBias,
-  kEmbdIn,
-  kEmbdOut,
-  kOutputNormBias,
-  kOutputBias,
-  kAlibi,
-  kRopeShort,
-  kRopeLong,
-  kAttnNorm,
-  kAttnQ,
-  kAttnK,
-  kAttnV,
-  kAttnOut,
-  kAttnQBias,
-  kAttnKBias,
-  kAttnVBias,
-  kAttnOutBias,
-  kAttnQNorm,
-  kAttnKNorm,
-  kAttnQNormBias,
-  kAttnKNormBias,
-  kAttnSinks,
-  // Latent attention. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the
-  // other.
-  kAttnQA,
-  kAttnQANorm,
-  kAttnQB,
-  kAttnKvA,
-  kAttnKvANorm,
-  kAttnKB,
-  kAttnVB,
-  kAttnNormBias,
-  kAttnPostNorm,
-  kAttnPostNormBias,
-  kFfnNormBias,
-  kFfnPostNorm,
-  kFfnPostNormBias,
-  // The feed-forward step.
-  kFfnNorm,
-  kFfnGate,
-  kFfnUp,
-  kFfnDown,
-  kFfnGateBias,
-  kFfnUpBias,
-  kFfnDownBias,
-  // Layers with experts. The router and the shared expert's gate are f32 matrices. Of kExpertGate to kExpertDownBias every expert has its
-  // part, one behind the other, each padded with zero rows to whole panels of 16: an expert is a contiguous run of panels.
-  kRouter,
-  kRouterBias,
-  kRouterCorrection,
-  kExpertGate,
-  kExpertUp,
-  kExpertDown,
-  kExpertGateBias,
-  kExpertUpBias,
-  kExpertDownBias,
-  kSharedGateInp,
-  kSharedGate,
-  kSharedUp,
-  kSharedDown,
+  LINNET_MODEL_ROLES(LINNET_ROLE_NAME)
+  LINNET_ATTENTION_ROLES(LINNET_ROLE_NAME)
+  LINNET_LATENT_ROLES(LINNET_ROLE_NAME)
+  LINNET_NORM_ROLES(LINNET_ROLE_NAME)
+  LINNET_FEED_FORWARD_ROLES(LINNET_ROLE_NAME)
+  LINNET_EXPERTS_ROLES(LINNET_ROLE_NAME)
   kRoleCount
 };
-extern const TensorRole kRoles[kRoleCount];
-constexpr bool role_of_experts(Role r) { return r >= kExpertGate && r <= kExpertDownBias; }
-constexpr bool role_f32(Role r) { return r == kRouter || r == kSharedGateInp; }  // matrices that are f32 in every file
+// clang-format on
+const TensorRole& role_row(Role role);
+// Sizes of a tensor in a layer (0 for those of the model), and whether the model has it there.
+uint32_t role_n(Role role, uint32_t layer, const ModelSpec& spec);
+uint32_t role_k(Role role, uint32_t layer, const ModelSpec& spec);
+bool role_present(Role role, uint32_t layer, const ModelSpec& spec);
+// fn(role, layer) for every tensor of the model, until one fails.
+template <class Fn>
+Status each_tensor(const ModelSpec& spec, Fn fn) {
+  for (uint32_t r = 0; r < kRoleCount; ++r)
+    for (uint32_t layer = 0; layer < (role_row(Role{r}).per_layer() ? spec.n_layers : 1); ++layer)
+      if (role_present(Role{r}, layer, spec)) LINNET_TRY(fn(Role{r}, layer));
+  return LINNET_OK;
+}
 // Outputs of one expert of a role of experts, without padding.
 uint32_t expert_rows(Role role, const ModelSpec& spec);
-// Whether the model has this tensor in this layer.
-bool role_present(Role role, uint32_t layer, const ModelSpec& spec);
 inline constexpr size_t kRoleNameBytes = 96;
 // "blk.3.attn_q.weight" into out (kRoleNameBytes).
 void role_name(Role role, uint32_t layer, char* out);

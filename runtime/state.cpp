@@ -170,7 +170,7 @@ void put_header(Sink& sink, const linnet_session& s, const Header& h, const uint
   for (uint32_t i = 0; i < h.n_layers; ++i) {
     const uint32_t c = s.kv.class_of[i];
     const KvLayout& l = s.kv.formats(i);
-    const LayerRow row = {l.k, l.v, layer_window(s.model->spec, i), static_cast<uint32_t>(l.page_bytes), first[c]};
+    const LayerRow row = {l.k, l.v, s.model->layers[i].spec.window, static_cast<uint32_t>(l.page_bytes), first[c]};
     sink.put(&row, sizeof row);
   }
   sink.end();
@@ -283,7 +283,7 @@ Status check_layers(const linnet_session& s, ByteReader& r, Checked* o, Error* e
   bool seen[kMaxKvClasses] = {};
   for (uint32_t i = 0; i < o->h.n_layers; ++i) {
     const auto row = r.read<LayerRow>();
-    const uint32_t c = kv.class_of[i], window = layer_window(s.model->spec, i);
+    const uint32_t c = kv.class_of[i], window = s.model->layers[i].spec.window;
     const KvLayout& l = kv.formats(i);
     if (row.k_format != uint32_t{l.k} || row.v_format != uint32_t{l.v})
       return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has K in ", known_name(row.k_format), " (", row.k_format, ") and V in ",

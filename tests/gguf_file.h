@@ -121,14 +121,14 @@ inline GgufFile tiny_model(uint32_t matrix_type = linnet::kGgmlF32, uint32_t n_l
   s.qkv_bias = arch == "qwen2", s.qk_norm = arch == "qwen3";
   for (uint32_t layer = 0; layer < n_layers; ++layer)
     for (uint32_t r = 0; r < linnet::kRoleCount; ++r) {
-      const linnet::TensorRole& role = linnet::kRoles[r];
-      if (!linnet::role_present(static_cast<linnet::Role>(r), layer, s) || (!role.per_layer && layer)) continue;
+      const linnet::TensorRole& role = linnet::role_row(linnet::Role{r});
+      if (!linnet::role_present(static_cast<linnet::Role>(r), layer, s) || (!role.per_layer() && layer)) continue;
       char name[linnet::kRoleNameBytes];
       linnet::role_name(static_cast<linnet::Role>(r), layer, name);
-      const uint64_t n = role.n(s), k = role.k(s);
-      const uint32_t type = role.matrix ? matrix_type : linnet::kGgmlF32, seed = r * 100 + layer;
+      const uint64_t n = role_n(linnet::Role{r}, layer, s), k = role_k(linnet::Role{r}, layer, s);
+      const uint32_t type = role.matrix() ? matrix_type : linnet::kGgmlF32, seed = r * 100 + layer;
       f.tensors.push_back(
-          {name, role.matrix ? std::vector<uint64_t>{k, n} : std::vector<uint64_t>{n}, type, tensor_data(type, n * k, seed)});
+          {name, role.matrix() ? std::vector<uint64_t>{k, n} : std::vector<uint64_t>{n}, type, tensor_data(type, n * k, seed)});
     }
   return f;
 }

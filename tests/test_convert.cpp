@@ -161,7 +161,7 @@ void check_packed(const std::string& src) {
     size_t wrong = 0;
     for (const SourceTensor& t : source.tensors) {
       const std::vector<float>& want = rows.at({t.role, t.layer});
-      if (!kRoles[t.role].matrix) {
+      if (!role_row(t.role).matrix()) {
         const float* v = nullptr;
         REQUIRE(find_vector(*p.g, t.role, t.layer, p.spec, &v, &err) == LINNET_OK);
         wrong += std::memcmp(v, want.data(), want.size() * 4) != 0;
@@ -274,10 +274,10 @@ TEST_CASE("convert: 4-bit groups are at least as close as their largest value's 
     REQUIRE(p.status == LINNET_OK);
     const Rows rows = rows_of(source);
     const std::vector<float>& want = rows.at({kFfnDown, 0});
-    const uint32_t k = kRoles[kFfnDown].k(p.spec), group = format_row(f).w_group;
+    const uint32_t k = role_k(kFfnDown, 0, p.spec), group = format_row(f).w_group;
     double ours = 0, plain = 0;
     size_t worse = 0;
-    for (uint32_t i = 0; i < kRoles[kFfnDown].n(p.spec); ++i) {
+    for (uint32_t i = 0; i < role_n(kFfnDown, 0, p.spec); ++i) {
       const std::vector<float> got = p.row(kFfnDown, 0, i);
       for (uint32_t from = 0; from < k; from += group) {
         const uint32_t end = std::min(k, from + group);
@@ -530,7 +530,7 @@ TEST_CASE("GGUF import: Gemma 1, 2 and 3 are what their folders are") {
       role_name(t.role, t.layer, name);
       std::vector<float> rows(size_t{t.n} * t.k);
       REQUIRE(t.rows(0, t.n, rows.data(), &err) == LINNET_OK);
-      f.tensors.push_back({name, kRoles[t.role].matrix ? std::vector<uint64_t>{t.k, t.n} : std::vector<uint64_t>{t.n}, kGgmlF32,
+      f.tensors.push_back({name, role_row(t.role).matrix() ? std::vector<uint64_t>{t.k, t.n} : std::vector<uint64_t>{t.n}, kGgmlF32,
                            std::string(reinterpret_cast<const char*>(rows.data()), rows.size() * 4)});
     }
     const Source got = imported([&](GgufFile& to) { to = f; });
@@ -689,7 +689,7 @@ TEST_CASE("convert: a plain export holds the same model") {
     const Rows a = rows_of(source), b = rows_of(again);
     CHECK(a.size() == b.size());
     for (const auto& [key, rows] : a) {
-      CAPTURE(kRoles[key.first].name, key.second);
+      CAPTURE(role_row(Role{key.first}).name, key.second);
       CHECK((rows.size() == b.at(key).size() && std::memcmp(rows.data(), b.at(key).data(), rows.size() * sizeof(float)) == 0));
     }
     // In the file itself, a Llama's q has the two channels of a pair side by side.
@@ -744,12 +744,13 @@ TEST_CASE("GGUF import: MXFP4 experts keep their blocks beside matrices in large
   f.f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
   const Architecture& a = *architecture_by_hf("mixtral");
   for (uint32_t r = 0; r < kRoleCount; ++r)
-    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? s.n_layers : 1); ++layer) {
+    for (uint32_t layer = 0; layer < (role_row(Role{r}).per_layer() ? s.n_layers : 1); ++layer) {
       const Role role = static_cast<Role>(r);
       if (!role_present(role, layer, s)) continue;
-      const uint32_t k = kRoles[r].matrix ? kRoles[r].k(s) : 1, rows = role_of_experts(role) ? expert_rows(role, s) : kRoles[r].n(s),
-                     parts = role_of_experts(role) ? s.n_experts : 1;
-      const uint32_t type = role_of_experts(role) ? kGgmlMXFP4 : kGgmlF32;
+      const uint32_t k = role_row(Role{r}).matrix() ? role_k(Role{r}, layer, s) : 1,
+                     rows = role_row(role).of_experts() ? expert_rows(role, s) : role_n(Role{r}, layer, s),
+                     parts = role_row(role).of_experts() ? s.n_experts : 1;
+      const uint32_t type = role_row(role).of_experts() ? kGgmlMXFP4 : kGgmlF32;
       f.tensors.push_back({gguf_tensor_name(a, s, role, layer), gguf_dims(role, s, k, rows, parts), type,
                            test::tensor_data(type, uint64_t{k} * rows * parts, r * 100 + layer)});
     }
@@ -810,7 +811,7 @@ TEST_CASE("convert: synthetic models are the same in every format, and for every
     Packed p("synthetic:stories260k", f);
     REQUIRE(p.status == LINNET_OK);
     for (const Role role : {kTokenEmbd, kAttnQ, kFfnDown})
-      for (uint32_t i = 0; i < kRoles[role].n(p.spec); i += 5) REQUIRE(p.row(role, 0, i) == f32.row(role, 0, i));
+      for (uint32_t i = 0; i < role_n(role, 0, p.spec); i += 5) REQUIRE(p.row(role, 0, i) == f32.row(role, 0, i));
     Matrix m;
     REQUIRE(find_matrix(*p.g, kFfnUp, 0, p.spec, &m, &p.err) == LINNET_OK);  // n = 172: the last panel has rows past n, all zero
     const auto* last = static_cast<const int8_t*>(m.panels) + 10 * 16 * 64;

@@ -262,7 +262,7 @@ TEST_CASE("architectures") {
           INFO(kArchitectures[i].name << " " << name);
           CHECK(hf_tensor_find(names, name, &found, &layer) == HfName::kKnown);
           CHECK(found->name == std::string(names.tensors[t].name));  // the first of those that share it
-          CHECK(layer == (kRoles[found->role].per_layer ? l : 0));
+          CHECK(layer == (role_row(found->role).per_layer() ? l : 0));
         }
   }
   const HfNames& llama = *architecture_by_hf("llama")->names;
@@ -459,8 +459,8 @@ TEST_CASE("config: Gemma 3 and Mistral 3 as they are published, with a part that
   const ModelSpec& s = c.spec;
   CHECK((s.n_heads == 8 && s.n_kv_heads == 4 && s.head_dim == 256 && s.n_vocab == 262208 && s.n_context == 131072 && s.tied &&
          s.rope_scaling == kRopeScaleLinear && s.rope_factor == 8));
-  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.window == 1024 && layer_window(s, 4) == 1024 && layer_window(s, 5) == 0 &&
-         s.attn_scale == 0.0625));
+  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.window == 1024 && layer_spec(s, 4).window == 1024 &&
+         layer_spec(s, 5).window == 0 && s.attn_scale == 0.0625));
   CHECK(s.architecture == std::string("gemma3_text"));
   const HfTensor* found = nullptr;
   uint32_t layer = 0;
@@ -516,7 +516,7 @@ TEST_CASE("config: experts") {
   base = {{"model_type", R"("mixtral")"}, {"architectures", R"(["MixtralForCausalLM"])"}};
   ACCEPTED(with({{"num_local_experts", "6"}, {"router_aux_loss_coef", "0.02"}}, e));
   CHECK((s.n_experts == 6 && s.n_active == 2 && s.expert_ff == s.d_ff && s.router_norm == 1 && s.shared_ff == 0 && spec_version(s) == 3));
-  CHECK((layer_moe(s, 0) && layer_moe(s, 1)));
+  CHECK(((layer_spec(s, 0).feed_forward == kFeedForwardExperts) && (layer_spec(s, 1).feed_forward == kFeedForwardExperts)));
   REFUSED(with({{"num_local_experts", "6"}, {"num_experts_per_tok", "7"}}, e), LINNET_BAD_FILE, "n_active = 7 of n_experts = 6");
   REFUSED(with({{"num_local_experts", "2000"}}, e), LINNET_BAD_FILE, "n_experts = 2000 is outside");
   REFUSED(with({{"num_local_experts", "-1"}}, e), LINNET_BAD_FILE, "'num_local_experts' is -1");
@@ -528,9 +528,10 @@ TEST_CASE("config: experts") {
           {"moe_intermediate_size", "20"},  {"shared_expert_intermediate_size", "44"}};
   ACCEPTED(with({{"decoder_sparse_step", "3"}}, e));
   CHECK((s.moe_first == 2 && s.moe_step == 3 && s.shared_ff == 44 && s.shared_gate == 1 && s.n_active == 4 && s.router_norm == 0));
-  CHECK((!layer_moe(s, 1) && layer_moe(s, 2) && !layer_moe(s, 3) && layer_moe(s, 5)));
+  CHECK((!(layer_spec(s, 1).feed_forward == kFeedForwardExperts) && (layer_spec(s, 2).feed_forward == kFeedForwardExperts) &&
+         !(layer_spec(s, 3).feed_forward == kFeedForwardExperts) && (layer_spec(s, 5).feed_forward == kFeedForwardExperts)));
   ACCEPTED(with({{"mlp_only_layers", "[0, 1]"}, {"norm_topk_prob", "true"}}, e));
-  CHECK((s.moe_first == 2 && layer_moe(s, 3) && s.router_norm == 1));
+  CHECK((s.moe_first == 2 && (layer_spec(s, 3).feed_forward == kFeedForwardExperts) && s.router_norm == 1));
   ACCEPTED(with({{"mlp_only_layers", "[0, 1, 2, 3, 4, 5, 6, 7]"}}, e));
   CHECK((s.n_experts == 0 && spec_version(s) == 1));
   REFUSED(with({{"mlp_only_layers", "[3]"}}, e), LINNET_UNSUPPORTED, "the layers with experts follow no period");
@@ -560,7 +561,8 @@ TEST_CASE("config: experts") {
   ACCEPTED(with({}, e));
   CHECK((s.router_kind == kRouterSigmoid && s.router_correction == 1 && s.router_groups == 4 && s.router_top_groups == 2 &&
          s.router_group_best == 2 && s.router_scale == 2.5));
-  CHECK((s.router_norm == 1 && s.shared_ff == 60 && s.shared_gate == 0 && !layer_moe(s, 0) && layer_moe(s, 1)));
+  CHECK((s.router_norm == 1 && s.shared_ff == 60 && s.shared_gate == 0 && !(layer_spec(s, 0).feed_forward == kFeedForwardExperts) &&
+         (layer_spec(s, 1).feed_forward == kFeedForwardExperts)));
   REFUSED(with({{"topk_group", "5"}}, e), LINNET_BAD_FILE, "router_groups, router_top_groups and router_group_best are 4, 5 and 2");
   REFUSED(with({{"n_group", "3"}}, e), LINNET_BAD_FILE, "router_groups");
   REFUSED(with({{"topk_group", ""}}, e), LINNET_BAD_FILE, "'topk_group' is missing");
@@ -664,8 +666,8 @@ TEST_CASE("config: refused by name") {
   // Windows, where they hide anything; by layer types, or from a layer on.
   Keys mistral = family("mistral", "MistralForCausalLM");
   ACCEPTED(config(mistral, &s, e));
-  CHECK((s.window == 4096 && s.window_from == 0 && s.window_pattern == 0 && layer_window(s, 0) == 4096 && layer_window(s, 1) == 4096 &&
-         spec_version(s) == 2));
+  CHECK((s.window == 4096 && s.window_from == 0 && s.window_pattern == 0 && layer_spec(s, 0).window == 4096 &&
+         layer_spec(s, 1).window == 4096 && spec_version(s) == 2));
   mistral["sliding_window"] = "null";
   ACCEPTED(config(mistral, &s, e));
   CHECK((s.architecture == std::string("mistral") && s.window == 0 && spec_version(s) == 1));
@@ -686,10 +688,10 @@ TEST_CASE("config: refused by name") {
   CHECK((s.window == 32 && s.window_from == 0));
   qwen["max_window_layers"] = "1";
   ACCEPTED(config(qwen, &s, e));
-  CHECK((s.window == 32 && s.window_from == 1 && layer_window(s, 0) == 0 && layer_window(s, 1) == 32));
+  CHECK((s.window == 32 && s.window_from == 1 && layer_spec(s, 0).window == 0 && layer_spec(s, 1).window == 32));
   qwen["layer_types"] = R"(["sliding_attention", "full_attention"])";
   ACCEPTED(config(qwen, &s, e));
-  CHECK((s.window == 32 && s.window_pattern == 2 && layer_window(s, 0) == 32 && layer_window(s, 1) == 0));
+  CHECK((s.window == 32 && s.window_pattern == 2 && layer_spec(s, 0).window == 32 && layer_spec(s, 1).window == 0));
 
   // Hostile numbers, each in every size.
   for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size",
@@ -715,11 +717,11 @@ TEST_CASE("config: refused by name") {
 double weights_of(const ModelSpec& s) {
   double n = 0;
   for (uint32_t r = 0; r < kRoleCount; ++r)
-    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? s.n_layers : 1); ++layer) {
+    for (uint32_t layer = 0; layer < (role_row(Role{r}).per_layer() ? s.n_layers : 1); ++layer) {
       const Role role = static_cast<Role>(r);
       if (!role_present(role, layer, s)) continue;
-      const double rows = role_of_experts(role) ? double{1} * s.n_experts * expert_rows(role, s) : kRoles[r].n(s);
-      n += rows * (kRoles[r].matrix ? kRoles[r].k(s) : 1);
+      const double rows = role_row(role).of_experts() ? double{1} * s.n_experts * expert_rows(role, s) : role_n(Role{r}, layer, s);
+      n += rows * (role_row(Role{r}).matrix() ? role_k(Role{r}, layer, s) : 1);
     }
   return n;
 }
@@ -868,15 +870,15 @@ TEST_CASE("config: families as their published files say them") {
       "num_attention_heads": 8, "num_hidden_layers": 26, "num_key_value_heads": 4, "query_pre_attn_scalar": 144, "sliding_window": 4096, "vocab_size": 256000})",
       e));
   CHECK((s.residual == kResidualSandwich && s.attn_softcap == 50 && s.logit_softcap == 0 && std::fabs(s.attn_scale - 1.0 / 12) < 1e-15 &&
-         layer_window(s, 0) == 4096 && layer_window(s, 1) == 0));
+         layer_spec(s, 0).window == 4096 && layer_spec(s, 1).window == 0));
   constexpr const char* kGemma3 =
       R"({"model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "attn_logit_softcapping": null, "head_dim": 256, "hidden_activation": "gelu_pytorch_tanh",
       "hidden_size": 1152, "intermediate_size": 6912, "max_position_embeddings": 32768, "num_attention_heads": 4, "num_hidden_layers": 26, "num_key_value_heads": 1, "query_pre_attn_scalar": 256,
       "rope_local_base_freq": 10000, "rope_scaling": null, "rope_theta": 1000000, "sliding_window": 512, "sliding_window_pattern": 6, "vocab_size": 262144})";
   ACCEPTED(read(kGemma3, e));
-  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.qk_norm == kQkNormHead && layer_window(s, 4) == 512 &&
-         layer_window(s, 5) == 0 && s.attn_softcap == 0));
-  CHECK((layer_rope(s, 4) == LayerRope::kLocal && layer_rope(s, 5) == LayerRope::kMain));
+  CHECK((s.rope_base == 1e6 && s.rope_local_base == 1e4 && s.qk_norm == kQkNormHead && layer_spec(s, 4).window == 512 &&
+         layer_spec(s, 5).window == 0 && s.attn_softcap == 0));
+  CHECK((layer_spec(s, 4).rope == LayerRope::kLocal && layer_spec(s, 5).rope == LayerRope::kMain));
   const ModelSpec older = s;
   ACCEPTED(read(
       replaced(

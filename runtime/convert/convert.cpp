@@ -28,11 +28,12 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
   const auto slot = [&](Role role, uint32_t layer) { return static_cast<size_t>(layer) * kRoleCount + role; };
   std::vector<const SourceTensor*> found(slot(kTokenEmbd, spec.n_layers + 1));
   for (const SourceTensor& t : source.tensors) {
-    const TensorRole& r = kRoles[t.role];
-    if (t.layer >= (r.per_layer ? spec.n_layers : 1) || !role_present(t.role, t.layer, spec))
+    const TensorRole& r = role_row(t.role);
+    if (t.layer >= (r.per_layer() ? spec.n_layers : 1) || !role_present(t.role, t.layer, spec))
       return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "' has no place in this model of ", spec.n_layers, " layers");
-    if (t.n != r.n(spec) || t.k != r.k(spec))
-      return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': shape ", t.n, " x ", t.k, ", not ", r.n(spec), " x ", r.k(spec));
+    const uint32_t n = role_n(t.role, t.layer, spec), k = role_k(t.role, t.layer, spec);
+    if (t.n != n || t.k != k)
+      return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': shape ", t.n, " x ", t.k, ", not ", n, " x ", k);
     const SourceTensor*& place = found[slot(t.role, t.layer)];
     if (place) return fail(err, LINNET_BAD_FILE, "tensors '", place->source_name, "' and '", t.source_name, "' are the same");
     place = &t;
@@ -46,11 +47,11 @@ Status in_order(const Source& source, std::vector<const SourceTensor*>* out, Err
     out->push_back(t);
     return LINNET_OK;
   };
-  for (uint32_t role = 0; role < kRoleCount; ++role)
-    if (!kRoles[role].per_layer && role != kOutput && role != kOutputNorm) LINNET_TRY(take(static_cast<Role>(role), 0));
+  for (uint32_t r = 0; r < kRoleCount; ++r)
+    if (const Role role{r}; !role_row(role).per_layer() && role != kOutput && role != kOutputNorm) LINNET_TRY(take(role, 0));
   for (uint32_t layer = 0; layer < spec.n_layers; ++layer)
-    for (uint32_t role = 0; role < kRoleCount; ++role)
-      if (kRoles[role].per_layer) LINNET_TRY(take(static_cast<Role>(role), layer));
+    for (uint32_t r = 0; r < kRoleCount; ++r)
+      if (const Role role{r}; role_row(role).per_layer()) LINNET_TRY(take(role, layer));
   LINNET_TRY(take(kOutputNorm, 0));
   return take(kOutput, 0);
 }
@@ -146,7 +147,7 @@ uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == 
 // What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked
 // for: they are what 4 bits hurt most, and llama.cpp's 4-bit files hold them in more as well.
 Format packed_format(const SourceTensor& t, Format asked) {
-  if (!kRoles[t.role].matrix || role_f32(t.role)) return LINNET_F32;
+  if (!role_row(t.role).matrix() || role_row(t.role).f32()) return LINNET_F32;
   if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? LINNET_I8G128 : asked;
 }
@@ -155,13 +156,13 @@ namespace {
 
 // What a tensor is written as into a plain file: vectors, positions and the few matrices that are f32 everywhere stay so.
 Format plain_format(const SourceTensor& t, const Options& options) {
-  return kRoles[t.role].matrix && !role_f32(t.role) && t.role != kPosEmbd ? options.weights : LINNET_F32;
+  return role_row(t.role).matrix() && !role_row(t.role).f32() && t.role != kPosEmbd ? options.weights : LINNET_F32;
 }
 
 void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
   char name[kRoleNameBytes];
   role_name(t.role, t.layer, name);
-  if (!kRoles[t.role].matrix) return b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
+  if (!role_row(t.role).matrix()) return b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
   const Format format = packed_format(t, options.weights);
   const uint64_t bytes = packed_bytes(format, t.n, t.k);
   b->u64s(std::string("linnet.tensor.") + name, {format, t.n, t.k, format_row(format).w_group});
@@ -433,7 +434,7 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   Rounding rounding{options};
   for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, &rounding, err));
   for (const SourceTensor* t : tensors) {
-    if (!kRoles[t->role].matrix)
+    if (!role_row(t->role).matrix())
       LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
     else
       LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &rounding, err));

@@ -10,59 +10,9 @@
 namespace linnet::convert {
 namespace {
 
-enum Step {
-  kEmbed,
-  kVectors,
-  kQkv,
-  kAttention,
-  kAttentionOut,
-  kRoute,
-  kGateUp,
-  kDown,
-  kExpertsGateUp,
-  kExpertsDown,
-  kShared,
-  kHead,
-  kSteps
-};
-constexpr const char* kStepNames[kSteps] = {"embedding",         "norms and biases", "q, k, v",       "attention",
-                                            "attention output",  "router",           "gate, up",      "down",
-                                            "experts: gate, up", "experts: down",    "shared expert", "LM head"};
-
-Step step_of(Role role) {
-  if (!kRoles[role].matrix) return kVectors;
-  switch (role) {
-    case kTokenEmbd:
-    case kPosEmbd:
-    case kEmbdIn:
-      return kEmbed;
-    case kOutput:
-    case kEmbdOut:
-      return kHead;
-    case kAttnVB:
-    case kAttnOut:
-      return kAttentionOut;
-    case kFfnGate:
-    case kFfnUp:
-      return kGateUp;
-    case kFfnDown:
-      return kDown;
-    case kRouter:
-    case kSharedGateInp:
-      return kRoute;
-    case kExpertGate:
-    case kExpertUp:
-      return kExpertsGateUp;
-    case kExpertDown:
-      return kExpertsDown;
-    case kSharedGate:
-    case kSharedUp:
-    case kSharedDown:
-      return kShared;
-    default:
-      return kQkv;
-  }
-}
+constexpr const char* kStepNames[kStepCount] = {"embedding",         "norms and biases", "q, k, v",       "attention",
+                                                "attention output",  "router",           "gate, up",      "down",
+                                                "experts: gate, up", "experts: down",    "shared expert", "LM head"};
 
 Arithmetic arithmetic(Format f) {
   return f == LINNET_F8E4M3 || f == LINNET_F8E5M2                 ? Arithmetic::kF8
@@ -83,8 +33,8 @@ class Counter {
 
   void count(const std::vector<Tensor>& tensors) {
     for (CostPass* pass : {&out_->prefill, &out_->decode}) {
-      pass->steps.assign(kSteps, {});
-      for (int i = 0; i < kSteps; ++i) pass->steps[static_cast<size_t>(i)].name = kStepNames[i];
+      pass->steps.assign(kStepCount, {});
+      for (int i = 0; i < kStepCount; ++i) pass->steps[static_cast<size_t>(i)].name = kStepNames[i];
     }
     for (const Tensor& t : tensors) {
       tensor(t, params_.prompt, &out_->prefill);
@@ -92,10 +42,10 @@ class Counter {
       const double n = weights(t), bytes = tensor_bytes(t);
       out_->weights += n;
       out_->weight_bytes += bytes;
-      if (!kRoles[t.role].per_layer || t.layer + 1 != s_.n_layers) continue;
+      if (!role_row(t.role).per_layer() || t.layer + 1 != s_.n_layers) continue;
       out_->layer_weights += n;
       out_->layer_bytes += bytes;
-      if (kRoles[t.role].matrix) out_->layer_ops += ops(t, params_.prompt);
+      if (role_row(t.role).matrix()) out_->layer_ops += ops(t, params_.prompt);
     }
     if (s_.tied) {  // the head reads the embedding's table, from one end to the other
       const auto table = std::find_if(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.role == kTokenEmbd; });
@@ -112,51 +62,51 @@ class Counter {
 
  private:
   double n_of(const Tensor& t) const {
-    return role_of_experts(t.role) ? double{1} * s_.n_experts * expert_rows(t.role, s_) : kRoles[t.role].n(s_);
+    return role_row(t.role).of_experts() ? double{1} * s_.n_experts * expert_rows(t.role, s_) : role_n(t.role, t.layer, s_);
   }
-  double weights(const Tensor& t) const { return n_of(t) * kRoles[t.role].k(s_); }
+  double weights(const Tensor& t) const { return n_of(t) * role_k(t.role, t.layer, s_); }
   double tensor_bytes(const Tensor& t) const {
-    return kRoles[t.role].matrix ? static_cast<double>(packed_bytes(t.format, kRoles[t.role].n(s_), kRoles[t.role].k(s_)))
-                                 : 4.0 * kRoles[t.role].n(s_);
+    return role_row(t.role).matrix() ? static_cast<double>(packed_bytes(t.format, role_n(t.role, t.layer, s_), role_k(t.role, t.layer, s_)))
+                                     : 4.0 * role_n(t.role, t.layer, s_);
   }
   double ops(const Tensor& t, double rows) const {
-    return 2 * rows * weights(t) * (role_of_experts(t.role) ? double{1} * s_.n_active / s_.n_experts : 1);
+    return 2 * rows * weights(t) * (role_row(t.role).of_experts() ? double{1} * s_.n_active / s_.n_experts : 1);
   }
   // Rows spread evenly over experts leave so many of them unread.
   double touched(const Tensor& t, double rows) const {
-    return role_of_experts(t.role) ? 1 - std::pow(1 - double{1} * s_.n_active / s_.n_experts, rows) : 1;
+    return role_row(t.role).of_experts() ? 1 - std::pow(1 - double{1} * s_.n_active / s_.n_experts, rows) : 1;
   }
 
   void head(const Tensor& t, CostPass* pass) {  // logits of one row
-    CostStep& c = pass->steps[kHead];
+    CostStep& c = pass->steps[kStepHead];
     c.by = arithmetic(t.format);
     c.ops += ops(t, 1);
     c.weight_bytes += tensor_bytes(t);
   }
   void tensor(const Tensor& t, double rows, CostPass* pass) {
-    const Step step = step_of(t.role);
+    const Step step = role_row(t.role).step;
     CostStep& c = pass->steps[step];
-    if (step == kHead) return head(t, pass);
+    if (step == kStepHead) return head(t, pass);
     if (t.role == kTokenEmbd || t.role == kPosEmbd) {  // a row of the table for each token
-      c.weight_bytes += std::min(1.0, rows / kRoles[t.role].n(s_)) * tensor_bytes(t);
+      c.weight_bytes += std::min(1.0, rows / role_n(t.role, t.layer, s_)) * tensor_bytes(t);
       return;
     }
     c.weight_bytes += tensor_bytes(t) * touched(t, rows);
-    if (!kRoles[t.role].matrix) return;
+    if (!role_row(t.role).matrix()) return;
     c.by = arithmetic(t.format);
     c.ops += ops(t, rows);
   }
 
   // Every row against all rows of the prompt, or as many as its window lets it see. What is cached is written once, and read once a pass.
   void attention(uint32_t layer) {
-    const double seen_at_most = layer_window(s_, layer) ? layer_window(s_, layer) : 1e18, latent = s_.kv_lora_rank;
+    const double seen_at_most = layer_spec(s_, layer).window ? layer_spec(s_, layer).window : 1e18, latent = s_.kv_lora_rank;
     const double values = latent > 0 ? latent : s_.head_dim, keys = s_.head_dim;
     const KvLayout kv = kv_layout(params_.k, params_.v, s_.n_kv_heads, s_.head_dim, s_.kv_lora_rank ? s_.qk_rope_dim : 0);
     const double bytes = static_cast<double>(kv.page_bytes) / (kv_kivi(params_.k) ? kGroupPositions : kPagePositions);
     out_->kv_bytes_per_token += bytes;
     const auto add = [&](double rows, double held, CostPass* pass) {
       const double seen = std::min(held, seen_at_most);
-      CostStep& c = pass->steps[kAttention];
+      CostStep& c = pass->steps[kStepAttention];
       c.by = arithmetic(params_.k) == Arithmetic::kFloat ? Arithmetic::kFloat : Arithmetic::kInt8;  // FP8 caches become integers
       const double products = 2 * rows * seen * s_.n_heads * (keys + values);
       c.ops += products;
@@ -173,27 +123,24 @@ class Counter {
 };
 
 Status tensors_of(const Gguf& file, const ModelSpec& spec, Format asked, std::vector<Tensor>* out, Error* err) {
-  for (uint32_t r = 0; r < kRoleCount; ++r) {
-    const auto role = static_cast<Role>(r);
-    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer) {
-      if (!role_present(role, layer, spec)) continue;
-      Tensor t = {role, layer, LINNET_F32};
-      if (kRoles[r].matrix) {
-        Matrix m;
-        LINNET_TRY(find_matrix(file, role, layer, spec, &m, err));
-        t.format = asked == LINNET_FORMAT_DEFAULT || role_f32(role) ? m.format : asked;
-      }
-      out->push_back(t);
+  return each_tensor(spec, [&](Role role, uint32_t layer) {
+    Tensor t = {role, layer, LINNET_F32};
+    if (role_row(role).matrix()) {
+      Matrix m;
+      LINNET_TRY(find_matrix(file, role, layer, spec, &m, err));
+      t.format = asked == LINNET_FORMAT_DEFAULT || role_row(role).f32() ? m.format : asked;
     }
-  }
-  return LINNET_OK;
+    out->push_back(t);
+    return LINNET_OK;
+  });
 }
 
 // The most weights are in this format.
 Format format_of_most(const std::vector<Tensor>& tensors, const ModelSpec& spec) {
   double by[kMaxFormat + 1] = {};
   for (const Tensor& t : tensors)
-    if (kRoles[t.role].matrix && kRoles[t.role].per_layer) by[t.format] += double{1} * kRoles[t.role].n(spec) * kRoles[t.role].k(spec);
+    if (role_row(t.role).matrix() && role_row(t.role).per_layer())
+      by[t.format] += double{1} * role_n(t.role, t.layer, spec) * role_k(t.role, t.layer, spec);
   return static_cast<Format>(std::max_element(by, by + kMaxFormat + 1) - by);
 }
 

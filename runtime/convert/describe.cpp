@@ -51,7 +51,7 @@ void put_source(const Source& source, Description* out) {
   put_chat(source.chat, !source.chat_template.empty(), out);
   for (const SourceTensor& t : source.tensors) {
     TensorInfo info{t.source_name, t.source_type, {t.n}, source_bytes(t)};
-    if (kRoles[t.role].matrix) info.shape.push_back(t.k);
+    if (role_row(t.role).matrix()) info.shape.push_back(t.k);
     out->tensors.push_back(info);
     out->tensor_bytes += info.bytes;
   }

@@ -105,22 +105,6 @@ void read_transposed(const SafetensorsTensor& found, const std::shared_ptr<void>
   };
 }
 
-bool is_norm(Role role) {
-  switch (role) {
-    case kOutputNorm:
-    case kEmbdNorm:
-    case kAttnNorm:
-    case kAttnPostNorm:
-    case kFfnNorm:
-    case kFfnPostNorm:
-    case kAttnQNorm:
-    case kAttnKNorm:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Of a role that config.json alone says.
 bool add_computed(const HfConfig& config, Role role, uint32_t layer, Source* out) {
   const std::vector<float> ones(config.architecture->qk_norm_of_ones ? config.spec.head_dim : 0, 1.0f);
@@ -180,17 +164,17 @@ Status find(Folder* in, const std::string& name, const std::vector<uint64_t>& sh
 
 // Rows of a tensor's `entry` for one matrix (t->n, t->k) or vector by its name, t->source_name.
 Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor* t, Error* err) {
-  const TensorRole& want = kRoles[t->role];
+  const TensorRole& want = role_row(t->role);
   const ModelSpec& spec = out->spec;
   const HfQuant& quant = in->quant;
   const std::string& name = t->source_name;
   const uint32_t n = t->n, k = t->k;
   const RowMap map = map_rows(entry, spec, n);
-  std::vector<uint64_t> shape = want.matrix ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
+  std::vector<uint64_t> shape = want.matrix() ? std::vector<uint64_t>{map.n, k} : std::vector<uint64_t>{map.n};
   if (entry.transposed) shape = {k, map.n};
   if (t->role == kAttnKB || t->role == kAttnVB) shape = {spec.n_heads * (uint64_t{spec.qk_nope_dim} + spec.v_head_dim), spec.kv_lora_rank};
   if (spec.qk_norm == kQkNormLayer && (t->role == kAttnQNorm || t->role == kAttnKNorm)) shape = {n / spec.head_dim, spec.head_dim};
-  if (want.matrix && !entry.transposed && quant_has(in->tensors, quant, name)) {
+  if (want.matrix() && !entry.transposed && quant_has(in->tensors, quant, name)) {
     bool act_order = false;
     t->n = map.n;
     if (entry.role == kAttnKB || entry.role == kAttnVB) {
@@ -215,7 +199,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   LINNET_TRY(find(in, name, shape, &found, err));
   t->source_type = found->dtype;
   // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
-  if (want.matrix && want.per_layer && quant.method != HfQuant::kFp8 && quant.group % 128 != 0)
+  if (want.matrix() && want.per_layer() && quant.method != HfQuant::kFp8 && quant.group % 128 != 0)
     t->own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
   if (t->role == kAttnKB || t->role == kAttnVB) {
     read_kv_b(
@@ -233,7 +217,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
     };
     take_rows(t, n, map);
   }
-  if (in->arch().norm_plus_one && is_norm(t->role))
+  if (in->arch().norm_plus_one && role_row(t->role).norm())
     t->rows = [rows = t->rows](uint32_t first, uint32_t count, float* to, Error* e) {
       LINNET_TRY(rows(first, count, to, e));
       for (uint32_t i = 0; i < count; ++i) to[i] += 1;
@@ -254,7 +238,7 @@ Status read_stacked(Folder* in, const HfTensor& entry, uint32_t expert, Source* 
     return LINNET_OK;
   }
   std::vector<uint64_t> shape = {out->spec.n_experts, map.n};
-  if (kRoles[t->role].matrix) shape.insert(entry.transposed ? shape.begin() + 1 : shape.end(), k);
+  if (role_row(t->role).matrix()) shape.insert(entry.transposed ? shape.begin() + 1 : shape.end(), k);
   const SafetensorsTensor* found = nullptr;
   LINNET_TRY(find(in, t->source_name, shape, &found, err));
   t->source_type = found->dtype;
@@ -314,7 +298,7 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
 
 Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err) {
   if (add_computed(in->config, role, layer, out)) return LINNET_OK;
-  const TensorRole& want = kRoles[role];
+  const TensorRole& want = role_row(role);
   const ModelSpec& spec = out->spec;
   SourceTensor tensor;
   const HfTensor* entry = find_name(*in, role, layer, &tensor.source_name);
@@ -323,10 +307,10 @@ Status add_tensor(Folder* in, Role role, uint32_t layer, Source* out, Error* err
                 "', which config.json asks for");
   tensor.role = role;
   tensor.layer = layer;
-  tensor.n = want.n(spec);
-  tensor.k = want.matrix ? want.k(spec) : 1;
+  tensor.n = role_n(role, layer, spec);
+  tensor.k = want.matrix() ? role_k(role, layer, spec) : 1;
   const bool one_by_one = std::strchr(entry->name, '*');
-  if (role_of_experts(role)) {
+  if (role_row(role).of_experts()) {
     std::vector<SourceTensor> parts(spec.n_experts, tensor);
     for (uint32_t e = 0; e < parts.size(); ++e) {
       parts[e].n = expert_rows(role, spec);
@@ -442,13 +426,10 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   SafetensorsIndex absent;
   LINNET_TRY(safetensors_open_folder(folder, &in.tensors, &out->keep, &absent, err));
   Error why = {};
-  for (uint32_t r = 0; r < kRoleCount; r++) {
-    const Role role = static_cast<Role>(r);
-    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); layer++)
-      if (role_present(role, layer, out->spec))
-        if (const Status status = add_tensor(&in, role, layer, out, &why); status != LINNET_OK)
-          return refuse_tensor(status, why, absent, err);
-  }
+  LINNET_TRY(each_tensor(out->spec, [&](Role role, uint32_t layer) {
+    const Status status = add_tensor(&in, role, layer, out, &why);
+    return status == LINNET_OK ? LINNET_OK : refuse_tensor(status, why, absent, err);
+  }));
   LINNET_TRY(check_unused(in, out->spec, err));
   LINNET_TRY(read_chat(folder, out, err));
   return tokenizer_from_folder(folder, &out->tokenizer, err, out->spec.n_vocab);

@@ -111,15 +111,16 @@ std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role 
   char name[kRoleNameBytes];
   role_name(role, layer, name);
   for (const GgufName& other : a.form.names)
-    if (other.name && other.role == role && kRoles[kFfnNorm].present(spec)) return "blk." + std::to_string(layer) + "." + other.name;
+    if (other.name && other.role == role && role_present(kFfnNorm, layer, spec)) return "blk." + std::to_string(layer) + "." + other.name;
   return name;
 }
 
 std::vector<uint64_t> gguf_dims(Role role, const ModelSpec& spec, uint32_t k, uint32_t rows, uint32_t parts) {
-  if (role_of_experts(role)) return kRoles[role].matrix ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
+  if (role_row(role).of_experts())
+    return role_row(role).matrix() ? std::vector<uint64_t>{k, rows, parts} : std::vector<uint64_t>{rows, parts};
   if (role == kAttnKB || role == kAttnVB) return {k, rows / spec.n_heads, spec.n_heads};
   if ((role == kAttnQNorm || role == kAttnKNorm) && spec.qk_norm == kQkNormLayer) return {spec.head_dim, rows / spec.head_dim};
-  return kRoles[role].matrix ? std::vector<uint64_t>{k, rows} : std::vector<uint64_t>{rows};
+  return role_row(role).matrix() ? std::vector<uint64_t>{k, rows} : std::vector<uint64_t>{rows};
 }
 
 Status to_gguf_conventions(Source* source, Error* err) {
@@ -164,7 +165,7 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
     if (a.form.qkv && role == kAttnQ) to = {blk + "attn_qkv.weight", {}, stacked({t, of(kAttnK, layer), of(kAttnV, layer)})};
     if (a.form.qkv && role == kAttnQBias) to = {blk + "attn_qkv.bias", {}, stacked({t, of(kAttnKBias, layer), of(kAttnVBias, layer)})};
     if (a.form.gate_up && role == kFfnUp) to.rows = stacked({of(kFfnGate, layer), t});
-    if (role_of_experts(role)) {
+    if (role_row(role).of_experts()) {
       const uint32_t rows = expert_rows(role, spec), padded = static_cast<uint32_t>(padded_n(rows));
       choose_rows(&to.rows, rows * spec.n_experts, [=](uint32_t i) { return i / rows * padded + i % rows; });
       to.dims = gguf_dims(role, spec, t->k, rows, spec.n_experts);
@@ -214,7 +215,7 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
   if (s.window || a.absent.rope_original) b->u32(p + "attention.sliding_window", s.window);
   if (s.window && a.absent.window_pattern) {
     std::vector<bool> windowed;
-    for (uint32_t i = 0; i < s.n_layers; ++i) windowed.push_back(layer_window(s, i) != 0);
+    for (uint32_t i = 0; i < s.n_layers; ++i) windowed.push_back(layer_spec(s, i).window != 0);
     b->booleans(p + "attention.sliding_window_pattern", windowed);
   }
   put_rope(a, s, p, b);

@@ -408,7 +408,7 @@ class MetadataReader {
       uint32_t same = 0;
       ModelSpec all = *s;
       all.window = 1;
-      while (same < s->n_layers && (layer_window(all, same) != 0) == (windowed[same] != 0)) ++same;
+      while (same < s->n_layers && (layer_spec(all, same).window != 0) == (windowed[same] != 0)) ++same;
       if (same == s->n_layers) return LINNET_OK;
     }
     return refuse(LINNET_UNSUPPORTED, "key '", full("attention.sliding_window_pattern"), "': the layers with a window follow no period");
@@ -440,7 +440,7 @@ class MetadataReader {
     if (of.group_best) LINNET_TRY(groups(s));
     for (s->moe_step = 0; s->moe_step <= moe.size(); ++s->moe_step) {
       uint32_t same = 0;
-      while (same < moe.size() && layer_moe(*s, same) == moe[same]) ++same;
+      while (same < moe.size() && (layer_spec(*s, same).feed_forward == kFeedForwardExperts) == moe[same]) ++same;
       if (same == moe.size()) return LINNET_OK;
     }
     return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
@@ -640,7 +640,7 @@ Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, 
     case kAttnQBias:
     case kAttnKBias:
     case kAttnVBias: {
-      const std::string name = blk + (role < kAttnQBias ? "attn_qkv.weight" : "attn_qkv.bias");
+      const std::string name = blk + (role_row(role).matrix() ? "attn_qkv.weight" : "attn_qkv.bias");
       const uint32_t first = role == kAttnQ || role == kAttnQBias ? 0 : role == kAttnK || role == kAttnKBias ? q : q + kv;
       return has(name) && !has(own.name) ? Place{name, q + 2 * kv, first} : own;
     }
@@ -663,7 +663,7 @@ Place find_place(const Files& files, const Architecture& a, const ModelSpec& s, 
 
 Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_max, Role role, uint32_t layer, Source* out,
                   std::set<std::string>* used, Error* err) {
-  const TensorRole& want = kRoles[role];
+  const TensorRole& want = role_row(role);
   const ModelSpec& s = out->spec;
   if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) {
     out->tensors.push_back(computed_tensor(
@@ -671,8 +671,8 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
     return LINNET_OK;
   }
   SourceTensor t;
-  t.role = role, t.layer = layer, t.n = want.n(s), t.k = want.matrix ? want.k(s) : 1;
-  const uint32_t rows = role_of_experts(role) ? expert_rows(role, s) : t.n, parts = role_of_experts(role) ? s.n_experts : 1;
+  t.role = role, t.layer = layer, t.n = role_n(role, layer, s), t.k = want.matrix() ? role_k(role, layer, s) : 1;
+  const uint32_t rows = role_row(role).of_experts() ? expert_rows(role, s) : t.n, parts = role_row(role).of_experts() ? s.n_experts : 1;
   const Place place = find_place(files, a, s, role, layer, rows);
   const bool kv_b = (role == kAttnKB || role == kAttnVB) && place.rows != t.n;
   if (kv_b) t.k = s.kv_lora_rank;
@@ -683,7 +683,7 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   std::vector<uint64_t> dims = gguf_dims(role, s, t.k, place.rows, parts);
   if (kv_b) dims = {t.k, place.rows};
   dims.resize(3, 1);
-  const bool flat = !want.matrix && !role_of_experts(role) && g.n_dims == 1 && g.dims[0] == t.n;
+  const bool flat = !want.matrix() && !role_row(role).of_experts() && g.n_dims == 1 && g.dims[0] == t.n;
   if (g.n_dims > 3 || (!flat && (g.dims[0] != dims[0] || g.dims[1] != dims[1] || g.dims[2] != dims[2])))
     return fail(err, LINNET_BAD_FILE, PathName(path), ": tensor '", place.name, "': dimensions ", g.dims[0], " x ", g.dims[1], " x ",
                 g.dims[2], ", not ", dims[0], " x ", dims[1], " x ", dims[2]);
@@ -701,13 +701,13 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
     return LINNET_OK;
   };
   if (kv_b) {
-    t.k = want.k(s);
+    t.k = role_k(role, layer, s);
     read_kv_b(t.rows, s, &t);
     out->tensors.push_back(std::move(t));
     return LINNET_OK;
   }
   const bool mx = g.type == kGgmlMXFP4;
-  if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0 || mx) && want.matrix) {
+  if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0 || mx) && want.matrix()) {
     t.exact_bits = g.type == kGgmlQ4_0 ? 4 : 8;
     t.exact_group = 32;
     if (mx) t.own = LINNET_I8G32;
@@ -715,7 +715,7 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
       return (mx ? mxfp4_block_rows : block_rows)(self, data, first, count, to, e);
     };
   }
-  const uint32_t padded = parts > 1 || role_of_experts(role) ? static_cast<uint32_t>(padded_n(rows)) : rows;
+  const uint32_t padded = parts > 1 || role_row(role).of_experts() ? static_cast<uint32_t>(padded_n(rows)) : rows;
   if (place.rows != rows || padded != rows)
     choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) {
       return i % padded < rows ? i / padded * all + first + i % padded : kNoRow;
@@ -785,9 +785,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     LINNET_TRY(add(kRopeFreqs, 0));
     LINNET_TRY(recognise_llama3(out, err));
   }
-  for (uint32_t r = 0; r < kRoleCount; ++r)
-    for (uint32_t layer = 0; r != kRopeFreqs && layer < (kRoles[r].per_layer ? out->spec.n_layers : 1); ++layer)
-      if (role_present(static_cast<Role>(r), layer, out->spec)) LINNET_TRY(add(static_cast<Role>(r), layer));
+  LINNET_TRY(each_tensor(out->spec, [&](Role role, uint32_t layer) { return role == kRopeFreqs ? LINNET_OK : add(role, layer); }));
   // Back to the order of the model's checkpoint, so that a folder and the GGUF made from it are the same model to the bit: sums over the
   // channels of a head run in that order, and the KV cache shares scales among neighbours.
   if (a.rope_hf == kRopeHalves && out->spec.rope_kind == kRopePairs && out->spec.rope_dim == out->spec.head_dim) {

@@ -239,7 +239,7 @@ class ConfigReader : ConfigKeys {
     spec->moe_first = static_cast<uint32_t>(begin - moe.begin());
     for (spec->moe_step = 0; spec->moe_step <= spec->n_layers; ++spec->moe_step) {
       uint32_t same = 0;
-      while (same < spec->n_layers && layer_moe(*spec, same) == moe[same]) ++same;
+      while (same < spec->n_layers && (layer_spec(*spec, same).feed_forward == kFeedForwardExperts) == moe[same]) ++same;
       if (same == spec->n_layers) return LINNET_OK;
     }
     return refuse(LINNET_UNSUPPORTED, "the layers with experts follow no period");
@@ -528,7 +528,7 @@ class ConfigReader : ConfigKeys {
     spec->window_from = static_cast<uint32_t>(first - windowed.begin());
     for (spec->window_pattern = 0; spec->window_pattern <= spec->n_layers; ++spec->window_pattern) {
       uint32_t same = 0;
-      while (same < spec->n_layers && (layer_window(*spec, same) != 0) == windowed[same]) ++same;
+      while (same < spec->n_layers && (layer_spec(*spec, same).window != 0) == windowed[same]) ++same;
       if (same == spec->n_layers) return LINNET_OK;
     }
     return refuse(LINNET_UNSUPPORTED, "'layer_types': the layers with a window follow no period");

@@ -84,7 +84,7 @@ SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>
   t.layer = layer;
   t.n = static_cast<uint32_t>(values.size());
   t.k = 1;
-  t.source_name = kRoles[role].name;
+  t.source_name = role_row(role).name;
   t.source_type = "F32";
   t.rows = [values](uint32_t first, uint32_t count, float* to, Error*) {
     std::memcpy(to, values.data() + first, count * sizeof(float));

@@ -107,8 +107,8 @@ struct Weights {
 };
 
 // Spreads that keep activations near 1 and logits near a standard deviation of 3, whatever the depth.
-double spread_of(Role role, const ModelSpec& spec) {
-  const double flat = 1 / std::sqrt(static_cast<double>(kRoles[role].k(spec)));
+double spread_of(Role role, uint32_t layer, const ModelSpec& spec) {
+  const double flat = 1 / std::sqrt(static_cast<double>(role_k(role, layer, spec)));
   if (role == kTokenEmbd || role == kOutput) return 3 * flat;
   if (role == kAttnOut || role == kFfnDown || role == kExpertDown || role == kSharedDown) return flat / std::sqrt(2.0 * spec.n_layers);
   return flat;
@@ -120,17 +120,17 @@ SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint6
   role_name(role, layer, name);
   t.role = role;
   t.layer = layer;
-  t.n = kRoles[role].n(spec);
-  t.k = kRoles[role].k(spec);
+  t.n = role_n(role, layer, spec);
+  t.k = role_k(role, layer, spec);
   t.source_name = name;
   t.source_type = "random";
-  const uint64_t stream = mix(mix(seed, role), layer);
-  if (kRoles[role].matrix) {
-    const Weights w{stream, t.n, t.k, spread_of(role, spec)};
+  const uint64_t stream = mix(mix(seed, role), layer);  // so the weights change where the order of roles does
+  if (role_row(role).matrix()) {
+    const Weights w{stream, t.n, t.k, spread_of(role, layer, spec)};
     t.rows = [w](uint32_t first, uint32_t count, float* out, Error*) { return w.rows(first, count, out); };
     t.panel = [w](Format f, uint32_t p, uint8_t* to, uint8_t* scales) { w.panel(f, p, to, scales); };
   } else {  // norms near 1, biases near 0
-    const bool bias = std::strstr(kRoles[role].name, ".bias") != nullptr;
+    const bool bias = std::strstr(role_row(role).name, ".bias") != nullptr;
     t.rows = [stream, bias](uint32_t first, uint32_t count, float* out, Error*) {
       for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<float>((bias ? -0.1 : 0.9) + 0.2 * unit(stream, first + i));
       return LINNET_OK;
@@ -176,12 +176,10 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
     spec.rope_factor = s->llama3_factor, spec.rope_high = 4, spec.rope_original = 8192;
   }
   out->name = "random weights of the shape of " + shape;
-  for (uint32_t r = 0; r < kRoleCount; ++r) {
-    const auto role = static_cast<Role>(r);
-    for (uint32_t layer = 0; layer < (kRoles[r].per_layer ? spec.n_layers : 1); ++layer)
-      if (role_present(role, layer, spec)) out->tensors.push_back(make_tensor(role, layer, spec, seed));
-  }
-  return LINNET_OK;
+  return each_tensor(spec, [&](Role role, uint32_t layer) {
+    out->tensors.push_back(make_tensor(role, layer, spec, seed));
+    return LINNET_OK;
+  });
 }
 
 }  // namespace linnet::convert

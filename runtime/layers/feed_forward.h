@@ -1,0 +1,20 @@
+// The feed-forward step of all rows: down(act(gate) * up), or without a gate.
+#pragma once
+#include "roles.h"
+
+// Name, GGUF name, flags, part, step, outputs, inputs, whether a layer has it.
+// clang-format off: a tensor a row
+#define LINNET_FEED_FORWARD_ROLES(X)                                                                                                      \
+  X(kFfnGate, "ffn_gate.weight", kRoleMatrix, kPartFfn, kStepGateUp, d_ff, d_model, has_gate)                                             \
+  X(kFfnUp, "ffn_up.weight", kRoleMatrix, kPartFfn, kStepGateUp, d_ff, d_model, dense)                                                   \
+  X(kFfnDown, "ffn_down.weight", kRoleMatrix, kPartFfn, kStepDown, d_model, d_ff, dense)                                                 \
+  X(kFfnGateBias, "ffn_gate.bias", 0, kPartFfn, kStepVectors, d_ff, one, has_gate_bias)                                                   \
+  X(kFfnUpBias, "ffn_up.bias", 0, kPartFfn, kStepVectors, d_ff, one, has_mlp_bias)                                                        \
+  X(kFfnDownBias, "ffn_down.bias", 0, kPartFfn, kStepVectors, d_model, one, has_mlp_bias)
+// clang-format on
+
+namespace linnet {
+
+extern const TensorRole kFeedForwardRoles[];
+
+}  // namespace linnet

@@ -1,0 +1,29 @@
+// Mixture of experts, and the expert beside them that every row goes through. The router and the shared expert's gate are f32 matrices. Of
+// kExpertGate to kExpertDownBias every expert has its part, one behind the other, each padded with zero rows to whole panels of 16: an
+// expert is a contiguous run of panels.
+#pragma once
+#include "roles.h"
+
+// Name, GGUF name, flags, part, step, outputs, inputs, whether a layer has it.
+// clang-format off: a tensor a row
+#define LINNET_EXPERTS_ROLES(X)                                                                                                           \
+  X(kRouter, "ffn_gate_inp.weight", kRoleMatrix | kRoleF32, kPartFfn, kStepRouter, n_experts, d_model, has_experts)                           \
+  X(kRouterBias, "ffn_gate_inp.bias", 0, kPartFfn, kStepVectors, n_experts, one, has_router_bias)                                         \
+  X(kRouterCorrection, "exp_probs_b.bias", 0, kPartFfn, kStepVectors, n_experts, one, has_correction)                                     \
+  X(kExpertGate, "ffn_gate_exps.weight", kRoleMatrix | kRoleOfExperts, kPartFfn, kStepExpertsGateUp, experts_up, d_model, has_experts)        \
+  X(kExpertUp, "ffn_up_exps.weight", kRoleMatrix | kRoleOfExperts, kPartFfn, kStepExpertsGateUp, experts_up, d_model, has_experts)            \
+  X(kExpertDown, "ffn_down_exps.weight", kRoleMatrix | kRoleOfExperts, kPartFfn, kStepExpertsDown, experts_down, expert_ff, has_experts)      \
+  X(kExpertGateBias, "ffn_gate_exps.bias", kRoleOfExperts, kPartFfn, kStepVectors, experts_up, one, has_expert_bias)                      \
+  X(kExpertUpBias, "ffn_up_exps.bias", kRoleOfExperts, kPartFfn, kStepVectors, experts_up, one, has_expert_bias)                          \
+  X(kExpertDownBias, "ffn_down_exps.bias", kRoleOfExperts, kPartFfn, kStepVectors, experts_down, one, has_expert_bias)                    \
+  X(kSharedGateInp, "ffn_gate_inp_shexp.weight", kRoleMatrix | kRoleF32, kPartFfn, kStepRouter, one, d_model, has_shared_gate)            \
+  X(kSharedGate, "ffn_gate_shexp.weight", kRoleMatrix, kPartFfn, kStepShared, shared_ff, d_model, has_shared)                             \
+  X(kSharedUp, "ffn_up_shexp.weight", kRoleMatrix, kPartFfn, kStepShared, shared_ff, d_model, has_shared)                                 \
+  X(kSharedDown, "ffn_down_shexp.weight", kRoleMatrix, kPartFfn, kStepShared, d_model, shared_ff, has_shared)
+// clang-format on
+
+namespace linnet {
+
+extern const TensorRole kExpertsRoles[];
+
+}  // namespace linnet
