@@ -4,49 +4,10 @@
 #include <new>
 
 #include "../platform/file.h"
+#include "layers/loader.h"
 #include "measure.h"
 
 namespace linnet {
-namespace {
-
-constexpr uint64_t kLeastBlock = 1 << 16;  // of device memory
-
-// What the layout depends on.
-struct Sizes {
-  uint32_t n_layers;
-  size_t tokenizer_bytes;
-  const DeviceOps* own;
-  uint32_t n_matrices;  // on a device
-};
-
-struct Parts {
-  linnet_model* model;
-  Layer* layers;
-  uint8_t *tokenizer, *device, *matrices;
-  Blocks* blocks;
-};
-
-Parts lay_out(Arena& a, const Sizes& s) {
-  Parts p;
-  p.model = a.take<linnet_model>("model", 1);
-  p.layers = a.take<Layer>("model", s.n_layers);
-  p.tokenizer = a.take<uint8_t>("tokenizer", s.tokenizer_bytes);
-  p.device = a.take<uint8_t>("model", s.own ? s.own->model_bytes : 0);
-  p.matrices = a.take<uint8_t>("model", s.own ? s.own->matrix_bytes * s.n_matrices : 0);
-  p.blocks = a.take<Blocks>("model", s.own != nullptr);
-  return p;
-}
-
-Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, GgufTensor* tokenizer, Error* err) {
-  LINNET_TRY(gguf_open(file.data, file.bytes, "model file", gguf, err));
-  LINNET_TRY(spec_read(*gguf, spec, err));
-  *tokenizer = {};
-  if (gguf->tensor(kTokenizerTensor, tokenizer) && tokenizer->type != kGgmlI8)
-    return fail(err, LINNET_BAD_FILE, "model file: tensor '", kTokenizerTensor, "' has type ", tokenizer->type, ", not I8");
-  sizes->n_layers = spec->n_layers;
-  sizes->tokenizer_bytes = static_cast<size_t>(tokenizer->bytes);
-  return LINNET_OK;
-}
 
 // Tells models apart by what decides their numbers. Weights are mapped and may be many gigabytes, so of each tensor only both ends are
 // read: 8 KiB are enough to know another training run or another format by, and take no time.
@@ -92,127 +53,114 @@ struct ModelHash {
   }
 };
 
-struct Loader {
-  const Gguf& file;
-  linnet_model* model;
-  Error* err;
-  // On a device: its memory, counted or real, and what Matrix::panels points to there.
-  const DeviceOps* own = nullptr;
-  Arena* memory = nullptr;
-  uint8_t* matrices = nullptr;
-  uint32_t n_matrices = 0;
-  ModelHash hash{};
-  uint64_t format_bytes[kMaxFormat + 1] = {};  // of the layers
-  uint64_t part_bytes[kPartCount] = {}, part_weights[kPartCount] = {};
+Status Loader::matrix(Role role, uint32_t layer, Matrix* out) {
+  LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
+  if (!out->panels) return LINNET_OK;
+  const ModelSpec& spec = model->spec;
+  const bool experts = role_row(role).of_experts();  // of those a token reads only some
+  const uint64_t weights = (experts ? uint64_t{spec.n_experts} * expert_rows(role, spec) : out->n) * out->k,
+                 bytes = packed_bytes(out->format, out->n, out->k);
+  model->n_params += weights;
+  model->weight_bytes += bytes;
+  hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
+  const Part part = role_row(role).part;
+  part_bytes[part] += bytes;
+  part_weights[part] += weights;
+  if (part != kPartEmbedding && role != kOutput) {
+    format_bytes[out->format] += bytes;
+    model->decode_bytes += experts ? bytes / spec.n_experts * spec.n_active : bytes;
+    model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
+  }
+  if (!own) return LINNET_OK;
+  return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out,
+                     model->profile.cuda_zero_copy == LINNET_SWITCH_ON, err);
+}
+Status Loader::vector(Role role, uint32_t layer, const float** out, bool for_host) {
+  LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
+  if (*out) {
+    const uint64_t n = role_n(role, layer, model->spec);
+    model->n_params += n;
+    model->weight_bytes += align_up(n * sizeof(float), 64);
+    hash.tensor(role, layer, LINNET_F32, n, 1, *out, n * sizeof(float));
+    if (own && !for_host) return own->vector(model->device, *memory, out, padded_n(n), err);
+  }
+  return LINNET_OK;
+}
+Status Loader::norm(Role weight, Role bias, uint32_t layer, Norm* out) {
+  out->kind = model->spec.norm;
+  out->eps = static_cast<float>(model->spec.norm_eps);
+  LINNET_TRY(vector(weight, layer, &out->weight));
+  return vector(bias, layer, &out->bias);
+}
 
-  // Called for some sixty roles: not a copy for each.
-  [[gnu::noinline]] Status matrix(Role role, uint32_t layer, Matrix* out) {
-    LINNET_TRY(find_matrix(file, role, layer, model->spec, out, err));
-    if (!out->panels) return LINNET_OK;
-    const ModelSpec& spec = model->spec;
-    const bool experts = role_row(role).of_experts();  // of those a token reads only some
-    const uint64_t weights = (experts ? uint64_t{spec.n_experts} * expert_rows(role, spec) : out->n) * out->k,
-                   bytes = packed_bytes(out->format, out->n, out->k);
-    model->n_params += weights;
-    model->weight_bytes += bytes;
-    hash.tensor(role, layer, out->format, out->n, out->k, out->panels, bytes);
-    const Part part = role_row(role).part;
-    part_bytes[part] += bytes;
-    part_weights[part] += weights;
-    if (part != kPartEmbedding && role != kOutput) {
-      format_bytes[out->format] += bytes;
-      model->decode_bytes += experts ? bytes / spec.n_experts * spec.n_active : bytes;
-      model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
-    }
-    if (!own) return LINNET_OK;
-    return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out,
-                       model->profile.cuda_zero_copy == LINNET_SWITCH_ON, err);
-  }
-  [[gnu::noinline]] Status vector(Role role, uint32_t layer, const float** out, bool for_host = false) {
-    LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
-    if (*out) {
-      const uint64_t n = role_n(role, layer, model->spec);
-      model->n_params += n;
-      model->weight_bytes += align_up(n * sizeof(float), 64);
-      hash.tensor(role, layer, LINNET_F32, n, 1, *out, n * sizeof(float));
-      if (own && !for_host) return own->vector(model->device, *memory, out, padded_n(n), err);
-    }
-    return LINNET_OK;
-  }
-  Status norm(Role weight, Role bias, uint32_t layer, Norm* out) {
-    out->kind = model->spec.norm;
-    out->eps = static_cast<float>(model->spec.norm_eps);
-    LINNET_TRY(vector(weight, layer, &out->weight));
-    return vector(bias, layer, &out->bias);
-  }
-  Status factors(Role role, const float** out) {
-    LINNET_TRY(vector(role, 0, out, true));
-    for (uint32_t i = 0; *out && i < model->spec.rope_dim / 2; ++i)
-      if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f))
-        return fail(err, LINNET_BAD_FILE, "model file: ", role_row(role).name, "[", i, "] is out of range");
-    return LINNET_OK;
-  }
+namespace {
+
+constexpr uint64_t kLeastBlock = 1 << 16;  // of device memory
+
+// What the layout depends on.
+struct Sizes {
+  uint32_t n_layers;
+  size_t tensors_bytes;  // of all layers
+  size_t tokenizer_bytes;
+  const DeviceOps* own;
+  uint32_t n_matrices;  // on a device
 };
 
-// Matrices that read the same rows share one quantisation of them.
-bool same_rows(const Matrix& a, const Matrix& b) {
-  return format_row(a.format).x == format_row(b.format).x && format_row(a.format).x_group == format_row(b.format).x_group;
+struct Parts {
+  linnet_model* model;
+  Layer* layers;
+  uint8_t *tensors, *tokenizer, *device, *matrices;
+  Blocks* blocks;
+};
+
+size_t mixer_bytes(const LayerSpec& l) { return static_cast<size_t>(align_up(kMixers[l.mixer]->tensors_bytes, kAlign)); }
+size_t feed_forward_bytes(const LayerSpec& l) {
+  return static_cast<size_t>(align_up(kFeedForwards[l.feed_forward]->tensors_bytes, kAlign));
+}
+
+Parts lay_out(Arena& a, const Sizes& s) {
+  Parts p;
+  p.model = a.take<linnet_model>("model", 1);
+  p.layers = a.take<Layer>("model", s.n_layers);
+  p.tensors = a.take<uint8_t>("model", s.tensors_bytes);
+  p.tokenizer = a.take<uint8_t>("tokenizer", s.tokenizer_bytes);
+  p.device = a.take<uint8_t>("model", s.own ? s.own->model_bytes : 0);
+  p.matrices = a.take<uint8_t>("model", s.own ? s.own->matrix_bytes * s.n_matrices : 0);
+  p.blocks = a.take<Blocks>("model", s.own != nullptr);
+  return p;
+}
+
+Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, GgufTensor* tokenizer, Error* err) {
+  LINNET_TRY(gguf_open(file.data, file.bytes, "model file", gguf, err));
+  LINNET_TRY(spec_read(*gguf, spec, err));
+  *tokenizer = {};
+  if (gguf->tensor(kTokenizerTensor, tokenizer) && tokenizer->type != kGgmlI8)
+    return fail(err, LINNET_BAD_FILE, "model file: tensor '", kTokenizerTensor, "' has type ", tokenizer->type, ", not I8");
+  sizes->n_layers = spec->n_layers;
+  sizes->tensors_bytes = 0;
+  for (uint32_t i = 0; i < spec->n_layers; ++i)
+    sizes->tensors_bytes += mixer_bytes(layer_spec(*spec, i)) + feed_forward_bytes(layer_spec(*spec, i));
+  sizes->tokenizer_bytes = static_cast<size_t>(tokenizer->bytes);
+  return LINNET_OK;
+}
+
+// Factors of RoPE frequencies.
+Status factors(Loader& in, Role role, const float** out) {
+  LINNET_TRY(in.vector(role, 0, out, true));
+  for (uint32_t i = 0; *out && i < in.model->spec.rope_dim / 2; ++i)
+    if (!((*out)[i] > 1e-6f && (*out)[i] < 1e6f))
+      return fail(in.err, LINNET_BAD_FILE, "model file: ", role_row(role).name, "[", i, "] is out of range");
+  return LINNET_OK;
 }
 
 Status load_layer(Loader& in, uint32_t i, Layer* l) {
-  l->spec = layer_spec(in.model->spec, i);
   LINNET_TRY(in.norm(kAttnNorm, kAttnNormBias, i, &l->attn_norm));
   LINNET_TRY(in.norm(kAttnPostNorm, kAttnPostNormBias, i, &l->attn_post_norm));
-  LINNET_TRY(in.matrix(in.model->spec.q_lora_rank ? kAttnQB : kAttnQ, i, &l->q));
-  LINNET_TRY(in.matrix(kAttnQA, i, &l->q_a));
-  LINNET_TRY(in.vector(kAttnQANorm, i, &l->q_a_norm));
-  LINNET_TRY(in.matrix(kAttnKvA, i, &l->kv_a));
-  LINNET_TRY(in.vector(kAttnKvANorm, i, &l->kv_a_norm));
-  LINNET_TRY(in.matrix(kAttnKB, i, &l->k_b));
-  LINNET_TRY(in.matrix(kAttnVB, i, &l->v_b));
-  LINNET_TRY(in.matrix(kAttnK, i, &l->k));
-  LINNET_TRY(in.matrix(kAttnV, i, &l->v));
-  LINNET_TRY(in.matrix(kAttnOut, i, &l->out));
-  LINNET_TRY(in.vector(kAttnQBias, i, &l->q_bias));
-  LINNET_TRY(in.vector(kAttnKBias, i, &l->k_bias));
-  LINNET_TRY(in.vector(kAttnVBias, i, &l->v_bias));
-  LINNET_TRY(in.vector(kAttnOutBias, i, &l->out_bias));
-  LINNET_TRY(in.vector(kAttnQNorm, i, &l->q_norm));
-  LINNET_TRY(in.vector(kAttnKNorm, i, &l->k_norm));
-  LINNET_TRY(in.vector(kAttnQNormBias, i, &l->q_norm_bias));
-  LINNET_TRY(in.vector(kAttnKNormBias, i, &l->k_norm_bias));
-  LINNET_TRY(in.vector(kAttnSinks, i, &l->attn_sinks));
+  LINNET_TRY(kMixers[l->spec.mixer]->load(in, i, l->spec, l->mixer));
   LINNET_TRY(in.norm(kFfnNorm, kFfnNormBias, i, &l->ffn_norm));
   LINNET_TRY(in.norm(kFfnPostNorm, kFfnPostNormBias, i, &l->ffn_post_norm));
   if (in.model->spec.residual == kResidualParallel) l->ffn_norm = l->attn_norm;
-  const bool moe = l->spec.feed_forward == kFeedForwardExperts;
-  LINNET_TRY(in.matrix(moe ? kSharedGate : kFfnGate, i, &l->gate));
-  LINNET_TRY(in.matrix(moe ? kSharedUp : kFfnUp, i, &l->up));
-  LINNET_TRY(in.matrix(moe ? kSharedDown : kFfnDown, i, &l->down));
-  LINNET_TRY(in.vector(kFfnGateBias, i, &l->gate_bias));
-  LINNET_TRY(in.vector(kFfnUpBias, i, &l->up_bias));
-  LINNET_TRY(in.vector(kFfnDownBias, i, &l->down_bias));
-  LINNET_TRY(in.matrix(kRouter, i, &l->router));
-  LINNET_TRY(in.vector(kRouterBias, i, &l->router_bias));
-  LINNET_TRY(in.vector(kRouterCorrection, i, &l->router_correction));
-  LINNET_TRY(in.matrix(kExpertGate, i, &l->expert_gate));
-  LINNET_TRY(in.matrix(kExpertUp, i, &l->expert_up));
-  LINNET_TRY(in.matrix(kExpertDown, i, &l->expert_down));
-  LINNET_TRY(in.vector(kExpertGateBias, i, &l->expert_gate_bias));
-  LINNET_TRY(in.vector(kExpertUpBias, i, &l->expert_up_bias));
-  LINNET_TRY(in.vector(kExpertDownBias, i, &l->expert_down_bias));
-  LINNET_TRY(in.matrix(kSharedGateInp, i, &l->shared_gate));
-  if (const Matrix& q = l->q_a.panels ? l->q_a : l->q; l->kv_a.panels && !same_rows(q, l->kv_a))
-    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": ", l->q_a.panels ? "q_a" : "q",
-                " and kv_a have formats of different activation groups");
-  if (!l->kv_a.panels && (!same_rows(l->q, l->k) || !same_rows(l->q, l->v)))
-    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
-  if (moe && (!same_rows(l->expert_gate, l->expert_up) || (l->gate.panels && !same_rows(l->expert_gate, l->gate))))
-    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i,
-                ": gate and up of the experts (and of the shared one) have formats of different activation groups");
-  if (l->gate.panels && !same_rows(l->gate, l->up))
-    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
-  return LINNET_OK;
+  return kFeedForwards[l->spec.feed_forward]->load(in, i, l->spec, l->feed_forward);
 }
 
 Status load_weights(Loader& in) {
@@ -229,11 +177,12 @@ Status load_weights(Loader& in) {
   LINNET_TRY(in.matrix(kEmbdOut, 0, &m->embd_out));
   LINNET_TRY(in.vector(kOutputBias, 0, &m->head_bias));
   LINNET_TRY(in.vector(kAlibi, 0, &m->alibi));
-  LINNET_TRY(in.factors(kRopeFreqs, &m->rope.all));
-  LINNET_TRY(in.factors(kRopeShort, &m->rope.up_to_original));
-  LINNET_TRY(in.factors(kRopeLong, &m->rope.beyond));
+  LINNET_TRY(factors(in, kRopeFreqs, &m->rope.all));
+  LINNET_TRY(factors(in, kRopeShort, &m->rope.up_to_original));
+  LINNET_TRY(factors(in, kRopeLong, &m->rope.beyond));
   for (uint32_t i = 0; i < m->spec.n_layers; ++i) {
-    Layer counted{};
+    alignas(kAlign) uint8_t room[2][kMostTensorsBytes];
+    Layer counted{layer_spec(m->spec, i), {}, {}, {}, {}, room[0], room[1]};
     LINNET_TRY(load_layer(in, i, m->layers ? &m->layers[i] : &counted));
   }
   m->head_ops = 2 * uint64_t{m->head.n} * m->head.k;
@@ -306,7 +255,8 @@ static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linne
   counted.profile = profile;
   blocks->limit = sizes->own->block_limit(profile);
   Arena memory(blocks, true);
-  Loader loader{gguf, &counted, err, sizes->own, &memory};
+  ModelHash hash;
+  Loader loader{gguf, &counted, err, hash, sizes->own, &memory};
   LINNET_TRY(load_weights(loader));
   sizes->n_matrices = loader.n_matrices;
   return memory.ok() ? LINNET_OK
@@ -382,7 +332,12 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   m->process = process_id();
   m->layers = p.layers;
   m->arena = arena;
-  for (uint32_t i = 0; i < spec.n_layers; ++i) new (&m->layers[i]) Layer{};
+  uint8_t* tensors = p.tensors;
+  for (uint32_t i = 0; i < spec.n_layers; ++i) {
+    const LayerSpec l = layer_spec(spec, i);
+    new (&m->layers[i]) Layer{l, {}, {}, {}, {}, tensors, tensors + mixer_bytes(l)};
+    tensors += mixer_bytes(l) + feed_forward_bytes(l);
+  }
   m->profile = profile;
   LINNET_TRY(profile_kernels(profile, true, &m->kernels, err));
   copy_name(gguf, m->name);
@@ -392,7 +347,8 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
     std::memcpy(m->tokenizer_blob, tokenizer.data, sizes.tokenizer_bytes);  // copied first, then checked: the file may change under us
     LINNET_TRY(tokenizer_open(m->tokenizer_blob, sizes.tokenizer_bytes, spec.n_vocab, &m->tokenizer, err));
   }
-  Loader loader{gguf, m, err};
+  ModelHash hash;
+  Loader loader{gguf, m, err, hash};
   LINNET_TRY(m->own ? load_on_device(loader, profile, blocks, p, err)
                     : load_weights(loader));  // last: what fails after it would have to give memory back
   if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes) {
@@ -400,7 +356,7 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
     return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(),
                 " of its own are more than the profile's memory cap of ", profile.memory_bytes, "; a format of fewer bits may fit");
   }
-  m->hash = loader.hash.h;
+  m->hash = hash.h;
   *out = m;
   return LINNET_OK;
 }

@@ -16,26 +16,7 @@ struct Layer {
   LayerSpec spec;
   // Norms are (d_model); their weight is nullptr where the spec's arrangement has none. Before a branch and behind it.
   Norm attn_norm, attn_post_norm, ffn_norm, ffn_post_norm;
-  Matrix q, k, v;                                    // (n_heads * head_dim, d_model), (n_kv_heads * head_dim, d_model) twice
-  Matrix out;                                        // (d_model, n_heads * head_dim)
-  const float *q_bias, *k_bias, *v_bias, *out_bias;  // or nullptr
-  const float *q_norm, *k_norm;                      // (head_dim, or of all heads) or nullptr
-  const float *q_norm_bias, *k_norm_bias;            // (head_dim) or nullptr
-  const float* attn_sinks;                           // (n_heads) or nullptr
-  // Latent attention: k and v are empty, q is (n_heads * (nope + rope), d_model or q_lora_rank), out (d_model, n_heads * v_head_dim).
-  Matrix q_a;                         // (q_lora_rank, d_model) or empty
-  Matrix kv_a;                        // (qk_rope_dim + kv_lora_rank, d_model)
-  Matrix k_b, v_b;                    // of every head (kv_lora_rank, qk_nope_dim) and (v_head_dim, kv_lora_rank)
-  const float *q_a_norm, *kv_a_norm;  // (q_lora_rank) or nullptr, (kv_lora_rank)
-  Matrix gate, up;                    // (d_ff, d_model), gate may be empty; in layers with experts those of the shared one or empty
-  Matrix down;                        // (d_model, d_ff)
-  const float *gate_bias, *up_bias, *down_bias;
-  Matrix router;                                 // (n_experts, d_model), or empty: no experts
-  const float *router_bias, *router_correction;  // (n_experts) or nullptr
-  Matrix expert_gate, expert_up,
-      expert_down;  // of every expert (expert_ff, d_model) twice and (d_model, expert_ff), each padded to whole panels
-  const float *expert_gate_bias, *expert_up_bias, *expert_down_bias;  // padded alike, or nullptr
-  Matrix shared_gate;                                                 // (1, d_model) or empty
+  void *mixer, *feed_forward;  // their tensors, as the kinds have them
 };
 
 }  // namespace linnet

@@ -7,6 +7,7 @@
 #include "../platform/board.h"
 #include "../platform/file.h"
 #include "../platform/text_out.h"
+#include "layers/kinds.h"
 #include "rope.h"
 
 namespace linnet {
@@ -14,37 +15,22 @@ namespace {
 
 constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, kDefaultSpin = 20000;
 
-size_t row_floats(uint64_t n) { return static_cast<size_t>(padded_n(n)); }
-
-// Room for quantised rows that any of some matrices reads.
-struct Room {
-  uint64_t bytes = 0, groups = 0;  // of a row
-
-  void add(const Matrix& m) {
-    const Format x = format_row(m.format).x;
-    if (!m.panels || x == LINNET_F32) return;
-    if (quant_stride(x, m.k) > bytes) bytes = quant_stride(x, m.k);
-    if (n_x_groups(m.format, m.k) > groups) groups = n_x_groups(m.format, m.k);
-  }
-  void take(Arena& arena, uint64_t rows, QuantRows* q) const {
-    q->stride = static_cast<size_t>(bytes);  // 0: there are no such matrices
-    q->q = arena.take<uint8_t>("activations", rows * bytes);
-    q->scale = arena.take<float>("activations", rows * groups);
-    q->sum128 = arena.take<int32_t>("activations", rows * groups);
-  }
-};
+void take_rows(Arena& arena, const QuantRoom& room, uint64_t rows, QuantRows* q) {
+  q->stride = static_cast<size_t>(room.bytes);  // 0: there are no such matrices
+  q->q = arena.take<uint8_t>("activations", rows * room.bytes);
+  q->scale = arena.take<float>("activations", rows * room.groups);
+  q->sum128 = arena.take<int32_t>("activations", rows * room.groups);
+}
 
 // What the rows of a chunk of c take in layers with experts, beside what all layers use.
-void layout_experts(Arena& arena, const linnet_model& model, uint64_t c, Activations* a) {
+void layout_experts(Arena& arena, const linnet_model& model, uint64_t c, const QuantRoom& room, Activations* a) {
   const ModelSpec& spec = model.spec;
   const uint64_t pairs = c * spec.n_active;
-  Room room;
-  for (uint32_t i = 0; i < spec.n_layers; ++i)
-    for (const Matrix* m : {&model.layers[i].expert_gate, &model.layers[i].expert_down}) room.add(*m);
+  a->router_stride = row_floats(spec.n_experts);
   a->router = arena.take<float>("activations", c * a->router_stride);
   a->shared_gate = arena.take<float>("activations", spec.shared_gate ? c * kPanel : 0);
   a->pair_rows = arena.take<float>("activations", pairs * a->d_stride);
-  room.take(arena, pairs, &a->pair_q);
+  take_rows(arena, room, pairs, &a->pair_q);
   a->pairs.experts = arena.take<uint32_t>("activations", pairs);
   a->pairs.weights = arena.take<float>("activations", pairs);
   a->pairs.places = arena.take<uint32_t>("activations", pairs);
@@ -73,40 +59,21 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   const ModelSpec& spec = model.spec;
   const uint64_t c = p.n_chunk;
   a->d_stride = row_floats(spec.d_model);
-  a->q_stride = row_floats(uint64_t{spec.n_heads} * spec.head_dim);
-  a->kv_stride = row_floats(uint64_t{spec.n_kv_heads} * spec.head_dim);
-  for (uint32_t i = 0; i < spec.n_layers; ++i)
-    if (row_floats(model.layers[i].up.n) > a->ff_stride) a->ff_stride = row_floats(model.layers[i].up.n);
   a->embd_stride = row_floats(spec.embd_dim);
-  if (spec.kv_lora_rank) {
-    const uint32_t qk = spec.qk_nope_dim + spec.qk_rope_dim, wider = qk > spec.v_head_dim ? qk : spec.v_head_dim;
-    a->heads_stride = row_floats(uint64_t{spec.n_heads} * wider);
-    if (row_floats(spec.q_lora_rank) > a->q_stride) a->q_stride = row_floats(spec.q_lora_rank);
-  }
-  if (spec.n_experts) {
-    a->expert_stride = row_floats(spec.expert_ff);
-    a->router_stride = row_floats(spec.n_experts);
-  }
-  const uint64_t qkv = a->q_stride + (spec.kv_lora_rank ? a->kv_stride + a->heads_stride : 2 * a->kv_stride),
-                 gate_up = (spec.ungated ? 1 : 2) * a->ff_stride + 2 * spec.n_active * a->expert_stride;
-  Room codes, hidden;
-  bool by_tiles = !model.own && !spec.n_experts;  // whether gate_up() leaves `wide` alone but for few rows
+  Needs needs = {.n_rows = c, .tiles = !model.own, .codes = {}, .hidden = {}, .pairs = {}};
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
-    for (const Matrix* m : {&l.q, &l.k, &l.v, &l.q_a, &l.kv_a, &l.out, &l.gate, &l.up, &l.expert_gate}) codes.add(*m);
-    (l.spec.feed_forward == kFeedForwardExperts ? codes : hidden).add(l.down);
-    if (l.down.panels && format_row(l.down.format).x == LINNET_F32) by_tiles = false;
+    kMixers[l.spec.mixer]->need(spec, l.spec, l.mixer, &needs);
+    kFeedForwards[l.spec.feed_forward]->need(spec, l.spec, l.feed_forward, &needs);
   }
-  for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out}) codes.add(*m);
-  uint64_t wide = c * (qkv > a->embd_stride ? qkv : a->embd_stride);
-  const uint64_t products = (by_tiles && c > kGateUpRows ? kGateUpRows : c) * gate_up;
-  if (products > wide) wide = products;
+  for (const Matrix* m : {&model.head, &model.embd_in, &model.embd_out}) needs.codes.add(*m);
+  needs.need_wide(c * a->embd_stride);
   a->x = arena.take<float>("activations", c * a->d_stride);
   a->normed = arena.take<float>("activations", c * a->d_stride);
   a->branch = arena.take<float>("activations", in_branch(spec) ? c * a->d_stride : 0);
-  a->wide = arena.take<float>("activations", wide);
-  codes.take(arena, c, &a->codes);
-  hidden.take(arena, c, &a->hidden);
+  a->wide = arena.take<float>("activations", needs.wide);
+  take_rows(arena, needs.codes, c, &a->codes);
+  take_rows(arena, needs.hidden, c, &a->hidden);
   const uint64_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   a->n_ropes = spec.rope_local_base > 0 ? 2 : 1;
   a->n_rope_rows = p.n_chunk;
@@ -114,7 +81,7 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   layout_rows(arena, model, p, a->n_ropes, &a->rows);
   a->made = a->rows;
   if (&places.device != &places.host) layout_rows(places.pinned, model, p, a->n_ropes, &a->made);
-  if (spec.n_experts) layout_experts(arena, model, c, a);
+  if (spec.n_experts) layout_experts(arena, model, c, needs.pairs, a);
 }
 
 void start_rope(const linnet_model& model, uint32_t length, const Activations& a) {

@@ -14,16 +14,14 @@ namespace linnet {
 struct Activations {
   float *x, *normed;  // (C, d_model)
   float* branch;      // (C, d_model) what a branch gives, where the residual arrangement does not add it at once
-  float* wide;  // (C, q + k + v), of latent attention (C, q + k + heads), and later gate_up()'s y, or (C, gate + up) and behind them gate
-                // and up of all pairs: the same memory; (C, embd_dim) before the layers and behind them
-  size_t d_stride, q_stride, kv_stride, ff_stride, embd_stride;
+  float* wide;        // what each kind of layer needs beside (layers/kinds.h), one after the other; (C, embd_dim) before them and behind
+  size_t d_stride, embd_stride;
   // Layers with experts: P = C * n_active pairs of a row and one of its experts.
-  size_t expert_stride, router_stride;
+  size_t router_stride;
   float *router, *shared_gate;  // logits (C, n_experts), (C, 16)
   float* pair_rows;             // (P, d_model) rows of the pairs where they are needed in f32, later the experts' outputs
   QuantRows pair_q;             // (P, the longer of d_model and expert_ff); format and groups as the matrix that reads them has
   Pairs pairs;
-  size_t heads_stride;  // of latent attention: queries as projected, later the heads' outputs
   QuantRows codes;  // (C, the longest input but down's), hidden: (C, d_ff), down's where no experts are; format and groups as the matrix
                     // that reads them has
   QuantRows hidden;

@@ -1,5 +1,9 @@
 #include "feed_forward.h"
 
+#include <new>
+
+#include "decoder.h"
+#include "loader.h"
 #include "sizes.h"
 
 namespace linnet {
@@ -12,8 +16,46 @@ bool has_gate(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && !s
 bool has_gate_bias(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && s.mlp_bias && !s.ungated; }
 bool has_mlp_bias(const ModelSpec& s, const LayerSpec& l) { return dense(s, l) && s.mlp_bias; }
 
+Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
+  FeedForwardTensors& t = *new (tensors) FeedForwardTensors{};
+  LINNET_TRY(in.matrix(kFfnGate, i, &t.gate));
+  LINNET_TRY(in.matrix(kFfnUp, i, &t.up));
+  LINNET_TRY(in.matrix(kFfnDown, i, &t.down));
+  LINNET_TRY(in.vector(kFfnGateBias, i, &t.gate_bias));
+  LINNET_TRY(in.vector(kFfnUpBias, i, &t.up_bias));
+  LINNET_TRY(in.vector(kFfnDownBias, i, &t.down_bias));
+  if (t.gate.panels && !same_rows(t.gate, t.up))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
+  return LINNET_OK;
+}
+
+void need(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* needs) {
+  const FeedForwardTensors& t = *static_cast<const FeedForwardTensors*>(tensors);
+  const bool few = needs->tiles && format_row(t.down.format).x != LINNET_F32 && needs->n_rows > kGateUpRows;
+  needs->need_wide((few ? kGateUpRows : needs->n_rows) * (s.ungated ? 1 : 2) * row_floats(l.d_ff));
+  for (const Matrix* m : {&t.gate, &t.up}) needs->codes.add(*m);
+  needs->hidden.add(t.down);
+}
+
+void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
+  const FeedForwardTensors& t = *static_cast<const FeedForwardTensors*>(l.feed_forward);
+  const Activations& a = d.a;
+  const size_t ff_row = row_floats(l.spec.d_ff);
+  float* hidden = a.wide;  // (gate and up, m, d_ff), as gate_up() has it
+  const QuantRows in = d.norm(l.ffn_norm, t.up);
+  QuantRows rows = quant_rows(a.hidden, t.down);
+  d.ops.gate_up(d.w, {t.gate, t.up, t.gate_bias, t.up_bias, d.spec.activation, static_cast<float>(d.spec.act_limit)}, a.normed, a.d_stride,
+                &in, d.m, hidden, ff_row, rows.q ? &rows : nullptr);
+  d.ops.sync(d.w);
+  d.ops.gemm(d.w, t.down, hidden, ff_row, &rows, d.m, t.down_bias, d.parallel() || !in_branch(d.spec), d.target(), a.d_stride);
+  d.ops.sync(d.w);
+  d.settle(l.ffn_post_norm, 0);
+}
+
 }  // namespace
 
 const TensorRole kFeedForwardRoles[] = {LINNET_FEED_FORWARD_ROLES(LINNET_LAYER_ROLE)};
+static_assert(sizeof(FeedForwardTensors) <= kMostTensorsBytes);
+const LayerKind kDenseKind = {sizeof(FeedForwardTensors), load, need, run};
 
 }  // namespace linnet

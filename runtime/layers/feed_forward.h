@@ -1,5 +1,6 @@
 // The feed-forward step of all rows: down(act(gate) * up), or without a gate.
 #pragma once
+#include "../tensor.h"
 #include "roles.h"
 
 // Name, GGUF name, flags, part, step, outputs, inputs, whether a layer has it.
@@ -14,6 +15,12 @@
 // clang-format on
 
 namespace linnet {
+
+struct FeedForwardTensors {
+  Matrix gate, up;                               // (d_ff, d_model); gate may be empty
+  Matrix down;                                   // (d_model, d_ff)
+  const float *gate_bias, *up_bias, *down_bias;  // or nullptr
+};
 
 extern const TensorRole kFeedForwardRoles[];
 

@@ -1,5 +1,9 @@
 #include "feed_forward_experts.h"
 
+#include <new>
+
+#include "decoder.h"
+#include "loader.h"
 #include "sizes.h"
 
 namespace linnet {
@@ -18,9 +22,102 @@ uint32_t shared_ff(const ModelSpec& s, const LayerSpec&) { return s.shared_ff; }
 uint32_t experts_up(const ModelSpec& s, const LayerSpec&) { return s.n_experts * static_cast<uint32_t>(padded_n(s.expert_ff)); }
 uint32_t experts_down(const ModelSpec& s, const LayerSpec&) { return s.n_experts * static_cast<uint32_t>(padded_n(s.d_model)); }
 
+Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
+  Experts& t = *new (tensors) Experts{};
+  LINNET_TRY(in.matrix(kSharedGate, i, &t.shared_gate));
+  LINNET_TRY(in.matrix(kSharedUp, i, &t.shared_up));
+  LINNET_TRY(in.matrix(kSharedDown, i, &t.shared_down));
+  LINNET_TRY(in.matrix(kRouter, i, &t.router));
+  LINNET_TRY(in.vector(kRouterBias, i, &t.router_bias));
+  LINNET_TRY(in.vector(kRouterCorrection, i, &t.router_correction));
+  LINNET_TRY(in.matrix(kExpertGate, i, &t.gate));
+  LINNET_TRY(in.matrix(kExpertUp, i, &t.up));
+  LINNET_TRY(in.matrix(kExpertDown, i, &t.down));
+  LINNET_TRY(in.vector(kExpertGateBias, i, &t.gate_bias));
+  LINNET_TRY(in.vector(kExpertUpBias, i, &t.up_bias));
+  LINNET_TRY(in.vector(kExpertDownBias, i, &t.down_bias));
+  LINNET_TRY(in.matrix(kSharedGateInp, i, &t.shared_weight));
+  if (!same_rows(t.gate, t.up) || (t.shared_gate.panels && !same_rows(t.gate, t.shared_gate)))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i,
+                ": gate and up of the experts (and of the shared one) have formats of different activation groups");
+  if (t.shared_gate.panels && !same_rows(t.shared_gate, t.shared_up))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": gate and up have formats of different activation groups");
+  return LINNET_OK;
+}
+
+void need(const ModelSpec& s, const LayerSpec&, const void* tensors, Needs* needs) {
+  const Experts& t = *static_cast<const Experts*>(tensors);
+  needs->need_wide(needs->n_rows * (2 * row_floats(s.shared_ff) + 2 * s.n_active * row_floats(s.expert_ff)));
+  for (const Matrix* m : {&t.shared_gate, &t.shared_up, &t.shared_down, &t.gate}) needs->codes.add(*m);
+  for (const Matrix* m : {&t.gate, &t.down}) needs->pairs.add(*m);
+}
+
+// Mixture of experts: the router's choice, then the rows of each expert, which lie together, through its matrices, and the shared expert
+// beside them.
+void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t) {
+  const Experts& t = *static_cast<const Experts*>(l.feed_forward);
+  const Ops& ops = d.ops;
+  const Worker& w = d.w;
+  const ModelSpec& spec = d.spec;
+  const Activations& a = d.a;
+  const linnet_session& s = d.s;
+  const uint32_t m = d.m;
+  const size_t ff_row = row_floats(spec.shared_ff), expert_row = row_floats(spec.expert_ff);
+  const uint32_t n_pairs = m * spec.n_active;
+  const bool weigh_input = spec.router_input, shared = t.shared_gate.panels;
+  float* gate = a.wide;  // (m, shared_ff)
+  float* up = gate + m * ff_row;
+  float* pair_gate = a.wide + (shared ? 2 * m * ff_row : 0);  // (pairs, expert_ff)
+  float* pair_up = pair_gate + n_pairs * expert_row;
+  const QuantRows in = d.norm(l.ffn_norm, t.gate);
+  const bool sum = d.parallel() || !in_branch(spec);  // to what is in the target already
+  ops.gemm(w, t.router, a.normed, a.d_stride, nullptr, m, t.router_bias, false, a.router, a.router_stride);
+  if (t.shared_weight.panels) ops.gemm(w, t.shared_weight, a.normed, a.d_stride, nullptr, m, nullptr, false, a.shared_gate, kPanel);
+  ops.sync(w);
+  const float router_scale = spec.router_scale > 0 ? static_cast<float>(spec.router_scale) : 1.0f;
+  const Sequence* seqs = s.seqs;
+  const size_t per_layer = size_t{s.params.n_context} * spec.n_active;
+  const Capacity capacity = {spec.expert_capacity, d.spans, d.n_spans, spec.expert_capacity ? seqs->chosen + layer * per_layer : nullptr,
+                             s.params.n_sequences > 1 && spec.expert_capacity ? static_cast<size_t>(seqs[1].chosen - seqs[0].chosen) : 0};
+  ops.route(w,
+            {spec.n_experts, spec.n_active, spec.router_kind == kRouterSigmoid, spec.router_norm, spec.router_groups,
+             spec.router_top_groups, spec.router_group_best, router_scale, t.router_correction},
+            capacity, a.router, a.router_stride, m, a.pairs);
+  ops.sync(w);
+
+  QuantRows pair_in = quant_rows(a.pair_q, t.gate);
+  float* rows = weigh_input || !in.q ? a.pair_rows : nullptr;
+  ops.gather(w, a.normed, a.d_stride, &in, n_pairs, spec.d_model, spec.n_active, a.pairs, weigh_input, rows, in.q ? &pair_in : nullptr);
+  ops.sync(w);
+  ops.gemm_experts(w, t.gate, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, t.gate_bias, pair_gate, expert_row);
+  ops.gemm_experts(w, t.up, spec.n_experts, a.pairs, rows, a.d_stride, &pair_in, t.up_bias, pair_up, expert_row);
+  if (shared) {
+    ops.gemm(w, t.shared_gate, a.normed, a.d_stride, &in, m, nullptr, false, gate, ff_row);
+    ops.gemm(w, t.shared_up, a.normed, a.d_stride, &in, m, nullptr, false, up, ff_row);
+  }
+  ops.sync(w);
+
+  QuantRows pair_hidden = quant_rows(a.pair_q, t.down), hidden = quant_rows(a.codes, t.shared_down);
+  ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), pair_gate, pair_up, expert_row, n_pairs, spec.expert_ff, pair_gate,
+              pair_hidden.q ? &pair_hidden : nullptr);
+  if (shared)
+    ops.act_mul(w, spec.activation, static_cast<float>(spec.act_limit), gate, up, ff_row, m, spec.shared_ff, gate,
+                hidden.q ? &hidden : nullptr);
+  ops.sync(w);
+  ops.gemm_experts(w, t.down, spec.n_experts, a.pairs, pair_gate, expert_row, &pair_hidden, t.down_bias, a.pair_rows, a.d_stride);
+  const bool gated = t.shared_weight.panels;
+  if (shared) ops.gemm(w, t.shared_down, gate, ff_row, &hidden, m, nullptr, sum && !gated, gated ? a.normed : d.target(), a.d_stride);
+  ops.sync(w);
+  ops.combine(w, a.pair_rows, a.d_stride, m, spec.d_model, spec.n_active, a.pairs, !weigh_input, a.normed, gated ? a.shared_gate : nullptr,
+              kPanel, sum || (shared && !gated), d.target());
+  ops.sync(w);
+  d.settle(l.ffn_post_norm, 0);
+}
 }  // namespace
 
 const TensorRole kExpertsRoles[] = {LINNET_EXPERTS_ROLES(LINNET_LAYER_ROLE)};
+static_assert(sizeof(Experts) <= kMostTensorsBytes);
+const LayerKind kExpertsKind = {sizeof(Experts), load, need, run};
 
 uint32_t expert_rows(Role role, const ModelSpec& s) { return role == kExpertDown || role == kExpertDownBias ? s.d_model : s.expert_ff; }
 

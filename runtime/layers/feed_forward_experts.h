@@ -2,6 +2,7 @@
 // kExpertGate to kExpertDownBias every expert has its part, one behind the other, each padded with zero rows to whole panels of 16: an
 // expert is a contiguous run of panels.
 #pragma once
+#include "../tensor.h"
 #include "roles.h"
 
 // Name, GGUF name, flags, part, step, outputs, inputs, whether a layer has it.
@@ -23,6 +24,15 @@
 // clang-format on
 
 namespace linnet {
+
+struct Experts {
+  Matrix router;                                 // (n_experts, d_model)
+  const float *router_bias, *router_correction;  // (n_experts) or nullptr
+  Matrix gate, up, down;                         // of every expert (expert_ff, d_model) twice, (d_model, expert_ff), each padded to panels
+  const float *gate_bias, *up_bias, *down_bias;  // padded alike, or nullptr
+  Matrix shared_up, shared_down, shared_gate;    // (shared_ff, d_model), (d_model, shared_ff), gate (shared_ff, d_model); or empty
+  Matrix shared_weight;                          // (1, d_model): of the shared expert's output; or empty
+};
 
 extern const TensorRole kExpertsRoles[];
 

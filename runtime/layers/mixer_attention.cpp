@@ -1,5 +1,9 @@
 #include "mixer_attention.h"
 
+#include <new>
+
+#include "decoder.h"
+#include "loader.h"
 #include "sizes.h"
 
 namespace linnet {
@@ -25,8 +29,83 @@ bool has_qk_norm(const ModelSpec& s, const LayerSpec&) { return s.qk_norm; }
 bool has_qk_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.qk_norm == kQkNormLayerShared; }
 bool has_sinks(const ModelSpec& s, const LayerSpec&) { return s.attn_sinks; }
 
+Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
+  Attention& t = *new (tensors) Attention{};
+  LINNET_TRY(in.matrix(kAttnQ, i, &t.q));
+  LINNET_TRY(in.matrix(kAttnK, i, &t.k));
+  LINNET_TRY(in.matrix(kAttnV, i, &t.v));
+  LINNET_TRY(in.matrix(kAttnOut, i, &t.out));
+  LINNET_TRY(in.vector(kAttnQBias, i, &t.q_bias));
+  LINNET_TRY(in.vector(kAttnKBias, i, &t.k_bias));
+  LINNET_TRY(in.vector(kAttnVBias, i, &t.v_bias));
+  LINNET_TRY(in.vector(kAttnOutBias, i, &t.out_bias));
+  LINNET_TRY(in.vector(kAttnQNorm, i, &t.q_norm));
+  LINNET_TRY(in.vector(kAttnKNorm, i, &t.k_norm));
+  LINNET_TRY(in.vector(kAttnQNormBias, i, &t.q_norm_bias));
+  LINNET_TRY(in.vector(kAttnKNormBias, i, &t.k_norm_bias));
+  LINNET_TRY(in.vector(kAttnSinks, i, &t.sinks));
+  if (!same_rows(t.q, t.k) || !same_rows(t.q, t.v))
+    return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
+  return LINNET_OK;
+}
+
+size_t q_stride(const LayerSpec& l) { return row_floats(uint64_t{l.n_heads} * l.head_dim); }
+size_t kv_stride(const LayerSpec& l) { return row_floats(uint64_t{l.n_kv_heads} * l.head_dim); }
+
+void need(const ModelSpec&, const LayerSpec& l, const void* tensors, Needs* needs) {
+  const Attention& t = *static_cast<const Attention*>(tensors);
+  needs->need_wide(needs->n_rows * (q_stride(l) + 2 * kv_stride(l)));
+  for (const Matrix* m : {&t.q, &t.k, &t.v, &t.out}) needs->codes.add(*m);
+}
+
+// Keys and values of all rows are appended; attention is of rows `first`.. alone, in batches of one span.
+void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
+  const Attention& t = *static_cast<const Attention*>(l.mixer);
+  const Ops& ops = d.ops;
+  const Worker& w = d.w;
+  const ModelSpec& spec = d.spec;
+  const Activations& a = d.a;
+  const uint32_t m = d.m, n = m - first, n_heads = l.spec.n_heads, n_kv = l.spec.n_kv_heads, dim = l.spec.head_dim;
+  const size_t q_row = q_stride(l.spec), kv_row = kv_stride(l.spec);
+  float* q = a.wide;         // (m, n_heads * head_dim)
+  float* k = q + m * q_row;  // (m, n_kv_heads * head_dim)
+  float* v = k + m * kv_row;
+  const QuantRows in = d.norm(l.attn_norm, t.q), in_q = rows_from(in, first);
+  ops.gemm(w, t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
+  ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
+  ops.gemm(w, t.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, t.q_bias, false, q, q_row);
+  ops.sync(w);
+
+  if (spec.clip_qkv > 0) {
+    const float limit = static_cast<float>(spec.clip_qkv);
+    ops.clip(w, q, q_row, limit, n, n_heads * dim);
+    ops.clip(w, k, kv_row, limit, m, n_kv * dim);
+    ops.clip(w, v, kv_row, limit, m, n_kv * dim);
+    ops.sync(w);
+  }
+  if (spec.qk_norm == kQkNormAll) {
+    ops.norm(w, q, q_row, {t.q_norm, nullptr, kNormRms, d.eps()}, n, n_heads * dim, q, nullptr);
+    ops.norm(w, k, kv_row, {t.k_norm, nullptr, kNormRms, d.eps()}, m, n_kv * dim, k, nullptr);
+    ops.sync(w);
+  }
+  const RopeView rope = d.rope_of(l.spec, 0, false);
+  ops.rope(w, q, q_row, n, n_heads, dim, {t.q_norm, t.q_norm_bias, spec.qk_norm, d.eps()}, d.rope_of(l.spec, first, false));
+  ops.rope(w, k, kv_row, m, n_kv, dim, {t.k_norm, t.k_norm_bias, spec.qk_norm, d.eps()}, rope);
+  ops.sync(w);
+  if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0))
+    ops.scale_rows(w, q, q_row, a.rows.temperature + first, n, n_heads * dim);
+  ops.kv_append(w, d.kv, layer, k, v, kv_row, d.spans, d.n_spans, rope);
+  ops.sync(w);
+  if (ops.kv_pack(w, d.kv, layer, d.spans, d.n_spans)) ops.sync(w);
+  if (n == 0) return;
+  d.attend(l.spec, layer, first, q, 1.0f / __builtin_sqrtf(static_cast<float>(dim)), t.sinks);
+  d.project(t.out, t.out_bias, l.attn_post_norm, q, q_row, first);
+}
+
 }  // namespace
 
 const TensorRole kAttentionRoles[] = {LINNET_ATTENTION_ROLES(LINNET_LAYER_ROLE)};
+static_assert(sizeof(Attention) <= kMostTensorsBytes);
+const LayerKind kAttentionKind = {sizeof(Attention), load, need, run};
 
 }  // namespace linnet

@@ -1,5 +1,6 @@
 // Attention with keys and values of its own: multi-head, grouped or multi-query, with all its kinds of norms, biases and windows.
 #pragma once
+#include "../tensor.h"
 #include "roles.h"
 
 // Name, GGUF name, flags, part, step, outputs, inputs, whether a layer has it.
@@ -22,6 +23,16 @@
 // clang-format on
 
 namespace linnet {
+
+// Matrices are (outputs, inputs); what is not there is empty or nullptr.
+struct Attention {
+  Matrix q, k, v;  // (n_heads * head_dim, d_model), (n_kv_heads * head_dim, d_model) twice
+  Matrix out;      // (d_model, n_heads * head_dim)
+  const float *q_bias, *k_bias, *v_bias, *out_bias;
+  const float *q_norm, *k_norm;            // (head_dim, or of all heads)
+  const float *q_norm_bias, *k_norm_bias;  // (head_dim)
+  const float* sinks;                      // (n_heads)
+};
 
 extern const TensorRole kAttentionRoles[];
 

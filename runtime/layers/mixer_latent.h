@@ -2,6 +2,7 @@
 // tensors of attention.h. kAttnKvA: outputs of the roped part first, then the latent. kAttnKB, kAttnVB: one matrix per head, one below the
 // other.
 #pragma once
+#include "../tensor.h"
 #include "roles.h"
 
 // Name, GGUF name, flags, part, step, outputs, inputs, whether a layer has it.
@@ -17,6 +18,16 @@
 // clang-format on
 
 namespace linnet {
+
+struct LatentAttention {
+  Matrix q_a;                         // (q_lora_rank, d_model) or empty
+  Matrix q;                           // (n_heads * (nope + rope), d_model or q_lora_rank)
+  Matrix kv_a;                        // (qk_rope_dim + kv_lora_rank, d_model)
+  Matrix k_b, v_b;                    // of every head (kv_lora_rank, qk_nope_dim) and (v_head_dim, kv_lora_rank)
+  Matrix out;                         // (d_model, n_heads * v_head_dim)
+  const float *q_a_norm, *kv_a_norm;  // (q_lora_rank) or nullptr, (kv_lora_rank)
+  const float *out_bias, *sinks;      // (d_model), (n_heads); or nullptr
+};
 
 extern const TensorRole kLatentAttentionRoles[];
 

@@ -1,0 +1,53 @@
+#include "decoder.h"
+
+namespace linnet {
+
+RopeView Decoder::rope_of(const LayerSpec& l, uint32_t first, bool sinks) const {
+  const uint32_t n_pairs = l.rope == LayerRope::kNone ? 0 : spec.rope_dim / 2;
+  const bool local = l.rope == LayerRope::kLocal;
+  const size_t places = !sinks ? 1 : a.rows.sink_cos ? kMaxSinks : 0, at = (size_t{local} * a.n_rope_rows + first) * places * n_pairs;
+  const float factor = local || spec.rope_attn_factor == 0 ? 1.0f : static_cast<float>(spec.rope_attn_factor);
+  return {(sinks ? a.rows.sink_cos : a.rows.cos) + at, (sinks ? a.rows.sink_sin : a.rows.sin) + at, n_pairs, spec.rope_kind == kRopePairs,
+          factor};
+}
+
+QuantRows Decoder::norm(const Norm& by, const Matrix& next) {
+  QuantRows q = quant_rows(a.codes, next);
+  ops.norm(w, a.x, a.d_stride, by, m, spec.d_model, a.normed, q.q ? &q : nullptr);
+  ops.sync(w);
+  return q;
+}
+
+void Decoder::settle(const Norm& post, uint32_t first) {
+  const size_t at = first * a.d_stride;
+  const float residual_scale = static_cast<float>(spec.residual_scale);
+  if (in_branch(spec))
+    ops.add(w, a.x + at, a.branch + at, a.d_stride, post, residual_scale, m - first, spec.d_model);
+  else if (spec.residual == kResidualAfter)
+    ops.norm(w, a.x + at, a.d_stride, post, m - first, spec.d_model, a.x + at, nullptr);
+  else
+    return;
+  ops.sync(w);
+}
+
+void Decoder::attend(const LayerSpec& l, uint32_t layer, uint32_t first, float* q, float scale, const float* sinks) {
+  const size_t stride = row_floats(uint64_t{l.n_heads} * l.head_dim);
+  const RowSpan tail = {spans[0].seq, 0, m - first, spans[0].position + first};
+  ops.attention(w, {&kv, layer, first ? &tail : spans, first ? 1 : n_spans, q, stride, l.n_heads,
+                    spec.attn_scale > 0 ? static_cast<float>(spec.attn_scale) : scale, static_cast<float>(spec.attn_softcap), model.alibi,
+                    sinks, q, stride, rope_of(l, first, true)});
+  ops.sync(w);
+}
+
+void Decoder::project(const Matrix& out, const float* bias, const Norm& post, const float* heads, size_t stride, uint32_t first) {
+  QuantRows rows = quant_rows(a.codes, out);
+  if (rows.q) {
+    ops.quantize(w, heads, stride, m - first, out.k, &rows);
+    ops.sync(w);
+  }
+  ops.gemm(w, out, heads, stride, &rows, m - first, bias, !in_branch(spec), target() + first * a.d_stride, a.d_stride);
+  ops.sync(w);
+  if (!parallel()) settle(post, first);
+}
+
+}  // namespace linnet

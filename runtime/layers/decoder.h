@@ -1,0 +1,52 @@
+// The rows of a batch on their way through the layers, as one thread of the team sees them: what the steps of all kinds of layers share.
+#pragma once
+#include "../session.h"
+#include "kinds.h"
+
+namespace linnet {
+
+struct Batch;
+
+// Buffers as rows for `w`'s format; q of no use (nullptr) where it reads f32.
+inline QuantRows quant_rows(const QuantRows& room, const Matrix& w) {
+  const FormatRow& f = format_row(w.format);
+  if (f.x == LINNET_F32) return {};
+  return {f.x, room.q, room.scale, room.sum128, quant_stride(f.x, w.k), f.x_group, static_cast<uint32_t>(n_x_groups(w.format, w.k))};
+}
+
+inline QuantRows rows_from(const QuantRows& q, uint32_t first) {
+  return {q.format, q.q + first * q.stride, q.scale + size_t{first} * q.groups, q.sum128 + size_t{first} * q.groups, q.stride, q.group,
+          q.groups};
+}
+
+struct Decoder {
+  const Worker& w;
+  const Ops& ops;
+  const ModelSpec& spec;
+  Activations a;
+  const KvCache& kv;
+  const linnet_model& model;
+  const RowSpan* spans;
+  uint32_t n_spans, m;
+  size_t logits_stride;
+  const linnet_session& s;
+
+  float eps() const { return static_cast<float>(spec.norm_eps); }
+  // Tokens into the residual stream; logits of some rows of it (forward.cpp).
+  void embed();
+  void logits(const Batch& b, const float* x, float* to);
+  // The tables of a layer's RoPE from row `first` on, and where sinks stand for these rows; no pairs where it has none.
+  RopeView rope_of(const LayerSpec& l, uint32_t first, bool sinks) const;
+  // Normed rows in a.normed; returns what the next matrix reads, unless that is f32.
+  QuantRows norm(const Norm& by, const Matrix& next);
+  // What a branch gives goes into the residual stream, or waits in a.branch until settle(). Parallel branches wait for each other.
+  float* target() const { return in_branch(spec) ? a.branch : a.x; }
+  bool parallel() const { return spec.residual == kResidualParallel || spec.residual == kResidualParallel2; }
+  void settle(const Norm& post, uint32_t first);
+  // Queries of rows `first`.. (m, n_heads * head_dim) become the heads' values. scale: of scores where the model says none.
+  void attend(const LayerSpec& l, uint32_t layer, uint32_t first, float* q, float scale, const float* sinks);
+  // The heads' outputs into the residual stream.
+  void project(const Matrix& out, const float* bias, const Norm& post, const float* heads, size_t stride, uint32_t first);
+};
+
+}  // namespace linnet

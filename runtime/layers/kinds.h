@@ -1,0 +1,54 @@
+// What a kind of layer step is: how it is loaded, what rows need on their way through it, and its steps. The decoder knows two tables of
+// them, mixers and feed-forward steps; each kind has its file here.
+#pragma once
+#include "../ops.h"
+#include "../spec.h"
+
+namespace linnet {
+
+struct Decoder;
+struct Layer;
+struct Loader;
+
+// Row lengths are rounded up to 16 floats.
+inline size_t row_floats(uint64_t n) { return static_cast<size_t>(padded_n(n)); }
+
+// Room for quantised rows that any of some matrices reads.
+struct QuantRoom {
+  uint64_t bytes = 0, groups = 0;  // of a row
+
+  void add(const Matrix& m) {
+    const Format x = format_row(m.format).x;
+    if (!m.panels || x == LINNET_F32) return;
+    if (quant_stride(x, m.k) > bytes) bytes = quant_stride(x, m.k);
+    if (n_x_groups(m.format, m.k) > groups) groups = n_x_groups(m.format, m.k);
+  }
+};
+
+// What a chunk of rows takes in buffers that all layers use one after the other.
+struct Needs {
+  uint64_t n_rows;    // of a chunk
+  bool tiles;         // whether gate_up() leaves its products alone but for few rows where what follows is quantised
+  uint64_t wide = 0;  // floats of the buffer for what is wider than the residual stream
+  QuantRoom codes, hidden, pairs;
+
+  void need_wide(uint64_t floats) { wide = floats > wide ? floats : wide; }
+};
+
+inline constexpr size_t kMostTensorsBytes = 1024;  // of a kind
+
+struct LayerKind {
+  size_t tensors_bytes;  // of its tensors, which `tensors` below is
+  Status (*load)(Loader& in, uint32_t layer, const LayerSpec& spec, void* tensors);
+  void (*need)(const ModelSpec& model, const LayerSpec& spec, const void* tensors, Needs* needs);
+  // Rows of the decoder's batch into the residual stream; those before `first` are of no use any more but for what is cached of them.
+  void (*run)(Decoder& d, const Layer& l, uint32_t layer, uint32_t first);
+};
+extern const LayerKind kAttentionKind, kLatentKind, kDenseKind, kExpertsKind;
+extern const LayerKind* const kMixers[];        // by Mixer
+extern const LayerKind* const kFeedForwards[];  // by FeedForward
+
+// Matrices that read the same rows share one quantisation of them.
+bool same_rows(const Matrix& a, const Matrix& b);
+
+}  // namespace linnet

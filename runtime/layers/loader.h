@@ -1,0 +1,29 @@
+// Where a model's tensors come from while it is loaded: views of its file, checked, hashed and counted, or copies on a device.
+#pragma once
+#include "../model.h"
+#include "kinds.h"
+
+namespace linnet {
+
+struct ModelHash;
+
+struct Loader {
+  const Gguf& file;
+  linnet_model* model;
+  Error* err;
+  ModelHash& hash;
+  // On a device: its memory, counted or real, and what Matrix::panels points to there.
+  const DeviceOps* own = nullptr;
+  Arena* memory = nullptr;
+  uint8_t* matrices = nullptr;
+  uint32_t n_matrices = 0;
+  uint64_t format_bytes[kMaxFormat + 1] = {};  // of the layers
+  uint64_t part_bytes[kPartCount] = {}, part_weights[kPartCount] = {};
+
+  // What the model does not have is an empty matrix, or nullptr, and no error.
+  Status matrix(Role role, uint32_t layer, Matrix* out);
+  Status vector(Role role, uint32_t layer, const float** out, bool for_host = false);
+  Status norm(Role weight, Role bias, uint32_t layer, Norm* out);
+};
+
+}  // namespace linnet
