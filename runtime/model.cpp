@@ -42,6 +42,11 @@ struct ModelHash {
       else
         word(value);
     }
+    for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+      if (s.layer_values[f]) {
+        bytes(kLayerFields[f].name, std::strlen(kLayerFields[f].name));
+        bytes(s.layer_values[f], size_t{s.n_layers} * sizeof(uint32_t));
+      }
   }
   // By name, not by number: those of the roles may change. Called for 23 roles: a copy for each would be 15 KB of code.
   [[gnu::noinline]] void tensor(Role role, uint32_t layer, Format format, uint64_t n, uint64_t k, const void* data, uint64_t size) {
@@ -101,6 +106,7 @@ constexpr uint64_t kLeastBlock = 1 << 16;  // of device memory
 struct Sizes {
   uint32_t n_layers;
   size_t tensors_bytes;  // of all layers
+  size_t values_bytes;   // of what the file says of all layers
   size_t tokenizer_bytes;
   const DeviceOps* own;
   uint32_t n_matrices;  // on a device
@@ -109,7 +115,7 @@ struct Sizes {
 struct Parts {
   linnet_model* model;
   Layer* layers;
-  uint8_t *tensors, *tokenizer, *device, *matrices;
+  uint8_t *tensors, *values, *tokenizer, *device, *matrices;
   Blocks* blocks;
 };
 
@@ -123,6 +129,7 @@ Parts lay_out(Arena& a, const Sizes& s) {
   p.model = a.take<linnet_model>("model", 1);
   p.layers = a.take<Layer>("model", s.n_layers);
   p.tensors = a.take<uint8_t>("model", s.tensors_bytes);
+  p.values = a.take<uint8_t>("model", s.values_bytes);
   p.tokenizer = a.take<uint8_t>("tokenizer", s.tokenizer_bytes);
   p.device = a.take<uint8_t>("model", s.own ? s.own->model_bytes : 0);
   p.matrices = a.take<uint8_t>("model", s.own ? s.own->matrix_bytes * s.n_matrices : 0);
@@ -137,7 +144,8 @@ Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, Gg
   if (gguf->tensor(kTokenizerTensor, tokenizer) && tokenizer->type != kGgmlI8)
     return fail(err, LINNET_BAD_FILE, "model file: tensor '", kTokenizerTensor, "' has type ", tokenizer->type, ", not I8");
   sizes->n_layers = spec->n_layers;
-  sizes->tensors_bytes = 0;
+  sizes->tensors_bytes = sizes->values_bytes = 0;
+  for (const uint8_t* values : spec->layer_values) sizes->values_bytes += values ? size_t{spec->n_layers} * sizeof(uint32_t) : 0;
   for (uint32_t i = 0; i < spec->n_layers; ++i)
     sizes->tensors_bytes += mixer_bytes(layer_spec(*spec, i)) + feed_forward_bytes(layer_spec(*spec, i));
   sizes->tokenizer_bytes = static_cast<size_t>(tokenizer->bytes);
@@ -326,12 +334,20 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   memory_huge(mem, bytes, profile.huge_pages);
   const Parts p = lay_out(arena, sizes);
   linnet_model* m = new (p.model) linnet_model{};
-  m->spec = spec;
   m->ops = sizes.own ? sizes.own->ops : &cpu_ops;
   m->own = sizes.own;
   m->process = process_id();
   m->layers = p.layers;
   m->arena = arena;
+  uint8_t* values = p.values;
+  for (const uint8_t*& of : spec.layer_values) {  // copied first, then checked: the file may change under us
+    if (!of) continue;
+    std::memcpy(values, of, size_t{spec.n_layers} * sizeof(uint32_t));
+    of = values;
+    values += size_t{spec.n_layers} * sizeof(uint32_t);
+  }
+  if (p.values) LINNET_TRY(spec_check(spec, err, "model file"));
+  m->spec = spec;
   uint8_t* tensors = p.tensors;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const LayerSpec l = layer_spec(spec, i);

@@ -92,7 +92,7 @@ void start_rope(const linnet_model& model, uint32_t length, const Activations& a
 }
 
 struct KvChoice {
-  const ModelSpec& spec;
+  const Layer* layers;
   const linnet_session_params& params;
 };
 
@@ -102,7 +102,7 @@ void kv_layer(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window
   const linnet_session_params& p = c.params;
   *k = static_cast<Format>(p.kv_format);
   *v = static_cast<Format>(p.v_format);
-  *window = layer_spec(c.spec, i).window;
+  *window = c.layers[i].spec.window;
   for (uint32_t j = 0; j < p.n_kv_layers; ++j) {  // later ones count
     const linnet_kv_layers& l = p.kv_layers[j];
     if (i < l.first || i > l.last) continue;
@@ -121,7 +121,7 @@ DeviceSession device_plan(const linnet_session& f, const linnet_model& model, co
 bool fill(linnet_session& f, const Places& places, const linnet_model& model, const linnet_session_params& p) {
   Arena& arena = places.host;
   const ModelSpec& spec = model.spec;
-  const KvChoice choice = {spec, p};
+  const KvChoice choice = {model.layers, p};
   f.kv.device_ops = model.own;
   if (!f.kv.layout_in(arena, places.device,
                       {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk,
@@ -254,7 +254,7 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     if (l.k_format) LINNET_TRY(check_kv_format(l.k_format, "kv_layers: K format", err));
     if (l.v_format) LINNET_TRY(check_kv_format(l.v_format, "kv_layers: V format", err));
   }
-  const KvChoice choice = {model.spec, p};
+  const KvChoice choice = {model.layers, p};
   for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
     Format k, v;
     uint32_t window;

@@ -78,6 +78,27 @@ Status read_field(const Gguf& file, uint32_t version, const SpecField& f, ModelS
   return LINNET_OK;
 }
 
+constexpr std::string_view kSpecPrefix = "linnet.spec.", kLayerPrefix = "linnet.layer.";
+constexpr uint32_t kLayersVersion = 4;  // since when layers may differ
+
+// What follows the prefix; empty where the key does not begin with it.
+std::string_view behind(std::string_view key, std::string_view prefix) {
+  if (key.size() <= prefix.size() || std::memcmp(key.data(), prefix.data(), prefix.size()) != 0) return {};
+  return {key.data() + prefix.size(), key.size() - prefix.size()};
+}
+
+// A field of all layers, or nullptr where the file leaves it to the spec.
+Status read_layers(const Gguf& file, const LayerField& f, uint32_t n_layers, const uint8_t** out, Error* err) {
+  Name key;
+  key.add("linnet.layer.").add(f.name);
+  GgufValue v;
+  if (!file.key(key.view(), &v)) return LINNET_OK;
+  if (v.type != kGgufArray || v.array_type != kGgufU32 || v.count != n_layers)
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': not an array of ", n_layers, " u32");
+  *out = reinterpret_cast<const uint8_t*>(v.raw.data());
+  return LINNET_OK;
+}
+
 // u64[4] of linnet.tensor.<name>.
 Status read_shape(const Gguf& file, std::string_view key, uint64_t* out, Error* err) {
   GgufValue v;
@@ -259,7 +280,44 @@ Status check_moe(const ModelSpec& s, Error* err, PathName label) {
   return LINNET_OK;
 }
 
+Status check_layer(const ModelSpec& s, uint32_t i, Error* err, PathName label) {
+  const LayerSpec l = layer_spec(s, i);
+  for (const LayerField& f : kLayerFields) {
+    uint32_t v;
+    std::memcpy(&v, reinterpret_cast<const char*>(&l) + f.offset, sizeof v);
+    if (v < f.min || v > f.max)
+      return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": ", f.name, " = ", v, " is outside ", f.min, " to ", f.max);
+  }
+  if (l.n_heads % l.n_kv_heads)
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": n_heads = ", l.n_heads, " is no multiple of n_kv_heads = ", l.n_kv_heads);
+  if (l.n_heads * l.head_dim > 131072u)
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": n_heads * head_dim = ", l.n_heads * l.head_dim, " is more than ", 131072);
+  if (l.rope != LayerRope::kNone && (s.rope_kind == kRopeNone || s.rope_dim > l.head_dim))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": RoPE of ", s.rope_dim, " channels, where head_dim = ", l.head_dim);
+  if (l.rope == LayerRope::kLocal && !(s.rope_local_base > 0))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": rope = ", static_cast<uint32_t>(l.rope), " beside rope_local_base = 0");
+  if ((l.mixer == kMixerLatent) != (s.kv_lora_rank != 0))
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": mixer = ", uint32_t{l.mixer}, " beside kv_lora_rank = ", s.kv_lora_rank);
+  if (l.mixer == kMixerLatent && (l.n_kv_heads != 1 || l.head_dim != s.head_dim))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": n_kv_heads and head_dim = ", l.n_kv_heads, ", ", l.head_dim,
+                " are not those of the latent");
+  if (l.feed_forward == kFeedForwardExperts && !s.n_experts)
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": feed_forward = ", uint32_t{l.feed_forward}, " beside n_experts = 0");
+  return LINNET_OK;
+}
+
 }  // namespace
+
+const LayerField kLayerFields[kLayerFieldCount] = {
+    {"mixer", offsetof(LayerSpec, mixer), kMixerAttention, kMixerLatent},
+    {"feed_forward", offsetof(LayerSpec, feed_forward), kFeedForwardDense, kFeedForwardExperts},
+    {"rope", offsetof(LayerSpec, rope), static_cast<uint32_t>(LayerRope::kNone), static_cast<uint32_t>(LayerRope::kLocal)},
+    {"n_heads", offsetof(LayerSpec, n_heads), 1, 1024},
+    {"n_kv_heads", offsetof(LayerSpec, n_kv_heads), 1, 1024},
+    {"head_dim", offsetof(LayerSpec, head_dim), 1, 1024},
+    {"d_ff", offsetof(LayerSpec, d_ff), 1, 1 << 20},
+    {"window", offsetof(LayerSpec, window), 0, 1 << 24},
+};
 
 LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
   const bool sees_all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
@@ -272,6 +330,10 @@ LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
   l.d_ff = s.d_ff;
   l.window = sees_all ? 0 : s.window;
   l.rope = no_rope ? LayerRope::kNone : s.rope_local_base > 0 && l.window ? LayerRope::kLocal : LayerRope::kMain;
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+    if (s.layer_values[f])
+      std::memcpy(reinterpret_cast<char*>(&l) + kLayerFields[f].offset, s.layer_values[f] + size_t{layer} * sizeof(uint32_t),
+                  sizeof(uint32_t));
   return l;
 }
 
@@ -283,6 +345,8 @@ uint32_t spec_version(const ModelSpec& s) {
     const uint32_t needs = value > f.max_2 ? 3 : value != 0 ? f.since : 1;
     if (needs > version) version = needs;
   }
+  for (const uint8_t* values : s.layer_values)
+    if (values) version = kLayoutVersion;
   return version;
 }
 
@@ -335,7 +399,9 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
     return fail(err, LINNET_BAD_FILE, label, ": activation = ", s.activation,
                 " and act_limit, which go with each other alone, or ungated = ", s.ungated);
   LINNET_TRY(check_moe(s, err, label));
-  return check_latent(s, err, label);
+  LINNET_TRY(check_latent(s, err, label));
+  for (uint32_t i = 0; i < s.n_layers; ++i) LINNET_TRY(check_layer(s, i, err, label));
+  return LINNET_OK;
 }
 
 bool is_packed(const Gguf& file) {
@@ -354,17 +420,16 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err) {
     return fail(err, LINNET_UNSUPPORTED, file.label, ": ", kLayoutKey, " = ", version.u, ": made by a newer linnet; this one reads up to ",
                 kLayoutVersion);
   for (size_t i = 0; i < kSpecFieldCount; ++i) LINNET_TRY(read_field(file, static_cast<uint32_t>(version.u), kSpecFields[i], out, err));
-  constexpr std::string_view kPrefix = "linnet.spec.";
+  for (uint32_t i = 0; i < kLayerFieldCount && version.u >= kLayersVersion; ++i)
+    LINNET_TRY(read_layers(file, kLayerFields[i], out->n_layers, &out->layer_values[i], err));
   for (uint32_t i = 0; i < file.n_keys; ++i) {
     std::string_view key;
     GgufValue v;
     file.key_entry(i, &key, &v);
-    if (key.size() <= kPrefix.size() || std::memcmp(key.data(), kPrefix.data(), kPrefix.size()) != 0) continue;
-    bool known = false;
-    for (size_t f = 0; f < kSpecFieldCount && !known; ++f) {
-      const std::string_view name = kSpecFields[f].name;
-      known = name.size() == key.size() - kPrefix.size() && std::memcmp(name.data(), key.data() + kPrefix.size(), name.size()) == 0;
-    }
+    const std::string_view field = behind(key, kSpecPrefix), of_layers = behind(key, kLayerPrefix);
+    bool known = field.empty() && of_layers.empty();
+    for (size_t f = 0; f < kSpecFieldCount && !known; ++f) known = field == kSpecFields[f].name;
+    for (uint32_t f = 0; f < kLayerFieldCount && !known && version.u >= kLayersVersion; ++f) known = of_layers == kLayerFields[f].name;
     if (!known) return fail(err, LINNET_UNSUPPORTED, file.label, ": key '", key, "' is unknown: made by a newer linnet");
   }
   return spec_check(*out, err, file.label);

@@ -4,6 +4,7 @@
 // A packed file is a GGUF of alignment 64 with these keys and tensors beside the standard ones:
 //   linnet.layout_version        u32, kLayoutVersion; a newer one is refused
 //   linnet.spec.<field>          u32, f64 or string, all of kSpecFields that the file's version has
+//   linnet.layer.<field>         u32[n_layers], of kLayerFields, where layers differ as no field of the spec says it (since version 4)
 //   linnet.chat.<role>.prefix    string of at most kMaxChatText bytes, and .suffix: the text around a message (chat.h); absent where the
 //                                model has no such role
 //   linnet.tensor.<role name>    u64[4] = format (linnet_format), n, k, weights per scale group (0 = one scale per output, or none)
@@ -26,9 +27,11 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kLayoutVersion = 3;  // files that need nothing newer are written as older ones
+inline constexpr uint32_t kLayoutVersion = 4;  // files that need nothing newer are written as older ones
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
+
+inline constexpr uint32_t kLayerFieldCount = 8;
 
 enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };  // which channels make a pair
 enum RopeScaling : uint32_t {
@@ -123,6 +126,9 @@ struct ModelSpec {
   uint32_t temp_positions, temp_all;
   double act_limit;           // of kActSwigluClamped
   uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
+  // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
+  // memory; or nullptr.
+  const uint8_t* layer_values[kLayerFieldCount];
 };
 
 enum class SpecType : uint8_t { kU32, kF64, kText };
@@ -138,10 +144,10 @@ extern const SpecField kSpecFields[];
 extern const size_t kSpecFieldCount;
 
 // How a layer mixes tokens, and what it does to each.
-enum Mixer : uint8_t { kMixerAttention, kMixerLatent };
-enum FeedForward : uint8_t { kFeedForwardDense, kFeedForwardExperts };
+enum Mixer : uint32_t { kMixerAttention, kMixerLatent };
+enum FeedForward : uint32_t { kFeedForwardDense, kFeedForwardExperts };
 // Which RoPE a layer has: none, the model's, or that of layers with a window where it is another.
-enum class LayerRope : uint8_t { kNone, kMain, kLocal };
+enum class LayerRope : uint32_t { kNone, kMain, kLocal };
 
 // One layer of the decoder.
 struct LayerSpec {
@@ -152,7 +158,15 @@ struct LayerSpec {
   uint32_t d_ff;    // of a dense feed-forward step
   uint32_t window;  // a position sees so many, itself included; 0: all
 };
+// As the model's fields say it, and its layer_values where it has them.
 LayerSpec layer_spec(const ModelSpec& spec, uint32_t layer);
+// Fields of a LayerSpec, all of them u32, which may differ from layer to layer as they like.
+struct LayerField {
+  const char* name;
+  uint16_t offset;
+  uint32_t min, max;
+};
+extern const LayerField kLayerFields[kLayerFieldCount];
 
 // Whether norms stand before the branches.
 inline bool norm_before(const ModelSpec& s) { return s.n_layers > 0 && s.residual != kResidualPost && s.residual != kResidualAfter; }

@@ -46,6 +46,7 @@ struct Model {
     check(linnet::convert::convert_to_memory(src, options, &image, &err), err);
     if (open_now) open(isa);
   }
+  explicit Model(const linnet::convert::Image& packed) : image(packed) { open(0); }
   void open(uint32_t isa) {
     linnet_profile profile{};
     profile.size = sizeof profile;

@@ -90,6 +90,12 @@ void put_tokenizer(const Source& source, bool plain, GgufBuilder* b) {
   b->boolean("tokenizer.ggml.add_eos_token", t.add_eos);
 }
 
+std::vector<uint32_t> layer_values(const ModelSpec& s, uint32_t field) {
+  std::vector<uint32_t> values(s.n_layers);
+  if (!values.empty()) std::memcpy(values.data(), s.layer_values[field], values.size() * sizeof values[0]);
+  return values;
+}
+
 Status put_metadata(const Source& source, const Options& options, GgufBuilder* b, Error* err) {
   const ModelSpec& s = source.spec;
   const Architecture* a = architecture_by_hf(s.architecture);
@@ -126,6 +132,8 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
       if (f.type == SpecType::kF64) std::memcpy(&d, at, sizeof d), b->f64(key, d);
       if (f.type == SpecType::kText) b->text(key, at);
     }
+    for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+      if (s.layer_values[f]) b->u32s(std::string("linnet.layer.") + kLayerFields[f].name, layer_values(s, f));
   }
   put_tokenizer(source, options.plain, b);
   if (!source.chat_template.empty()) b->text(kChatTemplateKey, source.chat_template);
@@ -388,8 +396,8 @@ struct Destination {
   Image* image = nullptr;
 };
 
-Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
-  Options options = asked;
+Status check_options(Options* asked, Error* err) {
+  Options& options = *asked;
   if (options.weights == LINNET_FORMAT_DEFAULT && options.plain) options.weights = LINNET_F16;
   if (options.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(options.weights))) {
     if (const char* name = format_name(options.weights))
@@ -398,12 +406,11 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   }
   if (options.plain && format_row(options.weights).run > 1)
     return fail(err, LINNET_BAD_ARG, "a plain GGUF takes f32, f16 or bf16, not ", format_name(options.weights));
-  Source source;
+  return LINNET_OK;
+}
+
+Status write(const Source& source, const Options& options, const Destination& to, Error* err) {
   std::vector<const SourceTensor*> tensors;
-  LINNET_TRY(open_source(src, options, &source, err));
-  if (options.notes) *options.notes = source.tokenizer.notes;
-  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty())
-    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source.needs_format);
   LINNET_TRY(in_order(source, &tensors, err));
 
   GgufBuilder builder;
@@ -443,6 +450,17 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
 }
 
+Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
+  Options options = asked;
+  Source source;
+  LINNET_TRY(check_options(&options, err));
+  LINNET_TRY(open_source(src, options, &source, err));
+  if (options.notes) *options.notes = source.tokenizer.notes;
+  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty())
+    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source.needs_format);
+  return write(source, options, to, err);
+}
+
 // Whether writing `path` would replace a file that is being read, or remove it for the temporary one.
 bool is_part_of(const std::string& path, const std::string& src) {
   if (is_synthetic(src)) return false;
@@ -474,6 +492,10 @@ linnet_status convert_to_file(const std::string& src, const std::string& out_pat
     if (is_part_of(out_path, src)) return fail(err, LINNET_BAD_ARG, "output '", out_path, "' is a file of the source");
     return convert(src, options, {&out_path, nullptr}, err);
   });
+}
+
+Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err) {
+  return write(source, options, {nullptr, out}, err);
 }
 
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err) {

@@ -25,9 +25,21 @@ std::string spec_value(const ModelSpec& spec, const SpecField& field) {
   return text;
 }
 
+std::string layer_text(const ModelSpec& spec, uint32_t field) {
+  std::string text;
+  for (uint32_t i = 0; i < spec.n_layers; ++i) {
+    uint32_t v;
+    std::memcpy(&v, spec.layer_values[field] + size_t{i} * sizeof v, sizeof v);
+    text += (i ? "," : "") + std::to_string(v);
+  }
+  return text;
+}
+
 void put_spec(const ModelSpec& spec, Description* out) {
   for (size_t i = 0; i < kSpecFieldCount; ++i)
     out->spec.push_back({kSpecFields[i].name, spec_value(spec, kSpecFields[i]), kSpecFields[i].type == SpecType::kText});
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+    if (spec.layer_values[f]) out->spec.push_back({std::string("layers.") + kLayerFields[f].name, layer_text(spec, f), true});
 }
 
 uint64_t source_bytes(const SourceTensor& t) {

@@ -224,6 +224,9 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
 }
 
 Status check_plain(const ModelSpec& spec, const GgufBuilder& b, Error* err) {
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+    if (spec.layer_values[f])
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   ModelSpec read = {}, want = spec;
   LINNET_TRY(spec_of_plain(b.header(), b.file_bytes(), &read, err));
   // 0 stands for what goes without saying.

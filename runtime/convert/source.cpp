@@ -78,6 +78,28 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
   };
 }
 
+void set_layers(Source* source, const std::vector<LayerSpec>& layers) {
+  ModelSpec& s = source->spec;
+  const auto values = std::make_shared<std::vector<std::vector<uint32_t>>>(kLayerFieldCount);
+  for (const uint8_t*& of : s.layer_values) of = nullptr;
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f) {
+    const auto of = [f](const LayerSpec& l) {
+      uint32_t v;
+      std::memcpy(&v, reinterpret_cast<const char*>(&l) + kLayerFields[f].offset, sizeof v);
+      return v;
+    };
+    bool said = true;
+    for (uint32_t i = 0; i < s.n_layers; ++i) {
+      (*values)[f].push_back(of(layers[i]));
+      said = said && of(layers[i]) == of(layer_spec(s, i));
+    }
+    if (said) (*values)[f].clear();
+  }
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+    if (!(*values)[f].empty()) s.layer_values[f] = reinterpret_cast<const uint8_t*>((*values)[f].data());
+  source->layers = values;
+}
+
 SourceTensor computed_tensor(Role role, uint32_t layer, const std::vector<float>& values) {
   SourceTensor t;
   t.role = role;

@@ -12,6 +12,7 @@
 #include "../format.h"
 #include "../guard.h"
 #include "../spec.h"
+#include "convert.h"
 #include "tokenizer_build.h"
 
 namespace linnet::convert {
@@ -38,10 +39,11 @@ struct Source {
   std::string name;  // general.name
   std::vector<SourceTensor> tensors;
   TokenizerBlob tokenizer;
-  ChatFormat chat = {};        // linnet_chat.json of a folder, linnet.chat.* of a GGUF
-  std::string chat_template;   // Jinja, carried over as it is
-  std::string needs_format;    // why the format of the weights must be asked for, or ""
-  std::shared_ptr<void> keep;  // what the closures read from (mappings)
+  ChatFormat chat = {};          // linnet_chat.json of a folder, linnet.chat.* of a GGUF
+  std::string chat_template;     // Jinja, carried over as it is
+  std::string needs_format;      // why the format of the weights must be asked for, or ""
+  std::shared_ptr<void> layers;  // what spec.layer_values points to
+  std::shared_ptr<void> keep;    // what the closures read from (mappings)
 };
 
 inline constexpr std::string_view kSynthetic = "synthetic:";
@@ -81,6 +83,11 @@ std::vector<std::string> gguf_parts(const std::string& path);
 // "llama-3.2-1b", ...
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
 std::vector<std::string> synthetic_shapes();
+
+// Says of the layers what the fields of the spec do not. The tensors' shapes are to be those of these layers.
+void set_layers(Source* source, const std::vector<LayerSpec>& layers);
+// The packed file of a source.
+Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err);
 
 // What a tensor is packed as where `asked` (or LINNET_FORMAT_DEFAULT) is asked for.
 Format packed_format(const SourceTensor& t, Format asked);

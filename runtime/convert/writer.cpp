@@ -44,6 +44,7 @@ void GgufBuilder::f32(std::string_view name, float v) { key(name, kGgufF32), put
 void GgufBuilder::f64(std::string_view name, double v) { key(name, kGgufF64), put(&keys_, v); }
 void GgufBuilder::boolean(std::string_view name, bool v) { key(name, kGgufBool), put(&keys_, static_cast<uint8_t>(v)); }
 void GgufBuilder::text(std::string_view name, std::string_view v) { key(name, kGgufString), put_text(&keys_, v); }
+void GgufBuilder::u32s(std::string_view name, const std::vector<uint32_t>& v) { key(name, kGgufArray), put_array(&keys_, kGgufU32, v); }
 void GgufBuilder::u64s(std::string_view name, const std::vector<uint64_t>& v) { key(name, kGgufArray), put_array(&keys_, kGgufU64, v); }
 void GgufBuilder::booleans(std::string_view name, const std::vector<bool>& v) {
   key(name, kGgufArray), put_array(&keys_, kGgufBool, std::vector<uint8_t>(v.begin(), v.end()));

@@ -21,6 +21,7 @@ class GgufBuilder {
   void f64(std::string_view key, double v);
   void boolean(std::string_view key, bool v);
   void text(std::string_view key, std::string_view v);
+  void u32s(std::string_view key, const std::vector<uint32_t>& v);
   void u64s(std::string_view key, const std::vector<uint64_t>& v);
   void booleans(std::string_view key, const std::vector<bool>& v);
   void i32s(std::string_view key, const std::vector<int32_t>& v);

@@ -1,0 +1,169 @@
+// Layers that differ as no field of the spec says it: their values in the packed file, and the model that runs by them. A model with
+// narrower layers is held against the one whose layers have all the same width, but zeros in what the others lack: sums of f32 do not
+// change by a product of zero, so the logits must be the same bytes.
+#include <catch2/catch.hpp>
+
+#include "runtime/convert/source.h"
+#include "runtime/gguf.h"
+#include "tests/models.h"
+
+using namespace linnet;
+using namespace linnet::convert;
+
+namespace {
+
+// Rows and columns that a tensor keeps: the first of each of so many equal parts.
+struct Cut {
+  uint32_t parts_n = 1, n = 0, parts_k = 1, k = 0;  // n, k: of a part; 0: all
+};
+
+// A tensor's values, (n, k).
+std::vector<float> values(const SourceTensor& t) {
+  std::vector<float> v(size_t{t.n} * t.k);
+  linnet_error err = {};
+  REQUIRE(t.rows(0, t.n, v.data(), &err) == LINNET_OK);
+  return v;
+}
+
+SourceTensor with(const SourceTensor& like, uint32_t n, uint32_t k, std::vector<float> v) {
+  SourceTensor t;
+  t.role = like.role, t.layer = like.layer, t.n = n, t.k = k, t.source_name = like.source_name, t.source_type = like.source_type;
+  t.rows = [k, v = std::move(v)](uint32_t first, uint32_t count, float* out, Error*) {
+    std::copy_n(v.begin() + static_cast<long>(first) * k, size_t{count} * k, out);
+    return LINNET_OK;
+  };
+  return t;
+}
+
+// The two models: *narrow without what is cut, *zeroed with zeros there.
+void cut(const SourceTensor& t, const Cut& c, SourceTensor* narrow, SourceTensor* zeroed) {
+  const std::vector<float> v = values(t);
+  const uint32_t part_n = t.n / c.parts_n, part_k = t.k / c.parts_k, keep_n = c.n ? c.n : part_n, keep_k = c.k ? c.k : part_k;
+  std::vector<float> kept, zeros(v.size());
+  for (uint32_t i = 0; i < t.n; ++i)
+    for (uint32_t j = 0; j < t.k; ++j)
+      if (i % part_n < keep_n && j % part_k < keep_k) {
+        kept.push_back(v[size_t{i} * t.k + j]);
+        zeros[size_t{i} * t.k + j] = kept.back();
+      }
+  *narrow = with(t, c.parts_n * keep_n, c.parts_k * keep_k, kept);
+  *zeroed = with(t, t.n, t.k, zeros);
+}
+
+struct Pair {
+  Source narrow, zeroed;
+};
+
+// `layers`: of the narrow model. cut_of: what of a tensor they do not have.
+template <class CutOf>
+Pair narrowed(const std::string& shape, const std::vector<LayerSpec>& layers, CutOf cut_of, double attn_scale = 0) {
+  Pair p;
+  linnet_error err = {};
+  REQUIRE(source_synthetic(shape, 3, &p.narrow, &err) == LINNET_OK);
+  REQUIRE(source_synthetic(shape, 3, &p.zeroed, &err) == LINNET_OK);
+  p.narrow.spec.attn_scale = p.zeroed.spec.attn_scale = attn_scale;
+  for (size_t i = 0; i < p.narrow.tensors.size(); ++i) {
+    const SourceTensor t = p.zeroed.tensors[i];
+    cut(t, cut_of(t), &p.narrow.tensors[i], &p.zeroed.tensors[i]);
+  }
+  set_layers(&p.narrow, layers);
+  return p;
+}
+
+std::vector<LayerSpec> layers_of(const std::string& shape) {
+  Source s;
+  linnet_error err = {};
+  REQUIRE(source_synthetic(shape, 3, &s, &err) == LINNET_OK);
+  std::vector<LayerSpec> layers;
+  for (uint32_t i = 0; i < s.spec.n_layers; ++i) layers.push_back(layer_spec(s.spec, i));
+  return layers;
+}
+
+Image packed(const Source& source, linnet_format weights) {
+  Options o;
+  o.weights = weights;
+  Image image;
+  linnet_error err = {};
+  const linnet_status status = write_to_memory(source, o, &image, &err);
+  INFO(err.text);
+  REQUIRE(status == LINNET_OK);
+  return image;
+}
+
+void same_logits(const Pair& p, linnet_format weights) {
+  const test::Model narrow(packed(p.narrow, weights)), zeroed(packed(p.zeroed, weights));
+  test::Tokens tokens;
+  for (int32_t i = 0; i < 50; ++i) tokens.push_back(i * 37 % 500);
+  for (const uint32_t chunk : {1u, 16u, 64u}) {
+    test::Session a(narrow, test::params(LINNET_F32, chunk, 2)), b(zeroed, test::params(LINNET_F32, chunk, 2));
+    a.prefill(tokens), b.prefill(tokens);
+    CHECK(test::same_bytes(a.logits(), b.logits()));
+    a.prefill({7}), b.prefill({7});
+    CHECK(test::same_bytes(a.logits(), b.logits()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("layers with feed-forward steps of their own widths") {
+  std::vector<LayerSpec> layers = layers_of("wide-tiny");
+  layers[1].d_ff = 160;
+  const Pair p = narrowed("wide-tiny", layers, [](const SourceTensor& t) {
+    if (t.layer != 1) return Cut{};
+    if (t.role == kFfnGate || t.role == kFfnUp) return Cut{.n = 160};
+    if (t.role == kFfnDown) return Cut{.k = 160};
+    return Cut{};
+  });
+  same_logits(p, LINNET_F32);
+  same_logits(p, LINNET_BF16);
+}
+
+TEST_CASE("values of layers in a packed file") {
+  std::vector<LayerSpec> layers = layers_of("wide-tiny");
+  Source s;
+  linnet_error err = {};
+  REQUIRE(source_synthetic("wide-tiny", 3, &s, &err) == LINNET_OK);
+  set_layers(&s, layers);  // which say nothing new
+  CHECK(spec_version(s.spec) < 4);
+  layers[0].window = 24;
+  layers[1].rope = LayerRope::kNone;
+  set_layers(&s, layers);
+  CHECK(spec_version(s.spec) == 4);
+  Image image = packed(s, LINNET_I8G128);
+  const auto g = std::make_unique<Gguf>();
+  ModelSpec read;
+  REQUIRE(gguf_open(image.data, image.bytes, "packed", g.get(), &err) == LINNET_OK);
+  REQUIRE(spec_read(*g, &read, &err) == LINNET_OK);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const LayerSpec l = layer_spec(read, i);
+    CHECK((l.window == layers[i].window && l.rope == layers[i].rope && l.d_ff == layers[i].d_ff && l.n_heads == layers[i].n_heads));
+  }
+  GgufValue v;
+  CHECK((g->key("linnet.layer.window", &v) && g->key("linnet.layer.rope", &v) && !g->key("linnet.layer.d_ff", &v)));
+  {
+    test::Model model(image);  // takes the image
+    test::Session one(model, test::params(LINNET_I8, 1, 1)), all(model, test::params(LINNET_I8, 32, 2));
+    test::Tokens tokens;
+    for (int32_t i = 0; i < 80; ++i) tokens.push_back(i * 11 % 500);
+    one.prefill(tokens), all.prefill(tokens);
+    CHECK(test::same_bytes(one.logits(), all.logits()));
+  }
+
+  // What a file must not say.
+  const auto refused = [&](uint32_t field, uint32_t layer, uint32_t value, linnet_status status, const char* text) {
+    std::vector<LayerSpec> bad = layers;
+    std::memcpy(reinterpret_cast<char*>(&bad[layer]) + kLayerFields[field].offset, &value, sizeof value);
+    set_layers(&s, bad);
+    linnet_error e = {};
+    CHECK(spec_check(s.spec, &e) == status);
+    INFO(e.text);
+    CHECK(std::strstr(e.text, text) != nullptr);
+  };
+  refused(0, 1, 1, LINNET_UNSUPPORTED, "layer 1: mixer = 1 beside kv_lora_rank = 0");
+  refused(0, 0, 2, LINNET_BAD_FILE, "layer 0: mixer = 2 is outside 0 to 1");
+  refused(1, 1, 1, LINNET_BAD_FILE, "layer 1: feed_forward = 1 beside n_experts = 0");
+  refused(2, 0, 2, LINNET_BAD_FILE, "rope = 2 beside rope_local_base = 0");
+  refused(3, 1, 3, LINNET_BAD_FILE, "layer 1: n_heads = 3 is no multiple of n_kv_heads = 2");
+  refused(5, 0, 8, LINNET_BAD_FILE, "RoPE of 32 channels, where head_dim = 8");
+  refused(6, 0, 0, LINNET_BAD_FILE, "layer 0: d_ff = 0 is outside");
+}
