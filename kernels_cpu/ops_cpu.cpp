@@ -266,6 +266,7 @@ void act_mul(const Worker& w, uint32_t act, float limit, float* gate, float* up,
   });
 }
 
+constexpr uint32_t kGateUpRows = 8;  // up to so many gate_up makes whole matrices
 // What a thread makes of gate_up at a time: as many rows as a block of kernels has at most, by a multiple of all groups.
 constexpr uint32_t kTileRows = 132, kTileCols = 128;
 uint32_t tile_rows(uint32_t m) { return m < kTileRows ? m : kTileRows; }
@@ -326,6 +327,7 @@ size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads
 
 const Ops cpu_ops = {
     .sync = [](const Worker& w) { sync(w); },
+    .pace = [](const Worker&) {},
     .embed = embed,
     .norm = norm,
     .add = add,
@@ -341,6 +343,7 @@ const Ops cpu_ops = {
     .scale_rows = scale_rows,
     .act_mul = act_mul,
     .gate_up = gate_up,
+    .gate_up_rows = kGateUpRows,
     .route = cpu_route,
     .gather = gather,
     .gemm_experts = gemm_experts,

@@ -7,6 +7,8 @@
 
 #include "../platform/arena.h"
 #include "../platform/file.h"
+#include "../platform/fp.h"
+#include "../runtime/backend.h"
 #include "../runtime/kv.h"
 #include "cuda_queue.h"
 #include "images.h"
@@ -35,8 +37,13 @@ struct CudaModel {
   uint8_t* staging;
   CuEvent copied[2];
   uint32_t half;
+  uint32_t process;  // that made it, and has the device
   uint64_t block_limit;
   uint8_t* mapped;  // pages of the file that the device reads in place, or nullptr
+};
+struct CudaModelMemory {
+  CudaModel model;
+  alignas(kAlign) Blocks blocks;  // of its weights
 };
 
 struct CudaSession {
@@ -52,7 +59,8 @@ struct CudaSession {
   CudaSampler *sampler, *on_sampler, *drawn_with;  // drawn_with: pinned, what the device has made of it
   int32_t *history, *on_history;                   // (kHistory)
   CudaSampleResult *result, *on_result;
-  float* kept;  // (logits_stride) of the device
+  float *logits, *kept;  // (most rows of a pass, logits_stride) and (logits_stride), of the device
+  uint8_t* page;         // pinned, (the largest page of a layer) on its way between the device and a state
   uint32_t n_history;
   CuEvent drawn;
   CuEvent paced[2];
@@ -189,6 +197,7 @@ void close(void* model) {
 
 Status open(void* model, const linnet_profile& profile, const uint8_t* weights, size_t bytes, Error* err) {
   CudaModel& m = *new (model) CudaModel{};
+  m.process = process_id();
   const char* why = nullptr;
   m.driver = cuda_driver(&why);
   if (!m.driver) return fail(err, LINNET_DEVICE, "cuda: ", why);
@@ -201,8 +210,7 @@ Status open(void* model, const linnet_profile& profile, const uint8_t* weights, 
 
 uint64_t block_limit(const linnet_profile& profile) { return profile.cuda_block_bytes ? profile.cuda_block_bytes : kDefaultBlock; }
 
-void release(void* model, Blocks* blocks, bool pinned) {
-  CudaModel& m = model_of(model);
+void release(const CudaModel& m, Blocks* blocks, bool pinned) {
   const Bound bound(m);
   for (uint32_t i = 0; i < blocks->n; ++i)
     if (pinned)
@@ -212,8 +220,8 @@ void release(void* model, Blocks* blocks, bool pinned) {
   blocks->n = 0;
 }
 
-Status alloc(void* model, Blocks* blocks, bool pinned, Error* err) {
-  CudaModel& m = model_of(model);
+// All blocks as counted, or none.
+Status alloc_blocks(const CudaModel& m, Blocks* blocks, bool pinned, Error* err) {
   const Bound bound(m);
   if (bound.result) return failed(*m.driver, bound.result, "context", err);
   for (uint32_t i = 0; i < blocks->n; ++i) {
@@ -228,7 +236,7 @@ Status alloc(void* model, Blocks* blocks, bool pinned, Error* err) {
     const uint64_t total = blocks->total();
     const uint32_t n = blocks->n;
     blocks->n = i;
-    release(model, blocks, pinned);
+    release(m, blocks, pinned);
     const char* name = nullptr;
     if (m.driver->error_name(result, &name) != 0 || !name) name = "?";
     return fail(err, LINNET_DEVICE, "cuda: block ", i, " of ", n, " with ", bytes, " of ", total, " bytes of ",
@@ -281,7 +289,12 @@ Status in_file(CudaModel& m, const void* from, const uint8_t** to, Error* err) {
   return LINNET_OK;
 }
 
-Status matrix(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Error* err) {
+// Whole parts of panels lie in a block; with cuda_zero_copy all is read where the file is.
+Status matrix(WeightsTo& weights, Matrix* m, Error* err) {
+  void *const model = weights.model, *const to = weights.matrices ? weights.matrices + weights.n_matrices * sizeof(CudaMatrix) : nullptr;
+  ++weights.n_matrices;
+  Arena& arena = *weights.memory;
+  const bool in_place = weights.profile.cuda_zero_copy == LINNET_SWITCH_ON;
   CudaMatrix c{};
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(m->n) / kPanel);
   const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)),
@@ -328,10 +341,11 @@ Status matrix(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Err
   return LINNET_OK;
 }
 
-Status vector(void* model, Arena& arena, const float** v, uint64_t n, Error* err) {
+Status vector(WeightsTo& weights, const float** v, uint64_t n, Error* err) {
+  Arena& arena = *weights.memory;
   float* to = arena.take<float>("weights", n);
   if (arena.counting() || !arena.ok()) return LINNET_OK;
-  LINNET_TRY(upload(model_of(model), to, *v, static_cast<size_t>(n) * sizeof(float), err));
+  LINNET_TRY(upload(model_of(weights.model), to, *v, static_cast<size_t>(n) * sizeof(float), err));
   *v = to;
   return LINNET_OK;
 }
@@ -348,6 +362,42 @@ Status loaded(void* model, Error* err) {
   if (m.staging) m.driver->free_host(m.staging);
   m.staging = nullptr;
   return LINNET_OK;
+}
+
+Status count(const linnet_profile& profile, LoadWeights load, void* arg, Footprint* memory, uint32_t* n_matrices, Error* err) {
+  memory->blocks.limit = block_limit(profile);
+  memory->own = Arena(&memory->blocks, true);
+  WeightsTo to = {profile, nullptr, &memory->own, nullptr, 0};
+  LINNET_TRY(load(arg, to));
+  *n_matrices = to.n_matrices;
+  return memory->own.ok() ? LINNET_OK
+                          : fail(err, LINNET_TOO_SMALL, "model: its weights are more than ", uint32_t{Blocks::kMax}, " blocks of ",
+                                 memory->blocks.limit, " bytes of device memory");
+}
+
+// The memory is given back where that fails.
+Status load(void* model, uint8_t* matrices, const linnet_profile& profile, const uint8_t* weights, size_t bytes, LoadWeights load_all,
+            void* arg, Footprint* memory, Error* err) {
+  Blocks& blocks = *new (&static_cast<CudaModelMemory*>(model)->blocks) Blocks(memory->blocks);
+  LINNET_TRY(open(model, profile, weights, bytes, err));
+  CudaModel& m = model_of(model);
+  Status status = alloc_blocks(m, &blocks, false, err);
+  if (status == LINNET_OK) {
+    memory->own = Arena(&blocks, false);
+    WeightsTo to = {profile, model, &memory->own, matrices, 0};
+    status = load_all(arg, to);
+    if (status == LINNET_OK) status = loaded(model, err);
+    if (status != LINNET_OK) release(m, &blocks, false);
+  }
+  if (status != LINNET_OK) close(model);
+  return status;
+}
+
+void unload(void* model) {
+  CudaModelMemory& m = *static_cast<CudaModelMemory*>(model);
+  if (m.model.process != process_id()) return;
+  release(m.model, &m.blocks, false);
+  close(model);
 }
 
 // ---- the GPU's limits
@@ -368,19 +418,65 @@ Status measured(const CudaModel& m, uint64_t most, bool read, bool products, lin
   return q.failed ? failed(*m.driver, q.failed, "measuring", err) : LINNET_OK;
 }
 
-Status measure(const linnet_profile& profile, bool read, bool products, linnet_measurement* out, Error* err) {
+Status measure(const linnet_profile& profile, const Kernels&, uint32_t, const void* data, size_t, bool products, linnet_measurement* out,
+               Error* err) {
   CudaModel m{};
   linnet_profile no_file = profile;
   no_file.cuda_zero_copy = LINNET_SWITCH_OFF;
   LINNET_TRY(open(&m, no_file, nullptr, 0, err));
-  const Status status = measured(m, block_limit(profile), read, products, out, err);
+  const Status status = measured(m, block_limit(profile), data != nullptr, products, out, err);
   close(&m);
   return status;
 }
 
 // ---- sessions
 
-void session_layout(void* session, const void* model, Arena& device, Arena& pinned, const DeviceSession& plan) {
+// What there are no kernels for. The queue is fed by the caller's thread.
+Status check_params(linnet_session_params* p, Error* err) {
+  p->n_threads = 1;
+  p->threads = LINNET_THREADS_OWN;
+  p->parallel_for = nullptr;
+  if (p->when_full == LINNET_FULL_HEAVY_HITTERS || p->when_full == LINNET_FULL_SNAPKV)
+    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full,
+                ": with CUDA sequences stop when they are full, or drop their oldest tokens, with or without sinks");
+  for (uint32_t i = 0; i <= p->n_kv_layers; ++i)
+    for (const uint32_t f : {i ? p->kv_layers[i - 1].k_format : p->kv_format, i ? p->kv_layers[i - 1].v_format : p->v_format})
+      if (kv_kivi(static_cast<Format>(f)))
+        return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with CUDA");
+  return LINNET_OK;
+}
+
+Places places(Footprint& memory, const linnet_profile& profile, bool counting) {
+  if (counting) {
+    memory.blocks.limit = block_limit(profile);
+    memory.pinned_blocks.limit = UINT64_MAX;  // one
+  }
+  memory.own = Arena(&memory.blocks, counting);
+  memory.pinned = Arena(&memory.pinned_blocks, counting);
+  return {memory.host, memory.own, memory.pinned, true};
+}
+
+Status alloc(void* model, Footprint* memory, Error* err) {
+  const CudaModel& m = model_of(model);
+  if (const uint32_t here = process_id(); here != m.process)
+    return fail(err, LINNET_BAD_STATE, "session: the model was made on the CUDA device by process ", m.process, ", this one is ", here,
+                ": a device does not come along with a fork");
+  LINNET_TRY(alloc_blocks(m, &memory->blocks, false, err));
+  const Status status = alloc_blocks(m, &memory->pinned_blocks, true, err);
+  if (status != LINNET_OK) release(m, &memory->blocks, false);
+  return status;
+}
+
+void* layout(const Places& places, const void* model, const SessionPlan& plan) {
+  void* const session = places.host.take<uint8_t>("session", sizeof(CudaSession));
+  Arena &device = places.own, &pinned = places.pinned;
+  CudaSession layout{};
+  float* const logits = device.take<float>("logits", uint64_t{plan.n_logits} * plan.logits_stride);
+  size_t page_bytes_most = 0;
+  for (uint32_t i = 0; i < plan.kv->n_classes; ++i)
+    for (const size_t piece : {plan.kv->classes[i].layout.page_bytes, plan.kv->sink_bytes(i)})
+      page_bytes_most = piece > page_bytes_most ? piece : page_bytes_most;
+  uint8_t* const page = pinned.take<uint8_t>("kv", page_bytes_most);
   CudaQueue counted{};
   CudaSession* s = session ? new (session) CudaSession{} : nullptr;
   CudaQueue& q = s ? s->queue : counted;
@@ -406,8 +502,10 @@ void session_layout(void* session, const void* model, Arena& device, Arena& pinn
   uint32_t* row_span = pinned.take<uint32_t>("queue", plan.n_chunk);
   uint32_t* table_rows = pinned.take<uint32_t>("queue", tables);
   uint32_t* not_finite = pinned.take<uint32_t>("queue", 1);
-  CudaSession layout{};
   CudaSession& t = s ? *s : layout;
+  t.logits = logits;
+  t.page = page;
+  q.pass.tokens = plan.rows->tokens;
   t.on_sampler = device.take<CudaSampler>("queue", 1);
   t.on_history = device.take<int32_t>("queue", kHistory);
   t.on_result = device.take<CudaSampleResult>("queue", 1);
@@ -418,10 +516,10 @@ void session_layout(void* session, const void* model, Arena& device, Arena& pinn
   t.result = pinned.take<CudaSampleResult>("queue", 1);
   if (s) s->n_vocab = plan.n_vocab, s->logits_stride = plan.logits_stride;
   if (s) s->spans = spans, s->row_span = row_span, s->tables = table_rows, s->not_finite = not_finite;
+  return s;
 }
 
-void session_stop(void* session) {
-  CudaSession& s = session_of(session);
+void end_queue(CudaSession& s) {
   const CudaModel& m = *s.model;
   const Bound bound(m);
   if (s.queue.stream) m.driver->stream_wait(s.queue.stream);
@@ -433,7 +531,14 @@ void session_stop(void* session) {
   if (s.queue.stream) m.driver->stream_destroy(s.queue.stream);
 }
 
-Status start(CudaSession& s, Error* err) {
+void stop(void* session) {
+  CudaSession& s = session_of(session);
+  end_queue(s);
+  release(*s.model, &s.pinned_blocks, true);
+  release(*s.model, &s.blocks, false);
+}
+
+Status begin_queue(CudaSession& s, Error* err) {
   const CudaDriver* d = s.model->driver;
   LINNET_CUDA(d, stream_create(&s.queue.stream, kCuStreamNonBlocking), "stream");
   for (CuEvent& e : s.paced) LINNET_CUDA(d, event_create(&e, kCuEventNoTiming), "event");
@@ -446,10 +551,12 @@ Status start(CudaSession& s, Error* err) {
   return LINNET_OK;
 }
 
-Status session_start(void* session, void* model, Error* err) {
+Status start(void* session, void* model, Footprint* memory, Error* err) {
   CudaSession& s = session_of(session);
   const CudaModel& m = model_of(model);
   s.model = &m;
+  s.blocks = memory->blocks;
+  s.pinned_blocks = memory->pinned_blocks;
   CudaQueue& q = s.queue;
   q.driver = m.driver;
   std::memcpy(q.kernels, m.kernels, sizeof q.kernels);
@@ -458,20 +565,23 @@ Status session_start(void* session, void* model, Error* err) {
   q.shared_bytes = m.shared_bytes;
   q.fast = m.fast;
   q.e4m3 = m.e4m3;
-  const Bound bound(m);
-  if (bound.result) return failed(*m.driver, bound.result, "context", err);
-  const Status status = start(s, err);
-  if (status != LINNET_OK) session_stop(session);
+  Status status = LINNET_OK;
+  {
+    const Bound bound(m);
+    if (bound.result)
+      status = failed(*m.driver, bound.result, "context", err);
+    else if (status = begin_queue(s, err); status != LINNET_OK)
+      end_queue(s);
+  }
+  if (status == LINNET_OK) return LINNET_OK;
+  release(m, &s.pinned_blocks, true);
+  release(m, &s.blocks, false);
   return status;
 }
-
-Blocks* session_blocks(void* session, bool pinned) { return pinned ? &session_of(session).pinned_blocks : &session_of(session).blocks; }
 
 void keep(CudaQueue& q, CuResult result) {
   if (q.failed == 0) q.failed = result;
 }
-
-void* queue(void* session) { return &session_of(session).queue; }
 
 void enter(void* session) {
   CudaSession& s = session_of(session);
@@ -496,10 +606,11 @@ void clear_not_finite(CudaQueue& q) {
   if (q.failed == 0) keep(q, q.driver->set(pointer(q.not_finite), 0, sizeof(uint32_t), q.stream));
 }
 
-void begin(void* session, const DevicePass& p) {
-  CudaSession& s = session_of(session);
+// What the host makes for a pass, which is copied to the device. drawn: the token of its one row is there already.
+void begin(CudaSession& s, const Pass& p, bool drawn) {
   CudaQueue& q = s.queue;
-  if (!p.drawn) clear_not_finite(q);
+  for (uint32_t row = 0; row < p.m; ++row) p.make(p, row);
+  if (!drawn) clear_not_finite(q);
   static_assert(sizeof(CudaSpan) == sizeof(RowSpan));
   std::memcpy(s.spans, p.spans, p.n_spans * sizeof *s.spans);
   for (uint32_t i = 0; i < p.n_spans; ++i) {
@@ -511,7 +622,7 @@ void begin(void* session, const DevicePass& p) {
   to_device(q, q.pass.spans, s.spans, p.n_spans * sizeof *s.spans);
   to_device(q, q.pass.row_span, s.row_span, p.m * sizeof(uint32_t));
   to_device(q, q.pass.tables, s.tables, size_t{p.n_spans} * q.pass.table_stride * sizeof(uint32_t));
-  if (!p.drawn) to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
+  if (!drawn) to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
   if (p.rows->positions) to_device(q, p.rows->positions, p.made->positions, p.m * sizeof(int32_t));
   if (p.rows->temperature) to_device(q, p.rows->temperature, p.made->temperature, p.m * sizeof(float));
   for (uint32_t r = 0; r < p.n_ropes; ++r) {
@@ -522,36 +633,25 @@ void begin(void* session, const DevicePass& p) {
     to_device(q, p.rows->sink_cos + at * kMaxSinks, p.made->sink_cos + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
     to_device(q, p.rows->sink_sin + at * kMaxSinks, p.made->sink_sin + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
   }
-  q.pass.tokens = p.rows->tokens;
   q.n_rows = p.m;
   s.n_paced = 0;
 }
 
-void pace(const Worker& w, uint32_t layer) {
-  CudaSession& s = *static_cast<CudaSession*>(w.device);  // its queue is the first of it
-  CudaQueue& q = s.queue;
-  (void)layer;
-  if (q.failed) return;
-  if (s.n_paced > 1) keep(q, q.driver->event_wait(s.paced[s.n_paced & 1]));
-  keep(q, q.driver->event_record(s.paced[s.n_paced++ & 1], q.stream));
-}
-
-bool replay(void* session, uint32_t m) {
-  CudaSession& s = session_of(session);
+// A pass whose operations are the same each time: runs the one that was recorded for m rows; false: there is none. Recording: operations
+// between the two are kept, then run.
+bool replay(CudaSession& s, uint32_t m) {
   if (!s.model->graphs || m > kMaxRows || !s.graphs[m]) return false;
   if (s.queue.failed == 0) keep(s.queue, s.model->driver->graph_launch(s.graphs[m], s.queue.stream));
   return true;
 }
 
-bool record(void* session) {
-  CudaSession& s = session_of(session);
+bool record(CudaSession& s) {
   if (!s.model->graphs || s.queue.failed) return false;
   keep(s.queue, s.model->driver->capture_begin(s.queue.stream, kCuCaptureThread));
   return s.queue.failed == 0;
 }
 
-void recorded(void* session, uint32_t m) {
-  CudaSession& s = session_of(session);
+void recorded(CudaSession& s, uint32_t m) {
   CudaQueue& q = s.queue;
   CuGraph graph = nullptr;
   const CuResult ended = q.driver->capture_end(q.stream, &graph);
@@ -567,64 +667,82 @@ Status check(void* session, Error* err) {
   return q.failed ? failed(*q.driver, q.failed, "the session's work; it can only be ended", err) : LINNET_OK;
 }
 
-Status finish(void* session, const float* logits, uint32_t n_logits, float* to, uint32_t* not_finite, Error* err) {
+// Puts a pass into the queue. Decoding is recorded once for every number of rows.
+void put(CudaSession& s, Pass& p, bool whole) {
+  const bool decode = p.m == p.n_spans && p.n_logits == p.m;
+  if (decode && replay(s, p.m)) return;
+  const bool recording = decode && record(s);
+  Worker w;
+  w.queue = &s.queue;
+  p.compute(p, w, whole || recording, s.logits);
+  if (recording) recorded(s, p.m);
+}
+
+Status run(void* session, Pass& p, Error* err) {
   CudaSession& s = session_of(session);
   CudaQueue& q = s.queue;
+  const FpGuard guard;
+  begin(s, p, false);
+  put(s, p, false);
+  const uint32_t n_logits = p.stop ? 0 : p.n_logits;
   *s.not_finite = 0;
-  Worker w{};
-  w.device = &q;
-  if (n_logits) cuda_check_finite(w, logits, s.logits_stride, n_logits, s.n_vocab);
+  Worker w;
+  w.queue = &q;
+  if (n_logits) cuda_check_finite(w, s.logits, s.logits_stride, n_logits, s.n_vocab);
   if (q.failed == 0) keep(q, q.driver->copy_to_host(s.not_finite, pointer(q.not_finite), sizeof(uint32_t), q.stream));
-  if (q.failed == 0 && n_logits) keep(q, q.driver->copy_to_host(to, pointer(logits), n_logits * s.logits_stride * sizeof(float), q.stream));
+  if (q.failed == 0 && n_logits)
+    keep(q, q.driver->copy_to_host(p.logits, pointer(s.logits), n_logits * s.logits_stride * sizeof(float), q.stream));
   if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
-  if (q.failed == 0 && *s.not_finite) *not_finite = 1;
+  if (q.failed == 0 && *s.not_finite) p.not_finite = 1;
   return check(session, err);
 }
 
-void draw_begin(void* session, const linnet_sampling& p, uint64_t n_draws, const int32_t* history, uint32_t n_history,
-                const float* logits) {
-  CudaSession& s = session_of(session);
-  const uint32_t n = n_history < kSampleMost ? n_history : kSampleMost;
+// What the next draws start from.
+void draw_begin(CudaSession& s, const Draw& d) {
+  const linnet_sampling& p = d.sampler->params;
+  const uint32_t n = d.n_history < kSampleMost ? d.n_history : kSampleMost;
   *s.sampler = {
-      p.temperature, p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n, p.seed,
-      n_draws,       n,       0};
-  std::memcpy(s.history, history + (n_history - n), n * sizeof *history);
+      p.temperature,      p.top_p, p.min_p, p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n, p.seed,
+      d.sampler->n_draws, n,       0};
+  std::memcpy(s.history, d.history + (d.n_history - n), n * sizeof *d.history);
   s.n_history = n;
   to_device(s.queue, s.on_sampler, s.sampler, sizeof *s.sampler);
   to_device(s.queue, s.on_history, s.history, n * sizeof *s.history);
-  if (logits) clear_not_finite(s.queue);
-  if (logits) to_device(s.queue, s.kept, logits, s.logits_stride * sizeof(float));
+  if (d.logits) clear_not_finite(s.queue);
+  if (d.logits) to_device(s.queue, s.kept, d.logits, s.logits_stride * sizeof(float));
 }
 
-bool draw_room(void* session) { return session_of(session).n_history < kHistory; }
-
-void draw(void* session, int32_t* to) {
+// The token goes where the next pass reads that of its first row.
+void draw(void* session, const Draw& d, Pass* next) {
   CudaSession& s = session_of(session);
   CudaQueue& q = s.queue;
-  cuda_sample(q, {s.kept, s.logits_stride, 1, s.n_vocab, 1, nullptr, s.on_sampler, s.on_history, kHistory, to, s.on_result});
+  const FpGuard guard;
+  if (d.logits || s.n_history == kHistory) draw_begin(s, d);  // or the history is full
+  if (next) begin(s, *next, true);
+  cuda_sample(q, {s.kept, s.logits_stride, 1, s.n_vocab, 1, nullptr, s.on_sampler, s.on_history, kHistory,
+                  const_cast<int32_t*>(q.pass.tokens), s.on_result});
   ++s.n_history;
   for (const auto& [host, device, bytes] : {Fetch{s.result, s.on_result, sizeof *s.result},
                                             {s.drawn_with, s.on_sampler, sizeof *s.drawn_with},
                                             {s.not_finite, q.not_finite, sizeof *s.not_finite}})
     if (q.failed == 0) keep(q, q.driver->copy_to_host(host, pointer(device), bytes, q.stream));
   if (q.failed == 0) keep(q, q.driver->event_record(s.drawn, q.stream));
+  if (next) put(s, *next, true);  // a cancel is the caller's to see
 }
 
-Status drawn(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_finite, Error* err) {
+Status drawn(void* session, Drawn* out, Error* err) {
   CudaSession& s = session_of(session);
   CudaQueue& q = s.queue;
   if (q.failed == 0) keep(q, q.driver->event_wait(s.drawn));
   LINNET_TRY(check(session, err));
-  *token = s.result->token;
-  *n_draws = s.drawn_with->n_draws;
-  *not_finite = s.result->not_finite | *s.not_finite;
+  *out = {s.result->token, s.drawn_with->n_draws, s.result->not_finite | *s.not_finite};
   return LINNET_OK;
 }
 
-void keep_logits(void* session, const float* logits) {
+void keep_logits(void* session) {
   CudaSession& s = session_of(session);
   if (s.queue.failed == 0)
-    keep(s.queue, s.queue.driver->copy(pointer(s.kept), pointer(logits), s.logits_stride * sizeof(float), s.queue.stream));
+    keep(s.queue, s.queue.driver->copy(pointer(s.kept), pointer(s.logits), s.logits_stride * sizeof(float), s.queue.stream));
 }
 
 Status kept_logits(void* session, float* to, Error* err) {
@@ -646,53 +764,60 @@ void copy(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t 
     keep(q, q.driver->copy(pointer(to + i * pitch), pointer(from + i * pitch), bytes, q.stream));
 }
 
-void read(void* session, void* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n) {
-  CudaQueue& q = session_of(session).queue;
+const uint8_t* read(void* session, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n, size_t* step) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
   for (uint32_t i = 0; i < n && q.failed == 0; ++i)
-    keep(q, q.driver->copy_to_host(static_cast<uint8_t*>(to) + i * bytes, pointer(from + i * pitch), bytes, q.stream));
+    keep(q, q.driver->copy_to_host(s.page + i * bytes, pointer(from + i * pitch), bytes, q.stream));
   if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
+  *step = bytes;
+  return s.page;
 }
 
-void write(void* session, uint8_t* to, const void* from, size_t pitch, size_t bytes, uint32_t n) {
-  CudaQueue& q = session_of(session).queue;
+void write(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n) {
+  CudaSession& s = session_of(session);
+  CudaQueue& q = s.queue;
+  std::memcpy(s.page, from, n * bytes);
   for (uint32_t i = 0; i < n && q.failed == 0; ++i)
-    keep(q, q.driver->copy_to_device(pointer(to + i * pitch), static_cast<const uint8_t*>(from) + i * bytes, bytes, q.stream));
+    keep(q, q.driver->copy_to_device(pointer(to + i * pitch), s.page + i * bytes, bytes, q.stream));
   if (q.failed == 0) keep(q, q.driver->stream_wait(q.stream));
 }
 
 }  // namespace
 
-const DeviceOps cuda_device = {
-    .model_bytes = sizeof(CudaModel),
-    .matrix_bytes = sizeof(CudaMatrix),
-    .session_bytes = sizeof(CudaSession),
+// Not while a pass is recorded, nor in one that runs ahead: those are whole.
+void cuda_pace(const Worker& w) {
+  CudaSession& s = *static_cast<CudaSession*>(w.queue);  // its queue is the first of it
+  CudaQueue& q = s.queue;
+  if (q.failed) return;
+  if (s.n_paced > 1) keep(q, q.driver->event_wait(s.paced[s.n_paced & 1]));
+  keep(q, q.driver->event_record(s.paced[s.n_paced++ & 1], q.stream));
+}
+
+const Backend cuda_backend = {
     .name = "CUDA",
     .ops = &cuda_ops,
+    .chosen = "activations",
+    .runs_ahead = true,
     .probe = probe,
     .measure = measure,
-    .open = open,
-    .close = close,
-    .block_limit = block_limit,
-    .alloc = alloc,
-    .release = release,
+    .model_bytes = sizeof(CudaModelMemory),
+    .matrix_bytes = sizeof(CudaMatrix),
+    .count = count,
+    .load = load,
+    .unload = unload,
     .matrix = matrix,
     .vector = vector,
-    .loaded = loaded,
-    .session_layout = session_layout,
-    .session_start = session_start,
-    .session_stop = session_stop,
-    .session_blocks = session_blocks,
-    .queue = queue,
+    .check_params = check_params,
+    .places = places,
+    .alloc = alloc,
+    .layout = layout,
+    .start = start,
+    .stop = stop,
     .enter = enter,
     .leave = leave,
-    .begin = begin,
-    .pace = pace,
-    .replay = replay,
-    .record = record,
-    .recorded = recorded,
-    .finish = finish,
-    .draw_begin = draw_begin,
-    .draw_room = draw_room,
+    .check = check,
+    .run = run,
     .draw = draw,
     .drawn = drawn,
     .keep_logits = keep_logits,
@@ -701,7 +826,6 @@ const DeviceOps cuda_device = {
     .copy = copy,
     .read = read,
     .write = write,
-    .check = check,
 };
 
 }  // namespace linnet

@@ -35,7 +35,7 @@ struct CudaQueue {
   CuResult failed;  // of the first call that failed; nothing is launched after it
 };
 
-inline CudaQueue& cuda_queue(const Worker& w) { return *static_cast<CudaQueue*>(w.device); }
+inline CudaQueue& cuda_queue(const Worker& w) { return *static_cast<CudaQueue*>(w.queue); }
 
 struct CudaGrid {
   uint32_t x, y, z;
@@ -50,6 +50,7 @@ inline void cuda_launch(CudaQueue& q, CudaKernel kernel, CudaGrid grid, uint32_t
 // Matrix::panels of a model on a GPU is one of these.
 inline const CudaMatrix& cuda_matrix(const Matrix& m) { return *static_cast<const CudaMatrix*>(m.panels); }
 
+extern const Ops cuda_ops;
 // The operations, by the file of their kernels.
 // gemm.cu
 void cuda_embed(const Worker& w, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);
@@ -90,6 +91,8 @@ void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const fl
                     uint32_t n_spans, const RopeView& rope);
 void cuda_attention(const Worker& w, const AttentionArgs& a);
 size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_heads, uint32_t n_chunk, uint32_t n_sms);
+// cuda_device.cpp
+void cuda_pace(const Worker& w);
 // sample.cu
 struct CudaSampleArgs;  // sample_args.h
 // Whether tokens are drawn here as sample() draws them; else it draws from a copy of the logits.

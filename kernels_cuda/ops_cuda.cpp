@@ -24,6 +24,7 @@ void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride,
 
 const Ops cuda_ops = {
     .sync = sync,
+    .pace = cuda_pace,
     .embed = cuda_embed,
     .norm = cuda_norm,
     .add = cuda_add,
@@ -39,6 +40,7 @@ const Ops cuda_ops = {
     .scale_rows = cuda_scale_rows,
     .act_mul = cuda_act_mul,
     .gate_up = gate_up,
+    .gate_up_rows = UINT32_MAX,
     .route = cuda_route,
     .gather = cuda_gather,
     .gemm_experts = cuda_gemm_experts,

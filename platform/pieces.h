@@ -64,10 +64,10 @@ struct alignas(64) Tickets {
 
 // One thread of those that compute a pass.
 struct Member {
-  uint32_t id, n;          // 0 <= id < n; n: how many the work is cut for, of which fewer may come
-  Tickets* tickets;        // of the pass; nullptr: one thread computes alone
-  mutable uint32_t begun;  // pieces of all operations so far; all threads begin the same operations in the same order
-  mutable uint64_t since;  // when this thread last came out of a sync
+  uint32_t id = 0, n = 1;      // 0 <= id < n; n: how many the work is cut for, of which fewer may come
+  Tickets* tickets = nullptr;  // of the pass; nullptr: one thread computes alone
+  mutable uint32_t begun = 0;  // pieces of all operations so far; all threads begin the same operations in the same order
+  mutable uint64_t since = 0;  // when this thread last came out of a sync
 };
 
 struct Share {

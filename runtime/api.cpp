@@ -1,16 +1,12 @@
 // The only extern "C" file: checks arguments, calls inward.
 #include <cstring>
 
-#include "../kernels_cpu/registry.h"
+#include "../kernels_cpu/measure.h"
 #include "../platform/board.h"
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "../platform/sensors.h"
 #include "../platform/team.h"
-#if LINNET_HAVE_CUDA
-#include "../kernels_cuda/driver.h"
-#endif
-#include "measure.h"
 #include "power.h"
 #include "state.h"
 
@@ -49,7 +45,7 @@ Status check_seq(const linnet_session& s, uint32_t seq, Error* err) {
              : fail(err, LINNET_BAD_ARG, "seq is ", seq, ": this session holds sequences 0..", s.params.n_sequences - 1);
 }
 
-// A process that was forked off has a session's memory, but neither its threads nor its device.
+// A process that was forked off has a session's memory, but neither its threads nor what the backend holds.
 Status check_process(const linnet_session& s, Error* err) {
   if (const uint32_t here = process_id(); here != s.process)
     return fail(err, LINNET_BAD_STATE, "this session belongs to process ", s.process, ", this one is ", here,
@@ -82,29 +78,6 @@ Status check_memory(const void* mem, Error* err) {
                                                         : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
 }
 
-// Row i of the tables of the caller's memory, of a device's and of what is pinned for it, one behind the other.
-Status arena_rows(const Arena* const (&arenas)[3], uint32_t i, const char** purpose, size_t* bytes, Error* err) {
-  static constexpr const char* kOnDevice[][2] = {{"weights", "device weights"},
-                                                 {"kv", "device kv"},
-                                                 {"activations", "device activations"},
-                                                 {"logits", "device logits"},
-                                                 {"queue", "device queue"}};
-  uint32_t before = 0;
-  for (const Arena* a : arenas) {
-    if (!a) continue;
-    if (i - before < a->n_rows()) {
-      *purpose = a->row(i - before).purpose;
-      *bytes = a->row(i - before).bytes;
-      if (a == arenas[2]) *purpose = "device pinned";
-      for (const auto& names : kOnDevice)
-        if (a == arenas[1] && std::strcmp(*purpose, names[0]) == 0) *purpose = names[1];
-      return LINNET_OK;
-    }
-    before += a->n_rows();
-  }
-  return fail(err, LINNET_BAD_ARG, "memory table: row ", i, " of ", before);
-}
-
 }  // namespace
 
 extern "C" {
@@ -123,10 +96,7 @@ const char* linnet_build_info(void) {
 #if LINNET_HAVE_OPENMP
       ", OpenMP"
 #endif
-#if LINNET_HAVE_CUDA
-      ", CUDA"
-#endif
-      ;
+      LINNET_BACKENDS;
 }
 
 const char* linnet_status_text(linnet_status status) {
@@ -227,13 +197,9 @@ const char* linnet_isa_name(linnet_isa isa) { return isa_name(static_cast<uint32
 linnet_status linnet_cuda_detect(linnet_cuda_device* out, linnet_error* err) {
   LINNET_NEED_ARG(out);
   if (out->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "linnet_cuda_device: size is ", out->size);
-#if LINNET_HAVE_CUDA
-  linnet_cuda_device device;
-  LINNET_TRY(cuda_detect(&device, err));
-  return write_out(device, out);
-#else
-  return fail(err, LINNET_UNSUPPORTED, "this linnet is built without CUDA");
-#endif
+  linnet_cuda_device found;
+  LINNET_TRY(backend_detect(&found, err));
+  return write_out(found, out);
 }
 
 linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, linnet_error* err) {
@@ -260,10 +226,10 @@ linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, 
   LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
   linnet_measurement m{};
   const bool products = out->size > offsetof(linnet_measurement, decode_gb_s);
-  const DeviceOps* own = nullptr;
-  LINNET_TRY(choose_device(p, &own, err));
+  const Backend* backend = nullptr;
+  LINNET_TRY(backend_choose(p, &backend, err));
   m.isa = kernels.t.isa;
-  LINNET_TRY(own ? own->measure(p, data != nullptr, products, &m, err) : measure(kernels, n_threads, data, bytes, products, &m, err));
+  LINNET_TRY(backend->measure(p, kernels, n_threads, data, bytes, products, &m, err));
   if (write_out(m, out) != LINNET_OK) return fail(err, LINNET_BAD_ARG, "measure: out->size is not set");
   return LINNET_OK;
 }
@@ -317,7 +283,7 @@ linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* ou
   d.attention_bits = model->bits[kPartAttention];
   d.ffn_bits = model->bits[kPartFfn];
   d.head_bits = model->bits[kPartHead];
-  d.device = model->own ? model->own->name : nullptr;
+  backend_describe(*model->backend, &d);
   return write_out(d, out);
 }
 
@@ -327,7 +293,7 @@ void linnet_model_fini(linnet_model* model) {
 
 linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const char** purpose, size_t* bytes) {
   if (!model || !purpose || !bytes) return LINNET_BAD_ARG;
-  return arena_rows({&model->arena, &model->device_memory, nullptr}, i, purpose, bytes, nullptr);
+  return footprint_row(model->arena, model->own, nullptr, i, purpose, bytes, nullptr);
 }
 
 /* ---- tokenizer */
@@ -411,10 +377,10 @@ linnet_status linnet_session_need(const linnet_model* model, const linnet_sessio
   LINNET_NEED_ARG(out);
   linnet_session_params p;
   LINNET_TRY(session_params(*model, params, &p, err));
-  SessionSizes sizes;
-  session_count(&sizes, *model, p);
-  LINNET_TRY(session_fits(sizes, p, err));
-  *out = {sizes.host.used(), kAlign, sizes.device.used() + sizes.pinned.used()};
+  Footprint memory;
+  session_count(&memory, *model, p);
+  LINNET_TRY(footprint_fits(memory, p, err));
+  *out = {memory.host.used(), kAlign, memory.own.used() + memory.pinned.used()};
   return LINNET_OK;
 }
 
@@ -425,10 +391,10 @@ linnet_status linnet_session_plan(const linnet_model* model, const linnet_sessio
   LINNET_NEED_ARG(bytes);
   linnet_session_params p;
   LINNET_TRY(session_params(*model, params, &p, err));
-  SessionSizes sizes;
-  session_count(&sizes, *model, p);
-  LINNET_TRY(session_fits(sizes, p, err));
-  return arena_rows({&sizes.host, &sizes.device, &sizes.pinned}, i, purpose, bytes, err);
+  Footprint memory;
+  session_count(&memory, *model, p);
+  LINNET_TRY(footprint_fits(memory, p, err));
+  return footprint_row(memory.host, memory.own, &memory.pinned, i, purpose, bytes, err);
 }
 
 linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model,
@@ -447,7 +413,7 @@ void linnet_session_fini(linnet_session* session) {
 linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes) {
   if (!session || !purpose || !bytes) return LINNET_BAD_ARG;
   LINNET_TRY(check_process(*session, nullptr));
-  return arena_rows({&session->arena, &session->device_memory, &session->pinned}, i, purpose, bytes, nullptr);
+  return footprint_row(session->arena, session->own, &session->pinned, i, purpose, bytes, nullptr);
 }
 
 linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens) {
@@ -543,7 +509,7 @@ linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling
   LINNET_TRY(check_idle(*session, err));
   linnet_sampling checked;
   LINNET_TRY(sampling_check(sampling, &checked, err));
-  session->sampler.params = checked;
+  session->host.sampler.params = checked;
   for (uint32_t i = 0; i < session->params.n_sequences; ++i) session->seqs[i].n_draws = 0;
   return LINNET_OK;
 }
@@ -551,7 +517,7 @@ linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling
 linnet_status linnet_sampling_get(const linnet_session* session, linnet_sampling* out) {
   if (!session) return LINNET_BAD_ARG;
   LINNET_TRY(check_process(*session, nullptr));
-  return write_out(session->sampler.params, out);
+  return write_out(session->host.sampler.params, out);
 }
 
 /* ---- grammars */

@@ -2,7 +2,6 @@
 // stands where one thread reads what others wrote. A thread that comes late runs through what is done.
 #include "forward.h"
 
-#include "../platform/fp.h"
 #include "layers/decoder.h"
 #include "rope.h"
 
@@ -64,12 +63,11 @@ void Decoder::logits(const Batch& b, const float* x, float* to) {
 
 namespace {
 
-struct Pass {
+// A pass of a session.
+struct Forward : Pass {
   linnet_session& s;
   const Batch& batch;
-  uint32_t not_finite = 0;
-  bool whole = false;             // it is not stopped on the way: a device records it, where nothing runs yet, or runs it ahead of the host
-  std::atomic<uint32_t> stop{0};  // written before a layer's first sync, read by all after its last
+  Forward(linnet_session& session, const Batch& b);
 };
 
 // Where sink i stands for a row at `position`: sinks that its window has left stand one behind the other just before it.
@@ -79,7 +77,10 @@ uint32_t sink_position(const linnet_session_params& p, uint32_t position, uint32
 }
 
 // What is made for a row, which lies in some span.
-void make_row(const linnet_session& s, const Batch& b, size_t row) {
+void make_row(const Pass& pass, uint32_t row) {
+  const Forward& f = static_cast<const Forward&>(pass);
+  const linnet_session& s = f.s;
+  const Batch& b = f.batch;
   const ModelSpec& spec = s.model->spec;
   const Activations& a = s.act;
   const RowTables& t = a.made;
@@ -102,19 +103,16 @@ void make_row(const linnet_session& s, const Batch& b, size_t row) {
   }
 }
 
-void forward_rows(Pass& pass, const Worker& w) {
-  linnet_session& s = pass.s;
+void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
+  linnet_session& s = static_cast<Forward&>(pass).s;
   const linnet_model& model = *s.model;
   const ModelSpec& spec = model.spec;
-  const Ops& ops = *model.ops;
+  const Ops& ops = *model.backend->ops;
   const Activations& a = s.act;
-  const Batch& b = pass.batch;
+  const Batch& b = static_cast<Forward&>(pass).batch;
   Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, s.logits_stride, s};
 
-  if (!s.device) {
-    for_rows(w, b.m, [&](uint32_t row) { make_row(s, b, row); });
-    if (spec.positions) ops.sync(w);
-  }
+  if (spec.positions) ops.sync(w);
   d.embed();
 
   // After the last layer's keys and values only the rows that get logits are of use; they are cut off where they are the last ones. What
@@ -125,9 +123,10 @@ void forward_rows(Pass& pass, const Worker& w) {
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
     const uint32_t first = i + 1 < spec.n_layers ? 0 : unused;
-    if (s.device && !pass.whole) model.own->pace(w, i);
-    if (!pass.whole)
+    if (!whole) {
+      ops.pace(w);
       for_rows(w, 1, [&](uint32_t) { pass.stop.fetch_or(s.cancel.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed); });
+    }
     kMixers[l.spec.mixer]->run(d, l, i, first);
     if (pass.stop.load(std::memory_order_relaxed)) return;  // every thread has passed a sync since somebody wrote it
     if (first) {
@@ -137,82 +136,40 @@ void forward_rows(Pass& pass, const Worker& w) {
     }
     if (d.m) kFeedForwards[l.spec.feed_forward]->run(d, l, i, 0);
   }
-  if (b.n_logits) d.logits(b, a.x, s.device ? a.logits : b.logits);
+  if (b.n_logits) d.logits(b, a.x, to);
 }
 
-// Puts a pass into the device's queue. Decoding is recorded once for every number of rows.
-void put_on_device(Pass& pass) {
-  linnet_session& s = pass.s;
-  const Batch& b = pass.batch;
-  const DeviceOps& own = *s.model->own;
-  const bool decode = b.m == b.n_spans && b.n_logits == b.m;
-  if (decode && own.replay(s.device, b.m)) return;
-  const bool recording = decode && own.record(s.device);
-  pass.whole = pass.whole || recording;
-  forward_rows(pass, {{.id = 0, .n = 1, .tickets = nullptr, .begun = 0, .since = 0},
-                      &s.model->kernels,
-                      nullptr,
-                      nullptr,
-                      1,
-                      nullptr,
-                      own.queue(s.device)});
-  if (recording) own.recorded(s.device, b.m);
-}
-
-// What the host makes for it.
-void begin_on_device(linnet_session& s, const Batch& b, bool drawn) {
-  const ModelSpec& spec = s.model->spec;
-  for (uint32_t row = 0; row < b.m; ++row) make_row(s, b, row);
-  s.model->own->begin(s.device, {&s.kv, b.spans, b.n_spans, b.m, &s.act.made, &s.act.rows,
-                                 spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2, s.act.n_ropes, s.act.n_rope_rows, drawn});
-}
-
-Status run_on_device(Pass& pass, Error* err) {
-  linnet_session& s = pass.s;
-  const Batch& b = pass.batch;
-  const DeviceOps& own = *s.model->own;
-  const FpGuard guard;
-  pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
-  if (pass.stop) return LINNET_OK;
-  begin_on_device(s, b, false);
-  put_on_device(pass);
-  return own.finish(s.device, s.act.logits, pass.stop ? 0 : b.n_logits, b.logits, &pass.not_finite, err);
-}
+Forward::Forward(linnet_session& session, const Batch& b)
+    : Pass{.kv = &session.kv,
+           .spans = b.spans,
+           .n_spans = b.n_spans,
+           .m = b.m,
+           .n_logits = b.n_logits,
+           .n_vocab = session.model->spec.n_vocab,
+           .logits = b.logits,
+           .logits_stride = session.logits_stride,
+           .made = &session.act.made,
+           .rows = &session.act.rows,
+           .n_pairs = session.model->spec.rope_kind == kRopeNone ? 0 : session.model->spec.rope_dim / 2,
+           .n_ropes = session.act.n_ropes,
+           .rope_rows = session.act.n_rope_rows,
+           .make = make_row,
+           .compute = forward_rows},
+      s(session),
+      batch(b) {}
 
 }  // namespace
 
-void forward_ahead(linnet_session& s, const Batch& b) {
-  const FpGuard guard;
-  Pass pass{s, b};
-  pass.whole = true;  // a cancel is the caller's to see
-  begin_on_device(s, b, true);
-  s.model->own->draw(s.device, s.act.rows.tokens);
-  put_on_device(pass);
+void forward_ahead(linnet_session& s, const Batch& b, const Draw& draw) {
+  Forward pass(s, b);
+  s.model->backend->draw(s.handle, draw, &pass);
 }
 
 Status forward(linnet_session& s, const Batch& batch, Error* err) {
-  Pass pass{s, batch};
-  if (s.device)
-    LINNET_TRY(run_on_device(pass, err));
-  else
-    s.team.pass(
-        [](void* arg, uint32_t id, uint32_t n) {
-          Pass& p = *static_cast<Pass*>(arg);
-          linnet_session& of = p.s;
-          const FpGuard guard;
-          forward_rows(p, {{.id = id, .n = n, .tickets = n > 1 ? &of.team.tickets : nullptr, .begun = 0, .since = ticks_now()},
-                           &of.model->kernels,
-                           of.act.scratch + id * of.act.scratch_stride,
-                           of.act.shared,
-                           of.params.n_threads,
-                           &p.not_finite,
-                           nullptr});
-        },
-        &pass, batch.m);
+  Forward pass(s, batch);
+  pass.stop = s.cancel.exchange(0, std::memory_order_relaxed);
+  if (!pass.stop) LINNET_TRY(s.model->backend->run(s.handle, pass, err));
   if (pass.stop) return fail(err, LINNET_CANCELLED, "cancelled");
-  const KernelTable& t = s.model->kernels.t;
-  for (uint32_t i = 0; i < batch.n_logits && !pass.not_finite && !s.device; ++i)  // float formats have no other check
-    if (t.amax_bits(batch.logits + i * s.logits_stride, s.model->spec.n_vocab) >= 0x7F800000u) pass.not_finite = 1;
   if (pass.not_finite) {
     const RowSpan& span = batch.spans[0];
     return fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at a position in ", span.position, "..",

@@ -13,8 +13,8 @@ struct Batch {           // its tokens are in the session's made.tokens
   float* logits;  // (n_logits, session.logits_stride)
 };
 
-// Puts a pass of one row, whose token the device draws, into its queue and does not wait.
-void forward_ahead(linnet_session& s, const Batch& batch);
+// Draws a token and begins the pass of one row that reads it; does not wait. For backends that run ahead of the host.
+void forward_ahead(linnet_session& s, const Batch& batch, const Draw& draw);
 
 // LINNET_CANCELLED or LINNET_NOT_FINITE leave rows of the batch behind in the KV cache; the caller cancels there too.
 Status forward(linnet_session& s, const Batch& batch, Error* err);

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "backend.h"
+
 namespace linnet {
 namespace {
 
@@ -62,6 +64,7 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
   n_rollback = p.n_rollback;
   when_full = p.when_full;
   n_classes = 0;
+  backend = p.backend;
   const bool endless =
       p.when_full == LINNET_FULL_DROP_OLDEST || p.when_full == LINNET_FULL_SINKS || p.when_full == LINNET_FULL_HEAVY_HITTERS;
   const bool chosen = p.when_full == LINNET_FULL_HEAVY_HITTERS || p.when_full == LINNET_FULL_SNAPKV;
@@ -141,7 +144,7 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
         if (slots) *slots = at;
       }
     c.sink_floats = c.n_sinks ? up(size_t{kMaxSinks} * c.layout.head_dim, 16) + size_t{kMaxSinks} * c.layout.dpad : 0;
-    c.sinks = (device_ops ? pools : arena).take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
+    c.sinks = pools.take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
     const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.n_slots * kPagePositions : 0,
                    slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
     c.score = arena.take<float>("kv scores", scores);
@@ -154,10 +157,10 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
       layer = bytes = UINT64_MAX;  // the arena refuses it
     c.pools = arena.take<uint8_t*>("page tables", c.n_layers);
     // Layers that lie in one piece.
-    const uint64_t fit = device_ops && layer ? device_ops->block_limit(*p.profile) / layer : c.n_layers;
+    const uint64_t fit = layer ? pools.block_limit() / layer : c.n_layers;
     for (uint32_t at = 0; at < c.n_layers;) {
       const uint32_t n = fit == 0 ? 1 : fit < c.n_layers - at ? static_cast<uint32_t>(fit) : c.n_layers - at;
-      uint8_t* piece = pools.take<uint8_t>("kv", device_ops ? n * layer : bytes);
+      uint8_t* piece = pools.take<uint8_t>("kv", n * layer);
       for (const uint32_t end = at + n; at < end; ++at, piece += piece ? layer : 0)
         if (c.pools) c.pools[at] = piece;
     }
@@ -174,10 +177,7 @@ void KvCache::reset() {
     // Saved as they are, so they must not hold what the memory held before.
     const size_t sinks = c.n_sinks ? size_t{n_sequences} * c.n_layers * sink_bytes(i) : 0;
     if (c.scored) std::memset(c.score, 0, size_t{n_sequences} * c.n_layers * c.scores_per_layer() * sizeof(float));
-    if (sinks && device_ops)
-      device_ops->zero(device, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
-    else if (sinks)
-      std::memset(c.sinks, 0, sinks);
+    if (sinks) backend->zero(session, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
     for (uint32_t s = 0; s < n_sequences; ++s) {
       KvTable& t = table(s, i);
       t.end = t.saved_end = 0;
@@ -211,24 +211,14 @@ uint32_t KvCache::take(KvClass& c, uint32_t wanted) {
   }
   --c.n_free;
   c.refs[page] = 1;
-  if (device_ops)
-    each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) {
-      device_ops->zero(device, p + page * c.layout.head_bytes, pitch, c.layout.head_bytes, n);
-    });
-  else
-    for (uint32_t layer = 0; layer < c.n_layers; ++layer)
-      for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) std::memset(c.head(layer, head, page), 0, c.layout.head_bytes);
+  const size_t bytes = c.layout.head_bytes;
+  each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { backend->zero(session, p + page * bytes, pitch, bytes, n); });
   return page;
 }
 
 void KvCache::copy_page(KvClass& c, uint32_t from, uint32_t to) {
   const size_t bytes = c.layout.head_bytes;
-  if (device_ops)
-    each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { device_ops->copy(device, p + to * bytes, p + from * bytes, pitch, bytes, n); });
-  else
-    for (uint32_t layer = 0; layer < c.n_layers; ++layer)
-      for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head)
-        std::memcpy(c.head(layer, head, to), c.head(layer, head, from), c.layout.head_bytes);
+  each_run(c, [&](uint8_t* p, size_t pitch, uint32_t n) { backend->copy(session, p + to * bytes, p + from * bytes, pitch, bytes, n); });
 }
 
 void KvCache::drop(KvClass& c, uint32_t page) {
@@ -362,11 +352,9 @@ void KvCache::fork(uint32_t from, uint32_t to, uint32_t keep) {
       const size_t scores = c.n_layers * c.scores_per_layer();
       std::memcpy(c.score + to * scores, c.score + from * scores, scores * sizeof(float));
     }
-    if (sinks && device_ops)
-      device_ops->copy(device, reinterpret_cast<uint8_t*>(c.sinks + to * sinks), reinterpret_cast<const uint8_t*>(c.sinks + from * sinks),
-                       0, sinks * sizeof(float), 1);
-    else if (sinks)
-      std::memcpy(c.sinks + to * sinks, c.sinks + from * sinks, sinks * sizeof(float));
+    if (sinks)
+      backend->copy(session, reinterpret_cast<uint8_t*>(c.sinks + to * sinks), reinterpret_cast<const uint8_t*>(c.sinks + from * sinks), 0,
+                    sinks * sizeof(float), 1);
   }
 }
 

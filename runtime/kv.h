@@ -12,6 +12,8 @@
 
 namespace linnet {
 
+struct Backend;
+
 inline constexpr uint32_t kPagePositions = 16;
 inline constexpr uint32_t kBlockPositions = 256;  // attention works on blocks of this many absolute positions
 inline constexpr uint32_t kGroupPositions = 32;   // of a packed group, two pages
@@ -67,7 +69,7 @@ struct KvClass {
   uint32_t n_pages;  // in the pool
   uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
   uint8_t** pools;  // (n_layers) each (n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece. All in one,
-                    // or of a device's memory in pieces
+                    // or in pieces of a layer or more
   uint32_t* refs;   // (n_pages) page tables that hold the page
   uint32_t n_free;
   uint32_t lowest;  // no page before this one is free
@@ -132,26 +134,26 @@ struct KvView {
 struct KvPlan {
   uint32_t n_layers, n_kv_heads, head_dim, latent;
   uint32_t n_sequences, n_context, n_pool, n_chunk, n_rollback;
-  uint32_t when_full, n_keep;     // linnet_when_full, and how many tokens stay
-  bool chunked;                   // windows are chunks
-  const linnet_profile* profile;  // says how large pieces of a device's memory may be
-  const void* of;                 // whatever the next one reads
+  uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
+  bool chunked;                // windows are chunks
+  const Backend* backend;      // whose memory the pools are
+  const void* of;              // whatever the next one reads
   void (*layer)(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window);
 };
 
 struct KvCache {
   uint32_t n_classes, n_layers, n_sequences, n_rollback, when_full;
   KvClass classes[kMaxKvClasses];
-  uint8_t* class_of;            // (n_layers)
-  uint16_t* layer_index;        // (n_layers) the layer's place among its class
-  KvTable* tables;              // (n_sequences, n_classes)
-  uint32_t* observe_from;       // (n_sequences) rows from this position on add to `fresh`
-  const DeviceOps* device_ops;  // where the pools are a device's, else nullptr
-  void* device;                 // its handle of the session
+  uint8_t* class_of;       // (n_layers)
+  uint16_t* layer_index;   // (n_layers) the layer's place among its class
+  KvTable* tables;         // (n_sequences, n_classes)
+  uint32_t* observe_from;  // (n_sequences) rows from this position on add to `fresh`
+  const Backend* backend;  // whose memory the pools are
+  void* session;           // its handle of the session
 
-  // False if the layers need more than kMaxKvClasses classes. pools: where those lie, `arena` or a device's memory.
+  // False if the layers need more than kMaxKvClasses classes. pools: where those lie, which may be `arena`.
   bool layout_in(Arena& arena, Arena& pools, const KvPlan& plan);
-  void reset();  // after layout_in on real memory; a device's session has been started
+  void reset();  // after layout_in on real memory; the backend's session has been started
 
   KvTable& table(uint32_t seq, uint32_t c) const { return tables[seq * n_classes + c]; }
   KvView view(uint32_t seq, uint32_t layer) const {

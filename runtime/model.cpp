@@ -3,9 +3,9 @@
 #include <cstring>
 #include <new>
 
+#include "../kernels_cpu/measure.h"
 #include "../platform/file.h"
 #include "layers/loader.h"
-#include "measure.h"
 
 namespace linnet {
 
@@ -76,9 +76,7 @@ Status Loader::matrix(Role role, uint32_t layer, Matrix* out) {
     model->decode_bytes += experts ? bytes / spec.n_experts * spec.n_active : bytes;
     model->matrix_ops += 2 * (experts ? weights / spec.n_experts * spec.n_active : weights);
   }
-  if (!own) return LINNET_OK;
-  return own->matrix(model->device, matrices ? matrices + n_matrices++ * own->matrix_bytes : (++n_matrices, nullptr), *memory, out,
-                     model->profile.cuda_zero_copy == LINNET_SWITCH_ON, err);
+  return backend.matrix(to, out, err);
 }
 Status Loader::vector(Role role, uint32_t layer, const float** out, bool for_host) {
   LINNET_TRY(find_vector(file, role, layer, model->spec, out, err));
@@ -87,7 +85,7 @@ Status Loader::vector(Role role, uint32_t layer, const float** out, bool for_hos
     model->n_params += n;
     model->weight_bytes += align_up(n * sizeof(float), 64);
     hash.tensor(role, layer, LINNET_F32, n, 1, *out, n * sizeof(float));
-    if (own && !for_host) return own->vector(model->device, *memory, out, padded_n(n), err);
+    if (!for_host) return backend.vector(to, out, padded_n(n), err);
   }
   return LINNET_OK;
 }
@@ -100,23 +98,20 @@ Status Loader::norm(Role weight, Role bias, uint32_t layer, Norm* out) {
 
 namespace {
 
-constexpr uint64_t kLeastBlock = 1 << 16;  // of device memory
-
 // What the layout depends on.
 struct Sizes {
   uint32_t n_layers;
   size_t tensors_bytes;  // of all layers
   size_t values_bytes;   // of what the file says of all layers
   size_t tokenizer_bytes;
-  const DeviceOps* own;
-  uint32_t n_matrices;  // on a device
+  const Backend* backend;
+  uint32_t n_matrices;  // that have handles of it
 };
 
 struct Parts {
   linnet_model* model;
   Layer* layers;
-  uint8_t *tensors, *values, *tokenizer, *device, *matrices;
-  Blocks* blocks;
+  uint8_t *tensors, *values, *tokenizer, *handle, *matrices;
 };
 
 size_t mixer_bytes(const LayerSpec& l) { return static_cast<size_t>(align_up(kMixers[l.mixer]->tensors_bytes, kAlign)); }
@@ -131,9 +126,8 @@ Parts lay_out(Arena& a, const Sizes& s) {
   p.tensors = a.take<uint8_t>("model", s.tensors_bytes);
   p.values = a.take<uint8_t>("model", s.values_bytes);
   p.tokenizer = a.take<uint8_t>("tokenizer", s.tokenizer_bytes);
-  p.device = a.take<uint8_t>("model", s.own ? s.own->model_bytes : 0);
-  p.matrices = a.take<uint8_t>("model", s.own ? s.own->matrix_bytes * s.n_matrices : 0);
-  p.blocks = a.take<Blocks>("model", s.own != nullptr);
+  p.handle = a.take<uint8_t>("model", s.backend->model_bytes);
+  p.matrices = a.take<uint8_t>("model", s.backend->matrix_bytes * s.n_matrices);
   return p;
 }
 
@@ -216,19 +210,6 @@ void copy_name(const Gguf& file, char (&out)[128]) {
 
 }  // namespace
 
-Status choose_device(const linnet_profile& profile, const DeviceOps** own, Error* err) {
-  *own = nullptr;
-  if (profile.cuda == LINNET_CUDA_DEFAULT || profile.cuda == LINNET_CUDA_OFF) return LINNET_OK;
-#if LINNET_HAVE_CUDA
-  const Status status = cuda_device.probe(profile.cuda == LINNET_CUDA_AUTO ? nullptr : err);
-  if (status == LINNET_OK) *own = &cuda_device;
-  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK : status;
-#else
-  return profile.cuda == LINNET_CUDA_AUTO ? LINNET_OK
-                                          : fail(err, LINNET_UNSUPPORTED, "profile: cuda is on: this build has no CUDA kernels");
-#endif
-}
-
 Status check_profile(const linnet_profile& p, Error* err) {
   const struct {
     const char* name;
@@ -241,57 +222,38 @@ Status check_profile(const linnet_profile& p, Error* err) {
                 {"n_chunk", p.n_chunk, 4096},
                 {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF},
                 {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
-                {"battery", p.battery, LINNET_BATTERY_SAVE},
-                {"cuda", p.cuda, LINNET_CUDA_AUTO},
-                {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF},
-                {"cuda_zero_copy", p.cuda_zero_copy, LINNET_SWITCH_OFF},
-                {"cuda_gemm", p.cuda_gemm, LINNET_GEMM_E4M3}};
+                {"battery", p.battery, LINNET_BATTERY_SAVE}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
-  if (p.cuda_block_bytes && p.cuda_block_bytes < kLeastBlock)
-    return fail(err, LINNET_BAD_PROFILE, "profile: cuda_block_bytes is ", p.cuda_block_bytes, ", at least ", kLeastBlock);
+  LINNET_TRY(backend_profile(p, err));
   if (p.priority < -20 || p.priority > 19) return fail(err, LINNET_BAD_PROFILE, "profile: priority is ", p.priority, ", must be -20..19");
   return LINNET_OK;
 }
 
-// What the weights take of a device's memory.
-static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, Blocks* blocks,
+// What finds the weights for a backend.
+struct Finder {
+  const Gguf& gguf;
+  const Backend& backend;
+  linnet_model* model;
+  Error* err;
+
+  static Status load(void* arg, WeightsTo& to) {
+    const Finder& f = *static_cast<const Finder*>(arg);
+    ModelHash hash;
+    Loader loader{f.gguf, f.model, f.err, hash, f.backend, to};
+    LINNET_TRY(load_weights(loader));
+    f.model->hash = hash.h;
+    return LINNET_OK;
+  }
+};
+
+// What the weights take of memory that is not the app's.
+static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, Footprint* memory,
                             Error* err) {
-  if (!sizes->own) return LINNET_OK;
   linnet_model counted{};
   counted.spec = spec;
-  counted.profile = profile;
-  blocks->limit = sizes->own->block_limit(profile);
-  Arena memory(blocks, true);
-  ModelHash hash;
-  Loader loader{gguf, &counted, err, hash, sizes->own, &memory};
-  LINNET_TRY(load_weights(loader));
-  sizes->n_matrices = loader.n_matrices;
-  return memory.ok() ? LINNET_OK
-                     : fail(err, LINNET_TOO_SMALL, "model: its weights are more than ", uint32_t{Blocks::kMax}, " blocks of ",
-                            blocks->limit, " bytes of device memory");
-}
-
-// The weights into the device's memory, which is given back where that fails.
-static Status load_on_device(Loader& loader, const linnet_profile& profile, const Blocks& blocks, const Parts& p, Error* err) {
-  linnet_model* m = loader.model;
-  m->device = p.device;
-  m->blocks = new (p.blocks) Blocks(blocks);
-  LINNET_TRY(m->own->open(m->device, profile, loader.file.data + loader.file.data_offset,
-                          loader.file.bytes - static_cast<size_t>(loader.file.data_offset), err));
-  Status status = m->own->alloc(m->device, m->blocks, false, err);
-  if (status == LINNET_OK) {
-    Arena memory(m->blocks, false);
-    loader.own = m->own;
-    loader.memory = &memory;
-    loader.matrices = p.matrices;
-    status = load_weights(loader);
-    if (status == LINNET_OK) status = m->own->loaded(m->device, err);
-    m->device_memory = memory;
-    if (status != LINNET_OK) m->own->release(m->device, m->blocks, false);
-  }
-  if (status != LINNET_OK) m->own->close(m->device);
-  return status;
+  Finder finder = {gguf, *sizes->backend, &counted, err};
+  return sizes->backend->count(profile, Finder::load, &finder, memory, &sizes->n_matrices, err);
 }
 
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err) {
@@ -303,20 +265,16 @@ Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* 
   LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(profile_kernels(profile, false, &kernels, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
-  LINNET_TRY(choose_device(profile, &sizes.own, err));
-  Blocks blocks;
-  LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &blocks, err));
+  LINNET_TRY(backend_choose(profile, &sizes.backend, err));
+  Footprint memory;
+  LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
   Arena arena;
   lay_out(arena, sizes);
-  *out = {arena.used(), kAlign, sizes.own ? static_cast<size_t>(blocks.total()) : 0};
+  *out = {arena.used(), kAlign, static_cast<size_t>(memory.blocks.total())};
   return LINNET_OK;
 }
 
-void model_fini(linnet_model& m) {
-  if (!m.own || m.process != process_id()) return;
-  m.own->release(m.device, m.blocks, false);
-  m.own->close(m.device);
-}
+void model_fini(linnet_model& m) { m.backend->unload(m.handle); }
 
 Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err) {
   Gguf gguf;
@@ -325,18 +283,17 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   GgufTensor tokenizer;
   LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
-  LINNET_TRY(choose_device(profile, &sizes.own, err));
-  Blocks blocks;
-  LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &blocks, err));
+  LINNET_TRY(backend_choose(profile, &sizes.backend, err));
+  Footprint memory;
+  LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
   Arena count, arena(mem, bytes);
   lay_out(count, sizes);
   if (count.used() > bytes) return fail(err, LINNET_TOO_SMALL, "model: memory of ", bytes, " bytes, needs ", count.used());
   memory_huge(mem, bytes, profile.huge_pages);
   const Parts p = lay_out(arena, sizes);
   linnet_model* m = new (p.model) linnet_model{};
-  m->ops = sizes.own ? sizes.own->ops : &cpu_ops;
-  m->own = sizes.own;
-  m->process = process_id();
+  m->backend = sizes.backend;
+  m->handle = p.handle;
   m->layers = p.layers;
   m->arena = arena;
   uint8_t* values = p.values;
@@ -363,16 +320,16 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
     std::memcpy(m->tokenizer_blob, tokenizer.data, sizes.tokenizer_bytes);  // copied first, then checked: the file may change under us
     LINNET_TRY(tokenizer_open(m->tokenizer_blob, sizes.tokenizer_bytes, spec.n_vocab, &m->tokenizer, err));
   }
-  ModelHash hash;
-  Loader loader{gguf, m, err, hash};
-  LINNET_TRY(m->own ? load_on_device(loader, profile, blocks, p, err)
-                    : load_weights(loader));  // last: what fails after it would have to give memory back
+  Finder finder = {gguf, *m->backend, m, err};
+  const size_t at = static_cast<size_t>(gguf.data_offset);
+  LINNET_TRY(m->backend->load(m->handle, p.matrices, profile, gguf.data + at, gguf.bytes - at, Finder::load, &finder, &memory,
+                              err));  // last: what fails after it would have to give memory back
+  m->own = memory.own;
   if (profile.memory_bytes && m->weight_bytes + arena.used() > profile.memory_bytes) {
     model_fini(*m);
     return fail(err, LINNET_TOO_SMALL, "model: ", m->weight_bytes, " bytes of weights and ", arena.used(),
                 " of its own are more than the profile's memory cap of ", profile.memory_bytes, "; a format of fewer bits may fit");
   }
-  m->hash = hash.h;
   *out = m;
   return LINNET_OK;
 }

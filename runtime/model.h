@@ -2,8 +2,8 @@
 #pragma once
 #include "../kernels_cpu/registry.h"
 #include "../platform/arena.h"
+#include "backend.h"
 #include "chat.h"
-#include "ops.h"
 #include "rope.h"
 #include "spec.h"
 #include "tensor.h"
@@ -24,7 +24,8 @@ struct Layer {
 // The type that linnet.h leaves opaque.
 struct linnet_model {
   linnet::ModelSpec spec;
-  const linnet::Ops* ops;
+  const linnet::Backend* backend;  // what computes
+  void* handle;                    // its handle
   linnet::Kernels kernels;
   linnet_profile profile;               // what it was made with
   linnet::Matrix embedding, head;       // (n_vocab, d_model or embd_dim); the same when tied
@@ -42,21 +43,15 @@ struct linnet_model {
   uint64_t n_params, weight_bytes, decode_bytes, matrix_ops, head_ops;
   double bits[linnet::kPartCount];  // per weight
   linnet::Format main_format;
-  uint64_t hash;                 // of what decides the numbers, as linnet_state_save documents it
-  linnet::Arena arena;           // its table of purposes
-  linnet::Arena device_memory;   // and that of a device
-  const linnet::DeviceOps* own;  // nullptr: the CPU computes
-  void* device;                  // its handle
-  linnet::Blocks* blocks;        // of its memory
-  uint32_t process;              // that made it, and has the device
+  uint64_t hash;        // of what decides the numbers, as linnet_state_save documents it
+  linnet::Arena arena;  // its table of purposes
+  linnet::Arena own;    // and that of the backend's memory
 };
 
 namespace linnet {
 
 // Fields of a profile that was filled by hand: LINNET_BAD_PROFILE names the one that is out of range.
 Status check_profile(const linnet_profile& profile, Error* err);
-// What computes: nullptr for the CPU.
-Status choose_device(const linnet_profile& profile, const DeviceOps** own, Error* err);
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err);
 void model_fini(linnet_model& m);
 Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile& profile, Error* err);

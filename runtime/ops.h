@@ -1,7 +1,6 @@
-// Ops: the dozen or so operations that a backend fills; the one seam between model code and a device. forward.cpp calls them in
-// order, on every thread of the session's team at once: threads take pieces of an operation, and sync lets results be seen. Between two
-// syncs no operation reads what another one writes, since its pieces may be other threads'. A backend with its own queue (CUDA) runs them
-// on a team of one, where sync costs nothing.
+// Ops: the dozen or so operations that a backend (backend.h) fills. forward.cpp calls them in order, on every thread of the session's team
+// at once: threads take pieces of an operation, and sync lets results be seen. Between two syncs no operation reads what another one
+// writes, since its pieces may be other threads'. A backend with its own queue runs them on a team of one, where sync costs nothing.
 #pragma once
 #include <cstdint>
 
@@ -14,14 +13,14 @@ namespace linnet {
 struct Kernels;
 struct KvCache;
 
-// One thread of the team inside a forward pass.
+// One thread of the team inside a forward pass. Whoever makes one sets by name what its backend reads.
 struct Worker : Member {
-  const Kernels* kernels;  // CPU backend
-  uint8_t* scratch;        // of this thread, cpu_scratch_bytes() long
-  uint8_t* shared;         // of the team, cpu_shared_bytes() long, zeros at the session's start
-  uint32_t n_most;         // of the session, n <= n_most: what `shared` is laid out for, however many threads a pass has
-  uint32_t* not_finite;    // set to 1 (atomically) when an activation is infinite or NaN
-  void* device;            // of a backend with a queue of its own
+  const Kernels* kernels = nullptr;  // CPU backend
+  uint8_t* scratch = nullptr;        // of this thread, cpu_scratch_bytes() long
+  uint8_t* shared = nullptr;         // of the team, cpu_shared_bytes() long, zeros at the session's start
+  uint32_t n_most = 1;               // of the session, n <= n_most: what `shared` is laid out for, however many threads a pass has
+  uint32_t* not_finite = nullptr;    // set to 1 (atomically) when an activation is infinite or NaN
+  void* queue = nullptr;             // of a backend that has one
 };
 
 // What the host makes anew for the rows of a pass (C = rows of a pass at most).
@@ -95,7 +94,6 @@ struct GateUp {
   uint32_t act;                      // Activation
   float limit;
 };
-constexpr uint32_t kGateUpRows = 8;  // up to so many the CPU's gate_up makes whole matrices
 
 // How the rows of a layer choose their experts; ModelSpec says what each means.
 struct Router {
@@ -126,6 +124,8 @@ struct Pairs {
 struct Ops {
   // What was begun before is done, whoever does it.
   void (*sync)(const Worker&);
+  // Waits until what was begun is no more than a layer behind, so that a cancel is answered soon. Called before every layer.
+  void (*pace)(const Worker&);
   // y(m, k) = rows `tokens` of the embedding (n_vocab, k).
   void (*embed)(const Worker&, const Matrix& table, const int32_t* tokens, uint32_t m, float* y, size_t y_stride);
   // y = norm(x) for m rows of n; quantised too where q != nullptr.
@@ -163,10 +163,11 @@ struct Ops {
   void (*act_mul)(const Worker&, uint32_t act, float limit, float* gate, float* up, size_t stride, uint32_t m, uint32_t n, float* y,
                   QuantRows* q);
   // act_mul of two products of the same m rows: y(m, n) = act(x * gate^T) * (x * up^T), quantised too where to != nullptr. May sync within.
-  // y has room for both products, (2, m, stride); with `to` and more than kGateUpRows rows the CPU goes tile by tile through its scratch
-  // instead and leaves y alone.
+  // y has room for both products, (2, m, stride); with `to` and more rows than gate_up_rows a backend goes tile by tile through memory of
+  // its own instead and leaves y alone.
   void (*gate_up)(const Worker&, const GateUp&, const float* x, size_t x_stride, const QuantRows* q, uint32_t m, float* y, size_t stride,
                   QuantRows* to);
+  uint32_t gate_up_rows;
   // Fills in `pairs` by the router's logits (m, stride), of which nothing is left. Syncs once within; sync before reading.
   void (*route)(const Worker&, const Router&, const Capacity&, float* logits, size_t stride, uint32_t m, const Pairs& pairs);
   // The rows of all pairs: to y (pairs, stride) where y != nullptr, multiplied by their weights where `weigh`; quantised to pair_q where
@@ -182,89 +183,6 @@ struct Ops {
   void (*combine)(const Worker&, const float* x, size_t stride, uint32_t m, uint32_t n, uint32_t n_active, const Pairs& pairs, bool weigh,
                   const float* shared, const float* gate, size_t gate_stride, bool accumulate, float* y);
 };
-
-class Arena;
-struct Blocks;
-
-// A backend with memory of its own. Its handles, of models and of sessions, lie in those objects' memory.
-struct DeviceSession {                      // what a session's handle is made for
-  uint32_t n_chunk, n_sequences, n_logits;  // n_logits: rows of logits of a pass at most
-  uint32_t n_heads, head_k;                 // head_k: most inputs of what gemm_heads multiplies with, or 0
-  uint32_t n_vocab;
-  size_t logits_stride;
-  const KvCache* kv;
-};
-// A pass before its operations: what the host made for it is copied from `made` to `rows`.
-struct DevicePass {
-  const KvCache* kv;
-  const RowSpan* spans;
-  uint32_t n_spans, m;
-  const struct RowTables *made, *rows;
-  uint32_t n_pairs, n_ropes, rope_rows;
-  bool drawn;  // the token of its one row is the device's already
-};
-struct DeviceOps {
-  size_t model_bytes, matrix_bytes, session_bytes;  // of a model's handle, of what Matrix::panels points to, of a session's handle
-  const char* name;
-  const Ops* ops;
-  Status (*probe)(Error* err);  // whether there is a device that can be opened
-  // The device's limits: int8_tops, with `read` read_gb_s, with `products` f8_tops. All that it takes is given back.
-  Status (*measure)(const linnet_profile& profile, bool read, bool products, linnet_measurement* out, Error* err);
-  // Finds the device and readies its kernels; with profile.cuda_zero_copy makes these bytes of the file its own. After a failure, or close,
-  // nothing is held.
-  Status (*open)(void* model, const linnet_profile& profile, const uint8_t* weights, size_t bytes, Error* err);
-  void (*close)(void* model);
-  uint64_t (*block_limit)(const linnet_profile& profile);
-  // Allocates all blocks as counted, or none.
-  Status (*alloc)(void* model, Blocks* blocks, bool pinned, Error* err);
-  void (*release)(void* model, Blocks* blocks, bool pinned);
-  // Takes memory for the matrix or vector, and unless the arena only counts copies it there and makes *m the device's. Whole parts of
-  // panels lie in a block. in_place: read where the file is.
-  Status (*matrix)(void* model, void* to, Arena& arena, Matrix* m, bool in_place, Error* err);
-  Status (*vector)(void* model, Arena& arena, const float** v, uint64_t n, Error* err);
-  Status (*loaded)(void* model, Error* err);  // after the last of them
-
-  void (*session_layout)(void* session, const void* model, Arena& device, Arena& pinned,
-                         const DeviceSession& plan);  // session: nullptr while counting
-  Status (*session_start)(void* session, void* model, Error* err);
-  void (*session_stop)(void* session);
-  Blocks* (*session_blocks)(void* session, bool pinned);
-  void* (*queue)(void* session);  // what Worker::device is
-  // Around all that follows the calling thread is bound to the device.
-  void (*enter)(void* session);
-  void (*leave)(void* session);
-  void (*begin)(void* session, const DevicePass& pass);
-  void (*pace)(const Worker& w,
-               uint32_t layer);  // waits until the device is no more than a layer behind, so that a cancel is answered soon
-  // A pass whose operations are the same each time: runs the one that was recorded for m rows; false: there is none. Recording: operations
-  // between the two are kept, then run.
-  bool (*replay)(void* session, uint32_t m);
-  bool (*record)(void* session);
-  void (*recorded)(void* session, uint32_t m);
-  // Waits for the pass; logits to the host's memory.
-  Status (*finish)(void* session, const float* logits, uint32_t n_logits, float* to, uint32_t* not_finite, Error* err);
-  // Drawing on the device, for one sequence at a time, ahead of the host: draw() puts a token where the next pass reads that of its first
-  // row, drawn() waits for it, while the pass runs. Logits are kept apart, since those of the next pass come before somebody decided that
-  // it counts.
-  void (*draw_begin)(void* session, const linnet_sampling& sampling, uint64_t n_draws, const int32_t* history, uint32_t n_history,
-                     const float* logits);  // all of them the host's
-  bool (*draw_room)(void* session);         // false: begin anew, the history is full
-  void (*draw)(void* session, int32_t* to);
-  Status (*drawn)(void* session, int32_t* token, uint64_t* n_draws, uint32_t* not_finite, Error* err);
-  void (*keep_logits)(void* session, const float* logits);  // the device's
-  Status (*kept_logits)(void* session, float* to, Error* err);
-  // Memory: n pieces, `pitch` bytes apart. read and write return when the host's memory may be used.
-  void (*zero)(void* session, uint8_t* p, size_t pitch, size_t bytes, uint32_t n);
-  void (*copy)(void* session, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, uint32_t n);
-  void (*read)(void* session, void* to, const uint8_t* from, size_t pitch, size_t bytes,
-               uint32_t n);  // the pieces of `to`, which is pinned, lie one behind the other
-  void (*write)(void* session, uint8_t* to, const void* from, size_t pitch, size_t bytes, uint32_t n);
-  Status (*check)(void* session, Error* err);  // LINNET_DEVICE once a call has failed
-};
-#if LINNET_HAVE_CUDA
-extern const DeviceOps cuda_device;
-extern const Ops cuda_ops;
-#endif
 
 extern const Ops cpu_ops;
 // Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0; n_rows: most rows of gate_up,

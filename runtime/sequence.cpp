@@ -69,7 +69,7 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
   if (keep < a.length && !s.kv.can_truncate(from, keep))
     return fail(err, LINNET_BAD_STATE, "fork: layers with a window or in KIVI no longer hold what a sequence of ", keep,
                 " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
-  const DeviceGuard device(s);
+  const BackendGuard bound(s);
   s.kv.truncate(to, 0);
   b.length = keep < a.length ? keep : a.length;
   b.pending = keep > a.length;
@@ -80,11 +80,8 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
     for (uint32_t i = 0; i < spec.n_layers; ++i) {
       const size_t layer = size_t{i} * s.params.n_context * spec.n_active;
       const size_t bytes = size_t{b.length} * spec.n_active * sizeof *b.chosen;
-      if (s.device)
-        s.model->own->copy(s.device, reinterpret_cast<uint8_t*>(b.chosen + layer), reinterpret_cast<const uint8_t*>(a.chosen + layer), 0,
-                           bytes, bytes != 0);
-      else
-        std::memcpy(b.chosen + layer, a.chosen + layer, bytes);
+      s.model->backend->copy(s.handle, reinterpret_cast<uint8_t*>(b.chosen + layer), reinterpret_cast<const uint8_t*>(a.chosen + layer), 0,
+                             bytes, bytes != 0);
     }
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
@@ -181,9 +178,9 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
 
 // Computes the parts, of different sequences each. All or nothing.
 Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error* err) {
-  const CpuGuard bound(s.cpus);
-  const DeviceGuard device(s);
-  LINNET_TRY(device.check(err));
+  const CpuGuard cpus(s.cpus);
+  const BackendGuard bound(s);
+  LINNET_TRY(bound.check(err));
   std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
   for (uint32_t i = 0; i < n_parts; ++i)
     if (!s.kv.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
@@ -246,7 +243,13 @@ void note_draw(linnet_session& s) {
   s.last_sample_ns = now;
 }
 
-// no_eog: end-of-generation tokens are text to the caller, and none of a grammar's.
+Draw draw_of(linnet_session& s, const Sequence& seq) {
+  s.host.sampler.n_draws = seq.n_draws;
+  return {&s.host.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.length - seq.n_forgotten,
+          seq.history};
+}
+
+// By the host. no_eog: end-of-generation tokens are text to the caller, and none of a grammar's.
 Status draw(linnet_session& s, Sequence& seq, bool no_eog, int32_t* token, Error* err) {
   TokenMask mask;
   if (seq.place.grammar) {
@@ -254,10 +257,9 @@ Status draw(linnet_session& s, Sequence& seq, bool no_eog, int32_t* token, Error
     LINNET_TRY(grammar_mask(*seq.place.grammar, seq.place.state, no_eog, &mask, err));
   }
   const FpGuard guard;
-  s.sampler.n_draws = seq.n_draws;
-  *token = sample(s.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.history,
-                  seq.length - seq.n_forgotten, mask);
-  seq.n_draws = s.sampler.n_draws;
+  const Draw d = draw_of(s, seq);
+  *token = sample(*d.sampler, d.logits, d.n_vocab, d.history, d.n_history, mask);
+  seq.n_draws = s.host.sampler.n_draws;
   note_draw(s);
   return LINNET_OK;
 }
@@ -282,16 +284,16 @@ struct Listener {
   }
 };
 
-// linnet_generate on a device: it draws, and the pass of the token that is drawn begins before the host has seen it. Where that ends the
-// generation the pass does not count.
-Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
-  const CpuGuard bound(s.cpus);
-  const DeviceGuard device(s);
-  const DeviceOps& own = *s.model->own;
+// Draws tokens until something stops it. Where a backend runs ahead the pass of the token that is drawn begins before the host has seen
+// it, and does not count where that ends the generation; but a grammar's masks are the host's.
+Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
+  const BackendGuard bound(s);
+  const Backend& backend = *s.model->backend;
   const Tokenizer& tokenizer = s.model->tokenizer;
   Sequence& seq = s.seqs[id];
-  LINNET_TRY(device.check(err));
-  bool begun = false, kept = false;  // kept: the last row of logits is the device's alone
+  const bool runs_ahead = backend.runs_ahead && !seq.place.grammar;
+  if (runs_ahead) LINNET_TRY(bound.check(err));
+  bool kept = false;  // the last row of logits is the backend's alone
   // The last token, which was passed on, is to be computed again.
   const auto uncount = [&] {
     s.kv.truncate(id, --seq.length);
@@ -300,60 +302,61 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
   };
   Status status = LINNET_OK;
   for (uint32_t i = 0; *why == LINNET_STOP_NONE && status == LINNET_OK; ++i) {
-    if (params.max_tokens && i == params.max_tokens) {
+    if (text_complete(seq)) {
+      *why = LINNET_STOP_GRAMMAR;
+    } else if (params.max_tokens && i == params.max_tokens) {
       *why = LINNET_STOP_LENGTH;
-      break;
-    }
-    if (session_length(s, id) == session_most(s)) {
+    } else if (session_length(s, id) == session_most(s)) {
       *why = LINNET_STOP_CONTEXT;
-      break;
-    }
-    if (s.cancel.exchange(0, std::memory_order_relaxed)) {
+    } else if (runs_ahead && s.cancel.exchange(0, std::memory_order_relaxed)) {  // such a pass sees none
       *why = LINNET_STOP_CANCEL;
       if (kept && !seq.pending) uncount();  // nobody has looked at its logits
-      break;
     }
-    if (seq.pending) {  // its pass found no room ahead of time
+    if (*why != LINNET_STOP_NONE) break;
+    if (seq.pending) {
       status = catch_up(s, id, err);
-      begun = kept = false;
+      kept = false;
       if (status == LINNET_CANCELLED) *why = LINNET_STOP_CANCEL;
       if (status != LINNET_OK) break;
     }
     const uint64_t start = clock_ns();
-    if (!begun || !own.draw_room(s.device))
-      own.draw_begin(s.device, s.sampler.params, seq.n_draws, seq.history, seq.length - seq.n_forgotten,
-                     kept ? nullptr : seq.logits + (seq.n_logit_rows - 1) * s.logits_stride);
-    begun = true;
-    std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
-    const bool ahead = i + 1 != params.max_tokens && seq.length + 1 < session_most(s) && s.kv.has_room(id, seq.length, 1, s.taken);
-    if (ahead) {
-      s.kv.begin(id, seq.length, seq.length + 1);
-      s.kv.advance(id, seq.length, 1);
-      s.spans[0] = {id, 0, 1, seq.length};
-      s.logit_rows[0] = 0;
-      forward_ahead(s, {s.spans, 1, 1, s.logit_rows, 1, nullptr});
+    bool ahead = false;
+    Drawn got{};
+    if (seq.place.grammar) {
+      status = draw(s, seq, params.ignore_eos != 0, &got.token, err);
     } else {
-      own.draw(s.device, s.act.rows.tokens);
-    }
-    int32_t token = 0;
-    uint32_t not_finite = 0;
-    status = own.drawn(s.device, &token, &seq.n_draws, &not_finite, err);
-    if (status == LINNET_OK && not_finite) {
-      status = fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at position ", seq.length ? seq.length - 1 : 0);
-      if (ahead) s.kv.cancel(id);
-      if (kept) uncount();
-      return status;
-    }
-    if (status == LINNET_OK) {
-      note_draw(s);
-      if (!params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
-        *why = LINNET_STOP_EOS;
+      const CpuGuard cpus(s.cpus);
+      Draw d = draw_of(s, seq);
+      if (kept) d.logits = nullptr;
+      std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+      ahead = runs_ahead && i + 1 != params.max_tokens && seq.length + 1 < session_most(s) && s.kv.has_room(id, seq.length, 1, s.taken);
+      if (ahead) {
+        s.kv.begin(id, seq.length, seq.length + 1);
+        s.kv.advance(id, seq.length, 1);
+        s.spans[0] = {id, 0, 1, seq.length};
+        s.logit_rows[0] = 0;
+        forward_ahead(s, {s.spans, 1, 1, s.logit_rows, 1, nullptr}, d);
       } else {
-        make_room(s, seq, 1);
-        *history_end(seq) = token;
-        seq.pending = 1;
-        pass_token(text, token, tokenizer.blob ? token_bytes(tokenizer, token, false) : std::string_view(), why);
+        backend.draw(s.handle, d, nullptr);
       }
+      status = backend.drawn(s.handle, &got, err);
+      if (status == LINNET_OK) seq.n_draws = got.n_draws;
+      if (status == LINNET_OK && got.not_finite) {
+        status = fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at position ", seq.length ? seq.length - 1 : 0);
+        if (ahead) s.kv.cancel(id);
+        if (kept) uncount();
+        break;
+      }
+      if (status == LINNET_OK) note_draw(s);
+    }
+    if (status == LINNET_OK && !params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, got.token)) {
+      *why = LINNET_STOP_EOS;
+    } else if (status == LINNET_OK) {
+      // In the sequence at once, computed when its logits are needed: the last token of a generation costs nothing.
+      make_room(s, seq, 1);
+      *history_end(seq) = got.token;
+      seq.pending = 1;
+      pass_token(text, got.token, tokenizer.blob ? token_bytes(tokenizer, got.token, false) : std::string_view(), why);
     }
     if (!ahead) continue;
     if (*why != LINNET_STOP_NONE || status != LINNET_OK) {
@@ -364,7 +367,7 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
     ++seq.length;
     seq.pending = 0;
     seq.n_logit_rows = 1;
-    own.keep_logits(s.device, s.act.logits);
+    backend.keep_logits(s.handle);
     kept = true;
     ++s.stats.decode_tokens;
     s.stats.decode_ns += clock_ns() - start;
@@ -372,7 +375,7 @@ Status generate_ahead(linnet_session& s, uint32_t id, const linnet_generate_para
     govern(s, true);
   }
   if (kept && status == LINNET_OK)
-    status = own.kept_logits(s.device, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
+    status = backend.kept_logits(s.handle, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
   return status;
 }
 
@@ -449,41 +452,12 @@ Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err)
 Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generate_params& params, linnet_token_fn fn, void* user,
                         linnet_stop* why, Error* err) {
   LINNET_TRY(check_generate(s, params, err));
-  Sequence& seq = s.seqs[seq_id];
+  const Sequence& seq = s.seqs[seq_id];
   if (seq.n_logit_rows == 0 && !seq.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
-  const Tokenizer& tokenizer = s.model->tokenizer;
   Listener listener{s, fn, user};
   TextOut text{s.held, s.utf8, params, fn ? Listener::hear : nullptr, &listener};
-  Status status = LINNET_OK;
   *why = LINNET_STOP_NONE;
-  if (s.device && !seq.place.grammar) {
-    status = generate_ahead(s, seq_id, params, text, why, err);
-    text.emit(-1, text.n, true);
-    return status == LINNET_CANCELLED ? LINNET_OK : status;
-  }
-  for (uint32_t i = 0; *why == LINNET_STOP_NONE; ++i) {
-    int32_t token = -1;
-    if (text_complete(seq)) {
-      *why = LINNET_STOP_GRAMMAR;
-    } else if (params.max_tokens && i == params.max_tokens) {
-      *why = LINNET_STOP_LENGTH;
-    } else if (session_length(s, seq_id) == session_most(s)) {
-      *why = LINNET_STOP_CONTEXT;
-    } else if (status = catch_up(s, seq_id, err); status != LINNET_OK) {
-      *why = status == LINNET_CANCELLED ? LINNET_STOP_CANCEL : LINNET_STOP_NONE;
-      break;
-    } else if (status = draw(s, seq, params.ignore_eos != 0, &token, err); status != LINNET_OK) {
-      break;
-    } else if (!params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, token)) {
-      *why = LINNET_STOP_EOS;
-    } else {
-      // In the sequence at once, computed when its logits are needed: the last token of a generation costs nothing.
-      make_room(s, seq, 1);
-      *history_end(seq) = token;
-      seq.pending = 1;
-      pass_token(text, token, tokenizer.blob ? token_bytes(tokenizer, token, false) : std::string_view(), why);
-    }
-  }
+  const Status status = generate(s, seq_id, params, text, why, err);
   text.emit(-1, text.n, true);
   return status == LINNET_CANCELLED ? LINNET_OK : status;
 }

@@ -55,12 +55,12 @@ void layout_rows(Arena& arena, const linnet_model& model, const linnet_session_p
 }
 
 void layout_activations(const Places& places, const linnet_model& model, const linnet_session_params& p, Activations* a) {
-  Arena& arena = places.device;
+  Arena& arena = places.own;
   const ModelSpec& spec = model.spec;
   const uint64_t c = p.n_chunk;
   a->d_stride = row_floats(spec.d_model);
   a->embd_stride = row_floats(spec.embd_dim);
-  Needs needs = {.n_rows = c, .tiles = !model.own, .codes = {}, .hidden = {}, .pairs = {}};
+  Needs needs = {.n_rows = c, .few_rows = model.backend->ops->gate_up_rows, .codes = {}, .hidden = {}, .pairs = {}};
   for (uint32_t i = 0; i < spec.n_layers; ++i) {
     const Layer& l = model.layers[i];
     kMixers[l.spec.mixer]->need(spec, l.spec, l.mixer, &needs);
@@ -80,7 +80,7 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   a->inv_freq = places.host.take<double>("activations", a->n_ropes * n_pairs);
   layout_rows(arena, model, p, a->n_ropes, &a->rows);
   a->made = a->rows;
-  if (&places.device != &places.host) layout_rows(places.pinned, model, p, a->n_ropes, &a->made);
+  if (places.apart) layout_rows(places.pinned, model, p, a->n_ropes, &a->made);
   if (spec.n_experts) layout_experts(arena, model, c, needs.pairs, a);
 }
 
@@ -111,50 +111,45 @@ void kv_layer(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window
   }
 }
 
-DeviceSession device_plan(const linnet_session& f, const linnet_model& model, const linnet_session_params& p) {
+SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const linnet_session_params& p) {
   const ModelSpec& spec = model.spec;
-  const uint32_t head_k = spec.kv_lora_rank == 0 ? 0 : spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim : spec.kv_lora_rank;
-  return {p.n_chunk,       p.n_sequences, p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences, spec.n_heads, head_k, spec.n_vocab,
-          f.logits_stride, &f.kv};
+  return {.n_chunk = p.n_chunk,
+          .n_sequences = p.n_sequences,
+          .n_threads = p.n_threads,
+          .n_logits = p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences,
+          .n_heads = spec.n_heads,
+          .head_k = spec.kv_lora_rank == 0                 ? 0
+                    : spec.qk_nope_dim > spec.kv_lora_rank ? spec.qk_nope_dim
+                                                           : spec.kv_lora_rank,
+          .gate_up_rows = f.act.hidden.stride ? p.n_chunk : 0,  // 0: no layer without experts quantises what its last matrix reads
+          .n_vocab = spec.n_vocab,
+          .logits_stride = f.logits_stride,
+          .kv = &f.kv,
+          .rows = &f.act.rows,
+          .kernels = &model.kernels,
+          .team = &f.team,
+          .host = &f.host};
 }
 
 bool fill(linnet_session& f, const Places& places, const linnet_model& model, const linnet_session_params& p) {
   Arena& arena = places.host;
   const ModelSpec& spec = model.spec;
   const KvChoice choice = {model.layers, p};
-  f.kv.device_ops = model.own;
-  if (!f.kv.layout_in(arena, places.device,
+  if (!f.kv.layout_in(arena, places.own,
                       {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk,
-                       p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, &model.profile, &choice, kv_layer}))
+                       p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, model.backend, &choice, kv_layer}))
     return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
-  const DeviceSession plan = device_plan(f, model, p);
-  if (model.own) {
-    f.device = f.kv.device = arena.take<uint8_t>("session", model.own->session_bytes);
-    f.act.logits = places.device.take<float>("logits", uint64_t{plan.n_logits} * f.logits_stride);
-    size_t page = 0;
-    for (uint32_t i = 0; i < f.kv.n_classes; ++i)
-      for (const size_t piece : {f.kv.classes[i].layout.page_bytes, f.kv.sink_bytes(i)}) page = piece > page ? piece : page;
-    f.page = places.pinned.take<uint8_t>("kv", page);
-    model.own->session_layout(f.device, model.device, places.device, places.pinned, plan);
-  } else {
-    const uint32_t gate_up_rows = f.act.hidden.stride ? p.n_chunk : 0;  // 0: no layer without experts quantises what its last matrix reads
-    f.act.scratch_stride =
-        static_cast<size_t>(align_up(cpu_scratch_bytes(f.kv, spec.n_heads, p.n_threads, plan.head_k, gate_up_rows), kAlign));
-    f.act.scratch = arena.take<uint8_t>("activations", uint64_t{p.n_threads} * f.act.scratch_stride);
-    const size_t shared = cpu_shared_bytes(f.kv, spec.n_heads, p.n_threads);
-    f.act.shared = arena.take<uint8_t>("activations", shared);
-    if (f.act.shared) std::memset(f.act.shared, 0, shared);
-  }
+  f.handle = f.kv.session = model.backend->layout(places, model.handle, backend_plan(f, model, p));
   f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
   f.spans = arena.take<RowSpan>("sequences", p.n_sequences);
   f.parts_done = arena.take<uint32_t>("sequences", p.n_sequences);
   f.taken = arena.take<uint32_t>("sequences", kMaxKvClasses);
   f.logit_rows = arena.take<uint32_t>("sequences", p.n_logits > p.n_sequences ? p.n_logits : p.n_sequences);
   const uint64_t most_chosen = spec.expert_capacity ? uint64_t{spec.n_layers} * p.n_context * spec.n_active : 0;
-  uint16_t* chosen = places.device.take<uint16_t>(model.own ? "activations" : "history",
-                                                  p.n_sequences * most_chosen);  // one piece: the kernels step from sequence to sequence
+  uint16_t* chosen = places.own.take<uint16_t>(model.backend->chosen,
+                                               p.n_sequences * most_chosen);  // one piece: the kernels step from sequence to sequence
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
@@ -170,8 +165,8 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
                    .place = {}};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
-  f.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
-  f.sampler.logits = arena.take<float>("sampling", spec.n_vocab);
+  f.host.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
+  f.host.sampler.logits = arena.take<float>("sampling", spec.n_vocab);
   f.held = arena.take<char>("text", kHeldBytes);
   f.utf8 = arena.take<char>("text", 3 * kHeldBytes);
   f.team.layout_in(arena, p.n_threads, p.threads);
@@ -183,20 +178,6 @@ Status check_kv_format(uint32_t f, const char* what, Error* err) {
   const char* name = format_name(static_cast<Format>(f));
   return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f,
               "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
-}
-
-// What the backend has no kernels for.
-Status check_device(const linnet_model& model, const linnet_session_params& p, Error* err) {
-  if (!model.own) return LINNET_OK;
-  if (p.when_full == LINNET_FULL_HEAVY_HITTERS || p.when_full == LINNET_FULL_SNAPKV)
-    return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": with ", model.own->name,
-                " sequences stop when they are full, or drop their oldest tokens, with or without sinks");
-  for (uint32_t i = 0; i <= p.n_kv_layers; ++i)
-    for (const uint32_t f : {i ? p.kv_layers[i - 1].k_format : p.kv_format, i ? p.kv_layers[i - 1].v_format : p.v_format})
-      if (kv_kivi(static_cast<Format>(f)))
-        return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with ",
-                    model.own->name);
-  return LINNET_OK;
 }
 
 // What happens when the context is full; fills in n_keep and n_rollback.
@@ -235,15 +216,6 @@ Status check_positions(const ModelSpec& spec, linnet_session_params* p, Error* e
   return LINNET_OK;
 }
 
-Places count_places(SessionSizes* sizes, const linnet_model& model) {
-  if (!model.own) return {sizes->host, sizes->host, sizes->host};
-  sizes->blocks.limit = model.own->block_limit(model.profile);
-  sizes->pinned_blocks.limit = UINT64_MAX;  // one
-  sizes->device = Arena(&sizes->blocks, true);
-  sizes->pinned = Arena(&sizes->pinned_blocks, true);
-  return {sizes->host, sizes->device, sizes->pinned};
-}
-
 // Formats of single layers: every one known, and in few enough combinations with the windows.
 Status check_kv_layers(const linnet_model& model, const linnet_session_params& p, Error* err) {
   for (uint32_t i = 0; i < p.n_kv_layers; ++i) {
@@ -277,8 +249,8 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
                   ": the model caches one latent that is both");
   }
   linnet_session counted{};
-  SessionSizes sizes;
-  if (!fill(counted, count_places(&sizes, model), model, p))
+  Footprint memory;
+  if (!fill(counted, model.backend->places(memory, model.profile, true), model, p))
     return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses,
                 " combinations of K format, V format and window, of which those in kivi4 and kivi2 count twice");
   return LINNET_OK;
@@ -337,10 +309,9 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (model.spec.expert_capacity && p.when_full != LINNET_FULL_STOP)
     return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p.when_full, ": the model's experts have a capacity of ",
                 model.spec.expert_capacity, ", counted over all positions");
-  if (model.own) p.n_threads = 1, p.threads = LINNET_THREADS_OWN, p.parallel_for = nullptr;  // the device's queue is fed by the caller's
   if (p.n_kv_layers > 1024 || (p.n_kv_layers && !p.kv_layers))
     return fail(err, LINNET_BAD_ARG, "session: n_kv_layers is ", p.n_kv_layers, p.kv_layers ? ", at most 1024" : ", kv_layers is NULL");
-  LINNET_TRY(check_device(model, p, err));
+  LINNET_TRY(model.backend->check_params(&p, err));
   LINNET_TRY(check_kv_layers(model, p, err));
   *out = p;
   return LINNET_OK;
@@ -351,9 +322,9 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
   const uint64_t cap = model.profile.memory_bytes, fixed = model.weight_bytes + model.arena.used();
   if (cap == 0) return LINNET_OK;
   const auto bytes = [&](const linnet_session_params& q) {
-    SessionSizes count;
+    Footprint count;
     session_count(&count, model, q);
-    return count.ok() ? uint64_t{count.host.used()} + count.device.used() + count.pinned.used() : SIZE_MAX / 2;
+    return count.ok() ? uint64_t{count.host.used()} + count.own.used() + count.pinned.used() : SIZE_MAX / 2;
   };
   const uint64_t need = bytes(p);
   if (fixed + need <= cap) return LINNET_OK;
@@ -420,71 +391,44 @@ linnet_session* session_layout(const Places& places, const linnet_model& model, 
   return s;
 }
 
-void session_count(SessionSizes* out, const linnet_model& model, const linnet_session_params& params) {
-  session_layout(count_places(out, model), model, params);
-}
-
-Status session_fits(const SessionSizes& sizes, const linnet_session_params& p, Error* err) {
-  if (!sizes.host.ok() || !sizes.pinned.ok())
-    return fail(err, LINNET_BAD_ARG, "session: n_context = ", p.n_context, " needs more bytes than this machine can address");
-  if (!sizes.device.ok())
-    return fail(err, LINNET_TOO_SMALL, "session: n_context = ", p.n_context, " and n_chunk = ", p.n_chunk,
-                " need a piece of device memory larger than the blocks of ", sizes.blocks.limit, " bytes, or more than ",
-                uint32_t{Blocks::kMax}, " blocks");
-  return LINNET_OK;
+void session_count(Footprint* out, const linnet_model& model, const linnet_session_params& params) {
+  session_layout(model.backend->places(*out, model.profile, true), model, params);
 }
 
 Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* in, Error* err) {
   linnet_session_params params;
   LINNET_TRY(session_params(*model, in, &params, err));
-  SessionSizes sizes;
-  session_count(&sizes, *model, params);
-  LINNET_TRY(session_fits(sizes, params, err));
-  if (sizes.host.used() > bytes) return fail(err, LINNET_TOO_SMALL, "session: memory of ", bytes, " bytes, needs ", sizes.host.used());
+  Footprint memory;
+  session_count(&memory, *model, params);
+  LINNET_TRY(footprint_fits(memory, params, err));
+  if (memory.host.used() > bytes) return fail(err, LINNET_TOO_SMALL, "session: memory of ", bytes, " bytes, needs ", memory.host.used());
   const linnet_cpus cpus = cpu_both(model->profile.cpus, cpu_affinity());
   if (cpu_count(model->profile.cpus) && !cpu_count(cpus) && cpu_count(cpu_affinity()))
     return fail(err, LINNET_BAD_PROFILE, "session: the profile names ", cpu_count(model->profile.cpus),
                 " CPUs, of which this thread may use none");
   memory_huge(mem, bytes, model->profile.huge_pages);
-  const DeviceOps* own = model->own;
-  if (own) {
-    if (const uint32_t here = process_id(); here != model->process)
-      return fail(err, LINNET_BAD_STATE, "session: the model was made on the ", own->name, " device by process ", model->process,
-                  ", this one is ", here, ": a device does not come along with a fork");
-    LINNET_TRY(own->alloc(model->device, &sizes.blocks, false, err));
-    if (const Status status = own->alloc(model->device, &sizes.pinned_blocks, true, err); status != LINNET_OK) {
-      own->release(model->device, &sizes.blocks, false);
-      return status;
-    }
-  }
-  Arena arena(mem, bytes), device(&sizes.blocks, false), pinned(&sizes.pinned_blocks, false);
-  linnet_session* s = session_layout(own ? Places{arena, device, pinned} : Places{arena, arena, arena}, *model, params);
+  const Backend& backend = *model->backend;
+  LINNET_TRY(backend.alloc(model->handle, &memory, err));
+  memory.host = Arena(mem, bytes);
+  linnet_session* s = session_layout(backend.places(memory, model->profile, false), *model, params);
   s->model = model;
   s->params = params;
   s->process = process_id();
-  s->arena = arena;
-  if (own) {
-    s->device_memory = device;
-    s->pinned = pinned;
-    *own->session_blocks(s->device, false) = sizes.blocks;
-    *own->session_blocks(s->device, true) = sizes.pinned_blocks;
-    if (const Status status = own->session_start(s->device, model->device, err); status != LINNET_OK) {
-      own->release(model->device, &sizes.pinned_blocks, true);
-      own->release(model->device, &sizes.blocks, false);
-      return status;
-    }
-  }
+  s->arena = memory.host;
+  s->own = memory.own;
+  s->pinned = memory.pinned;
+  LINNET_TRY(backend.start(s->handle, model->handle, &memory, err));
   {
-    const DeviceGuard bound(*s);
+    const BackendGuard bound(*s);
     s->kv.reset();
   }
   start_rope(*model, params.rope_length, s->act);
-  s->sampler.exp_row = model->kernels.t.exp_row;
-  s->sampler.find_above = model->kernels.t.find_above;
+  s->host.sampler.exp_row = model->kernels.t.exp_row;
+  s->host.sampler.find_above = model->kernels.t.find_above;
   s->stats.size = sizeof s->stats;
   s->stats.n_threads = params.n_threads;
-  s->stats.memory_bytes = arena.used();
-  LINNET_TRY(sampling_check(nullptr, &s->sampler.params, err));
+  s->stats.memory_bytes = s->arena.used();
+  LINNET_TRY(sampling_check(nullptr, &s->host.sampler.params, err));
   s->team.app = params.parallel_for;
   s->team.app_user = params.parallel_for_user;
   s->cpus = cpus;
@@ -497,11 +441,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
 
 void session_fini(linnet_session& s) {
   s.team.stop();
-  const DeviceOps* own = s.model->own;
-  if (!own) return;
-  own->session_stop(s.device);
-  own->release(s.model->device, own->session_blocks(s.device, true), true);
-  own->release(s.model->device, own->session_blocks(s.device, false), false);
+  s.model->backend->stop(s.handle);
 }
 
 }  // namespace linnet

@@ -27,12 +27,8 @@ struct Activations {
   QuantRows hidden;
   // Of each RoPE, the model's and where there is another that of layers with a window:
   double* inv_freq;               // (ropes, rope_dim / 2)
-  RowTables made, rows;           // as the host writes them, and as operations read them: the same memory, unless a device has its own
+  RowTables made, rows;           // as the host writes them, and as operations read them: the same memory, unless the places are apart
   uint32_t n_ropes, n_rope_rows;  // n_rope_rows = C
-  float* logits;                  // (most rows of logits of a pass, logits_stride), where a device computes them
-  uint8_t* scratch;               // (n_threads, scratch_stride)
-  size_t scratch_stride;
-  uint8_t* shared;  // of the team, zeros where nothing runs
 };
 
 // One of a session's sequences of tokens.
@@ -64,7 +60,7 @@ struct linnet_session {
   linnet_cpus cpus;  // that it is bound to; empty: none
   linnet::KvCache kv;
   linnet::Activations act;
-  linnet::Sampler sampler;
+  linnet::HostSide host;
   linnet::Sequence* seqs;        // (n_sequences)
   linnet::RowSpan* spans;        // (n_sequences) of the batch that is computed
   uint32_t *parts_done, *taken;  // (n_sequences) tokens of a call that are computed; (KV classes)
@@ -79,10 +75,9 @@ struct linnet_session {
   linnet_power* power;  // nullptr: nothing governs it
   uint64_t ttft_start_ns, last_sample_ns;
   bool ttft_pending;
-  linnet::Arena arena;                  // its table of purposes
-  linnet::Arena device_memory, pinned;  // and those of a device
-  void* device;                         // handle of it, or nullptr
-  uint8_t* page;                        // (the largest page of a layer) on its way between the device and a state
+  linnet::Arena arena;        // its table of purposes
+  linnet::Arena own, pinned;  // and those of the backend's memory
+  void* handle;               // the backend's
 };
 
 namespace linnet {
@@ -95,30 +90,14 @@ inline uint64_t history_tokens(const linnet_session_params& p) {
   return drops_tokens(p) ? uint64_t{p.n_context} + remembered(p) : p.n_context;
 }
 
-// Where a session lies: on a device all that operations read is in its memory, what host and device hand each other in memory pinned for
-// both. On the CPU the three are one.
-struct Places {
-  Arena &host, &device, &pinned;
-};
-// The need of a session.
-struct SessionSizes {
-  Arena host, device, pinned;
-  Blocks blocks, pinned_blocks;
-  bool ok() const { return host.ok() && device.ok() && pinned.ok(); }
-};
-
-// The calling thread works with the session's device, if it has one.
-struct DeviceGuard {
+// The calling thread works with the session's backend.
+struct BackendGuard {
   const linnet_session& s;
-  explicit DeviceGuard(const linnet_session& session) : s(session) {
-    if (s.device) s.model->own->enter(s.device);
-  }
-  ~DeviceGuard() {
-    if (s.device) s.model->own->leave(s.device);
-  }
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
-  Status check(Error* err) const { return s.device ? s.model->own->check(s.device, err) : LINNET_OK; }
+  explicit BackendGuard(const linnet_session& session) : s(session) { s.model->backend->enter(s.handle); }
+  ~BackendGuard() { s.model->backend->leave(s.handle); }
+  BackendGuard(const BackendGuard&) = delete;
+  BackendGuard& operator=(const BackendGuard&) = delete;
+  Status check(Error* err) const { return s.model->backend->check(s.handle, err); }
 };
 
 // Checks params against the model and fills in the defaults, those of the model's profile first; LINNET_TOO_SMALL where the profile's
@@ -126,8 +105,7 @@ struct DeviceGuard {
 Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err);
 // The one layout function: counts on arenas without memory, places on real ones.
 linnet_session* session_layout(const Places& places, const linnet_model& model, const linnet_session_params& params);
-void session_count(SessionSizes* out, const linnet_model& model, const linnet_session_params& params);
-Status session_fits(const SessionSizes& sizes, const linnet_session_params& params, Error* err);
+void session_count(Footprint* out, const linnet_model& model, const linnet_session_params& params);
 void session_fini(linnet_session& s);
 Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_model* model, const linnet_session_params* params,
                     Error* err);

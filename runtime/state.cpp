@@ -182,7 +182,7 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   sink.begin(kTokens, 0, token_bytes(h));
   sink.put(q.history, static_cast<size_t>(token_bytes(h)));
   sink.end();
-  const linnet_sampling& p = s.sampler.params;
+  const linnet_sampling& p = s.host.sampler.params;
   const SamplerRow sampler = {p.seed,           q.n_draws,          p.temperature,       p.top_p, p.min_p,
                               p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n};
   sink.begin(kSampler, 0, sizeof sampler);
@@ -192,25 +192,23 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   for (uint32_t i = 0; i < h.n_logit_rows; ++i) sink.put(q.logits + i * s.logits_stride, h.n_vocab * sizeof(float));
   sink.end();
   const uint32_t end = static_cast<uint32_t>(div_up(h.length, kPagePositions));
-  const DeviceOps* own = s.model->own;
+  const Backend& backend = *s.model->backend;
   for (uint32_t i = 0; i < h.n_layers; ++i) {
     const KvView v = s.kv.view(seq, i);
     const uint32_t c = s.kv.class_of[i];
     const size_t bytes = v.layout->head_bytes;
     sink.begin(kKv, i, kv_bytes(s.kv, i, h, first));
     each_page(*v.of, first[c], end, [&](uint32_t page) {
-      if (own) {  // all heads at once
-        own->read(s.device, s.page, v.head(page, 0), size_t{v.of->n_pages} * bytes, bytes, v.layout->n_kv_heads);
-        sink.put(s.page, v.layout->page_bytes);
-        return;
-      }
-      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) sink.put(v.head(page, head), bytes);
+      size_t step = 0;
+      const uint8_t* at =
+          backend.read(s.handle, v.head(page, 0), size_t{v.of->n_pages} * bytes, bytes, v.layout->n_kv_heads, &step);  // all heads at once
+      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) sink.put(at + head * step, bytes);
     });
     for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g)
       for (uint32_t head = 0; head < v.packed->layout.n_kv_heads; ++head) sink.put(v.group(g, head), v.packed->layout.head_bytes);
-    const void* sinks = v.sinks;
-    if (sinks && own) own->read(s.device, s.page, static_cast<const uint8_t*>(sinks), 0, s.kv.sink_bytes(c), 1), sinks = s.page;
-    if (sinks) sink.put(sinks, s.kv.sink_bytes(c));
+    size_t step = 0;
+    if (v.sinks)
+      sink.put(backend.read(s.handle, reinterpret_cast<const uint8_t*>(v.sinks), 0, s.kv.sink_bytes(c), 1, &step), s.kv.sink_bytes(c));
     if (const float* scores = s.kv.scores(seq, i))
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
         each_page(*v.of, first[c], end,
@@ -381,7 +379,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   q.length = h.length;
   q.pending = h.pending;
   q.n_draws = o.n_draws;
-  s.sampler.params = o.sampling;
+  s.host.sampler.params = o.sampling;
 
   q.n_forgotten = o.n_forgotten;
   session_grammar(s, seq, q.place.grammar);
@@ -397,6 +395,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   q.n_logit_rows = rows;
   at += section_bytes(logit_bytes(h));
 
+  const Backend& backend = *s.model->backend;
   s.kv.restore(seq, h.length, o.first);
   const uint32_t end = static_cast<uint32_t>(div_up(h.length, kPagePositions));
   for (uint32_t i = 0; i < h.n_layers; ++i) {
@@ -404,14 +403,8 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
     const uint32_t c = s.kv.class_of[i];
     const auto place = [&](uint32_t page) { return size_t{page < v.of->keep_pages ? page : v.of->keep_pages + page - o.held[c]}; };
     each_page(*v.of, o.first[c], end, [&](uint32_t page) {
-      const uint8_t* from = at + place(page) * v.layout->page_bytes;
-      if (const DeviceOps* own = s.model->own) {
-        std::memcpy(s.page, from, v.layout->page_bytes);
-        return own->write(s.device, v.head(page, 0), s.page, size_t{v.of->n_pages} * v.layout->head_bytes, v.layout->head_bytes,
-                          v.layout->n_kv_heads);
-      }
-      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
-        std::memcpy(v.head(page, head), from + head * v.layout->head_bytes, v.layout->head_bytes);
+      backend.write(s.handle, v.head(page, 0), at + place(page) * v.layout->page_bytes, size_t{v.of->n_pages} * v.layout->head_bytes,
+                    v.layout->head_bytes, v.layout->n_kv_heads);
     });
     const uint64_t bytes = kv_bytes(s.kv, i, h, o.held), n_held = s.kv.held(c, h.length, o.held[c]);
     const uint8_t* more = at + n_held * v.layout->page_bytes;
@@ -420,12 +413,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
       for (uint32_t head = 0; head < l.n_kv_heads; ++head)
         std::memcpy(v.group(g, head), more + g * l.page_bytes + head * l.head_bytes, l.head_bytes);
     }
-    if (const DeviceOps* own = s.model->own; v.sinks && own) {
-      std::memcpy(s.page, more, s.kv.sink_bytes(c));
-      own->write(s.device, reinterpret_cast<uint8_t*>(v.sinks), s.page, 0, s.kv.sink_bytes(c), 1);
-    } else if (v.sinks) {
-      std::memcpy(v.sinks, more, s.kv.sink_bytes(c));
-    }
+    if (v.sinks) backend.write(s.handle, reinterpret_cast<uint8_t*>(v.sinks), more, 0, s.kv.sink_bytes(c), 1);
     if (float* scores = s.kv.scores(seq, i)) {  // no sinks then
       std::memset(scores, 0, v.of->scores_per_layer() * sizeof(float));
       for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
@@ -462,9 +450,9 @@ Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, 
   sink.out = static_cast<uint8_t*>(out);
   sink.file = nullptr;
   sink.err = err;
-  const DeviceGuard device(s);
+  const BackendGuard bound(s);
   put_state(sink, s, seq, h, first);
-  return device.check(err);
+  return bound.check(err);
 }
 
 Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, Error* err) {
@@ -477,11 +465,11 @@ Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, 
   sink.out = nullptr;
   sink.file = &file;
   sink.err = err;
-  const DeviceGuard device(s);
+  const BackendGuard bound(s);
   put_state(sink, s, seq, h, first);
   sink.flush();
   LINNET_TRY(sink.status);
-  LINNET_TRY(device.check(err));
+  LINNET_TRY(bound.check(err));
   return file.commit(err);
 }
 
@@ -489,10 +477,10 @@ Status state_load(linnet_session& s, uint32_t seq, const void* data, size_t byte
   LINNET_TRY(check_model(s, err));
   Checked checked{};
   LINNET_TRY(check_state(s, seq, data, bytes, &checked, err));
-  const DeviceGuard device(s);
-  LINNET_TRY(device.check(err));
+  const BackendGuard bound(s);
+  LINNET_TRY(bound.check(err));
   take_over(s, seq, static_cast<const uint8_t*>(data), checked);
-  return device.check(err);
+  return bound.check(err);
 }
 
 Status state_load_file(linnet_session& s, uint32_t seq, const char* path, Error* err) {

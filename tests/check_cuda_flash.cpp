@@ -6,6 +6,7 @@
 #include "data.h"
 #include "kernels_cpu/attention.h"
 #include "kernels_cpu/registry.h"
+#include "runtime/backend.h"
 #include "runtime/kv.h"
 
 using namespace linnet;
@@ -51,7 +52,7 @@ struct Cache {
                          c.keep ? LINNET_FULL_DROP_OLDEST : LINNET_FULL_STOP,
                          c.keep,
                          c.chunked,
-                         nullptr,
+                         &cpu_backend,
                          &c,
                          layer_of};
     Arena counted;
@@ -200,7 +201,12 @@ struct Both {
     scratch.resize(bytes);
     shared.assign(cpu_shared_bytes(cpu.kv, c.n_heads, 1) + 64, 0);
     const auto up = [](std::vector<uint8_t>& x) { return x.data() + (64 - reinterpret_cast<uintptr_t>(x.data()) % 64) % 64; };
-    return {{0, 1, nullptr, 0, 0}, &kernels, up(scratch), up(shared), 1, &cpu_not_finite, nullptr};
+    Worker w;
+    w.kernels = &kernels;
+    w.scratch = up(scratch);
+    w.shared = up(shared);
+    w.not_finite = &cpu_not_finite;
+    return w;
   }
 };
 

@@ -41,7 +41,6 @@ class Twins {
  public:
   explicit Twins(uint64_t seed) {
     emulated_seed(seed);
-    cpu.n = 1;
     cpu.kernels = &scalar();
     cpu.not_finite = &not_finite;
     gpu = queue.worker();
@@ -78,7 +77,7 @@ class Twins {
   }
 
   test::EmulatedQueue queue;
-  Worker cpu{}, gpu{};
+  Worker cpu, gpu;
   uint32_t not_finite = 0;
 
  private:

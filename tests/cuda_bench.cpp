@@ -7,6 +7,7 @@
 
 #include "kernels_cuda/cuda_queue.h"
 #include "kernels_cuda/images.h"
+#include "runtime/backend.h"
 #include "runtime/kv.h"
 
 namespace linnet::test {
@@ -105,9 +106,8 @@ struct Gpu {
     return to;
   }
   Worker worker() {
-    Worker w{};
-    w.n = 1;
-    w.device = &q;
+    Worker w;
+    w.queue = &q;
     return w;
   }
   // Milliseconds, the best of five after one that warms up; as a graph, which is how a decode pass goes: the host is too slow for small
@@ -182,8 +182,8 @@ bool attention(Gpu& gpu, const CudaBench& b, double* bytes, double* ms) {
     *k = *v = LINNET_I8;
     *window = 0;
   };
-  const KvPlan plan = {b.n_layers, b.n_kv_heads,     b.head_dim, 0,     1,       b.depth, b.depth, b.depth,
-                       0,          LINNET_FULL_STOP, 0,          false, nullptr, nullptr, layer};
+  const KvPlan plan = {b.n_layers, b.n_kv_heads, b.head_dim,   0,       1,    b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP,
+                       0,          false,        &cpu_backend, nullptr, layer};
   Arena counted;
   if (!kv.layout_in(counted, counted, plan)) return gpu.wrong = "the cache's layers do not go together", false;
   std::vector<uint8_t> memory(counted.used() + 64);  // the pools too, where the pages that are taken are cleared

@@ -81,11 +81,10 @@ struct EmulatedQueue {
     q.not_finite = memory.take<uint32_t>(1, 0);
   }
   Worker worker() {
-    Worker w{};
-    w.n = 1;
+    Worker w;
     w.scratch = q.scratch;
     w.not_finite = q.not_finite;
-    w.device = &q;
+    w.queue = &q;
     return w;
   }
 };

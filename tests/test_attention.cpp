@@ -4,6 +4,7 @@
 #include "kernels_cpu/attention.h"
 #include "kernels_cpu/registry.h"
 #include "platform/team.h"
+#include "runtime/backend.h"
 #include "tests/models.h"
 
 using namespace linnet;
@@ -50,7 +51,7 @@ Rows random_rows(const Shape& s, uint32_t seed) {
 std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint32_t n_threads, uint32_t chunk) {
   KvCache kv{};
   const KvPlan plan = {
-      1, c.shape.n_kv_heads, c.shape.head_dim, 0, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, nullptr, &c, layer_of};
+      1, c.shape.n_kv_heads, c.shape.head_dim, 0, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &c, layer_of};
   Kernels kernels{};
   linnet_error err{};
   Arena counted;
@@ -93,13 +94,16 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
         [](void* arg, uint32_t id, uint32_t n) {
           const Call& x = *static_cast<const Call*>(arg);
           const Shape& s = x.c->shape;
-          const Worker w = {{id, n, n > 1 ? &x.team->tickets : nullptr, 0, ticks_now()},
-                            x.kernels,
-                            x.scratch + id * x.scratch_bytes,
-                            x.shared,
-                            n,
-                            x.not_finite,
-                            nullptr};
+          Worker w;
+          w.id = id;
+          w.n = n;
+          w.tickets = n > 1 ? &x.team->tickets : nullptr;
+          w.since = ticks_now();
+          w.kernels = x.kernels;
+          w.scratch = x.scratch + id * x.scratch_bytes;
+          w.shared = x.shared;
+          w.n_most = n;
+          w.not_finite = x.not_finite;
           const size_t from = size_t{x.span.position} * s.head_dim;
           cpu_kv_append(w, *x.kv, 0, x.rows->k.data() + from * s.n_kv_heads, x.rows->v.data() + from * s.n_kv_heads,
                         size_t{s.n_kv_heads} * s.head_dim, &x.span, 1, {});

@@ -62,7 +62,7 @@ struct Job {
 
   // All operations; behind each sync everything before it is there.
   void compute(uint32_t id, uint32_t n) {
-    const Member w = {id, n, n > 1 ? &team->tickets : nullptr, 0, ticks_now()};
+    const Member w = {.id = id, .n = n, .tickets = n > 1 ? &team->tickets : nullptr, .since = ticks_now()};
     for (uint32_t op = 0; op < kOps; ++op) {
       Pieces pieces(w, kPieces);
       for (Share piece; pieces.take(&piece);)
@@ -129,7 +129,7 @@ TEST_CASE("a thread that is stopped within a piece holds up that piece alone, an
   own.team.pass(
       [](void* arg, uint32_t id, uint32_t n) {
         Stopped& j = *static_cast<Stopped*>(arg);
-        const Member w = {id, n, &j.team->tickets, 0, ticks_now()};
+        const Member w = {.id = id, .n = n, .tickets = &j.team->tickets, .since = ticks_now()};
         Pieces pieces(w, 100);
         if (id == 0) j.wrong += !in_time([&] { return j.held.load() == 1; });
         for (Share piece; pieces.take(&piece);) {

@@ -31,8 +31,8 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
 
 void need(const ModelSpec& s, const LayerSpec& l, const void* tensors, Needs* needs) {
   const FeedForwardTensors& t = *static_cast<const FeedForwardTensors*>(tensors);
-  const bool few = needs->tiles && format_row(t.down.format).x != LINNET_F32 && needs->n_rows > kGateUpRows;
-  needs->need_wide((few ? kGateUpRows : needs->n_rows) * (s.ungated ? 1 : 2) * row_floats(l.d_ff));
+  const bool tiles = format_row(t.down.format).x != LINNET_F32 && needs->n_rows > needs->few_rows;
+  needs->need_wide((tiles ? needs->few_rows : needs->n_rows) * (s.ungated ? 1 : 2) * row_floats(l.d_ff));
   for (const Matrix* m : {&t.gate, &t.up}) needs->codes.add(*m);
   needs->hidden.add(t.down);
 }

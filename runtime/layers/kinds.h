@@ -28,7 +28,7 @@ struct QuantRoom {
 // What a chunk of rows takes in buffers that all layers use one after the other.
 struct Needs {
   uint64_t n_rows;    // of a chunk
-  bool tiles;         // whether gate_up() leaves its products alone but for few rows where what follows is quantised
+  uint32_t few_rows;  // up to so many gate_up() makes whole products even where what follows is quantised
   uint64_t wide = 0;  // floats of the buffer for what is wider than the residual stream
   QuantRoom codes, hidden, pairs;
 

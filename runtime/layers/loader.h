@@ -1,4 +1,4 @@
-// Where a model's tensors come from while it is loaded: views of its file, checked, hashed and counted, or copies on a device.
+// Where a model's tensors come from while it is loaded: views of its file, checked, hashed and counted, and where its backend has them.
 #pragma once
 #include "../model.h"
 #include "kinds.h"
@@ -12,11 +12,8 @@ struct Loader {
   linnet_model* model;
   Error* err;
   ModelHash& hash;
-  // On a device: its memory, counted or real, and what Matrix::panels points to there.
-  const DeviceOps* own = nullptr;
-  Arena* memory = nullptr;
-  uint8_t* matrices = nullptr;
-  uint32_t n_matrices = 0;
+  const Backend& backend;
+  WeightsTo& to;
   uint64_t format_bytes[kMaxFormat + 1] = {};  // of the layers
   uint64_t part_bytes[kPartCount] = {}, part_weights[kPartCount] = {};
 

@@ -3,8 +3,8 @@
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "../platform/team.h"
-#include "format.h"
-#include "tensor.h"
+#include "../runtime/format.h"
+#include "../runtime/tensor.h"
 
 namespace linnet {
 namespace {
@@ -135,8 +135,8 @@ double best_gb_s(Team& team, TeamFn fn, Job* job, double bytes) {
 
 }  // namespace
 
-Status measure(const Kernels& kernels, uint32_t n_threads, const void* data, size_t bytes, bool products, linnet_measurement* out,
-               Error* err) {
+Status cpu_measure(const Kernels& kernels, uint32_t n_threads, const void* data, size_t bytes, bool products, linnet_measurement* out,
+                   Error* err) {
   Team team;
   uint32_t kind = 0;
   LINNET_TRY(team_kind(LINNET_THREADS_DEFAULT, &kind, err));
@@ -187,8 +187,8 @@ Status profile_kernels(const linnet_profile& p, bool timed, Kernels* out, Error*
     return LINNET_OK;
   linnet_measurement native{}, library{};
   const uint32_t n_threads = p.n_threads ? p.n_threads : 1;
-  LINNET_TRY(measure(*out, n_threads, nullptr, 0, true, &native, err));
-  LINNET_TRY(measure(other, n_threads, nullptr, 0, true, &library, err));
+  LINNET_TRY(cpu_measure(*out, n_threads, nullptr, 0, true, &native, err));
+  LINNET_TRY(cpu_measure(other, n_threads, nullptr, 0, true, &library, err));
   if (library.prefill_tops > native.prefill_tops) *out = other;
   return LINNET_OK;
 }
