@@ -107,7 +107,7 @@ void write(void*, uint8_t* to, const uint8_t* from, size_t pitch, size_t bytes, 
 }  // namespace
 
 const Backend cpu_backend = {
-    .name = "CPU",
+    .name = nullptr,
     .ops = &cpu_ops,
     .chosen = "history",
     .runs_ahead = false,

@@ -43,7 +43,7 @@ Status backend_profile(const linnet_profile& p, Error* err) {
   return LINNET_OK;
 }
 
-void backend_describe(const Backend& backend, linnet_model_desc* out) { out->device = &backend == &cpu_backend ? nullptr : backend.name; }
+void backend_describe(const Backend& backend, linnet_model_desc* out) { out->device = backend.name; }
 
 Status backend_detect(linnet_cuda_device* out, Error* err) {
 #if LINNET_HAVE_CUDA

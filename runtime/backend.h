@@ -93,7 +93,7 @@ struct Drawn {
 };
 
 struct Backend {
-  const char* name;
+  const char* name;  // in linnet_model_desc; nullptr: the CPU
   const Ops* ops;
   const char* chosen;           // purpose under which experts that were chosen are counted
   bool runs_ahead;              // passes run while the host goes on

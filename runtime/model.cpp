@@ -105,7 +105,7 @@ struct Sizes {
   size_t values_bytes;   // of what the file says of all layers
   size_t tokenizer_bytes;
   const Backend* backend;
-  uint32_t n_matrices;  // that have handles of it
+  uint32_t n_matrices;  // matrix_bytes each
 };
 
 struct Parts {

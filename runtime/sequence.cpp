@@ -284,6 +284,24 @@ struct Listener {
   }
 };
 
+// Lets the backend draw; with `ahead`, where there is room, the pass of that token begins too. Whether it does.
+bool begin_draw(linnet_session& s, uint32_t id, bool kept, bool ahead) {
+  const Sequence& seq = s.seqs[id];
+  Draw d = draw_of(s, seq);
+  if (kept) d.logits = nullptr;
+  std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
+  if (!ahead || seq.length + 1 >= session_most(s) || !s.kv.has_room(id, seq.length, 1, s.taken)) {
+    s.model->backend->draw(s.handle, d, nullptr);
+    return false;
+  }
+  s.kv.begin(id, seq.length, seq.length + 1);
+  s.kv.advance(id, seq.length, 1);
+  s.spans[0] = {id, 0, 1, seq.length};
+  s.logit_rows[0] = 0;
+  forward_ahead(s, {s.spans, 1, 1, s.logit_rows, 1, nullptr}, d);
+  return true;
+}
+
 // Draws tokens until something stops it. Where a backend runs ahead the pass of the token that is drawn begins before the host has seen
 // it, and does not count where that ends the generation; but a grammar's masks are the host's.
 Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
@@ -326,19 +344,7 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
       status = draw(s, seq, params.ignore_eos != 0, &got.token, err);
     } else {
       const CpuGuard cpus(s.cpus);
-      Draw d = draw_of(s, seq);
-      if (kept) d.logits = nullptr;
-      std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
-      ahead = runs_ahead && i + 1 != params.max_tokens && seq.length + 1 < session_most(s) && s.kv.has_room(id, seq.length, 1, s.taken);
-      if (ahead) {
-        s.kv.begin(id, seq.length, seq.length + 1);
-        s.kv.advance(id, seq.length, 1);
-        s.spans[0] = {id, 0, 1, seq.length};
-        s.logit_rows[0] = 0;
-        forward_ahead(s, {s.spans, 1, 1, s.logit_rows, 1, nullptr}, d);
-      } else {
-        backend.draw(s.handle, d, nullptr);
-      }
+      ahead = begin_draw(s, id, kept, runs_ahead && i + 1 != params.max_tokens);
       status = backend.drawn(s.handle, &got, err);
       if (status == LINNET_OK) seq.n_draws = got.n_draws;
       if (status == LINNET_OK && got.not_finite) {

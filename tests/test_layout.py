@@ -53,6 +53,28 @@ for name, paths in sorted(names.items()):
     if len(paths) > 1:
         bad.append(f"{name} is the name of {' and '.join(sorted(paths))}")
 
+# The runtime asks for no device: of what computes it knows the table alone, which has two files of its own. Names of the ABI are the app's, and
+# two are keys of other people's files. The profile's reader has the section of that name.
+TABLE = ("runtime/backend.h", "runtime/backend.cpp")
+KEYS = {"use_cuda_fp16", "init_device"}
+asks = re.compile(r"\w*(?:cuda|device|cpu_backend)\w*", re.IGNORECASE)
+public = set()
+for name in os.listdir(os.path.join(ROOT, ABI)):
+    with open(os.path.join(ROOT, ABI, name), encoding="utf-8") as f:
+        public |= set(re.findall(r"\b(?:linnet|LINNET)_\w+", f.read()))
+in_table = 0
+for file in sorted(files):
+    if not file.startswith("runtime/") or file.startswith(ABI) or file == "runtime/profile.cpp":
+        continue
+    with open(os.path.join(ROOT, file), encoding="utf-8") as f:
+        for number, line in enumerate(f, 1):
+            words = [w for w in asks.findall(line) if w not in public | KEYS]
+            in_table += len(words) if file in TABLE else 0
+            if words and file not in TABLE:
+                bad.append(f"{file}:{number}: {', '.join(words)}: which backend computes is asked in {TABLE[1]} alone")
+if in_table < 10:
+    bad.append(f"{TABLE[1]} names no backend: this check finds nothing")
+
 for line in bad:
     print(line)
 if checked < 300:

@@ -19,21 +19,20 @@ namespace linnet::convert {
 
 // ---- files of an app's own, by the ways that linnet's go -------------------------------------------------------------------------
 
-// Reads a whole file. Devices, FIFOs and sockets, which may never end or never begin, are refused at once. LINNET_IO if it cannot be read,
-// LINNET_BAD_FILE if it has more than max_bytes, or is a Git LFS pointer. *found (may be NULL) = false and LINNET_OK where there is no such
-// file.
+// Reads a whole file. FIFOs, sockets and other special files, which may never end or never begin, are refused at once. LINNET_IO if it
+// cannot be read, LINNET_BAD_FILE if it has more than max_bytes, or is a Git LFS pointer. *found (may be NULL) = false and LINNET_OK where
+// there is no such file.
 linnet_status read_file(const std::string& path, size_t max_bytes, std::string* out, bool* found, linnet_error* err);
 
 inline constexpr size_t kMaxGrammarJson = size_t{1} << 20;  // bytes that linnet_grammar_compile takes
 
-// A file that is there under its name whole or not at all, as of linnet_state_save_file. Devices, FIFOs, sockets and folders are never
-// replaced.
+// A file that is there under its name whole or not at all, as of linnet_state_save_file. Special files and folders are never replaced.
 class WholeFile {
  public:
   WholeFile();
   ~WholeFile();  // without commit() nothing stays behind
-  // through: a character device or FIFO is not refused but written to as it is. mode: of a new file, less the umask; an older one's bits
-  // are kept among them.
+  // through: a FIFO or a character special file is not refused but written to as it is. mode: of a new file, less the umask; an older
+  // one's bits are kept among them.
   linnet_status open(const std::string& path, bool through, linnet_error* err, uint32_t mode = 0666);
   bool through() const;  // it is one
   linnet_status write(const void* data, size_t bytes, linnet_error* err);
