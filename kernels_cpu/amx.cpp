@@ -380,7 +380,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable amx_table = {
     .isa = LINNET_ISA_AMX,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vnni | kCpuAmx,
     .start = start,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],

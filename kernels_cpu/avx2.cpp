@@ -955,7 +955,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable avx2_table = {
     .isa = LINNET_ISA_AVX2,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .quantize_row = quantize_row,

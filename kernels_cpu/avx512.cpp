@@ -662,7 +662,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable avx512_table = {
     .isa = LINNET_ISA_AVX512,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .quantize_row = quantize_row,

@@ -178,7 +178,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable avx512_bf16_table = {
     .isa = LINNET_ISA_AVX512_BF16,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vbmi | kCpuAvx512Bf16,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .byte_table = byte_table,

@@ -141,7 +141,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable avx512_vnni_table = {
     .isa = LINNET_ISA_AVX512_VNNI,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vnni,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .attn_pv = attn_pv_by<Vnni>,

@@ -167,7 +167,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable avx_vnni_table = {
     .isa = LINNET_ISA_AVX_VNNI,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvxVnni,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
 };

@@ -57,27 +57,9 @@ struct GemmKernel {
 // How integer weights lie in a panel: a byte each; two a byte, + 8; two a byte, less the zero points behind the scales.
 enum Codes : uint32_t { kBytes, kNibbles, kNibblesZero };
 
-// What a tier may ask of the CPU.
-enum CpuBit : uint64_t {
-  kCpuAvx2 = 1u << 0,
-  kCpuFma = 1u << 1,
-  kCpuF16c = 1u << 2,
-  kCpuAvx512 = 1u << 3,  // F, BW, VL, DQ and an operating system that saves the registers
-  kCpuAvx512Vnni = 1u << 4,
-  kCpuNeon = 1u << 5,
-  kCpuDotprod = 1u << 6,
-  kCpuI8mm = 1u << 7,
-  kCpuAvxVnni = 1u << 8,
-  kCpuAvx512Vbmi = 1u << 9,
-  kCpuAvx512Bf16 = 1u << 10,
-  kCpuNeonBf16 = 1u << 11,
-  kCpuAmx = 1u << 12,  // tiles of bytes, and an operating system that saves them for who asks
-};
 // One tier. Null members are inherited from the next weaker tier that has them.
 struct KernelTable {
   linnet_isa isa = LINNET_ISA_AUTO;
-  uint64_t required = 0;             // CpuBit mask: all must be present
-  uint32_t by_name = 0;              // 1: taken only where it is asked for
   const char* (*start)() = nullptr;  // makes what its kernels use, at every choice of it; says why it cannot
   const GemmKernel* gemm = nullptr;
   uint32_t n_gemm = 0;
@@ -151,7 +133,7 @@ struct KernelTable {
 };
 
 // One per tier's file; registry.cpp knows which of them this build has.
-extern const KernelTable scalar_table, avx2_table, avx_vnni_table, avx512_table, avx512_vnni_table, avx512_bf16_table, amx_table,
-    neon_table, neon_dotprod_table, neon_i8mm_table, onednn_table, neon_bf16_table;
+#define LINNET_TIER(name, ...) extern const KernelTable name##_table;
+#include "tiers.inc"
 
 }  // namespace linnet

@@ -577,7 +577,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable neon_table = {
     .isa = LINNET_ISA_NEON,
-    .required = kCpuNeon,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .quantize_row = quantize_row,

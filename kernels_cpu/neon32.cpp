@@ -134,7 +134,6 @@ const GemmKernel kGemm32[] = {
 constexpr KernelTable with_codes() {
   KernelTable t = kTable;
   t.isa = LINNET_ISA_NEON;
-  t.required = kCpuNeon | kCpuFma;
   t.gemm = kGemm32;
   t.n_gemm = sizeof kGemm32 / sizeof kGemm32[0];
   t.attn_pv = attn_pv_codes;

@@ -102,7 +102,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable neon_bf16_table = {
     .isa = LINNET_ISA_NEON_BF16,
-    .required = kCpuNeon | kCpuNeonBf16,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
 };

@@ -52,7 +52,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable neon_dotprod_table = {
     .isa = LINNET_ISA_NEON_DOTPROD,
-    .required = kCpuNeon | kCpuDotprod,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .attn_pv = attn_pv_by<Sdot<1>>,

@@ -72,7 +72,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable neon_i8mm_table = {
     .isa = LINNET_ISA_NEON_I8MM,
-    .required = kCpuNeon | kCpuDotprod | kCpuI8mm,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .attn_pv = attn_pv_by<Smmla>,

@@ -208,8 +208,6 @@ const GemmKernel kGemm[] = {
 
 const KernelTable onednn_table = {
     .isa = LINNET_ISA_ONEDNN,
-    .required = kCpuAvx2 | kCpuFma | kCpuF16c | kCpuAvx512 | kCpuAvx512Vnni,
-    .by_name = 1,
     .start = start,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],

@@ -534,7 +534,6 @@ const GemmKernel kGemm[] = {
 
 constexpr KernelTable kTable = {
     .isa = LINNET_ISA_SCALAR,
-    .required = 0,
     .gemm = kGemm,
     .n_gemm = sizeof kGemm / sizeof kGemm[0],
     .quantize_row = quantize_row,

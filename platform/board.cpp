@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "cpu.h"
 #include "sysfs.h"
 
 namespace linnet {
@@ -91,43 +92,6 @@ void copy(char (&to)[N], std::string_view from) {
   to[n] = '\0';
 }
 
-[[gnu::noinline]] bool word(std::string_view list, std::string_view w) {
-  while (!list.empty()) {
-    const size_t space = list.find(' ');
-    if (list.substr(0, space) == w) return true;
-    if (space == std::string_view::npos) break;
-    list.remove_prefix(space + 1);
-  }
-  return false;
-}
-
-// Tiers that a line "flags" or "Features" speaks of; the words are the kernel's.
-uint32_t isa_of(std::string_view words, bool arm) {
-  const auto all = [&](std::initializer_list<const char*> need) {
-    for (const char* w : need)
-      if (!word(words, w)) return false;
-    return true;
-  };
-  uint32_t mask = 1u << LINNET_ISA_SCALAR;
-  const auto add = [&](linnet_isa isa, bool has) { mask |= has ? 1u << isa : 0; };
-  if (arm) {
-    add(LINNET_ISA_NEON, all({"asimd"}) || all({"neon", "vfpv4"}));  // of 64 bits, of 32
-    add(LINNET_ISA_NEON_DOTPROD, all({"asimd", "asimddp"}));
-    add(LINNET_ISA_NEON_I8MM, all({"asimd", "asimddp", "i8mm"}));
-    add(LINNET_ISA_NEON_BF16, all({"asimd", "asimddp", "i8mm", "bf16"}));
-    return mask;
-  }
-  const bool avx2 = all({"avx2", "fma", "f16c"}), avx512 = avx2 && all({"avx512f", "avx512bw", "avx512vl", "avx512dq"}),
-             vnni = avx512 && all({"avx512_vnni"});
-  add(LINNET_ISA_AVX2, avx2);
-  add(LINNET_ISA_AVX_VNNI, avx2 && all({"avx_vnni"}));
-  add(LINNET_ISA_AVX512, avx512);
-  add(LINNET_ISA_AVX512_VNNI, vnni);
-  add(LINNET_ISA_AVX512_BF16, vnni && all({"avx512vbmi", "avx512_bf16"}));
-  add(LINNET_ISA_AMX, vnni && all({"amx_tile", "amx_int8"}));
-  return mask;
-}
-
 // Cores by "CPU implementer" and "CPU part", names as GCC's -mcpu has them; in order: about half the work of another core in a cycle.
 constexpr struct {
   uint32_t implementer, part;
@@ -158,7 +122,7 @@ struct Cpu {
 struct Scan {
   Cpu cpus[LINNET_MAX_CPUS];
   linnet_cpus listed;  // CPUs of /proc/cpuinfo
-  uint32_t isa;
+  uint64_t bits;       // CpuBit
   bool arm;
 };
 
@@ -183,17 +147,16 @@ void read_cpuinfo(const char* root, Scan* scan, linnet_board* out) {
     }
     if (key == "flags" || key == "Features") {
       scan->arm = key == "Features";
-      const uint32_t isa = isa_of(value, scan->arm);
-      scan->isa = features ? scan->isa & isa : isa;  // a program may run on any of them
+      const uint64_t bits = cpu_bits_of(value);
+      scan->bits = features ? scan->bits & bits : bits;  // a program may run on any of them
       features = true;
-      out->arch = !scan->arm ? LINNET_ARCH_X86_64 : word(value, "asimd") ? LINNET_ARCH_AARCH64 : LINNET_ARCH_ARM;
+      out->arch = !scan->arm ? LINNET_ARCH_X86_64 : has_word(value, "asimd") ? LINNET_ARCH_AARCH64 : LINNET_ARCH_ARM;
     }
     if (key == "model name" && !out->cpu[0]) copy(out->cpu, value);
     if (cpu >= LINNET_MAX_CPUS) continue;
     if (key == "CPU implementer") scan->cpus[cpu].implementer = hex(value);
     if (key == "CPU part") scan->cpus[cpu].part = hex(value);
   }
-  if (!features) scan->isa = 1u << LINNET_ISA_SCALAR;
 }
 
 Path cpu_path(const char* root, uint32_t cpu) { return Path(root) << "/sys/devices/system/cpu/cpu" << cpu; }
@@ -344,7 +307,7 @@ void read_groups(const char* root, linnet_board* out) {
     if (group == "/" || group.find("..") != std::string_view::npos) group = "";
     if (controllers.empty())
       read_group(root, "/sys/fs/cgroup", group, out);
-    else if (word(controllers, "memory"))
+    else if (has_word(controllers, "memory"))
       read_group(root, "/sys/fs/cgroup/memory", group, out);
     else if (controllers == "cpu" || controllers == "cpu,cpuacct" || controllers == "cpuacct,cpu") {
       read_group(root, "/sys/fs/cgroup/cpu", group, out);
@@ -412,7 +375,7 @@ linnet_cpus cpu_affinity() {
   return out;
 }
 
-Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Error* err) {
+Status board_detect(const char* root, linnet_board* out, uint64_t* seen, Error* err) {
   *out = {};
   out->size = sizeof *out;
   Scan scan{};
@@ -448,7 +411,7 @@ Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Err
   p.cores = LINNET_CORES_BIG;
   LINNET_TRY(profile_fit(&p, *out, err));
   out->n_threads = p.n_threads;
-  *seen_isa = scan.isa;
+  *seen = scan.bits;
   return LINNET_OK;
 }
 

@@ -26,9 +26,9 @@ bool cpu_parse(std::string_view list, linnet_cpus* out);
 // CPUs that the calling thread may use; empty where that is not known.
 linnet_cpus cpu_affinity();
 
-// root: "" for the running system, else a folder that holds copies of its files. `seen_isa`: bits of linnet_isa that the lines of
-// /proc/cpuinfo speak of.
-Status board_detect(const char* root, linnet_board* out, uint32_t* seen_isa, Error* err);
+// root: "" for the running system, else a folder that holds copies of its files. `seen`: CpuBits that the lines of
+// /proc/cpuinfo speak of, of every CPU.
+Status board_detect(const char* root, linnet_board* out, uint64_t* seen, Error* err);
 // See linnet_profile_fit.
 Status profile_fit(linnet_profile* profile, const linnet_board& board, Error* err);
 

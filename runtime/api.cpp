@@ -153,13 +153,13 @@ linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_er
   LINNET_NEED_ARG(out);
   if (!root) root = "";
   linnet_board board;
-  uint32_t seen = 0;
+  uint64_t seen = 0;
   LINNET_TRY(board_detect(root, &board, &seen, err));
-  board.isa_mask = seen;
+  board.isa_mask = isa_mask_of(seen);
   if (!*root) {  // this CPU itself says what it has
     board.isa_mask = 0;
     for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i)
-      if (!(t->required & ~cpu_bits())) board.isa_mask |= 1u << t->isa;
+      if (!(isa_row(t->isa)->required & ~cpu_bits())) board.isa_mask |= 1u << t->isa;
 #if defined(__x86_64__)
     board.arch = LINNET_ARCH_X86_64;
 #elif defined(__aarch64__)

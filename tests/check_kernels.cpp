@@ -629,12 +629,15 @@ void check_tier(const char* name, const T& t, const T& ref, Rng& rng) {
 
 // ---- the registry -------------------------------------------------------------------------------------------------------------------
 
+// Bits that a tier asks for and this CPU does not have.
+uint64_t lacks(const KernelTable& t) { return isa_row(t.isa)->required & ~cpu_bits(); }
+
 #if defined(__x86_64__)
 // Linux refuses AMX's tiles to a process whose signals have a stack too small for them: another tier takes their place, and amx by name
 // says so. In a process of its own, since what is granted stays, and before this one asks.
 void check_refused_tiles() {
   bool amx = false;
-  for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) amx |= t->isa == LINNET_ISA_AMX && !(t->required & ~cpu_bits());
+  for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) amx |= t->isa == LINNET_ISA_AMX && !lacks(*t);
   if (!amx) return;
   Entry entry("all", "refused tiles");
   std::fflush(stdout);
@@ -663,14 +666,13 @@ void check_registry() {
   Error err{};
   Kernels k{};
   uint32_t best = 0;
-  const uint64_t cpu = cpu_bits();
   for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) {
-    const bool have = !(t->required & ~cpu) && (!t->start || !t->start());
+    const bool have = !lacks(*t) && (!t->start || !t->start());
     const Status s = kernels_resolve(t->isa, 0, &k, &err);
     entry.expect(have ? s == LINNET_OK && k.t.isa == t->isa : s == LINNET_UNSUPPORTED && std::strstr(err.text, isa_name(t->isa)),
                  "forcing %s: %s", isa_name(t->isa), err.text);
     if (have) {
-      if (!t->by_name) best = t->isa;
+      if (!by_name(t->isa)) best = t->isa;
       entry.expect(!t->codes || k.t.codes == t->codes, "forcing %s runs another tier", isa_name(t->isa));
       for (uint32_t j = 0; j < t->n_gemm; ++j) entry.expect(k.gemm[t->gemm[j].w].run == t->gemm[j].run, "gemm of %s", isa_name(t->isa));
       for (uint32_t f = LINNET_F32; f <= kMaxFormat; ++f)
@@ -773,8 +775,8 @@ int run_checks(const char* isa, const char* require, uint64_t seed) {
   for (uint32_t i = 1; const KernelTable* t = kernel_tier(i); ++i) {
     const char* name = isa_name(t->isa);
     if (isa && std::strcmp(isa, name) != 0) continue;
-    if (const uint64_t lacks = t->required & ~cpu_bits()) {
-      std::printf("%s: %s (this CPU has no %s)\n", i < n_required ? "FAILED" : "skipped", name, cpu_bit_name(lacks));
+    if (const uint64_t none = lacks(*t)) {
+      std::printf("%s: %s (this CPU has no %s)\n", i < n_required ? "FAILED" : "skipped", name, cpu_bit_name(none));
       ++(i < n_required ? g_failed : g_skipped);
       continue;
     }

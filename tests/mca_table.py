@@ -17,9 +17,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # Multiply-adds of an instruction on all its lanes.
 MACS = {"sdot": 16, "smmla": 32, "smull": 8, "smlal": 8, "smull2": 8, "smlal2": 8}
-# File, flags, llvm-mca's CPU, and its multiply. The port limit is what the model gives for such instructions alone, on 24 registers in turn.
-TIERS = [("neon", ["-march=armv8-a"], "cortex-a72", ["smull {0}.8h, v30.8b, v31.8b"]), ("neon_dotprod", ["-march=armv8.2-a+dotprod"], "neoverse-n1", ["sdot {0}.4s, v30.16b, v31.16b"]),
-         ("neon_i8mm", ["-march=armv8.2-a+dotprod+i8mm"], "neoverse-v1", ["smmla {0}.4s, v30.16b, v31.16b", "sdot {0}.4s, v30.16b, v31.16b"])]
+# A multiply of each kind. The port limit is what the model gives for such instructions alone, on 24 registers in turn.
+MULTIPLIES = {"smmla": "smmla {0}.4s, v30.16b, v31.16b", "sdot": "sdot {0}.4s, v30.16b, v31.16b", "smull": "smull {0}.8h, v30.8b, v31.8b"}
+# llvm-mca's model of a CPU of qemu's.
+MODELS = {"cortex-a72": "cortex-a72", "cortex-a76": "neoverse-n1", "": "neoverse-v1", "max": "neoverse-v1"}
+
+
+def tiers():
+    """(name, flags, model) of the tiers for 64-bit ARM that have int_tile, after kernels_cpu/tiers.inc."""
+    rows = re.findall(r'^LINNET_TIER\((\w+),.* aarch64,.*"(.*)", *\w+, *"(.*)"\)$', (ROOT / "kernels_cpu" / "tiers.inc").read_text(), re.M)
+    flags = []
+    for name, more, cpu in rows:
+        flags = flags + more.split()
+        if "LINNET_I8G128" in (ROOT / "kernels_cpu" / f"{name}.cpp").read_text():
+            yield name, flags, MODELS[cpu]
 
 
 def functions(asm):
@@ -66,11 +77,11 @@ def main():
     args = p.parse_args()
     print("| tier | codes | rows | model | instructions per 64 MACs | cycles per 64 MACs | share of the port limit |\n|---|---|---|---|---|---|---|")
     low = []
-    for tier, flags, cpu, multiplies in TIERS:
+    for tier, flags, cpu in tiers():
         limit = {}
-        for multiply in multiplies:
+        for kind, multiply in MULTIPLIES.items():
             block = ["\t" + multiply.format(f"v{i}") for i in range(24)]
-            limit[multiply.split()[0]] = sum(map(macs_of, block)) / mca(args, cpu, block)[1]
+            limit[kind] = sum(map(macs_of, block)) / mca(args, cpu, block)[1]
         asm = subprocess.run([args.cxx, "-std=c++20", "-O3", "-fno-exceptions", "-fno-rtti", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fno-asynchronous-unwind-tables", *flags,
                               "-S", "-o", "-", ROOT / "kernels_cpu" / f"{tier}.cpp"], text=True, capture_output=True, check=True).stdout
         rows = []  # (codes, rows, share, line)
