@@ -1,6 +1,6 @@
 // What the AVX-512 tiers share: the integer kernels over a way to multiply bytes (Dot: acc += the products of 4 unsigned bytes of u with 4
-// signed bytes of s, per lane). Included by avx512*.cpp, amx.cpp and onednn.cpp, each compiled with its own flags; so everything here has
-// internal linkage.
+// signed bytes of s, per lane). Included by tiers that stand on avx512, each compiled with its own flags; so everything here has internal
+// linkage.
 #pragma once
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push

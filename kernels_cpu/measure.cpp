@@ -179,17 +179,19 @@ Status cpu_measure(const Kernels& kernels, uint32_t n_threads, const void* data,
 }
 
 Status profile_kernels(const linnet_profile& p, bool timed, Kernels* out, Error* err) {
-  const bool onednn = p.isa == LINNET_ISA_AUTO && p.prefill == LINNET_PREFILL_ONEDNN;
-  LINNET_TRY(kernels_resolve(onednn ? uint32_t{LINNET_ISA_ONEDNN} : p.isa, p.isa_mask, out, err));
-  Kernels other;
-  if (!timed || p.isa != LINNET_ISA_AUTO || p.prefill != LINNET_PREFILL_MEASURED ||
-      kernels_resolve(LINNET_ISA_ONEDNN, p.isa_mask, &other, nullptr) != LINNET_OK)
-    return LINNET_OK;
-  linnet_measurement native{}, library{};
+  LINNET_TRY(kernels_resolve(p.isa == LINNET_ISA_AUTO ? isa_of_prefill(p.prefill) : p.isa, p.isa_mask, out, err));
+  if (!timed || p.isa != LINNET_ISA_AUTO || p.prefill != LINNET_PREFILL_MEASURED) return LINNET_OK;
   const uint32_t n_threads = p.n_threads ? p.n_threads : 1;
-  LINNET_TRY(cpu_measure(*out, n_threads, nullptr, 0, true, &native, err));
-  LINNET_TRY(cpu_measure(other, n_threads, nullptr, 0, true, &library, err));
-  if (library.prefill_tops > native.prefill_tops) *out = other;
+  linnet_measurement best{}, library{};
+  for (uint32_t i = 0; const KernelTable* t = kernel_tier(i); ++i) {
+    Kernels other;
+    if (!by_name(t->isa) || kernels_resolve(t->isa, p.isa_mask, &other, nullptr) != LINNET_OK) continue;
+    if (best.prefill_tops == 0) LINNET_TRY(cpu_measure(*out, n_threads, nullptr, 0, true, &best, err));
+    LINNET_TRY(cpu_measure(other, n_threads, nullptr, 0, true, &library, err));
+    if (library.prefill_tops <= best.prefill_tops) continue;
+    *out = other;
+    best = library;
+  }
   return LINNET_OK;
 }
 

@@ -1,8 +1,8 @@
 // check_kernels --bench: every GEMM entry over shapes, each beside the peak loop of its entry (GemmKernel::peak; m >= 8) or the plain read
 // of the same memory (m < 8), both measured just before and just after it. Figures are medians over the repetitions; "share" is
 // the median of the ratios, so that a machine that changes its speed does not change it. Time is the processor time of the
-// busiest thread: what other processes take away does not count. Where the tests found oneDNN its figure for the same shape stands at the
-// end: int8 sums over the whole k without scales, or float products.
+// busiest thread: what other processes take away does not count. Where the tests found another library (g_bar) its figure for the same
+// shape stands at the end: int8 sums over the whole k without scales, or float products.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -166,16 +166,14 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
     shares.push_back((by_read ? moved : ops) / s / limits.back());
   }
   char bar[64] = "";
-#if LINNET_HAVE_ONEDNN_BENCH
-  if (m >= 16) {
+  if (m >= 16 && g_bar.job) {
     std::vector<double> theirs;
-    if (const auto other = onednn_job(f, n, k, m, b.team.size(), b.pool)) {
+    if (const auto other = g_bar.job(f, n, k, m, b.team.size(), b.pool)) {
       b.team.run(other);
       for (uint32_t i = 0; i < b.reps; ++i) theirs.push_back(b.team.run(other));
-      std::snprintf(bar, sizeof bar, "   oneDNN %.1f GOP/s", ops / median(theirs) * 1e-9);
+      std::snprintf(bar, sizeof bar, "   %s %.1f GOP/s", g_bar.name, ops / median(theirs) * 1e-9);
     }
   }
-#endif
   const double s = median(seconds), best = *std::max_element(shares.begin(), shares.end());
   std::printf("%-12s %u thr  %-7s %6u x %-6u m %-4u %10.1f us %9.1f GOP/s %7.2f GB/s   %s %.3f (best %.3f) of %.1f %s%s\n",
               isa_name(b.k.t.isa), b.team.size(), format_name(f), n, k, m, s * 1e6, ops / static_cast<double>(copies) / s * 1e-9,

@@ -201,9 +201,14 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
 void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng);
 void check_gather(const char* tier, const KernelTable& t, Rng& rng);
 void check_scalar(const KernelTable& scalar, Rng& rng);
-// bench_onednn.cpp, where the tests found oneDNN: one run of the product (m, k) by (n, k)^T on thread `id` of `threads`; nullptr: it has
-// none for f. Integer formats: the packed matrix at `panels` is read in place.
-std::function<void(uint32_t id)> onednn_job(linnet_format f, uint32_t n, uint32_t k, uint32_t m, uint32_t threads, void* panels);
+// Another library's product, as a bar beside the bench's figures; the file of one that the tests found fills it before main.
+struct Bar {
+  const char* name;
+  // One run of the product (m, k) by (n, k)^T on thread `id` of `threads`; nullptr: it has none for f. Integer formats: the packed matrix
+  // at `panels` is read in place.
+  std::function<void(uint32_t id)> (*job)(linnet_format f, uint32_t n, uint32_t k, uint32_t m, uint32_t threads, void* panels);
+};
+inline Bar g_bar;
 int run_bench(const char* isa, const char* weights, uint32_t threads, uint32_t reps, uint64_t seed);
 
 }  // namespace check

@@ -223,7 +223,7 @@ JetsonPower jetson_power();
 bool is_jetson();
 // The folder of device profiles: $LINNET_CONFIGS, or beside the installed tool, or of the source.
 std::string configs_folder();
-// The strongest tier that a board has, oneDNN aside: what is picked on it.
+// The strongest tier that a board in $LINNET_SYSROOT has: what is picked on it.
 uint32_t strongest_isa(const linnet_board& b);
 // What a model may take on this machine now, within the limit of its control group.
 uint64_t usable_memory();

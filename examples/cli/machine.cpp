@@ -119,7 +119,7 @@ std::string configs_folder() {
 uint32_t strongest_isa(const linnet_board& b) {
   uint32_t best = LINNET_ISA_SCALAR;
   for (uint32_t i = best; linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
-    if ((b.isa_mask >> i & 1) && i != LINNET_ISA_ONEDNN) best = i;
+    if (b.isa_mask >> i & 1) best = i;
   return best;
 }
 
