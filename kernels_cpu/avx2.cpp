@@ -4,98 +4,12 @@
 #endif
 #include "avx2.h"
 
+#include "rows.h"
+
 namespace linnet {
 namespace {
 
-alignas(32) const int32_t kTail[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-// Lanes of a row's tail: the first n of 16, n <= 16.
-INLINE Vi lanes(uint32_t n) {
-  const int32_t* p = kTail + 16 - n;
-  return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 8))};
-}
-INLINE V keep(V x, Vi mask) { return {_mm256_and_ps(x.a, _mm256_castsi256_ps(mask.a)), _mm256_and_ps(x.b, _mm256_castsi256_ps(mask.b))}; }
-
-INLINE float tree_sum(V v) {
-  const __m256 a = _mm256_add_ps(v.a, v.b);
-  const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-  const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
-  return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
-}
-INLINE float tree_max(V v) {
-  const __m256 a = _mm256_max_ps(v.a, v.b);
-  const __m128 b = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
-  const __m128 c = _mm_max_ps(b, _mm_movehl_ps(b, b));
-  return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
-}
-
 // ---- rows -------------------------------------------------------------------------------------------------------------------
-
-uint32_t amax_bits(const float* x, uint32_t n) {
-  const __m256i abs = _mm256_set1_epi32(0x7FFFFFFF);
-  __m256i max = _mm256_setzero_si256();
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V v = load(x + i, n - i);
-    max = _mm256_max_epi32(max, _mm256_and_si256(_mm256_castps_si256(v.a), abs));
-    max = _mm256_max_epi32(max, _mm256_and_si256(_mm256_castps_si256(v.b), abs));
-  }
-  __m128i m = _mm_max_epi32(_mm256_castsi256_si128(max), _mm256_extracti128_si256(max, 1));
-  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4E));
-  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xB1));
-  return static_cast<uint32_t>(_mm_cvtsi128_si32(m));
-}
-
-// The instruction's rounding is the caller's MXCSR: to nearest even.
-INLINE Vi round_clamped(V v, V lo, V hi) {
-  v = smaller(larger(v, lo), hi);
-  return {_mm256_cvtps_epi32(v.a), _mm256_cvtps_epi32(v.b)};
-}
-// Sixteen int32 of the int16 range to bytes, saturating as signed or as unsigned.
-INLINE __m128i narrow(Vi v, bool is_signed) {
-  const __m256i h = _mm256_permute4x64_epi64(_mm256_packs_epi32(v.a, v.b), 0xD8);
-  const __m128i lo = _mm256_castsi256_si128(h), hi = _mm256_extracti128_si256(h, 1);
-  return is_signed ? _mm_packs_epi16(lo, hi) : _mm_packus_epi16(lo, hi);
-}
-
-void codes(const float* x, uint32_t n, float inv, int8_t* q) {
-  const V vi = all(inv), lo = all(-127.0f), hi = all(127.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __m128i c = narrow(round_clamped(mul(load(x + i, n - i), vi), lo, hi), true);
-    if (n - i >= 16) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(q + i), c);
-    } else {
-      alignas(16) int8_t tail[16];
-      _mm_store_si128(reinterpret_cast<__m128i*>(tail), c);
-      for (uint32_t j = 0; j < n - i; ++j) q[i + j] = tail[j];
-    }
-  }
-}
-
-uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, float* scale, int32_t* sum128) {
-  const V lo = all(-127.0f), hi = all(127.0f);
-  uint32_t finite = 1;
-  for (uint32_t g = 0, from = 0; from < k; ++g, from += group) {
-    const uint32_t n = k - from < group ? k - from : group;
-    uint32_t amax_u = amax_bits(x + from, n);
-    const bool ok = amax_u < 0x7F800000u;
-    if (!ok) finite = amax_u = 0;
-    float amax;
-    __builtin_memcpy(&amax, &amax_u, 4);
-    const V inv = all(amax > 1e-30f ? 127.0f / amax : 0.0f);
-    __m256i sum = _mm256_setzero_si256();
-    for (uint32_t i = 0; i < (n + 31) / 32 * 32; i += 16) {  // stores run to the next multiple of 32
-      const V v = ok && i < n ? load(x + from + i, n - i) : all(0.0f);
-      const Vi c = round_clamped(mul(v, inv), lo, hi);
-      sum = _mm256_add_epi32(sum, _mm256_add_epi32(c.a, c.b));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(q + from + i), narrow(c, true));
-    }
-    __m128i s = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
-    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
-    s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1));
-    scale[g] = amax / 127.0f;
-    sum128[g] = -128 * _mm_cvtsi128_si32(s);
-  }
-  return finite;
-}
 
 void bf16_row(const float* x, uint32_t k, uint16_t* y) {
   // Of every four the order 0 2 1 3.
@@ -114,113 +28,6 @@ void bf16_row(const float* x, uint32_t k, uint16_t* y) {
   }
 }
 
-void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y) {
-  V ss = all(0.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V v = load(x + i, n - i);
-    ss = fma(v, v, ss);  // lanes past the row add +0 to a sum of squares: no change
-  }
-  const V r = all(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
-  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(mul(load(x + i, n - i), r), load(w + i, n - i)), n - i);
-}
-
-void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) {
-  V s = all(0.0f), ss = all(0.0f);
-  for (uint32_t i = 0; i < n; i += 16) s = add(s, load(x + i, n - i));  // lanes past the row add +0 to what is never -0
-  const V mean = all(tree_sum(s) / static_cast<float>(n));
-  for (uint32_t i = 0; i < n; i += 16) {
-    V d = sub(load(x + i, n - i), mean);
-    if (n - i < 16) d = keep(d, lanes(n - i));
-    ss = fma(d, d, ss);
-  }
-  const V r = all(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V t = mul(sub(load(x + i, n - i), mean), r), wv = load(w + i, n - i);
-    store(y + i, b ? fma(t, wv, load(b + i, n - i)) : mul(t, wv), n - i);
-  }
-}
-
-// exp_one of scalar.cpp, sixteen at a time. Of what is zero at most: bounds change nothing, since results for what lies below are zeros.
-template <bool kAtMostZero = false>
-INLINE V exp16(V x) {
-  const V low = all(-87.33f), round = all(12582912.0f);
-  const V t = kAtMostZero ? x : smaller(all(88.37f), larger(low, x));
-  const V z = fma(t, all(0x1.715476p+0f), round);
-  const V n = sub(z, round);
-  V r = fma(n, all(-0x1.62e400p-1f), t);
-  r = fma(n, all(-0x1.7f7d1cp-20f), r);
-  V p = all(0x1.6a2242p-10f);
-  p = fma(p, r, all(0x1.123b0ep-7f));
-  p = fma(p, r, all(0x1.5558f8p-5f));
-  p = fma(p, r, all(0x1.555490p-3f));
-  p = fma(p, r, all(0x1.fffffcp-2f));
-  p = fma(p, r, all(1.0f));
-  p = fma(p, r, all(1.0f));
-  const __m256i bias = _mm256_set1_epi32(0x3F800000);
-  const V scale = {_mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(z.a), 23), bias)),
-                   _mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(z.b), 23), bias))};
-  const Vi in_range = {_mm256_castps_si256(_mm256_cmp_ps(x.a, low.a, _CMP_NLT_UQ)),
-                       _mm256_castps_si256(_mm256_cmp_ps(x.b, low.b, _CMP_NLT_UQ))};
-  return keep(mul(p, scale), in_range);
-}
-
-void exp_row(float* x, uint32_t n) {
-  for (uint32_t i = 0; i < n; i += 16) store(x + i, exp16(load(x + i, n - i)), n - i);
-}
-
-INLINE V times(V v, const float* u, uint32_t n) { return u ? mul(v, load(u, n)) : v; }
-INLINE const float* at(const float* u, uint32_t i) { return u ? u + i : nullptr; }
-
-void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  const __m256 sign = _mm256_set1_ps(-0.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V v = load(g + i, n - i);
-    const V e = exp16({_mm256_xor_ps(v.a, sign), _mm256_xor_ps(v.b, sign)});
-    store(y + i, times(div(v, add(all(1.0f), e)), at(u, i), n - i), n - i);
-  }
-}
-
-void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V v = load(g + i, n - i);
-    const V e = exp16(mul(mul(v, all(-1.5957691216f)), fma(mul(v, all(0.044715f)), v, all(1.0f))));
-    store(y + i, times(div(v, add(all(1.0f), e)), at(u, i), n - i), n - i);
-  }
-}
-
-void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  const V sign = all(-0.0f), one = all(1.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V v = load(g + i, n - i), z = mul({_mm256_andnot_ps(sign.a, v.a), _mm256_andnot_ps(sign.b, v.b)}, all(0.70710678f));
-    const V t = div(one, fma(z, all(0.5f), one));
-    V p = all(-0x1.4a89a2p-4f);
-    p = fma(p, t, all(0x1.0bbe4ap-2f));
-    p = fma(p, t, all(-0x1.147ca4p-4f));
-    p = fma(p, t, all(-0x1.35bc38p-1f));
-    p = fma(p, t, all(0x1.0bd63ep-1f));
-    p = fma(p, t, all(0x1.a2a500p-3f));
-    p = fma(p, t, all(0x1.082df2p+0f));
-    p = fma(p, t, all(-0x1.448ec4p+0f));
-    const V h = mul(mul(t, all(0.5f)), exp16(fma({_mm256_xor_ps(z.a, sign.a), _mm256_xor_ps(z.b, sign.b)}, z, p))), k = sub(one, h);
-    const V half = {_mm256_blendv_ps(h.a, k.a, _mm256_cmp_ps(v.a, _mm256_setzero_ps(), _CMP_GT_OQ)),
-                    _mm256_blendv_ps(h.b, k.b, _mm256_cmp_ps(v.b, _mm256_setzero_ps(), _CMP_GT_OQ))};
-    store(y + i, times(mul(v, half), at(u, i), n - i), n - i);
-  }
-}
-
-void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  const __m256 sign = _mm256_set1_ps(-0.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const V v = load(g + i, n - i);
-    const V e = exp16({_mm256_xor_ps(v.a, sign), _mm256_xor_ps(v.b, sign)});
-    store(y + i, times(div(all(1.0f), add(all(1.0f), e)), at(u, i), n - i), n - i);
-  }
-}
-
-void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  for (uint32_t i = 0; i < n; i += 16) store(y + i, times(larger(load(g + i, n - i), all(0.0f)), at(u, i), n - i), n - i);
-}
-
 uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
   const __m256 vt = _mm256_set1_ps(t);
   for (; from + 32 <= n; from += 32) {
@@ -234,54 +41,7 @@ uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
   return n;
 }
 
-void add_row(float* y, const float* x, uint32_t n) {
-  for (uint32_t i = 0; i < n; i += 16) store(y + i, add(load(y + i, n - i), load(x + i, n - i)), n - i);
-}
-
-void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
-  for (uint32_t i = 0; i < n; i += 16) store(y + i, fma(load(x + i, n - i), all(b), mul(load(y + i, n - i), all(a))), n - i);
-}
-
-void scale_row(float* y, uint32_t n, float a) {
-  for (uint32_t i = 0; i < n; i += 16) store(y + i, mul(load(y + i, n - i), all(a)), n - i);
-}
-
-// Each of the first 8 lanes twice, over sixteen.
-INLINE V twice(const float* p, uint32_t n) {
-  const __m256 v = n >= 8 ? _mm256_loadu_ps(p) : load(p, n).a;
-  return {_mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)),
-          _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7))};
-}
-
-void rope_row(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) {
-  if (!interleaved) {
-    for (uint32_t i = 0; i < n_pairs; i += 16) {
-      const uint32_t n = n_pairs - i;
-      const V a = load(x + i, n), b = load(x + n_pairs + i, n), c = load(cos + i, n), s = load(sin + i, n);
-      store(x + i, fms(a, c, mul(b, s)), n);
-      store(x + n_pairs + i, fma(b, c, mul(a, s)), n);
-    }
-    return;
-  }
-  for (uint32_t i = 0; i < n_pairs; i += 8) {
-    const uint32_t n = n_pairs - i;
-    const V ab = load(x + 2 * i, n < 8 ? 2 * n : 16), c = twice(cos + i, n), s = twice(sin + i, n);
-    const V ba = {_mm256_permute_ps(ab.a, 0xB1), _mm256_permute_ps(ab.b, 0xB1)}, t = mul(ba, s);
-    store(x + 2 * i, {_mm256_fmaddsub_ps(ab.a, c.a, t.a), _mm256_fmaddsub_ps(ab.b, c.b, t.b)}, n < 8 ? 2 * n : 16);  // even lanes subtract
-  }
-}
-
 // ---- attention --------------------------------------------------------------------------------------------------------------
-
-// Lanes of s[i..i + 15] that lie in from..to - 1.
-INLINE Vi between(uint32_t i, uint32_t from, uint32_t to) {
-  Vi k = to - i < 16 ? lanes(to - i) : lanes(16);
-  if (from > i) {
-    const Vi less = lanes(from - i);
-    k = {_mm256_andnot_si256(less.a, k.a), _mm256_andnot_si256(less.b, k.b)};
-  }
-  return k;
-}
 
 // What a kernel asks for of the next block as it goes: a line per step, where more than half of them are wanted.
 struct Asking {
@@ -298,70 +58,6 @@ struct Asking {
     if (step) next->at = at;
   }
 };
-
-INLINE V soft_cap(V v, float cap) {
-  const V sign = all(-0.0f), x = {_mm256_div_ps(v.a, _mm256_set1_ps(cap)), _mm256_div_ps(v.b, _mm256_set1_ps(cap))};
-  const V z = exp16(mul({_mm256_andnot_ps(sign.a, x.a), _mm256_andnot_ps(sign.b, x.b)}, all(-2.0f))), n = sub(all(1.0f), z),
-          d = add(all(1.0f), z);
-  return mul(all(cap), {_mm256_or_ps(_mm256_div_ps(n.a, d.a), _mm256_and_ps(sign.a, x.a)),
-                        _mm256_or_ps(_mm256_div_ps(n.b, d.b), _mm256_and_ps(sign.b, x.b))});
-}
-
-INLINE V add_bias(V v, uint32_t i, float slope, float origin) {
-  const __m256 t =
-      _mm256_cvtepi32_ps(_mm256_add_epi32(_mm256_set1_epi32(static_cast<int32_t>(i)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)));
-  return fma(all(slope), sub({t, _mm256_add_ps(t, _mm256_set1_ps(8.0f))}, all(origin)), v);
-}
-
-void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m,
-                   float* l, Fetch* next) {
-  const V vs = all(scale), nothing = all(-__builtin_inff());
-  V max = nothing, sum = all(0.0f);
-  const uint32_t first = from / 16 * 16;
-  for (uint32_t i = first; i < to; i += 16) {
-    V v = mul(load(s + i), vs);
-    if (slope != 0) v = add_bias(v, i, slope, origin);
-    if (cap > 0) v = soft_cap(v, cap);
-    store(s + i, v);
-    if (to - i < 16 || from > i) {
-      const Vi k = between(i, from, to);
-      v = {_mm256_blendv_ps(nothing.a, v.a, _mm256_castsi256_ps(k.a)), _mm256_blendv_ps(nothing.b, v.b, _mm256_castsi256_ps(k.b))};
-    }
-    max = larger(v, max);
-  }
-  *m = tree_max(max) + 0.0f;
-  const V vm = all(*m);
-  for (uint32_t i = 0; i < first; i += 16) store(s + i, all(0.0f));
-  uint32_t i = first;
-  Asking asking(next, n_pad / 16, s);
-  for (; i < to; i += 16) {
-    asking.line();
-    V e = exp16<true>(sub(load(s + i), vm));
-    if (to - i < 16 || from > i) e = keep(e, between(i, from, to));
-    store(s + i, e);  // n_pad is a multiple of 16
-    sum = add(sum, e);
-  }
-  for (; i < n_pad; i += 16) store(s + i, all(0.0f));
-  asking.done(next);
-  *l = tree_sum(sum);
-}
-
-float planes(const float* e, const float* v_scale, uint32_t n, uint8_t* hi, uint8_t* lo, Fetch* next) {
-  V max = all(0.0f);
-  for (uint32_t i = 0; i < n; i += 16) max = larger(mul(load(e + i), load(v_scale + i)), max);
-  const float amax = tree_max(max);
-  const V inv = all(amax > 1e-30f ? 16383.0f / amax : 0.0f);
-  const __m256i low7 = _mm256_set1_epi32(127);
-  Asking asking(next, n / 16, e);
-  for (uint32_t i = 0; i < n; i += 16) {
-    asking.line();
-    const Vi c = round_clamped(mul(mul(load(e + i), load(v_scale + i)), inv), all(0.0f), all(16383.0f));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(hi + i), narrow({_mm256_srli_epi32(c.a, 7), _mm256_srli_epi32(c.b, 7)}, false));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(lo + i), narrow({_mm256_and_si256(c.a, low7), _mm256_and_si256(c.b, low7)}, false));
-  }
-  asking.done(next);
-  return amax / 16383.0f;
-}
 
 // acc += products of int16, in pairs. As intrinsics, GCC 12 multiplies first and adds when it is out of registers.
 INLINE void dot2(__m256i& acc, __m256i u, __m256i s) {
@@ -970,8 +666,8 @@ const KernelTable avx2_table = {
     .relu_mul_row = relu_mul_row,
     .add_row = add_row,
     .rope_row = rope_row,
-    .softmax_block = softmax_block,
-    .planes = planes,
+    .softmax_block = softmax_block<Asking>,
+    .planes = planes<Asking>,
     .attn_pv = attn_pv,
     .attn_pv_float = attn_pv_float,
     .byte_table = byte_table,

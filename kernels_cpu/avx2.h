@@ -19,13 +19,17 @@ struct V {
 struct Vi {
   __m256i a, b;
 };
+struct M {
+  __m256 a, b;  // a lane's bits are all set or all clear
+};
 
 // The first n of 16 floats (n may be more than 16), zeros beyond; nothing past them is touched. Tails go through a copy: they are
 // rare, and emulators differ over masked loads.
 INLINE V load(const float* p, uint32_t n = 16) {
+  if (n >= 16) return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
   alignas(32) float tail[16] = {};
-  if (n < 16) p = static_cast<const float*>(__builtin_memcpy(tail, p, n * sizeof(float)));
-  return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+  __builtin_memcpy(tail, p, n * sizeof(float));
+  return {_mm256_load_ps(tail), _mm256_load_ps(tail + 8)};
 }
 INLINE void store(float* p, V v, uint32_t n = 16) {
   alignas(32) float tail[16];
@@ -44,6 +48,99 @@ INLINE V fms(V x, V y, V z) { return {_mm256_fmsub_ps(x.a, y.a, z.a), _mm256_fms
 // x > y ? x : y, and x < y ? x : y: the second operand where one is NaN.
 INLINE V larger(V x, V y) { return {_mm256_max_ps(x.a, y.a), _mm256_max_ps(x.b, y.b)}; }
 INLINE V smaller(V x, V y) { return {_mm256_min_ps(x.a, y.a), _mm256_min_ps(x.b, y.b)}; }
+
+// ---- for rows.h -----------------------------------------------------------------------------------------------------------------
+
+INLINE Vi all_int(int32_t i) { return {_mm256_set1_epi32(i), _mm256_set1_epi32(i)}; }
+INLINE V first_lanes() { return {_mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7), _mm256_setr_ps(8, 9, 10, 11, 12, 13, 14, 15)}; }
+INLINE V fnma(V x, V y, V z) { return {_mm256_fnmadd_ps(x.a, y.a, z.a), _mm256_fnmadd_ps(x.b, y.b, z.b)}; }
+INLINE V neg(V x) { return {_mm256_xor_ps(x.a, _mm256_set1_ps(-0.0f)), _mm256_xor_ps(x.b, _mm256_set1_ps(-0.0f))}; }
+INLINE V abs(V x) { return {_mm256_andnot_ps(_mm256_set1_ps(-0.0f), x.a), _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x.b)}; }
+INLINE V with_sign(V v, V of) {
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  return {_mm256_or_ps(v.a, _mm256_and_ps(sign, of.a)), _mm256_or_ps(v.b, _mm256_and_ps(sign, of.b))};
+}
+
+alignas(32) const int32_t kTail[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+INLINE M lanes(uint32_t n) {
+  const float* p = reinterpret_cast<const float*>(kTail + 16 - (n < 16 ? n : 16));
+  return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)};
+}
+INLINE M without(M m, M less) { return {_mm256_andnot_ps(less.a, m.a), _mm256_andnot_ps(less.b, m.b)}; }
+INLINE M above(V x, V y) { return {_mm256_cmp_ps(x.a, y.a, _CMP_GT_OQ), _mm256_cmp_ps(x.b, y.b, _CMP_GT_OQ)}; }
+INLINE M not_below(V x, V y) { return {_mm256_cmp_ps(x.a, y.a, _CMP_NLT_UQ), _mm256_cmp_ps(x.b, y.b, _CMP_NLT_UQ)}; }
+INLINE V keep(V v, M m) { return {_mm256_and_ps(v.a, m.a), _mm256_and_ps(v.b, m.b)}; }
+INLINE V pick(M m, V v, V w) { return {_mm256_blendv_ps(w.a, v.a, m.a), _mm256_blendv_ps(w.b, v.b, m.b)}; }
+
+// The instruction's rounding is the caller's MXCSR: to nearest even.
+INLINE Vi to_int(V v) { return {_mm256_cvtps_epi32(v.a), _mm256_cvtps_epi32(v.b)}; }
+INLINE __m256 power(__m256 z) {
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_slli_epi32(_mm256_castps_si256(z), 23), _mm256_set1_epi32(0x3F800000)));
+}
+INLINE V power(V z) { return {power(z.a), power(z.b)}; }
+INLINE Vi abs_bits(V v) {
+  const V m = abs(v);
+  return {_mm256_castps_si256(m.a), _mm256_castps_si256(m.b)};
+}
+INLINE Vi larger(Vi x, Vi y) { return {_mm256_max_epi32(x.a, y.a), _mm256_max_epi32(x.b, y.b)}; }
+INLINE Vi add(Vi x, Vi y) { return {_mm256_add_epi32(x.a, y.a), _mm256_add_epi32(x.b, y.b)}; }
+template <int N>
+INLINE Vi shift_right(Vi c) {
+  return {_mm256_srli_epi32(c.a, N), _mm256_srli_epi32(c.b, N)};
+}
+INLINE Vi bits_of(Vi c, int32_t mask) {
+  return {_mm256_and_si256(c.a, _mm256_set1_epi32(mask)), _mm256_and_si256(c.b, _mm256_set1_epi32(mask))};
+}
+
+INLINE float tree_sum(V v) {
+  const __m256 a = _mm256_add_ps(v.a, v.b);
+  const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+  return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
+}
+INLINE float tree_max(V v) {
+  const __m256 a = _mm256_max_ps(v.a, v.b);
+  const __m128 b = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+  const __m128 c = _mm_max_ps(b, _mm_movehl_ps(b, b));
+  return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
+}
+
+INLINE int32_t largest(Vi v) {
+  const __m256i x = _mm256_max_epi32(v.a, v.b);
+  __m128i m = _mm_max_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4E));
+  m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xB1));
+  return _mm_cvtsi128_si32(m);
+}
+INLINE int32_t total(Vi v) {
+  const __m256i x = _mm256_add_epi32(v.a, v.b);
+  __m128i s = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+  s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4E));
+  s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0xB1));
+  return _mm_cvtsi128_si32(s);
+}
+INLINE void store_bytes(int8_t* q, Vi c, uint32_t n) {
+  const __m256i h = _mm256_permute4x64_epi64(_mm256_packs_epi32(c.a, c.b), 0xD8);
+  const __m128i bytes = _mm_packs_epi16(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1));
+  if (n >= 16) return _mm_storeu_si128(reinterpret_cast<__m128i*>(q), bytes);
+  alignas(16) int8_t tail[16];
+  _mm_store_si128(reinterpret_cast<__m128i*>(tail), bytes);
+  for (uint32_t j = 0; j < n; ++j) q[j] = tail[j];
+}
+
+// Each of the first 8 lanes twice, over sixteen.
+INLINE V twice(const float* p, uint32_t n) {
+  const __m256 v = n >= 8 ? _mm256_loadu_ps(p) : load(p, n).a;
+  return {_mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3)),
+          _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7))};
+}
+INLINE void rotate_pairs(float* x, const float* cos, const float* sin, uint32_t n) {
+  const V ab = load(x, n < 8 ? 2 * n : 16), c = twice(cos, n), s = twice(sin, n);
+  const V ba = {_mm256_permute_ps(ab.a, 0xB1), _mm256_permute_ps(ab.b, 0xB1)}, t = mul(ba, s);
+  store(x, {_mm256_fmaddsub_ps(ab.a, c.a, t.a), _mm256_fmaddsub_ps(ab.b, c.b, t.b)}, n < 8 ? 2 * n : 16);  // even lanes subtract
+}
+
+// ---- matrices -------------------------------------------------------------------------------------------------------------------
 
 INLINE __m256i load32(const int8_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 INLINE __m256i broadcast4(const void* p) {

@@ -4,57 +4,12 @@
 #endif
 #include "avx512.h"
 
+#include "rows.h"
+
 namespace linnet {
 namespace {
 
 // ---- rows -------------------------------------------------------------------------------------------------------------------
-
-uint32_t amax_bits(const float* x, uint32_t n) {
-  const __m512i abs = _mm512_set1_epi32(0x7FFFFFFF);
-  __m512i max = _mm512_setzero_si512();
-  for (uint32_t i = 0; i < n; i += 16)
-    max = _mm512_max_epi32(max, _mm512_and_si512(_mm512_castps_si512(_mm512_maskz_loadu_ps(lanes(n - i), x + i)), abs));
-  return static_cast<uint32_t>(_mm512_reduce_max_epi32(max));
-}
-
-// The instruction's rounding is the caller's MXCSR: to nearest even.
-inline __attribute__((always_inline)) __m512i codes16(__m512 x, __m512 inv, __m512 lo, __m512 hi) {
-  return _mm512_cvtps_epi32(_mm512_min_ps(_mm512_max_ps(_mm512_mul_ps(x, inv), lo), hi));
-}
-
-void codes(const float* x, uint32_t n, float inv, int8_t* q) {
-  const __m512 vi = _mm512_set1_ps(inv), lo = _mm512_set1_ps(-127.0f), hi = _mm512_set1_ps(127.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    _mm512_mask_cvtepi32_storeu_epi8(q + i, k, codes16(_mm512_maskz_loadu_ps(k, x + i), vi, lo, hi));
-  }
-}
-
-uint32_t quantize_row(const float* x, uint32_t k, uint32_t group, int8_t* q, float* scale, int32_t* sum128) {
-  const __m512 lo = _mm512_set1_ps(-127.0f), hi = _mm512_set1_ps(127.0f);
-  uint32_t finite = 1;
-  for (uint32_t g = 0, from = 0; from < k; ++g, from += group) {
-    const uint32_t n = k - from < group ? k - from : group;
-    uint32_t amax_u = amax_bits(x + from, n);
-    const bool ok = amax_u < 0x7F800000u;
-    if (!ok) finite = amax_u = 0;
-    float amax;
-    __builtin_memcpy(&amax, &amax_u, 4);
-    const __m512 inv = _mm512_set1_ps(amax > 1e-30f ? 127.0f / amax : 0.0f);
-    __m512i sum = _mm512_setzero_si512();
-    for (uint32_t i = 0; i < n; i += 32) {  // stores run to the next multiple of 32
-      UNROLL for (uint32_t j = 0; j < 32; j += 16) {
-        const __mmask16 mask = ok && i + j < n ? lanes(n - i - j) : 0;
-        const __m512i c = codes16(_mm512_maskz_loadu_ps(mask, x + from + i + j), inv, lo, hi);
-        sum = _mm512_add_epi32(sum, c);
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(q + from + i + j), _mm512_cvtepi32_epi8(c));
-      }
-    }
-    scale[g] = amax / 127.0f;
-    sum128[g] = -128 * _mm512_reduce_add_epi32(sum);
-  }
-  return finite;
-}
 
 void bf16_row(const float* x, uint32_t k, uint16_t* y) {
   // Of every four the order 0 2 1 3, in both halves of 32.
@@ -74,126 +29,6 @@ void bf16_row(const float* x, uint32_t k, uint16_t* y) {
   }
 }
 
-void rmsnorm_row(const float* x, const float* w, uint32_t n, float eps, float* y) {
-  __m512 ss = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 v = _mm512_maskz_loadu_ps(k, x + i);
-    ss = _mm512_mask3_fmadd_ps(v, v, ss, k);
-  }
-  const __m512 r = _mm512_set1_ps(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(_mm512_mul_ps(_mm512_maskz_loadu_ps(k, x + i), r), _mm512_maskz_loadu_ps(k, w + i)));
-  }
-}
-
-void layernorm_row(const float* x, const float* w, const float* b, uint32_t n, float eps, float* y) {
-  __m512 s = _mm512_setzero_ps(), ss = _mm512_setzero_ps();
-  for (uint32_t i = 0; i < n; i += 16)
-    s = _mm512_add_ps(s, _mm512_maskz_loadu_ps(lanes(n - i), x + i));  // lanes past the row add +0 to what is never -0
-  const __m512 mean = _mm512_set1_ps(tree_sum(s) / static_cast<float>(n));
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 d = _mm512_sub_ps(_mm512_maskz_loadu_ps(k, x + i), mean);
-    ss = _mm512_mask3_fmadd_ps(d, d, ss, k);
-  }
-  const __m512 r = _mm512_set1_ps(1.0f / __builtin_sqrtf(tree_sum(ss) / static_cast<float>(n) + eps));
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 t = _mm512_mul_ps(_mm512_sub_ps(_mm512_maskz_loadu_ps(k, x + i), mean), r), wv = _mm512_maskz_loadu_ps(k, w + i);
-    _mm512_mask_storeu_ps(y + i, k, b ? _mm512_fmadd_ps(t, wv, _mm512_maskz_loadu_ps(k, b + i)) : _mm512_mul_ps(t, wv));
-  }
-}
-
-// exp_one of scalar.cpp, sixteen at a time. Of what is zero at most: bounds change nothing, since results for what lies below are zeros.
-template <bool kAtMostZero = false>
-inline __attribute__((always_inline)) __m512 exp16(__m512 x) {
-  const __m512 low = _mm512_set1_ps(-87.33f), round = _mm512_set1_ps(12582912.0f);
-  const __m512 t =
-      kAtMostZero ? x : _mm512_min_ps(_mm512_set1_ps(88.37f), _mm512_max_ps(low, x));  // the second operand is kept if it is NaN
-  const __m512 z = _mm512_fmadd_ps(t, _mm512_set1_ps(0x1.715476p+0f), round);
-  const __m512 n = _mm512_sub_ps(z, round);
-  __m512 r = _mm512_fmadd_ps(n, _mm512_set1_ps(-0x1.62e400p-1f), t);
-  r = _mm512_fmadd_ps(n, _mm512_set1_ps(-0x1.7f7d1cp-20f), r);
-  __m512 p = _mm512_set1_ps(0x1.6a2242p-10f);
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.123b0ep-7f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.5558f8p-5f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.555490p-3f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0x1.fffffcp-2f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
-  p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
-  const __m512i scale = _mm512_add_epi32(_mm512_slli_epi32(_mm512_castps_si512(z), 23), _mm512_set1_epi32(0x3F800000));
-  return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(x, low, _CMP_NLT_UQ), p, _mm512_castsi512_ps(scale));
-}
-
-void exp_row(float* x, uint32_t n) {
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    _mm512_mask_storeu_ps(x + i, k, exp16(_mm512_maskz_loadu_ps(k, x + i)));
-  }
-}
-
-inline __attribute__((always_inline)) __m512 times(__m512 v, const float* u, uint32_t i, __mmask16 k) {
-  return u ? _mm512_mul_ps(v, _mm512_maskz_loadu_ps(k, u + i)) : v;
-}
-
-void silu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  const __m512 one = _mm512_set1_ps(1.0f), sign = _mm512_set1_ps(-0.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 v = _mm512_maskz_loadu_ps(k, g + i);
-    const __m512 s = _mm512_div_ps(v, _mm512_add_ps(one, exp16(_mm512_xor_ps(v, sign))));
-    _mm512_mask_storeu_ps(y + i, k, times(s, u, i, k));
-  }
-}
-
-void gelu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  const __m512 one = _mm512_set1_ps(1.0f), cube = _mm512_set1_ps(0.044715f), slope = _mm512_set1_ps(-1.5957691216f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 v = _mm512_maskz_loadu_ps(k, g + i);
-    const __m512 e = exp16(_mm512_mul_ps(_mm512_mul_ps(v, slope), _mm512_fmadd_ps(_mm512_mul_ps(v, cube), v, one)));
-    _mm512_mask_storeu_ps(y + i, k, times(_mm512_div_ps(v, _mm512_add_ps(one, e)), u, i, k));
-  }
-}
-
-void gelu_erf_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  const __m512 one = _mm512_set1_ps(1.0f), half = _mm512_set1_ps(0.5f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 v = _mm512_maskz_loadu_ps(k, g + i), z = _mm512_mul_ps(_mm512_abs_ps(v), _mm512_set1_ps(0.70710678f));
-    const __m512 t = _mm512_div_ps(one, _mm512_fmadd_ps(z, half, one));
-    __m512 p = _mm512_set1_ps(-0x1.4a89a2p-4f);
-    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.0bbe4ap-2f));
-    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-0x1.147ca4p-4f));
-    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-0x1.35bc38p-1f));
-    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.0bd63ep-1f));
-    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.a2a500p-3f));
-    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(0x1.082df2p+0f));
-    p = _mm512_fmadd_ps(p, t, _mm512_set1_ps(-0x1.448ec4p+0f));
-    const __m512 h = _mm512_mul_ps(_mm512_mul_ps(t, half), exp16(_mm512_fnmadd_ps(z, z, p)));
-    const __m512 phi = _mm512_mask_sub_ps(h, _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_GT_OQ), one, h);
-    _mm512_mask_storeu_ps(y + i, k, times(_mm512_mul_ps(v, phi), u, i, k));
-  }
-}
-
-void sigmoid_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  const __m512 one = _mm512_set1_ps(1.0f), sign = _mm512_set1_ps(-0.0f);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 e = exp16(_mm512_xor_ps(_mm512_maskz_loadu_ps(k, g + i), sign));
-    _mm512_mask_storeu_ps(y + i, k, times(_mm512_div_ps(one, _mm512_add_ps(one, e)), u, i, k));
-  }
-}
-
-void relu_mul_row(const float* g, const float* u, uint32_t n, float* y) {
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    _mm512_mask_storeu_ps(y + i, k, times(_mm512_max_ps(_mm512_maskz_loadu_ps(k, g + i), _mm512_setzero_ps()), u, i, k));
-  }
-}
-
 uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
   const __m512 vt = _mm512_set1_ps(t);
   for (; from + 64 <= n; from += 64) {
@@ -210,69 +45,10 @@ uint32_t find_above(const float* x, uint32_t n, uint32_t from, float t) {
   return n;
 }
 
-void add_row(float* y, const float* x, uint32_t n) {
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    _mm512_mask_storeu_ps(y + i, k, _mm512_add_ps(_mm512_maskz_loadu_ps(k, y + i), _mm512_maskz_loadu_ps(k, x + i)));
-  }
-}
-
-void rope_row(float* x, const float* cos, const float* sin, uint32_t n_pairs, uint32_t interleaved) {
-  if (!interleaved) {
-    for (uint32_t i = 0; i < n_pairs; i += 16) {
-      const __mmask16 k = lanes(n_pairs - i);
-      const __m512 a = _mm512_maskz_loadu_ps(k, x + i), b = _mm512_maskz_loadu_ps(k, x + n_pairs + i);
-      const __m512 c = _mm512_maskz_loadu_ps(k, cos + i), s = _mm512_maskz_loadu_ps(k, sin + i);
-      _mm512_mask_storeu_ps(x + i, k, _mm512_fmsub_ps(a, c, _mm512_mul_ps(b, s)));
-      _mm512_mask_storeu_ps(x + n_pairs + i, k, _mm512_fmadd_ps(b, c, _mm512_mul_ps(a, s)));
-    }
-    return;
-  }
-  const __m512i twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
-  for (uint32_t i = 0; i < n_pairs; i += 8) {
-    const uint32_t n = n_pairs - i;
-    const __mmask16 k = lanes(n < 8 ? 2 * n : 16), half = lanes(n < 8 ? n : 8);
-    const __m512 ab = _mm512_maskz_loadu_ps(k, x + 2 * i);
-    const __m512 c = _mm512_permutexvar_ps(twice, _mm512_maskz_loadu_ps(half, cos + i));
-    const __m512 s = _mm512_permutexvar_ps(twice, _mm512_maskz_loadu_ps(half, sin + i));
-    const __m512 ba = _mm512_permute_ps(ab, 0xB1);
-    _mm512_mask_storeu_ps(x + 2 * i, k, _mm512_fmaddsub_ps(ab, c, _mm512_mul_ps(ba, s)));  // even lanes subtract
-  }
-}
-
-void merge_row(float* y, const float* x, uint32_t n, float a, float b) {
-  const __m512 va = _mm512_set1_ps(a), vb = _mm512_set1_ps(b);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    const __m512 ya = _mm512_mul_ps(_mm512_maskz_loadu_ps(k, y + i), va);
-    _mm512_mask_storeu_ps(y + i, k, _mm512_fmadd_ps(_mm512_maskz_loadu_ps(k, x + i), vb, ya));
-  }
-}
-
-void scale_row(float* y, uint32_t n, float a) {
-  const __m512 va = _mm512_set1_ps(a);
-  for (uint32_t i = 0; i < n; i += 16) {
-    const __mmask16 k = lanes(n - i);
-    _mm512_mask_storeu_ps(y + i, k, _mm512_mul_ps(_mm512_maskz_loadu_ps(k, y + i), va));
-  }
-}
-
 // ---- attention --------------------------------------------------------------------------------------------------------------
 
-inline __attribute__((always_inline)) __m512 soft_cap(__m512 v, float cap) {
-  const __m512 sign = _mm512_set1_ps(-0.0f), one = _mm512_set1_ps(1.0f), x = _mm512_div_ps(v, _mm512_set1_ps(cap));
-  const __m512 z = exp16(_mm512_mul_ps(_mm512_andnot_ps(sign, x), _mm512_set1_ps(-2.0f)));
-  return _mm512_mul_ps(_mm512_set1_ps(cap),
-                       _mm512_or_ps(_mm512_div_ps(_mm512_sub_ps(one, z), _mm512_add_ps(one, z)), _mm512_and_ps(sign, x)));
-}
-
-inline __attribute__((always_inline)) __m512 add_bias(__m512 v, uint32_t i, float slope, float origin) {
-  const __m512i t =
-      _mm512_add_epi32(_mm512_set1_epi32(static_cast<int32_t>(i)), _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-  return _mm512_fmadd_ps(_mm512_set1_ps(slope), _mm512_sub_ps(_mm512_cvtepi32_ps(t), _mm512_set1_ps(origin)), v);
-}
-
-// Rows come four vectors at a time: one chain of maxima, or one vector's exponential after the other's, would be waited for.
+// Not those of rows.h: rows come four vectors at a time; one chain of maxima, or one vector's exponential after the other's, would be
+// waited for.
 void softmax_block(float* s, uint32_t from, uint32_t to, uint32_t n_pad, float scale, float slope, float origin, float cap, float* m,
                    float* l, Fetch* next) {
   const bool asking = asks<kAskWeights>(next, n_pad / 64);

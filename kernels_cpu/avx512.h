@@ -44,6 +44,68 @@ inline __attribute__((always_inline)) float tree_max(__m512 v) {
   return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
 }
 
+// ---- for rows.h -----------------------------------------------------------------------------------------------------------------
+
+#define INLINE inline __attribute__((always_inline))
+
+using V = __m512;
+using Vi = __m512i;
+using M = __mmask16;
+
+INLINE V load(const float* p) { return _mm512_loadu_ps(p); }
+INLINE V load(const float* p, uint32_t n) { return _mm512_maskz_loadu_ps(lanes(n), p); }
+INLINE void store(float* p, V v) { _mm512_storeu_ps(p, v); }
+INLINE void store(float* p, V v, uint32_t n) { _mm512_mask_storeu_ps(p, lanes(n), v); }
+INLINE V all(float f) { return _mm512_set1_ps(f); }
+INLINE Vi all_int(int32_t i) { return _mm512_set1_epi32(i); }
+INLINE V first_lanes() { return _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+INLINE V add(V x, V y) { return _mm512_add_ps(x, y); }
+INLINE V sub(V x, V y) { return _mm512_sub_ps(x, y); }
+INLINE V mul(V x, V y) { return _mm512_mul_ps(x, y); }
+INLINE V div(V x, V y) { return _mm512_div_ps(x, y); }
+INLINE V fma(V x, V y, V z) { return _mm512_fmadd_ps(x, y, z); }
+INLINE V fms(V x, V y, V z) { return _mm512_fmsub_ps(x, y, z); }
+INLINE V fnma(V x, V y, V z) { return _mm512_fnmadd_ps(x, y, z); }
+INLINE V larger(V x, V y) { return _mm512_max_ps(x, y); }
+INLINE V smaller(V x, V y) { return _mm512_min_ps(x, y); }
+INLINE V neg(V x) { return _mm512_xor_ps(x, _mm512_set1_ps(-0.0f)); }
+INLINE V abs(V x) { return _mm512_abs_ps(x); }
+INLINE V with_sign(V v, V of) { return _mm512_or_ps(v, _mm512_and_ps(_mm512_set1_ps(-0.0f), of)); }
+INLINE M without(M m, M less) { return static_cast<M>(m & ~less); }
+INLINE M above(V x, V y) { return _mm512_cmp_ps_mask(x, y, _CMP_GT_OQ); }
+INLINE M not_below(V x, V y) { return _mm512_cmp_ps_mask(x, y, _CMP_NLT_UQ); }
+INLINE V keep(V v, M m) { return _mm512_maskz_mov_ps(m, v); }
+INLINE V pick(M m, V v, V w) { return _mm512_mask_blend_ps(m, w, v); }
+INLINE Vi to_int(V v) { return _mm512_cvtps_epi32(v); }  // its rounding is the caller's MXCSR: to nearest even
+INLINE V power(V z) {
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_slli_epi32(_mm512_castps_si512(z), 23), _mm512_set1_epi32(0x3F800000)));
+}
+INLINE Vi abs_bits(V v) { return _mm512_and_si512(_mm512_castps_si512(v), _mm512_set1_epi32(0x7FFFFFFF)); }
+INLINE Vi larger(Vi x, Vi y) { return _mm512_max_epi32(x, y); }
+INLINE Vi add(Vi x, Vi y) { return _mm512_add_epi32(x, y); }
+template <int N>
+INLINE Vi shift_right(Vi c) {
+  return _mm512_srli_epi32(c, N);
+}
+INLINE Vi bits_of(Vi c, int32_t mask) { return _mm512_and_si512(c, _mm512_set1_epi32(mask)); }
+INLINE int32_t largest(Vi v) { return _mm512_reduce_max_epi32(v); }
+INLINE int32_t total(Vi v) { return _mm512_reduce_add_epi32(v); }
+INLINE void store_bytes(int8_t* q, Vi c, uint32_t n) {
+  if (n >= 16)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(q), _mm512_cvtepi32_epi8(c));
+  else
+    _mm512_mask_cvtepi32_storeu_epi8(q, lanes(n), c);
+}
+INLINE void rotate_pairs(float* x, const float* cos, const float* sin, uint32_t n) {
+  const Vi twice = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+  const M k = lanes(n < 8 ? 2 * n : 16), half = lanes(n < 8 ? n : 8);
+  const V ab = _mm512_maskz_loadu_ps(k, x);
+  const V c = _mm512_permutexvar_ps(twice, _mm512_maskz_loadu_ps(half, cos)),
+          s = _mm512_permutexvar_ps(twice, _mm512_maskz_loadu_ps(half, sin));
+  const V ba = _mm512_permute_ps(ab, 0xB1);
+  _mm512_mask_storeu_ps(x, k, _mm512_fmaddsub_ps(ab, c, _mm512_mul_ps(ba, s)));  // even lanes subtract
+}
+
 // Lines that kernels ask for in a step (16 products, or 64 tokens' weights): with up to four rows as many in all as a block of attention
 // has.
 constexpr int kAskScores = 3, kAskWeights = 7, kAskPv = 1;

@@ -16,6 +16,12 @@ namespace {
 struct V {
   float32x4_t v[4];
 };
+struct Vi {
+  int32x4_t v[4];
+};
+struct M {
+  uint32x4_t v[4];  // a lane's bits are all set or all clear
+};
 
 INLINE V all(float f) {
   const float32x4_t v = vdupq_n_f32(f);
@@ -23,9 +29,10 @@ INLINE V all(float f) {
 }
 // The first n of 16 floats (n may be more than 16), zeros beyond; nothing past them is touched. Tails go through a copy.
 INLINE V load(const float* p, uint32_t n = 16) {
+  if (n >= 16) return {{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}};
   alignas(16) float tail[16] = {};
-  if (n < 16) p = static_cast<const float*>(__builtin_memcpy(tail, p, n * sizeof(float)));
-  return {{vld1q_f32(p), vld1q_f32(p + 4), vld1q_f32(p + 8), vld1q_f32(p + 12)}};
+  __builtin_memcpy(tail, p, n * sizeof(float));
+  return {{vld1q_f32(tail), vld1q_f32(tail + 4), vld1q_f32(tail + 8), vld1q_f32(tail + 12)}};
 }
 INLINE void store(float* p, V x, uint32_t n = 16) {
   alignas(16) float tail[16];
@@ -50,6 +57,86 @@ LINNET_EACH(smaller, vbslq_f32(vcltq_f32(x.v[i], y.v[i]), x.v[i], y.v[i]))
 INLINE V fma(V x, V y, V z) {
   UNROLL for (int i = 0; i < 4; ++i) z.v[i] = vfmaq_f32(z.v[i], x.v[i], y.v[i]);
   return z;
+}
+
+// ---- for rows.h -----------------------------------------------------------------------------------------------------------------
+
+INLINE Vi all_int(int32_t i) {
+  const int32x4_t v = vdupq_n_s32(i);
+  return {{v, v, v, v}};
+}
+INLINE V first_lanes() {
+  static const float kFirst[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return load(kFirst);
+}
+#define LINNET_EACH(type, name, arguments, expression)      \
+  INLINE type name arguments {                              \
+    type r;                                                 \
+    UNROLL for (int i = 0; i < 4; ++i) r.v[i] = expression; \
+    return r;                                               \
+  }
+LINNET_EACH(V, fms, (V x, V y, V z), vfmaq_f32(vnegq_f32(z.v[i]), x.v[i], y.v[i]))
+LINNET_EACH(V, fnma, (V x, V y, V z), vfmsq_f32(z.v[i], x.v[i], y.v[i]))
+LINNET_EACH(V, neg, (V x), vnegq_f32(x.v[i]))
+LINNET_EACH(V, abs, (V x), vabsq_f32(x.v[i]))
+LINNET_EACH(V, with_sign, (V v, V of), vbslq_f32(vdupq_n_u32(0x80000000u), of.v[i], v.v[i]))
+LINNET_EACH(M, without, (M m, M less), vbicq_u32(m.v[i], less.v[i]))
+LINNET_EACH(M, above, (V x, V y), vcgtq_f32(x.v[i], y.v[i]))
+LINNET_EACH(M, not_below, (V x, V y), vmvnq_u32(vcltq_f32(x.v[i], y.v[i])))
+LINNET_EACH(V, keep, (V v, M m), vreinterpretq_f32_u32(vandq_u32(vreinterpretq_u32_f32(v.v[i]), m.v[i])))
+LINNET_EACH(V, pick, (M m, V v, V w), vbslq_f32(m.v[i], v.v[i], w.v[i]))
+LINNET_EACH(Vi, to_int, (V v), vcvtnq_s32_f32(v.v[i]))
+LINNET_EACH(V, power, (V z), vreinterpretq_f32_s32(vaddq_s32(vshlq_n_s32(vreinterpretq_s32_f32(z.v[i]), 23), vdupq_n_s32(0x3F800000))))
+LINNET_EACH(Vi, abs_bits, (V v), vreinterpretq_s32_f32(vabsq_f32(v.v[i])))
+LINNET_EACH(Vi, larger, (Vi x, Vi y), vmaxq_s32(x.v[i], y.v[i]))
+LINNET_EACH(Vi, add, (Vi x, Vi y), vaddq_s32(x.v[i], y.v[i]))
+LINNET_EACH(Vi, bits_of, (Vi c, int32_t mask), vandq_s32(c.v[i], vdupq_n_s32(mask)))
+template <int N>
+LINNET_EACH(Vi, shift_right, (Vi c), vshrq_n_s32(c.v[i], N))
+#undef LINNET_EACH
+INLINE M lanes(uint32_t n) {
+  const uint32_t first[4] = {0, 1, 2, 3};
+  M m;
+  UNROLL for (uint32_t i = 0; i < 4; ++i) m.v[i] = vcltq_u32(vaddq_u32(vld1q_u32(first), vdupq_n_u32(i * 4)), vdupq_n_u32(n));
+  return m;
+}
+
+INLINE float tree_sum(V x) {
+  const float32x4_t a = vaddq_f32(vaddq_f32(x.v[0], x.v[2]), vaddq_f32(x.v[1], x.v[3]));
+  const float32x2_t b = vadd_f32(vget_low_f32(a), vget_high_f32(a));
+  return vget_lane_f32(b, 0) + vget_lane_f32(b, 1);
+}
+INLINE float32x4_t larger4(float32x4_t x, float32x4_t y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
+INLINE float tree_max(V x) {
+  const float32x4_t a = larger4(larger4(x.v[0], x.v[2]), larger4(x.v[1], x.v[3]));
+  const float32x2_t l = vget_low_f32(a), h = vget_high_f32(a), b = vbsl_f32(vcgt_f32(l, h), l, h);
+  const float s = vget_lane_f32(b, 0), t = vget_lane_f32(b, 1);
+  return s > t ? s : t;
+}
+INLINE int32_t largest(Vi x) { return vmaxvq_s32(vmaxq_s32(vmaxq_s32(x.v[0], x.v[1]), vmaxq_s32(x.v[2], x.v[3]))); }
+INLINE int32_t total(Vi x) { return vaddvq_s32(vaddq_s32(vaddq_s32(x.v[0], x.v[1]), vaddq_s32(x.v[2], x.v[3]))); }
+INLINE void store_bytes(int8_t* q, Vi c, uint32_t n) {
+  const int8x16_t bytes = vcombine_s8(vmovn_s16(vcombine_s16(vmovn_s32(c.v[0]), vmovn_s32(c.v[1]))),
+                                      vmovn_s16(vcombine_s16(vmovn_s32(c.v[2]), vmovn_s32(c.v[3]))));
+  if (n >= 16) return vst1q_s8(q, bytes);
+  int8_t tail[16];
+  vst1q_s8(tail, bytes);
+  for (uint32_t j = 0; j < n; ++j) q[j] = tail[j];
+}
+INLINE void rotate_pairs(float* x, const float* cos, const float* sin, uint32_t n) {
+  if (n > 8) n = 8;
+  float both[16] = {}, c[8] = {}, s[8] = {};
+  __builtin_memcpy(both, x, n * 8);
+  __builtin_memcpy(c, cos, n * 4);
+  __builtin_memcpy(s, sin, n * 4);
+  UNROLL for (int j = 0; j < 8; j += 4) {
+    float32x4x2_t ab = vld2q_f32(both + 2 * j);
+    const float32x4_t vc = vld1q_f32(c + j), vs = vld1q_f32(s + j), a = ab.val[0], b = ab.val[1];
+    ab.val[0] = vfmaq_f32(vnegq_f32(vmulq_f32(b, vs)), a, vc);
+    ab.val[1] = vfmaq_f32(vmulq_f32(a, vs), b, vc);
+    vst2q_f32(both + 2 * j, ab);
+  }
+  __builtin_memcpy(x, both, n * 8);
 }
 
 // ---- matrices ---------------------------------------------------------------------------------------------------------------
