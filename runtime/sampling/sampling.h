@@ -13,7 +13,7 @@ struct Sampler {
   // Of the kernels (KernelTable): exp of a row in place, and the first value above another.
   void (*exp_row)(float* x, uint32_t n);
   uint32_t (*find_above)(const float* x, uint32_t n, uint32_t from, float t);
-  uint64_t* order;  // (n_vocab) sort keys: logit descending, then id
+  uint64_t* order;  // (n_vocab) sort keys: logit descending, then id; of many candidates n_vocab ids and n_vocab weights
   float* logits;    // (n_vocab) copy that penalties, masks and temperature change
 };
 
@@ -26,7 +26,7 @@ struct TokenMask {
 // Defaults and ranges; names the field.
 Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* err);
 // history: the sequence's tokens, the last `n_history` of them count for penalties (after penalty_last_n). Only tokens that the mask allows
-// are drawn.
+// are drawn. No logit is NaN.
 int32_t sample(Sampler& s, const float* logits, uint32_t n_vocab, const int32_t* history, size_t n_history, const TokenMask& mask = {});
 
 }  // namespace linnet
