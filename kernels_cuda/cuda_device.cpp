@@ -30,7 +30,7 @@ struct CudaModel {
   CuModule module;
   CuFunction kernels[kCudaKernels];
   uint32_t n_sms, arch, shared_bytes;
-  bool graphs, fast, e4m3;
+  bool graphs, fast;
   uint64_t term_bytes;  // of a row for the matrix that takes most, cuda_terms_bytes
   // Weights go through two halves of pinned memory, one of which is filled while the other is copied.
   CuStream stream;
@@ -138,10 +138,9 @@ Status ready(CudaModel& m, const linnet_profile& profile, Error* err) {
   m.arch = major * 10 + minor;
   m.n_sms = profile.cuda_sms && profile.cuda_sms < sms ? profile.cuda_sms : sms;
   m.graphs = profile.cuda_graph != LINNET_SWITCH_OFF;
-  m.fast = profile.cuda_gemm >= LINNET_GEMM_FAST;
+  m.fast = profile.cuda_gemm == LINNET_GEMM_FAST;
   const CudaImage* image = nullptr;
   LINNET_TRY(cuda_image_for(m.arch, version, &image, err));
-  m.e4m3 = profile.cuda_gemm == LINNET_GEMM_E4M3 && image->arch >= kE4m3Arch;
   LINNET_CUDA(m.driver, context_retain(&m.context, m.device), "context");
   const Bound bound(m);
   if (bound.result) return failed(*m.driver, bound.result, "context", err);
@@ -564,7 +563,6 @@ Status start(void* session, void* model, Footprint* memory, Error* err) {
   q.arch = m.arch;
   q.shared_bytes = m.shared_bytes;
   q.fast = m.fast;
-  q.e4m3 = m.e4m3;
   Status status = LINNET_OK;
   {
     const Bound bound(m);

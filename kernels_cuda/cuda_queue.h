@@ -24,7 +24,7 @@ struct CudaQueue {
   CuStream stream;
   CuFunction kernels[kCudaKernels];
   uint32_t n_sms, arch;   // streaming multiprocessors; 87 = compute capability 8.7
-  bool fast, e4m3;        // profile's cuda_gemm; e4m3 where its kernels are there
+  bool fast;              // profile's cuda_gemm
   uint32_t shared_bytes;  // of a block at most, opted in
   uint32_t n_chunk;       // rows of a pass at most
   uint32_t n_rows;        // of this pass, which sizes the grids of experts; 0: not known, n_chunk
@@ -60,7 +60,7 @@ void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const
                      uint32_t carry, float* y, size_t y_stride, size_t y_head);
 void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride,
                        const QuantRows* q, const float* bias, float* y, size_t y_stride);
-// Bytes of scratch that gemm takes for a row of k inputs where it is not exact; 0: weights whose products always are the CPU's, or nearly.
+// Bytes of scratch that gemm takes for a row of k inputs where it is fast; 0: weights whose products are the same then.
 uint64_t cuda_terms_bytes(Format f, uint32_t k);
 // Bytes of scratch that gemm_heads takes for `rows` rows of n_heads heads of k inputs.
 size_t cuda_gemm_heads_scratch(uint32_t rows, uint32_t n_heads, uint32_t k);

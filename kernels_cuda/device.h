@@ -72,21 +72,6 @@ LINNET_ON_GPU void mma_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-#if __CUDA_ARCH__ >= 890
-#define LINNET_HAVE_MMA_E4M3 1
-// As mma_i8, of FP8 in f32.
-LINNET_ON_GPU void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-// a in e5m2, b in e4m3.
-LINNET_ON_GPU void mma_e5m2(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e4m3.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-#endif
 // 16 bytes from global to shared memory while threads go on; both aligned to 16. Copies since the last commit are a group; wait<n> returns
 // when all but the last n groups are there, for the thread that asked: block_sync() makes them everybody's.
 LINNET_ON_GPU void copy_async16(void* shared, const void* global) {

@@ -140,23 +140,6 @@ struct Fp8 {
 using E4m3 = Fp8<4, 0x7B80>;  // 2^120
 using E5m2 = Fp8<5, 0x7780>;  // 2^112
 
-#if defined(LINNET_HAVE_MMA_E4M3)
-// FP8 codes as they lie, x as e4m3 with a scale for each group.
-template <bool kE5m2>
-struct Codes : Bytes {
-  static constexpr bool kInteger = false;
-  using Sum = float;
-  LINNET_ON_GPU void multiply(float (&c)[2][4], const Fragments& f, int t, const uint32_t (&x)[2], bool first) {
-    for (int e = 0; first && e < 4; ++e) c[t][e] = 0.0f;
-    if (kE5m2)
-      mma_e5m2(c[t], f.a[t], x);
-    else
-      mma_e4m3(c[t], f.a[t], x);
-  }
-  LINNET_ON_GPU float sum_of(float c) { return c; }
-};
-#endif
-
 // Float weights as they lie, [inputs][16]: a lane has four outputs of inputs 8 c .. 8 c + 7, 8 bytes of each. x is the sum of terms in the
 // weights' format, whose products are exact.
 template <bool kF16>
@@ -528,17 +511,6 @@ LINNET_KERNEL(128) gemm64_e4m3(const GemmArgs a) { gemm<E4m3, true, 8>(a); }
 LINNET_KERNEL(128) gemm16_e5m2(const GemmArgs a) { gemm<E5m2, true, 2>(a); }
 LINNET_KERNEL(128) gemm64_e5m2(const GemmArgs a) { gemm<E5m2, true, 8>(a); }
 // Of x in terms.
-#if defined(LINNET_HAVE_MMA_E4M3)
-LINNET_KERNEL(128) gemm16_codes_e4m3(const GemmArgs a) { gemm<Codes<false>, true, 2>(a); }
-LINNET_KERNEL(128) gemm64_codes_e4m3(const GemmArgs a) { gemm<Codes<false>, true, 8>(a); }
-LINNET_KERNEL(128) gemm16_codes_e5m2(const GemmArgs a) { gemm<Codes<true>, true, 2>(a); }
-LINNET_KERNEL(128) gemm64_codes_e5m2(const GemmArgs a) { gemm<Codes<true>, true, 8>(a); }
-#else  // never launched
-LINNET_KERNEL(128) gemm16_codes_e4m3(const GemmArgs) {}
-LINNET_KERNEL(128) gemm64_codes_e4m3(const GemmArgs) {}
-LINNET_KERNEL(128) gemm16_codes_e5m2(const GemmArgs) {}
-LINNET_KERNEL(128) gemm64_codes_e5m2(const GemmArgs) {}
-#endif
 LINNET_KERNEL(128) gemm16_terms_f16(const GemmArgs a) { gemm<Terms<true>, true, 2>(a); }
 LINNET_KERNEL(128) gemm64_terms_f16(const GemmArgs a) { gemm<Terms<true>, true, 8>(a); }
 LINNET_KERNEL(128) gemm16_terms_bf16(const GemmArgs a) { gemm<Terms<false>, true, 2>(a); }

@@ -7,8 +7,6 @@
 
 namespace linnet {
 
-inline constexpr uint32_t kE4m3Arch = 89;  // the first with FP8 in mma.sync; 90 and 110 make f16 products of it
-
 struct CudaImage {
   uint32_t arch;  // 87 = compute capability 8.7: of a cubin its GPU's, of PTX the least
   bool ptx;

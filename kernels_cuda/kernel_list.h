@@ -5,8 +5,7 @@
   X(gemv_i8) X(gemv_i8s) X(gemv_i4) X(gemv_i4s) X(gemv_e4m3) X(gemv_e5m2)                                                                \
   X(gemm16_i8) X(gemm16_i8s) X(gemm16_i4) X(gemm16_i4s) X(gemm16_e4m3) X(gemm16_e5m2) X(gemm16_f32) X(gemm16_f16) X(gemm16_bf16)         \
   X(gemm64_i8) X(gemm64_i8s) X(gemm64_i4) X(gemm64_i4s) X(gemm64_e4m3) X(gemm64_e5m2) X(gemm64_f32) X(gemm64_f16) X(gemm64_bf16)         \
-  X(gemm16_codes_e4m3) X(gemm64_codes_e4m3) X(gemm16_codes_e5m2) X(gemm64_codes_e5m2) X(gemm16_terms_f16) X(gemm64_terms_f16)            \
-  X(gemm16_terms_bf16) X(gemm64_terms_bf16)                                                                                              \
+  X(gemm16_terms_f16) X(gemm64_terms_f16) X(gemm16_terms_bf16) X(gemm64_terms_bf16)                                                      \
   X(embed) X(head_rows)
 #define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(rope_heads)              \
   X(check_finite)

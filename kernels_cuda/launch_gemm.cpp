@@ -46,8 +46,6 @@ Choice terms_of(const CudaQueue& q, Format f) {
   constexpr CudaKernel kNone = kCudaKernels;
   if (q.fast && f == LINNET_F16) return {kNone, kCuda_gemm16_terms_f16, kCuda_gemm64_terms_f16, 4, 2, true};
   if (q.fast && f == LINNET_BF16) return {kNone, kCuda_gemm16_terms_bf16, kCuda_gemm64_terms_bf16, 6, 2, false};
-  if (q.e4m3 && f == LINNET_F8E4M3) return {kNone, kCuda_gemm16_codes_e4m3, kCuda_gemm64_codes_e4m3, 1, 0, true};
-  if (q.e4m3 && f == LINNET_F8E5M2) return {kNone, kCuda_gemm16_codes_e5m2, kCuda_gemm64_codes_e5m2, 1, 0, true};
   return {};
 }
 
@@ -118,7 +116,7 @@ void take_terms(CudaQueue& q, const Choice& terms, const Matrix& mat, uint32_t m
   t.not_finite = q.not_finite;
   t.k = mat.k;
   t.pieces = static_cast<uint32_t>(div_up(mat.k, kPiece));
-  t.kind = mat.format == LINNET_F16 ? kCudaF16 : mat.format == LINNET_BF16 ? kCudaBf16 : kCudaF8E4M3;
+  t.kind = mat.format == LINNET_F16 ? kCudaF16 : kCudaBf16;
   cuda_launch(q, kCuda_term_rows, {m * t.pieces, 1, 1}, kRowThreads, 0, &t);
   a->x = t.to;
   a->x_stride = stride;
@@ -130,7 +128,7 @@ void take_terms(CudaQueue& q, const Choice& terms, const Matrix& mat, uint32_t m
 }  // namespace
 
 uint64_t cuda_terms_bytes(Format f, uint32_t k) {
-  const uint64_t of_input = f == LINNET_F16 ? 4 : f == LINNET_BF16 ? 6 : f == LINNET_F8E4M3 || f == LINNET_F8E5M2 ? 1 : 0;
+  const uint64_t of_input = f == LINNET_F16 ? 4 : f == LINNET_BF16 ? 6 : 0;
   return of_input ? align_up(uint64_t{k}, 32) * of_input + div_up(k, 128) * sizeof(float) : 0;
 }
 

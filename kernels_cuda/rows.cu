@@ -103,31 +103,12 @@ LINNET_KERNEL(kRowThreads) quantize_rows(const QuantizeArgs a) {
   quantize_quad(a.q, row, i, a.k, v);
 }
 
-// |v| is at most 448, but for what rounding adds.
-LINNET_ON_GPU uint32_t e4m3_of(float v) {
-  const uint32_t sign = bits_of(v) >> 24 & 0x80u, u = bits_of(v) & 0x7FFFFFFFu;
-  uint32_t code;
-  if (u < 0x3C800000u)
-    code = static_cast<uint32_t>(round_clamped(float_of(u) * 512.0f, 0.0f, 8.0f));  // below 2^-6: 2^-9 apart
-  else
-    code = ((u + 0x7FFFFu + (u >> 20 & 1u)) >> 20) - (120u << 3);
-  return sign | (code < 0x7Eu ? code : 0x7Eu);
-}
-
 LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
   const uint32_t row = blockIdx.x / a.pieces, i = blockIdx.x % a.pieces * kPiece + threadIdx.x * 4;
-  const uint8_t* x = a.x + row * a.x_stride;
   uint8_t* to = a.to + row * a.stride;
   const bool inside = i < (a.k + 31) / 32 * 32;
-  float v[4] = {};
-  if (a.kind == kCudaF8E4M3) {  // order 0 2 1 3
-    if (inside) {
-      const uint2 t = *reinterpret_cast<const uint2*>(x + i * 2);
-      v[0] = float_of(t.x << 16), v[1] = float_of(t.y << 16), v[2] = float_of(t.x & 0xFFFF0000u), v[3] = float_of(t.y & 0xFFFF0000u);
-    }
-  } else {
-    load_quad(reinterpret_cast<const float*>(x), i, a.k, v);
-  }
+  float v[4];
+  load_quad(reinterpret_cast<const float*>(a.x + row * a.x_stride), i, a.k, v);
   int most = 0;
   for (uint32_t j = 0; j < 4; ++j) {
     const int b = static_cast<int>(bits_of(v[j]) & 0x7FFFFFFFu);
@@ -141,17 +122,10 @@ LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
   if (!finite) *a.not_finite = 1;
   const float amax = finite ? float_of(static_cast<uint32_t>(most)) : 0.0f;
   for (uint32_t j = 0; j < 4; ++j) v[j] = finite ? v[j] : 0.0f;
-  float inv = 0, scale = 0;
-  if (a.kind == kCudaF8E4M3) {
-    inv = amax > 1e-30f ? 448.0f / amax : 0.0f;
-    scale = amax / 448.0f;
-    if (inside)
-      *reinterpret_cast<uint32_t*>(to + i) =
-          e4m3_of(v[0] * inv) | e4m3_of(v[1] * inv) << 8 | e4m3_of(v[2] * inv) << 16 | e4m3_of(v[3] * inv) << 24;
-  } else if (a.kind == kCudaF16) {  // a power of two that brings the largest to 2^14
+  if (a.kind == kCudaF16) {  // a power of two that brings the largest to 2^14
     const uint32_t e = bits_of(amax) >> 23;
-    inv = amax > 1e-30f ? float_of((268u - e) << 23) : 0.0f;
-    scale = amax > 1e-30f ? float_of((e - 14u) << 23) : 0.0f;
+    const float inv = amax > 1e-30f ? float_of((268u - e) << 23) : 0.0f, scale = amax > 1e-30f ? float_of((e - 14u) << 23) : 0.0f;
+    if (i % 128 == 0 && i < a.k) a.scale[uint64_t{row} * a.groups + i / 128] = scale;
     uint32_t term[2][4];
     for (uint32_t j = 0; j < 4; ++j) {
       const float s = v[j] * inv;
@@ -172,7 +146,6 @@ LINNET_KERNEL(kRowThreads) term_rows(const TermArgs a) {
         *reinterpret_cast<uint2*>(to + i / 32 * 192 + t * 64 + i % 32 * 2) = make_uint2(bits[0] >> 16 | bits[1], bits[2] >> 16 | bits[3]);
     }
   }
-  if (i % 128 == 0 && i < a.k && a.kind != kCudaBf16) a.scale[uint64_t{row} * a.groups + i / 128] = scale;
 }
 
 // All but relu are made of one exponential.

@@ -62,16 +62,15 @@ struct RopeArgs {
   uint32_t kind, after, weight_stride;  // floats from one head's weights to the next's
   float eps;
 };
-// Rows for products on tensor cores that are not the CPU's: for FP8 weights from bf16 codes in e4m3, for float weights from floats in terms
-// of the weights' format. Of every 32 inputs the first terms, then the second ones, ... A group of 128 inputs has a scale, in bf16 none;
-// one that is not finite gives zeros and is told.
+// Rows for products on tensor cores that are not the CPU's: floats in terms of the weights' format. Of every 32 inputs the first terms,
+// then the second ones, ... A group of 128 inputs has a scale, in bf16 none; one that is not finite gives zeros and is told.
 struct TermArgs {
   const uint8_t* x;
   uint8_t* to;   // (m, stride)
   float* scale;  // (m, groups)
   uint32_t* not_finite;
   uint64_t x_stride, stride;         // bytes
-  uint32_t k, pieces, groups, kind;  // kind: kCudaF8E4M3, kCudaF16, kCudaBf16
+  uint32_t k, pieces, groups, kind;  // kind: kCudaF16, kCudaBf16
 };
 struct FiniteArgs {
   const float* x;

@@ -35,7 +35,7 @@ Status backend_profile(const linnet_profile& p, Error* err) {
   } fields[] = {{"cuda", p.cuda, LINNET_CUDA_AUTO},
                 {"cuda_graph", p.cuda_graph, LINNET_SWITCH_OFF},
                 {"cuda_zero_copy", p.cuda_zero_copy, LINNET_SWITCH_OFF},
-                {"cuda_gemm", p.cuda_gemm, LINNET_GEMM_E4M3}};
+                {"cuda_gemm", p.cuda_gemm, LINNET_GEMM_FAST}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
   if (p.cuda_block_bytes && p.cuda_block_bytes < kLeastBlock)

@@ -39,7 +39,7 @@ struct Word {
 constexpr Word kArchs[] = {{"x86_64", LINNET_ARCH_X86_64}, {"aarch64", LINNET_ARCH_AARCH64}, {"arm", LINNET_ARCH_ARM}, {}};
 constexpr Word kCudaUse[] = {{"on", LINNET_CUDA_ON},   {"off", LINNET_CUDA_OFF},   {"auto", LINNET_CUDA_AUTO},
                              {"true", LINNET_CUDA_ON}, {"false", LINNET_CUDA_OFF}, {}};
-constexpr Word kGemm[] = {{"exact", LINNET_GEMM_EXACT}, {"fast", LINNET_GEMM_FAST}, {"e4m3", LINNET_GEMM_E4M3}, {}};
+constexpr Word kGemm[] = {{"exact", LINNET_GEMM_EXACT}, {"fast", LINNET_GEMM_FAST}, {}};
 constexpr Word kSwitch[] = {{"true", LINNET_SWITCH_ON}, {"false", LINNET_SWITCH_OFF}, {}};
 constexpr Word kTeams[] = {{"openmp", LINNET_THREADS_OPENMP}, {"own", LINNET_THREADS_OWN}, {}};
 constexpr Word kWaits[] = {{"spin", LINNET_WAIT_SPIN}, {"sleep", LINNET_WAIT_SLEEP}, {}};

@@ -236,21 +236,21 @@ void gather_operands(void* const of_lane[32], T (*a)[8 * kRun], T (*b)[8 * kRun]
     std::memcpy(&b[i][j + 4 * kRun], &o->b[1], 4);
   }
 }
-template <uint32_t kRun, class T, float (*kValue)(T), float (*kValueB)(T) = kValue>
+template <float (*kValue)(uint16_t)>
 void mma_float(void* const of_lane[32]) {
-  T a[16][8 * kRun], b[8][8 * kRun];
-  float fa[16][8 * kRun], fb[8][8 * kRun];
-  gather_operands<kRun>(of_lane, a, b);
-  for (uint32_t j = 0; j < 8 * kRun; ++j) {
+  uint16_t a[16][16], b[8][16];
+  float fa[16][16], fb[8][16];
+  gather_operands<2>(of_lane, a, b);
+  for (uint32_t j = 0; j < 16; ++j) {
     for (uint32_t i = 0; i < 16; ++i) fa[i][j] = kValue(a[i][j]);
-    for (uint32_t i = 0; i < 8; ++i) fb[i][j] = kValueB(b[i][j]);
+    for (uint32_t i = 0; i < 8; ++i) fb[i][j] = kValue(b[i][j]);
   }
   for (uint32_t lane = 0; lane < 32; ++lane)
     for (uint32_t e = 0; e < 4; ++e) {
       float& c = static_cast<const MmaOperands<float>*>(of_lane[lane])->c[e];
       const uint32_t row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2;
       float sum = 0;  // exact products; their order is not the hardware's, which is nobody's promise
-      for (uint32_t j = 0; j < 8 * kRun; ++j) sum = sum + fa[row][j] * fb[column][j];
+      for (uint32_t j = 0; j < 16; ++j) sum = sum + fa[row][j] * fb[column][j];
       c = c + sum;
     }
 }
@@ -327,10 +327,8 @@ void warp_mma_i8(void* const of_lane[32]) {
       static_cast<const MmaOperands<int>*>(of_lane[lane])->c[e] += sum;
     }
 }
-void warp_mma_bf16(void* const of_lane[32]) { mma_float<2, uint16_t, bf16_to_f32>(of_lane); }
-void warp_mma_f16(void* const of_lane[32]) { mma_float<2, uint16_t, f16_to_f32>(of_lane); }
-void warp_mma_e4m3(void* const of_lane[32]) { mma_float<4, uint8_t, f8e4m3_to_f32>(of_lane); }
-void warp_mma_e5m2(void* const of_lane[32]) { mma_float<4, uint8_t, f8e5m2_to_f32, f8e4m3_to_f32>(of_lane); }
+void warp_mma_bf16(void* const of_lane[32]) { mma_float<bf16_to_f32>(of_lane); }
+void warp_mma_f16(void* const of_lane[32]) { mma_float<f16_to_f32>(of_lane); }
 
 const EmulatedKernel* emulated_kernel(const char* name) {
   for (const EmulatedKernel* table : {emulated_gemm, emulated_rows, emulated_experts, emulated_flash, emulated_sample, emulated_measure})

@@ -16,7 +16,6 @@
 #define LINNET_SHARED __attribute__((section("linnet_shared"))) static
 #define LINNET_DYNAMIC_SHARED(name) unsigned char* const name = linnet::emulated_dynamic_shared()
 #define LINNET_CONSTANT static const
-#define LINNET_HAVE_MMA_E4M3 1
 #define __align__(n) __attribute__((aligned(n)))
 
 struct uint2 {
@@ -66,8 +65,6 @@ void warp_nothing(void* const of_lane[32]);
 void warp_mma_i8(void* const of_lane[32]);
 void warp_mma_bf16(void* const of_lane[32]);
 void warp_mma_f16(void* const of_lane[32]);
-void warp_mma_e4m3(void* const of_lane[32]);
-void warp_mma_e5m2(void* const of_lane[32]);
 template <class Acc>
 struct MmaOperands {
   Acc* c;
@@ -155,14 +152,6 @@ LINNET_ON_GPU void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_
 LINNET_ON_GPU void mma_f16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_f16, &mine);
-}
-LINNET_ON_GPU void mma_e5m2(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  MmaOperands<float> mine = {c, a, b};
-  emulated_warp(warp_mma_e5m2, &mine);
-}
-LINNET_ON_GPU void mma_e4m3(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
-  MmaOperands<float> mine = {c, a, b};
-  emulated_warp(warp_mma_e4m3, &mine);
 }
 // Lands at once or as late as a wait allows, by the seed.
 LINNET_ON_GPU void copy_async16(void* shared, const void* global) { emulated_copy(shared, global, 16); }

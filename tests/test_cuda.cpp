@@ -150,22 +150,19 @@ TEST_CASE("float weights and KV caches on CUDA: the CPU's bytes; FP8 weights sta
   }
 }
 
-TEST_CASE("cuda_gemm fast and e4m3: whole models stay near the CPU, FP8 in e4m3 where it was asked for and is there") {
+TEST_CASE("cuda_gemm fast: whole models stay near the CPU, those of other weights as they were") {
   const struct {
     const char* name;
     linnet_format weights;
     uint32_t arch;
     const char* kernel;
     double kl;
-    linnet_gemm gemm = LINNET_GEMM_E4M3;
   } runs[] = {{"qwen3", LINNET_F16, 87, "gemm16_terms_f16", 1e-8},
-              {"smollm2", LINNET_BF16, 87, "gemm16_terms_bf16", 1e-8, LINNET_GEMM_FAST},
-              {"llama", LINNET_F8E4M3, 90, "gemm16_codes_e4m3", 2e-2},
-              {"mistral", LINNET_F8E5M2, 90, "gemm16_codes_e5m2", 2e-2},
-              {"llama", LINNET_F8E4M3, 87, nullptr, 0},
-              {"llama", LINNET_F8E4M3, 90, nullptr, 0, LINNET_GEMM_FAST},
+              {"smollm2", LINNET_BF16, 87, "gemm16_terms_bf16", 1e-8},
+              {"llama", LINNET_F8E4M3, 90, nullptr, 0},
               {"deepseek-v2", LINNET_BF16, 110, "gemm16_terms_bf16", 1e-8}};
   linnet_profile fast = on_gpu();
+  fast.cuda_gemm = LINNET_GEMM_FAST;
   for (const auto& r : runs) {
     if (kSlow && (&r - runs) % 2) continue;
     FakeCuda fake(setup(r.arch));
@@ -173,7 +170,6 @@ TEST_CASE("cuda_gemm fast and e4m3: whole models stay near the CPU, FP8 in e4m3 
     const std::string src = std::string("tests/golden/") + r.name;
     const Model cpu(src, r.weights);
     Model gpu(src, r.weights, 0, false), exact(src, r.weights, 0, false);
-    fast.cuda_gemm = r.gemm;
     gpu.open(fast);
     exact.open(on_gpu());
     const Tokens tokens = random_tokens(24, cpu.desc.n_vocab, 3);

@@ -325,7 +325,6 @@ TEST_CASE("every key of a profile") {
   CHECK((p.read_gb_s == 1.5 && p.int8_tops == 2 && p.f8_tops == 0.3 && p.float_tops == 0.25));
   CHECK((p.cuda_sms == 8 && p.cuda_graph == LINNET_SWITCH_ON && p.cuda_block_bytes == 256u << 20 && p.cuda_zero_copy == LINNET_SWITCH_ON &&
          p.cuda_gemm == LINNET_GEMM_FAST));
-  CHECK(good("cuda: {gemm: e4m3}").cuda_gemm == LINNET_GEMM_E4M3);
   CHECK(good("cuda: {gemm: exact}").cuda_gemm == LINNET_GEMM_EXACT);
   CHECK(good("cores: little").cores == LINNET_CORES_LITTLE);
 }

@@ -292,8 +292,7 @@ void print_gpu() {
   std::printf(", %s%s\n        driver for CUDA %u.%u; kernels for %u.%u%s\n", human_bytes(d.memory_bytes).c_str(),
               d.integrated ? " shared with the CPUs" : "", d.driver / 1000, d.driver % 1000 / 10, d.compiled_for / 10, d.compiled_for % 10,
               d.compiles_at_start ? ", which the driver compiles for it when a model is opened first" : "");
-  std::printf("        gemm: fast runs f16 and bf16 weights on tensor cores; gemm: e4m3 %s\n",
-              d.compiled_for >= 89 ? "FP8 weights too" : "is the same: these kernels have none");
+  std::printf("        gemm: fast runs f16 and bf16 weights on tensor cores\n");
 }
 
 void json_gpu(Json* json) {
@@ -314,8 +313,7 @@ void json_gpu(Json* json) {
         .field("integrated", d.integrated != 0)
         .field("driver", d.driver)
         .field("compiled_for", d.compiled_for / 10.0)
-        .field("compiles_at_start", d.compiles_at_start != 0)
-        .field("e4m3", d.compiled_for >= 89);
+        .field("compiles_at_start", d.compiles_at_start != 0);
   json->end();
 }
 

@@ -251,15 +251,13 @@ typedef enum linnet_prefill_backend LINNET_OF_UINT32 {
 
 typedef enum linnet_switch LINNET_OF_UINT32 { LINNET_SWITCH_DEFAULT = 0, LINNET_SWITCH_ON = 1, LINNET_SWITCH_OFF = 2 } linnet_switch;
 
-/* Products of float and FP8 weights with more than 8 rows, on a GPU. What they take beside is counted in linnet_session_need. */
+/* Products of float weights with more than 8 rows, on a GPU. What they take beside is counted in linnet_session_need. 3 was a way for FP8
+ * weights by which no GPU that linnet has kernels for gained. */
 typedef enum linnet_gemm LINNET_OF_UINT32 {
   LINNET_GEMM_DEFAULT = 0, /* as LINNET_GEMM_EXACT */
   LINNET_GEMM_EXACT = 1,   /* the CPU's bits; FP8 weights: activations in bf16, sums in another order */
-  LINNET_GEMM_FAST = 2,    /* f16 and bf16 weights on tensor cores, to about f32's rounding. A prompt is then not quite what single tokens
+  LINNET_GEMM_FAST = 2     /* f16 and bf16 weights on tensor cores, to about f32's rounding. A prompt is then not quite what single tokens
                               would be. Experts and the latents' matrices of MLA stay exact */
-  LINNET_GEMM_E4M3 = 3 /* and FP8 weights by activations in e4m3, 3 bits and a scale for each 128 of them, where linnet's kernels have it
-                          (linnet_cuda_device.compiled_for 89 and more), else as FAST. GPUs of 9.0 and 11.0 turn it into as many products of
-                          f16 as EXACT takes of bf16: expect no gain there */
 } linnet_gemm;
 
 /* Whether a GPU computes. What it cannot do is LINNET_UNSUPPORTED by name: KIVI formats, and sequences of which attention chooses what
