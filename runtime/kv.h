@@ -17,7 +17,6 @@ struct Backend;
 inline constexpr uint32_t kPagePositions = 16;
 inline constexpr uint32_t kBlockPositions = 256;  // attention works on blocks of this many absolute positions
 inline constexpr uint32_t kGroupPositions = 32;   // of a packed group, two pages
-inline constexpr uint32_t kNoPage = 0xFFFFFFFFu;
 inline constexpr uint32_t kMaxKvClasses = 8;
 inline constexpr uint32_t kMaxSinks = kPagePositions;
 inline constexpr uint32_t kObserved = 32;  // last tokens of a prompt whose attention SnapKV goes by

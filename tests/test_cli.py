@@ -132,7 +132,7 @@ class Tiny(unittest.TestCase):
             (("run", "-m", self.dir / "absent", "-p", "x"), "absent"), (("run", "-m", junk, "-p", "x"), "junk.gguf"),
             (("run", "-m", empty, "-p", "x"), "empty"), (("run", "-m", cut, "-p", "x"), "cut.gguf"), (("inspect", junk), "junk.gguf"),
             (("run", "-m", "synthetic:no-such-shape", "-p", "x"), "no-such-shape"), (("run", "-m", self.packed, "-p", ""), None),
-            (("run", "-m", self.packed, "--tokens", "1,259"), "259"), (("run", "-m", self.packed, "-p", "x", "--typical-p", "0.5"), "typical-p"),
+            (("run", "-m", self.packed, "--tokens", "1,259"), "259"),
             (("run", "-m", self.packed, "-p", "x" * 50, "--context", "10"), "context"), (("run", "-m", self.packed, "-p", "x", "--profile", junk), "junk.gguf:1:"),
             (("convert", self.dir / "absent", "-o", self.dir / "o.gguf"), "absent"), (("convert", self.folder, "-o", self.dir / "no" / "o.gguf"), "no"),
             (("logits", "-m", self.packed, "--tokens", "1", "-o", self.dir / "no" / "l.npy"), "l.npy"), (("eval", "-m", self.packed, self.dir / "absent"), "absent"),
@@ -151,7 +151,7 @@ class Tiny(unittest.TestCase):
                             "--threads": ["0", "257", "-0"], "--context": ["0", "16777217"], "--chunk": ["0", "4097"], "-n": ["0", "-0"], "--repeat-last-n": ["0", "1025"],
                             "--keep": ["-1", "16777217"], "--temp": ["-1", "nan", "inf", "-inf", "1e400", "101", "0x1", "+1", "1_0", ""], "--top-p": ["-0.1", "1.1", "nan", "1e400"],
                             "--min-p": ["-1", "2", "nan"], "--repeat-penalty": ["0", "-0", "1e-50", "-1", "1e400", "nan"], "--presence-penalty": ["-101", "1e400", "nan"],
-                            "--frequency-penalty": ["101", "nan"], "--typical-p": ["-1", "nan"]}.items():
+                            "--frequency-penalty": ["101", "nan"]}.items():
             for value in bad:
                 with self.subTest(option=option, value=value):
                     text = linnet("run", "-m", self.packed, "-p", "x", f"{option}={value}" if option[1] == "-" else option, *([] if option[1] == "-" else [value]), code=2)

@@ -53,7 +53,6 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
 }
 
 int read_sampling(const Args& args, linnet_sampling* out) {
-  if (args.given("--typical-p")) return failed(args, "option '--typical-p' is not supported yet: '%s'", args.text("--typical-p").c_str());
   for (const std::string& s : args.texts("--stop"))
     if (s.empty() || s.size() > 255) return usage_error(args, "a stop string has 1 to 255 bytes");
   *out = {};
@@ -78,7 +77,6 @@ Options sampling_options(const char* temperature) {
       {"--top-k", "K", Kind::kCount, "draw from the K likeliest; 0 = all", "40"},
       {"--top-p", "P", Kind::kReal, "draw from the smallest set of this probability; 1 = all, 0 = the likeliest token alone", "0.95", 0, 1},
       {"--min-p", "P", Kind::kReal, "drop tokens below P times the likeliest; 0 = none", "0.05", 0, 1},
-      {"--typical-p", "P", Kind::kReal, "not supported yet", nullptr, 0, 1},
       {"--repeat-penalty", "F", Kind::kReal, "on logits of tokens seen; 1 = off", "1", 0.001, 100},
       {"--presence-penalty", "F", Kind::kReal, "subtracted from logits of tokens seen", "0", -100, 100},
       {"--frequency-penalty", "F", Kind::kReal, "the same, per occurrence", "0", -100, 100},
