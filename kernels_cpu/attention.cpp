@@ -78,11 +78,11 @@ Running take_running(Arena& a, uint64_t rows, uint32_t dpad) {
   return {a.take<float>("", rows), a.take<float>("", rows), a.take<float>("", rows * dpad)};
 }
 
-// For the widest of the cache's layouts.
-size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32_t n_threads) {
+// For layers of a class.
+size_t cut_tile(Tile* t, uint8_t* mem, const KvCache& kv, const KvClass& of, uint32_t n_threads) {
   Arena a = mem ? Arena(mem, SIZE_MAX / 2) : Arena();
-  const uint64_t rows = tile_rows(group);
-  const KvLayout& l = kv.classes[0].layout;  // heads are the same in all
+  const uint64_t rows = tile_rows(of.group);
+  const KvLayout& l = of.layout;
   const uint32_t groups = static_cast<uint32_t>(div_up(l.head_dim, 32));
   t->q.q = a.take<uint8_t>("", rows * quant_stride(LINNET_I8, l.head_dim));
   t->q.scale = a.take<float>("", rows * groups);
@@ -123,11 +123,11 @@ struct SharedTiles {
   Running running;                // (tiles, rows)
 };
 uint32_t shared_tiles(uint32_t n_threads) { return n_threads > 1 ? 4 * n_threads : 0; }  // more tiles than these keep all threads busy
-size_t cut_shared(SharedTiles* t, uint8_t* mem, const KvCache& kv, uint32_t group, uint32_t n_threads) {
+size_t cut_shared(SharedTiles* t, uint8_t* mem, const KvClass& of, uint32_t n_threads) {
   Arena a = mem ? Arena(mem, SIZE_MAX / 2) : Arena();
   const uint64_t tiles = shared_tiles(n_threads);
   t->merged = a.take<std::atomic<uint32_t>>("", tiles);
-  t->running = take_running(a, tiles * tile_rows(group), kv.classes[0].layout.dpad);
+  t->running = take_running(a, tiles * tile_rows(of.group), of.layout.dpad);
   return a.used();
 }
 
@@ -623,14 +623,23 @@ void store_value(const Worker& w, const KvLayout& lay, uint8_t* head, uint32_t s
 
 }  // namespace
 
-size_t attention_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads) {
-  Tile t{};
-  return cut_tile(&t, nullptr, kv, n_heads / kv.classes[0].layout.n_kv_heads, n_threads);
+// The most that the layers of any class take.
+template <class Bytes>
+size_t most_of_classes(const KvCache& kv, Bytes bytes) {
+  size_t most = 0;
+  for (uint32_t i = 0; i < kv.n_classes; ++i)
+    if (const size_t n = kv.classes[i].groups() ? 0 : bytes(kv.classes[i]); n > most) most = n;
+  return most;
 }
 
-size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads) {
+size_t attention_scratch_bytes(const KvCache& kv, uint32_t n_threads) {
+  Tile t{};
+  return most_of_classes(kv, [&](const KvClass& c) { return cut_tile(&t, nullptr, kv, c, n_threads); });
+}
+
+size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_threads) {
   SharedTiles t{};
-  return cut_shared(&t, nullptr, kv, n_heads / kv.classes[0].layout.n_kv_heads, n_threads);
+  return most_of_classes(kv, [&](const KvClass& c) { return cut_shared(&t, nullptr, c, n_threads); });
 }
 
 // A sink's key without its rotation, and its value, in floats.
@@ -682,15 +691,16 @@ bool cpu_kv_pack(const Worker& w, const KvCache& kv, uint32_t layer, const RowSp
 }
 
 void cpu_attention(const Worker& w, const AttentionArgs& a) {
-  const KvLayout& lay = a.kv->classes[a.kv->class_of[a.layer]].layout;
-  const uint32_t group = a.n_heads / lay.n_kv_heads, tokens = tile_tokens(group), rows = tile_rows(group);
+  const KvClass& of = a.kv->classes[a.kv->class_of[a.layer]];
+  const KvLayout& lay = of.layout;
+  const uint32_t group = of.group, tokens = tile_tokens(group), rows = tile_rows(group);
   Tile t{};
-  cut_tile(&t, w.scratch, *a.kv, group, w.n);
+  cut_tile(&t, w.scratch, *a.kv, of, w.n);
   SharedTiles shared{};
-  cut_shared(&shared, w.shared, *a.kv, group, w.n_most);
+  cut_shared(&shared, w.shared, of, w.n_most);
 
   // A span's rows in tiles of `tokens`. In KIVI a tile ends where its rows would see another group packed.
-  const bool packed = a.kv->classes[a.kv->class_of[a.layer]].packed;
+  const bool packed = of.packed;
   const uint32_t grid = packed ? kGroupPositions : tokens, per_grid = static_cast<uint32_t>(div_up(grid, tokens));
   const auto origin = [&](const RowSpan& s) { return packed ? s.position / grid * grid : s.position; };
   const auto tile_of = [&](uint32_t row) { return row / grid * per_grid + row % grid / tokens; };

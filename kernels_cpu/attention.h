@@ -9,6 +9,6 @@ void cpu_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const flo
                    uint32_t n_spans, const RopeView& rope);
 bool cpu_kv_pack(const Worker& w, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
 void cpu_attention(const Worker& w, const AttentionArgs& a);
-size_t attention_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
+size_t attention_scratch_bytes(const KvCache& kv, uint32_t n_threads);
 
 }  // namespace linnet

@@ -29,10 +29,9 @@ Status alloc(void*, Footprint*, Error*) { return LINNET_OK; }
 
 void* layout(const Places& places, const void*, const SessionPlan& plan) {
   HostSide& h = *plan.host;
-  h.scratch_stride =
-      static_cast<size_t>(align_up(cpu_scratch_bytes(*plan.kv, plan.n_heads, plan.n_threads, plan.head_k, plan.gate_up_rows), kAlign));
+  h.scratch_stride = static_cast<size_t>(align_up(cpu_scratch_bytes(*plan.kv, plan.n_threads, plan.head_k, plan.gate_up_rows), kAlign));
   h.scratch = places.host.take<uint8_t>("activations", uint64_t{plan.n_threads} * h.scratch_stride);
-  const size_t shared = cpu_shared_bytes(*plan.kv, plan.n_heads, plan.n_threads);
+  const size_t shared = cpu_shared_bytes(*plan.kv, plan.n_threads);
   h.shared = places.host.take<uint8_t>("activations", shared);
   if (h.shared) std::memset(h.shared, 0, shared);
   h.team = plan.team;

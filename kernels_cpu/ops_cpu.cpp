@@ -316,9 +316,9 @@ void gate_up(const Worker& w, const GateUp& by, const float* x, size_t x_stride,
 
 }  // namespace
 
-size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k, uint32_t n_rows) {
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_threads, uint32_t head_k, uint32_t n_rows) {
   QuantRows q;
-  const size_t attention = attention_scratch_bytes(kv, n_heads, n_threads);
+  const size_t attention = attention_scratch_bytes(kv, n_threads);
   const size_t rows = head_k ? cut_rows(&q, nullptr, quant_stride(LINNET_BF16, head_k), static_cast<uint32_t>(div_up(head_k, 32))) : 0;
   const size_t tile = n_rows > kGateUpRows ? 2 * sizeof(float) * tile_rows(n_rows) * kTileCols : 0;
   const size_t most = attention > rows ? attention : rows;

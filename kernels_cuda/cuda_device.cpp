@@ -490,7 +490,7 @@ void* layout(const Places& places, const void* model, const SessionPlan& plan) {
   q.pass.row_span = device.take<uint32_t>("queue", plan.n_chunk);
   q.pass.tables = device.take<uint32_t>("queue", tables);
   q.not_finite = device.take<uint32_t>("queue", 1);
-  const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_heads, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms),
+  const size_t attention = cuda_attention_scratch(*plan.kv, plan.n_chunk, static_cast<const CudaModel*>(model)->n_sms),
                heads = plan.head_k ? cuda_gemm_heads_scratch(plan.n_chunk, plan.n_heads, plan.head_k) : 0;
   q.scratch_bytes = attention > heads ? attention : heads;
   if (const uint64_t terms = plan.n_chunk * static_cast<const CudaModel*>(model)->term_bytes + 16; terms > q.scratch_bytes)

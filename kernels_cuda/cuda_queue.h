@@ -90,7 +90,7 @@ void cuda_combine(const Worker& w, const float* x, size_t stride, uint32_t m, ui
 void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans,
                     uint32_t n_spans, const RopeView& rope);
 void cuda_attention(const Worker& w, const AttentionArgs& a);
-size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_heads, uint32_t n_chunk, uint32_t n_sms);
+size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_chunk, uint32_t n_sms);
 // cuda_device.cpp
 void cuda_pace(const Worker& w);
 // sample.cu

@@ -90,16 +90,18 @@ uint32_t share_memory(FlashArgs* a, uint32_t rows) {
 
 }  // namespace
 
-size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_heads, uint32_t n_chunk, uint32_t n_sms) {
-  uint32_t blocks = 0;
+size_t cuda_attention_scratch(const KvCache& kv, uint32_t n_chunk, uint32_t n_sms) {
+  uint32_t blocks = 0, n_heads = 0, dpad = 0;  // the most of any layer
   bool sinks = false;
   for (uint32_t i = 0; i < kv.n_classes; ++i) {
     if (!kv.classes[i].groups() && most_blocks(kv.classes[i]) > blocks) blocks = most_blocks(kv.classes[i]);
     sinks |= kv.classes[i].n_sinks != 0;
+    const KvLayout& l = kv.classes[i].layout;
+    if (kv.classes[i].group * l.n_kv_heads > n_heads) n_heads = kv.classes[i].group * l.n_kv_heads;
+    if (l.dpad > dpad) dpad = l.dpad;
   }
   const uint64_t all = uint64_t{n_chunk} * kLargeTile * n_heads, some = split_rows(n_heads, n_sms);
-  return part_bytes(all < some ? all : some, blocks, kv.classes[0].layout.dpad) +
-         (sinks ? begin_bytes(n_chunk, n_heads, kv.classes[0].layout.dpad) : 0);
+  return part_bytes(all < some ? all : some, blocks, dpad) + (sinks ? begin_bytes(n_chunk, n_heads, dpad) : 0);
 }
 
 void cuda_kv_append(const Worker& w, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans,

@@ -71,9 +71,10 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
   class_of = arena.take<uint8_t>("page tables", n_layers);
   layer_index = arena.take<uint16_t>("page tables", n_layers);
   for (uint32_t i = 0; i < n_layers; ++i) {
-    Format k, v;
-    uint32_t window;
-    p.layer(p.of, i, &k, &v, &window);
+    const KvLayerPlan layer = p.layer(p.of, i);
+    Format k = layer.k, v = layer.v;
+    uint32_t window = layer.window;
+    const uint32_t group = layer.n_heads / layer.n_kv_heads;
     if (window && kv_kivi(k)) k = v = LINNET_I8;  // windows are short
     // Layers that would see more than is held: with what stays of the rest.
     const bool cut = p.when_full && (window == 0 || window > p.n_context - p.n_keep);
@@ -86,7 +87,8 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
     const bool scored = cut && chosen;
     const auto same = [&](const KvClass& o) {
       const KvLayout& l = o.packed ? classes[o.packed].layout : o.layout;
-      return !o.groups() && l.k == k && l.v == v && o.window == window && o.keep == keep && o.n_sinks == n_sinks;
+      return !o.groups() && l.k == k && l.v == v && l.n_kv_heads == layer.n_kv_heads && l.head_dim == layer.head_dim &&
+             l.latent == layer.latent && o.group == group && o.window == window && o.keep == keep && o.n_sinks == n_sinks;
     };
     uint32_t c = 0;
     while (c < n_classes && !same(classes[c])) ++c;
@@ -96,11 +98,12 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
       if (kv_kivi(k)) {
         classes[c].packed = c + 1;
         classes[c + 1] = {};
-        classes[c + 1].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim, p.latent);
+        classes[c + 1].layout = kv_layout(k, v, layer.n_kv_heads, layer.head_dim, layer.latent);
         k = v = LINNET_I8;  // of the tail
         ++n_classes;
       }
-      classes[c].layout = kv_layout(k, v, p.n_kv_heads, p.head_dim, p.latent);
+      classes[c].layout = kv_layout(k, v, layer.n_kv_heads, layer.head_dim, layer.latent);
+      classes[c].group = group;
       classes[c].window = window;
       classes[c].chunked = p.chunked && window && !cut;
       classes[c].keep = keep;

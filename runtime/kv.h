@@ -57,6 +57,7 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, u
 
 struct KvClass {
   KvLayout layout;
+  uint32_t group;    // heads that look at one KV head
   uint32_t window;   // a row at position p sees t > p - window; 0 = all
   bool chunked;      // of those the ones of its own chunk of `window` positions alone
   uint32_t keep;     // and t < keep
@@ -129,15 +130,21 @@ struct KvView {
   uint8_t* group(uint32_t g, uint32_t kv_head) const { return packed->head(index, kv_head, group_slot[g]); }
 };
 
+// What a layer caches.
+struct KvLayerPlan {
+  Format k, v;
+  uint32_t n_heads, n_kv_heads, head_dim, latent;  // latent: 0, or where values begin in keys (KvLayout)
+  uint32_t window;
+};
+
 // How a session's cache is made.
 struct KvPlan {
-  uint32_t n_layers, n_kv_heads, head_dim, latent;
-  uint32_t n_sequences, n_context, n_pool, n_chunk, n_rollback;
+  uint32_t n_layers, n_sequences, n_context, n_pool, n_chunk, n_rollback;
   uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
   bool chunked;                // windows are chunks
-  const Backend* backend;      // whose memory the pools are
-  const void* of;              // whatever the next one reads
-  void (*layer)(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window);
+  const Backend* backend;
+  const void* of;  // whatever the next one reads
+  KvLayerPlan (*layer)(const void* of, uint32_t i);
 };
 
 struct KvCache {

@@ -187,7 +187,7 @@ struct Ops {
 extern const Ops cpu_ops;
 // Bytes of Worker::scratch and Worker::shared. head_k: most inputs of what gemm_heads multiplies with, or 0; n_rows: most rows of gate_up,
 // or 0.
-size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads, uint32_t head_k, uint32_t n_rows);
-size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_heads, uint32_t n_threads);
+size_t cpu_scratch_bytes(const KvCache& kv, uint32_t n_threads, uint32_t head_k, uint32_t n_rows);
+size_t cpu_shared_bytes(const KvCache& kv, uint32_t n_threads);
 
 }  // namespace linnet

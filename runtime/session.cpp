@@ -92,23 +92,29 @@ void start_rope(const linnet_model& model, uint32_t length, const Activations& a
 }
 
 struct KvChoice {
-  const Layer* layers;
+  const linnet_model& model;
   const linnet_session_params& params;
 };
 
-// The formats and the window of one layer.
-void kv_layer(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window) {
+// What a layer caches, in the formats that are asked for.
+KvLayerPlan kv_layer(const void* of, uint32_t i) {
   const KvChoice& c = *static_cast<const KvChoice*>(of);
   const linnet_session_params& p = c.params;
-  *k = static_cast<Format>(p.kv_format);
-  *v = static_cast<Format>(p.v_format);
-  *window = c.layers[i].spec.window;
+  const LayerSpec& spec = c.model.layers[i].spec;
+  KvLayerPlan plan = {static_cast<Format>(p.kv_format),
+                      static_cast<Format>(p.v_format),
+                      spec.n_heads,
+                      spec.n_kv_heads,
+                      spec.head_dim,
+                      spec.mixer == kMixerLatent ? c.model.spec.qk_rope_dim : 0,
+                      spec.window};
   for (uint32_t j = 0; j < p.n_kv_layers; ++j) {  // later ones count
     const linnet_kv_layers& l = p.kv_layers[j];
     if (i < l.first || i > l.last) continue;
-    if (l.k_format) *k = static_cast<Format>(l.k_format);
-    *v = l.v_format ? static_cast<Format>(l.v_format) : *k;
+    if (l.k_format) plan.k = static_cast<Format>(l.k_format);
+    plan.v = l.v_format ? static_cast<Format>(l.v_format) : plan.k;
   }
+  return plan;
 }
 
 SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const linnet_session_params& p) {
@@ -134,10 +140,10 @@ SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const lin
 bool fill(linnet_session& f, const Places& places, const linnet_model& model, const linnet_session_params& p) {
   Arena& arena = places.host;
   const ModelSpec& spec = model.spec;
-  const KvChoice choice = {model.layers, p};
+  const KvChoice choice = {model, p};
   if (!f.kv.layout_in(arena, places.own,
-                      {spec.n_layers, spec.n_kv_heads, spec.head_dim, spec.qk_rope_dim, p.n_sequences, p.n_context, p.n_pool, p.n_chunk,
-                       p.n_rollback, p.when_full, p.n_keep, spec.window_chunks != 0, model.backend, &choice, kv_layer}))
+                      {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep,
+                       spec.window_chunks != 0, model.backend, &choice, kv_layer}))
     return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
@@ -226,11 +232,9 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     if (l.k_format) LINNET_TRY(check_kv_format(l.k_format, "kv_layers: K format", err));
     if (l.v_format) LINNET_TRY(check_kv_format(l.v_format, "kv_layers: V format", err));
   }
-  const KvChoice choice = {model.layers, p};
+  const KvChoice choice = {model, p};
   for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
-    Format k, v;
-    uint32_t window;
-    kv_layer(&choice, i, &k, &v, &window);
+    const auto [k, v, n_heads, n_kv_heads, head_dim, latent, window] = kv_layer(&choice, i);
     if (model.spec.window_chunks && window && p.when_full != LINNET_FULL_STOP && window > p.n_context - p.n_keep)
       return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", window, " tokens, of which when_full = ", p.when_full,
                   " would keep ", p.n_context - p.n_keep);

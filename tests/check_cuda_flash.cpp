@@ -27,11 +27,9 @@ struct Choice {
   bool sinks = false, slopes = false;
 };
 
-void layer_of(const void* of, uint32_t i, Format* k, Format* v, uint32_t* window) {
+KvLayerPlan layer_of(const void* of, uint32_t i) {
   const Choice& c = *static_cast<const Choice*>(of);
-  *k = c.k;
-  *v = c.v;
-  *window = i == 1 ? c.window : 0;
+  return {c.k, c.v, c.n_heads, c.n_kv_heads, c.head_dim, c.latent, i == 1 ? c.window : 0};
 }
 
 // A cache whose page tables are the host's, with its pools in memory that ends where nobody may go on.
@@ -41,9 +39,6 @@ struct Cache {
   test::DeviceMemory pools;
   Cache(const Choice& c, uint32_t n_sequences, uint32_t n_chunk) {
     const KvPlan plan = {kLayers,
-                         c.n_kv_heads,
-                         c.head_dim,
-                         c.latent,
                          n_sequences,
                          c.context,
                          c.context * n_sequences,
@@ -89,7 +84,7 @@ struct Both {
         n_chunk(chunk),
         cpu(c, sequences, chunk),
         cuda(c, sequences, chunk),
-        queue(cuda_attention_scratch(cuda.kv, c.n_heads, chunk, n_sms), n_sms, 87, chunk) {
+        queue(cuda_attention_scratch(cuda.kv, chunk, n_sms), n_sms, 87, chunk) {
     linnet_error err{};
     REQUIRE(kernels_resolve(LINNET_ISA_SCALAR, 0, &kernels, &err) == LINNET_OK);
   }
@@ -197,9 +192,9 @@ struct Both {
 
   std::vector<uint8_t> scratch, shared;
   Worker cpu_worker() {
-    const size_t bytes = attention_scratch_bytes(cpu.kv, c.n_heads, 1) + 64;
+    const size_t bytes = attention_scratch_bytes(cpu.kv, 1) + 64;
     scratch.resize(bytes);
-    shared.assign(cpu_shared_bytes(cpu.kv, c.n_heads, 1) + 64, 0);
+    shared.assign(cpu_shared_bytes(cpu.kv, 1) + 64, 0);
     const auto up = [](std::vector<uint8_t>& x) { return x.data() + (64 - reinterpret_cast<uintptr_t>(x.data()) % 64) % 64; };
     Worker w;
     w.kernels = &kernels;

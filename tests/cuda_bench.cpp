@@ -178,12 +178,11 @@ bool product(Gpu& gpu, Format format, CudaBench::Shape s, uint32_t m, uint64_t l
 // One row that looks back at `depth` positions, in each of n_layers layers.
 bool attention(Gpu& gpu, const CudaBench& b, double* bytes, double* ms) {
   KvCache kv{};
-  const auto layer = [](const void*, uint32_t, Format* k, Format* v, uint32_t* window) {
-    *k = *v = LINNET_I8;
-    *window = 0;
+  const auto layer = [](const void* of, uint32_t) -> KvLayerPlan {
+    const CudaBench& c = *static_cast<const CudaBench*>(of);
+    return {LINNET_I8, LINNET_I8, c.n_heads, c.n_kv_heads, c.head_dim, 0, 0};
   };
-  const KvPlan plan = {b.n_layers, b.n_kv_heads, b.head_dim,   0,       1,    b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP,
-                       0,          false,        &cpu_backend, nullptr, layer};
+  const KvPlan plan = {b.n_layers, 1, b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &b, layer};
   Arena counted;
   if (!kv.layout_in(counted, counted, plan)) return gpu.wrong = "the cache's layers do not go together", false;
   std::vector<uint8_t> memory(counted.used() + 64);  // the pools too, where the pages that are taken are cleared
@@ -203,7 +202,7 @@ bool attention(Gpu& gpu, const CudaBench& b, double* bytes, double* ms) {
   gpu.q.pass.tables = gpu.copy(kv.table(0, 0).slot, c.n_slots);
   gpu.q.pass.table_stride = c.n_slots;
   gpu.q.n_chunk = gpu.q.n_rows = 1;
-  gpu.q.scratch_bytes = cuda_attention_scratch(kv, b.n_heads, 1, gpu.q.n_sms);
+  gpu.q.scratch_bytes = cuda_attention_scratch(kv, 1, gpu.q.n_sms);
   gpu.q.scratch = gpu.take(gpu.q.scratch_bytes, 0);
   gpu.q.not_finite = gpu.take<uint32_t>(1, 0);
   AttentionArgs a{};

@@ -24,10 +24,9 @@ struct Choice {
 constexpr uint32_t kTokens = 400;  // two blocks
 constexpr float kScale = 0.3f;
 
-void layer_of(const void* of, uint32_t, Format* k, Format* v, uint32_t* window) {
+KvLayerPlan layer_of(const void* of, uint32_t) {
   const Choice& c = *static_cast<const Choice*>(of);
-  *k = *v = c.format;
-  *window = c.window;
+  return {c.format, c.format, c.shape.n_heads, c.shape.n_kv_heads, c.shape.head_dim, 0, c.window};
 }
 
 struct Rows {
@@ -50,8 +49,7 @@ Rows random_rows(const Shape& s, uint32_t seed) {
 // All rows, appended and attended to in calls of `chunk`. (kTokens, n_heads * head_dim)
 std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint32_t n_threads, uint32_t chunk) {
   KvCache kv{};
-  const KvPlan plan = {
-      1, c.shape.n_kv_heads, c.shape.head_dim, 0, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &c, layer_of};
+  const KvPlan plan = {1, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &c, layer_of};
   Kernels kernels{};
   linnet_error err{};
   Arena counted;
@@ -66,8 +64,7 @@ std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint3
   test::check(kernels_resolve(isa, 0, &kernels, &err), err);
   test::check(team.start(n_threads, LINNET_THREADS_OWN, 300, &err), err);
 
-  const size_t scratch = align_up(attention_scratch_bytes(kv, c.shape.n_heads, n_threads), 64),
-               shared = align_up(cpu_shared_bytes(kv, c.shape.n_heads, n_threads), 64);
+  const size_t scratch = align_up(attention_scratch_bytes(kv, n_threads), 64), shared = align_up(cpu_shared_bytes(kv, n_threads), 64);
   test::Memory buffers(n_threads * scratch + shared + 64);
   uint8_t* const of_all = static_cast<uint8_t*>(buffers.p) + n_threads * scratch;
   std::memset(of_all, 0, shared);

@@ -54,19 +54,24 @@ struct Pair {
   Source narrow, zeroed;
 };
 
-// `layers`: of the narrow model. cut_of: what of a tensor they do not have.
+// `layers`: of the narrow model, `wide`: of the other. cut_of: what of a tensor they do not have. Norms of q and k, whose means are over
+// all channels, go.
 template <class CutOf>
-Pair narrowed(const std::string& shape, const std::vector<LayerSpec>& layers, CutOf cut_of, double attn_scale = 0) {
+Pair narrowed(const std::string& shape, const std::vector<LayerSpec>& layers, const std::vector<LayerSpec>& wide, CutOf cut_of) {
   Pair p;
   linnet_error err = {};
-  REQUIRE(source_synthetic(shape, 3, &p.narrow, &err) == LINNET_OK);
-  REQUIRE(source_synthetic(shape, 3, &p.zeroed, &err) == LINNET_OK);
-  p.narrow.spec.attn_scale = p.zeroed.spec.attn_scale = attn_scale;
+  for (Source* s : {&p.narrow, &p.zeroed}) {
+    REQUIRE(source_synthetic(shape, 3, s, &err) == LINNET_OK);
+    s->spec.attn_scale = 0.2;
+    s->spec.qk_norm = kQkNormNone;
+    std::erase_if(s->tensors, [](const SourceTensor& t) { return t.role == kAttnQNorm || t.role == kAttnKNorm; });
+  }
   for (size_t i = 0; i < p.narrow.tensors.size(); ++i) {
     const SourceTensor t = p.zeroed.tensors[i];
     cut(t, cut_of(t), &p.narrow.tensors[i], &p.zeroed.tensors[i]);
   }
   set_layers(&p.narrow, layers);
+  set_layers(&p.zeroed, wide);
   return p;
 }
 
@@ -106,9 +111,10 @@ void same_logits(const Pair& p, linnet_format weights) {
 }  // namespace
 
 TEST_CASE("layers with feed-forward steps of their own widths") {
-  std::vector<LayerSpec> layers = layers_of("wide-tiny");
+  const std::vector<LayerSpec> wide = layers_of("wide-tiny");
+  std::vector<LayerSpec> layers = wide;
   layers[1].d_ff = 160;
-  const Pair p = narrowed("wide-tiny", layers, [](const SourceTensor& t) {
+  const Pair p = narrowed("wide-tiny", layers, wide, [](const SourceTensor& t) {
     if (t.layer != 1) return Cut{};
     if (t.role == kFfnGate || t.role == kFfnUp) return Cut{.n = 160};
     if (t.role == kFfnDown) return Cut{.k = 160};
@@ -116,6 +122,62 @@ TEST_CASE("layers with feed-forward steps of their own widths") {
   });
   same_logits(p, LINNET_F32);
   same_logits(p, LINNET_BF16);
+}
+
+TEST_CASE("layers with numbers of heads of their own") {
+  const std::vector<LayerSpec> wide = layers_of("wide-tiny");  // 4 heads, 2 KV heads
+  std::vector<LayerSpec> layers = wide;
+  layers[1].n_heads = 2, layers[1].n_kv_heads = 1;
+  const auto half = [](const SourceTensor& t) {
+    if (t.layer != 1) return Cut{};
+    if (t.role == kAttnQ || t.role == kAttnK || t.role == kAttnV) return Cut{.n = t.n / 2};
+    if (t.role == kAttnOut) return Cut{.k = t.k / 2};
+    return Cut{};
+  };
+  same_logits(narrowed("wide-tiny", layers, wide, half), LINNET_F32);
+  layers[1].n_kv_heads = 2;  // and the first of the two that each KV head had
+  const auto every_other = [](const SourceTensor& t) {
+    if (t.layer != 1) return Cut{};
+    if (t.role == kAttnQ) return Cut{.parts_n = 2, .n = t.n / 4};
+    if (t.role == kAttnOut) return Cut{.parts_k = 2, .k = t.k / 4};
+    return Cut{};
+  };
+  same_logits(narrowed("wide-tiny", layers, wide, every_other), LINNET_F32);
+}
+
+TEST_CASE("layers with heads of their own sizes") {
+  std::vector<LayerSpec> wide = layers_of("wide-tiny");
+  wide[1].rope = LayerRope::kNone;
+  std::vector<LayerSpec> layers = wide;
+  layers[1].head_dim = 16;
+  const auto narrow_heads = [](const SourceTensor& t) {
+    if (t.layer != 1) return Cut{};
+    if (t.role == kAttnQ) return Cut{.parts_n = 4, .n = 16};
+    if (t.role == kAttnK || t.role == kAttnV) return Cut{.parts_n = 2, .n = 16};
+    if (t.role == kAttnOut) return Cut{.parts_k = 4, .k = 16};
+    return Cut{};
+  };
+  const Pair p = narrowed("wide-tiny", layers, wide, narrow_heads);
+  same_logits(p, LINNET_F32);
+
+  // With a quantised cache, windows, forks and states: the same bytes for every chunk, and a state that goes on.
+  const test::Model model(packed(p.narrow, LINNET_I8G128));
+  test::Tokens tokens;
+  for (int32_t i = 0; i < 60; ++i) tokens.push_back(i * 29 % 500);
+  for (const linnet_format kv : {LINNET_I8, LINNET_F8E4M3, LINNET_KIVI4}) {
+    test::Session one(model, test::params(kv, 1, 1)), all(model, test::params(kv, 32, 2));
+    one.prefill(tokens), all.prefill(tokens);
+    CHECK(test::same_bytes(one.logits(), all.logits()));
+    size_t bytes = 0;
+    linnet_error err = {};
+    CHECK(linnet_state_save(all.s, 0, nullptr, 0, &bytes, &err) == LINNET_TOO_SMALL);
+    std::vector<uint8_t> state(bytes);
+    test::check(linnet_state_save(all.s, 0, state.data(), bytes, &bytes, &err), err);
+    test::Session again(model, test::params(kv, 16, 1));
+    test::check(linnet_state_load(again.s, 0, state.data(), bytes, &err), err);
+    again.prefill({3}), all.prefill({3});
+    CHECK(test::same_bytes(again.logits(), all.logits()));
+  }
 }
 
 TEST_CASE("values of layers in a packed file") {
