@@ -366,14 +366,9 @@ uint64_t peak64(uint64_t n) { return peak(n, 64); }
 uint64_t peak32(uint64_t n) { return peak(n, 32); }
 
 const GemmKernel kGemm[] = {
-    {LINNET_I8, 1, gemm<LINNET_I8, kBytes, false, 0>, peak128},
-    {LINNET_I8G128, 1, gemm<LINNET_I8G128, kBytes, false, 64>, peak128},
-    {LINNET_I8G64, 1, gemm<LINNET_I8G64, kBytes, false, 64>, peak64},
-    {LINNET_I8G32, 1, gemm<LINNET_I8G32, kBytes, true, 32>, peak32},
-    {LINNET_I4G128, 1, gemm<LINNET_I4G128, kNibbles, true, 32>, peak128},
-    {LINNET_I4G64, 1, gemm<LINNET_I4G64, kNibbles, true, 32>, peak64},
-    {LINNET_I4G32, 1, gemm<LINNET_I4G32, kNibbles, true, 32>, peak32},
-    {LINNET_I4G128Z, 1, gemm<LINNET_I4G128Z, kNibblesZero, true, 48>, peak128},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, gemm < LINNET_##NAME, k##codes, kStep##scale != kStepF32, w_group ? kStep##scale : kStepNone >, peak##x_group},
+#include "../runtime/formats.inc"
 };
 
 }  // namespace

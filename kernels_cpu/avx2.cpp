@@ -631,20 +631,20 @@ uint64_t peak_f32(uint64_t n) {
   return n * 12 * 8;
 }
 
+template <Codes kCodes, uint32_t kStep>
+constexpr auto gemm_of() {
+  if constexpr (kCodes == kBytes)
+    return gemm_int < kStep != 0 && kStep != kStepF32, kStep > ;
+  else
+    return gemm_i4<kStep>;
+}
+
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>, peak_f32},
-    {LINNET_F16, 1, gemm_float<F16>, peak_f32},
-    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
-    {LINNET_I8, 1, gemm_int<false, 0>, peak_int8},
-    {LINNET_I8G128, 1, gemm_int<false, 64>, peak_int8},
-    {LINNET_I8G64, 1, gemm_int<false, 64>, peak_int8},
-    {LINNET_I8G32, 1, gemm_int<true, 32>, peak_int8},
-    {LINNET_I4G128, 1, gemm_i4<32>, peak_i4},
-    {LINNET_I4G64, 1, gemm_i4<32>, peak_i4},
-    {LINNET_I4G32, 1, gemm_i4<32>, peak_i4},
-    {LINNET_I4G128Z, 1, gemm_i4<48>, peak_i4},
-    {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
-    {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
+#define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
+#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, gemm_of<k##codes, w_group ? kStep##scale : kStepNone>(), bits == 4 ? peak_i4 : peak_int8},
+#include "../runtime/formats.inc"
 };
 
 }  // namespace

@@ -213,11 +213,13 @@ void gemm_wide(const GemmArgs* args, size_t scale_step) {
   }
 }
 
-void gemm_i8(const GemmArgs* a) { gemm_wide<false>(a, 0); }
-void gemm_i8_f32(const GemmArgs* a) { gemm_wide<false>(a, 64); }
-void gemm_i8_f16(const GemmArgs* a) { gemm_wide<true>(a, 32); }
-void gemm_i4(const GemmArgs* a) { gemm_int<Pairs, kNibbles, true>(a, 32); }
-void gemm_i4_zero(const GemmArgs* a) { gemm_int<Pairs, kNibblesZero, true>(a, 48); }
+template <Codes kCodes, uint32_t kStep>
+void gemm_of(const GemmArgs* a) {
+  if constexpr (kCodes == kBytes)
+    gemm_wide<kStep != 0 && kStep != kStepF32>(a, kStep);
+  else
+    gemm_int<Pairs, kCodes, kStep != kStepF32>(a, kStep);
+}
 
 struct F32 {
   static constexpr size_t kBytes = 4;
@@ -427,11 +429,11 @@ uint64_t peak_f32(uint64_t n) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>, peak_f32},   {LINNET_F16, 1, gemm_float<F16>, peak_f32}, {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
-    {LINNET_I8, 1, gemm_i8, peak_int8},           {LINNET_I8G128, 1, gemm_i8_f32, peak_int8}, {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8},    {LINNET_I4G128, 1, gemm_i4, peak_i4},       {LINNET_I4G64, 1, gemm_i4, peak_i4},
-    {LINNET_I4G32, 1, gemm_i4, peak_i4},          {LINNET_I4G128Z, 1, gemm_i4_zero, peak_i4}, {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
-    {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
+#define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
+#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, gemm_of < k##codes, w_group ? kStep##scale : kStepNone >, bits == 4 ? peak_i4 : peak_int8},
+#include "../runtime/formats.inc"
 };
 
 }  // namespace

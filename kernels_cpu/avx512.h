@@ -356,14 +356,13 @@ inline const GemmKernel& vnni_gemm(linnet_format f) {
   return *k;
 }
 
-// The integer entries of a tier.
+// The integer entries of a tier; kStep as scale_step.
 template <class Dot>
 struct IntKernels {
-  static void i8(const GemmArgs* a) { gemm_int<Dot, kBytes, false>(a, 0); }
-  static void i8_f32(const GemmArgs* a) { gemm_int<Dot, kBytes, false>(a, 64); }
-  static void i8_f16(const GemmArgs* a) { gemm_int<Dot, kBytes, true>(a, 32); }
-  static void i4(const GemmArgs* a) { gemm_int<Dot, kNibbles, true>(a, 32); }
-  static void i4_zero(const GemmArgs* a) { gemm_int<Dot, kNibblesZero, true>(a, 48); }
+  template <Codes kCodes, uint32_t kStep>
+  static void of(const GemmArgs* a) {
+    gemm_int<Dot, kCodes, kStep != 0 && kStep != kStepF32>(a, kStep);
+  }
 };
 
 }  // namespace

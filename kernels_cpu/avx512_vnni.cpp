@@ -132,9 +132,9 @@ uint64_t peak_int8(uint64_t n) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_I8, 1, Int::i8, peak_int8},        {LINNET_I8G128, 1, Int::i8_f32, peak_int8},   {LINNET_I8G64, 1, Int::i8_f32, peak_int8},
-    {LINNET_I8G32, 1, Int::i8_f16, peak_int8}, {LINNET_I4G128, 1, Int::i4, peak_int8},       {LINNET_I4G64, 1, Int::i4, peak_int8},
-    {LINNET_I4G32, 1, Int::i4, peak_int8},     {LINNET_I4G128Z, 1, Int::i4_zero, peak_int8},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
+#include "../runtime/formats.inc"
 };
 
 }  // namespace

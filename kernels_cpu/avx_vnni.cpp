@@ -141,11 +141,10 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
     }
 }
 
-void gemm_i8(const GemmArgs* a) { gemm_int<kBytes, false>(a, 0); }
-void gemm_i8_f32(const GemmArgs* a) { gemm_int<kBytes, false>(a, 64); }
-void gemm_i8_f16(const GemmArgs* a) { gemm_int<kBytes, true>(a, 32); }
-void gemm_i4(const GemmArgs* a) { gemm_int<kNibbles, true>(a, 32); }
-void gemm_i4_zero(const GemmArgs* a) { gemm_int<kNibblesZero, true>(a, 48); }
+template <Codes kCodes, uint32_t kStep>
+void gemm_of(const GemmArgs* a) {
+  gemm_int<kCodes, kStep != 0 && kStep != kStepF32>(a, kStep);
+}
 
 uint64_t peak_int8(uint64_t n) {
   __m256i acc[12];
@@ -158,9 +157,9 @@ uint64_t peak_int8(uint64_t n) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_I8, 1, gemm_i8, peak_int8},        {LINNET_I8G128, 1, gemm_i8_f32, peak_int8},   {LINNET_I8G64, 1, gemm_i8_f32, peak_int8},
-    {LINNET_I8G32, 1, gemm_i8_f16, peak_int8}, {LINNET_I4G128, 1, gemm_i4, peak_int8},       {LINNET_I4G64, 1, gemm_i4, peak_int8},
-    {LINNET_I4G32, 1, gemm_i4, peak_int8},     {LINNET_I4G128Z, 1, gemm_i4_zero, peak_int8},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, gemm_of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
+#include "../runtime/formats.inc"
 };
 
 }  // namespace

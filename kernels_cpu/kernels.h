@@ -34,8 +34,8 @@ struct GemmArgs {
   uint32_t x_group;         // inputs per group: 128, 64 or 32, as W's format has it (format.h); attention's FP8 keys are i8 in groups of 32
   const void* w;            // panels as format.h lays them out
   size_t w_stride;          // bytes between panels
-  const void* w_scale;  // f32 or f16 [w_groups][16] per panel, each 16 of i4g128z with 16 bytes of zero points behind; f32, f16, bf16: none
-  size_t w_scale_stride;  // bytes between the scales of two panels
+  const void* w_scale;      // [w_groups][16] entries per panel as W's format has them (formats.inc); float W: none
+  size_t w_scale_stride;    // bytes between the scales of two panels
   float* y;
   size_t y_stride;    // floats between rows
   const float* bias;  // [n_panels * 16] or NULL
@@ -55,7 +55,15 @@ struct GemmKernel {
 };
 
 // How integer weights lie in a panel: a byte each; two a byte, + 8; two a byte, less the zero points behind the scales.
-enum Codes : uint32_t { kBytes, kNibbles, kNibblesZero };
+enum Codes : uint32_t {
+#define LINNET_CODE(name) k##name,
+#include "../runtime/formats.inc"
+};
+// Bytes between the scales of two groups of a panel, by what they are.
+enum ScaleStep : uint32_t {
+#define LINNET_SCALE(name, bytes, half, zero) kStep##name = 16 * bytes,
+#include "../runtime/formats.inc"
+};
 
 // One tier. Null members are inherited from the next weaker tier that has them.
 struct KernelTable {

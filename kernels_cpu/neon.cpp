@@ -275,13 +275,11 @@ uint64_t peak_f32(uint64_t n) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<F32>, peak_f32},   {LINNET_F16, 1, gemm_float<F16>, peak_f32},
-    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32}, {LINNET_I8, 1, Int::i8, peak_int8},
-    {LINNET_I8G128, 1, Int::i8_f32, peak_int8},   {LINNET_I8G64, 1, Int::i8_f32, peak_int8},
-    {LINNET_I8G32, 1, Int::i8_f16, peak_int8},    {LINNET_I4G128, 1, Int::i4, peak_int8},
-    {LINNET_I4G64, 1, Int::i4, peak_int8},        {LINNET_I4G32, 1, Int::i4, peak_int8},
-    {LINNET_I4G128Z, 1, Int::i4_zero, peak_int8}, {LINNET_F8E4M3, 1, gemm_f8<true>, peak_f32},
-    {LINNET_F8E5M2, 1, gemm_f8<false>, peak_f32},
+#define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
+#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8 < LINNET_##NAME == LINNET_F8E4M3 >, peak_f32},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
+#include "../runtime/formats.inc"
 };
 
 }  // namespace

@@ -282,14 +282,13 @@ void gemm_int(const GemmArgs* args, size_t scale_step) {
   }
 }
 
-// The integer entries of a tier.
+// The integer entries of a tier; kStep as scale_step.
 template <class One, class Many, int R, int kQuarters>
 struct IntKernels {
-  static void i8(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kBytes, false>(a, 0); }
-  static void i8_f32(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kBytes, false>(a, 64); }
-  static void i8_f16(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kBytes, true>(a, 32); }
-  static void i4(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kNibbles, true>(a, 32); }
-  static void i4_zero(const GemmArgs* a) { gemm_int<One, Many, R, kQuarters, kNibblesZero, true>(a, 48); }
+  template <Codes kCodes, uint32_t kStep>
+  static void of(const GemmArgs* a) {
+    gemm_int<One, Many, R, kQuarters, kCodes, kStep != 0 && kStep != kStepF32>(a, kStep);
+  }
 };
 
 // ---- attention --------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ inline int8x8_t four(const void* x) {  // four inputs, twice
   return vreinterpret_s8_s32(vdup_n_s32(word));
 }
 
-template <Codes kCodes, bool kGroups, bool kF16>
+template <Codes kCodes, bool kGroups, ScaleStep kStep>
 void gemm_codes(const GemmArgs* args) {
   const GemmArgs& a = *args;
   const uint32_t kpad = round_up(a.k, 32);
@@ -63,7 +63,7 @@ void gemm_codes(const GemmArgs* args) {
         for (uint32_t j = 0; j < 16; ++j) {
           if (kCodes == kNibbles) dot[j] += sum128 / 16;
           if (kCodes == kNibblesZero) dot[j] += sum128 / 128 * static_cast<const uint8_t*>(w_scale)[g * size_t{48} + 32 + j];
-          const float scale = scale_at < kF16, kCodes == kNibblesZero > (w_scale, kGroups ? g : 0, static_cast<int>(j));
+          const float scale = scale_at<kStep>(w_scale, kGroups ? g : 0, static_cast<int>(j));
           acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale * x_scale, acc[j]);
         }
       }
@@ -116,19 +116,11 @@ uint64_t read_vectors(const void* p, size_t bytes) {
 }
 
 const GemmKernel kGemm32[] = {
-    {LINNET_F32, 1, gemm_float<float>, peak_f32},
-    {LINNET_F16, 1, gemm_float<uint16_t>, peak_f32},
-    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
-    {LINNET_I8, 1, gemm_codes<kBytes, false, false>, peak_codes},
-    {LINNET_I8G128, 1, gemm_codes<kBytes, true, false>, peak_codes},
-    {LINNET_I8G64, 1, gemm_codes<kBytes, true, false>, peak_codes},
-    {LINNET_I8G32, 1, gemm_codes<kBytes, true, true>, peak_codes},
-    {LINNET_F8E4M3, 1, gemm_f8<from_f8e4m3>, peak_f32},
-    {LINNET_F8E5M2, 1, gemm_f8<from_f8e5m2>, peak_f32},
-    {LINNET_I4G128, 1, gemm_codes<kNibbles, true, true>, peak_codes},
-    {LINNET_I4G64, 1, gemm_codes<kNibbles, true, true>, peak_codes},
-    {LINNET_I4G32, 1, gemm_codes<kNibbles, true, true>, peak_codes},
-    {LINNET_I4G128Z, 1, gemm_codes<kNibblesZero, true, true>, peak_codes},
+#define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
+#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, gemm_codes < k##codes, w_group != 0, kStep##scale >, peak_codes},
+#include "../runtime/formats.inc"
 };
 
 constexpr KernelTable with_codes() {

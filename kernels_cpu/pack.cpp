@@ -51,16 +51,18 @@ void pack_codes(const float* x, size_t from, size_t n, float scale, size_t row, 
   }
 }
 
-// Group g's scale of row r in a panel's scales; i4g128z keeps 16 zero points behind each group's.
+// Group g's scale of row r in a panel's scales, and its zero point.
 void* scale_place(const FormatRow& f, void* scales, size_t g, size_t r) {
-  return static_cast<uint8_t*>(scales) + g * kPanel * f.scale_bytes + r * (f.scale_bytes == 4 ? 4 : 2);
+  return static_cast<uint8_t*>(scales) + g * kPanel * f.scale.bytes + r * (f.scale.half ? 2 : 4);
 }
-uint8_t* zero_place(void* scales, size_t g, size_t r) { return static_cast<uint8_t*>(scales) + g * 48 + 32 + r; }
+uint8_t* zero_place(const FormatRow& f, void* scales, size_t g, size_t r) {
+  return static_cast<uint8_t*>(scale_place(f, scales, g, kPanel)) + r;
+}
 
 // Scales are stored as f32 or as f16. Returns the value that was stored.
 float store_scale(float scale, const FormatRow& f, void* scales, size_t g, size_t r) {
   void* to = scale_place(f, scales, g, r);
-  if (f.scale_bytes == 4) {
+  if (!f.scale.half) {
     std::memcpy(to, &scale, 4);
     return scale;
   }
@@ -69,10 +71,10 @@ float store_scale(float scale, const FormatRow& f, void* scales, size_t g, size_
   return f16_to_f32(h);
 }
 
-bool pack_i8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, int8_t* panel, void* scales) {
+bool pack_i8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, void* panel, void* scales) {
   const size_t group = f.w_group ? f.w_group : k;
   std::memset(panel, 0, panel_bytes(f.format, k));
-  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale_bytes);
+  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale.bytes);
   for (size_t from = 0, g = 0; from < k; from += group, ++g) {
     const size_t end = k - from < group ? k : from + group;
     float scale[kPanel];
@@ -82,7 +84,8 @@ bool pack_i8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_ro
       if (amax >= 0x7F800000u || bits(scale[r]) >= 0x7F800000u) return false;
     }
     for (size_t at = from; at < end; at += kChunk)
-      for (size_t r = 0; r < n_rows; ++r) pack_codes(rows + r * stride, at, end - at < kChunk ? end - at : kChunk, scale[r], r, panel);
+      for (size_t r = 0; r < n_rows; ++r)
+        pack_codes(rows + r * stride, at, end - at < kChunk ? end - at : kChunk, scale[r], r, static_cast<int8_t*>(panel));
   }
   return true;
 }
@@ -115,9 +118,9 @@ float codes_i4(const float* x, size_t n, float scale, int32_t* q) {
 
 // The value of largest magnitude takes code -8 (the scale has its sign, turned), or a little less or more if that makes the squared error
 // of the whole group smaller.
-bool pack_i4(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, uint16_t* scales) {
+bool pack_i4(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, void* panel, void* scales) {
   std::memset(panel, 0x88, panel_bytes(f.format, k));
-  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * 2);
+  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale.bytes);
   for (size_t from = 0, g = 0; from < k; from += f.w_group, ++g) {
     const size_t n = k - from < f.w_group ? k - from : f.w_group;
     for (size_t r = 0; r < n_rows; ++r) {
@@ -144,8 +147,8 @@ bool pack_i4(const FormatRow& f, const float* rows, size_t stride, uint32_t n_ro
         }
       }
       if (chosen == 0) continue;  // too small for the scale: zeros
-      scales[g * kPanel + r] = chosen;
-      for (size_t i = 0; i < n; ++i) put_nibble(panel, r, from + i, best[i]);
+      std::memcpy(scale_place(f, scales, g, r), &chosen, 2);
+      for (size_t i = 0; i < n; ++i) put_nibble(static_cast<uint8_t*>(panel), r, from + i, best[i]);
     }
   }
   return true;
@@ -153,9 +156,9 @@ bool pack_i4(const FormatRow& f, const float* rows, size_t stride, uint32_t n_ro
 
 // From the least to the largest, zero among them, in 15 steps, or in somewhat smaller ones if that makes the squared error of the group
 // smaller.
-bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, void* scales) {
+bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, void* panel, void* scales) {
   std::memset(panel, 0, panel_bytes(f.format, k));
-  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale_bytes);
+  std::memset(scales, 0, n_w_groups(f.format, k) * kPanel * f.scale.bytes);
   for (size_t from = 0, g = 0; from < k; from += f.w_group, ++g) {
     const size_t n = k - from < f.w_group ? k - from : f.w_group;
     for (size_t r = 0; r < n_rows; ++r) {
@@ -188,10 +191,10 @@ bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t
           least = error;
           std::memcpy(best, codes, sizeof best);
           std::memcpy(scale_place(f, scales, g, r), &h, 2);
-          *zero_place(scales, g, r) = static_cast<uint8_t>(zero);
+          *zero_place(f, scales, g, r) = static_cast<uint8_t>(zero);
         }
       }
-      for (size_t i = 0; i < n; ++i) put_nibble(panel, r, from + i, best[i]);
+      for (size_t i = 0; i < n; ++i) put_nibble(static_cast<uint8_t*>(panel), r, from + i, best[i]);
     }
   }
   return true;
@@ -200,7 +203,7 @@ bool pack_i4_zero(const FormatRow& f, const float* rows, size_t stride, uint32_t
 bool pack_f8(const FormatRow& f, const float* rows, size_t stride, uint32_t n_rows, size_t k, uint8_t* panel, float* scales) {
   std::memset(panel, 0, panel_bytes(f.format, k));
   std::memset(scales, 0, kPanel * 4);
-  const bool e4m3 = f.format == LINNET_F8E4M3;
+  const bool e4m3 = f.stored == Stored::kE4m3;
   for (size_t r = 0; r < n_rows; ++r) {
     const float* x = rows + r * stride;
     const uint32_t amax = amax_bits(x, k);
@@ -232,49 +235,52 @@ bool pack_float(const float* rows, size_t stride, uint32_t n_rows, size_t k, T* 
 }  // namespace
 
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales) {
-  switch (f) {
-    case LINNET_F32:
+  switch (format_row(f).stored) {
+    case Stored::kF32:
       return pack_float(
           rows, stride, n_rows, k, static_cast<float*>(panel), [](float v) { return v; },
           [](float v) { return (bits(v) & 0x7FFFFFFFu) < 0x7F800000u; });
-    case LINNET_F16:
+    case Stored::kF16:
       return pack_float(rows, stride, n_rows, k, static_cast<uint16_t*>(panel), f32_to_f16,
                         [](uint16_t v) { return (v & 0x7FFFu) < 0x7C00u; });
-    case LINNET_BF16:
+    case Stored::kBf16:
       return pack_float(rows, stride, n_rows, k, static_cast<uint16_t*>(panel), f32_to_bf16,
                         [](uint16_t v) { return (v & 0x7FFFu) < 0x7F80u; });
-    case LINNET_F8E4M3:
-    case LINNET_F8E5M2:
+    case Stored::kE4m3:
+    case Stored::kE5m2:
       return pack_f8(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<float*>(scales));
-    case LINNET_I4G128:
-    case LINNET_I4G64:
-    case LINNET_I4G32:
-      return pack_i4(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), static_cast<uint16_t*>(scales));
-    case LINNET_I4G128Z:
-      return pack_i4_zero(format_row(f), rows, stride, n_rows, k, static_cast<uint8_t*>(panel), scales);
     default:
-      return format_known(f) && pack_i8(format_row(f), rows, stride, n_rows, k, static_cast<int8_t*>(panel), scales);
+      break;
+  }
+  switch (f) {
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  case LINNET_##NAME:                                                            \
+    return pack_##pack(format_row(f), rows, stride, n_rows, k, panel, scales);
+#include "../runtime/formats.inc"
+    default:
+      return false;
   }
 }
 
 bool pack_exact(Format f, uint32_t group, uint32_t bits, bool zeros) {
   const FormatRow& row = format_row(f);
   return format_integer(f) && row.w_group != 0 && group % row.w_group == 0 &&
-         (row.bits == 8 || (bits == 4 && (row.scale_bytes == 3 || !zeros)));
+         (row.stored == Stored::kBytes ||
+          (bits == 4 && (row.stored == Stored::kNibblesZero || (row.stored == Stored::kNibbles && !zeros))));
 }
 
 void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t k, void* panel, void* panel_scales) {
   const FormatRow& row = format_row(f);
   const size_t groups = n_w_groups(f, k), from_groups = div_up(k, from.group);
   auto* to = static_cast<uint8_t*>(panel);
-  std::memset(to, row.bits == 4 && row.scale_bytes == 2 ? 0x88 : 0, panel_bytes(f, k));
-  std::memset(panel_scales, 0, groups * kPanel * row.scale_bytes);
+  std::memset(to, row.stored == Stored::kNibbles ? 0x88 : 0, panel_bytes(f, k));
+  std::memset(panel_scales, 0, groups * kPanel * row.scale.bytes);
   for (size_t r = 0; r < n_rows; ++r) {
     for (size_t g = 0; g < groups; ++g) {
       const size_t source = r * from_groups + g * row.w_group / from.group;
       const uint8_t zero = from.zeros ? from.zeros[source] : 8;
       store_scale(f16_to_f32(from.scales[source]), row, panel_scales, g, r);
-      if (row.scale_bytes == 3) *zero_place(panel_scales, g, r) = zero;
+      if (row.scale.zero) *zero_place(row, panel_scales, g, r) = zero;
       for (size_t i = g * row.w_group, end = i + row.w_group < k ? i + row.w_group : k; i < end; ++i) {
         const int8_t code = from.codes[r * k + i];
         if (row.bits == 4)
@@ -294,37 +300,35 @@ void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, ui
   for (size_t i = 0; i < k; ++i) {
     const size_t at = i * kPanel + r, byte = i / 4 * 64 + r * 4 + i % 4;
     float v;
-    switch (f) {
-      case LINNET_F32:
+    switch (info.stored) {
+      case Stored::kF32:
         v = reinterpret_cast<const float*>(base)[at];
         break;
-      case LINNET_F16:
+      case Stored::kF16:
         v = f16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]);
         break;
-      case LINNET_BF16:
+      case Stored::kBf16:
         v = bf16_to_f32(reinterpret_cast<const uint16_t*>(base)[at]);
         break;
-      case LINNET_F8E4M3:
+      case Stored::kE4m3:
         v = f8e4m3_to_f32(base[byte]);
         break;
-      case LINNET_F8E5M2:
+      case Stored::kE5m2:
         v = f8e5m2_to_f32(base[byte]);
         break;
-      case LINNET_I4G128:
-      case LINNET_I4G64:
-      case LINNET_I4G32:
-      case LINNET_I4G128Z:
+      case Stored::kNibbles:
+      case Stored::kNibblesZero:
         v = static_cast<float>((base[i / 8 * 64 + r * 4 + i % 4] >> (i & 4) & 15) - 8);
         break;
       default:
         v = static_cast<float>(static_cast<int8_t>(base[byte]));
         break;
     }
-    if (info.scale_bytes) {
+    if (info.scale.bytes) {
       const uint8_t* s =
-          static_cast<const uint8_t*>(scales) + (panel * groups + (info.w_group ? i / info.w_group : 0)) * kPanel * info.scale_bytes;
-      if (info.scale_bytes == 3) v += static_cast<float>(8 - s[32 + r]);
-      v *= info.scale_bytes == 4 ? reinterpret_cast<const float*>(s)[r] : f16_to_f32(reinterpret_cast<const uint16_t*>(s)[r]);
+          static_cast<const uint8_t*>(scales) + (panel * groups + (info.w_group ? i / info.w_group : 0)) * kPanel * info.scale.bytes;
+      if (info.scale.zero) v += static_cast<float>(8 - s[32 + r]);
+      v *= info.scale.half ? f16_to_f32(reinterpret_cast<const uint16_t*>(s)[r]) : reinterpret_cast<const float*>(s)[r];
     }
     y[i] = v;
   }

@@ -10,7 +10,7 @@ namespace linnet {
 // and inputs become zeros. false if a weight is not finite.
 //   i8*  per group: scale = amax / 127 (rounded to f16 for i8g32), code = rint(x / scale) clamped to +-127, and 0 where amax is 0
 //   f8*  per output: scale = amax / the format's largest number, code = the nearest to x / scale, ties to even
-//   i4g128z  per group: of ten f16 scales for the span of its values and zero, the one with the least squared error
+//   i4*z per group: of ten f16 scales for the span of its values and zero, the one with the least squared error
 //   i4*  else, per group: of twelve f16 scales that give the largest value a code near -8, the one with the least squared error
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
 // Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they

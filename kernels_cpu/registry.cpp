@@ -1,11 +1,7 @@
 #include "registry.h"
 
-#include "../runtime/format.h"
-
 namespace linnet {
 namespace {
-
-static_assert(kMaxFormat < sizeof(Kernels::gemm) / sizeof(GemmKernel));
 
 constexpr uint64_t none_bits = 0;
 #define LINNET_TIER(name, NAME, processor, over, bits, flags, prefill, qemu) constexpr uint64_t name##_bits = (bits) | over##_bits;

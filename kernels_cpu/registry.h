@@ -2,6 +2,7 @@
 #pragma once
 #include "../platform/cpu.h"
 #include "../platform/status.h"
+#include "../runtime/format.h"
 #include "kernels.h"
 
 namespace linnet {
@@ -27,7 +28,7 @@ const KernelTable* kernel_tier(uint32_t i);
 // The kernels that run. Every member of `t` is set (its gemm list aside: use `gemm`, indexed by linnet_format).
 struct Kernels {
   KernelTable t;
-  GemmKernel gemm[16];
+  GemmKernel gemm[kFormatCount];
 };
 // The strongest tier that the CPU, isa (LINNET_ISA_AUTO = any) and mask (bit i allows tier i, 0 = all) allow; its holes are
 // filled from weaker allowed ones, at last from scalar. LINNET_UNSUPPORTED names a tier that is not to be had, and why.

@@ -317,12 +317,12 @@ void store(const GemmArgs& a, uint32_t row, uint32_t panel, const float acc[16])
   }
 }
 
-// Scale j of w_scale group g of a panel; kZero: zero points lie behind each group's scales.
-template <bool kF16, bool kZero = false>
+// Scale j of w_scale group g of a panel.
+template <ScaleStep kStep>
 float scale_at(const void* panel_scales, uint32_t g, int j) {
-  const size_t i = g * size_t{kZero ? 24 : 16} + static_cast<uint32_t>(j);
-  if (kF16) return from_f16(static_cast<const uint16_t*>(panel_scales)[i]);
-  return static_cast<const float*>(panel_scales)[i];
+  const char* at = static_cast<const char*>(panel_scales) + g * size_t{kStep};
+  if (kStep != kStepF32) return from_f16(reinterpret_cast<const uint16_t*>(at)[j]);
+  return reinterpret_cast<const float*>(at)[j];
 }
 
 // Integer weights of one output: a byte holds one, or two of which the upper half is four inputs further on.
@@ -334,10 +334,10 @@ template <Codes kCodes>
 int32_t code_at(const uint8_t* panel, const void* panel_scales, uint32_t g, size_t i, size_t j) {
   if (kCodes == kBytes) return code_i8(panel, i, j);
   if (kCodes == kNibbles) return nibble(panel, i, j) - 8;
-  return nibble(panel, i, j) - static_cast<const uint8_t*>(panel_scales)[g * size_t{48} + 32 + j];
+  return nibble(panel, i, j) - static_cast<const uint8_t*>(panel_scales)[g * size_t{kStepF16Zero} + kStepF16 + j];
 }
 
-template <Codes kCodes, bool kGroups, bool kF16>
+template <Codes kCodes, bool kGroups, ScaleStep kStep>
 void gemm_int(const GemmArgs* args) {
   const GemmArgs& a = *args;
   const uint32_t kpad = round_up(a.k, 32);
@@ -354,8 +354,7 @@ void gemm_int(const GemmArgs* args) {
           for (uint32_t j = 0; j < 16; ++j) dot[j] += code_at<kCodes>(w, w_scale, g, i, j) * x[i];
         const float x_scale = a.x_scale[row * size_t{a.x_groups} + g];
         for (int j = 0; j < 16; ++j)
-          acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale_at < kF16,
-                                  kCodes == kNibblesZero > (w_scale, kGroups ? g : 0, j) * x_scale, acc[j]);
+          acc[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale_at<kStep>(w_scale, kGroups ? g : 0, j) * x_scale, acc[j]);
       }
       store(a, row, panel, acc);
     }
@@ -364,6 +363,8 @@ void gemm_int(const GemmArgs* args) {
 
 float to_float(float v, float) { return v; }
 float to_float(uint16_t v, uint16_t) { return from_f16(v); }
+using F32 = float;
+using F16 = uint16_t;
 struct Bf16 {
   uint16_t v;
 };
@@ -397,80 +398,56 @@ void gemm_f8(const GemmArgs* args) {
       for (uint32_t i = 0; i < round_up(a.k, 32); ++i)
         for (uint32_t j = 0; j < 16; ++j)
           acc[j] = __builtin_fmaf(from_bf16(x[bf16_place(i)]), kValue(w[i / 4 * size_t{64} + j * 4 + i % 4]), acc[j]);
-      for (int j = 0; j < 16; ++j) acc[j] = acc[j] * scale_at<false>(w_scale, 0, j);
+      for (int j = 0; j < 16; ++j) acc[j] = acc[j] * scale_at<kStepF32>(w_scale, 0, j);
       store(a, row, panel, acc);
     }
   }
 }
 
-// One output of a matrix, by format: value(panel, i, j), inputs per scale (0: one for all), bytes of a scale (0: none).
-template <class Value>
-void gather(const void* panels, const void* scales, uint32_t k, uint32_t row, size_t panel_bytes, uint32_t group, int scale_bytes, float* y,
-            Value value) {
+// Weight (i, j) of a panel without its scale: of group g, whose zero points lie in s.
+template <class W>
+float float_of(const uint8_t* w, const void*, uint32_t, size_t i, size_t j) {
+  W v;
+  __builtin_memcpy(&v, w + (i * 16 + j) * sizeof v, sizeof v);
+  return to_float(v, W{});
+}
+template <float (*kValue)(uint8_t)>
+float f8_of(const uint8_t* w, const void*, uint32_t, size_t i, size_t j) {
+  return kValue(w[i / 4 * 64 + j * 4 + i % 4]);
+}
+template <Codes kCodes>
+float code_of(const uint8_t* w, const void* s, uint32_t g, size_t i, size_t j) {
+  return static_cast<float>(code_at<kCodes>(w, s, g, i, j));
+}
+
+// One output of a matrix; group: inputs per scale, 0: all.
+template <ScaleStep kStep, float (*kValue)(const uint8_t*, const void*, uint32_t, size_t, size_t)>
+void gather(const void* panels, const void* scales, uint32_t k, uint32_t row, size_t panel_bytes, uint32_t group, float* y) {
   const size_t panel = row / 16, j = row % 16, groups = group ? (k + group - 1) / group : 1;
   const uint8_t* w = static_cast<const uint8_t*>(panels) + panel * panel_bytes;
+  const uint8_t* s = kStep == kStepNone ? nullptr : static_cast<const uint8_t*>(scales) + panel * groups * kStep;
   for (uint32_t i = 0; i < k; ++i) {
-    const size_t at = (panel * groups + (group ? i / group : 0)) * 16 + j;
-    const float v = value(w, i, j);
-    y[i] = scale_bytes == 0
-               ? v
-               : v * (scale_bytes == 2 ? from_f16(static_cast<const uint16_t*>(scales)[at]) : static_cast<const float*>(scales)[at]);
+    const uint32_t g = group ? i / group : 0;
+    const float v = kValue(w, s, g, i, j);
+    y[i] = kStep == kStepNone ? v : v * scale_at<kStep>(s, g, static_cast<int>(j));
   }
 }
 
 void gather_row(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) {
   (void)n;
   const size_t bytes = round_up(k, 32) * size_t{16};
-  const auto i8 = [](const uint8_t* w, size_t i, size_t j) { return static_cast<float>(code_i8(w, i, j)); };
-  const auto i4 = [](const uint8_t* w, size_t i, size_t j) { return static_cast<float>(nibble(w, i, j) - 8); };
-  const auto half = [](const uint8_t* w, size_t i, size_t j) {
-    uint16_t h;
-    __builtin_memcpy(&h, w + (i * 16 + j) * 2, 2);
-    return h;
-  };
   switch (f) {
-    case LINNET_F32:
-      return gather(panels, scales, k, row, size_t{k} * 64, 0, 0, y, [](const uint8_t* w, size_t i, size_t j) {
-        float v;
-        __builtin_memcpy(&v, w + (i * 16 + j) * 4, 4);
-        return v;
-      });
-    case LINNET_F16:
-      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y,
-                    [half](const uint8_t* w, size_t i, size_t j) { return from_f16(half(w, i, j)); });
-    case LINNET_BF16:
-      return gather(panels, scales, k, row, size_t{k} * 32, 0, 0, y,
-                    [half](const uint8_t* w, size_t i, size_t j) { return from_bf16(half(w, i, j)); });
-    case LINNET_I8:
-      return gather(panels, scales, k, row, bytes, 0, 4, y, i8);
-    case LINNET_I8G128:
-      return gather(panels, scales, k, row, bytes, 128, 4, y, i8);
-    case LINNET_I8G64:
-      return gather(panels, scales, k, row, bytes, 64, 4, y, i8);
-    case LINNET_I8G32:
-      return gather(panels, scales, k, row, bytes, 32, 2, y, i8);
-    case LINNET_I4G128:
-      return gather(panels, scales, k, row, bytes / 2, 128, 2, y, i4);
-    case LINNET_I4G64:
-      return gather(panels, scales, k, row, bytes / 2, 64, 2, y, i4);
-    case LINNET_I4G32:
-      return gather(panels, scales, k, row, bytes / 2, 32, 2, y, i4);
-    case LINNET_I4G128Z: {
-      const size_t j = row % 16;
-      const uint8_t *w = static_cast<const uint8_t*>(panels) + row / 16 * (bytes / 2),
-                    *s = static_cast<const uint8_t*>(scales) + row / 16 * ((k + 127) / 128 * size_t{48});
-      for (uint32_t i = 0; i < k; ++i)
-        y[i] = static_cast<float>(code_at<kNibblesZero>(w, s, i / 128, i, j)) * scale_at<true, true>(s, i / 128, static_cast<int>(j));
-      return;
-    }
-    case LINNET_F8E4M3:
-      return gather(panels, scales, k, row, bytes, 0, 4, y,
-                    [](const uint8_t* w, size_t i, size_t j) { return from_f8e4m3(w[i / 4 * 64 + j * 4 + i % 4]); });
-    case LINNET_F8E5M2:
-      return gather(panels, scales, k, row, bytes, 0, 4, y,
-                    [](const uint8_t* w, size_t i, size_t j) { return from_f8e5m2(w[i / 4 * 64 + j * 4 + i % 4]); });
-    case LINNET_KIVI4:
-    case LINNET_KIVI2:
+#define LINNET_FLOATS(name, NAME, type, bits) \
+  case LINNET_##NAME:                         \
+    return gather<kStepNone, float_of<type>>(panels, scales, k, row, size_t{k} * sizeof(type) * 16, 0, y);
+#define LINNET_FP8(name, NAME, type) \
+  case LINNET_##NAME:                \
+    return gather<kStepF32, f8_of<from_##name>>(panels, scales, k, row, bytes, 0, y);
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  case LINNET_##NAME:                                                            \
+    return gather<kStep##scale, code_of<k##codes>>(panels, scales, k, row, bytes * bits / 8, w_group, y);
+#define LINNET_KV_ALONE(name, NAME, bits) case LINNET_##NAME:
+#include "../runtime/formats.inc"
     case LINNET_FORMAT_DEFAULT:
       return;
   }
@@ -517,19 +494,11 @@ uint64_t peak_f32(uint64_t n) {
 }
 
 const GemmKernel kGemm[] = {
-    {LINNET_F32, 1, gemm_float<float>, peak_f32},
-    {LINNET_F16, 1, gemm_float<uint16_t>, peak_f32},
-    {LINNET_BF16, 1, gemm_float<Bf16>, peak_f32},
-    {LINNET_I8, 1, gemm_int<kBytes, false, false>, peak_int8},
-    {LINNET_I8G128, 1, gemm_int<kBytes, true, false>, peak_int8},
-    {LINNET_I8G64, 1, gemm_int<kBytes, true, false>, peak_int8},
-    {LINNET_I8G32, 1, gemm_int<kBytes, true, true>, peak_int8},
-    {LINNET_F8E4M3, 1, gemm_f8<from_f8e4m3>, peak_f32},
-    {LINNET_F8E5M2, 1, gemm_f8<from_f8e5m2>, peak_f32},
-    {LINNET_I4G128, 1, gemm_int<kNibbles, true, true>, peak_int8},
-    {LINNET_I4G64, 1, gemm_int<kNibbles, true, true>, peak_int8},
-    {LINNET_I4G32, 1, gemm_int<kNibbles, true, true>, peak_int8},
-    {LINNET_I4G128Z, 1, gemm_int<kNibblesZero, true, true>, peak_int8},
+#define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
+#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, 1, gemm_int < k##codes, w_group != 0, kStep##scale >, peak_int8},
+#include "../runtime/formats.inc"
 };
 
 constexpr KernelTable kTable = {

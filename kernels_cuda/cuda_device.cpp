@@ -297,7 +297,7 @@ Status matrix(WeightsTo& weights, Matrix* m, Error* err) {
   CudaMatrix c{};
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(m->n) / kPanel);
   const size_t panel = static_cast<size_t>(panel_bytes(m->format, m->k)),
-               scale = static_cast<size_t>(n_w_groups(m->format, m->k) * kPanel * format_row(m->format).scale_bytes);
+               scale = static_cast<size_t>(n_w_groups(m->format, m->k) * kPanel * format_row(m->format).scale.bytes);
   // Panels and scales of a part are things of their own.
   const uint64_t limit = arena.block_limit(), most = panel > scale ? panel : scale;
   const uint64_t per_part = in_place ? n_panels : most <= limit ? limit / Blocks::kAlign * Blocks::kAlign / most : 0;
@@ -440,7 +440,7 @@ Status check_params(linnet_session_params* p, Error* err) {
                 ": with CUDA sequences stop when they are full, or drop their oldest tokens, with or without sinks");
   for (uint32_t i = 0; i <= p->n_kv_layers; ++i)
     for (const uint32_t f : {i ? p->kv_layers[i - 1].k_format : p->kv_format, i ? p->kv_layers[i - 1].v_format : p->v_format})
-      if (kv_kivi(static_cast<Format>(f)))
+      if (format_groups(f))
         return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with CUDA");
   return LINNET_OK;
 }

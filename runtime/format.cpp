@@ -84,7 +84,7 @@ float f8e5m2_to_f32(uint8_t c) { return f16_to_f32(static_cast<uint16_t>(c << 8)
 uint8_t f32_to_f8e4m3(float f) { return f32_to_f8<3, 7, 0x7E>(f); }
 uint8_t f32_to_f8e5m2(float f) { return f32_to_f8<2, 15, 0x7B>(f); }
 
-const char* format_name(Format f) { return static_cast<size_t>(f) < std::size(kFormats) ? kFormats[f].name : nullptr; }
+const char* format_name(Format f) { return f < kFormatCount ? kFormats[f].name : nullptr; }
 
 Format format_from_name(std::string_view name) {
   for (const FormatRow& r : kFormats)

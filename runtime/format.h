@@ -1,4 +1,4 @@
-// Formats: how numbers are stored. A new format is one row here, a scalar encode/decode, a packer and kernels.
+// Formats: how numbers are stored. The list of them is formats.inc.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,52 +10,111 @@ namespace linnet {
 
 using Format = linnet_format;  // LINNET_F32 ...
 
-inline constexpr uint32_t kPanel = 16;                  // outputs per panel, positions per KV page
-inline constexpr uint32_t kPadK = 32;                   // inputs of panels of bytes and nibbles are padded to this
-inline constexpr uint32_t kMaxFormat = LINNET_I4G128Z;  // of weights; those behind it are for KV caches alone
+inline constexpr uint32_t kPanel = 16;  // outputs per panel, positions per KV page
+inline constexpr uint32_t kPadK = 32;   // inputs of panels of bytes and nibbles are padded to this
+
+// An entry of scales beside a panel: what one output has for one group of inputs.
+struct ScaleRow {
+  uint8_t bytes;
+  bool half;  // scales are f16, else f32
+  bool zero;  // each group's 16 scales are followed by its 16 zero points, a byte each
+};
+#define LINNET_SCALE(name, bytes, half, zero) inline constexpr ScaleRow kScale##name = {bytes, half, zero};
+#include "formats.inc"
+
+// How the numbers of a panel lie and what they stand for, see below.
+enum class Stored : uint8_t {
+  kNone,
+  kGroups,  // of the KV cache alone
+#define LINNET_TYPE(name) k##name,
+#define LINNET_CODE(name) k##name,
+#include "formats.inc"
+};
 
 struct FormatRow {
   Format format;
+  Format x;  // the activations that it is multiplied with: f32, i8 (codes and scales, see QuantRows) or bf16; none: not of weights
   const char* name;
-  Format x;             // the activations that it is multiplied with: f32, i8 (codes and scales, see QuantRows) or bf16
-  uint8_t bits;         // per weight
-  uint8_t run;          // consecutive inputs of one output that lie together in a panel
-  uint16_t x_group;     // inputs per activation scale (integer formats)
-  uint16_t w_group;     // inputs per weight scale, 0 = one scale per output (or none)
-  uint8_t scale_bytes;  // 4 = f32, 2 = f16, 3 = f16 and a zero point, 0 = none
+  uint16_t x_group;  // inputs per activation scale (integer formats)
+  uint16_t w_group;  // inputs per entry of scales, 0 = one per output (or none)
+  uint8_t bits;      // per weight
+  uint8_t run;       // consecutive inputs of one output that lie together in a panel
+  Stored stored;
+  ScaleRow scale;
 };
 
 // Indexed by linnet_format.
-inline constexpr FormatRow kFormats[LINNET_KIVI2 + 1] = {
-    {LINNET_FORMAT_DEFAULT, nullptr, LINNET_FORMAT_DEFAULT, 0, 0, 0, 0, 0},
-    {LINNET_F32, "f32", LINNET_F32, 32, 1, 0, 0, 0},
-    {LINNET_F16, "f16", LINNET_F32, 16, 1, 0, 0, 0},
-    {LINNET_BF16, "bf16", LINNET_F32, 16, 1, 0, 0, 0},
-    {LINNET_I8, "i8", LINNET_I8, 8, 4, 128, 0, 4},
-    {LINNET_I8G128, "i8g128", LINNET_I8, 8, 4, 128, 128, 4},
-    {LINNET_I8G64, "i8g64", LINNET_I8, 8, 4, 64, 64, 4},
-    {LINNET_I8G32, "i8g32", LINNET_I8, 8, 4, 32, 32, 2},
-    {LINNET_F8E4M3, "f8e4m3", LINNET_BF16, 8, 4, 0, 0, 4},
-    {LINNET_F8E5M2, "f8e5m2", LINNET_BF16, 8, 4, 0, 0, 4},
-    {LINNET_I4G128, "i4g128", LINNET_I8, 4, 8, 128, 128, 2},
-    {LINNET_I4G64, "i4g64", LINNET_I8, 4, 8, 64, 64, 2},
-    {LINNET_I4G32, "i4g32", LINNET_I8, 4, 8, 32, 32, 2},
-    {LINNET_I4G128Z, "i4g128z", LINNET_I8, 4, 8, 128, 128, 3},
-    {LINNET_KIVI4, "kivi4", LINNET_FORMAT_DEFAULT, 4, 0, 0, 0, 0},
-    {LINNET_KIVI2, "kivi2", LINNET_FORMAT_DEFAULT, 2, 0, 0, 0, 0},
+inline constexpr FormatRow kFormats[] = {
+    {LINNET_FORMAT_DEFAULT, LINNET_FORMAT_DEFAULT, nullptr, 0, 0, 0, 0, Stored::kNone, kScaleNone},
+#define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, LINNET_F32, #name, 0, 0, bits, 1, Stored::k##type, kScaleNone},
+#define LINNET_FP8(name, NAME, type) {LINNET_##NAME, LINNET_BF16, #name, 0, 0, 8, 4, Stored::k##type, kScaleF32},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
+  {LINNET_##NAME, LINNET_I8, #name, x_group, w_group, bits, 32 / bits, Stored::k##codes, kScale##scale},
+#define LINNET_KV_ALONE(name, NAME, bits) {LINNET_##NAME, LINNET_FORMAT_DEFAULT, #name, 0, 0, bits, 0, Stored::kGroups, kScaleNone},
+#include "formats.inc"
 };
+inline constexpr uint32_t kFormatCount = sizeof kFormats / sizeof kFormats[0];
 
-constexpr bool format_known(uint32_t f) { return f >= LINNET_F32 && f <= kMaxFormat; }
 constexpr const FormatRow& format_row(Format f) { return kFormats[f]; }
+constexpr bool format_known(uint32_t f) { return f < kFormatCount && kFormats[f].x != LINNET_FORMAT_DEFAULT; }  // of weights
 constexpr bool format_integer(Format f) { return format_row(f).x == LINNET_I8; }
 
+// The last that is known, and that rows lie where their numbers say.
+constexpr uint32_t last_format() {
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < kFormatCount; ++i)
+    if (format_known(i)) last = i;
+  return last;
+}
+inline constexpr uint32_t kMaxFormat = last_format();  // of weights
+constexpr bool formats_in_order() {
+  for (uint32_t i = 0; i < kFormatCount; ++i)
+    if (kFormats[i].format != i) return false;
+  return true;
+}
+static_assert(formats_in_order());
+
+// Whether K and V of the cache may have it, and whether it packs them in groups of tokens.
+constexpr bool format_kv(uint32_t f) {
+  switch (f) {
+#define LINNET_FLOATS(name, NAME, ...) case LINNET_##NAME:
+#define LINNET_FP8(name, NAME, ...) case LINNET_##NAME:
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) LINNET_CASE_##kv(NAME)
+#define LINNET_KV_ALONE(name, NAME, ...) case LINNET_##NAME:
+#define LINNET_CASE_KV(NAME) case LINNET_##NAME:
+#define LINNET_CASE_NONE(NAME)
+#include "formats.inc"
+    return true;
+    default:
+      return false;
+  }
+}
+constexpr bool format_groups(uint32_t f) {
+  switch (f) {
+#define LINNET_KV_ALONE(name, NAME, ...) case LINNET_##NAME:
+#include "formats.inc"
+    return true;
+    default:
+      return false;
+  }
+}
+
+// Those of the KV cache: "f32, f16, ...".
+inline constexpr const char* kKvFormatNames = &
+#define LINNET_FLOATS(name, ...) ", " #name
+#define LINNET_FP8(name, ...) ", " #name
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) LINNET_NAME_##kv(name)
+#define LINNET_KV_ALONE(name, ...) ", " #name
+#define LINNET_NAME_KV(name) ", " #name
+#define LINNET_NAME_NONE(name)
+#include "formats.inc"
+                                              [2];
+
 // A packed matrix y = x * W^T, W (n, k): panels of 16 outputs, then scales [n/16][groups][16] (groups = 1 for i8 and FP8).
-//   f32 f16 bf16  [n/16][k][16]
-//   i8*, f8*      [n/16][kpad/4][16][4] bytes
-//   i4*           [n/16][kpad/8][16][4] bytes: byte b holds code + 8 of input 8 i + b in its low half, of input 8 i + 4 + b in its high
-//                 half
-//   i4g128z       the same with codes as they are; a group's 16 f16 scales are followed by its 16 zero points, a byte each: weight = scale
-//                 * (code - zero)
+//   floats         [n/16][k][16]
+//   FP8, bytes     [n/16][kpad/4][16][4] bytes
+//   nibbles        [n/16][kpad/8][16][4] bytes: byte b holds code + 8 of input 8 i + b in its low half, of input 8 i + 4 + b in its high
+//   half nibbles, zero  the same with codes as they are; weight = scale * (code - zero point)
 // n is padded to 16 and kpad = k rounded up to 32 with zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at
 // multiples of 64.
 constexpr uint64_t padded_n(uint64_t n) { return align_up(n, kPanel); }
@@ -63,13 +122,13 @@ constexpr uint64_t padded_k(Format f, uint64_t k) { return format_row(f).run > 1
 constexpr uint64_t n_x_groups(Format f, uint64_t k) { return format_integer(f) ? div_up(k, format_row(f).x_group) : 0; }
 constexpr uint64_t n_w_groups(Format f, uint64_t k) {
   const FormatRow& r = format_row(f);
-  return r.scale_bytes == 0 ? 0 : r.w_group ? div_up(k, r.w_group) : 1;
+  return r.scale.bytes == 0 ? 0 : r.w_group ? div_up(k, r.w_group) : 1;
 }
 constexpr uint64_t panel_bytes(Format f, uint64_t k) { return kPanel * padded_k(f, k) * format_row(f).bits / 8; }  // one panel
 // n, k are at most 2^31, so none of this overflows.
 constexpr uint64_t scales_offset(Format f, uint64_t n, uint64_t k) { return align_up(padded_n(n) / kPanel * panel_bytes(f, k), 64); }
 constexpr uint64_t packed_bytes(Format f, uint64_t n, uint64_t k) {
-  return align_up(scales_offset(f, n, k) + padded_n(n) * n_w_groups(f, k) * format_row(f).scale_bytes, 64);
+  return align_up(scales_offset(f, n, k) + padded_n(n) * n_w_groups(f, k) * format_row(f).scale.bytes, 64);
 }
 
 // Conversions, exact to the bit everywhere (round to nearest even).

@@ -19,14 +19,9 @@ uint32_t first_page(const KvClass& c, uint32_t position) {
 // Of a page, 128 MiB at most: fits everywhere.
 size_t up(uint64_t bytes, uint64_t to) { return static_cast<size_t>(align_up(bytes, to)); }
 
-bool float_kv(Format f) { return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16; }
+bool float_kv(Format f) { return format_row(f).x == LINNET_F32; }
 
 }  // namespace
-
-bool kv_format_known(uint32_t f) {
-  return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 || f == LINNET_I8 || f == LINNET_F8E4M3 || f == LINNET_F8E5M2 ||
-         f == LINNET_KIVI4 || f == LINNET_KIVI2;
-}
 
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent) {
   KvLayout l{};

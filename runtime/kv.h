@@ -47,8 +47,7 @@ struct KvLayout {
 inline constexpr uint32_t kSecondByte = 16;
 inline constexpr uint32_t kLatentGroup = 128;
 constexpr bool kv_small_head(uint32_t head_dim) { return head_dim <= kSecondByte; }
-constexpr bool kv_kivi(Format f) { return f == LINNET_KIVI4 || f == LINNET_KIVI2; }
-bool kv_format_known(uint32_t f);  // as a KV format
+constexpr bool kv_kivi(Format f) { return format_groups(f); }
 // KIVI: groups that are packed in a sequence of `length` tokens, as its last row saw it. A row at a multiple of 32 packs the group that
 // ends 32 tokens before it: so what a row sees packed depends on its position alone.
 constexpr uint32_t packed_groups(uint32_t length) { return length > 2 * kGroupPositions ? (length - 1) / kGroupPositions - 1 : 0; }

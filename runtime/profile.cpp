@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../platform/file.h"
+#include "format.h"
 #include "guard.h"
 
 namespace linnet {
@@ -286,13 +287,9 @@ bool isa_from_name(std::string_view name, uint32_t* out) {
 
 bool kv_from_name(const std::string& name, uint32_t* out) {
   const linnet_format f = linnet_format_from_name(name.c_str());
-  for (const linnet_format known :
-       {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2})
-    if (f == known) {
-      *out = f;
-      return true;
-    }
-  return false;
+  if (!format_kv(f)) return false;
+  *out = f;
+  return true;
 }
 
 Status Reader::scalar(const Key& key, const Scalar& s) {
@@ -351,7 +348,7 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
       return LINNET_OK;
     case Kind::kWeights:
       v = text ? linnet_format_from_name(s.text.c_str()) : LINNET_FORMAT_DEFAULT;
-      if (v == 0 || v == LINNET_KIVI4 || v == LINNET_KIVI2) return wrong("a format of weights, i8g128 for one");
+      if (!format_known(v)) return wrong("a format of weights, i8g128 for one");
       put(base, key.offset, v);
       return LINNET_OK;
     case Kind::kKv: {
@@ -359,7 +356,7 @@ Status Reader::scalar(const Key& key, const Scalar& s) {
       const std::string k = s.text.substr(0, slash);
       if (!text || !kv_from_name(k, &out_->k_format) ||
           !kv_from_name(slash == std::string::npos ? k : s.text.substr(slash + 1), &out_->v_format))
-        return wrong("a format of the KV cache, or two as i8/f16: f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
+        return wrong(std::string("a format of the KV cache, or two as i8/f16: ") + kKvFormatNames);
       return LINNET_OK;
     }
     case Kind::kCpus:

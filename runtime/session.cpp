@@ -180,10 +180,9 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
 }
 
 Status check_kv_format(uint32_t f, const char* what, Error* err) {
-  if (kv_format_known(f)) return LINNET_OK;
+  if (format_kv(f)) return LINNET_OK;
   const char* name = format_name(static_cast<Format>(f));
-  return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f,
-              "): one of f32, f16, bf16, i8, f8e4m3, f8e5m2, kivi4, kivi2");
+  return fail(err, LINNET_UNSUPPORTED, "session: ", what, " ", name ? name : "?", " (", f, "): one of ", kKvFormatNames);
 }
 
 // What happens when the context is full; fills in n_keep and n_rollback.

@@ -473,7 +473,7 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   GgufTensor t;
   if (!file.tensor(tensor.view(), &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", tensor.view(), "' is missing");
   LINNET_TRY(read_place(file, t, kGgmlI8, packed_bytes(format, n, k), err));
-  *out = {format, n, k, t.data, format_row(format).scale_bytes ? t.data + scales_offset(format, n, k) : nullptr};
+  *out = {format, n, k, t.data, format_row(format).scale.bytes ? t.data + scales_offset(format, n, k) : nullptr};
   return LINNET_OK;
 }
 

@@ -271,7 +271,7 @@ Status check_model(const linnet_session& s, const Header& h, Error* err) {
 }
 
 const char* known_name(uint32_t format) {
-  const char* name = kv_format_known(format) ? format_name(static_cast<Format>(format)) : nullptr;
+  const char* name = format_kv(format) ? format_name(static_cast<Format>(format)) : nullptr;
   return name ? name : "?";
 }
 

@@ -143,7 +143,7 @@ void bench_gemm(Bench& b, linnet_format f, uint32_t n, uint32_t k, uint32_t m) {
       a.x_group = row.x_group;
       a.w_stride = panel_bytes(f, k);
       a.w = b.pool + c * bytes + from * a.w_stride;
-      a.w_scale_stride = n_w_groups(f, k) * 16 * row.scale_bytes;
+      a.w_scale_stride = n_w_groups(f, k) * 16 * row.scale.bytes;
       a.w_scale = b.pool + c * bytes + scales_offset(f, n, k) + from * a.w_scale_stride;
       a.y = y.data() + from * 16;
       a.y_stride = size_t{n_panels} * 16;
@@ -264,10 +264,9 @@ int run_bench(const char* isa, const char* weights, uint32_t threads, uint32_t r
       Team team(n);
       Bench b{kernels, team, std::max(reps, 1u), pool, Rng{seed}};
       // Every format on one shape; one of them on all.
-      const linnet_format formats[] = {LINNET_F32,   LINNET_F16,   LINNET_BF16,   LINNET_I8,     LINNET_I8G128,
-                                       LINNET_I8G64, LINNET_I8G32, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128,
-                                       LINNET_I4G64, LINNET_I4G32, LINNET_I4G128Z};
-      for (const linnet_format f : formats) {
+      for (const FormatRow& row : kFormats) {
+        const Format f = row.format;
+        if (!format_known(f)) continue;
         if (std::strcmp(weights ? weights : "i8g128", format_name(f))) {
           if (!weights) bench_gemm(b, f, 2048, 2048, 1), bench_gemm(b, f, 2048, 2048, 128);
         } else {

@@ -18,8 +18,13 @@ using test::EmulatedQueue;
 
 namespace {
 
-constexpr Format kAll[] = {LINNET_F32,    LINNET_F16,    LINNET_BF16,   LINNET_I8,    LINNET_I8G128, LINNET_I8G64,  LINNET_I8G32,
-                           LINNET_F8E4M3, LINNET_F8E5M2, LINNET_I4G128, LINNET_I4G64, LINNET_I4G32,  LINNET_I4G128Z};
+// All of weights.
+#define LINNET_FLOATS(name, NAME, ...) LINNET_##NAME,
+#define LINNET_FP8(name, NAME, ...) LINNET_##NAME,
+#define LINNET_CODES(name, NAME, ...) LINNET_##NAME,
+constexpr Format kAll[] = {
+#include "runtime/formats.inc"
+};
 
 std::vector<float> random_floats(std::mt19937& random, size_t n) {
   std::normal_distribution<float> normal;
@@ -37,7 +42,7 @@ struct Packed {
     panels = p;
     scales = s;
     const std::vector<float> w = random_floats(random, size_t{n} * k);
-    const size_t scale_bytes = n_w_groups(f, k) * kPanel * format_row(f).scale_bytes;
+    const size_t scale_bytes = n_w_groups(f, k) * kPanel * format_row(f).scale.bytes;
     for (uint32_t panel = 0; panel * 16 < n; ++panel)
       REQUIRE(pack_panel(f, w.data() + size_t{panel} * 16 * k, k, std::min(16u, n - panel * 16), k, p + panel * panel_bytes(f, k),
                          s + panel * scale_bytes));
@@ -88,7 +93,7 @@ void oracle(const Matrix& w, const Rows& rows, uint32_t first, uint32_t m, uint3
   a.x_groups = rows.q.groups;
   a.x_group = rows.q.group;
   a.w_stride = panel_bytes(w.format, w.k);
-  a.w_scale_stride = n_w_groups(w.format, w.k) * kPanel * row.scale_bytes;
+  a.w_scale_stride = n_w_groups(w.format, w.k) * kPanel * row.scale.bytes;
   a.w = static_cast<const uint8_t*>(w.panels) + panel * a.w_stride;
   a.w_scale = static_cast<const uint8_t*>(w.scales) + panel * a.w_scale_stride;
   a.bias = bias ? bias + panel * 16 : nullptr;

@@ -183,7 +183,7 @@ void make_pv_case(Rng& rng, PvCase* c);
 // Of output j and input t: where their group's 16 scales begin.
 inline const uint8_t* scales_at(const GemmArgs& a, linnet_format f, size_t j, size_t t) {
   const FormatRow& row = format_row(f);
-  return static_cast<const uint8_t*>(a.w_scale) + j / 16 * a.w_scale_stride + (row.w_group ? t / row.w_group : 0) * 16 * row.scale_bytes;
+  return static_cast<const uint8_t*>(a.w_scale) + j / 16 * a.w_scale_stride + (row.w_group ? t / row.w_group : 0) * 16 * row.scale.bytes;
 }
 
 // Weight of output j and input t of an integer format without its scale.
@@ -191,7 +191,7 @@ inline int code_at(const GemmArgs& a, linnet_format f, size_t j, size_t t) {
   const FormatRow& row = format_row(f);
   const uint8_t* p = static_cast<const uint8_t*>(a.w) + j / 16 * a.w_stride;
   if (row.bits == 8) return static_cast<int8_t>(p[t / 4 * 64 + j % 16 * 4 + t % 4]);
-  return (p[t / 8 * 64 + j % 16 * 4 + t % 4] >> (t & 4) & 15) - (row.scale_bytes == 3 ? scales_at(a, f, j, t)[32 + j % 16] : 8);
+  return (p[t / 8 * 64 + j % 16 * 4 + t % 4] >> (t & 4) & 15) - (row.scale.zero ? scales_at(a, f, j, t)[32 + j % 16] : 8);
 }
 
 // One format's matrix W (n, k) packed with random codes (all 256 of them) or floats.

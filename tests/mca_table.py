@@ -29,7 +29,7 @@ def tiers():
     flags = []
     for name, more, cpu in rows:
         flags = flags + more.split()
-        if "LINNET_I8G128" in (ROOT / "kernels_cpu" / f"{name}.cpp").read_text():
+        if "LINNET_CODES" in (ROOT / "kernels_cpu" / f"{name}.cpp").read_text():
             yield name, flags, MODELS[cpu]
 
 

@@ -152,6 +152,16 @@ uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == 
 
 }  // namespace
 
+Format exact_format(uint32_t group, uint32_t bits, bool zeros) {
+  if (group % kPadK != 0) group = kPadK;
+  const FormatRow* best = &format_row(LINNET_FORMAT_DEFAULT);
+  for (const FormatRow& row : kFormats)
+    if (format_known(row.format) && pack_exact(row.format, group, bits, zeros) &&
+        (row.w_group > best->w_group || (row.w_group == best->w_group && row.bits < best->bits)))
+      best = &row;
+  return best->format;
+}
+
 // What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked
 // for: they are what 4 bits hurt most, and llama.cpp's 4-bit files hold them in more as well.
 Format packed_format(const SourceTensor& t, Format asked) {
@@ -214,7 +224,7 @@ struct Rounding {
     char percent[2][16];
     std::snprintf(percent[0], sizeof percent[0], "%.3g", 100 * s.error());
     std::snprintf(percent[1], sizeof percent[1], "%.3g", 100 * most);
-    const bool small = format == LINNET_F16 || format_row(format).scale_bytes == 2 || format_row(format).scale_bytes == 3;
+    const bool small = format == LINNET_F16 || format_row(format).scale.half;
     return fail(
         err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': ", format_name(format), " changes its weights by ", percent[0],
         " % (RMS), more than ", percent[1], " %",
@@ -239,11 +249,11 @@ bool may_lose(Format f, const float* rows, uint32_t count, uint32_t k, const uin
       if (!coarse(panel + 2 * i)) return false;
     return any(rows, size_t{count} * k);
   }
-  if (row.scale_bytes != 2 && row.scale_bytes != 3) return false;
+  if (!row.scale.half) return false;
   for (uint32_t g = 0; g < n_w_groups(f, k); ++g)
     for (uint32_t r = 0; r < count; ++r) {
       const uint32_t from = g * row.w_group, n = k - from < row.w_group ? k - from : row.w_group;
-      if (coarse(scales + size_t{g} * kPanel * row.scale_bytes + 2 * r) && any(rows + size_t{r} * k + from, n)) return true;
+      if (coarse(scales + size_t{g} * kPanel * row.scale.bytes + 2 * r) && any(rows + size_t{r} * k + from, n)) return true;
     }
   return false;
 }
@@ -260,7 +270,7 @@ void add_panel(Format format, const float* rows, uint32_t count, uint32_t k, con
 Status measure(const SourceTensor& t, Format format, Squares* out, Error* err) {
   std::vector<float> rows(size_t{kPanel} * t.k);
   std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1),
-      scales(kPanel * n_w_groups(format, t.k) * format_row(format).scale_bytes / 8 + 1);
+      scales(kPanel * n_w_groups(format, t.k) * format_row(format).scale.bytes / 8 + 1);
   auto *to = reinterpret_cast<uint8_t*>(panel.data()), *to_scales = reinterpret_cast<uint8_t*>(scales.data());
   *out = {};
   for (uint32_t first = 0; first < t.n; first += kPanel) {
@@ -276,7 +286,7 @@ Status measure(const SourceTensor& t, Format format, Squares* out, Error* err) {
 Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
   const FormatRow& row = format_row(format);
   const bool as_panels = t.panel && format_integer(format) && row.bits == 8;
-  const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * row.scale_bytes);
+  const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * row.scale.bytes);
   const bool exact = t.exact_rows && pack_exact(format, t.exact_group, t.exact_bits, t.exact_zeros);
   const bool measures = rounding->options.weight_error;
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(t.n) / kPanel);

@@ -15,9 +15,8 @@ constexpr const char* kStepNames[kStepCount] = {"embedding",         "norms and 
                                                 "experts: gate, up", "experts: down",    "shared expert", "LM head"};
 
 Arithmetic arithmetic(Format f) {
-  return f == LINNET_F8E4M3 || f == LINNET_F8E5M2                 ? Arithmetic::kF8
-         : f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16 ? Arithmetic::kFloat
-                                                                  : Arithmetic::kInt8;
+  const Format x = format_row(f).x;
+  return x == LINNET_BF16 ? Arithmetic::kF8 : x == LINNET_F32 ? Arithmetic::kFloat : Arithmetic::kInt8;
 }
 
 // A tensor of the model as it lies in a packed file.

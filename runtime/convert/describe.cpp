@@ -83,7 +83,8 @@ bool packed_shape(const Gguf& file, std::string_view name, TensorInfo* info) {
   name.remove_prefix(kPrefix.size());
   if (!file.key("linnet.tensor." + std::string(name), &v) || v.type != kGgufArray || v.array_type != kGgufU64 || v.count != 4) return false;
   std::memcpy(row, v.raw.data(), sizeof row);
-  const char* format = row[0] <= kMaxFormat ? format_name(static_cast<Format>(row[0])) : nullptr;
+  const char* format =
+      row[0] <= kMaxFormat && format_known(static_cast<uint32_t>(row[0])) ? format_name(static_cast<Format>(row[0])) : nullptr;
   info->name = name;
   info->format = format ? format : "format " + std::to_string(row[0]);
   info->shape = {row[1], row[2]};

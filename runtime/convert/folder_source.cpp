@@ -200,7 +200,7 @@ Status read_tensor(Folder* in, const HfTensor& entry, Source* out, SourceTensor*
   t->source_type = found->dtype;
   // Beside codes in small groups a matrix that was left out keeps to groups of that size: those that read the same rows must.
   if (want.matrix() && want.per_layer() && quant.method != HfQuant::kFp8 && quant.group % 128 != 0)
-    t->own = quant.group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
+    t->own = exact_format(quant.group, 8, false);
   if (t->role == kAttnKB || t->role == kAttnVB) {
     read_kv_b(
         [f = *found, keep = out->keep, rank = spec.kv_lora_rank](uint32_t first, uint32_t count, float* rows, Error*) {
@@ -276,7 +276,7 @@ void stack_experts(std::vector<SourceTensor> parts, SourceTensor* t) {
   bool alike = true;
   for (const SourceTensor& e : *experts)
     alike &= e.exact_bits == like.exact_bits && e.exact_zeros == like.exact_zeros && e.exact_group == like.exact_group && e.own == like.own;
-  if (!alike) t->own = like.exact_group % 128 == 0 ? LINNET_I8G128 : like.exact_group % 64 == 0 ? LINNET_I8G64 : LINNET_I8G32;
+  if (!alike) t->own = exact_format(like.exact_group, 8, false);
   if (!alike || !like.exact_rows) return;
   t->exact_bits = like.exact_bits, t->exact_zeros = like.exact_zeros, t->exact_group = like.exact_group;
   t->exact_rows = [=](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {

@@ -710,7 +710,7 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0 || mx) && want.matrix()) {
     t.exact_bits = g.type == kGgmlQ4_0 ? 4 : 8;
     t.exact_group = 32;
-    if (mx) t.own = LINNET_I8G32;
+    if (mx) t.own = exact_format(t.exact_group, t.exact_bits, false);
     t.exact_rows = [self = t, data = g.data, mx](uint32_t first, uint32_t count, const ExactRows& to, Error* e) {
       return (mx ? mxfp4_block_rows : block_rows)(self, data, first, count, to, e);
     };

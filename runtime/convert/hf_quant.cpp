@@ -317,9 +317,7 @@ Status quant_tensor(const SafetensorsTensors& tensors, const HfQuant& quant, con
   if (*act_order) return LINNET_OK;
   t->exact_bits = 4;
   t->exact_zeros = !symmetric;
-  t->own = t->exact_group % 128 == 0  ? (symmetric ? LINNET_I4G128 : LINNET_I4G128Z)
-           : t->exact_group % 64 == 0 ? (symmetric ? LINNET_I4G64 : LINNET_I8G64)
-                                      : (symmetric ? LINNET_I4G32 : LINNET_I8G32);
+  t->own = exact_format(t->exact_group, t->exact_bits, t->exact_zeros);
   t->exact_rows = [codes, keep, n_groups](uint32_t first, uint32_t count, const ExactRows& out, Error*) {
     for (uint32_t r = 0; r < count; ++r) {
       const uint32_t output = first + r;
@@ -412,7 +410,7 @@ Status mxfp4_tensor(const SafetensorsTensors& tensors, const std::shared_ptr<voi
     return fail(e, LINNET_UNSUPPORTED, "tensor '", name, "_scales': expert ", expert, " has the scale ", int{scale}, what);
   };
   t->source_type = "MXFP4";
-  t->own = LINNET_I8G32;
+  t->own = exact_format(kMxBlock, 8, false);
   t->rows = [=](uint32_t first, uint32_t count, float* out, Error* e) {
     std::vector<int8_t> codes(k);
     for (uint32_t r = 0; r < count; ++r, out += k) {

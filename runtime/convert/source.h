@@ -89,6 +89,9 @@ void set_layers(Source* source, const std::vector<LayerSpec>& layers);
 // The packed file of a source.
 Status write_to_memory(const Source& source, const Options& options, Image* out, Error* err);
 
+// The format that holds codes of `bits` bits in groups, one f16 scale each, as they are (pack_exact): of those with the largest groups the
+// one of fewest bits. Groups that none has are packed as weights, in groups of 32.
+Format exact_format(uint32_t group, uint32_t bits, bool zeros);
 // What a tensor is packed as where `asked` (or LINNET_FORMAT_DEFAULT) is asked for.
 Format packed_format(const SourceTensor& t, Format asked);
 

@@ -86,7 +86,7 @@ struct Weights {
       for (uint32_t r = 0; r < kPanel; ++r) {
         const uint64_t at = g * kPanel + r;
         const uint16_t half = f32_to_f16(by_row[r]);
-        if (format_row(f).scale_bytes == 2)
+        if (format_row(f).scale.half)
           std::memcpy(scales + at * 2, &half, 2);
         else
           std::memcpy(scales + at * 4, &by_row[r], 4);
