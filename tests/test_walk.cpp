@@ -8,6 +8,7 @@
 #include <random>
 
 #include "platform/crc32c.h"
+#include "runtime/format.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -19,7 +20,12 @@ using Bytes = std::vector<uint8_t>;
 constexpr uint32_t kSequences = 3, kAll = (1u << kSequences) - 1, kSteps = 200;
 constexpr uint32_t kThreads[] = {1, 2, 4};  // of the lanes
 constexpr const char* kModels[] = {"llama", "qwen2-window", "mistral-window", "deepseek-v2"};
-constexpr uint32_t kFormats[] = {LINNET_F32, LINNET_F16, LINNET_BF16, LINNET_I8, LINNET_F8E4M3, LINNET_F8E5M2, LINNET_KIVI4, LINNET_KIVI2};
+const std::vector<uint32_t> kPlain = [] {  // formats of the KV cache that go with all policies
+  std::vector<uint32_t> out;
+  for (const linnet::FormatRow& row : linnet::kFormats)
+    if (linnet::format_kv(row.format) && !linnet::format_groups(row.format)) out.push_back(row.format);
+  return out;
+}();
 constexpr const char* kPolicies[] = {"stop", "drop-oldest", "sinks", "heavy-hitters", "snapkv"};
 
 struct Cell {
@@ -28,8 +34,9 @@ struct Cell {
 std::vector<Cell> cells() {
   std::vector<Cell> out;
   for (uint32_t policy = LINNET_FULL_STOP; policy <= LINNET_FULL_SNAPKV; ++policy)
-    for (const uint32_t f : kFormats)
-      if (policy == LINNET_FULL_STOP || (f != LINNET_KIVI4 && f != LINNET_KIVI2)) out.push_back({policy, f});
+    for (const linnet::FormatRow& row : linnet::kFormats)
+      if (linnet::format_kv(row.format) && (policy == LINNET_FULL_STOP || !linnet::format_groups(row.format)))
+        out.push_back({policy, row.format});
   return out;
 }
 
@@ -69,7 +76,7 @@ class Walk {
  public:
   // Of `cell`; the rest is drawn.
   Walk(uint32_t seed, const Cell& cell) : engine_(seed) {
-    const bool kivi = cell.format == LINNET_KIVI4 || cell.format == LINNET_KIVI2;
+    const bool kivi = linnet::format_groups(cell.format);
     name_ = kModels[below(kivi ? 3 : 4)];  // KIVI packs no latent
     const Model& model = model_of(name_);
     const bool latent = std::string_view(name_) == "deepseek-v2";
@@ -84,8 +91,8 @@ class Walk {
     if (cell.policy == LINNET_FULL_SINKS) p_.n_keep = 1 + below(16);
     if (cell.policy >= LINNET_FULL_HEAVY_HITTERS) p_.n_keep = 16 + 16 * below(2);
     p_.v_format = p_.kv_format;
-    if (!latent && !kivi && below(4) == 0) p_.v_format = kFormats[below(6)];
-    layer_ = {0, 0, kFormats[below(6)], 0};
+    if (!latent && !kivi && below(4) == 0) p_.v_format = kPlain[below(static_cast<uint32_t>(kPlain.size()))];
+    layer_ = {0, 0, kPlain[below(static_cast<uint32_t>(kPlain.size()))], 0};
     if (below(4) == 0) p_.n_kv_layers = 1, p_.kv_layers = &layer_;  // another class of pages
     for (uint32_t i = 0; i < std::size(kThreads); ++i) {
       p_.n_threads = kThreads[i];
