@@ -140,6 +140,12 @@ struct KernelTable {
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;
 };
 
+// Formats with codes of their own: the entries of the scalar tier's table.
+#define LINNET_OWN(name, ...)          \
+  void gemm_##name(const GemmArgs* a); \
+  void gather_##name(const void* panels, const void* scales, uint32_t k, uint32_t row, float* y);
+#include "../runtime/formats.inc"
+
 // One per tier's file; registry.cpp knows which of them this build has.
 #define LINNET_TIER(name, ...) extern const KernelTable name##_table;
 #include "tiers.inc"

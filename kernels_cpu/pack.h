@@ -13,6 +13,9 @@ namespace linnet {
 //   i4*z per group: of ten f16 scales for the span of its values and zero, the one with the least squared error
 //   i4*  else, per group: of twelve f16 scales that give the largest value a code near -8, the one with the least squared error
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
+// pack_panel of formats with codes of their own.
+#define LINNET_OWN(name, ...) bool pack_##name(const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
+#include "../runtime/formats.inc"
 // Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they
 // are taken off.
 struct ExactRows {

@@ -446,6 +446,9 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   case LINNET_##NAME:                                                            \
     return gather<kStep##scale, code_of<k##codes>>(panels, scales, k, row, bytes * bits / 8, w_group, y);
+#define LINNET_OWN(name, NAME, ...) \
+  case LINNET_##NAME:               \
+    return gather_##name(panels, scales, k, row, y);
 #define LINNET_KV_ALONE(name, NAME, bits) case LINNET_##NAME:
 #include "../runtime/formats.inc"
     case LINNET_FORMAT_DEFAULT:
@@ -497,7 +500,8 @@ const GemmKernel kGemm[] = {
 #define LINNET_FLOATS(name, NAME, type, bits) {LINNET_##NAME, 1, gemm_float<type>, peak_f32},
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
-  {LINNET_##NAME, 1, gemm_int < k##codes, w_group != 0, kStep##scale >, peak_int8},
+  {LINNET_##NAME, 1, gemm_int<k##codes, (w_group != 0), kStep##scale>, peak_int8},
+#define LINNET_OWN(name, NAME, ...) {LINNET_##NAME, 1, gemm_##name, peak_int8},
 #include "../runtime/formats.inc"
 };
 

@@ -26,6 +26,7 @@ struct ScaleRow {
 enum class Stored : uint8_t {
   kNone,
   kGroups,  // of the KV cache alone
+  kOwn,     // of no other format
 #define LINNET_TYPE(name) k##name,
 #define LINNET_CODE(name) k##name,
 #include "formats.inc"
@@ -50,6 +51,8 @@ inline constexpr FormatRow kFormats[] = {
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, LINNET_BF16, #name, 0, 0, 8, 4, Stored::k##type, kScaleF32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, LINNET_I8, #name, x_group, w_group, bits, 32 / bits, Stored::k##codes, kScale##scale},
+#define LINNET_OWN(name, NAME, bits, x_group, w_group, scale) \
+  {LINNET_##NAME, LINNET_I8, #name, x_group, w_group, bits, 32 / bits, Stored::kOwn, kScale##scale},
 #define LINNET_KV_ALONE(name, NAME, bits) {LINNET_##NAME, LINNET_FORMAT_DEFAULT, #name, 0, 0, bits, 0, Stored::kGroups, kScaleNone},
 #include "formats.inc"
 };

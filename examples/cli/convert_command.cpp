@@ -108,8 +108,12 @@ Command convert_command() {
           {
               {"-o, --out", "OUT.gguf", Kind::kText, "file to write", nullptr, 0, 0, true},
               {"--weights", "FMT", Kind::kFormat,
-               "f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in groups of 128 "
-               "keep 4 bits)"},
+#define LINNET_FLOATS(name, ...) #name " "
+#define LINNET_FP8(name, ...) #name " "
+#define LINNET_CODES(name, ...) #name " "
+#define LINNET_OWN(name, ...) #name " "
+#include "../../runtime/formats.inc"
+               "(default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"},
               {"--max-error", "PERCENT", Kind::kReal,
                "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "packed, or plain: float tensors that other tools read", "packed"},

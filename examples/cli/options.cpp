@@ -369,8 +369,13 @@ Option model_option() {
 
 Option weights_option() {
   return {"--weights", "FMT", Kind::kFormat,
-          "packs on the way in: f32 f16 bf16 i8 i8g128 i8g64 i8g32 f8e4m3 f8e5m2 i4g128 i4g64 i4g32 i4g128z (default i8g128; GPTQ, AWQ in "
-          "groups of 128 keep 4 bits)"};
+          "packs on the way in:"
+#define LINNET_FLOATS(name, ...) " " #name
+#define LINNET_FP8(name, ...) " " #name
+#define LINNET_CODES(name, ...) " " #name
+#define LINNET_OWN(name, ...) " " #name
+#include "../../runtime/formats.inc"
+          " (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"};
 }
 
 Options engine_options() {
@@ -388,7 +393,16 @@ Options engine_options() {
 Options session_options() {
   return {
       {"--kv", "FMT", Kind::kKv,
-       "KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
+       "KV cache:"
+#define LINNET_FLOATS(name, ...) " " #name
+#define LINNET_FP8(name, ...) " " #name
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) LINNET_NAME_##kv(name)
+#define LINNET_KV_ALONE(name, ...) " " #name
+#define LINNET_NAME_KV(name) " " #name
+#define LINNET_NAME_NONE(name)
+#include "../../runtime/formats.inc"
+       "; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16",
+       "i8"},
       {"--context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
       {"--chunk", "N", Kind::kCount, "rows computed at a time in prefill, changes no result (default: 256)", nullptr, 1, 4096},
       {"--when-full", "HOW", Kind::kFull,
