@@ -168,7 +168,7 @@ INLINE V load_scales(const char* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
-// i4g128z: the zero points of half a panel, which lie behind its group's scales, and what takes them back. sum128 as in GemmArgs.
+// kNibblesZero: the zero points of half a panel, which lie behind its group's scales, and what takes them back. sum128 as in GemmArgs.
 INLINE __m256i zeros(const char* scales, int half) {
   return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales + 32 + half * 8)));
 }

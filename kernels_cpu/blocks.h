@@ -59,8 +59,8 @@ void start_rows(float (*acc)[4][16]);
 template <int R>
 void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y);
 
-// Whether weights of format i4g128z, code - zero point, are bytes: where some zero point is above 128, which no packer writes, they are
-// not.
+// Whether weights less their zero points are bytes: where some zero point is above 128, which no packer writes,
+// they are not.
 inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
   __m128i most = _mm_setzero_si128();
   for (uint32_t p = 0; p < a.n_panels; ++p) {

@@ -169,7 +169,7 @@ INLINE V load_scales(const char* p) {
   return r;
 }
 
-// i4g128z: what takes back the zero points of quarter q of a panel, which lie behind its group's scales.
+// kNibblesZero: what takes back the zero points of quarter q of a panel, which lie behind its group's scales.
 INLINE int32x4_t zero_sum(const char* scales, int q, int32_t sum128) {
   uint32_t four;
   __builtin_memcpy(&four, scales + 32 + q * 4, 4);

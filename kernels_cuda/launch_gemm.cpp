@@ -16,28 +16,26 @@ struct Choice {
   bool scales;            // x has some, by group
 };
 Choice choice_of(Format f) {
-  switch (f) {
-    case LINNET_F32:
+  const FormatRow& row = format_row(f);
+  const bool wide = row.x_group == 128;
+  switch (row.stored) {
+    case Stored::kF32:
       return {kCuda_gemm16_f32, kCuda_gemm16_f32, kCuda_gemm64_f32, 0, 4, false};
-    case LINNET_F16:
+    case Stored::kF16:
       return {kCuda_gemm16_f16, kCuda_gemm16_f16, kCuda_gemm64_f16, 0, 2, false};
-    case LINNET_BF16:
+    case Stored::kBf16:
       return {kCuda_gemm16_bf16, kCuda_gemm16_bf16, kCuda_gemm64_bf16, 0, 2, false};
-    case LINNET_F8E4M3:
+    case Stored::kE4m3:
       return {kCuda_gemv_e4m3, kCuda_gemm16_e4m3, kCuda_gemm64_e4m3, 2, 0, false};
-    case LINNET_F8E5M2:
+    case Stored::kE5m2:
       return {kCuda_gemv_e5m2, kCuda_gemm16_e5m2, kCuda_gemm64_e5m2, 2, 0, false};
-    case LINNET_I4G128:
-    case LINNET_I4G128Z:
-      return {kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true};
-    case LINNET_I4G64:
-    case LINNET_I4G32:
-      return {kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
-    case LINNET_I8G64:
-    case LINNET_I8G32:
-      return {kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0, true};
+    case Stored::kNibbles:
+    case Stored::kNibblesZero:  // wide alone
+      return wide ? Choice{kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true}
+                  : Choice{kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
     default:
-      return {kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0, true};
+      return wide ? Choice{kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0, true}
+                  : Choice{kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0, true};
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <vector>
 
+#include "kernels_cpu/pack.h"
 #include "kernels_cpu/registry.h"
 
 namespace check {
@@ -703,6 +704,15 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
   uint8_t* p = static_cast<uint8_t*>(packed);
   const size_t bytes = packed_bytes(f, n, k);
   std::memset(p, 0, bytes);
+  if (row.stored == Stored::kOwn) {  // only its packer knows what bytes may be
+    std::vector<float> w(size_t{kPanel} * k);
+    for (uint32_t first = 0; first < n; first += kPanel) {
+      for (float& v : w) v = rng.unit() * 0.5f;
+      pack_panel(f, w.data(), k, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
+                 p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
+    }
+    return bytes;
+  }
   if (row.run == 1) {
     for (size_t i = 0; i < np * k; ++i) {
       const float v = rng.below(16) ? rng.unit() : rng.unit() * 1e-6f;

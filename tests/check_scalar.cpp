@@ -32,12 +32,13 @@ void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng) 
         for (uint32_t t = 0; t < c.k; ++t) {
           const char* x = static_cast<const char*>(c.a.x) + r * c.a.x_stride;
           double xv, wv = static_cast<double>(w[t]);
-          if ((row.x == LINNET_I8)) {
-            // unpack_row rounds code * scale; take the code itself.
-            const uint8_t* scales = scales_at(c.a, kernel.w, j, t);
-            const double ws = static_cast<double>(row.scale.bytes == 4 ? reinterpret_cast<const float*>(scales)[j % 16]
-                                                                       : f16_to_f32(reinterpret_cast<const uint16_t*>(scales)[j % 16]));
-            wv = code_at(c.a, kernel.w, j, t) * ws;
+          if (row.x == LINNET_I8) {
+            if (row.stored != Stored::kOwn) {  // unpack_row rounds code * scale; take the code itself
+              const uint8_t* scales = scales_at(c.a, kernel.w, j, t);
+              const double ws = static_cast<double>(row.scale.bytes == 4 ? reinterpret_cast<const float*>(scales)[j % 16]
+                                                                         : f16_to_f32(reinterpret_cast<const uint16_t*>(scales)[j % 16]));
+              wv = code_at(c.a, kernel.w, j, t) * ws;
+            }
             xv = static_cast<double>(reinterpret_cast<const int8_t*>(x)[t]) *
                  static_cast<double>(c.a.x_scale[r * size_t{c.a.x_groups} + t / c.a.x_group]);
           } else if (row.x == LINNET_BF16) {
