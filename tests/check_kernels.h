@@ -68,7 +68,7 @@ class Guarded {
 };
 
 struct Buffers {
-  Guarded x{1 << 20}, w{1 << 22}, s{1 << 18}, xs{1 << 16}, sum{1 << 16}, bias{1 << 14}, a{1 << 18}, b{1 << 18}, c{1 << 18}, d{1 << 18};
+  Guarded x{1 << 22}, w{1 << 22}, s{1 << 18}, xs{1 << 16}, sum{1 << 16}, bias{1 << 14}, a{1 << 18}, b{1 << 18}, c{1 << 18}, d{1 << 18};
 };
 inline Buffers& buffers() {
   static Buffers b;
