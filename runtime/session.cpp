@@ -255,7 +255,7 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
   Footprint memory;
   if (!fill(counted, model.backend->places(memory, model.profile, true), model, p))
     return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses,
-                " combinations of K format, V format and window, of which those in kivi4 and kivi2 count twice");
+                " combinations of heads, K format, V format and window, of which those in kivi4 and kivi2 count twice");
   return LINNET_OK;
 }
 

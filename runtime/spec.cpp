@@ -26,6 +26,7 @@ using namespace sizes;
 uint32_t embd_dim(const ModelSpec& s, const LayerSpec&) { return s.embd_dim ? s.embd_dim : s.d_model; }
 uint32_t positions(const ModelSpec& s, const LayerSpec&) { return s.positions; }
 uint32_t n_vocab(const ModelSpec& s, const LayerSpec&) { return s.n_vocab; }
+uint32_t n_slopes(const ModelSpec& s, const LayerSpec&) { return s.n_heads; }
 uint32_t rope_pairs(const ModelSpec& s, const LayerSpec&) { return s.rope_dim / 2; }
 bool untied(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.tied; }
 bool has_freqs(const ModelSpec& s, const LayerSpec&) { return s.rope_freqs; }
@@ -296,11 +297,14 @@ Status check_layer(const ModelSpec& s, uint32_t i, Error* err, PathName label) {
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": RoPE of ", s.rope_dim, " channels, where head_dim = ", l.head_dim);
   if (l.rope == LayerRope::kLocal && !(s.rope_local_base > 0))
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": rope = ", static_cast<uint32_t>(l.rope), " beside rope_local_base = 0");
+  if (s.alibi && l.n_heads != s.n_heads)
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": n_heads = ", l.n_heads, " beside slopes of ALiBi for ", s.n_heads);
   if ((l.mixer == kMixerLatent) != (s.kv_lora_rank != 0))
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": mixer = ", uint32_t{l.mixer}, " beside kv_lora_rank = ", s.kv_lora_rank);
-  if (l.mixer == kMixerLatent && (l.n_kv_heads != 1 || l.head_dim != s.head_dim))
-    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": n_kv_heads and head_dim = ", l.n_kv_heads, ", ", l.head_dim,
-                " are not those of the latent");
+  const LayerRope of_model = s.rope_kind == kRopeNone ? LayerRope::kNone : LayerRope::kMain;
+  if (l.mixer == kMixerLatent && (l.n_heads != s.n_heads || l.n_kv_heads != 1 || l.head_dim != s.head_dim || l.rope != of_model))
+    return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": n_heads, n_kv_heads, head_dim and rope = ", l.n_heads, ", ", l.n_kv_heads,
+                ", ", l.head_dim, ", ", static_cast<uint32_t>(l.rope), " are not those of the model's latent");
   if (l.feed_forward == kFeedForwardExperts && !s.n_experts)
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": feed_forward = ", uint32_t{l.feed_forward}, " beside n_experts = 0");
   return LINNET_OK;

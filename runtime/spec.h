@@ -200,7 +200,7 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
   X(kEmbdOut, "token_embd_out.weight", kRoleMatrix, kPartAttention, kStepHead, embd_dim, d_model, has_embd_dim)                           \
   X(kOutputNormBias, "output_norm.bias", 0, kPartAttention, kStepVectors, d_model, one, has_final_norm_bias)                              \
   X(kOutputBias, "output.bias", 0, kPartAttention, kStepVectors, n_vocab, one, has_head_bias)                                             \
-  X(kAlibi, "alibi_slopes.weight", 0, kPartAttention, kStepVectors, n_heads, one, has_alibi)                                              \
+  X(kAlibi, "alibi_slopes.weight", 0, kPartAttention, kStepVectors, n_slopes, one, has_alibi)                                             \
   X(kRopeShort, "rope_factors_short.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)                                  \
   X(kRopeLong, "rope_factors_long.weight", 0, kPartAttention, kStepVectors, rope_pairs, one, has_long)
 // clang-format on

@@ -228,4 +228,6 @@ TEST_CASE("values of layers in a packed file") {
   refused(3, 1, 3, LINNET_BAD_FILE, "layer 1: n_heads = 3 is no multiple of n_kv_heads = 2");
   refused(5, 0, 8, LINNET_BAD_FILE, "RoPE of 32 channels, where head_dim = 8");
   refused(6, 0, 0, LINNET_BAD_FILE, "layer 0: d_ff = 0 is outside");
+  s.spec.alibi = 1;  // whose slopes are the model's, for as many heads
+  refused(3, 0, 2, LINNET_UNSUPPORTED, "layer 0: n_heads = 2 beside slopes of ALiBi for 4");
 }

@@ -98,16 +98,17 @@ class Counter {
 
   // Every row against all rows of the prompt, or as many as its window lets it see. What is cached is written once, and read once a pass.
   void attention(uint32_t layer) {
-    const double seen_at_most = layer_spec(s_, layer).window ? layer_spec(s_, layer).window : 1e18, latent = s_.kv_lora_rank;
-    const double values = latent > 0 ? latent : s_.head_dim, keys = s_.head_dim;
-    const KvLayout kv = kv_layout(params_.k, params_.v, s_.n_kv_heads, s_.head_dim, s_.kv_lora_rank ? s_.qk_rope_dim : 0);
+    const LayerSpec l = layer_spec(s_, layer);
+    const double seen_at_most = l.window ? l.window : 1e18, latent = s_.kv_lora_rank;
+    const double values = latent > 0 ? latent : l.head_dim, keys = l.head_dim;
+    const KvLayout kv = kv_layout(params_.k, params_.v, l.n_kv_heads, l.head_dim, l.mixer == kMixerLatent ? s_.qk_rope_dim : 0);
     const double bytes = static_cast<double>(kv.page_bytes) / (kv_kivi(params_.k) ? kGroupPositions : kPagePositions);
     out_->kv_bytes_per_token += bytes;
     const auto add = [&](double rows, double held, CostPass* pass) {
       const double seen = std::min(held, seen_at_most);
       CostStep& c = pass->steps[kStepAttention];
       c.by = arithmetic(params_.k) == Arithmetic::kFloat ? Arithmetic::kFloat : Arithmetic::kInt8;  // FP8 caches become integers
-      const double products = 2 * rows * seen * s_.n_heads * (keys + values);
+      const double products = 2 * rows * seen * l.n_heads * (keys + values);
       c.ops += products;
       if (pass == &out_->prefill && layer + 1 == s_.n_layers) out_->layer_ops += products;
       c.kv_bytes += rows * bytes + (rows > 1 ? held : seen) * bytes;
