@@ -1,6 +1,6 @@
 // Attention of the CPU backend over paged KV; its blocks and merge order are the arithmetic contract's.
 #pragma once
-#include "../runtime/kv.h"
+#include "../runtime/cache/kv_cache.h"
 #include "../runtime/ops.h"
 
 namespace linnet {

@@ -5,7 +5,7 @@
 #include "../platform/fp.h"
 #include "../platform/team.h"
 #include "../runtime/backend.h"
-#include "../runtime/kv.h"
+#include "../runtime/cache/kv_cache.h"
 #include "measure.h"
 
 namespace linnet {

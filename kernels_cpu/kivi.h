@@ -1,9 +1,9 @@
-// KIVI (Liu et al. 2024): 32 tokens of one KV head from two i8 pages to a packed group (kv.h says how it lies) and back. Integers, and
-// products of f32 that are the same everywhere, and which tokens a row sees packed depends on its position alone (packed_groups): so logits
-// keep the rule of exact bytes over instruction sets, threads, chunks, batch mates and rollback. What is given up is that codes in the
-// cache never change: once, i8 becomes 4 or 2 bits.
+// KIVI (Liu et al. 2024): 32 tokens of one KV head from two i8 pages to a packed group (kv_cache.h says how it lies) and back. Integers,
+// and products of f32 that are the same everywhere, and which tokens a row sees packed depends on its position alone (packed_groups): so
+// logits keep the rule of exact bytes over instruction sets, threads, chunks, batch mates and rollback. What is given up is that codes in
+// the cache never change: once, i8 becomes 4 or 2 bits.
 #pragma once
-#include "../runtime/kv.h"
+#include "../runtime/cache/kv_cache.h"
 
 namespace linnet {
 

@@ -9,7 +9,7 @@
 #include "../platform/file.h"
 #include "../platform/fp.h"
 #include "../runtime/backend.h"
-#include "../runtime/kv.h"
+#include "../runtime/cache/kv_cache.h"
 #include "cuda_queue.h"
 #include "images.h"
 #include "sample_args.h"

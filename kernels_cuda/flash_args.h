@@ -14,7 +14,7 @@ inline constexpr uint32_t kDotsPerRow = 288;   // of what warps sum apart: chann
 inline constexpr uint32_t kSinkWarps = 4;
 inline constexpr uint32_t kAppendThreads = 128, kMergeThreads = 128;
 
-// One layer's pages and the batch's spans. Pages: kv.h, KvLayout and KvClass.
+// One layer's pages and the batch's spans. Pages: kv_cache.h, KvLayout and KvClass.
 struct KvArgs {
   uint8_t* pool;  // (n_kv_heads, n_pages, head_bytes)
   const CudaSpan* spans;
@@ -24,7 +24,7 @@ struct KvArgs {
   uint32_t k_format, v_format, head_dim, v_dim, latent, kpad, dpad;
   uint32_t k_scale_at, v_at, v_scale_at;
   uint32_t window, chunked, keep, keep_pages, n_slots;
-  uint32_t n_sinks;  // tokens of the beginning that rows go on to see (kv.h), in floats:
+  uint32_t n_sinks;  // tokens of the beginning that rows go on to see (kv_cache.h), in floats:
   float* sinks;      // (n_kv_heads, sink_floats) of every sequence, sink_step apart: keys as they are before RoPE (16, head_dim), from
                      // sink_values on values [dpad/16][16 tokens][16]
   uint64_t sink_step;

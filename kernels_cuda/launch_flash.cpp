@@ -1,6 +1,6 @@
 // KV append and attention on a GPU: how the rows of a batch are cut into tiles, and a tile's KV blocks among blocks of threads where tiles
 // are few.
-#include "../runtime/kv.h"
+#include "../runtime/cache/kv_cache.h"
 #include "cuda_queue.h"
 #include "flash_args.h"
 

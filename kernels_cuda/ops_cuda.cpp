@@ -1,5 +1,5 @@
 // The CUDA backend: Ops put kernels into the session's queue, in order, so that sync costs nothing.
-#include "../runtime/kv.h"
+#include "../runtime/cache/kv_cache.h"
 #include "cuda_queue.h"
 
 namespace linnet {

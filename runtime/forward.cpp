@@ -110,7 +110,7 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
   const Ops& ops = *model.backend->ops;
   const Activations& a = s.act;
   const Batch& b = static_cast<Forward&>(pass).batch;
-  Decoder d{w, ops, spec, a, s.kv, model, b.spans, b.n_spans, b.m, s.logits_stride, s};
+  Decoder d{w, ops, spec, a, s.cache.kv, model, b.spans, b.n_spans, b.m, s.logits_stride, s};
 
   if (spec.positions) ops.sync(w);
   d.embed();
@@ -140,7 +140,7 @@ void forward_rows(Pass& pass, const Worker& w, bool whole, float* to) {
 }
 
 Forward::Forward(linnet_session& session, const Batch& b)
-    : Pass{.kv = &session.kv,
+    : Pass{.kv = &session.cache.kv,
            .spans = b.spans,
            .n_spans = b.n_spans,
            .m = b.m,

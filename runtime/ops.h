@@ -152,7 +152,7 @@ struct Ops {
   // latent's.
   void (*kv_append)(const Worker&, const KvCache& kv, uint32_t layer, const float* k, const float* v, size_t stride, const RowSpan* spans,
                     uint32_t n_spans, const RopeView& rope);
-  // KIVI: packs the groups that are due at the spans' positions (kv.h). Whether there were any; every thread gets the same answer.
+  // KIVI: packs the groups that are due at the spans' positions (kv_cache.h). Whether there were any; every thread gets the same answer.
   bool (*kv_pack)(const Worker&, const KvCache& kv, uint32_t layer, const RowSpan* spans, uint32_t n_spans);
   // Attention of every row over the tokens of its own sequence that its layer's window lets it see, itself included.
   void (*attention)(const Worker&, const AttentionArgs&);

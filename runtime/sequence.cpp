@@ -36,10 +36,10 @@ Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err
   Sequence& seq = s.seqs[i];
   if (keep == session_length(s, i)) return LINNET_OK;
   if (keep < seq.length) {
-    if (!s.kv.can_truncate(i, keep))
-      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window or in KIVI no longer hold what a sequence of ", keep,
+    if (!s.cache.can_truncate(i, keep))
+      return fail(err, LINNET_BAD_STATE, "truncate: layers with a window, in KIVI or with a state no longer hold what a sequence of ", keep,
                   " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
-    s.kv.truncate(i, keep);
+    s.cache.truncate(i, keep);
     seq.length = keep;
   }
   if (keep == 0) seq.n_forgotten = 0;
@@ -66,14 +66,14 @@ uint64_t session_history(const linnet_session& s) { return history_tokens(s.para
 Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err) {
   const Sequence& a = s.seqs[from];
   Sequence& b = s.seqs[to];
-  if (keep < a.length && !s.kv.can_truncate(from, keep))
-    return fail(err, LINNET_BAD_STATE, "fork: layers with a window or in KIVI no longer hold what a sequence of ", keep,
+  if (keep < a.length && !s.cache.can_truncate(from, keep))
+    return fail(err, LINNET_BAD_STATE, "fork: layers with a window, in KIVI or with a state no longer hold what a sequence of ", keep,
                 " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
   const BackendGuard bound(s);
-  s.kv.truncate(to, 0);
+  s.cache.truncate(to, 0);
   b.length = keep < a.length ? keep : a.length;
   b.pending = keep > a.length;
-  s.kv.fork(from, to, b.length);
+  s.cache.fork(from, to, b.length);
   b.n_forgotten = keep ? a.n_forgotten : 0;
   std::memcpy(b.history, a.history, (keep - b.n_forgotten) * sizeof *b.history);
   if (const ModelSpec& spec = s.model->spec; spec.expert_capacity)
@@ -145,9 +145,9 @@ void end_call(linnet_session& s, const PartRows* parts, uint32_t n_parts, bool o
       seq.length += parts[i].n - seq.pending;
       seq.pending = 0;
       seq.n_logit_rows = parts[i].n_logits;
-      s.kv.commit(parts[i].seq, before, seq.length);
+      s.cache.commit(parts[i].seq, before, seq.length);
     } else {
-      s.kv.cancel(parts[i].seq);
+      s.cache.cancel(parts[i].seq);
     }
   }
 }
@@ -164,7 +164,7 @@ uint32_t next_batch(linnet_session& s, const PartRows* parts, uint32_t n_parts, 
     uint32_t n = left < room ? left : room;
     if (n < left && left - n < part.n_logits) n = left - part.n_logits;
     if (n == 0) continue;
-    s.kv.advance(part.seq, seq.length + done, n);
+    s.cache.advance(part.seq, seq.length + done, n);
     s.spans[batch->n_spans++] = {part.seq, m, n, seq.length + done};
     for (uint32_t j = 0; j < n; ++j)
       s.act.made.tokens[m + j] = done + j < seq.pending ? *history_end(seq) : part.tokens[done + j - seq.pending];
@@ -183,11 +183,11 @@ Status compute(linnet_session& s, const PartRows* parts, uint32_t n_parts, Error
   LINNET_TRY(bound.check(err));
   std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
   for (uint32_t i = 0; i < n_parts; ++i)
-    if (!s.kv.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
+    if (!s.cache.has_room(parts[i].seq, s.seqs[parts[i].seq].length, parts[i].n, s.taken))
       return fail(err, LINNET_CONTEXT_FULL, "the pool of ", s.params.n_pool, " positions for all sequences has no room for ", parts[i].n,
                   " tokens more in sequence ", parts[i].seq);
   for (uint32_t i = 0; i < n_parts; ++i) {
-    s.kv.begin(parts[i].seq, s.seqs[parts[i].seq].length, s.seqs[parts[i].seq].length + parts[i].n);
+    s.cache.begin(parts[i].seq, s.seqs[parts[i].seq].length, s.seqs[parts[i].seq].length + parts[i].n);
     s.parts_done[i] = 0;
   }
   Status status = LINNET_OK;
@@ -219,7 +219,7 @@ Status compute_one(linnet_session& s, uint32_t seq, const int32_t* token, Error*
   LINNET_TRY(compute(s, &part, 1, err));
   ++s.stats.decode_tokens;
   s.stats.decode_ns += clock_ns() - start;
-  s.stats.decode_bytes = s.model->decode_bytes + s.kv.read_bytes(s.seqs[seq].length - 1);
+  s.stats.decode_bytes = s.model->decode_bytes + s.cache.read_bytes(s.seqs[seq].length - 1);
   return LINNET_OK;
 }
 
@@ -290,12 +290,12 @@ bool begin_draw(linnet_session& s, uint32_t id, bool kept, bool ahead) {
   Draw d = draw_of(s, seq);
   if (kept) d.logits = nullptr;
   std::memset(s.taken, 0, kMaxKvClasses * sizeof *s.taken);
-  if (!ahead || seq.length + 1 >= session_most(s) || !s.kv.has_room(id, seq.length, 1, s.taken)) {
+  if (!ahead || seq.length + 1 >= session_most(s) || !s.cache.has_room(id, seq.length, 1, s.taken)) {
     s.model->backend->draw(s.handle, d, nullptr);
     return false;
   }
-  s.kv.begin(id, seq.length, seq.length + 1);
-  s.kv.advance(id, seq.length, 1);
+  s.cache.begin(id, seq.length, seq.length + 1);
+  s.cache.advance(id, seq.length, 1);
   s.spans[0] = {id, 0, 1, seq.length};
   s.logit_rows[0] = 0;
   forward_ahead(s, {s.spans, 1, 1, s.logit_rows, 1, nullptr}, d);
@@ -314,7 +314,7 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
   bool kept = false;  // the last row of logits is the backend's alone
   // The last token, which was passed on, is to be computed again.
   const auto uncount = [&] {
-    s.kv.truncate(id, --seq.length);
+    s.cache.truncate(id, --seq.length);
     seq.pending = 1;
     kept = false;
   };
@@ -349,7 +349,7 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
       if (status == LINNET_OK) seq.n_draws = got.n_draws;
       if (status == LINNET_OK && got.not_finite) {
         status = fail(err, LINNET_NOT_FINITE, "an activation became infinite or NaN at position ", seq.length ? seq.length - 1 : 0);
-        if (ahead) s.kv.cancel(id);
+        if (ahead) s.cache.cancel(id);
         if (kept) uncount();
         break;
       }
@@ -366,10 +366,10 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
     }
     if (!ahead) continue;
     if (*why != LINNET_STOP_NONE || status != LINNET_OK) {
-      s.kv.cancel(id);
+      s.cache.cancel(id);
       break;
     }
-    s.kv.commit(id, seq.length, seq.length + 1);
+    s.cache.commit(id, seq.length, seq.length + 1);
     ++seq.length;
     seq.pending = 0;
     seq.n_logit_rows = 1;
@@ -377,7 +377,7 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
     kept = true;
     ++s.stats.decode_tokens;
     s.stats.decode_ns += clock_ns() - start;
-    s.stats.decode_bytes = s.model->decode_bytes + s.kv.read_bytes(seq.length - 1);
+    s.stats.decode_bytes = s.model->decode_bytes + s.cache.read_bytes(seq.length - 1);
     govern(s, true);
   }
   if (kept && status == LINNET_OK)

@@ -91,30 +91,26 @@ void start_rope(const linnet_model& model, uint32_t length, const Activations& a
   if (a.n_ropes > 1) rope_frequencies(spec.rope_local_base, spec.rope_dim, a.inv_freq + spec.rope_dim / 2);
 }
 
-struct KvChoice {
+struct CacheChoice {
   const linnet_model& model;
   const linnet_session_params& params;
 };
 
-// What a layer caches, in the formats that are asked for.
-KvLayerPlan kv_layer(const void* of, uint32_t i) {
-  const KvChoice& c = *static_cast<const KvChoice*>(of);
+// What a layer keeps of its tokens, in the formats that are asked for.
+CacheLayer cache_layer(const void* of, uint32_t i) {
+  const CacheChoice& c = *static_cast<const CacheChoice*>(of);
   const linnet_session_params& p = c.params;
   const LayerSpec& spec = c.model.layers[i].spec;
-  KvLayerPlan plan = {static_cast<Format>(p.kv_format),
-                      static_cast<Format>(p.v_format),
-                      spec.n_heads,
-                      spec.n_kv_heads,
-                      spec.head_dim,
-                      spec.mixer == kMixerLatent ? c.model.spec.qk_rope_dim : 0,
-                      spec.window};
+  CacheLayer layer = kMixers[spec.mixer]->cache(c.model.spec, spec);
+  layer.k = static_cast<Format>(p.kv_format);
+  layer.v = static_cast<Format>(p.v_format);
   for (uint32_t j = 0; j < p.n_kv_layers; ++j) {  // later ones count
     const linnet_kv_layers& l = p.kv_layers[j];
     if (i < l.first || i > l.last) continue;
-    if (l.k_format) plan.k = static_cast<Format>(l.k_format);
-    plan.v = l.v_format ? static_cast<Format>(l.v_format) : plan.k;
+    if (l.k_format) layer.k = static_cast<Format>(l.k_format);
+    layer.v = l.v_format ? static_cast<Format>(l.v_format) : layer.k;
   }
-  return plan;
+  return layer;
 }
 
 SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const linnet_session_params& p) {
@@ -130,7 +126,7 @@ SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const lin
           .gate_up_rows = f.act.hidden.stride ? p.n_chunk : 0,  // 0: no layer without experts quantises what its last matrix reads
           .n_vocab = spec.n_vocab,
           .logits_stride = f.logits_stride,
-          .kv = &f.kv,
+          .kv = &f.cache.kv,
           .rows = &f.act.rows,
           .kernels = &model.kernels,
           .team = &f.team,
@@ -140,14 +136,14 @@ SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const lin
 bool fill(linnet_session& f, const Places& places, const linnet_model& model, const linnet_session_params& p) {
   Arena& arena = places.host;
   const ModelSpec& spec = model.spec;
-  const KvChoice choice = {model, p};
-  if (!f.kv.layout_in(arena, places.own,
-                      {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep,
-                       spec.window_chunks != 0, model.backend, &choice, kv_layer}))
+  const CacheChoice choice = {model, p};
+  if (!f.cache.layout_in(arena, places.own,
+                         {spec.n_layers, p.n_sequences, p.n_context, p.n_pool, p.n_chunk, p.n_rollback, p.when_full, p.n_keep,
+                          spec.window_chunks != 0, model.backend, &choice, cache_layer}))
     return false;
   layout_activations(places, model, p, &f.act);
   f.logits_stride = row_floats(spec.n_vocab);
-  f.handle = f.kv.session = model.backend->layout(places, model.handle, backend_plan(f, model, p));
+  f.handle = model.backend->layout(places, model.handle, backend_plan(f, model, p));
   f.seqs = arena.take<Sequence>("sequences", p.n_sequences);
   f.spans = arena.take<RowSpan>("sequences", p.n_sequences);
   f.parts_done = arena.take<uint32_t>("sequences", p.n_sequences);
@@ -231,9 +227,9 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     if (l.k_format) LINNET_TRY(check_kv_format(l.k_format, "kv_layers: K format", err));
     if (l.v_format) LINNET_TRY(check_kv_format(l.v_format, "kv_layers: V format", err));
   }
-  const KvChoice choice = {model, p};
+  const CacheChoice choice = {model, p};
   for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
-    const auto [k, v, n_heads, n_kv_heads, head_dim, latent, window] = kv_layer(&choice, i);
+    const auto [k, v, n_heads, n_kv_heads, head_dim, latent, window, back, slot] = cache_layer(&choice, i);
     if (model.spec.window_chunks && window && p.when_full != LINNET_FULL_STOP && window > p.n_context - p.n_keep)
       return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", window, " tokens, of which when_full = ", p.when_full,
                   " would keep ", p.n_context - p.n_keep);
@@ -423,7 +419,7 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   LINNET_TRY(backend.start(s->handle, model->handle, &memory, err));
   {
     const BackendGuard bound(*s);
-    s->kv.reset();
+    s->cache.reset(s->handle);
   }
   start_rope(*model, params.rope_length, s->act);
   s->host.sampler.exp_row = model->kernels.t.exp_row;

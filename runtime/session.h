@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "../platform/team.h"
-#include "kv.h"
+#include "cache/cache.h"
 #include "model.h"
 #include "sampling/grammar.h"
 #include "sampling/sampling.h"
@@ -58,7 +58,7 @@ struct linnet_session {
   linnet_session_params params;  // defaults filled in
   linnet::Team team;
   linnet_cpus cpus;  // that it is bound to; empty: none
-  linnet::KvCache kv;
+  linnet::Cache cache;
   linnet::Activations act;
   linnet::HostSide host;
   linnet::Sequence* seqs;        // (n_sequences)

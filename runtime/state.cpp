@@ -24,7 +24,7 @@ struct Header {
 struct LayerRow {
   uint32_t k_format, v_format, window, page_bytes, first;
 };
-enum Kind : uint32_t { kTokens = 1, kSampler = 2, kLogits = 3, kKv = 4 };
+enum Kind : uint32_t { kTokens = 1, kSampler = 2, kLogits = 3, kKv = 4, kSlot = 5 };
 struct SectionHead {
   uint32_t kind, index;
   uint64_t bytes;
@@ -36,40 +36,33 @@ struct SamplerRow {
 };
 static_assert(sizeof(Header) == 80 && sizeof(LayerRow) == 20 && sizeof(SectionHead) == 16 && sizeof(SamplerRow) == 48);
 
-constexpr uint32_t header_bytes(uint32_t n_layers) {
-  return static_cast<uint32_t>(sizeof(Header) + n_layers * sizeof(LayerRow) + sizeof(uint32_t));
+constexpr uint32_t header_bytes(uint32_t n_parts) {
+  return static_cast<uint32_t>(sizeof(Header) + n_parts * sizeof(LayerRow) + sizeof(uint32_t));
 }
 constexpr uint64_t section_bytes(uint64_t payload) { return sizeof(SectionHead) + payload + sizeof(uint32_t); }
 
 uint64_t n_tokens(const Header& h) { return uint64_t{h.length} + h.pending - h.n_forgotten; }
 uint64_t token_bytes(const Header& h) { return n_tokens(h) * sizeof(int32_t); }
 uint64_t logit_bytes(const Header& h) { return uint64_t{h.n_logit_rows} * h.n_vocab * sizeof(float); }
-// first: of each class of the session.
-uint64_t kv_bytes(const KvCache& kv, uint32_t layer, const Header& h, const uint32_t* first) {
-  const uint32_t c = kv.class_of[layer];
-  const KvLayout& l = kv.classes[c].layout;
-  const uint64_t scores = kv.scores(0, layer) ? l.n_kv_heads * kPagePositions * sizeof(float) : 0;  // of a page
-  const uint32_t packed = kv.classes[c].packed;
-  const uint64_t groups = packed ? uint64_t{packed_groups(h.length)} * kv.classes[packed].layout.page_bytes : 0;
-  return uint64_t{kv.held(c, h.length, first[c])} * (l.page_bytes + scores) + groups + kv.sink_bytes(c);
-}
-uint64_t whole_bytes(const KvCache& kv, const Header& h, const uint32_t* first) {
+uint64_t whole_bytes(const Cache& cache, const Header& h, const CacheBegin& begin) {
   uint64_t bytes =
-      header_bytes(h.n_layers) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) + section_bytes(logit_bytes(h));
-  for (uint32_t i = 0; i < h.n_layers; ++i) bytes += section_bytes(kv_bytes(kv, i, h, first));
+      header_bytes(cache.n_parts()) + section_bytes(token_bytes(h)) + section_bytes(sizeof(SamplerRow)) + section_bytes(logit_bytes(h));
+  for (uint32_t i = 0; i < cache.n_parts(); ++i) bytes += section_bytes(cache.saved_bytes(i, h.length, begin));
   return bytes;
 }
-
-size_t score_at(const KvClass& c, uint32_t head, uint32_t page) { return (size_t{head} * c.n_slots + c.slot_of(page)) * kPagePositions; }
+Kind kind_of(const Cache& cache, uint32_t part) { return cache.is_state(part) ? kSlot : kKv; }
+uint32_t window_of(const linnet_session& s, uint32_t part) {
+  return s.cache.is_state(part) || !s.cache.kv.has_pages(part) ? 0 : s.model->layers[part].spec.window;
+}
 
 // "kv 12", for error texts.
 struct SectionName {
   char text[24];
   SectionName(Kind kind, uint32_t index) {
-    static constexpr const char* kNames[] = {"", "tokens", "sampler", "logits", "kv "};
+    static constexpr const char* kNames[] = {"", "tokens", "sampler", "logits", "kv ", "slot "};
     const size_t n = std::strlen(kNames[kind]);
     std::memcpy(text, kNames[kind], n + 1);
-    if (kind != kKv) return;
+    if (kind < kKv) return;
     size_t digits = 1;
     for (uint32_t v = index; v /= 10;) ++digits;
     text[n + digits] = '\0';
@@ -103,13 +96,13 @@ uint64_t state_hash(const linnet_session& s) {
   return (s.model->hash ^ (spec.rope_scaling == kRopeScaleLong ? 1 : length)) * 0x9E3779B97F4A7C15u;
 }
 
-Header describe(const linnet_session& s, uint32_t seq, uint32_t* first) {
+Header describe(const linnet_session& s, uint32_t seq, CacheBegin* begin) {
   const ModelSpec& spec = s.model->spec;
   const Sequence& q = s.seqs[seq];
   Header h{};
   std::memcpy(h.magic, kMagic, sizeof kMagic);
   h.version = kVersion;
-  h.header_bytes = header_bytes(spec.n_layers);
+  h.header_bytes = header_bytes(s.cache.n_parts());
   h.model_hash = state_hash(s);
   h.n_vocab = spec.n_vocab;
   h.n_layers = spec.n_layers;
@@ -120,13 +113,13 @@ Header describe(const linnet_session& s, uint32_t seq, uint32_t* first) {
   h.n_logit_rows = q.n_logit_rows;
   h.n_forgotten = q.n_forgotten;
   set_drops(s, &h);
-  for (uint32_t c = 0; c < s.kv.n_classes; ++c) first[c] = s.kv.table(seq, c).first;
-  h.bytes = whole_bytes(s.kv, h, first);
+  *begin = s.cache.begin_of(seq);
+  h.bytes = whole_bytes(s.cache, h, *begin);
   return h;
 }
 
 // Where a state goes: memory, or a file in writes of a fair size. A failure stays; what follows it is passed over.
-struct Sink {
+struct Sink : SavedTo {
   uint8_t* out;
   Replacement* file;  // or nullptr
   Error* err;
@@ -139,6 +132,11 @@ struct Sink {
     if (status == LINNET_OK && n) status = file->write(buffer, n, err);
     n = 0;
   }
+  Sink(uint8_t* to, Replacement* of_file, Error* error)
+      : SavedTo{[](SavedTo& sink, const void* data, size_t bytes) { static_cast<Sink&>(sink).put(data, bytes); }},
+        out(to),
+        file(of_file),
+        err(error) {}
   [[gnu::noinline]] void put(const void* data, size_t bytes) {
     crc = crc32c(crc, data, bytes);
     if (!file) {
@@ -165,20 +163,19 @@ struct Sink {
   }
 };
 
-void put_header(Sink& sink, const linnet_session& s, const Header& h, const uint32_t* first) {
+void put_header(Sink& sink, const linnet_session& s, const Header& h, const CacheBegin& begin) {
   sink.put(&h, sizeof h);
-  for (uint32_t i = 0; i < h.n_layers; ++i) {
-    const uint32_t c = s.kv.class_of[i];
-    const KvLayout& l = s.kv.formats(i);
-    const LayerRow row = {l.k, l.v, s.model->layers[i].spec.window, static_cast<uint32_t>(l.page_bytes), first[c]};
+  for (uint32_t i = 0; i < s.cache.n_parts(); ++i) {
+    const CachePart p = s.cache.part(i, begin);
+    const LayerRow row = {p.k_format, p.v_format, window_of(s, i), p.bytes, p.first};
     sink.put(&row, sizeof row);
   }
   sink.end();
 }
 
-void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& h, const uint32_t* first) {
+void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& h, const CacheBegin& begin) {
   const Sequence& q = s.seqs[seq];
-  put_header(sink, s, h, first);
+  put_header(sink, s, h, begin);
   sink.begin(kTokens, 0, token_bytes(h));
   sink.put(q.history, static_cast<size_t>(token_bytes(h)));
   sink.end();
@@ -191,28 +188,9 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   sink.begin(kLogits, 0, logit_bytes(h));
   for (uint32_t i = 0; i < h.n_logit_rows; ++i) sink.put(q.logits + i * s.logits_stride, h.n_vocab * sizeof(float));
   sink.end();
-  const uint32_t end = static_cast<uint32_t>(div_up(h.length, kPagePositions));
-  const Backend& backend = *s.model->backend;
-  for (uint32_t i = 0; i < h.n_layers; ++i) {
-    const KvView v = s.kv.view(seq, i);
-    const uint32_t c = s.kv.class_of[i];
-    const size_t bytes = v.layout->head_bytes;
-    sink.begin(kKv, i, kv_bytes(s.kv, i, h, first));
-    each_page(*v.of, first[c], end, [&](uint32_t page) {
-      size_t step = 0;
-      const uint8_t* at =
-          backend.read(s.handle, v.head(page, 0), size_t{v.of->n_pages} * bytes, bytes, v.layout->n_kv_heads, &step);  // all heads at once
-      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head) sink.put(at + head * step, bytes);
-    });
-    for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g)
-      for (uint32_t head = 0; head < v.packed->layout.n_kv_heads; ++head) sink.put(v.group(g, head), v.packed->layout.head_bytes);
-    size_t step = 0;
-    if (v.sinks)
-      sink.put(backend.read(s.handle, reinterpret_cast<const uint8_t*>(v.sinks), 0, s.kv.sink_bytes(c), 1, &step), s.kv.sink_bytes(c));
-    if (const float* scores = s.kv.scores(seq, i))
-      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
-        each_page(*v.of, first[c], end,
-                  [&](uint32_t page) { sink.put(scores + score_at(*v.of, head, page), kPagePositions * sizeof(float)); });
+  for (uint32_t i = 0; i < s.cache.n_parts(); ++i) {
+    sink.begin(kind_of(s.cache, i), s.cache.layer_of(i), s.cache.saved_bytes(i, h.length, begin));
+    s.cache.save(seq, i, h.length, sink);
     sink.end();
   }
 }
@@ -222,9 +200,9 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
 // What the checks found. The copying that follows looks at nothing else, so that a file which changes meanwhile cannot lead it astray.
 struct Checked {
   Header h;
-  uint32_t held[kMaxKvClasses];   // first page of each class in the state
-  uint32_t first[kMaxKvClasses];  // and in the session: a smaller n_rollback keeps less
-  uint32_t n_forgotten;           // as this session does
+  CacheBegin saved;      // where what is held begins in the state
+  CacheBegin begin;      // and in the session: a smaller n_rollback keeps less
+  uint32_t n_forgotten;  // as this session does
   linnet_sampling sampling;
   uint64_t n_draws;
 };
@@ -235,7 +213,8 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
     return fail(err, LINNET_BAD_FILE, "state: no saved state: it does not begin with 'LNTSTATE'");
   if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
   if (h->version != kVersion) return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion);
-  if (h->n_layers > kMaxLayers || h->header_bytes != header_bytes(h->n_layers))
+  if (h->n_layers > kMaxLayers || h->header_bytes < header_bytes(h->n_layers) || h->header_bytes > header_bytes(2 * h->n_layers) ||
+      (h->header_bytes - header_bytes(0)) % sizeof(LayerRow))
     return fail(err, LINNET_BAD_FILE, "state: header of ", h->header_bytes, " bytes for ", h->n_layers, " layers: the file is damaged");
   if (h->header_bytes > r.size()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
   uint32_t sum;
@@ -275,34 +254,31 @@ const char* known_name(uint32_t format) {
   return name ? name : "?";
 }
 
-// That layers are cached in the same way, and that the pages are there which the next row sees.
-Status check_layers(const linnet_session& s, ByteReader& r, Checked* o, Error* err) {
-  const KvCache& kv = s.kv;
-  bool seen[kMaxKvClasses] = {};
-  for (uint32_t i = 0; i < o->h.n_layers; ++i) {
+// That layers are cached in the same way, and that the pages and states are there which the next row goes on from.
+Status check_parts(const linnet_session& s, ByteReader& r, Checked* o, Error* err) {
+  const Cache& cache = s.cache;
+  if (o->h.header_bytes != header_bytes(cache.n_parts()))
+    return fail(err, LINNET_UNSUPPORTED, "state: header of ", o->h.header_bytes, " bytes: other layers have a state than in this model");
+  for (uint32_t i = 0; i < cache.n_parts(); ++i) {
     const auto row = r.read<LayerRow>();
-    const uint32_t c = kv.class_of[i], window = s.model->layers[i].spec.window;
-    const KvLayout& l = kv.formats(i);
-    if (row.k_format != uint32_t{l.k} || row.v_format != uint32_t{l.v})
-      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has K in ", known_name(row.k_format), " (", row.k_format, ") and V in ",
-                  known_name(row.v_format), " (", row.v_format, "), this session has ", known_name(l.k), " and ", known_name(l.v));
-    if (row.window != window || row.page_bytes != l.page_bytes)
-      return fail(err, LINNET_UNSUPPORTED, "state: layer ", i, " has a window of ", row.window, " and pages of ", row.page_bytes,
-                  " bytes, this session has ", window, " and ", l.page_bytes);
-    if (row.first < kv.classes[c].keep_pages || kv.gone(c, row.first, o->h.length) || (seen[c] && row.first != o->held[c]))
-      return fail(err, LINNET_BAD_FILE, "state: layer ", i, " begins with page ", row.first,
+    const uint32_t layer = cache.layer_of(i), window = window_of(s, i);
+    const CachePart p = cache.part(i, o->begin);
+    if (row.k_format != p.k_format || row.v_format != p.v_format)
+      return fail(err, LINNET_UNSUPPORTED, "state: layer ", layer, " has K in ", known_name(row.k_format), " (", row.k_format,
+                  ") and V in ", known_name(row.v_format), " (", row.v_format, "), this session has ", known_name(p.k_format), " and ",
+                  known_name(p.v_format));
+    if (row.window != window || row.page_bytes != p.bytes)
+      return fail(err, LINNET_UNSUPPORTED, "state: layer ", layer, " has a window of ", row.window, " and pages of ", row.page_bytes,
+                  " bytes, this session has ", window, " and ", p.bytes);
+    if (!cache.begin_at(i, row.first, o->h.length, &o->saved, &o->begin))
+      return fail(err, LINNET_BAD_FILE, "state: layer ", layer, " begins with ", cache.is_state(i) ? "token " : "page ", row.first,
                   ": less than the next token sees, or not as other layers do");
-    seen[c] = true;
-    o->held[c] = row.first;
-    o->first[c] = kv.first_kept(c, row.first, o->h.length);
   }
   r.skip(sizeof(uint32_t));  // the header's CRC
   // Tokens are forgotten long after their pages are dropped: a rollback, which asks for the pages, never comes to where no tokens are.
   o->n_forgotten = o->h.n_forgotten;
   if (const uint64_t n = n_tokens(o->h), room = session_history(s); n > room) o->n_forgotten += static_cast<uint32_t>(n - room);
-  bool dropped = o->n_forgotten == 0;
-  for (uint32_t c = 0; !dropped && c < kv.n_classes; ++c) dropped = kv.gone(c, o->first[c], o->n_forgotten - 1);
-  if (!dropped)
+  if (o->n_forgotten && !cache.gone(o->begin, o->n_forgotten - 1))
     return fail(err, LINNET_BAD_FILE, "state: header: n_forgotten ", o->h.n_forgotten, " of ", o->h.length,
                 " tokens, whose pages are there");
   return LINNET_OK;
@@ -357,16 +333,17 @@ Status check_state(const linnet_session& s, uint32_t seq, const void* data, size
   ByteReader r(data, bytes);
   LINNET_TRY(read_header(r, &o->h, err));
   LINNET_TRY(check_model(s, o->h, err));
-  LINNET_TRY(check_layers(s, r, o, err));
-  if (const uint64_t whole = whole_bytes(s.kv, o->h, o->held); whole != bytes)
+  LINNET_TRY(check_parts(s, r, o, err));
+  if (const uint64_t whole = whole_bytes(s.cache, o->h, o->saved); whole != bytes)
     return fail(err, LINNET_BAD_FILE, "state: ", bytes, " bytes, ", o->h.length, " positions make ", whole);
   const uint8_t *tokens, *sampler, *rest;
   LINNET_TRY(check_section(r, kTokens, 0, token_bytes(o->h), &tokens, err));
   LINNET_TRY(check_section(r, kSampler, 0, sizeof(SamplerRow), &sampler, err));
   LINNET_TRY(check_section(r, kLogits, 0, logit_bytes(o->h), &rest, err));
-  for (uint32_t i = 0; i < o->h.n_layers; ++i) LINNET_TRY(check_section(r, kKv, i, kv_bytes(s.kv, i, o->h, o->held), &rest, err));
+  for (uint32_t i = 0; i < s.cache.n_parts(); ++i)
+    LINNET_TRY(check_section(r, kind_of(s.cache, i), s.cache.layer_of(i), s.cache.saved_bytes(i, o->h.length, o->saved), &rest, err));
   LINNET_TRY(check_contents(s, tokens, sampler, o, err));
-  if (!s.kv.can_restore(seq, o->h.length, o->first))
+  if (!s.cache.can_restore(seq, o->h.length, o->begin))
     return fail(err, LINNET_CONTEXT_FULL, "state: the pool of ", s.params.n_pool, " positions for all sequences has no room for its ",
                 o->h.length);
   return LINNET_OK;
@@ -395,42 +372,18 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   q.n_logit_rows = rows;
   at += section_bytes(logit_bytes(h));
 
-  const Backend& backend = *s.model->backend;
-  s.kv.restore(seq, h.length, o.first);
-  const uint32_t end = static_cast<uint32_t>(div_up(h.length, kPagePositions));
-  for (uint32_t i = 0; i < h.n_layers; ++i) {
-    const KvView v = s.kv.view(seq, i);
-    const uint32_t c = s.kv.class_of[i];
-    const auto place = [&](uint32_t page) { return size_t{page < v.of->keep_pages ? page : v.of->keep_pages + page - o.held[c]}; };
-    each_page(*v.of, o.first[c], end, [&](uint32_t page) {
-      backend.write(s.handle, v.head(page, 0), at + place(page) * v.layout->page_bytes, size_t{v.of->n_pages} * v.layout->head_bytes,
-                    v.layout->head_bytes, v.layout->n_kv_heads);
-    });
-    const uint64_t bytes = kv_bytes(s.kv, i, h, o.held), n_held = s.kv.held(c, h.length, o.held[c]);
-    const uint8_t* more = at + n_held * v.layout->page_bytes;
-    for (uint32_t g = 0; v.packed && g < packed_groups(h.length); ++g) {  // no sinks or scores then
-      const KvLayout& l = v.packed->layout;
-      for (uint32_t head = 0; head < l.n_kv_heads; ++head)
-        std::memcpy(v.group(g, head), more + g * l.page_bytes + head * l.head_bytes, l.head_bytes);
-    }
-    if (v.sinks) backend.write(s.handle, reinterpret_cast<uint8_t*>(v.sinks), more, 0, s.kv.sink_bytes(c), 1);
-    if (float* scores = s.kv.scores(seq, i)) {  // no sinks then
-      std::memset(scores, 0, v.of->scores_per_layer() * sizeof(float));
-      for (uint32_t head = 0; head < v.layout->n_kv_heads; ++head)
-        each_page(*v.of, o.first[c], end, [&](uint32_t page) {
-          constexpr size_t kBytes = kPagePositions * sizeof(float);
-          std::memcpy(scores + score_at(*v.of, head, page), more + (head * n_held + place(page)) * kBytes, kBytes);
-        });
-    }
-    at += section_bytes(bytes);
+  s.cache.restore(seq, h.length, o.begin);
+  for (uint32_t i = 0; i < s.cache.n_parts(); ++i) {
+    s.cache.load(seq, i, h.length, o.saved, at);
+    at += section_bytes(s.cache.saved_bytes(i, h.length, o.saved));
   }
 }
 
 }  // namespace
 
 uint64_t state_bytes(const linnet_session& s, uint32_t seq) {
-  uint32_t first[kMaxKvClasses];
-  return describe(s, seq, first).bytes;
+  CacheBegin begin;
+  return describe(s, seq, &begin).bytes;
 }
 
 // What a state does not hold.
@@ -442,31 +395,25 @@ static Status check_model(const linnet_session& s, Error* err) {
 
 Status state_save(const linnet_session& s, uint32_t seq, void* out, size_t cap, size_t* n_bytes, Error* err) {
   LINNET_TRY(check_model(s, err));
-  uint32_t first[kMaxKvClasses];
-  const Header h = describe(s, seq, first);
+  CacheBegin begin;
+  const Header h = describe(s, seq, &begin);
   *n_bytes = static_cast<size_t>(h.bytes);
   if (cap < h.bytes) return fail(err, LINNET_TOO_SMALL, "state: memory of ", cap, " bytes, needs ", h.bytes);
-  Sink sink;
-  sink.out = static_cast<uint8_t*>(out);
-  sink.file = nullptr;
-  sink.err = err;
+  Sink sink(static_cast<uint8_t*>(out), nullptr, err);
   const BackendGuard bound(s);
-  put_state(sink, s, seq, h, first);
+  put_state(sink, s, seq, h, begin);
   return bound.check(err);
 }
 
 Status state_save_file(const linnet_session& s, uint32_t seq, const char* path, Error* err) {
   LINNET_TRY(check_model(s, err));
-  uint32_t first[kMaxKvClasses];
-  const Header h = describe(s, seq, first);
+  CacheBegin begin;
+  const Header h = describe(s, seq, &begin);
   Replacement file;
   LINNET_TRY(file.open(path, err));
-  Sink sink;
-  sink.out = nullptr;
-  sink.file = &file;
-  sink.err = err;
+  Sink sink(nullptr, &file, err);
   const BackendGuard bound(s);
-  put_state(sink, s, seq, h, first);
+  put_state(sink, s, seq, h, begin);
   sink.flush();
   LINNET_TRY(sink.status);
   LINNET_TRY(bound.check(err));

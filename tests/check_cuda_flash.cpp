@@ -7,7 +7,7 @@
 #include "kernels_cpu/attention.h"
 #include "kernels_cpu/registry.h"
 #include "runtime/backend.h"
-#include "runtime/kv.h"
+#include "runtime/cache/kv_cache.h"
 
 using namespace linnet;
 
@@ -27,7 +27,7 @@ struct Choice {
   bool sinks = false, slopes = false;
 };
 
-KvLayerPlan layer_of(const void* of, uint32_t i) {
+CacheLayer layer_of(const void* of, uint32_t i) {
   const Choice& c = *static_cast<const Choice*>(of);
   return {c.k, c.v, c.n_heads, c.n_kv_heads, c.head_dim, c.latent, i == 1 ? c.window : 0};
 }
@@ -38,18 +38,18 @@ struct Cache {
   std::unique_ptr<uint8_t[]> memory;
   test::DeviceMemory pools;
   Cache(const Choice& c, uint32_t n_sequences, uint32_t n_chunk) {
-    const KvPlan plan = {kLayers,
-                         n_sequences,
-                         c.context,
-                         c.context * n_sequences,
-                         n_chunk,
-                         0,
-                         c.keep ? LINNET_FULL_DROP_OLDEST : LINNET_FULL_STOP,
-                         c.keep,
-                         c.chunked,
-                         &cpu_backend,
-                         &c,
-                         layer_of};
+    const CachePlan plan = {kLayers,
+                            n_sequences,
+                            c.context,
+                            c.context * n_sequences,
+                            n_chunk,
+                            0,
+                            c.keep ? LINNET_FULL_DROP_OLDEST : LINNET_FULL_STOP,
+                            c.keep,
+                            c.chunked,
+                            &cpu_backend,
+                            &c,
+                            layer_of};
     Arena counted;
     REQUIRE(kv.layout_in(counted, counted, plan));
     memory = std::make_unique<uint8_t[]>(counted.used() + 64);

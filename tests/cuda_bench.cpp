@@ -8,7 +8,7 @@
 #include "kernels_cuda/cuda_queue.h"
 #include "kernels_cuda/images.h"
 #include "runtime/backend.h"
-#include "runtime/kv.h"
+#include "runtime/cache/kv_cache.h"
 
 namespace linnet::test {
 namespace {
@@ -178,11 +178,11 @@ bool product(Gpu& gpu, Format format, CudaBench::Shape s, uint32_t m, uint64_t l
 // One row that looks back at `depth` positions, in each of n_layers layers.
 bool attention(Gpu& gpu, const CudaBench& b, double* bytes, double* ms) {
   KvCache kv{};
-  const auto layer = [](const void* of, uint32_t) -> KvLayerPlan {
+  const auto layer = [](const void* of, uint32_t) -> CacheLayer {
     const CudaBench& c = *static_cast<const CudaBench*>(of);
     return {LINNET_I8, LINNET_I8, c.n_heads, c.n_kv_heads, c.head_dim, 0, 0};
   };
-  const KvPlan plan = {b.n_layers, 1, b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &b, layer};
+  const CachePlan plan = {b.n_layers, 1, b.depth, b.depth, b.depth, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &b, layer};
   Arena counted;
   if (!kv.layout_in(counted, counted, plan)) return gpu.wrong = "the cache's layers do not go together", false;
   std::vector<uint8_t> memory(counted.used() + 64);  // the pools too, where the pages that are taken are cleared

@@ -24,7 +24,7 @@ struct Choice {
 constexpr uint32_t kTokens = 400;  // two blocks
 constexpr float kScale = 0.3f;
 
-KvLayerPlan layer_of(const void* of, uint32_t) {
+CacheLayer layer_of(const void* of, uint32_t) {
   const Choice& c = *static_cast<const Choice*>(of);
   return {c.format, c.format, c.shape.n_heads, c.shape.n_kv_heads, c.shape.head_dim, 0, c.window};
 }
@@ -49,7 +49,7 @@ Rows random_rows(const Shape& s, uint32_t seed) {
 // All rows, appended and attended to in calls of `chunk`. (kTokens, n_heads * head_dim)
 std::vector<float> attend(const Choice& c, const Rows& rows, uint32_t isa, uint32_t n_threads, uint32_t chunk) {
   KvCache kv{};
-  const KvPlan plan = {1, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &c, layer_of};
+  const CachePlan plan = {1, 1, kTokens, kTokens, chunk, 0, LINNET_FULL_STOP, 0, false, &cpu_backend, &c, layer_of};
   Kernels kernels{};
   linnet_error err{};
   Arena counted;

@@ -1,6 +1,6 @@
-// KIVI formats of the KV cache. Their codes against the definition in kv.h written out, and sequences against what they must equal: rows
-// see i8 or packed groups by their position alone, so chunks, threads, instruction sets, rollback, forks, cancel and saved states change no
-// byte.
+// KIVI formats of the KV cache. Their codes against the definition in kv_cache.h written out, and sequences against what they must equal:
+// rows see i8 or packed groups by their position alone, so chunks, threads, instruction sets, rollback, forks, cancel and saved states
+// change no byte.
 #include <algorithm>
 #include <random>
 
@@ -95,7 +95,7 @@ struct Head {
     for (uint32_t d = 0; d < i8.head_dim; d += 3)  // channels of a range of their own
       for (uint32_t t = 0; t < 32; ++t) pages[t / 16][key_at(t, d)] = static_cast<uint8_t>(90 + random() % 8);
   }
-  uint32_t code(uint32_t bits, size_t part, uint32_t row, uint32_t j, uint32_t t) const {  // kv.h in other words
+  uint32_t code(uint32_t bits, size_t part, uint32_t row, uint32_t j, uint32_t t) const {  // kv_cache.h in other words
     return bits == 4 ? group[part + row * 64 + j] >> (t / 16 * 4) & 15u : group[part + row / 2 * 64 + j] >> (row % 2 * 4 + t / 16 * 2) & 3u;
   }
   // What the group says, by the definition. Their scale: the size of one i8 code.
@@ -122,7 +122,7 @@ struct Head {
 
 }  // namespace
 
-TEST_CASE("a group's codes are the nearest to what the i8 pages hold, and are read as kv.h says") {
+TEST_CASE("a group's codes are the nearest to what the i8 pages hold, and are read as kv_cache.h says") {
   std::mt19937 random(1);
   double nearest_key = 0, nearest_value = 0;  // the largest errors, of what is allowed
   for (const linnet_format k : kKivi)

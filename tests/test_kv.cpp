@@ -214,8 +214,8 @@ TEST_CASE("pages in order lie in order, whatever was given back before") {
   const Model full("tests/golden/llama", LINNET_I8G64), window("tests/golden/mistral-window", LINNET_I8G64);
   // Places where the page after another one does not lie behind it.
   const auto seams = [](const Session& s) {
-    const linnet::KvTable& t = s.s->kv.table(0, 0);
-    const linnet::KvClass& c = s.s->kv.classes[0];
+    const linnet::KvTable& t = s.s->cache.kv.table(0, 0);
+    const linnet::KvClass& c = s.s->cache.kv.classes[0];
     uint32_t n = 0;
     for (uint32_t p = t.first + 1; p < t.end; ++p) n += t.slot[c.slot_of(p)] != t.slot[c.slot_of(p - 1)] + 1;
     return n;
@@ -225,7 +225,7 @@ TEST_CASE("pages in order lie in order, whatever was given back before") {
   for (const uint32_t n : {300u, 40u, 390u}) {
     REQUIRE(linnet_truncate(a.s, 0, 0) == LINNET_OK);
     a.prefill(random_tokens(random, n, 100));
-    CHECK(a.s->kv.table(0, 0).end == (n + 15) / 16);
+    CHECK(a.s->cache.kv.table(0, 0).end == (n + 15) / 16);
     CHECK(seams(a) == 0);
   }
   Session b(window, params(LINNET_I8, 1, 64, 1, 4000));

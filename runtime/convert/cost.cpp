@@ -3,7 +3,7 @@
 #include <cmath>
 #include <memory>
 
-#include "../kv.h"
+#include "../cache/kv_cache.h"
 #include "convert.h"
 #include "source.h"
 

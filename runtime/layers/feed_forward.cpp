@@ -56,6 +56,6 @@ void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
 
 const TensorRole kFeedForwardRoles[] = {LINNET_FEED_FORWARD_ROLES(LINNET_LAYER_ROLE)};
 static_assert(sizeof(FeedForwardTensors) <= kMostTensorsBytes);
-const LayerKind kDenseKind = {sizeof(FeedForwardTensors), load, need, run};
+const LayerKind kDenseKind = {sizeof(FeedForwardTensors), load, nullptr, need, run};
 
 }  // namespace linnet

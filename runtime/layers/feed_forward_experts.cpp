@@ -117,7 +117,7 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t) {
 
 const TensorRole kExpertsRoles[] = {LINNET_EXPERTS_ROLES(LINNET_LAYER_ROLE)};
 static_assert(sizeof(Experts) <= kMostTensorsBytes);
-const LayerKind kExpertsKind = {sizeof(Experts), load, need, run};
+const LayerKind kExpertsKind = {sizeof(Experts), load, nullptr, need, run};
 
 uint32_t expert_rows(Role role, const ModelSpec& s) { return role == kExpertDown || role == kExpertDownBias ? s.d_model : s.expert_ff; }
 

@@ -1,6 +1,7 @@
 // What a kind of layer step is: how it is loaded, what rows need on their way through it, and its steps. The decoder knows two tables of
 // them, mixers and feed-forward steps; each kind has its file here.
 #pragma once
+#include "../cache/cache_plan.h"
 #include "../ops.h"
 #include "../spec.h"
 
@@ -37,9 +38,21 @@ struct Needs {
 
 inline constexpr size_t kMostTensorsBytes = 1024;  // of a kind
 
+// What a mixer keeps of its tokens, without the formats.
+inline CacheLayer pages_of_heads(const LayerSpec& l, uint32_t latent) {
+  return {.k = LINNET_I8,
+          .v = LINNET_I8,
+          .n_heads = l.n_heads,
+          .n_kv_heads = l.n_kv_heads,
+          .head_dim = l.head_dim,
+          .latent = latent,
+          .window = l.window};
+}
+
 struct LayerKind {
   size_t tensors_bytes;  // of its tensors, which `tensors` below is
   Status (*load)(Loader& in, uint32_t layer, const LayerSpec& spec, void* tensors);
+  CacheLayer (*cache)(const ModelSpec& model, const LayerSpec& spec);  // of mixers
   void (*need)(const ModelSpec& model, const LayerSpec& spec, const void* tensors, Needs* needs);
   // Rows of the decoder's batch into the residual stream; those before `first` are of no use any more but for what is cached of them.
   void (*run)(Decoder& d, const Layer& l, uint32_t layer, uint32_t first);

@@ -49,6 +49,8 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   return LINNET_OK;
 }
 
+CacheLayer cache(const ModelSpec&, const LayerSpec& l) { return pages_of_heads(l, 0); }
+
 size_t q_stride(const LayerSpec& l) { return row_floats(uint64_t{l.n_heads} * l.head_dim); }
 size_t kv_stride(const LayerSpec& l) { return row_floats(uint64_t{l.n_kv_heads} * l.head_dim); }
 
@@ -106,6 +108,6 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
 
 const TensorRole kAttentionRoles[] = {LINNET_ATTENTION_ROLES(LINNET_LAYER_ROLE)};
 static_assert(sizeof(Attention) <= kMostTensorsBytes);
-const LayerKind kAttentionKind = {sizeof(Attention), load, need, run};
+const LayerKind kAttentionKind = {sizeof(Attention), load, cache, need, run};
 
 }  // namespace linnet

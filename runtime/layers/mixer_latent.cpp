@@ -39,6 +39,8 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   return LINNET_OK;
 }
 
+CacheLayer cache(const ModelSpec& s, const LayerSpec& l) { return pages_of_heads(l, s.qk_rope_dim); }
+
 // Rows of queries, which are latents of them before, then in the latent's channels; of keys; of heads as projected, later as they come out.
 struct Rows {
   size_t q, k, heads;
@@ -107,6 +109,6 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
 
 const TensorRole kLatentAttentionRoles[] = {LINNET_LATENT_ROLES(LINNET_LAYER_ROLE)};
 static_assert(sizeof(LatentAttention) <= kMostTensorsBytes);
-const LayerKind kLatentKind = {sizeof(LatentAttention), load, need, run};
+const LayerKind kLatentKind = {sizeof(LatentAttention), load, cache, need, run};
 
 }  // namespace linnet

@@ -1,20 +1,13 @@
-#include "kv.h"
+#include "kv_cache.h"
 
 #include <cstring>
 
-#include "backend.h"
+#include "../backend.h"
+#include "cache.h"
+#include "page_policy.h"
 
 namespace linnet {
 namespace {
-
-uint32_t pages_of(uint64_t positions) { return static_cast<uint32_t>(div_up(positions, kPagePositions)); }
-
-// The first page behind the kept ones that a row at `position` sees, or packs.
-uint32_t first_page(const KvClass& c, uint32_t position) {
-  if (c.packed) return packed_groups(position) * (kGroupPositions / kPagePositions);
-  const uint32_t first = c.window && position >= c.window ? (position + 1 - c.window) / kPagePositions : 0;
-  return first > c.keep_pages ? first : c.keep_pages;
-}
 
 // Of a page, 128 MiB at most: fits everywhere.
 size_t up(uint64_t bytes, uint64_t to) { return static_cast<size_t>(align_up(bytes, to)); }
@@ -24,6 +17,7 @@ bool float_kv(Format f) { return format_row(f).x == LINNET_F32; }
 }  // namespace
 
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent) {
+  if (kv_kivi(k)) return packed_layout(k, v, n_kv_heads, head_dim);
   KvLayout l{};
   l.k = k;
   l.v = v;
@@ -32,16 +26,6 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, u
   l.latent = latent;
   l.v_dim = head_dim - latent;
   l.dpad = static_cast<uint32_t>(align_up(l.v_dim, kPanel));
-  if (kv_kivi(k)) {
-    l.k_groups = static_cast<uint32_t>(div_up(head_dim, 32));
-    l.k_rows = static_cast<uint32_t>(align_up(head_dim, 8) / 4);
-    l.k_scale_at = size_t{l.k_rows} * 64 * format_row(k).bits / 4;
-    l.v_at = l.k_scale_at + l.k_rows * size_t{8} + l.k_groups * sizeof(uint16_t);
-    l.v_scale_at = l.v_at + size_t{l.dpad} / 4 * 64 * format_row(v).bits / 4;
-    l.head_bytes = up(l.v_scale_at + kGroupPositions * (size_t{2} * l.k_groups + sizeof(uint16_t)), 16);
-    l.page_bytes = n_kv_heads * l.head_bytes;
-    return l;
-  }
   l.kpad = static_cast<uint32_t>(padded_k(k, head_dim));
   l.k_groups = k == LINNET_I8 ? static_cast<uint32_t>(div_up(head_dim, 32)) : 0;
   const auto scale_bytes = [](Format f) { return float_kv(f) ? size_t{0} : up(kPagePositions * sizeof(float), 64); };
@@ -53,87 +37,89 @@ KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, u
   return l;
 }
 
-bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
+namespace {
+
+// The class that a layer is of, without its room. Layers that would see more than is held keep what stays of the rest.
+KvClass class_like(const CachePlan& p, const CacheLayer& layer) {
+  const bool packs = kv_kivi(layer.k) && layer.window == 0;  // windows are short
+  const Format k = kv_kivi(layer.k) ? LINNET_I8 : layer.k, v = kv_kivi(layer.k) ? LINNET_I8 : layer.v;
+  const bool cut = p.when_full && (layer.window == 0 || layer.window > p.n_context - p.n_keep);
+  KvClass c{};
+  c.layout = kv_layout(k, v, layer.n_kv_heads, layer.head_dim, layer.latent);
+  c.group = layer.n_heads / layer.n_kv_heads;
+  c.window = layer.window;
+  if (cut)
+    c.window = endless(p.when_full) ? p.n_context - p.n_keep : 0;
+  else if (!endless(p.when_full) && layer.window >= p.n_context)
+    c.window = 0;  // never leaves anything out
+  c.chunked = p.chunked && c.window && !cut;
+  c.policy = packs ? &kTailOfGroups : c.window ? &kWindow : &kKeepAll;
+  if (!cut) return c;
+  if (p.when_full == LINNET_FULL_SINKS) {
+    c.policy = &kSinks;
+    c.n_sinks = p.n_keep;
+    return c;
+  }
+  if (p.when_full == LINNET_FULL_HEAVY_HITTERS) c.policy = &kHeavyHitters;
+  if (p.when_full == LINNET_FULL_SNAPKV) c.policy = &kSnapKv;
+  c.keep = p.n_keep;
+  c.keep_pages = pages_of(p.n_keep);
+  return c;
+}
+
+bool same_formats(const KvLayout& a, const KvLayout& b) { return a.k == b.k && a.v == b.v; }
+bool same_class(const KvClass& a, const KvClass& b) {
+  return a.policy == b.policy && same_formats(a.layout, b.layout) && a.layout.n_kv_heads == b.layout.n_kv_heads &&
+         a.layout.head_dim == b.layout.head_dim && a.layout.latent == b.layout.latent && a.group == b.group && a.window == b.window &&
+         a.chunked == b.chunked && a.keep == b.keep && a.n_sinks == b.n_sinks;
+}
+
+}  // namespace
+
+bool KvCache::layout_in(Arena& arena, Arena& pools, const CachePlan& p) {
   n_layers = p.n_layers;
   n_sequences = p.n_sequences;
   n_rollback = p.n_rollback;
-  when_full = p.when_full;
   n_classes = 0;
   backend = p.backend;
-  const bool endless =
-      p.when_full == LINNET_FULL_DROP_OLDEST || p.when_full == LINNET_FULL_SINKS || p.when_full == LINNET_FULL_HEAVY_HITTERS;
-  const bool chosen = p.when_full == LINNET_FULL_HEAVY_HITTERS || p.when_full == LINNET_FULL_SNAPKV;
   class_of = arena.take<uint8_t>("page tables", n_layers);
   layer_index = arena.take<uint16_t>("page tables", n_layers);
   for (uint32_t i = 0; i < n_layers; ++i) {
-    const KvLayerPlan layer = p.layer(p.of, i);
-    Format k = layer.k, v = layer.v;
-    uint32_t window = layer.window;
-    const uint32_t group = layer.n_heads / layer.n_kv_heads;
-    if (window && kv_kivi(k)) k = v = LINNET_I8;  // windows are short
-    // Layers that would see more than is held: with what stays of the rest.
-    const bool cut = p.when_full && (window == 0 || window > p.n_context - p.n_keep);
-    if (cut)
-      window = endless ? p.n_context - p.n_keep : 0;
-    else if (!endless && window >= p.n_context)
-      window = 0;  // never leaves anything out
-    const uint32_t keep = cut && p.when_full != LINNET_FULL_SINKS ? p.n_keep : 0,
-                   n_sinks = cut && p.when_full == LINNET_FULL_SINKS ? p.n_keep : 0;
-    const bool scored = cut && chosen;
-    const auto same = [&](const KvClass& o) {
-      const KvLayout& l = o.packed ? classes[o.packed].layout : o.layout;
-      return !o.groups() && l.k == k && l.v == v && l.n_kv_heads == layer.n_kv_heads && l.head_dim == layer.head_dim &&
-             l.latent == layer.latent && o.group == group && o.window == window && o.keep == keep && o.n_sinks == n_sinks;
-    };
+    const CacheLayer layer = p.layer(p.of, i);
+    if (layer.n_kv_heads == 0 || layer.back) {  // no pages of its own
+      if (class_of) class_of[i] = layer.back ? class_of[i - layer.back] : static_cast<uint8_t>(kNoPages);
+      if (class_of) layer_index[i] = layer.back ? layer_index[i - layer.back] : uint16_t{0};
+      continue;
+    }
+    const KvClass like = class_like(p, layer);
+    const bool packs = like.policy == &kTailOfGroups;
+    const KvLayout packed = packs ? kv_layout(layer.k, layer.v, layer.n_kv_heads, layer.head_dim, layer.latent) : KvLayout{};
     uint32_t c = 0;
-    while (c < n_classes && !same(classes[c])) ++c;
-    if (c + kv_kivi(k) >= kMaxKvClasses) return false;
+    while (c < n_classes && !(same_class(classes[c], like) && (!packs || same_formats(classes[classes[c].packed].layout, packed)))) ++c;
+    if (c + packs >= kMaxKvClasses) return false;
     if (c == n_classes) {
-      classes[c] = {};
-      if (kv_kivi(k)) {
-        classes[c].packed = c + 1;
-        classes[c + 1] = {};
-        classes[c + 1].layout = kv_layout(k, v, layer.n_kv_heads, layer.head_dim, layer.latent);
-        k = v = LINNET_I8;  // of the tail
-        ++n_classes;
+      classes[n_classes++] = like;
+      if (packs) {
+        classes[c].packed = n_classes;
+        classes[n_classes] = {};
+        classes[n_classes].layout = packed;
+        classes[n_classes++].policy = &kPackedGroups;
       }
-      classes[c].layout = kv_layout(k, v, layer.n_kv_heads, layer.head_dim, layer.latent);
-      classes[c].group = group;
-      classes[c].window = window;
-      classes[c].chunked = p.chunked && window && !cut;
-      classes[c].keep = keep;
-      classes[c].n_sinks = n_sinks;
-      classes[c].keep_pages = pages_of(keep);
-      classes[c].scored = scored;
-      ++n_classes;
     }
     if (class_of) {
       class_of[i] = static_cast<uint8_t>(c);
       layer_index[i] = static_cast<uint16_t>(classes[c].n_layers);
     }
     ++classes[c].n_layers;
-    if (classes[c].packed) ++classes[c + 1].n_layers;
+    if (packs) ++classes[classes[c].packed].n_layers;
   }
   tables = arena.take<KvTable>("page tables", uint64_t{n_sequences} * n_classes);
   observe_from = arena.take<uint32_t>("page tables", n_sequences);
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
-    uint64_t n_pages = c.groups() ? p.n_pool / kGroupPositions : pages_of(p.n_pool);
-    c.n_slots = c.pages(p.n_context);
-    if (c.groups() && n_pages > uint64_t{n_sequences} * c.n_slots) n_pages = uint64_t{n_sequences} * c.n_slots;
-    if (c.queued()) {
-      const uint32_t held = c.packed ? kKiviTail : c.window;
-      // At rest a sequence holds its window and what may be rolled back. During a call those pages stay, and a chunk's own come to them.
-      const uint32_t all = endless ? UINT32_MAX : pages_of(p.n_context), more = p.n_chunk > p.n_rollback ? p.n_chunk : p.n_rollback;
-      const bool cut = endless && c.window == p.n_context - p.n_keep;
-      const uint32_t queue = c.keep_pages + pages_of(uint64_t{held} + more + (c.scored ? p.n_rollback : 0)) + 1;
-      // Where the context is cut, calls are short (session_prefill) and pass few pages; with scores they pass none.
-      const uint32_t passed = c.scored ? 0 : pages_of(cut ? more : uint64_t{held} + p.n_rollback) + 1;
-      n_pages = uint64_t{queue} + passed < all ? queue + passed : all;  // as many as all hold everything, and then nothing is ever dropped
-      c.n_slots = n_pages == all || queue > all ? all : queue;
-      n_pages *= n_sequences;
-    }
-    if (n_sequences > 1 && !c.groups()) n_pages += n_sequences;  // a call may copy the last page of each while it holds on to the old ones
+    uint64_t n_pages = c.policy->pool(&c, p);
+    if (n_sequences > 1 && !c.policy->sealed)
+      n_pages += n_sequences;  // a call may copy the last page of each while it holds on to the old ones
     c.n_pages = static_cast<uint32_t>(n_pages);
     c.refs = arena.take<uint32_t>("page tables", n_pages);
     for (uint32_t s = 0; s < n_sequences; ++s)
@@ -141,15 +127,7 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
         uint32_t* at = arena.take<uint32_t>("page tables", c.n_slots);
         if (slots) *slots = at;
       }
-    c.sink_floats = c.n_sinks ? up(size_t{kMaxSinks} * c.layout.head_dim, 16) + size_t{kMaxSinks} * c.layout.dpad : 0;
-    c.sinks = pools.take<float>("kv", uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.sink_floats);
-    const uint64_t scores = c.scored ? uint64_t{n_sequences} * c.n_layers * c.layout.n_kv_heads * c.n_slots * kPagePositions : 0,
-                   slots = c.scored ? uint64_t{c.n_slots} * kPagePositions : 0;
-    c.score = arena.take<float>("kv scores", scores);
-    c.fresh = arena.take<float>("kv scores", scores);
-    c.pooled = arena.take<float>("kv scores", slots);
-    c.sorted = arena.take<float>("kv scores", slots);
-    if (!c.scored) c.score = c.fresh = nullptr;
+    if (c.policy->layout) c.policy->layout(&c, n_sequences, arena, pools);
     uint64_t layer = 0, bytes = 0;
     if (!checked_mul(n_pages, c.layout.page_bytes, &layer) || !checked_mul(layer, c.n_layers, &bytes))
       layer = bytes = UINT64_MAX;  // the arena refuses it
@@ -166,16 +144,25 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const KvPlan& p) {
   return true;
 }
 
+bool KvCache::owns(uint32_t layer) const {
+  for (uint32_t i = 0; i < layer; ++i)
+    if (class_of[i] == class_of[layer] && layer_index[i] == layer_index[layer]) return false;
+  return has_pages(layer);
+}
+
+uint32_t KvCache::first_of_class(uint32_t c) const {
+  uint32_t layer = 0;
+  while (class_of[layer] != c) ++layer;
+  return layer;
+}
+
 void KvCache::reset() {
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
     c.n_free = c.n_pages;
     c.lowest = 0;
     std::memset(c.refs, 0, c.n_pages * sizeof *c.refs);
-    // Saved as they are, so they must not hold what the memory held before.
-    const size_t sinks = c.n_sinks ? size_t{n_sequences} * c.n_layers * sink_bytes(i) : 0;
-    if (c.scored) std::memset(c.score, 0, size_t{n_sequences} * c.n_layers * c.scores_per_layer() * sizeof(float));
-    if (sinks) backend->zero(session, reinterpret_cast<uint8_t*>(c.sinks), sinks, sinks, 1);
+    if (c.policy->reset) c.policy->reset(*this, c);
     for (uint32_t s = 0; s < n_sequences; ++s) {
       KvTable& t = table(s, i);
       t.end = t.saved_end = 0;
@@ -196,7 +183,7 @@ void KvCache::each_run(const KvClass& c, Fn fn) const {
 }
 
 // The place behind the page before page p of the table: attention reads pages that lie in order faster.
-uint32_t KvCache::behind(const KvClass& c, const KvTable& t, uint32_t p) { return p ? t.slot[c.slot_of(p - 1)] + 1 : 0; }
+static uint32_t behind(const KvClass& c, const KvTable& t, uint32_t p) { return p ? t.slot[c.slot_of(p - 1)] + 1 : 0; }
 
 // A page for a sequence to write to: `wanted` if that is free, or the first that is. What it held is of no use to anybody, but has to be
 // finite.
@@ -229,8 +216,8 @@ void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
   for (uint32_t i = 0; i < n_classes; ++i) {
     const KvClass& c = classes[i];
     KvTable& t = table(seq, i);
-    if (c.chosen()) begin_scores(seq, i, length, after);
-    t.saved_first = c.queued() || t.end <= t.first
+    if (c.policy->begin) c.policy->begin(*this, seq, i, length, after);
+    t.saved_first = c.policy->queue || t.end <= t.first
                         ? t.first
                         : t.end - 1;  // without a window nothing but a shared last page, or a kept one, is ever replaced
     t.saved_end = t.end;
@@ -241,7 +228,7 @@ void KvCache::begin(uint32_t seq, uint32_t length, uint32_t after) {
 // Whether `page` of the table is one that cancel would put back.
 bool KvCache::saved(const KvClass& c, const KvTable& t, uint32_t page) {
   if (page >= t.saved_end) return false;
-  if (page >= c.keep_pages && page < t.saved_first) return !c.queued();
+  if (page >= c.keep_pages && page < t.saved_first) return !c.policy->queue;
   return t.saved[c.slot_of(page)] == t.slot[c.slot_of(page)];
 }
 
@@ -249,10 +236,10 @@ bool KvCache::has_room(uint32_t seq, uint32_t length, uint32_t n_more, uint32_t*
   bool room = true;
   for (uint32_t i = 0; i < n_classes; ++i) {
     const KvClass& c = classes[i];
-    if (c.queued()) continue;  // made for the most that sequences can hold
+    if (c.policy->queue) continue;  // made for the most that sequences can hold
     const KvTable& t = table(seq, i);
-    const bool copied = !c.groups() && length % kPagePositions && c.refs[t.slot[c.slot_of(t.end - 1)]] > 1;
-    taken[i] += c.pages(uint64_t{length} + n_more) - t.end + copied;
+    const bool copied = !c.policy->sealed && length % kPagePositions && c.refs[t.slot[c.slot_of(t.end - 1)]] > 1;
+    taken[i] += c.policy->pages(length + n_more) - t.end + copied;
     room &= taken[i] <= c.n_free;
   }
   return room;
@@ -264,10 +251,10 @@ void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
     KvTable& t = table(seq, i);
     // What neither these rows see nor a row after a rollback.
     const uint32_t after = length + n_more, back = after > n_rollback ? after - n_rollback : 0;
-    for (const uint32_t first = c.chosen() ? 0 : first_page(c, back < length ? back : length); t.first < first && t.first < t.end;
-         ++t.first)
+    for (const uint32_t first = c.policy->chosen ? 0 : c.policy->first_seen(c, back < length ? back : length);
+         t.first < first && t.first < t.end; ++t.first)
       if (!saved(c, t, t.first)) drop(c, t.slot[c.slot_of(t.first)]);
-    if (length % kPagePositions && !c.groups()) {
+    if (length % kPagePositions && !c.policy->sealed) {
       uint32_t& last = t.slot[c.slot_of(t.end - 1)];
       if (c.refs[last] > 1) {  // written to by this sequence alone
         const uint32_t own = take(c);
@@ -276,7 +263,7 @@ void KvCache::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
         last = own;
       }
     }
-    for (const uint32_t end = c.pages(uint64_t{length} + n_more); t.end < end; ++t.end)
+    for (const uint32_t end = c.policy->pages(length + n_more); t.end < end; ++t.end)
       t.slot[c.slot_of(t.end)] = take(c, behind(c, t, t.end));
   }
 }
@@ -290,12 +277,12 @@ void KvCache::commit(uint32_t seq, uint32_t before, uint32_t length) {
     });
     t.saved_end = 0;
     const uint32_t back = length > n_rollback ? length - n_rollback : 0;  // the shortest length to roll back to
-    if (c.chosen()) end_scores(seq, i, before, length);
-    for (const uint32_t first = first_page(c, back); t.first < first && t.first < t.end; ++t.first) {
-      if (c.chosen()) let_compete(seq, i, t.first);
+    if (c.policy->computed) c.policy->computed(*this, seq, i, before, length);
+    for (const uint32_t first = c.policy->first_seen(c, back); t.first < first && t.first < t.end; ++t.first) {
+      if (c.policy->leaves) c.policy->leaves(*this, seq, i, t.first);
       drop(c, t.slot[c.slot_of(t.first)]);
     }
-    if (when_full == LINNET_FULL_SNAPKV && c.chosen()) choose(seq, i, length);
+    if (c.policy->committed) c.policy->committed(*this, seq, i, length);
   }
 }
 
@@ -307,7 +294,7 @@ void KvCache::cancel(uint32_t seq) {
       if (!saved(c, t, p)) drop(c, t.slot[c.slot_of(p)]);
     });
     each_page(c, t.saved_first, t.saved_end, [&](uint32_t p) { t.slot[c.slot_of(p)] = t.saved[c.slot_of(p)]; });
-    if (c.queued()) t.first = t.saved_first;
+    if (c.policy->queue) t.first = t.saved_first;
     t.end = t.saved_end;
     t.saved_end = 0;
   }
@@ -323,7 +310,7 @@ void KvCache::truncate(uint32_t seq, uint32_t keep) {
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
     KvTable& t = table(seq, i);
-    const uint32_t end = c.pages(keep);
+    const uint32_t end = c.policy->pages(keep);
     each_page(c, t.first, t.end, [&](uint32_t p) {
       if (p >= end) drop(c, t.slot[c.slot_of(p)]);
     });
@@ -338,38 +325,64 @@ void KvCache::fork(uint32_t from, uint32_t to, uint32_t keep) {
     KvClass& c = classes[i];
     const KvTable& a = table(from, i);
     KvTable& b = table(to, i);
-    b.end = c.pages(keep);
-    b.first = c.chosen() ? a.first : first_page(c, keep > n_rollback ? keep - n_rollback : 0);  // chosen tokens are those before a.first
-    if (b.first < a.first) b.first = a.first;
+    b.end = c.policy->pages(keep);
+    b.first = first_kept(i, a.first, keep);
     each_page(c, b.first, b.end, [&](uint32_t p) {
       b.slot[c.slot_of(p)] = a.slot[c.slot_of(p)];
       ++c.refs[b.slot[c.slot_of(p)]];
     });
-    const size_t sinks = c.n_layers * c.layout.n_kv_heads * c.sink_floats;
-    if (c.chosen()) {
-      const size_t scores = c.n_layers * c.scores_per_layer();
-      std::memcpy(c.score + to * scores, c.score + from * scores, scores * sizeof(float));
-    }
-    if (sinks)
-      backend->copy(session, reinterpret_cast<uint8_t*>(c.sinks + to * sinks), reinterpret_cast<const uint8_t*>(c.sinks + from * sinks), 0,
-                    sinks * sizeof(float), 1);
+    if (c.policy->fork) c.policy->fork(*this, c, from, to);
   }
 }
 
-bool KvCache::gone(uint32_t c, uint32_t first, uint32_t length) const {
-  const KvClass& k = classes[c];
-  return k.chosen() ? first > k.keep_pages && first > length / kPagePositions : first > first_page(k, length);
+bool KvCache::gone(uint32_t i, uint32_t first, uint32_t length) const {
+  const KvClass& c = classes[i];
+  return c.policy->chosen ? first > c.keep_pages && first > length / kPagePositions : first > c.policy->first_seen(c, length);
 }
 
-uint32_t KvCache::first_kept(uint32_t c, uint32_t first, uint32_t length) const {
-  if (classes[c].chosen()) return first;  // what is dropped takes part in a choice first
-  const uint32_t kept = first_page(classes[c], length > n_rollback ? length - n_rollback : 0);
+uint32_t KvCache::first_kept(uint32_t i, uint32_t first, uint32_t length) const {
+  const KvClass& c = classes[i];
+  if (c.policy->chosen) return first;  // what is dropped takes part in a choice first
+  const uint32_t kept = c.policy->first_seen(c, length > n_rollback ? length - n_rollback : 0);
   return kept > first ? kept : first;
 }
 
-uint32_t KvCache::held(uint32_t c, uint32_t length, uint32_t first) const {
-  const uint32_t end = classes[c].pages(length), kept = classes[c].keep_pages;
+uint32_t KvCache::held(uint32_t i, uint32_t length, uint32_t first) const {
+  const KvClass& c = classes[i];
+  const uint32_t end = c.policy->pages(length), kept = c.keep_pages;
   return (kept < end ? kept : end) + (first < end ? end - first : 0);
+}
+
+uint64_t KvCache::saved_bytes(uint32_t layer, uint32_t length, const uint32_t* first) const {
+  const uint32_t i = class_of[layer];
+  const KvClass& c = classes[i];
+  const uint32_t n_held = held(i, length, first[i]);
+  return uint64_t{n_held} * c.layout.page_bytes + (c.policy->saved_bytes ? c.policy->saved_bytes(*this, i, length, n_held) : 0);
+}
+
+void KvCache::save(uint32_t seq, uint32_t layer, uint32_t length, SavedTo& to) const {
+  const KvView v = view(seq, layer);
+  const KvClass& c = *v.of;
+  const size_t bytes = c.layout.head_bytes;
+  each_page(c, table(seq, class_of[layer]).first, c.policy->pages(length), [&](uint32_t page) {
+    size_t step = 0;
+    const uint8_t* at = backend->read(session, v.head(page, 0), c.n_pages * bytes, bytes, c.layout.n_kv_heads, &step);  // all heads at once
+    for (uint32_t head = 0; head < c.layout.n_kv_heads; ++head) to.put(to, at + head * step, bytes);
+  });
+  if (c.policy->save) c.policy->save(*this, seq, layer, length, to);
+}
+
+void KvCache::load(uint32_t seq, uint32_t layer, uint32_t length, const uint32_t* saved, const uint8_t* from) {
+  const KvView v = view(seq, layer);
+  const KvClass& c = *v.of;
+  const uint32_t i = class_of[layer];
+  const size_t bytes = c.layout.head_bytes;
+  each_page(c, table(seq, i).first, c.policy->pages(length), [&](uint32_t page) {
+    const size_t place = page < c.keep_pages ? page : c.keep_pages + page - saved[i];
+    backend->write(session, v.head(page, 0), from + place * c.layout.page_bytes, c.n_pages * bytes, bytes, c.layout.n_kv_heads);
+  });
+  const size_t behind = held(i, length, saved[i]) * c.layout.page_bytes;
+  if (c.policy->load) c.policy->load(*this, seq, layer, length, saved[i], from + behind);
 }
 
 bool KvCache::can_restore(uint32_t seq, uint32_t length, const uint32_t* first) const {
@@ -379,7 +392,8 @@ bool KvCache::can_restore(uint32_t seq, uint32_t length, const uint32_t* first) 
     uint32_t room = c.n_free;  // and what it gives back
     each_page(c, t.first, t.end, [&](uint32_t p) { room += c.refs[t.slot[c.slot_of(p)]] == 1; });
     const uint32_t n = held(i, length, first[i]);
-    if (n > room || n > c.n_slots || (c.pages(length) > first[i] && c.pages(length) - first[i] > c.n_slots - c.keep_pages)) return false;
+    if (n > room || n > c.n_slots || (c.policy->pages(length) > first[i] && c.policy->pages(length) - first[i] > c.n_slots - c.keep_pages))
+      return false;
   }
   return true;
 }
@@ -389,7 +403,7 @@ void KvCache::restore(uint32_t seq, uint32_t length, const uint32_t* first) {
   for (uint32_t i = 0; i < n_classes; ++i) {
     KvClass& c = classes[i];
     KvTable& t = table(seq, i);
-    t.end = c.pages(length);
+    t.end = c.policy->pages(length);
     t.first = first[i];
     each_page(c, t.first, t.end, [&](uint32_t p) { t.slot[c.slot_of(p)] = take(c, behind(c, t, p)); });
   }
@@ -399,7 +413,8 @@ uint64_t KvCache::read_bytes(uint32_t length) const {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < n_classes; ++i) {
     const KvClass& c = classes[i];
-    const uint32_t end = c.pages(uint64_t{length} + 1), first = first_page(c, length), kept = c.keep_pages < end ? c.keep_pages : end;
+    const uint32_t end = c.policy->pages(length + 1), first = c.policy->first_seen(c, length),
+                   kept = c.keep_pages < end ? c.keep_pages : end;
     bytes += uint64_t{kept + (end > first ? end - first : 0)} * c.n_layers * c.layout.page_bytes;
     bytes += uint64_t{c.n_sinks} * c.n_layers * c.layout.n_kv_heads * (c.layout.head_dim + c.layout.v_dim) * sizeof(float);
   }

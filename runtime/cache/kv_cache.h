@@ -1,23 +1,25 @@
 // KV cache: pages of 16 positions for all KV heads of a layer. Layers whose pages look alike and that see the same window form a class,
 // with one pool of reference-counted pages; every sequence has one page table per class. K pages are panels of 16 tokens by head_dim, V
-// pages are the panels of P times V, so both products are weight kernels. Layers in a KIVI format have two classes: a tail of i8 pages, and
-// packed groups.
+// pages are the panels of P times V, so both products are weight kernels. What becomes of pages that rows no longer see is a class's policy
+// (page_policy.h). Layers in a KIVI format have two classes: a tail of i8 pages, and packed groups.
 #pragma once
 #include <cstdint>
 
-#include "../platform/arena.h"
-#include "../platform/status.h"
-#include "format.h"
-#include "ops.h"
+#include "../../platform/arena.h"
+#include "../../platform/status.h"
+#include "../format.h"
+#include "../ops.h"
+#include "cache_plan.h"
 
 namespace linnet {
 
-struct Backend;
+struct PagePolicy;
+struct SavedTo;
 
 inline constexpr uint32_t kPagePositions = 16;
 inline constexpr uint32_t kBlockPositions = 256;  // attention works on blocks of this many absolute positions
 inline constexpr uint32_t kGroupPositions = 32;   // of a packed group, two pages
-inline constexpr uint32_t kMaxKvClasses = 8;
+inline constexpr uint32_t kMaxKvClasses = 8, kNoPages = 255;
 inline constexpr uint32_t kMaxSinks = kPagePositions;
 inline constexpr uint32_t kObserved = 32;  // last tokens of a prompt whose attention SnapKV goes by
 
@@ -51,18 +53,17 @@ constexpr bool kv_kivi(Format f) { return format_groups(f); }
 // KIVI: groups that are packed in a sequence of `length` tokens, as its last row saw it. A row at a multiple of 32 packs the group that
 // ends 32 tokens before it: so what a row sees packed depends on its position alone.
 constexpr uint32_t packed_groups(uint32_t length) { return length > 2 * kGroupPositions ? (length - 1) / kGroupPositions - 1 : 0; }
-inline constexpr uint32_t kKiviTail = 2 * kGroupPositions;  // most tokens at the end that are not packed
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent);
 
 struct KvClass {
   KvLayout layout;
+  const PagePolicy* policy;
   uint32_t group;    // heads that look at one KV head
   uint32_t window;   // a row at position p sees t > p - window; 0 = all
   bool chunked;      // of those the ones of its own chunk of `window` positions alone
   uint32_t keep;     // and t < keep
   uint32_t n_sinks;  // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
   uint32_t keep_pages;
-  bool scored;      // heavy hitters or SnapKV choose what is kept
   uint32_t packed;  // of a KIVI tail: the class of the same layers' packed groups, the next one; 0 = none
   uint32_t n_layers;
   uint32_t n_pages;  // in the pool
@@ -88,12 +89,7 @@ struct KvClass {
   // The first token that a row at position p sees.
   uint32_t low(uint32_t p) const { return window == 0 || p < window ? 0 : chunked ? p / window * window : p + 1 - window; }
   bool chosen() const { return fresh != nullptr; }
-  bool queued() const { return window || packed; }  // pages are dropped at the front
-  // Pages that a sequence fills, those that it has dropped included. A page of packed groups is one group, and is never written to again.
-  bool groups() const { return kv_kivi(layout.k); }
-  uint32_t pages(uint64_t length) const {
-    return groups() ? packed_groups(static_cast<uint32_t>(length)) : static_cast<uint32_t>(div_up(length, kPagePositions));
-  }
+  bool groups() const { return kv_kivi(layout.k); }  // a page is one packed group
   // Kept pages lie before the queue of the others.
   uint32_t slot_of(uint32_t page) const { return page < keep_pages ? page : keep_pages + (page - keep_pages) % (n_slots - keep_pages); }
 };
@@ -129,27 +125,10 @@ struct KvView {
   uint8_t* group(uint32_t g, uint32_t kv_head) const { return packed->head(index, kv_head, group_slot[g]); }
 };
 
-// What a layer caches.
-struct KvLayerPlan {
-  Format k, v;
-  uint32_t n_heads, n_kv_heads, head_dim, latent;  // latent: 0, or where values begin in keys (KvLayout)
-  uint32_t window;
-};
-
-// How a session's cache is made.
-struct KvPlan {
-  uint32_t n_layers, n_sequences, n_context, n_pool, n_chunk, n_rollback;
-  uint32_t when_full, n_keep;  // linnet_when_full, and how many tokens stay
-  bool chunked;                // windows are chunks
-  const Backend* backend;
-  const void* of;  // whatever the next one reads
-  KvLayerPlan (*layer)(const void* of, uint32_t i);
-};
-
 struct KvCache {
-  uint32_t n_classes, n_layers, n_sequences, n_rollback, when_full;
+  uint32_t n_classes, n_layers, n_sequences, n_rollback;
   KvClass classes[kMaxKvClasses];
-  uint8_t* class_of;       // (n_layers)
+  uint8_t* class_of;       // (n_layers), kNoPages where a layer has none
   uint16_t* layer_index;   // (n_layers) the layer's place among its class
   KvTable* tables;         // (n_sequences, n_classes)
   uint32_t* observe_from;  // (n_sequences) rows from this position on add to `fresh`
@@ -157,7 +136,7 @@ struct KvCache {
   void* session;           // its handle of the session
 
   // False if the layers need more than kMaxKvClasses classes. pools: where those lie, which may be `arena`.
-  bool layout_in(Arena& arena, Arena& pools, const KvPlan& plan);
+  bool layout_in(Arena& arena, Arena& pools, const CachePlan& plan);
   void reset();  // after layout_in on real memory; the backend's session has been started
 
   KvTable& table(uint32_t seq, uint32_t c) const { return tables[seq * n_classes + c]; }
@@ -183,57 +162,48 @@ struct KvCache {
     return c.packed ? classes[c.packed].layout : c.layout;
   }
 
-  // A call that appends begins, advances chunk by chunk, and ends with commit or cancel; cancel leaves the sequence as it was at begin.
-  // after: length when the call is done.
+  bool has_pages(uint32_t layer) const { return class_of[layer] != kNoPages; }
+  // Whether a layer's pages are no other layer's before it; the first layer of a class.
+  bool owns(uint32_t layer) const;
+  uint32_t first_of_class(uint32_t c) const;
+
+  // The calls of Cache (cache.h), for the pages.
   void begin(uint32_t seq, uint32_t length, uint32_t after);
-  // Pages that `n_more` positions after `length` take from the pools, a shared last page's copy included; false if a pool has too few.
   bool has_room(uint32_t seq, uint32_t length, uint32_t n_more, uint32_t* taken) const;  // taken: (n_classes), summed up over sequences
   void advance(uint32_t seq, uint32_t length, uint32_t n_more);
   void commit(uint32_t seq, uint32_t before, uint32_t length);
   void cancel(uint32_t seq);
-
-  // Whether the sequence may be cut to `keep` positions: layers with a window have dropped what lies too far back.
   bool can_truncate(uint32_t seq, uint32_t keep) const;
   void truncate(uint32_t seq, uint32_t keep);
-  // `to` (empty) becomes the first `keep` positions of `from`; pages are shared.
   void fork(uint32_t from, uint32_t to, uint32_t keep);
 
-  // A saved sequence comes back. gone: whether a sequence of `length` positions cannot be, since its pages behind the kept ones begin with
-  // `first`. first_kept: the first of those that a sequence of this length holds on to, for rows after a rollback too, where it had `first`
-  // so far.
+  // A saved sequence. `first`: of each class the page that those behind the kept ones begin with. gone: whether a sequence of `length`
+  // positions cannot be with that page. first_kept: the first of those that a sequence of this length holds on to, for rows after a
+  // rollback too, where it had `first` so far.
   bool gone(uint32_t c, uint32_t first, uint32_t length) const;
   uint32_t first_kept(uint32_t c, uint32_t first, uint32_t length) const;
   uint32_t held(uint32_t c, uint32_t length, uint32_t first) const;  // pages, kept ones included
   size_t sink_bytes(uint32_t c) const { return classes[c].layout.n_kv_heads * classes[c].sink_floats * sizeof(float); }  // of a layer
-  // Heavy hitters: what the tokens of a page have drawn so far, float[16] of every KV head, n_slots pages apart; else nullptr.
-  float* scores(uint32_t seq, uint32_t layer) const {
-    const KvClass& c = classes[class_of[layer]];
-    return c.chosen() && when_full == LINNET_FULL_HEAVY_HITTERS
-               ? c.score + (size_t{seq} * c.n_layers + layer_index[layer]) * c.scores_per_layer()
-               : nullptr;
-  }
-  // Whether the sequence, emptied, can hold `length` positions from page first[class] on; and does so, in pages of its own that are still
-  // to be filled.
+  uint64_t saved_bytes(uint32_t layer, uint32_t length, const uint32_t* first) const;
+  void save(uint32_t seq, uint32_t layer, uint32_t length, SavedTo& to) const;
   bool can_restore(uint32_t seq, uint32_t length, const uint32_t* first) const;
   void restore(uint32_t seq, uint32_t length, const uint32_t* first);
+  // Fills a layer's pages from what save() wrote of a sequence that began with `saved`.
+  void load(uint32_t seq, uint32_t layer, uint32_t length, const uint32_t* saved, const uint8_t* from);
 
   // Bytes that one decoded row at this position reads.
   uint64_t read_bytes(uint32_t length) const;
+
+  // For policies.
+  // A page for a sequence to write to: `wanted` if that is free, or the first that is.
+  uint32_t take(KvClass& c, uint32_t wanted = 0);
+  void drop(KvClass& c, uint32_t page);
+  void copy_page(KvClass& c, uint32_t from, uint32_t to);
 
  private:
   static bool saved(const KvClass& c, const KvTable& t, uint32_t page);
   template <class Fn>
   void each_run(const KvClass& c, Fn fn) const;
-  uint32_t take(KvClass& c, uint32_t wanted = 0);
-  static uint32_t behind(const KvClass& c, const KvTable& t, uint32_t p);
-  void drop(KvClass& c, uint32_t page);
-  void copy_page(KvClass& c, uint32_t from, uint32_t to);
-  // kv_chosen.cpp
-  void begin_scores(uint32_t seq, uint32_t c, uint32_t length, uint32_t after);
-  void end_scores(uint32_t seq, uint32_t c, uint32_t before, uint32_t length);
-  void own_kept_pages(KvClass& c, KvTable& t);
-  void let_compete(uint32_t seq, uint32_t c, uint32_t page);
-  void choose(uint32_t seq, uint32_t c, uint32_t length);
 };
 
 }  // namespace linnet

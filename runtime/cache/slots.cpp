@@ -1,0 +1,207 @@
+#include "slots.h"
+
+#include "../backend.h"
+#include "cache.h"
+
+namespace linnet {
+
+void Slots::layout_in(Arena& arena, Arena& own, const CachePlan& p) {
+  *this = {};
+  n_layers = p.n_layers;
+  n_sequences = p.n_sequences;
+  n_rollback = p.n_rollback;
+  backend = p.backend;
+  for (uint32_t i = 0; i < n_layers; ++i) n_states += p.layer(p.of, i).slot.state_floats != 0;
+  if (!any()) return;
+  // Since the first mark there are at most two rollbacks of rows; those of a call come to them and take the place of none.
+  n_rows = 3 * n_rollback;
+  layers = arena.take<SlotLayer>("states", n_layers);
+  slots = arena.take<Slot>("states", n_sequences);
+  for (uint32_t i = 0; i < n_layers; ++i) {
+    const SlotPlan plan = p.layer(p.of, i).slot;
+    uint64_t rows = 0;
+    if (!checked_mul(uint64_t{n_sequences} * n_rows, plan.row_floats, &rows)) rows = UINT64_MAX;  // the arena refuses it
+    float* states = own.take<float>("states", uint64_t{n_sequences} * kSlotStates * plan.state_floats);
+    float* of_tokens = own.take<float>("states", rows);
+    if (layers) layers[i] = {plan, states, of_tokens};
+  }
+}
+
+uint32_t Slots::layer_of(uint32_t i) const {
+  uint32_t layer = 0;
+  while (layers[layer].plan.state_floats == 0 || i-- > 0) ++layer;
+  return layer;
+}
+
+void Slots::reset() {
+  for (uint32_t i = 0; i < n_sequences; ++i) {
+    slots[i] = {};
+    slots[i].n_marks = 1;
+  }
+}
+
+// A call keeps the rows of its last n_rollback tokens. Marks are never more than n_rollback tokens apart, so that the first that is old
+// enough for a rollback (marks[0]) is no more than two of them back.
+void Slots::begin(uint32_t seq, uint32_t length, uint32_t after) {
+  Slot& s = slots[seq];
+  const SlotMark last = s.marks[s.n_marks - 1];
+  uint32_t taken = 0;
+  for (uint32_t i = 0; i < s.n_marks; ++i)
+    if (s.marks[i].at) taken |= 1u << s.marks[i].state;
+  const auto take = [&] {
+    const uint32_t i = static_cast<uint32_t>(__builtin_ctz(~taken));
+    taken |= 1u << i;
+    return i;
+  };
+  s.length = length;
+  s.after = after;
+  s.cut = after - last.at > n_rollback ? after - n_rollback : 0;
+  if (s.cut) s.cut_into = take();
+  s.into = take();
+  s.overwrites = s.into == kSlotStates;  // the last mark's has been read when the call is past the cut
+  if (s.overwrites) s.into = last.state;
+  s.at = last;
+}
+
+void Slots::advance(uint32_t seq, uint32_t length, uint32_t n_more) {
+  Slot& s = slots[seq];
+  const uint32_t end = length + n_more;
+  s.from = s.at;
+  s.position = length;
+  s.at = {end, s.cut < end ? s.into : s.cut_into};
+  if (s.from.at) return;
+  s.from.state = s.cut ? s.cut_into : s.into;  // a sequence begins with zeros, where its state goes to
+  for (uint32_t i = 0; i < n_layers; ++i) {
+    const size_t bytes = layers[i].plan.state_floats * sizeof(float);
+    if (bytes) backend->zero(session, reinterpret_cast<uint8_t*>(state(seq, layers[i], s.from.state)), bytes, bytes, 1);
+  }
+}
+
+SlotView Slots::view(uint32_t seq, uint32_t layer) const {
+  const Slot& s = slots[seq];
+  const SlotLayer& l = layers[layer];
+  SlotView v{};
+  v.position = s.position;
+  v.keep_from = keep_from(s);
+  v.rows = l.rows + size_t{seq} * n_rows * l.plan.row_floats;
+  v.row_floats = l.plan.row_floats;
+  v.n_rows = n_rows;
+  v.first = s.marks[0].at;
+  v.first_place = s.row;
+  v.length = s.length;
+  v.new_place = s.row + (s.length - s.marks[0].at);
+  const uint32_t middle = s.from.at < s.cut && s.cut < s.at.at ? s.cut : s.at.at;
+  const bool to_cut = s.from.at < s.cut;
+  v.runs[0] = {s.from.at, middle - s.from.at, state(seq, l, s.from.state), state(seq, l, to_cut ? s.cut_into : s.into)};
+  v.runs[1] = {middle, s.at.at - middle, v.runs[0].to, state(seq, l, s.into)};
+  v.n_runs = middle < s.at.at ? 2 : 1;
+  return v;
+}
+
+void Slots::commit(uint32_t seq) {
+  Slot& s = slots[seq];
+  SlotMark all[kMaxMarks + 2];
+  uint32_t n = 0, first = 0;
+  for (uint32_t i = 0; i < s.n_marks; ++i) all[n++] = s.marks[i];  // one that is overwritten comes before the cut, which takes its place
+  if (s.cut) all[n++] = {s.cut, s.cut_into};
+  all[n++] = {s.after, s.into};
+  const uint32_t back = s.after > n_rollback ? s.after - n_rollback : 0;
+  while (first + 1 < n && all[first + 1].at <= back) ++first;
+  const uint32_t begins = all[first].at;
+  s.row = (s.row + (begins < s.length ? begins - s.marks[0].at : s.length - s.marks[0].at + (begins - keep_from(s)))) % n_rows;
+  // The one behind it will be the first some day; those between that and the last one are not needed for it.
+  s.marks[0] = all[first];
+  s.n_marks = 1;
+  if (first + 2 < n) s.marks[s.n_marks++] = all[first + 1];
+  if (first + 1 < n) s.marks[s.n_marks++] = all[n - 1];
+  s.length = s.after;
+}
+
+void Slots::cancel(uint32_t seq) {
+  Slot& s = slots[seq];
+  s.n_marks -= s.overwrites;
+  s.overwrites = 0;
+}
+
+void Slots::truncate(uint32_t seq, uint32_t keep) {
+  Slot& s = slots[seq];
+  if (keep == 0) {
+    s = {};
+    s.n_marks = 1;
+    return;
+  }
+  while (s.n_marks > 1 && s.marks[s.n_marks - 1].at > keep) --s.n_marks;
+  if (keep < s.length) s.length = keep;
+}
+
+// Calls fn(first place, rows) for the pieces that the first n rows since the first mark lie in.
+template <class Fn>
+void Slots::each_piece(const Slot& s, uint32_t n, Fn fn) const {
+  const uint32_t before = n_rows - s.row < n ? n_rows - s.row : n;
+  if (before) fn(s.row, before);
+  if (n > before) fn(0u, n - before);
+}
+
+void Slots::fork(uint32_t from, uint32_t to, uint32_t keep) {
+  Slot& b = slots[to];
+  b = slots[from];
+  truncate(to, keep);
+  for (uint32_t i = 0; i < n_layers; ++i) {
+    const SlotLayer& l = layers[i];
+    const size_t bytes = l.plan.state_floats * sizeof(float);
+    const size_t row_bytes = l.plan.row_floats * sizeof(float);
+    for (uint32_t m = 0; bytes && m < b.n_marks; ++m)
+      if (b.marks[m].at)
+        backend->copy(session, reinterpret_cast<uint8_t*>(state(to, l, b.marks[m].state)),
+                      reinterpret_cast<const uint8_t*>(state(from, l, b.marks[m].state)), 0, bytes, 1);
+    each_piece(b, row_bytes ? b.length - b.marks[0].at : 0, [&](uint32_t place, uint32_t n) {
+      const auto at = [&](uint32_t seq) { return reinterpret_cast<uint8_t*>(l.rows) + (size_t{seq} * n_rows + place) * row_bytes; };
+      backend->copy(session, at(to), at(from), 0, n * row_bytes, 1);
+    });
+  }
+}
+
+uint64_t Slots::saved_bytes(uint32_t layer, uint32_t length, uint32_t first) const {
+  const SlotPlan& p = layers[layer].plan;
+  return ((first ? uint64_t{p.state_floats} : 0) + uint64_t{length - first} * p.row_floats) * sizeof(float);
+}
+
+void Slots::save(uint32_t seq, uint32_t layer, SavedTo& to) const {
+  const Slot& s = slots[seq];
+  const SlotLayer& l = layers[layer];
+  const auto put = [&](const float* p, size_t bytes) {
+    size_t step = 0;
+    to.put(to, backend->read(session, reinterpret_cast<const uint8_t*>(p), 0, bytes, 1, &step), bytes);
+  };
+  if (s.marks[0].at) put(state(seq, l, s.marks[0].state), l.plan.state_floats * sizeof(float));
+  const size_t row_bytes = l.plan.row_floats * sizeof(float);
+  each_piece(s, row_bytes ? s.length - s.marks[0].at : 0, [&](uint32_t place, uint32_t n) {
+    for (uint32_t i = 0; i < n; ++i) put(l.rows + (size_t{seq} * n_rows + place + i) * l.plan.row_floats, row_bytes);
+  });
+}
+
+void Slots::restore(uint32_t seq, uint32_t length, uint32_t first) {
+  slots[seq] = {};
+  slots[seq].n_marks = 1;
+  slots[seq].marks[0] = {first, 0};
+  slots[seq].length = length;
+}
+
+void Slots::load(uint32_t seq, uint32_t layer, const uint8_t* from) {
+  const Slot& s = slots[seq];
+  const SlotLayer& l = layers[layer];
+  const auto get = [&](float* p, size_t bytes) {
+    if (bytes) backend->write(session, reinterpret_cast<uint8_t*>(p), from, 0, bytes, 1);
+    from += bytes;
+  };
+  if (s.marks[0].at) get(state(seq, l, 0), l.plan.state_floats * sizeof(float));
+  get(l.rows + size_t{seq} * n_rows * l.plan.row_floats, (s.length - s.marks[0].at) * size_t{l.plan.row_floats} * sizeof(float));
+}
+
+uint64_t Slots::read_bytes() const {
+  uint64_t floats = 0;
+  for (uint32_t i = 0; layers && i < n_layers; ++i) floats += layers[i].plan.state_floats;
+  return floats * sizeof(float);
+}
+
+}  // namespace linnet

@@ -1,0 +1,105 @@
+// States of layers that carry one on from token to token: of every sequence and layer a slot of fixed size, f32. A state cannot be cut.
+// So marks are kept, states as they were after fewer tokens, and the rows that layers made of the tokens since the first mark: from these
+// a layer goes on again, in the same order and with the same result, after a rollback, a cancel, a fork or a load. A layer does that in
+// its next pass (SlotView); until then nothing is computed.
+#pragma once
+#include <cstdint>
+
+#include "../../platform/arena.h"
+#include "cache_plan.h"
+
+namespace linnet {
+
+struct SavedTo;
+
+inline constexpr uint32_t kSlotStates = 4, kMaxMarks = 3;
+
+// Tokens first .. first + n - 1 of a sequence carry a state on.
+struct SlotRun {
+  uint32_t first, n;
+  const float* from;  // (state_floats) before them
+  float* to;          // behind them, in all of its places; may be `from`
+};
+// What a layer does in a pass over tokens position .. position + n - 1: it writes the rows of those from keep_from on to row(), then goes
+// through the runs in their order. Rows of tokens before `position` it finds at row(); only what it gives for the others is of use.
+struct SlotView {
+  SlotRun runs[2];
+  uint32_t n_runs, position, keep_from;
+  float* row(uint32_t token) const { return rows + size_t{place(token)} * row_floats; }  // (row_floats)
+
+  float* rows;
+  uint32_t row_floats, n_rows, first, first_place, length, new_place;
+  uint32_t place(uint32_t token) const {
+    return (token < length ? first_place + (token - first) : new_place + (token - keep_from)) % n_rows;
+  }
+};
+
+struct SlotMark {
+  uint32_t at;     // tokens that are in it
+  uint32_t state;  // which of the kSlotStates; none where at = 0
+};
+// A sequence's, of all layers with a state.
+struct Slot {
+  SlotMark marks[kMaxMarks];  // ascending; a rollback goes back to the first at most
+  uint32_t n_marks;
+  uint32_t length;  // tokens; those behind the last mark are rows alone
+  uint32_t row;     // place of the row of token marks[0].at
+  // The running call, to `after` tokens. Its state comes to be in `into`; on the way those of the first `cut` tokens are left in cut_into,
+  // where a later rollback needs them (cut = 0: it does not).
+  uint32_t after, cut, into, cut_into;
+  uint32_t overwrites;  // 1: `into` is the last mark's, which is gone when the call ends
+  SlotMark from, at;    // the state before and behind the running pass
+  uint32_t position;    // of its first new token
+};
+
+struct SlotLayer {
+  SlotPlan plan;
+  float* states;  // (n_sequences, kSlotStates, state_floats)
+  float* rows;    // (n_sequences, n_rows, row_floats)
+};
+
+struct Slots {
+  uint32_t n_layers, n_sequences, n_rollback, n_rows;  // n_layers: of the model
+  uint32_t n_states;                                   // layers with a state
+  SlotLayer* layers;                                   // (n_layers) or nullptr: none has a state
+  Slot* slots;                                         // (n_sequences)
+  const Backend* backend;
+  void* session;
+
+  void layout_in(Arena& arena, Arena& own, const CachePlan& plan);
+  void reset();
+  bool any() const { return n_states != 0; }
+  uint32_t layer_of(uint32_t i) const;  // the i-th with a state
+
+  // The calls of Cache (cache.h), for the slots.
+  void begin(uint32_t seq, uint32_t length, uint32_t after);
+  void advance(uint32_t seq, uint32_t length, uint32_t n_more);
+  void commit(uint32_t seq);
+  void cancel(uint32_t seq);
+  bool can_truncate(uint32_t seq, uint32_t keep) const { return keep >= slots[seq].marks[0].at; }
+  void truncate(uint32_t seq, uint32_t keep);
+  void fork(uint32_t from, uint32_t to, uint32_t keep);
+  // What a layer does with the tokens of the pass that advance() was called for last.
+  SlotView view(uint32_t seq, uint32_t layer) const;
+
+  // A saved sequence: its first mark, `first` tokens, and all rows since.
+  bool fits(uint32_t first, uint32_t length) const { return first <= length && length - first <= n_rows - n_rollback; }
+  uint64_t saved_bytes(uint32_t layer, uint32_t length, uint32_t first) const;
+  void save(uint32_t seq, uint32_t layer, SavedTo& to) const;
+  void restore(uint32_t seq, uint32_t length, uint32_t first);
+  void load(uint32_t seq, uint32_t layer, const uint8_t* from);
+  uint64_t read_bytes() const;  // of a decoded row
+
+ private:
+  // Tokens whose rows the running call keeps, from this one on.
+  uint32_t keep_from(const Slot& s) const {
+    return s.after > n_rollback && s.after - n_rollback > s.length ? s.after - n_rollback : s.length;
+  }
+  template <class Fn>
+  void each_piece(const Slot& s, uint32_t n, Fn fn) const;
+  float* state(uint32_t seq, const SlotLayer& l, uint32_t i) const {
+    return l.states + (size_t{seq} * kSlotStates + i) * l.plan.state_floats;
+  }
+};
+
+}  // namespace linnet

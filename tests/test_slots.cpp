@@ -1,0 +1,269 @@
+// States beside the pages: a made-up layer whose state depends on every token before it and on their order goes through random calls, cut
+// into chunks, cancelled, rolled back, forked, saved and loaded. Behind every token its state must be the one of a plain loop over all
+// tokens of the sequence, to the bit.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "runtime/cache/cache.h"
+#include "tests/models.h"
+
+using namespace linnet;
+
+namespace {
+
+constexpr uint32_t kLayers = 4, kSequences = 3, kContext = 4000;
+
+// Layer 0 has pages alone, 1 and 3 a state alone, 2 both.
+CacheLayer layer_of(const void*, uint32_t i) {
+  CacheLayer l = {.k = LINNET_F32, .v = LINNET_F32, .n_heads = 1, .n_kv_heads = i % 2 ? 0u : 1u, .head_dim = 2, .latent = 0, .window = 0};
+  if (i) l.slot = {.state_floats = 2 * i + 1, .row_floats = i};
+  return l;
+}
+
+// What the layer makes of a token, and how that carries a state on.
+float row_value(uint32_t layer, int32_t token, uint32_t j) { return static_cast<float>(token * 7 + static_cast<int32_t>(layer + j)); }
+void step(const SlotPlan& p, const float* from, const float* row, float* to) {
+  for (uint32_t j = 0; j < p.state_floats; ++j) to[j] = from[j] * 0.75f + row[j % p.row_floats] + static_cast<float>(j);
+}
+
+std::vector<float> plain(uint32_t layer, const SlotPlan& p, const std::vector<int32_t>& tokens, size_t n) {
+  std::vector<float> state(p.state_floats, 0), row(p.row_floats);
+  for (size_t t = 0; t < n; ++t) {
+    for (uint32_t j = 0; j < p.row_floats; ++j) row[j] = row_value(layer, tokens[t], j);
+    step(p, state.data(), row.data(), state.data());
+  }
+  return state;
+}
+
+// A cache in memory that held something else before.
+struct Held {
+  Cache cache{};
+  test::Memory memory;
+  static size_t bytes(const CachePlan& plan) {
+    Arena counted;
+    Cache c{};
+    REQUIRE(c.layout_in(counted, counted, plan));
+    return counted.used();
+  }
+  Held(const CachePlan& plan, int fill) : memory(bytes(plan), fill) {
+    Arena arena(memory.p, bytes(plan));
+    REQUIRE(cache.layout_in(arena, arena, plan));
+    CHECK(arena.used() == bytes(plan));  // what was counted, to the byte
+    cache.reset(nullptr);
+  }
+};
+
+struct Written : SavedTo {
+  std::vector<uint8_t> bytes;
+  Written()
+      : SavedTo{[](SavedTo& to, const void* data, size_t n) {
+          const auto* p = static_cast<const uint8_t*>(data);
+          std::vector<uint8_t>& all = static_cast<Written&>(to).bytes;
+          all.insert(all.end(), p, p + n);
+        }} {}
+};
+
+// A saved sequence without its file.
+struct Saved {
+  std::vector<int32_t> tokens;
+  uint32_t longest = 0;
+  std::vector<uint32_t> firsts;
+  std::vector<std::vector<uint8_t>> parts;
+};
+
+struct Sequence {
+  std::vector<int32_t> tokens;
+  uint32_t longest = 0;  // since it was empty: what a rollback counts from
+};
+
+struct Walk {
+  CachePlan plan;
+  Held of;
+  Sequence seqs[kSequences];
+  std::mt19937 random;
+  std::map<std::string, int> done;
+  bool wrong_order = false;  // the layer goes through its rows as it must not
+
+  Walk(uint32_t n_rollback, uint32_t seed)
+      : plan{kLayers,          kSequences, kContext, kContext * kSequences, 64,      n_rollback,
+             LINNET_FULL_STOP, 0,          false,    &cpu_backend,          nullptr, layer_of},
+        of(plan, seed % 2 ? 0xFF : 0xA5),
+        random(seed) {}
+  uint32_t below(uint32_t n) { return static_cast<uint32_t>(random() % n); }
+
+  // The pass of the layers with a state. Whether all states are the plain loop's.
+  bool pass(uint32_t seq, uint32_t position, uint32_t n) {
+    const std::vector<int32_t>& tokens = seqs[seq].tokens;
+    bool right = true;
+    for (uint32_t layer = 0; layer < kLayers; ++layer) {
+      const SlotPlan p = layer_of(nullptr, layer).slot;
+      if (!p.state_floats) continue;
+      const SlotView v = of.cache.slots.view(seq, layer);
+      std::vector<float> row(p.row_floats);
+      for (uint32_t t = position; t < position + n; ++t)
+        for (uint32_t j = 0; j < p.row_floats && t >= v.keep_from; ++j) v.row(t)[j] = row_value(layer, tokens[t], j);
+      std::vector<float> want = plain(layer, p, tokens, v.runs[0].first);
+      for (uint32_t r = 0; r < v.n_runs; ++r) {
+        const SlotRun& run = v.runs[r];
+        const float* from = run.from;
+        for (uint32_t i = 0; i < run.n; ++i) {
+          const uint32_t t = run.first + i, of_row = wrong_order && t < v.position ? run.first : t;
+          for (uint32_t j = 0; j < p.row_floats; ++j) row[j] = of_row < v.position ? v.row(of_row)[j] : row_value(layer, tokens[of_row], j);
+          step(p, from, row.data(), run.to);
+          from = run.to;
+          for (uint32_t j = 0; j < p.row_floats; ++j) row[j] = row_value(layer, tokens[t], j);
+          step(p, want.data(), row.data(), want.data());
+          right &= std::memcmp(run.to, want.data(), p.state_floats * sizeof(float)) == 0;
+        }
+      }
+    }
+    return right;
+  }
+
+  bool append(uint32_t seq, uint32_t n, bool cancel) {
+    Sequence& s = seqs[seq];
+    const uint32_t length = static_cast<uint32_t>(s.tokens.size());
+    uint32_t taken[kMaxKvClasses] = {};
+    REQUIRE(of.cache.has_room(seq, length, n, taken));
+    of.cache.begin(seq, length, length + n);
+    for (uint32_t i = 0; i < n; ++i) s.tokens.push_back(static_cast<int32_t>(below(1000)));
+    const uint32_t stop = cancel ? below(n + 1) : n;
+    bool right = true;
+    for (uint32_t at = 0; at < stop;) {
+      const uint32_t m = std::min(1 + below(64), n - at);
+      of.cache.advance(seq, length + at, m);
+      right &= pass(seq, length + at, m);
+      at += m;
+    }
+    if (cancel) {
+      of.cache.cancel(seq);
+      s.tokens.resize(length);
+    } else {
+      of.cache.commit(seq, length, length + n);
+      s.longest = std::max(s.longest, length + n);
+    }
+    return right;
+  }
+
+  Saved save(uint32_t seq) {
+    Saved s = {seqs[seq].tokens, seqs[seq].longest, {}, {}};
+    const uint32_t length = static_cast<uint32_t>(s.tokens.size());
+    const CacheBegin begin = of.cache.begin_of(seq);
+    for (uint32_t i = 0; i < of.cache.n_parts(); ++i) {
+      Written w;
+      of.cache.save(seq, i, length, w);
+      CHECK(w.bytes.size() == of.cache.saved_bytes(i, length, begin));
+      s.firsts.push_back(of.cache.part(i, begin).first);
+      s.parts.push_back(w.bytes);
+    }
+    return s;
+  }
+  void load(uint32_t seq, const Saved& s) {
+    CacheBegin saved{}, kept{};
+    const uint32_t length = static_cast<uint32_t>(s.tokens.size());
+    for (uint32_t i = 0; i < of.cache.n_parts(); ++i) REQUIRE(of.cache.begin_at(i, s.firsts[i], length, &saved, &kept));
+    REQUIRE(of.cache.can_restore(seq, length, kept));
+    of.cache.restore(seq, length, kept);
+    for (uint32_t i = 0; i < of.cache.n_parts(); ++i) of.cache.load(seq, i, length, saved, s.parts[i].data());
+    seqs[seq] = {s.tokens, s.longest};
+  }
+
+  // Whether everything that was computed was right.
+  bool step_once(std::vector<Saved>& files) {
+    const uint32_t seq = below(kSequences), other = (seq + 1 + below(kSequences - 1)) % kSequences, what = below(10);
+    Sequence& s = seqs[seq];
+    const uint32_t length = static_cast<uint32_t>(s.tokens.size()), back = plan.n_rollback;
+    if (length > kContext - 400) {
+      of.cache.truncate(seq, 0);
+      s = {};
+      return true;
+    }
+    if (what < 5) {
+      const uint32_t n = what < 2 ? 1 : what < 4 ? 1 + below(back) : 1 + below(4 * back > 300 ? 300 : 4 * back);
+      const bool cancel = below(5) == 0;
+      ++done[cancel ? "cancel" : "append"];
+      return append(seq, n, cancel);
+    }
+    const uint32_t low = s.longest > back ? s.longest - back : 0, keep = length > low ? low + below(length - low + 1) : length;
+    if (what == 5 || what == 6) {
+      REQUIRE(of.cache.can_truncate(seq, keep));  // n_rollback tokens are always there
+      of.cache.truncate(seq, keep);
+      s.tokens.resize(keep);
+      if (keep == 0) s.longest = 0;
+      ++done["truncate"];
+    } else if (what == 7) {
+      of.cache.truncate(other, 0);
+      of.cache.fork(seq, other, keep);
+      seqs[other] = {{s.tokens.begin(), s.tokens.begin() + keep}, keep ? s.longest : 0};
+      ++done["fork"];
+    } else if (what == 8) {
+      files.push_back(save(seq));
+      const Saved again = save(seq);
+      CHECK((again.parts == files.back().parts && again.firsts == files.back().firsts));
+    } else if (!files.empty()) {
+      load(seq, files[below(static_cast<uint32_t>(files.size()))]);
+      ++done["load"];
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("states after random calls are those of a plain loop over the tokens") {
+  for (const uint32_t back : {1u, 2u, 7u, 64u})
+    for (uint32_t seed = 0; seed < 4; ++seed) {
+      Walk walk(back, seed);
+      std::vector<Saved> files;
+      bool right = true;
+      for (int i = 0; i < (kSanitized ? 400 : 3000) && right; ++i) right = walk.step_once(files);
+      INFO("n_rollback " << back << ", seed " << seed);
+      CHECK(right);
+      for (const char* what : {"append", "cancel", "truncate", "fork", "load"}) CHECK(walk.done[what] > 10);
+    }
+}
+
+TEST_CASE("a state's walk notices rows in another order") {
+  Walk walk(7, 1);
+  std::vector<Saved> files;
+  walk.wrong_order = true;
+  bool right = true;
+  for (int i = 0; i < 300 && right; ++i) right = walk.step_once(files);
+  CHECK_FALSE(right);
+}
+
+TEST_CASE("a saved state that a session cannot go on from is refused") {
+  Walk walk(8, 2);
+  REQUIRE(walk.append(0, 100, false));
+  const Saved s = walk.save(0);
+  const uint32_t part = kLayers;  // the first of the states
+  REQUIRE(walk.of.cache.is_state(part));
+  CHECK(walk.of.cache.layer_of(part) == 1);
+  CHECK((s.firsts[part] <= 100 - 8 && s.firsts[part] >= 100 - 16));
+  CHECK(walk.of.cache.saved_bytes(1, 100, walk.of.cache.begin_of(0)) == 0);  // a layer without pages
+  CacheBegin saved{}, kept{};
+  CHECK(walk.of.cache.begin_at(part, s.firsts[part], 100, &saved, &kept));
+  CHECK_FALSE(walk.of.cache.begin_at(part + 1, s.firsts[part] + 1, 100, &saved, &kept));  // not as the other states
+  CHECK_FALSE(walk.of.cache.begin_at(part, 101, 100, &saved, &kept));                     // more than the sequence has
+  CHECK_FALSE(walk.of.cache.begin_at(part, 10, 100, &saved, &kept));                      // more rows than there is room for
+  CHECK_FALSE(walk.of.cache.begin_at(1, 1, 100, &saved, &kept));                          // pages of a layer that has none
+  CHECK_FALSE(walk.of.cache.can_truncate(0, s.firsts[part] - 1));
+  CHECK(walk.of.cache.can_truncate(0, s.firsts[part]));
+}
+
+TEST_CASE("the decode of a cache without states costs no memory for them") {
+  const auto none = [](const void*, uint32_t) {
+    return CacheLayer{.k = LINNET_F32, .v = LINNET_F32, .n_heads = 1, .n_kv_heads = 1, .head_dim = 2, .latent = 0, .window = 0};
+  };
+  CachePlan plan = {kLayers, 1, 64, 64, 16, 16, LINNET_FULL_STOP, 0, false, &cpu_backend, nullptr, none};
+  Arena with, without;
+  Cache cache{};
+  KvCache pages{};
+  REQUIRE((cache.layout_in(with, with, plan) && pages.layout_in(without, without, plan)));
+  CHECK(with.used() == without.used());
+  CHECK((!cache.slots.any() && cache.n_parts() == kLayers));
+}
