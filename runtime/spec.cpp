@@ -305,6 +305,15 @@ Status check_layer(const ModelSpec& s, uint32_t i, Error* err, PathName label) {
   if (l.mixer == kMixerLatent && (l.n_heads != s.n_heads || l.n_kv_heads != 1 || l.head_dim != s.head_dim || l.rope != of_model))
     return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": n_heads, n_kv_heads, head_dim and rope = ", l.n_heads, ", ", l.n_kv_heads,
                 ", ", l.head_dim, ", ", static_cast<uint32_t>(l.rope), " are not those of the model's latent");
+  if (l.kv_back) {
+    if (l.kv_back > i || l.mixer != kMixerAttention)
+      return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": kv_back = ", l.kv_back, ": no layer of attention with keys of its own");
+    const LayerSpec of = layer_spec(s, i - l.kv_back);
+    if (of.mixer != l.mixer || of.kv_back || of.n_heads != l.n_heads || of.n_kv_heads != l.n_kv_heads || of.head_dim != l.head_dim ||
+        of.window != l.window || of.rope != l.rope)
+      return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": kv_back = ", l.kv_back,
+                  ": that layer has other heads, another window, another RoPE or keys that are not its own");
+  }
   if (l.feed_forward == kFeedForwardExperts && !s.n_experts)
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": feed_forward = ", uint32_t{l.feed_forward}, " beside n_experts = 0");
   return LINNET_OK;
@@ -321,6 +330,7 @@ const LayerField kLayerFields[kLayerFieldCount] = {
     {"head_dim", offsetof(LayerSpec, head_dim), 1, 1024},
     {"d_ff", offsetof(LayerSpec, d_ff), 1, 1 << 20},
     {"window", offsetof(LayerSpec, window), 0, 1 << 24},
+    {"kv_back", offsetof(LayerSpec, kv_back), 0, 1024},
 };
 
 LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
@@ -333,6 +343,7 @@ LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
   l.n_heads = s.n_heads, l.n_kv_heads = s.n_kv_heads, l.head_dim = s.head_dim;
   l.d_ff = s.d_ff;
   l.window = sees_all ? 0 : s.window;
+  l.kv_back = 0;
   l.rope = no_rope ? LayerRope::kNone : s.rope_local_base > 0 && l.window ? LayerRope::kLocal : LayerRope::kMain;
   for (uint32_t f = 0; f < kLayerFieldCount; ++f)
     if (s.layer_values[f])

@@ -31,7 +31,7 @@ inline constexpr uint32_t kLayoutVersion = 4;  // files that need nothing newer 
 inline constexpr char kLayoutKey[] = "linnet.layout_version";
 inline constexpr char kTokenizerTensor[] = "linnet.tokenizer";
 
-inline constexpr uint32_t kLayerFieldCount = 8;
+inline constexpr uint32_t kLayerFieldCount = 9;
 
 enum RopeKind : uint32_t { kRopeNone = 0, kRopeHalves = 1, kRopePairs = 2 };  // which channels make a pair
 enum RopeScaling : uint32_t {
@@ -155,8 +155,9 @@ struct LayerSpec {
   FeedForward feed_forward;
   LayerRope rope;
   uint32_t n_heads, n_kv_heads, head_dim;
-  uint32_t d_ff;    // of a dense feed-forward step
-  uint32_t window;  // a position sees so many, itself included; 0: all
+  uint32_t d_ff;     // of a dense feed-forward step
+  uint32_t window;   // a position sees so many, itself included; 0: all
+  uint32_t kv_back;  // keys and values are those that the layer so many before this one has; 0: its own
 };
 // As the model's fields say it, and its layer_values where it has them.
 LayerSpec layer_spec(const ModelSpec& spec, uint32_t layer);

@@ -737,3 +737,13 @@ TEST_CASE("KV formats of single layers, and what is refused") {
   q.kv_layers = &both;
   CHECK(kl(plain(latent, tokens, params(LINNET_F32, 1, 32, 1, 128)), plain(latent, tokens, q)) < 5e-3);
 }
+
+TEST_CASE("a window that moves is no chunk, even where both are as long") {
+  const Model model("tests/golden/llama4", LINNET_I8G64);  // chunks of 18 in layers 0, 1 and 3
+  auto p = params(LINNET_I8, 1, 4, 1, 18);
+  p.when_full = LINNET_FULL_DROP_OLDEST;  // layer 2 sees the last 18
+  const Session s(model, p);
+  const linnet::KvCache& kv = s.s->cache.kv;
+  CHECK((kv.n_classes == 2 && kv.class_of[2] != kv.class_of[0] && kv.class_of[3] == kv.class_of[0]));
+  CHECK((kv.classes[kv.class_of[0]].chunked && !kv.classes[kv.class_of[2]].chunked));
+}

@@ -5,6 +5,7 @@
 
 #include "runtime/convert/source.h"
 #include "runtime/gguf.h"
+#include "runtime/session.h"
 #include "tests/models.h"
 
 using namespace linnet;
@@ -145,6 +146,67 @@ TEST_CASE("layers with numbers of heads of their own") {
   same_logits(narrowed("wide-tiny", layers, wide, every_other), LINNET_F32);
 }
 
+// A layer that adds nothing leaves the next one the rows that it read: with the same norm and the same matrices that one makes the same
+// keys and values, so it may as well read the other's.
+TEST_CASE("layers that read the keys and values of another one") {
+  const std::vector<LayerSpec> own = layers_of("stories260k");
+  std::vector<LayerSpec> shared = own;
+  shared[2].kv_back = 1;
+  shared[3].kv_back = 2;
+  Pair p = narrowed("stories260k", shared, own, [](const SourceTensor&) { return Cut{}; });
+  const auto silent = [](Source* s) {
+    for (SourceTensor& t : s->tensors) {
+      if (t.layer != 1 && t.layer != 2) continue;
+      if (t.role == kAttnOut || t.role == kFfnDown || t.role == kAttnOutBias || t.role == kFfnDownBias)
+        t = with(t, t.n, t.k, std::vector<float>(size_t{t.n} * t.k));
+    }
+    for (SourceTensor& t : s->tensors)
+      for (const SourceTensor& of : s->tensors)
+        if ((t.layer == 2 || t.layer == 3) && of.layer == 1 && t.role == of.role &&
+            (t.role == kAttnNorm || t.role == kAttnK || t.role == kAttnV)) {
+          const uint32_t layer = t.layer;
+          t = with(of, of.n, of.k, values(of));
+          t.layer = layer;
+        }
+  };
+  silent(&p.narrow), silent(&p.zeroed);
+  std::erase_if(p.narrow.tensors,
+                [](const SourceTensor& t) { return t.layer >= 2 && t.layer <= 3 && (t.role == kAttnK || t.role == kAttnV); });
+  same_logits(p, LINNET_F32);
+  same_logits(p, LINNET_I8G64);
+
+  const test::Model narrow(packed(p.narrow, LINNET_I8G64)), wide(packed(p.zeroed, LINNET_I8G64));
+  test::Tokens tokens;
+  for (int32_t i = 0; i < 150; ++i) tokens.push_back(i * 37 % 500);
+  for (const auto& [format, when_full] : {std::pair{LINNET_I8, LINNET_FULL_STOP}, std::pair{LINNET_KIVI4, LINNET_FULL_STOP},
+                                          std::pair{LINNET_I8, LINNET_FULL_SINKS}, std::pair{LINNET_F8E4M3, LINNET_FULL_DROP_OLDEST}}) {
+    auto params = test::params(format, 1, 16, 1, when_full ? 64 : 256);
+    params.when_full = when_full;
+    test::Session a(narrow, params), b(wide, params);
+    for (size_t at = 0; at < tokens.size(); at += 10) {
+      const test::Tokens some(tokens.begin() + static_cast<long>(at), tokens.begin() + static_cast<long>(at) + 10);
+      a.prefill(some), b.prefill(some);
+    }
+    CHECK(test::same_bytes(a.logits(), b.logits()));
+    // Pages of three of the five layers, and what is saved of them.
+    size_t less = 0, all = 0;
+    linnet_error err{};
+    test::check(linnet_state_need(a.s, 0, &less, &err), err);
+    test::check(linnet_state_need(b.s, 0, &all, &err), err);
+    CHECK(less < all);
+    std::vector<uint8_t> saved(less);
+    test::check(linnet_state_save(a.s, 0, saved.data(), saved.size(), &less, &err), err);
+    test::Session c(narrow, params);
+    test::check(linnet_state_load(c.s, 0, saved.data(), saved.size(), &err), err);
+    a.prefill({7}), b.prefill({7}), c.prefill({7});
+    CHECK(test::same_bytes(a.logits(), b.logits()));
+    CHECK(test::same_bytes(a.logits(), c.logits()));
+  }
+  test::Session a(narrow, test::params(LINNET_F16, 16, 2)), b(wide, test::params(LINNET_F16, 16, 2));
+  CHECK((a.s->cache.kv.classes[0].n_layers == 3 && b.s->cache.kv.classes[0].n_layers == 5));
+  CHECK(a.s->cache.read_bytes(100) == b.s->cache.read_bytes(100));
+}
+
 TEST_CASE("layers with heads of their own sizes") {
   std::vector<LayerSpec> wide = layers_of("wide-tiny");
   wide[1].rope = LayerRope::kNone;
@@ -227,6 +289,7 @@ TEST_CASE("values of layers in a packed file") {
   refused(2, 0, 2, LINNET_BAD_FILE, "rope = 2 beside rope_local_base = 0");
   refused(3, 1, 3, LINNET_BAD_FILE, "layer 1: n_heads = 3 is no multiple of n_kv_heads = 2");
   refused(5, 0, 8, LINNET_BAD_FILE, "RoPE of 32 channels, where head_dim = 8");
+  refused(8, 0, 1, LINNET_BAD_FILE, "layer 0: kv_back = 1: no layer of attention");
   refused(6, 0, 0, LINNET_BAD_FILE, "layer 0: d_ff = 0 is outside");
   s.spec.alibi = 1;  // whose slopes are the model's, for as many heads
   refused(3, 0, 2, LINNET_UNSUPPORTED, "layer 0: n_heads = 2 beside slopes of ALiBi for 4");

@@ -89,6 +89,7 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const CachePlan& p) {
     if (layer.n_kv_heads == 0 || layer.back) {  // no pages of its own
       if (class_of) class_of[i] = layer.back ? class_of[i - layer.back] : static_cast<uint8_t>(kNoPages);
       if (class_of) layer_index[i] = layer.back ? layer_index[i - layer.back] : uint16_t{0};
+      if (class_of && layer.back) ++classes[class_of[i]].n_readers;
       continue;
     }
     const KvClass like = class_like(p, layer);
@@ -110,8 +111,7 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const CachePlan& p) {
       class_of[i] = static_cast<uint8_t>(c);
       layer_index[i] = static_cast<uint16_t>(classes[c].n_layers);
     }
-    ++classes[c].n_layers;
-    if (packs) ++classes[classes[c].packed].n_layers;
+    for (uint32_t of = c; of <= c + packs; ++of) ++classes[of].n_layers, ++classes[of].n_readers;
   }
   tables = arena.take<KvTable>("page tables", uint64_t{n_sequences} * n_classes);
   observe_from = arena.take<uint32_t>("page tables", n_sequences);
@@ -415,8 +415,8 @@ uint64_t KvCache::read_bytes(uint32_t length) const {
     const KvClass& c = classes[i];
     const uint32_t end = c.policy->pages(length + 1), first = c.policy->first_seen(c, length),
                    kept = c.keep_pages < end ? c.keep_pages : end;
-    bytes += uint64_t{kept + (end > first ? end - first : 0)} * c.n_layers * c.layout.page_bytes;
-    bytes += uint64_t{c.n_sinks} * c.n_layers * c.layout.n_kv_heads * (c.layout.head_dim + c.layout.v_dim) * sizeof(float);
+    bytes += uint64_t{kept + (end > first ? end - first : 0)} * c.n_readers * c.layout.page_bytes;
+    bytes += uint64_t{c.n_sinks} * c.n_readers * c.layout.n_kv_heads * (c.layout.head_dim + c.layout.v_dim) * sizeof(float);
   }
   return bytes;
 }

@@ -64,10 +64,10 @@ struct KvClass {
   uint32_t keep;     // and t < keep
   uint32_t n_sinks;  // and t < n_sinks, moved up to the window: their keys wait unrotated (StreamingLLM)
   uint32_t keep_pages;
-  uint32_t packed;  // of a KIVI tail: the class of the same layers' packed groups, the next one; 0 = none
-  uint32_t n_layers;
-  uint32_t n_pages;  // in the pool
-  uint32_t n_slots;  // of a page table: more pages a sequence never holds at once
+  uint32_t packed;               // of a KIVI tail: the class of the same layers' packed groups, the next one; 0 = none
+  uint32_t n_layers, n_readers;  // layers whose pages they are; those that read them
+  uint32_t n_pages;              // in the pool
+  uint32_t n_slots;              // of a page table: more pages a sequence never holds at once
   uint8_t** pools;  // (n_layers) each (n_kv_heads, n_pages, head_bytes): what a head reads of pages in order lies in one piece. All in one,
                     // or in pieces of a layer or more
   uint32_t* refs;   // (n_pages) page tables that hold the page

@@ -103,7 +103,8 @@ class Counter {
     const double values = latent > 0 ? latent : l.head_dim, keys = l.head_dim;
     const KvLayout kv = kv_layout(params_.k, params_.v, l.n_kv_heads, l.head_dim, l.mixer == kMixerLatent ? s_.qk_rope_dim : 0);
     const double bytes = static_cast<double>(kv.page_bytes) / (kv_kivi(params_.k) ? kGroupPositions : kPagePositions);
-    out_->kv_bytes_per_token += bytes;
+    const double own = l.kv_back ? 0 : 1;
+    out_->kv_bytes_per_token += own * bytes;
     const auto add = [&](double rows, double held, CostPass* pass) {
       const double seen = std::min(held, seen_at_most);
       CostStep& c = pass->steps[kStepAttention];
@@ -111,7 +112,7 @@ class Counter {
       const double products = 2 * rows * seen * l.n_heads * (keys + values);
       c.ops += products;
       if (pass == &out_->prefill && layer + 1 == s_.n_layers) out_->layer_ops += products;
-      c.kv_bytes += rows * bytes + (rows > 1 ? held : seen) * bytes;
+      c.kv_bytes += own * rows * bytes + (rows > 1 ? held : seen) * bytes;
     };
     add(params_.prompt, params_.prompt, &out_->prefill);
     add(1, params_.depth + 1.0, &out_->decode);

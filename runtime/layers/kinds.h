@@ -46,7 +46,8 @@ inline CacheLayer pages_of_heads(const LayerSpec& l, uint32_t latent) {
           .n_kv_heads = l.n_kv_heads,
           .head_dim = l.head_dim,
           .latent = latent,
-          .window = l.window};
+          .window = l.window,
+          .back = l.kv_back};
 }
 
 struct LayerKind {

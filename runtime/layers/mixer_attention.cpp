@@ -22,10 +22,13 @@ uint32_t q_norm_dim(const ModelSpec& s, const LayerSpec& l) { return of_heads(s,
 uint32_t k_norm_dim(const ModelSpec& s, const LayerSpec& l) { return of_heads(s, l.n_kv_heads, l.head_dim); }
 bool has_attn_norm(const ModelSpec& s, const LayerSpec&) { return norm_before(s); }
 bool no_q_lora(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.q_lora_rank; }
-bool not_latent(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && !latent(l); }
+bool has_kv(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && !latent(l) && !l.kv_back; }
 bool has_qkv_bias(const ModelSpec& s, const LayerSpec&) { return s.qkv_bias; }
+bool has_kv_bias(const ModelSpec& s, const LayerSpec& l) { return s.qkv_bias && !l.kv_back; }
 bool has_out_bias(const ModelSpec& s, const LayerSpec&) { return s.out_bias; }
 bool has_qk_norm(const ModelSpec& s, const LayerSpec&) { return s.qk_norm; }
+bool has_k_norm(const ModelSpec& s, const LayerSpec& l) { return s.qk_norm && !l.kv_back; }
+bool has_k_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.qk_norm == kQkNormLayerShared && !l.kv_back; }
 bool has_qk_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.qk_norm == kQkNormLayerShared; }
 bool has_sinks(const ModelSpec& s, const LayerSpec&) { return s.attn_sinks; }
 
@@ -44,7 +47,7 @@ Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   LINNET_TRY(in.vector(kAttnQNormBias, i, &t.q_norm_bias));
   LINNET_TRY(in.vector(kAttnKNormBias, i, &t.k_norm_bias));
   LINNET_TRY(in.vector(kAttnSinks, i, &t.sinks));
-  if (!same_rows(t.q, t.k) || !same_rows(t.q, t.v))
+  if (t.k.panels && (!same_rows(t.q, t.k) || !same_rows(t.q, t.v)))
     return fail(in.err, LINNET_UNSUPPORTED, "model file: layer ", i, ": q, k and v have formats of different activation groups");
   return LINNET_OK;
 }
@@ -60,45 +63,46 @@ void need(const ModelSpec&, const LayerSpec& l, const void* tensors, Needs* need
   for (const Matrix* m : {&t.q, &t.k, &t.v, &t.out}) needs->codes.add(*m);
 }
 
-// Keys and values of all rows are appended; attention is of rows `first`.. alone, in batches of one span.
+// Keys and values of all rows are appended, unless they are another layer's; attention is of rows `first`.. alone, in batches of one span.
 void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
   const Attention& t = *static_cast<const Attention*>(l.mixer);
   const Ops& ops = d.ops;
   const Worker& w = d.w;
   const ModelSpec& spec = d.spec;
   const Activations& a = d.a;
+  const bool own = !l.spec.kv_back;
   const uint32_t m = d.m, n = m - first, n_heads = l.spec.n_heads, n_kv = l.spec.n_kv_heads, dim = l.spec.head_dim;
   const size_t q_row = q_stride(l.spec), kv_row = kv_stride(l.spec);
   float* q = a.wide;         // (m, n_heads * head_dim)
   float* k = q + m * q_row;  // (m, n_kv_heads * head_dim)
   float* v = k + m * kv_row;
   const QuantRows in = d.norm(l.attn_norm, t.q), in_q = rows_from(in, first);
-  ops.gemm(w, t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
-  ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
+  if (own) ops.gemm(w, t.k, a.normed, a.d_stride, &in, m, t.k_bias, false, k, kv_row);
+  if (own) ops.gemm(w, t.v, a.normed, a.d_stride, &in, m, t.v_bias, false, v, kv_row);
   ops.gemm(w, t.q, a.normed + first * a.d_stride, a.d_stride, &in_q, n, t.q_bias, false, q, q_row);
   ops.sync(w);
 
   if (spec.clip_qkv > 0) {
     const float limit = static_cast<float>(spec.clip_qkv);
     ops.clip(w, q, q_row, limit, n, n_heads * dim);
-    ops.clip(w, k, kv_row, limit, m, n_kv * dim);
-    ops.clip(w, v, kv_row, limit, m, n_kv * dim);
+    if (own) ops.clip(w, k, kv_row, limit, m, n_kv * dim);
+    if (own) ops.clip(w, v, kv_row, limit, m, n_kv * dim);
     ops.sync(w);
   }
   if (spec.qk_norm == kQkNormAll) {
     ops.norm(w, q, q_row, {t.q_norm, nullptr, kNormRms, d.eps()}, n, n_heads * dim, q, nullptr);
-    ops.norm(w, k, kv_row, {t.k_norm, nullptr, kNormRms, d.eps()}, m, n_kv * dim, k, nullptr);
+    if (own) ops.norm(w, k, kv_row, {t.k_norm, nullptr, kNormRms, d.eps()}, m, n_kv * dim, k, nullptr);
     ops.sync(w);
   }
   const RopeView rope = d.rope_of(l.spec, 0, false);
   ops.rope(w, q, q_row, n, n_heads, dim, {t.q_norm, t.q_norm_bias, spec.qk_norm, d.eps()}, d.rope_of(l.spec, first, false));
-  ops.rope(w, k, kv_row, m, n_kv, dim, {t.k_norm, t.k_norm_bias, spec.qk_norm, d.eps()}, rope);
+  if (own) ops.rope(w, k, kv_row, m, n_kv, dim, {t.k_norm, t.k_norm_bias, spec.qk_norm, d.eps()}, rope);
   ops.sync(w);
   if (spec.temp_scale > 0 && (spec.temp_all || rope.n_pairs == 0))
     ops.scale_rows(w, q, q_row, a.rows.temperature + first, n, n_heads * dim);
-  ops.kv_append(w, d.kv, layer, k, v, kv_row, d.spans, d.n_spans, rope);
+  if (own) ops.kv_append(w, d.kv, layer, k, v, kv_row, d.spans, d.n_spans, rope);
   ops.sync(w);
-  if (ops.kv_pack(w, d.kv, layer, d.spans, d.n_spans)) ops.sync(w);
+  if (own && ops.kv_pack(w, d.kv, layer, d.spans, d.n_spans)) ops.sync(w);
   if (n == 0) return;
   d.attend(l.spec, layer, first, q, 1.0f / __builtin_sqrtf(static_cast<float>(dim)), t.sinks);
   d.project(t.out, t.out_bias, l.attn_post_norm, q, q_row, first);

@@ -8,17 +8,17 @@
 #define LINNET_ATTENTION_ROLES(X)                                                                                                         \
   X(kAttnNorm, "attn_norm.weight", kRoleNorm, kPartAttention, kStepVectors, d_model, one, has_attn_norm)                                  \
   X(kAttnQ, "attn_q.weight", kRoleMatrix, kPartAttention, kStepQkv, q_dim, d_model, no_q_lora)                                            \
-  X(kAttnK, "attn_k.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, not_latent)                                          \
-  X(kAttnV, "attn_v.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, not_latent)                                          \
+  X(kAttnK, "attn_k.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, has_kv)                                          \
+  X(kAttnV, "attn_v.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, has_kv)                                          \
   X(kAttnOut, "attn_output.weight", kRoleMatrix, kPartAttention, kStepAttentionOut, d_model, out_dim, always)                             \
   X(kAttnQBias, "attn_q.bias", 0, kPartAttention, kStepVectors, q_dim, one, has_qkv_bias)                                                 \
-  X(kAttnKBias, "attn_k.bias", 0, kPartAttention, kStepVectors, kv_dim, one, has_qkv_bias)                                                \
-  X(kAttnVBias, "attn_v.bias", 0, kPartAttention, kStepVectors, kv_dim, one, has_qkv_bias)                                                \
+  X(kAttnKBias, "attn_k.bias", 0, kPartAttention, kStepVectors, kv_dim, one, has_kv_bias)                                                \
+  X(kAttnVBias, "attn_v.bias", 0, kPartAttention, kStepVectors, kv_dim, one, has_kv_bias)                                                \
   X(kAttnOutBias, "attn_output.bias", 0, kPartAttention, kStepVectors, d_model, one, has_out_bias)                                        \
   X(kAttnQNorm, "attn_q_norm.weight", kRoleNorm, kPartAttention, kStepVectors, q_norm_dim, one, has_qk_norm)                              \
-  X(kAttnKNorm, "attn_k_norm.weight", kRoleNorm, kPartAttention, kStepVectors, k_norm_dim, one, has_qk_norm)                              \
+  X(kAttnKNorm, "attn_k_norm.weight", kRoleNorm, kPartAttention, kStepVectors, k_norm_dim, one, has_k_norm)                              \
   X(kAttnQNormBias, "attn_q_norm.bias", 0, kPartAttention, kStepVectors, head_dim, one, has_qk_norm_bias)                                 \
-  X(kAttnKNormBias, "attn_k_norm.bias", 0, kPartAttention, kStepVectors, head_dim, one, has_qk_norm_bias)                                 \
+  X(kAttnKNormBias, "attn_k_norm.bias", 0, kPartAttention, kStepVectors, head_dim, one, has_k_norm_bias)                                 \
   X(kAttnSinks, "attn_sinks.weight", 0, kPartAttention, kStepVectors, n_heads, one, has_sinks)
 // clang-format on
 
