@@ -625,13 +625,13 @@ void begin(CudaSession& s, const Pass& p, bool drawn) {
   if (!drawn) to_device(q, p.rows->tokens, p.made->tokens, p.m * sizeof(int32_t));
   if (p.rows->positions) to_device(q, p.rows->positions, p.made->positions, p.m * sizeof(int32_t));
   if (p.rows->temperature) to_device(q, p.rows->temperature, p.made->temperature, p.m * sizeof(float));
-  for (uint32_t r = 0; r < p.n_ropes; ++r) {
-    const size_t at = size_t{r} * p.rope_rows * p.n_pairs;
-    to_device(q, p.rows->cos + at, p.made->cos + at, size_t{p.m} * p.n_pairs * sizeof(float));
-    to_device(q, p.rows->sin + at, p.made->sin + at, size_t{p.m} * p.n_pairs * sizeof(float));
+  for (uint32_t r = 0; r < 2; ++r) {
+    const size_t at = p.rows->rope_at(r, 0), bytes = size_t{p.m} * p.rows->n_pairs[r] * sizeof(float);
+    to_device(q, p.rows->cos + at, p.made->cos + at, bytes);
+    to_device(q, p.rows->sin + at, p.made->sin + at, bytes);
     if (!p.rows->sink_cos) continue;
-    to_device(q, p.rows->sink_cos + at * kMaxSinks, p.made->sink_cos + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
-    to_device(q, p.rows->sink_sin + at * kMaxSinks, p.made->sink_sin + at * kMaxSinks, size_t{p.m} * kMaxSinks * p.n_pairs * sizeof(float));
+    to_device(q, p.rows->sink_cos + at * kMaxSinks, p.made->sink_cos + at * kMaxSinks, kMaxSinks * bytes);
+    to_device(q, p.rows->sink_sin + at * kMaxSinks, p.made->sink_sin + at * kMaxSinks, kMaxSinks * bytes);
   }
   q.n_rows = p.m;
   s.n_paced = 0;

@@ -70,8 +70,7 @@ struct Pass {
   uint32_t n_spans, m, n_logits, n_vocab;
   float* logits;  // (n_logits, logits_stride) the host's
   size_t logits_stride;
-  const RowTables *made, *rows;  // as the host writes them, and as operations read them
-  uint32_t n_pairs, n_ropes, rope_rows;
+  const RowTables *made, *rows;             // as the host writes them, and as operations read them
   void (*make)(const Pass&, uint32_t row);  // what the host makes of a row
   // All operations, on every thread that takes part. whole: it must not stop on the way. to: where the logits go.
   void (*compute)(Pass&, const Worker&, bool whole, float* to);

@@ -84,20 +84,20 @@ void make_row(const Pass& pass, uint32_t row) {
   const ModelSpec& spec = s.model->spec;
   const Activations& a = s.act;
   const RowTables& t = a.made;
-  const uint32_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
   uint32_t i = 0;
   while (row - b.spans[i].row >= b.spans[i].n) ++i;
   const uint32_t position = b.spans[i].position + static_cast<uint32_t>(row - b.spans[i].row);
   if (spec.positions) t.positions[row] = static_cast<int32_t>(position + spec.position_offset);
   if (spec.temp_scale > 0)
     t.temperature[row] = static_cast<float>(1 + spec.temp_scale * rope_log(1 + (position + !spec.temp_all) / spec.temp_positions));
-  for (uint32_t r = 0; r < a.n_ropes; ++r) {
-    const double* inv_freq = a.inv_freq + r * n_pairs;
+  for (uint32_t r = 0; r < 2; ++r) {
+    const uint32_t n_pairs = t.n_pairs[r];
+    const double* inv_freq = a.inv_freq + (r ? t.n_pairs[0] : 0);
     const double factor = r == 0 && spec.rope_attn_factor > 0 ? spec.rope_attn_factor : 1;
-    const size_t at = size_t{r} * a.n_rope_rows + row;
-    rope_fill(inv_freq, n_pairs, position, factor, t.cos + at * n_pairs, t.sin + at * n_pairs);
+    const size_t at = t.rope_at(r, row);
+    rope_fill(inv_freq, n_pairs, position, factor, t.cos + at, t.sin + at);
     for (uint32_t k = 0; t.sink_cos && k < s.params.n_keep; ++k) {
-      const size_t sink = (at * kMaxSinks + k) * n_pairs;
+      const size_t sink = at * kMaxSinks + size_t{k} * n_pairs;
       rope_fill(inv_freq, n_pairs, sink_position(s.params, position, k), factor, t.sink_cos + sink, t.sink_sin + sink);
     }
   }
@@ -150,9 +150,6 @@ Forward::Forward(linnet_session& session, const Batch& b)
            .logits_stride = session.logits_stride,
            .made = &session.act.made,
            .rows = &session.act.rows,
-           .n_pairs = session.model->spec.rope_kind == kRopeNone ? 0 : session.model->spec.rope_dim / 2,
-           .n_ropes = session.act.n_ropes,
-           .rope_rows = session.act.n_rope_rows,
            .make = make_row,
            .compute = forward_rows},
       s(session),

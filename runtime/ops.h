@@ -23,13 +23,18 @@ struct Worker : Member {
   void* queue = nullptr;             // of a backend that has one
 };
 
-// What the host makes anew for the rows of a pass (C = rows of a pass at most).
+// What the host makes anew for the rows of a pass (C = rows of a pass at most). A model has up to two RoPEs, its own and that of layers
+// with a window, each with as many pairs of channels as it rotates; their tables lie one behind the other.
 struct RowTables {
   int32_t* tokens;             // (C)
   int32_t* positions;          // (C) rows of the learned positions
   float* temperature;          // (C) of each row's queries, where the model has that
-  float *cos, *sin;            // (ropes, C, rope_dim / 2)
-  float *sink_cos, *sink_sin;  // (ropes, C, kMaxSinks, rope_dim / 2), with sinks
+  float *cos, *sin;            // of each RoPE (C, n_pairs)
+  float *sink_cos, *sink_sin;  // of each RoPE (C, kMaxSinks, n_pairs), with sinks
+  uint32_t n_rows;             // C
+  uint32_t n_pairs[2];         // 0: there is no such RoPE
+  // Where a row of RoPE r begins in cos and sin; times kMaxSinks, in the sinks' tables.
+  size_t rope_at(uint32_t r, size_t row) const { return size_t{r} * n_rows * n_pairs[0] + row * n_pairs[r]; }
 };
 
 // RoPE of every row of the batch, made once per forward and used by all layers.

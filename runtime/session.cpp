@@ -40,12 +40,15 @@ void layout_experts(Arena& arena, const linnet_model& model, uint64_t c, const Q
   a->pairs.n_active_experts = arena.take<uint32_t>("activations", 1);
 }
 
-void layout_rows(Arena& arena, const linnet_model& model, const linnet_session_params& p, uint32_t n_ropes, RowTables* t) {
+void layout_rows(Arena& arena, const linnet_model& model, const linnet_session_params& p, RowTables* t) {
   const ModelSpec& spec = model.spec;
-  const uint64_t c = p.n_chunk, n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
-  t->cos = arena.take<float>("activations", n_ropes * c * n_pairs);
-  t->sin = arena.take<float>("activations", n_ropes * c * n_pairs);
-  const uint64_t sink_floats = p.when_full == LINNET_FULL_SINKS ? n_ropes * c * kMaxSinks * n_pairs : 0;
+  const uint64_t c = p.n_chunk;
+  t->n_rows = p.n_chunk;
+  t->n_pairs[0] = rope_channels(spec, LayerRope::kMain) / 2;
+  t->n_pairs[1] = spec.rope_local_base > 0 ? rope_channels(spec, LayerRope::kLocal) / 2 : 0;
+  const uint64_t floats = t->rope_at(1, c), sink_floats = p.when_full == LINNET_FULL_SINKS ? kMaxSinks * floats : 0;
+  t->cos = arena.take<float>("activations", floats);
+  t->sin = arena.take<float>("activations", floats);
   t->sink_cos = arena.take<float>("activations", sink_floats);
   t->sink_sin = arena.take<float>("activations", sink_floats);
   if (!sink_floats) t->sink_cos = t->sink_sin = nullptr;
@@ -74,13 +77,10 @@ void layout_activations(const Places& places, const linnet_model& model, const l
   a->wide = arena.take<float>("activations", needs.wide);
   take_rows(arena, needs.codes, c, &a->codes);
   take_rows(arena, needs.hidden, c, &a->hidden);
-  const uint64_t n_pairs = spec.rope_kind == kRopeNone ? 0 : spec.rope_dim / 2;
-  a->n_ropes = spec.rope_local_base > 0 ? 2 : 1;
-  a->n_rope_rows = p.n_chunk;
-  a->inv_freq = places.host.take<double>("activations", a->n_ropes * n_pairs);
-  layout_rows(arena, model, p, a->n_ropes, &a->rows);
+  layout_rows(arena, model, p, &a->rows);
+  a->inv_freq = places.host.take<double>("activations", a->rows.n_pairs[0] + a->rows.n_pairs[1]);
   a->made = a->rows;
-  if (places.apart) layout_rows(places.pinned, model, p, a->n_ropes, &a->made);
+  if (places.apart) layout_rows(places.pinned, model, p, &a->made);
   if (spec.n_experts) layout_experts(arena, model, c, needs.pairs, a);
 }
 
@@ -88,7 +88,8 @@ void start_rope(const linnet_model& model, uint32_t length, const Activations& a
   const ModelSpec& spec = model.spec;
   if (spec.rope_kind == kRopeNone) return;
   rope_frequencies(spec, model.rope, length, a.inv_freq);
-  if (a.n_ropes > 1) rope_frequencies(spec.rope_local_base, spec.rope_dim, a.inv_freq + spec.rope_dim / 2);
+  if (spec.rope_local_base > 0)
+    rope_frequencies(spec.rope_local_base, rope_channels(spec, LayerRope::kLocal), a.inv_freq + a.made.n_pairs[0]);
 }
 
 struct CacheChoice {

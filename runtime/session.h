@@ -25,10 +25,8 @@ struct Activations {
   QuantRows codes;  // (C, the longest input but down's), hidden: (C, d_ff), down's where no experts are; format and groups as the matrix
                     // that reads them has
   QuantRows hidden;
-  // Of each RoPE, the model's and where there is another that of layers with a window:
-  double* inv_freq;               // (ropes, rope_dim / 2)
-  RowTables made, rows;           // as the host writes them, and as operations read them: the same memory, unless the places are apart
-  uint32_t n_ropes, n_rope_rows;  // n_rope_rows = C
+  double* inv_freq;      // of each RoPE (n_pairs)
+  RowTables made, rows;  // as the host writes them, and as operations read them: the same memory, unless the places are apart
 };
 
 // One of a session's sequences of tokens.

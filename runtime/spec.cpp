@@ -205,6 +205,7 @@ const SpecField kSpecFields[] = {
     FIELD(temp_all, kU32, 0, 1, 3),
     FIELD(act_limit, kF64, 0, 1e6, 3),
     FIELD(rope_untruncated, kU32, 0, 1, 3),
+    FIELD(rope_local_dim, kU32, 0, 1024, 4),
 };
 const size_t kSpecFieldCount = sizeof kSpecFields / sizeof *kSpecFields;
 
@@ -293,8 +294,9 @@ Status check_layer(const ModelSpec& s, uint32_t i, Error* err, PathName label) {
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": n_heads = ", l.n_heads, " is no multiple of n_kv_heads = ", l.n_kv_heads);
   if (l.n_heads * l.head_dim > 131072u)
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": n_heads * head_dim = ", l.n_heads * l.head_dim, " is more than ", 131072);
-  if (l.rope != LayerRope::kNone && (s.rope_kind == kRopeNone || s.rope_dim > l.head_dim))
-    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": RoPE of ", s.rope_dim, " channels, where head_dim = ", l.head_dim);
+  const uint32_t channels = rope_channels(s, l.rope);
+  if (l.rope != LayerRope::kNone && (channels == 0 || channels > l.head_dim))
+    return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": RoPE of ", channels, " channels, where head_dim = ", l.head_dim);
   if (l.rope == LayerRope::kLocal && !(s.rope_local_base > 0))
     return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": rope = ", static_cast<uint32_t>(l.rope), " beside rope_local_base = 0");
   if (s.alibi && l.n_heads != s.n_heads)
@@ -387,8 +389,10 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
     return fail(err, LINNET_BAD_FILE, label, ": n_heads = ", s.n_heads, " is no multiple of n_kv_heads = ", s.n_kv_heads);
   if (s.n_heads * s.head_dim > 131072u)
     return fail(err, LINNET_BAD_FILE, label, ": n_heads * head_dim = ", s.n_heads * s.head_dim, " is more than ", 131072);
-  if (s.rope_dim % 2 || s.rope_dim > s.head_dim || (s.rope_kind != kRopeNone && s.rope_dim == 0))
-    return fail(err, LINNET_BAD_FILE, label, ": rope_dim = ", s.rope_dim, " is odd, 0 or more than head_dim = ", s.head_dim);
+  if (s.rope_dim % 2 || (s.rope_kind != kRopeNone && s.rope_dim == 0))
+    return fail(err, LINNET_BAD_FILE, label, ": rope_dim = ", s.rope_dim, " is odd or 0");
+  if (s.rope_local_dim % 2 || (s.rope_local_dim && !(s.rope_local_base > 0)))
+    return fail(err, LINNET_BAD_FILE, label, ": rope_local_dim = ", s.rope_local_dim, " is odd or stands beside rope_local_base = 0");
   if (s.rope_scaling == kRopeScaleLlama3 && (s.rope_original == 0 || !(s.rope_high >= s.rope_low) || !(s.rope_low > 0)))
     return fail(err, LINNET_BAD_FILE, label, ": llama3 rope scaling needs rope_original > 0 (it is ", s.rope_original,
                 ") and rope_high >= rope_low > 0");

@@ -59,7 +59,7 @@ struct ModelSpec {
   uint32_t n_layers, d_model, n_heads, n_kv_heads, head_dim, d_ff, n_vocab, n_context;  // n_layers = 0: only a vocabulary (n_vocab)
   double norm_eps;
   uint32_t rope_kind;  // RopeKind
-  uint32_t rope_dim;   // channels rotated, even, <= head_dim
+  uint32_t rope_dim;   // channels rotated, even, <= head_dim of the layers that have this RoPE
   double rope_base;
   uint32_t rope_scaling;       // RopeScaling
   double rope_factor;          // linear, llama3 and YaRN
@@ -126,6 +126,8 @@ struct ModelSpec {
   uint32_t temp_positions, temp_all;
   double act_limit;           // of kActSwigluClamped
   uint32_t rope_untruncated;  // YaRN: 1: the ramp between scaled and unscaled pairs begins and ends between pairs
+  // Since version 4.
+  uint32_t rope_local_dim;  // rope_dim of layers whose RoPE has rope_local_base; 0: as the others
   // Of every field of kLayerFields what layers have instead of what the fields above say: n_layers u32 at any alignment, somebody else's
   // memory; or nullptr.
   const uint8_t* layer_values[kLayerFieldCount];
@@ -148,6 +150,12 @@ enum Mixer : uint32_t { kMixerAttention, kMixerLatent };
 enum FeedForward : uint32_t { kFeedForwardDense, kFeedForwardExperts };
 // Which RoPE a layer has: none, the model's, or that of layers with a window where it is another.
 enum class LayerRope : uint32_t { kNone, kMain, kLocal };
+
+// Channels of a head that a RoPE rotates.
+inline uint32_t rope_channels(const ModelSpec& s, LayerRope rope) {
+  if (rope == LayerRope::kNone || s.rope_kind == kRopeNone) return 0;
+  return rope == LayerRope::kLocal && s.rope_local_dim ? s.rope_local_dim : s.rope_dim;
+}
 
 // One layer of the decoder.
 struct LayerSpec {

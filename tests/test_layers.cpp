@@ -96,17 +96,58 @@ Image packed(const Source& source, linnet_format weights) {
   return image;
 }
 
-void same_logits(const Pair& p, linnet_format weights) {
+// In a context that is too short, of which the first tokens are kept.
+linnet_session_params with_sinks(linnet_session_params params) {
+  params.n_context = 24, params.when_full = LINNET_FULL_SINKS, params.n_keep = 3;
+  return params;
+}
+
+// In calls of a chunk at most: where old tokens are dropped, a call brings no more.
+void prefill(test::Session& s, const test::Tokens& tokens, uint32_t chunk) {
+  for (size_t at = 0; at < tokens.size(); at += chunk)
+    s.prefill(
+        test::Tokens(tokens.begin() + static_cast<long>(at), tokens.begin() + static_cast<long>(std::min(at + chunk, tokens.size()))));
+}
+
+void same_logits(const Pair& p, linnet_format weights, bool sinks = false) {
   const test::Model narrow(packed(p.narrow, weights)), zeroed(packed(p.zeroed, weights));
   test::Tokens tokens;
   for (int32_t i = 0; i < 50; ++i) tokens.push_back(i * 37 % 500);
+  test::Row first;
   for (const uint32_t chunk : {1u, 16u, 64u}) {
-    test::Session a(narrow, test::params(LINNET_F32, chunk, 2)), b(zeroed, test::params(LINNET_F32, chunk, 2));
-    a.prefill(tokens), b.prefill(tokens);
+    linnet_session_params params = test::params(LINNET_F32, 2, chunk);
+    if (sinks) params = with_sinks(params);
+    test::Session a(narrow, params), b(zeroed, params);
+    const uint32_t call = sinks ? std::min(chunk, 16u) : 64;
+    prefill(a, tokens, call), prefill(b, tokens, call);
     CHECK(test::same_bytes(a.logits(), b.logits()));
     a.prefill({7}), b.prefill({7});
     CHECK(test::same_bytes(a.logits(), b.logits()));
+    if (first.empty()) first = a.logits();
+    CHECK(test::same_bytes(a.logits(), first));
   }
+}
+
+// The same bytes for every chunk, and a state that goes on.
+void same_in_chunks(const test::Model& model, linnet_session_params params) {
+  test::Tokens tokens;
+  for (int32_t i = 0; i < 60; ++i) tokens.push_back(i * 29 % 500);
+  params.n_chunk = 1;
+  test::Session one(model, params);
+  params.n_chunk = 32, params.n_threads = 2;
+  test::Session all(model, params);
+  prefill(one, tokens, 1), prefill(all, tokens, params.when_full == LINNET_FULL_SINKS ? 15 : 60);
+  CHECK(test::same_bytes(one.logits(), all.logits()));
+  size_t bytes = 0;
+  linnet_error err = {};
+  CHECK(linnet_state_save(all.s, 0, nullptr, 0, &bytes, &err) == LINNET_TOO_SMALL);
+  std::vector<uint8_t> state(bytes);
+  test::check(linnet_state_save(all.s, 0, state.data(), bytes, &bytes, &err), err);
+  params.n_chunk = 16, params.n_threads = 1;
+  test::Session again(model, params);
+  test::check(linnet_state_load(again.s, 0, state.data(), bytes, &err), err);
+  again.prefill({3}), all.prefill({3});
+  CHECK(test::same_bytes(again.logits(), all.logits()));
 }
 
 }  // namespace
@@ -222,24 +263,87 @@ TEST_CASE("layers with heads of their own sizes") {
   const Pair p = narrowed("wide-tiny", layers, wide, narrow_heads);
   same_logits(p, LINNET_F32);
 
-  // With a quantised cache, windows, forks and states: the same bytes for every chunk, and a state that goes on.
   const test::Model model(packed(p.narrow, LINNET_I8G128));
-  test::Tokens tokens;
-  for (int32_t i = 0; i < 60; ++i) tokens.push_back(i * 29 % 500);
-  for (const linnet_format kv : {LINNET_I8, LINNET_F8E4M3, LINNET_KIVI4}) {
-    test::Session one(model, test::params(kv, 1, 1)), all(model, test::params(kv, 32, 2));
-    one.prefill(tokens), all.prefill(tokens);
-    CHECK(test::same_bytes(one.logits(), all.logits()));
-    size_t bytes = 0;
-    linnet_error err = {};
-    CHECK(linnet_state_save(all.s, 0, nullptr, 0, &bytes, &err) == LINNET_TOO_SMALL);
-    std::vector<uint8_t> state(bytes);
-    test::check(linnet_state_save(all.s, 0, state.data(), bytes, &bytes, &err), err);
-    test::Session again(model, test::params(kv, 16, 1));
-    test::check(linnet_state_load(again.s, 0, state.data(), bytes, &err), err);
-    again.prefill({3}), all.prefill({3});
-    CHECK(test::same_bytes(again.logits(), all.logits()));
-  }
+  for (const linnet_format kv : {LINNET_I8, LINNET_F8E4M3, LINNET_KIVI4}) same_in_chunks(model, test::params(kv));
+}
+
+// A RoPE of half as many channels and the square root of the base turns its pairs as fast as the other turns its first ones: pair i by
+// base^(-2i / channels). So a layer with heads of half the size and that RoPE is one of whole heads with zeros in the second half of each
+// side of a pair. Powers of two as bases, that no frequency is rounded otherwise.
+TEST_CASE("layers with RoPE over numbers of channels of their own") {
+  const uint32_t narrow_layer = GENERATE(0u, 1u), local_layer = GENERATE(0u, 1u), window = GENERATE(0u, 20u);
+  CAPTURE(narrow_layer, local_layer, window);
+  std::vector<LayerSpec> wide = layers_of("wide-tiny");
+  wide[local_layer].window = window;
+  std::vector<LayerSpec> layers = wide;
+  layers[narrow_layer].head_dim = 16;
+  layers[local_layer].rope = LayerRope::kLocal;
+  const auto halves = [&](const SourceTensor& t) {
+    if (t.layer != narrow_layer) return Cut{};
+    if (t.role == kAttnQ) return Cut{.parts_n = 8, .n = 8};
+    if (t.role == kAttnK || t.role == kAttnV) return Cut{.parts_n = 4, .n = 8};
+    if (t.role == kAttnOut) return Cut{.parts_k = 8, .k = 8};
+    return Cut{};
+  };
+  Pair p = narrowed("wide-tiny", layers, wide, halves);
+  ModelSpec &s = p.narrow.spec, &z = p.zeroed.spec;
+  z.rope_base = 65536;
+  const bool local = narrow_layer == local_layer;
+  s.rope_base = local ? 65536 : 256, s.rope_local_base = local ? 256 : 65536;
+  s.rope_dim = local ? 32 : 16, s.rope_local_dim = local ? 16 : 32;
+  s.head_dim = 16;  // of which the other layer knows nothing
+  set_layers(&p.narrow, layers), set_layers(&p.zeroed, wide);
+  CHECK(spec_version(s) == 4);
+  same_logits(p, LINNET_F32);
+  same_logits(p, LINNET_BF16);
+  same_logits(p, LINNET_F32, true);
+
+  const test::Model model(packed(p.narrow, LINNET_I8G128));
+  same_in_chunks(model, test::params(LINNET_I8));
+  same_in_chunks(model, with_sinks(test::params(LINNET_I8)));
+}
+
+TEST_CASE("a RoPE of its own channels in a packed file") {
+  Source s;
+  linnet_error err = {};
+  REQUIRE(source_synthetic("wide-tiny", 3, &s, &err) == LINNET_OK);
+  s.spec.window = 24, s.spec.window_pattern = 2, s.spec.rope_local_base = 100;
+  const auto with_dim = [&](uint32_t dim, uint32_t version) {
+    s.spec.rope_local_dim = dim;
+    Image image = packed(s, LINNET_I8G128);
+    const auto g = std::make_unique<Gguf>();
+    ModelSpec read;
+    GgufValue v;
+    REQUIRE(gguf_open(image.data, image.bytes, "packed", g.get(), &err) == LINNET_OK);
+    REQUIRE(spec_read(*g, &read, &err) == LINNET_OK);
+    CHECK((spec_version(read) == version && g->key(kLayoutKey, &v) && v.u == version));
+    CHECK(g->key("linnet.spec.rope_local_dim", &v) == (version == 4));
+    CHECK((read.rope_local_dim == dim && rope_channels(read, LayerRope::kMain) == 32));
+    CHECK(rope_channels(read, LayerRope::kLocal) == (dim ? dim : 32));
+    test::Model model(image);  // takes the image
+    test::Session session(model, test::params(LINNET_F32));
+    session.prefill({1, 2, 3, 4, 5});
+    return session.logits();
+  };
+  const test::Row all = with_dim(0, 3), same = with_dim(32, 4), fewer = with_dim(16, 4);
+  CHECK(test::same_bytes(all, same));
+  CHECK(!test::same_bytes(all, fewer));
+
+  const auto refused = [&](const ModelSpec& spec, const char* text) {
+    linnet_error e = {};
+    CHECK(spec_check(spec, &e) == LINNET_BAD_FILE);
+    INFO(e.text);
+    CHECK(std::strstr(e.text, text) != nullptr);
+  };
+  ModelSpec bad = s.spec;
+  bad.rope_local_dim = 15;
+  refused(bad, "rope_local_dim = 15 is odd");
+  bad.rope_local_dim = 34;
+  refused(bad, "layer 0: RoPE of 34 channels, where head_dim = 32");
+  bad = s.spec, bad.rope_dim = 34;
+  refused(bad, "layer 1: RoPE of 34 channels, where head_dim = 32");
+  bad = s.spec, bad.rope_local_base = 0;
+  refused(bad, "rope_local_dim = 16 is odd or stands beside rope_local_base = 0");
 }
 
 TEST_CASE("values of layers in a packed file") {
@@ -266,7 +370,7 @@ TEST_CASE("values of layers in a packed file") {
   CHECK((g->key("linnet.layer.window", &v) && g->key("linnet.layer.rope", &v) && !g->key("linnet.layer.d_ff", &v)));
   {
     test::Model model(image);  // takes the image
-    test::Session one(model, test::params(LINNET_I8, 1, 1)), all(model, test::params(LINNET_I8, 32, 2));
+    test::Session one(model, test::params(LINNET_I8, 1, 1)), all(model, test::params(LINNET_I8, 2, 32));
     test::Tokens tokens;
     for (int32_t i = 0; i < 80; ++i) tokens.push_back(i * 11 % 500);
     one.prefill(tokens), all.prefill(tokens);

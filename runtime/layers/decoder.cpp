@@ -3,9 +3,9 @@
 namespace linnet {
 
 RopeView Decoder::rope_of(const LayerSpec& l, uint32_t first, bool sinks) const {
-  const uint32_t n_pairs = l.rope == LayerRope::kNone ? 0 : spec.rope_dim / 2;
   const bool local = l.rope == LayerRope::kLocal;
-  const size_t places = !sinks ? 1 : a.rows.sink_cos ? kMaxSinks : 0, at = (size_t{local} * a.n_rope_rows + first) * places * n_pairs;
+  const uint32_t n_pairs = l.rope == LayerRope::kNone ? 0 : a.rows.n_pairs[local];
+  const size_t places = !sinks ? 1 : a.rows.sink_cos ? kMaxSinks : 0, at = a.rows.rope_at(local, first) * places;
   const float factor = local || spec.rope_attn_factor == 0 ? 1.0f : static_cast<float>(spec.rope_attn_factor);
   return {(sinks ? a.rows.sink_cos : a.rows.cos) + at, (sinks ? a.rows.sink_sin : a.rows.sin) + at, n_pairs, spec.rope_kind == kRopePairs,
           factor};
