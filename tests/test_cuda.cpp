@@ -8,6 +8,7 @@
 #include "cuda_fake_driver.h"
 #include "cuda_test.h"
 #include "kernels_cuda/gemm_args.h"
+#include "runtime/convert/source.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -413,6 +414,36 @@ TEST_CASE("sinks + recent on CUDA: the CPU's bytes, in batches, after forks, rol
       CHECK(same_bytes(rows[0][i], rows[1][i]));
     }
     CHECK(states[0] == states[1]);
+  }
+  CHECK(fake.complaints() == std::vector<std::string>{});
+}
+
+TEST_CASE("two RoPEs of their own numbers of channels on CUDA: the CPU's bytes") {
+  FakeCuda fake(setup());
+  linnet::convert::Source source;
+  linnet_error err{};
+  check(linnet::convert::source_from_folder("tests/golden/gemma3", &source, &err), err);
+  source.spec.rope_local_dim = source.spec.head_dim / 2;
+  linnet::convert::Options options;
+  options.weights = LINNET_I8G32;
+  linnet::convert::Image image;
+  check(linnet::convert::write_to_memory(source, options, &image, &err), err);
+  const Model cpu(image);
+  Model gpu("tests/golden/gemma3", LINNET_I8G32, 0, false);
+  linnet::convert::image_free(&gpu.image);
+  check(linnet::convert::write_to_memory(source, options, &gpu.image, &err), err);
+  gpu.open(on_gpu());
+  REQUIRE(gpu.desc.device != nullptr);
+  const Tokens tokens = random_tokens(60, cpu.desc.n_vocab, 7);
+  for (const bool sinks : {false, true}) {
+    auto p = params(LINNET_I8, 1, 8, 1, sinks ? 40 : 64);
+    if (sinks) p.when_full = LINNET_FULL_SINKS, p.n_keep = 3;
+    Session a(cpu, p), b(gpu, p);
+    for (size_t at = 0; at < tokens.size(); at += 6) {
+      const Tokens part(tokens.begin() + static_cast<std::ptrdiff_t>(at), tokens.begin() + static_cast<std::ptrdiff_t>(at) + 6);
+      a.prefill(part), b.prefill(part);
+      CHECK(same_bytes(a.logits(), b.logits()));
+    }
   }
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
