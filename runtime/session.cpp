@@ -88,8 +88,7 @@ void start_rope(const linnet_model& model, uint32_t length, const Activations& a
   const ModelSpec& spec = model.spec;
   if (spec.rope_kind == kRopeNone) return;
   rope_frequencies(spec, model.rope, length, a.inv_freq);
-  if (spec.rope_local_base > 0)
-    rope_frequencies(spec.rope_local_base, rope_channels(spec, LayerRope::kLocal), a.inv_freq + a.made.n_pairs[0]);
+  if (a.made.n_pairs[1]) rope_frequencies(spec.rope_local_base, 2 * a.made.n_pairs[1], a.inv_freq + a.made.n_pairs[0]);
 }
 
 struct CacheChoice {
