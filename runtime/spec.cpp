@@ -218,12 +218,14 @@ const TensorRole kNormRoles[] = {LINNET_NORM_ROLES(LINNET_LAYER_ROLE)};
 const struct {
   const TensorRole* rows;
   uint32_t n;
-} kRoleGroups[] = {{kModelRoles, LINNET_MODEL_ROLES(LINNET_ROLE_PLUS_ONE)},
-                   {kAttentionRoles, LINNET_ATTENTION_ROLES(LINNET_ROLE_PLUS_ONE)},
-                   {kLatentAttentionRoles, LINNET_LATENT_ROLES(LINNET_ROLE_PLUS_ONE)},
-                   {kNormRoles, LINNET_NORM_ROLES(LINNET_ROLE_PLUS_ONE)},
-                   {kFeedForwardRoles, LINNET_FEED_FORWARD_ROLES(LINNET_ROLE_PLUS_ONE)},
-                   {kExpertsRoles, LINNET_EXPERTS_ROLES(LINNET_ROLE_PLUS_ONE)}};
+} kRoleGroups[] = {
+    {kModelRoles, LINNET_MODEL_ROLES(LINNET_ROLE_PLUS_ONE)},
+#define LINNET_MIXER(name, roles) {k##name##Roles, LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
+#include "layers/kinds.inc"
+    {kNormRoles, LINNET_NORM_ROLES(LINNET_ROLE_PLUS_ONE)},
+#define LINNET_FEED_FORWARD(name, roles) {k##name##Roles, LINNET_##roles##_ROLES(LINNET_ROLE_PLUS_ONE)},
+#include "layers/kinds.inc"
+};
 
 }  // namespace
 
@@ -324,8 +326,8 @@ Status check_layer(const ModelSpec& s, uint32_t i, Error* err, PathName label) {
 }  // namespace
 
 const LayerField kLayerFields[kLayerFieldCount] = {
-    {"mixer", offsetof(LayerSpec, mixer), kMixerAttention, kMixerLatent},
-    {"feed_forward", offsetof(LayerSpec, feed_forward), kFeedForwardDense, kFeedForwardExperts},
+    {"mixer", offsetof(LayerSpec, mixer), kMixerAttention, kMixerCount - 1},
+    {"feed_forward", offsetof(LayerSpec, feed_forward), kFeedForwardDense, kFeedForwardCount - 1},
     {"rope", offsetof(LayerSpec, rope), static_cast<uint32_t>(LayerRope::kNone), static_cast<uint32_t>(LayerRope::kLocal)},
     {"n_heads", offsetof(LayerSpec, n_heads), 1, 1024},
     {"n_kv_heads", offsetof(LayerSpec, n_kv_heads), 1, 1024},

@@ -146,8 +146,16 @@ extern const SpecField kSpecFields[];
 extern const size_t kSpecFieldCount;
 
 // How a layer mixes tokens, and what it does to each.
-enum Mixer : uint32_t { kMixerAttention, kMixerLatent };
-enum FeedForward : uint32_t { kFeedForwardDense, kFeedForwardExperts };
+enum Mixer : uint32_t {
+#define LINNET_MIXER(name, roles) kMixer##name,
+#include "layers/kinds.inc"
+  kMixerCount
+};
+enum FeedForward : uint32_t {
+#define LINNET_FEED_FORWARD(name, roles) kFeedForward##name,
+#include "layers/kinds.inc"
+  kFeedForwardCount
+};
 // Which RoPE a layer has: none, the model's, or that of layers with a window where it is another.
 enum class LayerRope : uint32_t { kNone, kMain, kLocal };
 
@@ -228,11 +236,11 @@ Status spec_read(const Gguf& file, ModelSpec* out, Error* err);
 // clang-format off: the order is that of packed files
 enum Role : uint32_t {
   LINNET_MODEL_ROLES(LINNET_ROLE_NAME)
-  LINNET_ATTENTION_ROLES(LINNET_ROLE_NAME)
-  LINNET_LATENT_ROLES(LINNET_ROLE_NAME)
+#define LINNET_MIXER(name, roles) LINNET_##roles##_ROLES(LINNET_ROLE_NAME)
+#include "layers/kinds.inc"
   LINNET_NORM_ROLES(LINNET_ROLE_NAME)
-  LINNET_FEED_FORWARD_ROLES(LINNET_ROLE_NAME)
-  LINNET_EXPERTS_ROLES(LINNET_ROLE_NAME)
+#define LINNET_FEED_FORWARD(name, roles) LINNET_##roles##_ROLES(LINNET_ROLE_NAME)
+#include "layers/kinds.inc"
   kRoleCount
 };
 // clang-format on

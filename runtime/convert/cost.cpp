@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "../cache/kv_cache.h"
+#include "../layers/kinds.h"
 #include "convert.h"
 #include "source.h"
 
@@ -99,20 +100,25 @@ class Counter {
   // Every row against all rows of the prompt, or as many as its window lets it see. What is cached is written once, and read once a pass.
   void attention(uint32_t layer) {
     const LayerSpec l = layer_spec(s_, layer);
+    const CacheLayer c = kMixers[l.mixer]->cache(s_, l);
+    const double state = c.slot.state_floats * sizeof(float);
+    out_->prefill.steps[kStepAttention].kv_bytes += 2 * state;  // read and written once a pass, where its rows stay near
+    out_->decode.steps[kStepAttention].kv_bytes += 2 * state;
+    if (c.n_kv_heads == 0) return;
     const double seen_at_most = l.window ? l.window : 1e18, latent = s_.kv_lora_rank;
     const double values = latent > 0 ? latent : l.head_dim, keys = l.head_dim;
-    const KvLayout kv = kv_layout(params_.k, params_.v, l.n_kv_heads, l.head_dim, l.mixer == kMixerLatent ? s_.qk_rope_dim : 0);
+    const KvLayout kv = kv_layout(params_.k, params_.v, c.n_kv_heads, c.head_dim, c.latent);
     const double bytes = static_cast<double>(kv.page_bytes) / (kv_kivi(params_.k) ? kGroupPositions : kPagePositions);
     const double own = l.kv_back ? 0 : 1;
     out_->kv_bytes_per_token += own * bytes;
     const auto add = [&](double rows, double held, CostPass* pass) {
       const double seen = std::min(held, seen_at_most);
-      CostStep& c = pass->steps[kStepAttention];
-      c.by = arithmetic(params_.k) == Arithmetic::kFloat ? Arithmetic::kFloat : Arithmetic::kInt8;  // FP8 caches become integers
+      CostStep& step = pass->steps[kStepAttention];
+      step.by = arithmetic(params_.k) == Arithmetic::kFloat ? Arithmetic::kFloat : Arithmetic::kInt8;  // FP8 caches become integers
       const double products = 2 * rows * seen * l.n_heads * (keys + values);
-      c.ops += products;
+      step.ops += products;
       if (pass == &out_->prefill && layer + 1 == s_.n_layers) out_->layer_ops += products;
-      c.kv_bytes += own * rows * bytes + (rows > 1 ? held : seen) * bytes;
+      step.kv_bytes += own * rows * bytes + (rows > 1 ? held : seen) * bytes;
     };
     add(params_.prompt, params_.prompt, &out_->prefill);
     add(1, params_.depth + 1.0, &out_->decode);

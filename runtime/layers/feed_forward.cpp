@@ -54,7 +54,7 @@ void run(Decoder& d, const Layer& l, uint32_t, uint32_t) {
 
 }  // namespace
 
-const TensorRole kFeedForwardRoles[] = {LINNET_FEED_FORWARD_ROLES(LINNET_LAYER_ROLE)};
+const TensorRole kDenseRoles[] = {LINNET_FEED_FORWARD_ROLES(LINNET_LAYER_ROLE)};
 static_assert(sizeof(FeedForwardTensors) <= kMostTensorsBytes);
 const LayerKind kDenseKind = {sizeof(FeedForwardTensors), load, nullptr, need, run};
 

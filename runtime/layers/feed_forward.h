@@ -22,6 +22,6 @@ struct FeedForwardTensors {
   const float *gate_bias, *up_bias, *down_bias;  // or nullptr
 };
 
-extern const TensorRole kFeedForwardRoles[];
+extern const TensorRole kDenseRoles[];
 
 }  // namespace linnet

@@ -58,7 +58,9 @@ struct LayerKind {
   // Rows of the decoder's batch into the residual stream; those before `first` are of no use any more but for what is cached of them.
   void (*run)(Decoder& d, const Layer& l, uint32_t layer, uint32_t first);
 };
-extern const LayerKind kAttentionKind, kLatentKind, kDenseKind, kExpertsKind;
+#define LINNET_MIXER(name, roles) extern const LayerKind k##name##Kind;
+#define LINNET_FEED_FORWARD LINNET_MIXER
+#include "kinds.inc"
 extern const LayerKind* const kMixers[];        // by Mixer
 extern const LayerKind* const kFeedForwards[];  // by FeedForward
 

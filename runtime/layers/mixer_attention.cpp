@@ -11,6 +11,7 @@ namespace {
 
 using namespace sizes;
 bool latent(const LayerSpec& l) { return l.mixer == kMixerLatent; }
+bool heads(const LayerSpec& l) { return l.mixer == kMixerAttention || latent(l); }
 uint32_t q_dim(const ModelSpec& s, const LayerSpec& l) { return l.n_heads * (latent(l) ? s.qk_nope_dim + s.qk_rope_dim : l.head_dim); }
 uint32_t out_dim(const ModelSpec& s, const LayerSpec& l) { return l.n_heads * (latent(l) ? s.v_head_dim : l.head_dim); }
 uint32_t kv_dim(const ModelSpec&, const LayerSpec& l) { return l.n_kv_heads * l.head_dim; }
@@ -21,16 +22,17 @@ uint32_t of_heads(const ModelSpec& s, uint32_t n, uint32_t dim) {
 uint32_t q_norm_dim(const ModelSpec& s, const LayerSpec& l) { return of_heads(s, l.n_heads, l.head_dim); }
 uint32_t k_norm_dim(const ModelSpec& s, const LayerSpec& l) { return of_heads(s, l.n_kv_heads, l.head_dim); }
 bool has_attn_norm(const ModelSpec& s, const LayerSpec&) { return norm_before(s); }
-bool no_q_lora(const ModelSpec& s, const LayerSpec&) { return s.n_layers > 0 && !s.q_lora_rank; }
-bool has_kv(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && !latent(l) && !l.kv_back; }
-bool has_qkv_bias(const ModelSpec& s, const LayerSpec&) { return s.qkv_bias; }
-bool has_kv_bias(const ModelSpec& s, const LayerSpec& l) { return s.qkv_bias && !l.kv_back; }
-bool has_out_bias(const ModelSpec& s, const LayerSpec&) { return s.out_bias; }
-bool has_qk_norm(const ModelSpec& s, const LayerSpec&) { return s.qk_norm; }
-bool has_k_norm(const ModelSpec& s, const LayerSpec& l) { return s.qk_norm && !l.kv_back; }
-bool has_k_norm_bias(const ModelSpec& s, const LayerSpec& l) { return s.qk_norm == kQkNormLayerShared && !l.kv_back; }
-bool has_qk_norm_bias(const ModelSpec& s, const LayerSpec&) { return s.qk_norm == kQkNormLayerShared; }
-bool has_sinks(const ModelSpec& s, const LayerSpec&) { return s.attn_sinks; }
+bool has_heads(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && heads(l); }
+bool no_q_lora(const ModelSpec& s, const LayerSpec& l) { return has_heads(s, l) && !s.q_lora_rank; }
+bool has_kv(const ModelSpec& s, const LayerSpec& l) { return s.n_layers > 0 && l.mixer == kMixerAttention && !l.kv_back; }
+bool has_qkv_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qkv_bias; }
+bool has_kv_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.kv_back && s.qkv_bias; }
+bool has_out_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.out_bias; }
+bool has_qk_norm(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qk_norm; }
+bool has_k_norm(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.kv_back && s.qk_norm; }
+bool has_k_norm_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && !l.kv_back && s.qk_norm == kQkNormLayerShared; }
+bool has_qk_norm_bias(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.qk_norm == kQkNormLayerShared; }
+bool has_sinks(const ModelSpec& s, const LayerSpec& l) { return heads(l) && s.attn_sinks; }
 
 Status load(Loader& in, uint32_t i, const LayerSpec&, void* tensors) {
   Attention& t = *new (tensors) Attention{};

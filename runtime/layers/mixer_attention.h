@@ -10,7 +10,7 @@
   X(kAttnQ, "attn_q.weight", kRoleMatrix, kPartAttention, kStepQkv, q_dim, d_model, no_q_lora)                                            \
   X(kAttnK, "attn_k.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, has_kv)                                          \
   X(kAttnV, "attn_v.weight", kRoleMatrix, kPartAttention, kStepQkv, kv_dim, d_model, has_kv)                                          \
-  X(kAttnOut, "attn_output.weight", kRoleMatrix, kPartAttention, kStepAttentionOut, d_model, out_dim, always)                             \
+  X(kAttnOut, "attn_output.weight", kRoleMatrix, kPartAttention, kStepAttentionOut, d_model, out_dim, has_heads)                             \
   X(kAttnQBias, "attn_q.bias", 0, kPartAttention, kStepVectors, q_dim, one, has_qkv_bias)                                                 \
   X(kAttnKBias, "attn_k.bias", 0, kPartAttention, kStepVectors, kv_dim, one, has_kv_bias)                                                \
   X(kAttnVBias, "attn_v.bias", 0, kPartAttention, kStepVectors, kv_dim, one, has_kv_bias)                                                \

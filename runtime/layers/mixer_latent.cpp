@@ -107,7 +107,7 @@ void run(Decoder& d, const Layer& l, uint32_t layer, uint32_t first) {
 
 }  // namespace
 
-const TensorRole kLatentAttentionRoles[] = {LINNET_LATENT_ROLES(LINNET_LAYER_ROLE)};
+const TensorRole kLatentRoles[] = {LINNET_LATENT_ROLES(LINNET_LAYER_ROLE)};
 static_assert(sizeof(LatentAttention) <= kMostTensorsBytes);
 const LayerKind kLatentKind = {sizeof(LatentAttention), load, cache, need, run};
 

@@ -29,6 +29,6 @@ struct LatentAttention {
   const float *out_bias, *sinks;      // (d_model), (n_heads); or nullptr
 };
 
-extern const TensorRole kLatentAttentionRoles[];
+extern const TensorRole kLatentRoles[];
 
 }  // namespace linnet
