@@ -102,6 +102,12 @@ constexpr bool format_groups(uint32_t f) {
   }
 }
 
+// Of those: "kivi4, kivi2".
+inline constexpr const char* kGroupFormatNames = &
+#define LINNET_KV_ALONE(name, ...) ", " #name
+#include "formats.inc"
+                                                 [2];
+
 // Those of the KV cache: "f32, f16, ...".
 inline constexpr const char* kKvFormatNames = &
 #define LINNET_FLOATS(name, ...) ", " #name

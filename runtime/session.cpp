@@ -229,29 +229,17 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
   }
   const CacheChoice choice = {model, p};
   for (uint32_t i = 0; i < model.spec.n_layers; ++i) {
-    const auto [k, v, n_heads, n_kv_heads, head_dim, latent, window, back, slot] = cache_layer(&choice, i);
-    if (model.spec.window_chunks && window && p.when_full != LINNET_FULL_STOP && window > p.n_context - p.n_keep)
-      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", window, " tokens, of which when_full = ", p.when_full,
-                  " would keep ", p.n_context - p.n_keep);
-    if (kv_kivi(k) != kv_kivi(v))
-      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(k), " and V in ", format_name(v),
-                  ": kivi4 and kivi2 go with each other alone");
-    if (kv_kivi(k) && p.when_full != LINNET_FULL_STOP)
-      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k), " and when_full is ", p.when_full,
-                  ": KIVI is for LINNET_FULL_STOP alone");
-    if (!model.spec.kv_lora_rank) continue;
-    if (kv_kivi(k))
-      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(k),
-                  ": the model caches a latent, which KIVI does not pack");
-    if (k != v)
-      return fail(err, LINNET_UNSUPPORTED, "session: V format ", format_name(v), " beside K format ", format_name(k), " in layer ", i,
-                  ": the model caches one latent that is both");
+    const CacheLayer layer = cache_layer(&choice, i);
+    if (model.spec.window_chunks && layer.window && p.when_full != LINNET_FULL_STOP && layer.window > p.n_context - p.n_keep)
+      return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", layer.window,
+                  " tokens, of which when_full = ", p.when_full, " would keep ", p.n_context - p.n_keep);
+    LINNET_TRY(check_pages(layer, i, p.when_full, err));
   }
   linnet_session counted{};
   Footprint memory;
   if (!fill(counted, model.backend->places(memory, model.profile, true), model, p))
     return fail(err, LINNET_UNSUPPORTED, "session: the layers need more than ", kMaxKvClasses,
-                " combinations of heads, K format, V format and window, of which those in kivi4 and kivi2 count twice");
+                " combinations of heads, K format, V format and window, of which those in ", kGroupFormatNames, " count twice");
   return LINNET_OK;
 }
 
@@ -345,13 +333,18 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
       above = n;
   }
   if (fits && (!with_context(fits, &q) || fixed + bytes(q) > cap)) fits = 0;
+  // The largest format that fits, of each size the first.
   const char* format = nullptr;
-  for (const linnet_format f : {LINNET_F16, LINNET_I8, LINNET_KIVI4, LINNET_KIVI2}) {
+  uint32_t bits = 32;
+  for (const FormatRow& row : kFormats) {
+    const Format f = row.format;
+    if (format || !format_kv(f) || row.bits >= bits) continue;
+    bits = row.bits;
     linnet_session_params w = wished;
     w.kv_format = w.v_format = f;
     w.n_kv_layers = 0;
     w.kv_layers = nullptr;
-    if (!format && resolve_params(model, w, &q, nullptr) == LINNET_OK && fixed + bytes(q) <= cap) format = format_name(f);
+    if (resolve_params(model, w, &q, nullptr) == LINNET_OK && fixed + bytes(q) <= cap) format = format_name(f);
   }
   char context[16] = "";
   size_t digits = 0;

@@ -16,6 +16,15 @@ bool float_kv(Format f) { return format_row(f).x == LINNET_F32; }
 
 }  // namespace
 
+Status check_pages(const CacheLayer& l, uint32_t i, uint32_t when_full, Error* err) {
+  if (l.n_kv_heads == 0) return LINNET_OK;
+  LINNET_TRY(check_groups(l, i, when_full, err));
+  if (l.latent && l.k != l.v)
+    return fail(err, LINNET_UNSUPPORTED, "session: V format ", format_name(l.v), " beside K format ", format_name(l.k), " in layer ", i,
+                ": the model caches one latent that is both");
+  return LINNET_OK;
+}
+
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent) {
   if (kv_kivi(k)) return packed_layout(k, v, n_kv_heads, head_dim);
   KvLayout l{};

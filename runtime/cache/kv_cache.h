@@ -53,6 +53,8 @@ constexpr bool kv_kivi(Format f) { return format_groups(f); }
 // KIVI: groups that are packed in a sequence of `length` tokens, as its last row saw it. A row at a multiple of 32 packs the group that
 // ends 32 tokens before it: so what a row sees packed depends on its position alone.
 constexpr uint32_t packed_groups(uint32_t length) { return length > 2 * kGroupPositions ? (length - 1) / kGroupPositions - 1 : 0; }
+// Formats that do not go with each other, with a latent or with how tokens are dropped.
+Status check_pages(const CacheLayer& layer, uint32_t i, uint32_t when_full, Error* err);
 KvLayout kv_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim, uint32_t latent);
 
 struct KvClass {

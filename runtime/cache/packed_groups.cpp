@@ -7,6 +7,20 @@
 
 namespace linnet {
 
+Status check_groups(const CacheLayer& l, uint32_t i, uint32_t when_full, Error* err) {
+  if (kv_kivi(l.k) != kv_kivi(l.v))
+    return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has K in ", format_name(l.k), " and V in ", format_name(l.v), ": ",
+                kGroupFormatNames, " go with each other alone");
+  if (!kv_kivi(l.k)) return LINNET_OK;
+  if (when_full != LINNET_FULL_STOP)
+    return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(l.k), " and when_full is ", when_full,
+                ": KIVI is for LINNET_FULL_STOP alone");
+  if (l.latent)
+    return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " has its KV cache in ", format_name(l.k),
+                ": the model caches a latent, which KIVI does not pack");
+  return LINNET_OK;
+}
+
 KvLayout packed_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim) {
   KvLayout l{};
   l.k = k;

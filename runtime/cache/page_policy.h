@@ -49,6 +49,7 @@ uint64_t queue_pool(KvClass* c, const CachePlan& plan, uint64_t held, uint64_t a
 inline bool endless(uint32_t when_full) {
   return when_full == LINNET_FULL_DROP_OLDEST || when_full == LINNET_FULL_SINKS || when_full == LINNET_FULL_HEAVY_HITTERS;
 }
+Status check_groups(const CacheLayer& layer, uint32_t i, uint32_t when_full, Error* err);
 KvLayout packed_layout(Format k, Format v, uint32_t n_kv_heads, uint32_t head_dim);
 
 }  // namespace linnet
