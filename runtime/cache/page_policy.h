@@ -29,8 +29,8 @@ struct PagePolicy {
   void (*computed)(KvCache& kv, uint32_t seq, uint32_t c, uint32_t before, uint32_t length) = nullptr;
   void (*leaves)(KvCache& kv, uint32_t seq, uint32_t c, uint32_t page) = nullptr;
   void (*committed)(KvCache& kv, uint32_t seq, uint32_t c, uint32_t length) = nullptr;
-  // What is saved of a layer behind its pages, of which `first` is the first that is not kept and n_held are there; and how it comes back
-  // where a session holds on to fewer, from `now` on.
+  // What is saved of a layer behind its pages, of which n_held are there; and how it comes back from a state whose pages begin with
+  // `first`, where the session's table may begin later.
   uint64_t (*saved_bytes)(const KvCache& kv, uint32_t c, uint32_t length, uint32_t n_held) = nullptr;
   void (*save)(const KvCache& kv, uint32_t seq, uint32_t layer, uint32_t length, SavedTo& to) = nullptr;
   void (*load)(const KvCache& kv, uint32_t seq, uint32_t layer, uint32_t length, uint32_t first, const uint8_t* from) = nullptr;
