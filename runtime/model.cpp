@@ -111,7 +111,7 @@ struct Sizes {
 struct Parts {
   linnet_model* model;
   Layer* layers;
-  uint8_t *tensors, *values, *tokenizer, *handle, *matrices;
+  uint8_t *values, *tensors, *tokenizer, *handle, *matrices;
 };
 
 size_t mixer_bytes(const LayerSpec& l) { return static_cast<size_t>(align_up(kMixers[l.mixer]->tensors_bytes, kAlign)); }
@@ -121,14 +121,24 @@ size_t feed_forward_bytes(const LayerSpec& l) {
 
 Parts lay_out(Arena& a, const Sizes& s) {
   Parts p;
+  p.values = a.take<uint8_t>("model", s.values_bytes);  // before all else: how much that takes depends on them
   p.model = a.take<linnet_model>("model", 1);
   p.layers = a.take<Layer>("model", s.n_layers);
   p.tensors = a.take<uint8_t>("model", s.tensors_bytes);
-  p.values = a.take<uint8_t>("model", s.values_bytes);
   p.tokenizer = a.take<uint8_t>("tokenizer", s.tokenizer_bytes);
   p.handle = a.take<uint8_t>("model", s.backend->model_bytes);
   p.matrices = a.take<uint8_t>("model", s.backend->matrix_bytes * s.n_matrices);
   return p;
+}
+
+// Sizes of what layers have.
+void count_layers(const ModelSpec& spec, Sizes* sizes) {
+  sizes->n_layers = spec.n_layers;
+  sizes->tensors_bytes = 0;
+  for (uint32_t i = 0; i < spec.n_layers; ++i) {
+    const LayerSpec l = layer_spec(spec, i);
+    sizes->tensors_bytes += mixer_bytes(l) + feed_forward_bytes(l);
+  }
 }
 
 Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, GgufTensor* tokenizer, Error* err) {
@@ -137,11 +147,8 @@ Status open_file(linnet_view file, Gguf* gguf, ModelSpec* spec, Sizes* sizes, Gg
   *tokenizer = {};
   if (gguf->tensor(kTokenizerTensor, tokenizer) && tokenizer->type != kGgmlI8)
     return fail(err, LINNET_BAD_FILE, "model file: tensor '", kTokenizerTensor, "' has type ", tokenizer->type, ", not I8");
-  sizes->n_layers = spec->n_layers;
-  sizes->tensors_bytes = sizes->values_bytes = 0;
+  sizes->values_bytes = 0;
   for (const uint8_t* values : spec->layer_values) sizes->values_bytes += values ? size_t{spec->n_layers} * sizeof(uint32_t) : 0;
-  for (uint32_t i = 0; i < spec->n_layers; ++i)
-    sizes->tensors_bytes += mixer_bytes(layer_spec(*spec, i)) + feed_forward_bytes(layer_spec(*spec, i));
   sizes->tokenizer_bytes = static_cast<size_t>(tokenizer->bytes);
   return LINNET_OK;
 }
@@ -266,6 +273,7 @@ Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* 
   LINNET_TRY(profile_kernels(profile, false, &kernels, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
   LINNET_TRY(backend_choose(profile, &sizes.backend, err));
+  count_layers(spec, &sizes);
   Footprint memory;
   LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
   Arena arena;
@@ -284,6 +292,17 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
   LINNET_TRY(backend_choose(profile, &sizes.backend, err));
+  if (sizes.values_bytes && sizes.values_bytes <= bytes) {  // copied first, then checked and counted: the file may change under us
+    auto* values = static_cast<uint8_t*>(mem);
+    for (const uint8_t*& of : spec.layer_values) {
+      if (!of) continue;
+      std::memcpy(values, of, size_t{spec.n_layers} * sizeof(uint32_t));
+      of = values;
+      values += size_t{spec.n_layers} * sizeof(uint32_t);
+    }
+    LINNET_TRY(spec_check(spec, err, "model file"));
+  }
+  count_layers(spec, &sizes);
   Footprint memory;
   LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
   Arena count, arena(mem, bytes);
@@ -296,14 +315,6 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   m->handle = p.handle;
   m->layers = p.layers;
   m->arena = arena;
-  uint8_t* values = p.values;
-  for (const uint8_t*& of : spec.layer_values) {  // copied first, then checked: the file may change under us
-    if (!of) continue;
-    std::memcpy(values, of, size_t{spec.n_layers} * sizeof(uint32_t));
-    of = values;
-    values += size_t{spec.n_layers} * sizeof(uint32_t);
-  }
-  if (p.values) LINNET_TRY(spec_check(spec, err, "model file"));
   m->spec = spec;
   uint8_t* tensors = p.tensors;
   for (uint32_t i = 0; i < spec.n_layers; ++i) {

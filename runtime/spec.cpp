@@ -284,8 +284,35 @@ Status check_moe(const ModelSpec& s, Error* err, PathName label) {
   return LINNET_OK;
 }
 
-Status check_layer(const ModelSpec& s, uint32_t i, Error* err, PathName label) {
-  const LayerSpec l = layer_spec(s, i);
+// A layer as the model's fields say it.
+LayerSpec layer_of_model(const ModelSpec& s, uint32_t layer) {
+  const bool sees_all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
+  const bool experts = s.n_experts && layer >= s.moe_first && (s.moe_step == 0 || (layer - s.moe_first) % s.moe_step == 0);
+  const bool no_rope = s.rope_kind == kRopeNone || (s.nope_pattern && (layer + 1) % s.nope_pattern == 0);
+  LayerSpec l;
+  l.mixer = s.kv_lora_rank ? kMixerLatent : kMixerAttention;
+  l.feed_forward = experts ? kFeedForwardExperts : kFeedForwardDense;
+  l.n_heads = s.n_heads, l.n_kv_heads = s.n_kv_heads, l.head_dim = s.head_dim;
+  l.d_ff = s.d_ff;
+  l.window = sees_all ? 0 : s.window;
+  l.kv_back = 0;
+  l.rope = no_rope ? LayerRope::kNone : s.rope_local_base > 0 && l.window ? LayerRope::kLocal : LayerRope::kMain;
+  return l;
+}
+
+// And what layer_values say instead. Returns whether they say anything.
+bool read_layer(const ModelSpec& s, uint32_t layer, LayerSpec* l) {
+  bool said = false;
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f) {
+    if (!s.layer_values[f]) continue;
+    said = true;
+    std::memcpy(reinterpret_cast<char*>(l) + kLayerFields[f].offset, s.layer_values[f] + size_t{layer} * sizeof(uint32_t),
+                sizeof(uint32_t));
+  }
+  return said;
+}
+
+Status check_layer(const ModelSpec& s, uint32_t i, const LayerSpec& l, Error* err, PathName label) {
   for (const LayerField& f : kLayerFields) {
     uint32_t v;
     std::memcpy(&v, reinterpret_cast<const char*>(&l) + f.offset, sizeof v);
@@ -312,7 +339,8 @@ Status check_layer(const ModelSpec& s, uint32_t i, Error* err, PathName label) {
   if (l.kv_back) {
     if (l.kv_back > i || l.mixer != kMixerAttention)
       return fail(err, LINNET_BAD_FILE, label, ": layer ", i, ": kv_back = ", l.kv_back, ": no layer of attention with keys of its own");
-    const LayerSpec of = layer_spec(s, i - l.kv_back);
+    LayerSpec of = layer_of_model(s, i - l.kv_back);
+    read_layer(s, i - l.kv_back, &of);
     if (of.mixer != l.mixer || of.kv_back || of.n_heads != l.n_heads || of.n_kv_heads != l.n_kv_heads || of.head_dim != l.head_dim ||
         of.window != l.window || of.rope != l.rope)
       return fail(err, LINNET_UNSUPPORTED, label, ": layer ", i, ": kv_back = ", l.kv_back,
@@ -338,21 +366,8 @@ const LayerField kLayerFields[kLayerFieldCount] = {
 };
 
 LayerSpec layer_spec(const ModelSpec& s, uint32_t layer) {
-  const bool sees_all = layer < s.window_from || (s.window_pattern && (layer + 1) % s.window_pattern == 0);
-  const bool experts = s.n_experts && layer >= s.moe_first && (s.moe_step == 0 || (layer - s.moe_first) % s.moe_step == 0);
-  const bool no_rope = s.rope_kind == kRopeNone || (s.nope_pattern && (layer + 1) % s.nope_pattern == 0);
-  LayerSpec l;
-  l.mixer = s.kv_lora_rank ? kMixerLatent : kMixerAttention;
-  l.feed_forward = experts ? kFeedForwardExperts : kFeedForwardDense;
-  l.n_heads = s.n_heads, l.n_kv_heads = s.n_kv_heads, l.head_dim = s.head_dim;
-  l.d_ff = s.d_ff;
-  l.window = sees_all ? 0 : s.window;
-  l.kv_back = 0;
-  l.rope = no_rope ? LayerRope::kNone : s.rope_local_base > 0 && l.window ? LayerRope::kLocal : LayerRope::kMain;
-  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (s.layer_values[f])
-      std::memcpy(reinterpret_cast<char*>(&l) + kLayerFields[f].offset, s.layer_values[f] + size_t{layer} * sizeof(uint32_t),
-                  sizeof(uint32_t));
+  LayerSpec l = layer_of_model(s, layer);
+  if (read_layer(s, layer, &l) && check_layer(s, layer, l, nullptr, "") != LINNET_OK) return layer_of_model(s, layer);
   return l;
 }
 
@@ -421,7 +436,11 @@ Status spec_check(const ModelSpec& s, Error* err, PathName label) {
                 " and act_limit, which go with each other alone, or ungated = ", s.ungated);
   LINNET_TRY(check_moe(s, err, label));
   LINNET_TRY(check_latent(s, err, label));
-  for (uint32_t i = 0; i < s.n_layers; ++i) LINNET_TRY(check_layer(s, i, err, label));
+  for (uint32_t i = 0; i < s.n_layers; ++i) {
+    LayerSpec l = layer_of_model(s, i);
+    read_layer(s, i, &l);
+    LINNET_TRY(check_layer(s, i, l, err, label));
+  }
   return LINNET_OK;
 }
 

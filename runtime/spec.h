@@ -175,7 +175,8 @@ struct LayerSpec {
   uint32_t window;   // a position sees so many, itself included; 0: all
   uint32_t kv_back;  // keys and values are those that the layer so many before this one has; 0: its own
 };
-// As the model's fields say it, and its layer_values where it has them.
+// As the model's fields say it, and its layer_values where it has them and they are in order: they may lie in a file, which may change
+// behind spec_check.
 LayerSpec layer_spec(const ModelSpec& spec, uint32_t layer);
 // Fields of a LayerSpec, all of them u32, which may differ from layer to layer as they like.
 struct LayerField {

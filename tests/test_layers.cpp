@@ -1,11 +1,15 @@
 // Layers that differ as no field of the spec says it: their values in the packed file, and the model that runs by them. A model with
 // narrower layers is held against the one whose layers have all the same width, but zeros in what the others lack: sums of f32 do not
 // change by a product of zero, so the logits must be the same bytes.
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <thread>
 
 #include "runtime/convert/source.h"
 #include "runtime/gguf.h"
 #include "runtime/session.h"
+#include "tests/data.h"
 #include "tests/models.h"
 
 using namespace linnet;
@@ -397,4 +401,98 @@ TEST_CASE("values of layers in a packed file") {
   refused(6, 0, 0, LINNET_BAD_FILE, "layer 0: d_ff = 0 is outside");
   s.spec.alibi = 1;  // whose slopes are the model's, for as many heads
   refused(3, 0, 2, LINNET_UNSUPPORTED, "layer 0: n_heads = 2 beside slopes of ALiBi for 4");
+}
+
+namespace {
+
+// Values of the layers in a packed file, which its owner may write to at any time.
+uint8_t* in_file(const Image& image, uint32_t field) {
+  const auto g = std::make_unique<Gguf>();
+  ModelSpec read;
+  linnet_error err = {};
+  REQUIRE(gguf_open(image.data, image.bytes, "packed", g.get(), &err) == LINNET_OK);
+  REQUIRE(spec_read(*g, &read, &err) == LINNET_OK);
+  return const_cast<uint8_t*>(read.layer_values[field]);
+}
+
+// Experts in layer 0 alone.
+Source dense_behind_experts() {
+  std::vector<LayerSpec> layers = layers_of("moe-tiny");
+  Source s;
+  linnet_error err = {};
+  REQUIRE(source_synthetic("moe-tiny", 3, &s, &err) == LINNET_OK);
+  layers[1].feed_forward = kFeedForwardDense;
+  set_layers(&s, layers);
+  std::erase_if(s.tensors, [&](const SourceTensor& t) { return t.layer == 1 && !role_present(t.role, 1, s.spec); });
+  for (const Role role : {kFfnGate, kFfnUp, kFfnDown}) {
+    SourceTensor t;
+    t.role = role, t.layer = 1;
+    const uint32_t n = role_n(role, 1, s.spec), k = role_k(role, 1, s.spec);
+    s.tensors.push_back(with(t, n, k, std::vector<float>(size_t{n} * k, 0.01f)));
+  }
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("values of layers that change behind the check") {
+  const Source s = dense_behind_experts();
+  const test::Model whole(packed(s, LINNET_I8G128)), changed(packed(s, LINNET_I8G128));
+  std::memset(in_file(changed.image, 1), 0xFF, 2 * sizeof(uint32_t));  // the model has its own
+  const test::Tokens tokens = {5, 9, 250, 77, 3};
+  test::Session a(whole, test::params(LINNET_I8)), b(changed, test::params(LINNET_I8));
+  a.prefill(tokens), b.prefill(tokens);
+  CHECK(test::same_bytes(a.logits(), b.logits()));
+
+  // Whoever has no memory to copy them to: no kind that there is not, no experts where there are none.
+  ModelSpec spec = s.spec;
+  uint32_t values[2] = {0, 0};
+  for (uint32_t f = 0; f < 2; ++f)
+    for (const uint32_t bad : {2u, UINT32_MAX}) {
+      spec.layer_values[f] = reinterpret_cast<const uint8_t*>(values);
+      values[1] = bad;
+      const LayerSpec l = layer_spec(spec, 1);
+      CHECK((l.mixer <= kMixerLatent && l.feed_forward <= kFeedForwardExperts));
+      values[1] = 0;
+    }
+  Source plain;
+  linnet_error err = {};
+  REQUIRE(source_synthetic("wide-tiny", 3, &plain, &err) == LINNET_OK);
+  values[1] = kFeedForwardExperts;
+  plain.spec.layer_values[1] = reinterpret_cast<const uint8_t*>(values);
+  CHECK(layer_spec(plain.spec, 1).feed_forward == kFeedForwardDense);
+}
+
+TEST_CASE("a file that changes while a model is made of it") {
+  if (kSanitized) {
+    std::printf("skipped: it is a race, which ThreadSanitizer tells\n");
+    return;
+  }
+  const test::Model model(packed(dense_behind_experts(), LINNET_I8G128));
+  linnet_profile profile{};
+  profile.size = sizeof profile;
+  linnet_error err = {};
+  linnet_need need{};
+  test::check(linnet_model_need(model.image.view(), &profile, &need, &err), err);
+  constexpr size_t kBehind = 4096;
+  const test::Memory memory(need.bytes + kBehind);
+  auto* const value = reinterpret_cast<volatile uint32_t*>(in_file(model.image, 1) + sizeof(uint32_t));
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (uint32_t i = 0; !done; ++i) *value = i / 64 % 2 ? kFeedForwardExperts : kFeedForwardDense;
+  });
+  uint32_t made = 0, others = 0;
+  for (int i = 0; i < 3000; ++i) {
+    linnet_model* m = nullptr;
+    const linnet_status status = linnet_model_init(&m, memory.p, need.bytes, model.image.view(), &profile, &err);
+    made += status == LINNET_OK;
+    others += status != LINNET_OK && status != LINNET_BAD_FILE && status != LINNET_TOO_SMALL;
+    linnet_model_fini(m);
+  }
+  done = true;
+  writer.join();
+  CHECK(others == 0);
+  INFO(made << " models were made");
+  const auto* behind = static_cast<const uint8_t*>(memory.p) + need.bytes;
+  CHECK(std::all_of(behind, behind + kBehind, [](uint8_t b) { return b == 0xA5; }));
 }
