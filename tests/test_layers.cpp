@@ -350,6 +350,45 @@ TEST_CASE("a RoPE of its own channels in a packed file") {
   refused(bad, "rope_local_dim = 16 is odd or stands beside rope_local_base = 0");
 }
 
+TEST_CASE("keys and queries are evened out by the heads of each layer") {
+  std::vector<LayerSpec> wide = layers_of("wide-tiny");
+  wide[1].rope = LayerRope::kNone;
+  std::vector<LayerSpec> layers = wide;
+  layers[1].n_heads = 2, layers[1].n_kv_heads = 1, layers[1].head_dim = 16;
+  // Every third channel of a key is 64 times as large as it was.
+  Source mixed = narrowed("wide-tiny", layers, wide, [](const SourceTensor& t) {
+                   if (t.layer != 1) return Cut{};
+                   if (t.role == kAttnQ) return Cut{.n = 2 * 16};
+                   if (t.role == kAttnK || t.role == kAttnV) return Cut{.n = 16};
+                   if (t.role == kAttnOut) return Cut{.k = 2 * 16};
+                   return Cut{};
+                 }).narrow;
+  for (SourceTensor& t : mixed.tensors) {
+    if (t.role != kAttnK) continue;
+    std::vector<float> v = values(t);
+    for (size_t i = 0; i < v.size(); ++i)
+      if (i / t.k % 3 == 0) v[i] *= 64;
+    t = with(t, t.n, t.k, v);
+  }
+  // The same layer in a model whose heads are all like that.
+  Source alike = mixed;
+  set_layers(&alike, layers_of("wide-tiny"));
+  alike.spec.n_heads = 2, alike.spec.n_kv_heads = 1, alike.spec.head_dim = 16;
+  alike.spec.rope_kind = kRopeNone, alike.spec.rope_dim = 0;
+  std::erase_if(alike.tensors, [](const SourceTensor& t) { return t.layer == 0; });
+  const auto of_layer_1 = [](const Source& s, Role role) {
+    return values(*std::find_if(s.tensors.begin(), s.tensors.end(), [&](const SourceTensor& t) { return t.role == role && t.layer == 1; }));
+  };
+  const std::vector<float> q = of_layer_1(mixed, kAttnQ), k = of_layer_1(mixed, kAttnK);
+  linnet_error err = {};
+  REQUIRE(equalise_keys(&mixed, &err) == LINNET_OK);
+  REQUIRE(equalise_keys(&alike, &err) == LINNET_OK);
+  CHECK(of_layer_1(mixed, kAttnQ) == of_layer_1(alike, kAttnQ));
+  CHECK(of_layer_1(mixed, kAttnK) == of_layer_1(alike, kAttnK));
+  CHECK(of_layer_1(mixed, kAttnQ) != q);
+  CHECK(of_layer_1(mixed, kAttnK) != k);
+}
+
 TEST_CASE("values of layers in a packed file") {
   std::vector<LayerSpec> layers = layers_of("wide-tiny");
   Source s;

@@ -52,31 +52,31 @@ Status output_sizes(Source& s, uint32_t layer, const SourceTensor& w, Role bias_
   return LINNET_OK;
 }
 
-// The channel that RoPE turns together with channel c of a head; c itself where none.
-uint32_t partner(const ModelSpec& s, uint32_t c) {
-  if (s.rope_kind == kRopeNone || c >= s.rope_dim) return c;
+// The channel that RoPE turns together with channel c of a head; c itself where none. Layers without it may have heads that are too small.
+uint32_t partner(const ModelSpec& s, uint32_t head_dim, uint32_t c) {
+  if (s.rope_kind == kRopeNone || s.rope_dim > head_dim || c >= s.rope_dim) return c;
   if (s.rope_kind == kRopePairs) return c ^ 1u;
   return c < s.rope_dim / 2 ? c + s.rope_dim / 2 : c - s.rope_dim / 2;
 }
 
 // log2 of the size of each channel's pair.
-std::vector<double> pair_logs(const ModelSpec& s, const double* sizes) {
-  std::vector<double> logs(s.head_dim);
-  for (uint32_t c = 0; c < s.head_dim; ++c) {
-    const double pair = (std::pow(sizes[c], 2) + std::pow(sizes[partner(s, c)], 2)) / 2;
+std::vector<double> pair_logs(const ModelSpec& s, uint32_t head_dim, const double* sizes) {
+  std::vector<double> logs(head_dim);
+  for (uint32_t c = 0; c < head_dim; ++c) {
+    const double pair = (std::pow(sizes[c], 2) + std::pow(sizes[partner(s, head_dim, c)], 2)) / 2;
     logs[c] = pair > 1e-30 && pair < 1e30 ? std::log2(pair) / 2 : 0;
   }
   return logs;
 }
 
 // Powers of two between the keys and the queries of one head.
-std::vector<int> exponents(const ModelSpec& s, const double* keys, const double* queries) {
-  const std::vector<double> k = pair_logs(s, keys), q = pair_logs(s, queries);
+std::vector<int> exponents(const ModelSpec& s, uint32_t head_dim, const double* keys, const double* queries) {
+  const std::vector<double> k = pair_logs(s, head_dim, keys), q = pair_logs(s, head_dim, queries);
   double mean = 0;
-  std::vector<double> wanted(s.head_dim);
-  for (uint32_t c = 0; c < s.head_dim; ++c) mean += (wanted[c] = (k[c] - q[c]) / 2) / s.head_dim;
-  std::vector<int> out(s.head_dim);
-  for (uint32_t c = 0; c < s.head_dim; ++c) out[c] = std::clamp(static_cast<int>(std::lround(wanted[c] - mean)), -kMost, kMost);
+  std::vector<double> wanted(head_dim);
+  for (uint32_t c = 0; c < head_dim; ++c) mean += (wanted[c] = (k[c] - q[c]) / 2) / head_dim;
+  std::vector<int> out(head_dim);
+  for (uint32_t c = 0; c < head_dim; ++c) out[c] = std::clamp(static_cast<int>(std::lround(wanted[c] - mean)), -kMost, kMost);
   return out;
 }
 
@@ -88,6 +88,8 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
   };
   if (as_it_is(q) || as_it_is(k)) return LINNET_OK;  // what comes quantised keeps its numbers
   const ModelSpec& spec = s.spec;
+  const LayerSpec l = layer_spec(spec, layer);
+  const uint32_t dim = l.head_dim, group = l.n_heads / l.n_kv_heads;
   std::vector<double> keys, queries;
   if (spec.qk_norm) {  // every head is normed and then has the norm's own weights
     std::vector<float> of_k, of_q;
@@ -96,7 +98,7 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
     LINNET_TRY(read_all(q_norm, &of_q, err));
     for (const float w : of_k) keys.push_back(std::fabs(double{w}));
     for (const float w : of_q) queries.push_back(std::fabs(double{w}));
-    const std::vector<int> e = exponents(spec, keys.data(), queries.data());
+    const std::vector<int> e = exponents(spec, dim, keys.data(), queries.data());
     std::vector<float> up, down;
     for (const int x : e) up.push_back(std::ldexp(1.0f, x)), down.push_back(std::ldexp(1.0f, -x));
     scale_rows(q_norm, up);
@@ -106,16 +108,14 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
   LINNET_TRY(output_sizes(s, layer, *k, kAttnKBias, &keys, err));
   LINNET_TRY(output_sizes(s, layer, *q, kAttnQBias, &queries, err));
   std::vector<float> up(q->n), down(k->n);
-  const uint32_t group = spec.n_heads / spec.n_kv_heads;
-  for (uint32_t h = 0; h < spec.n_kv_heads; ++h) {
-    std::vector<double> of_group(spec.head_dim, 0.0);  // the queries that meet this head's keys
-    for (uint32_t i = 0; i < group * spec.head_dim; ++i)
-      of_group[i % spec.head_dim] += std::pow(queries[h * group * spec.head_dim + i], 2) / group;
+  for (uint32_t h = 0; h < l.n_kv_heads; ++h) {
+    std::vector<double> of_group(dim, 0.0);  // the queries that meet this head's keys
+    for (uint32_t i = 0; i < group * dim; ++i) of_group[i % dim] += std::pow(queries[h * group * dim + i], 2) / group;
     for (double& x : of_group) x = std::sqrt(x);
-    const std::vector<int> e = exponents(spec, keys.data() + size_t{h} * spec.head_dim, of_group.data());
-    for (uint32_t c = 0; c < spec.head_dim; ++c) {
-      down[h * spec.head_dim + c] = std::ldexp(1.0f, -e[c]);
-      for (uint32_t g = 0; g < group; ++g) up[(h * group + g) * spec.head_dim + c] = std::ldexp(1.0f, e[c]);
+    const std::vector<int> e = exponents(spec, dim, keys.data() + size_t{h} * dim, of_group.data());
+    for (uint32_t c = 0; c < dim; ++c) {
+      down[h * dim + c] = std::ldexp(1.0f, -e[c]);
+      for (uint32_t g = 0; g < group; ++g) up[(h * group + g) * dim + c] = std::ldexp(1.0f, e[c]);
     }
   }
   scale_rows(find(s, kAttnQBias, layer), up);
