@@ -420,12 +420,16 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->stats.size = sizeof s->stats;
   s->stats.n_threads = params.n_threads;
   s->stats.memory_bytes = s->arena.used();
-  LINNET_TRY(sampling_check(nullptr, &s->host.sampler.params, err));
   s->team.app = params.parallel_for;
   s->team.app_user = params.parallel_for_user;
   s->cpus = cpus;
   const CpuGuard bound(cpus);  // new threads inherit it, and more threads than CPUs do not spin
-  LINNET_TRY(s->team.start(params.n_threads, params.threads, params.spin, err));
+  Status status = sampling_check(nullptr, &s->host.sampler.params, err);
+  if (status == LINNET_OK) status = s->team.start(params.n_threads, params.threads, params.spin, err);
+  if (status != LINNET_OK) {  // a failed team has stopped already
+    backend.stop(s->handle);
+    return status;
+  }
   s->team.bind(cpus, model->profile.priority);
   *out = s;
   return LINNET_OK;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "runtime/model.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -278,6 +279,40 @@ TEST_CASE("after a fork of the process a session is refused by every call, and a
     CHECK(same_bytes(s.logits(), want));  // nothing happened here
     CHECK(s.decode() >= 0);
   }
+}
+
+TEST_CASE("a session whose threads do not start gives back what its backend had") {
+  const Model model("tests/golden/llama", LINNET_I8G64);
+  auto p = params(LINNET_I8, 2, 8, 1, 64);
+  p.threads = LINNET_THREADS_OPENMP;
+  linnet_error err{};
+  linnet_need need{};
+  if (linnet_session_need(model.m, &p, &need, &err) == LINNET_UNSUPPORTED) {
+    std::printf("skipped: a build without OpenMP\n");
+    return;
+  }
+  {
+    const Session s(model, p);  // from now on OpenMP starts no threads after a fork
+  }
+  static uint32_t started, stopped;
+  linnet::Backend counting = linnet::cpu_backend;
+  counting.start = [](void*, void*, linnet::Footprint*, linnet::Error*) { return ++started, LINNET_OK; };
+  counting.stop = [](void*) { ++stopped; };
+  model.m->backend = &counting;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(60);  // a hang
+    const Memory memory(need.bytes);
+    linnet_session* s = nullptr;
+    const linnet_status status = linnet_session_init(&s, memory.p, need.bytes, model.m, &p, &err);
+    _exit(status != LINNET_UNSUPPORTED || s ? 1 : started != 1 ? 2 : stopped != 1 ? 3 : 0);
+  }
+  model.m->backend = &linnet::cpu_backend;
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("a callback that forks: what comes back in the child stops there") {
