@@ -42,22 +42,7 @@ class Arena {
   // n objects of T for `purpose` (a string literal), aligned to 64; nullptr while counting. Rows of one purpose are summed.
   template <class T>
   T* take(const char* purpose, uint64_t n) {
-    uint64_t bytes = 0;
-    if (!checked_mul(n, sizeof(T), &bytes) || !checked_add(bytes, kAlign - 1, &bytes)) {
-      overflow_ = true;
-      return nullptr;
-    }
-    bytes = bytes / kAlign * kAlign;
-    if (blocks_) return reinterpret_cast<T*>(take_in_blocks(purpose, bytes));
-    uint64_t end = 0;
-    if (!checked_add(used_, bytes, &end) || end > limit_) {
-      overflow_ = true;
-      return nullptr;
-    }
-    T* p = base_ ? reinterpret_cast<T*>(base_ + used_) : nullptr;
-    used_ = static_cast<size_t>(end);
-    note(purpose, static_cast<size_t>(bytes));
-    return p;
+    return static_cast<T*>(take_bytes(purpose, n, sizeof(T)));
   }
 
   uint64_t block_limit() const { return blocks_ ? blocks_->limit : limit_; }
@@ -68,7 +53,25 @@ class Arena {
   const ArenaRow& row(uint32_t i) const { return rows_[i]; }
 
  private:
-  [[gnu::noinline]] uint8_t* take_in_blocks(const char* purpose, uint64_t bytes) {  // once, not at every place where something is taken
+  [[gnu::noinline]] void* take_bytes(const char* purpose, uint64_t n, size_t size) {  // once, not at every place where something is taken
+    uint64_t bytes = 0;
+    if (!checked_mul(n, size, &bytes) || !checked_add(bytes, kAlign - 1, &bytes)) {
+      overflow_ = true;
+      return nullptr;
+    }
+    bytes = bytes / kAlign * kAlign;
+    if (blocks_) return take_in_blocks(purpose, bytes);
+    uint64_t end = 0;
+    if (!checked_add(used_, bytes, &end) || end > limit_) {
+      overflow_ = true;
+      return nullptr;
+    }
+    uint8_t* p = base_ ? base_ + used_ : nullptr;
+    used_ = static_cast<size_t>(end);
+    note(purpose, static_cast<size_t>(bytes));
+    return p;
+  }
+  uint8_t* take_in_blocks(const char* purpose, uint64_t bytes) {
     bytes = align_up(bytes, Blocks::kAlign);
     if (bytes == 0) return nullptr;
     if (bytes > blocks_->limit || bytes > limit_ || used_ > limit_ - bytes) {
@@ -95,7 +98,7 @@ class Arena {
   }
   void note(const char* purpose, size_t bytes) {
     for (uint32_t i = 0; i < n_rows_; ++i)
-      if (std::string_view(rows_[i].purpose) == purpose) {
+      if (rows_[i].purpose == purpose || std::string_view(rows_[i].purpose) == purpose) {
         rows_[i].bytes += bytes;
         return;
       }
