@@ -48,8 +48,9 @@ class ErrorText {
 };
 
 // return fail(err, LINNET_BAD_FILE, "tensor '", name, "': offset ", offset, " is outside the file");
+// Parts by value: to a reference, literals of every length would be types of their own, and each a function.
 template <class... Parts>
-[[gnu::cold, gnu::noinline]] Status fail(Error* err, Status code, const Parts&... parts) {
+[[gnu::cold, gnu::noinline]] Status fail(Error* err, Status code, Parts... parts) {
   if (err) {
     err->code = code;
     err->line = 0;
