@@ -389,6 +389,41 @@ TEST_CASE("keys and queries are evened out by the heads of each layer") {
   CHECK(of_layer_1(mixed, kAttnK) != k);
 }
 
+TEST_CASE("channels of a pair are evened out alike, whichever RoPE makes the pair, and keys that others read not at all") {
+  std::vector<LayerSpec> layers = layers_of("stories260k");  // heads of 8, RoPE over pairs of halves or neighbours
+  layers[1].rope = LayerRope::kLocal;
+  layers[3].kv_back = 1;
+  Source s;
+  linnet_error err = {};
+  REQUIRE(source_synthetic("stories260k", 3, &s, &err) == LINNET_OK);
+  s.spec.rope_local_base = 10000, s.spec.rope_local_dim = 4;
+  std::erase_if(s.tensors, [](const SourceTensor& t) { return t.layer == 3 && (t.role == kAttnK || t.role == kAttnV); });
+  for (SourceTensor& t : s.tensors) {
+    if (t.role != kAttnQ && t.role != kAttnK) continue;
+    std::vector<float> v = values(t);
+    for (size_t i = 0; i < v.size() && t.role == kAttnK; ++i)
+      if (i / t.k % 8 == 1 || i / t.k % 8 == 6) v[i] *= 64;  // a channel within the four, one behind them
+    t = with(t, t.n, t.k, v);
+  }
+  set_layers(&s, layers);
+  const auto keys = [&](uint32_t layer) {
+    return values(
+        *std::find_if(s.tensors.begin(), s.tensors.end(), [&](const SourceTensor& t) { return t.role == kAttnK && t.layer == layer; }));
+  };
+  const std::vector<float> before[] = {keys(0), keys(1), keys(2)};
+  REQUIRE(equalise_keys(&s, &err) == LINNET_OK);
+  const size_t k = s.spec.d_model;
+  const auto factor = [&](uint32_t layer, uint32_t channel) { return keys(layer)[channel * k] / before[layer][channel * k]; };
+  const bool neighbours = s.spec.rope_kind == kRopePairs;
+  for (uint32_t c = 0; c < 8; ++c) {
+    CHECK(factor(0, c) == factor(0, neighbours ? c ^ 1u : (c + 4) % 8));
+    if (c < 4) CHECK(factor(1, c) == factor(1, neighbours ? c ^ 1u : (c + 2) % 4));
+  }
+  CHECK(factor(1, 6) < factor(1, 7));
+  CHECK(factor(1, 6) < factor(1, 2));  // its pair in the other RoPE
+  CHECK(keys(2) == before[2]);
+}
+
 TEST_CASE("values of layers in a packed file") {
   std::vector<LayerSpec> layers = layers_of("wide-tiny");
   Source s;

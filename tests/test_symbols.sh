@@ -74,6 +74,6 @@ done
 
 # 7. "A few hundred kilobytes": code and constants.
 echo "liblinnet.a: $(echo "$defined" | grep -c '^linnet_') linnet_ functions, $bytes bytes of code and constants, $more of CUDA's host side and of tiers by name, takes from outside:" $outside
-[ "$bytes" -lt 945000 ] || complain "larger than its limit of 945000 bytes" "$bytes"
+[ "$bytes" -lt 955000 ] || complain "larger than its limit of 955000 bytes" "$bytes"
 [ "$more" -le 90000 ] || complain "CUDA's host side and tiers by name are larger than their limit of 90000 bytes" "$more"
 exit $bad

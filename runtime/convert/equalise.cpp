@@ -52,26 +52,29 @@ Status output_sizes(Source& s, uint32_t layer, const SourceTensor& w, Role bias_
   return LINNET_OK;
 }
 
-// The channel that RoPE turns together with channel c of a head; c itself where none. Layers without it may have heads that are too small.
-uint32_t partner(const ModelSpec& s, uint32_t head_dim, uint32_t c) {
-  if (s.rope_kind == kRopeNone || s.rope_dim > head_dim || c >= s.rope_dim) return c;
+// The channel that RoPE turns together with channel c of a head; c itself where none. Layers without RoPE are taken to have the model's,
+// unless their heads are too small for it.
+uint32_t partner(const ModelSpec& s, const LayerSpec& l, uint32_t c) {
+  const uint32_t n = l.rope == LayerRope::kLocal ? rope_channels(s, l.rope) : s.rope_dim;
+  if (s.rope_kind == kRopeNone || n > l.head_dim || c >= n) return c;
   if (s.rope_kind == kRopePairs) return c ^ 1u;
-  return c < s.rope_dim / 2 ? c + s.rope_dim / 2 : c - s.rope_dim / 2;
+  return c < n / 2 ? c + n / 2 : c - n / 2;
 }
 
 // log2 of the size of each channel's pair.
-std::vector<double> pair_logs(const ModelSpec& s, uint32_t head_dim, const double* sizes) {
-  std::vector<double> logs(head_dim);
-  for (uint32_t c = 0; c < head_dim; ++c) {
-    const double pair = (std::pow(sizes[c], 2) + std::pow(sizes[partner(s, head_dim, c)], 2)) / 2;
+std::vector<double> pair_logs(const ModelSpec& s, const LayerSpec& l, const double* sizes) {
+  std::vector<double> logs(l.head_dim);
+  for (uint32_t c = 0; c < l.head_dim; ++c) {
+    const double pair = (std::pow(sizes[c], 2) + std::pow(sizes[partner(s, l, c)], 2)) / 2;
     logs[c] = pair > 1e-30 && pair < 1e30 ? std::log2(pair) / 2 : 0;
   }
   return logs;
 }
 
 // Powers of two between the keys and the queries of one head.
-std::vector<int> exponents(const ModelSpec& s, uint32_t head_dim, const double* keys, const double* queries) {
-  const std::vector<double> k = pair_logs(s, head_dim, keys), q = pair_logs(s, head_dim, queries);
+std::vector<int> exponents(const ModelSpec& s, const LayerSpec& l, const double* keys, const double* queries) {
+  const uint32_t head_dim = l.head_dim;
+  const std::vector<double> k = pair_logs(s, l, keys), q = pair_logs(s, l, queries);
   double mean = 0;
   std::vector<double> wanted(head_dim);
   for (uint32_t c = 0; c < head_dim; ++c) mean += (wanted[c] = (k[c] - q[c]) / 2) / head_dim;
@@ -87,6 +90,8 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
     return !t || t->exact_rows || t->panel || t->source_type == "GPTQ" || t->source_type == "AWQ";
   };
   if (as_it_is(q) || as_it_is(k)) return LINNET_OK;  // what comes quantised keeps its numbers
+  for (uint32_t i = layer + 1; i < s.spec.n_layers; ++i)
+    if (layer_spec(s.spec, i).kv_back == i - layer) return LINNET_OK;  // other layers' queries meet these keys, too
   const ModelSpec& spec = s.spec;
   const LayerSpec l = layer_spec(spec, layer);
   const uint32_t dim = l.head_dim, group = l.n_heads / l.n_kv_heads;
@@ -98,7 +103,7 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
     LINNET_TRY(read_all(q_norm, &of_q, err));
     for (const float w : of_k) keys.push_back(std::fabs(double{w}));
     for (const float w : of_q) queries.push_back(std::fabs(double{w}));
-    const std::vector<int> e = exponents(spec, dim, keys.data(), queries.data());
+    const std::vector<int> e = exponents(spec, l, keys.data(), queries.data());
     std::vector<float> up, down;
     for (const int x : e) up.push_back(std::ldexp(1.0f, x)), down.push_back(std::ldexp(1.0f, -x));
     scale_rows(q_norm, up);
@@ -112,7 +117,7 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
     std::vector<double> of_group(dim, 0.0);  // the queries that meet this head's keys
     for (uint32_t i = 0; i < group * dim; ++i) of_group[i % dim] += std::pow(queries[h * group * dim + i], 2) / group;
     for (double& x : of_group) x = std::sqrt(x);
-    const std::vector<int> e = exponents(spec, dim, keys.data() + size_t{h} * dim, of_group.data());
+    const std::vector<int> e = exponents(spec, l, keys.data() + size_t{h} * dim, of_group.data());
     for (uint32_t c = 0; c < dim; ++c) {
       down[h * dim + c] = std::ldexp(1.0f, -e[c]);
       for (uint32_t g = 0; g < group; ++g) up[(h * group + g) * dim + c] = std::ldexp(1.0f, e[c]);
