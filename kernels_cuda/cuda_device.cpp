@@ -387,6 +387,7 @@ Status load(void* model, uint8_t* matrices, const linnet_profile& profile, const
     memory->own = Arena(&blocks, false);
     WeightsTo to = {profile, model, &memory->own, matrices, 0};
     status = load_all(arg, to);
+    if (status == LINNET_OK && !memory->own.ok()) status = fail(err, LINNET_BAD_FILE, "model file: it changed while it was loaded");
     if (status == LINNET_OK) status = loaded(model, err);
     if (status != LINNET_OK) release(m, &blocks, false);
   }

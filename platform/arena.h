@@ -89,6 +89,10 @@ class Arena {
       }
       if (counting_) blocks_->bytes[blocks_->n++] = 0;
     }
+    if (!counting_ && (block_ >= blocks_->n || bytes > blocks_->bytes[block_] - in_block_)) {  // more than was counted
+      overflow_ = true;
+      return nullptr;
+    }
     uint8_t* p = counting_ ? nullptr : blocks_->base[block_] + in_block_;
     in_block_ += bytes;
     if (counting_) blocks_->bytes[block_] = in_block_;

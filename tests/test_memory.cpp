@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 
+#include "platform/arena.h"
 #include "runtime/gguf.h"
 #include "runtime/spec.h"
 #include "tests/models.h"
@@ -265,6 +266,22 @@ TEST_CASE("experts: pages of those that no row goes through are never read") {
   }
   for (const Watched& w : watched) REQUIRE(mprotect(w.from, w.bytes, PROT_READ | PROT_WRITE) == 0);
   REQUIRE(sigaction(SIGSEGV, &before, nullptr) == 0);
+}
+
+TEST_CASE("in blocks nothing is placed that was not counted") {
+  linnet::Blocks blocks;
+  blocks.limit = 1024;
+  linnet::Arena counted(&blocks, true);
+  for (const uint64_t n : {600u, 700u, 100u}) counted.take<uint8_t>("x", n);
+  REQUIRE((counted.ok() && blocks.n == 2 && blocks.bytes[0] == 768 && blocks.bytes[1] == 1024));
+  std::vector<uint8_t> memory[] = {std::vector<uint8_t>(768), std::vector<uint8_t>(1024)};
+  for (int i = 0; i < 2; ++i) blocks.base[i] = memory[i].data();
+  linnet::Arena same(&blocks, false), longer(&blocks, false), more(&blocks, false);
+  for (const uint64_t n : {600u, 700u, 100u}) CHECK(same.take<uint8_t>("x", n));
+  CHECK((same.ok() && blocks.n == 2));
+  CHECK((longer.take<uint8_t>("x", 800u) == nullptr && !longer.ok()));
+  for (const uint64_t n : {600u, 700u, 100u}) CHECK(more.take<uint8_t>("x", n));
+  CHECK((more.take<uint8_t>("x", 300u) == nullptr && !more.ok()));
 }
 
 TEST_CASE("one byte less is refused with the number") {
