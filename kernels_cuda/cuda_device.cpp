@@ -474,11 +474,7 @@ void* layout(const Places& places, const void* model, const SessionPlan& plan) {
   Arena &device = places.own, &pinned = places.pinned;
   CudaSession layout{};
   float* const logits = device.take<float>("logits", uint64_t{plan.n_logits} * plan.logits_stride);
-  size_t page_bytes_most = 0;
-  for (uint32_t i = 0; i < plan.kv->n_classes; ++i)
-    for (const size_t piece : {plan.kv->classes[i].layout.page_bytes, plan.kv->sink_bytes(i)})
-      page_bytes_most = piece > page_bytes_most ? piece : page_bytes_most;
-  uint8_t* const page = pinned.take<uint8_t>("kv", page_bytes_most);
+  uint8_t* const page = pinned.take<uint8_t>("kv", plan.piece_bytes);
   CudaQueue counted{};
   CudaSession* s = session ? new (session) CudaSession{} : nullptr;
   CudaQueue& q = s ? s->queue : counted;

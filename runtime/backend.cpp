@@ -66,11 +66,8 @@ Status footprint_fits(const Footprint& f, const linnet_session_params& p, Error*
 
 Status footprint_row(const Arena& host, const Arena& own, const Arena* pinned, uint32_t i, const char** purpose, size_t* bytes,
                      Error* err) {
-  static constexpr const char* kOwn[][2] = {{"weights", "device weights"},
-                                            {"kv", "device kv"},
-                                            {"activations", "device activations"},
-                                            {"logits", "device logits"},
-                                            {"queue", "device queue"}};
+  static constexpr const char* kOwn[][2] = {{"weights", "device weights"},         {"kv", "device kv"},         {"states", "device states"},
+                                            {"activations", "device activations"}, {"logits", "device logits"}, {"queue", "device queue"}};
   uint32_t before = 0;
   for (const Arena* a : {&host, &own, pinned}) {
     if (!a) continue;

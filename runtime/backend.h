@@ -55,7 +55,7 @@ struct SessionPlan {
   uint32_t n_heads, head_k;                            // head_k: most inputs of what gemm_heads multiplies with, or 0
   uint32_t gate_up_rows;                               // most rows of gate_up that are quantised behind it, or 0
   uint32_t n_vocab;
-  size_t logits_stride;
+  size_t logits_stride, piece_bytes;  // piece_bytes: the largest that read() and write() are asked for
   const KvCache* kv;
   const RowTables* rows;
   const Kernels* kernels;

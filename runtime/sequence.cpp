@@ -36,7 +36,7 @@ Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err
   Sequence& seq = s.seqs[i];
   if (keep == session_length(s, i)) return LINNET_OK;
   if (keep < seq.length) {
-    if (!s.cache.can_truncate(i, keep))
+    if (!s.cache.can_truncate(i, keep) || (keep && keep < seq.n_forgotten))
       return fail(err, LINNET_BAD_STATE, "truncate: layers with a window, in KIVI or with a state no longer hold what a sequence of ", keep,
                   " tokens sees: it has ", seq.length, ", n_rollback is ", s.params.n_rollback);
     s.cache.truncate(i, keep);
@@ -66,7 +66,7 @@ uint64_t session_history(const linnet_session& s) { return history_tokens(s.para
 Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err) {
   const Sequence& a = s.seqs[from];
   Sequence& b = s.seqs[to];
-  if (keep < a.length && !s.cache.can_truncate(from, keep))
+  if (keep < a.length && (!s.cache.can_truncate(from, keep) || (keep && keep < a.n_forgotten)))
     return fail(err, LINNET_BAD_STATE, "fork: layers with a window, in KIVI or with a state no longer hold what a sequence of ", keep,
                 " tokens sees: it has ", a.length, ", n_rollback is ", s.params.n_rollback);
   const BackendGuard bound(s);

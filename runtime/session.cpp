@@ -104,9 +104,10 @@ CacheLayer cache_layer(const void* of, uint32_t i) {
   CacheLayer layer = kMixers[spec.mixer]->cache(c.model.spec, spec);
   layer.k = static_cast<Format>(p.kv_format);
   layer.v = static_cast<Format>(p.v_format);
+  const uint32_t of_pages = i - layer.back;
   for (uint32_t j = 0; j < p.n_kv_layers; ++j) {  // later ones count
     const linnet_kv_layers& l = p.kv_layers[j];
-    if (i < l.first || i > l.last) continue;
+    if (of_pages < l.first || of_pages > l.last) continue;
     if (l.k_format) layer.k = static_cast<Format>(l.k_format);
     layer.v = l.v_format ? static_cast<Format>(l.v_format) : layer.k;
   }
@@ -126,6 +127,7 @@ SessionPlan backend_plan(linnet_session& f, const linnet_model& model, const lin
           .gate_up_rows = f.act.hidden.stride ? p.n_chunk : 0,  // 0: no layer without experts quantises what its last matrix reads
           .n_vocab = spec.n_vocab,
           .logits_stride = f.logits_stride,
+          .piece_bytes = f.cache.piece_bytes(),
           .kv = &f.cache.kv,
           .rows = &f.act.rows,
           .kernels = &model.kernels,

@@ -21,9 +21,7 @@ struct Header {
   uint32_t n_vocab, n_layers, n_kv_heads, head_dim, length, pending, n_logit_rows, n_forgotten;
   uint32_t when_full, n_keep, n_context, n_rollback;
 };
-struct LayerRow {
-  uint32_t k_format, v_format, window, page_bytes, first;
-};
+using PartRow = CachePart;
 enum Kind : uint32_t { kTokens = 1, kSampler = 2, kLogits = 3, kKv = 4, kSlot = 5 };
 struct SectionHead {
   uint32_t kind, index;
@@ -34,10 +32,10 @@ struct SamplerRow {
   float temperature, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty;
   uint32_t top_k, penalty_last_n;
 };
-static_assert(sizeof(Header) == 80 && sizeof(LayerRow) == 20 && sizeof(SectionHead) == 16 && sizeof(SamplerRow) == 48);
+static_assert(sizeof(Header) == 80 && sizeof(PartRow) == 20 && sizeof(SectionHead) == 16 && sizeof(SamplerRow) == 48);
 
 constexpr uint32_t header_bytes(uint32_t n_parts) {
-  return static_cast<uint32_t>(sizeof(Header) + n_parts * sizeof(LayerRow) + sizeof(uint32_t));
+  return static_cast<uint32_t>(sizeof(Header) + n_parts * sizeof(PartRow) + sizeof(uint32_t));
 }
 constexpr uint64_t section_bytes(uint64_t payload) { return sizeof(SectionHead) + payload + sizeof(uint32_t); }
 
@@ -166,8 +164,7 @@ struct Sink : SavedTo {
 void put_header(Sink& sink, const linnet_session& s, const Header& h, const CacheBegin& begin) {
   sink.put(&h, sizeof h);
   for (uint32_t i = 0; i < s.cache.n_parts(); ++i) {
-    const CachePart p = s.cache.part(i, begin);
-    const LayerRow row = {p.k_format, p.v_format, window_of(s, i), p.bytes, p.first};
+    const PartRow row = s.cache.part(i, window_of(s, i), begin);
     sink.put(&row, sizeof row);
   }
   sink.end();
@@ -214,7 +211,7 @@ Status read_header(ByteReader& r, Header* h, Error* err) {
   if (!r.ok()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
   if (h->version != kVersion) return fail(err, LINNET_UNSUPPORTED, "state: version ", h->version, ", this linnet reads ", kVersion);
   if (h->n_layers > kMaxLayers || h->header_bytes < header_bytes(h->n_layers) || h->header_bytes > header_bytes(2 * h->n_layers) ||
-      (h->header_bytes - header_bytes(0)) % sizeof(LayerRow))
+      (h->header_bytes - header_bytes(0)) % sizeof(PartRow))
     return fail(err, LINNET_BAD_FILE, "state: header of ", h->header_bytes, " bytes for ", h->n_layers, " layers: the file is damaged");
   if (h->header_bytes > r.size()) return fail(err, LINNET_BAD_FILE, "state: ends inside its header, after ", r.size(), " bytes");
   uint32_t sum;
@@ -260,20 +257,28 @@ Status check_parts(const linnet_session& s, ByteReader& r, Checked* o, Error* er
   if (o->h.header_bytes != header_bytes(cache.n_parts()))
     return fail(err, LINNET_UNSUPPORTED, "state: header of ", o->h.header_bytes, " bytes: other layers have a state than in this model");
   for (uint32_t i = 0; i < cache.n_parts(); ++i) {
-    const auto row = r.read<LayerRow>();
-    const uint32_t layer = cache.layer_of(i), window = window_of(s, i);
-    const CachePart p = cache.part(i, o->begin);
-    if (row.k_format != p.k_format || row.v_format != p.v_format)
+    const auto row = r.read<PartRow>();
+    const uint32_t layer = cache.layer_of(i);
+    const PartRow own = cache.part(i, window_of(s, i), o->begin);
+    if (cache.is_state(i)) {
+      if (row.bytes != own.bytes || row.window != own.window)
+        return fail(err, LINNET_UNSUPPORTED, "state: layer ", layer, " has a state of ", row.bytes, " bytes and rows of ", row.window,
+                    ", this session has ", own.bytes, " and ", own.window);
+    } else if (row.k_format != own.k_format || row.v_format != own.v_format) {
       return fail(err, LINNET_UNSUPPORTED, "state: layer ", layer, " has K in ", known_name(row.k_format), " (", row.k_format,
-                  ") and V in ", known_name(row.v_format), " (", row.v_format, "), this session has ", known_name(p.k_format), " and ",
-                  known_name(p.v_format));
-    if (row.window != window || row.page_bytes != p.bytes)
-      return fail(err, LINNET_UNSUPPORTED, "state: layer ", layer, " has a window of ", row.window, " and pages of ", row.page_bytes,
-                  " bytes, this session has ", window, " and ", p.bytes);
-    if (!cache.begin_at(i, row.first, o->h.length, &o->saved, &o->begin))
+                  ") and V in ", known_name(row.v_format), " (", row.v_format, "), this session has ", known_name(own.k_format), " and ",
+                  known_name(own.v_format));
+    } else if (row.window != own.window || row.bytes != own.bytes) {
+      return fail(err, LINNET_UNSUPPORTED, "state: layer ", layer, " has a window of ", row.window, " and pages of ", row.bytes,
+                  " bytes, this session has ", own.window, " and ", own.bytes);
+    }
+    if (!cache.begin_at(i, row, o->h.length, &o->saved))
       return fail(err, LINNET_BAD_FILE, "state: layer ", layer, " begins with ", cache.is_state(i) ? "token " : "page ", row.first,
                   ": less than the next token sees, or not as other layers do");
   }
+  if (!cache.keep(o->saved, o->h.length, &o->begin))
+    return fail(err, LINNET_UNSUPPORTED,
+                "state: of layers with a state it holds the rows of more tokens than n_rollback = ", s.params.n_rollback, " has room for");
   r.skip(sizeof(uint32_t));  // the header's CRC
   // Tokens are forgotten long after their pages are dropped: a rollback, which asks for the pages, never comes to where no tokens are.
   o->n_forgotten = o->h.n_forgotten;

@@ -418,12 +418,22 @@ TEST_CASE("sinks + recent on CUDA: the CPU's bytes, in batches, after forks, rol
   CHECK(fake.complaints() == std::vector<std::string>{});
 }
 
-TEST_CASE("two RoPEs of their own numbers of channels on CUDA: the CPU's bytes") {
+TEST_CASE("two RoPEs of their own numbers of channels, and keys of another layer, on CUDA: the CPU's bytes") {
   FakeCuda fake(setup());
   linnet::convert::Source source;
   linnet_error err{};
   check(linnet::convert::source_from_folder("tests/golden/gemma3", &source, &err), err);
   source.spec.rope_local_dim = source.spec.head_dim / 2;
+  std::vector<linnet::LayerSpec> layers;
+  for (uint32_t i = 0; i < source.spec.n_layers; ++i) layers.push_back(layer_spec(source.spec, i));
+  const uint32_t last = source.spec.n_layers - 1;
+  uint32_t back = 1;
+  while (layers[last - back].window != layers[last].window) ++back;
+  layers[last].kv_back = back;
+  std::erase_if(source.tensors, [&](const linnet::convert::SourceTensor& t) {
+    return t.layer == last && (t.role == linnet::kAttnK || t.role == linnet::kAttnV || t.role == linnet::kAttnKNorm);
+  });
+  set_layers(&source, layers);
   linnet::convert::Options options;
   options.weights = LINNET_I8G32;
   linnet::convert::Image image;

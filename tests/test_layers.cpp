@@ -247,9 +247,35 @@ TEST_CASE("layers that read the keys and values of another one") {
     CHECK(test::same_bytes(a.logits(), b.logits()));
     CHECK(test::same_bytes(a.logits(), c.logits()));
   }
-  test::Session a(narrow, test::params(LINNET_F16, 16, 2)), b(wide, test::params(LINNET_F16, 16, 2));
-  CHECK((a.s->cache.kv.classes[0].n_layers == 3 && b.s->cache.kv.classes[0].n_layers == 5));
-  CHECK(a.s->cache.read_bytes(100) == b.s->cache.read_bytes(100));
+  for (const auto& [format, when_full] :
+       {std::pair{LINNET_F16, LINNET_FULL_STOP}, std::pair{LINNET_KIVI2, LINNET_FULL_STOP}, std::pair{LINNET_I8, LINNET_FULL_SINKS}}) {
+    auto params = test::params(format, 1, 16, 1, 256);
+    params.when_full = when_full;
+    params.n_sequences = 2;
+    test::Session a(narrow, params), b(wide, params);
+    CHECK((a.s->cache.kv.classes[0].n_layers == 3 && b.s->cache.kv.classes[0].n_layers == 5));
+    CHECK(a.s->cache.read_bytes(200) == b.s->cache.read_bytes(200));
+    // Forks share the pages of both, and rollbacks give them back.
+    linnet_error err{};
+    for (test::Session* s : {&a, &b}) {
+      s->prefill(tokens);
+      test::check(linnet_fork(s->s, 0, 1, 140, &err), err);
+      REQUIRE(linnet_truncate(s->s, 0, 145) == LINNET_OK);
+      s->prefill({3, 4, 5});
+      const int32_t more[] = {9, 8};
+      test::check(linnet_prefill(s->s, 1, more, 2, &err), err);
+    }
+    CHECK(test::same_bytes(a.logits(), b.logits()));
+    const float *of_a = nullptr, *of_b = nullptr;
+    size_t n = 0;
+    REQUIRE((linnet_logits(a.s, 1, 0, &of_a, &n) == LINNET_OK && linnet_logits(b.s, 1, 0, &of_b, &n) == LINNET_OK));
+    CHECK(std::memcmp(of_a, of_b, n * sizeof *of_a) == 0);
+  }
+  // A format of its own is the other layer's, whose pages they are.
+  const linnet_kv_layers of_layer[] = {{3, 3, LINNET_KIVI4, LINNET_I8}};
+  auto params = test::params(LINNET_I8, 1, 16, 1, 256);
+  params.kv_layers = of_layer, params.n_kv_layers = 1;
+  CHECK(test::Session(narrow, params).s->cache.kv.n_classes == 1);
 }
 
 TEST_CASE("layers with heads of their own sizes") {
@@ -472,6 +498,14 @@ TEST_CASE("values of layers in a packed file") {
   refused(3, 1, 3, LINNET_BAD_FILE, "layer 1: n_heads = 3 is no multiple of n_kv_heads = 2");
   refused(5, 0, 8, LINNET_BAD_FILE, "RoPE of 32 channels, where head_dim = 8");
   refused(8, 0, 1, LINNET_BAD_FILE, "layer 0: kv_back = 1: no layer of attention");
+  const char* const other = "layer 1: kv_back = 1: that layer has other heads";
+  refused(8, 1, 1, LINNET_UNSUPPORTED, other);  // another window and no RoPE
+  layers[0].window = 0, layers[1].rope = layers[0].rope, layers[1].kv_back = 1;
+  set_layers(&s, layers);
+  CHECK(spec_check(s.spec, &err) == LINNET_OK);
+  for (const auto& [field, value] : {std::pair{2u, 0u}, std::pair{3u, 2u}, std::pair{4u, 1u}, std::pair{5u, 64u}, std::pair{7u, 24u}})
+    refused(field, 0, value, LINNET_UNSUPPORTED, other);
+  layers[1].kv_back = 0;
   refused(6, 0, 0, LINNET_BAD_FILE, "layer 0: d_ff = 0 is outside");
   s.spec.alibi = 1;  // whose slopes are the model's, for as many heads
   refused(3, 0, 2, LINNET_UNSUPPORTED, "layer 0: n_heads = 2 beside slopes of ALiBi for 4");

@@ -514,6 +514,17 @@ TEST_CASE("what is foreign is refused by name") {
     repair(b, where, header_bytes);
     return b;
   };
+  // Rows of the header for layers with a state, which this model does not have; and a header that holds no whole rows.
+  for (const auto& [more, status, text] :
+       {std::tuple{20u, LINNET_UNSUPPORTED, "other layers have a state"}, std::tuple{20u * (n_layers + 1), LINNET_BAD_FILE, "header of"},
+        std::tuple{4u, LINNET_BAD_FILE, "header of"}}) {
+    Bytes b = state;
+    b.insert(b.begin() + (header_bytes - 4), more, uint8_t{0});
+    put(b, kHeaderBytesAt, header_bytes + more);
+    put(b, kHeaderBytesAt + 4, uint64_t{b.size()});
+    repair(b, sections(b), header_bytes + more);
+    witness.refuses(b, status, text);
+  }
   witness.refuses({}, LINNET_BAD_FILE, "LNTSTATE");
   witness.refuses(Bytes(1000, 'G'), LINNET_BAD_FILE, "LNTSTATE");
   for (const uint32_t version : {0u, 2u, 7u, 0x01000000u})

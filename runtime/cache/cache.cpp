@@ -55,36 +55,51 @@ void Cache::fork(uint32_t from, uint32_t to, uint32_t keep) {
 CacheBegin Cache::begin_of(uint32_t seq) const {
   CacheBegin of{};
   for (uint32_t c = 0; c < kv.n_classes; ++c) of.pages[c] = kv.table(seq, c).first;
-  if (slots.any()) of.slots = slots.slots[seq].marks[0].at;
+  if (slots.any()) of.slots = slots.begin_of(seq);
   return of;
 }
 
-CachePart Cache::part(uint32_t part, const CacheBegin& of) const {
-  if (is_state(part)) return {0, 0, static_cast<uint32_t>(slots.layers[layer_of(part)].plan.state_floats * sizeof(float)), of.slots};
+CachePart Cache::part(uint32_t part, uint32_t window, const CacheBegin& of) const {
+  const auto bytes_of = [](uint32_t floats) { return static_cast<uint32_t>(floats * sizeof(float)); };
+  if (is_state(part)) {
+    const SlotPlan& p = slots.layers[layer_of(part)].plan;
+    return {of.slots.at[1], of.slots.at[2], bytes_of(p.row_floats), bytes_of(p.state_floats), of.slots.at[0]};
+  }
   if (!kv.has_pages(part)) return {};
   const KvLayout& l = kv.formats(part);
-  return {l.k, l.v, static_cast<uint32_t>(l.page_bytes), of.pages[kv.class_of[part]]};
+  return {l.k, l.v, window, static_cast<uint32_t>(l.page_bytes), of.pages[kv.class_of[part]]};
 }
 
-bool Cache::begin_at(uint32_t part, uint32_t first, uint32_t length, CacheBegin* saved, CacheBegin* kept) const {
+bool Cache::begin_at(uint32_t part, const CachePart& said, uint32_t length, CacheBegin* saved) const {
   if (is_state(part)) {
-    if (!slots.fits(first, length) || (part > kv.n_layers && first != saved->slots)) return false;
-    saved->slots = kept->slots = first;
-    return true;
+    const uint32_t at[kMaxMarks] = {said.first, said.k_format, said.v_format};
+    bool right = at[0] <= length && (at[1] || !at[2]);
+    for (uint32_t m = 1; m < kMaxMarks; ++m) right &= at[m] == 0 || (at[m] > at[m - 1] && at[m] <= length);
+    for (uint32_t m = 0; m < kMaxMarks; ++m) {
+      right &= part == kv.n_layers || at[m] == saved->slots.at[m];
+      saved->slots.at[m] = at[m];
+    }
+    return right;
   }
-  if (!kv.has_pages(part)) return first == 0;
+  if (!kv.has_pages(part)) return said.first == 0;
   const uint32_t c = kv.class_of[part];
-  if (first < kv.classes[c].keep_pages || kv.gone(c, first, length)) return false;
-  if (kv.first_of_class(c) != part && first != saved->pages[c]) return false;
-  saved->pages[c] = first;
-  kept->pages[c] = kv.first_kept(c, first, length);
+  if (said.first < kv.classes[c].keep_pages || kv.gone(c, said.first, length)) return false;
+  if (kv.first_of_class(c) != part && said.first != saved->pages[c]) return false;
+  saved->pages[c] = said.first;
   return true;
+}
+
+bool Cache::keep(const CacheBegin& saved, uint32_t length, CacheBegin* kept) const {
+  *kept = saved;
+  for (uint32_t layer = 0; layer < kv.n_layers; ++layer)
+    if (const uint32_t c = kv.class_of[layer]; kv.has_pages(layer)) kept->pages[c] = kv.first_kept(c, saved.pages[c], length);
+  return !slots.any() || slots.keep(saved.slots, length, &kept->slots);
 }
 
 bool Cache::gone(const CacheBegin& of, uint32_t length) const {
   for (uint32_t c = 0; c < kv.n_classes; ++c)
     if (kv.gone(c, of.pages[c], length)) return true;
-  return slots.any() && of.slots > length;
+  return slots.any() && of.slots.at[0] > length;
 }
 
 uint64_t Cache::saved_bytes(uint32_t part, uint32_t length, const CacheBegin& of) const {
@@ -108,9 +123,16 @@ void Cache::restore(uint32_t seq, uint32_t length, const CacheBegin& of) {
 
 void Cache::load(uint32_t seq, uint32_t part, uint32_t length, const CacheBegin& saved, const uint8_t* from) {
   if (is_state(part))
-    slots.load(seq, layer_of(part), from);
+    slots.load(seq, layer_of(part), saved.slots, from);
   else if (kv.owns(part))
     kv.load(seq, part, length, saved.pages, from);
+}
+
+size_t Cache::piece_bytes() const {
+  size_t most = slots.any() ? kSlotPiece : 0;
+  for (uint32_t c = 0; c < kv.n_classes; ++c)
+    for (const size_t piece : {kv.classes[c].layout.page_bytes, kv.sink_bytes(c)}) most = piece > most ? piece : most;
+  return most;
 }
 
 uint64_t Cache::read_bytes(uint32_t length) const { return kv.read_bytes(length) + slots.read_bytes(); }

@@ -1,5 +1,6 @@
 // What a session keeps of its sequences, so that a pass computes new tokens alone. There are two kinds: pages of keys and values
-// (kv_cache.h) and slots of a state (slots.h); both answer to the calls here, and nobody but layers and kernels asks which one it is.
+// (kv_cache.h) and slots of a state (slots.h); both answer to the calls here. Layers and kernels use their own kind, and state.cpp says in
+// a refusal which one it is.
 #pragma once
 #include "kv_cache.h"
 #include "slots.h"
@@ -11,16 +12,16 @@ struct SavedTo {
   void (*put)(SavedTo& to, const void* data, size_t bytes);
 };
 
-// Where what is held of a sequence begins: of each class of pages the first one behind those that are kept, of slots the tokens in the
-// first mark.
+// Where what is held of a sequence begins: of each class of pages the first one behind those that are kept, and the marks of slots.
 struct CacheBegin {
   uint32_t pages[kMaxKvClasses];
-  uint32_t slots;
+  SlotBegin slots;
 };
 
-// What a part of a saved sequence is made of; formats are 0 where it has none.
+// What a saved sequence says of a part: of pages as named, all 0 where a layer has none; of a state instead tokens in its second and third
+// mark, bytes of a row, of the state, tokens in the first mark.
 struct CachePart {
-  uint32_t k_format, v_format, bytes, first;  // bytes: of a page, or of a state
+  uint32_t k_format, v_format, window, bytes, first;
 };
 
 struct Cache {
@@ -45,20 +46,22 @@ struct Cache {
   // Whether the sequence may be cut to `keep` positions: layers with a window have dropped what lies too far back, and a state's marks.
   bool can_truncate(uint32_t seq, uint32_t keep) const;
   void truncate(uint32_t seq, uint32_t keep);
-  // `to` becomes the first `keep` positions of `from`; pages are shared, states copied.
+  // `to`, which is empty, becomes the first `keep` positions of `from`; pages are shared, states copied.
   void fork(uint32_t from, uint32_t to, uint32_t keep);
 
-  // A saved sequence is parts: the pages of every layer, then the slot of every layer with a state. A part begins with `first` of its own
-  // in a CacheBegin.
+  // A saved sequence is parts: the pages of every layer, of no bytes where it has none of its own, then the slot of every layer with a
+  // state.
   uint32_t n_parts() const { return kv.n_layers + slots.n_states; }
   bool is_state(uint32_t part) const { return part >= kv.n_layers; }
   uint32_t layer_of(uint32_t part) const { return is_state(part) ? slots.layer_of(part - kv.n_layers) : part; }
   CacheBegin begin_of(uint32_t seq) const;
-  CachePart part(uint32_t part, const CacheBegin& of) const;
-  // Reads a part's `first` into `saved`, and into `kept` what this session holds on to of it. False if a sequence of `length` positions
+  CachePart part(uint32_t part, uint32_t window, const CacheBegin& of) const;
+  // Reads from `said` where a part begins into `saved`. False if it is not as other parts have it, or a sequence of `length` positions
   // cannot go on from there.
-  bool begin_at(uint32_t part, uint32_t first, uint32_t length, CacheBegin* saved, CacheBegin* kept) const;
-  // Whether nothing is there any more that a sequence of `length` tokens would go on from.
+  bool begin_at(uint32_t part, const CachePart& said, uint32_t length, CacheBegin* saved) const;
+  // What this session holds on to of a sequence that began so; false if its n_rollback is too small for the rows of states.
+  bool keep(const CacheBegin& saved, uint32_t length, CacheBegin* kept) const;
+  // Whether something is gone that a sequence of `length` tokens would go on from.
   bool gone(const CacheBegin& of, uint32_t length) const;
   uint64_t saved_bytes(uint32_t part, uint32_t length, const CacheBegin& of) const;
   void save(uint32_t seq, uint32_t part, uint32_t length, SavedTo& to) const;
@@ -68,6 +71,8 @@ struct Cache {
   void restore(uint32_t seq, uint32_t length, const CacheBegin& of);
   void load(uint32_t seq, uint32_t part, uint32_t length, const CacheBegin& saved, const uint8_t* from);
 
+  // The largest piece that the host reads or writes at once.
+  size_t piece_bytes() const;
   // Bytes that one decoded row at this position reads.
   uint64_t read_bytes(uint32_t length) const;
 };

@@ -98,7 +98,11 @@ bool KvCache::layout_in(Arena& arena, Arena& pools, const CachePlan& p) {
     if (layer.n_kv_heads == 0 || layer.back) {  // no pages of its own
       if (class_of) class_of[i] = layer.back ? class_of[i - layer.back] : static_cast<uint8_t>(kNoPages);
       if (class_of) layer_index[i] = layer.back ? layer_index[i - layer.back] : uint16_t{0};
-      if (class_of && layer.back) ++classes[class_of[i]].n_readers;
+      if (class_of && layer.back) {
+        KvClass& c = classes[class_of[i]];
+        ++c.n_readers;
+        if (c.packed) ++classes[c.packed].n_readers;
+      }
       continue;
     }
     const KvClass like = class_like(p, layer);

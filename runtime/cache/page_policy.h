@@ -1,5 +1,5 @@
-// What becomes of pages that rows no longer see, and what sequences have beside their pages: a table for each way, each in a file of its
-// own. kv_cache.cpp knows pages, tables and references alone.
+// What becomes of pages that rows no longer see, and what sequences have beside their pages: a table for each way, in files of
+// their own. kv_cache.cpp knows pages, tables and references alone.
 #pragma once
 #include "kv_cache.h"
 

@@ -19,11 +19,13 @@ void Slots::layout_in(Arena& arena, Arena& own, const CachePlan& p) {
   slots = arena.take<Slot>("states", n_sequences);
   for (uint32_t i = 0; i < n_layers; ++i) {
     const SlotPlan plan = p.layer(p.of, i).slot;
-    uint64_t rows = 0;
-    if (!checked_mul(uint64_t{n_sequences} * n_rows, plan.row_floats, &rows)) rows = UINT64_MAX;  // the arena refuses it
-    float* states = own.take<float>("states", uint64_t{n_sequences} * kSlotStates * plan.state_floats);
-    float* of_tokens = own.take<float>("states", rows);
-    if (layers) layers[i] = {plan, states, of_tokens};
+    float** const of = arena.take<float*>("states", plan.state_floats ? n_sequences : 0);
+    const uint64_t floats = uint64_t{kSlotStates} * plan.state_floats + uint64_t{n_rows} * plan.row_floats;
+    for (uint32_t seq = 0; seq < n_sequences && plan.state_floats; ++seq) {
+      float* const memory = own.take<float>("states", floats);
+      if (of) of[seq] = memory;
+    }
+    if (layers) layers[i] = {plan, of};
   }
 }
 
@@ -83,7 +85,7 @@ SlotView Slots::view(uint32_t seq, uint32_t layer) const {
   SlotView v{};
   v.position = s.position;
   v.keep_from = keep_from(s);
-  v.rows = l.rows + size_t{seq} * n_rows * l.plan.row_floats;
+  v.rows = row(seq, l, 0);
   v.row_floats = l.plan.row_floats;
   v.n_rows = n_rows;
   v.first = s.marks[0].at;
@@ -155,47 +157,76 @@ void Slots::fork(uint32_t from, uint32_t to, uint32_t keep) {
         backend->copy(session, reinterpret_cast<uint8_t*>(state(to, l, b.marks[m].state)),
                       reinterpret_cast<const uint8_t*>(state(from, l, b.marks[m].state)), 0, bytes, 1);
     each_piece(b, row_bytes ? b.length - b.marks[0].at : 0, [&](uint32_t place, uint32_t n) {
-      const auto at = [&](uint32_t seq) { return reinterpret_cast<uint8_t*>(l.rows) + (size_t{seq} * n_rows + place) * row_bytes; };
-      backend->copy(session, at(to), at(from), 0, n * row_bytes, 1);
+      backend->copy(session, reinterpret_cast<uint8_t*>(row(to, l, place)), reinterpret_cast<const uint8_t*>(row(from, l, place)), 0,
+                    n * row_bytes, 1);
     });
   }
 }
 
-uint64_t Slots::saved_bytes(uint32_t layer, uint32_t length, uint32_t first) const {
+SlotBegin Slots::begin_of(uint32_t seq) const {
+  SlotBegin begin{};
+  for (uint32_t m = 0; m < slots[seq].n_marks; ++m) begin.at[m] = slots[seq].marks[m].at;
+  return begin;
+}
+
+// From there on marks are as near to each other as begin() wants them, and rows no more.
+bool Slots::keep(const SlotBegin& saved, uint32_t length, SlotBegin* kept) const {
+  uint32_t first = 0, n = 0;
+  while (length - saved.at[first] > 2 * n_rollback)
+    if (++first == kMaxMarks || saved.at[first] == 0) return false;
+  *kept = {};
+  do kept->at[n++] = saved.at[first++];
+  while (first < kMaxMarks && saved.at[first] && saved.at[first] - kept->at[n - 1] <= n_rollback);
+  return true;
+}
+
+uint64_t Slots::saved_bytes(uint32_t layer, uint32_t length, const SlotBegin& of) const {
   const SlotPlan& p = layers[layer].plan;
-  return ((first ? uint64_t{p.state_floats} : 0) + uint64_t{length - first} * p.row_floats) * sizeof(float);
+  uint64_t floats = uint64_t{length - of.at[0]} * p.row_floats;
+  for (const uint32_t at : of.at) floats += at ? p.state_floats : 0;
+  return floats * sizeof(float);
 }
 
 void Slots::save(uint32_t seq, uint32_t layer, SavedTo& to) const {
   const Slot& s = slots[seq];
   const SlotLayer& l = layers[layer];
-  const auto put = [&](const float* p, size_t bytes) {
-    size_t step = 0;
-    to.put(to, backend->read(session, reinterpret_cast<const uint8_t*>(p), 0, bytes, 1, &step), bytes);
+  const auto put = [&](const float* from, size_t bytes) {
+    const uint8_t* p = reinterpret_cast<const uint8_t*>(from);
+    for (size_t n; bytes; p += n, bytes -= n) {
+      size_t step = 0;
+      n = bytes < kSlotPiece ? bytes : kSlotPiece;
+      to.put(to, backend->read(session, p, 0, n, 1, &step), n);
+    }
   };
-  if (s.marks[0].at) put(state(seq, l, s.marks[0].state), l.plan.state_floats * sizeof(float));
-  const size_t row_bytes = l.plan.row_floats * sizeof(float);
-  each_piece(s, row_bytes ? s.length - s.marks[0].at : 0, [&](uint32_t place, uint32_t n) {
-    for (uint32_t i = 0; i < n; ++i) put(l.rows + (size_t{seq} * n_rows + place + i) * l.plan.row_floats, row_bytes);
-  });
+  for (uint32_t m = 0; m < s.n_marks; ++m)
+    if (s.marks[m].at) put(state(seq, l, s.marks[m].state), l.plan.state_floats * sizeof(float));
+  each_piece(s, s.length - s.marks[0].at,
+             [&](uint32_t place, uint32_t n) { put(row(seq, l, place), size_t{n} * l.plan.row_floats * sizeof(float)); });
 }
 
-void Slots::restore(uint32_t seq, uint32_t length, uint32_t first) {
-  slots[seq] = {};
-  slots[seq].n_marks = 1;
-  slots[seq].marks[0] = {first, 0};
-  slots[seq].length = length;
+void Slots::restore(uint32_t seq, uint32_t length, const SlotBegin& kept) {
+  Slot& s = slots[seq] = {};
+  for (uint32_t m = 0; m < kMaxMarks && (m == 0 || kept.at[m]); ++m) s.marks[s.n_marks++] = {kept.at[m], m};
+  s.length = length;
 }
 
-void Slots::load(uint32_t seq, uint32_t layer, const uint8_t* from) {
+void Slots::load(uint32_t seq, uint32_t layer, const SlotBegin& saved, const uint8_t* from) {
   const Slot& s = slots[seq];
   const SlotLayer& l = layers[layer];
-  const auto get = [&](float* p, size_t bytes) {
-    if (bytes) backend->write(session, reinterpret_cast<uint8_t*>(p), from, 0, bytes, 1);
-    from += bytes;
+  const size_t state_bytes = l.plan.state_floats * sizeof(float), row_bytes = l.plan.row_floats * sizeof(float);
+  const auto get = [&](float* to, const uint8_t* p, size_t bytes) {
+    for (size_t n, at = 0; at < bytes; at += n) {
+      n = bytes - at < kSlotPiece ? bytes - at : kSlotPiece;
+      backend->write(session, reinterpret_cast<uint8_t*>(to) + at, p + at, 0, n, 1);
+    }
   };
-  if (s.marks[0].at) get(state(seq, l, 0), l.plan.state_floats * sizeof(float));
-  get(l.rows + size_t{seq} * n_rows * l.plan.row_floats, (s.length - s.marks[0].at) * size_t{l.plan.row_floats} * sizeof(float));
+  for (uint32_t m = 0, i = 0; m < kMaxMarks; ++m) {
+    if (saved.at[m] == 0) continue;
+    if (i < s.n_marks && s.marks[i].at == 0) ++i;
+    if (i < s.n_marks && s.marks[i].at == saved.at[m]) get(state(seq, l, s.marks[i++].state), from, state_bytes);
+    from += state_bytes;
+  }
+  get(row(seq, l, 0), from + (s.marks[0].at - saved.at[0]) * row_bytes, (s.length - s.marks[0].at) * row_bytes);
 }
 
 uint64_t Slots::read_bytes() const {

@@ -52,10 +52,15 @@ struct Slot {
   uint32_t position;    // of its first new token
 };
 
+// Tokens in the marks of a saved sequence, ascending; behind the first one 0 = there are no more.
+struct SlotBegin {
+  uint32_t at[kMaxMarks];
+};
+inline constexpr size_t kSlotPiece = 65536;  // bytes of a state or of rows that the host sees at once, at most
+
 struct SlotLayer {
   SlotPlan plan;
-  float* states;  // (n_sequences, kSlotStates, state_floats)
-  float* rows;    // (n_sequences, n_rows, row_floats)
+  float** of;  // (n_sequences) each states (kSlotStates, state_floats), then rows (n_rows, row_floats)
 };
 
 struct Slots {
@@ -82,12 +87,14 @@ struct Slots {
   // What a layer does with the tokens of the pass that advance() was called for last.
   SlotView view(uint32_t seq, uint32_t layer) const;
 
-  // A saved sequence: its first mark, `first` tokens, and all rows since.
-  bool fits(uint32_t first, uint32_t length) const { return first <= length && length - first <= n_rows - n_rollback; }
-  uint64_t saved_bytes(uint32_t layer, uint32_t length, uint32_t first) const;
+  // A saved sequence: its marks, and all rows since the first one.
+  SlotBegin begin_of(uint32_t seq) const;
+  // Which of a saved sequence's marks a session with this n_rollback goes on from; false if rows are more than it has room for.
+  bool keep(const SlotBegin& saved, uint32_t length, SlotBegin* kept) const;
+  uint64_t saved_bytes(uint32_t layer, uint32_t length, const SlotBegin& of) const;
   void save(uint32_t seq, uint32_t layer, SavedTo& to) const;
-  void restore(uint32_t seq, uint32_t length, uint32_t first);
-  void load(uint32_t seq, uint32_t layer, const uint8_t* from);
+  void restore(uint32_t seq, uint32_t length, const SlotBegin& kept);
+  void load(uint32_t seq, uint32_t layer, const SlotBegin& saved, const uint8_t* from);
   uint64_t read_bytes() const;  // of a decoded row
 
  private:
@@ -97,8 +104,9 @@ struct Slots {
   }
   template <class Fn>
   void each_piece(const Slot& s, uint32_t n, Fn fn) const;
-  float* state(uint32_t seq, const SlotLayer& l, uint32_t i) const {
-    return l.states + (size_t{seq} * kSlotStates + i) * l.plan.state_floats;
+  float* state(uint32_t seq, const SlotLayer& l, uint32_t i) const { return l.of[seq] + size_t{i} * l.plan.state_floats; }
+  float* row(uint32_t seq, const SlotLayer& l, uint32_t place) const {
+    return l.of[seq] + size_t{kSlotStates} * l.plan.state_floats + size_t{place} * l.plan.row_floats;
   }
 };
 

@@ -149,6 +149,9 @@ Status to_gguf_conventions(Source* source, Error* err) {
 
 Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, std::vector<PlainTensor>* out, Error* err) {
   const Architecture& a = family(spec);
+  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
+    if (spec.layer_values[f])
+      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", a.gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   const auto of = [&](Role role, uint32_t layer) {
     for (const SourceTensor* t : tensors)
       if (t->role == role && t->layer == layer) return t;
@@ -224,9 +227,6 @@ Status put_plain_keys(const Source& source, GgufBuilder* b, Error* err) {
 }
 
 Status check_plain(const ModelSpec& spec, const GgufBuilder& b, Error* err) {
-  for (uint32_t f = 0; f < kLayerFieldCount; ++f)
-    if (spec.layer_values[f])
-      return fail(err, LINNET_UNSUPPORTED, "plain GGUF: '", family(spec).gguf, "' cannot say ", kLayerFields[f].name, " of each layer");
   ModelSpec read = {}, want = spec;
   LINNET_TRY(spec_of_plain(b.header(), b.file_bytes(), &read, err));
   // 0 stands for what goes without saying.
