@@ -481,6 +481,12 @@ TEST_CASE("values of layers in a packed file") {
     CHECK(test::same_bytes(one.logits(), all.logits()));
   }
 
+  Options plain;
+  plain.plain = true;
+  Image none;
+  CHECK(write_to_memory(s, plain, &none, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("cannot say rope of each layer") != std::string::npos);
+
   // What a file must not say.
   const auto refused = [&](uint32_t field, uint32_t layer, uint32_t value, linnet_status status, const char* text) {
     std::vector<LayerSpec> bad = layers;
