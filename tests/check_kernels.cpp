@@ -38,7 +38,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   fill_matrix(f, static_cast<uint32_t>(n), c->k, packed, rng);
   uint8_t* w = b.w.take<uint8_t>(n / 16 * panel_bytes(f, c->k), front);
   std::memcpy(w, packed, n / 16 * panel_bytes(f, c->k));
-  if ((row.x == LINNET_I8) && rng.below(6) == 0)  // extremes: where a saturating instruction would give itself away
+  if ((row.x == LINNET_I8) && rng.below(6) == 0 && row.stored != Stored::kOwn)  // extremes: where a saturating instruction would show
     for (size_t i = 0; i < n / 16 * panel_bytes(f, c->k); ++i)
       w[i] = row.bits == 4 ? (rng.below(8) ? 0xFF : 0x0F) : w[i] == 0 ? 0 : rng.below(4) ? 0x80 : 0x7F;
   a.w = w;
@@ -113,10 +113,17 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
   if ((row.x == LINNET_I8)) {  // row 0 agrees in sign with output 0, so that the spoilt dot is not 0
     int8_t* x = static_cast<int8_t*>(const_cast<void*>(a.x));
     int32_t total = 0;
-    static_cast<uint8_t*>(const_cast<void*>(a.w))[0] = 99;
-    if (row.scale.zero) static_cast<uint8_t*>(const_cast<void*>(a.w_scale))[32] = 0;
+    std::vector<float> w(a.k);
+    if (row.stored == Stored::kOwn) {  // the codes are its packer's; of an entry the first scale is known
+      set(0.5f);
+      unpack_row(a.w, a.w_scale, kernel.w, kPanel, a.k, 0, w.data());
+    } else {
+      static_cast<uint8_t*>(const_cast<void*>(a.w))[0] = 99;
+      if (row.scale.zero) static_cast<uint8_t*>(const_cast<void*>(a.w_scale))[32] = 0;
+      for (uint32_t t = 0; t < a.k && t < a.x_group; ++t) w[t] = static_cast<float>(code_at(a, kernel.w, 0, t));
+    }
     for (uint32_t t = 0; t < a.k && t < a.x_group; ++t) {
-      x[t] = code_at(a, kernel.w, 0, t) < 0 ? -1 : 1;
+      x[t] = w[t] < 0 ? -1 : 1;
       total += x[t];
     }
     const_cast<int32_t*>(a.x_sum128)[0] = -128 * total;
@@ -707,7 +714,8 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
   if (row.stored == Stored::kOwn) {  // only its packer knows what bytes may be
     std::vector<float> w(size_t{kPanel} * k);
     for (uint32_t first = 0; first < n; first += kPanel) {
-      for (float& v : w) v = rng.unit() * 0.5f;
+      const bool extremes = rng.below(6) == 0;  // as make_gemm_case has them of others
+      for (float& v : w) v = extremes ? (rng.below(4) ? -0.5f : 0.5f) : rng.unit() * 0.5f;
       pack_panel(f, w.data(), k, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
                  p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
     }
