@@ -1,4 +1,6 @@
 // Sound in and out: WAV files as they come, hostile ones too; where somebody speaks; engines that are there.
+#include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -218,6 +220,20 @@ TEST_CASE("programs: output, errors and limits") {
   ProcessLimits limits;
   CHECK(run_process({"cat"}, "some text", limits, &out, &why));
   CHECK(out == "some text");
+  // However long this thread is kept from running between two steps, nothing that the program wrote is lost.
+  struct sigaction sleepy = {}, old = {};
+  sleepy.sa_handler = [](int) { usleep(1000); };
+  sigaction(SIGALRM, &sleepy, &old);
+  const itimerval often = {{0, 1400}, {0, 1400}}, never = {};
+  int lost = 0;
+  for (int i = 0; i < 150; ++i) {
+    setitimer(ITIMER_REAL, &often, nullptr);
+    const bool ran = run_process({"cat"}, "some text", limits, &out, &why);
+    setitimer(ITIMER_REAL, &never, nullptr);
+    lost += !ran || out != "some text";
+  }
+  sigaction(SIGALRM, &old, nullptr);
+  CHECK(lost == 0);
   CHECK(run_process({"true"}, std::string(1 << 20, 'x'), limits, &out, &why));  // does not read
   CHECK_FALSE(run_process({"false"}, "", limits, &out, &why));
   CHECK(why == "false: exited with status 1");

@@ -83,6 +83,7 @@ bool run_process(const std::vector<std::string>& command, const std::string& inp
       error = "stopped";
       break;
     }
+    const bool ended = exited;                                             // before this look at its output
     pollfd fds[2] = {{out.ends[0], POLLIN, 0}, {in.ends[1], POLLOUT, 0}};  // negative ones are ignored
     poll(fds, 2, 20);
     if (in.ends[1] >= 0 && fds[1].revents) {
@@ -102,7 +103,7 @@ bool run_process(const std::vector<std::string>& command, const std::string& inp
         out.close(0);
     }
     if (!exited) exited = waitpid(pid, &status, WNOHANG) == pid;
-    if (exited && out.ends[0] >= 0 && !fds[0].revents) out.close(0);  // a child of it holds the pipe
+    if (ended && out.ends[0] >= 0 && !fds[0].revents) out.close(0);  // a child of it holds the pipe
   }
   kill(-pid, SIGKILL);
   if (!exited) waitpid(pid, &status, 0);
