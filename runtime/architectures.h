@@ -1,5 +1,5 @@
 // Architectures: how the published families of decoders differ, as data. A new family is one row of kArchitectures; where it needs an
-// operation that no row has had, ModelSpec gets a field and forward() a step.
+// operation that no row has had, ModelSpec gets a field and run() of a layer kind (layers/) a step.
 #pragma once
 #include <cstdint>
 #include <string>
