@@ -46,7 +46,7 @@ void layout_rows(Arena& arena, const linnet_model& model, const linnet_session_p
   t->n_rows = p.n_chunk;
   t->n_pairs[0] = rope_channels(spec, LayerRope::kMain) / 2;
   t->n_pairs[1] = spec.rope_local_base > 0 ? rope_channels(spec, LayerRope::kLocal) / 2 : 0;
-  const uint64_t floats = t->rope_at(1, c), sink_floats = p.when_full == LINNET_FULL_SINKS ? kMaxSinks * floats : 0;
+  const uint64_t floats = t->rope_at(1, p.n_chunk), sink_floats = p.when_full == LINNET_FULL_SINKS ? kMaxSinks * floats : 0;
   t->cos = arena.take<float>("activations", floats);
   t->sin = arena.take<float>("activations", floats);
   t->sink_cos = arena.take<float>("activations", sink_floats);
