@@ -1,4 +1,4 @@
-"""The tree's order: who may include whom, that no two files have one name, and that README lists the formats."""
+"""The tree's order: who may include whom, that no two files have one name, and that docs/formats.md lists the formats."""
 import collections
 import os
 import re
@@ -75,15 +75,15 @@ for file in sorted(files):
 if in_table < 10:
     bad.append(f"{TABLE[1]} names no backend: this check finds nothing")
 
-# README names every weight format and every format of the KV cache.
+# The document names every weight format and every format of the KV cache.
 with open(os.path.join(ROOT, "runtime/formats.inc"), encoding="utf-8") as f:
     formats = re.findall(r"^LINNET_(FLOATS|FP8|CODES|OWN|KV_ALONE)\(\s*(\w+)", f.read(), re.MULTILINE)
-with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+with open(os.path.join(ROOT, "docs/formats.md"), encoding="utf-8") as f:
     text = f.read()
 for kind, name in formats:
     list_of = "KV cache" if kind == "KV_ALONE" else "Weights"
     if not re.search(rf"^{list_of}: .*\b{name}\b", text, re.MULTILINE):
-        bad.append(f"README.md does not list {name} of runtime/formats.inc")
+        bad.append(f"docs/formats.md does not list {name} of runtime/formats.inc")
 if len(formats) < 10:
     bad.append("runtime/formats.inc: rows were not found")
 

@@ -1,0 +1,58 @@
+"""The documents: every link to a file or a heading leads somewhere, README stays a page, and every document is on its map."""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MOST_LINES = 160  # of README.md
+
+bad = []
+
+
+def anchors(path):
+    """As GitHub makes them of headings."""
+    found, code = set(), False
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            if line.startswith("```"):
+                code = not code
+            match = re.match(r"#+\s+(.*)", line)
+            if match and not code:
+                text = re.sub(r"[^\w\- ]", "", match[1].strip().lower())
+                found.add(text.replace(" ", "-"))
+    return found
+
+
+listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], capture_output=True, text=True)
+documents = listed.stdout.split() or [os.path.relpath(os.path.join(d, n), ROOT) for d, _, ns in os.walk(ROOT) for n in ns if n.endswith(".md") and "build" not in d]
+links, linked = 0, set()
+for name in documents:
+    path = os.path.join(ROOT, name)
+    with open(path, encoding="utf-8") as f:
+        text = re.sub(r"(?ms)^```.*?^```", "", f.read())
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"\w+:", target):
+            continue
+        links += 1
+        file, _, heading = target.partition("#")
+        to = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+        if not os.path.exists(to):
+            bad.append(f"{name}: ({target}): there is no such file")
+        elif heading and heading not in anchors(to):
+            bad.append(f"{name}: ({target}): there is no such heading")
+        if name == "README.md":
+            linked.add(os.path.relpath(to, ROOT))
+for name in documents:
+    if name.startswith("docs/") and name not in linked:
+        bad.append(f"README.md does not lead to {name}")
+with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+    lines = len(f.readlines())
+if lines > MOST_LINES:
+    bad.append(f"README.md has {lines} lines, more than {MOST_LINES}")
+if links < 40:
+    bad.append(f"only {links} links were found")
+for line in bad:
+    print(line)
+print(f"{len(documents)} documents, {links} links, README of {lines} lines: {len(bad)} faults")
+sys.exit(bool(bad))
