@@ -197,11 +197,6 @@ void choose(KvCache& kv, uint32_t seq, uint32_t i, uint32_t length) {
   for (t.first = c.keep_pages; t.first < recent; ++t.first) kv.drop(c, t.slot[c.slot_of(t.first)]);
 }
 
-uint64_t snap_pool(KvClass* c, const CachePlan& p) {
-  c->n_slots = pages_of(p.n_context);
-  return pages_of(p.n_pool);
-}
-
 }  // namespace
 
 const PagePolicy kHeavyHitters = {.queue = true,
@@ -221,7 +216,7 @@ const PagePolicy kHeavyHitters = {.queue = true,
 const PagePolicy kSnapKv = {.chosen = true,
                             .pages = whole_pages,
                             .first_seen = first_in_window,
-                            .pool = snap_pool,
+                            .pool = whole_pool,
                             .layout = layout_scores,
                             .reset = reset_scores,
                             .fork = fork_scores,

@@ -42,6 +42,7 @@ extern const PagePolicy kTailOfGroups, kPackedGroups;  // packed_groups.cpp
 
 inline uint32_t pages_of(uint64_t positions) { return static_cast<uint32_t>(div_up(positions, kPagePositions)); }
 inline uint32_t whole_pages(uint32_t length) { return pages_of(length); }
+uint64_t whole_pool(KvClass* c, const CachePlan& plan);  // nothing leaves by itself
 uint32_t first_in_window(const KvClass& c, uint32_t position);
 // A pool for queues of `held` positions at rest, `ahead` of them beside a chunk's, and the pages that a call may pass.
 uint64_t queue_pool(KvClass* c, const CachePlan& plan, uint64_t held, uint64_t ahead, uint64_t passed);

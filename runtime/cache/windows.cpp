@@ -22,12 +22,12 @@ uint64_t queue_pool(KvClass* c, const CachePlan& p, uint64_t held, uint64_t ahea
   return p.n_sequences * (n < all ? n : all);
 }
 
-namespace {
-
 uint64_t whole_pool(KvClass* c, const CachePlan& p) {
   c->n_slots = pages_of(p.n_context);
   return pages_of(p.n_pool);
 }
+
+namespace {
 
 uint64_t window_pool(KvClass* c, const CachePlan& p) {
   const uint32_t more = p.n_chunk > p.n_rollback ? p.n_chunk : p.n_rollback;
