@@ -1,5 +1,5 @@
 // What device code is written in: CUDA's own names (threadIdx, __syncthreads, ...) and these few primitives, so that the same source also
-// runs on a CPU under tests/cuda_emulator.h, which gives the other half of every definition here. Compiled with -fmad=false: float
+// runs on a CPU under tests/cuda/cuda_emulator.h, which gives the other half of every definition here. Compiled with -fmad=false: float
 // arithmetic is what is written, as in scalar.cpp.
 #pragma once
 #include "cuda_types.h"

@@ -94,12 +94,12 @@ if [ -n "$full" ]; then
   else
     echo "skipped: musl-arm64: no zig (pip install ziglang)"
   fi
-  stage "other ways to build" ./tests/test_builds.sh
+  stage "other ways to build" ./tests/app/test_builds.sh
 else
   stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden test_calls test_load
   stage "tests: ARM, qemu-user" tests arm64 -L arch
 fi
-stage "ARM inner loops, llvm-mca" python3 -B tests/mca_table.py
+stage "ARM inner loops, llvm-mca" python3 -B tests/kernels/mca_table.py
 if [ "$(uname -m)" = x86_64 ]; then
   # In the folder of the release build, which then makes only what is different.
   stage "build: with oneDNN" build release -DLINNET_ONEDNN=ON check_kernels test_exact test_profile linnet_shared hello_one_tier

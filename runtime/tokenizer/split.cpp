@@ -1,4 +1,4 @@
-// Splitters: what the pre-tokenisers' regular expressions match, written out. tests/test_tokenizer.cpp holds them against PCRE2.
+// Splitters: what the pre-tokenisers' regular expressions match, written out. tests/unit/test_tokenizer.cpp holds them against PCRE2.
 #include "unicode.h"
 
 namespace linnet::tok {

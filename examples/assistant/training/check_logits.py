@@ -2,7 +2,7 @@
 """Holds linnet's f32 logits against PyTorch's: check_logits.py [--linnet BINARY] [--prompts N] [--write FOLDER]
 
 The prompts are the first held-out conversations up to an answer. Compared are all positions of each, in f32 weights and KV cache; the bound is
-1e-4 of the largest logit. --write stores PyTorch's last row of 20 of them for tests/test_assistant.py. Needs torch, transformers, numpy.
+1e-4 of the largest logit. --write stores PyTorch's last row of 20 of them for tests/app/test_assistant.py. Needs torch, transformers, numpy.
 """
 import argparse
 import json

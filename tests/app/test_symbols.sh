@@ -7,8 +7,8 @@ shared=$2
 hello=$3
 bad=0
 # The files of the tiers, and those that only builds have which ask for them.
-tiers=$(sed -n 's/^LINNET_TIER\(_FILE\)*(\([a-z0-9_]*\),.*/\2/p' "$(dirname "$0")/../kernels_cpu/tiers.inc")
-asked=$(sed -n 's/^LINNET_TIER(\([a-z0-9_]*\),.*, *\([A-Z]*\), *"[^"]*")$/\1 \2/p' "$(dirname "$0")/../kernels_cpu/tiers.inc" | awk '$2 != "NATIVE" { print $1 }')
+tiers=$(sed -n 's/^LINNET_TIER\(_FILE\)*(\([a-z0-9_]*\),.*/\2/p' "$(dirname "$0")/../../kernels_cpu/tiers.inc")
+asked=$(sed -n 's/^LINNET_TIER(\([a-z0-9_]*\),.*, *\([A-Z]*\), *"[^"]*")$/\1 \2/p' "$(dirname "$0")/../../kernels_cpu/tiers.inc" | awk '$2 != "NATIVE" { print $1 }')
 complain() { # what, list
   if [ -n "$2" ]; then
     echo "$1:"

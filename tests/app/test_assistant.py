@@ -13,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRAINING = ROOT / "examples/assistant/training"
 MODEL = ROOT / "examples/assistant/model/linnet-assistant.gguf"
 CHECKPOINT = ROOT / "examples/assistant/model/checkpoint"

@@ -21,7 +21,7 @@ import unittest
 import tiny_model
 
 LINNET = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "linnet"
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("LINNET_DATA") or ROOT.parent / "shared" / "data")
 SLOW = "LINNET_TEST_SLOW" in os.environ  # with sanitizers
 COMMANDS = ["convert", "run", "chat", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices", "doctor"]
@@ -328,7 +328,7 @@ class Tiny(unittest.TestCase):
         self.assertEqual(json.loads(linnet("tokenize", "-m", only, "x")), self.ids("x"))
 
     def test_tokenize_styles(self):
-        for folder in sorted((pathlib.Path(__file__).parent / "golden" / "tokenizers").glob("*/")):
+        for folder in sorted((ROOT / "tests" / "golden" / "tokenizers").glob("*/")):
             if not folder.is_dir():
                 continue
             cases = [json.loads(line) for line in (folder / "vectors.jsonl").read_text(encoding="utf-8").split("\n") if line]

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # Multiply-adds of an instruction on all its lanes.
 MACS = {"sdot": 16, "smmla": 32, "smull": 8, "smlal": 8, "smull2": 8, "smlal2": 8}
 # A multiply of each kind. The port limit is what the model gives for such instructions alone, on 24 registers in turn.

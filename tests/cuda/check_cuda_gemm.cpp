@@ -7,9 +7,9 @@
 #include <string>
 
 #include "cuda_test.h"
-#include "data.h"
 #include "kernels_cpu/pack.h"
 #include "kernels_cpu/registry.h"
+#include "tests/data.h"
 
 using namespace linnet;
 using test::DeviceMemory;

@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "data.h"
-#include "models.h"
 #include "platform/file.h"
 #include "platform/team.h"
+#include "tests/data.h"
+#include "tests/models.h"
 
 using namespace linnet;
 

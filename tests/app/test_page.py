@@ -11,7 +11,7 @@ import sys
 import tempfile
 import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/assistant"))
 import browser  # noqa: E402
 

@@ -18,7 +18,7 @@ cmake --install "$build" --prefix "$work/first" >"$work/install.log" || { cat "$
 mv "$work/first" "$work/prefix" # an installed tree may be moved
 linnet="$work/prefix/bin/linnet"
 "$linnet" --version
-python3 "$source/tests/tiny_model.py" "$work/tiny"
+python3 "$source/tests/app/tiny_model.py" "$work/tiny"
 "$linnet" convert "$work/tiny" -o "$work/tiny.gguf"
 
 # C alone: a project that has no C++ enabled, on CMake's package.

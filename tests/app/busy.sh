@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs a command beside N busy processes of the same priority, which end with it: tests/busy.sh N COMMAND [ARGUMENT...]
+# Runs a command beside N busy processes of the same priority, which end with it: tests/app/busy.sh N COMMAND [ARGUMENT...]
 set -u
-case ${1:-} in '' | *[!0-9]*) echo "usage: tests/busy.sh N COMMAND [ARGUMENT...]" >&2; exit 2 ;; esac
+case ${1:-} in '' | *[!0-9]*) echo "usage: tests/app/busy.sh N COMMAND [ARGUMENT...]" >&2; exit 2 ;; esac
 n=$1
 shift
-[ $# -gt 0 ] || { echo "usage: tests/busy.sh N COMMAND [ARGUMENT...]" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: tests/app/busy.sh N COMMAND [ARGUMENT...]" >&2; exit 2; }
 busy=
 # shellcheck disable=SC2086 # pids on purpose
 end() { [ -z "$busy" ] || kill $busy 2>/dev/null; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Other ways to build linnet give the same bytes: link-time optimisation, one tier for firmware, and a shared library that an app finds. Builds in build/ways.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 jobs=$(nproc)
 way() { # name, targets, options...
   name=$1

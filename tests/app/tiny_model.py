@@ -47,7 +47,7 @@ def tokenizer():
 
 
 def make(out):
-    source = Path(__file__).parent / "golden" / "llama"
+    source = Path(__file__).parent.parent / "golden" / "llama"
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     for name in ("config.json", "generation_config.json", "model.safetensors"):

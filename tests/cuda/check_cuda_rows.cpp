@@ -4,10 +4,10 @@
 #include <random>
 
 #include "cuda_test.h"
-#include "data.h"
 #include "kernels_cpu/registry.h"
 #include "kernels_cuda/sample_args.h"
 #include "runtime/sampling/sampling.h"
+#include "tests/data.h"
 
 using namespace linnet;
 

@@ -21,7 +21,7 @@ import wave
 EXE, SAY = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 WORK = pathlib.Path(sys.argv[3]).absolute()
 WORK.mkdir(parents=True, exist_ok=True)
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "examples/assistant/language"))
 import measure  # noqa: E402
 from spoken import spoken as spoken_text  # noqa: E402

@@ -3,11 +3,11 @@
 #include <random>
 
 #include "cuda_test.h"
-#include "data.h"
 #include "kernels_cpu/attention.h"
 #include "kernels_cpu/registry.h"
 #include "runtime/backend.h"
 #include "runtime/cache/kv_cache.h"
+#include "tests/data.h"
 
 using namespace linnet;
 

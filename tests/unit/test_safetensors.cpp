@@ -12,12 +12,12 @@
 #define JSON_NOEXCEPTION  // as the library is compiled: both must have the same inline functions
 #include <nlohmann/json.hpp>
 
-#include "data.h"
 #include "runtime/architectures.h"
 #include "runtime/convert/hf_config.h"
 #include "runtime/convert/json.h"
 #include "runtime/convert/safetensors.h"
 #include "runtime/convert/source.h"
+#include "tests/data.h"
 
 using namespace linnet;
 using namespace linnet::convert;

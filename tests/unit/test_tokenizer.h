@@ -8,12 +8,12 @@
 #include <random>
 #include <vector>
 
-#include "data.h"
 #include "runtime/convert/tokenizer_build.h"
 #include "runtime/convert/tokenizer_parts.h"
 #include "runtime/tokenizer/blob.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "runtime/tokenizer/unicode.h"
+#include "tests/data.h"
 
 using namespace linnet;
 using linnet::convert::SideTexts;

@@ -1,7 +1,7 @@
 // Properties that hold for tokenizers of every style: streams never cut a character, what is lossless comes back, work grows with the text.
-#include "gguf_file.h"
 #include "platform/text_out.h"
 #include "test_tokenizer.h"
+#include "tests/gguf_file.h"
 
 namespace {
 
