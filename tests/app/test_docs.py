@@ -1,4 +1,6 @@
-"""The documents: every link to a file or a heading leads somewhere, README stays a page, and every document is on its map."""
+"""The documents: every link to a file or a heading leads somewhere, every path they name exists, README stays a page, and every document is on
+its map."""
+import glob
 import os
 import re
 import subprocess
@@ -6,6 +8,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MOST_LINES = 160  # of README.md
+# A path of the tree: not the end of a longer one, nor one with a part to fill in (configs/<name>.yaml). A star stands for any text.
+PATH = re.compile(r"(?<![\w/.<>~$-])(?:\./)?((?:tests|runtime|kernels_\w+|platform|examples|configs|docs)/[\w.*/+-]*)(?![\w<{$])")
 
 bad = []
 
@@ -26,11 +30,19 @@ def anchors(path):
 
 listed = subprocess.run(["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"], capture_output=True, text=True)
 documents = listed.stdout.split() or [os.path.relpath(os.path.join(d, n), ROOT) for d, _, ns in os.walk(ROOT) for n in ns if n.endswith(".md") and "build" not in d]
-links, linked = 0, set()
+links, linked, paths = 0, set(), 0
 for name in documents:
     path = os.path.join(ROOT, name)
     with open(path, encoding="utf-8") as f:
-        text = re.sub(r"(?ms)^```.*?^```", "", f.read())
+        whole = f.read()
+    text = re.sub(r"(?ms)^```.*?^```", "", whole)
+    for named in PATH.findall(whole):
+        named = named.rstrip(".")
+        paths += 1
+        # The programs lie in the build folder's tests/ under the names of their sources.
+        program = re.fullmatch(r"tests/(\w+)", named)
+        if not glob.glob(os.path.join(ROOT, named)) and not (program and glob.glob(os.path.join(ROOT, "tests", "*", program[1] + ".cpp"))):
+            bad.append(f"{name}: {named}: there is no such file")
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"\w+:", target):
             continue
@@ -52,7 +64,9 @@ if lines > MOST_LINES:
     bad.append(f"README.md has {lines} lines, more than {MOST_LINES}")
 if links < 40:
     bad.append(f"only {links} links were found")
+if paths < 80:
+    bad.append(f"only {paths} paths were found")
 for line in bad:
     print(line)
-print(f"{len(documents)} documents, {links} links, README of {lines} lines: {len(bad)} faults")
+print(f"{len(documents)} documents, {links} links, {paths} paths, README of {lines} lines: {len(bad)} faults")
 sys.exit(bool(bad))
