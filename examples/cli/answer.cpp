@@ -89,8 +89,8 @@ Options sampling_options(const char* temperature) {
 
 Options grammar_options() {
   return {
-      {"--tools", "FILE", Kind::kText, "answers are text, or a call of one of the tools in FILE (JSON) that obeys its parameters"},
-      {"--schema", "FILE", Kind::kText, "answers are JSON that obeys the schema in FILE"},
+      {"--tools", "FILE", Kind::kPath, "answers are text, or a call of one of the tools in FILE (JSON) that obeys its parameters"},
+      {"--schema", "FILE", Kind::kPath, "answers are JSON that obeys the schema in FILE"},
   };
 }
 

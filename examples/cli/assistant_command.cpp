@@ -10,7 +10,11 @@
 
 namespace linnet::cli {
 
-int assistant_command(char** argv) {
+Command assistant_command() {
+  return {"assistant", "the voice assistant; options are linnet-assistant's", "", 0, 0, "", {}, nullptr, Kind::kPath};
+}
+
+int become_assistant(char** argv) {
   char exe[4096];
   const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
   std::string beside = n > 0 && n < static_cast<ssize_t>(sizeof exe) ? std::string(exe, static_cast<size_t>(n)) : std::string();

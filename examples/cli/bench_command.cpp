@@ -557,7 +557,7 @@ Command bench_command() {
           join(
               {
                   model,
-                  {"--synthetic", "SHAPE", Kind::kText, "random weights in the shape of a known model instead of -m"},
+                  {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of -m"},
                   {"--prompt", "N,...", Kind::kCounts, "tokens to prefill", "512", 0, 16777216},
                   {"--gen", "N", Kind::kCount, "tokens to decode", "64", 0, 1000000},
                   {"--depth", "N,...", Kind::kCounts, "tokens in the KV cache before decoding", "0", 0, 16777216},

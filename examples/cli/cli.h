@@ -22,18 +22,30 @@ enum class Kind {
   kFlag,    // no argument
   kText,    // anything
   kTexts,   // may be given several times
+  kPath,    // a file or folder
+  kShape,   // of a known model; convert says which it knows
   kCount,   // a whole number in [min, max]
   kReal,    // a decimal number in [min, max]
   kIds,     // token ids with commas: 1,2,3
   kCounts,  // whole numbers with commas, each in [min, max]
-  kFormat,  // f32, f16, bf16, i8, i8g128, ...
   kKv,      // formats of the KV cache: i8, i8/f16, i8,0-3=f16
-  kFull,    // stop, drop-oldest, sinks, heavy-hitters, snapkv
+  kFormat,  // of weights; this and those below take one of choices()
+  kFull,
   kIsa,
-  kCuda,    // auto, scalar, avx2, ...
-  kLoad,    // map, copy, prewarm, lock
-  kLayout,  // packed or plain
+  kCuda,
+  kLoad,
+  kLayout,
+  kShell,
 };
+
+// A word that a kind takes, what it stands for, and what --help says beside it.
+struct Choice {
+  std::string name;
+  uint32_t value = 0;
+  const char* note = "";
+};
+// The words of a kind: errors, --help, the manual and completion list them, parsing looks them up. None where it takes no words.
+std::vector<Choice> choices(Kind kind);
 
 // An end of an option's range: of counts as the whole number that it is.
 struct Bound {
@@ -49,7 +61,7 @@ struct Option {
   const char* name;      // "--temp", or "-n, --n-tokens" where there is a short form
   const char* argument;  // what --help calls the value; nullptr for a flag
   Kind kind;
-  const char* help;
+  const char* help;                // "{}" in it stands for choices(kind)
   const char* fallback = nullptr;  // used when the option is not given
   Bound min = 0, max = uint64_t{UINT32_MAX};
   bool required = false;
@@ -62,10 +74,12 @@ struct Command {
   const char* summary;     // one line
   const char* positional;  // as shown in usage, "" for none
   int min_positional, max_positional;
-  const char* details;  // shown by --help below the options
+  const char* details;  // shown by --help below the options; paragraphs between empty lines, the last one of "example: linnet ..."
   Options options;
   int (*run)(const Args&);
+  Kind takes = Kind::kText;  // what a positional argument is
 };
+std::vector<Command> commands();  // all of them (main.cpp)
 
 class Args {
  public:
@@ -84,8 +98,7 @@ class Args {
   double real(const char* name) const;
   std::vector<int32_t> ids(const char* name) const;
   std::vector<uint64_t> counts(const char* name) const;
-  linnet_format format(const char* name) const;
-  uint32_t isa(const char* name) const;
+  uint32_t choice(const char* name) const;  // the value of the word
 
   bool json() const { return flag("--json"); }
   bool help() const { return flag("--help"); }
@@ -103,8 +116,11 @@ class Args {
 };
 
 // Returns only when there is no linnet-assistant. argv[0] is replaced, the rest is passed on.
-int assistant_command(char** argv);
+int become_assistant(char** argv);
 void print_help(const Command& command);
+std::vector<std::string> names_of(const Option& option);  // "-m" and "--model"
+std::string help_of(const Option& option);                // with the choices, without the fallback
+std::string takes(const Option& option);                  // "a whole number from 1 to 256"; "" where that is anything
 // Options of several subcommands: `a` followed by `b`.
 Options join(Options a, const Options& b);
 Option model_option();      // -m
@@ -117,8 +133,6 @@ Options all_options();      // all of these
 bool parse_count(std::string_view text, uint64_t* out);
 bool parse_real(std::string_view text, double* out);
 bool parse_ids(std::string_view text, std::vector<int32_t>* out);
-bool parse_isa(std::string_view text, uint32_t* out);
-bool parse_cuda(std::string_view text, uint32_t* cuda);  // linnet_cuda
 // Formats of the KV cache: K and V, and of single layers.
 struct KvFormats {
   linnet_format k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;
@@ -127,8 +141,6 @@ struct KvFormats {
 };
 // "K", "K/V", then any number of ",LAYER=K/V" or ",FIRST-LAST=K/V".
 bool parse_kv(std::string_view text, KvFormats* out);
-bool parse_full(std::string_view text, uint32_t* when_full);
-bool parse_load(std::string_view text, linnet_load* how);
 
 // "linnet run: <text>" on stderr; they return the exit code.
 [[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);
@@ -343,8 +355,7 @@ int interrupted();          // the signal since interrupt_cancels, 0: none
 int input_byte();           // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal
 void die_if_interrupted();  // of that signal, as whoever started the process wants to know
 
-// ---- subcommands
-// -------------------------------------------------------------------------------------------------------------------------
+// ---- subcommands --------------------------------------------------------------------------------------------------------------------
 
 Command convert_command();
 Command run_command();
@@ -358,5 +369,8 @@ Command plan_command();
 Command inspect_command();
 Command devices_command();
 Command doctor_command();
+Command assistant_command();   // options are linnet-assistant's, which become_assistant() runs
+Command completion_command();  // manual.cpp
+Command manual_command();
 
 }  // namespace linnet::cli

@@ -27,8 +27,8 @@ int run(const Args& args) {
   const std::string src = synthetic ? "synthetic:" + args.text("--synthetic") : args.positional()[0];
   const std::string out = args.text("-o");
   convert::Options options;
-  options.plain = args.text("--layout") == "plain";
-  options.weights = args.given("--weights") || !options.plain ? args.format("--weights") : LINNET_F32;
+  options.plain = args.choice("--layout") != 0;
+  options.weights = args.given("--weights") || !options.plain ? static_cast<linnet_format>(args.choice("--weights")) : LINNET_F32;
   if (options.plain && !is_float(options.weights)) return usage_error(args, "--layout plain takes --weights f32, f16 or bf16");
   options.seed = args.count("--seed");
 
@@ -87,18 +87,18 @@ int run(const Args& args) {
 }  // namespace
 
 Command convert_command() {
-  std::string shapes;
-  static std::string details;
-  size_t column = 0;
-  for (const std::string& shape : convert::shapes()) {
-    const bool wrap = column + shape.size() > 110;
-    shapes += (wrap ? "\n  " : " ") + shape;
-    column = wrap ? shape.size() : column + shape.size() + 1;
-  }
-  details =
-      "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run "
-      "removes.\nSHAPE is one of:\n " +
-      shapes + "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g128";
+  static const std::string details = [] {
+    std::string shapes;
+    size_t column = 0;
+    for (const Choice& shape : choices(Kind::kShape)) {
+      const bool wrap = column + shape.name.size() > 110;
+      shapes += (wrap ? "\n  " : " ") + shape.name;
+      column = wrap ? shape.name.size() : column + shape.name.size() + 1;
+    }
+    return "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run "
+           "removes.\nSHAPE is one of:\n " +
+           shapes + "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g128";
+  }();
   return {"convert",
           "pack a Hugging Face folder or a GGUF file into one file that starts in milliseconds",
           "[SRC]",
@@ -106,21 +106,16 @@ Command convert_command() {
           1,
           details.c_str(),
           {
-              {"-o, --out", "OUT.gguf", Kind::kText, "file to write", nullptr, 0, 0, true},
-              {"--weights", "FMT", Kind::kFormat,
-#define LINNET_FLOATS(name, ...) #name " "
-#define LINNET_FP8(name, ...) #name " "
-#define LINNET_CODES(name, ...) #name " "
-#define LINNET_OWN(name, ...) #name " "
-#include "../../runtime/formats.inc"
-               "(default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"},
+              {"-o, --out", "OUT.gguf", Kind::kPath, "file to write", nullptr, 0, 0, true},
+              {"--weights", "FMT", Kind::kFormat, "format of weights: {} (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"},
               {"--max-error", "PERCENT", Kind::kReal,
                "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
-              {"--layout", "L", Kind::kLayout, "packed, or plain: float tensors that other tools read", "packed"},
-              {"--synthetic", "SHAPE", Kind::kText, "random weights in the shape of a known model instead of SRC"},
+              {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},
+              {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of SRC"},
               {"--seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
           },
-          run};
+          run,
+          Kind::kPath};
 }
 
 }  // namespace linnet::cli

@@ -480,10 +480,10 @@ Command devices_command() {
           "Profiles lie in $LINNET_CONFIGS, or in share/linnet/configs beside the tool. $LINNET_SYSROOT, a folder with copies of another "
           "board's\n/proc and /sys, describes that board instead.\n\nexample: linnet devices --measure --write this.yaml",
           {
-              {"--check", "FILE", Kind::kText, "check the file of a device profile, and say whether it fits this machine"},
+              {"--check", "FILE", Kind::kPath, "check the file of a device profile, and say whether it fits this machine"},
               {"--measure", nullptr, Kind::kFlag,
                "measure the read bandwidth, and each tier's int8 peak and products (1 GiB of memory, some seconds)"},
-              {"--write", "FILE", Kind::kText,
+              {"--write", "FILE", Kind::kPath,
                "with --measure: write a device profile of the fastest tier; what is a FIFO or character device is written to as it is"},
               {"--threads", "N", Kind::kCount, "threads to measure with (default: the cores this process may use)", nullptr, 1, 256},
           },

@@ -136,7 +136,7 @@ int run(const Args& args) {
   const bool compare = args.given("--against");
   Settings other = settings;
   other.weight_error = nullptr;
-  other.weights = args.format("--against-weights");
+  other.weights = static_cast<linnet_format>(args.choice("--against-weights"));
   parse_kv(args.text("--against-kv"), &other.kv);
   other.kv.apply(&other.session);
   if (compare && !against.open(args, args.text("--against"), other)) return kExitError;
@@ -190,14 +190,15 @@ Command eval_command() {
           join(
               {
                   model_option(),
-                  {"--against", "M2", Kind::kText, "model to compare with; both must share the vocabulary"},
+                  {"--against", "M2", Kind::kPath, "model to compare with; both must share the vocabulary"},
                   {"--against-weights", "FMT", Kind::kFormat, "its weights, where it is packed on the way in", "f32"},
                   {"--against-kv", "FMT", Kind::kKv, "its KV cache", "f32"},
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
               },
               join(engine_options(), session_options())),
-          run};
+          run,
+          Kind::kPath};
 }
 
 }  // namespace linnet::cli

@@ -204,10 +204,11 @@ Command inspect_command() {
           {"--kv", "FMT", Kind::kKv, "with --cost: format of the KV cache; K and V apart: i8/f16", "i8"},
           {"--isa", "TIER", Kind::kIsa, "with --cost: CPU instructions whose limits are measured", "auto"},
           {"--threads", "N", Kind::kCount, "with --cost: threads that compute (default: the cores this process may use)", nullptr, 1, 256},
-          {"--profile", "FILE", Kind::kText,
+          {"--profile", "FILE", Kind::kPath,
            "with --cost: device profile (YAML) with limits, as linnet devices --measure --write makes it"},
       },
-      run};
+      run,
+      Kind::kPath};
 }
 
 }  // namespace linnet::cli

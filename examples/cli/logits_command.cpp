@@ -98,7 +98,7 @@ Command logits_command() {
                   {"-p, --prompt", "TEXT", Kind::kText, "text instead of ids"},
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
-                  {"-o, --out", "F.npy", Kind::kText, "file to write; what is a FIFO or character device is written to as it is", nullptr,
+                  {"-o, --out", "F.npy", Kind::kPath, "file to write; what is a FIFO or character device is written to as it is", nullptr,
                    0, 0, true},
               },
               join(engine_options(), session_options())),

@@ -14,16 +14,13 @@ using namespace linnet::cli;
 namespace {
 
 using MakeCommand = Command (*)();
-constexpr MakeCommand kCommands[] = {convert_command, run_command,   chat_command, tokenize_command, detokenize_command, logits_command,
-                                     eval_command,    bench_command, plan_command, inspect_command,  devices_command,    doctor_command};
+constexpr MakeCommand kCommands[] = {convert_command, run_command,    chat_command,   tokenize_command,   detokenize_command,
+                                     logits_command,  eval_command,   bench_command,  plan_command,       inspect_command,
+                                     devices_command, doctor_command, manual_command, completion_command, assistant_command};
 
 void print_overview(std::FILE* to) {
   std::fprintf(to, "usage: linnet COMMAND [options]\n\n%s\n\ncommands:\n", linnet_build_info());
-  for (const MakeCommand make : kCommands) {
-    const Command command = make();
-    std::fprintf(to, "  %-11s %s\n", command.name, command.summary);
-  }
-  std::fprintf(to, "  %-11s %s\n", "assistant", "the voice assistant; options are linnet-assistant's");
+  for (const Command& command : commands()) std::fprintf(to, "  %-11s %s\n", command.name, command.summary);
   std::fprintf(to, "\n'linnet COMMAND --help' shows its options; every command knows --json.\n");
 }
 
@@ -80,19 +77,28 @@ int run_tool(int argc, char** argv) {
     std::printf("%s\n", linnet_build_info());
     return finish(kExitOk);
   }
-  if (!std::strcmp(name, "assistant")) return assistant_command(argv + 1);
-  for (const MakeCommand make : kCommands) {
-    Command command = make();
+  for (const Command& command : commands()) {
     if (std::strcmp(name, command.name)) continue;
-    command.options.push_back({"--json", nullptr, Kind::kFlag, "print JSON"});
-    command.options.push_back({"-h, --help", nullptr, Kind::kFlag, "show this text"});
-    return finish(dispatch(command, argc - 2, argv + 2));
+    return command.run ? finish(dispatch(command, argc - 2, argv + 2)) : become_assistant(argv + 1);
   }
   std::fprintf(stderr, "linnet: unknown command '%s'\n'linnet --help' lists the commands.\n", printable(name).c_str());
   return kExitUsage;
 }
 
 }  // namespace
+
+std::vector<Command> linnet::cli::commands() {
+  std::vector<Command> all;
+  for (const MakeCommand make : kCommands) {
+    Command command = make();
+    if (command.run) {
+      command.options.push_back({"--json", nullptr, Kind::kFlag, "print JSON"});
+      command.options.push_back({"-h, --help", nullptr, Kind::kFlag, "show this text"});
+    }
+    all.push_back(std::move(command));
+  }
+  return all;
+}
 
 int main(int argc, char** argv) {
   std::set_terminate(end_of_memory);

@@ -31,8 +31,8 @@ bool read_settings(const Args& args, Settings* out) {
     p.cores = LINNET_CORES_BIG;  // little cores make the others wait at every step
     linnet_profile_fit(&p, &board(), nullptr);
   }
-  if (args.given("--isa")) p.isa = args.isa("--isa");
-  if (args.given("--cuda")) parse_cuda(args.text("--cuda"), &p.cuda);
+  if (args.given("--isa")) p.isa = args.choice("--isa");
+  if (args.given("--cuda")) p.cuda = args.choice("--cuda");
 
   linnet_session_params& s = out->session;
   s.size = sizeof s;
@@ -43,7 +43,7 @@ bool read_settings(const Args& args, Settings* out) {
   // A profile speaks where the command line does not; what is said here is not the profile's to change in the library either.
   s.when_full = p.when_full;
   s.n_keep = args.given("--when-full") || !p.when_full ? 0 : p.n_keep;
-  if (args.given("--when-full")) parse_full(args.text("--when-full"), &s.when_full);
+  if (args.given("--when-full")) s.when_full = args.choice("--when-full");
   if (args.given("--keep")) s.n_keep = static_cast<uint32_t>(args.count("--keep"));
   p.when_full = LINNET_FULL_STOP;
   p.n_keep = 0;
@@ -58,8 +58,8 @@ bool read_settings(const Args& args, Settings* out) {
   uint32_t bound = 0;
   for (const uint64_t w : p.cpus.word) bound += static_cast<uint32_t>(__builtin_popcountll(w));
   if (s.n_threads > bound) p.cpus = {};  // as many threads as somebody asked for have room
-  out->weights = args.given("--weights") || !p.weights ? args.format("--weights") : static_cast<linnet_format>(p.weights);
-  parse_load(args.text("--load"), &out->load);
+  out->weights = static_cast<linnet_format>(args.given("--weights") || !p.weights ? args.choice("--weights") : p.weights);
+  out->load = static_cast<linnet_load>(args.choice("--load"));
   return true;
 }
 

@@ -13,18 +13,6 @@
 namespace linnet::cli {
 namespace {
 
-// Calls fn(name) for "-m" and "--model" of "-m, --model".
-template <class Fn>
-void for_each_name(const Option& option, const Fn& fn) {
-  std::string_view names = option.name;
-  while (!names.empty()) {
-    const size_t comma = names.find(", ");
-    fn(names.substr(0, comma));
-    if (comma == std::string_view::npos) break;
-    names.remove_prefix(comma + 2);
-  }
-}
-
 // Calls fn(item) for the items between commas; false as soon as fn is.
 template <class Fn>
 bool for_each_item(std::string_view list, const Fn& fn) {
@@ -36,18 +24,37 @@ bool for_each_item(std::string_view list, const Fn& fn) {
   }
 }
 
-std::string isa_names() {
-  std::string names = "auto";
-  for (int i = LINNET_ISA_SCALAR; linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
-    names += std::string(", ") + linnet_isa_name(static_cast<linnet_isa>(i));
-  return names;
+// A format of formats.inc, and where it may be used.
+struct Format {
+  const char* name;
+  uint32_t format;
+  bool weights, kv;
+};
+constexpr bool kWithKV = true, kWithNONE = false;
+constexpr Format kFormats[] = {
+#define LINNET_FLOATS(name, NAME, ...) {#name, LINNET_##NAME, true, true},
+#define LINNET_FP8(name, NAME, ...) {#name, LINNET_##NAME, true, true},
+#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) {#name, LINNET_##NAME, true, kWith##kv},
+#define LINNET_OWN(name, NAME, ...) {#name, LINNET_##NAME, true, false},
+#define LINNET_KV_ALONE(name, NAME, ...) {#name, LINNET_##NAME, false, true},
+#include "../../runtime/formats.inc"
+};
+
+bool find_choice(Kind kind, std::string_view text, uint32_t* value) {
+  for (const Choice& choice : choices(kind))
+    if (choice.name == text) {
+      *value = choice.value;
+      return true;
+    }
+  return false;
 }
 
-std::string format_names() {
-  std::string names;
-  for (int i = 1; linnet_format_name(static_cast<linnet_format>(i)); ++i)
-    names += (i > 1 ? ", " : "") + std::string(linnet_format_name(static_cast<linnet_format>(i)));
-  return names;
+// "a, b or c"
+std::string alternatives(Kind kind) {
+  const std::vector<Choice> all = choices(kind);
+  std::string text;
+  for (size_t i = 0; i < all.size(); ++i) text += (i == 0 ? "" : i + 1 < all.size() ? ", " : " or ") + all[i].name;
+  return text;
 }
 
 std::string range_text(const char* what, const Option& option) {
@@ -60,45 +67,33 @@ std::string range_text(const char* what, const Option& option) {
   return text;
 }
 
-// "" if `value` is one that the option takes, else what it takes.
-std::string expected(const Option& option, const std::string& value) {
+bool fits(const Option& option, const std::string& value) {
   uint64_t n = 0;
   double d = 0;
-  uint32_t isa = 0;
-  linnet_load load;
+  uint32_t word = 0;
   std::vector<int32_t> ids;
+  KvFormats kv;
   const auto is_count = [&](std::string_view item) { return parse_count(item, &n) && n >= option.min.whole && n <= option.max.whole; };
   switch (option.kind) {
     case Kind::kFlag:
     case Kind::kText:
     case Kind::kTexts:
-      return "";
+    case Kind::kPath:
+    case Kind::kShape:
+      return true;
     case Kind::kCount:
-      return is_count(value) ? "" : range_text("a whole number", option);
+      return is_count(value);
     case Kind::kReal:
-      return parse_real(value, &d) && d >= option.min.real && d <= option.max.real ? "" : range_text("a number", option);
+      return parse_real(value, &d) && d >= option.min.real && d <= option.max.real;
     case Kind::kIds:
-      return parse_ids(value, &ids) ? "" : "token ids with commas between them";
+      return parse_ids(value, &ids);
     case Kind::kCounts:
-      return for_each_item(value, is_count) ? "" : range_text("whole numbers with commas between them, each", option);
-    case Kind::kFormat:
-      return linnet_format_from_name(value.c_str()) != LINNET_FORMAT_DEFAULT ? "" : "one of " + format_names();
-    case Kind::kKv: {
-      KvFormats kv;
-      return parse_kv(value, &kv) ? "" : "formats as i8, K/V as i8/f16, and layers as i8,0-3=f16/i8; each one of " + format_names();
-    }
-    case Kind::kFull:
-      return parse_full(value, &isa) ? "" : "stop, drop-oldest, sinks, heavy-hitters or snapkv";
-    case Kind::kIsa:
-      return parse_isa(value, &isa) ? "" : "one of " + isa_names();
-    case Kind::kCuda:
-      return parse_cuda(value, &isa) ? "" : "on, off or auto";
-    case Kind::kLoad:
-      return parse_load(value, &load) ? "" : "map, copy, prewarm or lock";
-    case Kind::kLayout:
-      return value == "packed" || value == "plain" ? "" : "packed or plain";
+      return for_each_item(value, is_count);
+    case Kind::kKv:
+      return parse_kv(value, &kv);
+    default:
+      return find_choice(option.kind, value, &word);
   }
-  return "";
 }
 
 void complain(const char* command, const char* format, va_list list) {
@@ -137,57 +132,90 @@ bool parse_ids(std::string_view text, std::vector<int32_t>* out) {
   });
 }
 
-bool parse_isa(std::string_view text, uint32_t* out) {
-  *out = LINNET_ISA_AUTO;
-  if (text == "auto") return true;
-  for (int i = LINNET_ISA_SCALAR; const char* name = linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
-    if (text == name) {
-      *out = static_cast<uint32_t>(i);
-      return true;
-    }
-  return false;
+std::vector<Choice> choices(Kind kind) {
+  std::vector<Choice> all;
+  switch (kind) {
+    case Kind::kFormat:
+    case Kind::kKv:
+      for (const Format& f : kFormats)
+        if (kind == Kind::kKv ? f.kv : f.weights) all.push_back({f.name, f.format});
+      return all;
+    case Kind::kFull:
+      return {{"stop", LINNET_FULL_STOP},
+              {"drop-oldest", LINNET_FULL_DROP_OLDEST, "but the first --keep"},
+              {"sinks", LINNET_FULL_SINKS, "endless, with the first --keep"},
+              {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS},
+              {"snapkv", LINNET_FULL_SNAPKV, "prompts become --keep"}};
+    case Kind::kIsa:
+      all.push_back({"auto", LINNET_ISA_AUTO});
+      for (int i = LINNET_ISA_SCALAR; const char* name = linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
+        all.push_back({name, static_cast<uint32_t>(i)});
+      return all;
+    case Kind::kCuda:
+      return {{"on", LINNET_CUDA_ON}, {"off", LINNET_CUDA_OFF}, {"auto", LINNET_CUDA_AUTO, "where this build and this machine have it"}};
+    case Kind::kLoad:
+      return {{"map", LINNET_LOAD_MAP, "starts at once"},
+              {"copy", LINNET_LOAD_COPY, "into memory"},
+              {"prewarm", LINNET_LOAD_PREWARM, "read ahead"},
+              {"lock", LINNET_LOAD_LOCK, "mlock"}};
+    case Kind::kLayout:
+      return {{"packed", 0}, {"plain", 1, "float tensors that other tools read"}};
+    case Kind::kShape:
+      for (const std::string& name : convert::shapes()) all.push_back({name});
+      return all;
+    case Kind::kShell:
+      return {{"bash"}, {"zsh"}, {"fish"}};
+    default:
+      return all;
+  }
 }
 
-bool parse_cuda(std::string_view text, uint32_t* cuda) {
-  for (const auto& [name, value] : {std::pair{"on", LINNET_CUDA_ON}, {"off", LINNET_CUDA_OFF}, {"auto", LINNET_CUDA_AUTO}})
-    if (text == name) {
-      *cuda = value;
-      return true;
-    }
-  return false;
+std::vector<std::string> names_of(const Option& option) {
+  const std::string_view names = option.name;
+  const size_t comma = names.find(", ");
+  if (comma == std::string_view::npos) return {option.name};
+  return {std::string(names.substr(0, comma)), std::string(names.substr(comma + 2))};
 }
 
-bool parse_full(std::string_view text, uint32_t* when_full) {
-  for (const auto& [name, value] : {std::pair{"stop", LINNET_FULL_STOP},
-                                    {"drop-oldest", LINNET_FULL_DROP_OLDEST},
-                                    {"sinks", LINNET_FULL_SINKS},
-                                    {"heavy-hitters", LINNET_FULL_HEAVY_HITTERS},
-                                    {"snapkv", LINNET_FULL_SNAPKV}})
-    if (text == name) {
-      *when_full = value;
-      return true;
-    }
-  return false;
+std::string help_of(const Option& option) {
+  std::string text = option.help;
+  const size_t at = text.find("{}");
+  if (at == std::string::npos) return text;
+  std::string words;
+  for (const Choice& choice : choices(option.kind)) {
+    words += (words.empty() ? "" : ", ") + choice.name;
+    if (*choice.note) words += std::string(" (") + choice.note + ")";
+  }
+  return text.replace(at, 2, words);
 }
 
-bool parse_load(std::string_view text, linnet_load* how) {
-  for (const auto& [name, value] :
-       {std::pair{"map", LINNET_LOAD_MAP}, {"copy", LINNET_LOAD_COPY}, {"prewarm", LINNET_LOAD_PREWARM}, {"lock", LINNET_LOAD_LOCK}})
-    if (text == name) {
-      *how = value;
-      return true;
-    }
-  return false;
+std::string takes(const Option& option) {
+  switch (option.kind) {
+    case Kind::kFlag:
+    case Kind::kText:
+    case Kind::kTexts:
+    case Kind::kPath:
+    case Kind::kShape:
+      return "";
+    case Kind::kCount:
+      return range_text("a whole number", option);
+    case Kind::kReal:
+      return range_text("a number", option);
+    case Kind::kIds:
+      return "token ids with commas between them";
+    case Kind::kCounts:
+      return range_text("whole numbers with commas between them, each", option);
+    case Kind::kKv:
+      return "formats as i8, K/V as i8/f16, and layers as i8,0-3=f16/i8; each " + alternatives(option.kind);
+    default:
+      return alternatives(option.kind);
+  }
 }
 
 static bool parse_kv_pair(std::string_view text, uint32_t* k, uint32_t* v) {
   const size_t slash = text.find('/');
-  const linnet_format first = linnet_format_from_name(std::string(text.substr(0, slash)).c_str());
-  const linnet_format second =
-      slash == std::string_view::npos ? first : linnet_format_from_name(std::string(text.substr(slash + 1)).c_str());
-  *k = first;
-  *v = second;
-  return first != LINNET_FORMAT_DEFAULT && second != LINNET_FORMAT_DEFAULT;
+  return find_choice(Kind::kKv, text.substr(0, slash), k) &&
+         find_choice(Kind::kKv, slash == std::string_view::npos ? text : text.substr(slash + 1), v);
 }
 
 bool parse_kv(std::string_view text, KvFormats* out) {
@@ -225,9 +253,8 @@ void KvFormats::apply(linnet_session_params* params) const {
 const Option* Args::lookup(std::string_view name) const {
   const Option* found = nullptr;
   for (const Option& option : command_.options)
-    for_each_name(option, [&](std::string_view n) {
+    for (const std::string& n : names_of(option))
       if (n == name) found = &option;
-    });
   return found;
 }
 
@@ -238,8 +265,8 @@ const Option& Args::find(const char* name) const {
 }
 
 bool Args::accept(const Option& option, const std::string& value) {
-  if (const std::string want = expected(option, value); !want.empty()) {
-    usage_error(*this, "option '%s' takes %s, not '%s'", option.name, want.c_str(), value.c_str());
+  if (!fits(option, value)) {
+    usage_error(*this, "option '%s' takes %s, not '%s'", option.name, takes(option).c_str(), value.c_str());
     return false;
   }
   std::vector<std::string>& values = values_[&option];
@@ -291,6 +318,12 @@ bool Args::parse(int argc, char** argv) {
     usage_error(*this, "missing argument: %s", command_.positional);
     return false;
   }
+  const Option each{command_.positional, nullptr, command_.takes, ""};
+  for (const std::string& value : positional_)
+    if (!fits(each, value)) {
+      usage_error(*this, "%s is %s, not '%s'", each.name, takes(each).c_str(), value.c_str());
+      return false;
+    }
   for (const Option& option : command_.options)
     if (option.required && !values_.count(&option)) {
       usage_error(*this, "option '%s %s' is missing", option.name, option.argument);
@@ -335,12 +368,9 @@ std::vector<uint64_t> Args::counts(const char* name) const {
   return out;
 }
 
-linnet_format Args::format(const char* name) const { return linnet_format_from_name(text(name).c_str()); }
-
-uint32_t Args::isa(const char* name) const {
-  uint32_t isa = LINNET_ISA_AUTO;
-  parse_isa(text(name), &isa);
-  return isa;
+uint32_t Args::choice(const char* name) const {
+  uint32_t value = 0;
+  return find_choice(find(name).kind, text(name), &value) ? value : 0;
 }
 
 void print_help(const Command& command) {
@@ -350,7 +380,7 @@ void print_help(const Command& command) {
     std::string left = std::string("  ") + option.name;
     if (option.argument) left += std::string(" ") + option.argument;
     std::printf("%-28s %s", left.c_str(), left.size() > 28 ? "\n                             " : "");
-    std::printf("%s", option.help);
+    std::printf("%s", help_of(option).c_str());
     if (option.fallback) std::printf(" (default %s)", option.fallback);
     std::printf("\n");
   }
@@ -363,52 +393,32 @@ Options join(Options a, const Options& b) {
 }
 
 Option model_option() {
-  return {"-m, --model", "M", Kind::kText, "packed or plain GGUF file, Hugging Face folder, or synthetic:SHAPE (random weights)",
+  return {"-m, --model", "M", Kind::kPath, "packed or plain GGUF file, Hugging Face folder, or synthetic:SHAPE (random weights)",
           nullptr,       0,   0,           true};
 }
 
 Option weights_option() {
-  return {"--weights", "FMT", Kind::kFormat,
-          "packs on the way in:"
-#define LINNET_FLOATS(name, ...) " " #name
-#define LINNET_FP8(name, ...) " " #name
-#define LINNET_CODES(name, ...) " " #name
-#define LINNET_OWN(name, ...) " " #name
-#include "../../runtime/formats.inc"
-          " (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"};
+  return {"--weights", "FMT", Kind::kFormat, "packs on the way in: {} (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"};
 }
 
 Options engine_options() {
   return {
       weights_option(),
-      {"--load", "HOW", Kind::kLoad, "packed files: map (starts at once), copy into memory, prewarm (read ahead), lock (mlock)", "map"},
+      {"--load", "HOW", Kind::kLoad, "packed files: {}", "map"},
       {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
-      {"--cuda", "WHEN", Kind::kCuda, "compute on the GPU: on, off, or auto (where this build and this machine have it)", "off"},
+      {"--cuda", "WHEN", Kind::kCuda, "compute on the GPU: {}", "off"},
       {"--threads", "N", Kind::kCount, "threads that compute (default: the strong cores this process may use)", nullptr, 1, 256},
-      {"--profile", "P", Kind::kText,
+      {"--profile", "P", Kind::kPath,
        "device profile: a YAML file, a name that linnet devices lists, or auto; options given here win over it"},
   };
 }
 
 Options session_options() {
   return {
-      {"--kv", "FMT", Kind::kKv,
-       "KV cache:"
-#define LINNET_FLOATS(name, ...) " " #name
-#define LINNET_FP8(name, ...) " " #name
-#define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) LINNET_NAME_##kv(name)
-#define LINNET_KV_ALONE(name, ...) " " #name
-#define LINNET_NAME_KV(name) " " #name
-#define LINNET_NAME_NONE(name)
-#include "../../runtime/formats.inc"
-       "; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16",
-       "i8"},
+      {"--kv", "FMT", Kind::kKv, "KV cache: {}; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
       {"--context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
       {"--chunk", "N", Kind::kCount, "rows computed at a time in prefill, changes no result (default: 256)", nullptr, 1, 4096},
-      {"--when-full", "HOW", Kind::kFull,
-       "full context: stop, drop-oldest (but the first --keep), sinks (endless, with the first --keep), heavy-hitters, snapkv (prompts "
-       "become --keep)",
-       "stop"},
+      {"--when-full", "HOW", Kind::kFull, "full context: {}", "stop"},
       {"--keep", "N", Kind::kCount,
        "tokens that stay (default: 0; sinks 4, at most 16; heavy-hitters half of the context, snapkv a quarter)", nullptr, 0, 16777216},
   };

@@ -132,7 +132,7 @@ Command run_command() {
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the prompt"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the prompt are plain text"},
                   {"--echo", nullptr, Kind::kFlag, "print the prompt before the answer"},
-                  {"--state", "FILE", Kind::kText, "continue the sequence in FILE if there is one, and save it there afterwards"},
+                  {"--state", "FILE", Kind::kPath, "continue the sequence in FILE if there is one, and save it there afterwards"},
               },
               join(join(sampling_options("0.8"), grammar_options()), join(engine_options(), session_options()))),
           run};

@@ -24,7 +24,7 @@ LINNET = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "linnet"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("LINNET_DATA") or ROOT.parent / "shared" / "data")
 SLOW = "LINNET_TEST_SLOW" in os.environ  # with sanitizers
-COMMANDS = ["convert", "run", "chat", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices", "doctor"]
+COMMANDS = ["convert", "run", "chat", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices", "doctor", "manual", "completion"]
 
 
 def linnet(*args, stdin=None, code=0):
@@ -115,7 +115,8 @@ class Tiny(unittest.TestCase):
             (("convert", "x", "-o", "y", "--layout", "plain", "--weights", "i8"), "plain"), (("detokenize", "-m", "x", "1,a"), "1,a"),
             (("detokenize", "-m", "x"), "IDS"), (("logits", "-m", "x", "-o", "y"), "--tokens"), (("eval", "-m", "x"), "TEXTFILE"),
             (("bench",), "--synthetic"), (("bench", "--synthetic", "x", "-m", "y"), "either"), (("bench", "-m", "x", "--depth", "0;1"), "0;1"),
-            (("inspect",), "M"), (("tokenize", "-m", "x", "a", "b"), "b"), (("devices", "--check"), "--check"),
+            (("inspect",), "M"), (("tokenize", "-m", "x", "a", "b"), "b"), (("devices", "--check"), "--check"), (("completion",), "SHELL"), (("completion", "tcsh"), "tcsh"),
+            (("run", "-m", "x", "--weights", "kivi4"), "kivi4"), (("run", "-m", "x", "--kv", "i8/i4g128"), "i4g128"), (("run", "-m", "x", "--when-full", "wait"), "snapkv"),
         ]:
             with self.subTest(args=args):
                 if args:

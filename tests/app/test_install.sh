@@ -68,6 +68,10 @@ for program in "$work/hello" "$work/byhand"; do
   if ldd "$program" | grep -i yaml; then echo "$program is linked to libyaml"; exit 1; fi
 done
 if nm "$work/prefix"/lib*/liblinnet.a "$work/prefix"/lib*/*/liblinnet.a 2>/dev/null | grep -i yaml_; then echo "the core library speaks of libyaml"; exit 1; fi
+for page in man/man1/linnet.1:manual bash-completion/completions/linnet:completion.bash zsh/site-functions/_linnet:completion.zsh fish/vendor_completions.d/linnet.fish:completion.fish; do
+  # shellcheck disable=SC2046 # several words on purpose
+  "$linnet" $(echo "${page#*:}" | tr . ' ') | cmp - "$work/prefix/share/${page%%:*}"
+done
 "$linnet" devices --json | grep -q '"name":"raspberry-pi-5"' || { echo "the installed tool finds no profiles"; exit 1; }
 
 # The host side from C++, and profiles.
