@@ -1,12 +1,17 @@
 // Grammars: schemas that are compiled and such that are refused, random texts under masks that are held against the schemas, and what
 // sessions do with them.
+#include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
+#include "runtime/convert/tokenizer_build.h"
 #include "runtime/sampling/grammar.h"
 #include "runtime/session.h"
+#include "runtime/tokenizer/tokenizer.h"
+#include "tests/data.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -707,4 +712,47 @@ TEST_CASE("blobs: what is damaged is refused, or does no harm") {
     }
   }
   CHECK(n_refused > 50);
+}
+
+// The table of docs/embedding.md: test_grammar "[.bench]"
+TEST_CASE("what grammars take", "[.bench]") {
+  const Blob tools = compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL);
+  std::printf("%u states in %zu bytes\n", Texts(tools).h.n_states, tools.size());
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  const auto us = [](auto time) { return std::chrono::duration<double, std::micro>(time).count(); };
+  for (const char* name : {"", "gpt2", "qwen2"}) {
+    const std::string folder = *name ? data_path("tokenizers/" + std::string(name)) : "examples/assistant/model/checkpoint";
+    if (folder.empty()) {
+      std::printf("skipped: no tokenizers/%s under LINNET_DATA or ../shared/data\n", name);
+      continue;
+    }
+    linnet::Error err{};
+    linnet::convert::TokenizerBlob text;
+    check(linnet::convert::tokenizer_from_folder(folder, &text, &err), err);
+    std::vector<uint64_t> aligned((text.bytes.size() + 7) / 8);
+    std::memcpy(aligned.data(), text.bytes.data(), text.bytes.size());
+    const auto m = std::make_unique<linnet_model>();  // nothing of it but the tokenizer is asked
+    check(linnet::tokenizer_open(aligned.data(), text.bytes.size(), 1u << 22, &m->tokenizer, &err), err);
+    m->spec.n_vocab = m->tokenizer.n_tokens;
+    linnet_need need{};
+    check(linnet_grammar_need(m.get(), {tools.data(), tools.size()}, &need, &err), err);
+    const Memory memory(need.bytes);
+    linnet_grammar* g = nullptr;
+    const auto begin = now();
+    check(linnet_grammar_init(&g, memory.p, need.bytes, m.get(), {tools.data(), tools.size()}, &err), err);
+    const double init = us(now() - begin);
+    std::vector<double> first, again;  // of each state
+    for (uint32_t state = 0; state < g->n_states; ++state) {
+      linnet::TokenMask mask;
+      const auto a = now();
+      check(linnet::grammar_mask(*g, state, false, &mask, &err), err);
+      const auto b = now();
+      check(linnet::grammar_mask(*g, state, false, &mask, &err), err);
+      first.push_back(us(b - a)), again.push_back(us(now() - b));
+    }
+    std::sort(first.begin(), first.end()), std::sort(again.begin(), again.end());
+    std::printf("%-8s %6u tokens: %7zu bytes, init %.0f us; mask of a state, median %.1f us, most %.0f us; once it is kept %.1f us\n",
+                *name ? name : "bundled", m->tokenizer.n_tokens, size_t{need.bytes}, init, first[first.size() / 2], first.back(),
+                again[again.size() / 2]);
+  }
 }

@@ -70,10 +70,11 @@ def requests(path):
             history = history + done + [{"role": "assistant", "content": said}]
 
 
-def ask(linnet, model, weights, kv, cases, threads):
+def ask(linnet, model, weights, kv, cases, threads, tools=None):
     command = [linnet, "chat", "-m", model, "--json", "--temp", "0", "-n", "200", "--threads", str(threads)]
     command += ["--weights", weights] if weights else []
     command += ["--kv", kv] if kv else []
+    command += ["--tools", tools] if tools else []
     lines = "".join(json.dumps(history, ensure_ascii=False) + "\n" for history, _, _ in cases)
     r = subprocess.run(command, input=lines.encode(), stdout=subprocess.PIPE, check=False)
     answers = [json.loads(line)["text"] for line in r.stdout.splitlines()]
@@ -100,6 +101,7 @@ def main():
     p.add_argument("--requests", help="a file of other requests instead of --data")
     p.add_argument("--weights", default="", help="formats with commas; empty: as the file is packed")
     p.add_argument("--kv", default="", help="formats with commas")
+    p.add_argument("--tools", help="answers are held to a call of one of these tools, or text")
     p.add_argument("--limit", type=int, default=0, help="only the first N turns")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--failures", type=int, default=0, help="print the first N wrong answers")
@@ -111,7 +113,7 @@ def main():
     low = 100.0
     for weights in a.weights.split(","):
         for kv in a.kv.split(","):
-            answers = ask(a.linnet, a.model, weights, kv, cases, a.threads)
+            answers = ask(a.linnet, a.model, weights, kv, cases, a.threads, a.tools)
             right = {True: 0, False: 0}
             total = {True: 0, False: 0}
             shown = 0
