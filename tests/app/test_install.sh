@@ -16,6 +16,30 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/first" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 mv "$work/first" "$work/prefix" # an installed tree may be moved
+# What comes with it: these folders, and of the tests and of what the assistant's model was trained by nothing, by name or by content.
+(cd "$work/prefix" && find . -type f -o -type l | sed -n 's|^\./||p' | sort) >"$work/installed"
+while read -r file; do
+  case $file in
+  bin/linnet | bin/linnet-assistant | include/linnet*.h | include/linnet/*.h) ;;
+  lib/liblinnet* | lib/pkgconfig/linnet.pc | lib/cmake/linnet/*.cmake | lib64/* | lib/*-linux-gnu*/*linnet*) ;;
+  share/linnet/configs/*.yaml | share/linnet/configs/README.md) ;;
+  share/linnet/assistant/tools.json | share/linnet/assistant/assistant.yaml | share/linnet/assistant/model/linnet-assistant.gguf) ;;
+  share/linnet/assistant/language/assistant.lm.bin | share/linnet/assistant/language/assistant.dict) ;;
+  share/man/man1/linnet* | share/bash-completion/completions/linnet*) ;;
+  share/zsh/site-functions/_linnet* | share/fish/vendor_completions.d/linnet*) ;;
+  *) echo "installed, though no app needs it: $file"; exit 1 ;;
+  esac
+done <"$work/installed"
+top=$(cut -d / -f 1 "$work/installed" | sort -u | tr '\n' ' ')
+[ "$top" = "bin include lib share " ] || [ "$top" = "bin include lib64 share " ] || { echo "the installed folders are $top"; exit 1; }
+app=$source/examples/assistant
+find "$source/tests" "$app/training" "$app/model/checkpoint" "$app/language" -type f -size +0 \
+  ! -name assistant.lm.bin ! -name assistant.dict -exec cksum {} + | cut -d ' ' -f 1,2 | sort -u >"$work/ours"
+[ "$(wc -l <"$work/ours")" -gt 100 ] || { echo "the tests' files were not found"; exit 1; }
+(cd "$work/prefix" && find . -type f -size +0 -exec cksum {} +) >"$work/sums"
+while read -r sum bytes file; do
+  if grep -qx "$sum $bytes" "$work/ours"; then echo "installed, though it belongs to the tests or to the training: $file"; exit 1; fi
+done <"$work/sums"
 linnet="$work/prefix/bin/linnet"
 "$linnet" --version
 python3 "$source/tests/app/tiny_model.py" "$work/tiny"
