@@ -22,12 +22,12 @@ static int talk(linnet_session* session, const linnet_model* model, const char* 
   static char scratch[1 << 20];
   static int32_t tokens[4096];
   const linnet_generate_params params = {.size = sizeof params, .max_tokens = 64};
-  size_t need = 0, n = 0;
-  linnet_stop why;
-  if (linnet_tokenize_need(model, strlen(prompt), &need) || need > sizeof scratch) return failed("the prompt is too long");
-  if (linnet_tokenize(model, prompt, strlen(prompt), 0, scratch, sizeof scratch, tokens, 4096, &n, &err)) return failed("tokenize");
+  size_t n = 0;
+  linnet_generated made = {.size = sizeof made};
+  if (linnet_tokenize(model, prompt, strlen(prompt), LINNET_ADD_SPECIAL, scratch, sizeof scratch, tokens, 4096, &n, &err))
+    return failed("tokenize");
   if (linnet_prefill(session, 0, tokens, n, &err)) return failed("prefill");
-  if (linnet_generate(session, 0, &params, print_text, NULL, &why, &err)) return failed("generate");
+  if (linnet_generate(session, 0, &params, print_text, NULL, &made, &err)) return failed("generate");
   putchar('\n');
   return 0;
 }
@@ -35,7 +35,7 @@ static int talk(linnet_session* session, const linnet_model* model, const char* 
 static int with_model(const linnet_model* model, const char* prompt) {
   const linnet_session_params params = {.size = sizeof params, .n_context = 512, .n_threads = 2};
   linnet_session* session;
-  linnet_need need;
+  linnet_need need = {.size = sizeof need};
   if (linnet_session_need(model, &params, &need, &err)) return failed("session");
   void* memory = linnet_mem_alloc(need.bytes);
   if (!memory || linnet_session_init(&session, memory, need.bytes, model, &params, &err)) return failed("session");
@@ -47,13 +47,13 @@ static int with_model(const linnet_model* model, const char* prompt) {
 
 int main(int argc, char** argv) {
   linnet_view file;
-  linnet_need need;
+  linnet_need need = {.size = sizeof need};
   linnet_model* model;
   if (argc != 3) return fprintf(stderr, "usage: hello MODEL.gguf PROMPT\n"), 2;
   if (linnet_file_map(argv[1], LINNET_LOAD_MAP, &file, &err)) return failed("map");
-  if (linnet_model_need(file, NULL, &need, &err)) return failed("model");
+  if (linnet_model_need(&file, NULL, &need, &err)) return failed("model");
   void* memory = linnet_mem_alloc(need.bytes);
-  if (!memory || linnet_model_init(&model, memory, need.bytes, file, NULL, &err)) return failed("model");
+  if (!memory || linnet_model_init(&model, memory, need.bytes, &file, NULL, &err)) return failed("model");
   const int result = with_model(model, argv[2]);
   linnet_model_fini(model);
   linnet_mem_free(memory, need.bytes);

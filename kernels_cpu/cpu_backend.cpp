@@ -110,6 +110,7 @@ const Backend cpu_backend = {
     .ops = &cpu_ops,
     .chosen = "history",
     .runs_ahead = false,
+    .groups = true,
     .probe = [](Error*) { return Status{LINNET_OK}; },
     .measure = [](const linnet_profile&, const Kernels& kernels, uint32_t n_threads, const void* data, size_t bytes, bool products,
                   linnet_measurement* out, Error* err) { return cpu_measure(kernels, n_threads, data, bytes, products, out, err); },

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../runtime/include/linnet.h"
+#include "../runtime/include/linnet_device.h"
 
 namespace linnet {
 

@@ -441,10 +441,6 @@ Status check_params(linnet_session_params* p, Error* err) {
   if (p->when_full == LINNET_FULL_HEAVY_HITTERS || p->when_full == LINNET_FULL_SNAPKV)
     return fail(err, LINNET_UNSUPPORTED, "session: when_full is ", p->when_full,
                 ": with CUDA sequences stop when they are full, or drop their oldest tokens, with or without sinks");
-  for (uint32_t i = 0; i <= p->n_kv_layers; ++i)
-    for (const uint32_t f : {i ? p->kv_layers[i - 1].k_format : p->kv_format, i ? p->kv_layers[i - 1].v_format : p->v_format})
-      if (format_groups(f))
-        return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(static_cast<Format>(f)), " is not to be had with CUDA");
   return LINNET_OK;
 }
 
@@ -796,6 +792,7 @@ const Backend cuda_backend = {
     .ops = &cuda_ops,
     .chosen = "activations",
     .runs_ahead = true,
+    .groups = false,
     .probe = probe,
     .measure = measure,
     .model_bytes = sizeof(CudaModelMemory),

@@ -377,7 +377,7 @@ linnet_cpus cpu_affinity() {
 
 Status board_detect(const char* root, linnet_board* out, uint64_t* seen, Error* err) {
   *out = {};
-  out->size = sizeof *out;
+  out->size = sizeof(linnet_board_desc);
   Scan scan{};
   read_cpuinfo(root, &scan, out);
   linnet_cpus online = {};
@@ -416,8 +416,7 @@ Status board_detect(const char* root, linnet_board* out, uint64_t* seen, Error* 
 }
 
 Status profile_fit(linnet_profile* p, const linnet_board& board, Error* err) {
-  if (board.n_clusters > kMaxClusters)
-    return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board.n_clusters, ", at most ", kMaxClusters);
+  if (p->cores > LINNET_CORES_LITTLE) return fail(err, LINNET_BAD_PROFILE, "profile: cores is ", p->cores, ", there is no such choice");
   linnet_cpus cpus = board.cpus;
   if (cpu_count(p->cpus)) {
     cpus = cpu_both(p->cpus, board.cpus);
@@ -425,7 +424,7 @@ Status profile_fit(linnet_profile* p, const linnet_board& board, Error* err) {
       return fail(err, LINNET_BAD_PROFILE, "cores: none of the ", cpu_count(p->cpus), " CPUs named is one of the ", board.n_cpus,
                   " that this process may use");
     p->cpus = cpus;
-  } else if (p->cores != LINNET_CORES_ALL && board.n_clusters > 1) {
+  } else if (p->cores > LINNET_CORES_ALL && board.n_clusters > 1) {
     linnet_cpus some = {};
     for (uint32_t i = 0; i < board.n_clusters; ++i) {
       const linnet_cluster& c = board.clusters[i];

@@ -5,6 +5,13 @@
 
 #include "status.h"
 
+// What linnet_device.h leaves opaque: the description and its tables.
+struct linnet_board : linnet_board_desc {
+  linnet_cluster clusters[8];
+  linnet_cache caches[8];
+  linnet_zone zones[16];
+};
+
 namespace linnet {
 
 inline bool cpu_in(const linnet_cpus& set, uint32_t cpu) { return cpu < LINNET_MAX_CPUS && (set.word[cpu / 64] >> (cpu % 64) & 1); }

@@ -155,7 +155,8 @@ Status load_open(int fd, const char* path, linnet_load how, const LoadProgress& 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
 Status file_load(const char* path, linnet_load how, const LoadProgress& progress, linnet_view* out, Error* err) {
-  if (how < LINNET_LOAD_MAP || how > LINNET_LOAD_LOCK) return fail(err, LINNET_BAD_ARG, "load: unknown value ", static_cast<int>(how));
+  if (how == LINNET_LOAD_DEFAULT) how = LINNET_LOAD_MAP;
+  if (how > LINNET_LOAD_LOCK) return fail(err, LINNET_BAD_ARG, "load: how is ", static_cast<uint32_t>(how), ", there is no such way");
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a FIFO must not block us
   if (fd < 0) return system_error(err, path, "cannot open");
   const Status s = load_open(fd, path, how, progress, out, err);

@@ -159,14 +159,14 @@ void read_rapl(linnet_sensors& s, double seconds) {
   const Path zones = Path(s.root) << "/sys/class/powercap";
   bool refused = false, gap = false;
   double joules = 0;
-  uint32_t n = 0, ids[LINNET_MAX_METERS];
-  uint64_t counts[LINNET_MAX_METERS];
+  uint32_t n = 0, ids[linnet_sensors::kMaxMeters];
+  uint64_t counts[linnet_sensors::kMaxMeters];
   each_entry(zones, "intel-rapl:", [&](std::string_view name) {  // AMD's too are called so
     // intel-rapl:0 is a package, intel-rapl:0:1 a part of it, of which memory alone is not counted in the package.
     const Path zone = zones / name;
     const bool package = name.find(':', 11) == std::string_view::npos;
     const Line what(zone / "name");
-    if (n == LINNET_MAX_METERS || (package ? !begins(what.view(), "package") : what.view() != "dram")) return;
+    if (n == linnet_sensors::kMaxMeters || (package ? !begins(what.view(), "package") : what.view() != "dram")) return;
     int64_t uj, range;
     const Line energy(zone / "energy_uj");
     if (energy.n == 0) refused |= errno == EACCES || errno == EPERM;
@@ -174,7 +174,7 @@ void read_rapl(linnet_sensors& s, double seconds) {
     uint32_t id = 1;
     for (size_t i = 11; i < name.size(); ++i) id = id * 11 + (name[i] == ':' ? 10u : static_cast<uint32_t>(name[i] - '0') % 10);
     const uint64_t now = static_cast<uint64_t>(uj);
-    for (uint32_t i = 0; i < s.n_meters && i < LINNET_MAX_METERS; ++i) {  // the app's memory
+    for (uint32_t i = 0; i < s.n_meters; ++i) {
       if (s.meter_ids[i] != id) continue;
       const uint64_t before = s.meter_uj[i];
       bool known = now >= before;
@@ -241,8 +241,7 @@ void read_energy(linnet_sensors& s, double seconds) {
 
 }  // namespace
 
-Status sensors_read(linnet_sensors& s, uint64_t now_ns, Error* err) {
-  if (s.root && strnlen(s.root, 257) > 256) return fail(err, LINNET_BAD_ARG, "sensors: root has more than 256 bytes");
+void sensors_read(linnet_sensors& s, uint64_t now_ns) {
   const uint64_t before = s.time_ns;
   s.time_ns = now_ns ? now_ns : clock_ns();
   s.has = s.n_zones = s.cpu_mhz = s.cpu_max_mhz = s.on_battery = 0;
@@ -251,7 +250,6 @@ Status sensors_read(linnet_sensors& s, uint64_t now_ns, Error* err) {
   read_frequency(s);
   read_battery(s);
   read_energy(s, before && s.time_ns > before ? static_cast<double>(s.time_ns - before) * 1e-9 : 0);
-  return LINNET_OK;
 }
 
 }  // namespace linnet

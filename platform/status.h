@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "../runtime/include/linnet.h"
+#include "../runtime/include/linnet_device.h"  // with linnet.h
 
 namespace linnet {
 

@@ -65,7 +65,7 @@ struct Team {
   uint8_t* stacks = nullptr;      // a page, then (n - 1, kThreadStackBytes)
   TeamFn fn = nullptr;
   void* arg = nullptr;
-  linnet_parallel_for app = nullptr;  // the app's threads, set before start
+  linnet_parallel_fn app = nullptr;  // the app's threads, set before start
   void* app_user = nullptr;
   std::atomic<uint32_t> ran{0};  // shares that the app's threads took up in this round
   Granted granted[2];            // passes of few rows, and of many

@@ -1,5 +1,7 @@
 // The only extern "C" file: checks arguments, calls inward.
+#include <cstddef>
 #include <cstring>
+#include <new>
 
 #include "../kernels_cpu/measure.h"
 #include "../platform/board.h"
@@ -7,6 +9,7 @@
 #include "../platform/fp.h"
 #include "../platform/sensors.h"
 #include "../platform/team.h"
+#include "params.h"
 #include "power.h"
 #include "state.h"
 
@@ -16,28 +19,6 @@ namespace {
 
 #define LINNET_NEED_ARG(p) \
   if (!(p)) return fail(err, LINNET_BAD_ARG, __func__, ": " #p " is NULL")
-
-// A caller's struct of another version: fields beyond its size read as 0.
-template <class T>
-Status read_params(const T* in, const char* what, T* out, Error* err) {
-  *out = {};
-  if (in) {
-    if (in->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, what, ": size is ", in->size);
-    std::memcpy(out, in, in->size < sizeof *out ? in->size : sizeof *out);
-  }
-  out->size = sizeof *out;
-  return LINNET_OK;
-}
-
-// The reverse for structs that we fill.
-template <class T>
-Status write_out(const T& in, T* out) {
-  if (!out || out->size < sizeof(uint32_t)) return LINNET_BAD_ARG;
-  const uint32_t size = out->size < sizeof in ? out->size : sizeof in;
-  std::memcpy(out, &in, size);
-  out->size = size;
-  return LINNET_OK;
-}
 
 Status check_seq(const linnet_session& s, uint32_t seq, Error* err) {
   return seq < s.params.n_sequences
@@ -78,23 +59,41 @@ Status check_memory(const void* mem, Error* err) {
                                                         : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
 }
 
+Status write_need(linnet_need* out, size_t bytes, size_t beside, Error* err) {
+  if (!out) return fail(err, LINNET_BAD_ARG, "need: out is NULL");
+  return write_out<linnet_need>({sizeof *out, kAlign, bytes, beside}, out, "need", err);
+}
+
+// For an object that is one struct.
+template <class T>
+Status check_room(const void* mem, size_t bytes, const char* what, Error* err) {
+  if (!mem) return fail(err, LINNET_BAD_ARG, what, ": mem is NULL");
+  LINNET_TRY(check_memory(mem, err));
+  return bytes >= sizeof(T) ? LINNET_OK : fail(err, LINNET_TOO_SMALL, what, ": memory of ", bytes, " bytes, needs ", sizeof(T));
+}
+
+template <class T>
+Status board_row(const T* rows, uint32_t n, uint32_t i, const char* what, T* out, Error* err) {
+  if (i >= n) return fail(err, LINNET_BAD_ARG, "board: row ", i, " of ", n, " ", what);
+  return write_out(rows[i], out, what, err);
+}
+
 }  // namespace
 
 extern "C" {
 
-uint32_t linnet_version(void) { return LINNET_VERSION; }
+uint32_t linnet_version(void) { return LINNET_VERSION_MAJOR << 16 | LINNET_VERSION_MINOR << 8 | LINNET_VERSION_PATCH; }
 
 const char* linnet_build_info(void) {
-#define LINNET_TEXT_(x) #x
-#define LINNET_TEXT(x) LINNET_TEXT_(x)
-  return "linnet " LINNET_TEXT(LINNET_VERSION_MAJOR) "." LINNET_TEXT(LINNET_VERSION_MINOR) "." LINNET_TEXT(LINNET_VERSION_PATCH)
+  static_assert(LINNET_VERSION_MAJOR == 0 && LINNET_VERSION_MINOR == 2 && LINNET_VERSION_PATCH == 0);
+  return "linnet 0.2.0"
 #if defined(__clang__)
-      ", clang " __clang_version__
+         ", clang " __clang_version__
 #else
-      ", gcc " __VERSION__
+         ", gcc " __VERSION__
 #endif
 #if LINNET_HAVE_OPENMP
-      ", OpenMP"
+         ", OpenMP"
 #endif
       LINNET_BACKENDS;
 }
@@ -141,6 +140,16 @@ linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progres
   LINNET_NEED_ARG(out);
   return file_load(path, how, {fn, user}, out, err);
 }
+linnet_status linnet_file_save(const char* path, const void* data, size_t bytes, uint32_t mode, linnet_error* err) {
+  LINNET_NEED_ARG(path);
+  if (bytes) LINNET_NEED_ARG(data);
+  LINNET_TRY(check_count(bytes, 1, "file: bytes", err));
+  if (mode > 07777) return fail(err, LINNET_BAD_ARG, "file: mode is ", mode, ", more than permissions have");
+  Replacement file;
+  LINNET_TRY(file.open(path, err, mode ? mode : 0666));
+  LINNET_TRY(file.write(data, bytes, err));
+  return file.commit(err);
+}
 void linnet_file_unmap(linnet_view* view) {
   if (view) file_unmap(view);
 }
@@ -149,8 +158,11 @@ void linnet_mem_free(void* mem, size_t bytes) { memory_free(mem, bytes); }
 
 /* ---- board and profile */
 
-linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_error* err) {
+linnet_status linnet_board_need(linnet_need* out, linnet_error* err) { return write_need(out, sizeof(linnet_board), 0, err); }
+
+linnet_status linnet_board_init(linnet_board** out, void* mem, size_t bytes, const char* root, linnet_error* err) {
   LINNET_NEED_ARG(out);
+  LINNET_TRY(check_room<linnet_board>(mem, bytes, "board", err));
   if (!root) root = "";
   linnet_board board;
   uint64_t seen = 0;
@@ -168,7 +180,30 @@ linnet_status linnet_board_detect(const char* root, linnet_board* out, linnet_er
     board.arch = LINNET_ARCH_ARM;
 #endif
   }
-  return write_out(board, out) == LINNET_OK ? LINNET_OK : fail(err, LINNET_BAD_ARG, "board: out->size is not set");
+  *out = new (mem) linnet_board(board);
+  return LINNET_OK;
+}
+
+linnet_status linnet_board_info(const linnet_board* board, linnet_board_desc* out, linnet_error* err) {
+  LINNET_NEED_ARG(board);
+  LINNET_NEED_ARG(out);
+  return write_out<linnet_board_desc>(*board, out, "board", err);
+}
+
+linnet_status linnet_board_cluster(const linnet_board* board, uint32_t i, linnet_cluster* out, linnet_error* err) {
+  LINNET_NEED_ARG(board);
+  LINNET_NEED_ARG(out);
+  return board_row(board->clusters, board->n_clusters, i, "clusters", out, err);
+}
+linnet_status linnet_board_cache(const linnet_board* board, uint32_t i, linnet_cache* out, linnet_error* err) {
+  LINNET_NEED_ARG(board);
+  LINNET_NEED_ARG(out);
+  return board_row(board->caches, board->n_caches, i, "caches", out, err);
+}
+linnet_status linnet_board_zone(const linnet_board* board, uint32_t i, linnet_zone* out, linnet_error* err) {
+  LINNET_NEED_ARG(board);
+  LINNET_NEED_ARG(out);
+  return board_row(board->zones, board->n_zones, i, "zones", out, err);
 }
 
 linnet_status linnet_cpus_parse(const char* list, linnet_cpus* out, linnet_error* err) {
@@ -181,10 +216,8 @@ linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* bo
   LINNET_NEED_ARG(profile);
   LINNET_NEED_ARG(board);
   linnet_profile p;
-  linnet_board b;
   LINNET_TRY(read_params(profile, "profile", &p, err));
-  LINNET_TRY(read_params(board, "board", &b, err));
-  LINNET_TRY(profile_fit(&p, b, err));
+  LINNET_TRY(profile_fit(&p, *board, err));
   p.size = profile->size < sizeof p ? profile->size : static_cast<uint32_t>(sizeof p);
   std::memcpy(profile, &p, p.size);
   return LINNET_OK;
@@ -196,16 +229,17 @@ const char* linnet_isa_name(linnet_isa isa) { return isa_name(static_cast<uint32
 
 linnet_status linnet_cuda_detect(linnet_cuda_device* out, linnet_error* err) {
   LINNET_NEED_ARG(out);
-  if (out->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "linnet_cuda_device: size is ", out->size);
+  LINNET_TRY(check_out(out, "linnet_cuda_device", err));
   linnet_cuda_device found;
   LINNET_TRY(backend_detect(&found, err));
-  return write_out(found, out);
+  return write_out(found, out, "linnet_cuda_device", err);
 }
 
 linnet_status linnet_isa_pick(const linnet_profile* profile, linnet_isa* out, linnet_error* err) {
   LINNET_NEED_ARG(out);
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
+  LINNET_TRY(check_profile(p, err));
   Kernels kernels;
   LINNET_TRY(profile_kernels(p, false, &kernels, err));
   *out = kernels.t.isa;
@@ -218,10 +252,12 @@ linnet_format linnet_format_from_name(const char* name) { return name ? format_f
 linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, const void* data, size_t bytes, linnet_measurement* out,
                              linnet_error* err) {
   LINNET_NEED_ARG(out);
+  LINNET_TRY(check_out(out, "measure", err));
   if (n_threads == 0 || n_threads > 256) return fail(err, LINNET_BAD_ARG, "measure: n_threads is ", n_threads, ", must be 1..256");
   if (data) LINNET_TRY(check_count(bytes, 1, "measure: bytes", err));
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
+  LINNET_TRY(check_profile(p, err));
   Kernels kernels;
   LINNET_TRY(kernels_resolve(p.isa, p.isa_mask, &kernels, err));
   linnet_measurement m{};
@@ -230,33 +266,38 @@ linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, 
   LINNET_TRY(backend_choose(p, &backend, err));
   m.isa = kernels.t.isa;
   LINNET_TRY(backend->measure(p, kernels, n_threads, data, bytes, products, &m, err));
-  if (write_out(m, out) != LINNET_OK) return fail(err, LINNET_BAD_ARG, "measure: out->size is not set");
-  return LINNET_OK;
+  return write_out(m, out, "measure", err);
 }
 
 /* ---- model */
 
-linnet_status linnet_model_need(linnet_view file, const linnet_profile* profile, linnet_need* out, linnet_error* err) {
-  LINNET_NEED_ARG(file.data);
+linnet_status linnet_model_need(const linnet_view* file, const linnet_profile* profile, linnet_need* out, linnet_error* err) {
+  LINNET_NEED_ARG(file);
+  LINNET_NEED_ARG(file->data);
   LINNET_NEED_ARG(out);
+  LINNET_TRY(check_out(out, "need", err));
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
-  return model_need(file, p, out, err);
+  linnet_need need;
+  LINNET_TRY(model_need(*file, p, &need, err));
+  return write_out(need, out, "need", err);
 }
 
-linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file, const linnet_profile* profile,
+linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, const linnet_view* file, const linnet_profile* profile,
                                 linnet_error* err) {
   LINNET_NEED_ARG(out);
   LINNET_NEED_ARG(mem);
-  LINNET_NEED_ARG(file.data);
+  LINNET_NEED_ARG(file);
+  LINNET_NEED_ARG(file->data);
   LINNET_TRY(check_memory(mem, err));
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
-  return model_init(out, mem, bytes, file, p, err);
+  return model_init(out, mem, bytes, *file, p, err);
 }
 
-linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* out) {
-  if (!model) return LINNET_BAD_ARG;
+linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* out, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(out);
   const ModelSpec& s = model->spec;
   linnet_model_desc d{};
   d.n_layers = s.n_layers;
@@ -284,16 +325,18 @@ linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* ou
   d.ffn_bits = model->bits[kPartFfn];
   d.head_bits = model->bits[kPartHead];
   backend_describe(*model->backend, &d);
-  return write_out(d, out);
+  return write_out(d, out, "model", err);
 }
 
 void linnet_model_fini(linnet_model* model) {
   if (model) model_fini(*model);
 }
 
-linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const char** purpose, size_t* bytes) {
-  if (!model || !purpose || !bytes) return LINNET_BAD_ARG;
-  return footprint_row(model->arena, model->own, nullptr, i, purpose, bytes, nullptr);
+linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const char** purpose, size_t* bytes, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(purpose);
+  LINNET_NEED_ARG(bytes);
+  return footprint_row(model->arena, model->own, nullptr, i, purpose, bytes, err);
 }
 
 /* ---- tokenizer */
@@ -302,10 +345,16 @@ linnet_status linnet_model_memory(const linnet_model* model, uint32_t i, const c
 static Status need_tokenizer(const linnet_model* model, Error* err) {
   return model->tokenizer.blob ? LINNET_OK : fail(err, LINNET_UNSUPPORTED, "this model has no tokenizer; use token ids");
 }
+static Status check_token(const linnet_model* model, int32_t token, Error* err) {
+  return token >= 0 && static_cast<uint32_t>(token) < model->spec.n_vocab
+             ? LINNET_OK
+             : fail(err, LINNET_BAD_ARG, "token ", token, " is outside 0..", model->spec.n_vocab - 1);
+}
 
-linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes) {
-  if (!model || !scratch_bytes) return LINNET_BAD_ARG;
-  LINNET_TRY(need_tokenizer(model, nullptr));
+linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(scratch_bytes);
+  LINNET_TRY(need_tokenizer(model, err));
   *scratch_bytes = tokenize_scratch_bytes(model->tokenizer, text_bytes);
   return LINNET_OK;
 }
@@ -316,7 +365,7 @@ linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_
   LINNET_NEED_ARG(n_tokens);
   if (text_bytes) LINNET_NEED_ARG(text);
   if (cap) LINNET_NEED_ARG(out);
-  if (flags & ~uint32_t{LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL}) return fail(err, LINNET_BAD_ARG, "tokenize: flags are ", flags);
+  if (flags & ~uint32_t{LINNET_ADD_SPECIAL | LINNET_PARSE_SPECIAL}) return fail(err, LINNET_BAD_ARG, "tokenize: flags are ", flags);
   LINNET_TRY(need_tokenizer(model, err));
   const size_t need = tokenize_scratch_bytes(model->tokenizer, text_bytes);
   if (scratch_bytes < need || (need && !scratch))
@@ -324,9 +373,10 @@ linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_
   return tokenize(model->tokenizer, std::string_view(text, text_bytes), flags, scratch, scratch_bytes, out, cap, n_tokens, err);
 }
 
-linnet_status linnet_detokenize(const linnet_model* model, const int32_t* tokens, size_t n_tokens, char* out, size_t cap, size_t* n_bytes,
-                                linnet_error* err) {
+linnet_status linnet_detokenize(const linnet_model* model, const int32_t* tokens, size_t n_tokens, uint32_t flags, char* out, size_t cap,
+                                size_t* n_bytes, linnet_error* err) {
   LINNET_NEED_ARG(model);
+  if (flags & ~uint32_t{LINNET_SKIP_SPECIAL}) return fail(err, LINNET_BAD_ARG, "detokenize: flags are ", flags);
   LINNET_NEED_ARG(n_bytes);
   if (n_tokens) LINNET_NEED_ARG(tokens);
   LINNET_TRY(check_count(n_tokens, sizeof *tokens, "detokenize: n_tokens", err));
@@ -335,17 +385,29 @@ linnet_status linnet_detokenize(const linnet_model* model, const int32_t* tokens
   for (size_t i = 0; i < n_tokens; ++i)
     if (tokens[i] < 0 || static_cast<uint32_t>(tokens[i]) >= model->spec.n_vocab)
       return fail(err, LINNET_BAD_ARG, "detokenize: token ", tokens[i], " at ", i, " is outside 0..", model->spec.n_vocab - 1);
-  return detokenize(model->tokenizer, tokens, n_tokens, out, cap, n_bytes, err);
+  return detokenize(model->tokenizer, tokens, n_tokens, flags, out, cap, n_bytes, err);
 }
 
-linnet_status linnet_token_text(const linnet_model* model, int32_t token, char* out, size_t cap, size_t* n_bytes) {
-  if (!model || !n_bytes || (cap && !out)) return LINNET_BAD_ARG;
-  LINNET_TRY(need_tokenizer(model, nullptr));
-  if (token < 0 || static_cast<uint32_t>(token) >= model->spec.n_vocab) return LINNET_BAD_ARG;
+linnet_status linnet_token_text(const linnet_model* model, int32_t token, char* out, size_t cap, size_t* n_bytes, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(n_bytes);
+  if (cap) LINNET_NEED_ARG(out);
+  LINNET_TRY(need_tokenizer(model, err));
+  LINNET_TRY(check_token(model, token, err));
   const std::string_view bytes = token_bytes(model->tokenizer, token, false);
   *n_bytes = bytes.size();
-  if (bytes.size() > cap) return LINNET_TOO_SMALL;
+  if (bytes.size() > cap) return fail(err, LINNET_TOO_SMALL, "token ", token, " has ", bytes.size(), " bytes, there is room for ", cap);
   if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+  return LINNET_OK;
+}
+
+linnet_status linnet_token_kind(const linnet_model* model, int32_t token, uint32_t* kind, linnet_error* err) {
+  LINNET_NEED_ARG(model);
+  LINNET_NEED_ARG(kind);
+  LINNET_TRY(need_tokenizer(model, err));
+  LINNET_TRY(check_token(model, token, err));
+  *kind = (token_is_eog(model->tokenizer, token) ? uint32_t{LINNET_TOKEN_EOG} : 0) |
+          (token_is_special(model->tokenizer, token) ? uint32_t{LINNET_TOKEN_SPECIAL} : 0);
   return LINNET_OK;
 }
 
@@ -380,8 +442,7 @@ linnet_status linnet_session_need(const linnet_model* model, const linnet_sessio
   Footprint memory;
   session_count(&memory, *model, p);
   LINNET_TRY(footprint_fits(memory, p, err));
-  *out = {memory.host.used(), kAlign, memory.own.used() + memory.pinned.used()};
-  return LINNET_OK;
+  return write_need(out, memory.host.used(), memory.own.used() + memory.pinned.used(), err);
 }
 
 linnet_status linnet_session_plan(const linnet_model* model, const linnet_session_params* params, uint32_t i, const char** purpose,
@@ -410,24 +471,40 @@ void linnet_session_fini(linnet_session* session) {
   if (session && check_idle(*session, nullptr) == LINNET_OK) session_fini(*session);
 }
 
-linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes) {
-  if (!session || !purpose || !bytes) return LINNET_BAD_ARG;
-  LINNET_TRY(check_process(*session, nullptr));
-  return footprint_row(session->arena, session->own, &session->pinned, i, purpose, bytes, nullptr);
+linnet_status linnet_session_memory(const linnet_session* session, uint32_t i, const char** purpose, size_t* bytes, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(purpose);
+  LINNET_NEED_ARG(bytes);
+  LINNET_TRY(check_process(*session, err));
+  return footprint_row(session->arena, session->own, &session->pinned, i, purpose, bytes, err);
 }
 
-linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens) {
-  if (!session || !n_tokens || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
-  LINNET_TRY(check_process(*session, nullptr));
+linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(n_tokens);
+  LINNET_TRY(check_seq(*session, seq, err));
+  LINNET_TRY(check_process(*session, err));
   *n_tokens = session_length(*session, seq);
   return LINNET_OK;
 }
 
-linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep) {
-  if (!session || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
-  LINNET_TRY(check_idle(*session, nullptr));
-  if (keep > session_length(*session, seq)) return LINNET_BAD_ARG;
-  return session_truncate(*session, seq, static_cast<uint32_t>(keep), nullptr);
+linnet_status linnet_tokens(const linnet_session* session, uint32_t seq, size_t first, int32_t* out, size_t cap, size_t* n_tokens,
+                            linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(n_tokens);
+  if (cap) LINNET_NEED_ARG(out);
+  LINNET_TRY(check_seq(*session, seq, err));
+  LINNET_TRY(check_process(*session, err));
+  return session_tokens(*session, seq, first, out, cap, n_tokens, err);
+}
+
+linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
+  LINNET_TRY(check_seq(*session, seq, err));
+  if (const size_t n = session_length(*session, seq); keep > n)
+    return fail(err, LINNET_BAD_ARG, "truncate: keep is ", keep, ", sequence ", seq, " has ", n, " tokens");
+  return session_truncate(*session, seq, static_cast<uint32_t>(keep), err);
 }
 
 linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, size_t keep, linnet_error* err) {
@@ -446,7 +523,7 @@ linnet_status linnet_prefill(linnet_session* session, uint32_t seq, const int32_
   LINNET_TRY(check_idle(*session, err));
   LINNET_NEED_ARG(tokens);
   LINNET_TRY(check_seq(*session, seq, err));
-  const linnet_rows rows = {seq, n, tokens};
+  const linnet_rows rows = {.size = sizeof rows, .seq = seq, .n_tokens = n, .tokens = tokens};
   const Call call(session);
   return session_prefill(*session, &rows, 1, err);
 }
@@ -478,65 +555,110 @@ linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* toke
 }
 
 linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_token_fn fn, void* user,
-                              linnet_stop* why, linnet_error* err) {
+                              linnet_generated* out, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_TRY(check_out(out, "generate", err));
+  LINNET_TRY(linnet_generate_begin(session, seq, params, err));
+  const Call call(session);
+  linnet_generated end;
+  const Status status = session_generate(*session, seq, true, fn, user, &end, err);
+  LINNET_TRY(write_out(end, out, "generate", err));
+  return status;
+}
+
+linnet_status linnet_generate_begin(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_error* err) {
   LINNET_NEED_ARG(session);
   LINNET_TRY(check_idle(*session, err));
-  LINNET_NEED_ARG(why);
   LINNET_TRY(check_seq(*session, seq, err));
   linnet_generate_params p;
   LINNET_TRY(read_params(params, "generate", &p, err));
+  return session_generate_begin(*session, seq, p, err);
+}
+
+linnet_status linnet_generate_next(linnet_session* session, uint32_t seq, linnet_generated* out, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
+  LINNET_TRY(check_seq(*session, seq, err));
+  LINNET_NEED_ARG(out);
+  LINNET_TRY(check_out(out, "generate", err));
   const Call call(session);
-  return session_generate(*session, seq, p, fn, user, why, err);
+  linnet_generated piece;
+  LINNET_TRY(session_generate(*session, seq, false, nullptr, nullptr, &piece, err));
+  return write_out(piece, out, "generate", err);
 }
 
 void linnet_cancel(linnet_session* session) {
   if (session) session->cancel.store(1, std::memory_order_relaxed);
 }
 
-linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab) {
-  if (!session || !logits || !n_vocab || check_seq(*session, seq, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
-  LINNET_TRY(check_idle(*session, nullptr));
+linnet_status linnet_logits(const linnet_session* session, uint32_t seq, uint32_t back, const float** logits, size_t* n_vocab,
+                            linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(logits);
+  LINNET_NEED_ARG(n_vocab);
+  LINNET_TRY(check_idle(*session, err));
+  LINNET_TRY(check_seq(*session, seq, err));
   const Sequence& s = session->seqs[seq];
-  if (s.n_logit_rows == 0) return LINNET_BAD_STATE;
-  if (back >= s.n_logit_rows) return LINNET_BAD_ARG;
+  if (s.n_logit_rows == 0) return fail(err, LINNET_BAD_STATE, "logits: sequence ", seq, " has none; prefill or decode first");
+  if (back >= s.n_logit_rows) return fail(err, LINNET_BAD_ARG, "logits: back is ", back, ", there are ", s.n_logit_rows, " rows");
   *logits = s.logits + (s.n_logit_rows - 1 - back) * session->logits_stride;
   *n_vocab = session->model->spec.n_vocab;
   return LINNET_OK;
 }
 
-linnet_status linnet_sampling_set(linnet_session* session, const linnet_sampling* sampling, linnet_error* err) {
-  LINNET_NEED_ARG(session);
-  LINNET_TRY(check_idle(*session, err));
-  linnet_sampling checked;
-  LINNET_TRY(sampling_check(sampling, &checked, err));
-  session->host.sampler.params = checked;
-  for (uint32_t i = 0; i < session->params.n_sequences; ++i) session->seqs[i].n_draws = 0;
+linnet_status linnet_sampling_init(linnet_sampling* sampling, linnet_error* err) {
+  LINNET_NEED_ARG(sampling);
+  linnet_sampling defaults;
+  sampling_default(&defaults);
+  const uint32_t size = sampling->size;
+  if (size > sizeof defaults + kMostBeyond)
+    return fail(err, LINNET_BAD_ARG, "sampling: size is ", size, ", of this version ", sizeof defaults);
+  LINNET_TRY(write_out(defaults, sampling, "sampling", err));
+  if (size > sizeof defaults)  // of a newer app: nothing is said there
+    std::memset(reinterpret_cast<uint8_t*>(sampling) + sizeof defaults, 0, size - sizeof defaults);
+  sampling->size = size;
   return LINNET_OK;
 }
 
-linnet_status linnet_sampling_get(const linnet_session* session, linnet_sampling* out) {
-  if (!session) return LINNET_BAD_ARG;
-  LINNET_TRY(check_process(*session, nullptr));
-  return write_out(session->host.sampler.params, out);
+linnet_status linnet_sampling_set(linnet_session* session, uint32_t seq, const linnet_sampling* sampling, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_idle(*session, err));
+  LINNET_TRY(check_seq(*session, seq, err));
+  linnet_sampling checked;
+  LINNET_TRY(sampling_check(sampling, &checked, err));
+  session->seqs[seq].sampling = checked;
+  session->seqs[seq].n_draws = 0;
+  return LINNET_OK;
+}
+
+linnet_status linnet_sampling_get(const linnet_session* session, uint32_t seq, linnet_sampling* out, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(out);
+  LINNET_TRY(check_seq(*session, seq, err));
+  LINNET_TRY(check_process(*session, err));
+  return write_out(session->seqs[seq].sampling, out, "sampling", err);
 }
 
 /* ---- grammars */
 
-linnet_status linnet_grammar_need(const linnet_model* model, linnet_view grammar, linnet_need* out, linnet_error* err) {
+linnet_status linnet_grammar_need(const linnet_model* model, const void* grammar, size_t grammar_bytes, linnet_need* out,
+                                  linnet_error* err) {
   LINNET_NEED_ARG(model);
-  LINNET_NEED_ARG(grammar.data);
+  LINNET_NEED_ARG(grammar);
   LINNET_NEED_ARG(out);
-  return grammar_need(*model, grammar, out, err);
+  size_t bytes = 0;
+  LINNET_TRY(grammar_need(*model, {grammar, grammar_bytes}, &bytes, err));
+  return write_need(out, bytes, 0, err);
 }
 
-linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view grammar,
-                                  linnet_error* err) {
+linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, const void* grammar,
+                                  size_t grammar_bytes, linnet_error* err) {
   LINNET_NEED_ARG(out);
   LINNET_NEED_ARG(mem);
   LINNET_NEED_ARG(model);
-  LINNET_NEED_ARG(grammar.data);
+  LINNET_NEED_ARG(grammar);
   LINNET_TRY(check_memory(mem, err));
-  return grammar_init(out, mem, bytes, model, grammar, err);
+  return grammar_init(out, mem, bytes, model, {grammar, grammar_bytes}, err);
 }
 
 linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_grammar* grammar, linnet_error* err) {
@@ -601,24 +723,77 @@ linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_to
 
 /* ---- power */
 
-linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t now_ns, linnet_error* err) {
-  LINNET_NEED_ARG(sensors);
-  if (sensors->size < sizeof *sensors) return fail(err, LINNET_BAD_ARG, "sensors: size is ", sensors->size);
-  return sensors->by_app ? LINNET_OK : sensors_read(*sensors, now_ns, err);
-}
+linnet_status linnet_sensors_need(linnet_need* out, linnet_error* err) { return write_need(out, sizeof(linnet_sensors), 0, err); }
 
-linnet_status linnet_power_init(linnet_power* power, const linnet_profile* profile, uint32_t n_threads, linnet_error* err) {
-  LINNET_NEED_ARG(power);
-  if (power->size < sizeof *power) return fail(err, LINNET_BAD_ARG, "power: size is ", power->size);
-  linnet_profile p;
-  LINNET_TRY(read_params(profile, "profile", &p, err));
-  return power_init(*power, p, n_threads, err);
-}
-
-linnet_status linnet_power_step(linnet_power* power, uint32_t n_tokens, uint64_t now_ns) {
-  if (!power || power_check(*power, nullptr) != LINNET_OK) return LINNET_BAD_ARG;
-  power_step(*power, n_tokens, now_ns);
+linnet_status linnet_sensors_init(linnet_sensors** out, void* mem, size_t bytes, const char* root, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_TRY(check_room<linnet_sensors>(mem, bytes, "sensors", err));
+  const size_t n = root ? strnlen(root, linnet_sensors::kMaxRoot + 1) : 0;
+  if (n > linnet_sensors::kMaxRoot) return fail(err, LINNET_BAD_ARG, "sensors: root has more than ", linnet_sensors::kMaxRoot, " bytes");
+  linnet_sensors* s = new (mem) linnet_sensors{};
+  s->size = sizeof(linnet_reading);
+  if (n) std::memcpy(s->root, root, n);
+  *out = s;
   return LINNET_OK;
+}
+
+linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t now_ns, linnet_reading* out, linnet_error* err) {
+  LINNET_NEED_ARG(sensors);
+  if (out) LINNET_TRY(check_out(out, "sensors", err));
+  if (!sensors->by_app) sensors_read(*sensors, now_ns);
+  return out ? write_out<linnet_reading>(*sensors, out, "sensors", err) : LINNET_OK;
+}
+
+linnet_status linnet_sensors_last(const linnet_sensors* sensors, linnet_reading* out, linnet_error* err) {
+  LINNET_NEED_ARG(sensors);
+  LINNET_NEED_ARG(out);
+  return write_out<linnet_reading>(*sensors, out, "sensors", err);
+}
+
+linnet_status linnet_sensors_report(linnet_sensors* sensors, const linnet_reading* reading, linnet_error* err) {
+  LINNET_NEED_ARG(sensors);
+  LINNET_NEED_ARG(reading);
+  linnet_reading r;
+  LINNET_TRY(read_params(reading, "sensors", &r, err));
+  if (r.has & ~uint32_t{LINNET_HAS_TEMPERATURE | LINNET_HAS_BATTERY})
+    return fail(err, LINNET_BAD_ARG, "sensors: has is ", r.has, ": an app tells of temperature and battery alone");
+  static_cast<linnet_reading&>(*sensors) = {};  // no pointers of the app's
+  sensors->size = sizeof r;
+  sensors->has = r.has;
+  sensors->temperature = r.temperature;
+  sensors->on_battery = r.on_battery;
+  sensors->time_ns = r.time_ns;
+  sensors->by_app = 1;
+  return LINNET_OK;
+}
+
+linnet_status linnet_power_need(linnet_need* out, linnet_error* err) { return write_need(out, sizeof(linnet_power), 0, err); }
+
+linnet_status linnet_power_init(linnet_power** out, void* mem, size_t bytes, const linnet_profile* profile,
+                                const linnet_power_params* params, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_TRY(check_room<linnet_power>(mem, bytes, "power", err));
+  linnet_profile p;
+  linnet_power_params own;
+  LINNET_TRY(read_params(profile, "profile", &p, err));
+  LINNET_TRY(read_params(params, "power", &own, err));
+  linnet_power power;
+  LINNET_TRY(power_init(power, p, own, err));
+  *out = new (mem) linnet_power(power);
+  return LINNET_OK;
+}
+
+linnet_status linnet_power_step(linnet_power* power, uint32_t n_tokens, uint64_t now_ns, linnet_power_state* out, linnet_error* err) {
+  LINNET_NEED_ARG(power);
+  if (out) LINNET_TRY(check_out(out, "power", err));
+  power_step(*power, n_tokens, now_ns);
+  return out ? write_out<linnet_power_state>(*power, out, "power", err) : LINNET_OK;
+}
+
+linnet_status linnet_power_get(const linnet_power* power, linnet_power_state* out, linnet_error* err) {
+  LINNET_NEED_ARG(power);
+  LINNET_NEED_ARG(out);
+  return write_out<linnet_power_state>(*power, out, "power", err);
 }
 
 linnet_status linnet_power_set(linnet_session* session, linnet_power* power, linnet_error* err) {
@@ -638,18 +813,21 @@ linnet_status linnet_threads_set(linnet_session* session, uint32_t n_threads, li
 
 /* ---- statistics */
 
-linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out) {
-  if (!session) return LINNET_BAD_ARG;
-  LINNET_TRY(check_process(*session, nullptr));
-  return write_out(session->stats, out);
+linnet_status linnet_stats_get(const linnet_session* session, linnet_stats* out, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(out);
+  LINNET_TRY(check_process(*session, err));
+  return write_out(session->stats, out, "stats", err);
 }
 
-void linnet_stats_reset(linnet_session* session) {
-  if (!session || check_process(*session, nullptr) != LINNET_OK) return;
+linnet_status linnet_stats_reset(linnet_session* session, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_TRY(check_process(*session, err));
   linnet_stats& s = session->stats;
   s.prefill_tokens = s.prefill_ns = s.decode_tokens = s.decode_ns = 0;
   s.first_token_ns = s.last_token_ns = s.max_token_ns = s.decode_bytes = 0;
   session->last_sample_ns = 0;
+  return LINNET_OK;
 }
 
 }  // extern "C"

@@ -96,6 +96,7 @@ struct Backend {
   const Ops* ops;
   const char* chosen;           // purpose under which experts that were chosen are counted
   bool runs_ahead;              // passes run while the host goes on
+  bool groups;                  // has kernels for KV formats that pack groups of tokens
   Status (*probe)(Error* err);  // whether it is to be had here
   // The limits of what computes: of the CPU with kernels of that tier. `data`: for read_gb_s, or nullptr; `products` as linnet_measure
   // says.

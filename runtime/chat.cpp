@@ -20,8 +20,8 @@ size_t key_name(uint32_t role, bool suffix, char (&key)[64]) {
 }  // namespace
 
 const char* chat_role_name(uint32_t role) {
-  static constexpr const char* kNames[LINNET_ROLE_COUNT] = {"system", "user", "assistant", "tool"};
-  return role < LINNET_ROLE_COUNT ? kNames[role] : nullptr;
+  static constexpr const char* kNames[kRoleEnd] = {nullptr, "system", "user", "assistant", "tool"};
+  return role < kRoleEnd ? kNames[role] : nullptr;
 }
 
 Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view text, PathName label, Error* err) {
@@ -41,7 +41,7 @@ Status chat_set(ChatFormat* chat, uint32_t role, bool suffix, std::string_view t
 
 Status chat_check(const ChatFormat& chat, PathName label, Error* err) {
   bool any = false;
-  for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
+  for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r) {
     const ChatFormat::Text& t = chat.role[r];
     any |= t.present;
     if (t.present && !t.prefix[0] && !t.suffix[0])
@@ -56,7 +56,7 @@ Status chat_read(const Gguf& file, ChatFormat* out, Error* err) {
   *out = {};
   GgufValue v;
   out->has_template = file.key(kChatTemplateKey, &v) && v.type == kGgufString;
-  for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
+  for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r) {
     char key[64];
     GgufValue text[2];
     bool found[2];

@@ -222,16 +222,23 @@ Status check_profile(const linnet_profile& p, Error* err) {
     const char* name;
     uint64_t value, max;
   } fields[] = {{"n_threads", p.n_threads, 256},
+                {"threads", p.threads, LINNET_THREADS_APP},
                 {"wait", p.wait, LINNET_WAIT_SLEEP},
                 {"cores", p.cores, LINNET_CORES_LITTLE},
                 {"spin", p.spin, 1u << 30},
                 {"n_context", p.n_context, 1u << 24},
                 {"n_chunk", p.n_chunk, 4096},
+                {"when_full", p.when_full, LINNET_FULL_SNAPKV},
                 {"huge_pages", p.huge_pages, LINNET_SWITCH_OFF},
                 {"prefill", p.prefill, LINNET_PREFILL_MEASURED},
                 {"battery", p.battery, LINNET_BATTERY_SAVE}};
   for (const auto& f : fields)
     if (f.value > f.max) return fail(err, LINNET_BAD_PROFILE, "profile: ", f.name, " is ", f.value, ", at most ", f.max);
+  if (!isa_name(p.isa)) return fail(err, LINNET_BAD_PROFILE, "profile: isa is ", p.isa, ", there is no such tier");
+  for (const uint32_t* f : {&p.k_format, &p.v_format})
+    if (*f && !format_kv(*f))
+      return fail(err, LINNET_BAD_PROFILE, "profile: ", f == &p.k_format ? "k_format" : "v_format", " is ", *f, ", none of ",
+                  kKvFormatNames);
   LINNET_TRY(backend_profile(p, err));
   if (p.priority < -20 || p.priority > 19) return fail(err, LINNET_BAD_PROFILE, "profile: priority is ", p.priority, ", must be -20..19");
   return LINNET_OK;
@@ -276,9 +283,8 @@ Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* 
   count_layers(spec, &sizes);
   Footprint memory;
   LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
-  Arena arena;
-  lay_out(arena, sizes);
-  *out = {arena.used(), kAlign, static_cast<size_t>(memory.blocks.total())};
+  lay_out(memory.host, sizes);
+  *out = {sizeof *out, kAlign, memory.host.used(), static_cast<size_t>(memory.blocks.total())};
   return LINNET_OK;
 }
 
@@ -305,9 +311,10 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   count_layers(spec, &sizes);
   Footprint memory;
   LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
-  Arena count, arena(mem, bytes);
-  lay_out(count, sizes);
-  if (count.used() > bytes) return fail(err, LINNET_TOO_SMALL, "model: memory of ", bytes, " bytes, needs ", count.used());
+  lay_out(memory.host, sizes);
+  if (const size_t used = memory.host.used(); used > bytes)
+    return fail(err, LINNET_TOO_SMALL, "model: memory of ", bytes, " bytes, needs ", used);
+  Arena arena(mem, bytes);
   memory_huge(mem, bytes, profile.huge_pages);
   const Parts p = lay_out(arena, sizes);
   linnet_model* m = new (p.model) linnet_model{};

@@ -82,49 +82,40 @@ void step_rate(linnet_power& p, uint32_t n_tokens, uint64_t now, uint64_t busy) 
   if (p.slow != level) p.tokens_held = 0;
 }
 
-Status check_held(float limit, float rate, Error* err) {
-  if (!(limit >= 0 && limit <= 150)) return fail(err, LINNET_BAD_PROFILE, "power: temperature_limit is outside 0..150 degrees");
-  if (!(rate == 0 || (rate >= 0.01f && rate <= 1e6f)))
-    return fail(err, LINNET_BAD_PROFILE, "power: tokens_per_s is not 0 and outside 0.01..1000000");
+Status check_held(Status code, const char* whose, float limit, float rate, uint32_t battery, Error* err) {
+  if (!(limit >= 0 && limit <= 150)) return fail(err, code, whose, ": temperature_limit is outside 0..150 degrees");
+  if (!(rate == 0 || (rate >= 0.01f && rate <= 1e6f))) return fail(err, code, whose, ": tokens_per_s is not 0 and outside 0.01..1000000");
+  if (battery > LINNET_BATTERY_SAVE) return fail(err, code, whose, ": battery is ", battery, ", there is no such way");
   return LINNET_OK;
 }
 
 }  // namespace
 
-Status power_check(const linnet_power& p, Error* err) {
-  constexpr uint32_t kMost = sizeof p.steps / sizeof *p.steps;
-  if (p.size < sizeof p) return fail(err, LINNET_BAD_ARG, "power: size is ", p.size);
-  if (p.sensors && p.sensors->size < sizeof *p.sensors) return fail(err, LINNET_BAD_ARG, "power: size of sensors is ", p.sensors->size);
-  LINNET_TRY(check_held(p.temperature_limit, p.tokens_per_s, err));
-  bool ok = p.n_steps >= 1 && p.n_steps <= kMost && p.heat < p.n_steps + kPauses && p.slow < p.n_steps;
-  for (uint32_t i = 0; ok && i < p.n_steps; ++i) ok = p.steps[i] >= 1 && (i == 0 || p.steps[i] < p.steps[i - 1]);
-  return ok ? LINNET_OK : fail(err, LINNET_BAD_ARG, "power: no ladder of thread counts; linnet_power_init makes one");
-}
-
-Status power_init(linnet_power& p, const linnet_profile& profile, uint32_t n_threads, Error* err) {
-  if (n_threads == 0 || n_threads > 256) return fail(err, LINNET_BAD_ARG, "power: n_threads is ", n_threads, ", must be 1..256");
-  LINNET_TRY(check_held(profile.temperature_limit, profile.tokens_per_s, err));
-  if (profile.battery > LINNET_BATTERY_SAVE)
-    return fail(err, LINNET_BAD_PROFILE, "profile: battery is ", profile.battery, ", there is no such way");
+Status power_init(linnet_power& p, const linnet_profile& profile, const linnet_power_params& params, Error* err) {
+  const uint32_t n_threads = params.n_threads ? params.n_threads : profile.n_threads ? profile.n_threads : 1;
+  if (n_threads > 256)
+    return fail(err, params.n_threads ? LINNET_BAD_ARG : LINNET_BAD_PROFILE, params.n_threads ? "power" : "profile", ": n_threads is ",
+                n_threads, ", must be 1..256");
+  LINNET_TRY(check_held(LINNET_BAD_PROFILE, "profile", profile.temperature_limit, profile.tokens_per_s, profile.battery, err));
+  LINNET_TRY(check_held(LINNET_BAD_ARG, "power", params.temperature_limit, params.tokens_per_s, params.battery, err));
   constexpr uint32_t kGiven = sizeof profile.steps / sizeof *profile.steps;
   for (uint32_t i = 1; i < kGiven && profile.steps[i]; ++i)
     if (profile.steps[i] >= profile.steps[i - 1])
       return fail(err, LINNET_BAD_PROFILE, "profile: steps go from ", profile.steps[i - 1], " to ", profile.steps[i],
                   " threads, each must be less than the one before");
-  linnet_power out{};
-  out.size = sizeof out;
-  out.fn = p.fn;
-  out.user = p.user;
-  out.sensors = p.sensors;
-  out.temperature_limit = profile.temperature_limit;
-  out.tokens_per_s = profile.tokens_per_s;
-  out.battery = profile.battery;
-  out.steps[out.n_steps++] = out.n_threads = n_threads;
+  p = {};
+  p.size = sizeof(linnet_power_state);
+  p.fn = params.fn;
+  p.user = params.user;
+  p.sensors = params.sensors;
+  p.temperature_limit = params.temperature_limit > 0 ? params.temperature_limit : profile.temperature_limit;
+  p.tokens_per_s = params.tokens_per_s > 0 ? params.tokens_per_s : profile.tokens_per_s;
+  p.battery = params.battery ? params.battery : profile.battery;
+  p.steps[p.n_steps++] = p.n_threads = n_threads;
   if (profile.steps[0] == 0)
-    for (uint32_t n = n_threads / 2; n; n /= 2) out.steps[out.n_steps++] = n;
+    for (uint32_t n = n_threads / 2; n; n /= 2) p.steps[p.n_steps++] = n;
   for (uint32_t i = 0; i < kGiven && profile.steps[i]; ++i)
-    if (profile.steps[i] < n_threads) out.steps[out.n_steps++] = profile.steps[i];
-  p = out;
+    if (profile.steps[i] < n_threads) p.steps[p.n_steps++] = profile.steps[i];
   return LINNET_OK;
 }
 
@@ -158,25 +149,23 @@ void power_step(linnet_power& p, uint32_t n_tokens, uint64_t now) {
 
 Status power_set(linnet_session& s, linnet_power* power, Error* err) {
   if (power) {
-    LINNET_TRY(power_check(*power, err));
     if (power->steps[0] > s.params.n_threads)
       return fail(err, LINNET_BAD_ARG, "power: the ladder begins with ", power->steps[0], " threads, the session has ", s.params.n_threads);
     power->step_ns = power->due_ns = power->pause_ns = 0;
   }
   s.power = power;
-  s.team.n_active = s.stats.n_threads =
-      power && power->n_threads && power->n_threads < s.params.n_threads ? power->n_threads : s.params.n_threads;
+  s.team.n_active = s.stats.n_threads = power && power->n_threads < s.params.n_threads ? power->n_threads : s.params.n_threads;
   return LINNET_OK;
 }
 
 void govern(linnet_session& s, bool decoded) {
-  if (!s.power || power_check(*s.power, nullptr) != LINNET_OK) return;  // the app's memory: it may be another ladder by now
+  if (!s.power) return;
   linnet_power& p = *s.power;
   uint64_t now = clock_ns();
-  linnet_sensors* sensors = p.temperature_limit > 0 || p.battery ? p.sensors : nullptr;
-  if (sensors && !sensors->by_app && (sensors->time_ns == 0 || now - sensors->time_ns >= kReadEvery)) sensors_read(*sensors, now, nullptr);
+  linnet_sensors* sensors = p.temperature_limit > 0 || p.battery == LINNET_BATTERY_SAVE ? p.sensors : nullptr;
+  if (sensors && !sensors->by_app && (sensors->time_ns == 0 || now - sensors->time_ns >= kReadEvery)) sensors_read(*sensors, now);
   power_step(p, decoded, now);
-  s.team.n_active = s.stats.n_threads = p.n_threads == 0 ? 1 : p.n_threads < s.params.n_threads ? p.n_threads : s.params.n_threads;
+  s.team.n_active = s.stats.n_threads = p.n_threads < s.params.n_threads ? p.n_threads : s.params.n_threads;
   for (const uint64_t end = now + p.pause_ns; now < end && !s.cancel.load(std::memory_order_relaxed); now = clock_ns())
     sleep_ns(end - now < kPauseSlice ? end - now : kPauseSlice);
 }

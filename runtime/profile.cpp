@@ -1,6 +1,6 @@
 // Device profiles in YAML, read strictly. YAML's conveniences (anchors, tags, deep nesting, several documents) have no place in a file that
 // decides how a device runs, so each is refused where it stands. A library of its own: the core needs no libyaml, and takes a
-// linnet_profile that was filled by hand as well. Its API is in linnet.h.
+// linnet_profile that was filled by hand as well. Its API is in linnet_device.h.
 #include <dirent.h>
 #include <yaml.h>
 
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../platform/board.h"
 #include "../platform/file.h"
 #include "format.h"
 #include "guard.h"
@@ -540,8 +541,6 @@ void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_m
 
 Status parse(std::string_view text, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, Error* err) {
   if (text.size() > kMaxProfileBytes) return fail(err, LINNET_BAD_PROFILE, PathName(name), ": larger than 64 KiB, no device profile");
-  if (board && board->n_clusters > std::size(board->clusters))
-    return fail(err, LINNET_BAD_ARG, "board: n_clusters is ", board->n_clusters, ", at most ", std::size(board->clusters));
   linnet_profile p = {};
   Rules rules = {};
   Names names;
@@ -616,11 +615,11 @@ using namespace linnet;
 
 extern "C" {
 
-linnet_status linnet_profile_parse(linnet_view yaml, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match,
-                                   linnet_error* err) {
+linnet_status linnet_profile_parse(const char* yaml, size_t yaml_bytes, const char* name, const linnet_board* board, linnet_profile* out,
+                                   linnet_match* match, linnet_error* err) {
   LINNET_TRY(check_args(out, match, err));
-  if (!name || (!yaml.data && yaml.bytes)) return fail(err, LINNET_BAD_ARG, "linnet_profile_parse: name or yaml.data is NULL");
-  return guarded(name, err, [&] { return parse({static_cast<const char*>(yaml.data), yaml.bytes}, name, board, out, match, err); });
+  if (!name || (!yaml && yaml_bytes)) return fail(err, LINNET_BAD_ARG, "linnet_profile_parse: name or yaml is NULL");
+  return guarded(name, err, [&] { return parse({yaml, yaml_bytes}, name, board, out, match, err); });
 }
 
 linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match,

@@ -1,10 +1,11 @@
 // What happens to the sequences of a session: rollback, forks, prefill, drawing, decoding and generating.
+#include <cfloat>
 #include <cstring>
 
 #include "../platform/file.h"
 #include "../platform/fp.h"
-#include "../platform/text_out.h"
 #include "forward.h"
+#include "params.h"
 #include "power.h"
 
 namespace linnet {
@@ -45,6 +46,7 @@ Status session_truncate(linnet_session& s, uint32_t i, uint32_t keep, Error* err
   if (keep == 0) seq.n_forgotten = 0;
   seq.pending = 0;
   seq.n_logit_rows = 0;
+  seq.generation->going = false;
   rewind(seq.place, keep);
   return LINNET_OK;
 }
@@ -85,15 +87,30 @@ Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep
     }
   b.n_logit_rows = keep == session_length(s, from) ? a.n_logit_rows : 0;
   std::memcpy(b.logits, a.logits, b.n_logit_rows * s.logits_stride * sizeof *b.logits);
+  b.sampling = a.sampling;
   b.n_draws = a.n_draws;
+  b.generation->going = false;
   b.place = a.place;
   rewind(b.place, keep);
   return LINNET_OK;
 }
 
+Status session_tokens(const linnet_session& s, uint32_t i, size_t first, int32_t* out, size_t cap, size_t* n_tokens, Error* err) {
+  const Sequence& seq = s.seqs[i];
+  const size_t length = session_length(s, i);
+  if (first > length) return fail(err, LINNET_BAD_ARG, "tokens: first is ", first, ", sequence ", i, " has ", length, " tokens");
+  if (first < seq.n_forgotten && first < length)
+    return fail(err, LINNET_BAD_STATE, "tokens: first is ", first, ", sequence ", i, " knows its tokens from ", seq.n_forgotten, " on");
+  const size_t n = length - first;
+  *n_tokens = n;
+  if (n && cap) std::memcpy(out, seq.history + (first - seq.n_forgotten), (n < cap ? n : cap) * sizeof *out);
+  return n > cap ? fail(err, LINNET_TOO_SMALL, "tokens: ", n, " tokens, there is room for ", cap) : LINNET_OK;
+}
+
 namespace {
 
 Status check_generate(const linnet_session& s, const linnet_generate_params& p, Error* err) {
+  if (p.ignore_eos > 1) return fail(err, LINNET_BAD_ARG, "generate: ignore_eos is ", p.ignore_eos, ", must be 0 or 1");
   if (p.n_stop > kMaxStops) return fail(err, LINNET_BAD_ARG, "generate: n_stop is ", p.n_stop, ", at most ", kMaxStops);
   if (p.n_stop && !p.stop) return fail(err, LINNET_BAD_ARG, "generate: stop is NULL, n_stop is ", p.n_stop);
   for (uint32_t i = 0; i < p.n_stop; ++i) {
@@ -244,6 +261,8 @@ void note_draw(linnet_session& s) {
 }
 
 Draw draw_of(linnet_session& s, const Sequence& seq) {
+  s.host.sampler.params = seq.sampling;
+  if (seq.sampling.top_p == 0) s.host.sampler.params.top_p = FLT_MIN;  // of any set the likeliest token alone reaches that
   s.host.sampler.n_draws = seq.n_draws;
   return {&s.host.sampler, seq.logits + (seq.n_logit_rows - 1) * s.logits_stride, s.model->spec.n_vocab, seq.length - seq.n_forgotten,
           seq.history};
@@ -270,19 +289,30 @@ bool text_complete(Sequence& seq) {
   return grammar_complete(*seq.place.grammar, seq.place.state);
 }
 
-// The app's callback, from inside which little may be called.
-struct Listener {
-  linnet_session& s;
-  linnet_token_fn fn;
-  void* user;
-  static int hear(void* p, int32_t token, const char* utf8, size_t n_bytes) {
-    const Listener& l = *static_cast<const Listener*>(p);
-    l.s.within = Within::kTokenFn;
-    const int stop = l.fn(l.user, token, utf8, n_bytes);
-    l.s.within = Within::kCall;
-    return process_id() == l.s.process ? stop : 1;  // it came back in a process that it forked off, which has no threads to go on with
-  }
-};
+// Passes the text that became certain to the app's callback, from inside which little may be called.
+bool hear(linnet_session& s, linnet_token_fn fn, void* user, int32_t token, TextOut& text) {
+  const size_t n = text.n_utf8;
+  text.n_utf8 = 0;
+  if (!fn || (token < 0 && n == 0)) return false;
+  s.within = Within::kTokenFn;
+  const int stop = fn(user, token, text.utf8, n);
+  s.within = Within::kCall;
+  return stop || process_id() != s.process;  // it came back in a process that it forked off, which has no threads to go on with
+}
+
+std::string_view bytes_of(const linnet_session& s, int32_t token) {
+  return s.model->tokenizer.blob ? token_bytes(s.model->tokenizer, token, false) : std::string_view();
+}
+
+// Tokens at the end of the sequence that hold bytes of the stop string that appeared.
+uint32_t tokens_of_stop(const linnet_session& s, uint32_t id) {
+  const Generation& g = *s.seqs[id].generation;
+  const size_t length = session_length(s, id) - s.seqs[id].n_forgotten;
+  uint32_t n = 1;
+  for (size_t have = g.text.stop_end; have < g.stops.bytes[g.text.stop] && n < g.n_tokens && n < length; ++n)
+    have += bytes_of(s, s.seqs[id].history[length - 1 - n]).size();
+  return n;
+}
 
 // Lets the backend draw; with `ahead`, where there is room, the pass of that token begins too. Whether it does.
 bool begin_draw(linnet_session& s, uint32_t id, bool kept, bool ahead) {
@@ -302,14 +332,16 @@ bool begin_draw(linnet_session& s, uint32_t id, bool kept, bool ahead) {
   return true;
 }
 
-// Draws tokens until something stops it. Where a backend runs ahead the pass of the token that is drawn begins before the host has seen
-// it, and does not count where that ends the generation; but a grammar's masks are the host's.
-Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& params, TextOut& text, linnet_stop* why, Error* err) {
+// Draws tokens until something stops it, or one. Where a backend runs ahead the pass of the token that is drawn begins before the host has
+// seen it, and does not count where that ends the generation; but a grammar's masks are the host's, and nobody knows when a next token will
+// be asked for. What becomes certain of the text stays in it, or goes to `fn`.
+Status generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, void* user, linnet_stop* why, Error* err) {
   const BackendGuard bound(s);
   const Backend& backend = *s.model->backend;
   const Tokenizer& tokenizer = s.model->tokenizer;
   Sequence& seq = s.seqs[id];
-  const bool runs_ahead = backend.runs_ahead && !seq.place.grammar;
+  Generation& g = *seq.generation;
+  const bool runs_ahead = all && backend.runs_ahead && !seq.place.grammar;
   if (runs_ahead) LINNET_TRY(bound.check(err));
   bool kept = false;  // the last row of logits is the backend's alone
   // The last token, which was passed on, is to be computed again.
@@ -319,10 +351,10 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
     kept = false;
   };
   Status status = LINNET_OK;
-  for (uint32_t i = 0; *why == LINNET_STOP_NONE && status == LINNET_OK; ++i) {
+  do {
     if (text_complete(seq)) {
       *why = LINNET_STOP_GRAMMAR;
-    } else if (params.max_tokens && i == params.max_tokens) {
+    } else if (g.max_tokens && g.n_tokens == g.max_tokens) {
       *why = LINNET_STOP_LENGTH;
     } else if (session_length(s, id) == session_most(s)) {
       *why = LINNET_STOP_CONTEXT;
@@ -341,10 +373,10 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
     bool ahead = false;
     Drawn got{};
     if (seq.place.grammar) {
-      status = draw(s, seq, params.ignore_eos != 0, &got.token, err);
+      status = draw(s, seq, g.ignore_eos, &got.token, err);
     } else {
       const CpuGuard cpus(s.cpus);
-      ahead = begin_draw(s, id, kept, runs_ahead && i + 1 != params.max_tokens);
+      ahead = begin_draw(s, id, kept, runs_ahead && g.n_tokens + 1 != g.max_tokens);
       status = backend.drawn(s.handle, &got, err);
       if (status == LINNET_OK) seq.n_draws = got.n_draws;
       if (status == LINNET_OK && got.not_finite) {
@@ -355,14 +387,22 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
       }
       if (status == LINNET_OK) note_draw(s);
     }
-    if (status == LINNET_OK && !params.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, got.token)) {
+    if (status == LINNET_OK && !g.ignore_eos && tokenizer.blob && token_is_eog(tokenizer, got.token)) {
       *why = LINNET_STOP_EOS;
+      g.eog = got.token;
     } else if (status == LINNET_OK) {
       // In the sequence at once, computed when its logits are needed: the last token of a generation costs nothing.
       make_room(s, seq, 1);
       *history_end(seq) = got.token;
       seq.pending = 1;
-      pass_token(text, got.token, tokenizer.blob ? token_bytes(tokenizer, got.token, false) : std::string_view(), why);
+      ++g.n_tokens;
+      g.token = got.token;
+      g.fed = 0;
+      bool fed = g.text.feed(g.stops, bytes_of(s, got.token), &g.fed);
+      for (; all && !fed; fed = g.text.feed(g.stops, bytes_of(s, got.token), &g.fed))
+        if (hear(s, fn, user, -1, g.text)) *why = LINNET_STOP_CALLBACK;
+      if (all && hear(s, fn, user, got.token, g.text)) *why = LINNET_STOP_CALLBACK;
+      if (g.text.stop != TextOut::kNoStop) *why = LINNET_STOP_STRING;
     }
     if (!ahead) continue;
     if (*why != LINNET_STOP_NONE || status != LINNET_OK) {
@@ -379,7 +419,7 @@ Status generate(linnet_session& s, uint32_t id, const linnet_generate_params& pa
     s.stats.decode_ns += clock_ns() - start;
     s.stats.decode_bytes = s.model->decode_bytes + s.cache.read_bytes(seq.length - 1);
     govern(s, true);
-  }
+  } while (all && *why == LINNET_STOP_NONE && status == LINNET_OK);
   if (kept && status == LINNET_OK)
     status = backend.kept_logits(s.handle, seq.logits, err);  // the row that the last token was drawn from, or that the next one will be
   return status;
@@ -389,11 +429,12 @@ Status check_rows(const linnet_session& s, const linnet_rows* rows, uint32_t n_r
   if (n_rows == 0 || n_rows > s.params.n_sequences)
     return fail(err, LINNET_BAD_ARG, "prefill: n_rows is ", n_rows, ", must be 1..", s.params.n_sequences);
   for (uint32_t j = 0; j < n_rows; ++j) {
-    const linnet_rows& r = rows[j];
+    linnet_rows r;
+    LINNET_TRY(read_element(rows, j, "prefill: rows", &r, err));
     if (r.seq >= s.params.n_sequences)
       return fail(err, LINNET_BAD_ARG, "prefill: seq is ", r.seq, ", this session holds 0..", s.params.n_sequences - 1);
     for (uint32_t i = 0; i < j; ++i)
-      if (rows[i].seq == r.seq) return fail(err, LINNET_BAD_ARG, "prefill: sequence ", r.seq, " is named twice");
+      if (element(rows, i).seq == r.seq) return fail(err, LINNET_BAD_ARG, "prefill: sequence ", r.seq, " is named twice");
     if (r.n_tokens == 0) return fail(err, LINNET_BAD_ARG, "prefill: no tokens");
     if (!r.tokens) return fail(err, LINNET_BAD_ARG, "prefill: tokens is NULL");
     const uint32_t before = session_length(s, r.seq);
@@ -419,12 +460,16 @@ Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_ro
   const uint64_t start = clock_ns();
   PartRows parts[kMaxSequences] = {};
   for (uint32_t i = 0; i < n_rows; ++i) {
-    const Sequence& seq = s.seqs[rows[i].seq];
-    const uint32_t n = static_cast<uint32_t>(rows[i].n_tokens);
-    parts[i] = {rows[i].seq, n + seq.pending, n_rows > 1 ? 1 : n < s.params.n_logits ? n : s.params.n_logits, rows[i].tokens};
+    const linnet_rows r = element(rows, i);
+    const Sequence& seq = s.seqs[r.seq];
+    const uint32_t n = static_cast<uint32_t>(r.n_tokens);
+    parts[i] = {r.seq, n + seq.pending, n_rows > 1 ? 1 : n < s.params.n_logits ? n : s.params.n_logits, r.tokens};
   }
   LINNET_TRY(compute(s, parts, n_rows, err));
-  for (uint32_t i = 0; i < n_rows; ++i) s.stats.prefill_tokens += rows[i].n_tokens;
+  for (uint32_t i = 0; i < n_rows; ++i) {
+    s.seqs[parts[i].seq].generation->going = false;
+    s.stats.prefill_tokens += element(rows, i).n_tokens;
+  }
   if (!s.ttft_pending) {
     s.ttft_pending = true;
     s.ttft_start_ns = start;
@@ -452,20 +497,65 @@ Status session_decode(linnet_session& s, uint32_t i, int32_t* token, Error* err)
     return status;
   }
   *token = drawn;
+  seq.generation->going = false;
   return LINNET_OK;
 }
 
-Status session_generate(linnet_session& s, uint32_t seq_id, const linnet_generate_params& params, linnet_token_fn fn, void* user,
-                        linnet_stop* why, Error* err) {
+Status session_generate_begin(linnet_session& s, uint32_t id, const linnet_generate_params& params, Error* err) {
   LINNET_TRY(check_generate(s, params, err));
-  const Sequence& seq = s.seqs[seq_id];
+  const Sequence& seq = s.seqs[id];
   if (seq.n_logit_rows == 0 && !seq.pending) return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
-  Listener listener{s, fn, user};
-  TextOut text{s.held, s.utf8, params, fn ? Listener::hear : nullptr, &listener};
-  *why = LINNET_STOP_NONE;
-  const Status status = generate(s, seq_id, params, text, why, err);
-  text.emit(-1, text.n, true);
-  return status == LINNET_CANCELLED ? LINNET_OK : status;
+  Generation& g = *seq.generation;
+  g.going = true;
+  g.ignore_eos = params.ignore_eos != 0;
+  g.max_tokens = params.max_tokens;
+  g.n_tokens = 0;
+  g.token = g.eog = -1;
+  g.fed = 0;
+  g.stops.n = params.n_stop;
+  for (uint32_t i = 0; i < params.n_stop; ++i) {
+    const size_t n = std::strlen(params.stop[i]);
+    g.stops.bytes[i] = static_cast<uint8_t>(n);
+    std::memcpy(g.stops.text[i], params.stop[i], n);
+  }
+  g.text.begin(s.utf8);
+  return LINNET_OK;
+}
+
+Status session_generate(linnet_session& s, uint32_t id, bool all, linnet_token_fn fn, void* user, linnet_generated* out, Error* err) {
+  Generation& g = *s.seqs[id].generation;
+  if (!g.going)
+    return fail(err, LINNET_BAD_STATE, "generate: sequence ", id, " has no generation to go on with; linnet_generate_begin makes one");
+  if (s.seqs[id].n_logit_rows == 0 && !s.seqs[id].pending)  // a call that failed took them
+    return fail(err, LINNET_BAD_STATE, "generate: no logits; prefill first");
+  const uint32_t before = g.n_tokens;
+  linnet_stop why = LINNET_STOP_NONE;
+  Status status = LINNET_OK;
+  g.text.n_utf8 = 0;
+  const std::string_view rest = bytes_of(s, g.token);
+  if (!all && g.n_tokens && g.fed < rest.size()) {  // of a token whose text is longer than what can be held
+    g.text.feed(g.stops, rest, &g.fed);
+  } else {
+    status = generate(s, id, all, fn, user, &why, err);
+    if (status == LINNET_CANCELLED) status = LINNET_OK;
+  }
+  if (!all && g.text.stop != TextOut::kNoStop) why = LINNET_STOP_STRING;
+  if (all || why != LINNET_STOP_NONE) {
+    g.text.emit(g.text.n, true);
+    if (all) hear(s, fn, user, -1, g.text);
+    g.going = false;
+  }
+  const bool stop = why == LINNET_STOP_STRING;
+  *out = {.size = sizeof *out,
+          .why = status == LINNET_OK ? why : LINNET_STOP_NONE,
+          .token = all || g.n_tokens > before ? g.token : -1,
+          .eog = g.eog,
+          .n_tokens = g.n_tokens,
+          .stop_index = stop ? g.text.stop : 0,
+          .n_stop_tokens = stop ? tokens_of_stop(s, id) : 0,
+          .utf8 = all ? nullptr : g.text.utf8,
+          .n_bytes = all ? 0 : g.text.n_utf8};
+  return status;
 }
 
 }  // namespace linnet

@@ -6,14 +6,14 @@
 
 #include "../platform/board.h"
 #include "../platform/file.h"
-#include "../platform/text_out.h"
 #include "layers/kinds.h"
+#include "params.h"
 #include "rope.h"
 
 namespace linnet {
 namespace {
 
-constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, kDefaultSpin = 20000;
+constexpr uint32_t kMaxContext = 1u << 24, kMaxChunk = 4096, kMaxThreads = 256, kDefaultSpin = 20000, kMostSpin = 1u << 30;
 
 void take_rows(Arena& arena, const QuantRoom& room, uint64_t rows, QuantRows* q) {
   q->stride = static_cast<size_t>(room.bytes);  // 0: there are no such matrices
@@ -102,11 +102,11 @@ CacheLayer cache_layer(const void* of, uint32_t i) {
   const linnet_session_params& p = c.params;
   const LayerSpec& spec = c.model.layers[i].spec;
   CacheLayer layer = kMixers[spec.mixer]->cache(c.model.spec, spec);
-  layer.k = static_cast<Format>(p.kv_format);
+  layer.k = static_cast<Format>(p.k_format);
   layer.v = static_cast<Format>(p.v_format);
   const uint32_t of_pages = i - layer.back;
   for (uint32_t j = 0; j < p.n_kv_layers; ++j) {  // later ones count
-    const linnet_kv_layers& l = p.kv_layers[j];
+    const linnet_kv_layers l = element(p.kv_layers, j);
     if (of_pages < l.first || of_pages > l.last) continue;
     if (l.k_format) layer.k = static_cast<Format>(l.k_format);
     layer.v = l.v_format ? static_cast<Format>(l.v_format) : layer.k;
@@ -157,6 +157,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
   for (uint32_t i = 0; i < p.n_sequences; ++i) {
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
+    Generation* generation = arena.take<Generation>("text", 1);
     if (f.seqs)
       f.seqs[i] = {.length = 0,
                    .pending = 0,
@@ -165,13 +166,14 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
                    .logits = logits,
                    .n_logit_rows = 0,
                    .chosen = chosen ? chosen + i * most_chosen : nullptr,
+                   .sampling = {},
                    .n_draws = 0,
+                   .generation = generation,
                    .place = {}};
   }
   f.batch_logits = arena.take<float>("logits", p.n_sequences > 1 ? uint64_t{p.n_sequences} * f.logits_stride : 0);
   f.host.sampler.order = arena.take<uint64_t>("sampling", spec.n_vocab);
   f.host.sampler.logits = arena.take<float>("sampling", spec.n_vocab);
-  f.held = arena.take<char>("text", kHeldBytes);
   f.utf8 = arena.take<char>("text", 3 * kHeldBytes);
   f.team.layout_in(arena, p.n_threads, p.threads);
   return true;
@@ -186,8 +188,15 @@ Status check_kv_format(uint32_t f, const char* what, Error* err) {
 // What happens when the context is full; fills in n_keep and n_rollback.
 Status check_when_full(linnet_session_params* p, Error* err) {
   const bool chosen = p->when_full == LINNET_FULL_HEAVY_HITTERS || p->when_full == LINNET_FULL_SNAPKV;
+  if (p->when_full == LINNET_FULL_DEFAULT) p->when_full = LINNET_FULL_STOP;
   if (p->when_full > LINNET_FULL_SNAPKV) return fail(err, LINNET_BAD_ARG, "session: when_full is ", p->when_full, ", there is no such way");
   if (p->when_full == LINNET_FULL_STOP) p->n_keep = 0;
+  if (p->n_keep == LINNET_KEEP_NONE) {
+    if (p->when_full != LINNET_FULL_DROP_OLDEST)
+      return fail(err, LINNET_BAD_ARG, "session: n_keep is LINNET_KEEP_NONE, which is for LINNET_FULL_DROP_OLDEST; when_full is ",
+                  p->when_full);
+    p->n_keep = 0;
+  }
   if (p->n_keep == 0 && p->when_full == LINNET_FULL_SINKS) p->n_keep = 4;
   if (p->n_keep == 0 && p->when_full == LINNET_FULL_HEAVY_HITTERS) p->n_keep = p->n_context / 2;
   if (p->n_keep == 0 && p->when_full == LINNET_FULL_SNAPKV) p->n_keep = p->n_context / 4;
@@ -222,7 +231,8 @@ Status check_positions(const ModelSpec& spec, linnet_session_params* p, Error* e
 // Formats of single layers: every one known, and in few enough combinations with the windows.
 Status check_kv_layers(const linnet_model& model, const linnet_session_params& p, Error* err) {
   for (uint32_t i = 0; i < p.n_kv_layers; ++i) {
-    const linnet_kv_layers& l = p.kv_layers[i];
+    linnet_kv_layers l;
+    LINNET_TRY(read_element(p.kv_layers, i, "session: kv_layers", &l, err));
     if (l.first > l.last || l.last >= model.spec.n_layers)
       return fail(err, LINNET_BAD_ARG, "session: kv_layers[", i, "] is for layers ", l.first, "..", l.last, ", the model has 0..",
                   model.spec.n_layers - 1);
@@ -235,6 +245,9 @@ Status check_kv_layers(const linnet_model& model, const linnet_session_params& p
     if (model.spec.window_chunks && layer.window && p.when_full != LINNET_FULL_STOP && layer.window > p.n_context - p.n_keep)
       return fail(err, LINNET_UNSUPPORTED, "session: layer ", i, " sees chunks of ", layer.window,
                   " tokens, of which when_full = ", p.when_full, " would keep ", p.n_context - p.n_keep);
+    for (const Format f : {layer.k, layer.v})
+      if (format_groups(f) && !model.backend->groups)
+        return fail(err, LINNET_UNSUPPORTED, "session: KV format ", format_name(f), " is not to be had with ", model.backend->name);
     LINNET_TRY(check_pages(layer, i, p.when_full, err));
   }
   linnet_session counted{};
@@ -251,15 +264,19 @@ void take_profile(const linnet_model& model, linnet_session_params* p) {
   const auto take = [](uint32_t* to, uint32_t from) {
     if (*to == 0) *to = from;
   };
-  if (p->kv_format == 0) take(&p->v_format, profile.v_format);
-  take(&p->kv_format, profile.k_format);
+  if (p->k_format == 0) take(&p->v_format, profile.v_format);
+  take(&p->k_format, profile.k_format);
   take(&p->n_context, profile.n_context < model.spec.n_context ? profile.n_context : model.spec.n_context);
   take(&p->n_chunk, profile.n_chunk);
   take(&p->n_threads, profile.n_threads);
   if (!p->parallel_for) take(&p->threads, profile.threads);  // the app's threads are asked for by their hook
-  take(&p->spin, profile.wait == LINNET_WAIT_SLEEP ? 1 : profile.spin);
-  if (p->when_full == LINNET_FULL_STOP) take(&p->n_keep, profile.when_full == LINNET_FULL_STOP ? 0 : profile.n_keep);
-  take(&p->when_full, profile.when_full);
+  take(&p->wait, profile.wait);
+  take(&p->spin, profile.spin);
+  // n_keep is of a way to drop tokens, and goes by where that is said.
+  if (p->when_full == LINNET_FULL_DEFAULT) {
+    p->when_full = profile.when_full;
+    take(&p->n_keep, profile.n_keep);
+  }
 }
 
 Status resolve_params(const linnet_model& model, linnet_session_params p, linnet_session_params* out, Error* err) {
@@ -271,9 +288,9 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (p.n_chunk == 0) p.n_chunk = 256;
   if (p.n_chunk > kMaxChunk) return fail(err, LINNET_BAD_ARG, "session: n_chunk is ", p.n_chunk, ", at most ", kMaxChunk);
   if (p.n_chunk > p.n_context) p.n_chunk = p.n_context;
-  if (p.kv_format == 0) p.kv_format = LINNET_I8;
-  if (p.v_format == 0) p.v_format = p.kv_format;
-  LINNET_TRY(check_kv_format(p.kv_format, "KV format", err));
+  if (p.k_format == 0) p.k_format = LINNET_I8;
+  if (p.v_format == 0) p.v_format = p.k_format;
+  LINNET_TRY(check_kv_format(p.k_format, "KV format", err));
   LINNET_TRY(check_kv_format(p.v_format, "V format", err));
   if (p.n_threads == 0) p.n_threads = 1;
   if (p.n_threads > kMaxThreads) return fail(err, LINNET_BAD_ARG, "session: n_threads is ", p.n_threads, ", at most ", kMaxThreads);
@@ -283,7 +300,10 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
         err, LINNET_BAD_ARG, "session: threads is ", p.threads,
         p.parallel_for ? ", but parallel_for is set: LINNET_THREADS_APP (3) or 0" : " (LINNET_THREADS_APP), but parallel_for is NULL");
   LINNET_TRY(team_kind(p.threads, &p.threads, err));
+  if (p.wait > LINNET_WAIT_SLEEP) return fail(err, LINNET_BAD_ARG, "session: wait is ", p.wait, ", there is no such way");
+  if (p.spin > kMostSpin) return fail(err, LINNET_BAD_ARG, "session: spin is ", p.spin, ", at most ", kMostSpin);
   if (p.spin == 0) p.spin = kDefaultSpin;
+  if (p.wait == LINNET_WAIT_SLEEP) p.spin = 1;
   if (p.n_logits == 0) p.n_logits = 1;
   if (p.n_logits > p.n_chunk) return fail(err, LINNET_BAD_ARG, "session: n_logits is ", p.n_logits, ", at most n_chunk = ", p.n_chunk);
   if (p.n_sequences == 0) p.n_sequences = 1;
@@ -343,7 +363,7 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
     if (format || !format_kv(f) || row.bits >= bits) continue;
     bits = row.bits;
     linnet_session_params w = wished;
-    w.kv_format = w.v_format = f;
+    w.k_format = w.v_format = f;
     w.n_kv_layers = 0;
     w.kv_layers = nullptr;
     if (resolve_params(model, w, &q, nullptr) == LINNET_OK && fixed + bytes(q) <= cap) format = format_name(f);
@@ -364,11 +384,8 @@ Status check_cap(const linnet_model& model, const linnet_session_params& wished,
 }  // namespace
 
 Status session_params(const linnet_model& model, const linnet_session_params* in, linnet_session_params* out, Error* err) {
-  linnet_session_params wished{};
-  if (in) {
-    if (in->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "session: size is ", in->size);
-    std::memcpy(&wished, in, in->size < sizeof wished ? in->size : sizeof wished);
-  }
+  linnet_session_params wished;
+  LINNET_TRY(read_params(in, "session", &wished, err));
   LINNET_TRY(resolve_params(model, wished, out, err));
   return check_cap(model, wished, *out, err);
 }
@@ -426,9 +443,9 @@ Status session_init(linnet_session** out, void* mem, size_t bytes, const linnet_
   s->team.app_user = params.parallel_for_user;
   s->cpus = cpus;
   const CpuGuard bound(cpus);  // new threads inherit it, and more threads than CPUs do not spin
-  Status status = sampling_check(nullptr, &s->host.sampler.params, err);
-  if (status == LINNET_OK) status = s->team.start(params.n_threads, params.threads, params.spin, err);
-  if (status != LINNET_OK) {  // a failed team has stopped already
+  for (uint32_t i = 0; i < params.n_sequences; ++i) sampling_default(&s->seqs[i].sampling);
+  if (const Status status = s->team.start(params.n_threads, params.threads, params.spin, err);
+      status != LINNET_OK) {  // a failed team has stopped already
     backend.stop(s->handle);
     return status;
   }

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "../platform/team.h"
+#include "../platform/text_out.h"
 #include "cache/cache.h"
 #include "model.h"
 #include "sampling/grammar.h"
@@ -29,6 +30,18 @@ struct Activations {
   RowTables made, rows;  // as the host writes them, and as operations read them: the same memory, unless the places are apart
 };
 
+// A generation of a sequence, between its tokens.
+struct Generation {
+  bool going;
+  bool ignore_eos;
+  uint32_t max_tokens;  // 0: as many as there is room for
+  uint32_t n_tokens;    // drawn
+  int32_t token, eog;   // the last one; what ended it: linnet_generated has them
+  size_t fed;           // bytes of `token` that are in `text`
+  StopStrings stops;
+  TextOut text;
+};
+
 // One of a session's sequences of tokens.
 struct Sequence {
   uint32_t length;        // tokens in the KV cache
@@ -38,7 +51,9 @@ struct Sequence {
   float* logits;          // (n_logits, logits_stride)
   uint32_t n_logit_rows;  // valid rows; 0 = none
   uint16_t* chosen;       // (n_layers, n_context, n_active) experts of its positions, where experts have a capacity
-  uint64_t n_draws;       // numbers drawn since linnet_sampling_set
+  linnet_sampling sampling;
+  uint64_t n_draws;  // numbers drawn since linnet_sampling_set
+  Generation* generation;
   GrammarPlace place;
 };
 
@@ -46,7 +61,7 @@ struct Sequence {
 // callback.
 enum class Within : uint32_t { kNothing, kCall, kTokenFn };
 
-inline constexpr uint32_t kMaxSequences = 64, kMaxStops = 16, kMaxStopBytes = 255;
+inline constexpr uint32_t kMaxSequences = 64;
 
 }  // namespace linnet
 
@@ -65,7 +80,7 @@ struct linnet_session {
   uint32_t* logit_rows;          // (most rows of logits in a batch)
   float* batch_logits;           // (n_sequences, logits_stride), where there are several sequences
   size_t logits_stride;
-  char *held, *utf8;  // (kHeldBytes), (3 * kHeldBytes)
+  char* utf8;  // (3 * kHeldBytes) of the generation that is looked at
   std::atomic<uint32_t> cancel;
   linnet::Within within;
   uint32_t process;  // that made it
@@ -112,8 +127,11 @@ Status session_prefill(linnet_session& s, const linnet_rows* rows, uint32_t n_ro
 Status session_sample(linnet_session& s, uint32_t seq, int32_t* token, Error* err);
 // Draws a token and appends it.
 Status session_decode(linnet_session& s, uint32_t seq, int32_t* token, Error* err);
-Status session_generate(linnet_session& s, uint32_t seq, const linnet_generate_params& params, linnet_token_fn fn, void* user,
-                        linnet_stop* why, Error* err);
+Status session_generate_begin(linnet_session& s, uint32_t seq, const linnet_generate_params& params, Error* err);
+// One token and its text; with `all`, which ends it in any case, all of them, each of which is passed to fn.
+Status session_generate(linnet_session& s, uint32_t seq, bool all, linnet_token_fn fn, void* user, linnet_generated* out, Error* err);
+// Tokens from `first` on. LINNET_BAD_STATE: forgotten.
+Status session_tokens(const linnet_session& s, uint32_t seq, size_t first, int32_t* out, size_t cap, size_t* n_tokens, Error* err);
 uint32_t session_length(const linnet_session& s, uint32_t seq);
 // Tokens that a sequence may have, and those of them that it remembers.
 uint32_t session_most(const linnet_session& s);

@@ -12,7 +12,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr char kMagic[8] = {'L', 'N', 'T', 'S', 'T', 'A', 'T', 'E'};
-constexpr uint32_t kVersion = 1, kMaxLayers = 1024;
+constexpr uint32_t kVersion = 2, kMaxLayers = 1024;
 
 struct Header {
   char magic[8];
@@ -176,7 +176,7 @@ void put_state(Sink& sink, const linnet_session& s, uint32_t seq, const Header& 
   sink.begin(kTokens, 0, token_bytes(h));
   sink.put(q.history, static_cast<size_t>(token_bytes(h)));
   sink.end();
-  const linnet_sampling& p = s.host.sampler.params;
+  const linnet_sampling& p = q.sampling;
   const SamplerRow sampler = {p.seed,           q.n_draws,          p.temperature,       p.top_p, p.min_p,
                               p.repeat_penalty, p.presence_penalty, p.frequency_penalty, p.top_k, p.penalty_last_n};
   sink.begin(kSampler, 0, sizeof sampler);
@@ -361,8 +361,8 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   q.length = h.length;
   q.pending = h.pending;
   q.n_draws = o.n_draws;
-  s.host.sampler.params = o.sampling;
-
+  q.sampling = o.sampling;
+  q.generation->going = false;
   q.n_forgotten = o.n_forgotten;
   session_grammar(s, seq, q.place.grammar);
   at += h.header_bytes + sizeof(SectionHead);

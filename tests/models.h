@@ -1,6 +1,7 @@
 // Models and sessions for tests, over the public ABI alone.
 #pragma once
-#include <linnet.h>
+#include <linnet_chat.h>
+#include <linnet_device.h>
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -55,12 +56,13 @@ struct Model {
   }
   void open(const linnet_profile& profile) {
     linnet_error err{};
-    linnet_need need{};
-    check(linnet_model_need(image.view(), &profile, &need, &err), err);
+    linnet_need need{.size = sizeof need};
+    const linnet_view file = image.view();
+    check(linnet_model_need(&file, &profile, &need, &err), err);
     memory = std::make_unique<Memory>(need.bytes);
-    check(linnet_model_init(&m, memory->p, need.bytes, image.view(), &profile, &err), err);
+    check(linnet_model_init(&m, memory->p, need.bytes, &file, &profile, &err), err);
     desc.size = sizeof desc;
-    REQUIRE(linnet_model_info(m, &desc) == LINNET_OK);
+    REQUIRE(linnet_model_info(m, &desc, nullptr) == LINNET_OK);
   }
   ~Model() {
     linnet_model_fini(m);
@@ -73,7 +75,7 @@ inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint3
                                     uint32_t rope_length = 0) {
   linnet_session_params p{};
   p.size = sizeof p;
-  p.kv_format = kv;
+  p.k_format = kv;
   p.n_threads = threads;
   p.n_chunk = chunk;
   p.n_logits = n_logits;
@@ -81,6 +83,14 @@ inline linnet_session_params params(uint32_t kv = 0, uint32_t threads = 1, uint3
   p.rope_length = rope_length;
   p.spin = 300;  // tests run beside each other: who waits for long keeps others from running
   return p;
+}
+
+inline linnet_sampling sampling(float temperature = 0, uint64_t seed = 0) {
+  linnet_sampling s{.size = sizeof s};
+  REQUIRE(linnet_sampling_init(&s, nullptr) == LINNET_OK);
+  s.temperature = temperature;
+  s.seed = seed;
+  return s;
 }
 
 struct Session {
@@ -91,7 +101,7 @@ struct Session {
 
   Session(const Model& of, const linnet_session_params& p, int fill = 0xA5) : model(of) {
     linnet_error err{};
-    linnet_need need{};
+    linnet_need need{.size = sizeof need};
     check(linnet_session_need(of.m, &p, &need, &err), err);
     bytes = need.bytes;
     memory = std::make_unique<Memory>(bytes, fill);
@@ -113,12 +123,12 @@ struct Session {
   Row logits(uint32_t back = 0) const {
     const float* p = nullptr;
     size_t n = 0;
-    REQUIRE(linnet_logits(s, 0, back, &p, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(s, 0, back, &p, &n, nullptr) == LINNET_OK);
     return Row(p, p + n);
   }
   size_t length() const {
     size_t n = 0;
-    REQUIRE(linnet_length(s, 0, &n) == LINNET_OK);
+    REQUIRE(linnet_length(s, 0, &n, nullptr) == LINNET_OK);
     return n;
   }
 };
@@ -174,10 +184,10 @@ inline double mean_nll(const std::vector<Row>& logits, const Tokens& tokens) {
   return sum / static_cast<double>(tokens.size() - 1);
 }
 
-inline Tokens tokenize(const Model& model, const std::string& text, uint32_t flags = 0) {
+inline Tokens tokenize(const Model& model, const std::string& text, uint32_t flags = LINNET_ADD_SPECIAL | LINNET_PARSE_SPECIAL) {
   linnet_error err{};
   size_t need = 0, n = 0;
-  REQUIRE(linnet_tokenize_need(model.m, text.size(), &need) == LINNET_OK);
+  REQUIRE(linnet_tokenize_need(model.m, text.size(), &need, nullptr) == LINNET_OK);
   std::vector<char> scratch(need + 1);
   Tokens out(3 * text.size() + 8);
   check(linnet_tokenize(model.m, text.data(), text.size(), flags, scratch.data(), need, out.data(), out.size(), &n, &err), err);
@@ -187,10 +197,10 @@ inline Tokens tokenize(const Model& model, const std::string& text, uint32_t fla
 inline std::string detokenize(const Model& model, const Tokens& tokens) {
   linnet_error err{};
   size_t n = 0;
-  const linnet_status sized = linnet_detokenize(model.m, tokens.data(), tokens.size(), nullptr, 0, &n, &err);
+  const linnet_status sized = linnet_detokenize(model.m, tokens.data(), tokens.size(), 0, nullptr, 0, &n, &err);
   REQUIRE((sized == LINNET_OK || sized == LINNET_TOO_SMALL));
   std::string text(n, '\0');
-  check(linnet_detokenize(model.m, tokens.data(), tokens.size(), text.data(), n, &n, &err), err);
+  check(linnet_detokenize(model.m, tokens.data(), tokens.size(), 0, text.data(), n, &n, &err), err);
   return text;
 }
 

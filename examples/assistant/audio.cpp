@@ -1,13 +1,13 @@
 #include "audio.h"
 
-#include <convert.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <numbers>
+
+#include "files.h"
 
 namespace assistant {
 
@@ -313,12 +313,7 @@ bool write_wav(const char* path, const int16_t* samples, size_t n, int rate, std
   if (n > static_cast<size_t>(kLongestMinutes) * 60 * 192000)
     return fail(why, std::string(path) + ": longer than " + std::to_string(kLongestMinutes) + " minutes");
   const std::vector<uint8_t> bytes = wav_bytes(samples, n, rate);
-  linnet::convert::WholeFile file;
-  linnet_error err = {};
-  if (file.open(path, true, &err) == LINNET_OK && file.write(bytes.data(), bytes.size(), &err) == LINNET_OK &&
-      file.commit(&err) == LINNET_OK)
-    return true;
-  return fail(why, err.text);
+  return write_file(path, bytes.data(), bytes.size(), why);
 }
 
 // ---- memory --------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 #include "config.h"
 
-#include <convert.h>
 #include <yaml.h>
 
 #include <charconv>
 #include <cstdio>
 #include <set>
+
+#include "files.h"
 
 namespace assistant {
 namespace {
@@ -198,8 +199,7 @@ class Reader {
 
 bool read_config(const std::string& path, Config* config, std::string* why) {
   std::string text;
-  linnet_error err = {};
-  if (linnet::convert::read_file(path, kMaxFile, &text, nullptr, &err) != LINNET_OK) return *why = err.text, false;
+  if (read_file(path, kMaxFile, &text, nullptr, why) != LINNET_OK) return false;
   return Reader(path, config, why).read(text);
 }
 

@@ -1,19 +1,23 @@
 #include "conversation.h"
 
-#include <convert.h>
+#include <linnet_convert.h>
+#include <linnet_device.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 
+#include "files.h"
+
 namespace assistant {
 namespace {
 
-constexpr uint32_t kMaxAnswer = 160;  // tokens drawn for a call or a sentence
-constexpr size_t kMaxResult = 600;    // bytes of a tool's result
-constexpr size_t kTurn = 320;         // tokens that are kept free for what follows a request
-constexpr size_t kMaxRequest = 1000;  // bytes
-constexpr int kMaxCalls = 4;          // of tools in a turn
+constexpr uint32_t kMaxAnswer = 160;   // tokens drawn for a call or a sentence
+constexpr size_t kMaxResult = 600;     // bytes of a tool's result
+constexpr size_t kTurn = 320;          // tokens that are kept free for what follows a request
+constexpr size_t kMaxRequest = 1000;   // bytes
+constexpr int kMaxCalls = 4;           // of tools in a turn
+constexpr size_t kMaxTools = 1 << 20;  // bytes of the tools' file: as many as linnet_grammar_compile takes
 constexpr char kLost[] = "Sorry, I did not get that.";
 
 int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); }
@@ -39,12 +43,13 @@ bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::s
   on_tool_ = std::move(on_tool);
   n_turns_ = std::max(config.n_turns, 1u);
   linnet_need need = {};
+  need.size = sizeof need;
   if (linnet_file_map(config.model.c_str(), LINNET_LOAD_MAP, &file_, &err_) != LINNET_OK) return failed();
-  if (linnet_model_need(file_, nullptr, &need, &err_) != LINNET_OK || !model_memory_.alloc(need)) return failed();
-  if (linnet_model_init(&model_, model_memory_.data, need.bytes, file_, nullptr, &err_) != LINNET_OK) return failed();
+  if (linnet_model_need(&file_, nullptr, &need, &err_) != LINNET_OK || !model_memory_.alloc(need)) return failed();
+  if (linnet_model_init(&model_, model_memory_.data, need.bytes, &file_, nullptr, &err_) != LINNET_OK) return failed();
   linnet_model_desc desc = {};
   desc.size = sizeof desc;
-  linnet_model_info(model_, &desc);
+  if (linnet_model_info(model_, &desc, &err_) != LINNET_OK) return failed();
   params_.size = sizeof params_;
   params_.n_context = config.n_context ? config.n_context : desc.n_context;
   params_.n_threads = config.n_threads;
@@ -57,7 +62,7 @@ bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::s
   }
   if (!constrain(config.tools, why)) return false;
   // What stands before a conversation; an end-of-sequence token that some tokenizers add has no place here.
-  if (!tokenize("", 0, &tokens_)) return failed();
+  if (!tokenize("", LINNET_ADD_SPECIAL, &tokens_)) return failed();
   if (!tokens_.empty() && tokens_.front() == desc.bos_id)
     tokens_.resize(1);
   else
@@ -69,20 +74,24 @@ bool Conversation::open(const ConversationConfig& config, OnTool on_tool, std::s
 // Answers are sentences, or calls that obey the tools' schemas. A schema that linnet does not know is refused here, by name.
 bool Conversation::constrain(const std::string& tools, std::string* why) {
   linnet_need need = {};
+  need.size = sizeof need;
   size_t n = 0;
   std::string text;
   std::vector<char> bytes;
-  linnet_status status = linnet::convert::read_file(tools, linnet::convert::kMaxGrammarJson, &text, nullptr, &err_);
-  const linnet_view json = {text.data(), text.size()};
-  if (status == LINNET_OK) status = linnet_grammar_compile(json, tools.c_str(), LINNET_GRAMMAR_TEXT_OR_CALL, nullptr, 0, &n, &err_);
+  if (read_file(tools, kMaxTools, &text, nullptr, why) != LINNET_OK) return false;
+  const auto compile = [&] {
+    return linnet_grammar_compile(text.data(), text.size(), tools.c_str(), LINNET_GRAMMAR_TEXT_OR_CALL, bytes.data(), bytes.size(), &n,
+                                  &err_);
+  };
+  linnet_status status = compile();
   if (status == LINNET_TOO_SMALL) {
     bytes.resize(n);
-    status = linnet_grammar_compile(json, tools.c_str(), LINNET_GRAMMAR_TEXT_OR_CALL, bytes.data(), n, &n, &err_);
+    status = compile();
   }
-  const linnet_view grammar = {bytes.data(), bytes.size()};
-  if (status == LINNET_OK) status = linnet_grammar_need(model_, grammar, &need, &err_);
+  if (status == LINNET_OK) status = linnet_grammar_need(model_, bytes.data(), bytes.size(), &need, &err_);
   if (status == LINNET_OK && !grammar_memory_.alloc(need)) return *why = "no memory for the grammar", false;
-  if (status == LINNET_OK) status = linnet_grammar_init(&grammar_, grammar_memory_.data, need.bytes, model_, grammar, &err_);
+  if (status == LINNET_OK)
+    status = linnet_grammar_init(&grammar_, grammar_memory_.data, need.bytes, model_, bytes.data(), bytes.size(), &err_);
   return status == LINNET_OK || (*why = err_.text, false);
 }
 
@@ -96,7 +105,7 @@ Conversation::~Conversation() {
 
 bool Conversation::tokenize(std::string_view text, uint32_t flags, std::vector<int32_t>* out) {
   size_t need = 0, n = 0;
-  if (linnet_tokenize_need(model_, text.size(), &need) != LINNET_OK) return false;
+  if (linnet_tokenize_need(model_, text.size(), &need, &err_) != LINNET_OK) return false;
   if (scratch_.size() < need) scratch_.resize(need);
   const size_t at = out->size();
   out->resize(at + 3 * text.size() + 8);
@@ -109,19 +118,17 @@ bool Conversation::tokenize(std::string_view text, uint32_t flags, std::vector<i
 // What stands before and behind a message, as the model was trained to see it.
 const char* Conversation::edge(linnet_role role, bool behind) const {
   const char* text[2] = {"", ""};
-  linnet_chat_format(model_, role, &text[0], &text[1], nullptr);
+  (void)linnet_chat_format(model_, role, &text[0], &text[1], nullptr);  // open() has seen that there is one
   return text[behind];
 }
 bool Conversation::open_message(linnet_role role, std::vector<int32_t>* out) {
-  return tokenize(edge(role, false), LINNET_NO_ADD_SPECIAL, out);
+  return tokenize(edge(role, false), LINNET_PARSE_SPECIAL, out);
 }
 bool Conversation::close_message(linnet_role role, std::vector<int32_t>* out) {
-  return tokenize(edge(role, true), LINNET_NO_ADD_SPECIAL, out);
+  return tokenize(edge(role, true), LINNET_PARSE_SPECIAL, out);
 }
 // What people and tools say cannot hold the tokens that part messages.
-bool Conversation::say(std::string_view text, std::vector<int32_t>* out) {
-  return tokenize(text, LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL, out);
-}
+bool Conversation::say(std::string_view text, std::vector<int32_t>* out) { return tokenize(text, 0, out); }
 
 // ---- the one rule: the session holds what `tokens` begins with, and is brought to hold all of it -----------------------------
 
@@ -130,7 +137,7 @@ bool Conversation::sync(const std::vector<int32_t>& tokens, bool may_cancel, std
   size_t same = static_cast<size_t>(differ - tokens.begin());
   if (same == tokens.size() && same < held_.size()) --same;  // the last row is computed again: its logits are wanted
   if (same < held_.size()) {
-    linnet_truncate(session_, 0, same);
+    if (linnet_truncate(session_, 0, same, &err_) != LINNET_OK) return *why = err_.text, false;
     held_.resize(same);
   }
   if (same == tokens.size()) return true;
@@ -210,22 +217,24 @@ bool Conversation::generate(const OnToken& on_token, Draw* draw, std::string* wh
   draw->on_token = &on_token;
   draw->text.clear();
   draw->tokens.clear();
-  linnet_stop stop = LINNET_STOP_CANCEL;
+  linnet_generated made = {};
+  made.size = sizeof made;
+  made.why = LINNET_STOP_CANCEL;
   linnet_status status = linnet_grammar_set(session_, 0, grammar_, &err_);
-  while (status == LINNET_OK && stop == LINNET_STOP_CANCEL && !cancelled_ && draw->tokens.size() < kMaxAnswer) {
+  while (status == LINNET_OK && made.why == LINNET_STOP_CANCEL && !cancelled_ && draw->tokens.size() < kMaxAnswer) {
     params.max_tokens = kMaxAnswer - static_cast<uint32_t>(draw->tokens.size());
-    status = linnet_generate(session_, 0, &params, Draw::on_draw, draw, &stop, &err_);
+    status = linnet_generate(session_, 0, &params, Draw::on_draw, draw, &made, &err_);
     if (draw->thrown) std::rethrow_exception(draw->thrown);
-    if (status == LINNET_CANCELLED) status = LINNET_OK;
+    if (status == LINNET_CANCELLED) status = LINNET_OK, made.why = LINNET_STOP_CANCEL;
   }
-  linnet_grammar_set(session_, 0, nullptr, nullptr);
   size_t length = 0;
-  linnet_length(session_, 0, &length);
+  (void)linnet_grammar_set(session_, 0, nullptr, nullptr);
+  (void)linnet_length(session_, 0, &length, nullptr);
   held_.insert(held_.end(), draw->tokens.begin(), draw->tokens.end());
   held_.resize(std::min(held_.size(), length));
   if (status != LINNET_OK) return *why = err_.text, false;
-  if (stop == LINNET_STOP_STRING) draw->tokens.clear();  // they hold (a part of) the stop string
-  if (stop == LINNET_STOP_LENGTH || stop == LINNET_STOP_CONTEXT || draw->text.empty())
+  if (made.why == LINNET_STOP_STRING) draw->tokens.clear();  // they hold (a part of) the stop string
+  if (made.why == LINNET_STOP_LENGTH || made.why == LINNET_STOP_CONTEXT || draw->text.empty())
     draw->text = kLost, draw->tokens.clear();  // half a call is none
   return !draw->tokens.empty() || say(draw->text, &draw->tokens);
 }

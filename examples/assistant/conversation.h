@@ -1,7 +1,7 @@
 // A conversation with a model that calls tools. All of linnet that the assistant uses is in conversation.cpp; the README's "Put it in your
 // app" walks through it.
 #pragma once
-#include <linnet.h>
+#include <linnet_chat.h>
 
 #include <atomic>
 #include <functional>

@@ -1,6 +1,5 @@
 #include "home.h"
 
-#include <convert.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+
+#include "files.h"
 
 namespace assistant {
 namespace {
@@ -198,10 +199,10 @@ bool HomeFile::open(const std::string& path, Home* home, std::string* note, std:
   if (lock_ < 0) return failed(std::strerror(errno));
   if (flock(lock_, LOCK_EX | LOCK_NB) != 0) return failed(errno == EWOULDBLOCK ? "another assistant has it open" : std::strerror(errno));
   std::string text, damage = "is larger than 4 MiB";
-  linnet_error err = {};
   bool found = false;
-  const linnet_status status = linnet::convert::read_file(path, kMaxFile, &text, &found, &err);
-  if (status != LINNET_OK && status != LINNET_BAD_FILE) return *why = err.text, false;
+  const linnet_status status = read_file(path, kMaxFile, &text, &found, why);
+  if (status != LINNET_OK && status != LINNET_BAD_FILE) return false;
+  why->clear();
   if (!found || (status == LINNET_OK && parse_home(text, home, &damage))) return true;
   // Nothing is lost: what could not be read lies beside, for its owner's eyes as before.
   std::string aside;
@@ -219,12 +220,8 @@ bool HomeFile::open(const std::string& path, Home* home, std::string* note, std:
 bool HomeFile::save(const Home& home, std::string* why) {
   if (path_.empty()) return true;
   const std::string text = home_text(home);
-  linnet::convert::WholeFile file;
   linnet_error err = {};
-  if (file.open(path_, false, &err, 0600) == LINNET_OK && file.write(text.data(), text.size(), &err) == LINNET_OK &&
-      file.commit(&err) == LINNET_OK)
-    return true;
-  return *why = err.text, false;
+  return linnet_file_save(path_.c_str(), text.data(), text.size(), 0600, &err) == LINNET_OK || (*why = err.text, false);
 }
 
 }  // namespace assistant

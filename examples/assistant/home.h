@@ -62,7 +62,7 @@ class HomeFile {
   ~HomeFile();
   // "" keeps nothing. A file that is damaged is put aside under a name of its own, which *note tells, and the home begins anew.
   bool open(const std::string& path, Home* home, std::string* note, std::string* why);
-  // As linnet::convert::WholeFile: whatever happens there is the old home or the new one, for its owner alone.
+  // By linnet_file_save: whatever happens there is the old home or the new one, for its owner alone.
   bool save(const Home& home, std::string* why);
 
  private:

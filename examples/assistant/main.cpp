@@ -1,5 +1,4 @@
 // linnet-assistant: a voice assistant without a network.
-#include <convert.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <new>
 
 #include "config.h"
+#include "files.h"
 #include "paced.h"
 #if LINNET_ASSISTANT_WEB
 #include "web.h"
@@ -23,8 +23,6 @@
 
 namespace assistant {
 namespace {
-
-using linnet::convert::printable;
 
 enum { kExitOk = 0, kExitFailed = 1, kExitUsage = 2 };
 

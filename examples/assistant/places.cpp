@@ -1,12 +1,11 @@
 // The time in other places, from the system's time zone files (tzdata): the cities that it names itself, countries, and the cities and
 // states of the table below.
-#include <convert.h>
-
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "calendar.h"
+#include "files.h"
 
 namespace assistant {
 namespace {
@@ -92,8 +91,8 @@ std::string folder() {
 }
 
 bool read(const std::string& path, std::string* out) {
-  linnet_error err = {};
-  return linnet::convert::read_file(path, kMaxFile, out, nullptr, &err) == LINNET_OK;
+  std::string why;
+  return read_file(path, kMaxFile, out, nullptr, &why) == LINNET_OK;
 }
 
 std::string plain(std::string_view s) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <limits>
 
 #include "cli.h"
 
@@ -45,22 +44,23 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece)
     status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
   if (status == LINNET_OK && engine.grammar) status = linnet_grammar_set(engine.session, 0, engine.grammar, err);
-  if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->why, err);
+  if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->end, err);
   if (out->thrown) std::rethrow_exception(out->thrown);
   if (status != LINNET_CANCELLED) return status;
-  out->why = LINNET_STOP_CANCEL;
+  out->end.why = LINNET_STOP_CANCEL;
   return LINNET_OK;
 }
 
 int read_sampling(const Args& args, linnet_sampling* out) {
   for (const std::string& s : args.texts("--stop"))
     if (s.empty() || s.size() > 255) return usage_error(args, "a stop string has 1 to 255 bytes");
+  linnet_error err = {};
   *out = {};
   out->size = sizeof *out;
+  if (linnet_sampling_init(out, &err) != LINNET_OK) return failed(args, err);
   out->temperature = static_cast<float>(args.real("--temp"));
   out->top_k = static_cast<uint32_t>(args.count("--top-k"));
-  // 0 is the library's word for the default; here it is the smallest set there is, one token.
-  out->top_p = std::max(static_cast<float>(args.real("--top-p")), std::numeric_limits<float>::min());
+  out->top_p = static_cast<float>(args.real("--top-p"));
   out->min_p = static_cast<float>(args.real("--min-p"));
   out->repeat_penalty = static_cast<float>(args.real("--repeat-penalty"));
   out->presence_penalty = static_cast<float>(args.real("--presence-penalty"));
@@ -80,7 +80,7 @@ Options sampling_options(const char* temperature) {
       {"--repeat-penalty", "F", Kind::kReal, "on logits of tokens seen; 1 = off", "1", 0.001, 100},
       {"--presence-penalty", "F", Kind::kReal, "subtracted from logits of tokens seen", "0", -100, 100},
       {"--frequency-penalty", "F", Kind::kReal, "the same, per occurrence", "0", -100, 100},
-      {"--repeat-last-n", "N", Kind::kCount, "tokens that the penalties look back", "64", 1, 1024},
+      {"--repeat-last-n", "N", Kind::kCount, "tokens that the penalties look back; 0 = none", "64", 0, 1024},
       {"--seed", "S", Kind::kCount, "of the sampler (default: from the clock, printed)", nullptr, 0, UINT64_MAX},
       {"--stop", "TEXT", Kind::kTexts, "stop before this text; may be given up to 16 times"},
       {"--ignore-eos", nullptr, Kind::kFlag, "go on after end-of-generation tokens"},
@@ -97,9 +97,9 @@ Options grammar_options() {
 void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw) {
   linnet_stats stats = {};
   stats.size = sizeof stats;
-  linnet_stats_get(engine.session, &stats);
+  (void)linnet_stats_get(engine.session, &stats, nullptr);
   const auto stop_name = [&] {
-    switch (out.why) {
+    switch (out.end.why) {
       case LINNET_STOP_EOS:
         return "eos";
       case LINNET_STOP_STRING:
@@ -138,18 +138,20 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
         .field("isa", tier_name(engine.desc))
         .field("threads", stats.n_threads)
         .field("weights", engine.desc.weights);
-    if (engine.power.size) {
+    if (engine.power) {
+      const linnet_power_state power = engine.power_state();
+      const linnet_reading reading = engine.sensors.last();
       json.key("power")
           .object()
-          .field("threads", engine.power.n_threads)
-          .field("level", engine.power.level)
-          .field("why", engine.power_why())
+          .field("threads", power.n_threads)
+          .field("level", power.level)
+          .field("why", power_why(power))
           .field("changes", engine.n_power_changes)
-          .field("blind", engine.power.blind != 0)
-          .field("cpu_mhz", engine.sensors.cpu_mhz)
+          .field("blind", power.blind != 0)
+          .field("cpu_mhz", reading.cpu_mhz)
           .key("temperature");
-      if (engine.sensors.has & LINNET_HAS_TEMPERATURE)
-        json.value(static_cast<double>(engine.sensors.temperature));
+      if (reading.has & LINNET_HAS_TEMPERATURE)
+        json.value(static_cast<double>(reading.temperature));
       else
         json.null();
       json.end();
@@ -168,7 +170,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
       "memory: %s of linnet's own beside the weights, %s peak of the process\n",
       n_prompt, out.tokens.size(), stop_name(), how.c_str(), ttft_ms, per_s, prompt_per_s, tier_name(engine.desc), stats.n_threads,
       stats.n_threads == 1 ? "" : "s", human_bytes(engine.arena_bytes()).c_str(), human_bytes(peak_rss_bytes()).c_str());
-  if (engine.power.size) std::fprintf(stderr, "%s\n", engine.power_text().c_str());
+  if (engine.power) std::fprintf(stderr, "%s\n", engine.power_text().c_str());
 }
 
 }  // namespace linnet::cli

@@ -69,25 +69,24 @@ struct Work {  // of one repetition
 // in between too.
 class Meter {
  public:
-  explicit Meter(const std::string& root) : root_(root) {
-    sensors_.size = sizeof sensors_;
-    sensors_.root = root_.c_str();
-    linnet_sensors_read(&sensors_, 0, nullptr);
-  }
+  Meter() = default;
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
   ~Meter() { join(); }
-  const char* source() const { return sensors_.energy_source; }
-  const char* why_not() const { return sensors_.no_energy ? sensors_.no_energy : "the counter was reset or stopped while it was read"; }
+  bool open(const Args& args) { return sensors_.open(args) && (sensors_.read(), true); }
+  const char* source() const { return sensors_.last().energy_source; }
+  const char* why_not() const {
+    const char* why = sensors_.last().no_energy;
+    return why ? why : "the counter was reset or stopped while it was read";
+  }
   const JetsonPower& jetson() const { return jetson_; }
   void start() {
-    linnet_sensors_read(&sensors_, 0, nullptr);
-    joules_ = sensors_.joules, gaps_ = sensors_.energy_gaps;
-    const bool power = source() && std::strcmp(source(), "ina3221") == 0;
+    const linnet_reading now = sensors_.read();
+    joules_ = now.joules, gaps_ = now.energy_gaps;
+    const bool power = now.energy_source && std::strcmp(now.energy_source, "ina3221") == 0;
     if (power)
       watcher_ = std::thread([this] {
-        for (std::unique_lock lock(mutex_); !done_; wake_.wait_for(lock, std::chrono::milliseconds(100)))
-          linnet_sensors_read(&sensors_, 0, nullptr);
+        for (std::unique_lock lock(mutex_); !done_; wake_.wait_for(lock, std::chrono::milliseconds(100))) sensors_.read();
       });
   }
   // Joules since start(), -1 where that is not known.
@@ -97,8 +96,8 @@ class Meter {
       if (now.gpu_mhz >= jetson_.gpu_mhz) jetson_ = now;
     }
     join();
-    linnet_sensors_read(&sensors_, 0, nullptr);
-    return (sensors_.has & LINNET_HAS_ENERGY) && sensors_.energy_gaps == gaps_ ? sensors_.joules - joules_ : -1;
+    const linnet_reading now = sensors_.read();
+    return (now.has & LINNET_HAS_ENERGY) && now.energy_gaps == gaps_ ? now.joules - joules_ : -1;
   }
 
  private:
@@ -111,8 +110,7 @@ class Meter {
     if (watcher_.joinable()) watcher_.join();
     done_ = false;
   }
-  std::string root_;
-  linnet_sensors sensors_ = {};
+  Sensors sensors_;
   JetsonPower jetson_;
   double joules_ = 0;
   uint32_t gaps_ = 0;
@@ -138,7 +136,10 @@ struct Result {
 class Bench {
  public:
   Bench(const Args& args, const Settings& settings, Engine& engine) : args_(args), settings_(settings), engine_(engine) {}
-  bool prepare() { return target_.prepare(engine_) || (failed(args_, "no memory to measure the read bandwidth with"), false); }
+  bool prepare() {
+    if (!target_.prepare(engine_)) return failed(args_, "no memory to measure the read bandwidth with"), false;
+    return meter_.open(args_);
+  }
   bool decode(uint64_t depth, uint64_t gen, size_t reps, Result* out);
   bool prefill(uint64_t tokens, size_t reps, Result* out);
   bool peaks(Limits* out);  // of products, nothing is read
@@ -149,13 +150,15 @@ class Bench {
   // Calls rep until `reps` steady repetitions are there, at most three times as often.
   bool repeat(const char* what, size_t reps, double linnet_measurement::* limit, const std::function<bool(Work*)>& rep, Result* out);
   bool run_prefill(const std::vector<int32_t>& tokens);
+  bool back_to(const std::vector<int32_t>& tokens);  // the session holds these, and the last one's logits
+  bool empty();
   std::vector<int32_t> random_tokens(uint64_t n);
 
   const Args& args_;
   const Settings& settings_;
   Engine& engine_;
   ReadTarget target_;
-  Meter meter_{sysroot()};
+  Meter meter_;
   uint64_t random_ = 1;
 };
 
@@ -226,6 +229,17 @@ bool Bench::run_prefill(const std::vector<int32_t>& tokens) {
   return false;
 }
 
+bool Bench::empty() {
+  linnet_error err = {};
+  return linnet_truncate(engine_.session, 0, 0, &err) == LINNET_OK || (failed(args_, err), false);
+}
+
+bool Bench::back_to(const std::vector<int32_t>& tokens) {
+  const bool kept = linnet_truncate(engine_.session, 0, tokens.size() - 1, nullptr) == LINNET_OK;
+  if (kept) return run_prefill({tokens.back()});
+  return empty() && run_prefill(tokens);  // layers with a window have dropped what the last token sees
+}
+
 // What the passes between the tokens of a generation read.
 struct Passes {
   linnet_session* session;
@@ -236,7 +250,7 @@ struct Passes {
     if (token < 0 || p.n++ == 0) return 0;
     linnet_stats stats = {};
     stats.size = sizeof stats;
-    linnet_stats_get(p.session, &stats);
+    (void)linnet_stats_get(p.session, &stats, nullptr);
     p.bytes += static_cast<double>(stats.decode_bytes);
     return 0;
   }
@@ -245,24 +259,22 @@ struct Passes {
 bool Bench::decode(uint64_t depth, uint64_t gen, size_t reps, Result* out) {
   out->size = depth;
   const std::vector<int32_t> past = random_tokens(std::max<uint64_t>(depth, 1));  // a first token is needed to draw from
-  const std::vector<int32_t> last(1, past.back());
-  linnet_truncate(engine_.session, 0, 0);
-  if (!run_prefill(past)) return false;
+  if (!empty() || !run_prefill(past)) return false;
   const auto rep = [&](Work* work) {
     linnet_error err = {};
-    linnet_truncate(engine_.session, 0, past.size() - 1);
-    if (!run_prefill(last)) return false;
+    if (!back_to(past)) return false;
     // The last token of a generation is drawn and not computed: so one more than `gen` passes.
     linnet_generate_params params = {};
     params.size = sizeof params;
     params.max_tokens = static_cast<uint32_t>(gen + 1);
     params.ignore_eos = 1;
-    linnet_stop why = LINNET_STOP_NONE;
+    linnet_generated end = {};
+    end.size = sizeof end;
     Passes passes{engine_.session, 0, 0};
     meter_.start();
     const double start = seconds_now();
-    if (linnet_generate(engine_.session, 0, &params, Passes::count, &passes, &why, &err) != LINNET_OK) return failed(args_, err), false;
-    if (why != LINNET_STOP_LENGTH) return failed(args_, "stopped after %llu tokens", static_cast<unsigned long long>(passes.n)), false;
+    if (linnet_generate(engine_.session, 0, &params, Passes::count, &passes, &end, &err) != LINNET_OK) return failed(args_, err), false;
+    if (end.why != LINNET_STOP_LENGTH) return failed(args_, "stopped after %llu tokens", static_cast<unsigned long long>(passes.n)), false;
     work->bytes += passes.bytes;
     work->seconds = seconds_now() - start;
     work->joules = meter_.stop();
@@ -277,7 +289,7 @@ bool Bench::prefill(uint64_t n, size_t reps, Result* out) {
   out->size = n;
   const std::vector<int32_t> tokens = random_tokens(n);
   const auto rep = [&](Work* work) {
-    linnet_truncate(engine_.session, 0, 0);
+    if (!empty()) return false;
     meter_.start();
     const double start = seconds_now();
     if (!run_prefill(tokens)) return false;
@@ -325,7 +337,7 @@ bool predict(const Args& args, const std::string& path, const Settings& settings
   convert::CostParams params;
   params.prompt = static_cast<uint32_t>(std::max<uint64_t>(prompt, 1)), params.depth = static_cast<uint32_t>(depth);
   params.weights = settings.weights;
-  params.k = static_cast<linnet_format>(engine.params.kv_format), params.v = static_cast<linnet_format>(engine.params.v_format);
+  params.k = static_cast<linnet_format>(engine.params.k_format), params.v = static_cast<linnet_format>(engine.params.v_format);
   convert::Cost cost;
   linnet_error err = {};
   if (convert::cost(path, params, &cost, &err) != LINNET_OK) {
@@ -352,7 +364,7 @@ struct Report {
   const char* isa() const { return tier_name(engine.desc); }
   std::string kv() const {
     const linnet_session_params& p = engine.params;
-    const std::string k = linnet_format_name(static_cast<linnet_format>(p.kv_format)),
+    const std::string k = linnet_format_name(static_cast<linnet_format>(p.k_format)),
                       v = linnet_format_name(static_cast<linnet_format>(p.v_format));
     return (k == v ? k : k + "/" + v) + (p.n_kv_layers ? " and others" : "");
   }
@@ -467,7 +479,7 @@ void Report::print_text() const {
                 std::strcmp(meter->source(), "rapl") == 0 ? "processor with its memory" : "board");
   else
     std::printf("energy: not known: %s\n", meter->why_not());
-  if (engine.power.size) std::printf("%s\n", engine.power_text().c_str());
+  if (engine.power) std::printf("%s\n", engine.power_text().c_str());
   if (engine.desc.device) std::printf("GPU: %s\n", printable(gpu_text()).c_str());
   if (is_jetson()) {
     const JetsonPower& p = meter->jetson();

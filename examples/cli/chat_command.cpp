@@ -24,15 +24,13 @@ class Conversation {
   bool begin() {
     tokens_.clear();
     std::vector<int32_t> bos;
-    if (!tokenize(args_, engine_, "", 0, &bos)) return false;
+    if (!tokenize(args_, engine_, "", LINNET_ADD_SPECIAL, &bos)) return false;
     // Only what stands before a text; an EOS behind it has no place here.
     if (!bos.empty() && bos.front() == engine_.desc.bos_id) tokens_.push_back(bos.front());
     return true;
   }
 
-  bool add(linnet_role role, std::string_view text) {
-    return edge(role, false) && piece(text, LINNET_NO_PARSE_SPECIAL) && edge(role, true);
-  }
+  bool add(linnet_role role, std::string_view text) { return edge(role, false) && piece(text, 0) && edge(role, true); }
 
   size_t size() const { return tokens_.size(); }
   void resize(size_t n) { tokens_.resize(n); }
@@ -46,13 +44,14 @@ class Conversation {
     if (!edge(LINNET_ROLE_ASSISTANT, false)) return LINNET_BAD_STATE;
     size_t same = static_cast<size_t>(std::mismatch(tokens_.begin(), tokens_.end(), held_.begin(), held_.end()).first - tokens_.begin());
     same = std::min(same, tokens_.size() - 1);  // the last row gives the logits
-    linnet_truncate(engine_.session, 0, same);
-    linnet_stats_reset(engine_.session);
+    linnet_status status = linnet_truncate(engine_.session, 0, same, nullptr);
+    if (status != LINNET_OK) status = linnet_truncate(engine_.session, 0, same = 0, err);  // what is to be seen from there was dropped
+    if (status == LINNET_OK) status = linnet_stats_reset(engine_.session, err);
     *n_new = tokens_.size() - same;
-    const linnet_status status =
-        generate(args_, engine_, tokens_.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : suffix, out, err);
+    if (status == LINNET_OK)
+      status = generate(args_, engine_, tokens_.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : suffix, out, err);
     size_t length = 0;
-    linnet_length(engine_.session, 0, &length);
+    (void)linnet_length(engine_.session, 0, &length, nullptr);
     held_ = tokens_;
     held_.insert(held_.end(), out->tokens.begin(), out->tokens.end());
     held_.resize(std::min(length, held_.size()));
@@ -60,25 +59,41 @@ class Conversation {
       tokens_.resize(before);
       return status;
     }
-    // Behind a stop string the tokens hold (a part of) that string too.
-    if (out->why != LINNET_STOP_STRING)
-      tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end());
-    else if (!piece(out->text, LINNET_NO_PARSE_SPECIAL))
-      return LINNET_BAD_STATE;
+    // A stop string is in the sequence, but not in the answer. Where its first token holds text too, that is tokenized anew.
+    const size_t n_stop = out->end.n_stop_tokens;
+    if (n_stop && !ends_before_token(*out, suffix)) {
+      if (!piece(out->text, 0)) return LINNET_BAD_STATE;
+    } else {
+      tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end() - static_cast<std::ptrdiff_t>(n_stop));
+    }
     return edge(LINNET_ROLE_ASSISTANT, true) ? LINNET_OK : LINNET_BAD_STATE;
   }
 
  private:
+  // Whether the tokens that hold the stop string begin with it.
+  bool ends_before_token(const Answer& out, const char* suffix) const {
+    const std::vector<std::string> stops = args_.texts("--stop");
+    const std::string stop = out.end.stop_index < stops.size() ? stops[out.end.stop_index] : suffix;
+    std::string text;
+    for (size_t i = out.tokens.size() - out.end.n_stop_tokens; i < out.tokens.size() && text.size() < stop.size(); ++i) {
+      const size_t at = text.size();
+      size_t n = 0;
+      (void)linnet_token_text(engine_.model, out.tokens[i], nullptr, 0, &n, nullptr);  // for the size
+      text.resize(at + n);
+      if (linnet_token_text(engine_.model, out.tokens[i], text.data() + at, n, &n, nullptr) != LINNET_OK) return false;
+    }
+    return text.starts_with(stop);
+  }
   bool edge(linnet_role role, bool suffix) {
     const char* text[2];
     linnet_error err = {};
-    if (linnet_chat_format(engine_.model, role, &text[0], &text[1], &err) == LINNET_OK) return piece(text[suffix], 0);
+    if (linnet_chat_format(engine_.model, role, &text[0], &text[1], &err) == LINNET_OK) return piece(text[suffix], LINNET_PARSE_SPECIAL);
     failed(args_, "%s: %s", engine_.source.c_str(), err.text);
     return false;
   }
   bool piece(std::string_view text, uint32_t flags) {
     std::vector<int32_t> ids;
-    if (!tokenize(args_, engine_, text, flags | LINNET_NO_ADD_SPECIAL, &ids)) return false;
+    if (!tokenize(args_, engine_, text, flags, &ids)) return false;
     tokens_.insert(tokens_.end(), ids.begin(), ids.end());
     return true;
   }
@@ -110,7 +125,7 @@ Line read_line(const Args& args, std::string* out) {
 }
 
 bool role_of(const std::string& name, linnet_role* out) {
-  for (uint32_t r = 0; linnet_role_name(static_cast<linnet_role>(r)); ++r)
+  for (uint32_t r = LINNET_ROLE_SYSTEM; linnet_role_name(static_cast<linnet_role>(r)); ++r)
     if (name == linnet_role_name(static_cast<linnet_role>(r))) {
       *out = static_cast<linnet_role>(r);
       return true;
@@ -145,7 +160,7 @@ struct Chat {
       report_answer(args, engine, out, n_new, draw);
     else
       std::putchar('\n');
-    if (!out.broken && out.why == LINNET_STOP_CONTEXT) full(report);
+    if (!out.broken && out.end.why == LINNET_STOP_CONTEXT) full(report);
     return std::fflush(stdout) == 0 && !out.broken;
   }
 
@@ -156,7 +171,7 @@ struct Chat {
   // From the seed again.
   bool begin_draws() {
     linnet_error err = {};
-    if (linnet_sampling_set(engine.session, &draw, &err) == LINNET_OK) return true;
+    if (linnet_sampling_set(engine.session, 0, &draw, &err) == LINNET_OK) return true;
     failed(args, err);
     return false;
   }

@@ -1,8 +1,10 @@
 // What all subcommands of the `linnet` tool share: option tables, arguments, JSON, progress, opening models.
-// The tool stands on linnet.h and linnet::convert alone; it is the C API made visible.
+// The tool stands on the C API, which it makes visible, and on convert.h for what people want to know of a model.
 #pragma once
 #include <convert.h>
-#include <linnet.h>
+#include <linnet_chat.h>
+#include <linnet_convert.h>
+#include <linnet_device.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -212,12 +214,30 @@ class Progress {
   double last_ = 0;
 };
 
+// Memory of linnet_mem_alloc, given back at the end.
+struct Memory {
+  void* data = nullptr;
+  size_t bytes = 0;
+  Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { linnet_mem_free(data, bytes); }
+  bool alloc(size_t n);
+};
+
 // ---- this machine (machine.cpp) ------------------------------------------------------------------------------------------------
 
 // $LINNET_SYSROOT: a folder that holds copies of another board's /proc and /sys, which then stand for this one's. "" where it is not set.
 std::string sysroot();
-// What this machine is; detected once.
-const linnet_board& board();
+// What this machine is, rows included. handle is NULL where nothing tells of a CPU: then one is assumed.
+struct Board : linnet_board_desc {
+  linnet_board* handle;
+  std::vector<linnet_cluster> clusters;
+  std::vector<linnet_cache> caches;
+  std::vector<linnet_zone> zones;
+};
+const Board& board();  // detected once
+linnet_status fit_to_board(linnet_profile* profile, linnet_error* err);
 std::string isa_name(uint32_t isa);
 const char* tier_name(const linnet_model_desc& model);  // of what computes it: "avx512", "cuda"
 // The GPU, its memory, clocks and driver in a line, or why there is none.
@@ -233,10 +253,18 @@ struct JetsonPower {
 };
 JetsonPower jetson_power();
 bool is_jetson();
+// Sensors of this machine.
+struct Sensors {
+  Memory memory;
+  linnet_sensors* handle = nullptr;
+  bool open(const Args& args);  // prints what is wrong
+  linnet_reading read();        // anew
+  linnet_reading last() const;
+};
 // The folder of device profiles: $LINNET_CONFIGS, or beside the installed tool, or of the source.
 std::string configs_folder();
 // The strongest tier that a board in $LINNET_SYSROOT has: what is picked on it.
-uint32_t strongest_isa(const linnet_board& b);
+uint32_t strongest_isa(const linnet_board_desc& b);
 // What a model may take on this machine now, within the limit of its control group.
 uint64_t usable_memory();
 uint64_t peak_rss_bytes();
@@ -275,17 +303,6 @@ struct Settings {
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong
 
-// Memory of linnet_mem_alloc, given back at the end.
-struct Memory {
-  void* data = nullptr;
-  size_t bytes = 0;
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() { linnet_mem_free(data, bytes); }
-  bool alloc(size_t n);
-};
-
 // A model and, once opened, a session on it. The calls print what is wrong and return false.
 struct Engine {
   convert::Loaded loaded;
@@ -297,9 +314,10 @@ struct Engine {
   uint32_t profile_context = 0;       // of the profile it was opened with
   linnet_model_desc desc = {};
   linnet_session_params params = {};
-  std::string root;  // of the sensors
-  linnet_sensors sensors = {};
-  linnet_power power = {};  // its size is 0 where nothing governs the session
+  Sensors sensors;
+  Memory power_memory;
+  linnet_power* power = nullptr;  // NULL where nothing governs the session
+  float temperature_limit = 0;    // that it holds
   uint32_t n_power_changes = 0;
 
   Engine() = default;
@@ -312,12 +330,14 @@ struct Engine {
   bool govern(const Args& args, const linnet_profile& profile);
   // Reads --tools or --schema, if they are given.
   bool constrain(const Args& args);
-  const char* power_why() const;   // "free", "heat", "rate", "battery"
+  linnet_power_state power_state() const;
   std::string power_text() const;  // a sentence on what the governor did, "" where there is none
   uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes + grammar_memory.bytes; }
 };
 
-// flags of linnet_tokenize; `no_add` names the option that keeps BOS away, --no-parse-special is always called that.
+const char* power_why(const linnet_power_state& state);  // "free", "heat", "rate", "battery"
+
+// Flags of linnet_tokenize: all special tokens, but for the option that `no_add` names, which keeps BOS away, and --no-parse-special.
 uint32_t token_flags(const Args& args, const char* no_add);
 bool tokenize(const Args& args, const Engine& engine, std::string_view text, uint32_t flags, std::vector<int32_t>* out);
 bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, std::string* out);
@@ -326,10 +346,11 @@ bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t
 // ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
 
 struct Answer {
+  Answer() { end.size = sizeof end; }
   bool silent = false;  // otherwise the text goes to stdout as it comes
   std::vector<int32_t> tokens;
   std::string text;
-  linnet_stop why = LINNET_STOP_NONE;
+  linnet_generated end = {};            // with its size set
   bool broken = false;                  // nobody reads stdout any more
   size_t n_state = 0;                   // tokens of a saved sequence that the prompt follows
   std::exception_ptr thrown = nullptr;  // by on_token: not to go through the library

@@ -98,6 +98,14 @@ void json_profile(Json* json, const linnet_profile& p, const std::string& isa) {
   if (p.memory_bytes) json->field("memory_bytes", p.memory_bytes);
 }
 
+// A profile, and whether it is for this board.
+linnet_status read_matched(const std::string& path, linnet_profile* out, linnet_match* match, linnet_error* err) {
+  out->size = sizeof *out;
+  match->size = sizeof *match;
+  if (!board().handle) std::snprintf(match->why, sizeof match->why, "nothing is known of this board");
+  return linnet_profile_read(path.c_str(), board().handle, out, match, err);
+}
+
 // Checks the file. What it asks of a machine is held against this one only where it is for this one; a tier that this build or CPU has not
 // makes no file wrong.
 int check_profile(const Args& args) {
@@ -105,13 +113,11 @@ int check_profile(const Args& args) {
   linnet_profile profile = {}, fitted = {};
   linnet_match match = {};
   linnet_error err = {};
-  profile.size = sizeof profile;
-  match.size = sizeof match;
-  if (linnet_profile_read(path.c_str(), &board(), &profile, &match, &err) != LINNET_OK) return failed(args, err);
+  if (read_matched(path, &profile, &match, &err) != LINNET_OK) return failed(args, err);
   const bool for_another = !match.matches && std::strncmp(match.why, "no rules", 8) != 0;
   fitted = profile;
   std::string wrong, isa;
-  if (linnet_profile_fit(&fitted, &board(), &err) != LINNET_OK)
+  if (fit_to_board(&fitted, &err) != LINNET_OK)
     wrong = err.text;
   else if (profile.n_threads > fitted.n_threads)
     wrong = "'threads' is " + std::to_string(profile.n_threads) + ", but this process has CPUs and time for " +
@@ -159,7 +165,8 @@ bool list_profiles(const Args& args, std::vector<Listed>* out, size_t* picked) {
   linnet_profile best = {};
   best.size = sizeof best;
   std::string path(4096, '\0');
-  const linnet_status status = linnet_profile_pick(folder.c_str(), &board(), &best, path.data(), path.size(), nullptr, &err);
+  linnet_status status = LINNET_UNSUPPORTED;
+  if (board().handle) status = linnet_profile_pick(folder.c_str(), board().handle, &best, path.data(), path.size(), nullptr, &err);
   if (status != LINNET_OK && status != LINNET_UNSUPPORTED) {
     failed(args, err);
     return false;
@@ -175,9 +182,7 @@ bool list_profiles(const Args& args, std::vector<Listed>* out, size_t* picked) {
     Listed l;
     l.file = folder + "/" + f;
     l.name = f.substr(0, f.size() - 5);
-    l.profile.size = sizeof l.profile;
-    l.match.size = sizeof l.match;
-    if (linnet_profile_read(l.file.c_str(), &board(), &l.profile, &l.match, &err) != LINNET_OK) {
+    if (read_matched(l.file, &l.profile, &l.match, &err) != LINNET_OK) {
       failed(args, err);
       return false;
     }
@@ -323,7 +328,7 @@ const char* arch_name(uint32_t arch) {
 
 void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best,
                 const std::vector<Listed>& profiles, size_t match) {
-  const linnet_board& b = board();
+  const Board& b = board();
   Json json;
   json.object()
       .field("linnet", linnet_build_info())
@@ -392,7 +397,7 @@ void print_json(const std::vector<Tier>& all, const std::string& picked, uint32_
 
 void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_t threads, const Tier* best,
                 const std::vector<Listed>& profiles, size_t match) {
-  const linnet_board& b = board();
+  const Board& b = board();
   std::printf("%s\n", linnet_build_info());
   if (b.model[0]) std::printf("board   %s\n", printable(b.model).c_str());
   std::printf("CPU     %s, %s\n        %u CPU%s on %u core%s for this process", b.cpu[0] ? printable(b.cpu).c_str() : "unknown",

@@ -28,7 +28,7 @@ uint64_t number_of(const std::string& text, int base = 10) { return std::strtoul
 
 bool has_cpu(const linnet_cpus& cpus, uint32_t i) { return cpus.word[i / 64] >> (i % 64) & 1; }
 
-void governor(const linnet_board& b, Findings* out) {
+void governor(const Board& b, Findings* out) {
   linnet_cpus slow = {}, capped = {};
   std::set<std::string> names, slow_names;
   for (uint32_t i = 0; i < LINNET_MAX_CPUS; ++i) {
@@ -69,7 +69,7 @@ constexpr struct {
   const char* text;
 } kThrottled[] = {{0, "under-voltage"}, {1, "clock capped"}, {2, "throttled"}, {3, "soft temperature limit"}};
 
-void throttling(const linnet_board& b, Findings* out) {
+void throttling(const Board& b, Findings* out) {
   const size_t before = out->size();
   bool known = false;
   const std::string bits_text = read_system("/sys/devices/platform/soc/soc:firmware/get_throttled");
@@ -118,7 +118,7 @@ void throttling(const linnet_board& b, Findings* out) {
   if (out->size() == before) out->push_back({"throttling", known ? kFine : kUnknown, known ? "none seen" : "no sensor answers", ""});
 }
 
-void memory(const Args& args, const linnet_board& b, Findings* out) {
+void memory(const Args& args, const Board& b, Findings* out) {
   if (b.swap_used_bytes > 64u << 20)
     out->push_back({"swap", kHolds,
                     human_bytes(b.swap_used_bytes) + " of " + human_bytes(b.swap_bytes) +
@@ -155,7 +155,7 @@ void memory(const Args& args, const linnet_board& b, Findings* out) {
   }
 }
 
-void processors(const linnet_board& b, Findings* out) {
+void processors(const Board& b, Findings* out) {
   bool wide = false;
   for (uint32_t i = 0; i < b.n_clusters; ++i) wide |= b.clusters[i].implementer == 0x41 && b.clusters[i].part_id >= 0xd03;
   if (b.arch == LINNET_ARCH_ARM && wide)
@@ -212,7 +212,7 @@ void gpu(Findings* out) {
 }
 
 int run(const Args& args) {
-  const linnet_board& b = board();
+  const Board& b = board();
   Findings findings;
   processors(b, &findings);
   governor(b, &findings);

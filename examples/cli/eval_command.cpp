@@ -68,8 +68,9 @@ bool prefill(const Args& args, const Engine& engine, const int32_t* tokens, size
 
 // One window: every token but the first is predicted from those before it.
 bool eval_window(const Args& args, const Engine& engine, const Engine* other, const int32_t* tokens, size_t n, Sums* sums) {
-  linnet_truncate(engine.session, 0, 0);
-  if (other) linnet_truncate(other->session, 0, 0);
+  linnet_error err = {};
+  if (linnet_truncate(engine.session, 0, 0, &err) != LINNET_OK || (other && linnet_truncate(other->session, 0, 0, &err) != LINNET_OK))
+    return failed(args, err), false;
   const size_t step = engine.params.n_logits;
   for (size_t at = 0; at + 1 < n; at += step) {
     const size_t rows = std::min(step, n - 1 - at);
@@ -78,12 +79,9 @@ bool eval_window(const Args& args, const Engine& engine, const Engine* other, co
       const uint32_t back = static_cast<uint32_t>(rows - 1 - row);
       const float *a = nullptr, *b = nullptr;
       size_t n_vocab = 0;
-      linnet_logits(engine.session, 0, back, &a, &n_vocab);
-      if (other) linnet_logits(other->session, 0, back, &b, &n_vocab);
-      if (!a || (other && !b)) {
-        failed(args, "no logits for token %zu", at + row);
-        return false;
-      }
+      if (linnet_logits(engine.session, 0, back, &a, &n_vocab, &err) != LINNET_OK ||
+          (other && linnet_logits(other->session, 0, back, &b, &n_vocab, &err) != LINNET_OK))
+        return failed(args, err), false;
       score(a, b, n_vocab, tokens[at + row + 1], sums);
     }
   }

@@ -31,11 +31,8 @@ bool write_rows(const Args& args, const Engine& engine, const std::vector<int32_
     for (size_t row = 0; row < n; ++row) {
       const float* logits = nullptr;
       size_t n_vocab = 0;
-      if (linnet_logits(engine.session, 0, static_cast<uint32_t>(n - 1 - row), &logits, &n_vocab) != LINNET_OK) {
-        failed(args, "no logits for row %zu", at + row);
-        return false;
-      }
-      if (file->write(logits, n_vocab * sizeof(float), &err) != LINNET_OK) {
+      if (linnet_logits(engine.session, 0, static_cast<uint32_t>(n - 1 - row), &logits, &n_vocab, &err) != LINNET_OK ||
+          file->write(logits, n_vocab * sizeof(float), &err) != LINNET_OK) {
         failed(args, err);
         return false;
       }

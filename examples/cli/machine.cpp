@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "cli.h"
 
@@ -17,21 +18,79 @@ std::string sysroot() {
   return root ? root : "";
 }
 
-const linnet_board& board() {
-  static const linnet_board detected = [] {
-    linnet_board b = {};
-    b.size = sizeof b;
+// The rows of a table of the board.
+template <class Row>
+static linnet_status read_rows(const linnet_board* board, uint32_t n,
+                               linnet_status (*read)(const linnet_board*, uint32_t, Row*, linnet_error*), std::vector<Row>* out,
+                               linnet_error* err) {
+  linnet_status status = LINNET_OK;
+  for (uint32_t i = 0; i < n && status == LINNET_OK; ++i) {
+    Row& row = out->emplace_back();
+    row.size = sizeof row;
+    status = read(board, i, &row, err);
+  }
+  return status;
+}
+
+static linnet_status detect(Memory* memory, Board* out, linnet_error* err) {
+  linnet_need need = {};
+  need.size = sizeof need;
+  linnet_status status = linnet_board_need(&need, err);
+  if (status == LINNET_OK && !memory->alloc(need.bytes)) throw std::bad_alloc();
+  if (status == LINNET_OK) status = linnet_board_init(&out->handle, memory->data, memory->bytes, sysroot().c_str(), err);
+  out->size = sizeof(linnet_board_desc);
+  if (status == LINNET_OK) status = linnet_board_info(out->handle, out, err);
+  if (status == LINNET_OK) status = read_rows(out->handle, out->n_clusters, linnet_board_cluster, &out->clusters, err);
+  if (status == LINNET_OK) status = read_rows(out->handle, out->n_caches, linnet_board_cache, &out->caches, err);
+  if (status == LINNET_OK) status = read_rows(out->handle, out->n_zones, linnet_board_zone, &out->zones, err);
+  return status;
+}
+
+const Board& board() {
+  static Memory memory;
+  static const Board detected = [] {
+    Board b = {};
     linnet_error err = {};
-    if (linnet_board_detect(sysroot().c_str(), &b, &err) != LINNET_OK) {
+    if (detect(&memory, &b, &err) != LINNET_OK) {
       std::fprintf(stderr, "linnet: %s; one thread is used\n", err.text);
       b = {};
-      b.size = sizeof b;
       b.n_cpus = b.n_cores = b.n_threads = 1;
       b.isa_mask = 1u << LINNET_ISA_SCALAR;
     }
     return b;
   }();
   return detected;
+}
+
+linnet_status fit_to_board(linnet_profile* profile, linnet_error* err) {
+  if (board().handle) return linnet_profile_fit(profile, board().handle, err);
+  profile->n_threads = 1;
+  profile->cpus = {};
+  return LINNET_OK;
+}
+
+bool Sensors::open(const Args& args) {
+  linnet_error err = {};
+  linnet_need need = {};
+  need.size = sizeof need;
+  linnet_status status = linnet_sensors_need(&need, &err);
+  if (status == LINNET_OK && !memory.alloc(need.bytes)) throw std::bad_alloc();
+  if (status == LINNET_OK) status = linnet_sensors_init(&handle, memory.data, memory.bytes, sysroot().c_str(), &err);
+  return status == LINNET_OK || (failed(args, err), false);
+}
+
+linnet_reading Sensors::read() {
+  linnet_reading reading = {};
+  reading.size = sizeof reading;
+  (void)linnet_sensors_read(handle, 0, &reading, nullptr);  // what cannot be read is missing from `has`
+  return reading;
+}
+
+linnet_reading Sensors::last() const {
+  linnet_reading reading = {};
+  reading.size = sizeof reading;
+  (void)linnet_sensors_last(handle, &reading, nullptr);
+  return reading;
 }
 
 std::string isa_name(uint32_t isa) {
@@ -73,7 +132,7 @@ std::string cpus_text(const linnet_cpus& cpus) {
 std::string read_system(const std::string& path) {
   std::string text;
   linnet_error err = {};
-  convert::read_file(sysroot() + path, 64 << 10, &text, nullptr, &err);
+  (void)convert::read_file(sysroot() + path, 64 << 10, &text, nullptr, &err);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\0' || text.back() == ' ')) text.pop_back();
   return text;
 }
@@ -116,7 +175,7 @@ std::string configs_folder() {
   return n > 0 && access(installed.c_str(), R_OK) == 0 ? installed : LINNET_CONFIGS;
 }
 
-uint32_t strongest_isa(const linnet_board& b) {
+uint32_t strongest_isa(const linnet_board_desc& b) {
   uint32_t best = LINNET_ISA_SCALAR;
   for (uint32_t i = best; linnet_isa_name(static_cast<linnet_isa>(i)); ++i)
     if (b.isa_mask >> i & 1) best = i;
@@ -132,7 +191,7 @@ uint64_t peak_rss_bytes() {
 }
 
 uint64_t usable_memory() {
-  const linnet_board& b = board();
+  const Board& b = board();
   return b.memory_limit_bytes ? std::min<uint64_t>(b.available_bytes, b.memory_limit_bytes) : b.available_bytes;
 }
 

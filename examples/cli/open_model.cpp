@@ -10,11 +10,12 @@ bool read_profile(const Args& args, const std::string& name, bool fit, linnet_pr
   out->size = sizeof *out;
   linnet_status status = LINNET_OK;
   if (name == "auto") {
-    status = linnet_profile_pick(configs_folder().c_str(), &board(), out, nullptr, 0, nullptr, &err);
+    if (!board().handle) return failed(args, "no profile can be picked: nothing is known of this board"), false;
+    status = linnet_profile_pick(configs_folder().c_str(), board().handle, out, nullptr, 0, nullptr, &err);
   } else {
     const bool is_name = name.find_first_of("/.") == std::string::npos;
     status = linnet_profile_read((is_name ? configs_folder() + "/" + name + ".yaml" : name).c_str(), nullptr, out, nullptr, &err);
-    if (status == LINNET_OK && fit && (status = linnet_profile_fit(out, &board(), &err)) != LINNET_OK) {
+    if (status == LINNET_OK && fit && (status = fit_to_board(out, &err)) != LINNET_OK) {
       failed(args, "%s: %s", name.c_str(), err.text);
       return false;
     }
@@ -29,7 +30,8 @@ bool read_settings(const Args& args, Settings* out) {
     if (!read_profile(args, args.text("--profile"), out->fit, &p)) return false;
   } else {
     p.cores = LINNET_CORES_BIG;  // little cores make the others wait at every step
-    linnet_profile_fit(&p, &board(), nullptr);
+    linnet_error err = {};
+    if (fit_to_board(&p, &err) != LINNET_OK) return failed(args, err), false;
   }
   if (args.given("--isa")) p.isa = args.choice("--isa");
   if (args.given("--cuda")) p.cuda = args.choice("--cuda");
@@ -40,18 +42,16 @@ bool read_settings(const Args& args, Settings* out) {
   if (!args.given("--kv") && p.k_format)
     out->kv = {static_cast<linnet_format>(p.k_format), static_cast<linnet_format>(p.v_format ? p.v_format : p.k_format), {}};
   out->kv.apply(&s);
-  // A profile speaks where the command line does not; what is said here is not the profile's to change in the library either.
-  s.when_full = p.when_full;
-  s.n_keep = args.given("--when-full") || !p.when_full ? 0 : p.n_keep;
-  if (args.given("--when-full")) s.when_full = args.choice("--when-full");
+  // A profile's number to keep is of its own way to go on.
+  s.when_full = args.given("--when-full") || !p.when_full ? args.choice("--when-full") : p.when_full;
+  s.n_keep = args.given("--when-full") ? 0 : p.n_keep;
   if (args.given("--keep")) s.n_keep = static_cast<uint32_t>(args.count("--keep"));
-  p.when_full = LINNET_FULL_STOP;
-  p.n_keep = 0;
   if (args.given("--keep") && s.n_keep == 0 && s.when_full > LINNET_FULL_DROP_OLDEST) {  // to the library 0 is the default
     usage_error(args, "option '--keep' takes a number above 0 beside sinks, heavy-hitters and snapkv, not '%s'",
                 args.text("--keep").c_str());
     return false;
   }
+  if (s.n_keep == 0 && s.when_full == LINNET_FULL_DROP_OLDEST) s.n_keep = static_cast<uint32_t>(LINNET_KEEP_NONE);
   s.n_context = args.given("--context") ? static_cast<uint32_t>(args.count("--context")) : p.n_context;
   s.n_chunk = args.given("--chunk") ? static_cast<uint32_t>(args.count("--chunk")) : p.n_chunk;
   s.n_threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : p.n_threads ? p.n_threads : board().n_threads;
@@ -97,7 +97,8 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
   }
   print_notes(args, notes);
   linnet_need need = {};
-  if (linnet_model_need(loaded.file, &settings.profile, &need, &err) != LINNET_OK) {
+  need.size = sizeof need;
+  if (linnet_model_need(&loaded.file, &settings.profile, &need, &err) != LINNET_OK) {
     failed(args, path, err);
     return false;
   }
@@ -105,14 +106,13 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     failed(args, "%s: no memory for the model's %zu bytes", path.c_str(), need.bytes);
     return false;
   }
-  if (linnet_model_init(&model, model_memory.data, model_memory.bytes, loaded.file, &settings.profile, &err) != LINNET_OK) {
+  if (linnet_model_init(&model, model_memory.data, model_memory.bytes, &loaded.file, &settings.profile, &err) != LINNET_OK) {
     model = nullptr;
     failed(args, path, err);
     return false;
   }
   desc.size = sizeof desc;
-  linnet_model_info(model, &desc);
-  return true;
+  return linnet_model_info(model, &desc, &err) == LINNET_OK || (failed(args, path, err), false);
 }
 
 bool Engine::start(const Args& args, const linnet_session_params& wanted) {
@@ -122,6 +122,7 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
     params.n_context = desc.n_context;
   linnet_error err = {};
   linnet_need need = {};
+  need.size = sizeof need;
   if (linnet_session_need(model, &params, &need, &err) != LINNET_OK) {
     failed(args, err);
     return false;
@@ -139,19 +140,24 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
 }
 
 bool Engine::govern(const Args& args, const linnet_profile& profile) {
-  if (profile.temperature_limit <= 0 && profile.tokens_per_s <= 0 && profile.battery == LINNET_BATTERY_IGNORE) return true;
-  root = sysroot();
-  sensors.size = sizeof sensors;
-  sensors.root = root.c_str();
-  power.size = sizeof power;
-  power.sensors = &sensors;
-  power.user = this;
-  power.fn = [](void* engine, const linnet_power*) { ++static_cast<Engine*>(engine)->n_power_changes; };
+  if (profile.temperature_limit <= 0 && profile.tokens_per_s <= 0 && profile.battery != LINNET_BATTERY_SAVE) return true;
+  if (!sensors.open(args)) return false;
+  temperature_limit = profile.temperature_limit;
+  linnet_power_params wanted = {};
+  wanted.size = sizeof wanted;
+  wanted.n_threads = params.n_threads;
+  wanted.sensors = sensors.handle;
+  wanted.user = this;
+  wanted.fn = [](void* engine, const linnet_power_state*) { ++static_cast<Engine*>(engine)->n_power_changes; };
   linnet_error err = {};
-  if (linnet_power_init(&power, &profile, params.n_threads, &err) == LINNET_OK && linnet_power_set(session, &power, &err) == LINNET_OK)
-    return true;
-  failed(args, err);
-  return false;
+  linnet_need need = {};
+  need.size = sizeof need;
+  linnet_status status = linnet_power_need(&need, &err);
+  if (status == LINNET_OK && !power_memory.alloc(need.bytes))
+    return failed(args, "no memory for the governor's %zu bytes", need.bytes), false;
+  if (status == LINNET_OK) status = linnet_power_init(&power, power_memory.data, power_memory.bytes, &profile, &wanted, &err);
+  if (status == LINNET_OK) status = linnet_power_set(session, power, &err);
+  return status == LINNET_OK || (failed(args, err), false);
 }
 
 bool Engine::constrain(const Args& args) {
@@ -160,29 +166,34 @@ bool Engine::constrain(const Args& args) {
   if (tools && args.given("--schema")) return failed(args, "give either --tools or --schema"), false;
   const std::string path = args.text(tools ? "--tools" : "--schema");
   linnet_error err = {};
-  linnet_view blob = {};
-  std::string text;
+  std::string json;
   std::vector<char> bytes;
   size_t n = 0;
-  linnet_status status = convert::read_file(path, convert::kMaxGrammarJson, &text, nullptr, &err);
-  const linnet_view json = {text.data(), text.size()};
+  linnet_status status = convert::read_file(path, convert::kMaxGrammarJson, &json, nullptr, &err);
   const linnet_grammar_kind kind = tools ? LINNET_GRAMMAR_TEXT_OR_CALL : LINNET_GRAMMAR_SCHEMA;
-  if (status == LINNET_OK) status = linnet_grammar_compile(json, path.c_str(), kind, nullptr, 0, &n, &err);
+  if (status == LINNET_OK) status = linnet_grammar_compile(json.data(), json.size(), path.c_str(), kind, nullptr, 0, &n, &err);
   if (status == LINNET_TOO_SMALL) {
     bytes.resize(n);
-    status = linnet_grammar_compile(json, path.c_str(), kind, bytes.data(), n, &n, &err);
+    status = linnet_grammar_compile(json.data(), json.size(), path.c_str(), kind, bytes.data(), n, &n, &err);
   }
-  blob = {bytes.data(), bytes.size()};
   linnet_need need = {};
-  if (status == LINNET_OK) status = linnet_grammar_need(model, blob, &need, &err);
+  need.size = sizeof need;
+  if (status == LINNET_OK) status = linnet_grammar_need(model, bytes.data(), n, &need, &err);
   if (status == LINNET_OK && !grammar_memory.alloc(need.bytes))
     return failed(args, "no memory for the grammar's %zu bytes", need.bytes), false;
-  if (status == LINNET_OK) status = linnet_grammar_init(&grammar, grammar_memory.data, grammar_memory.bytes, model, blob, &err);
+  if (status == LINNET_OK) status = linnet_grammar_init(&grammar, grammar_memory.data, grammar_memory.bytes, model, bytes.data(), n, &err);
   return status == LINNET_OK || (failed(args, err), false);
 }
 
-const char* Engine::power_why() const {
-  switch (power.why) {
+linnet_power_state Engine::power_state() const {
+  linnet_power_state state = {};
+  state.size = sizeof state;
+  (void)linnet_power_get(power, &state, nullptr);
+  return state;
+}
+
+const char* power_why(const linnet_power_state& state) {
+  switch (state.why) {
     case LINNET_POWER_HEAT:
       return "heat";
     case LINNET_POWER_RATE:
@@ -195,36 +206,37 @@ const char* Engine::power_why() const {
 }
 
 std::string Engine::power_text() const {
-  if (!power.size) return "";
+  if (!power) return "";
+  const linnet_power_state state = power_state();
   std::string text = "governor: ";
   char number[64];
-  if (power.blind)
+  if (state.blind)
     text += "no temperature can be read, so the limit is not held; ";
-  else if (power.temperature_limit > 0) {
-    std::snprintf(number, sizeof number, "%.1f of at most %.0f C, ", static_cast<double>(sensors.temperature),
-                  static_cast<double>(power.temperature_limit));
+  else if (temperature_limit > 0) {
+    std::snprintf(number, sizeof number, "%.1f of at most %.0f C, ", static_cast<double>(sensors.last().temperature),
+                  static_cast<double>(temperature_limit));
     text += number;
   }
-  std::snprintf(number, sizeof number, "%u of %u threads%s", power.n_threads, params.n_threads,
-                power.level >= power.n_steps ? " and pauses" : "");
+  std::snprintf(number, sizeof number, "%u of %u threads%s", state.n_threads, params.n_threads,
+                state.level >= state.n_steps ? " and pauses" : "");
   text += number;
-  if (power.why != LINNET_POWER_FREE) text += std::string(" (") + power_why() + ")";
+  if (state.why != LINNET_POWER_FREE) text += std::string(" (") + power_why(state) + ")";
   return text + ", " + std::to_string(n_power_changes) + (n_power_changes == 1 ? " change" : " changes");
 }
 
 uint32_t token_flags(const Args& args, const char* no_add) {
-  uint32_t flags = 0;
-  if (args.flag(no_add)) flags |= LINNET_NO_ADD_SPECIAL;
-  if (args.flag("--no-parse-special")) flags |= LINNET_NO_PARSE_SPECIAL;
-  return flags;
+  return (args.flag(no_add) ? 0 : uint32_t{LINNET_ADD_SPECIAL}) | (args.flag("--no-parse-special") ? 0 : uint32_t{LINNET_PARSE_SPECIAL});
 }
 
 bool tokenize(const Args& args, const Engine& engine, std::string_view text, uint32_t flags, std::vector<int32_t>* out) {
   linnet_error err = {};
   size_t scratch_bytes = 0, n = 0;
-  if (linnet_tokenize_need(engine.model, text.size(), &scratch_bytes) != LINNET_OK) {
-    failed(args, "%s: %s", engine.source.c_str(),
-           engine.desc.has_tokenizer ? "the text is too long" : "the model has no tokenizer: only --tokens works with it");
+  if (!engine.desc.has_tokenizer) {
+    failed(args, "%s: the model has no tokenizer: only --tokens works with it", engine.source.c_str());
+    return false;
+  }
+  if (linnet_tokenize_need(engine.model, text.size(), &scratch_bytes, &err) != LINNET_OK) {
+    failed(args, engine.source, err);
     return false;
   }
   std::vector<char> scratch(scratch_bytes + 1);
@@ -249,10 +261,10 @@ bool tokenize(const Args& args, const Engine& engine, std::string_view text, uin
 bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, std::string* out) {
   linnet_error err = {};
   size_t n = 0;
-  const linnet_status sized = linnet_detokenize(engine.model, tokens.data(), tokens.size(), nullptr, 0, &n, &err);
+  const linnet_status sized = linnet_detokenize(engine.model, tokens.data(), tokens.size(), 0, nullptr, 0, &n, &err);
   if (sized == LINNET_TOO_SMALL || sized == LINNET_OK) {
     out->resize(n);
-    if (linnet_detokenize(engine.model, tokens.data(), tokens.size(), out->data(), n, &n, &err) == LINNET_OK) return true;
+    if (linnet_detokenize(engine.model, tokens.data(), tokens.size(), 0, out->data(), n, &n, &err) == LINNET_OK) return true;
   }
   failed(args, engine.source, err);
   return false;

@@ -236,7 +236,7 @@ bool parse_kv(std::string_view text, KvFormats* out) {
       if (!parse_count(layers.substr(0, dash), &from) ||
           !parse_count(dash == std::string_view::npos ? layers : layers.substr(dash + 1), &to) || from > 65535 || to > 65535)
         return false;
-      out->layers.push_back({static_cast<uint32_t>(from), static_cast<uint32_t>(to), k, v});
+      out->layers.push_back({sizeof(linnet_kv_layers), static_cast<uint32_t>(from), static_cast<uint32_t>(to), k, v});
     }
     first = false;
     return true;
@@ -244,7 +244,7 @@ bool parse_kv(std::string_view text, KvFormats* out) {
 }
 
 void KvFormats::apply(linnet_session_params* params) const {
-  params->kv_format = k;
+  params->k_format = k;
   params->v_format = v;
   params->kv_layers = layers.data();
   params->n_kv_layers = static_cast<uint32_t>(layers.size());

@@ -28,7 +28,7 @@ std::vector<Purpose> kv_formats(const Engine& engine, linnet_session_params sess
   std::vector<Purpose> rows;
   const char* format = nullptr;
   for (int f = LINNET_F32; (format = linnet_format_name(static_cast<linnet_format>(f))) != nullptr; ++f) {
-    session.kv_format = session.v_format = static_cast<uint32_t>(f);
+    session.k_format = session.v_format = static_cast<uint32_t>(f);
     session.n_kv_layers = 0;
     const char* name = nullptr;
     size_t bytes = 0;
@@ -89,6 +89,7 @@ bool find_fit(const Args& args, Settings settings, uint64_t budget, Fit* fit) {
     settings.session.n_context = context;
     linnet_error err = {};
     linnet_need need = {};
+    need.size = sizeof need;
     if (linnet_session_need(engine.model, &settings.session, &need, &err) != LINNET_OK) {
       failed(args, err);
       return false;
@@ -216,6 +217,7 @@ int run(const Args& args) {
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
   linnet_error err = {};
   linnet_need need = {};
+  need.size = sizeof need;
   if (linnet_session_need(engine.model, &settings.session, &need, &err) != LINNET_OK) return failed(args, err);
 
   std::vector<Purpose> rows;
@@ -223,7 +225,7 @@ int run(const Args& args) {
   size_t bytes = 0;
   uint64_t total = 0;
   add(&rows, "weights", engine.desc.weight_bytes);
-  for (uint32_t i = 0; linnet_model_memory(engine.model, i, &name, &bytes) == LINNET_OK; ++i) add(&rows, name, bytes);
+  for (uint32_t i = 0; linnet_model_memory(engine.model, i, &name, &bytes, nullptr) == LINNET_OK; ++i) add(&rows, name, bytes);
   for (uint32_t i = 0; linnet_session_plan(engine.model, &settings.session, i, &name, &bytes, &err) == LINNET_OK; ++i)
     add(&rows, name, bytes);
   for (const Purpose& row : rows) total += row.bytes;

@@ -25,7 +25,8 @@ bool read_prompt(const Args& args, const Engine& engine, bool follows, std::vect
     }
     if (!text.empty() && text.back() == '\n') text.pop_back();  // of `echo ... | linnet run`
   }
-  const uint32_t flags = token_flags(args, "--raw") | (follows ? uint32_t{LINNET_NO_ADD_SPECIAL} : 0);
+  uint32_t flags = token_flags(args, "--raw");
+  if (follows) flags &= ~uint32_t{LINNET_ADD_SPECIAL};
   if (!tokenize(args, engine, text, flags, tokens)) return false;
   if (args.flag("--echo") && !args.json()) std::fwrite(text.data(), 1, text.size(), stdout);
   if (tokens->empty() && !follows) failed(args, "the prompt is empty");
@@ -60,10 +61,9 @@ bool begin_session(const Args& args, Engine& engine, const std::string& state, b
   bool asked = !load;
   for (const Option& option : sampling_options(""))
     asked |= option.kind != Kind::kFlag && option.kind != Kind::kTexts && args.given(option.name);
-  if (!asked) return linnet_sampling_get(engine.session, draw) == LINNET_OK;
-  if (linnet_sampling_set(engine.session, draw, &err) == LINNET_OK) return true;
-  failed(args, err);
-  return false;
+  const linnet_status status =
+      asked ? linnet_sampling_set(engine.session, 0, draw, &err) : linnet_sampling_get(engine.session, 0, draw, &err);
+  return status == LINNET_OK || (failed(args, err), false);
 }
 
 // As many positions as this call needs: within what the model was trained for, unless -n asks for more.
@@ -100,7 +100,7 @@ int run(const Args& args) {
   out.silent = args.json();
   linnet_status status = generate(args, engine, prompt.data(), prompt.size(), n, "", &out, &err);
   size_t length = 0;
-  linnet_length(engine.session, 0, &length);
+  if (status == LINNET_OK) status = linnet_length(engine.session, 0, &length, &err);
   if (status == LINNET_OK && !state.empty() && length) status = linnet_state_save_file(engine.session, 0, state.c_str(), &err);
   interrupt_ends();
   if (status != LINNET_OK) return failed(args, err);

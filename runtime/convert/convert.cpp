@@ -137,7 +137,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
   }
   put_tokenizer(source, options.plain, b);
   if (!source.chat_template.empty()) b->text(kChatTemplateKey, source.chat_template);
-  for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
+  for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r) {
     if (!source.chat.role[r].present) continue;
     const std::string key = std::string("linnet.chat.") + chat_role_name(r);
     b->text(key + ".prefix", source.chat.role[r].prefix);
@@ -361,11 +361,14 @@ void mark_chat_tokens(Source* source) {
       auto* const added = reinterpret_cast<tok::Added*>(blob + header.section[list].at) + i;
       const std::string_view text(reinterpret_cast<const char*>(blob) + header.section[tok::kAddedText].at + added->text_at,
                                   added->text_bytes);
-      for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r) {
+      for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r) {
         const ChatFormat::Text& role = source->chat.role[r];
         if (!role.present) continue;
         for (const std::string_view edge : {role.prefix, role.suffix})
-          if (edge.find(text) != std::string_view::npos) added->flags |= tok::kAddedSpecial;
+          if (edge.find(text) != std::string_view::npos) {
+            added->flags |= tok::kAddedSpecial;
+            blob[header.section[tok::kTokenFlags].at + added->id] |= tok::kControl;
+          }
         if (r == LINNET_ROLE_ASSISTANT && std::string_view(role.suffix).substr(0, text.size()) == text)
           blob[header.section[tok::kTokenFlags].at + added->id] |= tok::kEog;
       }
@@ -457,6 +460,7 @@ Status write(const Source& source, const Options& options, const Destination& to
       LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &rounding, err));
   }
   if (options.weight_error) *options.weight_error = rounding.result;
+  if (options.file_bytes) *options.file_bytes = builder.file_bytes();
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
 }
 
@@ -513,7 +517,7 @@ linnet_status convert_to_memory(const std::string& src, const Options& options, 
 }
 
 void image_free(Image* image) {
-  linnet_mem_free(image->data, image->alloc_bytes);
+  memory_free(image->data, image->alloc_bytes);
   *image = {};
 }
 
@@ -522,14 +526,11 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
   return guarded_source(path, err, [&] {
     if (!is_synthetic(path) && !is_folder(path)) {
       Mapped file;
-      LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &file.view, err));
+      LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &file.view, err));
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf)) {
-        if (how == LINNET_LOAD_MAP)
-          std::swap(out->file, file.view);
-        else
-          LINNET_TRY(linnet_file_load(path.c_str(), how, options.progress, options.user, &out->file, err));
+        LINNET_TRY(file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err));
         out->mapped = true;
         return LINNET_OK;
       }
@@ -541,11 +542,15 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
 }
 
 void unload(Loaded* loaded) {
-  if (loaded->mapped) linnet_file_unmap(&loaded->file);
+  if (loaded->mapped) file_unmap(&loaded->file);
   image_free(&loaded->image);
   *loaded = {};
 }
 
-std::vector<std::string> shapes() { return synthetic_shapes(); }
+std::vector<std::string> shapes() {
+  std::vector<std::string> names;
+  while (const char* name = synthetic_shape(static_cast<uint32_t>(names.size()))) names.emplace_back(name);
+  return names;
+}
 
 }  // namespace linnet::convert

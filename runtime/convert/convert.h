@@ -1,4 +1,5 @@
-// linnet::convert: published models in, packed GGUF out. Host side: uses the heap, JSON and the C++ library; the core does not.
+// The inside of linnet::convert, for the command line tool and tests; apps have linnet_convert.h. Host side: uses the heap, JSON and the
+// C++ library; the core does not.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -6,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "linnet.h"
+#include "linnet_convert.h"
 
 namespace linnet {
 class Replacement;
@@ -65,6 +66,7 @@ struct Options {
   linnet_progress_fn progress = nullptr;
   void* user = nullptr;
   WeightError* weight_error = nullptr;  // filled if not null and the model is packed here
+  uint64_t* file_bytes = nullptr;       // ... of what was written
   // A matrix that rounding changes by more than this (as WeightError has it) is refused by name: f16 scales (i8g32, i4*) and f16 itself
   // lose small weights altogether. 0: 0.5 in 4 bits, of which 0.1 and more are honest, and 0.1 in other formats; 1 and more refuses
   // nothing.
@@ -151,7 +153,12 @@ struct Cost {
 };
 linnet_status cost(const std::string& path, const CostParams& params, Cost* out, linnet_error* err);
 
-// Names for `--synthetic`. Throws std::bad_alloc, as the next.
+// JSON to the bytes of a grammar, as linnet_grammar_compile does it, whose arguments were checked.
+linnet_status compile_grammar(std::string_view json, const char* name, linnet_grammar_kind kind, uint8_t* out, size_t cap, size_t* n_bytes,
+                              linnet_error* err);
+
+// Names for `--synthetic`: the i-th one, nullptr past the last; and all. The latter throws std::bad_alloc, as the next.
+const char* synthetic_shape(uint32_t i);
 std::vector<std::string> shapes();
 // Text of others for a terminal: what that would obey or hide, and bytes that are no UTF-8, as error texts have them: "\x1b", "\u202e".
 std::string printable(std::string_view text);

@@ -164,7 +164,7 @@ Status cost_of(const std::string& path, const CostParams& params, Cost* out, Err
     LINNET_TRY(source_from_folder(path, &source, err));
   } else {
     Mapped mapped;
-    LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &mapped.view, err));
+    LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &mapped.view, err));
     const auto file = std::make_unique<Gguf>();
     LINNET_TRY(gguf_open(mapped.view.data, mapped.view.bytes, path.c_str(), file.get(), err));
     packed = is_packed(*file);

@@ -49,7 +49,7 @@ uint64_t source_bytes(const SourceTensor& t) {
 }
 
 void put_chat(const ChatFormat& chat, bool has_template, Description* out) {
-  for (uint32_t r = 0; r < LINNET_ROLE_COUNT; ++r)
+  for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r)
     if (chat.role[r].present) out->chat.push_back(chat_role_name(r));
   out->chat_template = has_template;
 }
@@ -111,7 +111,7 @@ void put_tensors(const Gguf& file, Description* out) {
 
 Status describe_gguf(const std::string& path, Description* out, Error* err) {
   Mapped mapped;
-  LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &mapped.view, err));
+  LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &mapped.view, err));
   const auto file = std::make_unique<Gguf>();
   LINNET_TRY(gguf_open(mapped.view.data, mapped.view.bytes, path.c_str(), file.get(), err));
   const bool packed = is_packed(*file);

@@ -390,9 +390,9 @@ Status read_chat(const std::string& folder, Source* out, Error* err) {
   LINNET_TRY(json_parse(text, label, &config, err));
   if (!config.is_object()) return fail(err, LINNET_BAD_FILE, label, ": not an object");
   for (const auto& [name, texts] : config.items()) {
-    uint32_t role = 0;
-    while (role < LINNET_ROLE_COUNT && name != chat_role_name(role)) ++role;
-    if (role == LINNET_ROLE_COUNT) return fail(err, LINNET_BAD_FILE, label, ": unknown role '", name, "'");
+    uint32_t role = LINNET_ROLE_SYSTEM;
+    while (role < kRoleEnd && name != chat_role_name(role)) ++role;
+    if (role == kRoleEnd) return fail(err, LINNET_BAD_FILE, label, ": unknown role '", name, "'");
     for (const bool suffix : {false, true}) {
       const char* key = suffix ? "suffix" : "prefix";
       std::string value;

@@ -53,7 +53,7 @@ struct Files {
   std::vector<std::unique_ptr<Part>> parts;
   std::map<std::string_view, std::pair<const Part*, GgufTensor>> tensors;
   ~Files() {
-    for (const auto& p : parts) linnet_file_unmap(&p->view);
+    for (const auto& p : parts) file_unmap(&p->view);
   }
   const Gguf& first() const { return parts.front()->gguf; }
 };
@@ -61,7 +61,7 @@ struct Files {
 Status open_part(const std::string& path, Files* files, Error* err) {
   auto& p = files->parts.emplace_back(std::make_unique<Part>());
   p->path = path;
-  LINNET_TRY(linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &p->view, err));
+  LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &p->view, err));
   const Status s = gguf_open(p->view.data, p->view.bytes, p->path.c_str(), &p->gguf, err);
   constexpr std::string_view kTensors = ".safetensors";
   if (s != LINNET_OK && path.size() > kTensors.size() && path.compare(path.size() - kTensors.size(), kTensors.size(), kTensors) == 0)

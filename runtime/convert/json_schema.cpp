@@ -1,4 +1,4 @@
-// linnet_grammar_compile: JSON Schema and lists of tools as automata. What is not known is refused, so that nothing which comes out breaks
+// compile_grammar: JSON Schema and lists of tools as automata. What is not known is refused, so that nothing which comes out breaks
 // a rule that was not understood.
 #include <algorithm>
 #include <cstring>
@@ -682,39 +682,27 @@ class Compiler {
   uint32_t depth_ = 0;
 };
 
-Status compile(std::string_view text, const char* name, linnet_grammar_kind kind, uint8_t* out, size_t cap, size_t* n_bytes, Error* err) {
-  JsonTree checked;
-  LINNET_TRY(json_parse(text, name, &checked.root, err));
-  json_clear(&checked.root);
-  Value tree;
-  ValueBuilder builder(&tree);
-  if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder))
-    return fail(err, LINNET_BAD_FILE, name, ": not valid JSON");
-  std::vector<uint8_t> blob;
-  Compiler compiler(name, err);
-  LINNET_TRY(kind == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, &blob)
-                                           : compiler.tools(tree, kind == LINNET_GRAMMAR_TEXT_OR_CALL, &blob));
-  *n_bytes = blob.size();
-  if (blob.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": a grammar of ", blob.size(), " bytes, there is room for ", cap);
-  std::memcpy(out, blob.data(), blob.size());
-  return LINNET_OK;
-}
-
 }  // namespace
-}  // namespace linnet::convert
 
-using namespace linnet;
-
-extern "C" linnet_status linnet_grammar_compile(linnet_view json, const char* name, linnet_grammar_kind kind, void* out, size_t cap,
-                                                size_t* n_bytes, linnet_error* err) {
-  if (!name) name = "grammar";
-  if (!json.data || !n_bytes || (cap && !out))
-    return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: json.data, n_bytes or out is NULL");
-  if (kind != LINNET_GRAMMAR_SCHEMA && kind != LINNET_GRAMMAR_CALL && kind != LINNET_GRAMMAR_TEXT_OR_CALL)
-    return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: there is no kind ", uint32_t{kind});
-  if (json.bytes > convert::kMaxGrammarJson)
-    return fail(err, LINNET_BAD_FILE, name, ": ", json.bytes, " bytes, at most ", convert::kMaxGrammarJson);
+linnet_status compile_grammar(std::string_view text, const char* name, linnet_grammar_kind kind, uint8_t* out, size_t cap, size_t* n_bytes,
+                              linnet_error* err) {
   return guarded(name, err, [&] {
-    return convert::compile({static_cast<const char*>(json.data), json.bytes}, name, kind, static_cast<uint8_t*>(out), cap, n_bytes, err);
+    JsonTree checked;
+    LINNET_TRY(json_parse(text, name, &checked.root, err));
+    json_clear(&checked.root);
+    Value tree;
+    ValueBuilder builder(&tree);
+    if (!nlohmann::json::sax_parse(text.data(), text.data() + text.size(), &builder))
+      return fail(err, LINNET_BAD_FILE, name, ": not valid JSON");
+    std::vector<uint8_t> blob;
+    Compiler compiler(name, err);
+    LINNET_TRY(kind == LINNET_GRAMMAR_SCHEMA ? compiler.schema_alone(tree, &blob)
+                                             : compiler.tools(tree, kind == LINNET_GRAMMAR_TEXT_OR_CALL, &blob));
+    *n_bytes = blob.size();
+    if (blob.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": a grammar of ", blob.size(), " bytes, there is room for ", cap);
+    std::memcpy(out, blob.data(), blob.size());
+    return LINNET_OK;
   });
 }
+
+}  // namespace linnet::convert

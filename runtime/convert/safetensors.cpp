@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "../../platform/file.h"
 #include "../../platform/reader.h"
 #include "json.h"
 
@@ -162,11 +163,11 @@ struct Mappings {
   Mappings(const Mappings&) = delete;
   Mappings& operator=(const Mappings&) = delete;
   ~Mappings() {
-    for (linnet_view& view : views) linnet_file_unmap(&view);
+    for (linnet_view& view : views) file_unmap(&view);
   }
   Status add(const std::string& folder, const std::string& file, SafetensorsTensors* out, Error* err) {
     linnet_view view = {};
-    LINNET_TRY(linnet_file_map((folder + "/" + file).c_str(), LINNET_LOAD_MAP, &view, err));
+    LINNET_TRY(file_load((folder + "/" + file).c_str(), LINNET_LOAD_MAP, {}, &view, err));
     views.push_back(view);
     return safetensors_parse(view.data, view.bytes, file, out, err);
   }

@@ -33,7 +33,7 @@ void name_source(const std::string& src, Error* err) {
   const std::string text = err->text;
   const auto begins_with = [&](const std::string& path) {
     Error shown;
-    fail(&shown, LINNET_OK, PathName(path));
+    (void)fail(&shown, LINNET_OK, PathName(path));
     const size_t n = std::strlen(shown.text);
     return text.compare(0, n, shown.text) == 0 && (text[n] == ':' || text[n] == '/');
   };
@@ -44,7 +44,7 @@ void name_source(const std::string& src, Error* err) {
   const bool in_folder = folder && file.size() > src.size() + 1 && access(file.c_str(), F_OK) == 0;
   const auto code = static_cast<Status>(err->code);
   const uint32_t line = err->line;
-  fail(err, code, PathName(src), in_folder ? "/" : ": ", text);
+  (void)fail(err, code, PathName(src), in_folder ? "/" : ": ", text);
   err->line = line;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../../kernels_cpu/pack.h"
+#include "../../platform/file.h"
 #include "../architectures.h"
 #include "../chat.h"
 #include "../format.h"
@@ -55,7 +56,7 @@ struct Mapped {
   Mapped() = default;
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
-  ~Mapped() { linnet_file_unmap(&view); }
+  ~Mapped() { file_unmap(&view); }
 };
 
 // Puts the path before an error text that does not begin with it: of a folder the file in it that the text begins with, if it does so.
@@ -82,7 +83,6 @@ std::vector<std::string> gguf_parts(const std::string& path);
 // A well-known shape with random weights (seeded, of a spread that keeps activations sane; the same weights in every format):
 // "llama-3.2-1b", ...
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err);
-std::vector<std::string> synthetic_shapes();
 
 // Says of the layers what the fields of the spec do not. The tensors' shapes are to be those of these layers.
 void set_layers(Source* source, const std::vector<LayerSpec>& layers);

@@ -141,11 +141,10 @@ SourceTensor make_tensor(Role role, uint32_t layer, const ModelSpec& spec, uint6
 
 }  // namespace
 
-std::vector<std::string> synthetic_shapes() {
-  std::vector<std::string> names;
+const char* synthetic_shape(uint32_t i) {
   for (const Shape& s : kShapes)
-    if (!std::string_view(s.name).ends_with("-tiny")) names.push_back(s.name);
-  return names;
+    if (!std::string_view(s.name).ends_with("-tiny") && i-- == 0) return s.name;
+  return nullptr;
 }
 
 Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Error* err) {
@@ -154,7 +153,7 @@ Status source_synthetic(const std::string& shape, uint64_t seed, Source* out, Er
     if (shape == row.name) s = &row;
   if (!s) {
     std::string known;
-    for (const std::string& name : synthetic_shapes()) known += (known.empty() ? "" : ", ") + name;
+    for (const std::string& name : shapes()) known += (known.empty() ? "" : ", ") + name;
     return fail(err, LINNET_BAD_ARG, "synthetic: no shape '", shape, "'; known: ", known);
   }
   const Architecture* a = architecture_by_hf(s->architecture);

@@ -84,7 +84,7 @@ std::string GgufBuilder::header() const {
   return h;
 }
 
-Output::~Output() { linnet_mem_free(memory_, static_cast<size_t>(total_)); }
+Output::~Output() { memory_free(memory_, static_cast<size_t>(total_)); }
 
 Status Output::open_file(const std::string& path, Error* err) {
   LINNET_TRY(file_.open(path.c_str(), err));
@@ -105,7 +105,7 @@ Status Output::open_memory(Error* err) {
     void* p = mmap(nullptr, static_cast<size_t>(total_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     memory_ = p == MAP_FAILED ? nullptr : static_cast<uint8_t*>(p);
   } else {
-    memory_ = static_cast<uint8_t*>(linnet_mem_alloc(static_cast<size_t>(total_)));
+    memory_ = static_cast<uint8_t*>(memory_alloc(static_cast<size_t>(total_)));
   }
   if (!memory_) return fail(err, LINNET_NO_MEMORY, "no memory for a model of ", total_, " bytes");
   return LINNET_OK;

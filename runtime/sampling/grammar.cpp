@@ -244,13 +244,13 @@ Status grammar_mask(linnet_grammar& g, uint32_t state, bool no_eog, TokenMask* o
              : fail(err, LINNET_BAD_STATE, "grammar: no token of the vocabulary goes on where it stands (state ", state, ")");
 }
 
-Status grammar_need(const linnet_model& model, linnet_view blob, linnet_need* out, Error* err) {
+Status grammar_need(const linnet_model& model, linnet_view blob, size_t* bytes, Error* err) {
   GrammarHeader h;
   LINNET_TRY(read_header(model, blob, &h, err));
   Arena counted;
   layout(counted, model, h);
   if (!counted.ok()) return fail(err, LINNET_BAD_ARG, "grammar: needs more bytes than this machine can address");
-  *out = {counted.used(), kAlign, 0};
+  *bytes = counted.used();
   return LINNET_OK;
 }
 

@@ -34,7 +34,7 @@ struct GrammarPlace {
 
 }  // namespace linnet
 
-// The type that linnet.h leaves opaque.
+// The type that linnet_chat.h leaves opaque.
 struct linnet_grammar {
   const linnet_model* model;
   uint32_t n_states, n_edges;
@@ -57,7 +57,7 @@ struct linnet_grammar {
 
 namespace linnet {
 
-Status grammar_need(const linnet_model& model, linnet_view blob, linnet_need* out, Error* err);
+Status grammar_need(const linnet_model& model, linnet_view blob, size_t* bytes, Error* err);
 Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view blob, Error* err);
 
 uint32_t grammar_step(const linnet_grammar& g, uint32_t state, uint8_t byte);

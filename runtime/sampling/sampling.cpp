@@ -3,6 +3,8 @@
 #include <cfloat>
 #include <cstring>
 
+#include "../params.h"
+
 namespace linnet {
 namespace {
 
@@ -235,27 +237,36 @@ bool draw_unsorted(const Sampler& s, const float* x, uint32_t n, float largest, 
 
 }  // namespace
 
+void sampling_default(linnet_sampling* out) {
+  *out = {.size = sizeof *out,
+          .temperature = 0,
+          .top_k = 0,
+          .top_p = 1,
+          .min_p = 0,
+          .repeat_penalty = 1,
+          .presence_penalty = 0,
+          .frequency_penalty = 0,
+          .penalty_last_n = 64,
+          .seed = 0};
+}
+
 Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* err) {
-  *out = {};
-  if (in) {
-    if (in->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "sampling: size is ", in->size);
-    std::memcpy(out, in, in->size < sizeof *out ? in->size : sizeof *out);
-  }
+  sampling_default(out);
+  if (!in) return LINNET_OK;
+  LINNET_TRY(check_size(in, in->size, sizeof *out, "sampling", err));
+  std::memcpy(out, in, in->size < sizeof *out ? in->size : sizeof *out);
   out->size = sizeof *out;
   if (!(out->temperature >= 0 && out->temperature <= 100)) return fail(err, LINNET_BAD_ARG, "sampling: temperature is outside 0..100");
   if (!(out->top_p >= 0 && out->top_p <= 1)) return fail(err, LINNET_BAD_ARG, "sampling: top_p is outside 0..1");
   if (!(out->min_p >= 0 && out->min_p <= 1)) return fail(err, LINNET_BAD_ARG, "sampling: min_p is outside 0..1");
-  if (!(out->repeat_penalty >= 0 && out->repeat_penalty <= 100))
-    return fail(err, LINNET_BAD_ARG, "sampling: repeat_penalty is outside 0..100");
+  if (!(out->repeat_penalty > 0 && out->repeat_penalty <= 100))
+    return fail(err, LINNET_BAD_ARG, "sampling: repeat_penalty is not above 0 and at most 100; linnet_sampling_init fills in 1");
   if (!(out->presence_penalty >= -100 && out->presence_penalty <= 100))
     return fail(err, LINNET_BAD_ARG, "sampling: presence_penalty is outside -100..100");
   if (!(out->frequency_penalty >= -100 && out->frequency_penalty <= 100))
     return fail(err, LINNET_BAD_ARG, "sampling: frequency_penalty is outside -100..100");
   if (out->penalty_last_n > kMaxPenaltyTokens)
     return fail(err, LINNET_BAD_ARG, "sampling: penalty_last_n is ", out->penalty_last_n, ", at most ", kMaxPenaltyTokens);
-  if (out->penalty_last_n == 0) out->penalty_last_n = 64;
-  if (out->repeat_penalty == 0) out->repeat_penalty = 1;
-  if (out->top_p == 0) out->top_p = 1;
   return LINNET_OK;
 }
 

@@ -8,7 +8,7 @@ namespace linnet {
 inline constexpr uint32_t kMaxPenaltyTokens = 1024;
 
 struct Sampler {
-  linnet_sampling params;
+  linnet_sampling params;  // of the sequence that is drawn for
   uint64_t n_draws;
   // Of the kernels (KernelTable): exp of a row in place, and the first value above another.
   void (*exp_row)(float* x, uint32_t n);
@@ -23,7 +23,8 @@ struct TokenMask {
   uint32_t n_allowed = 0;          // 1 or more
 };
 
-// Defaults and ranges; names the field.
+void sampling_default(linnet_sampling* out);
+// What a caller wishes, whose struct may end before ours does: that is left as it is by default. Names the field that is out of its range.
 Status sampling_check(const linnet_sampling* in, linnet_sampling* out, Error* err);
 // history: the sequence's tokens, the last `n_history` of them count for penalties (after penalty_last_n). Only tokens that the mask allows
 // are drawn. No logit is NaN.

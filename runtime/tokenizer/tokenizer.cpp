@@ -273,7 +273,7 @@ uint64_t scratch_bytes_of(const Header& h, uint64_t text_bytes) {
 class Encoder {
  public:
   Encoder(const Tables& t, std::string_view text, uint32_t flags, uint8_t* scratch, IdSink* out)
-      : t_(t), h_(*t.header), text_(text), specials_(!(flags & LINNET_NO_PARSE_SPECIAL)), out_(out) {
+      : t_(t), h_(*t.header), text_(text), specials_((flags & LINNET_PARSE_SPECIAL) != 0), out_(out) {
     cap_ = static_cast<size_t>(buffer_bytes(h_, text.size()));
     work_.heap = reinterpret_cast<uint64_t*>(scratch);
     work_.cells = reinterpret_cast<uint32_t*>(work_.heap + cap_ + 1);
@@ -423,14 +423,12 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
   using namespace tok;
   if (text.size() > kMaxText)
     return fail(err, LINNET_BAD_ARG, "a text of ", text.size(), " bytes; at most ", kMaxText, " are taken at once");
-  if (flags & ~uint32_t{LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL})
-    return fail(err, LINNET_BAD_ARG, "unknown tokenize flags ", flags);
   const size_t need = tokenize_scratch_bytes(tokenizer, text.size());
   if (scratch_bytes < need || !scratch)
     return fail(err, LINNET_TOO_SMALL, "tokenize needs ", need, " bytes of scratch, has ", scratch_bytes);
   const Tables t(tokenizer);
   IdSink sink{out, cap};
-  const bool around = !(flags & LINNET_NO_ADD_SPECIAL);
+  const bool around = flags & LINNET_ADD_SPECIAL;
   for (uint32_t i = 0; around && i < t.header->n_before; ++i) sink.push(t.header->before[i]);
   const uintptr_t at = reinterpret_cast<uintptr_t>(scratch), aligned = static_cast<uintptr_t>(align_up(at, alignof(uint64_t)));
   if (!Encoder(t, text, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
@@ -455,12 +453,16 @@ std::string_view token_bytes(const Tokenizer& tokenizer, int32_t id, bool first)
   return s;
 }
 
-Status detokenize(const Tokenizer& tokenizer, const int32_t* ids, size_t n, char* out, size_t cap, size_t* n_bytes, Error* err) {
+Status detokenize(const Tokenizer& tokenizer, const int32_t* ids, size_t n, uint32_t flags, char* out, size_t cap, size_t* n_bytes,
+                  Error* err) {
   size_t total = 0;
+  bool first = true;
   for (size_t i = 0; i < n; ++i) {
     if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= tokenizer.n_tokens)
       return fail(err, LINNET_BAD_ARG, "token ", i, " is ", ids[i], ", the tokenizer has ids below ", tokenizer.n_tokens);
-    const std::string_view s = token_bytes(tokenizer, ids[i], i == 0);
+    if (flags & LINNET_SKIP_SPECIAL && token_is_special(tokenizer, ids[i])) continue;
+    const std::string_view s = token_bytes(tokenizer, ids[i], first);
+    first = false;
     if (total < cap && !s.empty()) std::memcpy(out + total, s.data(), s.size() < cap - total ? s.size() : cap - total);
     total += s.size();
   }
@@ -468,9 +470,10 @@ Status detokenize(const Tokenizer& tokenizer, const int32_t* ids, size_t n, char
   return total > cap ? fail(err, LINNET_TOO_SMALL, total, " bytes of text, there is room for ", cap) : LINNET_OK;
 }
 
-bool token_is_eog(const Tokenizer& tokenizer, int32_t id) {
-  if (id < 0 || static_cast<uint32_t>(id) >= tokenizer.n_tokens) return false;
-  return (tok::Tables(tokenizer).token_flags[id] & tok::kEog) != 0;
+static bool has_flag(const Tokenizer& tokenizer, int32_t id, uint32_t flag) {
+  return id >= 0 && static_cast<uint32_t>(id) < tokenizer.n_tokens && (tok::Tables(tokenizer).token_flags[id] & flag);
 }
+bool token_is_eog(const Tokenizer& tokenizer, int32_t id) { return has_flag(tokenizer, id, tok::kEog); }
+bool token_is_special(const Tokenizer& tokenizer, int32_t id) { return has_flag(tokenizer, id, tok::kControl | tok::kUnknown); }
 
 }  // namespace linnet

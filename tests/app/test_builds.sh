@@ -41,24 +41,49 @@ else
 fi
 
 # Installed with the shared library, an app gets that one, from CMake and from pkg-config.
-way shared all -DBUILD_SHARED_LIBS=ON -DLINNET_TESTS=OFF -DLINNET_CLI=OFF
+way shared all -DBUILD_SHARED_LIBS=ON -DLINNET_TESTS=OFF -DLINNET_CLI=OFF -DLINNET_ASSISTANT=OFF
 prefix=$PWD/build/ways/prefix
 rm -rf "$prefix" build/ways/app
 cmake --install build/ways/shared --prefix "$prefix" >/dev/null
 mkdir build/ways/app
 cp examples/hello.c build/ways/app
+cat >build/ways/app/shape.c <<'END'
+#include <linnet_convert.h>
+#include <stdio.h>
+int main(void) {
+  linnet_source* source;
+  linnet_view file;
+  linnet_need need = {.size = sizeof need};
+  linnet_error err;
+  const linnet_convert_params params = {.size = sizeof params, .shape_only = 1};
+  if (linnet_convert_open(&source, "synthetic:llama-3.2-1b", &params, &file, NULL, &err) || linnet_model_need(&file, NULL, &need, &err))
+    return fprintf(stderr, "%s\n", err.text), 1;
+  linnet_convert_close(source);
+  return need.bytes == 0;
+}
+END
 cat >build/ways/app/CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(app LANGUAGES C)
-find_package(linnet 0.1 REQUIRED)
+find_package(linnet 0.2 REQUIRED)
 add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE linnet::linnet)
+add_executable(shape shape.c)
+target_link_libraries(shape PRIVATE linnet::convert)
 END
 cmake -S build/ways/app -B build/ways/app/build -DCMAKE_PREFIX_PATH="$prefix" >build/ways/app.log && cmake --build build/ways/app/build >>build/ways/app.log || { cat build/ways/app.log; exit 1; }
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name linnet.pc)")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046 # several words on purpose
 cc -std=c11 examples/hello.c $(pkg-config --cflags --libs linnet) -Wl,-rpath,"$(dirname "$PKG_CONFIG_PATH")" -o build/ways/app/hello
+# shellcheck disable=SC2046
+cc -std=c11 build/ways/app/shape.c $(pkg-config --cflags --libs linnet_convert) -Wl,-rpath,"$(dirname "$PKG_CONFIG_PATH")" -o build/ways/app/shape
+for shape in build/ways/app/build/shape build/ways/app/shape; do
+  for lib in linnet linnet_convert; do
+    objdump -p "$shape" | grep -q "NEEDED *lib$lib\.so\.0\." || { echo "$shape does not use the shared library $lib"; exit 1; }
+  done
+  "$shape"
+done
 for hello in build/ways/app/build/hello build/ways/app/hello; do
   objdump -p "$hello" | grep -q 'NEEDED *liblinnet\.so\.0\.' || { echo "$hello does not use the shared library"; exit 1; }
   "$hello" examples/assistant/model/linnet-assistant.gguf "set a timer for ten minutes" >build/ways/app/text || exit 1

@@ -75,7 +75,7 @@ class Tiny(unittest.TestCase):
             self.assertIn("--json", text)
             self.assertIn(f"example: linnet {command}", text)
             self.assertLess(max(map(len, text.split("\n"))), 200)
-        self.assertIn("0.1.0", linnet("--version"))
+        self.assertIn("0.2.0", linnet("--version"))
 
     def test_assistant(self):
         """linnet assistant runs the program beside it, else the one in PATH, with all arguments; without either it says so."""
@@ -149,7 +149,7 @@ class Tiny(unittest.TestCase):
     def test_numbers(self):
         """On the command line a number is what it says: whole ones to the last digit, 0 as 0, and nothing that only looks like one."""
         for option, bad in {"--seed": ["18446744073709551616", "-1", "-0", "+1", "1_000", "0x10", "1e3", "1.0", "", " 1", "nan"], "--top-k": ["4294967296", "-1", "2.5"],
-                            "--threads": ["0", "257", "-0"], "--context": ["0", "16777217"], "--chunk": ["0", "4097"], "-n": ["0", "-0"], "--repeat-last-n": ["0", "1025"],
+                            "--threads": ["0", "257", "-0"], "--context": ["0", "16777217"], "--chunk": ["0", "4097"], "-n": ["0", "-0"], "--repeat-last-n": ["-1", "1025"],
                             "--keep": ["-1", "16777217"], "--temp": ["-1", "nan", "inf", "-inf", "1e400", "101", "0x1", "+1", "1_0", ""], "--top-p": ["-0.1", "1.1", "nan", "1e400"],
                             "--min-p": ["-1", "2", "nan"], "--repeat-penalty": ["0", "-0", "1e-50", "-1", "1e400", "nan"], "--presence-penalty": ["-101", "1e400", "nan"],
                             "--frequency-penalty": ["101", "nan"]}.items():
@@ -160,10 +160,13 @@ class Tiny(unittest.TestCase):
         self.assertIn("from 0 to 18446744073709551615,", linnet("run", "-m", "x", "--seed", "x", code=2))
         hot = ("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 100, "--top-k", 0, "--min-p", 0)
         likeliest = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 0)["tokens"]
-        for p in ("0", "-0", "1e-50", "0.0000001"):  # the smallest set is the likeliest token; 0 is not "all", as it is in linnet.h
+        for p in ("0", "-0", "1e-50", "0.0000001"):  # the smallest set is the likeliest token; 0 is not "all"
             self.assertEqual(linnet_json(*hot, "--seed", 7, f"--top-p={p}")["tokens"], likeliest, p)
         self.assertNotEqual(linnet_json(*hot, "--seed", 7, "--top-p", 1)["tokens"], likeliest)
         self.assertEqual(linnet_json(*hot, "--seed", 7, "--temp=-0")["tokens"], likeliest)
+        seen = (*hot[:-6], "--temp", 0, "--repeat-penalty", 0.01)
+        self.assertEqual(linnet_json(*seen, "--repeat-last-n", 0)["tokens"], likeliest)  # nothing is looked back on
+        self.assertNotEqual(linnet_json(*seen)["tokens"], likeliest)
         seeds = [2**64 - 1, 2**64 - 2, 2**53, 2**53 + 1]  # doubles know two of them
         runs = [linnet_json(*hot, "--top-p", 1, "--seed", s) for s in seeds]
         self.assertEqual([r["seed"] for r in runs], seeds)
@@ -174,6 +177,13 @@ class Tiny(unittest.TestCase):
         profile.write_text("when_full: sinks\nkeep: 2\ncontext: 64\n")
         self.assertIn("above 0", linnet("run", "-m", self.packed, "-p", "x", "--profile", profile, "--keep", 0, code=1))
         self.assertIn("n_keep is 17", linnet("run", "-m", self.packed, "-p", "x", "--profile", profile, "--keep", 17, code=1))  # it is still sinks that are kept
+        profile.write_text("when_full: drop-oldest\nkeep: 16\ncontext: 24\nchunk: 8\n")
+        full = ("run", "-m", self.packed, "-p", "x", "-n", 60, "--ignore-eos", "--temp", 0)
+        none = linnet_json(*full, "--when-full", "drop-oldest", "--context", 24, "--chunk", 8)["tokens"]
+        self.assertNotEqual(linnet_json(*full, "--profile", profile)["tokens"], none)
+        for more in (("--keep", 0), ("--when-full", "drop-oldest")):  # 0 is none, whatever the profile says; and its number is of its own way
+            self.assertEqual(linnet_json(*full, "--profile", profile, *more)["tokens"], none)
+        self.assertEqual(len(linnet_json(*full, "--keep", 0, "--context", 80)["tokens"]), 60)  # beside stop it says nothing
         shapes = [linnet_json("inspect", self.packed)["spec"][k] for k in ("n_layers", "n_vocab", "head_dim")]
         self.assertTrue(all(isinstance(v, int) for v in shapes), shapes)
 
@@ -604,9 +614,17 @@ class Tiny(unittest.TestCase):
         self.assertEqual((cut["stop"], cut["text"]), ("string", run["text"][:at]))
 
     def test_cancel(self):
-        process = subprocess.Popen([LINNET, "run", "-m", str(self.packed), "-p", "Hello", "-n", "16000000", "--context", "16000", "--ignore-eos", "--temp", "0", "--json"],
+        """What was generated until Ctrl-C is an answer."""
+        # Without an end of its own: a context that is never full.
+        process = subprocess.Popen([LINNET, "run", "-m", str(self.packed), "-p", "Hello", "-n", "16000000", "--context", "256", "--when-full", "sinks", "--ignore-eos", "--temp", "0", "--json"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(1.0)
+        def caught():
+            text = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            return int(re.search(r"SigCgt:\s*(\w+)", text)[1], 16) >> (signal.SIGINT - 1) & 1
+        end = time.monotonic() + 60
+        while not caught() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, -signal.SIGINT, err)
@@ -625,7 +643,7 @@ class Tiny(unittest.TestCase):
         os.mkfifo(waits)
         many = ("--context", 16000, "--threads", 1)
         commands = {
-            "run": ("run", "-m", self.packed, "-p", "x", "-n", 16000000, "--ignore-eos", *many, "--state", work / "talk"),
+            "run": ("run", "-m", self.packed, "-p", "x", "-n", 16000000, "--ignore-eos", "--context", 256, "--when-full", "sinks", "--state", work / "talk"),
             "run, waiting for its prompt": ("run", "-m", self.packed),
             "eval": ("eval", "-m", self.packed, text, "--threads", 1, "--isa", "scalar"),
             "logits": ("logits", "-m", big, "--tokens", ids, *many, "-o", work / "l.npy"),
@@ -782,6 +800,8 @@ class Tiny(unittest.TestCase):
         for r in bench["decode"] + bench["prefill"]:
             self.assertGreater(r["predicted_ms"], 0)
         self.assertEqual((bench["threads"], bench["weights"], bench["kv"]), (1, "i8g128", "i8"))
+        # A repetition that cannot be taken back, for what its beginning sees was rounded away, begins anew.
+        linnet("bench", "-m", self.packed, "--prompt", 0, "--gen", 100, "--depth", 3, "--reps", 1, "--kv", "kivi4", "--chunk", 8, "--threads", 1)
         self.assertIn("(predicted ", linnet("bench", "-m", self.packed, "--prompt", "8", "--gen", 4, "--reps", 1, "--threads", 1))
 
     def test_cost(self):
@@ -1050,6 +1070,23 @@ class Chat(unittest.TestCase):
         together = self.messages(a, b, a)
         self.assertEqual([t["tokens"] for t in together], [self.messages(c)[0]["tokens"] for c in (a, b, a)])
         self.assertLess(together[1]["prompt_tokens"], together[0]["prompt_tokens"])
+        # What the rest of a shared beginning would see was dropped: all is computed again.
+        long, drops = [("user", "what is it that is there " * 3)], ("--when-full", "drop-oldest", "--context", 32, "--chunk", 8)
+        together = self.messages(long, a, more=drops)
+        self.assertEqual(together[1]["tokens"], self.messages(a, more=drops)[0]["tokens"])
+        self.assertEqual(together[1]["prompt_tokens"], self.messages(a)[0]["prompt_tokens"])
+
+    def test_stop_strings(self):
+        """The history holds an answer as it was drawn, without the string that ended it."""
+        long = self.messages([("user", "hi")], more=("-n", 40))[0]["text"]
+        stop = next(long[i:i + 2] for i in range(4, len(long)) if long[i:i + 2].isascii() and long[i:i + 2] not in long[:i + 1])
+        args = ("chat", "-m", self.packed, "-n", 40, "--ignore-eos", "--stop", "never there", "--stop", stop)
+        first = linnet_json(*args, stdin=b'[{"role": "user", "content": "hi"}]')
+        self.assertEqual((first["stop"], first["text"]), ("string", long[:long.index(stop)]))
+        second = linnet(*args, stdin=b"hi\nyo\n").encode("utf-8", "surrogateescape")
+        ids = json.loads(linnet("tokenize", "-m", self.packed, "[U]hi\n[A]")) + first["tokens"][:-2] + json.loads(linnet("tokenize", "-m", self.packed, "--no-add-special", "</s>[U]yo\n[A]"))
+        want = linnet_json("run", "-m", self.packed, "--tokens", ",".join(map(str, ids)), "-n", 40, "--temp", 0, "--ignore-eos", "--stop", stop)["text"]
+        self.assertEqual(second, (first["text"] + "\n" + want + "\n").encode())
 
     def test_lines(self):
         lines = linnet("chat", "-m", self.packed, "-n", 4, "--ignore-eos", stdin=b"hi\n\n/tool 1\n/reset\nhi\n/exit\nnever\n").split("\n")
@@ -1125,11 +1162,9 @@ class Chat(unittest.TestCase):
                 p.stdout.readline()
             time.sleep(0.5)
             p.send_signal(signal.SIGTERM)
-            self.assertEqual(p.wait(timeout=60), -signal.SIGTERM)
-            rows = [json.loads(row) for row in p.stdout.read().splitlines()]
-            self.assertLess(len(rows), lines)
-            for stream in (p.stdin, p.stdout, p.stderr):
-                stream.close()
+            out, err = p.communicate(timeout=60)
+            self.assertEqual(p.returncode, -signal.SIGTERM, err)
+            self.assertLess(len([json.loads(row) for row in out.splitlines()]), lines)
 
     def test_refusals(self):
         def refused(word, *args, stdin=b""):

@@ -60,7 +60,7 @@ struct Talk {
   std::vector<float> logits() {
     const float* row = nullptr;
     size_t n = 0;
-    REQUIRE(linnet_logits(conversation.session(), 0, 0, &row, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(conversation.session(), 0, 0, &row, &n, nullptr) == LINNET_OK);
     return {row, row + n};
   }
 };
@@ -69,7 +69,7 @@ struct Talk {
 struct Plain {
   linnet_view file = {};
   linnet_error err = {};
-  linnet_need need = {};
+  linnet_need need = {sizeof(linnet_need), 0, 0, 0};
   void *model_memory = nullptr, *session_memory = nullptr;
   size_t model_bytes = 0, session_bytes = 0;
   linnet_model* model = nullptr;
@@ -77,9 +77,9 @@ struct Plain {
   std::vector<int32_t> tokens;
   Plain() {
     REQUIRE(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err) == LINNET_OK);
-    REQUIRE(linnet_model_need(file, nullptr, &need, &err) == LINNET_OK);
+    REQUIRE(linnet_model_need(&file, nullptr, &need, &err) == LINNET_OK);
     model_memory = linnet_mem_alloc(model_bytes = need.bytes);
-    REQUIRE(linnet_model_init(&model, model_memory, model_bytes, file, nullptr, &err) == LINNET_OK);
+    REQUIRE(linnet_model_init(&model, model_memory, model_bytes, &file, nullptr, &err) == LINNET_OK);
     REQUIRE(linnet_session_need(model, nullptr, &need, &err) == LINNET_OK);
     session_memory = linnet_mem_alloc(session_bytes = need.bytes);
     REQUIRE(linnet_session_init(&session, session_memory, session_bytes, model, nullptr, &err) == LINNET_OK);
@@ -96,23 +96,23 @@ struct Plain {
     size_t n = 0;
     const size_t at = tokens.size();
     tokens.resize(at + 3 * text.size() + 8);
-    REQUIRE(linnet_tokenize(model, text.data(), text.size(), LINNET_NO_ADD_SPECIAL | flags, scratch.data(), scratch.size(),
-                            tokens.data() + at, tokens.size() - at, &n, &err) == LINNET_OK);
+    REQUIRE(linnet_tokenize(model, text.data(), text.size(), flags, scratch.data(), scratch.size(), tokens.data() + at, tokens.size() - at,
+                            &n, &err) == LINNET_OK);
     tokens.resize(at + n);
   }
   void message(linnet_role role, std::string_view text, bool closed = true) {
     const char *prefix = nullptr, *suffix = nullptr;
     REQUIRE(linnet_chat_format(model, role, &prefix, &suffix, &err) == LINNET_OK);
-    piece(prefix, 0);
-    piece(text, LINNET_NO_PARSE_SPECIAL);
-    if (closed) piece(suffix, 0);
+    piece(prefix, LINNET_PARSE_SPECIAL);
+    piece(text, 0);
+    if (closed) piece(suffix, LINNET_PARSE_SPECIAL);
   }
   std::vector<float> logits() {
-    REQUIRE(linnet_truncate(session, 0, 0) == LINNET_OK);
+    REQUIRE(linnet_truncate(session, 0, 0, &err) == LINNET_OK);
     REQUIRE(linnet_prefill(session, 0, tokens.data(), tokens.size(), &err) == LINNET_OK);
     const float* row = nullptr;
     size_t n = 0;
-    REQUIRE(linnet_logits(session, 0, 0, &row, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(session, 0, 0, &row, &n, &err) == LINNET_OK);
     return {row, row + n};
   }
 };

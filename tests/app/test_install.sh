@@ -20,9 +20,9 @@ mv "$work/first" "$work/prefix" # an installed tree may be moved
 (cd "$work/prefix" && find . -type f -o -type l | sed -n 's|^\./||p' | sort) >"$work/installed"
 while read -r file; do
   case $file in
-  bin/linnet | bin/linnet-assistant | include/linnet*.h | include/linnet/*.h) ;;
-  lib/liblinnet* | lib/pkgconfig/linnet.pc | lib/cmake/linnet/*.cmake | lib64/* | lib/*-linux-gnu*/*linnet*) ;;
-  share/linnet/configs/*.yaml | share/linnet/configs/README.md) ;;
+  bin/linnet | bin/linnet-assistant | include/linnet*.h) ;;
+  lib/liblinnet* | lib/pkgconfig/linnet*.pc | lib/cmake/linnet/*.cmake | lib64/* | lib/*-linux-gnu*/*linnet*) ;;
+  share/linnet/linnet.json | share/linnet/configs/*.yaml | share/linnet/configs/README.md) ;;
   share/linnet/assistant/tools.json | share/linnet/assistant/assistant.yaml | share/linnet/assistant/model/linnet-assistant.gguf) ;;
   share/linnet/assistant/language/assistant.lm.bin | share/linnet/assistant/language/assistant.dict) ;;
   share/man/man1/linnet* | share/bash-completion/completions/linnet*) ;;
@@ -42,6 +42,7 @@ while read -r sum bytes file; do
 done <"$work/sums"
 linnet="$work/prefix/bin/linnet"
 "$linnet" --version
+grep -q '"name": "linnet_generate"' "$work/prefix/share/linnet/linnet.json" || { echo "linnet.json is not installed"; exit 1; }
 python3 "$source/tests/app/tiny_model.py" "$work/tiny"
 "$linnet" convert "$work/tiny" -o "$work/tiny.gguf"
 
@@ -51,7 +52,7 @@ cp "$source/examples/hello.c" "$work/app"
 cat >"$work/app/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(app LANGUAGES C)
-find_package(linnet 0.1 REQUIRED)
+find_package(linnet 0.2 REQUIRED)
 add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE linnet::linnet)
 END
@@ -72,17 +73,21 @@ grep -q absent.gguf "$work/error.txt"
 
 # A profile filled by hand needs neither YAML nor C++: the board is asked, what it gives is taken.
 cat >"$work/byhand.c" <<'END'
-#include <linnet.h>
+#include <linnet_device.h>
 #include <stdio.h>
 int main(void) {
+  static _Alignas(64) char memory[1 << 17];
   linnet_error err = {0};
-  linnet_board board = {.size = sizeof board};
+  linnet_need need = {.size = sizeof need};
+  linnet_board* board;
+  linnet_board_desc desc = {.size = sizeof desc};
   linnet_profile profile = {.size = sizeof profile, .n_threads = 255, .k_format = LINNET_I8, .memory_bytes = 1u << 30};
-  if (linnet_board_detect(NULL, &board, &err) != LINNET_OK || linnet_profile_fit(&profile, &board, &err) != LINNET_OK) {
+  if (linnet_board_need(&need, &err) || linnet_board_init(&board, memory, sizeof memory, NULL, &err) ||
+      linnet_board_info(board, &desc, &err) || linnet_profile_fit(&profile, board, &err)) {
     fprintf(stderr, "%s\n", err.text);
     return 1;
   }
-  return profile.n_threads >= 1 && profile.n_threads <= board.n_cpus ? 0 : 1;
+  return need.bytes <= sizeof memory && profile.n_threads >= 1 && profile.n_threads <= desc.n_cpus ? 0 : 1;
 }
 END
 # shellcheck disable=SC2046
@@ -98,33 +103,89 @@ for page in man/man1/linnet.1:manual bash-completion/completions/linnet:completi
 done
 "$linnet" devices --json | grep -q '"name":"raspberry-pi-5"' || { echo "the installed tool finds no profiles"; exit 1; }
 
-# The host side from C++, and profiles.
-cat >"$work/host/main.cpp" <<'END'
-#include <convert.h>
-int main(int, char** argv) {
-  linnet_error err = {};
-  linnet::convert::Loaded loaded;
-  const bool refused = linnet::convert::load("/nowhere", LINNET_LOAD_MAP, {}, &loaded, &err) != LINNET_OK;
-  linnet_board board = {};
-  board.size = sizeof board;
-  linnet_profile profile = {};
-  profile.size = sizeof profile;
-  if (linnet_board_detect(nullptr, &board, &err) != LINNET_OK) return 2;
-  if (linnet_profile_pick(argv[1], &board, &profile, nullptr, 0, nullptr, &err) != LINNET_OK || !profile.name[0]) return 3;
-  return refused && err.text[0] && !linnet::convert::shapes().empty() ? 0 : 1;
+# The headers that are installed, and no other of linnet's.
+headers=$(cd "$work/prefix/include" && find . -type f | sort | xargs)
+[ "$headers" = "./linnet.h ./linnet_chat.h ./linnet_convert.h ./linnet_device.h" ] || { echo "installed headers: $headers"; exit 1; }
+
+# The host side from C, and profiles; a folder is packed, and a conversion stopped.
+cat >"$work/host/pack.c" <<'END'
+#include <linnet_convert.h>
+#include <stdio.h>
+#include <string.h>
+static uint64_t seen, limit;
+static int progress(void* user, uint64_t done, uint64_t total) {
+  (void)user, (void)total;
+  seen = done;
+  return done > limit;
+}
+/* pack FOLDER OUT: into a file, and again in memory, which has the same bytes; before that a run that is cancelled. */
+int main(int argc, char** argv) {
+  static char room[4096];
+  linnet_error err = {0};
+  linnet_convert_params params = {.size = sizeof params, .progress = progress};
+  linnet_converted done = {.size = sizeof done};
+  linnet_source* source;
+  linnet_view file;
+  size_t n = 0;
+  FILE* out;
+  if (argc != 3) return 2;
+  if (linnet_convert_file(argv[1], argv[2], &params, &done, &err) != LINNET_CANCELLED || !seen) return 3;
+  if ((out = fopen(argv[2], "rb"))) return 4;
+  limit = UINT64_MAX;
+  if (linnet_convert_file(argv[1], argv[2], &params, &done, &err)) return fprintf(stderr, "%s\n", err.text), 5;
+  if (seen != done.file_bytes || !done.packed || !(done.worst_error > 0) || !done.worst_tensor[0]) return 6;
+  if (linnet_convert_open(&source, argv[1], NULL, &file, NULL, &err)) return fprintf(stderr, "%s\n", err.text), 7;
+  if (file.bytes != done.file_bytes || !(out = fopen(argv[2], "rb"))) return 8;
+  for (size_t at = 0, got; (got = fread(room, 1, sizeof room, out)); at += got)
+    if (at + got > file.bytes || memcmp(room, (const char*)file.data + at, got)) return 9;
+  fclose(out);
+  linnet_convert_close(source);
+  if (linnet_convert_open(&source, "/nowhere", NULL, &file, NULL, &err) != LINNET_IO || !strstr(err.text, "/nowhere")) return 10;
+  if (linnet_grammar_compile("{\"type\":\"boolean\"}", 18, NULL, LINNET_GRAMMAR_SCHEMA, room, sizeof room, &n, &err) || !n) return 11;
+  return linnet_convert_shape(0) ? 0 : 12;
+}
+END
+cat >"$work/host/host.c" <<'END'
+#include <linnet_convert.h>
+#include <linnet_device.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  static _Alignas(64) char memory[1 << 17];
+  linnet_error err = {0};
+  linnet_profile profile = {.size = sizeof profile};
+  linnet_board* board;
+  if (argc != 2 || !linnet_convert_shape(0)) return 1;
+  if (linnet_board_init(&board, memory, sizeof memory, NULL, &err)) return fprintf(stderr, "%s\n", err.text), 2;
+  if (linnet_profile_pick(argv[1], board, &profile, NULL, 0, NULL, &err)) return fprintf(stderr, "%s\n", err.text), 3;
+  return profile.name[0] ? 0 : 4;
 }
 END
 cat >"$work/host/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(host LANGUAGES C CXX)
-find_package(linnet 0.1 REQUIRED)
-add_executable(host main.cpp)
-target_compile_features(host PRIVATE cxx_std_20)
+find_package(linnet 0.2 REQUIRED)
+add_executable(host host.c)
 target_link_libraries(host PRIVATE linnet::convert linnet::profile)
+add_executable(pack pack.c)
+target_link_libraries(pack PRIVATE linnet::convert)
 END
 cmake -S "$work/host" -B "$work/host/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/host.log" || { cat "$work/host.log"; exit 1; }
 cmake --build "$work/host/build" >>"$work/host.log" || { cat "$work/host.log"; exit 1; }
 "$work/host/build/host" "$work/prefix/share/linnet/configs"
+pack() { # program
+  rm -f "$work/packed.gguf"
+  "$1" "$work/tiny" "$work/packed.gguf" || { echo "$1: exit $?"; exit 1; }
+  cmp "$work/packed.gguf" "$work/tiny.gguf"
+}
+pack "$work/host/build/pack"
+# shellcheck disable=SC2046
+$cc -std=c11 "$work/host/pack.c" $(pkg-config --cflags --libs linnet_convert) -o "$work/pack"
+pack "$work/pack"
+# The shared library needs nothing but the C++ library and the system's.
+shared=$(find "$build" -maxdepth 1 -name 'liblinnet_convert.so.*.*.*')
+$cc -std=c11 -I"$work/prefix/include" "$work/host/pack.c" "$shared" -Wl,-rpath,"$build" -o "$work/pack_shared"
+objdump -p "$work/pack_shared" | grep -q 'NEEDED *liblinnet_convert\.so\.[0-9]*\.[0-9]*$' || { echo "$work/pack_shared does not use the shared library"; exit 1; }
+pack "$work/pack_shared"
 # The assistant: as it was installed, and built by itself against the installed package.
 said="with no assistant"
 assistant=$work/prefix/bin/linnet-assistant
@@ -135,7 +196,7 @@ if [ -x "$assistant" ]; then
     { cat "$work/assistant.log"; exit 1; }
   cmake --build "$work/assistant/build" >>"$work/assistant.log" || { cat "$work/assistant.log"; exit 1; }
   "$work/assistant/build/linnet-assistant" --state "" --text "set a timer for ten minutes" | grep -qx "Timer set for 10 minutes." || { echo "the assistant built by itself does not answer"; exit 1; }
-  if grep -rhE '#include [<"](runtime|platform|kernels_cpu|linnet/)' "$work"/assistant/*.cpp "$work"/assistant/*.h; then echo "the assistant uses more of linnet than linnet.h and convert.h"; exit 1; fi
+  if grep -rhE '#include [<"](runtime|platform|kernels_cpu|linnet/|convert\.h)' "$work"/assistant/*.cpp "$work"/assistant/*.h; then echo "the assistant uses more of linnet than the installed headers"; exit 1; fi
   said="the assistant by itself"
 fi
-echo "installed, moved, used from C with CMake and pkg-config, from C++, and $said"
+echo "installed, moved, used from C with CMake and pkg-config, convert from archive and shared library, and $said"

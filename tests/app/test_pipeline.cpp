@@ -127,7 +127,7 @@ struct Assistant {
   std::vector<float> logits() {
     const float* row = nullptr;
     size_t n = 0;
-    REQUIRE(linnet_logits(conversation.session(), 0, 0, &row, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(conversation.session(), 0, 0, &row, &n, nullptr) == LINNET_OK);
     return {row, row + n};
   }
 };

@@ -34,13 +34,13 @@ int main(void) {
   const linnet_generate_params params = {.size = sizeof params, .max_tokens = 16};
   linnet_error err = {0};
   linnet_view file;
-  linnet_need need;
+  linnet_need need = {.size = sizeof need};
   linnet_model* model = NULL;
   linnet_session* session = NULL;
-  linnet_stop why = LINNET_STOP_NONE;
+  linnet_generated end = {.size = sizeof end};
   size_t n = 0;
   LINES
-  if (err.text[0] || !n || why == LINNET_STOP_NONE) return fprintf(stderr, "%s\n", err.text), 1;
+  if (err.text[0] || !n || end.why == LINNET_STOP_NONE) return fprintf(stderr, "%s\n", err.text), 1;
   return 0;
 }
 """

@@ -1,10 +1,12 @@
 #!/bin/sh
 # What the core library's archive may define and may ask for, what the shared library exports, and how large they are: test_symbols.sh liblinnet.a liblinnet.so HELLO
+# liblinnet_convert.so
 # HELLO: examples/hello.c with one tier.
 set -eu
 lib=$1
 shared=$2
 hello=$3
+convert=$4
 bad=0
 # The files of the tiers, and those that only builds have which ask for them.
 tiers=$(sed -n 's/^LINNET_TIER\(_FILE\)*(\([a-z0-9_]*\),.*/\2/p' "$(dirname "$0")/../../kernels_cpu/tiers.inc")
@@ -53,6 +55,14 @@ done
 complain "exported by $shared and not linnet_" "$(nm -D --defined-only "$shared" | awk '$3 !~ /^linnet_/ { print $3 }')"
 [ "$(nm -D --defined-only "$shared" | wc -l)" = "$(echo "$defined" | grep -c '^linnet_')" ] || complain "$shared exports not all of the archive's functions" "$(nm -D --defined-only "$shared" | wc -l)"
 objdump -p "$shared" | grep -q 'SONAME *liblinnet.so.[0-9]*\.[0-9]*$' || complain "$shared has no soname" "$(objdump -p "$shared" | grep SONAME)"
+
+# And of the host side the functions of linnet_convert.h.
+header=$(dirname "$0")/../../runtime/include/linnet_convert.h
+declared=$(grep -oE '\blinnet_[a-z_]+\(' "$header" | tr -d '(' | sort -u | while read -r f; do ! grep -qE "^ *LINNET_(CALL|API) .*\b$f\(" "$header" || echo "$f"; done)
+exported=$(nm -D --defined-only "$convert" | awk '{ print $3 }' | sort -u)
+[ "$(echo "$declared" | wc -l)" -ge 5 ] || complain "functions found in linnet_convert.h" "$declared"
+[ "$exported" = "$declared" ] || complain "$convert exports not the functions of linnet_convert.h" "$exported"
+objdump -p "$convert" | grep -q 'SONAME *liblinnet_convert.so.[0-9]*\.[0-9]*$' || complain "$convert has no soname" "$(objdump -p "$convert" | grep SONAME)"
 
 # Parts that a build asks for, CUDA's host side and tiers by name, are counted apart, so that they hide no growth of the others.
 parts="cuda_device|driver|images|launch_[a-z]*|ops_cuda|$(echo "$asked" | paste -sd '|')"

@@ -293,12 +293,13 @@ TEST_CASE("CUDA draws the tokens that the CPU draws", "[cuda][sample]") {
       for (float& v : values) v = std::round(v);  // many ties, -0 too
     if (c % 5 == 1)
       for (float& v : values) v = c & 1 ? 2.0f : -0.0f;  // nothing but ties
-    linnet_sampling in{};
-    in.size = sizeof in;
+    linnet_sampling in;
+    sampling_default(&in);
     in.temperature = c % 6 == 0 ? 0.0f : 0.3f + static_cast<float>(c % 4) * 0.5f;
     in.top_k = c % 3 == 0 ? 0 : c % 11 == 0 ? 1024 : c % 13 == 0 ? 2500 : pick(random, 1, 60);
     if (c % 9 == 3) in.temperature = 4;                  // most of the probability lies beyond the candidates that are sorted at once
-    in.top_p = c % 5 == 1 ? 0.5f : c % 2 ? 0.8f : 0.0f;  // half of equal ones exactly
+    in.top_p = c % 5 == 1 ? 0.5f : c % 2 ? 0.8f : 1.0f;  // half of equal ones exactly
+    if (c % 17 == 2) in.top_p = 0;                       // the likeliest alone
     in.min_p = c % 3 ? 0.05f : 0.0f;
     in.seed = random();
     if (c % 4 == 1)
@@ -379,8 +380,8 @@ TEST_CASE("CUDA cuts a whole vocabulary where the CPU cuts it", "[cuda][sample]"
     float spread, top_p, min_p;
     uint32_t draws;
   };
-  constexpr Cut kCuts[] = {{0.1f, 0.9f, 0, 60}, {0.1f, 0.97f, 0.1f, 60}, {0.1f, 0, 0.3f, 60}, {0.1f, 0, 0, 30},
-                           {0.5f, 0, 0.08f, 6}, {0.5f, 0.9f, 0.08f, 6},  {0.5f, 0.9f, 0, 6},  {0.5f, 0, 0, 6}};
+  constexpr Cut kCuts[] = {{0.1f, 0.9f, 0, 60}, {0.1f, 0.97f, 0.1f, 60}, {0.1f, 1, 0.3f, 60}, {0.1f, 1, 0, 30},
+                           {0.5f, 1, 0.08f, 6}, {0.5f, 0.9f, 0.08f, 6},  {0.5f, 0.9f, 0, 6},  {0.5f, 1, 0, 6}};
   constexpr uint32_t kVocab = 5000;
   Random random(7);
   for (const Cut& cut : kCuts) {
@@ -388,9 +389,9 @@ TEST_CASE("CUDA cuts a whole vocabulary where the CPU cuts it", "[cuda][sample]"
     std::vector<float> values = normal(random, kVocab, cut.spread);
     if (cut.spread < 0.2f)  // a few that count
       for (uint32_t i = 0; i < 6; ++i) values[pick(random, 0, kVocab - 1)] = 11.5f - static_cast<float>(i) * 0.4f;
-    linnet_sampling in{}, p;
+    linnet_sampling in, p;
     linnet_error err{};
-    in.size = sizeof in;
+    sampling_default(&in);
     in.temperature = 0.9f;
     in.top_p = cut.top_p;
     in.min_p = cut.min_p;

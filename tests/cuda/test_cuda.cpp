@@ -1,4 +1,6 @@
 // Whole models on a GPU that is none: the driver is one over host memory (cuda_fake_driver.h), the kernels run in the emulator.
+#include <linnet_convert.h>
+
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -43,6 +45,14 @@ linnet_profile on_gpu(uint64_t block_bytes = 0) {
   p.cuda = LINNET_CUDA_ON;
   p.cuda_block_bytes = block_bytes;
   return p;
+}
+
+linnet_rows row_of(uint32_t seq, size_t n, const int32_t* tokens) { return {sizeof(linnet_rows), seq, n, tokens}; }
+linnet_sampling sampling_of(uint64_t seed) {
+  linnet_sampling s{.size = sizeof s};
+  REQUIRE(linnet_sampling_init(&s, nullptr) == LINNET_OK);
+  s.seed = seed;
+  return s;
 }
 
 Tokens random_tokens(uint32_t n, uint32_t n_vocab, uint32_t seed) {
@@ -195,7 +205,7 @@ TEST_CASE("cuda_gemm fast: whole models stay near the CPU, those of other weight
     CHECK(agree == want.size());
     auto p = params(LINNET_F16, 1, 0, 1, 64);  // what x in terms takes is counted
     linnet_error err{};
-    linnet_need with{}, without{};
+    linnet_need with{.size = sizeof with}, without{.size = sizeof without};
     check(linnet_session_need(gpu.m, &p, &with, &err), err);
     check(linnet_session_need(exact.m, &p, &without, &err), err);
     CHECK(with.device_bytes >= without.device_bytes);
@@ -211,17 +221,18 @@ TEST_CASE("need says every byte of device memory, and all of it comes back") {
   const std::string src = "tests/golden/llama";
   {
     Model gpu(src, LINNET_I8G128, 0, false);
+    const linnet_view file = gpu.image.view();
     const linnet_profile profile = on_gpu(1 << 16);  // matrices and caches in parts
     linnet_error err{};
-    linnet_need need{};
-    check(linnet_model_need(gpu.image.view(), &profile, &need, &err), err);
+    linnet_need need{.size = sizeof need};
+    check(linnet_model_need(&file, &profile, &need, &err), err);
     CHECK(need.device_bytes > gpu.image.bytes / 2);
     gpu.open(profile);
     CHECK(fake.bytes() == need.device_bytes);
     CHECK(fake.host_bytes() == 0);  // staging is gone
     const Model cpu(src, LINNET_I8G128);
     auto p = params(LINNET_I8, 1, 8, 1, 300);
-    linnet_need session{};
+    linnet_need session{.size = sizeof session};
     check(linnet_session_need(gpu.m, &p, &session, &err), err);
     size_t on_device = 0;
     const char* purpose = nullptr;
@@ -263,23 +274,23 @@ TEST_CASE("sequences on CUDA: batches, forks, rollback, oldest tokens dropped, c
   const auto same = [&](uint32_t seq) {
     const float *a = nullptr, *b = nullptr;
     size_t n = 0;
-    REQUIRE(linnet_logits(on.s, seq, 0, &a, &n) == LINNET_OK);
-    REQUIRE(linnet_logits(off.s, seq, 0, &b, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(on.s, seq, 0, &a, &n, nullptr) == LINNET_OK);
+    REQUIRE(linnet_logits(off.s, seq, 0, &b, &n, nullptr) == LINNET_OK);
     return std::memcmp(a, b, n * sizeof(float)) == 0;
   };
   const Tokens first = random_tokens(37, cpu.desc.n_vocab, 1), second = random_tokens(21, cpu.desc.n_vocab, 2);
   linnet_error err{};
   both([&](Session& s) {
-    const linnet_rows rows[] = {{0, first.size(), first.data()}, {2, second.size(), second.data()}};
+    const linnet_rows rows[] = {row_of(0, first.size(), first.data()), row_of(2, second.size(), second.data())};
     check(linnet_prefill_batch(s.s, rows, 2, &err), err);
     check(linnet_fork(s.s, 0, 1, 30, &err), err);
     const int32_t more[] = {5, 6};
-    const linnet_rows tails[] = {{0, 1, more}, {1, 1, more + 1}, {2, 1, more}};
+    const linnet_rows tails[] = {row_of(0, 1, more), row_of(1, 1, more + 1), row_of(2, 1, more)};
     for (int i = 0; i < 3; ++i) check(linnet_prefill_batch(s.s, tails, 3, &err), err);
   });
   for (uint32_t seq = 0; seq < 3; ++seq) CHECK(same(seq));
   both([&](Session& s) {
-    check(linnet_truncate(s.s, 1, 25), err);
+    check(linnet_truncate(s.s, 1, 25, nullptr), err);
     check(linnet_prefill(s.s, 1, second.data(), 5, &err), err);
   });
   CHECK(same(1));
@@ -288,7 +299,7 @@ TEST_CASE("sequences on CUDA: batches, forks, rollback, oldest tokens dropped, c
     linnet_cancel(s.s);
     CHECK(linnet_prefill(s.s, 2, first.data(), first.size(), &err) == LINNET_CANCELLED);
     size_t n = 0;
-    CHECK((linnet_length(s.s, 2, &n) == LINNET_OK && n == 24));
+    CHECK((linnet_length(s.s, 2, &n, nullptr) == LINNET_OK && n == 24));
     check(linnet_prefill(s.s, 2, first.data(), 9, &err), err);
   });
   CHECK(same(2));
@@ -380,23 +391,23 @@ TEST_CASE("sinks + recent on CUDA: the CPU's bytes, in batches, after forks, rol
         s.prefill(Tokens(prompt.begin() + static_cast<std::ptrdiff_t>(at), prompt.begin() + static_cast<std::ptrdiff_t>(at) + 6));
       keep(s);
       check(linnet_fork(s.s, 0, 1, 58, &err), err);
-      check(linnet_truncate(s.s, 0, 57), err);
-      const linnet_rows both[2] = {{0, 4, prompt.data()}, {1, 2, prompt.data() + 9}};
+      check(linnet_truncate(s.s, 0, 57, nullptr), err);
+      const linnet_rows both[2] = {row_of(0, 4, prompt.data()), row_of(1, 2, prompt.data() + 9)};
       check(linnet_prefill_batch(s.s, both, 2, &err), err);
       const float* row = nullptr;
       size_t n = 0;
-      check(linnet_logits(s.s, 1, 0, &row, &n), err);
+      check(linnet_logits(s.s, 1, 0, &row, &n, nullptr), err);
       rows[gpus].emplace_back(row, row + n);
       linnet_generate_params g{};
       g.size = sizeof g;
       g.ignore_eos = 1;
       g.max_tokens = 14;
-      linnet_stop why;
+      linnet_generated end{.size = sizeof end};
       const auto hear = [](void* user, int32_t token, const char*, size_t) -> int {
         if (token >= 0) static_cast<Tokens*>(user)->push_back(token);
         return 0;
       };
-      check(linnet_generate(s.s, 0, &g, hear, &heard[gpus], &why, &err), err);
+      check(linnet_generate(s.s, 0, &g, hear, &heard[gpus], &end, &err), err);
       s.prefill({1, 2, 3});
       keep(s);
       check(linnet_state_need(s.s, 0, &n, &err), err);
@@ -461,18 +472,19 @@ TEST_CASE("two RoPEs of their own numbers of channels, and keys of another layer
 TEST_CASE("every call of the driver fails once: a status, and nothing lost") {
   FakeCuda fake(setup());
   Model gpu("tests/golden/qwen2", LINNET_I8, 0, false);  // only its image
+  const linnet_view file = gpu.image.view();
   const linnet_profile profile = on_gpu();
   const Tokens tokens = random_tokens(5, 64, 1);
   const auto p = params(LINNET_I8, 1, 4, 1, 16);
   // A model, a session, a prompt, a token, its state, the end. How far it came.
   const auto life = [&](linnet_status* status) -> int {
     linnet_error err{};
-    linnet_need need{};
+    linnet_need need{.size = sizeof need};
     linnet_model* m = nullptr;
     linnet_session* s = nullptr;
-    if ((*status = linnet_model_need(gpu.image.view(), &profile, &need, &err)) != LINNET_OK) return 0;
+    if ((*status = linnet_model_need(&file, &profile, &need, &err)) != LINNET_OK) return 0;
     const Memory of_model(need.bytes);
-    if ((*status = linnet_model_init(&m, of_model.p, need.bytes, gpu.image.view(), &profile, &err)) != LINNET_OK) return 1;
+    if ((*status = linnet_model_init(&m, of_model.p, need.bytes, &file, &profile, &err)) != LINNET_OK) return 1;
     int step = 2;
     if ((*status = linnet_session_need(m, &p, &need, &err)) == LINNET_OK) {
       const Memory of_session(need.bytes);
@@ -529,27 +541,28 @@ TEST_CASE("every call of the driver fails once: a status, and nothing lost") {
 
 TEST_CASE("what CUDA cannot do, and machines without it") {
   linnet_error err{};
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   Model image("tests/golden/llama", LINNET_I8G128, 0, false);
+  const linnet_view file = image.image.view();
   linnet_profile profile = on_gpu();
   {
     FakeCudaSetup none = setup();
     none.devices = 0;
     FakeCuda fake(none);
-    CHECK(linnet_model_need(image.image.view(), &profile, &need, &err) == LINNET_DEVICE);
+    CHECK(linnet_model_need(&file, &profile, &need, &err) == LINNET_DEVICE);
     CHECK(std::string(err.text).find("no CUDA device") != std::string::npos);
     profile.cuda = LINNET_CUDA_AUTO;
-    check(linnet_model_need(image.image.view(), &profile, &need, &err), err);
+    check(linnet_model_need(&file, &profile, &need, &err), err);
     CHECK(need.device_bytes == 0);
   }
   {
     FakeCuda fake(setup(75));  // Turing has no kernels here
     profile.cuda = LINNET_CUDA_ON;
-    CHECK(linnet_model_need(image.image.view(), &profile, &need, &err) == LINNET_UNSUPPORTED);
+    CHECK(linnet_model_need(&file, &profile, &need, &err) == LINNET_UNSUPPORTED);
   }
   FakeCuda fake(setup());
   profile.cuda_block_bytes = 1000;
-  CHECK(linnet_model_need(image.image.view(), &profile, &need, &err) == LINNET_BAD_PROFILE);
+  CHECK(linnet_model_need(&file, &profile, &need, &err) == LINNET_BAD_PROFILE);
   profile.cuda_block_bytes = 0;
   Model gpu("tests/golden/llama", LINNET_I8G128, 0, false);  // ends before its driver does
   gpu.open(profile);
@@ -572,7 +585,7 @@ TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequenc
   auto p = params(LINNET_I8, 1, 16, 1, 90);
   p.n_sequences = 2;
   linnet_sampling ways[5] = {};
-  for (linnet_sampling& w : ways) w.size = sizeof w, w.seed = 77;
+  for (linnet_sampling& w : ways) w = sampling_of(77);
   ways[1].temperature = 0.9f;
   ways[2].temperature = 1.3f, ways[2].top_k = 12, ways[2].top_p = 0.9f;
   ways[3].repeat_penalty = 1.4f, ways[3].penalty_last_n = 16;
@@ -595,28 +608,28 @@ TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequenc
     for (Session* s : {&on, &off}) {
       linnet_error err{};
       Heard& h = heard[which++];
-      check(linnet_sampling_set(s->s, &way, &err), err);
+      check(linnet_sampling_set(s->s, 0, &way, &err), err);
       s->prefill(prompt);
       linnet_generate_params g{};
       g.size = sizeof g;
       g.ignore_eos = 1;
-      linnet_stop why;
+      linnet_generated end{.size = sizeof end};
       g.max_tokens = 9;
       h.stop_after = 0;
-      check(linnet_generate(s->s, 0, &g, hear, &h, &why, &err), err);
-      CHECK(why == LINNET_STOP_LENGTH);
+      check(linnet_generate(s->s, 0, &g, hear, &h, &end, &err), err);
+      CHECK(end.why == LINNET_STOP_LENGTH);
       g.max_tokens = 0;
       h.stop_after = 15;  // the callback ends it, with a pass under way that does not count
-      check(linnet_generate(s->s, 0, &g, hear, &h, &why, &err), err);
-      CHECK(why == LINNET_STOP_CALLBACK);
+      check(linnet_generate(s->s, 0, &g, hear, &h, &end, &err), err);
+      CHECK(end.why == LINNET_STOP_CALLBACK);
       CHECK(s->length() == prompt.size() + 15);
       check(linnet_fork(s->s, 0, 1, 20, &err), err);
-      check(linnet_truncate(s->s, 0, s->length() - 3), err);
+      check(linnet_truncate(s->s, 0, s->length() - 3, nullptr), err);
       const int32_t again = 3;
       check(linnet_prefill(s->s, 0, &again, 1, &err), err);
       h.stop_after = 0;
-      check(linnet_generate(s->s, 0, &g, hear, &h, &why, &err), err);
-      CHECK(why == LINNET_STOP_CONTEXT);
+      check(linnet_generate(s->s, 0, &g, hear, &h, &end, &err), err);
+      CHECK(end.why == LINNET_STOP_CONTEXT);
       CHECK(s->length() == 90);
     }
     INFO("way " << &way - ways);
@@ -767,13 +780,13 @@ struct Listener {
   }
 };
 
-linnet_status generate(const Session& s, uint32_t n, Listener* l, linnet_stop* why, uint32_t seq = 0) {
+linnet_status generate(const Session& s, uint32_t n, Listener* l, linnet_generated* end, uint32_t seq = 0) {
   linnet_generate_params g{};
   g.size = sizeof g;
   g.ignore_eos = 1;
   g.max_tokens = n;
   linnet_error err{};
-  return linnet_generate(s.s, seq, &g, Listener::hear, l, why, &err);
+  return linnet_generate(s.s, seq, &g, Listener::hear, l, end, &err);
 }
 
 }  // namespace
@@ -793,8 +806,8 @@ TEST_CASE("cancel at any launch of generate without graphs on CUDA: what was tol
   Session off(cpu, p);
   off.prefill(prompt);
   Listener want;
-  linnet_stop why;
-  REQUIRE(generate(off, 8, &want, &why) == LINNET_OK);
+  linnet_generated end{.size = sizeof end};
+  REQUIRE(generate(off, 8, &want, &end) == LINNET_OK);
   uint32_t cancelled = 0;
   for (int64_t at = 1; at < 120; at += kSlow ? 39 : 13) {
     INFO("launch " << at);
@@ -803,11 +816,11 @@ TEST_CASE("cancel at any launch of generate without graphs on CUDA: what was tol
     to_cancel = on.s;
     cancel_at = at;
     Listener got;
-    REQUIRE(generate(on, 8, &got, &why) == LINNET_OK);
+    REQUIRE(generate(on, 8, &got, &end) == LINNET_OK);
     to_cancel = nullptr;
-    cancelled += why == LINNET_STOP_CANCEL;
+    cancelled += end.why == LINNET_STOP_CANCEL;
     CHECK(on.length() == prompt.size() + got.tokens.size());
-    if (const uint32_t left = 8 - static_cast<uint32_t>(got.tokens.size())) REQUIRE(generate(on, left, &got, &why) == LINNET_OK);
+    if (const uint32_t left = 8 - static_cast<uint32_t>(got.tokens.size())) REQUIRE(generate(on, left, &got, &end) == LINNET_OK);
     CHECK(got.tokens == want.tokens);
   }
   CHECK(cancelled > (kSlow ? 1 : 5));
@@ -824,37 +837,35 @@ TEST_CASE("infinite activations of a pass ahead: told where it counts, of no mat
   auto p = params(LINNET_I8, 1, 16, 1, 60);
   p.n_sequences = 2;
   const Tokens prompt = random_tokens(7, cpu.desc.n_vocab, 4);
-  linnet_sampling way{};
-  way.size = sizeof way;
-  way.seed = 5;
+  linnet_sampling way = sampling_of(5);
   way.temperature = 1.5f;
   linnet_error err{};
   Session off(cpu, p);
-  check(linnet_sampling_set(off.s, &way, &err), err);
+  check(linnet_sampling_set(off.s, 0, &way, &err), err);
   off.prefill(prompt);
   Listener want;
-  linnet_stop why;
-  REQUIRE(generate(off, 12, &want, &why) == LINNET_OK);
+  linnet_generated end{.size = sizeof end};
+  REQUIRE(generate(off, 12, &want, &end) == LINNET_OK);
   size_t n = 3;  // the last that is told before the pass that goes wrong
   while (std::count(want.tokens.begin(), want.tokens.begin() + static_cast<std::ptrdiff_t>(n), want.tokens[n])) REQUIRE(++n < 10);
   const size_t told = prompt.size() + n + 1;
   for (const int how : {0, 1, 2}) {  // nobody stops; the callback does; a cancel does
     INFO("how " << how);
     Session on(gpu, p);
-    check(linnet_sampling_set(on.s, &way, &err), err);
+    check(linnet_sampling_set(on.s, 0, &way, &err), err);
     on.prefill(prompt);
     check(linnet_fork(on.s, 0, 1, prompt.size(), &err), err);
     infinite_token = want.tokens[n];
     Listener got;
     if (how) got.stop_at = infinite_token;
     if (how == 2) got.cancel = on.s;
-    CHECK(generate(on, 12, &got, &why) == (how ? LINNET_OK : LINNET_NOT_FINITE));
+    CHECK(generate(on, 12, &got, &end) == (how ? LINNET_OK : LINNET_NOT_FINITE));
     CHECK(got.tokens.size() == n + 1);
     CHECK(on.length() == told);
     if (how == 1) {  // what did not count leaves nothing behind
       Listener beside;
-      CHECK(generate(on, 2, &beside, &why, 1) == LINNET_OK);  // drawn from logits that were there before
-      check(linnet_truncate(on.s, 0, told - 1), err);
+      CHECK(generate(on, 2, &beside, &end, 1) == LINNET_OK);  // drawn from logits that were there before
+      check(linnet_truncate(on.s, 0, told - 1, nullptr), err);
       const int32_t other = infinite_token ? 0 : 1;
       check(linnet_prefill(on.s, 0, &other, 1, &err), err);
       continue;
@@ -862,7 +873,7 @@ TEST_CASE("infinite activations of a pass ahead: told where it counts, of no mat
     int32_t token = 0;
     CHECK(linnet_sample(on.s, 0, &token, &err) == LINNET_NOT_FINITE);
     infinite_token = -1;
-    REQUIRE(generate(on, 12 - static_cast<uint32_t>(got.tokens.size()), &got, &why) == LINNET_OK);  // with the CPU's draws
+    REQUIRE(generate(on, 12 - static_cast<uint32_t>(got.tokens.size()), &got, &end) == LINNET_OK);  // with the CPU's draws
     CHECK(got.tokens == want.tokens);
   }
   infinite_token = -1;
@@ -876,19 +887,20 @@ TEST_CASE("zero copy on CUDA: the same bytes from where the file lies, whose pag
   linnet_profile profile = on_gpu();
   profile.cuda_zero_copy = LINNET_SWITCH_ON;
   Model gpu("tests/golden/qwen2", LINNET_I8G128, 0, false);
+  const linnet_view file = gpu.image.view();
   linnet_error err{};
-  linnet_need need{}, copied{};
+  linnet_need need{.size = sizeof need}, copied{.size = sizeof copied};
   {
     FakeCuda fake(setup());
     const linnet_profile copying = on_gpu();
-    check(linnet_model_need(gpu.image.view(), &copying, &copied, &err), err);
-    check(linnet_model_need(gpu.image.view(), &profile, &need, &err), err);
+    check(linnet_model_need(&file, &copying, &copied, &err), err);
+    check(linnet_model_need(&file, &profile, &need, &err), err);
     CHECK((need.device_bytes > 0 && need.device_bytes < copied.device_bytes / 4));
     const Memory memory(need.bytes);
     linnet_model* m = nullptr;
     for (const char* symbol : {"cuMemHostRegister_v2", "cuMemHostGetDevicePointer_v2"}) {
       fake.fail_call(symbol, 1, 801);  // not supported
-      CHECK(linnet_model_init(&m, memory.p, need.bytes, gpu.image.view(), &profile, &err) ==
+      CHECK(linnet_model_init(&m, memory.p, need.bytes, &file, &profile, &err) ==
             (std::string(symbol).find("Register") != std::string::npos ? LINNET_UNSUPPORTED : LINNET_DEVICE));
       CHECK(fake.failed() == std::string(symbol));
       fake.heal();
@@ -914,11 +926,11 @@ TEST_CASE("zero copy on CUDA: the same bytes from where the file lies, whose pag
   FakeCuda fake(server);
   const Memory memory(need.bytes);
   linnet_model* m = nullptr;
-  CHECK(linnet_model_init(&m, memory.p, need.bytes, gpu.image.view(), &profile, &err) == LINNET_UNSUPPORTED);
+  CHECK(linnet_model_init(&m, memory.p, need.bytes, &file, &profile, &err) == LINNET_UNSUPPORTED);
   CHECK(std::string(err.text).find("cuda_zero_copy") != std::string::npos);
   CHECK(fake.left() == "");
   profile.cuda_zero_copy = 3;
-  CHECK(linnet_model_need(gpu.image.view(), &profile, &need, &err) == LINNET_BAD_PROFILE);
+  CHECK(linnet_model_need(&file, &profile, &need, &err) == LINNET_BAD_PROFILE);
 }
 
 TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the GPU draws again") {
@@ -928,7 +940,7 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
   linnet_error err{};
   size_t n = 0;
   std::vector<char> blob(1 << 14);
-  check(linnet_grammar_compile({schema, std::strlen(schema)}, "schema", LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err), err);
+  check(linnet_grammar_compile(schema, std::strlen(schema), "schema", LINNET_GRAMMAR_SCHEMA, blob.data(), blob.size(), &n, &err), err);
   linnet_view file{};
   check(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err), err);
   std::string texts[2];
@@ -936,25 +948,23 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
   for (const uint32_t gpu : {0u, 1u}) {
     linnet_profile profile = on_gpu();
     if (!gpu) profile.cuda = LINNET_CUDA_OFF;
-    linnet_need need{};
+    linnet_need need{.size = sizeof need};
     linnet_model* model = nullptr;
-    check(linnet_model_need(file, &profile, &need, &err), err);
+    check(linnet_model_need(&file, &profile, &need, &err), err);
     const Memory model_memory(need.bytes);
-    check(linnet_model_init(&model, model_memory.p, need.bytes, file, &profile, &err), err);
+    check(linnet_model_init(&model, model_memory.p, need.bytes, &file, &profile, &err), err);
     linnet_grammar* grammar = nullptr;
-    check(linnet_grammar_need(model, {blob.data(), n}, &need, &err), err);
+    check(linnet_grammar_need(model, blob.data(), n, &need, &err), err);
     const Memory grammar_memory(need.bytes);
-    check(linnet_grammar_init(&grammar, grammar_memory.p, need.bytes, model, {blob.data(), n}, &err), err);
+    check(linnet_grammar_init(&grammar, grammar_memory.p, need.bytes, model, blob.data(), n, &err), err);
     const auto p = params(LINNET_I8, 1, 16, 1, 64);
     linnet_session* session = nullptr;
     check(linnet_session_need(model, &p, &need, &err), err);
     const Memory memory(need.bytes);
     check(linnet_session_init(&session, memory.p, need.bytes, model, &p, &err), err);
-    linnet_sampling sampling{};
-    sampling.size = sizeof sampling;
-    sampling.seed = 5;
+    linnet_sampling sampling = sampling_of(5);
     sampling.temperature = 3;
-    check(linnet_sampling_set(session, &sampling, &err), err);
+    check(linnet_sampling_set(session, 0, &sampling, &err), err);
     const Tokens prompt = {300, 301};
     check(linnet_prefill(session, 0, prompt.data(), prompt.size(), &err), err);
     check(linnet_grammar_set(session, 0, grammar, &err), err);
@@ -964,17 +974,17 @@ TEST_CASE("grammars on CUDA: the host draws, the CPU's text, and without one the
       static_cast<std::string*>(user)->append(utf8, n_bytes);
       return 0;
     };
-    linnet_stop why;
-    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &why, &err), err);
-    CHECK(why == LINNET_STOP_GRAMMAR);
+    linnet_generated end{.size = sizeof end};
+    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &end, &err), err);
+    CHECK(end.why == LINNET_STOP_GRAMMAR);
     check(linnet_grammar_set(session, 0, nullptr, &err), err);
     g.max_tokens = 2;
     g.ignore_eos = 1;
-    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &why, &err), err);
-    CHECK(why == LINNET_STOP_LENGTH);
+    check(linnet_generate(session, 0, &g, hear, &texts[gpu], &end, &err), err);
+    CHECK(end.why == LINNET_STOP_LENGTH);
     const float* row = nullptr;
     size_t n_vocab = 0;
-    check(linnet_logits(session, 0, 0, &row, &n_vocab), err);
+    check(linnet_logits(session, 0, 0, &row, &n_vocab, nullptr), err);
     rows[gpu].assign(row, row + n_vocab);
     linnet_session_fini(session);
     linnet_model_fini(model);
@@ -998,9 +1008,7 @@ TEST_CASE("a generation on CUDA longer than the GPU's memory of what was drawn")
   Model gpu("tests/golden/mistral-window", LINNET_I8G128, 0, false);
   gpu.open(on_gpu());
   const auto p = params(LINNET_I8, 1, 64, 1, 4400);
-  linnet_sampling way{};
-  way.size = sizeof way;
-  way.seed = 9;
+  linnet_sampling way = sampling_of(9);
   way.temperature = 1;
   way.repeat_penalty = 1.5f;
   way.penalty_last_n = 100;
@@ -1009,18 +1017,18 @@ TEST_CASE("a generation on CUDA longer than the GPU's memory of what was drawn")
   Session on(gpu, p), off(cpu, p);
   for (Session* s : {&on, &off}) {
     linnet_error err{};
-    check(linnet_sampling_set(s->s, &way, &err), err);
+    check(linnet_sampling_set(s->s, 0, &way, &err), err);
     s->prefill(random_tokens(1030, cpu.desc.n_vocab, 4));
     linnet_generate_params g{};
     g.size = sizeof g;
     g.ignore_eos = 1;
     g.max_tokens = 3100;
-    linnet_stop why;
+    linnet_generated end{.size = sizeof end};
     const auto hear = [](void* user, int32_t token, const char*, size_t) -> int {
       if (token >= 0) static_cast<Tokens*>(user)->push_back(token);
       return 0;
     };
-    check(linnet_generate(s->s, 0, &g, hear, &heard[which++], &why, &err), err);
+    check(linnet_generate(s->s, 0, &g, hear, &heard[which++], &end, &err), err);
   }
   CHECK(heard[0].size() == 3100);
   CHECK(heard[0] == heard[1]);
@@ -1048,13 +1056,13 @@ TEST_CASE("sessions of several threads on one GPU: each gets the CPU's tokens") 
     g.size = sizeof g;
     g.ignore_eos = 1;
     g.max_tokens = 8;
-    linnet_stop why;
+    linnet_generated end{.size = sizeof end};
     size_t length = 0;
     for (int turn = 0; turn < 3; ++turn) {
       if (const linnet_status bad = linnet_prefill(s.s, 0, prompt[i].data(), prompt[i].size(), &err)) return bad;
-      if (const linnet_status bad = linnet_generate(s.s, 0, &g, hear, out, &why, &err)) return bad;
-      if (const linnet_status bad = linnet_length(s.s, 0, &length)) return bad;
-      if (const linnet_status bad = linnet_truncate(s.s, 0, length - 5)) return bad;
+      if (const linnet_status bad = linnet_generate(s.s, 0, &g, hear, out, &end, &err)) return bad;
+      if (const linnet_status bad = linnet_length(s.s, 0, &length, nullptr)) return bad;
+      if (const linnet_status bad = linnet_truncate(s.s, 0, length - 5, nullptr)) return bad;
     }
     return LINNET_OK;
   };

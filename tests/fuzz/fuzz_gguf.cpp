@@ -47,11 +47,12 @@ void walk(const Gguf& g) {
 
 void make_model(linnet_view file, Error* err) {
   linnet_need need = {};
-  if (linnet_model_need(file, nullptr, &need, err) != LINNET_OK) return;
+  need.size = sizeof need;
+  if (linnet_model_need(&file, nullptr, &need, err) != LINNET_OK) return;
   void* mem = nullptr;
   require(posix_memalign(&mem, 64, need.bytes) == 0);
   linnet_model* model = nullptr;
-  if (linnet_model_init(&model, mem, need.bytes, file, nullptr, err) == LINNET_OK) linnet_model_fini(model);
+  if (linnet_model_init(&model, mem, need.bytes, &file, nullptr, err) == LINNET_OK) linnet_model_fini(model);
   std::free(mem);
 }
 

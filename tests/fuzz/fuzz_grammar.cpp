@@ -1,6 +1,7 @@
 // libFuzzer: any bytes as a schema, as tools and as a compiled grammar. What compiles, always to the same bytes, is an automaton that the
 // core takes and whose masks it makes.
-#include <linnet.h>
+#include <linnet_chat.h>
+#include <linnet_convert.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -19,10 +20,11 @@ static const linnet_model* model() {
   static linnet::convert::Loaded loaded;
   static const linnet_model* const made = [] {
     linnet_need need = {};
+    need.size = sizeof need;
     linnet_model* m = nullptr;
     require(linnet::convert::load("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, {}, &loaded, nullptr) == LINNET_OK);
-    require(linnet_model_need(loaded.file, nullptr, &need, nullptr) == LINNET_OK);
-    require(linnet_model_init(&m, linnet_mem_alloc(need.bytes), need.bytes, loaded.file, nullptr, nullptr) == LINNET_OK);
+    require(linnet_model_need(&loaded.file, nullptr, &need, nullptr) == LINNET_OK);
+    require(linnet_model_init(&m, linnet_mem_alloc(need.bytes), need.bytes, &loaded.file, nullptr, nullptr) == LINNET_OK);
     return m;
   }();
   return made;
@@ -30,11 +32,12 @@ static const linnet_model* model() {
 
 static void use(linnet_view blob, bool must) {
   linnet_need need = {};
+  need.size = sizeof need;
   linnet_error err = {};
-  if (linnet_grammar_need(model(), blob, &need, &err) != LINNET_OK) return require(!must && err.text[0]);
+  if (linnet_grammar_need(model(), blob.data, blob.bytes, &need, &err) != LINNET_OK) return require(!must && err.text[0]);
   void* const mem = linnet_mem_alloc(need.bytes);
   linnet_grammar* g = nullptr;
-  const linnet_status status = linnet_grammar_init(&g, mem, need.bytes, model(), blob, &err);
+  const linnet_status status = linnet_grammar_init(&g, mem, need.bytes, model(), blob.data, blob.bytes, &err);
   require(status == LINNET_OK || (!must && err.text[0]));
   for (uint32_t i = 0, state = 0; status == LINNET_OK && i < 20; ++i) {
     linnet::TokenMask mask;
@@ -52,17 +55,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const std::unique_ptr<uint8_t[]> copy(new uint8_t[bytes + 1]);
   if (bytes) std::memcpy(copy.get(), data, bytes);
   use({copy.get(), bytes}, false);
+  const char* const json = reinterpret_cast<const char*>(copy.get());
   static std::vector<uint8_t> out(1 << 21), again(1 << 21);
   for (const linnet_grammar_kind kind : {LINNET_GRAMMAR_SCHEMA, LINNET_GRAMMAR_TEXT_OR_CALL}) {
     size_t n = 0, m = 0;
     linnet_error err = {};
-    const linnet_status status = linnet_grammar_compile({copy.get(), bytes}, "g", kind, out.data(), out.size(), &n, &err);
+    const linnet_status status = linnet_grammar_compile(json, bytes, "g", kind, out.data(), out.size(), &n, &err);
     if (status != LINNET_OK) {
       require((status == LINNET_UNSUPPORTED || status == LINNET_BAD_FILE || status == LINNET_TOO_SMALL) &&
               std::strncmp(err.text, "g:", 2) == 0);
       continue;
     }
-    require(linnet_grammar_compile({copy.get(), bytes}, "g", kind, again.data(), again.size(), &m, &err) == LINNET_OK && n == m &&
+    require(linnet_grammar_compile(json, bytes, "g", kind, again.data(), again.size(), &m, &err) == LINNET_OK && n == m &&
             std::memcmp(out.data(), again.data(), n) == 0);
     use({out.data(), n}, true);
   }

@@ -1,5 +1,7 @@
 // libFuzzer: the bytes are a tokenizer.json, a vocab.txt (first byte v) or (first byte odd) a tokenizer.model. What is accepted has to
 // encode and decode.
+#include <linnet.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -24,12 +26,15 @@ void use(const convert::TokenizerBlob& blob) {
   const std::string_view text =
       "ab abc  the\n\xC3\xA9\xFF<s> </s><unk>'ll 123 \xE2\x96\x81x \xEF\xB7\xBA e\xCC\x81 Don't [UNK] \xE4\xB8\xAD";
   std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
-  for (const uint32_t flags : {0u, 3u}) {
+  for (const uint32_t flags : {0u, uint32_t{LINNET_ADD_SPECIAL | LINNET_PARSE_SPECIAL}}) {
     std::vector<int32_t> ids(32 * text.size() + 8192);  // as many as the longest growth allows
     size_t n = 0, bytes = 0;
     char out[256];
     require(tokenize(t, text, flags, scratch.data(), scratch.size(), ids.data(), ids.size(), &n, nullptr) == LINNET_OK);
-    detokenize(t, ids.data(), n, out, sizeof out, &bytes, nullptr);
+    for (const uint32_t skip : {0u, uint32_t{LINNET_SKIP_SPECIAL}}) {
+      const Status status = detokenize(t, ids.data(), n, skip, out, sizeof out, &bytes, nullptr);
+      require(status == (bytes > sizeof out ? LINNET_TOO_SMALL : LINNET_OK));
+    }
   }
 }
 

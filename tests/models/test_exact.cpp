@@ -157,7 +157,7 @@ TEST_CASE("32 bits: a cache or a file that cannot be addressed is refused by nam
   }
   const Model model("tests/golden/llama", LINNET_I8G128);
   linnet_error err{};
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   auto p = params(LINNET_F32, 1, 0, 0, 1u << 24);
   CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_BAD_ARG);
   CHECK(std::strstr(err.text, "n_context = 16777216 needs more bytes than this machine can address"));
@@ -213,7 +213,7 @@ TEST_CASE("models whose positions end or cannot move refuse what needs them to")
     auto p = params(0, 1, 0, 0, r.context);
     p.when_full = r.when_full;
     linnet_error err{};
-    linnet_need need{};
+    linnet_need need{.size = sizeof need};
     INFO(r.name);
     CHECK(linnet_session_need(model.m, &p, &need, &err) != LINNET_OK);
     CHECK(std::strstr(err.text, r.says));
@@ -267,7 +267,7 @@ TEST_CASE("truncate and go on gives the bytes of a fresh session") {
     Session s(model, params(LINNET_I8, 1 + static_cast<uint32_t>(round) % 2, 32, 1, 300)), fresh(model, params(LINNET_I8, 1, 64, 1, 300));
     if (keep) s.prefill(Tokens(tokens.begin(), tokens.begin() + static_cast<long>(keep)));
     s.prefill(wrong);
-    REQUIRE(linnet_truncate(s.s, 0, keep) == LINNET_OK);
+    REQUIRE(linnet_truncate(s.s, 0, keep, nullptr) == LINNET_OK);
     s.prefill(Tokens(tokens.begin() + static_cast<long>(keep), tokens.end()));
     fresh.prefill(tokens);
     REQUIRE(same_bytes(s.logits(), fresh.logits()));

@@ -56,7 +56,7 @@ TEST_CASE("stories260K: the loss at positions 10,000 to 20,000 of a stream is th
       const uint32_t p = at + i;
       if (p < kFrom || p % kEvery) continue;
       streamed += loss(stream.logits(m - 1 - i), tokens[p + 1]);
-      REQUIRE(linnet_truncate(window.s, 0, 0) == LINNET_OK);
+      REQUIRE(linnet_truncate(window.s, 0, 0, nullptr) == LINNET_OK);
       window.prefill(Tokens(tokens.begin() + static_cast<long>(p + 1 - kWindow), tokens.begin() + static_cast<long>(p + 1)));
       anew += loss(window.logits(), tokens[p + 1]);
       ++n;
@@ -90,12 +90,9 @@ TEST_CASE("stories260K: tokens without end, in flat memory") {
   }
   const Model model(folder, LINNET_I8G64);
   Session s(model, streaming(0, 1));
-  linnet_sampling sampling{};
-  sampling.size = sizeof sampling;
-  sampling.temperature = 1;
-  sampling.seed = 11;
+  const auto drawing = sampling(1, 11);
   linnet_error err{};
-  check(linnet_sampling_set(s.s, &sampling, &err), err);
+  check(linnet_sampling_set(s.s, 0, &drawing, &err), err);
   s.prefill({1});
   const uint32_t total = full_run() ? 1000000 : 20000;
   size_t at_start = 0, at_end = 0;

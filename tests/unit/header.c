@@ -1,23 +1,48 @@
-/* linnet.h is C11 and stands alone: nothing is included before it. */
+/* The headers are C11. */
 #include <assert.h>
 #include <linnet.h>
+#include <linnet_chat.h>
+#include <linnet_convert.h>
+#include <linnet_device.h>
 
-static_assert(sizeof(linnet_status) == sizeof(int), "status codes are ints");
-static_assert(offsetof(linnet_profile, size) == 0 && offsetof(linnet_session_params, size) == 0 && offsetof(linnet_sampling, size) == 0 &&
-                  offsetof(linnet_generate_params, size) == 0 && offsetof(linnet_model_desc, size) == 0 &&
-                  offsetof(linnet_stats, size) == 0 && offsetof(linnet_measurement, size) == 0 && offsetof(linnet_sensors, size) == 0 &&
-                  offsetof(linnet_power, size) == 0 && offsetof(linnet_cuda_device, size) == 0,
-              "every params struct begins with its size");
+#define BEGINS_WITH_SIZE(type) static_assert(offsetof(type, size) == 0, #type " begins with its size")
+BEGINS_WITH_SIZE(linnet_need);
+BEGINS_WITH_SIZE(linnet_model_desc);
+BEGINS_WITH_SIZE(linnet_kv_layers);
+BEGINS_WITH_SIZE(linnet_session_params);
+BEGINS_WITH_SIZE(linnet_rows);
+BEGINS_WITH_SIZE(linnet_sampling);
+BEGINS_WITH_SIZE(linnet_generate_params);
+BEGINS_WITH_SIZE(linnet_generated);
+BEGINS_WITH_SIZE(linnet_profile);
+BEGINS_WITH_SIZE(linnet_cluster);
+BEGINS_WITH_SIZE(linnet_cache);
+BEGINS_WITH_SIZE(linnet_zone);
+BEGINS_WITH_SIZE(linnet_board_desc);
+BEGINS_WITH_SIZE(linnet_cuda_device);
+BEGINS_WITH_SIZE(linnet_match);
+BEGINS_WITH_SIZE(linnet_measurement);
+BEGINS_WITH_SIZE(linnet_stats);
+BEGINS_WITH_SIZE(linnet_reading);
+BEGINS_WITH_SIZE(linnet_power_state);
+BEGINS_WITH_SIZE(linnet_power_params);
+BEGINS_WITH_SIZE(linnet_convert_params);
+BEGINS_WITH_SIZE(linnet_converted);
+/* Enums are 32 bits wide in both languages. */
+static_assert(sizeof(linnet_status) == 4 && sizeof(linnet_load) == 4 && sizeof(linnet_format) == 4 && sizeof(linnet_isa) == 4 &&
+                  sizeof(linnet_role) == 4 && sizeof(linnet_grammar_kind) == 4 && sizeof(linnet_stop) == 4,
+              "enums are as wide as the fields that hold them");
 
 int main(void) {
   const linnet_session_params params = {.size = sizeof params};
   linnet_error err = {0};
-  linnet_need need = {0, 0, 0};
+  linnet_need need = {.size = sizeof need};
   linnet_isa isa = LINNET_ISA_AUTO;
-  if (linnet_version() != LINNET_VERSION) return 1;
+  if (linnet_version() != (LINNET_VERSION_MAJOR << 16 | LINNET_VERSION_MINOR << 8 | LINNET_VERSION_PATCH)) return 1;
   if (linnet_isa_pick(NULL, &isa, &err) != LINNET_OK || !linnet_isa_name(isa)) return 2;
   /* An argument that is missing is a status and a sentence, not a crash. */
   if (linnet_session_need(NULL, &params, &need, &err) != LINNET_BAD_ARG || err.code != LINNET_BAD_ARG || !err.text[0]) return 3;
   if (linnet_format_from_name("i8g128") != LINNET_I8G128 || linnet_format_from_name("?") != LINNET_FORMAT_DEFAULT) return 4;
+  if (linnet_role_name(LINNET_ROLE_NONE) || !linnet_role_name(LINNET_ROLE_TOOL)) return 5;
   return 0;
 }

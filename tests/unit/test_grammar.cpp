@@ -1,5 +1,7 @@
 // Grammars: schemas that are compiled and such that are refused, random texts under masks that are held against the schemas, and what
 // sessions do with them.
+#include <linnet_convert.h>
+
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -24,10 +26,10 @@ using Blob = std::vector<uint8_t>;
 linnet_status compile(const std::string& text, linnet_grammar_kind kind, Blob* out, std::string* why = nullptr) {
   linnet_error err{};
   size_t n = 0;
-  linnet_status status = linnet_grammar_compile({text.data(), text.size()}, "it", kind, nullptr, 0, &n, &err);
+  linnet_status status = linnet_grammar_compile(text.data(), text.size(), "it", kind, nullptr, 0, &n, &err);
   if (status == LINNET_TOO_SMALL) {
     out->assign(n, 0xA5);
-    status = linnet_grammar_compile({text.data(), text.size()}, "it", kind, out->data(), n, &n, &err);
+    status = linnet_grammar_compile(text.data(), text.size(), "it", kind, out->data(), n, &n, &err);
     CHECK(n == out->size());
   }
   if (why) *why = err.text;
@@ -141,14 +143,14 @@ struct Assistant {
   linnet_model* m = nullptr;
   explicit Assistant(uint32_t isa = 0) {
     linnet_error err{};
-    linnet_need need{};
+    linnet_need need{.size = sizeof need};
     linnet_profile profile{};
     profile.size = sizeof profile;
     profile.isa = isa;
     check(linnet_file_map("examples/assistant/model/linnet-assistant.gguf", LINNET_LOAD_MAP, &file, &err), err);
-    check(linnet_model_need(file, &profile, &need, &err), err);
+    check(linnet_model_need(&file, &profile, &need, &err), err);
     memory = std::make_unique<Memory>(need.bytes);
-    check(linnet_model_init(&m, memory->p, need.bytes, file, &profile, &err), err);
+    check(linnet_model_init(&m, memory->p, need.bytes, &file, &profile, &err), err);
   }
   ~Assistant() {
     linnet_model_fini(m);
@@ -159,7 +161,7 @@ struct Assistant {
   Tokens tokens(const std::string& text, uint32_t flags) const {
     size_t need = 0, n = 0;
     linnet_error err{};
-    REQUIRE(linnet_tokenize_need(m, text.size(), &need) == LINNET_OK);
+    REQUIRE(linnet_tokenize_need(m, text.size(), &need, nullptr) == LINNET_OK);
     std::vector<char> scratch(need + 1);
     Tokens out(3 * text.size() + 8);
     check(linnet_tokenize(m, text.data(), text.size(), flags, scratch.data(), need, out.data(), out.size(), &n, &err), err);
@@ -167,18 +169,18 @@ struct Assistant {
     return out;
   }
   Tokens request(const std::string& text) const {
-    Tokens all = tokens("", 0);
+    Tokens all = tokens("", LINNET_ADD_SPECIAL);
     const auto add = [&](const std::string& s, uint32_t flags) {
-      const Tokens more = tokens(s, flags | LINNET_NO_ADD_SPECIAL);
+      const Tokens more = tokens(s, flags);
       all.insert(all.end(), more.begin(), more.end());
     };
     const char *before = nullptr, *behind = nullptr;
     REQUIRE(linnet_chat_format(m, LINNET_ROLE_USER, &before, &behind, nullptr) == LINNET_OK);
-    add(before, 0);
-    add(text, LINNET_NO_PARSE_SPECIAL);
-    add(behind, 0);
+    add(before, LINNET_PARSE_SPECIAL);
+    add(text, 0);
+    add(behind, LINNET_PARSE_SPECIAL);
     REQUIRE(linnet_chat_format(m, LINNET_ROLE_ASSISTANT, &before, &behind, nullptr) == LINNET_OK);
-    add(before, 0);
+    add(before, LINNET_PARSE_SPECIAL);
     return all;
   }
 };
@@ -189,11 +191,11 @@ struct Grammar {
   linnet_grammar* g = nullptr;
   Grammar(const linnet_model* m, const Blob& blob) {
     linnet_error err{};
-    linnet_need need{};
-    check(linnet_grammar_need(m, {blob.data(), blob.size()}, &need, &err), err);
+    linnet_need need{.size = sizeof need};
+    check(linnet_grammar_need(m, blob.data(), blob.size(), &need, &err), err);
     bytes = need.bytes;
     memory = std::make_unique<Memory>(bytes);
-    check(linnet_grammar_init(&g, memory->p, bytes, m, {blob.data(), blob.size()}, &err), err);
+    check(linnet_grammar_init(&g, memory->p, bytes, m, blob.data(), blob.size(), &err), err);
   }
 };
 
@@ -202,7 +204,7 @@ struct Chat {
   linnet_session* s = nullptr;
   explicit Chat(const Assistant& a, linnet_session_params p = params(0, 1, 0, 0, 512)) {
     linnet_error err{};
-    linnet_need need{};
+    linnet_need need{.size = sizeof need};
     check(linnet_session_need(a.m, &p, &need, &err), err);
     memory = std::make_unique<Memory>(need.bytes);
     check(linnet_session_init(&s, memory->p, need.bytes, a.m, &p, &err), err);
@@ -211,22 +213,22 @@ struct Chat {
   Chat(const Chat&) = delete;
 
   void sampling(float temperature, uint64_t seed, uint32_t top_k = 0) {
-    linnet_sampling d{};
-    d.size = sizeof d;
+    linnet_sampling d{.size = sizeof d};
+    REQUIRE(linnet_sampling_init(&d, nullptr) == LINNET_OK);
     d.temperature = temperature;
     d.top_k = top_k;
     d.seed = seed;
-    d.repeat_penalty = temperature > 0 ? 1.1f : 0;
-    REQUIRE(linnet_sampling_set(s, &d, nullptr) == LINNET_OK);
+    d.repeat_penalty = temperature > 0 ? 1.1f : 1;
+    REQUIRE(linnet_sampling_set(s, 0, &d, nullptr) == LINNET_OK);
   }
   struct Answer {
     Tokens tokens;
     std::string text;
-    linnet_stop why = LINNET_STOP_NONE;
+    uint32_t why = LINNET_STOP_NONE;
   };
   Answer answer(const Tokens& prompt, linnet_grammar* g, uint32_t n = 120) {
     linnet_error err{};
-    REQUIRE(linnet_truncate(s, 0, 0) == LINNET_OK);
+    REQUIRE(linnet_truncate(s, 0, 0, nullptr) == LINNET_OK);
     check(linnet_prefill(s, 0, prompt.data(), prompt.size(), &err), err);
     check(linnet_grammar_set(s, 0, g, &err), err);
     return go_on(n);
@@ -238,6 +240,7 @@ struct Chat {
     p.size = sizeof p;
     p.max_tokens = n;
     p.ignore_eos = ignore_eos;
+    linnet_generated end{.size = sizeof end};
     check(linnet_generate(
               s, 0, &p,
               [](void* user, int32_t token, const char* utf8, size_t n_bytes) {
@@ -246,8 +249,9 @@ struct Chat {
                 a.text.append(utf8 ? utf8 : "", n_bytes);
                 return 0;
               },
-              &out, &out.why, &err),
+              &out, &end, &err),
           err);
+    out.why = end.why;
     return out;
   }
 };
@@ -536,7 +540,7 @@ TEST_CASE("a mask holds the tokens whose bytes go on, and no other") {
     CHECK(n == mask.n_allowed);
   }
   for (const char* special : {"<|user|>", "<|tool|>"}) {  // no text of the model's may hold them
-    const Tokens t = a.tokens(special, LINNET_NO_ADD_SPECIAL);
+    const Tokens t = a.tokens(special, LINNET_PARSE_SPECIAL);
     REQUIRE(t.size() == 1);
     CHECK(linnet::grammar_advance(*g.g, 0, t[0]) == linnet::kGrammarLost);
   }
@@ -600,17 +604,17 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
     CHECK(linnet::token_is_eog(a.m->tokenizer, token));
   }
   // Another text in a fork from before the first one.
-  const Tokens other = a.tokens("[3", LINNET_NO_ADD_SPECIAL);
+  const Tokens other = a.tokens("[3", LINNET_PARSE_SPECIAL);
   check(linnet_fork(chat.s, 0, 1, prompt.size(), &err), err);
   check(linnet_prefill(chat.s, 1, other.data(), other.size(), &err), err);
   check(linnet_sample(chat.s, 1, &token, &err), err);
   CHECK(linnet::token_bytes(a.m->tokenizer, token, false)[0] == ',');
   // Back to each place in the text: what is drawn behind it is a text of the grammar with that beginning.
   for (size_t keep = 0; keep < first.tokens.size(); ++keep) {
-    REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep) == LINNET_OK);
+    REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep, nullptr) == LINNET_OK);
     const int32_t last = keep ? first.tokens[keep - 1] : prompt.back();
     check(linnet_fork(chat.s, 0, 1, prompt.size() + keep - 1, &err), err);
-    REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep - 1) == LINNET_OK);
+    REQUIRE(linnet_truncate(chat.s, 0, prompt.size() + keep - 1, nullptr) == LINNET_OK);
     check(linnet_prefill(chat.s, 0, &last, 1, &err), err);  // for its logits, and counted when it is of the text
     INFO("keep " << keep);
     check(linnet_prefill(chat.s, 1, &last, 1, &err), err);
@@ -630,19 +634,19 @@ TEST_CASE("decode, sample, rollback and forks keep to the grammar") {
     }
     INFO(forked);
     CHECK(json::parse(forked, nullptr, false).is_array());
-    check(linnet_truncate(chat.s, 0, prompt.size()), err);
+    check(linnet_truncate(chat.s, 0, prompt.size(), nullptr), err);
     check(linnet_prefill(chat.s, 0, first.tokens.data(), keep + 1, &err), err);
     check(linnet_sample(chat.s, 0, &token, &err), err);
   }
   // Tokens that do not obey are prefilled, and then nothing is drawn until they are taken back.
   chat.answer(prompt, g.g, 1);
-  const Tokens wrong = a.tokens("]]", LINNET_NO_ADD_SPECIAL);
+  const Tokens wrong = a.tokens("]]", LINNET_PARSE_SPECIAL);
   size_t length = 0;
-  REQUIRE(linnet_length(chat.s, 0, &length) == LINNET_OK);
+  REQUIRE(linnet_length(chat.s, 0, &length, nullptr) == LINNET_OK);
   check(linnet_prefill(chat.s, 0, wrong.data(), wrong.size(), &err), err);
   CHECK(linnet_decode(chat.s, 0, &token, &err) == LINNET_BAD_STATE);
   CHECK(std::string(err.text).find("do not obey") != std::string::npos);
-  REQUIRE(linnet_truncate(chat.s, 0, 0) == LINNET_OK);
+  REQUIRE(linnet_truncate(chat.s, 0, 0, nullptr) == LINNET_OK);
   check(linnet_prefill(chat.s, 0, prompt.data(), prompt.size(), &err), err);
   CHECK(linnet_decode(chat.s, 0, &token, &err) ==
         LINNET_BAD_STATE);  // it begins anew where the sequence was cut, so that the prompt counts
@@ -685,30 +689,30 @@ TEST_CASE("tiers and threads draw the same tokens under a grammar") {
 TEST_CASE("blobs: what is damaged is refused, or does no harm") {
   const Assistant a;
   const Blob good = compiled(file_text(kTools), LINNET_GRAMMAR_TEXT_OR_CALL);
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   linnet_error err{};
-  check(linnet_grammar_need(a.m, {good.data(), good.size()}, &need, &err), err);
+  check(linnet_grammar_need(a.m, good.data(), good.size(), &need, &err), err);
   Memory memory(need.bytes);
   linnet_grammar* g = nullptr;
-  CHECK(linnet_grammar_init(&g, memory.p, need.bytes - 1, a.m, {good.data(), good.size()}, &err) == LINNET_TOO_SMALL);
+  CHECK(linnet_grammar_init(&g, memory.p, need.bytes - 1, a.m, good.data(), good.size(), &err) == LINNET_TOO_SMALL);
   CHECK(std::string(err.text).find(std::to_string(need.bytes)) != std::string::npos);
-  CHECK(linnet_grammar_init(&g, static_cast<char*>(memory.p) + 8, need.bytes, a.m, {good.data(), good.size()}, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_grammar_init(&g, static_cast<char*>(memory.p) + 8, need.bytes, a.m, good.data(), good.size(), &err) == LINNET_BAD_ARG);
   for (size_t n = 0; n < good.size(); n += n < 64 ? 1 : 997)
-    CHECK(linnet_grammar_need(a.m, {good.data(), n}, &need, &err) == LINNET_BAD_FILE);
+    CHECK(linnet_grammar_need(a.m, good.data(), n, &need, &err) == LINNET_BAD_FILE);
   std::mt19937 random(9);
   size_t n_refused = 0;
   for (uint32_t i = 0; i < 300; ++i) {
     Blob bad = good;
     for (uint32_t k = 0; k <= i % 4; ++k) bad[8 + random() % (i % 2 ? bad.size() - 8 : 4000)] = static_cast<uint8_t>(random());
-    linnet_need size{};
-    if (linnet_grammar_need(a.m, {bad.data(), bad.size()}, &size, &err) != LINNET_OK || size.bytes > need.bytes + 64 ||
-        linnet_grammar_init(&g, memory.p, need.bytes, a.m, {bad.data(), bad.size()}, &err) != LINNET_OK) {
+    linnet_need size{.size = sizeof size};
+    if (linnet_grammar_need(a.m, bad.data(), bad.size(), &size, &err) != LINNET_OK || size.bytes > need.bytes + 64 ||
+        linnet_grammar_init(&g, memory.p, need.bytes, a.m, bad.data(), bad.size(), &err) != LINNET_OK) {
       ++n_refused;
       continue;
     }
     for (uint32_t state = 0; state < g->n_states; state += 37) {
       linnet::TokenMask mask;
-      linnet::grammar_mask(*g, state, false, &mask, nullptr);
+      (void)linnet::grammar_mask(*g, state, false, &mask, nullptr);
     }
   }
   CHECK(n_refused > 50);
@@ -735,11 +739,11 @@ TEST_CASE("what grammars take", "[.bench]") {
     check(linnet::tokenizer_open(aligned.data(), text.bytes.size(), 1u << 22, &m->tokenizer, &err), err);
     m->spec.n_vocab = m->tokenizer.n_tokens;
     linnet_need need{};
-    check(linnet_grammar_need(m.get(), {tools.data(), tools.size()}, &need, &err), err);
+    check(linnet_grammar_need(m.get(), tools.data(), tools.size(), &need, &err), err);
     const Memory memory(need.bytes);
     linnet_grammar* g = nullptr;
     const auto begin = now();
-    check(linnet_grammar_init(&g, memory.p, need.bytes, m.get(), {tools.data(), tools.size()}, &err), err);
+    check(linnet_grammar_init(&g, memory.p, need.bytes, m.get(), tools.data(), tools.size(), &err), err);
     const double init = us(now() - begin);
     std::vector<double> first, again;  // of each state
     for (uint32_t state = 0; state < g->n_states; ++state) {

@@ -40,7 +40,7 @@ Row in_pieces(const Model& model, const Tokens& tokens, const linnet_session_par
 size_t bytes_of(const Session& s, const std::string& purpose) {
   const char* name = nullptr;
   size_t bytes = 0;
-  for (uint32_t i = 0; linnet_session_memory(s.s, i, &name, &bytes) == LINNET_OK; ++i)
+  for (uint32_t i = 0; linnet_session_memory(s.s, i, &name, &bytes, nullptr) == LINNET_OK; ++i)
     if (purpose == name) return bytes;
   return 0;
 }
@@ -246,7 +246,7 @@ TEST_CASE("rollback: the last n_rollback tokens, as with windows; what follows i
       s.prefill(first(tokens, length));
       size_t refused = 0;
       for (uint32_t keep = length; keep-- > 1 && !refused;) {
-        const linnet_status status = linnet_truncate(s.s, 0, keep);
+        const linnet_status status = linnet_truncate(s.s, 0, keep, nullptr);
         INFO(linnet_format_name(f) << " " << length << " to " << keep);
         REQUIRE((status == LINNET_OK || status == LINNET_BAD_STATE));
         if (status == LINNET_BAD_STATE) refused = keep;
@@ -298,14 +298,14 @@ TEST_CASE("forks share groups; a pool that is too small is refused, and freed by
     check(linnet_prefill(s.s, seq, tokens.data() + 100 * seq, 25, &err), err);
     const float* logits = nullptr;
     size_t n = 0;
-    REQUIRE(linnet_logits(s.s, seq, 0, &logits, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(s.s, seq, 0, &logits, &n, nullptr) == LINNET_OK);
     CHECK(same_bytes(Row(logits, logits + n), in_pieces(model, mine, kivi(LINNET_KIVI2, LINNET_KIVI4, 320), 320)));
   }
-  REQUIRE(linnet_truncate(s.s, 1, 0) == LINNET_OK);
+  REQUIRE(linnet_truncate(s.s, 1, 0, nullptr) == LINNET_OK);
   CHECK(linnet_prefill(s.s, 1, tokens.data(), 200, &err) == LINNET_CONTEXT_FULL);
   CHECK(std::string(err.text).find("pool of 352") != std::string::npos);
-  REQUIRE(linnet_truncate(s.s, 0, 0) == LINNET_OK);
-  REQUIRE(linnet_truncate(s.s, 2, 0) == LINNET_OK);
+  REQUIRE(linnet_truncate(s.s, 0, 0, nullptr) == LINNET_OK);
+  REQUIRE(linnet_truncate(s.s, 2, 0, nullptr) == LINNET_OK);
   CHECK(linnet_prefill(s.s, 1, tokens.data(), 200, &err) == LINNET_OK);
 }
 
@@ -370,7 +370,7 @@ TEST_CASE("memory: what the plan says, by formula; read bytes") {
       one.decode();
       linnet_stats stats{};
       stats.size = sizeof stats;
-      REQUIRE(linnet_stats_get(one.s, &stats) == LINNET_OK);
+      REQUIRE(linnet_stats_get(one.s, &stats, nullptr) == LINNET_OK);
       CHECK(stats.decode_bytes ==
             d.decode_bytes + heads * (30 * head + 3 * page));  // the row at 1000: tokens 0 .. 959 packed, 960 .. 1000 in three pages
     }
@@ -394,7 +394,8 @@ TEST_CASE("layers with a window stay in i8; layers of several formats") {
   // i8 below, KIVI above and one f16: each layer its own, and the i8 pages of a tail are not those of an i8 layer.
   const Model model("tests/golden/llama-mha-linear", LINNET_I8G128);
   const Tokens text = random_tokens(200, model.desc.n_vocab, 17);
-  const linnet_kv_layers layers[] = {{1, 2, LINNET_KIVI2, LINNET_KIVI4}, {3, 3, LINNET_F16, 0}}, all[] = {{0, 3, LINNET_KIVI4, 0}};
+  const linnet_kv_layers layers[] = {{sizeof *layers, 1, 2, LINNET_KIVI2, LINNET_KIVI4}, {sizeof *layers, 3, 3, LINNET_F16, 0}},
+                         all[] = {{sizeof *all, 0, 3, LINNET_KIVI4, 0}};
   auto p = kivi(LINNET_I8, LINNET_I8, 256);
   p.kv_layers = layers;
   p.n_kv_layers = 2;
@@ -408,7 +409,7 @@ TEST_CASE("layers with a window stay in i8; layers of several formats") {
 
 TEST_CASE("what KIVI does not go with is refused by name") {
   const Model model("tests/golden/llama", LINNET_I8G64);
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   linnet_error err{};
   const auto refused = [&](const linnet_session_params& p, const std::string& text) {
     CHECK(linnet_session_need(model.m, &p, &need, &err) == LINNET_UNSUPPORTED);
@@ -421,7 +422,7 @@ TEST_CASE("what KIVI does not go with is refused by name") {
   CHECK(linnet_session_need(latent.m, &packed, &need, &err) == LINNET_UNSUPPORTED);
   CHECK(std::string(err.text).find("kivi4: the model caches a latent") != std::string::npos);
   refused(kivi(LINNET_F16, LINNET_KIVI4, 256), "layer 0 has K in f16 and V in kivi4");
-  const linnet_kv_layers layers[] = {{1, 1, 0, LINNET_KIVI4}};
+  const linnet_kv_layers layers[] = {{sizeof *layers, 1, 1, 0, LINNET_KIVI4}};
   auto p = kivi(LINNET_I8, LINNET_I8, 256);
   p.kv_layers = layers;
   p.n_kv_layers = 1;

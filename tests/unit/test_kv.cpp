@@ -45,14 +45,14 @@ Row plain(const Model& model, const Tokens& tokens, const linnet_session_params&
 Row logits_of(const Session& s, uint32_t seq) {
   const float* p = nullptr;
   size_t n = 0;
-  REQUIRE(linnet_logits(s.s, seq, 0, &p, &n) == LINNET_OK);
+  REQUIRE(linnet_logits(s.s, seq, 0, &p, &n, nullptr) == LINNET_OK);
   return Row(p, p + n);
 }
 
 size_t bytes_of(const Session& s, const std::string& purpose) {
   const char* name = nullptr;
   size_t bytes = 0;
-  for (uint32_t i = 0; linnet_session_memory(s.s, i, &name, &bytes) == LINNET_OK; ++i)
+  for (uint32_t i = 0; linnet_session_memory(s.s, i, &name, &bytes, nullptr) == LINNET_OK; ++i)
     if (purpose == name) return bytes;
   return 0;
 }
@@ -105,7 +105,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
         ++done[linnet_status_text(status)];
         if (status == LINNET_OK) mine.insert(mine.end(), more.begin(), more.end()), computed = true;
         if (status == LINNET_CONTEXT_FULL) {
-          REQUIRE(linnet_truncate(s.s, seq, 0) == LINNET_OK);
+          REQUIRE(linnet_truncate(s.s, seq, 0, nullptr) == LINNET_OK);
           mine.clear();
           longest[seq] = 0;
         }
@@ -117,7 +117,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
         if (status == LINNET_OK) mine.push_back(token), computed = true, ++done["decode"];
       } else if (what == 4 && !mine.empty()) {
         const size_t keep = mine.size() - std::min<size_t>(mine.size(), random() % 40);
-        const linnet_status status = linnet_truncate(s.s, seq, keep);
+        const linnet_status status = linnet_truncate(s.s, seq, keep, nullptr);
         REQUIRE((status == LINNET_OK || (status == LINNET_BAD_STATE && keep + p.n_rollback < longest[seq])));
         ++done[status == LINNET_OK ? "truncate" : "truncate refused"];
         if (status == LINNET_OK) mine.resize(keep);
@@ -158,7 +158,7 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
         std::vector<Tokens> more;
         std::vector<linnet_rows> rows;
         for (int i = 0; i < 2; ++i) more.push_back(random_tokens(random, 1 + random() % 20, model.desc.n_vocab));
-        rows = {{seq, more[0].size(), more[0].data()}, {other, more[1].size(), more[1].data()}};
+        rows = {{sizeof(linnet_rows), seq, more[0].size(), more[0].data()}, {sizeof(linnet_rows), other, more[1].size(), more[1].data()}};
         const linnet_status status = linnet_prefill_batch(s.s, rows.data(), 2, &err);
         REQUIRE((status == LINNET_OK || status == LINNET_CONTEXT_FULL || status == LINNET_CANCELLED));
         ++done[status == LINNET_OK ? "batch" : "batch refused"];
@@ -168,14 +168,14 @@ TEST_CASE("a random walk of prefill, decode, rollback, fork, save, load and canc
           REQUIRE(same_bytes(logits_of(s, other), plain(model, want[other], p)));
           computed = true;
         } else if (status == LINNET_CONTEXT_FULL) {
-          REQUIRE(linnet_truncate(s.s, seq, 0) == LINNET_OK);
+          REQUIRE(linnet_truncate(s.s, seq, 0, nullptr) == LINNET_OK);
           mine.clear();
           longest[seq] = 0;
         }
       }
       for (uint32_t i = 0; i < 3; ++i) {
         size_t n = 0;
-        REQUIRE(linnet_length(s.s, i, &n) == LINNET_OK);
+        REQUIRE(linnet_length(s.s, i, &n, nullptr) == LINNET_OK);
         REQUIRE(n == want[i].size());
         longest[i] = std::max(longest[i], n);
       }
@@ -223,7 +223,7 @@ TEST_CASE("pages in order lie in order, whatever was given back before") {
   Random random(5);
   Session a(full, params(LINNET_I8, 1, 64, 1, kContext));
   for (const uint32_t n : {300u, 40u, 390u}) {
-    REQUIRE(linnet_truncate(a.s, 0, 0) == LINNET_OK);
+    REQUIRE(linnet_truncate(a.s, 0, 0, nullptr) == LINNET_OK);
     a.prefill(random_tokens(random, n, 100));
     CHECK(a.s->cache.kv.table(0, 0).end == (n + 15) / 16);
     CHECK(seams(a) == 0);
@@ -346,7 +346,7 @@ TEST_CASE("when the context is full: the same bytes over chunks, threads, ISA an
         const Tokens wrong = random_tokens(random, 1 + random() % 16, model.desc.n_vocab);
         if (at + wrong.size() <= 128 || when == LINNET_FULL_SINKS) {
           check(linnet_prefill(s.s, 0, wrong.data(), wrong.size(), &err), err);
-          REQUIRE(linnet_truncate(s.s, 0, at) == LINNET_OK);
+          REQUIRE(linnet_truncate(s.s, 0, at, nullptr) == LINNET_OK);
           linnet_cancel(s.s);
           REQUIRE(linnet_prefill(s.s, 0, wrong.data(), wrong.size(), &err) == LINNET_CANCELLED);
         }
@@ -549,8 +549,8 @@ TEST_CASE("chosen tokens: cancel, rollback, forks, threads and room") {
     INFO("when_full " << when);
     if (when == LINNET_FULL_SNAPKV) {  // 150 tokens became 32 and 38, so there is room for as many again
       CHECK(linnet_prefill(s.s, 1, prompt.data(), 110, &err) == LINNET_OK);
-      CHECK(linnet_truncate(s.s, 0, 100) == LINNET_BAD_STATE);
-      REQUIRE(linnet_truncate(s.s, 1, 0) == LINNET_OK);
+      CHECK(linnet_truncate(s.s, 0, 100, nullptr) == LINNET_BAD_STATE);
+      REQUIRE(linnet_truncate(s.s, 1, 0, nullptr) == LINNET_OK);
     }
     for (int i = 0; i < 9; ++i) {
       const Tokens wrong = random_tokens(random, 3, model.desc.n_vocab), right = random_tokens(random, 1, model.desc.n_vocab);
@@ -562,7 +562,7 @@ TEST_CASE("chosen tokens: cancel, rollback, forks, threads and room") {
       REQUIRE(same_bytes(s.logits(), other.logits()));
       if (i == 4 && when == LINNET_FULL_SNAPKV) {
         check(linnet_prefill(s.s, 0, wrong.data(), 2, &err), err);
-        REQUIRE(linnet_truncate(s.s, 0, 155) == LINNET_OK);
+        REQUIRE(linnet_truncate(s.s, 0, 155, nullptr) == LINNET_OK);
       }
     }
   }
@@ -612,13 +612,13 @@ TEST_CASE("cancel from another thread, at any moment of a prefill, leaves the se
         REQUIRE(same_bytes(s.logits(), want_past));
         check(linnet_prefill(s.s, 0, next.data(), next.size(), &err), err);
         REQUIRE(same_bytes(s.logits(), want_next));
-        REQUIRE(linnet_truncate(s.s, 0, past.size()) == LINNET_OK);
+        REQUIRE(linnet_truncate(s.s, 0, past.size(), nullptr) == LINNET_OK);
       } else {  // the cancel came too late: it stops the next call, and the sequence begins again
         int32_t token = 0;
         REQUIRE((linnet_decode(s.s, 0, &token, &err) == LINNET_CANCELLED || s.length() > past.size()));
-        REQUIRE(linnet_truncate(s.s, 0, 0) == LINNET_OK);
+        REQUIRE(linnet_truncate(s.s, 0, 0, nullptr) == LINNET_OK);
       }
-      if (s.length() != past.size() || linnet_truncate(s.s, 0, 0) == LINNET_OK) {
+      if (s.length() != past.size() || linnet_truncate(s.s, 0, 0, nullptr) == LINNET_OK) {
         check(linnet_prefill(s.s, 0, past.data(), past.size(), &err), err);
         REQUIRE(same_bytes(s.logits(), want_past));
       }
@@ -637,7 +637,7 @@ TEST_CASE("rows have the same bits whoever shares the batch") {
   std::vector<Tokens> tokens(8);
   std::vector<linnet_rows> rows;
   for (uint32_t i = 0; i < 8; ++i) tokens[i] = random_tokens(random, 1 + random() % 70, model.desc.n_vocab);
-  for (uint32_t i = 0; i < 8; ++i) rows.push_back({7 - i, tokens[7 - i].size(), tokens[7 - i].data()});
+  for (uint32_t i = 0; i < 8; ++i) rows.push_back({sizeof(linnet_rows), 7 - i, tokens[7 - i].size(), tokens[7 - i].data()});
   linnet_error err{};
   check(linnet_prefill_batch(s.s, rows.data(), 8, &err), err);
   for (int round = 0; round < 5; ++round) {
@@ -646,7 +646,7 @@ TEST_CASE("rows have the same bits whoever shares the batch") {
     for (uint32_t i = 0; i < 8; ++i) {
       REQUIRE(linnet_sample(s.s, i, &next[i], &err) == LINNET_OK);
       tokens[i].push_back(next[i]);
-      rows[i] = {i, 1, &next[i]};
+      rows[i] = {sizeof(linnet_rows), i, 1, &next[i]};
     }
     check(linnet_prefill_batch(s.s, rows.data(), 8, &err), err);
   }
@@ -662,11 +662,8 @@ TEST_CASE("forks: independent draws, shared pages, errors by name") {
   const Tokens prompt = random_tokens(random, 120, model.desc.n_vocab);
   linnet_error err{};
   check(linnet_prefill(s.s, 0, prompt.data(), prompt.size(), &err), err);
-  linnet_sampling sampling{};
-  sampling.size = sizeof sampling;
-  sampling.temperature = 1;
-  sampling.seed = 4;
-  check(linnet_sampling_set(s.s, &sampling, &err), err);
+  const auto drawing = sampling(1, 4);
+  check(linnet_sampling_set(s.s, 0, &drawing, &err), err);
   for (uint32_t to = 1; to < 4; ++to) check(linnet_fork(s.s, 0, to, prompt.size(), &err), err);  // four times 120 tokens in 176 positions
   Tokens drawn[4];
   for (int i = 0; i < 8; ++i)
@@ -682,13 +679,13 @@ TEST_CASE("forks: independent draws, shared pages, errors by name") {
   for (int i = 0; i < 120 && status == LINNET_OK; ++i) status = linnet_decode(s.s, static_cast<uint32_t>(i) % 4, &token, &err);
   CHECK(status == LINNET_CONTEXT_FULL);
   CHECK(std::string(err.text).find("pool of 176") != std::string::npos);
-  REQUIRE(linnet_truncate(s.s, 3, 0) == LINNET_OK);
+  REQUIRE(linnet_truncate(s.s, 3, 0, nullptr) == LINNET_OK);
   CHECK(linnet_decode(s.s, 2, &token, &err) == LINNET_OK);  // there is room again
 
   CHECK(linnet_fork(s.s, 0, 0, 1, &err) == LINNET_BAD_ARG);
   CHECK(linnet_fork(s.s, 0, 4, 1, &err) == LINNET_BAD_ARG);
   CHECK(linnet_fork(s.s, 0, 1, 10000, &err) == LINNET_BAD_ARG);
-  const linnet_rows twice[2] = {{1, 1, prompt.data()}, {1, 1, prompt.data()}};
+  const linnet_rows twice[2] = {{sizeof *twice, 1, 1, prompt.data()}, {sizeof *twice, 1, 1, prompt.data()}};
   CHECK(linnet_prefill_batch(s.s, twice, 2, &err) == LINNET_BAD_ARG);
   CHECK(std::string(err.text).find("named twice") != std::string::npos);
   CHECK(linnet_prefill_batch(s.s, twice, 0, &err) == LINNET_BAD_ARG);
@@ -699,7 +696,7 @@ TEST_CASE("KV formats of single layers, and what is refused") {
   const Model model("tests/golden/llama-mha-linear", LINNET_I8G128);  // 4 layers
   Random random(1);
   const Tokens tokens = random_tokens(random, 100, model.desc.n_vocab);
-  const linnet_kv_layers layers[] = {{0, 3, LINNET_F32, 0}, {1, 2, LINNET_I8, LINNET_F16}};
+  const linnet_kv_layers layers[] = {{sizeof *layers, 0, 3, LINNET_F32, 0}, {sizeof *layers, 1, 2, LINNET_I8, LINNET_F16}};
   auto p = params(LINNET_I8, 1, 32, 1, 128);
   p.kv_layers = layers;
   p.n_kv_layers = 1;
@@ -709,18 +706,19 @@ TEST_CASE("KV formats of single layers, and what is refused") {
   const Row some = plain(model, tokens, p);
   CHECK_FALSE(same_bytes(some, all_f32));
   CHECK(kl(all_f32, some) < 5e-3);
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   linnet_error err{};
-  const auto refused = [&](const linnet_kv_layers& l, linnet_status status, const char* word) {
+  const auto refused = [&](linnet_kv_layers l, linnet_status status, const char* word) {
+    l.size = sizeof l;
     p.kv_layers = &l;
     p.n_kv_layers = 1;
     CHECK(linnet_session_need(model.m, &p, &need, &err) == status);
     CHECK(std::string(err.text).find(word) != std::string::npos);
   };
-  refused({0, 4, LINNET_F32, 0}, LINNET_BAD_ARG, "layers 0..4");
-  refused({2, 1, LINNET_F32, 0}, LINNET_BAD_ARG, "layers 2..1");
-  refused({0, 1, LINNET_I4G64, 0}, LINNET_UNSUPPORTED, "i4g64");
-  refused({0, 1, 0, 99}, LINNET_UNSUPPORTED, "99");
+  refused({0, 0, 4, LINNET_F32, 0}, LINNET_BAD_ARG, "layers 0..4");
+  refused({0, 2, 1, LINNET_F32, 0}, LINNET_BAD_ARG, "layers 2..1");
+  refused({0, 0, 1, LINNET_I4G64, 0}, LINNET_UNSUPPORTED, "i4g64");
+  refused({0, 0, 1, 0, 99}, LINNET_UNSUPPORTED, "99");
 
   // A latent is K and V in one.
   const Model latent("tests/golden/deepseek-v2", LINNET_I8G128);
@@ -728,7 +726,7 @@ TEST_CASE("KV formats of single layers, and what is refused") {
   q.v_format = LINNET_F16;
   CHECK(linnet_session_need(latent.m, &q, &need, &err) == LINNET_UNSUPPORTED);
   CHECK(std::string(err.text).find("V format f16 beside K format i8 in layer 0") != std::string::npos);
-  const linnet_kv_layers second = {1, 1, LINNET_BF16, LINNET_F32}, both = {1, 1, LINNET_BF16, LINNET_BF16};
+  const linnet_kv_layers second = {sizeof second, 1, 1, LINNET_BF16, LINNET_F32}, both = {sizeof both, 1, 1, LINNET_BF16, LINNET_BF16};
   q.v_format = 0;
   q.n_kv_layers = 1;
   q.kv_layers = &second;

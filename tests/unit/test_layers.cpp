@@ -225,7 +225,7 @@ TEST_CASE("layers that read the keys and values of another one") {
   for (int32_t i = 0; i < 150; ++i) tokens.push_back(i * 37 % 500);
   for (const auto& [format, when_full] : {std::pair{LINNET_I8, LINNET_FULL_STOP}, std::pair{LINNET_KIVI4, LINNET_FULL_STOP},
                                           std::pair{LINNET_I8, LINNET_FULL_SINKS}, std::pair{LINNET_F8E4M3, LINNET_FULL_DROP_OLDEST}}) {
-    auto params = test::params(format, 1, 16, 1, when_full ? 64 : 256);
+    auto params = test::params(format, 1, 16, 1, when_full == LINNET_FULL_STOP ? 256 : 64);
     params.when_full = when_full;
     test::Session a(narrow, params), b(wide, params);
     for (size_t at = 0; at < tokens.size(); at += 10) {
@@ -260,7 +260,7 @@ TEST_CASE("layers that read the keys and values of another one") {
     for (test::Session* s : {&a, &b}) {
       s->prefill(tokens);
       test::check(linnet_fork(s->s, 0, 1, 140, &err), err);
-      REQUIRE(linnet_truncate(s->s, 0, 145) == LINNET_OK);
+      REQUIRE(linnet_truncate(s->s, 0, 145, nullptr) == LINNET_OK);
       s->prefill({3, 4, 5});
       const int32_t more[] = {9, 8};
       test::check(linnet_prefill(s->s, 1, more, 2, &err), err);
@@ -268,11 +268,11 @@ TEST_CASE("layers that read the keys and values of another one") {
     CHECK(test::same_bytes(a.logits(), b.logits()));
     const float *of_a = nullptr, *of_b = nullptr;
     size_t n = 0;
-    REQUIRE((linnet_logits(a.s, 1, 0, &of_a, &n) == LINNET_OK && linnet_logits(b.s, 1, 0, &of_b, &n) == LINNET_OK));
+    REQUIRE((linnet_logits(a.s, 1, 0, &of_a, &n, nullptr) == LINNET_OK && linnet_logits(b.s, 1, 0, &of_b, &n, nullptr) == LINNET_OK));
     CHECK(std::memcmp(of_a, of_b, n * sizeof *of_a) == 0);
   }
   // A format of its own is the other layer's, whose pages they are.
-  const linnet_kv_layers of_layer[] = {{3, 3, LINNET_KIVI4, LINNET_I8}};
+  const linnet_kv_layers of_layer[] = {{sizeof *of_layer, 3, 3, LINNET_KIVI4, LINNET_I8}};
   auto params = test::params(LINNET_I8, 1, 16, 1, 256);
   params.kv_layers = of_layer, params.n_kv_layers = 1;
   CHECK(test::Session(narrow, params).s->cache.kv.n_classes == 1);
@@ -586,8 +586,9 @@ TEST_CASE("a file that changes while a model is made of it") {
   linnet_profile profile{};
   profile.size = sizeof profile;
   linnet_error err = {};
-  linnet_need need{};
-  test::check(linnet_model_need(model.image.view(), &profile, &need, &err), err);
+  linnet_need need{.size = sizeof need};
+  const linnet_view file = model.image.view();
+  test::check(linnet_model_need(&file, &profile, &need, &err), err);
   constexpr size_t kBehind = 4096;
   const test::Memory memory(need.bytes + kBehind);
   auto* const value = reinterpret_cast<volatile uint32_t*>(in_file(model.image, 1) + sizeof(uint32_t));
@@ -598,7 +599,7 @@ TEST_CASE("a file that changes while a model is made of it") {
   uint32_t made = 0, others = 0;
   for (int i = 0; i < 3000; ++i) {
     linnet_model* m = nullptr;
-    const linnet_status status = linnet_model_init(&m, memory.p, need.bytes, model.image.view(), &profile, &err);
+    const linnet_status status = linnet_model_init(&m, memory.p, need.bytes, &file, &profile, &err);
     made += status == LINNET_OK;
     others += status != LINNET_OK && status != LINNET_BAD_FILE && status != LINNET_TOO_SMALL;
     linnet_model_fini(m);

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 
 #include "tests/models.h"
 
@@ -24,7 +26,7 @@ using namespace test;
 
 namespace {
 
-constexpr linnet_load kLoads[] = {LINNET_LOAD_MAP, LINNET_LOAD_COPY, LINNET_LOAD_PREWARM, LINNET_LOAD_LOCK};
+constexpr linnet_load kLoads[] = {LINNET_LOAD_MAP, LINNET_LOAD_COPY, LINNET_LOAD_PREWARM, LINNET_LOAD_LOCK, LINNET_LOAD_DEFAULT};
 constexpr size_t kMiB = size_t{1} << 20;
 
 size_t page() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
@@ -95,7 +97,8 @@ TEST_CASE("every way of loading gives the bytes of the file, whatever its length
       // Told in order, to the end, and now and then in between.
       REQUIRE_FALSE(calls.done.empty());
       CHECK((calls.total == n && calls.done.back() == n));
-      CHECK((std::is_sorted(calls.done.begin(), calls.done.end()) && (how == LINNET_LOAD_MAP || calls.done.size() >= n / (16 * kMiB))));
+      CHECK((std::is_sorted(calls.done.begin(), calls.done.end()) &&
+             (how == LINNET_LOAD_MAP || how == LINNET_LOAD_DEFAULT || calls.done.size() >= n / (16 * kMiB))));
       linnet_file_unmap(&view);
       CHECK((view.data == nullptr && view.bytes == 0));
       CHECK(mapped_times(file.path) <= 0);
@@ -132,7 +135,103 @@ TEST_CASE("what cannot be loaded is refused by name") {
     CHECK(linnet_file_load("/tmp", how, nullptr, nullptr, &view, &err) == LINNET_IO);
     CHECK(linnet_file_load("/dev/zero", how, nullptr, nullptr, &view, &err) == LINNET_IO);
   }
+  for (const uint32_t how : {LINNET_LOAD_LOCK + 1u, UINT32_MAX}) {
+    CHECK(linnet_file_load(file.path.c_str(), static_cast<linnet_load>(how), nullptr, nullptr, &view, &err) == LINNET_BAD_ARG);
+    CHECK(std::string(err.text) == "load: how is " + std::to_string(how) + ", there is no such way");
+  }
   CHECK(view.data == nullptr);
+}
+
+namespace {
+
+// A folder that goes away with the test.
+struct Folder {
+  std::string path = "/tmp/linnet-save-XXXXXX";
+  Folder() { REQUIRE(mkdtemp(path.data())); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  std::string at(const char* name) const { return path + "/" + name; }
+  size_t files() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path), std::filesystem::directory_iterator()));
+  }
+};
+uint32_t mode_of(const std::string& path) {
+  struct stat st;
+  REQUIRE(lstat(path.c_str(), &st) == 0);
+  return st.st_mode & 07777;
+}
+linnet_status save(const std::string& path, const std::string& text, uint32_t mode, linnet_error* err) {
+  return linnet_file_save(path.c_str(), text.data(), text.size(), mode, err);
+}
+
+}  // namespace
+
+TEST_CASE("saving: a file is made with its mode, replaced at once, and nothing is left beside it") {
+  linnet_error err{};
+  const Folder folder;
+  const mode_t before = umask(022);
+  check(save(folder.at("a"), "one", 0, &err), err);
+  CHECK((slurp(folder.at("a")) == "one" && mode_of(folder.at("a")) == 0644));
+  check(save(folder.at("b"), "secret", 0600, &err), err);
+  CHECK(mode_of(folder.at("b")) == 0600);
+  check(save(folder.at("c"), "", 0777, &err), err);
+  CHECK((slurp(folder.at("c")).empty() && mode_of(folder.at("c")) == 0755));
+  check(linnet_file_save(folder.at("c").c_str(), nullptr, 0, 0, &err), err);
+  check(save(folder.at("b"), "replaced", 0666, &err), err);
+  CHECK((slurp(folder.at("b")) == "replaced" && mode_of(folder.at("b")) == 0600));  // no permission that the old one had not
+  // Who has the old one open reads it to its end.
+  const int old = open(folder.at("a").c_str(), O_RDONLY);
+  REQUIRE(old >= 0);
+  const std::string large(3 * kMiB + 5, 'x');
+  check(save(folder.at("a"), large, 0, &err), err);
+  char text[8];
+  CHECK((read(old, text, sizeof text) == 3 && std::memcmp(text, "one", 3) == 0));
+  close(old);
+  CHECK(slurp(folder.at("a")) == large);
+  // Through a link: what it leads to is replaced, or made.
+  REQUIRE(symlink("a", folder.at("link").c_str()) == 0);
+  check(save(folder.at("link"), "two", 0, &err), err);
+  CHECK((slurp(folder.at("a")) == "two" && std::filesystem::is_symlink(folder.at("link"))));
+  REQUIRE(symlink("new", folder.at("to-new").c_str()) == 0);
+  check(save(folder.at("to-new"), "three", 0640, &err), err);
+  CHECK((slurp(folder.at("new")) == "three" && mode_of(folder.at("new")) == 0640 && std::filesystem::is_symlink(folder.at("to-new"))));
+  umask(before);
+  CHECK(folder.files() == 6);
+}
+
+TEST_CASE("saving: nodes, folders and bad arguments are refused by name, and nothing changes") {
+  linnet_error err{};
+  const Folder folder;
+  REQUIRE(mkfifo(folder.at("fifo").c_str(), 0600) == 0);
+  std::filesystem::create_directory(folder.at("folder"));
+  REQUIRE(symlink("/dev/null", folder.at("null").c_str()) == 0);
+  for (const std::string& path :
+       {folder.at("fifo"), folder.at("folder"), folder.at("null"), folder.at("none/x"), std::string("/dev/null"), std::string()}) {
+    INFO("'" << path << "'");
+    CHECK(save(path, "text", 0, &err) == LINNET_IO);
+    CHECK(err.text[0]);
+    if (!path.empty()) CHECK(std::string(err.text).find(path) == 0);
+  }
+  CHECK(save(folder.at("x"), "text", 010000, &err) == LINNET_BAD_ARG);
+  CHECK(std::string(err.text).find("mode") != std::string::npos);
+  CHECK(linnet_file_save(nullptr, "text", 4, 0, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_file_save(folder.at("x").c_str(), nullptr, 4, 0, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_file_save(folder.at("x").c_str(), "text", SIZE_MAX, 0, &err) == LINNET_BAD_ARG);
+  CHECK(folder.files() == 3);
+  // No room: the old file stays, and no other.
+  check(save(folder.at("x"), "old", 0, &err), err);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit small = {4096, 4096};
+    if (setrlimit(RLIMIT_FSIZE, &small) != 0) _exit(77);
+    _exit(save(folder.at("x"), std::string(100000, 'x'), 0, &err) == LINNET_IO ? 0 : 1);
+  }
+  int how = -1;
+  REQUIRE(waitpid(child, &how, 0) == child);
+  CHECK((WIFEXITED(how) && WEXITSTATUS(how) == 0));
+  CHECK((slurp(folder.at("x")) == "old" && folder.files() == 4));
 }
 
 TEST_CASE("locking: pages are locked until the file is unmapped, and a limit that is too small is named") {
@@ -203,7 +302,7 @@ TEST_CASE("linnet's own threads have stacks that begin at a page of this system,
   auto p = params(0, 3, 8, 1, 32);
   p.threads = LINNET_THREADS_OWN;
   linnet_error err{};
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   check(linnet_session_need(model.m, &p, &need, &err), err);
   const Memory memory(need.bytes + 64);
   linnet_session* s = nullptr;

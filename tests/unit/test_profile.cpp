@@ -60,12 +60,37 @@ void unpack(const std::string& name, const std::string& to) {
   flush();
 }
 
-linnet_board detect(const std::string& root) {
-  linnet_board b{};
+// A board in memory of its own, with what the calls say of it.
+struct Board : linnet_board_desc {
+  std::unique_ptr<Memory> memory;
+  linnet_board* b = nullptr;
   linnet_error err{};
-  b.size = sizeof b;
-  check(linnet_board_detect(root.c_str(), &b, &err), err);
-  return b;
+  linnet_status status;
+  explicit Board(const char* root) : linnet_board_desc{} {
+    linnet_need need{.size = sizeof need};
+    check(linnet_board_need(&need, &err), err);
+    memory = std::make_unique<Memory>(need.bytes);
+    status = linnet_board_init(&b, memory->p, need.bytes, root, &err);
+    if (status != LINNET_OK) return;
+    size = sizeof(linnet_board_desc);
+    check(linnet_board_info(b, this, &err), err);
+  }
+  template <class Row>
+  Row row(linnet_status (*call)(const linnet_board*, uint32_t, Row*, linnet_error*), uint32_t i) const {
+    Row out{};
+    linnet_error why{};
+    out.size = sizeof out;
+    check(call(b, i, &out, &why), why);
+    return out;
+  }
+  linnet_cluster cluster(uint32_t i) const { return row(linnet_board_cluster, i); }
+  linnet_cache cache(uint32_t i) const { return row(linnet_board_cache, i); }
+  linnet_zone zone(uint32_t i) const { return row(linnet_board_zone, i); }
+};
+Board detect(const std::string& root) {
+  Board out(root.c_str());
+  check(out.status, out.err);
+  return out;
 }
 
 linnet_cpus cpus(const char* list) {
@@ -80,7 +105,7 @@ linnet_status parse(const std::string& text, linnet_profile* out, linnet_error* 
   *out = {};
   *err = {};
   out->size = sizeof *out;
-  return linnet_profile_parse({text.data(), text.size()}, "p.yaml", board, out, match, err);
+  return linnet_profile_parse(text.data(), text.size(), "p.yaml", board, out, match, err);
 }
 
 linnet_profile good(const std::string& text) {
@@ -124,7 +149,7 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
     DYNAMIC_SECTION(row.name) {
       const Folder root;
       unpack(row.name, root.path);
-      const linnet_board b = detect(root.path);
+      const Board b = detect(root.path);
       CHECK(b.n_cpus == row.n_cpus);
       CHECK(b.n_cores == row.n_cores);
       CHECK(b.n_clusters == row.clusters);
@@ -139,7 +164,7 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
       char path[256] = "";
       p.size = sizeof p;
       match.size = sizeof match;
-      check(linnet_profile_pick("configs", &b, &p, path, sizeof path, &match, &err), err);
+      check(linnet_profile_pick("configs", b.b, &p, path, sizeof path, &match, &err), err);
       CHECK(std::string(path) == "configs/" + std::string(row.profile) + ".yaml");
       CHECK(match.matches == 1);
       CHECK(p.n_threads == row.threads);
@@ -154,47 +179,45 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
   SECTION("details") {
     const Folder root;
     unpack("rk3588", root.path);
-    const linnet_board b = detect(root.path);
+    const Board b = detect(root.path);
     CHECK(b.arch == LINNET_ARCH_AARCH64);
     CHECK(std::string(b.model) == "Radxa ROCK 5B");
     CHECK(std::string(b.compatible) == "radxa,rock-5b rockchip,rk3588");
     CHECK(std::string(b.cpu) == "cortex-a76");
-    CHECK(std::string(b.clusters[1].part) == "cortex-a55");
-    CHECK(same(b.clusters[0].cpus, cpus("4-7")));
-    CHECK((b.clusters[1].capacity == 397 && b.clusters[1].max_mhz == 1800));
-    CHECK((b.zones[1].millidegrees == 42500 && std::string(b.zones[1].type) == "bigcore0-thermal"));
+    CHECK(std::string(b.cluster(1).part) == "cortex-a55");
+    CHECK(same(b.cluster(0).cpus, cpus("4-7")));
+    CHECK((b.cluster(1).capacity == 397 && b.cluster(1).max_mhz == 1800));
+    CHECK((b.zone(1).millidegrees == 42500 && std::string(b.zone(1).type) == "bigcore0-thermal"));
     CHECK(b.memory_bytes == uint64_t{16215552} << 10);
     // Without capacities the clock and the kind of core decide.
     for (int i = 0; i < 8; ++i) fs::remove(root.path + "/sys/devices/system/cpu/cpu" + std::to_string(i) + "/cpu_capacity");
-    const linnet_board again = detect(root.path);
-    CHECK(same(again.clusters[0].cpus, cpus("4-7")));
-    CHECK(again.clusters[0].strength > 2 * again.clusters[1].strength);
+    const Board again = detect(root.path);
+    CHECK(same(again.cluster(0).cpus, cpus("4-7")));
+    CHECK(again.cluster(0).strength > 2 * again.cluster(1).strength);
   }
   SECTION("caches") {
     const Folder root;
     unpack("raspberry-pi-5", root.path);
-    const linnet_board b = detect(root.path);
+    const Board b = detect(root.path);
     REQUIRE(b.n_caches == 4);
-    CHECK((b.caches[3].bytes == 2048 << 10 && b.caches[3].level == 3 && same(b.caches[3].cpus, cpus("0-3"))));
+    CHECK((b.cache(3).bytes == 2048 << 10 && b.cache(3).level == 3 && same(b.cache(3).cpus, cpus("0-3"))));
   }
   SECTION("a 32-bit system takes no profile of a 64-bit one") {
     const Folder root;
     unpack("raspberry-pi-4-32bit", root.path);
-    const linnet_board b = detect(root.path);
+    const Board b = detect(root.path);
     CHECK(b.arch == LINNET_ARCH_ARM);
     CHECK(b.isa_mask == (1u << LINNET_ISA_SCALAR | 1u << LINNET_ISA_NEON));
     linnet_profile p{};
     linnet_error err{};
     p.size = sizeof p;
-    CHECK(linnet_profile_pick("configs", &b, &p, nullptr, 0, nullptr, &err) == LINNET_UNSUPPORTED);
+    CHECK(linnet_profile_pick("configs", b.b, &p, nullptr, 0, nullptr, &err) == LINNET_UNSUPPORTED);
   }
   SECTION("an empty folder is no board") {
     const Folder root;
-    linnet_board b{};
-    linnet_error err{};
-    b.size = sizeof b;
-    CHECK(linnet_board_detect(root.path.c_str(), &b, &err) == LINNET_IO);
-    CHECK(std::string(err.text).find(root.path) == 0);
+    const Board b(root.path.c_str());
+    CHECK((b.status == LINNET_IO && !b.b));
+    CHECK(std::string(b.err.text).find(root.path) == 0);
   }
 }
 
@@ -223,13 +246,10 @@ TEST_CASE("nonsense in /proc and /sys does no harm") {
       const std::string kept = slurp(f);
       for (const std::string& n : nonsense) {
         write_file(f, n);
-        linnet_board b{};
-        linnet_error err{};
-        b.size = sizeof b;
-        const linnet_status status = linnet_board_detect(root.path.c_str(), &b, &err);
+        const Board b(root.path.c_str());
         INFO(f);
-        REQUIRE((status == LINNET_OK || err.text[0]));
-        if (status != LINNET_OK) continue;
+        REQUIRE((b.status == LINNET_OK || b.err.text[0]));
+        if (b.status != LINNET_OK) continue;
         REQUIRE((b.n_threads >= 1 && b.n_threads <= b.n_cpus));
         REQUIRE((b.n_clusters >= 1 && b.n_clusters <= 8));
         REQUIRE(std::memchr(b.model, 0, sizeof b.model));
@@ -240,10 +260,10 @@ TEST_CASE("nonsense in /proc and /sys does no harm") {
 }
 
 TEST_CASE("this machine: what /proc/cpuinfo says is what the CPU says") {
-  linnet_board b{}, seen_board{};
+  const Board b(nullptr);
+  check(b.status, b.err);
+  linnet_board seen_board{};
   linnet_error err{};
-  b.size = sizeof b;
-  check(linnet_board_detect(nullptr, &b, &err), err);
   uint64_t bits = 0;
   check(linnet::board_detect("", &seen_board, &bits, &err), err);
   uint32_t built = 0;
@@ -266,10 +286,89 @@ TEST_CASE("this machine: what /proc/cpuinfo says is what the CPU says") {
   CHECK(b.memory_bytes > 0);
 }
 
+TEST_CASE("rows of a board: as many as it says, each as far as the caller's struct reaches") {
+  const Folder root, other_root;
+  unpack("rk3588", root.path);
+  unpack("raspberry-pi-5", other_root.path);
+  const Board rockchip = detect(root.path), pi = detect(other_root.path);
+  linnet_error err{};
+  const auto rows = [&]<class Row>(const Board& b, linnet_status (*call)(const linnet_board*, uint32_t, Row*, linnet_error*), uint32_t n,
+                                   const char* what) {
+    Row row{};
+    row.size = sizeof row;
+    for (uint32_t i = 0; i < n; ++i) {
+      check(call(b.b, i, &row, &err), err);
+      CHECK(row.size == sizeof row);
+    }
+    const Row last = row;
+    for (const uint32_t i : {n, n + 1, UINT32_MAX}) {
+      CHECK(call(b.b, i, &row, &err) == LINNET_BAD_ARG);
+      CHECK(std::string(err.text) == "board: row " + std::to_string(i) + " of " + std::to_string(n) + " " + what);
+    }
+    CHECK(std::memcmp(&row, &last, sizeof row) == 0);  // as it was
+    CHECK(call(nullptr, 0, &row, &err) == LINNET_BAD_ARG);
+    CHECK(call(b.b, 0, nullptr, &err) == LINNET_BAD_ARG);
+    row.size = 3;
+    CHECK(call(b.b, 0, &row, &err) == LINNET_BAD_ARG);
+    CHECK(std::string(err.text).find("size is 3") != std::string::npos);
+    // An older app's struct, and a newer one's.
+    Row pair[2];
+    std::memset(pair, 0x5A, sizeof pair);
+    pair[0].size = 8;
+    check(call(b.b, 0, pair, &err), err);
+    CHECK(pair[0].size == 8);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(pair);
+    CHECK(std::all_of(bytes + 8, bytes + sizeof pair, [](uint8_t v) { return v == 0x5A; }));
+    pair[0].size = sizeof pair;
+    check(call(b.b, 0, pair, &err), err);
+    CHECK(pair[0].size == sizeof(Row));
+    CHECK(std::all_of(bytes + sizeof(Row), bytes + sizeof pair, [](uint8_t v) { return v == 0x5A; }));
+  };
+  REQUIRE((rockchip.n_clusters == 2 && rockchip.n_zones == 2 && pi.n_caches == 4));
+  rows(rockchip, linnet_board_cluster, 2, "clusters");
+  rows(pi, linnet_board_cache, 4, "caches");
+  rows(rockchip, linnet_board_zone, 2, "zones");
+}
+
+TEST_CASE("a board takes the memory that it says, and no byte less") {
+  linnet_need need{.size = sizeof need};
+  linnet_error err{};
+  check(linnet_board_need(&need, &err), err);
+  CHECK((need.size == sizeof need && need.align == 64 && need.bytes > 0 && need.device_bytes == 0));
+  const Memory memory(need.bytes);
+  linnet_board* b = nullptr;
+  CHECK(linnet_board_init(&b, memory.p, need.bytes - 1, nullptr, &err) == LINNET_TOO_SMALL);
+  CHECK(std::string(err.text).find("needs " + std::to_string(need.bytes)) != std::string::npos);
+  CHECK(linnet_board_init(&b, static_cast<char*>(memory.p) + 8, need.bytes, nullptr, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_board_init(&b, nullptr, need.bytes, nullptr, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_board_init(nullptr, memory.p, need.bytes, nullptr, &err) == LINNET_BAD_ARG);
+  CHECK(b == nullptr);
+  check(linnet_board_init(&b, memory.p, need.bytes, nullptr, &err), err);
+  linnet_board_desc desc{.size = sizeof desc};
+  CHECK(linnet_board_info(nullptr, &desc, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_board_info(b, nullptr, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_board_need(nullptr, &err) == LINNET_BAD_ARG);
+  need.size = 0;
+  CHECK(linnet_board_need(&need, &err) == LINNET_BAD_ARG);
+  // "" is the running system, as NULL is.
+  const Board other(""), this_one(nullptr);
+  check(other.status, other.err);
+  CHECK((other.n_cpus == this_one.n_cpus && other.isa_mask == this_one.isa_mask));
+  linnet_profile p{};
+  CHECK(linnet_profile_fit(&p, b, &err) == LINNET_BAD_ARG);  // no size
+  p.size = sizeof p;
+  CHECK(linnet_profile_fit(&p, nullptr, &err) == LINNET_BAD_ARG);
+  CHECK(linnet_profile_fit(nullptr, b, &err) == LINNET_BAD_ARG);
+  p.cores = LINNET_CORES_LITTLE + 1;
+  CHECK(linnet_profile_fit(&p, b, &err) == LINNET_BAD_PROFILE);
+  CHECK(std::string(err.text).find("cores is 4") != std::string::npos);
+  CHECK(p.n_threads == 0);
+}
+
 TEST_CASE("a profile never gets more threads than the board gives") {
   const Folder root;
   unpack("rk3588", root.path);
-  linnet_board b = detect(root.path);
+  linnet_board b = *detect(root.path).b;  // quotas and masks are made up below
   linnet_error err{};
   const auto fitted = [&](const std::string& text) {
     linnet_profile p = good(text);
@@ -375,7 +474,7 @@ TEST_CASE("what is no profile is refused with its place") {
       {"cores: 3-1\n", "1:8", "3-1"},
       {"power: {steps: 3}\n", "1:16", "list"},
       {"power: {steps: [1, 2]}\n", "1:20", "smaller"},
-      {"power: {steps: [9,8,7,6,5,4,3,2,1]}\n", "1:33", "more than 8"},
+      {"power: {steps: [17,16,15,14,13,12,11,10,9,8,7,6,5,4,3,2,1]}\n", "1:57", "more than 16"},
       {"power: {priority: 20}\n", "1:19", "-20 to 19"},
       {"power: {temperature_limit: 0}\n", "1:28", "above 0"},
       {"peaks: {read_gb_s: nan}\n", "1:20", "nan"},
@@ -430,18 +529,18 @@ TEST_CASE("what is no profile is refused with its place") {
   SECTION("arguments") {
     linnet_profile p{};
     linnet_error err{};
-    CHECK(linnet_profile_parse({"", 0}, "x", nullptr, &p, nullptr, &err) == LINNET_BAD_ARG);  // size is not set
+    CHECK(linnet_profile_parse("", 0, "x", nullptr, &p, nullptr, &err) == LINNET_BAD_ARG);  // size is not set
     p.size = sizeof p;
-    CHECK(linnet_profile_parse({nullptr, 5}, "x", nullptr, &p, nullptr, &err) == LINNET_BAD_ARG);
+    CHECK(linnet_profile_parse(nullptr, 5, "x", nullptr, &p, nullptr, &err) == LINNET_BAD_ARG);
     CHECK(linnet_profile_read("/no/such/profile.yaml", nullptr, &p, nullptr, &err) == LINNET_IO);
     CHECK(std::string(err.text).find("/no/such/profile.yaml: ") == 0);
     linnet_profile old = {};
     old.size = 12;  // compiled against a header that ended with isa_mask
     old.n_threads = 99;
-    CHECK(linnet_profile_parse({"isa: avx2\nthreads: 4\n", 21}, "x", nullptr, &old, nullptr, &err) == LINNET_OK);
+    CHECK(linnet_profile_parse("isa: avx2\nthreads: 4\n", 21, "x", nullptr, &old, nullptr, &err) == LINNET_OK);
     CHECK((old.size == 12 && old.isa == LINNET_ISA_AVX2 && old.n_threads == 99));
     const std::string path = std::string(300, 'd') + "/p.yaml";
-    CHECK(linnet_profile_parse({"x: 1", 4}, path.c_str(), nullptr, &p, nullptr, &err) == LINNET_BAD_PROFILE);
+    CHECK(linnet_profile_parse("x: 1", 4, path.c_str(), nullptr, &p, nullptr, &err) == LINNET_BAD_PROFILE);
     CHECK(std::string(err.text).find("/p.yaml:1:1: unknown key 'x'") != std::string::npos);
   }
 }
@@ -485,13 +584,13 @@ TEST_CASE("damaged profiles and the yaml-test-suite never crash and name the pla
 TEST_CASE("rules: the more exactly a profile says what the board is, the more points it gets") {
   const Folder root;
   unpack("raspberry-pi-5", root.path);
-  const linnet_board b = detect(root.path);
+  const Board b = detect(root.path);
   const auto match = [&](const std::string& rules) {
     linnet_profile p{};
     linnet_match m{};
     linnet_error err{};
     m.size = sizeof m;
-    check(parse(rules.empty() ? "name: x" : "match: {" + rules + "}", &p, &err, &b, &m), err);
+    check(parse(rules.empty() ? "name: x" : "match: {" + rules + "}", &p, &err, b.b, &m), err);
     return m;
   };
   CHECK(match("arch: aarch64").points == 1);
@@ -520,14 +619,15 @@ struct Profiled {
   linnet_status status;
   explicit Profiled(linnet_profile p) {
     p.size = sizeof p;
-    linnet_need need{};
-    status = linnet_model_need(model.image.view(), &p, &need, &err);
+    linnet_need need{.size = sizeof need};
+    const linnet_view file = model.image.view();
+    status = linnet_model_need(&file, &p, &need, &err);
     if (status != LINNET_OK) return;
     model.memory = std::make_unique<Memory>(need.bytes);
-    status = linnet_model_init(&model.m, model.memory->p, need.bytes, model.image.view(), &p, &err);
+    status = linnet_model_init(&model.m, model.memory->p, need.bytes, &file, &p, &err);
   }
   size_t need(const linnet_session_params& p) {
-    linnet_need n{};
+    linnet_need n{.size = sizeof n};
     check(linnet_session_need(model.m, &p, &n, &err), err);
     return n.bytes;
   }
@@ -551,12 +651,12 @@ TEST_CASE("sessions take from the profile what they are not told") {
     CHECK(equal(told));
   }
   SECTION("formats") {
-    p.k_format = told.kv_format = LINNET_F16;
+    p.k_format = told.k_format = LINNET_F16;
     p.v_format = told.v_format = LINNET_F32;
     CHECK(equal(told));
-    told.kv_format = told.v_format = LINNET_BF16;  // K and V as said, not V of the profile beside K of the caller
+    told.k_format = told.v_format = LINNET_BF16;  // K and V as said, not V of the profile beside K of the caller
     linnet_session_params half = none;
-    half.kv_format = LINNET_BF16;
+    half.k_format = LINNET_BF16;
     CHECK(Profiled(p).need(half) == plain.need(told));
   }
   SECTION("chunk, threads, when_full") {
@@ -578,15 +678,15 @@ TEST_CASE("sessions take from the profile what they are not told") {
     Session a(made.model, none), b(plain.model, none);
     linnet_stats stats{};
     stats.size = sizeof stats;
-    REQUIRE(linnet_stats_get(a.s, &stats) == LINNET_OK);
+    REQUIRE(linnet_stats_get(a.s, &stats, nullptr) == LINNET_OK);
     CHECK(stats.n_threads == 2);
     const Tokens text = {1, 5, 9, 13, 2, 8, 30, 7};
     a.prefill(text);
     b.prefill(text);
     const float *la = nullptr, *lb = nullptr;
     size_t n = 0;
-    REQUIRE(linnet_logits(a.s, 0, 0, &la, &n) == LINNET_OK);
-    REQUIRE(linnet_logits(b.s, 0, 0, &lb, &n) == LINNET_OK);
+    REQUIRE(linnet_logits(a.s, 0, 0, &la, &n, nullptr) == LINNET_OK);
+    REQUIRE(linnet_logits(b.s, 0, 0, &lb, &n, nullptr) == LINNET_OK);
     CHECK(std::memcmp(la, lb, n * sizeof(float)) == 0);
   }
   SECTION("prefill backend") {
@@ -602,6 +702,67 @@ TEST_CASE("sessions take from the profile what they are not told") {
     p.prefill = LINNET_PREFILL_MEASURED;
     CHECK(Profiled(p).status == LINNET_OK);
   }
+  SECTION("choices out of range are refused by name") {
+    linnet_error err{};
+    const struct {
+      const char* name;
+      uint32_t linnet_profile::* field;
+      uint32_t last;
+    } choices[] = {{"isa", &linnet_profile::isa, LINNET_ISA_AMX},
+                   {"threads", &linnet_profile::threads, LINNET_THREADS_APP},
+                   {"wait", &linnet_profile::wait, LINNET_WAIT_SLEEP},
+                   {"cores", &linnet_profile::cores, LINNET_CORES_LITTLE},
+                   {"k_format", &linnet_profile::k_format, LINNET_KIVI2},
+                   {"v_format", &linnet_profile::v_format, LINNET_KIVI2},
+                   {"when_full", &linnet_profile::when_full, LINNET_FULL_SNAPKV},
+                   {"huge_pages", &linnet_profile::huge_pages, LINNET_SWITCH_OFF},
+                   {"prefill", &linnet_profile::prefill, LINNET_PREFILL_MEASURED},
+                   {"battery", &linnet_profile::battery, LINNET_BATTERY_SAVE},
+                   {"cuda", &linnet_profile::cuda, LINNET_CUDA_AUTO},
+                   {"cuda_graph", &linnet_profile::cuda_graph, LINNET_SWITCH_OFF},
+                   {"cuda_zero_copy", &linnet_profile::cuda_zero_copy, LINNET_SWITCH_OFF},
+                   {"cuda_gemm", &linnet_profile::cuda_gemm, LINNET_GEMM_FAST}};
+    for (const auto& choice : choices)
+      for (const uint32_t value : {choice.last + 1, UINT32_MAX}) {
+        linnet_profile wrong{};
+        wrong.*choice.field = value;
+        const Profiled made(wrong);
+        INFO(made.err.text);
+        CHECK(made.status == LINNET_BAD_PROFILE);
+        CHECK(std::string(made.err.text).find(std::string("profile: ") + choice.name + " is " + std::to_string(value)) == 0);
+        wrong.size = sizeof wrong;
+        linnet_isa isa = LINNET_ISA_AUTO;
+        linnet_measurement measured{};
+        measured.size = sizeof measured;
+        CHECK(linnet_isa_pick(&wrong, &isa, &err) == LINNET_BAD_PROFILE);
+        CHECK(linnet_measure(&wrong, 1, nullptr, 0, &measured, &err) == LINNET_BAD_PROFILE);
+      }
+    for (const uint32_t format : {LINNET_I8G128, LINNET_I4G128Z}) {  // of weights alone
+      linnet_profile wrong{};
+      wrong.k_format = format;
+      CHECK(Profiled(wrong).status == LINNET_BAD_PROFILE);
+    }
+    const struct {
+      const char* name;
+      uint32_t linnet_session_params::* field;
+      uint32_t last;
+    } told_choices[] = {{"KV format", &linnet_session_params::k_format, LINNET_KIVI2},
+                        {"V format", &linnet_session_params::v_format, LINNET_KIVI2},
+                        {"threads", &linnet_session_params::threads, LINNET_THREADS_APP},
+                        {"wait", &linnet_session_params::wait, LINNET_WAIT_SLEEP},
+                        {"when_full", &linnet_session_params::when_full, LINNET_FULL_SNAPKV}};
+    for (const auto& choice : told_choices)
+      for (const uint32_t value : {choice.last + 1, UINT32_MAX}) {
+        linnet_session_params wrong = none;
+        wrong.*choice.field = value;
+        linnet_need need{.size = sizeof need};
+        const linnet_status status = linnet_session_need(plain.model.m, &wrong, &need, &err);
+        INFO(err.text);
+        CHECK((status == LINNET_BAD_ARG || status == LINNET_UNSUPPORTED));
+        CHECK(std::string(err.text).find(choice.name) != std::string::npos);
+        CHECK(std::string(err.text).find(std::to_string(value)) != std::string::npos);
+      }
+  }
   SECTION("fields out of range are refused by name") {
     p.priority = 40;
     const Profiled made(p);
@@ -615,16 +776,17 @@ TEST_CASE("the memory cap refuses with numbers and says what would fit") {
   linnet_session_params asked{};
   asked.size = sizeof asked;
   asked.n_context = 512;
-  asked.kv_format = LINNET_F32;
+  asked.k_format = LINNET_F32;
   asked.n_chunk = 32;
   linnet_model_desc desc{};
   desc.size = sizeof desc;
-  REQUIRE(linnet_model_info(plain.model.m, &desc) == LINNET_OK);
-  linnet_need own{};
-  REQUIRE(linnet_model_need(plain.model.image.view(), nullptr, &own, nullptr) == LINNET_OK);
+  REQUIRE(linnet_model_info(plain.model.m, &desc, nullptr) == LINNET_OK);
+  linnet_need own{.size = sizeof own};
+  const linnet_view file = plain.model.image.view();
+  REQUIRE(linnet_model_need(&file, nullptr, &own, nullptr) == LINNET_OK);
   const uint64_t fixed = desc.weight_bytes + own.bytes, whole = fixed + plain.need(asked);
   linnet_session_params smaller = asked;
-  smaller.kv_format = LINNET_F16;
+  smaller.k_format = LINNET_F16;
   const uint64_t half = fixed + plain.need(smaller);
 
   linnet_profile p{};
@@ -634,7 +796,7 @@ TEST_CASE("the memory cap refuses with numbers and says what would fit") {
   Profiled made(p);
   REQUIRE(made.status == LINNET_OK);
   linnet_error err{};
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   CHECK(linnet_session_need(made.model.m, &asked, &need, &err) == LINNET_TOO_SMALL);
   const std::string said = err.text;
   INFO(said);
@@ -720,7 +882,7 @@ TEST_CASE("threads are bound to the profile's CPUs and get its priority; the cal
   linnet::cpu_add(&absent.cpus, 255);
   if (linnet::cpu_in(before, 255)) return;
   Profiled other(absent);
-  linnet_need need{};
+  linnet_need need{.size = sizeof need};
   linnet_error err{};
   REQUIRE(linnet_session_need(other.model.m, &none, &need, &err) == LINNET_OK);
   const Memory memory(need.bytes);

@@ -69,7 +69,6 @@ struct Drawer {
   }
   void set(linnet_sampling p) {
     linnet_error err{};
-    p.size = sizeof p;
     check(linnet::sampling_check(&p, &s.params, &err), err);
     s.n_draws = 0;
   }
@@ -139,10 +138,10 @@ TEST_CASE("a draw is what sorting all candidates gives") {
   for (uint32_t round = 0; round < 640; ++round) {
     const uint32_t n = round % 64 < 12 ? vocabs[7 + random() % 6] : vocabs[random() % 9], kind = below(random, kKinds);
     const Row logits = logits_of(kind, n, random);
-    linnet_sampling p{};
+    auto p = sampling();
     p.temperature = one_of(random, {0.0f, 1e-30f, 0.1f, 0.3f, 0.8f, 1.0f, 1.0f, 1.0f, 1.7f, 5.0f, 100.0f});
     p.top_k = one_of(random, {0u, 0u, 0u, 0u, 1u, 40u, 1023u, 1024u, 1025u, n / 2, n - 1, n, n + 7});
-    p.top_p = one_of(random, {0.0f, 0.0f, 1.0f, 1e-30f, 0.25f, 0.5f, 0.9f, 0.95f, 0.9999f, 1 - 0x1p-24f});
+    p.top_p = one_of(random, {1.0f, 1.0f, 0.0f, 1e-30f, 0.25f, 0.5f, 0.9f, 0.95f, 0.9999f, 1 - 0x1p-24f});
     p.min_p = one_of(random, {0.0f, 0.0f, 0.0f, 1e-30f, 1e-16f, 0x1p-53f, 0.001f, 0.05f, 0.5f, 1.0f});
     p.seed = random();
     TokenMask mask;
@@ -171,10 +170,10 @@ TEST_CASE("a draw after penalties is what sorting all candidates gives, infinite
   constexpr uint32_t kVocab = 3000;
   for (uint32_t round = 0; round < 120; ++round) {
     Row logits = logits_of(below(random, kKinds), kVocab, random);
-    linnet_sampling p{};
+    auto p = sampling();
     p.temperature = one_of(random, {0.5f, 1.0f, 3.0f});
     p.top_k = one_of(random, {0u, 0u, 50u, 2000u});
-    p.top_p = one_of(random, {0.0f, 0.9f});
+    p.top_p = one_of(random, {1.0f, 0.9f});
     p.min_p = one_of(random, {0.0f, 0.01f});
     p.repeat_penalty = one_of(random, {1.3f, 1.3f, 1e-38f, 100.0f});  // of these the last two make large ones infinite
     p.presence_penalty = 0.5f;
@@ -219,7 +218,7 @@ TEST_CASE("a draw between two candidates is what sorting all candidates gives") 
     while (i < 700) add(-19.0 - static_cast<double>(random() % 500) * 0.02);  // each is rounded in the sum
     while (i < 720 && wanted - sum > 1e-17) add(std::min(-0.001, std::log((wanted - sum) * 0.9999)));
     if (seed % 3) add(-36.0 - static_cast<double>(seed % 5));
-    linnet_sampling p{};
+    auto p = sampling();
     p.temperature = 1;
     p.seed = seed;
     d.set(p);
@@ -238,7 +237,7 @@ TEST_CASE("a whole vocabulary is drawn from without sorting it") {
   std::mt19937 random(6);
   const Row logits = noise(random, kVocab, 3);
   Drawer d(kVocab);
-  linnet_sampling p{};
+  auto p = sampling();
   p.temperature = 1;
   d.set(p);
   const auto best_ms = [&](auto&& call) {

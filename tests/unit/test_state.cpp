@@ -56,21 +56,18 @@ void must_load(const Session& s, const Bytes& state, uint32_t seq = 0) {
 }
 
 void set_sampling(const Session& s, float temperature, uint64_t seed) {
-  linnet_sampling p{};
-  p.size = sizeof p;
-  p.temperature = temperature;
+  auto p = sampling(temperature, seed);
   p.top_k = 50;
   p.top_p = 0.97f;
   p.repeat_penalty = 1.2f;
-  p.seed = seed;
   linnet_error err{};
-  check(linnet_sampling_set(s.s, &p, &err), err);
+  check(linnet_sampling_set(s.s, 0, &p, &err), err);
 }
 
 Row logits_of(const Session& s, uint32_t seq) {
   const float* p = nullptr;
   size_t n = 0;
-  REQUIRE(linnet_logits(s.s, seq, 0, &p, &n) == LINNET_OK);
+  REQUIRE(linnet_logits(s.s, seq, 0, &p, &n, nullptr) == LINNET_OK);
   return Row(p, p + n);
 }
 
@@ -102,9 +99,9 @@ void generate(const Session& s, uint32_t n) {
   g.size = sizeof g;
   g.max_tokens = n;
   g.ignore_eos = 1;
-  linnet_stop why = LINNET_STOP_NONE;
+  linnet_generated end{.size = sizeof end};
   linnet_error err{};
-  check(linnet_generate(s.s, 0, &g, nullptr, nullptr, &why, &err), err);
+  check(linnet_generate(s.s, 0, &g, nullptr, nullptr, &end, &err), err);
 }
 
 // ---- the format, read anew from its description in runtime/state.h ------------------------------------------------------------
@@ -247,7 +244,7 @@ TEST_CASE("a loaded sequence goes on with the same tokens and logits, in session
         must_load(to, state, seq);
         ++loads;
         size_t length = 0;
-        REQUIRE(linnet_length(to.s, seq, &length) == LINNET_OK);
+        REQUIRE(linnet_length(to.s, seq, &length, nullptr) == LINNET_OK);
         CHECK(length == n_prompt + 9);
         CHECK(same_bytes(logits_of(to, seq), logits));
         if (p.n_rollback < 100) {  // n_rollback left out: pages that the first session still held may be dropped
@@ -276,8 +273,8 @@ TEST_CASE("rollback after a load, and windows that one session needs and the oth
     from.prefill(tokens);
     must_load(to, save(from));
     for (const size_t keep : {110u, 96u}) {
-      REQUIRE(linnet_truncate(from.s, 0, keep) == LINNET_OK);
-      REQUIRE(linnet_truncate(to.s, 0, keep) == LINNET_OK);
+      REQUIRE(linnet_truncate(from.s, 0, keep, nullptr) == LINNET_OK);
+      REQUIRE(linnet_truncate(to.s, 0, keep, nullptr) == LINNET_OK);
       const Bytes cut = save(from);  // without logits
       from.prefill(more);
       to.prefill(more);
@@ -285,7 +282,7 @@ TEST_CASE("rollback after a load, and windows that one session needs and the oth
       must_load(to, cut);
       const float* logits = nullptr;
       size_t n = 0;
-      CHECK(linnet_logits(to.s, 0, 0, &logits, &n) == LINNET_BAD_STATE);
+      CHECK(linnet_logits(to.s, 0, 0, &logits, &n, nullptr) == LINNET_BAD_STATE);
       to.prefill(more);
       CHECK(same_bytes(from.logits(), to.logits()));
     }
@@ -295,7 +292,7 @@ TEST_CASE("rollback after a load, and windows that one session needs and the oth
     far.n_rollback = 150;
     const Session all(model, far);
     must_load(all, save(from));
-    CHECK(linnet_truncate(all.s, 0, 40) == (std::string(name) == "llama" ? LINNET_OK : LINNET_BAD_STATE));
+    CHECK(linnet_truncate(all.s, 0, 40, nullptr) == (std::string(name) == "llama" ? LINNET_OK : LINNET_BAD_STATE));
     must_load(all, save(from));
     CHECK(same(go_on(all, 5), go_on(from, 5)));
 
@@ -355,10 +352,10 @@ TEST_CASE("sequences that have dropped tokens: the oldest, with and without sink
             CHECK(same(go_on(to, 30, seq), want));
             must_load(to, state, seq);
             size_t length = 0;
-            REQUIRE(linnet_length(to.s, seq, &length) == LINNET_OK);
-            if (linnet_truncate(to.s, seq, length - 4) == LINNET_OK) {
+            REQUIRE(linnet_length(to.s, seq, &length, nullptr) == LINNET_OK);
+            if (linnet_truncate(to.s, seq, length - 4, nullptr) == LINNET_OK) {
               REQUIRE(linnet_prefill(to.s, seq, want.tokens.data(), 1, &err) == LINNET_OK);
-              REQUIRE(linnet_truncate(from.s, 0, length - 4) == LINNET_OK);
+              REQUIRE(linnet_truncate(from.s, 0, length - 4, nullptr) == LINNET_OK);
               REQUIRE(linnet_prefill(from.s, 0, want.tokens.data(), 1, &err) == LINNET_OK);
               CHECK(same_bytes(logits_of(to, seq), from.logits()));
               must_load(from, state);
@@ -387,9 +384,9 @@ TEST_CASE("rows of logits, forks, pools") {
     for (uint32_t back = 0; back < 3; ++back) CHECK(same_bytes(to.logits(back), from.logits(back)));
     const float* logits = nullptr;
     size_t n = 0;
-    CHECK(linnet_logits(to.s, 0, 3, &logits, &n) == LINNET_BAD_ARG);
+    CHECK(linnet_logits(to.s, 0, 3, &logits, &n, nullptr) == LINNET_BAD_ARG);
     Session empty(model, params());
-    CHECK(linnet_truncate(to.s, 0, 0) == LINNET_OK);
+    CHECK(linnet_truncate(to.s, 0, 0, nullptr) == LINNET_OK);
     must_load(empty, save(to));  // a sequence without tokens is one too
     CHECK(empty.length() == 0);
     must_load(from, save(to));
@@ -411,7 +408,7 @@ TEST_CASE("rows of logits, forks, pools") {
     CHECK(std::string(err.text).find("pool of 176") != std::string::npos);
     CHECK((save(s, 1) == fork));
   }
-  REQUIRE(linnet_truncate(s.s, 0, 0) == LINNET_OK);
+  REQUIRE(linnet_truncate(s.s, 0, 0, nullptr) == LINNET_OK);
   for (int i = 0; i < 50; ++i) must_load(s, state, 1);  // gives back what it takes
   const Story story = go_on(s, 20, 1);
   must_load(s, state, 1);
@@ -527,9 +524,9 @@ TEST_CASE("what is foreign is refused by name") {
   }
   witness.refuses({}, LINNET_BAD_FILE, "LNTSTATE");
   witness.refuses(Bytes(1000, 'G'), LINNET_BAD_FILE, "LNTSTATE");
-  for (const uint32_t version : {0u, 2u, 7u, 0x01000000u})
+  for (const uint32_t version : {0u, 1u, 3u, 7u, 0x01000000u})
     witness.refuses(with([&](Bytes& b) { put(b, kVersionAt, version); }), LINNET_UNSUPPORTED,
-                    "version " + std::to_string(version) + ", this linnet reads 1");
+                    "version " + std::to_string(version) + ", this linnet reads 2");
   witness.refuses(with([&](Bytes& b) { put(b, kHashAt, uint64_t{0xABCDEF}); }), LINNET_UNSUPPORTED, "another model (hash 0000000000abcdef");
   witness.refuses(with([&](Bytes& b) { put(b, kVocabAt, uint32_t{7}); }), LINNET_UNSUPPORTED, "n_vocab 7");
   witness.refuses(with([&](Bytes& b) { put(b, kPendingAt, uint32_t{2}); }), LINNET_BAD_FILE, "pending 2");
@@ -537,7 +534,7 @@ TEST_CASE("what is foreign is refused by name") {
   witness.refuses(with([&](Bytes& b) { put(b, kRowsAt, uint32_t{2}); }), LINNET_BAD_FILE, "positions make");
   witness.refuses(with([&](Bytes& b) { put(b, kForgottenAt, uint32_t{45}); }), LINNET_BAD_FILE, "n_forgotten 45");
   witness.refuses(with([&](Bytes& b) { put(b, kForgottenAt, uint32_t{20}); }), LINNET_BAD_FILE, "n_forgotten 20");
-  witness.refuses(with([&](Bytes& b) { put(b, kFullAt, uint32_t{1}); }), LINNET_UNSUPPORTED, "when_full 1");
+  witness.refuses(with([&](Bytes& b) { put(b, kFullAt, uint32_t{LINNET_FULL_DROP_OLDEST}); }), LINNET_UNSUPPORTED, "when_full 2");
   witness.refuses(with([&](Bytes& b) { put(b, kLengthAt, uint32_t{50}); }), LINNET_BAD_FILE, "positions make");
   witness.refuses(with([&](Bytes& b) { put(b, kLengthAt, uint32_t{0xFFFFFFFF}); }), LINNET_CONTEXT_FULL, "context of 120");
   witness.refuses(with([&](Bytes& b) { put(b, kLayersAt, uint32_t{LINNET_F16}); }), LINNET_UNSUPPORTED, "layer 0 has K in f16");
@@ -602,7 +599,7 @@ TEST_CASE("states made up by somebody touch no memory but their own") {
     const Bytes state = small_state(model, p,
                                     p.when_full == LINNET_FULL_SINKS ? 1700
                                     : p.when_full                    ? 90
-                                    : p.kv_format == LINNET_KIVI2    ? 126
+                                    : p.k_format == LINNET_KIVI2     ? 126
                                                                      : 40);
     const auto where = sections(state);
     const auto header_bytes = get<uint32_t>(state, kHeaderBytesAt);
@@ -631,10 +628,10 @@ TEST_CASE("states made up by somebody touch no memory but their own") {
       ++taken;
       int32_t token = 0;
       size_t length = 0;
-      for (int j = 0; j < 3; ++j) linnet_decode(witness.session.s, 0, &token, &err);  // whatever comes of such numbers
-      REQUIRE(linnet_length(witness.session.s, 0, &length) == LINNET_OK);
+      for (int j = 0; j < 3; ++j) (void)linnet_decode(witness.session.s, 0, &token, &err);  // whatever comes of such numbers
+      REQUIRE(linnet_length(witness.session.s, 0, &length, nullptr) == LINNET_OK);
       const size_t keep = random() % (length + 1);
-      if (linnet_truncate(witness.session.s, 0, keep) == LINNET_OK) linnet_prefill(witness.session.s, 0, &token, 1, &err);
+      if (linnet_truncate(witness.session.s, 0, keep, nullptr) == LINNET_OK) (void)linnet_prefill(witness.session.s, 0, &token, 1, &err);
       must_load(witness.session, witness.before);
       REQUIRE((save(witness.session) == witness.before));
     }
@@ -766,7 +763,7 @@ TEST_CASE("files: the same bytes, replaced or left alone, errors by path") {
   CHECK(linnet_state_save_file(s.s, 0, nullptr, &err) == LINNET_BAD_ARG);
   linnet_sampling p{};
   p.size = sizeof p;
-  CHECK(linnet_sampling_get(s.s, &p) == LINNET_OK);
+  CHECK(linnet_sampling_get(s.s, 0, &p, nullptr) == LINNET_OK);
   CHECK((p.temperature == 1 && p.seed == 6 && p.penalty_last_n == 64));
 }
 

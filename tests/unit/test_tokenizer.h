@@ -1,5 +1,7 @@
 // What the tokenizer tests share: loading, encoding, and small tokenizers made here.
 #pragma once
+#include <linnet.h>
+
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
@@ -67,7 +69,9 @@ inline std::unique_ptr<Loaded> load_gguf(const std::string& relative) {
   return out;
 }
 
-inline Ids encode(const Tokenizer& t, std::string_view text, uint32_t flags = 0) {
+// As the reference tokenizers do it where nothing else is said.
+constexpr uint32_t kAllSpecial = LINNET_ADD_SPECIAL | LINNET_PARSE_SPECIAL;
+inline Ids encode(const Tokenizer& t, std::string_view text, uint32_t flags = kAllSpecial) {
   const size_t need = tokenize_scratch_bytes(t, text.size());
   const auto scratch = std::make_unique<uint8_t[]>(need + 1);
   size_t n = 0;
@@ -79,12 +83,12 @@ inline Ids encode(const Tokenizer& t, std::string_view text, uint32_t flags = 0)
   if (status != LINNET_OK || again != n) FAIL("status " << status << ", " << again << " tokens, " << n << " before");
   return ids;
 }
-inline std::string decode(const Tokenizer& t, const Ids& ids) {
+inline std::string decode(const Tokenizer& t, const Ids& ids, uint32_t flags = 0) {
   size_t n = 0;
-  Status status = detokenize(t, ids.data(), ids.size(), nullptr, 0, &n, nullptr);
+  Status status = detokenize(t, ids.data(), ids.size(), flags, nullptr, 0, &n, nullptr);
   if (status != (n ? LINNET_TOO_SMALL : LINNET_OK)) FAIL("status " << status << " for no room");
   std::string text(n, '\0');
-  status = detokenize(t, ids.data(), ids.size(), text.data(), n, &n, nullptr);
+  status = detokenize(t, ids.data(), ids.size(), flags, text.data(), n, &n, nullptr);
   if (status != LINNET_OK) FAIL("status " << status);
   return text;
 }
@@ -242,19 +246,20 @@ inline bool survives(const std::vector<uint8_t>& bytes) {
   Error err = {};
   if (tokenizer_open(blob, bytes.size(), 4096, &t, &err) != LINNET_OK) return err.text[0] != '\0';
   const std::string text = "aaaaaaaab the  <|end|> \n\xFF\xC3\xA9▁abc <s> </s>e\u0301 'LL 1234567";
-  for (const uint32_t flags : {0u, 3u}) {
+  for (const uint32_t flags : {0u, kAllSpecial}) {
     std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
     Ids ids(8);
     size_t n = 0;
-    tokenize(t, text, flags, scratch.data(), scratch.size(), ids.data(), ids.size(), &n, &err);
+    (void)tokenize(t, text, flags, scratch.data(), scratch.size(), ids.data(), ids.size(), &n, &err);
   }
   Ids all(t.n_tokens);
   for (size_t i = 0; i < all.size(); ++i) {
     all[i] = static_cast<int32_t>(i);
-    token_is_eog(t, all[i]);
+    (void)(token_is_eog(t, all[i]) || token_is_special(t, all[i]));
   }
   std::string out(64, '\0');
   size_t n = 0;
-  detokenize(t, all.data(), all.size(), out.data(), out.size(), &n, &err);
+  for (const uint32_t flags : {0u, uint32_t{LINNET_SKIP_SPECIAL}})
+    (void)detokenize(t, all.data(), all.size(), flags, out.data(), out.size(), &n, &err);
   return true;
 }

@@ -1,5 +1,10 @@
 // Rules of tokenizers, and what is refused: malformed files, hostile tables.
+#include <unistd.h>
+
+#include <filesystem>
+
 #include "test_tokenizer.h"
+#include "tests/models.h"
 
 // ---- flags, sizes ---------------------------------------------------------------------------------------------------------
 
@@ -13,17 +18,18 @@ TEST_CASE("room and scratch are held to the byte") {
     std::vector<uint8_t> scratch(tokenize_scratch_bytes(l->t, text.size()));
     size_t n = 0;
     Error err = {};
-    CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size(), out.data(), cap, &n, &err) ==
+    CHECK(tokenize(l->t, text, kAllSpecial, scratch.data(), scratch.size(), out.data(), cap, &n, &err) ==
           (cap < whole.size() ? LINNET_TOO_SMALL : LINNET_OK));
     CHECK(n == whole.size());
     CHECK(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(cap), whole.begin()));
     CHECK(out[cap] == -7);
-    CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size() - 1, out.data(), cap, &n, &err) == LINNET_TOO_SMALL);
+    CHECK(tokenize(l->t, text, kAllSpecial, scratch.data(), scratch.size() - 1, out.data(), cap, &n, &err) == LINNET_TOO_SMALL);
   }
   for (size_t cap = 0; cap <= text.size(); ++cap) {
     std::string out(text.size() + 1, '#');
     size_t n = 0;
-    CHECK(detokenize(l->t, whole.data(), whole.size(), out.data(), cap, &n, nullptr) == (cap < text.size() ? LINNET_TOO_SMALL : LINNET_OK));
+    CHECK(detokenize(l->t, whole.data(), whole.size(), 0, out.data(), cap, &n, nullptr) ==
+          (cap < text.size() ? LINNET_TOO_SMALL : LINNET_OK));
     CHECK(n == text.size());
     CHECK(out.substr(0, cap) == text.substr(0, cap));
     CHECK(out[cap] == '#');
@@ -31,22 +37,20 @@ TEST_CASE("room and scratch are held to the byte") {
   size_t n = 0;
   Error err = {};
   const Ids beyond{1, 100000};
-  CHECK(detokenize(l->t, beyond.data(), 2, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
+  CHECK(detokenize(l->t, beyond.data(), 2, 0, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
   CHECK(std::string(err.text).find("100000") != std::string::npos);
-  uint8_t scratch[64];
-  CHECK(tokenize(l->t, "a", 64, scratch, sizeof scratch, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
   CHECK(encode(l->t, "").empty());
   CHECK(decode(l->t, {}).empty());
   CHECK(token_bytes(l->t, -1, false).empty());
   CHECK(token_bytes(l->t, 100000, false).empty());
-  CHECK(!token_is_eog(l->t, 100000));
+  for (const int32_t id : {-1, 100000}) CHECK((!token_is_eog(l->t, id) && !token_is_special(l->t, id)));
 }
 
 TEST_CASE("users cannot forge special tokens") {
   const auto l = built(byte_level_json(kMerges, {added_token("<|end|>", true), added_token("<tool>", false)}));
   const int32_t first_added = static_cast<int32_t>(l->t.n_tokens) - 2;
   CHECK(encode(l->t, "a<|end|><tool>b") == Ids{'a', first_added, first_added + 1, 'b'});
-  const Ids plain = encode(l->t, "a<|end|><tool>b", LINNET_NO_PARSE_SPECIAL);
+  const Ids plain = encode(l->t, "a<|end|><tool>b", LINNET_ADD_SPECIAL);
   CHECK(std::count(plain.begin(), plain.end(), first_added) == 0);
   CHECK(std::count(plain.begin(), plain.end(), first_added + 1) == 1);  // not special: it still matches
   CHECK(decode(l->t, plain) == "a<|end|><tool>b");
@@ -61,11 +65,11 @@ TEST_CASE("users cannot forge special tokens") {
     forged["model"]["ignore_merges"] = ignore_merges;
     const auto f = built(forged);
     CHECK(encode(f->t, "<|>") == Ids{257});
-    CHECK(encode(f->t, "<|>", LINNET_NO_PARSE_SPECIAL) == Ids{256, '>'});
+    CHECK(encode(f->t, "<|>", LINNET_ADD_SPECIAL) == Ids{256, '>'});
   }
   const auto spm = built(spm_json());
   CHECK(encode(spm->t, "ab</s>") == Ids{1, 266, 2});
-  const Ids typed = encode(spm->t, "ab</s><0x41>", LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL);
+  const Ids typed = encode(spm->t, "ab</s><0x41>", 0);
   CHECK(typed.size() == 1 + 4 + 6);
   CHECK(decode(spm->t, typed) == "ab</s><0x41>");
 }
@@ -88,7 +92,7 @@ TEST_CASE("added tokens: longest match, white space around them") {
   CHECK(encode(n->t, "\n\n<r>\n\n") == Ids{257, 256, 257});
   CHECK(encode(n->t, "<r> \n\n x") == Ids{256, 257, ' ', 'x'});
   CHECK(encode(n->t, "<r>\n\n\nx") == Ids{256, 257, 258, 'x'});
-  CHECK(encode(n->t, "<r>\n\n\n", LINNET_NO_PARSE_SPECIAL) == Ids{'<', 'r', '>', '\n', '\n', 258});
+  CHECK(encode(n->t, "<r>\n\n\n", LINNET_ADD_SPECIAL) == Ids{'<', 'r', '>', '\n', '\n', 258});
 }
 
 // Made by tests/golden/tokenizer_vectors.py --added.
@@ -103,8 +107,7 @@ TEST_CASE("added tokens: random sets of them are what the tokenizers library mak
     for (const json& c : set["cases"]) {
       const std::string text = c[0];
       for (const bool plain : {false, true}) {
-        const Ids want = c[1 + plain],
-                  got = encode(l->t, text, plain ? LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL : +LINNET_NO_ADD_SPECIAL);
+        const Ids want = c[1 + plain], got = encode(l->t, text, plain ? 0 : +LINNET_PARSE_SPECIAL);
         ++texts;
         if (got == want || ++wrong > 5) continue;
         FAIL_CHECK(set["base"] << ' ' << set["added"].dump() << '\n'
@@ -131,17 +134,17 @@ TEST_CASE("byte tokens that are listed as added tokens stay byte tokens") {
     CHECK(encode(l->t, "añb𐍈") == encode(base->t, "añb𐍈"));
     CHECK(decode(l->t, {3 + 0xC3, 3 + 0xB1}) == "ñ");
     CHECK(l->blob.types[3 + 0xC3] == base->blob.types[3 + 0xC3]);
-    CHECK(encode(l->t, "<0x41>", LINNET_NO_ADD_SPECIAL).back() == 3 + 0x41);  // written out they are found, as the library does
+    CHECK(encode(l->t, "<0x41>", LINNET_PARSE_SPECIAL).back() == 3 + 0x41);  // written out they are found, as the library does
     // The letters of a byte-level vocabulary; a token that only looks like one is none.
     json letters = byte_level_json({}, {added_token("<x>", true)});
     letters["added_tokens"].push_back(added_token("q", special));
     letters["added_tokens"].back()["id"] = 'q';
-    CHECK(encode(built(letters)->t, "aqb", LINNET_NO_PARSE_SPECIAL) == Ids{'a', 'q', 'b'});
+    CHECK(encode(built(letters)->t, "aqb", LINNET_ADD_SPECIAL) == Ids{'a', 'q', 'b'});
     json few = byte_level_json({}, {});
     few["model"]["vocab"].erase(letter_of_byte(255));
     few["added_tokens"] = json::array({added_token(letter_of_byte(255).c_str(), special)});
     few["added_tokens"][0]["id"] = 255;
-    CHECK(encode(built(few)->t, "a\xFF", LINNET_NO_PARSE_SPECIAL) == Ids{'a'});
+    CHECK(encode(built(few)->t, "a\xFF", LINNET_ADD_SPECIAL) == Ids{'a'});
   }
 }
 
@@ -456,7 +459,7 @@ TEST_CASE("vocab.json without a known tokenizer class is refused by name") {
   open_blob(&l);
   CHECK(l.t.eos_id == next + 1);
   CHECK(encode(l.t, "<|im_start|>a<|im_end|>the<tool>") == Ids{next, 'a', next + 1, opt["the"], next + 2});
-  CHECK(encode(l.t, "<|im_end|><tool>", LINNET_NO_PARSE_SPECIAL).size() == 10 + 1);
+  CHECK(encode(l.t, "<|im_end|><tool>", LINNET_ADD_SPECIAL).size() == 10 + 1);
   CHECK(l.blob.notes.size() == 1);
   sides.added_tokens = json{{"<gap>", next + 1}}.dump();
   CHECK(convert::tokenizer_from_vocab(vocab, "a a\n", false, sides, &blob, &err) == LINNET_BAD_FILE);
@@ -516,7 +519,7 @@ TEST_CASE("tokenizer.model: merges by score") {
   REQUIRE(status == LINNET_OK);
   open_blob(&l);
   const int32_t ab = 260, bc = 261, abc = 262, az = 264, azz = 265, space = 267, b = 269, c = 270;
-  const auto plain = [&l](const char* text) { return encode(l.t, text, LINNET_NO_ADD_SPECIAL); };
+  const auto plain = [&l](const char* text) { return encode(l.t, text, LINNET_PARSE_SPECIAL); };
   CHECK(plain("abc") == Ids{space, abc});
   CHECK(plain("bbc") == Ids{space, b, bc});
   CHECK(plain("abab") == Ids{space, ab, ab});
@@ -805,4 +808,139 @@ TEST_CASE("hostile tables are refused or harmless") {
   CHECK(tokenizer_open(bytes->memory.data(), bytes->blob.bytes.size(), bytes->t.n_tokens - 1, &t, &err) == LINNET_BAD_FILE);
   CHECK(std::string(err.text).find(std::to_string(bytes->t.n_tokens)) != std::string::npos);
   CHECK(tokenizer_open(reinterpret_cast<uint8_t*>(bytes->memory.data()) + 4, 400, 4096, &t, &err) == LINNET_BAD_ARG);
+}
+
+// ---- through the ABI ------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// A model of 0 layers that holds the tokenizer of a folder.
+test::Model vocabulary(const std::string& folder) {
+  convert::Options options;
+  options.vocab_only = true;
+  convert::Image image;
+  Error err = {};
+  test::check(convert::convert_to_memory(folder, options, &image, &err), err);
+  return test::Model(image);
+}
+uint32_t kind_of(const linnet_model* m, int32_t token) {
+  uint32_t kind = 99;
+  linnet_error err{};
+  test::check(linnet_token_kind(m, token, &kind, &err), err);
+  return kind;
+}
+std::string text_of(const linnet_model* m, const Ids& ids, uint32_t flags) {
+  std::string text(1000, '#');
+  size_t n = 0;
+  linnet_error err{};
+  test::check(linnet_detokenize(m, ids.data(), ids.size(), flags, text.data(), text.size(), &n, &err), err);
+  return text.substr(0, n);
+}
+
+}  // namespace
+
+TEST_CASE("kinds of tokens: all that end a generation, and what is no text") {
+  constexpr uint32_t kBoth = LINNET_TOKEN_EOG | LINNET_TOKEN_SPECIAL;
+  const struct {
+    const char* folder;
+    Ids eog, special, text;  // of text some
+    size_t n_special;
+  } rows[] = {
+      {"tokenizers/qwen2", {151643, 151645}, {151644}, {0, 9707, 151642}, 3},  // <|endoftext|>, <|im_end|>; <|im_start|>
+      {"tokenizers/phi-3", {32000, 32007}, {0, 1, 32001, 32010}, {3, 2000, 31999}, 14},
+      {"tokenizers/smollm", {0, 2}, {1, 3, 16}, {17, 1000}, 17},
+      {"tokenizers/llama2", {2}, {0, 1}, {3, 258, 15043}, 3},  // <unk> <s>; <0x00> is a byte
+      {"tokenizers/mistral-v3", {2}, {0, 1, 3, 11}, {770, 771, 1026, 1027}, 751},
+      {"tokenizers/gpt2", {50256}, {}, {0, 50255}, 1},
+      {"tests/golden/tokenizers/wordpiece", {}, {0, 1, 2, 3, 4}, {5, 699}, 5},
+  };
+  for (const auto& row : rows) {
+    const std::string path = std::string_view(row.folder).starts_with("tests/") ? row.folder : data_path(row.folder);
+    if (path.empty()) continue;
+    INFO(row.folder);
+    const test::Model model = vocabulary(path);
+    size_t n_eog = 0, n_special = 0;
+    for (uint32_t id = 0; id < model.desc.n_vocab; ++id) {
+      const uint32_t kind = kind_of(model.m, static_cast<int32_t>(id));
+      n_eog += (kind & LINNET_TOKEN_EOG) != 0;
+      n_special += (kind & LINNET_TOKEN_SPECIAL) != 0;
+      REQUIRE(!(kind & ~kBoth));
+    }
+    CHECK(n_eog == row.eog.size());
+    CHECK(n_special == row.n_special);
+    for (const int32_t id : row.eog) CHECK(kind_of(model.m, id) == kBoth);
+    for (const int32_t id : row.special) CHECK(kind_of(model.m, id) == LINNET_TOKEN_SPECIAL);
+    for (const int32_t id : row.text) CHECK(kind_of(model.m, id) == 0);
+  }
+}
+
+TEST_CASE("SentencePiece behind a BOS: the space in front of the text goes with it or without") {
+  const std::string path = data_path("tokenizers/llama2");
+  if (path.empty()) return;
+  const test::Model model = vocabulary(path);
+  const Ids hello = {1, 15043, 29892, 3186, 2};  // <s> Hello , world </s>
+  CHECK(text_of(model.m, hello, LINNET_SKIP_SPECIAL) == "Hello, world");
+  CHECK(text_of(model.m, hello, 0) == "<s> Hello, world </s>");  // its added tokens are normalised, with a space in front
+  CHECK(text_of(model.m, {1, 1, 2}, LINNET_SKIP_SPECIAL).empty());
+  CHECK(text_of(model.m, {15043, 1, 15043}, LINNET_SKIP_SPECIAL) == "Hello Hello");
+  CHECK(test::tokenize(model, "Hello, world", LINNET_ADD_SPECIAL) == Ids(hello.begin(), hello.end() - 1));
+  CHECK(test::tokenize(model, "Hello, world", 0) == Ids(hello.begin() + 1, hello.end() - 1));
+  CHECK(test::tokenize(model, "Hello, world </s>", LINNET_PARSE_SPECIAL) == Ids(hello.begin() + 1, hello.end()));
+}
+
+TEST_CASE("chat tokens of a converted model are special, whatever the tokenizer's file says of them") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("linnet-chat-" + std::to_string(getpid()));
+  std::filesystem::remove_all(folder);
+  std::filesystem::copy("tests/golden/smollm2", folder, std::filesystem::copy_options::recursive);
+  const json source = byte_level_json(
+      kMerges, {added_token("<user>", false), added_token("<bot>", false), added_token("<stop>", false), added_token("<tool>", false)});
+  std::ofstream(folder / "tokenizer.json") << source.dump();
+  std::ofstream(folder / "linnet_chat.json")
+      << R"({"user": {"prefix": "<user>", "suffix": "\n"}, "assistant": {"prefix": "<bot>", "suffix": "<stop>\n"}})";
+  {
+    const test::Model model(folder, LINNET_I8G128);
+    const int32_t first = static_cast<int32_t>(source["model"]["vocab"].size()), user = first, bot = first + 1, stop = first + 2,
+                  tool = first + 3;
+    CHECK(kind_of(model.m, user) == LINNET_TOKEN_SPECIAL);
+    CHECK(kind_of(model.m, bot) == LINNET_TOKEN_SPECIAL);
+    CHECK(kind_of(model.m, stop) == (LINNET_TOKEN_EOG | LINNET_TOKEN_SPECIAL));
+    CHECK(kind_of(model.m, tool) == 0);
+    CHECK(kind_of(model.m, 'a') == 0);
+    CHECK(test::tokenize(model, "<user>a<stop>", LINNET_PARSE_SPECIAL) == Ids{user, 'a', stop});
+    for (const int32_t id : test::tokenize(model, "<user>a<stop><bot>", 0)) CHECK(kind_of(model.m, id) == 0);
+    CHECK(test::tokenize(model, "<tool>", 0) == Ids{tool});
+    CHECK(text_of(model.m, {user, 'a', tool, stop}, LINNET_SKIP_SPECIAL) == "a<tool>");
+    CHECK(text_of(model.m, {user, 'a', tool, stop}, 0) == "<user>a<tool><stop>");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("tokenizer calls refuse what they do not know, and models without a tokenizer") {
+  const test::Model model = vocabulary("tests/golden/tokenizers/llama3");
+  const int32_t n_vocab = static_cast<int32_t>(model.desc.n_vocab);
+  linnet_error err{};
+  uint32_t kind = 7;
+  size_t n = 0;
+  char scratch[64], out[64];
+  int32_t ids[8];
+  const auto says = [&](linnet_status status, linnet_status want, const char* what) {
+    CHECK(status == want);
+    INFO(err.text);
+    CHECK(std::string(err.text).find(what) != std::string::npos);
+  };
+  for (const int32_t id : {-1, n_vocab, INT32_MAX, INT32_MIN})
+    says(linnet_token_kind(model.m, id, &kind, &err), LINNET_BAD_ARG, "is outside 0..");
+  says(linnet_token_kind(nullptr, 0, &kind, &err), LINNET_BAD_ARG, "model is NULL");
+  says(linnet_token_kind(model.m, 0, nullptr, &err), LINNET_BAD_ARG, "kind is NULL");
+  for (const uint32_t flags : {4u, 8u, 1u << 31, 7u})
+    says(linnet_tokenize(model.m, "a", 1, flags, scratch, sizeof scratch, ids, 8, &n, &err), LINNET_BAD_ARG, "flags");
+  for (const uint32_t flags : {1u, 2u, 6u, 8u, 1u << 31})
+    says(linnet_detokenize(model.m, ids, 0, flags, out, sizeof out, &n, &err), LINNET_BAD_ARG, "flags");
+  // What is left out is looked at all the same.
+  ids[0] = n_vocab;
+  says(linnet_detokenize(model.m, ids, 1, LINNET_SKIP_SPECIAL, out, sizeof out, &n, &err), LINNET_BAD_ARG, "is outside 0..");
+  const test::Model mute("tests/golden/llama", LINNET_I8G128);
+  says(linnet_token_kind(mute.m, 0, &kind, &err), LINNET_UNSUPPORTED, "no tokenizer");
+  says(linnet_tokenize(mute.m, "a", 1, 0, scratch, sizeof scratch, ids, 8, &n, &err), LINNET_UNSUPPORTED, "no tokenizer");
+  CHECK(kind == 7);
 }

@@ -13,21 +13,26 @@ bool is_utf8(const std::string& s) { return lossy(s) == s; }
 struct Stream {
   std::string text;
   bool whole = true;  // each piece was made of whole characters
-  static int on_token(void* user, int32_t, const char* utf8, size_t n) {
-    auto* stream = static_cast<Stream*>(user);
-    stream->whole = stream->whole && is_utf8(std::string(utf8, n));
-    stream->text.append(utf8, n);
-    return 0;
+  void take(TextOut* out) {
+    const std::string piece(out->utf8, out->n_utf8);
+    whole = whole && is_utf8(piece);
+    text += piece;
+    out->n_utf8 = 0;
   }
 };
 Stream stream_of(const Tokenizer& t, const Ids& ids) {
-  std::vector<char> held(kHeldBytes), utf8(3 * kHeldBytes);
-  linnet_generate_params params = {};
+  static const StopStrings none = {};
+  std::vector<char> utf8(3 * kHeldBytes);
   Stream out;
-  TextOut text{held.data(), utf8.data(), params, Stream::on_token, &out};
-  linnet_stop why = LINNET_STOP_NONE;
-  for (size_t i = 0; i < ids.size(); ++i) pass_token(text, ids[i], token_bytes(t, ids[i], i == 0), &why);
-  text.emit(-1, text.n, true);
+  TextOut text;
+  text.begin(utf8.data());
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const std::string_view bytes = token_bytes(t, ids[i], i == 0);
+    size_t at = 0;
+    for (bool done = false; !done; out.take(&text)) done = text.feed(none, bytes, &at);
+  }
+  text.emit(text.n, true);
+  out.take(&text);
   return out;
 }
 
@@ -77,12 +82,94 @@ TEST_CASE("a stream of tokens is the whole text, and no piece of it cuts a chara
     }
     // Texts that were encoded come back through a stream just as well.
     for (int round = 0; round < 50; ++round) {
-      const Ids ids = encode(l->t, random_text(rng, 30), LINNET_NO_ADD_SPECIAL);
+      const Ids ids = encode(l->t, random_text(rng, 30), LINNET_PARSE_SPECIAL);
       const Stream got = stream_of(l->t, ids);
       if (!got.whole || got.text != lossy(decode(l->t, ids))) FAIL(name << ": " << json(got.text).dump());
     }
   }
   std::printf("streams: %zu of random tokens\n", streams);
+}
+
+namespace {
+
+std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> every_tokenizer() {
+  std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> all;
+  for (const char* name : kSmall) all.emplace_back(name, small(name));
+  for (const char* name : {"wordpiece-txt", "wordpiece-txt-cased"}) all.emplace_back(name, small(name));
+  for (const char* name : {"gpt2", "llama2", "mistral-v3", "phi-3", "qwen2", "smollm", "t5-small"})
+    all.emplace_back(name, load_folder(std::string("tokenizers/") + name));
+  for (const char* name : {"deepseek-llm", "gpt-2", "llama-spm", "mpt", "phi-3"})
+    all.emplace_back(std::string("ggml ") + name, load_gguf(std::string("tokenizers/ggml-vocab/ggml-vocab-") + name + ".gguf"));
+  std::erase_if(all, [](const auto& one) { return !one.second; });
+  return all;
+}
+bool is_unknown(const Tokenizer& t, int32_t id) { return tok::Tables(t).token_flags[id] & tok::kUnknown; }
+
+}  // namespace
+
+TEST_CASE("text is plain where no flag says otherwise: no special token comes of it, however it is written out") {
+  std::mt19937 rng(21);
+  size_t texts = 0, parsed = 0;
+  for (const auto& one_style : every_tokenizer()) {
+    const std::string& name = one_style.first;  // a lambda takes no structured binding
+    const Loaded* const l = one_style.second.get();
+    std::vector<int32_t> specials;
+    for (int32_t id = 0; id < static_cast<int32_t>(l->t.n_tokens); ++id)
+      if ((token_is_special(l->t, id) || token_is_eog(l->t, id)) && !l->blob.tokens[static_cast<size_t>(id)].empty())
+        specials.push_back(id);
+    REQUIRE(!specials.empty());
+    const auto spelled = [&] { return l->blob.tokens[static_cast<size_t>(specials[rng() % specials.size()])]; };
+    const auto look = [&](const std::string& text) {
+      ++texts;
+      for (const int32_t id : encode(l->t, text, 0)) {
+        if (is_unknown(l->t, id)) continue;  // what the vocabulary has no piece for
+        if (token_is_special(l->t, id) || token_is_eog(l->t, id))
+          FAIL(name << ": " << json(lossy(text)).dump() << " gives " << id << " " << l->blob.tokens[static_cast<size_t>(id)]);
+      }
+    };
+    for (const int32_t id : specials) {
+      const std::string& text = l->blob.tokens[static_cast<size_t>(id)];
+      look(text);
+      look(" " + text);
+      look("a" + text + text + "\n");
+      const Ids found = encode(l->t, text, LINNET_PARSE_SPECIAL);
+      parsed += std::count(found.begin(), found.end(), id) > 0;  // the flag does it
+    }
+    for (int round = 0; round < (kSanitized ? 60 : 300); ++round) {
+      std::string text = random_text(rng, 8);
+      for (size_t n = 1 + rng() % 3; n; --n) {
+        const std::string one = spelled();
+        text += rng() % 3 ? one : one.substr(0, rng() % one.size()) + spelled() + one.substr(one.size() / 2);
+        text += random_text(rng, 6);
+      }
+      look(text);
+    }
+  }
+  std::printf("plain text: %zu texts, %zu special tokens found where they are looked for\n", texts, parsed);
+  CHECK(parsed > 100);
+}
+
+TEST_CASE("skipping special tokens is decoding the others") {
+  std::mt19937 rng(22);
+  size_t skipped = 0;
+  for (const auto& [name, l] : every_tokenizer()) {
+    std::vector<int32_t> specials;
+    for (int32_t id = 0; id < static_cast<int32_t>(l->t.n_tokens); ++id)
+      if (token_is_special(l->t, id)) specials.push_back(id);
+    for (int round = 0; round < 200; ++round) {
+      Ids ids = round % 2 ? encode(l->t, random_text(rng, 10)) : Ids{}, others;
+      for (size_t n = rng() % 12; n; --n) {
+        const int32_t id = rng() % 2 ? specials[rng() % specials.size()] : static_cast<int32_t>(rng() % l->t.n_tokens);
+        ids.insert(ids.begin() + static_cast<std::ptrdiff_t>(rng() % (ids.size() + 1)), id);
+      }
+      for (const int32_t id : ids)
+        if (!token_is_special(l->t, id)) others.push_back(id);
+      skipped += ids.size() - others.size();
+      if (decode(l->t, ids, LINNET_SKIP_SPECIAL) != decode(l->t, others))
+        FAIL(name << ": " << json(lossy(decode(l->t, ids, LINNET_SKIP_SPECIAL))).dump());
+    }
+  }
+  CHECK(skipped > 10000);
 }
 
 TEST_CASE("what is lossless comes back, whatever the bytes") {
@@ -93,16 +180,14 @@ TEST_CASE("what is lossless comes back, whatever the bytes") {
   for (const auto& [name, is_nfc] : styles) {
     const auto l = small(name);
     for (int round = 0; round < 400; ++round) {
-      const std::string text = random_text(rng, 40),
-                        back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
+      const std::string text = random_text(rng, 40), back = decode(l->t, encode(l->t, text, 0));
       if (back != (is_nfc ? nfc_of(text) : text)) FAIL(name << ": " << json(lossy(text)).dump() << " became " << json(lossy(back)).dump());
     }
   }
   for (const char* name : {"gemma", "unigram-bytes"}) {  // bytes for what is no piece; U+2581 is a space
     const auto l = small(name);
     for (int round = 0; round < 400; ++round) {
-      const std::string text = random_text(rng, 40),
-                        back = decode(l->t, encode(l->t, text, LINNET_NO_PARSE_SPECIAL | LINNET_NO_ADD_SPECIAL));
+      const std::string text = random_text(rng, 40), back = decode(l->t, encode(l->t, text, 0));
       if (back != convert::with_spaces(text)) FAIL(name << ": " << json(lossy(text)).dump() << " became " << json(lossy(back)).dump());
     }
   }
@@ -127,7 +212,7 @@ TEST_CASE("work grows with the text, in steps counted") {
     std::vector<uint8_t> scratch(tokenize_scratch_bytes(t, text.size()));
     size_t n = 0;
     uint64_t count = 0;
-    const Status status = tokenize(t, text, 0, scratch.data(), scratch.size(), nullptr, 0, &n, nullptr, &count);
+    const Status status = tokenize(t, text, kAllSpecial, scratch.data(), scratch.size(), nullptr, 0, &n, nullptr, &count);
     if (status != LINNET_OK && status != LINNET_TOO_SMALL) FAIL("tokenize: " << status);
     return static_cast<double>(count);
   };
@@ -164,7 +249,7 @@ TEST_CASE("a text that grows more than the tables say is refused, not cut") {
   std::vector<uint8_t> scratch(tokenize_scratch_bytes(l->t, text.size()));
   size_t n = 0;
   Error err = {};
-  CHECK(tokenize(l->t, text, 0, scratch.data(), scratch.size(), nullptr, 0, &n, &err) == LINNET_BAD_FILE);
+  CHECK(tokenize(l->t, text, kAllSpecial, scratch.data(), scratch.size(), nullptr, 0, &n, &err) == LINNET_BAD_FILE);
   CHECK(std::string(err.text).find("grows by more than 2 times") != std::string::npos);
 }
 
@@ -318,7 +403,7 @@ TEST_CASE("GGUF files hold the same tokenizers") {
     for (int round = 0; round < 200; ++round, ++texts) {
       std::string text = random_text(rng, 40);
       // SentencePiece looks for its names of special pieces only where they are user-defined.
-      const uint32_t flags = LINNET_NO_ADD_SPECIAL | LINNET_NO_PARSE_SPECIAL;
+      const uint32_t flags = 0;
       const Ids want = encode(l->t, text, flags), got = encode(other.t, text, flags);
       if (got != want) FAIL(name << ": " << json(lossy(text)).dump());
       if (l->blob.gguf_model != "t5" && decode(other.t, got) != decode(l->t, want))

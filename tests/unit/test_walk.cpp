@@ -26,7 +26,7 @@ const std::vector<uint32_t> kPlain = [] {  // formats of the KV cache that go wi
     if (linnet::format_kv(row.format) && !linnet::format_groups(row.format)) out.push_back(row.format);
   return out;
 }();
-constexpr const char* kPolicies[] = {"stop", "drop-oldest", "sinks", "heavy-hitters", "snapkv"};
+constexpr const char* kPolicies[] = {"", "stop", "drop-oldest", "sinks", "heavy-hitters", "snapkv"};
 
 struct Cell {
   uint32_t policy, format;
@@ -60,11 +60,11 @@ struct Lane {
   void look(uint32_t seq) {
     linnet_error err{};
     size_t n = 0;
-    REQUIRE(linnet_length(session.s, seq, &n) == LINNET_OK);
+    REQUIRE(linnet_length(session.s, seq, &n, nullptr) == LINNET_OK);
     Seen& to = seen[seq];
     to.logits.assign(reinterpret_cast<const uint8_t*>(&n), reinterpret_cast<const uint8_t*>(&n + 1));
     const float* row = nullptr;
-    for (uint32_t back = 0; linnet_logits(session.s, seq, back, &row, &n) == LINNET_OK; ++back)
+    for (uint32_t back = 0; linnet_logits(session.s, seq, back, &row, &n, nullptr) == LINNET_OK; ++back)
       to.logits.insert(to.logits.end(), reinterpret_cast<const uint8_t*>(row), reinterpret_cast<const uint8_t*>(row + n));
     check(linnet_state_need(session.s, seq, &n, &err), err);
     to.state.resize(n);
@@ -90,25 +90,27 @@ class Walk {
     if (cell.policy == LINNET_FULL_DROP_OLDEST) p_.n_keep = below(33);
     if (cell.policy == LINNET_FULL_SINKS) p_.n_keep = 1 + below(16);
     if (cell.policy >= LINNET_FULL_HEAVY_HITTERS) p_.n_keep = 16 + 16 * below(2);
-    p_.v_format = p_.kv_format;
+    p_.v_format = p_.k_format;
     if (!latent && !kivi && below(4) == 0) p_.v_format = kPlain[below(static_cast<uint32_t>(kPlain.size()))];
-    layer_ = {0, 0, kPlain[below(static_cast<uint32_t>(kPlain.size()))], 0};
+    layer_ = {sizeof layer_, 0, 0, kPlain[below(static_cast<uint32_t>(kPlain.size()))], 0};
     if (below(4) == 0) p_.n_kv_layers = 1, p_.kv_layers = &layer_;  // another class of pages
     for (uint32_t i = 0; i < std::size(kThreads); ++i) {
       p_.n_threads = kThreads[i];
       lanes_.push_back(std::make_unique<Lane>(model, p_, std::array{0xA5, 0xFF, 0x3C}[i]));
     }
-    linnet_sampling sampling{};
-    sampling.size = sizeof sampling;
-    sampling.temperature = below(2) ? 1.0f : 0.0f;
-    sampling.repeat_penalty = 1.1f;
-    sampling.seed = seed;
-    each([&](Lane& l) { return linnet_sampling_set(l.session.s, &sampling, nullptr); });
+    auto drawing = sampling(below(2) ? 1.0f : 0.0f, seed);
+    drawing.repeat_penalty = 1.1f;
+    const linnet_status set = each([&](Lane& l) {
+      linnet_status all = LINNET_OK;
+      for (uint32_t seq = 0; seq < kSequences && all == LINNET_OK; ++seq) all = linnet_sampling_set(l.session.s, seq, &drawing, nullptr);
+      return all;
+    });
+    REQUIRE(set == LINNET_OK);
     look(kAll);
   }
 
   std::string title() const {
-    return std::string(name_) + " " + kPolicies[p_.when_full] + " " + linnet_format_name(static_cast<linnet_format>(p_.kv_format)) + "/" +
+    return std::string(name_) + " " + kPolicies[p_.when_full] + " " + linnet_format_name(static_cast<linnet_format>(p_.k_format)) + "/" +
            linnet_format_name(static_cast<linnet_format>(p_.v_format)) +
            (p_.n_kv_layers ? std::string(" first layer ") + linnet_format_name(static_cast<linnet_format>(layer_.k_format)) : "");
   }
@@ -122,7 +124,7 @@ class Walk {
     bool whole = true;           // refused, it changes nothing at all
     linnet_status status = LINNET_OK;
     const char* op = "prefill";
-    if (what == 11) each([&](Lane& l) { return linnet_cancel(l.session.s), LINNET_OK; });
+    if (what == 11) (void)each([&](Lane& l) { return linnet_cancel(l.session.s), LINNET_OK; });
     if (what < 3 || what == 11) {
       const Tokens more = tokens(what == 0 ? 90 : what == 1 ? 16 : 3);
       status = each([&](Lane& l) { return linnet_prefill(l.session.s, seq, more.data(), more.size(), nullptr); });
@@ -139,15 +141,18 @@ class Walk {
       g.size = sizeof g;
       g.max_tokens = 1 + below(4);
       g.ignore_eos = 1;
-      linnet_stop why[std::size(kThreads)] = {};
+      linnet_generated end[std::size(kThreads)] = {};
       size_t i = 0;
-      status = each([&](Lane& l) { return linnet_generate(l.session.s, seq, &g, nullptr, nullptr, &why[i++], nullptr); });
-      for (const linnet_stop w : why) REQUIRE(w == why[0]);
-      note(&logits_, &why[0], sizeof *why);
+      status = each([&](Lane& l) {
+        end[i].size = sizeof *end;
+        return linnet_generate(l.session.s, seq, &g, nullptr, nullptr, &end[i++], nullptr);
+      });
+      for (const linnet_generated& e : end) REQUIRE((e.why == end[0].why && e.token == end[0].token && e.n_tokens == end[0].n_tokens));
+      note(&logits_, &end[0].why, sizeof end->why);
     } else if (what == 6) {
       op = "truncate";
       const size_t keep = keep_of(length);
-      status = each([&](Lane& l) { return linnet_truncate(l.session.s, seq, keep); });
+      status = each([&](Lane& l) { return linnet_truncate(l.session.s, seq, keep, nullptr); });
     } else if (what < 9) {
       op = "fork";
       const size_t keep = below(2) ? length : keep_of(length);
@@ -156,12 +161,12 @@ class Walk {
     } else if (what == 9) {
       op = "batch";
       const Tokens a = tokens(20), b = tokens(20);
-      const linnet_rows rows[] = {{seq, a.size(), a.data()}, {other, b.size(), b.data()}};
+      const linnet_rows rows[] = {{sizeof *rows, seq, a.size(), a.data()}, {sizeof *rows, other, b.size(), b.data()}};
       named |= 1u << other;
       status = each([&](Lane& l) { return linnet_prefill_batch(l.session.s, rows, 2, nullptr); });
     } else {
       op = "load";
-      named = kAll;  // and the parameters of drawing, which are in every state
+      named = 1u << other;
       status =
           each([&](Lane& l) { return linnet_state_load(l.session.s, other, l.seen[seq].state.data(), l.seen[seq].state.size(), nullptr); });
     }
@@ -184,7 +189,7 @@ class Walk {
       }
     }
     if (status != LINNET_CONTEXT_FULL) return;
-    each([&](Lane& l) { return linnet_truncate(l.session.s, seq, 0); });  // goes on from the beginning
+    REQUIRE(each([&](Lane& l) { return linnet_truncate(l.session.s, seq, 0, nullptr); }) == LINNET_OK);  // goes on from the beginning
     look(1u << seq);
   }
 
@@ -227,7 +232,7 @@ class Walk {
   }
   size_t length_of(uint32_t seq) {
     size_t n = 0;
-    REQUIRE(linnet_length(lanes_[0]->session.s, seq, &n) == LINNET_OK);
+    REQUIRE(linnet_length(lanes_[0]->session.s, seq, &n, nullptr) == LINNET_OK);
     return n;
   }
   // At the sequences that a call names, and in the first lane at the others too, at times in all lanes. They must have the same bytes.

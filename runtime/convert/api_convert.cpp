@@ -1,0 +1,131 @@
+// The only extern "C" file of linnet::convert: checks arguments, calls inward.
+#include <algorithm>
+#include <cstring>
+
+#include "../guard.h"
+#include "../params.h"
+#include "convert.h"
+
+using namespace linnet;
+
+struct linnet_source {
+  convert::Loaded loaded = {};
+};
+
+namespace {
+
+#define LINNET_NEED_ARG(p) \
+  if (!(p)) return fail(err, LINNET_BAD_ARG, __func__, ": " #p " is NULL")
+
+// A field that holds one of 0 .. last.
+Status check_choice(const char* field, uint32_t value, uint32_t last, Error* err) {
+  return value <= last ? LINNET_OK
+                       : fail(err, LINNET_BAD_ARG, "linnet_convert_params: ", field, " is ", value, ": it has the values 0 to ", last);
+}
+
+// What a conversion is asked for, and where it says what it did.
+struct Call {
+  linnet_convert_params params = {};
+  convert::Options options = {};
+  convert::WeightError error = {};
+  uint64_t file_bytes = 0;
+  std::vector<std::string> notes = {};
+
+  Status read(const linnet_convert_params* in, const linnet_converted* out, Error* err) {
+    LINNET_TRY(read_params(in, "linnet_convert_params", &params, err));
+    if (out) LINNET_TRY(check_out(out, "linnet_converted", err));
+    LINNET_TRY(check_choice("layout", params.layout, LINNET_LAYOUT_PLAIN, err));
+    LINNET_TRY(check_choice("vocab_only", params.vocab_only, 1, err));
+    LINNET_TRY(check_choice("shape_only", params.shape_only, 1, err));
+    LINNET_TRY(check_choice("load", params.load, LINNET_LOAD_LOCK, err));
+    if (!(params.max_error >= 0)) return fail(err, LINNET_BAD_ARG, "linnet_convert_params: max_error is negative or not a number");
+    if (params.layout == LINNET_LAYOUT_PLAIN && params.weights == LINNET_FORMAT_DEFAULT)
+      return fail(err, LINNET_BAD_ARG, "linnet_convert_params: layout is LINNET_LAYOUT_PLAIN: weights must be f32, f16 or bf16");
+    options.weights = linnet_format{params.weights};
+    options.plain = params.layout == LINNET_LAYOUT_PLAIN;
+    options.seed = params.seed ? params.seed : 1;
+    options.vocab_only = params.vocab_only != 0;
+    options.shape_only = params.shape_only != 0;
+    options.progress = params.progress;
+    options.user = params.user;
+    options.max_error = params.max_error;
+    options.weight_error = out ? &error : nullptr;
+    options.file_bytes = &file_bytes;
+    options.notes = params.note ? &notes : nullptr;
+    return LINNET_OK;
+  }
+
+  void say_notes() const {
+    for (const std::string& note : notes) params.note(params.user, note.c_str());
+  }
+
+  Status report(linnet_converted* out, Error* err) const {
+    if (!out) return LINNET_OK;
+    linnet_converted done = {};
+    done.packed = error.mean >= 0;
+    done.mean_error = error.mean;
+    done.worst_error = done.packed ? error.worst : -1;
+    std::memcpy(done.worst_tensor, error.tensor.data(), std::min(error.tensor.size(), sizeof done.worst_tensor - 1));
+    done.file_bytes = file_bytes;
+    return write_out(done, out, "linnet_converted", err);
+  }
+};
+
+}  // namespace
+
+extern "C" {
+
+linnet_status linnet_convert_file(const char* src, const char* out_path, const linnet_convert_params* params, linnet_converted* out,
+                                  linnet_error* err) {
+  LINNET_NEED_ARG(src);
+  LINNET_NEED_ARG(out_path);
+  return guarded(src, err, [&] {
+    Call call;
+    LINNET_TRY(call.read(params, out, err));
+    const Status status = convert::convert_to_file(src, out_path, call.options, err);
+    call.say_notes();
+    return status == LINNET_OK ? call.report(out, err) : status;
+  });
+}
+
+linnet_status linnet_convert_open(linnet_source** out, const char* path, const linnet_convert_params* params, linnet_view* file,
+                                  linnet_converted* converted, linnet_error* err) {
+  LINNET_NEED_ARG(out);
+  LINNET_NEED_ARG(path);
+  LINNET_NEED_ARG(file);
+  return guarded(path, err, [&] {
+    Call call;
+    LINNET_TRY(call.read(params, converted, err));
+    auto source = std::make_unique<linnet_source>();
+    const Status status = convert::load(path, linnet_load{call.params.load}, call.options, &source->loaded, err);
+    call.say_notes();
+    LINNET_TRY(status);
+    call.file_bytes = source->loaded.file.bytes;
+    LINNET_TRY(call.report(converted, err));
+    *file = source->loaded.file;
+    *out = source.release();
+    return LINNET_OK;
+  });
+}
+
+void linnet_convert_close(linnet_source* source) {
+  if (source) convert::unload(&source->loaded);
+  delete source;
+}
+
+const char* linnet_convert_shape(uint32_t i) { return convert::synthetic_shape(i); }
+
+linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const char* name, linnet_grammar_kind kind, void* out, size_t cap,
+                                     size_t* n_bytes, linnet_error* err) {
+  LINNET_NEED_ARG(json);
+  LINNET_NEED_ARG(n_bytes);
+  if (cap) LINNET_NEED_ARG(out);
+  if (!name) name = "grammar";
+  if (kind < LINNET_GRAMMAR_SCHEMA || kind > LINNET_GRAMMAR_TEXT_OR_CALL)
+    return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: kind is ", uint32_t{kind}, ": there is no such linnet_grammar_kind");
+  if (json_bytes > convert::kMaxGrammarJson)
+    return fail(err, LINNET_BAD_FILE, name, ": ", json_bytes, " bytes, at most ", convert::kMaxGrammarJson);
+  return convert::compile_grammar({json, json_bytes}, name, kind, static_cast<uint8_t*>(out), cap, n_bytes, err);
+}
+
+}  // extern "C"

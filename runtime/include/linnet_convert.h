@@ -1,0 +1,108 @@
+/* linnet_convert.h: published models in, packed GGUF out; JSON schemas to grammars. The library linnet::convert (liblinnet_convert): it
+ * uses the heap and the C++ library, and an app that brings packed files and compiled grammars along need not link it. A failed allocation
+ * is LINNET_NO_MEMORY. Errors of a file's content begin with its path as it was given. Any thread. */
+#ifndef LINNET_CONVERT_H
+#define LINNET_CONVERT_H
+
+#include "linnet.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- models ------------------------------------------------------------------------------------------------------------------- */
+
+/* How tensors stand in the file. */
+typedef enum linnet_layout LINNET_OF_UINT32 {
+  LINNET_LAYOUT_DEFAULT = 0, /* as LINNET_LAYOUT_PACKED */
+  LINNET_LAYOUT_PACKED = 1,  /* as the kernels read it: what linnet_model_init takes */
+  LINNET_LAYOUT_PLAIN = 2 /* the source's tensors as a plain F32, F16 or BF16 GGUF that other tools run; `weights` must be one of these */
+} linnet_layout;
+
+/* A sentence about what was left out or passed over: added tokens that the model has no row for, special tokens that are none.
+ * NUL-terminated, for the time of the call. */
+typedef void (*linnet_note_fn)(void* user, const char* text);
+
+/* How to convert. */
+typedef struct linnet_convert_params {
+  uint32_t size;
+  /* linnet_format of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero
+     points, else in the 8 bits that hold their values. With a 4-bit format embedding and LM head are i8g128 */
+  uint32_t weights;
+  uint32_t layout;     /* linnet_layout */
+  uint32_t vocab_only; /* 1: only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. The source may then be a folder
+                          that holds only tokenizer files, or any GGUF with a vocabulary */
+  uint32_t shape_only; /* 1, to memory alone: metadata as ever, but the weights are zeros that take no memory until they are read: what a
+                          plan is made from */
+  uint32_t load;       /* linnet_load: how linnet_convert_open takes a file that is packed already */
+  uint64_t seed;       /* of synthetic models; default 1 */
+  double max_error; /* a matrix that rounding changes by more is refused by name (RMS of the differences over the RMS of the weights): f16
+                       scales (i8g32, i4*) and f16 itself lose small weights altogether. Default: 0.5 in 4 bits, of which 0.1 and more are
+                       honest, and 0.1 in other formats; 1 and more refuses nothing */
+  linnet_progress_fn progress; /* bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left) */
+  linnet_note_fn note;
+  void* user; /* first argument of both */
+} linnet_convert_params;
+
+/* What a conversion did. */
+typedef struct linnet_converted {
+  uint32_t size;         /* set by the caller */
+  uint32_t packed;       /* 1: floats were packed here; else the next two are -1 and worst_tensor is "" */
+  double mean_error;     /* of all matrices that were rounded, as max_error has it */
+  double worst_error;    /* of the one it changed most */
+  char worst_tensor[96]; /* the source's name of that one, NUL-terminated, cut where it is longer */
+  uint64_t file_bytes;
+} linnet_converted;
+
+/* src: a Hugging Face folder, a GGUF file, or "synthetic:SHAPE" (a well-known model's shape with random weights, linnet_convert_shape).
+ * Writes out_path by way of OUT.tmp, at once or not at all, as linnet_state_save_file does it: any failure leaves no new file, and what a
+ * kill leaves under that name the next run removes. out may be NULL. */
+LINNET_CALL linnet_status linnet_convert_file(const char* src, const char* out_path, const linnet_convert_params* params,
+                                              linnet_converted* out, linnet_error* err);
+
+typedef struct linnet_source linnet_source; /* a packed model's bytes; on the heap */
+
+/* What `linnet run -m PATH` does: a packed GGUF is mapped or read as params->load says, anything else that linnet_convert_file takes is
+ * packed in memory. The bytes go to *file, for linnet_model_need and linnet_model_init; they live until linnet_convert_close. */
+LINNET_CALL linnet_status linnet_convert_open(linnet_source** out, const char* path, const linnet_convert_params* params, linnet_view* file,
+                                              linnet_converted* converted, linnet_error* err);
+LINNET_API void linnet_convert_close(linnet_source* source); /* NULL is fine */
+
+/* Name of the i-th shape of synthetic models ("llama-3.2-1b"), NULL past the last one. Static storage. */
+LINNET_API const char* linnet_convert_shape(uint32_t i);
+
+/* ---- grammars ------------------------------------------------------------------------------------------------------------------- */
+
+/* What the JSON of a grammar is. */
+typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
+  LINNET_GRAMMAR_SCHEMA = 1, /* the JSON is a schema; the text is a value that obeys it */
+  LINNET_GRAMMAR_CALL = 2,   /* the JSON is an array of tools, {"type":"function","function":{"name","description","parameters"}} or the
+                                inner object alone; the text is a call of one of them, {"name":"...","arguments":{...}} with arguments
+                                that obey its parameters */
+  LINNET_GRAMMAR_TEXT_OR_CALL = 3 /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
+} linnet_grammar_kind;
+
+/* Compiles JSON to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full size; LINNET_TOO_SMALL if it
+ * passes cap (out may be NULL with cap 0). `name` is what errors call the JSON, and may be NULL. In the library linnet::convert, and with
+ * its heap (LINNET_NO_MEMORY where that gives none): an app that has the bytes already need not link it.
+ *
+ * What obeys is written in one way: no white space between tokens; members in the order of `properties`, optional ones left out or not;
+ * members that `properties` does not name never; enum and const as written in the schema, numbers by their own characters (1E2, -0, any
+ * number of digits), without white space, characters beyond ASCII as themselves; other integers of 18 digits at most, without -0; numbers
+ * with up to 17 digits behind the point and two of an exponent, and with bounds, which must be whole numbers, without one. Strings hold any
+ * characters, in UTF-8 or escaped. Known, of JSON Schema 2020-12: type (one, or an array of them); enum, const; properties, required,
+ * additionalProperties (false); items, minItems, maxItems, uniqueItems (false); minLength, maxLength (in characters), pattern (not both);
+ * minimum, maximum, exclusiveMinimum, exclusiveMaximum; anyOf; oneOf, where the alternatives cannot hold at once: by type, by enum or
+ * const, or by a required property that tells them apart so; $ref to #/$defs/NAME or #/definitions/NAME, not to what it stands in. title,
+ * description, default, examples, deprecated, readOnly, writeOnly, $schema, $id and $comment say nothing. A pattern is of characters, .
+ * [...] [^...] \d \w \s and their opposites, ( ) (?: ) | * + ? {m} {m,n} {m,}, and ^ and $ at its ends; it goes by characters, of which "
+ * \ and control characters are then written with their shortest escapes. Every other keyword, and true and {} as schemas, are
+ * LINNET_UNSUPPORTED by name and place (a JSON pointer). LINNET_BAD_FILE: not JSON, or no schema, or one that nothing obeys. At most 1 MiB
+ * of JSON, 64 levels deep, and 65535 states (a string of maxLength n takes 31 n: n up to 2100). */
+LINNET_CALL linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const char* name, linnet_grammar_kind kind, void* out,
+                                                 size_t cap, size_t* n_bytes, linnet_error* err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
