@@ -467,6 +467,16 @@ linnet_status linnet_session_init(linnet_session** out, void* mem, size_t bytes,
   return session_init(out, mem, bytes, model, params, err);
 }
 
+linnet_status linnet_session_info(const linnet_session* session, linnet_session_params* out, linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(out);
+  LINNET_TRY(check_process(*session, err));
+  linnet_session_params p = session->params;
+  p.n_kv_layers = 0;  // those were the caller's for the time of init
+  p.kv_layers = nullptr;
+  return write_out(p, out, "session", err);
+}
+
 void linnet_session_fini(linnet_session* session) {
   if (session && check_idle(*session, nullptr) == LINNET_OK) session_fini(*session);
 }

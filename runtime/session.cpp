@@ -303,6 +303,7 @@ Status resolve_params(const linnet_model& model, linnet_session_params p, linnet
   if (p.wait > LINNET_WAIT_SLEEP) return fail(err, LINNET_BAD_ARG, "session: wait is ", p.wait, ", there is no such way");
   if (p.spin > kMostSpin) return fail(err, LINNET_BAD_ARG, "session: spin is ", p.spin, ", at most ", kMostSpin);
   if (p.spin == 0) p.spin = kDefaultSpin;
+  if (p.wait == LINNET_WAIT_DEFAULT) p.wait = LINNET_WAIT_SPIN;
   if (p.wait == LINNET_WAIT_SLEEP) p.spin = 1;
   if (p.n_logits == 0) p.n_logits = 1;
   if (p.n_logits > p.n_chunk) return fail(err, LINNET_BAD_ARG, "session: n_logits is ", p.n_logits, ", at most n_chunk = ", p.n_chunk);

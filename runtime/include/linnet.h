@@ -1,7 +1,5 @@
-/* linnet.h: models, sessions, generating, state. Beside it: linnet_chat.h (chat formats, grammars), linnet_device.h (board, profile,
- * power, measuring, CUDA), linnet_convert.h (published models in). The C ABI and its manual: what is not in these headers is not API.
- *
- * linnet runs decoder-only language models inside memory that the app gives it.
+/* linnet.h: models, sessions, generating, state, in memory that the app gives. Beside it: linnet_chat.h (chat formats, grammars),
+ * linnet_device.h (board, profile, power, measuring, CUDA), linnet_convert.h (published models in). What is not in these is not API.
  *
  *   linnet_view file;   linnet_file_map("model.gguf", LINNET_LOAD_MAP, &file, &err);
  *   linnet_need need = {.size = sizeof need};   linnet_model_need(&file, NULL, &need, &err);
@@ -10,34 +8,35 @@
  *   ... the same two steps for a session, then linnet_prefill / linnet_generate ...
  *
  * - Objects: a model is immutable after init and may serve any number of sessions and threads. A session has the KV cache, buffers and
- *   samplers of one conversation or several (sequences); one thread at a time uses it. Only linnet_cancel may come from any other thread or
- *   from a signal handler.
+ *   samplers of one conversation or several (sequences); one thread at a time uses it. Only linnet_cancel may come from any other thread
+ *   or from a signal handler.
  * - Memory: `*_need` gives the exact number of bytes, `*_init` places everything in the memory it is given, aligned to 64 bytes, and
  *   refuses one byte less. That memory, and the mapped file, must outlive the object and must not move. From init to fini no call
- *   allocates. (With LINNET_THREADS_OPENMP its runtime may allocate the first time a new application thread calls in.) fini frees nothing
- *   of the caller's; objects without one just end.
+ *   allocates. (With LINNET_THREADS_OPENMP its runtime may allocate the first time a new application thread calls in.) fini frees
+ *   nothing of the caller's; objects without one just end.
  * - Stack: linnet_model_need takes less than 64 KiB of stack, every other call of the core less than 192 KiB.
  * - Inside: a call on a session may call the app: linnet_token_fn, linnet_power_fn, linnet_parallel_fn. From inside one of them that
- * session can be looked at by linnet_length, linnet_tokens, linnet_stats_get, linnet_sampling_get and linnet_session_memory (length and
- * tokens are as before the call, but in linnet_generate, where they count what was passed on), linnet_stats_reset and linnet_cancel work,
- * and from a linnet_token_fn linnet_threads_set. Every other call on it is LINNET_BAD_STATE, and linnet_session_fini does nothing. Other
- * sessions may be used. What linnet calls returns to it: nothing is thrown.
+ *   session can be looked at by linnet_length, linnet_tokens, linnet_session_info, linnet_stats_get, linnet_sampling_get and
+ *   linnet_session_memory (length and tokens are as before the call, but in linnet_generate, where they count what was passed on),
+ *   linnet_stats_reset and linnet_cancel work, and from a linnet_token_fn linnet_threads_set. Every other call on it is
+ *   LINNET_BAD_STATE, and linnet_session_fini does nothing. Other sessions may be used. Nothing may be thrown through linnet.
  * - Fork: after fork() every call of the child on a session of before is LINNET_BAD_STATE (its threads stayed behind), and its
- *   linnet_session_fini does nothing. A session that the child makes itself works, also on models, grammars and files of before. A GPU does
- *   not come along: a model with one gives the child no session (LINNET_BAD_STATE), and its linnet_model_fini does nothing.
- * - Errors: every fallible call returns a linnet_status; `err` (may be NULL) gets a sentence that names the file, field and value. A call
- *   that fails leaves its object as it was. The library never prints, exits, aborts or throws.
- * - Structs: most begin with `size`, which the app sets to sizeof of the struct as it was compiled. Of a struct that the app fills, 0 in a
- *   field means "not said": a default that stands there; every choice is another number. Fields beyond `size` are not said. What lies
- * within `size` beyond what the library knows must be 0: a newer app's wish is refused, not dropped. NULL for the whole struct: nothing is
- * said. In an array all have the size of the first, which is the distance from one to the next. Of a struct that linnet fills, the fields
- * that fit `size` are filled, and `size` becomes how much that is. Structs without `size` never change.
+ *   linnet_session_fini does nothing. A session that the child makes itself works, also on models, grammars and files of before. A GPU
+ *   does not come along: a model with one gives the child no session (LINNET_BAD_STATE), and its linnet_model_fini does nothing.
+ * - Errors: every fallible call returns a linnet_status; `err` (may be NULL) gets a sentence that names the file, field and value. A
+ *   call that fails leaves its object as it was. The library never prints, exits, aborts or throws.
+ * - Structs: most begin with `size`, which the app sets to sizeof of the struct as it was compiled. Of a struct that the app fills, 0 in
+ *   a field means "not said": a default that stands there; every choice is another number (but for linnet_sampling, which has an init).
+ *   Fields beyond `size` are not said. What lies within `size` beyond what the library knows must be 0: a newer app's wish is refused,
+ *   not dropped. NULL for the whole struct: nothing is said. In an array all have the size of the first, which is the distance from one
+ *   to the next. Of a struct that linnet fills, the fields that fit `size` are filled, and `size` becomes how much that is. Structs
+ *   without `size` never change.
  * - Units: sizes in bytes end in _bytes, times in nanoseconds end in _ns, counts begin with n_. Text is UTF-8, lengths in bytes, never
  *   NUL-terminated unless said. Token ids are int32_t in [0, n_vocab).
- * - Exact: with integer weights or float ones (f32, f16, bf16) and a KV cache in any format, logits on the CPU are the same bytes for every
- *   instruction set, thread count, prefill chunk, split of a prompt into calls and whatever other sequences share a call. FP8 weights keep
- *   this rule on one machine; tiers with bf16 instructions differ from the others. A GPU (linnet_cuda) gives the CPU's bytes with all
- *   weights but FP8, whose sums it splits; it draws the CPU's tokens from the same logits.
+ * - Exact: with integer weights or float ones (f32, f16, bf16) and a KV cache in any format, logits on the CPU are the same bytes for
+ *   every instruction set, thread count, prefill chunk, split of a prompt into calls and whatever other sequences share a call. FP8
+ *   weights keep this rule on one machine; tiers with bf16 instructions differ from the others. A GPU (linnet_cuda) gives the CPU's
+ *   bytes with all weights but FP8, whose sums it splits; it draws the CPU's tokens from the same logits.
  * - Stable: what is not marked [experimental] keeps its names, numbers and layout: later versions add to it, and what has to go is
  *   deprecated for a minor version first. [experimental]: has never run on the hardware that it is for, or its form may still change. */
 #ifndef LINNET_H
@@ -120,7 +119,8 @@ typedef enum linnet_load LINNET_OF_UINT32 {
 typedef int (*linnet_progress_fn)(void* user, uint64_t done_bytes, uint64_t total_bytes);
 
 /* Maps or copies a whole regular file; devices, FIFOs and sockets are refused. The caller owns *out and gives it back with
- * linnet_file_unmap. Any thread. LINNET_IO names the path and what the system said; LINNET_NO_MEMORY: no memory for a copy, or no room. */
+ * linnet_file_unmap. Any thread. LINNET_IO names the path and what the system said; LINNET_NO_MEMORY: no memory for a copy, or no room.
+ */
 LINNET_CALL linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err);
 /* The same with progress; fn may be NULL. After a cancel or an error nothing stays mapped, copied or locked, and *out is as it was. */
 LINNET_CALL linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progress_fn fn, void* user, linnet_view* out,
@@ -130,7 +130,8 @@ LINNET_API void linnet_file_unmap(linnet_view* view); /* sets *view to {NULL, 0}
  * the umask; 0 = 0666. */
 LINNET_CALL linnet_status linnet_file_save(const char* path, const void* data, size_t bytes, uint32_t mode, linnet_error* err);
 
-/* Zeroed memory aligned to 64 bytes or more, on huge pages where there are some; NULL if there is none. Any other memory serves as well. */
+/* Zeroed memory aligned to 64 bytes or more, on huge pages where there are some; NULL if there is none. Any other memory serves as well.
+ */
 LINNET_API void* linnet_mem_alloc(size_t bytes);
 LINNET_API void linnet_mem_free(void* mem, size_t bytes); /* the same `bytes` as at alloc; NULL is fine */
 
@@ -139,7 +140,7 @@ typedef struct linnet_need {
   uint32_t size;       /* set by the caller */
   uint32_t align;      /* of the memory: 64 */
   size_t bytes;        /* exact */
-  size_t device_bytes; /* exact: memory of the GPU, and memory pinned for it, that init asks the driver for and fini gives back; else 0 */
+  size_t device_bytes; /* exact: of the GPU, and pinned for it, that init asks the driver for and fini gives back; else 0 */
 } linnet_need;
 
 /* ---- number formats ------------------------------------------------------------------------------------------------------- */
@@ -161,8 +162,7 @@ typedef enum linnet_format LINNET_OF_UINT32 {
   LINNET_I4G128 = 10,  /* codes -8..7, one f16 scale per output and 128 inputs */
   LINNET_I4G64 = 11,   /* ... and 64 inputs */
   LINNET_I4G32 = 12,   /* ... and 32 inputs (Q4_0 imports exactly, embedding and LM head aside: they are I8G128 in 4-bit models) */
-  LINNET_I4G128Z = 13, /* codes 0..15 less a zero point, one of both and one f16 scale per output and 128 inputs (GPTQ and AWQ in groups of
-                          128 import exactly) */
+  LINNET_I4G128Z = 13, /* codes 0..15 less a zero point, that and one f16 scale per output and 128 inputs (GPTQ and AWQ import exactly) */
   LINNET_KIVI4 = 14,   /* KV cache alone, K and V together (KIVI, Liu et al. 2024): a row sees in i8 itself and the 32 to 63 tokens before
                           it, and what lies before in 4 bits: K by ranges per channel of 32 tokens, V per token and 32 channels. Layers with
                           a window of their own stay in i8. With LINNET_FULL_STOP alone, and not for latent attention. A sequence takes up
@@ -170,7 +170,7 @@ typedef enum linnet_format LINNET_OF_UINT32 {
   LINNET_KIVI2 = 15    /* ... in 2 bits */
 } linnet_format;
 
-/* Name of a format ("i8g128") or NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */
+/* "i8g128", NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */
 LINNET_API const char* linnet_format_name(linnet_format format);
 LINNET_API linnet_format linnet_format_from_name(const char* name);
 
@@ -207,8 +207,8 @@ typedef struct linnet_model_desc {
  * LINNET_UNSUPPORTED name what is wrong. Any thread; reads only metadata. */
 LINNET_CALL linnet_status linnet_model_need(const linnet_view* file, const linnet_profile* profile, linnet_need* out, linnet_error* err);
 /* Makes a model inside mem[0, bytes). Weights stay in the file's bytes, which must outlive the model; metadata and tokenizer tables are
- * copied, then checked. With a GPU weights are copied to need.device_bytes of its memory, through 8 MiB of pinned memory that is given back
- * at the end, and pages of the file that are there are given back to the system (MADV_PAGEOUT). LINNET_TOO_SMALL if bytes < need. */
+ * copied, then checked. With a GPU weights are copied to need.device_bytes of its memory, through 8 MiB of pinned memory that is given
+ * back at the end, and pages of the file that are there are given back to the system (MADV_PAGEOUT). LINNET_TOO_SMALL if bytes < need. */
 LINNET_CALL linnet_status linnet_model_init(linnet_model** out, void* mem, size_t bytes, const linnet_view* file,
                                             const linnet_profile* profile, linnet_error* err);
 LINNET_CALL linnet_status linnet_model_info(const linnet_model* model, linnet_model_desc* out, linnet_error* err);
@@ -219,7 +219,8 @@ LINNET_API void linnet_model_fini(linnet_model* model);
 
 /* With none of these text is text: nothing is put around it, and a special token that is written out in it is no token. */
 enum {
-  LINNET_ADD_SPECIAL = 1,   /* tokenize: with the BOS and EOS that the tokenizer puts around a text. For the beginning of a sequence */
+  LINNET_ADD_SPECIAL =
+      1, /* tokenize: with the BOS (some tokenizers: and an end token) that is put around a text. For the beginning of a sequence */
   LINNET_PARSE_SPECIAL = 2, /* tokenize: special tokens that are written out are tokens. Never for what users, tools or files say */
   LINNET_SKIP_SPECIAL = 4   /* detokenize: special tokens are left out, not written out */
 };
@@ -227,9 +228,9 @@ enum {
 /* Scratch bytes that linnet_tokenize takes for a text of `text_bytes`. */
 LINNET_CALL linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes, linnet_error* err);
 /* Text to token ids. Writes at most `cap` ids to out; *n_tokens is always the full count, LINNET_TOO_SMALL if it passes cap (out may be
- * NULL with cap 0). Up to 3 * text_bytes + 8 ids, and more where a tokenizer's own rules lengthen a text further. Invalid UTF-8 is encoded
- * byte by byte where the tokenizer can, never rejected. Time is linear in the text (up to a logarithm within one word). scratch: any
- * alignment. */
+ * NULL with cap 0). Up to 3 * text_bytes + 8 ids, and more where a tokenizer's own rules lengthen a text further. Invalid UTF-8 is
+ * encoded byte by byte where the tokenizer can, never rejected. Time is linear in the text (up to a logarithm within one word). scratch:
+ * any alignment. */
 LINNET_CALL linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch,
                                           size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err);
 /* Token ids to text, as the tokenizer's own decoder does it: a SentencePiece text loses its leading space. *n_bytes is always the full
@@ -243,7 +244,7 @@ enum {
   LINNET_TOKEN_EOG = 1,    /* ends a generation: EOS and its kin, of which a model may have several */
   LINNET_TOKEN_SPECIAL = 2 /* stands for no text of people: what LINNET_PARSE_SPECIAL finds and LINNET_SKIP_SPECIAL leaves out */
 };
-/* *kind: LINNET_TOKEN_... of this token, 0 = text. */
+/* *kind: these bits of a token, 0 = text. */
 LINNET_CALL linnet_status linnet_token_kind(const linnet_model* model, int32_t token, uint32_t* kind, linnet_error* err);
 
 /* ---- session ------------------------------------------------------------------------------------------------------------ */
@@ -252,23 +253,23 @@ typedef struct linnet_session linnet_session; /* lives inside the caller's memor
 
 /* What happens when a sequence has n_context tokens. Models with learned positions or ALiBi only stop. */
 typedef enum linnet_when_full LINNET_OF_UINT32 {
-  LINNET_FULL_DEFAULT = 0,     /* as LINNET_FULL_STOP */
-  LINNET_FULL_STOP = 1,        /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
-  LINNET_FULL_DROP_OLDEST = 2, /* the first n_keep tokens (default none) stay, and the last n_context - n_keep: a row sees these. Positions
-                                  go on, so this ends at the model's own n_context */
-  LINNET_FULL_SINKS = 3, /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first
-                            n_keep (default 4, at most 16) as attention sinks, moved up so that they stand just before them (StreamingLLM,
-                            Xiao et al. 2023). n_context is then the window: no more than the model was trained for. Layers with a smaller
-                            window of their own see that alone */
-  LINNET_FULL_HEAVY_HITTERS = 4, /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep
-                                    (default half) that drew most attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the
-                                    next one outside the rule of exact bytes over chunks */
-  LINNET_FULL_SNAPKV = 5 /* as LINNET_FULL_STOP, but the first call of linnet_prefill that brings two tokens or more and leaves more than
-                            n_keep + 47 compresses the sequence: in every layer and KV head n_keep tokens (default a quarter of n_context)
-                            stay, those that the last 32 looked at most, and the last 32 to 47 (SnapKV, Li et al. 2024). Pages are given
-                            back to the pool, and decoding reads less */
+  LINNET_FULL_DEFAULT = 0, /* as LINNET_FULL_STOP */
+  LINNET_FULL_STOP = 1,    /* LINNET_CONTEXT_FULL, LINNET_STOP_CONTEXT */
+  /* the first n_keep tokens (default none) stay, and the last n_context - n_keep: a row sees these. Positions go on, so this ends at the
+     model's own n_context */
+  LINNET_FULL_DROP_OLDEST = 2,
+  /* goes on without end in constant memory, up to 2^31 - 1 tokens: the last n_context - n_keep tokens, and the first n_keep (default 4, at
+     most 16) as attention sinks, moved up to just before them (StreamingLLM, Xiao et al. 2023). n_context, the window then, is no more
+     than the model was trained for. Layers with a smaller window of their own see that alone */
+  LINNET_FULL_SINKS = 3,
+  /* the last n_context - n_keep tokens stay, and of the others in every layer and KV head the n_keep (default half) that drew most
+     attention (H2O, Zhang et al. 2023). Ends at the model's n_context. As the next one outside the rule of exact bytes over chunks */
+  LINNET_FULL_HEAVY_HITTERS = 4,
+  /* as LINNET_FULL_STOP, but the first linnet_prefill that brings two tokens or more and leaves more than n_keep + 47 compresses the
+     sequence: in every layer and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and
+     the last 32 to 47 (SnapKV, Li et al. 2024). Pages go back to the pool, and decoding reads less */
+  LINNET_FULL_SNAPKV = 5
 } linnet_when_full;
-
 enum { LINNET_KEEP_NONE = 2147483647 }; /* as n_keep, with LINNET_FULL_DROP_OLDEST: no token, whatever the profile says */
 
 /* One thread's share of a call's work: number i of k. */
@@ -277,9 +278,9 @@ typedef void (*linnet_share_fn)(void* arg, uint32_t i, uint32_t k);
  * per token, with n = n_threads (never where that is 1). It calls share(arg, i, k) once for each i of 0 .. k - 1 on k threads and returns
  * when all have returned; what they wrote must be visible then, as after a join. The calling thread may be one of them. k is the app's
  * choice each time, 1 to n, and changes no result. Shares take up what there is to do as they come, so they may begin late, run one after
- * another (the first then does all), or be fewer than k: one is enough. Without a call of share the calling thread does all the work alone.
- * No i is run twice at the same time. Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. What the hook
- * may do with the session: "Inside" above. */
+ * another (the first then does all), or be fewer than k: one is enough. Without a call of share the calling thread does all the work
+ * alone. No i is run twice at the same time. Each thread needs 192 KiB of stack; its rounding mode is restored. `user` is the app's. What
+ * the hook may do with the session: "Inside" above. */
 typedef void (*linnet_parallel_fn)(void* user, uint32_t n, linnet_share_fn share, void* arg);
 
 typedef struct linnet_kv_layers {
@@ -307,13 +308,13 @@ typedef struct linnet_session_params {
   uint32_t n_pool;     /* positions that layers without a window hold for all sequences together, n_context .. n_sequences * n_context (the
                           default). Forked sequences share what they have in common, so less may do; a call that finds none left is
                           LINNET_CONTEXT_FULL */
-  uint32_t when_full;  /* linnet_when_full; where tokens are dropped a call that goes past n_context brings at most max(n_chunk, n_rollback)
-                          tokens */
+  uint32_t when_full;  /* linnet_when_full; where tokens are dropped a call that goes past n_context brings at most max(n_chunk,
+                          n_rollback) tokens */
   uint32_t n_keep;     /* tokens that stay, see linnet_when_full */
   uint32_t n_rollback; /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer
                           see, in KIVI formats, and where when_full drops tokens (at most n_context - n_keep there); default n_chunk */
-  uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies are
-                           made for it once; default n_context */
+  uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies
+                           are made for it once; default n_context */
   linnet_parallel_fn parallel_for; /* the app's threads; NULL = linnet's. Goes with threads 0 or LINNET_THREADS_APP; must work until fini */
   void* parallel_for_user;         /* its first argument */
 } linnet_session_params;
@@ -328,7 +329,7 @@ LINNET_CALL linnet_status linnet_session_init(linnet_session** out, void* mem, s
 /* Joins the threads; NULL is fine. Nothing happens inside a call and after a fork. */
 LINNET_API void linnet_session_fini(linnet_session* session);
 
-/* Here and below `seq` names the sequence: 0 .. n_sequences - 1, all empty at first. *n_tokens: how many it has. */
+/* Tokens of the sequence. `seq`, here and below: 0 .. n_sequences - 1, all empty at first. */
 LINNET_CALL linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens, linnet_error* err);
 /* The tokens of the sequence from token `first` on, also after a fork or linnet_state_load. Writes at most `cap` to out; *n_tokens is
  * always how many there are, LINNET_TOO_SMALL if that passes cap. LINNET_BAD_STATE: where when_full drops tokens those from before are
@@ -336,13 +337,13 @@ LINNET_CALL linnet_status linnet_length(const linnet_session* session, uint32_t 
 LINNET_CALL linnet_status linnet_tokens(const linnet_session* session, uint32_t seq, size_t first, int32_t* out, size_t cap,
                                         size_t* n_tokens, linnet_error* err);
 /* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages
- * back. Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE where layers with a
- * window or in KIVI have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens, counted from the longest that the
+ * back. Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE where layers with
+ * a window or in KIVI have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens, counted from the longest that the
  * sequence has been, can always go. */
 LINNET_CALL linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep, linnet_error* err);
-/* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of the
- * two appends to them, so this costs no time and, at first, no room. Sampling, its random state and the grammar come along, with all tokens
- * the logits too. LINNET_BAD_STATE as above. */
+/* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of
+ * the two appends to them, so this costs no time and, at first, no room. Sampling, its random state and the grammar come along, with all
+ * tokens the logits too. LINNET_BAD_STATE as above. */
 LINNET_CALL linnet_status linnet_fork(linnet_session* session, uint32_t from, uint32_t to, size_t keep, linnet_error* err);
 
 /* Appends n >= 1 tokens and computes the logits of the last row (or rows, n_logits). All or nothing: on CONTEXT_FULL, CANCELLED or
@@ -356,8 +357,8 @@ typedef struct linnet_rows {
   const int32_t* tokens;
 } linnet_rows;
 
-/* linnet_prefill for n_rows different sequences at once, with logits of the last row of each: weights are read once for all of them, which
- * is what makes several conversations cheap. All or nothing. A row's logits are the same bytes whoever shares the call. */
+/* linnet_prefill for n_rows different sequences at once, with logits of the last row of each: weights are read once for all of them,
+ * which is what makes several conversations cheap. All or nothing. A row's logits are the same bytes whoever shares the call. */
 LINNET_CALL linnet_status linnet_prefill_batch(linnet_session* session, const linnet_rows* rows, uint32_t n_rows, linnet_error* err);
 /* Logits, float[n_vocab], of the row `back` rows before the last (0 = last; less than the rows computed by the last call and n_logits).
  * Borrowed until the next call on the session. LINNET_BAD_STATE if there are none. */
@@ -370,13 +371,13 @@ LINNET_CALL linnet_status linnet_logits(const linnet_session* session, uint32_t 
  * linnet_sampling_init fills in the defaults. */
 typedef struct linnet_sampling {
   uint32_t size;
-  float temperature;    /* 0 = greedy (the default): largest logit after penalties, ties to the lowest id; 0..100 */
-  uint32_t top_k;       /* keep the k largest; 0 = all (default) */
-  float top_p;          /* keep the smallest set whose probability reaches p, 0..1; 1 = all (default), 0 = the likeliest token (nucleus
-                           sampling, Holtzman et al. 2019) */
-  float min_p;          /* keep tokens of at least min_p times the largest probability, 0..1; 0 = all (default; Nguyen et al. 2024) */
-  float repeat_penalty; /* logits of seen tokens: divided by it if > 0, else multiplied; above 0, up to 100; 1 = off (default; CTRL, Keskar
-                           et al. 2019) */
+  float temperature;       /* 0 = greedy (the default): largest logit after penalties, ties to the lowest id; 0..100 */
+  uint32_t top_k;          /* keep the k largest; 0 = all (default) */
+  float top_p;             /* keep the smallest set whose probability reaches p, 0..1; 1 = all (default), 0 = the likeliest token (nucleus
+                              sampling, Holtzman et al. 2019) */
+  float min_p;             /* keep tokens of at least min_p times the largest probability, 0..1; 0 = all (default; Nguyen et al. 2024) */
+  float repeat_penalty;    /* logits of seen tokens: divided by it if > 0, else multiplied; above 0, up to 100; 1 = off (default; CTRL,
+                              Keskar    et al. 2019) */
   float presence_penalty;  /* subtracted once from the logit of a seen token, -100..100; default 0 */
   float frequency_penalty; /* subtracted per occurrence, -100..100; default 0 */
   uint32_t penalty_last_n; /* tokens looked back for the three penalties, prompt included, 0..1024; default 64 */
@@ -395,7 +396,8 @@ LINNET_CALL linnet_status linnet_sampling_set(linnet_session* session, uint32_t 
 LINNET_CALL linnet_status linnet_sampling_get(const linnet_session* session, uint32_t seq, linnet_sampling* out, linnet_error* err);
 
 /* Draws a token from the logits of the last row into *token, appends it and computes the next logits. LINNET_BAD_STATE if there are no
- * logits, or no token that the sequence's grammar allows. An end-of-generation token may come, and is appended too: the caller decides. */
+ * logits, or no token that the sequence's grammar allows. An end-of-generation token may come, and is appended too: the caller decides.
+ */
 LINNET_CALL linnet_status linnet_decode(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
 /* Draws a token without appending it. */
 LINNET_CALL linnet_status linnet_sample(linnet_session* session, uint32_t seq, int32_t* token, linnet_error* err);
@@ -429,21 +431,21 @@ typedef struct linnet_generated {
   int32_t eog;            /* the token of LINNET_STOP_EOS, else -1. It is not in the sequence: prefill it where the next message needs it */
   size_t n_tokens;        /* drawn since the beginning; all of them are in the sequence */
   uint32_t stop_index;    /* LINNET_STOP_STRING: which string */
-  uint32_t n_stop_tokens; /* ... and how many tokens at the end of the sequence hold bytes of it: the string is in the sequence, and not in
-                             the text. The first of them may also hold text before it, the last text behind it */
-  const char* utf8;       /* linnet_generate_next: text[0, n_bytes) that became certain; borrowed until the next call on the session */
+  uint32_t n_stop_tokens; /* ... and how many tokens at the end of the sequence hold bytes of it: the string is in the sequence, and not
+                             in the text. The first of them may also hold text before it, the last text behind it */
+  const char*
+      utf8; /* linnet_generate_next: text[0, n_bytes) that became certain, never NULL; borrowed until the next call on the session */
   size_t n_bytes;
 } linnet_generated;
 
 /* Called on the caller's thread for every token that linnet_generate draws. `utf8` holds the text that became certain: whole characters
  * only, held back while it may be part of a stop string; n_bytes may be 0. The last call of a generation may carry token -1 with the text
- * that was still held back. Non-zero stops the generation. What the callback may do with the session: "Inside" above. One that forks and
- * returns in the child stops the child's generation. */
+ * that was still held back. Non-zero stops the generation. What it may do with the session: "Inside" above. */
 typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
 
-/* Draws tokens until out->why. Needs logits (after prefill). Each drawn token but a final end-of-generation token is passed to `fn` (may be
- * NULL) and is in the sequence then, also after a cancel. The last one is computed when a later call needs it; linnet_logits gives the row
- * that it was drawn from. On an error out->why is LINNET_STOP_NONE and the sequence holds the tokens passed so far. */
+/* Draws tokens until out->why. Needs logits (after prefill). Each drawn token but a final end-of-generation token is passed to `fn` (may
+ * be NULL) and is in the sequence then, also after a cancel. The last one is computed when a later call needs it; linnet_logits gives the
+ * row that it was drawn from. On an error out->why is LINNET_STOP_NONE and the sequence holds the tokens passed so far. */
 LINNET_CALL linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linnet_generate_params* params, linnet_token_fn fn,
                                           void* user, linnet_generated* out, linnet_error* err);
 /* The same to be pulled: begin, then next until out->why is not LINNET_STOP_NONE. Each next draws one token, and has the text that became
@@ -458,18 +460,16 @@ LINNET_API void linnet_cancel(linnet_session* session);
 
 /* ---- state: a sequence as bytes, in memory or in a file --------------------------------------------------------------------- */
 
-/* A saved sequence is its tokens, its pages of the KV cache as they are, its logits, its sampling and how many numbers were drawn. Where it
- * is loaded it goes on with the bytes that it would have had (as far as "Exact" above says so). Nothing is computed.
+/* A saved sequence is its tokens, its pages of the KV cache as they are, its logits, its sampling and how many numbers were drawn. Where
+ * it is loaded it goes on with the bytes that it would have had (as far as "Exact" above says so). Nothing is computed.
  *
  * It fits every session on the same model whose layers have the same K and V formats: n_context, n_chunk, n_sequences, n_pool, n_rollback,
  * n_logits, threads and instruction set may be others, as long as there is room. (Not what decides which tokens are dropped: when_full,
  * n_keep, n_context unless it is LINNET_FULL_STOP, n_rollback with LINNET_FULL_HEAVY_HITTERS.) Of more rows of logits than n_logits the
- * last ones are kept. What had been dropped stays dropped: linnet_truncate goes back no further than it could there. The model is known by
- * a hash of its spec and of each tensor's name, format, shape and first and last 4 KiB: files that differ only in the midst of their
- * tensors pass for the same model; tokenizer and chat format do not count. Magic, version, header and every section (CRC-32C) are checked
- * before anything changes. CRC and hash find accidents, not forgery: a state made up by somebody can hold any tokens and numbers, but never
- * makes linnet touch memory that is not its own. Formats of state files may change with linnet's minor version; other versions are refused.
- * None of these calls allocates. */
+ * last ones are kept. What had been dropped stays dropped. The model is known by a hash of its spec and of each tensor's name, format,
+ * shape and first and last 4 KiB; tokenizer and chat format do not count. Everything is checked, with a CRC-32C of each section, before
+ * anything changes: that finds accidents, not forgery; a state made up by somebody can hold any tokens and numbers, but never makes linnet
+ * touch memory that is not its own. States of another minor version of linnet may be refused. None of these calls allocates. */
 
 /* Bytes that a save of the sequence takes now. */
 LINNET_CALL linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, size_t* n_bytes, linnet_error* err);
@@ -477,18 +477,19 @@ LINNET_CALL linnet_status linnet_state_need(const linnet_session* session, uint3
  * NULL with cap 0). */
 LINNET_CALL linnet_status linnet_state_save(const linnet_session* session, uint32_t seq, void* out, size_t cap, size_t* n_bytes,
                                             linnet_error* err);
-/* The sequence becomes the saved one, whatever it was; `data` is free afterwards. Its sampling becomes the state's, and goes on where that
- * was: linnet_sampling_set after the load where the app's own settings shall hold. LINNET_BAD_FILE: damaged, or no state.
+/* The sequence becomes the saved one, whatever it was; `data` is free afterwards. Its sampling becomes the state's, and goes on where
+ * that was: linnet_sampling_set after the load where the app's own settings shall hold. LINNET_BAD_FILE: damaged, or no state.
  * LINNET_UNSUPPORTED: another version, model, KV format or when_full. LINNET_CONTEXT_FULL: longer than n_context, or no room in the pool.
  */
 LINNET_CALL linnet_status linnet_state_load(linnet_session* session, uint32_t seq, const void* data, size_t n_bytes, linnet_error* err);
 /* The same bytes in a file, which is replaced at once or not at all: they are written to <path>.tmp, synced, renamed to `path`, and the
- * folder is synced, so a crash or a power cut at any moment leaves the old state or the new one under the name. <path>.tmp may stay behind
- * then; the next save removes it. Where `path` is a link, what it leads to is replaced, or made; a device, FIFO, socket or folder is
- * refused. The new file has no permission that the old one had not. Who saves to a path while another does waits for the other. LINNET_IO
- * names the path and what the system said. */
+ * folder is synced, so a crash or a power cut at any moment leaves the old state or the new one under the name. <path>.tmp may stay
+ * behind then; the next save removes it. Where `path` is a link, what it leads to is replaced, or made; a device, FIFO, socket or folder
+ * is refused. The new file has no permission that the old one had not. Who saves to a path while another does waits for the other.
+ * LINNET_IO names the path and what the system said. */
 LINNET_CALL linnet_status linnet_state_save_file(const linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
-/* Maps the file for the time of the call. It must not be cut short meanwhile (SIGBUS); linnet_state_save_file never does that to a file. */
+/* Maps the file for the time of the call. It must not be cut short meanwhile (SIGBUS); linnet_state_save_file never does that to a file.
+ */
 LINNET_CALL linnet_status linnet_state_load_file(linnet_session* session, uint32_t seq, const char* path, linnet_error* err);
 /* Tokens of a saved sequence, from its header alone: what n_context must be at least, with LINNET_FULL_STOP. Any thread. */
 LINNET_CALL linnet_status linnet_state_length(const void* data, size_t n_bytes, size_t* n_tokens, linnet_error* err);

@@ -321,6 +321,8 @@ typedef struct linnet_measurement {
  * are 0. What it takes of the driver is given back, also when it fails (LINNET_DEVICE). */
 LINNET_CALL linnet_status linnet_measure(const linnet_profile* profile, uint32_t n_threads, const void* data, size_t bytes,
                                          linnet_measurement* out, linnet_error* err);
+/* The params with what was not said filled in: n_context above all. kv_layers is left out. */
+LINNET_CALL linnet_status linnet_session_info(const linnet_session* session, linnet_session_params* out, linnet_error* err);
 /* Row i of a table of memory: what the bytes are for ("kv", "activations", ...; static storage). LINNET_BAD_ARG past the last row. The rows
  * sum up to need.bytes, and those called "device ..." to need.device_bytes. Of a model "weights" is what the mapped file holds and is not
  * part of need. The third is a session's table before there is one. */

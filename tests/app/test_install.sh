@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
 END
 cat >"$work/host/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
-project(host LANGUAGES C CXX)
+project(host LANGUAGES C)
 find_package(linnet 0.2 REQUIRED)
 add_executable(host host.c)
 target_link_libraries(host PRIVATE linnet::convert linnet::profile)

@@ -37,10 +37,10 @@ int main(void) {
   linnet_need need = {.size = sizeof need};
   linnet_model* model = NULL;
   linnet_session* session = NULL;
-  linnet_generated end = {.size = sizeof end};
+  linnet_generated made = {.size = sizeof made};
   size_t n = 0;
   LINES
-  if (err.text[0] || !n || end.why == LINNET_STOP_NONE) return fprintf(stderr, "%s\n", err.text), 1;
+  if (err.text[0] || !n || made.why == LINNET_STOP_NONE) return fprintf(stderr, "%s\n", err.text), 1;
   return 0;
 }
 """
