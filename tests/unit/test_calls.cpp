@@ -92,6 +92,8 @@ Statuses every_call(linnet_session* s, const std::vector<uint8_t>& state) {
   const linnet_rows rows = {sizeof rows, 0, kPrompt.size(), kPrompt.data()};
   const std::string path = "/tmp/linnet-test-calls-" + std::to_string(getpid());
   out["memory"] = linnet_session_memory(s, 0, &purpose, &n, nullptr);
+  linnet_session_params as_made{.size = sizeof as_made};
+  out["info"] = linnet_session_info(s, &as_made, nullptr);
   out["length"] = linnet_length(s, 0, &n, nullptr);
   out["tokens"] = linnet_tokens(s, 0, 0, nullptr, 0, &n, nullptr);
   if (out["tokens"] == LINNET_TOO_SMALL) out["tokens"] = LINNET_OK;  // it has told how many
@@ -394,7 +396,7 @@ TEST_CASE("from inside a call a session is refused by all calls but those that o
       linnet_session_fini(s);  // does nothing
     }
   };
-  const std::string only_look = "length memory sampling_get stats_get tokens ";
+  const std::string only_look = "info length memory sampling_get stats_get tokens ";
   const auto like_plain = [&](const Session& s) {
     Session plain(model, two_sequences());
     plain.prefill(kPrompt);
@@ -417,7 +419,7 @@ TEST_CASE("from inside a call a session is refused by all calls but those that o
     linnet_generated end{.size = sizeof end};
     const auto fn = [](void* user, int32_t, const char*, size_t) { return static_cast<Inside*>(user)->look(), 0; };
     check(linnet_generate(s.s, 0, &g, fn, &inside, &end, &err), err);
-    CHECK((inside.calls == 5 && inside.through == "length memory sampling_get stats_get threads_set tokens "));
+    CHECK((inside.calls == 5 && inside.through == "info length memory sampling_get stats_get threads_set tokens "));
     CHECK(s.length() == kPrompt.size() + 5);
     // A cancel is for the generation that runs.
     const auto cancel = [](void* user, int32_t, const char*, size_t) { return linnet_cancel(static_cast<linnet_session*>(user)), 0; };
@@ -809,6 +811,7 @@ TEST_CASE("structs of newer and older apps: what is filled in, read, refused") {
   check_out<linnet_need>("power_need", true, [&](auto* p, auto* err) { return linnet_power_need(p, err); });
   check_out<linnet_model_desc>("model_info", true, [&](auto* p, auto* err) { return linnet_model_info(model.m, p, err); });
   check_out<linnet_sampling>("sampling_get", true, [&](auto* p, auto* err) { return linnet_sampling_get(s.s, 0, p, err); });
+  check_out<linnet_session_params>("session_info", true, [&](auto* p, auto* err) { return linnet_session_info(s.s, p, err); });
   check_out<linnet_stats>("stats_get", true, [&](auto* p, auto* err) { return linnet_stats_get(s.s, p, err); });
   check_out<linnet_board_desc>("board_info", true, [&](auto* p, auto* err) { return linnet_board_info(board, p, err); });
   check_out<linnet_cluster>("board_cluster", true, [&](auto* p, auto* err) { return linnet_board_cluster(board, 0, p, err); });
@@ -931,6 +934,7 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   linnet_model_desc desc{.size = sizeof desc};
   linnet_generated end{.size = sizeof end};
   linnet_sampling drawing{.size = sizeof drawing};
+  linnet_session_params made{.size = sizeof made};
   linnet_stats stats{.size = sizeof stats};
   linnet_cluster cluster{.size = sizeof cluster};
   linnet_cache cache{.size = sizeof cache};
@@ -1085,6 +1089,8 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   REFUSED(linnet_profile_fit(nullptr, board, &err));
   REFUSED(linnet_profile_fit(&profile, nullptr, &err));
   REFUSED(linnet_measure(nullptr, 1, nullptr, 0, nullptr, &err));
+  REFUSED(linnet_session_info(nullptr, &made, &err));
+  REFUSED(linnet_session_info(s, nullptr, &err));
   REFUSED(linnet_session_memory(nullptr, 0, &a, &n, &err));
   REFUSED(linnet_session_memory(s, 0, nullptr, &n, &err));
   REFUSED(linnet_session_memory(s, 0, &a, nullptr, &err));

@@ -691,3 +691,33 @@ TEST_CASE("stats and version") {
   CHECK(linnet_version() == (LINNET_VERSION_MAJOR << 16 | LINNET_VERSION_MINOR << 8 | LINNET_VERSION_PATCH));
   CHECK(std::string(linnet_status_text(LINNET_TOO_SMALL)) == "LINNET_TOO_SMALL");
 }
+
+TEST_CASE("what a session was made with") {
+  const Model model("tests/golden/llama", LINNET_I8G128);
+  const linnet_kv_layers layers = {.size = sizeof layers, .first = 0, .last = 0, .k_format = LINNET_F16, .v_format = 0};
+  linnet_session_params wished{.size = sizeof wished};
+  wished.n_kv_layers = 1;
+  wished.kv_layers = &layers;
+  wished.wait = LINNET_WAIT_SLEEP;
+  Session s(model, wished);
+  linnet_session_params made{.size = sizeof made};
+  REQUIRE(linnet_session_info(s.s, &made, nullptr) == LINNET_OK);
+  CHECK(made.n_context == model.desc.n_context);  // less than 4096
+  CHECK(made.n_chunk == std::min(256u, made.n_context));
+  CHECK(made.k_format == LINNET_I8);
+  CHECK(made.v_format == LINNET_I8);
+  CHECK(made.n_kv_layers == 0);
+  CHECK(made.kv_layers == nullptr);
+  CHECK(made.n_threads == 1);
+  CHECK(made.threads == LINNET_THREADS_OWN);
+  CHECK(made.wait == LINNET_WAIT_SLEEP);
+  CHECK(made.n_sequences == 1);
+  CHECK(made.n_pool == made.n_context);
+  CHECK(made.when_full == LINNET_FULL_STOP);
+  linnet_need whole{.size = sizeof whole}, again{.size = sizeof again};  // they make the same session
+  made.n_kv_layers = 1;
+  made.kv_layers = &layers;
+  REQUIRE(linnet_session_need(model.m, &wished, &whole, nullptr) == LINNET_OK);
+  REQUIRE(linnet_session_need(model.m, &made, &again, nullptr) == LINNET_OK);
+  CHECK(whole.bytes == again.bytes);
+}
