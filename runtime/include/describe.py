@@ -9,10 +9,10 @@ The headers keep to a small part of C, which is all that is read here: what is n
 are the target's own compiler's, read from the object file without running it: cross builds go the same way. Errors are FILE:LINE: SENTENCE:
 
   - a macro that is not one of MACROS, a condition but the guard and C++, a function with a body, a type that no header declares
-  - a struct by value in a call; one that does not begin with `uint32_t size`, but for NO_SIZE
-  - a status from a function that is not LINNET_CALL, or whose last argument is not `linnet_error* err`
+  - a struct by value in a call; one that does not begin with `uint32_t size`, or lies within another, but for NO_SIZE
+  - a status from a function that is not LINNET_CALL, or whose last argument is not `linnet_error* err`; err and no status
   - an enum without LINNET_OF_..., a value that is not written out or stands twice, one that is 0 and not called as in ZERO
-  - something [experimental] in a function that is not marked so
+  - something [experimental] in a function or field that is not marked so; a declaration outside extern "C"
   - a name that does not begin with linnet_ or LINNET_, or is declared twice
   - a header of more than MOST_LINES lines, a line of more than MOST_COLUMNS
 """
@@ -69,6 +69,7 @@ def read_tokens(file, text):
     if text.count("\n") > MOST_LINES:
         fault(file, MOST_LINES + 1, f"{text.count(chr(10))} lines, more than {MOST_LINES}")
     cplusplus = None  # within #ifdef __cplusplus: True until #else
+    linkage = ""  # what C++ alone has seen: extern "C" { and, behind all declarations, }
     while at < len(text):
         match = TOKEN.match(text, at)
         if not match:
@@ -97,9 +98,16 @@ def read_tokens(file, text):
         elif cplusplus:
             if token.text not in ("extern", '"C"', "{", "}") and token.kind not in ("space", "comment"):
                 fault(file, line, f"for C++ alone: {token.text}")
+            elif token.kind not in ("space", "comment"):
+                linkage += token.text
         elif token.kind != "space":
             tokens.append(token)
+            if token.kind != "comment" and linkage != 'extern"C"{':
+                fault(file, line, f'{token.text} is not within extern "C"')
+                raise Stop
         line, at = token.end, match.end()
+    if linkage not in ("", 'extern"C"{}'):
+        fault(file, line, 'extern "C" does not end')
     guard = os.path.basename(file).upper().replace(".", "_")
     if directives[:2] != [f"ifndef {guard}", f"define {guard}"] or sum(d.startswith("if") for d in directives) != directives.count("endif"):
         fault(file, 1, f"not guarded by {guard}")
@@ -306,8 +314,8 @@ class Header:
             fields += names
         if typedef:
             self.take(name)
-        if name not in NO_SIZE and (fields[0]["name"], fields[0]["type"]) != ("size", "uint32_t"):
-            fault(self.file, fields[0]["line"], f"{name} does not begin with uint32_t size")
+        if name not in NO_SIZE and [(f["name"], f["type"], "count" in f) for f in fields[:1]] != [("size", "uint32_t", False)]:
+            fault(self.file, fields[0]["line"] if fields else self.last.line, f"{name} does not begin with uint32_t size")
         self.structs.append({"name": name, "opaque": False, "fields": fields})
         return self.structs[-1]
 
@@ -345,6 +353,8 @@ class Header:
             fault(self.file, token.line, f"{name}: LINNET_CALL is for what returns linnet_status, and for nothing else")
         if checked and (not arguments or arguments[-1] != {"name": "err", "type": "linnet_error*"}):
             fault(self.file, token.line, f"{name}: the last argument is not linnet_error* err")
+        if not checked and "linnet_error*" in [a["type"] for a in arguments]:
+            fault(self.file, token.line, f"{name} takes a linnet_error* and returns no linnet_status")
         if self.peek() and self.peek().text == "{":
             self.stop(f"{name} has a body: bindings cannot call it")
         self.functions.append({"name": name, "library": self.library, "returns": returns, "checked": checked, "arguments": arguments})
@@ -385,9 +395,15 @@ def check(headers):
                 if base_of(kind) not in C_TYPES | enums | callbacks | set(structs):
                     fault(h.file, thing["line"], f"{thing['name']}: the type {kind} is not known")
         for thing in h.callbacks + h.functions:
-            if thing["stability"] == "stable" and unsettled & {base_of(a["type"]) for a in thing["arguments"]}:
+            taken = {base_of(kind) for kind in [a["type"] for a in thing["arguments"]] + [thing["returns"]]}
+            if thing["stability"] == "stable" and unsettled & taken:
                 fault(h.file, thing["line"], f"{thing['name']} takes something [experimental] and is not marked so")
         for s in h.structs:
+            for f in s.get("fields", []):
+                if unsettled & {base_of(f["type"])} and "stable" == s["stability"] == f["stability"]:
+                    fault(h.file, f["line"], f"{s['name']}.{f['name']} is something [experimental] and is not marked so")
+                if f["type"] in structs and f["type"] not in NO_SIZE:
+                    fault(h.file, f["line"], f"{s['name']}.{f['name']}: the struct {f['type']} may grow, what lies behind it would move")
             before = None
             for f in s.get("fields", []):  # the comment names the enum whose values a number takes; "..." goes on with the field above
                 match = re.match(r"linnet_\w+", f["doc"])

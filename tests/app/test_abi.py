@@ -24,7 +24,7 @@ MODEL = ROOT / "examples" / "assistant" / "model" / "linnet-assistant.gguf"
 
 # What 0.1 had and 0.2 has no more; only CHANGELOG.md speaks of it. Members are looked for behind a dot or an arrow alone.
 GONE = {"LINNET_MAX_METERS", "LINNET_NO_ADD_SPECIAL", "LINNET_NO_PARSE_SPECIAL", "LINNET_ROLE_COUNT", "LINNET_VERSION",
-        "linnet_board_detect"}
+        "linnet_board_detect", "linnet_parallel_for"}
 GONE_MEMBERS = {"kv_format", "rail_watts", "meter_ids", "meter_uj", "n_meters", "n_readings", "last_temperature"}
 
 parser = argparse.ArgumentParser()
@@ -149,6 +149,17 @@ class Description(Folder):
             (*more("extern int linnet_two;\n"), "not understood: extern"),
             (*more("#ifdef __cplusplus\nint linnet_two();\n#endif\n"), "for C++ alone: int"),
             (*more("LINNET_API void linnet_two(const linnet_cuda_device* gpu);\n", device), "linnet_two takes something [experimental]"),
+            (*more("LINNET_API const linnet_cuda_device* linnet_two(void);\n", device), "linnet_two takes something [experimental]"),
+            (device, "  linnet_sensors* sensors; ", "  linnet_cuda_device* gpu;\n  linnet_sensors* sensors; ",
+             "linnet_power_params.gpu is something [experimental]"),
+            (*more("LINNET_API int linnet_two(int32_t x, linnet_error* err);\n"), "linnet_two takes a linnet_error* and returns no"),
+            (*more("typedef struct linnet_two {\n} linnet_two;\n"), "linnet_two does not begin with uint32_t size"),
+            (core, "  uint32_t size, seq;\n", "  uint32_t size[1], seq;\n", "linnet_rows does not begin with uint32_t size"),
+            (core, "  size_t n_tokens; /* at least 1 */\n", "  linnet_need need;\n", "linnet_rows.need: the struct linnet_need may grow"),
+            ("linnet_chat.h", '#ifdef __cplusplus\nextern "C" {\n#endif\n', "", 'typedef is not within extern "C"'),
+            (core, "\n#ifdef __cplusplus\n}\n#endif\n", "\n", 'extern "C" does not end'),
+            (core, "\n#ifdef __cplusplus\n}\n#endif\n", "\n#ifdef __cplusplus\n}\n#endif\nLINNET_API void linnet_two(void);\n",
+             'LINNET_API is not within extern "C"'),
         ]
         texts = {h.name: h.read_text() for h in INCLUDE.glob("*.h")}
         for name, text in texts.items():
