@@ -52,7 +52,7 @@ namespace {
 KvClass class_like(const CachePlan& p, const CacheLayer& layer) {
   const bool packs = kv_kivi(layer.k) && layer.window == 0;  // windows are short
   const Format k = kv_kivi(layer.k) ? LINNET_I8 : layer.k, v = kv_kivi(layer.k) ? LINNET_I8 : layer.v;
-  const bool cut = p.when_full && (layer.window == 0 || layer.window > p.n_context - p.n_keep);
+  const bool cut = p.when_full != LINNET_FULL_STOP && (layer.window == 0 || layer.window > p.n_context - p.n_keep);
   KvClass c{};
   c.layout = kv_layout(k, v, layer.n_kv_heads, layer.head_dim, layer.latent);
   c.group = layer.n_heads / layer.n_kv_heads;
