@@ -158,6 +158,7 @@ bool fill(linnet_session& f, const Places& places, const linnet_model& model, co
     float* logits = arena.take<float>("logits", uint64_t{p.n_logits} * f.logits_stride);
     int32_t* history = arena.take<int32_t>("history", history_tokens(p));
     Generation* generation = arena.take<Generation>("text", 1);
+    if (generation) generation->going = false;
     if (f.seqs)
       f.seqs[i] = {.length = 0,
                    .pending = 0,

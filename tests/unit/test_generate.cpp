@@ -424,6 +424,11 @@ TEST_CASE("what changes the sequence ends its generation, and nothing else does"
   Session s(model(), sequences(3));
   const Params g(50);
   linnet_error err{};
+  linnet_generated never{.size = sizeof never};  // whatever the memory held before the session
+  for (uint32_t seq = 0; seq < 3; ++seq) {
+    CHECK(linnet_generate_next(s.s, seq, &never, &err) == LINNET_BAD_STATE);
+    CHECK(std::strstr(err.text, "linnet_generate_begin"));
+  }
   const std::vector<uint8_t> state = [&] {
     restart(s, 2, 1);
     size_t n = 0;
