@@ -355,7 +355,9 @@ linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes,
   LINNET_NEED_ARG(model);
   LINNET_NEED_ARG(scratch_bytes);
   LINNET_TRY(need_tokenizer(model, err));
-  *scratch_bytes = tokenize_scratch_bytes(model->tokenizer, text_bytes);
+  const size_t need = tokenize_scratch_bytes(model->tokenizer, text_bytes);
+  if (need == SIZE_MAX) return fail(err, LINNET_BAD_ARG, "tokenize: a text of ", text_bytes, " bytes is more than is taken at once");
+  *scratch_bytes = need;
   return LINNET_OK;
 }
 
@@ -367,9 +369,6 @@ linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_
   if (cap) LINNET_NEED_ARG(out);
   if (flags & ~uint32_t{LINNET_ADD_SPECIAL | LINNET_PARSE_SPECIAL}) return fail(err, LINNET_BAD_ARG, "tokenize: flags are ", flags);
   LINNET_TRY(need_tokenizer(model, err));
-  const size_t need = tokenize_scratch_bytes(model->tokenizer, text_bytes);
-  if (scratch_bytes < need || (need && !scratch))
-    return fail(err, LINNET_TOO_SMALL, "tokenize: scratch of ", scratch_bytes, " bytes, needs ", need);
   return tokenize(model->tokenizer, std::string_view(text, text_bytes), flags, scratch, scratch_bytes, out, cap, n_tokens, err);
 }
 
@@ -568,10 +567,12 @@ linnet_status linnet_generate(linnet_session* session, uint32_t seq, const linne
                               linnet_generated* out, linnet_error* err) {
   LINNET_NEED_ARG(out);
   LINNET_TRY(check_out(out, "generate", err));
-  LINNET_TRY(linnet_generate_begin(session, seq, params, err));
-  const Call call(session);
-  linnet_generated end;
-  const Status status = session_generate(*session, seq, true, fn, user, &end, err);
+  linnet_generated end = {.size = sizeof end, .token = -1, .eog = -1};
+  Status status = linnet_generate_begin(session, seq, params, err);
+  if (status == LINNET_OK) {
+    const Call call(session);
+    status = session_generate(*session, seq, true, fn, user, &end, err);
+  }
   LINNET_TRY(write_out(end, out, "generate", err));
   return status;
 }

@@ -57,7 +57,8 @@ T element(const T* array, uint32_t i) {
 // ... before that. Their distance is the size of the first one, whose distance is the size of the first.
 template <class T>
 Status read_element(const T* array, uint32_t i, const char* what, T* out, Error* err) {
-  if (array->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, what, ": size is ", array->size);
+  *out = {};
+  if (array->size < sizeof(uint32_t) || (i && array->size % alignof(T))) return fail(err, LINNET_BAD_ARG, what, ": size is ", array->size);
   const T* in = reinterpret_cast<const T*>(reinterpret_cast<const uint8_t*>(array) + size_t{i} * array->size);
   if (in->size != array->size) return fail(err, LINNET_BAD_ARG, what, "[", i, "]: size is ", in->size, ", of the first ", array->size);
   return read_params(in, what, out, err);

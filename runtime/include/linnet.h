@@ -225,12 +225,11 @@ enum {
   LINNET_SKIP_SPECIAL = 4   /* detokenize: special tokens are left out, not written out */
 };
 
-/* Scratch bytes that linnet_tokenize takes for a text of `text_bytes`. */
+/* Scratch bytes that linnet_tokenize takes for a text of `text_bytes`. LINNET_BAD_ARG: more than are taken at once (128 MiB). */
 LINNET_CALL linnet_status linnet_tokenize_need(const linnet_model* model, size_t text_bytes, size_t* scratch_bytes, linnet_error* err);
 /* Text to token ids. Writes at most `cap` ids to out; *n_tokens is always the full count, LINNET_TOO_SMALL if it passes cap (out may be
- * NULL with cap 0). Up to 3 * text_bytes + 8 ids, and more where a tokenizer's own rules lengthen a text further. Invalid UTF-8 is
- * encoded byte by byte where the tokenizer can, never rejected. Time is linear in the text (up to a logarithm within one word). scratch:
- * any alignment. */
+ * NULL with cap 0). Up to 3 * text_bytes + 8 ids, and more where a tokenizer's own rules lengthen a text further. Invalid UTF-8 is encoded
+ * byte by byte where the tokenizer can, never rejected. Time is nearly linear in the text. scratch: any alignment. */
 LINNET_CALL linnet_status linnet_tokenize(const linnet_model* model, const char* text, size_t text_bytes, uint32_t flags, void* scratch,
                                           size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, linnet_error* err);
 /* Token ids to text, as the tokenizer's own decoder does it: a SentencePiece text loses its leading space. *n_bytes is always the full
@@ -295,7 +294,7 @@ typedef struct linnet_session_params {
   uint32_t n_context;   /* positions to hold, 1..2^24; default min(model's n_context, 4096) */
   uint32_t n_chunk;     /* rows computed at a time in prefill, 1..4096; default min(256, n_context); changes no result */
   uint32_t k_format;    /* linnet_format of K: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2; default i8 */
-  uint32_t v_format;    /* ... of V; default as K. Models with latent attention cache one latent that is both: V as K, in every layer */
+  uint32_t v_format;    /* ... of V; default as K: the profile's goes with its K alone. Latent attention caches one latent, V is as K */
   uint32_t n_kv_layers; /* entries of kv_layers, at most 1024; later ones count. K format, V format and window may come in 8 combinations,
                            KIVI counts twice */
   const linnet_kv_layers* kv_layers; /* layers with formats of their own; read only during the call */
@@ -308,9 +307,9 @@ typedef struct linnet_session_params {
   uint32_t n_pool;     /* positions that layers without a window hold for all sequences together, n_context .. n_sequences * n_context (the
                           default). Forked sequences share what they have in common, so less may do; a call that finds none left is
                           LINNET_CONTEXT_FULL */
-  uint32_t when_full;  /* linnet_when_full; where tokens are dropped a call that goes past n_context brings at most max(n_chunk,
-                          n_rollback) tokens */
-  uint32_t n_keep;     /* tokens that stay, see linnet_when_full */
+  uint32_t when_full;  /* linnet_when_full; where tokens are dropped a call that goes past n_context brings at most max(n_chunk, n_rollback)
+                          tokens */
+  uint32_t n_keep;     /* tokens that stay, see linnet_when_full; the profile's goes with its when_full alone */
   uint32_t n_rollback; /* tokens at the end that linnet_truncate can take back in models with windows, where layers drop what they no longer
                           see, in KIVI formats, and where when_full drops tokens (at most n_context - n_keep there); default n_chunk */
   uint32_t rope_length; /* tokens that sequences will have in all, where RoPE scaling looks at that (dynamic NTK, longrope): frequencies
@@ -337,9 +336,9 @@ LINNET_CALL linnet_status linnet_length(const linnet_session* session, uint32_t 
 LINNET_CALL linnet_status linnet_tokens(const linnet_session* session, uint32_t seq, size_t first, int32_t* out, size_t cap,
                                         size_t* n_tokens, linnet_error* err);
 /* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages
- * back. Logits are gone afterwards until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE where layers with
- * a window or in KIVI have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens, counted from the longest that the
- * sequence has been, can always go. */
+ * back; all = nothing changes, else logits are gone until the next prefill or decode. The sampler's random state stays. LINNET_BAD_STATE
+ * where layers with a window or in KIVI have dropped what a sequence of `keep` tokens sees: the last n_rollback tokens, counted from the
+ * longest that the sequence has been, can always go. */
 LINNET_CALL linnet_status linnet_truncate(linnet_session* session, uint32_t seq, size_t keep, linnet_error* err);
 /* Makes sequence `to` the first `keep` tokens of sequence `from`, whatever it was before. Pages of the KV cache are shared until one of
  * the two appends to them, so this costs no time and, at first, no room. Sampling, its random state and the grammar come along, with all
@@ -439,8 +438,9 @@ typedef struct linnet_generated {
 } linnet_generated;
 
 /* Called on the caller's thread for every token that linnet_generate draws. `utf8` holds the text that became certain: whole characters
- * only, held back while it may be part of a stop string; n_bytes may be 0. The last call of a generation may carry token -1 with the text
- * that was still held back. Non-zero stops the generation. What it may do with the session: "Inside" above. */
+ * only, held back while it may be part of a stop string; n_bytes may be 0. Non-zero stops the generation. Calls with token -1 bring text
+ * alone: of a token with more than can be held back, and last what was still held back, also after non-zero or an error. What it
+ * may do with the session: "Inside" above. */
 typedef int (*linnet_token_fn)(void* user, int32_t token, const char* utf8, size_t n_bytes);
 
 /* Draws tokens until out->why. Needs logits (after prefill). Each drawn token but a final end-of-generation token is passed to `fn` (may

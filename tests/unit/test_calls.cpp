@@ -202,9 +202,11 @@ TEST_CASE("counts are held against their bounds before anything is read") {
   check(linnet_model_init(&text, memory.p, need.bytes, &file.view, nullptr, &err), err);
   const std::string hello = "hello";
   size_t scratch = 0, n = 0;
-  CHECK(linnet_tokenize_need(text, SIZE_MAX, &scratch, nullptr) == LINNET_OK);
-  CHECK(linnet_tokenize(text, hello.data(), SIZE_MAX, 0, &n, sizeof n, nullptr, 0, &n, &err) == LINNET_TOO_SMALL);
-  CHECK(linnet_tokenize(text, hello.data(), SIZE_MAX, 0, &n, scratch, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
+  for (const size_t bytes : {SIZE_MAX, (size_t{1} << 27) + 1}) {
+    CHECK(linnet_tokenize_need(text, bytes, &scratch, &err) == LINNET_BAD_ARG);
+    CHECK(std::strstr(err.text, std::to_string(bytes).c_str()));
+    CHECK(linnet_tokenize(text, hello.data(), bytes, 0, &n, SIZE_MAX, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
+  }
   CHECK(linnet_detokenize(text, kPrompt.data(), SIZE_MAX, 0, nullptr, 0, &n, &err) == LINNET_BAD_ARG);
   CHECK(std::strstr(err.text, "n_tokens is"));
 
@@ -911,6 +913,11 @@ TEST_CASE("arrays of structs: the first one's size is the distance, and all have
     q.n_kv_layers = 1;
     CHECK(linnet_session_need(model.m, &q, &need, &err) == LINNET_BAD_ARG);
   }
+  const linnet_kv_layers odd[2] = {{5, 0, 0, LINNET_F16, 0}, {5, 1, 1, LINNET_F32, 0}};  // the second one would lie where no struct can
+  q.kv_layers = odd;
+  q.n_kv_layers = 2;
+  CHECK(linnet_session_need(model.m, &q, &need, &err) == LINNET_BAD_ARG);
+  CHECK(std::strstr(err.text, "kv_layers: size is 5"));
 }
 
 TEST_CASE("NULL where something must be is refused with a sentence, by every call") {

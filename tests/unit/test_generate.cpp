@@ -504,6 +504,9 @@ TEST_CASE("what changes the sequence ends its generation, and nothing else does"
     CHECK(call() != LINNET_OK);
     REQUIRE(pull(s, 0, &got));
   }
+  end.why = LINNET_STOP_EOS, end.n_tokens = 7;  // of the generation before
+  CHECK(linnet_generate(s.s, 0, &none.p, nullptr, nullptr, &end, &err) == LINNET_BAD_ARG);
+  CHECK((end.why == LINNET_STOP_NONE && end.n_tokens == 0 && end.token == -1 && end.eog == -1));
   linnet_cancel(s.s);
   CHECK(linnet_prefill(s.s, 0, kPrompt.data(), kPrompt.size(), &err) == LINNET_CANCELLED);
   while (pull(s, 0, &got)) {
