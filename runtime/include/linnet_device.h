@@ -16,23 +16,22 @@ typedef enum linnet_isa LINNET_OF_UINT32 {
   LINNET_ISA_AUTO = 0, /* the strongest tier that this CPU has */
   LINNET_ISA_SCALAR = 1,
   LINNET_ISA_AVX2 = 2,         /* AVX2 + FMA + F16C */
-  LINNET_ISA_AVX_VNNI = 3,     /* + AVX-VNNI [experimental] */
+  LINNET_ISA_AVX_VNNI = 3,     /* + AVX-VNNI */
   LINNET_ISA_AVX512 = 4,       /* AVX-512 F/BW/VL/DQ */
   LINNET_ISA_AVX512_VNNI = 5,  /* + VNNI */
   LINNET_ISA_AVX512_BF16 = 6,  /* + VBMI and BF16 */
-  LINNET_ISA_NEON = 7,         /* any 64-bit ARM */
-  LINNET_ISA_NEON_DOTPROD = 8, /* + sdot: ARMv8.2 (Cortex-A55, A76, A78AE) and later */
-  LINNET_ISA_NEON_I8MM = 9,    /* + smmla: ARMv8.6 and later */
+  LINNET_ISA_NEON = 7,         /* [experimental] any 64-bit ARM. This and the other NEON ones ran in an emulator alone */
+  LINNET_ISA_NEON_DOTPROD = 8, /* [experimental] + sdot: ARMv8.2 (Cortex-A55, A76, A78AE) and later */
+  LINNET_ISA_NEON_I8MM = 9,    /* [experimental] + smmla: ARMv8.6 and later */
   LINNET_ISA_ONEDNN = 10, /* [experimental] AVX-512 with VNNI, and oneDNN where a thread multiplies 48 rows and more by 128 outputs and more
                              of i8, i8g128 or i8g64. Only where it is asked for, in builds with LINNET_ONEDNN. The same bits; oneDNN
                              allocates memory of its own, in no plan, at every call */
-  LINNET_ISA_NEON_BF16 = 11, /* + bfdot, for FP8: ARMv8.6 and later */
-  LINNET_ISA_AMX =
-      12 /* [experimental] AVX512_BF16 + AMX-INT8 (Xeons since 2023) where a thread multiplies 16 rows and more by 64 outputs and more of
-            i8, i8g128, i8g64, i4g128, i4g64 or i4g128z, and in attention. Wherever a tier is chosen (models, linnet_isa_pick,
-            linnet_measure) Linux is asked for its tiles, for the whole process and for good: stacks that sigaltstack is given
-            afterwards must have getauxval(AT_MINSIGSTKSZ) bytes, some 11 KB. Where Linux refuses, LINNET_ISA_AUTO takes
-            AVX512_BF16; `isa_mask` or `isa` avoids it. Like LINNET_ISA_ONEDNN it brings AVX512_VNNI along */
+  LINNET_ISA_NEON_BF16 = 11, /* [experimental] + bfdot, for FP8: ARMv8.6 and later */
+  LINNET_ISA_AMX = 12 /* AVX512_BF16 + AMX-INT8 (Xeons since 2023) where a thread multiplies 16 rows and more by 64 outputs and more of
+                         integer weights, and in attention. Wherever a tier is chosen (models, linnet_isa_pick, linnet_measure) Linux is
+                         asked for its tiles, for the whole process and for good: stacks that sigaltstack is given afterwards must have
+                         getauxval(AT_MINSIGSTKSZ) bytes, some 11 KB. Where Linux refuses, LINNET_ISA_AUTO takes AVX512_BF16; `isa_mask` or
+                         `isa` avoids it. Like LINNET_ISA_ONEDNN it brings AVX512_VNNI along */
 } linnet_isa;
 
 /* Name of a tier ("avx512") or NULL past the last one. */
@@ -388,7 +387,7 @@ LINNET_CALL linnet_status linnet_sensors_read(linnet_sensors* sensors, uint64_t 
 /* The last reading, without a new one. */
 LINNET_CALL linnet_status linnet_sensors_last(const linnet_sensors* sensors, linnet_reading* out, linnet_error* err);
 /* The app tells what it knows (Android's thermal service, firmware): has, temperature, on_battery and time_ns of the reading. From then on
- * linnet_sensors_read reads nothing of the system's. */
+ * linnet_sensors_read reads nothing of the system's. LINNET_BAD_ARG: `has` names anything else. */
 LINNET_CALL linnet_status linnet_sensors_report(linnet_sensors* sensors, const linnet_reading* reading, linnet_error* err);
 
 /* What holds a session back most. */
