@@ -181,7 +181,7 @@ pack "$work/host/build/pack"
 # shellcheck disable=SC2046
 $cc -std=c11 "$work/host/pack.c" $(pkg-config --cflags --libs linnet_convert) -o "$work/pack"
 pack "$work/pack"
-# The shared library needs nothing but the C++ library and the system's.
+# The shared library needs nothing but the C++ library, OpenMP's and the system's.
 shared=$(find "$build" -maxdepth 1 -name 'liblinnet_convert.so.*.*.*')
 $cc -std=c11 -I"$work/prefix/include" "$work/host/pack.c" "$shared" -Wl,-rpath,"$build" -o "$work/pack_shared"
 objdump -p "$work/pack_shared" | grep -q 'NEEDED *liblinnet_convert\.so\.[0-9]*\.[0-9]*$' || { echo "$work/pack_shared does not use the shared library"; exit 1; }
