@@ -22,13 +22,15 @@ linnet_status read_file(const std::string& path, size_t max_bytes, std::string* 
   const bool there = stat(path.c_str(), &st) == 0;
   if (found) *found = there || (errno != ENOENT && errno != ENOTDIR);
   if (found && !*found) return LINNET_OK;
-  if (there && S_ISREG(st.st_mode) && static_cast<uint64_t>(st.st_size) > max_bytes) {
-    *why = path + ": " + std::to_string(st.st_size) + " bytes, the limit for this file is " + std::to_string(max_bytes);
-    return LINNET_BAD_FILE;
-  }
+  const auto fits = [&](uint64_t bytes) {
+    if (bytes > max_bytes) *why = path + ": " + std::to_string(bytes) + " bytes, the limit for this file is " + std::to_string(max_bytes);
+    return bytes <= max_bytes;
+  };
+  if (there && S_ISREG(st.st_mode) && !fits(static_cast<uint64_t>(st.st_size))) return LINNET_BAD_FILE;
   const linnet_status status = linnet_file_load(path.c_str(), LINNET_LOAD_COPY, nullptr, nullptr, &file.view, &err);
   if (status == LINNET_BAD_FILE) return LINNET_OK;  // it is empty
   if (status != LINNET_OK) return *why = err.text, status;
+  if (!fits(file.view.bytes)) return LINNET_BAD_FILE;  // it has grown meanwhile
   out->assign(static_cast<const char*>(file.view.data), file.view.bytes);
   return LINNET_OK;
 }
