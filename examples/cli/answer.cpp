@@ -81,7 +81,7 @@ Options sampling_options(const char* temperature) {
       {"--presence-penalty", "F", Kind::kReal, "subtracted from logits of tokens seen", "0", -100, 100},
       {"--frequency-penalty", "F", Kind::kReal, "the same, per occurrence", "0", -100, 100},
       {"--repeat-last-n", "N", Kind::kCount, "tokens that the penalties look back; 0 = none", "64", 0, 1024},
-      {"--seed", "S", Kind::kCount, "of the sampler (default: from the clock, printed)", nullptr, 0, UINT64_MAX},
+      {"-s, --seed", "S", Kind::kCount, "of the sampler (default: from the clock, printed)", nullptr, 0, UINT64_MAX},
       {"--stop", "TEXT", Kind::kTexts, "stop before this text; may be given up to 16 times"},
       {"--ignore-eos", nullptr, Kind::kFlag, "go on after end-of-generation tokens"},
   };

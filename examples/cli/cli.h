@@ -117,6 +117,11 @@ class Args {
   std::vector<std::string> positional_;
 };
 
+// What somebody who typed that may have meant (habits.cpp), as the end of an error: ": did you mean '--context'?". "" where nothing is like
+// it.
+std::string meant_option(const Command& command, std::string_view typed);
+std::string meant_command(std::string_view typed);
+
 // Returns only when there is no linnet-assistant. argv[0] is replaced, the rest is passed on.
 int become_assistant(char** argv);
 void print_help(const Command& command);

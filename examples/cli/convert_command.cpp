@@ -112,7 +112,7 @@ Command convert_command() {
                "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},
               {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of SRC"},
-              {"--seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
+              {"-s, --seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
           },
           run,
           Kind::kPath};

@@ -490,7 +490,7 @@ Command devices_command() {
                "measure the read bandwidth, and each tier's int8 peak and products (1 GiB of memory, some seconds)"},
               {"--write", "FILE", Kind::kPath,
                "with --measure: write a device profile of the fastest tier; what is a FIFO or character device is written to as it is"},
-              {"--threads", "N", Kind::kCount, "threads to measure with (default: the cores this process may use)", nullptr, 1, 256},
+              {"-t, --threads", "N", Kind::kCount, "threads to measure with (default: the cores this process may use)", nullptr, 1, 256},
           },
           run};
 }

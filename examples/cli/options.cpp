@@ -291,7 +291,7 @@ bool Args::parse(int argc, char** argv) {
     const std::string_view name = arg.substr(0, equals);
     const Option* option = lookup(name);
     if (!option) {
-      usage_error(*this, "unknown option '%.*s'", static_cast<int>(name.size()), name.data());
+      usage_error(*this, "unknown option '%.*s'%s", static_cast<int>(name.size()), name.data(), meant_option(command_, name).c_str());
       return false;
     }
     if (option->kind == Kind::kFlag) {
@@ -407,7 +407,7 @@ Options engine_options() {
       {"--load", "HOW", Kind::kLoad, "packed files: {}", "map"},
       {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
       {"--cuda", "WHEN", Kind::kCuda, "compute on the GPU: {}", "off"},
-      {"--threads", "N", Kind::kCount, "threads that compute (default: the strong cores this process may use)", nullptr, 1, 256},
+      {"-t, --threads", "N", Kind::kCount, "threads that compute (default: the strong cores this process may use)", nullptr, 1, 256},
       {"--profile", "P", Kind::kPath,
        "device profile: a YAML file, a name that linnet devices lists, or auto; options given here win over it"},
   };
@@ -416,7 +416,7 @@ Options engine_options() {
 Options session_options() {
   return {
       {"--kv", "FMT", Kind::kKv, "KV cache: {}; K and V apart: i8/f16; single layers: i8,0-3=f16,9=i8/f16", "i8"},
-      {"--context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
+      {"-c, --context", "N", Kind::kCount, "positions to hold (default: what the call needs)", nullptr, 1, 16777216},
       {"--chunk", "N", Kind::kCount, "rows computed at a time in prefill, changes no result (default: 256)", nullptr, 1, 4096},
       {"--when-full", "HOW", Kind::kFull, "full context: {}", "stop"},
       {"--keep", "N", Kind::kCount,

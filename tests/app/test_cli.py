@@ -1034,6 +1034,63 @@ class Tiny(unittest.TestCase):
         self.assertIn("this board back", linnet("doctor"))
 
 
+class Habits(unittest.TestCase):
+    """What people who come from llama.cpp or ollama type, and what is typed wrong."""
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="linnet-test-"))
+        cls.packed = cls.dir / "tiny.gguf"
+        linnet("convert", tiny_model.make(cls.dir / "tiny"), "-o", cls.packed)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.dir)
+
+    def test_unknown(self):
+        """An unknown option or command is answered with what was meant, where something here is that."""
+        def end(*args):
+            return re.fullmatch(r"linnet[^:]*: unknown (?:option|command) '[^']*'(.*)\n'linnet .*--help' .*\n", linnet(*args, code=2))[1]
+        for command, typed, meant in [
+            ("run", "--ctx-size", "--context"), ("run", "--ctx-size=9", "--context"), ("plan", "--ctx-size", "--context"), ("run", "--n-predict", "--n-tokens"), ("chat", "--predict", "--n-tokens"),
+            ("run", "-b", "--chunk"), ("bench", "--ubatch-size", "--chunk"), ("chat", "-sys", "--system"), ("chat", "--system-prompt", "--system"), ("run", "-jf", "--schema"),
+            ("run", "--temperature", "--temp"), ("run", "--mlock", "--load lock"), ("eval", "--no-mmap", "--load copy"),
+            ("run", "--tmep", "--temp"), ("run", "--contxt", "--context"), ("run", "--thread=3", "--threads"), ("convert", "--output", None), ("convert", "--weigths", "--weights"),
+            ("inspect", "--csot", "--cost"), ("run", "--jsn", "--json"), ("tokenize", "--line", "--lines"),
+            ("inspect", "--ctx-size", None), ("convert", "--mlock", None), ("tokenize", "-b", None), ("run", "-sys", None),  # nothing there is that
+            ("run", "-x", None), ("run", "--x", None), ("run", "--colour", None), ("run", "--" + "y" * 5000, None),
+        ]:
+            with self.subTest(command=command, typed=typed[:30]):
+                self.assertEqual(end(command, typed), f": did you mean '{meant}'?" if meant else "")
+        for command, typed, word in [
+            ("run", "-ngl", "'--cuda on'"), ("run", "--cache-type-k", "--kv i8/f16"), ("run", "-ctv", "--kv i8/f16"), ("run", "-j", "'--schema FILE'"), ("run", "-f", "< FILE"), ("run", "-e", "$'"),
+            ("run", "-fa", "leave it out"), ("run", "-cnv", "'linnet chat'"), ("chat", "-cnv", "leave it out"), ("run", "-no-cnv", "leave it out"), ("chat", "--no-conversation", "'linnet run'"),
+            ("run", "-hf", "yet"), ("run", "--grammar", "yet"),
+        ]:
+            with self.subTest(command=command, typed=typed):
+                self.assertIn(word, end(command, typed))
+                self.assertNotIn("did you mean", end(command, typed))
+        for typed, meant in [("rum", "run"), ("cht", "chat"), ("bnech", "bench"), ("detokenise", "detokenize"), ("show", "inspect"), ("quantize", "convert"), ("perplexity", "eval"), ("fly", None), ("", None)]:
+            self.assertEqual(end(typed), f": did you mean '{meant}'?" if meant else "", typed)
+        self.assertIn("yet", end("serve"))
+
+    def test_short_forms(self):
+        """-c, -t and -s are what they are in llama.cpp."""
+        run = ("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 5)
+        long = linnet_json(*run, "--seed", 5, "--threads", 1, "--context", 32)
+        short = linnet_json(*run, "-s", 5, "-t", 1, "-c", 32)
+        self.assertEqual([short[k] for k in ("tokens", "seed", "threads", "arena_bytes")], [long[k] for k in ("tokens", "seed", "threads", "arena_bytes")])
+        self.assertNotEqual(linnet_json(*run, "-s", 5, "-c", 2048)["arena_bytes"], long["arena_bytes"])
+        self.assertIn("'-c, --context' takes a whole number", linnet(*run, "-c", 0, code=2))
+        # A seed begins the drawing of a saved sequence anew; without one it goes on.
+        state = self.dir / "habits.state"
+
+        def second(*more):
+            state.unlink(missing_ok=True)
+            linnet(*run, "-s", 5, "--state", state)
+            return linnet_json(*run[:-2], "--state", state, *more)["seed"]
+        self.assertEqual((second(), second("-s", 6), second("--seed", 6)), (5, 6, 6))
+
+
 class Chat(unittest.TestCase):
     """The chat format from linnet_chat.json to the prompt; what the answers mean is test_assistant.py's."""
     FORMAT = {"user": {"prefix": "[U]", "suffix": "\n"}, "assistant": {"prefix": "[A]", "suffix": "</s>"}, "tool": {"prefix": "[T]", "suffix": ""}}
