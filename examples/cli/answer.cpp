@@ -66,8 +66,9 @@ int read_sampling(const Args& args, linnet_sampling* out) {
   out->presence_penalty = static_cast<float>(args.real("--presence-penalty"));
   out->frequency_penalty = static_cast<float>(args.real("--frequency-penalty"));
   out->penalty_last_n = static_cast<uint32_t>(args.count("--repeat-last-n"));
-  out->seed = args.given("--seed") ? args.count("--seed")
-                                   : static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) & 0xFFFFFFFFu;
+  out->seed = args.given("--seed") && !args.open("--seed")
+                  ? args.count("--seed")
+                  : static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) & 0xFFFFFFFFu;
   return kExitOk;
 }
 
@@ -81,7 +82,7 @@ Options sampling_options(const char* temperature) {
       {"--presence-penalty", "F", Kind::kReal, "subtracted from logits of tokens seen", "0", -100, 100},
       {"--frequency-penalty", "F", Kind::kReal, "the same, per occurrence", "0", -100, 100},
       {"--repeat-last-n", "N", Kind::kCount, "tokens that the penalties look back; 0 = none", "64", 0, 1024},
-      {"-s, --seed", "S", Kind::kCount, "of the sampler (default: from the clock, printed)", nullptr, 0, UINT64_MAX},
+      {"-s, --seed", "S", Kind::kCountOrOpen, "of the sampler; -1 = from the clock, printed (default)", nullptr, 0, UINT64_MAX},
       {"--stop", "TEXT", Kind::kTexts, "stop before this text; may be given up to 16 times"},
       {"--ignore-eos", nullptr, Kind::kFlag, "go on after end-of-generation tokens"},
   };

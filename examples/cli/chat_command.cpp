@@ -295,7 +295,7 @@ Command chat_command() {
                   model_option(),
                   {"-p, --prompt", "TEXT", Kind::kText, "one message; without it they come from stdin"},
                   {"--system", "TEXT", Kind::kText, "a system message at the beginning"},
-                  {"-n, --n-tokens", "N", Kind::kCount, "tokens of an answer at most", "512", 1, 16777216},
+                  {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens of an answer at most; -1 = to its end", "512", 1, 16777216},
               },
               join(join(sampling_options("0"), grammar_options()), join(engine_options(), session_options()))),
           run};

@@ -21,17 +21,18 @@ inline constexpr int kExitOk = 0, kExitError = 1, kExitUsage = 2;
 // ---- options (options.cpp) -----------------------------------------------------------------------------------------------
 
 enum class Kind {
-  kFlag,    // no argument
-  kText,    // anything
-  kTexts,   // may be given several times
-  kPath,    // a file or folder
-  kShape,   // of a known model; convert says which it knows
-  kCount,   // a whole number in [min, max]
-  kReal,    // a decimal number in [min, max]
-  kIds,     // token ids with commas: 1,2,3
-  kCounts,  // whole numbers with commas, each in [min, max]
-  kKv,      // formats of the KV cache: i8, i8/f16, i8,0-3=f16
-  kFormat,  // of weights; this and those below take one of choices()
+  kFlag,         // no argument
+  kText,         // anything
+  kTexts,        // may be given several times
+  kPath,         // a file or folder
+  kShape,        // of a known model; convert says which it knows
+  kCount,        // a whole number in [min, max]
+  kCountOrOpen,  // the same, or -1: as many, or whichever; count() gives max then
+  kReal,         // a decimal number in [min, max]
+  kIds,          // token ids with commas: 1,2,3
+  kCounts,       // whole numbers with commas, each in [min, max]
+  kKv,           // formats of the KV cache: i8, i8/f16, i8,0-3=f16
+  kFormat,       // of weights; this and those below take one of choices()
   kFull,
   kIsa,
   kCuda,
@@ -97,6 +98,7 @@ class Args {
   std::string text(const char* name) const;
   std::vector<std::string> texts(const char* name) const;
   uint64_t count(const char* name) const;
+  bool open(const char* name) const;  // whether it is -1
   double real(const char* name) const;
   std::vector<int32_t> ids(const char* name) const;
   std::vector<uint64_t> counts(const char* name) const;

@@ -69,6 +69,13 @@ int run_tool(int argc, char** argv) {
     return kExitUsage;
   }
   const char* name = argv[1];
+  std::string help = "--help";
+  // `linnet help COMMAND` is `linnet COMMAND --help`.
+  if (!std::strcmp(name, "help") && argc == 3) {
+    argv[1] = argv[2];
+    argv[2] = help.data();
+    name = argv[1];
+  }
   if (!std::strcmp(name, "--help") || !std::strcmp(name, "-h") || !std::strcmp(name, "help")) {
     print_overview(stdout);
     return finish(kExitOk);

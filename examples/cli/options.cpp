@@ -24,6 +24,8 @@ bool for_each_item(std::string_view list, const Fn& fn) {
   }
 }
 
+constexpr std::string_view kOpen = "-1";  // of kCountOrOpen
+
 // A format of formats.inc, and where it may be used.
 struct Format {
   const char* name;
@@ -83,6 +85,8 @@ bool fits(const Option& option, const std::string& value) {
       return true;
     case Kind::kCount:
       return is_count(value);
+    case Kind::kCountOrOpen:
+      return value == kOpen || is_count(value);
     case Kind::kReal:
       return parse_real(value, &d) && d >= option.min.real && d <= option.max.real;
     case Kind::kIds:
@@ -199,6 +203,8 @@ std::string takes(const Option& option) {
       return "";
     case Kind::kCount:
       return range_text("a whole number", option);
+    case Kind::kCountOrOpen:
+      return range_text("-1 or a whole number", option);
     case Kind::kReal:
       return range_text("a number", option);
     case Kind::kIds:
@@ -343,8 +349,11 @@ std::vector<std::string> Args::texts(const char* name) const {
   return it != values_.end() ? it->second : std::vector<std::string>();
 }
 
+bool Args::open(const char* name) const { return find(name).kind == Kind::kCountOrOpen && text(name) == kOpen; }
+
 uint64_t Args::count(const char* name) const {
   uint64_t n = 0;
+  if (open(name)) return find(name).max.whole;
   return parse_count(text(name), &n) ? n : 0;
 }
 

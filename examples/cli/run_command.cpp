@@ -16,8 +16,9 @@ bool read_prompt(const Args& args, const Engine& engine, bool follows, std::vect
     *tokens = args.ids("--tokens");
     return check_ids(args, engine, *tokens);
   }
-  std::string text = args.text("-p");
-  if (!args.given("-p")) {
+  const bool positional = !args.positional().empty();
+  std::string text = positional ? args.positional()[0] : args.text("-p");
+  if (!positional && !args.given("-p")) {
     if (isatty(STDIN_FILENO)) std::fprintf(stderr, "reading the prompt from the terminal, end it with Ctrl-D\n");
     if (!read_stream(stdin, &text)) {
       failed(args, "the prompt could not be read from stdin");
@@ -67,16 +68,17 @@ bool begin_session(const Args& args, Engine& engine, const std::string& state, b
 }
 
 // As many positions as this call needs: within what the model was trained for, unless -n asks for more.
-uint32_t context_for(const Args& args, const Engine& engine, size_t n_prompt, uint32_t n) {
-  const uint64_t needed = n_prompt + n, trained = engine.desc.n_context;
-  if (needed <= trained || !args.given("-n")) return static_cast<uint32_t>(std::min(needed, trained));
+uint32_t context_for(const Args& args, const Engine& engine, uint64_t needed) {
+  const uint64_t trained = engine.desc.n_context;
+  if (needed <= trained || !args.given("-n") || args.open("-n")) return static_cast<uint32_t>(std::min(needed, trained));
   std::fprintf(stderr, "linnet run: %llu positions are needed, the model was trained for %llu; the text may get worse\n",
                static_cast<unsigned long long>(needed), static_cast<unsigned long long>(trained));
   return static_cast<uint32_t>(std::min<uint64_t>(needed, 1u << 24));
 }
 
 int run(const Args& args) {
-  if (args.given("--tokens") && args.given("-p")) return usage_error(args, "give either -p or --tokens");
+  if (args.given("--tokens") + args.given("-p") + !args.positional().empty() > 1)
+    return usage_error(args, "give one of PROMPT, -p and --tokens");
   linnet_sampling draw = {};
   if (const int code = read_sampling(args, &draw); code != kExitOk) return code;
   Settings settings;
@@ -88,20 +90,23 @@ int run(const Args& args) {
   if (!state_tokens(args, state, &out.n_state) || !read_prompt(args, engine, out.n_state > 0, &prompt)) return kExitError;
 
   const uint32_t n = static_cast<uint32_t>(args.count("-n"));
-  if (settings.session.n_context == 0 && settings.session.when_full == LINNET_FULL_STOP)
-    settings.session.n_context = context_for(args, engine, out.n_state + prompt.size(), n);
-  settings.session.rope_length = static_cast<uint32_t>(std::min<uint64_t>(out.n_state + prompt.size() + uint64_t{n}, 1u << 24));
+  linnet_session_params& session = settings.session;
+  uint64_t length = out.n_state + prompt.size() + uint64_t{n};
+  if (args.open("-n") && session.when_full == LINNET_FULL_STOP)  // it ends with the context
+    length = session.n_context ? session.n_context : engine.desc.n_context;
+  if (session.n_context == 0 && session.when_full == LINNET_FULL_STOP) session.n_context = context_for(args, engine, length);
+  session.rope_length = static_cast<uint32_t>(std::min<uint64_t>(length, 1u << 24));
   linnet_error err = {};
-  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args) ||
+  if (!engine.start(args, session) || !engine.govern(args, settings.profile) || !engine.constrain(args) ||
       !begin_session(args, engine, state, out.n_state > 0, &draw))
     return kExitError;
   interrupt_cancels(engine.session);
 
   out.silent = args.json();
   linnet_status status = generate(args, engine, prompt.data(), prompt.size(), n, "", &out, &err);
-  size_t length = 0;
-  if (status == LINNET_OK) status = linnet_length(engine.session, 0, &length, &err);
-  if (status == LINNET_OK && !state.empty() && length) status = linnet_state_save_file(engine.session, 0, state.c_str(), &err);
+  size_t held = 0;
+  if (status == LINNET_OK) status = linnet_length(engine.session, 0, &held, &err);
+  if (status == LINNET_OK && !state.empty() && held) status = linnet_state_save_file(engine.session, 0, state.c_str(), &err);
   interrupt_ends();
   if (status != LINNET_OK) return failed(args, err);
   if (!(interrupted() && out.broken)) report_answer(args, engine, out, prompt.size(), draw);
@@ -111,31 +116,33 @@ int run(const Args& args) {
 }  // namespace
 
 Command run_command() {
-  return {"run",
-          "generate text (what belongs to no answer goes to stderr)",
-          "",
-          0,
-          0,
-          "The prompt comes from -p, --tokens or stdin (one newline at its end is dropped). The same seed gives the same text on every "
-          "machine.\n"
-          "With --state, runs follow each other as if they were one: a prompt continues the sequence that FILE holds (without BOS, and may "
-          "be empty), drawing goes\n"
-          "on as it was set up unless a sampling option is given, and FILE is replaced at once. Model and --kv must be those that it was "
-          "made with.\n\n"
-          "example: linnet run -m model.gguf -p \"Once upon a time\" -n 200 --temp 0",
-          join(
-              {
-                  model_option(),
-                  {"-p, --prompt", "TEXT", Kind::kText, "prompt"},
-                  {"--tokens", "IDS", Kind::kIds, "prompt as token ids: 1,2,3"},
-                  {"-n, --n-tokens", "N", Kind::kCount, "tokens to generate at most", "512", 1, 16777216},
-                  {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the prompt"},
-                  {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the prompt are plain text"},
-                  {"--echo", nullptr, Kind::kFlag, "print the prompt before the answer"},
-                  {"--state", "FILE", Kind::kPath, "continue the sequence in FILE if there is one, and save it there afterwards"},
-              },
-              join(join(sampling_options("0.8"), grammar_options()), join(engine_options(), session_options()))),
-          run};
+  return {
+      "run",
+      "generate text (what belongs to no answer goes to stderr)",
+      "[PROMPT]",
+      0,
+      1,
+      "The prompt comes from PROMPT, -p, --tokens or stdin (one newline at its end is dropped). The same seed gives the same text on every "
+      "machine.\n"
+      "With --state, runs follow each other as if they were one: a prompt continues the sequence that FILE holds (without BOS, and may "
+      "be empty), drawing goes\n"
+      "on as it was set up unless a sampling option is given, and FILE is replaced at once. Model and --kv must be those that it was "
+      "made with.\n\n"
+      "example: linnet run -m model.gguf -p \"Once upon a time\" -n 200 --temp 0",
+      join(
+          {
+              model_option(),
+              {"-p, --prompt", "TEXT", Kind::kText, "prompt"},
+              {"--tokens", "IDS", Kind::kIds, "prompt as token ids: 1,2,3"},
+              {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens to generate at most; -1 = to the end, or of the context", "512", 1,
+               16777216},
+              {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the prompt"},
+              {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the prompt are plain text"},
+              {"--echo", nullptr, Kind::kFlag, "print the prompt before the answer"},
+              {"--state", "FILE", Kind::kPath, "continue the sequence in FILE if there is one, and save it there afterwards"},
+          },
+          join(join(sampling_options("0.8"), grammar_options()), join(engine_options(), session_options()))),
+      run};
 }
 
 }  // namespace linnet::cli

@@ -109,7 +109,7 @@ class Tiny(unittest.TestCase):
             (("run", "-m", "x", "--temp", "warm"), "warm"), (("run", "-m", "x", "--temp", "nan"), "nan"), (("run", "-m", "x", "--top-p", "1.5"), "1.5"),
             (("run", "-m", "x", "--tokens", "1,,2"), "1,,2"), (("run", "-m", "x", "--tokens", "1,-2"), "1,-2"),
             (("run", "-m", "x", "--isa", "sse9"), "sse9"), (("run", "-m", "x", "--kv", "i3"), "i3"), (("run", "-m", "x", "--ignore-eos=1"), "--ignore-eos"),
-            (("run", "-m"), "-m"), (("run", "-m", "x", "stray"), "stray"), (("run", "-m", "x", "--threads", "0"), "0"),
+            (("run", "-m"), "-m"), (("run", "-m", "x", "a", "stray"), "stray"), (("run", "-m", "x", "a", "-p", "b"), "PROMPT"), (("run", "-m", "x", "a", "--tokens", "1"), "PROMPT"), (("run", "-m", "x", "--threads", "0"), "0"),
             (("run", "-m", "x", "-p", "a", "--tokens", "1"), "--tokens"), (("run", "-m", "x", "-p", "a", "--stop", ""), "stop"),
             (("convert", "x"), "--out"), (("convert", "-o", "y"), "SRC"), (("convert", "x", "-o", "y", "--layout", "tall"), "tall"),
             (("convert", "x", "-o", "y", "--layout", "plain", "--weights", "i8"), "plain"), (("detokenize", "-m", "x", "1,a"), "1,a"),
@@ -148,15 +148,15 @@ class Tiny(unittest.TestCase):
 
     def test_numbers(self):
         """On the command line a number is what it says: whole ones to the last digit, 0 as 0, and nothing that only looks like one."""
-        for option, bad in {"--seed": ["18446744073709551616", "-1", "-0", "+1", "1_000", "0x10", "1e3", "1.0", "", " 1", "nan"], "--top-k": ["4294967296", "-1", "2.5"],
-                            "--threads": ["0", "257", "-0"], "--context": ["0", "16777217"], "--chunk": ["0", "4097"], "-n": ["0", "-0"], "--repeat-last-n": ["-1", "1025"],
+        for option, bad in {"--seed": ["18446744073709551616", "-2", "-01", "-0", "+1", "1_000", "0x10", "1e3", "1.0", "", " 1", "nan"], "--top-k": ["4294967296", "-1", "2.5"],
+                            "--threads": ["0", "257", "-0"], "--context": ["0", "16777217"], "--chunk": ["0", "4097"], "-n": ["0", "-0", "-2"], "--repeat-last-n": ["-1", "1025"],
                             "--keep": ["-1", "16777217"], "--temp": ["-1", "nan", "inf", "-inf", "1e400", "101", "0x1", "+1", "1_0", ""], "--top-p": ["-0.1", "1.1", "nan", "1e400"],
                             "--min-p": ["-1", "2", "nan"], "--repeat-penalty": ["0", "-0", "1e-50", "-1", "1e400", "nan"], "--presence-penalty": ["-101", "1e400", "nan"],
                             "--frequency-penalty": ["101", "nan"]}.items():
             for value in bad:
                 with self.subTest(option=option, value=value):
                     text = linnet("run", "-m", self.packed, "-p", "x", f"{option}={value}" if option[1] == "-" else option, *([] if option[1] == "-" else [value]), code=2)
-                    self.assertRegex(text, f"option '[^']*{option}[^']*' takes a .*number from [0-9.-]+ to [0-9.]+, not '{re.escape(value)}'\n")
+                    self.assertRegex(text, f"option '[^']*{option}[^']*' takes (-1 or )?a .*number from [0-9.-]+ to [0-9.]+, not '{re.escape(value)}'\n")
         self.assertIn("from 0 to 18446744073709551615,", linnet("run", "-m", "x", "--seed", "x", code=2))
         hot = ("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 100, "--top-k", 0, "--min-p", 0)
         likeliest = linnet_json("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 0)["tokens"]
@@ -1089,6 +1089,47 @@ class Habits(unittest.TestCase):
             linnet(*run, "-s", 5, "--state", state)
             return linnet_json(*run[:-2], "--state", state, *more)["seed"]
         self.assertEqual((second(), second("-s", 6), second("--seed", 6)), (5, 6, 6))
+        self.assertNotEqual(second("-s", -1), 5)
+
+    def test_prompt(self):
+        """The prompt as an argument is the one of -p, whatever stands before and behind it."""
+        more = ("-m", self.packed, "-n", 6, "--temp", 0, "--ignore-eos", "--echo")
+        want = linnet("run", *more, "-p", "Hello")
+        self.assertTrue(want.startswith("Hello"))
+        for args in (("run", *more, "Hello"), ("run", "Hello", *more), ("run", *more, "--", "Hello")):
+            self.assertEqual(linnet(*args, stdin=b"not this"), want)
+        self.assertTrue(linnet("run", *more, "--", "--echo").startswith("--echo"))
+        self.assertEqual(linnet("run", *more, stdin=b"Hello\n"), want)
+        self.assertEqual(linnet_json("run", *more, "")["prompt_tokens"], 1)
+
+    def test_open(self):
+        """-n -1 goes on to the end, or as far as the context; --seed -1 is another one each time, and told."""
+        run = ("run", "-m", self.packed, "-p", "Hello", "--temp", 0)
+        trained = linnet_json("inspect", self.packed)["spec"]["n_context"]
+        for more, context in (((), trained), (("-c", 40), 40)):
+            out = linnet_json(*run, "-n", -1, "--ignore-eos", *more)
+            self.assertEqual((out["stop"], out["prompt_tokens"] + len(out["tokens"])), ("context", context))
+            self.assertEqual(linnet_json(*run, "-n", 20, "--ignore-eos")["tokens"], out["tokens"][:20])
+        self.assertEqual(subprocess.run([LINNET, *map(str, run), "-n", "-1"], capture_output=True, check=True).stderr.count(b"may get worse"), 0)
+        long = "x" * (trained + 1)
+        self.assertIn("context", linnet("run", "-m", self.packed, "-p", long, "-n", -1, code=1))
+        stop = next(c for c in linnet_json(*run, "-n", 60, "--ignore-eos")["text"] if c.isascii() and c.isprintable())
+        self.assertEqual(linnet_json(*run, "-n", -1, "--ignore-eos", "--stop", stop)["stop"], "string")
+        hot = ("run", "-m", self.packed, "-p", "Hello", "-n", 8, "--temp", 50, "--ignore-eos")
+        drawn = [linnet_json(*hot, "--seed", -1) for _ in range(4)]
+        self.assertEqual(len({d["seed"] for d in drawn}), 4)
+        self.assertEqual(linnet_json(*hot, "-s", drawn[0]["seed"])["tokens"], drawn[0]["tokens"])
+        told = subprocess.run([LINNET, *map(str, hot), "-s", "-1"], capture_output=True, check=True)
+        seed = re.search(rb"seed (\d+)\n", told.stderr)[1]
+        self.assertNotEqual(int(seed), 2**64 - 1)
+        self.assertEqual(linnet(*hot, "-s", seed.decode()).encode("utf-8", "surrogateescape"), told.stdout)
+
+    def test_help(self):
+        for command in COMMANDS:
+            self.assertEqual(linnet("help", command), linnet(command, "--help"))
+        for args in (("help",), ("help", "help"), ("help", "--help")):
+            self.assertEqual(linnet(*args), linnet("--help"))
+        self.assertIn("unknown command 'rum': did you mean 'run'?", linnet("help", "rum", code=2))
 
 
 class Chat(unittest.TestCase):
