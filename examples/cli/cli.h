@@ -29,7 +29,7 @@ enum class Kind {
   kCount,        // a whole number in [min, max]
   kCountOrOpen,  // the same, or -1: as many, or whichever; count() gives max then
   kReal,         // a decimal number in [min, max]
-  kIds,          // token ids with commas: 1,2,3
+  kIds,          // token ids with commas: 1,2,3 or [1,2,3]
   kCounts,       // whole numbers with commas, each in [min, max]
   kKv,           // formats of the KV cache: i8, i8/f16, i8,0-3=f16
   kFormat,       // of weights; this and those below take one of choices()
@@ -141,7 +141,7 @@ Options all_options();      // all of these
 // Whole-text number parsing; false if anything is left over or the value does not fit.
 bool parse_count(std::string_view text, uint64_t* out);
 bool parse_real(std::string_view text, double* out);
-bool parse_ids(std::string_view text, std::vector<int32_t>* out);
+bool parse_ids(std::string_view text, std::vector<int32_t>* out);  // 1,2,3 or, as linnet tokenize prints them, [1,2,3]; [] is none
 // Formats of the KV cache: K and V, and of single layers.
 struct KvFormats {
   linnet_format k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;

@@ -91,7 +91,7 @@ Command logits_command() {
           join(
               {
                   model_option(),
-                  {"--tokens", "IDS", Kind::kIds, "token ids: 1,2,3 (nothing is added)"},
+                  {"--tokens", "IDS", Kind::kIds, "token ids: 1,2,3 or [1,2,3] (nothing is added)"},
                   {"-p, --prompt", "TEXT", Kind::kText, "text instead of ids"},
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},

@@ -42,6 +42,12 @@ constexpr Format kFormats[] = {
 #include "../../runtime/formats.inc"
 };
 
+std::string_view trimmed(std::string_view text) {
+  constexpr const char* kBlanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);  // npos + 1 is 0
+}
+
 bool find_choice(Kind kind, std::string_view text, uint32_t* value) {
   for (const Choice& choice : choices(kind))
     if (choice.name == text) {
@@ -90,7 +96,7 @@ bool fits(const Option& option, const std::string& value) {
     case Kind::kReal:
       return parse_real(value, &d) && d >= option.min.real && d <= option.max.real;
     case Kind::kIds:
-      return parse_ids(value, &ids);
+      return parse_ids(value, &ids) && !ids.empty();
     case Kind::kCounts:
       return for_each_item(value, is_count);
     case Kind::kKv:
@@ -126,11 +132,14 @@ bool parse_real(std::string_view text, double* out) {
 
 bool parse_ids(std::string_view text, std::vector<int32_t>* out) {
   out->clear();
+  text = trimmed(text);
+  if (text.starts_with('[') && text.ends_with(']')) {
+    text = trimmed(text.substr(1, text.size() - 2));
+    if (text.empty()) return true;
+  }
   return for_each_item(text, [&](std::string_view item) {
-    while (!item.empty() && item.front() == ' ') item.remove_prefix(1);
-    while (!item.empty() && item.back() == ' ') item.remove_suffix(1);
     uint64_t id = 0;
-    if (!parse_count(item, &id) || id > INT32_MAX) return false;
+    if (!parse_count(trimmed(item), &id) || id > INT32_MAX) return false;
     out->push_back(static_cast<int32_t>(id));
     return true;
   });

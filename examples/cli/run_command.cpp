@@ -133,7 +133,7 @@ Command run_command() {
           {
               model_option(),
               {"-p, --prompt", "TEXT", Kind::kText, "prompt"},
-              {"--tokens", "IDS", Kind::kIds, "prompt as token ids: 1,2,3"},
+              {"--tokens", "IDS", Kind::kIds, "prompt as token ids: 1,2,3 or [1,2,3]"},
               {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens to generate at most; -1 = to the end, or of the context", "512", 1,
                16777216},
               {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the prompt"},

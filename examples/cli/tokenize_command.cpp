@@ -59,8 +59,15 @@ int run_tokenize(const Args& args) {
 
 int run_detokenize(const Args& args) {
   std::vector<int32_t> ids;
-  if (!parse_ids(args.positional()[0], &ids))
-    return usage_error(args, "IDS are numbers with commas between them, not '%s'", args.positional()[0].c_str());
+  std::string list;
+  if (!args.positional().empty())
+    list = args.positional()[0];
+  else if (!read_stream(stdin, &list))
+    return failed(args, "stdin could not be read");
+  if (!parse_ids(list, &ids)) {
+    if (args.positional().empty()) return failed(args, "stdin holds no numbers with commas between them");
+    return usage_error(args, "IDS are numbers with commas between them, not '%s'", list.c_str());
+  }
   Engine engine;
   std::string text;
   if (!engine.open(args, args.text("-m"), Settings(), true) || !detokenize(args, engine, ids, &text)) return kExitError;
@@ -93,7 +100,13 @@ Command tokenize_command() {
 }
 
 Command detokenize_command() {
-  return {"detokenize",  "print the text of token ids", "IDS", 1, 1, "example: linnet detokenize -m model.gguf 1,403,407", {model_option()},
+  return {"detokenize",
+          "print the text of token ids",
+          "[IDS]",
+          0,
+          1,
+          "IDS are 1,2,3 or [1,2,3]; without them, they come from stdin.\n\nexample: linnet detokenize -m model.gguf 1,403,407",
+          {model_option()},
           run_detokenize};
 }
 

@@ -113,7 +113,7 @@ class Tiny(unittest.TestCase):
             (("run", "-m", "x", "-p", "a", "--tokens", "1"), "--tokens"), (("run", "-m", "x", "-p", "a", "--stop", ""), "stop"),
             (("convert", "x"), "--out"), (("convert", "-o", "y"), "SRC"), (("convert", "x", "-o", "y", "--layout", "tall"), "tall"),
             (("convert", "x", "-o", "y", "--layout", "plain", "--weights", "i8"), "plain"), (("detokenize", "-m", "x", "1,a"), "1,a"),
-            (("detokenize", "-m", "x"), "IDS"), (("logits", "-m", "x", "-o", "y"), "--tokens"), (("eval", "-m", "x"), "TEXTFILE"),
+            (("detokenize", "-m", "x", "[1,2"), "[1,2"), (("run", "-m", "x", "--tokens", "[]"), "[]"), (("logits", "-m", "x", "-o", "y"), "--tokens"), (("eval", "-m", "x"), "TEXTFILE"),
             (("bench",), "--synthetic"), (("bench", "--synthetic", "x", "-m", "y"), "either"), (("bench", "-m", "x", "--depth", "0;1"), "0;1"),
             (("inspect",), "M"), (("tokenize", "-m", "x", "a", "b"), "b"), (("devices", "--check"), "--check"), (("completion",), "SHELL"), (("completion", "tcsh"), "tcsh"),
             (("run", "-m", "x", "--weights", "kivi4"), "kivi4"), (("run", "-m", "x", "--kv", "i8/i4g128"), "i4g128"), (("run", "-m", "x", "--when-full", "wait"), "snapkv"),
@@ -1101,6 +1101,29 @@ class Habits(unittest.TestCase):
         self.assertTrue(linnet("run", *more, "--", "--echo").startswith("--echo"))
         self.assertEqual(linnet("run", *more, stdin=b"Hello\n"), want)
         self.assertEqual(linnet_json("run", *more, "")["prompt_tokens"], 1)
+
+    def test_ids(self):
+        """What tokenize prints is what detokenize and --tokens take."""
+        ids = linnet("tokenize", "-m", self.packed, "Hello, you")
+        self.assertTrue(ids.startswith("[1,"))
+        bare = ids.strip().strip("[]")
+        want = linnet("detokenize", "-m", self.packed, bare)
+        self.assertIn("Hello, you", want)
+        for form in (ids, ids.strip(), json.dumps(json.loads(ids)), json.dumps(json.loads(ids), indent=1), f" {bare}\n", bare.replace(",", " , ")):
+            self.assertEqual(linnet("detokenize", "-m", self.packed, form), want)
+            self.assertEqual(linnet("detokenize", "-m", self.packed, stdin=form.encode()), want)
+        self.assertEqual(linnet_json("detokenize", "-m", self.packed, stdin=ids.encode()), linnet_json("detokenize", "-m", self.packed, bare))
+        run = ("run", "-m", self.packed, "-n", 4, "--temp", 0, "--ignore-eos", "--tokens")
+        self.assertEqual(linnet_json(*run, ids)["tokens"], linnet_json(*run, bare)["tokens"])
+        for name, form in (("a", ids), ("b", bare)):
+            linnet("logits", "-m", self.packed, "--tokens", form, "-o", self.dir / name)
+        self.assertEqual((self.dir / "a").read_bytes(), (self.dir / "b").read_bytes())
+        self.assertEqual(linnet("detokenize", "-m", self.packed, "[]"), "\n")
+        for bad in ("[1,2", "1,2]", "[[1]]", "[1,]", "[,1]", "1 2", "[1][2]", "[", "]", "", "[1.5]", "[-1]"):
+            with self.subTest(bad=bad):
+                self.assertIn("with commas", linnet("detokenize", "-m", self.packed, bad, code=2))
+                self.assertIn("stdin holds no numbers", linnet("detokenize", "-m", self.packed, stdin=bad.encode(), code=1))
+                self.assertIn("with commas", linnet(*run, bad, code=2))
 
     def test_open(self):
         """-n -1 goes on to the end, or as far as the context; --seed -1 is another one each time, and told."""
