@@ -172,7 +172,8 @@ int run_cost(const Args& args, const std::string& path) {
 int run(const Args& args) {
   convert::Description description;
   linnet_error err = {};
-  const std::string& path = args.positional()[0];
+  if (args.positional().empty() != args.given("-m")) return usage_error(args, "give M, or -m M");
+  const std::string path = args.given("-m") ? args.text("-m") : args.positional()[0];
   if (args.flag("--cost")) return run_cost(args, path);
   if (convert::describe(path, &description, &err) != LINNET_OK) return failed(args, err);
   (args.json() ? print_json : print_text)(path, description);
@@ -182,11 +183,14 @@ int run(const Args& args) {
 }  // namespace
 
 Command inspect_command() {
+  Option model = model_option();
+  model.help = "the same as M";
+  model.required = false;
   return {
       "inspect",
       "what a model file or folder holds: kind, spec, tensors",
-      "M",
-      1,
+      "[M]",
+      0,
       1,
       "M is a packed or plain GGUF file, a Hugging Face folder, or synthetic:SHAPE.\n\n"
       "--cost counts 2 operations per multiply-add of matrices and attention (every row against all rows of the prompt, no causal half, "
@@ -196,6 +200,7 @@ Command inspect_command() {
       "The floor is what each step's bytes or operations take at the profile's limits, or at those measured now where it has none.\n\n"
       "example: linnet inspect synthetic:llama-3.1-8b --cost --prompt 2048 --depth 2048 --weights bf16 --kv bf16",
       {
+          model,
           {"--cost", nullptr, Kind::kFlag,
            "what prefill and decode cost by step: operations, bytes, bound, and the least time on this machine"},
           {"--prompt", "N", Kind::kCount, "with --cost: tokens of the prefill", "512", 1, 16777216},

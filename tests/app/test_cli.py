@@ -113,7 +113,7 @@ class Tiny(unittest.TestCase):
             (("run", "-m", "x", "-p", "a", "--tokens", "1"), "--tokens"), (("run", "-m", "x", "-p", "a", "--stop", ""), "stop"),
             (("convert", "x"), "--out"), (("convert", "-o", "y"), "SRC"), (("convert", "x", "-o", "y", "--layout", "tall"), "tall"),
             (("convert", "x", "-o", "y", "--layout", "plain", "--weights", "i8"), "plain"), (("detokenize", "-m", "x", "1,a"), "1,a"),
-            (("detokenize", "-m", "x", "[1,2"), "[1,2"), (("run", "-m", "x", "--tokens", "[]"), "[]"), (("logits", "-m", "x", "-o", "y"), "--tokens"), (("eval", "-m", "x"), "TEXTFILE"),
+            (("detokenize", "-m", "x", "[1,2"), "[1,2"), (("run", "-m", "x", "--tokens", "[]"), "[]"), (("inspect", "x", "-m", "y"), "give M"), (("logits", "-m", "x", "-o", "y"), "--tokens"), (("eval", "-m", "x"), "TEXTFILE"),
             (("bench",), "--synthetic"), (("bench", "--synthetic", "x", "-m", "y"), "either"), (("bench", "-m", "x", "--depth", "0;1"), "0;1"),
             (("inspect",), "M"), (("tokenize", "-m", "x", "a", "b"), "b"), (("devices", "--check"), "--check"), (("completion",), "SHELL"), (("completion", "tcsh"), "tcsh"),
             (("run", "-m", "x", "--weights", "kivi4"), "kivi4"), (("run", "-m", "x", "--kv", "i8/i4g128"), "i4g128"), (("run", "-m", "x", "--when-full", "wait"), "snapkv"),
@@ -1124,6 +1124,12 @@ class Habits(unittest.TestCase):
                 self.assertIn("with commas", linnet("detokenize", "-m", self.packed, bad, code=2))
                 self.assertIn("stdin holds no numbers", linnet("detokenize", "-m", self.packed, stdin=bad.encode(), code=1))
                 self.assertIn("with commas", linnet(*run, bad, code=2))
+
+    def test_inspect(self):
+        """-m M is M."""
+        self.assertEqual(linnet_json("inspect", "-m", self.packed), linnet_json("inspect", self.packed))
+        self.assertEqual(linnet("inspect", "--model", self.packed), linnet("inspect", self.packed))
+        self.assertEqual(linnet("inspect", "-m", self.dir / "absent", code=1), linnet("inspect", self.dir / "absent", code=1))
 
     def test_open(self):
         """-n -1 goes on to the end, or as far as the context; --seed -1 is another one each time, and told."""
