@@ -88,7 +88,7 @@ int run_tool(int argc, char** argv) {
     if (std::strcmp(name, command.name)) continue;
     return command.run ? finish(dispatch(command, argc - 2, argv + 2)) : become_assistant(argv + 1);
   }
-  std::fprintf(stderr, "linnet: unknown command '%s'%s\n'linnet --help' lists the commands.\n", printable(name).c_str(),
+  std::fprintf(stderr, "linnet: unknown command '%s'%s\n--help lists the commands.\n", printable(name).c_str(),
                meant_command(name).c_str());
   return kExitUsage;
 }

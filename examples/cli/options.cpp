@@ -449,7 +449,7 @@ int usage_error(const Args& args, const char* format, ...) {
   va_start(list, format);
   complain(args.command().name, format, list);
   va_end(list);
-  std::fprintf(stderr, "'linnet %s --help' shows how it is used.\n", args.command().name);
+  std::fputs("--help shows how it is used.\n", stderr);
   return kExitUsage;
 }
 

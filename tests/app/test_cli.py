@@ -1049,7 +1049,7 @@ class Habits(unittest.TestCase):
     def test_unknown(self):
         """An unknown option or command is answered with what was meant, where something here is that."""
         def end(*args):
-            return re.fullmatch(r"linnet[^:]*: unknown (?:option|command) '[^']*'(.*)\n'linnet .*--help' .*\n", linnet(*args, code=2))[1]
+            return re.fullmatch(r"linnet[^:]*: unknown (?:option|command) '[^']*'(.*)\n--help .*\n", linnet(*args, code=2))[1]
         for command, typed, meant in [
             ("run", "--ctx-size", "--context"), ("run", "--ctx-size=9", "--context"), ("plan", "--ctx-size", "--context"), ("run", "--n-predict", "--n-tokens"), ("chat", "--predict", "--n-tokens"),
             ("run", "-b", "--chunk"), ("bench", "--ubatch-size", "--chunk"), ("chat", "-sys", "--system"), ("chat", "--system-prompt", "--system"), ("run", "-jf", "--schema"),
