@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view kTool = "/tool ";
 constexpr size_t kMaxLine = size_t{1} << 20;  // bytes of one line of input
 
 // The tokens of a conversation, and how many of them the session holds already.
@@ -103,21 +104,21 @@ class Conversation {
   std::vector<int32_t> tokens_, held_;
 };
 
-enum class Line { kRead, kEnd, kBad };
+enum class Line { kRead, kEnd, kTooLong, kBad };
 
-// One line without its newline (CR LF too); kBad (said on stderr) if it is too long or cannot be read.
+// One line without its newline (CR LF too). What is wrong is said on stderr: that it is too long, and was skipped, or cannot be read.
 Line read_line(const Args& args, std::string* out) {
   out->clear();
   int c;
-  while ((c = input_byte()) != EOF && c != '\n') {
-    out->push_back(static_cast<char>(c));
-    if (out->size() <= kMaxLine) continue;
-    failed(args, "a line of input is longer than %zu bytes", kMaxLine);
-    return Line::kBad;
-  }
+  while ((c = input_byte()) != EOF && c != '\n')
+    if (out->size() <= kMaxLine) out->push_back(static_cast<char>(c));
   if (c == EOF && errno && !interrupted()) {
     failed(args, "stdin could not be read");
     return Line::kBad;
+  }
+  if (!interrupted() && out->size() > kMaxLine) {
+    failed(args, "a line of input is longer than %zu bytes", kMaxLine);
+    return Line::kTooLong;
   }
   if (interrupted() || (out->empty() && c == EOF)) return Line::kEnd;
   if (!out->empty() && out->back() == '\r') out->pop_back();
@@ -201,14 +202,21 @@ struct Chat {
     return true;
   }
 
+  // A line that has no answer is answered too, so that each answer stays beside its line; the exit code tells of it.
   int json_lines() {
     std::string line;
-    for (;;) {
+    for (int code = kExitOk;;) {
       const Line read = read_line(args, &line);
-      if (read != Line::kRead) return read == Line::kEnd && !interrupted() ? kExitOk : kExitError;
+      if (read == Line::kBad || interrupted()) return kExitError;
+      if (read == Line::kEnd) return code;
       ++number;
       if (line.empty()) continue;
-      if (!begin_draws() || !add_messages(line) || !answer(true) || interrupted()) return kExitError;
+      if (!begin_draws()) return kExitError;
+      if (read == Line::kRead && add_messages(line) && answer(true)) continue;
+      if (interrupted() || std::ferror(stdout)) return kExitError;
+      code = kExitError;
+      Json().object().field("line", uint64_t{number}).field("stop", "error").end().print();
+      if (std::fflush(stdout) != 0) return kExitError;
     }
   }
 
@@ -216,32 +224,38 @@ struct Chat {
     const bool terminal = isatty(STDIN_FILENO);
     if (terminal)
       std::fprintf(stderr,
-                   "Each line is a message. /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C ends an answer, /exit or Ctrl-D "
+                   "Each line is a message (//... one that begins with /). /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C "
+                   "ends an answer, /exit or Ctrl-D "
                    "the chat.\n");
     if (!begin_draws() || !restart()) return kExitError;
     std::string line;
-    for (;;) {
+    // A message that cannot be answered is forgotten; where nobody sees that, the exit code tells of it.
+    for (int code = kExitOk;;) {
       if (terminal) std::fputs("> ", stderr);
       const Line read = read_line(args, &line);
       if (terminal && interrupted() == SIGINT)
         return interrupt_cancels(engine.session), kExitOk;  // at the prompt it is a way to end the chat
-      if (read != Line::kRead) return read == Line::kEnd && !interrupted() ? kExitOk : kExitError;
-      if (line.empty()) continue;
-      if (line == "/exit") return kExitOk;
+      if (read == Line::kBad || interrupted()) return kExitError;
+      if (read == Line::kEnd || line == "/exit") return code;
+      if (read == Line::kTooLong && !terminal) code = kExitError;
+      if (read == Line::kTooLong || line.empty()) continue;
       if (line == "/reset") {
         if (!restart()) return kExitError;
         continue;
       }
-      const bool tool = line.compare(0, 6, "/tool ") == 0;
-      if (line[0] == '/' && !tool) {
-        failed(args, "there is no '%.40s'; /tool TEXT, /reset and /exit are known", line.c_str());
-        if (!terminal) return kExitError;
+      const bool tool = line.starts_with(kTool);
+      const bool slash = line.starts_with("//");
+      if (line[0] == '/' && !tool && !slash) {
+        failed(args, "there is no '%.40s'; /tool TEXT, /reset and /exit are known, // begins a message with /", line.c_str());
+        if (!terminal) code = kExitError;
         continue;
       }
+      if (tool || slash) line.erase(0, tool ? kTool.size() : 1);
       const size_t before = conversation.size();
-      const bool answered = conversation.add(tool ? LINNET_ROLE_TOOL : LINNET_ROLE_USER, tool ? line.substr(6) : line) && answer(false);
+      const bool answered = conversation.add(tool ? LINNET_ROLE_TOOL : LINNET_ROLE_USER, line) && answer(false);
       if (answered && !interrupted()) continue;
-      if (!terminal || interrupted() == SIGTERM) return kExitError;
+      if (interrupted() == SIGTERM || (!terminal && (interrupted() || std::ferror(stdout)))) return kExitError;
+      if (!terminal) code = kExitError;
       conversation.resize(before);
       if (!interrupted()) continue;
       std::fprintf(stderr, "(stopped: the message is forgotten)\n");
@@ -278,27 +292,30 @@ int run(const Args& args) {
 }  // namespace
 
 Command chat_command() {
-  return {"chat",
-          "talk with a model whose file holds a chat format",
-          "",
-          0,
-          0,
-          "Each line of stdin is a message, each answer is streamed to stdout. A line '/tool TEXT' is a tool's result, '/reset' begins "
-          "anew, '/exit' ends.\n"
-          "With --json each line of stdin is a whole conversation, a JSON array of {\"role\", \"content\"}, and each line of stdout the "
-          "answer to it with its\n"
-          "speed; what two conversations have in common at their beginning is computed once. With -p one message is answered.\n"
-          "Files that only have a Jinja template are refused by name.\n\n"
-          "example: linnet chat -m model.gguf -p \"set a timer for ten minutes\"",
-          join(
-              {
-                  model_option(),
-                  {"-p, --prompt", "TEXT", Kind::kText, "one message; without it they come from stdin"},
-                  {"--system", "TEXT", Kind::kText, "a system message at the beginning"},
-                  {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens of an answer at most; -1 = to its end", "512", 1, 16777216},
-              },
-              join(join(sampling_options("0"), grammar_options()), join(engine_options(), session_options()))),
-          run};
+  return {
+      "chat",
+      "talk with a model whose file holds a chat format",
+      "",
+      0,
+      0,
+      "Each line of stdin is a message, each answer is streamed to stdout. A line '/tool TEXT' is a tool's result, '/reset' begins "
+      "anew, '/exit' ends;\n"
+      "a message that begins with / is written with two of them. A message that cannot be answered is forgotten.\n"
+      "With --json each line of stdin is a whole conversation, a JSON array of {\"role\", \"content\"}, and each line of stdout the "
+      "answer to it with its\n"
+      "speed (\"stop\": \"error\" where there is none); what two conversations have in common at their beginning is computed once. With "
+      "-p one message is\nanswered.\n"
+      "Files that only have a Jinja template are refused by name.\n\n"
+      "example: linnet chat -m model.gguf -p \"set a timer for ten minutes\"",
+      join(
+          {
+              model_option(),
+              {"-p, --prompt", "TEXT", Kind::kText, "one message; without it they come from stdin"},
+              {"--system", "TEXT", Kind::kText, "a system message at the beginning"},
+              {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens of an answer at most; -1 = to its end", "512", 1, 16777216},
+          },
+          join(join(sampling_options("0"), grammar_options()), join(engine_options(), session_options()))),
+      run};
 }
 
 }  // namespace linnet::cli

@@ -1231,6 +1231,37 @@ class Chat(unittest.TestCase):
         self.assertIn(b"the context is full", r.stderr)
         self.assertNotIn(b"the context is full", subprocess.run([*r.args[:-1], "26"], input=b"hi\n/tool 1\n", capture_output=True, check=True).stderr)
 
+    def test_bad_lines(self):
+        """What cannot be answered is said and left out; the lines behind it are answered as if it had not been, and the exit code is 1."""
+        def chat(*args, stdin, code):
+            done = subprocess.run([LINNET, "chat", "-m", str(self.packed), "-n", "4", "--ignore-eos", *args], input=stdin, capture_output=True, timeout=120)
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stdout, done.stderr.decode()
+        good = chat(stdin=b"hi\nyo\n", code=0)[0]
+        self.assertEqual(chat(stdin=b"/foo\nhi\n/\n" + b"x" * (1 << 20) + b"y\n/reset now\nyo\n", code=1)[0], good)
+        self.assertEqual(chat(stdin=b"hi\n/foo\nyo\n/exit\n", code=1)[0], good)
+        out, err = chat("--context", "48", stdin=b"hi\n" + b"z" * 60 + b"\nyo\n", code=1)  # there is no room for the second one
+        self.assertEqual(out, good)
+        self.assertIn("context", err)
+        lines = [json.dumps([{"role": "user", "content": text}]) for text in ("hi", "z" * 60, "yo")]
+        lines[1:1] = ["{", '[{"role": "king", "content": "x"}]', "", "[]", '"' + "x" * (1 << 20) + '"']
+        out, err = chat("--json", "--context", "48", stdin="\n".join(lines).encode(), code=1)
+        answers = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual([a["stop"] for a in answers], ["length", *["error"] * 5, "length"])
+        self.assertEqual([a["line"] for a in answers[1:-1]], [2, 3, 5, 6, 7])
+        for line, said in ((2, "not a JSON array"), (3, "'king'"), (5, "not a JSON array"), (7, "prefill")):
+            self.assertRegex(err, f"line {line}: .*{said}")
+        self.assertIn("longer than", err)
+        alone = [json.loads(chat("--json", stdin=lines[i].encode(), code=0)[0]) for i in (0, -1)]
+        self.assertEqual([a["tokens"] for a in (answers[0], answers[-1])], [a["tokens"] for a in alone])
+
+    def test_slash(self):
+        """Two of them begin a message with one."""
+        def chat(text):
+            return linnet("chat", "-m", self.packed, "-n", 12, "--ignore-eos", stdin=text + b"\n")
+        for line, message in ((b"//exit", "/exit"), (b"//tool 1", "/tool 1"), (b"///", "//"), (b"//", "/")):
+            self.assertEqual(chat(line), linnet("run", "-m", self.packed, "-p", f"[U]{message}\n[A]", "-n", 12, "--temp", 0, "--ignore-eos"))
+
     def packed_as(self, name, chat, special=True):
         """The tiny model with another chat format; special: whether its named tokens are special ones."""
         folder = tiny_model.make(self.dir / name)
