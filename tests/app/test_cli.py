@@ -1073,6 +1073,18 @@ class Habits(unittest.TestCase):
             self.assertEqual(end(typed), f": did you mean '{meant}'?" if meant else "", typed)
         self.assertIn("yet", end("serve"))
 
+    def test_table(self):
+        """The table in docs/commands.md names only what is there."""
+        rows = re.findall(r"^\| (`.*|ollama.*|.*`) \| (.*) \|$", (ROOT / "docs" / "commands.md").read_text(), re.M)
+        self.assertGreater(len(rows), 25)
+        options = {c: set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", linnet(c, "--help").split("\n\n")[2])) for c in COMMANDS}
+        for there, here in rows:
+            for code in re.findall(r"`([^`]*)`", here if here.split(";")[0] != "the same" else f"{there} {here}"):
+                named = re.findall(r"(?<![\w-])--?[a-z][\w-]*", code)
+                command = re.match(r"(?:linnet )?([a-z]+)\b", code)
+                known = options[command[1]] if command and command[1] in options else set.union(*options.values())
+                self.assertLessEqual(set(named), known, (there, code))
+
     def test_short_forms(self):
         """-c, -t and -s are what they are in llama.cpp."""
         run = ("run", "-m", self.packed, "-p", "Hello", "-n", 12, "--ignore-eos", "--temp", 5)
