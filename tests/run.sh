@@ -22,7 +22,7 @@ need_packages "$@" "catch2|the tests' framework" "python3|tests of the command l
   "libdnnl-dev|oneDNN, the reference of the matrix kernels" "ocl-icd-opencl-dev|OpenCL, which its CMake files ask for" \
   "libpocketsphinx-dev|the assistant's speech recogniser" "pocketsphinx-en-us|its English acoustic model" "flite1-dev|the assistant's voice, which speaks the tests' requests too" \
   "libasound2-dev|the assistant's microphone and loudspeaker" "libmicrohttpd-dev|the assistant's page" "chromium-headless-shell|tests of that page" \
-  "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" \
+  "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" "make|the generator that CMake takes where an app names none" \
   "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
 [ -z "$full" ] || need_packages "g++-arm-linux-gnueabihf|compiler for 32-bit ARM" || exit 1
