@@ -25,6 +25,7 @@ while read -r file; do
   share/linnet/linnet.json | share/linnet/configs/*.yaml | share/linnet/configs/README.md) ;;
   share/linnet/assistant/tools.json | share/linnet/assistant/assistant.yaml | share/linnet/assistant/model/linnet-assistant.gguf) ;;
   share/linnet/assistant/language/assistant.lm.bin | share/linnet/assistant/language/assistant.dict) ;;
+  share/doc/linnet/LICENSE) ;;
   share/man/man1/linnet* | share/bash-completion/completions/linnet*) ;;
   share/zsh/site-functions/_linnet* | share/fish/vendor_completions.d/linnet*) ;;
   *) echo "installed, though no app needs it: $file"; exit 1 ;;
@@ -42,6 +43,7 @@ while read -r sum bytes file; do
 done <"$work/sums"
 linnet="$work/prefix/bin/linnet"
 "$linnet" --version
+cmp "$source/LICENSE" "$work/prefix/share/doc/linnet/LICENSE"
 grep -q '"name": "linnet_generate"' "$work/prefix/share/linnet/linnet.json" || { echo "linnet.json is not installed"; exit 1; }
 python3 "$source/tests/app/tiny_model.py" "$work/tiny"
 "$linnet" convert "$work/tiny" -o "$work/tiny.gguf"
@@ -172,6 +174,9 @@ END
 cmake -S "$work/host" -B "$work/host/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/host.log" || { cat "$work/host.log"; exit 1; }
 cmake --build "$work/host/build" >>"$work/host.log" || { cat "$work/host.log"; exit 1; }
 "$work/host/build/host" "$work/prefix/share/linnet/configs"
+# shellcheck disable=SC2046
+$cc -std=c11 "$work/host/host.c" $(pkg-config --cflags --libs linnet_convert linnet_profile) -o "$work/host/by_pkgconfig"
+"$work/host/by_pkgconfig" "$work/prefix/share/linnet/configs"
 pack() { # program
   rm -f "$work/packed.gguf"
   "$1" "$work/tiny" "$work/packed.gguf" || { echo "$1: exit $?"; exit 1; }
