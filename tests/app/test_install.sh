@@ -48,6 +48,13 @@ grep -q '"name": "linnet_generate"' "$work/prefix/share/linnet/linnet.json" || {
 python3 "$source/tests/app/tiny_model.py" "$work/tiny"
 "$linnet" convert "$work/tiny" -o "$work/tiny.gguf"
 
+# Without the tests' framework a plain build leaves the tests out and says so; where they are asked for it fails.
+plain() { cmake -S "$source" -B "$work/plain" -DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON "$@" >"$work/plain.log" 2>&1; }
+plain || { cat "$work/plain.log"; exit 1; }
+grep -qx -- '-- skipped: tests: Catch2 2 is not installed' "$work/plain.log" || { echo "a build without Catch2 does not say that it has no tests"; exit 1; }
+if plain -DLINNET_TESTS=ON; then echo "LINNET_TESTS=ON was configured without Catch2"; exit 1; fi
+grep -q 'Catch2' "$work/plain.log"
+
 # C alone: a project that has no C++ enabled, on CMake's package.
 mkdir "$work/app" "$work/host"
 cp "$source/examples/hello.c" "$work/app"
