@@ -69,6 +69,27 @@ cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$
 cmake --build "$work/app/build" >>"$work/app.log" || { cat "$work/app.log"; exit 1; }
 "$work/app/build/hello" "$work/tiny.gguf" "Hello" >"$work/cmake.txt"
 
+# As a part of another project linnet sets nothing of that project's, and its install installs nothing of linnet's.
+mkdir "$work/parent"
+cp "$source/examples/hello.c" "$work/parent"
+cat >"$work/parent/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(parent LANGUAGES C)
+add_subdirectory(${LINNET_SOURCE} linnet)
+foreach(setting CMAKE_BUILD_TYPE CMAKE_C_STANDARD CMAKE_CXX_STANDARD CMAKE_POSITION_INDEPENDENT_CODE CMAKE_EXPORT_COMPILE_COMMANDS CMAKE_INSTALL_DOCDIR)
+  if(${setting})
+    message(FATAL_ERROR "linnet set ${setting} to ${${setting}}")
+  endif()
+endforeach()
+add_executable(hello hello.c)
+target_link_libraries(hello PRIVATE linnet::linnet)
+install(TARGETS hello RUNTIME DESTINATION bin)
+END
+{ cmake -S "$work/parent" -B "$work/parent/build" -DLINNET_SOURCE="$source" -DLINNET_ISA_ONLY=scalar -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" &&
+  cmake --build "$work/parent/build" -j "$(nproc)" && cmake --install "$work/parent/build" --prefix "$work/parent/prefix"; } >"$work/parent.log" 2>&1 || { tail -n 40 "$work/parent.log"; exit 1; }
+[ "$(cd "$work/parent/prefix" && find . -type f)" = ./bin/hello ] || { echo "a parent project installs more than its own:"; find "$work/parent/prefix" -type f; exit 1; }
+"$work/parent/prefix/bin/hello" "$work/tiny.gguf" "Hello" | cmp - "$work/cmake.txt"
+
 # The same through pkg-config.
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name linnet.pc)")
 export PKG_CONFIG_PATH
@@ -211,4 +232,4 @@ if [ -x "$assistant" ]; then
   if grep -rhE '#include [<"](runtime|platform|kernels_cpu|linnet/|convert\.h)' "$work"/assistant/*.cpp "$work"/assistant/*.h; then echo "the assistant uses more of linnet than the installed headers"; exit 1; fi
   said="the assistant by itself"
 fi
-echo "installed, moved, used from C with CMake and pkg-config, convert from archive and shared library, and $said"
+echo "installed, moved, used from C with CMake, as a subdirectory and with pkg-config, convert from archive and shared library, and $said"
