@@ -63,7 +63,7 @@ int main(void) {
 }
 END
 cat >build/ways/app/CMakeLists.txt <<'END'
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 project(app LANGUAGES C)
 find_package(linnet 0.2 REQUIRED)
 add_executable(hello hello.c)

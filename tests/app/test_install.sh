@@ -59,7 +59,7 @@ grep -q 'Catch2' "$work/plain.log"
 mkdir "$work/app" "$work/host"
 cp "$source/examples/hello.c" "$work/app"
 cat >"$work/app/CMakeLists.txt" <<'END'
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 project(app LANGUAGES C)
 find_package(linnet 0.2 REQUIRED)
 add_executable(hello hello.c)
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
 }
 END
 cat >"$work/host/CMakeLists.txt" <<'END'
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 project(host LANGUAGES C)
 find_package(linnet 0.2 REQUIRED)
 add_executable(host host.c)
