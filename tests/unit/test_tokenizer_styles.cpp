@@ -127,7 +127,8 @@ TEST_CASE("text is plain where no flag says otherwise: no special token comes of
           FAIL(name << ": " << json(lossy(text)).dump() << " gives " << id << " " << l->blob.tokens[static_cast<size_t>(id)]);
       }
     };
-    for (const int32_t id : specials) {
+    for (size_t i = 0; i < specials.size(); i += kSanitized ? 4 : 1) {
+      const int32_t id = specials[i];
       const std::string& text = l->blob.tokens[static_cast<size_t>(id)];
       look(text);
       look(" " + text);
@@ -146,7 +147,7 @@ TEST_CASE("text is plain where no flag says otherwise: no special token comes of
     }
   }
   std::printf("plain text: %zu texts, %zu special tokens found where they are looked for\n", texts, parsed);
-  CHECK(parsed > 100);
+  CHECK(parsed > (kSanitized ? 25u : 100u));
 }
 
 TEST_CASE("skipping special tokens is decoding the others") {
@@ -156,7 +157,7 @@ TEST_CASE("skipping special tokens is decoding the others") {
     std::vector<int32_t> specials;
     for (int32_t id = 0; id < static_cast<int32_t>(l->t.n_tokens); ++id)
       if (token_is_special(l->t, id)) specials.push_back(id);
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < (kSanitized ? 40 : 200); ++round) {
       Ids ids = round % 2 ? encode(l->t, random_text(rng, 10)) : Ids{}, others;
       for (size_t n = rng() % 12; n; --n) {
         const int32_t id = rng() % 2 ? specials[rng() % specials.size()] : static_cast<int32_t>(rng() % l->t.n_tokens);
@@ -169,7 +170,7 @@ TEST_CASE("skipping special tokens is decoding the others") {
         FAIL(name << ": " << json(lossy(decode(l->t, ids, LINNET_SKIP_SPECIAL))).dump());
     }
   }
-  CHECK(skipped > 10000);
+  CHECK(skipped > (kSanitized ? 2000u : 10000u));
 }
 
 TEST_CASE("what is lossless comes back, whatever the bytes") {
