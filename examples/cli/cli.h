@@ -378,6 +378,8 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
 // SIGINT and SIGTERM end the process at once, but where something is to be finished or removed: from here on the first one cancels what
 // `session` (may be NULL) does, and is remembered; the second one ends the process.
 void interrupt_cancels(linnet_session* session);
+// Opens what is to be there whole or not at all: before there is anything to remove, a signal is remembered and cancels `session`.
+linnet_status begin_file(const std::string& path, linnet_session* session, convert::WholeFile* file, linnet_error* err);
 void interrupt_ends();      // at once again; one that came meanwhile stays remembered
 int interrupted();          // the signal since interrupt_cancels, 0: none
 int input_byte();           // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal

@@ -42,11 +42,9 @@ int run(const Args& args) {
   options.notes = &notes;
   {
     Progress bar("converting");
-    options.progress = [](void* progress, uint64_t done, uint64_t total) {
-      if (done == 0 && !interrupted()) interrupt_cancels(nullptr);  // now there is a temporary file
-      return Progress::callback(progress, done, total);
-    };
+    options.progress = Progress::callback;
     options.user = &bar;
+    interrupt_cancels(nullptr);  // before there is a temporary file to remove
     status = convert::convert_to_file(src, out, options, &err);
     interrupt_ends();
   }

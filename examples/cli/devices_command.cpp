@@ -262,11 +262,10 @@ bool write_profile(const Args& args, const std::string& path, const Tier& tier, 
                     m.f8_tops, m.float_tops);
   convert::WholeFile file;
   linnet_error err = {};
-  if (file.open(path, true, &err) == LINNET_OK && file.write(text, static_cast<size_t>(n), &err) == LINNET_OK &&
-      file.commit(&err) == LINNET_OK)
-    return true;
-  failed(args, err);
-  return false;
+  const bool written = begin_file(path, nullptr, &file, &err) == LINNET_OK && file.write(text, static_cast<size_t>(n), &err) == LINNET_OK &&
+                       file.commit(&err) == LINNET_OK;
+  interrupt_ends();
+  return written || (failed(args, err), false);
 }
 
 // The GPU, or why there is none. Of another board (LINNET_SYSROOT) nothing is known.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -52,6 +53,13 @@ void interrupt_cancels(linnet_session* session) {
 void interrupt_ends() {
   set(SIG_DFL, 0);
   the_session = nullptr;
+}
+
+linnet_status begin_file(const std::string& path, linnet_session* session, convert::WholeFile* file, linnet_error* err) {
+  struct stat st;
+  // A device or FIFO is written to as it is: nothing is left behind, and to open it may wait for somebody.
+  if (stat(path.c_str(), &st) != 0 || S_ISREG(st.st_mode)) interrupt_cancels(session);
+  return file->open(path, true, err);
 }
 
 int interrupted() { return the_signal; }

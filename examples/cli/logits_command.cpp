@@ -59,8 +59,7 @@ int run(const Args& args) {
   const std::string path = args.text("-o"), head = npy_header(tokens.size(), engine.desc.n_vocab);
   convert::WholeFile file;
   linnet_error err = {};
-  if (file.open(path, true, &err) != LINNET_OK) return failed(args, err);
-  if (!file.through()) interrupt_cancels(engine.session);  // there is a temporary file
+  if (begin_file(path, engine.session, &file, &err) != LINNET_OK) return failed(args, err);
   bool ok = file.write(head.data(), head.size(), &err) == LINNET_OK || (failed(args, err), false);
   ok = ok && write_rows(args, engine, tokens, &file) && (file.commit(&err) == LINNET_OK || (failed(args, err), false));
   interrupt_ends();

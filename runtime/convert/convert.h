@@ -35,7 +35,6 @@ class WholeFile {
   // through: a FIFO or a character special file is not refused but written to as it is. mode: of a new file, less the umask; an older
   // one's bits are kept among them.
   linnet_status open(const std::string& path, bool through, linnet_error* err, uint32_t mode = 0666);
-  bool through() const;  // it is one
   linnet_status write(const void* data, size_t bytes, linnet_error* err);
   linnet_status commit(linnet_error* err);
 

@@ -185,7 +185,6 @@ linnet_status WholeFile::open(const std::string& path, bool through, linnet_erro
     return file_->open(path.c_str(), err, mode, through);
   });
 }
-bool WholeFile::through() const { return file_ && file_->through(); }
 linnet_status WholeFile::write(const void* data, size_t bytes, linnet_error* err) {
   return file_ ? file_->write(data, bytes, err) : fail(err, LINNET_BAD_STATE, "the file is not open");
 }

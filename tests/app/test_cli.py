@@ -672,6 +672,16 @@ class Tiny(unittest.TestCase):
                 self.assertEqual(p.returncode, -number, err)
                 self.assertLess(time.monotonic() - begin, 20 if SLOW else 5)
         self.assertEqual(sorted(f.name for f in work.iterdir()), ["fifo", "talk"])  # run's partial sequence is saved
+        for i in range(10):  # as soon as there is something to remove
+            out = work / "early.gguf"
+            command = ("convert", "--synthetic", "stories15m") if i % 2 else ("logits", "-m", big, "--tokens", "5,6", "--threads", 1)
+            p = subprocess.Popen([LINNET, *map(str, command), "-o", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            while not os.path.exists(f"{out}.tmp") and p.poll() is None:
+                pass
+            p.send_signal(signal.SIGTERM)
+            p.communicate(timeout=60)
+            self.assertFalse(os.path.exists(f"{out}.tmp"))
+            out.unlink(missing_ok=True)
 
     def test_nodes(self):
         """What is named as a file and is a FIFO (a device goes the same way): inputs are refused at once, outputs are written through or refused, and it stays what it is."""
