@@ -7,18 +7,48 @@
 
 namespace linnet::cli {
 
+// Text comes later than its tokens where it may be a stop string or half a character; what is left out is found in it by itself.
+void Answer::show(std::string_view utf8) {
+  coming_ += utf8;
+  std::string shown;
+  while (!hidden_.empty()) {
+    const std::string& next = hidden_.front();
+    const size_t at = coming_.find(next);
+    if (at == std::string::npos) break;
+    shown += coming_.substr(0, at);
+    coming_.erase(0, at + next.size());
+    hidden_.erase(hidden_.begin());
+  }
+  size_t keep = hidden_.empty() ? 0 : std::min(coming_.size(), hidden_.front().size() - 1);
+  while (keep > 0 && !coming_.ends_with(std::string_view(hidden_.front()).substr(0, keep))) --keep;
+  shown += coming_.substr(0, coming_.size() - keep);
+  coming_.erase(0, coming_.size() - keep);
+  text += shown;
+  if (silent || shown.empty()) return;
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+  broken = std::fflush(stdout) != 0;
+}
+
+void Answer::finish() {
+  hidden_.clear();
+  show("");
+}
+
 int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes) {
   Answer& out = *static_cast<Answer*>(answer);
   try {
     if (token >= 0) out.tokens.push_back(token);
-    out.text.append(utf8 ? utf8 : "", n_bytes);
+    uint32_t kind = 0;
+    if (token >= 0 && out.hides && linnet_token_kind(out.hides, token, &kind, nullptr) == LINNET_OK && kind & LINNET_TOKEN_SPECIAL) {
+      size_t n = 0;
+      (void)linnet_token_text(out.hides, token, nullptr, 0, &n, nullptr);  // for the size
+      std::string hidden(n, '\0');
+      if (n > 0 && linnet_token_text(out.hides, token, hidden.data(), n, &n, nullptr) == LINNET_OK) out.hidden_.push_back(hidden);
+    }
+    out.show({utf8 ? utf8 : "", n_bytes});
   } catch (...) {
     out.thrown = std::current_exception();
     return 1;
-  }
-  if (!out.silent && n_bytes > 0) {
-    std::fwrite(utf8, 1, n_bytes, stdout);
-    out.broken = std::fflush(stdout) != 0;
   }
   return out.broken;
 }
@@ -44,8 +74,10 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece)
     status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
   if (status == LINNET_OK && engine.grammar) status = linnet_grammar_set(engine.session, 0, engine.grammar, err);
+  out->hides = args.flag("--special") ? nullptr : engine.model;
   if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->end, err);
   if (out->thrown) std::rethrow_exception(out->thrown);
+  out->finish();
   if (status != LINNET_CANCELLED) return status;
   out->end.why = LINNET_STOP_CANCEL;
   return LINNET_OK;
@@ -85,6 +117,7 @@ Options sampling_options(const char* temperature) {
       {"-s, --seed", "S", Kind::kCountOrOpen, "of the sampler; -1 = from the clock, printed (default)", nullptr, 0, UINT64_MAX},
       {"--stop", "TEXT", Kind::kTexts, "stop before this text; may be given up to 16 times"},
       {"--ignore-eos", nullptr, Kind::kFlag, "go on after end-of-generation tokens"},
+      {"--special", nullptr, Kind::kFlag, "show special tokens of the answer, which are hidden otherwise"},
   };
 }
 
@@ -163,6 +196,7 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
   const std::string how = draw.temperature > 0 ? "seed " + std::to_string(draw.seed) : "greedy";
   std::fputc('\n', stdout);
   std::fflush(stdout);
+  if (!says(Log::kInfo)) return;
   std::fputc('\n', stderr);
   if (out.n_state) std::fprintf(stderr, "%zu tokens of a saved sequence, ", out.n_state);
   std::fprintf(

@@ -13,6 +13,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <variant>
 
 #include "cli.h"
 
@@ -364,20 +365,21 @@ struct Report {
   const char* isa() const { return tier_name(engine.desc); }
   std::string kv() const {
     const linnet_session_params& p = engine.params;
+    if (p.n_kv_layers) return args.text("--kv");
     const std::string k = linnet_format_name(static_cast<linnet_format>(p.k_format)),
                       v = linnet_format_name(static_cast<linnet_format>(p.v_format));
-    return (k == v ? k : k + "/" + v) + (p.n_kv_layers ? " and others" : "");
+    return k == v ? k : k + "/" + v;
   }
   bool energy_known() const {
     const auto known = [](const Result& r) { return joules_per_token(r) >= 0; };
     return std::all_of(decode.begin(), decode.end(), known) && std::all_of(prefill.begin(), prefill.end(), known);
   }
-  void print_json() const;
+  void add_to(Json* out) const;
   void print_text() const;
 };
 
-void Report::print_json() const {
-  Json json;
+void Report::add_to(Json* out) const {
+  Json& json = *out;
   json.object()
       .field("model", model)
       .field("random_weights", synthetic)
@@ -455,7 +457,114 @@ void Report::print_json() const {
       json.null();
     common(r);
   }
-  json.end().end().print();
+  json.end().end();
+}
+
+// ---- a row for each result -----------------------------------------------------------------------------------------------------------
+
+enum class Rows : uint32_t { kText, kMarkdown, kCsv, kJson };
+
+using Cell = std::variant<std::nullptr_t, bool, uint64_t, double, std::string>;
+struct Field {
+  const char* name;
+  Cell cell;
+};
+
+std::vector<Field> row_of(const Report& report, const Result& r, bool decode, uint64_t gen) {
+  std::vector<double> rates;
+  for (const Rep& rep : r.reps) rates.push_back(tokens_per_s(rep));
+  const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+  const auto known = [](bool is, double value) { return is ? Cell(value) : Cell(nullptr); };
+  const double joules = joules_per_token(r);
+  return {{"model", report.model},
+          {"random_weights", report.synthetic},
+          {"weights", std::string(report.engine.desc.weights)},
+          {"weight_bytes", report.engine.desc.weight_bytes},
+          {"kv", report.kv()},
+          {"isa", std::string(report.isa())},
+          {"threads", uint64_t{report.engine.params.n_threads}},
+          {"test", std::string(decode ? "decode" : "prefill")},
+          {"tokens", decode ? gen : r.size},
+          {"depth", decode ? r.size : uint64_t{0}},
+          {"tokens_per_s", median(rates)},
+          {"tokens_per_s_min", *least},
+          {"tokens_per_s_max", *most},
+          {"predicted_tokens_per_s", known(r.predicted_s > 0, (decode ? 1 : static_cast<double>(r.size)) / r.predicted_s)},
+          {"gb_s", known(decode, median_of(r, gb_s))},
+          {"read_gb_s", median_of(r, [](const Rep& rep) { return rep.read_gb_s; })},
+          {"share_of_read", known(decode, median_of(r, share_of_read))},
+          {"tops", known(!decode, median_of(r, tops))},
+          {"int8_tops", median_of(r, [](const Rep& rep) { return rep.int8_tops; })},
+          {"share_of_int8_peak", known(!decode && report.integer_weights(), median_of(r, share_of_peak))},
+          {"joules_per_token", known(joules >= 0, joules)},
+          {"reps", static_cast<uint64_t>(r.reps.size())},
+          {"dropped", static_cast<uint64_t>(r.dropped)},
+          {"steady", r.spread <= kSteady}};
+}
+
+void print_json_row(const std::vector<Field>& row) {
+  Json json;
+  json.object();
+  for (const Field& field : row) {
+    json.key(field.name);
+    if (std::holds_alternative<std::nullptr_t>(field.cell)) json.null();
+    if (const bool* b = std::get_if<bool>(&field.cell)) json.value(*b);
+    if (const uint64_t* n = std::get_if<uint64_t>(&field.cell)) json.value(*n);
+    if (const double* d = std::get_if<double>(&field.cell)) json.value(*d);
+    if (const std::string* s = std::get_if<std::string>(&field.cell)) json.value(*s);
+  }
+  json.end().print();
+}
+
+void print_csv_row(const std::vector<Field>& row, bool head) {
+  const char* comma = "";
+  for (const Field& field : row) {
+    if (head) std::printf("%s%s", comma, field.name);
+    comma = ",";
+  }
+  if (head) std::printf("\n");
+  comma = "";
+  for (const Field& field : row) {
+    std::printf("%s", comma);
+    comma = ",";
+    if (const bool* b = std::get_if<bool>(&field.cell)) std::printf("%s", *b ? "true" : "false");
+    if (const uint64_t* n = std::get_if<uint64_t>(&field.cell)) std::printf("%llu", static_cast<unsigned long long>(*n));
+    if (const double* d = std::get_if<double>(&field.cell)) std::printf("%.9g", *d);
+    if (const std::string* s = std::get_if<std::string>(&field.cell)) {
+      std::string text = printable(*s);
+      for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) text.insert(at, 1, '"');
+      std::printf("\"%s\"", text.c_str());
+    }
+  }
+  std::printf("\n");
+}
+
+void print_markdown_row(const Report& report, const Result& r, bool decode, uint64_t gen, bool head) {
+  if (head)
+    std::printf(
+        "| model | weights | bytes | KV | tier | threads | test | tokens/s | of the limit | J/token |\n"
+        "|---|---|--:|---|---|--:|---|--:|--:|--:|\n");
+  std::string model = printable(report.model), test = decode ? "decode " + std::to_string(gen) : "prefill " + std::to_string(r.size);
+  for (size_t at = 0; (at = model.find('|', at)) != std::string::npos; at += 2) model.insert(at, 1, '\\');
+  if (decode && r.size) test += " after " + std::to_string(r.size);
+  char limit[64] = "", joules[32] = "";
+  if (decode || report.integer_weights())
+    std::snprintf(limit, sizeof limit, "%.0f %% of %s%s", 100 * median_of(r, decode ? share_of_read : share_of_peak),
+                  decode ? "the read" : "int8", r.spread > kSteady ? ", unsteady" : "");
+  if (joules_per_token(r) >= 0) std::snprintf(joules, sizeof joules, "%.3g", joules_per_token(r));
+  std::printf("| %s%s | %s | %s | %s | %s | %u | %s | %.2f | %s | %s |\n", model.c_str(), report.synthetic ? " (random)" : "",
+              report.engine.desc.weights, human_bytes(report.engine.desc.weight_bytes).c_str(), report.kv().c_str(), report.isa(),
+              report.engine.params.n_threads, test.c_str(), median_of(r, tokens_per_s), limit, joules);
+}
+
+// As it is measured; `head`: the first one, which brings what stands above a table.
+void print_row(Rows rows, const Report& report, const Result& r, bool decode, uint64_t gen, bool* head) {
+  if (rows == Rows::kText) return;
+  if (rows == Rows::kMarkdown) print_markdown_row(report, r, decode, gen, *head);
+  if (rows == Rows::kCsv) print_csv_row(row_of(report, r, decode, gen), *head);
+  if (rows == Rows::kJson) print_json_row(row_of(report, r, decode, gen));
+  *head = false;
+  std::fflush(stdout);
 }
 
 void print_reps(const Result& r) {
@@ -506,9 +615,9 @@ void Report::print_text() const {
   }
 }
 
-int run(const Args& args) {
+// One model, cache and number of threads. `json`: where the report goes with --json.
+int run_one(const Args& args, Rows rows, Json* json, bool* head) {
   const bool synthetic = args.given("--synthetic");
-  if (synthetic == args.given("-m")) return usage_error(args, "give either -m MODEL or --synthetic SHAPE");
   const std::string model = synthetic ? args.text("--synthetic") : args.text("-m"), path = synthetic ? "synthetic:" + model : model;
   const std::vector<uint64_t> prompts = args.counts("--prompt"), depths = args.counts("--depth");
   const uint64_t gen = args.count("--gen");
@@ -533,19 +642,62 @@ int run(const Args& args) {
   Report report{args, engine, model, synthetic || model.rfind("synthetic:", 0) == 0, {}, {}, &bench.meter()};
   Limits peaks;
   if (!bench.peaks(&peaks)) return kExitError;
-  for (const uint64_t depth : depths)
-    if (gen > 0 && !(bench.decode(depth, gen, reps, &report.decode.emplace_back()) &&
-                     predict(args, path, settings, engine, peaks, 0, depth + gen / 2, &report.decode.back())))
-      return kExitError;
-  for (const uint64_t prompt : prompts)
-    if (prompt > 0 && !(bench.prefill(prompt, reps, &report.prefill.emplace_back()) &&
-                        predict(args, path, settings, engine, peaks, prompt, 0, &report.prefill.back())))
-      return kExitError;
-  if (args.json())
-    report.print_json();
-  else
+  for (const uint64_t depth : depths) {
+    if (gen == 0) break;
+    Result& r = report.decode.emplace_back();
+    if (!bench.decode(depth, gen, reps, &r) || !predict(args, path, settings, engine, peaks, 0, depth + gen / 2, &r)) return kExitError;
+    print_row(rows, report, r, true, gen, head);
+  }
+  for (const uint64_t prompt : prompts) {
+    if (prompt == 0) continue;
+    Result& r = report.prefill.emplace_back();
+    if (!bench.prefill(prompt, reps, &r) || !predict(args, path, settings, engine, peaks, prompt, 0, &r)) return kExitError;
+    print_row(rows, report, r, false, gen, head);
+  }
+  if (args.json()) {
+    report.add_to(json);
+  } else if (rows == Rows::kText) {
+    if (!*head) std::printf("\n");
     report.print_text();
+    *head = false;
+    std::fflush(stdout);
+  }
   return kExitOk;
+}
+
+int run(const Args& args) {
+  if (args.given("--synthetic") == args.given("-m")) return usage_error(args, "give either -m MODEL or --synthetic SHAPE");
+  if (args.json() && args.given("--output")) return usage_error(args, "give either --json or --output");
+  std::vector<Args> all;  // each an Args with one of each
+  for (const std::string& weights : args.items("--weights"))
+    for (const std::string& kv : args.items("--kv"))
+      for (const std::string& threads : args.items("--threads")) {
+        Args one = args;
+        if (args.given("--weights")) one.set("--weights", weights);
+        if (args.given("--kv")) one.set("--kv", kv);
+        if (args.given("--threads")) one.set("--threads", threads);
+        all.push_back(one);
+      }
+  const Rows rows = static_cast<Rows>(args.choice("--output"));
+  Json json;
+  if (all.size() > 1) json.array();
+  bool head = true;
+  for (const Args& one : all)
+    if (const int code = run_one(one, rows, &json, &head); code != kExitOk) return code;
+  if (all.size() > 1) json.end();
+  if (args.json()) json.print();
+  return kExitOk;
+}
+
+// Options of every command that are lists here.
+Options with_lists(Options options) {
+  for (Option& option : options) {
+    const std::string name = names_of(option).back();
+    if (name == "--weights") option.kind = Kind::kFormats, option.argument = "FMT,...";
+    if (name == "--kv") option.kind = Kind::kKvs, option.argument = "FMT,...";
+    if (name == "--threads") option.kind = Kind::kCounts, option.argument = "N,...";
+  }
+  return options;
 }
 
 }  // namespace
@@ -564,18 +716,21 @@ Command bench_command() {
           "prefill:\n"
           "2*m*n*k of the matrices, the LM head for one row, attention not counted. Predicted: the floor of `linnet inspect --cost` at "
           "these limits. 0 leaves a part out.\n"
+          "Of lists for --weights, --kv and --threads every combination is measured; with --output md, csv or jsonl each result is a row, "
+          "printed as it is\nmeasured, with --json several combinations are an array.\n"
           "Joules are of the whole processor or board, where RAPL (root may have to allow it) or a Jetson's INA3221 tells them.\n\n"
           "example: linnet bench --synthetic llama-3.2-1b --weights i8g128 --threads 2",
           join(
               {
                   model,
                   {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of -m"},
-                  {"--prompt", "N,...", Kind::kCounts, "tokens to prefill", "512", 0, 16777216},
-                  {"--gen", "N", Kind::kCount, "tokens to decode", "64", 0, 1000000},
-                  {"--depth", "N,...", Kind::kCounts, "tokens in the KV cache before decoding", "0", 0, 16777216},
-                  {"--reps", "N", Kind::kCount, "repetitions", "5", 1, 1000},
+                  {"-p, --prompt", "N,...", Kind::kCounts, "tokens to prefill", "512", 0, 16777216},
+                  {"-n, --gen", "N", Kind::kCount, "tokens to decode", "64", 0, 1000000},
+                  {"-d, --depth", "N,...", Kind::kCounts, "tokens in the KV cache before decoding", "0", 0, 16777216},
+                  {"-r, --reps", "N", Kind::kCount, "repetitions", "5", 1, 1000},
+                  {"-o, --output", "HOW", Kind::kRows, "print: {}", "text"},
               },
-              join(engine_options(), session_options())),
+              with_lists(join(engine_options(), session_options()))),
           run};
 }
 

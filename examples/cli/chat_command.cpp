@@ -77,11 +77,9 @@ class Conversation {
     const std::string stop = out.end.stop_index < stops.size() ? stops[out.end.stop_index] : suffix;
     std::string text;
     for (size_t i = out.tokens.size() - out.end.n_stop_tokens; i < out.tokens.size() && text.size() < stop.size(); ++i) {
-      const size_t at = text.size();
-      size_t n = 0;
-      (void)linnet_token_text(engine_.model, out.tokens[i], nullptr, 0, &n, nullptr);  // for the size
-      text.resize(at + n);
-      if (linnet_token_text(engine_.model, out.tokens[i], text.data() + at, n, &n, nullptr) != LINNET_OK) return false;
+      std::string piece;
+      if (!token_text(args_, engine_, out.tokens[i], &piece)) return false;
+      text += piece;
     }
     return text.starts_with(stop);
   }
@@ -166,7 +164,7 @@ struct Chat {
   }
 
   void full(bool report) const {
-    if (!report) std::fprintf(stderr, "(the context is full: /reset begins anew)\n");
+    if (!report && says(Log::kNote)) std::fprintf(stderr, "(the context is full: /reset begins anew)\n");
   }
 
   // From the seed again.
@@ -222,7 +220,7 @@ struct Chat {
 
   int lines() {
     const bool terminal = isatty(STDIN_FILENO);
-    if (terminal)
+    if (terminal && says(Log::kInfo))
       std::fprintf(stderr,
                    "Each line is a message (//... one that begins with /). /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C "
                    "ends an answer, /exit or Ctrl-D "
@@ -258,7 +256,7 @@ struct Chat {
       if (!terminal) code = kExitError;
       conversation.resize(before);
       if (!interrupted()) continue;
-      std::fprintf(stderr, "(stopped: the message is forgotten)\n");
+      if (says(Log::kNote)) std::fprintf(stderr, "(stopped: the message is forgotten)\n");
       interrupt_cancels(engine.session);
     }
   }

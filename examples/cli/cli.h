@@ -25,20 +25,24 @@ enum class Kind {
   kText,         // anything
   kTexts,        // may be given several times
   kPath,         // a file or folder
-  kShape,        // of a known model; convert says which it knows
   kCount,        // a whole number in [min, max]
   kCountOrOpen,  // the same, or -1: as many, or whichever; count() gives max then
   kReal,         // a decimal number in [min, max]
   kIds,          // token ids with commas: 1,2,3 or [1,2,3]
   kCounts,       // whole numbers with commas, each in [min, max]
   kKv,           // formats of the KV cache: i8, i8/f16, i8,0-3=f16
+  kKvs,          // several of these with commas: i8,0-3=f16,f16 are two
+  kFormats,      // of weights, with commas
   kFormat,       // of weights; this and those below take one of choices()
+  kShape,        // of a known model
   kFull,
   kIsa,
   kCuda,
   kLoad,
   kLayout,
   kShell,
+  kLog,
+  kRows,
 };
 
 // A word that a kind takes, what it stands for, and what --help says beside it.
@@ -102,7 +106,10 @@ class Args {
   double real(const char* name) const;
   std::vector<int32_t> ids(const char* name) const;
   std::vector<uint64_t> counts(const char* name) const;
-  uint32_t choice(const char* name) const;  // the value of the word
+  std::vector<std::string> items(const char* name) const;  // of a list, each as set() takes it; one "" where there is no value
+  uint32_t choice(const char* name) const;                 // the value of the word
+
+  void set(const char* name, const std::string& value) { values_[&find(name)] = {value}; }  // as if that had been given
 
   bool json() const { return flag("--json"); }
   bool help() const { return flag("--help"); }
@@ -151,11 +158,17 @@ struct KvFormats {
 // "K", "K/V", then any number of ",LAYER=K/V" or ",FIRST-LAST=K/V".
 bool parse_kv(std::string_view text, KvFormats* out);
 
+// What is said on stderr beside errors, which always are: the levels of --log-level.
+enum class Log : uint32_t { kError, kNote, kInfo, kDebug };
+void set_log(Log level);
+bool says(Log level);
+// "linnet run: <text>" where that level is said; a note is called one.
+[[gnu::format(printf, 3, 4)]] void say(const Args& args, Log level, const char* format, ...);
+
 // "linnet run: <text>" on stderr; they return the exit code.
 [[gnu::format(printf, 2, 3)]] int usage_error(const Args& args, const char* format, ...);
 [[gnu::format(printf, 2, 3)]] int failed(const Args& args, const char* format, ...);
 int failed(const Args& args, const linnet_error& err);
-void print_notes(const Args& args, const std::vector<std::string>& notes);       // on stderr
 int failed(const Args& args, const std::string& path, const linnet_error& err);  // of what linnet.h calls "model file", or does not name
 using convert::printable;  // for everything on a terminal that a file, the system or the command line brings: strings in printf's arguments
 
@@ -244,6 +257,8 @@ struct Board : linnet_board_desc {
   std::vector<linnet_zone> zones;
 };
 const Board& board();  // detected once
+// Of n threads those that CPUs of this process are there for; that there are less is a note.
+uint32_t usable_threads(const Args& args, uint32_t n);
 linnet_status fit_to_board(linnet_profile* profile, linnet_error* err);
 std::string isa_name(uint32_t isa);
 const char* tier_name(const linnet_model_desc& model);  // of what computes it: "avx512", "cuda"
@@ -348,6 +363,7 @@ const char* power_why(const linnet_power_state& state);  // "free", "heat", "rat
 uint32_t token_flags(const Args& args, const char* no_add);
 bool tokenize(const Args& args, const Engine& engine, std::string_view text, uint32_t flags, std::vector<int32_t>* out);
 bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens, std::string* out);
+bool token_text(const Args& args, const Engine& engine, int32_t token, std::string* out);    // its bytes inside a text
 bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens);  // each in the vocabulary
 
 // ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
@@ -361,13 +377,20 @@ struct Answer {
   bool broken = false;                  // nobody reads stdout any more
   size_t n_state = 0;                   // tokens of a saved sequence that the prompt follows
   std::exception_ptr thrown = nullptr;  // by on_token: not to go through the library
+  const linnet_model* hides = nullptr;  // whose special tokens are no text of the answer; NULL: they are
+  void finish();                        // shows what was held back
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
+
+ private:
+  void show(std::string_view utf8);
+  std::vector<std::string> hidden_;  // texts that come and are to be left out
+  std::string coming_;               // what may be the beginning of the first of them
 };
 // Prefill (unless the prompt is empty), then at most n tokens, after --stop (and `stop`, "" for none) and --ignore-eos. A cancel in either
 // is a clean end.
 linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, size_t n_prompt, uint32_t n, const char* stop, Answer* out,
                        linnet_error* err);
-Options sampling_options(const char* temperature);          // --temp ... --stop, --ignore-eos
+Options sampling_options(const char* temperature);          // --temp ... --stop, --ignore-eos, --special
 Options grammar_options();                                  // --tools, --schema
 int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; prints what is wrong
 // Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.

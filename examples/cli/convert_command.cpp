@@ -49,7 +49,7 @@ int run(const Args& args) {
     interrupt_ends();
   }
   if (status != LINNET_OK) return failed(args, err);
-  print_notes(args, notes);
+  for (const std::string& text : notes) say(args, Log::kNote, "%s", text.c_str());
   struct stat st = {};
   if (stat(out.c_str(), &st) != 0) return failed(args, "%s: was written and is gone", out.c_str());
   const double seconds = seconds_now() - start;

@@ -450,7 +450,8 @@ void print_text(const std::vector<Tier>& all, const std::string& picked, uint32_
 
 int run(const Args& args) {
   if (args.given("--check")) return check_profile(args);
-  const uint32_t threads = args.given("--threads") ? static_cast<uint32_t>(args.count("--threads")) : board().n_threads;
+  const uint32_t threads =
+      args.given("--threads") ? usable_threads(args, static_cast<uint32_t>(args.count("--threads"))) : board().n_threads;
   std::string picked;
   linnet_profile none = {};
   none.size = sizeof none;

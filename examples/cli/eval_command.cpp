@@ -153,7 +153,9 @@ int run(const Args& args) {
   s.n_logits = s.n_chunk = std::min<uint32_t>({s.n_chunk ? s.n_chunk : 256, s.n_context, engine.desc.n_vocab > 65536 ? 32u : 256u});
   other.session.n_context = s.n_context;
   other.session.n_logits = other.session.n_chunk = s.n_chunk;
-  if (!engine.start(args, s) || (compare && !against.start(args, other.session))) return kExitError;
+  if (!engine.start(args, s)) return kExitError;
+  other.session.n_threads = engine.params.n_threads;
+  if (compare && !against.start(args, other.session)) return kExitError;
 
   {
     Progress bar("evaluating");

@@ -121,8 +121,8 @@ int run_cost(const Args& args, const std::string& path) {
   linnet_error err = {};
   if (convert::cost(path, params, &cost, &err) != LINNET_OK) return failed(args, err);
   Limits limits = limits_of(settings.profile);
-  const uint32_t threads = settings.session.n_threads;
   const bool measured = limits.read_gb_s <= 0 || limits.int8_tops <= 0 || limits.f8_tops <= 0 || limits.float_tops <= 0;
+  const uint32_t threads = measured ? usable_threads(args, settings.session.n_threads) : settings.session.n_threads;
   if (measured && !measure_limits(args, settings.profile, threads, &limits)) return kExitError;
   const std::string k = linnet_format_name(cost.k), v = linnet_format_name(cost.v), kv = k == v ? k : k + "/" + v,
                     weights = linnet_format_name(cost.weights_format);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -52,7 +53,7 @@ const Board& board() {
     Board b = {};
     linnet_error err = {};
     if (detect(&memory, &b, &err) != LINNET_OK) {
-      std::fprintf(stderr, "linnet: %s; one thread is used\n", err.text);
+      if (says(Log::kNote)) std::fprintf(stderr, "linnet: %s; one thread is used\n", err.text);
       b = {};
       b.n_cpus = b.n_cores = b.n_threads = 1;
       b.isa_mask = 1u << LINNET_ISA_SCALAR;
@@ -60,6 +61,17 @@ const Board& board() {
     return b;
   }();
   return detected;
+}
+
+uint32_t usable_threads(const Args& args, uint32_t n) {
+  const Board& b = board();
+  if (!b.handle) return n;
+  const uint32_t granted = b.cpu_quota > 0 ? static_cast<uint32_t>(std::ceil(b.cpu_quota)) : b.n_cpus;
+  const uint32_t most = std::max(1u, std::min(b.n_cpus, granted));
+  if (n <= most) return n;
+  say(args, Log::kNote, "%u threads are cut to %u: this process may use %u CPU%s%s", n, most, most, most == 1 ? "" : "s",
+      granted < b.n_cpus ? " (the quota of its control group)" : "");
+  return most;
 }
 
 linnet_status fit_to_board(linnet_profile* profile, linnet_error* err) {

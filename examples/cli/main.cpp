@@ -21,7 +21,7 @@ constexpr MakeCommand kCommands[] = {convert_command, run_command,    chat_comma
 void print_overview(std::FILE* to) {
   std::fprintf(to, "usage: linnet COMMAND [options]\n\n%s\n\ncommands:\n", linnet_build_info());
   for (const Command& command : commands()) std::fprintf(to, "  %-11s %s\n", command.name, command.summary);
-  std::fprintf(to, "\n'linnet COMMAND --help' shows its options; every command knows --json.\n");
+  std::fprintf(to, "\n'linnet COMMAND --help' shows its options; every command knows --json and -q.\n");
 }
 
 int dispatch(const Command& command, int argc, char** argv) {
@@ -101,6 +101,8 @@ std::vector<Command> linnet::cli::commands() {
     Command command = make();
     if (command.run) {
       command.options.push_back({"--json", nullptr, Kind::kFlag, "print JSON"});
+      command.options.push_back({"-q, --quiet", nullptr, Kind::kFlag, "say nothing but errors on stderr"});
+      command.options.push_back({"--log-level", "LEVEL", Kind::kLog, "say on stderr, each with those before it: {}", "info"});
       command.options.push_back({"-h, --help", nullptr, Kind::kFlag, "show this text"});
     }
     all.push_back(std::move(command));

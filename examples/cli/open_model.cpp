@@ -1,4 +1,6 @@
 // From the common options to a model and a session that run.
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "cli.h"
@@ -14,7 +16,11 @@ bool read_profile(const Args& args, const std::string& name, bool fit, linnet_pr
     status = linnet_profile_pick(configs_folder().c_str(), board().handle, out, nullptr, 0, nullptr, &err);
   } else {
     const bool is_name = name.find_first_of("/.") == std::string::npos;
-    status = linnet_profile_read((is_name ? configs_folder() + "/" + name + ".yaml" : name).c_str(), nullptr, out, nullptr, &err);
+    const std::string path = is_name ? configs_folder() + "/" + name + ".yaml" : name;
+    if (is_name && access(path.c_str(), F_OK) != 0)
+      return failed(args, "there is no profile '%s' in %s; linnet devices lists those that are", name.c_str(), configs_folder().c_str()),
+             false;
+    status = linnet_profile_read(path.c_str(), nullptr, out, nullptr, &err);
     if (status == LINNET_OK && fit && (status = fit_to_board(out, &err)) != LINNET_OK) {
       failed(args, "%s: %s", name.c_str(), err.text);
       return false;
@@ -80,6 +86,7 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
   source = path;
   profile_context = settings.profile.n_context;
   std::vector<std::string> notes;
+  const double begin = seconds_now();
   {
     Progress bar("loading");
     convert::Options options;
@@ -95,7 +102,7 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
       return false;
     }
   }
-  print_notes(args, notes);
+  for (const std::string& text : notes) say(args, Log::kNote, "%s", text.c_str());
   linnet_need need = {};
   need.size = sizeof need;
   if (linnet_model_need(&loaded.file, &settings.profile, &need, &err) != LINNET_OK) {
@@ -112,7 +119,10 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     return false;
   }
   desc.size = sizeof desc;
-  return linnet_model_info(model, &desc, &err) == LINNET_OK || (failed(args, path, err), false);
+  if (linnet_model_info(model, &desc, &err) != LINNET_OK) return failed(args, path, err), false;
+  say(args, Log::kDebug, "%s: %s of %s weights, %s, %s of linnet's own, %.3f s", path.c_str(), human_bytes(desc.weight_bytes).c_str(),
+      desc.weights, loaded.mapped ? "the file as it is" : "packed here", human_bytes(model_memory.bytes).c_str(), seconds_now() - begin);
+  return true;
 }
 
 bool Engine::start(const Args& args, const linnet_session_params& wanted) {
@@ -120,6 +130,7 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
   // A profile's context is for models of any length.
   if (!args.given("--context") && params.n_context == profile_context && params.n_context > desc.n_context)
     params.n_context = desc.n_context;
+  params.n_threads = usable_threads(args, params.n_threads);
   linnet_error err = {};
   linnet_need need = {};
   need.size = sizeof need;
@@ -136,6 +147,8 @@ bool Engine::start(const Args& args, const linnet_session_params& wanted) {
     failed(args, err);
     return false;
   }
+  say(args, Log::kDebug, "a session of %u positions on %u thread%s of %s, %s", params.n_context ? params.n_context : desc.n_context,
+      params.n_threads, params.n_threads == 1 ? "" : "s", tier_name(desc), human_bytes(session_memory.bytes).c_str());
   return true;
 }
 
@@ -268,6 +281,14 @@ bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_
   }
   failed(args, engine.source, err);
   return false;
+}
+
+bool token_text(const Args& args, const Engine& engine, int32_t token, std::string* out) {
+  linnet_error err = {};
+  size_t n = 0;
+  (void)linnet_token_text(engine.model, token, nullptr, 0, &n, nullptr);  // for the size
+  out->resize(n);
+  return linnet_token_text(engine.model, token, out->data(), n, &n, &err) == LINNET_OK || (failed(args, engine.source, err), false);
 }
 
 bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens) {

@@ -58,8 +58,7 @@ bool find_choice(Kind kind, std::string_view text, uint32_t* value) {
 }
 
 // "a, b or c"
-std::string alternatives(Kind kind) {
-  const std::vector<Choice> all = choices(kind);
+std::string alternatives(const std::vector<Choice>& all) {
   std::string text;
   for (size_t i = 0; i < all.size(); ++i) text += (i == 0 ? "" : i + 1 < all.size() ? ", " : " or ") + all[i].name;
   return text;
@@ -75,6 +74,19 @@ std::string range_text(const char* what, const Option& option) {
   return text;
 }
 
+// The items of a list. One that names layers of a KV cache goes with the one before it.
+std::vector<std::string> items_of(Kind kind, std::string_view list) {
+  std::vector<std::string> items;
+  for_each_item(list, [&](std::string_view item) {
+    if (kind == Kind::kKvs && !items.empty() && item.find('=') != std::string_view::npos)
+      items.back() += "," + std::string(item);
+    else
+      items.emplace_back(item);
+    return true;
+  });
+  return items;
+}
+
 bool fits(const Option& option, const std::string& value) {
   uint64_t n = 0;
   double d = 0;
@@ -87,7 +99,6 @@ bool fits(const Option& option, const std::string& value) {
     case Kind::kText:
     case Kind::kTexts:
     case Kind::kPath:
-    case Kind::kShape:
       return true;
     case Kind::kCount:
       return is_count(value);
@@ -101,12 +112,27 @@ bool fits(const Option& option, const std::string& value) {
       return for_each_item(value, is_count);
     case Kind::kKv:
       return parse_kv(value, &kv);
+    case Kind::kKvs:
+      for (const std::string& item : items_of(option.kind, value))
+        if (!parse_kv(item, &kv)) return false;
+      return true;
+    case Kind::kFormats:
+      return for_each_item(value, [&](std::string_view item) { return find_choice(option.kind, item, &word); });
     default:
       return find_choice(option.kind, value, &word);
   }
 }
 
-void complain(const char* command, const char* format, va_list list) {
+// What an error says may stand there: of tiers those that run here.
+std::string allowed(const Option& option) {
+  std::vector<Choice> words = choices(option.kind);
+  if (option.kind != Kind::kIsa && option.kind != Kind::kShape) return takes(option);
+  if (option.kind == Kind::kIsa)
+    std::erase_if(words, [](const Choice& c) { return c.value != LINNET_ISA_AUTO && !(board().isa_mask >> c.value & 1); });
+  return alternatives(words);
+}
+
+void complain(const char* command, const char* kind, const char* format, va_list list) {
   va_list again;
   va_copy(again, list);
   std::string text(static_cast<size_t>(std::max(0, std::vsnprintf(nullptr, 0, format, again))) + 1, '\0');
@@ -115,8 +141,10 @@ void complain(const char* command, const char* format, va_list list) {
   text.pop_back();
   text = printable(text);
   std::fflush(stdout);
-  std::fprintf(stderr, "linnet %s: %s\n", command, text.c_str());
+  std::fprintf(stderr, "linnet %s: %s%s\n", command, kind, text.c_str());
 }
+
+Log the_log = Log::kInfo;
 
 }  // namespace
 
@@ -149,9 +177,11 @@ std::vector<Choice> choices(Kind kind) {
   std::vector<Choice> all;
   switch (kind) {
     case Kind::kFormat:
+    case Kind::kFormats:
     case Kind::kKv:
+    case Kind::kKvs:
       for (const Format& f : kFormats)
-        if (kind == Kind::kKv ? f.kv : f.weights) all.push_back({f.name, f.format});
+        if (kind == Kind::kKv || kind == Kind::kKvs ? f.kv : f.weights) all.push_back({f.name, f.format});
       return all;
     case Kind::kFull:
       return {{"stop", LINNET_FULL_STOP},
@@ -178,6 +208,13 @@ std::vector<Choice> choices(Kind kind) {
       return all;
     case Kind::kShell:
       return {{"bash"}, {"zsh"}, {"fish"}};
+    case Kind::kRows:
+      return {{"text", 0}, {"md", 1, "a Markdown table"}, {"csv", 2}, {"jsonl", 3, "an object a line"}};
+    case Kind::kLog:
+      return {{"error", static_cast<uint32_t>(Log::kError), "that is -q"},
+              {"note", static_cast<uint32_t>(Log::kNote)},
+              {"info", static_cast<uint32_t>(Log::kInfo), "progress and speed"},
+              {"debug", static_cast<uint32_t>(Log::kDebug), "what is set up"}};
     default:
       return all;
   }
@@ -220,10 +257,13 @@ std::string takes(const Option& option) {
       return "token ids with commas between them";
     case Kind::kCounts:
       return range_text("whole numbers with commas between them, each", option);
+    case Kind::kFormats:
+      return "formats with commas between them, each " + alternatives(choices(option.kind));
     case Kind::kKv:
-      return "formats as i8, K/V as i8/f16, and layers as i8,0-3=f16/i8; each " + alternatives(option.kind);
+    case Kind::kKvs:
+      return "formats as i8, K/V as i8/f16, and layers as i8,0-3=f16/i8; each " + alternatives(choices(option.kind));
     default:
-      return alternatives(option.kind);
+      return alternatives(choices(option.kind));
   }
 }
 
@@ -281,7 +321,7 @@ const Option& Args::find(const char* name) const {
 
 bool Args::accept(const Option& option, const std::string& value) {
   if (!fits(option, value)) {
-    usage_error(*this, "option '%s' takes %s, not '%s'", option.name, takes(option).c_str(), value.c_str());
+    usage_error(*this, "option '%s' takes %s, not '%s'", option.name, allowed(option).c_str(), value.c_str());
     return false;
   }
   std::vector<std::string>& values = values_[&option];
@@ -323,6 +363,7 @@ bool Args::parse(int argc, char** argv) {
     }
     if (!accept(*option, equals != std::string_view::npos ? std::string(arg.substr(equals + 1)) : std::string(argv[++i]))) return false;
   }
+  set_log(flag("--quiet") ? Log::kError : static_cast<Log>(choice("--log-level")));
   if (help()) return true;
   const int n = static_cast<int>(positional_.size());
   if (n > command_.max_positional) {
@@ -386,6 +427,8 @@ std::vector<uint64_t> Args::counts(const char* name) const {
   return out;
 }
 
+std::vector<std::string> Args::items(const char* name) const { return items_of(find(name).kind, text(name)); }
+
 uint32_t Args::choice(const char* name) const {
   uint32_t value = 0;
   return find_choice(find(name).kind, text(name), &value) ? value : 0;
@@ -447,7 +490,7 @@ Options all_options() { return join({model_option()}, join(engine_options(), ses
 int usage_error(const Args& args, const char* format, ...) {
   va_list list;
   va_start(list, format);
-  complain(args.command().name, format, list);
+  complain(args.command().name, "", format, list);
   va_end(list);
   std::fputs("--help shows how it is used.\n", stderr);
   return kExitUsage;
@@ -456,13 +499,21 @@ int usage_error(const Args& args, const char* format, ...) {
 int failed(const Args& args, const char* format, ...) {
   va_list list;
   va_start(list, format);
-  complain(args.command().name, format, list);
+  complain(args.command().name, "", format, list);
   va_end(list);
   return kExitError;
 }
 
-void print_notes(const Args& args, const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) std::fprintf(stderr, "linnet %s: note: %s\n", args.command().name, printable(note).c_str());
+void set_log(Log level) { the_log = level; }
+
+bool says(Log level) { return level <= the_log; }
+
+void say(const Args& args, Log level, const char* format, ...) {
+  if (!says(level)) return;
+  va_list list;
+  va_start(list, format);
+  complain(args.command().name, level == Log::kNote ? "note: " : "", format, list);
+  va_end(list);
 }
 
 int failed(const Args& args, const linnet_error& err) {

@@ -234,7 +234,7 @@ bool read_text_file(const Args& args, const std::string& path, std::string* out)
   return false;
 }
 
-Progress::Progress(const char* what) : what_(what), terminal_(isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(const char* what) : what_(what), terminal_(says(Log::kInfo) && isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
   if (shown_) std::fprintf(stderr, "\r\033[K");

@@ -116,6 +116,7 @@ int run_fits(const Args& args) {
   const bool known = limits.read_gb_s > 0 && limits.int8_tops > 0;
   // Another device cannot be measured here.
   const bool measured = !known && !args.given("--profile") && sysroot().empty();
+  if (measured) settings.session.n_threads = usable_threads(args, settings.session.n_threads);
   if (measured && !measure_limits(args, settings.profile, settings.session.n_threads, &limits)) return kExitError;
 
   std::vector<linnet_format> formats = {LINNET_BF16, LINNET_I8G128, LINNET_I4G128};

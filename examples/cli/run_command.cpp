@@ -19,7 +19,7 @@ bool read_prompt(const Args& args, const Engine& engine, bool follows, std::vect
   const bool positional = !args.positional().empty();
   std::string text = positional ? args.positional()[0] : args.text("-p");
   if (!positional && !args.given("-p")) {
-    if (isatty(STDIN_FILENO)) std::fprintf(stderr, "reading the prompt from the terminal, end it with Ctrl-D\n");
+    if (isatty(STDIN_FILENO) && says(Log::kInfo)) std::fprintf(stderr, "reading the prompt from the terminal, end it with Ctrl-D\n");
     if (!read_stream(stdin, &text)) {
       failed(args, "the prompt could not be read from stdin");
       return false;
@@ -71,8 +71,8 @@ bool begin_session(const Args& args, Engine& engine, const std::string& state, b
 uint32_t context_for(const Args& args, const Engine& engine, uint64_t needed) {
   const uint64_t trained = engine.desc.n_context;
   if (needed <= trained || !args.given("-n") || args.open("-n")) return static_cast<uint32_t>(std::min(needed, trained));
-  std::fprintf(stderr, "linnet run: %llu positions are needed, the model was trained for %llu; the text may get worse\n",
-               static_cast<unsigned long long>(needed), static_cast<unsigned long long>(trained));
+  say(args, Log::kNote, "%llu positions are needed, the model was trained for %llu; the text may get worse",
+      static_cast<unsigned long long>(needed), static_cast<unsigned long long>(trained));
   return static_cast<uint32_t>(std::min<uint64_t>(needed, 1u << 24));
 }
 

@@ -9,10 +9,34 @@
 namespace linnet::cli {
 namespace {
 
-void print_ids(const std::vector<int32_t>& ids) {
-  Json json;
-  json.value(ids);
-  json.print();
+// As an array of ids; with --pieces and --count as those ask. `line`: of --lines, where all is JSON.
+bool print_tokens(const Args& args, const Engine& engine, const std::vector<int32_t>& ids, bool line) {
+  const bool pieces = args.flag("--pieces"), count = args.flag("--count"), json = line || args.json();
+  std::string text;
+  Json out;
+  if (!pieces && !count) {
+    out.value(ids).print();
+    return true;
+  }
+  if (json) {
+    out.object().field("count", static_cast<uint64_t>(ids.size()));
+    if (pieces) out.key("pieces").array();
+  }
+  for (const int32_t id : ids) {
+    if (!pieces) break;
+    if (!token_text(args, engine, id, &text)) return false;
+    if (json)
+      out.object().field("id", id).field("text", text).end();
+    else
+      std::printf("%6d  '%s'\n", id, printable(text).c_str());
+  }
+  if (json) {
+    if (pieces) out.end();
+    out.end().print();
+  } else if (count) {
+    std::printf("%zu\n", ids.size());
+  }
+  return true;
 }
 
 struct Line {
@@ -32,7 +56,7 @@ int tokenize_lines(const Args& args, const Engine& engine, uint32_t flags) {
     const char* why = nullptr;
     if (!parse_json_string({line.text, static_cast<size_t>(n)}, &text, &why)) return failed(args, "line %zu: %s", number, why);
     if (!tokenize(args, engine, text, flags, &ids)) return kExitError;
-    print_ids(ids);
+    if (!print_tokens(args, engine, ids, true)) return kExitError;
     if (std::fflush(stdout) != 0) return kExitError;
   }
   return std::feof(stdin) ? kExitOk
@@ -53,8 +77,7 @@ int run_tokenize(const Args& args) {
   else if (!read_stream(stdin, &text))
     return failed(args, "stdin could not be read");
   if (!tokenize(args, engine, text, flags, &ids)) return kExitError;
-  print_ids(ids);
-  return kExitOk;
+  return print_tokens(args, engine, ids, false) ? kExitOk : kExitError;
 }
 
 int run_detokenize(const Args& args) {
@@ -88,12 +111,15 @@ Command tokenize_command() {
           "[TEXT]",
           0,
           1,
-          "Without TEXT, all of stdin is the text. M may also be a folder that holds only tokenizer files.\n\n"
+          "Without TEXT, all of stdin is the text. M may also be a folder that holds only tokenizer files. With --json or --lines --pieces "
+          "is\n{\"count\":2,\"pieces\":[{\"id\":1,\"text\":\"<s>\"}, ...]} and --count {\"count\":2}.\n\n"
           "example: linnet tokenize -m model.gguf \"Hello, world\"",
           {
               model_option(),
               {"--no-add-special", nullptr, Kind::kFlag, "add no special tokens (BOS, EOS)"},
               {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
+              {"--pieces", nullptr, Kind::kFlag, "print a line for each token: its id and its text"},
+              {"--count", nullptr, Kind::kFlag, "print how many there are; with --pieces below them"},
               {"--lines", nullptr, Kind::kFlag, "one JSON string a line on stdin, one JSON array of ids a line out"},
           },
           run_tokenize};

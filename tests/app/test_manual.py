@@ -47,7 +47,7 @@ class Option:
         self.names, self.argument = names.split(", "), argument or ""
         self.text = text  # with "(default ...)"
         word = r"([\w-]+)(?: \([^)]*\))?"  # with a note
-        listed = re.search(rf": ({word}(?:, {word})+)", text) if self.argument in ("HOW", "FMT", "WHEN", "L") else None
+        listed = re.search(rf": ({word}(?:, {word})+)", text) if self.argument in ("HOW", "FMT", "WHEN", "L", "LEVEL") else None
         self.choices = [w[0] for w in re.finditer(r"[\w-]+", re.sub(r" \([^)]*\)", "", listed[1]))] if listed else []
 
 
