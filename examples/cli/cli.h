@@ -43,6 +43,7 @@ enum class Kind {
   kShell,
   kLog,
   kRows,
+  kWindows,
 };
 
 // A word that a kind takes, what it stands for, and what --help says beside it.

@@ -9,13 +9,21 @@ namespace linnet::cli {
 namespace {
 
 struct Sums {
-  uint64_t n = 0;        // predictions
-  double nll = 0;        // natural logarithm
+  uint64_t n = 0;  // predictions
+  double nll = 0;  // natural logarithm
+  double nll_squares = 0;
   double other_nll = 0;  // of --against
   double kl = 0, kl_max = 0;
   uint64_t same_top = 0;
   double squares = 0, errors = 0;     // of --against's logits about their mean, and of the differences
   convert::WeightError weight_error;  // of packing on the way in
+
+  double perplexity() const { return std::exp(nll / static_cast<double>(n)); }
+  // Standard error of that, as if predictions were independent.
+  double error() const {
+    const double count = static_cast<double>(n), mean = nll / count, variance = nll_squares / count - mean * mean;
+    return n > 1 && variance > 0 ? perplexity() * std::sqrt(variance / (count - 1)) : 0;
+  }
 };
 
 size_t best(const float* x, size_t n) { return static_cast<size_t>(std::max_element(x, x + n) - x); }
@@ -41,7 +49,9 @@ double divergence(const float* p, double p_norm, const float* q, double q_norm, 
 // One position: `logits` predicted the token `next`; other is NULL without --against.
 void score(const float* logits, const float* other, size_t n_vocab, int32_t next, Sums* sums) {
   const double norm = log_sum(logits, n_vocab);
-  sums->nll += norm - logits[next];
+  const double nll = norm - logits[next];
+  sums->nll += nll;
+  sums->nll_squares += nll * nll;
   ++sums->n;
   if (!other) return;
   const double other_norm = log_sum(other, n_vocab);
@@ -66,8 +76,8 @@ bool prefill(const Args& args, const Engine& engine, const int32_t* tokens, size
   return false;
 }
 
-// One window: every token but the first is predicted from those before it.
-bool eval_window(const Args& args, const Engine& engine, const Engine* other, const int32_t* tokens, size_t n, Sums* sums) {
+// One window: every token behind `first` is predicted from those before it.
+bool eval_window(const Args& args, const Engine& engine, const Engine* other, const int32_t* tokens, size_t n, size_t first, Sums* sums) {
   linnet_error err = {};
   if (linnet_truncate(engine.session, 0, 0, &err) != LINNET_OK || (other && linnet_truncate(other->session, 0, 0, &err) != LINNET_OK))
     return failed(args, err), false;
@@ -75,7 +85,7 @@ bool eval_window(const Args& args, const Engine& engine, const Engine* other, co
   for (size_t at = 0; at + 1 < n; at += step) {
     const size_t rows = std::min(step, n - 1 - at);
     if (!prefill(args, engine, tokens + at, rows) || (other && !prefill(args, *other, tokens + at, rows))) return false;
-    for (size_t row = 0; row < rows; ++row) {
+    for (size_t row = at < first ? std::min(first - at, rows) : 0; row < rows; ++row) {
       const uint32_t back = static_cast<uint32_t>(rows - 1 - row);
       const float *a = nullptr, *b = nullptr;
       size_t n_vocab = 0;
@@ -88,15 +98,41 @@ bool eval_window(const Args& args, const Engine& engine, const Engine* other, co
   return true;
 }
 
+// Windows overlap by one token, so that each token but the first of the text is predicted exactly once.
+bool eval_each(const Args& args, const Engine& engine, const Engine* other, const std::vector<int32_t>& tokens, size_t window, Sums* sums) {
+  Progress bar("evaluating");
+  for (size_t at = 0; at + 1 < tokens.size(); at += window - 1) {
+    if (!eval_window(args, engine, other, tokens.data() + at, std::min(window, tokens.size() - at), 0, sums)) return false;
+    Progress::callback(&bar, at, tokens.size());
+  }
+  return true;
+}
+
+// Windows follow each other without overlap and without what is left behind the last whole one. BOS, where the model has it before a text
+// (bos >= 0), takes the place of the first token of each, and what is in the first half of a window is only there to predict from.
+bool eval_llama(const Args& args, const Engine& engine, const Engine* other, std::vector<int32_t> tokens, size_t window, int32_t bos,
+                Sums* sums) {
+  const bool running = says(Log::kInfo) && !args.json();
+  for (size_t at = 0; at + window <= tokens.size(); at += window) {
+    if (bos >= 0) tokens[at] = bos;
+    if (!eval_window(args, engine, other, tokens.data() + at, window, window / 2, sums)) return false;
+    if (running) std::fprintf(stderr, "[%zu]%.4f,", at / window + 1, sums->perplexity());
+  }
+  if (running) std::fputc('\n', stderr);
+  return true;
+}
+
 void report(const Args& args, const Engine& engine, const Engine* other, const Sums& sums, size_t window) {
   const double n = static_cast<double>(sums.n);
   if (args.json()) {
     Json json;
     json.object()
-        .field("perplexity", std::exp(sums.nll / n))
+        .field("perplexity", sums.perplexity())
+        .field("perplexity_error", sums.error())
         .field("tokens", sums.n)
         .field("nll_sum", sums.nll)
         .field("window", static_cast<uint64_t>(window))
+        .field("windows", args.text("--windows"))
         .field("weights", engine.desc.weights);
     if (sums.weight_error.mean >= 0) json.field("weight_error", sums.weight_error.mean);
     if (other)
@@ -109,7 +145,7 @@ void report(const Args& args, const Engine& engine, const Engine* other, const S
     json.end().print();
     return;
   }
-  std::printf("perplexity %.6g over %llu predicted tokens (windows of %zu tokens, weights %s)\n", std::exp(sums.nll / n),
+  std::printf("perplexity %.6g +/- %.4g over %llu predicted tokens (windows of %zu tokens, weights %s)\n", sums.perplexity(), sums.error(),
               static_cast<unsigned long long>(sums.n), window, engine.desc.weights);
   if (sums.weight_error.mean > 0) std::printf("rounded here: RMS error %.3g %% of the weights\n", 100 * sums.weight_error.mean);
   if (other)
@@ -142,12 +178,18 @@ int run(const Args& args) {
     return failed(args, "the models' vocabularies differ: %u and %u tokens", engine.desc.n_vocab, against.desc.n_vocab);
 
   std::vector<int32_t> tokens;
-  if (!tokenize(args, engine, text, token_flags(args, "--raw"), &tokens)) return kExitError;
+  const bool llama = args.choice("--windows") != 0;
+  // There no special token is in a text.
+  const uint32_t flags = token_flags(args, "--raw") & (llama ? ~uint32_t{LINNET_PARSE_SPECIAL} : ~0u);
+  if (!tokenize(args, engine, text, flags, &tokens)) return kExitError;
   if (tokens.size() < 2) return failed(args, "%s: too short, there is nothing to predict", args.positional()[0].c_str());
   linnet_session_params& s = settings.session;
-  if (s.n_context == 0) s.n_context = engine.desc.n_context;
-  const size_t window = std::min<size_t>(s.n_context, tokens.size());
-  if (window < 2) return usage_error(args, "--context must be at least 2 here");
+  constexpr uint32_t kLlamaContext = 512;  // where nobody says otherwise
+  if (s.n_context == 0) s.n_context = llama ? std::min(kLlamaContext, engine.desc.n_context) : engine.desc.n_context;
+  const size_t window = llama ? s.n_context : std::min<size_t>(s.n_context, tokens.size()), least = llama ? 3 : 2;
+  if (window < least) return usage_error(args, "--context must be at least %zu here", least);
+  if (window > tokens.size())
+    return failed(args, "%s: %zu tokens are less than a window of %zu (--context)", args.positional()[0].c_str(), tokens.size(), window);
   s.n_context = static_cast<uint32_t>(window);
   // Rows of logits are the only memory here that grows with the vocabulary: 32 rows keep it small.
   s.n_logits = s.n_chunk = std::min<uint32_t>({s.n_chunk ? s.n_chunk : 256, s.n_context, engine.desc.n_vocab > 65536 ? 32u : 256u});
@@ -157,16 +199,11 @@ int run(const Args& args) {
   other.session.n_threads = engine.params.n_threads;
   if (compare && !against.start(args, other.session)) return kExitError;
 
-  {
-    Progress bar("evaluating");
-    // Windows overlap by one token, so that each token but the first of the text is predicted exactly once.
-    for (size_t at = 0; at + 1 < tokens.size(); at += window - 1) {
-      if (!eval_window(args, engine, compare ? &against : nullptr, tokens.data() + at, std::min(window, tokens.size() - at), &sums))
-        return kExitError;
-      Progress::callback(&bar, at, tokens.size());
-    }
-  }
-  report(args, engine, compare ? &against : nullptr, sums, window);
+  const Engine* second = compare ? &against : nullptr;
+  const int32_t bos = !args.flag("--raw") && tokens[0] == engine.desc.bos_id ? tokens[0] : -1;
+  if (!(llama ? eval_llama(args, engine, second, tokens, window, bos, &sums) : eval_each(args, engine, second, tokens, window, &sums)))
+    return kExitError;
+  report(args, engine, second, sums, window);
   return kExitOk;
 }
 
@@ -183,6 +220,9 @@ Command eval_command() {
           "model was trained for, so a shorter text is one window). In a window each token is predicted from those before it; windows "
           "overlap by\n"
           "one token, so that every token but the first is predicted once: perplexity = exp(nll_sum / tokens). KL is KL(M2 || M) in nats.\n"
+          "With --windows llama the number is llama-perplexity's: windows (default: 512 tokens) that do not overlap, BOS in the place of "
+          "their first token,\ntheir second half predicted, what is written like a special token as text; perplexity so far goes to stderr "
+          "after each window.\n"
           "RMS errors are over the RMS of what is compared with: a model's matrices that were packed on the way in, and M2's logits, each "
           "position\n"
           "about its mean.\n\n"
@@ -193,6 +233,7 @@ Command eval_command() {
                   {"--against", "M2", Kind::kPath, "model to compare with; both must share the vocabulary"},
                   {"--against-weights", "FMT", Kind::kFormat, "its weights, where it is packed on the way in", "f32"},
                   {"--against-kv", "FMT", Kind::kKv, "its KV cache", "f32"},
+                  {"--windows", "HOW", Kind::kWindows, "of --context tokens: {}", "each"},
                   {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the text"},
                   {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the text are plain text"},
               },

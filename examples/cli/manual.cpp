@@ -164,6 +164,7 @@ std::string bash_completion() {
     const std::string positional = bash_value(command.takes);
     cases += "      *) words=" + quoted(all) + (positional.empty() ? "" : "; [[ $cur == -* ]] || " + positional) + " ;;\n      esac ;;\n";
   }
+  cases += "    help)\n      ((COMP_CWORD > 2)) || words=" + quoted(top.substr(0, top.size() - 1)) + " ;;\n";
   return R"(# linnet in bash, as 'linnet completion bash' writes it.
 _linnet() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words='' paths=''
@@ -204,7 +205,7 @@ std::string zsh_value(std::string_view name, Kind kind) {
 std::string zsh_completion() {
   std::string top, cases;
   for (const Command& command : commands()) {
-    top += "      " + quoted(zsh(command.name) + ":" + zsh(command.summary)) + "\n";
+    top += "    " + quoted(zsh(command.name) + ":" + zsh(command.summary)) + "\n";
     cases += std::string("    ") + command.name + ") ";
     if (!command.run) {
       cases += "_files ;;\n";
@@ -228,12 +229,15 @@ std::string zsh_completion() {
   return R"(#compdef linnet
 # linnet in zsh, as 'linnet completion zsh' writes it.
 _linnet() {
-  if ((CURRENT == 2)); then
-    local -a all=(
+  local -a all=(
 )" + top +
-         "      " + kTopLevel + R"(
-    )
+         R"(  )
+  if ((CURRENT == 2)); then
+    all+=()" +
+         kTopLevel + R"()
     _describe -t commands command all
+  elif [[ $words[2] == help ]]; then
+    ((CURRENT > 3)) || _describe -t commands command all
   else
     shift words
     ((CURRENT--))
@@ -268,7 +272,8 @@ complete -c linnet -n __linnet_command -l version
   };
   for (const Command& command : commands()) {
     const std::string start = "complete -c linnet -n '__linnet_command " + std::string(command.name) + "'";
-    out += "complete -c linnet -n __linnet_command -a " + fish(command.name) + " -d " + fish(command.summary) + "\n";
+    for (const char* where : {"__linnet_command", "'__linnet_command help'"})
+      out += std::string("complete -c linnet -n ") + where + " -a " + fish(command.name) + " -d " + fish(command.summary) + "\n";
     if (command.takes != Kind::kText) out += start + (command.takes == Kind::kPath ? " -F" : " -a " + fish(words_of(command.takes))) + "\n";
     for (const Option& option : command.options) {
       out += start;

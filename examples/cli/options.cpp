@@ -208,6 +208,8 @@ std::vector<Choice> choices(Kind kind) {
       return all;
     case Kind::kShell:
       return {{"bash"}, {"zsh"}, {"fish"}};
+    case Kind::kWindows:
+      return {{"each", 0, "every token is predicted once"}, {"llama", 1, "as llama-perplexity has them"}};
     case Kind::kRows:
       return {{"text", 0}, {"md", 1, "a Markdown table"}, {"csv", 2}, {"jsonl", 3, "an object a line"}};
     case Kind::kLog:

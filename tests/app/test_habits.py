@@ -6,6 +6,7 @@ Runs on a tiny random model (tiny_model.py).
 import csv
 import io
 import json
+import math
 import os
 import pathlib
 import re
@@ -15,7 +16,7 @@ import tempfile
 import unittest
 
 import tiny_model
-from test_cli import COMMANDS, LINNET, ROOT, linnet, linnet_json
+from test_cli import COMMANDS, DATA, LINNET, ROOT, linnet, linnet_json, read_npy
 
 
 class Habits(unittest.TestCase):
@@ -239,6 +240,44 @@ class Habits(unittest.TestCase):
         self.assertEqual(linnet("tokenize", "-m", self.packed, text, "--pieces", "--count").splitlines(), [*lines, str(len(ids))])
         out = linnet("tokenize", "-m", self.packed, "--lines", "--count", stdin=b'"a"\n"a b c"\n""\n').splitlines()
         self.assertEqual([json.loads(line)["count"] for line in out], [len(json.loads(linnet("tokenize", "-m", self.packed, t))) for t in ("a", "a b c", "")])
+
+    # ---- perplexity ---------------------------------------------------------------------------------------------------------
+
+    def test_windows(self):
+        """By llama.cpp's windows: the second half of each whole one, BOS in the place of its first token, special tokens as text."""
+        text = self.dir / "text.txt"
+        text.write_text("The quick brown </s> fox jumps over the lazy dog, and there it is.")
+        for n, more in ((16, ()), (17, ("--raw",))):
+            ids = json.loads(linnet("tokenize", "-m", self.packed, "--no-parse-special", *(["--no-add-special"] if more else []), text.read_text()))
+            self.assertGreater(len(ids) % n, 1)  # what is behind the last whole one does not count
+            nlls = []
+            for at in range(0, len(ids) - n + 1, n):
+                window = ids[at:at + n] if more else [1, *ids[at + 1:at + n]]
+                linnet("logits", "-m", self.packed, "--tokens", json.dumps(window), "-o", self.dir / "w.npy")
+                for i, row in enumerate(read_npy(self.dir / "w.npy")[:-1]):
+                    if i >= n // 2:
+                        nlls.append(math.log(sum(math.exp(x - row[window[i + 1]]) for x in row)))
+            got = linnet_json("eval", "-m", self.packed, text, "--windows", "llama", "-c", n, *more)
+            mean = sum(nlls) / len(nlls)
+            self.assertEqual((got["tokens"], got["window"]), (len(nlls), n))
+            self.assertAlmostEqual(got["perplexity"], math.exp(mean), delta=1e-4 * math.exp(mean))
+            error = math.exp(mean) * math.sqrt((sum(x * x for x in nlls) / len(nlls) - mean**2) / (len(nlls) - 1))
+            self.assertAlmostEqual(got["perplexity_error"], error, delta=1e-3 * error)
+        done = subprocess.run([LINNET, "eval", "-m", str(self.packed), str(text), "--windows", "llama", "-c", "16"], capture_output=True, text=True, check=True)
+        self.assertRegex(done.stderr, r"\A(\[\d\]\d+\.\d{4},){4}\n\Z")
+        last = float(done.stderr.split("]")[-1].strip(",\n"))
+        self.assertAlmostEqual(float(re.match("perplexity ([0-9.]+) [+]/- ", done.stdout)[1]), last, delta=1e-5 * last)
+        self.assertEqual(linnet_json("eval", "-m", self.packed, text, "--windows", "llama", "-c", 16, "--against", self.packed, "--against-kv", "i8")["kl_mean"], 0)
+        self.assertIn("less than a window of 512", linnet("eval", "-m", self.packed, text, "--windows", "llama", "-c", 512, code=1))
+        self.assertIn("at least 3", linnet("eval", "-m", self.packed, text, "--windows", "llama", "-c", 2, code=2))
+
+    @unittest.skipUnless((DATA / "models" / "stories260K").is_dir(), "no stories260K (set LINNET_DATA to the folder that holds models/)")
+    def test_perplexity(self):
+        """What llama-perplexity prints of the same file, in f32."""
+        text = DATA / "models" / "stories260K" / "greedy_200.txt"
+        done = subprocess.run([LINNET, "eval", "-m", str(DATA / "models" / "stories260Ktok512.gguf"), str(text), *"--windows llama -c 64 --weights f32 --kv f32".split()], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stderr, "[1]1.8920,[2]1.9665,[3]1.8453,\n")
+        self.assertTrue(done.stdout.startswith("perplexity 1.84526 +/- 0.1291 "), done.stdout)
 
     # ---- bench --------------------------------------------------------------------------------------------------------------
 

@@ -149,6 +149,8 @@ class Manual(unittest.TestCase):
         names = {c.name for c in self.commands}
         self.assertLessEqual(names | {"help"}, set(complete([], "")))
         self.assertEqual(complete([], "tok"), ["tokenize"])
+        self.assertEqual(set(complete(["help"], "")), names)
+        self.assertEqual(complete(["help"], "tok"), ["tokenize"])
         for command in self.commands:
             self.assertEqual(set(complete([command.name], "--")), {n for n in command.names() if n.startswith("--")}, command.name)
             for option in command.options:
@@ -224,6 +226,8 @@ class Manual(unittest.TestCase):
                 self.assertEqual(first, "compdef _linnet linnet")
                 return rest
             offered = [re.sub(r"\\(.)", r"\1", line) for line in specs("")]
+            helped = [re.sub(r"\\(.)", r"\1", line) for line in specs("help", "")]
+            self.assertEqual(helped, [f"{command.name}:{command.summary}" for command in self.commands])
             for command in self.commands:
                 self.assertIn(f"{command.name}:{command.summary}", offered)
                 if not command.options:
