@@ -668,6 +668,9 @@ int run_one(const Args& args, Rows rows, Json* json, bool* head) {
 int run(const Args& args) {
   if (args.given("--synthetic") == args.given("-m")) return usage_error(args, "give either -m MODEL or --synthetic SHAPE");
   if (args.json() && args.given("--output")) return usage_error(args, "give either --json or --output");
+  const std::vector<uint64_t> prompts = args.counts("--prompt");
+  if (args.count("--gen") == 0 && *std::max_element(prompts.begin(), prompts.end()) == 0)
+    return usage_error(args, "--gen 0 and --prompt 0 leave nothing to measure");
   std::vector<Args> all;  // each an Args with one of each
   for (const std::string& weights : args.items("--weights"))
     for (const std::string& kv : args.items("--kv"))

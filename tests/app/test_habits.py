@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 import tiny_model
-from test_cli import COMMANDS, DATA, LINNET, ROOT, linnet, linnet_json, read_npy
+from test_cli import COMMANDS, DATA, LINNET, ROOT, SLOW, linnet, linnet_json, read_npy
 
 
 class Habits(unittest.TestCase):
@@ -310,6 +310,7 @@ class Habits(unittest.TestCase):
 
     # ---- bench --------------------------------------------------------------------------------------------------------------
 
+    @unittest.skipIf(SLOW, "test_cli measures too")
     def test_bench_rows(self):
         """Every combination of weights, cache and threads, prompt and depth is a row."""
         bench = ("bench", "-m", self.dir / "tiny", "-r", 1, "-t", 1, "-q")
@@ -328,7 +329,8 @@ class Habits(unittest.TestCase):
         md = linnet(*decode, "-d", 3, "-o", "md").splitlines()
         self.assertEqual((len(md), {line.count("|") for line in md}), (3, {11}))
         self.assertIn("| decode 4 after 3 |", md[2])
-        self.assertEqual([r["kv"] for r in linnet_json(*decode, "--kv", "f16,i8")], ["f16", "i8"])
+        self.assertEqual([r["kv"] for r in linnet_json(*prefill, "--kv", "f16,i8")], ["f16", "i8"])
+        self.assertIn("nothing to measure", linnet(*bench, "-n", 0, "-p", "0,0", code=2))
         self.assertIn("either --json or --output", linnet(*bench, "-o", "md", "--json", code=2))
 
 
