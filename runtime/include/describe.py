@@ -8,10 +8,10 @@
 The headers keep to a small part of C, which is all that is read here: what is not understood is an error, so that they stay simple. Numbers
 are the target's own compiler's, read from the object file without running it: cross builds go the same way. Errors are FILE:LINE: SENTENCE:
 
-  - a macro that is not one of MACROS, a condition but the guard and C++, a function with a body, a type that no header declares
+  - a macro that is not one of MACROS, a condition but the guard, C++ and C's compilers, a function with a body, a type that no header declares
   - a struct by value in a call; one that does not begin with `uint32_t size`, or lies within another, but for NO_SIZE
   - a status from a function that is not LINNET_CALL, or whose last argument is not `linnet_error* err`; err and no status
-  - an enum without LINNET_OF_..., a value that is not written out or stands twice, one that is 0 and not called as in ZERO
+  - an enum without LINNET_OF_... or LINNET_32_BITS, a value that is not written out or stands twice, one that is 0 and not called as in ZERO
   - something [experimental] in a function or field that is not marked so; a declaration outside extern "C"
   - a name that does not begin with linnet_ or LINNET_, or is declared twice
   - a header of more than MOST_LINES lines, a line of more than MOST_COLUMNS
@@ -24,7 +24,7 @@ import struct
 import sys
 
 MOST_LINES, MOST_COLUMNS = 500, 140
-MACROS = {"LINNET_API", "LINNET_CALL", "LINNET_CHECKED", "LINNET_OF_INT32", "LINNET_OF_UINT32"}
+MACROS = {"LINNET_API", "LINNET_CALL", "LINNET_CHECKED", "LINNET_OF_INT32", "LINNET_OF_UINT32", "LINNET_32_BITS"}
 UNDERLYING = {"LINNET_OF_INT32": "int32_t", "LINNET_OF_UINT32": "uint32_t"}
 C_TYPES = {"void", "char", "int", "float", "double", "size_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "uint8_t"}
 NO_SIZE = {"linnet_view", "linnet_cpus", "linnet_error"}  # structs that never change
@@ -69,6 +69,7 @@ def read_tokens(file, text):
     if text.count("\n") > MOST_LINES:
         fault(file, MOST_LINES + 1, f"{text.count(chr(10))} lines, more than {MOST_LINES}")
     cplusplus = None  # within #ifdef __cplusplus: True until #else
+    clang = False  # ... behind it, within #ifdef __clang__
     linkage = ""  # what C++ alone has seen: extern "C" { and, behind all declarations, }
     while at < len(text):
         match = TOKEN.match(text, at)
@@ -85,6 +86,12 @@ def read_tokens(file, text):
                 cplusplus = True
             elif words == "else" and cplusplus:
                 cplusplus = False
+            elif words == "ifdef __clang__" and cplusplus is False and not clang:
+                clang = True
+            elif words == "else" and clang:
+                pass
+            elif words == "endif" and clang:
+                clang = False
             elif words == "endif" and cplusplus is not None:
                 cplusplus = None
             elif words.startswith("define "):
@@ -249,6 +256,8 @@ class Header:
         underlying = UNDERLYING.get(self.peek().text) or self.stop(f"{name} does not say its type: LINNET_OF_INT32 or LINNET_OF_UINT32")
         self.take()
         values = self.values()
+        if not self.accept("LINNET_32_BITS"):
+            self.stop(f"{name} is short where a compiler makes enums short: LINNET_32_BITS")
         self.take(name)
         self.enums.append({"name": name, "type": underlying, "values": values})
         numbers = [v["value"] for v in values]

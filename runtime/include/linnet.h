@@ -8,8 +8,7 @@
  *   ... the same two steps for a session, then linnet_prefill / linnet_generate ...
  *
  * - Objects: a model is immutable after init and may serve any number of sessions and threads. A session has the KV cache, buffers and
- *   samplers of one conversation or several (sequences); one thread at a time uses it. Only linnet_cancel may come from any other thread
- *   or from a signal handler.
+ *   samplers of one conversation or several (sequences); one thread at a time uses it; linnet_cancel may come from any or a signal.
  * - Memory: `*_need` gives the exact number of bytes, `*_init` places everything in the memory it is given, aligned to 64 bytes, and
  *   refuses one byte less. That memory, and the mapped file, must outlive the object and must not move. From init to fini no call
  *   allocates. (With LINNET_THREADS_OPENMP its runtime may allocate the first time a new application thread calls in.) fini frees
@@ -50,18 +49,26 @@ extern "C" {
 #endif
 
 /* Statuses are not to be dropped: in C the function says so, in C++17 its type. An enum takes any number of its type, so that one that is
- * none of its names is refused and not undefined: C++ has to be told. */
+ * none of its names is refused and not undefined: C++ has to be told. It has 32 bits where a compiler makes others short, too. */
 #define LINNET_API __attribute__((visibility("default")))
 #ifdef __cplusplus
 #define LINNET_CALL LINNET_API
 #define LINNET_CHECKED [[nodiscard]]
 #define LINNET_OF_INT32 : int32_t
 #define LINNET_OF_UINT32 : uint32_t
+#define LINNET_32_BITS
 #else
 #define LINNET_CALL LINNET_API __attribute__((warn_unused_result))
 #define LINNET_CHECKED
+#ifdef __clang__
+#define LINNET_OF_INT32 _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpedantic\"") : int32_t
+#define LINNET_OF_UINT32 _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wpedantic\"") : uint32_t
+#define LINNET_32_BITS _Pragma("clang diagnostic pop")
+#else
 #define LINNET_OF_INT32
 #define LINNET_OF_UINT32
+#define LINNET_32_BITS __attribute__((mode(SI)))
+#endif
 #endif
 
 enum { LINNET_VERSION_MAJOR = 0, LINNET_VERSION_MINOR = 2, LINNET_VERSION_PATCH = 0 };
@@ -82,9 +89,8 @@ typedef enum LINNET_CHECKED linnet_status LINNET_OF_INT32{
     LINNET_DEVICE = -9,       /* an accelerator is not there or its driver too old; or it failed: only fini is allowed afterwards */
     LINNET_CANCELLED = -10,   /* linnet_cancel stopped the call; the session is as before the call */
     LINNET_NOT_FINITE = -11,  /* an activation became infinite or NaN; the session is as before the call, but that the logits may be gone */
-    LINNET_NO_MEMORY = -12    /* the system gave no memory: from linnet_file_map, linnet_measure, linnet::convert and linnet::profile, the
-                                 only ones that ask it for some */
-} linnet_status;
+    LINNET_NO_MEMORY = -12 /* the system gave none; linnet_file_map, linnet_measure, linnet::convert, linnet::profile alone ask for some */
+} LINNET_32_BITS linnet_status;
 
 /* Caller-owned error text; filled by a failing call, untouched by a successful one. `text` is NUL-terminated. */
 typedef struct linnet_error {
@@ -113,25 +119,22 @@ typedef enum linnet_load LINNET_OF_UINT32 {
   LINNET_LOAD_PREWARM = 3, /* map, and read every page ahead: the first tokens do not wait for storage. The system may drop pages again */
   LINNET_LOAD_LOCK = 4     /* map, and lock every page in memory (mlock) until linnet_file_unmap. LINNET_TOO_SMALL where the limit of locked
                               memory (RLIMIT_MEMLOCK, `ulimit -l`) refuses: err->text holds the limit and what is needed */
-} linnet_load;
+} LINNET_32_BITS linnet_load;
 
 /* How far a load or a conversion is; called on the caller's thread every few MiB and at the end. Non-zero cancels (LINNET_CANCELLED). */
 typedef int (*linnet_progress_fn)(void* user, uint64_t done_bytes, uint64_t total_bytes);
 
 /* Maps or copies a whole regular file; devices, FIFOs and sockets are refused. The caller owns *out and gives it back with
- * linnet_file_unmap. Any thread. LINNET_IO names the path and what the system said; LINNET_NO_MEMORY: no memory for a copy, or no room.
- */
+ * linnet_file_unmap. Any thread. LINNET_IO names the path and what the system said; LINNET_NO_MEMORY: none for a copy, or no room. */
 LINNET_CALL linnet_status linnet_file_map(const char* path, linnet_load how, linnet_view* out, linnet_error* err);
 /* The same with progress; fn may be NULL. After a cancel or an error nothing stays mapped, copied or locked, and *out is as it was. */
 LINNET_CALL linnet_status linnet_file_load(const char* path, linnet_load how, linnet_progress_fn fn, void* user, linnet_view* out,
                                            linnet_error* err);
 LINNET_API void linnet_file_unmap(linnet_view* view); /* sets *view to {NULL, 0}; an empty view is fine */
-/* Writes a whole file, which is replaced at once or not at all, as linnet_state_save_file does it. mode: permissions of a new file, less
- * the umask; 0 = 0666. */
+/* Writes a whole file, replaced at once or not at all, as by linnet_state_save_file. mode: of a new file, less the umask; 0 = 0666. */
 LINNET_CALL linnet_status linnet_file_save(const char* path, const void* data, size_t bytes, uint32_t mode, linnet_error* err);
 
-/* Zeroed memory aligned to 64 bytes or more, on huge pages where there are some; NULL if there is none. Any other memory serves as well.
- */
+/* Zeroed memory aligned to 64 bytes or more, on huge pages where there are some; NULL if there is none. Any other serves as well. */
 LINNET_API void* linnet_mem_alloc(size_t bytes);
 LINNET_API void linnet_mem_free(void* mem, size_t bytes); /* the same `bytes` as at alloc; NULL is fine */
 
@@ -168,7 +171,7 @@ typedef enum linnet_format LINNET_OF_UINT32 {
                           a window of their own stay in i8. With LINNET_FULL_STOP alone, and not for latent attention. A sequence takes up
                           to 2 * (64 + the larger of n_chunk and n_rollback) tokens in i8 */
   LINNET_KIVI2 = 15    /* ... in 2 bits */
-} linnet_format;
+} LINNET_32_BITS linnet_format;
 
 /* "i8g128", NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */
 LINNET_API const char* linnet_format_name(linnet_format format);
@@ -219,8 +222,7 @@ LINNET_API void linnet_model_fini(linnet_model* model);
 
 /* With none of these text is text: nothing is put around it, and a special token that is written out in it is no token. */
 enum {
-  LINNET_ADD_SPECIAL =
-      1, /* tokenize: with the BOS (some tokenizers: and an end token) that is put around a text. For the beginning of a sequence */
+  LINNET_ADD_SPECIAL = 1, /* tokenize: with the BOS (some tokenizers: and an end token) around the text. For the beginning of a sequence */
   LINNET_PARSE_SPECIAL = 2, /* tokenize: special tokens that are written out are tokens. Never for what users, tools or files say */
   LINNET_SKIP_SPECIAL = 4   /* detokenize: special tokens are left out, not written out */
 };
@@ -268,7 +270,7 @@ typedef enum linnet_when_full LINNET_OF_UINT32 {
      sequence: in every layer and KV head n_keep tokens (default a quarter of n_context) stay, those that the last 32 looked at most, and
      the last 32 to 47 (SnapKV, Li et al. 2024). Pages go back to the pool, and decoding reads less */
   LINNET_FULL_SNAPKV = 5
-} linnet_when_full;
+} LINNET_32_BITS linnet_when_full;
 enum { LINNET_KEEP_NONE = 2147483647 }; /* as n_keep, with LINNET_FULL_DROP_OLDEST: no token, whatever the profile says */
 
 /* One thread's share of a call's work: number i of k. */
@@ -331,8 +333,7 @@ LINNET_API void linnet_session_fini(linnet_session* session);
 /* Tokens of the sequence. `seq`, here and below: 0 .. n_sequences - 1, all empty at first. */
 LINNET_CALL linnet_status linnet_length(const linnet_session* session, uint32_t seq, size_t* n_tokens, linnet_error* err);
 /* The tokens of the sequence from token `first` on, also after a fork or linnet_state_load. Writes at most `cap` to out; *n_tokens is
- * always how many there are, LINNET_TOO_SMALL if that passes cap. LINNET_BAD_STATE: where when_full drops tokens those from before are
- * forgotten; err->text says from where on they are known. */
+ * always how many there are, LINNET_TOO_SMALL if that passes cap. LINNET_BAD_STATE: when_full has dropped some; err->text says which. */
 LINNET_CALL linnet_status linnet_tokens(const linnet_session* session, uint32_t seq, size_t first, int32_t* out, size_t cap,
                                         size_t* n_tokens, linnet_error* err);
 /* Keeps the first `keep` tokens and drops the rest from the KV cache and the penalty history (rollback); 0 = empty, and gives all pages
@@ -412,7 +413,7 @@ typedef enum linnet_stop LINNET_OF_UINT32 {
   LINNET_STOP_CANCEL = 5,   /* linnet_cancel */
   LINNET_STOP_STRING = 6,   /* a stop string appeared */
   LINNET_STOP_GRAMMAR = 7   /* the text is one of the grammar's and nothing may follow: no end-of-generation token is drawn */
-} linnet_stop;
+} LINNET_32_BITS linnet_stop;
 
 typedef struct linnet_generate_params {
   uint32_t size;
@@ -473,8 +474,7 @@ LINNET_API void linnet_cancel(linnet_session* session);
 
 /* Bytes that a save of the sequence takes now. */
 LINNET_CALL linnet_status linnet_state_need(const linnet_session* session, uint32_t seq, size_t* n_bytes, linnet_error* err);
-/* Writes the sequence to out[0, *n_bytes), any alignment. *n_bytes is always the full size; LINNET_TOO_SMALL if it passes cap (out may be
- * NULL with cap 0). */
+/* Writes the sequence to out[0, *n_bytes), any alignment. *n_bytes: the full size; LINNET_TOO_SMALL if that passes cap, also NULL and 0. */
 LINNET_CALL linnet_status linnet_state_save(const linnet_session* session, uint32_t seq, void* out, size_t cap, size_t* n_bytes,
                                             linnet_error* err);
 /* The sequence becomes the saved one, whatever it was; `data` is free afterwards. Its sampling becomes the state's, and goes on where

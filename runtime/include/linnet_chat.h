@@ -18,7 +18,7 @@ typedef enum linnet_role LINNET_OF_UINT32 {
   LINNET_ROLE_USER = 2,
   LINNET_ROLE_ASSISTANT = 3,
   LINNET_ROLE_TOOL = 4
-} linnet_role;
+} LINNET_32_BITS linnet_role;
 
 /* Name of a role ("user") or NULL if there is no such role. */
 LINNET_API const char* linnet_role_name(linnet_role role);

@@ -17,7 +17,7 @@ typedef enum linnet_layout LINNET_OF_UINT32 {
   LINNET_LAYOUT_DEFAULT = 0, /* as LINNET_LAYOUT_PACKED */
   LINNET_LAYOUT_PACKED = 1,  /* as the kernels read it: what linnet_model_init takes */
   LINNET_LAYOUT_PLAIN = 2 /* the source's tensors as a plain F32, F16 or BF16 GGUF that other tools run; `weights` must be one of these */
-} linnet_layout;
+} LINNET_32_BITS linnet_layout;
 
 /* A sentence about what was left out or passed over: added tokens that the model has no row for, special tokens that are none.
  * NUL-terminated, for the time of the call. */
@@ -80,7 +80,7 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
                                 inner object alone; the text is a call of one of them, {"name":"...","arguments":{...}} with arguments
                                 that obey its parameters */
   LINNET_GRAMMAR_TEXT_OR_CALL = 3 /* such a call, or any UTF-8 text of one character and more that does not begin with '{' or white space */
-} linnet_grammar_kind;
+} LINNET_32_BITS linnet_grammar_kind;
 
 /* Compiles JSON to a grammar's bytes, out[0, *n_bytes), the same on every machine. *n_bytes is always the full size; LINNET_TOO_SMALL if it
  * passes cap (out may be NULL with cap 0). `name` is what errors call the JSON, and may be NULL. In the library linnet::convert, and with

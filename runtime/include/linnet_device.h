@@ -32,7 +32,7 @@ typedef enum linnet_isa LINNET_OF_UINT32 {
                          asked for its tiles, for the whole process and for good: stacks that sigaltstack is given afterwards must have
                          getauxval(AT_MINSIGSTKSZ) bytes, some 11 KB. Where Linux refuses, LINNET_ISA_AUTO takes AVX512_BF16; `isa_mask` or
                          `isa` avoids it. Like LINNET_ISA_ONEDNN it brings AVX512_VNNI along */
-} linnet_isa;
+} LINNET_32_BITS linnet_isa;
 
 /* Name of a tier ("avx512") or NULL past the last one. */
 LINNET_API const char* linnet_isa_name(linnet_isa isa);
@@ -51,7 +51,7 @@ typedef enum linnet_threads LINNET_OF_UINT32 {
                                  bring, fewer compute, more again once that is faster (tried for some milliseconds, in a fiftieth of the
                                  time at most). Changes no result */
   LINNET_THREADS_APP = 3      /* the app's: parallel_for of linnet_session_params */
-} linnet_threads;
+} LINNET_32_BITS linnet_threads;
 
 /* How threads wait for each other. */
 typedef enum linnet_wait LINNET_OF_UINT32 {
@@ -59,7 +59,7 @@ typedef enum linnet_wait LINNET_OF_UINT32 {
   LINNET_WAIT_SPIN = 1,    /* threads wait for each other with at most `spin` pauses, and no longer than 30 us or than they last computed
                               themselves; then they sleep */
   LINNET_WAIT_SLEEP = 2    /* they sleep at once: less power, and the only sane way under a CPU quota */
-} linnet_wait;
+} LINNET_32_BITS linnet_wait;
 
 enum { LINNET_MAX_CPUS = 256 };
 /* A set of CPUs, as the system numbers them: CPU i is bit i % 64 of word[i / 64]. */
@@ -73,7 +73,7 @@ typedef enum linnet_cores LINNET_OF_UINT32 {
   LINNET_CORES_ALL = 1,
   LINNET_CORES_BIG = 2,   /* the clusters at least half as strong as the strongest: all but the little ones of big.LITTLE */
   LINNET_CORES_LITTLE = 3 /* the weakest cluster */
-} linnet_cores;
+} LINNET_32_BITS linnet_cores;
 
 /* Which products of prompts are computed by what. */
 typedef enum linnet_prefill_backend LINNET_OF_UINT32 {
@@ -81,10 +81,14 @@ typedef enum linnet_prefill_backend LINNET_OF_UINT32 {
   LINNET_PREFILL_NATIVE = 1,
   LINNET_PREFILL_ONEDNN = 2,  /* LINNET_ISA_ONEDNN; LINNET_UNSUPPORTED in builds without it */
   LINNET_PREFILL_MEASURED = 3 /* the faster of the two, timed for half a second when a model is made; native in builds without oneDNN */
-} linnet_prefill_backend;
+} LINNET_32_BITS linnet_prefill_backend;
 
 /* On, off, or not said. */
-typedef enum linnet_switch LINNET_OF_UINT32 { LINNET_SWITCH_DEFAULT = 0, LINNET_SWITCH_ON = 1, LINNET_SWITCH_OFF = 2 } linnet_switch;
+typedef enum linnet_switch LINNET_OF_UINT32 {
+  LINNET_SWITCH_DEFAULT = 0,
+  LINNET_SWITCH_ON = 1,
+  LINNET_SWITCH_OFF = 2
+} LINNET_32_BITS linnet_switch;
 
 /* [experimental] Products of float weights with more than 8 rows, on a GPU. What they take beside is counted in linnet_session_need. 3 was
  * a way for FP8 weights by which no GPU that linnet has kernels for gained. */
@@ -93,7 +97,7 @@ typedef enum linnet_gemm LINNET_OF_UINT32 {
   LINNET_GEMM_EXACT = 1,   /* the CPU's bits; FP8 weights: activations in bf16, sums in another order */
   LINNET_GEMM_FAST = 2     /* f16 and bf16 weights on tensor cores, to about f32's rounding. A prompt is then not quite what single tokens
                               would be. Experts and the latents' matrices of MLA stay exact */
-} linnet_gemm;
+} LINNET_32_BITS linnet_gemm;
 
 /* [experimental] Whether a GPU computes: the kernels were held against the CPU's bytes in an emulator, not on hardware yet. What it cannot
  * do is LINNET_UNSUPPORTED by name: KIVI formats, and sequences of which attention chooses what stays (LINNET_FULL_HEAVY_HITTERS,
@@ -103,14 +107,14 @@ typedef enum linnet_cuda LINNET_OF_UINT32 {
   LINNET_CUDA_ON = 1,      /* LINNET_UNSUPPORTED in builds without CUDA, LINNET_DEVICE where there is no device; err->text says why */
   LINNET_CUDA_OFF = 2,
   LINNET_CUDA_AUTO = 3 /* where the build has it and there is a device; else the CPU */
-} linnet_cuda;
+} LINNET_32_BITS linnet_cuda;
 
 /* What a governor does on battery. */
 typedef enum linnet_battery LINNET_OF_UINT32 {
   LINNET_BATTERY_DEFAULT = 0, /* as LINNET_BATTERY_IGNORE */
   LINNET_BATTERY_IGNORE = 1,
   LINNET_BATTERY_SAVE = 2 /* while the device runs on its battery the last step of the ladder holds */
-} linnet_battery;
+} LINNET_32_BITS linnet_battery;
 
 /* ---- profiles ---------------------------------------------------------------------------------------------------------------------- */
 
@@ -180,7 +184,7 @@ typedef enum linnet_arch LINNET_OF_UINT32 {
   LINNET_ARCH_X86_64 = 1,
   LINNET_ARCH_AARCH64 = 2,
   LINNET_ARCH_ARM = 3 /* 32-bit ARM, or a 32-bit system on a 64-bit one */
-} linnet_arch;
+} LINNET_32_BITS linnet_arch;
 
 /* CPUs of one kind. */
 typedef struct linnet_cluster {
@@ -396,7 +400,7 @@ typedef enum linnet_power_why LINNET_OF_UINT32 {
   LINNET_POWER_HEAT = 1,
   LINNET_POWER_RATE = 2, /* faster than tokens_per_s is of no use */
   LINNET_POWER_BATTERY = 3
-} linnet_power_why;
+} LINNET_32_BITS linnet_power_why;
 
 /* What a governor has decided. */
 typedef struct linnet_power_state {

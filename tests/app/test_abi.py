@@ -127,6 +127,8 @@ class Description(Folder):
             (core, "LINNET_FULL_SINKS = 3,", "LINNET_FULL_SINKS = 2,", "the number 2 stands twice in linnet_when_full"),
             (core, "LINNET_FULL_SINKS = 3,", "LINNET_FULL_SINKS,", "expected ="),
             (core, "typedef enum linnet_stop LINNET_OF_UINT32 {", "typedef enum linnet_stop {", "linnet_stop does not say its type"),
+            (core, "} LINNET_32_BITS linnet_stop;", "} linnet_stop;", "linnet_stop is short where a compiler makes enums short"),
+            (core, "#define LINNET_CHECKED\n#ifdef __clang__", "#define LINNET_CHECKED\n#ifdef __GNUC__", "not understood: #ifdef __GNUC__"),
             (*more("enum linnet_loose { LINNET_LOOSE = 1 };\n"), "an enum with a name is a typedef"),
             (*more("\n" * 500), "lines, more than 500"),
             (*more(f"/* {'x' * 135} */\n"), "141 columns, more than 140"),
@@ -217,10 +219,10 @@ class Compilers(Folder):
         standards = {"c": ("c11",), "cpp": ("c++17", "c++20")}
         return [(path, standard, ending) for path, ending in found.values() for standard in standards[ending]]
 
-    def compile(self, compiler, text):
+    def compile(self, compiler, text, *options):
         path, standard, ending = compiler
         (self.dir / f"app.{ending}").write_text(text)
-        return run(path, f"-std={standard}", *self.STRICT, self.dir / f"app.{ending}", "-o", self.dir / "app.o").stderr
+        return run(path, f"-std={standard}", *self.STRICT, *options, self.dir / f"app.{ending}", "-o", self.dir / "app.o").stderr
 
     def test_headers(self):
         """Each alone; all in both orders, and once more."""
@@ -247,6 +249,17 @@ class Compilers(Folder):
             if compiler[2] == "cpp":
                 with self.subTest(compiler=compiler):
                     self.assertEqual(self.compile(compiler, "\n".join(lines) + "\n"), "")
+
+    def test_short_enums(self):
+        """As firmware's compilers have them: an app's own enum is a byte, linnet's have 32 bits and the sign that linnet.json says."""
+        lines = ["#include <assert.h>", "enum app { APP = 1 };", 'static_assert(sizeof(enum app) == 1, "-fshort-enums");']
+        lines += [f"#include <{h['name']}>" for h in API["headers"]]
+        for e in every("enums"):
+            name, sign = e["name"], "<" if e["type"] == "int32_t" else ">"
+            lines.append(f'static_assert(sizeof({name}) == 4 && sizeof(enum {name}) == 4 && ({name})-1 {sign} ({name})0, "{name}");')
+        for compiler in self.compilers():
+            with self.subTest(compiler=compiler):
+                self.assertEqual(self.compile(compiler, "\n".join(lines) + "\n", "-fshort-enums"), "")
 
     def test_dropped_status(self):
         app = "#include <linnet.h>\nint app(linnet_session* s);\nint app(linnet_session* s) {{ {} }}\n"
