@@ -218,9 +218,7 @@ linnet_status linnet_profile_fit(linnet_profile* profile, const linnet_board* bo
   linnet_profile p;
   LINNET_TRY(read_params(profile, "profile", &p, err));
   LINNET_TRY(profile_fit(&p, *board, err));
-  p.size = profile->size < sizeof p ? profile->size : static_cast<uint32_t>(sizeof p);
-  std::memcpy(profile, &p, p.size);
-  return LINNET_OK;
+  return write_out(p, profile, "profile", err);
 }
 
 /* ---- formats and tiers */

@@ -18,6 +18,7 @@
 #include "../platform/file.h"
 #include "format.h"
 #include "guard.h"
+#include "params.h"
 
 namespace linnet {
 namespace {
@@ -489,7 +490,7 @@ class Matcher {
   }
 };
 
-void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_match* out) {
+Status match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_match* out, Error* err) {
   Matcher m;
   std::string arch = "is unknown", parts;
   for (const Word& w : kArchs)
@@ -532,11 +533,10 @@ void match_board(const Rules& r, const Names& n, const linnet_board& b, linnet_m
     m.why = "no rules: taken by name alone";
   }
   linnet_match found = {};
-  found.size = out->size < sizeof found ? out->size : static_cast<uint32_t>(sizeof found);
   found.matches = m.ok;
   found.points = m.points;
   m.why.copy(found.why, sizeof found.why - 1);
-  std::memcpy(out, &found, found.size);
+  return write_out(found, out, "match", err);
 }
 
 Status parse(std::string_view text, const char* name, const linnet_board* board, linnet_profile* out, linnet_match* match, Error* err) {
@@ -545,10 +545,8 @@ Status parse(std::string_view text, const char* name, const linnet_board* board,
   Rules rules = {};
   Names names;
   LINNET_TRY(Reader(name, &p, &rules, &names, err).read(text));
-  p.size = out->size < sizeof p ? out->size : static_cast<uint32_t>(sizeof p);
-  if (board && match) match_board(rules, names, *board, match);
-  std::memcpy(out, &p, p.size);
-  return LINNET_OK;
+  if (board && match) LINNET_TRY(match_board(rules, names, *board, match, err));
+  return write_out(p, out, "profile", err);
 }
 
 Status system_error(const char* path, Error* err) {
@@ -593,19 +591,15 @@ Status pick(const char* folder, const linnet_board* board, linnet_profile* out, 
     return fail(err, LINNET_TOO_SMALL, PathName(found), ": a path of ", found.size() + 1, " bytes, room for ", cap);
   LINNET_TRY(linnet_profile_fit(&best, board, err));
   if (path) std::memcpy(path, found.c_str(), found.size() + 1);
-  const auto give = [](auto* to, auto from) {
-    from.size = to->size < sizeof from ? to->size : static_cast<uint32_t>(sizeof from);
-    std::memcpy(to, &from, from.size);
-  };
-  give(out, best);
-  if (match) give(match, why);
-  return LINNET_OK;
+  if (match) LINNET_TRY(write_out(why, match, "match", err));
+  return write_out(best, out, "profile", err);
 }
 
-Status check_args(const linnet_profile* out, const linnet_match* match, Error* err) {
-  if (!out || out->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "profile: out is NULL, or out->size is not set");
-  if (match && match->size < sizeof(uint32_t)) return fail(err, LINNET_BAD_ARG, "profile: match->size is not set");
-  return LINNET_OK;
+// Before anything is read: what a call fills stays as it was if it fails.
+Status check_outs(const linnet_profile* out, const linnet_match* match, Error* err) {
+  if (!out) return fail(err, LINNET_BAD_ARG, "profile: out is NULL");
+  LINNET_TRY(check_out(out, "profile", err));
+  return match ? check_out(match, "match", err) : LINNET_OK;
 }
 
 }  // namespace
@@ -617,21 +611,21 @@ extern "C" {
 
 linnet_status linnet_profile_parse(const char* yaml, size_t yaml_bytes, const char* name, const linnet_board* board, linnet_profile* out,
                                    linnet_match* match, linnet_error* err) {
-  LINNET_TRY(check_args(out, match, err));
+  LINNET_TRY(check_outs(out, match, err));
   if (!name || (!yaml && yaml_bytes)) return fail(err, LINNET_BAD_ARG, "linnet_profile_parse: name or yaml is NULL");
   return guarded(name, err, [&] { return parse({yaml, yaml_bytes}, name, board, out, match, err); });
 }
 
 linnet_status linnet_profile_read(const char* path, const linnet_board* board, linnet_profile* out, linnet_match* match,
                                   linnet_error* err) {
-  LINNET_TRY(check_args(out, match, err));
+  LINNET_TRY(check_outs(out, match, err));
   if (!path) return fail(err, LINNET_BAD_ARG, "linnet_profile_read: path is NULL");
   return guarded(path, err, [&] { return read_file(path, board, out, match, err); });
 }
 
 linnet_status linnet_profile_pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap,
                                   linnet_match* match, linnet_error* err) {
-  LINNET_TRY(check_args(out, match, err));
+  LINNET_TRY(check_outs(out, match, err));
   if (!folder || !board) return fail(err, LINNET_BAD_ARG, "linnet_profile_pick: folder or board is NULL");
   return guarded(folder, err, [&] { return pick(folder, board, out, path, cap, match, err); });
 }
