@@ -82,6 +82,20 @@ for pair in "$shared:1500000" "$hello:700000"; do
   [ "$stripped" -le $((${pair##*:} + images + more)) ] || complain "$(basename "${pair%:*}") is larger than its limit of ${pair##*:} bytes" "$stripped"
 done
 
+# The documents say what was measured: GCC 12's, for x86-64, without those parts.
+if [ "$(uname -m)" = x86_64 ] && [ "$images$more" = 00 ] && readelf -p .comment "$shared" | grep -q 'GCC: .* 12[.]'; then
+  told() { # figure in bytes, file
+    strip -o "$work/stripped" "$2"
+    stripped=$(wc -c <"$work/stripped")
+    awk -v told="$1" -v is="$stripped" 'BEGIN { exit told > 0 && told < is * 1.03 && told > is * 0.97 ? 0 : 1 }' ||
+      complain "docs/embedding.md says another size of $(basename "$2")" "$1 bytes, not $stripped"
+  }
+  figures=$(sed -n 's/.*x86-64 .liblinnet.so. has \([0-9.]*\) MB stripped.*/\1/p' "$(dirname "$0")/../../docs/embedding.md")
+  told "$(echo "$figures" | awk '{ print $1 * 1000000 }')" "$shared"
+  figures=$(sed -n 's/^AVX2 alone \([0-9]*\) kB .*/\1/p' "$(dirname "$0")/../../docs/embedding.md")
+  told "$(echo "$figures" | awk '{ print $1 * 1000 }')" "$hello"
+fi
+
 # 7. "A few hundred kilobytes": code and constants.
 echo "liblinnet.a: $(echo "$defined" | grep -c '^linnet_') linnet_ functions, $bytes bytes of code and constants, $more of CUDA's host side and of tiers by name, takes from outside:" $outside
 [ "$bytes" -lt 955000 ] || complain "larger than its limit of 955000 bytes" "$bytes"
