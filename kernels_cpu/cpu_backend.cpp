@@ -14,9 +14,9 @@ namespace {
 HostSide& host_of(void* session) { return *static_cast<HostSide*>(session); }
 
 // Models: weights stay where the file is.
-Status count(const linnet_profile&, LoadWeights, void*, Footprint*, uint32_t*, Error*) { return LINNET_OK; }
-Status load(void* model, uint8_t* matrices, const linnet_profile& profile, const uint8_t*, size_t, LoadWeights load, void* arg, Footprint*,
-            Error*) {
+Status count(const linnet_profile&, LoadWeights, void*, ModelFootprint*, uint32_t*, Error*) { return LINNET_OK; }
+Status load(void* model, uint8_t* matrices, const linnet_profile& profile, const uint8_t*, size_t, LoadWeights load, void* arg,
+            ModelFootprint*, Error*) {
   WeightsTo to = {profile, model, nullptr, matrices, 0};
   return load(arg, to);
 }

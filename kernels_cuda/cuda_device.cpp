@@ -365,7 +365,7 @@ Status loaded(void* model, Error* err) {
   return LINNET_OK;
 }
 
-Status count(const linnet_profile& profile, LoadWeights load, void* arg, Footprint* memory, uint32_t* n_matrices, Error* err) {
+Status count(const linnet_profile& profile, LoadWeights load, void* arg, ModelFootprint* memory, uint32_t* n_matrices, Error* err) {
   memory->blocks.limit = block_limit(profile);
   memory->own = Arena(&memory->blocks, true);
   WeightsTo to = {profile, nullptr, &memory->own, nullptr, 0};
@@ -378,7 +378,7 @@ Status count(const linnet_profile& profile, LoadWeights load, void* arg, Footpri
 
 // The memory is given back where that fails.
 Status load(void* model, uint8_t* matrices, const linnet_profile& profile, const uint8_t* weights, size_t bytes, LoadWeights load_all,
-            void* arg, Footprint* memory, Error* err) {
+            void* arg, ModelFootprint* memory, Error* err) {
   Blocks& blocks = *new (&static_cast<CudaModelMemory*>(model)->blocks) Blocks(memory->blocks);
   LINNET_TRY(open(model, profile, weights, bytes, err));
   CudaModel& m = model_of(model);

@@ -13,11 +13,15 @@ namespace linnet {
 
 struct Team;
 
-// Memory of a model or of a session, counted or real: the app's, then what a device holds and what is pinned for it. On the CPU there is
-// the app's alone.
-struct Footprint {
-  Arena host, own, pinned;
-  Blocks blocks, pinned_blocks;
+// Memory of a model, counted or real: the app's, then what a device holds. On the CPU there is the app's alone.
+struct ModelFootprint {
+  Arena host, own;
+  Blocks blocks;
+};
+// ... of a session: and what is pinned for the device.
+struct Footprint : ModelFootprint {
+  Arena pinned;
+  Blocks pinned_blocks;
   bool ok() const { return host.ok() && own.ok() && pinned.ok(); }
 };
 // Where the parts of a session lie: own is what operations read, pinned what host and backend hand each other. apart: the three are not
@@ -106,10 +110,10 @@ struct Backend {
   // ---- models; handles lie in those objects' memory
   size_t model_bytes, matrix_bytes;  // of a model's handle, of what Matrix::panels points to
   // What the weights take of memory that is not the app's: fills in memory->own, its blocks and *n_matrices.
-  Status (*count)(const linnet_profile& profile, LoadWeights load, void* arg, Footprint* memory, uint32_t* n_matrices, Error* err);
+  Status (*count)(const linnet_profile& profile, LoadWeights load, void* arg, ModelFootprint* memory, uint32_t* n_matrices, Error* err);
   // Readies what computes and brings the weights there. After a failure, or unload, nothing is held. weights: all of the file's.
   Status (*load)(void* model, uint8_t* matrices, const linnet_profile& profile, const uint8_t* weights, size_t bytes, LoadWeights load,
-                 void* arg, Footprint* memory, Error* err);
+                 void* arg, ModelFootprint* memory, Error* err);
   void (*unload)(void* model);
   // Takes the matrix or the vector of n floats, which is made the backend's own unless they are only counted.
   Status (*matrix)(WeightsTo& to, Matrix* m, Error* err);

@@ -262,7 +262,7 @@ struct Finder {
 };
 
 // What the weights take of memory that is not the app's.
-static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, Footprint* memory,
+static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, ModelFootprint* memory,
                             Error* err) {
   linnet_model counted{};
   counted.spec = spec;
@@ -281,7 +281,7 @@ Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* 
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
   LINNET_TRY(backend_choose(profile, &sizes.backend, err));
   count_layers(spec, &sizes);
-  Footprint memory;
+  ModelFootprint memory;
   LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
   lay_out(memory.host, sizes);
   *out = {sizeof *out, kAlign, memory.host.used(), static_cast<size_t>(memory.blocks.total())};
@@ -309,7 +309,7 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
     LINNET_TRY(spec_check(spec, err, "model file"));
   }
   count_layers(spec, &sizes);
-  Footprint memory;
+  ModelFootprint memory;
   LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
   lay_out(memory.host, sizes);
   if (const size_t used = memory.host.used(); used > bytes)
