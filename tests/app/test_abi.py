@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The C ABI as bindings see it.
 
-  test_abi.py BUILD/linnet.json [--cc CC] [--cxx CXX] [--lib liblinnet.so] [--convert liblinnet_convert.so] [--tool LINNET]
+  test_abi.py BUILD/linnet.json [--cc CC] [--cxx CXX] [--lib liblinnet.so] [--convert liblinnet_convert.so]
+              [--profile liblinnet_profile.so] [--tool LINNET]
 
 What refuses headers is itself held against headers that are wrong; the headers go through the compilers that are there, in C11, C++17 and
 C++20; and a binding made of linnet.json alone calls the shared library, and gives the tokens that the tool gives. Standard library only.
@@ -33,6 +34,7 @@ parser.add_argument("--cc", default="cc")
 parser.add_argument("--cxx", default="c++")
 parser.add_argument("--lib")
 parser.add_argument("--convert")
+parser.add_argument("--profile")
 parser.add_argument("--tool")
 ARGS, REST = parser.parse_known_args()
 
@@ -308,6 +310,10 @@ class Exports(unittest.TestCase):
     @unittest.skipUnless(ARGS.convert, "no shared library of linnet::convert")
     def test_convert(self):
         self.assertEqual(self.exported(ARGS.convert), self.described("linnet_convert"))
+
+    @unittest.skipUnless(ARGS.profile, "no shared library of linnet::profile")
+    def test_profile(self):
+        self.assertEqual(self.exported(ARGS.profile), self.described("linnet_profile"))
 
 
 class Failed(Exception):

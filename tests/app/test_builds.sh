@@ -70,6 +70,21 @@ add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE linnet::linnet)
 add_executable(shape shape.c)
 target_link_libraries(shape PRIVATE linnet::convert)
+add_executable(profile profile.c)
+target_link_libraries(profile PRIVATE linnet::profile)
+END
+cat >build/ways/app/profile.c <<'END'
+#include <linnet_device.h>
+#include <stdio.h>
+int main(void) {
+  static _Alignas(64) char memory[1 << 17];
+  linnet_error err;
+  linnet_board* board;
+  linnet_profile profile = {.size = sizeof profile};
+  if (linnet_board_init(&board, memory, sizeof memory, NULL, &err) || linnet_profile_pick("configs", board, &profile, NULL, 0, NULL, &err))
+    return fprintf(stderr, "%s\n", err.text), 1;
+  return !profile.name[0];
+}
 END
 cmake -S build/ways/app -B build/ways/app/build -DCMAKE_PREFIX_PATH="$prefix" >build/ways/app.log && cmake --build build/ways/app/build >>build/ways/app.log || { cat build/ways/app.log; exit 1; }
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name linnet.pc)")
@@ -78,6 +93,14 @@ export PKG_CONFIG_PATH
 cc -std=c11 examples/hello.c $(pkg-config --cflags --libs linnet) -Wl,-rpath,"$(dirname "$PKG_CONFIG_PATH")" -o build/ways/app/hello
 # shellcheck disable=SC2046
 cc -std=c11 build/ways/app/shape.c $(pkg-config --cflags --libs linnet_convert) -Wl,-rpath,"$(dirname "$PKG_CONFIG_PATH")" -o build/ways/app/shape
+# shellcheck disable=SC2046
+cc -std=c11 build/ways/app/profile.c $(pkg-config --cflags --libs linnet_profile) -Wl,-rpath,"$(dirname "$PKG_CONFIG_PATH")" -o build/ways/app/profile
+for profile in build/ways/app/build/profile build/ways/app/profile; do
+  for lib in linnet linnet_profile; do
+    objdump -p "$profile" | grep -q "NEEDED *lib$lib\.so\.0\." || { echo "$profile does not use the shared library $lib"; exit 1; }
+  done
+  "$profile"
+done
 for shape in build/ways/app/build/shape build/ways/app/shape; do
   for lib in linnet linnet_convert; do
     objdump -p "$shape" | grep -q "NEEDED *lib$lib\.so\.0\." || { echo "$shape does not use the shared library $lib"; exit 1; }
