@@ -32,4 +32,6 @@ g++|the compiler, with OpenMP for the worker threads
 cmake|configures the build
 ninja-build|runs it
 nlohmann-json3-dev|reads config.json and tokenizer.json when a model is converted
-libyaml-dev|reads device profiles"
+libyaml-dev|reads device profiles
+libcurl4-openssl-dev|linnet pull gets models with it
+ca-certificates|whom it trusts"

@@ -25,6 +25,7 @@ enum class Kind {
   kText,         // anything
   kTexts,        // may be given several times
   kPath,         // a file or folder
+  kModel,        // the same, or a model on the hub (hf:...), which is a path by the time a command runs
   kCount,        // a whole number in [min, max]
   kCountOrOpen,  // the same, or -1: as many, or whichever; count() gives max then
   kReal,         // a decimal number in [min, max]
@@ -94,6 +95,7 @@ class Args {
   explicit Args(const Command& command) : command_(command) {}
   // Fills the object; on a usage error prints a sentence that names the argument and returns false.
   bool parse(int argc, char** argv);
+  bool find_models();  // puts paths for models on the hub, pulling what is not there; prints what is wrong
 
   bool given(const char* name) const { return values_.count(&find(name)) != 0; }
   bool flag(const char* name) const { return given(name); }
@@ -367,6 +369,9 @@ bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_
 bool token_text(const Args& args, const Engine& engine, int32_t token, std::string* out);    // its bytes inside a text
 bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens);  // each in the vocabulary
 
+// Puts the path of its files for a model on the hub (pull_command.cpp); other text stays. Prints what is wrong.
+bool find_hub_model(const Args& args, std::string* model);
+
 // ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
 
 struct Answer {
@@ -412,6 +417,7 @@ void die_if_interrupted();  // of that signal, as whoever started the process wa
 // ---- subcommands --------------------------------------------------------------------------------------------------------------------
 
 Command convert_command();
+Command pull_command();
 Command run_command();
 Command chat_command();
 Command tokenize_command();

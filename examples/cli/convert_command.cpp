@@ -113,7 +113,7 @@ Command convert_command() {
               {"-s, --seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
           },
           run,
-          Kind::kPath};
+          Kind::kModel};
 }
 
 }  // namespace linnet::cli

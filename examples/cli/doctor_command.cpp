@@ -246,7 +246,7 @@ Command doctor_command() {
           0,
           0,
           "example: linnet doctor -m model.gguf",
-          {{"-m, --model", "M", Kind::kPath, "also say whether this file fits in memory"}},
+          {{"-m, --model", "M", Kind::kModel, "also say whether this file fits in memory"}},
           run};
 }
 

@@ -230,7 +230,7 @@ Command eval_command() {
           join(
               {
                   model_option(),
-                  {"--against", "M2", Kind::kPath, "model to compare with; both must share the vocabulary"},
+                  {"--against", "M2", Kind::kModel, "model to compare with; both must share the vocabulary"},
                   {"--against-weights", "FMT", Kind::kFormat, "its weights, where it is packed on the way in", "f32"},
                   {"--against-kv", "FMT", Kind::kKv, "its KV cache", "f32"},
                   {"--windows", "HOW", Kind::kWindows, "of --context tokens: {}", "each"},

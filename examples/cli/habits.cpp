@@ -56,7 +56,7 @@ constexpr Habit kHabits[] = {
     {"-md --model-draft --spec-type --draft --draft-max --draft-min", "--model", "draft models are not taken yet"},
     {"--lora --lora-scaled --control-vector", "--model", "adapters are not taken yet"},
     {"-mm --mmproj --image --audio", "--model", "images and sound are not taken yet"},
-    {"-hf --hf-repo -mu --model-url", "--model", "nothing is downloaded yet; '-m' takes a file or a folder"},
+    {"-hf --hf-repo -mu --model-url", "--model", "'-m hf:USER/REPO:QUANT' takes a model from the hub"},
     // of whatever computes
     {"-ngl --gpu-layers --n-gpu-layers -dev --device -mg --main-gpu -sm --split-mode -ts --tensor-split", "--cuda",
      "'--cuda on' computes on the GPU"},
@@ -119,7 +119,6 @@ constexpr Habit kCommandHabits[] = {
     {"show", "inspect"},
     {"cli generate llama-completion", "run"},
     {"serve server", "serve", "linnet does not serve yet"},
-    {"pull", "pull", "nothing is downloaded yet; convert and -m take files and folders"},
     {"list ls rm cp push", "files", "models are files and folders, which ls, cp and rm know"},
     {"ps stop", "ps", "nothing stays loaded when a command ends"},
 };

@@ -214,7 +214,7 @@ Command inspect_command() {
            "with --cost: device profile (YAML) with limits, as linnet devices --measure --write makes it"},
       },
       run,
-      Kind::kPath};
+      Kind::kModel};
 }
 
 }  // namespace linnet::cli

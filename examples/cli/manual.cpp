@@ -115,6 +115,11 @@ std::string man_page() {
   page.line(".SH ENVIRONMENT");
   page.entry("LINNET_CONFIGS", "The folder of device profiles, instead of share/linnet/configs beside the tool.");
   page.entry("LINNET_SYSROOT", "A folder with copies of another board's /proc and /sys, which then stand for this machine's.");
+  page.entry("HF_HUB_CACHE, HF_HOME",
+             "Where models of the hub lie: the folder itself, or that of Hugging Face's programs, whose hub it is.");
+  page.entry("HF_TOKEN, HF_TOKEN_PATH", "A token for the hub, or the file that holds it.");
+  page.entry("HF_ENDPOINT", "Another hub than https://huggingface.co.");
+  page.entry("HF_HUB_OFFLINE", "1: linnet pull, and -m with hf:..., ask the cache alone.");
   page.line(".SH FILES");
   page.entry("share/linnet/configs/*.yaml",
              "Device profiles, beside the folder that the tool is in; README.md there explains their fields.");
@@ -133,6 +138,8 @@ std::string brief(const Option& option) {
   return std::string(help.substr(0, help.find(": {}")));
 }
 
+bool is_path(Kind kind) { return kind == Kind::kPath || kind == Kind::kModel; }
+
 std::string words_of(Kind kind) {
   std::string words;
   for (const Choice& choice : choices(kind)) words += (words.empty() ? "" : " ") + choice.name;
@@ -144,7 +151,7 @@ std::string quoted(std::string_view text) { return "'" + escaped(text, "'", {"'\
 // What sets `words` or `paths` of the function below; "" where nothing is completed.
 std::string bash_value(Kind kind) {
   const std::string words = words_of(kind);
-  return kind == Kind::kPath ? "paths=1" : words.empty() ? "" : "words=" + quoted(words);
+  return is_path(kind) ? "paths=1" : words.empty() ? "" : "words=" + quoted(words);
 }
 
 std::string bash_completion() {
@@ -199,7 +206,7 @@ std::string zsh(std::string_view text) { return escaped(text, "\\[]:", {"\\\\", 
 // What is completed, as the end of a specification: ":NAME:ACTION".
 std::string zsh_value(std::string_view name, Kind kind) {
   const std::string words = words_of(kind);
-  return ":" + zsh(name) + ":" + (kind == Kind::kPath ? "_files" : words.empty() ? " " : "(" + words + ")");
+  return ":" + zsh(name) + ":" + (is_path(kind) ? "_files" : words.empty() ? " " : "(" + words + ")");
 }
 
 std::string zsh_completion() {
@@ -268,13 +275,13 @@ complete -c linnet -n __linnet_command -l version
 )";
   const auto value = [&](Kind kind) {
     const std::string words = words_of(kind);
-    return kind == Kind::kPath ? " -r -F" : words.empty() ? " -x" : " -x -a " + fish(words);
+    return is_path(kind) ? " -r -F" : words.empty() ? " -x" : " -x -a " + fish(words);
   };
   for (const Command& command : commands()) {
     const std::string start = "complete -c linnet -n '__linnet_command " + std::string(command.name) + "'";
     for (const char* where : {"__linnet_command", "'__linnet_command help'"})
       out += std::string("complete -c linnet -n ") + where + " -a " + fish(command.name) + " -d " + fish(command.summary) + "\n";
-    if (command.takes != Kind::kText) out += start + (command.takes == Kind::kPath ? " -F" : " -a " + fish(words_of(command.takes))) + "\n";
+    if (command.takes != Kind::kText) out += start + (is_path(command.takes) ? " -F" : " -a " + fish(words_of(command.takes))) + "\n";
     for (const Option& option : command.options) {
       out += start;
       for (const std::string& name : names_of(option)) out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);

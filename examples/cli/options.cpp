@@ -99,6 +99,7 @@ bool fits(const Option& option, const std::string& value) {
     case Kind::kText:
     case Kind::kTexts:
     case Kind::kPath:
+    case Kind::kModel:
       return true;
     case Kind::kCount:
       return is_count(value);
@@ -247,6 +248,7 @@ std::string takes(const Option& option) {
     case Kind::kText:
     case Kind::kTexts:
     case Kind::kPath:
+    case Kind::kModel:
     case Kind::kShape:
       return "";
     case Kind::kCount:
@@ -390,6 +392,17 @@ bool Args::parse(int argc, char** argv) {
   return true;
 }
 
+bool Args::find_models() {
+  for (auto& [option, values] : values_)
+    if (option->kind == Kind::kModel)
+      for (std::string& value : values)
+        if (!find_hub_model(*this, &value)) return false;
+  if (command_.takes == Kind::kModel)
+    for (std::string& value : positional_)
+      if (!find_hub_model(*this, &value)) return false;
+  return true;
+}
+
 std::string Args::text(const char* name) const {
   const Option& option = find(name);
   const auto it = values_.find(&option);
@@ -456,8 +469,14 @@ Options join(Options a, const Options& b) {
 }
 
 Option model_option() {
-  return {"-m, --model", "M", Kind::kPath, "packed or plain GGUF file, Hugging Face folder, or synthetic:SHAPE (random weights)",
-          nullptr,       0,   0,           true};
+  return {"-m, --model",
+          "M",
+          Kind::kModel,
+          "packed or plain GGUF file, Hugging Face folder, hf:USER/REPO, or synthetic:SHAPE (random weights)",
+          nullptr,
+          0,
+          0,
+          true};
 }
 
 Option weights_option() {
