@@ -315,7 +315,7 @@ bool Hub::text(const std::string& from, const std::string& what, std::string* bo
 }
 
 void Hub::note_wait(const Reply& reply, double wait) {
-  if (reply.status == 429) print_notes(args_, {"the hub asks to wait " + seconds_text(wait)});
+  if (reply.status == 429) say(args_, Log::kNote, "the hub asks to wait %s", seconds_text(wait).c_str());
 }
 
 bool Hub::list(std::string* commit, std::vector<HubFile>* files, bool* unreachable, std::string* why) {
@@ -659,7 +659,7 @@ bool Hub::get(const HubCache& cache, const std::string& commit, const HubFile& f
     const Descriptor d{::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0664)};
     if (d.fd < 0) return no(why, lock + ": " + system_text(errno));
     if (flock(d.fd, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
-      if (!said) print_notes(args_, {"another process pulls " + what + "; waiting for it"});
+      if (!said) say(args_, Log::kNote, "another process pulls %s; waiting for it", what.c_str());
       said = true;
       if (!pause(0.2)) return no(why, "stopped; the same command goes on from here");
       continue;

@@ -66,7 +66,7 @@ bool pull_online(const Args& args, const HubName& name, const HubCache& cache, b
   if (!pick_model(name, paths, &pick, why)) return false;
   uint64_t missing = 0;
   HubProgress progress;
-  progress.terminal = isatty(STDERR_FILENO) == 1;
+  progress.terminal = says(Log::kInfo) && isatty(STDERR_FILENO) == 1;
   for (const std::string& path : pick.files) {
     const HubFile& file = *std::find_if(all.begin(), all.end(), [&](const HubFile& f) { return f.path == path; });
     out->files.push_back(file);
@@ -103,7 +103,7 @@ bool pull(const Args& args, const HubName& name, bool list, Pulled* out, std::st
 #endif
   }
   if (!list && !(out->path = cache.find(name)).empty()) {
-    print_notes(args, {*why + "; what the cache has of " + name.repo + " is taken"});
+    say(args, Log::kNote, "%s; what the cache has of %s is taken", why->c_str(), name.repo.c_str());
     return true;
   }
   if (hub_is_offline())
