@@ -5,6 +5,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -23,8 +24,12 @@ class Browser:
         self.read_from, to_write = os.pipe()
         command = [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run", "--no-proxy-server", "--disable-background-networking",
                    "--disable-component-update", f"--user-data-dir={self.folder}", f"--window-size={width},{height}", "--remote-debugging-pipe"]
-        # Chromium reads its orders from 3 and answers on 4.
-        self.process = subprocess.Popen(["sh", "-c", f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}', *command], pass_fds=(to_read, to_write), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        # Chromium reads its orders from 3 and answers on 4: that is arranged in a process of its own, since any two numbers may be open here.
+        arrange = ("import fcntl, os, sys\n"
+                   "ends = [fcntl.fcntl(int(n), fcntl.F_DUPFD_CLOEXEC, 5) for n in sys.argv[1:3]]\n"
+                   "os.dup2(ends[0], 3), os.dup2(ends[1], 4)\n"
+                   "os.execv(sys.argv[3], sys.argv[3:])")
+        self.process = subprocess.Popen([sys.executable, "-Sc", arrange, str(to_read), str(to_write), *command], pass_fds=(to_read, to_write), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
         os.close(to_read)
         os.close(to_write)
