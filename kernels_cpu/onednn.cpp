@@ -39,22 +39,51 @@ struct Product {
 };
 Product g_products[2] = {{128, nullptr}, {64, nullptr}};
 
+// How a matrix lies: oneDNN 3 keeps such descriptions to itself, oneDNN 2 has them as structs.
+#if DNNL_VERSION_MAJOR >= 3
+using LayoutView = const_dnnl_memory_desc_t;
+struct Layout {
+  dnnl_memory_desc_t desc = nullptr;
+  ~Layout() { dnnl_memory_desc_destroy(desc); }
+  LayoutView view() const { return desc; }
+  bool describe(const dnnl_dims_t dims, dnnl_data_type_t type, dnnl_format_tag_t tag) {
+    return dnnl_memory_desc_create_with_tag(&desc, 2, dims, type, tag) == dnnl_success;
+  }
+};
+dnnl_status_t describe_product(dnnl_primitive_desc_t* desc, const Layout& x, const Layout& w, const Layout& y, dnnl_primitive_attr_t attr,
+                               dnnl_engine_t engine) {
+  return dnnl_matmul_primitive_desc_create(desc, engine, x.view(), w.view(), nullptr, y.view(), attr);
+}
+#else
+using LayoutView = const dnnl_memory_desc_t*;
+struct Layout {
+  dnnl_memory_desc_t desc;
+  LayoutView view() const { return &desc; }
+  bool describe(const dnnl_dims_t dims, dnnl_data_type_t type, dnnl_format_tag_t tag) {
+    return dnnl_memory_desc_init_by_tag(&desc, 2, dims, type, tag) == dnnl_success;
+  }
+};
+dnnl_status_t describe_product(dnnl_primitive_desc_t* desc, const Layout& x, const Layout& w, const Layout& y, dnnl_primitive_attr_t attr,
+                               dnnl_engine_t engine) {
+  dnnl_matmul_desc_t product;
+  const dnnl_status_t status = dnnl_matmul_desc_init(&product, x.view(), w.view(), nullptr, y.view());
+  return status == dnnl_success ? dnnl_primitive_desc_create(desc, &product, attr, engine, nullptr) : status;
+}
+#endif
+
 bool make_product(dnnl_engine_t engine, uint32_t index) {
   const int64_t group = g_products[index].group;
   const dnnl_dims_t x_dims = {kRows, group}, w_dims = {group, kCols}, y_dims = {kRows, kCols};
-  dnnl_memory_desc_t x, w, y;
-  dnnl_matmul_desc_t product;
+  Layout x, w, y;
   dnnl_primitive_attr_t attr = nullptr;
   dnnl_primitive_desc_t desc = nullptr;
-  bool ok = dnnl_memory_desc_init_by_tag(&x, 2, x_dims, dnnl_u8, dnnl_ab) == dnnl_success &&
-            dnnl_memory_desc_init_by_tag(&w, 2, w_dims, dnnl_s8, dnnl_BA16a16b4a) == dnnl_success &&
-            dnnl_memory_desc_init_by_tag(&y, 2, y_dims, dnnl_s32, dnnl_ab) == dnnl_success &&
-            dnnl_matmul_desc_init(&product, &x, &w, nullptr, &y) == dnnl_success && dnnl_primitive_attr_create(&attr) == dnnl_success &&
+  bool ok = x.describe(x_dims, dnnl_u8, dnnl_ab) && w.describe(w_dims, dnnl_s8, dnnl_BA16a16b4a) && y.describe(y_dims, dnnl_s32, dnnl_ab) &&
+            dnnl_primitive_attr_create(&attr) == dnnl_success &&
             dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user) == dnnl_success &&
-            dnnl_primitive_desc_create(&desc, &product, attr, engine, nullptr) == dnnl_success;
+            describe_product(&desc, x, w, y, attr, engine) == dnnl_success;
   const char* how = "";
-  ok = ok && dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &how) == dnnl_success && __builtin_memcmp(how, "brg:", 4) == 0;
-  const dnnl_memory_desc_t* scratch = ok ? dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0) : nullptr;
+  ok = ok && dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &how) == dnnl_success && __builtin_memcmp(how, "brg", 3) == 0;
+  const LayoutView scratch = ok ? dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0) : nullptr;
   ok = ok && (!scratch || dnnl_memory_desc_get_size(scratch) <= sizeof g_slots[0].scratch) &&
        dnnl_primitive_create(&g_products[index].primitive, desc) == dnnl_success;
   for (uint32_t i = 0; ok && i < kSlots; ++i) {
@@ -62,9 +91,12 @@ bool make_product(dnnl_engine_t engine, uint32_t index) {
     dnnl_exec_arg_t* to = s.args[index];
     const struct {
       int arg;
-      const dnnl_memory_desc_t* desc;
+      LayoutView desc;
       void* data;
-    } all[4] = {{DNNL_ARG_SRC, &x, s.x}, {DNNL_ARG_WEIGHTS, &w, s.w}, {DNNL_ARG_DST, &y, s.dot}, {DNNL_ARG_SCRATCHPAD, scratch, s.scratch}};
+    } all[4] = {{DNNL_ARG_SRC, x.view(), s.x},
+                {DNNL_ARG_WEIGHTS, w.view(), s.w},
+                {DNNL_ARG_DST, y.view(), s.dot},
+                {DNNL_ARG_SCRATCHPAD, scratch, s.scratch}};
     for (uint32_t j = 0; ok && j < 4; ++j) {
       to[j].arg = all[j].arg;
       ok = dnnl_memory_create(&to[j].memory, all[j].desc, engine, all[j].data) == dnnl_success;

@@ -3,7 +3,6 @@
 #include <linnet_chat.h>
 #include <linnet_device.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <condition_variable>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "runtime/convert/convert.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 
 namespace test {

@@ -1,16 +1,17 @@
 // The assistant's conversation: changed minds, interruptions and a full context leave exactly what they should.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <thread>
 
 #include "examples/assistant/conversation.h"
 #include "examples/assistant/tools.h"
+#include "tests/catch2.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 static constexpr int kMoments = 25;

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include "examples/assistant/calculator.h"
 #include "examples/assistant/calendar.h"
 #include "examples/assistant/tools.h"
+#include "tests/catch2.h"
 
 using namespace assistant;
 

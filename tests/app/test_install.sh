@@ -51,7 +51,7 @@ python3 "$source/tests/app/tiny_model.py" "$work/tiny"
 # Without the tests' framework a plain build leaves the tests out and says so; where they are asked for it fails.
 plain() { cmake -S "$source" -B "$work/plain" -DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON "$@" >"$work/plain.log" 2>&1; }
 plain || { cat "$work/plain.log"; exit 1; }
-grep -qx -- '-- skipped: tests: Catch2 2 is not installed' "$work/plain.log" || { echo "a build without Catch2 does not say that it has no tests"; exit 1; }
+grep -qx -- '-- skipped: tests: Catch2 (2 or 3) is not installed' "$work/plain.log" || { echo "a build without Catch2 does not say that it has no tests"; exit 1; }
 if plain -DLINNET_TESTS=ON; then echo "LINNET_TESTS=ON was configured without Catch2"; exit 1; fi
 grep -q 'Catch2' "$work/plain.log"
 
@@ -69,13 +69,20 @@ cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$
 cmake --build "$work/app/build" >>"$work/app.log" || { cat "$work/app.log"; exit 1; }
 "$work/app/build/hello" "$work/tiny.gguf" "Hello" >"$work/cmake.txt"
 
-# As a part of another project linnet sets nothing of that project's, and its install installs nothing of linnet's.
+# As a part of another project, which has no C++ enabled either, linnet sets nothing of that project's, and its install installs nothing of linnet's.
 mkdir "$work/parent"
 cp "$source/examples/hello.c" "$work/parent"
+cat >"$work/parent/shape.c" <<'END'
+#include <linnet_convert.h>
+int main(void) { return !linnet_convert_shape(0); }
+END
 cat >"$work/parent/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.22)
 project(parent LANGUAGES C)
-add_subdirectory(${LINNET_SOURCE} linnet)
+include(FetchContent)
+set(LINNET_CONVERT ON)
+FetchContent_Declare(linnet SOURCE_DIR ${LINNET_SOURCE})
+FetchContent_MakeAvailable(linnet)
 foreach(setting CMAKE_BUILD_TYPE CMAKE_C_STANDARD CMAKE_CXX_STANDARD CMAKE_POSITION_INDEPENDENT_CODE CMAKE_EXPORT_COMPILE_COMMANDS CMAKE_INSTALL_DOCDIR)
   if(${setting})
     message(FATAL_ERROR "linnet set ${setting} to ${${setting}}")
@@ -83,12 +90,15 @@ foreach(setting CMAKE_BUILD_TYPE CMAKE_C_STANDARD CMAKE_CXX_STANDARD CMAKE_POSIT
 endforeach()
 add_executable(hello hello.c)
 target_link_libraries(hello PRIVATE linnet::linnet)
-install(TARGETS hello RUNTIME DESTINATION bin)
+add_executable(shape shape.c)
+target_link_libraries(shape PRIVATE linnet::convert)
+install(TARGETS hello shape RUNTIME DESTINATION bin)
 END
 { cmake -S "$work/parent" -B "$work/parent/build" -DLINNET_SOURCE="$source" -DLINNET_ISA_ONLY=scalar -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" &&
   cmake --build "$work/parent/build" -j "$(nproc)" && cmake --install "$work/parent/build" --prefix "$work/parent/prefix"; } >"$work/parent.log" 2>&1 || { tail -n 40 "$work/parent.log"; exit 1; }
-[ "$(cd "$work/parent/prefix" && find . -type f)" = ./bin/hello ] || { echo "a parent project installs more than its own:"; find "$work/parent/prefix" -type f; exit 1; }
+[ "$(cd "$work/parent/prefix" && find . -type f | sort | xargs)" = "./bin/hello ./bin/shape" ] || { echo "a parent project installs more than its own:"; find "$work/parent/prefix" -type f; exit 1; }
 "$work/parent/prefix/bin/hello" "$work/tiny.gguf" "Hello" | cmp - "$work/cmake.txt"
+"$work/parent/prefix/bin/shape"
 
 # The same through pkg-config.
 PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name linnet.pc)")
@@ -205,6 +215,9 @@ cmake --build "$work/host/build" >>"$work/host.log" || { cat "$work/host.log"; e
 # shellcheck disable=SC2046
 $cc -std=c11 "$work/host/host.c" $(pkg-config --cflags --libs linnet_convert linnet_profile) -o "$work/host/by_pkgconfig"
 "$work/host/by_pkgconfig" "$work/prefix/share/linnet/configs"
+# shellcheck disable=SC2046
+$cc -std=c11 "$work/host/host.c" $(pkg-config --static --cflags --libs linnet_convert linnet_profile) -o "$work/host/by_static"
+"$work/host/by_static" "$work/prefix/share/linnet/configs"
 pack() { # program
   rm -f "$work/packed.gguf"
   "$1" "$work/tiny" "$work/packed.gguf" || { echo "$1: exit $?"; exit 1; }

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "examples/assistant/pipeline.h"
 #include "examples/assistant/voice_activity.h"
+#include "tests/catch2.h"
 
 using namespace assistant;
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -16,6 +15,7 @@
 #include "examples/assistant/recognizer.h"
 #include "examples/assistant/synthesizer.h"
 #include "examples/assistant/voice_activity.h"
+#include "tests/catch2.h"
 
 using namespace assistant;
 

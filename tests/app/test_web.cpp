@@ -8,12 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <map>
 #include <set>
 #include <thread>
 
+#include "tests/catch2.h"
 #include "web.h"
 
 using assistant::Web;

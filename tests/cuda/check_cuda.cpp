@@ -1,12 +1,12 @@
 // CUDA kernels on the emulator. Here: the emulator itself, which must notice what a GPU would punish. The kernels' own checks are in
 // check_cuda_*.cpp.
-#include <catch2/catch.hpp>
 #include <cstring>
 
 #include "cuda_bench.h"
 #include "cuda_emulator.h"
 #include "cuda_test.h"
 #include "kernels_cuda/measure_args.h"
+#include "tests/catch2.h"
 
 using namespace linnet;
 

@@ -1,5 +1,4 @@
 // KV append and attention on CUDA against the CPU's over scalar's kernels: the same bytes in the pages, the same bits in the outputs.
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "cuda_test.h"
@@ -7,6 +6,7 @@
 #include "kernels_cpu/registry.h"
 #include "runtime/backend.h"
 #include "runtime/cache/kv_cache.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 
 using namespace linnet;

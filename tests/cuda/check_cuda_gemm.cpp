@@ -1,6 +1,5 @@
 // gemm.cu against scalar.cpp: the same bits for integer and float weights; FP8 within a bound, and a row's bits whatever rows are beside
 // it.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -9,6 +8,7 @@
 #include "cuda_test.h"
 #include "kernels_cpu/pack.h"
 #include "kernels_cpu/registry.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 
 using namespace linnet;

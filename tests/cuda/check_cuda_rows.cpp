@@ -1,5 +1,4 @@
 // rows.cu, experts.cu and sample.cu against the CPU's operations by the scalar tier, bit by bit.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
@@ -7,6 +6,7 @@
 #include "kernels_cpu/registry.h"
 #include "kernels_cuda/sample_args.h"
 #include "runtime/sampling/sampling.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 
 using namespace linnet;

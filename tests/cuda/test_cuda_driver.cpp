@@ -2,7 +2,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <csignal>
 #include <cstring>
 #include <string>
@@ -10,6 +9,7 @@
 #include "cuda_fake_driver.h"
 #include "cuda_test.h"
 #include "kernels_cuda/images.h"
+#include "tests/catch2.h"
 
 using namespace linnet;
 

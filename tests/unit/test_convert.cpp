@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <csignal>
 #include <map>
@@ -16,6 +15,7 @@
 #include "runtime/convert/convert.h"
 #include "runtime/convert/ggml_types.h"
 #include "runtime/convert/source.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 #include "tests/gguf_file.h"
 #include "tests/models.h"

@@ -1,10 +1,10 @@
 // The GGUF reader: what it accepts, and that it refuses everything else by name.
-#include <catch2/catch.hpp>
 #include <memory>
 
 #include "runtime/chat.h"
 #include "runtime/convert/ggml_types.h"
 #include "runtime/format.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 #include "tests/gguf_file.h"
 

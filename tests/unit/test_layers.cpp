@@ -2,13 +2,13 @@
 // narrower layers is held against the one whose layers have all the same width, but zeros in what the others lack: sums of f32 do not
 // change by a product of zero, so the logits must be the same bytes.
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <thread>
 
 #include "runtime/convert/source.h"
 #include "runtime/gguf.h"
 #include "runtime/session.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 #include "tests/models.h"
 

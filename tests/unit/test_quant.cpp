@@ -1,5 +1,4 @@
 // GPTQ and AWQ checkpoints: written here by the formats' definitions, read back by the importer.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +13,7 @@
 #include "runtime/convert/convert.h"
 #include "runtime/convert/hf_quant.h"
 #include "runtime/gguf.h"
+#include "tests/catch2.h"
 #include "tests/models.h"
 
 using namespace linnet;

@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+
+#include "tests/catch2.h"
 
 #define JSON_NOEXCEPTION  // as the library is compiled: both must have the same inline functions
 #include <nlohmann/json.hpp>
@@ -22,7 +23,6 @@
 using namespace linnet;
 using namespace linnet::convert;
 namespace fs = std::filesystem;
-using Catch::Matchers::Contains;
 
 namespace {
 

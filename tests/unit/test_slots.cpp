@@ -1,7 +1,6 @@
 // States beside the pages: a made-up layer whose state depends on every token before it and on their order goes through random calls, cut
 // into chunks, cancelled, rolled back, forked, saved and loaded. Behind every token its state must be the one of a plain loop over all
 // tokens of the sequence, to the bit.
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
 #include <random>
@@ -9,6 +8,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/cache/cache.h"
+#include "tests/catch2.h"
 #include "tests/models.h"
 
 using namespace linnet;

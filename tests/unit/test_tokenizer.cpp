@@ -73,8 +73,9 @@ void hf_vectors(const Tokenizer& t, const char* file, const char* name, bool cle
     const std::string text = v["text"];
     const Ids want = v["ids"], got = encode(t, text);
     const std::string back = cleaned ? clean_up(lossy(decode(t, want))) : lossy(decode(t, want));
-    score.check(got == want && back == v["decoded"], label + "\n  got  " + show(got) + "\n  want " + show(want) + "\n  decoded " +
-                                                         json(back).dump() + "\n  want    " + v["decoded"].dump());
+    score.check(got == want && back == v["decoded"].get<std::string>(), label + "\n  got  " + show(got) + "\n  want " + show(want) +
+                                                                            "\n  decoded " + json(back).dump() + "\n  want    " +
+                                                                            v["decoded"].dump());
   }
   score.finish();
 }

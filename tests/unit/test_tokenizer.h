@@ -2,7 +2,6 @@
 #pragma once
 #include <linnet.h>
 
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "runtime/tokenizer/blob.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "runtime/tokenizer/unicode.h"
+#include "tests/catch2.h"
 #include "tests/data.h"
 
 using namespace linnet;

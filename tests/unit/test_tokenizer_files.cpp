@@ -191,7 +191,8 @@ TEST_CASE("line breaks and tabs in expressions may be characters or escapes") {
       todo.pop_back();
       if (value.is_object() && value.contains("Regex")) {
         const std::string pattern = value["Regex"];
-        for (const std::string& form : {unescape(pattern), pattern}) changed += form != value["Regex"], value["Regex"] = form;
+        for (const std::string& form : {unescape(pattern), pattern})
+          changed += form != value["Regex"].get<std::string>(), value["Regex"] = form;
         value["Regex"] = unescape(pattern);
       } else if (value.is_structured()) {
         for (json& v : value) todo.push_back(&v);
