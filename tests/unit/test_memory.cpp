@@ -320,7 +320,7 @@ TEST_CASE("no allocation between init and fini") {
   const Model model(text ? folder : "tests/golden/llama", LINNET_I8G64);
   const std::string prompt = "Once upon a time there was a little girl who loved to play outside.";
   std::vector<char> scratch(1 << 20);
-  Tokens tokens(256);
+  Tokens tokens(512);
   for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * 7 % model.desc.n_vocab);
   size_t n = 40, used = 0;
   AppPool pool(2);
