@@ -1,14 +1,16 @@
 #!/bin/sh
-# Everything that must pass before a change is in: tests/run.sh [--full]
+# Everything that must pass before a change is in: tests/run.sh [--full | --packages]
 # Installs what the tests need, then: the code's format, Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, the kernels with oneDNN, and the release build last, so
 # that the output ends with its summary. --full fuzzes longer, has GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, and builds with link-time optimisation,
-# for one tier, with musl (where zig is) and as a shared library.
+# for one tier, with musl (where zig is) and as a shared library, and in bare roots of Debian. --packages installs what the tests need, and ends.
 set -u
 full=
+packages=
 case ${1:-} in
 --full) full=1 ;;
+--packages) packages=1 ;;
 "") ;;
-*) echo "usage: tests/run.sh [--full]" >&2; exit 2 ;;
+*) echo "usage: tests/run.sh [--full | --packages]" >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.." || exit 1
 
@@ -25,7 +27,8 @@ need_packages "$@" "catch2|the tests' framework" "python3|tests of the command l
   "libpcre2-dev|the regular expressions that the tokenizers' splitters are proven equal to" "binutils|nm and objdump, for the symbol checks" "make|the generator that CMake takes where an app names none" \
   "clang|second compiler, and the fuzzers" "libclang-rt-dev|its sanitizers" "libomp-dev|its OpenMP" \
   "g++-aarch64-linux-gnu|compiler for 64-bit ARM" "qemu-user|runs what it makes" "llvm-19|llvm-mca, which counts cycles of the ARM kernels" || exit 1
-[ -z "$full" ] || need_packages "g++-arm-linux-gnueabihf|compiler for 32-bit ARM" || exit 1
+[ -z "$full" ] || need_packages "g++-arm-linux-gnueabihf|compiler for 32-bit ARM" "debootstrap|bare roots of Debian" || exit 1
+[ -z "$packages" ] || exit 0
 
 # What compiles device code comes from PyPI; all builds share what it makes.
 cuda=OFF
@@ -95,6 +98,7 @@ if [ -n "$full" ]; then
     echo "skipped: musl-arm64: no zig (pip install ziglang)"
   fi
   stage "other ways to build" ./tests/app/test_builds.sh
+  stage "Debian 12 and 13" ./tests/distros.sh build/distros
 else
   stage "build: GCC for ARM" build arm64 -DLINNET_FUZZ=OFF check_kernels test_exact test_golden test_calls test_load
   stage "tests: ARM, qemu-user" tests arm64 -L arch
