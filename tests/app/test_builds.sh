@@ -32,7 +32,7 @@ grep -q 'LINNET_ISA_ONLY=sse9: one of scalar' build/ways/only-nothing.log
 
 # For Jetson, with CUDA: nothing of CUDA is there to link, and without a driver it says so and runs on the CPU.
 if [ -d build/nvrtc ] && command -v qemu-aarch64 >/dev/null; then
-  way jetson "hello test_golden" --toolchain platform/cmake/jetson.cmake -DLINNET_CLI=OFF -DLINNET_CUDA=ON "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins"
+  way jetson "hello$([ ! -f /usr/include/catch2/catch.hpp ] || echo ' test_golden')" --toolchain platform/cmake/jetson.cmake -DLINNET_CLI=OFF -DLINNET_CUDA=ON "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins"
   ! aarch64-linux-gnu-objdump -p build/ways/jetson/hello | grep -i 'NEEDED.*cuda' || exit 1
   qemu-aarch64 -L /usr/aarch64-linux-gnu build/ways/jetson/hello examples/assistant/model/linnet-assistant.gguf "set a timer for ten minutes" >build/ways/jetson.text
   [ -s build/ways/jetson.text ]
