@@ -4,8 +4,10 @@
 #if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512VL__) || !defined(__AVX512DQ__) || !defined(__AVX512VNNI__)
 #error "amx.cpp needs the flags of avx512_vnni.cpp"
 #endif
+#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
+#endif
 
 #include "avx512.h"
 
@@ -14,8 +16,12 @@ namespace {
 
 // Linux keeps the tiles' 8 KiB per thread only for processes that ask.
 const char* start() {
+#if !defined(__linux__)
+  return "linnet asks Linux alone for its tiles";
+#else
   constexpr long kAsk = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
   return syscall(SYS_arch_prctl, kAsk, kTileData) == 0 ? nullptr : "the operating system refuses its tiles";
+#endif
 }
 
 struct alignas(64) TileShapes {

@@ -1,6 +1,8 @@
 #include "board.h"
 
+#if defined(__linux__)
 #include <sched.h>
+#endif
 
 #include "cpu.h"
 #include "sysfs.h"
@@ -50,7 +52,7 @@ class Lines {
     to_ -= from_;
     from_ = 0;
     ssize_t n;
-    do n = read(fd_, buffer_ + to_, sizeof buffer_ - to_);
+    do n = read(fd_, buffer_ + to_, static_cast<unsigned>(sizeof buffer_ - to_));
     while (n < 0 && errno == EINTR);
     if (n <= 0 || (read_ += static_cast<size_t>(n)) > kMostBytes)
       end_ = true;
@@ -364,22 +366,33 @@ bool cpu_parse(std::string_view list, linnet_cpus* out) {
   return true;
 }
 
+#if defined(__linux__)
 linnet_cpus cpu_affinity() {
   linnet_cpus out = {};
-#if defined(__linux__)
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0)
     for (uint32_t i = 0; i < LINNET_MAX_CPUS && i < CPU_SETSIZE; ++i)
       if (CPU_ISSET(i, &set)) cpu_add(&out, i);
-#endif
   return out;
 }
+#endif
 
 Status board_detect(const char* root, linnet_board* out, uint64_t* seen, Error* err) {
   *out = {};
   out->size = sizeof(linnet_board_desc);
   Scan scan{};
   read_cpuinfo(root, &scan, out);
+#if !defined(__linux__)
+  const BoardFacts facts = *root ? BoardFacts{} : board_facts();
+  if (!*root) {
+    scan.listed = facts.cpus;
+    scan.bits = cpu_bits();
+    out->memory_bytes = facts.memory_bytes;
+    out->available_bytes = facts.available_bytes;
+    copy(out->cpu, facts.cpu);
+    for (uint32_t i = 0; i < LINNET_MAX_CPUS; ++i) scan.cpus[i].sibling = !cpu_in(facts.primary, i);
+  }
+#endif
   linnet_cpus online = {};
   if (!cpu_parse(Line(Path(root) << "/sys/devices/system/cpu/online").view(), &online)) online = scan.listed;
   const linnet_cpus allowed = allowed_cpus(root);

@@ -33,6 +33,15 @@ bool cpu_parse(std::string_view list, linnet_cpus* out);
 // CPUs that the calling thread may use; empty where that is not known.
 linnet_cpus cpu_affinity();
 
+// Of the running system, where /proc and /sys do not tell: its CPUs and their cores (the first CPU of each), memory, the processor's name.
+// board_windows.cpp, board_macos.cpp; what they do not fill in is absent there.
+struct BoardFacts {
+  linnet_cpus cpus, primary;
+  uint64_t memory_bytes, available_bytes;
+  char cpu[96];
+};
+BoardFacts board_facts();
+
 // root: "" for the running system, else a folder that holds copies of its files. `seen`: CpuBits that the lines of
 // /proc/cpuinfo speak of, of every CPU.
 Status board_detect(const char* root, linnet_board* out, uint64_t* seen, Error* err);

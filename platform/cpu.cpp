@@ -4,6 +4,8 @@
 #include <cpuid.h>
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
 #endif
 
 namespace linnet {
@@ -34,6 +36,14 @@ std::string_view next(std::string_view* list, char c) {
   list->remove_prefix(out.size() < list->size() ? out.size() + 1 : out.size());
   return out;
 }
+
+#if defined(__aarch64__) && defined(__APPLE__)
+bool feature(const char* name) {
+  int value = 0;
+  size_t bytes = sizeof value;
+  return sysctlbyname(name, &value, &bytes, nullptr, 0) == 0 && value == 1;
+}
+#endif
 
 }  // namespace
 
@@ -68,6 +78,11 @@ uint64_t cpu_bits() {
   if (caps >> 20 & 1) out |= kCpuDotprod;        // HWCAP_ASIMDDP
   if (caps2 >> 13 & 1) out |= kCpuI8mm;          // HWCAP2_I8MM
   if (caps2 >> 14 & 1) out |= kCpuNeonBf16;      // HWCAP2_BF16
+#elif defined(__aarch64__) && defined(__APPLE__)
+  out |= kCpuNeon | kCpuFma;
+  if (feature("hw.optional.arm.FEAT_DotProd")) out |= kCpuDotprod;
+  if (feature("hw.optional.arm.FEAT_I8MM")) out |= kCpuI8mm;
+  if (feature("hw.optional.arm.FEAT_BF16")) out |= kCpuNeonBf16;
 #elif defined(__arm__) && defined(__linux__)
   const unsigned long caps = getauxval(AT_HWCAP);
   if (caps >> 12 & 1) out |= kCpuNeon;  // HWCAP_NEON

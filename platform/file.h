@@ -25,6 +25,14 @@ size_t page_bytes();  // of this system: 4, 16 or 64 KiB
 uint32_t process_id();
 uint64_t clock_ns();
 void sleep_ns(uint64_t ns);  // or less, where a signal comes
+#if defined(_WIN32)
+// A path of the system's; false: it is no UTF-8, or too long.
+bool file_wide(const char* path, wchar_t* out, size_t cap);
+bool file_id(const char* path, uint64_t* volume, uint64_t* index);  // the same for two names of one file
+using FileHandle = intptr_t;
+#else
+using FileHandle = int;
+#endif
 
 // A file that takes the place of `path` once it is whole; without commit `path` stays what it was, and so it does when the process is
 // killed. The bytes are written to <path>.tmp. That name is fixed, so that what a killed process leaves there is removed by the next one
@@ -39,7 +47,7 @@ class Replacement {
   ~Replacement();
   // mode: of a new file, less the umask. One that takes an older one's place has no bit that that one had not.
   Status open(const char* path, Error* err, uint32_t mode = 0666, bool through = false);
-  int fd() const { return fd_; }
+  FileHandle fd() const { return fd_; }
   bool through() const { return through_; }  // nothing is replaced
   Status write(const void* data, size_t bytes, Error* err);
   Status commit(Error* err);  // fsync, rename, fsync of the folder
@@ -49,7 +57,10 @@ class Replacement {
   Status lock(uint32_t mode, Error* err);
 
   static constexpr size_t kMaxPath = 4096;
-  int fd_ = -1, folder_ = -1;
+  FileHandle fd_ = -1;
+#if !defined(_WIN32)
+  int folder_ = -1;
+#endif
   bool mine_ = false;  // temporary_ is locked and ours to remove
   bool through_ = false;
   char path_[kMaxPath + 1];

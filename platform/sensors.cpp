@@ -10,9 +10,9 @@
 namespace linnet {
 namespace {
 
-constexpr uint32_t kMaxEntries = 256;  // of a folder that are looked at
-constexpr double kMostWatts = 2000;    // what no device that linnet runs on draws: a counter that says so was reset
-constexpr double kLongestGap = 10;     // seconds between two readings of power; nobody knows what was drawn in a longer one
+[[maybe_unused]] constexpr uint32_t kMaxEntries = 256;  // of a folder that are looked at
+constexpr double kMostWatts = 2000;                     // what no device that linnet runs on draws: a counter that says so was reset
+constexpr double kLongestGap = 10;  // seconds between two readings of power; nobody knows what was drawn in a longer one
 
 // A whole number and nothing else.
 bool number(std::string_view s, int64_t* out) {

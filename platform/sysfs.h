@@ -9,6 +9,12 @@
 #include <cstring>
 #include <string_view>
 
+#if defined(_WIN32)  // copies of these folders are read there too
+#define O_CLOEXEC _O_NOINHERIT
+#define O_NONBLOCK _O_BINARY
+#define O_NOCTTY 0
+#endif
+
 namespace linnet {
 
 // A path below a root folder (nullptr or "": the system's), put together from texts and numbers. One that is too long opens nothing.
@@ -16,6 +22,9 @@ namespace linnet {
 class Path {
  public:
   explicit Path(const char* root) {
+#if !defined(__linux__)
+    ok_ = root && *root;  // what other systems have under these names is something else
+#endif
     if (root) *this << root;
   }
   [[gnu::noinline]] Path& operator<<(std::string_view s) {

@@ -1,20 +1,16 @@
 #include "team.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/resource.h>
-#if defined(__linux__)
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 #if LINNET_HAVE_OPENMP
 #include <omp.h>
 #endif
 
 #include "board.h"
 #include "file.h"
+#if defined(_WIN32)
+#include "thread_windows.h"
+#else
+#include "thread_posix.h"
+#endif
 
 namespace linnet {
 namespace {
@@ -27,30 +23,12 @@ void pause() {
 #elif defined(__ARM_ARCH) && __ARM_ARCH >= 7
   asm volatile("yield" ::: "memory");
 #else
-  sched_yield();
+  yield_cpu();
 #endif
 }
 
 constexpr uint64_t kSpinUs = 30, kCalibrateNs = 20000;
 constexpr uint32_t kAll = UINT32_MAX;  // of whom a wake-up is for
-
-// `who`: bits, of which a wake-up has to have one.
-void sleep_while(std::atomic<uint32_t>& word, uint32_t value, uint32_t who) {
-#if defined(__linux__)
-  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, nullptr, nullptr, who);
-#else
-  (void)word, (void)value, (void)who;
-  sched_yield();
-#endif
-}
-
-void wake(std::atomic<uint32_t>& word, uint32_t who) {
-#if defined(__linux__)
-  syscall(SYS_futex, &word, FUTEX_WAKE_BITSET_PRIVATE, INT32_MAX, nullptr, nullptr, who);
-#else
-  (void)word, (void)who;
-#endif
-}
 
 enum class Until : uint8_t { kReaches, kIs, kIsNot };
 bool holds(const std::atomic<uint32_t>& word, Until until, uint32_t value, std::memory_order order) {
@@ -187,7 +165,7 @@ void Granted::passed(uint64_t took, uint64_t late, double work, double bearable,
 struct alignas(64) TeamThread {
   Team* team;
   uint32_t id;
-  pthread_t handle;
+  Thread thread;
 };
 
 namespace {
@@ -254,16 +232,7 @@ Status team_kind(uint32_t threads, uint32_t* kind, Error* err) {
 void Team::layout_in(Arena& arena, uint32_t count, uint32_t use_kind) {
   if (use_kind != LINNET_THREADS_OWN || count < 2) return;
   threads = arena.take<TeamThread>("threads", count);
-  stacks = arena.take<uint8_t>("threads", uint64_t{count - 1} * kThreadStackBytes + page_bytes());
-}
-
-// CPUs that this process may use, 0 if that is not known.
-static uint32_t usable_cpus() {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<uint32_t>(CPU_COUNT(&set));
-#endif
-  return 0;
+  if (kThreadsHaveStacks) stacks = arena.take<uint8_t>("threads", uint64_t{count - 1} * kThreadStackBytes + page_bytes());
 }
 
 #if LINNET_HAVE_OPENMP
@@ -320,30 +289,20 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
     return LINNET_OK;
   }
 #endif
-  // Handlers of the app's are written for its own threads and their stacks; what a fault of this very thread raises cannot be held back.
-  sigset_t held, before;
-  sigfillset(&held);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&held, fault);
-  pthread_sigmask(SIG_SETMASK, &held, &before);
+  const SignalsHeld held;
   // Some systems take no stack that begins within a page.
   uint8_t* const first = stacks + (page_bytes() - reinterpret_cast<uintptr_t>(stacks) % page_bytes()) % page_bytes();
   for (uint32_t id = 1; id < n; ++id) {
     TeamThread& t = threads[id];
     t.team = this;
     t.id = id;
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    int e = pthread_attr_setstack(&attr, first + (id - 1) * kThreadStackBytes, kThreadStackBytes);
-    if (e == 0) e = pthread_create(&t.handle, &attr, thread_main, &t);
-    pthread_attr_destroy(&attr);
+    const int e = t.thread.start(kThreadsHaveStacks ? first + (id - 1) * kThreadStackBytes : nullptr, kThreadStackBytes, thread_main, &t);
     if (e != 0) {
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
       stop();
       return fail(err, LINNET_IO, "threads: cannot start thread ", id, " of ", n, " (errno ", e, ")");
     }
     ++n_started;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return LINNET_OK;
 }
 
@@ -414,18 +373,6 @@ void Team::pass(TeamFn f, void* a, uint32_t rows) {
            many ? 0.5 : 1.0 / 16, 20 * ticks_a_ms, ticks_now());
 }
 
-static void set_affinity(const linnet_cpus& cpus) {
-#if defined(__linux__)
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (uint32_t i = 0; i < LINNET_MAX_CPUS && i < CPU_SETSIZE; ++i)
-    if (cpu_in(cpus, i)) CPU_SET(i, &set);
-  sched_setaffinity(0, sizeof set, &set);
-#else
-  (void)cpus;
-#endif
-}
-
 CpuGuard::CpuGuard(const linnet_cpus& cpus) {
   if (!cpu_count(cpus)) return;
   before_ = cpu_affinity();
@@ -449,9 +396,7 @@ void Team::bind(const linnet_cpus& cpus, int32_t priority) {
         const Wish& w = *static_cast<const Wish*>(p);
         if (id == 0) return;
         if (cpu_count(w.cpus)) set_affinity(w.cpus);
-#if defined(__linux__)
-        if (w.priority) setpriority(PRIO_PROCESS, 0, w.priority);  // of this thread alone, on Linux
-#endif
+        if (w.priority) set_priority(w.priority);
       },
       &wish);
 }
@@ -459,7 +404,7 @@ void Team::bind(const linnet_cpus& cpus, int32_t priority) {
 void Team::stop() {
   if (kind == LINNET_THREADS_OWN && n_started > 1) {
     set_round(*this, kQuit);
-    for (uint32_t id = 1; id < n_started; ++id) pthread_join(threads[id].handle, nullptr);
+    for (uint32_t id = 1; id < n_started; ++id) threads[id].thread.join();
   }
   n_started = 1;
 }

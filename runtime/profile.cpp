@@ -1,7 +1,6 @@
 // Device profiles in YAML, read strictly. YAML's conveniences (anchors, tags, deep nesting, several documents) have no place in a file that
 // decides how a device runs, so each is refused where it stands. A library of its own: the core needs no libyaml, and takes a
 // linnet_profile that was filled by hand as well. Its API is in linnet_device.h.
-#include <dirent.h>
 #include <yaml.h>
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "../platform/board.h"
-#include "../platform/file.h"
+#include "../platform/folder.h"
 #include "format.h"
 #include "guard.h"
 #include "params.h"
@@ -564,11 +563,10 @@ Status read_file(const char* path, const linnet_board* board, linnet_profile* ou
 }
 
 Status pick(const char* folder, const linnet_board* board, linnet_profile* out, char* path, size_t cap, linnet_match* match, Error* err) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(opendir(folder), [](DIR* d) { return d ? closedir(d) : 0; });
-  if (!dir) return system_error(folder, err);
+  std::vector<std::string> names;
+  if (!folder_names(folder, &names)) return system_error(folder, err);
   std::set<std::string> files;
-  while (const dirent* e = readdir(dir.get())) {
-    const std::string_view name = e->d_name;
+  for (const std::string_view name : names) {
     if (name.size() > 5 && name[0] != '.' && name.substr(name.size() - 5) == ".yaml") files.emplace(name);
   }
   linnet_profile best = {};

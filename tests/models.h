@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,8 +30,10 @@ inline void check(linnet_status status, const linnet_error& err) {
 // Memory of exactly the size asked for, so that ASan sees a byte too far.
 struct Memory {
   void* p = nullptr;
-  explicit Memory(size_t bytes, int fill = 0xA5) : p(std::aligned_alloc(64, (bytes + 63) / 64 * 64)) { std::memset(p, fill, bytes); }
-  ~Memory() { std::free(p); }
+  explicit Memory(size_t bytes, int fill = 0xA5) : p(::operator new((bytes + 63) / 64 * 64, std::align_val_t{64})) {
+    std::memset(p, fill, bytes);
+  }
+  ~Memory() { ::operator delete(p, std::align_val_t{64}); }
   Memory(const Memory&) = delete;
 };
 

@@ -1,8 +1,5 @@
 #include "convert.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +9,7 @@
 #include <utility>
 
 #include "../../kernels_cpu/pack.h"
+#include "../../platform/folder.h"
 #include "../architectures.h"
 #include "../tokenizer/blob.h"
 #include "source.h"
@@ -478,22 +476,16 @@ Status convert(const std::string& src, const Options& asked, const Destination& 
 // Whether writing `path` would replace a file that is being read, or remove it for the temporary one.
 bool is_part_of(const std::string& path, const std::string& src) {
   if (is_synthetic(src)) return false;
-  const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), std::free);
-  std::vector<struct stat> outs;
-  for (const std::string& name : {path, (real ? std::string(real.get()) : path) + ".tmp"}) {
-    struct stat st;
-    if (stat(name.c_str(), &st) == 0) outs.push_back(st);
-  }
   std::vector<std::string> files;
   if (!is_folder(src)) {
     files = gguf_parts(src);
-  } else if (const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(src.c_str()), [](DIR* d) { return d ? closedir(d) : 0; }); folder) {
-    while (const dirent* e = readdir(folder.get())) files.push_back(src + "/" + e->d_name);
+  } else {
+    (void)folder_names(src, &files);
+    for (std::string& f : files) f = src + "/" + f;
   }
-  for (const std::string& f : files)
-    if (struct stat in; stat(f.c_str(), &in) == 0)
-      for (const struct stat& out : outs)
-        if (in.st_dev == out.st_dev && in.st_ino == out.st_ino) return true;
+  for (const std::string& out : {path, path_real(path) + ".tmp"})
+    for (const std::string& f : files)
+      if (same_file(f, out)) return true;
   return false;
 }
 

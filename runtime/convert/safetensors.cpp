@@ -1,13 +1,11 @@
 #include "safetensors.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "../../platform/file.h"
+#include "../../platform/folder.h"
 #include "../../platform/reader.h"
 #include "json.h"
 
@@ -180,11 +178,6 @@ bool plain_name(std::string_view name) {
          name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
 }
 
-bool exists(const std::string& path) {
-  struct stat st;
-  return stat(path.c_str(), &st) == 0;
-}
-
 }  // namespace
 
 Status safetensors_parse(const void* data, size_t bytes, const std::string& label, SafetensorsTensors* out, Error* err) {
@@ -216,9 +209,9 @@ Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* ou
   bool found = false;
   LINNET_TRY(read_file(folder + "/" + kSafetensorsIndex, kJsonMaxBytes, &text, &found, err));
   if (!found) {
-    if (exists(folder + "/" + kSingle)) return mappings->add(folder, kSingle, out, err);
+    if (path_info(folder + "/" + kSingle).there) return mappings->add(folder, kSingle, out, err);
     for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"})
-      if (exists(folder + "/" + pickled))
+      if (path_info(folder + "/" + pickled).there)
         return fail(err, LINNET_UNSUPPORTED, pickled,
                     " is not read, since a pickle may run code: save the model as safetensors "
                     "(transformers: model.save_pretrained(folder, safe_serialization=True))");
@@ -230,7 +223,7 @@ Status safetensors_open_folder(const std::string& folder, SafetensorsTensors* ou
   std::set<std::string> shards;
   for (const auto& [name, file] : index) shards.insert(file);
   for (const std::string& shard : shards) {
-    if (!exists(folder + "/" + shard)) continue;
+    if (!path_info(folder + "/" + shard).there) continue;
     SafetensorsTensors tensors;
     LINNET_TRY(mappings->add(folder, shard, &tensors, err));
     for (auto& [name, tensor] : tensors) {

@@ -1,12 +1,10 @@
 // What sources of all kinds share: rows in another order, and tensors that are computed.
 #include "source.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <cstring>
 
+#include "../../platform/folder.h"
 #include "../architectures.h"
 
 namespace linnet::convert {
@@ -23,10 +21,7 @@ void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
 }  // namespace
 
 bool is_synthetic(const std::string& src) { return src.compare(0, kSynthetic.size(), kSynthetic) == 0; }
-bool is_folder(const std::string& path) {
-  struct stat st;
-  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
-}
+bool is_folder(const std::string& path) { return path_info(path).folder; }
 
 void name_source(const std::string& src, Error* err) {
   if (!err || is_synthetic(src)) return;
@@ -41,7 +36,7 @@ void name_source(const std::string& src, Error* err) {
   for (const std::string& path : folder ? std::vector<std::string>{src} : gguf_parts(src))
     if (begins_with(path)) return;
   const std::string file = src + "/" + text.substr(0, text.find_first_of(": "));
-  const bool in_folder = folder && file.size() > src.size() + 1 && access(file.c_str(), F_OK) == 0;
+  const bool in_folder = folder && file.size() > src.size() + 1 && path_access(file, F_OK);
   const auto code = static_cast<Status>(err->code);
   const uint32_t line = err->line;
   (void)fail(err, code, PathName(src), in_folder ? "/" : ": ", text);

@@ -1,7 +1,9 @@
 #include "writer.h"
 
+#if !defined(_WIN32)
 #include <fcntl.h>
 #include <sys/mman.h>
+#endif
 
 #include <cerrno>
 #include <cstring>
@@ -89,24 +91,27 @@ Output::~Output() { memory_free(memory_, static_cast<size_t>(total_)); }
 Status Output::open_file(const std::string& path, Error* err) {
   LINNET_TRY(file_.open(path.c_str(), err));
   LINNET_TRY(progress(err));  // from here on there is something to remove
+#if defined(__linux__)
   // A disk without room is found out now, not after minutes of packing; a file system that cannot tell goes on.
   if (fallocate(file_.fd(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(total_)) != 0 &&
       (errno == ENOSPC || errno == EFBIG || errno == EDQUOT)) {
     const int e = errno;
     return fail(err, LINNET_IO, "cannot write '", path, "' (", total_, " bytes): ", std::strerror(e));
   }
+#endif
   buffer_.resize(kFlushBytes);
   return LINNET_OK;
 }
 
 Status Output::open_memory(Error* err) {
   if (total_ > SIZE_MAX / 2) return fail(err, LINNET_TOO_SMALL, "a model of ", total_, " bytes is too large for this address space");
+#if defined(MAP_NORESERVE)
   if (options_.shape_only) {  // more than there is memory, maybe
     void* p = mmap(nullptr, static_cast<size_t>(total_), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     memory_ = p == MAP_FAILED ? nullptr : static_cast<uint8_t*>(p);
-  } else {
+  } else
+#endif
     memory_ = static_cast<uint8_t*>(memory_alloc(static_cast<size_t>(total_)));
-  }
   if (!memory_) return fail(err, LINNET_NO_MEMORY, "no memory for a model of ", total_, " bytes");
   return LINNET_OK;
 }

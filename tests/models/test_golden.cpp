@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "platform/crc32c.h"
 #include "runtime/gguf.h"
@@ -374,10 +375,11 @@ constexpr std::string_view kOursAlone[] = {"attention.key_length",
 
 // A golden's folder, with changes to its config.json.
 struct Changed {
-  std::filesystem::path path;
+  std::string path;
   Changed(const std::string& name, const nlohmann::json& changes) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "linnet-golden-XXXXXX").string();
-    path = mkdtemp(pattern.data());
+    std::random_device random;
+    do path = (std::filesystem::temp_directory_path() / ("linnet-golden-" + std::to_string(random()))).string();
+    while (!std::filesystem::create_directory(path));
     for (const auto& file : std::filesystem::directory_iterator("tests/golden/" + name))
       if (file.path().filename().string().starts_with("model")) std::filesystem::copy(file, path);
     auto config = nlohmann::json::parse(slurp("tests/golden/" + name + "/config.json"));
@@ -385,7 +387,7 @@ struct Changed {
       config.erase(key);
       if (!value.is_null()) config[key] = value;
     }
-    std::ofstream(path / "config.json") << config;
+    std::ofstream(path + "/config.json", std::ios::binary) << config;
   }
   ~Changed() { std::filesystem::remove_all(path); }
   Changed(const Changed&) = delete;
@@ -405,7 +407,7 @@ TEST_CASE("plain GGUF: the files of llama.cpp's converter, tensor by tensor and 
   for (const Listed& listed : read_listing()) {
     INFO(listed.name);
     const Changed folder(listed.name, listed.config);
-    const std::string path = folder.path / "plain.gguf";
+    const std::string path = folder.path + "/plain.gguf";
     check(to_plain(folder.path, path, &err), err);
     const std::string bytes = slurp(path);
     const auto g = std::make_unique<linnet::Gguf>();
@@ -463,11 +465,11 @@ TEST_CASE("plain GGUF: what a file cannot say is refused by name") {
                {"opt", "architecture 'opt'"}};
   for (const auto& c : cases) {
     const Changed folder(c.name, {});
-    const linnet_status status = to_plain(folder.path, folder.path / "plain.gguf", &err);
+    const linnet_status status = to_plain(folder.path, folder.path + "/plain.gguf", &err);
     INFO(c.name << ": " << err.text);
     CHECK(status == LINNET_UNSUPPORTED);
-    CHECK(std::string(err.text).find(folder.path.string() + ": plain GGUF: ") == 0);
+    CHECK(std::string(err.text).find(folder.path + ": plain GGUF: ") == 0);
     CHECK(std::string(err.text).find(c.what) != std::string::npos);
-    CHECK_FALSE(std::filesystem::exists(folder.path / "plain.gguf"));
+    CHECK_FALSE(std::filesystem::exists(folder.path + "/plain.gguf"));
   }
 }
