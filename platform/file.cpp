@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#if defined(__linux__)
 #include <sys/syscall.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -126,6 +128,13 @@ Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& 
   if (how != LINNET_LOAD_MAP) return touch_whole(path, progress, p, bytes, err);
   return progress.cancelled(bytes, bytes) ? cancelled(err, path) : LINNET_OK;
 }
+
+#if defined(__APPLE__)
+// There fsync leaves the bytes in the disk's own memory.
+int sync_whole(int fd) { return fcntl(fd, F_FULLFSYNC) == -1 ? fsync(fd) : 0; }
+#else
+int sync_whole(int fd) { return fsync(fd); }
+#endif
 
 // Of the folder's part of a path, with its slash.
 size_t folder_bytes(const char* path) {
@@ -275,7 +284,7 @@ Status Replacement::open(const char* path, Error* err, uint32_t mode, bool throu
   std::memcpy(temporary_ + whole, ".tmp", 5);
   mode &= there ? st.st_mode : mode;  // what was kept from others stays so
   LINNET_TRY(lock(mode, err));
-  if (there) fchmod(fd_, mode);  // gives back what the umask took; some file systems have no such bits
+  if (there) fchmod(fd_, static_cast<mode_t>(mode));  // gives back what the umask took; some file systems have no such bits
   return LINNET_OK;
 }
 
@@ -339,11 +348,11 @@ Status Replacement::commit(Error* err) {
     fd_ = -1;
     return close(fd) == 0 ? LINNET_OK : system_error(err, path_, "cannot write");
   }
-  if (fsync(fd_) != 0) return system_error(err, temporary_, "cannot sync");
+  if (sync_whole(fd_) != 0) return system_error(err, temporary_, "cannot sync");
   if (rename(temporary_, path_) != 0) return system_error(err, path_, "cannot rename to it");
   mine_ = false;
   // The new name itself must survive a power cut. Some file systems cannot sync a folder and say so with EINVAL.
-  if (fsync(folder_) != 0 && errno != EINVAL)
+  if (sync_whole(folder_) != 0 && errno != EINVAL)
     return system_error(err, path_, "is written, but a power cut may bring the old one back: cannot sync its folder");
   return LINNET_OK;
 }

@@ -238,7 +238,7 @@ void Team::layout_in(Arena& arena, uint32_t count, uint32_t use_kind) {
 #if LINNET_HAVE_OPENMP
 // OpenMP's runtimes end the process where they cannot make a thread, and some hang in a child of fork() that made none of their threads:
 // such calls are refused before.
-static Status check_openmp(uint32_t n, Error* err) {
+[[gnu::always_inline]] static inline Status check_openmp(uint32_t n, Error* err) {
   static std::atomic<uint32_t> used_by{0};
   const uint32_t me = process_id();
   uint32_t before = 0;
@@ -289,21 +289,23 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
     return LINNET_OK;
   }
 #endif
-  const SignalsHeld held;
-  // Some systems take no stack that begins within a page.
-  uint8_t* const first = stacks + (page_bytes() - reinterpret_cast<uintptr_t>(stacks) % page_bytes()) % page_bytes();
-  for (uint32_t id = 1; id < n; ++id) {
-    TeamThread& t = threads[id];
-    t.team = this;
-    t.id = id;
-    const int e = t.thread.start(kThreadsHaveStacks ? first + (id - 1) * kThreadStackBytes : nullptr, kThreadStackBytes, thread_main, &t);
-    if (e != 0) {
-      stop();
-      return fail(err, LINNET_IO, "threads: cannot start thread ", id, " of ", n, " (errno ", e, ")");
+  int e = 0;
+  {
+    const SignalsHeld held;
+    // Some systems take no stack that begins within a page.
+    uint8_t* const first = stacks + (page_bytes() - reinterpret_cast<uintptr_t>(stacks) % page_bytes()) % page_bytes();
+    while (n_started < n && e == 0) {
+      TeamThread& t = threads[n_started];
+      t.team = this;
+      t.id = n_started;
+      e = t.thread.start(kThreadsHaveStacks ? first + (n_started - 1) * kThreadStackBytes : nullptr, kThreadStackBytes, thread_main, &t);
+      n_started += e == 0;
     }
-    ++n_started;
   }
-  return LINNET_OK;
+  if (e == 0) return LINNET_OK;
+  const uint32_t failed = n_started;
+  stop();
+  return fail(err, LINNET_IO, "threads: cannot start thread ", failed, " of ", n, " (errno ", e, ")");
 }
 
 // Numbers that come from the app: past the team's there is no scratch memory.

@@ -2,7 +2,7 @@
 # Everything that must pass before a change is in: tests/run.sh [--full | --packages]
 # Installs what the tests need, then: the code's format, Clang with all warnings as errors, ASan + UBSan and the fuzzers, TSan, the ARM kernels under qemu, the kernels with oneDNN, and the release build last, so
 # that the output ends with its summary. --full fuzzes longer, has GCC's ASan + UBSan too, runs all tests for 64-bit and 32-bit ARM, and builds with link-time optimisation,
-# for one tier, with musl (where zig is) and as a shared library, and in bare roots of Debian. --packages installs what the tests need, and ends.
+# for one tier, with musl, for Windows and macOS (where zig is) and as a shared library, and in bare roots of Debian. --packages installs what the tests need, and ends.
 set -u
 full=
 packages=
@@ -59,7 +59,7 @@ build() { # preset, option for CMake, targets (default all)
   shift 2
   mkdir -p build
   case $preset in
-  armhf | musl-arm64 | tsan) with_cuda=OFF ;; # 32 bits; no loader; the emulator's fibers are no threads
+  armhf | musl-arm64 | windows | macos | tsan) with_cuda=OFF ;; # 32 bits; no loader; no driver; the emulator's fibers are no threads
   *) with_cuda=$cuda ;;
   esac
   cmake --preset "$preset" -DLINNET_TESTS=ON -DLINNET_WERROR=ON -DLINNET_CUDA=$with_cuda "-DLINNET_NVRTC=$PWD/build/nvrtc" "-DLINNET_CUBINS=$PWD/build/cubins" "$option" >"build/$preset.log" 2>&1 &&
@@ -79,6 +79,21 @@ cross=1
 [ -f /usr/include/catch2/catch.hpp ] || {
   cross=
   echo "skipped: ARM under qemu-user: the tests' framework here is no Catch2 2, which is a header, and a Catch2 3 is for this machine alone"
+}
+# Windows under Wine; for macOS there is nothing to run it on.
+other_systems() {
+  python3 -m ziglang version >/dev/null 2>&1 || { echo "skipped: Windows, macOS: no zig (pip install ziglang)"; return; }
+  stage "build: zig, macOS" build macos -DLINNET_FUZZ=OFF linnet linnet_convert hello
+  stage "build: zig, Windows" build windows -DLINNET_FUZZ=OFF linnet linnet_convert hello test_exact test_golden test_session
+  command -v wine >/dev/null || { echo "skipped: tests of Windows: no wine (apt-get install wine64)"; return; }
+  stage "tests: Windows, Wine" tests windows -j 1 --timeout 600
+  stage "hello: Windows, Wine" same_text_under_wine
+}
+# The same model and the same words give the same bytes as on ARM.
+same_text_under_wine() {
+  set -- examples/assistant/model/linnet-assistant.gguf "<|user|>set a timer for ten minutes<|end|><|assistant|>"
+  qemu-aarch64 -L /usr/aarch64-linux-gnu build/arm64/hello "$@" >build/hello-arm64.text && ./tests/wine.sh build/windows/hello.exe "$@" | tr -d '\r' >build/hello-windows.text &&
+    [ -s build/hello-arm64.text ] && cmp build/hello-arm64.text build/hello-windows.text
 }
 
 stage "format" ./tests/format.sh
@@ -104,6 +119,7 @@ if [ -n "$full" ]; then
     else
       echo "skipped: musl-arm64: no zig (pip install ziglang)"
     fi
+    other_systems
   fi
   stage "other ways to build" ./tests/app/test_builds.sh
   stage "Debian 12 and 13" ./tests/distros.sh build/distros

@@ -1,7 +1,7 @@
 #include "sampling.h"
 
-#include <cfloat>
 #include <cstring>
+#include <limits>
 
 #include "../params.h"
 
@@ -92,7 +92,7 @@ void apply_penalties(const linnet_sampling& p, float* logits, const int32_t* his
 
 // What is not allowed falls below all that is, whatever penalties did to that. Most words of a mask allow all or nothing.
 void apply_mask(const TokenMask& mask, const float* logits, float* out, uint32_t n) {
-  const auto floor = [](float x) { return x < -FLT_MAX ? -FLT_MAX : x; };
+  const auto floor = [](float x) { return x < -std::numeric_limits<float>::max() ? -std::numeric_limits<float>::max() : x; };
   for (uint32_t i = 0; i < n; i += 32) {
     const uint32_t word = mask.bits[i / 32], end = n - i < 32 ? n - i : 32;
     for (uint32_t j = 0; j < end; ++j) out[i + j] = word ? floor(logits[i + j]) : -__builtin_inff();
@@ -127,7 +127,7 @@ uint32_t sort_many(const Sampler& s, const float* x, uint32_t n, uint32_t k, flo
   // e^-38 < 2^-54.8. Differences never rise as logits fall, so that what is left out lies behind all that is kept. Where the largest is
   // infinite, or not a number, nothing is left out.
   const float limit = -38.0f * s.params.temperature;
-  const bool all = !(__builtin_fabsf(largest) <= FLT_MAX);
+  const bool all = !(__builtin_fabsf(largest) <= std::numeric_limits<float>::max());
   for (uint32_t i = 0; i < n; ++i) {
     if (!all && x[i] - largest < limit) continue;
     b[m++] = i;
@@ -211,7 +211,7 @@ bool draw_unsorted(const Sampler& s, const float* x, uint32_t n, float largest, 
   for (uint32_t i = 0; i < n; ++i) u.sums[digit_of(rank_of(x[i]), 22)] += static_cast<double>(weight[i]);
   double total = 0;
   for (const double part : u.sums) total += part;
-  if (!(total <= DBL_MAX)) return false;
+  if (!(total <= std::numeric_limits<double>::max())) return false;
   // A sum of numbers that are not negative is right but for 2^-53 of it for each addition that a number goes through: n in the order of the
   // candidates, n and those of the digits here. Twice as much is allowed for.
   const double error = total * (static_cast<double>(n) + 2 * kDigits) * 0x1p-51;
