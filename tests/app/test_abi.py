@@ -520,7 +520,7 @@ class Calls(unittest.TestCase):
         # The tool, which is C++ on the same library, says the same.
         if ARGS.tool:
             ids = ",".join(map(str, tokens[:count]))
-            done = run(ARGS.tool, "run", "-m", MODEL, "--tokens", ids, "-n", 8, "--temp", 0, "--ignore-eos", "--json")
+            done = run(ARGS.tool, "run", "-m", MODEL, "--tokens", ids, "-n", 8, "--temp", 0, "--ignore-eos", "--special", "--json")
             self.assertEqual(done.returncode, 0, done.stderr)
             answer = json.loads(done.stdout)
             self.assertEqual((answer["tokens"], answer["text"].encode()), (drawn, said))
