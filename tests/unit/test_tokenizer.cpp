@@ -297,7 +297,8 @@ TEST_CASE("time grows with the text, not with its square") {
     std::printf("tokenizer %-16s %zu bytes of prose %.3f s; slowest of %zu texts %.3f s (%s); to a tenth of it at most %.1f (%s)\n", name,
                 large_bytes, prose_s, texts.size(), worst, json(lossy(which)).dump().c_str(), worst_ratio,
                 json(lossy(which_ratio)).dump().c_str());
-    CHECK(worst_ratio < 30);  // 10 to 17 is seen: the logarithm, and what no longer fits the caches; 100 would be quadratic
+    CHECK(worst_ratio <
+          50);  // 10 to 17 is seen: the logarithm, and what no longer fits the caches, 30 beside busy cores; 100 would be quadratic
   }
 }
 
