@@ -1,10 +1,6 @@
 // linnet assistant: becomes linnet-assistant, a program of its own because it needs libraries for sound and speech that this tool does
 // without.
-#include <errno.h>
-#include <unistd.h>
-
 #include <cstdio>
-#include <cstring>
 
 #include "cli.h"
 
@@ -15,22 +11,18 @@ Command assistant_command() {
 }
 
 int become_assistant(char** argv) {
-  char exe[4096];
-  const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
-  std::string beside = n > 0 && n < static_cast<ssize_t>(sizeof exe) ? std::string(exe, static_cast<size_t>(n)) : std::string();
+  std::string name = "linnet-assistant", beside = own_path();
   beside.resize(beside.rfind('/') + 1);  // npos + 1 is 0
-  beside += "linnet-assistant";
-  std::string name = "linnet-assistant";
+  beside += name;
   argv[0] = name.data();
-  execv(beside.c_str(), argv);
-  if (errno == ENOENT) execvp(name.c_str(), argv);
-  if (errno == ENOENT) {
+  const std::string why = become_program(beside, name.c_str(), argv);
+  if (why.empty()) {
     std::fprintf(stderr,
                  "linnet: assistant: there is no linnet-assistant, neither as %s nor in PATH; it is built with linnet where libyaml-dev "
                  "and nlohmann-json3-dev are installed\n",
                  printable(beside).c_str());
   } else {
-    std::fprintf(stderr, "linnet: assistant: %s cannot be run: %s\n", printable(beside).c_str(), std::strerror(errno));
+    std::fprintf(stderr, "linnet: assistant: %s cannot be run: %s\n", printable(beside).c_str(), why.c_str());
   }
   return kExitError;
 }

@@ -2,8 +2,6 @@
 //
 // DRAM bandwidth and clocks of shared machines wander, so the plain read bandwidth and the int8 peak are measured just before and just
 // after every repetition; a repetition whose two limits differ by more than a tenth says nothing and is made again.
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -15,6 +13,7 @@
 #include <thread>
 #include <variant>
 
+#include "../../platform/file.h"
 #include "cli.h"
 
 namespace linnet::cli {
@@ -26,19 +25,12 @@ constexpr size_t kBigEnough = size_t{1} << 30;  // weights of this size are read
 // Memory that is read for the bandwidth: the weights, or a buffer with pages like theirs.
 class ReadTarget {
  public:
-  ReadTarget() = default;
-  ReadTarget(const ReadTarget&) = delete;
-  ReadTarget& operator=(const ReadTarget&) = delete;
-  ~ReadTarget() {
-    if (small_pages_ != MAP_FAILED) munmap(small_pages_, view_.bytes);
-  }
   bool prepare(const Engine& engine);
   linnet_view view() const { return view_; }
 
  private:
   linnet_view view_ = {};
-  Memory huge_pages_;
-  void* small_pages_ = MAP_FAILED;
+  Memory memory_;
 };
 
 bool ReadTarget::prepare(const Engine& engine) {
@@ -46,18 +38,10 @@ bool ReadTarget::prepare(const Engine& engine) {
   if (engine.desc.device) return true;  // its memory is read
   if (view_.bytes >= kBigEnough) return true;
   const size_t bytes = measure_bytes();
-  void* data = nullptr;
-  if (engine.loaded.mapped) {  // the page cache: small pages
-    small_pages_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (small_pages_ == MAP_FAILED) return false;
-    madvise(small_pages_, bytes, MADV_NOHUGEPAGE);
-    data = small_pages_;
-  } else {
-    if (!huge_pages_.alloc(bytes)) return false;
-    data = huge_pages_.data;
-  }
-  std::memset(data, 1, bytes);  // memory that was never written is one page of zeros
-  view_ = {data, bytes};
+  if (!memory_.alloc(bytes)) return false;
+  if (engine.loaded.mapped) memory_huge(memory_.data, bytes, LINNET_SWITCH_OFF);  // as the page cache
+  std::memset(memory_.data, 1, bytes);                                            // memory that was never written is one page of zeros
+  view_ = {memory_.data, bytes};
   return true;
 }
 

@@ -1,6 +1,5 @@
 // linnet chat: a conversation with a model whose file holds a chat format.
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -219,7 +218,7 @@ struct Chat {
   }
 
   int lines() {
-    const bool terminal = isatty(STDIN_FILENO);
+    const bool terminal = on_terminal(stdin);
     if (terminal && says(Log::kInfo))
       std::fprintf(stderr,
                    "Each line is a message (//... one that begins with /). /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C "

@@ -220,8 +220,8 @@ bool parse_json_string(std::string_view line, std::string* out, const char** why
 
 std::string human_bytes(uint64_t bytes);  // "1.24 GB"
 double seconds_now();
-double median(std::vector<double> values);  // 0 of none
-bool read_stream(std::FILE* file, std::string* out);
+double median(std::vector<double> values);                                         // 0 of none
+bool read_stdin(std::string* out);                                                 // to its end; false, and errno says why
 bool read_text_file(const Args& args, const std::string& path, std::string* out);  // a regular file of at most 1 GiB; prints what is wrong
 
 // A bar on stderr while a model is packed, on terminals only. Also the place where an interrupt_cancels(NULL) stops a conversion.
@@ -292,7 +292,6 @@ std::string configs_folder();
 uint32_t strongest_isa(const linnet_board_desc& b);
 // What a model may take on this machine now, within the limit of its control group.
 uint64_t usable_memory();
-uint64_t peak_rss_bytes();
 // Bytes that a measurement of the read bandwidth goes over: 1 GiB, less on small machines.
 size_t measure_bytes();
 
@@ -402,17 +401,28 @@ int read_sampling(const Args& args, linnet_sampling* out);  // an exit code; pri
 // Speed and memory since the session's statistics were reset: to stderr, or with --json one object that holds the answer too.
 void report_answer(const Args& args, const Engine& engine, const Answer& out, size_t n_prompt, const linnet_sampling& draw);
 
-// ---- Ctrl-C (interrupt.cpp) ------------------------------------------------------------------------------------------------------------
+// ---- the operating system (system_posix.cpp, system_windows.cpp) -----------------------------------------------------------------------
 
-// SIGINT and SIGTERM end the process at once, but where something is to be finished or removed: from here on the first one cancels what
-// `session` (may be NULL) does, and is remembered; the second one ends the process.
+// At the beginning of main: *argc and *argv become UTF-8, as everything the tool reads and writes.
+void begin_process(int* argc, char*** argv);
+std::string environment(const char* name);  // "" where it is not set
+std::string home_folder();                  // "" where nobody says
+bool on_terminal(std::FILE* file);
+std::string own_path();  // of this program, with / between its folders; "" where the system does not say
+uint64_t peak_rss_bytes();
+// Becomes that program, or the one of that name in PATH; argv is NULL-terminated. Returns only where it cannot, with the reason; "" is that
+// there is none.
+std::string become_program(const std::string& path, const char* name, char** argv);
+
+// SIGINT and SIGTERM (Ctrl-C and Ctrl-Break on Windows) end the process at once, but where something is to be finished or removed: from
+// here on the first one cancels what `session` (may be NULL) does, and is remembered; the second one ends the process.
 void interrupt_cancels(linnet_session* session);
-// Opens what is to be there whole or not at all: before there is anything to remove, a signal is remembered and cancels `session`.
-linnet_status begin_file(const std::string& path, linnet_session* session, convert::WholeFile* file, linnet_error* err);
 void interrupt_ends();      // at once again; one that came meanwhile stays remembered
 int interrupted();          // the signal since interrupt_cancels, 0: none
 int input_byte();           // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal
 void die_if_interrupted();  // of that signal, as whoever started the process wants to know
+// Opens what is to be there whole or not at all: before there is anything to remove, a signal is remembered and cancels `session`.
+linnet_status begin_file(const std::string& path, linnet_session* session, convert::WholeFile* file, linnet_error* err);  // output.cpp
 
 // ---- subcommands --------------------------------------------------------------------------------------------------------------------
 

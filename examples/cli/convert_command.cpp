@@ -1,10 +1,9 @@
 // linnet convert: a published model into one packed GGUF file.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
 
+#include "../../platform/folder.h"
 #include "cli.h"
 
 namespace linnet::cli {
@@ -50,18 +49,17 @@ int run(const Args& args) {
   }
   if (status != LINNET_OK) return failed(args, err);
   for (const std::string& text : notes) say(args, Log::kNote, "%s", text.c_str());
-  struct stat st = {};
-  if (stat(out.c_str(), &st) != 0) return failed(args, "%s: was written and is gone", out.c_str());
+  const PathInfo info = path_info(out);
+  if (!info.there) return failed(args, "%s: was written and is gone", out.c_str());
   const double seconds = seconds_now() - start;
   convert::Description written;  // OUT is whole, whether or not there is memory to look at it again
   const bool seen = options.plain || convert::describe(out, &written, &err) == LINNET_OK;
   const std::string weights = options.plain ? linnet_format_name(options.weights) : seen ? most_bytes(written) : "unknown";
-  const uint64_t bytes = static_cast<uint64_t>(st.st_size);
   if (args.json()) {
     Json()
         .object()
         .field("out", out)
-        .field("bytes", bytes)
+        .field("bytes", info.bytes)
         .field("weights", weights)
         .field("layout", options.plain ? "plain" : "packed")
         .field("synthetic", synthetic)
@@ -76,7 +74,7 @@ int run(const Args& args) {
     if (weight_error.mean > 0)
       std::snprintf(rounded, sizeof rounded, " (RMS error %.2g %%, at most %.2g %% in %.80s)", 100 * weight_error.mean,
                     100 * weight_error.worst, printable(weight_error.tensor).c_str());
-    std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", printable(out).c_str(), human_bytes(bytes).c_str(), printable(weights).c_str(),
+    std::printf("%s: %s, %s weights%s%s%s, %.1f s\n", printable(out).c_str(), human_bytes(info.bytes).c_str(), printable(weights).c_str(),
                 rounded, options.plain ? ", plain layout" : "", synthetic ? " (random)" : "", seconds);
   }
   return kExitOk;

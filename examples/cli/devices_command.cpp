@@ -1,13 +1,10 @@
 // linnet devices: what this machine offers to linnet.
-#include <dirent.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "../../platform/folder.h"
 #include "cli.h"
 
 namespace linnet::cli {
@@ -24,9 +21,8 @@ struct Tier {
 bool can_write(const Args& args, const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  struct stat st;
-  const bool node = stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode);
-  if (node ? access(path.c_str(), W_OK) == 0 : access(folder.c_str(), W_OK | X_OK) == 0) return true;
+  const PathInfo info = path_info(path);
+  if (info.there && !info.regular ? path_access(path, W_OK) : path_access(folder, W_OK | X_OK)) return true;
   failed(args, "%s: %s", path.c_str(), std::strerror(errno));
   return false;
 }
@@ -160,7 +156,7 @@ struct Listed {
 bool list_profiles(const Args& args, std::vector<Listed>* out, size_t* picked) {
   const std::string folder = configs_folder();
   *picked = 0;
-  if (access(folder.c_str(), R_OK) != 0) return true;  // the tool alone was copied here
+  if (!LINNET_HAVE_PROFILE || !path_access(folder, R_OK)) return true;  // the tool alone was copied here
   linnet_error err = {};
   linnet_profile best = {};
   best.size = sizeof best;
@@ -172,11 +168,8 @@ bool list_profiles(const Args& args, std::vector<Listed>* out, size_t* picked) {
     return false;
   }
   std::vector<std::string> files;
-  if (DIR* dir = opendir(folder.c_str())) {
-    while (const dirent* e = readdir(dir))
-      if (const std::string f = e->d_name; f.size() > 5 && f[0] != '.' && f.substr(f.size() - 5) == ".yaml") files.push_back(f);
-    closedir(dir);
-  }
+  (void)folder_names(folder, &files);
+  std::erase_if(files, [](const std::string& f) { return f.size() <= 5 || f[0] == '.' || !f.ends_with(".yaml"); });
   std::sort(files.begin(), files.end());
   for (const std::string& f : files) {
     Listed l;

@@ -1,6 +1,4 @@
 // linnet doctor: what holds this board back. Reads what the kernel says, changes nothing.
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "../../platform/folder.h"
 #include "cli.h"
 
 namespace linnet::cli {
@@ -141,17 +140,17 @@ void memory(const Args& args, const Board& b, Findings* out) {
                     "the control group grants " + human_bytes(b.memory_limit_bytes) + " of " + human_bytes(b.memory_bytes),
                     "raise the container's memory limit, or set memory_mib in the profile"});
   if (!args.given("-m")) return;
-  struct stat st = {};
   const std::string path = args.text("-m");
-  if (stat(path.c_str(), &st) != 0) {
+  const PathInfo info = path_info(path);
+  if (!info.there) {
     out->push_back({"page cache", kUnknown, path + ": " + std::strerror(errno), ""});
-  } else if (static_cast<uint64_t>(st.st_size) > room) {
+  } else if (info.bytes > room) {
     out->push_back({"page cache", kHolds,
-                    path + " has " + human_bytes(static_cast<uint64_t>(st.st_size)) + ", memory has room for " + human_bytes(room) +
+                    path + " has " + human_bytes(info.bytes) + ", memory has room for " + human_bytes(room) +
                         ": every token reads weights from storage",
                     "a format of fewer bits or a smaller model; mixtures of experts may still do, as idle experts are not read"});
   } else {
-    out->push_back({"page cache", kFine, human_bytes(static_cast<uint64_t>(st.st_size)) + " of weights fit in " + human_bytes(room), ""});
+    out->push_back({"page cache", kFine, human_bytes(info.bytes) + " of weights fit in " + human_bytes(room), ""});
   }
 }
 

@@ -22,9 +22,11 @@ bool no(std::string* why, std::string text) {
   return false;
 }
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
+// Paths are UTF-8 everywhere.
+fs::path path_of(const std::string& utf8) { return std::u8string(utf8.begin(), utf8.end()); }
+std::string text_of(const fs::path& path) {
+  const std::u8string utf8 = path.generic_u8string();
+  return std::string(utf8.begin(), utf8.end());
 }
 
 std::string lower(std::string text) {
@@ -245,14 +247,14 @@ bool hub_home(std::string* out, std::string* why) {
   if (!out->empty()) return true;
   std::string cache = environment("XDG_CACHE_HOME");
   if (cache.empty()) {
-    if (environment("HOME").empty()) return no(why, "there is no cache for models: none of HF_HUB_CACHE, HF_HOME and HOME is set");
-    cache = environment("HOME") + "/.cache";
+    if (home_folder().empty()) return no(why, "there is no cache for models: none of HF_HUB_CACHE, HF_HOME and HOME is set");
+    cache = home_folder() + "/.cache";
   }
   *out = at_home(cache) + "/huggingface";
   return true;
 }
 
-std::string at_home(const std::string& path) { return path == "~" || path.starts_with("~/") ? environment("HOME") + path.substr(1) : path; }
+std::string at_home(const std::string& path) { return path == "~" || path.starts_with("~/") ? home_folder() + path.substr(1) : path; }
 
 std::string HubCache::find(const HubName& name) const {
   std::string commit = name.revision, why;
@@ -265,10 +267,11 @@ std::string HubCache::find(const HubName& name) const {
   const std::string folder = snapshot(commit);
   std::vector<std::string> paths;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end && paths.size() < kMaxFiles; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(path_of(folder), error), end; !error && it != end && paths.size() < kMaxFiles;
+       it.increment(error)) {
     if (it.depth() > static_cast<int>(kMaxDepth)) it.disable_recursion_pending();
     std::error_code gone;  // a link to a blob that is not there
-    if (it->is_regular_file(gone)) paths.push_back(it->path().lexically_relative(folder).generic_string());
+    if (it->is_regular_file(gone)) paths.push_back(text_of(it->path().lexically_relative(path_of(folder))));
   }
   HubPick pick;
   if (paths.empty() || !pick_model(name, paths, &pick, &why)) return "";

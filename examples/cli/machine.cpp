@@ -1,8 +1,4 @@
 // What Linux says about this machine, and what it reaches at most.
-#include <dirent.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,14 +6,12 @@
 #include <cstring>
 #include <new>
 
+#include "../../platform/folder.h"
 #include "cli.h"
 
 namespace linnet::cli {
 
-std::string sysroot() {
-  const char* root = std::getenv("LINNET_SYSROOT");
-  return root ? root : "";
-}
+std::string sysroot() { return environment("LINNET_SYSROOT"); }
 
 // The rows of a table of the board.
 template <class Row>
@@ -162,16 +156,15 @@ JetsonPower jetson_power() {
         at == std::string::npos ? id : modes.substr(at + line.size(), modes.find_first_of(" >\n", at + line.size()) - at - line.size());
   }
   const auto mhz = [](const std::string& path) { return std::strtoull(read_system(path).c_str(), nullptr, 10) / 1000000; };
-  if (DIR* dir = opendir((sysroot() + "/sys/class/devfreq").c_str())) {
-    while (const dirent* e = readdir(dir)) {
-      const std::string name = e->d_name, folder = "/sys/class/devfreq/" + name;
-      if (name.find("gpu") != std::string::npos || name.find("ga10b") != std::string::npos || name.find("gv11b") != std::string::npos) {
-        out.gpu_mhz = std::max<uint64_t>(out.gpu_mhz, mhz(folder + "/cur_freq"));
-        out.gpu_max_mhz = std::max<uint64_t>(out.gpu_max_mhz, mhz(folder + "/max_freq"));
-      }
-      if (name == "bwmgr") out.emc_mhz = mhz(folder + "/cur_freq"), out.emc_max_mhz = mhz(folder + "/max_freq");  // Thor
+  std::vector<std::string> names;
+  (void)folder_names(sysroot() + "/sys/class/devfreq", &names);
+  for (const std::string& name : names) {
+    const std::string folder = "/sys/class/devfreq/" + name;
+    if (name.find("gpu") != std::string::npos || name.find("ga10b") != std::string::npos || name.find("gv11b") != std::string::npos) {
+      out.gpu_mhz = std::max<uint64_t>(out.gpu_mhz, mhz(folder + "/cur_freq"));
+      out.gpu_max_mhz = std::max<uint64_t>(out.gpu_max_mhz, mhz(folder + "/max_freq"));
     }
-    closedir(dir);
+    if (name == "bwmgr") out.emc_mhz = mhz(folder + "/cur_freq"), out.emc_max_mhz = mhz(folder + "/max_freq");  // Thor
   }
   const std::string emc = "/sys/kernel/debug/bpmp/debug/clk/emc/";
   if (!out.emc_mhz) out.emc_mhz = mhz(emc + "rate"), out.emc_max_mhz = mhz(emc + "max_rate");
@@ -179,12 +172,9 @@ JetsonPower jetson_power() {
 }
 
 std::string configs_folder() {
-  if (const char* env = std::getenv("LINNET_CONFIGS")) return env;
-  char exe[4096];
-  const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
-  const std::string path(exe, n > 0 ? static_cast<size_t>(n) : 0);
-  const std::string installed = path.substr(0, path.rfind('/') + 1) + "../share/linnet/configs";
-  return n > 0 && access(installed.c_str(), R_OK) == 0 ? installed : LINNET_CONFIGS;
+  if (const std::string named = environment("LINNET_CONFIGS"); !named.empty()) return named;
+  const std::string path = own_path(), installed = path.substr(0, path.rfind('/') + 1) + "../share/linnet/configs";
+  return !path.empty() && path_access(installed, R_OK) ? installed : LINNET_CONFIGS;
 }
 
 uint32_t strongest_isa(const linnet_board_desc& b) {
@@ -195,12 +185,6 @@ uint32_t strongest_isa(const linnet_board_desc& b) {
 }
 
 Limits limits_of(const linnet_profile& p) { return {p.read_gb_s, p.int8_tops, p.f8_tops, p.float_tops}; }
-
-uint64_t peak_rss_bytes() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) << 10;
-}
 
 uint64_t usable_memory() {
   const Board& b = board();

@@ -115,6 +115,7 @@ std::vector<Command> linnet::cli::commands() {
 int main(int argc, char** argv) {
   std::set_terminate(end_of_memory);
   try {
+    begin_process(&argc, &argv);
     return run_tool(argc, argv);
   } catch (const std::bad_alloc&) {
     return out_of_memory();

@@ -1,8 +1,7 @@
 // From the common options to a model and a session that run.
-#include <unistd.h>
-
 #include <cstdio>
 
+#include "../../platform/folder.h"
 #include "cli.h"
 
 namespace linnet::cli {
@@ -17,7 +16,7 @@ bool read_profile(const Args& args, const std::string& name, bool fit, linnet_pr
   } else {
     const bool is_name = name.find_first_of("/.") == std::string::npos;
     const std::string path = is_name ? configs_folder() + "/" + name + ".yaml" : name;
-    if (is_name && access(path.c_str(), F_OK) != 0)
+    if (is_name && !path_access(path, F_OK))
       return failed(args, "there is no profile '%s' in %s; linnet devices lists those that are", name.c_str(), configs_folder().c_str()),
              false;
     status = linnet_profile_read(path.c_str(), nullptr, out, nullptr, &err);

@@ -1,6 +1,4 @@
 // JSON out (and single JSON strings in), progress, small helpers for text and numbers.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -8,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../../platform/folder.h"
 #include "cli.h"
 
 namespace linnet::cli {
@@ -220,11 +219,10 @@ double median(std::vector<double> values) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-bool read_stream(std::FILE* file, std::string* out) {
-  char buffer[65536];
+bool read_stdin(std::string* out) {
   out->clear();
-  while (const size_t n = std::fread(buffer, 1, sizeof buffer, file)) out->append(buffer, n);
-  return !std::ferror(file);
+  for (int c; (c = input_byte()) != EOF;) out->push_back(static_cast<char>(c));
+  return errno == 0;
 }
 
 bool read_text_file(const Args& args, const std::string& path, std::string* out) {
@@ -234,7 +232,14 @@ bool read_text_file(const Args& args, const std::string& path, std::string* out)
   return false;
 }
 
-Progress::Progress(const char* what) : what_(what), terminal_(says(Log::kInfo) && isatty(STDERR_FILENO) == 1) {}
+linnet_status begin_file(const std::string& path, linnet_session* session, convert::WholeFile* file, linnet_error* err) {
+  const PathInfo info = path_info(path);
+  // A device or FIFO is written to as it is: nothing is left behind, and to open it may wait for somebody.
+  if (!info.there || info.regular) interrupt_cancels(session);
+  return file->open(path, true, err);
+}
+
+Progress::Progress(const char* what) : what_(what), terminal_(says(Log::kInfo) && on_terminal(stderr)) {}
 
 Progress::~Progress() {
   if (shown_) std::fprintf(stderr, "\r\033[K");

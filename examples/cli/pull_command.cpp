@@ -1,6 +1,4 @@
 // linnet pull: a model from the hub into the cache of Hugging Face; and what `-m hf:...` stands for.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -66,7 +64,7 @@ bool pull_online(const Args& args, const HubName& name, const HubCache& cache, b
   if (!pick_model(name, paths, &pick, why)) return false;
   uint64_t missing = 0;
   HubProgress progress;
-  progress.terminal = says(Log::kInfo) && isatty(STDERR_FILENO) == 1;
+  progress.terminal = says(Log::kInfo) && on_terminal(stderr);
   for (const std::string& path : pick.files) {
     const HubFile& file = *std::find_if(all.begin(), all.end(), [&](const HubFile& f) { return f.path == path; });
     out->files.push_back(file);

@@ -1,10 +1,9 @@
 // linnet run: text in, text out.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
+#include "../../platform/folder.h"
 #include "cli.h"
 
 namespace linnet::cli {
@@ -19,8 +18,8 @@ bool read_prompt(const Args& args, const Engine& engine, bool follows, std::vect
   const bool positional = !args.positional().empty();
   std::string text = positional ? args.positional()[0] : args.text("-p");
   if (!positional && !args.given("-p")) {
-    if (isatty(STDIN_FILENO) && says(Log::kInfo)) std::fprintf(stderr, "reading the prompt from the terminal, end it with Ctrl-D\n");
-    if (!read_stream(stdin, &text)) {
+    if (on_terminal(stdin) && says(Log::kInfo)) std::fprintf(stderr, "reading the prompt from the terminal, end it with Ctrl-D\n");
+    if (!read_stdin(&text)) {
       failed(args, "the prompt could not be read from stdin");
       return false;
     }
@@ -37,7 +36,7 @@ bool read_prompt(const Args& args, const Engine& engine, bool follows, std::vect
 // Tokens of the sequence that --state FILE holds, 0 where there is no such file yet; false after printing what is wrong.
 bool state_tokens(const Args& args, const std::string& path, size_t* n) {
   *n = 0;
-  if (path.empty() || (access(path.c_str(), F_OK) != 0 && errno == ENOENT)) return true;
+  if (path.empty() || (!path_access(path, F_OK) && errno == ENOENT)) return true;
   linnet_error err = {};
   linnet_view view = {};
   linnet_status status = linnet_file_map(path.c_str(), LINNET_LOAD_MAP, &view, &err);

@@ -1,7 +1,6 @@
 // linnet tokenize and detokenize.
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "cli.h"
@@ -39,28 +38,24 @@ bool print_tokens(const Args& args, const Engine& engine, const std::vector<int3
   return true;
 }
 
-struct Line {
-  char* text = nullptr;
-  size_t cap = 0;
-  ~Line() { std::free(text); }
-};
-
 // One JSON string a line in, one array of ids a line out, each as soon as it is done.
 int tokenize_lines(const Args& args, const Engine& engine, uint32_t flags) {
-  Line line;
   size_t number = 0;
-  std::string text;
+  std::string line, text;
   std::vector<int32_t> ids;
-  for (ssize_t n; (n = getline(&line.text, &line.cap, stdin)) > 0;) {
+  for (int c = 0; c != EOF;) {
+    line.clear();
+    while ((c = input_byte()) != EOF && c != '\n') line.push_back(static_cast<char>(c));
+    if (c == EOF && errno) return failed(args, "stdin could not be read: %s", std::strerror(errno));
+    if (c == EOF && line.empty()) break;
     ++number;
     const char* why = nullptr;
-    if (!parse_json_string({line.text, static_cast<size_t>(n)}, &text, &why)) return failed(args, "line %zu: %s", number, why);
+    if (!parse_json_string(line, &text, &why)) return failed(args, "line %zu: %s", number, why);
     if (!tokenize(args, engine, text, flags, &ids)) return kExitError;
     if (!print_tokens(args, engine, ids, true)) return kExitError;
     if (std::fflush(stdout) != 0) return kExitError;
   }
-  return std::feof(stdin) ? kExitOk
-                          : failed(args, "stdin could not be read: %s", std::strerror(errno));  // a line that there is no memory for, too
+  return kExitOk;
 }
 
 int run_tokenize(const Args& args) {
@@ -74,7 +69,7 @@ int run_tokenize(const Args& args) {
   std::vector<int32_t> ids;
   if (!args.positional().empty())
     text = args.positional()[0];
-  else if (!read_stream(stdin, &text))
+  else if (!read_stdin(&text))
     return failed(args, "stdin could not be read");
   if (!tokenize(args, engine, text, flags, &ids)) return kExitError;
   return print_tokens(args, engine, ids, false) ? kExitOk : kExitError;
@@ -85,7 +80,7 @@ int run_detokenize(const Args& args) {
   std::string list;
   if (!args.positional().empty())
     list = args.positional()[0];
-  else if (!read_stream(stdin, &list))
+  else if (!read_stdin(&list))
     return failed(args, "stdin could not be read");
   if (!parse_ids(list, &ids)) {
     if (args.positional().empty()) return failed(args, "stdin holds no numbers with commas between them");

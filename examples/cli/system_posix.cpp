@@ -1,18 +1,66 @@
-// SIGINT and SIGTERM. The process dies of them, as any program does; what would be lost or left behind is seen to before, by those who ask
-// for it here.
+// What the tool asks of Linux and macOS; system_windows.cpp has the same for Windows.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
 
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "cli.h"
 
 namespace linnet::cli {
+
+void begin_process(int*, char***) {}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string home_folder() { return environment("HOME"); }
+
+bool on_terminal(std::FILE* file) { return isatty(fileno(file)) == 1; }
+
+std::string own_path() {
+  char path[4096];
+#if defined(__APPLE__)
+  uint32_t cap = sizeof path;
+  return _NSGetExecutablePath(path, &cap) == 0 ? path : "";
+#else
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  return n > 0 && n < static_cast<ssize_t>(sizeof path) ? std::string(path, static_cast<size_t>(n)) : "";
+#endif
+}
+
+uint64_t peak_rss_bytes() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+#if defined(__APPLE__)
+  constexpr int kUnit = 0;  // bytes
+#else
+  constexpr int kUnit = 10;  // KiB
+#endif
+  return static_cast<uint64_t>(usage.ru_maxrss) << kUnit;
+}
+
+std::string become_program(const std::string& path, const char* name, char** argv) {
+  execv(path.c_str(), argv);
+  if (errno == ENOENT) execvp(name, argv);
+  return errno == ENOENT ? "" : std::strerror(errno);
+}
+
+// ---- SIGINT and SIGTERM
+// -------------------------------------------------------------------------------------------------------------------
+
+// The process dies of them, as any program does; what would be lost or left behind is seen to before, by those who ask for it here.
 namespace {
 
 std::atomic<linnet_session*> the_session{nullptr};
@@ -37,11 +85,17 @@ void set(void (*handler)(int), int flags) {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+bool open_pipe() {
+  if (pipe(the_pipe) != 0) return false;
+  for (const int fd : the_pipe)
+    if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0) return false;
+  return true;
+}
+
 }  // namespace
 
 void interrupt_cancels(linnet_session* session) {
-  if (the_pipe[0] < 0 && pipe2(the_pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-    the_pipe[0] = the_pipe[1] = -1;  // then a signal may be seen at the next line alone
+  if (the_pipe[0] < 0 && !open_pipe()) the_pipe[0] = the_pipe[1] = -1;  // then a signal may be seen at the next line alone
   for (char byte; the_pipe[0] >= 0 && read(the_pipe[0], &byte, 1) > 0;) {
   }
   the_session = session;
@@ -53,13 +107,6 @@ void interrupt_cancels(linnet_session* session) {
 void interrupt_ends() {
   set(SIG_DFL, 0);
   the_session = nullptr;
-}
-
-linnet_status begin_file(const std::string& path, linnet_session* session, convert::WholeFile* file, linnet_error* err) {
-  struct stat st;
-  // A device or FIFO is written to as it is: nothing is left behind, and to open it may wait for somebody.
-  if (stat(path.c_str(), &st) != 0 || S_ISREG(st.st_mode)) interrupt_cancels(session);
-  return file->open(path, true, err);
 }
 
 int interrupted() { return the_signal; }
