@@ -83,17 +83,41 @@ cross=1
 # Windows under Wine; for macOS there is nothing to run it on.
 other_systems() {
   python3 -m ziglang version >/dev/null 2>&1 || { echo "skipped: Windows, macOS: no zig (pip install ziglang)"; return; }
-  stage "build: zig, macOS" build macos -DLINNET_FUZZ=OFF linnet linnet_convert hello
-  stage "build: zig, Windows" build windows -DLINNET_FUZZ=OFF linnet linnet_convert hello test_exact test_golden test_session
+  yaml=$(libyaml_source)
+  [ -n "$yaml" ] || echo "skipped: device profiles on Windows and macOS: no source of libyaml (apt-get source libyaml, which needs a deb-src among apt's sources)"
+  stage "build: zig, macOS" build macos "-DLINNET_YAML_SOURCE=$yaml" linnet linnet_convert hello linnet-cli
+  stage "build: zig, Windows" build windows "-DLINNET_YAML_SOURCE=$yaml" linnet linnet_convert hello linnet-cli test_exact test_golden test_session
   command -v wine >/dev/null || { echo "skipped: tests of Windows: no wine (apt-get install wine64)"; return; }
   stage "tests: Windows, Wine" tests windows -j 1 --timeout 600
   stage "hello: Windows, Wine" same_text_under_wine
+  stage "the tool: Windows, Wine" same_tool_under_wine
+}
+# The folder that apt-get unpacks libyaml's source to, fetched once; nothing where it cannot be had.
+libyaml_source() {
+  mkdir -p build/libyaml
+  [ -f build/libyaml/source/src/parser.c ] ||
+    (cd build/libyaml && apt-get source --download-only libyaml >apt.log 2>&1 && mkdir -p source && tar -xf libyaml_*.orig.tar.* -C source --strip-components=1) || return
+  echo "$PWD/build/libyaml/source"
 }
 # The same model and the same words give the same bytes as on ARM.
 same_text_under_wine() {
   set -- examples/assistant/model/linnet-assistant.gguf "<|user|>set a timer for ten minutes<|end|><|assistant|>"
   qemu-aarch64 -L /usr/aarch64-linux-gnu build/arm64/hello "$@" >build/hello-arm64.text && ./tests/wine.sh build/windows/hello.exe "$@" | tr -d '\r' >build/hello-windows.text &&
     [ -s build/hello-arm64.text ] && cmp build/hello-arm64.text build/hello-windows.text
+}
+# The quickstart's request, and a model that is converted, in a folder whose name is no ASCII: the tool of Linux and that of Windows write the same bytes.
+same_tool_under_wine() {
+  build release -DLINNET_ONEDNN=OFF linnet-cli && rm -rf build/wine-tool && mkdir -p "build/wine-tool/möwe 鷗" && python3 -B tests/app/tiny_model.py build/wine-tool/tiny >/dev/null &&
+    cp examples/assistant/model/linnet-assistant.gguf "build/wine-tool/möwe 鷗/model.gguf" && tool_answers linux build/release/linnet && tool_answers windows ./tests/wine.sh build/windows/linnet.exe &&
+    diff -r build/wine-tool/linux build/wine-tool/windows
+}
+tool_answers() { # folder, command...
+  into=build/wine-tool/$1
+  shift
+  mkdir "$into" && "$@" chat -m examples/assistant/model/linnet-assistant.gguf -p "turn off all the lights" >"$into/quickstart" 2>/dev/null && [ -s "$into/quickstart" ] &&
+    "$@" tokenize -m "build/wine-tool/möwe 鷗/model.gguf" "Grüße an die 鷗" >"$into/ids" && printf 'set a timer\nfor ten minutes\n' | "$@" tokenize -m "build/wine-tool/möwe 鷗/model.gguf" >"$into/piped" &&
+    printf 'what time is it\nturn on the lamp\n' | "$@" chat -m "build/wine-tool/möwe 鷗/model.gguf" >"$into/chat" 2>/dev/null &&
+    "$@" convert -q build/wine-tool/tiny -o "$into/mówię.gguf" >/dev/null
 }
 
 stage "format" ./tests/format.sh
