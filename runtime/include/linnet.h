@@ -13,7 +13,7 @@
  *   refuses one byte less. That memory, and the mapped file, must outlive the object and must not move. From init to fini no call
  *   allocates. (With LINNET_THREADS_OPENMP its runtime may allocate the first time a new application thread calls in.) fini frees
  *   nothing of the caller's; objects without one just end.
- * - Stack: linnet_model_need takes less than 72 KiB of stack, every other call of the core less than 192 KiB.
+ * - Stack: linnet_model_need takes less than 64 KiB of stack, every other call of the core less than 192 KiB.
  * - Inside: a call on a session may call the app: linnet_token_fn, linnet_power_fn, linnet_parallel_fn. From inside one of them that
  *   session can be looked at by linnet_length, linnet_tokens, linnet_session_info, linnet_stats_get, linnet_sampling_get and
  *   linnet_session_memory (length and tokens are as before the call, but in linnet_generate, where they count what was passed on),

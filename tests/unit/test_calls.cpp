@@ -504,7 +504,7 @@ size_t stack_of(const std::function<void()>& fn) {
   return used;
 }
 
-constexpr size_t kNeedStack = size_t{72} << 10, kStack = size_t{192} << 10;  // as linnet.h says
+constexpr size_t kNeedStack = size_t{64} << 10, kStack = size_t{192} << 10;  // as linnet.h says
 
 }  // namespace
 

@@ -92,8 +92,10 @@ TEST_CASE("a stream of tokens is the whole text, and no piece of it cuts a chara
 
 namespace {
 
-std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> every_tokenizer() {
-  std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> all;
+// Loaded once: with sanitizers that takes longer than what is done with them.
+const std::vector<std::pair<std::string, std::unique_ptr<Loaded>>>& every_tokenizer() {
+  static std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> all;
+  if (!all.empty()) return all;
   for (const char* name : kSmall) all.emplace_back(name, small(name));
   for (const char* name : {"wordpiece-txt", "wordpiece-txt-cased"}) all.emplace_back(name, small(name));
   for (const char* name : {"gpt2", "llama2", "mistral-v3", "phi-3", "qwen2", "smollm", "t5-small"})
