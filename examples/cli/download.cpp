@@ -45,11 +45,6 @@ constexpr double kMaxWait = 300;         // seconds that a busy hub may ask for
 constexpr uint64_t kProgress = 1 << 16;  // bytes that make a cut one that helped
 constexpr double kSaveEvery = 5;         // seconds of work that a kill may cost
 
-bool no(std::string* why, std::string text) {
-  *why = std::move(text);
-  return false;
-}
-
 std::string system_text(int e) { return std::strerror(e); }
 
 // Sleeps; false when there is a signal.
@@ -623,8 +618,8 @@ struct Transfer {
   }
 };
 
-// Whether what came is what the hub promised.
-static bool verify(int fd, const HubFile& file, const std::string& what, HubProgress* progress, std::string* why) {
+// Whether what came into `part` is what the hub promised; what is not is removed.
+static bool verify(int fd, const std::string& part, const HubFile& file, const std::string& what, HubProgress* progress, std::string* why) {
   const bool large = file.etag.size() == 64;
   Digest digest(large);
   if (!large) {
@@ -642,8 +637,9 @@ static bool verify(int fd, const HubFile& file, const std::string& what, HubProg
     progress->show_check(at, file.bytes);
   }
   const std::string sum = digest.hex();
-  return sum == file.etag ||
-         no(why, what + ": its checksum is " + sum + ", not " + file.etag + ": what came is removed, the same command pulls it anew");
+  if (sum == file.etag) return true;
+  unlink(part.c_str());
+  return no(why, what + ": its checksum is " + sum + ", not " + file.etag + ": what came is removed, the same command pulls it anew");
 }
 
 bool Hub::get(const HubCache& cache, const std::string& commit, const HubFile& file, uint32_t connections, HubProgress* progress,
@@ -687,18 +683,13 @@ bool Hub::get(const HubCache& cache, const std::string& commit, const HubFile& f
     }
     const bool whole = transfer.run(progress, before);
     *came += transfer.came;
-    if (!whole) {
-      std::string first = transfer.failure;
-      transfer.save();
-      *why = first;
-      return false;
-    }
+    const std::string failure = transfer.failure;
+    const bool saved = transfer.save();  // a Ctrl-C, during the check too, costs nothing of it
+    if (!whole) return no(why, failure);
+    if (!saved) return no(why, transfer.failure);
   }
+  if (!verify(d.fd, part, file, what, progress, why)) return false;
   if (ftruncate(d.fd, static_cast<off_t>(file.bytes)) != 0) return no(why, part + ": " + system_text(errno));
-  if (!verify(d.fd, file, what, progress, why)) {
-    if (!interrupted()) unlink(part.c_str());
-    return false;
-  }
   if (fsync(d.fd) != 0 || rename(part.c_str(), blob.c_str()) != 0) return no(why, blob + ": " + system_text(errno));
   progress->done = before + file.bytes;
   return link_blob(cache, commit, file, why);

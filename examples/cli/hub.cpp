@@ -17,11 +17,6 @@ namespace {
 constexpr std::string_view kPrefix = "hf:";
 constexpr size_t kMaxFiles = 100000, kMaxPath = 1024, kMaxName = 255, kMaxDepth = 16;
 
-bool no(std::string* why, std::string text) {
-  *why = std::move(text);
-  return false;
-}
-
 // Paths are UTF-8 everywhere.
 fs::path path_of(const std::string& utf8) { return std::u8string(utf8.begin(), utf8.end()); }
 std::string text_of(const fs::path& path) {

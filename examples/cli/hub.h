@@ -17,7 +17,11 @@ struct HubName {
   std::string pick;      // a file or a quantisation, "" where none was given
 };
 bool is_hub_name(std::string_view text);  // whether it begins with hf:
-// Functions that return a bool say in *why, in a sentence, what is wrong.
+// Functions that return a bool say in *why, in a sentence, what is wrong; with this.
+inline bool no(std::string* why, std::string text) {
+  *why = std::move(text);
+  return false;
+}
 bool parse_hub_name(std::string_view text, HubName* out, std::string* why);
 
 struct HubFile {

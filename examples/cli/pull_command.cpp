@@ -16,11 +16,6 @@ struct Pulled {
 };
 
 #ifdef LINNET_HAVE_CURL
-bool no(std::string* why, std::string text) {
-  *why = std::move(text);
-  return false;
-}
-
 bool write_ref(const HubCache& cache, const HubName& name, const std::string& commit, std::string* why) {
   if (name.revision == commit) return true;
   const std::string path = cache.repo + "/refs/" + name.revision;

@@ -57,8 +57,7 @@ std::string become_program(const std::string& path, const char* name, char** arg
   return errno == ENOENT ? "" : std::strerror(errno);
 }
 
-// ---- SIGINT and SIGTERM
-// -------------------------------------------------------------------------------------------------------------------
+// ---- SIGINT and SIGTERM -------------------------------------------------------------------------------------------------------------
 
 // The process dies of them, as any program does; what would be lost or left behind is seen to before, by those who ask for it here.
 namespace {

@@ -85,8 +85,7 @@ uint64_t peak_rss_bytes() {
 
 std::string become_program(const std::string&, const char*, char**) { return "it is not built for Windows"; }
 
-// ---- Ctrl-C and Ctrl-Break
-// ----------------------------------------------------------------------------------------------------------------
+// ---- Ctrl-C and Ctrl-Break ----------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -12,6 +12,7 @@ import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -405,6 +406,31 @@ class Pull(unittest.TestCase):
                 self.assertEqual(pathlib.Path(made["path"]).read_bytes(), self.big)
                 if how != signal.SIGKILL:  # which leaves what was said to be there, at most five seconds ago
                     self.assertLess(made["came"], len(self.big) - 2 * MIB)
+
+    def test_stopped_at_the_check(self):
+        """Ctrl-C while the checksum is computed leaves all that came."""
+        size, name = 1 << 36, hashlib.sha256(self.big).hexdigest()
+        self.hub.change = lambda entries: [e | {"size": size, "lfs": e["lfs"] | {"size": size}} for e in entries]
+        part = self.cache / "models--linnet--big/blobs" / (name + ".linnet.incomplete")
+        part.parent.mkdir(parents=True)
+        state = struct.pack("<8s2Q", b"litpull1", size, 1) + struct.pack("<3Q", 0, size, size) + bytes(15 * 24)  # all of it is there
+        with part.open("wb") as file:
+            file.seek(size)
+            file.write(state)
+        process = subprocess.Popen([LINNET, "pull", "hf:linnet/big"], env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:  # SIGINT is taken over before the list is asked for, and the check follows
+            while not self.hub.asked and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(0.5)
+        finally:
+            process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out), (-signal.SIGINT, ""), err)
+        self.assertIn("the same command goes on from here", err)
+        with part.open("rb") as file:
+            file.seek(size)
+            self.assertEqual(file.read(), state)
+        self.assertEqual(self.hub.sent, 0)
 
     def test_two_at_once(self):
         self.hub.bad = {"slow": 0.005}
