@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """linnet pull and -m hf:..., against servers on loopback that behave as the hub and its storage do: test_pull.py LINNET. Standard library only."""
+import concurrent.futures
 import hashlib
 import http.server
 import json
@@ -196,6 +197,11 @@ class Hub:
     def blobs(self):
         return {repo.etag(p): repo.files[p] for repo in self.repos.values() for p in repo.large}
 
+    def close(self):
+        for server in (self.hub, self.cdn):
+            server.shutdown()
+            server.server_close()
+
     def reset(self):
         self.asked, self.fetched, self.sent, self.turns, self.bad, self.redirect = [], [], 0, [], {}, ""
         self.change = lambda entries: entries
@@ -213,7 +219,7 @@ class Pull(unittest.TestCase):
         cls.big = noise.randbytes(13 * MIB + 12345)
         some = {q: noise.randbytes(3000) for q in ("Q8_0", "Q4_K_M", "Q2_K", "UD-Q4_K_XL", "F16")}
         tiny = {p.name: p.read_bytes() for p in folder.iterdir()}
-        cls.hub = Hub({
+        cls.repos = {
             "linnet/folder": Repo(tiny | {"README.md": b"# words", "consolidated.safetensors": b"twice", "d/other.json": b"{}"}),
             "linnet/packed": Repo({"linnet-i8g128.gguf": packed.read_bytes(), "config.json": b"{}", "mmproj-model-f16.gguf": b"eyes"}),
             "linnet/big": Repo({"big.gguf": cls.big}),
@@ -223,14 +229,15 @@ class Pull(unittest.TestCase):
             "linnet/two": Repo({"a-Q8_0.gguf": b"1", "b-Q8_0.gguf": b"2"}),
             "linnet/bare": Repo({"README.md": b"nothing else"}),
             "linnet/gated": Repo({"m-Q8_0.gguf": b"for some", "notes.txt": b"n"}, gated=True),
-        })
+        }
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.dir)
 
     def setUp(self):
-        self.hub.reset()
+        self.hub = Hub(dict(self.repos))
+        self.addCleanup(self.hub.close)
         self.home = pathlib.Path(tempfile.mkdtemp(dir=self.dir))
         self.cache = self.home / ".cache/huggingface/hub"
 
@@ -357,14 +364,11 @@ class Pull(unittest.TestCase):
         self.pull("hf:linnet/folder")
         old = self.hub.repos["linnet/folder"]
         self.hub.repos["linnet/folder"] = Repo(old.files | {"generation_config.json": b"{}"})
-        try:
-            self.hub.reset()
-            path = self.pull("hf:linnet/folder")
-            self.assertEqual((path.name, self.hub.fetched), (self.hub.repos["linnet/folder"].commit, []))
-            self.assertEqual((path / "generation_config.json").read_bytes(), b"{}")
-            self.assertEqual(len(list(path.parent.iterdir())), 2)
-        finally:
-            self.hub.repos["linnet/folder"] = old
+        self.hub.reset()
+        path = self.pull("hf:linnet/folder")
+        self.assertEqual((path.name, self.hub.fetched), (self.hub.repos["linnet/folder"].commit, []))
+        self.assertEqual((path / "generation_config.json").read_bytes(), b"{}")
+        self.assertEqual(len(list(path.parent.iterdir())), 2)
 
     # ---- the way there
 
@@ -557,6 +561,24 @@ class Pull(unittest.TestCase):
         self.refused("hf:linnet/two", "libcurl is not installed", env={"LD_LIBRARY_PATH": str(self.home)})
         self.pull("hf:linnet/packed")
         self.run_tool("run", "-m", "hf:linnet/packed", "-p", "a", "-n", "2", env={"LD_LIBRARY_PATH": str(self.home)})
+
+
+class Together(unittest.TestSuite):
+    """In threads: a test has a hub and a cache of its own, and most of what it takes is waiting."""
+
+    def run(self, result, debug=False):
+        Pull.setUpClass()
+        try:
+            with concurrent.futures.ThreadPoolExecutor(6) as pool:
+                for done in [pool.submit(test, result) for test in self]:
+                    done.result()
+        finally:
+            Pull.tearDownClass()
+        return result
+
+
+def load_tests(loader, tests, pattern):
+    return Together(loader.loadTestsFromTestCase(Pull))
 
 
 if __name__ == "__main__":
