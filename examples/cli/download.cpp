@@ -95,6 +95,11 @@ bool hopeless(CURLcode code) {
          code == CURLE_URL_MALFORMAT || code == CURLE_OUT_OF_MEMORY;
 }
 
+// Whether a host of a URL is this machine: "127." alone may begin any name.
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "[::1]" || (host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos);
+}
+
 int stop_if_interrupted(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) { return interrupted() ? 1 : 0; }
 
 }  // namespace
@@ -174,8 +179,7 @@ bool Hub::aim(void* easy, const std::string& url, Reply* reply, std::string* why
   const bool plain_hub = endpoint_.url.starts_with("http://");
   if (to.empty() || (scheme != "https" && !(plain_hub && scheme == "http")))
     return no(why, name_.repo + ": the hub sends to '" + url.substr(0, 100) + "', which is no https address");
-  const bool at_hub = to == origin(endpoint_.url, &ignored, &ignored);
-  const bool loopback = host == "localhost" || host == "[::1]" || host.starts_with("127.");
+  const bool at_hub = to == origin(endpoint_.url, &ignored, &ignored), loopback = is_loopback(host);
   auto* const e = static_cast<CURL*>(easy);
   Curl& c = *curl_;
   c.easy_reset(e);
@@ -199,6 +203,7 @@ bool Hub::aim(void* easy, const std::string& url, Reply* reply, std::string* why
   c.easy_setopt(e, CURLOPT_HEADERDATA, reply);
   c.easy_setopt(e, CURLOPT_NOPROGRESS, 0L);
   c.easy_setopt(e, CURLOPT_XFERINFOFUNCTION, &stop_if_interrupted);
+  if (loopback) c.easy_setopt(e, CURLOPT_PROXY, "");  // this machine is reached by no other, which would read what is not encrypted
   if (at_hub && c.secret && (scheme == "https" || loopback)) c.easy_setopt(e, CURLOPT_HTTPHEADER, c.secret);
   return true;
 }
@@ -245,7 +250,9 @@ Hub::Next Hub::judge(void* easy, int result, const std::string& what, Reply* rep
            Next::kNever;
   if (at_hub && (status == 401 || reply->code == "RepoNotFound"))
     return no(why, what + ": " + page + " is not there, or private" +
-                       (endpoint_.token.empty() ? " (then set HF_TOKEN to a token of yours)" : ", and the token does not open it")),
+                       (endpoint_.token.empty()                  ? " (then set HF_TOKEN to a token of yours)"
+                        : scheme == "https" || is_loopback(host) ? ", and the token does not open it"
+                                                                 : ", and the token does not go over plain http")),
            Next::kNever;
   if (at_hub && status == 404)
     return no(why, what + ": not found" + (reply->code == "RevisionNotFound" ? ": there is no revision '" + name_.revision + "'" : "")),

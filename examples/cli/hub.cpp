@@ -294,14 +294,14 @@ std::string HubCache::find(const HubName& name) const {
   return folder + "/" + pick.model;
 }
 
-bool hub_is_offline() {
-  for (const char* name : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
-    const std::string value = lower(environment(name));
-    if (value.empty()) continue;
-    return value == "1" || value == "on" || value == "yes" || value == "true";
-  }
-  return false;
+// Of the first of two variables that is set.
+static bool is_on(const char* name, const char* other) {
+  std::string value = lower(environment(name));
+  if (value.empty() && other) value = lower(environment(other));
+  return value == "1" || value == "on" || value == "yes" || value == "true";
 }
+
+bool hub_is_offline() { return is_on("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"); }
 
 bool HubEndpoint::open(std::string* why) {
   url = environment("HF_ENDPOINT");
@@ -309,6 +309,7 @@ bool HubEndpoint::open(std::string* why) {
   while (url.ends_with('/')) url.pop_back();
   if (!url.starts_with("https://") && !url.starts_with("http://"))
     return no(why, "HF_ENDPOINT is '" + url + "', not an address that begins with https://");
+  if (is_on("HF_HUB_DISABLE_IMPLICIT_TOKEN", nullptr)) return true;
   std::string text = environment("HF_TOKEN"), where = "HF_TOKEN";
   if (text.empty()) text = environment("HUGGING_FACE_HUB_TOKEN"), where = "HUGGING_FACE_HUB_TOKEN";
   if (text.empty()) {

@@ -117,7 +117,7 @@ std::string man_page() {
   page.entry("LINNET_SYSROOT", "A folder with copies of another board's /proc and /sys, which then stand for this machine's.");
   page.entry("HF_HUB_CACHE, HF_HOME",
              "Where models of the hub lie: the folder itself, or that of Hugging Face's programs, whose hub it is.");
-  page.entry("HF_TOKEN, HF_TOKEN_PATH", "A token for the hub, or the file that holds it.");
+  page.entry("HF_TOKEN, HF_TOKEN_PATH", "A token for the hub, or the file that holds it. HF_HUB_DISABLE_IMPLICIT_TOKEN=1: none is sent.");
   page.entry("HF_ENDPOINT", "Another hub than https://huggingface.co.");
   page.entry("HF_HUB_OFFLINE", "1: linnet pull, and -m with hf:..., ask the cache alone.");
   page.line(".SH FILES");

@@ -501,6 +501,18 @@ class Pull(unittest.TestCase):
                 if "HF_HOME" not in env:
                     self.assertEqual([token for _, token in self.hub.fetched], [None])  # another origin
 
+    def test_token_in_clear(self):
+        """Over plain http the token goes to this machine alone, and to no proxy on the way."""
+        token = {"HF_TOKEN": TOKEN}
+        proxy = {"http_proxy": f"http://127.0.0.1:{self.hub.cdn.server_port}"}
+        self.assertEqual(self.pull("hf:linnet/gated", env=token | proxy).read_bytes(), b"for some")
+        self.assertEqual([auth for _, auth in self.hub.fetched], [None])
+        for host in ("127.example", "127.0.0.1.example", "hub.example"):
+            self.hub.reset()
+            there = {"HF_ENDPOINT": "http://" + host, "http_proxy": self.hub.url}
+            self.refused("hf:linnet/nowhere", "the token does not go over plain http", env=token | there)
+            self.assertEqual([auth for _, _, auth in self.hub.asked], [None])
+
     # ---- servers that are busy, broken or hostile
 
     def test_busy(self):
