@@ -107,14 +107,15 @@ int stop_if_interrupted(void*, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
 // What a server said, but for the body.
 struct Hub::Reply {
   long status = 0;
-  std::string content_range, link, code;
+  std::string content_range, link, code, message, limit;
   char error[CURL_ERROR_SIZE] = "";  // curl's words for what went wrong
   int redirects = 0, tries = 0, waits = 0;
 
+  void forget() { content_range = link = code = message = limit = ""; }
   static size_t on_header(char* data, size_t size, size_t n, void* reply) {
     Reply& r = *static_cast<Reply*>(reply);
     std::string_view line(data, size * n);
-    if (line.starts_with("HTTP/")) r.content_range = r.link = r.code = "";  // of the last answer alone, not of a proxy's before it
+    if (line.starts_with("HTTP/")) r.forget();  // of the last answer alone, not of a proxy's before it
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) return size * n;
     std::string name(line.substr(0, colon));
@@ -125,6 +126,8 @@ struct Hub::Reply {
     if (name == "content-range") r.content_range = value;
     if (name == "link") r.link = value;
     if (name == "x-error-code") r.code = value;
+    if (name == "x-error-message") r.message = value;
+    if (name == "ratelimit") r.limit = value;
     return size * n;
   }
 };
@@ -185,7 +188,7 @@ bool Hub::aim(void* easy, const std::string& url, Reply* reply, std::string* why
   c.easy_reset(e);
   *reply->error = '\0';
   reply->status = 0;
-  reply->content_range = reply->link = reply->code = "";
+  reply->forget();
   c.easy_setopt(e, CURLOPT_URL, url.c_str());
 #if LIBCURL_VERSION_NUM >= 0x075500
   c.easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -237,6 +240,8 @@ Hub::Next Hub::judge(void* easy, int result, const std::string& what, Reply* rep
   if (status == 429) {
     curl_off_t seconds = 0;
     curl_->easy_getinfo(e, CURLINFO_RETRY_AFTER, &seconds);
+    const size_t rest = reply->limit.find(";t=");  // RateLimit: "api";r=0;t=55
+    if (seconds <= 0 && rest != std::string::npos) seconds = std::strtol(reply->limit.c_str() + rest + 3, nullptr, 10);
     *wait = seconds > 0 ? static_cast<double>(seconds) : 10;
     if (*wait > kMaxWait || ++reply->waits > kMaxTries)
       return no(why, what + ": the hub is asked too often from here; it wants " + seconds_text(*wait) +
@@ -245,6 +250,8 @@ Hub::Next Hub::judge(void* easy, int result, const std::string& what, Reply* rep
     return Next::kAgain;
   }
   const std::string page = endpoint_.url + "/" + repo;
+  if (at_hub && status == 401 && reply->message.starts_with("Invalid credentials"))  // of a public repository, too
+    return no(why, what + ": the hub does not know the token: HF_TOKEN, or the file of 'hf auth login', is out of date"), Next::kNever;
   if (at_hub && (reply->code == "GatedRepo" || status == 403))
     return no(why, what + ": the hub does not give it to everybody: accept its terms at " + page + " and set HF_TOKEN to a token of yours"),
            Next::kNever;

@@ -82,6 +82,8 @@ class HubHandler(Handler):
         if not repo:
             return self.answer(401, b"no", X_Error_Code="RepoNotFound")
         token = self.headers.get("Authorization") == "Bearer " + TOKEN
+        if self.headers.get("Authorization") == "Bearer hf_old":
+            return self.answer(401, b"no", X_Error_Message="Invalid credentials in Authorization header")
         if repo.gated and not token and not (api and api[2] != "tree"):
             return self.answer(401 if not self.headers.get("Authorization") else 403, b"ask first", X_Error_Code="GatedRepo")
         revision = urllib.parse.unquote((api[3] if api else file[2]) or "main")
@@ -486,6 +488,8 @@ class Pull(unittest.TestCase):
         self.refused("hf:linnet/nowhere", "the token does not open it", env={"HF_TOKEN": TOKEN})
         self.refused("hf:linnet/big@v9", "no revision 'v9'")
         self.refused(gated, "HF_TOKEN holds no token", env={"HF_TOKEN": "a\r\nHost: b"})
+        self.refused(gated, "accept its terms", env={"HF_TOKEN": TOKEN, "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1"})
+        self.refused("hf:linnet/two", "the hub does not know the token", env={"HF_TOKEN": "hf_old"})  # though anybody may have it
         file = self.home / "token"
         file.write_text(TOKEN + "\n")
         usual = self.home / ".cache/huggingface/token"
@@ -522,6 +526,8 @@ class Pull(unittest.TestCase):
         self.assertIn("note: the hub asks to wait 1 s", done.stderr)
         self.assertGreater(time.monotonic() - begin, 1.9)
         self.hub.turns = [(429, {"Retry_After": 4000})]
+        self.refused("hf:linnet/two:b-Q8_0.gguf", "asked too often", "1 h 6 min")
+        self.hub.turns = [(429, {"RateLimit": '"api";r=0;t=4000', "RateLimit_Policy": '"fixed window";"api";q=500;w=300'})]
         self.refused("hf:linnet/two:b-Q8_0.gguf", "asked too often", "1 h 6 min")
 
     def test_wrong_bytes(self):
