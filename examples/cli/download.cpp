@@ -301,7 +301,9 @@ bool Hub::text(const std::string& from, const std::string& what, std::string* bo
     curl_->easy_setopt(easy.handle, CURLOPT_WRITEDATA, body);
     curl_->easy_setopt(easy.handle, CURLOPT_TIMEOUT, 300L);
     const CURLcode code = curl_->easy_perform(easy.handle);
-    if (unreachable_code(code) && !interrupted()) {
+    double ready = 0;  // when there was a connection for the request
+    curl_->easy_getinfo(easy.handle, CURLINFO_PRETRANSFER_TIME, &ready);
+    if ((unreachable_code(code) || (code == CURLE_OPERATION_TIMEDOUT && ready <= 0)) && !interrupted()) {
       *unreachable = true;
       return no(why, what + ": the hub cannot be reached: " + reply->error);
     }
@@ -311,6 +313,7 @@ bool Hub::text(const std::string& from, const std::string& what, std::string* bo
       case Next::kDone:
         return true;
       case Next::kNever:
+        *unreachable = (reply->status == 0 ? !hopeless(code) : reply->status >= 500) && !interrupted();  // nobody who can answer
         return false;
       case Next::kAgain:
         note_wait(*reply, wait);

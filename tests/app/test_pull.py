@@ -360,6 +360,9 @@ class Pull(unittest.TestCase):
             self.assertIn("cannot be reached", self.run_tool("pull", "hf:linnet/packed", env=nobody).stderr)
             self.refused("hf:linnet/big", "linnet/big: the hub cannot be reached", env=nobody)
             self.assertIn("linnet plan: ", self.refused("hf:linnet/big", "cannot be reached", command="plan", env=nobody))
+        with socket.create_server(("127.0.0.1", 0), backlog=0) as s, socket.create_connection(s.getsockname()):  # full: a connection waits
+            silent = {"HF_ENDPOINT": f"http://127.0.0.1:{s.getsockname()[1]}", "HF_HUB_DOWNLOAD_TIMEOUT": "1"}
+            self.assertIn("cannot be reached", self.run_tool("pull", "hf:linnet/packed", env=silent).stderr)
 
     def test_new_commit(self):
         """Another commit shares the blobs that it has in common, and -m takes it once it is pulled."""
