@@ -317,7 +317,7 @@ bool Hub::text(const std::string& from, const std::string& what, std::string* bo
         return false;
       case Next::kAgain:
         note_wait(*reply, wait);
-        url = from;
+        url = from, reply->redirects = 0;
         if (!pause(wait)) return no(why, "stopped");
         break;
       case Next::kFollow:
@@ -575,7 +575,7 @@ struct Transfer {
     part.active = false;
     if (!failure.empty()) return false;
     if (no_ranges) return true;
-    if (part.done - part.at_start >= kProgress) part.reply.tries = 0;
+    if (part.done - part.at_start >= kProgress) part.reply.tries = part.reply.waits = 0;
     if (code == CURLE_OK && part.checked && part.done < part.end) code = CURLE_PARTIAL_FILE;
     if (part.done == part.end && part.checked) return true;
     double wait = 0;
