@@ -460,6 +460,13 @@ class Pull(unittest.TestCase):
             self.assertEqual(self.pull("hf:linnet/big").read_bytes(), self.big)
             shutil.rmtree(blobs.parent / "snapshots")
             (blobs / part.name.split(".")[0]).unlink()
+        part.write_bytes(self.big)  # checked and cut to its size; then the power went
+        made = json.loads(self.run_tool("pull", "--json", "hf:linnet/big").stdout)
+        self.assertEqual((made["came"], pathlib.Path(made["path"]).read_bytes()), (0, self.big))
+        shutil.rmtree(blobs.parent)
+        blobs.mkdir(parents=True)
+        os.mkfifo(part)  # nobody is waited for
+        self.refused("hf:linnet/big", part.name)
 
     def test_terminal(self):
         self.hub.bad = {"slow": 0.02}
