@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ struct Curl {
 #undef LINNET_CURL_POINTER
   CURLM* many = nullptr;
   curl_slist* secret = nullptr;  // the header with the token
+  struct sigaction pipe = {};    // what SIGPIPE did
 };
 
 namespace {
@@ -136,6 +138,7 @@ Hub::~Hub() {
   if (!curl_) return;
   if (curl_->many) curl_->multi_cleanup(curl_->many);
   if (curl_->secret) curl_->slist_free_all(curl_->secret);
+  sigaction(SIGPIPE, &curl_->pipe, nullptr);
   delete curl_;
 }
 
@@ -146,6 +149,10 @@ bool Hub::open(std::string* why) {
     if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!library) return no(why, "libcurl is not installed, without which nothing can be pulled (Debian's package: libcurl4)");
   curl_ = new Curl;
+  // TLS writes to a peer that may have left, as when a connection ends: not what a process is to die of.
+  struct sigaction nothing = {};
+  nothing.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &nothing, &curl_->pipe);
 #define LINNET_CURL_LOAD(name)                                                           \
   curl_->name = reinterpret_cast<decltype(&curl_##name)>(dlsym(library, "curl_" #name)); \
   if (!curl_->name) return no(why, "libcurl is too old: it has no curl_" #name);
