@@ -349,7 +349,8 @@ bool Hub::list(std::string* commit, std::vector<HubFile>* files, bool* unreachab
     if (page == kMaxPages) return no(why, name_.repo + ": the hub's list of files does not end");
     if (!text(url, name_.repo, &body, &reply, unreachable, why)) return false;
     if (!parse_hub_tree(body, files, why)) return no(why, name_.repo + ": " + *why);
-    // Of <https://hub/path?query>; rel="next" what follows the host, so that no answer sends the token elsewhere.
+    // Of <https://hub/path?query>; rel="next" what follows the host, so that no answer sends the token elsewhere. What stands before the
+    // hub's own paths in a mirror's address, a mirror may have left out.
     url.clear();
     const size_t rel = reply.link.find(">; rel=\"next\""), begin = reply.link.rfind('<', rel);
     if (rel == std::string::npos || begin == std::string::npos) continue;
@@ -357,7 +358,9 @@ bool Hub::list(std::string* commit, std::vector<HubFile>* files, bool* unreachab
     const size_t scheme = next.find("://"), path = next.find('/', scheme == std::string::npos ? 0 : scheme + 3);
     if (path == std::string::npos) continue;
     std::string s, h;
-    url = origin(endpoint_.url, &s, &h) + next.substr(path);
+    const size_t folder = endpoint_.url.find('/', endpoint_.url.find("://") + 3);
+    const std::string before = folder == std::string::npos ? "" : endpoint_.url.substr(folder);
+    url = origin(endpoint_.url, &s, &h) + (next.compare(path, before.size() + 1, before + "/") == 0 ? "" : before) + next.substr(path);
   }
   std::sort(files->begin(), files->end(), [](const HubFile& a, const HubFile& b) { return a.path < b.path; });
   return true;

@@ -69,7 +69,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class HubHandler(Handler):
     def do_GET(self):
         hub = self.server.hub
-        url = urllib.parse.urlsplit(self.path)
+        url = urllib.parse.urlsplit(self.path.removeprefix("/mirror"))
         with hub.lock:
             hub.asked.append((self.command, self.path, self.headers.get("Authorization")))
             turn = hub.turns.pop(0) if hub.turns and "/api/" in url.path else None
@@ -324,6 +324,9 @@ class Pull(unittest.TestCase):
         self.assertEqual(len(lines), len(self.hub.repos["linnet/quants"].files))  # of several pages
         self.assertIn("  3.00 kB  model-Q8_0.gguf", lines)
         self.assertFalse(self.cache.exists())
+        self.hub.reset()  # a mirror below a folder, whose links know nothing of it
+        self.assertEqual(self.run_tool("pull", "--list", "hf:linnet/quants", env={"HF_ENDPOINT": self.hub.url + "/mirror"}).stdout.splitlines(), lines)
+        self.assertTrue(all(path.startswith("/mirror/api/") for _, path, _ in self.hub.asked), self.hub.asked)
         found = json.loads(self.run_tool("pull", "--list", "--json", "hf:linnet/big").stdout)
         self.assertEqual(found["files"], [{"path": "big.gguf", "bytes": len(self.big), "etag": hashlib.sha256(self.big).hexdigest()}])
         made = json.loads(self.run_tool("pull", "--json", "hf:linnet/big").stdout)
