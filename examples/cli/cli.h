@@ -95,7 +95,7 @@ class Args {
   explicit Args(const Command& command) : command_(command) {}
   // Fills the object; on a usage error prints a sentence that names the argument and returns false.
   bool parse(int argc, char** argv);
-  bool find_models();  // puts paths for models on the hub, pulling what is not there; prints what is wrong
+  int find_models();  // puts paths for models on the hub, pulling what is not there; an exit code; prints what is wrong
 
   bool given(const char* name) const { return values_.count(&find(name)) != 0; }
   bool flag(const char* name) const { return given(name); }
@@ -368,8 +368,8 @@ bool detokenize(const Args& args, const Engine& engine, const std::vector<int32_
 bool token_text(const Args& args, const Engine& engine, int32_t token, std::string* out);    // its bytes inside a text
 bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t>& tokens);  // each in the vocabulary
 
-// Puts the path of its files for a model on the hub (pull_command.cpp); other text stays. Prints what is wrong.
-bool find_hub_model(const Args& args, std::string* model);
+// Puts the path of its files for a model on the hub (pull_command.cpp); other text stays. An exit code; prints what is wrong.
+int find_hub_model(const Args& args, std::string* model);
 
 // ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ int dispatch(const Command& command, int argc, char** argv) {
     print_help(command);
     return kExitOk;
   }
-  if (!args.find_models()) return kExitError;
+  if (const int code = args.find_models()) return code;
   return command.run(args);
 }
 

@@ -392,15 +392,15 @@ bool Args::parse(int argc, char** argv) {
   return true;
 }
 
-bool Args::find_models() {
+int Args::find_models() {
   for (auto& [option, values] : values_)
     if (option->kind == Kind::kModel)
       for (std::string& value : values)
-        if (!find_hub_model(*this, &value)) return false;
+        if (const int code = find_hub_model(*this, &value)) return code;
   if (command_.takes == Kind::kModel)
     for (std::string& value : positional_)
-      if (!find_hub_model(*this, &value)) return false;
-  return true;
+      if (const int code = find_hub_model(*this, &value)) return code;
+  return kExitOk;
 }
 
 std::string Args::text(const char* name) const {

@@ -134,20 +134,22 @@ int run(const Args& args) {
 
 }  // namespace
 
-bool find_hub_model(const Args& args, std::string* model) {
-  if (!is_hub_name(*model)) return true;
+int find_hub_model(const Args& args, std::string* model) {
+  if (!is_hub_name(*model)) return kExitOk;
   HubName name;
   HubCache cache;
   Pulled pulled;
   std::string why;
-  if (!parse_hub_name(*model, &name, &why) || !cache.open(name, &why)) return failed(args, "%s", why.c_str()), false;
+  if (!parse_hub_name(*model, &name, &why)) return usage_error(args, "%s", why.c_str());
+  if (!cache.open(name, &why)) return failed(args, "%s", why.c_str());
   std::string path = cache.find(name);
   if (path.empty()) {
-    if (!pull(args, name, false, &pulled, &why)) return failed(args, "%s", why.c_str()), false;
+    if (!pull(args, name, false, &pulled, &why)) return failed(args, "%s", why.c_str());
+    if (interrupted()) return kExitError;  // main dies of it; what runs next would not see it any more
     path = pulled.path;
   }
   *model = path;
-  return true;
+  return kExitOk;
 }
 
 Command pull_command() {

@@ -320,6 +320,7 @@ class Pull(unittest.TestCase):
         self.refused("hf:linnet/quants:BF16", "of the 3 parts", "there are 2")
         for name in ("hf:", "hf:a", "hf:a/b/c", "hf:a/..", "hf:../b", "hf:a/b:", "hf:a/b:../x", "hf:a/b@", "hf:a/b@../x", "hf:a--b/c", "linnet/big"):
             self.refused(name, "hf:USER/REPO[@REVISION][:FILE|:QUANT]", code=2)
+        self.refused("hf:a", "hf:USER/REPO[@REVISION][:FILE|:QUANT]", command="plan", code=2)
 
     def test_list(self):
         lines = self.run_tool("pull", "--list", "hf:linnet/quants").stdout.splitlines()
