@@ -247,8 +247,9 @@ Hub::Next Hub::judge(void* easy, int result, const std::string& what, Reply* rep
   if (status == 429) {
     curl_off_t seconds = 0;
     curl_->easy_getinfo(e, CURLINFO_RETRY_AFTER, &seconds);
-    const size_t rest = reply->limit.find(";t=");  // RateLimit: "api";r=0;t=55
-    if (seconds <= 0 && rest != std::string::npos) seconds = std::strtol(reply->limit.c_str() + rest + 3, nullptr, 10);
+    constexpr std::string_view kNoneLeft = ";r=0;t=";  // RateLimit: "api";r=0;t=55
+    const size_t limit = reply->limit.find(kNoneLeft);
+    if (seconds <= 0 && limit != std::string::npos) seconds = std::strtol(reply->limit.c_str() + limit + kNoneLeft.size(), nullptr, 10);
     *wait = seconds > 0 ? static_cast<double>(seconds) : 10;
     if (*wait > kMaxWait || ++reply->waits > kMaxTries)
       return no(why, what + ": the hub is asked too often from here; it wants " + seconds_text(*wait) +
@@ -259,7 +260,9 @@ Hub::Next Hub::judge(void* easy, int result, const std::string& what, Reply* rep
   const std::string page = endpoint_.url + "/" + repo;
   if (at_hub && status == 401 && reply->message.starts_with("Invalid credentials"))  // of a public repository, too
     return no(why, what + ": the hub does not know the token: HF_TOKEN, or the file of 'hf auth login', is out of date"), Next::kNever;
-  if (at_hub && (reply->code == "GatedRepo" || status == 403))
+  if (at_hub && status == 403 && reply->code != "GatedRepo")
+    return no(why, what + ": the hub refuses it" + (reply->message.empty() ? "" : ": " + reply->message)), Next::kNever;
+  if (at_hub && reply->code == "GatedRepo")
     return no(why, what + ": the hub does not give it to everybody: accept its terms at " + page + " and set HF_TOKEN to a token of yours"),
            Next::kNever;
   if (at_hub && (status == 401 || reply->code == "RepoNotFound"))

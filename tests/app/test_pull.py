@@ -502,6 +502,8 @@ class Pull(unittest.TestCase):
         gated = "hf:linnet/gated"
         self.refused(gated, "accept its terms at " + self.hub.url + "/linnet/gated", "HF_TOKEN")
         self.refused(gated, "accept its terms", env={"HF_TOKEN": "hf_wrong"})
+        self.hub.turns = [(403, {"X_Error_Message": "Access to this resource is disabled."})]
+        self.refused("hf:linnet/two", "the hub refuses it: Access to this resource is disabled.")
         self.refused("hf:linnet/nowhere", "not there, or private", "HF_TOKEN")
         self.refused("hf:linnet/nowhere", "the token does not open it", env={"HF_TOKEN": TOKEN})
         self.refused("hf:linnet/big@v9", "no revision 'v9'")
