@@ -75,7 +75,11 @@ bool pull_online(const Args& args, const HubName& name, const HubCache& cache, b
   bool whole = true;
   for (const HubFile& file : out->files) whole = whole && hub.get(cache, out->commit, file, connections, &progress, &out->came, why);
   progress.clear();
-  if (!whole || !write_ref(cache, name, out->commit, why)) return false;
+  if (!whole) return false;
+  if (!write_ref(cache, name, out->commit, why)) {
+    if (missing > 0) return false;
+    say(args, Log::kNote, "%s", why->c_str());  // all of it is there, in a cache of others maybe
+  }
   out->path = cache.snapshot(out->commit) + (pick.model.empty() ? "" : "/" + pick.model);
   return true;
 }

@@ -291,6 +291,10 @@ class Pull(unittest.TestCase):
         self.assertEqual(self.pull("hf:linnet/big"), path)
         self.assertEqual(self.hub.fetched, [])
         self.assertEqual((folder / "refs/main").stat().st_ino, written)  # nothing to write, which a cache of others may not allow
+        (folder / "refs/v1.0").mkdir()  # no ref can be written there
+        done = self.run_tool("pull", "hf:linnet/big@v1.0")
+        self.assertEqual(done.stdout, f"{path}\n")
+        self.assertIn("note: ", done.stderr)
         deep = self.pull("hf:linnet/quants@refs/pr/1:BF16")
         self.assertEqual(deep.name, "model-BF16-00001-of-00003.gguf")
         self.assertEqual(len(list(deep.parent.iterdir())), 3)
