@@ -46,6 +46,7 @@ constexpr int kMaxRedirects = 8, kMaxTries = 5, kMaxPages = 2000;
 constexpr double kMaxWait = 300;         // seconds that a busy hub may ask for
 constexpr uint64_t kProgress = 1 << 16;  // bytes that make a cut one that helped
 constexpr double kSaveEvery = 5;         // seconds of work that a kill may cost
+constexpr const char* kTaken = ": another process has put another file in its place in the cache, or removed it";
 
 std::string system_text(int e) { return std::strerror(e); }
 
@@ -419,6 +420,12 @@ bool has_size(const std::string& path, uint64_t bytes) {
   return stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && static_cast<uint64_t>(st.st_size) == bytes;
 }
 
+// Whether the name is still that file's: where locks do not hold, or were removed, another process may have put its own there.
+bool has_name(int fd, const std::string& path) {
+  struct stat mine = {}, named = {};
+  return fstat(fd, &mine) == 0 && lstat(path.c_str(), &named) == 0 && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
 bool make_folders(const std::string& path, std::string* why) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
@@ -471,7 +478,7 @@ struct Transfer {
   };
   Hub& hub;
   const HubFile& file;
-  const std::string url, what;
+  const std::string url, what, name;
   int fd;
   std::vector<Part> parts;
   std::string failure;
@@ -479,7 +486,8 @@ struct Transfer {
   int restarts = 0;
   uint64_t came = 0;
 
-  Transfer(Hub& h, const HubFile& f, std::string u, std::string w, int d) : hub(h), file(f), url(std::move(u)), what(std::move(w)), fd(d) {}
+  Transfer(Hub& h, const HubFile& f, std::string u, std::string w, std::string n, int d)
+      : hub(h), file(f), url(std::move(u)), what(std::move(w)), name(std::move(n)), fd(d) {}
   ~Transfer() { drop(); }
 
   void drop() {
@@ -520,6 +528,7 @@ struct Transfer {
     state.bytes = file.bytes;
     state.n = parts.size();
     for (size_t i = 0; i < parts.size(); ++i) state.ranges[i] = parts[i];
+    if (!has_name(fd, name)) return no(&failure, what + kTaken);  // it may be the blob by now, where nothing is to be written
     if (fdatasync(fd) != 0 || pwrite(fd, &state, sizeof state, static_cast<off_t>(file.bytes)) != static_cast<ssize_t>(sizeof state))
       return no(&failure, what + ": " + system_text(errno));
     return true;
@@ -673,7 +682,7 @@ static bool verify(int fd, const std::string& part, const HubFile& file, const s
   }
   const std::string sum = digest.hex();
   if (sum == file.etag) return true;
-  unlink(part.c_str());
+  if (has_name(fd, part)) unlink(part.c_str());
   return no(why, what + ": its checksum is " + sum + ", not " + file.etag + ": what came is removed, the same command pulls it anew");
 }
 
@@ -708,7 +717,8 @@ bool Hub::get(const HubCache& cache, const std::string& commit, const HubFile& f
   const uint64_t before = progress->done;
   progress->file = file.path;
   if (file.bytes > 0) {
-    Transfer transfer(*this, file, endpoint_.url + "/" + name_.repo + "/resolve/" + commit + "/" + escaped(file.path, true), what, d.fd);
+    Transfer transfer(*this, file, endpoint_.url + "/" + name_.repo + "/resolve/" + commit + "/" + escaped(file.path, true), what, part,
+                      d.fd);
     std::vector<Range> ranges;
     if (read_state(d.fd, file.bytes, &ranges)) {
       transfer.cut(ranges);
@@ -724,8 +734,9 @@ bool Hub::get(const HubCache& cache, const std::string& commit, const HubFile& f
     if (!saved) return no(why, transfer.failure);
   }
   if (!verify(d.fd, part, file, what, progress, why)) return false;
-  if (ftruncate(d.fd, static_cast<off_t>(file.bytes)) != 0) return no(why, part + ": " + system_text(errno));
-  if (fsync(d.fd) != 0 || rename(part.c_str(), blob.c_str()) != 0) return no(why, blob + ": " + system_text(errno));
+  if (ftruncate(d.fd, static_cast<off_t>(file.bytes)) != 0 || fsync(d.fd) != 0) return no(why, part + ": " + system_text(errno));
+  if (!has_name(d.fd, part)) return no(why, what + kTaken);  // nobody has checked what has the name now
+  if (rename(part.c_str(), blob.c_str()) != 0) return no(why, blob + ": " + system_text(errno));
   progress->done = before + file.bytes;
   return link_blob(cache, commit, file, why);
 }

@@ -461,6 +461,22 @@ class Pull(unittest.TestCase):
         self.assertEqual(self.hub.sent, len(self.big))
         self.assertIn("another process pulls linnet/big/big.gguf; waiting for it", texts[0][1] + texts[1][1])
 
+    def test_taken_away(self):
+        """What has come in its place meanwhile is not what was checked."""
+        blobs = self.cache / "models--linnet--big/blobs"
+        part = blobs / (hashlib.sha256(self.big).hexdigest() + ".linnet.incomplete")
+        self.hub.bad = {"slow": 0.01}
+        process = subprocess.Popen([LINNET, "pull", "hf:linnet/big"], env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while self.hub.sent < MIB and process.poll() is None:
+            time.sleep(0.01)
+        (self.home / "junk").write_bytes(bytes(len(self.big)))
+        os.replace(self.home / "junk", part)
+        out, err = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, out), (1, ""), err)
+        self.assertIn("linnet/big/big.gguf: another process", err)
+        self.assertFalse((blobs.parent / "snapshots").exists())
+        self.assertEqual(os.listdir(blobs), [part.name])
+
     def test_damaged_state(self):
         """What an unfinished file says of itself is checked, and the checksum sees the rest."""
         blobs = self.cache / "models--linnet--big/blobs"
