@@ -279,7 +279,7 @@ Status Team::start(uint32_t count, uint32_t use_kind, uint32_t spin, Error* err)
   while (count > 1 && passed < kCalibrateNs) passed = clock_ns() - ns;
   if (passed) ticks_a_ms = (ticks_now() - ticks) * 1000000 / passed + 1;
   // More threads than CPUs: whoever spins keeps the one it waits for from running.
-  const uint32_t cpus = usable_cpus();
+  const uint32_t cpus = cpu_count(cpu_affinity());
   tickets.spin = {cpus && count > cpus ? 1 : spin, ticks_a_ms / 1000 * kSpinUs};
   if (kind == LINNET_THREADS_APP || count == 1) return LINNET_OK;
 #if LINNET_HAVE_OPENMP

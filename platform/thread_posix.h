@@ -81,15 +81,6 @@ class SignalsHeld {
   sigset_t before_;
 };
 
-// CPUs that this process may use, 0 if that is not known.
-uint32_t usable_cpus() {
-#if defined(__linux__)
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<uint32_t>(CPU_COUNT(&set));
-#endif
-  return 0;
-}
-
 void set_affinity(const linnet_cpus& cpus) {
 #if defined(__linux__)
   cpu_set_t set;

@@ -43,8 +43,6 @@ struct SignalsHeld {
   SignalsHeld() {}  // there are none
 };
 
-uint32_t usable_cpus() { return cpu_count(cpu_affinity()); }
-
 void set_affinity(const linnet_cpus& cpus) { SetThreadAffinityMask(GetCurrentThread(), static_cast<DWORD_PTR>(cpus.word[0])); }
 
 void set_priority(int32_t) {}
