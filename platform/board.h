@@ -33,7 +33,8 @@ bool cpu_parse(std::string_view list, linnet_cpus* out);
 // CPUs that the calling thread may use; empty where that is not known.
 linnet_cpus cpu_affinity();
 
-// Of the running system, where /proc and /sys do not tell: its CPUs and their cores (the first CPU of each), memory, the processor's name.
+// Of the running system, where /proc and /sys do not tell: its CPUs and their cores (of each the first CPU, or the first that
+// may be used), memory, the processor's name.
 // board_windows.cpp, board_macos.cpp; what they do not fill in is absent there.
 struct BoardFacts {
   linnet_cpus cpus, primary;

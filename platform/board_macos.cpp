@@ -32,8 +32,10 @@ BoardFacts board_facts() {
   out.memory_bytes = number_of("hw.memsize");
   vm_statistics64_data_t vm;
   mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
-  if (host_statistics64(mach_host_self(), HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&vm), &count) == KERN_SUCCESS)
+  const host_t host = mach_host_self();
+  if (host_statistics64(host, HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&vm), &count) == KERN_SUCCESS)
     out.available_bytes = (uint64_t{vm.free_count} + vm.inactive_count + vm.purgeable_count) * page_bytes();
+  mach_port_deallocate(mach_task_self(), host);
   size_t bytes = sizeof out.cpu - 1;
   sysctlbyname("machdep.cpu.brand_string", out.cpu, &bytes, nullptr, 0);
   return out;

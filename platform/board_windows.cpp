@@ -22,15 +22,19 @@ linnet_cpus cpu_affinity() {
 
 BoardFacts board_facts() {
   BoardFacts out = {};
-  DWORD_PTR process = 0, system = 0;
-  if (GetProcessAffinityMask(GetCurrentProcess(), &process, &system)) out.cpus.word[0] = system;
+  SYSTEM_INFO system;
+  GetSystemInfo(&system);
+  out.cpus.word[0] = system.dwActiveProcessorMask;
+  const uint64_t mine = cpu_affinity().word[0];
   // A row for each core, cache and node, of at most two masks each.
   SYSTEM_LOGICAL_PROCESSOR_INFORMATION rows[4 * LINNET_MAX_CPUS];
   DWORD bytes = sizeof rows;
   if (GetLogicalProcessorInformation(rows, &bytes))
     for (DWORD i = 0; i < bytes / sizeof *rows; ++i)
-      if (rows[i].Relationship == RelationProcessorCore && rows[i].ProcessorMask)
-        out.primary.word[0] |= rows[i].ProcessorMask & (~rows[i].ProcessorMask + 1);  // its lowest bit
+      if (rows[i].Relationship == RelationProcessorCore) {
+        const uint64_t all = rows[i].ProcessorMask, some = all & mine ? all & mine : all;
+        out.primary.word[0] |= some & (~some + 1);  // the lowest bit
+      }
   if (!cpu_count(out.primary)) out.primary = out.cpus;
   MEMORYSTATUSEX memory = {};
   memory.dwLength = sizeof memory;
