@@ -26,9 +26,11 @@ uint32_t process_id();
 uint64_t clock_ns();
 void sleep_ns(uint64_t ns);  // or less, where a signal comes
 #if defined(_WIN32)
-// A path of the system's; false: it is no UTF-8, or too long.
+// A path as the system takes it, however long; false: GetLastError says why.
 bool file_wide(const char* path, wchar_t* out, size_t cap);
 bool file_id(const char* path, uint64_t* volume, uint64_t* index);  // the same for two names of one file
+// Tells `take` the names in a folder, "." and ".." too; false: errno says why it cannot.
+bool file_names(const char* folder, void (*take)(void* user, const char* name), void* user);
 using FileHandle = intptr_t;
 #else
 using FileHandle = int;
@@ -50,7 +52,7 @@ class Replacement {
   FileHandle fd() const { return fd_; }
   bool through() const { return through_; }  // nothing is replaced
   Status write(const void* data, size_t bytes, Error* err);
-  Status commit(Error* err);  // fsync, rename, fsync of the folder
+  Status commit(Error* err);  // sync, rename, sync of the new name
 
  private:
   Status follow(Error* err);

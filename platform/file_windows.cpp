@@ -1,9 +1,11 @@
-// file.h on Windows. Paths are UTF-8. What Linux alone has is left out: huge pages, and a sync of the folder.
+// file.h on Windows. Paths are UTF-8. What Linux alone has is left out: huge pages.
 #include "file.h"
 #define WIN32_LEAN_AND_MEAN
 #define NOMINMAX
 #include <errno.h>
 #include <windows.h>
+
+#include <cwchar>
 
 namespace linnet {
 namespace {
@@ -22,6 +24,7 @@ const char* error_text(DWORD e) {
   } kErrors[] = {{ERROR_FILE_NOT_FOUND, ENOENT, "no such file or folder"},
                  {ERROR_PATH_NOT_FOUND, ENOENT, "no such file or folder"},
                  {ERROR_INVALID_NAME, ENOENT, "no name that a file can have"},
+                 {ERROR_DIRECTORY, ENOTDIR, "a part of the path is not a folder"},
                  {ERROR_NO_UNICODE_TRANSLATION, ENOENT, "a path that is no UTF-8"},
                  {ERROR_FILENAME_EXCED_RANGE, ENAMETOOLONG, "name too long"},
                  {ERROR_ACCESS_DENIED, EACCES, "permission denied"},
@@ -56,6 +59,17 @@ Status cancelled(Error* err, const char* path) { return fail(err, LINNET_CANCELL
 HANDLE open_file(const char* path, DWORD access, DWORD share, DWORD how, DWORD flags = FILE_ATTRIBUTE_NORMAL) {
   wchar_t wide[kMaxWide];
   return file_wide(path, wide, kMaxWide) ? CreateFileW(wide, access, share, nullptr, how, flags, nullptr) : INVALID_HANDLE_VALUE;
+}
+
+// Whether the call came to work: what another program has open for a moment (who reads it, a virus scanner, the search index) is waited
+// for.
+template <class Call>
+bool soon(Call call) {
+  for (int tries = 0; tries < 100; ++tries, Sleep(10)) {
+    if (call()) return true;
+    if (GetLastError() != ERROR_SHARING_VIOLATION && GetLastError() != ERROR_ACCESS_DENIED) return false;
+  }
+  return call();
 }
 
 bool is_folder(HANDLE file) {
@@ -114,6 +128,16 @@ Status touch_whole(const char* path, const LoadProgress& progress, const void* m
   return LINNET_OK;
 }
 
+// A process may lock what its working set holds at least, some 200 kB at first: where that is too little it grows by the file.
+bool lock_whole(void* map, size_t bytes) {
+  if (VirtualLock(map, bytes)) return true;
+  const HANDLE me = GetCurrentProcess();
+  SIZE_T least, most;
+  const size_t more = bytes + (size_t{1} << 20);
+  return GetLastError() == ERROR_WORKING_SET_QUOTA && GetProcessWorkingSetSize(me, &least, &most) &&
+         SetProcessWorkingSetSize(me, least + more, most + more) && VirtualLock(map, bytes);
+}
+
 Status map_whole(HANDLE file, const char* path, linnet_load how, const LoadProgress& progress, size_t bytes, void** out, Error* err) {
   if (how == LINNET_LOAD_COPY) {
     *out = memory_alloc(bytes);
@@ -126,7 +150,7 @@ Status map_whole(HANDLE file, const char* path, linnet_load how, const LoadProgr
   const Status s = *out ? LINNET_OK : system_error(err, path, "cannot map");
   CloseHandle(mapping);  // the view keeps it
   LINNET_TRY(s);
-  if (how == LINNET_LOAD_LOCK && !VirtualLock(*out, bytes)) {
+  if (how == LINNET_LOAD_LOCK && !lock_whole(*out, bytes)) {
     if (GetLastError() != ERROR_WORKING_SET_QUOTA && GetLastError() != ERROR_NO_SYSTEM_RESOURCES)
       return system_error(err, path, "cannot lock in memory");
     return fail(err, LINNET_TOO_SMALL, PathName{path}, ": cannot lock its ", bytes, " bytes: more than this process's working set holds");
@@ -145,6 +169,11 @@ void release(void* p) {
     VirtualFree(p, 0, MEM_RELEASE);
 }
 
+// A temporary file, to which nobody else may write, nor remove it.
+HANDLE hold(const wchar_t* path, DWORD how) {
+  return CreateFileW(path, GENERIC_WRITE | DELETE, FILE_SHARE_READ, nullptr, how, FILE_ATTRIBUTE_NORMAL, nullptr);
+}
+
 }  // namespace
 
 bool file_wide(const char* path, wchar_t* out, size_t cap) {
@@ -153,16 +182,38 @@ bool file_wide(const char* path, wchar_t* out, size_t cap) {
     if (GetLastError() == ERROR_INSUFFICIENT_BUFFER) SetLastError(ERROR_FILENAME_EXCED_RANGE);
     return false;
   }
-  constexpr int kLong = 248;  // from here on Windows asks for a prefix, and for the whole path behind it
-  constexpr wchar_t kPrefix[] = L"\\\\?\\";
-  constexpr size_t kPrefixChars = 4;
-  if (n < kLong || out[0] == L'\\') return true;
+  // As a whole: a relative one may be short where the folder it begins at is not.
   wchar_t whole[kMaxWide];
   const DWORD chars = GetFullPathNameW(out, kMaxWide, whole, nullptr);
-  if (chars == 0 || chars + kPrefixChars >= cap || chars >= kMaxWide) return SetLastError(ERROR_FILENAME_EXCED_RANGE), false;
-  std::memcpy(out, kPrefix, kPrefixChars * sizeof *out);
-  std::memcpy(out + kPrefixChars, whole, (chars + 1) * sizeof *out);
+  constexpr DWORD kLong = 247;  // from here on Windows asks for a prefix
+  if (chars < kLong) return true;
+  const bool root = whole[0] == L'\\' && whole[1] == L'\\', prefixed = root && (whole[2] == L'?' || whole[2] == L'.');
+  const wchar_t* const prefix = prefixed ? L"" : root ? L"\\\\?\\UNC" : L"\\\\?\\";
+  const size_t before = std::wcslen(prefix), from = root && !prefixed;  // \\server becomes \\?\UNC\server
+  if (chars >= kMaxWide || before + chars - from >= cap) return SetLastError(ERROR_FILENAME_EXCED_RANGE), false;
+  std::memcpy(out, prefix, before * sizeof *out);
+  std::memcpy(out + before, whole + from, (chars - from + 1) * sizeof *out);
   return true;
+}
+
+bool file_names(const char* folder, void (*take)(void* user, const char* name), void* user) {
+  wchar_t wide[kMaxWide];
+  WIN32_FIND_DATAW found;
+  HANDLE search = INVALID_HANDLE_VALUE;
+  SetLastError(ERROR_PATH_NOT_FOUND);
+  if (*folder && file_wide(folder, wide, kMaxWide - 2)) {
+    std::wcscat(wide, L"\\*");
+    search = FindFirstFileW(wide, &found);
+  }
+  if (search == INVALID_HANDLE_VALUE) return error_text(GetLastError()), false;
+  do {
+    char name[3 * MAX_PATH + 1];  // three bytes a unit at most
+    if (WideCharToMultiByte(CP_UTF8, 0, found.cFileName, -1, name, sizeof name, nullptr, nullptr)) take(user, name);
+  } while (FindNextFileW(search, &found));
+  const DWORD end = GetLastError();
+  FindClose(search);
+  if (end == ERROR_NO_MORE_FILES) return true;
+  return error_text(end), false;
 }
 
 bool file_id(const char* path, uint64_t* volume, uint64_t* index) {
@@ -257,7 +308,7 @@ void sleep_ns(uint64_t ns) {
   if (timer) CloseHandle(timer);
 }
 
-// The temporary file is opened for one alone: others who replace the same file wait until it is closed.
+// Others who replace the same file wait until the temporary one is closed.
 Replacement::~Replacement() {
   if (fd_ == -1) return;
   if (mine_) {  // it goes when it is closed
@@ -312,20 +363,29 @@ Status Replacement::follow(Error* err) {
   return LINNET_OK;
 }
 
+// Makes temporary_, which is then this object's. What is there under that name, of one that was killed, is removed: it may have other
+// names.
 Status Replacement::lock(uint32_t, Error* err) {
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    const HANDLE file =
-        open_file(temporary_, GENERIC_WRITE | DELETE, 0, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT);
-    if (file != INVALID_HANDLE_VALUE) {
-      fd_ = reinterpret_cast<intptr_t>(file);
-      if (GetFileType(file) != FILE_TYPE_DISK) return refuse(err, temporary_, "is not a regular file");
-      mine_ = true;
-      return LINNET_OK;
-    }
-    if (GetLastError() != ERROR_SHARING_VIOLATION) return system_error(err, temporary_, "cannot create");
-    Sleep(10);
+  wchar_t wide[kMaxWide];
+  if (!file_wide(temporary_, wide, kMaxWide)) return system_error(err, temporary_, "cannot create");
+  for (;;) {
+    HANDLE file = INVALID_HANDLE_VALUE;
+    bool there = false;
+    const auto make = [&] {
+      file = hold(wide, CREATE_NEW);
+      if (file != INVALID_HANDLE_VALUE) return true;
+      there = GetLastError() == ERROR_FILE_EXISTS || GetLastError() == ERROR_ALREADY_EXISTS;
+      return there && (DeleteFileW(wide) || GetLastError() == ERROR_FILE_NOT_FOUND);
+    };
+    const bool done = soon(make);  // one that is about to go is denied
+    if (!done && GetLastError() != ERROR_SHARING_VIOLATION)
+      return system_error(err, temporary_, there ? "is in the way and cannot be removed" : "cannot create");
+    if (file == INVALID_HANDLE_VALUE) continue;
+    fd_ = reinterpret_cast<intptr_t>(file);
+    if (GetFileType(file) != FILE_TYPE_DISK) return refuse(err, temporary_, "is not a regular file");
+    mine_ = true;
+    return LINNET_OK;
   }
-  return refuse(err, temporary_, "others replace the file all the time");
 }
 
 Status Replacement::write(const void* data, size_t bytes, Error* err) {
@@ -353,26 +413,46 @@ Status Replacement::commit(Error* err) {
   } to;
   static_assert(offsetof(FILE_RENAME_INFO, FileName) + sizeof(wchar_t) <= sizeof(FILE_RENAME_INFO));
   std::memset(&to, 0, sizeof to);
-  to.info.ReplaceIfExists = TRUE;
   wchar_t wide[kMaxWide];
   if (!file_wide(path_, wide, kMaxWide)) return system_error(err, path_, "cannot rename to it");
   const DWORD chars = GetFullPathNameW(wide, kMaxWide, to.info.FileName, nullptr);
   if (chars == 0 || chars >= kMaxWide) return system_error(err, path_, "cannot rename to it");
   to.info.FileNameLength = chars * static_cast<DWORD>(sizeof(wchar_t));
-  bool renamed = SetFileInformationByHandle(handle_of(fd_), FileRenameInfo, &to, sizeof to);
-  if (!renamed && (GetLastError() == ERROR_CALL_NOT_IMPLEMENTED || GetLastError() == ERROR_INVALID_PARAMETER)) {
-    // Not known here: a moment without a hold, in which another's open makes the rename fail and nothing worse.
+  bool known = true;
+  const auto rename_by = [&](FILE_INFO_BY_HANDLE_CLASS how, DWORD flags) {
+    std::memcpy(&to.info, &flags, sizeof flags);  // ReplaceIfExists is the first of them
+    return SetFileInformationByHandle(handle_of(fd_), how, &to, sizeof to) != 0;
+  };
+  const auto rename = [&] {
+    // As POSIX has it, so that who has the old file open goes on reading it: Windows 10 on its own file systems. Older headers lack both.
+    constexpr auto kFileRenameInfoEx = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22);
+    constexpr DWORD kReplace = 1, kPosix = 2;
+    if (rename_by(kFileRenameInfoEx, kReplace | kPosix) || rename_by(FileRenameInfo, kReplace)) return true;
+    known = GetLastError() != ERROR_CALL_NOT_IMPLEMENTED && GetLastError() != ERROR_INVALID_PARAMETER;
+    return false;
+  };
+  bool renamed = soon(rename);
+  if (!renamed && !known) {
+    // Not known here (Wine 8): a moment without a hold, in which another may remove the file; then the old one stays.
     wchar_t from[kMaxWide];
-    CloseHandle(handle_of(fd_));
-    fd_ = -1;
     if (!file_wide(temporary_, from, kMaxWide)) return system_error(err, path_, "cannot rename to it");
-    renamed = MoveFileExW(from, wide, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH);
-    const DWORD e = GetLastError();
-    if (!renamed) DeleteFileW(from);
-    SetLastError(e);
+    renamed = soon([&] {
+      CloseHandle(handle_of(fd_));
+      fd_ = -1;
+      if (MoveFileExW(from, wide, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH)) return true;
+      const DWORD e = GetLastError();
+      const HANDLE again = hold(from, OPEN_EXISTING);
+      if (again == INVALID_HANDLE_VALUE) return SetLastError(ERROR_FILE_NOT_FOUND), false;
+      fd_ = reinterpret_cast<intptr_t>(again);
+      SetLastError(e);
+      return false;
+    });
   }
   if (!renamed) return system_error(err, path_, "cannot rename to it");
   mine_ = false;
+  // The new name too must survive a power cut: this writes the file system's log.
+  if (fd_ != -1 && !FlushFileBuffers(handle_of(fd_)))
+    return system_error(err, path_, "is written, but a power cut may bring the old one back: cannot sync its name");
   return LINNET_OK;
 }
 

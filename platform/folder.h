@@ -1,6 +1,5 @@
 // What the host side asks of paths, which are UTF-8 on every system. errno says why something failed. (Not for the core: it uses the heap.)
 #pragma once
-#include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +10,9 @@
 #include <vector>
 
 #include "file.h"
+#if !defined(_WIN32)
+#include <dirent.h>
+#endif
 
 namespace linnet {
 
@@ -20,6 +22,8 @@ struct PathInfo {
 };
 
 #if defined(_WIN32)
+inline constexpr const char* kSlashes = "/\\";  // between folders
+
 using WidePath = std::vector<wchar_t>;
 inline bool widen(const std::string& path, WidePath* out) {
   out->resize(4096);
@@ -41,22 +45,8 @@ inline bool path_access(const std::string& path, int mode) {
 }
 
 inline bool folder_names(const std::string& folder, std::vector<std::string>* names) {
-  WidePath wide;
-  _WDIR* const dir = widen(folder, &wide) ? _wopendir(wide.data()) : nullptr;
-  if (!dir) return false;
-  while (const _wdirent* e = _wreaddir(dir)) {
-    std::string name;  // UTF-16 to UTF-8
-    for (const wchar_t* p = e->d_name; *p; ++p) {
-      uint32_t c = *p;
-      if (c >= 0xD800 && c < 0xDC00 && p[1] >= 0xDC00 && p[1] < 0xE000) c = 0x10000 + ((c - 0xD800) << 10) + (*++p - 0xDC00u);
-      const int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-      name.push_back(static_cast<char>(more ? (0xF00u >> more & 0xFFu) | c >> (6 * more) : c));
-      for (int i = more; i--;) name.push_back(static_cast<char>(0x80 | (c >> (6 * i) & 0x3F)));
-    }
-    names->push_back(name);
-  }
-  _wclosedir(dir);
-  return true;
+  const auto take = [](void* user, const char* name) { static_cast<std::vector<std::string>*>(user)->push_back(name); };
+  return file_names(folder.c_str(), take, names);
 }
 
 inline std::string path_real(const std::string& path) { return path; }  // nobody there keeps models behind links
@@ -66,6 +56,8 @@ inline bool same_file(const std::string& a, const std::string& b) {
   return file_id(a.c_str(), &of_a[0], &of_a[1]) && file_id(b.c_str(), &of_b[0], &of_b[1]) && of_a[0] == of_b[0] && of_a[1] == of_b[1];
 }
 #else
+inline constexpr const char* kSlashes = "/";
+
 inline PathInfo path_info(const std::string& path) {
   struct stat st;
   if (stat(path.c_str(), &st) != 0) return {};

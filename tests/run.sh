@@ -86,7 +86,7 @@ other_systems() {
   yaml=$(libyaml_source)
   [ -n "$yaml" ] || echo "skipped: device profiles on Windows and macOS: no source of libyaml (apt-get source libyaml, which needs a deb-src among apt's sources)"
   stage "build: zig, macOS" build macos "-DLINNET_YAML_SOURCE=$yaml" linnet linnet_convert hello linnet-cli
-  stage "build: zig, Windows" build windows "-DLINNET_YAML_SOURCE=$yaml" linnet linnet_convert hello linnet-cli test_exact test_golden test_session
+  stage "build: zig, Windows" build windows "-DLINNET_YAML_SOURCE=$yaml" linnet linnet_convert hello linnet-cli test_exact test_golden test_session test_windows
   command -v wine >/dev/null || { echo "skipped: tests of Windows: no wine (apt-get install wine64)"; return; }
   stage "tests: Windows, Wine" tests windows -j 1 --timeout 600
   stage "hello: Windows, Wine" same_text_under_wine
