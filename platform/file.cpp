@@ -130,8 +130,8 @@ Status map_whole(int fd, const char* path, linnet_load how, const LoadProgress& 
 }
 
 #if defined(__APPLE__)
-// There fsync leaves the bytes in the disk's own memory.
-int sync_whole(int fd) { return fcntl(fd, F_FULLFSYNC) == -1 ? fsync(fd) : 0; }
+// There fsync leaves the bytes in the disk's own memory, but some file systems know nothing else.
+int sync_whole(int fd) { return fcntl(fd, F_FULLFSYNC) != -1 ? 0 : errno == EIO ? -1 : fsync(fd); }
 #else
 int sync_whole(int fd) { return fsync(fd); }
 #endif
