@@ -222,8 +222,9 @@ struct Chat {
     if (terminal && says(Log::kInfo))
       std::fprintf(stderr,
                    "Each line is a message (//... one that begins with /). /tool TEXT gives a tool's result, /reset begins anew, Ctrl-C "
-                   "ends an answer, /exit or Ctrl-D "
-                   "the chat.\n");
+                   "ends an answer, /exit or %s "
+                   "the chat.\n",
+                   kEndOfInput);
     if (!begin_draws() || !restart()) return kExitError;
     std::string line;
     // A message that cannot be answered is forgotten; where nobody sees that, the exit code tells of it.

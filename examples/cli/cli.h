@@ -417,10 +417,11 @@ std::string become_program(const std::string& path, const char* name, char** arg
 // SIGINT and SIGTERM (Ctrl-C and Ctrl-Break on Windows) end the process at once, but where something is to be finished or removed: from
 // here on the first one cancels what `session` (may be NULL) does, and is remembered; the second one ends the process.
 void interrupt_cancels(linnet_session* session);
-void interrupt_ends();      // at once again; one that came meanwhile stays remembered
-int interrupted();          // the signal since interrupt_cancels, 0: none
-int input_byte();           // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal
-void die_if_interrupted();  // of that signal, as whoever started the process wants to know
+void interrupt_ends();                 // at once again; one that came meanwhile stays remembered
+int interrupted();                     // the signal since interrupt_cancels, 0: none
+extern const char* const kEndOfInput;  // what is typed on a terminal to end it
+int input_byte();                      // of stdin; EOF at its end (errno 0), where it cannot be read, or when there is a signal
+void die_if_interrupted();             // of that signal, as whoever started the process wants to know
 // Opens what is to be there whole or not at all: before there is anything to remove, a signal is remembered and cancels `session`.
 linnet_status begin_file(const std::string& path, linnet_session* session, convert::WholeFile* file, linnet_error* err);  // output.cpp
 

@@ -19,7 +19,7 @@ struct Tier {
 
 // The folder that a file would be written in is there and may be written in, or what is no file may be.
 bool can_write(const Args& args, const std::string& path) {
-  const size_t slash = path.rfind('/');
+  const size_t slash = path.find_last_of(kSlashes);
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const PathInfo info = path_info(path);
   if (info.there && !info.regular ? path_access(path, W_OK) : path_access(folder, W_OK | X_OK)) return true;

@@ -137,6 +137,9 @@ std::string cpus_text(const linnet_cpus& cpus) {
 
 std::string read_system(const std::string& path) {
   std::string text;
+#if !defined(__linux__)
+  if (sysroot().empty()) return "";  // what other systems have under these names is something else
+#endif
   linnet_error err = {};
   (void)convert::read_file(sysroot() + path, 64 << 10, &text, nullptr, &err);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\0' || text.back() == ' ')) text.pop_back();

@@ -14,7 +14,7 @@ bool read_profile(const Args& args, const std::string& name, bool fit, linnet_pr
     if (!board().handle) return failed(args, "no profile can be picked: nothing is known of this board"), false;
     status = linnet_profile_pick(configs_folder().c_str(), board().handle, out, nullptr, 0, nullptr, &err);
   } else {
-    const bool is_name = name.find_first_of("/.") == std::string::npos;
+    const bool is_name = name.find_first_of(kSlashes) == std::string::npos && name.find('.') == std::string::npos;
     const std::string path = is_name ? configs_folder() + "/" + name + ".yaml" : name;
     if (is_name && !path_access(path, F_OK))
       return failed(args, "there is no profile '%s' in %s; linnet devices lists those that are", name.c_str(), configs_folder().c_str()),

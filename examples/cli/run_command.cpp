@@ -18,12 +18,12 @@ bool read_prompt(const Args& args, const Engine& engine, bool follows, std::vect
   const bool positional = !args.positional().empty();
   std::string text = positional ? args.positional()[0] : args.text("-p");
   if (!positional && !args.given("-p")) {
-    if (on_terminal(stdin) && says(Log::kInfo)) std::fprintf(stderr, "reading the prompt from the terminal, end it with Ctrl-D\n");
+    if (on_terminal(stdin) && says(Log::kInfo)) std::fprintf(stderr, "reading the prompt from the terminal, end it with %s\n", kEndOfInput);
     if (!read_stdin(&text)) {
       failed(args, "the prompt could not be read from stdin");
       return false;
     }
-    if (!text.empty() && text.back() == '\n') text.pop_back();  // of `echo ... | linnet run`
+    if (text.ends_with('\n')) text.resize(text.size() - (text.ends_with("\r\n") ? 2 : 1));  // of `echo ... | linnet run`
   }
   uint32_t flags = token_flags(args, "--raw");
   if (follows) flags &= ~uint32_t{LINNET_ADD_SPECIAL};
@@ -115,33 +115,33 @@ int run(const Args& args) {
 }  // namespace
 
 Command run_command() {
-  return {
-      "run",
-      "generate text (what belongs to no answer goes to stderr)",
-      "[PROMPT]",
-      0,
-      1,
-      "The prompt comes from PROMPT, -p, --tokens or stdin (one newline at its end is dropped). The same seed gives the same text on every "
-      "machine.\n"
-      "With --state, runs follow each other as if they were one: a prompt continues the sequence that FILE holds (without BOS, and may "
-      "be empty), drawing goes\n"
-      "on as it was set up unless a sampling option is given, and FILE is replaced at once. Model and --kv must be those that it was "
-      "made with.\n\n"
-      "example: linnet run -m model.gguf -p \"Once upon a time\" -n 200 --temp 0",
-      join(
-          {
-              model_option(),
-              {"-p, --prompt", "TEXT", Kind::kText, "prompt"},
-              {"--tokens", "IDS", Kind::kIds, "prompt as token ids: 1,2,3 or [1,2,3]"},
-              {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens to generate at most; -1 = to the end, or of the context", "512", 1,
-               16777216},
-              {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the prompt"},
-              {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the prompt are plain text"},
-              {"--echo", nullptr, Kind::kFlag, "print the prompt before the answer"},
-              {"--state", "FILE", Kind::kPath, "continue the sequence in FILE if there is one, and save it there afterwards"},
-          },
-          join(join(sampling_options("0.8"), grammar_options()), join(engine_options(), session_options()))),
-      run};
+  return {"run",
+          "generate text (what belongs to no answer goes to stderr)",
+          "[PROMPT]",
+          0,
+          1,
+          "The prompt comes from PROMPT, -p, --tokens or stdin (one newline at its end is dropped, CR LF too). The same seed gives the "
+          "same text "
+          "on every machine.\n"
+          "With --state, runs follow each other as if they were one: a prompt continues the sequence that FILE holds (without BOS, and may "
+          "be empty), drawing goes\n"
+          "on as it was set up unless a sampling option is given, and FILE is replaced at once. Model and --kv must be those that it was "
+          "made with.\n\n"
+          "example: linnet run -m model.gguf -p \"Once upon a time\" -n 200 --temp 0",
+          join(
+              {
+                  model_option(),
+                  {"-p, --prompt", "TEXT", Kind::kText, "prompt"},
+                  {"--tokens", "IDS", Kind::kIds, "prompt as token ids: 1,2,3 or [1,2,3]"},
+                  {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens to generate at most; -1 = to the end, or of the context", "512", 1,
+                   16777216},
+                  {"--raw", nullptr, Kind::kFlag, "add no special tokens (BOS) to the prompt"},
+                  {"--no-parse-special", nullptr, Kind::kFlag, "special tokens written in the prompt are plain text"},
+                  {"--echo", nullptr, Kind::kFlag, "print the prompt before the answer"},
+                  {"--state", "FILE", Kind::kPath, "continue the sequence in FILE if there is one, and save it there afterwards"},
+              },
+              join(join(sampling_options("0.8"), grammar_options()), join(engine_options(), session_options()))),
+          run};
 }
 
 }  // namespace linnet::cli

@@ -110,6 +110,8 @@ void interrupt_ends() {
 
 int interrupted() { return the_signal; }
 
+const char* const kEndOfInput = "Ctrl-D";
+
 int input_byte() {
   static char buffer[4096];
   static ssize_t at = 0, end = 0;

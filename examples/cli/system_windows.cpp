@@ -91,7 +91,7 @@ namespace {
 
 std::atomic<linnet_session*> the_session{nullptr};
 std::atomic<int> the_signal{0};
-std::atomic<bool> armed{false}, reading{false};
+std::atomic<bool> armed{false}, reading{false}, cancelling{false};
 HANDLE the_reader = nullptr;  // the thread that waits for input
 
 // On a thread of its own. FALSE: the process ends.
@@ -99,12 +99,14 @@ BOOL WINAPI handle(DWORD event) {
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) return FALSE;
   if (!armed.exchange(false)) return FALSE;  // the second one
   the_signal = event == CTRL_C_EVENT ? SIGINT : SIGTERM;
+  cancelling = true;
   if (linnet_session* session = the_session) linnet_cancel(session);
+  cancelling = false;
   for (; reading; Sleep(1)) CancelSynchronousIo(the_reader);  // the wait may just be about to begin
   return TRUE;
 }
 
-// Of a console what was typed, as UTF-8; n: 0 at the end of input, which is Ctrl-Z at the beginning of a line.
+// Of a console what was typed, as UTF-8, its lines ended by LF; n: 0 at the end of input, which is Ctrl-Z at the beginning of a line.
 bool read_console(HANDLE console, char* buffer, size_t cap, size_t* n) {
   static wchar_t half = 0;  // of a character that the last piece ended in
   constexpr DWORD kMost = 1024;
@@ -119,7 +121,8 @@ bool read_console(HANDLE console, char* buffer, size_t cap, size_t* n) {
   constexpr wchar_t kCtrlZ = 0x1A;
   if (got == 0 || wide[0] == kCtrlZ) return *n = 0, true;
   if (IS_HIGH_SURROGATE(wide[got - 1]) && got > 1) half = wide[--got];
-  const std::string text = utf8_of(wide, got);
+  std::string text = utf8_of(wide, got);
+  std::erase(text, '\r');
   *n = std::min(cap, text.size());  // three bytes a unit at most: cap holds them
   std::copy_n(text.begin(), *n, buffer);
   return true;
@@ -141,9 +144,12 @@ void interrupt_cancels(linnet_session* session) {
 void interrupt_ends() {
   armed = false;
   the_session = nullptr;
+  while (cancelling) Sleep(1);  // the handler's thread has the session yet, which is about to go
 }
 
 int interrupted() { return the_signal; }
+
+const char* const kEndOfInput = "Ctrl-Z and Enter";
 
 int input_byte() {
   static char buffer[4096];

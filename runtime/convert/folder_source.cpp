@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "../../platform/folder.h"
 #include "../architectures.h"
 #include "hf_config.h"
 #include "hf_quant.h"
@@ -15,8 +16,8 @@ namespace {
 
 // The folder's own name, or "" for "." and "/".
 std::string base_name(std::string path) {
-  while (!path.empty() && path.back() == '/') path.pop_back();
-  path.erase(0, path.find_last_of('/') + 1);
+  path.resize(path.find_last_not_of(kSlashes) + 1);
+  path.erase(0, path.find_last_of(kSlashes) + 1);
   return path == "." || path == ".." ? "" : path;
 }
 

@@ -486,7 +486,8 @@ class Tiny(unittest.TestCase):
         for key in ("ttft_ms", "tokens_per_s", "arena_bytes", "peak_rss_bytes"):
             self.assertGreater(run[key], 0)
         args = ("run", "-m", self.packed, "-n", 12, "--temp", 0, "--ignore-eos")
-        self.assertEqual(linnet_json(*args, stdin=b"Hello\n")["tokens"], run["tokens"])
+        for newline in (b"\n", b"\r\n"):
+            self.assertEqual(linnet_json(*args, stdin=b"Hello" + newline)["tokens"], run["tokens"])
         self.assertEqual(linnet_json(*args, "--tokens", ",".join(map(str, self.ids("Hello"))))["tokens"], run["tokens"])
         raw = linnet_json(*args, "-p", "Hello", "--raw")
         self.assertEqual(raw["prompt_tokens"], 5)
