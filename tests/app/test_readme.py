@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """README.md does what it says: every block of sh in it runs as it stands, in order, in a fresh clone with what is changed in tracked
-files, and its C is compiled and run: test_readme.py. Standard library only; builds a release of a fresh clone, which takes minutes, so it wants
-LINNET_TEST_FULL
-for the time that takes without.
+files, and its C is compiled and run: test_readme.py. Standard library only. A release is built of the clone, which takes minutes: it runs
+with LINNET_TEST_FULL alone.
 
 HOME is a folder of its own, into which the commands install. Packages are never installed: a line that would is held against what
 tests/run.sh installs, and where the quickstart misses some this test is skipped.
