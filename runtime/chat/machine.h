@@ -1,0 +1,198 @@
+// The machine that a chat template runs on: memory of values, the text that is being written, what a run may still spend, and the
+// operations on values. What can fail returns false behind fail() or full(); nothing here touches a heap or throws.
+#pragma once
+#include <initializer_list>
+
+#include "../../platform/status.h"
+#include "program.h"
+#include "value.h"
+
+namespace linnet::chat {
+
+// Caps that hold whatever a template does; linnet_template_params has those that a caller sets.
+inline constexpr uint32_t kMaxCalls = 64;      // calls of macros, callers and recursive loops in one another
+inline constexpr uint32_t kMaxArguments = 64;  // of one call
+
+// What runs through a value. It is changed as it goes.
+struct Iterator {
+  Value of;         // what it runs through
+  uint32_t at = 0;  // of its bytes (a text), items or entries
+};
+struct Namespace {
+  Value* names;   // texts
+  Value* values;  // of each
+  uint32_t n, room;
+};
+// What a method is of, and which: "split" of a text.
+struct Method {
+  Value self;
+  std::string_view name;
+};
+// The slots of a function's variables; those of the functions around it are its parents'.
+struct Frame {
+  Frame* parent;
+  Value* slots;  // (n_slots of the function)
+};
+struct Macro {
+  const Function* function;
+  Frame* around;
+};
+struct Loop {
+  Iterator items;
+  const Function* filter;  // `for x in xs if ...`: what an item must pass; nullptr: none
+  Frame* around;           // of the filter
+  const Function* recurse;
+  Value before, current, after, changed;  // kMissing where there is none; `changed`: what changed() was last given
+  uint32_t length;                        // kUnknownLength until somebody asks
+  uint32_t index0, depth0;
+};
+inline constexpr uint32_t kUnknownLength = 0xFFFFFFFF;
+struct Cycler {
+  Value items;  // a tuple; of a joiner its separator
+  uint32_t at;
+};
+
+// Arguments of a call, of a filter behind the value, or of a test.
+struct Args {
+  const Value* values;  // (n) by position
+  uint32_t n;
+  const Value* named;  // (2 n_named) name, value
+  uint32_t n_named;
+};
+
+struct Machine {
+  const Program* program = nullptr;
+  Value context;  // a dict: messages, tools, what the caller says beside
+  Value tokens;   // a dict of the model's own special tokens: bos_token, eos_token
+  Error* err = nullptr;
+  const char* name = "";  // of the template, for errors
+  Status status = LINNET_OK;
+  uint16_t line = 0;
+  bool autoescape = false;  // {% autoescape %}
+  int64_t now = 0;          // seconds since 1970, of strftime_now
+  uint32_t calls = 0;
+  uint64_t steps = 0, max_steps = 0;
+
+  // Memory of values: [memory, memory + n_memory) is taken.
+  uint8_t* memory = nullptr;
+  size_t n_memory = 0, memory_bytes = 0, peak = 0;
+
+  // The text that is being written, and of each byte whether the conversation brought it. Texts that are put together lie at its end until
+  // finish() takes them off.
+  char* out = nullptr;
+  uint8_t* marks = nullptr;
+  size_t n_out = 0, out_bytes = 0, out_peak = 0;
+
+  // ---- errors: always false
+  template <class... Parts>
+  bool fail(Parts... parts) {
+    status = linnet::fail(err, LINNET_BAD_ARG, name, ", line ", line, ": ", parts...);
+    if (err) err->line = line;
+    return false;
+  }
+  bool full(const char* what, uint64_t cap);  // a cap was reached: "the template makes more than CAP WHAT"
+
+  // ---- what a run may spend
+  // Work that grows with n: bytes looked at, items gone through.
+  bool spend(uint64_t n) {
+    steps += n;
+    return steps <= max_steps || full("steps", max_steps);
+  }
+  void* take(size_t bytes);  // aligned to 8; nullptr behind full()
+  Value* take_values(size_t n) { return static_cast<Value*>(take(n * sizeof(Value))); }
+
+  // ---- texts
+  // Appends to the text that is being written.
+  bool put(std::string_view s, uint8_t from);
+  bool put(const Value& text);                                    // a text with its marks
+  bool put_char(uint32_t code, uint8_t from);                     // 1 to 4 bytes
+  bool put_integer(int64_t i, uint8_t from);
+  size_t mark() const { return n_out; }
+  // What was put since mark() becomes a text of its own, and is no longer written.
+  bool finish(size_t mark, Value* out_text);
+  void drop(size_t mark) { n_out = mark; }
+};
+
+// ---- lists and dicts ----------------------------------------------------------------------------------------------------------
+
+// A list or a tuple of items that lie in the machine's memory. Refuses what nests too deep.
+bool make_list(Machine& m, Kind kind, const Value* items, size_t n, Value* out);
+bool make_pair(Machine& m, const Value& a, const Value& b, Value* out);  // a tuple
+// Entries as key, value, ...; of a key that comes twice the last value counts, at the first one's place. Keys must be hashable.
+bool make_dict(Machine& m, Value* entries, size_t n, Value* out);
+// The value of a key, nullptr where there is none (or the key cannot be one).
+const Value* find(const Dict& dict, const Value& key);
+const Value* find(const Dict& dict, std::string_view key);
+bool hashable(const Value& v);
+
+// ---- operations (operators.cpp) --------------------------------------------------------------------------------------------------
+
+const char* type_name(const Value& v);  // as Python calls it: "str", "int", "NoneType"; an undefined value: "Undefined"
+bool truth(const Value& v);
+// The error that using an undefined value is: "'tools' is undefined".
+bool undefined_error(Machine& m, const Value& v);
+bool binary(Machine& m, Op op, const Value& a, const Value& b, Value* out);  // kAdd ... kPow
+bool unary(Machine& m, Op op, const Value& a, Value* out);                   // kNegate, kPlus
+bool equal(const Value& a, const Value& b);                                  // as Python's ==, at most kMaxNesting down
+// -1, 0, 1; an error for what Python does not order.
+bool order(Machine& m, const Value& a, const Value& b, int* out);
+bool contains(Machine& m, const Value& item, const Value& in, bool* out);
+bool get_attribute(Machine& m, const Value& of, std::string_view name, Value* out);  // a.b: attribute, then key
+bool get_item(Machine& m, const Value& of, const Value& key, Value* out);            // a[b]: key, then attribute
+bool slice(Machine& m, const Value& of, const Value& start, const Value& stop, const Value& step, Value* out);
+bool length(Machine& m, const Value& v, int64_t* out);  // len()
+size_t count_chars(const Value& text);                  // code points
+
+// Runs through a value: texts by character, dicts by key. An undefined value has no items.
+bool begin(Machine& m, const Value& v, Iterator* out);
+enum class Next { kItem, kEnd, kFailed };
+Next next(Machine& m, Iterator* it, Value* out);
+// list(v): all items, or what is left of them.
+bool to_list(Machine& m, const Value& v, Value* out);
+// What `it` runs through once, as the generators that Jinja2's filters return: of a list that is there already.
+bool make_iterator(Machine& m, const Value& list, Value* out);
+
+// ---- texts of values (print.cpp) ---------------------------------------------------------------------------------------------------
+
+bool put_str(Machine& m, const Value& v);   // str(v) to the text that is being written
+bool put_repr(Machine& m, const Value& v);  // repr(v)
+bool to_text(Machine& m, const Value& v, Value* out);
+// json.dumps as transformers' tojson calls it; indent kMissing or none: on one line.
+bool to_json(Machine& m, const Value& v, bool ascii, const Value& indent, const Value& separators, bool sort_keys, Value* out);
+bool escape(Machine& m, const Value& v, Value* out);  // markupsafe.escape: a markup
+
+// ---- numbers (numbers.cpp) ----------------------------------------------------------------------------------------------------------
+
+inline constexpr size_t kNumberBytes = 32;
+size_t float_repr(double v, char (&out)[kNumberBytes]);  // as Python's repr; returns its length
+// A decimal number without white space around it, exact to the last bit: false where it is none. "nan" and "inf" are Python's.
+bool read_float(std::string_view s, double* out);
+enum class ReadInt { kInt, kBig, kNone };
+ReadInt read_int(std::string_view s, uint32_t base, int64_t* out);  // sign, digits, "_" between them; base 2..36
+
+// ---- a conversation (context.cpp) -------------------------------------------------------------------------------------------------------
+
+// A JSON text, all of it data; texts without escapes are views of it. Refuses by JSON pointer what is no JSON, ill-formed UTF-8 (lone
+// surrogates too), more than 64 levels. NaN, Infinity and -Infinity are numbers, as in Python; of a key that comes twice the last counts.
+inline constexpr uint32_t kMaxJsonDepth = 64;
+bool read_json(Machine& m, std::string_view json, Value* out);
+
+// ---- names that templates call (methods.cpp, filters.cpp, predicates.cpp, functions.cpp, formatting.cpp) ---------------------------------
+
+// Whether a value has a method or attribute of this name; *out is the value or a kMethod. Names of Python that a sandbox refuses give an
+// undefined value that tells so.
+bool find_method(Machine& m, const Value& of, std::string_view name, bool* found, Value* out);
+bool call_method(Machine& m, const Method& method, const Args& args, Value* out);
+bool call_function(Machine& m, FunctionId id, const Args& args, Value* out);
+bool apply_filter(Machine& m, FilterId id, const Value& v, const Args& args, Value* out);
+bool apply_test(Machine& m, TestId id, const Value& v, const Args& args, bool* out);
+// "%..." % v, and str.format.
+bool percent(Machine& m, const Value& format, const Value& v, Value* out);
+bool format(Machine& m, const Value& format, const Args& args, Value* out);
+bool format_spec(Machine& m, const Value& v, const Value& spec, Value* out);  // format(v, spec)
+
+// The arguments of a call by name: names are those of the parameters in order, `least` of them must be given. What is not given is
+// kMissing in out (as many as there are names).
+bool take_args(Machine& m, const char* callee, const Args& args, std::initializer_list<std::string_view> names, uint32_t least, Value* out);
+
+}  // namespace linnet::chat
