@@ -3,6 +3,7 @@
 #pragma once
 #include <initializer_list>
 
+#include "../../platform/reader.h"
 #include "../../platform/status.h"
 #include "program.h"
 #include "value.h"
@@ -104,8 +105,8 @@ struct Machine {
   // ---- texts
   // Appends to the text that is being written.
   bool put(std::string_view s, uint8_t from);
-  bool put(const Value& text);                                    // a text with its marks
-  bool put_char(uint32_t code, uint8_t from);                     // 1 to 4 bytes
+  bool put(const Value& text);                 // a text with its marks
+  bool put_char(uint32_t code, uint8_t from);  // 1 to 4 bytes
   bool put_integer(int64_t i, uint8_t from);
   size_t mark() const { return n_out; }
   // What was put since mark() becomes a text of its own, and is no longer written.
@@ -121,8 +122,8 @@ bool make_pair(Machine& m, const Value& a, const Value& b, Value* out);  // a tu
 // Entries as key, value, ...; of a key that comes twice the last value counts, at the first one's place. Keys must be hashable.
 bool make_dict(Machine& m, Value* entries, size_t n, Value* out);
 // The value of a key, nullptr where there is none (or the key cannot be one).
-const Value* find(const Dict& dict, const Value& key);
-const Value* find(const Dict& dict, std::string_view key);
+const Value* find(Machine& m, const Dict& dict, const Value& key);
+const Value* find(Machine& m, const Dict& dict, std::string_view key);
 bool hashable(const Value& v);
 
 // ---- operations (operators.cpp) --------------------------------------------------------------------------------------------------
@@ -133,8 +134,9 @@ bool truth(const Value& v);
 bool undefined_error(Machine& m, const Value& v);
 bool binary(Machine& m, Op op, const Value& a, const Value& b, Value* out);  // kAdd ... kPow
 bool unary(Machine& m, Op op, const Value& a, Value* out);                   // kNegate, kPlus
-bool equal(const Value& a, const Value& b);                                  // as Python's ==, at most kMaxNesting down
-// -1, 0, 1; an error for what Python does not order.
+// As Python's ==. Where a run has spent its steps in it the answer is false, and m.status says so.
+bool equal(Machine& m, const Value& a, const Value& b);
+// -1, 0, 1, or 2 where a NaN is one of them; an error for what Python does not order.
 bool order(Machine& m, const Value& a, const Value& b, int* out);
 bool contains(Machine& m, const Value& item, const Value& in, bool* out);
 bool get_attribute(Machine& m, const Value& of, std::string_view name, Value* out);  // a.b: attribute, then key
@@ -142,11 +144,21 @@ bool get_item(Machine& m, const Value& of, const Value& key, Value* out);       
 bool slice(Machine& m, const Value& of, const Value& start, const Value& stop, const Value& step, Value* out);
 bool length(Machine& m, const Value& v, int64_t* out);  // len()
 size_t count_chars(const Value& text);                  // code points
+// The place in a text where character `at` begins, its end where it has fewer.
+size_t char_place(const Value& text, size_t at);
+// What a list, a text, ... of n items takes of [start:stop:step]: the first place, the step, and how many.
+struct Cut {
+  int64_t first, step;
+  size_t n;
+};
+bool cut(Machine& m, const Value& start, const Value& stop, const Value& step, size_t n, Cut* out);
 
 // Runs through a value: texts by character, dicts by key. An undefined value has no items.
 bool begin(Machine& m, const Value& v, Iterator* out);
 enum class Next { kItem, kEnd, kFailed };
 Next next(Machine& m, Iterator* it, Value* out);
+Next loop_next(Machine& m, Loop* loop, Value* out);  // interpreter.cpp: the filter of a loop is a part of the program
+bool loop_length(Machine& m, Loop* loop, int64_t* out);
 // list(v): all items, or what is left of them.
 bool to_list(Machine& m, const Value& v, Value* out);
 // What `it` runs through once, as the generators that Jinja2's filters return: of a list that is there already.
@@ -177,7 +189,8 @@ ReadInt read_int(std::string_view s, uint32_t base, int64_t* out);  // sign, dig
 inline constexpr uint32_t kMaxJsonDepth = 64;
 bool read_json(Machine& m, std::string_view json, Value* out);
 
-// ---- names that templates call (methods.cpp, filters.cpp, predicates.cpp, functions.cpp, formatting.cpp) ---------------------------------
+// ---- names that templates call (methods.cpp, filters.cpp, predicates.cpp, functions.cpp, formatting.cpp)
+// ---------------------------------
 
 // Whether a value has a method or attribute of this name; *out is the value or a kMethod. Names of Python that a sandbox refuses give an
 // undefined value that tells so.

@@ -11,7 +11,8 @@ namespace linnet::chat {
 
 enum class Kind : uint8_t {
   kMissing,    // a variable without a value, an argument that was not given; no template sees it
-  kUndefined,  // a name without a value: printed as nothing, an error in most other places
+  kUndefined,  // a name without a value: printed as nothing, an error in most other places; with kData one that a sandbox
+               // refuses, which is an error everywhere else
   kNone,
   kBool,
   kInt,
@@ -39,6 +40,8 @@ enum : uint8_t {
   kWhole = 4,   // an undefined value whose text is the whole message; a group of groupby, whose items have names
 };
 
+enum : uint16_t { kKeys, kValues, kItems };  // which view of a dict
+
 struct Value;
 struct Range {
   int64_t start, stop, step;
@@ -61,7 +64,8 @@ struct Cycler;
 struct Value {
   Kind kind = Kind::kMissing;
   uint8_t flags = 0;
-  uint16_t depth = 0;  // lists, tuples, dicts: how deep they nest, 1 for one of scalars (kMaxNesting); views: DictPart; a function: Function
+  uint16_t depth = 0;  // lists, tuples, dicts: how deep they nest, 1 for one of scalars (kMaxNesting); views: kKeys ...; a function: its
+                       // FunctionId; an undefined value: 1 + Kind of what has no such attribute
   uint32_t n = 0;      // bytes of a text, items of a list or tuple, entries of a dict
   union {
     int64_t integer = 0;  // kInt, kBool
@@ -88,9 +92,9 @@ struct Value {
   std::string_view view() const { return {text, n}; }
 };
 
-inline constexpr uint16_t kMaxNesting = 96;        // of lists in lists, also what repr, tojson and == go down
-inline constexpr uint32_t kMaxRange = 100000;      // as in Jinja2's sandbox
-inline constexpr uint32_t kDictIndexFrom = 9;      // entries from which a dict has an index
+inline constexpr uint16_t kMaxNesting = 96;    // of lists in lists, also what repr, tojson and == go down
+inline constexpr uint32_t kMaxRange = 100000;  // as in Jinja2's sandbox
+inline constexpr uint32_t kDictIndexFrom = 9;  // entries from which a dict has an index
 
 inline Value none() {
   Value v;
@@ -128,8 +132,8 @@ inline Value part(const Value& of, size_t at, size_t n) {
 }
 // What a value of two values is: of the conversation where one of them was.
 inline uint8_t from_both(const Value& a, const Value& b) {
-  const auto any = [](const Value& v) { return static_cast<uint8_t>(v.marks ? kData : v.from()); };
-  return any(a) | any(b);
+  const auto any = [](const Value& v) { return v.marks ? uint8_t{kData} : v.from(); };
+  return static_cast<uint8_t>(any(a) | any(b));
 }
 inline Value undefined(std::string_view name, bool whole = false) {
   Value v;
