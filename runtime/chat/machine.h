@@ -78,6 +78,9 @@ struct Machine {
   uint8_t* memory = nullptr;
   size_t n_memory = 0, memory_bytes = 0, peak = 0;
 
+  Value* stack = nullptr;  // (stack_size)
+  uint32_t n_stack = 0, stack_size = 0;
+
   // The text that is being written, and of each byte whether the conversation brought it. Texts that are put together lie at its end until
   // finish() takes them off.
   char* out = nullptr;
@@ -159,6 +162,8 @@ enum class Next { kItem, kEnd, kFailed };
 Next next(Machine& m, Iterator* it, Value* out);
 Next loop_next(Machine& m, Loop* loop, Value* out);  // interpreter.cpp: the filter of a loop is a part of the program
 bool loop_length(Machine& m, Loop* loop, int64_t* out);
+bool loop_attribute(Machine& m, const Value& loop, std::string_view name, bool* found, Value* out);
+bool set_in_namespace(Machine& m, Namespace* space, std::string_view name, const Value& v);
 // list(v): all items, or what is left of them.
 bool to_list(Machine& m, const Value& v, Value* out);
 // What `it` runs through once, as the generators that Jinja2's filters return: of a list that is there already.

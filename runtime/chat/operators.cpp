@@ -270,6 +270,19 @@ Value no_attribute(const Value& of, std::string_view name) {
   return v;
 }
 
+// What Python's getattr finds.
+bool attribute_of(Machine& m, const Value& of, std::string_view name, bool* found, Value* out) {
+  if (of.is(Kind::kLoop)) return loop_attribute(m, of, name, found, out);
+  if (!of.is(Kind::kNamespace)) return find_method(m, of, name, found, out);
+  for (uint32_t i = 0; i < of.space->n; ++i)
+    if (of.space->names[i].view() == name) {
+      *out = of.space->values[i];
+      return *found = m.spend(i);
+    }
+  *found = false;
+  return true;
+}
+
 }  // namespace
 
 const char* type_name(const Value& v) {
@@ -480,7 +493,7 @@ bool contains(Machine& m, const Value& item, const Value& in, bool* out) {
 bool get_attribute(Machine& m, const Value& of, std::string_view name, Value* out) {
   bool found = false;
   if (of.is(Kind::kUndefined)) return undefined_error(m, of);
-  if (!find_method(m, of, name, &found, out)) return false;
+  if (!attribute_of(m, of, name, &found, out)) return false;
   if (found) return true;
   if (of.is(Kind::kDict))
     if (const Value* const v = find(m, *of.dict, name)) {
@@ -516,7 +529,7 @@ bool get_item(Machine& m, const Value& of, const Value& key, Value* out) {
   }
   if (key.is_text()) {
     bool found = false;
-    if (!find_method(m, of, key.view(), &found, out)) return false;
+    if (!attribute_of(m, of, key.view(), &found, out)) return false;
     if (found) return true;
   }
   *out = no_attribute(of, key.is_text() ? key.view() : std::string_view());
