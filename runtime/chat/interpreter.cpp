@@ -126,7 +126,6 @@ bool new_loop(Machine& m, const Value& over, uint32_t filter, Frame* around, Val
   loop->filter = filter ? m.program->functions + (filter - 1) : nullptr;
   loop->around = around;
   loop->length = kUnknownLength;
-  loop->index0 = 0xFFFFFFFF;  // one before the first
   *out = Value();
   out->kind = Kind::kLoop;
   out->loop = loop;
@@ -144,7 +143,7 @@ Next advance(Machine& m, Loop* loop, Value* out) {
   if (got != Next::kItem) return got;
   *out = loop->after;
   loop->after = Value();
-  ++loop->index0;
+  ++loop->index;
   loop->before = loop->current;
   loop->current = *out;
   return Next::kItem;
@@ -154,7 +153,7 @@ bool loop_method(Machine& m, Loop* loop, std::string_view name, const Args& args
   if (args.n_named) return m.fail("loop.", name, "() takes no keyword arguments");
   if (name == "cycle") {
     if (!args.n) return m.fail("no items for cycling given");
-    *out = args.values[loop->index0 % args.n];
+    *out = args.values[(loop->index - 1) % args.n];
     return true;
   }
   Value given;
@@ -199,8 +198,8 @@ struct Runner {
   Machine& m;
   const Function& function;
   Frame* const frame;
-  const uint32_t base;  // of its part of the stack
-  const size_t begin;   // of what it writes
+  const uint32_t base;   // of its part of the stack
+  const size_t written;  // where what it writes begins
   const Instruction* at;
 
   // The i-th value from the top, 0 = the last one.
@@ -237,7 +236,7 @@ struct Runner {
   }
   bool captured() {
     const size_t mark = static_cast<size_t>(top().integer);
-    if (!top().is(Kind::kMissing) || mark < begin || mark > m.n_out) return m.fail("the program is damaged");
+    if (!top().is(Kind::kMissing) || mark < written || mark > m.n_out) return m.fail("the program is damaged");
     Value v;
     if (at->op == static_cast<uint8_t>(Op::kDiscard)) {
       m.drop(mark);
@@ -534,7 +533,7 @@ struct Runner {
         return macro();
       case Op::kReturn:
         *done = true;
-        return &function == m.program->functions || m.finish(begin, out);  // the template's own text stays where it is
+        return &function == m.program->functions || m.finish(written, out);  // the template's own text stays where it is
       case Op::kReturnValue:
         if (!has(1)) return false;
         *out = top();
@@ -605,8 +604,7 @@ bool loop_length(Machine& m, Loop* loop, int64_t* out) {
       if (!length(m, of, &n)) return false;
     } else {
       // The rest is gone through ahead.
-      Value rest, items;
-      if (!make_iterator(m, none(), &rest)) return false;
+      Value items;
       size_t n_items = 0, room = 8;
       Value* list = m.take_values(room);
       for (;;) {
@@ -626,8 +624,7 @@ bool loop_length(Machine& m, Loop* loop, int64_t* out) {
       if (!make_list(m, Kind::kList, list, n_items, &items)) return false;
       loop->items = {items, 0};
       loop->filter = nullptr;
-      n = static_cast<int64_t>(n_items) + loop->index0 + 1 + !loop->after.is(Kind::kMissing);
-      if (loop->index0 == 0xFFFFFFFF) n -= int64_t{1} << 32;
+      n = static_cast<int64_t>(n_items) + loop->index + !loop->after.is(Kind::kMissing);
     }
     loop->length = static_cast<uint32_t>(n);
   }
@@ -639,15 +636,15 @@ bool loop_attribute(Machine& m, const Value& of, std::string_view name, bool* fo
   Loop* const loop = of.loop;
   int64_t n = 0;
   *found = true;
-  const int64_t index = int64_t{loop->index0} + 1;
-  if (name == "index0") return *out = integer(loop->index0), true;
+  const int64_t index = loop->index;
+  if (name == "index0") return *out = integer(index - 1), true;
   if (name == "index") return *out = integer(index), true;
-  if (name == "first") return *out = boolean(loop->index0 == 0), true;
+  if (name == "first") return *out = boolean(index == 1), true;
   if (name == "depth") return *out = integer(int64_t{loop->depth0} + 1), true;
   if (name == "depth0") return *out = integer(loop->depth0), true;
   if (name == "length" || name == "revindex" || name == "revindex0") {
     if (!loop_length(m, loop, &n)) return false;
-    *out = integer(name == "length" ? n : name == "revindex" ? n - loop->index0 : n - index);
+    *out = integer(name == "length" ? n : name == "revindex" ? n - index + 1 : n - index);
     return true;
   }
   if (name == "last" || name == "nextitem") {
@@ -660,7 +657,7 @@ bool loop_attribute(Machine& m, const Value& of, std::string_view name, bool* fo
     return true;
   }
   if (name == "previtem") {
-    *out = loop->index0 == 0 ? undefined("there is no previous item", true) : loop->before;
+    *out = index == 1 ? undefined("there is no previous item", true) : loop->before;
     return true;
   }
   if (name == "cycle" || name == "changed") {

@@ -45,7 +45,7 @@ struct Loop {
   const Function* recurse;
   Value before, current, after, changed;  // kMissing where there is none; `changed`: what changed() was last given
   uint32_t length;                        // kUnknownLength until somebody asks
-  uint32_t index0, depth0;
+  uint32_t index, depth0;                 // items so far; loops around it that called one another
 };
 inline constexpr uint32_t kUnknownLength = 0xFFFFFFFF;
 struct Cycler {
