@@ -169,6 +169,47 @@ bool to_list(Machine& m, const Value& v, Value* out);
 // What `it` runs through once, as the generators that Jinja2's filters return: of a list that is there already.
 bool make_iterator(Machine& m, const Value& list, Value* out);
 
+// ---- characters (characters.cpp) --------------------------------------------------------------------------------------------------
+
+// As Python 3.11's str methods see one character (Unicode 14).
+bool is_printable(uint32_t code);
+bool is_space(uint32_t code);  // also U+001C to U+001F; not U+200B
+bool is_alpha(uint32_t code);
+bool is_decimal(uint32_t code);
+bool is_digit(uint32_t code);
+bool is_numeric(uint32_t code);
+inline bool is_alnum(uint32_t code) { return is_alpha(code) || is_numeric(code); }
+bool is_upper(uint32_t code);
+bool is_lower(uint32_t code);
+bool is_titlecase(uint32_t code);  // one that is upper and lower at once, as U+01C5
+inline bool is_cased(uint32_t code) { return is_upper(code) || is_lower(code) || is_titlecase(code); }
+bool is_case_ignorable(uint32_t code);  // what may stand between a final sigma and its word
+bool is_identifier_start(uint32_t code);
+bool is_identifier_part(uint32_t code);
+int decimal_value(uint32_t code);  // 0 to 9 of what is_decimal(), else -1
+bool ends_line(uint32_t code);     // what splitlines() cuts behind
+// What a character becomes: 1 to 3 characters.
+size_t to_upper(uint32_t code, uint32_t (&out)[3]);
+size_t to_lower(uint32_t code, uint32_t (&out)[3]);  // a sigma at the end of a word is change_case's
+size_t to_title(uint32_t code, uint32_t (&out)[3]);
+size_t to_folded(uint32_t code, uint32_t (&out)[3]);
+
+// ---- texts (methods.cpp) -------------------------------------------------------------------------------------------------------------
+
+// Methods of texts that filters share. Where the text is a markup, so is what comes of it; nothing is escaped here.
+enum class Case { kUpper, kLower, kTitle, kCapitalize, kSwap, kFold };
+bool change_case(Machine& m, const Value& text, Case to, Value* out);
+// Takes off white space, or the characters of the text `chars` where one is given (kMissing and none: white space).
+enum : uint32_t { kLeft = 1, kRight = 2 };
+bool strip(Machine& m, const Value& text, const Value& chars, uint32_t sides, Value* out);
+bool replace(Machine& m, const Value& text, const Value& from, const Value& to, int64_t most, Value* out);  // most < 0: all
+// `width` characters with `fill`, one character, around the text.
+bool pad(Machine& m, const Value& text, int64_t width, const Value& fill, uint32_t sides, Value* out);
+// Where `what` first lies in `in` at or behind byte `from`, in bytes; kNowhere. false: the steps are used up.
+inline constexpr size_t kNowhere = SIZE_MAX;
+bool find_bytes(Machine& m, std::string_view in, std::string_view what, size_t from, size_t* at);
+size_t byte_of_char(std::string_view s, size_t chars);  // where the character of this number begins, at most s.size()
+
 // ---- texts of values (print.cpp) ---------------------------------------------------------------------------------------------------
 
 bool put_str(Machine& m, const Value& v);   // str(v) to the text that is being written
