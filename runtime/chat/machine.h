@@ -208,7 +208,6 @@ bool pad(Machine& m, const Value& text, int64_t width, const Value& fill, uint32
 // Where `what` first lies in `in` at or behind byte `from`, in bytes; kNowhere. false: the steps are used up.
 inline constexpr size_t kNowhere = SIZE_MAX;
 bool find_bytes(Machine& m, std::string_view in, std::string_view what, size_t from, size_t* at);
-size_t byte_of_char(std::string_view s, size_t chars);  // where the character of this number begins, at most s.size()
 
 // ---- texts of values (print.cpp) ---------------------------------------------------------------------------------------------------
 

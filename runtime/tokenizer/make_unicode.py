@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc and tests/data/nfc_cases.txt from Python's
-unicodedata.
+"""Writes unicode_class.inc, unicode_nfc.inc (beside this file), ../convert/unicode_maps.inc, ../chat/unicode_case.inc, and the tests'
+data/nfc_cases.txt and data/character_sums.txt, from Python's unicodedata.
 
 Run it with a Python whose unicodedata is Unicode 14.0 (Python 3.11): PCRE2 10.42, which the tests compare the splitters with, knows the
 same version.
@@ -9,10 +9,11 @@ import pathlib
 import random
 import sys
 import unicodedata as ud
+import zlib
 
 LAST = 0x10FFFF
 HERE = pathlib.Path(__file__).resolve().parent
-CASES = HERE.parent.parent / "tests" / "data" / "nfc_cases.txt"
+DATA = HERE.parent.parent / "tests" / "data"
 WHITE_SPACE = {9, 10, 11, 12, 13, 0x20, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000}
 
 
@@ -140,7 +141,90 @@ def write_cases(pairs, seconds):
     for case in cases:
         nfc = ud.normalize("NFC", "".join(map(chr, case)))
         lines.append(" ".join("%x" % c for c in case) + ";" + " ".join("%x" % ord(c) for c in nfc))
-    CASES.write_text("\n".join(lines) + "\n")
+    (DATA / "nfc_cases.txt").write_text("\n".join(lines) + "\n")
+
+
+def ranges(codes):
+    """Sorted code points as first << 11 | how many more."""
+    rows = []
+    for c in sorted(codes):
+        if rows and c == rows[-1][0] + rows[-1][1] + 1 and rows[-1][1] < 2047:
+            rows[-1][1] += 1
+        else:
+            rows.append([c, 0])
+    return array("", "", ["0x%x" % (first << 11 | more) for first, more in rows], 14).split("\n", 1)[1], len(rows)
+
+
+def steps(mapping):
+    """A map of code points as rows (first, how many more, distance of one to the next, what is added)."""
+    rows = []
+    for c, to in sorted(mapping.items()):
+        first, more, step, delta = rows[-1] if rows else (0, 0, 0, None)
+        if delta == to - c and (c - first in (1, 2) if more == 0 else c == first + (more + 1) * step):
+            rows[-1] = (first, more + 1, c - first if more == 0 else step, delta)
+        else:
+            rows.append((c, 0, 1, to - c))
+    assert all(more < 2048 for _, more, _, _ in rows)
+    return rows
+
+
+def write_case():
+    """What str's methods need beyond the kinds of unicode_class.inc."""
+    plain = [c for c in range(LAST + 1) if not is_surrogate(c)]
+    kinds = {c: char_kind(c) for c in plain}
+
+    def those(test):
+        return {c for c in plain if test(chr(c))}
+
+    def kind(*numbers):
+        return {c for c in plain if kinds[c] in numbers}
+
+    # A character between a letter and a sigma: passed over, or the end of the word.
+    ignorable = those(lambda s: ("A" + s + "\u03a3").lower()[-1] == "\u03c2" and (s + "\u03a3").lower()[-1] == "\u03c3")
+    titlecase = those(lambda s: ud.category(s) == "Lt")
+    upper, lower, letters = those(str.isupper), those(str.islower), kind(1, 2, 3)
+    decimal = those(str.isdecimal)
+    start, part = those(str.isidentifier), those(lambda s: ("a" + s).isidentifier())
+    assert those(str.isalpha) == letters and upper >= kind(1) - titlecase and lower >= kind(2) and ignorable >= kind(4)
+    assert those(str.isspace) == kind(7) | set(range(0x1C, 0x20)) and those(str.isprintable) == set(plain) - kind(0, 7, 10) | {0x20}
+    assert those(str.isnumeric) >= kind(6) and those(lambda s: (s + "a").title()[-1] == "a") == upper | lower | titlecase
+    assert those(lambda s: len(("a" + s + "a").splitlines()) > 1) == {10, 11, 12, 13, 0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029}
+    text = "// Made by make_unicode.py from Unicode " + ud.unidata_version + ": do not edit.\n"
+    text += "// Ranges, first code point << 11 | how many more: what a property has beyond the kinds of characters that characters.cpp names.\n"
+    for name, codes in (("kTitlecase", titlecase), ("kUpperToo", upper - kind(1)), ("kLowerToo", lower - kind(2)),
+                        ("kIgnorableToo", ignorable - kind(4)), ("kDecimal", decimal), ("kDigitToo", those(str.isdigit) - decimal),
+                        ("kNumericToo", those(str.isnumeric) - kind(6)), ("kStartOther", start ^ letters),
+                        ("kPartOther", part ^ (start | decimal | kind(4, 5)))):
+        rows, n = ranges(codes)
+        text += f"constexpr uint32_t {name}[{n}] = {{\n{rows}"
+    one = {name: {c: ord(how(chr(c))) for c in plain if len(how(chr(c))) == 1}
+           for name, how in (("Upper", str.upper), ("Lower", str.lower), ("Title", str.title))}
+    text += "// One character for one: {first << 11 | how many more, what is added << 2 | distance of one to the next}.\n"
+    for name, keep in (("Upper", lambda c, to: to != c), ("Lower", lambda c, to: to != c), ("Title", lambda c, to: chr(to) != chr(c).upper())):
+        rows = steps({c: to for c, to in one[name].items() if keep(c, to)})
+        cells = ["{0x%x, %d}" % (first << 11 | more, delta * 4 + step) for first, more, step, delta in rows]
+        text += f"constexpr CaseRange k{name}[{len(rows)}] = {{\n  " + ",\n  ".join(", ".join(cells[i:i + 7]) for i in range(0, len(cells), 7)) + "};\n"
+    text += "// One for two or three.\n"
+    for name, how in (("Upper", str.upper), ("Lower", str.lower), ("Title", str.title)):
+        cells = ["{0x%x, {%s}}" % (c, ", ".join("0x%x" % ord(x) for x in how(chr(c)))) for c in plain if c not in one[name]]
+        text += f"constexpr CaseMany k{name}Many[{len(cells)}] = {{\n  "
+        text += ",\n  ".join(", ".join(cells[i:i + 5]) for i in range(0, len(cells), 5)) + "};\n"
+    (HERE.parent / "chat" / "unicode_case.inc").write_text(text)
+
+
+def write_sums():
+    """Per property of a character the CRC-32 over all code points: of bytes 0 and 1, or of what each becomes."""
+    plain = [chr(c) for c in range(LAST + 1) if not is_surrogate(c)]
+    tests = {"printable": str.isprintable, "space": str.isspace, "alpha": str.isalpha, "decimal": str.isdecimal, "digit": str.isdigit,
+             "numeric": str.isnumeric, "alnum": str.isalnum, "upper": str.isupper, "lower": str.islower,
+             "titlecase": lambda s: ud.category(s) == "Lt", "start": str.isidentifier, "part": lambda s: ("a" + s).isidentifier(),
+             "line": lambda s: len(("a" + s + "a").splitlines()) > 1,
+             "ignorable": lambda s: ("A" + s + "\u03a3").lower()[-1] == "\u03c2" and (s + "\u03a3").lower()[-1] == "\u03c3"}
+    maps = {"to_upper": str.upper, "to_lower": str.lower, "to_title": str.title, "to_folded": str.casefold}
+    lines = ["%s %08x" % (name, zlib.crc32(bytes(test(s) for s in plain))) for name, test in tests.items()]
+    lines.append("value %08x" % zlib.crc32(bytes(ud.decimal(s, 255) for s in plain)))
+    lines += ["%s %08x" % (name, zlib.crc32("".join(how(s) for s in plain).encode())) for name, how in maps.items()]
+    (DATA / "character_sums.txt").write_text("\n".join(lines) + "\n")
 
 
 def main():
@@ -149,6 +233,8 @@ def main():
     write_class()
     write_maps()
     write_cases(*write_nfc())
+    write_case()
+    write_sums()
 
 
 if __name__ == "__main__":
