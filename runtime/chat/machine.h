@@ -194,20 +194,25 @@ size_t to_lower(uint32_t code, uint32_t (&out)[3]);  // a sigma at the end of a 
 size_t to_title(uint32_t code, uint32_t (&out)[3]);
 size_t to_folded(uint32_t code, uint32_t (&out)[3]);
 
-// ---- texts (methods.cpp) -------------------------------------------------------------------------------------------------------------
+// ---- texts (texts.cpp) ---------------------------------------------------------------------------------------------------------------
 
-// Methods of texts that filters share. Where the text is a markup, so is what comes of it; nothing is escaped here.
+// What methods and filters share. Where the text is a markup, so is what comes of it; nothing is escaped here.
+Value piece(const Value& text, size_t at, size_t n);  // as part(); without marks where its bytes are of one origin
 enum class Case { kUpper, kLower, kTitle, kCapitalize, kSwap, kFold };
 bool change_case(Machine& m, const Value& text, Case to, Value* out);
 // Takes off white space, or the characters of the text `chars` where one is given (kMissing and none: white space).
 enum : uint32_t { kLeft = 1, kRight = 2 };
 bool strip(Machine& m, const Value& text, const Value& chars, uint32_t sides, Value* out);
 bool replace(Machine& m, const Value& text, const Value& from, const Value& to, int64_t most, Value* out);  // most < 0: all
-// `width` characters with `fill`, one character, around the text.
+// `fill`, one character, on these sides of the text until it has `width` characters.
 bool pad(Machine& m, const Value& text, int64_t width, const Value& fill, uint32_t sides, Value* out);
-// Where `what` first lies in `in` at or behind byte `from`, in bytes; kNowhere. false: the steps are used up.
+// Lists of pieces. separator: a text, or kMissing or none: runs of white space; most: cuts, < 0: all; from the right where `last` says so.
+bool split(Machine& m, const Value& text, const Value& separator, int64_t most, bool last, Value* out);
+bool split_lines(Machine& m, const Value& text, bool keep_ends, Value* out);
+// Where `what` first lies in `in` at or behind byte `from`, in bytes, or last lies; kNowhere. false: the steps are used up.
 inline constexpr size_t kNowhere = SIZE_MAX;
 bool find_bytes(Machine& m, std::string_view in, std::string_view what, size_t from, size_t* at);
+bool find_last_bytes(Machine& m, std::string_view in, std::string_view what, size_t* at);
 
 // ---- texts of values (print.cpp) ---------------------------------------------------------------------------------------------------
 
