@@ -222,6 +222,8 @@ bool to_text(Machine& m, const Value& v, Value* out);
 // json.dumps as transformers' tojson calls it; indent kMissing or none: on one line.
 bool to_json(Machine& m, const Value& v, bool ascii, const Value& indent, const Value& separators, bool sort_keys, Value* out);
 bool escape(Machine& m, const Value& v, Value* out);  // markupsafe.escape: a markup
+bool put_ascii(Machine& m, const Value& v);           // ascii(v)
+bool put_fill(Machine& m, std::string_view one, uint64_t times, uint8_t from);
 
 // ---- numbers (numbers.cpp) ----------------------------------------------------------------------------------------------------------
 
@@ -229,8 +231,17 @@ inline constexpr size_t kNumberBytes = 32;
 size_t float_repr(double v, char (&out)[kNumberBytes]);  // as Python's repr; returns its length
 // A decimal number without white space around it, exact to the last bit: false where it is none. "nan" and "inf" are Python's.
 bool read_float(std::string_view s, double* out);
+// A float with a precision, as Python's formats 'e', 'f', 'g' and their capitals write it: rounded half-way to even from all its digits.
+enum : uint32_t {
+  kFloatPoint = 1,           // a point in any case, 'g' keeps its zeros ("#")
+  kFloatZero = 2,            // 'g' with a digit behind the point: a format spec without a type
+  kFloatNoNegativeZero = 4,  // "z"
+};
+bool put_float(Machine& m, double v, char kind, uint32_t precision, uint32_t flags, uint8_t from);
+bool round_float(double v, int64_t digits, double* out);  // round(v, digits); false: too large for a float
 enum class ReadInt { kInt, kBig, kNone };
-ReadInt read_int(std::string_view s, uint32_t base, int64_t* out);  // sign, digits, "_" between them; base 2..36
+// As int(s, base) of what has no white space around it: sign, the prefix of base 2, 8, 16 or 0, digits, "_" between them.
+ReadInt read_int(std::string_view s, uint32_t base, int64_t* out);
 
 // ---- a conversation (context.cpp) -------------------------------------------------------------------------------------------------------
 
