@@ -8,7 +8,7 @@ namespace {
 
 class Reader {
  public:
-  Reader(Machine& m, std::string_view json) : m_(m), s_(json), room_(m.memory_bytes), top_(m.memory_bytes / 8 * 8) {}
+  Reader(Machine& m, std::string_view json) : m_(m), s_(json), room_(m.memory_bytes), top_(room_ / 8 * 8) {}
 
   bool read(Value* out) {
     const bool good = read_all(out);
@@ -53,7 +53,7 @@ class Reader {
     }
     const char* const in = n ? ", in " : "";
     m_.status =
-        linnet::fail(m_.err, LINNET_BAD_ARG, "the conversation is no JSON at byte ", at_, in, std::string_view(where, n), ": ", parts...);
+        linnet::fail(m_.err, LINNET_BAD_ARG, "the conversation cannot be read: byte ", at_, in, std::string_view(where, n), ": ", parts...);
     return false;
   }
   bool full() {
@@ -67,21 +67,32 @@ class Reader {
     top_ -= sizeof(Value);
     std::memcpy(m_.memory + top_, static_cast<const void*>(&v), sizeof v);
     m_.memory_bytes = top_;
-    if (m_.n_memory + room_ - top_ > m_.peak) m_.peak = m_.n_memory + room_ - top_;
+    note_use();
     return true;
+  }
+  // Memory of the run for what stays, in front of those values.
+  void* take_memory(size_t bytes) {
+    const size_t at = (m_.n_memory + 7) / 8 * 8;
+    if (!fits(at, bytes, top_)) return full(), nullptr;
+    void* const p = m_.take(bytes);
+    note_use();
+    return p;
+  }
+  void note_use() {
+    const size_t used = (m_.n_memory + 7) / 8 * 8 + room_ / 8 * 8 - top_;
+    if (used > m_.peak) m_.peak = used;
   }
   // They become the items of the innermost container, which is no longer open.
   bool close(Value* out) {
     const Open& o = open_[n_open_ - 1];
     const size_t n = o.n;
-    if (m_.n_memory + n * sizeof(Value) + 16 > m_.memory_bytes) return full();
-    Value* const items = m_.take_values(n);
+    Value* const items = static_cast<Value*>(take_memory(n * sizeof(Value)));
     if (!items) return false;
     for (size_t i = 0; i < n; ++i) std::memcpy(static_cast<void*>(items + i), m_.memory + o.top - (i + 1) * sizeof(Value), sizeof(Value));
-    if (m_.n_memory + room_ - top_ > m_.peak) m_.peak = m_.n_memory + room_ - top_;
     top_ = m_.memory_bytes = o.top;
     --n_open_;
     if (!(o.object ? make_dict(m_, items, n / 2, out) : make_list(m_, Kind::kList, items, n, out))) return false;
+    note_use();
     out->flags |= kData;
     return true;
   }
@@ -153,8 +164,7 @@ class Reader {
   }
   bool unescape(size_t begin, size_t end, Value* out) {
     const size_t room = end - begin;  // no escape is shorter than what it stands for
-    if (m_.n_memory + room + 8 > m_.memory_bytes) return full();
-    char* const to = static_cast<char*>(m_.take(room));
+    char* const to = static_cast<char*>(take_memory(room));
     if (!to) return false;
     size_t n = 0;
     for (at_ = begin; at_ < end;) {
@@ -292,7 +302,7 @@ class Reader {
   Machine& m_;
   std::string_view s_;
   const size_t room_;  // the memory of the run
-  size_t top_;         // where the values of what is open begin
+  size_t top_;         // where the values of what is open begin; what is in front of it is free
   size_t at_ = 0;
   uint32_t n_open_ = 0;
   Open open_[kMaxJsonDepth];

@@ -8,14 +8,15 @@ namespace {
 
 constexpr int64_t kMaxWidth = INT32_MAX;  // larger ones are as good as this one: no text is that long
 
+bool too_wide(Machine& m) { return m.fail("a width or precision in a format is too large"); }
 uint8_t from_at(const Value& t, size_t at) { return t.marks && at < t.n ? t.marks[at] : t.from(); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_figure(char c) { return c >= '0' && c <= '9'; }
 
 // A number in a text from *at on; what is beyond kMaxWidth stays there. Returns how many digits it has.
 size_t read_digits(std::string_view s, size_t* at, int64_t* out) {
   const size_t begin = *at;
   int64_t v = 0;
-  for (; *at < s.size() && is_digit(s[*at]); ++*at) v = v < kMaxWidth ? v * 10 + (s[*at] - '0') : v;
+  for (; *at < s.size() && is_figure(s[*at]); ++*at) v = v < kMaxWidth ? v * 10 + (s[*at] - '0') : v;
   if (*at > begin) *out = v < kMaxWidth ? v : kMaxWidth;
   return *at - begin;
 }
@@ -60,7 +61,7 @@ bool put_number(Machine& m, const Field& f, const Number& v) {
   if (f.align != '=' && !put_fill(m, f.fill, before, fill_from)) return false;
   if ((v.sign && !m.put({&v.sign, 1}, v.from)) || !m.put(v.prefix, v.from)) return false;
   if (f.align == '=' && !put_fill(m, f.fill, rest, fill_from)) return false;
-  if (commas) {
+  if (commas || digits > v.digits.size()) {
     const size_t zeros = digits - v.digits.size();
     for (size_t i = 0; i < digits; ++i) {
       if (i && (digits - i) % v.group == 0 && !m.put({&v.comma, 1}, v.from)) return false;
@@ -91,7 +92,8 @@ bool digits_of(Machine& m, const Value& v, char kind, Digits* out) {
   out->negative = v.integer < 0;
   uint64_t rest = out->negative ? uint64_t{0} - static_cast<uint64_t>(v.integer) : static_cast<uint64_t>(v.integer);
   size_t at = sizeof out->room;
-  do out->room[--at] = (kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[rest % base];
+  const char* const figures = kind == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
+  do out->room[--at] = figures[rest % base];
   while (rest /= base);
   out->view = {out->room + at, sizeof out->room - at};
   return true;
@@ -135,7 +137,7 @@ bool float_parts(Machine& m, double v, char kind, uint32_t precision, uint32_t f
   std::string_view s = t.view();
   if (s[0] == '-') out->sign = '-', s.remove_prefix(1);
   size_t n = 0;
-  while (n < s.size() && is_digit(s[n])) ++n;
+  while (n < s.size() && is_figure(s[n])) ++n;
   out->digits = s.substr(0, n), out->rest = s.substr(n);
   return true;
 }
@@ -185,7 +187,7 @@ bool read_spec(Machine& m, const Value& spec, char align, Spec* out) {
   if (take(',')) return m.fail("a format spec has both ',' and '_'");
   if (take('.') && !read_digits(s, &at, &out->precision)) return m.fail("a format spec without digits behind the point: '", s, "'");
   if (at < s.size()) out->type = s[at++];
-  if (at < s.size()) return m.fail("not a format spec: '", s, "'");
+  if (at < s.size() || (at && s[at - 1] == '\0')) return m.fail("not a format spec: '", s, "'");
   constexpr std::string_view kGrouped = "defgEG%F";
   if (out->comma && out->type && kGrouped.find(out->type) == kGrouped.npos &&
       (out->comma == ',' || std::string_view("boxX").find(out->type) == std::string_view::npos))
@@ -224,6 +226,7 @@ bool put_float_spec(Machine& m, const Value& v, const Spec& s) {
     return unknown_type(m, s, v);
   }
   if (precision < 0) precision = 6;
+  if (precision == kMaxWidth) return too_wide(m);
   Number n;
   n.comma = s.comma, n.from = v.from();
   if (!float_parts(m, d, kind, static_cast<uint32_t>(precision), flags, s.type == '%', &n)) return false;
@@ -275,18 +278,18 @@ struct Percent {
   bool more() const { return at < format.n; }
   char peek() const { return format.text[at]; }
 
-  // "*" or digits; at most kMaxWidth.
+  // "*" or digits.
   bool number(int64_t* out) {
     if (more() && peek() == '*') {
       ++at;
       Value v;
       if (!next(&v)) return false;
-      if (!v.is_integer()) return m.fail("'*' in a format takes an int, not a ", type_name(v));
-      *out = v.integer > kMaxWidth ? kMaxWidth : v.integer < -kMaxWidth ? -kMaxWidth : v.integer;
-      return true;
+      if (markup || !v.is_integer()) return m.fail("'*' in a format takes an int, not a ", type_name(v));
+      *out = v.integer;
+    } else {
+      read_digits(format.view(), &at, out);
     }
-    read_digits(format.view(), &at, out);
-    return true;
+    return (*out < kMaxWidth && *out > -kMaxWidth) || too_wide(m);
   }
 
   Value keyed;  // what "(name)" gave
@@ -588,7 +591,7 @@ bool format(Machine& m, const Value& format, const Args& args, Value* out) {
   const bool markup = (format.flags & kMarkup) != 0;
   Formatter f = {m, args, markup, 0};
   const size_t mark = m.mark();
-  if (!f.run(format, 2) || !m.finish(mark, out)) return false;
+  if (!f.run(format, 1) || !m.finish(mark, out)) return false;
   if (markup) out->flags |= kMarkup;
   return true;
 }

@@ -246,7 +246,7 @@ double nearest(const Decimal& d) {
   return double_of(static_cast<uint64_t>(exponent) << 52 | (m & (kHidden - 1)));
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_figure(char c) { return c >= '0' && c <= '9'; }
 bool same_word(std::string_view s, std::string_view lower) {
   if (s.size() != lower.size()) return false;
   for (size_t i = 0; i < s.size(); ++i)
@@ -255,7 +255,7 @@ bool same_word(std::string_view s, std::string_view lower) {
 }
 // "_" stands between two digits alone.
 bool between_digits(std::string_view s, size_t at) {
-  return s[at] == '_' && at > 0 && is_digit(s[at - 1]) && at + 1 < s.size() && is_digit(s[at + 1]);
+  return s[at] == '_' && at > 0 && is_figure(s[at - 1]) && at + 1 < s.size() && is_figure(s[at + 1]);
 }
 
 }  // namespace
@@ -333,7 +333,7 @@ bool read_float(std::string_view s, double* out) {
   for (; i < s.size(); ++i) {
     if (s[i] == '.' && !behind) {
       behind = true;
-    } else if (is_digit(s[i])) {
+    } else if (is_figure(s[i])) {
       digits = true;
       if (d.n == 0 && s[i] == '0') {
         point -= behind;
@@ -354,10 +354,10 @@ bool read_float(std::string_view s, double* out) {
     ++i;
     const bool minus = i < s.size() && s[i] == '-';
     if (minus || (i < s.size() && s[i] == '+')) ++i;
-    if (i == s.size() || !is_digit(s[i])) return false;
+    if (i == s.size() || !is_figure(s[i])) return false;
     int64_t exponent = 0;
     for (; i < s.size(); ++i) {
-      if (is_digit(s[i])) {
+      if (is_figure(s[i])) {
         if (exponent < int64_t{1} << 40) exponent = exponent * 10 + (s[i] - '0');
       } else if (!between_digits(s, i)) {
         return false;
@@ -396,7 +396,7 @@ ReadInt read_int(std::string_view s, uint32_t base, int64_t* out) {
       continue;
     }
     const char lower = static_cast<char>(c | 0x20);
-    const uint32_t digit = is_digit(c)                    ? static_cast<uint32_t>(c - '0')
+    const uint32_t digit = is_figure(c)                   ? static_cast<uint32_t>(c - '0')
                            : lower >= 'a' && lower <= 'z' ? static_cast<uint32_t>(lower - 'a' + 10)
                                                           : 36;
     if (digit >= base) return ReadInt::kNone;

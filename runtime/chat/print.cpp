@@ -94,8 +94,8 @@ class Printer {
       }
       case Kind::kLoop: {
         int64_t n = 0;
-        return length(m_, v, &n) && m_.put("<LoopContext ", from) && m_.put_integer(int64_t{v.loop->index0} + 1, from) &&
-               m_.put("/", from) && m_.put_integer(n, from) && m_.put(">", from);
+        return length(m_, v, &n) && m_.put("<LoopContext ", from) && m_.put_integer(v.loop->index, from) && m_.put("/", from) &&
+               m_.put_integer(n, from) && m_.put(">", from);
       }
       case Kind::kList:
       case Kind::kTuple:
