@@ -394,8 +394,7 @@ struct Runner {
   }
   bool reciter() {
     Value v;
-    if (function.n_slots < 2 || !new_loop(m, frame->slots[0], at->b, frame->parent, &v))
-      return m.status != LINNET_OK ? false : m.fail("the program is damaged");
+    if (!new_loop(m, frame->slots[0], at->b, frame->parent, &v)) return false;
     v.loop->recurse = &function;
     v.loop->depth0 = static_cast<uint32_t>(frame->slots[1].integer);
     return push(m, v);
@@ -588,7 +587,7 @@ Next loop_next(Machine& m, Loop* loop, Value* out) {
     const Next got = next(m, &loop->items, out);
     if (got != Next::kItem || !loop->filter) return got;
     Frame* const frame = new_frame(m, *loop->filter, loop->around);
-    if (!frame || !loop->filter->n_slots) return Next::kFailed;
+    if (!frame) return Next::kFailed;
     frame->slots[0] = *out;
     Value passes;
     if (!run(m, *loop->filter, frame, &passes)) return Next::kFailed;

@@ -129,8 +129,13 @@ struct Checker {
         return outer_slot(function, i.a, i.b);
       case Operand::kFunction:
         return i.b < p.n_functions && i.b != 0 && p.functions[i.b].outer == function;
-      case Operand::kFilterOrNone:
-        return i.b == 0 || (i.b < p.n_functions + 1 && i.b > 1);
+      case Operand::kFilterOrNone: {
+        // The filter of a recursive loop stands beside the loop's function, that of another one in the function that has the loop.
+        const Function& f = p.functions[function];
+        if (op == Op::kReciter && (function == 0 || f.n_slots < 2)) return false;
+        return i.b == 0 || (i.b > 1 && i.b <= p.n_functions && p.functions[i.b - 1].n_slots > 0 &&
+                            p.functions[i.b - 1].outer == (op == Op::kReciter ? f.outer : function));
+      }
       case Operand::kFilter:
         return (i.b & 0xFF) < static_cast<uint32_t>(FilterId::kEnd);
       case Operand::kTest:
