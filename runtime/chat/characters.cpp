@@ -115,6 +115,7 @@ size_t to_folded(uint32_t code, uint32_t (&out)[3]) {
   if (code == 0x1E9E) return out[0] = out[1] = 's', 2;
   const size_t n = to_upper(code, out);
   if ((code >= 0x13A0 && code < 0x1400) || (code >= 0xAB70 && code < 0xABC0)) return n;
+  if (n == 1) return to_lower(out[0], out);
   for (size_t i = 0; i < n; ++i) map_one(kLower, out[i], &out[i]);
   return n;
 }

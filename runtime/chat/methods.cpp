@@ -19,7 +19,10 @@ using Run = bool (*)(const Call&);
 constexpr uint32_t of(Kind kind) { return 1u << static_cast<uint32_t>(kind); }
 constexpr uint32_t kText = of(Kind::kText), kDict = of(Kind::kDict), kList = of(Kind::kList), kSequence = kList | of(Kind::kTuple);
 constexpr uint32_t kWholeNumber = of(Kind::kBool) | of(Kind::kInt), kFloat = of(Kind::kFloat), kRanges = of(Kind::kRange);
-constexpr uint32_t kMarkupOnly = 1u << 31;  // of texts
+constexpr uint32_t kNumbers = kWholeNumber | of(Kind::kBig), kCyclers = of(Kind::kCycler), kJoiners = of(Kind::kJoiner);
+constexpr uint32_t kMacros = of(Kind::kMacro), kGroups = of(Kind::kTuple) | 1u << 31;
+constexpr uint32_t kMarkups = kText | 1u << 31;  // the bit: only values with the flag kMarkup or kWhole
+constexpr uint32_t kAttribute = 1u << 30;        // the value itself is asked for, there is no call
 
 struct Row {
   std::string_view name;
@@ -53,6 +56,12 @@ bool take_integer(const Call& c, const Value& v, int64_t* out) {
 bool take_count(const Call& c, const Value& v, int64_t absent, int64_t* out) {
   *out = absent;
   return v.is(Kind::kMissing) || take_integer(c, v, out);
+}
+
+// What Python keeps in a C int.
+bool take_small(const Call& c, const Value& v, int64_t absent, int64_t* out) {
+  if (!take_count(c, v, absent, out)) return false;
+  return (*out >= INT32_MIN && *out <= INT32_MAX) || bad(c, "an integer that is too large");
 }
 
 bool give(const Call& c, const Value& v) {
@@ -206,8 +215,7 @@ bool text_zfill(const Call& c) {
 bool text_expand_tabs(const Call& c) {
   Value size;
   int64_t tab = 8;
-  if (!take_args(c.m, "expandtabs", c.args, {"tabsize"}, 0, &size) || !take_count(c, size, 8, &tab)) return false;
-  if (tab > INT32_MAX || tab < INT32_MIN) return bad(c, "an integer that is too large");
+  if (!take_args(c.m, "expandtabs", c.args, {"tabsize"}, 0, &size) || !take_small(c, size, 8, &tab)) return false;
   const size_t mark = c.m.mark();
   uint64_t column = 0;
   for (size_t i = 0; i < c.self.n;) {
@@ -245,7 +253,7 @@ bool text_split(const Call& c) {
 bool text_lines(const Call& c) {
   Value keep;
   int64_t ends = 0;
-  return take_args(c.m, "splitlines", c.args, {"keepends"}, 0, &keep) && take_count(c, keep, 0, &ends) &&
+  return take_args(c.m, "splitlines", c.args, {"keepends"}, 0, &keep) && take_small(c, keep, 0, &ends) &&
          split_lines(c.m, c.self, ends != 0, c.out);
 }
 
@@ -516,6 +524,39 @@ bool cycler_reset(const Call& c) {
   return give(c, none());
 }
 
+// ---- attributes that are no methods
+
+enum : uint32_t { kImaginary, kDenominator };
+bool number_part(const Call& c) {
+  if (c.self.is(Kind::kFloat)) return give(c, real(0, c.self.from()));
+  return give(c, integer(c.row.how == kDenominator, c.self.from()));
+}
+
+bool group_part(const Call& c) { return give(c, c.self.items[c.row.how]); }
+
+bool range_part(const Call& c) {
+  const Range& r = *c.self.range;
+  return give(c, integer(c.row.how == 0 ? r.start : c.row.how == 1 ? r.stop : r.step, c.self.from()));
+}
+
+bool cycler_current(const Call& c) { return give(c, c.self.cycler->items.items[c.self.cycler->at]); }
+bool cycler_place(const Call& c) { return give(c, integer(c.self.cycler->at)); }
+bool cycler_items(const Call& c) { return give(c, c.self.cycler->items); }
+bool joiner_used(const Call& c) { return give(c, boolean(c.self.cycler->at != 0)); }
+
+bool macro_name(const Call& c) {
+  const uint32_t name = c.self.macro->function->name;
+  return give(c, name == kNoName ? none() : text(c.m.program->text(name)));
+}
+bool macro_takes(const Call& c) { return give(c, boolean((c.self.macro->function->flags & c.row.how) != 0)); }
+bool macro_arguments(const Call& c) {
+  const Function& f = *c.self.macro->function;
+  Value* const items = c.m.take_values(f.n_params);
+  if (!items) return false;
+  for (uint32_t i = 0; i < f.n_params; ++i) items[i] = text(c.m.program->text(c.m.program->names[f.slot_names + i]));
+  return make_list(c.m, Kind::kTuple, items, f.n_params, c.out);
+}
+
 constexpr uint32_t how_of(Case to) { return static_cast<uint32_t>(to); }
 constexpr Row kRows[] = {
     {"split", kText, 0, text_split},
@@ -565,9 +606,9 @@ constexpr Row kRows[] = {
     {"encode", kText, 0, refused},
     {"maketrans", kText, 0, refused},
     {"translate", kText, 0, refused},
-    {"striptags", kText | kMarkupOnly, 0, text_striptags},
-    {"escape", kText | kMarkupOnly, 0, text_escape},
-    {"unescape", kText | kMarkupOnly, 0, refused},
+    {"striptags", kMarkups, 0, text_striptags},
+    {"escape", kMarkups, 0, text_escape},
+    {"unescape", kMarkups, 0, refused},
     {"items", kDict, kItems, dict_view},
     {"keys", kDict, kKeys, dict_view},
     {"values", kDict, kValues, dict_view},
@@ -593,100 +634,44 @@ constexpr Row kRows[] = {
     {"bit_count", kWholeNumber, kBitCount, int_bits},
     {"as_integer_ratio", kWholeNumber, 0, int_ratio},
     {"as_integer_ratio", kFloat, 0, float_ratio},
-    {"conjugate", kWholeNumber | of(Kind::kBig) | kFloat, 0, itself},
-    {"to_bytes", kWholeNumber | of(Kind::kBig), 0, refused},
-    {"from_bytes", kWholeNumber | of(Kind::kBig), 0, refused},
+    {"conjugate", kNumbers | kFloat, 0, itself},
+    {"to_bytes", kNumbers, 0, refused},
+    {"from_bytes", kNumbers, 0, refused},
     {"bit_length", of(Kind::kBig), 0, refused},
     {"bit_count", of(Kind::kBig), 0, refused},
     {"as_integer_ratio", of(Kind::kBig), 0, refused},
     {"is_integer", kFloat, 0, float_is_integer},
     {"hex", kFloat, 0, float_hex},
     {"fromhex", kFloat, 0, refused},
-    {"next", of(Kind::kCycler), 0, cycler_next},
-    {"reset", of(Kind::kCycler), 0, cycler_reset},
+    {"real", kNumbers | kFloat | kAttribute, 0, itself},
+    {"imag", kNumbers | kFloat | kAttribute, kImaginary, number_part},
+    {"numerator", kNumbers | kAttribute, 0, itself},
+    {"denominator", kNumbers | kAttribute, kDenominator, number_part},
+    {"start", kRanges | kAttribute, 0, range_part},
+    {"stop", kRanges | kAttribute, 1, range_part},
+    {"step", kRanges | kAttribute, 2, range_part},
+    {"grouper", kGroups | kAttribute, 0, group_part},
+    {"list", kGroups | kAttribute, 1, group_part},
+    {"next", kCyclers, 0, cycler_next},
+    {"reset", kCyclers, 0, cycler_reset},
+    {"current", kCyclers | kAttribute, 0, cycler_current},
+    {"pos", kCyclers | kAttribute, 0, cycler_place},
+    {"items", kCyclers | kAttribute, 0, cycler_items},
+    {"sep", kJoiners | kAttribute, 0, cycler_items},
+    {"used", kJoiners | kAttribute, 0, joiner_used},
+    {"name", kMacros | kAttribute, 0, macro_name},
+    {"arguments", kMacros | kAttribute, 0, macro_arguments},
+    {"catch_kwargs", kMacros | kAttribute, kTakesNamed, macro_takes},
+    {"catch_varargs", kMacros | kAttribute, kTakesMore, macro_takes},
+    {"caller", kMacros | kAttribute, kTakesCaller, macro_takes},
 };
 
 const Row* find_row(const Value& v, std::string_view name) {
+  const bool flagged = v.flags & (kMarkup | kWhole);
+  if (v.is(Kind::kFunction) && v.depth != static_cast<uint16_t>(FunctionId::kDictOf)) return nullptr;
   for (const Row& row : kRows)
-    if ((row.kinds & of(v.kind)) && row.name == name && (!(row.kinds & kMarkupOnly) || (v.flags & kMarkup)))
-      return v.is(Kind::kFunction) && v.depth != static_cast<uint16_t>(FunctionId::kDictOf) ? nullptr : &row;
+    if ((row.kinds & of(v.kind)) && row.name == name && (flagged || row.kinds >> 31 == 0)) return &row;
   return nullptr;
-}
-
-// ---- attributes that are no methods
-
-bool number_attribute(const Value& v, std::string_view name, Value* out) {
-  if (name != "real" && name != "imag" && (v.is(Kind::kFloat) || (name != "numerator" && name != "denominator"))) return false;
-  if (name == "imag") {
-    *out = v.is(Kind::kFloat) ? real(0, v.from()) : integer(0, v.from());
-  } else if (name == "denominator") {
-    *out = integer(1, v.from());
-  } else {
-    *out = v.is(Kind::kBool) ? integer(v.integer, v.from()) : v;
-  }
-  return true;
-}
-
-// false: none, or behind an error.
-bool macro_attribute(Machine& m, const Macro& macro, std::string_view name, Value* out) {
-  const Function& f = *macro.function;
-  if (name == "name") {
-    *out = f.name == kNoName ? none() : text(m.program->text(f.name));
-  } else if (name == "arguments") {
-    Value* const items = m.take_values(f.n_params);
-    if (!items) return false;
-    for (uint32_t i = 0; i < f.n_params; ++i) items[i] = text(m.program->text(m.program->names[f.slot_names + i]));
-    return make_list(m, Kind::kTuple, items, f.n_params, out);
-  } else if (name == "catch_kwargs" || name == "catch_varargs" || name == "caller") {
-    *out = boolean(f.flags & (name == "caller" ? kTakesCaller : name == "catch_kwargs" ? kTakesNamed : kTakesMore));
-  } else {
-    return false;
-  }
-  return true;
-}
-
-bool attribute_of(Machine& m, const Value& v, std::string_view name, Value* out) {
-  switch (v.kind) {
-    case Kind::kBool:
-    case Kind::kInt:
-    case Kind::kBig:
-    case Kind::kFloat:
-      return number_attribute(v, name, out);
-    case Kind::kTuple:  // of groupby
-      if (!(v.flags & kWhole) || v.n != 2 || (name != "grouper" && name != "list")) return false;
-      *out = v.items[name == "list"];
-      return true;
-    case Kind::kRange:
-      if (name != "start" && name != "stop" && name != "step") return false;
-      *out = integer(name == "start" ? v.range->start : name == "stop" ? v.range->stop : v.range->step, v.from());
-      return true;
-    case Kind::kNamespace:
-      for (uint32_t i = 0; i < v.space->n; ++i)
-        if (v.space->names[i].view() == name) {
-          *out = v.space->values[i];
-          return true;
-        }
-      return false;
-    case Kind::kCycler:
-      if (name == "current") {
-        *out = v.cycler->items.items[v.cycler->at];
-      } else if (name == "items") {
-        *out = v.cycler->items;
-      } else if (name == "pos") {
-        *out = integer(v.cycler->at);
-      } else {
-        return false;
-      }
-      return true;
-    case Kind::kJoiner:
-      if (name != "sep" && name != "used") return false;
-      *out = name == "sep" ? v.cycler->items : boolean(v.cycler->at != 0);
-      return true;
-    case Kind::kMacro:
-      return macro_attribute(m, *v.macro, name, out);
-    default:
-      return false;
-  }
 }
 
 // Names between double underscores that a dict has; others are keys.
@@ -707,10 +692,11 @@ bool is_internal(const Value& v, std::string_view name) {
 }  // namespace
 
 bool find_method(Machine& m, const Value& of, std::string_view name, bool* found, Value* out) {
-  *found = attribute_of(m, of, name, out);
-  if (*found || m.status != LINNET_OK) return m.status == LINNET_OK;
   const Row* const row = find_row(of, name);
+  *found = row || is_internal(of, name);
+  if (!*found) return true;
   if (row && row->run) {
+    if (row->kinds & kAttribute) return row->run({m, *row, of, {}, out});
     Method* const method = static_cast<Method*>(m.take(sizeof(Method)));
     if (!method) return false;
     *method = {of, row->name};
@@ -718,16 +704,15 @@ bool find_method(Machine& m, const Value& of, std::string_view name, bool* found
     v.kind = Kind::kMethod;
     v.method = method;
     *out = v;
-    return *found = true;
+    return true;
   }
-  if (!row && !is_internal(of, name)) return true;
   // As in the sandbox such a name has no value, and its use says why.
   const size_t mark = m.mark();
   Value why;
   if (!m.put("the attribute '", 0) || !m.put(name, 0) || !m.put("' of a ", 0) || !m.put(type_name(of), 0)) return false;
   if (!m.put(" is not safe to use", 0) || !m.finish(mark, &why)) return false;
   *out = undefined(why.view(), true);
-  return *found = true;
+  return true;
 }
 
 bool call_method(Machine& m, const Method& method, const Args& args, Value* out) {
