@@ -124,16 +124,7 @@ bool to_char(Machine& m, const Value& v, char (&room)[4], std::string_view* out)
 bool float_parts(Machine& m, double v, char kind, uint32_t precision, uint32_t flags, bool percent, Number* out) {
   Value t;
   const size_t mark = m.mark();
-  if (kind == 'r') {
-    char s[kNumberBytes];
-    if ((flags & kFloatNoNegativeZero) && v == 0) v = 0;
-    const std::string_view repr = {s, float_repr(v, s)};
-    const size_t e = (flags & kFloatPoint) && repr.find('.') == repr.npos ? repr.find('e') : repr.npos;
-    if (!m.put(repr.substr(0, e), 0) || (e != repr.npos && (!m.put(".", 0) || !m.put(repr.substr(e), 0)))) return false;
-  } else if (!put_float(m, v, kind, precision, flags, 0)) {
-    return false;
-  }
-  if ((percent && !m.put("%", 0)) || !m.finish(mark, &t)) return false;
+  if (!put_float(m, v, kind, precision, flags, 0) || (percent && !m.put("%", 0)) || !m.finish(mark, &t)) return false;
   std::string_view s = t.view();
   if (s[0] == '-') out->sign = '-', s.remove_prefix(1);
   size_t n = 0;

@@ -231,7 +231,8 @@ inline constexpr size_t kNumberBytes = 32;
 size_t float_repr(double v, char (&out)[kNumberBytes]);  // as Python's repr; returns its length
 // A decimal number without white space around it, exact to the last bit: false where it is none. "nan" and "inf" are Python's.
 bool read_float(std::string_view s, double* out);
-// A float with a precision, as Python's formats 'e', 'f', 'g' and their capitals write it: rounded half-way to even from all its digits.
+// A float with a precision, as Python's formats 'e', 'f', 'g' and their capitals write it: rounded half-way to even from all its digits;
+// 'r': its repr.
 enum : uint32_t {
   kFloatPoint = 1,           // a point in any case, 'g' keeps its zeros ("#")
   kFloatZero = 2,            // 'g' with a digit behind the point: a format spec without a type

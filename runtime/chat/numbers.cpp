@@ -5,8 +5,8 @@
 namespace linnet::chat {
 namespace {
 
-constexpr size_t kWords = 84;                    // of 32 bits: four times the least double's mantissa in units of 10^-1076 has 2,554 bits
-constexpr size_t kDigits = 9 * (kWords + 5);     // what that many bits have at most, and what is kept of a text that is read
+constexpr size_t kDigits = 801;                  // a double has 767 at most, the middle of two one more; as many of a text are kept
+constexpr size_t kWords = 90;                    // of 32 bits: what is compared, 801 digits or 2^54 * 5^1131, has less than 2,690 bits
 constexpr int32_t kLeastExponent = -1074;        // of the last bit of a double
 constexpr uint64_t kHidden = uint64_t{1} << 52;  // the bit that a double does not store
 
@@ -38,27 +38,29 @@ double double_of(uint64_t bits) {
 }
 constexpr uint64_t kInfinity = uint64_t{0x7FF} << 52, kNan = kInfinity | kHidden >> 1;
 
-// All digits of m * 2^e.
-void decimal_of(uint64_t m, int32_t e, Decimal* d) {
-  uint32_t words[kWords] = {static_cast<uint32_t>(m), static_cast<uint32_t>(m >> 32)};
-  size_t n = 2;
-  const auto multiply = [&words, &n](uint32_t by) {
-    uint64_t carry = 0;
+// A natural number; callers stay below kWords.
+struct Natural {
+  uint32_t words[kWords];
+  size_t n = 0;
+  explicit Natural(uint64_t v) {
+    for (; v; v >>= 32) words[n++] = static_cast<uint32_t>(v);
+  }
+  void multiply(uint32_t by, uint32_t add = 0) {
+    uint64_t carry = add;
     for (size_t i = 0; i < n; ++i) {
       carry += uint64_t{words[i]} * by;
       words[i] = static_cast<uint32_t>(carry);
       carry >>= 32;
     }
     if (carry) words[n++] = static_cast<uint32_t>(carry);
-  };
-  // m * 2^-k is m * 5^k * 10^-k.
-  const uint32_t factor = e < 0 ? 1220703125 : 1u << 13, single = e < 0 ? 5 : 2;  // to the 13th
-  uint32_t left = static_cast<uint32_t>(e < 0 ? -e : e);
-  for (; left >= 13; left -= 13) multiply(factor);
-  for (; left; --left) multiply(single);
-  // Nine digits at a time, the last ones first.
-  size_t at = kDigits;
-  while (n) {
+  }
+  // Times 2^k or 5^k.
+  void scale(uint32_t base, uint32_t k) {
+    for (; k >= 13; k -= 13) multiply(base == 2 ? 1u << 13 : 1220703125);
+    for (; k; --k) multiply(base);
+  }
+  // Divides by 10^9 and returns the rest.
+  uint32_t take_nine() {
     uint64_t rest = 0;
     for (size_t i = n; i-- > 0;) {
       rest = rest << 32 | words[i];
@@ -66,7 +68,18 @@ void decimal_of(uint64_t m, int32_t e, Decimal* d) {
       rest %= 1000000000;
     }
     while (n && words[n - 1] == 0) --n;
-    for (uint32_t i = 0; i < 9; ++i, rest /= 10) d->digits[--at] = static_cast<char>('0' + rest % 10);
+    return static_cast<uint32_t>(rest);
+  }
+};
+
+// All digits of m * 2^e: m * 2^-k is m * 5^k * 10^-k.
+void decimal_of(uint64_t m, int32_t e, Decimal* d) {
+  Natural v(m);
+  v.scale(e < 0 ? 5 : 2, static_cast<uint32_t>(e < 0 ? -e : e));
+  size_t at = kDigits;
+  while (v.n) {
+    uint32_t nine = v.take_nine();
+    for (uint32_t i = 0; i < 9; ++i, nine /= 10) d->digits[--at] = static_cast<char>('0' + nine % 10);
   }
   while (at < kDigits && d->digits[at] == '0') ++at;
   d->n = static_cast<uint32_t>(kDigits - at);
@@ -74,10 +87,16 @@ void decimal_of(uint64_t m, int32_t e, Decimal* d) {
   d->point = static_cast<int32_t>(d->n) + (e < 0 ? e : 0);
 }
 
-int compare(const Decimal& a, const Decimal& b) {
-  if (a.point != b.point) return a.point < b.point ? -1 : 1;
-  for (uint32_t i = 0; i < a.n || i < b.n; ++i)
-    if (a.digit(i) != b.digit(i)) return a.digit(i) < b.digit(i) ? -1 : 1;
+// Of a number and m * 2^e, which is about as large: -1, 0, 1.
+int compare(const Decimal& d, uint64_t m, int32_t e) {
+  Natural a(0), b(m);
+  for (uint32_t i = 0; i < d.n; ++i) a.multiply(10, static_cast<uint32_t>(d.digits[i] - '0'));
+  const int32_t tens = d.point - static_cast<int32_t>(d.n), twos = tens - e;
+  (tens < 0 ? b : a).scale(5, static_cast<uint32_t>(tens < 0 ? -tens : tens));
+  (twos < 0 ? b : a).scale(2, static_cast<uint32_t>(twos < 0 ? -twos : twos));
+  if (a.n != b.n) return a.n < b.n ? -1 : 1;
+  for (size_t i = a.n; i-- > 0;)
+    if (a.words[i] != b.words[i]) return a.words[i] < b.words[i] ? -1 : 1;
   return 0;
 }
 
@@ -154,31 +173,6 @@ std::string_view not_finite(const Binary& b, bool upper) {
   return b.negative ? (upper ? "-INF" : "-inf") : upper ? "INF" : "inf";
 }
 
-// The shortest digits that lie nearer to the double than to any other; of those the nearest ones.
-void shortest(const Binary& b, Decimal* d) {
-  if (b.m == 0) {
-    d->n = 0, d->point = 1;
-    return;
-  }
-  const bool uneven = b.m == kHidden && b.e > kLeastExponent;  // the next smaller double is nearer than the next larger one
-  Decimal exact, low, high;
-  decimal_of(4 * b.m, b.e - 2, &exact);
-  decimal_of(4 * b.m - (uneven ? 1 : 2), b.e - 2, &low);
-  decimal_of(4 * b.m + 2, b.e - 2, &high);
-  const int inside = b.m & 1 ? 0 : -1;  // an end belongs to the even one
-  for (uint32_t n = 1;; ++n) {
-    for (const bool above : {false, true}) {
-      *d = exact;
-      if (above)
-        d->n = n < exact.n ? n : exact.n, add_one(d);
-      else
-        round_digits(d, n);
-      if (compare(*d, low) > inside && compare(high, *d) > inside) return;
-      if (!uneven) break;
-    }
-  }
-}
-
 // m * 2^e with the highest bit of m set.
 struct Scaled {
   uint64_t m;
@@ -234,9 +228,7 @@ double nearest(const Decimal& d) {
   const int32_t e = v.e + cut;
   bool up = low > half;
   if ((up ? low - half : half - low) <= kSlack) {
-    Decimal middle;
-    decimal_of(2 * m + 1, e - 1, &middle);
-    const int order = compare(d, middle);
+    const int order = compare(d, 2 * m + 1, e - 1);
     up = order > 0 || (order == 0 && (m & 1));
   }
   m += up;
@@ -244,6 +236,29 @@ double nearest(const Decimal& d) {
   if (m == 2 * kHidden) m = kHidden, ++exponent;
   if (exponent >= 0x7FF) return double_of(kInfinity);
   return double_of(static_cast<uint64_t>(exponent) << 52 | (m & (kHidden - 1)));
+}
+
+// The shortest digits that read back; of those the nearest ones.
+void shortest(const Binary& b, Decimal* d) {
+  d->n = 0, d->point = 1;
+  if (b.m == 0) return;
+  Decimal exact;
+  decimal_of(b.m, b.e, &exact);
+  const bool full = b.m >= kHidden;  // where a double has all its bits, no two numbers of 15 digits read as the same one
+  const double v = double_of(static_cast<uint64_t>(b.e - kLeastExponent + full) << 52 | (b.m & (kHidden - 1)));
+  for (uint32_t n = full ? 15 : 1;; ++n) {
+    *d = exact;
+    round_digits(d, n);
+    // Above a power of two doubles lie farther apart: there the next number up may read back where the nearest one, below, does not.
+    if (nearest(*d) != v) {
+      if (b.m != kHidden) continue;
+      *d = exact;
+      if (n < d->n) d->n = n, add_one(d);
+      if (nearest(*d) != v) continue;
+    }
+    while (d->digits[d->n - 1] == '0') --d->n;
+    return;
+  }
 }
 
 bool is_figure(char c) { return c >= '0' && c <= '9'; }
@@ -280,6 +295,13 @@ bool put_float(Machine& m, double v, char kind, uint32_t precision, uint32_t fla
   const bool upper = kind < 'a';
   const Binary b = binary_of(v);
   if (!b.finite) return s.put(not_finite(b, upper));
+  if (!m.spend(1 + static_cast<uint64_t>(int64_t{b.e} * b.e) / 1024)) return false;  // the more digits, the longer they are
+  if (kind == 'r') {
+    char room[kNumberBytes];
+    const std::string_view repr = {room, float_repr((flags & kFloatNoNegativeZero) && b.m == 0 ? 0.0 : v, room)};
+    const size_t e = (flags & kFloatPoint) && repr.find('.') == repr.npos ? repr.find('e') : repr.npos;
+    return s.put(repr.substr(0, e)) && (e == repr.npos || (s.put(".") && s.put(repr.substr(e))));
+  }
   Decimal d;
   decimal_of(b.m, b.e, &d);
   if (d.n == 0) d.point = 1;

@@ -74,10 +74,8 @@ class Printer {
         return m_.put(v.integer ? "True" : "False", from);
       case Kind::kInt:
         return m_.put_integer(v.integer, from);
-      case Kind::kFloat: {
-        char s[kNumberBytes];
-        return m_.put({s, float_repr(v.real, s)}, from);
-      }
+      case Kind::kFloat:
+        return put_float(m_, v.real, 'r', 0, 0, from);
       case Kind::kBig:
         return m_.put(v.view(), from);
       case Kind::kText:
@@ -218,9 +216,9 @@ struct Json {
     if (v.is(Kind::kBool)) return m.put(v.integer ? "true" : "false", from);
     if (v.is(Kind::kInt)) return m.put_integer(v.integer, from);
     if (v.is(Kind::kBig)) return m.put(v.view(), from);
-    char s[kNumberBytes];
-    const std::string_view repr = {s, float_repr(v.real, s)};
-    return m.put(repr == "nan" ? "NaN" : repr == "inf" ? "Infinity" : repr == "-inf" ? "-Infinity" : repr, from);
+    if (v.real != v.real) return m.put("NaN", from);
+    if (v.real - v.real != 0) return m.put(v.real < 0 ? "-Infinity" : "Infinity", from);
+    return put_float(m, v.real, 'r', 0, 0, from);
   }
   // What a template gives to stand in a list is the list's where that is the conversation's.
   bool put_mark(const Value& t, uint8_t from) { return from ? m.put(t.view(), from) : m.put(t); }
