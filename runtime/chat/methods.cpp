@@ -351,13 +351,13 @@ bool text_format(const Call& c) { return format(c.m, c.self, c.args, c.out); }
 
 bool text_format_map(const Call& c) {
   if (!takes(c, 1, 1)) return false;
+  // Names are texts: other keys are no fields, and what is no dict has none.
   const Value& map = c.args.values[0];
-  if (!map.is(Kind::kDict)) return bad_type(c, map, "a dict");
-  // Names are texts: other keys are no fields.
-  Value* const named = c.m.take_values(2 * size_t{map.n});
-  if (!named || !c.m.spend(map.n)) return false;
+  const uint32_t entries = map.is(Kind::kDict) ? map.n : 0;
+  Value* const named = c.m.take_values(2 * size_t{entries});
+  if (!named || !c.m.spend(entries)) return false;
   uint32_t n = 0;
-  for (uint32_t i = 0; i < map.n; ++i) {
+  for (uint32_t i = 0; i < entries; ++i) {
     if (!map.dict->entries[2 * i].is_text()) continue;
     named[2 * n] = map.dict->entries[2 * i];
     named[2 * n + 1] = map.dict->entries[2 * i + 1];
