@@ -5,6 +5,7 @@
 #include "../guard.h"
 #include "../params.h"
 #include "convert.h"
+#include "template.h"
 
 using namespace linnet;
 
@@ -126,6 +127,22 @@ linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const 
   if (json_bytes > convert::kMaxGrammarJson)
     return fail(err, LINNET_BAD_FILE, name, ": ", json_bytes, " bytes, at most ", convert::kMaxGrammarJson);
   return convert::compile_grammar({json, json_bytes}, name, kind, static_cast<uint8_t*>(out), cap, n_bytes, err);
+}
+
+linnet_status linnet_template_compile(const char* text, size_t text_bytes, const char* name, void* out, size_t cap, size_t* n_bytes,
+                                      linnet_error* err) {
+  LINNET_NEED_ARG(text);
+  LINNET_NEED_ARG(n_bytes);
+  if (cap) LINNET_NEED_ARG(out);
+  if (!name) name = "template";
+  return guarded(name, err, [&] {
+    std::vector<uint8_t> program;
+    LINNET_TRY(convert::template_compile({text, text_bytes}, name, &program, err));
+    *n_bytes = program.size();
+    if (program.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": its program has ", program.size(), " bytes, there is room for ", cap);
+    std::memcpy(out, program.data(), program.size());
+    return LINNET_OK;
+  });
 }
 
 }  // extern "C"

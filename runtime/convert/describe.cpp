@@ -60,7 +60,7 @@ void put_source(const Source& source, Description* out) {
   out->tokenizer = source.tokenizer.bytes.empty() ? "" : source.tokenizer.gguf_model;
   out->n_tokens = source.tokenizer.tokens.size();
   put_spec(source.spec, out);
-  put_chat(source.chat, !source.chat_template.empty(), out);
+  put_chat(source.chat, !source.templates.all.empty(), out);
   for (const SourceTensor& t : source.tensors) {
     TensorInfo info{t.source_name, t.source_type, {t.n}, source_bytes(t)};
     if (role_row(t.role).matrix()) info.shape.push_back(t.k);

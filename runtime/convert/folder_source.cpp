@@ -372,20 +372,14 @@ Status refuse_tensor(Status status, const Error& why, const SafetensorsIndex& ab
   return fail(err, status, text);
 }
 
-// linnet_chat.json: {"user": {"prefix": "...", "suffix": "..."}, "assistant": {...}, "tool": {...}}; linnet's own, as Hugging Face folders
-// only have Jinja templates (tokenizer_config.json or chat_template.jinja), which are carried over unread.
+// The Jinja templates, and linnet_chat.json: {"user": {"prefix": "...", "suffix": "..."}, "assistant": {...}, "tool": {...}}, linnet's own.
 Status read_chat(const std::string& folder, Source* out, Error* err) {
   constexpr const char* label = "linnet_chat.json";
   std::string text;
   bool found = false;
-  LINNET_TRY(read_file(folder + "/chat_template.jinja", kConfigMaxBytes, &out->chat_template, &found, err));
-  LINNET_TRY(read_file(folder + "/tokenizer_config.json", kConfigMaxBytes, &text, &found, err));
+  LINNET_TRY(templates_from_folder(folder, &out->templates, err));
   JsonTree tree;
   nlohmann::json& config = tree.root;
-  if (found && out->chat_template.empty()) {
-    LINNET_TRY(json_parse_python(text, "tokenizer_config.json", &config, err));
-    get_string(config, "chat_template", &out->chat_template);  // some have a list of named templates: of no use here
-  }
   LINNET_TRY(read_file(folder + "/" + label, kConfigMaxBytes, &text, &found, err));
   if (!found) return LINNET_OK;
   LINNET_TRY(json_parse(text, label, &config, err));

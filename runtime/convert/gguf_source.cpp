@@ -777,7 +777,7 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
   const Architecture& a = *reader.architecture();
   const Gguf& g = files->first();
   is_text_key(g, "general.name", &out->name);
-  is_text_key(g, kChatTemplateKey, &out->chat_template);
+  templates_from_gguf(g, &out->templates);
   LINNET_TRY(chat_read(g, &out->chat, err));
   std::set<std::string> used;
   const auto add = [&](Role role, uint32_t layer) { return add_tensor(*files, a, reader.alibi_bias_max(), role, layer, out, &used, err); };

@@ -13,6 +13,7 @@
 #include "../format.h"
 #include "../guard.h"
 #include "../spec.h"
+#include "chat_templates.h"
 #include "convert.h"
 #include "tokenizer_build.h"
 
@@ -41,7 +42,7 @@ struct Source {
   std::vector<SourceTensor> tensors;
   TokenizerBlob tokenizer;
   ChatFormat chat = {};          // linnet_chat.json of a folder, linnet.chat.* of a GGUF
-  std::string chat_template;     // Jinja, carried over as it is
+  ChatTemplates templates = {};  // Jinja
   std::string needs_format;      // why the format of the weights must be asked for, or ""
   std::shared_ptr<void> layers;  // what spec.layer_values points to
   std::shared_ptr<void> keep;    // what the closures read from (mappings)

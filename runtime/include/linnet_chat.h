@@ -1,5 +1,5 @@
-/* linnet_chat.h: conversations. What a model was trained to see around messages, and grammars: text that obeys a JSON schema, or calls one
- * of an app's tools. */
+/* linnet_chat.h: conversations. What a model was trained to see around messages, as its template says it, and grammars: text that obeys a
+ * JSON schema, or calls one of an app's tools. */
 #ifndef LINNET_CHAT_H
 #define LINNET_CHAT_H
 
@@ -30,6 +30,66 @@ LINNET_API const char* linnet_role_name(linnet_role role);
  * format for this role (keys linnet.chat.<role>.prefix and .suffix), or only a Jinja template. */
 LINNET_CALL linnet_status linnet_chat_format(const linnet_model* model, linnet_role role, const char** prefix, const char** suffix,
                                              linnet_error* err);
+
+/* ---- templates -------------------------------------------------------------------------------------------------------------- */
+
+/* Most models bring a chat template: Jinja text that makes of a conversation what the model was trained to read. It is compiled to a
+ * program, ahead (linnet_template_compile, and linnet_convert_file for a model's own), which is run here, as Jinja2 runs it in Hugging
+ * Face's transformers, without a heap and within caps.
+ *
+ * Of every byte that it writes a template knows whether it is the template's own or came out of the conversation: added tokens of the
+ * tokenizer, special or not, are found in the template's own bytes alone, so that no message, tool result or variable can forge them.
+ *
+ *   linnet_template_need / linnet_template_init on the model's file, then for each turn
+ *   linnet_template_render(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}],\"add_generation_prompt\":true}", ...)
+ *   linnet_template_tokens(t, held, n_held, ..., tokens, cap, &n, &keep, &err), linnet_truncate to keep, linnet_generate on the rest. */
+typedef struct linnet_template linnet_template; /* lives inside the caller's memory; there is nothing to end */
+
+/* Caps of a template, whatever it does; 0 = default. */
+typedef struct linnet_template_params {
+  uint32_t size;
+  uint32_t tokens_bytes; /* of `tokens` */
+  size_t text_bytes;     /* of what it writes, and of texts while they are put together. Default 1 MiB; twice that is taken */
+  size_t value_bytes;    /* of the conversation's values, and of those that the template makes. Default 8 MiB */
+  uint64_t max_steps;    /* operations, and work on long texts by its length. Default 20 million, well below a second */
+  const char* tokens;    /* JSON object of the model's own special tokens, {"bos_token":"<s>","eos_token":"</s>"}, at most 4096 bytes, which
+                            count as the template's. NULL: those in the file */
+} linnet_template_params;
+
+/* What linnet_template_init takes. from: a packed model's file, or a program of linnet_template_compile. name: of one of several templates
+ * of a model ("tool_use"), else NULL. LINNET_UNSUPPORTED: there is no such template, or why it could not be compiled. Takes less than 64 KiB
+ * of stack. Any thread. */
+LINNET_CALL linnet_status linnet_template_need(const linnet_view* from, const char* name, const linnet_template_params* params,
+                                               linnet_need* out, linnet_error* err);
+/* Makes a template inside mem[0, bytes). The program is copied, then checked. model (may be NULL): whose tokenizer linnet_template_tokens
+ * uses; it must outlive the template, `from` need not. One thread at a time uses a template. */
+LINNET_CALL linnet_status linnet_template_init(linnet_template** out, void* mem, size_t bytes, const linnet_view* from, const char* name,
+                                               const linnet_model* model, const linnet_template_params* params, linnet_error* err);
+
+/* What a template wrote. */
+typedef struct linnet_rendered {
+  uint32_t size;       /* set by the caller */
+  uint32_t reserved;   /* 0 */
+  const char* text;    /* (text_bytes) UTF-8, inside the template until its next render */
+  const uint8_t* data; /* (text_bytes) 1 where a byte came out of the conversation, 0 where it is the template's own */
+  size_t text_bytes;
+  size_t value_bytes; /* that the values took */
+  uint64_t steps;
+} linnet_rendered;
+
+/* Renders a conversation, a JSON object: "messages", an array of objects, and what else the template asks for, such as "tools" and
+ * "add_generation_prompt". Names of the model's special tokens in it count for nothing. now: seconds since 1970 in the time zone that the
+ * template shall see, for strftime_now. out may be NULL. LINNET_BAD_ARG: no such JSON (with a JSON pointer to the place), or the template
+ * refuses the conversation: its own message, or what in it failed and in which line (err->line). LINNET_TOO_SMALL: a cap was reached. */
+LINNET_CALL linnet_status linnet_template_render(linnet_template* t, const char* conversation, size_t conversation_bytes, int64_t now,
+                                                 linnet_rendered* out, linnet_error* err);
+/* What was rendered last as tokens, out[0, *n_tokens), without adding BOS or EOS. held[0, n_held): what a sequence of a session holds (or
+ * NULL with 0); its first *n_keep tokens are the first of out, so that the sequence goes back to them and takes the rest. An answer that was
+ * generated keeps the tokens that it has where the text is the same. scratch as for linnet_tokenize, of linnet_tokenize_need bytes for
+ * text_bytes. LINNET_TOO_SMALL: *n_tokens is how many there are, or more than that. */
+LINNET_CALL linnet_status linnet_template_tokens(const linnet_template* t, const int32_t* held, size_t n_held, void* scratch,
+                                                 size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, size_t* n_keep,
+                                                 linnet_error* err);
 
 /* ---- grammars --------------------------------------------------------------------------------------------------------------- */
 

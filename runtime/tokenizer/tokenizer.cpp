@@ -209,8 +209,9 @@ const Added* longest_added(const Tables& t, SectionId list, std::string_view tex
 // word inside another) still takes its text. The white space that a token takes with it (kAddedLeftStrip, kAddedRightStrip) is no gap, but
 // a token in it counts all the same, and behind that the text goes on, white space that the first one took too. Only one that takes white
 // space to its left as well and lies all in what was taken is nothing: there the library drops it, or panics.
+// `foreign` (n bytes of the text, or nullptr): where it is 1 stands text of others, in which no token is.
 template <class Gap>
-void split_added(const Tables& t, SectionId list, std::string_view text, bool specials, IdSink* out, const Gap& gap) {
+void split_added(const Tables& t, SectionId list, std::string_view text, const uint8_t* foreign, bool specials, IdSink* out, const Gap& gap) {
   if (text.empty()) return;
   if (t.count(list) == 0) return gap(text);
   const auto piece = [text](size_t from, size_t to) { return std::string_view(text.data() + from, to - from); };
@@ -219,8 +220,15 @@ void split_added(const Tables& t, SectionId list, std::string_view text, bool sp
   // Where normalising wrote U+2581 for ' ', it is no white space there.
   const uint32_t solid = list == kAddedNormal && t.has(kSolidSpaces) ? ' ' : kBadByte;
   size_t done = 0, space_end = 0;  // what the last token took with it ends here; white space that was looked through at its right does
+  size_t own_end = foreign ? 0 : text.size();  // of the stretch without foreign text that i lies in
   for (size_t i = 0; i < text.size();) {
-    const Added* a = first_byte[static_cast<uint8_t>(text[i])] ? longest_added(t, list, piece(i, text.size())) : nullptr;
+    if (foreign && i >= own_end)
+      for (own_end = i; own_end < text.size() && !foreign[own_end];) ++own_end;
+    if (i == own_end) {
+      ++i;
+      continue;
+    }
+    const Added* a = first_byte[static_cast<uint8_t>(text[i])] ? longest_added(t, list, piece(i, own_end)) : nullptr;
     if (!a) {
       ++i;
       continue;
@@ -272,8 +280,8 @@ uint64_t scratch_bytes_of(const Header& h, uint64_t text_bytes) {
 
 class Encoder {
  public:
-  Encoder(const Tables& t, std::string_view text, uint32_t flags, uint8_t* scratch, IdSink* out)
-      : t_(t), h_(*t.header), text_(text), specials_((flags & LINNET_PARSE_SPECIAL) != 0), out_(out) {
+  Encoder(const Tables& t, std::string_view text, const uint8_t* foreign, uint32_t flags, uint8_t* scratch, IdSink* out)
+      : t_(t), h_(*t.header), text_(text), foreign_(foreign), specials_((flags & LINNET_PARSE_SPECIAL) != 0), out_(out) {
     cap_ = static_cast<size_t>(buffer_bytes(h_, text.size()));
     work_.heap = reinterpret_cast<uint64_t*>(scratch);
     work_.cells = reinterpret_cast<uint32_t*>(work_.heap + cap_ + 1);
@@ -284,7 +292,7 @@ class Encoder {
 
   // false: the tables promised that texts grow less than this one did.
   bool run() {
-    split_added(t_, kAddedRaw, text_, specials_, out_, [this](std::string_view s) { segment(s); });
+    split_added(t_, kAddedRaw, text_, foreign_, specials_, out_, [this](std::string_view s) { segment(s); });
     return fits_;
   }
 
@@ -315,11 +323,19 @@ class Encoder {
       }
       s = {to, n};
     }
-    split_added(t_, kAddedNormal, s, specials_, out_, [this, s, at_start](std::string_view gap) {
-      const bool first = at_start && gap.data() == s.data();
+    // Where normalising changed a text it is not known which of its bytes are foreign: then all are, if any is.
+    const uint8_t* foreign = foreign_ ? foreign_ + (raw.data() - text_.data()) : nullptr;
+    const bool same = s.size() == raw.size() && std::memcmp(s.data(), raw.data(), s.size()) == 0;
+    const bool none = foreign && !same && std::memchr(foreign, 1, raw.size()) != nullptr;
+    const auto gap = [this, s, at_start](std::string_view text) {
+      const bool first = at_start && text.data() == s.data();
       const bool wanted = h_.prefix == kPrefixAlways || (h_.prefix == kPrefixFirst && first);
-      words(wanted ? prefixed(gap) : gap, 0);
-    });
+      words(wanted ? prefixed(text) : text, 0);
+    };
+    if (none)
+      gap(s);
+    else
+      split_added(t_, kAddedNormal, s, same ? foreign : nullptr, specials_, out_, gap);
   }
 
   // U+2581 -> ' '; `to` may be where s lies.
@@ -375,6 +391,7 @@ class Encoder {
   const Tables& t_;
   const Header& h_;
   const std::string_view text_;
+  const uint8_t* foreign_;  // (bytes of text_) or nullptr
   const bool specials_;
   IdSink* out_;
   BpeWork work_;
@@ -419,7 +436,7 @@ size_t tokenize_scratch_bytes(const Tokenizer& t, size_t text_bytes) {
 }
 
 Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flags, void* scratch, size_t scratch_bytes, int32_t* out,
-                size_t cap, size_t* n_tokens, Error* err, uint64_t* steps) {
+                size_t cap, size_t* n_tokens, Error* err, uint64_t* steps, const uint8_t* foreign) {
   using namespace tok;
   if (text.size() > kMaxText)
     return fail(err, LINNET_BAD_ARG, "a text of ", text.size(), " bytes; at most ", kMaxText, " are taken at once");
@@ -431,7 +448,7 @@ Status tokenize(const Tokenizer& tokenizer, std::string_view text, uint32_t flag
   const bool around = flags & LINNET_ADD_SPECIAL;
   for (uint32_t i = 0; around && i < t.header->n_before; ++i) sink.push(t.header->before[i]);
   const uintptr_t at = reinterpret_cast<uintptr_t>(scratch), aligned = static_cast<uintptr_t>(align_up(at, alignof(uint64_t)));
-  if (!Encoder(t, text, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
+  if (!Encoder(t, text, foreign, flags, static_cast<uint8_t*>(scratch) + (aligned - at), &sink).run())
     return fail(err, LINNET_BAD_FILE, "model file: tokenizer tables: a text grows by more than ", t.header->growth,
                 " times, as the tables say");
   for (uint32_t i = 0; around && i < t.header->n_after; ++i) sink.push(t.header->after[i]);
@@ -474,6 +491,13 @@ static bool has_flag(const Tokenizer& tokenizer, int32_t id, uint32_t flag) {
   return id >= 0 && static_cast<uint32_t>(id) < tokenizer.n_tokens && (tok::Tables(tokenizer).token_flags[id] & flag);
 }
 bool token_is_eog(const Tokenizer& tokenizer, int32_t id) { return has_flag(tokenizer, id, tok::kEog); }
+bool token_is_added(const Tokenizer& tokenizer, int32_t id) {
+  const tok::Tables t(tokenizer);
+  for (const tok::SectionId list : {tok::kAddedRaw, tok::kAddedNormal})
+    for (uint32_t i = 0; i < t.count(list); ++i)
+      if (t.added(list)[i].id == static_cast<uint32_t>(id)) return true;
+  return false;
+}
 bool token_is_special(const Tokenizer& tokenizer, int32_t id) { return has_flag(tokenizer, id, tok::kControl | tok::kUnknown); }
 
 }  // namespace linnet
