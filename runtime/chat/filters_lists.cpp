@@ -102,6 +102,14 @@ bool sort_by(Machine& m, const Keys& keys, uint32_t n, bool reverse, const uint3
   return true;
 }
 
+// What sorted() takes as `reverse`.
+bool take_reverse(Machine& m, FilterId id, const Value& v, bool* out) {
+  int64_t i = 0;
+  if (!take_integer(m, id, v, 0, &i)) return false;
+  *out = i != 0;
+  return (i >= INT32_MIN && i <= INT32_MAX) || m.fail("reverse=", i, " is too large");
+}
+
 // The items of a value, and the key of each.
 bool keyed(Machine& m, const Value& v, const Path* paths, uint32_t n_paths, Value* list, Value** keys) {
   if (!to_list(m, v, list)) return false;
@@ -138,7 +146,10 @@ bool sort(Machine& m, const Value& v, const Args& args, Value* out) {
   }
   Value list, *keys = nullptr;
   const uint32_t* places = nullptr;
-  if (!keyed(m, v, paths, n_paths, &list, &keys) || !sort_by(m, {keys, n_paths, true}, list.n, truth(a[0]), &places)) return false;
+  bool backwards = false;
+  if (!take_reverse(m, FilterId::kSort, a[0], &backwards) || !keyed(m, v, paths, n_paths, &list, &keys) ||
+      !sort_by(m, {keys, n_paths, true}, list.n, backwards, &places))
+    return false;
   Value* const items = m.take_values(list.n);
   if (!items) return false;
   for (uint32_t i = 0; i < list.n; ++i) items[i] = list.items[places[i]];
@@ -160,7 +171,8 @@ bool dict_sort(Machine& m, const Value& v, const Args& args, Value* out) {
   const Path fold = {nullptr, 0, {}, !truth(a[0])};
   for (uint32_t i = 0; i < v.n; ++i)
     if (!follow(m, fold, v.dict->entries[2 * i + by_value], &keys[i])) return false;
-  if (!sort_by(m, {keys, 1, false}, v.n, truth(a[2]), &places)) return false;
+  bool backwards = false;
+  if (!take_reverse(m, FilterId::kDictSort, a[2], &backwards) || !sort_by(m, {keys, 1, false}, v.n, backwards, &places)) return false;
   for (uint32_t i = 0; i < v.n; ++i) {
     const Value* const entry = v.dict->entries + 2 * size_t{places[i]};
     if (!make_pair(m, entry[0], entry[1], &items[i])) return false;
@@ -239,6 +251,8 @@ bool group_by(Machine& m, const Value& v, const Args& args, Value* out) {
 
 // ---- map, select, reject
 
+constexpr uint32_t kMaxMapArguments = 16;
+
 bool map(Machine& m, const Value& v, const Args& args, Value* out) {
   Value list;
   if (!truth(v)) return make_list(m, Kind::kList, nullptr, 0, &list) && make_iterator(m, list, out);
@@ -265,6 +279,9 @@ bool map(Machine& m, const Value& v, const Args& args, Value* out) {
     const Value& name = args.values[0];
     if (!name.is_text()) return m.fail("a ", type_name(name), " is no name of a filter");
     if (!find_filter(name.view(), &filter)) return m.fail("No filter named '", name.view(), "'.");
+    // Each of its arguments may be one more map, in this one.
+    if (filter == FilterId::kMap && args.n > kMaxMapArguments)
+      return m.fail("a map of maps with more than ", kMaxMapArguments, " arguments");
   }
   const Args rest = {args.values + 1, args.n - 1, args.named, args.n_named};
   Value* const items = m.take_values(list.n);

@@ -25,9 +25,10 @@ void strip_comments(InPlace t) {
     if (!t.done().ends_with("<!--")) continue;
     // The end may use the hyphens of the begin.
     const std::string_view left = t.left(at);
-    const size_t skip = left.starts_with(">") ? 1 : left.starts_with("->") ? 2 : left.find("-->") + 3;
-    if (skip == std::string_view::npos + 3) break;
-    at += skip;
+    const size_t far = left.find("-->");
+    const bool near = left.starts_with(">") || left.starts_with("->");
+    if (!near && far == std::string_view::npos) break;
+    at += near ? left.find('>') + 1 : far + 3;
     t.to -= 4;
   }
   while (at < t.m.n_out) t.keep(at++);
@@ -80,11 +81,13 @@ bool named_character(std::string_view name, uint32_t* code) {
       "Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc Uuml Yacute THORN szlig "
       "agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute "
       "ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
+  if (name.size() < 2 || name.size() > 6) return false;
   for (const Name& n : kAscii)
     if (n.name == name) return *code = n.code, true;
   *code = 0xA0;
   for (size_t at = 0; at < kLatin.size(); ++*code) {
-    const size_t end = kLatin.find(' ', at) < kLatin.size() ? kLatin.find(' ', at) : kLatin.size();
+    size_t end = kLatin.find(' ', at);
+    if (end > kLatin.size()) end = kLatin.size();
     if (kLatin.substr(at, end - at) == name) return true;
     at = end + 1;
   }
@@ -147,7 +150,8 @@ bool read_reference(Machine& m, std::string_view s, size_t* bytes, uint32_t* cod
     plain &= is_name_char(s[n]);
     n += next_char(s.data() + n, s.size() - n).bytes;
   }
-  if (!n || !m.spend(4)) return true;
+  if (!n) return true;
+  if (!m.spend(32)) return false;
   const bool closed = n < s.size() && s[n] == ';';
   if (closed ? named_with_semicolon(s.substr(0, n), code) : named_character(s.substr(0, n), code)) {
     *bytes = n + closed;

@@ -195,6 +195,7 @@ bool wrap(Machine& m, const Wrap& w, const Value& t) {
   };
   if (!m.spend(s.size())) return false;
   while (at < s.size()) {
+    if (!m.spend((end - at) / 32 + 1)) return false;
     if (lines && all_space(s.substr(at, end - at))) advance();
     const size_t begin = at;
     size_t last = at, pieces = 0, length = 0;  // of the line; where its last piece begins

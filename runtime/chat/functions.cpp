@@ -308,7 +308,7 @@ bool put_conversion(Machine& m, const Conversion& c, const Moment& t, bool* know
   if (!(format.empty() ? m.put(piece, c.from) : put_time(m, text(format), t, c.from))) return false;
   for (size_t i = at; upper && i < m.n_out; ++i)
     if (m.out[i] >= 'a' && m.out[i] <= 'z') m.out[i] = static_cast<char>(m.out[i] - 32);
-  return c.letter == 'z' || c.letter == 'Z' || pad_left(m, at, c.width, c.pad == '0' ? '0' : ' ', c.from);
+  return c.letter == 'z' || pad_left(m, at, c.width, c.pad == '0' ? '0' : ' ', c.from);
 }
 
 // datetime.strftime in the C locale. `from` is added to what the format's own bytes say.
