@@ -16,12 +16,24 @@ uint32_t code_at(std::string_view s, size_t at) { return char_at(s, at).code; }
 
 uint8_t origin(const Value& t, size_t at) { return t.marks ? t.marks[at] : t.from(); }
 
-bool same(const char* a, std::string_view b, uint64_t* looked_at) {
-  size_t i = 0;
-  while (i < b.size() && a[i] == b[i]) ++i;
-  *looked_at += i;
-  return i == b.size();
-}
+// Compares, and counts what it looked at: a text of one letter, looked for in such a text, costs the product of both.
+struct Comparer {
+  Machine& m;
+  uint64_t looked_at = 0;
+  bool able = true;  // steps are left
+  bool same(const char* a, std::string_view b) {
+    size_t i = 0;
+    while (i < b.size() && a[i] == b[i]) ++i;
+    looked_at += i + 1;
+    if (looked_at >= 4096) pay();
+    return i == b.size();
+  }
+  bool pay() {
+    able = able && m.spend(looked_at / 16 + 1);
+    looked_at = 0;
+    return able;
+  }
+};
 
 // Finishes a text that was made of `of`.
 bool finish_as(Machine& m, size_t mark, const Value& of, Value* out) {
@@ -112,38 +124,33 @@ Value piece(const Value& text, size_t at, size_t n) {
 
 bool find_bytes(Machine& m, std::string_view in, std::string_view what, size_t from, size_t* at) {
   *at = kNowhere;
-  uint64_t looked_at = 0;
-  size_t i = from;
-  while (i <= in.size() && what.size() <= in.size() - i) {
+  Comparer compare{m};
+  for (size_t i = from; compare.able && i <= in.size() && what.size() <= in.size() - i; ++i) {
     if (!what.empty()) {
       const void* const p = std::memchr(in.data() + i, what[0], in.size() - i - what.size() + 1);
-      if (!p) {
-        i = in.size();
-        break;
-      }
-      i = static_cast<size_t>(static_cast<const char*>(p) - in.data());
+      const size_t next = p ? static_cast<size_t>(static_cast<const char*>(p) - in.data()) : in.size();
+      compare.looked_at += (next - i) / 4;
+      i = next;
+      if (!p) break;
     }
-    if (same(in.data() + i, what, &looked_at)) {
+    if (compare.same(in.data() + i, what)) {
       *at = i;
       break;
     }
-    ++i;
   }
-  return m.spend((looked_at + (i > from ? i - from : 0)) / 16 + 1);
+  return compare.pay();
 }
 
 bool find_last_bytes(Machine& m, std::string_view in, std::string_view what, size_t* at) {
   *at = kNowhere;
+  Comparer compare{m};
   if (what.size() > in.size()) return true;
-  uint64_t looked_at = 0;
-  for (size_t i = in.size() - what.size() + 1; i-- > 0;) {
-    ++looked_at;
-    if (same(in.data() + i, what, &looked_at)) {
-      *at = i;
-      break;
-    }
+  for (size_t i = in.size() - what.size() + 1; compare.able && i-- > 0;) {
+    if (!compare.same(in.data() + i, what)) continue;
+    *at = i;
+    break;
   }
-  return m.spend(looked_at / 16 + 1);
+  return compare.pay();
 }
 
 bool change_case(Machine& m, const Value& text, Case to, Value* out) {
