@@ -153,6 +153,7 @@ size_t char_place(const Value& text, size_t at);
 struct Cut {
   int64_t first, step;
   size_t n;
+  int64_t stop = 0;  // the place before which it ends
 };
 bool cut(Machine& m, const Value& start, const Value& stop, const Value& step, size_t n, Cut* out);
 

@@ -219,8 +219,8 @@ bool take_cut(Machine& m, const Value& of, const Cut& c, Value* out) {
   if (of.is(Kind::kRange)) {
     Range* const r = static_cast<Range*>(m.take(sizeof(Range)));
     if (!r) return false;
-    *r = {of.range->start + c.first * of.range->step, 0, c.step * of.range->step, static_cast<uint32_t>(c.n)};
-    r->stop = r->start + r->step * static_cast<int64_t>(c.n);
+    *r = {of.range->start + c.first * of.range->step, of.range->start + c.stop * of.range->step, c.step * of.range->step,
+          static_cast<uint32_t>(c.n)};
     *out = of;
     out->range = r;
     return true;
@@ -464,15 +464,16 @@ bool contains(Machine& m, const Value& item, const Value& in, bool* out) {
     case Kind::kText: {
       if (item.is(Kind::kUndefined)) return undefined_error(m, item);
       if (!item.is_text()) return m.fail("a ", type_name(item), " in a str is not possible");
-      *out = in.view().find(item.view()) != std::string_view::npos;
-      return m.spend(in.n / 8);
+      size_t at = 0;
+      if (!find_bytes(m, in.view(), item.view(), 0, &at)) return false;
+      *out = at != kNowhere;
+      return true;
     }
     case Kind::kDict:
       if (!hashable(item)) return m.fail("a ", type_name(item), " cannot be a key of a dict");
       *out = find(m, *in.dict, item) != nullptr;
       return true;
     case Kind::kUndefined:
-      if (in.flags & kData) return undefined_error(m, in);
       *out = false;
       return true;
     default: {
@@ -566,7 +567,7 @@ bool cut(Machine& m, const Value& start, const Value& stop, const Value& step, s
   to = to_begin ? -1 : clamp(to);
   const uint64_t span = by > 0 ? (to > from ? static_cast<uint64_t>(to - from) : 0) : (from > to ? static_cast<uint64_t>(from - to) : 0);
   const uint64_t stride = by > 0 ? static_cast<uint64_t>(by) : uint64_t{0} - static_cast<uint64_t>(by);
-  *out = {from, by, static_cast<size_t>(span / stride + (span % stride != 0))};
+  *out = {from, by, static_cast<size_t>(span / stride + (span % stride != 0)), to};
   return true;
 }
 
@@ -580,7 +581,6 @@ bool slice(Machine& m, const Value& of, const Value& start, const Value& stop, c
 bool length(Machine& m, const Value& v, int64_t* out) {
   switch (v.kind) {
     case Kind::kUndefined:
-      if (v.flags & kData) return undefined_error(m, v);
       *out = 0;
       return true;
     case Kind::kText:

@@ -42,11 +42,13 @@ Status find_program(linnet_view from, const char* name, Origin* out, Error* err)
     if (name) return fail(err, LINNET_UNSUPPORTED, file.label, ": the file has no chat template named '", name, "'");
     return fail(err, LINNET_UNSUPPORTED, file.label, ": the file has no chat template");
   }
-  if (v.type != kGgufArray || v.array_type != kGgufU8) return fail(err, LINNET_BAD_FILE, file.label, ": key '", std::string_view(key), "' holds no bytes");
+  if (v.type != kGgufArray || v.array_type != kGgufU8)
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", std::string_view(key), "' holds no bytes");
   out->program = v.raw;
   out->tokens = {};
   if (file.key(kChatTokensKey, &v)) {
-    if (v.type != kGgufString || v.text.size() > kMaxTokens) return fail(err, LINNET_BAD_FILE, file.label, ": key '", kChatTokensKey, "' is no short text");
+    if (v.type != kGgufString || v.text.size() > kMaxTokens)
+      return fail(err, LINNET_BAD_FILE, file.label, ": key '", kChatTokensKey, "' is no short text");
     out->tokens = v.text;
   }
   return LINNET_OK;
@@ -62,7 +64,8 @@ Status read_origin(linnet_view from, const char* name, const linnet_template_par
 
 linnet_template* layout(Arena& arena, const Origin& origin, const linnet_template_params& params) {
   linnet_template* const t = arena.take<linnet_template>("template", 1);
-  const size_t text = params.text_bytes ? params.text_bytes : kDefaultText, values = params.value_bytes ? params.value_bytes : kDefaultValues;
+  const size_t text = params.text_bytes ? params.text_bytes : kDefaultText,
+               values = params.value_bytes ? params.value_bytes : kDefaultValues;
   uint8_t* const blob = arena.take<uint8_t>("template", origin.program.size());
   char* const tokens = arena.take<char>("template", origin.tokens.size());
   uint8_t* const memory = arena.take<uint8_t>("values", values);
@@ -169,7 +172,8 @@ Status template_tokens(const linnet_template& t, const int32_t* held, size_t n_h
                        size_t cap, size_t* n_tokens, size_t* n_keep, Error* err) {
   if (!t.model || !t.model->tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "template: there is no model with a tokenizer beside it");
   size_t n = 0;
-  LINNET_TRY(tokenize(t.model->tokenizer, {t.text, t.n_text}, LINNET_PARSE_SPECIAL, scratch, scratch_bytes, out, cap, &n, err, nullptr, t.marks));
+  LINNET_TRY(
+      tokenize(t.model->tokenizer, {t.text, t.n_text}, LINNET_PARSE_SPECIAL, scratch, scratch_bytes, out, cap, &n, err, nullptr, t.marks));
   // An answer was generated with other tokens than its text would get: those stay as long as they spell the text, up to a place where a
   // token begins both ways.
   Walk have{t, held, n_held}, want{t, out, n};

@@ -8,20 +8,20 @@ struct linnet_template {
   linnet::chat::Program program;
   const linnet_model* model;  // whose tokenizer, or nullptr
   char name[64];
-  uint8_t* blob;                // the program's bytes
-  char* tokens;                 // (n_tokens) JSON: the model's own special tokens by name, "" = none
-  uint8_t* values;              // (n_values)
-  char* text;                   // (text_bytes) what was rendered last
-  uint8_t* marks;               // (text_bytes) 1 where the conversation brought a byte
+  uint8_t* blob;    // the program's bytes
+  char* tokens;     // (n_tokens) JSON: the model's own special tokens by name, "" = none
+  uint8_t* values;  // (n_values)
+  char* text;       // (text_bytes) what was rendered last
+  uint8_t* marks;   // (text_bytes) 1 where the conversation brought a byte
   size_t n_tokens, n_values, text_bytes, n_text;
   uint64_t max_steps;
 };
 
 namespace linnet {
 
-inline constexpr char kTemplateKey[] = "linnet.template";        // the program, bytes; .NAME behind it for one of several
+inline constexpr char kTemplateKey[] = "linnet.template";             // the program, bytes; .NAME behind it for one of several
 inline constexpr char kTemplateErrorKey[] = "linnet.template_error";  // why there is none, though there is a template
-inline constexpr char kChatTokensKey[] = "linnet.chat.tokens";   // JSON: {"bos_token": "<s>", ...}
+inline constexpr char kChatTokensKey[] = "linnet.chat.tokens";        // JSON: {"bos_token": "<s>", ...}
 
 Status template_need(linnet_view from, const char* name, const linnet_template_params& params, size_t* bytes, Error* err);
 Status template_init(linnet_template** out, void* mem, size_t bytes, linnet_view from, const char* name, const linnet_model* model,

@@ -11,8 +11,7 @@ namespace linnet::chat {
 
 enum class Kind : uint8_t {
   kMissing,    // a variable without a value, an argument that was not given; no template sees it
-  kUndefined,  // a name without a value: printed as nothing, an error in most other places; with kData one that a sandbox
-               // refuses, which is an error everywhere else
+  kUndefined,  // a name without a value: printed as nothing, an error in most other places
   kNone,
   kBool,
   kInt,

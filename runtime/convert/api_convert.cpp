@@ -139,7 +139,8 @@ linnet_status linnet_template_compile(const char* text, size_t text_bytes, const
     std::vector<uint8_t> program;
     LINNET_TRY(convert::template_compile({text, text_bytes}, name, &program, err));
     *n_bytes = program.size();
-    if (program.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": its program has ", program.size(), " bytes, there is room for ", cap);
+    if (program.size() > cap)
+      return fail(err, LINNET_TOO_SMALL, name, ": its program has ", program.size(), " bytes, there is room for ", cap);
     std::memcpy(out, program.data(), program.size());
     return LINNET_OK;
   });

@@ -83,8 +83,8 @@ void templates_from_gguf(const Gguf& file, ChatTemplates* out) {
     }
   }
   static constexpr std::pair<const char*, const char*> kIds[] = {
-      {"bos", "bos_token"}, {"eos", "eos_token"},       {"unknown", "unk_token"}, {"separator", "sep_token"}, {"seperator", "sep_token"},
-      {"padding", "pad_token"}, {"cls", "cls_token"}, {"mask", "mask_token"}};
+      {"bos", "bos_token"},       {"eos", "eos_token"},     {"unknown", "unk_token"}, {"separator", "sep_token"},
+      {"seperator", "sep_token"}, {"padding", "pad_token"}, {"cls", "cls_token"},     {"mask", "mask_token"}};
   nlohmann::ordered_json found;
   if (file.key("tokenizer.ggml.tokens", &tokens) && tokens.type == kGgufArray && tokens.array_type == kGgufString)
     for (const auto& [id_name, name] : kIds) {

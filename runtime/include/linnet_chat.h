@@ -57,8 +57,8 @@ typedef struct linnet_template_params {
 } linnet_template_params;
 
 /* What linnet_template_init takes. from: a packed model's file, or a program of linnet_template_compile. name: of one of several templates
- * of a model ("tool_use"), else NULL. LINNET_UNSUPPORTED: there is no such template, or why it could not be compiled. Takes less than 64 KiB
- * of stack. Any thread. */
+ * of a model ("tool_use"), else NULL. LINNET_UNSUPPORTED: there is no such template, or why it could not be compiled. Takes less than 64
+ * KiB of stack. Any thread. */
 LINNET_CALL linnet_status linnet_template_need(const linnet_view* from, const char* name, const linnet_template_params* params,
                                                linnet_need* out, linnet_error* err);
 /* Makes a template inside mem[0, bytes). The program is copied, then checked. model (may be NULL): whose tokenizer linnet_template_tokens
@@ -84,8 +84,8 @@ typedef struct linnet_rendered {
 LINNET_CALL linnet_status linnet_template_render(linnet_template* t, const char* conversation, size_t conversation_bytes, int64_t now,
                                                  linnet_rendered* out, linnet_error* err);
 /* What was rendered last as tokens, out[0, *n_tokens), without adding BOS or EOS. held[0, n_held): what a sequence of a session holds (or
- * NULL with 0); its first *n_keep tokens are the first of out, so that the sequence goes back to them and takes the rest. An answer that was
- * generated keeps the tokens that it has where the text is the same. scratch as for linnet_tokenize, of linnet_tokenize_need bytes for
+ * NULL with 0); its first *n_keep tokens are the first of out, so that the sequence goes back to them and takes the rest. An answer that
+ * was generated keeps the tokens that it has where the text is the same. scratch as for linnet_tokenize, of linnet_tokenize_need bytes for
  * text_bytes. LINNET_TOO_SMALL: *n_tokens is how many there are, or more than that. */
 LINNET_CALL linnet_status linnet_template_tokens(const linnet_template* t, const int32_t* held, size_t n_held, void* scratch,
                                                  size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, size_t* n_keep,

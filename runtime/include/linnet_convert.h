@@ -105,8 +105,8 @@ LINNET_CALL linnet_status linnet_grammar_compile(const char* json, size_t json_b
 /* ---- templates ------------------------------------------------------------------------------------------------------------------- */
 
 /* Compiles a chat template, Jinja text in UTF-8 of at most 1 MiB, to the program that linnet_template_init takes, as
- * linnet_grammar_compile does it. Known is what Jinja2 3.1 offers to a template of transformers, but for what needs other templates (include,
- * import, extends: an error where it is reached) and what is drawn at random. LINNET_BAD_FILE: what is wrong, with its line. */
+ * linnet_grammar_compile does it. Known is what Jinja2 3.1 offers to a template of transformers, but for what needs other templates
+ * (include, import, extends: an error where it is reached) and what is drawn at random. LINNET_BAD_FILE: what is wrong, with its line. */
 LINNET_CALL linnet_status linnet_template_compile(const char* text, size_t text_bytes, const char* name, void* out, size_t cap,
                                                   size_t* n_bytes, linnet_error* err);
 

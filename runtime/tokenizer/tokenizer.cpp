@@ -211,7 +211,8 @@ const Added* longest_added(const Tables& t, SectionId list, std::string_view tex
 // space to its left as well and lies all in what was taken is nothing: there the library drops it, or panics.
 // `foreign` (n bytes of the text, or nullptr): where it is 1 stands text of others, in which no token is.
 template <class Gap>
-void split_added(const Tables& t, SectionId list, std::string_view text, const uint8_t* foreign, bool specials, IdSink* out, const Gap& gap) {
+void split_added(const Tables& t, SectionId list, std::string_view text, const uint8_t* foreign, bool specials, IdSink* out,
+                 const Gap& gap) {
   if (text.empty()) return;
   if (t.count(list) == 0) return gap(text);
   const auto piece = [text](size_t from, size_t to) { return std::string_view(text.data() + from, to - from); };

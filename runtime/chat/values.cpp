@@ -1,7 +1,6 @@
 // Memory of a run: values, texts, lists and dicts.
-#include "machine.h"
-
 #include "../../platform/utf8.h"
+#include "machine.h"
 
 namespace linnet::chat {
 
@@ -238,8 +237,6 @@ bool make_iterator(Machine& m, const Value& list, Value* out) {
 bool begin(Machine& m, const Value& v, Iterator* out) {
   switch (v.kind) {
     case Kind::kUndefined:
-      if (v.flags & kData) return undefined_error(m, v);
-      [[fallthrough]];
     case Kind::kText:
     case Kind::kList:
     case Kind::kTuple:
@@ -263,6 +260,7 @@ Next next(Machine& m, Iterator* it, Value* out) {
       if (it->at == of.n) return Next::kEnd;
       const uint32_t bytes = next_char(of.text + it->at, of.n - it->at).bytes;
       *out = part(of, it->at, bytes);
+      out->flags = of.from();  // of a markup the characters are plain
       if (out->marks) {
         out->flags = static_cast<uint8_t>(out->flags | (*out->marks & kData));
         out->marks = nullptr;
