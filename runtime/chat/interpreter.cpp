@@ -134,7 +134,9 @@ bool new_loop(Machine& m, const Value& over, uint32_t filter, Frame* around, Val
 
 Next peek(Machine& m, Loop* loop) {
   if (!loop->after.is(Kind::kMissing)) return Next::kItem;
-  return loop_next(m, loop, &loop->after);
+  const Next got = loop_next(m, loop, &loop->after);
+  if (got != Next::kItem) loop->after = Value();
+  return got;
 }
 
 // One item further.
@@ -229,6 +231,7 @@ struct Runner {
   }
   bool put() {
     Value v = top();
+    if (at->a == 3 && !v.is_text()) return m.fail("what a block wrote became a ", type_name(v), ", which is no text");
     if (escapes() && !(v.is_text() && v.flags & kMarkup) && !linnet::chat::escape(m, v, &v)) return false;
     if (!put_str(m, v)) return false;
     pop();
@@ -532,7 +535,10 @@ struct Runner {
         return macro();
       case Op::kReturn:
         *done = true;
-        return &function == m.program->functions || m.finish(written, out);  // the template's own text stays where it is
+        if (&function == m.program->functions) return true;  // the template's own text stays where it is
+        if (!m.finish(written, out)) return false;
+        if (escapes()) out->flags = static_cast<uint8_t>(out->flags | kMarkup);
+        return true;
       case Op::kReturnValue:
         if (!has(1)) return false;
         *out = top();

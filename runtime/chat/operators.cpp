@@ -79,6 +79,7 @@ struct Twice {
 };
 Twice times(Twice a, Twice b) {
   const double hi = a.hi * b.hi;
+  if (!__builtin_isfinite(hi)) return {hi, 0};
   const double lo = __builtin_fma(a.hi, b.hi, -hi) + (a.hi * b.lo + a.lo * b.hi);
   const double sum = hi + lo;
   return {sum, lo - (sum - hi)};
@@ -88,9 +89,6 @@ double power(double v, uint64_t n) {
   for (; n; n >>= 1) {
     if (n & 1) result = times(result, base);
     if (n > 1) base = times(base, base);
-    if (!__builtin_isfinite(base.hi) || !__builtin_isfinite(result.hi)) {
-      base.lo = result.lo = 0;
-    }
   }
   return result.hi;
 }
@@ -122,6 +120,24 @@ bool raise(Machine& m, const Value& a, const Value& b, Value* out) {
   return true;
 }
 
+// a / b, rounded once: as doubles integers beyond 2^53 would have been rounded before.
+double quotient(int64_t a, int64_t b) {
+  const auto size = [](int64_t v) { return v < 0 ? uint64_t{0} - static_cast<uint64_t>(v) : static_cast<uint64_t>(v); };
+  const uint64_t y = size(b);
+  uint64_t q = size(a) / y, rest = size(a) % y;
+  int32_t halves = 0;
+  for (; rest && q < uint64_t{1} << 54; ++halves) {
+    const bool carry = rest >> 63;
+    rest <<= 1;
+    q <<= 1;
+    if (carry || rest >= y) rest -= y, q |= 1;
+  }
+  if (rest) q |= 1;
+  double v = static_cast<double>(q);
+  for (; halves; --halves) v *= 0.5;
+  return (a < 0) != (b < 0) ? -v : v;
+}
+
 bool arithmetic(Machine& m, Op op, const Value& a, const Value& b, Value* out) {
   if (op == Op::kPower) return raise(m, a, b, out);
   if (op == Op::kFloorDivide || op == Op::kModulo) return floor_divide(m, a, b, op == Op::kModulo, out);
@@ -137,6 +153,10 @@ bool arithmetic(Machine& m, Op op, const Value& a, const Value& b, Value* out) {
   }
   const double x = to_double(a), y = to_double(b);
   if (op == Op::kDivide && y == 0) return m.fail("division by zero");
+  if (op == Op::kDivide && a.is_integer() && b.is_integer()) {
+    *out = real(quotient(a.integer, b.integer), from);
+    return true;
+  }
   *out = real(op == Op::kAdd ? x + y : op == Op::kSubtract ? x - y : op == Op::kMultiply ? x * y : x / y, from);
   return true;
 }
@@ -218,19 +238,16 @@ bool same_range(const Range& a, const Range& b) {
 bool take_cut(Machine& m, const Value& of, const Cut& c, Value* out) {
   if (of.is(Kind::kRange)) {
     Range* const r = static_cast<Range*>(m.take(sizeof(Range)));
+    int64_t step = 0;
     if (!r) return false;
-    *r = {of.range->start + c.first * of.range->step, of.range->start + c.stop * of.range->step, c.step * of.range->step,
-          static_cast<uint32_t>(c.n)};
+    if (__builtin_mul_overflow(c.step, of.range->step, &step)) return too_big(m);
+    *r = {of.range->start + c.first * of.range->step, of.range->start + c.stop * of.range->step, step, static_cast<uint32_t>(c.n)};
     *out = of;
     out->range = r;
     return true;
   }
   if (c.step == 1 && of.is_list()) {
-    *out = of;
-    out->items += c.n ? c.first : 0;
-    out->n = static_cast<uint32_t>(c.n);
-    out->flags = of.from();
-    return true;
+    return make_list(m, of.kind, of.items + (c.n ? c.first : 0), c.n, out);
   }
   if (of.is_list()) {
     Value* const items = m.take_values(c.n);
@@ -254,7 +271,8 @@ bool take_cut(Machine& m, const Value& of, const Cut& c, Value* out) {
     for (int64_t k = 0; k > c.step && at > 0; --k)
       while (--at > 0 && (static_cast<uint8_t>(of.text[at]) & 0xC0) == 0x80) {
       }
-    if (!m.spend(static_cast<uint64_t>(c.step < 0 ? -(c.step + 1) : c.step) / 32 + 1)) return false;
+    const uint64_t far = static_cast<uint64_t>(c.step < 0 ? -(c.step + 1) : c.step);
+    if (!m.spend((far < of.n ? far : of.n) / 32 + 1)) return false;
   }
   if (!m.finish(mark, out)) return false;
   out->flags = static_cast<uint8_t>(out->flags | (of.flags & kMarkup));

@@ -77,7 +77,7 @@ enum class Op : uint8_t {
   kCall,            // [f args -- v]
   kFilter,          // [v args -- x] filter b
   kTest,            // [v args -- bool] test b
-  kPut,             // [v --] writes it; a: 1 escapes it first, 2 where the run is in an autoescape block
+  kPut,             // [v --] writes it; a: 1 escapes it first, 2 where the run is in an autoescape block; 3: it must be a text
   kPutText,         // [--] writes text b
   kCapture,         // [-- mark] what is written from here on
   kCaptured,        // [mark -- text] becomes a value; a as in kPut: the value is a markup
@@ -87,7 +87,7 @@ enum class Op : uint8_t {
   kNext,            // [loop -- loop v | loop] the next item, or jumps to b behind the last one
   kLoopVar,         // [loop -- loop] slot b is the loop
   kMacro,           // [-- macro] function b
-  kReturn,          // [--] the function's text is what it wrote
+  kReturn,          // [--] the function's text is what it wrote; a as in kPut: it is a markup
   kReturnValue,     // [v --] the value itself, of a loop's filter
   kRecurse,         // [v -- text] runs function b, a loop that is recursive, over v
   kReciter,         // [-- loop] in such a function: the loop over what it was given, with itself to recurse

@@ -37,6 +37,7 @@ enum : uint8_t {
   kData = 1,    // it came out of the conversation; a text with marks says it byte by byte
   kMarkup = 2,  // a text that `safe` made: what is added to it is escaped
   kWhole = 4,   // an undefined value whose text is the whole message; a group of groupby, whose items have names
+  kNoKey = 8,   // a tuple with a list or a dict somewhere in it
 };
 
 enum : uint16_t { kKeys, kValues, kItems };  // which view of a dict

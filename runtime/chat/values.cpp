@@ -131,12 +131,7 @@ uint32_t hash_of(Machine& m, const Value& v) {
 }  // namespace
 
 bool hashable(const Value& v) {
-  if (v.is(Kind::kTuple)) {
-    for (uint32_t i = 0; i < v.n; ++i)
-      if (!hashable(v.items[i])) return false;
-    return true;
-  }
-  return !v.is(Kind::kList) && !v.is(Kind::kDict) && !v.is(Kind::kView);
+  return !v.is(Kind::kList) && !v.is(Kind::kDict) && !v.is(Kind::kView) && !(v.is(Kind::kTuple) && v.flags & kNoKey);
 }
 
 bool make_list(Machine& m, Kind kind, const Value* items, size_t n, Value* out) {
@@ -146,6 +141,8 @@ bool make_list(Machine& m, Kind kind, const Value* items, size_t n, Value* out) 
   if (v.depth > kMaxNesting) return too_deep(m);
   v.n = static_cast<uint32_t>(n);
   v.items = items;
+  for (size_t i = 0; kind == Kind::kTuple && i < n; ++i)
+    if (!hashable(items[i])) v.flags = kNoKey;
   *out = v;
   return m.spend(n / 8);
 }

@@ -380,7 +380,7 @@ class Compiler {
         captured(n.body, in);
         expression(n.left, in);
         line_ = n.line;
-        emit(Op::kPut, 0);
+        emit(Op::kPut, 3);
         return leave(in);
       }
       case Tag::kWith: {
@@ -551,7 +551,7 @@ class Compiler {
     later(f, [this, around, i, filter, escape] {
       escape_ = escape;
       loop(i, *around, &filter);
-      emit(Op::kReturn);
+      emit(Op::kReturn, escape_);
     });
     expression(n.right, s);
     line_ = n.line;
