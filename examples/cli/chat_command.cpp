@@ -1,4 +1,4 @@
-// linnet chat: a conversation with a model whose file holds a chat format.
+// linnet chat: a conversation with a model.
 #include <signal.h>
 
 #include <algorithm>
@@ -10,95 +10,65 @@
 namespace linnet::cli {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr std::string_view kTool = "/tool ";
 constexpr size_t kMaxLine = size_t{1} << 20;  // bytes of one line of input
 
-// The tokens of a conversation, and how many of them the session holds already.
+// The messages of a conversation, and what the session holds of it.
 class Conversation {
  public:
-  Conversation(const Args& args, Engine& engine) : args_(args), engine_(engine) {}
+  Conversation(const Args& args, Engine& engine, Template& format, json tools)
+      : args_(args), engine_(engine), format_(format), tools_(std::move(tools)) {}
 
   // Empties the conversation; what the session computed stays until other tokens come.
-  bool begin() {
-    tokens_.clear();
-    std::vector<int32_t> bos;
-    if (!tokenize(args_, engine_, "", LINNET_ADD_SPECIAL, &bos)) return false;
-    // Only what stands before a text; an EOS behind it has no place here.
-    if (!bos.empty() && bos.front() == engine_.desc.bos_id) tokens_.push_back(bos.front());
-    return true;
+  void begin() { messages_ = json::array(); }
+  void push(json message) { messages_.push_back(std::move(message)); }
+  void add(const char* role, std::string_view text) { messages_.push_back({{"role", role}, {"content", text}}); }
+  size_t size() const { return messages_.size(); }
+  void resize(size_t n) {
+    while (messages_.size() > n) messages_.erase(messages_.size() - 1);
   }
-
-  bool add(linnet_role role, std::string_view text) { return edge(role, false) && piece(text, 0) && edge(role, true); }
-
-  size_t size() const { return tokens_.size(); }
-  void resize(size_t n) { tokens_.resize(n); }
 
   // The assistant's turn: computes what is new, generates until an end-of-generation token or the text that stands behind an answer. On an
   // error the conversation is as before.
   linnet_status answer(uint32_t n, Answer* out, size_t* n_new, linnet_error* err) {
-    const size_t before = tokens_.size();
-    const char *prefix = nullptr, *suffix = nullptr;
-    if (linnet_chat_format(engine_.model, LINNET_ROLE_ASSISTANT, &prefix, &suffix, err) != LINNET_OK) return LINNET_BAD_STATE;
-    if (!edge(LINNET_ROLE_ASSISTANT, false)) return LINNET_BAD_STATE;
-    size_t same = static_cast<size_t>(std::mismatch(tokens_.begin(), tokens_.end(), held_.begin(), held_.end()).first - tokens_.begin());
-    same = std::min(same, tokens_.size() - 1);  // the last row gives the logits
+    std::vector<int32_t> tokens;
+    if (!render(&tokens)) return LINNET_BAD_STATE;
+    size_t same = std::min(keep_, tokens.empty() ? 0 : tokens.size() - 1);  // the last row gives the logits
     linnet_status status = linnet_truncate(engine_.session, 0, same, nullptr);
     if (status != LINNET_OK) status = linnet_truncate(engine_.session, 0, same = 0, err);  // what is to be seen from there was dropped
     if (status == LINNET_OK) status = linnet_stats_reset(engine_.session, err);
-    *n_new = tokens_.size() - same;
+    *n_new = tokens.size() - same;
     if (status == LINNET_OK)
-      status = generate(args_, engine_, tokens_.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : suffix, out, err);
+      status = generate(args_, engine_, tokens.data() + same, *n_new, n, args_.flag("--ignore-eos") ? "" : format_.stop.c_str(), out, err);
     size_t length = 0;
     (void)linnet_length(engine_.session, 0, &length, nullptr);
-    held_ = tokens_;
+    held_ = std::move(tokens);
     held_.insert(held_.end(), out->tokens.begin(), out->tokens.end());
     held_.resize(std::min(length, held_.size()));
-    if (status != LINNET_OK) {
-      tokens_.resize(before);
-      return status;
-    }
-    // A stop string is in the sequence, but not in the answer. Where its first token holds text too, that is tokenized anew.
-    const size_t n_stop = out->end.n_stop_tokens;
-    if (n_stop && !ends_before_token(*out, suffix)) {
-      if (!piece(out->text, 0)) return LINNET_BAD_STATE;
-    } else {
-      tokens_.insert(tokens_.end(), out->tokens.begin(), out->tokens.end() - static_cast<std::ptrdiff_t>(n_stop));
-    }
-    return edge(LINNET_ROLE_ASSISTANT, true) ? LINNET_OK : LINNET_BAD_STATE;
+    if (status == LINNET_OK) add("assistant", out->text);
+    return status;
   }
 
  private:
-  // Whether the tokens that hold the stop string begin with it.
-  bool ends_before_token(const Answer& out, const char* suffix) const {
-    const std::vector<std::string> stops = args_.texts("--stop");
-    const std::string stop = out.end.stop_index < stops.size() ? stops[out.end.stop_index] : suffix;
-    std::string text;
-    for (size_t i = out.tokens.size() - out.end.n_stop_tokens; i < out.tokens.size() && text.size() < stop.size(); ++i) {
-      std::string piece;
-      if (!token_text(args_, engine_, out.tokens[i], &piece)) return false;
-      text += piece;
-    }
-    return text.starts_with(stop);
-  }
-  bool edge(linnet_role role, bool suffix) {
-    const char* text[2];
-    linnet_error err = {};
-    if (linnet_chat_format(engine_.model, role, &text[0], &text[1], &err) == LINNET_OK) return piece(text[suffix], LINNET_PARSE_SPECIAL);
-    failed(args_, "%s: %s", engine_.source.c_str(), err.text);
-    return false;
-  }
-  bool piece(std::string_view text, uint32_t flags) {
-    std::vector<int32_t> ids;
-    if (!tokenize(args_, engine_, text, flags, &ids)) return false;
-    tokens_.insert(tokens_.end(), ids.begin(), ids.end());
-    return true;
+  // The whole conversation as tokens, of which the first keep_ are the session's.
+  bool render(std::vector<int32_t>* tokens) {
+    json conversation = {{"messages", messages_}, {"add_generation_prompt", true}};
+    if (!tools_.is_null()) conversation["tools"] = tools_;
+    const std::string text = conversation.dump(-1, ' ', false, json::error_handler_t::replace);
+    linnet_rendered out = {};
+    out.size = sizeof out;
+    return format_.render(args_, text, local_now(), &out) && format_.tokens(args_, engine_, out.text_bytes, held_, tokens, &keep_);
   }
 
   const Args& args_;
   Engine& engine_;
-  std::vector<int32_t> tokens_, held_;
+  Template& format_;
+  const json tools_;  // for the template; null: none
+  json messages_ = json::array();
+  std::vector<int32_t> held_ = {};
+  size_t keep_ = 0;
 };
 
 enum class Line { kRead, kEnd, kTooLong, kBad };
@@ -120,15 +90,6 @@ Line read_line(const Args& args, std::string* out) {
   if (interrupted() || (out->empty() && c == EOF)) return Line::kEnd;
   if (!out->empty() && out->back() == '\r') out->pop_back();
   return Line::kRead;
-}
-
-bool role_of(const std::string& name, linnet_role* out) {
-  for (uint32_t r = LINNET_ROLE_SYSTEM; linnet_role_name(static_cast<linnet_role>(r)); ++r)
-    if (name == linnet_role_name(static_cast<linnet_role>(r))) {
-      *out = static_cast<linnet_role>(r);
-      return true;
-    }
-  return false;
 }
 
 struct Chat {
@@ -174,28 +135,22 @@ struct Chat {
     return false;
   }
 
-  bool restart() {
-    return conversation.begin() && (!args.given("--system") || conversation.add(LINNET_ROLE_SYSTEM, args.text("--system")));
+  void restart() {
+    conversation.begin();
+    if (args.given("--system")) conversation.add("system", args.text("--system"));
   }
 
-  // [{"role": "user", "content": "..."}, ...] as the whole conversation.
+  // [{"role": "user", "content": "..."}, ...] as the whole conversation; what else a message has is for the template.
   bool add_messages(const std::string& line) {
-    const json messages = json::parse(line, nullptr, false);
+    json messages = json::parse(line, nullptr, false);
     // The parser takes a zero byte for the end.
     if (!messages.is_array() || messages.empty() || line.find('\0') != std::string::npos)
       return failed(args, "line %zu: not a JSON array of messages", number), false;
-    if (!restart()) return false;
-    for (const json& m : messages) {
-      const auto text = [&](const char* key) -> const std::string* {
-        const auto at = m.is_object() ? m.find(key) : m.end();
-        return m.is_object() && at != m.end() && at->is_string() ? at->get_ptr<const std::string*>() : nullptr;
-      };
-      const std::string *role = text("role"), *content = text("content");
-      linnet_role r = LINNET_ROLE_USER;
-      if (!role || !content) return failed(args, "line %zu: a message has no text 'role' and 'content'", number), false;
-      if (!role_of(*role, &r)) return failed(args, "line %zu: unknown role '%.40s'", number, role->c_str()), false;
-      if (!conversation.add(r, *content)) return false;
-    }
+    for (const json& m : messages)
+      if (!m.is_object() || !m.contains("role") || !m["role"].is_string())
+        return failed(args, "line %zu: a message has no text 'role'", number), false;
+    restart();
+    for (json& m : messages) conversation.push(std::move(m));
     return true;
   }
 
@@ -225,7 +180,8 @@ struct Chat {
                    "ends an answer, /exit or %s "
                    "the chat.\n",
                    kEndOfInput);
-    if (!begin_draws() || !restart()) return kExitError;
+    if (!begin_draws()) return kExitError;
+    restart();
     std::string line;
     // A message that cannot be answered is forgotten; where nobody sees that, the exit code tells of it.
     for (int code = kExitOk;;) {
@@ -238,7 +194,7 @@ struct Chat {
       if (read == Line::kTooLong && !terminal) code = kExitError;
       if (read == Line::kTooLong || line.empty()) continue;
       if (line == "/reset") {
-        if (!restart()) return kExitError;
+        restart();
         continue;
       }
       const bool tool = line.starts_with(kTool);
@@ -250,7 +206,8 @@ struct Chat {
       }
       if (tool || slash) line.erase(0, tool ? kTool.size() : 1);
       const size_t before = conversation.size();
-      const bool answered = conversation.add(tool ? LINNET_ROLE_TOOL : LINNET_ROLE_USER, line) && answer(false);
+      conversation.add(tool ? "tool" : "user", line);
+      const bool answered = answer(false);
       if (answered && !interrupted()) continue;
       if (interrupted() == SIGTERM || (!terminal && (interrupted() || std::ferror(stdout)))) return kExitError;
       if (!terminal) code = kExitError;
@@ -262,27 +219,41 @@ struct Chat {
   }
 };
 
+// --tools, as templates see them: the list of tools, each with "type" and "function".
+bool read_tools(const Args& args, json* out) {
+  if (!args.given("--tools")) return true;
+  std::string text;
+  if (!read_text_file(args, args.text("--tools"), &text)) return false;
+  const json given = json::parse(text, nullptr, false);
+  if (!given.is_array()) return true;  // what is wrong with it the grammar says
+  *out = json::array();
+  for (const json& tool : given)
+    out->push_back(tool.is_object() && tool.contains("function") ? tool : json{{"type", "function"}, {"function", tool}});
+  return true;
+}
+
 int run(const Args& args) {
   Settings settings;
   Engine engine;
   linnet_sampling draw = {};
   if (const int code = read_sampling(args, &draw); code != kExitOk) return code;
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
-  const char *prefix = nullptr, *suffix = nullptr;
-  linnet_error err = {};
-  for (const linnet_role role : {LINNET_ROLE_USER, LINNET_ROLE_ASSISTANT})
-    if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK)
-      return failed(args, "%s: %s", engine.source.c_str(), err.text);
+  Template format;
+  json tools;
+  if (!format.open(args, engine, args.text("--template")) || !read_tools(args, &tools)) return kExitError;
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args)) return kExitError;
   interrupt_cancels(engine.session);
 
-  Conversation conversation(args, engine);
+  Conversation conversation(args, engine, format, std::move(tools));
   Chat chat{args, engine, draw, conversation, static_cast<uint32_t>(args.count("-n"))};
   int code = kExitError;
   if (!args.given("-p"))
     code = args.json() ? chat.json_lines() : chat.lines();
-  else if (chat.begin_draws() && chat.restart() && conversation.add(LINNET_ROLE_USER, args.text("-p")) && chat.answer(true))
-    code = kExitOk;
+  else if (chat.begin_draws()) {
+    chat.restart();
+    conversation.add("user", args.text("-p"));
+    if (chat.answer(true)) code = kExitOk;
+  }
   interrupt_ends();
   return code;
 }
@@ -292,7 +263,7 @@ int run(const Args& args) {
 Command chat_command() {
   return {
       "chat",
-      "talk with a model whose file holds a chat format",
+      "talk with a model",
       "",
       0,
       0,
@@ -303,13 +274,14 @@ Command chat_command() {
       "answer to it with its\n"
       "speed (\"stop\": \"error\" where there is none); what two conversations have in common at their beginning is computed once. With "
       "-p one message is\nanswered.\n"
-      "Files that only have a Jinja template are refused by name.\n\n"
+      "The conversation is written as the model's own chat template says, or as the format in its file does.\n\n"
       "example: linnet chat -m model.gguf -p \"set a timer for ten minutes\"",
       join(
           {
               model_option(),
               {"-p, --prompt", "TEXT", Kind::kText, "one message; without it they come from stdin"},
               {"--system", "TEXT", Kind::kText, "a system message at the beginning"},
+              {"--template", "NAME|FILE", Kind::kText, "one of several templates of the model (tool_use), or a Jinja text"},
               {"-n, --n-tokens", "N", Kind::kCountOrOpen, "tokens of an answer at most; -1 = to its end", "512", 1, 16777216},
           },
           join(join(sampling_options("0"), grammar_options()), join(engine_options(), session_options()))),

@@ -371,6 +371,29 @@ bool check_ids(const Args& args, const Engine& engine, const std::vector<int32_t
 // Puts the path of its files for a model on the hub (pull_command.cpp); other text stays. An exit code; prints what is wrong.
 int find_hub_model(const Args& args, std::string* model);
 
+// ---- templates (template.cpp) -----------------------------------------------------------------------------------------------------------
+
+// What a conversation looks like to a model. All print what is wrong.
+struct Template {
+  Memory memory;
+  linnet_template* handle = nullptr;
+  std::string stop;  // text that ends an answer, of a file's own chat format; "" where tokens do
+
+  // `which`: a file, or the name of one of the model's templates; "": its chat format, or its template.
+  bool open(const Args& args, const Engine& engine, const std::string& which);
+  // tokens: JSON of the special tokens that the text may use; NULL: those of the program.
+  bool compile(const Args& args, const std::string& text, const std::string& name, const linnet_model* model, const std::string* tokens);
+  bool render(const Args& args, std::string_view conversation, int64_t now, linnet_rendered* out);
+  // Of what was rendered last, text_bytes long; *n_keep (may be NULL) of `held` stay.
+  bool tokens(const Args& args, const Engine& engine, size_t text_bytes, const std::vector<int32_t>& held, std::vector<int32_t>* out,
+              size_t* n_keep);
+
+ private:
+  bool init(const Args& args, const linnet_view& from, const char* name, const linnet_model* model, const std::string* tokens,
+            const std::string& source);
+};
+int64_t local_now();  // seconds since 1970 of the clock on the wall
+
 // ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
 
 struct Answer {
@@ -431,6 +454,7 @@ Command convert_command();
 Command pull_command();
 Command run_command();
 Command chat_command();
+Command template_command();
 Command tokenize_command();
 Command detokenize_command();
 Command logits_command();

@@ -1,0 +1,123 @@
+// What a conversation looks like to a model: its own template, one that is given, or one made of its file's chat format.
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+
+namespace linnet::cli {
+namespace {
+
+using nlohmann::json;
+
+// Of a conversation that fills a large context; memory that is not written to costs nothing.
+constexpr size_t kTextBytes = size_t{16} << 20, kValueBytes = size_t{128} << 20;
+constexpr uint64_t kSteps = 200'000'000;
+
+// A Jinja text that writes what linnet.chat.* of a file say.
+bool template_of_format(const Args& args, const Engine& engine, std::string* text, std::string* tokens, std::string* stop) {
+  linnet_error err = {};
+  const auto literal = [](const char* s) { return json(std::string(s)).dump(); };
+  std::string roles;
+  for (uint32_t r = LINNET_ROLE_SYSTEM; linnet_role_name(static_cast<linnet_role>(r)); ++r) {
+    const linnet_role role = static_cast<linnet_role>(r);
+    const char *prefix = nullptr, *suffix = nullptr;
+    if (linnet_chat_format(engine.model, role, &prefix, &suffix, &err) != LINNET_OK) continue;
+    roles += std::string(roles.empty() ? "{%- if" : "{%- elif") + " m.role == " + literal(linnet_role_name(role)) + " %}{{ " +
+             literal(prefix) + " }}{{ m.content }}{{ " + literal(suffix) + " }}";
+    if (role != LINNET_ROLE_ASSISTANT) continue;
+    *text = literal(prefix);
+    *stop = suffix;
+  }
+  if (text->empty()) return false;
+  *text =
+      "{{ bos_token }}{%- for m in messages -%}" + roles +
+      "{%- else %}{{ raise_exception(\"the model was not trained for messages of role '\" + m.role + \"'\") }}{%- endif -%}{%- endfor -%}"
+      "{%- if add_generation_prompt %}{{ " +
+      *text + " }}{%- endif -%}";
+  // Only what stands before a text; an EOS behind it has no place here.
+  std::vector<int32_t> bos;
+  std::string bos_text;
+  if (!tokenize(args, engine, "", LINNET_ADD_SPECIAL, &bos)) return false;
+  if (!bos.empty() && bos.front() == engine.desc.bos_id && !token_text(args, engine, bos.front(), &bos_text)) return false;
+  *tokens = json{{"bos_token", bos_text}}.dump();
+  return true;
+}
+
+}  // namespace
+
+bool Template::init(const Args& args, const linnet_view& from, const char* name, const linnet_model* model, const std::string* tokens,
+                    const std::string& source) {
+  linnet_template_params params = {};
+  params.size = sizeof params;
+  params.text_bytes = kTextBytes;
+  params.value_bytes = kValueBytes;
+  params.max_steps = kSteps;
+  if (tokens) params.tokens = tokens->data(), params.tokens_bytes = static_cast<uint32_t>(tokens->size());
+  linnet_error err = {};
+  linnet_need need = {};
+  need.size = sizeof need;
+  if (linnet_template_need(&from, name, &params, &need, &err) != LINNET_OK)
+    return failed(args, "%s%s%s", source.c_str(), source.empty() ? "" : ": ", err.text), false;
+  if (!memory.alloc(need.bytes)) return failed(args, "no memory for the template's %zu bytes", need.bytes), false;
+  if (linnet_template_init(&handle, memory.data, memory.bytes, &from, name, model, &params, &err) == LINNET_OK) return true;
+  return failed(args, "%s%s%s", source.c_str(), source.empty() ? "" : ": ", err.text), false;
+}
+
+bool Template::compile(const Args& args, const std::string& text, const std::string& name, const linnet_model* model,
+                       const std::string* tokens) {
+  linnet_error err = {};
+  size_t n = 0;
+  std::vector<char> program;
+  linnet_status status = linnet_template_compile(text.data(), text.size(), name.c_str(), nullptr, 0, &n, &err);
+  if (status == LINNET_TOO_SMALL) {
+    program.resize(n);
+    status = linnet_template_compile(text.data(), text.size(), name.c_str(), program.data(), n, &n, &err);
+  }
+  if (status != LINNET_OK) return failed(args, err), false;
+  return init(args, {program.data(), program.size()}, nullptr, model, tokens, "");
+}
+
+bool Template::open(const Args& args, const Engine& engine, const std::string& which) {
+  if (!which.empty()) {
+    std::string text;
+    bool found = false;
+    linnet_error err = {};
+    if (convert::read_file(which, size_t{1} << 20, &text, &found, &err) != LINNET_OK) return failed(args, err), false;
+    if (found) return compile(args, text, which, engine.model, nullptr);
+    return init(args, engine.loaded.file, which.c_str(), engine.model, nullptr, engine.source);
+  }
+  std::string text, tokens;
+  if (template_of_format(args, engine, &text, &tokens, &stop)) return compile(args, text, "chat format", engine.model, &tokens);
+  return init(args, engine.loaded.file, nullptr, engine.model, nullptr, engine.source);
+}
+
+bool Template::render(const Args& args, std::string_view conversation, int64_t now, linnet_rendered* out) {
+  linnet_error err = {};
+  if (linnet_template_render(handle, conversation.data(), conversation.size(), now, out, &err) == LINNET_OK) return true;
+  return failed(args, err), false;
+}
+
+bool Template::tokens(const Args& args, const Engine& engine, size_t text_bytes, const std::vector<int32_t>& held,
+                      std::vector<int32_t>* out, size_t* n_keep) {
+  linnet_error err = {};
+  size_t scratch_bytes = 0, n = 0;
+  linnet_status status = linnet_tokenize_need(engine.model, text_bytes, &scratch_bytes, &err);
+  if (status == LINNET_OK) {
+    std::vector<uint8_t> scratch(scratch_bytes);
+    out->resize(text_bytes + held.size() + 16);
+    status = linnet_template_tokens(handle, held.data(), held.size(), scratch.data(), scratch.size(), out->data(), out->size(), &n, n_keep,
+                                    &err);
+  }
+  out->resize(status == LINNET_OK ? n : 0);
+  return status == LINNET_OK || (failed(args, err), false);
+}
+
+int64_t local_now() {
+  const std::time_t now = std::time(nullptr);
+  // What the clock on the wall shows, as if it were UTC.
+  std::tm local = *std::localtime(&now);
+  const int64_t year = local.tm_year + 1899, leaps = year / 4 - year / 100 + year / 400;
+  return ((year * 365 + leaps - 719162 + local.tm_yday) * 24 + local.tm_hour) * 3600 + local.tm_min * 60 + local.tm_sec;
+}
+
+}  // namespace linnet::cli
