@@ -100,6 +100,9 @@ COND, OR, AND, NOT, COMPARE, ADD, CONCAT, MULTIPLY, POWER, UNARY, FILTERED, POST
 LITERAL = list("abcXYZ ,.-_<>&/0129%{}|#") + ["'", '"', "\n", "\t", "é", "ß", "日", "😀", "İ", "\u00a0", "\\", OF_TEMPLATE, "ab", "user", "it's", "hello world", "  "]
 
 
+LOOP = {"I": ["index", "index0", "revindex", "revindex0", "length", "depth", "depth0"], "B": ["first", "last"], "A": ["previtem", "nextitem", "first", "last", "index"]}
+
+
 class Template:
     """An expression is made for a kind of value (as in NAMES; A any, U one that may be undefined, G what runs through once) and returned
     with how tightly its outermost operator binds."""
@@ -128,8 +131,9 @@ class Template:
         self.used[what] += 1
 
     def names(self, kind):
+        """Variables of a kind; now and then only those of the innermost scopes."""
         found = {}
-        for scope in self.scopes:
+        for scope in self.scopes if self.r.random() < 0.6 else self.scopes[-2:]:
             found.update(scope)
         return [n for n, k in found.items() if k == kind]
 
@@ -152,6 +156,8 @@ class Template:
     def leaf(self, kind):
         r = self.r
         names = self.names(kind)
+        if self.loops and kind in LOOP and r.random() < 0.15:
+            return "loop." + r.choice(LOOP[kind]), POSTFIX
         if names and r.random() < 0.6:
             return r.choice(names), POSTFIX
         if kind == "S":
@@ -393,7 +399,6 @@ class Template:
             (2, lambda: (self.e("D", d, POSTFIX) + r.choice([".n", "['n']", ".get('n', 3)"]), POSTFIX)),
             (2, lambda: m("S", d, r.choice(["find", "rfind", "count", "count", "index"]), self.e("S", d))),
             (1, lambda: m("LS", d, r.choice(["index", "count", "count"]), self.e("S", d))),
-            (3, lambda: ("loop." + r.choice(["index", "index0", "revindex", "revindex0", "length", "depth", "depth0"]), POSTFIX) if self.loops else self.leaf("I")),
             (1, lambda: f("F", d, "int")))
 
     def make_F(self, depth):
@@ -445,7 +450,6 @@ class Template:
             (3, lambda: self.both(r.choice(["and", "or"]), OR, "B", d)),
             (3, lambda: m("S", d, r.choice(["startswith", "endswith"]), r.choice([self.e("S", d), f"({self.e('S', d)}, 'a')"]), *([self.small()] if r.random() < 0.1 else []))),
             (2, lambda: m("S", d, r.choice(["isalpha", "isdigit", "isalnum", "isspace", "islower", "isupper", "istitle", "isnumeric", "isdecimal", "isascii", "isidentifier", "isprintable"]))),
-            (2, lambda: ("loop." + r.choice(["first", "last"]), POSTFIX) if self.loops else self.leaf("B")),
             (1, lambda: (f"loop.changed({self.e('A', d)})", POSTFIX) if self.loops else self.leaf("B")),
             (1, lambda: (f"loop.{r.choice(['previtem', 'nextitem'])} is {r.choice(['defined', 'undefined', 'string'])}", level()) if self.loops else self.leaf("B")))
 
@@ -456,7 +460,7 @@ class Template:
         r, d = self.r, depth
         return self.pick(
             (5, lambda: self.leaf("U")), (1, lambda: (f"{self.e('A', d, OR)} if {self.e('B', d, OR)}", COND)), (1, lambda: (self.e("D", d, POSTFIX) + r.choice([".zz", "['zz']"]), POSTFIX)),
-            (1, lambda: (self.e("LS", d, POSTFIX) + "[7]", POSTFIX)), (0.5, lambda: self.filter("LI", d, "first")), (0.3, lambda: (self.e("S", d, POSTFIX) + r.choice([".__class__", "._x", ".nope", "['nope']"]), POSTFIX)),
+            (1, lambda: (self.e("LS", d, POSTFIX) + "[7]", POSTFIX)), (0.5, lambda: self.filter("LI", d, "first")), (0.3, lambda: (self.e("S", d, POSTFIX) + r.choice(["._x", ".nope", "['nope']"] + [".__class__"] * (r.random() < 0.2)), POSTFIX)),
             (0.5, lambda: (r.choice(["loop.previtem", "loop.nextitem"]), POSTFIX) if self.loops else self.leaf("U")))
 
     def make_LS(self, depth):
@@ -684,7 +688,11 @@ class Template:
         self.scopes.append(scope)
         if r.random() < 0.2:
             self.use("for if")
-            out += " if " + self.e("B", 1, OR)
+            name, kind = r.choice(list(scope.items()))
+            of_item = {"S": [f"{name} != {self.literal()}", f"{name} in {self.leaf('LS')[0]}", f"{name}|length > 1", f"{name} is lower"],
+                       "I": [f"{name} is odd", f"{name} < 3", f"{name} % 2"], "D": [f"{name}.ok", f"{name}.role == 'user'", f"{name}.n is defined"],
+                       "A": [name, f"{name} is string", f"{name} is not none"]}
+            out += " if " + (r.choice(of_item[kind]) if r.random() < 0.7 else self.e("B", 1, OR))
         self.loops += 1
         out = self.tag(out) + self.body(d)
         self.loops -= 1
@@ -869,6 +877,13 @@ class Watched(jinja_reference.Reference):
                 raise Left
             return looked_at(environment.binop_table[operator](left, right))
 
+        def concat(parts):
+            text = "".join(parts)
+            if re.search(r" at 0x[0-9a-f]{6,}", text):
+                watched.left = "addresses"
+            return text
+
+        environment.concat = concat
         environment.call_binop = binary
         environment.call_unop = lambda context, operator, value: looked_at(environment.unop_table[operator](looked_at(value)))
         for name in ("int", "sum", "abs", "round"):
@@ -890,8 +905,6 @@ class Watched(jinja_reference.Reference):
         """(text, why, left): the last by name where the case cannot be the same."""
         self.left = None
         text, why = self.render(template, context)
-        if text is not None and re.search(r" at 0x[0-9a-f]{6,}", text):
-            self.left = "addresses"
         return text, why, self.left
 
 
@@ -920,6 +933,8 @@ def difference(want, why, answer):
     return None
 
 
+OPENS = {"if", "for", "macro", "call", "filter", "set", "with", "generation", "autoescape", "raw"}
+SEGMENTS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|(?:(?!\{[%{#]).)+|.", re.DOTALL)
 PIECES = re.compile(r"\{[{%#][-+]?|[-+]?[}%#]\}|\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|\w+|\s+|.", re.DOTALL)
 
 
@@ -940,31 +955,61 @@ def smaller(program, reference, template, context, kind):
                 return t, c
         return None
 
-    until = time.monotonic() + 20
+    def few(candidates):
+        for at in range(0, len(candidates), 16):
+            found = tries(candidates[at:at + 16])
+            if found:
+                return found
+        return None
+
+    until = time.monotonic() + 40
     size = 0
     while size != len(template) and time.monotonic() < until:
+        # Blocks, with what is in them or without; then single tags and texts.
+        while time.monotonic() < until:
+            parts_, open_, blocks = SEGMENTS.findall(template), [], []
+            for i, part in enumerate(parts_):
+                name = re.match(r"\{%[-+]?\s*(end)?(\w+)", part)
+                if name and name[1]:
+                    if open_:
+                        blocks.append((open_.pop(), i))
+                elif name and name[2] in OPENS and not (name[2] == "set" and "=" in part):
+                    open_.append(i)
+            blocks.sort(key=lambda b: b[0] - b[1])
+            candidates = [parts_[:a] + parts_[b + 1:] for a, b in blocks] + [parts_[:a] + parts_[a + 1:b] + parts_[b + 1:] for a, b in blocks]
+            candidates += [parts_[:i] + parts_[i + 1:] for i in range(len(parts_))]
+            found = few([("".join(c), context) for c in candidates])
+            if not found:
+                break
+            template = found[0]
         size = len(template)
-        n = max(1, len(PIECES.findall(template)) // 2)
+        pieces = PIECES.findall(template)
+        n = max(1, len(pieces) // 2)
         while n and time.monotonic() < until:
-            pieces = PIECES.findall(template)
-            candidates = []
-            for at in range(0, len(pieces), max(1, n // 2)):
-                candidates.append(("".join(pieces[:at] + pieces[at + n:]), context))
-            if n <= 2:  # pairs of brackets, with what is in them or without
-                for a, open_ in enumerate(pieces):
-                    close = {"(": ")", "[": "]", "{": "}"}.get(open_)
-                    depth = 0
-                    for b in range(a + 1, len(pieces) if close else 0):
-                        depth += (pieces[b] == open_) - (pieces[b] == close)
-                        if depth < 0:
-                            candidates.append(("".join(pieces[:a] + pieces[a + 1:b] + pieces[b + 1:]), context))
-                            candidates.append(("".join(pieces[:a] + pieces[b + 1:]), context))
-                            break
-            found = tries(candidates)
-            if found:
-                template = found[0]
-            else:
-                n = n // 2
+            at = 0
+            while at < len(pieces):  # some at a time, since the program's start costs most
+                starts = range(at, min(len(pieces), at + 16 * n), n)
+                found = tries([("".join(pieces[:i] + pieces[i + n:]), context) for i in starts])
+                if found:
+                    template = found[0]
+                    at = next(i for i in starts if "".join(pieces[:i] + pieces[i + n:]) == template)
+                    pieces = PIECES.findall(template)
+                else:
+                    at += 16 * n
+            n //= 2
+        pieces, candidates = PIECES.findall(template), []
+        for a, begin in enumerate(pieces):  # brackets, with what is in them or without
+            end = {"(": ")", "[": "]", "{": "}"}.get(begin)
+            depth = 0
+            for b in range(a + 1, len(pieces) if end else 0):
+                depth += (pieces[b] == begin) - (pieces[b] == end)
+                if depth < 0:
+                    candidates.append(("".join(pieces[:a] + pieces[b + 1:]), context))
+                    candidates.append(("".join(pieces[:a] + pieces[a + 1:b] + pieces[b + 1:]), context))
+                    break
+        found = few(candidates)
+        template = found[0] if found else template
+
     def parts(value):
         """Values with something less in them."""
         if isinstance(value, dict):
@@ -992,6 +1037,13 @@ def smaller(program, reference, template, context, kind):
             break
         context = found[1]
     return template, context
+
+
+def alike(found):
+    """What failures of one cause have in common: the error, without its names and numbers."""
+    error = {"rendered": r"Jinja2 fails \((.*)\), linnet gives", "refused": r", linnet: it, line \d+: (.*)"}.get(found[0])
+    match = error and re.search(error, found[1], re.DOTALL)
+    return re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "_", match[1]) if match else ""
 
 
 def sentence(program, reference, template, context):
@@ -1051,10 +1103,16 @@ def main():
             print(f"{n:6} {what}")
         for what, n in errors.most_common(40):
             print(f"{n:6} fails: {what}")
-    for number, template, context, found in failures[:a.kinds]:
-        print(f"FAILED: {number} of seed {a.seed}: {found[0]}")
-        template, context = smaller(program, reference, template, context, found[0])
-        print("  template " + json.dumps(template, ensure_ascii=False), "  context  " + json.dumps(context, ensure_ascii=False), "  " + sentence(program, reference, template, context), sep="\n")
+    # Those that look alike are printed once.
+    kinds = collections.defaultdict(list)
+    for failure in failures:
+        kinds[failure[3][0] + ": " + alike(failure[3])].append(failure)
+    for kind, of in sorted(kinds.items(), key=lambda k: -len(k[1]))[:a.kinds]:
+        for number, template, context, found in sorted(of, key=lambda f: len(f[1]))[:3 if kind.endswith(": ") else 1]:
+            print(f"FAILED: {number} of seed {a.seed}, one of {len(of)}: {kind}", flush=True)
+            template, context = smaller(program, reference, template, context, found[0])
+            print("  template " + json.dumps(template, ensure_ascii=False), "  context  " + json.dumps(context, ensure_ascii=False),
+                  "  " + sentence(program, reference, template, context), sep="\n", flush=True)
     print(f"{tried} templates, {rendered} render, {sum(left.values())} left out ({', '.join(f'{n}: {k}' for k, n in left.items()) or 'none'}), {len(failures)} failed, {time.process_time():.1f} s")
     if tried >= 500 and rendered * 2 < tried:
         print("FAILED: most templates do not render, so that little is compared")

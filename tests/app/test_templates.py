@@ -42,9 +42,10 @@ def compare(what, want, why, answer):
         return fail(what, "Jinja2: " + (f"fails: {why}" if want is None else json.dumps(want, ensure_ascii=False)[-3000:]), "linnet: " + shown(answer)[-3000:],
                     *([f"from character {at} on: {want[at:at + 40]!r}, {answer['text'][at:at + 40]!r}"] if at is not None else []))
     if "error" in answer:
-        # A refusal says where and what.
-        if not re.search(r"line \d+: \S", answer["error"]):
-            fail(what, f"names no line: {answer['error']}")
+        # A refusal says where and what; what the template itself raises it says in its own words.
+        raised = re.match("TemplateError: (.*)", why, re.DOTALL)
+        if not (raised and raised[1] in answer["error"]) and not re.search(r"line \d+: \S", answer["error"]):
+            fail(what, f"names no line: {answer['error']} ({why})")
         return None
     fault = jinja_reference.range_faults(answer)
     return fail(what, fault) if fault else None
@@ -61,7 +62,7 @@ class Case:
     def __init__(self, where, lines):
         self.where = where
         self.head, self.template, self.tail, self.expect, self.marked = [], None, [], None, None
-        self.context, self.tokens, self.now = "{}", {}, jinja_reference.NOW
+        self.context, self.tokens, self.now, self.why = "{}", {}, jinja_reference.NOW, ""
         while lines and lines[0] != "--" and not lines[0].startswith("template: "):
             line = lines.pop(0)
             self.head.append(line)
@@ -140,13 +141,12 @@ def small(program, reference, update):
         for name, c in found.items():
             if reference:
                 of = reference if c.now == jinja_reference.NOW else jinja_reference.Reference(sys.modules["jinja2"], c.now)
-                text, why = of.render(c.template, json.loads(c.context), c.tokens)
+                text, c.why = of.render(c.template, json.loads(c.context), c.tokens)
                 expect = "error" if text is None else json.dumps(text, ensure_ascii=False)
                 if update:
                     c.expect = expect
-                    c.why = why
                 elif c.expect != expect:
-                    fail(f"{c.where}: Jinja2 gives {expect} ({why}), the file says {c.expect}")
+                    fail(f"{c.where}: Jinja2 gives {expect} ({c.why}), the file says {c.expect}")
             elif c.expect is None:
                 fail(f"{c.where}: nothing is expected")
         if update:
@@ -157,7 +157,7 @@ def small(program, reference, update):
         answers = jinja_reference.run(program, [case(c.template, c.context, c.tokens, c.now) for c in everything])
         for c, answer in zip(everything, answers):
             before = len(failed)
-            compare(c.where, c.want(), "as expected", answer)
+            compare(c.where, c.want(), c.why, answer)
             if c.marked and "text" in answer and len(failed) == before:
                 fault = marked_faults(answer, c.marked)
                 if fault:
