@@ -7,6 +7,7 @@ fuzz_templates.py RENDER_TEMPLATES [--count N] [--seed N] [--one CASE] [--all] [
 A failing case is made smaller before it is printed. LINNET_TEST_FULL: 200,000 cases."""
 import argparse
 import collections
+import functools
 import json
 import os
 import random
@@ -28,6 +29,8 @@ NEVER_MADE = {
     "addresses": "what Python prints of a function, a generator or a cycler has its address",
     "integers beyond 64 bits": "are printed and compared, not computed with",
     "more than 4000 times": "a cap of linnet's, which Python lacks",
+    "generators that fail": "linnet makes the items at once: what they fail over counts where nobody uses them, too",
+    "break in a call block": "is refused by Python's compiler, which sees a loop around a function: also in macro and generation",
 }
 
 # ---- random conversations ---------------------------------------------------------------------------------------------------------
@@ -113,7 +116,7 @@ class Template:
         self.scopes = [dict(NAMES)]
         self.macros = []
         self.loops = 0
-        self.recursive = []
+        self.jumps = 0  # loops that a break here may leave
         self.statements = 0
         self.callers = 0
 
@@ -302,7 +305,8 @@ class Template:
             (1, lambda: f("S", d, "truncate", *r.choice([["5"], ["8", "true"], ["6", "false", "'!'"], ["9", "true", "'--'", "0"], ["4", "leeway=2"]]))),
             (1, lambda: f("S", d, "wordwrap", *r.choice([["5"], ["8", "false"], ["6", "true", "'/'"], ["10", "break_on_hyphens=false"]]))),
             (1, lambda: f("S", d, "center", self.width())),
-            (1, lambda: f("S", d, "format" if r.random() < 0.9 else "urlize", *([] if r.random() < 0.8 else [self.e("A", d)]))),
+            (1, lambda: f("S", d, "format", *([] if r.random() < 0.8 else [self.e("A", d)]))),
+            (0.3, lambda: f("S", d, "urlize", *r.choice([[], ["5"], ["10", "true"], ["target='_blank'"], ["rel='x'"]]))),
             (0.5, lambda: (f"'%s|%d'|format({self.e('A', d)}, {self.e('I', d)})", FILTERED)),
             (1, lambda: f("I", d, "filesizeformat", *r.choice([[], ["true"]]))),
             (0.6, lambda: f("A", d, "pprint")),
@@ -566,7 +570,21 @@ class Template:
         return self.pick((2, lambda: self.filter("LS", d, "map", "'upper'")), (1, lambda: self.filter("LS", d, r.choice(["reverse", "unique", "select"]))), (1, lambda: self.filter("LD", d, "map", "attribute='role'")),
                          (1, lambda: (self.e("DI", d, POSTFIX) + ".keys()", POSTFIX)), (1, lambda: self.filter("S", d, "list")))
 
+    def odd(self, depth):
+        """What templates hardly have."""
+        r, d = self.r, depth
+        made = ["d.items is callable", "li.0", "ld.0.role", "(ls, li).1", "range is defined", "'a'.upper is callable", "(s.split)('a')", "dict", "range(3).start", "d.items() is mapping"]
+        if self.loops:
+            made += ["loop", "loop.cycle(1, 'b')", "loop.nextitem", "[loop.previtem, loop.index]"]
+        if self.macros:
+            m = r.choice(self.macros)
+            made += [f"{m['name']}.{r.choice(['name', 'arguments', 'catch_kwargs', 'catch_varargs', 'caller'])}", m["name"], f"{m['name']}(*{self.e('LS', d, POSTFIX)})", f"[{m['name']}][0](a={self.e('S', d)})",
+                     f"{m['name']}(**{{'a': {self.e('S', d)}}})"]
+        return r.choice(made), COND
+
     def make_A(self, depth):
+        if self.r.random() < 0.04:
+            return self.odd(depth)
         return self.make(self.r.choice(["S", "S", "S", "I", "I", "F", "B", "N", "LS", "LI", "LD", "LA", "D", "DI", "T", "U"]), depth)
 
     # -- statements
@@ -594,6 +612,13 @@ class Template:
         if not pad and (value.startswith("{") or value.startswith(("-", "+")) or value.endswith("}")):
             pad = " "
         return "{{" + r.choice(["", "", "", "-", "+" if r.random() < 0.1 else ""]) + (pad or " ") + value + (pad or " ") + r.choice(["", "", "-"]) + "}}"
+
+    def function(self, depth):
+        """A body that Python runs as a function of its own."""
+        jumps, self.jumps = self.jumps, 0
+        out = self.body(depth)
+        self.jumps = jumps
+        return out
 
     def body(self, depth, scope=True, most=3):
         if scope:
@@ -635,7 +660,7 @@ class Template:
             (0.6, lambda: self.cycler()),
             (0.6, lambda: self.joiner(d)),
             (0.3, lambda: self.raise_(d)),
-            (1.5 if self.loops else 0, lambda: self.jump()),
+            (1.5 if self.jumps else 0, lambda: self.jump()),
             (0.8 if self.callers else 0, lambda: "{{ caller(" + r.choice(["", self.e("S", 1)]) + ") }}"))
 
     def set(self):
@@ -666,13 +691,10 @@ class Template:
     def for_(self, d):
         r = self.r
         self.use("for")
-        self.loops += 1
         if r.random() < 0.06:
-            self.loops -= 1
             return self.recursive_loop(d)
         scope = {}
         kind = r.choice(["LS", "LS", "LI", "LD", "LD", "S", "G", "items", "items", "pairs", "T", "U", "LA", "D"])
-        self.loops -= 1  # the loop's items see the loop around
         if kind == "items":
             name, value = r.choice([("key", "value"), ("k2", "v2")])
             source = self.e("D", 1, POSTFIX)
@@ -694,7 +716,9 @@ class Template:
                        "A": [name, f"{name} is string", f"{name} is not none"]}
             out += " if " + (r.choice(of_item[kind]) if r.random() < 0.7 else self.e("B", 1, OR))
         self.loops += 1
+        self.jumps += 1
         out = self.tag(out) + self.body(d)
+        self.jumps -= 1
         self.loops -= 1
         self.scopes.pop()
         if r.random() < 0.2:
@@ -708,7 +732,7 @@ class Template:
         self.scopes.append({"node": "A"})
         self.loops += 1
         inner = r.choice(["{{ loop(node.sub) if node.sub }}", "{{ loop(node) if node is not string and node is iterable and node }}", "{% if node.tags %}{{ loop(node.tags) }}{% endif %}"])
-        out = self.tag(f"for node in {r.choice(['la', 'ld', '[[1, [2]], [3]]', self.e('LA', 1, OR)])} recursive") + self.text() + r.choice(["{{ node }}", "{{ loop.depth }}", ""]) + inner + self.body(d - 1, most=1) + self.tag("endfor")
+        out = self.tag(f"for node in {r.choice(['la', 'ld', '[[1, [2]], [3]]', self.e('LA', 1, OR)])} recursive") + self.text() + r.choice(["{{ node }}", "{{ loop.depth }}", ""]) + inner + self.function(d - 1) + self.tag("endfor")
         self.loops -= 1
         self.scopes.pop()
         return out
@@ -748,7 +772,7 @@ class Template:
         self.scopes.append(dict(params))
         loops, self.loops = self.loops, 0
         self.callers += caller
-        body = self.body(d)
+        body = self.function(d)
         if more:
             body += "{{ varargs }}"
         if named:
@@ -773,7 +797,7 @@ class Template:
         params = r.choice(["", "", "", "(q)", "(q='z')", "()"])
         if "q" in params:
             self.scopes.append({"q": "S"})
-        out = self.tag(f"call{params} {m['name']}({args})") + self.body(d) + self.tag("endcall")
+        out = self.tag(f"call{params} {m['name']}({args})") + self.function(d) + self.tag("endcall")
         if "q" in params:
             self.scopes.pop()
         return out
@@ -793,7 +817,7 @@ class Template:
 
     def generation(self, d):
         self.use("generation")
-        return self.tag("generation") + self.body(d) + self.tag("endgeneration")
+        return self.tag("generation") + self.function(d) + self.tag("endgeneration")
 
     def comment(self):
         self.use("comment")
@@ -850,6 +874,14 @@ class Left(Exception):
     """A case that cannot be the same: NEVER_MADE."""
 
 
+def big(value):
+    return isinstance(value, int) and not -2**63 <= value < 2**63
+
+
+def has_big(value):
+    return any(map(has_big, value.values())) if isinstance(value, dict) else any(map(has_big, value)) if isinstance(value, (list, tuple)) else big(value)
+
+
 class Watched(jinja_reference.Reference):
     """The reference, which notices while it renders what cannot be the same."""
 
@@ -859,7 +891,7 @@ class Watched(jinja_reference.Reference):
         self.left = None
 
         def looked_at(value):
-            if isinstance(value, int) and not -2**63 <= value < 2**63:
+            if big(value):
                 watched.left = "integers beyond 64 bits"
             return value
 
@@ -867,7 +899,7 @@ class Watched(jinja_reference.Reference):
         environment.intercepted_unops = frozenset(["-", "+"])
 
         def binary(context, operator, left, right):
-            if any(isinstance(v, int) and not -2**63 <= v < 2**63 for v in (left, right)):
+            if has_big([left, right]):
                 watched.left = "integers beyond 64 bits"
             if operator == "*" and any(isinstance(v, int) and abs(v) > 4000 for v in (left, right)) and not all(isinstance(v, (int, float)) for v in (left, right)):
                 watched.left = "more than 4000 times"
@@ -888,9 +920,25 @@ class Watched(jinja_reference.Reference):
         environment.call_unop = lambda context, operator, value: looked_at(environment.unop_table[operator](looked_at(value)))
         for name in ("int", "sum", "abs", "round"):
             self.watch(name, looked_at)
+        for name in ("map", "select", "reject", "selectattr", "rejectattr", "unique", "batch", "slice", "items"):
+            self.probe(name)
+
+    def probe(self, name):
+        """A generator's items are tried beforehand."""
+        before = self.environment.filters[name]
+
+        @functools.wraps(before)
+        def after(*args, **named):
+            if not any(hasattr(v, "__next__") for v in args):
+                try:
+                    list(before(*args, **named))
+                except Exception:
+                    self.lazy = True
+            return before(*args, **named)
+
+        self.environment.filters[name] = after
 
     def watch(self, name, looked_at):
-        import functools
         before = self.environment.filters[name]
 
         @functools.wraps(before)
@@ -903,8 +951,12 @@ class Watched(jinja_reference.Reference):
 
     def try_(self, template, context):
         """(text, why, left): the last by name where the case cannot be the same."""
-        self.left = None
+        self.left, self.lazy = None, False
         text, why = self.render(template, context)
+        if text is not None and self.lazy:
+            self.left = "generators that fail"
+        if re.search(r"\bformat\b", template) and has_big(context):
+            self.left = "integers beyond 64 bits"
         return text, why, self.left
 
 

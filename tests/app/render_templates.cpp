@@ -1,5 +1,5 @@
-// Renders chat templates for test_templates.py and fuzz_templates.py: each line of the input is {"template", "context", "tokens", "now"}, the
-// context as a text of JSON; each line of the output {"text", "data": [[from, to], ...]}, the byte ranges of the text that came out of
+// Renders chat templates for test_templates.py and fuzz_templates.py: each line of the input is {"template", "context", "tokens", "now"},
+// the context as a text of JSON; each line of the output {"text", "data": [[from, to], ...]}, the byte ranges of the text that came out of
 // the conversation, or {"error"}.
 #include <iostream>
 #include <memory>
