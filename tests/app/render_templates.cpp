@@ -15,8 +15,8 @@ namespace {
 using nlohmann::json;
 using namespace linnet;
 
-constexpr size_t kMemoryBytes = 64u << 20, kTextBytes = 8u << 20;
-constexpr uint64_t kMaxSteps = 100u << 20;
+constexpr size_t kMemoryBytes = 32u << 20, kTextBytes = 4u << 20;
+constexpr uint64_t kMaxSteps = 32u << 20;
 
 // Memory that lasts for all lines, and is the system's until it is written to.
 struct Room {

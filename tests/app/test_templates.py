@@ -321,6 +321,108 @@ def forgery(program, reference):
     print(f"forgery: {len(tokens)} tokens, {len(templates)} templates, {len(about)} conversations")
 
 
+# ---- hostile templates ----------------------------------------------------------------------------------------------------------------
+
+DEEP = 60000
+HOSTILE = {
+    "loops in loops": "{% for a in range(100000) %}{% for b in range(100000) %}{% for c in range(100000) %}{% endfor %}{% endfor %}{% endfor %}",
+    "loops that print": "{% for a in range(100000) %}{% for b in range(100000) %}xxxxxxxxxxxxxxxx{% endfor %}{% endfor %}",
+    "a macro that calls itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "macros that call one another twice": "{% macro m(n) %}{{ m(n + 1) }}{{ m(n + 1) }}{% endmacro %}{{ m(0) }}",
+    "a loop that calls itself": "{% set ns = namespace(l=[1]) %}{% for x in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+    "a caller that calls itself": "{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{% endmacro %}{{ m() }}",
+    "a text times a number": "{{ 'a' * 10000000000 }}",
+    "a list times a number": "{{ ([1] * 10000000000)|length }}",
+    "texts that double": "{% set ns = namespace(t='ab') %}{% for i in range(100) %}{% set ns.t = ns.t + ns.t %}{% endfor %}{{ ns.t|length }}",
+    "lists that double": "{% set ns = namespace(t=[1]) %}{% for i in range(100) %}{% set ns.t = ns.t + ns.t %}{% endfor %}{{ ns.t|length }}",
+    "lists in lists": "{% set ns = namespace(t=[]) %}{% for i in range(60000) %}{% set ns.t = [ns.t] %}{% endfor %}{{ ns.t }}",
+    "dicts in dicts": "{% set ns = namespace(t={}) %}{% for i in range(60000) %}{% set ns.t = {'a': ns.t} %}{% endfor %}{{ ns.t|tojson }}",
+    "tuples that are compared": "{% set ns = namespace(t=(), u=()) %}{% for i in range(60000) %}{% set ns.t = (ns.t,) %}{% set ns.u = (ns.u,) %}{% endfor %}{{ ns.t == ns.u }}",
+    "lists whose print doubles": "{% set ns = namespace(t=[1]) %}{% for i in range(60) %}{% set ns.t = [ns.t, ns.t] %}{% endfor %}{{ ns.t }}",
+    "lists that are compared": "{% set ns = namespace(t=[1], u=[1]) %}{% for i in range(60) %}{% set ns.t = [ns.t, ns.t] %}{% set ns.u = [ns.u, ns.u] %}{% endfor %}{{ ns.t == ns.u }}",
+    "lists as JSON": "{% set ns = namespace(t=[1]) %}{% for i in range(60) %}{% set ns.t = [ns.t, ns.t] %}{% endfor %}{{ ns.t|tojson }}",
+    "lists as keys": "{% set ns = namespace(t=(1,)) %}{% for i in range(60) %}{% set ns.t = (ns.t, ns.t) %}{% endfor %}{{ {ns.t: 1} }}",
+    "a namespace that holds itself": "{% set ns = namespace() %}{% set ns.me = ns %}{{ ns }}",
+    "namespaces that hold one another": "{% set a = namespace() %}{% set b = namespace(a=a) %}{% set a.b = [b] %}{{ [a] }}{{ a == b }}",
+    "a namespace as JSON": "{% set ns = namespace() %}{% set ns.me = [ns] %}{{ ns.me|tojson }}",
+    "a wide format": "{{ '%999999999d' % 1 }}",
+    "a precise format": "{{ '%.999999999f' % 1.0 }}",
+    "a wide field": "{{ '{:>9999999999}'.format(1) }}",
+    "a centred text": "{{ 'a'|center(9999999999) }}",
+    "zeros before": "{{ 'a'.zfill(999999999) }}",
+    "tabs": "{{ '\t\t'.expandtabs(999999999) }}",
+    "an indent": "{{ ('a\n' * 100000)|indent(100000) }}",
+    "an indent of JSON": "{{ [[[[1]]]]|tojson(indent=999999999) }}",
+    "a replacement of nothing": "{{ ('a' * 100000).replace('', 'b' * 100000) }}",
+    "a join": "{{ (['a' * 1000] * 100000)|join('b' * 1000) }}",
+    "batches": "{{ [1]|batch(9999999999, 0)|list|length }}",
+    "slices": "{{ [1]|slice(9999999999)|list|length }}",
+    "slices of nothing": "{{ [1]|slice(0)|list }}",
+    "batches of nothing": "{{ [1]|batch(0)|list }}",
+    "lines of nothing": "{{ 'a b'|wordwrap(0) }}",
+    "a range without end": "{{ range(0, 1, 0) }}",
+    "a long range": "{{ range(1000000000000) }}",
+    "powers of powers": "{{ 9 ** 9 ** 9 ** 9 }}",
+    "the least integer": "{{ (-9223372036854775807 - 1) // -1 }}",
+    "the least integer's remainder": "{{ (-9223372036854775807 - 1) % -1 }}",
+    "minus the least integer": "{{ -(-9223372036854775807 - 1) }}",
+    "the least integer without its sign": "{{ (-9223372036854775807 - 1)|abs }}",
+    "infinity as an integer": "{{ (1e308 * 10)|int }}",
+    "infinity, rounded": "{{ (1e308 * 10)|round }}{{ (1e308 * 10) % 3 }}",
+    "slices by large numbers": "{{ 'abc'[-9223372036854775807 - 1:9223372036854775807:9223372036854775807] }}{{ [1, 2][::-9223372036854775807 - 1] }}",
+    "a large literal": "{{ " + "9" * 100000 + " }}",
+    "a large literal as a float": "{{ 1e999999999 }}{{ '1e999999999'|float }}",
+    "a large text as an integer": "{{ ('9' * 100000)|int }}",
+    "sorting": "{% for i in range(100000) %}{% set x = range(100000)|sort %}{% endfor %}",
+    "items of one list, each alone": "{% set l = range(100000)|list %}{{ l|unique|list|length }}{% for i in l %}{{ l.index(99999) }}{% endfor %}",
+    "searching": "{% set t = 'a' * 100000 %}{% for i in range(100000) %}{{ t.find('a' * 50000 ~ 'b') }}{% endfor %}",
+    "parentheses": "{{ " + "(" * DEEP + "1" + ")" * DEEP + " }}",
+    "brackets": "{{ " + "[" * DEEP + "]" * DEEP + " }}",
+    "braces": "{{ " + "{1:" * DEEP + "1" + "}" * DEEP + " }}",
+    "signs": "{{ " + "- " * DEEP + "1 }}",
+    "nots": "{{ " + "not " * DEEP + "1 }}",
+    "filters": "{{ 1" + "|abs" * DEEP + " }}",
+    "attributes": "{{ a" + ".a" * DEEP + " }}",
+    "subscripts": "{{ a" + "[0]" * DEEP + " }}",
+    "calls": "{{ a" + "()" * DEEP + " }}",
+    "sums": "{{ 1" + "+1" * DEEP + " }}",
+    "powers": "{{ 1" + "**1" * DEEP + " }}",
+    "inline ifs": "{{ " + "1 if 1 else " * DEEP + "1 }}",
+    "comparisons": "{{ 1" + "<2" * DEEP + " }}",
+    "ors": "{{ 0" + " or 0" * DEEP + " }}",
+    "ifs": "{% if 1 %}" * DEEP + "{% endif %}" * DEEP,
+    "elifs": "{% if 0 %}" + "{% elif 0 %}" * DEEP + "{% endif %}",
+    "loops": "{% for a in [1] %}" * 20000 + "{% endfor %}" * 20000,
+    "macros": "{% macro m() %}" * 20000 + "{% endmacro %}" * 20000,
+    "filter blocks": "{% filter upper %}" * 20000 + "{% endfilter %}" * 20000,
+    "many variables": "".join("{%% set a%d = %d %%}" % (i, i) for i in range(30000)),
+    "many targets": "{% set " + ",".join(f"a{i}" for i in range(DEEP)) + " = 1 %}",
+    "many arguments": "{{ range(" + ",".join(["1"] * DEEP) + ") }}",
+    "many parameters": "{% macro m(" + ",".join(f"a{i}" for i in range(DEEP)) + ") %}{% endmacro %}{{ m() }}",
+    "a long template": "a" * (1 << 21),
+    "a long comment": "{#" + "a" * 900000,
+    "zero bytes": "a\0{{ '\0'|length }}{% \0 %}",
+    "a byte order mark": "\ufeff{{ 1 }}",
+}
+
+
+def hostile(program):
+    """Each ends by itself soon, within the memory that the program has, with a text or an error that says why."""
+    import resource
+    refused = 0
+    for name, template in HOSTILE.items():
+        began = time.monotonic()
+        answer = jinja_reference.run(program, [case(template, {"messages": []})], 20)[0]
+        took = time.monotonic() - began
+        if "crash" in answer or "late" in answer or took > 10:
+            fail(f"hostile: {name}", shown(answer)[:2000], f"{took:.1f} s")
+        elif "error" in answer and not re.search(r"line \d+: \S|bytes|too", answer["error"]):
+            fail(f"hostile: {name}: does not say why: {answer['error']}")
+        refused += "error" in answer
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+    print(f"hostile templates: {len(HOSTILE)}, of which {refused} are refused; at most {peak} MiB")
+
+
 def main():
     args = sys.argv[1:]
     update, only = "--update" in args, "--reference" in args
@@ -339,6 +441,8 @@ def main():
     print(f"small templates: {len(found)}, of which {sum(c.expect == 'error' for c in found)} fail")
     if update:
         return bool(failed)
+    if program:
+        hostile(program)
     if not os.path.isdir(TEMPLATES):
         print(f"skipped: templates of models: no {TEMPLATES}")
     elif reference:
