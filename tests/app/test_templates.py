@@ -38,9 +38,11 @@ def compare(what, want, why, answer):
     if "crash" in answer or "late" in answer:
         return fail(what, shown(answer))
     if (want is None) != ("error" in answer) or (want is not None and want != answer["text"]):
-        at = next((i for i, (a, b) in enumerate(zip(want, answer["text"])) if a != b), None) if want is not None and "text" in answer else None
-        return fail(what, "Jinja2: " + (f"fails: {why}" if want is None else json.dumps(want, ensure_ascii=False)[-3000:]), "linnet: " + shown(answer)[-3000:],
-                    *([f"from character {at} on: {want[at:at + 40]!r}, {answer['text'][at:at + 40]!r}"] if at is not None else []))
+        if want is None or "text" not in answer:
+            return fail(what, f"Jinja2: {f'fails: {why}' if want is None else json.dumps(want, ensure_ascii=False)[-300:]}", "linnet: " + shown(answer)[-300:])
+        got = answer["text"]
+        at = next((i for i, (a, b) in enumerate(zip(want, got)) if a != b), min(len(want), len(got)))
+        return fail(what, f"from character {at} on, behind {want[max(0, at - 60):at]!r}", f"Jinja2: {want[at:at + 100]!r}", f"linnet: {got[at:at + 100]!r}")
     if "error" in answer:
         # A refusal says where and what; what the template itself raises it says in its own words.
         raised = re.match("TemplateError: (.*)", why, re.DOTALL)
@@ -406,6 +408,21 @@ HOSTILE = {
 }
 
 
+# Contexts that are refused, and what of the sentence must be there.
+REFUSED = {
+    "": "", "{": "", "[]": "object", "{}": "/messages", '{"messages": null}': "/messages", '{"messages": {}}': "/messages", '{"messages": [1]}': "/messages/0",
+    '{"messages": [{}, "x"]}': "/messages/1", '{"messages": []} x': "", '{"messages": [{"content": "\\ud800"}]}': "/messages/0/content",
+    '{"messages": [], "a/b": {"x~": [1, tru]}}': "/a~1b/x~0/1", '{"messages": [], "deep": ' + "[" * 70 + "]" * 70 + "}": "/deep/0/0/0",
+    '{"messages": [], "n": 01}': "/n", '{"messages": [], "s": "a\nb"}': "/s", '{"messages": [], "n": 1e}': "/n", '{"messages": [],}': "",
+}
+
+
+def contexts(program):
+    for (text, part), answer in zip(REFUSED.items(), jinja_reference.run(program, [case("x", text) for text in REFUSED])):
+        if part not in answer.get("error", "") or "error" not in answer:
+            fail(f"context {text[:80]}: {shown(answer)}: must be refused with {part!r}")
+
+
 def hostile(program):
     """Each ends by itself soon, within the memory that the program has, with a text or an error that says why."""
     import resource
@@ -442,6 +459,7 @@ def main():
     if update:
         return bool(failed)
     if program:
+        contexts(program)
         hostile(program)
     if not os.path.isdir(TEMPLATES):
         print(f"skipped: templates of models: no {TEMPLATES}")
