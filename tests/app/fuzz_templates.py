@@ -36,10 +36,69 @@ NEVER_MADE = {
 
 # ---- random conversations ---------------------------------------------------------------------------------------------------------
 
-WORDS = ["user", "assistant", "system", "tool", "a", "b", "Ab", "hello world", "x,y,,z", " pad ", "", "é", "ß", "日本", "😀", "İ", "ǆ", "it's", '"q"', "<b>&", "</think>",
-         "1", "42", "-7", "3.5", "1e3", "0x1F", "a\nb\n\nc", "\t", "\u00a0x\u3000", "e\u0301", "\x01", "%s", "{}", "foo-bar_baz", "A B  C", "ﬁ", "\u2028", "Zebra", "ABC"]
-NAMES = {"s": "S", "t": "S", "u": "S", "i": "I", "j": "I", "k": "I", "f": "F", "g": "F", "yes": "B", "no": "B", "nil": "N", "ls": "LS", "li": "LI", "ld": "LD", "la": "LA", "d": "D",
-         "counts": "DI", "messages": "LD", "tools": "A"}
+WORDS = [
+    "user",
+    "assistant",
+    "system",
+    "tool",
+    "a",
+    "b",
+    "Ab",
+    "hello world",
+    "x,y,,z",
+    " pad ",
+    "",
+    "é",
+    "ß",
+    "日本",
+    "😀",
+    "İ",
+    "ǆ",
+    "it's",
+    '"q"',
+    "<b>&",
+    "</think>",
+    "1",
+    "42",
+    "-7",
+    "3.5",
+    "1e3",
+    "0x1F",
+    "a\nb\n\nc",
+    "\t",
+    "\u00a0x\u3000",
+    "e\u0301",
+    "\x01",
+    "%s",
+    "{}",
+    "foo-bar_baz",
+    "A B  C",
+    "ﬁ",
+    "\u2028",
+    "Zebra",
+    "ABC",
+]
+NAMES = {
+    "s": "S",
+    "t": "S",
+    "u": "S",
+    "i": "I",
+    "j": "I",
+    "k": "I",
+    "f": "F",
+    "g": "F",
+    "yes": "B",
+    "no": "B",
+    "nil": "N",
+    "ls": "LS",
+    "li": "LI",
+    "ld": "LD",
+    "la": "LA",
+    "d": "D",
+    "counts": "DI",
+    "messages": "LD",
+    "tools": "A",
+}
 KEYS = {"role": "S", "content": "S", "name": "S", "n": "I", "f": "F", "ok": "B", "tags": "LS", "sub": "D", "none": "N"}
 
 
@@ -59,12 +118,17 @@ class Context:
 
     def integer(self):
         r = self.r
-        return r.choice([0, 1, 2, 3, 5, 7, 10, -1, -3, r.randrange(-20, 100), r.randrange(-20, 100), 1234567, 9007199254740993]) if r.random() < 0.98 else r.choice(
-            [2**63 - 1, -2**63, 10**20, -10**30])
+        return (
+            r.choice([0, 1, 2, 3, 5, 7, 10, -1, -3, r.randrange(-20, 100), r.randrange(-20, 100), 1234567, 9007199254740993])
+            if r.random() < 0.98
+            else r.choice([2**63 - 1, -(2**63), 10**20, -(10**30)])
+        )
 
     def real(self):
         r = self.r
-        return r.choice([0.0, 0.5, 1.0, 2.5, -1.5, 3.14159, 1e-7, 1e16, 123456789.125, round(r.uniform(-100, 100), 2), r.uniform(-1, 1), -0.0, 1e300])
+        return r.choice(
+            [0.0, 0.5, 1.0, 2.5, -1.5, 3.14159, 1e-7, 1e16, 123456789.125, round(r.uniform(-100, 100), 2), r.uniform(-1, 1), -0.0, 1e300]
+        )
 
     def of(self, kind, depth=2):
         r = self.r
@@ -101,10 +165,32 @@ class Context:
 # ---- random templates ---------------------------------------------------------------------------------------------------------------
 
 COND, OR, AND, NOT, COMPARE, ADD, CONCAT, MULTIPLY, POWER, UNARY, FILTERED, POSTFIX = range(12)
-LITERAL = list("abcXYZ ,.-_<>&/0129%{}|#") + ["'", '"', "\n", "\t", "é", "ß", "日", "😀", "İ", "\u00a0", "\\", OF_TEMPLATE, "ab", "user", "it's", "hello world", "  "]
+LITERAL = list("abcXYZ ,.-_<>&/0129%{}|#") + [
+    "'",
+    '"',
+    "\n",
+    "\t",
+    "é",
+    "ß",
+    "日",
+    "😀",
+    "İ",
+    "\u00a0",
+    "\\",
+    OF_TEMPLATE,
+    "ab",
+    "user",
+    "it's",
+    "hello world",
+    "  ",
+]
 
 
-LOOP = {"I": ["index", "index0", "revindex", "revindex0", "length", "depth", "depth0"], "B": ["first", "last"], "A": ["previtem", "nextitem", "first", "last", "index"]}
+LOOP = {
+    "I": ["index", "index0", "revindex", "revindex0", "length", "depth", "depth0"],
+    "B": ["first", "last"],
+    "A": ["previtem", "nextitem", "first", "last", "index"],
+}
 
 
 class Template:
@@ -240,7 +326,10 @@ class Template:
 
     def filter(self, of_kind, depth, name, *args):
         self.use("filter " + name)
-        return self.e(of_kind, depth, FILTERED) + "|" + name + (f"({', '.join(args)})" if args else self.r.choice(["", "", "", "()"])), FILTERED
+        return (
+            self.e(of_kind, depth, FILTERED) + "|" + name + (f"({', '.join(args)})" if args else self.r.choice(["", "", "", "()"])),
+            FILTERED,
+        )
 
     def method(self, of_kind, depth, name, *args):
         self.use("method " + name)
@@ -272,7 +361,8 @@ class Template:
             (1, lambda: (f"dict(a={self.e(kind, depth)}).a", POSTFIX)),
             (1, lambda: (f"[{self.e(kind, depth)}, {self.e(kind, depth)}]|{r.choice(['first', 'last'])}", FILTERED)),
             (0.5, lambda: (f"({self.e(kind, depth)}, 1)|first", FILTERED)),
-            (2, lambda: self.leaf(kind)))
+            (2, lambda: self.leaf(kind)),
+        )
 
     def attribute(self, kind):
         """A path into an item of ld or into d."""
@@ -294,16 +384,80 @@ class Template:
             (4, lambda: self.slice(self.e("S", d, POSTFIX))),
             (2, lambda: (self.e("S", d, POSTFIX) + f"[{self.index()}]", POSTFIX)),
             (2, lambda: (self.e("LS", d, POSTFIX) + f"[{self.index()}]", POSTFIX)),
-            (3, lambda: (self.e("D", d, POSTFIX) + r.choice([".%s", "['%s']", ".get('%s')", ".get('%s', 'x')"]) % self.attribute("S"), POSTFIX)),
-            (8, lambda: f("S", d, r.choice(["upper", "lower", "title", "capitalize", "trim", "string", "e", "escape", "safe", "striptags", "urlencode", "forceescape", "reverse"]))),
+            (
+                3,
+                lambda: (
+                    self.e("D", d, POSTFIX) + r.choice([".%s", "['%s']", ".get('%s')", ".get('%s', 'x')"]) % self.attribute("S"),
+                    POSTFIX,
+                ),
+            ),
+            (
+                8,
+                lambda: f(
+                    "S",
+                    d,
+                    r.choice(
+                        [
+                            "upper",
+                            "lower",
+                            "title",
+                            "capitalize",
+                            "trim",
+                            "string",
+                            "e",
+                            "escape",
+                            "safe",
+                            "striptags",
+                            "urlencode",
+                            "forceescape",
+                            "reverse",
+                        ]
+                    ),
+                ),
+            ),
             (3, lambda: f(r.choice("IFBNA"), d, "string")),
-            (3, lambda: f("A", d, "tojson", *r.choice([[], [], ["indent=2"], ["indent=0"], ["ensure_ascii=true"], ["sort_keys=true"], ["separators=(',', ':')"], ["indent=1", "separators=[' ,', '=']"]]))),
+            (
+                3,
+                lambda: f(
+                    "A",
+                    d,
+                    "tojson",
+                    *r.choice(
+                        [
+                            [],
+                            [],
+                            ["indent=2"],
+                            ["indent=0"],
+                            ["ensure_ascii=true"],
+                            ["sort_keys=true"],
+                            ["separators=(',', ':')"],
+                            ["indent=1", "separators=[' ,', '=']"],
+                        ]
+                    ),
+                ),
+            ),
             (4, lambda: f(r.choice(["LS", "LI", "LA", "S", "T", "G"]), d, "join", *([sep()] if r.random() < 0.8 else []))),
             (2, lambda: f("LD", d, "join", sep(), f"attribute='{r.choice(list(KEYS))}'")),
             (2, lambda: f("S", d, "trim", sep())),
             (3, lambda: f("S", d, "replace", self.e("S", d), self.e("S", d), *([self.small()] if r.random() < 0.3 else []))),
-            (2, lambda: f("S", d, "indent", *r.choice([[], ["2"], ["2", "true"], ["first=true"], ["blank=true"], ["'> '"], ["width=3", "blank=true"]]))),
-            (1, lambda: f("S", d, "truncate", *r.choice([["5"], ["8", "true"], ["6", "false", "'!'"], ["9", "true", "'--'", "0"], ["4", "leeway=2"]]))),
+            (
+                2,
+                lambda: f(
+                    "S",
+                    d,
+                    "indent",
+                    *r.choice([[], ["2"], ["2", "true"], ["first=true"], ["blank=true"], ["'> '"], ["width=3", "blank=true"]]),
+                ),
+            ),
+            (
+                1,
+                lambda: f(
+                    "S",
+                    d,
+                    "truncate",
+                    *r.choice([["5"], ["8", "true"], ["6", "false", "'!'"], ["9", "true", "'--'", "0"], ["4", "leeway=2"]]),
+                ),
+            ),
             (1, lambda: f("S", d, "wordwrap", *r.choice([["5"], ["8", "false"], ["6", "true", "'/'"], ["10", "break_on_hyphens=false"]]))),
             (1, lambda: f("S", d, "center", self.width())),
             (1, lambda: f("S", d, "format", *([] if r.random() < 0.8 else [self.e("A", d)]))),
@@ -315,20 +469,57 @@ class Template:
             (1, lambda: f("DI", d, "urlencode")),
             (2, lambda: f("LS", d, r.choice(["first", "last", "min", "max"]))),
             (1, lambda: f("S", d, r.choice(["first", "last"]))),
-            (6, lambda: m("S", d, r.choice(["upper", "lower", "title", "capitalize", "swapcase", "casefold", "strip", "lstrip", "rstrip", "expandtabs", "__str__" if r.random() < 0.02 else "strip"]))),
+            (
+                6,
+                lambda: m(
+                    "S",
+                    d,
+                    r.choice(
+                        [
+                            "upper",
+                            "lower",
+                            "title",
+                            "capitalize",
+                            "swapcase",
+                            "casefold",
+                            "strip",
+                            "lstrip",
+                            "rstrip",
+                            "expandtabs",
+                            "__str__" if r.random() < 0.02 else "strip",
+                        ]
+                    ),
+                ),
+            ),
             (4, lambda: m("S", d, r.choice(["strip", "lstrip", "rstrip", "removeprefix", "removesuffix"]), self.e("S", d))),
             (3, lambda: m("S", d, "replace", self.e("S", d), self.e("S", d), *([self.small()] if r.random() < 0.3 else []))),
-            (2, lambda: m("S", d, r.choice(["center", "ljust", "rjust"]), self.width(), *([r.choice(["'*'", "'é'", f"'{OF_TEMPLATE}'"])] if r.random() < 0.4 else []))),
+            (
+                2,
+                lambda: m(
+                    "S",
+                    d,
+                    r.choice(["center", "ljust", "rjust"]),
+                    self.width(),
+                    *([r.choice(["'*'", "'é'", f"'{OF_TEMPLATE}'"])] if r.random() < 0.4 else []),
+                ),
+            ),
             (0.7, lambda: m("S", d, "zfill", self.width())),
             (0.5, lambda: m("S", d, "expandtabs", self.width())),
             (2, lambda: m("S", d, "join", self.e(r.choice(["LS", "LS", "S", "G"]), d))),
-            (2, lambda: (m("S", d, r.choice(["split", "rsplit"]), sep(), *([self.small()] if r.random() < 0.4 else []))[0] + f"[{self.index()}]", POSTFIX)),
+            (
+                2,
+                lambda: (
+                    m("S", d, r.choice(["split", "rsplit"]), sep(), *([self.small()] if r.random() < 0.4 else []))[0] + f"[{self.index()}]",
+                    POSTFIX,
+                ),
+            ),
             (1, lambda: (m("S", d, r.choice(["partition", "rpartition"]), sep())[0] + f"[{self.index()}]", POSTFIX)),
             (3, lambda: self.percent(d)),
             (2, lambda: self.format(d)),
             (3, lambda: self.macro_call(d)),
             (1, lambda: (f"loop.cycle({self.e('S', d)}, {self.e('S', d)})", POSTFIX) if self.loops else self.leaf("S")),
-            (0.4, lambda: (f"strftime_now('{r.choice(['%Y-%m-%d', '%d %B %Y', '%H:%M', '%-d %b', '%A %j', '%%'])}')", POSTFIX)))
+            (0.4, lambda: (f"strftime_now('{r.choice(['%Y-%m-%d', '%d %B %Y', '%H:%M', '%-d %b', '%A %j', '%%'])}')", POSTFIX)),
+        )
 
     def percent(self, d):
         r = self.r
@@ -355,9 +546,12 @@ class Template:
         parts, values = [], []
         for _ in range(r.choice([1, 1, 2, 3])):
             kind = r.choice(["A", "S", "I", "F"])
-            spec = {"A": ["", "!r", "!s"], "S": ["", ":>8", ":<5", ":^7", ":*^9", ":.2", "!r:>6", f":{OF_TEMPLATE}<4"],
-                    "I": ["", ":d", ":05d", ":,", ":x", ":#b", ":+", ":>6", ":_", ":08.2f", ":c" if r.random() < 0.2 else ":d"],
-                    "F": ["", ":.2f", ":e", ":g", ":10.3f", ":%", ":,.1f", ":+.0f", ":.3g"]}[kind]
+            spec = {
+                "A": ["", "!r", "!s"],
+                "S": ["", ":>8", ":<5", ":^7", ":*^9", ":.2", "!r:>6", f":{OF_TEMPLATE}<4"],
+                "I": ["", ":d", ":05d", ":,", ":x", ":#b", ":+", ":>6", ":_", ":08.2f", ":c" if r.random() < 0.2 else ":d"],
+                "F": ["", ":.2f", ":e", ":g", ":10.3f", ":%", ":,.1f", ":+.0f", ":.3g"],
+            }[kind]
             parts.append("{" + r.choice(spec) + "}" + r.choice(["", "-", "{{", "}}", "é"]))
             values.append(self.e(kind, d))
         text = "".join(parts)
@@ -390,12 +584,30 @@ class Template:
             (4, lambda: self.anything("I", d)),
             (6, lambda: self.both(r.choice("+-"), ADD, "I", d)),
             (3, lambda: self.both("*", MULTIPLY, "I", d)),
-            (3, lambda: self.binary(r.choice(["//", "%"]), MULTIPLY, self.e("I", d, MULTIPLY), r.choice(["2", "3", "-3", "7", self.e("I", d, POWER)]))),
-            (1, lambda: self.binary("**", POWER, r.choice(["2", "-2", "3", "i", "10"]), r.choice(["2", "3", "0", "1", "2 ** 2", "k" if r.random() < 0.1 else "4"]))),
+            (
+                3,
+                lambda: self.binary(
+                    r.choice(["//", "%"]), MULTIPLY, self.e("I", d, MULTIPLY), r.choice(["2", "3", "-3", "7", self.e("I", d, POWER)])
+                ),
+            ),
+            (
+                1,
+                lambda: self.binary(
+                    "**",
+                    POWER,
+                    r.choice(["2", "-2", "3", "i", "10"]),
+                    r.choice(["2", "3", "0", "1", "2 ** 2", "k" if r.random() < 0.1 else "4"]),
+                ),
+            ),
             (2, lambda: ("-" + self.e("I", d, POSTFIX), UNARY)),
             (0.5, lambda: ("+" + self.e("I", d, POSTFIX), UNARY)),
             (8, lambda: f(r.choice(["S", "LS", "LI", "LD", "D", "T", "U"]), d, r.choice(["length", "count"]))),
-            (3, lambda: f(r.choice(["S", "I", "F", "B", "A"]), d, "int", *r.choice([[], [], ["7"], ["default=3"], ["0", "16"], ["base=8"]]))),
+            (
+                3,
+                lambda: f(
+                    r.choice(["S", "I", "F", "B", "A"]), d, "int", *r.choice([[], [], ["7"], ["default=3"], ["0", "16"], ["base=8"]])
+                ),
+            ),
             (1, lambda: f("I", d, "abs")),
             (1, lambda: f("S", d, "wordcount")),
             (3, lambda: f("LI", d, r.choice(["sum", "first", "last", "min", "max"]))),
@@ -404,7 +616,8 @@ class Template:
             (2, lambda: (self.e("D", d, POSTFIX) + r.choice([".n", "['n']", ".get('n', 3)"]), POSTFIX)),
             (2, lambda: m("S", d, r.choice(["find", "rfind", "count", "count", "index"]), self.e("S", d))),
             (1, lambda: m("LS", d, r.choice(["index", "count", "count"]), self.e("S", d))),
-            (1, lambda: f("F", d, "int")))
+            (1, lambda: f("F", d, "int")),
+        )
 
     def make_F(self, depth):
         r, d = self.r, depth
@@ -417,13 +630,38 @@ class Template:
             (2, lambda: self.both("*", MULTIPLY, "F", d, r.choice("FI"))),
             (1, lambda: self.both(r.choice(["//", "%"]), MULTIPLY, "F", d)),
             (1, lambda: ("-" + self.e("F", d, POSTFIX), UNARY)),
-            (3, lambda: f(r.choice(["F", "I"]), d, "round", *r.choice([[], ["1"], ["2"], ["0", "'ceil'"], ["1", "'floor'"], ["method='floor'"], ["-1"], ["precision=3"]]))),
+            (
+                3,
+                lambda: f(
+                    r.choice(["F", "I"]),
+                    d,
+                    "round",
+                    *r.choice([[], ["1"], ["2"], ["0", "'ceil'"], ["1", "'floor'"], ["method='floor'"], ["-1"], ["precision=3"]]),
+                ),
+            ),
             (2, lambda: f(r.choice(["S", "I", "F"]), d, "float", *r.choice([[], ["1.5"], ["default=2"]]))),
             (1, lambda: f("F", d, "abs")),
             (1, lambda: (self.e("D", d, POSTFIX) + ".f", POSTFIX)),
-            (0.5, lambda: self.binary("**", POWER, r.choice(["2.0", "0.5", "f"]), r.choice(["2", "1", "0"]))))
+            (0.5, lambda: self.binary("**", POWER, r.choice(["2.0", "0.5", "f"]), r.choice(["2", "1", "0"]))),
+        )
 
-    TESTS = ["defined", "undefined", "none", "string", "number", "integer", "float", "boolean", "mapping", "sequence", "iterable", "callable", "true", "false", "escaped"]
+    TESTS = [
+        "defined",
+        "undefined",
+        "none",
+        "string",
+        "number",
+        "integer",
+        "float",
+        "boolean",
+        "mapping",
+        "sequence",
+        "iterable",
+        "callable",
+        "true",
+        "false",
+        "escaped",
+    ]
 
     def make_B(self, depth):
         r, d = self.r, depth
@@ -443,30 +681,107 @@ class Template:
             (3, lambda: test("I", r.choice(["odd", "even"]))),
             (1, lambda: test("I", "divisibleby", r.choice(["(2)", "(3)", " 2"]))),
             (1, lambda: test("S", r.choice(["lower", "upper"]))),
-            (1, lambda: test("I", r.choice(["eq", "ne", "lt", "le", "gt", "ge", "equalto", "lessthan", "greaterthan"]), f"({self.e('I', d)})")),
+            (
+                1,
+                lambda: test(
+                    "I", r.choice(["eq", "ne", "lt", "le", "gt", "ge", "equalto", "lessthan", "greaterthan"]), f"({self.e('I', d)})"
+                ),
+            ),
             (1, lambda: test("S", "in", f"({self.e(r.choice(['LS', 'S', 'DI']), d)})")),
             (0.4, lambda: test("S", r.choice(["filter", "test"]))),
             (0.5, lambda: test("N", "sameas", r.choice(["(none)", "(false)"]))),
-            (5, lambda: self.both(r.choice(["==", "!="]), COMPARE, *r.choice([("S", d), ("I", d), ("A", d, "A"), ("F", d, "I"), ("LS", d), ("D", d), ("U", d, "A"), ("LA", d), ("T", d, "LA")]))),
-            (5, lambda: self.both(r.choice(["<", ">", "<=", ">="]), COMPARE, *r.choice([("S", d), ("I", d), ("F", d, "I"), ("LS", d), ("LI", d)]))),
+            (
+                5,
+                lambda: self.both(
+                    r.choice(["==", "!="]),
+                    COMPARE,
+                    *r.choice(
+                        [("S", d), ("I", d), ("A", d, "A"), ("F", d, "I"), ("LS", d), ("D", d), ("U", d, "A"), ("LA", d), ("T", d, "LA")]
+                    ),
+                ),
+            ),
+            (
+                5,
+                lambda: self.both(
+                    r.choice(["<", ">", "<=", ">="]), COMPARE, *r.choice([("S", d), ("I", d), ("F", d, "I"), ("LS", d), ("LI", d)])
+                ),
+            ),
             (1, lambda: (f"{self.e('I', d, ADD)} < {self.e('I', d, ADD)} <= {self.e('F', d, ADD)}", COMPARE)),
-            (4, lambda: self.both(r.choice(["in", "in", "not in"]), COMPARE, *r.choice([("S", d), ("S", d, "LS"), ("I", d, "LI"), ("S", d, "D"), ("A", d, "LA"), ("S", d, "DI")]))),
+            (
+                4,
+                lambda: self.both(
+                    r.choice(["in", "in", "not in"]),
+                    COMPARE,
+                    *r.choice([("S", d), ("S", d, "LS"), ("I", d, "LI"), ("S", d, "D"), ("A", d, "LA"), ("S", d, "DI")]),
+                ),
+            ),
             (4, lambda: (self.use("operator not"), (f"not {self.e(r.choice(['B', 'S', 'LS', 'U', 'D']), d, NOT)}", NOT))[1]),
             (3, lambda: self.both(r.choice(["and", "or"]), OR, "B", d)),
-            (3, lambda: m("S", d, r.choice(["startswith", "endswith"]), r.choice([self.e("S", d), f"({self.e('S', d)}, 'a')"]), *([self.small()] if r.random() < 0.1 else []))),
-            (2, lambda: m("S", d, r.choice(["isalpha", "isdigit", "isalnum", "isspace", "islower", "isupper", "istitle", "isnumeric", "isdecimal", "isascii", "isidentifier", "isprintable"]))),
+            (
+                3,
+                lambda: m(
+                    "S",
+                    d,
+                    r.choice(["startswith", "endswith"]),
+                    r.choice([self.e("S", d), f"({self.e('S', d)}, 'a')"]),
+                    *([self.small()] if r.random() < 0.1 else []),
+                ),
+            ),
+            (
+                2,
+                lambda: m(
+                    "S",
+                    d,
+                    r.choice(
+                        [
+                            "isalpha",
+                            "isdigit",
+                            "isalnum",
+                            "isspace",
+                            "islower",
+                            "isupper",
+                            "istitle",
+                            "isnumeric",
+                            "isdecimal",
+                            "isascii",
+                            "isidentifier",
+                            "isprintable",
+                        ]
+                    ),
+                ),
+            ),
             (1, lambda: (f"loop.changed({self.e('A', d)})", POSTFIX) if self.loops else self.leaf("B")),
-            (1, lambda: (f"loop.{r.choice(['previtem', 'nextitem'])} is {r.choice(['defined', 'undefined', 'string'])}", level()) if self.loops else self.leaf("B")))
+            (
+                1,
+                lambda: (
+                    (f"loop.{r.choice(['previtem', 'nextitem'])} is {r.choice(['defined', 'undefined', 'string'])}", level())
+                    if self.loops
+                    else self.leaf("B")
+                ),
+            ),
+        )
 
     def make_N(self, depth):
-        return self.pick((5, lambda: self.leaf("N")), (1, lambda: self.anything("N", depth)), (1, lambda: (self.e("D", depth, POSTFIX) + ".get('nope')", POSTFIX)))
+        return self.pick(
+            (5, lambda: self.leaf("N")),
+            (1, lambda: self.anything("N", depth)),
+            (1, lambda: (self.e("D", depth, POSTFIX) + ".get('nope')", POSTFIX)),
+        )
 
     def make_U(self, depth):
         r, d = self.r, depth
         return self.pick(
-            (5, lambda: self.leaf("U")), (1, lambda: (f"{self.e('A', d, OR)} if {self.e('B', d, OR)}", COND)), (1, lambda: (self.e("D", d, POSTFIX) + r.choice([".zz", "['zz']"]), POSTFIX)),
-            (1, lambda: (self.e("LS", d, POSTFIX) + "[7]", POSTFIX)), (0.5, lambda: self.filter("LI", d, "first")), (0.3, lambda: (self.e("S", d, POSTFIX) + r.choice(["._x", ".nope", "['nope']"] + [".__class__"] * (r.random() < 0.2)), POSTFIX)),
-            (0.5, lambda: (r.choice(["loop.previtem", "loop.nextitem"]), POSTFIX) if self.loops else self.leaf("U")))
+            (5, lambda: self.leaf("U")),
+            (1, lambda: (f"{self.e('A', d, OR)} if {self.e('B', d, OR)}", COND)),
+            (1, lambda: (self.e("D", d, POSTFIX) + r.choice([".zz", "['zz']"]), POSTFIX)),
+            (1, lambda: (self.e("LS", d, POSTFIX) + "[7]", POSTFIX)),
+            (0.5, lambda: self.filter("LI", d, "first")),
+            (
+                0.3,
+                lambda: (self.e("S", d, POSTFIX) + r.choice(["._x", ".nope", "['nope']"] + [".__class__"] * (r.random() < 0.2)), POSTFIX),
+            ),
+            (0.5, lambda: (r.choice(["loop.previtem", "loop.nextitem"]), POSTFIX) if self.loops else self.leaf("U")),
+        )
 
     def make_LS(self, depth):
         r, d = self.r, depth
@@ -476,13 +791,79 @@ class Template:
             (6, lambda: self.leaf("LS")),
             (3, lambda: self.anything("LS", d)),
             (5, lambda: ("[" + ", ".join(self.e("S", d) for _ in range(r.randrange(4))) + "]", POSTFIX)),
-            (5, lambda: m("S", d, r.choice(["split", "rsplit"]), *r.choice([[], ["','"], ["' '"], ["none", "1"], ["'a'", "1"], ["','", "maxsplit=1"], ["sep='-'"], [self.e("S", d)]]))),
+            (
+                5,
+                lambda: m(
+                    "S",
+                    d,
+                    r.choice(["split", "rsplit"]),
+                    *r.choice([[], ["','"], ["' '"], ["none", "1"], ["'a'", "1"], ["','", "maxsplit=1"], ["sep='-'"], [self.e("S", d)]]),
+                ),
+            ),
             (2, lambda: m("S", d, "splitlines", *r.choice([[], ["true"], ["keepends=true"]]))),
-            (3, lambda: more(f(r.choice(["LS", "LI", "LA"]), d, "map", r.choice(["'upper'", "'string'", "'trim'", "'lower'", "'title'", "'replace', 'a', 'b'", "'default', 'x'", "'tojson'", "'capitalize'"])))),
-            (3, lambda: more(f("LD", d, "map", r.choice([f"attribute='{self.attribute('S')}'", f"attribute='{self.attribute('S')}', default='-'", "attribute='sub.name'", "'attr', 'name'" if r.random() < 0.1 else "attribute='role'"])))),
+            (
+                3,
+                lambda: more(
+                    f(
+                        r.choice(["LS", "LI", "LA"]),
+                        d,
+                        "map",
+                        r.choice(
+                            [
+                                "'upper'",
+                                "'string'",
+                                "'trim'",
+                                "'lower'",
+                                "'title'",
+                                "'replace', 'a', 'b'",
+                                "'default', 'x'",
+                                "'tojson'",
+                                "'capitalize'",
+                            ]
+                        ),
+                    )
+                ),
+            ),
+            (
+                3,
+                lambda: more(
+                    f(
+                        "LD",
+                        d,
+                        "map",
+                        r.choice(
+                            [
+                                f"attribute='{self.attribute('S')}'",
+                                f"attribute='{self.attribute('S')}', default='-'",
+                                "attribute='sub.name'",
+                                "'attr', 'name'" if r.random() < 0.1 else "attribute='role'",
+                            ]
+                        ),
+                    )
+                ),
+            ),
             (2, lambda: f("LS", d, "sort", *r.choice([[], [], ["true"], ["reverse=true"], ["case_sensitive=true"]]))),
             (2, lambda: more(f("LS", d, r.choice(["unique", "reverse", "select", "reject"])))),
-            (2, lambda: more(f("LS", d, r.choice(["select", "reject"]), *r.choice([["'string'"], ["'equalto'", "'a'"], ["'in'", "['a', 'user']"], ["'lower'"], ["'ne'", self.e("S", d)], ["'defined'"]])))),
+            (
+                2,
+                lambda: more(
+                    f(
+                        "LS",
+                        d,
+                        r.choice(["select", "reject"]),
+                        *r.choice(
+                            [
+                                ["'string'"],
+                                ["'equalto'", "'a'"],
+                                ["'in'", "['a', 'user']"],
+                                ["'lower'"],
+                                ["'ne'", self.e("S", d)],
+                                ["'defined'"],
+                            ]
+                        ),
+                    )
+                ),
+            ),
             (2, lambda: self.slice(self.e("LS", d, POSTFIX))),
             (2, lambda: self.both("+", ADD, "LS", d)),
             (1, lambda: self.binary("*", MULTIPLY, self.e("LS", d, MULTIPLY), self.small())),
@@ -490,7 +871,8 @@ class Template:
             (1, lambda: f(r.choice(["D", "DI"]), d, "list")),
             (1, lambda: more(m(r.choice(["D", "DI"]), d, "keys"))),
             (1, lambda: (self.e("D", d, POSTFIX) + r.choice([".tags", ".get('tags', [])"]), POSTFIX)),
-            (0.5, lambda: m("LS", d, "copy")))
+            (0.5, lambda: m("LS", d, "copy")),
+        )
 
     def make_LI(self, depth):
         r, d = self.r, depth
@@ -504,11 +886,22 @@ class Template:
             (2, lambda: more(f("LS", d, "map", r.choice(["'length'", "'int'", "'int', 5"])))),
             (2, lambda: f("LI", d, "sort", *r.choice([[], ["reverse=true"]]))),
             (2, lambda: more(f("LI", d, r.choice(["unique", "reverse"])))),
-            (2, lambda: more(f("LI", d, r.choice(["select", "reject"]), *r.choice([["'odd'"], ["'even'"], ["'gt'", "2"], ["'divisibleby'", "3"], ["'>'", "1"], ["'in'", "[1, 2]"]])))),
+            (
+                2,
+                lambda: more(
+                    f(
+                        "LI",
+                        d,
+                        r.choice(["select", "reject"]),
+                        *r.choice([["'odd'"], ["'even'"], ["'gt'", "2"], ["'divisibleby'", "3"], ["'>'", "1"], ["'in'", "[1, 2]"]]),
+                    )
+                ),
+            ),
             (2, lambda: self.slice(self.e("LI", d, POSTFIX))),
             (1, lambda: self.both("+", ADD, "LI", d)),
             (1, lambda: more(f("LD", d, "map", "attribute='n'"))),
-            (1, lambda: more(m("DI", d, "values"))))
+            (1, lambda: more(m("DI", d, "values"))),
+        )
 
     def make_LD(self, depth):
         r, d = self.r, depth
@@ -518,13 +911,49 @@ class Template:
         return self.pick(
             (8, lambda: self.leaf("LD")),
             (2, lambda: self.anything("LD", d)),
-            (3, lambda: more(f("LD", d, r.choice(["selectattr", "rejectattr"]), *r.choice([[key()], [key(), "'defined'"], ["'role'", "'equalto'", "'user'"], ["'n'", "'gt'", "1"], ["'role'", "'in'", "['user', 'tool']"],
-                                                                                          [key(), "'string'"], ["'sub.n'", "'none'"]])))),
-            (2, lambda: f("LD", d, "sort", *r.choice([["attribute='n'"], ["attribute='role'"], ["attribute='role,n'"], ["attribute='name'", "reverse=true"], ["false", "false", "'f'"]]))),
+            (
+                3,
+                lambda: more(
+                    f(
+                        "LD",
+                        d,
+                        r.choice(["selectattr", "rejectattr"]),
+                        *r.choice(
+                            [
+                                [key()],
+                                [key(), "'defined'"],
+                                ["'role'", "'equalto'", "'user'"],
+                                ["'n'", "'gt'", "1"],
+                                ["'role'", "'in'", "['user', 'tool']"],
+                                [key(), "'string'"],
+                                ["'sub.n'", "'none'"],
+                            ]
+                        ),
+                    )
+                ),
+            ),
+            (
+                2,
+                lambda: f(
+                    "LD",
+                    d,
+                    "sort",
+                    *r.choice(
+                        [
+                            ["attribute='n'"],
+                            ["attribute='role'"],
+                            ["attribute='role,n'"],
+                            ["attribute='name'", "reverse=true"],
+                            ["false", "false", "'f'"],
+                        ]
+                    ),
+                ),
+            ),
             (1, lambda: more(f("LD", d, "unique", f"attribute={key()}"))),
             (2, lambda: self.slice(self.e("LD", d, POSTFIX))),
             (1, lambda: self.both("+", ADD, "LD", d)),
-            (2, lambda: (f"[{self.e('D', d)}, {self.e('D', d)}]", POSTFIX)))
+            (2, lambda: (f"[{self.e('D', d)}, {self.e('D', d)}]", POSTFIX)),
+        )
 
     def make_LA(self, depth):
         r, d = self.r, depth
@@ -538,10 +967,16 @@ class Template:
             (2, lambda: more(m(r.choice(["D", "DI"]), d, "items"))),
             (2, lambda: more(f(r.choice(["D", "DI", "U"]), d, "items"))),
             (2, lambda: f("DI", d, "dictsort", *r.choice([[], ["true"], ["false", "'value'"], ["reverse=true"], ["by='value'"]]))),
-            (1, lambda: more(f("LD", d, "groupby", *r.choice([["'role'"], ["'n'"], ["'role'", "default='x'"], ["'name'", "case_sensitive=true"]])))),
+            (
+                1,
+                lambda: more(
+                    f("LD", d, "groupby", *r.choice([["'role'"], ["'n'"], ["'role'", "default='x'"], ["'name'", "case_sensitive=true"]]))
+                ),
+            ),
             (1, lambda: more(f("LA", d, r.choice(["unique", "reverse", "list"])))),
             (1, lambda: self.slice(self.e("LA", d, POSTFIX))),
-            (1, lambda: (f"[{self.e('LS', d)}, {self.e('LI', d)}]", POSTFIX)))
+            (1, lambda: (f"[{self.e('LS', d)}, {self.e('LI', d)}]", POSTFIX)),
+        )
 
     def make_D(self, depth):
         r, d = self.r, depth
@@ -554,33 +989,65 @@ class Template:
             (1, lambda: self.filter("LD", d, r.choice(["first", "last"]))),
             (1, lambda: (f"dict({self.e('D', d)}, name={self.e('S', d)})", POSTFIX)),
             (0.5, lambda: (f"dict(**{self.e('D', d)})", POSTFIX)),
-            (1, lambda: (self.e("D", d, POSTFIX) + r.choice([".sub", "['sub']", ".get('sub', {})", ".copy()"]), POSTFIX)))
+            (1, lambda: (self.e("D", d, POSTFIX) + r.choice([".sub", "['sub']", ".get('sub', {})", ".copy()"]), POSTFIX)),
+        )
 
     def make_DI(self, depth):
         r, d = self.r, depth
-        return self.pick((8, lambda: self.leaf("DI")), (1, lambda: self.anything("DI", d)), (2, lambda: (f"{{{self.e('S', d)}: {self.e('I', d)}, 'z': 1}}", POSTFIX)),
-                         (1, lambda: (f"dict(a={self.e('I', d)})", POSTFIX)), (0.5, lambda: (f"dict.fromkeys({self.e('LS', d)}, 0)", POSTFIX)))
+        return self.pick(
+            (8, lambda: self.leaf("DI")),
+            (1, lambda: self.anything("DI", d)),
+            (2, lambda: (f"{{{self.e('S', d)}: {self.e('I', d)}, 'z': 1}}", POSTFIX)),
+            (1, lambda: (f"dict(a={self.e('I', d)})", POSTFIX)),
+            (0.5, lambda: (f"dict.fromkeys({self.e('LS', d)}, 0)", POSTFIX)),
+        )
 
     def make_T(self, depth):
         r, d = self.r, depth
-        return self.pick((3, lambda: self.leaf("T")), (4, lambda: (f"({self.e('A', d)}, {self.e('A', d)})", POSTFIX)), (1, lambda: self.both("+", ADD, "T", d)),
-                         (1, lambda: self.slice(self.e("T", d, POSTFIX))), (1, lambda: self.method("S", d, "partition", "'a'")))
+        return self.pick(
+            (3, lambda: self.leaf("T")),
+            (4, lambda: (f"({self.e('A', d)}, {self.e('A', d)})", POSTFIX)),
+            (1, lambda: self.both("+", ADD, "T", d)),
+            (1, lambda: self.slice(self.e("T", d, POSTFIX))),
+            (1, lambda: self.method("S", d, "partition", "'a'")),
+        )
 
     def make_G(self, depth):
         r, d = self.r, depth
-        return self.pick((2, lambda: self.filter("LS", d, "map", "'upper'")), (1, lambda: self.filter("LS", d, r.choice(["reverse", "unique", "select"]))), (1, lambda: self.filter("LD", d, "map", "attribute='role'")),
-                         (1, lambda: (self.e("DI", d, POSTFIX) + ".keys()", POSTFIX)), (1, lambda: self.filter("S", d, "list")))
+        return self.pick(
+            (2, lambda: self.filter("LS", d, "map", "'upper'")),
+            (1, lambda: self.filter("LS", d, r.choice(["reverse", "unique", "select"]))),
+            (1, lambda: self.filter("LD", d, "map", "attribute='role'")),
+            (1, lambda: (self.e("DI", d, POSTFIX) + ".keys()", POSTFIX)),
+            (1, lambda: self.filter("S", d, "list")),
+        )
 
     def odd(self, depth):
         """What templates hardly have."""
         r, d = self.r, depth
-        made = ["d.items is callable", "li.0", "ld.0.role", "(ls, li).1", "range is defined", "'a'.upper is callable", "(s.split)('a')", "dict", "range(3).start", "d.items() is mapping"]
+        made = [
+            "d.items is callable",
+            "li.0",
+            "ld.0.role",
+            "(ls, li).1",
+            "range is defined",
+            "'a'.upper is callable",
+            "(s.split)('a')",
+            "dict",
+            "range(3).start",
+            "d.items() is mapping",
+        ]
         if self.loops:
             made += ["loop", "loop.cycle(1, 'b')", "loop.nextitem", "[loop.previtem, loop.index]"]
         if self.macros:
             m = r.choice(self.macros)
-            made += [f"{m['name']}.{r.choice(['name', 'arguments', 'catch_kwargs', 'catch_varargs', 'caller'])}", m["name"], f"{m['name']}(*{self.e('LS', d, POSTFIX)})", f"[{m['name']}][0](a={self.e('S', d)})",
-                     f"{m['name']}(**{{'a': {self.e('S', d)}}})"]
+            made += [
+                f"{m['name']}.{r.choice(['name', 'arguments', 'catch_kwargs', 'catch_varargs', 'caller'])}",
+                m["name"],
+                f"{m['name']}(*{self.e('LS', d, POSTFIX)})",
+                f"[{m['name']}][0](a={self.e('S', d)})",
+                f"{m['name']}(**{{'a': {self.e('S', d)}}})",
+            ]
         return r.choice(made), COND
 
     def make_A(self, depth):
@@ -593,7 +1060,31 @@ class Template:
         r = self.r
         if r.random() < 0.25:
             return ""
-        parts = ["\n", " ", "  ", "\t", "a", "text", "é", "<|im_start|>", "日本", "x\n  y", "\r\n", "{ ", "} ", "% ", "# ", '"', "'", OF_TEMPLATE, "\n\n", "   ", "\n  ", "- ", "}} "]
+        parts = [
+            "\n",
+            " ",
+            "  ",
+            "\t",
+            "a",
+            "text",
+            "é",
+            "<|im_start|>",
+            "日本",
+            "x\n  y",
+            "\r\n",
+            "{ ",
+            "} ",
+            "% ",
+            "# ",
+            '"',
+            "'",
+            OF_TEMPLATE,
+            "\n\n",
+            "   ",
+            "\n  ",
+            "- ",
+            "}} ",
+        ]
         return "".join(r.choice(parts) for _ in range(r.choice([1, 1, 2, 3])))
 
     def tag(self, what, plus=True):
@@ -606,13 +1097,32 @@ class Template:
 
     def put(self, depth=None):
         r = self.r
-        value = self.e(self.pick((6, lambda: "S"), (2, lambda: "I"), (1, lambda: "F"), (1, lambda: "B"), (4, lambda: "A"), (1, lambda: "U"), (1, lambda: "LA")), r.choice([1, 2, 2, 3]) if depth is None else depth)
+        value = self.e(
+            self.pick(
+                (6, lambda: "S"),
+                (2, lambda: "I"),
+                (1, lambda: "F"),
+                (1, lambda: "B"),
+                (4, lambda: "A"),
+                (1, lambda: "U"),
+                (1, lambda: "LA"),
+            ),
+            r.choice([1, 2, 2, 3]) if depth is None else depth,
+        )
         if r.random() < 0.01:
             value += ", " + self.e("I", 0)
         pad = r.choice([" ", " ", " ", "", "\n"])
         if not pad and (value.startswith("{") or value.startswith(("-", "+")) or value.endswith("}")):
             pad = " "
-        return "{{" + r.choice(["", "", "", "-", "+" if r.random() < 0.1 else ""]) + (pad or " ") + value + (pad or " ") + r.choice(["", "", "-"]) + "}}"
+        return (
+            "{{"
+            + r.choice(["", "", "", "-", "+" if r.random() < 0.1 else ""])
+            + (pad or " ")
+            + value
+            + (pad or " ")
+            + r.choice(["", "", "-"])
+            + "}}"
+        )
 
     def function(self, depth):
         """A body that Python runs as a function of its own."""
@@ -662,7 +1172,8 @@ class Template:
             (0.6, lambda: self.joiner(d)),
             (0.3, lambda: self.raise_(d)),
             (1.5 if self.jumps else 0, lambda: self.jump()),
-            (0.8 if self.callers else 0, lambda: "{{ caller(" + r.choice(["", self.e("S", 1)]) + ") }}"))
+            (0.8 if self.callers else 0, lambda: "{{ caller(" + r.choice(["", self.e("S", 1)]) + ") }}"),
+        )
 
     def set(self):
         r = self.r
@@ -712,9 +1223,12 @@ class Template:
         if r.random() < 0.2:
             self.use("for if")
             name, kind = r.choice(list(scope.items()))
-            of_item = {"S": [f"{name} != {self.literal()}", f"{name} in {self.leaf('LS')[0]}", f"{name}|length > 1", f"{name} is lower"],
-                       "I": [f"{name} is odd", f"{name} < 3", f"{name} % 2"], "D": [f"{name}.ok", f"{name}.role == 'user'", f"{name}.n is defined"],
-                       "A": [name, f"{name} is string", f"{name} is not none"]}
+            of_item = {
+                "S": [f"{name} != {self.literal()}", f"{name} in {self.leaf('LS')[0]}", f"{name}|length > 1", f"{name} is lower"],
+                "I": [f"{name} is odd", f"{name} < 3", f"{name} % 2"],
+                "D": [f"{name}.ok", f"{name}.role == 'user'", f"{name}.n is defined"],
+                "A": [name, f"{name} is string", f"{name} is not none"],
+            }
             out += " if " + (r.choice(of_item[kind]) if r.random() < 0.7 else self.e("B", 1, OR))
         self.loops += 1
         self.jumps += 1
@@ -732,8 +1246,21 @@ class Template:
         r = self.r
         self.scopes.append({"node": "A"})
         self.loops += 1
-        inner = r.choice(["{{ loop(node.sub) if node.sub }}", "{{ loop(node) if node is not string and node is iterable and node }}", "{% if node.tags %}{{ loop(node.tags) }}{% endif %}"])
-        out = self.tag(f"for node in {r.choice(['la', 'ld', '[[1, [2]], [3]]', self.e('LA', 1, OR)])} recursive") + self.text() + r.choice(["{{ node }}", "{{ loop.depth }}", ""]) + inner + self.function(d - 1) + self.tag("endfor")
+        inner = r.choice(
+            [
+                "{{ loop(node.sub) if node.sub }}",
+                "{{ loop(node) if node is not string and node is iterable and node }}",
+                "{% if node.tags %}{{ loop(node.tags) }}{% endif %}",
+            ]
+        )
+        out = (
+            self.tag(f"for node in {r.choice(['la', 'ld', '[[1, [2]], [3]]', self.e('LA', 1, OR)])} recursive")
+            + self.text()
+            + r.choice(["{{ node }}", "{{ loop.depth }}", ""])
+            + inner
+            + self.function(d - 1)
+            + self.tag("endfor")
+        )
         self.loops -= 1
         self.scopes.pop()
         return out
@@ -750,8 +1277,12 @@ class Template:
         r = self.r
         self.use("namespace")
         name = r.choice(["ns", "ns2"])
-        out = self.tag(f"set {name} = namespace({r.choice(['', 'n=0', 'n=1, t=' + self.e('S', 1), '{} '.format(self.e('D', 0)) if r.random() < 0.3 else 'n=2'])})")
-        inner = self.tag(f"set {name}.n = {r.choice([f'{name}.n + 1', self.e('I', 1), f'({name}.n|default(0)) + 1'])}") + r.choice(["", self.tag(f"set {name}.t = ({name}.t|default('')) ~ {self.e('S', 1, MULTIPLY)}")])
+        out = self.tag(
+            f"set {name} = namespace({r.choice(['', 'n=0', 'n=1, t=' + self.e('S', 1), '{} '.format(self.e('D', 0)) if r.random() < 0.3 else 'n=2'])})"
+        )
+        inner = self.tag(f"set {name}.n = {r.choice([f'{name}.n + 1', self.e('I', 1), f'({name}.n|default(0)) + 1'])}") + r.choice(
+            ["", self.tag(f"set {name}.t = ({name}.t|default('')) ~ {self.e('S', 1, MULTIPLY)}")]
+        )
         if r.random() < 0.6:
             self.scopes.append({"item": "I"})
             self.loops += 1
@@ -764,7 +1295,7 @@ class Template:
         r = self.r
         self.use("macro")
         name = r.choice(["m1", "m2", "m3"])
-        params = [(p, r.choice(["S", "S", "I", "LS", "A"])) for p in ["a", "b", "c"][:r.randrange(4)]]
+        params = [(p, r.choice(["S", "S", "I", "LS", "A"])) for p in ["a", "b", "c"][: r.randrange(4)]]
         text, default = [], False
         for p, kind in params:
             default = default or r.random() < 0.35
@@ -784,7 +1315,9 @@ class Template:
         self.loops = loops
         self.scopes.pop()
         out = self.tag(f"macro {name}({', '.join(text)})") + body + self.tag("endmacro")
-        self.macros = [m for m in self.macros if m["name"] != name] + [{"name": name, "params": params, "caller": caller, "more": more, "named": named}]
+        self.macros = [m for m in self.macros if m["name"] != name] + [
+            {"name": name, "params": params, "caller": caller, "more": more, "named": named}
+        ]
         return out + ("{{ " + self.macro_call(1)[0] + " }}" if r.random() < 0.8 and not caller else "")
 
     def call_block(self, d):
@@ -805,7 +1338,11 @@ class Template:
 
     def filter_block(self, d):
         self.use("filter block")
-        return self.tag("filter " + self.r.choice(["upper", "trim", "replace('a', 'b')", "upper|lower", "indent(2)", "title", "e", "length"])) + self.body(d) + self.tag("endfilter")
+        return (
+            self.tag("filter " + self.r.choice(["upper", "trim", "replace('a', 'b')", "upper|lower", "indent(2)", "title", "e", "length"]))
+            + self.body(d)
+            + self.tag("endfilter")
+        )
 
     def with_(self, d):
         self.use("with")
@@ -823,7 +1360,13 @@ class Template:
     def comment(self):
         self.use("comment")
         r = self.r
-        return "{#" + r.choice(["", "-", "+"] if r.random() < 0.5 else [""]) + r.choice([" c ", " {{ x }} ", "\n", " {% if %} "]) + r.choice(["", "-", "+"] if r.random() < 0.5 else [""]) + "#}"
+        return (
+            "{#"
+            + r.choice(["", "-", "+"] if r.random() < 0.5 else [""])
+            + r.choice([" c ", " {{ x }} ", "\n", " {% if %} "])
+            + r.choice(["", "-", "+"] if r.random() < 0.5 else [""])
+            + "#}"
+        )
 
     def raw(self):
         self.use("raw")
@@ -836,11 +1379,18 @@ class Template:
     def cycler(self):
         self.use("cycler")
         r = self.r
-        return self.tag(f"set c = cycler({self.e('S', 1)}, {self.e('A', 1)})") + "".join("{{ " + r.choice(["c.next()", "c.current", "c.next()"]) + " }}" for _ in range(r.randrange(4)))
+        return self.tag(f"set c = cycler({self.e('S', 1)}, {self.e('A', 1)})") + "".join(
+            "{{ " + r.choice(["c.next()", "c.current", "c.next()"]) + " }}" for _ in range(r.randrange(4))
+        )
 
     def joiner(self, d):
         self.use("joiner")
-        return self.tag("set jn = joiner(" + self.r.choice(["", "'|'", self.e("S", 1)]) + ")") + self.tag(f"for item in {self.e('LS', 1, OR)}") + "{{ jn() }}{{ item }}" + self.tag("endfor")
+        return (
+            self.tag("set jn = joiner(" + self.r.choice(["", "'|'", self.e("S", 1)]) + ")")
+            + self.tag(f"for item in {self.e('LS', 1, OR)}")
+            + "{{ jn() }}{{ item }}"
+            + self.tag("endfor")
+        )
 
     def raise_(self, d):
         self.use("raise_exception")
@@ -876,11 +1426,15 @@ class Left(Exception):
 
 
 def big(value):
-    return isinstance(value, int) and not -2**63 <= value < 2**63
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 def has_big(value):
-    return any(map(has_big, value.values())) if isinstance(value, dict) else any(map(has_big, value)) if isinstance(value, (list, tuple)) else big(value)
+    return (
+        any(map(has_big, value.values()))
+        if isinstance(value, dict)
+        else any(map(has_big, value)) if isinstance(value, (list, tuple)) else big(value)
+    )
 
 
 class Watched(jinja_reference.Reference):
@@ -905,7 +1459,11 @@ class Watched(jinja_reference.Reference):
         def binary(context, operator, left, right):
             if has_big([left, right]):
                 watched.left = "integers beyond 64 bits"
-            if operator == "*" and any(isinstance(v, int) and abs(v) > 4000 for v in (left, right)) and not all(isinstance(v, (int, float)) for v in (left, right)):
+            if (
+                operator == "*"
+                and any(isinstance(v, int) and abs(v) > 4000 for v in (left, right))
+                and not all(isinstance(v, (int, float)) for v in (left, right))
+            ):
                 watched.left = "more than 4000 times"
                 raise Left
             if operator == "**" and isinstance(right, int) and abs(right) > 200:
@@ -1022,7 +1580,7 @@ def smaller(program, reference, template, context, kind):
 
     def few(candidates):
         for at in range(0, len(candidates), 16):
-            found = tries(candidates[at:at + 16])
+            found = tries(candidates[at : at + 16])
             if found:
                 return found
         return None
@@ -1041,8 +1599,10 @@ def smaller(program, reference, template, context, kind):
                 elif name and name[2] in OPENS and not (name[2] == "set" and "=" in part):
                     open_.append(i)
             blocks.sort(key=lambda b: b[0] - b[1])
-            candidates = [parts_[:a] + parts_[b + 1:] for a, b in blocks] + [parts_[:a] + parts_[a + 1:b] + parts_[b + 1:] for a, b in blocks]
-            candidates += [parts_[:i] + parts_[i + 1:] for i in range(len(parts_))]
+            candidates = [parts_[:a] + parts_[b + 1 :] for a, b in blocks] + [
+                parts_[:a] + parts_[a + 1 : b] + parts_[b + 1 :] for a, b in blocks
+            ]
+            candidates += [parts_[:i] + parts_[i + 1 :] for i in range(len(parts_))]
             found = few([("".join(c), context) for c in candidates])
             if not found:
                 break
@@ -1054,10 +1614,10 @@ def smaller(program, reference, template, context, kind):
             at = 0
             while at < len(pieces):  # some at a time, since the program's start costs most
                 starts = range(at, min(len(pieces), at + 16 * n), n)
-                found = tries([("".join(pieces[:i] + pieces[i + n:]), context) for i in starts])
+                found = tries([("".join(pieces[:i] + pieces[i + n :]), context) for i in starts])
                 if found:
                     template = found[0]
-                    at = next(i for i in starts if "".join(pieces[:i] + pieces[i + n:]) == template)
+                    at = next(i for i in starts if "".join(pieces[:i] + pieces[i + n :]) == template)
                     pieces = PIECES.findall(template)
                 else:
                     at += 16 * n
@@ -1069,8 +1629,8 @@ def smaller(program, reference, template, context, kind):
             for b in range(a + 1, len(pieces) if end else 0):
                 depth += (pieces[b] == begin) - (pieces[b] == end)
                 if depth < 0:
-                    candidates.append(("".join(pieces[:a] + pieces[b + 1:]), context))
-                    candidates.append(("".join(pieces[:a] + pieces[a + 1:b] + pieces[b + 1:]), context))
+                    candidates.append(("".join(pieces[:a] + pieces[b + 1 :]), context))
+                    candidates.append(("".join(pieces[:a] + pieces[a + 1 : b] + pieces[b + 1 :]), context))
                     break
         found = few(candidates)
         template = found[0] if found else template
@@ -1085,13 +1645,13 @@ def smaller(program, reference, template, context, kind):
                     yield {**value, k: v}
         elif isinstance(value, list):
             for i in range(len(value)):
-                yield value[:i] + value[i + 1:]
+                yield value[:i] + value[i + 1 :]
             for i in range(len(value)):
                 for v in parts(value[i]):
-                    yield value[:i] + [v] + value[i + 1:]
+                    yield value[:i] + [v] + value[i + 1 :]
         elif isinstance(value, str) and len(value) > 1:
             for i in range(len(value)):
-                yield value[:i] + value[i + 1:]
+                yield value[:i] + value[i + 1 :]
 
     used = set(re.findall(r"\w+", template)) | {"messages"}
     found = tries([(template, {k: v for k, v in context.items() if k in used})])
@@ -1141,7 +1701,7 @@ def main():
     batch = 500
     for first in range(0, len(numbers), batch):
         cases = []
-        for number in numbers[first:first + batch]:
+        for number in numbers[first : first + batch]:
             template, context, features = made(a.seed, number)
             used.update(features.keys())
             want, why, not_equal = reference.try_(template, context)
@@ -1157,7 +1717,9 @@ def main():
             cases.append((number, template, context, want, why))
         if not program:
             continue
-        for (number, template, context, want, why), answer in zip(cases, jinja_reference.run(program, [case(t, c) for _, t, c, _, _ in cases])):
+        for (number, template, context, want, why), answer in zip(
+            cases, jinja_reference.run(program, [case(t, c) for _, t, c, _, _ in cases])
+        ):
             found = difference(want, why, answer)
             design = found and found[0] in ("text", "refused", "rendered") and by_design(reference, template, context, answer)
             if design:
@@ -1175,13 +1737,20 @@ def main():
     kinds = collections.defaultdict(list)
     for failure in failures:
         kinds[failure[3][0] + ": " + alike(failure[3])].append(failure)
-    for kind, of in sorted(kinds.items(), key=lambda k: -len(k[1]))[:a.kinds]:
-        for number, template, context, found in sorted(of, key=lambda f: len(f[1]))[:3 if kind.endswith(": ") else 1]:
+    for kind, of in sorted(kinds.items(), key=lambda k: -len(k[1]))[: a.kinds]:
+        for number, template, context, found in sorted(of, key=lambda f: len(f[1]))[: 3 if kind.endswith(": ") else 1]:
             print(f"FAILED: {number} of seed {a.seed}, one of {len(of)}: {kind}", flush=True)
             template, context = smaller(program, reference, template, context, found[0])
-            print("  template " + json.dumps(template, ensure_ascii=False), "  context  " + json.dumps(context, ensure_ascii=False),
-                  "  " + sentence(program, reference, template, context), sep="\n", flush=True)
-    print(f"{tried} templates, {rendered} render, {sum(left.values())} left out ({', '.join(f'{n}: {k}' for k, n in left.items()) or 'none'}), {len(failures)} failed, {time.process_time():.1f} s")
+            print(
+                "  template " + json.dumps(template, ensure_ascii=False),
+                "  context  " + json.dumps(context, ensure_ascii=False),
+                "  " + sentence(program, reference, template, context),
+                sep="\n",
+                flush=True,
+            )
+    print(
+        f"{tried} templates, {rendered} render, {sum(left.values())} left out ({', '.join(f'{n}: {k}' for k, n in left.items()) or 'none'}), {len(failures)} failed, {time.process_time():.1f} s"
+    )
     if tried >= 500 and rendered * 2 < tried:
         print("FAILED: most templates do not render, so that little is compared")
         return 1

@@ -1,5 +1,6 @@
 """Jinja2 as transformers sets it up for chat templates, and the program that renders them with linnet: what the tests of templates compare.
 Jinja2 comes from PyPI, once, to build/jinja: Debian's is older."""
+
 import datetime
 import fcntl
 import json
@@ -22,8 +23,21 @@ def jinja():
         fcntl.flock(lock, fcntl.LOCK_EX)
         want = (f"jinja2-{JINJA}.dist-info", f"markupsafe-{MARKUPSAFE}.dist-info")
         if not all(name in {n.lower() for n in os.listdir(folder)} for name in want):
-            pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--root-user-action", "ignore", "--upgrade",
-                   "--target", folder, f"jinja2=={JINJA}", f"markupsafe=={MARKUPSAFE}"]
+            pip = [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "-q",
+                "--disable-pip-version-check",
+                "--root-user-action",
+                "ignore",
+                "--upgrade",
+                "--target",
+                folder,
+                f"jinja2=={JINJA}",
+                f"markupsafe=={MARKUPSAFE}",
+            ]
             done = subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode:
                 return None, f"Jinja2 {JINJA} cannot be had from PyPI: {done.stdout.strip().splitlines()[-1:] or ['no pip']}"
@@ -43,6 +57,7 @@ class Reference:
 
         class Generation(ext.Extension):
             """{% generation %}: which tokens are the assistant's is for training; here it prints its body."""
+
             tags = {"generation"}
 
             def parse(self, parser):
@@ -79,7 +94,9 @@ class Reference:
             return (datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=now)).strftime(format)
 
         self.compiled = {}
-        self.environment = sandbox.ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, ext.loopcontrols])
+        self.environment = sandbox.ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=[Generation, ext.loopcontrols]
+        )
         self.environment.filters["tojson"] = tojson
         self.environment.globals.update(raise_exception=raise_exception, strftime_now=strftime_now, dict=Dict(), namespace=Namespace)
 
@@ -109,7 +126,7 @@ def run(program, cases, seconds=120):
     """What linnet makes of each case: {"text", "data"} or {"error"}; "crash" and "late" instead where the program does not answer."""
     answers = []
     while len(answers) < len(cases):
-        rest = cases[len(answers):]
+        rest = cases[len(answers) :]
         text = "".join(json.dumps(c, ensure_ascii=False) + "\n" for c in rest)
         late = False
         child = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

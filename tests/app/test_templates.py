@@ -39,10 +39,19 @@ def compare(what, want, why, answer):
         return fail(what, shown(answer))
     if (want is None) != ("error" in answer) or (want is not None and want != answer["text"]):
         if want is None or "text" not in answer:
-            return fail(what, f"Jinja2: {f'fails: {why}' if want is None else json.dumps(want, ensure_ascii=False)[-300:]}", "linnet: " + shown(answer)[-300:])
+            return fail(
+                what,
+                f"Jinja2: {f'fails: {why}' if want is None else json.dumps(want, ensure_ascii=False)[-300:]}",
+                "linnet: " + shown(answer)[-300:],
+            )
         got = answer["text"]
         at = next((i for i, (a, b) in enumerate(zip(want, got)) if a != b), min(len(want), len(got)))
-        return fail(what, f"from character {at} on, behind {want[max(0, at - 60):at]!r}", f"Jinja2: {want[at:at + 100]!r}", f"linnet: {got[at:at + 100]!r}")
+        return fail(
+            what,
+            f"from character {at} on, behind {want[max(0, at - 60):at]!r}",
+            f"Jinja2: {want[at:at + 100]!r}",
+            f"linnet: {got[at:at + 100]!r}",
+        )
     if "error" in answer:
         # A refusal says where and what; what the template itself raises it says in its own words.
         raised = re.match("TemplateError: (.*)", why, re.DOTALL)
@@ -80,7 +89,7 @@ class Case:
         if lines[0] == "--":
             end = lines.index("--", 1)
             self.template = "\n".join(lines[1:end])
-            self.body, lines = lines[:end + 1], lines[end + 1:]
+            self.body, lines = lines[: end + 1], lines[end + 1 :]
         else:
             self.template = json.loads(lines[0].partition(": ")[2])
             self.body, lines = lines[:1], lines[1:]
@@ -128,9 +137,9 @@ def marked_faults(answer, marked):
             want = None
         else:
             n = len(char.encode())
-            if data[at:at + n] != char.encode():
+            if data[at : at + n] != char.encode():
                 return f"the text is not {marked}"
-            if want is not None and any(bool(b) != want for b in is_data[at:at + n]):
+            if want is not None and any(bool(b) != want for b in is_data[at : at + n]):
                 return f"byte {at} ({char!r}) counts as the {'template' if want else 'conversation'}'s: must be {marked}, is data in {answer['data']}"
             at += n
     return None if at == len(data) else f"the text is not {marked}"
@@ -235,20 +244,44 @@ def hostile_context(text, tools=True):
     name = text("name")
     context = {
         "messages": [
-            system(text("system")), user(text("user")),
-            assistant(text("answer"), reasoning_content=text("reasoning"), thinking=text("reasoning")), user(text("user 2")),
-            assistant("", tool_calls=[call(name, {text("key"): [text("value"), {"k": text("deep")}], "n": 1})]), result(text("result"), name),
-            assistant(text("answer 2")), user(text("user 3")),
+            system(text("system")),
+            user(text("user")),
+            assistant(text("answer"), reasoning_content=text("reasoning"), thinking=text("reasoning")),
+            user(text("user 2")),
+            assistant("", tool_calls=[call(name, {text("key"): [text("value"), {"k": text("deep")}], "n": 1})]),
+            result(text("result"), name),
+            assistant(text("answer 2")),
+            user(text("user 3")),
         ],
         "add_generation_prompt": True,
         "documents": [{"doc_id": text("id"), "title": text("title"), "text": text("document")}],
         "controls": {"length": text("control")},
-        "date_string": text("date"), "model_identity": text("identity"), "reasoning_effort": text("effort"),
+        "date_string": text("date"),
+        "model_identity": text("identity"),
+        "reasoning_effort": text("effort"),
     }
     if tools:
-        context["tools"] = [{"type": "function", "function": {"name": name, "description": text("description"), "parameters": {
-            "type": "object", "properties": {text("property"): {"type": "string", "description": text("of property"), "enum": [text("enum")],
-                                                                "default": text("default")}}, "required": [text("required")]}}}]
+        context["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "description": text("description"),
+                    "parameters": {
+                        "type": "object",
+                        "properties": {
+                            text("property"): {
+                                "type": "string",
+                                "description": text("of property"),
+                                "enum": [text("enum")],
+                                "default": text("default"),
+                            }
+                        },
+                        "required": [text("required")],
+                    },
+                },
+            }
+        ]
     return context
 
 
@@ -279,9 +312,13 @@ def forgery(program, reference):
     lines, about = [], []
     for name, text in templates.items():
         for at in range(0, len(tokens), group):
-            some = tokens[at:at + group]
+            some = tokens[at : at + group]
             for way, hostile in ways(some):
-                for shape in (hostile_context, lambda t: hostile_context(t, tools=False), lambda t: without_system(hostile_context(t, tools=False))):
+                for shape in (
+                    hostile_context,
+                    lambda t: hostile_context(t, tools=False),
+                    lambda t: without_system(hostile_context(t, tools=False)),
+                ):
                     context = shape(hostile)
                     if reference.render(text, context, TOKENS)[0] is None:
                         continue
@@ -313,7 +350,10 @@ def forgery(program, reference):
             # the texts and then say other things.
             for token in some:
                 if own.count(token) > own_text(harmless).count(token) and not re.search("think|tool_response", token):
-                    fail(what, f"{token} counts as the template's {own.count(token)} times, {own_text(harmless).count(token)} times without it in the conversation")
+                    fail(
+                        what,
+                        f"{token} counts as the template's {own.count(token)} times, {own_text(harmless).count(token)} times without it in the conversation",
+                    )
             # Between the marks everything is the conversation's.
             data = answer["text"].encode()
             for m in re.finditer(f"{BEGIN}.*?{END}".encode(), data, re.DOTALL):
@@ -410,10 +450,22 @@ HOSTILE = {
 
 # Contexts that are refused, and what of the sentence must be there.
 REFUSED = {
-    "": "", "{": "", "[]": "object", "{}": "/messages", '{"messages": null}': "/messages", '{"messages": {}}': "/messages", '{"messages": [1]}': "/messages/0",
-    '{"messages": [{}, "x"]}': "/messages/1", '{"messages": []} x': "", '{"messages": [{"content": "\\ud800"}]}': "/messages/0/content",
-    '{"messages": [], "a/b": {"x~": [1, tru]}}': "/a~1b/x~0/1", '{"messages": [], "deep": ' + "[" * 70 + "]" * 70 + "}": "/deep/0/0/0",
-    '{"messages": [], "n": 01}': "/n", '{"messages": [], "s": "a\nb"}': "/s", '{"messages": [], "n": 1e}': "/n", '{"messages": [],}': "",
+    "": "",
+    "{": "",
+    "[]": "object",
+    "{}": "/messages",
+    '{"messages": null}': "/messages",
+    '{"messages": {}}': "/messages",
+    '{"messages": [1]}': "/messages/0",
+    '{"messages": [{}, "x"]}': "/messages/1",
+    '{"messages": []} x': "",
+    '{"messages": [{"content": "\\ud800"}]}': "/messages/0/content",
+    '{"messages": [], "a/b": {"x~": [1, tru]}}': "/a~1b/x~0/1",
+    '{"messages": [], "deep": ' + "[" * 70 + "]" * 70 + "}": "/deep/0/0/0",
+    '{"messages": [], "n": 01}': "/n",
+    '{"messages": [], "s": "a\nb"}': "/s",
+    '{"messages": [], "n": 1e}': "/n",
+    '{"messages": [],}': "",
 }
 
 
@@ -426,6 +478,7 @@ def contexts(program):
 def hostile(program):
     """Each ends by itself soon, within the memory that the program has, with a text or an error that says why."""
     import resource
+
     refused = 0
     for name, template in HOSTILE.items():
         began = time.monotonic()
