@@ -1425,16 +1425,13 @@ class Left(Exception):
     """A case that cannot be the same: NEVER_MADE."""
 
 
-def big(value):
-    return isinstance(value, int) and not -(2**63) <= value < 2**63
+def big(value, least=2**63):
+    return isinstance(value, int) and not -least <= value < least
 
 
-def has_big(value):
-    return (
-        any(map(has_big, value.values()))
-        if isinstance(value, dict)
-        else any(map(has_big, value)) if isinstance(value, (list, tuple)) else big(value)
-    )
+def has_big(value, least=2**63):
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else None
+    return big(value, least) if items is None else any(has_big(v, least) for v in items)
 
 
 class Watched(jinja_reference.Reference):
@@ -1524,7 +1521,7 @@ def by_design(reference, template, context, answer):
     """What linnet refuses by one of the names of NEVER_MADE, or what only the folding of constants makes different."""
     if "its address in memory" in answer.get("error", ""):
         return "addresses"
-    if "beyond 64 bits" in answer.get("error", "") and has_big(context):
+    if "beyond 64 bits" in answer.get("error", "") and has_big(context, 2**53):  # round multiplies by powers of ten
         return "integers beyond 64 bits"
     if reference.unfolded.render(template, context)[0] == answer.get("text"):
         return "constants"
