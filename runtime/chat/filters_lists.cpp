@@ -243,7 +243,7 @@ bool group_by(Machine& m, const Value& v, const Args& args, Value* out) {
     if (m.status != LINNET_OK || !follow(m, path, items[i], &name) || !make_list(m, Kind::kList, items + i, end - i, &group) ||
         !make_pair(m, name, group, &groups[n]))
       return false;
-    groups[n].flags = kWhole;
+    groups[n].flags = kWhole | kNoKey;  // its second item is a list
     ++n;
   }
   return make_list(m, Kind::kList, groups, n, out);

@@ -79,7 +79,7 @@ struct Twice {
 };
 Twice times(Twice a, Twice b) {
   const double hi = a.hi * b.hi;
-  if (!__builtin_isfinite(hi)) return {hi, 0};
+  if (!__builtin_isfinite(hi) || hi == 0) return {hi, 0};  // zeros keep their sign
   const double lo = __builtin_fma(a.hi, b.hi, -hi) + (a.hi * b.lo + a.lo * b.hi);
   const double sum = hi + lo;
   return {sum, lo - (sum - hi)};

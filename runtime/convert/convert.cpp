@@ -382,6 +382,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
       LINNET_TRY(vocab_from_gguf(src, out, err));
     } else {
       LINNET_TRY(tokenizer_from_folder(src, &out->tokenizer, err));
+      LINNET_TRY(templates_from_folder(src, &out->templates, err));
       std::memcpy(out->spec.architecture, "vocab", 6);
     }
     if (out->tokenizer.bytes.empty()) return fail(err, LINNET_BAD_FILE, PathName(src), ": no tokenizer");

@@ -824,6 +824,7 @@ Status vocab_from_gguf(const std::string& path, Source* out, Error* err) {
   if (!is_text_key(g, "general.architecture", &architecture) || architecture.empty()) architecture = "vocab";
   std::strncpy(out->spec.architecture, architecture.c_str(), sizeof out->spec.architecture - 1);
   is_text_key(g, "general.name", &out->name);
+  templates_from_gguf(g, &out->templates);
   return tokenizer_from_gguf(g, &out->tokenizer, err);
 }
 
