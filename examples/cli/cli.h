@@ -377,7 +377,8 @@ int find_hub_model(const Args& args, std::string* model);
 struct Template {
   Memory memory;
   linnet_template* handle = nullptr;
-  std::string stop;  // text that ends an answer, of a file's own chat format; "" where tokens do
+  std::string stop;          // text that ends an answer, of a file's own chat format; "" where tokens do
+  bool text_tokens = false;  // of that format: tokens that stand for text are found in what is said, as linnet_tokenize finds them
 
   // `which`: a file, or the name of one of the model's templates; "": its chat format, or its template.
   bool open(const Args& args, const Engine& engine, const std::string& which);

@@ -52,6 +52,7 @@ bool Template::init(const Args& args, const linnet_view& from, const char* name,
   params.text_bytes = kTextBytes;
   params.value_bytes = kValueBytes;
   params.max_steps = kSteps;
+  params.text_tokens = text_tokens;
   if (tokens) params.tokens = tokens->data(), params.tokens_bytes = static_cast<uint32_t>(tokens->size());
   linnet_error err = {};
   linnet_need need = {};
@@ -87,7 +88,8 @@ bool Template::open(const Args& args, const Engine& engine, const std::string& w
     return init(args, engine.loaded.file, which.c_str(), engine.model, nullptr, engine.source);
   }
   std::string text, tokens;
-  if (template_of_format(args, engine, &text, &tokens, &stop)) return compile(args, text, "chat format", engine.model, &tokens);
+  if (text_tokens = template_of_format(args, engine, &text, &tokens, &stop); text_tokens)
+    return compile(args, text, "chat format", engine.model, &tokens);
   return init(args, engine.loaded.file, nullptr, engine.model, nullptr, engine.source);
 }
 

@@ -55,6 +55,8 @@ Status find_program(linnet_view from, const char* name, Origin* out, Error* err)
 }
 
 Status read_origin(linnet_view from, const char* name, const linnet_template_params& params, Origin* out, Error* err) {
+  if (params.text_tokens > 1)
+    return fail(err, LINNET_BAD_ARG, "linnet_template_params: text_tokens is ", params.text_tokens, ", not 0 or 1");
   if (name && std::strlen(name) > kMaxName) return fail(err, LINNET_BAD_ARG, "template: a name of more than ", kMaxName, " bytes");
   LINNET_TRY(find_program(from, name, out, err));
   if (!params.tokens) return LINNET_OK;
@@ -75,6 +77,7 @@ linnet_template* layout(Arena& arena, const Origin& origin, const linnet_templat
   *t = {};
   t->blob = blob, t->tokens = tokens, t->values = memory, t->text = out, t->marks = marks;
   t->n_tokens = origin.tokens.size(), t->n_values = values, t->text_bytes = text;
+  t->text_tokens = params.text_tokens != 0;
   t->max_steps = params.max_steps ? params.max_steps : kDefaultSteps;
   return t;
 }
@@ -90,7 +93,9 @@ struct Walk {
     const std::string_view s = token_bytes(t.model->tokenizer, ids[i], i == 0);
     if (s.size() > t.n_text - at || std::memcmp(t.text + at, s.data(), s.size()) != 0) return false;
     // What the conversation says is text, also where an added token stood at this place before.
-    if (std::memchr(t.marks + at, 1, s.size()) && token_is_added(t.model->tokenizer, ids[i])) return false;
+    if (std::memchr(t.marks + at, 1, s.size()) &&
+        (t.text_tokens ? token_is_special(t.model->tokenizer, ids[i]) : token_is_added(t.model->tokenizer, ids[i])))
+      return false;
     at += s.size();
     ++i;
     return true;
@@ -172,8 +177,8 @@ Status template_tokens(const linnet_template& t, const int32_t* held, size_t n_h
                        size_t cap, size_t* n_tokens, size_t* n_keep, Error* err) {
   if (!t.model || !t.model->tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "template: there is no model with a tokenizer beside it");
   size_t n = 0;
-  LINNET_TRY(
-      tokenize(t.model->tokenizer, {t.text, t.n_text}, LINNET_PARSE_SPECIAL, scratch, scratch_bytes, out, cap, &n, err, nullptr, t.marks));
+  LINNET_TRY(tokenize(t.model->tokenizer, {t.text, t.n_text}, LINNET_PARSE_SPECIAL | (t.text_tokens ? kTextInForeign : 0), scratch,
+                      scratch_bytes, out, cap, &n, err, nullptr, t.marks));
   // An answer was generated with other tokens than its text would get: those stay as long as they spell the text, up to a place where a
   // token begins both ways.
   Walk have{t, held, n_held}, want{t, out, n};

@@ -15,6 +15,7 @@ struct linnet_template {
   uint8_t* marks;   // (text_bytes) 1 where the conversation brought a byte
   size_t n_tokens, n_values, text_bytes, n_text;
   uint64_t max_steps;
+  bool text_tokens;
 };
 
 namespace linnet {

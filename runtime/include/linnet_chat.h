@@ -54,6 +54,9 @@ typedef struct linnet_template_params {
   uint64_t max_steps;    /* operations, and work on long texts by its length. Default 20 million, well below a second */
   const char* tokens;    /* JSON object of the model's own special tokens, {"bos_token":"<s>","eos_token":"</s>"}, at most 4096 bytes, which
                             count as the template's. NULL: those in the file */
+  uint32_t text_tokens;  /* 1: added tokens that are not special stand for text, and are found in the conversation too, as linnet_tokenize
+                            finds them. Default 0: nowhere but in the template's own bytes */
+  uint32_t reserved;     /* 0 */
 } linnet_template_params;
 
 /* What linnet_template_init takes. from: a packed model's file, or a program of linnet_template_compile. name: of one of several templates

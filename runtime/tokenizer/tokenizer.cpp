@@ -209,9 +209,10 @@ const Added* longest_added(const Tables& t, SectionId list, std::string_view tex
 // word inside another) still takes its text. The white space that a token takes with it (kAddedLeftStrip, kAddedRightStrip) is no gap, but
 // a token in it counts all the same, and behind that the text goes on, white space that the first one took too. Only one that takes white
 // space to its left as well and lies all in what was taken is nothing: there the library drops it, or panics.
-// `foreign` (n bytes of the text, or nullptr): where it is 1 stands text of others, in which no token is.
+// `foreign` (n bytes of the text, or nullptr): where it is 1 stands text of others, in which no token is, or with kTextInForeign no special
+// one.
 template <class Gap>
-void split_added(const Tables& t, SectionId list, std::string_view text, const uint8_t* foreign, bool specials, IdSink* out,
+void split_added(const Tables& t, SectionId list, std::string_view text, const uint8_t* foreign, uint32_t specials, IdSink* out,
                  const Gap& gap) {
   if (text.empty()) return;
   if (t.count(list) == 0) return gap(text);
@@ -221,9 +222,10 @@ void split_added(const Tables& t, SectionId list, std::string_view text, const u
   // Where normalising wrote U+2581 for ' ', it is no white space there.
   const uint32_t solid = list == kAddedNormal && t.has(kSolidSpaces) ? ' ' : kBadByte;
   size_t done = 0, space_end = 0;  // what the last token took with it ends here; white space that was looked through at its right does
-  size_t own_end = foreign ? 0 : text.size();  // of the stretch without foreign text that i lies in
+  const bool all = !foreign || (specials & kTextInForeign);
+  size_t own_end = all ? text.size() : 0;  // of the stretch without foreign text that i lies in
   for (size_t i = 0; i < text.size();) {
-    if (foreign && i >= own_end)
+    if (!all && i >= own_end)
       for (own_end = i; own_end < text.size() && !foreign[own_end];) ++own_end;
     if (i == own_end) {
       ++i;
@@ -237,7 +239,8 @@ void split_added(const Tables& t, SectionId list, std::string_view text, const u
     size_t begin = i, end = i + a->text_bytes;
     const size_t start = begin;
     i = end;
-    if (!specials && (a->flags & kAddedSpecial)) continue;
+    if (!(specials & LINNET_PARSE_SPECIAL) && (a->flags & kAddedSpecial)) continue;
+    if (foreign && (a->flags & kAddedSpecial) && std::memchr(foreign + begin, 1, a->text_bytes)) continue;
     if ((a->flags & kAddedSingleWord) &&
         (ends_in_word(text.data(), start) || (end < text.size() && is_word(next_char(text.data() + end, text.size() - end).code))))
       continue;
@@ -282,7 +285,7 @@ uint64_t scratch_bytes_of(const Header& h, uint64_t text_bytes) {
 class Encoder {
  public:
   Encoder(const Tables& t, std::string_view text, const uint8_t* foreign, uint32_t flags, uint8_t* scratch, IdSink* out)
-      : t_(t), h_(*t.header), text_(text), foreign_(foreign), specials_((flags & LINNET_PARSE_SPECIAL) != 0), out_(out) {
+      : t_(t), h_(*t.header), text_(text), foreign_(foreign), specials_(flags), out_(out) {
     cap_ = static_cast<size_t>(buffer_bytes(h_, text.size()));
     work_.heap = reinterpret_cast<uint64_t*>(scratch);
     work_.cells = reinterpret_cast<uint32_t*>(work_.heap + cap_ + 1);
@@ -327,7 +330,7 @@ class Encoder {
     // Where normalising changed a text it is not known which of its bytes are foreign: then all are, if any is.
     const uint8_t* foreign = foreign_ ? foreign_ + (raw.data() - text_.data()) : nullptr;
     const bool same = s.size() == raw.size() && std::memcmp(s.data(), raw.data(), s.size()) == 0;
-    const bool none = foreign && !same && std::memchr(foreign, 1, raw.size()) != nullptr;
+    const bool none = foreign && !same && !(specials_ & kTextInForeign) && std::memchr(foreign, 1, raw.size()) != nullptr;
     const auto gap = [this, s, at_start](std::string_view text) {
       const bool first = at_start && text.data() == s.data();
       const bool wanted = h_.prefix == kPrefixAlways || (h_.prefix == kPrefixFirst && first);
@@ -392,8 +395,8 @@ class Encoder {
   const Tables& t_;
   const Header& h_;
   const std::string_view text_;
-  const uint8_t* foreign_;  // (bytes of text_) or nullptr
-  const bool specials_;
+  const uint8_t* foreign_;   // (bytes of text_) or nullptr
+  const uint32_t specials_;  // flags of tokenize()
   IdSink* out_;
   BpeWork work_;
   char* buffer_[2];

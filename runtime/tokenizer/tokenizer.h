@@ -25,7 +25,9 @@ Status tokenizer_open(const void* blob, size_t bytes, uint32_t n_vocab, Tokenize
 size_t tokenize_scratch_bytes(const Tokenizer& t, size_t text_bytes);
 // flags: LINNET_ADD_SPECIAL, LINNET_PARSE_SPECIAL. See linnet_tokenize. Added tokens that are not special (user-defined ones) are
 // found in any text, also without LINNET_PARSE_SPECIAL. *steps: the work done, in units that a test holds against the text's length.
-// foreign (one for each byte, or nullptr): 1 where text of others stands, in which no added token is found, special or not.
+// foreign (one for each byte, or nullptr): 1 where text of others stands, in which no added token is found, special or not; with
+// kTextInForeign those that are not special are.
+inline constexpr uint32_t kTextInForeign = 1u << 31;
 Status tokenize(const Tokenizer& t, std::string_view text, uint32_t flags, void* scratch, size_t scratch_bytes, int32_t* out, size_t cap,
                 size_t* n_tokens, Error* err, uint64_t* steps = nullptr, const uint8_t* foreign = nullptr);
 // Whole sequences, see linnet_detokenize.
