@@ -1,4 +1,4 @@
-// The only extern "C" file: checks arguments, calls inward.
+// The C ABI of the core, but for templates (chat/api_chat.cpp): checks arguments, calls inward.
 #include <cstddef>
 #include <cstring>
 #include <new>
@@ -9,7 +9,6 @@
 #include "../platform/fp.h"
 #include "../platform/sensors.h"
 #include "../platform/team.h"
-#include "chat/render.h"
 #include "params.h"
 #include "power.h"
 #include "state.h"
@@ -17,9 +16,6 @@
 using namespace linnet;
 
 namespace {
-
-#define LINNET_NEED_ARG(p) \
-  if (!(p)) return fail(err, LINNET_BAD_ARG, __func__, ": " #p " is NULL")
 
 Status check_seq(const linnet_session& s, uint32_t seq, Error* err) {
   return seq < s.params.n_sequences
@@ -49,21 +45,6 @@ struct Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 };
-
-// Of things in the app's memory: where no memory holds so many, none is read.
-Status check_count(size_t n, size_t each, const char* what, Error* err) {
-  return n <= PTRDIFF_MAX / each ? LINNET_OK : fail(err, LINNET_BAD_ARG, what, " is ", n, ": more than memory can hold");
-}
-
-Status check_memory(const void* mem, Error* err) {
-  return reinterpret_cast<uintptr_t>(mem) % kAlign == 0 ? LINNET_OK
-                                                        : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
-}
-
-Status write_need(linnet_need* out, size_t bytes, size_t beside, Error* err) {
-  if (!out) return fail(err, LINNET_BAD_ARG, "need: out is NULL");
-  return write_out<linnet_need>({sizeof *out, kAlign, bytes, beside}, out, "need", err);
-}
 
 // For an object that is one struct.
 template <class T>
@@ -647,50 +628,6 @@ linnet_status linnet_sampling_get(const linnet_session* session, uint32_t seq, l
   LINNET_TRY(check_seq(*session, seq, err));
   LINNET_TRY(check_process(*session, err));
   return write_out(session->seqs[seq].sampling, out, "sampling", err);
-}
-
-/* ---- templates */
-
-linnet_status linnet_template_need(const linnet_view* from, const char* name, const linnet_template_params* params, linnet_need* out,
-                                   linnet_error* err) {
-  LINNET_NEED_ARG(from);
-  LINNET_NEED_ARG(out);
-  linnet_template_params p;
-  LINNET_TRY(read_params(params, "linnet_template_params", &p, err));
-  size_t bytes = 0;
-  LINNET_TRY(template_need(*from, name, p, &bytes, err));
-  return write_need(out, bytes, 0, err);
-}
-
-linnet_status linnet_template_init(linnet_template** out, void* mem, size_t bytes, const linnet_view* from, const char* name,
-                                   const linnet_model* model, const linnet_template_params* params, linnet_error* err) {
-  LINNET_NEED_ARG(out);
-  LINNET_NEED_ARG(mem);
-  LINNET_NEED_ARG(from);
-  LINNET_TRY(check_memory(mem, err));
-  linnet_template_params p;
-  LINNET_TRY(read_params(params, "linnet_template_params", &p, err));
-  return template_init(out, mem, bytes, *from, name, model, p, err);
-}
-
-linnet_status linnet_template_render(linnet_template* t, const char* conversation, size_t conversation_bytes, int64_t now,
-                                     linnet_rendered* out, linnet_error* err) {
-  LINNET_NEED_ARG(t);
-  LINNET_NEED_ARG(conversation);
-  if (out) LINNET_TRY(check_out(out, "linnet_rendered", err));
-  linnet_rendered r = {};
-  LINNET_TRY(template_render(*t, std::string_view(conversation, conversation_bytes), now, &r, err));
-  return out ? write_out(r, out, "linnet_rendered", err) : LINNET_OK;
-}
-
-linnet_status linnet_template_tokens(const linnet_template* t, const int32_t* held, size_t n_held, void* scratch, size_t scratch_bytes,
-                                     int32_t* out, size_t cap, size_t* n_tokens, size_t* n_keep, linnet_error* err) {
-  LINNET_NEED_ARG(t);
-  LINNET_NEED_ARG(n_tokens);
-  if (n_held) LINNET_NEED_ARG(held);
-  if (cap) LINNET_NEED_ARG(out);
-  LINNET_TRY(check_count(n_held, sizeof *held, "template: n_held", err));
-  return template_tokens(*t, held, n_held, scratch, scratch_bytes, out, cap, n_tokens, n_keep, err);
 }
 
 /* ---- grammars */

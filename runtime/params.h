@@ -1,8 +1,14 @@
-// Structs of the ABI that carry their size: the caller may have been compiled with older or newer headers.
+// What the ABI checks of every call: pointers, memory, and structs that carry their size, since the caller may have been compiled with
+// older or newer headers.
 #pragma once
+#include <cstddef>
 #include <cstring>
 
+#include "../platform/arena.h"
 #include "../platform/status.h"
+
+#define LINNET_NEED_ARG(p) \
+  if (!(p)) return ::linnet::fail(err, LINNET_BAD_ARG, __func__, ": " #p " is NULL")
 
 namespace linnet {
 
@@ -62,6 +68,21 @@ Status read_element(const T* array, uint32_t i, const char* what, T* out, Error*
   const T* in = reinterpret_cast<const T*>(reinterpret_cast<const uint8_t*>(array) + size_t{i} * array->size);
   if (in->size != array->size) return fail(err, LINNET_BAD_ARG, what, "[", i, "]: size is ", in->size, ", of the first ", array->size);
   return read_params(in, what, out, err);
+}
+
+// Of things in the app's memory: where no memory holds so many, none is read.
+inline Status check_count(size_t n, size_t each, const char* what, Error* err) {
+  return n <= PTRDIFF_MAX / each ? LINNET_OK : fail(err, LINNET_BAD_ARG, what, " is ", n, ": more than memory can hold");
+}
+
+inline Status check_memory(const void* mem, Error* err) {
+  return reinterpret_cast<uintptr_t>(mem) % kAlign == 0 ? LINNET_OK
+                                                        : fail(err, LINNET_BAD_ARG, "memory is not aligned to ", kAlign, " bytes");
+}
+
+inline Status write_need(linnet_need* out, size_t bytes, size_t beside, Error* err) {
+  if (!out) return fail(err, LINNET_BAD_ARG, "need: out is NULL");
+  return write_out<linnet_need>({sizeof *out, kAlign, bytes, beside}, out, "need", err);
 }
 
 }  // namespace linnet

@@ -15,9 +15,6 @@ struct linnet_source {
 
 namespace {
 
-#define LINNET_NEED_ARG(p) \
-  if (!(p)) return fail(err, LINNET_BAD_ARG, __func__, ": " #p " is NULL")
-
 // A field that holds one of 0 .. last.
 Status check_choice(const char* field, uint32_t value, uint32_t last, Error* err) {
   return value <= last ? LINNET_OK
