@@ -240,7 +240,7 @@ int run(const Args& args) {
   if (!read_settings(args, &settings) || !engine.open(args, args.text("-m"), settings)) return kExitError;
   Template format;
   json tools;
-  if (!format.open(args, engine, args.text("--template")) || !read_tools(args, &tools)) return kExitError;
+  if (!format.open(args, engine, args.text("--template"), args.given("--tools")) || !read_tools(args, &tools)) return kExitError;
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args)) return kExitError;
   interrupt_cancels(engine.session);
 

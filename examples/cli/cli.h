@@ -380,8 +380,8 @@ struct Template {
   std::string stop;          // text that ends an answer, of a file's own chat format; "" where tokens do
   bool text_tokens = false;  // of that format: tokens that stand for text are found in what is said, as linnet_tokenize finds them
 
-  // `which`: a file, or the name of one of the model's templates; "": its chat format, or its template.
-  bool open(const Args& args, const Engine& engine, const std::string& which);
+  // `which`: a file, or the name of one of the model's templates; "": its chat format, or its template, with `tools` the one for those.
+  bool open(const Args& args, const Engine& engine, const std::string& which, bool tools);
   // tokens: JSON of the special tokens that the text may use; NULL: those of the program.
   bool compile(const Args& args, const std::string& text, const std::string& name, const linnet_model* model, const std::string* tokens);
   bool render(const Args& args, std::string_view conversation, int64_t now, linnet_rendered* out);

@@ -78,7 +78,7 @@ bool Template::compile(const Args& args, const std::string& text, const std::str
   return init(args, {program.data(), program.size()}, nullptr, model, tokens, "");
 }
 
-bool Template::open(const Args& args, const Engine& engine, const std::string& which) {
+bool Template::open(const Args& args, const Engine& engine, const std::string& which, bool tools) {
   if (!which.empty()) {
     std::string text;
     bool found = false;
@@ -90,7 +90,11 @@ bool Template::open(const Args& args, const Engine& engine, const std::string& w
   std::string text, tokens;
   if (text_tokens = template_of_format(args, engine, &text, &tokens, &stop); text_tokens)
     return compile(args, text, "chat format", engine.model, &tokens);
-  return init(args, engine.loaded.file, nullptr, engine.model, nullptr, engine.source);
+  // As transformers chooses where a model has several.
+  linnet_need need = {};
+  need.size = sizeof need;
+  const bool tool_use = tools && linnet_template_need(&engine.loaded.file, "tool_use", nullptr, &need, nullptr) == LINNET_OK;
+  return init(args, engine.loaded.file, tool_use ? "tool_use" : nullptr, engine.model, nullptr, engine.source);
 }
 
 bool Template::render(const Args& args, std::string_view conversation, int64_t now, linnet_rendered* out) {

@@ -69,7 +69,8 @@ int run_template(const Args& args) {
     if (!found) return failed(args, "%s: no such file", path.c_str());
     const std::string own = tokens.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     if (!chat.compile(args, text, path, nullptr, &own)) return kExitError;
-  } else if (!engine.open(args, path, Settings(), true) || !chat.open(args, engine, args.text("--template"))) {
+  } else if (!engine.open(args, path, Settings(), true) ||
+             !chat.open(args, engine, args.text("--template"), given.is_object() && given.contains("tools") && !given["tools"].is_null())) {
     return kExitError;
   }
   linnet_rendered out = {};

@@ -45,7 +45,8 @@ LINNET_CALL linnet_status linnet_chat_format(const linnet_model* model, linnet_r
  *   linnet_template_tokens(t, held, n_held, ..., tokens, cap, &n, &keep, &err), linnet_truncate to keep, linnet_generate on the rest. */
 typedef struct linnet_template linnet_template; /* lives inside the caller's memory; there is nothing to end */
 
-/* Caps of a template, whatever it does; 0 = default. */
+/* Caps of a template, whatever it does; 0 = default. Beside them: macros, call blocks and recursive loops are 64 deep in one another at
+ * most, values 96, a conversation's JSON 64; a call has 64 arguments, a range 100,000 items, an expression 1024 values that wait. */
 typedef struct linnet_template_params {
   uint32_t size;
   uint32_t tokens_bytes; /* of `tokens` */
