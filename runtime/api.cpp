@@ -403,8 +403,8 @@ linnet_status linnet_chat_format(const linnet_model* model, linnet_role role, co
   if (!t.present)
     return model->chat.role[LINNET_ROLE_USER].present
                ? fail(err, LINNET_UNSUPPORTED, "chat: the model was not trained for messages of role '", chat_role_name(role), "'")
-           : model->chat.has_template ? fail(err, LINNET_UNSUPPORTED, "chat: the model has a Jinja template (", kChatTemplateKey,
-                                             "), which linnet does not run yet, and no linnet.chat.* keys")
+           : model->chat.has_template ? fail(err, LINNET_UNSUPPORTED, "chat: the model has a template (", kChatTemplateKey,
+                                             "), which linnet_template_init takes, and no linnet.chat.* keys")
                                       : fail(err, LINNET_UNSUPPORTED, "chat: the model file has no chat format (linnet.chat.* keys)");
   *prefix = t.prefix;
   *suffix = t.suffix;

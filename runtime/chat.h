@@ -1,5 +1,5 @@
 // The chat format: the text that a model was trained to see around the messages of a conversation. A file holds it as
-// linnet.chat.<role>.prefix and .suffix, packed or plain; other models' Jinja templates are not run.
+// linnet.chat.<role>.prefix and .suffix, packed or plain; other models have templates (chat/render.h).
 #pragma once
 #include "../platform/status.h"
 #include "gguf.h"

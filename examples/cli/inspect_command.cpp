@@ -17,7 +17,13 @@ void print_json(const std::string& path, const convert::Description& d) {
   Json json;
   json.object().field("path", path).field("kind", d.kind).field("name", d.name).field("architecture", d.architecture);
   json.field("tokenizer", d.tokenizer).field("vocabulary", d.n_tokens).field("tensor_bytes", d.tensor_bytes);
-  json.field("chat", d.chat).field("chat_template", d.chat_template);
+  json.field("chat", d.chat).key("chat_templates").array();
+  for (const convert::TemplateInfo& t : d.templates) {
+    json.object().field("name", t.name.empty() ? "default" : t.name).field("compiled", t.error.empty());
+    if (!t.error.empty()) json.field("error", t.error);
+    json.end();
+  }
+  json.end();
   if (!d.unsupported.empty()) json.field("unsupported", d.unsupported);
   json.key("spec").object();
   for (const convert::SpecInfo& s : d.spec) {
@@ -47,10 +53,10 @@ void print_text(const std::string& path, const convert::Description& d) {
     std::printf("no tokenizer\n");
   std::string roles;
   for (const std::string& role : d.chat) roles += " " + role;
-  if (!roles.empty())
-    std::printf("chat format:%s\n", roles.c_str());
-  else if (d.chat_template)
-    std::printf("chat format: only a Jinja template, which linnet does not run yet\n");
+  if (!roles.empty()) std::printf("chat format:%s\n", roles.c_str());
+  for (const convert::TemplateInfo& t : d.templates)
+    std::printf("chat template %s: %s\n", t.name.empty() ? "default" : printable(t.name).c_str(),
+                t.error.empty() ? "compiled" : printable(t.error).c_str());
   if (!d.unsupported.empty()) std::printf("linnet cannot run it: %s\n", d.unsupported.c_str());
   for (const convert::SpecInfo& s : d.spec) std::printf("  %-16s %s\n", s.name.c_str(), printable(s.value).c_str());
   size_t width = 20;

@@ -9,6 +9,7 @@ extern "C" {
 linnet_status linnet_template_need(const linnet_view* from, const char* name, const linnet_template_params* params, linnet_need* out,
                                    linnet_error* err) {
   LINNET_NEED_ARG(from);
+  LINNET_NEED_ARG(from->data);
   LINNET_NEED_ARG(out);
   linnet_template_params p;
   LINNET_TRY(read_params(params, "linnet_template_params", &p, err));
@@ -22,6 +23,7 @@ linnet_status linnet_template_init(linnet_template** out, void* mem, size_t byte
   LINNET_NEED_ARG(out);
   LINNET_NEED_ARG(mem);
   LINNET_NEED_ARG(from);
+  LINNET_NEED_ARG(from->data);
   LINNET_TRY(check_memory(mem, err));
   linnet_template_params p;
   LINNET_TRY(read_params(params, "linnet_template_params", &p, err));

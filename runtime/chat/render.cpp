@@ -60,7 +60,7 @@ Status read_origin(linnet_view from, const char* name, const linnet_template_par
   if (name && std::strlen(name) > kMaxName) return fail(err, LINNET_BAD_ARG, "template: a name of more than ", kMaxName, " bytes");
   LINNET_TRY(find_program(from, name, out, err));
   if (!params.tokens) return LINNET_OK;
-  out->tokens = params.tokens;
+  out->tokens = {params.tokens, params.tokens_bytes};
   return out->tokens.size() <= kMaxTokens ? LINNET_OK : fail(err, LINNET_BAD_ARG, "template: tokens of more than ", kMaxTokens, " bytes");
 }
 
@@ -82,20 +82,17 @@ linnet_template* layout(Arena& arena, const Origin& origin, const linnet_templat
   return t;
 }
 
-// Bytes of the first tokens of a text, one after the other: whether they are those that stand in it.
+// The first tokens of a sequence, and the bytes that they have.
 struct Walk {
   const linnet_template& t;
   const int32_t* ids;
-  size_t n, i = 0, at = 0;  // tokens gone by, and the bytes that they have
-  // One token further; false at the end, or where its bytes are not the text's.
+  size_t n, i = 0, at = 0;  // tokens gone by, and their bytes
+  std::string_view next() const { return token_bytes(t.model->tokenizer, ids[i], i == 0); }
+  // One token further; false at the end, or where it is not the text that stands there: an added token is none.
   bool step() {
-    if (i == n) return false;
-    const std::string_view s = token_bytes(t.model->tokenizer, ids[i], i == 0);
-    if (s.size() > t.n_text - at || std::memcmp(t.text + at, s.data(), s.size()) != 0) return false;
-    // What the conversation says is text, also where an added token stood at this place before.
-    if (std::memchr(t.marks + at, 1, s.size()) &&
-        (t.text_tokens ? token_is_special(t.model->tokenizer, ids[i]) : token_is_added(t.model->tokenizer, ids[i])))
-      return false;
+    if (i == n || token_is_added(t.model->tokenizer, ids[i])) return false;
+    const std::string_view s = next();
+    if (s.empty() || at > t.n_text || s.size() > t.n_text - at || std::memcmp(t.text + at, s.data(), s.size()) != 0) return false;
     at += s.size();
     ++i;
     return true;
@@ -177,20 +174,27 @@ Status template_tokens(const linnet_template& t, const int32_t* held, size_t n_h
                        size_t cap, size_t* n_tokens, size_t* n_keep, Error* err) {
   if (!t.model || !t.model->tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "template: there is no model with a tokenizer beside it");
   size_t n = 0;
-  LINNET_TRY(tokenize(t.model->tokenizer, {t.text, t.n_text}, LINNET_PARSE_SPECIAL | (t.text_tokens ? kTextInForeign : 0), scratch,
-                      scratch_bytes, out, cap, &n, err, nullptr, t.marks));
+  const uint32_t flags = LINNET_PARSE_SPECIAL | (t.text_tokens ? uint32_t{kTextInForeign} : 0);
+  const Status status =
+      tokenize(t.model->tokenizer, {t.text, t.n_text}, flags, scratch, scratch_bytes, out, cap, &n, err, nullptr, t.marks);
+  if (n > cap) *n_tokens = n_held + n;  // what may stay of `held` is not known yet
+  if (status != LINNET_OK) return status;
   // An answer was generated with other tokens than its text would get: those stay as long as they spell the text, up to a place where a
-  // token begins both ways.
+  // token begins both ways. Added tokens must be the same: what the conversation says is text also where one stood before, and what the
+  // template says is one also where its text did.
   Walk have{t, held, n_held}, want{t, out, n};
   size_t keep = 0, from = 0;  // tokens of `held` that stay, and the first of `out` behind them
   for (;;) {
-    if (have.at == want.at) keep = have.i, from = want.i;
+    if (have.at == want.at) {
+      keep = have.i, from = want.i;
+      if (keep < n_held && from < n && held[keep] == out[from]) {
+        have.at += have.next().size(), want.at += want.next().size();
+        ++have.i, ++want.i;
+        continue;
+      }
+    }
     if (!(have.at <= want.at ? have.step() : want.step())) break;
   }
-  // Tokens whose bytes are not the text's (a tokenizer that changes it) are compared one by one.
-  size_t same = 0;
-  while (same < n && same < n_held && out[same] == held[same]) ++same;
-  if (same > from) keep = from = same;
   const size_t total = keep + (n - from);
   *n_tokens = total;
   if (total > cap) return fail(err, LINNET_TOO_SMALL, total, " tokens, there is room for ", cap);

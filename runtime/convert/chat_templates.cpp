@@ -99,6 +99,8 @@ void templates_from_gguf(const Gguf& file, ChatTemplates* out) {
   set_tokens(found, out);
 }
 
+std::string template_label(const std::string& name) { return name.empty() ? "chat template" : "chat template " + name; }
+
 void put_templates(const ChatTemplates& templates, bool plain, std::vector<std::string>* notes, GgufBuilder* b) {
   std::vector<std::string> names;
   for (const ChatTemplate& t : templates.all) {
@@ -108,8 +110,7 @@ void put_templates(const ChatTemplates& templates, bool plain, std::vector<std::
     if (plain) continue;
     std::vector<uint8_t> program;
     Error why = {};
-    const std::string label = t.name.empty() ? "chat template" : "chat template " + t.name;
-    if (template_compile(t.text, label.c_str(), &program, &why) == LINNET_OK) {
+    if (template_compile(t.text, template_label(t.name).c_str(), &program, &why) == LINNET_OK) {
       b->bytes(kTemplateKey + suffix, {reinterpret_cast<const char*>(program.data()), program.size()});
     } else {
       b->text(kTemplateErrorKey + suffix, why.text);

@@ -21,6 +21,7 @@ struct ChatTemplates {
 Status templates_from_folder(const std::string& folder, ChatTemplates* out, Error* err);
 // tokenizer.chat_template[.NAME]; the special tokens by their ids.
 void templates_from_gguf(const Gguf& file, ChatTemplates* out);
+std::string template_label(const std::string& name);  // what errors call it
 // Texts as they are, and for linnet itself their programs, or why there is none. notes may be nullptr.
 void put_templates(const ChatTemplates& templates, bool plain, std::vector<std::string>* notes, GgufBuilder* b);
 

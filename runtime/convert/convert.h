@@ -109,13 +109,17 @@ struct SpecInfo {
   std::string name, value;
   bool is_text = false;
 };
+struct TemplateInfo {
+  std::string name;   // "" for the one that is meant where nobody asks
+  std::string error;  // why it does not compile, "" = it does
+};
 struct Description {
   std::string kind;  // "packed GGUF", "GGUF", "Hugging Face folder", "synthetic"
   std::string name, architecture;
-  std::string tokenizer;          // kind of the vocabulary, "" = none
-  uint64_t n_tokens = 0;          // of the vocabulary
-  std::vector<std::string> chat;  // roles of the chat format, none without one
-  bool chat_template = false;     // there is a Jinja template, which linnet does not run
+  std::string tokenizer;                // kind of the vocabulary, "" = none
+  uint64_t n_tokens = 0;                // of the vocabulary
+  std::vector<std::string> chat;        // roles of the chat format, none without one
+  std::vector<TemplateInfo> templates;  // chat templates
   uint64_t tensor_bytes = 0;
   std::string unsupported;  // why linnet cannot run this model, "" = it can; then spec is empty
   std::vector<SpecInfo> spec;

@@ -4,8 +4,10 @@
 #include <cstring>
 #include <memory>
 
+#include "../chat/render.h"
 #include "convert.h"
 #include "source.h"
+#include "template.h"
 
 namespace linnet::convert {
 namespace {
@@ -48,10 +50,19 @@ uint64_t source_bytes(const SourceTensor& t) {
   return uint64_t{t.n} * t.k * (type == "F64" ? 8 : type == "F32" || type == "f32" ? 4 : type == "F16" || type == "BF16" ? 2 : 1);
 }
 
-void put_chat(const ChatFormat& chat, bool has_template, Description* out) {
+void put_chat(const ChatFormat& chat, Description* out) {
   for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r)
     if (chat.role[r].present) out->chat.push_back(chat_role_name(r));
-  out->chat_template = has_template;
+}
+
+// What conversion would say of each.
+void try_templates(const ChatTemplates& templates, Description* out) {
+  for (const ChatTemplate& t : templates.all) {
+    std::vector<uint8_t> program;
+    Error why = {};
+    const bool compiled = template_compile(t.text, template_label(t.name).c_str(), &program, &why) == LINNET_OK;
+    out->templates.push_back({t.name, compiled ? "" : why.text});
+  }
 }
 
 void put_source(const Source& source, Description* out) {
@@ -60,7 +71,8 @@ void put_source(const Source& source, Description* out) {
   out->tokenizer = source.tokenizer.bytes.empty() ? "" : source.tokenizer.gguf_model;
   out->n_tokens = source.tokenizer.tokens.size();
   put_spec(source.spec, out);
-  put_chat(source.chat, !source.templates.all.empty(), out);
+  put_chat(source.chat, out);
+  try_templates(source.templates, out);
   for (const SourceTensor& t : source.tensors) {
     TensorInfo info{t.source_name, t.source_type, {t.n}, source_bytes(t)};
     if (role_row(t.role).matrix()) info.shape.push_back(t.k);
@@ -72,6 +84,19 @@ void put_source(const Source& source, Description* out) {
 std::string text_key(const Gguf& file, std::string_view name) {
   GgufValue v;
   return file.key(name, &v) && v.type == kGgufString ? std::string(v.text) : "";
+}
+
+// What conversion has said of each.
+void put_packed_templates(const Gguf& file, Description* out) {
+  ChatTemplates templates;
+  templates_from_gguf(file, &templates);
+  for (const ChatTemplate& t : templates.all) {
+    const std::string suffix = t.name.empty() ? "" : "." + t.name;
+    GgufValue v;
+    std::string error = text_key(file, kTemplateErrorKey + suffix);
+    if (error.empty() && !file.key(kTemplateKey + suffix, &v)) error = "the file was made by a linnet that did not compile templates";
+    out->templates.push_back({t.name, std::move(error)});
+  }
 }
 
 // The format and shape that a packed matrix has behind its raw bytes.
@@ -125,9 +150,16 @@ Status describe_gguf(const std::string& path, Description* out, Error* err) {
   put_tensors(*file, out);
   ChatFormat chat;
   if (chat_read(*file, &chat, &why) == LINNET_OK)
-    put_chat(chat, chat.has_template, out);
+    put_chat(chat, out);
   else
     out->unsupported = why.text;
+  if (packed) {
+    put_packed_templates(*file, out);
+  } else {
+    ChatTemplates templates;
+    templates_from_gguf(*file, &templates);
+    try_templates(templates, out);
+  }
   ModelSpec spec = {};
   Source source;
   const Status readable = packed ? spec_read(*file, &spec, &why) : source_from_gguf(path, &source, &why);

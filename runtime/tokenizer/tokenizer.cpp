@@ -496,6 +496,7 @@ static bool has_flag(const Tokenizer& tokenizer, int32_t id, uint32_t flag) {
 }
 bool token_is_eog(const Tokenizer& tokenizer, int32_t id) { return has_flag(tokenizer, id, tok::kEog); }
 bool token_is_added(const Tokenizer& tokenizer, int32_t id) {
+  if (!has_flag(tokenizer, id, tok::kControl | tok::kUserDefined | tok::kByte | tok::kUnknown)) return false;  // as most are
   const tok::Tables t(tokenizer);
   for (const tok::SectionId list : {tok::kAddedRaw, tok::kAddedNormal})
     for (uint32_t i = 0; i < t.count(list); ++i)

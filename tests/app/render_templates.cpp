@@ -31,7 +31,8 @@ json answer(const Room& room, const json& line) {
   const linnet_view program{room.program.get(), n};
   linnet_template_params params{};
   params.size = sizeof params;
-  params.tokens = tokens.c_str();
+  params.tokens = tokens.data();
+  params.tokens_bytes = static_cast<uint32_t>(tokens.size());
   params.text_bytes = 4u << 20;
   params.value_bytes = 32u << 20;
   linnet_need need{};

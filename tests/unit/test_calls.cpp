@@ -8,9 +8,8 @@
 #include <functional>
 #include <map>
 
-#include "runtime/include/linnet_convert.h"
 #include "runtime/model.h"
-#include "tests/models.h"
+#include "tests/templates.h"
 
 using namespace test;
 
@@ -63,6 +62,9 @@ Power governor(const linnet_power_params& p, const linnet_profile* profile = nul
                [&](auto out, void* mem, size_t n, linnet_error* e) { return linnet_power_init(out, mem, n, profile, &p, e); });
 }
 
+// A chat template, compiled and ready.
+constexpr char kTalk[] = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}";
+constexpr char kConversation[] = R"({"messages":[{"role":"user","content":"set a timer for ten minutes"}]})";
 linnet_session_params two_sequences(uint32_t threads = 1, uint32_t kind = LINNET_THREADS_OWN) {
   auto p = params(LINNET_I8, threads, 8, 1, 128);
   p.threads = kind;
@@ -562,6 +564,43 @@ TEST_CASE("stack: every call within what the manual says") {
   size_t n_blob = 0;
   check(linnet_grammar_compile(tools.data(), tools.size(), nullptr, LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n_blob, &err),
         err);
+  // Templates: as deep as they may go, by calls that a filter, a loop's filter and a recursive loop make of one another.
+  {
+    const auto nested = [](const std::string& open, const std::string& close) {
+      std::string out;
+      for (int i = 0; i < 24; ++i) out += open;
+      out += "1";
+      for (int i = 0; i < 24; ++i) out += close;
+      return out;
+    };
+    const std::string macro = "{% macro f(n) %}{% if n %}";
+    const std::string texts[] = {
+        kTalk,
+        macro + "{% for x in [1] if f(n - 1) == 'z' %}{% else %}.{% endfor %}{% endif %}{% endmacro %}{{ f(31) }}",
+        macro + "{% call f(n - 1) %}{% endcall %}{% endif %}{{ caller() }}{% endmacro %}{% call f(60) %}!{% endcall %}",
+        macro +
+            "{{ [f(n - 1)] | map('upper') | select('string') | join | length | tojson(indent=2) | replace('1', '2') }}{% endif %}{% "
+            "endmacro %}{{ f(60) }}",
+        "{% for x in messages[0].deep recursive %}{{ loop(x) if loop.depth < 60 }}{{ '%s' | format(x) }}{% endfor %}",
+        "{% set d = messages[0].deep %}{{ d }}{{ d | tojson }}{{ d | pprint }}{{ d == d }}{{ d | string | length }}{{ d < [d] }}",
+        "{{ " + nested("[", "]") + " | tojson(indent=1) }}",
+        "{{ '%.1000f %s %r' % (1.5e300, messages, messages) }}{{ 1e300 | round(3) }}{{ '{:,.50f}{!r:>40}'.format(0.1, 'x') }}",
+        "{{ messages | groupby('role') }}{{ [3, 1, 2] | sort }}{{ 'ab cd' | title | wordwrap(2) | urlize }}{{ strftime_now('%A %B %c') }}",
+    };
+    const std::string context =
+        R"({"messages":[{"role":"user","content":"set a timer","deep":)" + std::string(60, '[') + std::string(60, ']') + "}]}";
+    for (const std::string& text : texts) {
+      INFO(text);
+      const Program program(text);
+      linnet_need of_template{.size = sizeof of_template};
+      linnet_template* t = nullptr;
+      within("template_need", kNeedStack, [&] { return linnet_template_need(&program.view, nullptr, nullptr, &of_template, &err); });
+      const Memory its(of_template.bytes);
+      within("template_init", kStack,
+             [&] { return linnet_template_init(&t, its.p, of_template.bytes, &program.view, nullptr, nullptr, nullptr, &err); });
+      within("template_render", kStack, [&] { return linnet_template_render(t, context.data(), context.size(), 0, nullptr, &err); });
+    }
+  }
   const std::string path = "/tmp/linnet-test-stack-" + std::to_string(getpid());
   const Mapped with_text;
   for (const char* name :
@@ -648,6 +687,15 @@ TEST_CASE("stack: every call within what the manual says") {
       within("tokenize", kStack,
              [&] { return linnet_tokenize(m, text.data(), text.size(), 0, mem.data(), scratch, ids.data(), ids.size(), &n, &err); });
       within("detokenize", kStack, [&, ids_n = n] { return linnet_detokenize(m, ids.data(), ids_n, 0, out.data(), out.size(), &n, &err); });
+      const Program program(kTalk);
+      const Template talk(program.view, m);
+      check(linnet_template_render(talk.t, kConversation, sizeof kConversation - 1, 0, nullptr, &err), err);
+      check(linnet_tokenize_need(m, 1000, &scratch, &err), err);
+      mem.resize(scratch);
+      within("template_tokens", kStack, [&] {
+        size_t keep = 0, n_talk = 0;
+        return linnet_template_tokens(talk.t, ids.data(), 1, mem.data(), scratch, ids.data() + 1, ids.size() - 1, &n_talk, &keep, &err);
+      });
       within("token_text", kStack, [&] { return linnet_token_text(m, ids[0], out.data(), out.size(), &n, nullptr); });
     }
     // The memory cap looks for what would fit.
@@ -806,6 +854,22 @@ TEST_CASE("structs of newer and older apps: what is filled in, read, refused") {
     return linnet_session_need(model.m, &q, &need, err);
   });
 
+  const Program program(kTalk);
+  const Template talk(program.view);
+  linnet_template_params of_talk{.size = sizeof of_talk, .text_bytes = 4096, .value_bytes = 1 << 16};
+  check_in<linnet_template_params>("template_need", of_talk,
+                                   [&](auto* p, auto* err) { return linnet_template_need(&program.view, nullptr, p, &need, err); });
+  const Memory of_template(talk.bytes);
+  check_in<linnet_template_params>("template_init", of_talk, [&](auto* p, auto* err) {
+    linnet_template* out = nullptr;
+    return linnet_template_init(&out, of_template.p, talk.bytes, &program.view, nullptr, nullptr, p, err);
+  });
+  check_out<linnet_need>("template_need", true,
+                         [&](auto* p, auto* err) { return linnet_template_need(&program.view, nullptr, nullptr, p, err); });
+  check_out<linnet_rendered>("template_render", true, [&](auto* p, auto* err) {
+    return linnet_template_render(talk.t, kConversation, sizeof kConversation - 1, 0, p, err);
+  });
+
   check_out<linnet_need>("model_need", true, [&](auto* p, auto* err) { return linnet_model_need(&file, nullptr, p, err); });
   check_out<linnet_need>("session_need", true, [&](auto* p, auto* err) { return linnet_session_need(model.m, &params, p, err); });
   check_out<linnet_need>("board_need", true, [&](auto* p, auto* err) { return linnet_board_need(p, err); });
@@ -936,6 +1000,10 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   const Board board = this_board();
   const Sensors sensors = its_sensors();
   const Power power = governor({.size = sizeof(linnet_power_params)});
+  const Program program(kTalk);
+  const Template talk(program.view, m);
+  linnet_template* no_template = nullptr;
+  linnet_rendered rendered{.size = sizeof rendered};
   linnet_view view{};
   const linnet_view empty{};
   linnet_model_desc desc{.size = sizeof desc};
@@ -1066,6 +1134,22 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   REFUSED(linnet_chat_format(nullptr, LINNET_ROLE_USER, &a, &b, &err));
   REFUSED(linnet_chat_format(m, LINNET_ROLE_USER, nullptr, &b, &err));
   REFUSED(linnet_chat_format(m, LINNET_ROLE_USER, &a, nullptr, &err));
+  REFUSED(linnet_template_need(nullptr, nullptr, nullptr, &need, &err));
+  REFUSED(linnet_template_need(&empty, nullptr, nullptr, &need, &err));
+  REFUSED(linnet_template_need(&program.view, nullptr, nullptr, nullptr, &err));
+  REFUSED(linnet_template_init(nullptr, mem, 1 << 16, &program.view, nullptr, m, nullptr, &err));
+  REFUSED(linnet_template_init(&no_template, nullptr, 1 << 16, &program.view, nullptr, m, nullptr, &err));
+  REFUSED(linnet_template_init(&no_template, mem, 1 << 16, nullptr, nullptr, m, nullptr, &err));
+  REFUSED(linnet_template_init(&no_template, mem, 1 << 16, &empty, nullptr, m, nullptr, &err));
+  REFUSED(linnet_template_render(nullptr, kConversation, sizeof kConversation - 1, 0, &rendered, &err));
+  REFUSED(linnet_template_render(talk.t, nullptr, 1, 0, &rendered, &err));
+  REFUSED(linnet_template_tokens(nullptr, nullptr, 0, text, sizeof text, &token, 1, &n, &n, &err));
+  REFUSED(linnet_template_tokens(talk.t, nullptr, 1, text, sizeof text, &token, 1, &n, &n, &err));
+  REFUSED(linnet_template_tokens(talk.t, nullptr, 0, text, sizeof text, nullptr, 1, &n, &n, &err));
+  REFUSED(linnet_template_tokens(talk.t, nullptr, 0, text, sizeof text, &token, 1, nullptr, &n, &err));
+  REFUSED(linnet_template_compile(nullptr, 2, nullptr, text, 1, &n, &err));
+  REFUSED(linnet_template_compile("{}", 2, nullptr, nullptr, 1, &n, &err));
+  REFUSED(linnet_template_compile("{}", 2, nullptr, text, 1, nullptr, &err));
   REFUSED(linnet_grammar_need(nullptr, text, 1, &need, &err));
   REFUSED(linnet_grammar_need(m, nullptr, 1, &need, &err));
   REFUSED(linnet_grammar_need(m, text, 1, nullptr, &err));
@@ -1130,6 +1214,7 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   // What may be NULL.
   check(linnet_sensors_read(sensors, 1, nullptr, &err), err);
   check(linnet_power_step(power, 0, 1, nullptr, &err), err);
+  check(linnet_template_render(talk.t, kConversation, sizeof kConversation - 1, 0, nullptr, &err), err);
   linnet_file_unmap(nullptr);
   linnet_mem_free(nullptr, 0);
   linnet_session_fini(nullptr);

@@ -313,6 +313,88 @@ TEST_CASE("one byte less is refused with the number") {
   CHECK(sum == model_need.bytes);
 }
 
+TEST_CASE("templates: need equals use, and a cap that was reached is no end") {
+  const std::string text =
+      "{% for m in messages %}<|{{ m.role }}|>{{ m.content | upper }}{% for i in range(m.n or 0) %}{% set x = [i] * 20 %}.{% endfor %}{% "
+      "endfor %}";
+  std::vector<uint8_t> program(1 << 14);
+  linnet_error err{};
+  size_t n = 0;
+  check(linnet_template_compile(text.data(), text.size(), nullptr, program.data(), program.size(), &n, &err), err);
+  const linnet_view from = {program.data(), n};
+  linnet_template_params params{};
+  params.size = sizeof params;
+  params.text_bytes = 1000;
+  params.value_bytes = 64 << 10;
+  params.max_steps = 5000;
+  linnet_need need{.size = sizeof need}, more{.size = sizeof more};
+  check(linnet_template_need(&from, nullptr, &params, &need, &err), err);
+  // Text and marks, values, the program, and what lies beside them.
+  CHECK((need.bytes > 2 * 1000 + (64 << 10) + n && need.bytes < 2 * 1000 + (64 << 10) + n + 1024));
+  params.text_bytes += 6400;
+  check(linnet_template_need(&from, nullptr, &params, &more, &err), err);
+  CHECK(more.bytes == need.bytes + 2 * 6400);
+  params.text_bytes -= 6400;
+  {
+    const Memory memory(need.bytes);
+    linnet_template* t = nullptr;
+    CHECK(linnet_template_init(&t, memory.p, need.bytes - 1, &from, nullptr, nullptr, &params, &err) == LINNET_TOO_SMALL);
+    CHECK(std::string(err.text).find(std::to_string(need.bytes)) != std::string::npos);
+    CHECK(t == nullptr);
+    CHECK(linnet_template_init(&t, static_cast<char*>(memory.p) + 8, need.bytes, &from, nullptr, nullptr, &params, &err) == LINNET_BAD_ARG);
+    check(linnet_template_init(&t, memory.p, need.bytes, &from, nullptr, nullptr, &params, &err), err);
+    const auto render = [&](const std::string& messages, linnet_rendered* out) {
+      const std::string json = "{\"messages\":[" + messages + "]}";
+      err = {};
+      return linnet_template_render(t, json.data(), json.size(), 0, out, &err);
+    };
+    linnet_rendered out{.size = sizeof out};
+    const auto still_works = [&] {
+      check(render(R"({"role":"user","content":"hi","n":3})", &out), err);
+      CHECK(std::string(out.text, out.text_bytes) == "<|user|>HI...");
+      CHECK((out.value_bytes > 0 && out.value_bytes <= 64 << 10 && out.steps > 0 && out.steps <= 5000));
+    };
+    still_works();
+    const linnet_rendered first = out;
+    const auto ends = [&](const std::string& messages, const char* what) {
+      INFO(what);
+      CHECK(render(messages, &out) == LINNET_TOO_SMALL);
+      INFO(err.text);
+      CHECK(std::string(err.text).find(what) != std::string::npos);
+      still_works();
+      CHECK((out.value_bytes == first.value_bytes && out.steps == first.steps));
+    };
+    ends(R"({"role":"user","content":")" + std::string(1200, 'x') + "\"}", "1000 bytes of text");
+    ends(R"({"role":"user","content":")" + std::string(980, 'x') + R"(","n":50})", "1000 bytes of text");
+    ends(R"({"role":"user","content":"a","n":400})", "65536 bytes of values");
+    // A conversation that does not fit: its values, before the template sees them.
+    std::string long_one = R"({"role":"user","content":"a","x":[)";
+    for (int i = 0; i < 3000; ++i) long_one += i ? ",1" : "1";
+    ends(long_one + "]}", "65536 bytes of values");
+    // Exactly what it took is enough, and one less is not.
+    struct Exact {
+      const char* what;
+      size_t text, values;
+      uint64_t steps;
+    };
+    const size_t text_bytes = std::strlen("<|user|>HI...");
+    for (const Exact& e : {Exact{"text", text_bytes, 64 << 10, 5000}, Exact{"text", text_bytes - 1, 64 << 10, 5000},
+                           Exact{"values", 1000, first.value_bytes, 5000}, Exact{"values", 1000, first.value_bytes - 1, 5000},
+                           Exact{"steps", 1000, 64 << 10, first.steps}, Exact{"steps", 1000, 64 << 10, first.steps - 1}}) {
+      const bool enough = (e.text == text_bytes || e.text == 1000) && e.values != first.value_bytes - 1 && e.steps != first.steps - 1;
+      linnet_template_params exact = params;
+      exact.text_bytes = e.text, exact.value_bytes = e.values, exact.max_steps = e.steps;
+      check(linnet_template_need(&from, nullptr, &exact, &more, &err), err);
+      const Memory small(more.bytes);
+      t = nullptr;
+      check(linnet_template_init(&t, small.p, more.bytes, &from, nullptr, nullptr, &exact, &err), err);
+      INFO(e.what << (enough ? "" : ", one less"));
+      CHECK(render(R"({"role":"user","content":"hi","n":3})", nullptr) == (enough ? LINNET_OK : LINNET_TOO_SMALL));
+      CHECK((enough || std::string(err.text).find(e.what) != std::string::npos));
+    }
+  }
+}
+
 TEST_CASE("no allocation between init and fini") {
 #if INTERPOSED
   const std::string folder = data_path("models/stories260K");
@@ -443,6 +525,68 @@ TEST_CASE("no allocation between init and fini") {
     for (const linnet_status one : status) check(one, err);
     CHECK((desc.n_cpus >= 1 && state.n_threads >= 1));
     CHECK(n_allocations == 0);
+  }
+
+  // A template in its own memory: made, rendered and tokenised, twice, and an answer to each.
+  if (text) {
+    const std::string jinja =
+        "{%- macro say(m) -%}{{ m.role | title }}: {{ m.content | trim }}{%- endmacro -%}"
+        "{{ bos_token }}{% for m in messages if m.content %}{{ say(m) }}{{ m.x | tojson(indent=2) if m.x is defined }}{{ '%5.2f' | "
+        "format(0.5) }}\n"
+        "{% endfor %}{{ messages | map(attribute='role') | list | sort | join(', ') }}{% if add_generation_prompt %}assistant:{% endif %}";
+    std::vector<uint8_t> program(1 << 16);
+    linnet_error err{};
+    size_t n_program = 0;
+    check(linnet_template_compile(jinja.data(), jinja.size(), nullptr, program.data(), program.size(), &n_program, &err), err);
+    auto p = params(LINNET_I8, 1, 32, 1, 400);
+    p.threads = LINNET_THREADS_OWN;
+    Session s(model, p);
+    linnet_template_params of{};
+    of.size = sizeof of;
+    of.tokens = R"({"bos_token":"<s>","eos_token":"</s>"})";
+    of.tokens_bytes = static_cast<uint32_t>(std::strlen(of.tokens));
+    of.text_bytes = 4096;
+    of.value_bytes = 256 << 10;
+    const linnet_view from = {program.data(), n_program};
+    linnet_need need{.size = sizeof need};
+    check(linnet_template_need(&from, nullptr, &of, &need, &err), err);
+    const Memory memory(need.bytes);
+    linnet_template* t = nullptr;
+    const std::string turns[] = {
+        R"({"messages":[{"role":"user","content":" Once \u00e9 ","x":{"a":[1,2.5,null]}}],"add_generation_prompt":true})",
+        R"({"messages":[{"role":"user","content":" Once \u00e9 ","x":{"a":[1,2.5,null]}},{"role":"assistant","content":"a time"},)"
+        R"({"role":"user","content":"And then?"}],"add_generation_prompt":true})"};
+    linnet_generate_params g{};
+    g.size = sizeof g;
+    g.max_tokens = 10;
+    g.ignore_eos = 1;
+    linnet_generated end{.size = sizeof end};
+    linnet_rendered out{.size = sizeof out};
+    Tokens held(600), all(600);
+    size_t scratch_bytes = 0, n_all = 0, keep = 0, length = 0;
+    linnet_status status[16] = {};
+    n_allocations = 0;
+    armed = true;
+    status[0] = linnet_template_need(&from, nullptr, &of, &need, &err);
+    status[1] = linnet_template_init(&t, memory.p, need.bytes, &from, nullptr, model.m, &of, &err);
+    for (size_t i = 0; t && i < 2; ++i) {
+      linnet_status* const of_turn = status + 2 + 7 * i;
+      of_turn[0] = linnet_template_render(t, turns[i].data(), turns[i].size(), 1700000000, &out, &err);
+      of_turn[1] = linnet_tokenize_need(model.m, out.text_bytes, &scratch_bytes, &err);
+      of_turn[2] =
+          linnet_template_tokens(t, held.data(), length, scratch.data(), scratch_bytes, all.data(), all.size(), &n_all, &keep, &err);
+      of_turn[3] = linnet_truncate(s.s, 0, keep, &err);
+      of_turn[4] = linnet_prefill(s.s, 0, all.data() + keep, n_all - keep, &err);
+      of_turn[5] = linnet_generate(s.s, 0, &g, nullptr, nullptr, &end, &err);
+      of_turn[6] = linnet_tokens(s.s, 0, 0, held.data(), held.size(), &length, &err);
+    }
+    armed = false;
+    for (const linnet_status one : status) check(one, err);
+    CHECK((keep > 10 && length == n_all + 10));
+    CHECK(std::string(out.text, 3) == "<s>");
+    CHECK(n_allocations == 0);
+  } else {
+    std::printf("skipped: no model with a tokenizer for the template\n");
   }
 
   // A grammar in its own memory: made, kept to and rolled back.
@@ -601,6 +745,25 @@ TEST_CASE("grammars: every allocation may fail") {
 }
 
 #if LINNET_TEST_PROFILES
+TEST_CASE("templates: every allocation may fail") {
+  const std::string text =
+      "{%- macro f(a, b=[1, {'x': 2}]) -%}{{ a | map('upper') | join(b) }}{% call(c) g(1, *a, **b) %}{{ c.d[1:2] }}{% endcall %}{%- "
+      "endmacro -%}"
+      "{% for m in messages recursive %}{% if m is string and not m.x %}{{ loop(m) ~ 1.5e3 }}{% else %}{% set ns.x = 'y' %}{% endif %}{% "
+      "endfor %}";
+  std::vector<char> program(1 << 16, 'x');
+  const std::vector<char> before = program;
+  size_t n = 7;
+  every_allocation(
+      "linnet_template_compile",
+      [&](linnet_error* err) { return linnet_template_compile(text.data(), text.size(), "t", program.data(), program.size(), &n, err); },
+      [&](linnet_status status, const linnet_error&) {
+        if (status != LINNET_OK) REQUIRE((n == 7 && program == before));
+        n = 7;
+        std::copy(before.begin(), before.end(), program.begin());
+      });
+}
+
 TEST_CASE("profiles: every allocation may fail") {
   linnet_need need{.size = sizeof need};
   linnet_board* board = nullptr;
