@@ -18,7 +18,9 @@ constexpr View kMessageEnds[] = {"<|end|>", "<|call|>", "<|return|>"};
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_digit_char(char c) { return c >= '0' && c <= '9'; }
-bool is_word_char(char c) { return is_digit_char(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<uint8_t>(c) >= 0x80; }
+bool is_word_char(char c) {
+  return is_digit_char(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<uint8_t>(c) >= 0x80;
+}
 bool is_name_char(char c) { return is_word_char(c) || c == '-' || c == '.' || c == ':' || c == '/' || c == '@' || c == '$'; }
 bool one_of(char c, View set) { return set.find(c) != View::npos; }
 View trimmed(View s) {
@@ -164,18 +166,24 @@ enum : uint32_t { kIsText = 1, kIsNumber = 2, kIsBool = 4, kIsNull = 8, kIsObjec
 uint32_t kind_of(View value) {
   if (value.empty()) return 0;
   switch (value.front()) {
-    case '{': return kIsObject;
+    case '{':
+      return kIsObject;
     case '[':
-    case '(': return kIsList;
+    case '(':
+      return kIsList;
     case '"':
-    case '\'': return kIsText;
+    case '\'':
+      return kIsText;
     case 't':
     case 'T':
     case 'f':
-    case 'F': return kIsBool;
+    case 'F':
+      return kIsBool;
     case 'n':
-    case 'N': return kIsNull;
-    default: return kIsNumber;
+    case 'N':
+      return kIsNull;
+    default:
+      return kIsNumber;
   }
 }
 // What a schema allows; kTextFirst: a text before anything else but null. 0: it does not say.
@@ -186,7 +194,7 @@ uint32_t types_of(View schema, uint32_t depth = 0) {
     types |= t;
   };
   const auto add_name = [&add](View t) {
-    add(t == "\"string\""                          ? kIsText
+    add(t == "\"string\""                         ? kIsText
         : t == "\"integer\"" || t == "\"number\"" ? kIsNumber
         : t == "\"boolean\""                      ? kIsBool
         : t == "\"null\""                         ? kIsNull
@@ -284,7 +292,7 @@ void Answer::put(View t) {
   }
   if (b.n) emit(kind, {b.text, b.n});
   b.n = 0;
-  b.begun = true, b.skip = false;
+  b.begun = true, b.skip = prompt_reasons_ = false;
   if (!reasoning_) opens_ = false;
   emit(kind, t.substr(0, last));
   put_blanks(&b, t.substr(last));
@@ -337,8 +345,8 @@ void Answer::begin(const Envelope& envelope, View prompt, View tools, void* memo
   const auto begins = [this](View mark) {
     if (!mark.empty()) starts_[static_cast<uint8_t>(mark[0]) >> 6] |= uint64_t{1} << (mark[0] & 63);
   };
-  for (const Mark* m :
-       {&e.reason_open, &e.reason_close, &e.content_open, &e.content_close, &e.section_open[0], &e.section_open[1], &e.call_open, &e.end[0], &e.end[1]})
+  for (const Mark* m : {&e.reason_open, &e.reason_close, &e.content_open, &e.content_close, &e.section_open[0], &e.section_open[1],
+                        &e.call_open, &e.end[0], &e.end[1]})
     begins(m->view());
   if (e.head == Head::kHarmony) begins(kStart);
   if (e.bare != Bare::kNever) begins("{"), begins("[");
@@ -346,9 +354,10 @@ void Answer::begin(const Envelope& envelope, View prompt, View tools, void* memo
   prompt = trimmed(prompt);
   const auto open = [prompt](const Mark& m) { return !m.empty() && prompt.ends_with(m.view()); };
   if (open(e.reason_close)) {
-    reasoned_ = true;
+    // it is over
   } else if (open(e.reason_open)) {
     begin_piece(true);
+    prompt_reasons_ = true;
   } else if (open(e.content_open)) {
     content_opened_ = true;
   } else if (e.head == Head::kHarmony) {
@@ -403,26 +412,45 @@ void Answer::lose() {
 
 bool Answer::step() {
   switch (state_) {
-    case State::kText: return text_step();
-    case State::kBetween: return between_step();
-    case State::kHeader: return header_step();
-    case State::kSection: return section_step();
-    case State::kHead: return head_step();
-    case State::kKey: return key_step();
-    case State::kSkip: return skip_step();
-    case State::kNextKey: return next_key_step();
-    case State::kNamed: return named_step();
-    case State::kObject: return object_step();
+    case State::kText:
+      return text_step();
+    case State::kBetween:
+      return between_step();
+    case State::kHeader:
+      return header_step();
+    case State::kSection:
+      return section_step();
+    case State::kHead:
+      return head_step();
+    case State::kKey:
+      return key_step();
+    case State::kSkip:
+      return skip_step();
+    case State::kNextKey:
+      return next_key_step();
+    case State::kNamed:
+      return named_step();
+    case State::kObject:
+      return object_step();
     case State::kJson:
-    case State::kPython: return arguments_step();
-    case State::kPair: return pair_step();
-    case State::kTextValue: return text_value_step();
-    case State::kValue: return value_step();
-    case State::kTag: return tag_step();
-    case State::kTagText: return tag_text_step();
-    case State::kParameter: return parameter_step();
-    case State::kNextParameter: return next_parameter_step();
-    case State::kClose: return close_step();
+    case State::kPython:
+      return arguments_step();
+    case State::kPair:
+      return pair_step();
+    case State::kTextValue:
+      return text_value_step();
+    case State::kValue:
+      return value_step();
+    case State::kTag:
+      return tag_step();
+    case State::kTagText:
+      return tag_text_step();
+    case State::kParameter:
+      return parameter_step();
+    case State::kNextParameter:
+      return next_parameter_step();
+    case State::kClose:
+      return close_step();
   }
   return false;
 }
@@ -465,12 +493,12 @@ Answer::Found Answer::mark_at(size_t at) const {
     } else {
       if (opens_) {
         consider(match(e.reason_open, at), What::kReasonOpen);
-        if (!reasoned_) consider(match(e.reason_close, at), What::kReasonClose);
+        consider(match(e.reason_close, at), What::kReasonClose);
         if (!content_opened_) consider(match(e.content_open, at), What::kContentOpen);
       }
       if (content_opened_ || e.content_open.empty()) consider(match(e.content_close, at), What::kContentClose);
     }
-    if (e.head != Head::kNone && !tired && (!reasoning_ || e.ends_reasoning)) {
+    if (e.head != Head::kNone && !tired && (!reasoning_ || e.ends_reasoning || prompt_reasons_)) {
       for (const Mark& m : e.section_open) consider(match(m, at), What::kSection);
       consider(match(e.call_open, at), What::kCall);
       if (!reasoning_ && opens_ && e.bare != Bare::kNever) {
@@ -535,15 +563,32 @@ bool Answer::text_step() {
   const Found f = mark_at(0);
   if (f.end == kMore) return false;
   switch (f.what) {
-    case What::kReasonOpen: begin_piece(true); break;
-    case What::kReasonClose: reasoning_ = false, reasoned_ = true; break;
-    case What::kContentOpen: content_opened_ = true; break;
-    case What::kContentClose: content_opened_ = false; break;
-    case What::kMessageEnd: reasoning_ = false; break;
-    case What::kEnd: break;
-    case What::kSection: open(f.end, State::kSection); return true;
-    case What::kCall: begin_call(f.end, f.end, State::kHead); return true;
-    case What::kMessage: open(f.end, State::kHeader); return true;
+    case What::kReasonOpen:
+      begin_piece(true);
+      break;
+    case What::kReasonClose:
+      reasoning_ = false;
+      break;
+    case What::kContentOpen:
+      content_opened_ = true;
+      break;
+    case What::kContentClose:
+      content_opened_ = false;
+      break;
+    case What::kMessageEnd:
+      reasoning_ = false;
+      break;
+    case What::kEnd:
+      break;
+    case What::kSection:
+      open(f.end, State::kSection);
+      return true;
+    case What::kCall:
+      begin_call(f.end, f.end, State::kHead);
+      return true;
+    case What::kMessage:
+      open(f.end, State::kHeader);
+      return true;
     case What::kBare:
       open(f.end, State::kSection);
       bare_ = true;
@@ -580,7 +625,7 @@ void Answer::open(size_t end, State next) {
 }
 void Answer::begin_call(size_t start, size_t at, State next) {
   start_ = start, at_ = at;
-  announced_ = told_ = false;
+  announced_ = told_ = null_args_ = other_keys_ = false;
   first_ = true;
   name_at_ = name_n_ = id_at_ = id_n_ = args_at_ = args_n_ = 0;
   n_wraps_ = n_tags_ = 0;
@@ -637,6 +682,12 @@ bool Answer::between_step() {
         return true;
       }
     }
+    const size_t close = match(e_->section_close, at);  // of a section that nothing began
+    if (close == kMore && !final_) return false;
+    if (close < kMore) {
+      take(close);
+      return true;
+    }
     const bool bare = bare_;
     const Found f = mark_at(at);
     if (f.end == kMore) return false;
@@ -659,7 +710,8 @@ bool Answer::header_step() {
   const size_t first = skip(0);
   if (first == s.size()) return false;
   const View begin = s.substr(first, 3);
-  if (!start_ && begin != View("<|s").substr(0, begin.size()) && begin != View("<|c").substr(0, begin.size()) && begin != View("<|m").substr(0, begin.size()) && begin != View("to=").substr(0, begin.size())) {
+  if (!start_ && begin != View("<|s").substr(0, begin.size()) && begin != View("<|c").substr(0, begin.size()) &&
+      begin != View("<|m").substr(0, begin.size()) && begin != View("to=").substr(0, begin.size())) {
     state_ = State::kText;
     return true;
   }
@@ -684,7 +736,8 @@ bool Answer::header_step() {
     name_at_ = static_cast<size_t>(recipient.data() - s.data());
     name_n_ = recipient.size();
     constexpr View kFunctions = "functions.";
-    if (recipient.starts_with(kFunctions) && recipient.size() > kFunctions.size()) name_at_ += kFunctions.size(), name_n_ -= kFunctions.size();
+    if (recipient.starts_with(kFunctions) && recipient.size() > kFunctions.size())
+      name_at_ += kFunctions.size(), name_n_ -= kFunctions.size();
     return true;
   }
   begin_piece(channel == "analysis");
@@ -858,10 +911,10 @@ bool Answer::name_step(size_t at, bool python) {
   if (python && e.python && name.ends_with(kCall) && name.size() > kCall.size()) name.remove_suffix(kCall.size());
   name_at_ = static_cast<size_t>(name.data() - s.data());
   name_n_ = name.size();
-  const bool fits = python                            ? s[at] == '('
-                    : form == Arguments::kGemma       ? s[at] == '{'
-                    : form == Arguments::kJson        ? s[at] == '{' || s[at] == '"'
-                                                      : true;
+  const bool fits = python                      ? s[at] == '('
+                    : form == Arguments::kGemma ? s[at] == '{'
+                    : form == Arguments::kJson  ? s[at] == '{' || s[at] == '"'
+                                                : true;
   if (!fits || !announce()) return broken();
   if (form == Arguments::kJson) return begin_json(at, State::kClose);
   at_ = at;
@@ -916,13 +969,13 @@ bool Answer::key_step() {
   if (v == s.size()) return false;
   const bool quoted = one_of(s[v], "\"'"), object = s[v] == '{';
   const size_t value = quoted ? text_end(s, v) : v;
-  if (value == kMore && key != e.args_key.view() && !(key == "name" || key == "function" || key == e.name_key.view())) {
-    first_ = false;  // a text that says nothing is skipped as it comes
-  } else if (value == kMore) {
-    return false;
-  }
+  const bool names = key == "name" || key == e.name_key.view() || (key == "function" && quoted);
+  const bool args = key == "arguments" || key == "parameters" || key == e.args_key.view();
+  const bool id = !e.id_key.empty() && key == e.id_key.view();
+  if (value == kMore && (names || args || id)) return false;
   first_ = false;
-  if (!name_n_ && (key == "name" || key == e.name_key.view() || (key == "function" && quoted))) {
+  if (names && name_n_) return broken();
+  if (names) {
     const View name = quoted ? s.substr(v + 1, value - v - 2) : View();
     if (name.empty() || name.size() > kMaxName || name.find('\\') != View::npos || name.find('\n') != View::npos) return broken();
     name_at_ = v + 1, name_n_ = name.size();
@@ -936,7 +989,7 @@ bool Answer::key_step() {
     at_ = v + 1;
     return true;
   }
-  const bool args = !told_ && !args_n_ && (key == "arguments" || key == "parameters" || key == e.args_key.view());
+  if (args && (told_ || args_n_ || null_args_)) return broken();
   if (args && object && name_n_) {
     told_ = true;
     return begin_json(v, State::kNextKey);
@@ -953,11 +1006,16 @@ bool Answer::key_step() {
   }
   if (args) {
     if (!object && s[v] != 'n' && s[v] != 'N') return broken();
-    if (object) args_at_ = v;
-  } else if (!e.id_key.empty() && key == e.id_key.view()) {
+    if (object)
+      args_at_ = v;
+    else
+      null_args_ = true;
+  } else if (id) {
     id_at_ = quoted ? v + 1 : v;
     id_n_ = quoted ? value - v - 2 : json_end(s, v) - v;
     if (!quoted && v + id_n_ == s.size()) return id_n_ = 0, false;
+  } else if (key != "type" && key != "id") {
+    other_keys_ = true;
   }
   at_ = v;
   begin_literal(Arguments::kJson, true);
@@ -993,7 +1051,7 @@ bool Answer::object_ended(size_t at) {
     state_ = State::kNextKey;
     return true;
   }
-  if (!name_n_ || (bare_ && !told_ && !args_n_)) return broken();
+  if (!name_n_ || (!told_ && !args_n_ && (bare_ || other_keys_) && !null_args_)) return broken();
   if (!told_ && args_n_) {
     const View args = text().substr(args_at_, args_n_);
     if (args[0] == '{')
@@ -1322,7 +1380,8 @@ bool Answer::next_parameter_step() {
 bool Answer::close_step() {
   const Envelope& e = *e_;
   const View s = text();
-  const bool harmony = e.head == Head::kHarmony, open_ended = e.head == Head::kText && (e.arguments == Arguments::kPairs || e.arguments == Arguments::kTags);
+  const bool harmony = e.head == Head::kHarmony,
+             open_ended = e.head == Head::kText && (e.arguments == Arguments::kPairs || e.arguments == Arguments::kTags);
   const size_t at = skip(at_);
   if (bare_ && e.bare == Bare::kAlone) {
     if (at < s.size()) {
@@ -1421,7 +1480,8 @@ Answer::Scan Answer::literal(View s, size_t* at, bool whole) {
         l.want = Want::kValue;
         continue;
       case Want::kKey:
-      case Want::kValue: break;
+      case Want::kValue:
+        break;
     }
     const bool key = l.want == Want::kKey;
     if (l.form == Arguments::kGemma) {

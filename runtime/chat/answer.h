@@ -45,21 +45,21 @@ struct Envelope {
   Head head;
   Arguments arguments;
   Bare bare;
-  uint8_t value_lines;      // kPairs: values stand between line ends that are not theirs
-  uint8_t counted;          // kText: a number behind the name and this character is no part of it: N:0; 0: none
-  uint8_t python;           // kNameKey: behind section_open stands Python as well, N.call(k='v')
-  uint8_t ends_reasoning;   // a call may begin in the middle of reasoning
+  uint8_t value_lines;     // kPairs: values stand between line ends that are not theirs
+  uint8_t counted;         // kText: a number behind the name and this character is no part of it: N:0; 0: none
+  uint8_t python;          // kNameKey: behind section_open stands Python as well, N.call(k='v')
+  uint8_t ends_reasoning;  // a call may begin in the middle of reasoning
   uint8_t reserved[9];
   Mark reason_open, reason_close;    // no reason_close: no reasoning
   Mark content_open, content_close;  // around content, where the model writes them
   Mark section_open[2];              // around calls, in either spelling; section_close may be missing
   Mark section_close;
-  Mark call_open, call_close;         // around one call
-  Mark name_key, args_key, id_key;    // kNameKey; "name", "arguments" and "parameters" are known in any case
-  Mark name_prefix;                   // kText: what a name loses: "functions."
-  Mark id_open;                       // kText: an id stands in front of the name and this mark
-  Mark id_close;                      // kText: an id stands behind the name and this mark
-  Mark args_open;                     // kText: ends the name
+  Mark call_open, call_close;                              // around one call
+  Mark name_key, args_key, id_key;                         // kNameKey; "name", "arguments" and "parameters" are known in any case
+  Mark name_prefix;                                        // kText: what a name loses: "functions."
+  Mark id_open;                                            // kText: an id stands in front of the name and this mark
+  Mark id_close;                                           // kText: an id stands behind the name and this mark
+  Mark args_open;                                          // kText: ends the name
   Mark key_open, key_close, key_close_other, value_close;  // kPairs; behind key_close_other stands no text but JSON
   Mark quote;                                              // kGemma
   Mark tag_prefix;                                         // kTags
@@ -73,10 +73,10 @@ Status envelope_open(const void* data, size_t bytes, const char* name, Envelope*
 enum class AnswerKind : uint8_t {
   kReasoning,
   kContent,
-  kCall,      // text: the name
+  kCall,       // text: the name
   kArguments,  // text: more of a JSON object
-  kCallEnd,   // the call is whole
-  kCallLost,  // it was none: forget it; its text comes as content
+  kCallEnd,    // the call is whole
+  kCallLost,   // it was none: forget it; its text comes as content
 };
 struct AnswerEvent {
   AnswerKind kind;
@@ -96,23 +96,26 @@ class Answer {
 
   // prompt: the rendered text that the answer continues, or its end: what it opened is open. tools: a JSON list as templates take it, for
   // the types of arguments and the names of bare calls; empty: not known, any name is one. The envelope, tools and memory must stay.
-  void begin(const Envelope& envelope, std::string_view prompt, std::string_view tools, void* memory, size_t bytes, AnswerSink sink, void* user);
+  void begin(const Envelope& envelope, std::string_view prompt, std::string_view tools, void* memory, size_t bytes, AnswerSink sink,
+             void* user);
   void feed(std::string_view text);  // pieces may end anywhere
   void end();
-  AnswerZone zone() const { return state_ > State::kHeader ? AnswerZone::kCall : reasoning_ ? AnswerZone::kReasoning : AnswerZone::kContent; }
+  AnswerZone zone() const {
+    return state_ > State::kHeader ? AnswerZone::kCall : reasoning_ ? AnswerZone::kReasoning : AnswerZone::kContent;
+  }
 
  private:
   enum class State : uint8_t {
     kText,
-    kBetween,   // behind a call
-    kHeader,    // of a message of harmony
-    kSection,   // behind section_open, or behind a call there
-    kHead,      // behind call_open
-    kKey,       // of a call's object
-    kSkip,      // its value says nothing
+    kBetween,  // behind a call
+    kHeader,   // of a message of harmony
+    kSection,  // behind section_open, or behind a call there
+    kHead,     // behind call_open
+    kKey,      // of a call's object
+    kSkip,     // its value says nothing
     kNextKey,
-    kNamed,     // kNameIsKey: behind the name
-    kObject,    // arguments: an object is next, or a text that holds one
+    kNamed,   // kNameIsKey: behind the name
+    kObject,  // arguments: an object is next, or a text that holds one
     kJson,
     kPair,
     kTextValue,  // of a pair: a text
@@ -124,7 +127,19 @@ class Answer {
     kNextParameter,
     kClose,  // behind the arguments
   };
-  enum class What : uint8_t { kNothing, kReasonOpen, kReasonClose, kContentOpen, kContentClose, kSection, kCall, kBare, kEnd, kMessage, kMessageEnd };
+  enum class What : uint8_t {
+    kNothing,
+    kReasonOpen,
+    kReasonClose,
+    kContentOpen,
+    kContentClose,
+    kSection,
+    kCall,
+    kBare,
+    kEnd,
+    kMessage,
+    kMessageEnd
+  };
   struct Found {
     What what;
     size_t end;
@@ -221,13 +236,15 @@ class Answer {
   uint64_t starts_[4] = {};  // which bytes a mark begins with
   Blanks reason_ = {}, content_ = {};
   State state_ = State::kText;
-  bool reasoning_ = false, final_ = false, content_opened_ = false, reasoned_ = false;
-  bool opens_ = true;  // what may open at the beginning of content alone: nothing but white space came
+  bool reasoning_ = false, final_ = false, content_opened_ = false;
+  bool prompt_reasons_ = false;  // the prompt began reasoning, and the answer has said nothing yet
+  bool opens_ = true;            // what may open at the beginning of content alone: nothing but white space came
   uint32_t n_calls_ = 0;
 
   // The call at hand; places count from from_.
   size_t start_ = 0, at_ = 0, scan_ = 0;
   bool section_ = false, list_ = false, announced_ = false, bare_ = false, told_ = false, first_ = false, value_json_ = false;
+  bool null_args_ = false, other_keys_ = false;
   State next_ = State::kClose;  // behind the arguments
   uint32_t n_in_section_ = 0, n_wraps_ = 0;
   size_t name_at_ = 0, name_n_ = 0, id_at_ = 0, id_n_ = 0, args_at_ = 0, args_n_ = 0, key_at_ = 0, key_n_ = 0;

@@ -19,8 +19,8 @@ using View = std::string_view;
 using Text = std::string;
 
 // What is looked for in renderings: words that survive trimming, changing of quotes and sorting.
-constexpr View kUser = "UUuserUU", kContent = "CCtextCC", kReason = "RRreasonRR", kName1 = "NNoneNN", kName2 = "NNtwoNN", kValue1 = "VVoneVV",
-               kValue2 = "VVtwoVV", kId1 = "abcdef123", kId2 = "ghijkl456";
+constexpr View kUser = "UUuserUU", kContent = "CCtextCC", kReason = "RRreasonRR", kName1 = "NNoneNN", kName2 = "NNtwoNN",
+               kValue1 = "VVoneVV", kValue2 = "VVtwoVV", kId1 = "abcdef123", kId2 = "ghijkl456";
 constexpr char kIdChar = '\x01';  // every id becomes this before anything is compared
 constexpr View kArgs1 = R"({"kka": "VVoneVV"})", kArgs2 = R"({"kka": "VVtwoVV"})",
                kArgsAll = R"({"kka": "VVoneVV", "kkb": 4711, "kkc": true, "kkd": ["p", "q"], "kke": {"a": "b"}})";
@@ -55,7 +55,7 @@ bool set(Mark* m, View s) {
   s = trim(s);
   *m = {};
   if (s.size() >= chat::kMarkBytes || contains(s, View("\x01", 1))) return false;
-  std::memcpy(m->text, s.data(), s.size());
+  std::copy(s.begin(), s.end(), m->text);
   return true;
 }
 
@@ -181,15 +181,15 @@ bool find_object(View s, size_t at, View name, Object* out) {
     Object o;
     if (!read_object(s, i, &o) || o.end <= at) continue;
     if (found) {
-      const bool wraps = std::any_of(o.members.begin(), o.members.end(), [&](const auto& m) {
-        return m.first == "function" && m.second.data() == s.data() + out->begin;
-      });
+      const bool wraps = std::any_of(o.members.begin(), o.members.end(),
+                                     [&](const auto& m) { return m.first == "function" && m.second.data() == s.data() + out->begin; });
       if (!wraps) return true;
       out->begin = o.begin, out->end = o.end;
       return true;
     }
-    found = std::any_of(o.members.begin(), o.members.end(),
-                        [&](const auto& m) { return m.first == name || (m.second[0] != '{' && m.second[0] != '[' && contains(m.second, name)); });
+    found = std::any_of(o.members.begin(), o.members.end(), [&](const auto& m) {
+      return m.first == name || (m.second[0] != '{' && m.second[0] != '[' && contains(m.second, name));
+    });
     if (found) *out = o;
     if (i == 0) break;
   }
@@ -198,7 +198,8 @@ bool find_object(View s, size_t at, View name, Object* out) {
 
 class Learner {
  public:
-  Learner(View text, const std::vector<uint8_t>& program, const Text& tokens, const std::vector<Text>& added, Envelope* e, ReasoningSwitch* reasoning)
+  Learner(View text, const std::vector<uint8_t>& program, const Text& tokens, const std::vector<Text>& added, Envelope* e,
+          ReasoningSwitch* reasoning)
       : text_(text), tokens_(tokens), added_(added), pieces_(added), e_(e), switch_(reasoning) {
     linnet_template_params params = {};
     params.size = sizeof params;
@@ -235,8 +236,8 @@ class Learner {
   // What stands behind the last user's text.
   std::optional<Text> render(View messages, bool tools, View more = {}) {
     const auto tool = [](View name) {
-      return R"({"type": "function", "function": {"name": )" + quoted(name) + R"(, "description": "d", "parameters": {"type": "object", "properties": )" +
-             Text(kProperties) + R"(, "required": ["kka"]}}})";
+      return R"({"type": "function", "function": {"name": )" + quoted(name) +
+             R"(, "description": "d", "parameters": {"type": "object", "properties": )" + Text(kProperties) + R"(, "required": ["kka"]}}})";
     };
     const Text list = "[" + tool(kName1) + ", " + tool(kName2) + "]";
     Text c = R"({"messages": [)" + Text(messages) + R"(], "tools": )" + (tools ? list : "null") + R"(, "documents": null)";
@@ -288,13 +289,15 @@ class Learner {
     // the prompt with each variable that may be a switch
     prompts_ = {prompt_};
     std::vector<Text> names = {"enable_thinking", "thinking"};
-    std::set<Text> seen = {"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token", "message", "loop", "functions"};
+    std::set<Text> seen = {"messages", "tools", "documents", "add_generation_prompt", "bos_token", "eos_token",
+                           "message",  "loop",  "functions"};
     for (size_t i = 0; i < text_.size() && names.size() < 160;) {
       size_t end = i;
       while (end < text_.size() && word_char(text_[end])) ++end;
       if (end > i && end - i < 40 && !(i && text_[i - 1] == '.')) {
         const Text name(text_.substr(i, end - i));
-        const bool used = contains(name, "think") || contains(name, "reason") || (text_.substr(0, i).ends_with("if ") || text_.substr(0, i).ends_with("not "));
+        const bool used = contains(name, "think") || contains(name, "reason") ||
+                          (text_.substr(0, i).ends_with("if ") || text_.substr(0, i).ends_with("not "));
         if (used && seen.insert(name).second && (name[0] < '0' || name[0] > '9')) names.push_back(name);
       }
       i = end + 1;
@@ -391,7 +394,8 @@ class Learner {
     size_t open = behind;
     bool json = false;
     while (!json && (open = s.find('{', open)) != View::npos) {
-      json = read_object(s, open, &args) && args.members.size() == 1 && args.members[0].first == "kka" && unquoted(args.members[0].second) == kValue1;
+      json = read_object(s, open, &args) && args.members.size() == 1 && args.members[0].first == "kka" &&
+             unquoted(args.members[0].second) == kValue1;
       if (!json) ++open;
     }
     e.head = Head::kText;
@@ -403,7 +407,8 @@ class Learner {
         const size_t second = two_.find(kName2), mark = two_.find('{', second);
         Object a1, a2;
         const size_t first_end = two_.find('{', two_.find(kName1));
-        if (second != Text::npos && mark != Text::npos && read_object(two_, mark, &a2) && read_object(two_, first_end, &a1) && a1.end <= second) {
+        if (second != Text::npos && mark != Text::npos && read_object(two_, mark, &a2) && read_object(two_, first_end, &a1) &&
+            a1.end <= second) {
           other = two_.substr(second + kName2.size(), mark - second - kName2.size());
           *between = two_.substr(a1.end, second - a1.end);
           *end = two_.substr(a2.end);
@@ -488,7 +493,8 @@ class Learner {
       return set(&e.tag_prefix, prefix) && set(&e.args_open, args_open);
     }
     e.value_lines = eq.ends_with('\n') && between.starts_with('\n');
-    if (!set(&e.args_open, args_open) || !set(&e.key_open, key_open) || !set(&e.key_close, eq) || !set(&e.value_close, value_close)) return false;
+    if (!set(&e.args_open, args_open) || !set(&e.key_open, key_open) || !set(&e.key_close, eq) || !set(&e.value_close, value_close))
+      return false;
     if (trim(eq_other) != trim(eq) && !set(&e.key_close_other, eq_other)) return false;
     // a closing mark of the value that stands in front of what closes the call
     const View closing = trim(View(value_close));
@@ -509,7 +515,10 @@ class Learner {
       between.erase(0, inner);
       call_close = pieces_.common_begin(between, end);
       call_open = pieces_.common_end(begin, between);
-      if (call_open.size() + call_close.size() > between.size()) call_open = View(between).substr(call_close.size());
+      if (call_open.size() == between.size())
+        call_close = {};
+      else if (call_open.size() + call_close.size() > between.size())
+        call_open = View(between).substr(call_close.size());
       if (call_open.size() > begin.size() || !View(begin).ends_with(call_open)) call_open = {};
       // what lies in the header is no mark of a call, unless the prompt opens it
       if (call_open.size() > front.size()) {
@@ -589,8 +598,14 @@ class Learner {
         }
       }
     }
-    // an object that was not read as one
-    const bool good = !contains(call_begin, "{\"") && set(&e.section_open[0], opened) && set(&e.section_close, list_close) && set(&e.call_open, call_begin) && set(&e.call_close, call_end);
+    if (call_end == call_begin && call_end.starts_with('<') && call_end.ends_with('>'))
+      call_end = partner(call_end);  // one that was misspelt
+    // values printed as they are, and objects that were not read as such, have no marks
+    bool good = true;
+    for (const Text* t : {&opened, &list_close, &call_begin, &call_end})
+      for (const View sign : {"{'", "{\"", "'}", "\"}", "':", "\":"}) good &= !contains(*t, sign);
+    good = good && set(&e.section_open[0], opened) && set(&e.section_close, list_close) && set(&e.call_open, call_begin) &&
+           set(&e.call_close, call_end);
     if (!good) {
       e.head = Head::kNone;
       return;
@@ -693,8 +708,12 @@ class Learner {
         {user() + ", " + content, keep},
         {user() + ", " + with_call, {}},
         {user() + ", " + with_call + result, {}},
-        {user() + R"(, {"role": "assistant", "content": [{"type": "thinking", "thinking": "RRreasonRR"}, {"type": "text", "text": "CCtextCC"}]})", {}},
-        {user() + R"(, {"role": "assistant", "content": {"blocks": [{"type": "thoughts", "text": "RRreasonRR"}, {"type": "response", "text": "CCtextCC"}]}})", {}},
+        {user() +
+             R"(, {"role": "assistant", "content": [{"type": "thinking", "thinking": "RRreasonRR"}, {"type": "text", "text": "CCtextCC"}]})",
+         {}},
+        {user() +
+             R"(, {"role": "assistant", "content": {"blocks": [{"type": "thoughts", "text": "RRreasonRR"}, {"type": "response", "text": "CCtextCC"}]}})",
+         {}},
     };
     for (const auto& [messages, more] : tries)
       for (const bool tools : {false, true}) {
@@ -711,7 +730,8 @@ class Learner {
         Text open(trim(before.substr(std::min(header.size(), before.size()))));
         const View tail = trim(View(prompt_).substr(pieces_.common_begin(prompt_, text_answer_).size()));
         if (open.empty() && marks_of(tail).empty()) open = tail;
-        if (const auto marks = marks_of(before); open.empty() && !marks.empty() && trim(before).ends_with(marks.back())) open = marks.back();
+        if (const auto marks = marks_of(before); open.empty() && !marks.empty() && trim(before).ends_with(marks.back()))
+          open = marks.back();
         size_t end = std::min(behind.find(kContent), behind.find(kName1));
         if (end == View::npos) end = behind.size();
         Text close(trim(behind.substr(0, end)));
@@ -755,12 +775,14 @@ class Learner {
     Text best;
     const auto attempt = [&](View mark) {
       const View core = trim(mark);
-      if (core.size() < 3 || core.size() > 40 || std::all_of(core.begin(), core.end(), word_char) || seen.size() > 120 || !seen.insert(Text(core)).second)
+      if (core.size() < 3 || core.size() > 40 || std::all_of(core.begin(), core.end(), word_char) || seen.size() > 120 ||
+          !seen.insert(Text(core)).second)
         return;
       if (!best.empty() && core.size() >= best.size()) return;
       for (const bool more : {false, true}) {
         const auto s = render_from(R"({"role": "user", "content": "QQ"}, {"role": "assistant", "content": )" +
-                                   quoted(Text(kReason) + Text(mark) + Text(kContent)) + "}" + (more ? ", {\"role\": \"user\", \"content\": \"z\"}" : ""));
+                                   quoted(Text(kReason) + Text(mark) + Text(kContent)) + "}" +
+                                   (more ? ", {\"role\": \"user\", \"content\": \"z\"}" : ""));
         if (s && contains(*s, kContent) && !contains(*s, kReason)) best = core;
       }
     };
@@ -796,24 +818,27 @@ class Learner {
       if (const size_t at = begin.rfind(e.reason_open.view()); at != View::npos) begin.remove_prefix(at + e.reason_open.view().size());
     View mark = trim(begin);
     const size_t newline = mark.find('\n');
-    if (!mark.empty() && newline == View::npos && (mark[0] == '<' || mark[0] == '[' || e.call_open.view() == ">>>" || !e.call_open.empty())) set(&e.content_open, mark);
+    if (!mark.empty() && newline == View::npos && (mark[0] == '<' || mark[0] == '[' || e.call_open.view() == ">>>" || !e.call_open.empty()))
+      set(&e.content_open, mark);
     if (!turn_end_.empty() && end.size() > turn_end_.size()) {
       const View close = trim(end.substr(0, end.size() - turn_end_.size()));
-      if (!close.empty() && !contains(close, "\n")) set(&e.content_close, close);
+      if (close.size() > 2 && !contains(close, "\n")) set(&e.content_close, close);
     }
     if (e.content_open.empty() != e.content_close.empty() && e.head != Head::kText && e.content_close.empty()) e.content_open = {};
     set_end(0, end.substr(end.size() > turn_end_.size() && !turn_end_.empty() ? end.size() - turn_end_.size() : 0));
   }
   void set_end(size_t i, View end) {
-    const std::vector<View> pieces = pieces_.cut(trim(end));
-    if (!pieces.empty() && pieces[0].size() > 2 && (pieces[0][0] == '<' || pieces[0][0] == '[') && pieces[0] != "<EOS>") set(&e_->end[i], pieces[0]);
+    end = trim(end);
+    const std::vector<View> pieces = pieces_.cut(end);
+    if (pieces.empty() || (end[0] != '<' && end[0] != '[')) return;
+    View mark = pieces[0];
+    if (mark.size() < 3) mark = end.substr(0, end.find_first_of(" \n\r\t"));
+    if (mark.size() > 2 && mark.size() < 40 && mark != "<EOS>") set(&e_->end[i], mark);
   }
 
   // ---- families
 
-  bool has(View mark) const {
-    return contains(text_, mark) || std::find(added_.begin(), added_.end(), mark) != added_.end();
-  }
+  bool has(View mark) const { return contains(text_, mark) || std::find(added_.begin(), added_.end(), mark) != added_.end(); }
   void keys(View open, View close = {}, View other = {}) {
     Envelope& e = *e_;
     calls_clear();
@@ -824,9 +849,9 @@ class Learner {
   void calls_clear() {
     Envelope& e = *e_;
     e.head = Head::kNone, e.arguments = Arguments::kJson, e.bare = Bare::kNever, e.value_lines = e.counted = e.python = 0;
-    for (Mark* m : {&e.section_open[0], &e.section_open[1], &e.section_close, &e.call_open, &e.call_close, &e.name_key, &e.args_key, &e.id_key,
-                    &e.name_prefix, &e.id_open, &e.id_close, &e.args_open, &e.key_open, &e.key_close, &e.key_close_other, &e.value_close, &e.quote,
-                    &e.tag_prefix})
+    for (Mark* m : {&e.section_open[0], &e.section_open[1], &e.section_close, &e.call_open, &e.call_close, &e.name_key, &e.args_key,
+                    &e.id_key, &e.name_prefix, &e.id_open, &e.id_close, &e.args_open, &e.key_open, &e.key_close, &e.key_close_other,
+                    &e.value_close, &e.quote, &e.tag_prefix})
       *m = {};
   }
   void thinks(View open = "<think>", View close = "</think>") {
@@ -866,7 +891,8 @@ class Learner {
       e.head = Head::kText;
       const bool old = contains(text_, "```json");
       set(&e.section_open[0], "<\uff5ctool\u2581calls\u2581begin\uff5c>"), set(&e.section_close, "<\uff5ctool\u2581calls\u2581end\uff5c>");
-      set(&e.call_open, old ? "<\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>" : "<\uff5ctool\u2581call\u2581begin\uff5c>");
+      set(&e.call_open,
+          old ? "<\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>" : "<\uff5ctool\u2581call\u2581begin\uff5c>");
       set(&e.call_close, old ? "```<\uff5ctool\u2581call\u2581end\uff5c>" : "<\uff5ctool\u2581call\u2581end\uff5c>");
       set(&e.args_open, old ? "```json" : "<\uff5ctool\u2581sep\uff5c>");
       thinks();
@@ -885,7 +911,8 @@ class Learner {
     } else if (none && has("<start_function_call>")) {  // FunctionGemma
       calls_clear();
       e.head = Head::kText, e.arguments = Arguments::kGemma;
-      set(&e.call_open, "<start_function_call>"), set(&e.call_close, "<end_function_call>"), set(&e.name_prefix, "call:"), set(&e.quote, "<escape>");
+      set(&e.call_open, "<start_function_call>"), set(&e.call_close, "<end_function_call>"), set(&e.name_prefix, "call:"),
+          set(&e.quote, "<escape>");
     } else if (none && (has("<|START_ACTION|>") || has("<|START_RESPONSE|>"))) {  // Command
       keys("<|START_ACTION|>", "<|END_ACTION|>");
       set(&e.name_key, "tool_name"), set(&e.args_key, "parameters"), set(&e.id_key, "tool_call_id");
@@ -904,9 +931,12 @@ class Learner {
     } else if (none && has("<tool_sep>")) {  // Hunyuan 3
       calls_clear();
       e.head = Head::kText, e.arguments = Arguments::kPairs;
-      set(&e.section_open[0], "<tool_calls>"), set(&e.section_close, "</tool_calls>"), set(&e.call_open, "<tool_call>"), set(&e.call_close, "</tool_call>");
-      set(&e.args_open, "<tool_sep>"), set(&e.key_open, "<arg_key>"), set(&e.key_close, "</arg_key>\n<arg_value>"), set(&e.value_close, "</arg_value>");
+      set(&e.section_open[0], "<tool_calls>"), set(&e.section_close, "</tool_calls>"), set(&e.call_open, "<tool_call>"),
+          set(&e.call_close, "</tool_call>");
+      set(&e.args_open, "<tool_sep>"), set(&e.key_open, "<arg_key>"), set(&e.key_close, "</arg_key>\n<arg_value>"),
+          set(&e.value_close, "</arg_value>");
       thinks();
+      says("<answer>", "</answer>");
     } else if (none && has("<tool_calls>")) {
       keys("<tool_calls>", "</tool_calls>");
     } else if (none && has("<TOOLCALL>")) {
@@ -922,7 +952,8 @@ class Learner {
       thinks();
     }
     // models that say their answer between marks which their templates do not show
-    if (e.head != Head::kNone && (has("<answer>") || has("<|extra_0|>") || contains(text_, "hy_")) && contains(View(e.section_open[0].text), "<tool_calls>"))
+    if (e.head != Head::kNone && (has("<answer>") || has("<|extra_0|>") || contains(text_, "hy_")) &&
+        contains(View(e.section_open[0].text), "<tool_calls>"))
       says("<answer>", "</answer>");
     if (contains(text_, "[BEGIN FINAL RESPONSE]")) {
       thinks("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]");
@@ -967,7 +998,8 @@ void learn_envelope(View text, const std::vector<uint8_t>& program, const Text& 
   const Mark open = out->reason_open, close = out->reason_close;
   *out = {};
   out->magic = chat::kEnvelopeMagic, out->version = chat::kEnvelopeVersion;
-  if (chat::envelope_open(out, sizeof *out, "template", &checked, nullptr) == LINNET_OK && !close.empty()) out->reason_open = open, out->reason_close = close;
+  if (chat::envelope_open(out, sizeof *out, "template", &checked, nullptr) == LINNET_OK && !close.empty())
+    out->reason_open = open, out->reason_close = close;
 }
 
 }  // namespace linnet::convert
