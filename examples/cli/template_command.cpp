@@ -1,4 +1,4 @@
-// linnet template: what a model's chat template makes of a conversation.
+// linnet template: what a model's chat template makes of a conversation, and what an answer to it says.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -40,6 +40,69 @@ void rename_date(std::string* text) {
   }
 }
 
+// An answer as its events tell it.
+struct Parsed {
+  std::string content, reasoning;
+  ordered_json calls = ordered_json::array();
+  std::string name, arguments;
+  static void on_event(void* user, const linnet_answer_event* event) {
+    Parsed& p = *static_cast<Parsed*>(user);
+    const std::string_view text(event->text, event->text_bytes);
+    switch (event->kind) {
+      case LINNET_ANSWER_REASONING:
+        p.reasoning += text;
+        break;
+      case LINNET_ANSWER_CONTENT:
+        p.content += text;
+        break;
+      case LINNET_ANSWER_CALL:
+        p.name = text;
+        p.arguments.clear();
+        break;
+      case LINNET_ANSWER_ARGUMENTS:
+        p.arguments += text;
+        break;
+      case LINNET_ANSWER_CALL_END: {
+        ordered_json call = {{"name", p.name}, {"arguments", ordered_json::parse(p.arguments, nullptr, false)}};
+        if (event->id_bytes) call["id"] = std::string(event->id, event->id_bytes);
+        p.calls.push_back(std::move(call));
+        break;
+      }
+      default:
+        break;
+    }
+  }
+};
+
+int parse_answer(const Args& args, const Template& chat, const std::string& tools) {
+  std::string text;
+  if (!(args.text("--parse") == "-" ? read_stdin(&text) : read_text_file(args, args.text("--parse"), &text))) return kExitError;
+  linnet_error err = {};
+  linnet_need need = {};
+  need.size = sizeof need;
+  Memory memory;
+  linnet_answer* answer = nullptr;
+  Parsed parsed;
+  linnet_status status = linnet_answer_need(text.size() + 1, &need, &err);
+  if (status == LINNET_OK && !memory.alloc(need.bytes)) return failed(args, "no memory for the answer's %zu bytes", need.bytes);
+  if (status == LINNET_OK) status = linnet_answer_init(&answer, memory.data, memory.bytes, chat.handle, text.size() + 1, &err);
+  if (status == LINNET_OK) status = linnet_answer_begin(answer, tools.data(), tools.size(), Parsed::on_event, &parsed, &err);
+  const size_t piece = args.given("--pieces") ? args.count("--pieces") : text.size();
+  for (size_t at = 0; status == LINNET_OK && at < text.size();) {
+    size_t end = at;
+    for (size_t n = 0; end < text.size() && n < piece; ++n) do
+        ++end;
+      while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
+    status = linnet_answer_feed(answer, text.data() + at, end - at, &err);
+    at = end;
+  }
+  if (status == LINNET_OK) status = linnet_answer_end(answer, &err);
+  if (status != LINNET_OK) return failed(args, err);
+  const ordered_json out = {{"content", parsed.content}, {"reasoning_content", parsed.reasoning}, {"tool_calls", parsed.calls}};
+  std::printf("%s\n", out.dump(-1, ' ', false, ordered_json::error_handler_t::replace).c_str());
+  return kExitOk;
+}
+
 int run_template(const Args& args) {
   const std::string& path = args.positional()[0];
   std::string conversation = "{\"messages\":[]}";
@@ -75,7 +138,12 @@ int run_template(const Args& args) {
   }
   linnet_rendered out = {};
   out.size = sizeof out;
-  if (!chat.render(args, conversation, now, &out)) return kExitError;
+  const bool parse = args.given("--parse");
+  if ((!parse || args.given("--conversation")) && !chat.render(args, conversation, now, &out)) return kExitError;
+  if (parse) {
+    const bool tools = given.is_object() && given.contains("tools") && given["tools"].is_array();
+    return parse_answer(args, chat, tools ? given["tools"].dump(-1, ' ', false, ordered_json::error_handler_t::replace) : std::string());
+  }
   if (!args.json()) {
     std::fwrite(out.text, 1, out.text_bytes, stdout);
     return std::fflush(stdout) == 0 ? kExitOk : kExitError;
@@ -113,10 +181,12 @@ Command template_command() {
           "refuses\n"
           "the conversation is an error, with its own message. With --json {\"text\", \"data\": [[from, to], ...]}, the bytes that came "
           "out of the\n"
-          "conversation, and of a model \"tokens\".\n\n"
+          "conversation, and of a model \"tokens\". --parse takes apart what a model has answered to it.\n\n"
           "example: linnet template model.gguf --conversation chat.json",
           {
               {"--conversation", "FILE", Kind::kPath, "the conversation; - is stdin; without it one without messages"},
+              {"--parse", "FILE", Kind::kPath, "an answer; - is stdin: prints its content, reasoning and calls of tools as JSON"},
+              {"--pieces", "N", Kind::kCount, "with --parse: hand the answer over N characters at a time", "", 1, 1 << 20},
               {"--template", "NAME", Kind::kText, "one of several templates of a model (tool_use), or a file"},
           },
           run_template};

@@ -64,6 +64,7 @@ struct Envelope {
   Mark quote;                                              // kGemma
   Mark tag_prefix;                                         // kTags
   Mark end[2];                                             // of the turn
+  Mark switch_name, switch_on, switch_off;                 // variable of a conversation that switches reasoning, its values as JSON
 };
 inline constexpr uint32_t kEnvelopeMagic = 0x45414e4c, kEnvelopeVersion = 1;  // "LNAE"
 

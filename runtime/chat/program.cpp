@@ -166,7 +166,7 @@ Status program_open(const void* blob, size_t bytes, const char* name, Program* o
     return fail(err, LINNET_BAD_FILE, name, ": its program is damaged: ", what, " ", at);
   };
   if (h.n_code > kMaxCode || h.n_constants > kMaxConstants || h.n_functions > kMaxFunctions || h.n_names > kMaxNames ||
-      h.n_texts > kMaxTexts || h.n_functions == 0 || h.reserved)
+      h.n_texts > kMaxTexts || h.n_functions == 0 || h.n_envelope > 65536)
     return damaged("its sizes, code", h.n_code);
   Program p;
   p.n_code = h.n_code, p.n_constants = h.n_constants, p.n_functions = h.n_functions;
@@ -175,6 +175,7 @@ Status program_open(const void* blob, size_t bytes, const char* name, Program* o
   p.constants = reinterpret_cast<const ConstantEntry*>(table(sizeof(ConstantEntry), h.n_constants));
   p.functions = reinterpret_cast<const Function*>(table(sizeof(Function), h.n_functions));
   p.names = reinterpret_cast<const uint32_t*>(table(sizeof(uint32_t), h.n_names));
+  p.envelope = in.view(h.n_envelope);
   p.texts = table(1, h.n_texts);
   if (!in.ok()) return damaged("it is cut off behind byte", static_cast<uint32_t>(bytes));
   const Checker check{p, h.n_names, h.n_texts};

@@ -129,10 +129,10 @@ inline constexpr uint32_t kNoName = 0xFFFFFFFF;
 struct ProgramHeader {
   uint32_t magic, version;
   uint32_t n_code, n_constants, n_functions, n_names, n_texts;
-  uint32_t reserved;
+  uint32_t n_envelope;  // bytes of the answers' envelope (answer.h); 0: none
 };
 // Behind the header: Instruction code[n_code], ConstantEntry constants[n_constants], Function functions[n_functions], uint32_t
-// names[n_names] (constants, texts), char texts[n_texts].
+// names[n_names] (constants, texts), uint8_t envelope[n_envelope], char texts[n_texts].
 inline constexpr uint32_t kProgramMagic = 0x50544e4c, kProgramVersion = 1;  // "LNTP"
 inline constexpr uint32_t kMaxCode = 1u << 20, kMaxConstants = 1u << 18, kMaxFunctions = 4096, kMaxNames = 1u << 18, kMaxTexts = 1u << 24;
 inline constexpr uint32_t kMaxSlots = 4096;
@@ -144,6 +144,7 @@ struct Program {
   const Function* functions = nullptr;
   const uint32_t* names = nullptr;
   const char* texts = nullptr;
+  std::string_view envelope = {};  // bytes that envelope_open checks
   uint32_t n_code = 0, n_constants = 0, n_functions = 0;
   std::string_view text(uint32_t constant) const {
     const ConstantEntry& c = constants[constant];

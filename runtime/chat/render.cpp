@@ -127,6 +127,8 @@ Status template_init(linnet_template** out, void* mem, size_t bytes, linnet_view
   if (t->n_tokens) std::memcpy(t->tokens, origin.tokens.data(), t->n_tokens);
   t->model = model;
   LINNET_TRY(chat::program_open(t->blob, origin.program.size(), t->name, &t->program, err));
+  if (!t->program.envelope.empty())
+    LINNET_TRY(chat::envelope_open(t->program.envelope.data(), t->program.envelope.size(), t->name, &t->envelope, err));
   *out = t;
   return LINNET_OK;
 }

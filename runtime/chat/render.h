@@ -1,11 +1,13 @@
 // A chat template in the caller's memory: renders conversations, and turns what it rendered to tokens.
 #pragma once
 #include "../model.h"
+#include "answer.h"
 #include "machine.h"
 
 // The type that linnet_chat.h leaves opaque.
 struct linnet_template {
   linnet::chat::Program program;
+  linnet::chat::Envelope envelope;
   const linnet_model* model;  // whose tokenizer, or nullptr
   char name[64];
   uint8_t* blob;    // the program's bytes

@@ -4,8 +4,8 @@
 
 #include "../guard.h"
 #include "../params.h"
+#include "chat_templates.h"
 #include "convert.h"
-#include "template.h"
 
 using namespace linnet;
 
@@ -134,7 +134,7 @@ linnet_status linnet_template_compile(const char* text, size_t text_bytes, const
   if (!name) name = "template";
   return guarded(name, err, [&] {
     std::vector<uint8_t> program;
-    LINNET_TRY(convert::template_compile({text, text_bytes}, name, &program, err));
+    LINNET_TRY(convert::compile_chat({text, text_bytes}, name, "", {}, &program, err));
     *n_bytes = program.size();
     if (program.size() > cap)
       return fail(err, LINNET_TOO_SMALL, name, ": its program has ", program.size(), " bytes, there is room for ", cap);

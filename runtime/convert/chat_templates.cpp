@@ -1,6 +1,7 @@
 #include "chat_templates.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "../chat/render.h"
@@ -8,6 +9,7 @@
 #include "hf_config.h"
 #include "json.h"
 #include "template.h"
+#include "template_probe.h"
 
 namespace linnet::convert {
 namespace {
@@ -101,7 +103,31 @@ void templates_from_gguf(const Gguf& file, ChatTemplates* out) {
 
 std::string template_label(const std::string& name) { return name.empty() ? "chat template" : "chat template " + name; }
 
-void put_templates(const ChatTemplates& templates, bool plain, std::vector<std::string>* notes, GgufBuilder* b) {
+Status compile_chat(std::string_view text, const char* name, const std::string& tokens, const std::vector<std::string>& added,
+                    std::vector<uint8_t>* program, Error* err) {
+  LINNET_TRY(template_compile(text, name, program, err));
+  chat::Envelope e;
+  ReasoningSwitch reasoning;
+  learn_envelope(text, *program, tokens, added, &e, &reasoning);
+  if (reasoning.variable.size() < chat::kMarkBytes && reasoning.on.size() < chat::kMarkBytes && reasoning.off.size() < chat::kMarkBytes) {
+    std::memcpy(e.switch_name.text, reasoning.variable.data(), reasoning.variable.size());
+    std::memcpy(e.switch_on.text, reasoning.on.data(), reasoning.on.size());
+    std::memcpy(e.switch_off.text, reasoning.off.data(), reasoning.off.size());
+  }
+  chat::ProgramHeader h;
+  std::memcpy(&h, program->data(), sizeof h);
+  const uint8_t* const bytes = reinterpret_cast<const uint8_t*>(&e);
+  h.n_envelope = sizeof e;
+  program->insert(program->end() - h.n_texts, bytes, bytes + sizeof e);
+  std::memcpy(program->data(), &h, sizeof h);
+  return LINNET_OK;
+}
+
+void put_templates(const ChatTemplates& templates, const TokenizerBlob& tokenizer, bool plain, std::vector<std::string>* notes,
+                   GgufBuilder* b) {
+  std::vector<std::string> added;
+  for (size_t i = 0; i < tokenizer.types.size() && i < tokenizer.tokens.size(); ++i)
+    if (tokenizer.types[i] == 3 || tokenizer.types[i] == 4) added.push_back(tokenizer.tokens[i]);
   std::vector<std::string> names;
   for (const ChatTemplate& t : templates.all) {
     const std::string suffix = t.name.empty() ? "" : "." + t.name;
@@ -110,7 +136,7 @@ void put_templates(const ChatTemplates& templates, bool plain, std::vector<std::
     if (plain) continue;
     std::vector<uint8_t> program;
     Error why = {};
-    if (template_compile(t.text, template_label(t.name).c_str(), &program, &why) == LINNET_OK) {
+    if (compile_chat(t.text, template_label(t.name).c_str(), templates.tokens, added, &program, &why) == LINNET_OK) {
       b->bytes(kTemplateKey + suffix, {reinterpret_cast<const char*>(program.data()), program.size()});
     } else {
       b->text(kTemplateErrorKey + suffix, why.text);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../gguf.h"
+#include "tokenizer_build.h"
 #include "writer.h"
 
 namespace linnet::convert {
@@ -22,7 +23,11 @@ Status templates_from_folder(const std::string& folder, ChatTemplates* out, Erro
 // tokenizer.chat_template[.NAME]; the special tokens by their ids.
 void templates_from_gguf(const Gguf& file, ChatTemplates* out);
 std::string template_label(const std::string& name);  // what errors call it
+// The program of a template, with the envelope of answers that it tells.
+Status compile_chat(std::string_view text, const char* name, const std::string& tokens, const std::vector<std::string>& added,
+                    std::vector<uint8_t>* program, Error* err);
 // Texts as they are, and for linnet itself their programs, or why there is none. notes may be nullptr.
-void put_templates(const ChatTemplates& templates, bool plain, std::vector<std::string>* notes, GgufBuilder* b);
+void put_templates(const ChatTemplates& templates, const TokenizerBlob& tokenizer, bool plain, std::vector<std::string>* notes,
+                   GgufBuilder* b);
 
 }  // namespace linnet::convert

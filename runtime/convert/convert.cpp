@@ -134,7 +134,7 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
       if (s.layer_values[f]) b->u32s(std::string("linnet.layer.") + kLayerFields[f].name, layer_values(s, f));
   }
   put_tokenizer(source, options.plain, b);
-  put_templates(source.templates, options.plain, options.notes, b);
+  put_templates(source.templates, source.tokenizer, options.plain, options.notes, b);
   for (uint32_t r = LINNET_ROLE_SYSTEM; r < kRoleEnd; ++r) {
     if (!source.chat.role[r].present) continue;
     const std::string key = std::string("linnet.chat.") + chat_role_name(r);

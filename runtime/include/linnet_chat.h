@@ -1,5 +1,5 @@
-/* linnet_chat.h: conversations. What a model was trained to see around messages, as its template says it, and grammars: text that obeys a
- * JSON schema, or calls one of an app's tools. */
+/* linnet_chat.h: conversations. What a model was trained to see around messages, as its template says it, what it answers, and grammars:
+ * text that obeys a JSON schema, or calls one of an app's tools. */
 #ifndef LINNET_CHAT_H
 #define LINNET_CHAT_H
 
@@ -94,6 +94,61 @@ LINNET_CALL linnet_status linnet_template_render(linnet_template* t, const char*
 LINNET_CALL linnet_status linnet_template_tokens(const linnet_template* t, const int32_t* held, size_t n_held, void* scratch,
                                                  size_t scratch_bytes, int32_t* out, size_t cap, size_t* n_tokens, size_t* n_keep,
                                                  linnet_error* err);
+
+/* What a template says of the model, learned when it was compiled by rendering conversations. */
+typedef struct linnet_template_desc {
+  uint32_t size;      /* set by the caller */
+  uint32_t calls;     /* 1: the format of tool calls is known */
+  uint32_t reasoning; /* 1: that of reasoning is */
+  uint32_t reserved;  /* 0 */
+  const char*
+      switch_name;       /* variable of the conversation that switches reasoning ("enable_thinking"), "" = none; as long as the template */
+  const char* switch_on; /* its values, JSON: "true" */
+  const char* switch_off;
+} linnet_template_desc;
+LINNET_CALL linnet_status linnet_template_describe(const linnet_template* t, linnet_template_desc* out, linnet_error* err);
+
+/* ---- answers ---------------------------------------------------------------------------------------------------------------- */
+
+/* What a model answers, taken apart while it comes: reasoning, content, calls of tools. How it marks them was learned from its template
+ * (linnet_template_compile, or a family of formats). No character is lost: text that breaks its format comes as content, its marks too.
+ * Left out are the marks of what was understood and white space around content and around reasoning. Events come from inside
+ * linnet_answer_feed and linnet_answer_end. */
+typedef enum linnet_answer_kind LINNET_OF_UINT32 {
+  LINNET_ANSWER_REASONING = 1, /* text: more of it */
+  LINNET_ANSWER_CONTENT = 2,   /* text: more of it */
+  LINNET_ANSWER_CALL = 3,      /* a call begins; text: the tool's name */
+  LINNET_ANSWER_ARGUMENTS = 4, /* text: more of the call's arguments, one JSON object in all, whatever the model's own format is; where that
+                                  has no types they are those of the tool's schema */
+  LINNET_ANSWER_CALL_END = 5,  /* the call is whole */
+  LINNET_ANSWER_CALL_LOST = 6  /* it was none, or was cut: forget it; its text comes as content */
+} LINNET_32_BITS linnet_answer_kind;
+
+typedef struct linnet_answer_event {
+  uint32_t size;
+  uint32_t kind;    /* linnet_answer_kind */
+  const char* text; /* (text_bytes) UTF-8, until the callback returns */
+  size_t text_bytes;
+  const char* id; /* (id_bytes) of LINNET_ANSWER_CALL and LINNET_ANSWER_CALL_END, where the model gives one */
+  size_t id_bytes;
+} linnet_answer_event;
+typedef void (*linnet_answer_fn)(void* user, const linnet_answer_event* event);
+
+typedef struct linnet_answer linnet_answer; /* lives inside the caller's memory; there is nothing to end */
+
+/* What linnet_answer_init takes for calls of up to call_bytes bytes as the model writes them (0 = 64 KiB; at least 1 KiB); a longer one
+ * comes as content. */
+LINNET_CALL linnet_status linnet_answer_need(size_t call_bytes, linnet_need* out, linnet_error* err);
+/* t, a template whose format it takes, must outlive it. */
+LINNET_CALL linnet_status linnet_answer_init(linnet_answer** out, void* mem, size_t bytes, const linnet_template* t, size_t call_bytes,
+                                             linnet_error* err);
+/* An answer to what t rendered last: what that opened (<think>) is open. tools: JSON array of tools as the template takes it, which names
+ * and types them (NULL with 0: not known); it must stay until the end. */
+LINNET_CALL linnet_status linnet_answer_begin(linnet_answer* answer, const char* tools, size_t tools_bytes, linnet_answer_fn fn, void* user,
+                                              linnet_error* err);
+/* More of the text, with special tokens as they are written; pieces may end anywhere. */
+LINNET_CALL linnet_status linnet_answer_feed(linnet_answer* answer, const char* text, size_t text_bytes, linnet_error* err);
+LINNET_CALL linnet_status linnet_answer_end(linnet_answer* answer, linnet_error* err);
 
 /* ---- grammars --------------------------------------------------------------------------------------------------------------- */
 
