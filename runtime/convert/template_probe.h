@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "../chat/answer.h"
+#include "../chat/answers.h"
 
 namespace linnet::convert {
 

@@ -1,4 +1,4 @@
-#include "answer.h"
+#include "answers.h"
 
 #include <cstring>
 
@@ -13,7 +13,7 @@ constexpr size_t kNo = SIZE_MAX, kMore = SIZE_MAX - 1;
 constexpr size_t kMaxName = 256;     // bytes of a name, a key, an id
 constexpr size_t kMaxHeader = 1024;  // of a message of harmony
 constexpr uint32_t kMaxTries = 32;   // attempts at calls in the same bytes
-constexpr View kMessage = "<|message|>", kStart = "<|start|>", kChannel = "<|channel|>";
+constexpr View kMessage = "<|message|>", kStart = "<|start|>", kChannel = "<|channel|>", kConstrain = "<|constrain|>";
 constexpr View kMessageEnds[] = {"<|end|>", "<|call|>", "<|return|>"};
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -705,32 +705,49 @@ bool Answer::between_step() {
   return true;
 }
 
+// [<|start|> role] [to=R] [<|channel|> C] [to=R] [<|constrain|>] [type] <|message|>; the role may stand in the prompt.
 bool Answer::header_step() {
   const View s = text();
-  const size_t first = skip(0);
-  if (first == s.size()) return false;
-  const View begin = s.substr(first, 3);
-  if (!start_ && begin != View("<|s").substr(0, begin.size()) && begin != View("<|c").substr(0, begin.size()) &&
-      begin != View("<|m").substr(0, begin.size()) && begin != View("to=").substr(0, begin.size())) {
-    state_ = State::kText;
-    return true;
+  View recipient, channel;
+  bool in_channel = false, role = !s.starts_with(kStart), type = false;
+  size_t at = 0, end = 0;
+  for (;; at = end) {
+    at = skip(at);
+    if (at > kMaxHeader) return broken();
+    if (at == s.size()) return false;
+    if (s[at] == '<') {
+      bool more = false;
+      const auto is = [&](View mark) {
+        const size_t r = match_mark(s, mark, at);
+        more |= r == kMore;
+        if (r >= kMore) return false;
+        end = r;
+        return true;
+      };
+      if (is(kMessage)) break;
+      if (is(kChannel) && !in_channel) {
+        in_channel = true;
+      } else if (!(is(kStart) && at == 0) && !(is(kConstrain) && !type)) {
+        return more ? false : broken();
+      }
+      continue;
+    }
+    end = at;
+    while (end < s.size() && !is_blank(s[end]) && s[end] != '<') ++end;
+    const View word = s.substr(at, end - at), to = word.substr(0, 3);
+    const bool names = View("to=").starts_with(to);
+    if (end == s.size()) return names || !role || in_channel ? false : broken();
+    if (names && word.size() > 3 && recipient.empty())
+      recipient = word.substr(3);
+    else if (in_channel && channel.empty())
+      channel = word;
+    else if (!role)
+      role = true;
+    else if (in_channel && !type)
+      type = true;
+    else
+      return broken();
   }
-  const size_t message = s.find(kMessage);
-  if (message == View::npos || message > kMaxHeader) {
-    if (s.size() < kMaxHeader + kMessage.size()) return false;
-    return broken();
-  }
-  const View header = s.substr(0, message);
-  const auto word = [header](View before) {
-    size_t at = header.find(before);
-    if (at == View::npos) return View();
-    at += before.size();
-    size_t end = at;
-    while (end < header.size() && !is_blank(header[end]) && header[end] != '<') ++end;
-    return header.substr(at, end - at);
-  };
-  const View channel = word(kChannel), recipient = word("to=");
-  const size_t end = message + kMessage.size();
   if (!recipient.empty()) {
     begin_call(end, end, State::kHead);
     name_at_ = static_cast<size_t>(recipient.data() - s.data());

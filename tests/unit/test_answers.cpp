@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "runtime/chat/answer.h"
+#include "runtime/chat/answers.h"
 #include "runtime/convert/template.h"
 #include "runtime/convert/template_probe.h"
 #include "tests/catch2.h"
@@ -180,7 +180,7 @@ TEST_CASE("damaged answers lose no word") {
     const Mark* const first = &f.envelope.reason_open;
     for (const Mark* m = first; m != first + (sizeof(Envelope) - offsetof(Envelope, reason_open)) / sizeof(Mark); ++m)
       marks += std::string(m->view()) + "\n";
-    for (size_t round = 0; round < (kSlow ? 60 : 600); ++round) {
+    for (size_t round = 0; round < (kSlow ? 60 : 300); ++round) {
       const json& c = f.cases[below(f.cases.size())];
       std::string answer = c["answer"];
       // words that nothing else has, for those that would be found elsewhere too
@@ -335,7 +335,7 @@ TEST_CASE("texts made to be slow") {
                std::string(f.envelope.key_close.view());
     if (f.envelope.head == Head::kHarmony) start = "<|channel|>commentary to=x<|message|>{\"a\":\"";
     std::string answer;
-    while (answer.size() < (kSlow ? 20000u : 200000u)) answer += start;
+    while (answer.size() < (kSlow ? 10000u : 50000u)) answer += start;
     CAPTURE(f.name);
     const Said open = parse(f.envelope, answer, "", tools(), 0);
     CHECK(open.good);
