@@ -1,7 +1,5 @@
 #include "answers.h"
 
-#include <cstring>
-
 #include "../../platform/utf8.h"
 
 namespace linnet::chat {
@@ -876,8 +874,9 @@ bool Answer::name_step(size_t at, bool python) {
     bool more = false;
     for (size_t p = from;; ++p) {
       if (p == s.size()) return kMore;
-      if (stops(p, id, &more)) return p;
+      const bool stop = stops(p, id, &more);
       if (more) return kMore;
+      if (stop) return p;
       if ((!is_name_char(s[p]) && s[p] != e.counted) || p - from > kMaxName) return *bad = true, p;
     }
   };
@@ -1428,8 +1427,9 @@ bool Answer::close_step() {
     more |= r == kMore;
     next |= r < kMore;
   }
+  if (more && !final_) return false;
   if (next) return call_ended(at);
-  if (more) return final_ && !open_ended ? call_ended(s.size()) : false;
+  if (more) return !open_ended && call_ended(s.size());
   return broken();
 }
 

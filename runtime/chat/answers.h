@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "../../platform/status.h"
@@ -16,7 +17,10 @@ namespace linnet::chat {
 inline constexpr size_t kMarkBytes = 64;
 struct Mark {
   char text[kMarkBytes];
-  std::string_view view() const { return {text, __builtin_strnlen(text, kMarkBytes)}; }
+  std::string_view view() const {
+    const void* const end = std::memchr(text, 0, kMarkBytes);
+    return {text, end ? static_cast<size_t>(static_cast<const char*>(end) - text) : kMarkBytes};
+  }
   bool empty() const { return !text[0]; }
 };
 
@@ -240,7 +244,6 @@ class Answer {
   bool reasoning_ = false, final_ = false, content_opened_ = false;
   bool prompt_reasons_ = false;  // the prompt began reasoning, and the answer has said nothing yet
   bool opens_ = true;            // what may open at the beginning of content alone: nothing but white space came
-  uint32_t n_calls_ = 0;
 
   // The call at hand; places count from from_.
   size_t start_ = 0, at_ = 0, scan_ = 0;
