@@ -129,7 +129,7 @@ inline constexpr uint32_t kNoName = 0xFFFFFFFF;
 struct ProgramHeader {
   uint32_t magic, version;
   uint32_t n_code, n_constants, n_functions, n_names, n_texts;
-  uint32_t n_envelope;  // bytes of the answers' envelope (answer.h); 0: none
+  uint32_t n_envelope;  // bytes of the answers' envelope (answers.h); 0: none
 };
 // Behind the header: Instruction code[n_code], ConstantEntry constants[n_constants], Function functions[n_functions], uint32_t
 // names[n_names] (constants, texts), uint8_t envelope[n_envelope], char texts[n_texts].

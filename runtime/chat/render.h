@@ -1,7 +1,7 @@
 // A chat template in the caller's memory: renders conversations, and turns what it rendered to tokens.
 #pragma once
 #include "../model.h"
-#include "answer.h"
+#include "answers.h"
 #include "machine.h"
 
 // The type that linnet_chat.h leaves opaque.
