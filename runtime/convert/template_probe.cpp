@@ -21,7 +21,9 @@ using Text = std::string;
 // What is looked for in renderings: words that survive trimming, changing of quotes and sorting.
 constexpr View kUser = "UUuserUU", kContent = "CCtextCC", kReason = "RRreasonRR", kName1 = "NNoneNN", kName2 = "NNtwoNN",
                kValue1 = "VVoneVV", kValue2 = "VVtwoVV", kId1 = "abcdef123", kId2 = "ghijkl456";
-constexpr char kIdChar = '\x01';  // every id becomes this before anything is compared
+constexpr uint64_t kStepsEach = 1'000'000, kMaxSteps = 50'000'000;  // of a rendering, and of all
+constexpr int64_t kNow = 1795000000;                                // in November 2026
+constexpr char kIdChar = '\x01';                                    // every id becomes this before anything is compared
 constexpr View kArgs1 = R"({"kka": "VVoneVV"})", kArgs2 = R"({"kka": "VVtwoVV"})",
                kArgsAll = R"({"kka": "VVoneVV", "kkb": 4711, "kkc": true, "kkd": ["p", "q"], "kke": {"a": "b"}})";
 constexpr View kProperties =
@@ -205,8 +207,10 @@ class Learner {
     params.size = sizeof params;
     params.text_bytes = size_t{1} << 19;
     params.value_bytes = size_t{4} << 20;
-    params.max_steps = 1'000'000;
-    params.tokens = tokens_.empty() ? R"({"bos_token": "", "eos_token": "<EOS>"})" : tokens_.c_str();
+    params.max_steps = kStepsEach;
+    const View own = tokens_.empty() ? View(R"({"bos_token": "", "eos_token": "<EOS>"})") : View(tokens_);
+    params.tokens = own.data();
+    params.tokens_bytes = static_cast<uint32_t>(own.size());
     linnet_view from = {};
     from.data = program.data();
     from.bytes = program.size();
@@ -233,6 +237,17 @@ class Learner {
  private:
   // ---- renderings
 
+  // A template that takes long says less.
+  std::optional<Text> run(View conversation) {
+    if (steps_ > kMaxSteps) return {};
+    linnet_rendered out = {};
+    out.size = sizeof out;
+    const Status status = template_render(*t_, conversation, kNow, &out, nullptr);
+    steps_ += 2000 + (status == LINNET_OK ? out.steps : status == LINNET_TOO_SMALL ? kStepsEach : kStepsEach / 16);
+    if (status != LINNET_OK) return {};
+    return Text(out.text, out.text_bytes);
+  }
+
   // What stands behind the last user's text.
   std::optional<Text> render(View messages, bool tools, View more = {}) {
     const auto tool = [](View name) {
@@ -245,15 +260,14 @@ class Learner {
     if (!contains(more, "add_generation_prompt")) c += R"(, "add_generation_prompt": false)";
     if (!more.empty()) c += ", " + Text(more);
     c += "}";
-    linnet_rendered out = {};
-    out.size = sizeof out;
-    if (template_render(*t_, c, 1795000000, &out, nullptr) != LINNET_OK) return {};
-    Text s(out.text, out.text_bytes);
+    auto rendered = run(c);
+    if (!rendered) return {};
+    Text& s = *rendered;
     const size_t at = s.rfind(kUser);
     if (at == Text::npos) return {};
     s.erase(0, at + kUser.size());
     for (const View id : {kId1, kId2}) replace_all(&s, id, View(&kIdChar, 1));
-    return s;
+    return rendered;
   }
   std::optional<Text> render_any(View messages, View more = {}) {
     auto s = render(messages, true, more);
@@ -801,10 +815,7 @@ class Learner {
   }
   std::optional<Text> render_from(View messages) {
     Text c = R"({"messages": [)" + Text(messages) + R"(], "tools": null, "documents": null, "add_generation_prompt": false})";
-    linnet_rendered out = {};
-    out.size = sizeof out;
-    if (template_render(*t_, c, 1795000000, &out, nullptr) != LINNET_OK) return {};
-    return Text(out.text, out.text_bytes);
+    return run(c);
   }
 
   // ---- content
@@ -984,6 +995,7 @@ class Learner {
   bool args_as_text_ = false, tools_ = false;
   Text prompt_, text_answer_, one_, two_, all_, turn_end_;
   Text header_;
+  uint64_t steps_ = 0;
   std::vector<Text> prompts_;
 };
 

@@ -1,0 +1,24 @@
+// The tools of a conversation as the parser of answers asks for them: JSON that was read before, looked through in place.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace linnet::chat {
+
+using View = std::string_view;
+
+// The schemas of the arguments of a tool. tools: a JSON list of {"type": "function", "function": {...}} or of the functions themselves.
+bool find_tool(View tools, View name, View* properties);
+View member(View object, View name);  // a value as it stands there; empty where there is none
+enum : uint32_t { kIsText = 1, kIsNumber = 2, kIsBool = 4, kIsNull = 8, kIsObject = 16, kIsList = 32, kTextFirst = 64 };
+// What a schema allows; kTextFirst: a text before anything else but null. 0: it does not say.
+uint32_t types_of(View schema, uint32_t depth = 0);
+uint32_t kind_of(View value);                      // what it would be, by its first character
+size_t json_end(View s, size_t at);                // behind the value that begins at `at`
+int hex_value(char c);                             // -1: none
+bool code_unit(View s, size_t at, uint32_t* out);  // four hexadecimal digits
+// The next character of what stands between the quotes of a JSON text: its bytes; *at goes behind it.
+size_t json_char(View s, size_t* at, char (&out)[4]);
+
+}  // namespace linnet::chat
