@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include "../../platform/status.h"
+#include "view.h"
 
 namespace linnet::chat {
 
@@ -17,7 +17,7 @@ namespace linnet::chat {
 inline constexpr size_t kMarkBytes = 64;
 struct Mark {
   char text[kMarkBytes];
-  std::string_view view() const {
+  View view() const {
     const void* const end = std::memchr(text, 0, kMarkBytes);
     return {text, end ? static_cast<size_t>(static_cast<const char*>(end) - text) : kMarkBytes};
   }
@@ -85,8 +85,8 @@ enum class AnswerKind : uint8_t {
 };
 struct AnswerEvent {
   AnswerKind kind;
-  std::string_view text;  // until the sink returns
-  std::string_view id;    // of kCall and kCallEnd, where the model gives one; it may be known at the end alone
+  View text;  // until the sink returns
+  View id;    // of kCall and kCallEnd, where the model gives one; it may be known at the end alone
 };
 using AnswerSink = void (*)(void* user, const AnswerEvent& event);
 
@@ -101,9 +101,8 @@ class Answer {
 
   // prompt: the rendered text that the answer continues, or its end: what it opened is open. tools: a JSON list as templates take it, for
   // the types of arguments and the names of bare calls; empty: not known, any name is one. The envelope, tools and memory must stay.
-  void begin(const Envelope& envelope, std::string_view prompt, std::string_view tools, void* memory, size_t bytes, AnswerSink sink,
-             void* user);
-  void feed(std::string_view text);  // pieces may end anywhere
+  void begin(const Envelope& envelope, View prompt, View tools, void* memory, size_t bytes, AnswerSink sink, void* user);
+  void feed(View text);  // pieces may end anywhere
   void end();
   AnswerZone zone() const {
     return state_ > State::kHeader ? AnswerZone::kCall : reasoning_ ? AnswerZone::kReasoning : AnswerZone::kContent;
@@ -172,13 +171,13 @@ class Answer {
     char closers[kMaxDepth];  // of each level
   };
 
-  std::string_view text() const { return {memory_ + from_, n_ - from_}; }
+  View text() const { return {memory_ + from_, n_ - from_}; }
   void take(size_t n) { from_ += n, base_ += n; }
-  void emit(AnswerKind kind, std::string_view text, std::string_view id = {});
-  void put(std::string_view text);
-  void put_blanks(Blanks* b, std::string_view blanks);
-  void put_json(std::string_view text);  // inside of a JSON text
-  void put_args(std::string_view text) {
+  void emit(AnswerKind kind, View text, View id = {});
+  void put(View text);
+  void put_blanks(Blanks* b, View blanks);
+  void put_json(View text);  // inside of a JSON text
+  void put_args(View text) {
     if (!literal_.silent && !text.empty()) emit(AnswerKind::kArguments, text);
   }
   void begin_piece(bool reasoning);
@@ -218,19 +217,19 @@ class Answer {
   bool object_ended(size_t at);
   bool begin_json(size_t at, State next);
   bool text_argument(size_t from, size_t to);
-  void put_key(std::string_view key);
+  void put_key(View key);
   bool is_harmony_end(size_t at, size_t* end) const;
   size_t value_end(size_t at, size_t* behind) const;
   void begin_literal(Arguments form, bool silent);
-  bool reads(Arguments form, std::string_view value, bool silent);
-  Scan literal(std::string_view s, size_t* at, bool whole);
-  Scan literal_text(std::string_view s, size_t* at, bool whole);
-  Scan literal_word(std::string_view s, size_t* at, bool whole);
-  Scan text_closes(std::string_view s, size_t at, bool whole, bool* yes) const;
-  void put_typed(std::string_view value, std::string_view schema, bool json);
+  bool reads(Arguments form, View value, bool silent);
+  Scan literal(View s, size_t* at, bool whole);
+  Scan literal_text(View s, size_t* at, bool whole);
+  Scan literal_word(View s, size_t* at, bool whole);
+  Scan text_closes(View s, size_t at, bool whole, bool* yes) const;
+  void put_typed(View value, View schema, bool json);
 
   const Envelope* e_ = nullptr;
-  std::string_view tools_;
+  View tools_;
   char* memory_ = nullptr;
   size_t room_ = 0, from_ = 0, n_ = 0;  // memory_[from_, n_) is not told yet
   AnswerSink sink_ = nullptr;
@@ -252,12 +251,12 @@ class Answer {
   State next_ = State::kClose;  // behind the arguments
   uint32_t n_in_section_ = 0, n_wraps_ = 0;
   size_t name_at_ = 0, name_n_ = 0, id_at_ = 0, id_n_ = 0, args_at_ = 0, args_n_ = 0, key_at_ = 0, key_n_ = 0;
-  std::string_view properties_;  // of the tool
+  View properties_;  // of the tool
   static constexpr uint32_t kMaxTags = 16;
   struct Tag {
     size_t at, n;
     bool list, first;
-    std::string_view schema;
+    View schema;
   } tags_[kMaxTags] = {};
   uint32_t n_tags_ = 0;
   Literal literal_ = {};

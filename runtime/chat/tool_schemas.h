@@ -2,11 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+
+#include "view.h"
 
 namespace linnet::chat {
-
-using View = std::string_view;
 
 // The schemas of the arguments of a tool. tools: a JSON list of {"type": "function", "function": {...}} or of the functions themselves.
 bool find_tool(View tools, View name, View* properties);
