@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "../../platform/status.h"
-#include "view.h"
+#include "answer_view.h"
 
 namespace linnet::chat {
 

@@ -103,7 +103,7 @@ class Reader {
   }
   bool take(char c) { return at_ < s_.size() && s_[at_] == c && ++at_; }
   bool take(std::string_view word) {
-    if (s_.substr(at_, word.size()) != word) return false;
+    if (cut(s_, at_, word.size()) != word) return false;
     at_ += word.size();
     return true;
   }
@@ -128,8 +128,8 @@ class Reader {
   bool escaped(uint32_t* code) {
     const char c = at_ < s_.size() ? s_[at_++] : '\0';
     constexpr std::string_view kNames = "\"\\/bfnrt", kCodes = "\"\\/\b\f\n\r\t";
-    const size_t known = c ? kNames.find(c) : kNames.npos;
-    if (known != kNames.npos) {
+    const size_t known = c ? find_in(kNames, c) : kNowhere;
+    if (known != kNowhere) {
       *code = static_cast<uint32_t>(kCodes[known]);
       return true;
     }
@@ -159,7 +159,7 @@ class Reader {
     }
     const size_t end = at_;
     if (!take('"')) return refuse("a text that does not end");
-    *out = text(s_.substr(begin, end - begin), kData);
+    *out = text(cut(s_, begin, end - begin), kData);
     return !escapes || unescape(begin, end, out);
   }
   bool unescape(size_t begin, size_t end, Value* out) {
@@ -194,7 +194,7 @@ class Reader {
       if (!take('+')) take('-');
       if (!take_digits()) return refuse("an exponent without digits");
     }
-    const std::string_view number = s_.substr(begin, at_ - begin);
+    const std::string_view number = cut(s_, begin, at_ - begin);
     if (number.size() > whole) {
       double d = 0;
       read_float(number, &d);

@@ -79,7 +79,7 @@ bool int_of_text(Machine& m, const Value& v, const Value& base, Value* out, bool
   *out = integer(i, from_of(v));
   *known = got == ReadInt::kInt;
   if (got != ReadInt::kBig) return true;
-  if (s.find_first_not_of("+-_0123456789") != std::string_view::npos || (base.integer != 0 && base.integer != 10))
+  if (find_other_than(s, "+-_0123456789") != kNowhere || (base.integer != 0 && base.integer != 10))
     return m.fail("an integer beyond 64 bits that is not in base 10");
   // Its digits alone; more than these are a ValueError.
   char* const digits = static_cast<char*>(m.take(s.size()));

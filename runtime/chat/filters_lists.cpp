@@ -22,7 +22,7 @@ bool make_path(Machine& m, const Value& attribute, Path* out) {
   out->parts = parts, out->n = n;
   size_t at = 0;
   for (uint32_t i = 0; i < n; ++i) {
-    size_t end = attribute.view().find('.', at);
+    size_t end = find_in(attribute.view(), '.', at);
     if (end > attribute.n) end = attribute.n;
     parts[i] = part(attribute, at, end - at);
     // Digits alone are an index.
@@ -135,7 +135,7 @@ bool sort(Machine& m, const Value& v, const Args& args, Value* out) {
   for (uint32_t i = 0; i < n_paths; ++i) {
     Value one = attribute;
     if (attribute.is_text()) {
-      size_t end = attribute.view().find(',', at);
+      size_t end = find_in(attribute.view(), ',', at);
       if (end > attribute.n) end = attribute.n;
       one = part(attribute, at, end - at);
       at = end + 1;

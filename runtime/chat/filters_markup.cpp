@@ -22,13 +22,13 @@ void strip_comments(InPlace t) {
   size_t at = t.begin;
   while (at < t.m.n_out) {
     t.keep(at++);
-    if (!t.done().ends_with("<!--")) continue;
+    if (!ends_with(t.done(), "<!--")) continue;
     // The end may use the hyphens of the begin.
     const std::string_view left = t.left(at);
-    const size_t far = left.find("-->");
-    const bool near = left.starts_with(">") || left.starts_with("->");
-    if (!near && far == std::string_view::npos) break;
-    at += near ? left.find('>') + 1 : far + 3;
+    const size_t far = find_in(left, "-->");
+    const bool near = begins_with(left, ">") || begins_with(left, "->");
+    if (!near && far == kNowhere) break;
+    at += near ? find_in(left, '>') + 1 : far + 3;
     t.to -= 4;
   }
   while (at < t.m.n_out) t.keep(at++);
@@ -38,8 +38,8 @@ void strip_comments(InPlace t) {
 void strip_tags(InPlace t) {
   size_t at = t.begin;
   for (bool more = true; at < t.m.n_out; ++at) {
-    const size_t tag = more && t.s()[at] == '<' ? t.left(at).find('>') : std::string_view::npos;
-    if (tag != std::string_view::npos) {
+    const size_t tag = more && t.s()[at] == '<' ? find_in(t.left(at), '>') : kNowhere;
+    if (tag != kNowhere) {
       at += tag;
       continue;
     }
@@ -86,9 +86,9 @@ bool named_character(std::string_view name, uint32_t* code) {
     if (n.name == name) return *code = n.code, true;
   *code = 0xA0;
   for (size_t at = 0; at < kLatin.size(); ++*code) {
-    size_t end = kLatin.find(' ', at);
+    size_t end = find_in(kLatin, ' ', at);
     if (end > kLatin.size()) end = kLatin.size();
-    if (kLatin.substr(at, end - at) == name) return true;
+    if (cut(kLatin, at, end - at) == name) return true;
     at = end + 1;
   }
   return false;
@@ -129,7 +129,7 @@ int hex_value(char c) {
 // The reference that `s` begins with behind its "&": how many bytes it has, 0 if it is none, and its character (0: nothing).
 bool read_reference(Machine& m, std::string_view s, size_t* bytes, uint32_t* code) {
   *bytes = 0;
-  if (s.starts_with('#')) {
+  if (begins_with(s, '#')) {
     const bool hex = s.size() > 1 && (s[1] | 0x20) == 'x';
     const size_t first = hex ? 2 : 1;
     uint32_t n = 0;
@@ -146,20 +146,20 @@ bool read_reference(Machine& m, std::string_view s, size_t* bytes, uint32_t* cod
   }
   size_t n = 0;
   bool plain = true;
-  for (uint32_t chars = 0; chars < 32 && n < s.size() && std::string_view("\t\n\f <&#;").find(s[n]) == std::string_view::npos; ++chars) {
+  for (uint32_t chars = 0; chars < 32 && n < s.size() && !has("\t\n\f <&#;", s[n]); ++chars) {
     plain &= is_name_char(s[n]);
     n += next_char(s.data() + n, s.size() - n).bytes;
   }
   if (!n) return true;
   if (!m.spend(32)) return false;
   const bool closed = n < s.size() && s[n] == ';';
-  if (closed ? named_with_semicolon(s.substr(0, n), code) : named_character(s.substr(0, n), code)) {
+  if (closed ? named_with_semicolon(cut(s, 0, n), code) : named_character(cut(s, 0, n), code)) {
     *bytes = n + closed;
     return true;
   }
-  if (closed && plain) return m.fail("striptags does not know the character '&", s.substr(0, n), ";'");
+  if (closed && plain) return m.fail("striptags does not know the character '&", cut(s, 0, n), ";'");
   for (size_t k = n + closed - 1 < 6 ? n + closed - 1 : 6; k > 1; --k)
-    if (named_character(s.substr(0, k), code)) {
+    if (named_character(cut(s, 0, k), code)) {
       *bytes = k;
       break;
     }
@@ -273,9 +273,9 @@ bool is_host_char(uint32_t code) { return is_word(code) || code == '%' || code =
 bool read_labels(std::string_view s, size_t least, size_t most, uint32_t* labels, std::string_view* top) {
   *labels = 0;
   for (;;) {
-    const size_t dot = s.find('.');
-    if (dot == std::string_view::npos) break;
-    const size_t n = count_all(s.substr(0, dot), is_host_char);
+    const size_t dot = find_in(s, '.');
+    if (dot == kNowhere) break;
+    const size_t n = count_all(cut(s, 0, dot), is_host_char);
     if (n == kNowhere || n < least || n > most) return false;
     ++*labels;
     s.remove_prefix(dot + 1);
@@ -288,7 +288,7 @@ bool is_top_level(std::string_view s) {
   const size_t n = count_all(s, [](uint32_t code) { return fold(code) >= 'a' && fold(code) <= 'z'; });
   if (n != kNowhere && n >= 2 && n <= 63) return true;
   const size_t xn = folded_prefix(s, "xn--");
-  const size_t rest = xn ? count_all(s.substr(xn), [](uint32_t code) { return is_word(code) || code == '%'; }) : kNowhere;
+  const size_t rest = xn ? count_all(cut(s, xn), [](uint32_t code) { return is_word(code) || code == '%'; }) : kNowhere;
   return rest != kNowhere && rest >= 2 && rest <= 59;
 }
 bool is_known_top_level(std::string_view s) {
@@ -300,9 +300,9 @@ bool is_known_top_level(std::string_view s) {
 
 bool is_ipv4(std::string_view s) {
   for (int i = 0; i < 4; ++i) {
-    const size_t dot = i < 3 ? s.find('.') : s.size();
-    if (dot == std::string_view::npos) return false;
-    const size_t n = count_all(s.substr(0, dot), is_decimal);
+    const size_t dot = i < 3 ? find_in(s, '.') : s.size();
+    if (dot == kNowhere) return false;
+    const size_t n = count_all(cut(s, 0, dot), is_decimal);
     if (n == kNowhere || n < 1 || n > 3) return false;
     s.remove_prefix(i < 3 ? dot + 1 : dot);
   }
@@ -310,7 +310,7 @@ bool is_ipv4(std::string_view s) {
 }
 // "[" two groups of up to 4 digits with colons, then 1 to 6 of them with or without "]"; its bytes, 0 if it is none.
 size_t ipv6_bytes(std::string_view s) {
-  if (!s.starts_with('[')) return 0;
+  if (!begins_with(s, '[')) return 0;
   uint32_t groups = 0, digits = 0, colons = 0;
   for (size_t i = 1; i < s.size();) {
     const Char c = next_char(s.data() + i, s.size() - i);
@@ -331,10 +331,10 @@ size_t ipv6_bytes(std::string_view s) {
 
 // What may stand behind a host: a port, then a path, a query or a fragment.
 bool is_rest(std::string_view s) {
-  if (s.starts_with(':')) {
+  if (begins_with(s, ':')) {
     size_t end = 1;
-    while (end < s.size() && std::string_view("/?#").find(s[end]) == std::string_view::npos) ++end;
-    const size_t n = count_all(s.substr(1, end - 1), is_decimal);
+    while (end < s.size() && !has("/?#", s[end])) ++end;
+    const size_t n = count_all(cut(s, 1, end - 1), is_decimal);
     if (n == kNowhere || n < 1 || n > 5) return false;
     s.remove_prefix(end);
   }
@@ -342,47 +342,47 @@ bool is_rest(std::string_view s) {
 }
 
 bool is_url(std::string_view s) {
-  const auto host_of = [](std::string_view of) { return of.substr(0, of.find_first_of(":/?#")); };
+  const auto host_of = [](std::string_view of) { return cut(of, 0, find_one_of(of, ":/?#")); };
   size_t scheme = folded_prefix(s, "https://");
   if (!scheme) scheme = folded_prefix(s, "http://");
   const size_t begin = scheme ? scheme : folded_prefix(s, "www.");
   uint32_t labels = 0;
   std::string_view top;
   if (begin) {
-    const std::string_view host = host_of(s.substr(begin));
-    if (is_rest(s.substr(begin + host.size())) && read_labels(host, 1, SIZE_MAX - 1, &labels, &top) && is_top_level(top)) return true;
-    if (scheme && is_ipv4(host) && is_rest(s.substr(begin + host.size()))) return true;
-    if (const size_t n = scheme ? ipv6_bytes(s.substr(begin)) : 0; n && is_rest(s.substr(begin + n))) return true;
+    const std::string_view host = host_of(cut(s, begin));
+    if (is_rest(cut(s, begin + host.size())) && read_labels(host, 1, SIZE_MAX - 1, &labels, &top) && is_top_level(top)) return true;
+    if (scheme && is_ipv4(host) && is_rest(cut(s, begin + host.size()))) return true;
+    if (const size_t n = scheme ? ipv6_bytes(cut(s, begin)) : 0; n && is_rest(cut(s, begin + n))) return true;
   }
   const std::string_view host = host_of(s);
-  return read_labels(host, 2, 63, &labels, &top) && labels && is_known_top_level(top) && is_rest(s.substr(host.size()));
+  return read_labels(host, 2, 63, &labels, &top) && labels && is_known_top_level(top) && is_rest(cut(s, host.size()));
 }
 
 bool is_email(std::string_view s) {
-  const size_t at = s.rfind('@');
-  if (at == std::string_view::npos || at == 0) return false;
-  const std::string_view host = s.substr(at + 1);
-  const size_t dot = host.rfind('.');
-  if (dot == std::string_view::npos || dot == 0) return false;
+  const size_t at = find_last_in(s, '@');
+  if (at == kNowhere || at == 0) return false;
+  const std::string_view host = cut(s, at + 1);
+  const size_t dot = find_last_in(host, '.');
+  if (dot == kNowhere || dot == 0) return false;
   const auto in_host = [](uint32_t code) { return is_word(code) || code == '.' || code == '-'; };
-  const size_t top = count_all(host.substr(dot + 1), is_word);
-  return is_word(next_char(host.data(), host.size()).code) && count_all(host.substr(0, dot), in_host) != kNowhere && top != kNowhere &&
+  const size_t top = count_all(cut(host, dot + 1), is_word);
+  return is_word(next_char(host.data(), host.size()).code) && count_all(cut(host, 0, dot), in_host) != kNowhere && top != kNowhere &&
          top > 0;
 }
 
 // As a scheme that a caller adds: two word characters or more, a colon, up to two slashes.
 bool is_scheme(std::string_view s) {
-  const size_t colon = s.find(':');
-  if (colon == std::string_view::npos || s.size() - colon > 3) return false;
-  for (const char c : s.substr(colon + 1))
+  const size_t colon = find_in(s, ':');
+  if (colon == kNowhere || s.size() - colon > 3) return false;
+  for (const char c : cut(s, colon + 1))
     if (c != '/') return false;
-  const size_t n = count_all(s.substr(0, colon), [](uint32_t code) { return is_word(code) || code == '.' || code == '+' || code == '-'; });
+  const size_t n = count_all(cut(s, 0, colon), [](uint32_t code) { return is_word(code) || code == '.' || code == '+' || code == '-'; });
   return n != kNowhere && n >= 2;
 }
 
 size_t count_of(std::string_view s, std::string_view what) {
   size_t n = 0;
-  for (size_t at = s.find(what); at != std::string_view::npos; at = s.find(what, at + what.size())) ++n;
+  for (size_t at = find_in(s, what); at != kNowhere; at = find_in(s, what, at + what.size())) ++n;
   return n;
 }
 
@@ -416,7 +416,7 @@ bool put_word(Machine& m, const Links& links, const Value& word) {
   for (;;) {
     if (begin < s.size() && (s[begin] == '(' || s[begin] == '<')) {
       ++begin;
-    } else if (s.substr(begin).starts_with("&lt;")) {
+    } else if (begins_with(cut(s, begin), "&lt;")) {
       begin += 4;
     } else {
       break;
@@ -424,10 +424,10 @@ bool put_word(Machine& m, const Links& links, const Value& word) {
   }
   size_t end = s.size();
   for (;;) {
-    const std::string_view left = s.substr(begin, end - begin);
-    if (left.ends_with(')') || left.ends_with('>') || left.ends_with('.') || left.ends_with(',')) {
+    const std::string_view left = cut(s, begin, end - begin);
+    if (ends_with(left, ')') || ends_with(left, '>') || ends_with(left, '.') || ends_with(left, ',')) {
       --end;
-    } else if (left.ends_with("&gt;")) {
+    } else if (ends_with(left, "&gt;")) {
       end -= 4;
     } else {
       break;
@@ -435,12 +435,12 @@ bool put_word(Machine& m, const Links& links, const Value& word) {
   }
   static constexpr std::string_view kPairs[3][2] = {{"(", ")"}, {"<", ">"}, {"&lt;", "&gt;"}};
   for (const auto& pair : kPairs) {
-    const std::string_view middle = s.substr(begin, end - begin);
+    const std::string_view middle = cut(s, begin, end - begin);
     const size_t opened = count_of(middle, pair[0]);
     if (opened <= count_of(middle, pair[1])) continue;
     for (size_t i = 0; i < opened; ++i) {
-      const size_t at = s.find(pair[1], end);
-      if (at == std::string_view::npos) break;
+      const size_t at = find_in(s, pair[1], end);
+      if (at == kNowhere) break;
       end = at + pair[1].size();
     }
   }
@@ -449,17 +449,17 @@ bool put_word(Machine& m, const Links& links, const Value& word) {
   if (!m.spend(word.n) || !m.put(part(word, 0, begin))) return false;
   bool ok = true;
   if (is_url(u)) {
-    const bool complete = u.starts_with("https://") || u.starts_with("http://");
+    const bool complete = begins_with(u, "https://") || begins_with(u, "http://");
     ok = put_link(m, links, complete ? "" : "https://", url, url, true, true);
-  } else if (u.starts_with("mailto:") && is_email(u.substr(7))) {
+  } else if (begins_with(u, "mailto:") && is_email(cut(u, 7))) {
     ok = put_link(m, links, "", url, piece(url, 7, url.n - 7), false, false);
-  } else if (!u.starts_with("www.") && !u.starts_with('@') && u.find(':') == std::string_view::npos && is_email(u)) {
+  } else if (!begins_with(u, "www.") && !begins_with(u, '@') && find_in(u, ':') == kNowhere && is_email(u)) {
     ok = put_link(m, links, "mailto:", url, url, false, false);
   } else {
     bool linked = false;
     for (uint32_t i = 0; i < links.schemes.n && !linked; ++i) {
       const std::string_view scheme = links.schemes.items[i].view();
-      linked = u != scheme && u.starts_with(scheme);
+      linked = u != scheme && begins_with(u, scheme);
     }
     ok = linked ? put_link(m, links, "", url, url, true, false) : m.put(url);
   }
@@ -476,7 +476,7 @@ bool make_rel(Machine& m, const Value& rel, bool nofollow, Value* out) {
   for (;;) {
     Value next;
     const auto offer = [&](const Value& word) {
-      if (word.view() > last.view() && (next.is(Kind::kMissing) || word.view() < next.view())) next = word;
+      if (compare(word.view(), last.view()) > 0 && (next.is(Kind::kMissing) || compare(word.view(), next.view()) < 0)) next = word;
     };
     if (nofollow) offer(text("nofollow"));
     offer(text("noopener"));
@@ -536,8 +536,7 @@ bool xml_attributes(Machine& m, const Value& v, const Args& args, Value* out) {
     const Value& value = v.dict->entries[2 * i + 1];
     if (value.is(Kind::kNone) || value.is(Kind::kUndefined)) continue;
     if (!key.is_text()) return m.fail("a ", type_name(key), " is no name of an attribute");
-    if (key.view().find_first_of(" \t\n\r\f\v/>=") != std::string_view::npos)
-      return m.fail("Invalid character in attribute name: '", key.view(), "'");
+    if (find_one_of(key.view(), " \t\n\r\f\v/>=") != kNowhere) return m.fail("Invalid character in attribute name: '", key.view(), "'");
     Value name, quoted;
     if (!escape(m, key, &name) || !escape(m, value, &quoted)) return false;
     if ((blank && !m.put(" ", 0)) || !m.put(name) || !m.put("=\"", 0) || !m.put(quoted) || !m.put("\"", 0)) return false;

@@ -19,7 +19,7 @@ bool title(Machine& m, const Value& t, Value* out) {
     size_t end = at, first = 0;
     while (end < t.n) {
       const Char c = next_char(t.text + end, t.n - end);
-      if (is_space(c.code) || (c.code < 0x80 && std::string_view("-({[<").find(static_cast<char>(c.code)) != std::string_view::npos)) break;
+      if (is_space(c.code) || (c.code < 0x80 && has("-({[<", static_cast<char>(c.code)))) break;
       if (end == at) first = c.bytes;
       end += c.bytes;
     }
@@ -97,8 +97,8 @@ bool truncate(Machine& m, const Value& v, const Args& args, Value* out) {
   }
   if (!need_text(m, FilterId::kTruncate, v)) return false;
   Value kept = piece(v, 0, char_place(v, static_cast<size_t>(most - n_end)));
-  const size_t blank = kept.view().rfind(' ');
-  if (!truth(a[1]) && blank != std::string_view::npos) kept = piece(kept, 0, blank);
+  const size_t blank = find_last_in(kept.view(), ' ');
+  if (!truth(a[1]) && blank != kNowhere) kept = piece(kept, 0, blank);
   return m.spend(v.n / 32) && binary(m, Op::kAdd, kept, end, out);
 }
 
@@ -107,9 +107,7 @@ bool truncate(Machine& m, const Value& v, const Args& args, Value* out) {
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool is_letter(uint32_t code) { return is_word(code) && !is_decimal(code); }
 // What may stand before a dash of two hyphens.
-bool is_before_dash(uint32_t code) {
-  return is_word(code) || (code < 0x80 && code && std::string_view("!\"'&.,?").find(static_cast<char>(code)) != std::string_view::npos);
-}
+bool is_before_dash(uint32_t code) { return is_word(code) || (code < 0x80 && code && has("!\"'&.,?", static_cast<char>(code))); }
 // The character before place i, which becomes its place; 0 where there is none.
 uint32_t char_before(std::string_view s, size_t* i) {
   if (*i == 0) return 0;
@@ -196,7 +194,7 @@ bool wrap(Machine& m, const Wrap& w, const Value& t) {
   if (!m.spend(s.size())) return false;
   while (at < s.size()) {
     if (!m.spend((end - at) / 32 + 1)) return false;
-    if (lines && all_space(s.substr(at, end - at))) advance();
+    if (lines && all_space(cut(s, at, end - at))) advance();
     const size_t begin = at;
     size_t last = at, pieces = 0, length = 0;  // of the line; where its last piece begins
     while (at < s.size() && length + n_chunk <= w.width) {
@@ -209,8 +207,8 @@ bool wrap(Machine& m, const Wrap& w, const Value& t) {
         size_t to = at + char_place(part(t, at, end - at), left);
         if (w.cut_hyphens) {
           // Behind the last hyphen that fits, unless there are nothing but hyphens before it.
-          const size_t hyphen = s.substr(at, to - at).rfind('-');
-          if (hyphen != std::string_view::npos && hyphen > 0 && s.substr(at, hyphen).find_first_not_of('-') != std::string_view::npos) {
+          const size_t hyphen = find_last_in(cut(s, at, to - at), '-');
+          if (hyphen != kNowhere && hyphen > 0 && find_other_than(cut(s, at, hyphen), "-") != kNowhere) {
             to = at + hyphen + 1;
             left = chars(at, to);
           }
@@ -221,7 +219,7 @@ bool wrap(Machine& m, const Wrap& w, const Value& t) {
         advance();
       }
     }
-    const bool dropped = pieces && all_space(s.substr(last, at - last));
+    const bool dropped = pieces && all_space(cut(s, last, at - last));
     if (pieces == (dropped ? 1 : 0)) continue;
     if ((lines++ && !m.put(w.between)) || !put_line(m, w, part(t, begin, (dropped ? last : at) - begin))) return false;
   }

@@ -65,7 +65,7 @@ bool put_number(Machine& m, const Field& f, const Number& v) {
     const size_t zeros = digits - v.digits.size();
     for (size_t i = 0; i < digits; ++i) {
       if (i && (digits - i) % v.group == 0 && !m.put({&v.comma, 1}, v.from)) return false;
-      if (!m.put(i < zeros ? std::string_view("0") : v.digits.substr(i - zeros, 1), v.from)) return false;
+      if (!m.put(i < zeros ? std::string_view("0") : cut(v.digits, i - zeros, 1), v.from)) return false;
     }
     if (!m.spend(digits)) return false;
   } else if (!m.put(v.digits, v.from)) {
@@ -85,7 +85,7 @@ bool digits_of(Machine& m, const Value& v, char kind, Digits* out) {
     if (kind == 'b' || kind == 'o' || kind == 'x' || kind == 'X')
       return m.fail("an integer beyond 64 bits cannot be written with '", kind, "'");
     out->negative = v.text[0] == '-';
-    out->view = v.view().substr(out->negative);
+    out->view = cut(v.view(), out->negative);
     return true;
   }
   const uint32_t base = kind == 'b' ? 2 : kind == 'o' ? 8 : kind == 'x' || kind == 'X' ? 16 : 10;
@@ -129,7 +129,7 @@ bool float_parts(Machine& m, double v, char kind, uint32_t precision, uint32_t f
   if (s[0] == '-') out->sign = '-', s.remove_prefix(1);
   size_t n = 0;
   while (n < s.size() && is_figure(s[n])) ++n;
-  out->digits = s.substr(0, n), out->rest = s.substr(n);
+  out->digits = cut(s, 0, n), out->rest = cut(s, n);
   return true;
 }
 
@@ -155,7 +155,7 @@ bool read_spec(Machine& m, const Value& spec, char align, Spec* out) {
   const size_t first = s.empty() ? 0 : next_char(s.data(), s.size()).bytes;
   out->field.fill_from = from_at(spec, 0);
   if (first < s.size() && is_align(s[first])) {
-    out->field.fill = s.substr(0, first), out->field.align = s[first];
+    out->field.fill = cut(s, 0, first), out->field.align = s[first];
     filled = true, at = first + 1;
   } else if (!s.empty() && is_align(s[0])) {
     out->field.align = s[at++];
@@ -180,8 +180,7 @@ bool read_spec(Machine& m, const Value& spec, char align, Spec* out) {
   if (at < s.size()) out->type = s[at++];
   if (at < s.size() || (at && s[at - 1] == '\0')) return m.fail("not a format spec: '", s, "'");
   constexpr std::string_view kGrouped = "defgEG%F";
-  if (out->comma && out->type && kGrouped.find(out->type) == kGrouped.npos &&
-      (out->comma == ',' || std::string_view("boxX").find(out->type) == std::string_view::npos))
+  if (out->comma && out->type && !has(kGrouped, out->type) && (out->comma == ',' || !has("boxX", out->type)))
     return m.fail("'", out->comma, "' does not go with format type '", out->type, "'");
   return true;
 }
@@ -213,7 +212,7 @@ bool put_float_spec(Machine& m, const Value& v, const Spec& s) {
     kind = 'g';
   } else if (kind == '%') {
     kind = 'f', d *= 100;
-  } else if (std::string_view("eEfFgG").find(kind) == std::string_view::npos) {
+  } else if (!has("eEfFgG", kind)) {
     return unknown_type(m, s, v);
   }
   if (precision < 0) precision = 6;
@@ -226,7 +225,7 @@ bool put_float_spec(Machine& m, const Value& v, const Spec& s) {
 }
 
 bool put_integer_spec(Machine& m, const Value& v, const Spec& s) {
-  if (std::string_view("eEfFgG%").find(s.type ? s.type : 'd') != std::string_view::npos) return put_float_spec(m, v, s);
+  if (has("eEfFgG%", s.type ? s.type : 'd')) return put_float_spec(m, v, s);
   if (s.precision >= 0) return m.fail("a precision is not for an int");
   if (s.no_negative_zero) return m.fail("'z' is not for an int");
   Number n;
@@ -241,7 +240,7 @@ bool put_integer_spec(Machine& m, const Value& v, const Spec& s) {
     if (field.width > 0) field.width += static_cast<int64_t>(n.rest.size()) - 1;
     return put_number(m, field, n);
   }
-  if (s.type && std::string_view("bdnoxX").find(s.type) == std::string_view::npos) return unknown_type(m, s, v);
+  if (s.type && !has("bdnoxX", s.type)) return unknown_type(m, s, v);
   if (!digits_of(m, v, s.type ? s.type : 'd', &digits)) return false;
   n.digits = digits.view, n.sign = sign_of(digits.negative, s.sign);
   if (s.alternate) n.prefix = prefix_of(s.type);
@@ -351,8 +350,7 @@ struct Percent {
     const char sign = plus ? '+' : blank ? ' ' : '-';
     if (kind == 'i' || kind == 'u') kind = 'd';
     if (kind == 'd' || kind == 'o' || kind == 'x' || kind == 'X') return put_whole(v, kind, field, precision, alternate, sign, &number);
-    if (!kind || std::string_view("eEfFgG").find(kind) == std::string_view::npos)
-      return m.fail("'%", kind_text.view(), "' in a format is not known");
+    if (!kind || !has("eEfFgG", kind)) return m.fail("'%", kind_text.view(), "' in a format is not known");
     if (!check_number(v, kind)) return false;
     double d = 0;
     uint32_t flags = 0;
@@ -425,7 +423,7 @@ struct Formatter {
   bool field(const Value& t, size_t begin, size_t end, Value* out) {
     size_t at = begin;
     while (at < end && t.text[at] != '.' && t.text[at] != '[') ++at;
-    const std::string_view first = t.view().substr(begin, at - begin);
+    const std::string_view first = cut(t.view(), begin, at - begin);
     int64_t number = -1;
     size_t n = 0;
     read_digits(first, &n, &number);
@@ -443,7 +441,7 @@ struct Formatter {
       for (uint32_t i = 0; i < args.n_named && !found; ++i)
         if (args.named[2 * size_t{i}].view() == first) found = args.named + 2 * size_t{i} + 1;
     }
-    if (!found) return m.fail("no value for '{", t.view().substr(begin, end - begin), "}' of a format");
+    if (!found) return m.fail("no value for '{", cut(t.view(), begin, end - begin), "}' of a format");
     Value v = *found;
     while (at < end) {
       const bool attribute = t.text[at] == '.';
@@ -492,7 +490,7 @@ struct Formatter {
     const std::string_view s = t.view();
     if (!m.spend(1 + s.size() / 8)) return false;
     for (size_t at = 0; at < s.size();) {
-      const size_t brace = s.find_first_of("{}", at), end = brace == s.npos ? s.size() : brace;
+      const size_t brace = find_one_of(s, "{}", at), end = brace == kNowhere ? s.size() : brace;
       if (!m.put(part(t, at, end - at))) return false;
       if (end == s.size()) break;
       at = end + 1;
@@ -506,8 +504,8 @@ struct Formatter {
       const size_t name = at;
       for (; at < s.size() && s[at] != '}' && s[at] != ':' && s[at] != '!'; ++at) {
         if (s[at] == '{') return broken(t, "'{' in a name");
-        if (s[at] == '[') at = s.find(']', at);
-        if (at == s.npos) break;
+        if (s[at] == '[') at = find_in(s, ']', at);
+        if (at == kNowhere) break;
       }
       if (at >= s.size()) return broken(t, "a '{' without '}'");
       const size_t name_end = at;
@@ -534,7 +532,7 @@ struct Formatter {
       ++at;
       Value v;
       if (!field(t, name, name_end, &v)) return false;
-      if (spec.n && spec.view().find_first_of("{}") != std::string_view::npos) {
+      if (spec.n && find_one_of(spec.view(), "{}") != kNowhere) {
         if (!levels) return broken(t, "format specs nested too deep");
         const size_t mark = m.mark();
         if (!run(spec, levels - 1) || !m.finish(mark, &spec)) return false;
@@ -567,7 +565,7 @@ bool percent(Machine& m, const Value& format, const Value& v, Value* out) {
   const std::string_view s = format.view();
   if (!m.spend(1 + s.size() / 8)) return false;
   while (p.at < s.size()) {
-    const size_t sign = s.find('%', p.at), end = sign == s.npos ? s.size() : sign;
+    const size_t sign = find_in(s, '%', p.at), end = sign == kNowhere ? s.size() : sign;
     if (!m.put(part(format, p.at, end - p.at))) return false;
     p.at = end;
     if (end < s.size() && !p.place()) return false;

@@ -97,7 +97,7 @@ bool make_namespace(Machine& m, const Args& args, Value* out) {
   for (uint32_t i = 0; i < dict.n; ++i) {
     const Value& name = dict.dict->entries[2 * i];
     if (!name.is_text()) return m.fail("a ", type_name(name), " is no name of a namespace's attribute");
-    if (name.view().starts_with('_')) return m.fail("the attribute '", name.view(), "' of a namespace is private");
+    if (begins_with(name.view(), '_')) return m.fail("the attribute '", name.view(), "' of a namespace is private");
     names[i] = name, values[i] = dict.dict->entries[2 * i + 1];
   }
   *space = {names, values, dict.n, room};
@@ -208,14 +208,14 @@ bool put_conversion(Machine& m, const Conversion& c, const Moment& t, bool* know
     case 'a':
     case 'A':
       piece = kDays[t.weekday];
-      if (c.letter == 'a') piece = piece.substr(0, 3);
+      if (c.letter == 'a') piece = cut(piece, 0, 3);
       upper |= c.change;
       break;
     case 'b':
     case 'h':
     case 'B':
       piece = kMonths[t.month];
-      if (c.letter != 'B') piece = piece.substr(0, 3);
+      if (c.letter != 'B') piece = cut(piece, 0, 3);
       upper |= c.change;
       break;
     case 'p':
@@ -315,8 +315,8 @@ bool put_conversion(Machine& m, const Conversion& c, const Moment& t, bool* know
 bool put_time(Machine& m, const Value& format, const Moment& t, uint8_t from) {
   const std::string_view s = format.view();
   for (size_t i = 0; i < s.size();) {
-    const size_t percent = s.find('%', i);
-    const size_t plain = (percent == std::string_view::npos ? s.size() : percent) - i;
+    const size_t percent = find_in(s, '%', i);
+    const size_t plain = (percent == kNowhere ? s.size() : percent) - i;
     if (plain && !m.put(part(format, i, plain))) return false;
     i += plain;
     if (i == s.size()) break;
@@ -340,7 +340,7 @@ bool put_time(Machine& m, const Value& format, const Moment& t, uint8_t from) {
     bool known = k < s.size();
     if (known) c.letter = s[k];
     constexpr std::string_view kNoE = "aAbBdDeFgGhHIjklmMSUVwW", kNoO = "aAcDFxXY";
-    if (c.modifier && (c.modifier == 'E' ? kNoE : kNoO).find(c.letter) != std::string_view::npos) known = false;
+    if (c.modifier && has(c.modifier == 'E' ? kNoE : kNoO, c.letter)) known = false;
     if (c.letter == 'f' && k == i + 1) {  // the time has whole seconds
       if (!m.put("000000", c.from)) return false;
     } else {
@@ -366,7 +366,7 @@ bool strftime_now(Machine& m, const Args& args, Value* out) {
   if (!take_args(m, "strftime_now", args, {"format"}, 1, &format)) return false;
   if (format.is(Kind::kUndefined)) return undefined_error(m, format);
   if (!format.is_text()) return m.fail("strftime_now() of a ", type_name(format), ", not of a text");
-  if (format.view().find('\0') != std::string_view::npos) return m.fail("strftime_now() of a text with a NUL");
+  if (has(format.view(), '\0')) return m.fail("strftime_now() of a text with a NUL");
   Moment t;
   if (!moment_of(m.now, &t)) return m.fail("strftime_now(): the time given is not in the years 1 to 9999");
   const size_t mark = m.mark();

@@ -211,7 +211,6 @@ bool pad(Machine& m, const Value& text, int64_t width, const Value& fill, uint32
 bool split(Machine& m, const Value& text, const Value& separator, int64_t most, bool last, Value* out);
 bool split_lines(Machine& m, const Value& text, bool keep_ends, Value* out);
 // Where `what` first lies in `in` at or behind byte `from`, in bytes, or last lies; kNowhere. false: the steps are used up.
-inline constexpr size_t kNowhere = SIZE_MAX;
 bool find_bytes(Machine& m, std::string_view in, std::string_view what, size_t from, size_t* at);
 bool find_last_bytes(Machine& m, std::string_view in, std::string_view what, size_t* at);
 

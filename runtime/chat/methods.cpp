@@ -138,7 +138,7 @@ bool text_count(const Call& c) {
 }
 
 bool begins(std::string_view s, std::string_view with, uint32_t side) {
-  return with.size() <= s.size() && (side & kLeft ? s.substr(0, with.size()) : s.substr(s.size() - with.size())) == with;
+  return with.size() <= s.size() && (side & kLeft ? cut(s, 0, with.size()) : cut(s, s.size() - with.size())) == with;
 }
 
 // startswith, endswith: of a text or of one of a tuple.
@@ -443,10 +443,15 @@ uint64_t size_of(const Value& v) {
 }
 
 enum : uint32_t { kBitLength, kBitCount };
+int bits_of(uint64_t v) {
+  int n = 0;
+  for (; v; v &= v - 1) ++n;
+  return n;
+}
 bool int_bits(const Call& c) {
   if (!takes(c, 0, 0)) return false;
   const uint64_t v = size_of(c.self);
-  const int n = c.row.how == kBitCount ? __builtin_popcountll(v) : v ? 64 - __builtin_clzll(v) : 0;
+  const int n = c.row.how == kBitCount ? bits_of(v) : v ? 64 - __builtin_clzll(v) : 0;
   return give_integer(c, static_cast<size_t>(n), c.self, c.self);
 }
 
@@ -681,10 +686,10 @@ constexpr std::string_view kOfDicts =
     "len lt ne new or reduce reduce_ex repr reversed ror setattr setitem sizeof str subclasshook ";
 
 bool is_internal(const Value& v, std::string_view name) {
-  if (name.size() < 5 || name.substr(0, 2) != "__" || name.substr(name.size() - 2) != "__") return false;
-  const std::string_view inner = name.substr(2, name.size() - 4);
+  if (name.size() < 5 || cut(name, 0, 2) != "__" || cut(name, name.size() - 2) != "__") return false;
+  const std::string_view inner = cut(name, 2, name.size() - 4);
   if (!v.is(Kind::kDict)) return true;
-  for (size_t at = kOfDicts.find(inner); at != std::string_view::npos; at = kOfDicts.find(inner, at + 1))
+  for (size_t at = find_in(kOfDicts, inner); at != kNowhere; at = find_in(kOfDicts, inner, at + 1))
     if (kOfDicts[at - 1] == ' ' && kOfDicts[at + inner.size()] == ' ') return true;
   return false;
 }

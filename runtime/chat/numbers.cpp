@@ -145,7 +145,7 @@ struct Sink {
       const int64_t stop = begin < 0 ? 0 : begin < d.n ? d.n : INT64_MAX, to = stop < end ? stop : end;
       const bool own = begin >= 0 && begin < d.n;
       const size_t want = static_cast<size_t>(to - begin), n_put = own || want < kZeros.size() ? want : kZeros.size();
-      if (!put(own ? std::string_view(d.digits + begin, n_put) : kZeros.substr(0, n_put))) return false;
+      if (!put(own ? std::string_view(d.digits + begin, n_put) : cut(kZeros, 0, n_put))) return false;
       begin += static_cast<int64_t>(n_put);
     }
     return true;
@@ -299,8 +299,8 @@ bool put_float(Machine& m, double v, char kind, uint32_t precision, uint32_t fla
   if (kind == 'r') {
     char room[kNumberBytes];
     const std::string_view repr = {room, float_repr((flags & kFloatNoNegativeZero) && b.m == 0 ? 0.0 : v, room)};
-    const size_t e = (flags & kFloatPoint) && repr.find('.') == repr.npos ? repr.find('e') : repr.npos;
-    return s.put(repr.substr(0, e)) && (e == repr.npos || (s.put(".") && s.put(repr.substr(e))));
+    const size_t e = (flags & kFloatPoint) && find_in(repr, '.') == kNowhere ? find_in(repr, 'e') : kNowhere;
+    return s.put(cut(repr, 0, e)) && (e == kNowhere || (s.put(".") && s.put(cut(repr, e))));
   }
   Decimal d;
   decimal_of(b.m, b.e, &d);

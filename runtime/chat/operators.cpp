@@ -77,10 +77,22 @@ bool floor_divide(Machine& m, const Value& a, const Value& b, bool modulo, Value
 struct Twice {
   double hi, lo;
 };
+// a * b - hi, where hi is the product as a double: by Dekker's halves of 26 bits. Not by fma, which not every C library has right.
+double lost(double a, double b, double hi) {
+  double scale = 1;  // halves of very large numbers would not be finite
+  for (double* const v : {&a, &b})
+    if (*v > 0x1p900 || *v < -0x1p900) *v *= 0x1p-200, hi *= 0x1p-200, scale = 0x1p200;
+  const auto half = [](double v) {
+    const double t = 0x8000001 * v;
+    return t - (t - v);
+  };
+  const double ah = half(a), bh = half(b), al = a - ah, bl = b - bh;
+  return (((ah * bh - hi) + ah * bl + al * bh) + al * bl) * scale;
+}
 Twice times(Twice a, Twice b) {
   const double hi = a.hi * b.hi;
   if (!__builtin_isfinite(hi) || hi == 0) return {hi, 0};  // zeros keep their sign
-  const double lo = __builtin_fma(a.hi, b.hi, -hi) + (a.hi * b.lo + a.lo * b.hi);
+  const double lo = lost(a.hi, b.hi, hi) + (a.hi * b.lo + a.lo * b.hi);
   const double sum = hi + lo;
   return {sum, lo - (sum - hi)};
 }

@@ -13,7 +13,7 @@ bool before(Machine& m, const Value& a, const Value& b, bool* out) {
   if (a.is(b.kind) || (a.is_number() && b.is_number())) {
     if (!order(m, a, b, &o)) return false;
   } else {
-    o = std::string_view(type_name(a)).compare(type_name(b));
+    o = compare(std::string_view(type_name(a)), type_name(b));
   }
   *out = o < 0;
   return true;

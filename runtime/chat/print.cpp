@@ -37,7 +37,7 @@ uint8_t any_from(const Value& t) { return t.marks ? uint8_t{kData} : t.from(); }
 
 bool put_quoted(Machine& m, const Value& t, bool ascii) {
   const std::string_view s = t.view();
-  const char quote = s.find('\'') != s.npos && s.find('"') == s.npos ? '"' : '\'';
+  const char quote = has(s, '\'') && !has(s, '"') ? '"' : '\'';
   const uint8_t from = any_from(t);
   const bool markup = (t.flags & kMarkup) != 0;
   const auto escape = [quote, ascii](uint32_t code, char* room) -> std::string_view {
@@ -345,7 +345,7 @@ bool to_json(Machine& m, const Value& v, bool ascii, const Value& indent, const 
 }
 
 bool escape(Machine& m, const Value& v, Value* out) {
-  if (v.is_text() && v.view().find_first_of("&<>'\"") == std::string_view::npos) {
+  if (v.is_text() && find_one_of(v.view(), "&<>'\"") == kNowhere) {
     *out = v;
   } else if (!v.is_text() || !(v.flags & kMarkup)) {
     Value t;

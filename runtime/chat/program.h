@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "../../platform/status.h"
+#include "view.h"
 
 namespace linnet::chat {
 

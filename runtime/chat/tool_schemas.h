@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "view.h"
+#include "answer_view.h"
 
 namespace linnet::chat {
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "view.h"
+
 namespace linnet::chat {
 
 enum class Kind : uint8_t {
