@@ -34,4 +34,5 @@ ninja-build|runs it
 nlohmann-json3-dev|reads config.json and tokenizer.json when a model is converted
 libyaml-dev|reads device profiles
 libcurl4-openssl-dev|linnet pull gets models with it
+libedit-dev|linnet chat edits lines with it
 ca-certificates|whom it trusts"

@@ -2,10 +2,42 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "cli.h"
 
 namespace linnet::cli {
+
+constexpr std::string_view kThink = "<think>", kThought = "</think>", kBlanks = " \t\r\n";
+
+void Reasoning::begin(std::string_view prompt) {
+  prompt = prompt.substr(0, prompt.find_last_not_of(kBlanks) + 1);
+  state_ = !hide_ ? State::kSpeaks : prompt.ends_with(kThink) ? State::kThinks : State::kBegin;
+  coming_.clear();
+}
+
+std::string Reasoning::shown(std::string_view text, bool end) {
+  coming_ += text;
+  if (state_ == State::kBegin) {
+    const std::string_view said = std::string_view(coming_).substr(std::min(coming_.find_first_not_of(kBlanks), coming_.size()));
+    if (said.size() < kThink.size() && kThink.starts_with(said) && !end) return "";
+    state_ = said.starts_with(kThink) ? State::kThinks : State::kSpeaks;
+  }
+  if (state_ == State::kThinks) {
+    const size_t at = coming_.find(kThought);
+    if (at == std::string::npos) {
+      coming_.erase(0, coming_.size() - std::min(coming_.size(), kThought.size() - 1));  // it may end there
+      return "";
+    }
+    coming_.erase(0, at + kThought.size());
+    state_ = State::kBlanks;
+  }
+  if (state_ == State::kBlanks) {
+    coming_.erase(0, std::min(coming_.find_first_not_of(kBlanks), coming_.size()));
+    if (!coming_.empty()) state_ = State::kSpeaks;
+  }
+  return std::exchange(coming_, "");
+}
 
 // Text comes later than its tokens where it may be a stop string or half a character; what is left out is found in it by itself.
 void Answer::show(std::string_view utf8) {
@@ -24,6 +56,10 @@ void Answer::show(std::string_view utf8) {
   shown += coming_.substr(0, coming_.size() - keep);
   coming_.erase(0, coming_.size() - keep);
   text += shown;
+  write(reasoning ? reasoning->shown(shown, false) : shown);
+}
+
+void Answer::write(const std::string& shown) {
   if (silent || shown.empty()) return;
   std::fwrite(shown.data(), 1, shown.size(), stdout);
   broken = std::fflush(stdout) != 0;
@@ -32,6 +68,7 @@ void Answer::show(std::string_view utf8) {
 void Answer::finish() {
   hidden_.clear();
   show("");
+  if (reasoning) write(reasoning->shown("", true));
 }
 
 int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes) {

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ enum class Kind {
   kLog,
   kRows,
   kWindows,
+  kReasoning,
 };
 
 // A word that a kind takes, what it stands for, and what --help says beside it.
@@ -133,6 +135,7 @@ class Args {
 // it.
 std::string meant_option(const Command& command, std::string_view typed);
 std::string meant_command(std::string_view typed);
+std::string meant_in_chat(std::string_view typed, const std::vector<std::string>& names);  // of a chat's own commands, "/exit"
 
 // Returns only when there is no linnet-assistant. argv[0] is replaced, the rest is passed on.
 int become_assistant(char** argv);
@@ -206,6 +209,7 @@ class Json {
     return value(v);
   }
   void print() const;  // with a newline
+  const std::string& text() const { return text_; }
 
  private:
   Json& open(char bracket);
@@ -379,6 +383,7 @@ struct Template {
   linnet_template* handle = nullptr;
   std::string stop;          // text that ends an answer, of a file's own chat format; "" where tokens do
   bool text_tokens = false;  // of that format: tokens that stand for text are found in what is said, as linnet_tokenize finds them
+  std::string text;  // Jinja, "" where it is not known
 
   // `which`: a file, or the name of one of the model's templates; "": its chat format, or its template, with `tools` the one for those.
   bool open(const Args& args, const Engine& engine, const std::string& which, bool tools);
@@ -388,6 +393,7 @@ struct Template {
   // Of what was rendered last, text_bytes long; *n_keep (may be NULL) of `held` stay.
   bool tokens(const Args& args, const Engine& engine, size_t text_bytes, const std::vector<int32_t>& held, std::vector<int32_t>* out,
               size_t* n_keep);
+  bool names(std::string_view variable) const;  // whether its code does
 
  private:
   bool init(const Args& args, const linnet_view& from, const char* name, const linnet_model* model, const std::string* tokens,
@@ -395,7 +401,60 @@ struct Template {
 };
 int64_t local_now();  // seconds since 1970 of the clock on the wall
 
+// ---- lines of input (chat_input.cpp, edit.cpp)
+// -------------------------------------------------------------------------------------------
+
+enum class Line {
+  kRead,
+  kEnd,      // of the input, or a signal came
+  kBad,      // it cannot be read
+  kSkipped,  // what was wrong with it has been said
+};
+inline constexpr size_t kMaxLine = size_t{1} << 20;  // bytes of a line, and of a message of several
+
+// One line of stdin without its newline (CR LF too).
+Line read_line(const Args& args, std::string* out);
+
+// Reads a line from a terminal where it can be edited, and former ones come back.
+struct Editor {
+  virtual ~Editor() = default;
+  virtual Line read(const char* prompt, std::string* out) = 0;  // pasted text may have several lines
+  virtual void remember(const std::string& text) = 0;
+  bool cleared = false;  // the last read ended by Ctrl-C, and took away what had been typed
+};
+std::unique_ptr<Editor> open_editor(bool remembers);  // NULL: there is none for this terminal. remembers: in a file as well
+
+// What is said in a chat: lines; what ends with \ goes on in the next one, and all between two """ is one.
+class ChatInput {
+ public:
+  explicit ChatInput(const Args& args);
+  bool terminal() const { return terminal_; }
+  bool cleared() const { return cleared_; }  // of the last read a signal took away what had been typed, as far as is known
+  Line read(std::string* out);
+
+ private:
+  Line line(const char* prompt, std::string* out);
+  const Args& args_;
+  const bool terminal_;
+  bool cleared_ = false;
+  std::unique_ptr<Editor> editor_;  // NULL: lines come as they are
+};
+
 // ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
+
+// What of an answer is shown: with `hide` not what the model thinks between <think> and </think> before it says something.
+class Reasoning {
+ public:
+  explicit Reasoning(bool hide) : hide_(hide) {}
+  void begin(std::string_view prompt);                 // the text that the answer continues, which may have begun to think
+  std::string shown(std::string_view text, bool end);  // of the next piece; at the end what was held back
+
+ private:
+  enum class State { kBegin, kThinks, kBlanks, kSpeaks };
+  const bool hide_;
+  State state_ = State::kBegin;
+  std::string coming_;
+};
 
 struct Answer {
   Answer() { end.size = sizeof end; }
@@ -406,12 +465,14 @@ struct Answer {
   bool broken = false;                  // nobody reads stdout any more
   size_t n_state = 0;                   // tokens of a saved sequence that the prompt follows
   std::exception_ptr thrown = nullptr;  // by on_token: not to go through the library
+  Reasoning* reasoning = nullptr;       // decides what is shown of `text`; NULL: all of it
   const linnet_model* hides = nullptr;  // whose special tokens are no text of the answer; NULL: they are
   void finish();                        // shows what was held back
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);
 
  private:
   void show(std::string_view utf8);
+  void write(const std::string& shown);
   std::vector<std::string> hidden_;  // texts that come and are to be left out
   std::string coming_;               // what may be the beginning of the first of them
 };

@@ -42,10 +42,16 @@ constexpr Habit kHabits[] = {
     {"-no-cnv --no-conversation -st --single-turn", "run", "leave it out, 'linnet run' holds no conversation"},
     {"-no-cnv --no-conversation", "chat", "'linnet run' generates without a conversation"},
     {"-st --single-turn", "chat", "'-p TEXT' is one message and its answer"},
-    {"-mli --multiline-input", "chat", "a message is a line; with --json it may hold line breaks"},
-    {"--chat-template --chat-template-file --jinja --no-jinja --in-prefix --in-suffix", "run chat",
-     "the chat format is the model file's; Jinja templates are not taken yet"},
-    {"--think --hidethinking -rea --reasoning --reasoning-format --reasoning-budget", "run chat", "thinking is not told apart yet"},
+    {"-mli --multiline-input", "chat", "leave it out; a line that ends with \\ goes on, and \"\"\" stand around several"},
+    {"--think", "--reasoning", "'--reasoning off' has the model not think"},
+    {"--hidethinking", "--reasoning hide"},
+    {"--reasoning-format --reasoning-budget -rea", "--reasoning", "'--reasoning' takes show, hide or off"},
+    {"--chat-template --chat-template-file", "--template"},
+    {"--jinja", "chat", "leave it out, the model's own template is used"},
+    {"--no-jinja --in-prefix --in-suffix", "chat", "the model's template is used; '--template FILE' is another one"},
+    {"--chat-template --chat-template-file --jinja --no-jinja --in-prefix --in-suffix", "run",
+     "'linnet chat' goes by the model's template"},
+    {"--think --hidethinking -rea --reasoning --reasoning-format --reasoning-budget", "run", "'linnet chat --reasoning' is about thinking"},
     {"--samplers --sampler-seq --sampling-seq", "--temp", "the order of samplers cannot be chosen yet"},
     {"--typical --typical-p --top-nsigma --top-n-sigma --xtc-probability --xtc-threshold --dry-multiplier --dry-base "
      "--dry-allowed-length --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent",
@@ -123,6 +129,18 @@ constexpr Habit kCommandHabits[] = {
     {"ps stop", "ps", "nothing stays loaded when a command ends"},
 };
 
+// What other programs call what is typed into a chat.
+constexpr Habit kChatHabits[] = {
+    {"/bye /quit /q /stop /end", "/exit"},
+    {"/? /h /commands", "/help"},
+    {"/clear /new /restart", "/reset"},
+    {"/regenerate /retry /redo /again", "/regen"},
+    {"/pop /back", "/undo"},
+    {"/set", "/system", "/system TEXT sets the system message; all else is an option of `linnet chat`"},
+    {"/show /info", "/tokens", "'linnet inspect' shows what a model is"},
+    {"/read /image /audio /glob", "/load", "/load FILE takes a saved conversation; other files cannot be read in yet"},
+};
+
 bool has_word(std::string_view words, std::string_view word) {
   while (!words.empty()) {
     const size_t end = std::min(words.find(' '), words.size());
@@ -176,6 +194,13 @@ std::string meant_option(const Command& command, std::string_view typed) {
   if (!typed.starts_with("--")) return "";  // all short names look alike
   const std::string name = nearest(typed.substr(2), names);
   return name.empty() ? "" : did_you_mean("--" + name);
+}
+
+std::string meant_in_chat(std::string_view typed, const std::vector<std::string>& names) {
+  for (const Habit& habit : kChatHabits)
+    if (has_word(habit.names, typed)) return habit.note ? std::string(": ") + habit.note : did_you_mean(habit.here);
+  const std::string name = nearest(typed, names);
+  return name.empty() ? "" : did_you_mean(name);
 }
 
 std::string meant_command(std::string_view typed) {

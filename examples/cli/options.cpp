@@ -209,6 +209,8 @@ std::vector<Choice> choices(Kind kind) {
       return all;
     case Kind::kShell:
       return {{"bash"}, {"zsh"}, {"fish"}};
+    case Kind::kReasoning:
+      return {{"show", 0}, {"hide", 1, "the model thinks, unseen"}, {"off", 2, "it does not, where its template has a switch"}};
     case Kind::kWindows:
       return {{"each", 0, "every token is predicted once"}, {"llama", 1, "as llama-perplexity has them"}};
     case Kind::kRows:

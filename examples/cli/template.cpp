@@ -1,4 +1,5 @@
 // What a conversation looks like to a model: its own template, one that is given, or one made of its file's chat format.
+#include <algorithm>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
@@ -57,6 +58,7 @@ bool Template::init(const Args& args, const linnet_view& from, const char* name,
   linnet_error err = {};
   linnet_need need = {};
   need.size = sizeof need;
+  if (text.empty()) text = convert::chat_template_text(from, name ? name : "");
   if (linnet_template_need(&from, name, &params, &need, &err) != LINNET_OK)
     return failed(args, "%s%s%s", source.c_str(), source.empty() ? "" : ": ", err.text), false;
   if (!memory.alloc(need.bytes)) return failed(args, "no memory for the template's %zu bytes", need.bytes), false;
@@ -64,8 +66,9 @@ bool Template::init(const Args& args, const linnet_view& from, const char* name,
   return failed(args, "%s%s%s", source.c_str(), source.empty() ? "" : ": ", err.text), false;
 }
 
-bool Template::compile(const Args& args, const std::string& text, const std::string& name, const linnet_model* model,
+bool Template::compile(const Args& args, const std::string& jinja, const std::string& name, const linnet_model* model,
                        const std::string* tokens) {
+  text = jinja;
   linnet_error err = {};
   size_t n = 0;
   std::vector<char> program;
@@ -80,16 +83,16 @@ bool Template::compile(const Args& args, const std::string& text, const std::str
 
 bool Template::open(const Args& args, const Engine& engine, const std::string& which, bool tools) {
   if (!which.empty()) {
-    std::string text;
+    std::string jinja;
     bool found = false;
     linnet_error err = {};
-    if (convert::read_file(which, size_t{1} << 20, &text, &found, &err) != LINNET_OK) return failed(args, err), false;
-    if (found) return compile(args, text, which, engine.model, nullptr);
+    if (convert::read_file(which, size_t{1} << 20, &jinja, &found, &err) != LINNET_OK) return failed(args, err), false;
+    if (found) return compile(args, jinja, which, engine.model, nullptr);
     return init(args, engine.loaded.file, which.c_str(), engine.model, nullptr, engine.source);
   }
-  std::string text, tokens;
-  if (text_tokens = template_of_format(args, engine, &text, &tokens, &stop); text_tokens)
-    return compile(args, text, "chat format", engine.model, &tokens);
+  std::string jinja, tokens;
+  if (text_tokens = template_of_format(args, engine, &jinja, &tokens, &stop); text_tokens)
+    return compile(args, jinja, "chat format", engine.model, &tokens);
   // As transformers chooses where a model has several.
   linnet_need need = {};
   need.size = sizeof need;
@@ -116,6 +119,29 @@ bool Template::tokens(const Args& args, const Engine& engine, size_t text_bytes,
   }
   out->resize(status == LINNET_OK ? n : 0);
   return status == LINNET_OK || (failed(args, err), false);
+}
+
+// In code, that is between {{ }} or {% %} and in no string.
+bool Template::names(std::string_view variable) const {
+  const auto in_name = [](char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] != '{') continue;
+    const char kind = text[i + 1];
+    if (kind == '#') i = std::min(text.find("#}", i + 2), text.size());
+    if (kind != '{' && kind != '%') continue;
+    for (i += 2; i < text.size() && !(text[i] == (kind == '{' ? '}' : '%') && text.compare(i + 1, 1, "}") == 0); ++i) {
+      if (const char quote = text[i]; quote == '"' || quote == '\'') {
+        for (++i; i < text.size() && text[i] != quote; ++i)
+          if (text[i] == '\\') ++i;
+      } else if (in_name(text[i])) {
+        const size_t begin = i;
+        while (i < text.size() && in_name(text[i])) ++i;
+        if (std::string_view(text).substr(begin, i - begin) == variable && (begin == 0 || text[begin - 1] != '.')) return true;
+        --i;
+      }
+    }
+  }
+  return false;
 }
 
 int64_t local_now() {

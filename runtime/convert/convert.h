@@ -160,9 +160,11 @@ linnet_status cost(const std::string& path, const CostParams& params, Cost* out,
 linnet_status compile_grammar(std::string_view json, const char* name, linnet_grammar_kind kind, uint8_t* out, size_t cap, size_t* n_bytes,
                               linnet_error* err);
 
-// Names for `--synthetic`: the i-th one, nullptr past the last; and all. The latter throws std::bad_alloc, as the next.
+// Names for `--synthetic`: the i-th one, nullptr past the last; and all. The latter throws std::bad_alloc, as all below.
 const char* synthetic_shape(uint32_t i);
 std::vector<std::string> shapes();
+// The Jinja text of a packed file's chat template; name: "" for the one that is meant where nobody asks. "" = there is none.
+std::string chat_template_text(const linnet_view& file, const std::string& name);
 // Text of others for a terminal: what that would obey or hide, and bytes that are no UTF-8, as error texts have them: "\x1b", "\u202e".
 std::string printable(std::string_view text);
 

@@ -192,4 +192,11 @@ linnet_status describe(const std::string& path, Description* out, linnet_error* 
   });
 }
 
+std::string chat_template_text(const linnet_view& file, const std::string& name) {
+  const auto gguf = std::make_unique<Gguf>();
+  Error err = {};
+  if (gguf_open(file.data, file.bytes, "file", gguf.get(), &err) != LINNET_OK) return "";
+  return text_key(*gguf, kChatTemplateKey + (name.empty() ? "" : "." + name));
+}
+
 }  // namespace linnet::convert

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""`linnet chat` as it is used: test_chat.py LINNET [edit]. Standard library only.
+
+Over a pipe, and on a terminal, where with `edit` lines are edited by libedit. Runs on a tiny random model (tiny_model.py), whose answers a
+schema holds to letters.
+"""
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import unittest
+
+import tiny_model
+
+LINNET = os.path.abspath(sys.argv[1])
+EDIT = "edit" in sys.argv[2:]
+TEMPLATE = """{%- for m in messages %}{{ '[' + m.role + ']' + m.content + '\\n' }}{%- endfor %}
+{%- if add_generation_prompt %}{{ '[assistant]' }}{%- if enable_thinking is not defined or enable_thinking %}{{ '<think>\\n' }}{% endif %}{% endif %}"""
+WORD = {"type": "string", "pattern": "^[a-z]*$"}
+LEFT, UP, CTRL_A, CTRL_C, CTRL_D, CTRL_R = "\x1b[D", "\x1b[A", "\x01", "\x03", "\x04", "\x12"
+
+
+def paste(text):
+    return f"\x1b[200~{text}\x1b[201~"
+
+
+class Terminal:
+    """The tool as somebody at a terminal has it."""
+
+    def __init__(self, *args, env=None):
+        self.mine, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+
+        def own():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        self.process = subprocess.Popen([LINNET, *map(str, args)], stdin=its, stdout=its, stderr=its, preexec_fn=own, env=env)
+        os.close(its)
+        self.shown = b""
+
+    def until(self, pattern, seconds=60):
+        """What is shown up to this, which is taken away."""
+        end = time.monotonic() + seconds
+        while not (found := re.search(pattern.encode(), self.shown, re.DOTALL)):
+            ready = select.select([self.mine], [], [], max(0.0, end - time.monotonic()))[0]
+            try:
+                piece = os.read(self.mine, 65536) if ready else b""
+            except OSError:  # its end
+                piece = b""
+            if not piece:
+                raise AssertionError(f"no {pattern!r} in {self.shown[-2000:]!r}")
+            self.shown += piece
+        before, self.shown = self.shown[:found.end()], self.shown[found.end():]
+        return before.decode("utf-8", "replace")
+
+    def prompt(self):
+        return self.until(r"\x1b\[\?2004h[>.] " if EDIT else r"[>.] $")
+
+    def keys(self, text):
+        os.write(self.mine, text.encode())
+
+    def say(self, text):
+        """Types a line, and returns what is shown until the next one can be typed."""
+        self.keys(text + "\r")
+        if EDIT:
+            self.until(r"\x1b\[\?2004l")  # the line is taken
+        else:
+            self.until("\r\n")
+        return self.prompt()
+
+    def end(self, code=0):
+        try:
+            self.until("never shown")
+        except AssertionError:
+            pass
+        assert self.process.wait(timeout=60) == code, self.process.returncode
+        os.close(self.mine)
+
+
+class Chat(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="linnet-test-"))
+        folder = tiny_model.make(cls.dir / "tiny")
+        (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": TEMPLATE, "bos_token": "<s>", "eos_token": "</s>"}))
+        cls.packed = cls.dir / "chat.gguf"
+        subprocess.run([LINNET, "convert", folder, "-o", cls.packed], check=True, capture_output=True)
+        cls.schema = cls.dir / "word.json"
+        cls.schema.write_text(json.dumps(WORD))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.dir)
+
+    def setUp(self):
+        self.home = pathlib.Path(tempfile.mkdtemp(dir=self.dir))
+        self.env = {"HOME": str(self.home), "TERM": "xterm", "PATH": os.environ["PATH"]}
+        self.args = ("chat", "-m", self.packed, "--schema", self.schema, "-n", 12)
+
+    def pipe(self, text, *more, code=0):
+        """Answers, and what is on stderr."""
+        done = subprocess.run([LINNET, *map(str, self.args), *map(str, more)], input=text.encode(), capture_output=True, timeout=120, env=self.env)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout.decode().splitlines(), done.stderr.decode()
+
+    def saved(self, path=None):
+        return [(m["role"], m["content"]) for m in json.loads((path or self.home / "s.json").read_text())["messages"]]
+
+    def answer_to(self, messages, *more):
+        """Of a session that holds nothing."""
+        line = json.dumps([{"role": role, "content": content} for role, content in messages])
+        return json.loads(self.pipe(line, "--json", *more)[0][0])["text"]
+
+    # ---- over a pipe
+
+    def test_several_lines(self):
+        """A line that ends with a backslash goes on; what stands between three quotation marks is one message."""
+        text = 'a\\\nb\\\n\n"""one line"""\n"""\n  two\n"quoted" \\\n"""\n"""x\n\ny"""\n/tool """\n{\n}"""\n//"""\n""""""\nlast\\\n'
+        answers, err = self.pipe(text + f"\n/save {self.home}/s.json\nmore\\", "-c", 2000)
+        self.assertEqual([(r, c) for r, c in self.saved() if r != "assistant"],
+                         [("user", c) for c in ("a\nb\n", "one line", '  two\n"quoted" \\', "x\n\ny")] + [("tool", "{\n}")] + [("user", '/"""'), ("user", "last\n")])
+        self.assertEqual(len(answers), 8)
+        self.assertEqual((answers[:-1], err), ([c for r, c in self.saved() if r == "assistant"], ""))
+        answers, err = self.pipe('hi\n"""\nno\nend\n', code=1)
+        self.assertEqual(len(answers), 1)
+        self.assertIn("has no end", err)
+        half = ("x" * (1 << 19) + "\\\n") * 3
+        answers, err = self.pipe("hi\n" + half + "\nyo\n", code=1)
+        self.assertEqual((answers, err.count("longer than")), (self.pipe("hi\nyo\n")[0], 1))
+
+    def test_commands(self):
+        file = self.home / "s.json"
+        drawn = ("--temp", 1, "--seed", 7)
+        # A new answer, drawn as with the next seed; back, and the message too.
+        answers, _ = self.pipe(f"hi\n/regen\n/save {file}\n/undo\n/save {self.home}/none.json\nhi\n", *drawn)
+        self.assertNotEqual(answers[0], answers[1])
+        self.assertEqual(answers[1], self.pipe("hi\n", "--temp", 1, "--seed", 8)[0][0])
+        self.assertEqual((self.saved(), self.saved(self.home / "none.json")), ([("user", "hi"), ("assistant", answers[1])], []))
+        self.assertEqual(self.pipe("hi\n/tool 1\n/undo\nyo\n")[0][2], self.pipe("hi\nyo\n")[0][1])
+        self.assertEqual(self.pipe("hi\nyo\n/regen\n/regen\n")[0][1:], self.pipe("hi\nyo\n")[0][1:] * 3)  # the likeliest tokens
+        # What was saved is taken up, by another session as well.
+        answers, _ = self.pipe(f"hi\n/save {file}\nyo\n")
+        self.assertEqual(self.pipe(f"other\n/load {file}\nyo\n")[0][1], answers[1])
+        file.write_text(json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant", "content": answers[0]}]))
+        self.assertEqual(self.pipe(f"/load {file}\nyo\n")[0], answers[1:])
+        self.assertEqual(self.pipe("/save ~/h.json\nhi\n/load ~/h.json\nhi\n")[0], answers[:1] * 2)
+        # System messages.
+        with_system = self.pipe("hi\n", "--system", "be")[0]
+        self.assertEqual(self.pipe("/system be\nhi\n/reset\nhi\n/system -\n/reset\nhi\n")[0], with_system * 2 + answers[:1])
+        self.assertEqual(self.pipe("/system\n", "--system", "be\x1b[2J\nkind")[1], "be\\x1b[2J\nkind\n")
+        self.assertIn("no system message", self.pipe("/system -\n/system\n", "--system", "be")[1])
+        answers, _ = self.pipe(f"hi\n/system be\n/save {file}\n")
+        self.assertEqual(self.saved()[0], ("system", "be"))
+        # How long all of it is.
+        rendered = json.loads(subprocess.run([LINNET, "template", str(self.packed), "--json", "--conversation", file], capture_output=True, check=True).stdout)
+        self.assertEqual(self.pipe(f"/tokens\n/load {file}\n/tokens\n", "-c", 99)[1], f"0 tokens of 99\n{len(rendered['tokens'])} tokens of 99\n")
+        stats = r"\(12 tokens, [\d.]+ tokens/s; \d+ new before them, \d+ tokens/s, first token after \d+ ms; context \d+ of 256\)\n"
+        self.assertRegex(self.pipe("hi\n/stats off\nhi\n/stats on\nhi\n", "--stats")[1], f"^({stats}){{2}}$")
+        for name in ("/help", "/regen", "/undo", "/reset", "/system TEXT", "/tool TEXT", "/save FILE", "/load FILE", "/tokens", "/stats on|off", "/exit", "Ctrl-C"):
+            self.assertIn(name, self.pipe("/help\n")[1])
+
+    def test_refused_commands(self):
+        """A sentence, the exit code at the end, and the conversation as it was."""
+        good = self.pipe("hi\nyo\n")[0]
+        (self.home / "junk.json").write_text('{"messages": [{"role": 1}]}')
+        for line, said in [
+            ("/hepl", "did you mean '/help'"), ("/bye", "did you mean '/exit'"), ("/clear", "did you mean '/reset'"), ("/retry", "did you mean '/regen'"), ("/set system x", "/system TEXT"),
+            ("/frobnicate", "/help lists"), ("/", "there is no '/'"), ("/tool", "takes TEXT"), ("/save", "takes FILE"), ("/save /nowhere/s.json", "/nowhere/s.json"), ("/load /nowhere/s.json", "/nowhere/s.json"),
+            (f"/load {self.home}/junk.json", "no text 'role'"), (f"/load {LINNET}", "not a JSON array"), ("/stats maybe", "'maybe'"), ("/reset now", "takes nothing"), ("/exit now", "takes nothing"), ("/\x1b", "\\x1b"),
+        ]:
+            with self.subTest(line=line):
+                answers, err = self.pipe(f"hi\n{line}\nyo\n", code=1)
+                self.assertIn(said, err)
+                self.assertEqual(answers, good)
+        for line in ("/regen", "/undo"):
+            self.assertIn("yet", self.pipe(f"{line}\n", "--system", "be", code=1)[1])
+
+    def test_reasoning(self):
+        """What stands in front of </think> is hidden where the template has opened it, and the template's switch is set."""
+        self.schema = self.dir / "thinks.json"
+        self.schema.write_text(json.dumps({"const": "a</think> \n b</think>c"}))
+        self.args = ("chat", "-m", self.packed, "--schema", self.schema)
+        whole, end = '"a</think> \\n b</think>c"', '\\n b</think>c"'
+        for how, shown in (((), whole), (("--reasoning", "show"), whole), (("--reasoning", "hide"), end), (("--reasoning", "off"), whole)):
+            self.assertEqual(self.pipe("hi\n", *how), ([shown], ""))
+            self.assertEqual(self.answer_to([("user", "hi")], *how), whole)  # with --json it is all there
+        prompt = {how: json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json", "--reasoning", how)[0][0])["prompt_tokens"] for how in ("show", "off")}
+        self.assertEqual(prompt["show"] - prompt["off"], len("<think>\n"))
+        self.pipe(f"hi\n/save {self.home}/s.json\n", "--reasoning", "hide")
+        self.assertEqual(self.saved()[1], ("assistant", whole))
+        plain = self.dir / "plain.jinja"
+        plain.write_text("{# thinking #}thinking {{ messages[0].thinking }}{{ 'thinking' }}{% for m in messages %}{{ m.content }}{% endfor %}")
+        self.assertIn("no switch", self.pipe("hi\n", "--reasoning", "off", "--template", plain)[1])
+        plain.write_text("{% if not thinking %}{{ messages[0].content }}{% endif %}")
+        self.assertEqual(self.pipe("hi\n", "--reasoning", "off", "--template", plain), ([whole], ""))
+
+    # ---- on a terminal
+
+    def chat(self, *more):
+        terminal = Terminal(*self.args, *more, env=self.env)
+        self.assertIn("/help", terminal.prompt())
+        return terminal
+
+    def test_terminal(self):
+        """A conversation with every command."""
+        t = self.chat("-c", 999)
+        first = t.say("hi")
+        t.say("a\\")
+        t.say("b")
+        for line, shown in [("/help", "/regen"), ("/tokens", "tokens of 999"), ("/regen", "the same"), ("/undo", "2 messages"), ("/stats on", ""), ("/tool 1", "context "), ("/system be", ""),
+                            ("/system", "be"), (f"/save {self.home}/s.json", ""), (f"/load {self.home}/s.json", "5 messages"), ("/hlp", "did you mean '/help'"), ("/stats off", ""), ("//x", '"')]:
+            self.assertIn(shown, t.say(line), line)
+        self.assertEqual([role for role, _ in self.saved()], ["system", "user", "assistant", "tool", "assistant"])
+        self.assertIn(self.saved()[2][1], first)
+        t.say("/reset")
+        t.say(f"/save {self.home}/s.json")
+        self.assertEqual(self.saved(), [("system", "be")])
+        t.keys("/exit\r")
+        t.end()
+
+    def test_ctrl_c_ends_an_answer(self):
+        """What came of it stays, and the session is as if the model had said no more."""
+        t = self.chat("-c", 200000, "-n", 190000)
+        for line in ("hi", "more"):
+            t.keys(line + "\r")
+            t.until('"[a-z]{20}')
+            t.keys(CTRL_C)
+            self.assertIn("what came stays", t.prompt())
+        t.say(f"/save {self.home}/s.json")
+        self.assertIn(" tokens of 200000", t.say("/tokens"))
+        messages = self.saved()
+        self.assertEqual([role for role, _ in messages], ["user", "assistant"] * 2)
+        t.keys("and\r")
+        shown = t.until('"[a-z]{20}')
+        t.keys(CTRL_C)
+        t.prompt()
+        want = self.answer_to(messages + [("user", "and")], "-c", 200000, "-n", 30)
+        self.assertIn(want[:21], shown)
+        t.keys("/regen\r")  # stopped before or in the middle: there is an answer in any case
+        t.until('"[a-z]{20}')
+        t.keys(CTRL_C)
+        t.prompt()
+        self.assertIn("4 messages", t.say("/undo"))
+        t.keys(CTRL_D)
+        t.end()
+
+    def test_ctrl_c_at_the_prompt(self):
+        """It clears the line, and a second one ends the chat."""
+        t = self.chat()
+        t.keys("abc" + CTRL_C)
+        self.assertIn("Ctrl-C again", t.prompt())
+        t.say("/tokens")
+        t.keys(CTRL_C)
+        t.prompt()
+        t.say('"""')
+        t.say("def")
+        t.keys(CTRL_C)
+        t.prompt()
+        if EDIT:  # which knows whether there is something to clear
+            t.keys("ghi" + CTRL_C)
+            t.prompt()
+        t.say(f"/save {self.home}/s.json")
+        self.assertEqual(self.saved(), [])
+        t.keys(CTRL_C)
+        t.prompt()
+        t.keys(CTRL_C)
+        t.end()
+        t = self.chat()
+        t.process.send_signal(signal.SIGTERM)
+        t.end(-signal.SIGTERM)
+
+    @unittest.skipUnless(EDIT, "no libedit")
+    def test_editing(self):
+        t = self.chat("-c", 999)
+        t.say("hllo" + LEFT * 3 + "e")
+        t.say("grüße " + LEFT * 2 + "\x7f€" + CTRL_A + "¡")
+        t.say(UP + UP + "!")
+        t.say(paste("one\rtwo\r\nthree\x1b[A\t\n"))
+        t.say(paste('"""') + 'x"""')
+        t.say(UP + UP)
+        t.say(CTRL_R + "gr" + "\x05?")
+        t.say("\\")
+        t.say("")
+        t.say(f"/save {self.home}/s.json")
+        self.assertEqual([c for r, c in self.saved() if r == "user"], ["hello", "¡grü€e ", "hello!", "one\ntwo\nthree[A\t", "x", "one\ntwo\nthree[A\t", "¡grü€e?", "\n"])
+        t.keys("x" + CTRL_D + "\x7f" + CTRL_D)
+        t.end()
+
+    @unittest.skipUnless(EDIT, "no libedit")
+    def test_history(self):
+        """It outlives the chat, in a file that is nobody else's; a message of several lines is one of its entries."""
+        file = self.home / ".local/state/linnet/history"
+        t = self.chat("-c", 999)
+        for line in ("one", "one", "a\\", 'b "c"', '"""', "d", '"""', "/tokens"):
+            t.say(line)
+        t.keys(CTRL_D)
+        t.end()
+        self.assertEqual([json.loads(line) for line in file.read_text().splitlines()], ["one", "one", 'a\nb "c"', '"""\nd\n"""', "/tokens"])
+        self.assertEqual((stat.S_IMODE(file.stat().st_mode), stat.S_IMODE(file.parent.stat().st_mode)), (0o600, 0o700))
+        with file.open("a") as f:
+            f.write("junk\n" + '"never \\u0000"\n' + "".join(f'"m{i}"\n' for i in range(2000)))
+        t = self.chat()
+        t.say(UP)
+        t.say(f"/save {self.home}/s.json")
+        self.assertEqual(self.saved()[0], ("user", "m1999"))
+        t.keys(CTRL_D)
+        t.end()
+        kept = [json.loads(line) for line in file.read_text().splitlines()]
+        self.assertEqual((len(kept), kept[0], kept[-2], stat.S_IMODE(file.stat().st_mode)), (1002, "m1000", "m1999", 0o600))
+        shutil.rmtree(file.parent)
+        self.env["XDG_STATE_HOME"] = str(self.home / "state")
+        t = self.chat("--no-history")
+        t.say("one")
+        t.say("two")
+        t.say(UP + UP)
+        t.say(f"/save {self.home}/s.json")
+        t.keys(CTRL_D)
+        t.end()
+        self.assertEqual([c for r, c in self.saved() if r == "user"], ["one", "two", "one"])
+        self.assertFalse(file.parent.exists() or (self.home / "state").exists())
+        t = self.chat()
+        t.say("one")
+        t.keys(CTRL_D)
+        t.end()
+        self.assertTrue((self.home / "state/linnet/history").exists())
+
+    @unittest.skipUnless(EDIT, "no libedit")
+    def test_plain(self):
+        """A terminal that cannot move its cursor has lines as they come."""
+        self.env["TERM"] = "dumb"
+        t = Terminal(*self.args, env=self.env)
+        t.until("> $")
+        t.keys("hi\r")
+        self.assertNotIn("\x1b[?2004h", t.until('"[a-z]+\r\n> $'))
+        t.keys(CTRL_D)
+        t.end()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
