@@ -130,8 +130,8 @@ bool LibEdit::open(bool remembers) {
 Line LibEdit::read(const char* prompt, std::string* out) {
   prompt_ = prompt;
   cleared = false;
+  f_.el_set(edit_, EL_PREP_TERM, 1);  // before the prompt is seen, so that no key is taken in the terminal's own way
   pastes(true);
-  f_.el_resize(edit_);
   int n = 0;
   const char* const line = f_.el_gets(edit_, &n);
   pastes(false);

@@ -99,8 +99,9 @@ void interrupt_cancels(linnet_session* session) {
   }
   the_session = session;
   the_signal = 0;
-  // The second one ends the process at once. A session's only slow call is the wait for a line of input, which is to end.
-  set(handle, static_cast<int>(SA_RESETHAND) | (session ? 0 : SA_RESTART));
+  // The second one ends the process at once. What waits for whoever reads a session's output is to end; a terminal takes it, and would lose
+  // text and seem to be gone. The wait for a line of input ends in any case.
+  set(handle, static_cast<int>(SA_RESETHAND) | (session && !on_terminal(stdout) ? 0 : SA_RESTART));
 }
 
 void interrupt_ends() {

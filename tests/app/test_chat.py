@@ -233,26 +233,29 @@ class Chat(unittest.TestCase):
 
     def test_ctrl_c_ends_an_answer(self):
         """What came of it stays, and the session is as if the model had said no more."""
-        t = self.chat("-c", 200000, "-n", 190000)
+        self.schema = self.dir / "long.json"
+        self.schema.write_text(json.dumps({"type": "array", "items": {"enum": [1, 2]}, "minItems": 20000}))
+        self.args = ("chat", "-m", self.packed, "--schema", self.schema, "-c", 50000)
+
+        def stopped(terminal, line):
+            terminal.keys(line + "\r")
+            began = re.search(r"\[[12,]{20}", terminal.until(r"\[[12,]{20}"))[0]
+            terminal.keys(CTRL_C)
+            self.assertIn("what came stays", terminal.prompt())
+            return began
+
+        t = self.chat("-n", -1)
         for line in ("hi", "more"):
-            t.keys(line + "\r")
-            t.until('"[a-z]{20}')
-            t.keys(CTRL_C)
-            self.assertIn("what came stays", t.prompt())
+            stopped(t, line)
         t.say(f"/save {self.home}/s.json")
-        self.assertIn(" tokens of 200000", t.say("/tokens"))
         messages = self.saved()
         self.assertEqual([role for role, _ in messages], ["user", "assistant"] * 2)
-        t.keys("and\r")
-        shown = t.until('"[a-z]{20}')
-        t.keys(CTRL_C)
-        t.prompt()
-        want = self.answer_to(messages + [("user", "and")], "-c", 200000, "-n", 30)
-        self.assertIn(want[:21], shown)
-        t.keys("/regen\r")  # stopped before or in the middle: there is an answer in any case
-        t.until('"[a-z]{20}')
-        t.keys(CTRL_C)
-        t.prompt()
+        self.assertRegex(messages[3][1], r"^\[[12,]{20,}$")
+        rendered = json.loads(subprocess.run([LINNET, "template", self.packed, "--json", "--conversation", self.home / "s.json"], capture_output=True, check=True).stdout)
+        self.assertIn(f"{len(rendered['tokens'])} tokens of 50000", t.say("/tokens"))
+        began = stopped(t, "and")
+        self.assertEqual(self.answer_to(messages + [("user", "and")], "-n", 21), began)
+        self.assertEqual(stopped(t, "/regen"), began)
         self.assertIn("4 messages", t.say("/undo"))
         t.keys(CTRL_D)
         t.end()
