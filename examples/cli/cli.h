@@ -383,7 +383,7 @@ struct Template {
   linnet_template* handle = nullptr;
   std::string stop;          // text that ends an answer, of a file's own chat format; "" where tokens do
   bool text_tokens = false;  // of that format: tokens that stand for text are found in what is said, as linnet_tokenize finds them
-  std::string text;  // Jinja, "" where it is not known
+  std::string text;          // Jinja, "" where it is not known
 
   // `which`: a file, or the name of one of the model's templates; "": its chat format, or its template, with `tools` the one for those.
   bool open(const Args& args, const Engine& engine, const std::string& which, bool tools);
