@@ -44,12 +44,12 @@ class Conversation {
   }
 
   // Tokens of all messages.
-  bool count(size_t* n) {
+  linnet_status count(size_t* n, linnet_error* err) {
     std::vector<int32_t> tokens;
     size_t keep = 0;
-    if (!messages_.empty() && !render(false, &tokens, &keep)) return false;
+    const linnet_status status = messages_.empty() ? LINNET_OK : render(false, &tokens, &keep, err);
     *n = tokens.size();
-    return true;
+    return status;
   }
 
   // The assistant's turn: computes what is new, generates until an end-of-generation token or the text that stands behind an answer. On an
@@ -57,7 +57,7 @@ class Conversation {
   linnet_status answer(uint32_t n, Answer* out, size_t* n_new, linnet_error* err) {
     std::vector<int32_t> tokens;
     size_t same = 0;
-    if (!render(true, &tokens, &same)) return LINNET_BAD_STATE;
+    if (const linnet_status status = render(true, &tokens, &same, err); status != LINNET_OK) return status;
     if (out->reasoning) out->reasoning->begin(rendered_end_);
     same = std::min(same, tokens.empty() ? 0 : tokens.size() - 1);  // the last row gives the logits
     linnet_status status = linnet_truncate(engine_.session, 0, same, nullptr);
@@ -77,16 +77,16 @@ class Conversation {
 
  private:
   // The whole conversation as tokens, of which the first *keep are the session's.
-  bool render(bool prompts, std::vector<int32_t>* tokens, size_t* keep) {
+  linnet_status render(bool prompts, std::vector<int32_t>* tokens, size_t* keep, linnet_error* err) {
     json conversation = {{"messages", messages_}, {"add_generation_prompt", prompts}};
     conversation.update(given_);
     const std::string text = conversation.dump(-1, ' ', false, json::error_handler_t::replace);
     linnet_rendered out = {};
     out.size = sizeof out;
-    if (!format_.render(args_, text, local_now(), &out)) return false;
+    if (const linnet_status status = format_.render(text, local_now(), &out, err); status != LINNET_OK) return status;
     constexpr size_t kEnd = 64;
     rendered_end_.assign(out.text + out.text_bytes - std::min(kEnd, out.text_bytes), std::min(kEnd, out.text_bytes));
-    return format_.tokens(args_, engine_, out.text_bytes, held_, tokens, keep);
+    return format_.tokens(engine_, out.text_bytes, held_, tokens, keep, err);
   }
 
   const Args& args_;
@@ -331,7 +331,8 @@ struct Chat {
 
   Done tokens(const std::string&) {
     size_t k = 0;
-    if (!conversation.count(&k)) return Done::kBadly;
+    linnet_error err = {};
+    if (conversation.count(&k, &err) != LINNET_OK) return failed(args, err), Done::kBadly;
     std::fprintf(stderr, "%zu tokens of %u\n", k, context());
     return Done::kWell;
   }

@@ -389,10 +389,11 @@ struct Template {
   bool open(const Args& args, const Engine& engine, const std::string& which, bool tools);
   // tokens: JSON of the special tokens that the text may use; NULL: those of the program.
   bool compile(const Args& args, const std::string& text, const std::string& name, const linnet_model* model, const std::string* tokens);
-  bool render(const Args& args, std::string_view conversation, int64_t now, linnet_rendered* out);
+  // These two print nothing.
+  linnet_status render(std::string_view conversation, int64_t now, linnet_rendered* out, linnet_error* err) const;
   // Of what was rendered last, text_bytes long; *n_keep (may be NULL) of `held` stay.
-  bool tokens(const Args& args, const Engine& engine, size_t text_bytes, const std::vector<int32_t>& held, std::vector<int32_t>* out,
-              size_t* n_keep);
+  linnet_status tokens(const Engine& engine, size_t text_bytes, const std::vector<int32_t>& held, std::vector<int32_t>* out, size_t* n_keep,
+                       linnet_error* err) const;
   bool names(std::string_view variable) const;  // whether its code does
 
  private:

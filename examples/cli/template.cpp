@@ -31,7 +31,9 @@ bool template_of_format(const Args& args, const Engine& engine, std::string* tex
   }
   if (text->empty()) return false;
   *text =
-      "{{ bos_token }}{%- for m in messages -%}" + roles +
+      "{{ bos_token }}{%- for m in messages -%}"
+      "{%- if m.content is not string %}{{ raise_exception(\"a message has no text 'content'\") }}{%- endif -%}" +
+      roles +
       "{%- else %}{{ raise_exception(\"the model was not trained for messages of role '\" + m.role + \"'\") }}{%- endif -%}{%- endfor -%}"
       "{%- if add_generation_prompt %}{{ " +
       *text + " }}{%- endif -%}";
@@ -100,25 +102,26 @@ bool Template::open(const Args& args, const Engine& engine, const std::string& w
   return init(args, engine.loaded.file, tool_use ? "tool_use" : nullptr, engine.model, nullptr, engine.source);
 }
 
-bool Template::render(const Args& args, std::string_view conversation, int64_t now, linnet_rendered* out) {
-  linnet_error err = {};
-  if (linnet_template_render(handle, conversation.data(), conversation.size(), now, out, &err) == LINNET_OK) return true;
-  return failed(args, err), false;
+linnet_status Template::render(std::string_view conversation, int64_t now, linnet_rendered* out, linnet_error* err) const {
+  return linnet_template_render(handle, conversation.data(), conversation.size(), now, out, err);
 }
 
-bool Template::tokens(const Args& args, const Engine& engine, size_t text_bytes, const std::vector<int32_t>& held,
-                      std::vector<int32_t>* out, size_t* n_keep) {
-  linnet_error err = {};
+linnet_status Template::tokens(const Engine& engine, size_t text_bytes, const std::vector<int32_t>& held, std::vector<int32_t>* out,
+                               size_t* n_keep, linnet_error* err) const {
   size_t scratch_bytes = 0, n = 0;
-  linnet_status status = linnet_tokenize_need(engine.model, text_bytes, &scratch_bytes, &err);
+  linnet_status status = linnet_tokenize_need(engine.model, text_bytes, &scratch_bytes, err);
   if (status == LINNET_OK) {
     std::vector<uint8_t> scratch(scratch_bytes);
     out->resize(text_bytes + held.size() + 16);
-    status = linnet_template_tokens(handle, held.data(), held.size(), scratch.data(), scratch.size(), out->data(), out->size(), &n, n_keep,
-                                    &err);
+    const auto tokenise = [&] {
+      return linnet_template_tokens(handle, held.data(), held.size(), scratch.data(), scratch.size(), out->data(), out->size(), &n, n_keep,
+                                    err);
+    };
+    status = tokenise();
+    if (status == LINNET_TOO_SMALL) out->resize(n), status = tokenise();
   }
   out->resize(status == LINNET_OK ? n : 0);
-  return status == LINNET_OK || (failed(args, err), false);
+  return status;
 }
 
 // In code, that is between {{ }} or {% %} and in no string.

@@ -139,7 +139,7 @@ int run_template(const Args& args) {
   linnet_rendered out = {};
   out.size = sizeof out;
   const bool parse = args.given("--parse");
-  if ((!parse || args.given("--conversation")) && !chat.render(args, conversation, now, &out)) return kExitError;
+  if ((!parse || args.given("--conversation")) && chat.render(conversation, now, &out, &err) != LINNET_OK) return failed(args, err);
   if (parse) {
     const bool tools = given.is_object() && given.contains("tools") && given["tools"].is_array();
     return parse_answer(args, chat, tools ? given["tools"].dump(-1, ' ', false, ordered_json::error_handler_t::replace) : std::string());
@@ -159,7 +159,7 @@ int run_template(const Args& args) {
   json.end();
   if (!is_text) {
     std::vector<int32_t> ids;
-    if (!chat.tokens(args, engine, out.text_bytes, {}, &ids, nullptr)) return kExitError;
+    if (chat.tokens(engine, out.text_bytes, {}, &ids, nullptr, &err) != LINNET_OK) return failed(args, err);
     json.key("tokens").value(ids);
   }
   json.end().print();

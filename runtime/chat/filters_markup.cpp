@@ -278,7 +278,7 @@ bool read_labels(std::string_view s, size_t least, size_t most, uint32_t* labels
     const size_t n = count_all(cut(s, 0, dot), is_host_char);
     if (n == kNowhere || n < least || n > most) return false;
     ++*labels;
-    s.remove_prefix(dot + 1);
+    s = cut(s, dot + 1);
   }
   *top = s;
   return true;
@@ -304,7 +304,7 @@ bool is_ipv4(std::string_view s) {
     if (dot == kNowhere) return false;
     const size_t n = count_all(cut(s, 0, dot), is_decimal);
     if (n == kNowhere || n < 1 || n > 3) return false;
-    s.remove_prefix(i < 3 ? dot + 1 : dot);
+    s = cut(s, i < 3 ? dot + 1 : dot);
   }
   return true;
 }
@@ -336,7 +336,7 @@ bool is_rest(std::string_view s) {
     while (end < s.size() && !has("/?#", s[end])) ++end;
     const size_t n = count_all(cut(s, 1, end - 1), is_decimal);
     if (n == kNowhere || n < 1 || n > 5) return false;
-    s.remove_prefix(end);
+    s = cut(s, end);
   }
   return s.empty() || s[0] == '/' || s[0] == '?' || s[0] == '#';
 }

@@ -126,7 +126,7 @@ bool float_parts(Machine& m, double v, char kind, uint32_t precision, uint32_t f
   const size_t mark = m.mark();
   if (!put_float(m, v, kind, precision, flags, 0) || (percent && !m.put("%", 0)) || !m.finish(mark, &t)) return false;
   std::string_view s = t.view();
-  if (s[0] == '-') out->sign = '-', s.remove_prefix(1);
+  if (s[0] == '-') out->sign = '-', s = cut(s, 1);
   size_t n = 0;
   while (n < s.size() && is_figure(s[n])) ++n;
   out->digits = cut(s, 0, n), out->rest = cut(s, n);

@@ -343,7 +343,7 @@ bool round_float(double v, int64_t digits, double* out) {
 
 bool read_float(std::string_view s, double* out) {
   const bool negative = !s.empty() && s[0] == '-';
-  if (negative || (!s.empty() && s[0] == '+')) s.remove_prefix(1);
+  if (negative || (!s.empty() && s[0] == '+')) s = cut(s, 1);
   if (same_word(s, "inf") || same_word(s, "infinity") || same_word(s, "nan")) {
     *out = (s[0] | 0x20) == 'n' ? double_of(kNan) : double_of(kInfinity | uint64_t{negative} << 63);
     return true;
@@ -397,13 +397,13 @@ bool read_float(std::string_view s, double* out) {
 
 ReadInt read_int(std::string_view s, uint32_t base, int64_t* out) {
   const bool negative = !s.empty() && s[0] == '-';
-  if (negative || (!s.empty() && s[0] == '+')) s.remove_prefix(1);
+  if (negative || (!s.empty() && s[0] == '+')) s = cut(s, 1);
   bool between = false;  // a "_" may stand here
   if (s.size() > 1 && s[0] == '0') {
     const char c = static_cast<char>(s[1] | 0x20);
     const uint32_t named = c == 'x' ? 16 : c == 'o' ? 8 : c == 'b' ? 2 : 0;
     if (named && (base == 0 || base == named)) {
-      s.remove_prefix(2);
+      s = cut(s, 2);
       base = named, between = true;
     }
   }

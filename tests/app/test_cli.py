@@ -1089,14 +1089,17 @@ class Chat(unittest.TestCase):
 
     def test_stop_strings(self):
         """The history holds an answer as it was drawn, without the string that ended it."""
-        long = self.messages([("user", "hi")], more=("-n", 40))[0]["text"]
+        # A template takes UTF-8: what is said is held to some.
+        words = ("--schema", self.dir / "words.json")
+        (self.dir / "words.json").write_text('{"type":"string","pattern":"^[a-z]*$"}')
+        long = self.messages([("user", "hi")], more=("-n", 40, *words))[0]["text"]
         stop = next(long[i:i + 2] for i in range(4, len(long)) if long[i:i + 2].isascii() and long[i:i + 2] not in long[:i + 1])
-        args = ("chat", "-m", self.packed, "-n", 40, "--ignore-eos", "--stop", "never there", "--stop", stop)
+        args = ("chat", "-m", self.packed, "-n", 40, "--ignore-eos", "--stop", "never there", "--stop", stop, *words)
         first = linnet_json(*args, stdin=b'[{"role": "user", "content": "hi"}]')
         self.assertEqual((first["stop"], first["text"]), ("string", long[:long.index(stop)]))
         second = linnet(*args, stdin=b"hi\nyo\n").encode("utf-8", "surrogateescape")
         ids = json.loads(linnet("tokenize", "-m", self.packed, "[U]hi\n[A]")) + first["tokens"][:-2] + json.loads(linnet("tokenize", "-m", self.packed, "--no-add-special", "</s>[U]yo\n[A]"))
-        want = linnet_json("run", "-m", self.packed, "--tokens", ",".join(map(str, ids)), "-n", 40, "--temp", 0, "--ignore-eos", "--stop", stop)["text"]
+        want = linnet_json("run", "-m", self.packed, "--tokens", ",".join(map(str, ids)), "-n", 40, "--temp", 0, "--ignore-eos", "--stop", stop, *words)["text"]
         self.assertEqual(second, (first["text"] + "\n" + want + "\n").encode())
 
     def test_lines(self):
@@ -1111,7 +1114,8 @@ class Chat(unittest.TestCase):
         crlf = linnet("chat", "-m", self.packed, "-n", 4, "--ignore-eos", stdin=b"hi\r\n/exit\r\n")
         self.assertEqual(crlf.split("\n")[0], lines[0])
         # 10 tokens, an answer of 4 and its suffix, 7 tokens, and room for 2 of the second answer: the first one is in the history.
-        r = subprocess.run([LINNET, "chat", "-m", self.packed, "-n", "4", "--ignore-eos", "--context", "24"], input=b"hi\n/tool 1\n", capture_output=True, check=True)
+        (self.dir / "words.json").write_text('{"type":"string","pattern":"^[a-z]*$"}')
+        r = subprocess.run([LINNET, "chat", "-m", self.packed, "-n", "4", "--ignore-eos", "--schema", self.dir / "words.json", "--context", "24"], input=b"hi\n/tool 1\n", capture_output=True, check=True)
         self.assertIn(b"the context is full", r.stderr)
         self.assertNotIn(b"the context is full", subprocess.run([*r.args[:-1], "26"], input=b"hi\n/tool 1\n", capture_output=True, check=True).stderr)
 
@@ -1212,9 +1216,9 @@ class Chat(unittest.TestCase):
         def refused(word, *args, stdin=b""):
             self.assertIn(word, linnet("chat", *args, stdin=stdin, code=1))
         bare = self.dir / "bare.gguf"
-        refused("chat format", "-m", bare, "-p", "x")
+        refused("no chat template", "-m", bare, "-p", "x")
         refused("role 'system'", "-m", self.packed, "-p", "x", "--system", "y")
-        for line, word in [(b"{", "line 1: not a JSON array"), (b"[]", "line 1: not a JSON array"), (b'["x"]', "'role' and 'content'"), (b'[{"role": "user"}]', "content"),
+        for line, word in [(b"{", "line 1: not a JSON array"), (b"[]", "line 1: not a JSON array"), (b'["x"]', "line 1: a message has no text 'role'"), (b'[{"role": "user"}]', "content"),
                            (b'[{"role": "user", "content": 1}]', "content"), (b'[{"role": "king", "content": "x"}]', "'king'"), (b'[{"role": "system", "content": "x"}]', "'system'"),
                            (b"[" * 100000, "not a JSON array"), (b'\n[{"role": "user", "content": "a"}]\0[]', "line 2: not a JSON array"), (b'[{"role": "user", "content": "' + b"x" * (1 << 20) + b'"}]', "longer than")]:
             refused(word, "-m", self.packed, "--json", stdin=line + b"\n")
@@ -1222,8 +1226,15 @@ class Chat(unittest.TestCase):
         refused("context", "-m", self.packed, "--context", 16, stdin=b"a long message that does not fit\n")
         refused("line 1: prefill", "-m", self.packed, "--json", "--context", 16, stdin=b'[{"role": "user", "content": "a long message that does not fit"}]\n')
         folder = tiny_model.make(self.dir / "jinja")
-        (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": "{{ messages }}"}))
-        refused("Jinja", "-m", folder, "-p", "x")
+        (folder / "tokenizer_config.json").write_text(json.dumps({"chat_template": [{"name": "default", "template": "a\n{{ messages | nothing_known }}"}, {"name": "tool_use", "template": "{{ messages[0].content }}"}]}))
+        refused("chat template, line 2", "-m", folder, "-p", "x")
+        refused("nothing_known", "-m", folder, "-p", "x")
+        refused("no chat template named 'rag'", "-m", folder, "-p", "x", "--template", "rag")
+        self.assertTrue(linnet("chat", "-m", folder, "-p", "x", "-n", 2, "--ignore-eos", "--template", "tool_use"))
+        listed = linnet_json("inspect", folder)["chat_templates"]
+        self.assertEqual([(t["name"], t["compiled"]) for t in listed], [("default", False), ("tool_use", True)])
+        self.assertIn("nothing_known", listed[0]["error"])
+        self.assertIn("chat template tool_use: compiled", linnet("inspect", folder))
         for broken, word in [({"user": {"prefix": "x", "suffix": "y"}}, "'assistant'"), ({"king": {}}, "'king'"), ({"user": {"prefix": "x"}}, "user.suffix"), ({"user": 1}, "user.prefix"),
                              ({"user": {"prefix": "x" * 128, "suffix": ""}}, "128"), ({"user": {"prefix": "", "suffix": ""}, "assistant": {"prefix": "x", "suffix": ""}}, "empty"),
                              ({"user": {"prefix": "a\0b", "suffix": ""}}, "NUL"), ({"user": {"prefix": "x", "suffix": "", "mid": ""}}, "other than"), ([], "not an object")]:
