@@ -22,7 +22,8 @@ namespace {
 
 // clang-format off
 #define LINNET_EDIT_FUNCTIONS(X) \
-  X(el_init) X(el_end) X(el_set) X(el_gets) X(el_insertstr) X(el_line) X(el_resize) X(el_source) X(history_init) X(history_end) X(history)
+  X(el_init) X(el_end) X(el_set) X(el_wset) X(el_gets) X(el_insertstr) X(el_line) X(el_resize) X(el_source) \
+  X(history_init) X(history_end) X(history)
 // clang-format on
 
 constexpr size_t kKept = 1000, kMost = 2 * kKept;  // messages in the file of the history; what is more is cut now and then
@@ -119,7 +120,7 @@ bool LibEdit::open(bool remembers) {
   // Ctrl-C and Ctrl-Z come as characters, so that the terminal is as it was before anything is done about them; CR LF in pasted text is one
   // line break.
   f_.el_set(edit_, EL_SETTY, "-d", "-isig", "-icrnl", "-inlcr", nullptr);
-  f_.el_set(edit_, EL_ADDFN, "linnet-paste", "takes a pasted text", &LibEdit::paste);
+  f_.el_wset(edit_, EL_ADDFN, L"linnet-paste", L"takes a pasted text", &LibEdit::paste);  // el_set would copy the texts for ever
   f_.el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
   f_.el_source(edit_, nullptr);  // ~/.editrc
   f_.el_set(edit_, EL_BIND, "\\e[200~", "linnet-paste", nullptr);
