@@ -108,7 +108,8 @@ void Answer::begin_piece(bool reasoning) {
 size_t Answer::match(const Mark& mark, size_t at) const { return mark.empty() ? kNo : match_mark(text(), mark.view(), at); }
 size_t Answer::skip(size_t at) const { return skip_blanks(text(), at); }
 
-void Answer::begin(const Envelope& envelope, View prompt, View tools, void* memory, size_t bytes, AnswerSink sink, void* user) {
+void Answer::begin(const Envelope& envelope, std::string_view rendered, std::string_view tools, void* memory, size_t bytes, AnswerSink sink,
+                   void* user) {
   *this = Answer();
   e_ = &envelope;
   tools_ = tools;
@@ -126,7 +127,7 @@ void Answer::begin(const Envelope& envelope, View prompt, View tools, void* memo
   if (e.head == Head::kHarmony) begins(kStart);
   if (e.bare != Bare::kNever) begins("{"), begins("[");
 
-  prompt = trimmed(prompt);
+  const View prompt = trimmed(rendered);
   const auto open = [prompt](const Mark& m) { return !m.empty() && prompt.ends_with(m.view()); };
   if (open(e.reason_close)) {
     // it is over
@@ -144,7 +145,8 @@ void Answer::begin(const Envelope& envelope, View prompt, View tools, void* memo
   }
 }
 
-void Answer::feed(View t) {
+void Answer::feed(std::string_view text) {
+  View t = text;
   while (!t.empty()) {
     if (from_) {
       std::memmove(memory_, memory_ + from_, n_ - from_);
@@ -571,7 +573,7 @@ bool Answer::section_step() {
     begin_call(call, call, State::kHead);
     return true;
   }
-  const bool object = s[at] == '{' && keys;
+  const bool object = s[at] == '{' && (keys || (e.head == Head::kText && e.arguments != Arguments::kGemma));
   const bool name = is_word_char(s[at]) && (python || e.python || (e.head == Head::kText && e.call_open.empty()));
   if (object || name) {
     begin_call(n_in_section_ ? at + 1 : start_ ? start_ : at + 1, at, State::kHead);
@@ -601,7 +603,7 @@ bool Answer::head_step() {
     return true;
   }
   const bool object = s[at] == '{', python = e.arguments == Arguments::kPython;
-  if (object && (e.head == Head::kNameKey || python)) {
+  if (object && (e.head == Head::kNameKey || (e.head == Head::kText && e.arguments != Arguments::kGemma))) {  // JSON after all, too
     at_ = at + 1;
     state_ = State::kKey;
     return true;

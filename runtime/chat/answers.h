@@ -101,8 +101,9 @@ class Answer {
 
   // prompt: the rendered text that the answer continues, or its end: what it opened is open. tools: a JSON list as templates take it, for
   // the types of arguments and the names of bare calls; empty: not known, any name is one. The envelope, tools and memory must stay.
-  void begin(const Envelope& envelope, View prompt, View tools, void* memory, size_t bytes, AnswerSink sink, void* user);
-  void feed(View text);  // pieces may end anywhere
+  void begin(const Envelope& envelope, std::string_view prompt, std::string_view tools, void* memory, size_t bytes, AnswerSink sink,
+             void* user);
+  void feed(std::string_view text);  // pieces may end anywhere
   void end();
   AnswerZone zone() const {
     return state_ > State::kHeader ? AnswerZone::kCall : reasoning_ ? AnswerZone::kReasoning : AnswerZone::kContent;

@@ -247,6 +247,7 @@ for name, more, reason in (("qwen3_coder", {}, None), ("qwen3_5", dict(reason=TH
     f = family(name, chat(**CODER, **more), coder, between="\n", begin="<tool_call>\n<function=", loose=coder_loose, reason=reason)
     f.add("Python's True", "<tool_call>\n<function=weather>\n<parameter=wind>\nTrue\n</parameter>\n<parameter=list>\n['a', \"b\"]\n</parameter>\n</function>\n</tool_call>",
           calls=[("weather", {"wind": True, "list": ["a", "b"]})])
+    f.add("JSON after all", hermes(*ROME, 0), calls=[ROME])
     f.add("the first mark is missing", coder(*ROME, 0)[len("<tool_call>\n"):], calls=[ROME])
     f.add("line ends of the value", "<tool_call>\n<function=clock>\n<parameter=zone>\n\n a\n\n</parameter>\n</function>\n</tool_call>", calls=[("clock", {"zone": "\n a\n"})])
     f.add("an empty value", "<tool_call>\n<function=clock>\n<parameter=zone>\n</parameter>\n</function>\n</tool_call>", calls=[("clock", {"zone": ""})])
@@ -275,6 +276,7 @@ family("glm4_5", chat(call="<tool_call>{{ f.name }}" + NL + pairs("<arg_key>", "
 f = family("glm4_7", chat(call="<tool_call>{{ f.name }}" + pairs("<arg_key>", "</arg_key><arg_value>", "</arg_value>") + "</tool_call>",
                           prompt="{% if enable_thinking is defined and not enable_thinking %}</think>{% else %}<think>{% endif %}", **dict(GLM, between="")),
            glm_loose, begin="<tool_call>", loose=glm, reason=("<think>", "</think>"))
+f.add("JSON after all", hermes(*ROME, 0), calls=[ROME])
 f.add("closed by the prompt alone", "Warm.", "Warm.", prompt="<|assistant|></think>")
 f = family("glm4", chat(start="<|", head="|>{{ m.metadata or '' }}" + NL, end="", extra="{# <|observation|> metadata #}"),
            lambda n, a, i: "%s\n%s" % (n, js(a)), bare=True, lone=True)
