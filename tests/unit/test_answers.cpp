@@ -70,7 +70,7 @@ Said parse(const Envelope& e, const std::string& answer, const std::string& prom
   std::vector<char> memory(Answer::need(call_bytes));
   Said s;
   Answer a;
-  a.begin(e, prompt, tools, memory.data(), memory.size(), hear, &s);
+  a.begin(e, std::string_view(prompt), std::string_view(tools), memory.data(), memory.size(), hear, &s);
   for (size_t at = 0; at < answer.size();) {
     size_t end = step ? at : answer.size();
     for (size_t k = 0; k < step && end < answer.size(); ++k) {
