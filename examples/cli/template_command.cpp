@@ -105,7 +105,7 @@ int parse_answer(const Args& args, const Template& chat, const std::string& tool
 
 int run_template(const Args& args) {
   const std::string& path = args.positional()[0];
-  std::string conversation = "{\"messages\":[]}";
+  std::string conversation = args.given("--parse") ? R"({"messages":[{"role":"user","content":"Hi"}]})" : R"({"messages":[]})";
   linnet_error err = {};
   if (args.given("--conversation") &&
       !(args.text("--conversation") == "-" ? read_stdin(&conversation) : read_text_file(args, args.text("--conversation"), &conversation)))
@@ -139,10 +139,13 @@ int run_template(const Args& args) {
   linnet_rendered out = {};
   out.size = sizeof out;
   const bool parse = args.given("--parse");
-  if ((!parse || args.given("--conversation")) && chat.render(conversation, now, &out, &err) != LINNET_OK) return failed(args, err);
+  // An answer continues what was rendered for it, which may have begun reasoning.
+  if (const size_t brace = conversation.find('{'); parse && given.is_object() && !given.contains("add_generation_prompt"))
+    conversation.insert(brace + 1, given.empty() ? "\"add_generation_prompt\":true" : "\"add_generation_prompt\":true,");
+  if (!chat.render(args, conversation, now, &out)) return kExitError;
   if (parse) {
     const bool tools = given.is_object() && given.contains("tools") && given["tools"].is_array();
-    return parse_answer(args, chat, tools ? given["tools"].dump(-1, ' ', false, ordered_json::error_handler_t::replace) : std::string());
+    return parse_answer(args, chat, tools ? given["tools"].dump(-1, ' ', false, ordered_json::error_handler_t::replace) : "[]");
   }
   if (!args.json()) {
     std::fwrite(out.text, 1, out.text_bytes, stdout);
