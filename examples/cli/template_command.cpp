@@ -142,7 +142,7 @@ int run_template(const Args& args) {
   // An answer continues what was rendered for it, which may have begun reasoning.
   if (const size_t brace = conversation.find('{'); parse && given.is_object() && !given.contains("add_generation_prompt"))
     conversation.insert(brace + 1, given.empty() ? "\"add_generation_prompt\":true" : "\"add_generation_prompt\":true,");
-  if (!chat.render(args, conversation, now, &out)) return kExitError;
+  if (chat.render(conversation, now, &out, &err) != LINNET_OK) return failed(args, err);
   if (parse) {
     const bool tools = given.is_object() && given.contains("tools") && given["tools"].is_array();
     return parse_answer(args, chat, tools ? given["tools"].dump(-1, ' ', false, ordered_json::error_handler_t::replace) : "[]");
