@@ -308,10 +308,10 @@ TEST_CASE("switches of reasoning") {
 
 TEST_CASE("calls that are longer than the memory come as content") {
   const Envelope e = learn("{% for m in messages %}{{ m.content }}{% endfor %}");
-  for (const size_t n : {900, 1024, 5000}) {
+  for (const size_t n : {size_t{900}, size_t{1024}, size_t{5000}}) {
     const std::string answer =
         "Hm. <tool_call>{\"name\": \"clock\", \"arguments\": {\"zone\": \"" + std::string(n, 'x') + "\"}}</tool_call> So.";
-    for (const size_t step : {0, 1, 7}) {
+    for (const size_t step : {size_t{0}, size_t{1}, size_t{7}}) {
       const Said small = parse(e, answer, "", tools(), step, true, 1024), large = parse(e, answer, "", tools(), step, true, 8192);
       CHECK(large.calls.size() == 1);
       CHECK(small.good);
