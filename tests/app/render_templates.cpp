@@ -2,33 +2,40 @@
 // the context as a text of JSON; each line of the output {"text", "data": [[from, to], ...]}, the byte ranges of the text that came out of
 // the conversation, or {"error"}.
 #include <linnet_chat.h>
-#include <linnet_convert.h>
 
 #include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
+
+#include "runtime/convert/template.h"
 
 namespace {
 
 using nlohmann::json;
 
-constexpr size_t kProgramBytes = 32u << 20, kMemoryBytes = 96u << 20;
+constexpr size_t kMemoryBytes = 96u << 20;
 
 // Memory that lasts for all lines, and is the system's until it is written to.
 struct Room {
-  std::unique_ptr<char, decltype(&std::free)> program{static_cast<char*>(std::malloc(kProgramBytes)), &std::free};
+  std::string source;  // what `program` was compiled from
+  std::vector<uint8_t> program;
   std::unique_ptr<char, decltype(&std::free)> memory{static_cast<char*>(std::aligned_alloc(64, kMemoryBytes)), &std::free};
 };
 
-json answer(const Room& room, const json& line) {
+json answer(Room& room, const json& line) {
   linnet_error err{};
   const auto refused = [&] { return json{{"error", err.text}}; };
   const std::string text = line["template"], context = line["context"], tokens = line["tokens"].dump();
-  size_t n = 0;
-  if (linnet_template_compile(text.data(), text.size(), "it", room.program.get(), kProgramBytes, &n, &err)) return refused();
-  const linnet_view program{room.program.get(), n};
+  // Without what an answer looks like, which takes many renderings and is not asked here; once for many conversations.
+  if (room.program.empty() || room.source != text) {
+    room.source = text;
+    room.program.clear();
+    if (linnet::convert::template_compile(text, "it", &room.program, &err)) return room.program.clear(), refused();
+  }
+  const linnet_view program{room.program.data(), room.program.size()};
   linnet_template_params params{};
   params.size = sizeof params;
   params.tokens = tokens.data();
@@ -56,7 +63,7 @@ json answer(const Room& room, const json& line) {
 }  // namespace
 
 int main() {
-  const Room room;
+  Room room;
   std::string line;
   while (std::getline(std::cin, line)) {
     std::cout << answer(room, json::parse(line)).dump(-1, ' ', false, json::error_handler_t::replace) << std::endl;

@@ -265,7 +265,7 @@ void check_forging(const linnet_model* m) {
         ++n_forged;
         break;
       }
-    if (n_own > 60 && added.size() > 200) continue;  // compiling takes its time
+    if (n_own > (kSlow ? 5 : 60) && added.size() > 20) continue;  // compiling takes its time
     // The same text, as the template's own; and half of it.
     const std::string literal = json(text).dump(-1, ' ', true, json::error_handler_t::replace);
     if (json::parse(literal) != text) continue;  // no UTF-8
@@ -311,7 +311,8 @@ TEST_CASE("no text of a conversation is an added token") {
        {"llama2", "phi-3", "mistral-v3", "qwen2", "smollm", "ggml-vocab/ggml-vocab-phi-3.gguf", "ggml-vocab/ggml-vocab-llama-spm.gguf",
         "ggml-vocab/ggml-vocab-deepseek-llm.gguf", "ggml-vocab/ggml-vocab-mpt.gguf"})
     if (const std::string path = data_path("tokenizers/" + std::string(name)); !path.empty()) sources.push_back(path);
-  for (const std::string& source : sources) {
+  for (size_t i = 0; i < sources.size(); i += kSlow ? 4 : 1) {
+    const std::string& source = sources[i];
     INFO(source);
     std::printf("%s\n", source.c_str());
     check_forging(vocabulary(source)->m);
