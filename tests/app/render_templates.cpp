@@ -2,6 +2,7 @@
 // the context as a text of JSON; each line of the output {"text", "data": [[from, to], ...]}, the byte ranges of the text that came out of
 // the conversation, or {"error"}.
 #include <linnet_chat.h>
+#include <template.h>
 
 #include <cstdlib>
 #include <iostream>
@@ -9,8 +10,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include "runtime/convert/template.h"
 
 namespace {
 
