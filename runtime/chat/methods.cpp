@@ -679,7 +679,7 @@ const Row* find_row(const Value& v, std::string_view name) {
   return nullptr;
 }
 
-// Names between double underscores that a dict has; others are keys.
+// Names between double underscores that a dict has, others are keys; of an undefined value others are an error.
 constexpr std::string_view kOfDicts =
     " class class_getitem contains delattr delitem dir doc eq format ge getattribute getitem getstate gt hash init init_subclass ior iter "
     "le "
@@ -688,7 +688,7 @@ constexpr std::string_view kOfDicts =
 bool is_internal(const Value& v, std::string_view name) {
   if (name.size() < 5 || cut(name, 0, 2) != "__" || cut(name, name.size() - 2) != "__") return false;
   const std::string_view inner = cut(name, 2, name.size() - 4);
-  if (!v.is(Kind::kDict)) return true;
+  if (!v.is(Kind::kDict) && !v.is(Kind::kUndefined)) return true;
   for (size_t at = find_in(kOfDicts, inner); at != kNowhere; at = find_in(kOfDicts, inner, at + 1))
     if (kOfDicts[at - 1] == ' ' && kOfDicts[at + inner.size()] == ' ') return true;
   return false;

@@ -523,8 +523,8 @@ bool contains(Machine& m, const Value& item, const Value& in, bool* out) {
 
 bool get_attribute(Machine& m, const Value& of, std::string_view name, Value* out) {
   bool found = false;
-  if (of.is(Kind::kUndefined)) return undefined_error(m, of);
   if (!attribute_of(m, of, name, &found, out)) return false;
+  if (of.is(Kind::kUndefined) && !found) return undefined_error(m, of);
   if (found) return true;
   if (of.is(Kind::kDict))
     if (const Value* const v = find(m, *of.dict, name)) {
