@@ -400,7 +400,8 @@ struct Template {
   bool init(const Args& args, const linnet_view& from, const char* name, const linnet_model* model, const std::string* tokens,
             const std::string& source);
 };
-int64_t local_now();  // seconds since 1970 of the clock on the wall
+int64_t day_number(int64_t year, int64_t month, int64_t day);  // days since 1970
+int64_t local_now();                                           // seconds since 1970 of the clock on the wall
 
 // ---- lines of input (chat_input.cpp, edit.cpp)
 // -------------------------------------------------------------------------------------------

@@ -147,12 +147,18 @@ bool Template::names(std::string_view variable) const {
   return false;
 }
 
+int64_t day_number(int64_t year, int64_t month, int64_t day) {
+  const int64_t y = year - (month <= 2), era = y / 400, of_era = y - era * 400;  // years that begin in March
+  const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
 int64_t local_now() {
   const std::time_t now = std::time(nullptr);
   // What the clock on the wall shows, as if it were UTC.
   std::tm local = *std::localtime(&now);
-  const int64_t year = local.tm_year + 1899, leaps = year / 4 - year / 100 + year / 400;
-  return ((year * 365 + leaps - 719162 + local.tm_yday) * 24 + local.tm_hour) * 3600 + local.tm_min * 60 + local.tm_sec;
+  const int64_t day = day_number(local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
+  return (day * 24 + local.tm_hour) * 3600 + local.tm_min * 60 + local.tm_sec;
 }
 
 }  // namespace linnet::cli

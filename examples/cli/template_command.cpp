@@ -16,9 +16,7 @@ bool read_date(const std::string& s, int64_t* out) {
   int year = 0, month = 0, day = 0, end = 0;
   if (std::sscanf(s.c_str(), "%4d-%2d-%2d%n", &year, &month, &day, &end) != 3 || static_cast<size_t>(end) != s.size()) return false;
   if (year < 1 || month < 1 || month > 12 || day < 1 || day > 31) return false;
-  const int64_t y = year - (month <= 2), era = y / 400, of_era = y - era * 400;
-  const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  *out = (era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468) * 86400;
+  *out = day_number(year, month, day) * 86400;
   return true;
 }
 

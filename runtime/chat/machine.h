@@ -135,7 +135,7 @@ const char* type_name(const Value& v);  // as Python calls it: "str", "int", "No
 bool truth(const Value& v);
 // The error that using an undefined value is: "'tools' is undefined".
 bool undefined_error(Machine& m, const Value& v);
-bool binary(Machine& m, Op op, const Value& a, const Value& b, Value* out);  // kAdd ... kPow
+bool binary(Machine& m, Op op, const Value& a, const Value& b, Value* out);  // kAdd ... kPower
 bool unary(Machine& m, Op op, const Value& a, Value* out);                   // kNegate, kPlus
 // As Python's ==. Where a run has spent its steps in it the answer is false, and m.status says so.
 bool equal(Machine& m, const Value& a, const Value& b);

@@ -31,6 +31,7 @@ bool find_name(const std::string_view (&names)[N], std::string_view name, Id* ou
 // What the operand b of an instruction is.
 enum class Operand : uint8_t { kAny, kConstant, kText, kJump, kSlot, kOuterSlot, kFunction, kFilter, kFilterOrNone, kTest, kCount };
 Operand operand_of(Op op) {
+  if (jumps(op)) return Operand::kJump;
   switch (op) {
     case Op::kConst:
       return Operand::kConstant;
@@ -43,14 +44,6 @@ Operand operand_of(Op op) {
     case Op::kResolve:
     case Op::kLoopVar:
       return Operand::kSlot;
-    case Op::kJump:
-    case Op::kJumpIf:
-    case Op::kJumpIfNot:
-    case Op::kJumpIfKeep:
-    case Op::kJumpIfNotKeep:
-    case Op::kJumpIfGiven:
-    case Op::kNext:
-      return Operand::kJump;
     case Op::kAttribute:
     case Op::kPutText:
     case Op::kNamespaceSet:

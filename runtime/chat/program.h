@@ -99,6 +99,8 @@ enum class Op : uint8_t {
   kFail,            // [--] the error text b
   kEnd
 };
+// Whether b is an instruction to go to.
+constexpr bool jumps(Op op) { return (op >= Op::kJump && op <= Op::kJumpIfGiven) || op == Op::kNext; }
 // Arguments of kCall, kFilter, kTest lie on the stack: values by position, then name and value of each named one, then a list if kSpread
 // and a dict if kSpreadNamed (`*args`, `**kwargs`). b holds what is called (low 8 bits of kFilter and kTest), n (bits 8..15), n_named
 // (16..23).
@@ -114,7 +116,7 @@ struct ConstantEntry {
   uint32_t n;      // bytes of a text
   uint64_t value;  // the number's bits, or where the text begins in the texts
 };
-enum : uint32_t { kTakesNamed = 1, kTakesMore = 2, kTakesCaller = 4, kCallerGiven = 8 };  // kwargs, varargs, caller; a parameter `caller`
+enum : uint32_t { kTakesNamed = 1, kTakesMore = 2, kTakesCaller = 4 };  // kwargs, varargs, caller
 struct Function {
   uint32_t entry;    // instruction
   uint32_t n_slots;  // parameters come first, then caller, kwargs, varargs where it takes them

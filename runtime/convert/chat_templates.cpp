@@ -40,7 +40,7 @@ void set_tokens(const nlohmann::ordered_json& tokens, ChatTemplates* out) {
 Status templates_from_folder(const std::string& folder, ChatTemplates* out, Error* err) {
   std::string text;
   bool found = false;
-  LINNET_TRY(read_file(folder + "/chat_template.jinja", kMaxTemplateBytes, &text, &found, err));
+  LINNET_TRY(read_file(folder + "/chat_template.jinja", kConfigMaxBytes, &text, &found, err));
   if (found) add(out, "", std::move(text));
   std::error_code none;
   std::vector<std::string> names;
@@ -49,7 +49,7 @@ Status templates_from_folder(const std::string& folder, ChatTemplates* out, Erro
     if (it->path().extension() == ".jinja") names.push_back(it->path().stem().string());
   std::sort(names.begin(), names.end());
   for (const std::string& name : names) {
-    LINNET_TRY(read_file(folder + "/additional_chat_templates/" + name + ".jinja", kMaxTemplateBytes, &text, &found, err));
+    LINNET_TRY(read_file(folder + "/additional_chat_templates/" + name + ".jinja", kConfigMaxBytes, &text, &found, err));
     if (found) add(out, name == "default" ? "" : name, std::move(text));
   }
   JsonTree config, map;

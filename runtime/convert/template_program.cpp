@@ -865,19 +865,7 @@ class Compiler {
       for (const std::string& name : f->slots) names.push_back(text_constant(name));
       functions.push_back(entry);
       for (chat::Instruction i : f->code) {
-        switch (static_cast<Op>(i.op)) {
-          case Op::kJump:
-          case Op::kJumpIf:
-          case Op::kJumpIfNot:
-          case Op::kJumpIfKeep:
-          case Op::kJumpIfNotKeep:
-          case Op::kJumpIfGiven:
-          case Op::kNext:
-            i.b += entry.entry;
-            break;
-          default:
-            break;
-        }
+        if (chat::jumps(static_cast<Op>(i.op))) i.b += entry.entry;
         code.push_back(i);
       }
     }
