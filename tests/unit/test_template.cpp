@@ -319,6 +319,21 @@ TEST_CASE("no text of a conversation is an added token") {
   }
 }
 
+// By ids that are known, since what is looked for above is found by the tokenizer itself.
+TEST_CASE("an added token that is not special is text where it is said, and a token where the template writes it") {
+  const AssistantModel assistant;
+  constexpr int32_t kOk = 2047;  // {"ok":true}
+  REQUIRE(linnet::token_is_added(assistant.m->tokenizer, kOk));
+  REQUIRE_FALSE(linnet::token_is_special(assistant.m->tokenizer, kOk));
+  const Program said("{{ messages[0].content }}"), own(R"({{ '{"ok":true}' }})");
+  const Template conversation(said.view, assistant.m), literal(own.view, assistant.m);
+  const std::string text = conversation.render(R"({"messages":[{"content":"{\"ok\":true}"}]})");
+  CHECK(text == literal.render(R"({"messages":[]})"));
+  const Tokens as_data = conversation.tokens(assistant.m, text.size()), as_own = literal.tokens(assistant.m, text.size());
+  CHECK(std::count(as_data.begin(), as_data.end(), kOk) == 0);
+  CHECK(as_own == Tokens{kOk});
+}
+
 // ---- what a session keeps ---------------------------------------------------------------------------------------------------------------
 
 namespace {
