@@ -9,6 +9,7 @@
 #include "../platform/fp.h"
 #include "../platform/sensors.h"
 #include "../platform/team.h"
+#include "chat/render.h"
 #include "params.h"
 #include "power.h"
 #include "state.h"
@@ -652,14 +653,23 @@ linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, size_t bytes,
   return grammar_init(out, mem, bytes, model, {grammar, grammar_bytes}, err);
 }
 
+static Status set_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar, std::string_view prompt, Error* err) {
+  LINNET_TRY(check_idle(s, err));
+  LINNET_TRY(check_seq(s, seq, err));
+  if (grammar && grammar->model != s.model) return fail(err, LINNET_BAD_ARG, "grammar: it was made for another model than the session's");
+  session_grammar(s, seq, grammar, grammar ? grammar_start(*grammar, prompt) : 0);
+  return LINNET_OK;
+}
 linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_grammar* grammar, linnet_error* err) {
   LINNET_NEED_ARG(session);
-  LINNET_TRY(check_idle(*session, err));
-  LINNET_TRY(check_seq(*session, seq, err));
-  if (grammar && grammar->model != session->model)
-    return fail(err, LINNET_BAD_ARG, "grammar: it was made for another model than the session's");
-  session_grammar(*session, seq, grammar);
-  return LINNET_OK;
+  return set_grammar(*session, seq, grammar, {}, err);
+}
+linnet_status linnet_grammar_begin(linnet_session* session, uint32_t seq, linnet_grammar* grammar, const linnet_template* t,
+                                   linnet_error* err) {
+  LINNET_NEED_ARG(session);
+  LINNET_NEED_ARG(grammar);
+  LINNET_NEED_ARG(t);
+  return set_grammar(*session, seq, grammar, {t->text, t->n_text}, err);
 }
 
 /* ---- state */

@@ -12,16 +12,16 @@ namespace linnet {
 
 uint32_t session_length(const linnet_session& s, uint32_t seq) { return s.seqs[seq].length + s.seqs[seq].pending; }
 
-void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar) {
+void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar, uint32_t start) {
   const uint32_t n = session_length(s, seq);
-  s.seqs[seq].place = {.grammar = grammar, .from = n, .from_state = 0, .at = n, .state = 0};
+  s.seqs[seq].place = {.grammar = grammar, .start = start, .from = n, .from_state = start, .at = n, .state = start};
 }
 
 namespace {
 
 // The first `keep` tokens are left.
 void rewind(GrammarPlace& p, uint32_t keep) {
-  if (keep < p.from) p.from = keep, p.from_state = 0;
+  if (keep < p.from) p.from = keep, p.from_state = p.start;
   if (keep < p.at) p.at = p.from, p.state = p.from_state;
 }
 

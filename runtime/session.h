@@ -138,7 +138,7 @@ uint32_t session_most(const linnet_session& s);
 uint64_t session_history(const linnet_session& s);
 // LINNET_BAD_STATE: layers with a window no longer hold what lies before `keep`.
 Status session_truncate(linnet_session& s, uint32_t seq, uint32_t keep, Error* err);
-void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar);
+void session_grammar(linnet_session& s, uint32_t seq, linnet_grammar* grammar, uint32_t start);
 Status session_fork(linnet_session& s, uint32_t from, uint32_t to, uint32_t keep, Error* err);
 
 }  // namespace linnet

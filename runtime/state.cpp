@@ -364,7 +364,7 @@ void take_over(linnet_session& s, uint32_t seq, const uint8_t* at, const Checked
   q.sampling = o.sampling;
   q.generation->going = false;
   q.n_forgotten = o.n_forgotten;
-  session_grammar(s, seq, q.place.grammar);
+  session_grammar(s, seq, q.place.grammar, q.place.start);
   at += h.header_bytes + sizeof(SectionHead);
   for (uint64_t from = o.n_forgotten - h.n_forgotten, i = from; i < n_tokens(h); ++i) {
     const int32_t token = token_at(at, i);

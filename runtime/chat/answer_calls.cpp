@@ -214,8 +214,8 @@ bool Answer::pair_step() {
     if (key.empty()) return broken();
     put_key(key);
     key_at_ = static_cast<size_t>(key.data() - s.data()), key_n_ = key.size();
-    const View schema = member(properties_, key);
-    const uint32_t types = types_of(schema);
+    const View schema = member(member(parameters_, "properties"), key);
+    const uint32_t types = types_of(schema, parameters_);
     value_json_ = close == kNo;
     const bool is_text = !value_json_ && (!e.key_close_other.empty() || schema.empty() || (types & ~uint32_t{kTextFirst}) == kIsText);
     at_ = scan_ = close == kNo ? other : close;
@@ -288,7 +288,7 @@ bool Answer::value_step() {
       if (value.starts_with("\r\n")) value.remove_prefix(1);
       if (value.starts_with("\n")) value.remove_prefix(1);
     }
-    put_typed(value, member(properties_, s.substr(key_at_, key_n_)), value_json_);
+    put_typed(value, member(member(parameters_, "properties"), s.substr(key_at_, key_n_)), value_json_);
     at_ = behind;
     state_ = State::kPair;
     return true;
@@ -338,7 +338,8 @@ bool Answer::tag_step() {
     if (s[inner] == '<' && s[inner + 1] != '/') child = s.substr(inner + 1, close - inner - 1);
   }
   if (n_tags_ == kMaxTags) return broken();
-  View schema = top ? top->list ? member(top->schema, "items") : member(member(top->schema, "properties"), key) : member(properties_, key);
+  const View around = top ? referred(top->schema, parameters_) : parameters_;
+  const View schema = top && top->list ? member(around, "items") : member(member(around, "properties"), key);
   if (!top) {
     put_key(key);
   } else if (top->list) {

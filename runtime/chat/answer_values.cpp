@@ -38,7 +38,7 @@ void Answer::put_json(View t) {
 // A value as what its schema says, or as JSON; as a text where it is neither.
 void Answer::put_typed(View value, View schema, bool json) {
   const View word = trimmed(value);
-  const uint32_t kind = kind_of(word), types = types_of(schema);
+  const uint32_t kind = kind_of(word), types = types_of(schema, parameters_);
   bool as_text = word.empty();
   if (!json) {
     if (schema.empty())

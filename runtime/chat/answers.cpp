@@ -306,7 +306,7 @@ Answer::Found Answer::bare_at(size_t at) const {
   const Found none = {What::kNothing, 0}, more = {What::kBare, kMore};
   const bool object = e_->head == Head::kNameKey;
   if (s[at] == '{') return object ? Found{What::kBare, at + 1} : none;
-  View properties;
+  View parameters;
   size_t p = at;
   if (s[at] == '[') {
     p = skip(at + 1);
@@ -318,7 +318,7 @@ Answer::Found Answer::bare_at(size_t at) const {
   while (p < s.size() && p - from < kMaxName && is_name_char(s[p])) ++p;
   if (p == s.size()) return more;
   const bool ends = e_->arguments == Arguments::kPython ? s[at] == '[' && s[p] == '(' : s[p] == '\n' && !tools_.empty();
-  if (!ends || (!tools_.empty() && !find_tool(tools_, s.substr(from, p - from), &properties))) return none;
+  if (!ends || (!tools_.empty() && !find_tool(tools_, s.substr(from, p - from), &parameters))) return none;
   return {What::kBare, at + 1};
 }
 
@@ -406,7 +406,7 @@ void Answer::begin_call(size_t start, size_t at, State next) {
   first_ = true;
   name_at_ = name_n_ = id_at_ = id_n_ = args_at_ = args_n_ = 0;
   n_wraps_ = n_tags_ = 0;
-  properties_ = {};
+  parameters_ = {};
   next_ = State::kClose;
   literal_.silent = false;
   state_ = next;
@@ -415,7 +415,7 @@ void Answer::begin_call(size_t start, size_t at, State next) {
 // The name is known; false: no tool is called so.
 bool Answer::announce() {
   const View name = text().substr(name_at_, name_n_);
-  if (!find_tool(tools_, name, &properties_) && bare_ && !tools_.empty()) return false;
+  if (!find_tool(tools_, name, &parameters_) && bare_ && !tools_.empty()) return false;
   announced_ = true;
   emit(AnswerKind::kCall, name, text().substr(id_at_, id_n_));
   return true;

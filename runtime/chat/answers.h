@@ -252,7 +252,7 @@ class Answer {
   State next_ = State::kClose;  // behind the arguments
   uint32_t n_in_section_ = 0, n_wraps_ = 0;
   size_t name_at_ = 0, name_n_ = 0, id_at_ = 0, id_n_ = 0, args_at_ = 0, args_n_ = 0, key_at_ = 0, key_n_ = 0;
-  View properties_;  // of the tool
+  View parameters_;  // the schema of what the tool takes
   static constexpr uint32_t kMaxTags = 16;
   struct Tag {
     size_t at, n;

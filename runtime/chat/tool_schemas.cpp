@@ -106,7 +106,7 @@ View member(View object, View name) {
       if (json_is(key, name)) return value;
   return {};
 }
-bool find_tool(View tools, View name, View* properties) {
+bool find_tool(View tools, View name, View* parameters) {
   View tool;
   tools = trimmed(tools);
   if (tools.empty() || tools.front() != '[') return false;
@@ -115,9 +115,8 @@ bool find_tool(View tools, View name, View* properties) {
     if (function.empty() || function.front() != '{') function = tool;
     const View called = member(function, "name");
     if (called.size() < 2 || called.front() != '"' || !json_is(called.substr(1, called.size() - 2), name)) continue;
-    View parameters = member(function, "parameters");
-    if (parameters.empty()) parameters = member(function, "input_schema");
-    *properties = member(parameters, "properties");
+    *parameters = member(function, "parameters");
+    if (parameters->empty()) *parameters = member(function, "input_schema");
     return true;
   }
   return false;
@@ -146,8 +145,24 @@ uint32_t kind_of(View value) {
       return kIsNumber;
   }
 }
-uint32_t types_of(View schema, uint32_t depth) {
+View referred(View schema, View root) {
+  for (int i = 0; i < 8; ++i) {
+    const View ref = member(schema, "$ref");
+    View next;
+    for (const View folder : {View("$defs"), View("definitions")}) {
+      const size_t name = 4 + folder.size();  // behind "#/FOLDER/
+      if (ref.size() > name + 1 && ref.starts_with("\"#/") && ref.is(3, folder) && ref[name - 1] == '/')
+        next = member(member(root, folder), ref.substr(name, ref.size() - name - 1));
+    }
+    if (next.empty()) break;
+    schema = next;
+  }
+  return schema;
+}
+
+uint32_t types_of(View schema, View root, uint32_t depth) {
   uint32_t types = 0;
+  schema = referred(schema, root);
   const auto add = [&types](uint32_t t) {
     if (t == kIsText && !(types & ~uint32_t{kIsNull})) types |= kTextFirst;
     types |= t;
@@ -173,7 +188,7 @@ uint32_t types_of(View schema, uint32_t depth) {
     const View list = member(schema, name);
     if (list.empty() || list.front() != '[' || depth == 8) continue;
     for (size_t at = 0; next_item(list, &at, &item);) {
-      const uint32_t inner = types_of(item, depth + 1);
+      const uint32_t inner = types_of(item, root, depth + 1);
       if (inner & kTextFirst) add(kIsText);
       add(inner & ~uint32_t{kTextFirst});
     }

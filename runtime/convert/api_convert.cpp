@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../chat/render.h"
 #include "../guard.h"
 #include "../params.h"
+#include "call_grammar.h"
 #include "chat_templates.h"
 #include "convert.h"
 
@@ -16,9 +18,16 @@ struct linnet_source {
 namespace {
 
 // A field that holds one of 0 .. last.
-Status check_choice(const char* field, uint32_t value, uint32_t last, Error* err) {
-  return value <= last ? LINNET_OK
-                       : fail(err, LINNET_BAD_ARG, "linnet_convert_params: ", field, " is ", value, ": it has the values 0 to ", last);
+Status check_choice(const char* field, uint32_t value, uint32_t last, Error* err, const char* params = "linnet_convert_params") {
+  return value <= last ? LINNET_OK : fail(err, LINNET_BAD_ARG, params, ": ", field, " is ", value, ": it has the values 0 to ", last);
+}
+
+// What was compiled goes to the caller's out[0, cap).
+Status hand_out(const std::vector<uint8_t>& bytes, const char* name, void* out, size_t cap, size_t* n_bytes, Error* err) {
+  *n_bytes = bytes.size();
+  if (bytes.size() > cap) return fail(err, LINNET_TOO_SMALL, name, ": compiled to ", bytes.size(), " bytes, there is room for ", cap);
+  std::memcpy(out, bytes.data(), bytes.size());
+  return LINNET_OK;
 }
 
 // What a conversion is asked for, and where it says what it did.
@@ -123,7 +132,37 @@ linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const 
     return fail(err, LINNET_BAD_ARG, "linnet_grammar_compile: kind is ", uint32_t{kind}, ": there is no such linnet_grammar_kind");
   if (json_bytes > convert::kMaxGrammarJson)
     return fail(err, LINNET_BAD_FILE, name, ": ", json_bytes, " bytes, at most ", convert::kMaxGrammarJson);
-  return convert::compile_grammar({json, json_bytes}, name, kind, static_cast<uint8_t*>(out), cap, n_bytes, err);
+  return guarded(name, err, [&] {
+    std::vector<uint8_t> grammar;
+    LINNET_TRY(convert::compile_grammar({json, json_bytes}, name, kind, &grammar, err));
+    return hand_out(grammar, name, out, cap, n_bytes, err);
+  });
+}
+
+linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, size_t tools_bytes, const char* name,
+                                   const linnet_call_rules* rules, void* out, size_t cap, size_t* n_bytes, linnet_error* err) {
+  LINNET_NEED_ARG(t);
+  LINNET_NEED_ARG(tools);
+  LINNET_NEED_ARG(n_bytes);
+  if (cap) LINNET_NEED_ARG(out);
+  if (!name) name = "tools";
+  linnet_call_rules r = {};
+  if (rules) {
+    LINNET_TRY(read_params(rules, "linnet_call_rules", &r, err));
+    LINNET_TRY(check_choice("choice", r.choice, LINNET_CALL_REQUIRED, err, "linnet_call_rules"));
+    LINNET_TRY(check_choice("parallel", r.parallel, 1, err, "linnet_call_rules"));
+  }
+  if (tools_bytes > convert::kMaxGrammarJson)
+    return fail(err, LINNET_BAD_FILE, name, ": ", tools_bytes, " bytes, at most ", convert::kMaxGrammarJson);
+  if (!t->envelope.magic) return fail(err, LINNET_UNSUPPORTED, t->name, ": it was compiled without the format of answers");
+  return guarded(name, err, [&] {
+    convert::Value list;
+    LINNET_TRY(convert::schema_parse({tools, tools_bytes}, name, &list, err));
+    std::vector<uint8_t> grammar;
+    const convert::CallRules what = {r.choice == LINNET_CALL_REQUIRED, r.parallel != 0, r.tool ? r.tool : ""};
+    LINNET_TRY(convert::compile_calls(list, t->envelope, what, name, &grammar, err));
+    return hand_out(grammar, name, out, cap, n_bytes, err);
+  });
 }
 
 linnet_status linnet_template_compile(const char* text, size_t text_bytes, const char* name, void* out, size_t cap, size_t* n_bytes,
@@ -135,11 +174,7 @@ linnet_status linnet_template_compile(const char* text, size_t text_bytes, const
   return guarded(name, err, [&] {
     std::vector<uint8_t> program;
     LINNET_TRY(convert::compile_chat({text, text_bytes}, name, "", {}, &program, err));
-    *n_bytes = program.size();
-    if (program.size() > cap)
-      return fail(err, LINNET_TOO_SMALL, name, ": its program has ", program.size(), " bytes, there is room for ", cap);
-    std::memcpy(out, program.data(), program.size());
-    return LINNET_OK;
+    return hand_out(program, name, out, cap, n_bytes, err);
   });
 }
 

@@ -4,12 +4,13 @@
 #include <cstring>
 #include <map>
 
+#include "../../platform/utf8.h"
 #include "../sampling/grammar.h"
 
 namespace linnet::convert {
 
 uint32_t Automaton::node() {
-  if (!full()) heads_.push_back(kNone);
+  if (!full()) heads_.push_back(kNowhere);
   return static_cast<uint32_t>(heads_.size() - 1);
 }
 
@@ -20,8 +21,8 @@ void Automaton::add(uint32_t from, const Arc& arc) {
   heads_[from] = static_cast<uint32_t>(arcs_.size() - 1);
 }
 
-void Automaton::skip(uint32_t from, uint32_t to) { add(from, {to, kNone, 0, 0, false}); }
-void Automaton::bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi) { add(from, {to, kNone, lo, hi, true}); }
+void Automaton::skip(uint32_t from, uint32_t to) { add(from, {to, kNowhere, 0, 0, false, false}); }
+void Automaton::bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi) { add(from, {to, kNowhere, lo, hi, true, own_}); }
 
 uint32_t Automaton::text(uint32_t from, std::string_view s) {
   for (const char c : s) {
@@ -117,6 +118,98 @@ void Automaton::json_char_of(uint32_t from, uint32_t to, const std::vector<CharR
   }
 }
 
+void Automaton::python_char(uint32_t from, uint32_t to, char quote, const std::vector<CharRange>& ranges) {
+  const uint32_t other = static_cast<uint8_t>(quote);
+  for (const CharRange& r : ranges) {
+    for (const CharRange& plain : all_but({{0, 0x1F}, {other, other}, {'\\', '\\'}})) {
+      const CharRange both{std::max(r.first, plain.first), std::min(r.last, plain.last)};
+      if (both.first <= both.last) utf8(from, to, both);
+    }
+    for (const auto& [code, letter] : {std::pair<uint32_t, char>{other, quote}, {'\\', '\\'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}})
+      if (r.first <= code && code <= r.last) skip(text(from, std::string{'\\', letter}), to);
+  }
+}
+
+namespace {
+constexpr uint32_t kBlanks = 0x110000;  // in a mark: white space, or none
+bool is_blank(uint32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+std::vector<uint32_t> pieces_of(std::string_view mark) {
+  std::vector<uint32_t> out;
+  for (size_t at = 0; at < mark.size();) {
+    const Char c = next_char(mark.data() + at, mark.size() - at);
+    at += c.bytes;
+    const uint32_t code = is_blank(c.code) && at < mark.size() ? kBlanks : c.code;  // the last one is what it is
+    if (code == '<' && !out.empty() && out.back() == '>') out.push_back(kBlanks);
+    if (code != kBlanks || out.empty() || out.back() != kBlanks) out.push_back(code);
+  }
+  return out;
+}
+}  // namespace
+
+// A node for each set of places in marks that the text may be at.
+void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t end) {
+  using Places = std::vector<std::pair<size_t, size_t>>;  // mark, how many of its pieces were read
+  std::vector<std::vector<uint32_t>> pieces;
+  for (const Mark& m : marks) pieces.push_back(pieces_of(m.text));
+  const auto put = [&](Places* places, size_t m, size_t at) {
+    places->emplace_back(m, at);
+    if (at < pieces[m].size() && pieces[m][at] == kBlanks) places->emplace_back(m, at + 1);
+  };
+  std::map<Places, uint32_t> nodes;
+  std::vector<Places> open;
+  const auto node_of = [&](Places places) {
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    const auto [at, is_new] = nodes.try_emplace(places, 0);
+    if (is_new) {
+      at->second = node();
+      open.push_back(places);
+      if (end != kNowhere) skip(at->second, end);
+    }
+    return at->second;
+  };
+  Places anywhere, first;
+  for (size_t m = 0; m < marks.size(); ++m) {
+    put(&first, m, 0);
+    if (!marks[m].in_front) put(&anywhere, m, 0);
+  }
+  skip(from, node_of(first));
+  while (!open.empty() && !full()) {
+    const Places places = open.back();
+    open.pop_back();
+    const uint32_t here = nodes[places];
+    std::vector<uint32_t> known;
+    for (const auto& [m, at] : places) {
+      if (pieces[m][at] != kBlanks) known.push_back(pieces[m][at]);
+      if (pieces[m][at] == kBlanks) known.insert(known.end(), {' ', '\t', '\n', '\v', '\f', '\r'});
+    }
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    std::vector<CharRange> others;
+    for (const uint32_t c : known) {
+      others.push_back({c, c});
+      Places next = anywhere;
+      const Mark* whole = nullptr;
+      for (const auto& [m, at] : places) {
+        if (pieces[m][at] == kBlanks && is_blank(c)) put(&next, m, at);
+        if (pieces[m][at] != c) continue;
+        if (at + 1 < pieces[m].size())
+          put(&next, m, at + 1);
+        else if (!whole)
+          whole = &marks[m];
+      }
+      own_ = true;
+      if (!whole)
+        utf8(here, node_of(std::move(next)), {c, c});
+      else if (whole->to != kNowhere)
+        utf8(here, whole->to, {c, c});
+      own_ = false;
+    }
+    const uint32_t back = node_of(anywhere);
+    for (const CharRange& r : all_but(others)) utf8(here, back, r);
+  }
+}
+
 std::vector<CharRange> merged(std::vector<CharRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), [](const CharRange& a, const CharRange& b) { return a.first < b.first; });
   std::vector<CharRange> out;
@@ -147,13 +240,16 @@ class Determiner {
 
   struct Edge {
     uint8_t lo, hi;
+    bool own;
     uint32_t to;
   };
   std::vector<std::vector<Edge>> edges;
   std::vector<bool> accepts;
+  std::vector<uint32_t> began;  // states of the starts
 
-  bool run(uint32_t start) {
-    state_of({start});
+  // The first states are those of `starts`, if no two are the same.
+  bool run(const std::vector<uint32_t>& starts) {
+    for (const uint32_t start : starts) began.push_back(state_of({start}));
     for (size_t i = 0; i < sets_.size(); ++i)
       if (!leave(i)) return false;
     return true;
@@ -175,7 +271,8 @@ class Determiner {
       for (const uint32_t j : back[i])
         if (!live[j]) live[j] = true, open.push_back(j);
     }
-    if (!live[0]) return false;
+    for (const uint32_t i : began)
+      if (!live[i]) return false;
     uint32_t left = 0;
     for (size_t i = 0; i < n; ++i) name[i] = live[i] ? left++ : 0;
     for (size_t i = 0; i < n; ++i) {
@@ -183,16 +280,17 @@ class Determiner {
       std::vector<Edge> kept;
       for (const Edge& e : edges[i]) {
         if (!live[e.to]) continue;
-        if (!kept.empty() && kept.back().to == name[e.to] && kept.back().hi + 1 == e.lo)
+        if (!kept.empty() && kept.back().to == name[e.to] && kept.back().hi + 1 == e.lo && kept.back().own == e.own)
           kept.back().hi = e.hi;
         else
-          kept.push_back({e.lo, e.hi, name[e.to]});
+          kept.push_back({e.lo, e.hi, e.own, name[e.to]});
       }
       edges[name[i]] = std::move(kept);
       accepts[name[i]] = accepts[i];
     }
     edges.resize(left);
     accepts.resize(left);
+    for (uint32_t& i : began) i = name[i];
     return true;
   }
 
@@ -211,7 +309,7 @@ class Determiner {
       seen_[i] = round_;
       end |= i == end_;
       bool reads = i == end_;
-      for (uint32_t arc = a_.heads_[i]; arc != Automaton::kNone; arc = a_.arcs_[arc].next) {
+      for (uint32_t arc = a_.heads_[i]; arc != kNowhere; arc = a_.arcs_[arc].next) {
         if (a_.arcs_[arc].reads)
           reads = true;
         else
@@ -234,7 +332,7 @@ class Determiner {
     std::vector<Automaton::Arc> arcs;
     bool cut[257] = {};
     for (const uint32_t i : *sets_[state])
-      for (uint32_t arc = a_.heads_[i]; arc != Automaton::kNone; arc = a_.arcs_[arc].next)
+      for (uint32_t arc = a_.heads_[i]; arc != kNowhere; arc = a_.arcs_[arc].next)
         if (const Automaton::Arc& one = a_.arcs_[arc]; one.reads) {
           arcs.push_back(one);
           cut[one.lo] = cut[one.hi + 1] = true;
@@ -242,13 +340,14 @@ class Determiner {
     for (int lo = 0, hi = 0; lo < 256; lo = hi) {
       for (hi = lo + 1; hi < 256 && !cut[hi];) ++hi;
       std::vector<uint32_t> to;
+      bool own = false;
       for (const Automaton::Arc& arc : arcs)
-        if (arc.lo <= lo && lo <= arc.hi) to.push_back(arc.to);
+        if (arc.lo <= lo && lo <= arc.hi) to.push_back(arc.to), own |= arc.own;
       work_ += arcs.size();
       if (to.empty()) continue;
       const uint32_t next = state_of(std::move(to));
       if (sets_.size() > kGrammarMaxStates || work_ > kMaxWork) return false;
-      edges[state].push_back({static_cast<uint8_t>(lo), static_cast<uint8_t>(hi - 1), next});
+      edges[state].push_back({static_cast<uint8_t>(lo), static_cast<uint8_t>(hi - 1), own, next});
     }
     return true;
   }
@@ -262,26 +361,47 @@ class Determiner {
   std::vector<const std::vector<uint32_t>*> sets_;
 };
 
-Status Automaton::compile(uint32_t start, uint32_t end, const char* name, std::vector<uint8_t>* out, Error* err) const {
+Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>& starts, const char* name, std::vector<uint8_t>* out,
+                          Error* err) const {
   Determiner d(*this, end);
-  if (full() || !d.run(start))
+  std::vector<uint32_t> nodes = {start};
+  for (const Start& s : starts) nodes.push_back(s.node);
+  if (full() || !d.run(nodes))
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
   if (!d.trim()) return fail(err, LINNET_BAD_FILE, name, ": no text obeys it");
-  GrammarHeader h{kGrammarMagic, kGrammarVersion, static_cast<uint32_t>(d.edges.size()), 0};
-  std::vector<uint32_t> first;
+  std::vector<uint32_t> first, own;
   std::vector<GrammarEdge> edges;
   for (size_t i = 0; i < d.edges.size(); ++i) {
     first.push_back(static_cast<uint32_t>(edges.size()) | (d.accepts[i] ? kGrammarAccepts : 0));
-    for (const Determiner::Edge& e : d.edges[i]) edges.push_back({e.lo, e.hi, static_cast<uint16_t>(e.to)});
+    for (const Determiner::Edge& e : d.edges[i]) {
+      own.resize(edges.size() / 32 + 1);
+      own.back() |= uint32_t{e.own} << edges.size() % 32;
+      edges.push_back({e.lo, e.hi, static_cast<uint16_t>(e.to)});
+    }
   }
   first.push_back(static_cast<uint32_t>(edges.size()));
   if (edges.size() > kGrammarMaxEdges)
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");
-  h.n_edges = static_cast<uint32_t>(edges.size());
-  out->resize(sizeof h + first.size() * sizeof first[0] + edges.size() * sizeof(GrammarEdge));
-  std::memcpy(out->data(), &h, sizeof h);
-  std::memcpy(out->data() + sizeof h, first.data(), first.size() * sizeof first[0]);
-  if (!edges.empty()) std::memcpy(out->data() + sizeof h + first.size() * sizeof first[0], edges.data(), edges.size() * sizeof edges[0]);
+  const bool marks = !starts.empty() || std::any_of(own.begin(), own.end(), [](uint32_t word) { return word != 0; });
+  const GrammarHeader h{kGrammarMagic, marks ? kGrammarVersion : 1, static_cast<uint32_t>(d.edges.size()),
+                        static_cast<uint32_t>(edges.size())};
+  out->clear();
+  const auto put = [out](const void* data, size_t bytes) {
+    const size_t at = out->size();
+    out->resize(at + bytes);
+    if (bytes) std::memcpy(out->data() + at, data, bytes);
+  };
+  put(&h, sizeof h);
+  put(first.data(), first.size() * sizeof first[0]);
+  put(edges.data(), edges.size() * sizeof(GrammarEdge));
+  if (!marks) return LINNET_OK;
+  put(own.data(), own.size() * sizeof own[0]);
+  GrammarStarts s = {};
+  for (; s.n < starts.size() && s.n < kGrammarMaxStarts; ++s.n) {
+    s.state[s.n] = d.began[s.n + 1];
+    starts[s.n].mark.copy(s.mark[s.n], sizeof s.mark[0] - 1);
+  }
+  put(&s, sizeof s);
   return LINNET_OK;
 }
 

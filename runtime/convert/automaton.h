@@ -2,6 +2,7 @@
 // (runtime/sampling/grammar.h).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "../../platform/status.h"
 
 namespace linnet::convert {
+
+inline constexpr uint32_t kNowhere = 0xFFFFFFFF;  // no node
 
 // Characters from first to last.
 struct CharRange {
@@ -24,6 +27,8 @@ class Automaton {
   uint32_t node();  // the last one again when there are too many
   bool full() const { return heads_.size() >= kMaxNodes || arcs_.size() >= 4 * size_t{kMaxNodes}; }
 
+  // From here on bytes are a mark's, for which special tokens may stand (runtime/sampling/grammar.h), or are not.
+  void own(bool yes) { own_ = yes; }
   void skip(uint32_t from, uint32_t to);                           // reads nothing
   void bytes(uint32_t from, uint32_t to, uint8_t lo, uint8_t hi);  // one byte
   uint32_t text(uint32_t from, std::string_view s);
@@ -36,27 +41,47 @@ class Automaton {
   void json_char(uint32_t from, uint32_t to);
   void json_char_of(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges);
 
-  // The blob of what leads from `start` to `end`. LINNET_UNSUPPORTED: too many states. LINNET_BAD_FILE: nothing leads there.
-  Status compile(uint32_t start, uint32_t end, const char* name, std::vector<uint8_t>* out, Error* err) const;
+  // One character of `ranges` as Python writes it between such quotes.
+  void python_char(uint32_t from, uint32_t to, char quote, const std::vector<CharRange>& ranges);
+
+  struct Mark {
+    std::string text;
+    uint32_t to;            // where it leads; kNowhere: it may not come
+    bool in_front = false;  // it counts at the beginning alone
+  };
+  // A text up to the first of the marks, which is read. White space in a mark stands for any, also none, which may be between tags as well.
+  // end: where the text may end without a mark, or kNowhere.
+  void until(uint32_t from, const std::vector<Mark>& marks, uint32_t end);
+
+  struct Start {
+    std::string mark;  // that the prompt ends with
+    uint32_t node;
+  };
+  // The blob of what leads from `start` to `end`; starts: where else a text may begin, at most kGrammarMaxStarts. LINNET_UNSUPPORTED: too
+  // many states. LINNET_BAD_FILE: nothing leads there.
+  Status compile(uint32_t start, uint32_t end, const std::vector<Start>& starts, const char* name, std::vector<uint8_t>* out,
+                 Error* err) const;
 
  private:
-  static constexpr uint32_t kNone = 0xFFFFFFFF;
   struct Arc {
     uint32_t to, next;  // next arc out of the same node
     uint8_t lo, hi;
-    bool reads;
+    bool reads, own;
   };
   friend class Determiner;
   void add(uint32_t from, const Arc& arc);
   std::vector<uint32_t> heads_;  // first arc out of each node
   std::vector<Arc> arcs_;
+  bool own_ = false;
 };
 
 // Ranges in order, without overlaps; and all other characters.
 std::vector<CharRange> merged(std::vector<CharRange> ranges);
 std::vector<CharRange> all_but(const std::vector<CharRange>& ranges);
 
-// The strings that a pattern is found in, from `from` to `to`, without the quotes. *why: what is not supported in it, "" = nothing.
-void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, std::string* why);
+// The strings that a pattern is found in, from `from` to `to`, without the quotes; write: one character of them. *why: what is not
+// supported in the pattern, "" = nothing.
+using WriteChar = std::function<void(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges)>;
+void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, std::string* why);
 
 }  // namespace linnet::convert

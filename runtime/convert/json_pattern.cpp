@@ -8,7 +8,8 @@ constexpr uint32_t kMaxGroups = 32, kMaxRepeat = 1000;
 
 class PatternReader {
  public:
-  PatternReader(Automaton* a, std::string_view pattern, std::string* why) : a_(*a), p_(pattern), why_(*why) {}
+  PatternReader(Automaton* a, std::string_view pattern, const WriteChar& write, std::string* why)
+      : a_(*a), p_(pattern), write_(write), why_(*why) {}
 
   // Alternatives with their anchors; a pattern without them is found anywhere.
   void all(uint32_t from, uint32_t to) {
@@ -44,7 +45,7 @@ class PatternReader {
   uint32_t anything(uint32_t from) {
     const uint32_t loop = a_.node();
     a_.skip(from, loop);
-    a_.json_char_of(loop, loop, {{0, 0x10FFFF}});
+    write_(loop, loop, {{0, 0x10FFFF}});
     return loop;
   }
 
@@ -133,7 +134,7 @@ class PatternReader {
 
   uint32_t one_of(uint32_t from, const std::vector<CharRange>& ranges) {
     const uint32_t to = a_.node();
-    a_.json_char_of(from, to, ranges);
+    write_(from, to, ranges);
     return to;
   }
 
@@ -270,6 +271,7 @@ class PatternReader {
 
   Automaton& a_;
   const std::string_view p_;
+  const WriteChar& write_;
   std::string& why_;
   size_t at_ = 0;
   uint32_t depth_ = 0;
@@ -277,8 +279,8 @@ class PatternReader {
 
 }  // namespace
 
-void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, std::string* why) {
-  PatternReader(a, pattern, why).all(from, to);
+void pattern_chars(Automaton* a, uint32_t from, uint32_t to, std::string_view pattern, const WriteChar& write, std::string* why) {
+  PatternReader(a, pattern, write, why).all(from, to);
 }
 
 }  // namespace linnet::convert

@@ -154,7 +154,8 @@ LINNET_CALL linnet_status linnet_answer_end(linnet_answer* answer, linnet_error*
 
 /* A grammar holds what is drawn for a sequence to an automaton over bytes: tokens that do not go on in it get no probability (a mask over
  * the vocabulary, applied after penalties and before top-k), so that what comes out parses and obeys, whatever the model would say.
- * End-of-generation tokens are allowed where a text may end, special tokens nowhere. Drawing obeys in linnet_generate,
+ * End-of-generation tokens are allowed where a text may end, special tokens nowhere but for the
+ * marks of calls and reasoning (linnet_grammar_calls). Drawing obeys in linnet_generate,
  * linnet_generate_next, linnet_decode and linnet_sample, with all kinds of sampling; with a GPU the host draws then. (Method: Willard and
  * Louf 2023, "Efficient Guided Generation".)
  *
@@ -178,6 +179,9 @@ LINNET_CALL linnet_status linnet_grammar_init(linnet_grammar** out, void* mem, s
  * linnet_state_load begins anew behind the loaded tokens. One grammar may serve several sequences, of one session; it keeps masks, so it
  * belongs to the thread of that session, and must outlive its use. LINNET_BAD_ARG: made for another model. */
 LINNET_CALL linnet_status linnet_grammar_set(linnet_session* session, uint32_t seq, linnet_grammar* grammar, linnet_error* err);
+/* The same for a grammar of linnet_grammar_calls, behind a prompt that t rendered last: what it opened (<think>) is open. */
+LINNET_CALL linnet_status linnet_grammar_begin(linnet_session* session, uint32_t seq, linnet_grammar* grammar, const linnet_template* t,
+                                               linnet_error* err);
 
 #ifdef __cplusplus
 }

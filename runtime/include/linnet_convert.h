@@ -4,7 +4,7 @@
 #ifndef LINNET_CONVERT_H
 #define LINNET_CONVERT_H
 
-#include "linnet.h"
+#include "linnet_chat.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -101,6 +101,26 @@ typedef enum linnet_grammar_kind LINNET_OF_UINT32 {
  * of JSON, 64 levels deep, and 65535 states (a string of maxLength n takes 31 n: n up to 2100). */
 LINNET_CALL linnet_status linnet_grammar_compile(const char* json, size_t json_bytes, const char* name, linnet_grammar_kind kind, void* out,
                                                  size_t cap, size_t* n_bytes, linnet_error* err);
+
+/* What an answer may hold beside reasoning, which is free. */
+typedef enum linnet_call_choice LINNET_OF_UINT32 {
+  LINNET_CALL_AUTO = 0,    /* text, until the model begins a call; a call ends the answer */
+  LINNET_CALL_REQUIRED = 1 /* calls alone, behind the reasoning if the model begins some */
+} LINNET_32_BITS linnet_call_choice;
+typedef struct linnet_call_rules {
+  uint32_t size;
+  uint32_t choice;   /* linnet_call_choice */
+  uint32_t parallel; /* 1: one call and more; 0: one */
+  uint32_t reserved; /* 0 */
+  const char* tool;  /* the name of the only tool that may be called; NULL: any */
+} linnet_call_rules;
+/* The same for calls as the model itself writes them, which its template tells (linnet_answer_begin): the names are those of the tools, an
+ * array as the template takes it; arguments obey their schemas as above, but for white space, which may stand between the tokens of JSON as
+ * models write it, and for what the format has no way to write (LINNET_UNSUPPORTED, by place). Where values stand as text (XML-like
+ * formats), a value of several types is one of those that the parser of answers takes it for. t: whose format it is. Set the grammar by
+ * linnet_grammar_begin, and give the text to linnet_answer_feed. LINNET_UNSUPPORTED: no format of calls is known. rules may be NULL. */
+LINNET_CALL linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, size_t tools_bytes, const char* name,
+                                               const linnet_call_rules* rules, void* out, size_t cap, size_t* n_bytes, linnet_error* err);
 
 /* ---- templates ------------------------------------------------------------------------------------------------------------------- */
 

@@ -10,9 +10,12 @@ namespace {
 constexpr size_t kMaskBudget = size_t{4} << 20;              // bytes of masks that are kept, but never fewer masks than these
 constexpr uint32_t kFewestMasks = 16, kMaxTokenBytes = 255;  // longer tokens are never allowed
 
-// Tokens that are text: neither special ones, whose text is no part of what is generated, nor such as have none.
-std::string_view text_of(const Tokenizer& t, const tok::Tables& tables, uint32_t id) {
-  if (tables.token_flags[id] & (tok::kControl | tok::kUnknown | tok::kEog)) return {};
+bool is_special(const tok::Tables& tables, uint32_t id) { return tables.token_flags[id] & tok::kControl; }
+
+// Tokens that are text: neither special ones, whose text is no part of what is generated but where it is that of marks, nor such as have
+// none.
+std::string_view text_of(const Tokenizer& t, const tok::Tables& tables, uint32_t id, bool marks) {
+  if (tables.token_flags[id] & (tok::kUnknown | tok::kEog) || (!marks && is_special(tables, id))) return {};
   const std::string_view s = token_bytes(t, static_cast<int32_t>(id), false);
   return s.size() > kMaxTokenBytes ? std::string_view() : s;
 }
@@ -21,16 +24,20 @@ uint32_t vocabulary(const linnet_model& model) {
   return model.tokenizer.n_tokens < model.spec.n_vocab ? model.tokenizer.n_tokens : model.spec.n_vocab;
 }
 
+bool has_marks(const GrammarHeader& h) { return h.version > 1; }
+size_t own_words(const GrammarHeader& h) { return div_up(h.n_edges, 32); }
+
 Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h, Error* err) {
   if (!model.tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "grammar: the model has no tokenizer, so that its tokens have no texts");
   if (blob.bytes < sizeof *h) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes are no grammar");
   std::memcpy(h, blob.data, sizeof *h);
   if (h->magic != kGrammarMagic) return fail(err, LINNET_BAD_FILE, "grammar: these bytes are not of linnet_grammar_compile");
-  if (h->version != kGrammarVersion)
-    return fail(err, LINNET_UNSUPPORTED, "grammar: version ", h->version, ", this library reads ", kGrammarVersion);
+  if (h->version == 0 || h->version > kGrammarVersion)
+    return fail(err, LINNET_UNSUPPORTED, "grammar: version ", h->version, ", this library reads up to ", kGrammarVersion);
   if (h->n_states == 0 || h->n_states > kGrammarMaxStates || h->n_edges > kGrammarMaxEdges)
     return fail(err, LINNET_BAD_FILE, "grammar: ", h->n_states, " states, ", h->n_edges, " edges");
-  const uint64_t bytes = sizeof *h + (uint64_t{h->n_states} + 1) * sizeof(uint32_t) + uint64_t{h->n_edges} * sizeof(GrammarEdge);
+  uint64_t bytes = sizeof *h + (uint64_t{h->n_states} + 1) * sizeof(uint32_t) + uint64_t{h->n_edges} * sizeof(GrammarEdge);
+  if (has_marks(*h)) bytes += own_words(*h) * sizeof(uint32_t) + sizeof(GrammarStarts);
   if (bytes != blob.bytes) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes, its header says ", bytes);
   return LINNET_OK;
 }
@@ -46,7 +53,7 @@ linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHea
   f.n_edges = h.n_edges;
   for (uint32_t id = 0; id < vocabulary(model); ++id) {
     f.n_eog += (tables.token_flags[id] & tok::kEog) != 0;
-    f.n_tokens += !text_of(model.tokenizer, tables, id).empty();
+    f.n_tokens += !text_of(model.tokenizer, tables, id, has_marks(h)).empty();
   }
   f.n_words = (model.spec.n_vocab + 31) / 32;
   const uint64_t mask_bytes = uint64_t{f.n_words} * sizeof(uint32_t), kept = kMaskBudget / mask_bytes;
@@ -54,6 +61,7 @@ linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHea
   if (f.n_masks > f.n_states) f.n_masks = f.n_states;
   f.first = arena.take<uint32_t>("grammar", uint64_t{f.n_states} + 1);
   f.edges = arena.take<GrammarEdge>("grammar", f.n_edges);
+  if (has_marks(h)) f.own = arena.take<uint32_t>("grammar", own_words(h));
   f.ids = arena.take<uint32_t>("vocabulary", f.n_tokens);
   f.shared = arena.take<uint8_t>("vocabulary", f.n_tokens);
   f.begins = arena.take<uint32_t>("vocabulary", 257);
@@ -86,6 +94,10 @@ Status check_automaton(const linnet_grammar& g, Error* err) {
     }
     before = at;
   }
+  if (g.starts.n > kGrammarMaxStarts) return fail(err, LINNET_BAD_FILE, "grammar: ", g.starts.n, " starts, at most ", kGrammarMaxStarts);
+  for (uint32_t i = 0; i < g.starts.n; ++i)
+    if (g.starts.state[i] >= g.n_states || !g.starts.mark[i][0] || g.starts.mark[i][sizeof g.starts.mark[i] - 1])
+      return fail(err, LINNET_BAD_FILE, "grammar: start ", i, " is state ", g.starts.state[i], " of ", g.n_states, " or has no mark");
   return LINNET_OK;
 }
 
@@ -134,7 +146,7 @@ void sort_tokens(linnet_grammar& g) {
   uint32_t n = 0, n_eog = 0;
   for (uint32_t id = 0; id < vocabulary(*g.model); ++id) {
     if (tables.token_flags[id] & tok::kEog) g.eog[n_eog++] = static_cast<int32_t>(id);
-    const std::string_view s = text_of(t, tables, id);
+    const std::string_view s = text_of(t, tables, id, g.own);
     if (s.empty()) continue;
     uint64_t key = 0;
     for (size_t i = 0; i < 8; ++i) key = key << 8 | (i < s.size() ? static_cast<uint8_t>(s[i]) : 0);
@@ -153,23 +165,40 @@ void sort_tokens(linnet_grammar& g) {
   while (byte <= 256) g.begins[byte++] = n;
 }
 
+constexpr uint32_t kNoEdge = 0xFFFFFFFF;
+uint32_t edge_of(const linnet_grammar& g, uint32_t state, uint8_t byte) {
+  const uint32_t end = g.first[state + 1] & ~kGrammarAccepts;
+  for (uint32_t e = g.first[state] & ~kGrammarAccepts; e < end && g.edges[e].lo <= byte; ++e)
+    if (byte <= g.edges[e].hi) return e;
+  return kNoEdge;
+}
+bool is_own(const linnet_grammar& g, uint32_t edge) { return g.own && g.own[edge / 32] >> edge % 32 & 1; }
+
 void allow(uint32_t* mask, uint32_t id) { mask[id / 32] |= 1u << id % 32; }
 
 // Tokens whose texts go on from `state`; returns how many.
 uint32_t walk(const linnet_grammar& g, uint32_t state, uint32_t* mask) {
   const Tokenizer& t = g.model->tokenizer;
+  const tok::Tables tables(t);
   uint32_t at[kMaxTokenBytes + 1], n = 0;  // states behind the first bytes of the token
+  bool own[kMaxTokenBytes + 1];            // whether marks alone lead there
   for (uint32_t e = g.first[state] & ~kGrammarAccepts; e < (g.first[state + 1] & ~kGrammarAccepts); ++e) {
     at[0] = state;
     at[1] = g.edges[e].to;
+    own[1] = is_own(g, e);
     for (uint32_t byte = g.edges[e].lo; byte <= g.edges[e].hi; ++byte)
       for (uint32_t i = g.begins[byte], end = g.begins[byte + 1]; i < end;) {
         const std::string_view s = token_bytes(t, static_cast<int32_t>(g.ids[i]), false);
         uint32_t depth = g.shared[i] ? g.shared[i] : 1;  // the first of a byte has none
-        for (; depth < s.size(); ++depth)
-          if ((at[depth + 1] = grammar_step(g, at[depth], static_cast<uint8_t>(s[depth]))) == kGrammarLost) break;
+        for (; depth < s.size(); ++depth) {
+          const uint32_t edge = edge_of(g, at[depth], static_cast<uint8_t>(s[depth]));
+          if (edge == kNoEdge) break;
+          at[depth + 1] = g.edges[edge].to;
+          own[depth + 1] = own[depth] && is_own(g, edge);
+        }
         ++i;
         if (depth == s.size()) {
+          if (!own[depth] && g.own && is_special(tables, g.ids[i - 1])) continue;
           allow(mask, g.ids[i - 1]);
           ++n;
         } else {
@@ -182,11 +211,14 @@ uint32_t walk(const linnet_grammar& g, uint32_t state, uint32_t* mask) {
 
 }  // namespace
 
-uint32_t grammar_step(const linnet_grammar& g, uint32_t state, uint8_t byte) {
-  const uint32_t end = g.first[state + 1] & ~kGrammarAccepts;
-  for (uint32_t e = g.first[state] & ~kGrammarAccepts; e < end && g.edges[e].lo <= byte; ++e)
-    if (byte <= g.edges[e].hi) return g.edges[e].to;
-  return kGrammarLost;
+uint32_t grammar_start(const linnet_grammar& g, std::string_view prompt) {
+  size_t n = prompt.size();
+  while (n && (prompt[n - 1] == ' ' || (prompt[n - 1] >= '\t' && prompt[n - 1] <= '\r'))) --n;
+  for (uint32_t i = 0; i < g.starts.n; ++i) {
+    const size_t bytes = std::strlen(g.starts.mark[i]);
+    if (bytes <= n && !std::memcmp(prompt.data() + n - bytes, g.starts.mark[i], bytes)) return g.starts.state[i];
+  }
+  return 0;
 }
 
 uint32_t grammar_advance(const linnet_grammar& g, uint32_t state, int32_t token) {
@@ -194,9 +226,15 @@ uint32_t grammar_advance(const linnet_grammar& g, uint32_t state, int32_t token)
   if (state == kGrammarLost) return kGrammarLost;
   if (token_is_eog(t, token)) return state == kGrammarEnded || g.first[state] & kGrammarAccepts ? kGrammarEnded : kGrammarLost;
   if (state == kGrammarEnded || token < 0 || static_cast<uint32_t>(token) >= t.n_tokens) return kGrammarLost;
-  const std::string_view s = text_of(t, tok::Tables(t), static_cast<uint32_t>(token));
+  const tok::Tables tables(t);
+  const std::string_view s = text_of(t, tables, static_cast<uint32_t>(token), g.own);
   if (s.empty()) return kGrammarLost;
-  for (size_t i = 0; i < s.size() && state != kGrammarLost; ++i) state = grammar_step(g, state, static_cast<uint8_t>(s[i]));
+  const bool special = is_special(tables, static_cast<uint32_t>(token));
+  for (const char c : s) {
+    const uint32_t edge = edge_of(g, state, static_cast<uint8_t>(c));
+    if (edge == kNoEdge || (special && !is_own(g, edge))) return kGrammarLost;
+    state = g.edges[edge].to;
+  }
   return state;
 }
 
@@ -266,7 +304,13 @@ Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_
   const uint8_t* from = static_cast<const uint8_t*>(blob.data) + sizeof h;
   const size_t first_bytes = (size_t{h.n_states} + 1) * sizeof *g->first;
   std::memcpy(g->first, from, first_bytes);
-  if (h.n_edges) std::memcpy(g->edges, from + first_bytes, h.n_edges * sizeof *g->edges);
+  from += first_bytes;
+  if (h.n_edges) std::memcpy(g->edges, from, h.n_edges * sizeof *g->edges);
+  from += h.n_edges * sizeof *g->edges;
+  if (has_marks(h)) {
+    std::memcpy(g->own, from, own_words(h) * sizeof *g->own);
+    std::memcpy(&g->starts, from + own_words(h) * sizeof *g->own, sizeof g->starts);
+  }
   LINNET_TRY(check_automaton(*g, err));
   sort_tokens(*g);
   std::memset(g->slots, 0, g->n_states * sizeof *g->slots);

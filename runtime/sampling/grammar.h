@@ -10,6 +10,10 @@ namespace linnet {
 // The blob, little-endian: the header, uint32_t first[n_states + 1], GrammarEdge edges[n_edges]. Edges first[i] .. first[i + 1] - 1 lead
 // out of state i, in ascending order of bytes, of which each belongs to one edge at most; bit 31 of first[i] says that a text may end in
 // state i. A text begins in state 0.
+//
+// Version 2, for what models write around calls, goes on with uint32_t own[(n_edges + 31) / 32], a bit for each edge that is one of a mark:
+// special tokens, which are no text, may stand for what leads along such edges; and with GrammarStarts, which is where a text begins behind
+// a prompt that has opened something.
 struct GrammarHeader {
   uint32_t magic, version, n_states, n_edges;
 };
@@ -17,7 +21,12 @@ struct GrammarEdge {
   uint8_t lo, hi;  // bytes, inclusive
   uint16_t to;
 };
-inline constexpr uint32_t kGrammarMagic = 0x52474e4c, kGrammarVersion = 1;  // "LNGR"
+inline constexpr uint32_t kGrammarMaxStarts = 8;
+struct GrammarStarts {
+  uint32_t n, state[kGrammarMaxStarts];
+  char mark[kGrammarMaxStarts][64];  // the prompt ends with it, but for white space; padded with zeros. The first that fits counts
+};
+inline constexpr uint32_t kGrammarMagic = 0x52474e4c, kGrammarVersion = 2;  // "LNGR"
 inline constexpr uint32_t kGrammarMaxStates = 65535, kGrammarMaxEdges = 1u << 21, kGrammarAccepts = 1u << 31;
 
 // States that are not in the blob.
@@ -27,6 +36,7 @@ inline constexpr uint32_t kGrammarLost = 0xFFFFFFFF;   // a token came that is n
 // Where a sequence is in a grammar.
 struct GrammarPlace {
   linnet_grammar* grammar = nullptr;
+  uint32_t start = 0;  // where its text begins
   uint32_t from = 0,
            from_state = 0;     // tokens of the sequence before which the state is `from_state`; no later than what may be rolled back
   uint32_t at = 0, state = 0;  // as far as it was followed
@@ -40,8 +50,10 @@ struct linnet_grammar {
   uint32_t n_states, n_edges;
   uint32_t* first;             // (n_states + 1)
   linnet::GrammarEdge* edges;  // (n_edges)
+  uint32_t* own;               // (n_edges / 32, rounded up) whether an edge is one of a mark; nullptr: none is
+  linnet::GrammarStarts starts;
   uint32_t n_tokens, n_eog;
-  uint32_t* ids;     // (n_tokens) tokens that have a text, in its order
+  uint32_t* ids;     // (n_tokens) tokens that have a text, in its order; special ones only where there are marks
   uint8_t* shared;   // (n_tokens) bytes at its beginning that a token has in common with the one before
   uint32_t* begins;  // (257) of each first byte, in ids
   int32_t* eog;      // (n_eog) end-of-generation tokens
@@ -60,7 +72,8 @@ namespace linnet {
 Status grammar_need(const linnet_model& model, linnet_view blob, size_t* bytes, Error* err);
 Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_model* model, linnet_view blob, Error* err);
 
-uint32_t grammar_step(const linnet_grammar& g, uint32_t state, uint8_t byte);
+// Where a text begins behind this prompt.
+uint32_t grammar_start(const linnet_grammar& g, std::string_view prompt);
 uint32_t grammar_advance(const linnet_grammar& g, uint32_t state, int32_t token);
 // The text ends here: nothing may follow.
 bool grammar_complete(const linnet_grammar& g, uint32_t state);

@@ -671,6 +671,10 @@ TEST_CASE("stack: every call within what the manual says") {
           within("grammar_init", kStack,
                  [&] { return linnet_grammar_init(&grammar, its.p, of_grammar.bytes, m, blob.data(), n_blob, &err); });
           within("grammar_set", kStack, [&] { return linnet_grammar_set(s, 0, grammar, &err); });
+          const Program program(kTalk);
+          const Template talk(program.view, m);
+          check(linnet_template_render(talk.t, kConversation, sizeof kConversation - 1, 0, nullptr, &err), err);
+          within("grammar_begin", kStack, [&] { return linnet_grammar_begin(s, 0, grammar, talk.t, &err); });
           within("generate with a grammar", kStack, [&] { return linnet_generate(s, 0, &g, nullptr, nullptr, &end, &err); });
           within("generate_begin", kStack, [&] { return linnet_generate_begin(s, 0, &g, &err); });
           within("generate_next with a grammar", kStack, [&] { return linnet_generate_next(s, 0, &end, &err); });
@@ -697,6 +701,18 @@ TEST_CASE("stack: every call within what the manual says") {
         return linnet_template_tokens(talk.t, ids.data(), 1, mem.data(), scratch, ids.data() + 1, ids.size() - 1, &n_talk, &keep, &err);
       });
       within("token_text", kStack, [&] { return linnet_token_text(m, ids[0], out.data(), out.size(), &n, nullptr); });
+      // An answer whose call is nested as deep as it may be.
+      linnet_need of_answer{.size = sizeof of_answer};
+      linnet_answer* answer = nullptr;
+      within("answer_need", kStack, [&] { return linnet_answer_need(0, &of_answer, &err); });
+      const Memory its(of_answer.bytes);
+      within("answer_init", kStack, [&] { return linnet_answer_init(&answer, its.p, of_answer.bytes, talk.t, 0, &err); });
+      const std::string deep =
+          "<tool_call>{\"name\": \"act\", \"arguments\": {\"what\": " + std::string(60, '[') + std::string(60, ']') + "}}";
+      const auto hear = [](void*, const linnet_answer_event*) {};
+      within("answer_begin", kStack, [&] { return linnet_answer_begin(answer, tools.data(), tools.size(), hear, nullptr, &err); });
+      within("answer_feed", kStack, [&] { return linnet_answer_feed(answer, deep.data(), deep.size(), &err); });
+      within("answer_end", kStack, [&] { return linnet_answer_end(answer, &err); });
     }
     // The memory cap looks for what would fit.
     linnet_model_fini(m);
@@ -864,6 +880,16 @@ TEST_CASE("structs of newer and older apps: what is filled in, read, refused") {
     linnet_template* out = nullptr;
     return linnet_template_init(&out, of_template.p, talk.bytes, &program.view, nullptr, nullptr, p, err);
   });
+  check_out<linnet_template_desc>("template_describe", true, [&](auto* p, auto* err) { return linnet_template_describe(talk.t, p, err); });
+  check_out<linnet_need>("answer_need", true, [&](auto* p, auto* err) { return linnet_answer_need(0, p, err); });
+  check_in<linnet_call_rules>(
+      "grammar_calls", {.size = sizeof(linnet_call_rules), .choice = LINNET_CALL_REQUIRED, .parallel = 1, .tool = "act"},
+      [&](auto* p, auto* err) {
+        std::vector<char> bytes(1 << 16);
+        size_t n_bytes = 0;
+        const char* const tools = R"([{"name":"act"}])";
+        return linnet_grammar_calls(talk.t, tools, std::strlen(tools), nullptr, p, bytes.data(), bytes.size(), &n_bytes, err);
+      });
   check_out<linnet_need>("template_need", true,
                          [&](auto* p, auto* err) { return linnet_template_need(&program.view, nullptr, nullptr, p, err); });
   check_out<linnet_rendered>("template_render", true, [&](auto* p, auto* err) {
@@ -1033,6 +1059,15 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   char text[64];
   char* const mem = static_cast<char*>(room.p);
   linnet_grammar* grammar = nullptr;
+  linnet_template_desc described{.size = sizeof described};
+  linnet_need of_one{.size = sizeof of_one};
+  check(linnet_answer_need(1024, &of_one, &err), err);
+  const Memory of_answer(of_one.bytes);
+  linnet_answer *answer = nullptr, *no_answer = nullptr;
+  check(linnet_answer_init(&answer, of_answer.p, of_one.bytes, talk.t, 1024, &err), err);
+  const auto hear = [](void*, const linnet_answer_event*) {};
+  linnet_call_rules other_tool{.size = sizeof other_tool};
+  other_tool.tool = "b";
   linnet_session* no_session = nullptr;
   linnet_model* no_model = nullptr;
   linnet_board* no_board = nullptr;
@@ -1150,6 +1185,29 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   REFUSED(linnet_template_compile(nullptr, 2, nullptr, text, 1, &n, &err));
   REFUSED(linnet_template_compile("{}", 2, nullptr, nullptr, 1, &n, &err));
   REFUSED(linnet_template_compile("{}", 2, nullptr, text, 1, nullptr, &err));
+  REFUSED(linnet_template_describe(nullptr, &described, &err));
+  REFUSED(linnet_template_describe(talk.t, nullptr, &err));
+  REFUSED(linnet_answer_need(0, nullptr, &err));
+  REFUSED(linnet_answer_need(SIZE_MAX, &need, &err));
+  REFUSED(linnet_answer_init(nullptr, of_answer.p, of_one.bytes, talk.t, 1024, &err));
+  REFUSED(linnet_answer_init(&no_answer, nullptr, of_one.bytes, talk.t, 1024, &err));
+  REFUSED(linnet_answer_init(&no_answer, of_answer.p, of_one.bytes, nullptr, 1024, &err));
+  REFUSED(linnet_answer_init(&no_answer, static_cast<char*>(of_answer.p) + 1, of_one.bytes, talk.t, 1024, &err));
+  REFUSED(linnet_answer_begin(nullptr, nullptr, 0, hear, nullptr, &err));
+  REFUSED(linnet_answer_begin(answer, nullptr, 1, hear, nullptr, &err));
+  REFUSED(linnet_answer_begin(answer, nullptr, 0, nullptr, nullptr, &err));
+  REFUSED(linnet_answer_feed(nullptr, "x", 1, &err));
+  REFUSED(linnet_answer_feed(answer, nullptr, 1, &err));
+  REFUSED(linnet_answer_end(nullptr, &err));
+  CHECK(linnet_answer_feed(answer, "x", 1, &err) == LINNET_BAD_STATE);
+  CHECK(linnet_answer_end(answer, &err) == LINNET_BAD_STATE);
+  REFUSED(linnet_grammar_begin(nullptr, 0, grammar, talk.t, &err));
+  REFUSED(linnet_grammar_begin(s, 0, nullptr, talk.t, &err));
+  REFUSED(linnet_grammar_calls(nullptr, "[]", 2, nullptr, nullptr, text, 1, &n, &err));
+  REFUSED(linnet_grammar_calls(talk.t, nullptr, 2, nullptr, nullptr, text, 1, &n, &err));
+  REFUSED(linnet_grammar_calls(talk.t, "[]", 2, nullptr, nullptr, nullptr, 1, &n, &err));
+  REFUSED(linnet_grammar_calls(talk.t, "[]", 2, nullptr, nullptr, text, 1, nullptr, &err));
+  REFUSED(linnet_grammar_calls(talk.t, "[{\"name\":\"a\"}]", 14, nullptr, &other_tool, text, 1, &n, &err));
   REFUSED(linnet_grammar_need(nullptr, text, 1, &need, &err));
   REFUSED(linnet_grammar_need(m, nullptr, 1, &need, &err));
   REFUSED(linnet_grammar_need(m, text, 1, nullptr, &err));

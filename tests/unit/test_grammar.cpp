@@ -14,7 +14,9 @@
 #include "runtime/session.h"
 #include "runtime/tokenizer/tokenizer.h"
 #include "tests/data.h"
+#include "tests/grammars.h"
 #include "tests/models.h"
+#include "tests/templates.h"
 
 using namespace test;
 using nlohmann::json;
@@ -45,87 +47,7 @@ Blob compiled(const std::string& text, linnet_grammar_kind kind = LINNET_GRAMMAR
   return blob;
 }
 
-// The automaton, read by the documented layout alone.
-struct Texts {
-  Blob blob;
-  linnet::GrammarHeader h{};
-  std::vector<uint32_t> first;
-  std::vector<linnet::GrammarEdge> edges;
-
-  explicit Texts(Blob b) : blob(std::move(b)) {
-    std::memcpy(&h, blob.data(), sizeof h);
-    first.resize(h.n_states + 1);
-    edges.resize(h.n_edges);
-    REQUIRE(blob.size() == sizeof h + first.size() * 4 + edges.size() * 4);
-    std::memcpy(first.data(), blob.data() + sizeof h, first.size() * 4);
-    std::memcpy(edges.data(), blob.data() + sizeof h + first.size() * 4, edges.size() * 4);
-  }
-  static uint32_t at(uint32_t v) { return v & ~linnet::kGrammarAccepts; }
-  bool accepts(const std::string& text) const {
-    uint32_t state = 0;
-    for (const char c : text) {
-      const uint8_t byte = static_cast<uint8_t>(c);
-      uint32_t e = at(first[state]);
-      while (e < at(first[state + 1]) && !(edges[e].lo <= byte && byte <= edges[e].hi)) ++e;
-      if (e == at(first[state + 1])) return false;
-      state = edges[e].to;
-    }
-    return first[state] & linnet::kGrammarAccepts;
-  }
-};
-
 Texts texts(const std::string& schema, linnet_grammar_kind kind = LINNET_GRAMMAR_SCHEMA) { return Texts(compiled(schema, kind)); }
-
-size_t characters(const std::string& s) {
-  return static_cast<size_t>(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
-}
-
-// Whether a value obeys, as the specification has it; patterns are those of this file.
-bool obeys(const json& v, const json& schema, const json& root) {
-  if (const auto ref = schema.find("$ref"); ref != schema.end())
-    return obeys(v, root.at(json::json_pointer(ref->get<std::string>().substr(1))), root);
-  const auto number = [&](const char* key, auto fn) {
-    return !schema.contains(key) || !v.is_number() || fn(v.get<double>(), schema.at(key).get<double>());
-  };
-  const auto of_type = [&](const json& type) {
-    const std::string t = type.get<std::string>();
-    return t == "integer"  ? v.is_number_integer() || (v.is_number() && std::floor(v.get<double>()) == v.get<double>())
-           : t == "number" ? v.is_number()
-                           : t == v.type_name();
-  };
-  if (const auto t = schema.find("type"); t != schema.end() && !(t->is_array() ? std::any_of(t->begin(), t->end(), of_type) : of_type(*t)))
-    return false;
-  if (const auto e = schema.find("enum"); e != schema.end() && std::find(e->begin(), e->end(), v) == e->end()) return false;
-  if (const auto c = schema.find("const"); c != schema.end() && *c != v) return false;
-  for (const char* key : {"anyOf", "oneOf"})
-    if (const auto list = schema.find(key); list != schema.end()) {
-      const auto n = std::count_if(list->begin(), list->end(), [&](const json& s) { return obeys(v, s, root); });
-      if (n == 0 || (key[0] == 'o' && n > 1)) return false;
-    }
-  if (!number("minimum", [](double a, double b) { return a >= b; }) || !number("maximum", [](double a, double b) { return a <= b; }) ||
-      !number("exclusiveMinimum", [](double a, double b) { return a > b; }) ||
-      !number("exclusiveMaximum", [](double a, double b) { return a < b; }))
-    return false;
-  if (v.is_string()) {
-    const std::string s = v.get<std::string>();
-    if (characters(s) < schema.value("minLength", size_t{0}) || characters(s) > schema.value("maxLength", SIZE_MAX)) return false;
-    if (schema.contains("pattern") && schema["pattern"] == "^[0-2][0-9]:[0-5][0-9]$")
-      return s.size() == 5 && s[0] <= '2' && s[2] == ':' && s[3] <= '5';
-  }
-  if (v.is_array()) {
-    if (v.size() < schema.value("minItems", size_t{0}) || v.size() > schema.value("maxItems", SIZE_MAX)) return false;
-    for (const json& one : v)
-      if (!obeys(one, schema.at("items"), root)) return false;
-  }
-  if (v.is_object() && schema.contains("type")) {
-    for (const json& key : schema.value("required", json::array()))
-      if (!v.contains(key.get<std::string>())) return false;
-    for (const auto& [key, value] : v.items())
-      if (!schema.contains("properties") || !schema["properties"].contains(key) || !obeys(value, schema["properties"][key], root))
-        return false;
-  }
-  return true;
-}
 
 std::string file_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -579,6 +501,98 @@ TEST_CASE("the bundled model with its tools: every call obeys, however it is dra
   // Negative control: as hot and without the grammar hardly anything is a call.
   chat.sampling(3.0f, 1);
   CHECK_FALSE(call_obeys(chat.answer(a.request("set a timer for ten minutes"), nullptr).text, tools));
+}
+
+TEST_CASE("calls as a template writes them: marks are special tokens, and come where marks stand alone") {
+  const Assistant a;
+  const Program program(
+      "{% for m in messages %}{% if m.role == 'user' %}<|user|>{{ m.content }}<|end|>{% else %}<|assistant|>"
+      "{% if m.reasoning_content %}<hm>{{ m.reasoning_content }}</hm>{% endif %}{{ m.content }}"
+      "{% for t in m.tool_calls %}<|tool|>{{ {'name': t.function.name, 'arguments': t.function.arguments}|tojson }}</t>{% endfor %}"
+      "<|end|>{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% if deep %}<hm>{% endif %}{% endif %}");
+  const Template t(program.view, a.m);
+  const std::string text = file_text(kTools);
+  const json tools = json::parse(text);
+  linnet_error err{};
+  struct Said {
+    json calls = json::array();
+    std::string name, arguments, content, reasoning;
+  };
+  const auto hear = [](void* user, const linnet_answer_event* e) {
+    Said& said = *static_cast<Said*>(user);
+    const std::string s(e->text, e->text_bytes);
+    if (e->kind == LINNET_ANSWER_REASONING) said.reasoning += s;
+    if (e->kind == LINNET_ANSWER_CONTENT) said.content += s;
+    if (e->kind == LINNET_ANSWER_CALL) said.name = s, said.arguments.clear();
+    if (e->kind == LINNET_ANSWER_ARGUMENTS) said.arguments += s;
+    if (e->kind == LINNET_ANSWER_CALL_END)
+      said.calls.push_back({{"name", said.name}, {"arguments", json::parse(said.arguments, nullptr, false)}});
+  };
+  linnet_need need{.size = sizeof need};
+  check(linnet_answer_need(0, &need, &err), err);
+  const Memory memory(need.bytes);
+  linnet_answer* answer = nullptr;
+  check(linnet_answer_init(&answer, memory.p, need.bytes, t.t, 0, &err), err);
+  Chat chat(a);
+  const int32_t mark = a.tokens("<|tool|>", LINNET_PARSE_SPECIAL).front();
+  size_t n_calls = 0, n_marks = 0, n_texts = 0, n_reasoned = 0;
+  for (const bool required : {true, false})
+    for (const char* const chosen : {"", "set_timer"}) {
+      linnet_call_rules rules{};
+      rules.size = sizeof rules;
+      rules.choice = required ? LINNET_CALL_REQUIRED : LINNET_CALL_AUTO;
+      rules.tool = *chosen ? chosen : nullptr;
+      size_t n = 0;
+      CHECK(linnet_grammar_calls(t.t, text.data(), text.size(), "tools", &rules, nullptr, 0, &n, &err) == LINNET_TOO_SMALL);
+      Blob blob(n);
+      check(linnet_grammar_calls(t.t, text.data(), text.size(), "tools", &rules, blob.data(), n, &n, &err), err);
+      const Grammar g(a.m, blob);
+      linnet::TokenMask mask;
+      check(linnet::grammar_mask(*g.g, 0, false, &mask, &err), err);
+      const auto allowed = [&mask](int32_t id) { return mask.bits[id / 32] >> id % 32 & 1; };
+      CHECK(allowed(mark));
+      for (const char* const other : {"<|user|>", "<|assistant|>"}) CHECK_FALSE(allowed(a.tokens(other, LINNET_PARSE_SPECIAL).front()));
+      for (const bool deep : {false, true}) {
+        const std::string c =
+            std::string(R"({"messages":[{"role":"user","content":"set a timer for ten minutes"}],"add_generation_prompt":true,"deep":)") +
+            (deep ? "true}" : "false}");
+        const Tokens prompt = t.tokens(a.m, t.render(c).size());
+        for (uint64_t seed = 0; seed < (kSlow ? 4 : 20); ++seed) {
+          chat.sampling(seed % 2 ? 3.0f : 1.0f, seed);
+          REQUIRE(linnet_truncate(chat.s, 0, 0, nullptr) == LINNET_OK);
+          check(linnet_prefill(chat.s, 0, prompt.data(), prompt.size(), &err), err);
+          check(linnet_grammar_begin(chat.s, 0, g.g, t.t, &err), err);
+          const Chat::Answer out = chat.go_on(250);
+          Said said;
+          check(linnet_answer_begin(answer, text.data(), text.size(), hear, &said, &err), err);
+          check(linnet_answer_feed(answer, out.text.data(), out.text.size(), &err), err);
+          check(linnet_answer_end(answer, &err), err);
+          INFO(required << " " << chosen << " " << deep << ": " << out.text);
+          CHECK(said.calls.size() <= 1);
+          for (const json& call : said.calls) {
+            CHECK(call_obeys(call.dump(), tools));
+            CHECK((!*chosen || call["name"] == chosen));
+          }
+          if (required && out.why != LINNET_STOP_LENGTH) {
+            CHECK(said.calls.size() == 1);
+            CHECK(said.content.empty());
+          }
+          if (out.why == LINNET_STOP_LENGTH && required) CHECK((said.calls.empty() || deep));
+          n_calls += said.calls.size(), n_texts += !said.content.empty(), n_reasoned += !said.reasoning.empty();
+          for (const int32_t id : out.tokens) {
+            n_marks += id == mark;
+            uint32_t kind = 0;
+            check(linnet_token_kind(a.m, id, &kind, &err), err);
+            CHECK((!(kind & LINNET_TOKEN_SPECIAL) || id == mark || kind & LINNET_TOKEN_EOG));
+          }
+        }
+      }
+    }
+  INFO(n_calls << " calls, " << n_marks << " marks, " << n_texts << " texts, " << n_reasoned << " reasoned");
+  CHECK(n_calls > (kSlow ? 4 : 20));
+  CHECK(n_marks > (kSlow ? 2 : 10));
+  CHECK(n_reasoned > 0);
+  CHECK(n_texts > 0);
 }
 
 TEST_CASE("decode, sample, rollback and forks keep to the grammar") {

@@ -17,6 +17,7 @@
 #include "runtime/gguf.h"
 #include "runtime/spec.h"
 #include "tests/models.h"
+#include "tests/templates.h"
 
 // AddressSanitizer and ThreadSanitizer bring their own malloc: there the interposer would fight with them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -395,6 +396,19 @@ TEST_CASE("templates: need equals use, and a cap that was reached is no end") {
   }
 }
 
+#if INTERPOSED
+namespace {
+struct Calls {
+  size_t n = 0, n_content = 0;
+  static void hear(void* user, const linnet_answer_event* e) {
+    Calls& c = *static_cast<Calls*>(user);
+    c.n += e->kind == LINNET_ANSWER_CALL_END;
+    c.n_content += e->kind == LINNET_ANSWER_CONTENT ? e->text_bytes : 0;
+  }
+};
+}  // namespace
+#endif
+
 TEST_CASE("no allocation between init and fini") {
 #if INTERPOSED
   const std::string folder = data_path("models/stories260K");
@@ -552,6 +566,12 @@ TEST_CASE("no allocation between init and fini") {
     check(linnet_template_need(&from, nullptr, &of, &need, &err), err);
     const Memory memory(need.bytes);
     linnet_template* t = nullptr;
+    linnet_need of_answer{.size = sizeof of_answer};
+    check(linnet_answer_need(2000, &of_answer, &err), err);
+    CHECK((of_answer.bytes > 2 * 2000 && of_answer.bytes < 2 * 2000 + 8192));
+    const Memory its(of_answer.bytes);
+    linnet_answer* answer = nullptr;
+    Calls calls;
     const std::string turns[] = {
         R"({"messages":[{"role":"user","content":" Once \u00e9 ","x":{"a":[1,2.5,null]}}],"add_generation_prompt":true})",
         R"({"messages":[{"role":"user","content":" Once \u00e9 ","x":{"a":[1,2.5,null]}},{"role":"assistant","content":"a time"},)"
@@ -564,24 +584,36 @@ TEST_CASE("no allocation between init and fini") {
     linnet_rendered out{.size = sizeof out};
     Tokens held(600), all(600);
     size_t scratch_bytes = 0, n_all = 0, keep = 0, length = 0;
-    linnet_status status[16] = {};
+    // what it says is taken apart, and a call behind it
+    const auto token = [](void* user, int32_t, const char* utf8, size_t n_bytes) {
+      return linnet_answer_feed(static_cast<linnet_answer*>(user), utf8, n_bytes, nullptr) != LINNET_OK ? 1 : 0;
+    };
+    constexpr char kCall[] = "<tool_call>{\"name\": \"act\", \"arguments\": {\"what\": [1, \"x\"]}}</tool_call>";
+    linnet_status status[23] = {};
     n_allocations = 0;
     armed = true;
     status[0] = linnet_template_need(&from, nullptr, &of, &need, &err);
     status[1] = linnet_template_init(&t, memory.p, need.bytes, &from, nullptr, model.m, &of, &err);
-    for (size_t i = 0; t && i < 2; ++i) {
-      linnet_status* const of_turn = status + 2 + 7 * i;
+    const linnet_status one_less = linnet_answer_init(&answer, its.p, of_answer.bytes - 1, t, 2000, &err);
+    status[2] = linnet_answer_init(&answer, its.p, of_answer.bytes, t, 2000, &err);
+    for (size_t i = 0; t && answer && i < 2; ++i) {
+      linnet_status* const of_turn = status + 3 + 10 * i;
       of_turn[0] = linnet_template_render(t, turns[i].data(), turns[i].size(), 1700000000, &out, &err);
       of_turn[1] = linnet_tokenize_need(model.m, out.text_bytes, &scratch_bytes, &err);
       of_turn[2] =
           linnet_template_tokens(t, held.data(), length, scratch.data(), scratch_bytes, all.data(), all.size(), &n_all, &keep, &err);
       of_turn[3] = linnet_truncate(s.s, 0, keep, &err);
       of_turn[4] = linnet_prefill(s.s, 0, all.data() + keep, n_all - keep, &err);
-      of_turn[5] = linnet_generate(s.s, 0, &g, nullptr, nullptr, &end, &err);
-      of_turn[6] = linnet_tokens(s.s, 0, 0, held.data(), held.size(), &length, &err);
+      of_turn[5] = linnet_answer_begin(answer, nullptr, 0, Calls::hear, &calls, &err);
+      of_turn[6] = linnet_generate(s.s, 0, &g, token, answer, &end, &err);
+      of_turn[7] = linnet_answer_feed(answer, kCall, sizeof kCall - 1, &err);
+      of_turn[8] = linnet_answer_end(answer, &err);
+      of_turn[9] = linnet_tokens(s.s, 0, 0, held.data(), held.size(), &length, &err);
     }
     armed = false;
+    CHECK(one_less == LINNET_TOO_SMALL);
     for (const linnet_status one : status) check(one, err);
+    CHECK((calls.n == 2 && calls.n_content > 0));
     CHECK((keep > 10 && length == n_all + 10));
     CHECK(std::string(out.text, 3) == "<s>");
     CHECK(n_allocations == 0);
@@ -736,6 +768,30 @@ TEST_CASE("grammars: every allocation may fail") {
       "linnet_grammar_compile",
       [&](linnet_error* err) {
         return linnet_grammar_compile(tools.data(), tools.size(), "tools", LINNET_GRAMMAR_TEXT_OR_CALL, blob.data(), blob.size(), &n, err);
+      },
+      [&](linnet_status status, const linnet_error&) {
+        if (status != LINNET_OK) REQUIRE((n == 7 && blob == before));
+        n = 7;
+        std::copy(before.begin(), before.end(), blob.begin());
+      });
+}
+
+TEST_CASE("grammars of calls: every allocation may fail") {
+  const std::string jinja =
+      "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for t in m.tool_calls %}<call {{ t.function.name }}>{% for k, v in "
+      "t.function.arguments.items() %}<arg {{ k }}>{{ v if v is string else v|tojson }}</arg>{% endfor %}</call>{% endfor %}<|end|>{% "
+      "endfor %}";
+  const std::string tools =
+      R"([{"name":"set","parameters":{"type":"object","properties":{"a":{"type":"string"},"d":{"type":"array","items":{"type":"number"}}}}}])";
+  const Program program(jinja);
+  const Template t(program.view);
+  std::vector<char> blob(1 << 16, 'x');
+  const std::vector<char> before = blob;
+  size_t n = 7;
+  every_allocation(
+      "linnet_grammar_calls",
+      [&](linnet_error* err) {
+        return linnet_grammar_calls(t.t, tools.data(), tools.size(), "tools", nullptr, blob.data(), blob.size(), &n, err);
       },
       [&](linnet_status status, const linnet_error&) {
         if (status != LINNET_OK) REQUIRE((n == 7 && blob == before));

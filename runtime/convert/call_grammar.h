@@ -1,0 +1,17 @@
+// Grammars of answers that call tools as the model writes calls: JSON schemas inside of what surrounds a call (chat/answers.h).
+#pragma once
+#include "../chat/answers.h"
+#include "json_schema.h"
+
+namespace linnet::convert {
+
+struct CallRules {
+  bool required;            // calls alone; otherwise text, until the model begins a call
+  bool parallel;            // more than one
+  std::string_view chosen;  // the one tool that may be called; "": any
+};
+// tools: a list as templates take it.
+Status compile_calls(const Value& tools, const chat::Envelope& envelope, const CallRules& rules, const char* name,
+                     std::vector<uint8_t>* out, Error* err);
+
+}  // namespace linnet::convert

@@ -1,0 +1,165 @@
+// JSON Schema as automata: what obeys a schema, in one of several notations. What is not known is refused, so that nothing which comes out
+// breaks a rule that was not understood.
+#pragma once
+#include <functional>
+
+#include "automaton.h"
+#include "schema_value.h"
+
+namespace linnet::convert {
+
+// How values are written.
+enum class Notation : uint8_t {
+  kCompact,  // JSON without white space
+  kJson,     // JSON with white space between its tokens, or none
+  kPython,
+  kGemma,  // JSON with bare keys, and texts between marks
+  kText,   // texts as they are, other values as kJson, and the mark that ends them
+  kTags,   // the same, but objects and lists are tags: <key>value</key>
+};
+
+// Numbers from low to high; without them what has 18 digits.
+struct Bounds {
+  bool any = false;
+  int64_t low = -kMaxInteger, high = kMaxInteger;
+  bool above = false, below = false;  // low, high are not among them (numbers alone)
+};
+
+class SchemaCompiler {
+ public:
+  SchemaCompiler(const char* name, Error* err) : name_(name), err_(err) {}
+
+  Status schema_alone(const Value& schema, std::vector<uint8_t>* out);
+  // A call of one of the tools, {"name":"...","arguments":{...}}, or a text.
+  Status tools(const Value& list, bool or_text, std::vector<uint8_t>* out);
+
+  struct Tool {
+    std::string name, place;
+    const Value* parameters;  // nullptr: it takes none
+  };
+  bool read_tools(const Value& list, std::vector<Tool>* out);
+  // All that a tool takes, as one value.
+  bool arguments(uint32_t from, uint32_t to, const Tool& tool, Notation notation);
+  // The properties of an object, in their order, optional ones or not. lead: what stands before the first one, or before another.
+  using Lead = std::function<uint32_t(uint32_t from, bool first)>;
+  using Property = std::function<bool(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place)>;
+  bool properties(uint32_t from, uint32_t to, const Value& schema, const std::string& place, bool some_at_least, const Lead& lead,
+                  const Property& one);
+  // <key>value</key>, behind the '<' that the mark of kTags ends with.
+  bool tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place);
+  bool value(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
+  // How values are written from here on. mark: around texts of kGemma; that ends values of kText; that begins tags of kTags. never: marks
+  // that no text holds, beside that one. allowed: types that values of kText and kTags may have, JSON Schema's.
+  struct Style {
+    Notation notation = Notation::kCompact;
+    std::string mark = {};
+    std::vector<std::string> never = {};
+    uint32_t allowed = ~0u;
+    bool lines = false;  // a line end in front of kText's mark is none of the text's
+  };
+  void set_style(Style style) { style_ = std::move(style); }
+  const Style& style() const { return style_; }
+  // White space, or none.
+  uint32_t gap(uint32_t from);
+  // What the types of values of this schema are to the parser of answers, which sees them as text; 0: nothing that it could tell apart.
+  uint32_t text_types(const Value& schema) const;
+
+  Automaton& automaton() { return a_; }
+  void set_root(const Value* root) { root_ = root; }  // in which references are looked up
+  Status status() const { return status_; }
+
+  template <class... Parts>
+  bool refuse(const std::string& place, const Parts&... parts) {
+    status_ = fail(err_, LINNET_UNSUPPORTED, name_, ": ", place, ": ", parts...);
+    return false;
+  }
+  template <class... Parts>
+  bool bad(const std::string& place, const Parts&... parts) {
+    status_ = fail(err_, LINNET_BAD_FILE, name_, ": ", place, ": ", parts...);
+    return false;
+  }
+  bool room();
+
+ private:
+  bool read_tool(const Value& one, const std::string& place, std::vector<Tool>* out);
+  // What a $ref stands for; nullptr after refusing.
+  const Value* target(const Value& ref, const std::string& place);
+  static uint32_t types(const Value& schema);
+  bool check_types(const Value& schema, const std::string& place);
+  // Every keyword is known and has something to say here.
+  bool check_keywords(const Value& schema, const std::string& place);
+  bool known_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
+  bool reference(uint32_t from, uint32_t to, const Value& ref, const std::string& place);
+  bool constant(uint32_t from, uint32_t to, const Value& v, const Value& schema, const std::string& place);
+  bool no_mark(const std::string& text, const std::string& place);
+  bool literal(const Value& v, const std::string& place, std::string* out);
+  bool alternatives(uint32_t from, uint32_t to, const Value& list, bool only_one, const std::string& place);
+  // What a schema says, behind its references. They were followed before without going round.
+  const Value& resolved(const Value& schema);
+  // No value obeys both, as far as types, values and required properties tell. Both were compiled, and left bounds the work.
+  bool apart(const Value& a, const Value& b, uint32_t* left);
+
+  bool raw() const { return style_.notation >= Notation::kText; }
+  // A value that is no text, as JSON in front of the mark, where the style is raw.
+  template <class Fn>
+  bool as_json(uint32_t from, uint32_t to, const Fn& fn) {
+    if (!raw()) return fn(from, to);
+    const Style outer = style_;
+    const uint32_t begin = a_.node(), end = a_.node();
+    a_.skip(gap(from), begin);
+    a_.skip(mark(gap(end)), to);
+    style_ = {.notation = Notation::kJson};
+    const bool ok = fn(begin, end);
+    style_ = outer;
+    return ok;
+  }
+  uint32_t mark(uint32_t from);  // the style's
+  void characters(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges);
+
+  bool bounds(const Value& schema, bool integer, const std::string& place, Bounds* out);
+  // Whole numbers low .. high, 0 <= low <= high, as digits.
+  void whole(uint32_t from, uint32_t to, int64_t low, int64_t high);
+  // '.' and digits. zero: all of them are 0; not_zero: some are not.
+  void fraction(uint32_t from, uint32_t to, bool zero, bool not_zero);
+  // Numbers from low to high, 0 <= low <= high, with a fraction or not.
+  void between(uint32_t from, uint32_t to, const Bounds& b);
+  bool number(uint32_t from, uint32_t to, const Value& schema, bool integer, const std::string& place);
+
+  // A count, or `other` where there is none.
+  bool count(const Value& schema, const char* key, int64_t other, const std::string& place, int64_t* out);
+  // least to most times (most < 0: without end) what `one` adds from one node to another.
+  template <class Fn>
+  bool repeat(uint32_t from, uint32_t to, int64_t least, int64_t most, const Fn& one) {
+    uint32_t at = a_.node();
+    a_.skip(from, at);
+    for (int64_t i = 0; i < (most < 0 ? least : most); ++i) {
+      if (!room()) return false;
+      if (i >= least) a_.skip(at, to);
+      const uint32_t next = a_.node();
+      if (!one(at, next)) return false;
+      at = next;
+    }
+    if (most < 0) {
+      const uint32_t loop = a_.node();
+      a_.skip(at, loop);
+      if (!one(loop, loop)) return false;
+      at = loop;
+    }
+    a_.skip(at, to);
+    return true;
+  }
+  bool string(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
+  bool array(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
+  bool object(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
+
+  Automaton a_;
+  const char* name_;
+  Error* err_;
+  Status status_ = LINNET_OK;
+  const Value* root_ = nullptr;
+  std::vector<const Value*> refs_;  // that are being followed
+  uint32_t depth_ = 0;
+  Style style_;
+};
+
+}  // namespace linnet::convert

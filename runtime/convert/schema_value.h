@@ -1,0 +1,50 @@
+// Values of schemas and of lists of tools, as they were written.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../../platform/status.h"
+
+namespace linnet::convert {
+
+inline constexpr int64_t kMaxInteger = 999'999'999'999'999'999;  // 18 digits
+
+enum Type : uint32_t { kNull = 1, kBoolean = 2, kInteger = 4, kNumber = 8, kString = 16, kArray = 32, kObject = 64 };
+// A value as the schema has it: members in their order, numbers by their own characters.
+struct Value {
+  uint32_t type = kNull;  // kNumber for any number
+  bool truth = false;
+  std::string text = {};               // a string's, a number's characters
+  std::vector<std::string> keys = {};  // of an object
+  std::vector<Value> items = {};       // elements, values of members
+
+  bool is(Type t) const { return type == t; }
+};
+// Text of at most 1 MiB, checked as json_parse checks it.
+Status schema_parse(std::string_view text, const char* name, Value* out, Error* err);
+
+// What a number is worth, exactly: 0.DIGITS * 10^point, no zeros at either end of the digits. Zero has none.
+struct Decimal {
+  bool negative = false;
+  std::string digits;
+  int64_t point = 0;
+
+  explicit Decimal(const std::string& text);
+  bool operator==(const Decimal&) const = default;
+  bool whole() const { return static_cast<int64_t>(digits.size()) <= point; }
+  // The largest whole number that is not above it (the least one not below it), and what is beyond 18 digits as the first number that is.
+  int64_t rounded(bool up) const;
+};
+
+const Value* member(const Value& from, std::string_view key);  // nullptr: there is none
+std::string quoted(const std::string& text);
+std::string dump(const Value& v);  // JSON without white space
+const char* type_name(const Value& v);
+uint32_t type_of(const Value& v);
+uint32_t type_named(std::string_view name);  // 0: there is none
+// Whether two values are equal to JSON Schema, which knows no order of members, and of numbers what they are worth.
+bool equal(const Value& a, const Value& b);
+
+}  // namespace linnet::convert
