@@ -8,35 +8,91 @@
 
 namespace linnet::cli {
 
-constexpr std::string_view kThink = "<think>", kThought = "</think>", kBlanks = " \t\r\n";
-
-void Reasoning::begin(std::string_view prompt) {
-  prompt = prompt.substr(0, prompt.find_last_not_of(kBlanks) + 1);
-  state_ = !hide_ ? State::kSpeaks : prompt.ends_with(kThink) ? State::kThinks : State::kBegin;
-  coming_.clear();
+bool Parts::open(const Args& args, const Template& format, bool hide, size_t call_bytes) {
+  hide_ = hide;
+  terminal_ = on_terminal(stdout);
+  linnet_error err = {};
+  linnet_need need = {};
+  need.size = sizeof need;
+  if (linnet_answer_need(call_bytes, &need, &err) != LINNET_OK) return failed(args, err), false;
+  if (!memory_.alloc(need.bytes)) return failed(args, "no memory for the answer's %zu bytes", need.bytes), false;
+  return linnet_answer_init(&answer_, memory_.data, memory_.bytes, format.handle, call_bytes, &err) == LINNET_OK ||
+         (failed(args, err), false);
 }
 
-std::string Reasoning::shown(std::string_view text, bool end) {
-  coming_ += text;
-  if (state_ == State::kBegin) {
-    const std::string_view said = std::string_view(coming_).substr(std::min(coming_.find_first_not_of(kBlanks), coming_.size()));
-    if (said.size() < kThink.size() && kThink.starts_with(said) && !end) return "";
-    state_ = said.starts_with(kThink) ? State::kThinks : State::kSpeaks;
-  }
-  if (state_ == State::kThinks) {
-    const size_t at = coming_.find(kThought);
-    if (at == std::string::npos) {
-      coming_.erase(0, coming_.size() - std::min(coming_.size(), kThought.size() - 1));  // it may end there
-      return "";
+linnet_status Parts::begin(std::string_view tools, linnet_error* err) {
+  content.clear(), reasoning.clear(), calls.clear();
+  shown_.clear(), coming_.clear(), special_.clear();
+  thinks_ = false;
+  return linnet_answer_begin(
+      answer_, tools.data(), tools.size(), [](void* parts, const linnet_answer_event* event) { static_cast<Parts*>(parts)->hear(*event); },
+      this, err);
+}
+
+std::string Parts::feed(std::string_view text) {
+  (void)linnet_answer_feed(answer_, text.data(), text.size(), nullptr);  // it has begun
+  return std::exchange(shown_, "");
+}
+std::string Parts::end() {
+  (void)linnet_answer_end(answer_, nullptr);
+  show_content(true);
+  end_thought();
+  return std::exchange(shown_, "");
+}
+
+void Parts::hear(const linnet_answer_event& event) {
+  const std::string_view text(event.text, event.text_bytes);
+  switch (event.kind) {
+    case LINNET_ANSWER_REASONING:
+      if (!hide_ && !thinks_) shown_ += terminal_ ? "\x1b[2m" : "<think>\n";
+      thinks_ = true;
+      reasoning += text;
+      if (!hide_) shown_ += text;
+      break;
+    case LINNET_ANSWER_CONTENT:
+      end_thought();
+      coming_ += text;
+      show_content(false);
+      break;
+    case LINNET_ANSWER_CALL:
+      name_ = text;
+      arguments_.clear();
+      break;
+    case LINNET_ANSWER_ARGUMENTS:
+      arguments_ += text;
+      break;
+    case LINNET_ANSWER_CALL_END: {
+      end_thought();
+      show_content(true);
+      if (!content.empty() || !calls.empty()) shown_ += '\n';
+      Json json;
+      json.object().field("name", name_).key("arguments").raw(arguments_).end();
+      shown_ += json.text();
+      calls.push_back({name_, arguments_, std::string(event.id, event.id_bytes)});
+      break;
     }
-    coming_.erase(0, at + kThought.size());
-    state_ = State::kBlanks;
+    default:
+      break;
   }
-  if (state_ == State::kBlanks) {
-    coming_.erase(0, std::min(coming_.find_first_not_of(kBlanks), coming_.size()));
-    if (!coming_.empty()) state_ = State::kSpeaks;
+}
+
+void Parts::end_thought() {
+  if (thinks_ && !hide_) shown_ += terminal_ ? "\x1b[0m\n\n" : "\n</think>\n\n";
+  thinks_ = false;
+}
+
+// What has come of the content, but for special tokens and what may be the beginning of one.
+void Parts::show_content(bool all) {
+  size_t keep = 0;
+  for (const std::string& special : special_) {
+    for (size_t at = 0; (at = coming_.find(special, at)) != std::string::npos;) coming_.erase(at, special.size());
+    for (size_t n = std::min(coming_.size(), special.size() - 1); !all && n > keep; --n)
+      if (coming_.ends_with(std::string_view(special).substr(0, n))) keep = n;
   }
-  return std::exchange(coming_, "");
+  const std::string_view now = std::string_view(coming_).substr(0, coming_.size() - keep);
+  content += now;
+  shown_ += now;
+  coming_.erase(0, now.size());
 }
 
 // Text comes later than its tokens where it may be a stop string or half a character; what is left out is found in it by itself.
@@ -56,7 +112,7 @@ void Answer::show(std::string_view utf8) {
   shown += coming_.substr(0, coming_.size() - keep);
   coming_.erase(0, coming_.size() - keep);
   text += shown;
-  write(reasoning ? reasoning->shown(shown, false) : shown);
+  write(shown);
 }
 
 void Answer::write(const std::string& shown) {
@@ -66,9 +122,9 @@ void Answer::write(const std::string& shown) {
 }
 
 void Answer::finish() {
+  if (parts) return write(parts->end());
   hidden_.clear();
   show("");
-  if (reasoning) write(reasoning->shown("", true));
 }
 
 int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes) {
@@ -80,9 +136,13 @@ int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_byt
       size_t n = 0;
       (void)linnet_token_text(out.hides, token, nullptr, 0, &n, nullptr);  // for the size
       std::string hidden(n, '\0');
-      if (n > 0 && linnet_token_text(out.hides, token, hidden.data(), n, &n, nullptr) == LINNET_OK) out.hidden_.push_back(hidden);
+      if (n > 0 && linnet_token_text(out.hides, token, hidden.data(), n, &n, nullptr) == LINNET_OK)
+        out.parts ? out.parts->leave_out(hidden) : out.hidden_.push_back(hidden);
     }
-    out.show({utf8 ? utf8 : "", n_bytes});
+    const std::string_view piece(utf8 ? utf8 : "", n_bytes);
+    if (!out.parts) return out.show(piece), out.broken;
+    out.text += piece;
+    out.write(out.parts->feed(piece));
   } catch (...) {
     out.thrown = std::current_exception();
     return 1;
@@ -110,7 +170,9 @@ linnet_status generate(const Args& args, Engine& engine, const int32_t* prompt, 
   linnet_status status = LINNET_OK;
   for (size_t at = 0; at < n_prompt && status == LINNET_OK; at += piece)
     status = linnet_prefill(engine.session, 0, prompt + at, std::min(piece, n_prompt - at), err);
-  if (status == LINNET_OK && engine.grammar) status = linnet_grammar_set(engine.session, 0, engine.grammar, err);
+  if (status == LINNET_OK && engine.grammar)
+    status = engine.grammar_template ? linnet_grammar_begin(engine.session, 0, engine.grammar, engine.grammar_template, err)
+                                     : linnet_grammar_set(engine.session, 0, engine.grammar, err);
   out->hides = args.flag("--special") ? nullptr : engine.model;
   if (status == LINNET_OK) status = linnet_generate(engine.session, 0, &params, Answer::on_token, out, &out->end, err);
   if (out->thrown) std::rethrow_exception(out->thrown);
@@ -193,10 +255,17 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
   const double ttft_ms = static_cast<double>(stats.first_token_ns) * 1e-6;
   if (args.json()) {
     Json json;
-    json.object()
-        .field("tokens", out.tokens)
-        .field("text", out.text)
-        .field("state_tokens", static_cast<uint64_t>(out.n_state))
+    json.object().field("tokens", out.tokens).field("text", out.parts ? out.parts->content : out.text);
+    if (out.parts) {
+      json.field("reasoning_content", out.parts->reasoning).key("tool_calls").array();
+      for (const Parts::Call& call : out.parts->calls) {
+        json.object().field("name", call.name).key("arguments").raw(call.arguments);
+        if (!call.id.empty()) json.field("id", call.id);
+        json.end();
+      }
+      json.end();
+    }
+    json.field("state_tokens", static_cast<uint64_t>(out.n_state))
         .field("prompt_tokens", static_cast<uint64_t>(n_prompt))
         .field("ttft_ms", ttft_ms)
         .field("tokens_per_s", per_s)

@@ -20,7 +20,11 @@ class Conversation {
  public:
   // given: what templates get beside the messages.
   Conversation(const Args& args, Engine& engine, Template& format, json given)
-      : args_(args), engine_(engine), format_(format), given_(std::move(given)) {}
+      : args_(args),
+        engine_(engine),
+        format_(format),
+        given_(std::move(given)),
+        tools_(given_.contains("tools") ? given_["tools"].dump() : "") {}
 
   // Empties the conversation; what the session computed stays until other tokens come.
   void begin() { messages_ = json::array(); }
@@ -58,7 +62,8 @@ class Conversation {
     std::vector<int32_t> tokens;
     size_t same = 0;
     if (const linnet_status status = render(true, &tokens, &same, err); status != LINNET_OK) return status;
-    if (out->reasoning) out->reasoning->begin(rendered_end_);
+    if (out->parts)
+      if (const linnet_status status = out->parts->begin(tools_, err); status != LINNET_OK) return status;
     same = std::min(same, tokens.empty() ? 0 : tokens.size() - 1);  // the last row gives the logits
     linnet_status status = linnet_truncate(engine_.session, 0, same, nullptr);
     if (status != LINNET_OK) status = linnet_truncate(engine_.session, 0, same = 0, err);  // what is to be seen from there was dropped
@@ -71,8 +76,31 @@ class Conversation {
     held_ = std::move(tokens);
     held_.insert(held_.end(), out->tokens.begin(), out->tokens.end());
     held_.resize(std::min(length, held_.size()));
-    if (status == LINNET_OK && (out->end.why != LINNET_STOP_CANCEL || !out->text.empty())) add("assistant", out->text);
+    if (status != LINNET_OK) return status;
+    if (out->parts &&
+        (out->parts->calls.empty() || format_.text.find("tool_calls") != std::string::npos))  // or calls are text to the template
+      add_answer(*out->parts, out->end.why != LINNET_STOP_CANCEL);
+    else if (out->end.why != LINNET_STOP_CANCEL || !out->text.empty())
+      add("assistant", out->text);
     return status;
+  }
+
+  // A tool's result, for the first call that has none; how many others have none.
+  size_t add_result(std::string_view text) {
+    json result = {{"role", "tool"}, {"content", text}};
+    size_t at = messages_.size();
+    while (at > 0 && role(at - 1) == "tool") --at;
+    const size_t n_results = messages_.size() - at;
+    const json* const calls = at > 0 && messages_[at - 1].contains("tool_calls") ? &messages_[at - 1]["tool_calls"] : nullptr;
+    const bool known = calls && calls->is_array() && n_results < calls->size() && (*calls)[n_results].is_object();
+    if (known) {
+      const json& call = (*calls)[n_results];
+      if (call.contains("function") && call["function"].is_object() && call["function"].contains("name"))
+        result["name"] = call["function"]["name"];
+      if (call.contains("id")) result["tool_call_id"] = call["id"];
+    }
+    push(std::move(result));
+    return known ? calls->size() - n_results - 1 : 0;
   }
 
  private:
@@ -80,22 +108,55 @@ class Conversation {
   linnet_status render(bool prompts, std::vector<int32_t>* tokens, size_t* keep, linnet_error* err) {
     json conversation = {{"messages", messages_}, {"add_generation_prompt", prompts}};
     conversation.update(given_);
-    const std::string text = conversation.dump(-1, ' ', false, json::error_handler_t::replace);
     linnet_rendered out = {};
     out.size = sizeof out;
-    if (const linnet_status status = format_.render(text, local_now(), &out, err); status != LINNET_OK) return status;
-    constexpr size_t kEnd = 64;
-    rendered_end_.assign(out.text + out.text_bytes - std::min(kEnd, out.text_bytes), std::min(kEnd, out.text_bytes));
+    const auto rendered = [&](linnet_error* why) {
+      return format_.render(conversation.dump(-1, ' ', false, json::error_handler_t::replace), local_now(), &out, why);
+    };
+    // Most templates take the arguments of calls as objects, some as the JSON text that they are in an answer.
+    linnet_error as_text = {};
+    if (const linnet_status status = rendered(err); status != LINNET_OK)
+      if (!write_arguments(&conversation["messages"]) || rendered(&as_text) != LINNET_OK) return status;
     return format_.tokens(engine_, out.text_bytes, held_, tokens, keep, err);
+  }
+
+  // Whether there are any.
+  static bool write_arguments(json* messages) {
+    bool any = false;
+    for (json& message : *messages) {
+      if (!message.contains("tool_calls") || !message["tool_calls"].is_array()) continue;
+      for (json& call : message["tool_calls"])
+        if (call.is_object() && call.contains("function") && call["function"].is_object() && call["function"].contains("arguments") &&
+            call["function"]["arguments"].is_object()) {
+          call["function"]["arguments"] = call["function"]["arguments"].dump(-1, ' ', false, json::error_handler_t::replace);
+          any = true;
+        }
+    }
+    return any;
+  }
+
+  void add_answer(const Parts& parts, bool whole) {
+    if (!whole && parts.content.empty() && parts.reasoning.empty() && parts.calls.empty()) return;
+    json message = {{"role", "assistant"}, {"content", parts.content}};
+    if (!parts.reasoning.empty()) message["reasoning_content"] = parts.reasoning;
+    for (const Parts::Call& call : parts.calls) {
+      char id[16];  // nine letters and digits, as some templates demand
+      std::snprintf(id, sizeof id, "call%05u", ++n_calls_ % 100000);
+      message["tool_calls"].push_back({{"id", call.id.empty() ? id : call.id},
+                                       {"type", "function"},
+                                       {"function", {{"name", call.name}, {"arguments", json::parse(call.arguments, nullptr, false)}}}});
+    }
+    push(std::move(message));
   }
 
   const Args& args_;
   Engine& engine_;
   Template& format_;
   const json given_;
+  const std::string tools_;  // as the parser of answers reads them
   json messages_ = json::array();
   std::vector<int32_t> held_ = {};
-  std::string rendered_end_ = {};
+  unsigned n_calls_ = 0;
 };
 
 // What a list of messages must be.
@@ -122,7 +183,7 @@ struct Chat {
   linnet_sampling draw;
   Conversation& conversation;
   uint32_t n;
-  Reasoning reasoning;
+  Parts* parts;  // NULL: an answer is one text
   bool stats = false, terminal = false;
   std::optional<std::string> system = {};
   size_t number = 0;  // of the line, where each line is a conversation
@@ -137,7 +198,7 @@ struct Chat {
     for (int tries = 0; tries < 2; ++tries) {
       out = Answer();
       out.silent = args.json();
-      out.reasoning = &reasoning;
+      out.parts = parts;
       status = conversation.answer(n, &out, &n_new, &err);
       if (status != LINNET_OK || out.end.why != LINNET_STOP_CANCEL || interrupted() || !out.tokens.empty()) break;
     }
@@ -151,7 +212,7 @@ struct Chat {
     }
     if (report)
       report_answer(args, engine, out, n_new, draw);
-    else if (!out.text.empty() || out.end.why != LINNET_STOP_CANCEL)
+    else if (!out.tokens.empty() || out.end.why != LINNET_STOP_CANCEL)
       std::putchar('\n');
     if (!out.broken && out.end.why == LINNET_STOP_CONTEXT) full(report);
     if (stats && !report) say_stats(out.tokens.size(), n_new);
@@ -343,7 +404,12 @@ struct Chat {
     return Done::kWell;
   }
 
-  Done tool(const std::string& text) { return say_message("tool", text); }
+  Done tool(const std::string& text) {
+    const size_t keep = conversation.size(), left = conversation.add_result(text);
+    if (!left) return turn(keep, json::array());
+    if (says(Log::kNote)) std::fprintf(stderr, "(%zu more call%s without a result)\n", left, left == 1 ? "" : "s");
+    return Done::kWell;
+  }
   Done reset(const std::string&) { return restart(), Done::kWell; }
   Done exit(const std::string&) { return Done::kEnd; }
 
@@ -429,23 +495,19 @@ bool read_tools(const Args& args, json* out) {
   return true;
 }
 
-// --reasoning, by the names that templates have for their switch.
-void switch_reasoning(const Args& args, const Template& format, json* given) {
-  if (!args.given("--reasoning")) return;
-  const bool on = args.text("--reasoning") != "off";
-  bool found = false;
-  const auto set = [&](const char* name, json value) {
-    if (!format.names(name)) return;
-    (*given)[name] = std::move(value);
-    found = true;
-  };
-  set("enable_thinking", on);
-  set("thinking", on);
-  if (!on) {
-    set("thinking_budget", 0);
-    set("reasoning_effort", "low");
-    if (!found) say(args, Log::kNote, "the model's template has no switch for reasoning: what comes of it is hidden");
-  }
+// --reasoning, by the variable that switches it in the template.
+bool switch_reasoning(const Args& args, const Template& format, json* given) {
+  if (!args.given("--reasoning")) return true;
+  linnet_template_desc desc = {};
+  desc.size = sizeof desc;
+  linnet_error err = {};
+  if (linnet_template_describe(format.handle, &desc, &err) != LINNET_OK) return failed(args, err), false;
+  const bool on = args.text("--reasoning") != "off", effort = !on && format.names("reasoning_effort");
+  if (desc.switch_name[0]) (*given)[desc.switch_name] = json::parse(on ? desc.switch_on : desc.switch_off, nullptr, false);
+  if (effort) (*given)["reasoning_effort"] = "low";
+  if (!on && !effort && !desc.switch_name[0])
+    say(args, Log::kNote, "the model's template has no switch for reasoning: what comes of it is hidden");
+  return true;
 }
 
 int run(const Args& args) {
@@ -458,12 +520,18 @@ int run(const Args& args) {
   json tools, given = json::object();
   if (!format.open(args, engine, args.text("--template"), args.given("--tools")) || !read_tools(args, &tools)) return kExitError;
   if (!tools.is_null()) given["tools"] = std::move(tools);
-  switch_reasoning(args, format, &given);
-  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) || !engine.constrain(args)) return kExitError;
+  if (!switch_reasoning(args, format, &given)) return kExitError;
+  // The format in the model's own file has no marks that would take an answer apart.
+  Parts parts;
+  Parts* const apart = format.text_tokens ? nullptr : &parts;
+  if (apart && !parts.open(args, format, args.text("--reasoning") != "show")) return kExitError;
+  if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) ||
+      !engine.constrain(args, apart ? format.handle : nullptr))
+    return kExitError;
   interrupt_cancels(engine.session);
 
   Conversation conversation(args, engine, format, std::move(given));
-  Chat chat{args, engine, draw, conversation, static_cast<uint32_t>(args.count("-n")), Reasoning(args.text("--reasoning") != "show")};
+  Chat chat{args, engine, draw, conversation, static_cast<uint32_t>(args.count("-n")), apart};
   chat.stats = args.flag("--stats");
   if (args.given("--system")) chat.system = args.text("--system");
   int code = kExitError;

@@ -197,6 +197,7 @@ class Json {
   Json& value(int32_t number) { return value(int64_t{number}); }
   Json& value(bool b);
   Json& null();
+  Json& raw(std::string_view json);  // a value as it is
   template <class T>
   Json& value(const std::vector<T>& items) {
     array();
@@ -338,8 +339,9 @@ struct Engine {
   std::string source;  // the model, as it was given
   linnet_model* model = nullptr;
   linnet_session* session = nullptr;
-  linnet_grammar* grammar = nullptr;  // that answers obey
-  uint32_t profile_context = 0;       // of the profile it was opened with
+  linnet_grammar* grammar = nullptr;                  // that answers obey
+  const linnet_template* grammar_template = nullptr;  // whose format of calls it has
+  uint32_t profile_context = 0;                       // of the profile it was opened with
   linnet_model_desc desc = {};
   linnet_session_params params = {};
   Sensors sensors;
@@ -356,8 +358,9 @@ struct Engine {
   bool start(const Args& args, const linnet_session_params& params);
   // After start(): holds what the profile's power section asks for, if there is one.
   bool govern(const Args& args, const linnet_profile& profile);
-  // Reads --tools or --schema, if they are given.
-  bool constrain(const Args& args);
+  // Reads --tools or --schema, if they are given. calls (may be NULL): the template in whose format tools are called; {"name", "arguments"}
+  // otherwise.
+  bool constrain(const Args& args, const linnet_template* calls);
   linnet_power_state power_state() const;
   std::string power_text() const;  // a sentence on what the governor did, "" where there is none
   uint64_t arena_bytes() const { return model_memory.bytes + session_memory.bytes + grammar_memory.bytes; }
@@ -444,30 +447,47 @@ class ChatInput {
 
 // ---- generating (answer.cpp) --------------------------------------------------------------------------------------------------------
 
-// What of an answer is shown: with `hide` not what the model thinks between <think> and </think> before it says something.
-class Reasoning {
+// An answer as the model's template tells it apart: what it thinks, says and calls.
+class Parts {
  public:
-  explicit Reasoning(bool hide) : hide_(hide) {}
-  void begin(std::string_view prompt);                 // the text that the answer continues, which may have begun to think
-  std::string shown(std::string_view text, bool end);  // of the next piece; at the end what was held back
+  struct Call {
+    std::string name, arguments, id;  // arguments: a JSON object
+  };
+  std::string content, reasoning;
+  std::vector<Call> calls;
+
+  // hide: reasoning is not shown. Prints what is wrong.
+  bool open(const Args& args, const Template& format, bool hide, size_t call_bytes = size_t{1} << 20);
+  // Of an answer to what the template rendered last. tools: JSON, which must stay.
+  linnet_status begin(std::string_view tools, linnet_error* err);
+  // What is to be shown of the next piece, in which special tokens are written out.
+  std::string feed(std::string_view text);
+  std::string end();
+  // Special tokens that mark nothing are no text.
+  void leave_out(const std::string& special) { special_.push_back(special); }
 
  private:
-  enum class State { kBegin, kThinks, kBlanks, kSpeaks };
-  const bool hide_;
-  State state_ = State::kBegin;
-  std::string coming_;
+  void hear(const linnet_answer_event& event);
+  void say(std::string_view text);
+  void show_content(bool all);
+  void end_thought();
+  Memory memory_;
+  linnet_answer* answer_ = nullptr;
+  bool hide_ = false, terminal_ = false, thinks_ = false;
+  std::string name_, arguments_, shown_, coming_;
+  std::vector<std::string> special_;
 };
 
 struct Answer {
   Answer() { end.size = sizeof end; }
   bool silent = false;  // otherwise the text goes to stdout as it comes
   std::vector<int32_t> tokens;
-  std::string text;
+  std::string text;                     // with `parts` special tokens too
   linnet_generated end = {};            // with its size set
   bool broken = false;                  // nobody reads stdout any more
   size_t n_state = 0;                   // tokens of a saved sequence that the prompt follows
   std::exception_ptr thrown = nullptr;  // by on_token: not to go through the library
-  Reasoning* reasoning = nullptr;       // decides what is shown of `text`; NULL: all of it
+  Parts* parts = nullptr;               // takes it apart; NULL: text is text
   const linnet_model* hides = nullptr;  // whose special tokens are no text of the answer; NULL: they are
   void finish();                        // shows what was held back
   static int on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes);

@@ -172,7 +172,7 @@ bool Engine::govern(const Args& args, const linnet_profile& profile) {
   return status == LINNET_OK || (failed(args, err), false);
 }
 
-bool Engine::constrain(const Args& args) {
+bool Engine::constrain(const Args& args, const linnet_template* calls) {
   const bool tools = args.given("--tools");
   if (!tools && !args.given("--schema")) return true;
   if (tools && args.given("--schema")) return failed(args, "give either --tools or --schema"), false;
@@ -182,11 +182,20 @@ bool Engine::constrain(const Args& args) {
   std::vector<char> bytes;
   size_t n = 0;
   linnet_status status = convert::read_file(path, convert::kMaxGrammarJson, &json, nullptr, &err);
-  const linnet_grammar_kind kind = tools ? LINNET_GRAMMAR_TEXT_OR_CALL : LINNET_GRAMMAR_SCHEMA;
-  if (status == LINNET_OK) status = linnet_grammar_compile(json.data(), json.size(), path.c_str(), kind, nullptr, 0, &n, &err);
+  if (tools) grammar_template = calls;
+  const auto compile = [&] {
+    linnet_call_rules rules = {};
+    rules.size = sizeof rules;
+    rules.parallel = 1;
+    if (grammar_template)
+      return linnet_grammar_calls(calls, json.data(), json.size(), path.c_str(), &rules, bytes.data(), bytes.size(), &n, &err);
+    return linnet_grammar_compile(json.data(), json.size(), path.c_str(), tools ? LINNET_GRAMMAR_TEXT_OR_CALL : LINNET_GRAMMAR_SCHEMA,
+                                  bytes.data(), bytes.size(), &n, &err);
+  };
+  if (status == LINNET_OK) status = compile();
   if (status == LINNET_TOO_SMALL) {
     bytes.resize(n);
-    status = linnet_grammar_compile(json.data(), json.size(), path.c_str(), kind, bytes.data(), n, &n, &err);
+    status = compile();
   }
   linnet_need need = {};
   need.size = sizeof need;

@@ -171,6 +171,12 @@ Json& Json::null() {
   return *this;
 }
 
+Json& Json::raw(std::string_view json) {
+  separate();
+  text_ += json;
+  return *this;
+}
+
 void Json::print() const {
   std::fwrite(text_.data(), 1, text_.size(), stdout);
   std::fputc('\n', stdout);

@@ -38,65 +38,29 @@ void rename_date(std::string* text) {
   }
 }
 
-// An answer as its events tell it.
-struct Parsed {
-  std::string content, reasoning;
-  ordered_json calls = ordered_json::array();
-  std::string name, arguments;
-  static void on_event(void* user, const linnet_answer_event* event) {
-    Parsed& p = *static_cast<Parsed*>(user);
-    const std::string_view text(event->text, event->text_bytes);
-    switch (event->kind) {
-      case LINNET_ANSWER_REASONING:
-        p.reasoning += text;
-        break;
-      case LINNET_ANSWER_CONTENT:
-        p.content += text;
-        break;
-      case LINNET_ANSWER_CALL:
-        p.name = text;
-        p.arguments.clear();
-        break;
-      case LINNET_ANSWER_ARGUMENTS:
-        p.arguments += text;
-        break;
-      case LINNET_ANSWER_CALL_END: {
-        ordered_json call = {{"name", p.name}, {"arguments", ordered_json::parse(p.arguments, nullptr, false)}};
-        if (event->id_bytes) call["id"] = std::string(event->id, event->id_bytes);
-        p.calls.push_back(std::move(call));
-        break;
-      }
-      default:
-        break;
-    }
-  }
-};
-
 int parse_answer(const Args& args, const Template& chat, const std::string& tools) {
   std::string text;
   if (!(args.text("--parse") == "-" ? read_stdin(&text) : read_text_file(args, args.text("--parse"), &text))) return kExitError;
   linnet_error err = {};
-  linnet_need need = {};
-  need.size = sizeof need;
-  Memory memory;
-  linnet_answer* answer = nullptr;
-  Parsed parsed;
-  linnet_status status = linnet_answer_need(text.size() + 1, &need, &err);
-  if (status == LINNET_OK && !memory.alloc(need.bytes)) return failed(args, "no memory for the answer's %zu bytes", need.bytes);
-  if (status == LINNET_OK) status = linnet_answer_init(&answer, memory.data, memory.bytes, chat.handle, text.size() + 1, &err);
-  if (status == LINNET_OK) status = linnet_answer_begin(answer, tools.data(), tools.size(), Parsed::on_event, &parsed, &err);
+  Parts parts;
+  if (!parts.open(args, chat, true, text.size() + 1)) return kExitError;
+  if (parts.begin(tools, &err) != LINNET_OK) return failed(args, err);
   const size_t piece = args.given("--pieces") ? args.count("--pieces") : text.size();
-  for (size_t at = 0; status == LINNET_OK && at < text.size();) {
+  for (size_t at = 0; at < text.size();) {
     size_t end = at;
     for (size_t n = 0; end < text.size() && n < piece; ++n) do
         ++end;
       while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80);
-    status = linnet_answer_feed(answer, text.data() + at, end - at, &err);
+    (void)parts.feed(std::string_view(text).substr(at, end - at));
     at = end;
   }
-  if (status == LINNET_OK) status = linnet_answer_end(answer, &err);
-  if (status != LINNET_OK) return failed(args, err);
-  const ordered_json out = {{"content", parsed.content}, {"reasoning_content", parsed.reasoning}, {"tool_calls", parsed.calls}};
+  (void)parts.end();
+  ordered_json calls = ordered_json::array();
+  for (const Parts::Call& call : parts.calls) {
+    calls.push_back({{"name", call.name}, {"arguments", ordered_json::parse(call.arguments, nullptr, false)}});
+    if (!call.id.empty()) calls.back()["id"] = call.id;
+  }
+  const ordered_json out = {{"content", parts.content}, {"reasoning_content", parts.reasoning}, {"tool_calls", calls}};
   std::printf("%s\n", out.dump(-1, ' ', false, ordered_json::error_handler_t::replace).c_str());
   return kExitOk;
 }

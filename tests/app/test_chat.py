@@ -27,7 +27,7 @@ import tiny_model
 LINNET = os.path.abspath(sys.argv[1])
 EDIT = "edit" in sys.argv[2:]
 TEMPLATE = """{%- for m in messages %}{{ '[' + m.role + ']' + m.content + '\\n' }}{%- endfor %}
-{%- if add_generation_prompt %}{{ '[assistant]' }}{%- if enable_thinking is not defined or enable_thinking %}{{ '<think>\\n' }}{% endif %}{% endif %}"""
+{%- if add_generation_prompt %}{{ '[assistant]' }}{%- if enable_thinking is defined and enable_thinking %}{{ '<think>\\n' }}{% endif %}{% endif %}"""
 WORD = {"type": "string", "pattern": "^[a-z]*$"}
 LEFT, UP, CTRL_A, CTRL_C, CTRL_D, CTRL_R = "\x1b[D", "\x1b[A", "\x01", "\x03", "\x04", "\x12"
 
@@ -189,23 +189,72 @@ class Chat(unittest.TestCase):
             self.assertIn("yet", self.pipe(f"{line}\n", "--system", "be", code=1)[1])
 
     def test_reasoning(self):
-        """What stands in front of </think> is hidden where the template has opened it, and the template's switch is set."""
+        """What stands in front of </think> is shown apart or hidden where the template has opened it, and the template's switch is set."""
         self.schema = self.dir / "thinks.json"
         self.schema.write_text(json.dumps({"const": "a</think> \n b</think>c"}))
         self.args = ("chat", "-m", self.packed, "--schema", self.schema)
-        whole, end = '"a</think> \\n b</think>c"', '\\n b</think>c"'
-        for how, shown in (((), whole), (("--reasoning", "show"), whole), (("--reasoning", "hide"), end), (("--reasoning", "off"), whole)):
-            self.assertEqual(self.pipe("hi\n", *how), ([shown], ""))
-            self.assertEqual(self.answer_to([("user", "hi")], *how), whole)  # with --json it is all there
+        whole, thought, said = '"a</think> \\n b</think>c"', '"a', '\\n b</think>c"'
+        apart = ["<think>", thought, "</think>", "", said]
+        for how, shown in (((), [whole]), (("--reasoning", "show"), apart), (("--reasoning", "hide"), [said]), (("--reasoning", "off"), [whole])):
+            self.assertEqual(self.pipe("hi\n", *how), (shown, ""))
+            answer = json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json", *how)[0][0])
+            self.assertEqual((answer["text"], answer["reasoning_content"], answer["tool_calls"]), (said, thought, []) if "show" in how or "hide" in how else (whole, "", []))
         prompt = {how: json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json", "--reasoning", how)[0][0])["prompt_tokens"] for how in ("show", "off")}
         self.assertEqual(prompt["show"] - prompt["off"], len("<think>\n"))
         self.pipe(f"hi\n/save {self.home}/s.json\n", "--reasoning", "hide")
-        self.assertEqual(self.saved()[1], ("assistant", whole))
+        self.assertEqual(json.loads((self.home / "s.json").read_text())["messages"][1], {"role": "assistant", "content": said, "reasoning_content": thought})
         plain = self.dir / "plain.jinja"
         plain.write_text("{# thinking #}thinking {{ messages[0].thinking }}{{ 'thinking' }}{% for m in messages %}{{ m.content }}{% endfor %}")
         self.assertIn("no switch", self.pipe("hi\n", "--reasoning", "off", "--template", plain)[1])
-        plain.write_text("{% if not thinking %}{{ messages[0].content }}{% endif %}")
+        plain.write_text("{% for m in messages %}[{{ m.content }}]{% endfor %}{% if not thinking %}{{ messages[0].content }}{% endif %}")
         self.assertEqual(self.pipe("hi\n", "--reasoning", "off", "--template", plain), ([whole], ""))
+
+    def test_calls(self):
+        """Calls in the template's own format are a part of the conversation, and wait for their results."""
+        call = {"name": "clock", "arguments": {"zone": "UTC"}}
+        line = json.dumps(call, separators=(",", ":"))
+        template = self.dir / "calls.jinja"
+        template.write_text(
+            "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% for t in m.tool_calls %}[go {{ {'name': t.function.name, 'arguments': ARGUMENTS}|tojson }}]{% endfor %}"
+            "{{ m.name }}{{ m.tool_call_id }}</>{% endfor %}{% if add_generation_prompt %}<assistant>[go {% endif %}".replace("ARGUMENTS", "t.function.arguments"))
+        self.schema = self.dir / "call.json"
+        self.schema.write_text(json.dumps({"const": call}))
+        self.args = ("chat", "-m", self.packed, "--schema", self.schema, "--template", template, "-c", 2000)
+        answers, err = self.pipe(f"what time is it\n/tool 12:00\n/save {self.home}/s.json\n")
+        self.assertEqual((answers, err), ([line, line], ""))
+        messages = json.loads((self.home / "s.json").read_text())["messages"]
+        self.assertEqual([m["role"] for m in messages], ["user", "assistant", "tool", "assistant"])
+        made = messages[1]["tool_calls"][0]
+        self.assertRegex(made["id"], "^[a-z0-9]{9}$")
+        self.assertEqual((made["type"], made["function"], messages[1]["content"]), ("function", call, ""))
+        self.assertEqual(messages[2], {"role": "tool", "content": "12:00", "name": "clock", "tool_call_id": made["id"]})
+        answer = json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json")[0][0])
+        self.assertEqual((answer["text"], answer["tool_calls"]), ("", [call]))
+        # Several calls: each has its result before the model goes on.
+        made2 = dict(made, id="abcdef123")
+        (self.home / "two.json").write_text(json.dumps([messages[0], dict(messages[1], tool_calls=[made, made2])]))
+        answers, err = self.pipe(f"/load {self.home}/two.json\n/tool 1\n/tool 2\n/save {self.home}/s.json\n")
+        self.assertEqual((answers, err), ([line], "(1 more call without a result)\n"))
+        self.assertEqual([m.get("tool_call_id") for m in json.loads((self.home / "s.json").read_text())["messages"][2:4]], [made["id"], "abcdef123"])
+        # A template that takes arguments as text gets text.
+        template.write_text(template.read_text().replace("t.function.arguments}|tojson", "'' + t.function.arguments}|tojson"))
+        self.assertEqual(self.pipe("what time is it\n/tool 12:00\n")[0], [line, line])
+        # One that knows no calls has them as what was said.
+        plain = self.dir / "no_calls.jinja"
+        plain.write_text(template.read_text().replace("m.tool_calls", "[]"))
+        self.pipe(f"hi\n/save {self.home}/s.json\n", "--template", plain)
+        self.assertEqual(json.loads((self.home / "s.json").read_text())["messages"][1], {"role": "assistant", "content": line})
+        # --tools: the template sees them, and their schemas must be known.
+        tools = self.dir / "tools.json"
+        tools.write_text(json.dumps([{"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {"zone": {"enum": ["UTC"]}}, "required": ["zone"]}}}]))
+        template.write_text("{{ (tools or [])|length }}" + template.read_text())
+        self.args = ("chat", "-m", self.packed, "--template", template, "--temp", 1, "--seed", 3, "-n", 40, "-c", 2000)
+        with_tools, without = (json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json", *more)[0][0]) for more in (("--tools", tools), ()))
+        self.assertNotEqual(with_tools["tokens"], without["tokens"])
+        for answer in with_tools, without:
+            self.assertTrue(answer["text"] or answer["tool_calls"])
+        tools.write_text('[{"name": "clock", "parameters": {"type": "object", "properties": {"zone": {"format": "x", "type": "string"}}}}]')
+        self.assertIn("#/0/parameters/properties/zone: keyword 'format' is not supported", self.pipe("hi\n", "--tools", tools, code=1)[1])
 
     # ---- on a terminal
 

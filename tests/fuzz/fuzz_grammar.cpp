@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a schema, as tools and as a compiled grammar. What compiles, always to the same bytes, is an automaton that the
-// core takes and whose masks it makes.
+// libFuzzer: any bytes as a schema, as tools, of calls in several formats too, and as a compiled grammar. What compiles, always to the same
+// bytes, is an automaton that the core takes and whose masks it makes.
 #include <linnet_chat.h>
 #include <linnet_convert.h>
 
@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/convert/call_grammar.h"
 #include "runtime/convert/convert.h"
 #include "runtime/sampling/grammar.h"
 
@@ -51,6 +52,50 @@ static void use(linnet_view blob, bool must) {
   linnet_mem_free(mem, need.bytes);
 }
 
+// How models write calls: one format of each kind.
+static linnet::chat::Envelope envelope(size_t i) {
+  using linnet::chat::Arguments;
+  using linnet::chat::Bare;
+  using linnet::chat::Envelope;
+  using linnet::chat::Head;
+  Envelope e = {};
+  const auto set = [](linnet::chat::Mark* m, const char* text) { std::strcpy(m->text, text); };
+  set(&e.reason_open, "<think>"), set(&e.reason_close, "</think>");
+  e.head = Head::kText;
+  set(&e.call_open, "<call>"), set(&e.call_close, "</call>");
+  switch (i % 8) {
+    case 0:
+      e.head = Head::kNameKey;
+      break;
+    case 1:
+      e.head = Head::kNameKey, e.bare = Bare::kBegins;
+      e.call_open = e.call_close = {};
+      break;
+    case 2:
+      e.head = Head::kNameIsKey;
+      set(&e.section_open[0], "<calls>"), set(&e.section_close, "</calls>");
+      break;
+    case 3:
+      e.arguments = Arguments::kPairs, e.value_lines = 1;
+      set(&e.key_open, "<key="), set(&e.key_close, ">"), set(&e.value_close, "</key>");
+      break;
+    case 4:
+      e.arguments = Arguments::kTags;
+      set(&e.args_open, ">"), set(&e.tag_prefix, "|");
+      break;
+    case 5:
+      e.arguments = Arguments::kPython;
+      break;
+    case 6:
+      e.arguments = Arguments::kGemma;
+      set(&e.quote, "<q>");
+      break;
+    default:
+      e.head = Head::kHarmony;
+  }
+  return e;
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   const std::unique_ptr<uint8_t[]> copy(new uint8_t[bytes + 1]);
   if (bytes) std::memcpy(copy.get(), data, bytes);
@@ -70,5 +115,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
             std::memcmp(out.data(), again.data(), n) == 0);
     use({out.data(), n}, true);
   }
+  // Each input is tools of one format, so that inputs stay fast.
+  linnet::convert::Value tools;
+  linnet_error err = {};
+  if (linnet::convert::schema_parse({json, bytes}, "g", &tools, &err) != LINNET_OK) return 0;
+  std::vector<uint8_t> blob;
+  const linnet_status status =
+      linnet::convert::compile_calls(tools, envelope(bytes), {bytes / 8 % 2 == 0, bytes / 16 % 2 == 0, ""}, "g", &blob, &err);
+  if (status == LINNET_OK)
+    use({blob.data(), blob.size()}, true);
+  else
+    require((status == LINNET_UNSUPPORTED || status == LINNET_BAD_FILE) && std::strncmp(err.text, "g:", 2) == 0);
   return 0;
 }
