@@ -13,11 +13,11 @@ bool Answer::key_step() {
   if (s[at] == '}') return object_ended(at + 1);
   if (!one_of(s[at], "\"'")) return broken();
   const size_t end = text_end(s, at);
-  const View key = end == kMore ? s.substr(at + 1) : s.substr(at + 1, end - at - 2);
+  const View key = end == kMore ? cut(s, at + 1) : cut(s, at + 1, end - at - 2);
   if (bare_ && first_) {
     bool fits = false;
     for (const View name : {e.name_key.view(), View("name"), View("type"), View("function")})
-      fits |= end == kMore ? name.starts_with(key) : !name.empty() && name == key;
+      fits |= end == kMore ? begins_with(name, key) : !name.empty() && name == key;
     if (!fits) return broken();
   }
   if (end == kMore) return false;
@@ -35,8 +35,8 @@ bool Answer::key_step() {
   first_ = false;
   if (names && name_n_) return broken();
   if (names) {
-    const View name = quoted ? s.substr(v + 1, value - v - 2) : View();
-    if (name.empty() || name.size() > kMaxName || name.find('\\') != View::npos || name.find('\n') != View::npos) return broken();
+    const View name = quoted ? cut(s, v + 1, value - v - 2) : View();
+    if (name.empty() || name.size() > kMaxName || find_in(name, '\\') != kNowhere || find_in(name, '\n') != kNowhere) return broken();
     name_at_ = v + 1, name_n_ = name.size();
     at_ = value;
     if (!announce()) return broken();
@@ -112,7 +112,7 @@ bool Answer::object_ended(size_t at) {
   }
   if (!name_n_ || (!told_ && !args_n_ && (bare_ || other_keys_) && !null_args_)) return broken();
   if (!told_ && args_n_) {
-    const View args = text().substr(args_at_, args_n_);
+    const View args = cut(text(), args_at_, args_n_);
     if (args[0] == '{')
       reads(Arguments::kJson, args, false);
     else if (!text_argument(args_at_, args_at_ + args_n_))
@@ -158,7 +158,7 @@ bool Answer::object_step() {
 }
 
 bool Answer::text_argument(size_t from, size_t to) {
-  const View s = text().substr(0, to - 1);
+  const View s = cut(text(), 0, to - 1);
   char* const out = memory_ + room_;
   size_t n = 0;
   char bytes[4];
@@ -210,7 +210,7 @@ bool Answer::pair_step() {
       if (s[p] == '\n' || p - begin > kMaxName) return broken();
       continue;
     }
-    const View key = trimmed(s.substr(begin, p - begin));
+    const View key = trimmed(cut(s, begin, p - begin));
     if (key.empty()) return broken();
     put_key(key);
     key_at_ = static_cast<size_t>(key.data() - s.data()), key_n_ = key.size();
@@ -263,7 +263,7 @@ bool Answer::text_value_step() {
   for (size_t p = at_; p < s.size(); ++p) {
     const size_t end = value_end(p, &behind);
     if (end == kNo) continue;
-    put_json(s.substr(at_, p - at_));
+    put_json(cut(s, at_, p - at_));
     at_ = p;
     if (end == kMore) return false;
     put_args("\"");
@@ -271,7 +271,7 @@ bool Answer::text_value_step() {
     state_ = State::kPair;
     return true;
   }
-  put_json(s.substr(at_));
+  put_json(cut(s, at_));
   at_ = s.size();
   return false;
 }
@@ -283,12 +283,12 @@ bool Answer::value_step() {
     const size_t end = value_end(scan_, &behind);
     if (end == kMore) return false;
     if (end == kNo) continue;
-    View value = s.substr(at_, end - at_);
+    View value = cut(s, at_, end - at_);
     if (e_->value_lines) {
-      if (value.starts_with("\r\n")) value.remove_prefix(1);
-      if (value.starts_with("\n")) value.remove_prefix(1);
+      if (begins_with(value, "\r\n")) value.remove_prefix(1);
+      if (begins_with(value, "\n")) value.remove_prefix(1);
     }
-    put_typed(value, member(member(parameters_, "properties"), s.substr(key_at_, key_n_)), value_json_);
+    put_typed(value, member(member(parameters_, "properties"), cut(s, key_at_, key_n_)), value_json_);
     at_ = behind;
     state_ = State::kPair;
     return true;
@@ -317,11 +317,11 @@ bool Answer::tag_step() {
   while (end < s.size() && s[end] != '>') ++end;
   if (end - name > kMaxName) return broken();
   if (end == s.size()) return false;
-  const View key = s.substr(name, end - name);
+  const View key = cut(s, name, end - name);
   if (key.empty()) return broken();
   at_ = end + 1;
   if (closes) {
-    if (key != s.substr(top->at, top->n)) return broken();
+    if (key != cut(s, top->at, top->n)) return broken();
     put_args(top->list ? top->first ? "[]" : "]" : top->first ? "{}" : "}");
     --n_tags_;
     return true;
@@ -333,9 +333,9 @@ bool Answer::tag_step() {
   View child;
   if (inner != kNo && (inner == s.size() || s[inner] == '<')) {
     if (inner + 1 >= s.size()) return again();
-    const size_t close = s.find('>', inner);
-    if (close == View::npos) return s.size() - inner > kMaxName ? broken() : again();
-    if (s[inner] == '<' && s[inner + 1] != '/') child = s.substr(inner + 1, close - inner - 1);
+    const size_t close = find_in(s, '>', inner);
+    if (close == kNowhere) return s.size() - inner > kMaxName ? broken() : again();
+    if (s[inner] == '<' && s[inner + 1] != '/') child = cut(s, inner + 1, close - inner - 1);
   }
   if (n_tags_ == kMaxTags) return broken();
   const View around = top ? referred(top->schema, parameters_) : parameters_;
@@ -368,10 +368,10 @@ bool Answer::tag_text_step() {
     if (tag + 1 == s.size()) return false;
     if (s[tag + 1] != '/') continue;
     Tag& top = tags_[n_tags_ - 1];
-    const View name = s.substr(top.at, top.n), rest = s.substr(tag + 2, top.n + 1);
+    const View name = cut(s, top.at, top.n), rest = cut(s, tag + 2, top.n + 1);
     if (rest.size() <= top.n) return false;
-    if (!rest.starts_with(name) || rest.back() != '>') return broken();
-    put_typed(s.substr(at_, scan_ - at_), top.schema, false);
+    if (!begins_with(rest, name) || rest.back() != '>') return broken();
+    put_typed(cut(s, at_, scan_ - at_), top.schema, false);
     at_ = tag + 2 + rest.size();
     --n_tags_;
     state_ = State::kTag;
@@ -395,7 +395,7 @@ bool Answer::parameter_step() {
   const size_t sign = skip(end);
   if (sign == s.size()) return false;
   if (end == at || s[sign] != '=') return broken();
-  put_key(s.substr(at, end - at));
+  put_key(cut(s, at, end - at));
   at_ = sign + 1;
   begin_literal(Arguments::kPython, false);
   state_ = State::kPython;

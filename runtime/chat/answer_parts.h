@@ -14,7 +14,7 @@ inline bool is_word_char(char c) {
   return is_digit_char(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<uint8_t>(c) >= 0x80;
 }
 inline bool is_name_char(char c) { return is_word_char(c) || c == '-' || c == '.' || c == ':' || c == '/' || c == '@' || c == '$'; }
-inline bool one_of(char c, View set) { return set.find(c) != View::npos; }
+inline bool one_of(char c, View set) { return has(set, c); }
 inline View trimmed(View s) {
   while (!s.empty() && is_blank(s.front())) s.remove_prefix(1);
   while (!s.empty() && is_blank(s.back())) s.remove_suffix(1);

@@ -19,20 +19,20 @@ void Answer::put_json(View t) {
   for (size_t i = 0; i < t.size(); ++i) {
     const char c = t[i];
     if (static_cast<uint8_t>(c) >= 0x20 && c != '"' && c != '\\') continue;
-    put_args(t.substr(from, i - from));
+    put_args(cut(t, from, i - from));
     from = i + 1;
     constexpr View kCodes = "\b\f\n\r\t", kNames = "bfnrt";
-    const size_t known = kCodes.find(c);
+    const size_t known = find_in(kCodes, c);
     const char kHex[] = "0123456789abcdef";
-    if (c == '"' || c == '\\' || known != View::npos) {
-      const char escape[2] = {'\\', known != View::npos ? kNames[known] : c};
+    if (c == '"' || c == '\\' || known != kNowhere) {
+      const char escape[2] = {'\\', known != kNowhere ? kNames[known] : c};
       put_args({escape, 2});
     } else {
       const char escape[6] = {'\\', 'u', '0', '0', kHex[c >> 4 & 1], kHex[c & 15]};
       put_args({escape, 6});
     }
   }
-  put_args(t.substr(from));
+  put_args(cut(t, from));
 }
 
 // A value as what its schema says, or as JSON; as a text where it is neither.
@@ -84,7 +84,7 @@ Answer::Scan Answer::literal(View s, size_t* at, bool whole) {
       continue;
     }
     const size_t p = skip_blanks(s, *at);
-    if (l.depth) put_args(s.substr(*at, p - *at));
+    if (l.depth) put_args(cut(s, *at, p - *at));
     *at = p;
     if (p == s.size()) return Scan::kMore;
     const char c = s[p];
@@ -150,7 +150,7 @@ Answer::Scan Answer::literal(View s, size_t* at, bool whole) {
       if (end == s.size()) return Scan::kMore;
       if (s[end] != ':' || end == p) return Scan::kBroken;
       put_args("\"");
-      put_json(trimmed(s.substr(p, end - p)));
+      put_json(trimmed(cut(s, p, end - p)));
       put_args("\"");
       *at = end;
       l.first = false;
@@ -203,7 +203,7 @@ Answer::Scan Answer::text_closes(View s, size_t at, bool whole, bool* yes) const
   if (s[p] == ')') {
     const size_t next = skip_blanks(s, p + 1);
     if (next == s.size()) return ends ? Scan::kDone : Scan::kMore;
-    *yes = one_of(s[next], "],;<[") || s.substr(p, next - p).find('\n') != View::npos;
+    *yes = one_of(s[next], "],;<[") || find_in(cut(s, p, next - p), '\n') != kNowhere;
     for (const Mark* m : {&e_->section_close, &e_->call_close}) *yes |= !m->empty() && s[next] == m->text[0];
     return Scan::kDone;
   }
@@ -229,7 +229,7 @@ Answer::Scan Answer::literal_text(View s, size_t* at, bool whole) {
   };
   size_t from = *at, p = from;
   const auto flush = [&] {
-    put_args(s.substr(from, p - from));
+    put_args(cut(s, from, p - from));
     *at = from = p;
   };
   while (p < s.size()) {
@@ -239,7 +239,7 @@ Answer::Scan Answer::literal_text(View s, size_t* at, bool whole) {
       if (mark == kNo) {
         if (static_cast<uint8_t>(c) < 0x20 || c == '"' || c == '\\') {
           flush();
-          put_json(s.substr(p, 1));
+          put_json(cut(s, p, 1));
           from = p + 1;
         }
         ++p;
@@ -256,7 +256,7 @@ Answer::Scan Answer::literal_text(View s, size_t* at, bool whole) {
     }
     if (c == '"' || static_cast<uint8_t>(c) < 0x20) {
       flush();
-      put_json(s.substr(p, 1));
+      put_json(cut(s, p, 1));
       from = ++p;
       continue;
     }
@@ -269,7 +269,7 @@ Answer::Scan Answer::literal_text(View s, size_t* at, bool whole) {
     const char e = s[p + 1];
     size_t n = 2;
     if (one_of(e, "\"\\/bfnrt")) {
-      put_args(s.substr(p, 2));
+      put_args(cut(s, p, 2));
     } else if (e == '\'') {
       put_args("'");
     } else if (e == 'u') {
@@ -288,9 +288,9 @@ Answer::Scan Answer::literal_text(View s, size_t* at, bool whole) {
             if (i == s.size()) return Scan::kMore;
             if (i == p + 6 ? s[i] != '\\' : i == p + 7 ? s[i] != 'u' : hex_value(s[i]) < 0) break;
           }
-          if (s.substr(p + 6, 2) == "\\u" && code_unit(s, p + 8, &low) && low >> 10 == 0xDC00 >> 10) n = 12;
+          if (cut(s, p + 6, 2) == "\\u" && code_unit(s, p + 8, &low) && low >> 10 == 0xDC00 >> 10) n = 12;
         }
-        put_args(n == 6 && code >> 11 == 0xD800 >> 11 ? View("\\ufffd") : s.substr(p, n));
+        put_args(n == 6 && code >> 11 == 0xD800 >> 11 ? View("\\ufffd") : cut(s, p, n));
       }
     } else if (l.form == Arguments::kPython && e == 'x') {
       for (size_t i = p + 2; i < p + 4; ++i) {
@@ -299,7 +299,7 @@ Answer::Scan Answer::literal_text(View s, size_t* at, bool whole) {
       }
       if (hex_value(s[p + 2]) >= 0 && hex_value(s[p + 3]) >= 0) {
         put_args("\\u00");
-        put_args(s.substr(p + 2, 2));
+        put_args(cut(s, p + 2, 2));
         n = 4;
       } else {
         put_args("\\\\");
@@ -320,7 +320,7 @@ Answer::Scan Answer::literal_word(View s, size_t* at, bool whole) {
   size_t end = *at;
   while (end < s.size() && (is_word_char(s[end]) || one_of(s[end], "+-."))) ++end;
   if (end == s.size() && !whole) return Scan::kMore;
-  const View w = s.substr(*at, end - *at);
+  const View w = cut(s, *at, end - *at);
   *at = end;
   const auto word = [this](View json) { return put_args(json), Scan::kDone; };
   if (w == "true" || w == "True") return word("true");
@@ -330,7 +330,7 @@ Answer::Scan Answer::literal_word(View s, size_t* at, bool whole) {
   const auto digits = [&] {
     const size_t from = i;
     while (i < w.size() && is_digit_char(w[i])) ++i;
-    return w.substr(from, i - from);
+    return cut(w, from, i - from);
   };
   const bool negative = !w.empty() && w[0] == '-';
   if (negative || (!w.empty() && w[0] == '+')) ++i;
@@ -345,7 +345,7 @@ Answer::Scan Answer::literal_word(View s, size_t* at, bool whole) {
     const size_t from = i++;
     if (i < w.size() && (w[i] == '+' || w[i] == '-')) ++i;
     if (digits().empty()) return Scan::kBroken;
-    exponent = w.substr(from);
+    exponent = cut(w, from);
   }
   if (i != w.size()) return Scan::kBroken;
   while (integer.size() > 1 && integer[0] == '0') integer.remove_prefix(1);

@@ -90,8 +90,8 @@ void Answer::put(View t) {
   b.n = 0;
   b.begun = true, b.skip = prompt_reasons_ = false;
   if (!reasoning_) opens_ = false;
-  emit(kind, t.substr(0, last));
-  put_blanks(&b, t.substr(last));
+  emit(kind, cut(t, 0, last));
+  put_blanks(&b, cut(t, last));
 }
 
 // A piece of reasoning, or a message: white space around it goes, and a line end parts it from the one before.
@@ -128,7 +128,7 @@ void Answer::begin(const Envelope& envelope, std::string_view rendered, std::str
   if (e.bare != Bare::kNever) begins("{"), begins("[");
 
   const View prompt = trimmed(rendered);
-  const auto open = [prompt](const Mark& m) { return !m.empty() && prompt.ends_with(m.view()); };
+  const auto open = [prompt](const Mark& m) { return !m.empty() && ends_with(prompt, m.view()); };
   if (open(e.reason_close)) {
     // it is over
   } else if (open(e.reason_open)) {
@@ -137,7 +137,7 @@ void Answer::begin(const Envelope& envelope, std::string_view rendered, std::str
   } else if (open(e.content_open)) {
     content_opened_ = true;
   } else if (e.head == Head::kHarmony) {
-    if (prompt.ends_with("<|start|>assistant")) state_ = State::kHeader;
+    if (ends_with(prompt, "<|start|>assistant")) state_ = State::kHeader;
   } else if (open(e.call_open)) {
     begin_call(0, 0, State::kHead);
   } else if (open(e.section_open[0]) || open(e.section_open[1])) {
@@ -172,8 +172,8 @@ void Answer::end() {
   }
   if (state_ == State::kSection && n_in_section_) {
     // the section may end without its mark, or in the middle of it
-    const View rest = text().substr(skip(0));
-    if (e_->section_close.view().starts_with(rest)) take(text().size());
+    const View rest = cut(text(), skip(0));
+    if (begins_with(e_->section_close.view(), rest)) take(text().size());
   }
   if (!text().empty()) lose();
 }
@@ -318,7 +318,7 @@ Answer::Found Answer::bare_at(size_t at) const {
   while (p < s.size() && p - from < kMaxName && is_name_char(s[p])) ++p;
   if (p == s.size()) return more;
   const bool ends = e_->arguments == Arguments::kPython ? s[at] == '[' && s[p] == '(' : s[p] == '\n' && !tools_.empty();
-  if (!ends || (!tools_.empty() && !find_tool(tools_, s.substr(from, p - from), &parameters))) return none;
+  if (!ends || (!tools_.empty() && !find_tool(tools_, cut(s, from, p - from), &parameters))) return none;
   return {What::kBare, at + 1};
 }
 
@@ -332,7 +332,7 @@ bool Answer::text_step() {
     while (i < s.size() && !(starts_[static_cast<uint8_t>(s[i]) >> 6] >> (s[i] & 63) & 1)) ++i;
   }
   if (i) {
-    put(s.substr(0, i));
+    put(cut(s, 0, i));
     take(i);
     return true;
   }
@@ -381,7 +381,7 @@ bool Answer::text_step() {
       size_t n = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
       if (n > s.size() && !final_) return false;
       n = n > s.size() ? s.size() : n;
-      put(s.substr(0, n));
+      put(cut(s, 0, n));
       take(n);
       return true;
     }
@@ -414,10 +414,10 @@ void Answer::begin_call(size_t start, size_t at, State next) {
 
 // The name is known; false: no tool is called so.
 bool Answer::announce() {
-  const View name = text().substr(name_at_, name_n_);
+  const View name = cut(text(), name_at_, name_n_);
   if (!find_tool(tools_, name, &parameters_) && bare_ && !tools_.empty()) return false;
   announced_ = true;
-  emit(AnswerKind::kCall, name, text().substr(id_at_, id_n_));
+  emit(AnswerKind::kCall, name, cut(text(), id_at_, id_n_));
   return true;
 }
 
@@ -429,13 +429,13 @@ bool Answer::broken() {
   ++tries_;
   if (base_ + at_ > tried_until_) tried_until_ = base_ + at_;
   state_ = State::kText;
-  put(text().substr(0, start_));
+  put(cut(text(), 0, start_));
   take(start_);
   return true;
 }
 
 bool Answer::call_ended(size_t at) {
-  emit(AnswerKind::kCallEnd, {}, text().substr(id_at_, id_n_));
+  emit(AnswerKind::kCallEnd, {}, cut(text(), id_at_, id_n_));
   announced_ = false;
   take(at);
   start_ = at_ = 0;
@@ -486,7 +486,7 @@ bool Answer::between_step() {
 bool Answer::header_step() {
   const View s = text();
   View recipient, channel;
-  bool in_channel = false, role = !s.starts_with(kStart), type = false;
+  bool in_channel = false, role = !begins_with(s, kStart), type = false;
   size_t at = 0, end = 0;
   for (;; at = end) {
     at = skip(at);
@@ -511,11 +511,11 @@ bool Answer::header_step() {
     }
     end = at;
     while (end < s.size() && !is_blank(s[end]) && s[end] != '<') ++end;
-    const View word = s.substr(at, end - at), to = word.substr(0, 3);
-    const bool names = View("to=").starts_with(to);
+    const View word = cut(s, at, end - at), to = cut(word, 0, 3);
+    const bool names = begins_with(View("to="), to);
     if (end == s.size()) return names || !role || in_channel ? false : broken();
     if (names && word.size() > 3 && recipient.empty())
-      recipient = word.substr(3);
+      recipient = cut(word, 3);
     else if (in_channel && channel.empty())
       channel = word;
     else if (!role)
@@ -530,7 +530,7 @@ bool Answer::header_step() {
     name_at_ = static_cast<size_t>(recipient.data() - s.data());
     name_n_ = recipient.size();
     constexpr View kFunctions = "functions.";
-    if (recipient.starts_with(kFunctions) && recipient.size() > kFunctions.size())
+    if (begins_with(recipient, kFunctions) && recipient.size() > kFunctions.size())
       name_at_ += kFunctions.size(), name_n_ -= kFunctions.size();
     return true;
   }
@@ -613,8 +613,8 @@ bool Answer::head_step() {
   const size_t name = skip(at + 1);
   if (name == s.size()) return false;
   if (s[name] != '"') return broken();
-  const size_t end = s.find('"', name + 1);
-  if (end == View::npos) return s.size() - name > kMaxName ? broken() : false;
+  const size_t end = find_in(s, '"', name + 1);
+  if (end == kNowhere) return s.size() - name > kMaxName ? broken() : false;
   const size_t colon = skip(end + 1);
   if (colon == s.size()) return false;
   const size_t value = skip(colon + 1);
@@ -634,7 +634,7 @@ bool Answer::name_step(size_t at, bool python) {
     for (; (end = match(e.id_open, p)) == kNo; ++p)
       if (p == s.size() || p - at > kMaxName || s[p] == '\n') return p == s.size() ? false : broken();
     if (end == kMore) return false;
-    id_at_ = at, id_n_ = trimmed(s.substr(at, p - at)).size();
+    id_at_ = at, id_n_ = trimmed(cut(s, at, p - at)).size();
     at = skip(end);
   }
   const Arguments form = python ? Arguments::kPython : e.arguments;
@@ -676,7 +676,7 @@ bool Answer::name_step(size_t at, bool python) {
     at = skip(end);
     if (at == s.size()) return false;
   }
-  View name = s.substr(name_at_, name_n_);
+  View name = cut(s, name_at_, name_n_);
   if (!python && !e.content_open.empty() && name == e.content_open.view()) {
     // no call: it is said to everybody
     begin_piece(false);
@@ -697,13 +697,13 @@ bool Answer::name_step(size_t at, bool python) {
     while (digits && is_digit_char(name[digits - 1])) --digits;
     if (digits > 1 && digits < name.size() && name[digits - 1] == e.counted) {
       id_at_ = name_at_, id_n_ = name_n_;
-      name = name.substr(0, digits - 1);
+      name = cut(name, 0, digits - 1);
     }
   }
   const View prefix = e.name_prefix.view();
-  if (!prefix.empty() && name.starts_with(prefix) && name.size() > prefix.size()) name.remove_prefix(prefix.size());
+  if (!prefix.empty() && begins_with(name, prefix) && name.size() > prefix.size()) name.remove_prefix(prefix.size());
   constexpr View kCall = ".call";
-  if (python && e.python && name.ends_with(kCall) && name.size() > kCall.size()) name.remove_suffix(kCall.size());
+  if (python && e.python && ends_with(name, kCall) && name.size() > kCall.size()) name.remove_suffix(kCall.size());
   name_at_ = static_cast<size_t>(name.data() - s.data());
   name_n_ = name.size();
   const bool fits = python                      ? s[at] == '('

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "../../platform/status.h"
-#include "answer_view.h"
+#include "view.h"
 
 namespace linnet::chat {
 

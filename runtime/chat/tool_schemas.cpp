@@ -33,11 +33,11 @@ size_t json_char(View s, size_t* at, char (&out)[4]) {
   if (c != '\\' || *at == s.size()) return 1;
   const char e = s[(*at)++];
   constexpr View kNames = "\"\\/bfnrt'", kCodes = "\"\\/\b\f\n\r\t'";
-  if (const size_t known = kNames.find(e); known != View::npos) return out[0] = kCodes[known], 1;
+  if (const size_t known = find_in(kNames, e); known != kNowhere) return out[0] = kCodes[known], 1;
   uint32_t code = 0, low = 0;
   if (e != 'u' || !code_unit(s, *at, &code)) return --*at, 1;
   *at += 4;
-  if (code >> 10 == 0xD800 >> 10 && s.substr(*at, 2) == "\\u" && code_unit(s, *at + 2, &low) && low >> 10 == 0xDC00 >> 10) {
+  if (code >> 10 == 0xD800 >> 10 && cut(s, *at, 2) == "\\u" && code_unit(s, *at + 2, &low) && low >> 10 == 0xDC00 >> 10) {
     *at += 6;
     code = 0x10000 + ((code & 0x3FF) << 10 | (low & 0x3FF));
   }
@@ -48,7 +48,7 @@ bool json_is(View escaped, View plain) {
   char bytes[4];
   for (size_t at = 0; at < escaped.size();) {
     const size_t n = json_char(escaped, &at, bytes);
-    if (plain.substr(0, n) != View(bytes, n)) return false;
+    if (cut(plain, 0, n) != View(bytes, n)) return false;
     plain.remove_prefix(n);
   }
   return plain.empty();
@@ -84,7 +84,7 @@ bool next_item(View of, size_t* at, View* item) {
   if (p < of.size() && of[p] == ',') p = skip_blanks(of, p + 1);
   if (p >= of.size() || one_of(of[p], "]}:")) return false;
   *at = json_end(of, p);
-  *item = of.substr(p, *at - p);
+  *item = cut(of, p, *at - p);
   return *at > p;
 }
 bool next_member(View of, size_t* at, View* key, View* value) {
@@ -94,7 +94,7 @@ bool next_member(View of, size_t* at, View* key, View* value) {
   if (p >= of.size() || of[p] != ':') return false;
   p = skip_blanks(of, p + 1);
   *at = json_end(of, p);
-  *value = of.substr(p, *at - p);
+  *value = cut(of, p, *at - p);
   return true;
 }
 }  // namespace
@@ -114,7 +114,7 @@ bool find_tool(View tools, View name, View* parameters) {
     View function = member(tool, "function");
     if (function.empty() || function.front() != '{') function = tool;
     const View called = member(function, "name");
-    if (called.size() < 2 || called.front() != '"' || !json_is(called.substr(1, called.size() - 2), name)) continue;
+    if (called.size() < 2 || called.front() != '"' || !json_is(cut(called, 1, called.size() - 2), name)) continue;
     *parameters = member(function, "parameters");
     if (parameters->empty()) *parameters = member(function, "input_schema");
     return true;
@@ -151,8 +151,8 @@ View referred(View schema, View root) {
     View next;
     for (const View folder : {View("$defs"), View("definitions")}) {
       const size_t name = 4 + folder.size();  // behind "#/FOLDER/
-      if (ref.size() > name + 1 && ref.starts_with("\"#/") && ref.is(3, folder) && ref[name - 1] == '/')
-        next = member(member(root, folder), ref.substr(name, ref.size() - name - 1));
+      if (ref.size() > name + 1 && begins_with(ref, "\"#/") && cut(ref, 3, folder.size()) == folder && ref[name - 1] == '/')
+        next = member(member(root, folder), cut(ref, name, ref.size() - name - 1));
     }
     if (next.empty()) break;
     schema = next;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "answer_view.h"
+#include "view.h"
 
 namespace linnet::chat {
 

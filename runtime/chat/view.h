@@ -8,6 +8,8 @@
 
 namespace linnet::chat {
 
+using View = std::string_view;
+
 inline constexpr size_t kNowhere = SIZE_MAX;  // as npos
 
 inline bool operator==(std::string_view a, std::string_view b) {
