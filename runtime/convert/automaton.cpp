@@ -39,10 +39,15 @@ void Automaton::between(uint32_t from, uint32_t to, std::string_view lo, std::st
   const std::string lowest(lo.size() - 1, static_cast<char>(least)), highest(lo.size() - 1, static_cast<char>(most));
   // The bytes whose rest is free stand between those whose rest is bounded below and above.
   const bool low_free = lo.substr(1) == lowest, high_free = hi.substr(1) == highest;
+  // What leads to the same node by the same bytes stands once.
   const auto part = [&](uint8_t first, uint8_t last, std::string_view from_rest, std::string_view to_rest) {
-    const uint32_t mid = node();
+    std::string key = std::string(from_rest) + std::string(to_rest);
+    key += {static_cast<char>(least), static_cast<char>(most), static_cast<char>(own_)};
+    const auto [at, is_new] = rests_.try_emplace({to, std::move(key)}, 0);
+    if (is_new) at->second = node();
+    const uint32_t mid = at->second;
     bytes(from, mid, first, last);
-    between(mid, to, from_rest, to_rest, least, most);
+    if (is_new) between(mid, to, from_rest, to_rest, least, most);
   };
   if (a == b) return part(a, b, lo.substr(1), hi.substr(1));
   if (!low_free) part(a, a, lo.substr(1), highest);

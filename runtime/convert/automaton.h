@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,7 @@ class Automaton {
   void add(uint32_t from, const Arc& arc);
   std::vector<uint32_t> heads_;  // first arc out of each node
   std::vector<Arc> arcs_;
+  std::map<std::pair<uint32_t, std::string>, uint32_t> rests_;  // between: where it leads, the bytes of the rest; from which node
   bool own_ = false;
 };
 

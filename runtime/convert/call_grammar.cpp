@@ -105,7 +105,7 @@ class CallCompiler {
   bool object(uint32_t from, uint32_t to, const Tool& tool, bool bare) {
     const View name_key = e_.name_key.empty() ? View("name") : e_.name_key.view(),
                args_key = e_.args_key.empty() ? View("arguments") : e_.args_key.view();
-    const auto key = [&](uint32_t at, View k) { return gap(a_.text(at, "\"" + std::string(k) + "\":")); };
+    const auto key = [&](uint32_t at, View k) { return blank(a_.text(at, "\"" + std::string(k) + "\":")); };
     uint32_t at = gap(a_.text(from, "{"));
     if (!e_.id_key.empty() && !bare) at = maybe(at, gap(a_.text(a_.text(id(a_.text(key(at, e_.id_key.view()), "\"")), "\""), ",")));
     if (name_key != "type" && e_.id_key.view() != "type") at = maybe(at, gap(a_.text(key(at, "type"), "\"function\",")));

@@ -45,7 +45,7 @@ bool silent(const std::string& key) {
 }  // namespace
 
 Status SchemaCompiler::schema_alone(const Value& schema, std::vector<uint8_t>* out) {
-  root_ = &schema;
+  set_root(&schema);
   const uint32_t start = a_.node(), end = a_.node();
   if (value(start, end, schema, "#")) return a_.compile(start, end, {}, name_, out, err_);
   return status_;
@@ -118,7 +118,7 @@ bool SchemaCompiler::read_tool(const Value& one, const std::string& place, std::
 }
 
 bool SchemaCompiler::arguments(uint32_t from, uint32_t to, const Tool& tool, Notation notation) {
-  root_ = tool.parameters;
+  set_root(tool.parameters);
   style_.notation = notation;
   if (tool.parameters) return value(from, to, *tool.parameters, tool.place);
   a_.skip(a_.text(gap(a_.text(from, "{")), "}"), to);
@@ -128,7 +128,7 @@ bool SchemaCompiler::arguments(uint32_t from, uint32_t to, const Tool& tool, Not
 // At most a blank, or one or two line ends and as many blanks as indent what is nested.
 uint32_t SchemaCompiler::gap(uint32_t from) {
   if (style_.notation == Notation::kCompact || style_.notation == Notation::kGemma) return from;
-  constexpr int kDeepest = 16;
+  constexpr int kDeepest = 12;
   const uint32_t to = a_.node(), line = a_.node();
   a_.skip(from, to);
   a_.bytes(from, to, ' ', ' ');
@@ -141,6 +141,14 @@ uint32_t SchemaCompiler::gap(uint32_t from) {
     at = a_.text(at, " ");
   }
   a_.skip(at, to);
+  return to;
+}
+
+uint32_t SchemaCompiler::blank(uint32_t from) {
+  if (style_.notation == Notation::kCompact || style_.notation == Notation::kGemma) return from;
+  const uint32_t to = a_.node();
+  a_.skip(from, to);
+  a_.bytes(from, to, ' ', ' ');
   return to;
 }
 
@@ -605,7 +613,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   if (most >= 0 && most < least) return bad(place, "minItems is above maxItems");
   const bool tags = style_.notation == Notation::kTags;
   const uint32_t begin = tags ? mark(gap(from)) : gap(a_.text(from, "[")), end = a_.node();
-  a_.skip(tags ? end : a_.text(end, "]"), to);
+  a_.skip(tags ? end : a_.text(gap(end), "]"), to);
   if (least == 0 && tags)
     a_.skip(mark(a_.text(from, "[]")), to);
   else if (least == 0)
@@ -615,7 +623,7 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   const auto one = [&](uint32_t a, uint32_t b) {
     const uint32_t behind = a_.node();
     const bool ok = tags ? tag(a, behind, "item", *items, place + "/items") : value(a, behind, *items, place + "/items");
-    a_.skip(tags ? mark(gap(behind)) : gap(behind), b);
+    a_.skip(tags ? mark(gap(behind)) : behind, b);
     return ok;
   };
   const uint32_t first = a_.node();
@@ -638,8 +646,8 @@ bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, con
           return tag(a, behind, key, one, where);
         });
   }
-  const uint32_t end = a_.node();
-  a_.skip(a_.text(end, "}"), to);
+  const uint32_t end = a_.node();  // of all properties, so that white space in front of the end stands once
+  a_.skip(a_.text(gap(end), "}"), to);
   return properties(
       gap(a_.text(from, "{")), end, schema, place, false, [&](uint32_t at, bool first) { return first ? at : gap(a_.text(at, ",")); },
       [&](uint32_t a, uint32_t b, const std::string& key, const Value& one, const std::string& where) {
@@ -649,9 +657,7 @@ bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, con
           name = key;
         else if (!literal({.type = kString, .text = key}, where, &name))
           return false;
-        const uint32_t behind = a_.node();
-        a_.skip(gap(behind), b);
-        return value(gap(a_.text(a, name + ":")), behind, one, where);
+        return value(blank(a_.text(a, name + ":")), b, one, where);
       });
 }
 
@@ -695,9 +701,15 @@ bool SchemaCompiler::properties(uint32_t from, uint32_t to, const Value& schema,
 }
 
 // The parser of answers knows the first of these types that fits, and takes a text for a text before anything else.
-uint32_t SchemaCompiler::text_types(const Value& schema) const {
-  const std::string text = dump(schema), root = root_ ? dump(*root_) : "";
-  const uint32_t t = chat::types_of(chat::View(text.data(), text.size()), chat::View(root.data(), root.size()));
+uint32_t SchemaCompiler::text_types(const Value& schema) {
+  if (root_ && root_text_.empty()) {  // what references lead to
+    Value definitions = {.type = kObject};
+    for (const char* folder : {"$defs", "definitions"})
+      if (const Value* found = member(*root_, folder)) definitions.keys.push_back(folder), definitions.items.push_back(*found);
+    root_text_ = dump(definitions);
+  }
+  const std::string text = dump(schema);
+  const uint32_t t = chat::types_of(text, root_text_);
   if (!t) return 0;
   uint32_t set = t & chat::kIsNull ? uint32_t{kNull} : 0;
   if (t & chat::kTextFirst || (t & ~uint32_t{chat::kTextFirst}) == chat::kIsText) return set | kString;

@@ -59,13 +59,14 @@ class SchemaCompiler {
   };
   void set_style(Style style) { style_ = std::move(style); }
   const Style& style() const { return style_; }
-  // White space, or none.
+  // White space, or none; a blank, or none.
   uint32_t gap(uint32_t from);
+  uint32_t blank(uint32_t from);
   // What the types of values of this schema are to the parser of answers, which sees them as text; 0: nothing that it could tell apart.
-  uint32_t text_types(const Value& schema) const;
+  uint32_t text_types(const Value& schema);
 
   Automaton& automaton() { return a_; }
-  void set_root(const Value* root) { root_ = root; }  // in which references are looked up
+  void set_root(const Value* root) { root_ = root, root_text_.clear(); }  // in which references are looked up
   Status status() const { return status_; }
 
   template <class... Parts>
@@ -157,6 +158,7 @@ class SchemaCompiler {
   Error* err_;
   Status status_ = LINNET_OK;
   const Value* root_ = nullptr;
+  std::string root_text_;
   std::vector<const Value*> refs_;  // that are being followed
   uint32_t depth_ = 0;
   Style style_;

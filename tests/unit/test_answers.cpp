@@ -156,6 +156,23 @@ TEST_CASE("added tokens say the family where a template does not") {
   CHECK(said.calls.size() == 2);
 }
 
+TEST_CASE("a reference says the type of a value that stands as text") {
+  for (const Family& f : families()) {
+    if (f.name != "qwen3_coder") continue;
+    for (const auto& [type, value] : {std::pair{"string", json("0042")}, {"integer", json(42)}}) {
+      const json tool = {{"name", "f"},
+                         {"parameters",
+                          {{"type", "object"},
+                           {"properties", {{"a", {{"$ref", "#/$defs/x"}}}}},
+                           {"$defs", {{"y", {{"type", "null"}}}, {"x", {{"$ref", "#/$defs/z"}}}, {"z", {{"type", type}}}}}}}};
+      const Said said = parse(f.envelope, "<tool_call>\n<function=f>\n<parameter=a>\n0042\n</parameter>\n</function>\n</tool_call>", "",
+                              json::array({tool}).dump(), 0);
+      REQUIRE(said.calls.size() == 1);
+      CHECK(said.calls[0]["arguments"]["a"] == value);
+    }
+  }
+}
+
 TEST_CASE("switches of reasoning") {
   convert::ReasoningSwitch s;
   learn(
