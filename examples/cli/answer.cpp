@@ -31,10 +31,12 @@ linnet_status Parts::begin(std::string_view tools, linnet_error* err) {
 
 std::string Parts::feed(std::string_view text) {
   (void)linnet_answer_feed(answer_, text.data(), text.size(), nullptr);  // it has begun
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
   return std::exchange(shown_, "");
 }
 std::string Parts::end() {
   (void)linnet_answer_end(answer_, nullptr);
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
   show_content(true);
   end_thought();
   return std::exchange(shown_, "");

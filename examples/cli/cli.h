@@ -476,6 +476,7 @@ class Parts {
   bool hide_ = false, terminal_ = false, thinks_ = false;
   std::string name_, arguments_, shown_, coming_;
   std::vector<std::string> special_;
+  std::exception_ptr thrown_ = nullptr;  // by hear: not to go through the library
 };
 
 struct Answer {
