@@ -97,8 +97,9 @@ bool call_obeys(const json& call, const json& tools) {
 TEST_CASE("what a grammar of calls lets through is a call that obeys, in each family's format") {
   std::mt19937 rng(11);
   const json list = json::parse(kTools);
-  size_t n_texts = 0, n_calls = 0, n_said = 0;
-  for (const Family& f : families())
+  size_t n_texts = 0, n_calls = 0, n_said = 0, n_families = 0;
+  for (const Family& f : families()) {
+    if (kSlow && n_families++ % 4) continue;  // others are of the same forms
     for (const bool required : {true, false})
       for (const bool parallel : {false, true})
         for (const char* const chosen : {"", "get_clock"}) {
@@ -130,6 +131,7 @@ TEST_CASE("what a grammar of calls lets through is a call that obeys, in each fa
           if (required || f.envelope.bare == Bare::kNever || f.envelope.head != Head::kText) CHECK(calls > 0);
           n_calls += calls;
         }
+  }
   std::printf("%zu texts of %zu families: %zu calls, %zu with text\n", n_texts, families().size(), n_calls, n_said);
 }
 

@@ -154,12 +154,13 @@ TEST_CASE("the tokenizer of one model is the same from every kind of file") {
   const auto text = [](const std::string& path) { return path.empty() ? std::string() : slurp(path); };
   const std::string prose = text(data_path("vectors/text/german.txt")) +
                             text(data_path("vectors/text/tinystories_sample.txt")).substr(0, 2000) + "\n\t  ½ \xC3\x28 日本";
-  std::vector<std::unique_ptr<Loaded>> llama, stories;
+  std::vector<std::shared_ptr<const Loaded>> llama, stories;
   if (const std::string model = data_path("tokenizers/llama2/tokenizer.model"); !model.empty()) {
-    llama.push_back(std::make_unique<Loaded>());
+    const auto spm = std::make_shared<Loaded>();
     Error err = {};
-    REQUIRE(convert::tokenizer_from_spm(slurp(model), {}, &llama.back()->blob, &err) == LINNET_OK);
-    open_blob(llama.back().get());
+    REQUIRE(convert::tokenizer_from_spm(slurp(model), {}, &spm->blob, &err) == LINNET_OK);
+    open_blob(spm.get());
+    llama.push_back(spm);
     hf_vectors(llama.back()->t, "llama.json", "Xenova/llama-tokenizer");
     llama.push_back(load_folder("tokenizers/llama2"));
     llama.push_back(load_gguf("tokenizers/ggml-vocab/ggml-vocab-llama-spm.gguf"));
@@ -233,9 +234,9 @@ TEST_CASE("any bytes come back") {
         text += std::string(rng() % 5, ' ');
     }
     std::string spaced = convert::with_spaces(text);
-    for (const Loaded* l : {bytes.get(), gpt2.get()})
+    for (const Loaded* l : std::initializer_list<const Loaded*>{bytes.get(), gpt2.get()})
       if (l && decode(l->t, encode(l->t, text, LINNET_ADD_SPECIAL)) != text) FAIL("byte level: " << json(lossy(text)).dump());
-    for (const Loaded* l : {spm.get(), llama.get()})
+    for (const Loaded* l : std::initializer_list<const Loaded*>{spm.get(), llama.get()})
       if (l && decode(l->t, encode(l->t, text, 0)) != spaced) FAIL("spm: " << json(lossy(text)).dump());
     if (!qwen2) continue;
     if (decode(qwen2->t, encode(qwen2->t, text, LINNET_ADD_SPECIAL)) != nfc_of(text)) FAIL("qwen2: " << json(lossy(text)).dump());
@@ -273,7 +274,7 @@ TEST_CASE("time grows with the text, not with its square") {
     std::string& text = texts[unit];
     while (text.size() < 1000000) text += unit;
   }
-  std::vector<std::pair<const char*, std::unique_ptr<Loaded>>> all;
+  std::vector<std::pair<const char*, std::shared_ptr<const Loaded>>> all;
   all.emplace_back("made here", built(byte_level_json(kMerges, {added_token("<|im_end|>", true), added_token("<|im_start|>", true)})));
   all.emplace_back("made here, spm", built(spm_json()));
   if (!kSanitized) {  // which looks for other things than time

@@ -39,17 +39,20 @@ inline void open_blob(Loaded* out) {
 }
 
 // nullptr where the data is not there.
-inline std::unique_ptr<Loaded> load_folder(const std::string& relative) {
+// Loaded once: the large ones take seconds under sanitizers.
+inline std::shared_ptr<const Loaded> load_folder(const std::string& relative) {
+  static std::map<std::string, std::shared_ptr<const Loaded>> known;
+  if (const auto at = known.find(relative); at != known.end()) return at->second;
   const std::string path = relative.compare(0, 6, "tests/") == 0 ? relative : data_path(relative);
   if (path.empty()) return nullptr;
-  auto out = std::make_unique<Loaded>();
+  auto out = std::make_shared<Loaded>();
   Error err = {};
   const Status status = convert::tokenizer_from_folder(path, &out->blob, &err);
   INFO(relative << ": " << err.text);
   REQUIRE(status == LINNET_OK);
   REQUIRE(!out->blob.bytes.empty());
   open_blob(out.get());
-  return out;
+  return known[relative] = out;
 }
 inline Status read_gguf(const std::string& path, TokenizerBlob* out, Error* err) {
   const std::string bytes = slurp(path);

@@ -763,7 +763,7 @@ TEST_CASE("hostile tables are refused or harmless") {
   const auto words = built(nfc), spm = built(spm_json());
   std::mt19937 rng(7);
   size_t opened = 0, tried = 0;
-  std::vector<std::unique_ptr<Loaded>> styles;
+  std::vector<std::shared_ptr<const Loaded>> styles;
   for (const char* name : {"unigram-t5", "unigram-bytes", "wordpiece", "falcon"})
     styles.push_back(load_folder(std::string("tests/golden/tokenizers/") + name));
   std::vector<const Loaded*> all = {bytes.get(), words.get(), spm.get()};
