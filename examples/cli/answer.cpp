@@ -10,7 +10,7 @@ namespace linnet::cli {
 
 bool Parts::open(const Args& args, const Template& format, bool hide, size_t call_bytes) {
   hide_ = hide;
-  terminal_ = on_terminal(stdout);
+  styled_ = shows_style(stdout);
   linnet_error err = {};
   linnet_need need = {};
   need.size = sizeof need;
@@ -21,40 +21,78 @@ bool Parts::open(const Args& args, const Template& format, bool hide, size_t cal
 }
 
 linnet_status Parts::begin(std::string_view tools, linnet_error* err) {
-  content.clear(), reasoning.clear(), calls.clear();
-  shown_.clear(), coming_.clear(), special_.clear();
-  thinks_ = false;
-  return linnet_answer_begin(
-      answer_, tools.data(), tools.size(), [](void* parts, const linnet_answer_event* event) { static_cast<Parts*>(parts)->hear(*event); },
-      this, err);
+  content.clear(), reasoning.clear(), calls.clear(), shown_.clear();
+  thinks_ = called_ = false;
+  thrown_ = nullptr;
+  const auto hears = [](void* self, const linnet_answer_event* event) {
+    Parts& parts = *static_cast<Parts*>(self);
+    if (parts.thrown_) return;
+    try {
+      parts.hear(*event);
+    } catch (...) {
+      parts.thrown_ = std::current_exception();
+    }
+  };
+  return linnet_answer_begin(answer_, tools.data(), tools.size(), hears, this, err);
 }
 
+void Parts::rethrow() {
+  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+}
+bool Parts::is_mark(std::string_view text) const {
+  uint32_t is = 0;
+  return linnet_answer_is_mark(answer_, text.data(), text.size(), &is, nullptr) == LINNET_OK && is;
+}
 std::string Parts::feed(std::string_view text) {
   (void)linnet_answer_feed(answer_, text.data(), text.size(), nullptr);  // it has begun
-  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+  rethrow();
   return std::exchange(shown_, "");
 }
 std::string Parts::end() {
   (void)linnet_answer_end(answer_, nullptr);
-  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
-  show_content(true);
+  rethrow();
   end_thought();
   return std::exchange(shown_, "");
+}
+
+void put_calls(Json* json, const Parts& parts) {
+  json->key("tool_calls").array();
+  for (const Parts::Call& call : parts.calls) {
+    json->object().field("name", call.name).key("arguments").raw(call.arguments);
+    if (!call.id.empty()) json->field("id", call.id);
+    json->end();
+  }
+  json->end();
+}
+
+// JSON on one line, without white space.
+static std::string compact(std::string_view json) {
+  std::string out;
+  bool text = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    if (!text && std::string_view(" \t\r\n").find(json[i]) != std::string_view::npos) continue;
+    if (json[i] == '"') text = !text;
+    out += json[i];
+    if (text && json[i] == '\\' && i + 1 < json.size()) out += json[++i];
+  }
+  return out;
 }
 
 void Parts::hear(const linnet_answer_event& event) {
   const std::string_view text(event.text, event.text_bytes);
   switch (event.kind) {
     case LINNET_ANSWER_REASONING:
-      if (!hide_ && !thinks_) shown_ += terminal_ ? "\x1b[2m" : "<think>\n";
+      end_call();
+      if (!hide_ && !thinks_) shown_ += styled_ ? "\x1b[2m" : "<think>\n";
       thinks_ = true;
       reasoning += text;
       if (!hide_) shown_ += text;
       break;
     case LINNET_ANSWER_CONTENT:
       end_thought();
-      coming_ += text;
-      show_content(false);
+      end_call();
+      content += text;
+      shown_ += text;
       break;
     case LINNET_ANSWER_CALL:
       name_ = text;
@@ -65,12 +103,12 @@ void Parts::hear(const linnet_answer_event& event) {
       break;
     case LINNET_ANSWER_CALL_END: {
       end_thought();
-      show_content(true);
       if (!content.empty() || !calls.empty()) shown_ += '\n';
+      calls.push_back({name_, compact(arguments_), std::string(event.id, event.id_bytes)});
       Json json;
-      json.object().field("name", name_).key("arguments").raw(arguments_).end();
+      json.object().field("name", name_).key("arguments").raw(calls.back().arguments).end();
       shown_ += json.text();
-      calls.push_back({name_, arguments_, std::string(event.id, event.id_bytes)});
+      called_ = true;
       break;
     }
     default:
@@ -79,22 +117,13 @@ void Parts::hear(const linnet_answer_event& event) {
 }
 
 void Parts::end_thought() {
-  if (thinks_ && !hide_) shown_ += terminal_ ? "\x1b[0m\n\n" : "\n</think>\n\n";
+  if (thinks_ && !hide_) shown_ += styled_ ? "\x1b[0m\n\n" : "\n</think>\n\n";
   thinks_ = false;
 }
-
-// What has come of the content, but for special tokens and what may be the beginning of one.
-void Parts::show_content(bool all) {
-  size_t keep = 0;
-  for (const std::string& special : special_) {
-    for (size_t at = 0; (at = coming_.find(special, at)) != std::string::npos;) coming_.erase(at, special.size());
-    for (size_t n = std::min(coming_.size(), special.size() - 1); !all && n > keep; --n)
-      if (coming_.ends_with(std::string_view(special).substr(0, n))) keep = n;
-  }
-  const std::string_view now = std::string_view(coming_).substr(0, coming_.size() - keep);
-  content += now;
-  shown_ += now;
-  coming_.erase(0, now.size());
+// A call has its line for itself.
+void Parts::end_call() {
+  if (called_) shown_ += '\n';
+  called_ = false;
 }
 
 // Text comes later than its tokens where it may be a stop string or half a character; what is left out is found in it by itself.
@@ -114,7 +143,7 @@ void Answer::show(std::string_view utf8) {
   shown += coming_.substr(0, coming_.size() - keep);
   coming_.erase(0, coming_.size() - keep);
   text += shown;
-  write(shown);
+  write(parts ? parts->feed(shown) : shown);
 }
 
 void Answer::write(const std::string& shown) {
@@ -124,9 +153,9 @@ void Answer::write(const std::string& shown) {
 }
 
 void Answer::finish() {
-  if (parts) return write(parts->end());
   hidden_.clear();
   show("");
+  if (parts) write(parts->end());
 }
 
 int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_bytes) {
@@ -138,13 +167,11 @@ int Answer::on_token(void* answer, int32_t token, const char* utf8, size_t n_byt
       size_t n = 0;
       (void)linnet_token_text(out.hides, token, nullptr, 0, &n, nullptr);  // for the size
       std::string hidden(n, '\0');
-      if (n > 0 && linnet_token_text(out.hides, token, hidden.data(), n, &n, nullptr) == LINNET_OK)
-        out.parts ? out.parts->leave_out(hidden) : out.hidden_.push_back(hidden);
+      if (n > 0 && linnet_token_text(out.hides, token, hidden.data(), n, &n, nullptr) == LINNET_OK &&
+          !(out.parts && out.parts->is_mark(hidden)))
+        out.hidden_.push_back(hidden);
     }
-    const std::string_view piece(utf8 ? utf8 : "", n_bytes);
-    if (!out.parts) return out.show(piece), out.broken;
-    out.text += piece;
-    out.write(out.parts->feed(piece));
+    out.show({utf8 ? utf8 : "", n_bytes});
   } catch (...) {
     out.thrown = std::current_exception();
     return 1;
@@ -259,13 +286,8 @@ void report_answer(const Args& args, const Engine& engine, const Answer& out, si
     Json json;
     json.object().field("tokens", out.tokens).field("text", out.parts ? out.parts->content : out.text);
     if (out.parts) {
-      json.field("reasoning_content", out.parts->reasoning).key("tool_calls").array();
-      for (const Parts::Call& call : out.parts->calls) {
-        json.object().field("name", call.name).key("arguments").raw(call.arguments);
-        if (!call.id.empty()) json.field("id", call.id);
-        json.end();
-      }
-      json.end();
+      json.field("reasoning_content", out.parts->reasoning);
+      put_calls(&json, *out.parts);
     }
     json.field("state_tokens", static_cast<uint64_t>(out.n_state))
         .field("prompt_tokens", static_cast<uint64_t>(n_prompt))

@@ -15,6 +15,14 @@ using json = nlohmann::ordered_json;
 
 constexpr size_t kMaxSaved = size_t{64} << 20;  // bytes of a saved conversation
 
+// Discarded: it is no JSON, or nested so deep that what copies and writes it would run out of stack.
+json parsed(std::string_view text) {
+  constexpr int kDeepest = 100;  // templates take 64
+  bool deep = false;
+  json out = json::parse(text, [&deep](int depth, json::parse_event_t, json&) { return deep |= depth > kDeepest, !deep; }, false);
+  return deep ? json(json::value_t::discarded) : out;
+}
+
 // The messages of a conversation, and what the session holds of it.
 class Conversation {
  public:
@@ -85,14 +93,15 @@ class Conversation {
     return status;
   }
 
-  // A tool's result, for the first call that has none; how many others have none.
-  size_t add_result(std::string_view text) {
+  // A tool's result, for the first call that has none; *left: how many others have none. False: the template knows calls, and none waits.
+  bool add_result(std::string_view text, size_t* left) {
     json result = {{"role", "tool"}, {"content", text}};
     size_t at = messages_.size();
     while (at > 0 && role(at - 1) == "tool") --at;
     const size_t n_results = messages_.size() - at;
     const json* const calls = at > 0 && messages_[at - 1].contains("tool_calls") ? &messages_[at - 1]["tool_calls"] : nullptr;
     const bool known = calls && calls->is_array() && n_results < calls->size() && (*calls)[n_results].is_object();
+    if (!known && knows_calls()) return false;
     if (known) {
       const json& call = (*calls)[n_results];
       if (call.contains("function") && call["function"].is_object() && call["function"].contains("name"))
@@ -100,10 +109,22 @@ class Conversation {
       if (call.contains("id")) result["tool_call_id"] = call["id"];
     }
     push(std::move(result));
-    return known ? calls->size() - n_results - 1 : 0;
+    *left = known ? calls->size() - n_results - 1 : 0;
+    return true;
   }
 
  private:
+  bool knows_calls() const { return format_.text.find("tool_calls") != std::string::npos; }  // or they are text to the template
+  // Without reasoning, calls as they are shown.
+  static std::string as_said(const Parts& parts) {
+    std::string text = parts.content;
+    for (const Parts::Call& call : parts.calls) {
+      Json line;
+      line.object().field("name", call.name).key("arguments").raw(call.arguments).end();
+      text += (text.empty() ? "" : "\n") + line.text();
+    }
+    return text;
+  }
   // The whole conversation as tokens, of which the first *keep are the session's.
   linnet_status render(bool prompts, std::vector<int32_t>* tokens, size_t* keep, linnet_error* err) {
     json conversation = {{"messages", messages_}, {"add_generation_prompt", prompts}};
@@ -113,40 +134,62 @@ class Conversation {
     const auto rendered = [&](linnet_error* why) {
       return format_.render(conversation.dump(-1, ' ', false, json::error_handler_t::replace), local_now(), &out, why);
     };
-    // Most templates take the arguments of calls as objects, some as the JSON text that they are in an answer.
+    // Most templates take the arguments of calls as objects, some as the JSON text that they are in an answer, and in what others saved.
+    change_arguments(&conversation["messages"], false);
     linnet_error as_text = {};
     if (const linnet_status status = rendered(err); status != LINNET_OK)
-      if (!write_arguments(&conversation["messages"]) || rendered(&as_text) != LINNET_OK) return status;
+      if (!change_arguments(&conversation["messages"], true) || rendered(&as_text) != LINNET_OK) return status;
     return format_.tokens(engine_, out.text_bytes, held_, tokens, keep, err);
   }
 
-  // Whether there are any.
-  static bool write_arguments(json* messages) {
+  // Of all calls, to texts or to objects. Whether there were any others.
+  static bool change_arguments(json* messages, bool to_text) {
     bool any = false;
     for (json& message : *messages) {
-      if (!message.contains("tool_calls") || !message["tool_calls"].is_array()) continue;
-      for (json& call : message["tool_calls"])
-        if (call.is_object() && call.contains("function") && call["function"].is_object() && call["function"].contains("arguments") &&
-            call["function"]["arguments"].is_object()) {
-          call["function"]["arguments"] = call["function"]["arguments"].dump(-1, ' ', false, json::error_handler_t::replace);
+      if (!message.is_object() || !message.contains("tool_calls") || !message["tool_calls"].is_array()) continue;
+      for (json& call : message["tool_calls"]) {
+        if (!call.is_object() || !call.contains("function") || !call["function"].is_object() || !call["function"].contains("arguments"))
+          continue;
+        json& arguments = call["function"]["arguments"];
+        if (to_text && arguments.is_object()) {
+          arguments = arguments.dump(-1, ' ', false, json::error_handler_t::replace);
+          any = true;
+        } else if (!to_text && arguments.is_string()) {
+          json object = parsed(arguments.get_ref<const std::string&>());
+          if (!object.is_object()) continue;
+          arguments = std::move(object);
           any = true;
         }
+      }
     }
     return any;
   }
 
   void add_answer(const Parts& parts, bool whole) {
-    if (!whole && parts.content.empty() && parts.reasoning.empty() && parts.calls.empty()) return;
+    if (!whole && parts.content.empty() && (parts.hides() || parts.reasoning.empty()) && parts.calls.empty()) return;
     json message = {{"role", "assistant"}, {"content", parts.content}};
     if (!parts.reasoning.empty()) message["reasoning_content"] = parts.reasoning;
     for (const Parts::Call& call : parts.calls) {
-      char id[16];  // nine letters and digits, as some templates demand
-      std::snprintf(id, sizeof id, "call%05u", ++n_calls_ % 100000);
-      message["tool_calls"].push_back({{"id", call.id.empty() ? id : call.id},
+      json arguments = parsed(call.arguments);
+      if (!arguments.is_object()) arguments = call.arguments;  // with a number that no JSON library holds
+      message["tool_calls"].push_back({{"id", call.id.empty() ? new_id() : call.id},
                                        {"type", "function"},
-                                       {"function", {{"name", call.name}, {"arguments", json::parse(call.arguments, nullptr, false)}}}});
+                                       {"function", {{"name", call.name}, {"arguments", std::move(arguments)}}}});
     }
     push(std::move(message));
+  }
+
+  // Nine letters and digits, as some templates demand, that no call has yet.
+  std::string new_id() {
+    for (;;) {
+      char id[16];
+      std::snprintf(id, sizeof id, "call%05u", ++n_calls_ % 100000);
+      bool taken = false;
+      for (const json& message : messages_)
+        if (message.contains("tool_calls") && message["tool_calls"].is_array())
+          for (const json& call : message["tool_calls"]) taken |= call.is_object() && call.contains("id") && call["id"] == id;
+      if (!taken) return id;
+    }
   }
 
   const Args& args_;
@@ -253,7 +296,7 @@ struct Chat {
 
   // [{"role": "user", "content": "..."}, ...] as the whole conversation; what else a message has is for the template.
   bool add_messages(const std::string& line) {
-    json messages = json::parse(line, nullptr, false);
+    json messages = parsed(line);
     const char* fault = fault_of(messages);
     if (line.find('\0') != std::string::npos) fault = fault_of(nullptr);  // the parser takes it for the end
     if (fault) return failed(args, "line %zu: %s", number, fault), false;
@@ -364,7 +407,7 @@ struct Chat {
     std::string content;
     linnet_error err = {};
     if (convert::read_file(path_of(text), kMaxSaved, &content, nullptr, &err) != LINNET_OK) return failed(args, err), Done::kBadly;
-    json saved = json::parse(content, nullptr, false);
+    json saved = parsed(content);
     if (saved.is_object() && saved.contains("messages")) saved = json(std::move(saved["messages"]));
     if (saved.is_array() && saved.empty()) return conversation.begin(), Done::kWell;
     if (const char* const fault = fault_of(saved)) return failed(args, "%s: %s", text.c_str(), fault), Done::kBadly;
@@ -405,7 +448,9 @@ struct Chat {
   }
 
   Done tool(const std::string& text) {
-    const size_t keep = conversation.size(), left = conversation.add_result(text);
+    const size_t keep = conversation.size();
+    size_t left = 0;
+    if (!conversation.add_result(text, &left)) return failed(args, "/tool: no call waits for a result"), Done::kBadly;
     if (!left) return turn(keep, json::array());
     if (says(Log::kNote)) std::fprintf(stderr, "(%zu more call%s without a result)\n", left, left == 1 ? "" : "s");
     return Done::kWell;
@@ -487,7 +532,7 @@ bool read_tools(const Args& args, json* out) {
   if (!args.given("--tools")) return true;
   std::string text;
   if (!read_text_file(args, args.text("--tools"), &text)) return false;
-  const json given = json::parse(text, nullptr, false);
+  const json given = parsed(text);
   if (!given.is_array()) return true;  // what is wrong with it the grammar says
   *out = json::array();
   for (const json& tool : given)
@@ -521,9 +566,9 @@ int run(const Args& args) {
   if (!format.open(args, engine, args.text("--template"), args.given("--tools")) || !read_tools(args, &tools)) return kExitError;
   if (!tools.is_null()) given["tools"] = std::move(tools);
   if (!switch_reasoning(args, format, &given)) return kExitError;
-  // The format in the model's own file has no marks that would take an answer apart.
+  // The format in the model's own file has no marks that would take an answer apart, and a text that obeys a schema is that text.
   Parts parts;
-  Parts* const apart = format.text_tokens ? nullptr : &parts;
+  Parts* const apart = format.text_tokens || args.given("--schema") ? nullptr : &parts;
   if (apart && !parts.open(args, format, args.text("--reasoning") != "show")) return kExitError;
   if (!engine.start(args, settings.session) || !engine.govern(args, settings.profile) ||
       !engine.constrain(args, apart ? format.handle : nullptr))

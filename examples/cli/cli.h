@@ -460,24 +460,26 @@ class Parts {
   bool open(const Args& args, const Template& format, bool hide, size_t call_bytes = size_t{1} << 20);
   // Of an answer to what the template rendered last. tools: JSON, which must stay.
   linnet_status begin(std::string_view tools, linnet_error* err);
-  // What is to be shown of the next piece, in which special tokens are written out.
+  // Whether a special token's text belongs to the format: others are no text of the answer.
+  bool is_mark(std::string_view text) const;
+  // What is to be shown of the next piece.
   std::string feed(std::string_view text);
   std::string end();
-  // Special tokens that mark nothing are no text.
-  void leave_out(const std::string& special) { special_.push_back(special); }
+  bool hides() const { return hide_; }
 
  private:
   void hear(const linnet_answer_event& event);
-  void say(std::string_view text);
-  void show_content(bool all);
+  void rethrow();
   void end_thought();
+  void end_call();
   Memory memory_;
   linnet_answer* answer_ = nullptr;
-  bool hide_ = false, terminal_ = false, thinks_ = false;
-  std::string name_, arguments_, shown_, coming_;
-  std::vector<std::string> special_;
+  bool hide_ = false, styled_ = false, thinks_ = false, called_ = false;
+  std::string name_, arguments_, shown_;
   std::exception_ptr thrown_ = nullptr;  // by hear: not to go through the library
 };
+
+void put_calls(Json* json, const Parts& parts);  // "tool_calls": [...] of an object
 
 struct Answer {
   Answer() { end.size = sizeof end; }
@@ -516,7 +518,8 @@ void begin_process(int* argc, char*** argv);
 std::string environment(const char* name);  // "" where it is not set
 std::string home_folder();                  // "" where nobody says
 bool on_terminal(std::FILE* file);
-std::string own_path();  // of this program, with / between its folders; "" where the system does not say
+bool shows_style(std::FILE* file);  // dim text and the like: a terminal that can, where nobody asks for none ($NO_COLOR)
+std::string own_path();             // of this program, with / between its folders; "" where the system does not say
 uint64_t peak_rss_bytes();
 // Becomes that program, or the one of that name in PATH; argv is NULL-terminated. Returns only where it cannot, with the reason; "" is that
 // there is none.

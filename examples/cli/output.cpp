@@ -165,6 +165,8 @@ Json& Json::value(bool b) {
   return *this;
 }
 
+bool shows_style(std::FILE* file) { return on_terminal(file) && environment("NO_COLOR").empty() && environment("TERM") != "dumb"; }
+
 Json& Json::null() {
   separate();
   text_ += "null";

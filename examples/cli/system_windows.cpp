@@ -50,9 +50,11 @@ void begin_process(int* argc, char*** argv) {
   }
   for (std::FILE* const file : {stdout, stderr}) _setmode(_fileno(file), _O_BINARY);  // texts have the newlines that the model gives them
   // The console takes UTF-8 and moves its cursor as progress asks it to.
-  const HANDLE console = GetStdHandle(STD_ERROR_HANDLE);
-  DWORD mode;
-  if (GetConsoleMode(console, &mode)) SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+  for (const DWORD which : {STD_OUTPUT_HANDLE, STD_ERROR_HANDLE}) {
+    const HANDLE console = GetStdHandle(which);
+    DWORD mode;
+    if (GetConsoleMode(console, &mode)) SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+  }
   if ((the_code_page = GetConsoleOutputCP()) != 0 && SetConsoleOutputCP(CP_UTF8)) std::atexit([] { SetConsoleOutputCP(the_code_page); });
 }
 

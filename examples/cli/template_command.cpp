@@ -55,14 +55,11 @@ int parse_answer(const Args& args, const Template& chat, const std::string& tool
     at = end;
   }
   (void)parts.end();
-  ordered_json calls = ordered_json::array();
-  for (const Parts::Call& call : parts.calls) {
-    calls.push_back({{"name", call.name}, {"arguments", ordered_json::parse(call.arguments, nullptr, false)}});
-    if (!call.id.empty()) calls.back()["id"] = call.id;
-  }
-  const ordered_json out = {{"content", parts.content}, {"reasoning_content", parts.reasoning}, {"tool_calls", calls}};
-  std::printf("%s\n", out.dump(-1, ' ', false, ordered_json::error_handler_t::replace).c_str());
-  return kExitOk;
+  Json json;
+  json.object().field("content", parts.content).field("reasoning_content", parts.reasoning);
+  put_calls(&json, parts);
+  json.end().print();
+  return std::fflush(stdout) == 0 ? kExitOk : kExitError;
 }
 
 int run_template(const Args& args) {
@@ -72,6 +69,8 @@ int run_template(const Args& args) {
   if (args.given("--conversation") &&
       !(args.text("--conversation") == "-" ? read_stdin(&conversation) : read_text_file(args, args.text("--conversation"), &conversation)))
     return kExitError;
+  if (args.given("--conversation") && args.given("--parse") && args.text("--conversation") == "-" && args.text("--parse") == "-")
+    return usage_error(args, "stdin is either the conversation or the answer");
   int64_t now = local_now();
   const ordered_json given = ordered_json::parse(conversation, nullptr, false);
   ordered_json tokens = ordered_json::object();
@@ -107,7 +106,7 @@ int run_template(const Args& args) {
   if (chat.render(conversation, now, &out, &err) != LINNET_OK) return failed(args, err);
   if (parse) {
     const bool tools = given.is_object() && given.contains("tools") && given["tools"].is_array();
-    return parse_answer(args, chat, tools ? given["tools"].dump(-1, ' ', false, ordered_json::error_handler_t::replace) : "[]");
+    return parse_answer(args, chat, tools ? given["tools"].dump(-1, ' ', false, ordered_json::error_handler_t::replace) : "");
   }
   if (!args.json()) {
     std::fwrite(out.text, 1, out.text_bytes, stdout);

@@ -57,6 +57,20 @@ Status envelope_open(const void* data, size_t bytes, const char* name, Envelope*
   return LINNET_OK;
 }
 
+bool is_mark(const Envelope& e, View text) {
+  if (text.empty()) return false;
+  const auto fits = [text](View mark) { return !mark.empty() && (find_in(mark, text) != kNowhere || find_in(text, mark) != kNowhere); };
+  if (e.head == Head::kHarmony) {
+    for (const View mark : {kMessage, kStart, kChannel, kConstrain})
+      if (fits(mark)) return true;
+    for (const View mark : kMessageEnds)
+      if (fits(mark)) return true;
+  }
+  for (const Mark* m = &e.reason_open; m != &e.switch_name; ++m)
+    if (fits(m->view())) return true;
+  return false;
+}
+
 // ---- what goes out -----------------------------------------------------------------------------------------------------------------
 
 void Answer::emit(AnswerKind kind, View text, View id) { sink_(user_, {kind, text, id}); }

@@ -119,6 +119,14 @@ linnet_status linnet_answer_init(linnet_answer** out, void* mem, size_t bytes, c
   return LINNET_OK;
 }
 
+linnet_status linnet_answer_is_mark(const linnet_answer* answer, const char* text, size_t text_bytes, uint32_t* out, linnet_error* err) {
+  LINNET_NEED_ARG(answer);
+  LINNET_NEED_ARG(text);
+  LINNET_NEED_ARG(out);
+  *out = chat::is_mark(answer->t->envelope, {text, text_bytes});
+  return LINNET_OK;
+}
+
 linnet_status linnet_answer_begin(linnet_answer* answer, const char* tools, size_t tools_bytes, linnet_answer_fn fn, void* user,
                                   linnet_error* err) {
   LINNET_NEED_ARG(answer);

@@ -146,6 +146,10 @@ LINNET_CALL linnet_status linnet_answer_init(linnet_answer** out, void* mem, siz
  * and types them (NULL with 0: not known); it must stay until the end. */
 LINNET_CALL linnet_status linnet_answer_begin(linnet_answer* answer, const char* tools, size_t tools_bytes, linnet_answer_fn fn, void* user,
                                               linnet_error* err);
+/* *out = 1: this text is a mark of the format, a part of one or holds one. An app that hides special tokens hands these to
+ * linnet_answer_feed all the same, and leaves others out. Any time. */
+LINNET_CALL linnet_status linnet_answer_is_mark(const linnet_answer* answer, const char* text, size_t text_bytes, uint32_t* out,
+                                                linnet_error* err);
 /* More of the text, with special tokens as they are written; pieces may end anywhere. */
 LINNET_CALL linnet_status linnet_answer_feed(linnet_answer* answer, const char* text, size_t text_bytes, linnet_error* err);
 LINNET_CALL linnet_status linnet_answer_end(linnet_answer* answer, linnet_error* err);

@@ -22,6 +22,7 @@ import termios
 import time
 import unittest
 
+import scripted_model
 import tiny_model
 
 LINNET = os.path.abspath(sys.argv[1])
@@ -188,73 +189,96 @@ class Chat(unittest.TestCase):
         for line in ("/regen", "/undo"):
             self.assertIn("yet", self.pipe(f"{line}\n", "--system", "be", code=1)[1])
 
+    # ---- models that answer by what the prompt ends with (scripted_model.py)
+
+    def scripted(self, answers, template, *more):
+        """--schema would hold answers to one text: these models need none."""
+        name = f"m{len(list(self.dir.glob('m*.gguf')))}"
+        scripted_model.make(self.dir / name, answers, template)
+        packed = self.dir / (name + ".gguf")
+        self.assertEqual(subprocess.run([LINNET, "convert", "-q", self.dir / name, "-o", packed], capture_output=True).stderr, b"")
+        self.args = ("chat", "-m", packed, "-c", 2000, *more)
+
+    def json_answer(self, text, *more):
+        lines = self.pipe(json.dumps([{"role": "user", "content": text}]), "--json", *more)[0]
+        self.assertEqual(len(lines), 1)
+        return json.loads(lines[0])
+
+    def messages(self):
+        return json.loads((self.home / "s.json").read_text())["messages"]
+
     def test_reasoning(self):
-        """What stands in front of </think> is shown apart or hidden where the template has opened it, and the template's switch is set."""
-        self.schema = self.dir / "thinks.json"
-        self.schema.write_text(json.dumps({"const": "a</think> \n b</think>c"}))
-        self.args = ("chat", "-m", self.packed, "--schema", self.schema)
-        whole, thought, said = '"a</think> \\n b</think>c"', '"a', '\\n b</think>c"'
-        apart = ["<think>", thought, "</think>", "", said]
-        for how, shown in (((), [whole]), (("--reasoning", "show"), apart), (("--reasoning", "hide"), [said]), (("--reasoning", "off"), [whole])):
+        """Shown apart or hidden, whatever its marks are, begun by the prompt or by the model; and the template's switch is set."""
+        template = ("{% for m in messages %}[{{ m.role }}]{% if m.role == 'assistant' and m.reasoning_content %}<hm>{{ m.reasoning_content }}</hm>{% endif %}{{ m.content }}{% endfor %}"
+                    "{% if add_generation_prompt %}[assistant]{% if deep is defined and deep %}<hm>{% endif %}{{ '' }}{% endif %}")
+        self.scripted({"]": [("<hm>", True), ("\nHm", False), ("</hm >", False), (" so\n", False), ("</hm>", False), ("\n\nNo", False), ("<|fim|>", True), (" more", False)]}, template)
+        thought, said = "Hm</hm > so", "No more"
+        lengths = {}
+        for how in (), ("--reasoning", "off"), ("--reasoning", "show"), ("--reasoning", "hide"):
+            shown = [said] if "hide" in how or "off" in how else ["<think>", thought, "</think>", "", said]
             self.assertEqual(self.pipe("hi\n", *how), (shown, ""))
-            answer = json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json", *how)[0][0])
-            self.assertEqual((answer["text"], answer["reasoning_content"], answer["tool_calls"]), (said, thought, []) if "show" in how or "hide" in how else (whole, "", []))
-        prompt = {how: json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json", "--reasoning", how)[0][0])["prompt_tokens"] for how in ("show", "off")}
-        self.assertEqual(prompt["show"] - prompt["off"], len("<think>\n"))
+            answer = self.json_answer("hi", *how)
+            self.assertEqual((answer["text"], answer["reasoning_content"], answer["tool_calls"]), (said, thought, []))
+            lengths[how] = answer["prompt_tokens"], len(answer["tokens"])
+        self.assertEqual(lengths[()], lengths["--reasoning", "off"])
+        self.assertEqual(lengths["--reasoning", "show"], lengths["--reasoning", "hide"])
+        self.assertEqual(lengths["--reasoning", "show"], (lengths[()][0] + 1, lengths[()][1] - 1))  # the prompt has begun it
         self.pipe(f"hi\n/save {self.home}/s.json\n", "--reasoning", "hide")
-        self.assertEqual(json.loads((self.home / "s.json").read_text())["messages"][1], {"role": "assistant", "content": said, "reasoning_content": thought})
+        self.assertEqual(self.messages()[1], {"role": "assistant", "content": said, "reasoning_content": thought})
+        self.assertEqual(self.pipe("hi\n", "--special")[0][-1], "No<|fim|> more")
         plain = self.dir / "plain.jinja"
         plain.write_text("{# thinking #}thinking {{ messages[0].thinking }}{{ 'thinking' }}{% for m in messages %}{{ m.content }}{% endfor %}")
         self.assertIn("no switch", self.pipe("hi\n", "--reasoning", "off", "--template", plain)[1])
-        plain.write_text("{% for m in messages %}[{{ m.content }}]{% endfor %}{% if not thinking %}{{ messages[0].content }}{% endif %}")
-        self.assertEqual(self.pipe("hi\n", "--reasoning", "off", "--template", plain), ([whole], ""))
+        # What obeys a schema is the answer, whatever the prompt has begun.
+        schema = self.dir / "word2.json"
+        schema.write_text('{"const": {"name": "Bob", "parameters": {"age": 3}}}')
+        self.assertEqual(self.pipe("hi\n", "--reasoning", "show", "--schema", schema), (['{"name":"Bob","parameters":{"age":3}}'], ""))
 
     def test_calls(self):
         """Calls in the template's own format are a part of the conversation, and wait for their results."""
-        call = {"name": "clock", "arguments": {"zone": "UTC"}}
-        line = json.dumps(call, separators=(",", ":"))
-        template = self.dir / "calls.jinja"
-        template.write_text(
-            "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% for t in m.tool_calls %}[go {{ {'name': t.function.name, 'arguments': ARGUMENTS}|tojson }}]{% endfor %}"
-            "{{ m.name }}{{ m.tool_call_id }}</>{% endfor %}{% if add_generation_prompt %}<assistant>[go {% endif %}".replace("ARGUMENTS", "t.function.arguments"))
-        self.schema = self.dir / "call.json"
-        self.schema.write_text(json.dumps({"const": call}))
-        self.args = ("chat", "-m", self.packed, "--schema", self.schema, "--template", template, "-c", 2000)
-        answers, err = self.pipe(f"what time is it\n/tool 12:00\n/save {self.home}/s.json\n")
-        self.assertEqual((answers, err), ([line, line], ""))
-        messages = json.loads((self.home / "s.json").read_text())["messages"]
-        self.assertEqual([m["role"] for m in messages], ["user", "assistant", "tool", "assistant"])
-        made = messages[1]["tool_calls"][0]
+        template = ("{{ (tools or [])|length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% for t in m.tool_calls %}<go>{{ {'name': t.function.name, 'arguments': ARGUMENTS}|tojson }}</go>{% endfor %}"
+                    "{{ m.name }}{{ m.tool_call_id }}</>{% endfor %}{% if add_generation_prompt %}<assistant>{{ messages[-1].content[-1] }}{% endif %}")
+        as_objects = template.replace("ARGUMENTS", "t.function.arguments")
+        one = [("I look.\n", False), ("<go>", True), ('{"name": "clock",\n "arguments": {\n  "zone": "a \\"b\\" c"\n }}', False), ("</go>", True)]
+        two = [("<go >", True), ("<go>{\"name\": \"clock\", \"arguments\": {\"n\": 1e999}}</go>", False), ("<go>{\"name\": \"ping\", \"arguments\": {}}</go>", False), ("\nDone.", False)]
+        self.scripted({"a": one, "b": two, "c": [("It is noon.", False)], "d": [('{"name": "ping", "arguments": {"a": 1}}', False)]}, as_objects)
+        line, lines = '{"name":"clock","arguments":{"zone":"a \\"b\\" c"}}', ['{"name":"clock","arguments":{"n":1e999}}', '{"name":"ping","arguments":{}}']
+        answers, err = self.pipe(f"a\n/save {self.home}/s.json\n/tool noon c\n/save {self.home}/t.json\n/tool c\n", code=1)
+        self.assertEqual(answers, ["I look.", line, "It is noon."])
+        self.assertIn("no call waits", err)
+        call = {"name": "clock", "arguments": {"zone": 'a "b" c'}}
+        made = self.messages()[1]["tool_calls"][0]
         self.assertRegex(made["id"], "^[a-z0-9]{9}$")
-        self.assertEqual((made["type"], made["function"], messages[1]["content"]), ("function", call, ""))
-        self.assertEqual(messages[2], {"role": "tool", "content": "12:00", "name": "clock", "tool_call_id": made["id"]})
-        answer = json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json")[0][0])
-        self.assertEqual((answer["text"], answer["tool_calls"]), ("", [call]))
-        # Several calls: each has its result before the model goes on.
-        made2 = dict(made, id="abcdef123")
-        (self.home / "two.json").write_text(json.dumps([messages[0], dict(messages[1], tool_calls=[made, made2])]))
-        answers, err = self.pipe(f"/load {self.home}/two.json\n/tool 1\n/tool 2\n/save {self.home}/s.json\n")
-        self.assertEqual((answers, err), ([line], "(1 more call without a result)\n"))
-        self.assertEqual([m.get("tool_call_id") for m in json.loads((self.home / "s.json").read_text())["messages"][2:4]], [made["id"], "abcdef123"])
-        # A template that takes arguments as text gets text.
-        template.write_text(template.read_text().replace("t.function.arguments}|tojson", "'' + t.function.arguments}|tojson"))
-        self.assertEqual(self.pipe("what time is it\n/tool 12:00\n")[0], [line, line])
-        # One that knows no calls has them as what was said.
-        plain = self.dir / "no_calls.jinja"
-        plain.write_text(template.read_text().replace("m.tool_calls", "[]"))
-        self.pipe(f"hi\n/save {self.home}/s.json\n", "--template", plain)
-        self.assertEqual(json.loads((self.home / "s.json").read_text())["messages"][1], {"role": "assistant", "content": line})
-        # --tools: the template sees them, and their schemas must be known.
+        self.assertEqual((made["type"], made["function"], self.messages()[1]["content"]), ("function", call, "I look."))
+        self.assertEqual(json.loads((self.home / "t.json").read_text())["messages"][2], {"role": "tool", "content": "noon c", "name": "clock", "tool_call_id": made["id"]})
+        self.assertEqual([self.json_answer("a")[k] for k in ("text", "tool_calls")], ["I look.", [call]])
+        # Several calls, one with a number that no double holds: each has its result before the model goes on, and what was loaded keeps its ids.
+        answers, err = self.pipe(f"b\n/save {self.home}/s.json\n/tool 1\n/tool c\n/load {self.home}/s.json\n/tool 1\n/tool b\n/save {self.home}/t.json\n")
+        self.assertEqual((answers, err), ([*lines, "Done.", "It is noon.", *lines, "Done."], "(1 more call without a result)\n" * 2))
+        self.assertEqual(self.messages()[1]["tool_calls"][0]["function"]["arguments"], '{"n":1e999}')
+        ids = [c["id"] for m in json.loads((self.home / "t.json").read_text())["messages"] for c in m.get("tool_calls", [])]
+        self.assertEqual(len(set(ids)), 4)
+        # Arguments as text, as other tools save them, and a template that takes them so.
+        saved = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "", "tool_calls": [dict(made, function=dict(call, arguments=json.dumps(call["arguments"])))]},
+                 {"role": "tool", "content": "c"}]
+        counts = [json.loads(self.pipe(json.dumps([saved[0], dict(saved[1], tool_calls=calls), saved[2]]), "--json")[0][0])["prompt_tokens"] for calls in (saved[1]["tool_calls"], [made])]
+        self.assertEqual(counts[0], counts[1])
+        other = self.dir / "as_text.jinja"
+        other.write_text(as_objects.replace("{{ {'name': t.function.name, 'arguments': t.function.arguments}|tojson }}", "{\"name\": \"{{ t.function.name }}\", \"arguments\": {{ '' + t.function.arguments }}}"))
+        self.assertEqual(self.pipe("a\n/tool c\n", "--template", other)[0], ["I look.", line, "It is noon."])
+        # A template that knows no calls has them as what was said.
+        other.write_text(as_objects.replace("m.tool_calls", "[]"))
+        self.assertEqual(self.pipe(f"d\n/tool c\n/save {self.home}/s.json\n", "--template", other)[0], ['{"name":"ping","arguments":{"a":1}}', "It is noon."])
+        self.assertEqual(self.messages()[1:3], [{"role": "assistant", "content": '{"name": "ping", "arguments": {"a": 1}}'}, {"role": "tool", "content": "c"}])
+        # --tools: what the model begins as a call obeys; the template sees the tools, and their schemas must be known.
         tools = self.dir / "tools.json"
         tools.write_text(json.dumps([{"type": "function", "function": {"name": "clock", "parameters": {"type": "object", "properties": {"zone": {"enum": ["UTC"]}}, "required": ["zone"]}}}]))
-        template.write_text("{{ (tools or [])|length }}" + template.read_text())
-        self.args = ("chat", "-m", self.packed, "--template", template, "--temp", 1, "--seed", 3, "-n", 40, "-c", 2000)
-        with_tools, without = (json.loads(self.pipe('[{"role": "user", "content": "hi"}]', "--json", *more)[0][0]) for more in (("--tools", tools), ()))
-        self.assertNotEqual(with_tools["tokens"], without["tokens"])
-        for answer in with_tools, without:
-            self.assertTrue(answer["text"] or answer["tool_calls"])
+        self.assertEqual(self.pipe("a\n", "--tools", tools)[0], ["I look.", '{"name":"clock","arguments":{"zone":"UTC"}}'])
         tools.write_text('[{"name": "clock", "parameters": {"type": "object", "properties": {"zone": {"format": "x", "type": "string"}}}}]')
         self.assertIn("#/0/parameters/properties/zone: keyword 'format' is not supported", self.pipe("hi\n", "--tools", tools, code=1)[1])
+        # Nested as deep as nothing is.
+        deep = '[{"role":"user","content":' + "[" * 300000 + "]" * 300000 + "}]"
+        self.assertIn('"error"', self.pipe(deep, "--json", code=1)[0][0])
 
     # ---- on a terminal
 

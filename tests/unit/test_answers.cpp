@@ -156,6 +156,20 @@ TEST_CASE("added tokens say the family where a template does not") {
   CHECK(said.calls.size() == 2);
 }
 
+TEST_CASE("marks of a format are known as such") {
+  for (const Family& f : families()) {
+    const Envelope& e = f.envelope;
+    CAPTURE(f.name);
+    for (const Mark* m : {&e.reason_open, &e.reason_close, &e.section_open[0], &e.call_open, &e.call_close, &e.args_open, &e.end[0]})
+      if (!m->empty()) {
+        CHECK(is_mark(e, m->view()));
+        CHECK(is_mark(e, View("<s>" + std::string(m->view()))));
+      }
+    for (const char* const other : {"", "<|fim_middle|>", "<unused_17>"}) CHECK_FALSE(is_mark(e, other));
+    if (f.name == "gpt_oss") CHECK((is_mark(e, "<|channel|>") && is_mark(e, "<|return|>")));
+  }
+}
+
 TEST_CASE("a reference says the type of a value that stands as text") {
   for (const Family& f : families()) {
     if (f.name != "qwen3_coder") continue;

@@ -1196,6 +1196,9 @@ TEST_CASE("NULL where something must be is refused with a sentence, by every cal
   REFUSED(linnet_answer_begin(nullptr, nullptr, 0, hear, nullptr, &err));
   REFUSED(linnet_answer_begin(answer, nullptr, 1, hear, nullptr, &err));
   REFUSED(linnet_answer_begin(answer, nullptr, 0, nullptr, nullptr, &err));
+  REFUSED(linnet_answer_is_mark(nullptr, "x", 1, &kind, &err));
+  REFUSED(linnet_answer_is_mark(answer, nullptr, 1, &kind, &err));
+  REFUSED(linnet_answer_is_mark(answer, "x", 1, nullptr, &err));
   REFUSED(linnet_answer_feed(nullptr, "x", 1, &err));
   REFUSED(linnet_answer_feed(answer, nullptr, 1, &err));
   REFUSED(linnet_answer_end(nullptr, &err));
