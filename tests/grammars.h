@@ -19,34 +19,41 @@ struct Texts {
   linnet::GrammarHeader h{};
   std::vector<uint32_t> first;
   std::vector<linnet::GrammarEdge> edges;
-  std::vector<uint32_t> own;  // a bit for each edge
   linnet::GrammarStarts starts{};
 
   explicit Texts(std::vector<uint8_t> b) : blob(std::move(b)) {
     std::memcpy(&h, blob.data(), sizeof h);
     first.resize(h.n_states + 1);
     edges.resize(h.n_edges);
-    const size_t marks = h.version > 1 ? (edges.size() + 31) / 32 * 4 + sizeof starts : 0;
-    REQUIRE(blob.size() == sizeof h + first.size() * 4 + edges.size() * 4 + marks);
+    const bool wide = h.version > 1;
+    const size_t edge = wide ? sizeof(linnet::GrammarEdge) : sizeof(linnet::NarrowGrammarEdge);
+    REQUIRE(blob.size() == sizeof h + first.size() * 4 + edges.size() * edge + (wide ? sizeof starts : 0));
     std::memcpy(first.data(), blob.data() + sizeof h, first.size() * 4);
     const uint8_t* at = blob.data() + sizeof h + first.size() * 4;
-    std::memcpy(edges.data(), at, edges.size() * 4);
-    at += edges.size() * 4;
-    own.resize(marks ? (edges.size() + 31) / 32 : 0);
-    if (marks) std::memcpy(own.data(), at, own.size() * 4);
-    if (marks) std::memcpy(&starts, at + own.size() * 4, sizeof starts);
+    for (linnet::GrammarEdge& e : edges) {
+      linnet::NarrowGrammarEdge narrow;
+      std::memcpy(&narrow, at, sizeof narrow);
+      e = {narrow.lo, narrow.hi, 0, narrow.to};
+      if (wide) std::memcpy(&e, at, sizeof e);
+      at += edge;
+    }
+    if (wide) std::memcpy(&starts, at, sizeof starts);
   }
   static uint32_t at(uint32_t v) { return v & ~linnet::kGrammarAccepts; }
-  bool is_own(uint32_t e) const { return !own.empty() && own[e / 32] >> e % 32 & 1; }
-  bool accepts(const std::string& text, uint32_t state = 0) const {
+  bool is_own(uint32_t e) const { return edges[e].own; }
+  uint32_t behind(const std::string& text, uint32_t state = 0) const {
     for (const char c : text) {
       const uint8_t byte = static_cast<uint8_t>(c);
       uint32_t e = at(first[state]);
       while (e < at(first[state + 1]) && !(edges[e].lo <= byte && byte <= edges[e].hi)) ++e;
-      if (e == at(first[state + 1])) return false;
+      if (e == at(first[state + 1])) return linnet::kGrammarLost;
       state = edges[e].to;
     }
-    return first[state] & linnet::kGrammarAccepts;
+    return state;
+  }
+  bool accepts(const std::string& text, uint32_t state = 0) const {
+    const uint32_t end = behind(text, state);
+    return end != linnet::kGrammarLost && first[end] & linnet::kGrammarAccepts;
   }
 };
 
@@ -89,7 +96,7 @@ inline bool obeys(const json& v, const json& schema, const json& root) {
   if (v.is_array()) {
     if (v.size() < schema.value("minItems", size_t{0}) || v.size() > schema.value("maxItems", SIZE_MAX)) return false;
     for (const json& one : v)
-      if (!obeys(one, schema.at("items"), root)) return false;
+      if (schema.contains("items") && !obeys(one, schema["items"], root)) return false;
   }
   if (v.is_object() && schema.contains("type")) {
     for (const json& key : schema.value("required", json::array()))

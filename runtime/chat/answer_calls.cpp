@@ -338,7 +338,7 @@ bool Answer::tag_step() {
     if (s[inner] == '<' && s[inner + 1] != '/') child = cut(s, inner + 1, close - inner - 1);
   }
   if (n_tags_ == kMaxTags) return broken();
-  const View around = top ? referred(top->schema, parameters_) : parameters_;
+  const View around = top ? holding(top->schema, parameters_, top->list ? "items" : "properties") : parameters_;
   const View schema = top && top->list ? member(around, "items") : member(member(around, "properties"), key);
   if (!top) {
     put_key(key);
@@ -350,7 +350,8 @@ bool Answer::tag_step() {
     put_args("\": ");
   }
   if (top) top->first = false;
-  tags_[n_tags_++] = {name, end - name, child == "item", true, schema};
+  const bool object = (types_of(schema, parameters_) & (kIsObject | kIsList)) == kIsObject;
+  tags_[n_tags_++] = {name, end - name, child == "item" && !object, true, schema};
   if (child.empty()) {
     scan_ = at_;
     state_ = State::kTagText;

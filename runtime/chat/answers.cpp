@@ -59,7 +59,10 @@ Status envelope_open(const void* data, size_t bytes, const char* name, Envelope*
 
 bool is_mark(const Envelope& e, View text) {
   if (text.empty()) return false;
-  const auto fits = [text](View mark) { return !mark.empty() && (find_in(mark, text) != kNowhere || find_in(text, mark) != kNowhere); };
+  const auto fits = [text](View mark) {
+    // not every token with a '<'
+    return find_in(mark, text) != kNowhere || (mark.size() > 3 && find_in(text, mark) != kNowhere);
+  };
   if (e.head == Head::kHarmony) {
     for (const View mark : {kMessage, kStart, kChannel, kConstrain})
       if (fits(mark)) return true;
@@ -117,7 +120,8 @@ void Answer::begin_piece(bool reasoning) {
   b.skip = true;
 }
 
-// ---- the text --------------------------------------------------------------------------------------------------------------------------
+// ---- the text
+// --------------------------------------------------------------------------------------------------------------------------
 
 size_t Answer::match(const Mark& mark, size_t at) const { return mark.empty() ? kNo : match_mark(text(), mark.view(), at); }
 size_t Answer::skip(size_t at) const { return skip_blanks(text(), at); }
@@ -356,9 +360,10 @@ bool Answer::text_step() {
   switch (f.what) {
     case What::kReasonOpen:
       begin_piece(true);
+      prompt_reasons_ = false;
       break;
     case What::kReasonClose:
-      reasoning_ = false;
+      reasoning_ = prompt_reasons_ = false;
       break;
     case What::kContentOpen:
       content_opened_ = true;
@@ -404,7 +409,8 @@ bool Answer::text_step() {
   return true;
 }
 
-// ---- calls -----------------------------------------------------------------------------------------------------------------------------
+// ---- calls
+// -----------------------------------------------------------------------------------------------------------------------------
 
 // What stands up to `end` began something.
 void Answer::open(size_t end, State next) {
@@ -694,6 +700,7 @@ bool Answer::name_step(size_t at, bool python) {
   if (!python && !e.content_open.empty() && name == e.content_open.view()) {
     // no call: it is said to everybody
     begin_piece(false);
+    content_opened_ = true;
     take(at);
     section_ = false;
     state_ = State::kText;

@@ -75,7 +75,7 @@ inline constexpr uint32_t kEnvelopeMagic = 0x45414e4c, kEnvelopeVersion = 1;  //
 // The bytes of a model file's envelope; refuses what no parser could go by.
 Status envelope_open(const void* data, size_t bytes, const char* name, Envelope* out, Error* err);
 
-// Whether a text is one of its marks, a part of one, or holds one.
+// Whether a text is one of its marks, a part of one, or holds one (of more than three characters).
 bool is_mark(const Envelope& envelope, View text);
 
 enum class AnswerKind : uint8_t {

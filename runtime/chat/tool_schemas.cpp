@@ -148,11 +148,28 @@ uint32_t kind_of(View value) {
 View referred(View schema, View root) {
   for (int i = 0; i < 8; ++i) {
     const View ref = member(schema, "$ref");
+    // "#/$defs/NAME", decoded: escapes of JSON, then ~1 and ~0
+    char path[256];
+    size_t n = 0;
+    for (size_t at = 1; at + 1 < ref.size() && n + 4 < sizeof path;) {
+      char c[4];
+      const size_t bytes = json_char(cut(ref, 0, ref.size() - 1), &at, c);
+      std::memcpy(path + n, c, bytes);
+      n += bytes;
+    }
+    const View text(path, n);
     View next;
     for (const View folder : {View("$defs"), View("definitions")}) {
-      const size_t name = 4 + folder.size();  // behind "#/FOLDER/
-      if (ref.size() > name + 1 && begins_with(ref, "\"#/") && cut(ref, 3, folder.size()) == folder && ref[name - 1] == '/')
-        next = member(member(root, folder), cut(ref, name, ref.size() - name - 1));
+      const size_t name = 3 + folder.size();  // behind #/FOLDER/
+      if (n <= name || !begins_with(text, "#/") || cut(text, 2, folder.size()) != folder || text[name - 1] != '/') continue;
+      char plain[sizeof path];
+      size_t k = 0;
+      for (size_t at = name; at < n; ++at, ++k)
+        if (path[at] == '~' && at + 1 < n)
+          plain[k] = path[++at] == '1' ? '/' : '~';
+        else
+          plain[k] = path[at];
+      next = member(member(root, folder), {plain, k});
     }
     if (next.empty()) break;
     schema = next;
@@ -160,21 +177,38 @@ View referred(View schema, View root) {
   return schema;
 }
 
-uint32_t types_of(View schema, View root, uint32_t depth) {
+View holding(View schema, View root, View keyword) {
+  schema = referred(schema, root);
+  if (!member(schema, keyword).empty()) return schema;
+  for (const View name : {View("anyOf"), View("oneOf")}) {
+    const View list = member(schema, name);
+    View item;
+    if (!list.empty() && list.front() == '[')
+      for (size_t at = 0; next_item(list, &at, &item);)
+        if (const View one = referred(item, root); !member(one, keyword).empty()) return one;
+  }
+  return {};
+}
+
+// left: how many schemas may be looked at.
+static uint32_t types_within(View schema, View root, uint32_t* left) {
+  if (*left == 0) return 0;
+  --*left;
   uint32_t types = 0;
   schema = referred(schema, root);
   const auto add = [&types](uint32_t t) {
     if (t == kIsText && !(types & ~uint32_t{kIsNull})) types |= kTextFirst;
     types |= t;
   };
-  const auto add_name = [&add](View t) {
-    add(t == "\"string\""                         ? kIsText
-        : t == "\"integer\"" || t == "\"number\"" ? kIsNumber
-        : t == "\"boolean\""                      ? kIsBool
-        : t == "\"null\""                         ? kIsNull
-        : t == "\"object\""                       ? kIsObject
-        : t == "\"array\""                        ? kIsList
-                                                  : 0u);
+  const auto is = [](View t, View name) { return t.size() > 1 && t.front() == '"' && json_is(cut(t, 1, t.size() - 2), name); };
+  const auto add_name = [&](View t) {
+    add(is(t, "string")                       ? kIsText
+        : is(t, "integer") || is(t, "number") ? kIsNumber
+        : is(t, "boolean")                    ? kIsBool
+        : is(t, "null")                       ? kIsNull
+        : is(t, "object")                     ? kIsObject
+        : is(t, "array")                      ? kIsList
+                                              : 0u);
   };
   View item;
   const View type = member(schema, "type");
@@ -186,9 +220,9 @@ uint32_t types_of(View schema, View root, uint32_t depth) {
   if (types) return types;
   for (const View name : {View("anyOf"), View("oneOf"), View("allOf")}) {
     const View list = member(schema, name);
-    if (list.empty() || list.front() != '[' || depth == 8) continue;
+    if (list.empty() || list.front() != '[') continue;
     for (size_t at = 0; next_item(list, &at, &item);) {
-      const uint32_t inner = types_of(item, root, depth + 1);
+      const uint32_t inner = types_within(item, root, left);
       if (inner & kTextFirst) add(kIsText);
       add(inner & ~uint32_t{kTextFirst});
     }
@@ -201,6 +235,11 @@ uint32_t types_of(View schema, View root, uint32_t depth) {
   if (!member(schema, "properties").empty()) add(kIsObject);
   if (!member(schema, "items").empty()) add(kIsList);
   return types;
+}
+uint32_t types_of(View schema, View root) {
+  uint32_t left = 256;
+  const uint32_t types = types_within(schema, root, &left);
+  return left ? types : 0;
 }
 
 }  // namespace linnet::chat

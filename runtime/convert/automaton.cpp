@@ -75,8 +75,13 @@ void Automaton::utf8(uint32_t from, uint32_t to, CharRange range) {
 
 void Automaton::json_char(uint32_t from, uint32_t to) {
   for (const CharRange& r : {CharRange{0x20, 0x21}, {0x23, 0x5B}, {0x5D, 0x10FFFF}}) utf8(from, to, r);
-  const uint32_t escape = node(), u = node();
+  const uint32_t escape = node();
   bytes(from, escape, '\\', '\\');
+  json_escape(escape, to);
+}
+
+void Automaton::json_escape(uint32_t escape, uint32_t to) {
+  const uint32_t u = node();
   for (const char c : std::string_view("\"\\/bfnrt")) bytes(escape, to, static_cast<uint8_t>(c), static_cast<uint8_t>(c));
   bytes(escape, u, 'u', 'u');
   const auto hex = [this](uint32_t a, uint32_t b, int least, int most) {
@@ -143,7 +148,8 @@ std::vector<uint32_t> pieces_of(std::string_view mark) {
   for (size_t at = 0; at < mark.size();) {
     const Char c = next_char(mark.data() + at, mark.size() - at);
     at += c.bytes;
-    const uint32_t code = is_blank(c.code) && at < mark.size() ? kBlanks : c.code;  // the last one is what it is
+    const bool exact = at == mark.size() || (at == c.bytes && c.code == '\n');  // the last one, and a line end in front
+    const uint32_t code = is_blank(c.code) && !exact ? kBlanks : c.code;
     if (code == '<' && !out.empty() && out.back() == '>') out.push_back(kBlanks);
     if (code != kBlanks || out.empty() || out.back() != kBlanks) out.push_back(code);
   }
@@ -152,7 +158,7 @@ std::vector<uint32_t> pieces_of(std::string_view mark) {
 }  // namespace
 
 // A node for each set of places in marks that the text may be at.
-void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t end) {
+void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t end, bool json) {
   using Places = std::vector<std::pair<size_t, size_t>>;  // mark, how many of its pieces were read
   std::vector<std::vector<uint32_t>> pieces;
   for (const Mark& m : marks) pieces.push_back(pieces_of(m.text));
@@ -179,6 +185,11 @@ void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t en
     if (!marks[m].in_front) put(&anywhere, m, 0);
   }
   skip(from, node_of(first));
+  // inside of a JSON text: an escape is none of a mark's characters
+  const uint32_t escape = json ? node() : kNowhere;
+  if (json) json_escape(escape, node_of(anywhere));
+  std::vector<CharRange> never;
+  if (json) never = {{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
   while (!open.empty() && !full()) {
     const Places places = open.back();
     open.pop_back();
@@ -190,9 +201,11 @@ void Automaton::until(uint32_t from, const std::vector<Mark>& marks, uint32_t en
     }
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
-    std::vector<CharRange> others;
+    std::vector<CharRange> others = never;
+    if (json) bytes(here, escape, '\\', '\\');
     for (const uint32_t c : known) {
       others.push_back({c, c});
+      if (json && (c < 0x20 || c == '"' || c == '\\')) continue;
       Places next = anywhere;
       const Mark* whole = nullptr;
       for (const auto& [m, at] : places) {
@@ -374,20 +387,21 @@ Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>
   if (full() || !d.run(nodes))
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxStates, " states, or takes too long to make");
   if (!d.trim()) return fail(err, LINNET_BAD_FILE, name, ": no text obeys it");
-  std::vector<uint32_t> first, own;
+  std::vector<uint32_t> first;
   std::vector<GrammarEdge> edges;
+  bool marks = !starts.empty();
   for (size_t i = 0; i < d.edges.size(); ++i) {
     first.push_back(static_cast<uint32_t>(edges.size()) | (d.accepts[i] ? kGrammarAccepts : 0));
     for (const Determiner::Edge& e : d.edges[i]) {
-      own.resize(edges.size() / 32 + 1);
-      own.back() |= uint32_t{e.own} << edges.size() % 32;
-      edges.push_back({e.lo, e.hi, static_cast<uint16_t>(e.to)});
+      edges.push_back({e.lo, e.hi, e.own, e.to});
+      marks |= e.own;
     }
   }
   first.push_back(static_cast<uint32_t>(edges.size()));
+  const uint32_t most = marks ? kGrammarMaxStates : kNarrowMaxStates;
+  if (d.edges.size() > most) return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", most, " states");
   if (edges.size() > kGrammarMaxEdges)
     return fail(err, LINNET_UNSUPPORTED, name, ": the grammar has more than ", kGrammarMaxEdges, " edges");
-  const bool marks = !starts.empty() || std::any_of(own.begin(), own.end(), [](uint32_t word) { return word != 0; });
   const GrammarHeader h{kGrammarMagic, marks ? kGrammarVersion : 1, static_cast<uint32_t>(d.edges.size()),
                         static_cast<uint32_t>(edges.size())};
   out->clear();
@@ -398,9 +412,14 @@ Status Automaton::compile(uint32_t start, uint32_t end, const std::vector<Start>
   };
   put(&h, sizeof h);
   put(first.data(), first.size() * sizeof first[0]);
+  if (!marks) {
+    for (const GrammarEdge& e : edges) {
+      const NarrowGrammarEdge narrow{e.lo, e.hi, static_cast<uint16_t>(e.to)};
+      put(&narrow, sizeof narrow);
+    }
+    return LINNET_OK;
+  }
   put(edges.data(), edges.size() * sizeof(GrammarEdge));
-  if (!marks) return LINNET_OK;
-  put(own.data(), own.size() * sizeof own[0]);
   GrammarStarts s = {};
   for (; s.n < starts.size() && s.n < kGrammarMaxStarts; ++s.n) {
     s.state[s.n] = d.began[s.n + 1];

@@ -40,6 +40,7 @@ class Automaton {
   // One character inside a JSON string: in UTF-8 or in any of its escapes; and one of these, as it is or, where it must be escaped, in the
   // shortest way.
   void json_char(uint32_t from, uint32_t to);
+  void json_escape(uint32_t from, uint32_t to);  // the rest of an escape, behind its backslash
   void json_char_of(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges);
 
   // One character of `ranges` as Python writes it between such quotes.
@@ -51,8 +52,8 @@ class Automaton {
     bool in_front = false;  // it counts at the beginning alone
   };
   // A text up to the first of the marks, which is read. White space in a mark stands for any, also none, which may be between tags as well.
-  // end: where the text may end without a mark, or kNowhere.
-  void until(uint32_t from, const std::vector<Mark>& marks, uint32_t end);
+  // end: where the text may end without a mark, or kNowhere. json: inside of a JSON text, of which escapes are no part of marks.
+  void until(uint32_t from, const std::vector<Mark>& marks, uint32_t end, bool json = false);
 
   struct Start {
     std::string mark;  // that the prompt ends with

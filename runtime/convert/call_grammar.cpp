@@ -41,6 +41,8 @@ class CallCompiler {
   }
 
  private:
+  static constexpr size_t kMaxKey = 256;  // bytes of a name or a key that the parser of answers reads
+
   // ---- pieces
 
   uint32_t mark(uint32_t from, View text) {
@@ -75,9 +77,13 @@ class CallCompiler {
 
   bool writable(const Tool& tool) {
     const bool text = e_.head == Head::kText || e_.head == Head::kHarmony;
-    bool good = tool.name != e_.content_open.view();
+    bool good = tool.name != e_.content_open.view() && tool.name.size() <= kMaxKey;
     for (const char c : tool.name)
       good &= text ? is_name_char(c) && c != e_.counted : c != '"' && c != '\\' && static_cast<uint8_t>(c) >= 0x20;
+    if (e_.head == Head::kText && e_.name_prefix.empty() && e_.call_open.empty())  // what begins a section without a mark
+      good &= is_name_char(tool.name[0]) && View("-.:/@$").find(tool.name[0]) == View::npos;
+    for (const chat::Mark* m : {&e_.args_open, &e_.id_open, &e_.id_close, &e_.key_open, &e_.call_close})
+      good &= !text || m->empty() || tool.name.find(m->view()) == tool.name.npos;
     return good || schema_.refuse(tool.place, "the model's format has no way to write the name ", quoted(tool.name));
   }
   static bool is_name_char(char c) {
@@ -167,6 +173,7 @@ class CallCompiler {
 
   bool each(uint32_t from, uint32_t to, const Tool& tool, const SchemaCompiler::Lead& lead, const SchemaCompiler::Property& one) {
     schema_.set_root(tool.parameters);
+    if (tool.parameters && !schema_.check_keywords(*tool.parameters, tool.place)) return false;
     if (tool.parameters) return schema_.properties(from, to, *tool.parameters, tool.place, false, lead, one);
     a_.skip(from, to);
     return true;
@@ -176,7 +183,7 @@ class CallCompiler {
     return each(
         from, to, tool, [this](uint32_t at, bool) { return blank(mark(gap(at), e_.key_open)); },
         [&](uint32_t a, uint32_t b, const std::string& key, const Value& schema, const std::string& place) {
-          if (key.empty() || key.find_first_of("<>\"'=\n") != key.npos || key[0] == ' ' || key.back() == ' ')
+          if (key.empty() || key.size() > kMaxKey || key.find_first_of("<>\"'=\r\n") != key.npos || key[0] == ' ' || key.back() == ' ')
             return schema_.refuse(place, "the model's format has no way to write the key ", quoted(key));
           SchemaCompiler::Style style = {.notation = Notation::kText, .mark = std::string(e_.value_close.view())};
           style.lines = e_.value_lines;
@@ -187,13 +194,21 @@ class CallCompiler {
           const uint32_t name = blank(a_.text(a, key)), texts = mark(name, e_.key_close);
           const bool told = !e_.key_close_other.empty();  // which values are texts
           style.allowed = told ? uint32_t{kString} : schema_.text_types(schema);
+          // a mark that JSON itself may hold ends none
+          const char first = e_.value_close.text[0];
+          const bool in_words = (first >= '0' && first <= '9') || (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
+                                View("+-.").find(first) != View::npos;
+          const uint32_t json = in_words                                     ? 0
+                                : View("{}[],:\"").find(first) != View::npos ? kNull | kBoolean | kInteger | kNumber
+                                                                             : ~uint32_t{kString};
+          style.allowed &= json | kString;
           if (!style.allowed) return schema_.refuse(place, "the model's format cannot tell of which type a value is");
           schema_.set_style(style);
           uint32_t begin = texts;
           if (e_.value_lines) begin = maybe(texts, a_.text(texts, "\n"));
           if (!schema_.value(begin, b, schema, place)) return false;
           if (!told) return true;
-          style.allowed = ~uint32_t{kString};
+          style.allowed = json;
           schema_.set_style(style);
           return schema_.value(mark(name, e_.key_close_other), b, schema, place);
         });
@@ -216,6 +231,7 @@ class CallCompiler {
     return each(
         a_.text(from, "("), end, tool, [&](uint32_t at, bool first) { return first ? at : blank(a_.text(at, ",")); },
         [&](uint32_t a, uint32_t b, const std::string& key, const Value& schema, const std::string& place) {
+          if (key.empty() || key.size() > kMaxKey) return schema_.refuse(place, quoted(key), " is no name of a parameter in Python");
           for (const char c : key)
             if (!is_name_char(c) || View("-.:/@$").find(c) != View::npos)
               return schema_.refuse(place, quoted(key), " is no name of a parameter in Python");
@@ -271,7 +287,7 @@ class CallCompiler {
       if (rules_.parallel && objects && e_.bare == Bare::kBegins)
         for (const char* separator : {",", ";", "\n"}) a_.skip(gap(a_.text(gap(behind), separator)), begin);
     }
-    return !(objects || python) || list(from, to, one);
+    return e_.bare == Bare::kAlone || !(objects || python) || list(from, to, one);
   }
 
   // Where calls begin: marks at any place, and what stands for one at the beginning.
@@ -281,14 +297,19 @@ class CallCompiler {
       if (const chat::Mark& m = e_.section_open[i]; !m.empty())
         out.push_back({(in_front ? " " : "") + std::string(m.view()), section_[i], in_front});
     // inside of sections alone, where there are some
-    if (!e_.call_open.empty() && (!rules_.required || out.empty()))
-      out.push_back({(in_front ? " " : "") + std::string(e_.call_open.view()), call_, in_front});
+    if (!e_.call_open.empty())
+      out.push_back(
+          {(in_front ? " " : "") + std::string(e_.call_open.view()), !rules_.required || out.empty() ? call_ : kNowhere, in_front});
     return out;
+  }
+  void open_calls(uint32_t from) {
+    for (const Automaton::Mark& m : openers(false))
+      if (m.to != kNowhere) a_.skip(mark(from, m.text), m.to);
   }
   // Calls and nothing else.
   bool calls(uint32_t from) {
     const uint32_t at = gap(from);
-    for (const Automaton::Mark& m : openers(false)) a_.skip(mark(at, m.text), m.to);
+    open_calls(at);
     return !bare_ || e_.bare == Bare::kAlone || bare(at, behind_);
   }
 
@@ -298,8 +319,8 @@ class CallCompiler {
     const auto in_front = [&](const chat::Mark& m, uint32_t to) {
       if (!m.empty()) marks.push_back({" " + std::string(m.view()), to, true});
     };
-    in_front(e_.reason_open, reason_);
-    in_front(e_.reason_close, answer_);
+    in_front(e_.reason_open, opened ? reason_said_ : reason_);
+    in_front(e_.reason_close, opened ? content_ : answer_);
     if (!opened) in_front(e_.content_open, content_);
     if ((opened || e_.content_open.empty()) && !e_.content_close.empty()) marks.push_back({std::string(e_.content_close.view()), said_});
     if (!bare_) {
@@ -319,14 +340,14 @@ class CallCompiler {
     }
     begun.insert(begun.end(), marks.begin(), marks.end());
     a_.until(from, begun, end_);
-    return bare(from, behind_) && schema_.room();
+    // Where the whole answer is a call, nothing follows it.
+    return bare(gap(from), e_.bare == Bare::kAlone ? end_ : behind_) && schema_.room();
   }
 
   bool marks() {
-    content_ = a_.node(), said_ = a_.node();
+    content_ = a_.node(), said_ = a_.node(), reason_said_ = a_.node();
     a_.skip(behind_, end_);
-    if (rules_.parallel)
-      for (const Automaton::Mark& m : openers(false)) a_.skip(mark(gap(behind_), m.text), m.to);
+    if (rules_.parallel) open_calls(gap(behind_));
     // the other spelling has no mark behind it
     if (!section(section_[0], behind_, true) || !section(section_[1], behind_, false)) return false;
     if (!e_.call_open.empty()) {
@@ -341,17 +362,24 @@ class CallCompiler {
       ends.push_back({std::string(e_.reason_close.view()), answer_});
       a_.until(reason_, ends, rules_.required ? kNowhere : end_);
     }
+    if (!e_.reason_close.empty() && !rules_.required) {  // the same behind content_open, which comes once
+      Marks back = ends;
+      back.back().to = content_;
+      a_.until(reason_said_, back, end_);
+    }
     if (rules_.required) {
       if (!e_.reason_open.empty() && !e_.reason_close.empty()) a_.skip(mark(gap(start_), e_.reason_open), reason_);
       a_.skip(answer_, start_);
       if (!calls(start_)) return false;
     } else {
       a_.skip(said_, end_);
-      for (const Automaton::Mark& m : openers(false)) a_.skip(mark(gap(said_), m.text), m.to);
+      open_calls(gap(said_));
       a_.skip(answer_, start_);
       if (!text(start_, false) || !text(content_, true)) return false;
       // a call's mark that begins what is said to everybody
-      if (!e_.content_open.empty() && e_.head == Head::kText && !e_.call_open.empty()) {
+      const View open = e_.content_open.view();
+      const bool named = std::all_of(open.begin(), open.end(), [](char c) { return is_name_char(c); });
+      if (!open.empty() && named && e_.id_open.empty() && e_.head == Head::kText && !e_.call_open.empty()) {
         const uint32_t everybody = a_.text(gap(call_), e_.content_open.view());
         for (const char c : {'\n', ' '}) a_.skip(a_.text(everybody, std::string(1, c)), content_said());
       }
@@ -392,7 +420,9 @@ class CallCompiler {
     a_.skip(answer_, start_);
     a_.skip(a_.text(mark(again, kStart), "assistant"), answer_);
     const auto says = [&](const char* name, bool may_end) {
-      const Marks marks = {{std::string(kEnd), again}, {std::string(kStart), kNowhere}, {std::string(kChannel), kNowhere}};
+      Marks marks = {{std::string(kEnd), again}};
+      for (const View other : {kStart, kChannel, kCall}) marks.push_back({std::string(other), kNowhere});
+      marks.push_back({"<|return|>", may_end ? end_ : kNowhere});
       a_.until(mark(a_.text(channel, name), kMessage), marks, may_end ? end_ : kNowhere);
     };
     says("analysis", false);
@@ -434,9 +464,9 @@ class CallCompiler {
   std::vector<std::string> names_;  // of all
   bool bare_ = false;
   uint32_t start_ = 0, end_ = 0;
-  uint32_t behind_ = 0, section_[2] = {}, call_ = 0;  // behind a call or a section of some, behind each section_open, behind call_open
-  uint32_t reason_ = 0, answer_ = 0;                  // inside of reasoning, behind it
-  uint32_t content_ = 0, said_ = 0;                   // behind content_open, behind content_close
+  uint32_t behind_ = 0, section_[2] = {}, call_ = 0;   // behind a call or a section of some, behind each section_open, behind call_open
+  uint32_t reason_ = 0, answer_ = 0;                   // inside of reasoning, behind it
+  uint32_t content_ = 0, said_ = 0, reason_said_ = 0;  // behind content_open, behind content_close, in reasoning behind content_open
   uint32_t everybody_ = kNowhere;
   std::vector<Automaton::Start> starts_;
 };

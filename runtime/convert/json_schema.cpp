@@ -1,13 +1,17 @@
 #include "json_schema.h"
 
 #include <algorithm>
+#include <set>
 
+#include "../../platform/utf8.h"
 #include "../chat/tool_schemas.h"
 #include "convert.h"
 
 namespace linnet::convert {
 namespace {
 
+constexpr size_t kMaxKey = 256;       // bytes of a key that the parser of answers reads
+constexpr uint32_t kMaxNesting = 60;  // of values; it reads 64
 constexpr uint32_t kMaxDepth = 128, kMaxTwins = 1u << 20, kFractionDigits = 17;
 
 // Keywords and the types that they are about; 0: they stand beside any.
@@ -90,8 +94,11 @@ bool SchemaCompiler::room() {
 
 bool SchemaCompiler::read_tools(const Value& list, std::vector<Tool>* out) {
   if (!list.is(kArray) || list.items.empty()) return bad("#", "tools are an array with one element and more");
-  for (size_t i = 0; i < list.items.size(); ++i)
+  std::set<std::string> names;
+  for (size_t i = 0; i < list.items.size(); ++i) {
     if (!read_tool(list.items[i], "#/" + std::to_string(i), out)) return false;
+    if (!names.insert(out->back().name).second) return bad("#/" + std::to_string(i), "there is another tool ", quoted(out->back().name));
+  }
   return true;
 }
 
@@ -109,8 +116,6 @@ bool SchemaCompiler::read_tool(const Value& one, const std::string& place, std::
       if (key != "type" && key != "name" && key != "description" && key != "parameters" && key != "strict" && key != "return" &&
           !(key == "function" && object != inner))
         return refuse(at, "'", key, "' is not supported in a tool");
-  for (const Tool& other : *out)
-    if (other.name == name->text) return bad(at, "there is another tool ", dump(*name));
   if (parameters && (types(*parameters) != kObject || !member(*parameters, "type")))
     return refuse(at + "/parameters", "parameters are of type object");
   out->push_back({name->text, at + "/parameters", parameters});
@@ -167,12 +172,16 @@ uint32_t SchemaCompiler::mark(uint32_t from) {
 // One character of a text.
 void SchemaCompiler::characters(uint32_t from, uint32_t to, const std::vector<CharRange>& ranges) {
   if (style_.notation == Notation::kPython) return a_.python_char(from, to, '\'', ranges);
-  if (style_.notation < Notation::kPython) return a_.json_char_of(from, to, ranges);
   // As it is, but for those that a mark begins with.
   std::vector<CharRange> none = all_but(ranges);
-  const auto leave_out = [&none](char c) { none.push_back({static_cast<uint8_t>(c), static_cast<uint8_t>(c)}); };
-  if (!style_.mark.empty()) leave_out(style_.mark[0]);
-  for (const std::string& mark : style_.never) leave_out(mark[0]);
+  const auto leave_out = [&none](const std::string& mark) {
+    const uint32_t c = next_char(mark.data(), mark.size()).code;
+    none.push_back({c, c});
+  };
+  if (!style_.mark.empty()) leave_out(style_.mark);
+  for (const std::string& mark : style_.never) leave_out(mark);
+  if (style_.lines) leave_out("\r");  // at an end it would go with the line's
+  if (style_.notation < Notation::kPython) return a_.json_char_of(from, to, all_but(none));
   for (const CharRange& r : all_but(none)) a_.utf8(from, to, r);
 }
 
@@ -301,6 +310,7 @@ bool SchemaCompiler::constant(uint32_t from, uint32_t to, const Value& v, const 
   if (!room()) return false;
   if (member(schema, "type") && !(types(schema) & type_of(v))) return bad(place, dump(v), " is not of the type");
   if (!(type_of(v) & style_.allowed)) return true;
+  if (raw() && v.is(kString) && style_.allowed & kNull && (v.text == "null" || v.text == "None")) return true;  // which would be null
   std::string text;
   if (!literal(v, place, &text)) return false;
   if (raw() && !v.is(kString)) return as_json(from, to, [&](uint32_t in, uint32_t out) { return a_.skip(a_.text(in, text), out), true; });
@@ -310,7 +320,7 @@ bool SchemaCompiler::constant(uint32_t from, uint32_t to, const Value& v, const 
 }
 
 bool SchemaCompiler::no_mark(const std::string& text, const std::string& place) {
-  bool holds = text.find(style_.mark) != text.npos;
+  bool holds = !style_.mark.empty() && text.find(style_.mark) != text.npos;
   for (const std::string& mark : style_.never) holds |= text.find(mark) != text.npos;
   return !holds || refuse(place, quoted(text), " holds a mark of the model's format");
 }
@@ -320,7 +330,7 @@ bool SchemaCompiler::literal(const Value& v, const std::string& place, std::stri
   const Notation n = style_.notation;
   if (n == Notation::kCompact || n == Notation::kJson || (raw() && !v.is(kString))) {
     *out += dump(v);
-    return !raw() || no_mark(*out, place);
+    return no_mark(*out, place);
   }
   switch (v.type) {
     case kString: {
@@ -340,7 +350,7 @@ bool SchemaCompiler::literal(const Value& v, const std::string& place, std::stri
         return true;
       }
       if (!no_mark(v.text, place)) return false;
-      if (raw() && !v.text.empty() && (v.text[0] == '\n' || v.text.back() == '\n'))
+      if (raw() && !v.text.empty() && (one_of("\r\n", v.text[0]) || one_of("\r\n", v.text.back())))
         return refuse(place, dump(v), " has a line end that the format would lose");
       *out += raw() ? v.text : style_.mark + v.text + style_.mark;
       return true;
@@ -374,9 +384,13 @@ bool SchemaCompiler::alternatives(uint32_t from, uint32_t to, const Value& list,
   if (!list.is(kArray) || list.items.empty()) return bad(place, "an array with one element and more is wanted");
   for (size_t i = 0; i < list.items.size(); ++i)
     if (!value(from, to, list.items[i], place + "/" + std::to_string(i))) return false;
+  if (style_.notation == Notation::kTags)  // the parser of answers takes the first that has properties, or items, for all
+    for (const uint32_t kind : {uint32_t{kObject}, uint32_t{kArray}})
+      if (std::count_if(list.items.begin(), list.items.end(), [&](const Value& one) { return types(resolved(one)) & kind; }) > 1)
+        return refuse(place, "the model's format cannot tell which of these alternatives a value is");
+  uint32_t left = kMaxTwins;
   for (size_t i = 0; only_one && i < list.items.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
-      uint32_t left = kMaxTwins;
       if (!apart(list.items[j], list.items[i], &left)) return refuse(place, "alternatives ", j, " and ", i, " may both hold: use anyOf");
     }
   return true;
@@ -384,7 +398,8 @@ bool SchemaCompiler::alternatives(uint32_t from, uint32_t to, const Value& list,
 
 const Value& SchemaCompiler::resolved(const Value& schema) {
   const Value* s = &schema;
-  for (const Value* ref = member(*s, "$ref"); ref; ref = member(*s, "$ref")) {
+  uint32_t hops = 0;
+  for (const Value* ref = member(*s, "$ref"); ref && hops < kMaxDepth; ref = member(*s, "$ref"), ++hops) {
     const Value* next = target(*ref, "");
     if (!next) break;
     s = next;
@@ -393,8 +408,14 @@ const Value& SchemaCompiler::resolved(const Value& schema) {
 }
 
 bool SchemaCompiler::apart(const Value& a, const Value& b, uint32_t* left) {
-  if (*left == 0) return false;
+  if (*left == 0 || apart_ == kMaxDepth) return false;
   --*left;
+  ++apart_;
+  const bool yes = apart_here(a, b, left);
+  --apart_;
+  return yes;
+}
+bool SchemaCompiler::apart_here(const Value& a, const Value& b, uint32_t* left) {
   const Value &x = resolved(a), &y = resolved(b);
   for (const bool first : {true, false})
     for (const char* key : {"anyOf", "oneOf"})
@@ -558,6 +579,12 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
   if (json) {
     begin = a_.text(from, "\"");
     a_.skip(a_.text(end, "\""), to);
+    if (free && !style_.never.empty()) {
+      std::vector<Automaton::Mark> marks;
+      for (const std::string& one : style_.never) marks.push_back({one, kNowhere});
+      a_.until(begin, marks, end, true);
+      return room();
+    }
   } else if (n == Notation::kPython) {
     begin = a_.text(from, "'");
     a_.skip(a_.text(end, "'"), to);
@@ -587,7 +614,7 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
     return why.empty() ? room() : refuse(place + "/pattern", why, " is not supported, in ", dump(*pattern));
   }
   return repeat(begin, end, least, most, [&](uint32_t a, uint32_t b) {
-    if (json)
+    if (json && style_.never.empty())
       a_.json_char(a, b);
     else
       characters(a, b, {{0, 0x10FFFF}});
@@ -597,9 +624,14 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
 
 bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place) {
   if (key.empty() || key[0] == '/' || key.find_first_of("<>") != key.npos) return refuse(place, quoted(key), " cannot be written as a tag");
+  constexpr uint32_t kDeepest = 16;  // as the parser of answers holds them
+  if (key.size() > kMaxKey || tags_ == kDeepest) return refuse(place, "a longer name, or deeper tags, than are read");
   const uint32_t end = a_.node(), outer = style_.allowed;
   style_.allowed = text_types(schema);
+  if (!style_.allowed) return refuse(place, "the model's format cannot tell of which type a value is");
+  ++tags_;
   const bool ok = value(a_.text(from, key + ">"), end, schema, place);
+  --tags_;
   style_.allowed = outer;
   a_.skip(a_.text(end, "/" + key + ">"), to);
   return ok;
@@ -612,6 +644,8 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
   if (!count(schema, "minItems", 0, place, &least) || !count(schema, "maxItems", -1, place, &most)) return false;
   if (most >= 0 && most < least) return bad(place, "minItems is above maxItems");
   const bool tags = style_.notation == Notation::kTags;
+  const Nested here(this);
+  if (nesting_ > kMaxNesting) return refuse(place, "values are nested more than ", kMaxNesting, " deep");
   const uint32_t begin = tags ? mark(gap(from)) : gap(a_.text(from, "[")), end = a_.node();
   a_.skip(tags ? end : a_.text(gap(end), "]"), to);
   if (least == 0 && tags)
@@ -633,14 +667,16 @@ bool SchemaCompiler::array(uint32_t from, uint32_t to, const Value& schema, cons
 }
 
 bool SchemaCompiler::object(uint32_t from, uint32_t to, const Value& schema, const std::string& place) {
+  const Nested here(this);
+  if (nesting_ > kMaxNesting) return refuse(place, "values are nested more than ", kMaxNesting, " deep");
   if (style_.notation == Notation::kTags) {
     const Value* required = member(schema, "required");
     if (!required || required->items.empty()) a_.skip(mark(a_.text(from, "{}")), to);
-    const Value* listed = member(schema, "properties");
-    if (!listed || listed->items.empty()) return true;
+    const bool list_too = style_.allowed & kArray;
     return properties(
         mark(gap(from)), to, schema, place, true, [](uint32_t at, bool) { return at; },
         [&](uint32_t a, uint32_t b, const std::string& key, const Value& one, const std::string& where) {
+          if (key == "item" && list_too) return refuse(where, "the model's format cannot tell this object from a list");
           const uint32_t behind = a_.node();
           a_.skip(mark(gap(behind)), b);
           return tag(a, behind, key, one, where);

@@ -48,8 +48,11 @@ class SchemaCompiler {
   // <key>value</key>, behind the '<' that the mark of kTags ends with.
   bool tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place);
   bool value(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
+  // Every keyword is known and has something to say here.
+  bool check_keywords(const Value& schema, const std::string& place);
   // How values are written from here on. mark: around texts of kGemma; that ends values of kText; that begins tags of kTags. never: marks
-  // that no text holds, beside that one. allowed: types that values of kText and kTags may have, JSON Schema's.
+  // that no text holds, beside that one, of kJson inside of kText and kTags too. allowed: types that values of kText and kTags may have,
+  // JSON Schema's.
   struct Style {
     Notation notation = Notation::kCompact;
     std::string mark = {};
@@ -87,8 +90,6 @@ class SchemaCompiler {
   const Value* target(const Value& ref, const std::string& place);
   static uint32_t types(const Value& schema);
   bool check_types(const Value& schema, const std::string& place);
-  // Every keyword is known and has something to say here.
-  bool check_keywords(const Value& schema, const std::string& place);
   bool known_value(uint32_t from, uint32_t to, const Value& schema, const std::string& place);
   bool reference(uint32_t from, uint32_t to, const Value& ref, const std::string& place);
   bool constant(uint32_t from, uint32_t to, const Value& v, const Value& schema, const std::string& place);
@@ -99,7 +100,15 @@ class SchemaCompiler {
   const Value& resolved(const Value& schema);
   // No value obeys both, as far as types, values and required properties tell. Both were compiled, and left bounds the work.
   bool apart(const Value& a, const Value& b, uint32_t* left);
+  bool apart_here(const Value& a, const Value& b, uint32_t* left);
 
+  struct Nested {
+    SchemaCompiler* c;
+    explicit Nested(SchemaCompiler* compiler) : c(compiler) { ++c->nesting_; }
+    ~Nested() { --c->nesting_; }
+    Nested(const Nested&) = delete;
+  };
+  static bool one_of(std::string_view these, char c) { return these.find(c) != these.npos; }
   bool raw() const { return style_.notation >= Notation::kText; }
   // A value that is no text, as JSON in front of the mark, where the style is raw.
   template <class Fn>
@@ -109,7 +118,8 @@ class SchemaCompiler {
     const uint32_t begin = a_.node(), end = a_.node();
     a_.skip(gap(from), begin);
     a_.skip(mark(gap(end)), to);
-    style_ = {.notation = Notation::kJson};
+    style_ = {.notation = Notation::kJson, .never = outer.never};
+    style_.never.push_back(outer.mark);
     const bool ok = fn(begin, end);
     style_ = outer;
     return ok;
@@ -159,8 +169,8 @@ class SchemaCompiler {
   Status status_ = LINNET_OK;
   const Value* root_ = nullptr;
   std::string root_text_;
-  std::vector<const Value*> refs_;  // that are being followed
-  uint32_t depth_ = 0;
+  std::vector<const Value*> refs_;                           // that are being followed
+  uint32_t depth_ = 0, nesting_ = 0, tags_ = 0, apart_ = 0;  // of schemas; of objects and lists; of tags; of apart's calls
   Style style_;
 };
 

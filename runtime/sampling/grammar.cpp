@@ -25,7 +25,6 @@ uint32_t vocabulary(const linnet_model& model) {
 }
 
 bool has_marks(const GrammarHeader& h) { return h.version > 1; }
-size_t own_words(const GrammarHeader& h) { return div_up(h.n_edges, 32); }
 
 Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h, Error* err) {
   if (!model.tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "grammar: the model has no tokenizer, so that its tokens have no texts");
@@ -34,10 +33,10 @@ Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h
   if (h->magic != kGrammarMagic) return fail(err, LINNET_BAD_FILE, "grammar: these bytes are not of linnet_grammar_compile");
   if (h->version == 0 || h->version > kGrammarVersion)
     return fail(err, LINNET_UNSUPPORTED, "grammar: version ", h->version, ", this library reads up to ", kGrammarVersion);
-  if (h->n_states == 0 || h->n_states > kGrammarMaxStates || h->n_edges > kGrammarMaxEdges)
+  if (h->n_states == 0 || h->n_states > (has_marks(*h) ? kGrammarMaxStates : kNarrowMaxStates) || h->n_edges > kGrammarMaxEdges)
     return fail(err, LINNET_BAD_FILE, "grammar: ", h->n_states, " states, ", h->n_edges, " edges");
-  uint64_t bytes = sizeof *h + (uint64_t{h->n_states} + 1) * sizeof(uint32_t) + uint64_t{h->n_edges} * sizeof(GrammarEdge);
-  if (has_marks(*h)) bytes += own_words(*h) * sizeof(uint32_t) + sizeof(GrammarStarts);
+  const uint64_t edges = uint64_t{h->n_edges} * (has_marks(*h) ? sizeof(GrammarEdge) : sizeof(NarrowGrammarEdge)),
+                 bytes = sizeof *h + (uint64_t{h->n_states} + 1) * sizeof(uint32_t) + edges + (has_marks(*h) ? sizeof(GrammarStarts) : 0);
   if (bytes != blob.bytes) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes, its header says ", bytes);
   return LINNET_OK;
 }
@@ -61,7 +60,7 @@ linnet_grammar* layout(Arena& arena, const linnet_model& model, const GrammarHea
   if (f.n_masks > f.n_states) f.n_masks = f.n_states;
   f.first = arena.take<uint32_t>("grammar", uint64_t{f.n_states} + 1);
   f.edges = arena.take<GrammarEdge>("grammar", f.n_edges);
-  if (has_marks(h)) f.own = arena.take<uint32_t>("grammar", own_words(h));
+  f.marks = has_marks(h);
   f.ids = arena.take<uint32_t>("vocabulary", f.n_tokens);
   f.shared = arena.take<uint8_t>("vocabulary", f.n_tokens);
   f.begins = arena.take<uint32_t>("vocabulary", 257);
@@ -88,7 +87,7 @@ Status check_automaton(const linnet_grammar& g, Error* err) {
     int last = -1;
     for (uint32_t e = before; i && e < at; ++e) {
       const GrammarEdge& edge = g.edges[e];
-      if (edge.lo <= last || edge.hi < edge.lo || edge.to >= g.n_states)
+      if (edge.lo <= last || edge.hi < edge.lo || edge.to >= g.n_states || edge.own > 1)
         return fail(err, LINNET_BAD_FILE, "grammar: edge ", e, " of bytes ", edge.lo, "..", edge.hi, " to state ", edge.to);
       last = edge.hi;
     }
@@ -146,7 +145,7 @@ void sort_tokens(linnet_grammar& g) {
   uint32_t n = 0, n_eog = 0;
   for (uint32_t id = 0; id < vocabulary(*g.model); ++id) {
     if (tables.token_flags[id] & tok::kEog) g.eog[n_eog++] = static_cast<int32_t>(id);
-    const std::string_view s = text_of(t, tables, id, g.own);
+    const std::string_view s = text_of(t, tables, id, g.marks);
     if (s.empty()) continue;
     uint64_t key = 0;
     for (size_t i = 0; i < 8; ++i) key = key << 8 | (i < s.size() ? static_cast<uint8_t>(s[i]) : 0);
@@ -172,7 +171,6 @@ uint32_t edge_of(const linnet_grammar& g, uint32_t state, uint8_t byte) {
     if (byte <= g.edges[e].hi) return e;
   return kNoEdge;
 }
-bool is_own(const linnet_grammar& g, uint32_t edge) { return g.own && g.own[edge / 32] >> edge % 32 & 1; }
 
 void allow(uint32_t* mask, uint32_t id) { mask[id / 32] |= 1u << id % 32; }
 
@@ -185,7 +183,7 @@ uint32_t walk(const linnet_grammar& g, uint32_t state, uint32_t* mask) {
   for (uint32_t e = g.first[state] & ~kGrammarAccepts; e < (g.first[state + 1] & ~kGrammarAccepts); ++e) {
     at[0] = state;
     at[1] = g.edges[e].to;
-    own[1] = is_own(g, e);
+    own[1] = g.edges[e].own;
     for (uint32_t byte = g.edges[e].lo; byte <= g.edges[e].hi; ++byte)
       for (uint32_t i = g.begins[byte], end = g.begins[byte + 1]; i < end;) {
         const std::string_view s = token_bytes(t, static_cast<int32_t>(g.ids[i]), false);
@@ -194,11 +192,11 @@ uint32_t walk(const linnet_grammar& g, uint32_t state, uint32_t* mask) {
           const uint32_t edge = edge_of(g, at[depth], static_cast<uint8_t>(s[depth]));
           if (edge == kNoEdge) break;
           at[depth + 1] = g.edges[edge].to;
-          own[depth + 1] = own[depth] && is_own(g, edge);
+          own[depth + 1] = own[depth] && g.edges[edge].own;
         }
         ++i;
         if (depth == s.size()) {
-          if (!own[depth] && g.own && is_special(tables, g.ids[i - 1])) continue;
+          if (!own[depth] && g.marks && is_special(tables, g.ids[i - 1])) continue;
           allow(mask, g.ids[i - 1]);
           ++n;
         } else {
@@ -227,12 +225,12 @@ uint32_t grammar_advance(const linnet_grammar& g, uint32_t state, int32_t token)
   if (token_is_eog(t, token)) return state == kGrammarEnded || g.first[state] & kGrammarAccepts ? kGrammarEnded : kGrammarLost;
   if (state == kGrammarEnded || token < 0 || static_cast<uint32_t>(token) >= t.n_tokens) return kGrammarLost;
   const tok::Tables tables(t);
-  const std::string_view s = text_of(t, tables, static_cast<uint32_t>(token), g.own);
+  const std::string_view s = text_of(t, tables, static_cast<uint32_t>(token), g.marks);
   if (s.empty()) return kGrammarLost;
   const bool special = is_special(tables, static_cast<uint32_t>(token));
   for (const char c : s) {
     const uint32_t edge = edge_of(g, state, static_cast<uint8_t>(c));
-    if (edge == kNoEdge || (special && !is_own(g, edge))) return kGrammarLost;
+    if (edge == kNoEdge || (special && !g.edges[edge].own)) return kGrammarLost;
     state = g.edges[edge].to;
   }
   return state;
@@ -305,12 +303,16 @@ Status grammar_init(linnet_grammar** out, void* mem, size_t bytes, const linnet_
   const size_t first_bytes = (size_t{h.n_states} + 1) * sizeof *g->first;
   std::memcpy(g->first, from, first_bytes);
   from += first_bytes;
-  if (h.n_edges) std::memcpy(g->edges, from, h.n_edges * sizeof *g->edges);
-  from += h.n_edges * sizeof *g->edges;
-  if (has_marks(h)) {
-    std::memcpy(g->own, from, own_words(h) * sizeof *g->own);
-    std::memcpy(&g->starts, from + own_words(h) * sizeof *g->own, sizeof g->starts);
+  for (uint32_t i = 0; i < h.n_edges; ++i) {
+    if (has_marks(h)) {
+      std::memcpy(&g->edges[i], from + i * sizeof(GrammarEdge), sizeof(GrammarEdge));
+    } else {
+      NarrowGrammarEdge narrow;
+      std::memcpy(&narrow, from + i * sizeof narrow, sizeof narrow);
+      g->edges[i] = {narrow.lo, narrow.hi, 0, narrow.to};
+    }
   }
+  if (has_marks(h)) std::memcpy(&g->starts, from + h.n_edges * sizeof(GrammarEdge), sizeof g->starts);
   LINNET_TRY(check_automaton(*g, err));
   sort_tokens(*g);
   std::memset(g->slots, 0, g->n_states * sizeof *g->slots);

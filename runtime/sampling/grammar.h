@@ -7,19 +7,24 @@
 
 namespace linnet {
 
-// The blob, little-endian: the header, uint32_t first[n_states + 1], GrammarEdge edges[n_edges]. Edges first[i] .. first[i + 1] - 1 lead
-// out of state i, in ascending order of bytes, of which each belongs to one edge at most; bit 31 of first[i] says that a text may end in
-// state i. A text begins in state 0.
+// The blob, little-endian: the header, uint32_t first[n_states + 1], the edges. Edges first[i] .. first[i + 1] - 1 lead out of state i, in
+// ascending order of bytes, of which each belongs to one edge at most; bit 31 of first[i] says that a text may end in state i. A text
+// begins in state 0.
 //
-// Version 2, for what models write around calls, goes on with uint32_t own[(n_edges + 31) / 32], a bit for each edge that is one of a mark:
-// special tokens, which are no text, may stand for what leads along such edges; and with GrammarStarts, which is where a text begins behind
-// a prompt that has opened something.
+// Version 1 has NarrowGrammarEdges and at most 65535 states. Version 2, for what models write around calls, has GrammarEdges, of which
+// some are a mark's: special tokens, which are no text, may stand for what leads along such edges; and GrammarStarts behind them, which is
+// where a text begins behind a prompt that has opened something.
 struct GrammarHeader {
   uint32_t magic, version, n_states, n_edges;
 };
-struct GrammarEdge {
+struct NarrowGrammarEdge {
   uint8_t lo, hi;  // bytes, inclusive
   uint16_t to;
+};
+struct GrammarEdge {
+  uint8_t lo, hi;
+  uint16_t own;  // 1: of a mark
+  uint32_t to;
 };
 inline constexpr uint32_t kGrammarMaxStarts = 8;
 struct GrammarStarts {
@@ -27,7 +32,7 @@ struct GrammarStarts {
   char mark[kGrammarMaxStarts][64];  // the prompt ends with it, but for white space; padded with zeros. The first that fits counts
 };
 inline constexpr uint32_t kGrammarMagic = 0x52474e4c, kGrammarVersion = 2;  // "LNGR"
-inline constexpr uint32_t kGrammarMaxStates = 65535, kGrammarMaxEdges = 1u << 21, kGrammarAccepts = 1u << 31;
+inline constexpr uint32_t kNarrowMaxStates = 65535, kGrammarMaxStates = 1u << 19, kGrammarMaxEdges = 1u << 21, kGrammarAccepts = 1u << 31;
 
 // States that are not in the blob.
 inline constexpr uint32_t kGrammarEnded = 0xFFFFFFFE;  // an end-of-generation token came where the text may end
@@ -50,7 +55,7 @@ struct linnet_grammar {
   uint32_t n_states, n_edges;
   uint32_t* first;             // (n_states + 1)
   linnet::GrammarEdge* edges;  // (n_edges)
-  uint32_t* own;               // (n_edges / 32, rounded up) whether an edge is one of a mark; nullptr: none is
+  bool marks;                  // whether some are of marks
   linnet::GrammarStarts starts;
   uint32_t n_tokens, n_eog;
   uint32_t* ids;     // (n_tokens) tokens that have a text, in its order; special ones only where there are marks

@@ -163,7 +163,7 @@ TEST_CASE("marks of a format are known as such") {
     for (const Mark* m : {&e.reason_open, &e.reason_close, &e.section_open[0], &e.call_open, &e.call_close, &e.args_open, &e.end[0]})
       if (!m->empty()) {
         CHECK(is_mark(e, m->view()));
-        CHECK(is_mark(e, View("<s>" + std::string(m->view()))));
+        if (m->view().size() > 3) CHECK(is_mark(e, "<s>" + std::string(m->view())));
       }
     for (const char* const other : {"", "<|fim_middle|>", "<unused_17>"}) CHECK_FALSE(is_mark(e, other));
     if (f.name == "gpt_oss") CHECK((is_mark(e, "<|channel|>") && is_mark(e, "<|return|>")));

@@ -25,6 +25,9 @@ const char* const kTools = R"([
  {"type": "function", "function": {"name": "get_clock", "parameters": {"type": "object", "properties": {"zone": {"type": "string", "enum": ["Europe/Oslo", "UTC"]}}, "required": ["zone"]}}},
  {"name": "ping"}])";
 
+// Its values end with a mark that JSON's objects and lists may hold.
+constexpr const char* kNoObjects = "hidden_pairs";
+
 std::vector<uint8_t> compiled(const Envelope& e, const std::string& tools, const convert::CallRules& rules, linnet_status want = LINNET_OK,
                               std::string* why = nullptr) {
   convert::Value list;
@@ -34,6 +37,7 @@ std::vector<uint8_t> compiled(const Envelope& e, const std::string& tools, const
   const linnet_status status = convert::compile_calls(list, e, rules, "tools", &blob, &err);
   CAPTURE(err.text);
   CHECK(status == want);
+  if (want == LINNET_OK) REQUIRE(status == want);
   if (why) *why = err.text;
   return blob;
 }
@@ -54,9 +58,14 @@ struct Walks {
         if (left[s] == UINT32_MAX) left[s] = left[open.front()] + 1, open.push_back(s);
   }
   // A text from `state`; hurry: how much of it goes to the end on the shortest way, of 100.
-  std::string text(uint32_t state, std::mt19937& rng, uint32_t hurry, size_t most = 600) const {
+  // words: what is put in as a whole, where it goes on.
+  std::string text(uint32_t state, std::mt19937& rng, uint32_t hurry, size_t most, const std::vector<std::string>& words) const {
     std::string out;
     for (;;) {
+      if (out.size() < most && rng() % 8 == 0) {
+        const std::string& word = words[rng() % words.size()];
+        if (const uint32_t behind = g.behind(word, state); behind != kGrammarLost) out += word, state = behind;
+      }
       const uint32_t from = Texts::at(g.first[state]), n = Texts::at(g.first[state + 1]) - from;
       const bool may_end = g.first[state] & kGrammarAccepts;
       if (may_end && (n == 0 || out.size() > most || rng() % 12 == 0)) return out;
@@ -99,17 +108,23 @@ TEST_CASE("what a grammar of calls lets through is a call that obeys, in each fa
   const json list = json::parse(kTools);
   size_t n_texts = 0, n_calls = 0, n_said = 0, n_families = 0;
   for (const Family& f : families()) {
-    if (kSlow && n_families++ % 4) continue;  // others are of the same forms
+    if (f.name == kNoObjects || (kSlow && n_families++ % 4)) continue;  // others are of the same forms
     for (const bool required : {true, false})
       for (const bool parallel : {false, true})
         for (const char* const chosen : {"", "get_clock"}) {
+          CAPTURE(f.name);
           const Walks walks(compiled(f.envelope, kTools, {required, parallel, chosen}));
+          // marks, and calls of tools that are none of these
+          std::vector<std::string> words = {"\"", "\n", " ", "</", "<think>", "</think>", "\\", "'", ">"};
+          for (const Mark* m = &f.envelope.reason_open; m != &f.envelope.switch_name; ++m)
+            if (!m->empty()) words.emplace_back(m->view());
+          for (const json& c : f.cases) words.push_back(c["answer"]);
           std::vector<std::string> prompts = {""};
           for (uint32_t i = 0; i < walks.g.starts.n; ++i) prompts.push_back(walks.g.starts.mark[i]);
           size_t calls = 0;
           for (const std::string& prompt : prompts)
             for (uint32_t round = 0; round < (kSlow ? 6u : 40u); ++round) {
-              const std::string text = walks.text(walks.start(prompt), rng, 20 * (round % 5), 200 + 10 * (round % 40));
+              const std::string text = walks.text(walks.start(prompt), rng, 20 * (round % 5), 200 + 10 * (round % 40), words);
               CAPTURE(f.name, required, parallel, chosen, prompt, text);
               const Said said = parse(f.envelope, text, prompt, kTools, round % 3);
               bool good = said.good && (parallel || said.calls.size() <= 1);
@@ -140,6 +155,7 @@ TEST_CASE("what models of the family say is of its grammar") {
   std::map<std::string, std::pair<size_t, size_t>> by_kind;
   size_t n = 0, accepted = 0;
   for (const Family& f : families()) {
+    if (f.name == kNoObjects) continue;
     const Texts any(compiled(f.envelope, tools(), {false, true, ""})), calls(compiled(f.envelope, tools(), {true, true, ""}));
     for (const json& c : f.cases) {
       const std::string answer = c["answer"], prompt = c["prompt"];
@@ -171,4 +187,139 @@ TEST_CASE("what models of the family say is of its grammar") {
   for (const auto& [what, counts] : by_kind)
     if (std::getenv("LINNET_TEST_SHOW")) std::printf("%zu of %zu: %s\n", counts.second, counts.first, what.c_str());
   std::printf("%zu of %zu answers are of their grammars\n", accepted, n);
+}
+
+TEST_CASE("texts that grammars once let through, and such that they must") {
+  const std::string s = R"({"type":"string"})", i = R"({"type":"integer"})";
+  const std::string ping =
+      R"([{"name":"ping"},{"name":"weather","parameters":{"type":"object","properties":{"city":)" + s + R"(},"required":["city"]}}])";
+  const auto with = [](const std::string& properties, const std::string& more = "") {
+    return R"([{"name":"f","parameters":{"type":"object","properties":{)" + properties + "}" + more + "}}]";
+  };
+  struct Case {
+    const char* family;
+    bool required, good;
+    const char* prompt;
+    std::string tools, text;
+  };
+  const std::string evil = "<tool_call>\n{\"name\": \"evil\", \"arguments\": {\"x\": 1}}\n</tool_call>",
+                    call = "<tool_call>\n{\"name\": \"ping\", \"arguments\": {}}\n</tool_call>";
+  const auto pair = [](const std::string& key, const std::string& value) {
+    return "<tool_call>\n<function=f>\n<parameter=" + key + ">\n" + value + "\n</parameter>\n</function>\n</tool_call>";
+  };
+  const std::vector<Case> cases = {
+      // reasoning begun twice is free of calls to the parser too
+      {"qwen3", false, true, "<think>", ping, "<think>" + evil},
+      {"qwen3", true, true, "<think>", ping, "</think><think>" + evil + "</think>" + call},
+      // in reasoning that ends with calls none begins without its section
+      {"minimax_m2", true, false, "", ping,
+       "<think>x <invoke name=\"evil\">\n</invoke></think><minimax:tool_call>\n<invoke name=\"ping\">\n</invoke>\n</minimax:tool_call>"},
+      {"qwen3_5", true, false, "<think>", ping,
+       "<function=evil>\n</function></think><tool_call>\n<function=ping>\n</function>\n</tool_call>"},
+      // marks inside of values
+      {"qwen3_coder", true, false, "", with("\"e\":{\"type\":\"array\",\"items\":" + s + "}"), pair("e", R"(["a </parameter> b"])")},
+      {"qwen3_coder", true, true, "", with("\"e\":{\"type\":\"array\",\"items\":" + s + "}"),
+       pair("e", R"(["a <b> </p \u003c/parameter> \" b"])")},
+      {"qwen3_coder", true, true, "", with("\"e\":" + s), pair("e", "a </function> <parameter= b")},
+      {"qwen3_coder", true, false, "", with("\"e\":" + s), pair("e", "a\n</function>")},
+      {"qwen3_coder", true, false, "", with(R"("a":{"type":"string","minLength":1})"), pair("a", "\r")},
+      {"qwen3_coder", true, false, "", with(R"("a":{"type":["string","null"],"enum":["None","x"]})"), pair("a", "None")},
+      {"qwen3_coder", true, true, "", with(R"("a":{"type":["string","null"],"enum":["None","x"]})"), pair("a", "x")},
+      // types behind references that are written with escapes, and behind alternatives
+      {"qwen3_coder", true, true, "", with(R"("a":{"$ref":"#\/$defs\/r"})", R"(,"$defs":{"r":{"type":"\u0073tring"}})"), pair("a", "5")},
+      {"hidden_tags", true, true, "", with("\"ids\":{\"anyOf\":[{\"type\":\"array\",\"items\":" + i + "},{\"type\":\"null\"}]}"),
+       "<go:f><ids><item>5</item></ids></go>"},
+      {"hidden_tags", true, true, "",
+       with("\"o\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"n\":" + i + "}},{\"type\":\"null\"}]}"),
+       "<go:f><o><n>5</n></o></go>"},
+      {"hidden_tags", true, true, "", with("\"at\":{\"type\":\"object\",\"properties\":{\"item\":" + s + "},\"required\":[\"item\"]}"),
+       "<go:f><at><item>x</item></at></go>"},
+      // content begins once
+      {"granite3", false, false, "", ping, "<response><think>x</think><response><think>" + evil},
+      {"solar", false, false, "", ping, "<|tool_call:begin|><|content|> x<|tool_call:name|>evil<|tool_call:args|>{}<|tool_call:end|>"},
+      {"gpt_oss", true, false, "", ping,
+       "<|channel|>analysis<|message|>abc<|call|>def<|end|><|start|>assistant<|channel|>commentary to=functions.ping "
+       "<|constrain|>json<|message|>{}<|call|>"},
+      // bare calls behind white space; alone they are all there is
+      {"llama_3_2_3b", false, true, "", ping, "\n{\"name\": \"ping\", \"parameters\": {}}"},
+      {"glm4", false, true, "", ping, "\nping\n{}"},
+      {"smollm3", false, true, "", ping, "<think>x</think>\n\n{\"name\": \"ping\", \"arguments\": {}}"},
+      {"smollm3", false, false, "", ping, "[{\"name\": \"ping\", \"arguments\": {}}]"},
+  };
+  for (const Case& c : cases) {
+    bool found = false;
+    for (const Family& f : families()) {
+      if (f.name != c.family) continue;
+      found = true;
+      CAPTURE(c.family, c.required, c.prompt, c.tools, c.text);
+      const Walks walks(compiled(f.envelope, c.tools, {c.required, false, ""}));
+      CHECK(walks.g.accepts(c.text, walks.start(c.prompt)) == c.good);
+      const Said said = parse(f.envelope, c.text, c.prompt, c.tools, 0);
+      CAPTURE(said.calls.dump(), said.content, said.reasoning);
+      for (const json& one : said.calls)
+        if (c.good) CHECK(call_obeys(one, json::parse(c.tools)));
+      if (c.good && c.required) CHECK((said.calls.size() == 1 && said.content.empty()));
+    }
+    CHECK((found || data_dir().empty()));
+  }
+}
+
+TEST_CASE("what formats cannot write, and schemas that have no end, are refused by place") {
+  const auto deep = [](int n, const std::string& inner) {
+    std::string out = inner;
+    for (int i = 0; i < n; ++i) out = R"({"type":"array","items":)" + out + "}";
+    return out;
+  };
+  const auto with = [](const std::string& properties, const std::string& more = "") {
+    return R"([{"name":"f","parameters":{"type":"object","properties":{)" + properties + "}" + more + "}}]";
+  };
+  const std::string s = R"({"type":"string"})", o = R"({"type":"object","properties":{"k":{"$ref":"#/$defs/a"}},"required":["k"]})";
+  std::string wide;  // alternatives of alternatives
+  for (int d = 0; d < 9; ++d) {
+    wide += (d ? "," : "") + std::string("\"d") + std::to_string(d) + "\":{\"anyOf\":[";
+    for (int n = 0; n < 20; ++n) wide += (n ? "," : "") + std::string("{\"$ref\":\"#/$defs/d") + std::to_string(d + 1) + "\"}";
+    wide += "]}";
+  }
+  wide += ",\"d9\":" + s;
+  const std::pair<const char*, std::string> cases[] = {
+      {"qwen3_coder", with("\"x\":{\"oneOf\":[" + s + "," + o + "," + o + "]}", R"(,"$defs":{"a":{"anyOf":[{"$ref":"#/$defs/a"}]}})")},
+      {"hidden_tags", with("\"x\":{\"oneOf\":[" + s + "," + o + "," + o + "]}", R"(,"$defs":{"a":{"$ref":"#/$defs/a"}})")},
+      {"qwen3_coder", with(R"("x":{"$ref":"#/$defs/d0"})", ",\"$defs\":{" + wide + "}")},
+      {"hermes", R"([{"name":")" + std::string(300, 'n') + "\"}]"},
+      {"qwen3_coder", with("\"" + std::string(300, 'k') + "\":" + s)},
+      {"hidden_tags", with("\"x\":" + deep(20, s))},
+      {"hermes", with("\"x\":" + deep(62, s).substr(0, 0) + R"({"$ref":"#/$defs/a"})",
+                      ",\"$defs\":{\"a\":" + deep(40, R"({"$ref":"#/$defs/b"})") + ",\"b\":" + deep(40, s) + "}")},
+      {kNoObjects, with("\"x\":" + deep(1, s))},
+      {"lfm2", R"([{"name":"@scope/tool"}])"},
+      {"pythonic_list", R"([{"name":".x"}])"},
+      {"lfm2", with("\"\":" + s)},
+      {"hidden_prose", R"([{"name":"ns::tool"}])"},
+      {"qwen3_coder", with("\"a\":" + s, R"(,"minProperties":1)")},
+      {"hidden_tags", with("\"at\":{\"type\":\"object\",\"additionalProperties\":" + s + "}")},
+  };
+  for (const auto& [family, tools] : cases)
+    for (const Family& f : families())
+      if (f.name == family) {
+        CAPTURE(family, tools);
+        std::string why;
+        (void)compiled(f.envelope, tools, {true, true, ""}, LINNET_UNSUPPORTED, &why);
+        CHECK(why.find("tools: ") == 0);
+      }
+}
+
+TEST_CASE("forty tools of ten arguments compile in every format") {
+  json tools = json::array();
+  for (int t = 0; t < 40; ++t) {
+    json properties = json::object();
+    for (int i = 0; i < 10; ++i) properties["argument_" + std::to_string(i)] = {{"type", i % 3 ? "string" : "integer"}};
+    tools.push_back({{"name", "tool_" + std::to_string(t)}, {"parameters", {{"type", "object"}, {"properties", properties}}}});
+  }
+  size_t most = 0;
+  for (const Family& f : families()) {
+    if (kSlow && most > 0 && f.name != "command_r7b") continue;
+    CAPTURE(f.name);
+    most = std::max(most, compiled(f.envelope, tools.dump(), {false, true, ""}).size());
+  }
+  std::printf("forty tools of ten arguments: %zu bytes at most\n", most);
 }
