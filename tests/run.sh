@@ -121,7 +121,7 @@ tool_answers() { # folder, command...
 }
 
 stage "format" ./tests/format.sh
-stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 900 || echo 10)"
+stage "build: Clang, ASan + UBSan, fuzzers" build fuzz "-DLINNET_FUZZ_SECONDS=$([ -n "$full" ] && echo 300 || echo 10)"
 stage "fuzz" tests fuzz -L fuzz
 stage "tests: Clang, ASan + UBSan" tests fuzz -LE fuzz
 if [ -n "$full" ]; then
