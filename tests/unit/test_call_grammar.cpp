@@ -123,7 +123,7 @@ TEST_CASE("what a grammar of calls lets through is a call that obeys, in each fa
           for (uint32_t i = 0; i < walks.g.starts.n; ++i) prompts.push_back(walks.g.starts.mark[i]);
           size_t calls = 0;
           for (const std::string& prompt : prompts)
-            for (uint32_t round = 0; round < (kSlow ? 6u : 40u); ++round) {
+            for (uint32_t round = 0; round < (kSlow ? 6u : 24u); ++round) {
               const std::string text = walks.text(walks.start(prompt), rng, 20 * (round % 5), 200 + 10 * (round % 40), words);
               CAPTURE(f.name, required, parallel, chosen, prompt, text);
               const Said said = parse(f.envelope, text, prompt, kTools, round % 3);
