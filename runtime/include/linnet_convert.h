@@ -114,12 +114,12 @@ typedef struct linnet_call_rules {
   uint32_t reserved; /* 0 */
   const char* tool;  /* the name of the only tool that may be called; NULL: any */
 } linnet_call_rules;
-/* The same for calls as the model itself writes them, which its template tells (linnet_answer_begin): the names are those of the tools, an
- * array as the template takes it; arguments obey their schemas as above, but for white space, which may stand between the tokens of JSON as
- * models write it, and for what the format has no way to write (LINNET_UNSUPPORTED, by place). Where values stand as text (XML-like
- * formats), a value of several types is one of those that the parser of answers takes it for, and what a name, a key or a value
- * cannot be in the format is refused. At most 524288 states. t: whose format it is. Set the grammar by
- * linnet_grammar_begin, and give the text to linnet_answer_feed. LINNET_UNSUPPORTED: no format of calls is known. rules may be NULL. */
+/* The same for calls as the model itself writes them, which its template tells (linnet_answer_begin). t: whose format it is. tools: an
+ * array as the template takes it. What comes through calls these tools by name, with arguments that obey their schemas as above; white
+ * space may stand between the tokens of JSON as models write it. Where values stand as text (XML-like formats), a value of several types is
+ * one of those that the parser of answers takes it for. LINNET_UNSUPPORTED: no format of calls is known, or it has no way to write a name,
+ * a key or a value (by place). At most 524288 states. rules may be NULL. Set the grammar by linnet_grammar_begin, and give the text to
+ * linnet_answer_feed. */
 LINNET_CALL linnet_status linnet_grammar_calls(const linnet_template* t, const char* tools, size_t tools_bytes, const char* name,
                                                const linnet_call_rules* rules, void* out, size_t cap, size_t* n_bytes, linnet_error* err);
 
