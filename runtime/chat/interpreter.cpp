@@ -597,6 +597,7 @@ Next loop_next(Machine& m, Loop* loop, Value* out) {
     frame->slots[0] = *out;
     Value passes;
     if (!run(m, *loop->filter, frame, &passes)) return Next::kFailed;
+    *out = frame->slots[0];
     if (truth(passes)) return Next::kItem;
   }
 }

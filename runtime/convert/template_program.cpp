@@ -463,7 +463,13 @@ class Compiler {
     s.soft = was;
   }
 
-  // The function of a loop's filter: its one parameter is the item.
+  void targets(uint32_t target, Scope& s) {
+    const Node& n = node(target);
+    if (n.tag != Tag::kTuple) return load_name(n.text, s);
+    for (const uint32_t item : n.items) targets(item, s);
+    emit(Op::kTuple, 0, static_cast<uint32_t>(n.items.size()));
+  }
+  // The function of a loop's filter: its one parameter is the item, which it may change.
   uint32_t loop_filter(const Node& n, Scope& s) {
     if (!n.third) return 0;
     Made* const f = function(current_, {});
@@ -479,6 +485,10 @@ class Compiler {
       enter(*in);
       emit(Op::kLoad, 0, 0);
       assign(loop->left, *in);
+      if (node(loop->left).tag == Tag::kTuple) {  // what comes through is a tuple of the targets, whatever the item was
+        targets(loop->left, *in);
+        emit(Op::kStore, 0, 0);
+      }
       expression(loop->third, *in);
       emit(Op::kReturnValue);
     });
