@@ -175,6 +175,7 @@ class Parser {
       }
       n.body = whole_body("endwith");
     } else if (what == "generation") {  // of transformers: what the model has written, for training
+      n.flag = true;
       n.body = whole_body("endgeneration");
     } else if (what == "autoescape") {
       Node inner{Tag::kAutoescape, n.line};

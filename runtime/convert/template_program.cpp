@@ -396,6 +396,15 @@ class Compiler {
         return leave(in);
       }
       case Tag::kScope: {
+        // A generation block is a call block to transformers, which shows where its body asks who calls it.
+        std::set<std::string> names{"caller", "kwargs", "varargs"}, found;
+        if (n.flag) find_undeclared(n.body, &names, &found);
+        if (!found.empty()) {
+          macro(i, s, {});
+          emit(Op::kCall, 0, 0);
+          emit(Op::kPut, 0);
+          return;
+        }
         Scope& in = inner(s);
         look_through(&in, n.body);
         enter(in);

@@ -70,7 +70,7 @@ enum class Tag : uint8_t {
   kFilterBlock,  // filter left: body
   kWith,         // items = target, value, ...: body
   kAutoescape,   // left: body
-  kScope,        // body, in a scope of its own
+  kScope,        // body, in a scope of its own; flag: of a generation block
   kBlock,        // text: body
   kBreak,
   kContinue,
