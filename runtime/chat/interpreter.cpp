@@ -339,7 +339,10 @@ struct Runner {
     bool yes = false, ok = false;
     switch (static_cast<Op>(at->op)) {
       case Op::kFilter:
-        ok = apply_filter(m, static_cast<FilterId>(at->b & 0xFF), of, args, &v);
+        if (at->a & kWhereEscaped && !m.autoescape)
+          v = of, ok = true;
+        else
+          ok = apply_filter(m, static_cast<FilterId>(at->b & 0xFF), of, args, &v);
         break;
       case Op::kTest:
         ok = apply_test(m, static_cast<TestId>(at->b & 0xFF), of, args, &yes);

@@ -105,6 +105,7 @@ constexpr bool jumps(Op op) { return (op >= Op::kJump && op <= Op::kJumpIfGiven)
 // and a dict if kSpreadNamed (`*args`, `**kwargs`). b holds what is called (low 8 bits of kFilter and kTest), n (bits 8..15), n_named
 // (16..23).
 enum : uint8_t { kSpread = 1, kSpreadNamed = 2 };
+inline constexpr uint8_t kWhereEscaped = 4;  // of kFilter: only where what is printed is escaped
 
 struct Instruction {
   uint8_t op, a;

@@ -593,6 +593,10 @@ class Compiler {
     captured(n.body, in);
     line_ = n.line;
     if (n.right) expression(n.right, in);
+    if (n.right && escape_) {  // what a filter makes of a block is a markup, as the block is
+      chat::FilterId safe = {};
+      if (chat::find_filter("safe", &safe)) emit(Op::kFilter, chat::kWhereEscaped, static_cast<uint32_t>(safe));
+    }
     check_namespaces(n.left, s);
     assign(n.left, s);
     leave(in);
