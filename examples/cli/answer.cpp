@@ -65,6 +65,11 @@ void put_calls(Json* json, const Parts& parts) {
   json->end();
 }
 
+std::string Parts::Call::line() const {
+  Json json;
+  return json.object().field("name", name).key("arguments").raw(arguments).end().text();
+}
+
 // JSON on one line, without white space.
 static std::string compact(std::string_view json) {
   std::string out;
@@ -105,9 +110,7 @@ void Parts::hear(const linnet_answer_event& event) {
       end_thought();
       if (!content.empty() || !calls.empty()) shown_ += '\n';
       calls.push_back({name_, compact(arguments_), std::string(event.id, event.id_bytes)});
-      Json json;
-      json.object().field("name", name_).key("arguments").raw(calls.back().arguments).end();
-      shown_ += json.text();
+      shown_ += calls.back().line();
       called_ = true;
       break;
     }

@@ -85,9 +85,10 @@ class Conversation {
     held_.insert(held_.end(), out->tokens.begin(), out->tokens.end());
     held_.resize(std::min(length, held_.size()));
     if (status != LINNET_OK) return status;
-    if (out->parts &&
-        (out->parts->calls.empty() || format_.text.find("tool_calls") != std::string::npos))  // or calls are text to the template
+    if (out->parts && (out->parts->calls.empty() || knows_calls()))
       add_answer(*out->parts, out->end.why != LINNET_STOP_CANCEL);
+    else if (out->parts && !out->parts->reasoning.empty())
+      add("assistant", as_said(*out->parts));
     else if (out->end.why != LINNET_STOP_CANCEL || !out->text.empty())
       add("assistant", out->text);
     return status;
@@ -118,11 +119,7 @@ class Conversation {
   // Without reasoning, calls as they are shown.
   static std::string as_said(const Parts& parts) {
     std::string text = parts.content;
-    for (const Parts::Call& call : parts.calls) {
-      Json line;
-      line.object().field("name", call.name).key("arguments").raw(call.arguments).end();
-      text += (text.empty() ? "" : "\n") + line.text();
-    }
+    for (const Parts::Call& call : parts.calls) text += (text.empty() ? "" : "\n") + call.line();
     return text;
   }
   // The whole conversation as tokens, of which the first *keep are the session's.

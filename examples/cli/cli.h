@@ -407,7 +407,6 @@ int64_t day_number(int64_t year, int64_t month, int64_t day);  // days since 197
 int64_t local_now();                                           // seconds since 1970 of the clock on the wall
 
 // ---- lines of input (chat_input.cpp, edit.cpp)
-// -------------------------------------------------------------------------------------------
 
 enum class Line {
   kRead,
@@ -452,6 +451,7 @@ class Parts {
  public:
   struct Call {
     std::string name, arguments, id;  // arguments: a JSON object
+    std::string line() const;         // {"name":...,"arguments":...}
   };
   std::string content, reasoning;
   std::vector<Call> calls;

@@ -8,6 +8,11 @@ namespace linnet::chat {
 inline constexpr size_t kNo = SIZE_MAX, kMore = SIZE_MAX - 1;  // places: there is none; more text must tell
 inline constexpr size_t kMaxName = 256;                        // bytes of a name, a key, an id
 
+// Marks of harmony.
+inline constexpr View kMessage = "<|message|>", kStart = "<|start|>", kChannel = "<|channel|>", kConstrain = "<|constrain|>",
+                      kEnd = "<|end|>", kCall = "<|call|>", kReturn = "<|return|>";
+inline constexpr View kMessageEnds[] = {kEnd, kCall, kReturn};
+
 inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 inline bool is_digit_char(char c) { return c >= '0' && c <= '9'; }
 inline bool is_word_char(char c) {

@@ -8,8 +8,6 @@ namespace {
 
 constexpr size_t kMaxHeader = 1024;  // of a message of harmony
 constexpr uint32_t kMaxTries = 32;   // attempts at calls in the same bytes
-constexpr View kMessage = "<|message|>", kStart = "<|start|>", kChannel = "<|channel|>", kConstrain = "<|constrain|>";
-constexpr View kMessageEnds[] = {"<|end|>", "<|call|>", "<|return|>"};
 
 }  // namespace
 
@@ -121,7 +119,6 @@ void Answer::begin_piece(bool reasoning) {
 }
 
 // ---- the text
-// --------------------------------------------------------------------------------------------------------------------------
 
 size_t Answer::match(const Mark& mark, size_t at) const { return mark.empty() ? kNo : match_mark(text(), mark.view(), at); }
 size_t Answer::skip(size_t at) const { return skip_blanks(text(), at); }
@@ -363,7 +360,7 @@ bool Answer::text_step() {
       prompt_reasons_ = false;
       break;
     case What::kReasonClose:
-      reasoning_ = prompt_reasons_ = false;
+      reasoning_ = false;
       break;
     case What::kContentOpen:
       content_opened_ = true;
@@ -410,7 +407,6 @@ bool Answer::text_step() {
 }
 
 // ---- calls
-// -----------------------------------------------------------------------------------------------------------------------------
 
 // What stands up to `end` began something.
 void Answer::open(size_t end, State next) {
@@ -723,8 +719,8 @@ bool Answer::name_step(size_t at, bool python) {
   }
   const View prefix = e.name_prefix.view();
   if (!prefix.empty() && begins_with(name, prefix) && name.size() > prefix.size()) name.remove_prefix(prefix.size());
-  constexpr View kCall = ".call";
-  if (python && e.python && ends_with(name, kCall) && name.size() > kCall.size()) name.remove_suffix(kCall.size());
+  constexpr View kMethod = ".call";
+  if (python && e.python && ends_with(name, kMethod) && name.size() > kMethod.size()) name.remove_suffix(kMethod.size());
   name_at_ = static_cast<size_t>(name.data() - s.data());
   name_n_ = name.size();
   const bool fits = python                      ? s[at] == '('

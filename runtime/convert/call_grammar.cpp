@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "../chat/answer_parts.h"
+
 namespace linnet::convert {
 namespace {
 
@@ -41,8 +43,6 @@ class CallCompiler {
   }
 
  private:
-  static constexpr size_t kMaxKey = 256;  // bytes of a name or a key that the parser of answers reads
-
   // ---- pieces
 
   uint32_t mark(uint32_t from, View text) {
@@ -55,6 +55,10 @@ class CallCompiler {
   uint32_t gap(uint32_t from) {
     schema_.set_style({.notation = Notation::kJson});
     return schema_.gap(from);
+  }
+  uint32_t blank(uint32_t from) {
+    schema_.set_style({.notation = Notation::kJson});
+    return schema_.blank(from);
   }
   // An id as models make them.
   uint32_t id(uint32_t from) {
@@ -77,18 +81,14 @@ class CallCompiler {
 
   bool writable(const Tool& tool) {
     const bool text = e_.head == Head::kText || e_.head == Head::kHarmony;
-    bool good = tool.name != e_.content_open.view() && tool.name.size() <= kMaxKey;
+    bool good = tool.name != e_.content_open.view() && tool.name.size() <= chat::kMaxName;
     for (const char c : tool.name)
-      good &= text ? is_name_char(c) && c != e_.counted : c != '"' && c != '\\' && static_cast<uint8_t>(c) >= 0x20;
+      good &= text ? chat::is_name_char(c) && c != e_.counted : c != '"' && c != '\\' && static_cast<uint8_t>(c) >= 0x20;
     if (e_.head == Head::kText && e_.name_prefix.empty() && e_.call_open.empty())  // what begins a section without a mark
-      good &= is_name_char(tool.name[0]) && View("-.:/@$").find(tool.name[0]) == View::npos;
+      good &= chat::is_word_char(tool.name[0]);
     for (const chat::Mark* m : {&e_.args_open, &e_.id_open, &e_.id_close, &e_.key_open, &e_.call_close})
       good &= !text || m->empty() || tool.name.find(m->view()) == tool.name.npos;
     return good || schema_.refuse(tool.place, "the model's format has no way to write the name ", quoted(tool.name));
-  }
-  static bool is_name_char(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || View("_-.:/@$").find(c) != View::npos ||
-           static_cast<uint8_t>(c) >= 0x80;
   }
 
   // ---- one call
@@ -183,7 +183,8 @@ class CallCompiler {
     return each(
         from, to, tool, [this](uint32_t at, bool) { return blank(mark(gap(at), e_.key_open)); },
         [&](uint32_t a, uint32_t b, const std::string& key, const Value& schema, const std::string& place) {
-          if (key.empty() || key.size() > kMaxKey || key.find_first_of("<>\"'=\r\n") != key.npos || key[0] == ' ' || key.back() == ' ')
+          if (key.empty() || key.size() > chat::kMaxName || key.find_first_of("<>\"'=\r\n") != key.npos || key[0] == ' ' ||
+              key.back() == ' ')
             return schema_.refuse(place, "the model's format has no way to write the key ", quoted(key));
           SchemaCompiler::Style style = {.notation = Notation::kText, .mark = std::string(e_.value_close.view())};
           style.lines = e_.value_lines;
@@ -196,8 +197,7 @@ class CallCompiler {
           style.allowed = told ? uint32_t{kString} : schema_.text_types(schema);
           // a mark that JSON itself may hold ends none
           const char first = e_.value_close.text[0];
-          const bool in_words = (first >= '0' && first <= '9') || (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') ||
-                                View("+-.").find(first) != View::npos;
+          const bool in_words = (chat::is_word_char(first) && static_cast<uint8_t>(first) < 0x80) || View("+-.").find(first) != View::npos;
           const uint32_t json = in_words                                     ? 0
                                 : View("{}[],:\"").find(first) != View::npos ? kNull | kBoolean | kInteger | kNumber
                                                                              : ~uint32_t{kString};
@@ -231,16 +231,12 @@ class CallCompiler {
     return each(
         a_.text(from, "("), end, tool, [&](uint32_t at, bool first) { return first ? at : blank(a_.text(at, ",")); },
         [&](uint32_t a, uint32_t b, const std::string& key, const Value& schema, const std::string& place) {
-          if (key.empty() || key.size() > kMaxKey) return schema_.refuse(place, quoted(key), " is no name of a parameter in Python");
-          for (const char c : key)
-            if (!is_name_char(c) || View("-.:/@$").find(c) != View::npos)
-              return schema_.refuse(place, quoted(key), " is no name of a parameter in Python");
+          if (key.empty() || key.size() > chat::kMaxName || !std::all_of(key.begin(), key.end(), chat::is_word_char))
+            return schema_.refuse(place, quoted(key), " is no name of a parameter in Python");
           schema_.set_style({.notation = Notation::kPython});
           return schema_.value(a_.text(a, key + "="), b, schema, place);
         });
   }
-  uint32_t blank(uint32_t from) { return maybe(from, a_.text(from, " ")); }
-
   // ---- calls
 
   // Behind section_open.
@@ -361,11 +357,9 @@ class CallCompiler {
     if (!e_.reason_close.empty()) {
       ends.push_back({std::string(e_.reason_close.view()), answer_});
       a_.until(reason_, ends, rules_.required ? kNowhere : end_);
-    }
-    if (!e_.reason_close.empty() && !rules_.required) {  // the same behind content_open, which comes once
-      Marks back = ends;
+      Marks back = ends;  // the same behind content_open, which comes once
       back.back().to = content_;
-      a_.until(reason_said_, back, end_);
+      if (!rules_.required) a_.until(reason_said_, back, end_);
     }
     if (rules_.required) {
       if (!e_.reason_open.empty() && !e_.reason_close.empty()) a_.skip(mark(gap(start_), e_.reason_open), reason_);
@@ -378,7 +372,7 @@ class CallCompiler {
       if (!text(start_, false) || !text(content_, true)) return false;
       // a call's mark that begins what is said to everybody
       const View open = e_.content_open.view();
-      const bool named = std::all_of(open.begin(), open.end(), [](char c) { return is_name_char(c); });
+      const bool named = std::all_of(open.begin(), open.end(), chat::is_name_char);
       if (!open.empty() && named && e_.id_open.empty() && e_.head == Head::kText && !e_.call_open.empty()) {
         const uint32_t everybody = a_.text(gap(call_), e_.content_open.view());
         for (const char c : {'\n', ' '}) a_.skip(a_.text(everybody, std::string(1, c)), content_said());
@@ -412,8 +406,7 @@ class CallCompiler {
   // ---- messages with channels and recipients
 
   bool harmony() {
-    constexpr View kChannel = "<|channel|>", kMessage = "<|message|>", kStart = "<|start|>", kEnd = "<|end|>", kCall = "<|call|>",
-                   kConstrain = "<|constrain|>";
+    using chat::kCall, chat::kChannel, chat::kConstrain, chat::kEnd, chat::kMessage, chat::kReturn, chat::kStart;
     // answer_: behind <|start|>assistant, which a prompt may lack
     const uint32_t channel = a_.node(), again = a_.node();
     a_.skip(mark(start_, kChannel), channel);
@@ -422,7 +415,7 @@ class CallCompiler {
     const auto says = [&](const char* name, bool may_end) {
       Marks marks = {{std::string(kEnd), again}};
       for (const View other : {kStart, kChannel, kCall}) marks.push_back({std::string(other), kNowhere});
-      marks.push_back({"<|return|>", may_end ? end_ : kNowhere});
+      marks.push_back({std::string(kReturn), may_end ? end_ : kNowhere});
       a_.until(mark(a_.text(channel, name), kMessage), marks, may_end ? end_ : kNowhere);
     };
     says("analysis", false);

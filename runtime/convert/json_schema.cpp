@@ -4,13 +4,12 @@
 #include <set>
 
 #include "../../platform/utf8.h"
-#include "../chat/tool_schemas.h"
+#include "../chat/answer_parts.h"
 #include "convert.h"
 
 namespace linnet::convert {
 namespace {
 
-constexpr size_t kMaxKey = 256;       // bytes of a key that the parser of answers reads
 constexpr uint32_t kMaxNesting = 60;  // of values; it reads 64
 constexpr uint32_t kMaxDepth = 128, kMaxTwins = 1u << 20, kFractionDigits = 17;
 
@@ -134,9 +133,7 @@ bool SchemaCompiler::arguments(uint32_t from, uint32_t to, const Tool& tool, Not
 uint32_t SchemaCompiler::gap(uint32_t from) {
   if (style_.notation == Notation::kCompact || style_.notation == Notation::kGemma) return from;
   constexpr int kDeepest = 12;
-  const uint32_t to = a_.node(), line = a_.node();
-  a_.skip(from, to);
-  a_.bytes(from, to, ' ', ' ');
+  const uint32_t to = blank(from), line = a_.node();
   if (style_.notation == Notation::kPython) return to;
   a_.bytes(from, line, '\n', '\n');
   a_.skip(a_.text(from, "\n\n"), line);
@@ -350,7 +347,7 @@ bool SchemaCompiler::literal(const Value& v, const std::string& place, std::stri
         return true;
       }
       if (!no_mark(v.text, place)) return false;
-      if (raw() && !v.text.empty() && (one_of("\r\n", v.text[0]) || one_of("\r\n", v.text.back())))
+      if (raw() && !v.text.empty() && (chat::one_of(v.text[0], "\r\n") || chat::one_of(v.text.back(), "\r\n")))
         return refuse(place, dump(v), " has a line end that the format would lose");
       *out += raw() ? v.text : style_.mark + v.text + style_.mark;
       return true;
@@ -625,7 +622,7 @@ bool SchemaCompiler::string(uint32_t from, uint32_t to, const Value& schema, con
 bool SchemaCompiler::tag(uint32_t from, uint32_t to, const std::string& key, const Value& schema, const std::string& place) {
   if (key.empty() || key[0] == '/' || key.find_first_of("<>") != key.npos) return refuse(place, quoted(key), " cannot be written as a tag");
   constexpr uint32_t kDeepest = 16;  // as the parser of answers holds them
-  if (key.size() > kMaxKey || tags_ == kDeepest) return refuse(place, "a longer name, or deeper tags, than are read");
+  if (key.size() > chat::kMaxName || tags_ == kDeepest) return refuse(place, "a longer name, or deeper tags, than are read");
   const uint32_t end = a_.node(), outer = style_.allowed;
   style_.allowed = text_types(schema);
   if (!style_.allowed) return refuse(place, "the model's format cannot tell of which type a value is");

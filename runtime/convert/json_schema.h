@@ -108,7 +108,6 @@ class SchemaCompiler {
     ~Nested() { --c->nesting_; }
     Nested(const Nested&) = delete;
   };
-  static bool one_of(std::string_view these, char c) { return these.find(c) != these.npos; }
   bool raw() const { return style_.notation >= Notation::kText; }
   // A value that is no text, as JSON in front of the mark, where the style is raw.
   template <class Fn>

@@ -170,7 +170,7 @@ typedef struct linnet_grammar linnet_grammar; /* lives inside the caller's memor
 
 /* What linnet_grammar_init takes for a grammar on this model: the automaton, the vocabulary in the order of its texts (5 bytes a token),
  * and up to 4 MiB of masks of states, at least 16 of them. LINNET_UNSUPPORTED: the model has no tokenizer, or a newer linnet made the
- * bytes. LINNET_BAD_FILE: they are none of linnet_grammar_compile. Any thread. */
+ * bytes. LINNET_BAD_FILE: they are none of linnet_grammar_compile or linnet_grammar_calls. Any thread. */
 LINNET_CALL linnet_status linnet_grammar_need(const linnet_model* model, const void* grammar, size_t grammar_bytes, linnet_need* out,
                                               linnet_error* err);
 /* Makes a grammar inside mem[0, bytes). The grammar's bytes are copied, then checked, and free afterwards; the model must outlive it. Takes

@@ -30,7 +30,8 @@ Status read_header(const linnet_model& model, linnet_view blob, GrammarHeader* h
   if (!model.tokenizer.blob) return fail(err, LINNET_UNSUPPORTED, "grammar: the model has no tokenizer, so that its tokens have no texts");
   if (blob.bytes < sizeof *h) return fail(err, LINNET_BAD_FILE, "grammar: ", blob.bytes, " bytes are no grammar");
   std::memcpy(h, blob.data, sizeof *h);
-  if (h->magic != kGrammarMagic) return fail(err, LINNET_BAD_FILE, "grammar: these bytes are not of linnet_grammar_compile");
+  if (h->magic != kGrammarMagic)
+    return fail(err, LINNET_BAD_FILE, "grammar: these bytes are not of linnet_grammar_compile or linnet_grammar_calls");
   if (h->version == 0 || h->version > kGrammarVersion)
     return fail(err, LINNET_UNSUPPORTED, "grammar: version ", h->version, ", this library reads up to ", kGrammarVersion);
   if (h->n_states == 0 || h->n_states > (has_marks(*h) ? kGrammarMaxStates : kNarrowMaxStates) || h->n_edges > kGrammarMaxEdges)

@@ -226,6 +226,10 @@ class Chat(unittest.TestCase):
         self.pipe(f"hi\n/save {self.home}/s.json\n", "--reasoning", "hide")
         self.assertEqual(self.messages()[1], {"role": "assistant", "content": said, "reasoning_content": thought})
         self.assertEqual(self.pipe("hi\n", "--special")[0][-1], "No<|fim|> more")
+        # A template that knows no calls has what was shown of an answer with one.
+        self.scripted({"]": [("<hm>", True), ("Hm", False), ("</hm>", True), ('{"name": "ping",', False), (' "arguments": {}}', False)]}, template)
+        self.assertEqual(self.pipe(f"hi\n/save {self.home}/s.json\n", "--reasoning", "hide")[0], ['{"name":"ping","arguments":{}}'])
+        self.assertEqual(self.messages()[1], {"role": "assistant", "content": '{"name":"ping","arguments":{}}'})
         plain = self.dir / "plain.jinja"
         plain.write_text("{# thinking #}thinking {{ messages[0].thinking }}{{ 'thinking' }}{% for m in messages %}{{ m.content }}{% endfor %}")
         self.assertIn("no switch", self.pipe("hi\n", "--reasoning", "off", "--template", plain)[1])

@@ -752,7 +752,7 @@ TEST_CASE("what grammars take", "[.bench]") {
     const auto m = std::make_unique<linnet_model>();  // nothing of it but the tokenizer is asked
     check(linnet::tokenizer_open(aligned.data(), text.bytes.size(), 1u << 22, &m->tokenizer, &err), err);
     m->spec.n_vocab = m->tokenizer.n_tokens;
-    linnet_need need{};
+    linnet_need need{.size = sizeof need};
     check(linnet_grammar_need(m.get(), tools.data(), tools.size(), &need, &err), err);
     const Memory memory(need.bytes);
     linnet_grammar* g = nullptr;
