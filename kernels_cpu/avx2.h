@@ -162,6 +162,10 @@ INLINE void fetch_y(const GemmArgs& a, uint32_t row, uint32_t panel) {
   asm volatile("prefetchw %0" ::"m"(a.y[row * a.y_stride + panel * size_t{16}]));
 }
 
+INLINE V from_bytes(const int8_t* p) {
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)))),
+          _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p + 8))))};
+}
 template <bool kF16>
 INLINE V load_scales(const char* p) {
   if (!kF16) return load(reinterpret_cast<const float*>(p));

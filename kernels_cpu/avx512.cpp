@@ -183,7 +183,7 @@ void wide_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels,
         }
       }
       const char* at = w_scale + p * a.w_scale_stride;
-      const __m512 ws = kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
+      const __m512 ws = load_scales<kF16>(at);
       UNROLL for (int r = 0; r < R; ++r) acc[p][r] = _mm512_fmadd_ps(
           _mm512_cvtepi32_ps(dot[r]), _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * a.x_groups])), acc[p][r]);
     }
@@ -193,7 +193,7 @@ void wide_tile(const GemmArgs& a, uint32_t row, uint32_t panel, uint32_t panels,
     ++x_scale;
   }
   for (uint32_t p = 0; p < panels; ++p)
-    for (int r = 0; r < R; ++r) store(a, row + static_cast<uint32_t>(r), panel + p, acc[p][r]);
+    for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel + p, acc[p][r]);
 }
 
 template <bool kF16>
@@ -254,7 +254,7 @@ void float_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
     }
   }
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
-      store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+      finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
 template <class W>
@@ -307,7 +307,7 @@ void f8_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
     }
   }
   const __m512 scale = _mm512_loadu_ps(static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride);
-  UNROLL for (int r = 0; r < R; ++r) store(a, row + static_cast<uint32_t>(r), panel, _mm512_mul_ps(acc[r], scale));
+  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, _mm512_mul_ps(acc[r], scale));
 }
 
 template <bool kE4M3>

@@ -183,8 +183,15 @@ inline __attribute__((always_inline)) void store_at(const GemmArgs& a, float* y,
   const __m512 r = a.bias ? _mm512_add_ps(acc, _mm512_loadu_ps(a.bias + panel * size_t{16})) : acc;
   _mm512_storeu_ps(y, a.accumulate ? _mm512_add_ps(_mm512_loadu_ps(y), r) : r);
 }
-inline __attribute__((always_inline)) void store(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
+inline __attribute__((always_inline)) void finish(const GemmArgs& a, size_t row, uint32_t panel, __m512 acc) {
   store_at(a, a.y + row * a.y_stride + panel * size_t{16}, panel, acc);
+}
+INLINE V from_bytes(const int8_t* p) {
+  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+}
+template <bool kF16>
+inline __attribute__((always_inline)) __m512 load_scales(const char* p) {
+  return kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))) : _mm512_loadu_ps(p);
 }
 
 // With many rows y is larger than the caches, and its lines take as long to come as a short k to multiply: ask for them before.
@@ -255,7 +262,7 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
     }
     UNROLL for (int p = 0; p < P; ++p) {
       const char* at = w_scale + static_cast<size_t>(p) * a.w_scale_stride;
-      const __m512 ws = kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at))) : _mm512_loadu_ps(at);
+      const __m512 ws = load_scales<kF16>(at);
       UNROLL for (int r = 0; r < R; ++r) {
         if (kChains == 2) dot[r][p][0] = _mm512_add_epi32(dot[r][p][0], dot[r][p][kChains - 1]);
         const __m512 s = _mm512_mul_ps(ws, _mm512_set1_ps(x_scale[static_cast<size_t>(r) * groups]));
@@ -268,11 +275,16 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
   }
   if (kAsk) a.next->at = next;
   UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < P; ++p)
-      store(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
+      finish(a, row + static_cast<uint32_t>(r), panel + static_cast<uint32_t>(p), acc[r][p]);
 }
 
-// ---- many rows
-// ----------------------------------------------------------------------------------------------------------------------------
+// ---- many rows ----------------------------------------------------------------------------------------------------------------
+
+// What minima are multiplied with, of eight groups.
+inline __attribute__((always_inline)) __m256 x_sums(const int32_t* sum128, const float* scale) {
+  const __m256 sum = _mm256_cvtepi32_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(sum128)));
+  return _mm256_mul_ps(_mm256_mul_ps(sum, _mm256_set1_ps(0x1p-7f)), _mm256_loadu_ps(scale));
+}
 
 template <int R>
 inline __attribute__((always_inline)) void start_rows(float (*acc)[4][16]) {
@@ -290,9 +302,61 @@ inline __attribute__((always_inline)) void finish_rows(const GemmArgs& a, uint32
   }
 }
 
+// Fewer rows than the large tiles have, of whole groups.
+template <class Dot, int R>
+inline __attribute__((always_inline)) void few_rows(const BlockTile& t) {
+  const uint8_t* w = t.w;
+  const int8_t* x = t.x;
+  for (size_t g = 0; g < t.groups; ++g, w += 256) {
+    __m512i dot[R][4];
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) dot[r][p] =
+        _mm512_set1_epi32(t.sum128[static_cast<size_t>(r) * t.x_groups + g]);
+    for (const int8_t* end = x + t.n; x != end; x += 4, w += 256) {
+      __m512i u[4];
+      UNROLL for (int p = 0; p < 4; ++p) u[p] = _mm512_load_si512(w + p * 64);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m512i s = broadcast4(x + static_cast<size_t>(r) * t.x_stride);
+        UNROLL for (int p = 0; p < 4; ++p) Dot::add(dot[r][p], u[p], s);
+      }
+    }
+    UNROLL for (int p = 0; p < 4; ++p) {
+      const __m512 scale = _mm512_load_ps(w + p * 64);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m512 s = _mm512_mul_ps(scale, _mm512_set1_ps(t.scale[static_cast<size_t>(r) * t.x_groups + g]));
+        _mm512_store_ps(t.acc[r][p], _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][p]), s, _mm512_load_ps(t.acc[r][p])));
+      }
+    }
+  }
+}
+
+template <int R>
+__attribute__((noinline)) void add_block(const BlockTile& t, bool first) {
+  __m512 acc[R][4];
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) acc[r][p] = _mm512_load_ps(t.acc[r][p]);
+  if (!first)
+    UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) acc[r][p] =
+        _mm512_add_ps(acc[r][p], _mm512_load_ps(t.total[r][p]));
+  if (t.w_min) {
+    alignas(32) float x_sum[R][8];
+    UNROLL for (int r = 0; r < R; ++r) {
+      const size_t at = static_cast<size_t>(r) * t.x_groups;
+      _mm256_store_ps(x_sum[r], x_sums(t.sum128 + at, t.scale + at));
+    }
+    for (size_t g = 0; g < 8; ++g) {
+      __m512 w[4];
+      UNROLL for (int p = 0; p < 4; ++p) w[p] = _mm512_load_ps(t.w_min[g][p]);
+      UNROLL for (int r = 0; r < R; ++r) {
+        const __m512 x = _mm512_set1_ps(x_sum[r][g]);
+        UNROLL for (int p = 0; p < 4; ++p) acc[r][p] = _mm512_fmadd_ps(w[p], x, acc[r][p]);
+      }
+    }
+  }
+  UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) _mm512_store_ps(t.total[r][p], acc[r][p]);
+}
+
 template <bool kF16>
 inline void fill_scales(const char* w_scale, float* to) {
-  _mm512_store_ps(to, kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w_scale))) : _mm512_loadu_ps(w_scale));
+  _mm512_store_ps(to, load_scales<kF16>(w_scale));
 }
 
 template <Codes kCodes>

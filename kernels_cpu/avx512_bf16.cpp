@@ -60,9 +60,9 @@ inline __attribute__((always_inline)) void dot2(__m512& acc, __m512i w, __m512i 
   asm("vdpbf16ps %2, %1, %0" : "+v"(acc) : "v"(w), "v"(x));
 }
 
-inline __attribute__((always_inline)) void finish(const GemmArgs& a, uint32_t row, uint32_t panel, __m512 acc) {
+inline __attribute__((always_inline)) void finish_f8(const GemmArgs& a, uint32_t row, uint32_t panel, __m512 acc) {
   const char* scale = static_cast<const char*>(a.w_scale) + panel * a.w_scale_stride;
-  store(a, row, panel, _mm512_mul_ps(acc, _mm512_loadu_ps(scale)));
+  finish(a, row, panel, _mm512_mul_ps(acc, _mm512_loadu_ps(scale)));
 }
 
 // An output is the sum of two chains, inputs 0 and 2 of every four and inputs 1 and 3, whatever the number of rows.
@@ -83,7 +83,7 @@ void few_tile(const GemmArgs& a, uint32_t row, uint32_t panel) {
       dot2(odd[r], g.odd, broadcast4(x + static_cast<size_t>(r) * a.x_stride + 4));
     }
   }
-  UNROLL for (int r = 0; r < R; ++r) finish(a, row + static_cast<uint32_t>(r), panel, _mm512_add_ps(even[r], odd[r]));
+  UNROLL for (int r = 0; r < R; ++r) finish_f8(a, row + static_cast<uint32_t>(r), panel, _mm512_add_ps(even[r], odd[r]));
 }
 
 // Many rows: a block of P panels is decoded into the first-level cache once for all of them; sums wait in `sums` between blocks.
@@ -129,7 +129,7 @@ void many_rows(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel) {
       }
   }
   for (uint32_t r = 0; r < rows; ++r)
-    UNROLL for (uint32_t p = 0; p < P; ++p) finish(a, row + r, panel + p, _mm512_add_ps(sums[0][r * P + p], sums[1][r * P + p]));
+    UNROLL for (uint32_t p = 0; p < P; ++p) finish_f8(a, row + r, panel + p, _mm512_add_ps(sums[0][r * P + p], sums[1][r * P + p]));
 }
 
 template <bool kE4M3>

@@ -3,6 +3,7 @@
 #error "avx512_vnni.cpp needs -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni"
 #endif
 #include "avx512.h"
+#include "unpacked.h"
 
 namespace linnet {
 namespace {
@@ -14,13 +15,14 @@ struct Vnni {
     asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(u), "v"(s));
   }
 
-  static constexpr bool kFills = true;
+  static constexpr bool kFills = true, kGguf = true;
+  static void halve_groups(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t from, Block* b);
   // As blocks.h says. All of it is one asm: compilers move and spill twenty-four sums, and what they put between two groups takes ports
   // from products. zmm0 to 23: these; 24 to 27: four inputs of four panels, then their scales; 28: four inputs of a row; 28 to 31: products
   // of scales. kFill: panels are read where they lie, their sign bits flipped (by zmm29) and left in t.w, which costs less than a copy
   // before; the other tiles ask for the next rows of x.
   template <int R, bool kFill>
-  static inline __attribute__((always_inline)) void tile(const BlockTile& t) {
+  static inline __attribute__((always_inline)) void large_tile(const BlockTile& t) {
     static_assert(R == 6 || (R == 5 && !kFill));
     const int8_t *x = t.x, *soon, *source = t.source;
     const char* ask = t.ask;
@@ -119,6 +121,14 @@ struct Vnni {
 #undef LINNET_SCALE
 #undef LINNET_SUM
   }
+
+  template <int R, bool kFill>
+  static inline __attribute__((always_inline)) void tile(const BlockTile& t) {
+    if constexpr (R < 5)
+      few_rows<Vnni, R>(t);
+    else
+      large_tile<R, kFill>(t);
+  }
 };
 using Int = IntKernels<Vnni>;
 
@@ -131,9 +141,203 @@ uint64_t peak_int8(uint64_t n) {
   return n * 16 * 64;
 }
 
+// ---- blocks of GGUF files -----------------------------------------------------------------------------------------------------
+
+// The sums of 64 bytes in sixteens: each in the four lanes of its own.
+inline __attribute__((always_inline)) __m512i sums_of_16(const int8_t* x) {
+  __m512i sum = _mm512_setzero_si512();
+  Vnni::add(sum, _mm512_set1_epi8(1), _mm512_loadu_si512(x));
+  sum = _mm512_add_epi32(sum, _mm512_shuffle_epi32(sum, _MM_PERM_CDAB));
+  return _mm512_add_epi32(sum, _mm512_shuffle_epi32(sum, _MM_PERM_BADC));
+}
+
+// What x has for groups of 16.
+void Vnni::halve_groups(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t from, Block* b) {
+  const __m512i fourth = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0),
+                twice = _mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+  for (uint32_t r = 0; r < rows; ++r) {
+    const int8_t* x = static_cast<const int8_t*>(a.x) + (row + r) * a.x_stride + from;
+    UNROLL for (int i = 0; i < 4; ++i) {
+      const __m512i sums = _mm512_permutexvar_epi32(fourth, _mm512_slli_epi32(sums_of_16(x + i * 64), 7));
+      _mm_store_si128(reinterpret_cast<__m128i*>(b->x_sum128[r] + i * 4), _mm_sub_epi32(_mm_setzero_si128(), _mm512_castsi512_si128(sums)));
+    }
+    const __m256 scale = _mm256_loadu_ps(a.x_scale + (row + r) * size_t{a.x_groups} + from / 32);
+    _mm512_store_ps(b->x_scale[r], _mm512_permutexvar_ps(twice, _mm512_castps256_ps512(scale)));
+  }
+}
+
+// Four panels, as block_fill.
+template <class Kind>
+void gguf_fill(const GemmArgs& a, size_t, uint32_t panel, uint32_t from, uint32_t, Block* to) {
+  constexpr size_t kGroupBytes = Kind::kGroup * 64 + 256;
+  for (uint32_t p = 0; p < 4; ++p) {
+    uint8_t* const at = to->w + p * 64;
+    Kind::template unpack<0x80>(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + from / kBlockK * Kind::kLineBytes,
+                                static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + from / kBlockK * Kind::kEntry,
+                                {reinterpret_cast<int8_t*>(at), 256, kGroupBytes, reinterpret_cast<float*>(at + Kind::kGroup * 64),
+                                 to->w_min[0][p], kGroupBytes / 4, 64, a.m < kBlockLeast ? Kind::kLineBytes : 0});
+  }
+}
+
+// The parts of a block of 16 outputs: of each of its groups 16 bytes of scales and of minima, and what they are to be multiplied with.
+struct K4Parts {
+  alignas(64) uint8_t scale[8][16], min[8][16];
+  __m512 d, d_min;
+};
+inline __attribute__((always_inline)) void load_parts(const uint8_t* entry, K4Parts* to) {
+  const __m512i six = _mm512_set1_epi8(63), four = _mm512_set1_epi8(15), top = _mm512_set1_epi8(0x30);
+  const __m512i s = _mm512_loadu_si512(entry + 64), m = _mm512_loadu_si512(entry + 128), rest = _mm512_loadu_si512(entry + 192);
+  const auto upper = [&](__m512i low, __m512i v) {
+    return _mm512_or_si512(_mm512_and_si512(v, four), _mm512_and_si512(_mm512_srli_epi16(low, 2), top));
+  };
+  _mm512_store_si512(to->scale, _mm512_and_si512(s, six));
+  _mm512_store_si512(to->scale + 4, upper(s, rest));
+  _mm512_store_si512(to->min, _mm512_and_si512(m, six));
+  _mm512_store_si512(to->min + 4, upper(m, _mm512_srli_epi16(rest, 4)));
+  to->d = load_scales<true>(reinterpret_cast<const char*>(entry));
+  to->d_min = load_scales<true>(reinterpret_cast<const char*>(entry + 32));
+}
+inline __attribute__((always_inline)) __m512 times(__m512 by, __m512i part) { return _mm512_mul_ps(by, _mm512_cvtepi32_ps(part)); }
+inline __attribute__((always_inline)) __m128i load16(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+
+// Where it stands: compilers move the intrinsic, and many at once hold up the products.
+inline __attribute__((always_inline)) void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
+
+// What a row alone has of a matrix, by blocks.
+struct OneRow {
+  const int8_t* x;
+  const float* x_scale;
+  const int32_t* x_sum128;
+  const uint8_t *w, *entry;
+  size_t ahead;
+  OneRow(const GemmArgs& a, uint32_t row, uint32_t panel)
+      : x(static_cast<const int8_t*>(a.x) + row * a.x_stride),
+        x_scale(a.x_scale + row * size_t{a.x_groups}),
+        x_sum128(a.x_sum128 + row * size_t{a.x_groups}),
+        w(static_cast<const uint8_t*>(a.w) + panel * a.w_stride),
+        entry(static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride),
+        ahead(a.fetch_ahead) {}
+};
+
+// Q4_K and Q5_K: codes are unsigned as they are.
+template <class Kind>
+void one_row_k45(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  constexpr bool kFifth = Kind::kLineBytes != Q4K::kLineBytes;
+  OneRow at(a, row, panel);
+  const __m512i four = _mm512_set1_epi8(15), sixteen = _mm512_set1_epi8(16);
+  __m512 acc = _mm512_setzero_ps();
+  for (uint32_t block = 0; block < a.k / 256;
+       ++block, at.entry += Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8, at.w += Kind::kLineBytes) {
+    K4Parts parts;
+    load_parts(at.entry, &parts);
+    __m512 d = _mm512_setzero_ps();
+    const uint8_t* w = at.w;
+    __m512i bit[2] = {_mm512_set1_epi8(1), _mm512_set1_epi8(2)};
+    for (uint32_t g = 0; g < 8; g += 2, at.x += 64, w += 512) {
+      __m512i dot[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+      UNROLL for (int i = 0; i < 8; ++i) {
+        prefetch(w + at.ahead + i * 64);
+        const __m512i both = _mm512_loadu_si512(w + i * 64);
+        __m512i code[2] = {_mm512_and_si512(both, four), _mm512_and_si512(_mm512_srli_epi16(both, 4), four)};
+        if (kFifth) {
+          const __m512i fifth = _mm512_loadu_si512(at.w + 2048 + i * 64);
+          UNROLL for (int h = 0; h < 2; ++h) code[h] =
+              _mm512_mask_add_epi8(code[h], _mm512_test_epi8_mask(fifth, bit[h]), code[h], sixteen);
+        }
+        UNROLL for (int h = 0; h < 2; ++h) Vnni::add(dot[h], code[h], broadcast4(at.x + h * 32 + i * 4));
+      }
+      UNROLL for (uint32_t h = 0; h < 2; ++h) {
+        const __m512 s = _mm512_mul_ps(times(parts.d, _mm512_cvtepu8_epi32(load16(parts.scale[g + h]))), _mm512_set1_ps(at.x_scale[g + h]));
+        d = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[h]), s, d);
+        bit[h] = _mm512_slli_epi16(bit[h], 2);
+      }
+    }
+    if (kFifth) UNROLL for (int i = 0; i < 8; ++i) prefetch(w + at.ahead + i * 64);
+    acc = block ? _mm512_add_ps(acc, d) : d;
+    alignas(32) float sums[8];
+    _mm256_store_ps(sums, x_sums(at.x_sum128, at.x_scale));
+    for (uint32_t g = 0; g < 8; ++g)
+      acc = _mm512_fmadd_ps(times(parts.d_min, _mm512_cvtepu8_epi32(load16(parts.min[g]))), _mm512_set1_ps(sums[g]), acc);
+  }
+  finish(a, row, panel, acc);
+}
+
+// Q6_K: codes are 32 more than they stand for; the sums start at what takes that back.
+void one_row_q6_k(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  OneRow at(a, row, panel);
+  const __m512i four = _mm512_set1_epi8(15), upper = _mm512_set1_epi8(0x30);
+  __m512 acc = _mm512_setzero_ps();
+  for (uint32_t block = 0; block < a.k / 256; ++block, at.entry += Q6K::kEntry, at.x_scale += 8, at.w += Q6K::kLineBytes) {
+    alignas(64) int32_t start[64];
+    UNROLL for (int i = 0; i < 4; ++i)
+        _mm512_store_si512(start + i * 16, _mm512_mullo_epi32(sums_of_16(at.x + i * 64), _mm512_set1_epi32(-32)));
+    const __m512 by = load_scales<true>(reinterpret_cast<const char*>(at.entry));
+    __m512 d = _mm512_setzero_ps();
+    for (uint32_t half = 0; half < 2; ++half, at.x += 128) {
+      const uint8_t *low = at.w + half * 1024, *high = at.w + 2048 + half * 512;
+      // The runs 0 and 2, then 1 and 3, share lines of low bits.
+      __m512i dot[4][2];
+      UNROLL for (uint32_t run = 0; run < 4; ++run) UNROLL for (uint32_t h = 0; h < 2; ++h) dot[run][h] =
+          _mm512_set1_epi32(start[(half * 8 + run * 2 + h) * 4]);
+      UNROLL for (uint32_t i = 0; i < 8; ++i) {
+        UNROLL for (uint32_t j = 0; j < 3; ++j) prefetch(at.w + at.ahead + ((half * 8 + i) * 3 + j) * 64);
+        const __m512i bits = _mm512_loadu_si512(high + i * 64),
+                      l[2] = {_mm512_loadu_si512(low + i * 64), _mm512_loadu_si512(low + 512 + i * 64)};
+        UNROLL for (uint32_t run = 0; run < 4; ++run) {
+          const __m512i nibble = _mm512_and_si512(run < 2 ? l[run % 2] : _mm512_srli_epi16(l[run % 2], 4), four);
+          const __m512i two = run == 0   ? _mm512_slli_epi16(bits, 4)
+                              : run == 1 ? _mm512_slli_epi16(bits, 2)
+                              : run == 2 ? bits
+                                         : _mm512_srli_epi16(bits, 2);
+          Vnni::add(dot[run][i / 4], _mm512_or_si512(nibble, _mm512_and_si512(two, upper)), broadcast4(at.x + run * 32 + i * 4));
+        }
+      }
+      UNROLL for (uint32_t run = 0; run < 4; ++run) UNROLL for (uint32_t h = 0; h < 2; ++h) {
+        const uint32_t g = half * 8 + run * 2 + h;
+        const __m512 s = _mm512_mul_ps(times(by, _mm512_cvtepi8_epi32(load16(at.entry + 32 + g * 16))), _mm512_set1_ps(at.x_scale[g / 2]));
+        d = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[run][h]), s, d);
+      }
+    }
+    acc = block ? _mm512_add_ps(acc, d) : d;
+  }
+  finish(a, row, panel, acc);
+}
+
+template <class Kind>
+void one_row(const GemmArgs& a, uint32_t row, uint32_t panel);
+template <>
+void one_row<Q4K>(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  one_row_k45<Q4K>(a, row, panel);
+}
+template <>
+void one_row<Q5K>(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  one_row_k45<Q5K>(a, row, panel);
+}
+template <>
+void one_row<Q6K>(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  one_row_q6_k(a, row, panel);
+}
+
+template <class Kind>
+void gemm_blocks(const GemmArgs* args) {
+  GemmArgs a = *args;
+  const uint32_t done =
+      a.m > 1 ? block_gemm<Vnni>(a, {gguf_fill<Kind>, Kind::kLineBytes / kBlockK, Kind::kEntry, false, Kind::kGroup, Kind::kMin}) : 0;
+  if (done == a.n_panels) return;
+  a.w = static_cast<const uint8_t*>(a.w) + done * a.w_stride;
+  a.w_scale = static_cast<const uint8_t*>(a.w_scale) + done * a.w_scale_stride;
+  if (a.bias) a.bias += done * size_t{16};
+  a.y += done * size_t{16};
+  a.n_panels -= done;
+  if (a.m > 2) return gemm_unpacked<Kind, Int::of<kBytes, kStepF32>>(&a);
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
+    for (uint32_t row = 0; row < a.m; ++row) one_row<Kind>(a, row, panel);
+}
+
 const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_blocks<kind>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

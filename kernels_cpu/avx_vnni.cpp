@@ -4,6 +4,7 @@
 #endif
 #include "avx2.h"
 #include "blocks.h"
+#include "unpacked.h"
 
 namespace linnet {
 namespace {
@@ -89,7 +90,7 @@ void fill_codes(const int8_t* w, const char* w_scale, uint32_t n, uint8_t* to) {
 }
 
 struct Vnni {
-  static constexpr bool kFills = false;
+  static constexpr bool kFills = false, kGguf = false;
   template <int R, bool>
   static __attribute__((noinline)) void tile(const BlockTile& t) {
     const int8_t* x = t.x;
@@ -159,6 +160,7 @@ uint64_t peak_int8(uint64_t n) {
 const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, gemm_of<kBytes, kStepF32>>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

@@ -15,9 +15,12 @@ constexpr uint32_t kBlockRows = 132;  // at most
 constexpr uint32_t kBlockLeast = 26;  // from so many rows on one tile at least is of six, as the tile that fills a block on the way is
 
 struct Block {
-  alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 32 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128;
+  alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 16 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128;
                                                              // then [4][16] scales
-  alignas(64) float acc[kBlockRows][4][16];
+  alignas(64) float total[kBlockRows][4][16];
+  // Of blocks as GGUF has them: minima of groups of 32; a tile's sums of one block; of groups of 16 what x has for them.
+  alignas(64) float w_min[kBlockK / 32][4][16], part[6][4][16], x_scale[kBlockRows][kBlockK / 16];
+  alignas(64) int32_t x_sum128[kBlockRows][kBlockK / 16];
 };
 
 // What a tile of some rows reads of a block, and where its sums go.
@@ -26,9 +29,11 @@ struct BlockTile {
   size_t x_stride;
   const int32_t* sum128;  // of a row the first group's
   const float* scale;
-  size_t x_groups;         // from a row's sum128 and scale to the next one's
-  uint8_t* w;              // of a Block
-  size_t n, groups, rest;  // inputs per group, a multiple of 16, and how many groups; inputs of the last group, where it is shorter
+  size_t x_groups;              // from a row's sum128 and scale to the next one's
+  uint8_t* w;                   // of a Block
+  size_t n, groups, rest;       // inputs per group, a multiple of 16, and how many groups; inputs of the last group, where it is shorter
+  const float (*w_min)[4][16];  // by groups, or NULL
+  float (*total)[4][16];        // of blocks as GGUF has them: the sums so far, since acc is of these inputs alone; else NULL
   float (*acc)[4][16];
   float* y;
   size_t y_stride;
@@ -58,6 +63,9 @@ template <int R>
 void start_rows(float (*acc)[4][16]);
 template <int R>
 void finish_rows(const GemmArgs& a, uint32_t panel, const float (*acc)[4][16], float* y);
+// Of blocks as GGUF has them: total += acc, and minima, as GemmArgs says.
+template <int R>
+void add_block(const BlockTile& t, bool first);
 
 // Whether weights less their zero points are bytes: where some zero point is above 128, which no packer writes,
 // they are not.
@@ -73,12 +81,12 @@ inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
 
 // Four panels' inputs from `from` on. kOnTheWay: the first tile does their codes.
 template <Codes kCodes, bool kF16, bool kOnTheWay>
-void block_fill(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, uint8_t* to) {
+void block_fill(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, Block* to) {
   constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
   for (uint32_t p = 0; p < 4; ++p) {
     const int8_t* w = static_cast<const int8_t*>(a.w) + (panel + p) * a.w_stride + from * kInput;
     const char* w_scale = static_cast<const char*>(a.w_scale) + (panel + p) * a.w_scale_stride + from / a.x_group * scale_step;
-    uint8_t* at = to + p * 64;
+    uint8_t* at = to->w + p * 64;
     for (uint32_t left = k; left; w_scale += scale_step) {
       const uint32_t group = left < a.x_group ? left : a.x_group;
       if (!kOnTheWay) fill_codes<kCodes>(w, w_scale, group, at);
@@ -97,9 +105,12 @@ inline void block_tile(const GemmArgs& a, const BlockStep& s, const BlockTile& t
     const float* y = t.y + p * 16;
     for (int r = 0; r < R; ++r, y += t.y_stride) asm volatile("prefetchw %0" ::"m"(*y));
   }
-  if (s.first) start_rows<R>(t.acc);
+  if (s.first || t.total) start_rows<R>(t.acc);
   Dot::template tile<R, kFill>(t);
-  if (s.last) finish_rows<R>(a, s.panel, t.acc, t.y);
+  if constexpr (Dot::kGguf) {
+    if (t.total) add_block<R>(t, s.first);
+  }
+  if (s.last) finish_rows<R>(a, s.panel, t.total ? t.total : t.acc, t.y);
 }
 
 template <int R>
@@ -107,7 +118,7 @@ inline void next_rows(BlockTile* t) {
   t->x += R * t->x_stride;
   t->sum128 += R * t->x_groups;
   t->scale += R * t->x_groups;
-  t->acc += R;
+  t->total ? t->total += R : t->acc += R;
   t->y += R * t->y_stride;
 }
 
@@ -122,47 +133,68 @@ void block_tiles(const GemmArgs& a, const BlockStep& s, uint32_t tiles, BlockTil
   }
 }
 
+// A tile of 1 to 4 rows.
+template <class Dot>
+void last_tile(const GemmArgs& a, const BlockStep& s, uint32_t rows, const BlockTile& t) {
+  (rows == 4   ? block_tile<Dot, 4, false>
+   : rows == 3 ? block_tile<Dot, 3, false>
+   : rows == 2 ? block_tile<Dot, 2, false>
+               : block_tile<Dot, 1, false>)(a, s, t);
+}
+
 // What differs between formats: kept out of block_gemm(), so that there is one of it.
 struct BlockFormat {
-  void (*fill)(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, uint8_t* to);
+  void (*fill)(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, Block* to);
   size_t input, scale_step;  // bytes of a panel, and from one group's scales to the next's
   bool on_the_way;           // the first tile does the codes
+  uint32_t group;            // of blocks as GGUF has them: 32 or 16 inputs; else 0
+  bool minima;
 };
 
-// 20 rows and more (kBlockLeast where Dot::kFills) by all panels but the last n_panels % 4. Returns how many panels are done.
+// 20 rows and more (kBlockLeast where Dot::kFills; any number of blocks as GGUF has them) by all panels but the last n_panels % 4. Returns
+// how many panels are done.
 template <class Dot>
 uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
   Block b;
   const uint32_t k = (a.k + 31) / 32 * 32, steps = (k + kBlockK - 1) / kBlockK, n_panels = a.n_panels / 4 * 4;
   const uint32_t fetching = steps < 4 ? steps : 4;  // the last steps ask for y
+  const uint32_t asking_tiles = static_cast<uint32_t>(f.input + 3) / 4;
   for (uint32_t row = 0, blocks = (a.m + kBlockRows - 1) / kBlockRows; blocks; --blocks) {
-    const uint32_t rows = (a.m - row) / blocks, tiles = (rows + 5) / 6, fives = tiles * 6 - rows;  // tiles of six rows, then of five
+    const uint32_t rows = (a.m - row) / blocks;  // tiles of six, then of five; some numbers below 20: of six, then one of fewer
+    const bool few = Dot::kGguf && (rows + 5) / 6 * 5 > rows;
+    const uint32_t tiles = few ? rows / 6 : (rows + 5) / 6, fives = few ? 0 : tiles * 6 - rows;
     for (uint32_t panel = 0; panel < n_panels; panel += 4)
       for (uint32_t i = 0, from = 0; i < steps; ++i, from += kBlockK) {
         const uint32_t left = k - from, inputs = left < kBlockK ? left : kBlockK, fetch = i + fetching - steps;
-        f.fill(a, f.scale_step, panel, from, inputs, b.w);
+        f.fill(a, f.scale_step, panel, from, inputs, &b);
         const BlockStep s = {
             .panel = panel,
             .first = i == 0,
             .last = i + 1 == steps,
             .y_from = fetch < fetching ? fetch * 4 / fetching : 0,
             .y_to = fetch < fetching ? (fetch + 1) * 4 / fetching : 0,
-            .asking = static_cast<uint32_t>(f.input / 4),
+            .asking = asking_tiles,
             .asked = inputs * size_t{4},
-            .to_next = a.w_stride - inputs * f.input,
+            .to_next = a.w_stride - asking_tiles * inputs * size_t{4},
         };
         const size_t x_at = row * size_t{a.x_groups} + from / a.x_group;
+        const bool halves = Dot::kGguf && f.group == 16;
+        if constexpr (Dot::kGguf) {
+          if (halves) Dot::halve_groups(a, row, rows, from, &b);
+        }
         BlockTile t = {
             .x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from,
             .x_stride = a.x_stride,
-            .sum128 = a.x_sum128 + x_at,
-            .scale = a.x_scale + x_at,
-            .x_groups = a.x_groups,
+            .sum128 = halves ? b.x_sum128[0] : a.x_sum128 + x_at,
+            .scale = halves ? b.x_scale[0] : a.x_scale + x_at,
+            .x_groups = halves ? kBlockK / 16 : a.x_groups,
             .w = b.w,
-            .n = a.x_group,
-            .groups = inputs / a.x_group,
-            .rest = inputs % a.x_group,
-            .acc = b.acc,
+            .n = halves ? 16 : a.x_group,
+            .groups = inputs / (halves ? 16 : a.x_group),
+            .rest = halves ? 0 : inputs % a.x_group,
+            .w_min = f.minima ? b.w_min : nullptr,
+            .total = f.group ? b.total : nullptr,
+            .acc = f.group ? b.part : b.total,
             .y = a.y + row * a.y_stride + panel * size_t{16},
             .y_stride = a.y_stride,
             .ask = static_cast<const char*>(a.w) + (s.last ? (panel + 4) * a.w_stride : panel * a.w_stride + (from + kBlockK) * f.input),
@@ -180,6 +212,9 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
         }
         block_tiles<Dot, 6>(a, s, sixes, &t, &asking);
         block_tiles<Dot, 5>(a, s, fives, &t, &asking);
+        if constexpr (Dot::kGguf) {
+          if (few && rows % 6) last_tile<Dot>(a, s, rows % 6, t);
+        }
       }
     row += rows;
   }
@@ -191,7 +226,8 @@ template <class Dot, Codes kCodes, bool kF16>
 uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
   constexpr bool kOnTheWay = Dot::kFills && kCodes == kBytes;
   if (kCodes == kNibblesZero && !zeros_fit(a, scale_step)) return 0;
-  return block_gemm<Dot>(a, {block_fill<kCodes, kF16, kOnTheWay>, kCodes == kBytes ? size_t{16} : size_t{8}, scale_step, kOnTheWay});
+  return block_gemm<Dot>(a,
+                         {block_fill<kCodes, kF16, kOnTheWay>, kCodes == kBytes ? size_t{16} : size_t{8}, scale_step, kOnTheWay, 0, false});
 }
 
 }  // namespace

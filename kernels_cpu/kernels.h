@@ -19,6 +19,8 @@ struct Fetch {
 
 // y(m, n) = x(m, k) * W(n, k)^T over `n_panels` panels of 16 outputs. The caller pads: y rows hold n_panels * 16 floats.
 //   Integer W: for each output, acc = 0; for each group g of x in order: acc = fmaf((float)dot_g, w_scale * x_scale, acc).
+//   Blocks:    for every 256 inputs d is such a sum over W's groups (32 or 16 inputs); acc = acc + d, of the first 256 d. Where W has
+//              minima, then for each of these groups in order acc = fmaf(w_min, (float)(-sum(codes)) * x_scale, acc).
 //   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
 // A row's bits depend neither on m nor on how the panels are cut into calls.
@@ -30,12 +32,13 @@ struct GemmArgs {
   size_t x_stride;          // bytes between rows of x
   const float* x_scale;     // (m, x_groups), integer W
   const int32_t* x_sum128;  // (m, x_groups): -128 * sum of codes, integer W
-  uint32_t x_groups;        // ceil(k / x_group)
-  uint32_t x_group;         // inputs per group: 128, 64 or 32, as W's format has it (format.h); attention's FP8 keys are i8 in groups of 32
-  const void* w;            // panels as format.h lays them out
-  size_t w_stride;          // bytes between panels
-  const void* w_scale;      // [w_groups][16] entries per panel as W's format has them (formats.inc); float W: none
-  size_t w_scale_stride;    // bytes between the scales of two panels
+  uint32_t x_groups;        // of a whole row: ceil(k / x_group), or more where k is a part of it
+  uint32_t x_group;       // inputs per group: 128, 64 or 32, as W's format has it (format.h); attention's FP8 keys are i8 in groups of 32,
+                          // and what unpacked.h makes of blocks is i8g128 in groups of 32 or 16
+  const void* w;          // panels as format.h lays them out
+  size_t w_stride;        // bytes between panels
+  const void* w_scale;    // [w_groups][16] entries per panel as W's format has them (formats.inc); float W: none
+  size_t w_scale_stride;  // bytes between the scales of two panels
   float* y;
   size_t y_stride;    // floats between rows
   const float* bias;  // [n_panels * 16] or NULL
@@ -139,12 +142,6 @@ struct KernelTable {
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;
 };
-
-// Formats with codes of their own: the entries of the scalar tier's table.
-#define LINNET_OWN(name, ...)          \
-  void gemm_##name(const GemmArgs* a); \
-  void gather_##name(const void* panels, const void* scales, uint32_t k, uint32_t row, float* y);
-#include "../runtime/formats.inc"
 
 // One per tier's file; registry.cpp knows which of them this build has.
 #define LINNET_TIER(name, ...) extern const KernelTable name##_table;

@@ -161,6 +161,16 @@ INLINE uint32x4_t from_f8(uint32x4_t four, int input) {
   return vorrq_u32(vreinterpretq_u32_f32(f), vandq_u32(special, vdupq_n_u32(kE4M3 ? 0x7FC00000u : 0x7F800000u)));
 }
 
+INLINE V from_bytes(const int8_t* p) {
+  const int8x16_t b = vld1q_s8(p);
+  const int16x8_t low = vmovl_s8(vget_low_s8(b)), high = vmovl_s8(vget_high_s8(b));
+  V r;
+  r.v[0] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(low)));
+  r.v[1] = vcvtq_f32_s32(vmovl_s16(vget_high_s16(low)));
+  r.v[2] = vcvtq_f32_s32(vmovl_s16(vget_low_s16(high)));
+  r.v[3] = vcvtq_f32_s32(vmovl_s16(vget_high_s16(high)));
+  return r;
+}
 template <bool kF16>
 INLINE V load_scales(const char* p) {
   if (!kF16) return load(reinterpret_cast<const float*>(p));

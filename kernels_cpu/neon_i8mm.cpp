@@ -3,6 +3,7 @@
 #error "neon_i8mm.cpp needs -march=armv8.2-a+dotprod+i8mm"
 #endif
 #include "neon.h"
+#include "unpacked.h"
 
 namespace linnet {
 namespace {
@@ -65,6 +66,7 @@ uint64_t peak_int8(uint64_t n) {
 const GemmKernel kGemm[] = {
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, Int::of < k##codes, w_group ? kStep##scale : kStepNone >, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, ...) {LINNET_##NAME, 1, gemm_unpacked<kind, Int::of<kBytes, kStepF32>>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

@@ -182,7 +182,7 @@ bool block(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t panel, uint3
     }
   }
   for (uint32_t r = 0; r < rows; ++r)
-    for (uint32_t p = 0; p < kPanels; ++p) store(a, row + r, panel + p, _mm512_load_ps(s->acc + r * kCols + p * 16));
+    for (uint32_t p = 0; p < kPanels; ++p) finish(a, row + r, panel + p, _mm512_load_ps(s->acc + r * kCols + p * 16));
   return true;
 }
 

@@ -258,12 +258,9 @@ bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uin
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   case LINNET_##NAME:                                                            \
     return pack_##pack(format_row(f), rows, stride, n_rows, k, panel, scales);
-#define LINNET_OWN(name, NAME, ...) \
-  case LINNET_##NAME:               \
-    return pack_##name(rows, stride, n_rows, k, panel, scales);
 #include "../runtime/formats.inc"
     default:
-      return false;
+      return format_row(f).stored == Stored::kBlocks && pack_blocks(f, rows, stride, n_rows, k, panel, scales);
   }
 }
 
@@ -298,10 +295,7 @@ void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t
 }
 
 void unpack_row(const void* panels, const void* scales, Format f, uint32_t n, uint32_t k, uint32_t row, float* y) {
-  (void)n;
-#define LINNET_OWN(name, NAME, ...) \
-  if (f == LINNET_##NAME) return gather_##name(panels, scales, k, row, y);
-#include "../runtime/formats.inc"
+  if (format_row(f).stored == Stored::kBlocks) return scalar_table.gather_row(f, panels, scales, n, k, row, y);
   const FormatRow& info = format_row(f);
   const size_t r = row % kPanel, panel = row / kPanel, groups = n_w_groups(f, k);
   const uint8_t* base = static_cast<const uint8_t*>(panels) + panel * panel_bytes(f, k);

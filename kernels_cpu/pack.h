@@ -7,15 +7,20 @@
 namespace linnet {
 
 // Packs one panel: n_rows (1..16) rows of k floats at `stride` floats. panel: panel_bytes(f, k); scales: groups * 16 entries. Missing rows
-// and inputs become zeros. false if a weight is not finite.
+// and inputs become zeros. false if a weight is not finite or too large for the format.
 //   i8*  per group: scale = amax / 127 (rounded to f16 for i8g32), code = rint(x / scale) clamped to +-127, and 0 where amax is 0
 //   f8*  per output: scale = amax / the format's largest number, code = the nearest to x / scale, ties to even
 //   i4*z per group: of ten f16 scales for the span of its values and zero, the one with the least squared error
 //   i4*  else, per group: of twelve f16 scales that give the largest value a code near -8, the one with the least squared error
+//   blocks  of some scales and minima for each group, the ones with the least squared error (pack_blocks.cpp)
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// pack_panel of formats with codes of their own.
-#define LINNET_OWN(name, ...) bool pack_##name(const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-#include "../runtime/formats.inc"
+// pack_panel for blocks; k is a multiple of 256.
+bool pack_blocks(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
+// One panel of blocks as GGUF files have them, bit for bit: n_rows (1..16) rows of k inputs at `stride` bytes.
+void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
+// Bytes of one block in a GGUF file; 0: f is not of blocks. Whether the f16 of n blocks are all finite.
+uint32_t gguf_block_bytes(Format f);
+bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n);
 // Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they
 // are taken off.
 struct ExactRows {

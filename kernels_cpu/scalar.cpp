@@ -325,6 +325,8 @@ float scale_at(const void* panel_scales, uint32_t g, int j) {
   return reinterpret_cast<const float*>(at)[j];
 }
 
+float half_at(const uint8_t* halves, size_t i) { return from_f16(static_cast<uint16_t>(halves[i * 2] | halves[i * 2 + 1] << 8)); }
+
 // Integer weights of one output: a byte holds one, or two of which the upper half is four inputs further on.
 int32_t code_i8(const uint8_t* panel, size_t i, size_t j) { return static_cast<int8_t>(panel[i / 4 * 64 + j * 4 + i % 4]); }
 int32_t nibble(const uint8_t* panel, size_t i, size_t j) { return panel[i / 8 * 64 + j * 4 + i % 4] >> (i & 4) & 15; }
@@ -358,6 +360,101 @@ void gemm_int(const GemmArgs* args) {
       }
       store(a, row, panel, acc);
     }
+  }
+}
+
+// Kinds of blocks: weight (i, j) of a panel is code * scale - min of its group; g: of the entry's groups, j: of 16 outputs.
+struct Q4K {
+  static constexpr uint32_t kGroup = 32, kLines = 32;
+  static constexpr bool kMin = true;
+  static int32_t nibble(const uint8_t* block, size_t i, size_t j) { return block[i / 64 * 512 + line(i, j)] >> (i / 32 % 2 * 4) & 15; }
+  static int32_t code(const uint8_t* panel, size_t i, size_t j) { return nibble(panel + i / 256 * kLines * 64, i % 256, j); }
+  static float scale(const uint8_t* entry, size_t g, size_t j) { return half_at(entry, j) * part(entry, 0, g, j); }
+  static float min(const uint8_t* entry, size_t g, size_t j) { return half_at(entry, 16 + j) * part(entry, 4, g, j); }
+
+  // Where input i of 32 lies behind the first line of these.
+  static size_t line(size_t i, size_t j) { return i % 32 / 4 * 64 + j * 4 + i % 4; }
+
+ private:
+  // Six bits of a group's scale (first 0) or minimum (first 4): those of groups 0 to 3 have bytes of their own, whose upper bits are those
+  // of the other four; their lower ones share a byte.
+  static float part(const uint8_t* entry, size_t first, size_t g, size_t j) {
+    const uint8_t* s = entry + 64 + j;
+    const int32_t low = s[(first + g % 4) * 16], rest = s[(8 + g % 4) * 16] >> first & 15;
+    return static_cast<float>(g < 4 ? low & 63 : rest | low >> 6 << 4);
+  }
+};
+struct Q5K : Q4K {
+  static constexpr uint32_t kLines = 40;
+  static int32_t code(const uint8_t* panel, size_t i, size_t j) {
+    const uint8_t* block = panel + i / 256 * kLines * 64;
+    return nibble(block, i % 256, j) | (block[2048 + line(i, j)] >> (i % 256 / 32) & 1) << 4;
+  }
+};
+// Halves of 128 inputs: of four times 32 the nibbles of two lie together, and two upper bits of all.
+struct Q6K {
+  static constexpr uint32_t kGroup = 16, kLines = 48;
+  static constexpr bool kMin = false;
+  static int32_t code(const uint8_t* panel, size_t i, size_t j) {
+    const uint8_t* block = panel + i / 256 * kLines * 64;
+    const size_t half = i % 256 / 128, run = i % 128 / 32, at = Q4K::line(i, j);
+    const int32_t low = block[half * 1024 + run % 2 * 512 + at] >> (run / 2 * 4) & 15,
+                  high = block[2048 + half * 512 + at] >> (run * 2) & 3;
+    return (low | high << 4) - 32;
+  }
+  static float scale(const uint8_t* entry, size_t g, size_t j) {
+    return half_at(entry, j) * static_cast<float>(static_cast<int8_t>(entry[32 + g * 16 + j]));
+  }
+  static float min(const uint8_t*, size_t, size_t) { return 0; }
+};
+
+template <class Kind, uint32_t kBlock, ScaleStep kStep>
+void gemm_blocks(const GemmArgs* args) {
+  const GemmArgs& a = *args;
+  static_assert(kBlock == 256);
+  constexpr uint32_t kGroups = kBlock / Kind::kGroup;
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
+    const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
+    const uint8_t* w_scale = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
+    const auto entry = [&](uint32_t g) { return w_scale + g / kGroups * size_t{kStep}; };
+    for (uint32_t row = 0; row < a.m; ++row) {
+      const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
+      const float* x_scale = a.x_scale + row * size_t{a.x_groups};
+      float acc[16];
+      for (uint32_t from = 0; from < a.k; from += kBlock) {
+        const uint32_t first = from / Kind::kGroup, to = first + kGroups;
+        float d[16] = {}, x_sum[kGroups];
+        for (uint32_t g = first; g < to; ++g) {
+          const float xs = x_scale[g * Kind::kGroup / 32];
+          int32_t dot[16] = {}, sum = 0;
+          for (uint32_t i = g * Kind::kGroup; i < (g + 1) * Kind::kGroup; ++i) {
+            sum += x[i];
+            for (uint32_t j = 0; j < 16; ++j) dot[j] += Kind::code(w, i, j) * x[i];
+          }
+          for (uint32_t j = 0; j < 16; ++j)
+            d[j] = __builtin_fmaf(static_cast<float>(dot[j]), Kind::scale(entry(g), g % kGroups, j) * xs, d[j]);
+          x_sum[g - first] = static_cast<float>(-sum) * xs;
+        }
+        for (uint32_t j = 0; j < 16; ++j) acc[j] = from ? acc[j] + d[j] : d[j];
+        for (uint32_t g = first; Kind::kMin && g < to; ++g)
+          for (uint32_t j = 0; j < 16; ++j) acc[j] = __builtin_fmaf(Kind::min(entry(g), g % kGroups, j), x_sum[g - first], acc[j]);
+      }
+      store(a, row, panel, acc);
+    }
+  }
+}
+
+// The values of GGUF's own order of operations: (d * scale) * code - d_min * minimum.
+template <class Kind, uint32_t kBlock, ScaleStep kStep>
+void gather_blocks(const void* panels, const void* scales, uint32_t k, uint32_t row, size_t panel_bytes, float* y) {
+  const size_t panel = row / 16, j = row % 16;
+  const uint8_t* w = static_cast<const uint8_t*>(panels) + panel * panel_bytes;
+  const uint8_t* s = static_cast<const uint8_t*>(scales) + panel * (k / kBlock) * kStep;
+  for (uint32_t i = 0; i < k; ++i) {
+    const uint8_t* entry = s + i / kBlock * size_t{kStep};
+    const uint32_t g = i % kBlock / Kind::kGroup;
+    y[i] = Kind::scale(entry, g, j) * static_cast<float>(Kind::code(w, i, j));
+    if (Kind::kMin) y[i] = y[i] - Kind::min(entry, g, j);
   }
 }
 
@@ -446,9 +543,9 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   case LINNET_##NAME:                                                            \
     return gather<kStep##scale, code_of<k##codes>>(panels, scales, k, row, bytes * bits / 8, w_group, y);
-#define LINNET_OWN(name, NAME, ...) \
-  case LINNET_##NAME:               \
-    return gather_##name(panels, scales, k, row, y);
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) \
+  case LINNET_##NAME:                                       \
+    return gather_blocks<kind, block, kStep##scale>(panels, scales, k, row, bytes * bits / 8, y);
 #define LINNET_KV_ALONE(name, NAME, bits) case LINNET_##NAME:
 #include "../runtime/formats.inc"
     case LINNET_FORMAT_DEFAULT:
@@ -501,7 +598,7 @@ const GemmKernel kGemm[] = {
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_int<k##codes, (w_group != 0), kStep##scale>, peak_int8},
-#define LINNET_OWN(name, NAME, ...) {LINNET_##NAME, 1, gemm_##name, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) {LINNET_##NAME, 1, gemm_blocks<kind, block, kStep##scale>, peak_int8},
 #include "../runtime/formats.inc"
 };
 

@@ -26,7 +26,7 @@ struct ScaleRow {
 enum class Stored : uint8_t {
   kNone,
   kGroups,  // of the KV cache alone
-  kOwn,     // of no other format
+  kBlocks,  // blocks of GGUF files, see below
 #define LINNET_TYPE(name) k##name,
 #define LINNET_CODE(name) k##name,
 #include "formats.inc"
@@ -39,7 +39,7 @@ struct FormatRow {
   uint16_t x_group;  // inputs per activation scale (integer formats)
   uint16_t w_group;  // inputs per entry of scales, 0 = one per output (or none)
   uint8_t bits;      // per weight
-  uint8_t run;       // consecutive inputs of one output that lie together in a panel
+  uint8_t run;       // consecutive inputs of one output that lie together in a panel; of blocks bytes
   Stored stored;
   ScaleRow scale;
 };
@@ -51,8 +51,8 @@ inline constexpr FormatRow kFormats[] = {
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, LINNET_BF16, #name, 0, 0, 8, 4, Stored::k##type, kScaleF32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, LINNET_I8, #name, x_group, w_group, bits, 32 / bits, Stored::k##codes, kScale##scale},
-#define LINNET_OWN(name, NAME, bits, x_group, w_group, scale) \
-  {LINNET_##NAME, LINNET_I8, #name, x_group, w_group, bits, 32 / bits, Stored::kOwn, kScale##scale},
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) \
+  {LINNET_##NAME, LINNET_I8, #name, 32, block, bits, 4, Stored::kBlocks, kScale##scale},
 #define LINNET_KV_ALONE(name, NAME, bits) {LINNET_##NAME, LINNET_FORMAT_DEFAULT, #name, 0, 0, bits, 0, Stored::kGroups, kScaleNone},
 #include "formats.inc"
 };
@@ -124,10 +124,16 @@ inline constexpr const char* kKvFormatNames = &
 //   FP8, bytes     [n/16][kpad/4][16][4] bytes
 //   nibbles        [n/16][kpad/8][16][4] bytes: byte b holds code + 8 of input 8 i + b in its low half, of input 8 i + 4 + b in its high
 //   half nibbles, zero  the same with codes as they are; weight = scale * (code - zero point)
+//   blocks         [n/16][k/256][lines][16][4] bytes: of the bytes that a block of a GGUF file has, four of each output lie together, in
+//                  the file's order: codes, then (q5_k, q6_k) their upper bits. Scales [n/16][k/256] entries:
+//     q4_k, q5_k   [16] d, [16] d_min (f16), [12][16] bytes of scales and minima of six bits, see scalar.cpp
+//     q6_k         [16] d (f16), [16][16] scales of 16 inputs each
 // n is padded to 16 and kpad = k rounded up to 32 with zeros (f32, f16, bf16: kpad = k); padded scales are 0. Panels and scales start at
 // multiples of 64.
 constexpr uint64_t padded_n(uint64_t n) { return align_up(n, kPanel); }
 constexpr uint64_t padded_k(Format f, uint64_t k) { return format_row(f).run > 1 ? align_up(k, kPadK) : k; }
+// What a row's inputs must be a multiple of.
+constexpr uint32_t format_block(Format f) { return format_row(f).stored == Stored::kBlocks ? format_row(f).w_group : 1; }
 constexpr uint64_t n_x_groups(Format f, uint64_t k) { return format_integer(f) ? div_up(k, format_row(f).x_group) : 0; }
 constexpr uint64_t n_w_groups(Format f, uint64_t k) {
   const FormatRow& r = format_row(f);

@@ -510,6 +510,9 @@ Status find_matrix(const Gguf& file, Role role, uint32_t layer, const ModelSpec&
   if (shape[1] != n || shape[2] != k || shape[3] != format_row(format).w_group)
     return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': n, k, group = ", shape[1], ", ", shape[2], ", ", shape[3],
                 ", not ", n, ", ", k, ", ", format_row(format).w_group);
+  if (k % format_block(format))
+    return fail(err, LINNET_BAD_FILE, file.label, ": key '", key.view(), "': rows have ", k, " inputs, ", format_name(format),
+                " wants a multiple of ", format_block(format));
   GgufTensor t;
   if (!file.tensor(tensor.view(), &t)) return fail(err, LINNET_BAD_FILE, file.label, ": tensor '", tensor.view(), "' is missing");
   LINNET_TRY(read_place(file, t, kGgmlI8, packed_bytes(format, n, k), err));

@@ -103,7 +103,7 @@ Command convert_command() {
           details.c_str(),
           {
               {"-o, --out", "OUT.gguf", Kind::kPath, "file to write", nullptr, 0, 0, true},
-              {"--weights", "FMT", Kind::kFormat, "format of weights: {} (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"},
+              {"--weights", "FMT", Kind::kFormat, "format of weights: {} (default i8g128; most GPTQ, AWQ 4 bits)"},
               {"--max-error", "PERCENT", Kind::kReal,
                "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},

@@ -37,7 +37,7 @@ constexpr Format kFormats[] = {
 #define LINNET_FLOATS(name, NAME, ...) {#name, LINNET_##NAME, true, true},
 #define LINNET_FP8(name, NAME, ...) {#name, LINNET_##NAME, true, true},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) {#name, LINNET_##NAME, true, kWith##kv},
-#define LINNET_OWN(name, NAME, ...) {#name, LINNET_##NAME, true, false},
+#define LINNET_BLOCKS(name, NAME, ...) {#name, LINNET_##NAME, true, false},
 #define LINNET_KV_ALONE(name, NAME, ...) {#name, LINNET_##NAME, false, true},
 #include "../../runtime/formats.inc"
 };
@@ -481,9 +481,7 @@ Option model_option() {
           true};
 }
 
-Option weights_option() {
-  return {"--weights", "FMT", Kind::kFormat, "packs on the way in: {} (default i8g128; GPTQ, AWQ in groups of 128 keep 4 bits)"};
-}
+Option weights_option() { return {"--weights", "FMT", Kind::kFormat, "packs on the way in: {} (default i8g128; most GPTQ, AWQ 4 bits)"}; }
 
 Options engine_options() {
   return {

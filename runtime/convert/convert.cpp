@@ -160,11 +160,13 @@ Format exact_format(uint32_t group, uint32_t bits, bool zeros) {
   return best->format;
 }
 
-// What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be. Embedding and LM head keep 8 bits where 4 are asked
-// for: they are what 4 bits hurt most, and llama.cpp's 4-bit files hold them in more as well.
+// What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be; blocks of a GGUF file stay what they are where blocks
+// of any kind are asked for, since such files mix them. Embedding and LM head keep 8 bits where fewer are asked for: they are what 4 bits
+// hurt most, and llama.cpp's 4-bit files hold them in more as well.
 Format packed_format(const SourceTensor& t, Format asked) {
   if (!role_row(t.role).matrix() || role_row(t.role).f32()) return LINNET_F32;
   if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
+  if (t.gguf_blocks && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
   return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? LINNET_I8G128 : asked;
 }
 
@@ -175,14 +177,21 @@ Format plain_format(const SourceTensor& t, const Options& options) {
   return role_row(t.role).matrix() && !role_row(t.role).f32() && t.role != kPosEmbd ? options.weights : LINNET_F32;
 }
 
-void plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b) {
+Status plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b, Error* err) {
   char name[kRoleNameBytes];
   role_name(t.role, t.layer, name);
-  if (!role_row(t.role).matrix()) return b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
+  if (!role_row(t.role).matrix()) {
+    b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
+    return LINNET_OK;
+  }
   const Format format = packed_format(t, options.weights);
+  if (t.k % format_block(format))
+    return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': rows have ", t.k, " inputs, ", format_name(format),
+                " wants a multiple of ", format_block(format), ": ask for --weights i4g32, i8g32 or another");
   const uint64_t bytes = packed_bytes(format, t.n, t.k);
   b->u64s(std::string("linnet.tensor.") + name, {format, t.n, t.k, format_row(format).w_group});
   b->tensor(std::string("linnet.") + name, {bytes}, kGgmlI8, bytes);
+  return LINNET_OK;
 }
 
 Status not_finite(const SourceTensor& t, Error* err) {
@@ -217,7 +226,7 @@ struct Rounding {
     all.errors += s.errors;
     result.mean = all.error();
     if (s.error() > result.worst) result.worst = s.error(), result.tensor = t.source_name;
-    const double most = options.max_error > 0 ? options.max_error : format_row(format).bits < 8 ? 0.5 : 0.1;
+    const double most = options.max_error > 0 ? options.max_error : format_row(format).bits <= 4 ? 0.5 : 0.1;
     if (s.error() <= most || most >= 1) return LINNET_OK;
     char percent[2][16];
     std::snprintf(percent[0], sizeof percent[0], "%.3g", 100 * s.error());
@@ -235,12 +244,13 @@ constexpr uint16_t kCoarse = 64;  // numbers below 2^-18 have fewer than 7 bits 
 
 // Whether f16 may have lost weights of a panel: a scale, or all of its weights where they are f16 themselves, are that small.
 bool may_lose(Format f, const float* rows, uint32_t count, uint32_t k, const uint8_t* panel, const uint8_t* scales) {
-  const auto coarse = [](const uint8_t* at) {
+  const FormatRow& row = format_row(f);
+  const uint16_t least = row.stored == Stored::kBlocks ? 2 : kCoarse;  // the outer scale of blocks is a small part of a weight
+  const auto coarse = [least](const uint8_t* at) {
     uint16_t half;
     std::memcpy(&half, at, sizeof half);
-    return (half & 0x7FFF) < kCoarse;
+    return (half & 0x7FFF) < least;
   };
-  const FormatRow& row = format_row(f);
   const auto any = [](const float* w, size_t n) { return std::any_of(w, w + n, [](float v) { return v != 0; }); };
   if (f == LINNET_F16) {
     for (size_t i = 0; i < size_t{kPanel} * k; ++i)
@@ -286,20 +296,22 @@ Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding*
   const bool as_panels = t.panel && format_integer(format) && row.bits == 8;
   const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * row.scale.bytes);
   const bool exact = t.exact_rows && pack_exact(format, t.exact_group, t.exact_bits, t.exact_zeros);
+  const bool blocks = t.gguf_blocks && t.gguf_format == format;
   const bool measures = rounding->options.weight_error;
   const uint32_t n_panels = static_cast<uint32_t>(padded_n(t.n) / kPanel);
+  const size_t row_bytes = blocks ? t.gguf_row_bytes() : 0;
   std::vector<uint8_t> scales(n_panels * scale_bytes);
   std::vector<float> rows;
   std::vector<int8_t> codes;
   std::vector<uint16_t> code_scales;
-  std::vector<uint8_t> zeros;
+  std::vector<uint8_t> zeros, block_rows(kPanel * row_bytes);
   Squares squares;
   bool lost = false;
   if (exact) {
     codes.resize(size_t{kPanel} * t.k);
     code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
     if (t.exact_zeros) zeros.resize(code_scales.size());
-  } else if (!as_panels)
+  } else if (!as_panels && !blocks)
     rows.resize(size_t{kPanel} * t.k);
   for (uint32_t p = 0; p < n_panels; ++p) {
     const uint32_t first = p * kPanel, count = t.n - first < kPanel ? t.n - first : kPanel;
@@ -311,6 +323,9 @@ Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding*
       const ExactRows exact_rows = {codes.data(), code_scales.data(), t.exact_zeros ? zeros.data() : nullptr, t.exact_group};
       LINNET_TRY(t.exact_rows(first, count, exact_rows, err));
       pack_panel_exact(format, exact_rows, count, t.k, to, to_scales);
+    } else if (blocks) {
+      LINNET_TRY(t.gguf_blocks(first, count, block_rows.data(), err));
+      pack_gguf_blocks(format, block_rows.data(), row_bytes, count, t.k, to, to_scales);
     } else {
       LINNET_TRY(t.rows(first, count, rows.data(), err));
       if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
@@ -400,7 +415,7 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
                 out->spec.n_vocab, " logits");
   mark_chat_tokens(out);
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
-  return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, err);
+  return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options.weights, err);
 }
 
 struct Destination {
@@ -439,7 +454,7 @@ Status write(const Source& source, const Options& options, const Destination& to
     LINNET_TRY(check_plain(source.spec, builder, err));
     tensors.clear();
   }
-  for (const SourceTensor* t : tensors) plan_tensor(*t, options, &builder);
+  for (const SourceTensor* t : tensors) LINNET_TRY(plan_tensor(*t, options, &builder, err));
 
   Output out(options, builder.file_bytes());
   LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));

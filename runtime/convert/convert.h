@@ -53,7 +53,8 @@ struct WeightError {
 
 struct Options {
   // Of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero points, else
-  // in the 8 bits that hold their values. With a 4-bit format embedding and LM head are i8g128.
+  // in the 8 bits that hold their values. With formats below 8 bits embedding and LM head are i8g128. Blocks of a GGUF file stay what each
+  // tensor has where blocks of any kind are asked for.
   linnet_format weights = LINNET_FORMAT_DEFAULT;
   bool plain = false;       // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
   uint64_t seed = 1;        // synthetic sources
@@ -66,8 +67,8 @@ struct Options {
   void* user = nullptr;
   WeightError* weight_error = nullptr;  // filled if not null and the model is packed here
   uint64_t* file_bytes = nullptr;       // ... of what was written
-  // A matrix that rounding changes by more than this (as WeightError has it) is refused by name: f16 scales (i8g32, i4*) and f16 itself
-  // lose small weights altogether. 0: 0.5 in 4 bits, of which 0.1 and more are honest, and 0.1 in other formats; 1 and more refuses
+  // A matrix that rounding changes by more than this (as WeightError has it) is refused by name: f16 scales (i8g32, i4*, q*_k) and f16
+  // itself lose small weights altogether. 0: 0.5 in 4 bits, of which 0.1 and more are honest, and 0.1 in other formats; 1 and more refuses
   // nothing.
   double max_error = 0;
   // If not null, gets what was left out or passed over, a sentence each: added tokens that the model has no row for, special tokens that

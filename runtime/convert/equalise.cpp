@@ -20,6 +20,7 @@ SourceTensor* find(Source& s, Role role, uint32_t layer) {
 
 void scale_rows(SourceTensor* t, std::vector<float> factors) {
   if (!t) return;
+  t->gguf_blocks = nullptr;  // what is asked for holds them in another way
   t->rows = [rows = t->rows, k = t->k, factors = std::move(factors)](uint32_t first, uint32_t count, float* out, Error* err) {
     LINNET_TRY(rows(first, count, out, err));
     for (uint32_t r = 0; r < count; ++r)
@@ -83,11 +84,12 @@ std::vector<int> exponents(const ModelSpec& s, const LayerSpec& l, const double*
   return out;
 }
 
-Status equalise_layer(Source& s, uint32_t layer, Error* err) {
+Status equalise_layer(Source& s, uint32_t layer, Format asked, Error* err) {
   SourceTensor *q = find(s, kAttnQ, layer), *k = find(s, kAttnK, layer), *q_norm = find(s, kAttnQNorm, layer),
                *k_norm = find(s, kAttnKNorm, layer);
-  const auto as_it_is = [](const SourceTensor* t) {
-    return !t || t->exact_rows || t->panel || t->source_type == "GPTQ" || t->source_type == "AWQ";
+  const auto as_it_is = [asked](const SourceTensor* t) {
+    return !t || t->exact_rows || (t->gguf_blocks && packed_format(*t, asked) == t->gguf_format) || t->panel || t->source_type == "GPTQ" ||
+           t->source_type == "AWQ";
   };
   if (as_it_is(q) || as_it_is(k)) return LINNET_OK;  // what comes quantised keeps its numbers
   for (uint32_t i = layer + 1; i < s.spec.n_layers; ++i)
@@ -132,10 +134,10 @@ Status equalise_layer(Source& s, uint32_t layer, Error* err) {
 
 }  // namespace
 
-Status equalise_keys(Source* source, Error* err) {
+Status equalise_keys(Source* source, Format asked, Error* err) {
   // Norms after RoPE or over several heads, and limits on what is projected, do not let a factor through.
   if (source->spec.qk_norm > kQkNormHead || source->spec.clip_qkv > 0) return LINNET_OK;
-  for (uint32_t i = 0; i < source->spec.n_layers; ++i) LINNET_TRY(equalise_layer(*source, i, err));
+  for (uint32_t i = 0; i < source->spec.n_layers; ++i) LINNET_TRY(equalise_layer(*source, i, asked, err));
   return LINNET_OK;
 }
 

@@ -17,6 +17,7 @@ SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
   SourceTensor t = *parts.front();
   for (size_t i = 1; i < parts.size(); ++i) t.n += parts[i]->n;
   t.exact_rows = nullptr;
+  t.gguf_blocks = nullptr;
   t.rows = [parts, k = t.k](uint32_t first, uint32_t count, float* to, Error* err) {
     for (const SourceTensor* p : parts) {
       if (first >= p->n) {

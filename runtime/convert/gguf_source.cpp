@@ -589,7 +589,7 @@ class MetadataReader {
 // ---- tensors ----------------------------------------------------------------------------------------------------------------
 
 // Blocks of 32 of Q8_0 and Q4_0: an f16 scale, then the codes; of Q4_0's nibbles the upper ones belong to the second sixteen.
-Status block_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+Status q8_0_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
   constexpr size_t kValues = 32;
   const size_t bytes = 2 + kValues * t.exact_bits / 8, blocks = size_t{count} * t.k / kValues;
   const uint8_t* b = data + size_t{first} * (t.k / kValues) * bytes;
@@ -620,6 +620,20 @@ Status mxfp4_block_rows(const SourceTensor& t, const uint8_t* data, uint32_t fir
                   int{b[0]} - 127, ", which an f16 cannot hold: ask for --weights i8g128 or another");
   }
   return LINNET_OK;
+}
+
+// Blocks as they are.
+Status rows_of_blocks(const SourceTensor& t, const uint8_t* data, uint32_t first, uint32_t count, uint8_t* out, Error* err) {
+  const size_t bytes = t.gguf_row_bytes();
+  std::memcpy(out, data + first * bytes, count * bytes);
+  if (gguf_blocks_finite(t.gguf_format, out, count * bytes / gguf_block_bytes(t.gguf_format))) return LINNET_OK;
+  return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1,
+              " is infinite or not a number");
+}
+
+// The format that has the blocks of a type, or LINNET_FORMAT_DEFAULT.
+Format format_of_blocks(uint32_t type) {
+  return type == kGgmlQ4_K ? LINNET_Q4_K : type == kGgmlQ5_K ? LINNET_Q5_K : type == kGgmlQ6_K ? LINNET_Q6_K : LINNET_FORMAT_DEFAULT;
 }
 
 // Where a role's rows lie: rows `first` to first + its own of each part of a tensor that has `parts` of `rows` rows.
@@ -712,9 +726,14 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
     t.exact_group = 32;
     if (mx) t.own = exact_format(t.exact_group, t.exact_bits, false);
     t.exact_rows = [self = t, data = g.data, mx](uint32_t first, uint32_t count, const ExactRows& to, Error* e) {
-      return (mx ? mxfp4_block_rows : block_rows)(self, data, first, count, to, e);
+      return (mx ? mxfp4_block_rows : q8_0_rows)(self, data, first, count, to, e);
     };
   }
+  t.gguf_format = format_of_blocks(g.type);
+  if (t.gguf_format != LINNET_FORMAT_DEFAULT && want.matrix())
+    t.gguf_blocks = [self = t, data = g.data](uint32_t first, uint32_t count, uint8_t* to, Error* e) {
+      return rows_of_blocks(self, data, first, count, to, e);
+    };
   const uint32_t padded = parts > 1 || role_row(role).of_experts() ? static_cast<uint32_t>(padded_n(rows)) : rows;
   if (place.rows != rows || padded != rows)
     choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) {

@@ -56,6 +56,16 @@ void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint3
     }
     return LINNET_OK;
   };
+  if (t->gguf_blocks)
+    t->gguf_blocks = [from, rows = t->gguf_blocks, bytes = t->gguf_row_bytes()](uint32_t first, uint32_t count, uint8_t* out, Error* err) {
+      for (uint32_t i = 0; i < count; ++i, out += bytes) {
+        if (const uint32_t row = from(first + i); row != kNoRow)
+          LINNET_TRY(rows(row, 1, out, err));
+        else
+          std::memset(out, 0, bytes);
+      }
+      return LINNET_OK;
+    };
   if (!t->exact_rows) return;
   t->exact_rows = [from, rows = t->exact_rows, k = t->k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
     const size_t groups = div_up(k, out.group);

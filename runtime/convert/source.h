@@ -28,6 +28,10 @@ struct SourceTensor {
   std::function<Status(uint32_t first, uint32_t count, float* out, Error* err)> rows;
   // Optional: the same rows as codes and scales, for formats that pack_exact() them.
   std::function<Status(uint32_t first, uint32_t count, const ExactRows& out, Error* err)> exact_rows;
+  // Optional: the same rows in blocks of a GGUF file (gguf_block_bytes), which gguf_format holds as they are.
+  std::function<Status(uint32_t first, uint32_t count, uint8_t* out, Error* err)> gguf_blocks;
+  Format gguf_format = LINNET_FORMAT_DEFAULT;
+  size_t gguf_row_bytes() const { return size_t{k} / format_block(gguf_format) * gguf_block_bytes(gguf_format); }
   uint8_t exact_bits = 0;              // of those codes, 4 or 8
   bool exact_zeros = false;            // whether they have zero points
   uint32_t exact_group = 0;            // inputs per scale
@@ -97,7 +101,8 @@ Format exact_format(uint32_t group, uint32_t bits, bool zeros);
 Format packed_format(const SourceTensor& t, Format asked);
 
 // Scales query and key channels by powers of two against each other, so that the keys' channels are about equally large (equalise.cpp).
-Status equalise_keys(Source* source, Error* err);
+// asked: as in packed_format.
+Status equalise_keys(Source* source, Format asked, Error* err);
 
 // Leaves t with n rows, of which row i is row from(i) of those that it had, or zeros where that is kNoRow.
 inline constexpr uint32_t kNoRow = UINT32_MAX;

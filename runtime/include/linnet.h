@@ -151,11 +151,9 @@ typedef struct linnet_need {
 /* Weights: all but kivi4 and kivi2. KV cache: f32 f16 bf16 i8 f8e4m3 f8e5m2 kivi4 kivi2. Values are stored in files. FP8 is the OCP
  * standard's ("OCP 8-bit Floating Point Specification", 2023): e4m3 has no infinities. Of the integer formats all bits are the same on
  * every CPU; FP8 keeps a stated bound. */
+/* clang-format off */
 typedef enum linnet_format LINNET_OF_UINT32 {
-  LINNET_FORMAT_DEFAULT = 0,
-  LINNET_F32 = 1,
-  LINNET_F16 = 2,
-  LINNET_BF16 = 3,
+  LINNET_FORMAT_DEFAULT = 0, LINNET_F32 = 1, LINNET_F16 = 2, LINNET_BF16 = 3,
   LINNET_I8 = 4,     /* weights: one f32 scale per output; KV: K f16 scale per token and 32 channels, V f32 per token and head */
   LINNET_I8G128 = 5, /* one f32 scale per output and 128 inputs */
   LINNET_I8G64 = 6,  /* one f32 scale per output and 64 inputs */
@@ -166,12 +164,14 @@ typedef enum linnet_format LINNET_OF_UINT32 {
   LINNET_I4G64 = 11,   /* ... and 64 inputs */
   LINNET_I4G32 = 12,   /* ... and 32 inputs (Q4_0 imports exactly, embedding and LM head aside: they are I8G128 in 4-bit models) */
   LINNET_I4G128Z = 13, /* codes 0..15 less a zero point, that and one f16 scale per output and 128 inputs (GPTQ and AWQ import exactly) */
-  LINNET_KIVI4 = 14,   /* KV cache alone, K and V together (KIVI, Liu et al. 2024): a row sees in i8 itself and the 32 to 63 tokens before
-                          it, and what lies before in 4 bits: K by ranges per channel of 32 tokens, V per token and 32 channels. Layers with
-                          a window of their own stay in i8. With LINNET_FULL_STOP alone, and not for latent attention. A sequence takes up
-                          to 2 * (64 + the larger of n_chunk and n_rollback) tokens in i8 */
-  LINNET_KIVI2 = 15    /* ... in 2 bits */
+  LINNET_KIVI4 = 14, /* KV cache alone, K and V together (KIVI, Liu et al. 2024): a row sees in i8 itself and the 32 to 63 tokens before
+                        it, and what lies before in 4 bits: K by ranges per channel of 32 tokens, V per token and 32 channels. Layers with
+                        a window of their own stay in i8. With LINNET_FULL_STOP alone, not for latent attention. Up to 2 * (64 + the
+                        larger of n_chunk and n_rollback) tokens of a sequence are in i8 */
+  LINNET_KIVI2 = 15, /* ... in 2 bits */
+  LINNET_Q4_K = 16, LINNET_Q5_K = 17, LINNET_Q6_K = 18 /* blocks of GGUF files with these names; rows of 256 inputs or a multiple */
 } LINNET_32_BITS linnet_format;
+/* clang-format on */
 
 /* "i8g128", NULL if there is no such format; and the reverse, LINNET_FORMAT_DEFAULT if unknown. */
 LINNET_API const char* linnet_format_name(linnet_format format);

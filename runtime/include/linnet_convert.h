@@ -27,7 +27,9 @@ typedef void (*linnet_note_fn)(void* user, const char* text);
 typedef struct linnet_convert_params {
   uint32_t size;
   /* linnet_format of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero
-     points, else in the 8 bits that hold their values. With a 4-bit format embedding and LM head are i8g128 */
+     points, else in the 8 bits that hold their values. With formats below 8 bits embedding and LM head are i8g128. Blocks of a GGUF file
+     stay what each tensor has where blocks of any kind (q4_k, ...) are asked for; others of them are packed from floats, and rows that
+     are no multiple of 256 refused by name */
   uint32_t weights;
   uint32_t layout;     /* linnet_layout */
   uint32_t vocab_only; /* 1: only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. The source may then be a folder
@@ -37,8 +39,8 @@ typedef struct linnet_convert_params {
   uint32_t load;       /* linnet_load: how linnet_convert_open takes a file that is packed already */
   uint64_t seed;       /* of synthetic models; default 1 */
   double max_error; /* a matrix that rounding changes by more is refused by name (RMS of the differences over the RMS of the weights): f16
-                       scales (i8g32, i4*) and f16 itself lose small weights altogether. Default: 0.5 in 4 bits, of which 0.1 and more are
-                       honest, and 0.1 in other formats; 1 and more refuses nothing */
+                       scales (i8g32, i4*, q*_k) and f16 itself lose small weights altogether. Default: 0.5 in 4 bits, of which 0.1 and more
+                       are honest, and 0.1 in other formats; 1 and more refuses nothing */
   linnet_progress_fn progress; /* bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left) */
   linnet_note_fn note;
   void* user; /* first argument of both */

@@ -271,7 +271,8 @@ int run_bench(const char* isa, const char* weights, uint32_t threads, uint32_t r
           if (!weights) bench_gemm(b, f, 2048, 2048, 1), bench_gemm(b, f, 2048, 2048, 128);
         } else {
           for (const auto& s : shapes)
-            for (const uint32_t m : {1u, 2u, 4u, 8u, 16u, 128u, kMaxM}) bench_gemm(b, f, s.n, s.k, m);
+            for (const uint32_t m : {1u, 2u, 4u, 8u, 16u, 128u, kMaxM})
+              bench_gemm(b, f, s.n, static_cast<uint32_t>(align_up(s.k, format_block(f))), m);
         }
       }
       if (n == 1 && !weights) bench_rows(b);

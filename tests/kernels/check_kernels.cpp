@@ -21,8 +21,9 @@ namespace {
 void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   Buffers& b = buffers();
   const FormatRow& row = format_row(f);
-  *c = {f, rng.pick(1, 17), rng.pick(1, 9), random_size(rng), rng.below(3) * 32, rng.below(2) != 0, rng.below(2) != 0, {}};
+  *c = {f, rng.pick(1, 19), rng.pick(1, 9), random_rows_size(f, rng), rng.below(3) * 32, rng.below(2) != 0, rng.below(2) != 0, {}};
   if (rng.below(8) == 0) c->m = 33;
+  if (rng.below(32) == 0) c->k = rng.pick(5, 7) * 256;  // more steps than ask for y
   if (rng.below(32) == 0) c->m = rng.pick(20, 140), c->n_panels = rng.pick(16, 18);
   if (rng.below(64) == 0) c->m = rng.pick(133, 280), c->n_panels = rng.pick(4, 7);
   const bool front = rng.below(4) == 0;
@@ -38,7 +39,7 @@ void make_gemm_case(linnet_format f, Rng& rng, GemmCase* c) {
   fill_matrix(f, static_cast<uint32_t>(n), c->k, packed, rng);
   uint8_t* w = b.w.take<uint8_t>(n / 16 * panel_bytes(f, c->k), front);
   std::memcpy(w, packed, n / 16 * panel_bytes(f, c->k));
-  if ((row.x == LINNET_I8) && rng.below(6) == 0 && row.stored != Stored::kOwn)  // extremes: where a saturating instruction would show
+  if ((row.x == LINNET_I8) && rng.below(6) == 0 && row.stored != Stored::kBlocks)  // extremes: where a saturating instruction would show
     for (size_t i = 0; i < n / 16 * panel_bytes(f, c->k); ++i)
       w[i] = row.bits == 4 ? (rng.below(8) ? 0xFF : 0x0F) : w[i] == 0 ? 0 : rng.below(4) ? 0x80 : 0x7F;
   a.w = w;
@@ -114,7 +115,7 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
     int8_t* x = static_cast<int8_t*>(const_cast<void*>(a.x));
     int32_t total = 0;
     std::vector<float> w(a.k);
-    if (row.stored == Stored::kOwn) {  // the codes are its packer's; of an entry the first scale is known
+    if (row.stored == Stored::kBlocks) {  // by what unpack_row makes of it; of an entry the first scale is known
       set(0.5f);
       unpack_row(a.w, a.w_scale, kernel.w, kPanel, a.k, 0, w.data());
     } else {
@@ -711,13 +712,22 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
   uint8_t* p = static_cast<uint8_t*>(packed);
   const size_t bytes = packed_bytes(f, n, k);
   std::memset(p, 0, bytes);
-  if (row.stored == Stored::kOwn) {  // only its packer knows what bytes may be
-    std::vector<float> w(size_t{kPanel} * k);
+  if (row.stored == Stored::kBlocks) {  // any bytes are blocks, but for their f16 scales
+    const size_t stride = k / row.w_group * gguf_block_bytes(f);
+    std::vector<uint8_t> blocks(kPanel * stride);
     for (uint32_t first = 0; first < n; first += kPanel) {
       const bool extremes = rng.below(6) == 0;  // as make_gemm_case has them of others
-      for (float& v : w) v = extremes ? (rng.below(4) ? -0.5f : 0.5f) : rng.unit() * 0.5f;
-      pack_panel(f, w.data(), k, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
-                 p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
+      for (uint8_t& v : blocks) v = extremes ? (rng.below(4) ? 0xFF : 0x00) : static_cast<uint8_t>(rng.next());
+      for (size_t at = 0; extremes && f == LINNET_Q6_K && at < blocks.size(); ++at)  // bytes of scales are signed
+        if (at % gguf_block_bytes(f) >= 192) blocks[at] = rng.below(2) ? 0x80 : 0x7F;
+      for (size_t at = 0; at < blocks.size(); at += gguf_block_bytes(f))
+        for (const size_t half : f == LINNET_Q6_K ? std::vector<size_t>{208} : std::vector<size_t>{0, 2}) {
+          const uint32_t small = rng.below(0x400) | rng.below(2) << 15;  // subnormals too
+          const uint16_t h = rng.below(8) ? f32_to_f16(rng.unit() * 0.01f) : static_cast<uint16_t>(small);
+          std::memcpy(blocks.data() + at + half, &h, 2);
+        }
+      pack_gguf_blocks(f, blocks.data(), stride, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
+                       p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
     }
     return bytes;
   }

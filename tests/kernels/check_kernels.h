@@ -131,6 +131,9 @@ inline uint32_t random_size(Rng& rng) {
   return rng.below(3) ? kHostile[rng.below(sizeof kHostile / sizeof kHostile[0])] : rng.pick(1, 700);
 }
 
+// The same of whole blocks.
+inline uint32_t random_rows_size(linnet_format f, Rng& rng) { return static_cast<uint32_t>(align_up(random_size(rng), format_block(f))); }
+
 // Ordinary numbers, with zeros, denormals, huge and tiny ones mixed in as `style` says.
 inline void fill_floats(float* x, size_t n, Rng& rng) {
   const uint32_t style = rng.below(6);

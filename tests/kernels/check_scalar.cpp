@@ -5,6 +5,8 @@
 
 #include "check_kernels.h"
 #include "kernels_cpu/pack.h"
+#include "runtime/convert/ggml_types.h"
+#include "runtime/gguf.h"
 
 namespace check {
 
@@ -28,7 +30,7 @@ void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng) 
     for (size_t j = 0; j < n; j += 1 + rng.below(7)) {
       unpack_row(c.a.w, c.a.w_scale, kernel.w, static_cast<uint32_t>(n), c.k, static_cast<uint32_t>(j), w.data());
       double largest = 0;  // what makes a small weight may be as large as others are: a code's product and what is taken off it
-      if (row.stored == Stored::kOwn)
+      if (row.stored == Stored::kBlocks)
         for (const float v : w) largest = std::fmax(largest, std::fabs(static_cast<double>(v)));
       for (uint32_t r = 0; r < c.m; ++r) {
         double sum = 0, size = 0;
@@ -36,7 +38,7 @@ void check_gemm_reference(const char* tier, const GemmKernel& kernel, Rng& rng) 
           const char* x = static_cast<const char*>(c.a.x) + r * c.a.x_stride;
           double xv, wv = static_cast<double>(w[t]);
           if (row.x == LINNET_I8) {
-            if (row.stored != Stored::kOwn) {  // unpack_row rounds code * scale; take the code itself
+            if (row.stored != Stored::kBlocks) {  // unpack_row rounds code * scale; take the code itself
               const uint8_t* scales = scales_at(c.a, kernel.w, j, t);
               const double ws = static_cast<double>(row.scale.bytes == 4 ? reinterpret_cast<const float*>(scales)[j % 16]
                                                                          : f16_to_f32(reinterpret_cast<const uint16_t*>(scales)[j % 16]));
@@ -318,10 +320,11 @@ void reference_pack(Rng& rng) {
     const linnet_format f = static_cast<linnet_format>(LINNET_F32 + i % kMaxFormat);
     if (!format_known(f)) continue;
     const FormatRow& info = format_row(f);
-    const uint32_t k = random_size(rng), rows = rng.pick(1, 16), stride = k + rng.below(3);
+    const uint32_t k = random_rows_size(f, rng), rows = rng.pick(1, 16), stride = k + rng.below(3);
     float *x = b.x.take<float>((rows - 1) * size_t{stride} + k), *y = b.a.take<float>(k);
     uint8_t *panel = b.w.take<uint8_t>(panel_bytes(f, k)), *scales = b.s.take<uint8_t>(n_w_groups(f, k) * 16 * info.scale.bytes);
-    for (size_t j = 0; j < (rows - 1) * size_t{stride} + k; ++j) x[j] = i % 9 == 0 ? 0.0f : rng.unit() * 2;
+    const bool zeros = rng.below(9) == 0;
+    for (size_t j = 0; j < (rows - 1) * size_t{stride} + k; ++j) x[j] = zeros ? 0.0f : rng.unit() * 2;
     entry.expect(pack_panel(f, x, stride, rows, k, panel, scales), "%s refused", format_name(f));
     for (uint32_t r = 0; r < 16; ++r) {
       unpack_row(panel, scales, f, 16, k, r, y);
@@ -331,13 +334,16 @@ void reference_pack(Rng& rng) {
         for (uint32_t t = j / group * group; r < rows && t < k && t < (j / group + 1) * group; ++t)
           amax = std::fmax(amax, static_cast<double>(std::fabs(x[r * stride + t])));
         const double want = r < rows ? static_cast<double>(x[r * stride + j]) : 0.0;
-        const double bound = info.bits == 4
-                                 ? amax * (info.scale.zero ? 0.42 : 0.225)  // where a scale of amax / 9 cuts a value off at code 7
-                             : (info.x == LINNET_I8) ? amax / 253 + 1e-7
-                             : f == LINNET_F8E4M3    ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
-                             : f == LINNET_F8E5M2    ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
-                             : f == LINNET_F32       ? 0
-                                                     : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
+        const double bound =
+            info.stored == Stored::kBlocks ? amax * (info.bits == 4   ? 0.19
+                                                     : info.bits == 5 ? 0.1
+                                                                      : 0.045)  // half a step and more, for narrower ranges
+            : info.bits == 4        ? amax * (info.scale.zero ? 0.42 : 0.225)   // where a scale of amax / 9 cuts a value off at code 7
+            : (info.x == LINNET_I8) ? amax / 253 + 1e-7
+            : f == LINNET_F8E4M3    ? std::fmax(std::fabs(want) * 0x1p-4, amax * 0x1p-18) * 1.0001
+            : f == LINNET_F8E5M2    ? std::fmax(std::fabs(want) * 0x1p-3, amax * 0x1p-32) * 1.0001
+            : f == LINNET_F32       ? 0
+                                    : std::fabs(want) * (f == LINNET_F16 ? 0x1p-11 : 0x1p-8) + 1e-7;
         entry.expect(std::fabs(static_cast<double>(y[j]) - want) <= bound, "%s k %u row %u [%u]: %.9g, not %.9g", format_name(f), k, r, j,
                      static_cast<double>(y[j]), want);
       }
@@ -426,6 +432,44 @@ void reference_pack(Rng& rng) {
                "what does not fit is not exact");
 }
 
+// Blocks as they are: each weight is what the reader of GGUF files makes of the block, to the bit.
+void reference_blocks(Rng& rng) {
+  Entry entry("scalar", "blocks", "as GGUF files have them");
+  Buffers& b = buffers();
+  const struct {
+    Format format;
+    uint32_t type;
+  } kinds[] = {{LINNET_Q4_K, kGgmlQ4_K}, {LINNET_Q5_K, kGgmlQ5_K}, {LINNET_Q6_K, kGgmlQ6_K}};
+  for (const FormatRow& row : kFormats) {
+    const auto* kind = kinds;
+    while (kind != std::end(kinds) && kind->format != row.format) ++kind;
+    entry.expect((row.stored == Stored::kBlocks) == (kind != std::end(kinds)), "no case for %s", row.name);
+    for (uint32_t i = 0; i < g_cases && kind != std::end(kinds) && entry.ok(); ++i) {
+      const uint32_t k = row.w_group * rng.pick(1, 5), rows = rng.pick(1, 16);
+      const size_t bytes = k / row.w_group * gguf_block_bytes(row.format), stride = bytes + rng.below(2) * gguf_block_bytes(row.format);
+      uint8_t *blocks = b.x.take<uint8_t>(rows * stride, i % 2), *panel = b.w.take<uint8_t>(panel_bytes(row.format, k)),
+              *scales = b.s.take<uint8_t>(n_w_groups(row.format, k) * 16 * row.scale.bytes);
+      float *want = b.a.take<float>(k), *got = b.b.take<float>(k);
+      for (size_t at = 0; at < rows * stride; ++at) blocks[at] = static_cast<uint8_t>(rng.next());
+      for (size_t at = 0; at < rows * stride; at += gguf_block_bytes(row.format))  // finite: NaN has many bits
+        for (const size_t half : row.format == LINNET_Q6_K ? std::vector<size_t>{209} : std::vector<size_t>{1, 3})
+          blocks[at + half] &= 0xBF;
+      entry.expect(gguf_blocks_finite(row.format, blocks, rows * stride / gguf_block_bytes(row.format)), "%s: not finite", row.name);
+      pack_gguf_blocks(row.format, blocks, stride, rows, k, panel, scales);
+      for (uint32_t r = 0; r < 16; ++r) {
+        unpack_row(panel, scales, row.format, 16, k, r, got);
+        if (r >= rows) {  // zeros of either sign
+          for (uint32_t t = 0; t < k; ++t)
+            entry.expect(got[t] == 0, "%s k %u row %u of %u: %g", row.name, k, r, rows, static_cast<double>(got[t]));
+          continue;
+        }
+        convert::ggml_values(kind->type, blocks + r * stride, k, want);
+        entry.same(want, got, k, "%s k %u row %u of %u", row.name, k, r, rows);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void check_gather(const char* tier, const KernelTable& t, Rng& rng) {
@@ -437,7 +481,7 @@ void check_gather(const char* tier, const KernelTable& t, Rng& rng) {
     if (!format_known(f)) continue;
     make_gemm_case(f, rng, &c);
     const uint32_t n = c.n_panels * 16;
-    float *y1 = b.a.take<float>(c.k), *y2 = b.b.take<float>(c.k, i % 2);
+    float *y1 = b.a.take<float>(c.k), *y2 = b.b.take<float>(c.k, rng.below(2));
     for (uint32_t row = 0; row < n; row += 5) {
       unpack_row(c.a.w, c.a.w_scale, f, n, c.k, row, y1);
       t.gather_row(f, c.a.w, c.a.w_scale, n, c.k, row, y2);
@@ -463,6 +507,7 @@ void check_scalar(const KernelTable& scalar, Rng& rng) {
   reference_rows(scalar, rng);
   reference_attention(scalar, rng);
   reference_pack(rng);
+  reference_blocks(rng);
   check_gather("scalar", scalar, rng);
 }
 
