@@ -177,10 +177,11 @@ class Chat(unittest.TestCase):
         """A sentence, the exit code at the end, and the conversation as it was."""
         good = self.pipe("hi\nyo\n")[0]
         (self.home / "junk.json").write_text('{"messages": [{"role": 1}]}')
+        (self.home / "junk.bin").write_bytes(bytes(range(256)) * 40)
         for line, said in [
             ("/hepl", "did you mean '/help'"), ("/bye", "did you mean '/exit'"), ("/clear", "did you mean '/reset'"), ("/retry", "did you mean '/regen'"), ("/set system x", "/system TEXT"),
             ("/frobnicate", "/help lists"), ("/", "there is no '/'"), ("/tool", "takes TEXT"), ("/save", "takes FILE"), ("/save /nowhere/s.json", "/nowhere/s.json"), ("/load /nowhere/s.json", "/nowhere/s.json"),
-            (f"/load {self.home}/junk.json", "no text 'role'"), (f"/load {LINNET}", "not a JSON array"), ("/stats maybe", "'maybe'"), ("/reset now", "takes nothing"), ("/exit now", "takes nothing"), ("/\x1b", "\\x1b"),
+            (f"/load {self.home}/junk.json", "no text 'role'"), (f"/load {self.home}/junk.bin", "not a JSON array"), ("/stats maybe", "'maybe'"), ("/reset now", "takes nothing"), ("/exit now", "takes nothing"), ("/\x1b", "\\x1b"),
         ]:
             with self.subTest(line=line):
                 answers, err = self.pipe(f"hi\n{line}\nyo\n", code=1)
