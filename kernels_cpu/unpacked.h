@@ -44,7 +44,8 @@ struct Q4K {
       for (size_t t = 0; t < 8; ++t, lines += 64) {
         fetch_line(lines, to);
         const uint8_t* __restrict from = lines;
-        int8_t* __restrict first = to.codes + g * to.group + t * to.line, * __restrict second = first + to.group;
+        int8_t* __restrict first = to.codes + g * to.group + t * to.line;
+        int8_t* __restrict second = first + to.group;
         for (int b = 0; b < 64; ++b) {
           first[b] = static_cast<int8_t>((from[b] & 15) ^ kFlip);
           second[b] = static_cast<int8_t>(from[b] >> 4 ^ kFlip);
@@ -80,8 +81,10 @@ struct Q5K : Q4K {
       for (size_t t = 0; t < 8; ++t, lines += 64) {
         fetch_line(lines, to);
         if (g == 0) fetch_line(fifths + t * 64, to);
-        const uint8_t* __restrict from = lines, * __restrict fifth = fifths + t * 64;
-        int8_t* __restrict first = to.codes + g * to.group + t * to.line, * __restrict second = first + to.group;
+        const uint8_t* __restrict from = lines;
+        const uint8_t* __restrict fifth = fifths + t * 64;
+        int8_t* __restrict first = to.codes + g * to.group + t * to.line;
+        int8_t* __restrict second = first + to.group;
         const auto bit = static_cast<uint8_t>(1u << g), next = static_cast<uint8_t>(2u << g);
         for (int b = 0; b < 64; ++b) {
           first[b] = static_cast<int8_t>(((from[b] & 15) | (fifth[b] & bit ? 16 : 0)) ^ kFlip);
@@ -99,12 +102,17 @@ struct Q6K {
   static void unpack(const uint8_t* lines, const uint8_t* entry, const UnpackTo& to) {
     for (size_t half = 0; half < 2; ++half)
       for (size_t t = 0; t < 8; ++t) {
-        const uint8_t* __restrict low = lines + half * 1024 + t * 64, * __restrict more = low + 512, * __restrict high = lines + 2048 + half * 512 + t * 64;
+        const uint8_t* __restrict low = lines + half * 1024 + t * 64;
+        const uint8_t* __restrict more = low + 512;
+        const uint8_t* __restrict high = lines + 2048 + half * 512 + t * 64;
         fetch_line(low, to);
         fetch_line(more, to);
         fetch_line(high, to);
         const auto run = [&](size_t i) { return to.codes + (half * 8 + i * 2 + t / 4) * to.group + t % 4 * to.line; };
-        int8_t* __restrict a = run(0), * __restrict b = run(1), * __restrict c = run(2), * __restrict d = run(3);
+        int8_t* __restrict a = run(0);
+        int8_t* __restrict b = run(1);
+        int8_t* __restrict c = run(2);
+        int8_t* __restrict d = run(3);
         constexpr int kMore = kFlip ? 96 : -32;
         for (int i = 0; i < 64; ++i) {
           a[i] = static_cast<int8_t>(((low[i] & 15) | (high[i] << 4 & 0x30)) + kMore);
