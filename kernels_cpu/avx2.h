@@ -172,6 +172,14 @@ INLINE V load_scales(const char* p) {
   return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
           _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))};
 }
+INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {
+  const __m256i t = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), four = _mm256_set1_epi8(15);
+  UNROLL for (int i = 0; i < 64; i += 32) {
+    const __m256i both = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(nibbles + i));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(low + i), _mm256_shuffle_epi8(t, _mm256_and_si256(both, four)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(high + i), _mm256_shuffle_epi8(t, _mm256_and_si256(_mm256_srli_epi16(both, 4), four)));
+  }
+}
 // kNibblesZero: the zero points of half a panel, which lie behind its group's scales, and what takes them back. sum128 as in GemmArgs.
 INLINE __m256i zeros(const char* scales, int half) {
   return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(scales + 32 + half * 8)));

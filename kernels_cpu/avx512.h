@@ -189,6 +189,12 @@ inline __attribute__((always_inline)) void finish(const GemmArgs& a, size_t row,
 INLINE V from_bytes(const int8_t* p) {
   return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
 }
+INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {
+  const __m512i t = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), four = _mm512_set1_epi8(15),
+                both = _mm512_loadu_si512(nibbles);
+  _mm512_storeu_si512(low, _mm512_shuffle_epi8(t, _mm512_and_si512(both, four)));
+  _mm512_storeu_si512(high, _mm512_shuffle_epi8(t, _mm512_and_si512(_mm512_srli_epi16(both, 4), four)));
+}
 template <bool kF16>
 inline __attribute__((always_inline)) __m512 load_scales(const char* p) {
   return kF16 ? _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))) : _mm512_loadu_ps(p);
@@ -280,10 +286,11 @@ void int_tile(const GemmArgs& a, uint32_t row, uint32_t panel, size_t scale_step
 
 // ---- many rows ----------------------------------------------------------------------------------------------------------------
 
-// What minima are multiplied with, of eight groups.
-inline __attribute__((always_inline)) __m256 x_sums(const int32_t* sum128, const float* scale) {
-  const __m256 sum = _mm256_cvtepi32_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(sum128)));
-  return _mm256_mul_ps(_mm256_mul_ps(sum, _mm256_set1_ps(0x1p-7f)), _mm256_loadu_ps(scale));
+// What minima are multiplied with, of at most 16 groups.
+inline __attribute__((always_inline)) __m512 x_sums(const int32_t* sum128, const float* scale, size_t groups) {
+  const auto there = static_cast<__mmask16>((1u << groups) - 1);
+  const __m512 sum = _mm512_cvtepi32_ps(_mm512_maskz_loadu_epi32(there, sum128));
+  return _mm512_mul_ps(_mm512_mul_ps(sum, _mm512_set1_ps(0x1p-7f)), _mm512_maskz_loadu_ps(there, scale));
 }
 
 template <int R>
@@ -337,12 +344,12 @@ __attribute__((noinline)) void add_block(const BlockTile& t, bool first) {
     UNROLL for (int r = 0; r < R; ++r) UNROLL for (int p = 0; p < 4; ++p) acc[r][p] =
         _mm512_add_ps(acc[r][p], _mm512_load_ps(t.total[r][p]));
   if (t.w_min) {
-    alignas(32) float x_sum[R][8];
+    alignas(64) float x_sum[R][16];
     UNROLL for (int r = 0; r < R; ++r) {
       const size_t at = static_cast<size_t>(r) * t.x_groups;
-      _mm256_store_ps(x_sum[r], x_sums(t.sum128 + at, t.scale + at));
+      _mm512_store_ps(x_sum[r], x_sums(t.sum128 + at, t.scale + at, t.groups));
     }
-    for (size_t g = 0; g < 8; ++g) {
+    for (size_t g = 0; g < t.groups; ++g) {
       __m512 w[4];
       UNROLL for (int p = 0; p < 4; ++p) w[p] = _mm512_load_ps(t.w_min[g][p]);
       UNROLL for (int r = 0; r < R; ++r) {

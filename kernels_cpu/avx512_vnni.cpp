@@ -16,7 +16,7 @@ struct Vnni {
   }
 
   static constexpr bool kFills = true, kGguf = true;
-  static void halve_groups(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t from, Block* b);
+  static void halve_groups(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t from, uint32_t k, Block* b);
   // As blocks.h says. All of it is one asm: compilers move and spill twenty-four sums, and what they put between two groups takes ports
   // from products. zmm0 to 23: these; 24 to 27: four inputs of four panels, then their scales; 28: four inputs of a row; 28 to 31: products
   // of scales. kFill: panels are read where they lie, their sign bits flipped (by zmm29) and left in t.w, which costs less than a copy
@@ -144,39 +144,53 @@ uint64_t peak_int8(uint64_t n) {
 // ---- blocks of GGUF files -----------------------------------------------------------------------------------------------------
 
 // The sums of 64 bytes in sixteens: each in the four lanes of its own.
-inline __attribute__((always_inline)) __m512i sums_of_16(const int8_t* x) {
+inline __attribute__((always_inline)) __m512i sums_of_16(__m512i x) {
   __m512i sum = _mm512_setzero_si512();
-  Vnni::add(sum, _mm512_set1_epi8(1), _mm512_loadu_si512(x));
+  Vnni::add(sum, _mm512_set1_epi8(1), x);
   sum = _mm512_add_epi32(sum, _mm512_shuffle_epi32(sum, _MM_PERM_CDAB));
   return _mm512_add_epi32(sum, _mm512_shuffle_epi32(sum, _MM_PERM_BADC));
 }
 
-// What x has for groups of 16.
-void Vnni::halve_groups(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t from, Block* b) {
+// What x has for groups of 16 of k inputs.
+void Vnni::halve_groups(const GemmArgs& a, uint32_t row, uint32_t rows, uint32_t from, uint32_t k, Block* b) {
   const __m512i fourth = _mm512_set_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 8, 4, 0),
                 twice = _mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+  const auto groups = static_cast<__mmask8>((1u << (k / 32)) - 1);
   for (uint32_t r = 0; r < rows; ++r) {
     const int8_t* x = static_cast<const int8_t*>(a.x) + (row + r) * a.x_stride + from;
-    UNROLL for (int i = 0; i < 4; ++i) {
-      const __m512i sums = _mm512_permutexvar_epi32(fourth, _mm512_slli_epi32(sums_of_16(x + i * 64), 7));
-      _mm_store_si128(reinterpret_cast<__m128i*>(b->x_sum128[r] + i * 4), _mm_sub_epi32(_mm_setzero_si128(), _mm512_castsi512_si128(sums)));
+    for (uint32_t i = 0; i < k; i += 64) {
+      const __m512i sixty_four = _mm512_maskz_loadu_epi32(static_cast<__mmask16>(k - i < 64 ? 0xFF : 0xFFFF), x + i),
+                    sums = _mm512_permutexvar_epi32(fourth, _mm512_slli_epi32(sums_of_16(sixty_four), 7));
+      _mm_store_si128(reinterpret_cast<__m128i*>(b->x_sum128[r] + i / 16),
+                      _mm_sub_epi32(_mm_setzero_si128(), _mm512_castsi512_si128(sums)));
     }
-    const __m256 scale = _mm256_loadu_ps(a.x_scale + (row + r) * size_t{a.x_groups} + from / 32);
+    const __m256 scale = _mm256_maskz_loadu_ps(groups, a.x_scale + (row + r) * size_t{a.x_groups} + from / 32);
     _mm512_store_ps(b->x_scale[r], _mm512_permutexvar_ps(twice, _mm512_castps256_ps512(scale)));
   }
 }
 
 // Four panels, as block_fill.
-template <class Kind>
-void gguf_fill(const GemmArgs& a, size_t, uint32_t panel, uint32_t from, uint32_t, Block* to) {
-  constexpr size_t kGroupBytes = Kind::kGroup * 64 + 256;
+void gguf_fill(const GemmArgs& a, const BlockFormat& f, uint32_t panel, uint32_t from, uint32_t k, Block* to) {
+  const UnpackedBy& by = *f.by;
+  const size_t group_bytes = by.group * size_t{64} + 256;
   for (uint32_t p = 0; p < 4; ++p) {
     uint8_t* const at = to->w + p * 64;
-    Kind::template unpack<0x80>(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + from / kBlockK * Kind::kLineBytes,
-                                static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + from / kBlockK * Kind::kEntry,
-                                {reinterpret_cast<int8_t*>(at), 256, kGroupBytes, reinterpret_cast<float*>(at + Kind::kGroup * 64),
-                                 to->w_min[0][p], kGroupBytes / 4, 64, a.m < kBlockLeast ? Kind::kLineBytes : 0});
+    by.unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + from / kBlockK * by.lines,
+              static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + from / kBlockK * by.entry, k,
+              {reinterpret_cast<int8_t*>(at), 256, group_bytes, reinterpret_cast<float*>(at + by.group * size_t{64}), to->w_min[0][p],
+               group_bytes / 4, 64, a.m < kBlockLeast ? by.lines : 0, 0});
   }
+}
+
+// What the product of bytes takes: they are unsigned in a block.
+void product_of_unsigned(const GemmArgs* args) {
+  GemmArgs a = *args;
+  for (uint32_t p = 0; p < a.n_panels; ++p) {
+    auto* w = static_cast<uint8_t*>(const_cast<void*>(a.w)) + p * a.w_stride;
+    for (uint32_t i = 0; i < a.k * 16; i += 64)
+      _mm512_storeu_si512(w + i, _mm512_xor_si512(_mm512_loadu_si512(w + i), _mm512_set1_epi8(-128)));
+  }
+  Int::of<kBytes, kStepF32>(&a);
 }
 
 // The parts of a block of 16 outputs: of each of its groups 16 bytes of scales and of minima, and what they are to be multiplied with.
@@ -203,38 +217,48 @@ inline __attribute__((always_inline)) __m128i load16(const uint8_t* p) { return 
 // Where it stands: compilers move the intrinsic, and many at once hold up the products.
 inline __attribute__((always_inline)) void prefetch(const uint8_t* p) { asm volatile("prefetcht0 %0" ::"m"(*p)); }
 
-// What a row alone has of a matrix, by blocks.
-struct OneRow {
+// What a few rows have of a matrix, by blocks; x_scale and x_sum128 of row r are r * groups further on.
+struct FewRows {
   const int8_t* x;
+  size_t x_stride, groups;
   const float* x_scale;
   const int32_t* x_sum128;
   const uint8_t *w, *entry;
   size_t ahead;
-  OneRow(const GemmArgs& a, uint32_t row, uint32_t panel)
+  FewRows(const GemmArgs& a, uint32_t row, uint32_t panel)
       : x(static_cast<const int8_t*>(a.x) + row * a.x_stride),
-        x_scale(a.x_scale + row * size_t{a.x_groups}),
-        x_sum128(a.x_sum128 + row * size_t{a.x_groups}),
+        x_stride(a.x_stride),
+        groups(a.x_groups),
+        x_scale(a.x_scale + row * groups),
+        x_sum128(a.x_sum128 + row * groups),
         w(static_cast<const uint8_t*>(a.w) + panel * a.w_stride),
         entry(static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride),
         ahead(a.fetch_ahead) {}
+  __m512i four(int r, size_t at) const { return broadcast4(x + static_cast<size_t>(r) * x_stride + at); }
+  __m512 scale(int r, size_t g) const { return _mm512_set1_ps(x_scale[static_cast<size_t>(r) * groups + g]); }
+  int32_t sum128(int r, size_t g) const { return x_sum128[static_cast<size_t>(r) * groups + g]; }
 };
+#define EACH_ROW UNROLL for (int r = 0; r < R; ++r)
 
 // Q4_K and Q5_K: codes are unsigned as they are.
-template <class Kind>
-void one_row_k45(const GemmArgs& a, uint32_t row, uint32_t panel) {
+template <class Kind, int R>
+void few_k45(const GemmArgs& a, uint32_t row, uint32_t panel) {
   constexpr bool kFifth = Kind::kLineBytes != Q4K::kLineBytes;
-  OneRow at(a, row, panel);
+  FewRows at(a, row, panel);
   const __m512i four = _mm512_set1_epi8(15), sixteen = _mm512_set1_epi8(16);
-  __m512 acc = _mm512_setzero_ps();
+  __m512 acc[R];
+  EACH_ROW acc[r] = _mm512_setzero_ps();
   for (uint32_t block = 0; block < a.k / 256;
        ++block, at.entry += Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8, at.w += Kind::kLineBytes) {
     K4Parts parts;
     load_parts(at.entry, &parts);
-    __m512 d = _mm512_setzero_ps();
+    __m512 d[R];
+    EACH_ROW d[r] = _mm512_setzero_ps();
     const uint8_t* w = at.w;
     __m512i bit[2] = {_mm512_set1_epi8(1), _mm512_set1_epi8(2)};
     for (uint32_t g = 0; g < 8; g += 2, at.x += 64, w += 512) {
-      __m512i dot[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+      __m512i dot[R][2];
+      EACH_ROW UNROLL for (int h = 0; h < 2; ++h) dot[r][h] = _mm512_setzero_si512();
       UNROLL for (int i = 0; i < 8; ++i) {
         prefetch(w + at.ahead + i * 64);
         const __m512i both = _mm512_loadu_si512(w + i * 64);
@@ -244,41 +268,51 @@ void one_row_k45(const GemmArgs& a, uint32_t row, uint32_t panel) {
           UNROLL for (int h = 0; h < 2; ++h) code[h] =
               _mm512_mask_add_epi8(code[h], _mm512_test_epi8_mask(fifth, bit[h]), code[h], sixteen);
         }
-        UNROLL for (int h = 0; h < 2; ++h) Vnni::add(dot[h], code[h], broadcast4(at.x + h * 32 + i * 4));
+        UNROLL for (int h = 0; h < 2; ++h) EACH_ROW Vnni::add(dot[r][h], code[h], at.four(r, static_cast<size_t>(h * 32 + i * 4)));
       }
       UNROLL for (uint32_t h = 0; h < 2; ++h) {
-        const __m512 s = _mm512_mul_ps(times(parts.d, _mm512_cvtepu8_epi32(load16(parts.scale[g + h]))), _mm512_set1_ps(at.x_scale[g + h]));
-        d = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[h]), s, d);
+        const __m512 scale = times(parts.d, _mm512_cvtepu8_epi32(load16(parts.scale[g + h])));
+        EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][h]), _mm512_mul_ps(scale, at.scale(r, g + h)), d[r]);
         bit[h] = _mm512_slli_epi16(bit[h], 2);
       }
     }
     if (kFifth) UNROLL for (int i = 0; i < 8; ++i) prefetch(w + at.ahead + i * 64);
-    acc = block ? _mm512_add_ps(acc, d) : d;
-    alignas(32) float sums[8];
-    _mm256_store_ps(sums, x_sums(at.x_sum128, at.x_scale));
-    for (uint32_t g = 0; g < 8; ++g)
-      acc = _mm512_fmadd_ps(times(parts.d_min, _mm512_cvtepu8_epi32(load16(parts.min[g]))), _mm512_set1_ps(sums[g]), acc);
+    alignas(64) float sums[R][16];
+    EACH_ROW {
+      acc[r] = block ? _mm512_add_ps(acc[r], d[r]) : d[r];
+      _mm512_store_ps(sums[r],
+                      x_sums(at.x_sum128 + static_cast<size_t>(r) * at.groups, at.x_scale + static_cast<size_t>(r) * at.groups, 8));
+    }
+    for (uint32_t g = 0; g < 8; ++g) {
+      const __m512 min = times(parts.d_min, _mm512_cvtepu8_epi32(load16(parts.min[g])));
+      EACH_ROW acc[r] = _mm512_fmadd_ps(min, _mm512_set1_ps(sums[r][g]), acc[r]);
+    }
   }
-  finish(a, row, panel, acc);
+  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
 }
 
 // Q6_K: codes are 32 more than they stand for; the sums start at what takes that back.
-void one_row_q6_k(const GemmArgs& a, uint32_t row, uint32_t panel) {
-  OneRow at(a, row, panel);
+template <int R>
+void few_q6_k(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  FewRows at(a, row, panel);
   const __m512i four = _mm512_set1_epi8(15), upper = _mm512_set1_epi8(0x30);
-  __m512 acc = _mm512_setzero_ps();
+  __m512 acc[R];
+  EACH_ROW acc[r] = _mm512_setzero_ps();
   for (uint32_t block = 0; block < a.k / 256; ++block, at.entry += Q6K::kEntry, at.x_scale += 8, at.w += Q6K::kLineBytes) {
-    alignas(64) int32_t start[64];
-    UNROLL for (int i = 0; i < 4; ++i)
-        _mm512_store_si512(start + i * 16, _mm512_mullo_epi32(sums_of_16(at.x + i * 64), _mm512_set1_epi32(-32)));
+    alignas(64) int32_t start[R][64];
+    EACH_ROW UNROLL for (int i = 0; i < 4; ++i) {
+      const __m512i x = _mm512_loadu_si512(at.x + static_cast<size_t>(r) * at.x_stride + i * 64);
+      _mm512_store_si512(start[r] + i * 16, _mm512_mullo_epi32(sums_of_16(x), _mm512_set1_epi32(-32)));
+    }
     const __m512 by = load_scales<true>(reinterpret_cast<const char*>(at.entry));
-    __m512 d = _mm512_setzero_ps();
+    __m512 d[R];
+    EACH_ROW d[r] = _mm512_setzero_ps();
     for (uint32_t half = 0; half < 2; ++half, at.x += 128) {
       const uint8_t *low = at.w + half * 1024, *high = at.w + 2048 + half * 512;
       // The runs 0 and 2, then 1 and 3, share lines of low bits.
-      __m512i dot[4][2];
-      UNROLL for (uint32_t run = 0; run < 4; ++run) UNROLL for (uint32_t h = 0; h < 2; ++h) dot[run][h] =
-          _mm512_set1_epi32(start[(half * 8 + run * 2 + h) * 4]);
+      __m512i dot[R][4][2];
+      EACH_ROW UNROLL for (uint32_t run = 0; run < 4; ++run) UNROLL for (uint32_t h = 0; h < 2; ++h) dot[r][run][h] =
+          _mm512_set1_epi32(start[r][(half * 8 + run * 2 + h) * 4]);
       UNROLL for (uint32_t i = 0; i < 8; ++i) {
         UNROLL for (uint32_t j = 0; j < 3; ++j) prefetch(at.w + at.ahead + ((half * 8 + i) * 3 + j) * 64);
         const __m512i bits = _mm512_loadu_si512(high + i * 64),
@@ -289,49 +323,295 @@ void one_row_q6_k(const GemmArgs& a, uint32_t row, uint32_t panel) {
                               : run == 1 ? _mm512_slli_epi16(bits, 2)
                               : run == 2 ? bits
                                          : _mm512_srli_epi16(bits, 2);
-          Vnni::add(dot[run][i / 4], _mm512_or_si512(nibble, _mm512_and_si512(two, upper)), broadcast4(at.x + run * 32 + i * 4));
+          const __m512i code = _mm512_or_si512(nibble, _mm512_and_si512(two, upper));
+          EACH_ROW Vnni::add(dot[r][run][i / 4], code, at.four(r, run * 32 + i * 4));
         }
       }
       UNROLL for (uint32_t run = 0; run < 4; ++run) UNROLL for (uint32_t h = 0; h < 2; ++h) {
         const uint32_t g = half * 8 + run * 2 + h;
-        const __m512 s = _mm512_mul_ps(times(by, _mm512_cvtepi8_epi32(load16(at.entry + 32 + g * 16))), _mm512_set1_ps(at.x_scale[g / 2]));
-        d = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[run][h]), s, d);
+        const __m512 scale = times(by, _mm512_cvtepi8_epi32(load16(at.entry + 32 + g * 16)));
+        EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][run][h]), _mm512_mul_ps(scale, at.scale(r, g / 2)), d[r]);
       }
     }
-    acc = block ? _mm512_add_ps(acc, d) : d;
+    EACH_ROW acc[r] = block ? _mm512_add_ps(acc[r], d[r]) : d[r];
   }
-  finish(a, row, panel, acc);
+  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
 }
 
+// What a kind's codes are more than they stand for, and the scales of group g of a block, as the kinds of unpacked.h have them.
+inline __attribute__((always_inline)) __m512 scales_at(const uint8_t* entry) { return first_scales(entry); }
 template <class Kind>
-void one_row(const GemmArgs& a, uint32_t row, uint32_t panel);
+struct RowOf;
+template <size_t kStep>
+struct HalfRow {
+  static constexpr bool kHasTable = false;
+  static constexpr Table kTable = {};
+  static __m512 scale(const uint8_t* entry, uint32_t g) { return scales_at(entry + g * kStep); }
+  static __m512 min(const uint8_t* entry, uint32_t g) { return neg(scales_at(entry + g * kStep + 32)); }
+};
 template <>
-void one_row<Q4K>(const GemmArgs& a, uint32_t row, uint32_t panel) {
-  one_row_k45<Q4K>(a, row, panel);
-}
+struct RowOf<Iq4Nl> : HalfRow<kStepF16> {
+  static constexpr int kMore = 128;
+  static constexpr bool kHasTable = true;
+  static constexpr Table kTable = kUneven<0x80>;
+};
 template <>
-void one_row<Q5K>(const GemmArgs& a, uint32_t row, uint32_t panel) {
-  one_row_k45<Q5K>(a, row, panel);
-}
+struct RowOf<Q41> : HalfRow<kStepF16Min> {
+  static constexpr int kMore = 0;
+};
 template <>
-void one_row<Q6K>(const GemmArgs& a, uint32_t row, uint32_t panel) {
-  one_row_q6_k(a, row, panel);
+struct RowOf<Q50> : HalfRow<kStepF16> {
+  static constexpr int kMore = 16;
+};
+template <>
+struct RowOf<Q51> : HalfRow<kStepF16Min> {
+  static constexpr int kMore = 0;
+};
+template <>
+struct RowOf<Iq4Xs> : HalfRow<0> {
+  static constexpr int kMore = 128;
+  static constexpr bool kHasTable = true;
+  static constexpr Table kTable = kUneven<0x80>;
+  static __m512 scale(const uint8_t* entry, uint32_t g) {
+    const __m128i low = _mm_and_si128(_mm_srli_epi16(load16(entry + 64 + g / 2 * 16), static_cast<int>(g % 2 * 4)), _mm_set1_epi8(15)),
+                  high = _mm_and_si128(_mm_srli_epi16(load16(entry + 32 + g / 4 * 16), static_cast<int>(g % 4 * 2)), _mm_set1_epi8(3)),
+                  part = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(high, 4)), _mm_set1_epi8(32));
+    return times(scales_at(entry), _mm512_cvtepi8_epi32(part));
+  }
+};
+template <>
+struct RowOf<Mxfp4> : HalfRow<0> {
+  static constexpr int kMore = 128;
+  static constexpr bool kHasTable = true;
+  static constexpr Table kTable = kE2m1<0x80>;
+  static __m512 scale(const uint8_t* entry, uint32_t g) {
+    const __m512i e = _mm512_cvtepu8_epi32(load16(entry + g * 16)), one = _mm512_set1_epi32(1);
+    return _mm512_castsi512_ps(_mm512_mask_sllv_epi32(_mm512_slli_epi32(_mm512_sub_epi32(e, one), 23), _mm512_cmple_epi32_mask(e, one),
+                                                      _mm512_set1_epi32(0x200000), e));
+  }
+};
+
+// NVFP4's scales are made of sixteen a group, see unpacked.h.
+template <>
+struct RowOf<Nvfp4> : HalfRow<0> {
+  static constexpr int kMore = 128;
+  static constexpr bool kHasTable = true;
+  static constexpr Table kTable = kE2m1<0x80>;
+  static __m512 scale(const uint8_t* entry, uint32_t g) {
+    const __m512i v = _mm512_cvtepu8_epi32(load16(entry + g * 16)),
+                  bits = _mm512_slli_epi32(_mm512_and_si512(v, _mm512_set1_epi32(127)), 20);
+    return _mm512_mul_ps(_mm512_castsi512_ps(_mm512_maskz_mov_epi32(_mm512_cmpneq_epi32_mask(v, _mm512_set1_epi32(127)), bits)),
+                         _mm512_set1_ps(0x1p119f));
+  }
+};
+
+// A few rows by nibbles, of which a byte has inputs i and i + half a group.
+template <class Kind, int R>
+void few_nibbles(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  using Of = RowOf<Kind>;
+  constexpr int kLines = Kind::kGroup / 8;
+  constexpr bool kFifth = Kind::kLineBytes > 2048;
+  constexpr uint32_t kGroup = Kind::kGroup;
+  FewRows at(a, row, panel);
+  const __m512i four = _mm512_set1_epi8(15), sixteen = _mm512_set1_epi8(16), first = _mm512_set1_epi32(0x08040201),
+                second = _mm512_slli_epi32(first, 4);
+  const __m512i table = Of::kHasTable ? _mm512_broadcast_i32x4(load16(reinterpret_cast<const uint8_t*>(Of::kTable.of))) : four;
+  __m512 acc[R];
+  EACH_ROW acc[r] = _mm512_setzero_ps();
+  for (uint32_t from = 0; from < a.k; from += 256, at.entry += Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8) {
+    const uint32_t k = a.k - from < 256 ? a.k - from : 256, groups = k / kGroup;
+    alignas(64) int32_t start[R][64];  // of sixteens, each four times
+    if (kGroup == 16) {
+      EACH_ROW for (uint32_t i = 0; i < k; i += 64) {
+        const __m512i x =
+            _mm512_maskz_loadu_epi32(static_cast<__mmask16>(k - i < 64 ? 0xFF : 0xFFFF), at.x + static_cast<size_t>(r) * at.x_stride + i);
+        _mm512_store_si512(start[r] + i / 4, _mm512_slli_epi32(_mm512_sub_epi32(_mm512_setzero_si512(), sums_of_16(x)), 7));
+      }
+    }
+    __m512 d[R];
+    EACH_ROW d[r] = _mm512_setzero_ps();
+    for (uint32_t g = 0; g < groups; ++g, at.x += kGroup, at.w += Kind::kLineBytes / 256 * kGroup) {
+      __m512i dot[R][2];
+      EACH_ROW {
+        dot[r][0] = _mm512_set1_epi32(kGroup == 16 ? start[r][g * 4]
+                                      : Of::kMore  ? at.sum128(r, g) / (128 / (Of::kMore ? Of::kMore : 1))
+                                                   : 0);
+        dot[r][1] = _mm512_setzero_si512();
+      }
+      const __m512i fifth = kFifth ? _mm512_loadu_si512(at.w + 256) : four;
+      if (kFifth) prefetch(at.w + at.ahead + 256);
+      UNROLL for (int t = 0; t < kLines; ++t) {
+        prefetch(at.w + at.ahead + t * 64);
+        const __m512i both = _mm512_loadu_si512(at.w + t * 64);
+        __m512i code[2] = {_mm512_and_si512(both, four), _mm512_and_si512(_mm512_srli_epi16(both, 4), four)};
+        UNROLL for (int h = 0; h < 2; ++h) {
+          if (Of::kHasTable) code[h] = _mm512_shuffle_epi8(table, code[h]);
+          if (kFifth) {  // the byte of these four inputs and the next or last, in all four
+            const __m512i eight = _mm512_shuffle_epi8(fifth, _mm512_add_epi8(_mm512_set4_epi32(0x0C0C0C0C, 0x08080808, 0x04040404, 0),
+                                                                             _mm512_set1_epi8(static_cast<char>(h * 2 + t / 2))));
+            code[h] = _mm512_mask_add_epi8(code[h], _mm512_test_epi8_mask(eight, t % 2 ? second : first), code[h], sixteen);
+          }
+          EACH_ROW Vnni::add(dot[r][h], code[h], at.four(r, static_cast<size_t>(h) * kGroup / 2 + static_cast<size_t>(t) * 4));
+        }
+      }
+      const __m512 scale = Of::scale(at.entry, g);
+      EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_add_epi32(dot[r][0], dot[r][1])),
+                                      _mm512_mul_ps(scale, at.scale(r, g * kGroup / 32)), d[r]);
+    }
+    EACH_ROW acc[r] = from ? _mm512_add_ps(acc[r], d[r]) : d[r];
+    if (Kind::kMin) {
+      alignas(64) float sums[R][16];
+      EACH_ROW _mm512_store_ps(
+          sums[r], x_sums(at.x_sum128 + static_cast<size_t>(r) * at.groups, at.x_scale + static_cast<size_t>(r) * at.groups, groups));
+      for (uint32_t g = 0; g < groups; ++g) {
+        const __m512 min = Of::min(at.entry, g);
+        EACH_ROW acc[r] = _mm512_fmadd_ps(min, _mm512_set1_ps(sums[r][g]), acc[r]);
+      }
+    }
+  }
+  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
 }
 
+// Two bits, and where a code is 4 more than it stands for a third one; of groups of 16 the sums of x are made here.
+template <>
+struct RowOf<Tq2> {
+  static constexpr int kMore = 1;
+  static __m512 scale(const uint8_t* entry, uint32_t) { return scales_at(entry); }
+};
+template <>
+struct RowOf<Q2K> {
+  static constexpr int kMore = 0;
+  static __m512 scale(const uint8_t* entry, uint32_t g) {
+    return times(scales_at(entry), _mm512_cvtepu8_epi32(_mm_and_si128(load16(entry + 64 + g * 16), _mm_set1_epi8(15))));
+  }
+  static __m512 min(const uint8_t* entry, uint32_t g) {
+    return times(scales_at(entry + 32),
+                 _mm512_cvtepu8_epi32(_mm_and_si128(_mm_srli_epi16(load16(entry + 64 + g * 16), 4), _mm_set1_epi8(15))));
+  }
+};
+template <>
+struct RowOf<Q3K> {
+  static constexpr int kMore = 4;
+  static __m512 scale(const uint8_t* entry, uint32_t g) {
+    const __m128i low = _mm_and_si128(_mm_srli_epi16(load16(entry + 32 + g % 8 * 16), static_cast<int>(g / 8 * 4)), _mm_set1_epi8(15)),
+                  high = _mm_and_si128(_mm_srli_epi16(load16(entry + 160 + g % 4 * 16), static_cast<int>(g / 4 * 2)), _mm_set1_epi8(3)),
+                  part = _mm_sub_epi8(_mm_or_si128(low, _mm_slli_epi16(high, 4)), _mm_set1_epi8(32));
+    return times(scales_at(entry), _mm512_cvtepi8_epi32(part));
+  }
+};
+
+template <class Kind, int R>
+void few_two_bits(const GemmArgs& a, uint32_t row, uint32_t panel) {
+  using Of = RowOf<Kind>;
+  constexpr bool kThird = Kind::kLineBytes > 1024;
+  constexpr uint32_t kParts = 32 / Kind::kGroup;
+  FewRows at(a, row, panel);
+  const __m512i two = _mm512_set1_epi8(3), four = _mm512_set1_epi8(4);
+  __m512 acc[R];
+  EACH_ROW acc[r] = _mm512_setzero_ps();
+  for (uint32_t block = 0; block < a.k / 256;
+       ++block, at.entry += Kind::kEntry, at.x_scale += 8, at.x_sum128 += 8, at.w += Kind::kLineBytes) {
+    alignas(64) int32_t sum[R][4][16];  // of sixteens, each four times
+    if (kParts == 2)
+      EACH_ROW UNROLL for (int i = 0; i < 4; ++i)
+          _mm512_store_si512(sum[r][i], sums_of_16(_mm512_loadu_si512(at.x + static_cast<size_t>(r) * at.x_stride + i * 64)));
+    const auto sum_of = [&](int r, uint32_t g) { return kParts == 2 ? sum[r][g / 4][g % 4 * 4] : at.sum128(r, g) / -128; };
+    __m512 d[R];
+    EACH_ROW d[r] = _mm512_setzero_ps();
+    for (uint32_t half = 0; half < 2; ++half, at.x += 128) {
+      const uint8_t* w = at.w + half * 512;
+      __m512i dot[R][4][kParts];
+      EACH_ROW UNROLL for (uint32_t q = 0; q < 4; ++q) UNROLL for (uint32_t p = 0; p < kParts; ++p) dot[r][q][p] =
+          Of::kMore ? _mm512_set1_epi32(-Of::kMore * sum_of(r, (half * 4 + q) * kParts + p)) : _mm512_setzero_si512();
+      UNROLL for (uint32_t t = 0; t < 8; ++t) {
+        prefetch(w + at.ahead + t * 64);
+        if (kThird && half) prefetch(at.w + at.ahead + 1024 + t * 64);
+        const __m512i v = _mm512_loadu_si512(w + t * 64);
+        __m512i third = v;
+        if (kThird) third = _mm512_srl_epi16(_mm512_loadu_si512(at.w + 1024 + t * 64), _mm_cvtsi32_si128(half ? 4 : 0));
+        UNROLL for (uint32_t q = 0; q < 4; ++q) {
+          __m512i code = _mm512_and_si512(_mm512_srli_epi16(v, q * 2), two);
+          if (kThird) {
+            const __m512i at_four = q < 2 ? _mm512_slli_epi16(third, 2 - q) : _mm512_srli_epi16(third, q - 2);
+            code = _mm512_ternarylogic_epi32(code, at_four, four, 0xF8);  // code or (at_four and four)
+          }
+          EACH_ROW Vnni::add(dot[r][q][t * kParts / 8], code, at.four(r, q * 32 + t * 4));
+        }
+      }
+      UNROLL for (uint32_t q = 0; q < 4; ++q) UNROLL for (uint32_t p = 0; p < kParts; ++p) {
+        const uint32_t i = half * 4 + q;
+        const __m512 scale = Of::scale(at.entry, i * kParts + p);
+        EACH_ROW d[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(dot[r][q][p]), _mm512_mul_ps(scale, at.scale(r, i)), d[r]);
+      }
+    }
+    EACH_ROW acc[r] = block ? _mm512_add_ps(acc[r], d[r]) : d[r];
+    if constexpr (Kind::kMin) {
+      for (uint32_t g = 0; g < 256 / Kind::kGroup; ++g) {
+        const __m512 min = Of::min(at.entry, g);
+        EACH_ROW acc[r] =
+            _mm512_fmadd_ps(min, _mm512_mul_ps(_mm512_set1_ps(static_cast<float>(-sum_of(r, g))), at.scale(r, g / kParts)), acc[r]);
+      }
+    }
+  }
+  EACH_ROW finish(a, row + static_cast<uint32_t>(r), panel, acc[r]);
+}
+
+// Of kinds that have products of their own for 1, 2 and 4 rows, or some of these.
+struct Few {
+  void (*of[3])(const GemmArgs& a, uint32_t row, uint32_t panel);
+};
 template <class Kind>
-void gemm_blocks(const GemmArgs* args) {
-  GemmArgs a = *args;
-  const uint32_t done =
-      a.m > 1 ? block_gemm<Vnni>(a, {gguf_fill<Kind>, Kind::kLineBytes / kBlockK, Kind::kEntry, false, Kind::kGroup, Kind::kMin}) : 0;
+constexpr Few kFew = {};
+template <>
+constexpr Few kFew<Q4K> = {{few_k45<Q4K, 1>, few_k45<Q4K, 2>, few_k45<Q4K, 4>}};
+template <>
+constexpr Few kFew<Q5K> = {{few_k45<Q5K, 1>, few_k45<Q5K, 2>, few_k45<Q5K, 4>}};
+template <>
+constexpr Few kFew<Q6K> = {{few_q6_k<1>, few_q6_k<2>}};
+#define LINNET_FEW_NIBBLES(kind) \
+  template <>                    \
+  constexpr Few kFew<kind> = {{few_nibbles<kind, 1>, few_nibbles<kind, 2>}};
+LINNET_FEW_NIBBLES(Q41)
+LINNET_FEW_NIBBLES(Q50)
+LINNET_FEW_NIBBLES(Q51)
+LINNET_FEW_NIBBLES(Iq4Nl)
+LINNET_FEW_NIBBLES(Nvfp4)
+template <>
+constexpr Few kFew<Iq4Xs> = {{few_nibbles<Iq4Xs, 1>, few_nibbles<Iq4Xs, 2>, few_nibbles<Iq4Xs, 4>}};
+template <>
+constexpr Few kFew<Mxfp4> = {{few_nibbles<Mxfp4, 1>, few_nibbles<Mxfp4, 2>, few_nibbles<Mxfp4, 4>}};
+template <>
+constexpr Few kFew<Q2K> = {{few_two_bits<Q2K, 1>, few_two_bits<Q2K, 2>}};
+template <>
+constexpr Few kFew<Q3K> = {{few_two_bits<Q3K, 1>, few_two_bits<Q3K, 2>}};
+template <>
+constexpr Few kFew<Tq2> = {{few_two_bits<Tq2, 1>, few_two_bits<Tq2, 2>, few_two_bits<Tq2, 4>}};
+
+// From so many rows on, panels are unpacked once for all of them.
+constexpr uint32_t kManyRows = 12;
+
+__attribute__((noinline)) void gemm_gguf(GemmArgs a, const UnpackedBy& by, const Few& few) {
+  const BlockFormat f = {gguf_fill, by.lines / kBlockK, by.entry, false, by.group, by.min, &by};
+  const uint32_t done = a.m >= (few.of[0] ? kManyRows : 2) ? block_gemm<Vnni>(a, f) : 0;
   if (done == a.n_panels) return;
   a.w = static_cast<const uint8_t*>(a.w) + done * a.w_stride;
   a.w_scale = static_cast<const uint8_t*>(a.w_scale) + done * a.w_scale_stride;
   if (a.bias) a.bias += done * size_t{16};
   a.y += done * size_t{16};
   a.n_panels -= done;
-  if (a.m > 2) return gemm_unpacked<Kind, Int::of<kBytes, kStepF32>>(&a);
+  if (!few.of[0] || a.m >= kManyRows) return unpacked(a, by);
   for (uint32_t panel = 0; panel < a.n_panels; ++panel)
-    for (uint32_t row = 0; row < a.m; ++row) one_row<Kind>(a, row, panel);
+    for (uint32_t row = 0; row < a.m;) {
+      const uint32_t left = a.m - row, i = left >= 4 && few.of[2] ? 2 : left >= 2 ? 1 : 0;
+      few.of[i](a, row, panel);
+      row += 1u << i;
+    }
+}
+
+template <class Kind>
+void gemm_blocks(const GemmArgs* a) {
+  static constexpr UnpackedBy kBy = unpacked_by<Kind, product_of_unsigned, 0x80>();
+  gemm_gguf(*a, kBy, kFew<Kind>);
 }
 
 const GemmKernel kGemm[] = {

@@ -18,8 +18,8 @@ struct Block {
   alignas(64) uint8_t w[kBlockK * 64 + kBlockK / 16 * 256];  // a group after the other: of every four inputs 64 bytes a panel, value + 128;
                                                              // then [4][16] scales
   alignas(64) float total[kBlockRows][4][16];
-  // Of blocks as GGUF has them: minima of groups of 32; a tile's sums of one block; of groups of 16 what x has for them.
-  alignas(64) float w_min[kBlockK / 32][4][16], part[6][4][16], x_scale[kBlockRows][kBlockK / 16];
+  // Of blocks as GGUF has them: minima; a tile's sums of one block; of groups of 16 what x has for them.
+  alignas(64) float w_min[kBlockK / 16][4][16], part[6][4][16], x_scale[kBlockRows][kBlockK / 16];
   alignas(64) int32_t x_sum128[kBlockRows][kBlockK / 16];
 };
 
@@ -79,9 +79,22 @@ inline bool zeros_fit(const GemmArgs& a, size_t scale_step) {
   return _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(most, _mm_set1_epi8(-128)), _mm_set1_epi8(-128))) == 0xFFFF;
 }
 
-// Four panels' inputs from `from` on. kOnTheWay: the first tile does their codes.
+// What differs between formats: kept out of block_gemm(), so that there is one of it.
+struct UnpackedBy;
+struct BlockFormat {
+  // Four panels' inputs from `from` on.
+  void (*fill)(const GemmArgs& a, const BlockFormat& f, uint32_t panel, uint32_t from, uint32_t k, Block* to);
+  size_t input, scale_step;  // bytes of a panel, and from one group's scales to the next's
+  bool on_the_way;           // the first tile does the codes
+  uint32_t group;            // of blocks as GGUF has them: 32 or 16 inputs; else 0
+  bool minima;
+  const UnpackedBy* by;  // of those
+};
+
+// kOnTheWay: the first tile does their codes.
 template <Codes kCodes, bool kF16, bool kOnTheWay>
-void block_fill(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, Block* to) {
+void block_fill(const GemmArgs& a, const BlockFormat& f, uint32_t panel, uint32_t from, uint32_t k, Block* to) {
+  const size_t scale_step = f.scale_step;
   constexpr size_t kInput = kCodes == kBytes ? 16 : 8;  // bytes of a panel
   for (uint32_t p = 0; p < 4; ++p) {
     const int8_t* w = static_cast<const int8_t*>(a.w) + (panel + p) * a.w_stride + from * kInput;
@@ -142,15 +155,6 @@ void last_tile(const GemmArgs& a, const BlockStep& s, uint32_t rows, const Block
                : block_tile<Dot, 1, false>)(a, s, t);
 }
 
-// What differs between formats: kept out of block_gemm(), so that there is one of it.
-struct BlockFormat {
-  void (*fill)(const GemmArgs& a, size_t scale_step, uint32_t panel, uint32_t from, uint32_t k, Block* to);
-  size_t input, scale_step;  // bytes of a panel, and from one group's scales to the next's
-  bool on_the_way;           // the first tile does the codes
-  uint32_t group;            // of blocks as GGUF has them: 32 or 16 inputs; else 0
-  bool minima;
-};
-
 // 20 rows and more (kBlockLeast where Dot::kFills; any number of blocks as GGUF has them) by all panels but the last n_panels % 4. Returns
 // how many panels are done.
 template <class Dot>
@@ -166,7 +170,7 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
     for (uint32_t panel = 0; panel < n_panels; panel += 4)
       for (uint32_t i = 0, from = 0; i < steps; ++i, from += kBlockK) {
         const uint32_t left = k - from, inputs = left < kBlockK ? left : kBlockK, fetch = i + fetching - steps;
-        f.fill(a, f.scale_step, panel, from, inputs, &b);
+        f.fill(a, f, panel, from, inputs, &b);
         const BlockStep s = {
             .panel = panel,
             .first = i == 0,
@@ -180,7 +184,7 @@ uint32_t block_gemm(const GemmArgs& a, const BlockFormat& f) {
         const size_t x_at = row * size_t{a.x_groups} + from / a.x_group;
         const bool halves = Dot::kGguf && f.group == 16;
         if constexpr (Dot::kGguf) {
-          if (halves) Dot::halve_groups(a, row, rows, from, &b);
+          if (halves) Dot::halve_groups(a, row, rows, from, inputs, &b);
         }
         BlockTile t = {
             .x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from,
@@ -226,8 +230,8 @@ template <class Dot, Codes kCodes, bool kF16>
 uint32_t block_gemm(const GemmArgs& a, size_t scale_step) {
   constexpr bool kOnTheWay = Dot::kFills && kCodes == kBytes;
   if (kCodes == kNibblesZero && !zeros_fit(a, scale_step)) return 0;
-  return block_gemm<Dot>(a,
-                         {block_fill<kCodes, kF16, kOnTheWay>, kCodes == kBytes ? size_t{16} : size_t{8}, scale_step, kOnTheWay, 0, false});
+  return block_gemm<Dot>(
+      a, {block_fill<kCodes, kF16, kOnTheWay>, kCodes == kBytes ? size_t{16} : size_t{8}, scale_step, kOnTheWay, 0, false, nullptr});
 }
 
 }  // namespace

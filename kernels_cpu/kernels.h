@@ -19,7 +19,8 @@ struct Fetch {
 
 // y(m, n) = x(m, k) * W(n, k)^T over `n_panels` panels of 16 outputs. The caller pads: y rows hold n_panels * 16 floats.
 //   Integer W: for each output, acc = 0; for each group g of x in order: acc = fmaf((float)dot_g, w_scale * x_scale, acc).
-//   Blocks:    for every 256 inputs d is such a sum over W's groups (32 or 16 inputs); acc = acc + d, of the first 256 d. Where W has
+//   Blocks:    for every 256 inputs, of the last fewer, d is such a sum over W's groups (32 or 16); acc = acc + d, of the first 256 d.
+//   Where W has
 //              minima, then for each of these groups in order acc = fmaf(w_min, (float)(-sum(codes)) * x_scale, acc).
 //   Float W:   acc = 0; for k in order: acc = fmaf(x[k], (float)w[k], acc). FP8: over kpad, then acc = acc * w_scale.
 //   Then r = bias ? acc + bias : acc; y = accumulate ? y + r : r.
@@ -46,6 +47,17 @@ struct GemmArgs {
   uint32_t accumulate;
   size_t fetch_ahead;  // where few rows stream panels from memory, ask for bytes this far on; 0 = they are in the caches
   Fetch* next;         // or NULL; I8G32 alone
+};
+
+// Where at most 256 inputs of a panel of blocks go: lines of four inputs by 16 outputs, `line` bytes apart, each byte XOR flip; groups of
+// the kind, 32 or 16 inputs, `group` bytes apart; scales and minima of groups, some floats apart.
+struct UnpackTo {
+  int8_t* codes;
+  size_t line, group;
+  float *scale, *min;
+  size_t scale_step, min_step;
+  size_t ahead;  // how far on the lines are that are asked for meanwhile; 0: they are at hand
+  uint8_t flip;  // 0x80 or 0
 };
 
 struct GemmKernel {
@@ -138,6 +150,9 @@ struct KernelTable {
   void (*exp_row)(float* x, uint32_t n) = nullptr;
   // y = (float) w[row, :] for one output of a packed matrix: integer formats code * scale, floats as they are.
   void (*gather_row)(linnet_format f, const void* panels, const void* scales, uint32_t n, uint32_t k, uint32_t row, float* y) = nullptr;
+
+  // k inputs of a panel of blocks, at most 256, as bytes and floats: the scalar tier has all kinds.
+  void (*unpack)(linnet_format f, const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) = nullptr;
 
   // Reads all bytes (a multiple of 4096) once with plain loads; returns a value that depends on them. For benches.
   uint64_t (*read_all)(const void* p, size_t bytes) = nullptr;

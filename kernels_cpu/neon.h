@@ -179,6 +179,14 @@ INLINE V load_scales(const char* p) {
   return r;
 }
 
+INLINE void choose(const int8_t* table, const uint8_t* nibbles, int8_t* low, int8_t* high) {
+  const int8x16_t t = vld1q_s8(table);
+  UNROLL for (int i = 0; i < 64; i += 16) {
+    const uint8x16_t both = vld1q_u8(nibbles + i);
+    vst1q_s8(low + i, vqtbl1q_s8(t, vandq_u8(both, vdupq_n_u8(15))));
+    vst1q_s8(high + i, vqtbl1q_s8(t, vshrq_n_u8(both, 4)));
+  }
+}
 // kNibblesZero: what takes back the zero points of quarter q of a panel, which lie behind its group's scales.
 INLINE int32x4_t zero_sum(const char* scales, int q, int32_t sum128) {
   uint32_t four;

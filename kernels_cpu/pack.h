@@ -14,12 +14,15 @@ namespace linnet {
 //   i4*  else, per group: of twelve f16 scales that give the largest value a code near -8, the one with the least squared error
 //   blocks  of some scales and minima for each group, the ones with the least squared error (pack_blocks.cpp)
 bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// pack_panel for blocks; k is a multiple of 256.
+// pack_panel for blocks; k is a multiple of the block. false too for kinds that files alone have (packs_floats).
 bool pack_blocks(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
 // One panel of blocks as GGUF files have them, bit for bit: n_rows (1..16) rows of k inputs at `stride` bytes.
 void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
-// Bytes of one block in a GGUF file; 0: f is not of blocks. Whether the f16 of n blocks are all finite.
+bool packs_floats(Format f);
+// Bytes of one block in a GGUF file; 0: f is not of blocks. Where its f16 lie, and how many there are. Whether all weights of n blocks are
+// finite.
 uint32_t gguf_block_bytes(Format f);
+uint32_t gguf_block_halves(Format f, uint32_t at[2]);
 bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n);
 // Rows as another quantiser left them: weight = code * the scale of its group. Codes are -8..7 or, with zero points, what is left once they
 // are taken off.

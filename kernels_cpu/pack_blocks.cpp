@@ -194,34 +194,67 @@ bool q6_k_block(const float* x, uint8_t* to) {
 
 // ---- panels -----------------------------------------------------------------------------------------------------------------------
 
-// Where the parts of a block lie: bytes in a file; codes of `n_codes` bytes from `codes` on, and `more` bytes of upper bits that stand
-// elsewhere but come behind them in a panel; two-byte scales, then bytes of scales.
+struct Run {
+  uint32_t at, n;
+};
+// Where the parts of a block lie, bytes in a file: what lies in a panel, in its order; f16; what follows them in an entry of scales.
 struct Kind {
   Format format;
-  uint32_t bytes, codes, n_codes, more, n_more, halves[2], n_halves, parts, n_parts;
-  bool (*block)(const float* x, uint8_t* to);
+  uint32_t bytes;
+  Run lines[2];
+  uint32_t n_halves, halves[2];
+  Run parts[2];
+  bool (*block)(const float* x, uint8_t* to);  // or NULL
 };
 constexpr Kind kKinds[] = {
-    {LINNET_Q4_K, 144, 16, 128, 0, 0, {0, 2}, 2, 4, 12, q4_k_block},
-    {LINNET_Q5_K, 176, 48, 128, 16, 32, {0, 2}, 2, 4, 12, q5_k_block},
-    {LINNET_Q6_K, 210, 0, 192, 0, 0, {208, 0}, 1, 192, 16, q6_k_block},
+    {LINNET_Q4_K, 144, {{16, 128}}, 2, {0, 2}, {{4, 12}}, q4_k_block},
+    {LINNET_Q5_K, 176, {{48, 128}, {16, 32}}, 2, {0, 2}, {{4, 12}}, q5_k_block},
+    {LINNET_Q6_K, 210, {{0, 192}}, 1, {208}, {{192, 16}}, q6_k_block},
+    {LINNET_Q4_1, 20, {{4, 16}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_Q5_0, 22, {{6, 16}, {2, 4}}, 1, {0}, {}, nullptr},
+    {LINNET_Q5_1, 24, {{8, 16}, {4, 4}}, 2, {0, 2}, {}, nullptr},
+    {LINNET_Q2_K, 84, {{16, 64}}, 2, {80, 82}, {{0, 16}}, nullptr},
+    {LINNET_Q3_K, 110, {{32, 64}, {0, 32}}, 1, {108}, {{96, 12}}, nullptr},
+    {LINNET_IQ4_NL, 18, {{2, 16}}, 1, {0}, {}, nullptr},
+    {LINNET_IQ4_XS, 136, {{8, 128}}, 1, {0}, {{2, 6}}, nullptr},
+    {LINNET_MXFP4, 17, {{1, 16}}, 0, {}, {{0, 1}}, nullptr},
+    {LINNET_NVFP4, 36, {{4, 32}}, 0, {}, {{0, 4}}, nullptr},
+    {LINNET_TQ1_0, 54, {{0, 32}}, 1, {52}, {{32, 20}}, nullptr},
+    {LINNET_TQ2_0, 66, {{0, 64}}, 1, {64}, {}, nullptr},
+    {LINNET_IQ2_XXS, 66, {{2, 64}}, 1, {0}, {}, nullptr},
+    {LINNET_IQ2_XS, 74, {{2, 64}}, 1, {0}, {{66, 8}}, nullptr},
+    {LINNET_IQ2_S, 82, {{2, 64}}, 1, {0}, {{66, 16}}, nullptr},
+    {LINNET_IQ3_XXS, 98, {{2, 96}}, 1, {0}, {}, nullptr},
+    {LINNET_IQ3_S, 110, {{2, 64}, {74, 32}}, 1, {0}, {{66, 8}, {106, 4}}, nullptr},
+    {LINNET_IQ1_S, 50, {{2, 32}}, 1, {0}, {{34, 16}}, nullptr},
+    {LINNET_IQ1_M, 56, {{0, 32}}, 0, {}, {{32, 24}}, nullptr},
 };
+// Every byte has its place, as many as formats.inc says.
+constexpr bool kinds_are_whole() {
+  for (const Kind& k : kKinds) {
+    const FormatRow& row = format_row(k.format);
+    const uint32_t lines = k.lines[0].n + k.lines[1].n, entry = k.n_halves * 2 + k.parts[0].n + k.parts[1].n;
+    if (lines * 8 != uint32_t{row.w_group} * row.bits || entry != row.scale.bytes || lines + entry != k.bytes) return false;
+  }
+  uint32_t n = 0;
+  for (const FormatRow& row : kFormats) n += row.stored == Stored::kBlocks;
+  return n == sizeof kKinds / sizeof kKinds[0];
+}
+static_assert(kinds_are_whole());
+
 const Kind* kind_of(Format f) {
   for (const Kind& k : kKinds)
     if (k.format == f) return &k;
   return nullptr;
 }
 
-// n bytes of one output's block, four to a line.
-uint8_t* place_lines(const uint8_t* from, size_t n, size_t output, uint8_t* lines) {
-  for (size_t i = 0; i < n; i += 4, lines += 64) std::memcpy(lines + output * 4, from + i, 4);
-  return lines;
-}
-
+// Four bytes of one output's block to a line.
 void place_block(const Kind& k, const uint8_t* block, size_t output, uint8_t* lines, uint8_t* entry) {
-  place_lines(block + k.more, k.n_more, output, place_lines(block + k.codes, k.n_codes, output, lines));
+  for (const Run& run : k.lines)
+    for (size_t i = 0; i < run.n; i += 4, lines += 64) std::memcpy(lines + output * 4, block + run.at + i, 4);
   for (size_t i = 0; i < k.n_halves; ++i, entry += 2 * kPanel) std::memcpy(entry + output * 2, block + k.halves[i], 2);
-  for (size_t i = 0; i < k.n_parts; ++i, entry += kPanel) entry[output] = block[k.parts + i];
+  for (const Run& run : k.parts)
+    for (size_t i = 0; i < run.n; ++i, entry += kPanel) entry[output] = block[run.at + i];
 }
 
 // block_of(row, i): block i of a row, nullptr: there is none to be had.
@@ -231,11 +264,12 @@ bool place_rows(Format f, uint32_t n_rows, uint32_t k, void* panel, void* scales
   const size_t entry_bytes = kPanel * format_row(f).scale.bytes;
   std::memset(panel, 0, panel_bytes(f, k));
   std::memset(scales, 0, n_w_groups(f, k) * entry_bytes);
-  for (size_t i = 0; i < k / kValues; ++i)
+  const size_t block_k = format_block(f);
+  for (size_t i = 0; i < k / block_k; ++i)
     for (size_t r = 0; r < n_rows; ++r) {
       const uint8_t* block = block_of(r, i);
       if (!block) return false;
-      place_block(kind, block, r, static_cast<uint8_t*>(panel) + i * panel_bytes(f, kValues),
+      place_block(kind, block, r, static_cast<uint8_t*>(panel) + i * panel_bytes(f, block_k),
                   static_cast<uint8_t*>(scales) + i * entry_bytes);
     }
   return true;
@@ -255,13 +289,25 @@ uint32_t gguf_block_bytes(Format f) {
   return k ? k->bytes : 0;
 }
 
+uint32_t gguf_block_halves(Format f, uint32_t at[2]) {
+  const Kind& k = *kind_of(f);
+  for (uint32_t i = 0; i < k.n_halves; ++i) at[i] = k.halves[i];
+  return k.n_halves;
+}
+
 bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n) {
   const Kind& k = *kind_of(f);
   bool ok = true;
-  for (; n; --n, blocks += k.bytes)
+  for (; n; --n, blocks += k.bytes) {
     for (size_t i = 0; i < k.n_halves; ++i) ok &= (blocks[k.halves[i] + 1] & 0x7C) != 0x7C;
+    if (f == LINNET_MXFP4) ok &= blocks[0] <= 252;  // times 12, halved
+    if (f == LINNET_IQ1_M)
+      ok &= (blocks[55] & 0xF0) + (blocks[53] >> 4 & 0x0C) != 0x7C && (blocks[55] & 0xF0) + (blocks[53] >> 4 & 0x0C) != 0xFC;
+  }
   return ok;
 }
+
+bool packs_floats(Format f) { return format_row(f).stored != Stored::kBlocks || kind_of(f)->block; }
 
 void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales) {
   const size_t bytes = gguf_block_bytes(f);
@@ -270,9 +316,10 @@ void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_r
 
 bool pack_blocks(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales) {
   uint8_t block[256];
+  if (!packs_floats(f)) return false;
   return place_rows(f, n_rows, k, panel, scales, [&](size_t r, size_t i) {
-    const float* x = rows + r * stride + i * kValues;
-    return tame(x, kValues) && kind_of(f)->block(x, block) ? block : nullptr;
+    const float* x = rows + r * stride + i * format_block(f);
+    return tame(x, format_block(f)) && kind_of(f)->block(x, block) ? block : nullptr;
   });
 }
 

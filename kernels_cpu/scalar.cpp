@@ -325,8 +325,6 @@ float scale_at(const void* panel_scales, uint32_t g, int j) {
   return reinterpret_cast<const float*>(at)[j];
 }
 
-float half_at(const uint8_t* halves, size_t i) { return from_f16(static_cast<uint16_t>(halves[i * 2] | halves[i * 2 + 1] << 8)); }
-
 // Integer weights of one output: a byte holds one, or two of which the upper half is four inputs further on.
 int32_t code_i8(const uint8_t* panel, size_t i, size_t j) { return static_cast<int8_t>(panel[i / 4 * 64 + j * 4 + i % 4]); }
 int32_t nibble(const uint8_t* panel, size_t i, size_t j) { return panel[i / 8 * 64 + j * 4 + i % 4] >> (i & 4) & 15; }
@@ -363,98 +361,391 @@ void gemm_int(const GemmArgs* args) {
   }
 }
 
-// Kinds of blocks: weight (i, j) of a panel is code * scale - min of its group; g: of the entry's groups, j: of 16 outputs.
-struct Q4K {
-  static constexpr uint32_t kGroup = 32, kLines = 32;
-  static constexpr bool kMin = true;
-  static int32_t nibble(const uint8_t* block, size_t i, size_t j) { return block[i / 64 * 512 + line(i, j)] >> (i / 32 % 2 * 4) & 15; }
-  static int32_t code(const uint8_t* panel, size_t i, size_t j) { return nibble(panel + i / 256 * kLines * 64, i % 256, j); }
-  static float scale(const uint8_t* entry, size_t g, size_t j) { return half_at(entry, j) * part(entry, 0, g, j); }
-  static float min(const uint8_t* entry, size_t g, size_t j) { return half_at(entry, 16 + j) * part(entry, 4, g, j); }
+// ---- blocks of GGUF files -----------------------------------------------------------------------------------------------------
 
-  // Where input i of 32 lies behind the first line of these.
-  static size_t line(size_t i, size_t j) { return i % 32 / 4 * 64 + j * 4 + i % 4; }
+// What one output has of a block: bytes of its lines, and of its entry f16 first, then bytes.
+struct Output {
+  const uint8_t *lines, *entry;
+  size_t j;
+  uint32_t operator[](size_t byte) const { return lines[byte / 4 * 64 + j * 4 + byte % 4]; }
+  uint32_t word(size_t byte) const { return (*this)[byte] | (*this)[byte + 1] << 8 | (*this)[byte + 2] << 16 | (*this)[byte + 3] << 24; }
+  float half(size_t i) const {
+    uint16_t h;
+    __builtin_memcpy(&h, entry + i * 32 + j * 2, 2);
+    return from_f16(h);
+  }
+  uint32_t part(size_t halves, size_t byte) const { return entry[halves * 32 + byte * 16 + j]; }
+};
+
+// Kinds: weight = scale(g) * code - min(g), g being its group of kGroup inputs in the block. run: codes of inputs 8 r to 8 r + 7.
+// kBytes: of an output's lines.
+template <uint32_t kBlock_, uint32_t kGroup_, uint32_t kBytes_, bool kMin_ = false>
+struct Shape {
+  static constexpr uint32_t kBlock = kBlock_, kGroup = kGroup_, kBytes = kBytes_;
+  static constexpr bool kMin = kMin_;
+  static float min(const Output&, size_t) { return 0; }
+};
+
+// Nibbles, of which two groups of 32 share bytes.
+struct Q4K : Shape<256, 32, 128, true> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(o[r / 8 * 32 + r % 4 * 8 + i] >> (r / 4 % 2 * 4) & 15);
+  }
+  static float scale(const Output& o, size_t g) { return o.half(0) * part(o, 0, g); }
+  static float min(const Output& o, size_t g) { return o.half(1) * part(o, 4, g); }
 
  private:
   // Six bits of a group's scale (first 0) or minimum (first 4): those of groups 0 to 3 have bytes of their own, whose upper bits are those
   // of the other four; their lower ones share a byte.
-  static float part(const uint8_t* entry, size_t first, size_t g, size_t j) {
-    const uint8_t* s = entry + 64 + j;
-    const int32_t low = s[(first + g % 4) * 16], rest = s[(8 + g % 4) * 16] >> first & 15;
+  static float part(const Output& o, size_t first, size_t g) {
+    const uint32_t low = o.part(2, first + g % 4), rest = o.part(2, 8 + g % 4) >> first & 15;
     return static_cast<float>(g < 4 ? low & 63 : rest | low >> 6 << 4);
   }
 };
+// Fifth bits lie behind them, a bit of 32 bytes for each group.
 struct Q5K : Q4K {
-  static constexpr uint32_t kLines = 40;
-  static int32_t code(const uint8_t* panel, size_t i, size_t j) {
-    const uint8_t* block = panel + i / 256 * kLines * 64;
-    return nibble(block, i % 256, j) | (block[2048 + line(i, j)] >> (i % 256 / 32) & 1) << 4;
+  static constexpr uint32_t kBytes = 160;
+  static void run(const Output& o, size_t r, int8_t* c) {
+    Q4K::run(o, r, c);
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(c[i] | (o[128 + r % 4 * 8 + i] >> (r / 4) & 1) << 4);
   }
 };
 // Halves of 128 inputs: of four times 32 the nibbles of two lie together, and two upper bits of all.
-struct Q6K {
-  static constexpr uint32_t kGroup = 16, kLines = 48;
-  static constexpr bool kMin = false;
-  static int32_t code(const uint8_t* panel, size_t i, size_t j) {
-    const uint8_t* block = panel + i / 256 * kLines * 64;
-    const size_t half = i % 256 / 128, run = i % 128 / 32, at = Q4K::line(i, j);
-    const int32_t low = block[half * 1024 + run % 2 * 512 + at] >> (run / 2 * 4) & 15,
-                  high = block[2048 + half * 512 + at] >> (run * 2) & 3;
-    return (low | high << 4) - 32;
+struct Q6K : Shape<256, 16, 192> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    const size_t half = r / 16, quarter = r % 16 / 4;
+    for (size_t i = 0; i < 8; ++i) {
+      const uint32_t low = o[half * 64 + quarter % 2 * 32 + r % 4 * 8 + i] >> (quarter / 2 * 4) & 15,
+                     high = o[128 + half * 32 + r % 4 * 8 + i] >> (quarter * 2) & 3;
+      c[i] = static_cast<int8_t>(static_cast<int32_t>(low | high << 4) - 32);
+    }
   }
-  static float scale(const uint8_t* entry, size_t g, size_t j) {
-    return half_at(entry, j) * static_cast<float>(static_cast<int8_t>(entry[32 + g * 16 + j]));
+  static float scale(const Output& o, size_t g) { return o.half(0) * static_cast<float>(static_cast<int8_t>(o.part(1, g))); }
+};
+// Two bits: of each half of 128 inputs four times 32 lie in 32 bytes.
+template <class Kind>
+struct TwoBits {
+  static uint32_t bits_of(const Output& o, size_t r, size_t i) { return o[r / 16 * 32 + r % 4 * 8 + i] >> (r % 16 / 4 * 2) & 3; }
+};
+struct Q2K : Shape<256, 16, 64, true>, TwoBits<Q2K> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(bits_of(o, r, i));
   }
-  static float min(const uint8_t*, size_t, size_t) { return 0; }
+  static float scale(const Output& o, size_t g) { return o.half(0) * static_cast<float>(o.part(2, g) & 15); }
+  static float min(const Output& o, size_t g) { return o.half(1) * static_cast<float>(o.part(2, g) >> 4); }
+};
+// 4 less where a third bit is not set. Six bits of scale: four of them in the first eight bytes, two in the last four.
+struct Q3K : Shape<256, 16, 96>, TwoBits<Q3K> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i)
+      c[i] = static_cast<int8_t>(static_cast<int32_t>(bits_of(o, r, i)) - (o[64 + r % 4 * 8 + i] >> (r / 4) & 1 ? 0 : 4));
+  }
+  static float scale(const Output& o, size_t g) {
+    const uint32_t low = o.part(1, g % 8) >> (g / 8 * 4) & 15, high = o.part(1, 8 + g % 4) >> (g / 4 * 2) & 3;
+    return o.half(0) * static_cast<float>(static_cast<int32_t>(low | high << 4) - 32);
+  }
 };
 
-template <class Kind, uint32_t kBlock, ScaleStep kStep>
-void gemm_blocks(const GemmArgs* args) {
-  const GemmArgs& a = *args;
-  static_assert(kBlock == 256);
-  constexpr uint32_t kGroups = kBlock / Kind::kGroup;
-  for (uint32_t panel = 0; panel < a.n_panels; ++panel) {
-    const uint8_t* w = static_cast<const uint8_t*>(a.w) + panel * a.w_stride;
-    const uint8_t* w_scale = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
-    const auto entry = [&](uint32_t g) { return w_scale + g / kGroups * size_t{kStep}; };
+// Blocks of 32: a byte's nibbles are inputs i and i + 16.
+inline uint32_t nibble_32(const Output& o, size_t r, size_t i) { return o[r / 4 * 16 + r % 2 * 8 + i] >> (r % 4 / 2 * 4) & 15; }
+struct Q41 : Shape<32, 32, 16, true> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(nibble_32(o, r, i));
+  }
+  static float scale(const Output& o, size_t) { return o.half(0); }
+  static float min(const Output& o, size_t) { return -o.half(1); }
+};
+// A word of fifth bits lies behind them.
+struct Q51 : Shape<32, 32, 20, true> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(nibble_32(o, r, i) | (o[16 + r] >> i & 1) << 4);
+  }
+  static float scale(const Output& o, size_t) { return o.half(0); }
+  static float min(const Output& o, size_t) { return -o.half(1); }
+};
+struct Q50 : Shape<32, 32, 20> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    Q51::run(o, r, c);
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(c[i] - 16);
+  }
+  static float scale(const Output& o, size_t) { return o.half(0); }
+};
+
+// Nibbles that choose from a table.
+constexpr int8_t kUneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+constexpr int8_t kE2m1[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the numbers
+struct Iq4Nl : Shape<32, 32, 16> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = kUneven[nibble_32(o, r, i)];
+  }
+  static float scale(const Output& o, size_t) { return o.half(0); }
+};
+// Six bits of scale: two in the first two bytes, four in the others.
+struct Iq4Xs : Shape<256, 32, 128> {
+  static void run(const Output& o, size_t r, int8_t* c) { Iq4Nl::run(o, r, c); }
+  static float scale(const Output& o, size_t g) {
+    const uint32_t low = o.part(1, 2 + g / 2) >> (g % 2 * 4) & 15, high = o.part(1, g / 4) >> (g % 4 * 2) & 3;
+    return o.half(0) * static_cast<float>(static_cast<int32_t>(low | high << 4) - 32);
+  }
+};
+// A power of two in a byte, halved.
+struct Mxfp4 : Shape<32, 32, 16> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = kE2m1[nibble_32(o, r, i)];
+  }
+  static float scale(const Output& o, size_t) {
+    const uint32_t e = o.part(0, 0);
+    return from_bits(e < 2 ? 0x200000u << e : (e - 1) << 23);
+  }
+};
+// Of each sixteen inputs a byte's nibbles are i and i + 8; an E4M3 without a sign, halved.
+struct Nvfp4 : Shape<64, 16, 32> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = kE2m1[o[r / 2 * 8 + i] >> (r % 2 * 4) & 15];
+  }
+  static float scale(const Output& o, size_t g) {
+    const uint32_t v = o.part(0, g), a = v & 127;
+    return v == 127 ? 0 : from_bits(a << 20) * 0x1p119f;
+  }
+};
+
+// Ternary. Five of them are a fraction of 3^5 in a byte, which times powers of three has one after the other in front; the last 20 bytes,
+// 16 of five and 4 of four, lie in the entry.
+struct Tq1 : Shape<256, 32, 32> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    static constexpr uint8_t kPower[5] = {1, 3, 9, 27, 81};
+    for (size_t i = 0; i < 8; ++i) {
+      const size_t at = r * 8 + i;
+      const uint32_t byte = at < 160 ? o[at % 32] : o.part(1, at < 240 ? at % 16 : 16 + at % 4);
+      const uint8_t power = kPower[at < 160 ? at / 32 : at < 240 ? (at - 160) / 16 : (at - 240) / 4];
+      c[i] = static_cast<int8_t>(static_cast<int32_t>((byte * power & 255) * 3 >> 8) - 1);
+    }
+  }
+  static float scale(const Output& o, size_t) { return o.half(0); }
+};
+struct Tq2 : Shape<256, 32, 64>, TwoBits<Tq2> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    for (size_t i = 0; i < 8; ++i) c[i] = static_cast<int8_t>(static_cast<int32_t>(bits_of(o, r, i)) - 1);
+  }
+  static float scale(const Output& o, size_t) { return o.half(0); }
+};
+
+// Books of runs: eight times two bits or four times three in a word, which stand for the numbers below.
+#include "books.inc"
+struct Spread {
+  uint32_t of[256];  // by four times two bits: four bytes
+};
+constexpr Spread spread(uint32_t a, uint32_t b, uint32_t c) {
+  Spread s = {};
+  for (uint32_t i = 0; i < 256; ++i)
+    for (uint32_t n = 0; n < 4; ++n) {
+      const uint32_t two = i >> (n * 2) & 3;
+      s.of[i] |= (two == 0 ? a : two == 1 ? b : c) << (n * 8);
+    }
+  return s;
+}
+constexpr Spread kLoud = spread(8, 25, 43), kMore = spread(0xF9, 1, 9), kLess = spread(0xF7, 0xFF, 7);  // of the last two 8 v +- 1
+constexpr uint8_t kIq3Xxs[8] = {4, 12, 20, 28, 36, 44, 52, 62};
+uint64_t eight(const Spread& s, uint32_t word) { return s.of[word & 255] | static_cast<uint64_t>(s.of[word >> 8]) << 32; }
+// Minus where bits of `signs` are set. No byte is 0, so that none overflows.
+void put_signed(uint64_t v, uint32_t signs, int8_t* c) {
+  const auto four = [](uint32_t bits) { return bits * 0x00204081u & 0x01010101u; };
+  const uint64_t ones = four(signs & 15) | static_cast<uint64_t>(four(signs >> 4)) << 32;
+  v = (v ^ ones * 255) + ones;
+  __builtin_memcpy(c, &v, 8);
+}
+// Seven bits and the one that makes the number of them even.
+uint32_t even(uint32_t seven) { return seven | (0x6996u >> ((seven ^ seven >> 4) & 15) & 1) << 7; }
+float four_bits(const Output& o, size_t first, size_t g) { return static_cast<float>(o.part(1, first + g / 2) >> (g % 2 * 4) & 15); }
+
+// Of each 32 inputs four bytes of runs, then a word of four times seven signs and four bits of scale.
+struct Iq2Xxs : Shape<256, 32, 64> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    put_signed(eight(kLoud, kIq2XxsBook[o[r / 4 * 8 + r % 4]]), even(o.word(r / 4 * 8 + 4) >> (r % 4 * 7) & 127), c);
+  }
+  static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + static_cast<float>(o[g * 8 + 7] >> 4)) * 0.25f; }
+};
+// Nine bits of run and seven of signs.
+struct Iq2Xs : Shape<256, 16, 64> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    const uint32_t word = o[r * 2] | o[r * 2 + 1] << 8;
+    put_signed(eight(kLoud, kIq2XsBook[word & 511]), even(word >> 9), c);
+  }
+  static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + four_bits(o, 0, g)) * 0.25f; }
+};
+// A byte of run and one of signs; two upper bits in the entry, before the scales.
+struct Iq2S : Shape<256, 16, 64> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    put_signed(eight(kLoud, kIq2SBook[o[r] | (o.part(1, r / 4) >> (r % 4 * 2) & 3) << 8]), o[32 + r], c);
+  }
+  static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + four_bits(o, 8, g)) * 0.25f; }
+};
+// Two bytes of runs of four; words of signs and scales behind all of them.
+struct Iq3Xxs : Shape<256, 32, 96> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    put_signed(four(o[r * 2]) | static_cast<uint64_t>(four(o[r * 2 + 1])) << 32, even(o.word(64 + r / 4 * 4) >> (r % 4 * 7) & 127), c);
+  }
+  static float scale(const Output& o, size_t g) { return o.half(0) * (0.5f + static_cast<float>(o[64 + g * 4 + 3] >> 4)) * 0.5f; }
+
+ private:
+  static uint32_t four(uint32_t at) {
+    const uint32_t w = kIq3XxsBook[at];
+    return kIq3Xxs[w & 7] | kIq3Xxs[w >> 3 & 7] << 8 | kIq3Xxs[w >> 6 & 7] << 16 | static_cast<uint32_t>(kIq3Xxs[w >> 9]) << 24;
+  }
+};
+// Two bytes of runs of four, whose ninth bits are in the entry, and a byte of signs.
+struct Iq3S : Shape<256, 32, 96> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    const uint32_t ninth = o.part(1, r / 4) >> (r % 4 * 2);
+    put_signed(four(o[r * 2] | (ninth & 1) << 8) | static_cast<uint64_t>(four(o[r * 2 + 1] | (ninth & 2) << 7)) << 32, o[64 + r], c);
+  }
+  static float scale(const Output& o, size_t g) { return o.half(0) * (1.0f + 2.0f * four_bits(o, 8, g)); }
+
+ private:
+  static uint32_t four(uint32_t at) {  // odd numbers
+    const uint32_t w = kIq3SBook[at];
+    return ((w & 7) | (w >> 3 & 7) << 8 | (w >> 6 & 7) << 16 | (w >> 9) << 24) * 2 + 0x01010101u;
+  }
+};
+// Runs of -1, 0 and 1, an eighth more or less. Of each 32 inputs two bytes in the entry: three upper bits of four runs, three of scale, and
+// whether it is less.
+struct Iq1S : Shape<256, 32, 32> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    const uint32_t bits = word(o, r / 4);
+    const uint64_t v = eight(bits & 0x8000 ? kLess : kMore, kIq1Book[o[r] | (bits >> (r % 4 * 3) & 7) << 8]);
+    __builtin_memcpy(c, &v, 8);
+  }
+  static float scale(const Output& o, size_t g) { return o.half(0) * static_cast<float>(2 * (word(o, g) >> 12 & 7) + 1) * 0.125f; }
+
+ private:
+  static uint32_t word(const Output& o, size_t g) { return o.part(1, g * 2) | o.part(1, g * 2 + 1) << 8; }
+};
+// Of each run three upper bits and whether it is less in half a byte; then words of four times three bits of scale, whose upper four bits
+// are an f16.
+struct Iq1M : Shape<256, 16, 32> {
+  static void run(const Output& o, size_t r, int8_t* c) {
+    const uint32_t bits = o.part(0, r / 2) >> (r % 2 * 4);
+    const uint64_t v = eight(bits & 8 ? kLess : kMore, kIq1Book[o[r] | (bits & 7) << 8]);
+    __builtin_memcpy(c, &v, 8);
+  }
+  static float scale(const Output& o, size_t g) {
+    uint32_t half = 0;
+    for (size_t i = 0; i < 4; ++i) half |= word(o, i) >> 12 << (i * 4);
+    return from_f16(static_cast<uint16_t>(half)) * static_cast<float>(2 * (word(o, g / 4) >> (g % 4 * 3) & 7) + 1) * 0.125f;
+  }
+
+ private:
+  static uint32_t word(const Output& o, size_t i) { return o.part(0, 16 + i * 2) | o.part(0, 17 + i * 2) << 8; }
+};
+
+// k inputs of a panel, at most 256: outputs `first` to `end` - 1.
+template <class Kind, ScaleStep kStep>
+void unpack_kind(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to) {
+  for (uint32_t from = 0; from < k; from += Kind::kBlock, lines += Kind::kBytes * 16, entry += kStep)
+    for (size_t j = first; j < end; ++j) {
+      const Output o = {lines, entry, j};
+      for (uint32_t r = 0; r < Kind::kBlock / 8; ++r) {
+        int8_t c[8];
+        Kind::run(o, r, c);
+        uint64_t eight;
+        __builtin_memcpy(&eight, c, 8);
+        eight ^= to.flip * 0x0101010101010101u;
+        const uint32_t i = from + r * 8;
+        int8_t* at = to.codes + i / Kind::kGroup * to.group + i % Kind::kGroup / 4 * to.line + j * 4;
+        for (int half = 0; half < 2; ++half, at += to.line, eight >>= 32) {
+          const auto four = static_cast<uint32_t>(eight);
+          __builtin_memcpy(at, &four, 4);
+        }
+      }
+      for (uint32_t g = 0; g < Kind::kBlock / Kind::kGroup; ++g) {
+        const size_t at = from / Kind::kGroup + g;
+        to.scale[at * to.scale_step + j] = Kind::scale(o, g);
+        if (Kind::kMin) to.min[at * to.min_step + j] = Kind::min(o, g);
+      }
+    }
+}
+
+struct KindRow {
+  void (*unpack)(const uint8_t* lines, const uint8_t* entry, uint32_t k, size_t first, size_t end, const UnpackTo& to);
+  uint32_t block, group, lines, entry;  // inputs; bytes of a block of a panel
+  bool min;
+};
+template <class Kind, uint32_t kBlock, uint32_t kBits, ScaleStep kStep>
+constexpr KindRow kind_row() {
+  static_assert(Kind::kBlock == kBlock && Kind::kBytes * 8 == kBlock * kBits && Kind::kGroup <= 32, "as formats.inc says");
+  return {unpack_kind<Kind, kStep>, kBlock, Kind::kGroup, Kind::kBytes * 16, kStep, Kind::kMin};
+}
+const KindRow& kind_row(linnet_format f) {
+  static constexpr KindRow kRows[] = {
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) kind_row<kind, block, bits, kStep##scale>(),
+#include "../runtime/formats.inc"
+  };
+  static constexpr linnet_format kFormats[] = {
+#define LINNET_BLOCKS(name, NAME, ...) LINNET_##NAME,
+#include "../runtime/formats.inc"
+  };
+  uint32_t i = 0;
+  while (kFormats[i] != f) ++i;
+  return kRows[i];
+}
+
+void unpack(linnet_format f, const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+  kind_row(f).unpack(lines, entry, k, 0, 16, to);
+}
+
+__attribute__((noinline)) void gemm_kind(const GemmArgs& a, const KindRow& kind) {
+  int8_t codes[256 * 16];
+  float scale[16][16], min[16][16];
+  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, 0};
+  for (uint32_t panel = 0; panel < a.n_panels; ++panel)
     for (uint32_t row = 0; row < a.m; ++row) {
+      const uint8_t *lines = static_cast<const uint8_t*>(a.w) + panel * a.w_stride,
+                    *entry = static_cast<const uint8_t*>(a.w_scale) + panel * a.w_scale_stride;
       const int8_t* x = static_cast<const int8_t*>(a.x) + row * a.x_stride;
       const float* x_scale = a.x_scale + row * size_t{a.x_groups};
-      float acc[16];
-      for (uint32_t from = 0; from < a.k; from += kBlock) {
-        const uint32_t first = from / Kind::kGroup, to = first + kGroups;
-        float d[16] = {}, x_sum[kGroups];
-        for (uint32_t g = first; g < to; ++g) {
-          const float xs = x_scale[g * Kind::kGroup / 32];
+      float acc[16] = {};
+      for (uint32_t from = 0; from < a.k; from += 256, lines += kind.lines * 256 / kind.block, entry += kind.entry * 256 / kind.block) {
+        const uint32_t k = a.k - from < 256 ? a.k - from : 256, groups = k / kind.group;
+        kind.unpack(lines, entry, k, 0, 16, to);
+        float d[16] = {}, x_sum[16];
+        for (uint32_t g = 0; g < groups; ++g) {
           int32_t dot[16] = {}, sum = 0;
-          for (uint32_t i = g * Kind::kGroup; i < (g + 1) * Kind::kGroup; ++i) {
-            sum += x[i];
-            for (uint32_t j = 0; j < 16; ++j) dot[j] += Kind::code(w, i, j) * x[i];
+          const float xs = x_scale[(from + g * kind.group) / 32];
+          for (uint32_t i = g * kind.group; i < (g + 1) * kind.group; ++i) {
+            sum += x[from + i];
+            for (uint32_t j = 0; j < 16; ++j) dot[j] += codes[i / 4 * 64 + j * 4 + i % 4] * x[from + i];
           }
-          for (uint32_t j = 0; j < 16; ++j)
-            d[j] = __builtin_fmaf(static_cast<float>(dot[j]), Kind::scale(entry(g), g % kGroups, j) * xs, d[j]);
-          x_sum[g - first] = static_cast<float>(-sum) * xs;
+          for (uint32_t j = 0; j < 16; ++j) d[j] = __builtin_fmaf(static_cast<float>(dot[j]), scale[g][j] * xs, d[j]);
+          x_sum[g] = static_cast<float>(-sum) * xs;
         }
         for (uint32_t j = 0; j < 16; ++j) acc[j] = from ? acc[j] + d[j] : d[j];
-        for (uint32_t g = first; Kind::kMin && g < to; ++g)
-          for (uint32_t j = 0; j < 16; ++j) acc[j] = __builtin_fmaf(Kind::min(entry(g), g % kGroups, j), x_sum[g - first], acc[j]);
+        for (uint32_t g = 0; kind.min && g < groups; ++g)
+          for (uint32_t j = 0; j < 16; ++j) acc[j] = __builtin_fmaf(min[g][j], x_sum[g], acc[j]);
       }
       store(a, row, panel, acc);
     }
-  }
 }
 
-// The values of GGUF's own order of operations: (d * scale) * code - d_min * minimum.
-template <class Kind, uint32_t kBlock, ScaleStep kStep>
-void gather_blocks(const void* panels, const void* scales, uint32_t k, uint32_t row, size_t panel_bytes, float* y) {
-  const size_t panel = row / 16, j = row % 16;
-  const uint8_t* w = static_cast<const uint8_t*>(panels) + panel * panel_bytes;
-  const uint8_t* s = static_cast<const uint8_t*>(scales) + panel * (k / kBlock) * kStep;
-  for (uint32_t i = 0; i < k; ++i) {
-    const uint8_t* entry = s + i / kBlock * size_t{kStep};
-    const uint32_t g = i % kBlock / Kind::kGroup;
-    y[i] = Kind::scale(entry, g, j) * static_cast<float>(Kind::code(w, i, j));
-    if (Kind::kMin) y[i] = y[i] - Kind::min(entry, g, j);
+template <linnet_format kFormat>
+void gemm_blocks(const GemmArgs* a) {
+  gemm_kind(*a, kind_row(kFormat));
+}
+
+// The values of GGUF's own order of operations, say (d * scale) * code - d_min * minimum.
+void gather_blocks(linnet_format f, const void* panels, const void* scales, uint32_t k, uint32_t row, float* y) {
+  const KindRow& kind = kind_row(f);
+  const size_t blocks = k / kind.block, j = row % 16;
+  const uint8_t *lines = static_cast<const uint8_t*>(panels) + row / 16 * blocks * kind.lines,
+                *entry = static_cast<const uint8_t*>(scales) + row / 16 * blocks * kind.entry;
+  int8_t codes[256 * 16];
+  float scale[16][16], min[16][16];
+  const UnpackTo to = {codes, 64, kind.group * size_t{16}, scale[0], min[0], 16, 16, 0, 0};
+  for (size_t b = 0; b < blocks; ++b, lines += kind.lines, entry += kind.entry, y += kind.block) {
+    kind.unpack(lines, entry, kind.block, j, j + 1, to);
+    for (uint32_t i = 0; i < kind.block; ++i) {
+      y[i] = scale[i / kind.group][j] * static_cast<float>(codes[i / 4 * 64 + j * 4 + i % 4]);
+      if (kind.min) y[i] = y[i] - min[i / kind.group][j];
+    }
   }
 }
 
@@ -545,7 +836,7 @@ void gather_row(linnet_format f, const void* panels, const void* scales, uint32_
     return gather<kStep##scale, code_of<k##codes>>(panels, scales, k, row, bytes * bits / 8, w_group, y);
 #define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) \
   case LINNET_##NAME:                                       \
-    return gather_blocks<kind, block, kStep##scale>(panels, scales, k, row, bytes * bits / 8, y);
+    return gather_blocks(f, panels, scales, k, row, y);
 #define LINNET_KV_ALONE(name, NAME, bits) case LINNET_##NAME:
 #include "../runtime/formats.inc"
     case LINNET_FORMAT_DEFAULT:
@@ -598,7 +889,7 @@ const GemmKernel kGemm[] = {
 #define LINNET_FP8(name, NAME, type) {LINNET_##NAME, 1, gemm_f8<from_##name>, peak_f32},
 #define LINNET_CODES(name, NAME, codes, bits, x_group, w_group, scale, pack, kv) \
   {LINNET_##NAME, 1, gemm_int<k##codes, (w_group != 0), kStep##scale>, peak_int8},
-#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) {LINNET_##NAME, 1, gemm_blocks<kind, block, kStep##scale>, peak_int8},
+#define LINNET_BLOCKS(name, NAME, kind, bits, block, scale) {LINNET_##NAME, 1, gemm_blocks<LINNET_##NAME>, peak_int8},
 #include "../runtime/formats.inc"
 };
 
@@ -630,6 +921,7 @@ constexpr KernelTable kTable = {
     .find_above = find_above,
     .exp_row = exp_row,
     .gather_row = gather_row,
+    .unpack = unpack,
     .read_all = read_all,
 };
 

@@ -1,5 +1,6 @@
 // Blocks of GGUF files by a tier's own product of bytes. 256 inputs of some panels become codes of a byte with f32 scales in the
-// first-level cache, as i8g128 has them, but in groups of 32 or 16. Included by tiers with the vectors of rows.h; so everything here has
+// first-level cache, as i8g128 has them, but in groups of 32 or 16. Included by tiers with the vectors of rows.h
+// and, of their own, choose(table, nibbles, low, high): what a table of 16 bytes has for the nibbles of 64 bytes; so everything here has
 // internal linkage.
 #pragma once
 #include "kernels.h"
@@ -9,10 +10,10 @@ namespace {
 
 constexpr uint32_t kUnpackedK = 256, kUnpackedPanels = 4, kUnpackedRows = 64;
 
-// What 256 inputs of a panel become, with the scales of groups of 32 or 16, and the minima of groups of 32.
+// What 256 inputs of a panel become, with the scales of groups of 32 or 16, and their minima.
 struct UnpackedPanel {
   alignas(64) int8_t codes[kUnpackedK * 16];
-  alignas(64) float scale[16][16], min[8][16];
+  alignas(64) float scale[16][16], min[16][16];
 };
 struct Unpacked {
   UnpackedPanel panel[kUnpackedPanels];
@@ -21,35 +22,54 @@ struct Unpacked {
   int32_t x_sum128[kUnpackedRows][16];
 };
 
-// Where 256 inputs of a panel go: lines of four inputs by 16 outputs, `line` bytes apart, groups `group` bytes; scales and minima of
-// groups, some floats apart. ahead: how far on the lines are that are asked for meanwhile; 0: they are at hand.
-struct UnpackTo {
-  int8_t* codes;
-  size_t line, group;
-  float *scale, *min;
-  size_t scale_step, min_step, ahead;
-};
 INLINE void fetch_line(const uint8_t* line, const UnpackTo& to) {
   if (to.ahead) __builtin_prefetch(line + to.ahead);
 }
 
-// Kinds of formats.inc: kLineBytes bytes of lines and kEntry of scales are 256 inputs. kFlip: 0x80, or 0 for signed bytes.
+// Where input i goes.
+template <uint32_t kGroup>
+INLINE int8_t* place(const UnpackTo& to, size_t i) {
+  return to.codes + i / kGroup * to.group + i % kGroup / 4 * to.line;
+}
+INLINE void put_scales(const UnpackTo& to, size_t g, V v) { store(to.scale + g * to.scale_step, v); }
+INLINE V first_scales(const uint8_t* entry) { return load_scales<true>(reinterpret_cast<const char*>(entry)); }
+
+// A line as words: compilers make vectors of loops over them, whatever the pointers around may share.
+struct Line {
+  uint64_t of[8];
+};
+constexpr uint64_t each(uint64_t byte) { return byte * 0x0101010101010101u; }
+INLINE Line load_line(const uint8_t* from) {
+  Line l;
+  __builtin_memcpy(&l, from, 64);
+  return l;
+}
+template <class Code>
+INLINE void put_line(int8_t* to, const Code& code) {
+  Line l;
+  UNROLL for (int i = 0; i < 8; ++i) l.of[i] = code(i);
+  __builtin_memcpy(to, &l, 64);
+}
+// Bytes of 0 to 127 less `less`, XOR flip.
+template <int kFlip>
+INLINE uint64_t taken_off(uint64_t bytes, uint64_t less) {
+  return less ? (bytes + each(128 - less)) ^ each(kFlip ^ 128) : bytes ^ each(kFlip);
+}
+
+// Kinds of formats.inc: kLineBytes bytes of lines and kEntry of scales are 256 inputs. kFlip: 0x80, or 0 for signed bytes; k: at most 256.
 struct Q4K {
-  static constexpr size_t kLineBytes = 2048, kEntry = kStepK4;
+  static constexpr size_t kLineBytes = 2048, kEntry = kStepHalf16;
   static constexpr uint32_t kGroup = 32;
   static constexpr bool kMin = true;
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* entry, const UnpackTo& to) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
     for (size_t g = 0; g < 8; g += 2)
       for (size_t t = 0; t < 8; ++t, lines += 64) {
         fetch_line(lines, to);
-        const uint8_t* __restrict from = lines;
-        int8_t* __restrict first = to.codes + g * to.group + t * to.line;
-        int8_t* __restrict second = first + to.group;
-        for (int b = 0; b < 64; ++b) {
-          first[b] = static_cast<int8_t>((from[b] & 15) ^ kFlip);
-          second[b] = static_cast<int8_t>(from[b] >> 4 ^ kFlip);
-        }
+        const Line v = load_line(lines);
+        int8_t* at = to.codes + g * to.group + t * to.line;
+        put_line(at, [&](int i) { return (v.of[i] & each(15)) ^ each(kFlip); });
+        put_line(at + to.group, [&](int i) { return (v.of[i] >> 4 & each(15)) ^ each(kFlip); });
       }
     scales(entry, to);
   }
@@ -75,51 +95,37 @@ struct Q4K {
 struct Q5K : Q4K {
   static constexpr size_t kLineBytes = 2560;
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* entry, const UnpackTo& to) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
     const uint8_t* const fifths = lines + 2048;
     for (size_t g = 0; g < 8; g += 2)
       for (size_t t = 0; t < 8; ++t, lines += 64) {
         fetch_line(lines, to);
         if (g == 0) fetch_line(fifths + t * 64, to);
-        const uint8_t* __restrict from = lines;
-        const uint8_t* __restrict fifth = fifths + t * 64;
-        int8_t* __restrict first = to.codes + g * to.group + t * to.line;
-        int8_t* __restrict second = first + to.group;
-        const auto bit = static_cast<uint8_t>(1u << g), next = static_cast<uint8_t>(2u << g);
-        for (int b = 0; b < 64; ++b) {
-          first[b] = static_cast<int8_t>(((from[b] & 15) | (fifth[b] & bit ? 16 : 0)) ^ kFlip);
-          second[b] = static_cast<int8_t>((from[b] >> 4 | (fifth[b] & next ? 16 : 0)) ^ kFlip);
-        }
+        const Line v = load_line(lines), fifth = load_line(fifths + t * 64);
+        int8_t* at = to.codes + g * to.group + t * to.line;
+        put_line(at, [&](int i) { return ((v.of[i] & each(15)) | (fifth.of[i] >> g & each(1)) << 4) ^ each(kFlip); });
+        put_line(at + to.group, [&](int i) { return ((v.of[i] >> 4 & each(15)) | (fifth.of[i] >> (g + 1) & each(1)) << 4) ^ each(kFlip); });
       }
     scales(entry, to);
   }
 };
 struct Q6K {
-  static constexpr size_t kLineBytes = 3072, kEntry = kStepK6;
+  static constexpr size_t kLineBytes = 3072, kEntry = kStepHalf18;
   static constexpr uint32_t kGroup = 16;
   static constexpr bool kMin = false;
   template <int kFlip>
-  static void unpack(const uint8_t* lines, const uint8_t* entry, const UnpackTo& to) {
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
     for (size_t half = 0; half < 2; ++half)
       for (size_t t = 0; t < 8; ++t) {
-        const uint8_t* __restrict low = lines + half * 1024 + t * 64;
-        const uint8_t* __restrict more = low + 512;
-        const uint8_t* __restrict high = lines + 2048 + half * 512 + t * 64;
+        const uint8_t *low = lines + half * 1024 + t * 64, *high = lines + 2048 + half * 512 + t * 64;
         fetch_line(low, to);
-        fetch_line(more, to);
+        fetch_line(low + 512, to);
         fetch_line(high, to);
-        const auto run = [&](size_t i) { return to.codes + (half * 8 + i * 2 + t / 4) * to.group + t % 4 * to.line; };
-        int8_t* __restrict a = run(0);
-        int8_t* __restrict b = run(1);
-        int8_t* __restrict c = run(2);
-        int8_t* __restrict d = run(3);
-        constexpr int kMore = kFlip ? 96 : -32;
-        for (int i = 0; i < 64; ++i) {
-          a[i] = static_cast<int8_t>(((low[i] & 15) | (high[i] << 4 & 0x30)) + kMore);
-          b[i] = static_cast<int8_t>(((more[i] & 15) | (high[i] << 2 & 0x30)) + kMore);
-          c[i] = static_cast<int8_t>((low[i] >> 4 | (high[i] & 0x30)) + kMore);
-          d[i] = static_cast<int8_t>((more[i] >> 4 | (high[i] >> 2 & 0x30)) + kMore);
-        }
+        const Line l[2] = {load_line(low), load_line(low + 512)}, h = load_line(high);
+        UNROLL for (size_t q = 0; q < 4; ++q) put_line(place<kGroup>(to, half * 128 + q * 32 + t * 4), [&](int i) {
+          const uint64_t nibble = l[q % 2].of[i] >> (q / 2 * 4) & each(15);
+          return taken_off<kFlip>(nibble | (h.of[i] >> (q * 2) & each(3)) << 4, 32);
+        });
       }
     const V by = load_scales<true>(reinterpret_cast<const char*>(entry));
     for (size_t g = 0; g < 16; ++g)
@@ -127,20 +133,256 @@ struct Q6K {
   }
 };
 
+// Nibbles, of which a byte has inputs i and i + 16 of 32: kBlock of them have lines of their own, and behind these kMore bytes an output.
+template <uint32_t kBlock_, uint32_t kMore, size_t kEntry_>
+struct Nibbles32 {
+  static constexpr size_t kBlock = kBlock_, kBytes = kBlock / 2 + kMore, kLineBytes = kBytes * 4096 / kBlock, kEntry = kEntry_;
+  static constexpr uint32_t kGroup = 32;
+  static constexpr bool kMin = false;
+
+ protected:
+  // The table's numbers, as bytes XOR flip.
+  static void choose_all(const int8_t* table, uint32_t k, const uint8_t* lines, const UnpackTo& to) {
+    for (size_t i = 0; i < k; i += 32)
+      for (size_t t = 0; t < 4; ++t, lines += 64) {
+        fetch_line(lines, to);
+        int8_t* first = to.codes + i / 32 * to.group + t * to.line;
+        choose(table, lines, first, first + 4 * to.line);
+      }
+  }
+};
+struct Table {
+  int8_t of[16];
+};
+constexpr Table flipped(Table t, int flip) {
+  for (int8_t& v : t.of) v = static_cast<int8_t>(v ^ flip);
+  return t;
+}
+template <int kFlip>
+constexpr Table kUneven = flipped({{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}}, kFlip);
+template <int kFlip>
+constexpr Table kE2m1 = flipped({{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}}, kFlip);
+struct Iq4Nl : Nibbles32<32, 0, kStepF16 * 8> {
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    choose_all(kUneven<kFlip>.of, k, lines, to);
+    for (size_t g = 0; g < k / 32; ++g) put_scales(to, g, first_scales(entry + g * kStepF16));
+  }
+};
+struct Iq4Xs : Nibbles32<256, 0, kStepHalf8> {
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
+    choose_all(kUneven<kFlip>.of, k, lines, to);
+    const V by = first_scales(entry);
+    for (size_t g = 0; g < 8; ++g) {
+      alignas(16) int8_t part[16];
+      const uint8_t *high = entry + 32 + g / 4 * 16, *low = entry + 64 + g / 2 * 16;
+      for (int j = 0; j < 16; ++j) part[j] = static_cast<int8_t>(((low[j] >> (g % 2 * 4) & 15) | (high[j] >> (g % 4 * 2) & 3) << 4) - 32);
+      put_scales(to, g, mul(by, from_bytes(part)));
+    }
+  }
+};
+struct Mxfp4 : Nibbles32<32, 0, kStepByte1 * 8> {
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
+    choose_all(kE2m1<kFlip>.of, k, lines, to);
+    for (size_t g = 0; g < k / 32; ++g) {
+      uint32_t bits[16];
+      for (int j = 0; j < 16; ++j) {
+        const uint32_t e = entry[g * 16 + static_cast<size_t>(j)];
+        bits[j] = e == 0 ? 0x200000u : e == 1 ? 0x400000u : (e - 1) << 23;
+      }
+      __builtin_memcpy(to.scale + g * to.scale_step, bits, sizeof bits);
+    }
+  }
+};
+// Of each sixteen inputs a byte's nibbles are i and i + 8.
+struct Nvfp4 {
+  static constexpr size_t kLineBytes = 2048, kEntry = kStepByte4 * 4;
+  static constexpr uint32_t kGroup = 16;
+  static constexpr bool kMin = false;
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t k, const UnpackTo& to) {
+    for (size_t g = 0; g < k / 16; ++g) {
+      for (size_t t = 0; t < 2; ++t, lines += 64) {
+        fetch_line(lines, to);
+        int8_t* first = to.codes + g * to.group + t * to.line;
+        choose(kE2m1<kFlip>.of, lines, first, first + 2 * to.line);
+      }
+      float scale[16];
+      for (int j = 0; j < 16; ++j) {
+        const uint32_t v = entry[g * 16 + static_cast<size_t>(j)], bits = v == 127 ? 0 : (v & 127) << 20;
+        float f;
+        __builtin_memcpy(&f, &bits, 4);
+        scale[j] = f * 0x1p119f;
+      }
+      __builtin_memcpy(to.scale + g * to.scale_step, scale, sizeof scale);
+    }
+  }
+};
+struct Q41 : Nibbles32<32, 0, kStepF16Min * 8> {
+  static constexpr bool kMin = true;
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    for (size_t i = 0; i < k; i += 32, entry += kStepF16Min) {
+      for (size_t t = 0; t < 4; ++t, lines += 64) {
+        fetch_line(lines, to);
+        const Line v = load_line(lines);
+        int8_t* at = to.codes + i / 32 * to.group + t * to.line;
+        put_line(at, [&](int j) { return (v.of[j] & each(15)) ^ each(kFlip); });
+        put_line(at + 4 * to.line, [&](int j) { return (v.of[j] >> 4 & each(15)) ^ each(kFlip); });
+      }
+      put_scales(to, i / 32, first_scales(entry));
+      store(to.min + i / 32 * to.min_step, neg(first_scales(entry + 32)));
+    }
+  }
+};
+// A word of fifth bits lies behind them.
+template <size_t kEntry, int kLess>
+struct Q5 : Nibbles32<32, 4, kEntry> {
+ protected:
+  template <int kFlip>
+  static void codes(const uint8_t* lines, uint32_t k, const UnpackTo& to) {
+    for (size_t i = 0; i < k; i += 32, lines += 320) {
+      uint32_t fifth[16];
+      __builtin_memcpy(fifth, lines + 256, 64);
+      for (size_t t = 0; t < 5; ++t) fetch_line(lines + t * 64, to);
+      for (size_t t = 0; t < 4; ++t) {
+        uint32_t from[16], first[16], second[16];
+        __builtin_memcpy(from, lines + t * 64, 64);
+        // Four bits to the fifth ones of four bytes; -16 sets or clears the upper four, so that no byte borrows from the next.
+        const auto spread = [](uint32_t four) { return (four & 15) * 0x00204081u & 0x01010101u; };
+        const auto whole = [](uint32_t nibbles, uint32_t ones) {
+          return (kLess ? nibbles | (0x01010101u - ones) * 0xF0 : nibbles | ones << 4) ^ kFlip * 0x01010101u;
+        };
+        for (int j = 0; j < 16; ++j) {
+          first[j] = whole(from[j] & 0x0F0F0F0Fu, spread(fifth[j] >> (t * 4)));
+          second[j] = whole(from[j] >> 4 & 0x0F0F0F0Fu, spread(fifth[j] >> (t * 4 + 16)));
+        }
+        int8_t* const at = to.codes + i / 32 * to.group + t * to.line;
+        __builtin_memcpy(at, first, 64);
+        __builtin_memcpy(at + 4 * to.line, second, 64);
+      }
+    }
+  }
+};
+struct Q50 : Q5<kStepF16 * 8, 16> {
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    codes<kFlip>(lines, k, to);
+    for (size_t g = 0; g < k / 32; ++g) put_scales(to, g, first_scales(entry + g * kStepF16));
+  }
+};
+struct Q51 : Q5<kStepF16Min * 8, 0> {
+  static constexpr bool kMin = true;
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    codes<kFlip>(lines, k, to);
+    for (size_t g = 0; g < k / 32; ++g, entry += kStepF16Min) {
+      put_scales(to, g, first_scales(entry));
+      store(to.min + g * to.min_step, neg(first_scales(entry + 32)));
+    }
+  }
+};
+
+// Two bits: of each half of 128 inputs four times 32 lie in 32 bytes. What is taken off: kLess, or 4 where a third bit is not set.
+template <uint32_t kGroup_, bool kThird, int kLess, size_t kEntry_>
+struct TwoBits {
+  static constexpr size_t kLineBytes = kThird ? 1536 : 1024, kEntry = kEntry_;
+  static constexpr uint32_t kGroup = kGroup_;
+  static constexpr bool kMin = false;
+
+ protected:
+  template <int kFlip>
+  static void codes(const uint8_t* lines, const UnpackTo& to) {
+    for (size_t half = 0; half < 2; ++half)
+      for (size_t t = 0; t < 8; ++t) {
+        const uint8_t *from = lines + half * 512 + t * 64, *thirds = lines + 1024 + t * 64;
+        fetch_line(from, to);
+        if (kThird && half) fetch_line(thirds, to);
+        const Line v = load_line(from), third = load_line(kThird ? thirds : from);
+        UNROLL for (size_t q = 0; q < 4; ++q) put_line(place<kGroup>(to, half * 128 + q * 32 + t * 4), [&](int i) {
+          const uint64_t two = v.of[i] >> (q * 2) & each(3);
+          return taken_off<kFlip>(kThird ? two | (third.of[i] >> (half * 4 + q) & each(1)) << 2 : two, kThird ? 4 : kLess);
+        });
+      }
+  }
+};
+struct Q2K : TwoBits<16, false, 0, kStepHalf20> {
+  static constexpr bool kMin = true;
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
+    codes<kFlip>(lines, to);
+    const V d = first_scales(entry), d_min = first_scales(entry + 32);
+    for (size_t g = 0; g < 16; ++g) {
+      alignas(16) int8_t scale[16], min[16];
+      for (size_t j = 0; j < 16; ++j) {
+        const uint8_t both = entry[64 + g * 16 + j];
+        scale[j] = static_cast<int8_t>(both & 15);
+        min[j] = static_cast<int8_t>(both >> 4);
+      }
+      put_scales(to, g, mul(from_bytes(scale), d));
+      store(to.min + g * to.min_step, mul(from_bytes(min), d_min));
+    }
+  }
+};
+struct Q3K : TwoBits<16, true, 0, kStepHalf14> {
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* __restrict entry, uint32_t, const UnpackTo& to) {
+    codes<kFlip>(lines, to);
+    const V d = first_scales(entry);
+    for (size_t g = 0; g < 16; ++g) {
+      alignas(16) int8_t scale[16];
+      const uint8_t *low = entry + 32 + g % 8 * 16, *high = entry + 160 + g % 4 * 16;
+      for (int j = 0; j < 16; ++j) scale[j] = static_cast<int8_t>(((low[j] >> (g / 8 * 4) & 15) | (high[j] >> (g / 4 * 2) & 3) << 4) - 32);
+      put_scales(to, g, mul(from_bytes(scale), d));
+    }
+  }
+};
+struct Tq2 : TwoBits<32, false, 1, kStepF16> {
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t, const UnpackTo& to) {
+    codes<kFlip>(lines, to);
+    for (size_t g = 0; g < 8; ++g) put_scales(to, g, first_scales(entry));
+  }
+};
+
+// Kinds that are unpacked as scalar.cpp has it.
+template <linnet_format kFormat, uint32_t kBits, uint32_t kGroup_, size_t kEntry_>
+struct Plainly {
+  static constexpr size_t kLineBytes = kBits * 512, kEntry = kEntry_;
+  static constexpr uint32_t kGroup = kGroup_;
+  static constexpr bool kMin = false;
+  template <int kFlip>
+  static void unpack(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to) {
+    UnpackTo flipped = to;
+    flipped.flip = kFlip;
+    scalar_table.unpack(kFormat, lines, entry, k, flipped);
+  }
+};
+using Tq1 = Plainly<LINNET_TQ1_0, 1, 32, kStepHalf22>;
+using Iq2Xxs = Plainly<LINNET_IQ2_XXS, 2, 32, kStepF16>;
+using Iq2Xs = Plainly<LINNET_IQ2_XS, 2, 16, kStepHalf10>;
+using Iq2S = Plainly<LINNET_IQ2_S, 2, 16, kStepHalf18>;
+using Iq3Xxs = Plainly<LINNET_IQ3_XXS, 3, 32, kStepF16>;
+using Iq3S = Plainly<LINNET_IQ3_S, 3, 32, kStepHalf14>;
+using Iq1S = Plainly<LINNET_IQ1_S, 1, 32, kStepHalf18>;
+using Iq1M = Plainly<LINNET_IQ1_M, 1, 16, kStepByte24>;
+
 // A kind and a tier's product of i8g128.
 struct UnpackedBy {
-  void (*unpack)(const uint8_t* lines, const uint8_t* entry, const UnpackTo& to);
+  void (*unpack)(const uint8_t* lines, const uint8_t* entry, uint32_t k, const UnpackTo& to);
   size_t lines, entry;
   uint32_t group;
   bool min;
   void (*product)(const GemmArgs*);
 };
 
-// Scales and sums of 256 inputs of some rows in groups of 16.
+// Scales and sums of at most 256 inputs of some rows in groups of 16.
 inline void halve_groups(const GemmArgs& a, Unpacked* u) {
   for (uint32_t r = 0; r < a.m; ++r) {
     const int8_t* x = static_cast<const int8_t*>(a.x) + r * a.x_stride;
-    for (uint32_t g = 0; g < 16; ++g, x += 16) {
+    for (uint32_t g = 0; g < a.k / 16; ++g, x += 16) {
       int32_t sum = 0;
       for (int i = 0; i < 16; ++i) sum += x[i];
       u->x_sum128[r][g] = -128 * sum;
@@ -149,15 +391,16 @@ inline void halve_groups(const GemmArgs& a, Unpacked* u) {
   }
 }
 
-// acc += the minima of 256 inputs.
+// acc += the minima of at most 256 inputs.
 inline void add_minima(const GemmArgs& a, Unpacked* u) {
   for (uint32_t r = 0; r < a.m; ++r) {
-    float x_sum[8];
-    for (uint32_t g = 0; g < 8; ++g)
+    const uint32_t groups = a.k / a.x_group;
+    float x_sum[16];
+    for (uint32_t g = 0; g < groups; ++g)
       x_sum[g] = static_cast<float>(a.x_sum128[r * size_t{a.x_groups} + g]) * 0x1p-7f * a.x_scale[r * size_t{a.x_groups} + g];
     for (uint32_t p = 0; p < a.n_panels; ++p) {
       V acc = load(u->acc[r] + p * 16);
-      for (uint32_t g = 0; g < 8; ++g) acc = fma(load(u->panel[p].min[g]), all(x_sum[g]), acc);
+      for (uint32_t g = 0; g < groups; ++g) acc = fma(load(u->panel[p].min[g]), all(x_sum[g]), acc);
       store(u->acc[r] + p * 16, acc);
     }
   }
@@ -169,7 +412,6 @@ inline void unpacked_panels(const GemmArgs& a, const UnpackedBy& by, uint32_t pa
   GemmArgs b = a;
   b.m = rows;
   b.n_panels = n_panels;
-  b.k = kUnpackedK;
   b.w = u->panel[0].codes;
   b.w_scale = u->panel[0].scale;
   b.w_stride = b.w_scale_stride = sizeof u->panel[0];
@@ -178,29 +420,28 @@ inline void unpacked_panels(const GemmArgs& a, const UnpackedBy& by, uint32_t pa
   b.bias = nullptr;
   b.fetch_ahead = 0;
   b.next = nullptr;
-  for (uint32_t block = 0; block < a.k / kUnpackedK; ++block) {
+  for (uint32_t block = 0, from = 0; from < a.k; ++block, from += kUnpackedK) {
+    b.k = a.k - from < kUnpackedK ? a.k - from : kUnpackedK;
     for (uint32_t p = 0; p < n_panels; ++p) {
       UnpackedPanel& panel_of = u->panel[p];
       by.unpack(static_cast<const uint8_t*>(a.w) + (panel + p) * a.w_stride + block * by.lines,
-                static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + block * by.entry,
-                {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines});
+                static_cast<const uint8_t*>(a.w_scale) + (panel + p) * a.w_scale_stride + block * by.entry, b.k,
+                {panel_of.codes, 64, by.group * size_t{16}, panel_of.scale[0], panel_of.min[0], 16, 16, by.lines, 0});
     }
-    const size_t group = row * size_t{a.x_groups} + block * size_t{kUnpackedK / 32};
-    b.x = static_cast<const int8_t*>(a.x) + row * a.x_stride + block * size_t{kUnpackedK};
+    const size_t group = row * size_t{a.x_groups} + from / 32;
+    b.x = static_cast<const int8_t*>(a.x) + row * a.x_stride + from;
     b.x_scale = a.x_scale + group;
     b.x_sum128 = a.x_sum128 + group;
     b.accumulate = block > 0;
+    GemmArgs c = b;
     if (by.group == 16) {
       halve_groups(b, u);
-      GemmArgs c = b;
       c.x_group = c.x_groups = 16;
       c.x_scale = u->x_scale[0];
       c.x_sum128 = u->x_sum128[0];
-      by.product(&c);
-    } else {
-      by.product(&b);
     }
-    if (by.min) add_minima(b, u);
+    by.product(&c);
+    if (by.min) add_minima(c, u);
   }
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t p = 0; p < n_panels; ++p) finish(a, row + r, panel + p, load(u->acc[r] + p * 16));
@@ -215,9 +456,13 @@ inline void unpacked(const GemmArgs& a, const UnpackedBy& by) {
 }
 
 // kProduct: the tier's of i8g128.
+template <class Kind, void (*kProduct)(const GemmArgs*), int kFlip = 0>
+constexpr UnpackedBy unpacked_by() {
+  return {Kind::template unpack<kFlip>, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct};
+}
 template <class Kind, void (*kProduct)(const GemmArgs*)>
 void gemm_unpacked(const GemmArgs* args) {
-  unpacked(*args, {Kind::template unpack<0>, Kind::kLineBytes, Kind::kEntry, Kind::kGroup, Kind::kMin, kProduct});
+  unpacked(*args, unpacked_by<Kind, kProduct>());
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels_cpu/pack.h"
+#include "runtime/convert/ggml_types.h"
 #include "runtime/gguf.h"
 #include "runtime/spec.h"
 
@@ -78,20 +80,21 @@ struct GgufFile {
 // Valid bytes for n values of a type; f16 scales are small numbers.
 inline std::string tensor_data(uint32_t type, uint64_t n, uint32_t seed) {
   const linnet::GgmlType row = linnet::ggml_type(type);
+  const linnet::Format blocks = linnet::convert::format_of_ggml(type);
+  uint32_t halves[2] = {};  // Q4_0 and Q8_0 are formats of other names
+  const uint32_t n_halves = blocks ? linnet::gguf_block_halves(blocks, halves) : type == linnet::kGgmlF16 || row.values == 32;
   std::string out;
   for (uint64_t i = 0; i < n / row.values; ++i) {
     std::string b(row.bytes, '\0');
     for (char& c : b) c = static_cast<char>((seed = seed * 1664525u + 1013904223u) >> 24);
     const std::string small = le(static_cast<uint16_t>(0x1C00 + (seed >> 24)));  // 0.0039 to 0.0049
     const float f = static_cast<float>(static_cast<int32_t>(seed)) * 0x1p-33f;
-    if (type == linnet::kGgmlF32)
-      std::memcpy(b.data(), &f, 4);
-    else if (type == linnet::kGgmlF16 || row.values == 32)
-      std::memcpy(b.data(), small.data(), 2);
-    if (type == linnet::kGgmlQ4_1 || type == linnet::kGgmlQ5_1 || type == linnet::kGgmlQ4_K || type == linnet::kGgmlQ5_K)
-      std::memcpy(b.data(), small.data(), 2), std::memcpy(b.data() + 2, small.data(), 2);
+    for (uint32_t j = 0; j < n_halves; ++j) std::memcpy(b.data() + halves[j], small.data(), 2);
+    if (type == linnet::kGgmlF32) std::memcpy(b.data(), &f, 4);
     if (type == linnet::kGgmlMXFP4) b[0] = static_cast<char>(110 + (seed >> 24) % 16);
-    if (type == linnet::kGgmlQ6_K) std::memcpy(b.data() + 208, small.data(), 2);
+    if (type == linnet::kGgmlNVFP4)
+      for (int j = 0; j < 4; ++j) b[static_cast<size_t>(j)] &= 0x1F;
+    if (type == linnet::kGgmlIQ1_M) b[55] = static_cast<char>((b[55] & 0x0F) | 0x10);  // the top of an f16
     if (type == linnet::kGgmlBF16) b[1] = 0x3C;
     out += b;
   }

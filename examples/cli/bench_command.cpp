@@ -321,7 +321,7 @@ bool predict(const Args& args, const std::string& path, const Settings& settings
              uint64_t prompt, uint64_t depth, Result* r) {
   convert::CostParams params;
   params.prompt = static_cast<uint32_t>(std::max<uint64_t>(prompt, 1)), params.depth = static_cast<uint32_t>(depth);
-  params.weights = settings.weights;
+  params.weights = settings.weights, params.floats = settings.floats;
   params.k = static_cast<linnet_format>(engine.params.k_format), params.v = static_cast<linnet_format>(engine.params.v_format);
   convert::Cost cost;
   linnet_error err = {};
@@ -344,7 +344,7 @@ struct Report {
   std::vector<Result> decode, prefill;
   const Meter* meter = nullptr;
 
-  bool integer_weights() const { return engine.desc.weights[0] == 'i'; }
+  bool integer_weights() const { return engine.desc.weights[0] != 'f' && engine.desc.weights[0] != 'b'; }
   double bits_per_weight() const { return 8.0 * static_cast<double>(engine.desc.weight_bytes) / static_cast<double>(engine.desc.n_params); }
   const char* isa() const { return tier_name(engine.desc); }
   std::string kv() const {
@@ -706,7 +706,7 @@ Command bench_command() {
           "Of lists for --weights, --kv and --threads every combination is measured; with --output md, csv or jsonl each result is a row, "
           "printed as it is\nmeasured, with --json several combinations are an array.\n"
           "Joules are of the whole processor or board, where RAPL (root may have to allow it) or a Jetson's INA3221 tells them.\n\n"
-          "example: linnet bench --synthetic llama-3.2-1b --weights i8g128 --threads 2",
+          "example: linnet bench --synthetic llama-3.2-1b --threads 2",
           join(
               {
                   model,

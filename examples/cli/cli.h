@@ -324,7 +324,7 @@ struct Settings {
   linnet_profile profile = {};  // with its size set
   linnet_session_params session = {};
   KvFormats kv;
-  linnet_format weights = LINNET_FORMAT_DEFAULT;  // see convert::Options
+  linnet_format weights = LINNET_FORMAT_DEFAULT, floats = LINNET_FORMAT_DEFAULT;  // see convert::Options
   linnet_load load = LINNET_LOAD_MAP;
   bool shape_only = false;                       // see convert::Options
   bool fit = true;                               // the profile to this board; false: it is another device's

@@ -93,7 +93,7 @@ Command convert_command() {
     }
     return "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run "
            "removes.\nSHAPE is one of:\n " +
-           shapes + "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g128";
+           shapes + "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g32";
   }();
   return {"convert",
           "pack a Hugging Face folder or a GGUF file into one file that starts in milliseconds",
@@ -103,7 +103,7 @@ Command convert_command() {
           details.c_str(),
           {
               {"-o, --out", "OUT.gguf", Kind::kPath, "file to write", nullptr, 0, 0, true},
-              {"--weights", "FMT", Kind::kFormat, "format of weights: {} (default i8g128; most GPTQ, AWQ 4 bits)"},
+              {"--weights", "FMT", Kind::kFormat, "format of weights: {} (default as the source has them, floats as i8g32)"},
               {"--max-error", "PERCENT", Kind::kReal,
                "refuse matrices that rounding changes by more (RMS); by default 50 in 4 bits, else 10; 100 = none", nullptr, 0.01, 100},
               {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},

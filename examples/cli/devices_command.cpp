@@ -70,7 +70,7 @@ std::string kv_name(const linnet_profile& p) {
 
 std::string weights_name(const linnet_profile& p) {
   const char* w = linnet_format_name(static_cast<linnet_format>(p.weights));
-  return w ? w : "i8g128";
+  return w ? w : "i8g32";
 }
 
 // One line on what a profile does; of a fitted one: here.

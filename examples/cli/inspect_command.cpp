@@ -122,7 +122,7 @@ int run_cost(const Args& args, const std::string& path) {
   convert::CostParams params;
   params.prompt = static_cast<uint32_t>(args.count("--prompt"));
   params.depth = static_cast<uint32_t>(args.count("--depth"));
-  params.weights = settings.weights, params.k = settings.kv.k, params.v = settings.kv.v;
+  params.weights = settings.weights, params.floats = settings.floats, params.k = settings.kv.k, params.v = settings.kv.v;
   convert::Cost cost;
   linnet_error err = {};
   if (convert::cost(path, params, &cost, &err) != LINNET_OK) return failed(args, err);

@@ -63,7 +63,8 @@ bool read_settings(const Args& args, Settings* out) {
   uint32_t bound = 0;
   for (const uint64_t w : p.cpus.word) bound += static_cast<uint32_t>(__builtin_popcountll(w));
   if (s.n_threads > bound) p.cpus = {};  // as many threads as somebody asked for have room
-  out->weights = static_cast<linnet_format>(args.given("--weights") || !p.weights ? args.choice("--weights") : p.weights);
+  out->weights = static_cast<linnet_format>(args.choice("--weights"));
+  out->floats = static_cast<linnet_format>(p.weights);
   out->load = static_cast<linnet_load>(args.choice("--load"));
   return true;
 }
@@ -90,6 +91,7 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     Progress bar("loading");
     convert::Options options;
     options.weights = settings.weights;
+    options.floats = settings.floats;
     options.vocab_only = vocab_only;
     options.shape_only = settings.shape_only;
     options.progress = Progress::callback;

@@ -481,7 +481,9 @@ Option model_option() {
           true};
 }
 
-Option weights_option() { return {"--weights", "FMT", Kind::kFormat, "packs on the way in: {} (default i8g128; most GPTQ, AWQ 4 bits)"}; }
+Option weights_option() {
+  return {"--weights", "FMT", Kind::kFormat, "packs on the way in: {} (default as the file has them, floats as i8g32)"};
+}
 
 Options engine_options() {
   return {

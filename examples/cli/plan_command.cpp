@@ -119,7 +119,7 @@ int run_fits(const Args& args) {
   if (measured) settings.session.n_threads = usable_threads(args, settings.session.n_threads);
   if (measured && !measure_limits(args, settings.profile, settings.session.n_threads, &limits)) return kExitError;
 
-  std::vector<linnet_format> formats = {LINNET_BF16, LINNET_I8G128, LINNET_I4G128};
+  std::vector<linnet_format> formats = {LINNET_BF16, LINNET_I8G32, LINNET_I4G32};
   if (args.given("--weights")) formats = {settings.weights};
   std::vector<Fit> fits;
   size_t n_tried = 0;
@@ -269,7 +269,7 @@ Command plan_command() {
           0,
           0,
           "All but the weights is memory that the app hands to linnet; after that nothing more is allocated.\n\n"
-          "--fits lists well-known shapes in bf16, i8g128 and i4g128 (or --weights) with the longest context that fits the memory "
+          "--fits lists well-known shapes in bf16, i8g32 and i4g32 (or --weights) with the longest context that fits the memory "
           "(--memory, the profile's, or what this\n"
           "machine has free), in exact bytes, and predicts tokens/s from the profile's peaks (without one: measured now). Predictions are "
           "floors of time: nothing is faster.\n\n"

@@ -49,6 +49,7 @@ struct Call {
     if (params.layout == LINNET_LAYOUT_PLAIN && params.weights == LINNET_FORMAT_DEFAULT)
       return fail(err, LINNET_BAD_ARG, "linnet_convert_params: layout is LINNET_LAYOUT_PLAIN: weights must be f32, f16 or bf16");
     options.weights = linnet_format{params.weights};
+    options.floats = linnet_format{params.floats};
     options.plain = params.layout == LINNET_LAYOUT_PLAIN;
     options.seed = params.seed ? params.seed : 1;
     options.vocab_only = params.vocab_only != 0;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -160,14 +161,40 @@ Format exact_format(uint32_t group, uint32_t bits, bool zeros) {
   return best->format;
 }
 
-// What a tensor is packed as. `asked`: LINNET_FORMAT_DEFAULT, or what all are to be; blocks of a GGUF file stay what they are where blocks
-// of any kind are asked for, since such files mix them. Embedding and LM head keep 8 bits where fewer are asked for: they are what 4 bits
+// What a tensor is packed as. Blocks of a GGUF file stay what they are where blocks of any kind are asked for, since such files mix them.
+// Embedding and LM head keep 8 bits where fewer are asked for: they are what 4 bits
 // hurt most, and llama.cpp's 4-bit files hold them in more as well.
-Format packed_format(const SourceTensor& t, Format asked) {
+Format packed_format(const SourceTensor& t, const Options& options) {
+  constexpr Format kFine = LINNET_I8G32;  // in groups of 32 outlier channels cost the others little
   if (!role_row(t.role).matrix() || role_row(t.role).f32()) return LINNET_F32;
-  if (asked == LINNET_FORMAT_DEFAULT) return t.own != LINNET_FORMAT_DEFAULT ? t.own : LINNET_I8G128;
+  const bool asks = options.weights != LINNET_FORMAT_DEFAULT;
+  if (!asks && t.own != LINNET_FORMAT_DEFAULT) return t.own;
+  const Format asked = asks ? options.weights : options.floats != LINNET_FORMAT_DEFAULT ? options.floats : kFine;
   if (t.gguf_blocks && format_row(asked).stored == Stored::kBlocks) return t.gguf_format;
-  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? LINNET_I8G128 : asked;
+  return format_row(asked).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput || t.role == kPosEmbd) ? kFine : asked;
+}
+
+void match_groups(Source* source, const Options& options) {
+  static constexpr Role kAlike[][4] = {{kAttnQ, kAttnK, kAttnV, kAttnKvA},
+                                       {kAttnQA, kAttnKvA, kAttnQA, kAttnKvA},
+                                       {kFfnGate, kFfnUp, kFfnGate, kFfnUp},
+                                       {kExpertGate, kExpertUp, kSharedGate, kSharedUp}};
+  if (options.weights != LINNET_FORMAT_DEFAULT) return;
+  for (const auto& roles : kAlike) {
+    std::map<uint32_t, Format> own;  // of a layer
+    const auto is_one = [&](const SourceTensor& t) { return std::find(std::begin(roles), std::end(roles), t.role) != std::end(roles); };
+    for (const SourceTensor& t : source->tensors)
+      if (is_one(t) && t.own != LINNET_FORMAT_DEFAULT) own[t.layer] = t.own;
+    for (SourceTensor& t : source->tensors) {
+      const auto like = is_one(t) && t.own == LINNET_FORMAT_DEFAULT ? own.find(t.layer) : own.end();
+      if (like == own.end()) continue;
+      for (const Format f : {packed_format(t, options), LINNET_I8G32, LINNET_I8G64, LINNET_I8G128})
+        if (format_row(f).x == format_row(like->second).x && format_row(f).x_group == format_row(like->second).x_group) {
+          t.own = f;
+          break;
+        }
+    }
+  }
 }
 
 namespace {
@@ -184,10 +211,13 @@ Status plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b
     b->tensor(name, {t.n}, kGgmlF32, uint64_t{t.n} * 4);
     return LINNET_OK;
   }
-  const Format format = packed_format(t, options.weights);
+  const Format format = packed_format(t, options);
   if (t.k % format_block(format))
     return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': rows have ", t.k, " inputs, ", format_name(format),
                 " wants a multiple of ", format_block(format), ": ask for --weights i4g32, i8g32 or another");
+  if (!packs_floats(format) && !(t.gguf_blocks && t.gguf_format == format))
+    return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "' (", t.source_type, "): ", format_name(format),
+                " is what files have, it is not made from other weights");
   const uint64_t bytes = packed_bytes(format, t.n, t.k);
   b->u64s(std::string("linnet.tensor.") + name, {format, t.n, t.k, format_row(format).w_group});
   b->tensor(std::string("linnet.") + name, {bytes}, kGgmlI8, bytes);
@@ -414,8 +444,9 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
     return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ",
                 out->spec.n_vocab, " logits");
   mark_chat_tokens(out);
+  match_groups(out, options);
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
-  return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options.weights, err);
+  return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options, err);
 }
 
 struct Destination {
@@ -426,10 +457,10 @@ struct Destination {
 Status check_options(Options* asked, Error* err) {
   Options& options = *asked;
   if (options.weights == LINNET_FORMAT_DEFAULT && options.plain) options.weights = LINNET_F16;
-  if (options.weights != LINNET_FORMAT_DEFAULT && !format_known(static_cast<uint32_t>(options.weights))) {
-    if (const char* name = format_name(options.weights))
-      return fail(err, LINNET_BAD_ARG, "weights: ", name, " is a format of KV caches alone");
-    return fail(err, LINNET_BAD_ARG, "weights: unknown format ", uint32_t{options.weights});
+  for (const auto& [field, f] : {std::pair("weights", options.weights), std::pair("floats", options.floats)}) {
+    if (f == LINNET_FORMAT_DEFAULT || format_known(static_cast<uint32_t>(f))) continue;
+    if (const char* name = format_name(f)) return fail(err, LINNET_BAD_ARG, field, ": ", name, " is a format of KV caches alone");
+    return fail(err, LINNET_BAD_ARG, field, ": unknown format ", uint32_t{f});
   }
   if (options.plain && format_row(options.weights).run > 1)
     return fail(err, LINNET_BAD_ARG, "a plain GGUF takes f32, f16 or bf16, not ", format_name(options.weights));
@@ -471,7 +502,7 @@ Status write(const Source& source, const Options& options, const Destination& to
     if (!role_row(t->role).matrix())
       LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
     else
-      LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &rounding, err));
+      LINNET_TRY(write_packed(*t, packed_format(*t, options), &out, &rounding, err));
   }
   if (options.weight_error) *options.weight_error = rounding.result;
   if (options.file_bytes) *options.file_bytes = builder.file_bytes();

@@ -52,10 +52,12 @@ struct WeightError {
 };
 
 struct Options {
-  // Of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero points, else
-  // in the 8 bits that hold their values. With formats below 8 bits embedding and LM head are i8g128. Blocks of a GGUF file stay what each
-  // tensor has where blocks of any kind are asked for.
+  // Of matrices; vectors stay f32. Default: floats as `floats` says, blocks of a GGUF file as they are (Q8_0: i8g32, Q4_0: i4g32, others by
+  // their names), GPTQ and AWQ too: in 4 bits in groups of 128 or without zero points, else in the 8 bits that hold their values. With
+  // formats below 8 bits embedding and LM head are i8g32. Blocks of a GGUF file stay what each tensor has where blocks of any kind are
+  // asked for.
   linnet_format weights = LINNET_FORMAT_DEFAULT;
+  linnet_format floats = LINNET_FORMAT_DEFAULT;  // of floats where `weights` is the default: i8g32
   bool plain = false;       // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
   uint64_t seed = 1;        // synthetic sources
   bool vocab_only = false;  // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
@@ -144,6 +146,7 @@ struct CostPass {
 struct CostParams {
   uint32_t prompt = 1, depth = 0;                 // rows of the prefill; tokens in the cache when one more is decoded
   linnet_format weights = LINNET_FORMAT_DEFAULT;  // default: as the file has them, or as it would be packed
+  linnet_format floats = LINNET_FORMAT_DEFAULT;   // as in Options
   linnet_format k = LINNET_FORMAT_DEFAULT, v = LINNET_FORMAT_DEFAULT;
 };
 struct Cost {

@@ -173,8 +173,10 @@ Status cost_of(const std::string& path, const CostParams& params, Cost* out, Err
     if (!packed) LINNET_TRY(source_from_gguf(path, &source, err));
   }
   if (!packed) {
+    const Options options = {.weights = params.weights, .floats = params.floats};
     spec = source.spec;
-    for (const SourceTensor& t : source.tensors) tensors.push_back({t.role, t.layer, packed_format(t, params.weights)});
+    match_groups(&source, options);
+    for (const SourceTensor& t : source.tensors) tensors.push_back({t.role, t.layer, packed_format(t, options)});
   }
   if (spec.n_layers == 0) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": only a vocabulary, nothing to compute");
   CostParams p = params;

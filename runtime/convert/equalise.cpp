@@ -84,10 +84,10 @@ std::vector<int> exponents(const ModelSpec& s, const LayerSpec& l, const double*
   return out;
 }
 
-Status equalise_layer(Source& s, uint32_t layer, Format asked, Error* err) {
+Status equalise_layer(Source& s, uint32_t layer, const Options& asked, Error* err) {
   SourceTensor *q = find(s, kAttnQ, layer), *k = find(s, kAttnK, layer), *q_norm = find(s, kAttnQNorm, layer),
                *k_norm = find(s, kAttnKNorm, layer);
-  const auto as_it_is = [asked](const SourceTensor* t) {
+  const auto as_it_is = [&asked](const SourceTensor* t) {
     return !t || t->exact_rows || (t->gguf_blocks && packed_format(*t, asked) == t->gguf_format) || t->panel || t->source_type == "GPTQ" ||
            t->source_type == "AWQ";
   };
@@ -134,7 +134,7 @@ Status equalise_layer(Source& s, uint32_t layer, Format asked, Error* err) {
 
 }  // namespace
 
-Status equalise_keys(Source* source, Format asked, Error* err) {
+Status equalise_keys(Source* source, const Options& asked, Error* err) {
   // Norms after RoPE or over several heads, and limits on what is projected, do not let a factor through.
   if (source->spec.qk_norm > kQkNormHead || source->spec.clip_qkv > 0) return LINNET_OK;
   for (uint32_t i = 0; i < source->spec.n_layers; ++i) LINNET_TRY(equalise_layer(*source, i, asked, err));

@@ -1,21 +1,19 @@
 #include "ggml_types.h"
 
-#include <cmath>
 #include <cstring>
-#include <limits>
+#include <string>
+#include <vector>
 
-#include "../format.h"
+#include "../../kernels_cpu/pack.h"
 #include "../gguf.h"
-#include "hf_quant.h"
 
 namespace linnet::convert {
 namespace {
 
-// One block of a type -> its values. d: scale, m: minimum.
+// One block of a type -> its values. d: scale.
 using Block = void (*)(const uint8_t* b, float* y);
 
 uint16_t u16(const uint8_t* p) { return static_cast<uint16_t>(p[0] | p[1] << 8); }
-uint32_t u32(const uint8_t* p) { return u16(p) | static_cast<uint32_t>(u16(p + 2)) << 16; }
 float half(const uint8_t* p) { return f16_to_f32(u16(p)); }
 
 void f32(const uint8_t* b, float* y) { std::memcpy(y, b, 4); }
@@ -30,83 +28,9 @@ void q4_0(const uint8_t* b, float* y) {
     y[i + 16] = d * static_cast<float>((b[2 + i] >> 4) - 8);
   }
 }
-void q4_1(const uint8_t* b, float* y) {
-  const float d = half(b), m = half(b + 2);
-  for (int i = 0; i < 16; ++i) {
-    y[i] = d * static_cast<float>(b[4 + i] & 15) + m;
-    y[i + 16] = d * static_cast<float>(b[4 + i] >> 4) + m;
-  }
-}
-// The fifth bit of value i is bit i of a 32-bit word.
-void q5_0(const uint8_t* b, float* y) {
-  const float d = half(b);
-  const uint32_t high = u32(b + 2);
-  for (uint32_t i = 0; i < 16; ++i) {
-    const uint32_t low = b[6 + i];
-    y[i] = d * static_cast<float>(static_cast<int>((low & 15) | (high >> i & 1) << 4) - 16);
-    y[i + 16] = d * static_cast<float>(static_cast<int>(low >> 4 | (high >> (i + 16) & 1) << 4) - 16);
-  }
-}
-void q5_1(const uint8_t* b, float* y) {
-  const float d = half(b), m = half(b + 2);
-  const uint32_t high = u32(b + 4);
-  for (uint32_t i = 0; i < 16; ++i) {
-    const uint32_t low = b[8 + i];
-    y[i] = d * static_cast<float>((low & 15) | (high >> i & 1) << 4) + m;
-    y[i + 16] = d * static_cast<float>(low >> 4 | (high >> (i + 16) & 1) << 4) + m;
-  }
-}
 void q8_0(const uint8_t* b, float* y) {
   const float d = half(b);
   for (int i = 0; i < 32; ++i) y[i] = d * static_cast<float>(static_cast<int8_t>(b[2 + i]));
-}
-
-// A power of two in a byte, then nibbles as in Q4_0.
-void mxfp4(const uint8_t* b, float* y) {
-  const float d = b[0] == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, b[0] - 128);
-  for (int i = 0; i < 16; ++i) {
-    y[i] = d * mxfp4_code(b[1 + i] & 15);
-    y[i + 16] = d * mxfp4_code(b[1 + i] >> 4);
-  }
-}
-
-// K-quants: 256 values in 8 groups of 32, whose 6-bit scales and minima are packed into 12 bytes.
-void scale_and_min(const uint8_t* s, int group, float d, float d_min, float* scale, float* min) {
-  int sc = s[group] & 63, mn = s[group + 4] & 63;
-  if (group >= 4) {
-    sc = (s[group + 4] & 15) | s[group - 4] >> 6 << 4;
-    mn = s[group + 4] >> 4 | s[group] >> 6 << 4;
-  }
-  *scale = d * static_cast<float>(sc);
-  *min = d_min * static_cast<float>(mn);
-}
-// Groups 2j and 2j + 1 are the low and high nibbles of 32 bytes; Q5_K's fifth bits are bits 2j and 2j + 1 of another 32 bytes.
-void q45_k(const uint8_t* b, const uint8_t* fifth, const uint8_t* nibbles, float* y) {
-  const float d = half(b), d_min = half(b + 2);
-  for (int group = 0; group < 8; ++group) {
-    float scale, min;
-    scale_and_min(b + 4, group, d, d_min, &scale, &min);
-    const uint8_t* q = nibbles + group / 2 * 32;
-    for (int i = 0; i < 32; ++i) {
-      const int v = (group % 2 ? q[i] >> 4 : q[i] & 15) + (fifth ? (fifth[i] >> group & 1) << 4 : 0);
-      y[group * 32 + i] = scale * static_cast<float>(v) - min;
-    }
-  }
-}
-void q4_k(const uint8_t* b, float* y) { q45_k(b, nullptr, b + 16, y); }
-void q5_k(const uint8_t* b, float* y) { q45_k(b, b + 16, b + 48, y); }
-// 16 groups of 16 with signed 8-bit scales. Each half of 128 values: four runs of 32, their low nibbles in 64 bytes (runs 0 and 1 low,
-// 2 and 3 high), their upper two bits in 32 bytes.
-void q6_k(const uint8_t* b, float* y) {
-  const float d = half(b + 208);
-  for (int part = 0; part < 2; ++part)
-    for (int run = 0; run < 4; ++run)
-      for (int i = 0; i < 32; ++i) {
-        const int nibbles = b[part * 64 + run % 2 * 32 + i], low = run < 2 ? nibbles & 15 : nibbles >> 4;
-        const int high = b[128 + part * 32 + i] >> (run * 2) & 3;
-        const auto scale = static_cast<int8_t>(b[192 + part * 8 + run * 2 + i / 16]);
-        y[part * 128 + run * 32 + i] = d * static_cast<float>(scale) * static_cast<float>((low | high << 4) - 32);
-      }
 }
 
 // f16_to_f32 without branches, which the compiler turns into vectors: the exponent is put right by an exact product, subnormals included.
@@ -135,30 +59,33 @@ Block block_of(uint32_t type) {
       return bf16;
     case kGgmlQ4_0:
       return q4_0;
-    case kGgmlQ4_1:
-      return q4_1;
-    case kGgmlQ5_0:
-      return q5_0;
-    case kGgmlQ5_1:
-      return q5_1;
     case kGgmlQ8_0:
       return q8_0;
-    case kGgmlQ4_K:
-      return q4_k;
-    case kGgmlQ5_K:
-      return q5_k;
-    case kGgmlQ6_K:
-      return q6_k;
-    case kGgmlMXFP4:
-      return mxfp4;
     default:
       return nullptr;
   }
 }
 
+// Blocks that are a format: sixteen of them are a panel.
+void format_values(Format f, const GgmlType& type, const uint8_t* data, size_t n_blocks, float* out) {
+  std::vector<uint64_t> panel(panel_bytes(f, type.values) / 8), scales(kPanel * format_row(f).scale.bytes / 8);
+  for (size_t from = 0; from < n_blocks; from += kPanel, data += size_t{kPanel} * type.bytes) {
+    const auto rows = static_cast<uint32_t>(n_blocks - from < kPanel ? n_blocks - from : kPanel);
+    pack_gguf_blocks(f, data, type.bytes, rows, type.values, panel.data(), scales.data());
+    for (uint32_t i = 0; i < rows; ++i, out += type.values) unpack_row(panel.data(), scales.data(), f, kPanel, type.values, i, out);
+  }
+}
+
 }  // namespace
 
-bool ggml_readable(uint32_t type) { return block_of(type) != nullptr; }
+Format format_of_ggml(uint32_t type) {
+  std::string name = ggml_type(type).values > 1 ? ggml_type(type).name : "";
+  for (char& c : name) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  const Format f = format_from_name(name);
+  return format_row(f).stored == Stored::kBlocks ? f : LINNET_FORMAT_DEFAULT;
+}
+
+bool ggml_readable(uint32_t type) { return block_of(type) != nullptr || format_of_ggml(type) != LINNET_FORMAT_DEFAULT; }
 
 void ggml_values(uint32_t type, const uint8_t* data, size_t n, float* out) {
   if (type == kGgmlF32) {
@@ -168,6 +95,7 @@ void ggml_values(uint32_t type, const uint8_t* data, size_t n, float* out) {
   if (type == kGgmlF16) return halves(data, n, out);
   const Block block = block_of(type);
   const GgmlType row = ggml_type(type);
+  if (!block) return format_values(format_of_ggml(type), row, data, n / row.values, out);
   for (size_t i = 0; i < n; i += row.values, data += row.bytes) block(data, out + i);
 }
 

@@ -3,8 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../format.h"
+
 namespace linnet::convert {
 
+// The format that has blocks of this GgmlTypeId as they are: of the same name; else LINNET_FORMAT_DEFAULT.
+Format format_of_ggml(uint32_t type);
 // Whether ggml_values knows this GgmlTypeId.
 bool ggml_readable(uint32_t type);
 // n values (a multiple of the type's block) at `data` -> out, each by the operations of the type's definition in f32. `data` needs no

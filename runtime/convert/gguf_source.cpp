@@ -1,4 +1,5 @@
 // A plain GGUF of another maker as a Source. What linnet does not know, key or tensor, is refused by name: it could change the arithmetic.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -631,11 +632,6 @@ Status rows_of_blocks(const SourceTensor& t, const uint8_t* data, uint32_t first
               " is infinite or not a number");
 }
 
-// The format that has the blocks of a type, or LINNET_FORMAT_DEFAULT.
-Format format_of_blocks(uint32_t type) {
-  return type == kGgmlQ4_K ? LINNET_Q4_K : type == kGgmlQ5_K ? LINNET_Q5_K : type == kGgmlQ6_K ? LINNET_Q6_K : LINNET_FORMAT_DEFAULT;
-}
-
 // Where a role's rows lie: rows `first` to first + its own of each part of a tensor that has `parts` of `rows` rows.
 struct Place {
   std::string name;
@@ -724,16 +720,18 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
   if ((g.type == kGgmlQ8_0 || g.type == kGgmlQ4_0 || mx) && want.matrix()) {
     t.exact_bits = g.type == kGgmlQ4_0 ? 4 : 8;
     t.exact_group = 32;
-    if (mx) t.own = exact_format(t.exact_group, t.exact_bits, false);
+    if (!mx) t.own = exact_format(t.exact_group, t.exact_bits, false);
     t.exact_rows = [self = t, data = g.data, mx](uint32_t first, uint32_t count, const ExactRows& to, Error* e) {
       return (mx ? mxfp4_block_rows : q8_0_rows)(self, data, first, count, to, e);
     };
   }
-  t.gguf_format = format_of_blocks(g.type);
-  if (t.gguf_format != LINNET_FORMAT_DEFAULT && want.matrix())
+  t.gguf_format = format_of_ggml(g.type);
+  if (t.gguf_format != LINNET_FORMAT_DEFAULT && want.matrix()) {
+    t.own = t.gguf_format;
     t.gguf_blocks = [self = t, data = g.data](uint32_t first, uint32_t count, uint8_t* to, Error* e) {
       return rows_of_blocks(self, data, first, count, to, e);
     };
+  }
   const uint32_t padded = parts > 1 || role_row(role).of_experts() ? static_cast<uint32_t>(padded_n(rows)) : rows;
   if (place.rows != rows || padded != rows)
     choose_rows(&t, t.n, [=, all = place.rows, first = place.first](uint32_t i) {
@@ -811,6 +809,11 @@ Status source_from_gguf(const std::string& path, Source* out, Error* err) {
     for (SourceTensor& t : out->tensors) halves_from_pairs(&t, out->spec.head_dim);
     out->spec.rope_kind = kRopeHalves;
   }
+  // Of a quantised file an embedding or LM head that is not stays what it is.
+  if (std::any_of(out->tensors.begin(), out->tensors.end(), [](const SourceTensor& t) { return t.own != LINNET_FORMAT_DEFAULT; }))
+    for (SourceTensor& t : out->tensors)
+      if ((t.role == kTokenEmbd || t.role == kOutput) && t.own == LINNET_FORMAT_DEFAULT)
+        t.own = t.source_type == "F16" ? LINNET_F16 : t.source_type == "BF16" ? LINNET_BF16 : t.own;
   for (const auto& [name, where] : files->tensors)
     if (!used.count(std::string(name)))
       return fail(err, LINNET_UNSUPPORTED, PathName(where.first->path), ": tensor '", name, "' is unknown, or has no place in a model of ",

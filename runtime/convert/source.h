@@ -97,12 +97,15 @@ Status write_to_memory(const Source& source, const Options& options, Image* out,
 // The format that holds codes of `bits` bits in groups, one f16 scale each, as they are (pack_exact): of those with the largest groups the
 // one of fewest bits. Groups that none has are packed as weights, in groups of 32.
 Format exact_format(uint32_t group, uint32_t bits, bool zeros);
-// What a tensor is packed as where `asked` (or LINNET_FORMAT_DEFAULT) is asked for.
-Format packed_format(const SourceTensor& t, Format asked);
+// What a tensor is packed as.
+Format packed_format(const SourceTensor& t, const Options& asked);
+// Matrices that the same rows go into have formats that round these alike: where nothing is asked for, floats beside what comes quantised
+// take the 8 bits whose groups are its own.
+void match_groups(Source* source, const Options& asked);
 
 // Scales query and key channels by powers of two against each other, so that the keys' channels are about equally large (equalise.cpp).
 // asked: as in packed_format.
-Status equalise_keys(Source* source, Format asked, Error* err);
+Status equalise_keys(Source* source, const Options& asked, Error* err);
 
 // Leaves t with n rows, of which row i is row from(i) of those that it had, or zeros where that is kNoRow.
 inline constexpr uint32_t kNoRow = UINT32_MAX;

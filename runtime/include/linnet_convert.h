@@ -26,10 +26,11 @@ typedef void (*linnet_note_fn)(void* user, const char* text);
 /* How to convert. */
 typedef struct linnet_convert_params {
   uint32_t size;
-  /* linnet_format of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero
-     points, else in the 8 bits that hold their values. With formats below 8 bits embedding and LM head are i8g128. Blocks of a GGUF file
-     stay what each tensor has where blocks of any kind (q4_k, ...) are asked for; others of them are packed from floats, and rows that
-     are no multiple of 256 refused by name */
+  /* linnet_format of matrices; vectors stay f32. Default: floats as `floats` says; blocks of a GGUF file as they are (Q8_0 is i8g32, Q4_0
+     i4g32, others have their own names); GPTQ and AWQ too: in 4 bits in groups of 128 or without zero points, else in the 8 bits that hold
+     their values. With formats below 8 bits embedding and LM head are i8g32. Where blocks of any kind (q4_k, ...) are asked for, those of
+     a file stay what each tensor has, and others are packed from floats; rows that are no whole blocks are refused by name, and so are
+     floats for kinds that files alone have */
   uint32_t weights;
   uint32_t layout;     /* linnet_layout */
   uint32_t vocab_only; /* 1: only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. The source may then be a folder
@@ -43,7 +44,8 @@ typedef struct linnet_convert_params {
                        are honest, and 0.1 in other formats; 1 and more refuses nothing */
   linnet_progress_fn progress; /* bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left) */
   linnet_note_fn note;
-  void* user; /* first argument of both */
+  void* user;      /* first argument of both */
+  uint32_t floats; /* linnet_format of matrices that come as floats, where `weights` is the default; default i8g32 */
 } linnet_convert_params;
 
 /* What a conversion did. */

@@ -137,8 +137,8 @@ struct linnet_profile {
                          uses OpenMP from the same thread */
 
   /* Formats and sizes */
-  uint32_t weights; /* linnet_format for models that are packed on the way in; the core library reads packed ones alone and does not look at
-                       it */
+  uint32_t weights; /* linnet_format for weights that come as floats and are packed on the way in (linnet_convert_params::floats); the core
+                       library reads packed models alone and does not look at it */
   uint32_t k_format, v_format; /* linnet_format of the KV cache; v as k where it is 0 */
   uint32_t n_context;          /* positions of a session, 1..2^24; no more than the model was trained for is taken */
   uint32_t n_chunk;            /* rows computed at a time in prefill, 1..4096 */

@@ -373,7 +373,7 @@ class Tiny(unittest.TestCase):
 
     def test_convert_and_inspect(self):
         self.assertEqual(self.converted["bytes"], self.packed.stat().st_size)
-        self.assertEqual((self.converted["weights"], self.converted["layout"]), ("i8g128", "packed"))
+        self.assertEqual((self.converted["weights"], self.converted["layout"]), ("i8g32", "packed"))
         plain = self.dir / "plain.gguf"
         linnet("convert", self.folder, "-o", plain, "--layout", "plain")
         kinds = {self.packed: "packed GGUF", plain: "GGUF", self.folder: "Hugging Face folder"}
@@ -387,7 +387,7 @@ class Tiny(unittest.TestCase):
             self.assertGreater(len(info["tensors"]), 10)
             self.assertIn(kind, linnet("inspect", path))
         packed = {t["name"]: t for t in linnet_json("inspect", self.packed)["tensors"]}
-        self.assertEqual(packed["blk.0.ffn_gate.weight"]["format"], "i8g128")
+        self.assertEqual(packed["blk.0.ffn_gate.weight"]["format"], "i8g32")
         self.assertEqual(packed["blk.0.ffn_gate.weight"]["shape"], [config["intermediate_size"], config["hidden_size"]])
         self.assertEqual([p.name for p in self.dir.glob("*.tmp*")], [])
         # The same text from the folder, from its plain GGUF and from a packed float file.
@@ -405,7 +405,7 @@ class Tiny(unittest.TestCase):
         self.assertIn(self.converted["worst_tensor"], linnet("convert", self.folder, "-o", out))
         out.unlink()
         err = linnet("convert", self.folder, "-o", out, "--max-error", 0.1, code=1)  # 8 bits round by more
-        self.assertRegex(err, r"tensor '[^']+': i8g128 changes its weights by [0-9.]+ % \(RMS\), more than 0.1 %")
+        self.assertRegex(err, r"tensor '[^']+': i8g32 changes its weights by [0-9.]+ % \(RMS\), more than 0.1 %")
         self.assertFalse(out.exists())
         self.assertIn("by default 50 in 4 bits, else 10", linnet("convert", "--help"))
         # An added token that the model has no row for is left out, and said so by whoever reads the folder.
@@ -456,7 +456,7 @@ class Tiny(unittest.TestCase):
             # What plan says of the model itself, byte for byte.
             plan = linnet_json("plan", "-m", "synthetic:" + f["shape"], "--weights", f["weights"], "--context", f["context"], "--threads", 2)
             self.assertEqual((plan["total"], plan["purposes"]["weights"]), (f["total"], f["weight_bytes"]))
-        self.assertEqual(by["stories260k", "i8g128"]["context"], 512)  # all that it was trained for
+        self.assertEqual(by["stories260k", "i8g32"]["context"], 512)  # all that it was trained for
         # One token at 10 GB/s reads the weights in use: no more tokens a second than that.
         self.assertAlmostEqual(by["stories260k", "bf16"]["predicted"]["decode_tokens_per_s"], 19000, delta=2000)
         small = linnet_json("plan", "--fits", "--profile", peaks, "--memory", 0.5, "--weights", "i8g128", "--kv", "f32")
@@ -810,7 +810,7 @@ class Tiny(unittest.TestCase):
         self.assertGreater(bench["decode"][1]["bytes_per_token"], bench["decode"][0]["bytes_per_token"])
         for r in bench["decode"] + bench["prefill"]:
             self.assertGreater(r["predicted_ms"], 0)
-        self.assertEqual((bench["threads"], bench["weights"], bench["kv"]), (1, "i8g128", "i8"))
+        self.assertEqual((bench["threads"], bench["weights"], bench["kv"]), (1, "i8g32", "i8"))
         # A repetition that cannot be taken back, for what its beginning sees was rounded away, begins anew.
         linnet("bench", "-m", self.packed, "--prompt", 0, "--gen", 100, "--depth", 3, "--reps", 1, "--kv", "kivi4", "--chunk", 8, "--threads", 1)
         self.assertIn("(predicted ", linnet("bench", "-m", self.packed, "--prompt", "8", "--gen", 4, "--reps", 1, "--threads", 1))
@@ -859,7 +859,7 @@ class Tiny(unittest.TestCase):
         window = cost(ROOT / "tests/golden/mistral-window", "--depth", 1000)
         self.assertEqual(step(window["decode"], "attention")["ops"], 2 * 2 * 21 * 3 * 2 * 40)
         # A packed file has formats of its own, unless others are asked about.
-        self.assertEqual((cost(self.packed)["weights"], cost(self.packed, "--weights", "i4g64")["weights"]), ("i8g128", "i4g64"))
+        self.assertEqual((cost(self.packed)["weights"], cost(self.packed, "--weights", "i4g64")["weights"]), ("i8g32", "i4g64"))
         self.assertEqual(cost(self.packed)["decode"], cost(self.folder)["decode"])
         # Without limits they are measured.
         now = linnet_json("inspect", self.packed, "--cost", "--threads", 1)["limits"]

@@ -316,7 +316,7 @@ class Habits(unittest.TestCase):
         bench = ("bench", "-m", self.dir / "tiny", "-r", 1, "-t", 1, "-q")
         decode, prefill = (*bench, "-n", 4, "-p", 0), (*bench, "-n", 0, "-p", 8)
         rows = [json.loads(line) for line in linnet(*decode, "--kv", "f16,i8,0=f16/i8", "-o", "jsonl").splitlines()]
-        self.assertEqual([(r["weights"], r["kv"], r["threads"], r["test"], r["tokens"], r["depth"]) for r in rows], [("i8g128", kv, 1, "decode", 4, 0) for kv in ("f16", "i8,0=f16/i8")])
+        self.assertEqual([(r["weights"], r["kv"], r["threads"], r["test"], r["tokens"], r["depth"]) for r in rows], [("i8g32", kv, 1, "decode", 4, 0) for kv in ("f16", "i8,0=f16/i8")])
         table = list(csv.DictReader(io.StringIO(linnet(*prefill, "--weights", "i8g128,f32", "-o", "csv"))))
         self.assertEqual([list(r) for r in table], [list(rows[0])] * 2)
         self.assertEqual([(r["weights"], r["test"], r["tokens"], r["depth"], r["random_weights"]) for r in table], [(w, "prefill", "8", "0", "false") for w in ("i8g128", "f32")])

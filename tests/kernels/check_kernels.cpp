@@ -107,7 +107,14 @@ void control_gemm(const GemmKernel& kernel, const GemmKernel& ref, GemmCase* c, 
   a.accumulate = 0;
   uint8_t* spot = static_cast<uint8_t*>(const_cast<void*>(row.scale.bytes ? a.w_scale : a.w));
   const uint32_t bytes = row.scale.half ? 2 : row.scale.bytes ? row.scale.bytes : row.bits / 8;
+  const bool of_bytes = row.stored == Stored::kBlocks && !row.scale.half;
+  if (kernel.w == LINNET_IQ1_M) spot += 16 * 16;  // its scales lie behind bits of codes
   const auto set = [&](float v) {
+    if (of_bytes) {
+      const uint8_t scale = kernel.w == LINNET_IQ1_M ? 6 : kernel.w == LINNET_MXFP4 ? 127 : 0x70;
+      *spot = static_cast<uint8_t>(scale + (v > 0.5f));
+      return;
+    }
     const uint16_t h = kernel.w == LINNET_BF16 ? f32_to_bf16(v) : f32_to_f16(v);
     std::memcpy(spot, bytes == 4 ? static_cast<const void*>(&v) : &h, bytes);
   };
@@ -706,6 +713,17 @@ void check_registry() {
 
 }  // namespace
 
+void put_block_scales(linnet_format f, uint8_t* block, Rng& rng) {
+  uint32_t halves[2];
+  for (uint32_t i = 0, n = gguf_block_halves(f, halves); i < n; ++i) {
+    const uint32_t small = rng.below(0x400) | rng.below(2) << 15;  // subnormals too
+    const uint16_t h = rng.below(8) ? f32_to_f16(rng.unit() * 0.01f) : static_cast<uint16_t>(small);
+    std::memcpy(block + halves[i], &h, 2);
+  }
+  if (f == LINNET_MXFP4) block[0] = static_cast<uint8_t>(rng.below(16) ? rng.pick(110, 125) : rng.below(4));
+  if (f == LINNET_IQ1_M) block[55] = static_cast<uint8_t>((block[55] & 0x8F) | rng.below(3) << 4);  // upper bits of its f16
+}
+
 uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng& rng) {
   const FormatRow& row = format_row(f);
   const size_t kpad = padded_k(f, k), np = padded_n(n);
@@ -720,12 +738,7 @@ uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng&
       for (uint8_t& v : blocks) v = extremes ? (rng.below(4) ? 0xFF : 0x00) : static_cast<uint8_t>(rng.next());
       for (size_t at = 0; extremes && f == LINNET_Q6_K && at < blocks.size(); ++at)  // bytes of scales are signed
         if (at % gguf_block_bytes(f) >= 192) blocks[at] = rng.below(2) ? 0x80 : 0x7F;
-      for (size_t at = 0; at < blocks.size(); at += gguf_block_bytes(f))
-        for (const size_t half : f == LINNET_Q6_K ? std::vector<size_t>{208} : std::vector<size_t>{0, 2}) {
-          const uint32_t small = rng.below(0x400) | rng.below(2) << 15;  // subnormals too
-          const uint16_t h = rng.below(8) ? f32_to_f16(rng.unit() * 0.01f) : static_cast<uint16_t>(small);
-          std::memcpy(blocks.data() + at + half, &h, 2);
-        }
+      for (size_t at = 0; at < blocks.size(); at += gguf_block_bytes(f)) put_block_scales(f, blocks.data() + at, rng);
       pack_gguf_blocks(f, blocks.data(), stride, n - first < kPanel ? n - first : kPanel, k, p + first / kPanel * panel_bytes(f, k),
                        p + scales_offset(f, n, k) + first * n_w_groups(f, k) * row.scale.bytes);
     }

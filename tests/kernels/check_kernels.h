@@ -198,6 +198,8 @@ inline int code_at(const GemmArgs& a, linnet_format f, size_t j, size_t t) {
 }
 
 // One format's matrix W (n, k) packed with random codes (all 256 of them) or floats.
+// Gives a block of random bytes scales that are finite, and of a size that weights have.
+void put_block_scales(linnet_format f, uint8_t* block, Rng& rng);
 uint64_t fill_matrix(linnet_format f, uint32_t n, uint32_t k, void* packed, Rng& rng);
 
 // A matrix entry against 64-bit integers and doubles: scalar.cpp's, and those of other tiers that do not give its bits.

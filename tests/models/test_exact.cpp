@@ -133,7 +133,7 @@ TEST_CASE("stories260K: the logits and the text of every machine") {
   const struct {
     linnet_format weights;
     uint32_t kv, crc;
-  } runs[] = {{LINNET_I8G128, LINNET_I8, 0x858e839f}, {LINNET_I4G64, LINNET_F16, 0x242c68d9}, {LINNET_F32, LINNET_F32, 0x6deebbe6}};
+  } runs[] = {{LINNET_I8G128, LINNET_I8, 0x858e839f}, {LINNET_I4G64, LINNET_F16, 0xe208e4b3}, {LINNET_F32, LINNET_F32, 0x6deebbe6}};
   const linnet_isa isa = here.back();
   for (const auto& r : runs) {
     const Model model(folder, r.weights, isa);

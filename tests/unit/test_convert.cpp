@@ -63,9 +63,10 @@ struct Packed {
   ModelSpec spec = {};
   linnet_error err = {};
   linnet_status status;
-  Packed(const std::string& src, linnet_format weights) {
+  Packed(const std::string& src, linnet_format weights, linnet_format floats = LINNET_FORMAT_DEFAULT) {
     Options o;
     o.weights = weights;
+    o.floats = floats;
     status = convert_to_memory(src, o, &image, &err);
     if (status == LINNET_OK) status = gguf_open(image.data, image.bytes, "packed", g.get(), &err);
     if (status == LINNET_OK) status = spec_read(*g, &spec, &err);
@@ -380,7 +381,20 @@ struct Blocks {
   uint32_t type;
   std::vector<size_t> halves;  // where f16 lie
 };
-const Blocks kBlocks[] = {{LINNET_Q4_K, kGgmlQ4_K, {0, 2}}, {LINNET_Q5_K, kGgmlQ5_K, {0, 2}}, {LINNET_Q6_K, kGgmlQ6_K, {208}}};
+// Every kind of blocks that is a format, the ones that floats are packed as first.
+std::vector<Blocks> all_blocks() {
+  std::vector<Blocks> all;
+  for (const bool packs : {true, false})
+    for (uint32_t type = 0; type < 64; ++type) {
+      const Format f = format_of_ggml(type);
+      if (f == LINNET_FORMAT_DEFAULT || packs_floats(f) != packs) continue;
+      uint32_t halves[2];
+      const uint32_t n = gguf_block_halves(f, halves);
+      all.push_back({f, type, {halves, halves + n}});
+    }
+  return all;
+}
+const std::vector<Blocks> kBlocks = all_blocks();
 
 linnet_format format_of(const Packed& p, Role role) {
   Matrix m;
@@ -418,12 +432,13 @@ TEST_CASE("convert: blocks of a GGUF file are kept bit for bit, of several kinds
     REQUIRE(blocks.status == LINNET_OK);
     CHECK(as_in_file(path, &blocks));
     CHECK((format_of(blocks, kTokenEmbd) == b.format && format_of(blocks, kAttnQ) == b.format));
+    if (b.format != LINNET_Q4_K && b.format != LINNET_Q6_K && b.format != LINNET_Q5_0 && b.format != LINNET_IQ3_S) continue;
     fuse(&f, 0, {"attn_q.weight", "attn_k.weight", "attn_v.weight"}, "attn_qkv.weight");
     fuse(&f, 0, {"ffn_gate.weight", "ffn_up.weight"}, "ffn_up.weight");
     const Packed fused(folder.put("fused.gguf", f.bytes()), b.format);
     REQUIRE(fused.status == LINNET_OK);
     CHECK((fused.image.bytes == blocks.image.bytes && std::memcmp(fused.image.data, blocks.image.data, blocks.image.bytes) == 0));
-    for (const Blocks& other : kBlocks) {  // whichever is asked for
+    for (const Blocks& other : {kBlocks[0], kBlocks.back()}) {  // whichever is asked for
       GgufFile mixed = tiny_model(b.type, 1, "llama", kSomeBlocks);
       *mixed.tensor("blk.0.ffn_down.weight") = *tiny_model(other.type, 1, "llama", kSomeBlocks).tensor("blk.0.ffn_down.weight");
       const std::string mix = folder.put("mixed.gguf", mixed.bytes());
@@ -463,6 +478,30 @@ TEST_CASE("convert: blocks of a GGUF file are kept bit for bit, of several kinds
   }
 }
 
+TEST_CASE("convert: by itself a quantised file stays as it is") {
+  const Folder folder;
+  for (const uint32_t type : {uint32_t{kGgmlQ8_0}, uint32_t{kGgmlQ4_0}, uint32_t{kGgmlQ5_1}, uint32_t{kGgmlIQ4_XS}, uint32_t{kGgmlIQ1_M}}) {
+    CAPTURE(ggml_type(type).name);
+    GgufFile f = tiny_model(type), floats = tiny_model(kGgmlF16);
+    *f.tensor("token_embd.weight") = floats.tensors[0];
+    REQUIRE(floats.tensors[0].name == "token_embd.weight");
+    *f.tensor("blk.0.attn_k.weight") = *floats.tensor("blk.0.attn_k.weight");
+    const std::string path = folder.put("own.gguf", f.bytes());
+    for (const Format given : {LINNET_FORMAT_DEFAULT, LINNET_I8G128, LINNET_F16}) {  // what a profile says of floats
+      Packed p(path, LINNET_FORMAT_DEFAULT, given);
+      INFO(p.err.text);
+      REQUIRE(p.status == LINNET_OK);
+      const Format own = type == kGgmlQ8_0 ? LINNET_I8G32 : type == kGgmlQ4_0 ? LINNET_I4G32 : format_of_ggml(type);
+      CHECK((format_of(p, kAttnQ) == own && format_of(p, kFfnDown) == own));
+      CHECK(format_of(p, kAttnK) == LINNET_I8G32);  // beside q, whose x is in groups of 32
+      CHECK(format_of(p, kTokenEmbd) == LINNET_F16);
+      std::vector<float> want(256);
+      ggml_values(type, reinterpret_cast<const uint8_t*>(f.tensor("blk.0.ffn_up.weight")->data.data()), want.size(), want.data());
+      CHECK(test::same_bytes(p.row(kFfnUp, 0, 0), want));
+    }
+  }
+}
+
 // Keys whose channels differ are evened out where they are packed anew, since only blocks that stay as they are cannot be scaled.
 TEST_CASE("convert: keys of blocks that are packed anew are evened out") {
   const Folder folder;
@@ -483,6 +522,7 @@ TEST_CASE("convert: keys of blocks that are packed anew are evened out") {
 TEST_CASE("convert: blocks are packed from floats, or refused where they do not fit") {
   const Folder folder;
   for (const Blocks& b : kBlocks) {
+    if (b.format != LINNET_Q4_K && b.format != LINNET_Q5_K && b.format != LINNET_Q6_K) continue;
     const uint32_t bits = format_row(b.format).bits, n = 512, group = b.format == LINNET_Q6_K ? 16 : 32;
     std::vector<float> x(n), y(n);
     std::vector<uint8_t> panel(panel_bytes(b.format, n)), scales(n_w_groups(b.format, n) * 16 * format_row(b.format).scale.bytes);
@@ -549,6 +589,19 @@ TEST_CASE("convert: a weight that is no number is refused with its tensor's name
   CHECK(std::string(p.err.text).find("'output_norm.weight'") != std::string::npos);
 }
 
+TEST_CASE("convert: kinds that files alone have are not made from floats") {
+  const Folder folder;
+  const std::string path = folder.put("floats.gguf", tiny_model().bytes());
+  for (const Blocks& b : kBlocks) {
+    Packed p(path, b.format);
+    CAPTURE(format_name(b.format), p.err.text);
+    CHECK(p.status == (packs_floats(b.format) ? LINNET_OK : LINNET_UNSUPPORTED));
+    if (!packs_floats(b.format))
+      CHECK(std::string(p.err.text).find(std::string(format_name(b.format)) + " is what files have, it is not made from other weights") !=
+            std::string::npos);
+  }
+}
+
 TEST_CASE("convert: a matrix that rounding loses is refused by name, unless told") {
   const Folder folder;
   const auto with_weights = [&](float factor) {  // of one matrix
@@ -577,7 +630,7 @@ TEST_CASE("convert: a matrix that rounding loses is refused by name, unless told
   const auto has_f16 = [](const FormatRow& row) { return row.scale.half || row.stored == Stored::kF16; };
   for (const FormatRow& row : kFormats) {
     const linnet_format f = row.format;
-    if (!format_known(f) || !has_f16(row)) continue;
+    if (!format_known(f) || !has_f16(row) || !packs_floats(f)) continue;
     Options o;
     o.weights = f;
     for (const bool plain : {false, true}) {
@@ -597,7 +650,7 @@ TEST_CASE("convert: a matrix that rounding loses is refused by name, unless told
     }
   }
   for (const FormatRow& row : kFormats) {
-    if (!format_known(row.format) || has_f16(row)) continue;
+    if (!format_known(row.format) || has_f16(row) || !packs_floats(row.format)) continue;
     Options o;
     o.weights = row.format;
     WeightError measured;
@@ -1191,7 +1244,9 @@ linnet_status need_of(const std::string& after, const std::string& bytes, std::s
   const Folder folder;
   Image image;
   linnet_error err = {};
-  REQUIRE(convert_to_memory(folder.put("m.gguf", tiny_model(kGgmlF32, 1, "llama", size).bytes()), Options{}, &image, &err) == LINNET_OK);
+  Options o;
+  o.weights = LINNET_I8G128;
+  REQUIRE(convert_to_memory(folder.put("m.gguf", tiny_model(kGgmlF32, 1, "llama", size).bytes()), o, &image, &err) == LINNET_OK);
   const std::string_view whole(static_cast<const char*>(image.data), image.bytes);
   const size_t at = whole.find(after);
   REQUIRE(at != std::string_view::npos);

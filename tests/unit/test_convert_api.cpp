@@ -271,7 +271,8 @@ TEST_CASE("values that an enum does not have are refused by name") {
                 {"load is ", &linnet_convert_params::load, {LINNET_LOAD_LOCK + 1, UINT32_MAX}},
                 {"vocab_only is ", &linnet_convert_params::vocab_only, {2}},
                 {"shape_only is ", &linnet_convert_params::shape_only, {2, 1u << 31}},
-                {"weights: unknown format ", &linnet_convert_params::weights, {LINNET_Q6_K + 1, UINT32_MAX}}};
+                {"weights: unknown format ", &linnet_convert_params::weights, {LINNET_IQ1_M + 1, UINT32_MAX}},
+                {"floats: unknown format ", &linnet_convert_params::floats, {LINNET_IQ1_M + 1, UINT32_MAX}}};
   for (const auto& f : fields)
     for (const uint32_t value : f.values) {
       linnet_convert_params p = wish();
@@ -283,7 +284,9 @@ TEST_CASE("values that an enum does not have are refused by name") {
     }
   linnet_convert_params p = wish();
   p.weights = LINNET_KIVI4;
-  refused(kSynthetic, p, LINNET_BAD_ARG, "kivi4 is a format of KV caches alone");
+  refused(kSynthetic, p, LINNET_BAD_ARG, "weights: kivi4 is a format of KV caches alone");
+  p.weights = LINNET_FORMAT_DEFAULT, p.floats = LINNET_KIVI2;
+  refused(kSynthetic, p, LINNET_BAD_ARG, "floats: kivi2 is a format of KV caches alone");
 }
 
 TEST_CASE("structs of other versions: what a newer one says is refused, what an older one cannot say is a default") {

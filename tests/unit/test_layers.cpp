@@ -407,8 +407,8 @@ TEST_CASE("keys and queries are evened out by the heads of each layer") {
   };
   const std::vector<float> q = of_layer_1(mixed, kAttnQ), k = of_layer_1(mixed, kAttnK);
   linnet_error err = {};
-  REQUIRE(equalise_keys(&mixed, LINNET_FORMAT_DEFAULT, &err) == LINNET_OK);
-  REQUIRE(equalise_keys(&alike, LINNET_FORMAT_DEFAULT, &err) == LINNET_OK);
+  REQUIRE(equalise_keys(&mixed, {}, &err) == LINNET_OK);
+  REQUIRE(equalise_keys(&alike, {}, &err) == LINNET_OK);
   CHECK(of_layer_1(mixed, kAttnQ) == of_layer_1(alike, kAttnQ));
   CHECK(of_layer_1(mixed, kAttnK) == of_layer_1(alike, kAttnK));
   CHECK(of_layer_1(mixed, kAttnQ) != q);
@@ -437,7 +437,7 @@ TEST_CASE("channels of a pair are evened out alike, whichever RoPE makes the pai
         *std::find_if(s.tensors.begin(), s.tensors.end(), [&](const SourceTensor& t) { return t.role == kAttnK && t.layer == layer; }));
   };
   const std::vector<float> before[] = {keys(0), keys(1), keys(2)};
-  REQUIRE(equalise_keys(&s, LINNET_FORMAT_DEFAULT, &err) == LINNET_OK);
+  REQUIRE(equalise_keys(&s, {}, &err) == LINNET_OK);
   const size_t k = s.spec.d_model;
   const auto factor = [&](uint32_t layer, uint32_t channel) { return keys(layer)[channel * k] / before[layer][channel * k]; };
   const bool neighbours = s.spec.rope_kind == kRopePairs;

@@ -137,13 +137,13 @@ TEST_CASE("recorded boards choose the expected profile, cores and formats") {
     double quota;
     uint64_t limit_mib;
   } rows[] = {
-      {"raspberry-pi-4", "raspberry-pi-4", "neon", "", "i8g128", "i8", 4, 4, 4, 1, LINNET_ISA_NEON, 1, 4, 0, 0},
-      {"raspberry-pi-5", "raspberry-pi-5", "neon_dotprod", "", "i8g128", "i8", 4, 4, 4, 1, LINNET_ISA_NEON_DOTPROD, 1, 4, 0, 0},
-      {"rk3588", "rk3588", "neon_dotprod", "4-7", "i8g128", "i8", 4, 8, 8, 2, LINNET_ISA_NEON_DOTPROD, 2, 4, 0, 0},
-      {"jetson-agx-orin", "jetson-agx-orin", "neon_dotprod", "", "i8g128", "i8", 12, 12, 12, 1, LINNET_ISA_NEON_DOTPROD, 1, 12, 0, 0},
+      {"raspberry-pi-4", "raspberry-pi-4", "neon", "", "i8g32", "i8", 4, 4, 4, 1, LINNET_ISA_NEON, 1, 4, 0, 0},
+      {"raspberry-pi-5", "raspberry-pi-5", "neon_dotprod", "", "i8g32", "i8", 4, 4, 4, 1, LINNET_ISA_NEON_DOTPROD, 1, 4, 0, 0},
+      {"rk3588", "rk3588", "neon_dotprod", "4-7", "i8g32", "i8", 4, 8, 8, 2, LINNET_ISA_NEON_DOTPROD, 2, 4, 0, 0},
+      {"jetson-agx-orin", "jetson-agx-orin", "neon_dotprod", "", "i8g32", "i8", 12, 12, 12, 1, LINNET_ISA_NEON_DOTPROD, 1, 12, 0, 0},
       {"phone", "android-phone", "auto", "2-7", "i4g128", "i8", 6, 8, 8, 3, LINNET_ISA_NEON_BF16, 0, 6, 0, 0},
-      {"container", "x86-64-avx2", "auto", "", "i8g128", "i8", 1, 8, 4, 1, LINNET_ISA_AVX2, 0, 1, 1.5, 512},
-      {"container-v1", "x86-64-avx2", "auto", "", "i8g128", "i8", 2, 3, 2, 1, LINNET_ISA_AVX2, 0, 2, 2.5, 1024},
+      {"container", "x86-64-avx2", "auto", "", "i8g32", "i8", 1, 8, 4, 1, LINNET_ISA_AVX2, 0, 1, 1.5, 512},
+      {"container-v1", "x86-64-avx2", "auto", "", "i8g32", "i8", 2, 3, 2, 1, LINNET_ISA_AVX2, 0, 2, 2.5, 1024},
   };
   for (const auto& row : rows) {
     DYNAMIC_SECTION(row.name) {
