@@ -440,7 +440,7 @@ Status write(const Source& source, const Options& options, const Destination& to
   std::vector<const SourceTensor*> tensors;
   LINNET_TRY(in_order(source, &tensors, err));
 
-  GgufBuilder builder;
+  GgufBuilder builder(options.plain ? kPlainAlignment : kPackedAlignment);
   std::vector<PlainTensor> plain;
   LINNET_TRY(put_metadata(source, options, &builder, err));
   const bool blob = !options.plain && !source.tokenizer.bytes.empty();
@@ -456,7 +456,7 @@ Status write(const Source& source, const Options& options, const Destination& to
   }
   for (const SourceTensor* t : tensors) LINNET_TRY(plan_tensor(*t, options, &builder, err));
 
-  Output out(options, builder.file_bytes());
+  Output out(options, builder);
   LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
   const std::string header = builder.header();
   LINNET_TRY(out.write(header.data(), header.size(), err));

@@ -862,6 +862,8 @@ TEST_CASE("convert: a plain export holds the same model") {
     GgufTensor t;
     REQUIRE(gguf_open(bytes.data(), bytes.size(), "plain", g.get(), &err) == LINNET_OK);
     REQUIRE(g->tensor("blk.1.attn_q.weight", &t));
+    CHECK((g->alignment == 32 && g->data_offset % 32 == 0 && bytes.size() % 32 == 0));
+    CHECK(bytes.find("general.alignment") == std::string::npos);
     const bool pairs = std::string(source.spec.architecture) == "llama";
     const size_t row = source.spec.d_model * sizeof(float), half = source.spec.head_dim / 2;
     const auto* q = reinterpret_cast<const char*>(a.at({kAttnQ, 1}).data());
