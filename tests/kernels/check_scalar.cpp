@@ -432,27 +432,31 @@ void reference_pack(Rng& rng) {
                "what does not fit is not exact");
 }
 
-// Blocks as they are: each weight is what the reader of GGUF files makes of the block, to the bit.
+// Blocks as they are: each weight is what the reader of GGUF files makes of the block, and back they are the same bytes.
 void reference_blocks(Rng& rng) {
   Entry entry("scalar", "blocks", "as GGUF files have them");
   Buffers& b = buffers();
   const struct {
     Format format;
     uint32_t type;
-  } kinds[] = {{LINNET_Q4_K, kGgmlQ4_K}, {LINNET_Q5_K, kGgmlQ5_K}, {LINNET_Q6_K, kGgmlQ6_K}};
+  } kinds[] = {
+      {LINNET_Q4_K, kGgmlQ4_K}, {LINNET_Q5_K, kGgmlQ5_K}, {LINNET_Q6_K, kGgmlQ6_K}, {LINNET_I8G32, kGgmlQ8_0}, {LINNET_I4G32, kGgmlQ4_0}};
   for (const FormatRow& row : kFormats) {
     const auto* kind = kinds;
     while (kind != std::end(kinds) && kind->format != row.format) ++kind;
-    entry.expect((row.stored == Stored::kBlocks) == (kind != std::end(kinds)), "no case for %s", row.name);
+    entry.expect((gguf_block_bytes(row.format) != 0) == (kind != std::end(kinds)), "no case for %s", row.name);
     for (uint32_t i = 0; i < g_cases && kind != std::end(kinds) && entry.ok(); ++i) {
       const uint32_t k = row.w_group * rng.pick(1, 5), rows = rng.pick(1, 16);
       const size_t bytes = k / row.w_group * gguf_block_bytes(row.format), stride = bytes + rng.below(2) * gguf_block_bytes(row.format);
       uint8_t *blocks = b.x.take<uint8_t>(rows * stride, i % 2), *panel = b.w.take<uint8_t>(panel_bytes(row.format, k)),
               *scales = b.s.take<uint8_t>(n_w_groups(row.format, k) * 16 * row.scale.bytes);
       float *want = b.a.take<float>(k), *got = b.b.take<float>(k);
+      std::vector<uint8_t> again(bytes);
       for (size_t at = 0; at < rows * stride; ++at) blocks[at] = static_cast<uint8_t>(rng.next());
       for (size_t at = 0; at < rows * stride; at += gguf_block_bytes(row.format))  // finite: NaN has many bits
-        for (const size_t half : row.format == LINNET_Q6_K ? std::vector<size_t>{209} : std::vector<size_t>{1, 3})
+        for (const size_t half : row.format == LINNET_Q6_K       ? std::vector<size_t>{209}
+                                 : row.stored == Stored::kBlocks ? std::vector<size_t>{1, 3}
+                                                                 : std::vector<size_t>{1})
           blocks[at + half] &= 0xBF;
       entry.expect(gguf_blocks_finite(row.format, blocks, rows * stride / gguf_block_bytes(row.format)), "%s: not finite", row.name);
       pack_gguf_blocks(row.format, blocks, stride, rows, k, panel, scales);
@@ -465,6 +469,8 @@ void reference_blocks(Rng& rng) {
         }
         convert::ggml_values(kind->type, blocks + r * stride, k, want);
         entry.same(want, got, k, "%s k %u row %u of %u", row.name, k, r, rows);
+        unpack_gguf_blocks(panel, scales, row.format, k, r, again.data());
+        entry.expect(std::memcmp(again.data(), blocks + r * stride, bytes) == 0, "%s k %u row %u of %u: not back", row.name, k, r, rows);
       }
     }
   }
