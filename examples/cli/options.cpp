@@ -452,15 +452,21 @@ uint32_t Args::choice(const char* name) const {
 }
 
 void print_help(const Command& command) {
+  constexpr size_t kLeft = 28, kText = 170;  // columns
+  const std::string next = "\n" + std::string(kLeft + 1, ' ');
   std::printf("usage: linnet %s%s%s [options]\n\n%s\n\noptions:\n", command.name, *command.positional ? " " : "", command.positional,
               command.summary);
   for (const Option& option : command.options) {
     std::string left = std::string("  ") + option.name;
     if (option.argument) left += std::string(" ") + option.argument;
-    std::printf("%-28s %s", left.c_str(), left.size() > 28 ? "\n                             " : "");
-    std::printf("%s", help_of(option).c_str());
-    if (option.fallback) std::printf(" (default %s)", option.fallback);
-    std::printf("\n");
+    std::string text = help_of(option);
+    if (option.fallback) text += std::string(" (default ") + option.fallback + ")";
+    left += left.size() > kLeft ? next : std::string(kLeft + 1 - left.size(), ' ');
+    for (size_t space; text.size() > kText; text.erase(0, space + 1)) {
+      space = text.rfind(' ', kText);
+      left += text.substr(0, space) + next;
+    }
+    std::printf("%s%s\n", left.c_str(), text.c_str());
   }
   if (*command.details) std::printf("\n%s\n", command.details);
 }
