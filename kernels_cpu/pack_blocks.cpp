@@ -61,8 +61,8 @@ Group line_through(const float* x, const float* q, Group start) {
   return min > 0 ? Group{static_cast<float>(scale), static_cast<float>(min)} : Group{static_cast<float>(sum_qx / sum_qq), 0};
 }
 
-// Of some ranges somewhat narrower than x's own, as they are and by the line through what their codes came from, the one with the least
-// error.
+// Of some ranges somewhat narrower than x's own at either end, as they are and by the line through what their codes came from, the one with
+// the least error.
 Group best_group(const float* x, float most) {
   float lo = 0, hi = 0;
   for (size_t i = 0; i < kGroup; ++i) lo = x[i] < lo ? x[i] : lo, hi = x[i] > hi ? x[i] : hi;
@@ -73,17 +73,34 @@ Group best_group(const float* x, float most) {
     const float error = codes_of(x, g, most, q);
     if (error < least) least = error, best = g;
   };
-  for (int step = 0; step < 12; ++step) {
-    const float narrower = 1.0f - 0.025f * static_cast<float>(step);
-    const Group start = {(hi - lo) * narrower / most, -lo * narrower};
-    consider(start);
-    consider(line_through(x, q, start));
-  }
+  for (const float top : {hi, 0.9f * hi, 0.8f * hi})
+    for (const float bottom : {lo, 0.9f * lo, 0.8f * lo}) {
+      const Group start = {(top - bottom) / most, -bottom};
+      consider(start);
+      consider(line_through(x, q, start));
+    }
+  codes_of(x, best, most, q);
+  consider(line_through(x, q, best));
   return best;
 }
 
 // What is to be multiplied with d to give `part`.
-uint8_t six_bits(float part, float d) { return d > 0 ? static_cast<uint8_t>(rint_clamped(part / d, 0, 63)) : 0; }
+int six_bits(float part, float d) { return d > 0 ? static_cast<int>(rint_clamped(part / d, 0, 63)) : 0; }
+
+// Rounds scale and minimum of a group to what they are to be multiplied with, together: of the nearest of each and those beside them the
+// pair with the least error.
+Group round_group(const float* x, Group group, float d, float d_min, float most, uint8_t* scale, uint8_t* min) {
+  const int near = six_bits(group.scale, d), near_min = six_bits(group.min, d_min);
+  float least = __builtin_inff(), q[kGroup];
+  Group best;
+  for (int s = near > 0 ? near - 1 : 0; s <= near + 1 && s < 64; ++s)
+    for (int m = near_min > 0 ? near_min - 1 : 0; m <= near_min + 1 && m < 64; ++m) {
+      const Group rounded = {d * static_cast<float>(s), d_min * static_cast<float>(m)};
+      const float error = codes_of(x, rounded, most, q);
+      if (error < least) least = error, best = rounded, *scale = static_cast<uint8_t>(s), *min = static_cast<uint8_t>(m);
+    }
+  return best;
+}
 
 // The twelve bytes of an output's scales and minima, see scalar.cpp.
 void join_parts(const uint8_t scale[8], const uint8_t min[8], uint8_t* to) {
@@ -106,11 +123,9 @@ bool k45_block(const float* x, bool fifth, uint8_t* to) {
   }
   const uint16_t d = half_above(most_scale / 63), d_min = half_above(most_min / 63);
   if (d >= 0x7C00u || d_min >= 0x7C00u) return false;
-  uint8_t scale[8], min[8];
-  for (size_t g = 0; g < 8; ++g) {
-    scale[g] = six_bits(groups[g].scale, f16_to_f32(d));
-    min[g] = six_bits(groups[g].min, f16_to_f32(d_min));
-  }
+  uint8_t scale[8] = {}, min[8] = {};
+  for (size_t g = 0; g < 8; ++g)
+    groups[g] = round_group(x + g * kGroup, groups[g], f16_to_f32(d), f16_to_f32(d_min), most, &scale[g], &min[g]);
   std::memcpy(to, &d, 2);
   std::memcpy(to + 2, &d_min, 2);
   join_parts(scale, min, to + 4);
@@ -118,7 +133,7 @@ bool k45_block(const float* x, bool fifth, uint8_t* to) {
   std::memset(bits, 0, static_cast<size_t>(nibbles - bits) + kValues / 2);
   for (size_t g = 0; g < 8; ++g) {
     float q[kGroup];
-    codes_of(x + g * kGroup, {f16_to_f32(d) * scale[g], f16_to_f32(d_min) * min[g]}, most, q);
+    codes_of(x + g * kGroup, groups[g], most, q);
     for (size_t i = 0; i < kGroup; ++i) {
       const auto code = static_cast<uint32_t>(q[i]);
       uint8_t& byte = nibbles[g / 2 * kGroup + i];
