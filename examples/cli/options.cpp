@@ -181,8 +181,12 @@ std::vector<Choice> choices(Kind kind) {
     case Kind::kFormats:
     case Kind::kKv:
     case Kind::kKvs:
-      for (const Format& f : kFormats)
-        if (kind == Kind::kKv || kind == Kind::kKvs ? f.kv : f.weights) all.push_back({f.name, f.format});
+      for (const Format& f : kFormats) {
+        const bool kv = kind == Kind::kKv || kind == Kind::kKvs;
+        if (kv ? f.kv : f.weights) all.push_back({f.name, f.format});
+        const char* plain = kv ? nullptr : convert::plain_name(linnet_format{f.format});  // what others call it
+        if (plain && std::strcmp(plain, f.name) != 0) all.push_back({plain, f.format, f.name});
+      }
       return all;
     case Kind::kFull:
       return {{"stop", LINNET_FULL_STOP},
@@ -203,7 +207,7 @@ std::vector<Choice> choices(Kind kind) {
               {"prewarm", LINNET_LOAD_PREWARM, "read ahead"},
               {"lock", LINNET_LOAD_LOCK, "mlock"}};
     case Kind::kLayout:
-      return {{"packed", 0}, {"plain", 1, "float tensors that other tools read"}};
+      return {{"packed", 0}, {"plain", 1, "as other tools read it"}};
     case Kind::kShape:
       for (const std::string& name : convert::shapes()) all.push_back({name});
       return all;

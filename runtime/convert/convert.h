@@ -56,7 +56,8 @@ struct Options {
   // in the 8 bits that hold their values. With formats below 8 bits embedding and LM head are i8g128. Blocks of a GGUF file stay what each
   // tensor has where blocks of any kind are asked for.
   linnet_format weights = LINNET_FORMAT_DEFAULT;
-  bool plain = false;       // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
+  // Write the source's tensors as a plain GGUF that other tools run; weights is a format that such files have (plain_name).
+  bool plain = false;
   uint64_t seed = 1;        // synthetic sources
   bool vocab_only = false;  // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
                             // holds only tokenizer files, or any GGUF with a vocabulary
@@ -75,6 +76,10 @@ struct Options {
   // are none.
   std::vector<std::string>* notes = nullptr;
 };
+
+// What a format is called in GGUF files, "q8_0" for i8g32; nullptr: they do not have it. And all of them: "f32, f16, ...".
+const char* plain_name(linnet_format f);
+std::string plain_names();
 
 // A packed model in memory, as a file would hold it.
 struct Image {

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 
-#include "../format.h"
 #include "../gguf.h"
 #include "hf_quant.h"
 
@@ -156,7 +155,25 @@ Block block_of(uint32_t type) {
   }
 }
 
+constexpr PlainForm kPlainForms[] = {
+    {LINNET_F32, "f32", kGgmlF32, 0},     {LINNET_F16, "f16", kGgmlF16, 1},     {LINNET_BF16, "bf16", kGgmlBF16, 32},
+    {LINNET_I8G32, "q8_0", kGgmlQ8_0, 7}, {LINNET_I4G32, "q4_0", kGgmlQ4_0, 2}, {LINNET_Q4_K, "q4_k", kGgmlQ4_K, 14},
+    {LINNET_Q5_K, "q5_k", kGgmlQ5_K, 16}, {LINNET_Q6_K, "q6_k", kGgmlQ6_K, 18},
+};
+
 }  // namespace
+
+const PlainForm* plain_form(Format f) {
+  for (const PlainForm& p : kPlainForms)
+    if (p.format == f) return &p;
+  return nullptr;
+}
+
+Format format_of_ggml(uint32_t type) {
+  for (const PlainForm& p : kPlainForms)
+    if (p.type == type && format_row(p.format).stored == Stored::kBlocks) return p.format;
+  return LINNET_FORMAT_DEFAULT;
+}
 
 bool ggml_readable(uint32_t type) { return block_of(type) != nullptr; }
 

@@ -67,7 +67,9 @@ Status open_part(const std::string& path, Files* files, Error* err) {
   if (s != LINNET_OK && path.size() > kTensors.size() && path.compare(path.size() - kTensors.size(), kTensors.size(), kTensors) == 0)
     return fail(err, LINNET_BAD_ARG, PathName(path), ": give the folder that holds this file and its config.json");
   LINNET_TRY(s);
-  if (is_packed(p->gguf)) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": packed by linnet already; convert what it was made from");
+  if (is_packed(p->gguf))
+    return fail(err, LINNET_UNSUPPORTED, PathName(path),
+                ": packed by linnet already; convert what it was made from, or this to --layout plain");
   return LINNET_OK;
 }
 
@@ -631,11 +633,6 @@ Status rows_of_blocks(const SourceTensor& t, const uint8_t* data, uint32_t first
               " is infinite or not a number");
 }
 
-// The format that has the blocks of a type, or LINNET_FORMAT_DEFAULT.
-Format format_of_blocks(uint32_t type) {
-  return type == kGgmlQ4_K ? LINNET_Q4_K : type == kGgmlQ5_K ? LINNET_Q5_K : type == kGgmlQ6_K ? LINNET_Q6_K : LINNET_FORMAT_DEFAULT;
-}
-
 // Where a role's rows lie: rows `first` to first + its own of each part of a tensor that has `parts` of `rows` rows.
 struct Place {
   std::string name;
@@ -729,7 +726,7 @@ Status add_tensor(const Files& files, const Architecture& a, double alibi_bias_m
       return (mx ? mxfp4_block_rows : q8_0_rows)(self, data, first, count, to, e);
     };
   }
-  t.gguf_format = format_of_blocks(g.type);
+  t.gguf_format = format_of_ggml(g.type);
   if (t.gguf_format != LINNET_FORMAT_DEFAULT && want.matrix())
     t.gguf_blocks = [self = t, data = g.data](uint32_t first, uint32_t count, uint8_t* to, Error* e) {
       return rows_of_blocks(self, data, first, count, to, e);

@@ -16,7 +16,7 @@ extern "C" {
 typedef enum linnet_layout LINNET_OF_UINT32 {
   LINNET_LAYOUT_DEFAULT = 0, /* as LINNET_LAYOUT_PACKED */
   LINNET_LAYOUT_PACKED = 1,  /* as the kernels read it: what linnet_model_init takes */
-  LINNET_LAYOUT_PLAIN = 2 /* the source's tensors as a plain F32, F16 or BF16 GGUF that other tools run; `weights` must be one of these */
+  LINNET_LAYOUT_PLAIN = 2    /* the source's tensors as a plain GGUF that other tools run */
 } LINNET_32_BITS linnet_layout;
 
 /* A sentence about what was left out or passed over: added tokens that the model has no row for, special tokens that are none.
@@ -29,7 +29,9 @@ typedef struct linnet_convert_params {
   /* linnet_format of matrices; vectors stay f32. Default: i8g128, and GPTQ and AWQ as they are: in 4 bits in groups of 128 or without zero
      points, else in the 8 bits that hold their values. With formats below 8 bits embedding and LM head are i8g128. Blocks of a GGUF file
      stay what each tensor has where blocks of any kind (q4_k, ...) are asked for; others of them are packed from floats, and rows that
-     are no multiple of 256 refused by name */
+     are no multiple of 256 refused by name. LINNET_LAYOUT_PLAIN: must be said, one that GGUF files have: a float format, i8g32 (Q8_0),
+     i4g32 (Q4_0), blocks. What the source holds so is copied; embedding and LM head keep 8 bits, or the blocks that they have; rows that
+     are no whole blocks are Q8_0, or f16 */
   uint32_t weights;
   uint32_t layout;     /* linnet_layout */
   uint32_t vocab_only; /* 1: only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. The source may then be a folder
