@@ -622,7 +622,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &file.view, err));
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
-      if (is_packed(*gguf)) {
+      if (is_packed(*gguf) && !options.plain) {
         LINNET_TRY(file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err));
         out->mapped = true;
         return LINNET_OK;

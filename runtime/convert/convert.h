@@ -96,7 +96,8 @@ linnet_status convert_to_file(const std::string& src, const std::string& out_pat
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err);
 void image_free(Image* image);
 
-// What `linnet run -m PATH` does: a packed GGUF is loaded as `how` says, anything else is packed in memory.
+// What `linnet run -m PATH` does: a packed GGUF is loaded as `how` says, anything else is packed in memory (or made plain, also of a packed
+// one).
 struct Loaded {
   linnet_view file = {};
   Image image;

@@ -58,16 +58,17 @@ typedef struct linnet_converted {
   uint64_t file_bytes;
 } linnet_converted;
 
-/* src: a Hugging Face folder, a GGUF file, or "synthetic:SHAPE" (a well-known model's shape with random weights, linnet_convert_shape).
- * Writes out_path by way of OUT.tmp, at once or not at all, as linnet_state_save_file does it: any failure leaves no new file, and what a
- * kill leaves under that name the next run removes. out may be NULL. */
+/* src: a Hugging Face folder, a GGUF file (a packed one for LINNET_LAYOUT_PLAIN alone), or "synthetic:SHAPE" (a well-known model's shape
+ * with random weights, linnet_convert_shape). Writes out_path by way of OUT.tmp, at once or not at all, as linnet_state_save_file does it:
+ * any failure leaves no new file, and what a kill leaves under that name the next run removes. out may be NULL. */
 LINNET_CALL linnet_status linnet_convert_file(const char* src, const char* out_path, const linnet_convert_params* params,
                                               linnet_converted* out, linnet_error* err);
 
 typedef struct linnet_source linnet_source; /* a packed model's bytes; on the heap */
 
 /* What `linnet run -m PATH` does: a packed GGUF is mapped or read as params->load says, anything else that linnet_convert_file takes is
- * packed in memory. The bytes go to *file, for linnet_model_need and linnet_model_init; they live until linnet_convert_close. */
+ * packed in memory; with LINNET_LAYOUT_PLAIN both are made plain there. The bytes go to *file, for linnet_model_need and linnet_model_init;
+ * they live until linnet_convert_close. */
 LINNET_CALL linnet_status linnet_convert_open(linnet_source** out, const char* path, const linnet_convert_params* params, linnet_view* file,
                                               linnet_converted* converted, linnet_error* err);
 LINNET_API void linnet_convert_close(linnet_source* source); /* NULL is fine */
