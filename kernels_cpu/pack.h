@@ -18,9 +18,12 @@ bool pack_panel(Format f, const float* rows, size_t stride, uint32_t n_rows, uin
 bool pack_blocks(Format f, const float* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
 // One panel of blocks as GGUF files have them, bit for bit: n_rows (1..16) rows of k inputs at `stride` bytes.
 void pack_gguf_blocks(Format f, const uint8_t* rows, size_t stride, uint32_t n_rows, uint32_t k, void* panel, void* scales);
+// The reverse for one output.
+void unpack_gguf_blocks(const void* panels, const void* scales, Format f, uint32_t k, uint32_t row, uint8_t* blocks);
 bool packs_floats(Format f);
-// Bytes of one block in a GGUF file; 0: f is not of blocks. Where its f16 lie, and how many there are. Whether all weights of n blocks are
-// finite.
+// Weights of one block in a GGUF file and its bytes; 0: f has no blocks. Those of i8g32 are Q8_0, of i4g32 Q4_0. Where its f16 lie, and how
+// many there are. Whether all weights of n blocks are finite.
+uint32_t gguf_block_values(Format f);
 uint32_t gguf_block_bytes(Format f);
 uint32_t gguf_block_halves(Format f, uint32_t at[2]);
 bool gguf_blocks_finite(Format f, const uint8_t* blocks, size_t n);

@@ -9,8 +9,6 @@
 namespace linnet::cli {
 namespace {
 
-bool is_float(linnet_format f) { return f == LINNET_F32 || f == LINNET_F16 || f == LINNET_BF16; }
-
 // The format that holds most of the bytes of the layers' matrices.
 std::string most_bytes(const convert::Description& file) {
   std::map<std::string, uint64_t> bytes;
@@ -28,7 +26,8 @@ int run(const Args& args) {
   convert::Options options;
   options.plain = args.choice("--layout") != 0;
   options.weights = args.given("--weights") || !options.plain ? static_cast<linnet_format>(args.choice("--weights")) : LINNET_F32;
-  if (options.plain && !is_float(options.weights)) return usage_error(args, "--layout plain takes --weights f32, f16 or bf16");
+  const char* plain_name = convert::plain_name(options.weights);
+  if (options.plain && !plain_name) return usage_error(args, "--layout plain takes --weights %s", convert::plain_names().c_str());
   options.seed = args.count("--seed");
 
   convert::WeightError weight_error;
@@ -54,7 +53,7 @@ int run(const Args& args) {
   const double seconds = seconds_now() - start;
   convert::Description written;  // OUT is whole, whether or not there is memory to look at it again
   const bool seen = options.plain || convert::describe(out, &written, &err) == LINNET_OK;
-  const std::string weights = options.plain ? linnet_format_name(options.weights) : seen ? most_bytes(written) : "unknown";
+  const std::string weights = options.plain ? plain_name : seen ? most_bytes(written) : "unknown";
   if (args.json()) {
     Json()
         .object()
@@ -93,7 +92,9 @@ Command convert_command() {
     }
     return "Writes through OUT.tmp: a failure or a kill leaves no half file under OUT, and what a kill leaves as OUT.tmp the next run "
            "removes.\nSHAPE is one of:\n " +
-           shapes + "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g32";
+           shapes +
+           "\n\nexample: linnet convert Llama-3.2-1B -o llama.gguf --weights i8g32\n"
+           "example: linnet convert Llama-3.2-1B -o others.gguf --layout plain --weights q4_k";
   }();
   return {"convert",
           "pack a Hugging Face folder or a GGUF file into one file that starts in milliseconds",

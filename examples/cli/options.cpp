@@ -181,8 +181,12 @@ std::vector<Choice> choices(Kind kind) {
     case Kind::kFormats:
     case Kind::kKv:
     case Kind::kKvs:
-      for (const Format& f : kFormats)
-        if (kind == Kind::kKv || kind == Kind::kKvs ? f.kv : f.weights) all.push_back({f.name, f.format});
+      for (const Format& f : kFormats) {
+        const bool kv = kind == Kind::kKv || kind == Kind::kKvs;
+        if (kv ? f.kv : f.weights) all.push_back({f.name, f.format});
+        const char* plain = kv ? nullptr : convert::plain_name(linnet_format{f.format});  // what others call it
+        if (plain && std::strcmp(plain, f.name) != 0) all.push_back({plain, f.format, f.name});
+      }
       return all;
     case Kind::kFull:
       return {{"stop", LINNET_FULL_STOP},
@@ -203,7 +207,7 @@ std::vector<Choice> choices(Kind kind) {
               {"prewarm", LINNET_LOAD_PREWARM, "read ahead"},
               {"lock", LINNET_LOAD_LOCK, "mlock"}};
     case Kind::kLayout:
-      return {{"packed", 0}, {"plain", 1, "float tensors that other tools read"}};
+      return {{"packed", 0}, {"plain", 1, "as other tools read it"}};
     case Kind::kShape:
       for (const std::string& name : convert::shapes()) all.push_back({name});
       return all;
@@ -452,15 +456,21 @@ uint32_t Args::choice(const char* name) const {
 }
 
 void print_help(const Command& command) {
+  constexpr size_t kLeft = 28, kText = 170;  // columns
+  const std::string next = "\n" + std::string(kLeft + 1, ' ');
   std::printf("usage: linnet %s%s%s [options]\n\n%s\n\noptions:\n", command.name, *command.positional ? " " : "", command.positional,
               command.summary);
   for (const Option& option : command.options) {
     std::string left = std::string("  ") + option.name;
     if (option.argument) left += std::string(" ") + option.argument;
-    std::printf("%-28s %s", left.c_str(), left.size() > 28 ? "\n                             " : "");
-    std::printf("%s", help_of(option).c_str());
-    if (option.fallback) std::printf(" (default %s)", option.fallback);
-    std::printf("\n");
+    std::string text = help_of(option);
+    if (option.fallback) text += std::string(" (default ") + option.fallback + ")";
+    left += left.size() > kLeft ? next : std::string(kLeft + 1 - left.size(), ' ');
+    for (size_t space; text.size() > kText; text.erase(0, space + 1)) {
+      space = text.rfind(' ', kText);
+      left += text.substr(0, space) + next;
+    }
+    std::printf("%s%s\n", left.c_str(), text.c_str());
   }
   if (*command.details) std::printf("\n%s\n", command.details);
 }

@@ -47,7 +47,7 @@ struct Call {
     LINNET_TRY(check_choice("load", params.load, LINNET_LOAD_LOCK, err));
     if (!(params.max_error >= 0)) return fail(err, LINNET_BAD_ARG, "linnet_convert_params: max_error is negative or not a number");
     if (params.layout == LINNET_LAYOUT_PLAIN && params.weights == LINNET_FORMAT_DEFAULT)
-      return fail(err, LINNET_BAD_ARG, "linnet_convert_params: layout is LINNET_LAYOUT_PLAIN: weights must be f32, f16 or bf16");
+      return fail(err, LINNET_BAD_ARG, "linnet_convert_params: layout is LINNET_LAYOUT_PLAIN: weights must be said");
     options.weights = linnet_format{params.weights};
     options.floats = linnet_format{params.floats};
     options.plain = params.layout == LINNET_LAYOUT_PLAIN;

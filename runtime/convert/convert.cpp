@@ -13,6 +13,7 @@
 #include "../../platform/folder.h"
 #include "../architectures.h"
 #include "../tokenizer/blob.h"
+#include "ggml_types.h"
 #include "source.h"
 #include "writer.h"
 
@@ -102,7 +103,8 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
   b->text("general.architecture", arch);
   if (!source.name.empty()) b->text("general.name", source.name);
   if (s.n_layers > 0 && options.plain) {
-    b->u32("general.file_type", options.weights == LINNET_F32 ? 0 : options.weights == LINNET_F16 ? 1 : 32);
+    b->u32("general.file_type", plain_form(options.weights)->file_type);
+    if (gguf_block_bytes(options.weights)) b->u32("general.quantization_version", 2);
     LINNET_TRY(put_plain_keys(source, b, err));
   }
   if (s.n_layers > 0 && !options.plain) {
@@ -146,8 +148,6 @@ Status put_metadata(const Source& source, const Options& options, GgufBuilder* b
 }
 
 // ---- tensors ----------------------------------------------------------------------------------------------------------------
-
-uint32_t plain_type(linnet_format f) { return f == LINNET_F16 ? kGgmlF16 : f == LINNET_BF16 ? kGgmlBF16 : kGgmlF32; }
 
 }  // namespace
 
@@ -199,9 +199,50 @@ void match_groups(Source* source, const Options& options) {
 
 namespace {
 
-// What a tensor is written as into a plain file: vectors, positions and the few matrices that are f32 everywhere stay so.
+// Whether the source has a tensor's rows as f holds them.
+bool held_blocks(const SourceTensor& t, Format f) { return t.gguf_blocks && t.gguf_format == f; }
+bool held_codes(const SourceTensor& t, Format f) { return t.exact_rows && pack_exact(f, t.exact_group, t.exact_bits, t.exact_zeros); }
+
+Status not_made(const SourceTensor& t, Format f, Error* err) {
+  return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "' (", t.source_type, "): ", format_name(f),
+              " is what files have, it is not made from other weights");
+}
+
+// What a tensor is written as into a plain file: vectors, positions and the few matrices that are f32 everywhere stay so. Embedding and LM
+// head keep 8 bits where fewer are asked for, or the blocks that they have. Rows that are no whole blocks are in smaller ones, else f16.
 Format plain_format(const SourceTensor& t, const Options& options) {
-  return role_row(t.role).matrix() && !role_row(t.role).f32() && t.role != kPosEmbd ? options.weights : LINNET_F32;
+  Format f = options.weights;
+  if (!role_row(t.role).matrix() || role_row(t.role).f32() || t.role == kPosEmbd) return LINNET_F32;
+  if (!gguf_block_bytes(f)) return f;
+  const bool held = held_blocks(t, f) || (held_codes(t, f) && t.exact_bits == format_row(f).bits);
+  if (!held && t.gguf_blocks && !packs_floats(f)) return t.gguf_format;  // files mix such kinds
+  if (!held && format_row(f).bits < 8 && (t.role == kTokenEmbd || t.role == kOutput)) f = t.gguf_blocks ? t.gguf_format : LINNET_I8G32;
+  if (t.k % gguf_block_values(f)) f = LINNET_I8G32;
+  return t.k % gguf_block_values(f) ? LINNET_F16 : f;
+}
+
+// Puts the tensors of a plain file in order.
+Status plan_plain(const ModelSpec& spec, const std::vector<const SourceTensor*>& tensors, const Options& options, GgufBuilder* b,
+                  std::vector<PlainTensor>* out, Error* err) {
+  LINNET_TRY(plain_tensors(spec, tensors, out, err));
+  const uint32_t wanted = gguf_block_bytes(options.weights) ? gguf_block_values(options.weights) : 1;
+  size_t n_whole = 0, n_others = 0;
+  for (const PlainTensor& t : *out) {
+    const Format f = plain_format(t.rows, options);
+    if (!packs_floats(f) && !held_blocks(t.rows, f)) return not_made(t.rows, f, err);
+    const GgmlType type = ggml_type(plain_form(f)->type);
+    b->tensor(t.name, t.dims, plain_form(f)->type, uint64_t{t.rows.n} * t.rows.k / type.values * type.bytes);
+    n_whole += f == options.weights;
+    n_others += f != LINNET_F32 && t.rows.k % wanted != 0;
+  }
+  const char* name = plain_form(options.weights)->name;
+  if (n_whole == 0 && n_others)
+    return fail(err, LINNET_UNSUPPORTED, "plain GGUF: no matrix has rows of a multiple of ", wanted, " inputs, as ", name,
+                " wants: ask for another format");
+  if (n_others && options.notes)
+    options.notes->push_back(std::to_string(n_others) + " of " + std::to_string(out->size()) + " tensors have rows of no multiple of " +
+                             std::to_string(wanted) + " inputs, as " + name + " wants: they are q8_0, or f16");
+  return check_plain(spec, *b, err);
 }
 
 Status plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b, Error* err) {
@@ -215,9 +256,7 @@ Status plan_tensor(const SourceTensor& t, const Options& options, GgufBuilder* b
   if (t.k % format_block(format))
     return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "': rows have ", t.k, " inputs, ", format_name(format),
                 " wants a multiple of ", format_block(format), ": ask for --weights i4g32, i8g32 or another");
-  if (!packs_floats(format) && !(t.gguf_blocks && t.gguf_format == format))
-    return fail(err, LINNET_UNSUPPORTED, "tensor '", t.source_name, "' (", t.source_type, "): ", format_name(format),
-                " is what files have, it is not made from other weights");
+  if (!packs_floats(format) && !held_blocks(t, format)) return not_made(t, format, err);
   const uint64_t bytes = packed_bytes(format, t.n, t.k);
   b->u64s(std::string("linnet.tensor.") + name, {format, t.n, t.k, format_row(format).w_group});
   b->tensor(std::string("linnet.") + name, {bytes}, kGgmlI8, bytes);
@@ -320,53 +359,93 @@ Status measure(const SourceTensor& t, Format format, Squares* out, Error* err) {
   return LINNET_OK;
 }
 
-// Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
-Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
-  const FormatRow& row = format_row(format);
-  const bool as_panels = t.panel && format_integer(format) && row.bits == 8;
-  const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * row.scale.bytes);
-  const bool exact = t.exact_rows && pack_exact(format, t.exact_group, t.exact_bits, t.exact_zeros);
-  const bool blocks = t.gguf_blocks && t.gguf_format == format;
-  const bool measures = rounding->options.weight_error;
-  const uint32_t n_panels = static_cast<uint32_t>(padded_n(t.n) / kPanel);
-  const size_t row_bytes = blocks ? t.gguf_row_bytes() : 0;
-  std::vector<uint8_t> scales(n_panels * scale_bytes);
+// Makes the panels of a tensor from what its source has.
+struct Packer {
+  const SourceTensor& t;
+  Format format;
+  bool measures, as_panels, exact, blocks;
+  size_t row_bytes;
   std::vector<float> rows;
   std::vector<int8_t> codes;
   std::vector<uint16_t> code_scales;
-  std::vector<uint8_t> zeros, block_rows(kPanel * row_bytes);
+  std::vector<uint8_t> zeros, block_rows;
   Squares squares;
   bool lost = false;
-  if (exact) {
-    codes.resize(size_t{kPanel} * t.k);
-    code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
-    if (t.exact_zeros) zeros.resize(code_scales.size());
-  } else if (!as_panels && !blocks)
-    rows.resize(size_t{kPanel} * t.k);
-  for (uint32_t p = 0; p < n_panels; ++p) {
-    const uint32_t first = p * kPanel, count = t.n - first < kPanel ? t.n - first : kPanel;
-    uint8_t *to = nullptr, *to_scales = scales.data() + p * scale_bytes;
-    LINNET_TRY(out->claim(static_cast<size_t>(panel_bytes(format, t.k)), &to, err));
+
+  Packer(const SourceTensor& tensor, Format as, bool measured)
+      : t(tensor),
+        format(as),
+        measures(measured),
+        as_panels(t.panel && format_integer(format) && format_row(format).bits == 8),
+        exact(held_codes(t, format)),
+        blocks(held_blocks(t, format)),
+        row_bytes(blocks ? t.gguf_row_bytes() : 0),
+        block_rows(kPanel * row_bytes) {
+    if (exact) {
+      codes.resize(size_t{kPanel} * t.k);
+      code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
+      if (t.exact_zeros) zeros.resize(code_scales.size());
+    } else if (!as_panels && !blocks)
+      rows.resize(size_t{kPanel} * t.k);
+  }
+  uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t.n) / kPanel); }
+  uint32_t count(uint32_t panel) const { return t.n - panel * kPanel < kPanel ? t.n - panel * kPanel : kPanel; }
+  size_t scale_bytes() const { return static_cast<size_t>(kPanel * n_w_groups(format, t.k) * format_row(format).scale.bytes); }
+
+  Status pack(uint32_t p, uint8_t* to, uint8_t* to_scales, Error* err) {
+    const uint32_t first = p * kPanel, n = count(p);
     if (as_panels) {
       t.panel(format, p, to, to_scales);
     } else if (exact) {
       const ExactRows exact_rows = {codes.data(), code_scales.data(), t.exact_zeros ? zeros.data() : nullptr, t.exact_group};
-      LINNET_TRY(t.exact_rows(first, count, exact_rows, err));
-      pack_panel_exact(format, exact_rows, count, t.k, to, to_scales);
+      LINNET_TRY(t.exact_rows(first, n, exact_rows, err));
+      pack_panel_exact(format, exact_rows, n, t.k, to, to_scales);
     } else if (blocks) {
-      LINNET_TRY(t.gguf_blocks(first, count, block_rows.data(), err));
-      pack_gguf_blocks(format, block_rows.data(), row_bytes, count, t.k, to, to_scales);
+      LINNET_TRY(t.gguf_blocks(first, n, block_rows.data(), err));
+      pack_gguf_blocks(format, block_rows.data(), row_bytes, n, t.k, to, to_scales);
     } else {
-      LINNET_TRY(t.rows(first, count, rows.data(), err));
-      if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
-      lost = lost || may_lose(format, rows.data(), count, t.k, to, to_scales);
-      if (measures) add_panel(format, rows.data(), count, t.k, to, to_scales, &squares);
+      LINNET_TRY(t.rows(first, n, rows.data(), err));
+      if (!pack_panel(format, rows.data(), t.k, n, t.k, to, to_scales)) return not_finite(t, err);
+      lost = lost || may_lose(format, rows.data(), n, t.k, to, to_scales);
+      if (measures) add_panel(format, rows.data(), n, t.k, to, to_scales, &squares);
     }
+    return LINNET_OK;
   }
-  if (lost && !measures) LINNET_TRY(measure(t, format, &squares, err));
-  LINNET_TRY(rounding->add(t, format, squares, err));
+  Status done(Rounding* rounding, Error* err) {
+    if (lost && !measures) LINNET_TRY(measure(t, format, &squares, err));
+    return rounding->add(t, format, squares, err);
+  }
+};
+
+// Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
+Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
+  Packer packer(t, format, rounding->options.weight_error);
+  const size_t scale_bytes = packer.scale_bytes();
+  std::vector<uint8_t> scales(packer.n_panels() * scale_bytes);
+  for (uint32_t p = 0; p < packer.n_panels(); ++p) {
+    uint8_t* to = nullptr;
+    LINNET_TRY(out->claim(static_cast<size_t>(panel_bytes(format, t.k)), &to, err));
+    LINNET_TRY(packer.pack(p, to, scales.data() + p * scale_bytes, err));
+  }
+  LINNET_TRY(packer.done(rounding, err));
   LINNET_TRY(out->pad(err));
   LINNET_TRY(out->write(scales.data(), scales.size(), err));
+  return out->pad(err);
+}
+
+// Blocks of a plain file, by way of the panels that have the same weights.
+Status write_blocks(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
+  Packer packer(t, format, rounding->options.weight_error);
+  std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1), scales(packer.scale_bytes() / 8 + 1);
+  auto *lines = reinterpret_cast<uint8_t*>(panel.data()), *entries = reinterpret_cast<uint8_t*>(scales.data());
+  const size_t row_bytes = t.k / gguf_block_values(format) * gguf_block_bytes(format);
+  for (uint32_t p = 0; p < packer.n_panels(); ++p) {
+    uint8_t* to = nullptr;
+    LINNET_TRY(out->claim(packer.count(p) * row_bytes, &to, err));
+    LINNET_TRY(packer.pack(p, lines, entries, err));
+    for (uint32_t i = 0; i < packer.count(p); ++i) unpack_gguf_blocks(lines, entries, format, t.k, i, to + i * row_bytes);
+  }
+  LINNET_TRY(packer.done(rounding, err));
   return out->pad(err);
 }
 
@@ -421,6 +500,7 @@ void mark_chat_tokens(Source* source) {
 // ---- the whole file -----------------------------------------------------------------------------------------------------------
 
 Status open_source(const std::string& src, const Options& options, Source* out, Error* err) {
+  bool packed = false;
   if (options.vocab_only) {
     if (is_synthetic(src)) return fail(err, LINNET_BAD_ARG, src, ": a synthetic model has no vocabulary");
     if (!is_folder(src)) {
@@ -437,13 +517,14 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
   } else if (is_folder(src)) {
     LINNET_TRY(source_from_folder(src, out, err));
   } else {
-    LINNET_TRY(source_from_gguf(src, out, err));
+    if (options.plain) LINNET_TRY(source_from_packed(src, out, &packed, err));
+    if (!packed) LINNET_TRY(source_from_gguf(src, out, err));
   }
   LINNET_TRY(spec_check(out->spec, err, src.c_str()));
   if (out->tokenizer.tokens.size() > out->spec.n_vocab)
     return fail(err, LINNET_BAD_FILE, PathName(src), ": the tokenizer has ", out->tokenizer.tokens.size(), " tokens, the model only ",
                 out->spec.n_vocab, " logits");
-  mark_chat_tokens(out);
+  if (!packed) mark_chat_tokens(out);  // packed files have the marks
   match_groups(out, options);
   if (options.shape_only) return LINNET_OK;  // what is left changes weights
   return options.plain ? to_gguf_conventions(out, err) : equalise_keys(out, options, err);
@@ -462,8 +543,8 @@ Status check_options(Options* asked, Error* err) {
     if (const char* name = format_name(f)) return fail(err, LINNET_BAD_ARG, field, ": ", name, " is a format of KV caches alone");
     return fail(err, LINNET_BAD_ARG, field, ": unknown format ", uint32_t{f});
   }
-  if (options.plain && format_row(options.weights).run > 1)
-    return fail(err, LINNET_BAD_ARG, "a plain GGUF takes f32, f16 or bf16, not ", format_name(options.weights));
+  if (options.plain && !plain_form(options.weights))
+    return fail(err, LINNET_BAD_ARG, "a plain GGUF takes ", plain_names(), ", not ", format_name(options.weights));
   return LINNET_OK;
 }
 
@@ -471,23 +552,18 @@ Status write(const Source& source, const Options& options, const Destination& to
   std::vector<const SourceTensor*> tensors;
   LINNET_TRY(in_order(source, &tensors, err));
 
-  GgufBuilder builder;
+  GgufBuilder builder(options.plain ? kPlainAlignment : kPackedAlignment);
   std::vector<PlainTensor> plain;
   LINNET_TRY(put_metadata(source, options, &builder, err));
   const bool blob = !options.plain && !source.tokenizer.bytes.empty();
   if (blob) builder.tensor(kTokenizerTensor, {source.tokenizer.bytes.size()}, kGgmlI8, source.tokenizer.bytes.size());
   if (options.plain && source.spec.n_layers > 0) {
-    LINNET_TRY(plain_tensors(source.spec, tensors, &plain, err));
-    for (const PlainTensor& t : plain) {
-      const Format format = plain_format(t.rows, options);
-      builder.tensor(t.name, t.dims, plain_type(format), uint64_t{t.rows.n} * t.rows.k * format_row(format).bits / 8);
-    }
-    LINNET_TRY(check_plain(source.spec, builder, err));
+    LINNET_TRY(plan_plain(source.spec, tensors, options, &builder, &plain, err));
     tensors.clear();
   }
   for (const SourceTensor* t : tensors) LINNET_TRY(plan_tensor(*t, options, &builder, err));
 
-  Output out(options, builder.file_bytes());
+  Output out(options, builder);
   LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
   const std::string header = builder.header();
   LINNET_TRY(out.write(header.data(), header.size(), err));
@@ -497,7 +573,10 @@ Status write(const Source& source, const Options& options, const Destination& to
   }
   if (options.shape_only) return out.commit_shape(to.image, err);
   Rounding rounding{options};
-  for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, &rounding, err));
+  for (const PlainTensor& t : plain) {
+    const Format format = plain_format(t.rows, options);
+    LINNET_TRY((gguf_block_bytes(format) ? write_blocks : write_plain)(t.rows, format, &out, &rounding, err));
+  }
   for (const SourceTensor* t : tensors) {
     if (!role_row(t->role).matrix())
       LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
@@ -538,6 +617,17 @@ bool is_part_of(const std::string& path, const std::string& src) {
 
 }  // namespace
 
+const char* plain_name(linnet_format f) {
+  const PlainForm* form = plain_form(f);
+  return form ? form->name : nullptr;
+}
+std::string plain_names() {
+  std::string names;
+  for (const FormatRow& row : kFormats)
+    if (const char* name = plain_name(row.format)) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
 linnet_status convert_to_file(const std::string& src, const std::string& out_path, const Options& options, linnet_error* err) {
   if (options.shape_only) return fail(err, LINNET_BAD_ARG, "output '", out_path, "': a shape has no weights that a file could hold");
   if (out_path.empty()) return fail(err, LINNET_BAD_ARG, "output: the path is empty");
@@ -568,7 +658,7 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &file.view, err));
       const auto gguf = std::make_unique<Gguf>();
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
-      if (is_packed(*gguf)) {
+      if (is_packed(*gguf) && !options.plain) {
         LINNET_TRY(file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err));
         out->mapped = true;
         return LINNET_OK;

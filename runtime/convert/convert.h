@@ -58,7 +58,8 @@ struct Options {
   // asked for.
   linnet_format weights = LINNET_FORMAT_DEFAULT;
   linnet_format floats = LINNET_FORMAT_DEFAULT;  // of floats where `weights` is the default: i8g32
-  bool plain = false;       // write the source's tensors as a plain F32/F16/BF16 GGUF (weights must be a float format) that other tools run
+  // Write the source's tensors as a plain GGUF that other tools run; weights is a format that such files have (plain_name).
+  bool plain = false;
   uint64_t seed = 1;        // synthetic sources
   bool vocab_only = false;  // only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. src may then be a folder that
                             // holds only tokenizer files, or any GGUF with a vocabulary
@@ -78,6 +79,10 @@ struct Options {
   std::vector<std::string>* notes = nullptr;
 };
 
+// What a format is called in GGUF files, "q8_0" for i8g32; nullptr: they do not have it. And all of them: "f32, f16, ...".
+const char* plain_name(linnet_format f);
+std::string plain_names();
+
 // A packed model in memory, as a file would hold it.
 struct Image {
   void* data = nullptr;
@@ -93,7 +98,8 @@ linnet_status convert_to_file(const std::string& src, const std::string& out_pat
 linnet_status convert_to_memory(const std::string& src, const Options& options, Image* out, linnet_error* err);
 void image_free(Image* image);
 
-// What `linnet run -m PATH` does: a packed GGUF is loaded as `how` says, anything else is packed in memory.
+// What `linnet run -m PATH` does: a packed GGUF is loaded as `how` says, anything else is packed in memory (or made plain, also of a packed
+// one).
 struct Loaded {
   linnet_view file = {};
   Image image;

@@ -76,7 +76,42 @@ void format_values(Format f, const GgmlType& type, const uint8_t* data, size_t n
   }
 }
 
+constexpr PlainForm kPlainForms[] = {
+    {LINNET_F32, "f32", kGgmlF32, 0},
+    {LINNET_F16, "f16", kGgmlF16, 1},
+    {LINNET_BF16, "bf16", kGgmlBF16, 32},
+    {LINNET_I8G32, "q8_0", kGgmlQ8_0, 7},
+    {LINNET_I4G32, "q4_0", kGgmlQ4_0, 2},
+    {LINNET_Q4_1, "q4_1", kGgmlQ4_1, 3},
+    {LINNET_Q5_0, "q5_0", kGgmlQ5_0, 8},
+    {LINNET_Q5_1, "q5_1", kGgmlQ5_1, 9},
+    {LINNET_Q2_K, "q2_k", kGgmlQ2_K, 21},
+    {LINNET_Q3_K, "q3_k", kGgmlQ3_K, 11},
+    {LINNET_Q4_K, "q4_k", kGgmlQ4_K, 14},
+    {LINNET_Q5_K, "q5_k", kGgmlQ5_K, 16},
+    {LINNET_Q6_K, "q6_k", kGgmlQ6_K, 18},
+    {LINNET_IQ4_NL, "iq4_nl", kGgmlIQ4_NL, 25},
+    {LINNET_IQ4_XS, "iq4_xs", kGgmlIQ4_XS, 30},
+    {LINNET_MXFP4, "mxfp4", kGgmlMXFP4, 38},
+    {LINNET_NVFP4, "nvfp4", kGgmlNVFP4, 39},
+    {LINNET_TQ1_0, "tq1_0", kGgmlTQ1_0, 36},
+    {LINNET_TQ2_0, "tq2_0", kGgmlTQ2_0, 37},
+    {LINNET_IQ2_XXS, "iq2_xxs", kGgmlIQ2_XXS, 19},
+    {LINNET_IQ2_XS, "iq2_xs", kGgmlIQ2_XS, 20},
+    {LINNET_IQ2_S, "iq2_s", kGgmlIQ2_S, 28},
+    {LINNET_IQ3_XXS, "iq3_xxs", kGgmlIQ3_XXS, 23},
+    {LINNET_IQ3_S, "iq3_s", kGgmlIQ3_S, 26},
+    {LINNET_IQ1_S, "iq1_s", kGgmlIQ1_S, 24},
+    {LINNET_IQ1_M, "iq1_m", kGgmlIQ1_M, 31},
+};
+
 }  // namespace
+
+const PlainForm* plain_form(Format f) {
+  for (const PlainForm& p : kPlainForms)
+    if (p.format == f) return &p;
+  return nullptr;
+}
 
 Format format_of_ggml(uint32_t type) {
   std::string name = ggml_type(type).values > 1 ? ggml_type(type).name : "";

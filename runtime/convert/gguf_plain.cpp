@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "source.h"
 #include "writer.h"
@@ -12,25 +13,57 @@ namespace {
 
 const Architecture& family(const ModelSpec& spec) { return *architecture_by_hf(spec.architecture); }
 
-// Tensors one below the other. They have as many inputs each.
+// fn(part, its first row, rows) for rows of parts that lie one below the other.
+template <class Fn>
+Status each_part(const std::vector<const SourceTensor*>& parts, uint32_t first, uint32_t count, const Fn& fn) {
+  for (const SourceTensor* p : parts) {
+    if (first >= p->n) {
+      first -= p->n;
+      continue;
+    }
+    const uint32_t some = count < p->n - first ? count : p->n - first;
+    LINNET_TRY(fn(*p, first, some));
+    count -= some, first = 0;
+    if (count == 0) break;
+  }
+  return LINNET_OK;
+}
+
+// Tensors one below the other. They have as many inputs each, and codes or blocks where all have the same kind.
 SourceTensor stacked(const std::vector<const SourceTensor*>& parts) {
   SourceTensor t = *parts.front();
-  for (size_t i = 1; i < parts.size(); ++i) t.n += parts[i]->n;
-  t.exact_rows = nullptr;
-  t.gguf_blocks = nullptr;
+  bool blocks = true, codes = true;
+  for (const SourceTensor* p : parts) {
+    blocks = blocks && p->gguf_blocks && p->gguf_format == t.gguf_format;
+    codes = codes && p->exact_rows && p->exact_bits == t.exact_bits && p->exact_zeros == t.exact_zeros && p->exact_group == t.exact_group;
+    if (p != parts.front()) t.n += p->n;
+  }
+  t.panel = nullptr;
   t.rows = [parts, k = t.k](uint32_t first, uint32_t count, float* to, Error* err) {
-    for (const SourceTensor* p : parts) {
-      if (first >= p->n) {
-        first -= p->n;
-        continue;
-      }
-      const uint32_t some = count < p->n - first ? count : p->n - first;
-      LINNET_TRY(p->rows(first, some, to, err));
-      to += size_t{some} * k, count -= some, first = 0;
-      if (count == 0) break;
-    }
-    return LINNET_OK;
+    return each_part(parts, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
+      float* const here = std::exchange(to, to + size_t{some} * k);
+      return p.rows(at, some, here, err);
+    });
   };
+  t.gguf_blocks = nullptr;
+  if (blocks)
+    t.gguf_blocks = [parts, bytes = t.gguf_row_bytes()](uint32_t first, uint32_t count, uint8_t* to, Error* err) {
+      return each_part(parts, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
+        uint8_t* const here = std::exchange(to, to + some * bytes);
+        return p.gguf_blocks(at, some, here, err);
+      });
+    };
+  t.exact_rows = nullptr;
+  if (codes)
+    t.exact_rows = [parts, k = t.k](uint32_t first, uint32_t count, const ExactRows& out, Error* err) {
+      const size_t groups = div_up(k, out.group);
+      ExactRows to = out;
+      return each_part(parts, first, count, [&](const SourceTensor& p, uint32_t at, uint32_t some) {
+        const ExactRows here = to;
+        to.codes += size_t{some} * k, to.scales += some * groups, to.zeros += to.zeros ? some * groups : 0;
+        return p.exact_rows(at, some, here, err);
+      });
+    };
   return t;
 }
 
@@ -106,6 +139,15 @@ Status put_alibi(const Source& source, const Architecture& a, const std::string&
   return LINNET_OK;
 }
 
+// Norms that readers make of ones.
+Status check_ones(const SourceTensor& t, Error* err) {
+  std::vector<float> values(t.n);
+  LINNET_TRY(t.rows(0, t.n, values.data(), err));
+  for (const float v : values)
+    if (v != 1) return fail(err, LINNET_UNSUPPORTED, "plain GGUF: no place for the weights of '", t.source_name, "', which are not all 1");
+  return LINNET_OK;
+}
+
 }  // namespace
 
 std::string gguf_tensor_name(const Architecture& a, const ModelSpec& spec, Role role, uint32_t layer) {
@@ -161,7 +203,11 @@ Status plain_tensors(const ModelSpec& spec, const std::vector<const SourceTensor
   for (const SourceTensor* t : tensors) {
     const Role role = t->role;
     const uint32_t layer = t->layer;
-    if (role == kAlibi || (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm))) continue;  // readers make them
+    if (role == kAlibi) continue;  // readers make them, put_alibi has compared
+    if (a.qk_norm_of_ones && (role == kAttnQNorm || role == kAttnKNorm)) {
+      LINNET_TRY(check_ones(*t, err));
+      continue;
+    }
     const std::string blk = "blk." + std::to_string(layer) + ".";
     if (a.form.qkv && (role == kAttnK || role == kAttnV || role == kAttnKBias || role == kAttnVBias)) continue;
     if (a.form.gate_up && role == kFfnGate) continue;

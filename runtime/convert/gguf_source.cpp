@@ -68,7 +68,9 @@ Status open_part(const std::string& path, Files* files, Error* err) {
   if (s != LINNET_OK && path.size() > kTensors.size() && path.compare(path.size() - kTensors.size(), kTensors.size(), kTensors) == 0)
     return fail(err, LINNET_BAD_ARG, PathName(path), ": give the folder that holds this file and its config.json");
   LINNET_TRY(s);
-  if (is_packed(p->gguf)) return fail(err, LINNET_UNSUPPORTED, PathName(path), ": packed by linnet already; convert what it was made from");
+  if (is_packed(p->gguf))
+    return fail(err, LINNET_UNSUPPORTED, PathName(path),
+                ": packed by linnet already; convert what it was made from, or this to --layout plain");
   return LINNET_OK;
 }
 

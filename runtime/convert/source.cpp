@@ -14,7 +14,6 @@ namespace {
 template <class From>
 void reorder_heads(SourceTensor* t, uint32_t head_dim, From from) {
   if (t->role != kAttnQ && t->role != kAttnK && t->role != kAttnQBias && t->role != kAttnKBias) return;
-  t->panel = nullptr;
   choose_rows(t, t->n, [=](uint32_t i) { return i - i % head_dim + from(i % head_dim); });
 }
 
@@ -45,6 +44,7 @@ void name_source(const std::string& src, Error* err) {
 
 void choose_rows(SourceTensor* t, uint32_t n, const std::function<uint32_t(uint32_t)>& from) {
   t->n = n;
+  t->panel = nullptr;
   t->rows = [from, rows = t->rows, k = t->k](uint32_t first, uint32_t count, float* out, Error* err) {
     for (uint32_t i = first, run; count; i += run, count -= run, out += size_t{run} * k) {
       const uint32_t row = from(i);

@@ -31,7 +31,7 @@ struct SourceTensor {
   // Optional: the same rows in blocks of a GGUF file (gguf_block_bytes), which gguf_format holds as they are.
   std::function<Status(uint32_t first, uint32_t count, uint8_t* out, Error* err)> gguf_blocks;
   Format gguf_format = LINNET_FORMAT_DEFAULT;
-  size_t gguf_row_bytes() const { return size_t{k} / format_block(gguf_format) * gguf_block_bytes(gguf_format); }
+  size_t gguf_row_bytes() const { return size_t{k} / gguf_block_values(gguf_format) * gguf_block_bytes(gguf_format); }
   uint8_t exact_bits = 0;              // of those codes, 4 or 8
   bool exact_zeros = false;            // whether they have zero points
   uint32_t exact_group = 0;            // inputs per scale
@@ -81,6 +81,8 @@ Status guarded_source(const std::string& src, Error* err, const Fn& fn) noexcept
 Status source_from_folder(const std::string& folder, Source* out, Error* err);
 // A plain GGUF, split files too (-00001-of-00003.gguf; give the first).
 Status source_from_gguf(const std::string& path, Source* out, Error* err);
+// A file that linnet packed. *packed = false and LINNET_OK where a GGUF is none.
+Status source_from_packed(const std::string& path, Source* out, bool* packed, Error* err);
 // The tokenizer of any GGUF, model or vocabulary only; tokens are its whole vocabulary.
 Status vocab_from_gguf(const std::string& path, Source* out, Error* err);
 // The files that `path` names: itself, and the other parts where it is a part of a split GGUF.

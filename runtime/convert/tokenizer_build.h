@@ -32,5 +32,7 @@ struct TokenizerBlob {
 Status tokenizer_from_folder(const std::string& folder, TokenizerBlob* out, Error* err, uint32_t n_rows = UINT32_MAX);
 // From the tokenizer.ggml.* keys of a GGUF file ("gpt2", "llama", "t5" and "bert" models).
 Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err);
+// What a packed file has of the same keys, as it was; tables are not built.
+Status tokenizer_keys(const Gguf& file, TokenizerBlob* out, Error* err);
 
 }  // namespace linnet::convert

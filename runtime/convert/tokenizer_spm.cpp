@@ -232,6 +232,14 @@ struct GgufReader {
     if (n) std::memcpy(out->data(), v.raw.data(), v.raw.size());
     return LINNET_OK;
   }
+  Status charsmap(std::string* out) const {
+    GgufValue v;
+    if (!file.key("tokenizer.ggml.precompiled_charsmap", &v)) return LINNET_OK;
+    if (v.type != kGgufArray || (v.array_type != kGgufU8 && v.array_type != kGgufI8))
+      return fail(err, LINNET_BAD_FILE, file.label, ": tokenizer.ggml.precompiled_charsmap is not an array of bytes");
+    *out = v.raw;
+    return LINNET_OK;
+  }
   Status strings(const char* key, uint64_t limit, GgufValue* out) const {
     if (!file.key(key, out) || out->type != kGgufArray || out->array_type != kGgufString)
       return fail(err, LINNET_BAD_FILE, file.label, ": ", key, " is missing or not an array of strings");
@@ -337,12 +345,7 @@ Status gguf_spm(const GgufReader& in, bool unigram, bool* add_bos, bool* add_eos
   LINNET_TRY(in.flag("tokenizer.ggml.escape_whitespaces", &escape));
   if (suffix || !escape)
     return fail(in.err, LINNET_UNSUPPORTED, in.file.label, ": treat_whitespace_as_suffix and escape_whitespaces = false are not supported");
-  GgufValue charsmap;
-  if (in.file.key("tokenizer.ggml.precompiled_charsmap", &charsmap)) {
-    if (charsmap.type != kGgufArray || (charsmap.array_type != kGgufU8 && charsmap.array_type != kGgufI8))
-      return fail(in.err, LINNET_BAD_FILE, in.file.label, ": tokenizer.ggml.precompiled_charsmap is not an array of bytes");
-    parts->charsmap.assign(reinterpret_cast<const char*>(charsmap.raw.data()), charsmap.raw.size());
-  }
+  LINNET_TRY(in.charsmap(&parts->charsmap));
   spm_steps(remove_extra, parts);
   parts->prefix = add_space ? tok::kPrefixSegment : tok::kPrefixNever;
   parts->strip_space = add_space;
@@ -496,6 +499,36 @@ Status tokenizer_from_gguf(const Gguf& file, TokenizerBlob* out, Error* err) {
   if (add_bos && parts.bos_id >= 0) parts.before = {parts.bos_id};
   if (add_eos && parts.eos_id >= 0) parts.after = {parts.eos_id};
   return build_tokenizer(parts, out, err);
+}
+
+Status tokenizer_keys(const Gguf& file, TokenizerBlob* out, Error* err) {
+  *out = {};
+  const GgufReader in{file, err};
+  GgufValue list;
+  bool found = false;
+  const auto texts = [&list](std::vector<std::string>* to) {
+    size_t pos = 0;
+    for (std::string_view text; gguf_next_string(list, &pos, &text);) to->emplace_back(text);
+  };
+  LINNET_TRY(in.text("tokenizer.ggml.model", &out->gguf_model));
+  LINNET_TRY(in.text("tokenizer.ggml.pre", &out->gguf_pre));
+  LINNET_TRY(in.strings("tokenizer.ggml.tokens", tok::kMaxTokens, &list));
+  texts(&out->tokens);
+  const size_t n = out->tokens.size();
+  LINNET_TRY(in.numbers("tokenizer.ggml.token_type", kGgufI32, n, &out->types, &found));
+  LINNET_TRY(in.numbers("tokenizer.ggml.scores", kGgufF32, n, &out->scores, &found));
+  if (out->gguf_model == "gpt2") {
+    LINNET_TRY(in.strings("tokenizer.ggml.merges", 4 * uint64_t{tok::kMaxTokens}, &list));
+    texts(&out->merges);
+  }
+  LINNET_TRY(in.flag("tokenizer.ggml.add_space_prefix", &out->add_space_prefix));
+  LINNET_TRY(in.flag("tokenizer.ggml.remove_extra_whitespaces", &out->remove_extra));
+  LINNET_TRY(in.charsmap(&out->charsmap));
+  LINNET_TRY(in.id("tokenizer.ggml.bos_token_id", n, &out->bos_id));
+  LINNET_TRY(in.id("tokenizer.ggml.eos_token_id", n, &out->eos_id));
+  LINNET_TRY(in.id("tokenizer.ggml.unknown_token_id", n, &out->unk_id));
+  LINNET_TRY(in.flag("tokenizer.ggml.add_bos_token", &out->add_bos));
+  return in.flag("tokenizer.ggml.add_eos_token", &out->add_eos);
 }
 
 }  // namespace linnet::convert

@@ -13,7 +13,6 @@
 namespace linnet::convert {
 namespace {
 
-constexpr uint32_t kAlignment = 64;
 constexpr size_t kFlushBytes = size_t{4} << 20;
 constexpr uint64_t kProgressBytes = uint64_t{16} << 20;
 
@@ -34,7 +33,9 @@ void put_array(std::string* to, uint32_t type, const std::vector<T>& v) {
 
 }  // namespace
 
-GgufBuilder::GgufBuilder() { u32("general.alignment", kAlignment); }
+GgufBuilder::GgufBuilder(uint32_t alignment) : alignment_(alignment) {
+  if (alignment != kPlainAlignment) u32("general.alignment", alignment);
+}
 
 void GgufBuilder::key(std::string_view name, uint32_t type) {
   put_text(&keys_, name);
@@ -70,10 +71,10 @@ void GgufBuilder::tensor(std::string_view name, const std::vector<uint64_t>& dim
   put(&tensors_, type);
   put(&tensors_, data_bytes_);
   ++n_tensors_;
-  data_bytes_ += align_up(bytes, kAlignment);
+  data_bytes_ += align_up(bytes, alignment_);
 }
 
-uint64_t GgufBuilder::header_bytes() const { return align_up(4 + 4 + 8 + 8 + keys_.size() + tensors_.size(), kAlignment); }
+uint64_t GgufBuilder::header_bytes() const { return align_up(4 + 4 + 8 + 8 + keys_.size() + tensors_.size(), alignment_); }
 
 std::string GgufBuilder::header() const {
   std::string h = "GGUF";
@@ -157,8 +158,8 @@ Status Output::write(const void* data, size_t bytes, Error* err) {
 }
 
 Status Output::pad(Error* err) {
-  static constexpr uint8_t kZeros[kAlignment] = {};
-  return write(kZeros, static_cast<size_t>(align_up(done_, kAlignment) - done_), err);
+  static constexpr uint8_t kZeros[kPackedAlignment] = {};
+  return write(kZeros, static_cast<size_t>(align_up(done_, alignment_) - done_), err);
 }
 
 Status Output::commit_file(Error* err) {

@@ -12,10 +12,14 @@
 
 namespace linnet::convert {
 
-// Keys and tensors in the order of the calls. Every tensor begins at a multiple of 64, and the file ends at one.
+// Packed files are aligned to 64 and say so in a key. Plain ones have GGUF's own alignment and no key: llama-quantize copies the key, but
+// aligns to 32 whatever it says.
+inline constexpr uint32_t kPackedAlignment = 64, kPlainAlignment = 32;
+
+// Keys and tensors in the order of the calls. Every tensor begins at a multiple of the alignment, and the file ends at one.
 class GgufBuilder {
  public:
-  GgufBuilder();
+  explicit GgufBuilder(uint32_t alignment);
   void u32(std::string_view key, uint32_t v);
   void f32(std::string_view key, float v);
   void f64(std::string_view key, double v);
@@ -33,18 +37,21 @@ class GgufBuilder {
 
   std::string header() const;  // up to the first tensor's data
   uint64_t file_bytes() const { return header_bytes() + data_bytes_; }
+  uint32_t alignment() const { return alignment_; }
 
  private:
   uint64_t header_bytes() const;
   void key(std::string_view name, uint32_t type);
+  uint32_t alignment_;
   std::string keys_, tensors_;
   uint64_t n_keys_ = 0, n_tensors_ = 0, data_bytes_ = 0;
 };
 
-// Takes exactly `total` bytes in order. Without commit() nothing stays behind: a file's temporary one is removed, memory is freed.
+// Takes exactly the bytes that the builder's file has, in order. Without commit() nothing stays behind: a file's temporary one is removed,
+// memory is freed.
 class Output {
  public:
-  Output(const Options& options, uint64_t total) : options_(options), total_(total) {}
+  Output(const Options& options, const GgufBuilder& file) : options_(options), alignment_(file.alignment()), total_(file.file_bytes()) {}
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output();
@@ -54,7 +61,7 @@ class Output {
   // The next `bytes` bytes of the output, to be filled before the next call. *to may hold anything.
   Status claim(size_t bytes, uint8_t** to, Error* err);
   Status write(const void* data, size_t bytes, Error* err);
-  Status pad(Error* err);  // zeros up to a multiple of 64
+  Status pad(Error* err);  // zeros up to a multiple of the alignment
   Status commit_file(Error* err);
   Status commit_memory(Image* out, Error* err);
   Status commit_shape(Image* out, Error* err);  // what was not claimed is zeros
@@ -63,6 +70,7 @@ class Output {
   Status flush(Error* err);
   Status progress(Error* err);
   const Options& options_;
+  uint32_t alignment_;
   uint64_t total_, done_ = 0, reported_ = 0;
   bool begun_ = false;  // something was reported
   Replacement file_;

@@ -16,7 +16,7 @@ extern "C" {
 typedef enum linnet_layout LINNET_OF_UINT32 {
   LINNET_LAYOUT_DEFAULT = 0, /* as LINNET_LAYOUT_PACKED */
   LINNET_LAYOUT_PACKED = 1,  /* as the kernels read it: what linnet_model_init takes */
-  LINNET_LAYOUT_PLAIN = 2 /* the source's tensors as a plain F32, F16 or BF16 GGUF that other tools run; `weights` must be one of these */
+  LINNET_LAYOUT_PLAIN = 2    /* the source's tensors as a plain GGUF that other tools run */
 } LINNET_32_BITS linnet_layout;
 
 /* A sentence about what was left out or passed over: added tokens that the model has no row for, special tokens that are none.
@@ -30,7 +30,9 @@ typedef struct linnet_convert_params {
      i4g32, others have their own names); GPTQ and AWQ too: in 4 bits in groups of 128 or without zero points, else in the 8 bits that hold
      their values. With formats below 8 bits embedding and LM head are i8g32. Where blocks of any kind (q4_k, ...) are asked for, those of
      a file stay what each tensor has, and others are packed from floats; rows that are no whole blocks are refused by name, and so are
-     floats for kinds that files alone have */
+     floats for kinds that files alone have. LINNET_LAYOUT_PLAIN: must be said, one that GGUF files have: a float format, i8g32 (Q8_0),
+     i4g32 (Q4_0), blocks. What the source holds so is copied; embedding and LM head keep 8 bits, or the blocks that they have; rows that
+     are no whole blocks are Q8_0, or f16 */
   uint32_t weights;
   uint32_t layout;     /* linnet_layout */
   uint32_t vocab_only; /* 1: only the tokenizer: a packed file of 0 layers that linnet_tokenize works on. The source may then be a folder
@@ -58,16 +60,17 @@ typedef struct linnet_converted {
   uint64_t file_bytes;
 } linnet_converted;
 
-/* src: a Hugging Face folder, a GGUF file, or "synthetic:SHAPE" (a well-known model's shape with random weights, linnet_convert_shape).
- * Writes out_path by way of OUT.tmp, at once or not at all, as linnet_state_save_file does it: any failure leaves no new file, and what a
- * kill leaves under that name the next run removes. out may be NULL. */
+/* src: a Hugging Face folder, a GGUF file (a packed one for LINNET_LAYOUT_PLAIN alone), or "synthetic:SHAPE" (a well-known model's shape
+ * with random weights, linnet_convert_shape). Writes out_path by way of OUT.tmp, at once or not at all, as linnet_state_save_file does it:
+ * any failure leaves no new file, and what a kill leaves under that name the next run removes. out may be NULL. */
 LINNET_CALL linnet_status linnet_convert_file(const char* src, const char* out_path, const linnet_convert_params* params,
                                               linnet_converted* out, linnet_error* err);
 
 typedef struct linnet_source linnet_source; /* a packed model's bytes; on the heap */
 
 /* What `linnet run -m PATH` does: a packed GGUF is mapped or read as params->load says, anything else that linnet_convert_file takes is
- * packed in memory. The bytes go to *file, for linnet_model_need and linnet_model_init; they live until linnet_convert_close. */
+ * packed in memory; with LINNET_LAYOUT_PLAIN both are made plain there. The bytes go to *file, for linnet_model_need and linnet_model_init;
+ * they live until linnet_convert_close. */
 LINNET_CALL linnet_status linnet_convert_open(linnet_source** out, const char* path, const linnet_convert_params* params, linnet_view* file,
                                               linnet_converted* converted, linnet_error* err);
 LINNET_API void linnet_convert_close(linnet_source* source); /* NULL is fine */

@@ -390,13 +390,22 @@ class Tiny(unittest.TestCase):
         self.assertEqual(packed["blk.0.ffn_gate.weight"]["format"], "i8g32")
         self.assertEqual(packed["blk.0.ffn_gate.weight"]["shape"], [config["intermediate_size"], config["hidden_size"]])
         self.assertEqual([p.name for p in self.dir.glob("*.tmp*")], [])
-        # The same text from the folder, from its plain GGUF and from a packed float file.
-        packed32 = self.dir / "f32.gguf"
+        # The same text from the folder, from its plain GGUF, from a packed float file and from that as a plain one.
+        packed32, back = self.dir / "f32.gguf", self.dir / "back.gguf"
         linnet("convert", plain, "-o", packed32, "--weights", "f32")
+        linnet("convert", packed32, "-o", back, "--layout", "plain")
         runs = [linnet_json("run", "-m", m, "-p", "Hello", "-n", 8, "--temp", 0, "--weights", "f32", "--kv", "f32", "--ignore-eos")["tokens"]
-                for m in (self.folder, plain, packed32)]
-        self.assertEqual(runs[0], runs[1])
-        self.assertEqual(runs[0], runs[2])
+                for m in (self.folder, plain, packed32, back)]
+        self.assertEqual(runs, runs[:1] * 4)
+        # Out of a packed file come the vocabulary and the templates that went in.
+        linnet("convert", self.packed, "-o", back, "--layout", "plain")
+        data = sum(-t["bytes"] // 32 * -32 for t in linnet_json("inspect", plain)["tensors"])
+        self.assertEqual(back.read_bytes()[:-data], plain.read_bytes()[:-data])
+        self.assertGreater(len(back.read_bytes()[:-data]), 4000)
+        eight = self.dir / "q8_0.gguf"
+        self.assertEqual(linnet_json("convert", self.folder, "-o", eight, "--layout", "plain", "--weights", "q8_0")["weights"], "q8_0")
+        self.assertIn("Q8_0", {t["format"] for t in linnet_json("inspect", eight)["tensors"]})
+        self.assertIn("q8_0, q4_0, q4_k", linnet("convert", self.folder, "-o", eight, "--layout", "plain", "--weights", "i8g128", code=2))
 
     def test_what_convert_says(self):
         out = self.dir / "says.gguf"

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a GGUF file. What opens is walked; packed files become models, plain ones are imported.
+// libFuzzer: any bytes as a GGUF file. What opens is walked; packed files become models and plain files, plain ones are imported.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -78,6 +78,20 @@ void import(std::string_view bytes, Error* err) {
   }
 }
 
+void unpack(std::string_view bytes, Error* err) {
+  const MemoryFile file(bytes);
+  convert::Options options;
+  options.plain = true;
+  for (const Format f : {LINNET_F32, LINNET_I8G32}) {
+    options.weights = f;
+    convert::Image image;
+    if (convert::convert_to_memory(file.path(), options, &image, err) != LINNET_OK) continue;
+    static Gguf g;
+    require(gguf_open(image.data, image.bytes, "plain", &g, err) == LINNET_OK && !is_packed(g));
+    convert::image_free(&image);
+  }
+}
+
 using Tensors = std::vector<std::pair<std::string, std::vector<uint64_t>>>;
 
 // A tiny model of another family: without tensors that it does not have, with others and keys.
@@ -125,18 +139,25 @@ const std::vector<std::string>& families() {
 const std::vector<std::string>& seeds() {
   static const std::vector<std::string> kept = [] {
     std::vector<std::string> all;
-    for (const char* arch : {"llama", "qwen2", "qwen3"}) {
-      all.push_back(test::tiny_model(kGgmlF16, 1, arch, {4, 1, 1, 4, 4}).bytes());
+    const auto add_packed = [&all](const std::string& bytes, Format weights) {
+      convert::Options options;
+      options.weights = weights;
       convert::Image image;
-      require(convert::convert_to_memory(MemoryFile(all.back()).path(), {}, &image, nullptr) == LINNET_OK);
+      require(convert::convert_to_memory(MemoryFile(bytes).path(), options, &image, nullptr) == LINNET_OK);
       all.emplace_back(static_cast<const char*>(image.data), image.bytes);
       convert::image_free(&image);
+    };
+    for (const char* arch : {"llama", "qwen2", "qwen3"}) {
+      all.push_back(test::tiny_model(kGgmlF16, 1, arch, {4, 1, 1, 4, 4}).bytes());
+      add_packed(all.back(), LINNET_FORMAT_DEFAULT);
     }
+    add_packed(test::tiny_model(kGgmlQ8_0, 1, "llama", {32, 1, 1, 32, 4}).bytes(), LINNET_I8G32);
     for (const std::string& other : families()) {
       Error err = {};
       convert::Source source;
       require(convert::source_from_gguf(MemoryFile(other).path(), &source, &err) == LINNET_OK);
       all.push_back(other);
+      add_packed(other, LINNET_FORMAT_DEFAULT);
     }
     test::GgufFile vocabulary = test::tiny_model(kGgmlF16, 1, "llama", {4, 1, 1, 4, 4});
     vocabulary.text("tokenizer.ggml.model", "llama");
@@ -147,6 +168,7 @@ const std::vector<std::string>& seeds() {
     vocabulary.raw("tokenizer.ggml.token_type", kGgufArray,
                    test::le(uint32_t{kGgufI32}) + test::le(uint64_t{4}) + test::le(2) + test::le(3) + test::le(1) + test::le(1));
     all.push_back(vocabulary.bytes());
+    add_packed(all.back(), LINNET_FORMAT_DEFAULT);
     return all;
   }();
   return kept;
@@ -187,9 +209,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   Error err = {};
   if (gguf_open(mem, bytes, "fuzz", &g, &err) == LINNET_OK) {
     walk(g);
-    if (is_packed(g))
+    if (is_packed(g)) {
       make_model({mem, bytes}, &err);
-    else
+      unpack({static_cast<const char*>(mem), bytes}, &err);
+    } else
       import({static_cast<const char*>(mem), bytes}, &err);
   } else {
     require(err.code < 0 && err.text[0] != '\0');

@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 
+#include "kernels_cpu/encode_blocks.h"
 #include "kernels_cpu/pack.h"
 #include "runtime/architectures.h"
 #include "runtime/convert/convert.h"
@@ -302,6 +303,52 @@ TEST_CASE("convert: 4-bit groups are at least as close as their largest value's 
     }
     CHECK(worse == 0);
     CHECK(ours < 0.97 * plain);
+  }
+}
+
+TEST_CASE("convert: blocks of every kind are at least as near to their weights as ggml's own quantiser puts them") {
+  std::vector<float> x(16 * 1024);  // sums of three, a sixteenth of them four times as large
+  uint32_t seed = 12345;
+  const auto next = [&] { return static_cast<int32_t>((seed = seed * 1664525u + 1013904223u) >> 8); };
+  for (float& v : x) {
+    const int32_t sum = next() + next() + next() - 3 * (1 << 23);
+    v = static_cast<float>(static_cast<double>(sum) * (next() < 1 << 20 ? 4 : 1) / (1 << 24));
+  }
+  // RMS errors of ggml_quantize_chunk (llama-cpp-python 0.3.36) on these, in percent of the weights'.
+  const struct {
+    uint32_t type;
+    EncodeBlock* block;
+    double ggml;
+  } kinds[] = {{kGgmlQ4_1, q4_1_block, 9.9707},     {kGgmlQ5_0, q5_0_block, 6.2339},      {kGgmlQ5_1, q5_1_block, 4.8183},
+               {kGgmlQ4_K, q4_k_block, 9.2359},     {kGgmlQ5_K, q5_k_block, 4.6977},      {kGgmlQ6_K, q6_k_block, 2.4370},
+               {kGgmlMXFP4, mxfp4_block, 13.7849},  {kGgmlQ2_K, q2_k_block, 35.7541},     {kGgmlQ3_K, q3_k_block, 19.8283},
+               {kGgmlIQ4_NL, iq4_nl_block, 9.9357}, {kGgmlIQ4_XS, iq4_xs_block, 10.0106}, {kGgmlTQ1_0, tq1_0_block, 80.5406},
+               {kGgmlTQ2_0, tq2_0_block, 80.5406}};
+  const auto error = [&](const std::vector<float>& y) {
+    double errors = 0, weights = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const auto v = static_cast<double>(x[i]);
+      errors += std::pow(static_cast<double>(y[i]) - v, 2), weights += v * v;
+    }
+    return 100 * std::sqrt(errors / weights);
+  };
+  std::vector<float> y(x.size());
+  for (const auto& kind : kinds) {
+    const GgmlType type = ggml_type(kind.type);
+    std::vector<uint8_t> blocks(x.size() / type.values * type.bytes, 0xEE);
+    bool ok = true;
+    for (size_t i = 0; i < x.size() / type.values; ++i) ok &= kind.block(&x[i * type.values], &blocks[i * type.bytes]);
+    ggml_values(kind.type, blocks.data(), x.size(), y.data());
+    CAPTURE(type.name);
+    CHECK(ok);
+    CHECK((error(y) <= kind.ggml && error(y) > kind.ggml / 2));
+  }
+  for (const auto& [format, ggml] : {std::pair{LINNET_I8G32, 0.7850}, {LINNET_I4G32, 12.5717}}) {
+    std::vector<uint64_t> panel(panel_bytes(format, 1024) / 8), scales(n_w_groups(format, 1024) * kPanel);
+    REQUIRE(pack_panel(format, x.data(), 1024, 16, 1024, panel.data(), scales.data()));
+    for (uint32_t i = 0; i < 16; ++i) unpack_row(panel.data(), scales.data(), format, 16, 1024, i, &y[i * 1024]);
+    CAPTURE(format_name(format));
+    CHECK((error(y) <= ggml && error(y) > ggml / 2));
   }
 }
 
@@ -915,6 +962,8 @@ TEST_CASE("convert: a plain export holds the same model") {
     GgufTensor t;
     REQUIRE(gguf_open(bytes.data(), bytes.size(), "plain", g.get(), &err) == LINNET_OK);
     REQUIRE(g->tensor("blk.1.attn_q.weight", &t));
+    CHECK((g->alignment == 32 && g->data_offset % 32 == 0 && bytes.size() % 32 == 0));
+    CHECK(bytes.find("general.alignment") == std::string::npos);
     const bool pairs = std::string(source.spec.architecture) == "llama";
     const size_t row = source.spec.d_model * sizeof(float), half = source.spec.head_dim / 2;
     const auto* q = reinterpret_cast<const char*>(a.at({kAttnQ, 1}).data());
@@ -940,8 +989,44 @@ TEST_CASE("convert: a plain export holds the same model") {
   }
 }
 
-// A Mixtral with experts in blocks of 32: beside i8g128 they stay i8g32, whose groups the rows that go into them are quantised by.
-TEST_CASE("GGUF import: MXFP4 experts keep their blocks beside matrices in larger groups, in any chunk") {
+namespace {
+linnet_status to_plain(const std::string& src, linnet_format f, const std::string& path, linnet_error* err,
+                       std::vector<std::string>* notes = nullptr) {
+  Options o;
+  o.plain = true;
+  o.weights = f;
+  o.notes = notes;
+  return convert_to_file(src, path, o, err);
+}
+// The same as a file of hand-made ones, or a failed test.
+GgufFile plain_of(const std::string& src, linnet_format f, const std::string& path, std::vector<std::string>* notes = nullptr) {
+  linnet_error err = {};
+  const linnet_status s = to_plain(src, f, path, &err, notes);
+  INFO(err.text);
+  REQUIRE(s == LINNET_OK);
+  return loaded(path);
+}
+std::string packed_file(const std::string& src, linnet_format f, const std::string& path) {
+  linnet_error err = {};
+  Options o;
+  o.weights = f;
+  const linnet_status s = convert_to_file(src, path, o, &err);
+  INFO(err.text);
+  REQUIRE(s == LINNET_OK);
+  return path;
+}
+// Of this type.
+void same_tensors(const GgufFile& a, GgufFile b, uint32_t type) {
+  CHECK(a.tensors.size() == b.tensors.size());
+  for (const GgufFile::Tensor& t : a.tensors) {
+    CAPTURE(t.name);
+    const GgufFile::Tensor* other = b.tensor(t.name);
+    REQUIRE(other);
+    if (t.type == type) CHECK((t.type == other->type && t.dims == other->dims && t.data == other->data));
+  }
+}
+// A Mixtral, f32 but for its experts.
+GgufFile mixtral(uint32_t type_of_experts) {
   ModelSpec s = {};
   s.n_layers = 2, s.d_model = 128, s.n_heads = 2, s.n_kv_heads = 1, s.head_dim = s.rope_dim = 32, s.d_ff = s.expert_ff = 64, s.n_vocab = 48,
   s.n_experts = 4, s.n_active = 2, s.tied = 1;
@@ -967,10 +1052,192 @@ TEST_CASE("GGUF import: MXFP4 experts keep their blocks beside matrices in large
       const uint32_t k = role_row(Role{r}).matrix() ? role_k(Role{r}, layer, s) : 1,
                      rows = role_row(role).of_experts() ? expert_rows(role, s) : role_n(Role{r}, layer, s),
                      parts = role_row(role).of_experts() ? s.n_experts : 1;
-      const uint32_t type = role_row(role).of_experts() ? kGgmlMXFP4 : kGgmlF32;
+      const uint32_t type = role_row(role).of_experts() ? type_of_experts : kGgmlF32;
       f.tensors.push_back({gguf_tensor_name(a, s, role, layer), gguf_dims(role, s, k, rows, parts), type,
                            test::tensor_data(type, uint64_t{k} * rows * parts, r * 100 + layer)});
     }
+  return f;
+}
+// Types, general.file_type.
+const std::map<linnet_format, std::pair<uint32_t, uint32_t>> kPlainTypes = {
+    {LINNET_F32, {kGgmlF32, 0}},      {LINNET_F16, {kGgmlF16, 1}},          {LINNET_BF16, {kGgmlBF16, 32}},
+    {LINNET_I8G32, {kGgmlQ8_0, 7}},   {LINNET_I4G32, {kGgmlQ4_0, 2}},       {LINNET_Q4_K, {kGgmlQ4_K, 14}},
+    {LINNET_Q5_K, {kGgmlQ5_K, 16}},   {LINNET_Q6_K, {kGgmlQ6_K, 18}},       {LINNET_Q4_1, {kGgmlQ4_1, 3}},
+    {LINNET_Q5_0, {kGgmlQ5_0, 8}},    {LINNET_Q5_1, {kGgmlQ5_1, 9}},        {LINNET_Q2_K, {kGgmlQ2_K, 21}},
+    {LINNET_Q3_K, {kGgmlQ3_K, 11}},   {LINNET_IQ4_NL, {kGgmlIQ4_NL, 25}},   {LINNET_IQ4_XS, {kGgmlIQ4_XS, 30}},
+    {LINNET_MXFP4, {kGgmlMXFP4, 38}}, {LINNET_NVFP4, {kGgmlNVFP4, 39}},     {LINNET_TQ1_0, {kGgmlTQ1_0, 36}},
+    {LINNET_TQ2_0, {kGgmlTQ2_0, 37}}, {LINNET_IQ2_XXS, {kGgmlIQ2_XXS, 19}}, {LINNET_IQ2_XS, {kGgmlIQ2_XS, 20}},
+    {LINNET_IQ2_S, {kGgmlIQ2_S, 28}}, {LINNET_IQ3_XXS, {kGgmlIQ3_XXS, 23}}, {LINNET_IQ3_S, {kGgmlIQ3_S, 26}},
+    {LINNET_IQ1_S, {kGgmlIQ1_S, 24}}, {LINNET_IQ1_M, {kGgmlIQ1_M, 31}}};
+}  // namespace
+
+TEST_CASE("convert: plain files of every format hold what packing makes of the weights") {
+  const Folder folder;
+  const std::string model = folder.put("m.gguf", tiny_model().bytes());
+  Packed eight(model, LINNET_I8G32);
+  for (const FormatRow& row : kFormats) {
+    const bool plain = format_known(row.format) && plain_name(row.format);
+    CHECK(plain == (kPlainTypes.count(row.format) == 1));
+    if (!plain || !packs_floats(row.format)) continue;
+    const auto [type, file_type] = kPlainTypes.at(row.format);
+    CAPTURE(row.name);
+    GgufFile f = plain_of(model, row.format, folder.at("plain.gguf"));
+    const bool blocks = gguf_block_bytes(row.format) != 0;
+    CHECK(f.key("general.file_type")->value == le(uint32_t{kGgufU32}) + le(file_type));
+    REQUIRE((f.key("general.quantization_version") != nullptr) == blocks);
+    if (blocks) CHECK(f.key("general.quantization_version")->value == le(uint32_t{kGgufU32}) + le(2u));
+    CHECK(f.tensor("token_embd.weight")->type == (row.bits < 8 ? uint32_t{kGgmlQ8_0} : type));
+    CHECK((f.tensor("blk.0.attn_q.weight")->type == type && f.tensor("blk.0.ffn_down.weight")->type == type));
+    CHECK(f.tensor("blk.0.attn_norm.weight")->type == kGgmlF32);
+    Source read;
+    linnet_error err = {};
+    REQUIRE(source_from_gguf(folder.at("plain.gguf"), &read, &err) == LINNET_OK);
+    Packed packed(model, row.format);
+    for (const auto& [at, rows] : rows_of(read)) {
+      const Role role{at.first};
+      if (!role_row(role).matrix() || role == kAttnQ || role == kAttnK) continue;  // packed ones are evened out
+      CAPTURE(role_row(role).name);
+      const uint32_t n = role_n(role, 0, read.spec), k = role_k(role, 0, read.spec);
+      bool same = true;
+      for (uint32_t i = 0; i < n; ++i)
+        same &= test::same_bytes((role == kTokenEmbd && row.bits < 8 ? eight : packed).row(role, 0, i),
+                                 {rows.begin() + i * k, rows.begin() + (i + 1) * k});
+      CHECK(same);
+    }
+  }
+  linnet_error err = {};
+  for (const linnet_format f : {LINNET_I8, LINNET_I8G128, LINNET_F8E4M3, LINNET_I4G128Z}) {
+    CHECK(to_plain(model, f, folder.at("no.gguf"), &err) == LINNET_BAD_ARG);
+    CHECK(std::string(err.text).find("a plain GGUF takes f32, f16, bf16, q8_0, q4_0, q4_k") != std::string::npos);
+  }
+}
+
+TEST_CASE("convert: blocks come out of plain and packed files as they were") {
+  const Folder folder;
+  for (const auto& [format, types] : kPlainTypes) {
+    if (!gguf_block_bytes(format)) continue;
+    CAPTURE(format_name(format));
+    GgufFile f = tiny_model(types.first, 1, "llama", kSomeBlocks);
+    const bool blocks = format_row(format).stored == Stored::kBlocks;
+    for (GgufFile::Tensor& t : f.tensors)
+      for (size_t at = 0; blocks && t.type == types.first && at < t.data.size(); at += gguf_block_bytes(format)) {
+        uint32_t halves[2];
+        for (uint32_t i = 0; i < gguf_block_halves(format, halves); ++i) t.data[at + halves[i] + 1] = '\x1c';
+        if (format == LINNET_IQ1_M) t.data[at + 55] &= 15;
+      }
+    const std::string path = folder.put("m.gguf", f.bytes());
+    same_tensors(f, plain_of(path, format, folder.at("plain.gguf")), types.first);
+    packed_file(path, format, folder.at("packed.gguf"));
+    if (format == LINNET_I4G32) f.tensor("token_embd.weight")->type = kGgmlF32;  // in 8 bits where it is packed
+    same_tensors(f, plain_of(folder.at("packed.gguf"), format, folder.at("plain.gguf")), types.first);
+  }
+  // Of fused tensors, rows in another order, experts.
+  std::vector<std::string> sources = {folder.put("experts.gguf", mixtral(kGgmlQ8_0).bytes())};
+  for (const char* name : {"llama", "gpt-neox", "falcon-40b", "stablelm-12b", "deepseek-v3"}) {
+    sources.push_back(folder.at(name + std::string(".gguf")));
+    plain_of(std::string("tests/golden/") + name, LINNET_I8G32, sources.back());
+  }
+  for (const std::string& path : sources) {
+    CAPTURE(path);
+    const GgufFile f = loaded(path);
+    size_t n_blocks = 0;
+    for (const GgufFile::Tensor& t : f.tensors) n_blocks += t.type == kGgmlQ8_0;
+    CHECK(n_blocks > 3);
+    same_tensors(f, plain_of(path, LINNET_I8G32, folder.at("plain.gguf")), kGgmlQ8_0);
+    packed_file(path, LINNET_I8G32, folder.at("packed.gguf"));
+    same_tensors(f, plain_of(folder.at("packed.gguf"), LINNET_I8G32, folder.at("plain.gguf")), kGgmlQ8_0);
+  }
+}
+
+TEST_CASE("convert: rows that are no whole blocks are in plain files in smaller ones, or f16") {
+  const Folder folder;
+  std::vector<std::string> notes;
+  const auto down = [&](uint32_t d_ff, linnet_format f) {
+    const std::string model = folder.put("m.gguf", tiny_model(kGgmlF32, 1, "llama", {256, 4, 2, d_ff, 48}).bytes());
+    notes.clear();
+    GgufFile plain = plain_of(model, f, folder.at("plain.gguf"), &notes);
+    CHECK(plain.tensor("blk.0.ffn_up.weight")->type == kPlainTypes.at(f).first);
+    return plain.tensor("blk.0.ffn_down.weight")->type;
+  };
+  CHECK(down(288, LINNET_Q4_K) == kGgmlQ8_0);
+  CHECK((notes.size() == 1 && notes[0].find("1 of 11 tensors have rows of no multiple of 256 inputs, as q4_k wants") == 0));
+  CHECK(down(300, LINNET_Q6_K) == kGgmlF16);
+  CHECK(down(288, LINNET_I4G32) == kGgmlQ4_0);
+  CHECK(notes.empty());
+  CHECK(down(300, LINNET_I4G32) == kGgmlF16);
+  CHECK(down(300, LINNET_F16) == kGgmlF16);
+  CHECK(notes.empty());
+  const std::string model = folder.put("m.gguf", tiny_model(kGgmlF32, 1, "llama", {96, 4, 2, 96, 48}).bytes());
+  linnet_error err = {};
+  CHECK(to_plain(model, LINNET_Q5_K, folder.at("no.gguf"), &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("no matrix has rows of a multiple of 256 inputs, as q5_k wants") != std::string::npos);
+}
+
+TEST_CASE("convert: a packed file as a plain one has the weights that it has packed") {
+  const Folder folder;
+  linnet_error err = {};
+  const auto same = [&](const std::string& src, linnet_format f) {
+    CAPTURE(src, format_name(f));
+    Packed packed(src, f);
+    REQUIRE(packed.status == LINNET_OK);
+    folder.put("packed.gguf", std::string(static_cast<const char*>(packed.image.data), packed.image.bytes));
+    const Source plain = plain_again(folder.at("packed.gguf"), folder.at("plain.gguf"));
+    size_t wrong = 0, n = 0;
+    for (const auto& [at, rows] : rows_of(plain)) {
+      const Role role{at.first};
+      const uint32_t layer = at.second, n_rows = role_n(role, layer, packed.spec);
+      if (!role_row(role).matrix()) {
+        const float* values = nullptr;
+        REQUIRE(find_vector(*packed.g, role, layer, packed.spec, &values, &err) == LINNET_OK);
+        wrong += std::memcmp(values, rows.data(), rows.size() * sizeof(float)) != 0;
+        continue;
+      }
+      const uint32_t k = role_k(role, layer, packed.spec);
+      REQUIRE(rows.size() == size_t{n_rows} * k);
+      for (uint32_t i = 0; i < n_rows; ++i, ++n)
+        wrong += packed.row(role, layer, i) != std::vector<float>{rows.begin() + i * k, rows.begin() + (i + 1) * k};
+    }
+    CHECK((n > 100 && wrong == 0));
+  };
+  const std::string model = folder.put("m.gguf", tiny_model().bytes());
+  for (const FormatRow& row : kFormats)
+    if (format_known(row.format) && packs_floats(row.format)) same(model, row.format);
+  for (const char* name : {"llama", "llama-k-outliers", "qwen3", "phi3", "mixtral", "deepseek-v2", "gpt2", "olmo2"})
+    same(std::string("tests/golden/") + name, LINNET_I8G128);
+
+  const std::string packed = packed_file(model, LINNET_I8G32, folder.at("packed.gguf")), bytes = slurp(packed);
+  CHECK(convert_to_file(packed, folder.at("no.gguf"), Options{}, &err) == LINNET_UNSUPPORTED);
+  CHECK(std::string(err.text).find("packed by linnet already; convert what it was made from, or this to --layout plain") !=
+        std::string::npos);
+  CHECK(to_plain(packed, LINNET_F32, packed, &err) == LINNET_BAD_ARG);
+  const auto refused = [&](const std::string& after, const std::string& with, linnet_status status, const std::string& word,
+                           linnet_format f = LINNET_F32) {
+    std::string bad = bytes;
+    bad.replace(bad.find(after) + after.size(), with.size(), with);
+    CHECK(to_plain(folder.put("bad.gguf", bad), f, folder.at("no.gguf"), &err) == status);
+    CAPTURE(err.text, word);
+    CHECK(std::string(err.text).find("bad.gguf: ") != std::string::npos);
+    CHECK(std::string(err.text).find(word) != std::string::npos);
+  };
+  const std::string text = le(uint32_t{kGgufString}) + le(uint64_t{5});
+  refused("linnet.layout_version", le(uint32_t{kGgufU32}) + le(kLayoutVersion + 1), kNot, "newer linnet");
+  refused("linnet.spec.architecture" + text, "l1ama", kNot, "architecture 'l1ama'");
+  refused("linnet.tensor.blk.0.attn_q.weight", le(uint32_t{kGgufArray}) + le(uint32_t{kGgufU64}) + le(uint64_t{4}) + le(uint64_t{99}), kNot,
+          "unknown format 99");
+  refused(test::lstr("linnet.blk.0.ffn_up.weight") + le(1u), le(uint64_t{1} << 40), kBad, "pass the end");
+  Matrix m;
+  Packed whole(model, LINNET_I8G32);
+  REQUIRE(find_matrix(*whole.g, kFfnUp, 0, whole.spec, &m, &err) == LINNET_OK);
+  const std::string before =
+      bytes.substr(static_cast<size_t>(static_cast<const char*>(m.scales) - static_cast<const char*>(whole.image.data)) - 32, 32);
+  refused(before, le(uint16_t{0x7C00}), kBad, "'blk.0.ffn_up.weight'", LINNET_F32);
+  refused(before, le(uint16_t{0x7C00}), kBad, "'blk.0.ffn_up.weight': a scale of row 0 is infinite", LINNET_I8G32);
+  CHECK(folder.files().size() == 4);
+}
+
+// A Mixtral with experts in blocks of 32: beside i8g128 they stay i8g32, whose groups the rows that go into them are quantised by.
+TEST_CASE("GGUF import: MXFP4 experts keep their blocks beside matrices in larger groups, in any chunk") {
+  const GgufFile f = mixtral(kGgmlMXFP4);
   const Folder folder;
   const test::Model model(folder.put("mx.gguf", f.bytes()), LINNET_FORMAT_DEFAULT);
   test::Tokens tokens;

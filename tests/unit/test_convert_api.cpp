@@ -238,10 +238,15 @@ TEST_CASE("plain layout: float tensors, which pack to what their source packs to
   CHECK(again.done.packed == 1);
   CHECK(again.done.worst_error > 0);
   CHECK(std::string(again.done.worst_tensor).find("weight") != std::string::npos);
+  REQUIRE(linnet_convert_file(kSynthetic, folder.at("packed.gguf").c_str(), nullptr, nullptr, &err) == LINNET_OK);
+  const Opened unpacked(folder.at("packed.gguf"), p);
+  REQUIRE(unpacked.status == LINNET_OK);
+  CHECK(unpacked.bytes().size() == plain.size());
+  CHECK(unpacked.bytes().find("linnet.tensor.") == std::string::npos);
   p.weights = LINNET_I8G128;
-  refused(kSynthetic, p, LINNET_BAD_ARG, "a plain GGUF takes f32, f16 or bf16, not i8g128");
+  refused(kSynthetic, p, LINNET_BAD_ARG, "a plain GGUF takes f32, f16, bf16, q8_0, q4_0, q4_k, q5_k, q6_k");
   p.weights = LINNET_FORMAT_DEFAULT;
-  refused(kSynthetic, p, LINNET_BAD_ARG, "layout is LINNET_LAYOUT_PLAIN: weights must be f32, f16 or bf16");
+  refused(kSynthetic, p, LINNET_BAD_ARG, "layout is LINNET_LAYOUT_PLAIN: weights must be said");
 }
 
 TEST_CASE("seed and max_error say what they do, 0 is the default") {

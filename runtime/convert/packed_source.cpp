@@ -1,0 +1,102 @@
+// A packed file as a Source: every weight with the value that it has there.
+#include <cstring>
+
+#include "../../kernels_cpu/pack.h"
+#include "source.h"
+
+namespace linnet::convert {
+namespace {
+
+void read_matrix(const Matrix& m, SourceTensor* t) {
+  t->source_type = format_name(m.format);
+  t->rows = [m](uint32_t first, uint32_t count, float* to, Error*) {
+    for (uint32_t i = first; i < first + count; ++i, to += m.k) unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, to);
+    return LINNET_OK;
+  };
+  if (!gguf_block_bytes(m.format) || m.k % gguf_block_values(m.format)) return;
+  t->gguf_format = m.format;
+  t->gguf_blocks = [m, name = t->source_name](uint32_t first, uint32_t count, uint8_t* to, Error* err) {
+    const uint32_t blocks = m.k / gguf_block_values(m.format);
+    for (uint32_t i = first; i < first + count; ++i, to += size_t{blocks} * gguf_block_bytes(m.format)) {
+      unpack_gguf_blocks(m.panels, m.scales, m.format, m.k, i, to);
+      if (!gguf_blocks_finite(m.format, to, blocks))
+        return fail(err, LINNET_BAD_FILE, "tensor '", name, "': a scale of row ", i, " is infinite or not a number");
+    }
+    return LINNET_OK;
+  };
+}
+
+Status add_tensor(const Gguf& g, Role role, uint32_t layer, Source* out, Error* err) {
+  char name[kRoleNameBytes];
+  role_name(role, layer, name);
+  SourceTensor t;
+  t.role = role, t.layer = layer, t.n = role_n(role, layer, out->spec), t.k = 1;
+  t.source_name = name;
+  if (role_row(role).matrix()) {
+    Matrix m;
+    LINNET_TRY(find_matrix(g, role, layer, out->spec, &m, err));
+    t.k = m.k;
+    read_matrix(m, &t);
+  } else {
+    const float* values = nullptr;
+    LINNET_TRY(find_vector(g, role, layer, out->spec, &values, err));
+    t.source_type = "f32";
+    t.rows = [values](uint32_t first, uint32_t count, float* to, Error*) {
+      std::memcpy(to, values + first, count * sizeof *to);
+      return LINNET_OK;
+    };
+  }
+  out->tensors.push_back(std::move(t));
+  return LINNET_OK;
+}
+
+// What spec_read leaves in the file.
+Status own_layers(Source* source, Error* err, PathName label) {
+  ModelSpec& s = source->spec;
+  const auto values = std::make_shared<std::vector<uint8_t>>(kLayerFieldCount * size_t{s.n_layers} * sizeof(uint32_t));
+  uint8_t* to = values->data();
+  for (const uint8_t*& of : s.layer_values) {
+    if (!of) continue;
+    std::memcpy(to, of, size_t{s.n_layers} * sizeof(uint32_t));
+    of = to;
+    to += size_t{s.n_layers} * sizeof(uint32_t);
+  }
+  source->layers = values;
+  return spec_check(s, err, label);
+}
+
+}  // namespace
+
+Status source_from_packed(const std::string& path, Source* out, bool* packed, Error* err) {
+  *out = {};
+  struct File {
+    std::string path;
+    Mapped mapped;
+    Gguf gguf;
+  };
+  const auto file = std::make_shared<File>();
+  out->keep = file;
+  file->path = path;
+  LINNET_TRY(file_load(path.c_str(), LINNET_LOAD_MAP, {}, &file->mapped.view, err));
+  const Gguf& g = file->gguf;
+  LINNET_TRY(gguf_open(file->mapped.view.data, file->mapped.view.bytes, file->path.c_str(), &file->gguf, err));
+  *packed = is_packed(g);
+  if (!*packed) return LINNET_OK;
+  ModelSpec& spec = out->spec;
+  LINNET_TRY(spec_read(g, &spec, err));
+  LINNET_TRY(own_layers(out, err, g.label));
+  if (spec.n_layers && !architecture_by_hf(spec.architecture))
+    return fail(err, LINNET_UNSUPPORTED, g.label, ": architecture '", spec.architecture, "' is not supported");
+  if (spec.n_layers) LINNET_TRY(each_tensor(spec, [&](Role role, uint32_t layer) { return add_tensor(g, role, layer, out, err); }));
+  GgufValue v;
+  if (g.key("general.name", &v) && v.type == kGgufString) out->name = v.text;
+  templates_from_gguf(g, &out->templates);
+  LINNET_TRY(chat_read(g, &out->chat, err));
+  GgufTensor tables;
+  if (!g.tensor(kTokenizerTensor, &tables)) return LINNET_OK;
+  LINNET_TRY(tokenizer_keys(g, &out->tokenizer, err));
+  out->tokenizer.bytes.assign(tables.data, tables.data + tables.bytes);
+  return LINNET_OK;
+}
+
+}  // namespace linnet::convert
