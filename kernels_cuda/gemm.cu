@@ -1,19 +1,12 @@
 // Products with packed weights as they lie in the file. A warp takes two panels, 32 outputs, as A fragments straight from global memory, 16
 // bytes a lane: four outputs by four inputs (eight of nibbles). What order the inputs of a group come in is free, since sums of integers
 // are exact, so lane c of four has inputs 8 c .. 8 c + 7 of every 32, in x as well.
-#include "device.h"
+#include "block_kinds.h"
 #include "gemm_args.h"
+#include "products.h"
 
 namespace linnet {
 
-LINNET_ON_GPU const uint8_t* panel_at(const CudaMatrix& w, uint32_t panel) {
-  const uint32_t part = panel / w.part_panels;
-  return w.panels[part] + (panel - part * w.part_panels) * w.panel_bytes;
-}
-LINNET_ON_GPU const uint8_t* scales_at(const CudaMatrix& w, uint32_t panel) {
-  const uint32_t part = panel / w.part_panels;
-  return w.scales[part] + (panel - part * w.part_panels) * w.scale_bytes;
-}
 LINNET_ON_GPU float f32_of_bf16(uint16_t h) { return float_of(static_cast<uint32_t>(h) << 16); }
 LINNET_ON_GPU float f32_of_e4m3(uint32_t c) {
   const uint32_t a = c & 0x7Fu, sign = (c & 0x80u) << 24;
@@ -21,51 +14,10 @@ LINNET_ON_GPU float f32_of_e4m3(uint32_t c) {
 }
 LINNET_ON_GPU float f32_of_e5m2(uint32_t c) { return f32_of_f16(static_cast<uint16_t>(c << 8)); }
 
-// What a block works on: rows row0.. of m, panels of one matrix.
-struct Work {
-  uint32_t panel, m;  // the matrix's first panel; its rows
-  const uint8_t* x;
-  const float* x_scale;
-  const int32_t* x_sum128;
-  float* y;
-};
-// Whether z has work.
-LINNET_ON_GPU bool work_of(const GemmArgs& a, uint32_t z, Work* w) {
-  uint64_t row = 0, head = z;
-  w->panel = z * a.panels;
-  w->m = a.m;
-  if (a.first) {
-    if (z >= *a.n_active) return false;
-    const uint32_t expert = a.active[z];
-    w->panel = expert * a.panels;
-    row = a.first[expert];
-    w->m = a.first[expert + 1] - a.first[expert];
-    head = 0;
-  }
-  w->x = a.x + row * a.x_stride + head * a.x_z;
-  w->x_scale = a.x_scale + row * a.x_groups + head * a.scale_z;
-  w->x_sum128 = a.x_sum128 + row * a.x_groups + head * a.scale_z;
-  w->y = a.y + row * a.y_stride + head * a.y_z;
-  return true;
-}
-// Matrices of a launch; experts are known on the device only.
-LINNET_ON_GPU uint32_t works_of(const GemmArgs& a) { return a.first ? *a.n_active : gridDim.z; }
-
-LINNET_ON_GPU void store(const GemmArgs& a, const Work& w, uint32_t row, uint32_t panel, uint32_t j, float acc) {
-  float* y = w.y + row * a.y_stride + panel * 16 + j;
-  const float r = a.bias ? acc + a.bias[(w.panel + panel) * 16 + j] : acc;
-  *y = a.accumulate ? *y + r : r;
-}
-
 // ---- weights ------------------------------------------------------------------------------------------------------------------
 // Of every 32 inputs: kLoads times 16 bytes of a lane; kX bytes of x in a lane, kTerms planes of them one behind the other; fragments for
 // two products of 16 outputs, of which lane l's outputs are 4 * (l / 4 % 4) + 2 * t + 0 and 1 in panel l / 16; the parts of a group's sum.
 // kGroups: x has a scale for each group; kScales: the weights have some.
-
-// Integer sums start at 1.5 * 2^23 as a float has it: they stay below 2^21, so the bits are a float, 12582912 more than the sum, at any
-// time.
-constexpr int kSumStart = 0x4B400000;
-constexpr float kSumZero = 12582912.0f;
 
 struct Bytes {
   static constexpr uint32_t kLoads = 2, kX = 8, kTerms = 1, kStep = 512, kFill = 0;  // kStep: bytes of a panel
@@ -642,6 +594,12 @@ LINNET_KERNEL(256) embed(const EmbedArgs a) {
         v = static_cast<float>(nibble - group[32 + j]) * f32_of_f16(reinterpret_cast<const uint16_t*>(group)[j]);
         break;
       }
+#define LINNET_X(NAME, name, kind)        \
+  case kCuda##NAME:                       \
+    v = weight_of<kind>(w, scales, i, j); \
+    break;
+        LINNET_CUDA_BLOCKS(LINNET_X)
+#undef LINNET_X
       default:
         break;
     }
