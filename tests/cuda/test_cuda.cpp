@@ -611,6 +611,42 @@ TEST_CASE("what CUDA cannot do, and machines without it") {
   }
 }
 
+TEST_CASE("weights that CUDA does not take: with auto the CPU computes, with on they are refused by name") {
+  const FakeCuda fake(setup());
+  linnet_profile profile = on_gpu(1 << 16);
+  linnet_error err{};
+  linnet_need need{.size = sizeof need};
+  const auto refused = [&](Model& model, linnet_status status, const std::string& why) {
+    INFO(why);
+    const linnet_view file = model.image.view();
+    profile.cuda = LINNET_CUDA_ON;
+    CHECK(linnet_model_need(&file, &profile, &need, &err) == status);
+    CHECK(std::string(err.text).find(why) != std::string::npos);
+    profile.cuda = LINNET_CUDA_AUTO;
+    err = {};
+    model.open(profile);
+    CHECK(model.desc.device == nullptr);
+    const Tokens tokens = random_tokens(9, model.desc.n_vocab, 3);
+    const Session s(model, params(LINNET_I8, 1, 0, 1, 16));
+    check(linnet_prefill(s.s, 0, tokens.data(), tokens.size(), &err), err);
+  };
+  const auto packed = [](linnet_format f) {
+    return std::make_unique<Model>("examples/assistant/model/checkpoint", f, 0, false);  // of whole blocks
+  };
+  const auto taken = packed(LINNET_I8G32);
+  profile.cuda = LINNET_CUDA_AUTO;
+  taken->open(profile);
+  CHECK(taken->desc.device != nullptr);
+  refused(*packed(LINNET_F32), LINNET_TOO_SMALL, "takes more than 16 blocks of 65536 bytes");
+  uint32_t lacking = 0;
+  for (const linnet::FormatRow& row : linnet::kFormats) {
+    if (!linnet::format_known(row.format) || linnet::cuda_multiplies(row.format)) continue;
+    ++lacking;
+    refused(*packed(row.format), LINNET_UNSUPPORTED, std::string("weights in ") + row.name);
+  }
+  std::printf("%u formats of weights have no CUDA kernels\n", lacking);
+}
+
 // Draws on the device, whose next pass runs before the host knows the token.
 TEST_CASE("generate on CUDA: the CPU's tokens, also after stops, and the sequence is what it was told") {
   FakeCuda fake(setup());
