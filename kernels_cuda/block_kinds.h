@@ -5,16 +5,10 @@
 // with c = l % 4 of every 32 inputs 4 * c .. + 3 and 16 + 4 * c .. + 3: 16 bytes of every four lines. A unit of kSteps times 32 inputs has
 // kLoads of these.
 #pragma once
-#include "device.h"
+#include "products.h"
 
 namespace linnet {
 
-// Four f16 beside each other.
-LINNET_ON_GPU void floats_of_halves(const uint8_t* at, float (&to)[4]) {
-  const uint2 v = *reinterpret_cast<const uint2*>(at);
-  to[0] = f32_of_f16(static_cast<uint16_t>(v.x)), to[1] = f32_of_f16(static_cast<uint16_t>(v.x >> 16));
-  to[2] = f32_of_f16(static_cast<uint16_t>(v.y)), to[3] = f32_of_f16(static_cast<uint16_t>(v.y >> 16));
-}
 // to *= four bytes less `zero`: a byte below 2^23 as a float has it is 8388608 more than it.
 LINNET_ON_GPU void times_bytes(uint32_t bytes, float zero, float (&to)[4]) {
   for (uint32_t e = 0; e < 4; ++e) to[e] = to[e] * (float_of(__byte_perm(bytes, 0x4B000000u, 0x7440u | e)) - (8388608.0f + zero));
@@ -35,11 +29,11 @@ struct Q4K {
   }
   // Of outputs j.. and the entry's group g.
   LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
-    floats_of_halves(entry + j * 2, to);
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
     times_bytes(parts(entry + 64 + j, 0, g), 0, to);
   }
   LINNET_ON_GPU void minima(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
-    floats_of_halves(entry + 32 + j * 2, to);
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + 32 + j * 2), to);
     times_bytes(parts(entry + 64 + j, 4, g), 0, to);
   }
   LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
@@ -75,7 +69,7 @@ struct Q6K {
     return ((run < 2 ? low << 2 : low >> 2) & 0x3C3C3C3Cu) | ((w[4 + i][e] << (6 - run * 2) & 0xC0C0C0C0u) ^ 0x80808080u);
   }
   LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
-    floats_of_halves(entry + j * 2, to);
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
     times_bytes(word_at(entry + 32 + g * 16 + j) ^ 0x80808080u, 128, to);
   }
   LINNET_ON_GPU void minima(const uint8_t*, uint32_t, uint32_t, float (&)[4]) {}

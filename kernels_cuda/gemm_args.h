@@ -13,6 +13,7 @@ template <uint32_t kXBytes>
 inline constexpr uint32_t kGemmStages = kXBytes == 8    ? 4
                                         : kXBytes == 16 ? 3
                                                         : 2;
+inline constexpr uint32_t kStageScales = 128 + 16;  // bytes that a panel has there of groups of 64 and 32, and what keeps banks apart
 // Of blocks of GGUF files 256 inputs at a time come through shared memory. Few rows: lines and scales of a warp's two panels, twice, and
 // minima with sums of x, or kBlocksShared bytes of terms. More rows: stages of x with its scales and sums (kStageRow bytes of a row) and
 // the scales of a block's eight panels.

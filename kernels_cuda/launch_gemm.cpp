@@ -84,7 +84,9 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
   // Of a row in a stage: its inputs; the scales of its groups, and a sum.
   const uint32_t of_row =
       c.x_bytes * 128 + (c.scales ? (a.group == 128 ? 1 : 4) * 4 : 0) + (a.w.format == kCudaI4G128 || a.w.format == kCudaI4G128Z ? 4 : 0);
-  uint32_t shared = block * of_row * (c.x_bytes == 1 ? kGemmStages<8> : c.x_bytes == 2 ? kGemmStages<16> : kGemmStages<32>);
+  uint32_t shared = (block * of_row + (a.group == 128 ? 0 : kGemmWarps * 2 * kStageScales)) * (c.x_bytes == 1   ? kGemmStages<8>
+                                                                                               : c.x_bytes == 2 ? kGemmStages<16>
+                                                                                                                : kGemmStages<32>);
   if (c.blocks) shared = (many ? kBlocksStages<64> : kBlocksStages<16>)*(block * kStageRow + kGemmWarps * 2 * (c.blocks + kScalePad));
   cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, shared, &a);
 }

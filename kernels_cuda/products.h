@@ -14,6 +14,12 @@ LINNET_ON_GPU const uint8_t* scales_at(const CudaMatrix& w, uint32_t panel) {
   return w.scales[part] + (panel - part * w.part_panels) * w.scale_bytes;
 }
 
+// Four f16 beside each other.
+LINNET_ON_GPU void floats_of_halves(const uint2& v, float (&to)[4]) {
+  to[0] = f32_of_f16(static_cast<uint16_t>(v.x)), to[1] = f32_of_f16(static_cast<uint16_t>(v.x >> 16));
+  to[2] = f32_of_f16(static_cast<uint16_t>(v.y)), to[3] = f32_of_f16(static_cast<uint16_t>(v.y >> 16));
+}
+
 // What a block works on: rows row0.. of m, panels of one matrix.
 struct Work {
   uint32_t panel, m;  // the matrix's first panel; its rows
