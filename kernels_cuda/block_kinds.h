@@ -1,9 +1,10 @@
 // Kinds of blocks of GGUF files (formats.inc) as kernels take them apart; what codes and scales stand for is stated in scalar.cpp, where
 // they lie in format.h. A new kind is a struct here, a row of LINNET_CUDA_BLOCKS (cuda_types.h) and three kernels (kernel_list.h).
 //
-// Of 256 inputs a panel has kBytes of lines and kScales of scales. Lane l of a warp has outputs j = 4 * (l / 4 % 4) and the next three, and
-// with c = l % 4 of every 32 inputs 4 * c .. + 3 and 16 + 4 * c .. + 3: 16 bytes of every four lines. A unit of kSteps times 32 inputs has
-// kLoads of these.
+// Of 256 inputs a panel has kBytes of lines (64 bytes each) and kScales of scales. Lane l of a warp has outputs j = 4 * (l / 4 % 4) and the
+// next three, and with c = l % 4 of every 32 inputs 4 * c .. + 3 and 16 + 4 * c .. + 3, which lie in kPieces pieces of 16 bytes, each of a
+// line. A unit of kSteps times 32 inputs takes kLoads of them. The last inputs may be fewer than 256, whole blocks of kBlock: others are
+// multiplied with zeros.
 #pragma once
 #include "products.h"
 
@@ -18,13 +19,13 @@ LINNET_ON_GPU uint32_t word_at(const uint8_t* at) { return *reinterpret_cast<con
 LINNET_ON_GPU uint32_t line_of(uint32_t i, uint32_t j) { return i % 32 / 4 * 64 + j * 4 + i % 4; }
 
 struct Q4K {
-  static constexpr uint32_t kBlock = 256, kGroup = 32, kBytes = 2048, kScales = 256, kSteps = 2, kLoads = 2;
+  static constexpr uint32_t kBlock = 256, kGroup = 32, kBytes = 2048, kScales = 256, kPieces = 8, kSteps = 2, kLoads = 2;
   static constexpr bool kMin = true;
   static constexpr float kOne = 1;  // what `codes` has as a code's one, turned round: they may be a power of two too large
-  // Which four lines load i of a unit is of, the unit being one of the 256 inputs.
-  LINNET_ON_GPU uint32_t lines(uint32_t unit, uint32_t i) { return unit * 2 + i; }
-  // Signed codes of output j + e, of the 32 inputs of `step` those with 4 * c (i = 0) or 16 + 4 * c.
-  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e) {
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return unit * 2 + i; }  // load i of a unit of the 256 inputs
+  // Signed codes of output j + e, of the 32 inputs of `step` those from 4 * c on (i = 0) or from 16 + 4 * c.
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t /*c*/) {
     return w[i][e] >> step % 2 * 4 & 0x0F0F0F0Fu;
   }
   // Of outputs j.. and the entry's group g.
@@ -47,9 +48,9 @@ struct Q4K {
 };
 
 struct Q5K : Q4K {
-  static constexpr uint32_t kBytes = 2560, kLoads = 4;
-  LINNET_ON_GPU uint32_t lines(uint32_t unit, uint32_t i) { return i < 2 ? unit * 2 + i : 6 + i; }
-  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e) {
+  static constexpr uint32_t kBytes = 2560, kPieces = 10, kLoads = 4;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 2 ? unit * 2 + i : 6 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t left = (36 - step) % 32, fifth = w[2 + i][e];  // bit `step` of a byte to its bit 4
     return (w[i][e] >> step % 2 * 4 & 0x0F0F0F0Fu) | ((fifth << left | fifth >> (32 - left) % 32) & 0x10101010u);
   }
@@ -60,11 +61,12 @@ struct Q5K : Q4K {
 
 // Codes less 32 are their six bits in a byte's upper part with the top bit turned.
 struct Q6K {
-  static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 3072, kScales = 288, kSteps = 4, kLoads = 6;
+  static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 3072, kScales = 288, kPieces = 12, kSteps = 4, kLoads = 6;
   static constexpr bool kMin = false;
   static constexpr float kOne = 0.25f;
-  LINNET_ON_GPU uint32_t lines(uint32_t unit, uint32_t i) { return i < 4 ? unit * 4 + i : 4 + unit * 2 + i; }
-  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e) {
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 4 ? unit * 4 + i : 4 + unit * 2 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
     const uint32_t run = step % 4, low = w[run % 2 * 2 + i][e];
     return ((run < 2 ? low << 2 : low >> 2) & 0x3C3C3C3Cu) | ((w[4 + i][e] << (6 - run * 2) & 0xC0C0C0C0u) ^ 0x80808080u);
   }

@@ -9,9 +9,9 @@ struct Fragments {
   uint32_t a[2][4];
 };
 template <class Kind>
-LINNET_ON_GPU void fragments_of(const uint32_t (&w)[Kind::kLoads][4], uint32_t step, Fragments& f) {
+LINNET_ON_GPU void fragments_of(const uint32_t (&w)[Kind::kLoads][4], uint32_t step, uint32_t c, Fragments& f) {
   for (uint32_t i = 0; i < 2; ++i)
-    for (uint32_t e = 0; e < 4; ++e) f.a[e / 2][i * 2 + e % 2] = Kind::codes(w, step, i, e);
+    for (uint32_t e = 0; e < 4; ++e) f.a[e / 2][i * 2 + e % 2] = Kind::codes(w, step, i, e, c);
 }
 
 // Sums of a group: of all 32 inputs, or of the half h of them.
@@ -35,7 +35,7 @@ LINNET_ON_GPU float sum_of(int sum) {
 // What minima are multiplied with; they are of 32 inputs, as sums of x are.
 LINNET_ON_GPU float x_sum_of(int32_t sum128, float scale) { return static_cast<float>(sum128) * 0.0078125f * scale; }
 
-LINNET_ON_GPU void load_line(const uint8_t* shared, uint32_t (&to)[4]) {
+LINNET_ON_GPU void load_piece(const uint8_t* shared, uint32_t (&to)[4]) {
   const uint4 v = *reinterpret_cast<const uint4*>(shared);
   to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
 }
@@ -53,17 +53,17 @@ LINNET_ON_GPU void copy_scales(uint8_t* to, const uint8_t* scales, uint64_t ther
 }
 
 // ---- few rows -----------------------------------------------------------------------------------------------------------------
-// Each lane copies the lines that it reads, 256 inputs ahead, and a warp its panels' scales. Where panels are few, `split` warps have every
-// split-th 256 inputs; then what these give is kept in shared memory and added up in order by a thread for each output: [blocks of a round]
-// minima (8, 32), sums of x (8, 8 rows), sums (m, 32).
+// Each lane copies the pieces that it reads, 256 inputs ahead, and a warp its panels' scales. Where panels are few, `split` warps have
+// every split-th 256 inputs; then what these give is kept in shared memory and added up in order by a thread for each output: [blocks of a
+// round] minima (8, 32), sums of x (8, 8 rows), sums (m, 32).
 template <class Kind>
 LINNET_ON_GPU void gemv(const GemmArgs& a) {
   constexpr uint32_t kHalves = 32 / Kind::kGroup, kUnits = 8 / Kind::kSteps, kPitch = Kind::kScales + kScalePad,
-                     kTurn = (Kind::kBytes + kPitch) * 2, kMinima = Kind::kMin ? 8 * (32 + 8) : 0;
+                     kPieces = Kind::kPieces * 512, kTurn = kPieces + kPitch * 2, kMinima = Kind::kMin ? 8 * (32 + 8) : 0;
   LINNET_DYNAMIC_SHARED(shared);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = kGemvWarps / a.split, local = warp / a.split,
                  turn = warp % a.split, column = lane / 4, c = lane % 4, j = lane / 4 % 4 * 4;
-  uint8_t* const kept = shared + warp * 2 * kTurn;  // two of: lines [kBytes / 256][lanes][16], scales [panels of the warp][kPitch]
+  uint8_t* const kept = shared + warp * 2 * kTurn;  // two of: pieces [kPieces][lanes][16], scales [panels of the warp][kPitch]
   float* const terms = reinterpret_cast<float*>(shared + kGemvWarps * 2 * kTurn);
   const uint32_t blocks = (a.w.k + 255) / 256;
   for (uint32_t z = blockIdx.z; z < works_of(a); z += gridDim.z) {
@@ -73,7 +73,7 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
       const uint32_t m = work.m - row0 < kGemvRows ? work.m - row0 : kGemvRows, first = (blockIdx.x * pairs + local) * 2;
       const bool mine = first < a.panels;
       const uint32_t panel = first + lane / 16 < a.panels ? first + lane / 16 : a.panels - 1;
-      const uint8_t *w = panel_at(a.w, work.panel + panel) + c * 64 + j * 4, *scales = scales_at(a.w, work.panel + panel);
+      const uint8_t *w = panel_at(a.w, work.panel + panel) + j * 4, *scales = scales_at(a.w, work.panel + panel);
       const uint8_t* x = work.x + uint64_t{row0 + (column < m ? column : m - 1)} * a.x_stride + c * 4;
       const uint32_t scale_at[2] = {(row0 + (c * 2 < m ? c * 2 : m - 1)) * a.x_groups,
                                     (row0 + (c * 2 + 1 < m ? c * 2 + 1 : m - 1)) * a.x_groups};
@@ -82,9 +82,10 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
                      round = a.split == 1 ? blocks : room;
       const auto copy = [&](uint32_t block, uint8_t* to) {
         const uint64_t from = uint64_t{block} * Kind::kBytes;
-        for (uint32_t i = 0; i < Kind::kBytes / 256; ++i)
-          if (Kind::kBlock == 256 || from + i * 256 < a.w.panel_bytes) copy_async16(to + i * 512 + lane * 16, w + from + i * 256);
-        copy_scales<Kind>(to + Kind::kBytes * 2 + lane / 16 * kPitch, scales, a.w.scale_bytes, block, lane);
+        for (uint32_t i = 0; i < Kind::kPieces; ++i)
+          if (const uint32_t at = Kind::line(i, c) * 64; Kind::kBlock == 256 || from + at < a.w.panel_bytes)
+            copy_async16(to + i * 512 + lane * 16, w + from + at);
+        copy_scales<Kind>(to + kPieces + lane / 16 * kPitch, scales, a.w.scale_bytes, block, lane);
       };
       float acc[2][4] = {};  // without a split: this lane's outputs; else acc[0], of the thread's own outputs
       uint32_t slot = 0;
@@ -95,8 +96,8 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
         const uint32_t end = blocks - begin < round ? blocks : begin + round;
 #pragma unroll 1
         for (uint32_t block = begin + turn; mine && block < end; block += a.split, slot ^= 1) {
-          const uint8_t* const lines = kept + slot * kTurn + lane * 16;
-          const uint8_t* const entry = kept + slot * kTurn + Kind::kBytes * 2 + lane / 16 * kPitch;
+          const uint8_t* const pieces = kept + slot * kTurn + lane * 16;
+          const uint8_t* const entry = kept + slot * kTurn + kPieces + lane / 16 * kPitch;
           warp_sync();  // the others are done with what is overwritten
           if (block + a.split < blocks) copy(block + a.split, kept + (slot ^ 1) * kTurn);
           copy_async_commit();
@@ -106,7 +107,7 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
 #pragma unroll(4 / Kind::kSteps)
           for (uint32_t u = 0; u < kUnits; ++u) {
             uint32_t of_unit[Kind::kLoads][4];
-            for (uint32_t i = 0; i < Kind::kLoads; ++i) load_line(lines + Kind::lines(u, i) * 512, of_unit[i]);
+            for (uint32_t i = 0; i < Kind::kLoads; ++i) load_piece(pieces + Kind::piece(u, i) * 512, of_unit[i]);
 #pragma unroll
             for (uint32_t s = 0; s < Kind::kSteps; ++s) {
               const uint32_t step = u * Kind::kSteps + s, g = block * 8 + step;
@@ -118,7 +119,7 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
                 x_scale[i] = __ldg(work.x_scale + scale_at[i] + g);
               }
               Fragments f;
-              fragments_of<Kind>(of_unit, step, f);
+              fragments_of<Kind>(of_unit, step, c, f);
 #pragma unroll
               for (uint32_t h = 0; h < kHalves; ++h) {
                 int sum[2][4];
@@ -197,12 +198,12 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
 
 // Loads go on beyond the last weights, to what is at hand: of one that waits for a condition the old value would be copied.
 template <class Kind>
-LINNET_ON_GPU void load_unit(const uint8_t* w, uint32_t unit, uint32_t units, uint32_t (&to)[Kind::kLoads][4]) {
+LINNET_ON_GPU void load_unit(const uint8_t* w, uint32_t c, uint32_t unit, uint32_t units, uint32_t (&to)[Kind::kLoads][4]) {
   constexpr uint32_t kUnits = 8 / Kind::kSteps;
   unit = unit < units ? unit : units - 1;
   const uint8_t* const from = w + uint64_t{unit / kUnits} * Kind::kBytes;
   for (uint32_t i = 0; i < Kind::kLoads; ++i) {
-    const uint4 v = load16(from + Kind::lines(unit % kUnits, i) * 256);
+    const uint4 v = load16(from + Kind::line(Kind::piece(unit % kUnits, i), c) * 64);
     to[i][0] = v.x, to[i][1] = v.y, to[i][2] = v.z, to[i][3] = v.w;
   }
 }
@@ -245,10 +246,10 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
     if (!work_of(a, z, &work)) break;
     for (uint32_t row0 = blockIdx.x * kRows; row0 < work.m; row0 += gridDim.x * kRows) {
       const uint32_t mine = (blockIdx.y * kGemmWarps + warp) * 2 + lane / 16, panel = mine < a.panels ? mine : a.panels - 1;
-      const uint8_t *w = panel_at(a.w, work.panel + panel) + c * 64 + j * 4, *scales = scales_at(a.w, work.panel + panel);
+      const uint8_t *w = panel_at(a.w, work.panel + panel) + j * 4, *scales = scales_at(a.w, work.panel + panel);
       float acc[kTiles][2][4] = {};
       uint32_t next[kAhead][Kind::kLoads][4];
-      for (uint32_t u = 0; u < kAhead; ++u) load_unit<Kind>(w, u, units, next[u]);
+      for (uint32_t u = 0; u < kAhead; ++u) load_unit<Kind>(w, c, u, units, next[u]);
       for (uint32_t s = 0; s < kStages - 1; ++s) {
         if (s < blocks) copy_stage<Kind, kTiles>(a, work, row0, s, scales, shared + s * kStage);
         copy_async_commit();
@@ -273,8 +274,8 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
           for (uint32_t s = 0; s < Kind::kSteps; ++s) {
             const uint32_t step = u * Kind::kSteps + s;
             Fragments f;
-            fragments_of<Kind>(next[u % kAhead], step, f);
-            if (s == Kind::kSteps - 1) load_unit<Kind>(w, block * kUnits + u + kAhead, units, next[u % kAhead]);
+            fragments_of<Kind>(next[u % kAhead], step, c, f);
+            if (s == Kind::kSteps - 1) load_unit<Kind>(w, c, block * kUnits + u + kAhead, units, next[u % kAhead]);
             float scale[kHalves][4];
             for (uint32_t h = 0; h < kHalves; ++h) Kind::scales(entry, step * kHalves + h, j, scale[h]);
 #pragma unroll
@@ -327,9 +328,10 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
   }
 }
 
-#define LINNET_X(NAME, name, kind)                                           \
-  LINNET_KERNEL_MIN(128, 3) gemv_##name(const GemmArgs a) { gemv<kind>(a); } \
-  LINNET_KERNEL(128) gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); }   \
+#define LINNET_X(NAME, name, kind, pieces)                                                                     \
+  static_assert(kind::kPieces == pieces && (!kind::kMin || kind::kGroup == 32), "sums of x are of 32 inputs"); \
+  LINNET_KERNEL_MIN(128, 3) gemv_##name(const GemmArgs a) { gemv<kind>(a); }                                   \
+  LINNET_KERNEL(128) gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); }                                     \
   LINNET_KERNEL(128) gemm64_##name(const GemmArgs a) { gemm<kind, 8>(a); }
 LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X

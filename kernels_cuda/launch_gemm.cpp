@@ -11,10 +11,10 @@ uint32_t min_of(uint64_t a, uint64_t b) { return static_cast<uint32_t>(a < b ? a
 // Kernels of a format: for few rows, for blocks of 16 rows and of 64.
 struct Choice {
   CudaKernel few, some, many;
-  uint32_t x_bytes;                // of an input; 0: float weights one by one, which have no kernel for few rows
-  uint32_t weight_bytes;           // of a float weight
-  bool scales;                     // x has some, by group
-  uint32_t lines = 0, blocks = 0;  // of blocks of GGUF files: bytes of lines and of scales that a panel has for 256 inputs
+  uint32_t x_bytes;                 // of an input; 0: float weights one by one, which have no kernel for few rows
+  uint32_t weight_bytes;            // of a float weight
+  bool scales;                      // x has some, by group
+  uint32_t pieces = 0, blocks = 0;  // of blocks of GGUF files, for 256 inputs: a lane's pieces, a panel's bytes of scales
 };
 constexpr CudaKernel kNone = kCudaKernels;
 Choice choice_of(Format f) {
@@ -36,9 +36,9 @@ Choice choice_of(Format f) {
       return wide ? Choice{kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true}
                   : Choice{kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
     case Stored::kBlocks: {
-      Choice c = {kNone, kNone, kNone, 1, 0, true, kPanel * 32u * row.bits, kPanel * row.scale.bytes * (256u / row.w_group)};
-#define LINNET_X(NAME, name, kind) \
-  if (f == LINNET_##NAME) c.few = kCuda_gemv_##name, c.some = kCuda_gemm16_##name, c.many = kCuda_gemm64_##name;
+      Choice c = {kNone, kNone, kNone, 1, 0, true, 0, kPanel * row.scale.bytes * (256u / row.w_group)};
+#define LINNET_X(NAME, name, kind, pieces_) \
+  if (f == LINNET_##NAME) c.few = kCuda_gemv_##name, c.some = kCuda_gemm16_##name, c.many = kCuda_gemm64_##name, c.pieces = pieces_;
       LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X
       return c;
@@ -74,7 +74,8 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
     a.split = 1;
     while (a.split < kGemvWarps && a.split * 2 <= stages && warps * a.split < wanted) a.split *= 2;
     uint32_t shared = a.split == 1 ? 0 : kGemvShared;
-    if (c.blocks) shared = kGemvWarps * 4 * (c.lines + c.blocks + kScalePad) + (a.split == 1 ? kGemvWarps * kGemvMinima : kBlocksShared);
+    if (c.blocks)
+      shared = kGemvWarps * 2 * (c.pieces * 512 + 2 * (c.blocks + kScalePad)) + (a.split == 1 ? kGemvWarps * kGemvMinima : kBlocksShared);
     cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32, shared, &a);
     return;
   }
