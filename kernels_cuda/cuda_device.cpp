@@ -290,9 +290,9 @@ Status in_file(CudaModel& m, const void* from, const uint8_t** to, Error* err) {
 
 // Whole parts of panels lie in a block; with cuda_zero_copy all is read where the file is.
 Status matrix(WeightsTo& weights, Matrix* m, Error* err) {
-  if (format_row(m->format).stored == Stored::kBlocks)
+  if (!cuda_multiplies(m->format))
     return fail(err, LINNET_UNSUPPORTED, "cuda: weights in ", format_name(m->format),
-                " are for CPUs alone: convert with --weights i8g128 or another, or compute with --cuda off");
+                " are for CPUs alone: convert with --weights i8g128 or another, or compute with --cuda auto");
   void *const model = weights.model, *const to = weights.matrices ? weights.matrices + weights.n_matrices * sizeof(CudaMatrix) : nullptr;
   ++weights.n_matrices;
   Arena& arena = *weights.memory;

@@ -60,6 +60,7 @@ void cuda_gemm_heads(const Worker& w, const Matrix& mat, uint32_t n_heads, const
                      uint32_t carry, float* y, size_t y_stride, size_t y_head);
 void cuda_gemm_experts(const Worker& w, const Matrix& mat, uint32_t n_experts, const Pairs& pairs, const float* x, size_t x_stride,
                        const QuantRows* q, const float* bias, float* y, size_t y_stride);
+bool cuda_multiplies(Format f);  // whether there are kernels for such weights
 // Bytes of scratch that gemm takes for a row of k inputs where it is fast; 0: weights whose products are the same then.
 uint64_t cuda_terms_bytes(Format f, uint32_t k);
 // Bytes of scratch that gemm_heads takes for `rows` rows of n_heads heads of k inputs.

@@ -59,6 +59,12 @@ LINNET_ON_GPU void mma_i8(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&
       : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
 }
+// The same of 16 inputs, a[0], a[1] and b[0] above.
+LINNET_ON_GPU void mma_i8(int (&d)[4], const uint32_t (&a)[2], uint32_t b, const int (&c)[4]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"
+      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));
+}
 // c(16, 8) += a(16, 16) * b(16, 8), bf16 pairs in f32. a[0] = row l / 4, inputs 2 * (l % 4), + 1; a[1] = 8 rows on, a[2] = 8 inputs on,
 // a[3] = both; b[0] = column l / 4, the same inputs, b[1] = 8 on.
 LINNET_ON_GPU void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {

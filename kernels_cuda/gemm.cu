@@ -1,19 +1,12 @@
 // Products with packed weights as they lie in the file. A warp takes two panels, 32 outputs, as A fragments straight from global memory, 16
 // bytes a lane: four outputs by four inputs (eight of nibbles). What order the inputs of a group come in is free, since sums of integers
 // are exact, so lane c of four has inputs 8 c .. 8 c + 7 of every 32, in x as well.
-#include "device.h"
+#include "block_kinds.h"
 #include "gemm_args.h"
+#include "products.h"
 
 namespace linnet {
 
-LINNET_ON_GPU const uint8_t* panel_at(const CudaMatrix& w, uint32_t panel) {
-  const uint32_t part = panel / w.part_panels;
-  return w.panels[part] + (panel - part * w.part_panels) * w.panel_bytes;
-}
-LINNET_ON_GPU const uint8_t* scales_at(const CudaMatrix& w, uint32_t panel) {
-  const uint32_t part = panel / w.part_panels;
-  return w.scales[part] + (panel - part * w.part_panels) * w.scale_bytes;
-}
 LINNET_ON_GPU float f32_of_bf16(uint16_t h) { return float_of(static_cast<uint32_t>(h) << 16); }
 LINNET_ON_GPU float f32_of_e4m3(uint32_t c) {
   const uint32_t a = c & 0x7Fu, sign = (c & 0x80u) << 24;
@@ -21,51 +14,10 @@ LINNET_ON_GPU float f32_of_e4m3(uint32_t c) {
 }
 LINNET_ON_GPU float f32_of_e5m2(uint32_t c) { return f32_of_f16(static_cast<uint16_t>(c << 8)); }
 
-// What a block works on: rows row0.. of m, panels of one matrix.
-struct Work {
-  uint32_t panel, m;  // the matrix's first panel; its rows
-  const uint8_t* x;
-  const float* x_scale;
-  const int32_t* x_sum128;
-  float* y;
-};
-// Whether z has work.
-LINNET_ON_GPU bool work_of(const GemmArgs& a, uint32_t z, Work* w) {
-  uint64_t row = 0, head = z;
-  w->panel = z * a.panels;
-  w->m = a.m;
-  if (a.first) {
-    if (z >= *a.n_active) return false;
-    const uint32_t expert = a.active[z];
-    w->panel = expert * a.panels;
-    row = a.first[expert];
-    w->m = a.first[expert + 1] - a.first[expert];
-    head = 0;
-  }
-  w->x = a.x + row * a.x_stride + head * a.x_z;
-  w->x_scale = a.x_scale + row * a.x_groups + head * a.scale_z;
-  w->x_sum128 = a.x_sum128 + row * a.x_groups + head * a.scale_z;
-  w->y = a.y + row * a.y_stride + head * a.y_z;
-  return true;
-}
-// Matrices of a launch; experts are known on the device only.
-LINNET_ON_GPU uint32_t works_of(const GemmArgs& a) { return a.first ? *a.n_active : gridDim.z; }
-
-LINNET_ON_GPU void store(const GemmArgs& a, const Work& w, uint32_t row, uint32_t panel, uint32_t j, float acc) {
-  float* y = w.y + row * a.y_stride + panel * 16 + j;
-  const float r = a.bias ? acc + a.bias[(w.panel + panel) * 16 + j] : acc;
-  *y = a.accumulate ? *y + r : r;
-}
-
 // ---- weights ------------------------------------------------------------------------------------------------------------------
 // Of every 32 inputs: kLoads times 16 bytes of a lane; kX bytes of x in a lane, kTerms planes of them one behind the other; fragments for
 // two products of 16 outputs, of which lane l's outputs are 4 * (l / 4 % 4) + 2 * t + 0 and 1 in panel l / 16; the parts of a group's sum.
 // kGroups: x has a scale for each group; kScales: the weights have some.
-
-// Integer sums start at 1.5 * 2^23 as a float has it: they stay below 2^21, so the bits are a float, 12582912 more than the sum, at any
-// time.
-constexpr int kSumStart = 0x4B400000;
-constexpr float kSumZero = 12582912.0f;
 
 struct Bytes {
   static constexpr uint32_t kLoads = 2, kX = 8, kTerms = 1, kStep = 512, kFill = 0;  // kStep: bytes of a panel
@@ -192,23 +144,43 @@ LINNET_ON_GPU void load_weights(const uint8_t* panel, uint32_t there, uint32_t s
 struct Scales {
   float s[4], zero[4];
 };
-template <class W, bool kWide>
+template <class W>
 LINNET_ON_GPU void load_scales(const CudaMatrix& w, const uint8_t* scales, bool zeros, uint32_t lane, uint32_t g, Scales& to) {
   const uint32_t j = lane / 4 % 4 * 4, at = w.w_groups == 1 ? 0 : g;
   for (int e = 0; e < 4; ++e) to.zero[e] = 0.0f, to.s[e] = 1.0f;
   if (!W::kScales) return;
-  if (!W::kZeros && (kWide || w.format == kCudaI8G64)) {
+  if (!W::kZeros) {
     const uint4 v = load16(scales + (at * uint64_t{16} + j) * 4);
     to.s[0] = float_of(v.x), to.s[1] = float_of(v.y), to.s[2] = float_of(v.z), to.s[3] = float_of(v.w);
     return;
   }
   const uint8_t* from = scales + at * uint64_t{zeros ? 48u : 32u};
-  const uint2 v = __ldg(reinterpret_cast<const uint2*>(from + j * 2));
-  to.s[0] = f32_of_f16(static_cast<uint16_t>(v.x)), to.s[1] = f32_of_f16(static_cast<uint16_t>(v.x >> 16));
-  to.s[2] = f32_of_f16(static_cast<uint16_t>(v.y)), to.s[3] = f32_of_f16(static_cast<uint16_t>(v.y >> 16));
+  floats_of_halves(__ldg(reinterpret_cast<const uint2*>(from + j * 2)), to.s);
   if (!zeros) return;
   const uint32_t z = __ldg(reinterpret_cast<const uint32_t*>(from + 32 + j));
   for (uint32_t e = 0; e < 4; ++e) to.zero[e] = 8.0f - static_cast<float>(z >> (e * 8) & 255);
+}
+
+// Groups of 64 and 32 end too often to wait for theirs. Of 128 inputs a lane has at most 32 bytes of them: two of floats or four of halves.
+template <class W>
+LINNET_ON_GPU bool scales_are_floats(const CudaMatrix& w) {
+  return !W::kZeros && w.format == kCudaI8G64;
+}
+// Few rows have them in registers, 128 inputs ahead: step s's group its f16 in part s, its floats in parts s - 1 and s. What is behind the
+// last group is at hand.
+template <class W>
+LINNET_ON_GPU uint2 scale_part(const CudaMatrix& w, const uint8_t* scales, uint32_t lane, uint32_t group, uint32_t stage, uint32_t s) {
+  const uint32_t j = lane / 4 % 4 * 4, g = stage * (128 / group) + s * 32 / group;
+  const uint64_t at = g < w.w_groups ? g : w.w_groups - 1;
+  return __ldg(reinterpret_cast<const uint2*>(scales + (scales_are_floats<W>(w) ? at * 64 + j * 4 + s % 2 * 8 : at * 32 + j * 2)));
+}
+template <class W>
+LINNET_ON_GPU void join_parts(const CudaMatrix& w, const uint2& before, const uint2& last, Scales& to) {
+  for (int e = 0; e < 4; ++e) to.zero[e] = 0.0f;
+  if (scales_are_floats<W>(w))
+    to.s[0] = float_of(before.x), to.s[1] = float_of(before.y), to.s[2] = float_of(last.x), to.s[3] = float_of(last.y);
+  else
+    floats_of_halves(last, to.s);
 }
 
 // ---- few rows -----------------------------------------------------------------------------------------------------------------
@@ -247,12 +219,16 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
       for (uint32_t begin = 0; begin < stages; begin += round) {
         const uint32_t end = stages - begin < round ? stages : begin + round;
         uint4 next[4][W::kLoads];
+        uint2 parts[4];
         if (mine && begin + turn < end)
-          for (uint32_t s = 0; s < 4; ++s) load_weights<W>(w, steps, (begin + turn) * 4 + s, next[s]);
+          for (uint32_t s = 0; s < 4; ++s) {
+            load_weights<W>(w, steps, (begin + turn) * 4 + s, next[s]);
+            if (!kWide) parts[s] = scale_part<W>(a.w, scales, lane, group, begin + turn, s);
+          }
         for (uint32_t stage = begin + turn; mine && stage < end; stage += a.split) {
           typename W::Sum sum[2][4];
           Scales scale;
-          if (W::kInteger) load_scales<W, kWide>(a.w, scales, zeros, lane, stage * per_stage, scale);
+          if (W::kInteger && kWide) load_scales<W>(a.w, scales, zeros, lane, stage, scale);
 #pragma unroll
           for (uint32_t s = 0; s < 4; ++s) {
             const uint32_t step = stage * 4 + s;
@@ -275,7 +251,11 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
             if ((s + 1) * 32 % group) continue;
             const uint32_t g = stage * per_stage + s * 32 / group;
             if (g < groups) {
-              if (W::kInteger && s * 32 / group) load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
+              if constexpr (!kWide) {
+                join_parts<W>(a.w, parts[s ^ 1], parts[s], scale);
+                parts[s] = scale_part<W>(a.w, scales, lane, group, stage + a.split, s);
+                if (s % 2) parts[s - 1] = scale_part<W>(a.w, scales, lane, group, stage + a.split, s - 1);  // of 64, or there already
+              }
               for (int r = 0; r < 2; ++r) {
                 const float x_scale = W::kInteger ? __ldg(work.x_scale + scale_at[r] + g) : 1.0f;
                 const float total = W::kInteger && zeros ? static_cast<float>(__ldg(work.x_sum128 + scale_at[r] + g)) * -0.0078125f : 0.0f;
@@ -341,18 +321,20 @@ LINNET_KERNEL_MIN(128, 3) gemv_e5m2(const GemmArgs a) { gemv<E5m2, true>(a); }
 // A block has 128 outputs and kTiles * 8 rows. x comes through shared memory in stages of 128 inputs, [4][terms][rows][32 inputs]; weights
 // go to registers ahead.
 
-// A stage: x, then the scales of up to four groups of the rows, then where weights have zero points the groups' sums.
+// A stage: x, then the scales of up to four groups of the rows, then where weights have zero points the groups' sums, of small groups the
+// weights' scales, of each panel kStageScales bytes.
 template <class W, bool kWide, uint32_t kTiles>
 struct Stage {
   static constexpr uint32_t kRows = kTiles * 8, kRowBytes = W::kX * 4 / W::kTerms, kOfRow = W::kX * 16,
                             kX = kRows * kOfRow;  // kRowBytes: of 32 inputs in a plane
   static constexpr uint32_t kScales = W::kGroups ? kRows * 4 * (kWide ? 1 : 4) : 0, kSums = W::kZeros && kWide ? kRows * 4 : 0,
-                            kBytes = kX + kScales + kSums;
+                            kPanels = kX + kScales + kSums, kBytes = kPanels + (kWide ? 0 : kGemmWarps * 2 * kStageScales);
+  LINNET_ON_GPU uint32_t panel_at(uint32_t thread) { return kPanels + thread / 16 * kStageScales; }  // of the thread's
 };
 
 template <class W, bool kWide, uint32_t kTiles>
-LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0, uint32_t stage, uint32_t groups, bool zeros,
-                              uint8_t* to) {
+LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, const uint8_t* scales, uint32_t row0, uint32_t stage, uint32_t groups,
+                              bool zeros, uint8_t* to) {
   using S = Stage<W, kWide, kTiles>;
   const uint32_t steps = (a.w.k + 31) / 32;
   for (uint32_t i = threadIdx.x; i < S::kX / 16; i += kGemmWarps * 32) {
@@ -372,6 +354,11 @@ LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
     if (g >= groups) break;
     copy_async4(to + S::kX + i * 4, work.x_scale + from);
     if (S::kSums && zeros) copy_async4(to + S::kX + S::kScales + i * 4, work.x_sum128 + from);
+  }
+  if constexpr (!kWide) {
+    const uint32_t bytes = per_stage * (scales_are_floats<W>(a.w) ? 64 : 32), at = threadIdx.x % 16 * 16;
+    if (at < bytes && uint64_t{stage} * bytes + at < a.w.scale_bytes)
+      copy_async16(to + S::panel_at(threadIdx.x) + at, scales + uint64_t{stage} * bytes + at);
   }
 }
 
@@ -419,7 +406,7 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
       const uint32_t there = !kTerms ? steps : a.w.k > c * 8 ? a.w.k - c * 8 : 0;  // float weights end with their inputs
       for (uint32_t s = 0; s < kAhead; ++s) load_weights<W>(w, there, s, next[s]);
       for (uint32_t s = 0; s < kStages - 1; ++s) {
-        if (s < stages) copy_stage<W, kWide, kTiles>(a, work, row0, s, groups, zeros, shared + s * S::kBytes);
+        if (s < stages) copy_stage<W, kWide, kTiles>(a, work, scales, row0, s, groups, zeros, shared + s * S::kBytes);
         copy_async_commit();
       }
 #pragma unroll 1
@@ -427,7 +414,7 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
         copy_async_wait<kStages - 2>();
         block_sync();
         if (stage + kStages - 1 < stages)
-          copy_stage<W, kWide, kTiles>(a, work, row0, stage + kStages - 1, groups, zeros,
+          copy_stage<W, kWide, kTiles>(a, work, scales, row0, stage + kStages - 1, groups, zeros,
                                        shared + (stage + kStages - 1) % kStages * S::kBytes);
         copy_async_commit();
         const uint8_t *here = shared + stage % kStages * S::kBytes, *x = here + column * S::kRowBytes + c * (S::kRowBytes / 4);
@@ -467,7 +454,13 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
           if (g >= groups) continue;
           if constexpr (W::kGroups) {
             Scales scale;
-            load_scales<W, kWide>(a.w, scales, zeros, lane, g, scale);
+            if constexpr (kWide) {
+              load_scales<W>(a.w, scales, zeros, lane, g, scale);
+            } else {
+              const uint32_t j = lane / 4 % 4 * 4, bytes = scales_are_floats<W>(a.w) ? 4 : 2;
+              const auto* at = reinterpret_cast<const uint2*>(here + S::panel_at(threadIdx.x) + (s * 32 / group * 16 + j) * bytes);
+              join_parts<W>(a.w, at[0], at[bytes / 4], scale);
+            }
             const uint8_t* of_group = here + S::kX + s * 32 / group * kRows * 4 + c * 8;
             if (zeros)
               end_group<W, true, kTiles>(acc, sum, scale, of_group, S::kScales);
@@ -642,6 +635,12 @@ LINNET_KERNEL(256) embed(const EmbedArgs a) {
         v = static_cast<float>(nibble - group[32 + j]) * f32_of_f16(reinterpret_cast<const uint16_t*>(group)[j]);
         break;
       }
+#define LINNET_X(NAME, name, kind, pieces) \
+  case kCuda##NAME:                        \
+    v = weight_of<kind>(w, scales, i, j);  \
+    break;
+        LINNET_CUDA_BLOCKS(LINNET_X)
+#undef LINNET_X
       default:
         break;
     }

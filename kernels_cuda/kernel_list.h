@@ -7,6 +7,8 @@
   X(gemm64_i8) X(gemm64_i8s) X(gemm64_i4) X(gemm64_i4s) X(gemm64_e4m3) X(gemm64_e5m2) X(gemm64_f32) X(gemm64_f16) X(gemm64_bf16)         \
   X(gemm16_terms_f16) X(gemm64_terms_f16) X(gemm16_terms_bf16) X(gemm64_terms_bf16)                                                      \
   X(embed) X(head_rows)
+#define LINNET_CUDA_GEMM_BLOCKS_KERNELS(X)                                                                                               \
+  X(gemv_q4_k) X(gemm16_q4_k) X(gemm64_q4_k) X(gemv_q5_k) X(gemm16_q5_k) X(gemm64_q5_k) X(gemv_q6_k) X(gemm16_q6_k) X(gemm64_q6_k)
 #define LINNET_CUDA_ROWS_KERNELS(X) X(norm_rows) X(change_rows) X(quantize_rows) X(term_rows) X(act_mul_rows) X(rope_heads)              \
   X(check_finite)
 #define LINNET_CUDA_EXPERTS_KERNELS(X) X(route_rows) X(group_pairs) X(limit_pairs) X(gather_pairs) X(combine_pairs)
@@ -14,6 +16,6 @@
 #define LINNET_CUDA_SAMPLE_KERNELS(X) X(sample_top) X(sample_draw)
 #define LINNET_CUDA_MEASURE_KERNELS(X) X(read_all) X(peak_i8) X(peak_bf16)
 #define LINNET_CUDA_KERNELS(X)                                                                                                           \
-  LINNET_CUDA_GEMM_KERNELS(X) LINNET_CUDA_ROWS_KERNELS(X) LINNET_CUDA_EXPERTS_KERNELS(X) LINNET_CUDA_FLASH_KERNELS(X)                    \
-  LINNET_CUDA_SAMPLE_KERNELS(X) LINNET_CUDA_MEASURE_KERNELS(X)
+  LINNET_CUDA_GEMM_KERNELS(X) LINNET_CUDA_GEMM_BLOCKS_KERNELS(X) LINNET_CUDA_ROWS_KERNELS(X) LINNET_CUDA_EXPERTS_KERNELS(X)              \
+  LINNET_CUDA_FLASH_KERNELS(X) LINNET_CUDA_SAMPLE_KERNELS(X) LINNET_CUDA_MEASURE_KERNELS(X)
 // clang-format on

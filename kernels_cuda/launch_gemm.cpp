@@ -11,10 +11,12 @@ uint32_t min_of(uint64_t a, uint64_t b) { return static_cast<uint32_t>(a < b ? a
 // Kernels of a format: for few rows, for blocks of 16 rows and of 64.
 struct Choice {
   CudaKernel few, some, many;
-  uint32_t x_bytes;       // of an input; 0: float weights one by one, which have no kernel for few rows
-  uint32_t weight_bytes;  // of a float weight
-  bool scales;            // x has some, by group
+  uint32_t x_bytes;                 // of an input; 0: float weights one by one, which have no kernel for few rows
+  uint32_t weight_bytes;            // of a float weight
+  bool scales;                      // x has some, by group
+  uint32_t pieces = 0, blocks = 0;  // of blocks of GGUF files, for 256 inputs: a lane's pieces, a panel's bytes of scales
 };
+constexpr CudaKernel kNone = kCudaKernels;
 Choice choice_of(Format f) {
   const FormatRow& row = format_row(f);
   const bool wide = row.x_group == 128;
@@ -33,6 +35,14 @@ Choice choice_of(Format f) {
     case Stored::kNibblesZero:  // wide alone
       return wide ? Choice{kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true}
                   : Choice{kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
+    case Stored::kBlocks: {
+      Choice c = {kNone, kNone, kNone, 1, 0, true, 0, kPanel * row.scale.bytes * (256u / row.w_group)};
+#define LINNET_X(NAME, name, kind, pieces_) \
+  if (f == LINNET_##NAME) c.few = kCuda_gemv_##name, c.some = kCuda_gemm16_##name, c.many = kCuda_gemm64_##name, c.pieces = pieces_;
+      LINNET_CUDA_BLOCKS(LINNET_X)
+#undef LINNET_X
+      return c;
+    }
     default:
       return wide ? Choice{kCuda_gemv_i8, kCuda_gemm16_i8, kCuda_gemm64_i8, 1, 0, true}
                   : Choice{kCuda_gemv_i8s, kCuda_gemm16_i8s, kCuda_gemm64_i8s, 1, 0, true};
@@ -41,7 +51,6 @@ Choice choice_of(Format f) {
 
 // Of x in terms; few is not there, and none of all of formats that have no such kernels.
 Choice terms_of(const CudaQueue& q, Format f) {
-  constexpr CudaKernel kNone = kCudaKernels;
   if (q.fast && f == LINNET_F16) return {kNone, kCuda_gemm16_terms_f16, kCuda_gemm64_terms_f16, 4, 2, true};
   if (q.fast && f == LINNET_BF16) return {kNone, kCuda_gemm16_terms_bf16, kCuda_gemm64_terms_bf16, 6, 2, false};
   return {};
@@ -58,13 +67,16 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
     return;
   }
   const uint32_t pairs = (a.panels + 1) / 2;
-  if (rows <= kGemvRows && c.few != kCudaKernels) {
+  if (rows <= kGemvRows && c.few != kNone) {
     // 12 warps are what a multiprocessor holds; they have 48 KB under way together.
-    const uint64_t wanted = uint64_t{q.n_sms} * 12, warps = uint64_t{pairs} * (a.first ? 1 : matrices), stages = div_up(a.w.k, 128);
+    const uint64_t wanted = uint64_t{q.n_sms} * 12, warps = uint64_t{pairs} * (a.first ? 1 : matrices),
+                   stages = div_up(a.w.k, c.blocks ? 256 : 128);
     a.split = 1;
     while (a.split < kGemvWarps && a.split * 2 <= stages && warps * a.split < wanted) a.split *= 2;
-    cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32,
-                a.split == 1 ? 0 : kGemvShared, &a);
+    uint32_t shared = a.split == 1 ? 0 : kGemvShared;
+    if (c.blocks)
+      shared = kGemvWarps * 2 * (c.pieces * 512 + 2 * (c.blocks + kScalePad)) + (a.split == 1 ? kGemvWarps * kGemvMinima : kBlocksShared);
+    cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32, shared, &a);
     return;
   }
   const uint32_t panel_blocks = static_cast<uint32_t>(div_up(pairs, kGemmWarps)), blocks = static_cast<uint32_t>(div_up(rows, 64));
@@ -73,7 +85,10 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
   // Of a row in a stage: its inputs; the scales of its groups, and a sum.
   const uint32_t of_row =
       c.x_bytes * 128 + (c.scales ? (a.group == 128 ? 1 : 4) * 4 : 0) + (a.w.format == kCudaI4G128 || a.w.format == kCudaI4G128Z ? 4 : 0);
-  const uint32_t shared = block * of_row * (c.x_bytes == 1 ? kGemmStages<8> : c.x_bytes == 2 ? kGemmStages<16> : kGemmStages<32>);
+  uint32_t shared = (block * of_row + (a.group == 128 ? 0 : kGemmWarps * 2 * kStageScales)) * (c.x_bytes == 1   ? kGemmStages<8>
+                                                                                               : c.x_bytes == 2 ? kGemmStages<16>
+                                                                                                                : kGemmStages<32>);
+  if (c.blocks) shared = (many ? kBlocksStages<64> : kBlocksStages<16>)*(block * kStageRow + kGemmWarps * 2 * (c.blocks + kScalePad));
   cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, shared, &a);
 }
 
@@ -124,6 +139,8 @@ void take_terms(CudaQueue& q, const Choice& terms, const Matrix& mat, uint32_t m
 }
 
 }  // namespace
+
+bool cuda_multiplies(Format f) { return choice_of(f).many != kNone; }
 
 uint64_t cuda_terms_bytes(Format f, uint32_t k) {
   const uint64_t of_input = f == LINNET_F16 ? 4 : f == LINNET_BF16 ? 6 : 0;

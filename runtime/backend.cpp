@@ -28,6 +28,10 @@ Status backend_choose(const linnet_profile& profile, const Backend** out, Error*
 #endif
 }
 
+const Backend* backend_otherwise(const linnet_profile& profile, const Backend* chosen) {
+  return profile.cuda == LINNET_CUDA_AUTO && chosen != &cpu_backend ? &cpu_backend : nullptr;
+}
+
 Status backend_profile(const linnet_profile& p, Error* err) {
   const struct {
     const char* name;

@@ -159,6 +159,8 @@ extern const Backend cuda_backend;
 
 // What computes with this profile.
 Status backend_choose(const linnet_profile& profile, const Backend** out, Error* err);
+// What computes where the chosen one does not take a model's weights; nullptr: they are refused then.
+const Backend* backend_otherwise(const linnet_profile& profile, const Backend* chosen);
 // A profile's fields that are backends' own.
 Status backend_profile(const linnet_profile& profile, Error* err);
 void backend_describe(const Backend& backend, linnet_model_desc* out);

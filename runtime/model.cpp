@@ -261,13 +261,21 @@ struct Finder {
   }
 };
 
-// What the weights take of memory that is not the app's.
+// What computes, and what the weights take of memory that is not the app's.
 static Status count_weights(const Gguf& gguf, const ModelSpec& spec, const linnet_profile& profile, Sizes* sizes, ModelFootprint* memory,
                             Error* err) {
-  linnet_model counted{};
-  counted.spec = spec;
-  Finder finder = {gguf, *sizes->backend, &counted, err};
-  return sizes->backend->count(profile, Finder::load, &finder, memory, &sizes->n_matrices, err);
+  LINNET_TRY(backend_choose(profile, &sizes->backend, err));
+  for (const Backend* other = backend_otherwise(profile, sizes->backend);; other = nullptr) {
+    linnet_model counted{};
+    counted.spec = spec;
+    Finder finder = {gguf, *sizes->backend, &counted, other ? nullptr : err};
+    const Status status = sizes->backend->count(profile, Finder::load, &finder, memory, &sizes->n_matrices, finder.err);
+    if (status == LINNET_OK || !other) return status;
+    sizes->backend = other;
+    sizes->n_matrices = 0;
+    memory->own = {};
+    memory->blocks.n = 0;
+  }
 }
 
 Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* out, Error* err) {
@@ -279,7 +287,6 @@ Status model_need(linnet_view file, const linnet_profile& profile, linnet_need* 
   LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(profile_kernels(profile, false, &kernels, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
-  LINNET_TRY(backend_choose(profile, &sizes.backend, err));
   count_layers(spec, &sizes);
   ModelFootprint memory;
   LINNET_TRY(count_weights(gguf, spec, profile, &sizes, &memory, err));
@@ -297,7 +304,6 @@ Status model_init(linnet_model** out, void* mem, size_t bytes, linnet_view file,
   GgufTensor tokenizer;
   LINNET_TRY(check_profile(profile, err));
   LINNET_TRY(open_file(file, &gguf, &spec, &sizes, &tokenizer, err));
-  LINNET_TRY(backend_choose(profile, &sizes.backend, err));
   if (sizes.values_bytes && sizes.values_bytes <= bytes) {  // copied first, then checked and counted: the file may change under us
     auto* values = static_cast<uint8_t*>(mem);
     for (const uint8_t*& of : spec.layer_values) {

@@ -81,6 +81,18 @@ Engine::~Engine() {
   convert::unload(&loaded);
 }
 
+// With --cuda auto: why the CPU computes. That there is no GPU is no news.
+static void say_why_cpu(const Args& args, const linnet_view& file, linnet_profile profile) {
+  linnet_error err = {};
+  linnet_need need = {};
+  linnet_cuda_device gpu = {};
+  need.size = sizeof need;
+  gpu.size = sizeof gpu;
+  profile.cuda = LINNET_CUDA_ON;
+  if (linnet_model_need(&file, &profile, &need, &err) == LINNET_OK) return;
+  say(args, linnet_cuda_detect(&gpu, nullptr) == LINNET_OK ? Log::kNote : Log::kDebug, "the CPU computes: %s", err.text);
+}
+
 bool Engine::open(const Args& args, const std::string& path, const Settings& settings, bool vocab_only) {
   linnet_error err = {};
   source = path;
@@ -121,6 +133,7 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
   }
   desc.size = sizeof desc;
   if (linnet_model_info(model, &desc, &err) != LINNET_OK) return failed(args, path, err), false;
+  if (settings.profile.cuda == LINNET_CUDA_AUTO && !desc.device) say_why_cpu(args, loaded.file, settings.profile);
   say(args, Log::kDebug, "%s: %s of %s weights, %s, %s of linnet's own, %.3f s", path.c_str(), human_bytes(desc.weight_bytes).c_str(),
       desc.weights, loaded.mapped ? "the file as it is" : "packed here", human_bytes(model_memory.bytes).c_str(), seconds_now() - begin);
   return true;

@@ -100,13 +100,13 @@ typedef enum linnet_gemm LINNET_OF_UINT32 {
 } LINNET_32_BITS linnet_gemm;
 
 /* [experimental] Whether a GPU computes: the kernels were held against the CPU's bytes in an emulator, not on hardware yet. What it cannot
- * do is LINNET_UNSUPPORTED by name, with LINNET_CUDA_AUTO too: weights in GGUF's blocks (LINNET_Q4_K and on), KIVI formats, and sequences
- * of which attention chooses what stays (LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV). */
+ * do is LINNET_UNSUPPORTED by name: weights in a format without kernels, and with LINNET_CUDA_AUTO too KIVI formats, and sequences of which
+ * attention chooses what stays (LINNET_FULL_HEAVY_HITTERS, LINNET_FULL_SNAPKV). */
 typedef enum linnet_cuda LINNET_OF_UINT32 {
   LINNET_CUDA_DEFAULT = 0, /* as LINNET_CUDA_OFF */
   LINNET_CUDA_ON = 1,      /* LINNET_UNSUPPORTED in builds without CUDA, LINNET_DEVICE where there is no device; err->text says why */
   LINNET_CUDA_OFF = 2,
-  LINNET_CUDA_AUTO = 3 /* where the build has it and there is a device; else the CPU */
+  LINNET_CUDA_AUTO = 3 /* where the build has it and there is a device that takes the model's weights; else the CPU */
 } LINNET_32_BITS linnet_cuda;
 
 /* What a governor does on battery. */

@@ -516,6 +516,9 @@ class Tiny(unittest.TestCase):
         if "why" in gpu:
             print("skipped: a model on a GPU:", gpu["why"])
             self.assertIn("cuda", linnet(*args, "--cuda", "on", code=1))
+            done = subprocess.run([LINNET, *map(str, args), "--cuda", "auto", "--log-level", "debug"], capture_output=True, text=True, timeout=300)
+            self.assertIn("the CPU computes: ", done.stderr)
+            self.assertEqual(done.returncode, 0)
         else:
             self.assertEqual(linnet_json(*args, "--cuda", "on")["tokens"], want)
 

@@ -145,6 +145,10 @@ LINNET_ON_GPU void mma_i8(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&
   for (int i = 0; i < 4; ++i) d[i] = c[i];
   mma_i8(d, a, b);
 }
+LINNET_ON_GPU void mma_i8(int (&d)[4], const uint32_t (&a)[2], uint32_t b, const int (&c)[4]) {
+  const uint32_t whole_a[4] = {a[0], a[1], 0, 0}, whole_b[2] = {b, 0};
+  mma_i8(d, whole_a, whole_b, c);
+}
 LINNET_ON_GPU void mma_bf16(float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   MmaOperands<float> mine = {c, a, b};
   emulated_warp(warp_mma_bf16, &mine);

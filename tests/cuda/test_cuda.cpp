@@ -1,8 +1,10 @@
 // Whole models on a GPU that is none: the driver is one over host memory (cuda_fake_driver.h), the kernels run in the emulator.
 #include <linnet_convert.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -11,6 +13,7 @@
 #include "cuda_test.h"
 #include "kernels_cuda/gemm_args.h"
 #include "runtime/convert/source.h"
+#include "tests/gguf_file.h"
 #include "tests/models.h"
 
 using namespace test;
@@ -130,6 +133,38 @@ TEST_CASE("families on CUDA: the logits of the CPU, to the bit") {
     CHECK(fake.complaints() == std::vector<std::string>{});
   }
   std::printf("%zu rows of logits compared byte for byte\n", compared);
+}
+
+TEST_CASE("a GGUF file's blocks on CUDA, of several kinds in a file: the logits of the CPU, to the bit") {
+  GgufFile f = tiny_model(linnet::kGgmlQ4_K, 2, "llama", {256, 4, 2, 512, 75});
+  for (GgufFile::Tensor& t : f.tensors) {
+    const bool six = t.name == "token_embd.weight" || t.name == "blk.0.attn_v.weight" || t.name == "blk.1.ffn_down.weight",
+               five = t.name == "blk.0.ffn_up.weight" || t.name == "blk.1.attn_q.weight";
+    if (six || five) t.type = six ? linnet::kGgmlQ6_K : linnet::kGgmlQ5_K, t.data = tensor_data(t.type, t.dims[0] * t.dims[1], 7);
+  }
+  std::string path = "/tmp/linnet-test-XXXXXX";
+  const int file = mkstemp(path.data());
+  REQUIRE(file >= 0);
+  close(file);
+  std::ofstream(path, std::ios::binary) << f.bytes();
+  FakeCuda fake(setup());
+  {
+    const Model cpu(path, LINNET_Q4_K);
+    Model gpu(path, LINNET_Q4_K, 0, false);
+    gpu.open(on_gpu());
+    const Tokens tokens = random_tokens(36, cpu.desc.n_vocab, 3);  // chunks of 24 and of 12 rows
+    const auto want = walk(cpu, tokens, LINNET_I8, 4), got = walk(gpu, tokens, LINNET_I8, 4, 24);
+    REQUIRE(want.size() == 7);
+    for (size_t i = 0; i < want.size(); ++i) {
+      INFO("row " << i);
+      CHECK(same_bytes(want[i], got[i]));
+      CHECK(*std::max_element(want[i].begin(), want[i].end()) > *std::min_element(want[i].begin(), want[i].end()));
+    }
+    for (const char* kernel : {"gemv_q4_k", "gemv_q5_k", "gemv_q6_k", "gemm16_q4_k", "gemm16_q5_k", "gemm16_q6_k", "embed"})
+      CHECK(fake.launches(kernel) > 0);
+  }
+  unlink(path.c_str());
+  CHECK(fake.complaints() == std::vector<std::string>{});
 }
 
 TEST_CASE("float weights and KV caches on CUDA: the CPU's bytes; FP8 weights stay near") {
@@ -574,6 +609,42 @@ TEST_CASE("what CUDA cannot do, and machines without it") {
     p.when_full = when;
     CHECK(linnet_session_need(gpu.m, &p, &need, &err) == LINNET_UNSUPPORTED);
   }
+}
+
+TEST_CASE("weights that CUDA does not take: with auto the CPU computes, with on they are refused by name") {
+  const FakeCuda fake(setup());
+  linnet_profile profile = on_gpu(1 << 16);
+  linnet_error err{};
+  linnet_need need{.size = sizeof need};
+  const auto refused = [&](Model& model, linnet_status status, const std::string& why) {
+    INFO(why);
+    const linnet_view file = model.image.view();
+    profile.cuda = LINNET_CUDA_ON;
+    CHECK(linnet_model_need(&file, &profile, &need, &err) == status);
+    CHECK(std::string(err.text).find(why) != std::string::npos);
+    profile.cuda = LINNET_CUDA_AUTO;
+    err = {};
+    model.open(profile);
+    CHECK(model.desc.device == nullptr);
+    const Tokens tokens = random_tokens(9, model.desc.n_vocab, 3);
+    const Session s(model, params(LINNET_I8, 1, 0, 1, 16));
+    check(linnet_prefill(s.s, 0, tokens.data(), tokens.size(), &err), err);
+  };
+  const auto packed = [](linnet_format f) {
+    return std::make_unique<Model>("examples/assistant/model/checkpoint", f, 0, false);  // of whole blocks
+  };
+  const auto taken = packed(LINNET_I8G32);
+  profile.cuda = LINNET_CUDA_AUTO;
+  taken->open(profile);
+  CHECK(taken->desc.device != nullptr);
+  refused(*packed(LINNET_F32), LINNET_TOO_SMALL, "takes more than 16 blocks of 65536 bytes");
+  uint32_t lacking = 0;
+  for (const linnet::FormatRow& row : linnet::kFormats) {
+    if (!linnet::format_known(row.format) || linnet::cuda_multiplies(row.format)) continue;
+    ++lacking;
+    refused(*packed(row.format), LINNET_UNSUPPORTED, std::string("weights in ") + row.name);
+  }
+  std::printf("%u formats of weights have no CUDA kernels\n", lacking);
 }
 
 // Draws on the device, whose next pass runs before the host knows the token.

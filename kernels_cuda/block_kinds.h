@@ -1,0 +1,102 @@
+// Kinds of blocks of GGUF files (formats.inc) as kernels take them apart; what codes and scales stand for is stated in scalar.cpp, where
+// they lie in format.h. A new kind is a struct here, a row of LINNET_CUDA_BLOCKS (cuda_types.h) and three kernels (kernel_list.h).
+//
+// Of 256 inputs a panel has kBytes of lines (64 bytes each) and kScales of scales. Lane l of a warp has outputs j = 4 * (l / 4 % 4) and the
+// next three, and with c = l % 4 of every 32 inputs 4 * c .. + 3 and 16 + 4 * c .. + 3, which lie in kPieces pieces of 16 bytes, each of a
+// line. A unit of kSteps times 32 inputs takes kLoads of them. The last inputs may be fewer than 256, whole blocks of kBlock: others are
+// multiplied with zeros.
+#pragma once
+#include "products.h"
+
+namespace linnet {
+
+// to *= four bytes less `zero`: a byte below 2^23 as a float has it is 8388608 more than it.
+LINNET_ON_GPU void times_bytes(uint32_t bytes, float zero, float (&to)[4]) {
+  for (uint32_t e = 0; e < 4; ++e) to[e] = to[e] * (float_of(__byte_perm(bytes, 0x4B000000u, 0x7440u | e)) - (8388608.0f + zero));
+}
+LINNET_ON_GPU uint32_t word_at(const uint8_t* at) { return *reinterpret_cast<const uint32_t*>(at); }
+// Where input i of 32 of output j lies behind the first line of these.
+LINNET_ON_GPU uint32_t line_of(uint32_t i, uint32_t j) { return i % 32 / 4 * 64 + j * 4 + i % 4; }
+
+struct Q4K {
+  static constexpr uint32_t kBlock = 256, kGroup = 32, kBytes = 2048, kScales = 256, kPieces = 8, kSteps = 2, kLoads = 2;
+  static constexpr bool kMin = true;
+  static constexpr float kOne = 1;  // what `codes` has as a code's one, turned round: they may be a power of two too large
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return unit * 2 + i; }  // load i of a unit of the 256 inputs
+  // Signed codes of output j + e, of the 32 inputs of `step` those from 4 * c on (i = 0) or from 16 + 4 * c.
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t /*c*/) {
+    return w[i][e] >> step % 2 * 4 & 0x0F0F0F0Fu;
+  }
+  // Of outputs j.. and the entry's group g.
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes(parts(entry + 64 + j, 0, g), 0, to);
+  }
+  LINNET_ON_GPU void minima(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + 32 + j * 2), to);
+    times_bytes(parts(entry + 64 + j, 4, g), 0, to);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    return block[i / 64 * 512 + line_of(i, j)] >> i / 32 % 2 * 4 & 15;
+  }
+  // Six bits of four outputs, of a scale (first 0) or a minimum (4).
+  LINNET_ON_GPU uint32_t parts(const uint8_t* rows, uint32_t first, uint32_t g) {
+    const uint32_t low = word_at(rows + (first + g % 4) * 16), rest = word_at(rows + (8 + g % 4) * 16) >> first;
+    return g < 4 ? low & 0x3F3F3F3Fu : (rest & 0x0F0F0F0Fu) | (low >> 2 & 0x30303030u);
+  }
+};
+
+struct Q5K : Q4K {
+  static constexpr uint32_t kBytes = 2560, kPieces = 10, kLoads = 4;
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 2 ? unit * 2 + i : 6 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
+    const uint32_t left = (36 - step) % 32, fifth = w[2 + i][e];  // bit `step` of a byte to its bit 4
+    return (w[i][e] >> step % 2 * 4 & 0x0F0F0F0Fu) | ((fifth << left | fifth >> (32 - left) % 32) & 0x10101010u);
+  }
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    return Q4K::code(block, i, j) | (block[2048 + line_of(i, j)] >> i / 32 & 1) << 4;
+  }
+};
+
+// Codes less 32 are their six bits in a byte's upper part with the top bit turned.
+struct Q6K {
+  static constexpr uint32_t kBlock = 256, kGroup = 16, kBytes = 3072, kScales = 288, kPieces = 12, kSteps = 4, kLoads = 6;
+  static constexpr bool kMin = false;
+  static constexpr float kOne = 0.25f;
+  LINNET_ON_GPU uint32_t line(uint32_t piece, uint32_t c) { return piece * 4 + c; }
+  LINNET_ON_GPU uint32_t piece(uint32_t unit, uint32_t i) { return i < 4 ? unit * 4 + i : 4 + unit * 2 + i; }
+  LINNET_ON_GPU uint32_t codes(const uint32_t (&w)[kLoads][4], uint32_t step, uint32_t i, uint32_t e, uint32_t) {
+    const uint32_t run = step % 4, low = w[run % 2 * 2 + i][e];
+    return ((run < 2 ? low << 2 : low >> 2) & 0x3C3C3C3Cu) | ((w[4 + i][e] << (6 - run * 2) & 0xC0C0C0C0u) ^ 0x80808080u);
+  }
+  LINNET_ON_GPU void scales(const uint8_t* entry, uint32_t g, uint32_t j, float (&to)[4]) {
+    floats_of_halves(*reinterpret_cast<const uint2*>(entry + j * 2), to);
+    times_bytes(word_at(entry + 32 + g * 16 + j) ^ 0x80808080u, 128, to);
+  }
+  LINNET_ON_GPU void minima(const uint8_t*, uint32_t, uint32_t, float (&)[4]) {}
+  LINNET_ON_GPU int code(const uint8_t* block, uint32_t i, uint32_t j) {
+    const uint32_t half = i / 128, run = i % 128 / 32, at = line_of(i, j);
+    const int low = block[half * 1024 + run % 2 * 512 + at] >> run / 2 * 4 & 15, high = block[2048 + half * 512 + at] >> run * 2 & 3;
+    return (low | high << 4) - 32;
+  }
+};
+
+// Weight (i, j) of a panel in GGUF's own order of operations.
+template <class Kind>
+LINNET_ON_GPU float weight_of(const uint8_t* panel, const uint8_t* scales, uint32_t i, uint32_t j) {
+  const uint8_t* entry = scales + uint64_t{i / 256} * Kind::kScales;
+  const uint32_t g = i % 256 / Kind::kGroup;
+  float of[4], v = 0;
+  Kind::scales(entry, g, j / 4 * 4, of);
+  const auto code = static_cast<float>(Kind::code(panel + uint64_t{i / 256} * Kind::kBytes, i % 256, j));
+  for (uint32_t e = 0; e < 4; ++e) v = j % 4 == e ? of[e] * code : v;
+  if constexpr (Kind::kMin) {
+    Kind::minima(entry, g, j / 4 * 4, of);
+    const float less = v;
+    for (uint32_t e = 0; e < 4; ++e) v = j % 4 == e ? less - of[e] : v;
+  }
+  return v;
+}
+
+}  // namespace linnet
