@@ -12,6 +12,7 @@
 #include "../../platform/folder.h"
 #include "../architectures.h"
 #include "../tokenizer/blob.h"
+#include "packed_cache.h"
 #include "source.h"
 #include "writer.h"
 
@@ -421,6 +422,8 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
 struct Destination {
   const std::string* path = nullptr;  // or memory
   Image* image = nullptr;
+  CacheEntry* entry = nullptr;  // or the cache, from where it goes to...
+  Loaded* loaded = nullptr;
 };
 
 Status check_options(Options* asked, Error* err) {
@@ -457,7 +460,13 @@ Status write(const Source& source, const Options& options, const Destination& to
   for (const SourceTensor* t : tensors) LINNET_TRY(plan_tensor(*t, options, &builder, err));
 
   Output out(options, builder.file_bytes());
-  LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
+  if (to.entry) {
+    LINNET_TRY(to.entry->begin(builder.file_bytes(), &out, err));
+    LINNET_TRY(to.entry->find(to.loaded, err));  // somebody else may have packed it while this one waited
+    if (to.loaded->mapped) return LINNET_OK;
+  } else {
+    LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
+  }
   const std::string header = builder.header();
   LINNET_TRY(out.write(header.data(), header.size(), err));
   if (blob) {
@@ -475,18 +484,59 @@ Status write(const Source& source, const Options& options, const Destination& to
   }
   if (options.weight_error) *options.weight_error = rounding.result;
   if (options.file_bytes) *options.file_bytes = builder.file_bytes();
+  if (to.entry) return to.entry->commit(&out, err);
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
+}
+
+Status open_to_write(const std::string& src, Options* options, Source* source, Error* err) {
+  LINNET_TRY(check_options(options, err));
+  LINNET_TRY(open_source(src, *options, source, err));
+  if (options->notes) options->notes->insert(options->notes->end(), source->tokenizer.notes.begin(), source->tokenizer.notes.end());
+  if (options->weights == LINNET_FORMAT_DEFAULT && !source->needs_format.empty())
+    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source->needs_format);
+  return LINNET_OK;
 }
 
 Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
   Options options = asked;
   Source source;
-  LINNET_TRY(check_options(&options, err));
-  LINNET_TRY(open_source(src, options, &source, err));
-  if (options.notes) *options.notes = source.tokenizer.notes;
-  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty())
-    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source.needs_format);
+  LINNET_TRY(open_to_write(src, &options, &source, err));
   return write(source, options, to, err);
+}
+
+// From the cache, or into it and then from there, or into memory where that cannot be.
+Status load_cached(const std::string& src, linnet_load how, const Options& asked, Loaded* out, Error* err) {
+  Options options = asked;
+  std::vector<std::string> notes;
+  options.notes = &notes;  // asked for or not: they are kept with the file
+  Source source;
+  CacheEntry entry(src, how, options);
+  const auto load_or_pack = [&]() -> Status {
+    const bool kept = entry.open();
+    if (kept) {
+      LINNET_TRY(entry.find(out, err));
+      if (out->mapped) return LINNET_OK;
+    }
+    LINNET_TRY(open_to_write(src, &options, &source, err));
+    const std::vector<std::string> before = notes;
+    if (kept) {
+      Error why = {};
+      Status status = write(source, options, {nullptr, nullptr, &entry, out}, &why);
+      if (status == LINNET_OK && !out->mapped) status = entry.find(out, &why);
+      if (out->mapped) return LINNET_OK;
+      // Of faults of an open source none is one of these.
+      if (status != LINNET_OK && status != LINNET_IO && status != LINNET_BAD_STATE) {
+        if (err) *err = why;
+        return status;
+      }
+      notes = before;
+      entry.not_kept(status == LINNET_OK ? "it was removed at once" : why.text);
+    }
+    return write(source, options, {nullptr, &out->image}, err);
+  };
+  const Status status = load_or_pack();
+  if (asked.notes) asked.notes->insert(asked.notes->end(), notes.begin(), notes.end());
+  return status;
 }
 
 // Whether writing `path` would replace a file that is being read, or remove it for the temporary one.
@@ -539,18 +589,22 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf)) {
         LINNET_TRY(file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err));
+        out->whole = out->file;
         out->mapped = true;
         return LINNET_OK;
       }
     }
-    LINNET_TRY(convert(path, options, {nullptr, &out->image}, err));
-    out->file = out->image.view();
+    if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain)
+      LINNET_TRY(convert(path, options, {nullptr, &out->image}, err));
+    else
+      LINNET_TRY(load_cached(path, how ? how : LINNET_LOAD_MAP, options, out, err));
+    if (!out->mapped) out->file = out->image.view();
     return LINNET_OK;
   });
 }
 
 void unload(Loaded* loaded) {
-  if (loaded->mapped) file_unmap(&loaded->file);
+  if (loaded->mapped) file_unmap(&loaded->whole);
   image_free(&loaded->image);
   *loaded = {};
 }

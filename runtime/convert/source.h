@@ -79,6 +79,7 @@ Status guarded_source(const std::string& src, Error* err, const Fn& fn) noexcept
 
 // config.json + *.safetensors (shards through model.safetensors.index.json).
 Status source_from_folder(const std::string& folder, Source* out, Error* err);
+std::string folder_name(std::string path);  // a model's name: the folder's own, or "" for "." and "/"
 // A plain GGUF, split files too (-00001-of-00003.gguf; give the first).
 Status source_from_gguf(const std::string& path, Source* out, Error* err);
 // The tokenizer of any GGUF, model or vocabulary only; tokens are its whole vocabulary.

@@ -1,5 +1,6 @@
 // Converting: GGUF and synthetic models into packed files and plain ones, and what is refused on the way.
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -81,6 +82,41 @@ struct Packed {
     unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
     return y;
   }
+};
+
+// load() into a cache and back; which models that holds afterwards, last used first.
+struct Kept {
+  const Folder& models;
+  Folder cache;
+  Options options = {};
+  std::vector<std::string> notes;
+  Kept(const Folder& folder) : models(folder) {
+    options.cache = cache.path;
+    options.notes = &notes;
+  }
+  CacheList list() const {
+    CacheList l;
+    linnet_error err = {};
+    REQUIRE(cache_list(cache.path, &l, &err) == LINNET_OK);
+    return l;
+  }
+  std::string after(const std::string& name, Loaded* keep = nullptr) {
+    Loaded l;
+    linnet_error err = {};
+    notes.clear();
+    const linnet_status status = load(models.at(name), LINNET_LOAD_MAP, options, &l, &err);
+    INFO(err.text);
+    REQUIRE(status == LINNET_OK);
+    REQUIRE(l.mapped == notes.empty());
+    if (keep)
+      *keep = l;
+    else
+      unload(&l);
+    std::string names;
+    for (const CachedModel& m : list().models) names += (names.empty() ? "" : " ") + m.source.substr(m.source.rfind('/') + 1);
+    return names;
+  }
+  std::string noted() const { return notes.size() == 1 ? notes[0] : std::to_string(notes.size()) + " notes"; }
 };
 
 using Rows = std::map<std::pair<uint32_t, uint32_t>, std::vector<float>>;  // (role, layer) -> (n, k)
@@ -785,6 +821,13 @@ TEST_CASE("GGUF import: a model in parts") {
     folder.put(two, part(1, 5, 9).bytes());
     folder.put(three, part(2, 9, whole.tensors.size()).bytes());
   };
+  put_all();
+  Kept kept(folder);
+  CHECK(kept.after(one) == one);
+  CHECK(kept.after(one) == one);
+  const timespec then[2] = {{1000000000, 0}, {1000000000, 0}};
+  REQUIRE(utimensat(AT_FDCWD, folder.at(three).c_str(), then, 0) == 0);
+  CHECK(kept.after(one) == one + " " + one);  // all parts decide what it is
   const auto refused = [&](const std::string& name, linnet_status status, const std::vector<std::string>& words) {
     Source s;
     linnet_error err = {};
@@ -1180,6 +1223,63 @@ TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory
   CHECK(std::string(err.text).find("text.txt: no GGUF file") != std::string::npos);
   CHECK(load(folder.at("none"), LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_IO);
   CHECK(load(folder.path, LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_BAD_FILE);  // a folder without config.json
+}
+
+TEST_CASE("load: a cache holds what it may, and what was not used for longest goes first, whatever the clock is") {
+  const Folder folder;
+  for (const char* name : {"a", "b", "c", "d"}) folder.put(name, tiny_model(kGgmlF32, static_cast<uint32_t>(*name)).bytes());
+  Kept kept(folder);
+  CHECK(kept.after("a") == "a");
+  const uint64_t each = kept.list().bytes;
+  kept.options.cache_bytes = 2 * each + each / 2;
+  Loaded b;
+  CHECK(kept.after("b", &b) == "b a");
+  const std::string bytes(static_cast<const char*>(b.file.data), b.file.bytes);
+  CHECK(kept.after("a") == "a b");
+  CHECK(kept.after("c") == "c a");
+  CHECK(std::memcmp(b.file.data, bytes.data(), bytes.size()) == 0);  // it is gone, and mapped still
+  unload(&b);
+  // As if the clock were set back by many years now.
+  const timespec then[2] = {{4102444800, 0}, {4102444800, 0}};
+  for (const CachedModel& m : kept.list().models) REQUIRE(utimensat(AT_FDCWD, m.path.c_str(), then, 0) == 0);
+  CHECK(kept.after("c") == "c a");
+  CHECK(kept.after("a") == "a c");
+  CHECK(kept.after("d") == "d a");
+  CHECK(kept.after("d") == "d a");
+  kept.options.cache_bytes = each / 2;
+  CHECK(kept.after("b") == "d a");
+  CHECK(kept.noted().find("the cache holds at most") != std::string::npos);
+  CHECK(kept.after("a") == "a d");  // what is there serves
+  uint32_t n = 0;
+  uint64_t gone = 0;
+  linnet_error err = {};
+  const uint64_t held = kept.list().bytes;
+  CHECK((cache_clear(kept.cache.path, &n, &gone, &err) == LINNET_OK && n == 2 && gone == held && held > each));
+  CHECK(kept.cache.files().empty());
+  CHECK(kCacheBytes >= kept.list().most_bytes);
+}
+
+TEST_CASE("load: nothing is kept of a source that changes while it is packed, nor of one that is cancelled") {
+  static std::string path;
+  const Folder folder;
+  path = folder.put("a", tiny_model().bytes());
+  Kept kept(folder);
+  kept.options.progress = [](void*, uint64_t done, uint64_t total) {
+    const timespec then[2] = {{1000000000, 0}, {1000000000, 0}};
+    return total && done == 0 && utimensat(AT_FDCWD, path.c_str(), then, 0) != 0 ? 1 : 0;
+  };
+  CHECK(kept.after("a") == "");
+  CHECK(kept.noted().find("changed while it was packed") != std::string::npos);
+  kept.options.progress = [](void*, uint64_t done, uint64_t total) { return done == total ? 1 : 0; };
+  Loaded l;
+  linnet_error err = {};
+  CHECK(load(path, LINNET_LOAD_MAP, kept.options, &l, &err) == LINNET_CANCELLED);
+  CHECK(kept.cache.files().empty());
+  kept.options.progress = nullptr;
+  CHECK(kept.after("a") == "a");
+  CHECK(kept.after("a") == "a");
+  folder.put("a", "no model any more, but long enough");
+  CHECK(load(path, LINNET_LOAD_MAP, kept.options, &l, &err) == LINNET_BAD_FILE);
 }
 
 // ---- packed files -------------------------------------------------------------------------------------------------------------
