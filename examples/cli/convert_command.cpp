@@ -30,6 +30,7 @@ int run(const Args& args) {
   options.weights = args.given("--weights") || !options.plain ? static_cast<linnet_format>(args.choice("--weights")) : LINNET_F32;
   if (options.plain && !is_float(options.weights)) return usage_error(args, "--layout plain takes --weights f32, f16 or bf16");
   options.seed = args.count("--seed");
+  options.n_threads = static_cast<uint32_t>(args.count("--threads"));
 
   convert::WeightError weight_error;
   options.weight_error = &weight_error;
@@ -109,6 +110,7 @@ Command convert_command() {
               {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},
               {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of SRC"},
               {"-s, --seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
+              {"-t, --threads", "N", Kind::kCount, "threads that pack (default: one for each CPU of this process)", nullptr, 1, 256},
           },
           run,
           Kind::kModel};

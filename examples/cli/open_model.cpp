@@ -92,6 +92,7 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     options.weights = settings.weights;
     options.vocab_only = vocab_only;
     options.shape_only = settings.shape_only;
+    options.n_threads = settings.session.n_threads;
     options.progress = Progress::callback;
     options.user = &bar;
     options.weight_error = settings.weight_error;

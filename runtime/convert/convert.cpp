@@ -1,6 +1,7 @@
 #include "convert.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "../tokenizer/blob.h"
 #include "packed_cache.h"
 #include "source.h"
+#include "workers.h"
 #include "writer.h"
 
 namespace linnet::convert {
@@ -275,70 +277,106 @@ void add_panel(Format format, const float* rows, uint32_t count, uint32_t k, con
   }
 }
 
-// The same of a whole tensor, for those that were packed without.
-Status measure(const SourceTensor& t, Format format, Squares* out, Error* err) {
-  std::vector<float> rows(size_t{kPanel} * t.k);
-  std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1),
-      scales(kPanel * n_w_groups(format, t.k) * format_row(format).scale.bytes / 8 + 1);
-  auto *to = reinterpret_cast<uint8_t*>(panel.data()), *to_scales = reinterpret_cast<uint8_t*>(scales.data());
-  *out = {};
-  for (uint32_t first = 0; first < t.n; first += kPanel) {
-    const uint32_t count = t.n - first < kPanel ? t.n - first : kPanel;
-    LINNET_TRY(t.rows(first, count, rows.data(), err));
-    if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
-    add_panel(format, rows.data(), count, t.k, to, to_scales, out);
-  }
-  return LINNET_OK;
-}
-
-// Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
-Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
-  const FormatRow& row = format_row(format);
-  const bool as_panels = t.panel && format_integer(format) && row.bits == 8;
-  const size_t scale_bytes = static_cast<size_t>(kPanel * n_w_groups(format, t.k) * row.scale.bytes);
-  const bool exact = t.exact_rows && pack_exact(format, t.exact_group, t.exact_bits, t.exact_zeros);
-  const bool blocks = t.gguf_blocks && t.gguf_format == format;
-  const bool measures = rounding->options.weight_error;
-  const uint32_t n_panels = static_cast<uint32_t>(padded_n(t.n) / kPanel);
-  const size_t row_bytes = blocks ? t.gguf_row_bytes() : 0;
-  std::vector<uint8_t> scales(n_panels * scale_bytes);
+// What a thread packs with. For files a job's panels wait here until they are written.
+struct Bench {
   std::vector<float> rows;
   std::vector<int8_t> codes;
   std::vector<uint16_t> code_scales;
-  std::vector<uint8_t> zeros, block_rows(kPanel * row_bytes);
-  Squares squares;
-  bool lost = false;
-  if (exact) {
-    codes.resize(size_t{kPanel} * t.k);
-    code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
-    if (t.exact_zeros) zeros.resize(code_scales.size());
-  } else if (!as_panels && !blocks)
-    rows.resize(size_t{kPanel} * t.k);
-  for (uint32_t p = 0; p < n_panels; ++p) {
-    const uint32_t first = p * kPanel, count = t.n - first < kPanel ? t.n - first : kPanel;
-    uint8_t *to = nullptr, *to_scales = scales.data() + p * scale_bytes;
-    LINNET_TRY(out->claim(static_cast<size_t>(panel_bytes(format, t.k)), &to, err));
-    if (as_panels) {
-      t.panel(format, p, to, to_scales);
-    } else if (exact) {
-      const ExactRows exact_rows = {codes.data(), code_scales.data(), t.exact_zeros ? zeros.data() : nullptr, t.exact_group};
-      LINNET_TRY(t.exact_rows(first, count, exact_rows, err));
-      pack_panel_exact(format, exact_rows, count, t.k, to, to_scales);
-    } else if (blocks) {
-      LINNET_TRY(t.gguf_blocks(first, count, block_rows.data(), err));
-      pack_gguf_blocks(format, block_rows.data(), row_bytes, count, t.k, to, to_scales);
-    } else {
-      LINNET_TRY(t.rows(first, count, rows.data(), err));
-      if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
-      lost = lost || may_lose(format, rows.data(), count, t.k, to, to_scales);
-      if (measures) add_panel(format, rows.data(), count, t.k, to, to_scales, &squares);
+  std::vector<uint8_t> zeros, block_rows, panels, scales;
+};
+
+// A tensor packed to a format: panel by panel, in whatever order threads come to it.
+class Packing {
+ public:
+  Packing(const SourceTensor& t, Format format) : t_(t), format_(format) {}
+
+  uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t_.n) / kPanel); }
+  size_t panel_size() const { return static_cast<size_t>(panel_bytes(format_, t_.k)); }
+  size_t scale_size() const { return static_cast<size_t>(kPanel * n_w_groups(format_, t_.k) * row_.scale.bytes); }
+
+  // squares (may be NULL): gets what rounding did. *lost: f16 may have lost weights.
+  Status pack(uint32_t p, Bench* b, uint8_t* to, uint8_t* to_scales, Squares* squares, bool* lost, Error* err) const {
+    const uint32_t first = p * kPanel, count = t_.n - first < kPanel ? t_.n - first : kPanel, k = t_.k;
+    if (as_panels_) return t_.panel(format_, p, to, to_scales), LINNET_OK;
+    if (exact_) {
+      b->codes.resize(size_t{kPanel} * k);
+      b->code_scales.resize(size_t{kPanel} * div_up(k, t_.exact_group));
+      if (t_.exact_zeros) b->zeros.resize(b->code_scales.size());
+      const ExactRows rows = {b->codes.data(), b->code_scales.data(), t_.exact_zeros ? b->zeros.data() : nullptr, t_.exact_group};
+      LINNET_TRY(t_.exact_rows(first, count, rows, err));
+      pack_panel_exact(format_, rows, count, k, to, to_scales);
+      return LINNET_OK;
     }
+    if (blocks_) {
+      b->block_rows.resize(kPanel * t_.gguf_row_bytes());
+      LINNET_TRY(t_.gguf_blocks(first, count, b->block_rows.data(), err));
+      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales);
+      return LINNET_OK;
+    }
+    b->rows.resize(size_t{kPanel} * k);
+    LINNET_TRY(t_.rows(first, count, b->rows.data(), err));
+    if (!pack_panel(format_, b->rows.data(), k, count, k, to, to_scales)) return not_finite(t_, err);
+    *lost = *lost || may_lose(format_, b->rows.data(), count, k, to, to_scales);
+    if (squares) add_panel(format_, b->rows.data(), count, k, to, to_scales, squares);
+    return LINNET_OK;
   }
-  if (lost && !measures) LINNET_TRY(measure(t, format, &squares, err));
-  LINNET_TRY(rounding->add(t, format, squares, err));
+
+ private:
+  const SourceTensor& t_;
+  Format format_;
+  const FormatRow& row_ = format_row(format_);
+  bool as_panels_ = t_.panel && format_integer(format_) && row_.bits == 8,
+       exact_ = t_.exact_rows && pack_exact(format_, t_.exact_group, t_.exact_bits, t_.exact_zeros),
+       blocks_ = t_.gguf_blocks && t_.gguf_format == format_;
+};
+
+// Threads take several panels at a time, which go into the file from the cache they were packed in. The scales lie behind all panels.
+Status write_packed(const SourceTensor& t, Format format, Output* out, Workers* workers, Rounding* rounding, Error* err) {
+  constexpr size_t kJobBytes = size_t{256} << 10;
+  const Packing packing(t, format);
+  const size_t panel = packing.panel_size(), scale = packing.scale_size();
+  const uint32_t n_panels = packing.n_panels(), some = static_cast<uint32_t>(panel < kJobBytes ? kJobBytes / panel : 1);
+  uint64_t at = 0, at_scales = 0;
+  LINNET_TRY(out->reserve(uint64_t{n_panels} * panel, &at, err));
   LINNET_TRY(out->pad(err));
-  LINNET_TRY(out->write(scales.data(), scales.size(), err));
-  return out->pad(err);
+  LINNET_TRY(out->reserve(uint64_t{n_panels} * scale, &at_scales, err));
+  LINNET_TRY(out->pad(err));
+  std::vector<Bench> benches(workers->threads());
+  std::vector<Squares> squares(n_panels);
+  std::atomic<bool> may_have_lost{false};
+  // Twice over what f16 may have lost if nobody had asked for the error of rounding before.
+  const auto each = [&](bool writes, bool measures) {
+    const auto job = [&](uint32_t i, uint32_t thread, Error* e) -> Status {
+      Bench& b = benches[thread];
+      const uint32_t from = i * some, n = n_panels - from < some ? n_panels - from : some;
+      uint8_t *to = writes ? out->place(at + uint64_t{from} * panel) : nullptr, *to_scales = nullptr;
+      if (to) {
+        to_scales = out->place(at_scales + uint64_t{from} * scale);
+      } else {
+        b.panels.resize(some * panel + 1);
+        b.scales.resize(some * scale + 1);
+        to = b.panels.data(), to_scales = b.scales.data();
+      }
+      bool lost = false;
+      for (uint32_t p = 0; p < n; ++p)
+        LINNET_TRY(packing.pack(from + p, &b, to + p * panel, to_scales + p * scale, measures ? &squares[from + p] : nullptr, &lost, e));
+      if (lost) may_have_lost = true;
+      if (!writes) return LINNET_OK;
+      if (!out->place(at)) {
+        LINNET_TRY(out->put(at + uint64_t{from} * panel, to, n * panel, e));
+        LINNET_TRY(out->put(at_scales + uint64_t{from} * scale, to_scales, n * scale, e));
+      }
+      out->filled(n * (panel + scale));
+      return LINNET_OK;
+    };
+    return workers->run(static_cast<uint32_t>(div_up(n_panels, some)), job, [&](Error* e) { return out->progress(e); }, err);
+  };
+  const bool measures = rounding->options.weight_error;
+  LINNET_TRY(each(true, measures));
+  if (may_have_lost && !measures) LINNET_TRY(each(false, true));
+  Squares all;
+  for (const Squares& s : squares) all.weights += s.weights, all.errors += s.errors;  // in order, whoever packed them
+  return rounding->add(t, format, all, err);
 }
 
 Status write_plain(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
@@ -475,12 +513,13 @@ Status write(const Source& source, const Options& options, const Destination& to
   }
   if (options.shape_only) return out.commit_shape(to.image, err);
   Rounding rounding{options};
+  Workers workers(options.n_threads);
   for (const PlainTensor& t : plain) LINNET_TRY(write_plain(t.rows, plain_format(t.rows, options), &out, &rounding, err));
   for (const SourceTensor* t : tensors) {
     if (!role_row(t->role).matrix())
       LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
     else
-      LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &rounding, err));
+      LINNET_TRY(write_packed(*t, packed_format(*t, options.weights), &out, &workers, &rounding, err));
   }
   if (options.weight_error) *options.weight_error = rounding.result;
   if (options.file_bytes) *options.file_bytes = builder.file_bytes();

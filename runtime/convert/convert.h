@@ -74,6 +74,8 @@ struct Options {
   // If not null, gets what was left out or passed over, a sentence each: added tokens that the model has no row for, special tokens that
   // are none, why a packed model is not kept.
   std::vector<std::string>* notes = nullptr;
+  uint32_t n_threads =
+      0;  // that pack, the caller's included; 0: one for each CPU of this process, which is the most. No byte depends on it
   // load() keeps what it packs of files in this folder, and takes it from there the next time. "": nowhere.
   std::string cache = {};
   uint64_t cache_bytes = 0;  // that it holds at most; 0: kCacheBytes, or a quarter of what would be free without it if that is less

@@ -24,7 +24,7 @@ struct SourceTensor {
   uint32_t layer = 0;
   uint32_t n = 0, k = 0;                 // k = 1 for vectors
   std::string source_name, source_type;  // for `inspect` and error texts
-  // rows [first, first + count) as floats, (count, k) -> out. Any order of calls.
+  // rows [first, first + count) as floats, (count, k) -> out. Any order of calls, from any thread, as all below.
   std::function<Status(uint32_t first, uint32_t count, float* out, Error* err)> rows;
   // Optional: the same rows as codes and scales, for formats that pack_exact() them.
   std::function<Status(uint32_t first, uint32_t count, const ExactRows& out, Error* err)> exact_rows;

@@ -1201,6 +1201,56 @@ TEST_CASE("convert: outputs that are refused") {
   CHECK(folder.files().size() == 2);
 }
 
+TEST_CASE("packing: the same bytes and the same errors from any number of threads, in files and in memory") {
+  const Folder folder;
+  const test::TinySize size = {.d_ff = 1792, .n_vocab = 2500};  // matrices of several pieces, the last one of fewer panels
+  constexpr struct {
+    uint32_t type;
+    linnet_format weights;
+  } kCases[] = {{kGgmlF32, LINNET_I8G128}, {kGgmlF32, LINNET_F16},   {kGgmlF32, LINNET_I4G32},  {kGgmlQ8_0, LINNET_I8G32},
+                {kGgmlQ4_0, LINNET_I4G32}, {kGgmlQ4_K, LINNET_Q4_K}, {kGgmlQ8_0, LINNET_F8E4M3}};
+  for (const auto& [type, weights] : kCases) {
+    const std::string src = folder.put("m.gguf", tiny_model(type, 1, "llama", size).bytes()), out = folder.at("out.gguf");
+    INFO(format_name(weights));
+    linnet_error err = {};
+    std::string first;
+    WeightError first_error, error;
+    for (const uint32_t threads : {1u, 2u, 3u, 64u}) {
+      Options o;
+      o.weights = weights;
+      o.n_threads = threads;
+      o.weight_error = threads == 64 ? nullptr : &error;
+      Image image;
+      const linnet_status status = convert_to_memory(src, o, &image, &err);
+      INFO(err.text);
+      REQUIRE(status == LINNET_OK);
+      const std::string bytes(static_cast<const char*>(image.data), image.bytes);
+      image_free(&image);
+      if (first.empty()) first = bytes, first_error = error;
+      CHECK(bytes == first);
+      CHECK((error.mean == first_error.mean && error.worst == first_error.worst && error.tensor == first_error.tensor));
+      REQUIRE(convert_to_file(src, out, o, &err) == LINNET_OK);
+      CHECK(slurp(out) == first);
+    }
+  }
+  // Of two faults the first one in the file is told, whoever finds the other one sooner; and nothing is left.
+  GgufFile f = tiny_model(kGgmlF32, 1, "llama", size);
+  REQUIRE(unlink(folder.at("out.gguf").c_str()) == 0);
+  std::string& data = f.tensor("token_embd.weight")->data;
+  for (const size_t row : {1000, 2400}) data.replace(row * 256 * 4, 4, le(std::numeric_limits<float>::infinity()));
+  f.tensor("blk.0.ffn_up.weight")->data.replace(0, 4, le(std::numeric_limits<float>::infinity()));
+  const std::string src = folder.put("m.gguf", f.bytes());
+  for (const uint32_t threads : {1u, 2u})
+    for (int i = 0; i < 5; ++i) {
+      linnet_error err = {};
+      Options o;
+      o.n_threads = threads;
+      CHECK(convert_to_file(src, folder.at("out.gguf"), o, &err) == LINNET_BAD_FILE);
+      CHECK(std::string(err.text).find("'token_embd.weight' holds a weight") != std::string::npos);
+    }
+  CHECK(folder.files().size() == 1);
+}
+
 TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory") {
   const Folder folder;
   linnet_error err = {};
