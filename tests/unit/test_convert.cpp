@@ -1203,19 +1203,19 @@ TEST_CASE("convert: outputs that are refused") {
 
 TEST_CASE("packing: the same bytes and the same errors from any number of threads, in files and in memory") {
   const Folder folder;
-  const test::TinySize size = {.d_ff = 1792, .n_vocab = 2500};  // matrices of several pieces, the last one of fewer panels
+  const test::TinySize size = {.n_vocab = 1300};  // a matrix of several pieces, the last one of fewer panels
   constexpr struct {
     uint32_t type;
     linnet_format weights;
-  } kCases[] = {{kGgmlF32, LINNET_I8G128}, {kGgmlF32, LINNET_F16},   {kGgmlF32, LINNET_I4G32},  {kGgmlQ8_0, LINNET_I8G32},
-                {kGgmlQ4_0, LINNET_I4G32}, {kGgmlQ4_K, LINNET_Q4_K}, {kGgmlQ8_0, LINNET_F8E4M3}};
+  } kCases[] = {
+      {kGgmlF32, LINNET_I8G128}, {kGgmlF32, LINNET_F16}, {kGgmlQ8_0, LINNET_I8G32}, {kGgmlQ4_0, LINNET_I4G32}, {kGgmlQ4_K, LINNET_Q4_K}};
   for (const auto& [type, weights] : kCases) {
     const std::string src = folder.put("m.gguf", tiny_model(type, 1, "llama", size).bytes()), out = folder.at("out.gguf");
     INFO(format_name(weights));
     linnet_error err = {};
     std::string first;
     WeightError first_error, error;
-    for (const uint32_t threads : {1u, 2u, 3u, 64u}) {
+    for (const uint32_t threads : {1u, 2u, 64u}) {
       Options o;
       o.weights = weights;
       o.n_threads = threads;
@@ -1237,11 +1237,11 @@ TEST_CASE("packing: the same bytes and the same errors from any number of thread
   GgufFile f = tiny_model(kGgmlF32, 1, "llama", size);
   REQUIRE(unlink(folder.at("out.gguf").c_str()) == 0);
   std::string& data = f.tensor("token_embd.weight")->data;
-  for (const size_t row : {1000, 2400}) data.replace(row * 256 * 4, 4, le(std::numeric_limits<float>::infinity()));
+  for (const size_t row : {600, 1200}) data.replace(row * 256 * 4, 4, le(std::numeric_limits<float>::infinity()));
   f.tensor("blk.0.ffn_up.weight")->data.replace(0, 4, le(std::numeric_limits<float>::infinity()));
   const std::string src = folder.put("m.gguf", f.bytes());
   for (const uint32_t threads : {1u, 2u})
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 3; ++i) {
       linnet_error err = {};
       Options o;
       o.n_threads = threads;
@@ -1277,7 +1277,7 @@ TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory
 
 TEST_CASE("load: a cache holds what it may, and what was not used for longest goes first, whatever the clock is") {
   const Folder folder;
-  for (const char* name : {"a", "b", "c", "d"}) folder.put(name, tiny_model(kGgmlF32, static_cast<uint32_t>(*name)).bytes());
+  for (const char* name : {"a", "b", "c", "d"}) folder.put(name, tiny_model().bytes());
   Kept kept(folder);
   CHECK(kept.after("a") == "a");
   const uint64_t each = kept.list().bytes;
