@@ -277,18 +277,32 @@ void pack_panel_exact(Format f, const ExactRows& from, uint32_t n_rows, uint32_t
   auto* to = static_cast<uint8_t*>(panel);
   std::memset(to, row.stored == Stored::kNibbles ? 0x88 : 0, panel_bytes(f, k));
   std::memset(panel_scales, 0, groups * kPanel * row.scale.bytes);
-  for (size_t r = 0; r < n_rows; ++r) {
-    for (size_t g = 0; g < groups; ++g) {
-      const size_t source = r * from_groups + g * row.w_group / from.group;
+  // A group of all rows at a time, which stays in the nearest cache.
+  for (size_t g = 0; g < groups; ++g) {
+    const size_t begin = g * row.w_group, end = begin + row.w_group < k ? begin + row.w_group : k;
+    for (size_t r = 0; r < n_rows; ++r) {
+      const size_t source = r * from_groups + begin / from.group;
       const uint8_t zero = from.zeros ? from.zeros[source] : 8;
-      store_scale(f16_to_f32(from.scales[source]), row, panel_scales, g, r);
+      const int8_t* codes = from.codes + r * k;
+      if (row.scale.half)
+        std::memcpy(scale_place(row, panel_scales, g, r), &from.scales[source], 2);
+      else
+        store_scale(f16_to_f32(from.scales[source]), row, panel_scales, g, r);
       if (row.scale.zero) *zero_place(row, panel_scales, g, r) = zero;
-      for (size_t i = g * row.w_group, end = i + row.w_group < k ? i + row.w_group : k; i < end; ++i) {
-        const int8_t code = from.codes[r * k + i];
-        if (row.bits == 4)
-          put_nibble(to, r, i, code + zero);
-        else
-          to[i / 4 * 64 + r * 4 + i % 4] = static_cast<uint8_t>(code);
+      size_t i = begin;
+      if (row.bits == 4) {
+        // Four codes a word; in the lower halves of bytes nothing is carried.
+        const uint32_t low = 0x0F0F0F0Fu, add = zero * 0x01010101u;
+        for (; i + 8 <= end; i += 8) {
+          uint32_t word[2];
+          std::memcpy(word, codes + i, sizeof word);
+          const uint32_t both = (((word[0] & low) + add) & low) | ((((word[1] & low) + add) & low) << 4);
+          std::memcpy(to + i / 8 * 64 + r * 4, &both, sizeof both);
+        }
+        for (; i < end; ++i) put_nibble(to, r, i, codes[i] + zero);
+      } else {
+        for (; i + 4 <= end; i += 4) std::memcpy(to + i / 4 * 64 + r * 4, codes + i, 4);
+        for (; i < end; ++i) to[i / 4 * 64 + r * 4 + i % 4] = static_cast<uint8_t>(codes[i]);
       }
     }
   }

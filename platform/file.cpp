@@ -308,7 +308,7 @@ Status Replacement::follow(Error* err) {
 // have another owner, or other names.
 Status Replacement::lock(uint32_t mode, Error* err) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    constexpr int kFlags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     fd_ = ::open(temporary_, kFlags | O_CREAT | O_EXCL, mode);
     const bool fresh = fd_ >= 0;
     const bool there = !fresh && errno == EEXIST;
@@ -340,6 +340,42 @@ Status Replacement::write(const void* data, size_t bytes, Error* err) {
     done += static_cast<size_t>(n);
   }
   return LINNET_OK;
+}
+
+Status Replacement::write_at(uint64_t at, const void* data, size_t bytes, Error* err) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t n = pwrite(fd_, static_cast<const uint8_t*>(data) + done, bytes - done, static_cast<off_t>(at + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = EIO;
+    if (n <= 0) return system_error(err, temporary_, "cannot write");
+    done += static_cast<size_t>(n);
+  }
+  return LINNET_OK;
+}
+
+Status Replacement::read_at(uint64_t at, void* to, size_t bytes, Error* err) const {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t n = pread(fd_, static_cast<uint8_t*>(to) + done, bytes - done, static_cast<off_t>(at + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = EIO;
+    if (n <= 0) return system_error(err, temporary_, "cannot read");
+    done += static_cast<size_t>(n);
+  }
+  return LINNET_OK;
+}
+
+void Replacement::sweep(const char* temporary) {
+  const int fd = ::open(temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) {
+    if (errno == ELOOP) unlink(temporary);  // a link, which nobody here makes
+    return;
+  }
+  // Whoever has just made it and has no lock yet sees that it is gone, and makes it anew.
+  struct stat opened, named;
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) && lstat(temporary, &named) == 0 &&
+      named.st_dev == opened.st_dev && named.st_ino == opened.st_ino)
+    unlink(temporary);
+  close(fd);
 }
 
 Status Replacement::commit(Error* err) {

@@ -31,6 +31,7 @@ bool file_wide(const char* path, wchar_t* out, size_t cap);
 bool file_id(const char* path, uint64_t* volume, uint64_t* index);  // the same for two names of one file
 // Tells `take` the names in a folder, "." and ".." too; false: errno says why it cannot.
 bool file_names(const char* folder, void (*take)(void* user, const char* name), void* user);
+uint64_t file_room(const char* folder);  // bytes that this user may still write there; 0 where that is not known
 using FileHandle = intptr_t;
 #else
 using FileHandle = int;
@@ -52,7 +53,12 @@ class Replacement {
   FileHandle fd() const { return fd_; }
   bool through() const { return through_; }  // nothing is replaced
   Status write(const void* data, size_t bytes, Error* err);
+  // At a place of the new file, from any thread, instead of write(). Not where `through`.
+  Status write_at(uint64_t at, const void* data, size_t bytes, Error* err);
+  Status read_at(uint64_t at, void* to, size_t bytes, Error* err) const;
   Status commit(Error* err);  // sync, rename, sync of the new name
+  // Removes a temporary file by its own name, <path>.tmp, that nobody writes to any more.
+  static void sweep(const char* temporary);
 
  private:
   Status follow(Error* err);

@@ -169,9 +169,17 @@ void release(void* p) {
     VirtualFree(p, 0, MEM_RELEASE);
 }
 
+// Where a read or write of a handle that waits is to begin.
+OVERLAPPED place_at(uint64_t at) {
+  OVERLAPPED place = {};
+  place.Offset = static_cast<DWORD>(at);
+  place.OffsetHigh = static_cast<DWORD>(at >> 32);
+  return place;
+}
+
 // A temporary file, to which nobody else may write, nor remove it.
 HANDLE hold(const wchar_t* path, DWORD how) {
-  return CreateFileW(path, GENERIC_WRITE | DELETE, FILE_SHARE_READ, nullptr, how, FILE_ATTRIBUTE_NORMAL, nullptr);
+  return CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, FILE_SHARE_READ, nullptr, how, FILE_ATTRIBUTE_NORMAL, nullptr);
 }
 
 }  // namespace
@@ -225,6 +233,12 @@ bool file_id(const char* path, uint64_t* volume, uint64_t* index) {
   *volume = info.dwVolumeSerialNumber;
   *index = uint64_t{info.nFileIndexHigh} << 32 | info.nFileIndexLow;
   return true;
+}
+
+uint64_t file_room(const char* folder) {
+  wchar_t wide[kMaxWide];
+  ULARGE_INTEGER room;
+  return file_wide(folder, wide, kMaxWide) && GetDiskFreeSpaceExW(wide, &room, nullptr, nullptr) ? room.QuadPart : 0;
 }
 
 size_t page_bytes() {
@@ -397,6 +411,35 @@ Status Replacement::write(const void* data, size_t bytes, Error* err) {
     done += n;
   }
   return LINNET_OK;
+}
+
+Status Replacement::write_at(uint64_t at, const void* data, size_t bytes, Error* err) {
+  for (size_t done = 0; done < bytes;) {
+    DWORD n = 0;
+    const size_t piece = bytes - done < kPiece ? bytes - done : kPiece;
+    OVERLAPPED place = place_at(at + done);
+    if (!WriteFile(handle_of(fd_), static_cast<const uint8_t*>(data) + done, static_cast<DWORD>(piece), &n, &place) || n == 0)
+      return system_error(err, temporary_, "cannot write");
+    done += n;
+  }
+  return LINNET_OK;
+}
+
+Status Replacement::read_at(uint64_t at, void* to, size_t bytes, Error* err) const {
+  for (size_t done = 0; done < bytes;) {
+    DWORD n = 0;
+    const size_t piece = bytes - done < kPiece ? bytes - done : kPiece;
+    OVERLAPPED place = place_at(at + done);
+    if (!ReadFile(handle_of(fd_), static_cast<uint8_t*>(to) + done, static_cast<DWORD>(piece), &n, &place) || n == 0)
+      return system_error(err, temporary_, "cannot read");
+    done += n;
+  }
+  return LINNET_OK;
+}
+
+void Replacement::sweep(const char* temporary) {
+  wchar_t wide[kMaxWide];
+  if (file_wide(temporary, wide, kMaxWide)) DeleteFileW(wide);  // denied while somebody holds it
 }
 
 Status Replacement::commit(Error* err) {

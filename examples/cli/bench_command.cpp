@@ -609,6 +609,7 @@ int run_one(const Args& args, Rows rows, Json* json, bool* head) {
 
   Settings settings;
   Engine engine;
+  settings.keep = !args.given("--weights");  // lists of formats would drive others out
   if (!read_settings(args, &settings) || !engine.open(args, path, settings)) return kExitError;
   uint64_t need = *std::max_element(prompts.begin(), prompts.end());
   for (const uint64_t depth : depths) need = std::max(need, std::max<uint64_t>(depth, 1) + gen + 1);

@@ -43,6 +43,7 @@ enum class Kind {
   kLoad,
   kLayout,
   kShell,
+  kCacheTask,
   kLog,
   kRows,
   kWindows,
@@ -147,7 +148,7 @@ std::string takes(const Option& option);                  // "a whole number fro
 Options join(Options a, const Options& b);
 Option model_option();      // -m
 Option weights_option();    // --weights
-Options engine_options();   // --weights, --load, --isa, --cuda, --threads, --profile
+Options engine_options();   // --weights, --load, --no-cache, --isa, --cuda, --threads, --profile
 Options session_options();  // --kv, --context, --chunk, --when-full, --keep
 Options all_options();      // all of these
 
@@ -328,9 +329,12 @@ struct Settings {
   linnet_load load = LINNET_LOAD_MAP;
   bool shape_only = false;                       // see convert::Options
   bool fit = true;                               // the profile to this board; false: it is another device's
+  bool keep = true;                              // what is packed on the way in, for the next start
   convert::WeightError* weight_error = nullptr;  // see convert::Options
 };
 bool read_settings(const Args& args, Settings* out);  // prints what is wrong
+// Where packed models are kept (cache_command.cpp): $XDG_CACHE_HOME/linnet or ~/.cache/linnet; "" where nobody has a home.
+std::string cache_folder();
 
 // A model and, once opened, a session on it. The calls print what is wrong and return false.
 struct Engine {
@@ -539,6 +543,7 @@ linnet_status begin_file(const std::string& path, linnet_session* session, conve
 // ---- subcommands --------------------------------------------------------------------------------------------------------------------
 
 Command convert_command();
+Command cache_command();
 Command pull_command();
 Command run_command();
 Command chat_command();

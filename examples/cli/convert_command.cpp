@@ -29,6 +29,7 @@ int run(const Args& args) {
   const char* plain_name = convert::plain_name(options.weights);
   if (options.plain && !plain_name) return usage_error(args, "--layout plain takes --weights %s", convert::plain_names().c_str());
   options.seed = args.count("--seed");
+  options.n_threads = static_cast<uint32_t>(args.count("--threads"));
 
   convert::WeightError weight_error;
   options.weight_error = &weight_error;
@@ -110,6 +111,7 @@ Command convert_command() {
               {"--layout", "L", Kind::kLayout, "layout: {}", "packed"},
               {"--synthetic", "SHAPE", Kind::kShape, "random weights in the shape of a known model instead of SRC"},
               {"-s, --seed", "S", Kind::kCount, "of the random weights", "1", 0, UINT64_MAX},
+              {"-t, --threads", "N", Kind::kCount, "threads that pack (default: one for each CPU of this process)", nullptr, 1, 256},
           },
           run,
           Kind::kModel};

@@ -170,6 +170,7 @@ int run(const Args& args) {
   const bool compare = args.given("--against");
   Settings other = settings;
   other.weight_error = nullptr;
+  other.keep = false;  // in f32 it is several times as large
   other.weights = static_cast<linnet_format>(args.choice("--against-weights"));
   parse_kv(args.text("--against-kv"), &other.kv);
   other.kv.apply(&other.session);

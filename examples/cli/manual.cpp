@@ -120,6 +120,7 @@ std::string man_page() {
   page.entry("HF_TOKEN, HF_TOKEN_PATH", "A token for the hub, or the file that holds it. HF_HUB_DISABLE_IMPLICIT_TOKEN=1: none is sent.");
   page.entry("HF_ENDPOINT", "Another hub than https://huggingface.co.");
   page.entry("HF_HUB_OFFLINE", "1: linnet pull, and -m with hf:..., ask the cache alone.");
+  page.entry("XDG_CACHE_HOME", "Packed models are kept in linnet there, else in ~/.cache/linnet; linnet cache lists them.");
   page.line(".SH FILES");
   page.entry("share/linnet/configs/*.yaml",
              "Device profiles, beside the folder that the tool is in; README.md there explains their fields.");

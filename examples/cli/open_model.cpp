@@ -106,14 +106,19 @@ bool Engine::open(const Args& args, const std::string& path, const Settings& set
     options.floats = settings.floats;
     options.vocab_only = vocab_only;
     options.shape_only = settings.shape_only;
+    options.n_threads = settings.session.n_threads;
     options.progress = Progress::callback;
     options.user = &bar;
     options.weight_error = settings.weight_error;
     options.notes = &notes;
+    const bool keep = settings.keep && !args.flag("--no-cache") && !vocab_only && !settings.shape_only;
+    if (keep) options.cache = cache_folder();
     if (convert::load(path, settings.load, options, &loaded, &err) != LINNET_OK) {
       failed(args, err);
       return false;
     }
+    if (keep && options.cache.empty() && loaded.image.data && path.rfind("synthetic:", 0) != 0)
+      notes.push_back("the packed model is not kept for the next start: neither XDG_CACHE_HOME nor HOME names a folder");
   }
   for (const std::string& text : notes) say(args, Log::kNote, "%s", text.c_str());
   linnet_need need = {};

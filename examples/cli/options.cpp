@@ -211,6 +211,8 @@ std::vector<Choice> choices(Kind kind) {
     case Kind::kShape:
       for (const std::string& name : convert::shapes()) all.push_back({name});
       return all;
+    case Kind::kCacheTask:
+      return {{"list", 0}, {"clear", 1}};
     case Kind::kShell:
       return {{"bash"}, {"zsh"}, {"fish"}};
     case Kind::kReasoning:
@@ -499,6 +501,7 @@ Options engine_options() {
   return {
       weights_option(),
       {"--load", "HOW", Kind::kLoad, "packed files: {}", "map"},
+      {"--no-cache", nullptr, Kind::kFlag, "pack in memory: neither keep a packed file for the next start nor take one (linnet cache)"},
       {"--isa", "TIER", Kind::kIsa, "CPU instructions to use: auto, or a tier that linnet devices lists", "auto"},
       {"--cuda", "WHEN", Kind::kCuda, "compute on the GPU: {}", "off"},
       {"-t, --threads", "N", Kind::kCount, "threads that compute (default: the strong cores this process may use)", nullptr, 1, 256},

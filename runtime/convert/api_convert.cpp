@@ -54,6 +54,8 @@ struct Call {
     options.seed = params.seed ? params.seed : 1;
     options.vocab_only = params.vocab_only != 0;
     options.shape_only = params.shape_only != 0;
+    options.n_threads = params.n_threads;
+    if (params.cache) options.cache = params.cache;
     options.progress = params.progress;
     options.user = params.user;
     options.max_error = params.max_error;

@@ -1,6 +1,7 @@
 #include "convert.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +15,9 @@
 #include "../architectures.h"
 #include "../tokenizer/blob.h"
 #include "ggml_types.h"
+#include "packed_cache.h"
 #include "source.h"
+#include "workers.h"
 #include "writer.h"
 
 namespace linnet::convert {
@@ -343,109 +346,128 @@ void add_panel(Format format, const float* rows, uint32_t count, uint32_t k, con
   }
 }
 
-// The same of a whole tensor, for those that were packed without.
-Status measure(const SourceTensor& t, Format format, Squares* out, Error* err) {
-  std::vector<float> rows(size_t{kPanel} * t.k);
-  std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1),
-      scales(kPanel * n_w_groups(format, t.k) * format_row(format).scale.bytes / 8 + 1);
-  auto *to = reinterpret_cast<uint8_t*>(panel.data()), *to_scales = reinterpret_cast<uint8_t*>(scales.data());
-  *out = {};
-  for (uint32_t first = 0; first < t.n; first += kPanel) {
-    const uint32_t count = t.n - first < kPanel ? t.n - first : kPanel;
-    LINNET_TRY(t.rows(first, count, rows.data(), err));
-    if (!pack_panel(format, rows.data(), t.k, count, t.k, to, to_scales)) return not_finite(t, err);
-    add_panel(format, rows.data(), count, t.k, to, to_scales, out);
-  }
-  return LINNET_OK;
-}
-
-// Makes the panels of a tensor from what its source has.
-struct Packer {
-  const SourceTensor& t;
-  Format format;
-  bool measures, as_panels, exact, blocks;
-  size_t row_bytes;
+// What a thread packs with. For files a job's panels wait here until they are written.
+struct Bench {
   std::vector<float> rows;
   std::vector<int8_t> codes;
   std::vector<uint16_t> code_scales;
-  std::vector<uint8_t> zeros, block_rows;
-  Squares squares;
-  bool lost = false;
-
-  Packer(const SourceTensor& tensor, Format as, bool measured)
-      : t(tensor),
-        format(as),
-        measures(measured),
-        as_panels(t.panel && format_integer(format) && format_row(format).bits == 8),
-        exact(held_codes(t, format)),
-        blocks(held_blocks(t, format)),
-        row_bytes(blocks ? t.gguf_row_bytes() : 0),
-        block_rows(kPanel * row_bytes) {
-    if (exact) {
-      codes.resize(size_t{kPanel} * t.k);
-      code_scales.resize(size_t{kPanel} * div_up(t.k, t.exact_group));
-      if (t.exact_zeros) zeros.resize(code_scales.size());
-    } else if (!as_panels && !blocks)
-      rows.resize(size_t{kPanel} * t.k);
-  }
-  uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t.n) / kPanel); }
-  uint32_t count(uint32_t panel) const { return t.n - panel * kPanel < kPanel ? t.n - panel * kPanel : kPanel; }
-  size_t scale_bytes() const { return static_cast<size_t>(kPanel * n_w_groups(format, t.k) * format_row(format).scale.bytes); }
-
-  Status pack(uint32_t p, uint8_t* to, uint8_t* to_scales, Error* err) {
-    const uint32_t first = p * kPanel, n = count(p);
-    if (as_panels) {
-      t.panel(format, p, to, to_scales);
-    } else if (exact) {
-      const ExactRows exact_rows = {codes.data(), code_scales.data(), t.exact_zeros ? zeros.data() : nullptr, t.exact_group};
-      LINNET_TRY(t.exact_rows(first, n, exact_rows, err));
-      pack_panel_exact(format, exact_rows, n, t.k, to, to_scales);
-    } else if (blocks) {
-      LINNET_TRY(t.gguf_blocks(first, n, block_rows.data(), err));
-      pack_gguf_blocks(format, block_rows.data(), row_bytes, n, t.k, to, to_scales);
-    } else {
-      LINNET_TRY(t.rows(first, n, rows.data(), err));
-      if (!pack_panel(format, rows.data(), t.k, n, t.k, to, to_scales)) return not_finite(t, err);
-      lost = lost || may_lose(format, rows.data(), n, t.k, to, to_scales);
-      if (measures) add_panel(format, rows.data(), n, t.k, to, to_scales, &squares);
-    }
-    return LINNET_OK;
-  }
-  Status done(Rounding* rounding, Error* err) {
-    if (lost && !measures) LINNET_TRY(measure(t, format, &squares, err));
-    return rounding->add(t, format, squares, err);
-  }
+  std::vector<uint8_t> zeros, block_rows, panels, scales;
 };
 
-// Panel by panel; the scales, which lie behind all panels, wait in memory: a few percent of the matrix.
-Status write_packed(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
-  Packer packer(t, format, rounding->options.weight_error);
-  const size_t scale_bytes = packer.scale_bytes();
-  std::vector<uint8_t> scales(packer.n_panels() * scale_bytes);
-  for (uint32_t p = 0; p < packer.n_panels(); ++p) {
-    uint8_t* to = nullptr;
-    LINNET_TRY(out->claim(static_cast<size_t>(panel_bytes(format, t.k)), &to, err));
-    LINNET_TRY(packer.pack(p, to, scales.data() + p * scale_bytes, err));
+// A tensor packed to a format: panel by panel, in whatever order threads come to it.
+class Packing {
+ public:
+  Packing(const SourceTensor& t, Format format) : t_(t), format_(format) {}
+
+  uint32_t n_panels() const { return static_cast<uint32_t>(padded_n(t_.n) / kPanel); }
+  size_t panel_size() const { return static_cast<size_t>(panel_bytes(format_, t_.k)); }
+  size_t scale_size() const { return static_cast<size_t>(kPanel * n_w_groups(format_, t_.k) * row_.scale.bytes); }
+
+  // squares (may be NULL): gets what rounding did. *lost: f16 may have lost weights.
+  Status pack(uint32_t p, Bench* b, uint8_t* to, uint8_t* to_scales, Squares* squares, bool* lost, Error* err) const {
+    const uint32_t first = p * kPanel, count = t_.n - first < kPanel ? t_.n - first : kPanel, k = t_.k;
+    if (as_panels_) return t_.panel(format_, p, to, to_scales), LINNET_OK;
+    if (exact_) {
+      b->codes.resize(size_t{kPanel} * k);
+      b->code_scales.resize(size_t{kPanel} * div_up(k, t_.exact_group));
+      if (t_.exact_zeros) b->zeros.resize(b->code_scales.size());
+      const ExactRows rows = {b->codes.data(), b->code_scales.data(), t_.exact_zeros ? b->zeros.data() : nullptr, t_.exact_group};
+      LINNET_TRY(t_.exact_rows(first, count, rows, err));
+      pack_panel_exact(format_, rows, count, k, to, to_scales);
+      return LINNET_OK;
+    }
+    if (blocks_) {
+      b->block_rows.resize(kPanel * t_.gguf_row_bytes());
+      LINNET_TRY(t_.gguf_blocks(first, count, b->block_rows.data(), err));
+      pack_gguf_blocks(format_, b->block_rows.data(), t_.gguf_row_bytes(), count, k, to, to_scales);
+      return LINNET_OK;
+    }
+    b->rows.resize(size_t{kPanel} * k);
+    LINNET_TRY(t_.rows(first, count, b->rows.data(), err));
+    if (!pack_panel(format_, b->rows.data(), k, count, k, to, to_scales)) return not_finite(t_, err);
+    *lost = *lost || may_lose(format_, b->rows.data(), count, k, to, to_scales);
+    if (squares) add_panel(format_, b->rows.data(), count, k, to, to_scales, squares);
+    return LINNET_OK;
   }
-  LINNET_TRY(packer.done(rounding, err));
+
+ private:
+  const SourceTensor& t_;
+  Format format_;
+  const FormatRow& row_ = format_row(format_);
+  bool as_panels_ = t_.panel && format_integer(format_) && row_.bits == 8,
+       exact_ = t_.exact_rows && pack_exact(format_, t_.exact_group, t_.exact_bits, t_.exact_zeros),
+       blocks_ = t_.gguf_blocks && t_.gguf_format == format_;
+};
+
+// Threads take several panels at a time, which go into the file from the cache they were packed in. The scales lie behind all panels.
+Status write_packed(const SourceTensor& t, Format format, Output* out, Workers* workers, Rounding* rounding, Error* err) {
+  constexpr size_t kJobBytes = size_t{256} << 10;
+  const Packing packing(t, format);
+  const size_t panel = packing.panel_size(), scale = packing.scale_size();
+  const uint32_t n_panels = packing.n_panels(), some = static_cast<uint32_t>(panel < kJobBytes ? kJobBytes / panel : 1);
+  uint64_t at = 0, at_scales = 0;
+  LINNET_TRY(out->reserve(uint64_t{n_panels} * panel, &at, err));
   LINNET_TRY(out->pad(err));
-  LINNET_TRY(out->write(scales.data(), scales.size(), err));
-  return out->pad(err);
+  LINNET_TRY(out->reserve(uint64_t{n_panels} * scale, &at_scales, err));
+  LINNET_TRY(out->pad(err));
+  std::vector<Bench> benches(workers->threads());
+  std::vector<Squares> squares(n_panels);
+  std::atomic<bool> may_have_lost{false};
+  // Twice over what f16 may have lost if nobody had asked for the error of rounding before.
+  const auto each = [&](bool writes, bool measures) {
+    const auto job = [&](uint32_t i, uint32_t thread, Error* e) -> Status {
+      Bench& b = benches[thread];
+      const uint32_t from = i * some, n = n_panels - from < some ? n_panels - from : some;
+      uint8_t *to = writes ? out->place(at + uint64_t{from} * panel) : nullptr, *to_scales = nullptr;
+      if (to) {
+        to_scales = out->place(at_scales + uint64_t{from} * scale);
+      } else {
+        b.panels.resize(some * panel + 1);
+        b.scales.resize(some * scale + 1);
+        to = b.panels.data(), to_scales = b.scales.data();
+      }
+      bool lost = false;
+      for (uint32_t p = 0; p < n; ++p)
+        LINNET_TRY(packing.pack(from + p, &b, to + p * panel, to_scales + p * scale, measures ? &squares[from + p] : nullptr, &lost, e));
+      if (lost) may_have_lost = true;
+      if (!writes) return LINNET_OK;
+      if (!out->place(at)) {
+        LINNET_TRY(out->put(at + uint64_t{from} * panel, to, n * panel, e));
+        LINNET_TRY(out->put(at_scales + uint64_t{from} * scale, to_scales, n * scale, e));
+      }
+      out->filled(n * (panel + scale));
+      return LINNET_OK;
+    };
+    return workers->run(static_cast<uint32_t>(div_up(n_panels, some)), job, [&](Error* e) { return out->progress(e); }, err);
+  };
+  const bool measures = rounding->options.weight_error;
+  LINNET_TRY(each(true, measures));
+  if (may_have_lost && !measures) LINNET_TRY(each(false, true));
+  Squares all;
+  for (const Squares& s : squares) all.weights += s.weights, all.errors += s.errors;  // in order, whoever packed them
+  return rounding->add(t, format, all, err);
 }
 
 // Blocks of a plain file, by way of the panels that have the same weights.
 Status write_blocks(const SourceTensor& t, Format format, Output* out, Rounding* rounding, Error* err) {
-  Packer packer(t, format, rounding->options.weight_error);
-  std::vector<uint64_t> panel(panel_bytes(format, t.k) / 8 + 1), scales(packer.scale_bytes() / 8 + 1);
-  auto *lines = reinterpret_cast<uint8_t*>(panel.data()), *entries = reinterpret_cast<uint8_t*>(scales.data());
+  const Packing packing(t, format);
+  const bool measures = rounding->options.weight_error;
   const size_t row_bytes = t.k / gguf_block_values(format) * gguf_block_bytes(format);
-  for (uint32_t p = 0; p < packer.n_panels(); ++p) {
+  std::vector<uint64_t> panel(packing.panel_size() / 8 + 1), scales(packing.scale_size() / 8 + 1);
+  auto *lines = reinterpret_cast<uint8_t*>(panel.data()), *entries = reinterpret_cast<uint8_t*>(scales.data());
+  Bench bench;
+  Squares squares;
+  bool lost = false;
+  for (uint32_t p = 0; p < packing.n_panels(); ++p) {
+    const uint32_t rows = t.n - p * kPanel < kPanel ? t.n - p * kPanel : kPanel;
     uint8_t* to = nullptr;
-    LINNET_TRY(out->claim(packer.count(p) * row_bytes, &to, err));
-    LINNET_TRY(packer.pack(p, lines, entries, err));
-    for (uint32_t i = 0; i < packer.count(p); ++i) unpack_gguf_blocks(lines, entries, format, t.k, i, to + i * row_bytes);
+    LINNET_TRY(out->claim(rows * row_bytes, &to, err));
+    LINNET_TRY(packing.pack(p, &bench, lines, entries, measures ? &squares : nullptr, &lost, err));
+    for (uint32_t i = 0; i < rows; ++i) unpack_gguf_blocks(lines, entries, format, t.k, i, to + i * row_bytes);
   }
-  LINNET_TRY(packer.done(rounding, err));
+  for (uint32_t p = 0; lost && !measures && p < packing.n_panels(); ++p)  // f16 may have lost some
+    LINNET_TRY(packing.pack(p, &bench, lines, entries, &squares, &lost, err));
+  LINNET_TRY(rounding->add(t, format, squares, err));
   return out->pad(err);
 }
 
@@ -533,6 +555,8 @@ Status open_source(const std::string& src, const Options& options, Source* out, 
 struct Destination {
   const std::string* path = nullptr;  // or memory
   Image* image = nullptr;
+  CacheEntry* entry = nullptr;  // or the cache, from where it goes to...
+  Loaded* loaded = nullptr;
 };
 
 Status check_options(Options* asked, Error* err) {
@@ -564,7 +588,13 @@ Status write(const Source& source, const Options& options, const Destination& to
   for (const SourceTensor* t : tensors) LINNET_TRY(plan_tensor(*t, options, &builder, err));
 
   Output out(options, builder);
-  LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
+  if (to.entry) {
+    LINNET_TRY(to.entry->begin(builder.file_bytes(), &out, err));
+    LINNET_TRY(to.entry->find(to.loaded, err));  // somebody else may have packed it while this one waited
+    if (to.loaded->mapped) return LINNET_OK;
+  } else {
+    LINNET_TRY(to.path ? out.open_file(*to.path, err) : out.open_memory(err));
+  }
   const std::string header = builder.header();
   LINNET_TRY(out.write(header.data(), header.size(), err));
   if (blob) {
@@ -573,6 +603,7 @@ Status write(const Source& source, const Options& options, const Destination& to
   }
   if (options.shape_only) return out.commit_shape(to.image, err);
   Rounding rounding{options};
+  Workers workers(options.n_threads);
   for (const PlainTensor& t : plain) {
     const Format format = plain_format(t.rows, options);
     LINNET_TRY((gguf_block_bytes(format) ? write_blocks : write_plain)(t.rows, format, &out, &rounding, err));
@@ -581,22 +612,63 @@ Status write(const Source& source, const Options& options, const Destination& to
     if (!role_row(t->role).matrix())
       LINNET_TRY(write_plain(*t, LINNET_F32, &out, &rounding, err));
     else
-      LINNET_TRY(write_packed(*t, packed_format(*t, options), &out, &rounding, err));
+      LINNET_TRY(write_packed(*t, packed_format(*t, options), &out, &workers, &rounding, err));
   }
   if (options.weight_error) *options.weight_error = rounding.result;
   if (options.file_bytes) *options.file_bytes = builder.file_bytes();
+  if (to.entry) return to.entry->commit(&out, err);
   return to.path ? out.commit_file(err) : out.commit_memory(to.image, err);
+}
+
+Status open_to_write(const std::string& src, Options* options, Source* source, Error* err) {
+  LINNET_TRY(check_options(options, err));
+  LINNET_TRY(open_source(src, *options, source, err));
+  if (options->notes) options->notes->insert(options->notes->end(), source->tokenizer.notes.begin(), source->tokenizer.notes.end());
+  if (options->weights == LINNET_FORMAT_DEFAULT && !source->needs_format.empty())
+    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source->needs_format);
+  return LINNET_OK;
 }
 
 Status convert(const std::string& src, const Options& asked, const Destination& to, Error* err) {
   Options options = asked;
   Source source;
-  LINNET_TRY(check_options(&options, err));
-  LINNET_TRY(open_source(src, options, &source, err));
-  if (options.notes) *options.notes = source.tokenizer.notes;
-  if (options.weights == LINNET_FORMAT_DEFAULT && !source.needs_format.empty())
-    return fail(err, LINNET_UNSUPPORTED, PathName(src), ": ", source.needs_format);
+  LINNET_TRY(open_to_write(src, &options, &source, err));
   return write(source, options, to, err);
+}
+
+// From the cache, or into it and then from there, or into memory where that cannot be.
+Status load_cached(const std::string& src, linnet_load how, const Options& asked, Loaded* out, Error* err) {
+  Options options = asked;
+  std::vector<std::string> notes;
+  options.notes = &notes;  // asked for or not: they are kept with the file
+  Source source;
+  CacheEntry entry(src, how, options);
+  const auto load_or_pack = [&]() -> Status {
+    const bool kept = entry.open();
+    if (kept) {
+      LINNET_TRY(entry.find(out, err));
+      if (out->mapped) return LINNET_OK;
+    }
+    LINNET_TRY(open_to_write(src, &options, &source, err));
+    const std::vector<std::string> before = notes;
+    if (kept) {
+      Error why = {};
+      Status status = write(source, options, {nullptr, nullptr, &entry, out}, &why);
+      if (status == LINNET_OK && !out->mapped) status = entry.find(out, &why);
+      if (out->mapped) return LINNET_OK;
+      // Of faults of an open source none is one of these.
+      if (status != LINNET_OK && status != LINNET_IO && status != LINNET_BAD_STATE) {
+        if (err) *err = why;
+        return status;
+      }
+      notes = before;
+      entry.not_kept(status == LINNET_OK ? "it was removed at once" : why.text);
+    }
+    return write(source, options, {nullptr, &out->image}, err);
+  };
+  const Status status = load_or_pack();
+  if (asked.notes) asked.notes->insert(asked.notes->end(), notes.begin(), notes.end());
+  return status;
 }
 
 // Whether writing `path` would replace a file that is being read, or remove it for the temporary one.
@@ -660,18 +732,22 @@ linnet_status load(const std::string& path, linnet_load how, const Options& opti
       LINNET_TRY(gguf_open(file.view.data, file.view.bytes, path.c_str(), gguf.get(), err));
       if (is_packed(*gguf) && !options.plain) {
         LINNET_TRY(file_load(path.c_str(), how ? how : LINNET_LOAD_MAP, {options.progress, options.user}, &out->file, err));
+        out->whole = out->file;
         out->mapped = true;
         return LINNET_OK;
       }
     }
-    LINNET_TRY(convert(path, options, {nullptr, &out->image}, err));
-    out->file = out->image.view();
+    if (options.cache.empty() || is_synthetic(path) || options.vocab_only || options.shape_only || options.plain)
+      LINNET_TRY(convert(path, options, {nullptr, &out->image}, err));
+    else
+      LINNET_TRY(load_cached(path, how ? how : LINNET_LOAD_MAP, options, out, err));
+    if (!out->mapped) out->file = out->image.view();
     return LINNET_OK;
   });
 }
 
 void unload(Loaded* loaded) {
-  if (loaded->mapped) file_unmap(&loaded->file);
+  if (loaded->mapped) file_unmap(&loaded->whole);
   image_free(&loaded->image);
   *loaded = {};
 }

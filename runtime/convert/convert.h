@@ -75,9 +75,15 @@ struct Options {
   // nothing.
   double max_error = 0;
   // If not null, gets what was left out or passed over, a sentence each: added tokens that the model has no row for, special tokens that
-  // are none.
+  // are none, why a packed model is not kept.
   std::vector<std::string>* notes = nullptr;
+  uint32_t n_threads =
+      0;  // that pack, the caller's included; 0: one for each CPU of this process, which is the most. No byte depends on it
+  // load() keeps what it packs of files in this folder, and takes it from there the next time. "": nowhere.
+  std::string cache = {};
+  uint64_t cache_bytes = 0;  // that it holds at most; 0: kCacheBytes, or a quarter of what would be free without it if that is less
 };
+inline constexpr uint64_t kCacheBytes = uint64_t{20} << 30;
 
 // What a format is called in GGUF files, "q8_0" for i8g32; nullptr: they do not have it. And all of them: "f32, f16, ...".
 const char* plain_name(linnet_format f);
@@ -104,9 +110,24 @@ struct Loaded {
   linnet_view file = {};
   Image image;
   bool mapped = false;
+  linnet_view whole = {};  // what is mapped: a file of the cache has a seal behind the model
 };
 linnet_status load(const std::string& path, linnet_load how, const Options& options, Loaded* out, linnet_error* err);
 void unload(Loaded* loaded);
+
+// What a cache of load() holds, last used first.
+struct CachedModel {
+  std::string path, source, weights;  // its file; what it was packed from; the format that was asked for. "": default, or not known
+  uint64_t bytes = 0;
+  int64_t used = 0;  // seconds since 1970
+};
+struct CacheList {
+  std::vector<CachedModel> models;
+  uint64_t bytes = 0, most_bytes = 0;  // of all, and that it holds at most
+};
+linnet_status cache_list(const std::string& folder, CacheList* out, linnet_error* err);
+// Removes what is kept there, and no other files: how many, and their bytes.
+linnet_status cache_clear(const std::string& folder, uint32_t* n_files, uint64_t* bytes, linnet_error* err);
 
 // What a model is, without packing it: for people and scripts, nothing that runs depends on it.
 struct TensorInfo {

@@ -14,13 +14,6 @@
 namespace linnet::convert {
 namespace {
 
-// The folder's own name, or "" for "." and "/".
-std::string base_name(std::string path) {
-  path.resize(path.find_last_not_of(kSlashes) + 1);
-  path.erase(0, path.find_last_of(kSlashes) + 1);
-  return path == "." || path == ".." ? "" : path;
-}
-
 // What is read of a folder.
 struct Folder {
   const HfConfig& config;
@@ -402,6 +395,12 @@ Status read_chat(const std::string& folder, Source* out, Error* err) {
 
 }  // namespace
 
+std::string folder_name(std::string path) {
+  path.resize(path.find_last_not_of(kSlashes) + 1);
+  path.erase(0, path.find_last_of(kSlashes) + 1);
+  return path == "." || path == ".." ? "" : path;
+}
+
 Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   *out = {};
   std::string config;
@@ -415,7 +414,7 @@ Status source_from_folder(const std::string& folder, Source* out, Error* err) {
   LINNET_TRY(quant_from_config(config, "config.json", &quant, err));
   if (out->spec.kv_lora_rank && quant.method != HfQuant::kNone && quant.method != HfQuant::kFp8)
     return fail(err, LINNET_UNSUPPORTED, "config.json: 'quantization_config' beside 'kv_lora_rank' is not supported");
-  out->name = base_name(folder);
+  out->name = folder_name(folder);
 
   Folder in{parsed, quant, {}, {}};
   SafetensorsIndex absent;

@@ -602,7 +602,10 @@ Status q8_0_rows(const SourceTensor& t, const uint8_t* data, uint32_t first, uin
     if (t.exact_bits == 8)
       std::memcpy(codes, b + 2, kValues);
     else
-      for (size_t j = 0; j < kValues; ++j) codes[j] = static_cast<int8_t>((b[2 + j % 16] >> (j / 16 * 4) & 15) - 8);
+      for (size_t j = 0; j < kValues / 2; ++j) {
+        codes[j] = static_cast<int8_t>((b[2 + j] & 15) - 8);
+        codes[j + kValues / 2] = static_cast<int8_t>((b[2 + j] >> 4) - 8);
+      }
     if ((out.scales[i] & 0x7C00u) == 0x7C00u)
       return fail(err, LINNET_BAD_FILE, "tensor '", t.source_name, "': a scale of rows ", first, " to ", first + count - 1,
                   " is infinite or not a number");

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 #include "../../platform/folder.h"
 #include "../architectures.h"
@@ -141,16 +142,26 @@ void read_kv_b(const decltype(SourceTensor::rows)& stored, const ModelSpec& s, S
     };
     return;
   }
+  // The head that was read last, for all threads: rows are asked for about in order.
   struct Head {
-    uint32_t index = UINT32_MAX;
+    uint32_t index;
     std::vector<float> w;
   };
-  t->rows = [=, head = std::make_shared<Head>()](uint32_t first, uint32_t count, float* out, Error* err) {
+  struct Last {
+    std::mutex lock;
+    std::shared_ptr<const Head> head;
+  };
+  t->rows = [=, last = std::make_shared<Last>()](uint32_t first, uint32_t count, float* out, Error* err) {
+    std::shared_ptr<const Head> head;
     for (uint32_t i = first; i < first + count; ++i, out += nope) {
-      if (head->index != i / rank) {
-        head->index = i / rank;
-        head->w.resize(size_t{nope} * rank);
-        LINNET_TRY(stored(head->index * (nope + v), nope, head->w.data(), err));
+      if (!head || head->index != i / rank) {
+        const std::lock_guard<std::mutex> held(last->lock);
+        head = last->head;
+        if (!head || head->index != i / rank) {
+          const auto read = std::make_shared<Head>(Head{i / rank, std::vector<float>(size_t{nope} * rank)});
+          LINNET_TRY(stored(read->index * (nope + v), nope, read->w.data(), err));
+          last->head = head = read;
+        }
       }
       for (uint32_t j = 0; j < nope; ++j) out[j] = head->w[size_t{j} * rank + i % rank];
     }

@@ -24,7 +24,7 @@ struct SourceTensor {
   uint32_t layer = 0;
   uint32_t n = 0, k = 0;                 // k = 1 for vectors
   std::string source_name, source_type;  // for `inspect` and error texts
-  // rows [first, first + count) as floats, (count, k) -> out. Any order of calls.
+  // rows [first, first + count) as floats, (count, k) -> out. Any order of calls, from any thread, as all below.
   std::function<Status(uint32_t first, uint32_t count, float* out, Error* err)> rows;
   // Optional: the same rows as codes and scales, for formats that pack_exact() them.
   std::function<Status(uint32_t first, uint32_t count, const ExactRows& out, Error* err)> exact_rows;
@@ -79,6 +79,7 @@ Status guarded_source(const std::string& src, Error* err, const Fn& fn) noexcept
 
 // config.json + *.safetensors (shards through model.safetensors.index.json).
 Status source_from_folder(const std::string& folder, Source* out, Error* err);
+std::string folder_name(std::string path);  // a model's name: the folder's own, or "" for "." and "/"
 // A plain GGUF, split files too (-00001-of-00003.gguf; give the first).
 Status source_from_gguf(const std::string& path, Source* out, Error* err);
 // A file that linnet packed. *packed = false and LINNET_OK where a GGUF is none.

@@ -247,7 +247,8 @@ class Builder {
 
   // SentencePiece merges any two neighbours whose joint text is a piece, best score first. All pairs that make a piece, ahead of time.
   Status merges_of_scores() {
-    std::unordered_map<std::string_view, uint32_t> symbols;
+    Vocabulary symbols;
+    symbols.reserve(n_tokens());
     std::vector<uint32_t> pieces;
     for (uint32_t i = 0; i < n_tokens(); ++i)
       if (types_[i] == kNormal && p_.tokens[i].find(' ') == std::string::npos && symbols.try_emplace(texts_[i], i).second)
@@ -303,12 +304,13 @@ class Builder {
 
   Status merge_table() {
     const auto plain = [this](uint32_t id) { return id >= n_tokens() || mergeable(id); };
-    std::unordered_map<uint64_t, size_t> last;  // of merges named twice the last one counts, as in the reference
+    Lookup<uint64_t> last;  // of merges named twice the last one counts, as in the reference
     std::vector<size_t> order;
+    last.reserve(merges_.size());
     for (size_t i = 0; i < merges_.size(); ++i) {
       const Merge& m = merges_[i];
       if (!plain(m.left) || !plain(m.right) || !plain(m.result)) continue;
-      const auto [at, is_new] = last.try_emplace(uint64_t{m.left} << 32 | m.right, order.size());
+      const auto [at, is_new] = last.try_emplace(uint64_t{m.left} << 32 | m.right, static_cast<uint32_t>(order.size()));
       if (is_new)
         order.push_back(i);
       else
@@ -541,7 +543,8 @@ std::string with_spaces(std::string_view spelled) {
 }
 
 Status vocabulary(const TokenizerParts& parts, Vocabulary* out, Error* err) {
-  out->clear();
+  *out = {};
+  out->reserve(parts.tokens.size());
   for (uint32_t i = 0; i < parts.tokens.size(); ++i) {
     const auto [at, is_new] = out->try_emplace(parts.tokens[i], i);
     if (!is_new) return fail(err, LINNET_BAD_FILE, parts.label, ": tokens ", at->second, " and ", i, " are both '", parts.tokens[i], "'");
@@ -553,7 +556,8 @@ namespace {
 bool find_merge(const Vocabulary& vocabulary, std::string_view left, std::string_view right, Merge* out) {
   const auto l = vocabulary.find(left), r = vocabulary.find(right);
   if (l == vocabulary.end() || r == vocabulary.end()) return false;
-  const auto whole = vocabulary.find(std::string(left) + std::string(right));
+  std::string both(left);
+  const auto whole = vocabulary.find(both += right);
   if (whole == vocabulary.end()) return false;
   *out = {l->second, r->second, whole->second};
   return true;

@@ -1,8 +1,9 @@
 // What every kind of tokenizer file is read into, before build_tokenizer makes the blob of it.
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../tokenizer/blob.h"
@@ -70,8 +71,64 @@ struct TokenizerParts {
   std::string gguf_pre;
 };
 
+// Numbers by key, in two blocks of memory: with a node for each of some 100,000 keys, as std::unordered_map has them, a table takes most of
+// the time in which a tokenizer is built, waiting for memory. What find() and try_emplace() point to stays until the next key comes.
+template <class Key>
+class Lookup {
+ public:
+  struct Entry {
+    Key first;
+    uint32_t second;
+  };
+  const Entry* end() const { return nullptr; }  // of find(): there is none
+  const Entry* find(const Key& key) const {
+    if (slots_.empty()) return nullptr;
+    const uint64_t hash = hash_of(key);
+    const size_t at = place(key, hash);
+    return slots_[at] ? &entries_[index(slots_[at])] : nullptr;
+  }
+  std::pair<Entry*, bool> try_emplace(const Key& key, uint32_t value) {
+    if (2 * entries_.size() >= slots_.size()) reserve(2 * entries_.size() + 8);
+    const uint64_t hash = hash_of(key);
+    const size_t at = place(key, hash);
+    const bool is_new = slots_[at] == 0;
+    if (is_new) {
+      entries_.push_back({key, value});
+      slots_[at] = (hash & ~kIndex) | entries_.size();
+    }
+    return {&entries_[index(slots_[at])], is_new};
+  }
+  void reserve(size_t n) {
+    size_t slots = 16;
+    while (slots < 2 * n) slots *= 2;
+    if (slots <= slots_.size()) return;
+    entries_.reserve(n);
+    slots_.assign(slots, 0);
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const uint64_t hash = hash_of(entries_[i].first);
+      slots_[place(entries_[i].first, hash)] = (hash & ~kIndex) | (i + 1);
+    }
+  }
+
+ private:
+  static constexpr uint64_t kIndex = 0xFFFFFFFF;  // of a slot: the entry's number, counted from 1; above it bits of its hash
+  static size_t index(uint64_t slot) { return static_cast<size_t>(slot & kIndex) - 1; }
+  static uint64_t hash_of(const Key& key) {
+    const uint64_t h = std::hash<Key>()(key) * 0x9E3779B97F4A7C15u;
+    return h ^ h >> 32;
+  }
+  // Where the key is, or is to be.
+  size_t place(const Key& key, uint64_t hash) const {
+    size_t at = static_cast<size_t>(hash) & (slots_.size() - 1);
+    while (slots_[at] && ((slots_[at] ^ hash) > kIndex || entries_[index(slots_[at])].first != key)) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+  std::vector<Entry> entries_;
+  std::vector<uint64_t> slots_;
+};
+
 // Ids by spelling. The keys point into `tokens`, which must not change meanwhile. BAD_FILE where two ids are spelled alike.
-using Vocabulary = std::unordered_map<std::string_view, uint32_t>;
+using Vocabulary = Lookup<std::string_view>;
 Status vocabulary(const TokenizerParts& parts, Vocabulary* out, Error* err);
 
 // Adds the merge "left right". A line with more spaces than one is cut where both sides and the whole are tokens.

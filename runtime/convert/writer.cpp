@@ -89,8 +89,8 @@ std::string GgufBuilder::header() const {
 
 Output::~Output() { memory_free(memory_, static_cast<size_t>(total_)); }
 
-Status Output::open_file(const std::string& path, Error* err) {
-  LINNET_TRY(file_.open(path.c_str(), err));
+Status Output::open_file(const std::string& path, Error* err, uint32_t mode) {
+  LINNET_TRY(file_.open(path.c_str(), err, mode));
   LINNET_TRY(progress(err));  // from here on there is something to remove
 #if defined(__linux__)
   // A disk without room is found out now, not after minutes of packing; a file system that cannot tell goes on.
@@ -118,33 +118,45 @@ Status Output::open_memory(Error* err) {
 }
 
 Status Output::progress(Error* err) {
-  if (!options_.progress || (begun_ && done_ - reported_ < kProgressBytes && done_ != total_)) return LINNET_OK;
+  const uint64_t done = filled_.load(std::memory_order_relaxed);
+  if (!options_.progress || (begun_ && done - reported_ < kProgressBytes && done != total_)) return LINNET_OK;
   begun_ = true;
-  reported_ = done_;
-  if (options_.progress(options_.user, done_, total_)) return fail(err, LINNET_CANCELLED, "convert: cancelled");
+  reported_ = done;
+  if (options_.progress(options_.user, done, total_)) return fail(err, LINNET_CANCELLED, "convert: cancelled");
   return LINNET_OK;
 }
 
 Status Output::flush(Error* err) {
   const size_t n = buffered_;
   buffered_ = 0;
-  return file_.write(buffer_.data(), n, err);
+  return file_.write_at(next_ - n, buffer_.data(), n, err);
 }
 
 Status Output::claim(size_t bytes, uint8_t** to, Error* err) {
-  if (!fits(done_, bytes, total_)) return fail(err, LINNET_BAD_STATE, "convert: more bytes than planned");
+  if (!fits(next_, bytes, total_)) return fail(err, LINNET_BAD_STATE, "convert: more bytes than planned");
   LINNET_TRY(progress(err));
   if (memory_) {
-    *to = memory_ + done_;
+    *to = memory_ + next_;
   } else {
     if (bytes > buffer_.size() - buffered_) LINNET_TRY(flush(err));
     if (bytes > buffer_.size()) buffer_.resize(bytes);
     *to = buffer_.data() + buffered_;
     buffered_ += bytes;
   }
-  done_ += bytes;
+  next_ += bytes;
+  filled(bytes);
   return LINNET_OK;
 }
+
+Status Output::reserve(uint64_t bytes, uint64_t* at, Error* err) {
+  if (!fits(next_, bytes, total_)) return fail(err, LINNET_BAD_STATE, "convert: more bytes than planned");
+  if (!memory_) LINNET_TRY(flush(err));
+  *at = next_;
+  next_ += bytes;
+  return LINNET_OK;
+}
+
+Status Output::put(uint64_t at, const void* data, size_t bytes, Error* err) { return file_.write_at(at, data, bytes, err); }
 
 Status Output::write(const void* data, size_t bytes, Error* err) {
   for (size_t at = 0; at < bytes;) {
@@ -159,24 +171,34 @@ Status Output::write(const void* data, size_t bytes, Error* err) {
 
 Status Output::pad(Error* err) {
   static constexpr uint8_t kZeros[kPackedAlignment] = {};
-  return write(kZeros, static_cast<size_t>(align_up(done_, alignment_) - done_), err);
+  return write(kZeros, static_cast<size_t>(align_up(next_, alignment_) - next_), err);
 }
 
-Status Output::commit_file(Error* err) {
-  if (done_ != total_) return fail(err, LINNET_BAD_STATE, "convert: ", done_, " bytes, not the planned ", total_);
-  LINNET_TRY(progress(err));
+Status Output::read(uint64_t at, size_t bytes, void* to, Error* err) {
   LINNET_TRY(flush(err));
+  return file_.read_at(at, to, bytes, err);
+}
+
+Status Output::whole(Error* err) {
+  const uint64_t done = filled_.load(std::memory_order_relaxed);
+  if (done != total_) return fail(err, LINNET_BAD_STATE, "convert: ", done, " bytes, not the planned ", total_);
+  return progress(err);
+}
+
+Status Output::commit_file(Error* err, std::string_view behind) {
+  LINNET_TRY(whole(err));
+  LINNET_TRY(flush(err));
+  LINNET_TRY(file_.write_at(total_, behind.data(), behind.size(), err));
   return file_.commit(err);
 }
 
 Status Output::commit_shape(Image* out, Error* err) {
-  done_ = total_;
+  filled_ = total_;
   return commit_memory(out, err);
 }
 
 Status Output::commit_memory(Image* out, Error* err) {
-  if (done_ != total_) return fail(err, LINNET_BAD_STATE, "convert: ", done_, " bytes, not the planned ", total_);
-  LINNET_TRY(progress(err));
+  LINNET_TRY(whole(err));
   *out = {memory_, static_cast<size_t>(total_), static_cast<size_t>(total_)};
   memory_ = nullptr;
   return LINNET_OK;

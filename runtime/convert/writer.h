@@ -1,5 +1,6 @@
 // Writing a GGUF file: GgufBuilder puts the header together, Output takes the bytes in order, to a file or to memory.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -56,25 +57,34 @@ class Output {
   Output& operator=(const Output&) = delete;
   ~Output();
 
-  Status open_file(const std::string& path, Error* err);
+  Status open_file(const std::string& path, Error* err, uint32_t mode = 0666);
   Status open_memory(Error* err);
+  uint64_t total() const { return total_; }
   // The next `bytes` bytes of the output, to be filled before the next call. *to may hold anything.
   Status claim(size_t bytes, uint8_t** to, Error* err);
   Status write(const void* data, size_t bytes, Error* err);
   Status pad(Error* err);  // zeros up to a multiple of the alignment
-  Status commit_file(Error* err);
+  // Takes the next `bytes` bytes, from *at on. Any thread fills them before the commit: in place, where they are in memory, or by put().
+  Status reserve(uint64_t bytes, uint64_t* at, Error* err);
+  uint8_t* place(uint64_t at) const { return memory_ ? memory_ + at : nullptr; }
+  Status put(uint64_t at, const void* data, size_t bytes, Error* err);
+  void filled(uint64_t bytes) { filled_.fetch_add(bytes, std::memory_order_relaxed); }  // says that so much of it is
+  Status progress(Error* err);                                   // tells the caller's function, in the caller's thread
+  Status read(uint64_t at, size_t bytes, void* to, Error* err);  // of a file, what was written
+  Status commit_file(Error* err, std::string_view behind = {});  // behind: more bytes, after all others
   Status commit_memory(Image* out, Error* err);
   Status commit_shape(Image* out, Error* err);  // what was not claimed is zeros
 
  private:
   Status flush(Error* err);
-  Status progress(Error* err);
+  Status whole(Error* err);
   const Options& options_;
   uint32_t alignment_;
-  uint64_t total_, done_ = 0, reported_ = 0;
+  uint64_t total_, next_ = 0, reported_ = 0;
+  std::atomic<uint64_t> filled_{0};
   bool begun_ = false;  // something was reported
   Replacement file_;
-  std::vector<uint8_t> buffer_;  // files: bytes not written yet
+  std::vector<uint8_t> buffer_;  // files: claimed and not written yet, up to next_
   size_t buffered_ = 0;
   uint8_t* memory_ = nullptr;
 };

@@ -46,8 +46,12 @@ typedef struct linnet_convert_params {
                        are honest, and 0.1 in other formats; 1 and more refuses nothing */
   linnet_progress_fn progress; /* bytes written (or loaded) so far and in all; non-zero cancels (LINNET_CANCELLED, no file is left) */
   linnet_note_fn note;
-  void* user;      /* first argument of both */
-  uint32_t floats; /* linnet_format of matrices that come as floats, where `weights` is the default; default i8g32 */
+  void* user;         /* first argument of both */
+  const char* cache;  /* linnet_convert_open: a folder of this user's where what it packs of files is kept, so that the next call maps it;
+                         made where it is missing. It holds 20 GiB, or a quarter of the disk's free space if that is less; what was not used
+                         for longest goes first. Why something is not kept is a note. NULL: nothing is kept */
+  uint32_t n_threads; /* that pack, the caller's included; default, and at most: one for each CPU of this process. No byte depends on it */
+  uint32_t floats;    /* linnet_format of matrices that come as floats, where `weights` is the default; default i8g32 */
 } linnet_convert_params;
 
 /* What a conversion did. */

@@ -24,7 +24,7 @@ LINNET = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "linnet"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("LINNET_DATA") or ROOT.parent / "shared" / "data")
 SLOW = "LINNET_TEST_SLOW" in os.environ  # with sanitizers
-COMMANDS = ["pull", "convert", "run", "chat", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices", "doctor", "manual", "completion"]
+COMMANDS = ["pull", "convert", "run", "chat", "tokenize", "detokenize", "logits", "eval", "bench", "plan", "inspect", "devices", "doctor", "manual", "completion", "cache"]
 
 
 def linnet(*args, stdin=None, code=0):

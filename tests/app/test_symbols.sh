@@ -27,7 +27,7 @@ complain "global symbols that are not linnet's" "$(echo "$defined" | c++filt | g
 # fmaf, which has one right result. oneDNN's in builds that ask for it, and the loader's, which finds CUDA's driver.
 allowed='^(_GLOBAL_OFFSET_TABLE_|__errno_location|__stack_chk_fail|__tls_get_addr
 |mem(cpy|move|set|cmp|chr)|str(n?len|cmp|chr)|bcmp|fmaf
-|open(64)?|close|read|write|[fl]?stat(64)?|readlink|fchmod|fsync|ftruncate(64)?|flock|rename|unlink|mmap(64)?|munmap|madvise|mlock|getrlimit(64)?|getpid|sysconf|clock_gettime|nanosleep|syscall|getauxval|sched_(yield|getaffinity|setaffinity)|setpriority|sig(fill|del)set|__sched_cpucount
+|open(64)?|close|p?read(64)?|p?write(64)?|[fl]?stat(64)?|readlink|fchmod|fsync|ftruncate(64)?|flock|rename|unlink|mmap(64)?|munmap|madvise|mlock|getrlimit(64)?|getpid|sysconf|clock_gettime|nanosleep|syscall|getauxval|sched_(yield|getaffinity|setaffinity)|setpriority|sig(fill|del)set|__sched_cpucount
 |dlopen|dlsym|pthread_[a-z_]+|GOMP_[a-z_]+|omp_[a-z_]+|__kmpc_[a-z_]+|dnnl_[a-z_]+)$'
 undefined=$(nm -g --undefined-only "$lib" | awk 'NF == 2 && $1 ~ /^[Uwv]$/ { print $2 }' | sort -u)
 outside=$(printf '%s\n' "$undefined" | grep -vxF "$defined" || true)

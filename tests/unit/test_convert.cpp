@@ -1,5 +1,6 @@
 // Converting: GGUF and synthetic models into packed files and plain ones, and what is refused on the way.
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -83,6 +84,41 @@ struct Packed {
     unpack_row(m.panels, m.scales, m.format, m.n, m.k, i, y.data());
     return y;
   }
+};
+
+// load() into a cache and back; which models that holds afterwards, last used first.
+struct Kept {
+  const Folder& models;
+  Folder cache;
+  Options options = {};
+  std::vector<std::string> notes;
+  Kept(const Folder& folder) : models(folder) {
+    options.cache = cache.path;
+    options.notes = &notes;
+  }
+  CacheList list() const {
+    CacheList l;
+    linnet_error err = {};
+    REQUIRE(cache_list(cache.path, &l, &err) == LINNET_OK);
+    return l;
+  }
+  std::string after(const std::string& name, Loaded* keep = nullptr) {
+    Loaded l;
+    linnet_error err = {};
+    notes.clear();
+    const linnet_status status = load(models.at(name), LINNET_LOAD_MAP, options, &l, &err);
+    INFO(err.text);
+    REQUIRE(status == LINNET_OK);
+    REQUIRE(l.mapped == notes.empty());
+    if (keep)
+      *keep = l;
+    else
+      unload(&l);
+    std::string names;
+    for (const CachedModel& m : list().models) names += (names.empty() ? "" : " ") + m.source.substr(m.source.rfind('/') + 1);
+    return names;
+  }
+  std::string noted() const { return notes.size() == 1 ? notes[0] : std::to_string(notes.size()) + " notes"; }
 };
 
 using Rows = std::map<std::pair<uint32_t, uint32_t>, std::vector<float>>;  // (role, layer) -> (n, k)
@@ -885,6 +921,13 @@ TEST_CASE("GGUF import: a model in parts") {
     folder.put(two, part(1, 5, 9).bytes());
     folder.put(three, part(2, 9, whole.tensors.size()).bytes());
   };
+  put_all();
+  Kept kept(folder);
+  CHECK(kept.after(one) == one);
+  CHECK(kept.after(one) == one);
+  const timespec then[2] = {{1000000000, 0}, {1000000000, 0}};
+  REQUIRE(utimensat(AT_FDCWD, folder.at(three).c_str(), then, 0) == 0);
+  CHECK(kept.after(one) == one + " " + one);  // all parts decide what it is
   const auto refused = [&](const std::string& name, linnet_status status, const std::vector<std::string>& words) {
     Source s;
     linnet_error err = {};
@@ -1478,6 +1521,56 @@ TEST_CASE("convert: outputs that are refused") {
   CHECK(folder.files().size() == 2);
 }
 
+TEST_CASE("packing: the same bytes and the same errors from any number of threads, in files and in memory") {
+  const Folder folder;
+  const test::TinySize size = {.n_vocab = 1300};  // a matrix of several pieces, the last one of fewer panels
+  constexpr struct {
+    uint32_t type;
+    linnet_format weights;
+  } kCases[] = {
+      {kGgmlF32, LINNET_I8G128}, {kGgmlF32, LINNET_F16}, {kGgmlQ8_0, LINNET_I8G32}, {kGgmlQ4_0, LINNET_I4G32}, {kGgmlQ4_K, LINNET_Q4_K}};
+  for (const auto& [type, weights] : kCases) {
+    const std::string src = folder.put("m.gguf", tiny_model(type, 1, "llama", size).bytes()), out = folder.at("out.gguf");
+    INFO(format_name(weights));
+    linnet_error err = {};
+    std::string first;
+    WeightError first_error, error;
+    for (const uint32_t threads : {1u, 2u, 64u}) {
+      Options o;
+      o.weights = weights;
+      o.n_threads = threads;
+      o.weight_error = threads == 64 ? nullptr : &error;
+      Image image;
+      const linnet_status status = convert_to_memory(src, o, &image, &err);
+      INFO(err.text);
+      REQUIRE(status == LINNET_OK);
+      const std::string bytes(static_cast<const char*>(image.data), image.bytes);
+      image_free(&image);
+      if (first.empty()) first = bytes, first_error = error;
+      CHECK(bytes == first);
+      CHECK((error.mean == first_error.mean && error.worst == first_error.worst && error.tensor == first_error.tensor));
+      REQUIRE(convert_to_file(src, out, o, &err) == LINNET_OK);
+      CHECK(slurp(out) == first);
+    }
+  }
+  // Of two faults the first one in the file is told, whoever finds the other one sooner; and nothing is left.
+  GgufFile f = tiny_model(kGgmlF32, 1, "llama", size);
+  REQUIRE(unlink(folder.at("out.gguf").c_str()) == 0);
+  std::string& data = f.tensor("token_embd.weight")->data;
+  for (const size_t row : {600, 1200}) data.replace(row * 256 * 4, 4, le(std::numeric_limits<float>::infinity()));
+  f.tensor("blk.0.ffn_up.weight")->data.replace(0, 4, le(std::numeric_limits<float>::infinity()));
+  const std::string src = folder.put("m.gguf", f.bytes());
+  for (const uint32_t threads : {1u, 2u})
+    for (int i = 0; i < 3; ++i) {
+      linnet_error err = {};
+      Options o;
+      o.n_threads = threads;
+      CHECK(convert_to_file(src, folder.at("out.gguf"), o, &err) == LINNET_BAD_FILE);
+      CHECK(std::string(err.text).find("'token_embd.weight' holds a weight") != std::string::npos);
+    }
+  CHECK(folder.files().size() == 1);
+}
+
 TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory") {
   const Folder folder;
   linnet_error err = {};
@@ -1500,6 +1593,63 @@ TEST_CASE("load: a packed file is mapped or copied, the rest is packed in memory
   CHECK(std::string(err.text).find("text.txt: no GGUF file") != std::string::npos);
   CHECK(load(folder.at("none"), LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_IO);
   CHECK(load(folder.path, LINNET_LOAD_MAP, Options{}, &l, &err) == LINNET_BAD_FILE);  // a folder without config.json
+}
+
+TEST_CASE("load: a cache holds what it may, and what was not used for longest goes first, whatever the clock is") {
+  const Folder folder;
+  for (const char* name : {"a", "b", "c", "d"}) folder.put(name, tiny_model().bytes());
+  Kept kept(folder);
+  CHECK(kept.after("a") == "a");
+  const uint64_t each = kept.list().bytes;
+  kept.options.cache_bytes = 2 * each + each / 2;
+  Loaded b;
+  CHECK(kept.after("b", &b) == "b a");
+  const std::string bytes(static_cast<const char*>(b.file.data), b.file.bytes);
+  CHECK(kept.after("a") == "a b");
+  CHECK(kept.after("c") == "c a");
+  CHECK(std::memcmp(b.file.data, bytes.data(), bytes.size()) == 0);  // it is gone, and mapped still
+  unload(&b);
+  // As if the clock were set back by many years now.
+  const timespec then[2] = {{4102444800, 0}, {4102444800, 0}};
+  for (const CachedModel& m : kept.list().models) REQUIRE(utimensat(AT_FDCWD, m.path.c_str(), then, 0) == 0);
+  CHECK(kept.after("c") == "c a");
+  CHECK(kept.after("a") == "a c");
+  CHECK(kept.after("d") == "d a");
+  CHECK(kept.after("d") == "d a");
+  kept.options.cache_bytes = each / 2;
+  CHECK(kept.after("b") == "d a");
+  CHECK(kept.noted().find("the cache holds at most") != std::string::npos);
+  CHECK(kept.after("a") == "a d");  // what is there serves
+  uint32_t n = 0;
+  uint64_t gone = 0;
+  linnet_error err = {};
+  const uint64_t held = kept.list().bytes;
+  CHECK((cache_clear(kept.cache.path, &n, &gone, &err) == LINNET_OK && n == 2 && gone == held && held > each));
+  CHECK(kept.cache.files().empty());
+  CHECK(kCacheBytes >= kept.list().most_bytes);
+}
+
+TEST_CASE("load: nothing is kept of a source that changes while it is packed, nor of one that is cancelled") {
+  static std::string path;
+  const Folder folder;
+  path = folder.put("a", tiny_model().bytes());
+  Kept kept(folder);
+  kept.options.progress = [](void*, uint64_t done, uint64_t total) {
+    const timespec then[2] = {{1000000000, 0}, {1000000000, 0}};
+    return total && done == 0 && utimensat(AT_FDCWD, path.c_str(), then, 0) != 0 ? 1 : 0;
+  };
+  CHECK(kept.after("a") == "");
+  CHECK(kept.noted().find("changed while it was packed") != std::string::npos);
+  kept.options.progress = [](void*, uint64_t done, uint64_t total) { return done == total ? 1 : 0; };
+  Loaded l;
+  linnet_error err = {};
+  CHECK(load(path, LINNET_LOAD_MAP, kept.options, &l, &err) == LINNET_CANCELLED);
+  CHECK(kept.cache.files().empty());
+  kept.options.progress = nullptr;
+  CHECK(kept.after("a") == "a");
+  CHECK(kept.after("a") == "a");
+  folder.put("a", "no model any more, but long enough");
+  CHECK(load(path, LINNET_LOAD_MAP, kept.options, &l, &err) == LINNET_BAD_FILE);
 }
 
 // ---- packed files -------------------------------------------------------------------------------------------------------------

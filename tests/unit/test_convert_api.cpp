@@ -103,6 +103,29 @@ std::string packed(const std::string& src, const Folder& folder, const char* nam
 
 }  // namespace
 
+TEST_CASE("what is packed on the way in is kept where the caller says") {
+  const Folder folder, cache;
+  linnet_convert_params p = wish();
+  std::string bytes;
+  for (const char* at : {"", "", "/not/yet"}) {
+    const std::string where = cache.path + at;
+    p.cache = where.c_str();
+    const Opened opened(kFolder, p);
+    REQUIRE(opened.status == LINNET_OK);
+    CHECK(opened.done.packed == 1);
+    CHECK(opened.done.worst_error > 0);
+    CHECK(opened.done.file_bytes == opened.file.bytes);
+    if (bytes.empty()) bytes = opened.bytes();
+    CHECK(opened.bytes() == bytes);
+    std::set<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(where))
+      if (entry.is_regular_file()) files.insert(entry.path());
+    REQUIRE(files.size() == 1);
+    if (!*at && std::filesystem::hard_link_count(*files.begin()) == 1) std::filesystem::create_hard_link(*files.begin(), folder.at("kept"));
+  }
+  CHECK(std::filesystem::hard_link_count(folder.at("kept")) == 2);  // the second call left the first one's file in its place
+}
+
 TEST_CASE("a folder becomes a packed file: progress, what rounding did, its size") {
   const Folder folder;
   Watch watch;
