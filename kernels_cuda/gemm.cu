@@ -635,9 +635,9 @@ LINNET_KERNEL(256) embed(const EmbedArgs a) {
         v = static_cast<float>(nibble - group[32 + j]) * f32_of_f16(reinterpret_cast<const uint16_t*>(group)[j]);
         break;
       }
-#define LINNET_X(NAME, name, kind, pieces) \
-  case kCuda##NAME:                        \
-    v = weight_of<kind>(w, scales, i, j);  \
+#define LINNET_X(NAME, name, kind, ...)   \
+  case kCuda##NAME:                       \
+    v = weight_of<kind>(w, scales, i, j); \
     break;
         LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X

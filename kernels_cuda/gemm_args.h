@@ -18,8 +18,9 @@ inline constexpr uint32_t kStageScales = 128 + 16;  // bytes that a panel has th
 // twice, and minima with sums of x, or kBlocksShared bytes of terms. More rows: stages of x with its scales and sums (kStageRow bytes of a
 // row) and the scales of a block's eight panels.
 inline constexpr uint32_t kScalePad = 16;  // bytes between the scales of two panels, which lie in banks of their own so
-inline constexpr uint32_t kGemvMinima = 8 * (32 + 8) * 4, kBlocksShared = 16 << 10;
-inline constexpr uint32_t kStageRow = 256 + 8 * 4 + 8 * 4;
+inline constexpr uint32_t kBlocksShared = 16 << 10;
+template <uint32_t kMinima>  // of 256 inputs
+inline constexpr uint32_t kStageRow = 256 + (8 + kMinima) * 4;
 template <uint32_t kRows>
 inline constexpr uint32_t kBlocksStages = kRows == 16 ? 3 : 2;
 inline constexpr uint32_t kFloatRows = 16;  // rows of a block of float weights, 4 times as many where rows are many

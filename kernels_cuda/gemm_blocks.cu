@@ -32,8 +32,16 @@ LINNET_ON_GPU float sum_of(int sum) {
   const float v = float_of(static_cast<uint32_t>(sum));
   return Kind::kOne == 1 ? v - kSumZero : fma_of(v, Kind::kOne, kSumZero * -Kind::kOne);
 }
-// What minima are multiplied with; they are of 32 inputs, as sums of x are.
+// Minima of 256 inputs, and what they are multiplied with: of 32 inputs there are sums of x, of 16 they are made of its codes.
+template <class Kind>
+constexpr uint32_t kMinimaOf = Kind::kMin ? 256 / Kind::kGroup : 0;
 LINNET_ON_GPU float x_sum_of(int32_t sum128, float scale) { return static_cast<float>(sum128) * 0.0078125f * scale; }
+LINNET_ON_GPU float x_sum_of(const uint4& codes, float scale) {
+  constexpr int kOnes = 0x01010101;
+  int sum = dp4a(static_cast<int>(codes.x), kOnes, dp4a(static_cast<int>(codes.y), kOnes, 0));
+  sum = dp4a(static_cast<int>(codes.z), kOnes, dp4a(static_cast<int>(codes.w), kOnes, sum));
+  return static_cast<float>(-sum) * scale;
+}
 
 LINNET_ON_GPU void load_piece(const uint8_t* shared, uint32_t (&to)[4]) {
   const uint4 v = *reinterpret_cast<const uint4*>(shared);
@@ -55,11 +63,12 @@ LINNET_ON_GPU void copy_scales(uint8_t* to, const uint8_t* scales, uint64_t ther
 // ---- few rows -----------------------------------------------------------------------------------------------------------------
 // Each lane copies the pieces that it reads, 256 inputs ahead, and a warp its panels' scales. Where panels are few, `split` warps have
 // every split-th 256 inputs; then what these give is kept in shared memory and added up in order by a thread for each output: [blocks of a
-// round] minima (8, 32), sums of x (8, 8 rows), sums (m, 32).
+// round] minima (kMinima, 32), sums of x (kMinima, 8 rows), sums (m, 32).
 template <class Kind>
 LINNET_ON_GPU void gemv(const GemmArgs& a) {
   constexpr uint32_t kHalves = 32 / Kind::kGroup, kUnits = 8 / Kind::kSteps, kPitch = Kind::kScales + kScalePad,
-                     kPieces = Kind::kPieces * 512, kTurn = kPieces + kPitch * 2, kMinima = Kind::kMin ? 8 * (32 + 8) : 0;
+                     kPieces = Kind::kPieces * 512, kTurn = kPieces + kPitch * 2, kMinima = kMinimaOf<Kind>,
+                     kMinFloats = kMinima * (32 + 8);
   LINNET_DYNAMIC_SHARED(shared);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, pairs = kGemvWarps / a.split, local = warp / a.split,
                  turn = warp % a.split, column = lane / 4, c = lane % 4, j = lane / 4 % 4 * 4;
@@ -77,7 +86,7 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
       const uint8_t* x = work.x + uint64_t{row0 + (column < m ? column : m - 1)} * a.x_stride + c * 4;
       const uint32_t scale_at[2] = {(row0 + (c * 2 < m ? c * 2 : m - 1)) * a.x_groups,
                                     (row0 + (c * 2 + 1 < m ? c * 2 + 1 : m - 1)) * a.x_groups};
-      const uint32_t of_block = kMinima + m * 32,
+      const uint32_t of_block = kMinFloats + m * 32,
                      room = kBlocksShared / (pairs * of_block * static_cast<uint32_t>(sizeof(float))) / a.split * a.split,
                      round = a.split == 1 ? blocks : room;
       const auto copy = [&](uint32_t block, uint8_t* to) {
@@ -134,22 +143,26 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
           }
           // What minima need is the same for all rows or all outputs: each lane makes a part.
           float* const to = terms + (a.split == 1 ? warp : local * round + (block - begin)) * of_block;
-          for (uint32_t g = c; Kind::kMin && g < 8; g += 4) {
+          for (uint32_t g = c; Kind::kMin && g < kMinima; g += 4) {
             float min[4];
             Kind::minima(entry, g, j, min);
             *reinterpret_cast<float4*>(to + g * 32 + column * 4) = make_float4(min[0], min[1], min[2], min[3]);
           }
-          for (uint32_t i = lane; Kind::kMin && i < 64; i += 32) {
-            const uint32_t g = block * 8 + i / 8, at = (row0 + (i % 8 < m ? i % 8 : m - 1)) * a.x_groups + g;
-            to[256 + i] = Kind::kBlock == 256 || g < a.x_groups ? x_sum_of(__ldg(work.x_sum128 + at), __ldg(work.x_scale + at)) : 0.0f;
+          for (uint32_t i = lane; Kind::kMin && i < kMinima * 8; i += 32) {
+            const uint32_t row = row0 + (i % 8 < m ? i % 8 : m - 1), g = block * 8 + i / 8 / kHalves, at = row * a.x_groups + g;
+            float sum = 0;
+            if (Kind::kBlock == 256 || g < a.x_groups)
+              sum = kHalves == 1 ? x_sum_of(__ldg(work.x_sum128 + at), __ldg(work.x_scale + at))
+                                 : x_sum_of(load16(work.x + row * a.x_stride + block * 256 + i / 8 * 16), __ldg(work.x_scale + at));
+            to[kMinima * 32 + i] = sum;
           }
           if (a.split == 1) {
             for (uint32_t r = 0; r < 2; ++r)
               for (uint32_t e = 0; e < 4; ++e) acc[r][e] = acc[r][e] + d[r][e];
             if (Kind::kMin) warp_sync();
-            for (uint32_t g = 0; Kind::kMin && g < 8; ++g) {
+            for (uint32_t g = 0; Kind::kMin && g < kMinima; ++g) {
               const float4 min = *reinterpret_cast<const float4*>(to + g * 32 + column * 4);
-              const float2 by = *reinterpret_cast<const float2*>(to + 256 + g * 8 + c * 2);
+              const float2 by = *reinterpret_cast<const float2*>(to + kMinima * 32 + g * 8 + c * 2);
               for (uint32_t r = 0; r < 2; ++r) {
                 acc[r][0] = fma_of(min.x, r ? by.y : by.x, acc[r][0]), acc[r][1] = fma_of(min.y, r ? by.y : by.x, acc[r][1]);
                 acc[r][2] = fma_of(min.z, r ? by.y : by.x, acc[r][2]), acc[r][3] = fma_of(min.w, r ? by.y : by.x, acc[r][3]);
@@ -157,7 +170,7 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
             }
           } else {
             for (uint32_t r = 0; r < 2; ++r)
-              for (uint32_t e = 0; c * 2 + r < m && e < 4; ++e) to[kMinima + (c * 2 + r) * 32 + column * 4 + e] = d[r][e];
+              for (uint32_t e = 0; c * 2 + r < m && e < 4; ++e) to[kMinFloats + (c * 2 + r) * 32 + column * 4 + e] = d[r][e];
           }
         }
         if (a.split == 1) continue;
@@ -169,8 +182,9 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
           const float* from = terms + i / (m * 32) * round * of_block;
 #pragma unroll 1
           for (uint32_t block = begin; block < end; ++block, from += of_block) {
-            acc[0][n] = acc[0][n] + from[kMinima + row * 32 + i % 32];
-            for (uint32_t g = 0; Kind::kMin && g < 8; ++g) acc[0][n] = fma_of(from[g * 32 + i % 32], from[256 + g * 8 + row], acc[0][n]);
+            acc[0][n] = acc[0][n] + from[kMinFloats + row * 32 + i % 32];
+            for (uint32_t g = 0; Kind::kMin && g < kMinima; ++g)
+              acc[0][n] = fma_of(from[g * 32 + i % 32], from[kMinima * 32 + g * 8 + row], acc[0][n]);
           }
         }
         block_sync();
@@ -194,7 +208,7 @@ LINNET_ON_GPU void gemv(const GemmArgs& a) {
 // ---- many rows ----------------------------------------------------------------------------------------------------------------
 // A block has 128 outputs and kTiles * 8 rows. What comes through shared memory is in stages of 256 inputs: x [8][rows][32], of which rows
 // 4 .. 7 of every eight have the two halves of 32 inputs exchanged, so that lanes read from banks of their own; x's scales [8][rows], its
-// sums [8][rows], scales of the warps' panels. Weights go to registers, ahead.
+// sums [kMinima][rows], scales of the warps' panels. Weights go to registers, ahead.
 
 // Loads go on beyond the last weights, to what is at hand: of one that waits for a condition the old value would be copied.
 template <class Kind>
@@ -223,19 +237,21 @@ LINNET_ON_GPU void copy_stage(const GemmArgs& a, const Work& work, uint32_t row0
     const uint32_t row = row0 + i % kRows, g = block * 8 + i / kRows, from = (row < work.m ? row : work.m - 1) * a.x_groups + g;
     if (g < a.x_groups) {
       copy_async4(x_scales + i, work.x_scale + from);
-      if (Kind::kMin) copy_async4(x_scales + kRows * 8 + i, work.x_sum128 + from);
+      if (Kind::kMin && Kind::kGroup == 32) copy_async4(x_scales + kRows * 8 + i, work.x_sum128 + from);
     } else {
-      x_scales[i] = x_scales[kRows * 8 + i] = 0.0f;
+      x_scales[i] = 0.0f;
+      if (Kind::kMin && Kind::kGroup == 32) x_scales[kRows * 8 + i] = 0.0f;
     }
   }
-  copy_scales<Kind>(to + kRows * kStageRow + threadIdx.x / 16 * (Kind::kScales + kScalePad), scales, a.w.scale_bytes, block,
-                    threadIdx.x % 32);
+  copy_scales<Kind>(to + kRows * kStageRow<kMinimaOf<Kind>> + threadIdx.x / 16 * (Kind::kScales + kScalePad), scales, a.w.scale_bytes,
+                    block, threadIdx.x % 32);
 }
 
 template <class Kind, uint32_t kTiles>
 LINNET_ON_GPU void gemm(const GemmArgs& a) {
   constexpr uint32_t kRows = kTiles * 8, kHalves = 32 / Kind::kGroup, kUnits = 8 / Kind::kSteps, kPitch = Kind::kScales + kScalePad,
-                     kStages = kBlocksStages<kRows>, kStage = kRows * kStageRow + kGemmWarps * 2 * kPitch;
+                     kStages = kBlocksStages<kRows>, kMinima = kMinimaOf<Kind>, kRow = kStageRow<kMinima>,
+                     kStage = kRows * kRow + kGemmWarps * 2 * kPitch;
   constexpr uint32_t kAhead = kTiles == 2 ? 4 / Kind::kSteps : 1;  // units of weights
   LINNET_DYNAMIC_SHARED(shared);
   const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = lane / 4, c = lane % 4, j = lane / 4 % 4 * 4;
@@ -259,14 +275,19 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
         uint8_t* const here = shared + block % kStages * kStage;
         copy_async_wait<kStages - 2>();
         auto* const x_scales = reinterpret_cast<float*>(here + kRows * 256);
-        for (uint32_t i = threadIdx.x; Kind::kMin && i < kRows * 8; i += kGemmWarps * 32)  // what this thread copied is there for it
+        for (uint32_t i = threadIdx.x; kMinima == 8 && i < kRows * 8; i += kGemmWarps * 32)  // what this thread copied is there for it
           x_scales[kRows * 8 + i] = x_sum_of(reinterpret_cast<const int32_t*>(x_scales)[kRows * 8 + i], x_scales[i]);
         block_sync();
         if (block + kStages - 1 < blocks)
           copy_stage<Kind, kTiles>(a, work, row0, block + kStages - 1, scales, shared + (block + kStages - 1) % kStages * kStage);
         copy_async_commit();
+        for (uint32_t i = threadIdx.x; kMinima == 16 && i < kRows * 16; i += kGemmWarps * 32) {
+          const uint32_t row = i % kRows, g = i / kRows;
+          const auto* const codes = reinterpret_cast<const uint4*>(here + (g / 2 * kRows + row) * 32 + ((g ^ row / 4) & 1) * 16);
+          x_scales[kRows * 8 + i] = x_sum_of(*codes, x_scales[g / 2 * kRows + row]);
+        }
         const uint8_t* const x = here + column * 32 + c * 4;
-        const uint8_t* const entry = here + kRows * kStageRow + threadIdx.x / 16 * kPitch;
+        const uint8_t* const entry = here + kRows * kRow + threadIdx.x / 16 * kPitch;
         float d[kTiles][2][4] = {};
 #pragma unroll(kAhead)
         for (uint32_t u = 0; u < kUnits; ++u) {
@@ -299,8 +320,9 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
 #pragma unroll
         for (uint32_t t = 0; t < kTiles; ++t)
           for (uint32_t e = 0; e < 8; ++e) acc[t][e / 4][e % 4] = acc[t][e / 4][e % 4] + d[t][e / 4][e % 4];
+        if (kMinima == 16) block_sync();  // sums of x are there
 #pragma unroll 1
-        for (uint32_t g = 0; Kind::kMin && g < 8; ++g) {
+        for (uint32_t g = 0; Kind::kMin && g < kMinima; ++g) {
           float min[4];
           Kind::minima(entry, g, j, min);
 #pragma unroll
@@ -328,10 +350,10 @@ LINNET_ON_GPU void gemm(const GemmArgs& a) {
   }
 }
 
-#define LINNET_X(NAME, name, kind, pieces)                                                                     \
-  static_assert(kind::kPieces == pieces && (!kind::kMin || kind::kGroup == 32), "sums of x are of 32 inputs"); \
-  LINNET_KERNEL_MIN(128, 3) gemv_##name(const GemmArgs a) { gemv<kind>(a); }                                   \
-  LINNET_KERNEL(128) gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); }                                     \
+#define LINNET_X(NAME, name, kind, pieces, minima)                           \
+  static_assert(kind::kPieces == pieces && kMinimaOf<kind> == minima);       \
+  LINNET_KERNEL_MIN(128, 3) gemv_##name(const GemmArgs a) { gemv<kind>(a); } \
+  LINNET_KERNEL(128) gemm16_##name(const GemmArgs a) { gemm<kind, 2>(a); }   \
   LINNET_KERNEL(128) gemm64_##name(const GemmArgs a) { gemm<kind, 8>(a); }
 LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X

@@ -11,10 +11,11 @@ uint32_t min_of(uint64_t a, uint64_t b) { return static_cast<uint32_t>(a < b ? a
 // Kernels of a format: for few rows, for blocks of 16 rows and of 64.
 struct Choice {
   CudaKernel few, some, many;
-  uint32_t x_bytes;                 // of an input; 0: float weights one by one, which have no kernel for few rows
-  uint32_t weight_bytes;            // of a float weight
-  bool scales;                      // x has some, by group
-  uint32_t pieces = 0, blocks = 0;  // of blocks of GGUF files, for 256 inputs: a lane's pieces, a panel's bytes of scales
+  uint32_t x_bytes;       // of an input; 0: float weights one by one, which have no kernel for few rows
+  uint32_t weight_bytes;  // of a float weight
+  bool scales;            // x has some, by group
+  // Of blocks of GGUF files, for 256 inputs: bytes of scales of a panel, pieces of a lane, minima of an output.
+  uint32_t blocks = 0, pieces = 0, minima = 0;
 };
 constexpr CudaKernel kNone = kCudaKernels;
 Choice choice_of(Format f) {
@@ -36,9 +37,10 @@ Choice choice_of(Format f) {
       return wide ? Choice{kCuda_gemv_i4, kCuda_gemm16_i4, kCuda_gemm64_i4, 1, 0, true}
                   : Choice{kCuda_gemv_i4s, kCuda_gemm16_i4s, kCuda_gemm64_i4s, 1, 0, true};
     case Stored::kBlocks: {
-      Choice c = {kNone, kNone, kNone, 1, 0, true, 0, kPanel * row.scale.bytes * (256u / row.w_group)};
-#define LINNET_X(NAME, name, kind, pieces_) \
-  if (f == LINNET_##NAME) c.few = kCuda_gemv_##name, c.some = kCuda_gemm16_##name, c.many = kCuda_gemm64_##name, c.pieces = pieces_;
+      Choice c = {kNone, kNone, kNone, 1, 0, true, kPanel * row.scale.bytes * (256u / row.w_group)};
+#define LINNET_X(NAME, name, kind, n_pieces, n_minima) \
+  if (f == LINNET_##NAME)                              \
+    c.few = kCuda_gemv_##name, c.some = kCuda_gemm16_##name, c.many = kCuda_gemm64_##name, c.pieces = n_pieces, c.minima = n_minima;
       LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X
       return c;
@@ -75,7 +77,8 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
     while (a.split < kGemvWarps && a.split * 2 <= stages && warps * a.split < wanted) a.split *= 2;
     uint32_t shared = a.split == 1 ? 0 : kGemvShared;
     if (c.blocks)
-      shared = kGemvWarps * 2 * (c.pieces * 512 + 2 * (c.blocks + kScalePad)) + (a.split == 1 ? kGemvWarps * kGemvMinima : kBlocksShared);
+      shared = kGemvWarps * 2 * (c.pieces * 512 + 2 * (c.blocks + kScalePad)) +
+               (a.split == 1 ? kGemvWarps * c.minima * (32 + 8) * 4 : kBlocksShared);
     cuda_launch(q, c.few, {static_cast<uint32_t>(div_up(pairs, kGemvWarps / a.split)), 1, matrices}, kGemvWarps * 32, shared, &a);
     return;
   }
@@ -88,7 +91,9 @@ void run(CudaQueue& q, GemmArgs& a, const Choice& c, uint32_t rows, uint32_t mat
   uint32_t shared = (block * of_row + (a.group == 128 ? 0 : kGemmWarps * 2 * kStageScales)) * (c.x_bytes == 1   ? kGemmStages<8>
                                                                                                : c.x_bytes == 2 ? kGemmStages<16>
                                                                                                                 : kGemmStages<32>);
-  if (c.blocks) shared = (many ? kBlocksStages<64> : kBlocksStages<16>)*(block * kStageRow + kGemmWarps * 2 * (c.blocks + kScalePad));
+  if (c.blocks)
+    shared =
+        (many ? kBlocksStages<64> : kBlocksStages<16>)*(block * (kStageRow<0> + c.minima * 4) + kGemmWarps * 2 * (c.blocks + kScalePad));
   cuda_launch(q, many ? c.many : c.some, {min_of(div_up(rows, block), row_blocks), panel_blocks, matrices}, kGemmWarps * 32, shared, &a);
 }
 

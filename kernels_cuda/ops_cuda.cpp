@@ -7,7 +7,7 @@ namespace {
 
 static_assert(uint32_t{kCudaF32} == LINNET_F32 && uint32_t{kCudaI8G128} == LINNET_I8G128 && uint32_t{kCudaF8E4M3} == LINNET_F8E4M3 &&
               uint32_t{kCudaI4G128Z} == LINNET_I4G128Z);
-#define LINNET_X(NAME, name, kind, pieces) static_assert(uint32_t{kCuda##NAME} == LINNET_##NAME);
+#define LINNET_X(NAME, name, kind, ...) static_assert(uint32_t{kCuda##NAME} == LINNET_##NAME);
 LINNET_CUDA_BLOCKS(LINNET_X)
 #undef LINNET_X
 static_assert(sizeof(CudaPass::table_at) / sizeof(uint32_t) == kMaxKvClasses);
